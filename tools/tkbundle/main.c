@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "verbs/commands.h"
@@ -39,6 +41,25 @@ static bool is_set(const char *name)
 	const char *const value = getenv(name);
 
 	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+/*
+ * Where the program that starts this one has put its number there, this one ends
+ * with it, at once: nothing is torn by that. What this one starts has nothing to
+ * do with it.
+ *
+ * @return whether that program is there
+ */
+static bool end_with_parent(void)
+{
+	static const char variable[] = "TKBUNDLE_PARENT";
+	const bool is_asked = is_set(variable);
+	const long long parent =
+		is_asked ? strtoll(getenv(variable), NULL, 10) : 0;
+
+	return !is_asked ||
+	       (unsetenv(variable) == 0 &&
+	        prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && parent == getppid());
 }
 
 static bool is_drawable(FILE *log)
@@ -115,7 +136,7 @@ int main(int argc, char **argv)
 	};
 	enum status status;
 
-	if (!hold_standard_files())
+	if (!hold_standard_files() || !end_with_parent())
 		return STATUS_FAILED;
 
 	cli.is_tty = is_drawable(cli.log);

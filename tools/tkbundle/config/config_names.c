@@ -79,7 +79,8 @@ static bool is_of_service(struct part part)
 bool config_is_unknown(const char *variable)
 {
 	static const char *const others[] = { "TKBUNDLE_CONFIG",
-		                              "TKBUNDLE_DISABLE" };
+		                              "TKBUNDLE_DISABLE",
+		                              "TKBUNDLE_LIBRARY" };
 	struct part part = part_of(variable);
 
 	for (size_t i = 0; i < CONFIG_COUNT; i++) {

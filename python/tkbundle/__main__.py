@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m tkbundle` becomes the program."""
+
+import os
+import sys
+
+from tkbundle import _errors, _program
+
+
+def main() -> None:
+    try:
+        path = _program.find()
+        os.execv(path, [_program.NAME, *sys.argv[1:]])
+    except (OSError, _errors.Error) as error:
+        sys.exit(f"tkbundle: {error}")
+
+
+main()

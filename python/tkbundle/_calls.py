@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the libraries do, as functions that return reports or raise."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import os
+from typing import (Any, Iterator, List, Optional, Sequence, Tuple, Type,
+                    TypeVar, Union)
+
+from tkbundle import _errors, _native
+
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What happened to one entry, or to one saved launcher."""
+
+    key: str
+    name: str
+    outcome: str  #: "collected", "emitted", "present", "failed", ...
+    reason: str  #: "", or a word of tkbundle(1)
+    message: str
+    root: str
+    is_launcher: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class CollectReport:
+    """What a collect did, in numbers of entries and of bytes."""
+
+    id: str  #: SHA-256 of the bundle's manifest
+    is_inductor: bool
+    collected: int
+    left_out: int
+    unfinished: int
+    stray: int
+    moved: int
+    launchers: int
+    dropped: int
+    files: int
+    size: int
+    bundle_size: int
+    results: Tuple[Result, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class EmitReport:
+    """What an emit did, in numbers of entries and of bytes."""
+
+    is_inductor: bool
+    emitted: int
+    present: int
+    repaired: int
+    busy: int
+    skipped: int
+    failed: int
+    damaged: int
+    unsafe: int
+    size: int
+    results: Tuple[Result, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class PullReport(EmitReport):
+    """What a pull did: of entries, of the ref's records, and of its blobs."""
+
+    records: int
+    unreadable: int
+    wanted: int
+    fetched: int
+    fetched_size: int
+    gone: int
+    unfetched: int
+
+
+@dataclasses.dataclass(frozen=True)
+class PushReport:
+    """What a push did: of entries, of the ref's records, and of its blobs."""
+
+    pushed: int
+    present: int
+    left_out: int
+    records: int
+    dropped: int
+    compacted: int
+    blobs: int
+    size: int
+    results: Tuple[Result, ...]
+
+
+R = TypeVar("R")
+
+
+def _text(value: Optional[bytes]) -> str:
+    return (value or b"").decode("utf-8", "backslashreplace")
+
+
+def _word(function: str, value: int) -> str:
+    return _text(getattr(_native.library(), function)(value))
+
+
+class _Results:
+    """A list that the library fills while it works."""
+
+    def __init__(self) -> None:
+        self.handle = ctypes.c_void_p()
+        check(_native.library().tkb_results_new, ctypes.byref(self.handle))
+        self.watch = _native.library().tkb_results_watch(self.handle)
+
+    def read(self) -> Iterator[Result]:
+        library = _native.library()
+        for index in range(library.tkb_results_count(self.handle)):
+            one = library.tkb_results_at(self.handle, index).contents
+            yield Result(
+                _text(one.key), _text(one.name),
+                _word("tkb_outcome_name", one.outcome),
+                _word("tkb_reason_name", one.reason), _text(one.message),
+                _text(one.root), one.is_launcher)
+
+    def __del__(self) -> None:
+        if self.handle:
+            _native.library().tkb_results_free(self.handle)
+
+
+def check(function: Any, *arguments: Any, absent: str = "") -> None:
+    """Call what has no report; raise where it fails."""
+    error = _native.Error()
+    status = function(*arguments, ctypes.byref(error))
+    if status != 0:
+        raise _errors.make(_word("tkb_status_name", status),
+                           _text(error.message) or absent)
+
+
+def _value(struct: ctypes.Structure, name: str) -> Any:
+    members = {member for member, *_ in struct._fields_}
+    places = (name, name + "_count", name.rstrip("s") + "_count")
+    value = getattr(struct, next(filter(members.__contains__, places)))
+    is_digest = isinstance(value, _native.Digest)
+    return bytes(value.bytes).hex() if is_digest else value
+
+
+def _report(kind: Type[R], struct: ctypes.Structure,
+            results: Tuple[Result, ...]) -> R:
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore
+    return kind(**{name: results if name == "results" else
+                   _value(struct, name) for name in names})
+
+
+def call(kind: Type[R], struct: ctypes.Structure, absent: str,
+         results: _Results, function: Any, *arguments: Any) -> R:
+    """Call what fills `struct`. `absent` says what a miss means."""
+    error = _native.Error()
+    status = function(*arguments, ctypes.byref(struct), ctypes.byref(error))
+    told = tuple(results.read())
+    report = _report(kind, struct, told)
+    if status == 0:
+        return report
+    missing = [one.key for one in told if one.outcome == "missing"]
+    message = _text(error.message)
+    if status == _native.MISS:
+        message = f"no entry has the key '{missing[0]}'" if any(
+            missing) else absent
+    raise _errors.make(_word("tkb_status_name", status), message, report)
+
+
+def path_of(path: Path) -> bytes:
+    """A path as C wants it."""
+    return os.fsencode(path)
+
+
+def _encode(text: str) -> bytes:
+    if "\0" in text:
+        raise _errors.Error(f"{text!r} has a zero in it")
+    return text.encode()
+
+
+def _ms(seconds: Optional[float]) -> int:
+    return 0 if seconds is None else max(1, int(seconds * 1000))
+
+
+def _choice(words: Any, word: str) -> int:
+    if word not in words:
+        raise _errors.Error(f"'{word}' is none of {', '.join(words)}")
+    return int(words[word])
+
+
+def _collect_options(results: _Results, *, keys: Sequence[str] = (),
+                     device: Optional[int] = None, profile: str = "full",
+                     kernels_only: bool = False, strip: bool = False,
+                     strict: bool = False, dry_run: bool = False,
+                     jobs: int = 0, deadline: Optional[float] = None) -> Any:
+    return _native.sized(
+        _native.CollectOptions, keys=_native.strings(
+            [_encode(key) for key in keys]), key_count=len(keys),
+        has_device=device is not None, device=device or 0,
+        profile=_choice(_native.PROFILES, profile),
+        is_kernels_only=kernels_only, is_stripped=strip, is_strict=strict,
+        is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),
+        watch=results.watch)
+
+
+def _emit_options(results: _Results, *, keys: Sequence[str] = (),
+                  devices: Sequence[int] = (), layout: str = "auto",
+                  sync: bool = False, dry_run: bool = False, jobs: int = 0,
+                  deadline: Optional[float] = None) -> Any:
+    numbers = (ctypes.c_uint32 * len(devices))(*devices) if devices else None
+    return _native.sized(
+        _native.EmitOptions, keys=_native.strings(
+            [_encode(key) for key in keys]), key_count=len(keys),
+        devices=numbers, device_count=len(devices),
+        layout=_choice(_native.LAYOUTS, layout), is_synced=sync,
+        is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),
+        watch=results.watch)
+
+
+def collect(root: Path, path: Path, **options: Any) -> CollectReport:
+    """Pack the cache `root` into the bundle `path`.
+
+    Options: keys, device, profile ("full" or "lean"), kernels_only, strip,
+    strict, dry_run, jobs, deadline (seconds), as of tkbundle-collect(1).
+    """
+    results = _Results()
+    return call(
+        CollectReport, _native.sized(_native.CollectReport),
+        f"there is no cache at '{os.fsdecode(path_of(root))}'", results,
+        _native.library().tkb_collect_to_file, path_of(root),
+        ctypes.byref(_collect_options(results, **options)), path_of(path))
+
+
+def emit(path: Path, root: Path, **options: Any) -> EmitReport:
+    """Put the entries of the bundle `path` into the cache `root`.
+
+    Options: keys, devices, layout ("auto", "triton" or "inductor"), sync,
+    dry_run, jobs, deadline (seconds), as of tkbundle-emit(1).
+    """
+    results = _Results()
+    bundle = ctypes.c_void_p()
+    library = _native.library()
+    check(library.tkb_bundle_open, path_of(path), ctypes.byref(bundle),
+          absent=f"there is no bundle at '{os.fsdecode(path_of(path))}'")
+    try:
+        return call(
+            EmitReport, _native.sized(_native.EmitReport),
+            "the bundle has no such entry", results, library.tkb_emit, bundle,
+            path_of(root), ctypes.byref(_emit_options(results, **options)))
+    finally:
+        library.tkb_bundle_close(bundle)
+
+
+@contextlib.contextmanager
+def _opened(remote: Optional[str]) -> Iterator[ctypes.c_void_p]:
+    """The remote of this name, else the one of TKBUNDLE_REMOTE."""
+    urls = remote or os.environ.get("TKBUNDLE_REMOTE")
+    if not urls:
+        raise _errors.Error("no remote is named: give one, or set "
+                            "TKBUNDLE_REMOTE")
+    handle = ctypes.c_void_p()
+    library = _native.remote_library()
+    check(library.tkb_remote_open, _encode(urls), None, ctypes.byref(handle))
+    try:
+        yield handle
+    finally:
+        library.tkb_remote_close(handle)
+
+
+def push(ref: str, root: Path, remote: Optional[str] = None, *,
+         compact: bool = True, **options: Any) -> PushReport:
+    """Push what `ref` lacks of the cache `root`. Options as of collect()."""
+    results = _Results()
+    choices = _native.sized(
+        _native.PushOptions, is_compaction_off=not compact, collect=
+        ctypes.pointer(_collect_options(results, **options)))
+    with _opened(remote) as handle:
+        return call(
+            PushReport, _native.sized(_native.PushReport),
+            f"there is no cache at '{os.fsdecode(path_of(root))}'", results,
+            _native.remote_library().tkb_push, handle, _encode(ref),
+            path_of(root), ctypes.byref(choices))
+
+
+def pull(ref: str, root: Path, remote: Optional[str] = None, *,
+         connections: int = 0, **options: Any) -> PullReport:
+    """Fetch what of `ref` the cache `root` lacks. Options as of emit()."""
+    results = _Results()
+    choices = _native.sized(
+        _native.PullOptions, connections=connections,
+        emit=ctypes.pointer(_emit_options(results, **options)))
+    with _opened(remote) as handle:
+        return call(
+            PullReport, _native.sized(_native.PullReport),
+            f"ref '{ref}' has no record", results,
+            _native.remote_library().tkb_pull, handle, _encode(ref),
+            path_of(root), ctypes.byref(choices))
+
+
+class Recording:
+    """What one compile makes, noted and then packed or pushed.
+
+    with tkbundle.recording(root) as r:
+        r.put(key, device)
+        r.collect("kernels.tkb")
+
+    The compile begins and ends with the block. All functions may be called by
+    several threads at once.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = path_of(root)
+        self._handle = ctypes.c_void_p()
+
+    def __enter__(self) -> "Recording":
+        library = _native.library()
+        check(library.tkb_recorder_new, None, ctypes.byref(self._handle))
+        check(library.tkb_recorder_begin_compile, self._handle)
+        return self
+
+    def __exit__(self, *_error: Any) -> None:
+        handle, self._handle = self._handle, ctypes.c_void_p()
+        _native.library().tkb_recorder_end_compile(handle)
+        _native.library().tkb_recorder_free(handle)
+
+    def _begun(self) -> ctypes.c_void_p:
+        if not self._handle:
+            raise _errors.Error("no compile has begun")
+        return self._handle
+
+    def put(self, key: str, device: int = 0) -> None:
+        """Kernel `key` was compiled for GPU `device`."""
+        check(_native.library().tkb_recorder_put, self._begun(), _encode(key),
+              device)
+
+    def put_winner(self, key: str) -> None:
+        """Autotuning chose kernel `key`: only winners are packed."""
+        check(_native.library().tkb_recorder_put_winner, self._begun(),
+              _encode(key))
+
+    def put_launcher(self, cache_key: str, name: str, payload: bytes,
+                     needs: Sequence[str], need: str = "all") -> None:
+        """Save `payload` beside the kernels that it needs: all, or any."""
+        keys: List[bytes] = [_encode(key) for key in needs]
+        data = ctypes.create_string_buffer(payload, max(1, len(payload)))
+        spec = _native.sized(
+            _native.LauncherSpec, cache_key=_encode(cache_key),
+            name=_encode(name), payload=_native.Bytes(
+                ctypes.cast(data, ctypes.c_void_p), len(payload)),
+            need=_choice(_native.NEEDS, need), needs=_native.strings(keys),
+            need_count=len(keys))
+        check(_native.library().tkb_recorder_put_launcher, self._begun(),
+              ctypes.byref(spec))
+
+    def collect(self, path: Path, **options: Any) -> CollectReport:
+        """Pack what was put into the bundle `path`. Options as of collect(),
+        but keys and device."""
+        results = _Results()
+        return call(
+            CollectReport, _native.sized(_native.CollectReport),
+            f"there is no cache at '{os.fsdecode(self._root)}'", results,
+            _native.library().tkb_recorder_collect_to_file, self._begun(),
+            self._root, ctypes.byref(_collect_options(results, **options)),
+            path_of(path))
+
+    def push(self, ref: str, remote: Optional[str] = None,
+             **options: Any) -> PushReport:
+        """Push what was put, with its launchers, as one bundle."""
+        results = _Results()
+        choices = _native.sized(_native.PushOptions, collect=ctypes.pointer(
+            _collect_options(results, **options)))
+        with _opened(remote) as handle:
+            return call(
+                PushReport, _native.sized(_native.PushReport),
+                f"there is no cache at '{os.fsdecode(self._root)}'", results,
+                _native.remote_library().tkb_recorder_push, self._begun(),
+                handle, _encode(ref), self._root, ctypes.byref(choices))
+
+
+def recording(root: Path) -> Recording:
+    """Note what a compile makes in the cache `root`."""
+    return Recording(root)
+
+
+def version() -> str:
+    """The library's version."""
+    return _text(_native.library().tkb_version())

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong: one class for each failure that a caller can act on."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Type
+
+
+class Error(Exception):
+    """tkbundle could not do it; the text is the library's sentence."""
+
+    def __init__(self, message: str, status: str = "invalid",
+                 report: Any = None) -> None:
+        super().__init__(message)
+        #: The library's word for it: "invalid", "io", "corrupt", ...
+        self.status = status
+        #: What was done all the same, as the call would have returned it.
+        self.report = report
+
+
+class Missing(Error):
+    """The cache, the ref or the key that was named does not exist."""
+
+
+class Partial(Error):
+    """Something was left out; the rest is done, and in the report."""
+
+
+class Corrupt(Error):
+    """Something that was read is damaged; what is sound was used."""
+
+
+class Cancelled(Error):
+    """The deadline came."""
+
+
+class Unavailable(Error):
+    """A remote does not answer as it should."""
+
+
+class Denied(Error):
+    """A remote refuses: credentials or rights."""
+
+
+BY_STATUS: Dict[str, Type[Error]] = {
+    "miss": Missing, "partial": Partial, "left_out": Partial,
+    "corrupt": Corrupt, "cancelled": Cancelled,
+    "unavailable": Unavailable, "denied": Denied,
+}
+
+
+def make(status: str, message: str, report: Any = None) -> Error:
+    """The exception for a status."""
+    return BY_STATUS.get(status, Error)(message, status, report)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program `tkbundle`, as a child that can do no harm.
+
+What may hang or crash (networks, mounts, files of others) is in the child. It
+has a deadline, and the kernel kills it when this process ends, however that
+comes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from tkbundle import _errors, _native
+
+NAME = "tkbundle"
+NICENESS = 10
+PATIENCE_S = 1.0  # between the word that it should end, and the last one
+
+
+class Outcome(NamedTuple):
+    """How a child ended."""
+
+    status: int
+    document: Dict[str, Any]  #: what it printed
+    reason: str  #: why it failed; else empty
+
+
+def find() -> str:
+    """The program's path: beside the libraries, beside Python, in PATH."""
+    folders = [*_native.folders(), os.path.dirname(sys.executable or ""),
+               *os.get_exec_path()]
+    for folder in filter(None, folders):
+        path = os.path.join(folder, NAME)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise _errors.Error(
+        "the program tkbundle is neither beside its libraries nor in PATH: "
+        "install it", "io")
+
+
+class Child:
+    """The program with a verb. Start and wait for it in one thread, which
+    must live as long: the kernel kills it when that ends."""
+
+    def __init__(self, words: List[str], remote: Optional[str] = None,
+                 is_nice: bool = False) -> None:
+        environment = dict(os.environ, TKBUNDLE_PARENT=str(os.getpid()))
+        if remote is not None:
+            environment["TKBUNDLE_REMOTE"] = remote
+        self._process = subprocess.Popen(
+            [find(), *words], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True, env=environment)
+        if is_nice:
+            self._calm()
+
+    def _calm(self) -> None:
+        try:
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, NICENESS)
+        except OSError:
+            pass  # it may have ended
+
+    def stop(self) -> None:
+        """End it now, from any thread."""
+        self._process.kill()
+
+    def wait(self, seconds: float) -> Outcome:
+        """Wait for its end, which comes at the latest after so long."""
+        late = False
+        try:
+            out, words = self._process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            late = True
+            self._process.terminate()
+            try:
+                out, words = self._process.communicate(timeout=PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                out, words = b"", b""
+        return _judge(self._process.returncode, out, words,
+                      f"not done after {seconds:g} s" if late else "")
+
+
+def _judge(status: Optional[int], out: bytes, words: bytes,
+           reason: str) -> Outcome:
+    try:
+        document = json.loads(out)
+    except ValueError:
+        document = {}
+    lines = words.decode("utf-8", "replace").strip().splitlines()
+    if status and not reason:
+        last = lines[-1] if lines else f"it ended with {status}"
+        start = NAME + ": "
+        reason = last[len(start):] if last.startswith(start) else last
+    return Outcome(-1 if status is None else status,
+                   document if isinstance(document, dict) else {}, reason)
+
+
+class Settings(NamedTuple):
+    """What is configured, or `tkbundle run` has by default. In seconds."""
+
+    wait: float = 2.0
+    deadline: float = 30.0
+    push: str = "always"
+
+
+def seconds_of(text: str) -> float:
+    """A time as the configuration has it."""
+    for unit, seconds in (("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)):
+        if text.endswith(unit):
+            return float(text[:-len(unit)]) * seconds
+    return float(text)
+
+
+def settings(seconds: float) -> Settings:
+    """Ask the program what is configured, for so long."""
+    document = Child(["config", "--json"]).wait(seconds).document
+    values = {one["name"]: one["value"]
+              for one in document.get("values", []) if one["value"]}
+    default = Settings()
+    return Settings(
+        seconds_of(values["wait"]) if "wait" in values else default.wait,
+        seconds_of(values["deadline"]) if "deadline" in values
+        else default.deadline,
+        values.get("push", default.push))
+
+
+def is_disabled() -> bool:
+    """Is tkbundle out of the way?"""
+    return os.environ.get("TKBUNDLE_DISABLE", "") not in ("", "0")
+
+
+def in_thread(work: Any) -> threading.Thread:
+    """Do `work` beside the user's program."""
+    thread = threading.Thread(target=work, name=NAME, daemon=True)
+    thread.start()
+    return thread

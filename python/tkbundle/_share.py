@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cache root that is shared under a ref while a program uses it.
+
+    share = Share(root)
+    share.ready()            # pulls, and waits no longer than `wait` says
+    share.note(key)          # it was compiled: pushed when that is quiet
+    share.finish()           # at the end: what is left
+
+Nothing here raises: what fails is a miss, and one warning.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import weakref
+from typing import Any, Callable, List, Optional, Sequence, Set, TypeVar
+
+from tkbundle import _other_root, _program
+
+LOOK_S = 2.0  # between two looks for what is new
+BATCH_LOOKS = 5  # until new entries are pushed, even if more come
+KEYS_LIMIT = 5000  # of one push: more do not fit a command line
+MARGIN_S = 2.0  # for the end of what hangs
+NO_RECORD, PARTIAL = 3, 4  # exit statuses
+
+_shares: "weakref.WeakSet[Share]" = weakref.WeakSet()
+_warned: Set[str] = set()
+
+V = TypeVar("V")
+
+
+def warn(what: str, reason: object) -> None:
+    """Say it once for each thing that can fail."""
+    if what not in _warned:
+        _warned.add(what)
+        logging.getLogger("tkbundle").warning("tkbundle: %s: %s", what, reason)
+
+
+def guarded(what: str, work: Callable[[], V], otherwise: V) -> V:
+    """Do `work`; whatever fails there is a miss."""
+    try:
+        return work()
+    except Exception as error:  # the user's program has no part in it
+        warn(what, error)
+        return otherwise
+
+
+class Share:
+    """One root, one ref, one process."""
+
+    def __init__(self, root: Optional[str], ref: Optional[str] = None,
+                 remote: Optional[str] = None, words: Sequence[str] = (),
+                 pull_words: Sequence[str] = (), **told: Any) -> None:
+        self.meant = None if root is None else os.path.abspath(root)
+        self.root = self.meant
+        self._ref, self._remote = ref or "-", remote
+        self._words, self._pull_words = words, pull_words
+        self._told = {name: value for name, value in told.items()
+                      if value is not None}
+        self._settings = _program.Settings()._replace(**self._told)
+        self._is_off = _program.is_disabled()
+        self._is_empty = False  # the ref has no record
+        self._begun = 0.0
+        self._child: Optional[_program.Child] = None
+        self._renew()
+        _shares.add(self)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+        self._placed, self._settled = threading.Event(), threading.Event()
+        self._pulled, self._ended = threading.Event(), threading.Event()
+        self._thread: Optional[threading.Thread] = None
+        self._new: List[str] = []
+        self._used: Set[str] = set()
+
+    def after_fork(self) -> None:
+        """The parent pulls and pushes what is its own."""
+        if self._begun:
+            self._renew()
+            for event in (self._placed, self._settled, self._pulled):
+                event.set()
+            self._child = None
+
+    # The pull.
+
+    def begin(self) -> None:
+        """Begin to pull, once."""
+        with self._lock:
+            if self._begun:
+                return
+            self._begun = time.monotonic()
+        if self._is_off:
+            self._place()
+            for event in (self._settled, self._pulled):
+                event.set()
+            return
+        _program.in_thread(self._pull)
+        _program.in_thread(self._settle)
+
+    def ready(self) -> None:
+        """Wait until the pull has ended, or `wait` is over."""
+        if self._pulled.is_set():
+            return
+        self.begin()
+        self._placed.wait(self._settings.wait / 2)
+        self._settled.wait(self._settings.wait / 2)
+        left = self._begun + self._settings.wait - time.monotonic()
+        if left > 0 and not self._pulled.wait(left):
+            warn("pull", f"not done after {self._settings.wait:g} s: it goes "
+                 "on, and what comes too late is compiled")
+
+    def _settle(self) -> None:
+        def ask() -> None:
+            found = _program.settings(self._settings.wait / 2)
+            self._settings = found._replace(**self._told)
+        guarded("config", ask, None)
+        self._settled.set()
+
+    def _place(self) -> None:
+        def look() -> None:
+            if self.meant and not _other_root.is_usable(self.meant):
+                self.root = _other_root.find(self.meant)
+                if self.root is None:
+                    warn("cache", f"'{self.meant}' cannot be written")
+        guarded("cache", look, None)
+        self._placed.set()
+
+    def _pull(self) -> None:
+        self._place()
+        if self.root is not None or self.meant is None:
+            guarded("pull", self._pull_here, None)
+        self._pulled.set()
+
+    def _pull_here(self) -> None:
+        self._child = _program.Child(
+            ["pull", "--json", *self._words, *self._pull_words, "--",
+             *self._operands()], self._remote)
+        self._settled.wait(self._settings.wait)
+        left = self._begun + self._settings.deadline - time.monotonic()
+        outcome = self._child.wait(max(left, 0.0))
+        self._child = None
+        self._is_empty = outcome.status == NO_RECORD
+        if outcome.reason and not self._is_empty and not self._ended.is_set():
+            warn("pull", outcome.reason)
+
+    def _operands(self) -> List[str]:
+        return [self._ref] if self.root is None else [self._ref, self.root]
+
+    # The pushes.
+
+    def use(self, key: str) -> None:
+        """An entry was found. It is pushed with the next that is compiled;
+        at once, where the ref has nothing yet."""
+        with self._lock:
+            is_known, self._used = key in self._used, self._used | {key}
+        if self._is_empty and not is_known:
+            self.note(key)
+
+    def note(self, key: str) -> None:
+        """An entry was compiled."""
+        with self._lock:
+            self._new.append(key)
+            must_start = (self._settings.push == "always" and not self._is_off
+                          and (self._thread is None
+                               or not self._thread.is_alive()))
+            if must_start and not self._ended.is_set():
+                self._thread = _program.in_thread(self._watch)
+
+    def _watch(self) -> None:
+        """Push when nothing new has come for a while; then end."""
+        looks, before = 0, -1
+        while not self._ended.wait(LOOK_S):
+            looks += 1
+            count = len(self._new)
+            if count == 0:
+                return
+            if count == before or looks >= BATCH_LOOKS:
+                looks, before = 0, -1
+                if not guarded("push", self.push, False):
+                    return
+            else:
+                before = count
+
+    def push(self) -> bool:
+        """Push what was compiled, and what was used besides."""
+        with self._lock:
+            new, self._new = self._new, []
+            used, self._used = self._used, set()
+        keys = {key for key in used.union(new)
+                if os.path.isdir(os.path.join(self.root or "", key))}
+        if not keys or self._push([f"--key={key}" for key in sorted(keys)]):
+            return True
+        with self._lock:
+            self._new, self._used = new + self._new, used | self._used
+        return False
+
+    def push_all(self) -> None:
+        """Push what the ref lacks of all that is there."""
+        if self._settings.push != "never" and not self._is_off:
+            guarded("push", lambda: self._push([]), False)
+
+    def _push(self, keys: List[str]) -> bool:
+        seconds = self._settings.deadline
+        outcome = _program.Child(
+            ["push", "--json", "--jobs", "1", "--no-compaction",
+             "--deadline", f"{int(seconds * 1000)}ms", *self._words,
+             *(keys if len(keys) <= KEYS_LIMIT else ()), "--",
+             *self._operands()], self._remote, is_nice=True).wait(
+                 seconds + MARGIN_S)
+        if outcome.reason:
+            warn("push", outcome.reason)
+        self._is_empty = self._is_empty and bool(outcome.reason)
+        # What was left out would be left out again.
+        return outcome.status in (0, PARTIAL)
+
+    def finish(self) -> None:
+        """Push what nobody has pushed, and leave nothing that runs."""
+        guarded("push", self._finish, None)
+
+    def _finish(self) -> None:
+        self._ended.set()
+        child, thread = self._child, self._thread
+        if child is not None:
+            child.stop()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(self._settings.deadline + MARGIN_S)
+        if self._new and not self._is_off and self._settings.push != "never":
+            self.push()
+
+
+def _after_fork() -> None:
+    for share in list(_shares):
+        share.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A block of a program that starts warm, and shares what it compiles."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Iterator, Optional, Set
+
+from tkbundle import _share
+
+GROUP = "__grp__"
+ALONE = (".so", ".autotune.json")
+
+
+def _root() -> str:
+    """The cache root that the program takes by itself."""
+    home = os.environ.get("TRITON_HOME") or os.path.expanduser("~")
+    return (os.environ.get("TRITON_CACHE_DIR")
+            or os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+            or os.path.join(home, ".triton", "cache"))
+
+
+def _finished(folder: str) -> bool:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return False
+    return any(name.startswith(GROUP) or name.endswith(ALONE)
+               for name in names)
+
+
+def _keys(root: Optional[str]) -> Set[str]:
+    """All finished entries of `root`, by their paths."""
+    if root is None:
+        return set()
+    roots = [root]
+    with contextlib.suppress(OSError):
+        devices = os.path.join(root, "triton")
+        roots += [os.path.join(devices, one) for one in os.listdir(devices)]
+    found = set()
+    for folder in roots:
+        with contextlib.suppress(OSError):
+            found |= {os.path.join(folder, one) for one in os.listdir(folder)}
+    return {path for path in found if _finished(path)}
+
+
+@contextlib.contextmanager
+def warm(ref: str, root: Optional[str] = None, *,
+         remote: Optional[str] = None, engine: Optional[str] = None,
+         wait: Optional[float] = None, deadline: Optional[float] = None,
+         push: Optional[str] = None) -> Iterator[None]:
+    """Pull `ref`, run the block, push what it compiled.
+
+    What is not given is configured, as for `tkbundle run`: the remote, how
+    long the block may wait for the pull, when pull and push give up (both in
+    seconds), and whether to push ("always", "on-exit" or "never"). Without
+    `root`, the cache is that of `engine`; without an engine, that of torch
+    where it was imported, else Triton's. Never raises by itself.
+    """
+    if root is None and engine is None and "torch" in sys.modules:
+        engine = "torch"
+    if root is None and engine is None:
+        root = _root()
+    share = _share.Share(
+        root, ref, remote, ["--engine", engine] if engine else [],
+        wait=wait, deadline=deadline, push=push)
+    share.ready()
+    before = _keys(share.root)
+    try:
+        yield
+    finally:
+        # Nobody knows where an engine's are: then all are looked at.
+        if share.root is None or _keys(share.root) - before:
+            share.push_all()
+        share.finish()

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Triton's cache, shared: no change to the program.
+
+    TRITON_CACHE_MANAGER=tkbundle.triton:CacheManager
+    TKBUNDLE_REMOTE=redis://cache TKBUNDLE_REF=my-model/v1
+
+For Triton 3.0 and newer. The first look-up pulls the ref into the cache root,
+and waits for that as long as TKBUNDLE_WAIT says; what is compiled is pushed
+when nothing more comes, and at exit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+import uuid
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
+
+from triton.runtime import cache as _cache
+
+from tkbundle import _share
+
+ALONE = (".so", ".autotune.json")  # such files are entries without a group
+
+
+class Report(NamedTuple):
+    """What this process asked of its cache."""
+
+    found: int
+    compiled: int
+    loaded: int  #: on a GPU; 0 before Triton 3.5, which does not tell
+    seconds: float  #: spent on compiling, sum over threads
+
+
+class _State:
+    """What all managers of this process have in common."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.shares: Dict[str, _share.Share] = {}
+        self.found = self.compiled = 0
+        self.seconds = 0.0
+        self.loaded: Dict[str, None] = {}
+
+    def share(self, root: str) -> _share.Share:
+        """The share of `root`, pulled as far as can be waited for."""
+        with self.lock:
+            share = self.shares.get(root)
+            if share is None:
+                if not self.shares:
+                    _share.guarded("hooks", self._begin, None)
+                share = self.shares[root] = _share.Share(
+                    root, pull_words=["--layout", "triton"])
+        share.ready()
+        return share
+
+    def _begin(self) -> None:
+        atexit.register(self.finish)
+        self.finish_with_worker()
+        knobs = getattr(sys.modules.get("triton"), "knobs", None)
+        runtime = getattr(knobs, "runtime", None)
+        hook = getattr(runtime, "kernel_load_end_hook", None)
+        if hasattr(hook, "add"):
+            hook.add(self.note_load)
+
+    def finish_with_worker(self) -> None:
+        """Processes of multiprocessing end without atexit."""
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None:
+            util.Finalize(None, self.finish, exitpriority=0)
+
+    def note_load(self, *told: Any, **_more: Any) -> None:
+        """A kernel was loaded onto a GPU; its hash is told last."""
+        self.loaded[str(told[-1] if told else "")] = None
+
+    def finish(self) -> None:
+        for share in list(self.shares.values()):
+            share.finish()
+
+    def after_fork(self) -> None:
+        self.lock = threading.Lock()
+        self.found = self.compiled = 0
+        self.seconds = 0.0
+        self.loaded = {}
+        if self.shares:
+            _share.guarded("hooks", self.finish_with_worker, None)
+
+
+_state = _State()
+os.register_at_fork(after_in_child=_state.after_fork)
+
+
+def report() -> Report:
+    """What this process found, compiled and loaded until now."""
+    return Report(_state.found, _state.compiled, len(_state.loaded),
+                  _state.seconds)
+
+
+def _root() -> str:
+    """Triton's cache root, as this version of it has it."""
+    knobs = getattr(sys.modules["triton"], "knobs", None)
+    if knobs is not None:
+        root = knobs.cache.dir
+    else:
+        root = os.getenv("TRITON_CACHE_DIR", "").strip() or \
+            _cache.default_cache_dir()
+    return os.path.abspath(root)
+
+
+class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
+    """One key of the cache. A look-up makes no folder, and never fails."""
+
+    def __init__(self, key: str, override: bool = False,
+                 dump: bool = False) -> None:
+        self._share: Optional[_share.Share] = None
+        self._begun = 0.0
+        if override or dump:
+            super().__init__(key, override=override, dump=dump)
+            return
+        self.key = key
+        root = meant = _root()
+        self._share = _share.guarded("cache", lambda: _state.share(root), None)
+        if self._share is not None:
+            root = self._share.root or meant
+        self.cache_dir = os.path.join(root, key)
+        self.lock_path = os.path.join(self.cache_dir, "lock")
+        self._folders = [self.cache_dir]
+        if root != meant:
+            self._folders.append(os.path.join(meant, key))
+
+    def get_file(self, filename: str) -> Optional[str]:
+        if self._share is None:
+            return super().get_file(filename)  # type: ignore[no-any-return]
+        for folder in self._folders:
+            path = os.path.join(folder, filename)
+            if os.path.exists(path):
+                if filename.endswith(ALONE):
+                    self._note_use()
+                return path
+        return None
+
+    def get_group(self, filename: str) -> Optional[Dict[str, str]]:
+        if self._share is None:
+            return super().get_group(filename)  # type: ignore[no-any-return]
+        for folder in self._folders:
+            with contextlib.suppress(Exception):
+                group = _read_group(folder, filename)
+                self._note_use()
+                _state.found += 1
+                return group
+        self._begun = time.perf_counter()
+        return None
+
+    def put(self, data: Union[bytes, str], filename: str,
+            binary: bool = True) -> str:
+        if self._share is None:
+            return super().put(data, filename, binary)  # type: ignore
+        path = os.path.join(self.cache_dir, filename)
+        content = data if isinstance(data, bytes) else str(data).encode()
+        with _private(self.cache_dir) as place:
+            staged = os.path.join(place, filename)
+            with open(staged, "wb") as file:
+                file.write(content)
+            os.replace(staged, path)
+        if filename.endswith(ALONE):
+            _share.guarded("push", self._note, None)
+        return path
+
+    def put_group(self, filename: str, group: Dict[str, str]) -> str:
+        path: str = super().put_group(filename, group)
+        if self._share is not None:
+            _state.compiled += 1
+            if self._begun:
+                _state.seconds += time.perf_counter() - self._begun
+            _share.guarded("push", self._note, None)
+        return path
+
+    def _note(self) -> None:
+        if self._share is not None:
+            self._share.note(self.key)
+
+    def _note_use(self) -> None:
+        share = self._share
+        if share is not None:
+            _share.guarded("push", lambda: share.use(self.key), None)
+
+
+def _read_group(folder: str, filename: str) -> Dict[str, str]:
+    """The files of a whole entry; raises where one is missing or torn."""
+    with open(os.path.join(folder, f"__grp__{filename}"), "rb") as file:
+        recorded = json.load(file)["child_paths"].items()
+    group: Dict[str, str] = {}
+    for name, place in recorded:
+        here = os.path.join(folder, name)
+        path = here if os.path.exists(here) else place
+        os.stat(path)
+        group[name] = path
+    with open(group[filename], "rb") as file:
+        json.load(file)
+    return group
+
+
+@contextlib.contextmanager
+def _private(folder: str) -> Iterator[str]:
+    """A folder of this process, for files that appear whole in `folder`."""
+    place = os.path.join(folder, f"tmp.pid_{os.getpid()}_{uuid.uuid4()}")
+    os.makedirs(place, exist_ok=True)
+    try:
+        yield place
+    finally:
+        left: List[str] = []
+        with contextlib.suppress(OSError):
+            left = os.listdir(place)
+        for name in left:
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(place, name))
+        with contextlib.suppress(OSError):
+            os.rmdir(place)
