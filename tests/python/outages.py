@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A remote that fails costs a miss, a bounded time and one warning."""
+import contextlib
+import os
+import socket
+import threading
+
+from machine import compiled, launch, use, user
+from scene import (children, equal, hanging, process, require, test,
+                   wait_until)
+
+WAIT_S = 1
+SHORT = {"TKBUNDLE_WAIT": f"{WAIT_S}s", "TKBUNDLE_DEADLINE": "3s"}
+
+
+def seconds(ended):
+    """How long the look-ups took, with what was compiled."""
+    return float(ended.out.split()[-2])
+
+
+def check_cold(ended, *words):
+    equal(compiled(ended), 2)
+    for what, reason in words:
+        require(ended.err.count(f"tkbundle: {what}: ") == 1, ended.err)
+        require(reason in ended.err, ended.err)
+    require("Traceback" not in ended.err, ended.err)
+    equal(ended.err.count("\n"), len(words), ended.err)
+
+
+@test("a remote that refuses is a miss, and a warning for pull and push")
+def _(here):
+    ended = use(here, "3.6", remote="redis://me:secretword@127.0.0.1:1")
+    check_cold(ended, ("pull", "Connection refused"),
+               ("push", "Connection refused"))
+    require("secretword" not in ended.err, ended.err)
+
+
+@test("a remote that says nothing costs --wait, and at exit the deadline")
+def _(here):
+    with hanging() as remote:
+        ended = use(here, "3.6", remote=remote, env=SHORT)
+    check_cold(ended, ("pull", "not done after"), ("push", "not done"))
+    # The compile itself takes a second; the machine is busy.
+    require(WAIT_S <= seconds(ended) <= WAIT_S + 20, ended.out)
+    require(ended.seconds < 40, ended.seconds)
+
+
+@contextlib.contextmanager
+def liar():
+    """An HTTP server that has everything, and all of it is the same."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(16)
+
+        def answer():
+            with contextlib.suppress(OSError):
+                while True:
+                    client = server.accept()[0]
+                    with client, contextlib.suppress(OSError):
+                        client.recv(65536)
+                        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: "
+                                       b"9\r\nConnection: close\r\n\r\n"
+                                       b"[{\"a\":1}]")
+        threading.Thread(target=answer, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@test("a remote that lies is a miss")
+def _(here):
+    with liar() as remote:
+        ended = use(here, "3.6", remote=remote, env=SHORT)
+    equal(compiled(ended), 2, ended.err)
+    require("Traceback" not in ended.err, ended.err)
+
+
+@test("a blob that is damaged is a miss, and nothing of it is used")
+def _(here):
+    use(here, "3.6", root="one")
+    for folder, _, names in os.walk(here.path("remote", "cas")):
+        for name in names:
+            path = os.path.join(folder, name)
+            os.chmod(path, 0o600)
+            with open(path, "r+b") as file:
+                file.seek(os.path.getsize(path) // 2)
+                file.write(b"damaged!")
+    ended = use(here, "3.6", root="two")
+    equal(compiled(ended), 2)
+    require("tkbundle: pull: " in ended.err, ended.err)
+
+
+@test("without a remote, a ref or the program, one warning says what to do")
+def _(here):
+    env = {"TKBUNDLE_REMOTE": "", "TKBUNDLE_REF": ""}
+    ended = use(here, "3.6", env=env)
+    equal(compiled(ended), 2)
+    require("TKBUNDLE_RE" in ended.err, ended.err)
+    ended = use(here, "3.6", root="two",
+                env={"TKBUNDLE_LIBRARY": here.folder, "PATH": "/nowhere"})
+    equal(compiled(ended), 2)
+    require("the program tkbundle is neither" in ended.err, ended.err)
+
+
+@test("a process that is killed while it pulls leaves nothing that runs")
+def _(here):
+    with hanging() as remote:
+        line, environment = user(
+            here, "3.6", remote=remote,
+            env={"TKBUNDLE_WAIT": "60s", "TKBUNDLE_DEADLINE": "60s"})
+        started = launch(here, line, environment)
+        pid = wait_until(lambda: [
+            one for one, words in children(started.pid).items()
+            if "pull" in words], "a pull")[0]
+        started.kill()
+        started.wait()
+        wait_until(lambda: ended(pid), "the end of the pull")
+
+
+@test("os._exit ends what runs, and exit does")
+def _(here):
+    for verb in ("leave", "plain"):
+        with hanging() as remote:
+            line, environment = user(
+                here, "3.6", verb, remote=remote, root=verb,
+                env={"TKBUNDLE_WAIT": "500ms", "TKBUNDLE_DEADLINE": "4s"})
+            started = launch(here, line, environment)
+            pid = wait_until(lambda: [
+                one for one, words in children(started.pid).items()
+                if "pull" in words], "a pull")[0]
+            started.wait()
+            wait_until(lambda pid=pid: ended(pid), "the end of the pull", 2)
+
+
+def ended(pid):
+    facts = process(pid)
+    return facts is None or facts[1] == "Z"

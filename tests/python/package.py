@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package's functions: what the libraries do, as Python has it."""
+import os
+import sys
+
+from machine import python
+from scene import ENTRIES, KERNELS, equal, require, test
+
+IMPORT_MS = 15
+
+
+def good(ended):
+    equal(ended.status, 0, ended.err)
+    return ended.out
+
+
+def check(here, code, *words, **more):
+    good(python(here, "import os, sys, tkbundle\n" + code, *words, **more))
+
+
+@test("import takes 15 ms at most, and loads neither ctypes nor a library")
+def _(here):
+    code = ("import sys, time; begin = time.perf_counter(); import tkbundle; "
+            "print(1e3 * (time.perf_counter() - begin)); "
+            "assert 'ctypes' not in sys.modules")
+    took = [float(good(python(here, code))) for _ in range(8)]
+    require(min(took) <= IMPORT_MS, took)
+
+
+@test("what is collected is emitted, and reports tell")
+def _(here):
+    check(here, f"""
+report = tkbundle.collect(sys.argv[1], "k.tkb", profile="lean")
+assert report.collected == len(report.results) == {ENTRIES}, report
+assert report.left_out == 0 and len(report.id) == 64
+assert report.bundle_size == os.path.getsize("k.tkb")
+key = report.results[-1].key
+report = tkbundle.emit("k.tkb", "out", keys=[key])
+assert report.emitted == 1 and report.results[0].outcome == "emitted", report
+report = tkbundle.emit("k.tkb", "out", layout="triton", jobs=1)
+assert (report.emitted, report.present) == ({ENTRIES} - 1, 1), report
+assert tkbundle.version().count(".") == 2
+""", here.fixture())
+
+
+@test("what is pushed is pulled")
+def _(here):
+    check(here, f"""
+root, remote = sys.argv[1:]
+assert tkbundle.push("a/b", root, remote).pushed == {ENTRIES}
+os.environ["TKBUNDLE_REMOTE"] = remote
+report = tkbundle.push("a/b", root)
+assert (report.pushed, report.present, report.records) == (0, {ENTRIES}, 1)
+report = tkbundle.pull("a/b", "out", connections=2)
+assert (report.emitted, report.fetched, report.records) == ({ENTRIES}, 1, 1)
+assert tkbundle.pull("a/b", "out", dry_run=True).present == {ENTRIES}
+""", here.fixture(), here.remote)
+
+
+@test("a recording packs and pushes what was put, with what it saved")
+def _(here):
+    check(here, """
+root, remote = sys.argv[1:]
+keys = [key for key in os.listdir(root) if "add_kernel.json" in
+        os.listdir(os.path.join(root, key))]
+with tkbundle.recording(root) as r:
+    r.put(keys[0], 1)
+    r.put_launcher("cache key", "add_kernel", b"a\\0pickle", keys[:1], "any")
+    report = r.collect("k.tkb")
+assert (report.collected, report.launchers) == (1, 1), report
+with tkbundle.recording(root) as r:
+    r.put(keys[0])
+    r.put_winner(keys[0])
+    report = r.push("a/b", remote)
+assert report.pushed == 1, report
+""", here.fixture(), here.remote)
+    ended = here.tkbundle("ls", "k.tkb", "--launchers", "--json")
+    require('"cache key"' in ended.out or ended.status != 0, ended.out)
+
+
+@test("what fails raises the library's sentence, with what was done")
+def _(here):
+    root = here.fixture()
+    torn = next(os.path.join(folder, name)
+                for folder, _, names in os.walk(root) for name in names
+                if name.endswith(".cubin"))
+    os.truncate(torn, 0)
+    check(here, f"""
+def failure(kind, function, *words, **more):
+    try:
+        function(*words, **more)
+    except tkbundle.Error as error:
+        assert type(error) is kind, repr(error)
+        assert str(error), error.status
+        return error
+    raise AssertionError("it did not fail")
+
+root, remote = sys.argv[1:]
+error = failure(tkbundle.Partial, tkbundle.collect, root, "k.tkb")
+assert error.report.collected == {ENTRIES} - 1 and error.report.left_out == 1
+assert error.status == "partial"
+failure(tkbundle.Partial, tkbundle.collect, root, "x.tkb", strict=True)
+assert not os.path.exists("x.tkb")
+error = failure(tkbundle.Missing, tkbundle.collect, root, "x", keys=["ZZ"])
+assert "'ZZ'" in str(error)
+error = failure(tkbundle.Missing, tkbundle.pull, "a/b", "out", remote)
+assert str(error) == "ref 'a/b' has no record"
+failure(tkbundle.Missing, tkbundle.collect, "nowhere", "x")
+assert "nowhere" in str(failure(tkbundle.Missing, tkbundle.emit, "nowhere", "x"))
+error = failure(tkbundle.Unavailable, tkbundle.pull, "a/b", "out",
+                "redis://me:secretword@127.0.0.1:1")
+assert "Connection refused" in str(error) and "secretword" not in str(error)
+failure(tkbundle.Error, tkbundle.pull, "a/b", "out", "gopher://x")
+failure(tkbundle.Error, tkbundle.push, "a/b", root)
+failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out", layout="flat")
+data = bytearray(open("k.tkb", "rb").read())
+data[len(data) // 2] ^= 1
+open("k.tkb", "wb").write(data)
+failure(tkbundle.Corrupt, tkbundle.emit, "k.tkb", "out")
+recording = tkbundle.recording(root)
+failure(tkbundle.Error, recording.put, "A" * 52)
+with recording as r:
+    failure(tkbundle.Error, r.put, "no/key")
+""", root, here.remote)
+
+
+@test("without the libraries, an error says what to do")
+def _(here):
+    ended = python(here, "import tkbundle; tkbundle.version()",
+                   env={"TKBUNDLE_LIBRARY": here.folder})
+    if ended.status != 0:  # the machine may have them
+        require("tkbundle.Error" in ended.err or "_errors.Error" in ended.err,
+                ended.err)
+        require("TKBUNDLE_LIBRARY" in ended.err, ended.err)
+
+
+@test("the module is the program")
+def _(here):
+    ended = here.go([sys.executable, "-m", "tkbundle", "ls", here.fixture()],
+                    env={"PYTHONPATH": os.path.join(os.path.dirname(
+                        __file__), "..", "..", "python"),
+                        "TKBUNDLE_LIBRARY": os.path.dirname(here.program)})
+    equal(ended.status, 0, ended.err)
+    require(ended.out.count("add_kernel") >= 1 and KERNELS, ended.out)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real Triton, of several versions, starts warm: with our variables alone."""
+import os
+import shutil
+
+from machine import STOCK, TRITONS, compiled, kernels, launch, use, user
+from scene import Skip, equal, is_there, require, test, wait_until
+
+
+def each_version(sentence):
+    """Add a test for each Triton."""
+    def add(function):
+        for version in TRITONS:
+            test(f"Triton {version}: {sentence}")(
+                lambda here, version=version: function(here, version))
+        return function
+    return add
+
+
+@each_version("what one process compiled, another one elsewhere finds")
+def _(here, version):
+    first = use(here, version, "compile", script=STOCK, root="one")
+    equal(first.out.count("compiled"), 2, first.out)
+    equal(kernels(here), 2)
+    second = use(here, version, "compile", script=STOCK, root="two")
+    equal(second.out.count("found"), 2, second.out)
+    equal((first.err, second.err), ("", ""))
+
+
+@each_version("a file that is missing is a miss and no crash")
+def _(here, version):
+    use(here, version)
+    for folder, _, names in os.walk(here.path("cache")):
+        for name in names:
+            if name.endswith(".cubin"):
+                os.remove(os.path.join(folder, name))
+    shutil.rmtree(here.path("remote"))
+    equal(compiled(use(here, version)), 2)
+
+
+@test("metadata that were cut short are a miss and no crash")
+def _(here):
+    use(here, "3.3")
+    for folder, _, names in os.walk(here.path("cache")):
+        for name in names:
+            if name == "add_kernel.json":
+                os.truncate(os.path.join(folder, name), 0)
+    shutil.rmtree(here.path("remote"))
+    equal(compiled(use(here, "3.3")), 2)
+
+
+@test("a cache that was moved is used as it is")
+def _(here):
+    use(here, "3.6", root="one")
+    shutil.rmtree(here.path("remote"))
+    os.rename(here.path("one"), here.path("two"))
+    equal(compiled(use(here, "3.6", root="two")), 0)
+
+
+@each_version("a look-up makes no folder")
+def _(here, version):
+    use(here, version)
+    before = sorted(os.listdir(here.path("cache")))
+    equal(compiled(use(here, version)), 0)
+    equal(sorted(os.listdir(here.path("cache"))), before)
+
+
+def read_only(here, *command, env=None):
+    """Run it where the folder `cache` is mounted read-only."""
+    cache = here.path("cache")
+    mount = (f"mount --bind {cache} {cache} && "
+             f"mount -o remount,bind,ro {cache} && exec \"$@\"")
+    return here.go(["unshare", "-m", "sh", "-c", mount, "sh", *command],
+                   env=env)
+
+
+@test("a read-only root is used, and what it lacks is pulled beside it")
+def _(here):
+    use(here, "3.6", "threads", root="other")
+    use(here, "3.6", remote=here.path("elsewhere"))
+    line, environment = user(here, "3.6", "threads")
+    ended = read_only(here, *line, env=environment)
+    if "mount:" in ended.err or "unshare:" in ended.err:
+        raise Skip("nothing can be mounted here")
+    equal((ended.status, compiled(ended)), (0, 0), ended.err)
+    require(len(os.listdir(here.path(
+        f"cache.tkbundle-{os.geteuid()}"))) >= 4)
+
+
+@test("a read-only root without a remote costs what it lacks")
+def _(here):
+    use(here, "3.6")
+    shutil.rmtree(here.path("remote"))
+    line, environment = user(here, "3.6", "threads")
+    ended = read_only(here, *line, env=environment)
+    if "mount:" in ended.err or "unshare:" in ended.err:
+        raise Skip("nothing can be mounted here")
+    equal((ended.status, compiled(ended)), (0, 2), ended.err)
+
+
+@test("eight processes at once lose nothing, and none sees an error")
+def _(here):
+    for _ in range(2):
+        started = [launch(here, *user(here, "3.6", "plain",
+                                      root=f"cache{number % 2}"))
+                   for number in range(8)]
+        ended = [here.finish(one) for one in started]
+        equal({one.status for one in ended}, {0}, ended[0].err)
+        equal({one.err for one in ended}, {""})
+    equal(sum(compiled(one) for one in ended), 0)
+    equal(kernels(here), 2)
+
+
+@test("threads that look up at once pull once")
+def _(here):
+    use(here, "3.6", "threads", root="one")
+    equal(compiled(use(here, "3.6", "threads", root="two")), 0)
+    equal(kernels(here), 4)
+
+
+@test("after a fork, each process pushes what it compiled")
+def _(here):
+    use(here, "3.6", "fork")
+    equal(kernels(here), 3)
+
+
+@test("what is compiled is pushed when nothing more comes, before the exit")
+def _(here):
+    use(here, "3.6", "quiet", "12")
+    equal(kernels(here), 2)
+
+
+@test("a process that leaves by os._exit is made good by the next one")
+def _(here):
+    use(here, "3.6", "leave")
+    equal(kernels(here), 0)
+    equal(compiled(use(here, "3.6")), 0)
+    equal(kernels(here), 2)
+
+
+@test("TKBUNDLE_PUSH=never pushes nothing, TKBUNDLE_DISABLE does nothing")
+def _(here):
+    use(here, "3.6", env={"TKBUNDLE_PUSH": "never"})
+    equal(kernels(here), 0)
+    use(here, "3.6", root="one")
+    use(here, "3.6", root="two", env={"TKBUNDLE_DISABLE": "1"})
+    equal(compiled(use(here, "3.6", root="two",
+                       env={"TKBUNDLE_DISABLE": "1"})), 0)
+    equal(kernels(here), 2)
+
+
+@test("hooks of the user stay, and are called")
+def _(here):
+    equal(compiled(use(here, "3.6", "hooks")), 2)
+    equal(compiled(use(here, "3.9", "hooks")), 2)
+
+
+@test("only what was compiled or used is pushed, not what lies beside it")
+def _(here):
+    shutil.copytree(here.fixture(), here.path("cache"))
+    use(here, "3.6")
+    wait_until(is_there(here.path("remote")), "a push")
+    equal(kernels(here), 2)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's program: it wants kernels of Triton, for a GPU that is not here.
+
+    user.py [plain|fork|threads|quiet|exit|leave]
+
+Prints how many of them were compiled, and how long that took.
+"""
+
+import os
+import sys
+import threading
+import time
+
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.runtime.driver import driver
+
+
+@triton.jit
+def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
+    """One block of out = x + y."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(out + at, tl.load(x + at, mask) + tl.load(y + at, mask), mask)
+
+
+class Driver:
+    """As much of a driver as a compilation asks for."""
+
+    @staticmethod
+    def get_current_target():
+        return GPUTarget("cuda", 90, 32)
+
+    @staticmethod
+    def get_current_device():
+        return 0
+
+    @staticmethod
+    def get_current_stream(_device):
+        return 0
+
+
+class Tensor:
+    """An aligned tensor, as far as a jitted function looks at one."""
+
+    dtype = "torch.float32"
+
+    @staticmethod
+    def data_ptr():
+        return 0
+
+
+begun = []
+make_ir = ASTSource.make_ir
+
+
+def note(*args, **kwargs):
+    begun.append(args)
+    return make_ir(*args, **kwargs)
+
+
+def want(warps):
+    tensor = Tensor()
+    kernel = add_kernel.run(tensor, tensor, tensor, 98432, BLOCK=1024,
+                            num_warps=warps, grid=(1,), warmup=True)
+    assert kernel.asm["cubin"][:4] == b"\x7fELF"
+
+
+def chain_hooks():
+    """Hooks of the user's own stand there before."""
+    def listener(**_told):
+        begun.append("told")
+
+    knobs = triton.knobs
+    knobs.compilation.listener = listener
+    knobs.runtime.kernel_load_end_hook.add(print)
+    want(4)
+    want(8)
+    assert begun.count("told") == 2, begun
+    assert print in knobs.runtime.kernel_load_end_hook.calls
+    assert len(knobs.runtime.kernel_load_end_hook.calls) == 2
+    begun[:] = [one for one in begun if one != "told"]
+
+
+def fork():
+    want(4)
+    child = os.fork()
+    want(8 if child == 0 else 2)
+    if child != 0:
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def use_threads():
+    threads = [threading.Thread(target=want, args=(warps,))
+               for warps in (1, 2, 4, 8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def main():
+    verb = sys.argv[1] if len(sys.argv) > 1 else "plain"
+    ASTSource.make_ir = note
+    driver.set_active(Driver())
+    begin = time.monotonic()
+    if verb == "fork":
+        fork()
+    elif verb == "threads":
+        use_threads()
+    elif verb == "hooks":
+        chain_hooks()
+    else:
+        want(4)
+        want(8)
+    print(f"compiled {len(begun)} in {time.monotonic() - begin:.3f} s",
+          flush=True)
+    if verb == "quiet":
+        time.sleep(float(sys.argv[2]))
+    if verb in ("quiet", "leave"):
+        os._exit(0)
+
+
+main()
