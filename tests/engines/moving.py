@@ -271,11 +271,28 @@ def _(scene):
     documents = json.loads(done("ls", "--json", "c.tkb"))["entries"]
     equal({each["kind"] == "unit": each.get("tree") for each in documents},
           {True: "vllm", False: None})
-    require(AOT in done("stats", "--json", "c.tkb"))
+    counted = json.loads(done("stats", "--json", "--paths", "c.tkb"))
+    require(AOT in str(counted["names"]))
+    units = [each for each in documents if each["kind"] == "unit"]
+    tree, = counted["trees"]
+    equal((tree["tree"], tree["units"], tree["files"], tree["size"]),
+          ("vllm", len(units), sum(each["file_count"] for each in units),
+           sum(each["size"] for each in units)))
+    write(scene.path("bin", "b"), b"\0/home/serve/a.so\0\1/opt/cuda/bin\0")
+    write(scene.path("none", "c"), b"\0\1")
+    done("collect", "--tree", "b=bin", "--tree", "n=none", "-o", "d.tkb")
+    equal([(each["tree"], each["units"], each["paths"]) for each in json.loads(
+        done("stats", "--json", "--paths", "d.tkb"))["trees"]],
+          [("b", 1, 2), ("n", 1, 0)])
+    require(re.search(r"units +files +size +paths +tree\n +1 +1 +33 B +2 +b\n",
+                      done("stats", "--paths", "d.tkb")))
     difference = done("diff", "a.tkb", "b.tkb", status=4)
     require("modelinfos/other.json" in difference, difference)
     require("model" in difference, difference)
-
+    differ, = json.loads(done("diff", "--json", "a.tkb", "b.tkb", status=4)
+                         )["differ"]
+    equal((differ["name"], differ["tree"]), (AOT + "/rank_0_0", "vllm"))
+    equal([file["name"] for file in differ["files"]], ["model"])
     third.emit("c.tkb")
     equal(read(third.path("modelinfos", "other.json")), b'{"hash": "1"}')
     equal(read(third.path(AOT, "rank_0_0", "model")),

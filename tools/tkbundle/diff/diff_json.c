@@ -118,6 +118,8 @@ static void put_pair(struct json_out *json, const struct diff_pair *pair,
 	json_out_text(json, "key", pair->a->key);
 	json_out_text(json, "kind", tkb_kind_name(pair->a->kind));
 	json_out_text(json, "name", pair->a->name);
+	if (pair->a->kind == TKB_KIND_UNIT)
+		json_out_text(json, "tree", pair->a->tree);
 	json_out_text(json, "platform", pair->a->platform);
 	put_devices(json, pair->a);
 	put_facts(json, pair);

@@ -118,6 +118,32 @@ static bool gather_names(const struct source *source, struct stats *stats)
 	return true;
 }
 
+/* Units stand behind the entries, by tree. */
+static bool gather_trees(const struct source *source, struct stats *stats)
+{
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+		struct stats_tree *tree = stats_find_tree(stats, entry);
+
+		if (entry->kind != TKB_KIND_UNIT)
+			continue;
+		if (tree == NULL) {
+			tree = realloc(stats->trees,
+			               (stats->tree_count + 1) * sizeof(*tree));
+			if (tree == NULL)
+				return false;
+			stats->trees = tree;
+			tree += stats->tree_count;
+			*tree = (struct stats_tree){ .name = entry->tree };
+			stats->tree_count++;
+		}
+		tree->unit_count++;
+		add(&tree->files, entry->file_count, tkb_entry_size(entry));
+	}
+
+	return true;
+}
+
 /* Sorts `files`. */
 static bool gather_types(const struct tkb_file **files, struct stats *stats)
 {
@@ -179,7 +205,7 @@ int stats_gather(const struct source *source, struct stats *out,
 
 	files = list_files(source, stats.files.count);
 	if (files == NULL || !gather_types(files, &stats) ||
-	    !gather_names(source, &stats))
+	    !gather_names(source, &stats) || !gather_trees(source, &stats))
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	gather_repeats(files, &stats);
 
@@ -192,7 +218,20 @@ void stats_release(struct stats *stats)
 {
 	free(stats->types);
 	free(stats->names);
+	free(stats->trees);
 	*stats = (struct stats){ .type_count = 0 };
+}
+
+struct stats_tree *stats_find_tree(const struct stats *stats,
+                                   const struct tkb_entry *entry)
+{
+	for (size_t i = 0;
+	     entry->kind == TKB_KIND_UNIT && i < stats->tree_count; i++) {
+		if (strcmp(stats->trees[i].name, entry->tree) == 0)
+			return &stats->trees[i];
+	}
+
+	return NULL;
 }
 
 struct stats_type *stats_find_type(const struct stats *stats, const char *name)

@@ -37,6 +37,14 @@ struct stats_name {
 	struct stats_sum files;
 };
 
+/* All units of one tree. */
+struct stats_tree {
+	const char *name;
+	uint64_t unit_count;
+	struct stats_sum files;
+	uint64_t path_count; /* absolute paths that stay in them */
+};
+
 struct stats {
 	uint64_t entry_count;
 	struct stats_sum files;
@@ -46,6 +54,8 @@ struct stats {
 	size_t type_count;
 	struct stats_name *names; /* owned; the largest first */
 	size_t name_count;
+	struct stats_tree *trees; /* owned; by name */
+	size_t tree_count;
 };
 
 /*
@@ -57,6 +67,10 @@ TKB_NODISCARD int stats_gather(const struct source *source, struct stats *out,
 
 /* For TKB_AUTO. */
 void stats_release(struct stats *stats);
+
+/* The tree that the unit `entry` of the source is in; NULL: it is no unit. */
+struct stats_tree *stats_find_tree(const struct stats *stats,
+                                   const struct tkb_entry *entry);
 
 /* The type of a file called `name`, which must be of the source. */
 struct stats_type *stats_find_type(const struct stats *stats, const char *name);

@@ -57,6 +57,30 @@ static void print_names(FILE *to, const struct stats *stats)
 		          size);
 }
 
+static void print_trees(FILE *to, const struct stats_out *shown)
+{
+	const struct stats *const stats = shown->stats;
+
+	if (stats->tree_count == 0)
+		return;
+	text_line(to, "  units   files    size%s  tree",
+	          shown->paths != NULL ? "   paths" : "");
+	for (size_t i = 0; i < stats->tree_count; i++) {
+		const struct stats_tree *const tree = &stats->trees[i];
+		char size[TEXT_SIZE_SIZE];
+		char paths[32] = "";
+
+		if (shown->paths != NULL)
+			(void)snprintf(paths, sizeof(paths), "  %6" PRIu64,
+			               tree->path_count);
+		text_size(tree->files.size, size);
+		text_line(to, "%7" PRIu64 "  %6" PRIu64 "  %6s%s  %s",
+		          tree->unit_count, tree->files.count, size, paths,
+		          tree->name);
+	}
+	text_line(to, "%s", "");
+}
+
 static void print_paths(FILE *to, const struct path_table *paths)
 {
 	uint64_t rest = paths->beyond;
@@ -149,6 +173,7 @@ void stats_out_print(FILE *to, const struct stats_out *shown)
 	text_line(to, "%s", "");
 	print_names(to, shown->stats);
 	text_line(to, "%s", "");
+	print_trees(to, shown);
 	if (shown->paths != NULL && shown->paths->total > 0) {
 		print_paths(to, shown->paths);
 		text_line(to, "%s", "");
@@ -207,6 +232,24 @@ static void put_names(struct json_out *json, const struct stats *stats)
 	json_out_close(json);
 }
 
+static void put_trees(struct json_out *json, const struct stats_out *shown)
+{
+	json_out_open_array(json, "trees");
+	for (size_t i = 0; i < shown->stats->tree_count; i++) {
+		const struct stats_tree *const tree = &shown->stats->trees[i];
+
+		json_out_open_object(json, NULL);
+		json_out_text(json, "tree", tree->name);
+		json_out_number(json, "units", tree->unit_count);
+		json_out_number(json, "files", tree->files.count);
+		json_out_number(json, "size", tree->files.size);
+		if (shown->paths != NULL)
+			json_out_number(json, "paths", tree->path_count);
+		json_out_close(json);
+	}
+	json_out_close(json);
+}
+
 static void put_paths(struct json_out *json, const struct path_table *paths)
 {
 	json_out_open_object(json, "paths");
@@ -235,6 +278,7 @@ void stats_out_json(struct json_out *json, const struct stats_out *shown)
 
 	put_types(json, shown);
 	put_names(json, stats);
+	put_trees(json, shown);
 	json_out_number(json, "entry_count", stats->entry_count);
 	json_out_number(json, "files", stats->files.count);
 	json_out_number(json, "size", stats->files.size);

@@ -9,8 +9,9 @@ struct search {
 	const struct source *source;
 	struct stats *stats;
 	struct path_table *table;
-	size_t entry;          /* whose path `own` is */
-	struct tkb_memory own; /* the path, as its group file has it */
+	struct stats_tree *tree; /* of the entry that is searched, or NULL */
+	size_t entry;            /* whose path `own` is */
+	struct tkb_memory own;   /* the path, as its group file has it */
 };
 
 static void release(struct search *search)
@@ -28,6 +29,8 @@ static int search_bytes(struct search *search, struct stats_type *type,
 		if (!path_table_add(search->table, path))
 			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 		type->path_count++;
+		if (search->tree != NULL)
+			search->tree->path_count++;
 	}
 
 	return 0;
@@ -83,11 +86,13 @@ static int search_file(void *self, size_t index, size_t file,
                        struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct search *const search = self;
-	const char *const name =
-		source_entry(search->source, index)->files[file].name;
+	const struct tkb_entry *const entry =
+		source_entry(search->source, index);
+	const char *const name = entry->files[file].name;
 	struct stats_type *const type = stats_find_type(search->stats, name);
 	int rc = 0;
 
+	search->tree = stats_find_tree(search->stats, entry);
 	/* A bundle has sentinels in their place. */
 	if (search->source->cache == NULL || !text_ends_with(name, ".json"))
 		return search_bytes(search, type, bytes, err);
