@@ -152,6 +152,7 @@ static void write_again(const struct tkb_manifest *manifest,
 		.launchers = manifest->launchers,
 		.launcher_count = manifest->launcher_count,
 		.profile = manifest->profile,
+		.layout = manifest->layout,
 	};
 
 	MUST(entries != NULL);

@@ -99,6 +99,12 @@ TKB_API const struct tkb_digest *tkb_bundle_id(const struct tkb_bundle *bundle);
 /** "full" or "lean". Borrowed. */
 TKB_API const char *tkb_bundle_profile(const struct tkb_bundle *bundle);
 
+/**
+ * Was the cache that it was made of an Inductor's, with a folder of keys for each
+ * GPU? False also where nobody knows.
+ */
+TKB_API bool tkb_bundle_is_inductor(const struct tkb_bundle *bundle);
+
 /** How many independently compressed frames hold its entries. */
 TKB_API size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle);
 

@@ -30,12 +30,17 @@ static int write_bundle(struct collector *collector,
 {
 	struct tkb_pack *pack = &collector->pack;
 	const bool is_lean = collector->options->profile == TKB_PROFILE_LEAN;
+	const bool is_inductor =
+		collector->cache->roots.is_inductor &&
+		collector->cache->found_count != 0 &&
+		collector->cache->found[0].entry.kind != TKB_KIND_UNIT;
 	const struct tkb_outline outline = {
 		.contents = { .entries = pack->items,
 		              .entry_count = collector->cache->found_count,
 		              .launchers = pack->launchers,
 		              .launcher_count = pack->launcher_count,
-		              .profile = is_lean ? "lean" : "full" },
+		              .profile = is_lean ? "lean" : "full",
+		              .layout = is_inductor ? "inductor" : NULL },
 		.frames = pack->frames,
 		.frame_count = pack->frame_count,
 		.send_frame = tkb_pack_send,

@@ -422,7 +422,8 @@ int tkb_emit_options_read(struct tkb_emit_options *out,
                           const struct tkb_emit_options *given,
                           struct tkb_error *err)
 {
-	return TKB_STRUCT_READ(tkb_emit_options, staged_in, out, given, err);
+	return TKB_STRUCT_READ(tkb_emit_options, forgets_layout, out, given,
+	                       err);
 }
 
 int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,

@@ -35,6 +35,8 @@ static int choose_layout(struct tkb_emitter *emitter, struct tkb_error *err)
 			probe.is_inductor ||
 			(!probe.has_keys &&
 		         (options->device_count > 1 ||
+		          (!options->forgets_layout &&
+		           emitter->bundle->manifest.layout != NULL) ||
 		          has_several_devices(&emitter->bundle->manifest)));
 	}
 	emitter->roots.is_inductor = is_inductor;

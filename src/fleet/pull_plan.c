@@ -79,6 +79,16 @@ static bool has_several_devices(const struct tkb_record_list *records)
 	return false;
 }
 
+/* Is a bundle of an Inductor's cache? */
+static bool has_layout(const struct tkb_record_list *records)
+{
+	for (size_t i = 0; i < records->count; i++) {
+		if (records->items[i].layout != NULL)
+			return true;
+	}
+	return false;
+}
+
 /* All bundles of a ref go into one layout, whichever of them is fetched. */
 static int choose_layout(struct tkb_pull_plan *plan, struct tkb_error *err)
 {
@@ -100,6 +110,8 @@ static int choose_layout(struct tkb_pull_plan *plan, struct tkb_error *err)
 	is_inductor = probe.is_inductor ||
 	              (!probe.has_keys &&
 	               (options->device_count > 1 ||
+	                (!options->forgets_layout &&
+	                 has_layout(plan->request.records)) ||
 	                has_several_devices(plan->request.records)));
 	plan->layout = is_inductor ? TKB_LAYOUT_INDUCTOR : TKB_LAYOUT_TRITON;
 	return 0;

@@ -11,7 +11,7 @@
 
 enum {
 	RECORD_VERSION = 1,
-	RECORD_VERSION_UNITS = 2 /* of a record that has units, and no other */
+	RECORD_VERSION_UNITS = 2 /* of a record that has units or a layout */
 };
 
 #define RECORD_FORMAT "tkbundle-record"
@@ -59,9 +59,14 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	tkb_json_add_digest(out,
 	                    "],\"format\":\"" RECORD_FORMAT "\",\"frames\":",
 	                    &bundle->frames_digest);
+	if (bundle->manifest.layout != NULL)
+		tkb_json_add_text(out, ",\"layout\":",
+		                  bundle->manifest.layout);
 	tkb_json_add_text(out, ",\"profile\":", tkb_bundle_profile(bundle));
 	tkb_json_add_number(out, ",\"version\":",
-	                    has_units ? RECORD_VERSION_UNITS : RECORD_VERSION);
+	                    has_units || bundle->manifest.layout != NULL
+	                            ? RECORD_VERSION_UNITS
+	                            : RECORD_VERSION);
 	tkb_buf_add_byte(out, '}');
 	return tkb_buf_check(out, err);
 }
@@ -163,6 +168,7 @@ static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_TEXT("format", struct reading, format, is_format,
 	               "the format is another"),
 	TKB_FIELD_DIGEST("frames", struct reading, record.frames),
+	TKB_FIELD_LAYOUT(struct reading, record.layout),
 	TKB_FIELD_TEXT("profile", struct reading, profile, is_profile,
 	               "the profile is not known"),
 	{ .name = "version",
@@ -176,12 +182,12 @@ static void release_reading(struct reading *reading)
 	tkb_record_release(&reading->record);
 }
 
-/* Only units have a version of their own, and keys that tell where they lie. */
+/* Units and a layout have a version of their own, and units keys that tell where they lie. */
 static int check_units(const struct reading *reading, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
 	const struct tkb_record *record = &reading->record;
-	bool has_units = false;
+	bool has_units = record->layout != NULL;
 	int rc;
 
 	rc = tkb_hasher_open(&hasher, err);
@@ -201,8 +207,9 @@ static int check_units(const struct reading *reading, struct tkb_error *err)
 			                entry->name);
 	}
 	if (rc == 0 && has_units != (reading->version == RECORD_VERSION_UNITS))
-		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "the record's version does not fit its units");
+		return tkb_fail(
+			err, TKB_ERR_CORRUPT,
+			"the record's version does not fit what it has");
 	return rc;
 }
 

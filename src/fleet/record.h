@@ -11,7 +11,8 @@
  *      "format":"tkbundle-record","frames":"<sha256>","profile":"full",
  *      "version":1}
  *
- * A unit of a tree has a fifth part, ["<tree>","<name>"].
+ * A unit of a tree has a fifth part, ["<tree>","<name>"]. If the manifest has a
+ * layout, "layout" is a member, too.
  *
  * The blob's digest determines every byte of the bundle. Those of its manifest and
  * its frame list let a reader check each frame before the last one has arrived.
@@ -46,6 +47,7 @@ struct tkb_record {
 	struct tkb_digest bundle; /* its id */
 	struct tkb_digest frames; /* of the text of its tkbundle.frames */
 	bool is_lean;
+	const char *layout; /* as the manifest has it, or NULL */
 	struct tkb_record_entry *entries;
 	size_t entry_count;
 };

@@ -92,7 +92,7 @@ int tkb_payload_items(const struct tkb_saved_launcher *launchers, size_t count,
 		if (is_known)
 			continue;
 		rc = make_item(&launcher->digest, launcher->size, arena,
-		                      &items[used++], err);
+		               &items[used++], err);
 		if (rc < 0)
 			return rc;
 	}

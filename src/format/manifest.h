@@ -30,6 +30,7 @@ struct tkb_manifest {
 	struct tkb_saved_launcher *launchers;
 	size_t launcher_count;
 	const char *profile;
+	const char *layout; /* of the cache it is of: "inductor", or NULL */
 };
 
 void tkb_manifest_release(struct tkb_manifest *manifest);
@@ -50,6 +51,7 @@ struct tkb_contents {
 	const struct tkb_saved_launcher *launchers;
 	size_t launcher_count;
 	const char *profile;
+	const char *layout; /* "inductor", or NULL */
 };
 
 void tkb_manifest_write(const struct tkb_contents *contents,

@@ -96,6 +96,7 @@ static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_LIST("launchers", struct reading, manifest.launchers,
 	               manifest.launcher_count, &tkb_manifest_launchers,
 	               "launchers are no list"),
+	TKB_FIELD_LAYOUT(struct reading, manifest.layout),
 	TKB_FIELD_TEXT("profile", struct reading, manifest.profile, is_profile,
 	               "the profile is not known"),
 	{ .name = "requires",

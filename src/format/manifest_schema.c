@@ -66,6 +66,11 @@ const char *tkb_file_order_fault(const void *earlier, size_t count,
 	               : NULL;
 }
 
+bool tkb_layout_is_valid(const char *text)
+{
+	return strcmp(text, "inductor") == 0;
+}
+
 static const struct tkb_schema_field file_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_file, name, is_name,
 	               "a file's name is not allowed"),

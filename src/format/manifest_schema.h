@@ -19,6 +19,17 @@ extern const struct tkb_schema_list tkb_manifest_launchers;
 const char *tkb_file_order_fault(const void *earlier, size_t count,
                                  const void *item);
 
+/* Shared with records: "inductor", where the cache has Inductor's layout. */
+bool tkb_layout_is_valid(const char *text);
+
+#define TKB_FIELD_LAYOUT(type_, member_)                                       \
+	{                                                                      \
+		.name = "layout", .kind = TKB_SCHEMA_TEXT,                     \
+		.offset = offsetof(type_, member_), .is_optional = true,       \
+		.wrong = "the layout is not known",                            \
+		.is_valid = tkb_layout_is_valid                                \
+	}
+
 /* Shared with records: [backend, architecture, warp size]. */
 extern const struct tkb_schema tkb_target_schema;
 

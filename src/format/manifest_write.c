@@ -86,7 +86,10 @@ void tkb_manifest_write(const struct tkb_contents *contents,
 		tkb_buf_add_text(out, i == 0 ? "" : ",");
 		write_launcher(&contents->launchers[i], out);
 	}
-	tkb_json_add_text(out, "],\"profile\":", contents->profile);
+	tkb_buf_add_byte(out, ']');
+	if (contents->layout != NULL)
+		tkb_json_add_text(out, ",\"layout\":", contents->layout);
+	tkb_json_add_text(out, ",\"profile\":", contents->profile);
 	tkb_buf_add_text(out,
 	                 count == contents->entry_count
 	                         ? ",\"requires\":[],\"trees\":["

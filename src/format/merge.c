@@ -69,6 +69,28 @@ static const char *profile_of(const struct tkb_merge_plan *plan)
 	return "full";
 }
 
+/* Bundles of trees alone have none. */
+static bool has_kernels(const struct tkb_bundle *bundle)
+{
+	return bundle->manifest.entry_count != 0 &&
+	       bundle->manifest.entries[0].kind != TKB_KIND_UNIT;
+}
+
+/* That of all, or none. */
+static const char *layout_of(const struct tkb_merge_plan *plan)
+{
+	const char *layout = NULL;
+
+	for (size_t i = 0; i < plan->bundle_count; i++) {
+		if (!has_kernels(plan->bundles[i]))
+			continue;
+		if (plan->bundles[i]->manifest.layout == NULL)
+			return NULL;
+		layout = plan->bundles[i]->manifest.layout;
+	}
+	return layout;
+}
+
 static void fill_report(const struct tkb_merge_plan *plan,
                         struct tkb_merge_report *report)
 {
@@ -168,6 +190,7 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 		.launchers = merger.plan.launchers,
 		.launcher_count = merger.plan.launcher_count,
 		.profile = profile_of(&merger.plan),
+		.layout = layout_of(&merger.plan),
 	};
 	outline.frames = merger.plan.frames;
 	outline.frame_count = merger.plan.frame_count;

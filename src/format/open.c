@@ -349,6 +349,11 @@ const char *tkb_bundle_profile(const struct tkb_bundle *bundle)
 	return bundle->manifest.profile;
 }
 
+bool tkb_bundle_is_inductor(const struct tkb_bundle *bundle)
+{
+	return bundle->manifest.layout != NULL;
+}
+
 size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle)
 {
 	return bundle->frame_count;

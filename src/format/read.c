@@ -7,7 +7,7 @@
 
 /* In which frame is item `index`, and which of the frame's is it? */
 static void locate(const struct tkb_bundle *bundle, size_t index,
-                       size_t *frame_out, size_t *nth_out)
+                   size_t *frame_out, size_t *nth_out)
 {
 	for (size_t i = 0; i < bundle->frame_count; i++) {
 		for (size_t j = 0; j < bundle->frames[i].entry_count; j++) {

@@ -86,6 +86,55 @@ def _(scene):
     equal((collected["unfinished"], collected["stray"]), (0, 0))
 
 
+def devices(root):
+    """The folders of keys below `root`."""
+    return sorted(os.listdir(os.path.join(root, "triton"))) \
+        if os.path.isdir(os.path.join(root, "triton")) else []
+
+
+@test("a bundle remembers the layout of its cache: an empty folder gets the "
+      "same, of one GPU and of several, also by way of a remote and a merge")
+def _(scene):
+    def done(*words, env=None):
+        ended = scene.tkbundle(*words, env=env)
+        equal(ended.status, 0, ended.err)
+        return ended.out
+    first = Machine(scene, "first", TORCH, engine="torch")
+    done("collect", first.tree, "-o", "one.tkb")
+    equal(devices(first.tree), ["0"])
+    done("merge", "-o", "merged.tkb", "one.tkb", "one.tkb")
+    done("push", "a/b", first.tree, "--remote", scene.remote)
+    for words in (("emit", "one.tkb"), ("emit", "merged.tkb"),
+                  ("pull", "--remote", scene.remote, "a/b")):
+        said = json.loads(done(*words, "new", "--json"))
+        equal(said["layout"], "inductor")
+        equal(devices(scene.path("new")), ["0"])
+        equal([name for name in os.listdir(scene.path("new"))], ["triton"])
+        shutil.rmtree(scene.path("new"))
+
+    # What is said, what is there, and where Triton looks count more.
+    done("emit", "one.tkb", "flat", "--layout", "triton")
+    equal(devices(scene.path("flat")), [])
+    done("emit", "one.tkb", "flat")
+    equal(devices(scene.path("flat")), [])
+    done("emit", "one.tkb", env={"TRITON_CACHE_DIR": scene.path("own")})
+    equal(devices(scene.path("own")), [])
+    done("pull", "--remote", scene.remote, "a/b",
+         env={"TRITON_CACHE_DIR": scene.path("pulled")})
+    equal(devices(scene.path("pulled")), [])
+
+    shutil.copytree(first.path("triton", "0"), first.path("triton", "5"))
+    done("collect", first.tree, "-o", "two.tkb")
+    done("emit", "two.tkb", "new")
+    equal(devices(scene.path("new")), ["0", "5"])
+    done("collect", scene.path("flat"), "-o", "flat.tkb")
+    done("emit", "flat.tkb", "plain")
+    equal(devices(scene.path("plain")), [])
+    done("merge", "-o", "both.tkb", "one.tkb", "flat.tkb")
+    done("emit", "both.tkb", "unknown")
+    equal(devices(scene.path("unknown")), [])
+
+
 @test("equal bytes are collected at every path and time, and of what was "
       "emitted")
 def _(scene):

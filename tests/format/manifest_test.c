@@ -130,6 +130,7 @@ static struct tkb_bytes written(const struct tkb_manifest *manifest)
 		.launchers = manifest->launchers,
 		.launcher_count = manifest->launcher_count,
 		.profile = manifest->profile,
+		.layout = manifest->layout,
 	};
 
 	for (size_t i = 0; i < manifest->entry_count; i++)
@@ -143,6 +144,7 @@ static struct tkb_bytes written(const struct tkb_manifest *manifest)
 static const char *const kept[][2] = {
 	{ "", "" },
 	{ "\"full\"", "\"lean\"" },
+	{ "\"profile\"", "\"layout\":\"inductor\",\"profile\"" },
 	{ "\"utils\"", "\"a \\\"\\\\\xc3\xa9 \xf0\x9f\x98\x80\"" },
 	{ "[[\"utils.so\"", "[[\"\\\"\\\\\xc3\xa9.so\"" },
 	{ "add.json\",30,", "add.json\",67108864," },
@@ -189,6 +191,8 @@ static void check_bundle(const char *path)
 
 	OK(tkb_bundle_open(path, &bundle, ERR));
 	listed.profile = tkb_bundle_profile(bundle);
+	if (tkb_bundle_is_inductor(bundle))
+		listed.layout = "inductor";
 	listed.entry_count = tkb_bundle_entry_count(bundle);
 	CHECK(listed.entry_count > 0);
 	listed.entries =
@@ -484,6 +488,19 @@ TEST(manifest, cut_short_anywhere_is_refused)
 {
 	for (size_t size = 0; size < strlen(valid); size++)
 		must_refuse(text("%.*s", (int)size, valid), "the manifest ");
+}
+
+TEST(manifest, may_tell_the_layout_of_its_cache)
+{
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+	const char *told = edited(valid, "\"profile\"",
+	                          "\"layout\":\"inductor\",\"profile\"");
+
+	OK(parse(told, &manifest, ERR));
+	CHECK_STR(manifest.layout, "inductor");
+	must_refuse(edited(told, "inductor", "triton"),
+	            "the layout is not known");
+	must_refuse(edited(told, "\"inductor\"", "1"), "the manifest at");
 }
 
 /* An entry is named after its files, and shown to people by that name. */

@@ -61,6 +61,7 @@ static const char *written(const struct tkb_manifest *manifest)
 		.entries = entries,
 		.entry_count = manifest->entry_count,
 		.profile = manifest->profile,
+		.layout = manifest->layout,
 	};
 
 	for (size_t i = 0; i < manifest->entry_count; i++)

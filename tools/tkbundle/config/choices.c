@@ -41,6 +41,8 @@ struct tkb_emit_options choices_for_emit(const struct arguments *args,
 		.threads = args->jobs.value,
 		.trees = root->trees.items,
 		.tree_count = root->trees.count,
+		/* By itself, it is where Triton looks. */
+		.forgets_layout = !root->is_given,
 	};
 
 	/* The layout of a folder that is not there can be told by its name. */

@@ -89,6 +89,7 @@ int root_choose_all(const struct arguments *args, const char *given,
                     struct root *out, struct tkb_error *err)
 {
 	struct trees trees = { .engines = NULL };
+	const bool is_given = given != NULL;
 	int rc;
 
 	rc = trees_choose(args, &trees, err);
@@ -96,6 +97,7 @@ int root_choose_all(const struct arguments *args, const char *given,
 		given = trees.kernels;
 	if (rc == 0 && (given != NULL || !trees.has_no_kernels))
 		rc = root_choose(given, out, err);
+	out->is_given = is_given;
 	out->trees = trees;
 	return rc;
 }

@@ -56,9 +56,9 @@ extern "C" {
 /** How the destination is laid out. */
 enum tkb_layout {
 	TKB_LAYOUT_AUTO,    /**< Inductor if it has `triton/<device>/`; where
-	                         it has no entries yet, also if the bundle or
-	                         the caller names several devices; else
-	                         Triton */
+	                         it has no entries yet, also if the bundle is
+	                         of such a cache, or the bundle or the caller
+	                         names several devices; else Triton */
 	TKB_LAYOUT_TRITON,  /**< a folder of keys */
 	TKB_LAYOUT_INDUCTOR /**< `triton/<device>/`, a folder of keys each */
 };
@@ -90,6 +90,9 @@ struct tkb_emit_options {
 	 * elsewhere, as those of an archive. NULL: as they are. Not kept.
 	 */
 	const char *staged_in;
+	/** Which layout the bundle's cache had does not count: the root is
+	    one that Triton itself is given. */
+	bool forgets_layout;
 };
 
 /** What an emit did. Each entry counts once at each place that it goes to. */
