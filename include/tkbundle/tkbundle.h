@@ -21,6 +21,7 @@
  *   draft.h    a file that appears whole at once, as a sink
  *   amount.h   sizes and times as people write them
  *   results.h  keep what long work tells of each entry
+ *   times.h    how long entries took to compile
  *   cubin.h    the parts of a cubin
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
@@ -70,6 +71,7 @@
 #include <tkbundle/remote.h>
 #include <tkbundle/remote_backend.h>
 #include <tkbundle/results.h>
+#include <tkbundle/times.h>
 #include <tkbundle/tree.h>
 #include <tkbundle/triton_compile.h>
 

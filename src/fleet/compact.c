@@ -76,11 +76,23 @@ static int drop_parts(struct tkb_remote *remote, const char *ref,
 	return 0;
 }
 
+static int gather_times(const struct tkb_gathering *parts,
+                        struct tkb_times *out, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < parts->count && rc == 0; i++)
+		rc = tkb_record_add_times(parts->records[i], out, err);
+	tkb_times_sort(out);
+	return rc;
+}
+
 static int compact_group(struct tkb_remote *remote, const char *ref,
                          const struct group *group, uint64_t *count,
                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_gathering_close) struct tkb_gathering parts = { 0 };
+	TKB_AUTO(tkb_times_release) struct tkb_times times = { 0 };
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
@@ -97,7 +109,10 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	/* Fetchers use the remote until they are closed. */
 	tkb_prefetch_close(tkb_take(parts.prefetch));
 	if (rc == 0)
-		rc = tkb_push_blob(remote, ref, &buffer, NULL, &made, err);
+		rc = gather_times(&parts, &times, err);
+	if (rc == 0)
+		rc = tkb_push_blob(remote, ref, &buffer, &times, NULL, &made,
+		                   err);
 	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
 		return 0; /* they stay as they are */
 	if (rc == 0)

@@ -464,6 +464,21 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	               : 0;
 }
 
+/* Note how long entries took. They are as good where that cannot be written. */
+static int note_times(const struct puller *puller, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_times_release) struct tkb_times times = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < puller->records.count && rc == 0; i++)
+		rc = tkb_record_add_times(&puller->records.items[i], &times,
+		                          err);
+	tkb_times_sort(&times);
+	if (rc == 0 && times.count != 0 && puller->root != NULL)
+		rc = tkb_times_store(puller->root, &times, NULL);
+	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
+}
+
 static int pull(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_record_fault *fault;
@@ -474,6 +489,8 @@ static int pull(struct puller *puller, struct tkb_error *err)
 		rc = pull_missing(puller, err);
 	if (rc == 0 && !puller->options.is_dry_run)
 		stamp_records(puller);
+	if (rc == 0 && !puller->options.is_dry_run)
+		rc = note_times(puller, err);
 	fault = tkb_pull_fault(&puller->records);
 	if (puller->failure == 0 && fault != NULL)
 		puller->failure =

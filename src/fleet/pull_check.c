@@ -37,10 +37,10 @@ static int check_place(struct tkb_pull_plan *plan, struct tkb_pull_place *place,
 	if (place == NULL || !place->is_present || place->is_trusted)
 		return 0;
 	tkb_arena_release(&plan->loader.arena);
-	rc = tkb_inspect_destination(&plan->loader,
-	                             tkb_pull_plan_root(plan, place->tree,
-	                                                place->device),
-	                             entry, false, &state, &fault);
+	rc = tkb_inspect_destination(
+		&plan->loader,
+		tkb_pull_plan_root(plan, place->tree, place->device), entry,
+		false, &state, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	place->is_present = rc == 0 && state == TKB_ENTRY_STATE_PRESENT;

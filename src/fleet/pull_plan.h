@@ -45,8 +45,8 @@ struct tkb_pull_place {
 
 struct tkb_pull_plan {
 	struct tkb_pull_plan_request request;
-	enum tkb_layout layout; /* of all bundles: not TKB_LAYOUT_AUTO */
-	struct tkb_roots roots; /* those that are there; and all trees' */
+	enum tkb_layout layout;       /* of all bundles: not TKB_LAYOUT_AUTO */
+	struct tkb_roots roots;       /* those that are there; and all trees' */
 	struct tkb_named_root *named; /* owned; of the trees */
 	struct tkb_loader loader;
 	struct tkb_pull_place *places; /* owned; by key and device, each once */

@@ -41,6 +41,7 @@ struct pusher {
 	struct tkb_pick *picks;  /* owned; what the ref lacks */
 	size_t pick_count;
 	size_t pick_capacity;
+	struct tkb_times *times; /* owned; NULL: none is known */
 	struct tkb_watch upload; /* is told of what goes up */
 	uint64_t uploaded;       /* bytes, of the blobs before */
 	uint64_t uploading;      /* of this one */
@@ -53,6 +54,7 @@ static void pusher_close(struct pusher *pusher)
 	tkb_record_list_release(&pusher->records);
 	tkb_identities_release(&pusher->held);
 	tkb_cache_close(pusher->cache);
+	tkb_times_close(pusher->times);
 	free(pusher->picks);
 }
 
@@ -209,8 +211,8 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 		return 0;
 	pusher->report.blob_count++;
 	pusher->report.size += buffer.size;
-	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, &upload, NULL,
-	                   err);
+	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, pusher->times,
+	                   &upload, NULL, err);
 	pusher->uploaded += pusher->uploading;
 	return rc;
 }
@@ -221,6 +223,11 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	size_t size = pusher->pick_count;
 	size_t done = 0;
 	int rc;
+
+	/* Kernels without times are as good. */
+	if (pusher->root != NULL &&
+	    tkb_times_open(pusher->root, &pusher->times, NULL) == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
 
 	/* The picks have taken the caller's choice into account. */
 	pusher->options.keys = NULL;

@@ -110,8 +110,8 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 		return 0;
 	report->blob_count++;
 	report->size += buffer->size;
-	return tkb_push_blob(remote, ref, buffer, options->collect->watch, NULL,
-	                     err);
+	return tkb_push_blob(remote, ref, buffer, NULL, options->collect->watch,
+	                     NULL, err);
 }
 
 int tkb_push_whole(struct tkb_remote *remote, const char *ref,

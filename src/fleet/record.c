@@ -11,7 +11,9 @@
 
 enum {
 	RECORD_VERSION = 1,
-	RECORD_VERSION_UNITS = 2 /* of a record that has units or a layout */
+	RECORD_VERSION_UNITS = 2, /* of a record that has units or a layout */
+	RECORD_VERSION_TIMES = 3, /* of one that has times, with those or not */
+	RECORD_VERSION_LAST = RECORD_VERSION_TIMES
 };
 
 #define RECORD_FORMAT "tkbundle-record"
@@ -38,15 +40,43 @@ static void write_entry(const struct tkb_entry *entry, struct tkb_buf *out)
 	tkb_buf_add_byte(out, ']');
 }
 
+static bool has_times(const struct tkb_bundle *bundle,
+                      const struct tkb_times *times)
+{
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		if (tkb_times_of_key(times, tkb_bundle_entry(bundle, i)->key))
+			return true;
+	}
+	return false;
+}
+
+static void write_times(const struct tkb_bundle *bundle,
+                        const struct tkb_times *times, struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, ",\"times\":[");
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		if (i != 0)
+			tkb_buf_add_byte(out, ',');
+		tkb_buf_add_number(
+			out, tkb_times_of_key(
+				     times, tkb_bundle_entry(bundle, i)->key));
+	}
+	tkb_buf_add_byte(out, ']');
+}
+
 int tkb_record_write(const struct tkb_bundle *bundle,
                      const struct tkb_digest *digest, uint64_t size,
-                     struct tkb_buf *out, struct tkb_error *err)
+                     const struct tkb_times *times, struct tkb_buf *out,
+                     struct tkb_error *err)
 {
 	const size_t count = tkb_bundle_entry_count(bundle);
 	/* They stand last. */
 	const bool has_units =
 		count != 0 &&
 		tkb_bundle_entry(bundle, count - 1)->kind == TKB_KIND_UNIT;
+	uint64_t version = has_units || bundle->manifest.layout != NULL
+	                           ? RECORD_VERSION_UNITS
+	                           : RECORD_VERSION;
 
 	tkb_json_add_digest(out, "{\"blob\":[", digest);
 	tkb_json_add_number(out, ",", size);
@@ -60,13 +90,13 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	                    "],\"format\":\"" RECORD_FORMAT "\",\"frames\":",
 	                    &bundle->frames_digest);
 	if (bundle->manifest.layout != NULL)
-		tkb_json_add_text(out, ",\"layout\":",
-		                  bundle->manifest.layout);
+		tkb_json_add_text(out, ",\"layout\":", bundle->manifest.layout);
 	tkb_json_add_text(out, ",\"profile\":", tkb_bundle_profile(bundle));
-	tkb_json_add_number(out, ",\"version\":",
-	                    has_units || bundle->manifest.layout != NULL
-	                            ? RECORD_VERSION_UNITS
-	                            : RECORD_VERSION);
+	if (has_times(bundle, times)) {
+		version = RECORD_VERSION_TIMES;
+		write_times(bundle, times, out);
+	}
+	tkb_json_add_number(out, ",\"version\":", version);
 	tkb_buf_add_byte(out, '}');
 	return tkb_buf_check(out, err);
 }
@@ -134,6 +164,16 @@ static const struct tkb_schema_list entry_list = {
 	.too_many = "too many entries",
 };
 
+static const struct tkb_schema_list time_list = {
+	.item = { .kind = TKB_SCHEMA_NUMBER,
+	          .size = sizeof(uint32_t),
+	          .limit = UINT32_MAX },
+	.item_size = sizeof(uint32_t),
+	.none = "no time at all",
+	.limit = TKB_ENTRIES_LIMIT,
+	.too_many = "too many times",
+};
+
 /* A record of a newer tkbundle is passed over, not called damaged. */
 static int read_version(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
@@ -142,12 +182,12 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 	int rc;
 
 	rc = tkb_schema_version(reader, RECORD_VERSION, version, err);
-	if (rc == 0 && *version > RECORD_VERSION_UNITS)
+	if (rc == 0 && *version > RECORD_VERSION_LAST)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the record has version %llu, this tkbundle "
 		                "reads up to %d",
 		                (unsigned long long)*version,
-		                RECORD_VERSION_UNITS);
+		                RECORD_VERSION_LAST);
 	return rc;
 }
 
@@ -171,6 +211,13 @@ static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_LAYOUT(struct reading, record.layout),
 	TKB_FIELD_TEXT("profile", struct reading, profile, is_profile,
 	               "the profile is not known"),
+	{ .name = "times",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct reading, record.times),
+	  .count_offset = offsetof(struct reading, record.time_count),
+	  .is_optional = true,
+	  .list = &time_list,
+	  .missing = "times are no list" },
 	{ .name = "version",
 	  .kind = TKB_SCHEMA_CUSTOM,
 	  .offset = offsetof(struct reading, version),
@@ -206,10 +253,40 @@ static int check_units(const struct reading *reading, struct tkb_error *err)
 			                "another key",
 			                entry->name);
 	}
-	if (rc == 0 && has_units != (reading->version == RECORD_VERSION_UNITS))
+	if (rc == 0 && reading->version != RECORD_VERSION_TIMES &&
+	    has_units != (reading->version == RECORD_VERSION_UNITS))
 		return tkb_fail(
 			err, TKB_ERR_CORRUPT,
 			"the record's version does not fit what it has");
+	return rc;
+}
+
+/* There is one for each entry, and at least one is known. */
+static int check_times(const struct reading *reading, struct tkb_error *err)
+{
+	const struct tkb_record *record = &reading->record;
+	const bool has_version = reading->version == RECORD_VERSION_TIMES;
+	bool is_known = false;
+
+	for (size_t i = 0; i < record->time_count; i++)
+		is_known |= record->times[i] != 0;
+	if (has_version == is_known &&
+	    record->time_count == (is_known ? record->entry_count : 0))
+		return 0;
+	return tkb_fail(err, TKB_ERR_CORRUPT,
+	                "the record's times do not fit its version or entries");
+}
+
+int tkb_record_add_times(const struct tkb_record *record,
+                         struct tkb_times *times, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < record->time_count && rc == 0; i++) {
+		if (record->times[i] != 0)
+			rc = tkb_times_add(times, record->entries[i].key,
+			                   record->times[i], err);
+	}
 	return rc;
 }
 
@@ -233,6 +310,8 @@ int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
 	rc = tkb_schema_read(&document, &schema, &reading, err);
 	if (rc == 0)
 		rc = check_units(&reading, err);
+	if (rc == 0)
+		rc = check_times(&reading, err);
 	if (rc < 0)
 		return rc;
 	reading.record.is_lean = strcmp(reading.profile, "lean") == 0;
@@ -249,7 +328,7 @@ static int note_other_version(struct tkb_schema_reader *reader, void *out,
 
 	*is_other |=
 		!tkb_json_number(&reader->json, &reader->token, &version) ||
-		version < RECORD_VERSION || version > RECORD_VERSION_UNITS;
+		version < RECORD_VERSION || version > RECORD_VERSION_LAST;
 	return tkb_schema_skip(reader, err);
 }
 

@@ -14,6 +14,9 @@
  * A unit of a tree has a fifth part, ["<tree>","<name>"]. If the manifest has a
  * layout, "layout" is a member, too.
  *
+ * A record with times has version 3 and a member "times", a number for each entry:
+ * how many milliseconds it took to compile, 0 where nobody knows.
+ *
  * The blob's digest determines every byte of the bundle. Those of its manifest and
  * its frame list let a reader check each frame before the last one has arrived.
  * From the entries a pull knows whether it needs the blob.
@@ -24,6 +27,7 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
+#include "collect/times.h"
 
 /* What a record says of one entry. */
 struct tkb_record_entry {
@@ -50,15 +54,25 @@ struct tkb_record {
 	const char *layout; /* as the manifest has it, or NULL */
 	struct tkb_record_entry *entries;
 	size_t entry_count;
+	uint32_t *times; /* of the entries; NULL: none is known */
+	size_t time_count;
 };
 
 void tkb_record_release(struct tkb_record *record);
 
-/* Append the record of `bundle`, whose bytes are the blob `digest`. */
+/*
+ * Append the record of `bundle`, whose bytes are the blob `digest`, with what
+ * `times` (sorted; may be NULL) tell of its entries.
+ */
 TKB_NODISCARD int tkb_record_write(const struct tkb_bundle *bundle,
                                    const struct tkb_digest *digest,
-                                   uint64_t size, struct tkb_buf *out,
-                                   struct tkb_error *err);
+                                   uint64_t size, const struct tkb_times *times,
+                                   struct tkb_buf *out, struct tkb_error *err);
+
+/* Add the times of a record to `times`. */
+TKB_NODISCARD int tkb_record_add_times(const struct tkb_record *record,
+                                       struct tkb_times *times,
+                                       struct tkb_error *err);
 
 /*
  * May a record that is TKB_ERR_CORRUPT be of a newer tkbundle, whose records have

@@ -41,7 +41,7 @@ TEST(record, is_read_or_says_that_an_allocation_failed)
 	world_cache();
 	world_bundle("cache", "x.tkb");
 	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
-	OK(tkb_record_write(bundle, &digest, 1, &record_text, ERR));
+	OK(tkb_record_write(bundle, &digest, 1, NULL, &record_text, ERR));
 	tkb_bundle_close(bundle);
 	fault_each_allocation(&call);
 	tkb_buf_release(&record_text);

@@ -26,7 +26,8 @@ TIMEOUT_S = 60
 LATE_S = 20  # how much later than it should something may come here
 WORKERS = 4  # most tests wait
 LINE = re.compile(r"tkbundle: emitted (\w+), used (\w+), "
-                  r"compiled anew (\w+), pushed (\w+)(?:; (.*))?")
+                  r"compiled anew (\w+), pushed (\w+)"
+                  r"(?:, saved about (?:\d+) s of compiling)?(?:; (.*))?")
 
 tests = []
 

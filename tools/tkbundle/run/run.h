@@ -104,6 +104,7 @@ struct run_kind {
 	uint64_t emitted;
 	uint64_t used;
 	uint64_t compiled;
+	uint64_t saved_ms; /* what those used took, when they were compiled */
 };
 
 /* What a child counts while the command runs, and after it. */
@@ -114,6 +115,7 @@ struct run_counts {
 	uint64_t compiled;     /* likewise */
 	struct run_kind kinds[RUN_KINDS_LIMIT];
 	size_t kind_count;
+	uint64_t saved_ms;        /* likewise */
 	bool has_new;             /* there are entries that nobody has pushed */
 	char cold[RUN_COLD_SIZE]; /* the first that were compiled, a line
 	                             each */

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "cli/fd.h"
+#include "report/spans.h"
 #include "run/run_document.h"
 #include "run/run_engine.h"
 #include "run/run_scan.h"
@@ -26,7 +27,11 @@ struct count {
 		char path[RUN_PATH_SIZE]; /* empty: none */
 		bool is_new;
 		bool is_read;
+		int64_t end_ns; /* when a file of it was written last */
 	} unit;
+	const struct tkb_tree *tree; /* that it is of */
+	struct tkb_times *times;     /* owned; NULL: none is known */
+	struct spans spans;
 };
 
 /* Does reading update the access time? The library tries it the same way. */
@@ -113,6 +118,16 @@ static bool is_compiled(const struct count *count, const char *name,
 	        json_object_get(count->old, name) == NULL);
 }
 
+/* When it was compiled, but for what was there before the command. */
+static void note_span(struct count *count, const char *tree, const char *name,
+                      int64_t begin_ns, int64_t end_ns)
+{
+	const int64_t start_ns = count->run->command_ns;
+
+	spans_add(&count->spans, tree, name,
+	          begin_ns > start_ns ? begin_ns : start_ns, end_ns);
+}
+
 /* It was compiled: note its path, while there is room. */
 static void note_compiled(struct count *count, const char *path)
 {
@@ -128,10 +143,16 @@ static void note_compiled(struct count *count, const char *path)
 	counts->cold_count++;
 }
 
-static void note_used(struct count *count)
+static void note_used(struct count *count, const char *tree, const char *name)
 {
+	const uint64_t saved_ms =
+		count->times != NULL ? tkb_times_find(count->times, tree, name)
+				     : 0;
+
 	count->counts->used++;
+	count->counts->saved_ms += saved_ms;
 	count->kind->used++;
+	count->kind->saved_ms += saved_ms;
 }
 
 static bool is_read(const struct stat *stamp)
@@ -153,10 +174,13 @@ static void count_key(void *self, int root_fd, const char *path,
 		return;
 	if (json_object_get(count->known, name) == NULL)
 		count->counts->has_new = true;
-	if (is_compiled(count, name, &stamp))
+	if (is_compiled(count, name, &stamp)) {
 		note_compiled(count, name);
-	else if (is_read(&stamp))
-		note_used(count);
+		note_span(count, NULL, key, spans_begin(root_fd, key),
+		          nanoseconds(&stamp.st_mtim));
+	} else if (is_read(&stamp)) {
+		note_used(count, NULL, key);
+	}
 }
 
 static void count_root(void *self, const char *path)
@@ -169,10 +193,15 @@ static void end_unit(struct count *count)
 {
 	struct unit *const unit = &count->unit;
 
-	if (unit->path[0] != '\0' && unit->is_new)
+	if (unit->path[0] != '\0' && unit->is_new) {
 		note_compiled(count, unit->path);
-	else if (unit->path[0] != '\0' && unit->is_read)
-		note_used(count);
+		note_span(count, count->tree->name,
+		          unit->path + strlen(count->tree->path) + 1,
+		          spans_begin(AT_FDCWD, unit->path), unit->end_ns);
+	} else if (unit->path[0] != '\0' && unit->is_read) {
+		note_used(count, count->tree->name,
+		          unit->path + strlen(count->tree->path) + 1);
+	}
 	*unit = (struct unit){ .is_new = false };
 }
 
@@ -205,6 +234,8 @@ static void count_file(void *self, const char *path, size_t unit_size,
 		count->counts->has_new = true;
 	unit->is_new = unit->is_new || is_new_file(count, path, status);
 	unit->is_read = unit->is_read || is_read(status);
+	if (nanoseconds(&status->st_mtim) > unit->end_ns)
+		unit->end_ns = nanoseconds(&status->st_mtim);
 }
 
 /* Kernels that lie in a tree. */
@@ -228,6 +259,7 @@ static void count_tree(struct count *count, const struct tkb_tree *tree,
 	if (access(tree->path, F_OK) == 0)
 		try_times(&count->counts->has_access_times, tree->path);
 	count->kind = kind;
+	count->tree = tree;
 	run_scan_tree(tree, &visitor);
 	end_unit(count);
 }
@@ -287,6 +319,9 @@ static void count_all(struct count *count, const struct trees *trees)
 	for (size_t i = 0; i < trees->count && i + 1 < counts->kind_count; i++)
 		count_tree(count, &trees->items[i], &counts->kinds[i + 1]);
 	counts->is_made = true;
+	/* The next push tells the times. Without them it is as good. */
+	if (spans_note(&count->spans, plan->root, NULL) != 0)
+		return;
 }
 
 void run_count(void *self)
@@ -310,7 +345,12 @@ void run_count(void *self)
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, &err) != 0)
 		trees.count = 0;
+	/* Where they cannot be read, none is known. */
+	if (tkb_times_open(plan->root, &count.times, NULL) != 0)
+		count.times = NULL;
 	count_all(&count, &trees);
+	tkb_times_close(count.times);
+	spans_release(&count.spans);
 	/* Store all counts at once: the supervisor may print them meanwhile. */
 	run->shared->counts = counts;
 }

@@ -40,6 +40,7 @@ void run_figures_take(const struct run *run, struct run_figures *out)
 		.is_compiled_known = counts->is_made,
 		.compiled = counts->compiled,
 		.pushed = run->pushed_count,
+		.saved_ms = counts->saved_ms,
 	};
 	out->is_ready_known = run->shared->ready_ms != 0;
 	if (out->is_ready_known)
@@ -76,6 +77,11 @@ static void name_kinds(const struct run_counts *counts, struct metrics *metrics)
 		                     "Entries of a kind that were used.",
 		                     (double)kinds[i].used, kinds[i].engine,
 		                     kinds[i].name);
+	for (i = 0; counts->has_access_times && i < counts->kind_count; i++)
+		metrics_add_labelled(metrics, "kind_saved_seconds",
+		                     "How long those used took to compile.",
+		                     (double)kinds[i].saved_ms / 1000,
+		                     kinds[i].engine, kinds[i].name);
 	for (i = 0; i < counts->kind_count; i++)
 		metrics_add_labelled(metrics, "kind_compiled",
 		                     "Entries of a kind that were compiled.",
@@ -116,6 +122,10 @@ void run_figures_name(const struct run *run, struct metrics *metrics)
 		metrics_add(metrics, "ready_seconds",
 		            "How long the command took to be ready.",
 		            (double)figures.ready_ms / 1000);
+	if (figures.is_used_known)
+		metrics_add(metrics, "saved_seconds",
+		            "How long the entries used took to compile.",
+		            (double)figures.saved_ms / 1000);
 	metrics_add_end(metrics, is_good(run),
 	                deadline_now_ms() - run->start_ms);
 	if (run->shared->counts.is_made)

@@ -197,6 +197,19 @@ static void print_report(const struct run *run, const char *counts)
 	cli_say(run->cli, "%s", line);
 }
 
+/* Less than half a second is nothing. */
+static void show_saved(const struct run_figures *figures,
+                       char out[2 * NUMBER_SIZE])
+{
+	const uint64_t seconds = (figures->saved_ms + 500) / 1000;
+
+	out[0] = '\0';
+	if (figures->is_used_known && seconds != 0)
+		(void)snprintf(out, 2 * (size_t)NUMBER_SIZE,
+		               ", saved about %" PRIu64 " s of compiling",
+		               seconds);
+}
+
 static void say_counts(const struct run *run)
 {
 	struct run_figures figures;
@@ -204,14 +217,17 @@ static void say_counts(const struct run *run)
 	char emitted[NUMBER_SIZE];
 	char used[NUMBER_SIZE];
 	char compiled[NUMBER_SIZE];
+	char saved[2 * NUMBER_SIZE];
 
 	run_figures_take(run, &figures);
 	show_count(figures.is_emitted_known, figures.emitted, emitted);
 	show_count(figures.is_used_known, figures.used, used);
 	show_count(figures.is_compiled_known, figures.compiled, compiled);
+	show_saved(&figures, saved);
 	(void)snprintf(counts, sizeof(counts),
-	               "emitted %s, used %s, compiled anew %s, pushed %" PRIu64,
-	               emitted, used, compiled, figures.pushed);
+	               "emitted %s, used %s, compiled anew %s, pushed %" PRIu64
+	               "%s",
+	               emitted, used, compiled, figures.pushed, saved);
 	print_report(run, counts);
 }
 
@@ -231,7 +247,8 @@ static void fill_figures(struct json_out *json, const struct run *run)
 {
 	static const char *const counts[] = { "emitted", "used", "compiled",
 		                              "pushed", "gone_blobs" };
-	static const char *const times[] = { "delay_seconds", "ready_seconds",
+	static const char *const times[] = { "saved_seconds", "delay_seconds",
+		                             "ready_seconds",
 		                             "duration_seconds",
 		                             "timestamp_seconds" };
 	struct metrics metrics;
@@ -276,6 +293,11 @@ static void fill_kinds(struct json_out *json, const struct run_counts *counts)
 		else
 			json_out_null(json, "used");
 		json_out_number(json, "compiled", kind->compiled);
+		if (counts->has_access_times)
+			json_out_real(json, "saved_seconds",
+			              (double)kind->saved_ms / 1000);
+		else
+			json_out_null(json, "saved_seconds");
 		json_out_close(json);
 	}
 	json_out_close(json);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
+#include "run/run_count.h"
 #include "run/run_document.h"
 #include "run/run_engine.h"
 #include "run/run_ready.h"
@@ -282,7 +283,7 @@ static void wait_for_quiet(struct look *look)
 
 void run_watch_wait(void *self)
 {
-	const struct run *const run = self;
+	struct run *const run = self;
 	const struct run_plan *const plan = &run->shared->plan;
 	struct look look = { .shared = run->shared,
 		             .settle_ms = plan->quiet_ms };
@@ -301,6 +302,8 @@ void run_watch_wait(void *self)
 		wait_for_quiet(&look);
 	look.is_learning = true;
 	scan_all(&look);
+	/* For the times of what is pushed. */
+	run_count(self);
 
 	/* Too many names to remember: the last push finds the entries. */
 	while (run->shared->is_full)
