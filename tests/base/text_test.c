@@ -342,8 +342,8 @@ TEST(path, through_a_link_stays_as_it_is_given)
 {
 	BUF(out, 8192);
 
-	assert_int_equal(mkdir("real", 0777), 0);
-	assert_int_equal(symlink("real", "link"), 0);
+	SYS(mkdir("real", 0777));
+	SYS(symlink("real", "link"));
 
 	OK(tkb_path_absolute("link/x", &out, ERR));
 	tkb_buf_add_byte(&out, '\0');
@@ -374,7 +374,7 @@ TEST(path, gets_its_folders_made)
 	OK(tkb_path_make_folders("a/b/c", ERR));
 	OK(tkb_path_make_folders("a/b/d/", ERR));
 	OK(tkb_path_make_folders(text("%s/a", test_folder()), ERR));
-	assert_int_equal(symlink("a", "link"), 0);
+	SYS(symlink("a", "link"));
 	OK(tkb_path_make_folders("link/e", ERR));
 	OK(tkb_path_make_folders("link", ERR));
 
@@ -578,7 +578,7 @@ TEST(arena, gives_zeroed_aligned_memory_that_stays)
 
 		CHECK_STR(tkb_arena_string(&arena, tkb_text(word)), word);
 		items[i] = tkb_arena_alloc(&arena, i, 3);
-		assert_non_null(items[i]);
+		CHECK(items[i] != NULL);
 		CHECK_INT((uintptr_t)items[i] % _Alignof(max_align_t), 0);
 		for (size_t j = 0; j < 3 * i; j++)
 			CHECK_INT(items[i][j], 0);
@@ -597,7 +597,7 @@ TEST(arena, holds_what_is_larger_than_a_block)
 	char *small = tkb_arena_string(&arena, tkb_text("small"));
 	unsigned char *large = tkb_arena_alloc(&arena, 300, 1000);
 
-	assert_non_null(large);
+	CHECK(large != NULL);
 	memset(large, 0xff, (size_t)300 * 1000);
 	CHECK_STR(small, "small");
 	CHECK_STR(tkb_arena_string(&arena, tkb_text("next")), "next");
@@ -858,7 +858,7 @@ TEST(draft, gets_the_mode_that_the_umask_leaves)
 	OK(tkb_draft_publish(draft, ERR));
 	(void)umask(old);
 
-	assert_int_equal(stat("target", &status), 0);
+	SYS(stat("target", &status));
 	CHECK_INT(status.st_mode & 07777, 0640);
 }
 
@@ -868,7 +868,7 @@ TEST(draft, that_cannot_be_published_leaves_nothing)
 
 	OK(tkb_draft_open("target", &draft, ERR));
 	write_draft(draft, "x");
-	assert_int_equal(mkdir("target", 0777), 0);
+	SYS(mkdir("target", 0777));
 
 	FAILS(tkb_draft_publish(draft, ERR), TKB_ERR_IO,
 	      "cannot write 'target'");
@@ -881,7 +881,7 @@ TEST(draft, needs_a_folder_and_no_folder_of_its_name)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 
-	assert_int_equal(mkdir("folder", 0777), 0);
+	SYS(mkdir("folder", 0777));
 
 	FAILS(tkb_draft_open("absent/target", &draft, ERR), TKB_ERR_IO,
 	      "cannot write 'absent/target'");
@@ -898,16 +898,16 @@ TEST(draft, for_a_pipe_goes_through_it)
 	struct stat status;
 	char got[8] = "";
 
-	assert_int_equal(mkfifo("pipe", 0666), 0);
+	SYS(mkfifo("pipe", 0666));
 	reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	assert_true(reader >= 0);
+	CHECK(reader >= 0);
 
 	OK(tkb_draft_open("pipe", &draft, ERR));
 	write_draft(draft, "through");
 	OK(tkb_draft_publish(draft, ERR));
 	CHECK_INT(read(reader, got, sizeof(got)), 7);
 	CHECK_STR(got, "through");
-	assert_int_equal(lstat("pipe", &status), 0);
+	SYS(lstat("pipe", &status));
 	CHECK(S_ISFIFO(status.st_mode));
 	CHECK_INT(count_names("."), 1);
 }
@@ -918,15 +918,15 @@ TEST(draft, for_a_device_does_not_replace_it)
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	struct stat status;
 
-	assert_int_equal(symlink("/dev/null", "null"), 0);
+	SYS(symlink("/dev/null", "null"));
 
 	OK(tkb_draft_open("null", &draft, ERR));
 	write_draft(draft, "nothing");
 	OK(tkb_draft_publish(draft, ERR));
 	tkb_draft_close_at(&draft);
-	assert_int_equal(lstat("null", &status), 0);
+	SYS(lstat("null", &status));
 	CHECK(S_ISLNK(status.st_mode));
-	assert_int_equal(stat("null", &status), 0);
+	SYS(stat("null", &status));
 	CHECK(S_ISCHR(status.st_mode));
 	CHECK_INT(count_names("."), 1);
 }
@@ -958,7 +958,7 @@ TEST(draft, leaves_alone_what_a_live_writer_of_its_file_holds)
 
 	write_text(name, "alive");
 	live = open(name, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(flock(live, LOCK_EX | LOCK_NB), 0);
+	SYS(flock(live, LOCK_EX | LOCK_NB));
 
 	OK(tkb_draft_open("target", &draft, ERR));
 	CHECK(exists(name));
@@ -969,7 +969,7 @@ TEST(draft, does_not_wait_for_a_pipe_that_looks_like_a_dead_one)
 {
 	int status = 0;
 
-	assert_int_equal(mkfifo("target.0123456789abcdef.tmp", 0666), 0);
+	SYS(mkfifo("target.0123456789abcdef.tmp", 0666));
 	pid_t child = fork();
 	if (child == 0) {
 		struct tkb_draft *draft = NULL;
@@ -1021,9 +1021,7 @@ static void check_each_once(size_t threads)
 	struct counting *counting = test_alloc(sizeof(*counting));
 	const struct tkb_parallel_work work = { count_one, counting };
 
-	assert_int_equal(pthread_barrier_init(&counting->barrier, NULL,
-	                                      (unsigned)threads),
-	                 0);
+	SYS(pthread_barrier_init(&counting->barrier, NULL, (unsigned)threads));
 	counting->is_meeting = true;
 	counting->threads = threads;
 	counting->fails_at = SIZE_MAX;
@@ -1157,14 +1155,13 @@ TEST(parallel, works_on_as_many_threads_as_asked_with_signals_blocked)
 	const struct tkb_parallel_work work = { meet, meeting };
 	sigset_t after;
 
-	assert_int_equal(
-		pthread_barrier_init(&meeting->barrier, NULL, THREAD_COUNT), 0);
+	SYS(pthread_barrier_init(&meeting->barrier, NULL, THREAD_COUNT));
 	OK(tkb_parallel(THREAD_COUNT, THREAD_COUNT, &work, ERR));
 	(void)pthread_barrier_destroy(&meeting->barrier);
 
 	CHECK_INT(meeting->workers, (1u << THREAD_COUNT) - 1);
 	CHECK_INT(meeting->unblocked, 0);
-	assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &after), 0);
+	SYS(pthread_sigmask(SIG_BLOCK, NULL, &after));
 	CHECK_INT(sigismember(&after, SIGUSR1), 0);
 }
 

@@ -45,7 +45,7 @@ static struct image cuda_12_cubin(void)
 {
 	unpack("triton-3.0.0-cpu", "cuda12");
 	struct image image = load("cuda12/.triton/cache", "add_kernel.cubin");
-	assert_int_equal(image.data[EI_ABIVERSION], 7);
+	CHECK_INT(image.data[EI_ABIVERSION], 7);
 	return image;
 }
 
@@ -54,7 +54,7 @@ static struct image cuda_13_cubin(void)
 {
 	unpack("triton-3.9.0-cpu", "cuda13");
 	struct image image = load("cuda13/.triton/cache", "add_kernel.cubin");
-	assert_int_equal(image.data[EI_ABIVERSION], 8);
+	CHECK_INT(image.data[EI_ABIVERSION], 8);
 	return image;
 }
 
@@ -77,7 +77,7 @@ static struct image copy_of(const struct image *from)
 /* Fields of `size` bytes at `at`, little-endian. */
 static void put(struct image *image, uint64_t at, size_t size, uint64_t value)
 {
-	assert_true(at + size <= image->size);
+	CHECK(at + size <= image->size);
 	for (size_t i = 0; i < size; i++)
 		image->data[at + i] = (unsigned char)(value >> 8 * i);
 }
@@ -86,7 +86,7 @@ static uint64_t get(const struct image *image, uint64_t at, size_t size)
 {
 	uint64_t value = 0;
 
-	assert_true(at + size <= image->size);
+	CHECK(at + size <= image->size);
 	for (size_t i = 0; i < size; i++)
 		value |= (uint64_t)image->data[at + i] << 8 * i;
 	return value;
@@ -145,7 +145,7 @@ static int check_size(const struct image *image, size_t size, uint64_t arch,
 {
 	void *alone = malloc(size == 0 ? 1 : size);
 
-	assert_non_null(alone);
+	CHECK(alone != NULL);
 	memcpy(alone, image->data, size);
 	int rc = tkb_elf_check_cubin((struct tkb_bytes){ alone, size },
 	                             image->name, arch, symbol, err);
@@ -609,7 +609,7 @@ TEST(elf, modules_need_the_newest_of_their_glibc_versions)
 	unsigned char *version =
 		memmem(shared.data, shared.size, "GLIBC_2.34", 11);
 
-	assert_non_null(version);
+	CHECK(version != NULL);
 	memcpy(version, "GLIBC_2.9", 10);
 	must_be_for(&shared, "m.so", "x86_64-glibc2.9");
 	memcpy(version, "GLIBC_2.10", 11);
@@ -643,7 +643,7 @@ TEST(elf, modules_that_need_musl_are_for_musl)
 	unsigned char *needed =
 		memmem(shared.data, shared.size, "libc.so.6", 10);
 
-	assert_non_null(needed);
+	CHECK(needed != NULL);
 	memcpy(needed, "libc.musl", 10);
 	must_be_for(&shared, "m.so", "x86_64-musl");
 
@@ -734,9 +734,8 @@ TEST(platform, fits_where_machine_and_libc_do)
 	unsigned major;
 	unsigned minor;
 
-	assert_int_equal(uname(&machine), 0);
-	assert_int_equal(
-		sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor), 2);
+	CHECK_INT(uname(&machine), 0);
+	CHECK_INT(sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor), 2);
 
 	CHECK(tkb_platform_fits(""));
 	CHECK(tkb_platform_fits(
@@ -756,7 +755,7 @@ TEST(platform, of_another_machine_or_libc_does_not_fit)
 {
 	struct utsname machine;
 
-	assert_int_equal(uname(&machine), 0);
+	CHECK_INT(uname(&machine), 0);
 
 	CHECK(!tkb_platform_fits("elf243-glibc2.2"));
 	CHECK(!tkb_platform_fits(text("%sx-glibc2.2", machine.machine)));

@@ -421,11 +421,9 @@ TEST(metadata, of_a_kernel_with_an_odd_name_spoils_no_bundle)
 		const char *name = i == 3 ? "a\\\"b" : names[i];
 
 		unpack("triton-3.6.0-cpu", root);
-		assert_int_equal(rename(text("%s/add_kernel.json", folder),
-		                        text("%s/%s.json", folder, names[i])),
-		                 0);
-		assert_int_equal(
-			remove(text("%s/__grp__add_kernel.json", folder)), 0);
+		SYS(rename(text("%s/add_kernel.json", folder),
+		           text("%s/%s.json", folder, names[i])));
+		SYS(remove(text("%s/__grp__add_kernel.json", folder)));
 		write_text(text("%s/__grp__%s.json", folder, names[i]),
 		           text("{\"child_paths\": {\"%s.json\": \"/" BASE32
 		                "/%s.json\", \"add_kernel.cubin\": \"/" BASE32
@@ -441,7 +439,7 @@ TEST(module, of_no_name_spoils_no_bundle)
 	const char *folder = text("%s/" HASH, root);
 
 	unpack("triton-3.6.0-h100", "h100");
-	assert_int_equal(mkdir(folder, 0777), 0);
+	SYS(mkdir(folder, 0777));
 	copy_folder(text("%s/XU5DT2AO5BD5AEHEYGLPP5LRDFHHCUEJT4LGDVLB4STXUGVGHF"
 	                 "PA/cuda_utils.cpython-312-x86_64-linux-gnu.so",
 	                 root),

@@ -90,7 +90,7 @@ void see_result(void *self, const struct tkb_result *result)
 		seen->collected_count++;
 		return;
 	}
-	assert_int_equal(result->outcome, TKB_OUTCOME_LEFT_OUT);
+	CHECK_INT(result->outcome, TKB_OUTCOME_LEFT_OUT);
 	seen->left_out_count++;
 	seen->reason = result->reason;
 	(void)snprintf(seen->key, sizeof(seen->key), "%s", result->key);

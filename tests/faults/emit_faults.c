@@ -140,10 +140,9 @@ static void make_states(void)
 	world_add(WORLD_THIRD);
 	world_lean_bundle("cache", "x.tkb");
 	emit_to("away");
-	assert_int_equal(rename("away", "root"), 0); /* all name that place */
-	assert_int_equal(remove("root/" WORLD_OTHER "/add_kernel.cubin"),
-	                 0);               /* torn */
-	tree_remove("root/" WORLD_MODULE); /* absent */
+	SYS(rename("away", "root")); /* all name that place */
+	SYS(remove("root/" WORLD_OTHER "/add_kernel.cubin")); /* torn */
+	tree_remove("root/" WORLD_MODULE);                    /* absent */
 	/* in work */
 	tree_make_folder("root/" WORLD_THIRD);
 	tree_make_folder("root/" WORLD_THIRD "/tmp.pid_7_a");

@@ -247,13 +247,13 @@ static void run_mode(struct loop *loop)
 	*loop->verdict = (struct verdict){ .nth = 0 };
 	(void)fflush(NULL);
 	child = fork();
-	assert_true(child >= 0);
+	CHECK(child >= 0);
 	if (child == 0) {
 		crash_as_usual();
 		try_all(loop);
 		_exit(0);
 	}
-	assert_int_equal(waitpid(child, &status, 0), child);
+	CHECK_INT(waitpid(child, &status, 0), child);
 	if (loop->verdict->wrong[0] != '\0')
 		report(loop, loop->verdict->wrong);
 	if (!loop->verdict->is_finished)
@@ -269,7 +269,7 @@ void fault_each_allocation(const struct fault_call *call)
 	need_faults();
 	loop.verdict = mmap(NULL, sizeof(*loop.verdict), PROT_READ | PROT_WRITE,
 	                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_true(loop.verdict != MAP_FAILED);
+	CHECK(loop.verdict != MAP_FAILED);
 
 	/* What libraries and threads keep, they get here. */
 	ERR_clear_error();

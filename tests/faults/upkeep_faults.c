@@ -36,7 +36,7 @@ static void set_up(void)
 	OK(tkb_bundle_open("x.tkb", &bundle, ERR));
 	OK(tkb_emit(bundle, "away", NULL, NULL, ERR));
 	tkb_bundle_close(bundle);
-	assert_int_equal(rename("away", "root"), 0);
+	SYS(rename("away", "root"));
 	tree_make_folder("root/" WORLD_THIRD);
 	tree_make_folder("root/" WORLD_THIRD "/tmp.pid_7_a");
 	upkeep.root.before = tree_read("root");

@@ -19,7 +19,7 @@ static void take(const char *key, const char *into)
 void world_cache(void)
 {
 	unpack("triton-3.6.0-h100", "unpacked");
-	assert_int_equal(mkdir("cache", 0777), 0);
+	SYS(mkdir("cache", 0777));
 	take(WORLD_KERNEL, "cache");
 	take(WORLD_MODULE, "cache");
 }
@@ -32,12 +32,12 @@ void world_add(const char *key)
 void world_inductor(void)
 {
 	unpack("triton-3.6.0-h100", "unpacked");
-	assert_int_equal(mkdir("cache", 0777), 0);
-	assert_int_equal(mkdir("cache/triton", 0777), 0);
+	SYS(mkdir("cache", 0777));
+	SYS(mkdir("cache/triton", 0777));
 	for (int device = 0; device < 2; device++) {
 		const char *root = text("cache/triton/%d", device);
 
-		assert_int_equal(mkdir(root, 0777), 0);
+		SYS(mkdir(root, 0777));
 		take(WORLD_KERNEL, root);
 		take(WORLD_MODULE, root);
 	}

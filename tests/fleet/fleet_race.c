@@ -164,7 +164,7 @@ static pid_t begin(const struct race *race, size_t index, const int gate[2])
 	struct tkb_error err = { 0 };
 	char byte;
 
-	assert_true(pid >= 0);
+	CHECK(pid >= 0);
 	if (pid != 0)
 		return pid;
 	(void)close(gate[1]);
@@ -181,7 +181,7 @@ static void end(pid_t pid)
 	int status;
 
 	while (waitpid(pid, &status, 0) < 0)
-		assert_int_equal(errno, EINTR);
+		CHECK_INT(errno, EINTR);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
@@ -190,7 +190,7 @@ static void run_all(const struct race *race)
 	pid_t pids[PUSHERS + HELPERS];
 	int gate[2];
 
-	assert_int_equal(pipe(gate), 0);
+	SYS(pipe(gate));
 	for (size_t i = 0; i < TKB_COUNT_OF(pids); i++)
 		pids[i] = begin(race, i, gate);
 	(void)close(gate[0]);

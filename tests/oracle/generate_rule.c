@@ -154,7 +154,7 @@ struct copies {
 
 static void add_copy(struct copies *copies, LLVMValueRef from, LLVMValueRef to)
 {
-	assert_true(copies->count < VALUE_LIMIT);
+	CHECK(copies->count < VALUE_LIMIT);
 	copies->from[copies->count] = from;
 	copies->to[copies->count++] = to;
 }
@@ -196,7 +196,7 @@ static LLVMValueRef copy_instruction(struct around *around, LLVMValueRef at,
 	LLVMValueRef operands[RULE_MAX_PARAMETERS + 1];
 	LLVMValueRef copy;
 
-	assert_true(count <= TKB_COUNT_OF(operands));
+	CHECK(count <= TKB_COUNT_OF(operands));
 	for (unsigned i = 0; i < count; i++)
 		operands[i] = find_copy(copies, LLVMGetOperand(at, i));
 	if (way != NULL)

@@ -123,7 +123,7 @@ static pid_t start_puller(const struct herd *herd, unsigned node,
 	const pid_t pid = fork();
 	char byte;
 
-	assert_true(pid >= 0);
+	CHECK(pid >= 0);
 	if (pid != 0)
 		return pid;
 	(void)close(gate[1]);
@@ -141,7 +141,7 @@ static int wait_for(pid_t pid)
 	int status;
 
 	while (waitpid(pid, &status, 0) < 0)
-		assert_int_equal(errno, EINTR);
+		CHECK_INT(errno, EINTR);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
@@ -153,7 +153,7 @@ static uint64_t pull_all(const struct herd *herd, unsigned nodes,
 	int gate[2];
 
 	CHECK(count <= PULLERS_LIMIT);
-	assert_int_equal(pipe(gate), 0);
+	SYS(pipe(gate));
 	for (unsigned i = 0; i < count; i++)
 		pids[i] = start_puller(herd, i % nodes, i, gate);
 	uint64_t start = now_ms();
@@ -243,7 +243,7 @@ TEST(herd, another_puller_fetches_where_one_was_killed_in_the_middle)
 	herd.faults[BLOBS].request = herd.faults[0].request;
 	herd.proxy = start_proxy(herd.server.port, herd.faults, BLOBS + 1);
 	herd.parameters = "timeout=20s&stall-timeout=20s";
-	assert_int_equal(pipe(gate), 0);
+	SYS(pipe(gate));
 	pid_t first = start_puller(&herd, 0, 16, gate);
 	(void)close(gate[0]);
 	(void)close(gate[1]);

@@ -42,13 +42,13 @@ static bool kill_after(work_fn work, const char *url, const char *root,
 	const pid_t pid = fork();
 	int status;
 
-	assert_true(pid >= 0);
+	CHECK(pid >= 0);
 	if (pid == 0)
 		_exit(work(url, root).rc == 0 ? 0 : 1);
 	nap_us(us);
 	(void)kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0)
-		assert_int_equal(errno, EINTR);
+		CHECK_INT(errno, EINTR);
 	CHECK(!WIFEXITED(status) || WEXITSTATUS(status) == 0);
 	return WIFSIGNALED(status);
 }

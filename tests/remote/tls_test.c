@@ -379,7 +379,7 @@ static void check_death(struct server *server, const char *url)
 	FAILS(ASK(handle, put, &digest, &blob, ERR), TKB_ERR_UNAVAILABLE,
 	      "it closed the connection");
 	close_handle(handle);
-	CHECK_INT(sigprocmask(SIG_SETMASK, NULL, &blocked), 0);
+	SYS(sigprocmask(SIG_SETMASK, NULL, &blocked));
 	CHECK(!sigismember(&blocked, SIGPIPE));
 	CHECK_INT(sigpending(&blocked), 0);
 	CHECK(!sigismember(&blocked, SIGPIPE));

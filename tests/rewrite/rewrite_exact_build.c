@@ -247,7 +247,7 @@ static void instrument_flags(LLVMBuilderRef builder, LLVMValueRef at,
 	}
 	if (opcode != LLVMAdd && opcode != LLVMSub && opcode != LLVMMul)
 		fail_msg("no test knows this instruction's flags");
-	assert_int_equal(LLVMGetTypeKind(type), LLVMIntegerTypeKind);
+	CHECK_INT(LLVMGetTypeKind(type), LLVMIntegerTypeKind);
 	if (LLVMGetNSW(at))
 		build_check(builder, ok, build_wraps(builder, at, true));
 	if (LLVMGetNUW(at))
@@ -299,8 +299,8 @@ static void instrument_math(LLVMBuilderRef builder, LLVMValueRef at,
 
 	if (flags == 0)
 		return;
-	assert_int_equal(flags, LLVMFastMathNoNaNs);
-	assert_int_equal(LLVMGetInstructionOpcode(at), LLVMFCmp);
+	CHECK_INT(flags, LLVMFastMathNoNaNs);
+	CHECK_INT(LLVMGetInstructionOpcode(at), LLVMFCmp);
 	for (unsigned i = 0; i < 2; i++)
 		build_check(builder, ok,
 		            LLVMBuildFCmp(builder, LLVMRealUNO,

@@ -140,8 +140,7 @@ static void fill_lane(unsigned char *at, LLVMTypeRef type,
 		const unsigned width = LLVMGetIntTypeWidth(type);
 		const uint64_t value = draw_integer(filter, width, state);
 
-		assert_true(width == 8 || width == 16 || width == 32 ||
-		            width == 64);
+		CHECK(width == 8 || width == 16 || width == 32 || width == 64);
 		memcpy(at, &value, width / 8);
 	}
 }
@@ -150,7 +149,7 @@ static size_t lane_size(LLVMTypeRef type)
 {
 	if (LLVMGetTypeKind(type) == LLVMFloatTypeKind)
 		return sizeof(float);
-	assert_int_equal(LLVMGetTypeKind(type), LLVMIntegerTypeKind);
+	CHECK_INT(LLVMGetTypeKind(type), LLVMIntegerTypeKind);
 	return (LLVMGetIntTypeWidth(type) + 7) / 8;
 }
 
@@ -169,7 +168,7 @@ static void fill_slot(unsigned char *slot, LLVMTypeRef type,
 		count = LLVMGetVectorSize(type);
 		type = LLVMGetElementType(type);
 	}
-	assert_true(count * lane_size(type) <= SLOT_SIZE);
+	CHECK(count * lane_size(type) <= SLOT_SIZE);
 	for (unsigned i = 0; i < count; i++)
 		fill_lane(slot + i * lane_size(type), type, filter, state);
 }

@@ -91,7 +91,7 @@ bool test_row(const char *table, size_t index, size_t count)
 	row_count = at;
 	if (index == count)
 		return false;
-	assert_true(at < TABLES_LIMIT);
+	CHECK(at < TABLES_LIMIT);
 	rows[at].table = table;
 	rows[at].name = "";
 	rows[at].index = index;
@@ -101,7 +101,7 @@ bool test_row(const char *table, size_t index, size_t count)
 
 void test_name_row(const char *name)
 {
-	assert_true(row_count != 0);
+	CHECK(row_count != 0);
 	rows[row_count - 1].name = name;
 }
 
@@ -109,7 +109,7 @@ void *test_alloc(size_t size)
 {
 	struct block *block = calloc(1, sizeof(*block) + size + 1);
 
-	assert_non_null(block);
+	CHECK(block != NULL);
 	block->next = blocks;
 	blocks = block;
 	return block->data;
@@ -279,7 +279,7 @@ static const char *slurp(int fd, size_t *size_out)
 	for (got = read(fd, chunk, sizeof(chunk)); got > 0;
 	     got = read(fd, chunk, sizeof(chunk)))
 		tkb_buf_add(&buf, (struct tkb_bytes){ chunk, (size_t)got });
-	assert_int_equal(got, 0);
+	CHECK_INT(got, 0);
 	kept = test_alloc(buf.size + 1);
 	if (buf.size != 0)
 		memcpy(kept, buf.data, buf.size);
@@ -293,7 +293,7 @@ static int nameless_file(void)
 	char path[] = "/tmp/tkb-out-XXXXXX";
 	const int fd = mkostemp(path, O_CLOEXEC);
 
-	assert_true(fd >= 0);
+	CHECK(fd >= 0);
 	(void)unlink(path);
 	return fd;
 }
@@ -312,7 +312,7 @@ struct outcome run(const char *name, ...)
 
 	va_start(rest, name);
 	do {
-		assert_true(count < ARGUMENTS_LIMIT);
+		CHECK(count < ARGUMENTS_LIMIT);
 		arguments[count] = va_arg(rest, const char *);
 	} while (arguments[count++] != NULL);
 	va_end(rest);
@@ -322,13 +322,12 @@ struct outcome run(const char *name, ...)
 	                                       O_RDONLY, 0);
 	(void)posix_spawn_file_actions_adddup2(&actions, out, 1);
 	(void)posix_spawn_file_actions_adddup2(&actions, err, 2);
-	assert_int_equal(posix_spawnp(&child, name, &actions, NULL,
-	                              (char *const *)(uintptr_t)arguments,
-	                              environ),
-	                 0);
+	CHECK_INT(posix_spawnp(&child, name, &actions, NULL,
+	                       (char *const *)(uintptr_t)arguments, environ),
+	          0);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	while (waitpid(child, &status, 0) < 0)
-		assert_int_equal(errno, EINTR);
+		CHECK_INT(errno, EINTR);
 
 	outcome.status = WIFEXITED(status) ? WEXITSTATUS(status)
 	                                   : 128 + WTERMSIG(status);
@@ -350,7 +349,7 @@ void unpack(const char *name, const char *into)
 	const char *archive = text("%s/%s.tar.gz", TKB_FIXTURES, name);
 	struct outcome outcome;
 
-	assert_int_equal(mkdir(into, 0777), 0);
+	CHECK_INT(mkdir(into, 0777), 0);
 	outcome = run("tar", "-xzf", archive, "-C", into, NULL);
 	must_run(&outcome, archive);
 }
@@ -359,7 +358,7 @@ void copy_folder(const char *from, const char *to)
 {
 	struct outcome outcome;
 
-	assert_false(exists(to));
+	CHECK(!(exists(to)));
 	outcome = run("cp", "-a", from, to, NULL);
 	must_run(&outcome, from);
 }
@@ -383,9 +382,8 @@ void write_file(const char *path, struct tkb_bytes bytes)
 	if (file == NULL)
 		fail_msg("cannot write '%s': %s", path, strerror(errno));
 	if (bytes.size != 0)
-		assert_int_equal(fwrite(bytes.data, 1, bytes.size, file),
-		                 bytes.size);
-	assert_int_equal(fclose(file), 0);
+		CHECK_INT(fwrite(bytes.data, 1, bytes.size, file), bytes.size);
+	CHECK_INT(fclose(file), 0);
 }
 
 void write_text(const char *path, const char *contents)

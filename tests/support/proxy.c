@@ -214,7 +214,7 @@ static void answer_instead(struct exchange *exchange, struct line *line,
 {
 	const size_t size = strlen(fault->answer);
 
-	assert_true(size <= CHUNK - line->down.size);
+	CHECK(size <= CHUNK - line->down.size);
 	memcpy(line->down.bytes + line->down.size, fault->answer, size);
 	line->down.size += size;
 	line->down.ready = line->down.size;
@@ -505,10 +505,10 @@ struct proxy start_proxy(unsigned port, const struct fault *faults,
 	struct exchange *exchange = test_alloc(sizeof(*exchange));
 	struct proxy proxy = { .port = 0 };
 
-	assert_true(count <= FAULTS_LIMIT);
+	CHECK(count <= FAULTS_LIMIT);
 	proxy.counts = mmap(NULL, sizeof(*proxy.counts), PROT_READ | PROT_WRITE,
 	                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_true(proxy.counts != MAP_FAILED);
+	CHECK(proxy.counts != MAP_FAILED);
 	at_end(forget_counts, proxy.counts);
 	exchange->port = port;
 	exchange->faults = faults;

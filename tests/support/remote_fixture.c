@@ -269,7 +269,7 @@ int open_handle(const char *url, struct handle *handle, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	handle->backend = tkb_remote_backend_find(handle->url->scheme);
-	assert_non_null(handle->backend);
+	CHECK(handle->backend != NULL);
 	return handle->backend->open(handle->url, &handle->call, &handle->self,
 	                             err);
 }

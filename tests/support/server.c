@@ -41,10 +41,9 @@ static int listen_on(unsigned port, unsigned *port_out)
 	struct sockaddr_in address = loopback(port);
 	socklen_t size = sizeof(address);
 
-	assert_true(fd >= 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size),
-	                 0);
+	CHECK(fd >= 0);
+	SYS(bind(fd, (struct sockaddr *)&address, size));
+	CHECK_INT(getsockname(fd, (struct sockaddr *)&address, &size), 0);
 	*port_out = ntohs(address.sin_port);
 	return fd;
 }
@@ -63,7 +62,7 @@ static bool answers(unsigned port)
 	const struct sockaddr_in address = loopback(port);
 	bool is_there;
 
-	assert_true(fd >= 0);
+	CHECK(fd >= 0);
 	is_there = connect(fd, (const struct sockaddr *)&address,
 	                   sizeof(address)) == 0;
 	(void)close(fd);
@@ -127,12 +126,12 @@ bool start_server(struct server *out, unsigned port, const char *log,
 
 	va_start(rest, program);
 	do {
-		assert_true(count < WORDS_LIMIT);
+		CHECK(count < WORDS_LIMIT);
 		words[count] = va_arg(rest, const char *);
 	} while (words[count++] != NULL);
 	va_end(rest);
 	pid = fork();
-	assert_true(pid >= 0);
+	CHECK(pid >= 0);
 	if (pid == 0) {
 		be_a_child(parent);
 		execute(log, words);
@@ -208,14 +207,14 @@ const char *ask_redis(const struct server *server, const char *word, ...)
 
 	va_start(rest, word);
 	do {
-		assert_true(count < 8);
+		CHECK(count < 8);
 		words[count] = va_arg(rest, const char *);
 	} while (words[count++] != NULL);
 	va_end(rest);
 	outcome = run("redis-cli", "-p", text("%u", server->port), words[0],
 	              words[1], words[2], words[3], words[4], words[5],
 	              words[6], words[7], NULL);
-	assert_int_equal(outcome.status, 0);
+	CHECK_INT(outcome.status, 0);
 	return outcome.out;
 }
 
@@ -225,9 +224,9 @@ struct server start_listener(void (*work)(int listener, void *self), void *self)
 	struct server server = { .tls_port = 0 };
 	const int listener = listen_on(0, &server.port);
 
-	assert_int_equal(listen(listener, SOMAXCONN), 0);
+	SYS(listen(listener, SOMAXCONN));
 	server.pid = fork();
-	assert_true(server.pid >= 0);
+	CHECK(server.pid >= 0);
 	if (server.pid == 0) {
 		be_a_child(parent);
 		(void)signal(SIGPIPE, SIG_IGN);
@@ -272,7 +271,7 @@ void stop_server(struct server *server, int number)
 		return;
 	(void)kill(server->pid, number);
 	while (waitpid(server->pid, NULL, 0) < 0)
-		assert_int_equal(errno, EINTR);
+		CHECK_INT(errno, EINTR);
 	for (struct life *life = lives; life != NULL; life = life->next) {
 		if (life->pid == server->pid)
 			life->pid = 0;

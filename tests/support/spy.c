@@ -116,7 +116,7 @@ static int spy_open(const struct tkb_remote_url *url,
 {
 	struct agent *self = calloc(1, sizeof(*self));
 
-	assert_non_null(self);
+	CHECK(self != NULL);
 	self->path = url->path;
 	self->backend = tkb_remote_backend_find("file");
 	{

@@ -21,7 +21,7 @@ static int tokens(struct tkb_bytes text, unsigned flags, char *out,
 	struct tkb_json_token token = { 0 };
 	int rc;
 
-	assert_non_null(copy);
+	CHECK(copy != NULL);
 	if (text.size != 0)
 		memcpy(copy, text.data, text.size);
 	struct tkb_json json =

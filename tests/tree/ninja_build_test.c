@@ -12,7 +12,7 @@ static int read_build(struct tkb_bytes given, struct tkb_ninja_build *out,
 	char *copy = malloc(given.size == 0 ? 1 : given.size);
 	int rc;
 
-	assert_non_null(copy);
+	CHECK(copy != NULL);
 	if (given.size != 0)
 		memcpy(copy, given.data, given.size);
 	rc = tkb_ninja_build_read((struct tkb_bytes){ copy, given.size }, out,

@@ -10,7 +10,7 @@ static struct tkb_bytes exact(struct tkb_bytes bytes)
 {
 	char *copy = malloc(bytes.size == 0 ? 1 : bytes.size);
 
-	assert_non_null(copy);
+	CHECK(copy != NULL);
 	if (bytes.size != 0)
 		memcpy(copy, bytes.data, bytes.size);
 	return (struct tkb_bytes){ copy, bytes.size };

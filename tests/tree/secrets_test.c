@@ -14,7 +14,7 @@ static const char *hidden(struct tkb_bytes given, enum tkb_path_style style,
 	char *copy = malloc(given.size == 0 ? 1 : given.size);
 	int rc;
 
-	assert_non_null(copy);
+	CHECK(copy != NULL);
 	if (given.size != 0)
 		memcpy(copy, given.data, given.size);
 	rc = tkb_secrets_hide((struct tkb_bytes){ copy, given.size }, style,

@@ -13,7 +13,7 @@ static struct tkb_bytes exact(struct tkb_bytes text)
 {
 	char *copy = malloc(text.size == 0 ? 1 : text.size);
 
-	assert_non_null(copy);
+	CHECK(copy != NULL);
 	if (text.size != 0)
 		memcpy(copy, text.data, text.size);
 	return (struct tkb_bytes){ copy, text.size };
