@@ -141,3 +141,11 @@ int tkb_path_make_folders(const char *path, struct tkb_error *err)
 	return at >= 0 ? 0
 	               : tkb_fail_errno(err, "cannot make folder '%s'", path);
 }
+
+bool tkb_path_is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	       access(path, X_OK) == 0;
+}

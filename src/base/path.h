@@ -25,6 +25,9 @@ bool tkb_name_is_valid(struct tkb_bytes name);
 TKB_NODISCARD int tkb_path_absolute(const char *path, struct tkb_buf *out,
                                     struct tkb_error *err);
 
+/* Is it a file that may be executed? */
+bool tkb_path_is_program(const char *path);
+
 /*
  * Make the folder `path` and those above it, as mkdir -p does. Each takes owner,
  * group and mode from its parent: see base/share.h.

@@ -9,10 +9,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/path.h"
 #include "base/struct.h"
 #include "cache/cache.h"
-#include "cache/key.h"
 #include "tree/unit.h"
 
 struct tkb_uses {

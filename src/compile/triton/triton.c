@@ -97,7 +97,7 @@ static int copy_path(struct tkb_triton *triton, const char *given,
 static int set_ptxas(struct tkb_triton *triton, const char *ptxas,
                      struct tkb_error *err)
 {
-	if (ptxas != NULL && !tkb_triton_is_program(ptxas))
+	if (ptxas != NULL && !tkb_path_is_program(ptxas))
 		return tkb_fail(err, TKB_ERR_IO, "there is no program '%s'",
 		                ptxas);
 	return copy_path(triton, ptxas, &triton->ptxas, err);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "compile/pool/libexec.h"
 
 enum {
@@ -45,14 +46,6 @@ static const char *const key_names[] = {
 	"USE_TTGIR_LOC",
 };
 
-bool tkb_triton_is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-	       access(path, X_OK) == 0;
-}
-
 /* Append "<folder>/<name>" if that is a program. */
 static bool try_program(struct tkb_bytes folder, const char *name,
                         struct tkb_buf *out)
@@ -64,8 +57,7 @@ static bool try_program(struct tkb_bytes folder, const char *name,
 	tkb_buf_add_byte(&path, '/');
 	tkb_buf_add_text(&path, name);
 	tkb_buf_add_byte(&path, '\0');
-	if (path.failure != 0 ||
-	    !tkb_triton_is_program((const char *)path.data))
+	if (path.failure != 0 || !tkb_path_is_program((const char *)path.data))
 		return false;
 	tkb_buf_add(out, (struct tkb_bytes){ path.data, path.size - 1 });
 	return true;
@@ -95,7 +87,7 @@ int tkb_triton_find_python(const char *given, struct tkb_buf *out,
 	const char *name = given == NULL ? "python3" : given;
 
 	if (strchr(name, '/') != NULL) {
-		if (!tkb_triton_is_program(name))
+		if (!tkb_path_is_program(name))
 			return tkb_fail(err, TKB_ERR_IO,
 			                "there is no Python at '%s'", name);
 		tkb_buf_add_text(out, name);

@@ -43,7 +43,4 @@ TKB_NODISCARD int tkb_triton_environment(const char *cache_root,
 TKB_NODISCARD int tkb_triton_read_file(const char *path, struct tkb_buf *out,
                                        struct tkb_error *err);
 
-/* True if it is an executable file. */
-bool tkb_triton_is_program(const char *path);
-
 #endif

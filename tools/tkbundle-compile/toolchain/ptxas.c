@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/path.h"
 #include "compile/compiler/tools_file.h"
 
 #include "toolchain/cuda.h"
@@ -21,18 +22,10 @@ enum {
 	PEEK_SIZE = 16 * 1024 /* bytes of its output to search for an error */
 };
 
-static bool is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-	       access(path, X_OK) == 0;
-}
-
 /* If it does not exist, add the path to `seen`. */
 static bool check_program(const char *path, struct tkb_buf *searched)
 {
-	if (is_program(path))
+	if (tkb_path_is_program(path))
 		return true;
 	tkb_tool_file_add(searched, path);
 	return false;
@@ -78,8 +71,9 @@ static int find_file(const char *given, const char *arch,
 	if (named == NULL)
 		named = cuda_variable("TRITON_PTXAS_PATH");
 	if (named != NULL) {
-		if (!is_program(named) || snprintf(out, CUDA_PATH_SIZE, "%s",
-		                                   named) >= CUDA_PATH_SIZE)
+		if (!tkb_path_is_program(named) ||
+		    snprintf(out, CUDA_PATH_SIZE, "%s", named) >=
+		            CUDA_PATH_SIZE)
 			return fail(err, TKB_ERR_IO, "there is no program '%s'",
 			            named);
 		return 0;

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "archive/archive_import.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "run/run_ready.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/deadline.h"
