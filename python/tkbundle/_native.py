@@ -48,7 +48,8 @@ class CollectOptions(Structure):
                 ("is_strict", c_bool), ("is_dry_run", c_bool),
                 ("threads", c_uint32), ("deadline_ms", c_uint32),
                 ("is_enabled", c_bool), ("watch", c_void_p),
-                ("trees", c_void_p), ("tree_count", c_size_t)]
+                ("trees", c_void_p), ("tree_count", c_size_t),
+                ("settle_ms", c_uint32)]
 
 
 class CollectReport(Structure):
@@ -69,7 +70,8 @@ class EmitOptions(Structure):
                 ("is_synced", c_bool), ("is_dry_run", c_bool),
                 ("threads", c_uint32), ("deadline_ms", c_uint32),
                 ("is_enabled", c_bool), ("watch", c_void_p),
-                ("trees", c_void_p), ("tree_count", c_size_t)]
+                ("trees", c_void_p), ("tree_count", c_size_t),
+                ("staged_in", c_char_p)]
 
 
 _EMIT_COUNTS: List[Tuple[str, Any]] = [

@@ -37,7 +37,8 @@ WITH_LIBARCHIVE = ("tkbundle import", "tkbundle export",
 WITH_LLVM = (".llir", " made")
 
 # Needs Triton.
-WITH_TRITON = ("kernels.py:", "compile kernels.json", "model/sm_90 cache")
+WITH_TRITON = ("kernels.py:", "compile kernels.json", "model/sm_90 cache",
+               "stock_triton.py compile")
 
 # Works where the file system keeps access times.
 WITH_TIMES = ("stats --used", "tkbundle run")
