@@ -79,7 +79,7 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 	/* Trees may be there before the first kernel. */
 	if (rc < 0 || (rc != 0 && options->tree_count == 0))
 		return rc;
-	rc = tkb_cache_list_trees(cache, options, err);
+	rc = tkb_cache_list_trees(cache, options, &watcher, err);
 	if (rc != 0)
 		return rc;
 	rc = tkb_cache_load(cache, scan, &watcher, err);

@@ -67,6 +67,7 @@ void tkb_cache_close_at(struct tkb_cache **cache);
 /* Open the roots of the trees, and of the kernels in them; list their units. */
 TKB_NODISCARD int tkb_cache_list_trees(struct tkb_cache *cache,
                                        const struct tkb_cache_options *options,
+                                       struct tkb_watcher *watcher,
                                        struct tkb_error *err);
 
 /* The unit that has `key`, or NULL. */

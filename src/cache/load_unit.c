@@ -67,7 +67,8 @@ static int visit(void *self, const char *path, enum tkb_tree_thing thing,
 
 static int list_files(struct unit *unit, struct tkb_error *err)
 {
-	const struct tkb_tree_visitor visitor = { unit, visit };
+	const struct tkb_tree_visitor visitor = { .self = unit,
+		                                  .visit = visit };
 	struct tkb_loader *loader = unit->loader;
 	const char *name;
 	int rc;

@@ -9,6 +9,7 @@ struct lister {
 	struct tkb_cache *cache;
 	size_t root;
 	struct tkb_hasher hasher;
+	struct tkb_watcher *watcher; /* by reference */
 };
 
 static void lister_close(struct lister *lister)
@@ -58,6 +59,13 @@ static int add_unit(struct lister *lister, const char *path, bool is_file,
 	return 0;
 }
 
+static int check(void *self, struct tkb_error *err)
+{
+	const struct lister *lister = self;
+
+	return tkb_watcher_check(lister->watcher, err);
+}
+
 static int visit(void *self, const char *path, enum tkb_tree_thing thing,
                  const struct tkb_error *why, struct tkb_error *err)
 {
@@ -80,7 +88,9 @@ static int visit(void *self, const char *path, enum tkb_tree_thing thing,
 static int list_tree(struct lister *lister, const struct tkb_named_root *named,
                      struct tkb_error *err)
 {
-	const struct tkb_tree_visitor visitor = { lister, visit };
+	const struct tkb_tree_visitor visitor = { .self = lister,
+		                                  .check = check,
+		                                  .visit = visit };
 	struct tkb_cache *cache = lister->cache;
 
 	if (root_of(lister)->fd < 0)
@@ -101,9 +111,10 @@ const struct tkb_unit_place *tkb_cache_find_unit(const struct tkb_cache *cache,
 
 int tkb_cache_list_trees(struct tkb_cache *cache,
                          const struct tkb_cache_options *options,
-                         struct tkb_error *err)
+                         struct tkb_watcher *watcher, struct tkb_error *err)
 {
-	TKB_AUTO(lister_close) struct lister lister = { .cache = cache };
+	TKB_AUTO(lister_close)
+	struct lister lister = { .cache = cache, .watcher = watcher };
 	int rc;
 
 	if (options->tree_count == 0)

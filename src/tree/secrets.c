@@ -364,6 +364,47 @@ static size_t skip_other(const struct copy *copy, size_t at)
 	return is_one_of(byte_at(copy, at), "nrtbfv") ? at + 1 : at;
 }
 
+/*
+ * Where the host, and what is before it, ends: at white space, a quote, and what a
+ * URL has behind it. An escape of a string ends it, too, but for "\/" of JSON.
+ */
+static size_t end_of_authority(const struct copy *copy, size_t at)
+{
+	while (at < copy->text.size && byte_at(copy, at) > ' ' &&
+	       !is_one_of(byte_at(copy, at), "/?#\"'`<>\\"))
+		at++;
+	return at;
+}
+
+/*
+ * Hide the password of a URL whose scheme ends at `at`; returns where to go on.
+ */
+static size_t hide_in_url(struct copy *copy, size_t at)
+{
+	size_t start = at;
+	size_t end;
+
+	/* "://", in JSON also ":\/\/" */
+	if (byte_at(copy, start++) != ':')
+		return at;
+	for (int i = 0; i < 2; i++) {
+		start += byte_at(copy, start) == '\\' ? 1 : 0;
+		if (byte_at(copy, start++) != '/')
+			return at;
+	}
+	end = end_of_authority(copy, start);
+	while (end > start && byte_at(copy, end - 1) != '@')
+		end--;
+	if (end == start)
+		return at;
+	while (start < end && byte_at(copy, start) != ':')
+		start++;
+	if (start == end)
+		return at;
+	hide(copy, start + 1, end - 1);
+	return end;
+}
+
 /* From `at` on. */
 static void hide_in_text(struct copy *copy, size_t at)
 {
@@ -377,6 +418,9 @@ static void hide_in_text(struct copy *copy, size_t at)
 		while (is_name_byte(byte_at(copy, at)))
 			at++;
 		name.end = at;
+		at = hide_in_url(copy, at);
+		if (at != name.end)
+			continue;
 		if (find_value(copy, &name) &&
 		    tkb_secret_name_bytes(part_of(copy, name.start, name.end)))
 			at = hide_value(copy, &name);

@@ -23,9 +23,12 @@
  *
  * In Python, a value without quotes is code unless its name is written in
  * capitals or is an option, and nothing stands between it and the name but "=".
+ * And the password of a URL, "scheme://user:password@host", up to the last "@" in
+ * front of the host.
+ *
  * All else stays as it is, byte for byte. Where it cannot be told where a value
- * ends, rather more is hidden than less. No value is known by its looks: what
- * has no name, such as a password in a URL, stays.
+ * ends, rather more is hidden than less. No other value is known by its looks:
+ * what has no name stays.
  */
 
 #include "tree/path_style.h"

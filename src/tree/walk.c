@@ -91,6 +91,11 @@ static int walk_item(struct walk *walk, int dir_fd, const char *name,
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return 0;
+	rc = walk->visitor->check == NULL
+	             ? 0
+	             : walk->visitor->check(walk->visitor->self, err);
+	if (rc < 0)
+		return rc;
 	if (length + slash + strlen(name) >= sizeof(walk->path))
 		return refuse(walk, TKB_REASON_LIMIT,
 		              "a path in it is too long", err);

@@ -17,6 +17,8 @@ enum tkb_tree_thing {
 
 struct tkb_tree_visitor {
 	void *self;
+	/* Asked once for each thing; a failure ends the walk. NULL: nobody is. */
+	int (*check)(void *self, struct tkb_error *err);
 	/*
 	 * Called with a path below the tree's root, and of what is refused why.
 	 * A failure ends the walk.

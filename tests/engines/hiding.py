@@ -11,7 +11,7 @@ KEYS = GRAPH + "/cache_key_factors.json"
 
 
 def plant(machine):
-    """Ten secrets, in every kind of text that a profile carries."""
+    """Eleven secrets, in every kind of text that a profile carries."""
     factors = json.loads(read(machine.path(KEYS)))
     factors["env"]["VLLM_API_KEY"] = "plain-secret-01"
     factors["env"]["NESTED"] = {"HF_TOKEN": ["plain-secret-02"]}
@@ -24,7 +24,8 @@ def plant(machine):
           '{"DB_PASSWORD": "plain-secret-06", ')
     write(machine.path("settings.env"), "export HF_TOKEN=plain-secret-07\n")
     write(machine.path("settings.yaml"), "auth_token: plain-secret-08\n")
-    write(machine.path("settings.toml"), 'password = "plain-secret-09"\n')
+    write(machine.path("settings.toml"), 'password = "plain-secret-09"\n'
+          'cache = "redis://me:plain-secret-11@cache:6379/0"\n')
     write(machine.path(AOT, "rank_0_0", "notes.txt"),
           "client --token plain-secret-10\n")
 
@@ -35,7 +36,7 @@ def files_below(folder):
             yield os.path.join(below, name)
 
 
-@test("of ten secrets in a tree's texts, none is in the bundle, in the remote, "
+@test("of eleven secrets in a tree's texts, none is in the bundle, in the remote, "
       "in a log or in a report")
 def _(scene):
     first = Machine(scene, "first", VLLM)

@@ -212,6 +212,78 @@ static void check_all_end(const char *format)
 	}
 }
 
+enum {
+	TREE_FILES = 10000
+};
+
+/* A watch that counts how often it is asked, and ends at its patience's end. */
+struct asked {
+	struct tkb_watch watch;
+	size_t count;
+	size_t limit; /* then it says so */
+};
+
+static bool is_asked_enough(void *self)
+{
+	struct asked *asked = self;
+
+	return ++asked->count >= asked->limit;
+}
+
+static int look_at_tree(struct asked *asked, uint32_t deadline_ms)
+{
+	const struct tkb_tree tree = { .name = "t", .path = "tree" };
+	const struct tkb_cache_options options = {
+		SIZED(options),
+		.threads = 1,
+		.watch = &asked->watch,
+		.trees = &tree,
+		.deadline_ms = deadline_ms,
+		.tree_count = 1,
+	};
+	struct tkb_cache *cache = NULL;
+	int rc;
+
+	asked->watch = CHOSEN(tkb_watch, .self = asked,
+	                      .is_cancelled = is_asked_enough);
+	rc = tkb_cache_open(NULL, &options, &cache, ERR);
+	tkb_cache_close(cache);
+	return rc;
+}
+
+TEST(cancel, ends_the_listing_of_a_tree_of_10000_files_at_any_of_them)
+{
+	struct asked patient_one = { .limit = SIZE_MAX };
+
+	CHECK_INT(mkdir("tree", 0755), 0);
+	for (int i = 0; i < TREE_FILES; i++)
+		write_text(text("tree/%d", i), "x");
+
+	/* Once for each file that is listed, and once for each loaded. */
+	CHECK_INT(look_at_tree(&patient_one, 0), 0);
+	CHECK(patient_one.count >= 2 * TREE_FILES);
+	for (size_t limit = 1; limit < 2 * TREE_FILES; limit += 1999) {
+		struct asked asked = { .limit = limit };
+		const uint64_t begin_ms = now_ms();
+
+		CHECK_INT(look_at_tree(&asked, 0), TKB_ERR_CANCELLED);
+		CHECK_INT(asked.count, limit);
+		CHECK(now_ms() - begin_ms < 10 * LIMIT_MS);
+	}
+}
+
+TEST(cancel, of_the_listing_of_a_tree_comes_by_its_deadline)
+{
+	struct asked asked = { .limit = SIZE_MAX };
+
+	CHECK_INT(mkdir("tree", 0755), 0);
+	for (int i = 0; i < TREE_FILES; i++)
+		write_text(text("tree/%d", i), "x");
+
+	CHECK_INT(look_at_tree(&asked, 1), TKB_ERR_CANCELLED);
+	CHECK(asked.count < 2 * TREE_FILES);
+}
+
 TEST(cancel, ends_what_waits_for_redis)
 {
 	check_all_end("redis://127.0.0.1:%u");

@@ -304,6 +304,39 @@ TEST(secrets, what_does_not_fit_is_too_large)
 	CHECK_INT(count, 77);
 }
 
+TEST(secrets, passwords_of_urls_are_hidden)
+{
+	static const char *const urls[][2] = {
+		{ "redis://me:pass word", "redis://me:pass word" },
+		{ "redis://me:a-pass@cache:6379/0",
+		  "redis://me:hidden@cache:6379/0" },
+		{ "redis://:a-pass@cache", "redis://:hidden@cache" },
+		{ "https://u:p@ss:w@host/x?y", "https://u:hidden@host/x?y" },
+		{ "git+ssh://u:pw@h", "git+ssh://u:hidden@h" },
+		{ "https://me@host/a:b@c", "https://me@host/a:b@c" },
+		{ "https://host:8080/a@b", "https://host:8080/a@b" },
+		{ "http://u:@host", "http://u:@host" },
+		{ "a http://u:pw@h, and ftp://v:qw@i/",
+		  "a http://u:hidden@h, and ftp://v:hidden@i/" },
+		{ "x: y@z", "x: y@z" },
+	};
+
+	EACH(i, urls) {
+		must_become(TKB_PATH_STYLE_TEXT, urls[i][0], urls[i][1]);
+		must_become(TKB_PATH_STYLE_PYTHON, text("u = '%s'", urls[i][0]),
+		            text("u = '%s'", urls[i][1]));
+		must_become(TKB_PATH_STYLE_JSON,
+		            text("{\"u\": [\"%s\"]}", urls[i][0]),
+		            text("{\"u\": [\"%s\"]}", urls[i][1]));
+	}
+	must_become(TKB_PATH_STYLE_JSON, "[\"http:\\/\\/u:pw@h\"]",
+	            "[\"http:\\/\\/u:hidden@h\"]");
+	must_become(TKB_PATH_STYLE_TEXT,
+	            "{\"a\": \"{\\\"u\\\": "
+	            "\\\"http://u:pw@h\\\"}\"",
+	            "{\"a\": \"{\\\"u\\\": \\\"http://u:hidden@h\\\"}\"");
+}
+
 static bool is_json(struct tkb_bytes given)
 {
 	struct tkb_json json = tkb_json_of(given, 0);
