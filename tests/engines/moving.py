@@ -396,6 +396,33 @@ def _(scene):
     require(not os.path.exists(scene.root))
 
 
+@test("--tree NAME:KIND carries a tree by the rules of a profile's root")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    ended = scene.tkbundle("collect", "--tree", "copy:vllm=" + first.tree,
+                           "--json", "-o", "a.tkb")
+    equal(ended.status, 0, ended.err)
+    ended = scene.tkbundle("emit", "--tree", "copy:vllm=to", "a.tkb")
+    equal(ended.status, 0, ended.err)
+    index = read(scene.path("to", GRAPH, INDEX))
+    require(("'" + scene.path("to", GRAPH)).encode() in index, index)
+    require(not os.path.exists(scene.path("to", GRAPH, "computation_graph.py")))
+
+    ended = scene.tkbundle("collect", "--tree", "copy:plain=" + first.tree,
+                           "--json", "-n", "-o", "b.tkb")
+    equal(json.loads(ended.out)["collected"],
+          len([path for path in contents(first.tree)
+               if not path.endswith(".lock")]))
+    for word, said in (("copy:none=x", "no profile of an engine has trees of "
+                                       "kind 'none'"),
+                       ("copy:=x", "no profile of an engine has trees of kind "
+                                   "''"),
+                       ("copy:triton=x", "kind 'triton'")):
+        ended = scene.tkbundle("collect", "--tree", word, "-o", "b.tkb")
+        equal(ended.status, 2, ended.err)
+        require(said in ended.err, ended.err)
+
+
 @test("--tree is enough for a push, a pull and a run")
 def _(scene):
     write(scene.path("from", "a", "b.bin"), b"\0\1")

@@ -32,7 +32,7 @@ extern const struct option_spec args_help_option;
 	}
 #define ARGS_TREES                                                             \
 	{                                                                      \
-		OPTION(TEXTS, "tree", "NAME=PATH", trees,                      \
+		OPTION(TEXTS, "tree", "NAME[:KIND]=PATH", trees,               \
 		       "the folder PATH as well, under this name")             \
 	}
 #define ARGS_JOBS                                                              \

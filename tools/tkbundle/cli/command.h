@@ -117,7 +117,7 @@ struct arguments {
 	struct texts operands;
 	struct texts keys;
 	struct texts engines;
-	struct texts trees; /* each NAME=PATH */
+	struct texts trees; /* each NAME[:KIND]=PATH */
 	struct numbers devices;
 	struct targets targets;
 	struct compile_arguments compile;

@@ -112,6 +112,11 @@ static void add_name(struct trees_names *names, const char *name, size_t length)
 		names->count++;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 void trees_list_engines(struct trees_names *out)
 {
 	static const char ending[] = ".json";
@@ -290,23 +295,80 @@ static int add_engine(struct trees *trees, const char *name,
 	return rc;
 }
 
-/* NAME=PATH */
+/* The rules that `engine` has for trees called `kind`; NULL where it has none. */
+static const struct tkb_engine_root *find_root(const struct tkb_engine *engine,
+                                               const char *kind)
+{
+	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
+		const struct tkb_engine_root *root = tkb_engine_root(engine, i);
+
+		if (!root->is_kernels && strcmp(root->name, kind) == 0)
+			return root;
+	}
+	return NULL;
+}
+
+/* By the profile of this name, or else by the first that has such a root. */
+static int find_rules(struct trees *trees, const char *kind,
+                      const struct tkb_tree_rules **out, struct tkb_error *err)
+{
+	TKB_AUTO(trees_names_release) struct trees_names names = { .count = 0 };
+
+	if (strcmp(kind, "plain") == 0)
+		return 0;
+	add_name(&names, kind, strlen(kind));
+	trees_list_engines(&names);
+	if (names.count > 2)
+		qsort(names.items + 1, names.count - 1, sizeof(*names.items),
+		      compare_names);
+	for (size_t i = 0; i < names.count; i++) {
+		const struct tkb_engine_root *root = NULL;
+		struct tkb_engine *engine = NULL;
+
+		/* One that cannot be read may be of another kind. */
+		if (trees_open_engine(names.items[i], &engine, NULL) == 0)
+			root = find_root(engine, kind);
+		if (root != NULL) {
+			trees->engines[trees->engine_count++] = engine;
+			*out = root->rules;
+			return 0;
+		}
+		tkb_engine_close(engine);
+	}
+	return cli_error(err, TKB_ERR_INVALID,
+	                 "no profile of an engine has trees of kind '%.200s'",
+	                 kind);
+}
+
+/* NAME=PATH, or NAME:KIND=PATH */
 static int add_given(struct trees *trees, const char *text,
                      struct tkb_error *err)
 {
 	const char *equals = strchr(text, '=');
+	const struct tkb_tree_rules *rules = NULL;
 	char *name;
+	char *colon;
+	int rc;
 
 	if (equals == NULL || equals == text || equals[1] == '\0')
 		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%.200s' is not NAME=PATH", text);
+		                 "'%.200s' is not NAME=PATH or "
+		                 "NAME:KIND=PATH",
+		                 text);
 	if (trees->text_count == TREES_LIMIT)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are more than %d trees", TREES_LIMIT);
 	name = keep(trees, strndup(text, (size_t)(equals - text)));
 	if (name == NULL)
 		return fail_nomem(err);
-	return add_tree(trees, name, equals + 1, NULL, err);
+	colon = strchr(name, ':');
+	if (colon != NULL) {
+		*colon = '\0';
+		rc = find_rules(trees, colon + 1, &rules, err);
+		if (rc != 0)
+			return rc;
+	}
+	return add_tree(trees, name, equals + 1, rules, err);
 }
 
 int trees_choose(const struct arguments *args, struct trees *out,
@@ -314,7 +376,8 @@ int trees_choose(const struct arguments *args, struct trees *out,
 {
 	int rc = 0;
 
-	out->engines = calloc(args->engines.count + 1, sizeof(*out->engines));
+	out->engines = calloc(args->engines.count + args->trees.count + 1,
+	                      sizeof(*out->engines));
 	out->items = calloc(TREES_LIMIT, sizeof(*out->items));
 	out->texts = calloc(TREES_LIMIT, sizeof(*out->texts));
 	if (out->engines == NULL || out->items == NULL || out->texts == NULL)
