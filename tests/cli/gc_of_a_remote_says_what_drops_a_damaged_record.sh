@@ -9,9 +9,9 @@ record() {
 cache cache
 tkbundle push a cache --remote remote >words
 # Of a newer version: nothing is damaged.
-record '{"version":3}'
+record '{"version":9}'
 tkbundle gc --remote remote 2>&1 | hide
-rm "remote/ref/a/$(echo '{"version":3}' | sha256sum | cut -c 1-64)"
+rm "remote/ref/a/$(echo '{"version":9}' | sha256sum | cut -c 1-64)"
 record 'no record'
 tkbundle gc --remote remote 2>&1 | hide
 tkbundle verify --remote remote --repair >words 2>&1 || true

@@ -301,7 +301,7 @@ TEST(remote_gc, compacts_a_ref_of_many_records)
 TEST(remote_gc, stops_at_a_record_of_a_newer_version)
 {
 	struct three three = arrange_three();
-	const char *newer = "{\"version\":3}";
+	const char *newer = "{\"version\":9}";
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_grace = true };
@@ -333,7 +333,7 @@ TEST(remote_gc, drops_a_record_that_is_not_what_its_name_says)
 TEST(remote_gc, that_stops_at_one_ref_has_changed_no_other)
 {
 	struct three three = arrange_three();
-	const char *newer = "{\"version\":3}";
+	const char *newer = "{\"version\":9}";
 	const struct tkb_digest digest = digest_of(tkb_text(newer));
 	const struct tkb_remote_gc_options options = { SIZED(options),
 		                                       .has_max_age = true };
