@@ -3,12 +3,14 @@
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 
-from scene import FIXTURES, TIMEOUT_S, equal, need, require, test, wait_until
+from scene import (
+    FIXTURES, TIMEOUT_S, Skip, equal, need, need_root, require, test, wait_until)
 
 TRITON = os.path.join(FIXTURES, "triton-3.6.0-cpu.tar.gz")
 TORCH = os.path.join(FIXTURES, "inductor-2.11-llama4-h100.tar.gz")
@@ -323,6 +325,24 @@ def _(scene):
     require(time.monotonic() - begin < 20)
     require("deadline" in started.stderr.read().decode())
     equal(leftovers(scene), [])
+
+
+@test("a full disk is told of in one sentence that names the file, and nothing "
+      "is left")
+def _(scene):
+    need_root()
+    os.mkdir(scene.path("disk"))
+    script = ("mount -t tmpfs -o size=100k none disk || exit 99; "
+              "env -u TMPDIR \"$0\" import \"$1\" -o disk/a.tkb; "
+              "echo $? $(ls -A disk)")
+    ended = scene.go(["unshare", "-m", "sh", "-c", script, scene.program,
+                      TRITON])
+    if ended.status != 0:
+        raise Skip("a file system cannot be mounted here")
+    equal(ended.out, "1\n")
+    require(re.fullmatch(r"tkbundle: cannot import '[^']*': '.triton/cache/"
+                         r"[^']*': [^\n]*: No space left on device\n",
+                         ended.err), ended.err)
 
 
 @test("a reader of the bundle that leaves does not keep the folder alive")

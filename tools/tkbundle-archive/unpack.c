@@ -181,11 +181,12 @@ static int write_blocks(struct unpacker *at, int fd, uint64_t *end_out,
 			return check_size(at, (uint64_t)offset, err);
 		end = (uint64_t)offset + block.size;
 		rc = check_size(at, end, err);
-		if (rc == 0)
-			rc = tkb_fd_pwrite_all(fd, block, (uint64_t)offset,
-			                       err);
 		if (rc < 0)
 			return rc;
+		rc = tkb_fd_pwrite_all(fd, block, (uint64_t)offset, err);
+		if (rc < 0)
+			return tkb_fail_while(err, rc, "'%.200s'",
+			                      at->name.text);
 		tell_progress(at);
 	}
 	*end_out = end;
