@@ -328,14 +328,14 @@ static const struct {
 	  NULL,
 	  { 0 },
 	  1,
-	  .names = FORGE_KERNEL },
+	  .names = ".tkbundle " FORGE_KERNEL },
 	{ "into a root that has a folder of no device",
 	  "one.tkb",
 	  "other",
 	  "triton/x",
 	  { 0 },
 	  1,
-	  FORGE_KERNEL " triton",
+	  ".tkbundle " FORGE_KERNEL " triton",
 	  "x" },
 	{ "two devices",
 	  "two.tkb",
@@ -359,7 +359,7 @@ static const struct {
 	  NULL,
 	  { .layout = TKB_LAYOUT_TRITON },
 	  2,
-	  .names = FORGE_KERNEL " " FORGE_AUTOTUNE },
+	  .names = ".tkbundle " FORGE_KERNEL " " FORGE_AUTOTUNE },
 	{ "Inductor's is asked for",
 	  "one.tkb",
 	  "ind2",
@@ -386,17 +386,14 @@ static const struct {
 	  "1023 3" },
 };
 
-/* The names in a folder but for tkbundle's own. */
+/* All names in a folder. */
 static const char *names_in(const char *folder)
 {
 	const char **names = list(folder);
-	const char *all = "";
+	const char *all = names[0];
 
-	for (size_t i = 0; names[i] != NULL; i++) {
-		if (strcmp(names[i], ".tkbundle") != 0)
-			all = text("%s%s%s", all, all[0] == '\0' ? "" : " ",
-			           names[i]);
-	}
+	for (size_t i = 1; names[i] != NULL; i++)
+		all = text("%s %s", all, names[i]);
 	return all;
 }
 
