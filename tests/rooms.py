@@ -20,6 +20,7 @@ LAYERS = {
         "include/tkbundle",
         "src/base",
         "src/text",
+        "src/ninja",
         "src/tree",
         "src/cache",
         "src/format",

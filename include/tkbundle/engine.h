@@ -40,6 +40,15 @@ struct tkb_engine_setting {
 };
 
 /**
+ * A folder that is no cache, as a package or a toolkit, and that texts of the caches
+ * name: they get its path here.
+ */
+struct tkb_engine_outside {
+	const char *name;    /**< as of a tree */
+	const char *package; /**< the Python package that it is; "": none */
+};
+
+/**
  * Read the profile in the file `path`.
  *
  * @param out  receives a profile that the caller closes
@@ -81,6 +90,11 @@ TKB_API size_t tkb_engine_setting_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_setting *tkb_engine_setting(
 	const struct tkb_engine *engine, size_t index);
 
+/** The folders outside of its caches that these name. */
+TKB_API size_t tkb_engine_outside_count(const struct tkb_engine *engine);
+TKB_API const struct tkb_engine_outside *tkb_engine_outside(
+	const struct tkb_engine *engine, size_t index);
+
 /** Do its processes need one ptxas for all, in TRITON_PTXAS_PATH? */
 TKB_API bool tkb_engine_needs_ptxas(const struct tkb_engine *engine);
 
@@ -116,6 +130,12 @@ TKB_API const char *tkb_engine_model(const struct tkb_engine *engine,
  * @return 0, TKB_MISS (nothing says where) or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_engine_locate(
+	const struct tkb_engine *engine, size_t index,
+	const char *(*get)(void *self, const char *name), void *self,
+	char **out, struct tkb_error *err);
+
+/** The same of a folder outside, unless it is a package. */
+TKB_API TKB_NODISCARD int tkb_engine_locate_outside(
 	const struct tkb_engine *engine, size_t index,
 	const char *(*get)(void *self, const char *name), void *self,
 	char **out, struct tkb_error *err);

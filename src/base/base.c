@@ -25,6 +25,20 @@ int tkb_compare_texts(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
+size_t tkb_sort_texts(const char **texts, size_t count)
+{
+	size_t kept = 0;
+
+	if (count == 0)
+		return 0;
+	qsort(texts, count, sizeof(*texts), tkb_compare_texts);
+	for (size_t i = 0; i < count; i++) {
+		if (kept == 0 || strcmp(texts[i], texts[kept - 1]) != 0)
+			texts[kept++] = texts[i];
+	}
+	return kept;
+}
+
 int tkb_grow(void *items, size_t *capacity, size_t count, size_t size,
              struct tkb_error *err)
 {

@@ -43,6 +43,9 @@ void *tkb_alloc_array(size_t count, size_t size) TKB_NODISCARD;
 /* For qsort() and bsearch(), of `const char *` and of what begins with one. */
 int tkb_compare_texts(const void *a, const void *b);
 
+/* Sort `count` texts so, keep each once, and return how many there are. */
+size_t tkb_sort_texts(const char **texts, size_t count);
+
 /*
  * Make room for one more item in the array `*items` of `count` items of
  * `size` bytes. On failure nothing changes.

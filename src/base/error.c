@@ -156,6 +156,7 @@ const char *tkb_reason_name(enum tkb_reason reason)
 		[TKB_REASON_TWIN] = "twin",
 		[TKB_REASON_NEEDS] = "needs",
 		[TKB_REASON_TREE] = "tree",
+		[TKB_REASON_INPUTS] = "inputs",
 	};
 
 	if ((size_t)reason >= sizeof(names) / sizeof(names[0]))

@@ -26,6 +26,17 @@ TKB_NODISCARD int tkb_load_unit(struct tkb_loader *loader,
                                 struct tkb_scanned_entry *out,
                                 struct tkb_error *err);
 
+/*
+ * Append the record of what ninja built in `dir_fd`, which is `folder` of `root`: see
+ * tkb_ninja_record_make().
+ */
+TKB_NODISCARD int tkb_load_make_record(struct tkb_loader *loader,
+                                       const struct tkb_root *root,
+                                       const char *folder, int dir_fd,
+                                       struct tkb_buf *out, bool *is_fresh_out,
+                                       struct tkb_error *why,
+                                       struct tkb_error *err);
+
 /* Note the size and stamp of a file that is packed as it is. */
 TKB_NODISCARD int tkb_load_stat_file(int dir_fd,
                                      struct tkb_scanned_entry *found,

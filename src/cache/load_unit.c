@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "cache/names.h"
+#include "ninja/record.h"
 #include "tree/glob.h"
 #include "tree/moved.h"
 #include "tree/secrets.h"
@@ -23,8 +25,9 @@ struct unit {
 	const struct tkb_root *root;
 	const char *folder; /* below the root; "." where it is one file */
 	struct tkb_scanned_entry *found;
-	size_t count; /* of names in the loader */
-	int fd;       /* owned; of the folder */
+	size_t count;  /* of names in the loader */
+	bool is_built; /* by ninja */
+	int fd;        /* owned; of the folder */
 };
 
 static void unit_close(struct unit *unit)
@@ -59,6 +62,9 @@ static int visit(void *self, const char *path, enum tkb_tree_thing thing,
 	    !tkb_unit_path_is_valid(name))
 		return tkb_fail_entry(err, TKB_REASON_NAME,
 		                      "'%s' cannot stand in a bundle", name);
+	/* The record has what is in it. */
+	if (unit->is_built && strcmp(name, TKB_NINJA_DEPS) == 0)
+		return 0;
 	unit->count++;
 	tkb_buf_add(&unit->loader->names,
 	            (struct tkb_bytes){ name, strlen(name) + 1 });
@@ -210,6 +216,43 @@ static int load_text(struct unit *unit, size_t index,
 	                           tkb_buf_bytes(&loader->text), err);
 }
 
+/*
+ * In the place of ninja's log, the record of what it has built. What it would build
+ * again is not whole: nobody knows what that was made of.
+ */
+static int load_record(struct unit *unit, size_t index, struct tkb_error *err)
+{
+	struct tkb_loader *loader = unit->loader;
+	struct tkb_file *file = &unit->found->files[index];
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf record = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT);
+	struct tkb_error why = { 0 };
+	bool is_fresh = false;
+	int rc;
+
+	rc = tkb_load_stat_file(unit->fd, unit->found, index, err);
+	if (rc == 0)
+		rc = tkb_load_make_record(loader, unit->root, unit->folder,
+		                          unit->fd, &record, &is_fresh, &why,
+		                          err);
+	if (rc < 0)
+		return rc;
+	if (!is_fresh) {
+		if (err != NULL)
+			*err = why;
+		return why.status;
+	}
+	file->style = TKB_PATH_STYLE_BUILD;
+	file->is_last = true;
+	tkb_buf_reset(&loader->text);
+	rc = tkb_paths_scrub(tkb_buf_bytes(&record), file->style, loader->named,
+	                     loader->named_count, &loader->text,
+	                     &file->sentinels, err);
+	return rc < 0 ? rc
+	              : tkb_load_keep_bytes(loader, unit->found, index,
+	                                    tkb_buf_bytes(&loader->text), err);
+}
+
 static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 {
 	struct tkb_file *file = &unit->found->files[index];
@@ -219,6 +262,10 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 
 	format_path(unit, file->name, path);
 	rule = tkb_tree_judge(unit->root->tree->rules, path);
+	if (unit->is_built && strcmp(file->name, TKB_NINJA_LOG) == 0)
+		return load_record(unit, index, err);
+	if (unit->is_built && strcmp(file->name, TKB_NINJA_BUILD) == 0)
+		rule.style = TKB_PATH_STYLE_NINJA;
 	if (fstatat(unit->fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return tkb_fail_look(TKB_REASON_BUSY,
 		                     "vanished while it was read", file->name,
@@ -297,6 +344,44 @@ static int load_files(struct unit *unit, struct tkb_error *err)
 	return 0;
 }
 
+/* Where the rules say that ninja builds, a folder may still be none of its. */
+static bool is_built(const struct tkb_root *root, const char *folder)
+{
+	char path[PATH_SIZE];
+
+	return tkb_tree_judge(root->tree->rules, folder).action ==
+	               TKB_TREE_ACTION_NINJA &&
+	       snprintf(path, sizeof(path), "%s/%s", folder, TKB_NINJA_BUILD) <
+	               PATH_SIZE &&
+	       faccessat(root->fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int check_built(const struct unit *unit, struct tkb_error *err)
+{
+	if (!unit->is_built || tkb_unit_record(&unit->found->entry) != NULL)
+		return 0;
+	return tkb_fail_entry(err, TKB_REASON_MISSING,
+	                      "'%s' is not there: ninja has not built it",
+	                      TKB_NINJA_LOG);
+}
+
+int tkb_load_make_record(struct tkb_loader *loader, const struct tkb_root *root,
+                         const char *folder, int dir_fd, struct tkb_buf *out,
+                         bool *is_fresh_out, struct tkb_error *why,
+                         struct tkb_error *err)
+{
+	char path[2 * PATH_SIZE];
+	const struct tkb_ninja_place place = { .dir_fd = dir_fd,
+		                               .folder = path };
+
+	if (snprintf(path, sizeof(path), "%s/%s", root->path, folder) >=
+	    (int)sizeof(path))
+		return tkb_fail_entry(err, TKB_REASON_LIMIT,
+		                      "its path is too long");
+	return tkb_ninja_record_make(&place, &loader->hasher, out, is_fresh_out,
+	                             why, err);
+}
+
 int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
                   const struct tkb_unit_place *place,
                   struct tkb_scanned_entry *out, struct tkb_error *err)
@@ -321,6 +406,8 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 		             .root = root,
 		             .folder = found.entry.folder,
 		             .found = &found,
+		             .is_built = !place->is_file &&
+		                         is_built(root, place->path),
 		             .fd = -1 };
 	int rc;
 
@@ -337,6 +424,8 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 		rc = load_files(&unit, err);
 	if (rc == 0)
 		rc = check_settled(&unit, err);
+	if (rc == 0)
+		rc = check_built(&unit, err);
 	if (rc == 0)
 		*out = found;
 	return rc;

@@ -297,14 +297,19 @@ static int add_tree(const struct tkb_tree *tree, bool make,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.200s' cannot be the name of a tree",
 		                tree->name);
-	if (tkb_roots_tree(roots, tree->name) != NULL)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "there are two trees '%s'", tree->name);
+	for (size_t i = 0; i < roots->count; i++) {
+		if (roots->items[i].tree != NULL &&
+		    strcmp(roots->items[i].tree->name, tree->name) == 0)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "there are two trees '%s'", tree->name);
+	}
 	if (tree->path == NULL || tree->path[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the path of tree '%s' is empty", tree->name);
 	rc = join(tree->path, "", &full, err);
-	if (rc == 0)
+	if (rc == 0 && tree->is_outside)
+		rc = add_root(roots, &capacity, tkb_take(full), -1, 0, err);
+	else if (rc == 0)
 		rc = open_or_make(&full, make, roots, &capacity, err);
 	if (rc == 0)
 		roots->items[roots->count - 1].tree = tree;
@@ -360,8 +365,10 @@ const struct tkb_root *tkb_roots_tree(const struct tkb_roots *roots,
                                       const char *name)
 {
 	for (size_t i = 0; i < roots->count; i++) {
-		if (roots->items[i].tree != NULL &&
-		    strcmp(roots->items[i].tree->name, name) == 0)
+		const struct tkb_tree *tree = roots->items[i].tree;
+
+		if (tree != NULL && !tree->is_outside &&
+		    strcmp(tree->name, name) == 0)
 			return &roots->items[i];
 	}
 	return NULL;

@@ -93,6 +93,10 @@ static int list_tree(struct lister *lister, const struct tkb_named_root *named,
 		                                  .visit = visit };
 	struct tkb_cache *cache = lister->cache;
 
+	if (root_of(lister)->tree->is_outside) {
+		cache->named[cache->named_count++] = *named;
+		return 0;
+	}
 	if (root_of(lister)->fd < 0)
 		return 0;
 	cache->named[cache->named_count++] = *named;

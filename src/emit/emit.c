@@ -11,6 +11,7 @@
 #include "emit/emitter.h"
 #include "emit/options.h"
 #include "emit/unit.h"
+#include "tree/unit.h"
 
 static void emitter_close(struct tkb_emitter *emitter)
 {
@@ -254,14 +255,17 @@ static int commit_written(void *self, size_t worker, size_t index,
 	const struct tkb_destination to = destination_of(emitter, index);
 	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
 	struct tkb_error fault = { 0 };
-	int rc;
+	int rc = 0;
 
 	if (job->is_done || !progress->is_written)
 		return 0;
-	rc = (to.entry->kind == TKB_KIND_UNIT ? tkb_unit_commit
-	                                      : tkb_destination_commit)(
-		&to, &emitter->loaders[worker], progress->state, &outcome,
-		&fault);
+	if (tkb_unit_record(to.entry) != NULL)
+		rc = tkb_unit_stamp(&to, &emitter->loaders[worker], &fault);
+	if (rc == 0)
+		rc = (to.entry->kind == TKB_KIND_UNIT ? tkb_unit_commit
+		                                      : tkb_destination_commit)(
+			&to, &emitter->loaders[worker], progress->state,
+			&outcome, &fault);
 	if (rc < 0)
 		return tkb_emit_fail(emitter, job, rc, &fault, err);
 	if (outcome == TKB_OUTCOME_SKIPPED)
@@ -273,6 +277,18 @@ static int commit_written(void *self, size_t worker, size_t index,
 	return 0;
 }
 
+/* What ninja has built comes behind what it may have been built of. */
+static int commit_first(void *self, size_t worker, size_t index,
+                        struct tkb_error *err)
+{
+	const struct tkb_emitter *emitter = self;
+	const struct tkb_entry *entry = emitter->batch.jobs[index].entry;
+
+	return tkb_unit_record(entry) != NULL
+	               ? 0
+	               : commit_written(self, worker, index, err);
+}
+
 static int commit_frame(struct tkb_emitter *emitter, size_t worker,
                         const struct tkb_frame *frame, struct tkb_error *err)
 {
@@ -282,7 +298,7 @@ static int commit_frame(struct tkb_emitter *emitter, size_t worker,
 		const size_t *jobs = &emitter->first_jobs[frame->entries[i]];
 
 		for (size_t j = jobs[0]; j < jobs[1] && rc == 0; j++)
-			rc = commit_written(emitter, worker, j, err);
+			rc = commit_first(emitter, worker, j, err);
 	}
 	return rc;
 }
@@ -358,14 +374,18 @@ static int write_and_commit(struct tkb_emitter *emitter, struct tkb_error *err)
 	if (rc == 0)
 		rc = tkb_parallel(emitter->bundle->frame_count, threads,
 		                  &frames, err);
-	if (rc < 0 || !emitter->options->is_synced)
-		return rc;
-
-	rc = sync_roots(emitter, err);
+	if (rc == 0 && emitter->options->is_synced) {
+		rc = sync_roots(emitter, err);
+		if (rc == 0)
+			rc = tkb_batch_run(batch, threads, commit_first,
+			                   emitter, err);
+	}
 	if (rc == 0)
 		rc = tkb_batch_run(batch, threads, commit_written, emitter,
 		                   err);
-	return rc < 0 ? rc : sync_roots(emitter, err);
+	return rc < 0 || !emitter->options->is_synced
+	               ? rc
+	               : sync_roots(emitter, err);
 }
 
 static int emit(struct tkb_emitter *emitter, const char *path,

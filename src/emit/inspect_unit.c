@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/fd.h"
+#include "cache/load.h"
 #include "cache/names.h"
 #include "tree/moved.h"
 #include "tree/rules.h"
@@ -130,12 +131,54 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 	return 0;
 }
 
+/*
+ * Does ninja have nothing to do here, as where the record was made? What it would
+ * make of other inputs is somebody's own.
+ */
+static int match_record(const struct place *place, const struct tkb_file *file,
+                        enum match *out, struct tkb_error *err)
+{
+	struct tkb_loader *loader = place->loader;
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf record = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT);
+	struct tkb_error fault = { 0 };
+	struct tkb_digest digest;
+	uint32_t sentinels = 0;
+	bool is_fresh = false;
+	int rc;
+
+	rc = tkb_load_make_record(loader, place->root, place->unit->folder,
+	                          place->fd, &record, &is_fresh, NULL, &fault);
+	if (rc == 0) {
+		tkb_buf_reset(&loader->text);
+		rc = tkb_paths_scrub(tkb_buf_bytes(&record), file->style,
+		                     loader->named, loader->named_count,
+		                     &loader->text, &sentinels, &fault);
+	}
+	if (rc == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	*out = MATCH_TORN;
+	if (rc < 0)
+		return 0;
+	rc = tkb_hasher_digest(&loader->hasher, tkb_buf_bytes(&loader->text),
+	                       &digest, err);
+	if (rc < 0)
+		return rc;
+	if (!tkb_digest_equal(&digest, &file->digest))
+		*out = MATCH_OTHER;
+	else if (is_fresh)
+		*out = MATCH_SAME;
+	return 0;
+}
+
 static int match_file(const struct place *place, const struct tkb_file *file,
                       enum match *out, struct tkb_error *err)
 {
 	struct stat status;
 	bool has_size;
 
+	if (file->style == TKB_PATH_STYLE_BUILD)
+		return match_record(place, file, out, err);
 	*out = MATCH_TORN;
 	if (fstatat(place->fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(status.st_mode) ||
@@ -160,7 +203,7 @@ static int match_files(const struct place *place, enum tkb_entry_state *out,
 
 	*out = TKB_ENTRY_STATE_PRESENT;
 	for (size_t i = 0; i < unit->file_count; i++) {
-		enum match match;
+		enum match match = MATCH_TORN;
 
 		rc = match_file(place, &unit->files[i], &match, err);
 		if (rc < 0)

@@ -106,6 +106,10 @@ int tkb_emit_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
 {
 	struct tkb_watcher *watcher = &emitter->batch.watcher;
 
+	/* Neither the bundle nor this machine is at fault. */
+	if (fault->reason == TKB_REASON_INPUTS)
+		return tkb_batch_fail(&emitter->batch, job, TKB_OUTCOME_SKIPPED,
+		                      rc, fault, err);
 	if (rc == TKB_ERR_CORRUPT && fault->reason != TKB_REASON_UNSAFE) {
 		(void)pthread_mutex_lock(&watcher->lock);
 		if (emitter->first_damage.status == 0)

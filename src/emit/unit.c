@@ -9,7 +9,13 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cache/names.h"
+#include "ninja/record.h"
 #include "tree/unit.h"
+
+enum {
+	PATH_SIZE = 4096
+};
 
 /*
  * Find the way to a unit
@@ -137,6 +143,9 @@ static int write_file(const struct tkb_destination *to,
 		                       loader->named_count, file->sentinels,
 		                       &loader->text, err);
 		bytes = tkb_buf_bytes(&loader->text);
+		/* What is not here may be what it was built of. */
+		if (rc == TKB_ERR_CORRUPT && tkb_unit_record(to->entry) != NULL)
+			err->reason = TKB_REASON_INPUTS;
 	}
 	if (rc == 0 && strchr(name, '/') != NULL)
 		rc = make_folders(to, dir, name, err);
@@ -189,6 +198,17 @@ static int move_file(const struct tkb_destination *to, int from, int dir,
 	               : tkb_destination_fail(to, name, err);
 }
 
+/* Of what ninja built, the record becomes two files. */
+static int move_logs(const struct tkb_destination *to, int from, int dir,
+                     struct tkb_error *err)
+{
+	if (renameat(from, TKB_NINJA_DEPS, dir, TKB_NINJA_DEPS) < 0 &&
+	    (errno != ENOENT ||
+	     (unlinkat(dir, TKB_NINJA_DEPS, 0) < 0 && errno != ENOENT)))
+		return tkb_destination_fail(to, TKB_NINJA_DEPS, err);
+	return move_file(to, from, dir, TKB_NINJA_LOG, err);
+}
+
 /* Those that name others go first, and come back behind them. */
 static int move_files(const struct tkb_destination *to, int parent,
                       const char *name, struct tkb_error *err)
@@ -212,8 +232,11 @@ static int move_files(const struct tkb_destination *to, int parent,
 		const struct tkb_file *file =
 			&unit->files[i % unit->file_count];
 
-		if (file->is_last == (i >= unit->file_count))
-			rc = move_file(to, from, dir, file->name, err);
+		if (file->is_last != (i >= unit->file_count))
+			continue;
+		rc = file->style == TKB_PATH_STYLE_BUILD
+		             ? move_logs(to, from, dir, err)
+		             : move_file(to, from, dir, file->name, err);
 	}
 	return rc;
 }
@@ -259,6 +282,50 @@ static int commit_in_lock(const struct tkb_destination *to,
 	*outcome = state == TKB_ENTRY_STATE_ABSENT ? TKB_OUTCOME_EMITTED
 	                                           : TKB_OUTCOME_REPAIRED;
 	return fill_unit(to, parent, name, err);
+}
+
+/* Write `bytes` as the file `name` of the unit in the stage. */
+static int replace_log(const struct tkb_destination *to, int dir,
+                       const char *name, const struct tkb_buf *bytes,
+                       struct tkb_error *err)
+{
+	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
+		return tkb_destination_fail(to, name, err);
+	return bytes->size == 0
+	               ? 0
+	               : tkb_stage_write_file(to->stage, dir, name,
+	                                      tkb_buf_bytes(bytes), err);
+}
+
+int tkb_unit_stamp(const struct tkb_destination *to, struct tkb_loader *loader,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int dir = tkb_destination_open_written(to);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf log = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf deps = TKB_BUF_INIT(TKB_FILE_SIZE_LIMIT);
+	char path[2 * PATH_SIZE];
+	const struct tkb_ninja_place place = { .dir_fd = dir, .folder = path };
+	struct stat status;
+	int rc;
+
+	if (dir < 0)
+		return tkb_destination_fail(to, to->entry->name, err);
+	if (snprintf(path, sizeof(path), "%s/%s", to->stage->root->path,
+	             to->entry->folder) >= (int)sizeof(path))
+		return tkb_fail_entry(err, TKB_REASON_LIMIT,
+		                      "its path is too long");
+	tkb_buf_reset(&loader->scratch);
+	rc = tkb_fd_read_file(dir, TKB_NINJA_LOG, TKB_FILE_SIZE_LIMIT,
+	                      &loader->scratch, &status, err);
+	if (rc == 0)
+		rc = tkb_ninja_record_apply(&place,
+		                            tkb_buf_bytes(&loader->scratch),
+		                            &loader->hasher, &log, &deps, err);
+	if (rc == 0)
+		rc = replace_log(to, dir, TKB_NINJA_LOG, &log, err);
+	return rc < 0 ? rc : replace_log(to, dir, TKB_NINJA_DEPS, &deps, err);
 }
 
 int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,

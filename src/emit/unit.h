@@ -27,6 +27,15 @@ TKB_NODISCARD int tkb_unit_write(const struct tkb_destination *to,
                                  struct tkb_loader *loader,
                                  const struct tkb_bytes *files,
                                  uint64_t *size_out, struct tkb_error *err);
+/*
+ * Between the two, for a unit that ninja has built, and behind the commit of all
+ * that it may have been built of: hold its inputs against its record, and stamp it.
+ * TKB_REASON_INPUTS: it is of no use here.
+ */
+TKB_NODISCARD int tkb_unit_stamp(const struct tkb_destination *to,
+                                 struct tkb_loader *loader,
+                                 struct tkb_error *err);
+
 TKB_NODISCARD int tkb_unit_commit(const struct tkb_destination *to,
                                   struct tkb_loader *loader,
                                   enum tkb_entry_state state,

@@ -21,9 +21,14 @@ static bool is_profile(const char *text)
 	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
 }
 
-static bool is_known(const char *word)
+/* The bit of a word that is known, or 0. */
+static unsigned feature_of(const char *word)
 {
-	return strcmp(word, "trees") == 0;
+	for (unsigned i = 0; tkb_manifest_feature(i) != NULL; i++) {
+		if (strcmp(word, tkb_manifest_feature(i)) == 0)
+			return 1u << i;
+	}
+	return 0;
 }
 
 /* What this version does not know, it cannot pass on either. */
@@ -34,12 +39,13 @@ static int read_requires(struct tkb_schema_reader *reader, void *out,
 		.kind = TKB_SCHEMA_TEXT,
 		.missing = "requires holds no word",
 	};
-	bool *requires_trees = out;
+	unsigned *required = out;
 
 	if (reader->token.type != TKB_JSON_ARRAY)
 		return tkb_schema_refuse(reader, "requires is no list", err);
 	for (;;) {
 		const char *text = NULL;
+		unsigned feature;
 		int rc;
 
 		rc = tkb_schema_next(reader, err);
@@ -48,15 +54,16 @@ static int read_requires(struct tkb_schema_reader *reader, void *out,
 		rc = tkb_schema_value(reader, &word, &text, err);
 		if (rc < 0)
 			return rc;
-		if (!is_known(text))
+		feature = feature_of(text);
+		if (feature == 0)
 			return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 			                "the bundle requires '%.200s', which "
 			                "this tkbundle does not know",
 			                text);
-		if (*requires_trees)
+		if ((*required & feature) != 0)
 			return tkb_schema_refuse(
 				reader, "requires has a word twice", err);
-		*requires_trees = true;
+		*required |= feature;
 	}
 }
 
@@ -82,7 +89,7 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 struct reading {
 	struct tkb_manifest manifest;
 	const char *format;
-	bool requires_trees;
+	unsigned required;
 	struct tkb_manifest_tree *trees;
 	size_t tree_count;
 };
@@ -101,7 +108,7 @@ static const struct tkb_schema_field fields[] = {
 	               "the profile is not known"),
 	{ .name = "requires",
 	  .kind = TKB_SCHEMA_CUSTOM,
-	  .offset = offsetof(struct reading, requires_trees),
+	  .offset = offsetof(struct reading, required),
 	  .read = read_requires },
 	TKB_FIELD_LIST("trees", struct reading, trees, tree_count,
 	               &tkb_manifest_trees, "trees are no list"),
@@ -120,9 +127,9 @@ static int check_version(const struct tkb_schema_document *document,
 		TKB_FIELD_CUSTOM("version", read_version),
 	};
 	static const struct tkb_schema schema = TKB_SCHEMA_OF(about);
-	bool requires_trees = false;
+	unsigned required = 0;
 
-	return tkb_schema_read(document, &schema, &requires_trees, err);
+	return tkb_schema_read(document, &schema, &required, err);
 }
 
 static int compare_identity(const void *a, const void *b)
@@ -211,7 +218,11 @@ static int add_payloads(struct tkb_manifest *manifest, struct tkb_error *err)
 /* An older tkbundle must not take a bundle with trees for one without. */
 static int check_requires(const struct reading *reading, struct tkb_error *err)
 {
-	if (reading->requires_trees == (reading->tree_count != 0))
+	unsigned features = 0;
+
+	for (size_t i = 0; i < reading->tree_count; i++)
+		features |= tkb_manifest_tree_features(&reading->trees[i]);
+	if (reading->required == features)
 		return 0;
 	return tkb_fail(err, TKB_ERR_CORRUPT,
 	                "the manifest's trees do not fit what it requires");

@@ -6,6 +6,7 @@
 #include "cache/entry.h"
 #include "cache/names.h"
 #include "format/manifest_schema.h"
+#include "ninja/record.h"
 #include "tree/unit.h"
 
 /*
@@ -16,7 +17,7 @@ enum mode {
 	MODE_EXECUTABLE = 1,
 	MODE_LAST = 2,
 	MODE_STYLE = 4, /* times the style */
-	MODE_LIMIT = MODE_STYLE * TKB_PATH_STYLE_TEXT + MODE_STYLE - 1
+	MODE_LIMIT = MODE_STYLE * TKB_PATH_STYLE_BUILD + MODE_STYLE - 1
 };
 
 /*
@@ -74,8 +75,12 @@ static const char *file_fault(const void *earlier, size_t count,
 {
 	const struct tkb_file *file = item;
 
-	if ((file->style == TKB_PATH_STYLE_NONE) != (file->sentinels == 0))
+	if ((file->style == TKB_PATH_STYLE_NONE) != (file->sentinels == 0) &&
+	    file->style != TKB_PATH_STYLE_BUILD)
 		return "a file's style of paths does not fit its sentinels";
+	if (file->style == TKB_PATH_STYLE_BUILD &&
+	    (strcmp(file->name, TKB_NINJA_LOG) != 0 || !file->is_last))
+		return "a record of ninja's has another name, or is not last";
 	return tkb_file_order_fault(earlier, count, item);
 }
 
@@ -221,6 +226,24 @@ static const char *tree_fault(const void *earlier, size_t count,
 	               : NULL;
 }
 
+const char *tkb_manifest_feature(unsigned index)
+{
+	static const char *const words[] = { "builds", "trees" };
+
+	return index < TKB_COUNT_OF(words) ? words[index] : NULL;
+}
+
+unsigned tkb_manifest_features(const struct tkb_entry *unit)
+{
+	unsigned features = TKB_MANIFEST_TREES;
+
+	for (size_t i = 0; i < unit->file_count; i++) {
+		if (unit->files[i].style == TKB_PATH_STYLE_BUILD)
+			features |= TKB_MANIFEST_BUILDS;
+	}
+	return features;
+}
+
 const struct tkb_schema_list tkb_manifest_trees = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &tree_schema,
@@ -279,6 +302,15 @@ static int add_tree(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
 	return 0;
 }
 
+unsigned tkb_manifest_tree_features(const struct tkb_manifest_tree *tree)
+{
+	unsigned features = TKB_MANIFEST_TREES;
+
+	for (size_t i = 0; i < tree->unit_count; i++)
+		features |= tkb_manifest_features(&tree->units[i]);
+	return features;
+}
+
 int tkb_manifest_add_units(struct tkb_manifest *manifest,
                            const struct tkb_manifest_tree *trees,
                            size_t tree_count, struct tkb_error *err)
@@ -316,7 +348,7 @@ static unsigned mode_of(const struct tkb_file *file)
 {
 	return (file->is_executable ? (unsigned)MODE_EXECUTABLE : 0) +
 	       (file->is_last ? (unsigned)MODE_LAST : 0) +
-	       (file->sentinels != 0 ? MODE_STYLE * (unsigned)file->style : 0);
+	       MODE_STYLE * (unsigned)file->style;
 }
 
 static void write_unit(const struct tkb_entry *unit, struct tkb_buf *out)

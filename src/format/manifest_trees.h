@@ -19,6 +19,19 @@ struct tkb_manifest_tree {
 
 extern const struct tkb_schema_list tkb_manifest_trees;
 
+/* What a reader must know, bit by bit. */
+enum {
+	TKB_MANIFEST_BUILDS = 1, /* what ninja built */
+	TKB_MANIFEST_TREES = 2
+};
+
+/* Word `index` of those that "requires" may hold, in order; NULL behind them. */
+const char *tkb_manifest_feature(unsigned index);
+
+/* What a reader of this unit, or of this tree, must know. */
+unsigned tkb_manifest_features(const struct tkb_entry *unit);
+unsigned tkb_manifest_tree_features(const struct tkb_manifest_tree *tree);
+
 /* Make the trees' units whole entries, and put them behind the manifest's. */
 TKB_NODISCARD int tkb_manifest_add_units(struct tkb_manifest *manifest,
                                          const struct tkb_manifest_tree *trees,

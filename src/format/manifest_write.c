@@ -67,6 +67,24 @@ static void write_launcher(const struct tkb_saved_launcher *launcher,
 	tkb_buf_add_text(out, "]}");
 }
 
+static void write_required(const struct tkb_entry *const *units, size_t count,
+                           struct tkb_buf *out)
+{
+	unsigned features = 0;
+	const char *before = "";
+
+	for (size_t i = 0; i < count; i++)
+		features |= tkb_manifest_features(units[i]);
+	tkb_buf_add_text(out, ",\"requires\":[");
+	for (unsigned i = 0; tkb_manifest_feature(i) != NULL; i++) {
+		if ((features & 1u << i) == 0)
+			continue;
+		tkb_json_add_text(out, before, tkb_manifest_feature(i));
+		before = ",";
+	}
+	tkb_buf_add_byte(out, ']');
+}
+
 void tkb_manifest_write(const struct tkb_contents *contents,
                         struct tkb_buf *out)
 {
@@ -90,10 +108,9 @@ void tkb_manifest_write(const struct tkb_contents *contents,
 	if (contents->layout != NULL)
 		tkb_json_add_text(out, ",\"layout\":", contents->layout);
 	tkb_json_add_text(out, ",\"profile\":", contents->profile);
-	tkb_buf_add_text(out,
-	                 count == contents->entry_count
-	                         ? ",\"requires\":[],\"trees\":["
-	                         : ",\"requires\":[\"trees\"],\"trees\":[");
+	write_required(contents->entries + count, contents->entry_count - count,
+	               out);
+	tkb_buf_add_text(out, ",\"trees\":[");
 	tkb_manifest_write_trees(contents->entries + count,
 	                         contents->entry_count - count, out);
 	tkb_json_add_number(out, "],\"version\":", TKB_FORMAT_VERSION);

@@ -18,16 +18,12 @@ struct checker {
 	struct tkb_decoder decoder;
 	struct tkb_arena arena; /* for one entry */
 	struct tkb_buf text;
-	const struct tkb_named_root *named; /* by reference; of the trees */
-	size_t named_count;
 };
 
 struct verifier {
 	const struct tkb_bundle *bundle;
 	struct checker *checkers; /* owned */
 	size_t checker_count;
-	struct tkb_named_root *named; /* owned; of the trees */
-	size_t named_count;
 	struct tkb_watcher watcher; /* its lock guards what follows */
 	bool *is_damaged;           /* owned; of each payload, by item */
 	struct tkb_verify_report report;
@@ -42,7 +38,6 @@ static void verifier_close(struct verifier *verifier)
 		tkb_buf_release(&verifier->checkers[i].text);
 	}
 	free(verifier->checkers);
-	free(verifier->named);
 	free(verifier->is_damaged);
 	tkb_watcher_release(&verifier->watcher);
 }
@@ -71,11 +66,10 @@ static int check_sentinels(struct checker *checker, const struct tkb_file *file,
 {
 	if (file->sentinels == 0)
 		return 0;
-	tkb_buf_reset(&checker->text);
 	if (file->style != TKB_PATH_STYLE_NONE)
-		return tkb_paths_restore(bytes, file->style, checker->named,
-		                         checker->named_count, file->sentinels,
-		                         &checker->text, err);
+		return tkb_paths_check(bytes, file->style, file->sentinels,
+		                       err);
+	tkb_buf_reset(&checker->text);
 	return tkb_restore(bytes, file->name, tkb_text("/"), file->sentinels,
 	                   &checker->text, err);
 }
@@ -277,29 +271,6 @@ static int verify_frame(void *self, size_t worker, size_t index,
 	return 0;
 }
 
-/* The trees of the bundle, as if each lay at the top. */
-static int name_trees(struct verifier *verifier, struct tkb_error *err)
-{
-	const struct tkb_manifest *manifest = &verifier->bundle->manifest;
-	const char *tree = "";
-
-	verifier->named =
-		tkb_alloc_array(TKB_TREES_LIMIT, sizeof(*verifier->named));
-	if (verifier->named == NULL)
-		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < manifest->entry_count; i++) {
-		const struct tkb_entry *entry = &manifest->entries[i];
-
-		if (entry->kind != TKB_KIND_UNIT ||
-		    strcmp(entry->tree, tree) == 0)
-			continue;
-		tree = entry->tree;
-		verifier->named[verifier->named_count++] =
-			(struct tkb_named_root){ .name = tree, .path = "/-" };
-	}
-	return 0;
-}
-
 static int open_checkers(struct verifier *verifier, size_t count,
                          struct tkb_error *err)
 {
@@ -314,8 +285,6 @@ static int open_checkers(struct verifier *verifier, size_t count,
 			&verifier->checkers[verifier->checker_count];
 
 		checker->text.limit = 2 * TKB_FILE_SIZE_LIMIT;
-		checker->named = verifier->named;
-		checker->named_count = verifier->named_count;
 		rc = tkb_decoder_open(&checker->decoder, err);
 		if (rc < 0)
 			return rc;
@@ -351,10 +320,8 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	                                      sizeof(*verifier.is_damaged));
 	if (verifier.is_damaged == NULL)
 		return tkb_fail_nomem(err);
-	rc = name_trees(&verifier, err);
-	if (rc == 0)
-		rc = open_checkers(&verifier,
-		                   tkb_parallel_threads(chosen.threads), err);
+	rc = open_checkers(&verifier, tkb_parallel_threads(chosen.threads),
+	                   err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_parallel(bundle->frame_count, verifier.checker_count, &work,

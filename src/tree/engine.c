@@ -33,6 +33,13 @@ struct root {
 	struct tkb_tree_rule *rule_items;
 };
 
+/* A folder that is no cache, and that texts of the caches name. */
+struct outside {
+	struct tkb_engine_outside outside;
+	struct fallback *fallbacks;
+	size_t fallback_count;
+};
+
 struct tkb_engine {
 	struct tkb_arena arena; /* owns what the rest points to */
 	const char *name;
@@ -47,6 +54,8 @@ struct tkb_engine {
 	size_t root_count;
 	struct tkb_engine_setting *settings;
 	size_t setting_count;
+	struct outside *outsides;
+	size_t outside_count;
 	uint32_t needs_ptxas;
 };
 
@@ -61,10 +70,17 @@ static bool is_word(const char *text)
 	               strlen(text);
 }
 
+/* A record of what ninja built is found, not described. */
+static const char *style_word(unsigned number)
+{
+	return number == TKB_PATH_STYLE_BUILD ? NULL
+	                                      : tkb_path_style_name(number);
+}
+
 static const char *action_word(unsigned number)
 {
-	static const char *const words[] = { "default", "unit", "kernels",
-		                             "leave" };
+	static const char *const words[] = { "default", "unit", "ninja",
+		                             "kernels", "leave" };
 
 	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
 }
@@ -89,7 +105,7 @@ static const struct tkb_schema_field rule_fields[] = {
 	  .kind = TKB_SCHEMA_CHOICE,
 	  .offset = offsetof(struct tkb_tree_rule, style),
 	  .is_optional = true,
-	  .word = tkb_path_style_name,
+	  .word = style_word,
 	  .missing = "a style of paths is no word",
 	  .wrong = "a style of paths is not known" },
 	OPTIONAL_NUMBER("last", struct tkb_tree_rule, is_last),
@@ -172,6 +188,30 @@ static const struct tkb_schema_list root_list = {
 	.fault = root_fault,
 };
 
+static const struct tkb_schema_field outside_fields[] = {
+	TKB_FIELD_TEXT("name", struct outside, outside.name,
+	               tkb_tree_name_is_valid,
+	               "a folder's name is not allowed"),
+	TKB_FIELD_TEXT("package", struct outside, outside.package, NULL, NULL),
+	TKB_FIELD_LIST("places", struct outside, fallbacks, fallback_count,
+	               &fallback_list, "places are no list"),
+};
+
+static const struct tkb_schema outside_schema = {
+	.fields = outside_fields,
+	.count = TKB_COUNT_OF(outside_fields),
+	.is_closed = true,
+};
+
+static const struct tkb_schema_list outside_list = {
+	.item = { .kind = TKB_SCHEMA_OBJECT,
+	          .schema = &outside_schema,
+	          .missing = "a folder outside is no object" },
+	.item_size = sizeof(struct outside),
+	.limit = LIST_LIMIT,
+	.too_many = "too many folders outside",
+};
+
 static const struct tkb_schema_field setting_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_engine_setting, variable, NULL, NULL),
 	TKB_FIELD_TEXT(NULL, struct tkb_engine_setting, value, NULL, NULL),
@@ -214,6 +254,13 @@ static const struct tkb_schema_field fields[] = {
 	               &root_list, "roots are no list"),
 	TKB_FIELD_LIST("set", struct tkb_engine, settings, setting_count,
 	               &setting_list, "settings are no list"),
+	{ .name = "outside",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct tkb_engine, outsides),
+	  .count_offset = offsetof(struct tkb_engine, outside_count),
+	  .list = &outside_list,
+	  .is_optional = true,
+	  .missing = "folders outside are no list" },
 	OPTIONAL_NUMBER("ptxas", struct tkb_engine, needs_ptxas),
 };
 
@@ -305,6 +352,17 @@ const struct tkb_engine_setting *tkb_engine_setting(
 	const struct tkb_engine *engine, size_t index)
 {
 	return &engine->settings[index];
+}
+
+size_t tkb_engine_outside_count(const struct tkb_engine *engine)
+{
+	return engine->outside_count;
+}
+
+const struct tkb_engine_outside *tkb_engine_outside(
+	const struct tkb_engine *engine, size_t index)
+{
+	return &engine->outsides[index].outside;
 }
 
 bool tkb_engine_needs_ptxas(const struct tkb_engine *engine)
@@ -400,25 +458,32 @@ static void add_suffix(const char *text, const char *user, struct tkb_buf *out)
 	}
 }
 
-int tkb_engine_locate(const struct tkb_engine *engine, size_t index,
-                      const char *(*get)(void *self, const char *name),
-                      void *self, char **out, struct tkb_error *err)
+/* Who knows the variables. */
+struct environment {
+	const char *(*get)(void *self, const char *name);
+	void *self;
+};
+
+/* `variable` places it, or the first of the places whose variable is set. */
+static int locate(const struct environment *environment, const char *variable,
+                  const struct fallback *fallbacks, size_t count, char **out,
+                  struct tkb_error *err)
 {
-	const struct root *root = &engine->roots[index];
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const char *value = get(self, root->root.variable);
-	const char *user = get(self, "USER");
+	const char *value = environment->get(environment->self, variable);
+	const char *user = environment->get(environment->self, "USER");
 	int rc;
 
 	if (value != NULL && value[0] != '\0')
 		tkb_buf_add_text(&path, value);
-	for (size_t i = 0; i < root->fallback_count && path.size == 0; i++) {
-		const struct fallback *fallback = &root->fallbacks[i];
+	for (size_t i = 0; i < count && path.size == 0; i++) {
+		const struct fallback *fallback = &fallbacks[i];
 
 		value = fallback->variable[0] == '\0'
 		                ? ""
-		                : get(self, fallback->variable);
+		                : environment->get(environment->self,
+		                                   fallback->variable);
 		if (value == NULL ||
 		    (value[0] == '\0' && fallback->variable[0] != '\0'))
 			continue;
@@ -434,4 +499,26 @@ int tkb_engine_locate(const struct tkb_engine *engine, size_t index,
 		return rc;
 	*out = (char *)tkb_take(path.data);
 	return 0;
+}
+
+int tkb_engine_locate(const struct tkb_engine *engine, size_t index,
+                      const char *(*get)(void *self, const char *name),
+                      void *self, char **out, struct tkb_error *err)
+{
+	const struct environment environment = { get, self };
+	const struct root *root = &engine->roots[index];
+
+	return locate(&environment, root->root.variable, root->fallbacks,
+	              root->fallback_count, out, err);
+}
+
+int tkb_engine_locate_outside(const struct tkb_engine *engine, size_t index,
+                              const char *(*get)(void *self, const char *name),
+                              void *self, char **out, struct tkb_error *err)
+{
+	const struct environment environment = { get, self };
+	const struct outside *outside = &engine->outsides[index];
+
+	return locate(&environment, "", outside->fallbacks,
+	              outside->fallback_count, out, err);
 }

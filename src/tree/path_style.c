@@ -9,7 +9,7 @@
 static const char *const names[] = {
 	[TKB_PATH_STYLE_NONE] = "none",     [TKB_PATH_STYLE_JSON] = "json",
 	[TKB_PATH_STYLE_PYTHON] = "python", [TKB_PATH_STYLE_NINJA] = "ninja",
-	[TKB_PATH_STYLE_TEXT] = "text",
+	[TKB_PATH_STYLE_TEXT] = "text",     [TKB_PATH_STYLE_BUILD] = "build",
 };
 
 const char *tkb_path_style_name(unsigned style)
@@ -39,6 +39,7 @@ const char *tkb_path_spelling_other(enum tkb_path_style style)
 		return "value";
 	case TKB_PATH_STYLE_NONE:
 	case TKB_PATH_STYLE_TEXT:
+	case TKB_PATH_STYLE_BUILD:
 		break;
 	}
 	return NULL;

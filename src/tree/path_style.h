@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* "none", "json", "python", "ninja", "text"; NULL behind the last. */
+/* "none", "json", "python", "ninja", "text", "build"; NULL behind the last. */
 const char *tkb_path_style_name(unsigned style);
 
 /* The style of that name; false if there is none. */

@@ -40,14 +40,18 @@ static int fail_sentinel(struct tkb_error *err, const char *what)
 	return tkb_fail_entry(err, TKB_REASON_SENTINEL, "%s", what);
 }
 
-static bool is_name(const char *name)
+static bool is_name(struct tkb_bytes name)
 {
-	const size_t length = strlen(name);
+	const char *text = name.data;
 
-	return length >= 1 && length <= NAME_LIMIT &&
-	       strspn(name,
-	              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	              "0123456789_.-") == length;
+	for (size_t i = 0; i < name.size; i++) {
+		if (text[i] == '\0' ||
+		    strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		           "abcdefghijklmnopqrstuvwxyz0123456789_.-",
+		           text[i]) == NULL)
+			return false;
+	}
+	return name.size >= 1 && name.size <= NAME_LIMIT;
 }
 
 static int check_roots(const struct tkb_named_root *roots, size_t count,
@@ -59,7 +63,7 @@ static int check_roots(const struct tkb_named_root *roots, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		const size_t length = strlen(roots[i].path);
 
-		if (!is_name(roots[i].name))
+		if (!is_name(tkb_text(roots[i].name)))
 			return tkb_fail(err, TKB_ERR_INVALID,
 			                "'%s' cannot be a root's name",
 			                roots[i].name);
@@ -315,9 +319,14 @@ struct mention {
 	size_t end; /* behind the bracket that closes it */
 };
 
+/* Without a list, any name will do. */
 static const struct tkb_named_root *find_root(
 	const struct tkb_named_root *roots, size_t count, struct tkb_bytes name)
 {
+	static const struct tkb_named_root any = { .name = "", .path = "/-" };
+
+	if (roots == NULL)
+		return is_name(name) ? &any : NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (tkb_bytes_equal(tkb_text(roots[i].name), name))
 			return &roots[i];
@@ -423,6 +432,15 @@ int tkb_paths_restore(struct tkb_bytes text, enum tkb_path_style style,
 			"%u",
 			(unsigned)count, (unsigned)sentinels);
 	return tkb_buf_check(out, err);
+}
+
+int tkb_paths_check(struct tkb_bytes text, enum tkb_path_style style,
+                    uint32_t sentinels, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf out = TKB_BUF_INIT(text.size);
+
+	return tkb_paths_restore(text, style, NULL, 0, sentinels, &out, err);
 }
 
 /* Is it a byte that a name goes on with? */

@@ -67,6 +67,14 @@ TKB_NODISCARD int tkb_paths_restore(struct tkb_bytes text,
                                     struct tkb_buf *out, struct tkb_error *err);
 
 /*
+ * Could tkb_paths_restore() restore it, with roots for all that it names? Of `text`
+ * nothing is kept.
+ */
+TKB_NODISCARD int tkb_paths_check(struct tkb_bytes text,
+                                  enum tkb_path_style style, uint32_t sentinels,
+                                  struct tkb_error *err);
+
+/*
  * How often the roots' paths stand in `bytes` of a file that is not rewritten.
  * What is before a path does not matter: that may be its length.
  */

@@ -19,7 +19,9 @@ enum {
 
 enum tkb_tree_action {
 	TKB_TREE_ACTION_DEFAULT, /* look into a folder; a file is a unit */
-	TKB_TREE_ACTION_UNIT, /* a folder is a unit, with all that is in it */
+	TKB_TREE_ACTION_UNIT,  /* a folder is a unit, with all that is in it */
+	TKB_TREE_ACTION_NINJA, /* likewise; where it has a build.ninja, ninja
+	                          has built it: see ninja/record.h */
 	TKB_TREE_ACTION_KERNELS, /* a folder is a cache root of kernels */
 	TKB_TREE_ACTION_LEAVE    /* it is never packed */
 };

@@ -72,6 +72,18 @@ static inline const char *tkb_entry_folder(const struct tkb_entry *entry)
 	return entry->kind == TKB_KIND_UNIT ? entry->folder : entry->key;
 }
 
+/* The record of what ninja built in the unit, or NULL where it built nothing. */
+static inline const struct tkb_file *tkb_unit_record(
+	const struct tkb_entry *entry)
+{
+	for (size_t i = 0;
+	     entry->kind == TKB_KIND_UNIT && i < entry->file_count; i++) {
+		if (entry->files[i].style == TKB_PATH_STYLE_BUILD)
+			return &entry->files[i];
+	}
+	return NULL;
+}
+
 /* Is the unit one file, and no folder? */
 static inline bool tkb_unit_is_file(const struct tkb_entry *entry)
 {

@@ -75,7 +75,8 @@ static int visit_item(struct walk *walk, int dir_fd, const char *name,
 		return tell(walk, TKB_TREE_THING_FILE, NULL, err);
 	if (!S_ISDIR(status.st_mode))
 		return 0;
-	if (!walk->is_in_unit && rule.action == TKB_TREE_ACTION_UNIT)
+	if (!walk->is_in_unit && (rule.action == TKB_TREE_ACTION_UNIT ||
+	                          rule.action == TKB_TREE_ACTION_NINJA))
 		return tell(walk, TKB_TREE_THING_FOLDER, NULL, err);
 	if (!walk->is_in_unit && rule.action == TKB_TREE_ACTION_KERNELS)
 		return tell(walk, TKB_TREE_THING_KERNELS, NULL, err);

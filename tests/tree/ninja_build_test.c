@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree/ninja_build.h"
+#include "ninja/build.h"
 
 #include <stdlib.h>
 
@@ -132,7 +132,8 @@ TEST(ninja_build, what_is_not_ninja_is_refused)
 	must_refuse("x = $", "a \"$\" that means nothing");
 	must_refuse("x y\n", "no statement");
 	must_refuse("x\n", "no statement");
-	must_refuse("rule cc\n  x y\nbuild o: cc\n  x y\n",
+	must_refuse("rule cc\n  x y\n", "line 2 of build.ninja: no \"=\"");
+	must_refuse("rule cc\n  x = y\nbuild o: cc\n  x y\n",
 	            "line 4 of build.ninja: no \"=\"");
 	must_refuse("  x = y\n", "an indent that belongs to nothing");
 	must_refuse("\tx = y\n", "no word where one must be");
@@ -204,4 +205,32 @@ TEST(ninja_build, nothing_is_read_past_its_end)
 			CHECK(rc == 0 || err.message[0] != '\0');
 		}
 	}
+}
+
+static void must_run(const char *given, const char *command)
+{
+	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build build = { 0 };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(read_build(tkb_text(given), &build, &err), &err);
+	CHECK_INT(build.edge_count, 1);
+	CHECK_STR(build.edges[0].command, command);
+}
+
+TEST(ninja_build, commands_are_expanded_as_ninja_does)
+{
+	must_run("rule r\n command = c $in -o $out $x$y\n x = $y!\n"
+	         "y = 1\nbuild o p | q: r a 'b c | d || e\ny = 2\n",
+	         "c a ''\\''b' c -o o p 2!2");
+	must_run("rule r\n command = $x $y $z\n x = rule\n y = rule\n"
+	         "x = file\ny = file\nz = file\n"
+	         "build o: r\n  y = own\n",
+	         "rule own file");
+	must_run("rule r\n command = $x\n x = rule\nx = file\nbuild o: r\n",
+	         "file");
+	must_run("rule r\n command = c @$rspfile\n rspfile = $out.rsp\n"
+	         " rspfile_content = $in_newline\nbuild o: r a b$ c\n",
+	         "c @o.rsp;rspfile=a\n'b c'");
+	must_refuse("rule r\n command = $a\n a = $b\n b = $a\nbuild o: r\n",
+	            "variables of a rule that lead to each other");
 }

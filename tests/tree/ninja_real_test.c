@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/digest.h"
 #include "harness.h"
-#include "tree/ninja.h"
-#include "tree/ninja_build.h"
+#include "ninja/logs.h"
+#include "ninja/record.h"
+#include "ninja/build.h"
 
 static const char build[] = "ninja_required_version = 1.3\n"
 			    "src = src\n"
@@ -103,42 +105,62 @@ static const char **list_inputs(size_t *count)
 	return inputs;
 }
 
-/* One digest of all inputs, as a caller records them. */
-static struct tkb_digest digest_inputs(void)
-{
-	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
-	struct tkb_digest digest;
-	size_t count;
-	const char **inputs = list_inputs(&count);
+/* What a step of these tests works with. */
+struct work {
+	struct tkb_hasher hasher;
+	struct tkb_buf record;
+	struct tkb_buf log;
+	struct tkb_buf deps;
+};
 
-	OK(tkb_hasher_open(&hasher, ERR));
-	OK(tkb_hasher_begin(&hasher, ERR));
-	for (size_t i = 0; i < count; i++)
-		OK(tkb_hasher_add(&hasher, read_file(inputs[i]), ERR));
-	OK(tkb_hasher_end(&hasher, &digest, ERR));
-	return digest;
+static struct work start_work(void)
+{
+	struct work work = { .record = TKB_BUF_INIT(TKB_MIB),
+		             .log = TKB_BUF_INIT(TKB_MIB),
+		             .deps = TKB_BUF_INIT(TKB_MIB) };
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_hasher_open(&work.hasher, &err), &err);
+	return work;
 }
 
-/* As an emit: the outputs get the time, on the disk and in ninja's files. */
-static void stamp(int64_t mtime)
+static void end_work(struct work *work)
 {
-	TKB_AUTO(tkb_ninja_log_release) struct tkb_ninja_log log = { 0 };
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf log_out = TKB_BUF_INIT(TKB_MIB);
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf deps_out = TKB_BUF_INIT(TKB_MIB);
+	tkb_hasher_close(&work->hasher);
+	tkb_buf_release(&work->record);
+	tkb_buf_release(&work->log);
+	tkb_buf_release(&work->deps);
+}
 
-	OK(tkb_ninja_log_read(read_file(".ninja_log"), &log, ERR));
-	CHECK_INT(log.output_count, 4);
-	for (size_t i = 0; i < log.output_count; i++) {
-		log.outputs[i].mtime = mtime;
-		set_mtime(log.outputs[i].output, mtime);
-	}
-	OK(tkb_ninja_stamp(read_file(".ninja_log"), read_file(".ninja_deps"),
-	                   log.outputs, log.output_count, &log_out, &deps_out,
-	                   ERR));
-	write_file(".ninja_log", tkb_buf_bytes(&log_out));
-	write_file(".ninja_deps", tkb_buf_bytes(&deps_out));
+static const struct tkb_ninja_place place = { AT_FDCWD, "/elsewhere/op" };
+
+static int record(struct work *work, bool *is_fresh, struct tkb_error *why,
+                  struct tkb_error *err)
+{
+	return tkb_ninja_record_make(&place, &work->hasher, &work->record,
+	                             is_fresh, why, err);
+}
+
+static void make_record(struct work *work)
+{
+	struct tkb_error err = { 0 };
+	bool is_fresh = false;
+
+	CHECK_OK(record(work, &is_fresh, NULL, &err), &err);
+	CHECK(is_fresh);
+}
+
+/* As an emit. */
+static void apply(struct work *work)
+{
+	struct tkb_error err = { 0 };
+
+	CHECK_OK(tkb_ninja_record_apply(&place, tkb_buf_bytes(&work->record),
+	                                &work->hasher, &work->log, &work->deps,
+	                                &err),
+	         &err);
+	write_file(".ninja_log", tkb_buf_bytes(&work->log));
+	write_file(".ninja_deps", tkb_buf_bytes(&work->deps));
 }
 
 /* Every input here was written later than the outputs were made. */
@@ -153,11 +175,14 @@ static void renew_inputs(void)
 
 TEST(ninja_real, a_stamped_project_with_newer_inputs_has_no_work)
 {
+	TKB_AUTO(end_work) struct work work = start_work();
+
 	make_project();
+	make_record(&work);
 	renew_inputs();
 	CHECK_CONTAINS(ninja("-n"), "[1/");
 
-	stamp(now() + 60000000000);
+	apply(&work);
 	CHECK_CONTAINS(ninja("-n"), "no work to do");
 	CHECK_CONTAINS(ninja("-v"), "no work to do");
 	CHECK_CONTAINS(ninja("-n"), "no work to do");
@@ -174,30 +199,35 @@ TEST(ninja_real, new_times_on_the_outputs_alone_are_not_enough)
 	CHECK_CONTAINS(ninja("-n"), "[1/");
 }
 
-TEST(ninja_real, a_header_that_changed_is_seen_by_its_digest)
+TEST(ninja_real, an_input_that_is_another_one_is_named)
 {
-	struct tkb_digest before;
-	struct tkb_digest same;
-	struct tkb_digest changed;
+	TKB_AUTO(end_work) struct work work = start_work();
+	struct tkb_error err = { 0 };
 
 	make_project();
-	before = digest_inputs();
-	renew_inputs();
-	same = digest_inputs();
-	CHECK(tkb_digest_equal(&before, &same));
-	write_text("src/common.h", "changed\n");
-	changed = digest_inputs();
-	CHECK(!tkb_digest_equal(&before, &changed));
-	write_text("src/common.h", "common.h\n");
+	make_record(&work);
 	write_text("src/order.txt", "changed\n");
-	changed = digest_inputs();
-	CHECK(!tkb_digest_equal(&before, &changed));
+	CHECK_FAILS(tkb_ninja_record_apply(&place, tkb_buf_bytes(&work.record),
+	                                   &work.hasher, &work.log, &work.deps,
+	                                   &err),
+	            TKB_ERR_CORRUPT, &err,
+	            "'src/order.txt', which it was built of, is another one "
+	            "here");
+	CHECK_INT(err.reason, TKB_REASON_INPUTS);
+	CHECK_INT(unlink("src/order.txt"), 0);
+	CHECK_FAILS(tkb_ninja_record_apply(&place, tkb_buf_bytes(&work.record),
+	                                   &work.hasher, &work.log, &work.deps,
+	                                   &err),
+	            TKB_ERR_CORRUPT, &err, "is not there");
 }
 
 TEST(ninja_real, a_source_that_changes_later_is_built_again)
 {
+	TKB_AUTO(end_work) struct work work = start_work();
+
 	make_project();
-	stamp(now());
+	make_record(&work);
+	apply(&work);
 	CHECK_CONTAINS(ninja("-n"), "no work to do");
 	write_text("src/common.h", "changed\n");
 	set_mtime("src/common.h", now() + 60000000000);
@@ -205,12 +235,50 @@ TEST(ninja_real, a_source_that_changes_later_is_built_again)
 	CHECK_CONTAINS((const char *)read_file("lib.so").data, "changed");
 }
 
-TEST(ninja_real, another_command_is_built_again)
+TEST(ninja_real, what_ninja_would_build_has_no_record_that_is_fresh)
 {
+	TKB_AUTO(end_work) struct work work = start_work();
+	struct tkb_error err = { 0 };
+	struct tkb_error why = { 0 };
+	bool is_fresh = true;
+
 	make_project();
-	stamp(now());
+	renew_inputs();
+	CHECK_OK(record(&work, &is_fresh, &why, &err), &err);
+	CHECK(!is_fresh);
+	CHECK_CONTAINS(why.message, "is newer than");
 	edit_file("build.ninja", "cat $in > $out", "cat  $in > $out");
-	CHECK_CONTAINS(ninja("-n"), "[1/1]");
+	CHECK_FAILS(record(&work, &is_fresh, &why, &err), TKB_ERR_CORRUPT, &err,
+	            "'lib.so' was not built by the command that");
+}
+
+TEST(ninja_real, a_record_that_makes_no_sense_is_refused)
+{
+	static const char *const records[] = {
+		"",
+		"ninja",
+		"ninja 4\n",
+		"ninja 77\n",
+		"ninja 7\nin x\n",
+		"ninja 7\nout - lib.so\n",
+		"ninja 7\nout - note\nout - lib.so\n",
+		"ninja 7\nmore\n",
+		"ninja 7\nout - lib.so\nout - note\nout 1 out/a.o\n",
+		"ninja 7\nout - lib.so\nout - note\nout - out/a.o\n"
+		"out - out/b.o\nmore\n",
+		"ninja 7\nout - lib.so\nout - note\nout 99999999999 out/a.o\n",
+	};
+
+	make_project();
+	for (size_t i = 0; i < TKB_COUNT_OF(records); i++) {
+		TKB_AUTO(end_work) struct work work = start_work();
+		struct tkb_error err = { 0 };
+
+		CHECK_FAILS(tkb_ninja_record_apply(&place, tkb_text(records[i]),
+		                                   &work.hasher, &work.log,
+		                                   &work.deps, &err),
+		            TKB_ERR_CORRUPT, &err, "makes no sense");
+	}
 }
 
 TEST(ninja_real, the_inputs_of_build_ninja_are_those_that_ninja_lists)

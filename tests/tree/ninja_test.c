@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree/ninja.h"
+#include "ninja/hash.h"
+#include "ninja/logs.h"
 
 #include <stdlib.h>
 
@@ -96,11 +97,13 @@ TEST(ninja_log, of_an_output_the_last_row_counts)
 		                      version)),
 			&log, ERR));
 		CHECK_INT(log.output_count, 4);
-		CHECK_STR(log.outputs[0].output, "a");
+		CHECK_STR(log.outputs[0].name, "a");
 		CHECK_INT(log.outputs[0].mtime, 1700000000000000002);
-		CHECK_STR(log.outputs[1].output, "b c");
+		CHECK_STR(log.outputs[1].name, "b c");
 		CHECK_INT(log.outputs[1].mtime, 1700000000000000003);
-		CHECK_STR(log.outputs[2].output, "old");
+		CHECK_INT(log.outputs[1].hash, 0xf01);
+		CHECK_INT(log.version, version);
+		CHECK_STR(log.outputs[2].name, "old");
 		CHECK_INT(log.outputs[2].mtime, 1700000000000000000);
 		CHECK_INT(log.outputs[3].mtime, 0);
 	}
@@ -135,6 +138,11 @@ TEST(ninja_log, what_is_none_is_refused)
 		{ "# ninja log v7\n1\t2\t9223372036854775808\ta\tf\n",
 		  "has a time that is none" },
 		{ "# ninja log v7\n1\t2\t3\t\tf\n", "has a path that is none" },
+		{ "# ninja log v7\n1\t2\t3\ta\tx\n",
+		  "has a hash that is none" },
+		{ "# ninja log v7\n1\t2\t3\ta\t\n", "has a hash that is none" },
+		{ "# ninja log v7\n1\t2\t3\ta\t12345678123456781\n",
+		  "has a hash that is none" },
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
@@ -249,64 +257,83 @@ TEST(ninja_deps, no_damage_is_read_past_its_end)
 	}
 }
 
-TEST(ninja_stamp, gives_times_and_changes_nothing_else)
+TEST(ninja_log, what_is_written_is_read_again)
 {
-	const char *log = "# ninja log v5\n1\t2\t1700000000000000001\ta.o\tf0\n"
-			  "1\t2\t1700000000\tb.o\tf1\n"
-			  "1\t2\t1700000000000000001\tc.o\tf2\n"
-			  "1\t2\t0\ta.o\tf3\n";
-	const struct tkb_ninja_mtime mtimes[] = {
-		{ "b.o", 1800000000000000002 },
-		{ "a.o", 1800000000000000001 },
-	};
+	static const char text[] = "# ninja log v6\n"
+				   "0\t0\t1700000000000000002\ta b\tf00\n"
+				   "0\t0\t1700000000000000003\tc\t1\n";
+	TKB_AUTO(tkb_ninja_log_release) struct tkb_ninja_log log = { 0 };
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
+	struct tkb_error err = { 0 };
 
+	CHECK_OK(read_log(tkb_text(text), &log, &err), &err);
+	tkb_ninja_log_write(&log, &out);
+	CHECK_INT(out.size, strlen(text));
+	assert_memory_equal(out.data, text, out.size);
+	CHECK_INT(tkb_ninja_log_find(&log, "c")->hash, 1);
+	CHECK(tkb_ninja_log_find(&log, "d") == NULL);
+}
+
+TEST(ninja_deps, what_is_written_is_read_again)
+{
 	for (uint32_t version = 3; version <= 4; version++) {
 		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf deps = TKB_BUF_INIT(TKB_MIB);
+		struct tkb_buf bytes = TKB_BUF_INIT(TKB_MIB);
 		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf wanted = TKB_BUF_INIT(TKB_MIB);
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf log_out = TKB_BUF_INIT(TKB_MIB);
-		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf deps_out = TKB_BUF_INIT(TKB_MIB);
+		struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
+		TKB_AUTO(tkb_ninja_deps_release)
+		struct tkb_ninja_deps deps = { 0 };
+		TKB_AUTO(tkb_ninja_deps_release)
+		struct tkb_ninja_deps again = { 0 };
+		struct tkb_error err = { 0 };
 
-		make_deps(&deps, version, 7);
-		make_deps(&wanted, version,
-		          version == 4 ? 1800000000000000001 : 1800000000);
-		if (version == 4) /* that of b.o */
-			wanted.data[12 + 4 + 12 + 12 + 24 + 24 + 12 + 8] = 2;
-		OK(tkb_ninja_stamp(tkb_text(log), tkb_buf_bytes(&deps), mtimes,
-		                   2, &log_out, &deps_out, ERR));
-		tkb_buf_add_byte(&log_out, '\0');
-		CHECK_STR((const char *)log_out.data,
-		          "# ninja log v5\n1\t2\t1800000000000000001\ta.o\tf0\n"
-		          "1\t2\t1800000000\tb.o\tf1\n"
-		          "1\t2\t1700000000000000001\tc.o\tf2\n"
-		          "1\t2\t1800000000000000001\ta.o\tf3\n");
-		CHECK_INT(deps_out.size, wanted.size);
-		assert_memory_equal(deps_out.data, wanted.data, wanted.size);
+		make_deps(&bytes, version,
+		          version == 4 ? 1700000000000000001 : 1700000000);
+		CHECK_OK(read_deps(tkb_buf_bytes(&bytes), &deps, &err), &err);
+		CHECK_OK(tkb_ninja_deps_write(&deps, &out, &err), &err);
+		CHECK_OK(read_deps(tkb_buf_bytes(&out), &again, &err), &err);
+		CHECK_INT(again.count, 2);
+		CHECK_STR(again.items[0].output, "a.o");
+		CHECK_INT(again.items[0].mtime, version == 4
+		                                        ? 1700000000000000001
+		                                        : 1700000000000000000);
+		CHECK_INT(again.items[0].input_count, 2);
+		CHECK_STR(again.items[0].inputs[0], "/usr/include/x.h");
+		CHECK_STR(again.items[0].inputs[1], "a.h");
+		CHECK_STR(tkb_ninja_deps_find(&again, "b.o")->inputs[0], "a.h");
+		CHECK(tkb_ninja_deps_find(&again, "c.o") == NULL);
 	}
 }
 
-TEST(ninja_stamp, times_that_cannot_be_given_are_refused)
+/* As ninja's own sources hash: 1.11.1's for 5 and 6, 1.13.2's for 7. */
+TEST(ninja_hash, is_that_of_ninja)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
-	const struct tkb_ninja_mtime mtimes[] = { { "b.o", 1 } };
-	const struct tkb_ninja_mtime none[] = { { "a.o", 0 } };
-	const struct tkb_ninja_mtime twice[] = { { "a.o", 1 }, { "a.o", 2 } };
-	const char *log = "# ninja log v7\n1\t2\t3\ta.o\tf\n";
+	char bytes[101];
 
-	FAILS(tkb_ninja_stamp(tkb_text(log), (struct tkb_bytes){ NULL, 0 },
-	                      mtimes, 1, &out, &out, ERR),
-	      TKB_ERR_CORRUPT, "ninja's log does not know 'b.o'");
-	CHECK_INT(ERR->reason, TKB_REASON_MISSING);
-	FAILS(tkb_ninja_stamp(tkb_text(log), (struct tkb_bytes){ NULL, 0 },
-	                      none, 1, &out, &out, ERR),
-	      TKB_ERR_INVALID, "'a.o' would have no time");
-	FAILS(tkb_ninja_stamp(tkb_text(log), (struct tkb_bytes){ NULL, 0 },
-	                      twice, 2, &out, &out, ERR),
-	      TKB_ERR_INVALID, "'a.o' is given two times");
-	FAILS(tkb_ninja_stamp(tkb_text(log), tkb_text("# ninjadeps"), none, 0,
-	                      &out, &out, ERR),
-	      TKB_ERR_CORRUPT, "do not begin as such");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i * 7);
+#define HASH(version, size)                                                    \
+	tkb_ninja_hash(version, (struct tkb_bytes){ bytes, size })
+	CHECK(HASH(5, 0) == UINT64_C(0x87c2bc0beaf1d91d));
+	CHECK(HASH(7, 0) == UINT64_C(0x5a6ef77074ebc84b));
+	CHECK(HASH(6, 1) == UINT64_C(0x124ceecf6637ed9e));
+	CHECK(HASH(7, 1) == UINT64_C(0x48dfce108249b3f8));
+	CHECK(HASH(5, 3) == UINT64_C(0x2a022043d345eff1));
+	CHECK(HASH(7, 3) == UINT64_C(0xe6836e21793ca821));
+	CHECK(HASH(6, 4) == UINT64_C(0x2d6f8d0d62d4ba20));
+	CHECK(HASH(7, 4) == UINT64_C(0x2b3529c7e5668b2e));
+	CHECK(HASH(5, 8) == UINT64_C(0xff9a2545b2036559));
+	CHECK(HASH(7, 8) == UINT64_C(0x8e1f72b9bfb73993));
+	CHECK(HASH(6, 15) == UINT64_C(0xe8322142eeaaf57c));
+	CHECK(HASH(7, 15) == UINT64_C(0x908baf901da71400));
+	CHECK(HASH(5, 16) == UINT64_C(0x55e67b468390bd1a));
+	CHECK(HASH(7, 16) == UINT64_C(0x50a6574ee8c5f802));
+	CHECK(HASH(6, 17) == UINT64_C(0xb3f133362549f305));
+	CHECK(HASH(7, 17) == UINT64_C(0x63252588fa30261));
+	CHECK(HASH(7, 33) == UINT64_C(0xbfaf9b8556581368));
+	CHECK(HASH(7, 48) == UINT64_C(0xe60a82ca2ac29230));
+	CHECK(HASH(7, 49) == UINT64_C(0xc943f9e113661ceb));
+	CHECK(HASH(7, 97) == UINT64_C(0x119af85e3aabcd41));
+	CHECK(HASH(7, 101) == UINT64_C(0x929d1287486d82ae));
+#undef HASH
 }

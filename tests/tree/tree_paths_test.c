@@ -445,8 +445,8 @@ TEST(tree_paths, the_styles_have_names)
 		CHECK(tkb_path_style_parse(tkb_path_style_name(count), &style));
 		CHECK_INT(style, count);
 	}
-	CHECK_INT(count, 5);
+	CHECK_INT(count, 6);
 	CHECK(!tkb_path_style_parse("yaml", &style));
 	CHECK(!tkb_path_style_parse("", &style));
-	CHECK_INT(style, TKB_PATH_STYLE_TEXT);
+	CHECK_INT(style, TKB_PATH_STYLE_BUILD);
 }

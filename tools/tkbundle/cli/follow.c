@@ -11,7 +11,8 @@ static bool is_bad(const struct tkb_result *result)
 	case TKB_OUTCOME_FAILED:
 		return true;
 	case TKB_OUTCOME_SKIPPED:
-		return result->reason == TKB_REASON_BUSY;
+		return result->reason == TKB_REASON_BUSY ||
+		       result->reason == TKB_REASON_INPUTS;
 	default:
 		return false;
 	}
@@ -69,7 +70,8 @@ static void on_result(void *self, const struct tkb_result *result)
 		progress_erase(&follow->progress);
 		print_result(follow, result);
 	}
-	if (bad && result->reason != TKB_REASON_BUSY &&
+	if (bad && result->outcome != TKB_OUTCOME_SKIPPED &&
+	    result->reason != TKB_REASON_BUSY &&
 	    result->reason != TKB_REASON_UNREADABLE)
 		follow->has_untrusted = true;
 

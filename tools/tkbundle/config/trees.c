@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "config/python.h"
 
 enum {
 	PATH_SIZE = 4096,
@@ -280,6 +281,93 @@ static int add_root(struct trees *trees, const struct tkb_engine *engine,
 	return add_tree(trees, root->name, keep(trees, path), root->rules, err);
 }
 
+/*
+ * Folders outside
+ */
+
+static int add_outside(struct trees *trees, const char *name, const char *path,
+                       struct tkb_error *err)
+{
+	char *copy;
+	int rc;
+
+	if (is_known(trees, name))
+		return 0;
+	if (trees->text_count == TREES_LIMIT)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are more than %d trees", TREES_LIMIT);
+	copy = keep(trees, strdup(path));
+	if (copy == NULL)
+		return fail_nomem(err);
+	rc = add_tree(trees, name, copy, NULL, err);
+	if (rc == 0)
+		trees->items[trees->count - 1].is_outside = true;
+	return rc;
+}
+
+/* Of what is not installed, or cannot be asked for, no path is known. */
+static int add_packages(struct trees *trees, const struct tkb_engine *engine,
+                        struct tkb_error *err)
+{
+	static const char question[] =
+		"import importlib.util, os, sys\n"
+		"for name in sys.argv[1:]:\n"
+		"    try: print(os.path.realpath(importlib.util.find_spec("
+		"name).submodule_search_locations[0]))\n"
+		"    except Exception: print()\n";
+	const char *names[TREES_LIMIT + 1] = { NULL };
+	const struct tkb_engine_outside *items[TREES_LIMIT];
+	char answer[TREES_LIMIT * 256];
+	char *line = answer;
+	size_t count = 0;
+	int rc = 0;
+
+	for (size_t i = 0;
+	     i < tkb_engine_outside_count(engine) && count < TREES_LIMIT; i++) {
+		items[count] = tkb_engine_outside(engine, i);
+		names[count] = items[count]->package;
+		count += names[count][0] != '\0';
+	}
+	names[count] = NULL;
+	if (count == 0 || !python_ask(python_of(NULL), question, names, answer,
+	                              sizeof(answer)))
+		return 0;
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		char *const end = strchr(line, '\n');
+
+		if (end == NULL)
+			break;
+		*end = '\0';
+		if (line[0] == '/')
+			rc = add_outside(trees, items[i]->name, line, err);
+		line = end + 1;
+	}
+	return rc;
+}
+
+static int add_outsides(struct trees *trees, const struct tkb_engine *engine,
+                        struct tkb_error *err)
+{
+	int rc;
+
+	rc = add_packages(trees, engine, err);
+	for (size_t i = 0; i < tkb_engine_outside_count(engine) && rc == 0;
+	     i++) {
+		char *path = NULL;
+
+		rc = tkb_engine_locate_outside(engine, i, variable, NULL, &path,
+		                               err);
+		if (rc == 0)
+			rc = add_outside(trees,
+			                 tkb_engine_outside(engine, i)->name,
+			                 path, err);
+		else if (rc == TKB_MISS)
+			rc = 0;
+		free(path);
+	}
+	return rc;
+}
+
 static int add_engine(struct trees *trees, const char *name,
                       struct tkb_error *err)
 {
@@ -292,6 +380,8 @@ static int add_engine(struct trees *trees, const char *name,
 	trees->engines[trees->engine_count++] = engine;
 	for (size_t i = 0; i < tkb_engine_root_count(engine) && rc == 0; i++)
 		rc = add_root(trees, engine, i, err);
+	if (rc == 0)
+		rc = add_outsides(trees, engine, err);
 	return rc;
 }
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run_engine.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tkbundle/emit.h>
+
+#include "config/python.h"
 
 static bool fail(struct run_plan *plan, const struct tkb_error *err)
 {
@@ -121,53 +119,6 @@ static void place_roots(struct run_plan *plan, const struct tkb_engine *engine,
 	}
 }
 
-/* Start `argv` with its output to `out_fd`, and its complaints to nowhere. */
-static bool start_question(const char *const argv[], int out_fd, pid_t *child)
-{
-	posix_spawn_file_actions_t actions;
-	bool is_started;
-
-	if (posix_spawn_file_actions_init(&actions) != 0)
-		return false;
-	is_started = posix_spawn_file_actions_adddup2(&actions, out_fd,
-	                                              STDOUT_FILENO) == 0 &&
-	             posix_spawn_file_actions_addopen(&actions, STDERR_FILENO,
-	                                              "/dev/null", O_WRONLY,
-	                                              0) == 0 &&
-	             posix_spawnp(child, argv[0], &actions, NULL,
-	                          (char *const *)argv, environ) == 0;
-	(void)posix_spawn_file_actions_destroy(&actions);
-	return is_started;
-}
-
-/* The line that `argv` prints; empty where it fails. */
-static void ask(const char *const argv[], char out[RUN_PATH_SIZE])
-{
-	FILE *answer;
-	int ends[2];
-	int status = -1;
-	pid_t child;
-	bool is_started;
-
-	out[0] = '\0';
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return;
-	is_started = start_question(argv, ends[1], &child);
-	(void)close(ends[1]);
-	answer = fdopen(ends[0], "r");
-	if (answer == NULL)
-		(void)close(ends[0]);
-	if (is_started && answer != NULL &&
-	    fgets(out, RUN_PATH_SIZE, answer) != NULL)
-		out[strcspn(out, "\n")] = '\0';
-	if (answer != NULL)
-		(void)fclose(answer);
-	while (is_started && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	if (status != 0)
-		out[0] = '\0';
-}
-
 /*
  * The ptxas that is part of Triton, of the Python that the command begins with or
  * that is found first. Empty where none is.
@@ -179,14 +130,11 @@ static void find_ptxas(const struct arguments *args, char out[RUN_PATH_SIZE])
 		"p = os.path.join(u.find_spec('triton')."
 		"submodule_search_locations[0], 'backends/nvidia/bin/ptxas'); "
 		"print(p if os.access(p, os.X_OK) else '')";
-	const char *const first = args->operands.items[0];
-	const char *const slash = strrchr(first, '/');
-	const bool is_python = strncmp(slash != NULL ? slash + 1 : first,
-	                               "python", strlen("python")) == 0;
-	const char *const argv[] = { is_python ? first : "python3", "-c",
-		                     question, NULL };
+	const char *const none[] = { NULL };
 
-	ask(argv, out);
+	(void)python_ask(python_of(args->operands.items[0]), question, none,
+	                 out, RUN_PATH_SIZE);
+	out[strcspn(out, "\n")] = '\0';
 }
 
 /* Workers of Inductor and their parent would use two, and so ask for two keys. */

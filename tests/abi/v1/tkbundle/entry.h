@@ -69,7 +69,8 @@ enum tkb_path_style {
 	TKB_PATH_STYLE_JSON,   /**< in strings of JSON */
 	TKB_PATH_STYLE_PYTHON, /**< in string literals of Python */
 	TKB_PATH_STYLE_NINJA,  /**< as build.ninja does */
-	TKB_PATH_STYLE_TEXT    /**< byte for byte */
+	TKB_PATH_STYLE_TEXT,   /**< byte for byte */
+	TKB_PATH_STYLE_BUILD /**< the same, in the record of what ninja built */
 };
 
 /** One file of an entry. */

@@ -123,7 +123,8 @@ enum tkb_reason {
 	TKB_REASON_PLATFORM,   /**< a module for another machine or libc */
 	TKB_REASON_TWIN,       /**< another entry of this key goes there */
 	TKB_REASON_NEEDS,      /**< what a launcher needs is not there */
-	TKB_REASON_TREE        /**< nobody said where its tree goes */
+	TKB_REASON_TREE,       /**< nobody said where its tree goes */
+	TKB_REASON_INPUTS      /**< what it was built of is not what is here */
 };
 
 /** A failure, as a plain value: it can be copied, and sent over a pipe. */

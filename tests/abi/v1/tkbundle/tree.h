@@ -32,6 +32,11 @@ struct tkb_tree {
 	const char *path; /**< its root; nothing there is an empty tree */
 	/** Only asked by who reads the tree; NULL: each file is a unit. */
 	const struct tkb_tree_rules *rules;
+	/**
+	 * It is none, and nothing of it is packed: `path` is that of a folder
+	 * outside, as of a package, which texts of the trees name.
+	 */
+	bool is_outside;
 };
 
 #ifdef __cplusplus

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree/ninja_lexer.h"
+#include "ninja/lexer.h"
 
 #include <stdlib.h>
 
 enum {
-	VALUE_LIMIT = 1024 * 1024,
 	EXPANDED_LIMIT = 64 * 1024 * 1024,
 	VARIABLES_LIMIT = 256
 };
@@ -139,20 +138,31 @@ static struct tkb_ninja_variable *find(const struct tkb_ninja_scope *scope,
 	return NULL;
 }
 
-/* One that is not set is empty. */
-static void add_variable(const struct tkb_ninja_lexer *lexer,
-                         struct tkb_bytes name, bool is_path,
-                         struct tkb_buf *out)
+const char *tkb_ninja_scope_value(const struct tkb_ninja_scope *scope,
+                                  struct tkb_bytes name)
 {
-	const struct tkb_ninja_variable *found = NULL;
+	const struct tkb_ninja_variable *found = find(scope, name);
 
+	return found == NULL ? NULL : found->value;
+}
+
+/* One that is not set is empty. */
+static int add_variable(const struct tkb_ninja_lexer *lexer,
+                        struct tkb_bytes name, bool is_path,
+                        struct tkb_buf *out, struct tkb_error *err)
+{
+	const char *value = NULL;
+
+	if (lexer->names != NULL)
+		return lexer->names->lookup(lexer->names->self, name, out, err);
 	/* A statement's own variables are for its paths, not for each other. */
 	if (is_path)
-		found = find(&lexer->statement, name);
-	if (found == NULL)
-		found = find(&lexer->file, name);
-	if (found != NULL)
-		tkb_buf_add_text(out, found->value);
+		value = tkb_ninja_scope_value(&lexer->statement, name);
+	if (value == NULL)
+		value = tkb_ninja_scope_value(&lexer->file, name);
+	if (value != NULL)
+		tkb_buf_add_text(out, value);
+	return 0;
 }
 
 /* What "$" begins, which is at `lexer->at`. */
@@ -163,6 +173,7 @@ static int add_escape(struct tkb_ninja_lexer *lexer, bool is_path,
 	const unsigned char next = byte_at(lexer, lexer->at + 1);
 	size_t start = lexer->at + 1;
 	size_t end;
+	int rc;
 
 	if (end_size(lexer, start) != 0) {
 		tkb_ninja_lexer_skip_space(lexer);
@@ -181,10 +192,10 @@ static int add_escape(struct tkb_ninja_lexer *lexer, bool is_path,
 	if (end == start || (is_braced && byte_at(lexer, end) != '}'))
 		return tkb_ninja_lexer_fail(lexer, "a \"$\" that means nothing",
 		                            err);
-	add_variable(lexer, tkb_bytes_slice(lexer->text, start, end), is_path,
-	             out);
+	rc = add_variable(lexer, tkb_bytes_slice(lexer->text, start, end),
+	                  is_path, out, err);
 	lexer->at = end + is_braced;
-	return 0;
+	return rc;
 }
 
 static bool ends_path(unsigned char byte)
@@ -196,6 +207,7 @@ static bool ends_path(unsigned char byte)
 static int take_value(struct tkb_ninja_lexer *lexer, bool is_path,
                       struct tkb_buf *out, struct tkb_error *err)
 {
+	const size_t before = out->size;
 	int rc = 0;
 
 	while (rc == 0 && lexer->at < lexer->text.size &&
@@ -216,10 +228,26 @@ static int take_value(struct tkb_ninja_lexer *lexer, bool is_path,
 	}
 	if (rc == 0)
 		rc = tkb_buf_check(out, err);
-	lexer->expanded += out->size;
+	lexer->expanded += out->size - before;
 	if (rc == 0 && lexer->expanded > EXPANDED_LIMIT)
 		rc = tkb_ninja_lexer_fail(lexer,
 		                          "its variables become too long", err);
+	return rc;
+}
+
+int tkb_ninja_lexer_expand(struct tkb_ninja_lexer *lexer, size_t at,
+                           const struct tkb_ninja_names *names,
+                           struct tkb_buf *out, struct tkb_error *err)
+{
+	const struct tkb_ninja_names *outer = lexer->names;
+	const size_t before = lexer->at;
+	int rc;
+
+	lexer->at = at;
+	lexer->names = names;
+	rc = take_value(lexer, false, out, err);
+	lexer->at = before;
+	lexer->names = outer;
 	return rc;
 }
 
@@ -227,7 +255,7 @@ int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
                         struct tkb_ninja_scope *scope, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf value = TKB_BUF_INIT(VALUE_LIMIT);
+	struct tkb_buf value = TKB_BUF_INIT(TKB_NINJA_VALUE_LIMIT);
 	struct tkb_ninja_variable variable = { .name = name };
 	struct tkb_ninja_variable *found = find(scope, name);
 	int rc;
@@ -311,9 +339,9 @@ int tkb_ninja_lexer_path(struct tkb_ninja_lexer *lexer, const char **out,
                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(VALUE_LIMIT);
+	struct tkb_buf path = TKB_BUF_INIT(TKB_NINJA_VALUE_LIMIT);
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf tidied = TKB_BUF_INIT(VALUE_LIMIT + 1);
+	struct tkb_buf tidied = TKB_BUF_INIT(TKB_NINJA_VALUE_LIMIT + 1);
 	const size_t start = lexer->at;
 	int rc;
 

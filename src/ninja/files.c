@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree/ninja_files.h"
+#include "ninja/files.h"
 
 #include <stdlib.h>
 
-enum {
-	/* ninja reads no longer record. */
-	RECORD_LIMIT = (1 << 19) - 1
-};
+#include "base/digest.h"
 
 static const char log_begin[] = "# ninja log v";
 static const char deps_begin[] = "# ninjadeps\n";
@@ -63,6 +60,7 @@ int tkb_ninja_rows_open(struct tkb_bytes text, struct tkb_ninja_rows *out,
 			"ninja's log has version %c, which is not "
 			"known",
 			*version);
+	rows.version = *version - '0';
 	*out = rows;
 	return 0;
 }
@@ -80,6 +78,24 @@ static bool read_number(const char *text, const char *end, int64_t *out)
 		if (digit < 0 || digit > 9 || value > (INT64_MAX - digit) / 10)
 			return false;
 		value = value * 10 + digit;
+	}
+	*out = value;
+	return true;
+}
+
+/* One to 16 hexadecimal digits, up to `end`. */
+static bool read_hash(const char *text, const char *end, uint64_t *out)
+{
+	uint64_t value = 0;
+
+	if (text == end || end - text > 16)
+		return false;
+	for (; text < end; text++) {
+		const int digit = tkb_hex_value(*text);
+
+		if (digit < 0)
+			return false;
+		value = value << 4 | (uint64_t)digit;
 	}
 	*out = value;
 	return true;
@@ -107,8 +123,7 @@ int tkb_ninja_rows_next(struct tkb_ninja_rows *rows, struct tkb_ninja_row *out,
 			return fail_log(rows, "has less than five fields", err);
 		at = tabs[i] + 1;
 	}
-	row.mtime_start = (size_t)(tabs[1] + 1 - text);
-	row.mtime_end = (size_t)(tabs[2] - text);
+	row.at = (size_t)(tabs[2] + 1 - text);
 	row.output = (struct tkb_bytes){ tabs[2] + 1,
 		                         (size_t)(tabs[3] - tabs[2] - 1) };
 	if (!read_number(tabs[1] + 1, tabs[2], &row.mtime))
@@ -116,8 +131,9 @@ int tkb_ninja_rows_next(struct tkb_ninja_rows *rows, struct tkb_ninja_row *out,
 	if (row.output.size == 0 ||
 	    memchr(row.output.data, '\0', row.output.size) != NULL)
 		return fail_log(rows, "has a path that is none", err);
-	row.is_seconds = row.mtime != 0 && row.mtime < least_nanoseconds;
-	if (row.is_seconds)
+	if (!read_hash(tabs[3] + 1, text + rows->at - 1, &row.hash))
+		return fail_log(rows, "has a hash that is none", err);
+	if (row.mtime < least_nanoseconds) /* as before ninja 1.9 */
 		row.mtime = row.mtime > INT64_MAX / 1000000000
 		                    ? INT64_MAX
 		                    : row.mtime * 1000000000;
@@ -211,13 +227,18 @@ static int read_record(struct tkb_ninja_records *records, size_t size,
 {
 	const size_t head = records->is_wide ? 12 : 8;
 	struct tkb_ninja_record record = {
-		.mtime_start = records->at + 4,
 		.inputs_start = records->at + head,
 	};
 
 	if (size < head || size % 4 != 0)
 		return fail_deps(records, "a record of a wrong size", err);
 	record.output = word_at(records->bytes, records->at);
+	record.mtime = (int64_t)word_at(records->bytes, records->at + 4) *
+	               (records->is_wide ? 1 : 1000000000);
+	if (records->is_wide)
+		record.mtime |= (int64_t)((uint64_t)word_at(records->bytes,
+		                                            records->at + 8)
+		                          << 32);
 	record.input_count = (size - head) / 4;
 	if (record.output >= records->path_count)
 		return fail_deps(records, "an output that has no path", err);
@@ -245,7 +266,7 @@ int tkb_ninja_records_next(struct tkb_ninja_records *records,
 		size = word_at(records->bytes, records->at);
 		is_record = size >> 31 != 0;
 		size &= 0x7fffffff;
-		if (size < 4 || size > RECORD_LIMIT)
+		if (size < 4 || size > TKB_NINJA_RECORD_LIMIT)
 			return fail_deps(records, "a record of a wrong size",
 			                 err);
 		if (size > left - 4)

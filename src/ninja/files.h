@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_TREE_NINJA_FILES_H
-#define TKB_TREE_NINJA_FILES_H
+#ifndef TKB_NINJA_FILES_H
+#define TKB_NINJA_FILES_H
 
-/* Goes through ninja's two files, item by item: for ninja.c. */
+/* Goes through ninja's two files, item by item: for logs.c. */
 
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
 
+enum {
+	/* ninja reads no longer record. */
+	TKB_NINJA_RECORD_LIMIT = (1 << 19) - 1
+};
+
 /* A row of the log: "start \t end \t mtime \t output \t hash \n". */
 struct tkb_ninja_row {
-	size_t mtime_start; /* offsets into the text */
-	size_t mtime_end;
-	int64_t mtime;   /* in nanoseconds */
-	bool is_seconds; /* as ninja wrote it before 1.9 */
+	size_t at;     /* the offset of its output in the text */
+	int64_t mtime; /* in nanoseconds */
+	uint64_t hash; /* of the command */
 	struct tkb_bytes output;
 };
 
@@ -21,6 +25,7 @@ struct tkb_ninja_rows {
 	struct tkb_bytes text; /* kept by reference */
 	size_t at;
 	size_t line;
+	int version;
 };
 
 /* Begin: read the first line. */
@@ -36,7 +41,7 @@ TKB_NODISCARD int tkb_ninja_rows_next(struct tkb_ninja_rows *rows,
 /* A record of dependencies. Paths have numbers, by their order. */
 struct tkb_ninja_record {
 	uint32_t output;
-	size_t mtime_start; /* an offset into the bytes */
+	int64_t mtime; /* in nanoseconds */
 	size_t inputs_start;
 	size_t input_count;
 };

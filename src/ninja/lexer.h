@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_TREE_NINJA_LEXER_H
-#define TKB_TREE_NINJA_LEXER_H
+#ifndef TKB_NINJA_LEXER_H
+#define TKB_NINJA_LEXER_H
 
-/* The words, variables and values of a build.ninja: for ninja_build.c. */
+/* The words, variables and values of a build.ninja: for build.c. */
 
 #include "base/arena.h"
 #include "base/base.h"
@@ -20,13 +20,28 @@ struct tkb_ninja_scope {
 	size_t capacity;
 };
 
+enum {
+	TKB_NINJA_VALUE_LIMIT = 1024 * 1024 /* bytes */
+};
+
+struct tkb_ninja_names;
+
 struct tkb_ninja_lexer {
 	struct tkb_bytes text;  /* kept by reference */
 	struct tkb_arena arena; /* holds values and paths */
 	size_t at;
-	size_t expanded; /* bytes of all values so far */
+	size_t expanded;                     /* bytes of all values so far */
+	const struct tkb_ninja_names *names; /* while a command is expanded */
 	struct tkb_ninja_scope file;
 	struct tkb_ninja_scope statement; /* of the statement that is read */
+};
+
+/* Who knows the variables of a command; NULL as lookup(): those of the file. */
+struct tkb_ninja_names {
+	/* Append the value of `name`; one that is not set is empty. */
+	int (*lookup)(void *self, struct tkb_bytes name, struct tkb_buf *out,
+	              struct tkb_error *err);
+	void *self;
 };
 
 void tkb_ninja_lexer_release(struct tkb_ninja_lexer *lexer);
@@ -63,6 +78,17 @@ TKB_NODISCARD int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer,
                                       struct tkb_bytes name,
                                       struct tkb_ninja_scope *scope,
                                       struct tkb_error *err);
+
+/* The value of `name` in `scope`, or NULL. */
+const char *tkb_ninja_scope_value(const struct tkb_ninja_scope *scope,
+                                  struct tkb_bytes name);
+
+/* Append the value that begins at `at` of the text. */
+TKB_NODISCARD int tkb_ninja_lexer_expand(struct tkb_ninja_lexer *lexer,
+                                         size_t at,
+                                         const struct tkb_ninja_names *names,
+                                         struct tkb_buf *out,
+                                         struct tkb_error *err);
 
 /* Take a path, as ninja tidies it, and white space behind it; "" where none is. */
 TKB_NODISCARD int tkb_ninja_lexer_path(struct tkb_ninja_lexer *lexer,

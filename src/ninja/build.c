@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ninja/build.h"
+
+#include <stdlib.h>
+
+#include "ninja/lexer.h"
+
+void tkb_ninja_build_release(struct tkb_ninja_build *build)
+{
+	tkb_arena_release(&build->arena);
+}
+
+enum {
+	DEPTH_LIMIT = 16 /* of variables in each other */
+};
+
+struct paths {
+	const char **items; /* owned; each in the lexer's arena */
+	size_t count;
+	size_t capacity;
+};
+
+/* A variable of a rule: where its value begins. */
+struct binding {
+	struct tkb_bytes name;
+	size_t at;
+};
+
+struct rule {
+	struct tkb_bytes name;
+	size_t first; /* of its bindings */
+	size_t end;
+};
+
+/* A statement that is not phony; its paths are those of the parser. */
+struct statement {
+	const struct tkb_ninja_variable *variables; /* in the lexer's arena */
+	size_t variable_count;
+	size_t rule;
+	size_t first_output;
+	size_t explicit_outputs_end;
+	size_t outputs_end;
+	size_t first_input;
+	size_t explicit_inputs_end;
+	size_t inputs_end; /* behind the implicit ones */
+};
+
+struct parser {
+	struct tkb_ninja_lexer lexer;
+	struct binding *bindings; /* owned */
+	size_t binding_count;
+	size_t binding_capacity;
+	struct rule *rules; /* owned */
+	size_t rule_count;
+	size_t rule_capacity;
+	struct statement *statements; /* owned */
+	size_t statement_count;
+	size_t statement_capacity;
+	struct paths inputs;
+	struct paths outputs; /* of statements that are not phony */
+	struct paths phonies; /* outputs of those that are */
+};
+
+static void release_parser(struct parser *parser)
+{
+	tkb_ninja_lexer_release(&parser->lexer);
+	free(parser->bindings);
+	free(parser->rules);
+	free(parser->statements);
+	free(parser->inputs.items);
+	free(parser->outputs.items);
+	free(parser->phonies.items);
+}
+
+static int add_path(struct paths *paths, const char *path,
+                    struct tkb_error *err)
+{
+	const int rc = tkb_grow(&paths->items, &paths->capacity, paths->count,
+	                        sizeof(*paths->items), err);
+
+	if (rc == 0)
+		paths->items[paths->count++] = path;
+	return rc;
+}
+
+/* Read paths up to what is none. */
+static int read_paths(struct parser *parser, struct paths *paths,
+                      struct tkb_error *err)
+{
+	const char *path;
+	int rc;
+
+	for (;;) {
+		rc = tkb_ninja_lexer_path(&parser->lexer, &path, err);
+		if (rc < 0 || *path == '\0')
+			return rc;
+		rc = add_path(paths, path, err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+static bool is_word(struct tkb_bytes word, const char *wanted)
+{
+	return tkb_bytes_equal(word, tkb_text(wanted));
+}
+
+/*
+ * Take an indented "name =" of a rule, pool or statement. TKB_MISS: the line is
+ * not indented.
+ */
+static int read_indented(struct tkb_ninja_lexer *lexer, struct tkb_bytes *name,
+                         struct tkb_error *err)
+{
+	while (lexer->at < lexer->text.size) {
+		const size_t start = lexer->at;
+
+		tkb_ninja_lexer_skip_space(lexer);
+		if (tkb_ninja_lexer_take_comment(lexer))
+			continue;
+		if (lexer->at == start)
+			return TKB_MISS;
+		if (!tkb_ninja_lexer_take_end(lexer))
+			return tkb_ninja_lexer_word(lexer, name, err);
+	}
+	return TKB_MISS;
+}
+
+static int add_binding(struct parser *parser, struct tkb_bytes name,
+                       struct tkb_error *err)
+{
+	struct tkb_ninja_lexer *lexer = &parser->lexer;
+	int rc;
+
+	if (!tkb_ninja_lexer_take(lexer, "="))
+		return tkb_ninja_lexer_fail(lexer, "no \"=\" behind a word",
+		                            err);
+	rc = tkb_grow(&parser->bindings, &parser->binding_capacity,
+	              parser->binding_count, sizeof(*parser->bindings), err);
+	if (rc < 0)
+		return rc;
+	parser->bindings[parser->binding_count++] =
+		(struct binding){ .name = name, .at = lexer->at };
+	tkb_ninja_lexer_skip_line(lexer);
+	return 0;
+}
+
+/* The variables of a rule are expanded for each statement. */
+static int read_bindings(struct parser *parser, struct tkb_error *err)
+{
+	struct tkb_ninja_lexer *lexer = &parser->lexer;
+	struct tkb_bytes name;
+	bool has_depfile = false;
+	bool has_deps = false;
+	int rc;
+
+	tkb_ninja_lexer_skip_line(lexer);
+	for (rc = read_indented(lexer, &name, err); rc == 0;
+	     rc = read_indented(lexer, &name, err)) {
+		has_depfile = has_depfile || is_word(name, "depfile");
+		has_deps = has_deps || is_word(name, "deps");
+		if (is_word(name, "dyndep"))
+			return tkb_ninja_lexer_fail(lexer, "a dyndep", err);
+		rc = add_binding(parser, name, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc < 0)
+		return rc;
+	if (has_depfile && !has_deps)
+		return tkb_ninja_lexer_fail(
+			lexer, "a rule with a depfile that ninja does not keep",
+			err);
+	return 0;
+}
+
+/* A rule, or a pool, which has variables as well. */
+static int read_rule(struct parser *parser, struct tkb_error *err)
+{
+	struct rule rule = { .first = parser->binding_count };
+	int rc;
+
+	rc = tkb_ninja_lexer_word(&parser->lexer, &rule.name, err);
+	if (rc == 0)
+		rc = read_bindings(parser, err);
+	if (rc == 0)
+		rc = tkb_grow(&parser->rules, &parser->rule_capacity,
+		              parser->rule_count, sizeof(*parser->rules), err);
+	if (rc < 0)
+		return rc;
+	rule.end = parser->binding_count;
+	parser->rules[parser->rule_count++] = rule;
+	return 0;
+}
+
+static int read_pool(struct parser *parser, struct tkb_error *err)
+{
+	struct tkb_bytes name;
+
+	tkb_ninja_lexer_skip_line(&parser->lexer);
+	for (;;) {
+		const int rc = read_indented(&parser->lexer, &name, err);
+
+		if (rc != 0)
+			return rc < 0 ? rc : 0;
+		tkb_ninja_lexer_skip_line(&parser->lexer);
+	}
+}
+
+/* A variable that a rule alone may set, since it changes what inputs there are. */
+static bool is_for_rules(struct tkb_bytes name)
+{
+	return is_word(name, "depfile") || is_word(name, "deps") ||
+	       is_word(name, "dyndep");
+}
+
+static int set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
+               struct tkb_ninja_scope *scope, struct tkb_error *err)
+{
+	if (is_for_rules(name))
+		return tkb_ninja_lexer_fail(
+			lexer, "inputs that only a rule may speak of", err);
+	return tkb_ninja_lexer_set(lexer, name, scope, err);
+}
+
+/* Read the variables below a statement. */
+static int read_variables(struct tkb_ninja_lexer *lexer, struct tkb_error *err)
+{
+	struct tkb_bytes name;
+	int rc;
+
+	lexer->statement.count = 0;
+	tkb_ninja_lexer_skip_line(lexer);
+	for (rc = read_indented(lexer, &name, err); rc == 0;
+	     rc = read_indented(lexer, &name, err)) {
+		rc = set(lexer, name, &lexer->statement, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* Take "|", "||" or "|@" if it, and no other of them, is next. */
+static bool take_bar(struct tkb_ninja_lexer *lexer, const char *bar)
+{
+	const size_t start = lexer->at;
+
+	if (!tkb_ninja_lexer_take(lexer, bar))
+		return false;
+	if (bar[1] == '\0' && lexer->at == start + 1 &&
+	    (tkb_ninja_lexer_peek(lexer) == '|' ||
+	     tkb_ninja_lexer_peek(lexer) == '@')) {
+		lexer->at = start;
+		return false;
+	}
+	return true;
+}
+
+/* The index of the rule, or how many there are. */
+static size_t find_rule(const struct parser *parser, struct tkb_bytes name)
+{
+	size_t i = 0;
+
+	while (i < parser->rule_count &&
+	       !tkb_bytes_equal(parser->rules[i].name, name))
+		i++;
+	return i;
+}
+
+/* Keep the statement; its variables are those that the lexer has read. */
+static int add_statement(struct parser *parser, struct statement *statement,
+                         struct tkb_error *err)
+{
+	const struct tkb_ninja_scope *scope = &parser->lexer.statement;
+	struct tkb_ninja_variable *kept = tkb_arena_alloc(
+		&parser->lexer.arena, scope->count, sizeof(*kept));
+	int rc;
+
+	if (kept == NULL)
+		return tkb_fail_nomem(err);
+	if (scope->count != 0)
+		memcpy(kept, scope->items, scope->count * sizeof(*kept));
+	statement->variables = kept;
+	statement->variable_count = scope->count;
+	rc = tkb_grow(&parser->statements, &parser->statement_capacity,
+	              parser->statement_count, sizeof(*parser->statements),
+	              err);
+	if (rc == 0)
+		parser->statements[parser->statement_count++] = *statement;
+	return rc;
+}
+
+/* What follows the outputs: "rule in | implicit || order-only |@ validation" */
+static int read_inputs(struct parser *parser, struct statement *statement,
+                       struct tkb_error *err)
+{
+	static const char *const bars[] = { "||", "|@" };
+	struct tkb_ninja_lexer *lexer = &parser->lexer;
+	int rc;
+
+	statement->first_input = parser->inputs.count;
+	rc = read_paths(parser, &parser->inputs, err);
+	statement->explicit_inputs_end = parser->inputs.count;
+	if (rc == 0 && take_bar(lexer, "|"))
+		rc = read_paths(parser, &parser->inputs, err);
+	statement->inputs_end = parser->inputs.count;
+	for (size_t i = 0; i < TKB_COUNT_OF(bars) && rc == 0; i++) {
+		if (take_bar(lexer, bars[i]))
+			rc = read_paths(parser, &parser->inputs, err);
+	}
+	if (rc < 0)
+		return rc;
+	if (!tkb_ninja_lexer_take_end(lexer))
+		return tkb_ninja_lexer_fail(lexer,
+		                            "something behind the inputs", err);
+	return 0;
+}
+
+/* "out | implicit: rule in..." */
+static int read_files(struct parser *parser, struct tkb_error *err)
+{
+	struct tkb_ninja_lexer *lexer = &parser->lexer;
+	const size_t before = parser->outputs.count;
+	struct statement statement = { .first_output = before };
+	struct tkb_bytes rule;
+	int rc;
+
+	rc = read_paths(parser, &parser->outputs, err);
+	statement.explicit_outputs_end = parser->outputs.count;
+	if (rc == 0 && take_bar(lexer, "|"))
+		rc = read_paths(parser, &parser->outputs, err);
+	statement.outputs_end = parser->outputs.count;
+	if (rc < 0)
+		return rc;
+	if (parser->outputs.count == before ||
+	    !tkb_ninja_lexer_take(lexer, ":"))
+		return tkb_ninja_lexer_fail(lexer, "no outputs and a colon",
+		                            err);
+	rc = tkb_ninja_lexer_word(lexer, &rule, err);
+	if (rc == 0)
+		rc = read_inputs(parser, &statement, err);
+	if (rc < 0)
+		return rc;
+	if (!is_word(rule, "phony")) {
+		statement.rule = find_rule(parser, rule);
+		return add_statement(parser, &statement, err);
+	}
+	while (parser->outputs.count > before && rc == 0)
+		rc = add_path(&parser->phonies,
+		              parser->outputs.items[--parser->outputs.count],
+		              err);
+	return rc;
+}
+
+/* Paths are expanded with variables that stand below them. */
+static int read_build(struct parser *parser, struct tkb_error *err)
+{
+	struct tkb_ninja_lexer *lexer = &parser->lexer;
+	const size_t start = lexer->at;
+	size_t end;
+	int rc;
+
+	rc = read_variables(lexer, err);
+	if (rc < 0)
+		return rc;
+	end = lexer->at;
+	lexer->at = start;
+	rc = read_files(parser, err);
+	lexer->at = end;
+	return rc;
+}
+
+static int read_statement(struct parser *parser, struct tkb_error *err)
+{
+	struct tkb_ninja_lexer *lexer = &parser->lexer;
+	struct tkb_bytes word;
+	int rc;
+
+	rc = tkb_ninja_lexer_word(lexer, &word, err);
+	if (rc < 0)
+		return rc;
+	if (tkb_ninja_lexer_peek(lexer) == '=')
+		return set(lexer, word, &lexer->file, err);
+	if (is_word(word, "build"))
+		return read_build(parser, err);
+	if (is_word(word, "rule"))
+		return read_rule(parser, err);
+	if (is_word(word, "pool"))
+		return read_pool(parser, err);
+	if (is_word(word, "default")) {
+		tkb_ninja_lexer_skip_line(lexer);
+		return 0;
+	}
+	if (is_word(word, "include") || is_word(word, "subninja"))
+		return tkb_ninja_lexer_fail(lexer, "it reads another file",
+		                            err);
+	return tkb_ninja_lexer_fail(lexer, "no statement", err);
+}
+
+static int read_all(struct parser *parser, struct tkb_error *err)
+{
+	struct tkb_ninja_lexer *lexer = &parser->lexer;
+	int rc = 0;
+
+	while (rc == 0 && lexer->at < lexer->text.size) {
+		const size_t start = lexer->at;
+
+		tkb_ninja_lexer_skip_space(lexer);
+		if (tkb_ninja_lexer_take_comment(lexer) ||
+		    tkb_ninja_lexer_take_end(lexer))
+			continue;
+		if (lexer->at != start)
+			rc = tkb_ninja_lexer_fail(
+				lexer, "an indent that belongs to nothing",
+				err);
+		else
+			rc = read_statement(parser, err);
+	}
+	return rc;
+}
+
+/*
+ * Commands
+ */
+
+/* Of which statement variables are looked up, and how deep in each other. */
+struct edge_names {
+	struct parser *parser;
+	const struct statement *statement;
+	size_t depth;
+};
+
+static bool is_safe_in_shell(const char *path)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "abcdefghijklmnopqrstuvwxyz"
+				   "0123456789_+-./";
+
+	return path[strspn(path, safe)] == '\0';
+}
+
+/* As ninja quotes a path in a command. */
+static void add_quoted(const char *path, struct tkb_buf *out)
+{
+	if (is_safe_in_shell(path)) {
+		tkb_buf_add_text(out, path);
+		return;
+	}
+	tkb_buf_add_byte(out, '\'');
+	for (; *path != '\0'; path++) {
+		if (*path == '\'')
+			tkb_buf_add_text(out, "'\\''");
+		else
+			tkb_buf_add_byte(out, *path);
+	}
+	tkb_buf_add_byte(out, '\'');
+}
+
+static void add_paths(const struct paths *paths, size_t first, size_t end,
+                      char separator, struct tkb_buf *out)
+{
+	for (size_t i = first; i < end; i++) {
+		if (i != first)
+			tkb_buf_add_byte(out, separator);
+		add_quoted(paths->items[i], out);
+	}
+}
+
+/* Where there is no such rule, ninja refuses the file. */
+static const struct binding *find_binding(const struct parser *parser,
+                                          size_t index, struct tkb_bytes name)
+{
+	const struct rule *rule = &parser->rules[index];
+
+	if (index == parser->rule_count)
+		return NULL;
+	for (size_t i = rule->end; i > rule->first; i--) {
+		if (tkb_bytes_equal(parser->bindings[i - 1].name, name))
+			return &parser->bindings[i - 1];
+	}
+	return NULL;
+}
+
+/*
+ * A statement without variables is in the scope of the file, which then comes
+ * before its rule.
+ */
+static const char *find_value(const struct edge_names *names,
+                              struct tkb_bytes name, bool has_binding)
+{
+	const struct statement *statement = names->statement;
+	const struct tkb_ninja_scope *file = &names->parser->lexer.file;
+
+	for (size_t i = statement->variable_count; i > 0; i--) {
+		if (tkb_bytes_equal(statement->variables[i - 1].name, name))
+			return statement->variables[i - 1].value;
+	}
+	if (has_binding && statement->variable_count != 0)
+		return NULL;
+	return tkb_ninja_scope_value(file, name);
+}
+
+static int look_up(void *self, struct tkb_bytes name, struct tkb_buf *out,
+                   struct tkb_error *err)
+{
+	struct edge_names *names = self;
+	struct parser *parser = names->parser;
+	const struct statement *edge = names->statement;
+	const struct tkb_ninja_names inner = { look_up, names };
+	const struct binding *binding =
+		find_binding(parser, edge->rule, name);
+	const char *value;
+	int rc;
+
+	if (is_word(name, "in") || is_word(name, "in_newline")) {
+		add_paths(&parser->inputs, edge->first_input,
+		          edge->explicit_inputs_end,
+		          name.size == 2 ? ' ' : '\n', out);
+		return 0;
+	}
+	if (is_word(name, "out")) {
+		add_paths(&parser->outputs, edge->first_output,
+		          edge->explicit_outputs_end, ' ', out);
+		return 0;
+	}
+	value = find_value(names, name, binding != NULL);
+	if (value != NULL)
+		tkb_buf_add_text(out, value);
+	if (value != NULL || binding == NULL)
+		return 0;
+	if (names->depth == DEPTH_LIMIT)
+		return tkb_ninja_lexer_fail(&parser->lexer,
+		                            "variables of a rule that lead to "
+		                            "each other",
+		                            err);
+	names->depth++;
+	rc = tkb_ninja_lexer_expand(&parser->lexer, binding->at, &inner, out,
+	                            err);
+	names->depth--;
+	return rc;
+}
+
+/* What ninja hashes: the command, and what a file for it would hold. */
+static int expand_command(struct parser *parser,
+                          const struct statement *statement,
+                          struct tkb_arena *arena, struct tkb_ninja_edge *edge,
+                          struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf command = TKB_BUF_INIT(TKB_NINJA_VALUE_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf other = TKB_BUF_INIT(TKB_NINJA_VALUE_LIMIT);
+	struct edge_names names = { .parser = parser, .statement = statement };
+	int rc;
+
+	rc = look_up(&names, tkb_text("restat"), &other, err);
+	edge->is_restat = other.size != 0;
+	tkb_buf_reset(&other);
+	if (rc == 0)
+		rc = look_up(&names, tkb_text("deps"), &other, err);
+	edge->has_deps = other.size != 0;
+	tkb_buf_reset(&other);
+	if (rc == 0)
+		rc = look_up(&names, tkb_text("command"), &command, err);
+	if (rc == 0)
+		rc = look_up(&names, tkb_text("rspfile_content"), &other, err);
+	if (rc == 0)
+		rc = tkb_buf_check(&other, err);
+	if (rc < 0)
+		return rc;
+	if (other.size != 0) {
+		tkb_buf_add_text(&command, ";rspfile=");
+		tkb_buf_add(&command, tkb_buf_bytes(&other));
+	}
+	return tkb_arena_copy_buf(arena, &command, &edge->command, err);
+}
+
+/* Copy the paths from `first` to `end`. */
+static int keep(struct tkb_arena *arena, const struct paths *paths,
+                size_t first, size_t end, const char ***items, size_t *count,
+                struct tkb_error *err)
+{
+	const char **kept = tkb_arena_alloc(arena, end - first, sizeof(*kept));
+	int rc = 0;
+
+	if (kept == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = first; i < end && rc == 0; i++)
+		rc = tkb_arena_copy(arena, tkb_text(paths->items[i]),
+		                    &kept[i - first], err);
+	*items = kept;
+	*count = end - first;
+	return rc;
+}
+
+static int keep_edges(struct parser *parser, struct tkb_ninja_build *build,
+                      struct tkb_error *err)
+{
+	int rc = 0;
+
+	build->edges = tkb_arena_alloc(&build->arena, parser->statement_count,
+	                               sizeof(*build->edges));
+	if (build->edges == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < parser->statement_count && rc == 0; i++) {
+		const struct statement *from = &parser->statements[i];
+		struct tkb_ninja_edge *edge = &build->edges[i];
+
+		rc = keep(&build->arena, &parser->outputs, from->first_output,
+		          from->outputs_end, &edge->outputs,
+		          &edge->output_count, err);
+		if (rc == 0)
+			rc = keep(&build->arena, &parser->inputs,
+			          from->first_input, from->inputs_end,
+			          &edge->inputs, &edge->input_count, err);
+		if (rc == 0)
+			rc = expand_command(parser, from, &build->arena, edge,
+			                    err);
+	}
+	build->edge_count = parser->statement_count;
+	return rc;
+}
+
+bool tkb_ninja_build_has(const char *const *paths, size_t count,
+                         const char *path)
+{
+	return count != 0 && bsearch(&path, paths, count, sizeof(*paths),
+	                             tkb_compare_texts) != NULL;
+}
+
+/* Drop what is in `others`; both are sorted. */
+static void subtract(struct paths *paths, const struct paths *others)
+{
+	size_t kept = 0;
+	size_t other = 0;
+
+	for (size_t i = 0; i < paths->count; i++) {
+		while (other < others->count &&
+		       strcmp(others->items[other], paths->items[i]) < 0)
+			other++;
+		if (other == others->count ||
+		    strcmp(others->items[other], paths->items[i]) != 0)
+			paths->items[kept++] = paths->items[i];
+	}
+	paths->count = kept;
+}
+
+static void sort(struct paths *paths)
+{
+	paths->count = tkb_sort_texts(paths->items, paths->count);
+}
+
+int tkb_ninja_build_read(struct tkb_bytes text, struct tkb_ninja_build *out,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(release_parser) struct parser parser = { .lexer.text = text };
+	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build build = { 0 };
+	int rc;
+
+	rc = read_all(&parser, err);
+	if (rc == 0)
+		rc = keep_edges(&parser, &build, err);
+	if (rc < 0)
+		return rc;
+	sort(&parser.inputs);
+	sort(&parser.outputs);
+	sort(&parser.phonies);
+	subtract(&parser.inputs, &parser.outputs);
+	subtract(&parser.inputs, &parser.phonies);
+	rc = keep(&build.arena, &parser.inputs, 0, parser.inputs.count,
+	          &build.inputs, &build.input_count, err);
+	if (rc == 0)
+		rc = keep(&build.arena, &parser.outputs, 0,
+		          parser.outputs.count, &build.outputs,
+		          &build.output_count, err);
+	if (rc < 0)
+		return rc;
+	*out = build;
+	build = (struct tkb_ninja_build){ 0 };
+	return 0;
+}

@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ninja/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "ninja/build.h"
+#include "ninja/hash.h"
+#include "ninja/logs.h"
+#include "ninja/place.h"
+
+enum {
+	FILE_LIMIT = 64 * 1024 * 1024
+};
+
+/* A file that outputs are made of. */
+struct input {
+	const char *path;
+	int64_t mtime;
+	struct tkb_digest digest;
+};
+
+/* A build's folder, as ninja reads it. */
+struct project {
+	const struct tkb_ninja_place *place;
+	struct tkb_ninja_build build;
+	struct tkb_ninja_log log;
+	struct tkb_ninja_deps deps;
+	struct input *inputs; /* owned; by path, each once */
+	size_t input_count;
+};
+
+static void release_project(struct project *project)
+{
+	tkb_ninja_build_release(&project->build);
+	tkb_ninja_log_release(&project->log);
+	tkb_ninja_deps_release(&project->deps);
+	free(project->inputs);
+}
+
+static int read_file(const struct project *project, const char *name,
+                     struct tkb_buf *out, struct tkb_error *err)
+{
+	struct stat status;
+
+	tkb_buf_reset(out);
+	return tkb_fd_read_file(project->place->dir_fd, name, FILE_LIMIT, out,
+	                        &status, err);
+}
+
+static int read_build(struct project *project, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT);
+	int rc;
+
+	rc = read_file(project, TKB_NINJA_BUILD, &text, err);
+	return rc < 0 ? rc
+	              : tkb_ninja_build_read(tkb_buf_bytes(&text),
+	                                     &project->build, err);
+}
+
+/* Where no rule has "deps", ninja writes none. */
+static int read_logs(struct project *project, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT);
+	int rc;
+
+	rc = read_file(project, TKB_NINJA_LOG, &text, err);
+	if (rc == 0)
+		rc = tkb_ninja_log_read(tkb_buf_bytes(&text), &project->log,
+		                        err);
+	if (rc < 0 || faccessat(project->place->dir_fd, TKB_NINJA_DEPS, F_OK,
+	                        AT_SYMLINK_NOFOLLOW) < 0)
+		return rc;
+	rc = read_file(project, TKB_NINJA_DEPS, &text, err);
+	return rc < 0 ? rc
+	              : tkb_ninja_deps_read(tkb_buf_bytes(&text),
+	                                    &project->deps, err);
+}
+
+/*
+ * Inputs
+ */
+
+static bool is_output(const struct project *project, const char *path)
+{
+	return tkb_ninja_build_has(project->build.outputs,
+	                           project->build.output_count, path);
+}
+
+/* All inputs that no statement makes. */
+static int list_inputs(struct project *project, struct tkb_error *err)
+{
+	const struct tkb_ninja_build *build = &project->build;
+	TKB_AUTO(tkb_free_at) const char **paths = NULL;
+	size_t count = build->input_count;
+
+	for (size_t i = 0; i < project->deps.count; i++)
+		count += project->deps.items[i].input_count;
+	paths = tkb_alloc_array(count, sizeof(*paths));
+	if (paths == NULL)
+		return tkb_fail_nomem(err);
+	count = 0;
+	for (size_t i = 0; i < build->input_count; i++)
+		paths[count++] = build->inputs[i];
+	for (size_t i = 0; i < project->deps.count; i++) {
+		const struct tkb_ninja_dep *item = &project->deps.items[i];
+
+		/* The log may still have what is built no more. */
+		for (size_t j = 0;
+		     is_output(project, item->output) && j < item->input_count;
+		     j++) {
+			if (!is_output(project, item->inputs[j]))
+				paths[count++] = item->inputs[j];
+		}
+	}
+	count = tkb_sort_texts(paths, count);
+	project->inputs = tkb_alloc_array(count, sizeof(*project->inputs));
+	if (project->inputs == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		project->inputs[i].path = paths[i];
+	project->input_count = count;
+	return 0;
+}
+
+static int read_inputs(struct project *project, struct tkb_hasher *hasher,
+                       struct tkb_error *err)
+{
+	for (size_t i = 0; i < project->input_count; i++) {
+		struct input *input = &project->inputs[i];
+		const int rc =
+			tkb_ninja_digest(project->place, input->path, hasher,
+		                         &input->digest, &input->mtime, err);
+
+		if (rc == TKB_MISS)
+			return tkb_fail_entry(err, TKB_REASON_MISSING,
+			                      "the input '%.300s' is not there",
+			                      input->path);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* An order that paths, which are others elsewhere, have no part in. */
+static int compare_digests(const void *a, const void *b)
+{
+	const struct input *const *left = a;
+	const struct input *const *right = b;
+	const int order =
+		tkb_digest_compare(&(*left)->digest, &(*right)->digest);
+
+	return order != 0 ? order : strcmp((*left)->path, (*right)->path);
+}
+
+static int compare_inputs(const void *a, const void *b)
+{
+	const struct input *left = a;
+	const struct input *right = b;
+
+	return strcmp(left->path, right->path);
+}
+
+/*
+ * Is there something to build?
+ */
+
+/* The time of an input, which may be another statement's output. */
+static int find_mtime(const struct project *project, const char *path,
+                      int64_t *out, struct tkb_error *err)
+{
+	const struct input wanted = { .path = path };
+	const struct input *found =
+		project->input_count == 0
+			? NULL
+			: bsearch(&wanted, project->inputs,
+	                          project->input_count, sizeof(wanted),
+	                          compare_inputs);
+	struct stat status;
+	int rc;
+
+	if (found != NULL) {
+		*out = found->mtime;
+		return 0;
+	}
+	if (!is_output(project, path))
+		return tkb_fail_entry(err, TKB_REASON_METADATA,
+		                      "the input '%.300s' is phony", path);
+	rc = tkb_ninja_stat(project->place, path, &status, err);
+	if (rc == TKB_MISS)
+		return tkb_fail_entry(err, TKB_REASON_MISSING,
+		                      "the output '%.300s' is not there", path);
+	if (rc == 0)
+		*out = tkb_ninja_mtime(&status);
+	return rc;
+}
+
+/* Note that `input` is newer than `output`. */
+static void note_newer(const char *input, const char *output, bool *is_fresh,
+                       struct tkb_error *why)
+{
+	if (*is_fresh)
+		(void)tkb_fail_entry(why, TKB_REASON_INPUTS,
+		                     "'%.200s' is newer than '%.200s', which "
+		                     "is made of it",
+		                     input, output);
+	*is_fresh = false;
+}
+
+static int compare_times(const struct project *project,
+                         const char *const *inputs, size_t count,
+                         const char *output, int64_t mtime, bool *is_fresh,
+                         struct tkb_error *why, struct tkb_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t other = 0;
+		const int rc = find_mtime(project, inputs[i], &other, err);
+
+		if (rc < 0)
+			return rc;
+		if (other > mtime)
+			note_newer(inputs[i], output, is_fresh, why);
+	}
+	return 0;
+}
+
+/* The log's row of `output`, which `edge` makes by the command that it has. */
+static int find_row(const struct project *project,
+                    const struct tkb_ninja_edge *edge, const char *output,
+                    const struct tkb_ninja_output **out, struct tkb_error *err)
+{
+	const struct tkb_ninja_output *row =
+		tkb_ninja_log_find(&project->log, output);
+
+	if (tkb_ninja_inside(project->place, output) == NULL)
+		return tkb_fail_entry(err, TKB_REASON_OUTSIDE,
+		                      "the output '%.300s' is outside the "
+		                      "folder that it is built in",
+		                      output);
+	if (row == NULL)
+		return tkb_fail_entry(err, TKB_REASON_MISSING,
+		                      "ninja's log does not know '%.300s'",
+		                      output);
+	if (row->hash !=
+	    tkb_ninja_hash(project->log.version, tkb_text(edge->command)))
+		return tkb_fail_entry(err, TKB_REASON_INPUTS,
+		                      "'%.300s' was not built by the command "
+		                      "that build.ninja has for it",
+		                      output);
+	*out = row;
+	return 0;
+}
+
+/* As ninja decides what is dirty. */
+static int check_output(const struct project *project,
+                        const struct tkb_ninja_edge *edge, const char *output,
+                        bool *is_fresh, struct tkb_error *why,
+                        struct tkb_error *err)
+{
+	const struct tkb_ninja_dep *dep =
+		tkb_ninja_deps_find(&project->deps, output);
+	const struct tkb_ninja_output *row = NULL;
+	int64_t mtime = 0;
+	int64_t oldest;
+	int rc;
+
+	rc = find_row(project, edge, output, &row, err);
+	if (rc == 0)
+		rc = find_mtime(project, output, &mtime, err);
+	if (rc < 0)
+		return rc;
+	oldest = edge->is_restat || row->mtime < mtime ? row->mtime : mtime;
+	rc = compare_times(project, edge->inputs, edge->input_count, output,
+	                   oldest, is_fresh, why, err);
+	if (rc == 0 && dep == NULL && edge->has_deps &&
+	    output == edge->outputs[0])
+		rc = tkb_fail_entry(err, TKB_REASON_MISSING,
+		                    "'%s' does not know '%.300s'",
+		                    TKB_NINJA_DEPS, output);
+	if (rc < 0 || dep == NULL)
+		return rc;
+	if (mtime > dep->mtime)
+		note_newer(output, TKB_NINJA_DEPS, is_fresh, why);
+	return compare_times(project, dep->inputs, dep->input_count, output,
+	                     oldest, is_fresh, why, err);
+}
+
+static int check_outputs(const struct project *project, bool *is_fresh,
+                         struct tkb_error *why, struct tkb_error *err)
+{
+	int rc = 0;
+
+	*is_fresh = true;
+	for (size_t i = 0; i < project->build.edge_count; i++) {
+		const struct tkb_ninja_edge *edge = &project->build.edges[i];
+
+		for (size_t j = 0; j < edge->output_count && rc == 0; j++)
+			rc = check_output(project, edge, edge->outputs[j],
+			                  is_fresh, why, err);
+	}
+	return rc;
+}
+
+/*
+ * Make
+ */
+
+static void add_line(const char *word, const char *middle, const char *path,
+                     struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, word);
+	tkb_buf_add_byte(out, ' ');
+	tkb_buf_add_text(out, middle);
+	if (middle[0] != '\0')
+		tkb_buf_add_byte(out, ' ');
+	tkb_buf_add_text(out, path);
+	tkb_buf_add_byte(out, '\n');
+}
+
+static void write_output(const struct project *project, const char *output,
+                         struct tkb_buf *out)
+{
+	const struct tkb_ninja_dep *dep =
+		tkb_ninja_deps_find(&project->deps, output);
+	char count[32] = "-";
+
+	if (dep != NULL)
+		(void)snprintf(count, sizeof(count), "%zu", dep->input_count);
+	add_line("out", count, output, out);
+	for (size_t i = 0; dep != NULL && i < dep->input_count; i++)
+		add_line("dep", "", dep->inputs[i], out);
+}
+
+static int write_inputs(const struct project *project, struct tkb_buf *out,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	const struct input **sorted =
+		tkb_alloc_array(project->input_count, sizeof(*sorted));
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	if (sorted == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < project->input_count; i++)
+		sorted[i] = &project->inputs[i];
+	if (project->input_count > 1)
+		qsort(sorted, project->input_count, sizeof(*sorted),
+		      compare_digests);
+	for (size_t i = 0; i < project->input_count; i++) {
+		tkb_digest_to_hex(&sorted[i]->digest, hex);
+		add_line("in", hex, sorted[i]->path, out);
+	}
+	return 0;
+}
+
+static int write_record(const struct project *project, struct tkb_buf *out,
+                        struct tkb_error *err)
+{
+	int rc;
+
+	tkb_buf_add_text(out, "ninja ");
+	tkb_buf_add_number(out, (uint64_t)project->log.version);
+	tkb_buf_add_byte(out, '\n');
+	rc = write_inputs(project, out, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < project->build.output_count; i++)
+		write_output(project, project->build.outputs[i], out);
+	return tkb_buf_check(out, err);
+}
+
+int tkb_ninja_record_make(const struct tkb_ninja_place *place,
+                          struct tkb_hasher *hasher, struct tkb_buf *out,
+                          bool *is_fresh_out, struct tkb_error *why,
+                          struct tkb_error *err)
+{
+	TKB_AUTO(release_project) struct project project = { .place = place };
+	int rc;
+
+	rc = read_build(&project, err);
+	if (rc == 0)
+		rc = read_logs(&project, err);
+	if (rc == 0)
+		rc = list_inputs(&project, err);
+	if (rc == 0)
+		rc = read_inputs(&project, hasher, err);
+	if (rc == 0)
+		rc = check_outputs(&project, is_fresh_out, why, err);
+	return rc < 0 ? rc : write_record(&project, out, err);
+}
+
+/*
+ * Apply
+ */
+
+/* Lines of a copy, each of which gets a zero for its end. */
+struct reader {
+	char *at;
+};
+
+static int fail_record(struct tkb_error *err)
+{
+	return tkb_fail_entry(err, TKB_REASON_METADATA,
+	                      "its record of ninja's build makes no sense");
+}
+
+/* Take a line that begins with `word` and a space; NULL where none is next. */
+static const char *take(struct reader *reader, const char *word)
+{
+	const size_t length = strlen(word);
+	char *line = reader->at;
+	char *end = strchr(line, '\n');
+
+	if (end == NULL || strncmp(line, word, length) != 0 ||
+	    line[length] != ' ')
+		return NULL;
+	*end = '\0';
+	reader->at = end + 1;
+	return line + length + 1;
+}
+
+/* Hold an input against its digest; `*newest` is the time of the newest. */
+static int check_input(const struct tkb_ninja_place *place, const char *line,
+                       struct tkb_hasher *hasher, int64_t *newest,
+                       struct tkb_error *err)
+{
+	const size_t size = TKB_DIGEST_HEX_SIZE - 1;
+	struct tkb_digest wanted;
+	struct tkb_digest digest;
+	const char *path;
+	int64_t mtime = 0;
+	int rc;
+
+	if (strlen(line) < size + 2 || line[size] != ' ' ||
+	    !tkb_digest_from_hex((struct tkb_bytes){ line, size }, &wanted))
+		return fail_record(err);
+	path = line + size + 1;
+	rc = tkb_ninja_digest(place, path, hasher, &digest, &mtime, err);
+	if (rc < 0)
+		return rc;
+	if (rc == TKB_MISS)
+		return tkb_fail_entry(err, TKB_REASON_INPUTS,
+		                      "'%.300s', which it was built of, is not "
+		                      "there",
+		                      path);
+	if (!tkb_digest_equal(&digest, &wanted))
+		return tkb_fail_entry(err, TKB_REASON_INPUTS,
+		                      "'%.300s', which it was built of, is "
+		                      "another one here",
+		                      path);
+	if (mtime > *newest)
+		*newest = mtime;
+	return 0;
+}
+
+static int read_deps(struct reader *reader, const char *output,
+                     const char *count, struct tkb_ninja_deps *deps,
+                     struct tkb_error *err)
+{
+	struct tkb_ninja_dep *item = &deps->items[deps->count];
+	char *end = NULL;
+
+	errno = 0;
+	item->output = output;
+	item->input_count = strtoul(count, &end, 10);
+	if (errno != 0 || *end != ' ' || item->input_count > strlen(reader->at))
+		return fail_record(err);
+	item->inputs = tkb_arena_alloc(&deps->arena, item->input_count,
+	                               sizeof(*item->inputs));
+	if (item->inputs == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < item->input_count; i++) {
+		item->inputs[i] = take(reader, "dep");
+		if (item->inputs[i] == NULL)
+			return fail_record(err);
+	}
+	deps->count++;
+	return 0;
+}
+
+/* The outputs of the record are those of build.ninja, in the same order. */
+static int read_outputs(struct reader *reader,
+                        const struct tkb_ninja_build *build,
+                        struct tkb_ninja_deps *deps, struct tkb_error *err)
+{
+	int rc;
+
+	deps->items = tkb_arena_alloc(&deps->arena, build->output_count,
+	                              sizeof(*deps->items));
+	if (deps->items == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < build->output_count; i++) {
+		const char *line = take(reader, "out");
+		const char *path = line == NULL ? NULL : strchr(line, ' ');
+
+		if (path == NULL || strcmp(path + 1, build->outputs[i]) != 0)
+			return fail_record(err);
+		if (line[0] == '-')
+			continue;
+		rc = read_deps(reader, path + 1, line, deps, err);
+		if (rc < 0)
+			return rc;
+	}
+	return *reader->at == '\0' ? 0 : fail_record(err);
+}
+
+static int write_log(const struct tkb_ninja_build *build, int version,
+                     int64_t mtime, struct tkb_buf *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_ninja_log_release)
+	struct tkb_ninja_log log = { .version = version };
+
+	log.outputs = tkb_arena_alloc(&log.arena, build->output_count,
+	                              sizeof(*log.outputs));
+	if (log.outputs == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < build->edge_count; i++) {
+		const struct tkb_ninja_edge *edge = &build->edges[i];
+		const uint64_t hash =
+			tkb_ninja_hash(version, tkb_text(edge->command));
+
+		for (size_t j = 0; j < edge->output_count; j++) {
+			/* ninja refuses two statements that make one. */
+			if (log.output_count == build->output_count)
+				return fail_record(err);
+			log.outputs[log.output_count++] =
+				(struct tkb_ninja_output){
+					.name = edge->outputs[j],
+					.mtime = mtime,
+					.hash = hash
+				};
+		}
+	}
+	tkb_ninja_log_write(&log, out);
+	return tkb_buf_check(out, err);
+}
+
+static int64_t now(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_REALTIME, &time);
+	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static int stamp(const struct project *project, int version, int64_t newest,
+                 struct tkb_ninja_deps *deps, struct tkb_buf *log_out,
+                 struct tkb_buf *deps_out, struct tkb_error *err)
+{
+	int64_t mtime = now();
+	int rc;
+
+	if (mtime < newest)
+		mtime = newest;
+	rc = tkb_ninja_touch(project->place, project->build.outputs,
+	                     project->build.output_count, &mtime, err);
+	if (rc == 0)
+		rc = write_log(&project->build, version, mtime, log_out, err);
+	for (size_t i = 0; i < deps->count; i++)
+		deps->items[i].mtime = mtime;
+	if (rc == 0 && deps->count != 0)
+		rc = tkb_ninja_deps_write(deps, deps_out, err);
+	return rc;
+}
+
+int tkb_ninja_record_apply(const struct tkb_ninja_place *place,
+                           struct tkb_bytes record, struct tkb_hasher *hasher,
+                           struct tkb_buf *log_out, struct tkb_buf *deps_out,
+                           struct tkb_error *err)
+{
+	TKB_AUTO(release_project) struct project project = { .place = place };
+	TKB_AUTO(tkb_ninja_deps_release) struct tkb_ninja_deps deps = { 0 };
+	struct reader reader = { tkb_arena_string(&deps.arena, record) };
+	const char *version;
+	const char *line;
+	int64_t newest = 0;
+	int rc;
+
+	if (reader.at == NULL)
+		return tkb_fail_nomem(err);
+	version = take(&reader, "ninja");
+	if (version == NULL || version[0] < '5' || version[0] > '7' ||
+	    version[1] != '\0')
+		return fail_record(err);
+	for (line = take(&reader, "in"); line != NULL;
+	     line = take(&reader, "in")) {
+		rc = check_input(place, line, hasher, &newest, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = read_build(&project, err);
+	if (rc == 0)
+		rc = read_outputs(&reader, &project.build, &deps, err);
+	return rc < 0 ? rc
+	              : stamp(&project, version[0] - '0', newest, &deps,
+	                      log_out, deps_out, err);
+}
