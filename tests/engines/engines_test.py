@@ -16,6 +16,7 @@ import moving  # noqa: E402,F401  pylint: disable=unused-import
 import publishing  # noqa: E402,F401  pylint: disable=unused-import
 import hiding  # noqa: E402,F401  pylint: disable=unused-import
 import building  # noqa: E402,F401  pylint: disable=unused-import
+import flashinfer  # noqa: E402,F401  pylint: disable=unused-import
 import profiles  # noqa: E402,F401  pylint: disable=unused-import
 import running  # noqa: E402,F401  pylint: disable=unused-import
 import slow  # noqa: E402,F401  pylint: disable=unused-import

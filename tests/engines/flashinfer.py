@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FlashInfer's own code finds nothing to build on a second machine.
+
+Its wheel, in build/venv/flashinfer, writes build.ninja and calls ninja. What it
+asks of PyTorch, TVM and CUDA is answered by stubs: there is no GPU.
+"""
+import json
+import os
+import shutil
+import subprocess
+
+from building import left_out, ninjas
+from machines import write
+from scene import Skip, equal, require, test
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+WHEEL = os.path.join(HERE, "..", "..", "build", "venv", "flashinfer")
+STUBS = {
+    "torch/__init__.py": """
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return "torch." + name
+class version: cuda = "13.0"
+class _C: _GLIBCXX_USE_CXX11_ABI = 1
+class cuda:
+    is_available = staticmethod(lambda: False)
+    device_count = staticmethod(lambda: 0)
+""",
+    "tvm_ffi/__init__.py": """
+import os
+class libinfo:
+    find_include_path = staticmethod(
+        lambda: os.path.join(os.path.dirname(__file__), "include"))
+    find_dlpack_include_path = find_include_path
+""",
+    "tvm_ffi/include/tvm.h": "inline int tvm() { return 1; }\n",
+    "filelock.py": """
+class FileLock:
+    def __init__(self, *words, **more): pass
+    def __enter__(self): return self
+    def __exit__(self, *words): pass
+""",
+    "packaging/__init__.py": "",
+    "packaging/version.py": """
+class Version(tuple):
+    def __new__(cls, text):
+        return tuple.__new__(cls, (int(i) for i in text.split(".")))
+""",
+}
+# As nvcc, it names all headers, also those behind -isystem.
+NVCC = """#!/usr/bin/env python3
+import subprocess, sys
+words = sys.argv[1:]
+if words == ["--version"]:
+    sys.exit(print("release 13.0, V13.0.88"))
+keep = ["c++", "-fPIC", "-MD", "-x", "c++"]
+for word, value in zip(words, words[1:] + [""]):
+    if word in ("-c", "-o", "-MF"):
+        keep += [word, value]
+    elif word == "-isystem":
+        keep += ["-I", value]
+sys.exit(subprocess.call(keep))
+"""
+PROGRAM = """
+import importlib.machinery, sys, types
+site = sys.argv[1]
+for name in ("flashinfer", "flashinfer.jit"):
+    package = types.ModuleType(name)
+    package.__path__ = [f"{site}/{name.replace('.', '/')}"]
+    package.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
+    sys.modules[name] = package
+from flashinfer.jit import core, env
+source = env.FLASHINFER_GEN_SRC_DIR / "own" / "own.cu"
+source.parent.mkdir(parents=True, exist_ok=True)
+core.write_if_different(source, "#include <flashinfer/own.h>\\n"
+                        "#include <tvm.h>\\n"
+                        "int f() { return own() + tvm(); }\\n")
+spec = core.gen_jit_spec("own", [source])
+spec.build(verbose=True)
+"""
+
+
+class Machine:
+    def __init__(self, scene, name, ninja):
+        self.scene = scene
+        self.home = scene.path(name)
+        self.site = os.path.join(self.home, "site")
+        self.cuda = os.path.join(self.home, "cuda")
+        self.folder = os.path.join(self.home, ".cache", "flashinfer")
+        shutil.copytree(WHEEL, self.site)
+        for path, text in STUBS.items():
+            write(os.path.join(self.site, path), text)
+        self.header = os.path.join(self.site, "flashinfer", "data", "include",
+                                   "flashinfer", "own.h")
+        write(self.header, "inline int own() { return 1; }\n")
+        for library in ("cudart", "cuda"):
+            path = os.path.join(self.cuda, "lib64", f"lib{library}.so")
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            subprocess.run(["c++", "-shared", "-x", "c++", "/dev/null", "-o",
+                            path], check=True)
+        nvcc = os.path.join(self.cuda, "bin", "nvcc")
+        write(nvcc, NVCC)
+        os.chmod(nvcc, 0o755)
+        os.makedirs(os.path.join(self.home, "bin"))
+        os.symlink(ninja, os.path.join(self.home, "bin", "ninja"))
+        self.environment = {
+            "HOME": self.home, "PYTHONPATH": self.site,
+            "CUDA_HOME": self.cuda, "FLASHINFER_CUDA_ARCH_LIST": "9.0a",
+            "PATH": os.path.join(self.home, "bin") + ":" + os.environ["PATH"],
+            "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def build(self):
+        """What ninja says when FlashInfer loads its module."""
+        ended = subprocess.run(
+            ["python3", "-c", PROGRAM, self.site],
+            env={**os.environ, **self.environment}, capture_output=True,
+            check=False, text=True)
+        equal(ended.returncode, 0, ended.stdout, ended.stderr)
+        return ended.stdout
+
+    def verb(self, verb, *words):
+        ended = self.scene.tkbundle(verb, "--engine", "flashinfer", "--json",
+                                    *words, self.scene.path("fi.tkb"),
+                                    env=self.environment)
+        equal(ended.status, 0, ended.err)
+        return json.loads(ended.out)
+
+
+@test("FlashInfer builds nothing on a second machine, by its own code")
+def _(scene):
+    if not os.path.exists(WHEEL):
+        raise Skip("there is no wheel of FlashInfer")
+    if shutil.which("c++") is None:
+        raise Skip("there is no c++")
+    for number, ninja in enumerate(ninjas()):
+        first = Machine(scene, f"first{number}", ninja)
+        require("[2/2]" in first.build())
+        equal(first.verb("collect", "-o")["collected"], 2)
+        second = Machine(scene, f"second{number}/place", ninja)
+        shutil.rmtree(first.home)
+        equal(second.verb("emit")["emitted"], 2)
+        said = second.build()
+        require("no work to do" in said, said)
+        third = Machine(scene, f"third{number}", ninja)
+        write(third.header, "inline int own() { return 2; }\n")
+        reason, message = left_out(third.verb("emit"))
+        equal(reason, "inputs")
+        require(third.header in message, message)
+        require("[2/2]" in third.build())
