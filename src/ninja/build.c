@@ -3,65 +3,14 @@
 
 #include <stdlib.h>
 
-#include "ninja/lexer.h"
+#include "ninja/parser.h"
 
 void tkb_ninja_build_release(struct tkb_ninja_build *build)
 {
 	tkb_arena_release(&build->arena);
 }
 
-enum {
-	DEPTH_LIMIT = 16 /* of variables in each other */
-};
-
-struct paths {
-	const char **items; /* owned; each in the lexer's arena */
-	size_t count;
-	size_t capacity;
-};
-
-/* A variable of a rule: where its value begins. */
-struct binding {
-	struct tkb_bytes name;
-	size_t at;
-};
-
-struct rule {
-	struct tkb_bytes name;
-	size_t first; /* of its bindings */
-	size_t end;
-};
-
-/* A statement that is not phony; its paths are those of the parser. */
-struct statement {
-	const struct tkb_ninja_variable *variables; /* in the lexer's arena */
-	size_t variable_count;
-	size_t rule;
-	size_t first_output;
-	size_t explicit_outputs_end;
-	size_t outputs_end;
-	size_t first_input;
-	size_t explicit_inputs_end;
-	size_t inputs_end; /* behind the implicit ones */
-};
-
-struct parser {
-	struct tkb_ninja_lexer lexer;
-	struct binding *bindings; /* owned */
-	size_t binding_count;
-	size_t binding_capacity;
-	struct rule *rules; /* owned */
-	size_t rule_count;
-	size_t rule_capacity;
-	struct statement *statements; /* owned */
-	size_t statement_count;
-	size_t statement_capacity;
-	struct paths inputs;
-	struct paths outputs; /* of statements that are not phony */
-	struct paths phonies; /* outputs of those that are */
-};
-
-static void release_parser(struct parser *parser)
+static void release_parser(struct tkb_ninja_parser *parser)
 {
 	tkb_ninja_lexer_release(&parser->lexer);
 	free(parser->bindings);
@@ -72,7 +21,7 @@ static void release_parser(struct parser *parser)
 	free(parser->phonies.items);
 }
 
-static int add_path(struct paths *paths, const char *path,
+static int add_path(struct tkb_ninja_paths *paths, const char *path,
                     struct tkb_error *err)
 {
 	const int rc = tkb_grow(&paths->items, &paths->capacity, paths->count,
@@ -84,8 +33,8 @@ static int add_path(struct paths *paths, const char *path,
 }
 
 /* Read paths up to what is none. */
-static int read_paths(struct parser *parser, struct paths *paths,
-                      struct tkb_error *err)
+static int read_paths(struct tkb_ninja_parser *parser,
+                      struct tkb_ninja_paths *paths, struct tkb_error *err)
 {
 	const char *path;
 	int rc;
@@ -126,7 +75,7 @@ static int read_indented(struct tkb_ninja_lexer *lexer, struct tkb_bytes *name,
 	return TKB_MISS;
 }
 
-static int add_binding(struct parser *parser, struct tkb_bytes name,
+static int add_binding(struct tkb_ninja_parser *parser, struct tkb_bytes name,
                        struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
@@ -140,13 +89,13 @@ static int add_binding(struct parser *parser, struct tkb_bytes name,
 	if (rc < 0)
 		return rc;
 	parser->bindings[parser->binding_count++] =
-		(struct binding){ .name = name, .at = lexer->at };
+		(struct tkb_ninja_binding){ .name = name, .at = lexer->at };
 	tkb_ninja_lexer_skip_line(lexer);
 	return 0;
 }
 
 /* The variables of a rule are expanded for each statement. */
-static int read_bindings(struct parser *parser, struct tkb_error *err)
+static int read_bindings(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
 	struct tkb_bytes name;
@@ -175,9 +124,9 @@ static int read_bindings(struct parser *parser, struct tkb_error *err)
 }
 
 /* A rule, or a pool, which has variables as well. */
-static int read_rule(struct parser *parser, struct tkb_error *err)
+static int read_rule(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
-	struct rule rule = { .first = parser->binding_count };
+	struct tkb_ninja_rule rule = { .first = parser->binding_count };
 	int rc;
 
 	rc = tkb_ninja_lexer_word(&parser->lexer, &rule.name, err);
@@ -193,7 +142,7 @@ static int read_rule(struct parser *parser, struct tkb_error *err)
 	return 0;
 }
 
-static int read_pool(struct parser *parser, struct tkb_error *err)
+static int read_pool(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_bytes name;
 
@@ -257,7 +206,8 @@ static bool take_bar(struct tkb_ninja_lexer *lexer, const char *bar)
 }
 
 /* The index of the rule, or how many there are. */
-static size_t find_rule(const struct parser *parser, struct tkb_bytes name)
+static size_t find_rule(const struct tkb_ninja_parser *parser,
+                        struct tkb_bytes name)
 {
 	size_t i = 0;
 
@@ -268,7 +218,8 @@ static size_t find_rule(const struct parser *parser, struct tkb_bytes name)
 }
 
 /* Keep the statement; its variables are those that the lexer has read. */
-static int add_statement(struct parser *parser, struct statement *statement,
+static int add_statement(struct tkb_ninja_parser *parser,
+                         struct tkb_ninja_statement *statement,
                          struct tkb_error *err)
 {
 	const struct tkb_ninja_scope *scope = &parser->lexer.statement;
@@ -291,7 +242,8 @@ static int add_statement(struct parser *parser, struct statement *statement,
 }
 
 /* What follows the outputs: "rule in | implicit || order-only |@ validation" */
-static int read_inputs(struct parser *parser, struct statement *statement,
+static int read_inputs(struct tkb_ninja_parser *parser,
+                       struct tkb_ninja_statement *statement,
                        struct tkb_error *err)
 {
 	static const char *const bars[] = { "||", "|@" };
@@ -317,11 +269,11 @@ static int read_inputs(struct parser *parser, struct statement *statement,
 }
 
 /* "out | implicit: rule in..." */
-static int read_files(struct parser *parser, struct tkb_error *err)
+static int read_files(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
 	const size_t before = parser->outputs.count;
-	struct statement statement = { .first_output = before };
+	struct tkb_ninja_statement statement = { .first_output = before };
 	struct tkb_bytes rule;
 	int rc;
 
@@ -353,7 +305,7 @@ static int read_files(struct parser *parser, struct tkb_error *err)
 }
 
 /* Paths are expanded with variables that stand below them. */
-static int read_build(struct parser *parser, struct tkb_error *err)
+static int read_build(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
 	const size_t start = lexer->at;
@@ -370,7 +322,8 @@ static int read_build(struct parser *parser, struct tkb_error *err)
 	return rc;
 }
 
-static int read_statement(struct parser *parser, struct tkb_error *err)
+static int read_statement(struct tkb_ninja_parser *parser,
+                          struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
 	struct tkb_bytes word;
@@ -397,7 +350,7 @@ static int read_statement(struct parser *parser, struct tkb_error *err)
 	return tkb_ninja_lexer_fail(lexer, "no statement", err);
 }
 
-static int read_all(struct parser *parser, struct tkb_error *err)
+static int read_all(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
 	int rc = 0;
@@ -419,164 +372,8 @@ static int read_all(struct parser *parser, struct tkb_error *err)
 	return rc;
 }
 
-/*
- * Commands
- */
-
-/* Of which statement variables are looked up, and how deep in each other. */
-struct edge_names {
-	struct parser *parser;
-	const struct statement *statement;
-	size_t depth;
-};
-
-static bool is_safe_in_shell(const char *path)
-{
-	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "abcdefghijklmnopqrstuvwxyz"
-				   "0123456789_+-./";
-
-	return path[strspn(path, safe)] == '\0';
-}
-
-/* As ninja quotes a path in a command. */
-static void add_quoted(const char *path, struct tkb_buf *out)
-{
-	if (is_safe_in_shell(path)) {
-		tkb_buf_add_text(out, path);
-		return;
-	}
-	tkb_buf_add_byte(out, '\'');
-	for (; *path != '\0'; path++) {
-		if (*path == '\'')
-			tkb_buf_add_text(out, "'\\''");
-		else
-			tkb_buf_add_byte(out, *path);
-	}
-	tkb_buf_add_byte(out, '\'');
-}
-
-static void add_paths(const struct paths *paths, size_t first, size_t end,
-                      char separator, struct tkb_buf *out)
-{
-	for (size_t i = first; i < end; i++) {
-		if (i != first)
-			tkb_buf_add_byte(out, separator);
-		add_quoted(paths->items[i], out);
-	}
-}
-
-/* Where there is no such rule, ninja refuses the file. */
-static const struct binding *find_binding(const struct parser *parser,
-                                          size_t index, struct tkb_bytes name)
-{
-	const struct rule *rule = &parser->rules[index];
-
-	if (index == parser->rule_count)
-		return NULL;
-	for (size_t i = rule->end; i > rule->first; i--) {
-		if (tkb_bytes_equal(parser->bindings[i - 1].name, name))
-			return &parser->bindings[i - 1];
-	}
-	return NULL;
-}
-
-/*
- * A statement without variables is in the scope of the file, which then comes
- * before its rule.
- */
-static const char *find_value(const struct edge_names *names,
-                              struct tkb_bytes name, bool has_binding)
-{
-	const struct statement *statement = names->statement;
-	const struct tkb_ninja_scope *file = &names->parser->lexer.file;
-
-	for (size_t i = statement->variable_count; i > 0; i--) {
-		if (tkb_bytes_equal(statement->variables[i - 1].name, name))
-			return statement->variables[i - 1].value;
-	}
-	if (has_binding && statement->variable_count != 0)
-		return NULL;
-	return tkb_ninja_scope_value(file, name);
-}
-
-static int look_up(void *self, struct tkb_bytes name, struct tkb_buf *out,
-                   struct tkb_error *err)
-{
-	struct edge_names *names = self;
-	struct parser *parser = names->parser;
-	const struct statement *edge = names->statement;
-	const struct tkb_ninja_names inner = { look_up, names };
-	const struct binding *binding =
-		find_binding(parser, edge->rule, name);
-	const char *value;
-	int rc;
-
-	if (is_word(name, "in") || is_word(name, "in_newline")) {
-		add_paths(&parser->inputs, edge->first_input,
-		          edge->explicit_inputs_end,
-		          name.size == 2 ? ' ' : '\n', out);
-		return 0;
-	}
-	if (is_word(name, "out")) {
-		add_paths(&parser->outputs, edge->first_output,
-		          edge->explicit_outputs_end, ' ', out);
-		return 0;
-	}
-	value = find_value(names, name, binding != NULL);
-	if (value != NULL)
-		tkb_buf_add_text(out, value);
-	if (value != NULL || binding == NULL)
-		return 0;
-	if (names->depth == DEPTH_LIMIT)
-		return tkb_ninja_lexer_fail(&parser->lexer,
-		                            "variables of a rule that lead to "
-		                            "each other",
-		                            err);
-	names->depth++;
-	rc = tkb_ninja_lexer_expand(&parser->lexer, binding->at, &inner, out,
-	                            err);
-	names->depth--;
-	return rc;
-}
-
-/* What ninja hashes: the command, and what a file for it would hold. */
-static int expand_command(struct parser *parser,
-                          const struct statement *statement,
-                          struct tkb_arena *arena, struct tkb_ninja_edge *edge,
-                          struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf command = TKB_BUF_INIT(TKB_NINJA_VALUE_LIMIT);
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf other = TKB_BUF_INIT(TKB_NINJA_VALUE_LIMIT);
-	struct edge_names names = { .parser = parser, .statement = statement };
-	int rc;
-
-	rc = look_up(&names, tkb_text("restat"), &other, err);
-	edge->is_restat = other.size != 0;
-	tkb_buf_reset(&other);
-	if (rc == 0)
-		rc = look_up(&names, tkb_text("deps"), &other, err);
-	edge->has_deps = other.size != 0;
-	tkb_buf_reset(&other);
-	if (rc == 0)
-		rc = look_up(&names, tkb_text("command"), &command, err);
-	if (rc == 0)
-		rc = look_up(&names, tkb_text("rspfile_content"), &other, err);
-	if (rc == 0)
-		rc = tkb_buf_check(&other, err);
-	if (rc < 0)
-		return rc;
-	if (other.size != 0) {
-		tkb_buf_add_text(&command, ";rspfile=");
-		tkb_buf_add(&command, tkb_buf_bytes(&other));
-	}
-	return tkb_arena_copy_buf(arena, &command, &edge->command, err);
-}
-
 /* Copy the paths from `first` to `end`. */
-static int keep(struct tkb_arena *arena, const struct paths *paths,
+static int keep(struct tkb_arena *arena, const struct tkb_ninja_paths *paths,
                 size_t first, size_t end, const char ***items, size_t *count,
                 struct tkb_error *err)
 {
@@ -593,8 +390,8 @@ static int keep(struct tkb_arena *arena, const struct paths *paths,
 	return rc;
 }
 
-static int keep_edges(struct parser *parser, struct tkb_ninja_build *build,
-                      struct tkb_error *err)
+static int keep_edges(struct tkb_ninja_parser *parser,
+                      struct tkb_ninja_build *build, struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -603,7 +400,7 @@ static int keep_edges(struct parser *parser, struct tkb_ninja_build *build,
 	if (build->edges == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < parser->statement_count && rc == 0; i++) {
-		const struct statement *from = &parser->statements[i];
+		const struct tkb_ninja_statement *from = &parser->statements[i];
 		struct tkb_ninja_edge *edge = &build->edges[i];
 
 		rc = keep(&build->arena, &parser->outputs, from->first_output,
@@ -614,8 +411,8 @@ static int keep_edges(struct parser *parser, struct tkb_ninja_build *build,
 			          from->first_input, from->inputs_end,
 			          &edge->inputs, &edge->input_count, err);
 		if (rc == 0)
-			rc = expand_command(parser, from, &build->arena, edge,
-			                    err);
+			rc = tkb_ninja_command_expand(parser, from,
+			                              &build->arena, edge, err);
 	}
 	build->edge_count = parser->statement_count;
 	return rc;
@@ -629,7 +426,8 @@ bool tkb_ninja_build_has(const char *const *paths, size_t count,
 }
 
 /* Drop what is in `others`; both are sorted. */
-static void subtract(struct paths *paths, const struct paths *others)
+static void subtract(struct tkb_ninja_paths *paths,
+                     const struct tkb_ninja_paths *others)
 {
 	size_t kept = 0;
 	size_t other = 0;
@@ -645,7 +443,7 @@ static void subtract(struct paths *paths, const struct paths *others)
 	paths->count = kept;
 }
 
-static void sort(struct paths *paths)
+static void sort(struct tkb_ninja_paths *paths)
 {
 	paths->count = tkb_sort_texts(paths->items, paths->count);
 }
@@ -653,7 +451,8 @@ static void sort(struct paths *paths)
 int tkb_ninja_build_read(struct tkb_bytes text, struct tkb_ninja_build *out,
                          struct tkb_error *err)
 {
-	TKB_AUTO(release_parser) struct parser parser = { .lexer.text = text };
+	TKB_AUTO(release_parser)
+	struct tkb_ninja_parser parser = { .lexer.text = text };
 	TKB_AUTO(tkb_ninja_build_release) struct tkb_ninja_build build = { 0 };
 	int rc;
 
