@@ -98,7 +98,7 @@ class Machine:
             path = os.path.join(self.cuda, "lib64", f"lib{library}.so")
             os.makedirs(os.path.dirname(path), exist_ok=True)
             subprocess.run(["c++", "-shared", "-x", "c++", "/dev/null", "-o",
-                            path], check=True)
+                            path], check=True, cwd=self.home)
         nvcc = os.path.join(self.cuda, "bin", "nvcc")
         write(nvcc, NVCC)
         os.chmod(nvcc, 0o755)
@@ -115,7 +115,7 @@ class Machine:
         ended = subprocess.run(
             ["python3", "-c", PROGRAM, self.site],
             env={**os.environ, **self.environment}, capture_output=True,
-            check=False, text=True)
+            check=False, text=True, cwd=self.home)
         equal(ended.returncode, 0, ended.stdout, ended.stderr)
         return ended.stdout
 
