@@ -16,6 +16,7 @@ from typing import Any, Dict, Iterator, List, Tuple, Type, TypeVar
 from tkbundle import _errors
 
 MISS, PARTIAL, LEFT_OUT = 1, -11, -8
+RESERVE = 64  # bytes for what structs with a size may get at their end
 PROFILES = {"full": 0, "lean": 1}
 LAYOUTS = {"auto": 0, "triton": 1, "inductor": 2}
 NEEDS = {"all": 0, "any": 1}
@@ -71,7 +72,7 @@ class EmitOptions(Structure):
                 ("threads", c_uint32), ("deadline_ms", c_uint32),
                 ("is_enabled", c_bool), ("watch", c_void_p),
                 ("trees", c_void_p), ("tree_count", c_size_t),
-                ("staged_in", c_char_p)]
+                ("staged_in", c_char_p), ("forgets_layout", c_bool)]
 
 
 _EMIT_COUNTS: List[Tuple[str, Any]] = [
@@ -226,8 +227,13 @@ T = TypeVar("T", bound=Structure)
 
 
 def sized(kind: Type[T], **values: Any) -> T:
-    """A struct that says how large it is."""
-    return kind(struct_size=ctypes.sizeof(kind), **values)
+    """A struct that says how large it is, with room for members of a newer
+    library, which are zero."""
+    room = ctypes.create_string_buffer(ctypes.sizeof(kind) + RESERVE)
+    struct = kind.from_buffer(room)
+    for name, value in {"struct_size": len(room), **values}.items():
+        setattr(struct, name, value)
+    return struct
 
 
 def strings(texts: List[bytes]) -> Any:

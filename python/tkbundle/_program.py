@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -95,8 +96,7 @@ def _judge(status: Optional[int], out: bytes, words: bytes,
     lines = words.decode("utf-8", "replace").strip().splitlines()
     if status and not reason:
         last = lines[-1] if lines else f"it ended with {status}"
-        start = NAME + ": "
-        reason = last[len(start):] if last.startswith(start) else last
+        reason = re.sub(rf"^{NAME}( \w+)?: ", "", last)
     return Outcome(-1 if status is None else status,
                    document if isinstance(document, dict) else {}, reason)
 

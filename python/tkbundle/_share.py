@@ -24,7 +24,7 @@ LOOK_S = 2.0  # between two looks for what is new
 BATCH_LOOKS = 5  # until new entries are pushed, even if more come
 KEYS_LIMIT = 5000  # of one push: more do not fit a command line
 MARGIN_S = 2.0  # for the end of what hangs
-NO_RECORD, PARTIAL = 3, 4  # exit statuses
+MISUSED, NO_RECORD, PARTIAL = 2, 3, 4  # exit statuses
 
 _shares: "weakref.WeakSet[Share]" = weakref.WeakSet()
 _warned: Set[str] = set()
@@ -33,9 +33,9 @@ V = TypeVar("V")
 
 
 def warn(what: str, reason: object) -> None:
-    """Say it once for each thing that can fail."""
-    if what not in _warned:
-        _warned.add(what)
+    """Say once that a thing fails, and each reason once."""
+    if not _warned.intersection((what, str(reason))):
+        _warned.update((what, str(reason)))
         logging.getLogger("tkbundle").warning("tkbundle: %s: %s", what, reason)
 
 
@@ -116,7 +116,7 @@ class Share:
         def ask() -> None:
             found = _program.settings(self._settings.wait / 2)
             self._settings = found._replace(**self._told)
-        guarded("config", ask, None)
+        guarded("pull", ask, None)
         self._settled.set()
 
     def _place(self) -> None:
@@ -143,6 +143,8 @@ class Share:
         outcome = self._child.wait(max(left, 0.0))
         self._child = None
         self._is_empty = outcome.status == NO_RECORD
+        # Nothing is configured that could be pushed to.
+        self._is_off = outcome.status == MISUSED
         if outcome.reason and not self._is_empty and not self._ended.is_set():
             warn("pull", outcome.reason)
 

@@ -65,7 +65,7 @@ class _State:
         knobs = getattr(sys.modules.get("triton"), "knobs", None)
         runtime = getattr(knobs, "runtime", None)
         hook = getattr(runtime, "kernel_load_end_hook", None)
-        if hasattr(hook, "add"):
+        if hook is not None and hasattr(hook, "add"):
             hook.add(self.note_load)
 
     def finish_with_worker(self) -> None:
@@ -87,8 +87,10 @@ class _State:
         self.found = self.compiled = 0
         self.seconds = 0.0
         self.loaded = {}
-        if self.shares:
-            _share.guarded("hooks", self.finish_with_worker, None)
+        util = sys.modules.get("multiprocessing.util")
+        if self.shares and util is not None:
+            # It forgets what was to be done at the end, and then asks us.
+            util.register_after_fork(self, _State.finish_with_worker)
 
 
 _state = _State()
@@ -105,7 +107,7 @@ def _root() -> str:
     """Triton's cache root, as this version of it has it."""
     knobs = getattr(sys.modules["triton"], "knobs", None)
     if knobs is not None:
-        root = knobs.cache.dir
+        root = str(knobs.cache.dir)
     else:
         root = os.getenv("TRITON_CACHE_DIR", "").strip() or \
             _cache.default_cache_dir()

@@ -124,6 +124,12 @@ def _(here):
     equal(kernels(here), 3)
 
 
+@test("workers of multiprocessing push what they compiled at their end")
+def _(here):
+    use(here, "3.6", "workers")
+    equal(kernels(here), 4)
+
+
 @test("what is compiled is pushed when nothing more comes, before the exit")
 def _(here):
     use(here, "3.6", "quiet", "12")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user's program: it wants kernels of Triton, for a GPU that is not here.
 
-    user.py [plain|fork|threads|quiet|exit|leave]
+    user.py [plain|fork|workers|threads|hooks|quiet SECONDS|leave]
 
 Prints how many of them were compiled, and how long that took.
 """
 
+import multiprocessing
 import os
 import sys
 import threading
@@ -92,6 +93,18 @@ def fork():
         assert os.waitpid(child, 0)[1] == 0
 
 
+def use_workers():
+    """Workers of multiprocessing end without atexit."""
+    want(4)
+    workers = [multiprocessing.get_context("fork").Process(
+        target=want, args=(warps,)) for warps in (1, 2, 8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+
+
 def use_threads():
     threads = [threading.Thread(target=want, args=(warps,))
                for warps in (1, 2, 4, 8)]
@@ -108,6 +121,8 @@ def main():
     begin = time.monotonic()
     if verb == "fork":
         fork()
+    elif verb == "workers":
+        use_workers()
     elif verb == "threads":
         use_threads()
     elif verb == "hooks":

@@ -69,8 +69,8 @@ def _(here):
     _, found, ended = block(
         here, "one", ', remote="redis://me:secretword@127.0.0.1:1"')
     equal(found, 0)
-    equal(ended.err.count("tkbundle: pull: "), 1, ended.err)
-    equal(ended.err.count("tkbundle: push: "), 1, ended.err)
+    equal((ended.err.count("tkbundle: pull: "), ended.err.count("\n")), (1, 1),
+          ended.err)
     require("secretword" not in ended.err, ended.err)
 
 
