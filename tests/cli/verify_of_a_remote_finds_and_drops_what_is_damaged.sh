@@ -28,7 +28,7 @@ record() {
 	mv record "remote/ref/a/$(sha256sum <record | cut -c 1-64)"
 }
 record 'no record'
-record '{"version":3}'
+record '{"version":9}'
 tkbundle gc --remote remote >words 2>&1 || echo "gc: $?"
 verify --repair
 verify
