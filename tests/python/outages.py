@@ -110,7 +110,15 @@ def _(here):
             if "pull" in words], "a pull")[0]
         started.kill()
         started.wait()
-        wait_until(lambda: ended(pid), "the end of the pull")
+        wait_until(lambda: has_ended(pid), "the end of the pull")
+
+
+@test("who is forked while the parent pulls does not wait for that")
+def _(here):
+    with hanging() as remote:
+        ended = use(here, "3.6", "early", remote=remote, env={
+            "TKBUNDLE_WAIT": "40s", "TKBUNDLE_DEADLINE": "50s"})
+    require(seconds(ended) < 30, ended.out)
 
 
 @test("os._exit ends what runs, and exit does")
@@ -125,9 +133,9 @@ def _(here):
                 one for one, words in children(started.pid).items()
                 if "pull" in words], "a pull")[0]
             started.wait()
-            wait_until(lambda pid=pid: ended(pid), "the end of the pull", 2)
+            wait_until(lambda pid=pid: has_ended(pid), "the end of the pull", 2)
 
 
-def ended(pid):
+def has_ended(pid):
     facts = process(pid)
     return facts is None or facts[1] == "Z"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user's program: it wants kernels of Triton, for a GPU that is not here.
 
-    user.py [plain|fork|workers|threads|hooks|quiet SECONDS|leave]
+    user.py [plain|fork|early|workers|threads|hooks|quiet SECONDS|leave]
 
 Prints how many of them were compiled, and how long that took.
 """
@@ -93,6 +93,17 @@ def fork():
         assert os.waitpid(child, 0)[1] == 0
 
 
+def fork_early():
+    """While another thread waits for a pull, which is the parent's alone."""
+    threading.Thread(target=want, args=(4,), daemon=True).start()
+    time.sleep(1)
+    child = os.fork()
+    if child == 0:
+        want(8)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def use_workers():
     """Workers of multiprocessing end without atexit."""
     want(4)
@@ -121,6 +132,8 @@ def main():
     begin = time.monotonic()
     if verb == "fork":
         fork()
+    elif verb == "early":
+        fork_early()
     elif verb == "workers":
         use_workers()
     elif verb == "threads":
@@ -134,7 +147,7 @@ def main():
           flush=True)
     if verb == "quiet":
         time.sleep(float(sys.argv[2]))
-    if verb in ("quiet", "leave"):
+    if verb in ("early", "quiet", "leave"):
         os._exit(0)
 
 
