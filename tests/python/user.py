@@ -96,7 +96,8 @@ def fork():
 def fork_early():
     """While another thread waits for a pull, which is the parent's alone."""
     threading.Thread(target=want, args=(4,), daemon=True).start()
-    time.sleep(1)
+    while "tkbundle" not in [one.name for one in threading.enumerate()]:
+        time.sleep(0.01)
     child = os.fork()
     if child == 0:
         want(8)
