@@ -282,7 +282,7 @@ int tkb_collect_selected(const char *cache_root,
 		return rc;
 	chosen = *options;
 	chosen.watch = &timed.watch;
-	if (to->sink == NULL && !options->is_dry_run)
+	if (to->path != NULL && !options->is_dry_run)
 		rc = collect_to_file(cache_root, &chosen, selection, to->path,
 		                     &own, err);
 	else
@@ -306,7 +306,7 @@ static int collect_all(const char *cache_root,
 	int rc;
 
 	rc = tkb_collect_read(&chosen, options, to, report, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	if (chosen.is_enabled || !tkb_is_disabled())
 		return tkb_collect_selected(cache_root, &chosen, NULL, to,

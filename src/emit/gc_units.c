@@ -342,10 +342,11 @@ static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 	char path[2 * TKB_UNIT_PATH_LIMIT + 2];
 
 	for (size_t i = 0; i < 2 * unit->file_count; i++) {
+		const bool is_first_pass = i < unit->file_count;
 		const struct tkb_file *file =
-			&unit->files[i % unit->file_count];
+			&unit->files[is_first_pass ? i : i - unit->file_count];
 
-		if (file->is_last != (i < unit->file_count))
+		if (file->is_last != is_first_pass)
 			continue;
 		(void)snprintf(path, sizeof(path), "%s/%s", unit->folder,
 		               file->name);

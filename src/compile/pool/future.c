@@ -67,7 +67,7 @@ int tkb_pool_submit(struct tkb_pool *pool, const struct tkb_job *job,
 	rc = TKB_STRUCT_READ(tkb_job, timeout_ms, &own, job, err);
 	if (rc == 0)
 		rc = tkb_task_new(&own, &pool->limits, &task, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	future = tkb_alloc_array(1, sizeof(*future));
 	if (future == NULL) {
