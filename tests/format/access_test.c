@@ -210,8 +210,8 @@ TEST(access, from_memory_or_a_callback_emits_the_same)
 
 	init_store(&store, bytes);
 	OK(open_store(&store, &callback, ERR));
-	emit_bundle(memory, "memory", TKB_LAYOUT_TRITON);
-	emit_bundle(callback, "callback", TKB_LAYOUT_TRITON);
+	emit_bundle(memory, "memory", TKB_LAYOUT_AUTO);
+	emit_bundle(callback, "callback", TKB_LAYOUT_AUTO);
 	OK(tkb_launchers_open(callback, "callback", NULL, &launchers, ERR));
 
 	struct tkb_bytes wanted = collected("ind/.cache/torchinductor", NULL);
