@@ -98,6 +98,7 @@ def fork_early():
     threading.Thread(target=want, args=(4,), daemon=True).start()
     while "tkbundle" not in [one.name for one in threading.enumerate()]:
         time.sleep(0.01)
+    time.sleep(1)  # until it knows how long to wait
     child = os.fork()
     if child == 0:
         want(8)
