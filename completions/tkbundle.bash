@@ -10,7 +10,7 @@ _tkbundle_options() {
 	collect)
 		options="-o --output --engine --tree --key --device --profile
 			--no-modules --strip-locations --settle --strict -j --jobs --json
-			-n --dry-run" ;;
+			-n --dry-run -v --verbose" ;;
 	compile)
 		options="--target --cache -j --jobs --ptxas --cubin-with
 			--ptxas-option -I --include -D --define --libdevice
@@ -49,7 +49,7 @@ _tkbundle_options() {
 	push)
 		options="--remote --engine --tree --bundle --layout --deadline
 			--metrics --key --device --profile --no-modules --no-compaction
-			--settle --strict -j --jobs --json -n --dry-run" ;;
+			--settle --strict -j --jobs --json -n --dry-run -v --verbose" ;;
 	refs)
 		options="--remote --delete --deadline --json" ;;
 	relocate)
@@ -57,7 +57,7 @@ _tkbundle_options() {
 	run)
 		options="--ref --remote --engine --tree --cache --wait --deadline
 			--push --ready-url --ready-file --quiet --require-warm --kill-child --metrics --refresh
-			--json" ;;
+			--json -v --verbose" ;;
 	show)
 		options="--file --stage --json" ;;
 	stats)

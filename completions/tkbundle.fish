@@ -170,6 +170,8 @@ complete -c tkbundle -n '__tkbundle_verb run' -l quiet -x -d 'push when nothing 
 complete -c tkbundle -n '__tkbundle_verb run' -l require-warm -d 'exit with 4 if the command compiled something'
 complete -c tkbundle -n '__tkbundle_verb run' -l kill-child -d 'kill the command if tkbundle is killed'
 complete -c tkbundle -n '__tkbundle_verb run' -l refresh -x -d 'update the metrics after so long; default 30s'
+complete -c tkbundle -n '__tkbundle_verb collect push' -s v -l verbose -d 'say which version of an engine is installed'
+complete -c tkbundle -n '__tkbundle_verb run' -s v -l verbose -d 'say which engine it is, and which variables are set'
 complete -c tkbundle -n '__tkbundle_verb run' -l json -d 'print JSON documents, not lines, to standard error'
 complete -c tkbundle -n '__tkbundle_verb show' -l file -x -d 'print this file as it is'
 complete -c tkbundle -n '__tkbundle_verb show' -l stage -x -a 'ptx llir ttir ttgir source cubin sass' -d 'print the result of this step of the compile'

@@ -46,6 +46,11 @@ extern const struct option_spec args_help_option;
 		OPTION(SWITCH, "json", NULL, is_json,                          \
 		       "print one JSON document")                              \
 	}
+#define ARGS_VERBOSE(what)                                                     \
+	{                                                                      \
+		OPTION(SWITCH, "verbose", NULL, is_verbose, what),             \
+			.letter = 'v'                                          \
+	}
 #define ARGS_REMOTE                                                            \
 	{                                                                      \
 		OPTION(SECRET, "remote", "URL[,URL...]", remote,               \

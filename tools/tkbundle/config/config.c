@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/http_get.h"
 #include "config/config_file.h"
+#include "config/engine_ref.h"
 #include "cli/text.h"
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyz-"
@@ -16,7 +17,8 @@ enum kind {
 	KIND_TEXT,
 	KIND_TIME,
 	KIND_WORD,
-	KIND_ADDRESS /* of http_get() */
+	KIND_ADDRESS, /* of http_get() */
+	KIND_TEMPLATE /* see engine_ref.h */
 };
 
 struct spec {
@@ -40,6 +42,8 @@ static const struct spec specs[CONFIG_COUNT] = {
 	{ "quiet", "TKBUNDLE_QUIET", KIND_TIME, "5s", 1 },
 	{ "ready-url", "TKBUNDLE_READY_URL", KIND_ADDRESS, NULL, 0 },
 	{ "ready-file", "TKBUNDLE_READY_FILE", KIND_TEXT, NULL, 0 },
+	{ "engine-ref", "TKBUNDLE_ENGINE_REF", KIND_TEMPLATE,
+	  ENGINE_REF_DEFAULT, 0 },
 };
 
 const char *config_name(enum config_name name)
@@ -65,6 +69,8 @@ static bool read_number(const struct spec *spec, const char *text,
 
 	if (spec->kind == KIND_ADDRESS)
 		return http_url_parse(text, &url);
+	if (spec->kind == KIND_TEMPLATE)
+		return engine_ref_is_valid(text);
 	if (spec->kind == KIND_TIME)
 		return tkb_time_parse(text, 0, out) && *out >= spec->min &&
 		       *out <= ARGS_TIME_LIMIT_MS;
@@ -85,6 +91,8 @@ static const char *wanted(const struct spec *spec)
 		return CONFIG_PUSH_WORDS;
 	if (spec->kind == KIND_ADDRESS)
 		return HTTP_URL_WANTED;
+	if (spec->kind == KIND_TEMPLATE)
+		return ENGINE_REF_WANTED;
 	return "a value";
 }
 

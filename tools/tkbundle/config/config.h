@@ -41,11 +41,12 @@ enum config_name {
 	CONFIG_PUSH,
 	CONFIG_QUIET,
 	CONFIG_READY_URL,
-	CONFIG_READY_FILE
+	CONFIG_READY_FILE,
+	CONFIG_ENGINE_REF
 };
 
 enum {
-	CONFIG_COUNT = CONFIG_READY_FILE + 1
+	CONFIG_COUNT = CONFIG_ENGINE_REF + 1
 };
 
 /* The words of CONFIG_PUSH, in the order of its numbers. */

@@ -87,6 +87,9 @@ struct run_plan {
 	char variables[8 * RUN_PATH_SIZE]; /* "NAME=VALUE", likewise */
 	size_t variables_size;
 	bool has_trees;
+	char engine_ref[512]; /* the template of a ref that nobody gave */
+	char notes[2048];     /* of --verbose: lines, each with its zero */
+	size_t notes_size;
 	uint64_t quiet_ms;
 	char ready_url[1200]; /* empty: not asked for; of both at most one */
 	char ready_file[RUN_PATH_SIZE];

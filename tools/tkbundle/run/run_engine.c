@@ -7,6 +7,8 @@
 
 #include <tkbundle/emit.h>
 
+#include "config/engine_ref.h"
+#include "config/engine_version.h"
 #include "config/python.h"
 
 static bool fail(struct run_plan *plan, const struct tkb_error *err)
@@ -212,48 +214,19 @@ static void recognize(const struct arguments *args, struct run_plan *plan)
 	}
 }
 
-static bool is_ref_character(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-}
-
-/* The last two parts of a model's name or path, as a ref may have them. */
-static void name_model(const char *model, char *out, size_t size)
-{
-	const char *start = model + strlen(model);
-	size_t slashes = 0;
-	size_t used = 0;
-
-	while (start > model && slashes < 2) {
-		start--;
-		slashes += *start == '/';
-	}
-	if (*start == '/')
-		start++;
-	for (; *start != '\0' && used + 1 < size; start++) {
-		const bool begins = used == 0 || out[used - 1] == '/';
-
-		if (*start == '/' && !begins)
-			out[used++] = '/';
-		else if (is_ref_character(*start) && !(begins && *start == '.'))
-			out[used++] = *start;
-	}
-	while (used > 0 && out[used - 1] == '/')
-		used--;
-	out[used] = '\0';
-}
-
 /*
  * Without a remote, a folder of this machine; without a ref, one made of engine,
- * model and GPU.
+ * its version, model and GPU.
  */
 static void make_defaults(const struct arguments *args, struct run_plan *plan,
-                          const struct tkb_engine *engine, const char *base)
+                          const struct tkb_engine *engine, const char *base,
+                          const char *version)
 {
-	const char *const model =
-		tkb_engine_model(engine, args->operands.items);
-	char name[128] = "";
+	const struct engine_ref_facts facts = {
+		.engine = tkb_engine_name(engine),
+		.version = version,
+		.model = tkb_engine_model(engine, args->operands.items),
+	};
 	char text[RUN_PATH_SIZE];
 
 	if (!plan->has_remote && args->remote == NULL &&
@@ -261,13 +234,31 @@ static void make_defaults(const struct arguments *args, struct run_plan *plan,
 		set(plan, "TKBUNDLE_REMOTE", text);
 	if (plan->has_ref)
 		return;
-	if (model != NULL)
-		name_model(model, name, sizeof(name));
-	(void)snprintf(text, sizeof(text), "%s%s%s/{arch}",
-	               tkb_engine_name(engine), name[0] != '\0' ? "/" : "",
-	               name);
+	engine_ref_make(plan->engine_ref, &facts, text, sizeof(text));
 	set(plan, "TKBUNDLE_REF", text);
 	plan->has_ref = true;
+}
+
+static void add_note(struct run_plan *plan, const char *note)
+{
+	const size_t size = strlen(note) + 1;
+
+	if (size > sizeof(plan->notes) - plan->notes_size)
+		return;
+	(void)memcpy(plan->notes + plan->notes_size, note, size);
+	plan->notes_size += size;
+}
+
+void run_engine_say(const struct run *run)
+{
+	const struct run_plan *const plan = &run->shared->plan;
+
+	for (size_t at = 0; at < plan->notes_size;
+	     at += strlen(plan->notes + at) + 1)
+		cli_say(run->cli, "%s", plan->notes + at);
+	for (size_t at = 0; at < plan->variables_size;
+	     at += strlen(plan->variables + at) + 1)
+		cli_say(run->cli, "set %s", plan->variables + at);
 }
 
 static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
@@ -275,14 +266,19 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 {
 	struct tkb_engine *engine = NULL;
 	struct tkb_error err = { .status = 0 };
+	char version[ENGINE_VERSION_SIZE];
+	char note[ENGINE_NOTE_SIZE];
 
 	if (trees_open_engine(name, &engine, &err) != 0)
 		return fail(plan, &err);
+	engine_version_find(engine, args->operands.items[0], version);
+	engine_version_note(engine, version, note);
+	add_note(plan, note);
 	place_roots(plan, engine, base, args->cache != NULL);
 	make_settings(plan, engine);
 	if (tkb_engine_needs_ptxas(engine))
 		set_ptxas(args, plan);
-	make_defaults(args, plan, engine, base);
+	make_defaults(args, plan, engine, base, version);
 	tkb_engine_close(engine);
 	return true;
 }

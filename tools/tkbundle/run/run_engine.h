@@ -27,6 +27,9 @@ TKB_NODISCARD int run_engine_trees(const struct arguments *args,
                                    const struct run_plan *plan,
                                    struct trees *out, struct tkb_error *err);
 
+/* With --verbose: which engine it is, and what has been set for it. */
+void run_engine_say(const struct run *run);
+
 /* Set the plan's variables, for the command and for verbs. */
 void run_engine_set(const struct run_plan *plan);
 

@@ -47,6 +47,9 @@ static void configure(const struct arguments *args, struct run_plan *out)
 		out->quiet_ms = values[CONFIG_QUIET].number;
 	run_ready_plan(args, &config, out);
 	out->has_remote = values[CONFIG_REMOTE].text != NULL;
+	if (values[CONFIG_ENGINE_REF].text != NULL)
+		(void)snprintf(out->engine_ref, sizeof(out->engine_ref), "%s",
+		               values[CONFIG_ENGINE_REF].text);
 	out->has_ref = args->ref != NULL || values[CONFIG_REF].text != NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/follow.h"
 #include "cli/output.h"
 #include "config/choices.h"
+#include "config/engine_version.h"
 #include "config/root.h"
 #include "cli/text.h"
 
@@ -26,6 +27,7 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("check everything, write nothing"),
+	ARGS_VERBOSE("say which version of an engine is installed"),
 };
 
 static const struct count counts[] = {
@@ -124,6 +126,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 
+	engine_version_say(cli, args, root.trees.engines);
 	json_out_text(&cli->json, "verb", "collect");
 	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_text(&cli->json, "bundle",

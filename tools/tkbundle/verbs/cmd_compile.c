@@ -71,9 +71,7 @@ static const struct option_spec options[] = {
 	         "write each source to FILE before it is compiled") },
 	ARGS_DEADLINE,
 	ARGS_JSON,
-	{ OPTION(SWITCH, "verbose", NULL, is_verbose,
-	         "report each kernel and the output of the tools"),
-	  .letter = 'v' },
+	ARGS_VERBOSE("report each kernel and the output of the tools"),
 };
 
 static enum status compile_kernels(struct compile_work *work,

@@ -36,9 +36,7 @@ static const struct option_spec options[] = {
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
-	{ OPTION(SWITCH, "verbose", NULL, is_verbose,
-	         "say what the kernel lacks of the sandbox"),
-	  .letter = 'v' },
+	ARGS_VERBOSE("say what the kernel lacks of the sandbox"),
 };
 
 static const struct count counts[] = {

@@ -31,9 +31,7 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("check everything, write nothing"),
-	{ OPTION(SWITCH, "verbose", NULL, is_verbose,
-	         "say which caches were found, and which links left out"),
-	  .letter = 'v' },
+	ARGS_VERBOSE("say which caches were found, and which links left out"),
 };
 
 static const struct count counts[] = {

@@ -7,6 +7,7 @@
 #include "cli/counts.h"
 #include "cli/follow.h"
 #include "config/choices.h"
+#include "config/engine_version.h"
 #include "config/remote_use.h"
 #include "config/root.h"
 #include "report/source.h"
@@ -33,6 +34,7 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("report what the ref lacks, push nothing"),
+	ARGS_VERBOSE("say which version of an engine is installed"),
 };
 
 static const struct count counts[] = {
@@ -176,6 +178,7 @@ static enum status run_with(struct remote_use *use,
 	                           args->bundle, &root);
 	if (status != STATUS_DONE)
 		return status;
+	engine_version_say(use->cli, args, root.trees.engines);
 	rc = push(use, args, &root, report, &err);
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)

@@ -64,6 +64,7 @@ static const struct option_spec options[] = {
 	  .min = 1 },
 	{ OPTION(SWITCH, "json", NULL, is_json,
 	         "print JSON documents, not lines, to standard error") },
+	ARGS_VERBOSE("say which engine it is, and which variables are set"),
 };
 
 static void release(struct run *run)
@@ -376,7 +377,9 @@ static enum status run_command(struct cli *cli, const struct arguments *args)
 
 	if (args->refresh.is_set && args->metrics == NULL)
 		return cli_misused(cli, "'--refresh' needs '--metrics'");
-	if (run_ready_check(cli, args) != STATUS_DONE)
+	if (cli_exclude(cli, args->is_verbose, "--verbose", args->is_json,
+	                "--json") != STATUS_DONE ||
+	    run_ready_check(cli, args) != STATUS_DONE)
 		return STATUS_USAGE;
 	if (cli_is_disabled(cli))
 		return run_command_become_alone(cli, args);
@@ -388,6 +391,8 @@ static enum status run_command(struct cli *cli, const struct arguments *args)
 	choose_plan(&run);
 	if (run.stop_signal != 0)
 		return end_early(&run);
+	if (args->is_verbose && run.shared->plan.is_made)
+		run_engine_say(&run);
 	return run_beside(&run);
 }
 

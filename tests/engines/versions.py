@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions of engines, and the refs that have them."""
+import os
+
+from machines import write
+from scene import equal, require, test
+
+
+def install(scene, folder, *packages, script="vllm"):
+    """A Python without a program, with these packages, that a script names."""
+    python = scene.path(folder, "bin", "python3")
+    write(python, "#!/bin/sh\nexit 9\n")
+    write(scene.path(folder, "bin", script), f"#!{python}\n")
+    os.chmod(python, 0o755)
+    os.chmod(scene.path(folder, "bin", script), 0o755)
+    for package in packages:
+        os.makedirs(scene.path(folder, "lib", "python3.12", "site-packages",
+                               package + ".dist-info"))
+    return scene.path(folder, "bin", script)
+
+
+def told(scene, *command, **env):
+    """What run -v says before the command starts, which need not be able to."""
+    os.makedirs(scene.path("one"), exist_ok=True)
+    ended = scene.go([scene.program, "run", "-v", "--push", "never", "--",
+                      *command],
+                     env={"HOME": scene.path("one"),
+                          "PYTHONNOUSERSITE": "1", **env})
+    return [line.removeprefix("tkbundle: ") for line in
+            ended.err.splitlines()]
+
+
+@test("the version of the command's own Python is found, without starting "
+      "that, and is in the ref")
+def _(scene):
+    vllm = install(scene, "venv", "vllm-0.24.1+cu128", "vllm_extra-9",
+                   "Vllm-x")
+    os.rmdir(scene.path("venv", "lib", "python3.12", "site-packages",
+                        "Vllm-x.dist-info"))
+    lines = told(scene, vllm, "serve", "meta/Llama-3")
+
+    require("engine vllm 0.24.1+cu128" in lines, lines)
+    require("set TKBUNDLE_REF=vllm-0.24/meta/Llama-3/{arch}" in lines, lines)
+    require("set VLLM_CONFIG_ROOT=/etc/vllm" in lines, lines)
+    # By a Python, and by one that only the second line names.
+    lines = told(scene, scene.path("venv", "bin", "python3"), "-m",
+                 "vllm.entrypoints", "--model", "x")
+    require("set TKBUNDLE_REF=vllm-0.24/x/{arch}" in lines, lines)
+    write(vllm, "#!/bin/sh\n'''exec' \"" +
+          scene.path("venv", "bin", "python3") + "\" \"$0\" \"$@\"\n")
+    lines = told(scene, vllm, "serve", "x")
+    require("set TKBUNDLE_REF=vllm-0.24/x/{arch}" in lines, lines)
+
+
+@test("a version that the profile does not know is named, by run and by "
+      "collect")
+def _(scene):
+    vllm = install(scene, "venv", "vllm-0.33.0")
+    note = ("engine vllm 0.33.0, an unknown version: its profile was checked "
+            "with 0.24")
+    lines = told(scene, vllm, "serve", "x")
+    equal(lines.count(note), 1, lines)
+    require("set TKBUNDLE_REF=vllm-0.33/x/{arch}" in lines, lines)
+
+    os.makedirs(scene.path("one", ".triton", "cache"))
+    path = os.path.dirname(vllm) + ":" + os.environ["PATH"]
+    env = {"HOME": scene.path("one"), "PATH": path, "PYTHONNOUSERSITE": "1"}
+    for words in (("collect", "-o", "a.tkb"),
+                  ("push", "a", "--remote", scene.remote)):
+        ended = scene.tkbundle(*words, "-v", "--engine", "vllm", env=env)
+        require(note in ended.err, words, ended.err)
+        ended = scene.tkbundle(*words, "--engine", "vllm", env=env)
+        require(note not in ended.err, words, ended.err)
+
+
+@test("where no version is found, the ref has none; the configuration may "
+      "have another")
+def _(scene):
+    vllm = install(scene, "venv", script="vllm")
+    lines = told(scene, vllm, "serve", "x")
+    require("engine vllm: no version of it is found" in lines, lines)
+    require("set TKBUNDLE_REF=vllm/x/{arch}" in lines, lines)
+
+    for pattern, ref in (("a/{engine}/{version}/{arch}", "a/vllm/{arch}"),
+                         ("{version}/{model}_b", "x_b"),
+                         ("{arch}", "{arch}")):
+        lines = told(scene, vllm, "serve", "x", TKBUNDLE_ENGINE_REF=pattern)
+        require("set TKBUNDLE_REF=" + ref in lines, pattern, lines)
+    lines = told(scene, vllm, "serve", "x", TKBUNDLE_REF="mine")
+    require(not any("TKBUNDLE_REF" in line for line in lines), lines)
+    require("'engine-ref' wants" in told(
+        scene, vllm, "serve", "x", TKBUNDLE_ENGINE_REF="{gpu}")[-1])

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ENGINE_REF_H
+#define TKBUNDLE_ENGINE_REF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The ref of a command whose user has named none: a template with {engine},
+ * {version}, {model} and {arch}.
+ */
+#define ENGINE_REF_DEFAULT "{engine}-{version}/{model}/{arch}"
+#define ENGINE_REF_WANTED                                                      \
+	"a ref with no other words in braces than {engine}, {version}, "       \
+	"{model} and {arch}"
+
+enum {
+	ENGINE_REF_SIZE = 512
+};
+
+struct engine_ref_facts {
+	const char *engine;
+	const char *version; /* "" if it is not known; two parts of it count */
+	const char *model;   /* a name or a path, or NULL */
+};
+
+bool engine_ref_is_valid(const char *pattern);
+
+/*
+ * Fill `pattern` in, all but {arch}, which is known when the ref is used. A word of
+ * which nothing is known goes with the '-', '_', '.' or '/' before it. What does not
+ * fit is cut off.
+ */
+void engine_ref_make(const char *pattern, const struct engine_ref_facts *facts,
+                     char *out, size_t size);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/engine_version.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "cli/fd.h"
+#include "config/python.h"
+
+enum {
+	PATH_SIZE = 4096,
+	HEAD_SIZE = 1024 /* of a script */
+};
+
+/*
+ * Which Python
+ */
+
+static const char *last_part(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+static bool is_python(const char *path)
+{
+	return strncmp(last_part(path), "python", strlen("python")) == 0;
+}
+
+/* The file that a shell would run for `name`. */
+static bool find_program(const char *name, char out[PATH_SIZE])
+{
+	const char *folders = cli_variable("PATH");
+
+	if (strchr(name, '/') != NULL)
+		return snprintf(out, PATH_SIZE, "%s", name) < PATH_SIZE &&
+		       access(out, X_OK) == 0;
+	while (folders != NULL && *folders != '\0') {
+		const size_t length = strcspn(folders, ":");
+
+		if (length != 0 && length < PATH_SIZE &&
+		    snprintf(out, PATH_SIZE, "%.*s/%s", (int)length, folders,
+		             name) < PATH_SIZE &&
+		    access(out, X_OK) == 0)
+			return true;
+		folders += length;
+		folders += *folders == ':';
+	}
+	return false;
+}
+
+/* The first word of `line` that is a Python's, cut off; NULL: there is none. */
+static char *python_word(char *line)
+{
+	char *word;
+
+	do {
+		word = strsep(&line, " \t'\"");
+	} while (word != NULL && !is_python(word));
+	return word;
+}
+
+/*
+ * The Python that the script `path` names in its first line. Where that would be too
+ * long, pip has /bin/sh there, and in the second line a Python that it becomes.
+ */
+static bool find_interpreter(const char *path, char out[PATH_SIZE])
+{
+	TKB_AUTO(fd_close)
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char head[HEAD_SIZE];
+	char *rest = head + 2;
+	char *word;
+	ssize_t size;
+
+	size = fd < 0 ? -1 : fd_read(fd, head, sizeof(head) - 1);
+	if (size < 2 || strncmp(head, "#!", 2) != 0)
+		return false;
+	head[size] = '\0';
+	word = python_word(strsep(&rest, "\n"));
+	if (word == NULL && rest != NULL &&
+	    strncmp(rest, "'''exec'", strlen("'''exec'")) == 0)
+		word = python_word(strsep(&rest, "\n"));
+	return word != NULL && find_program(word, out);
+}
+
+static bool find_python(const char *command, char out[PATH_SIZE])
+{
+	char path[PATH_SIZE];
+
+	if (command != NULL && !is_python(command) &&
+	    find_program(command, path) && find_interpreter(path, out))
+		return true;
+	return find_program(python_of(command), out);
+}
+
+/*
+ * Where its packages are
+ */
+
+struct search {
+	const char *package;
+	char *version; /* ENGINE_VERSION_SIZE; empty until it is found */
+	char name[32]; /* "python3.11"; a shorter one stands for all */
+};
+
+/* '-', '_' and '.' are one, as are small and capital letters. */
+static bool is_name(const char *text, const char *package)
+{
+	static const char separators[] = "-_.";
+
+	for (; *package != '\0'; text++, package++) {
+		if (*text == '\0')
+			return false;
+		if (strchr(separators, *package) != NULL
+		            ? strchr(separators, *text) == NULL
+		            : strncasecmp(text, package, 1) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Look for the package in `folder`. */
+static void search_folder(struct search *search, const char *folder)
+{
+	static const char ending[] = ".dist-info";
+	DIR *items;
+	const struct dirent *item;
+
+	items = search->version[0] == '\0' ? opendir(folder) : NULL;
+	while (items != NULL && (item = readdir(items)) != NULL) {
+		const char *const name = item->d_name;
+		const char *const end = strstr(name, ending);
+		const size_t length = strlen(search->package);
+
+		if (end == NULL || end[strlen(ending)] != '\0' ||
+		    !is_name(name, search->package) || name[length] != '-' ||
+		    end - name - (long)length - 1 <= 0 ||
+		    end - name - (long)length - 1 >= ENGINE_VERSION_SIZE)
+			continue;
+		(void)snprintf(search->version, ENGINE_VERSION_SIZE, "%.*s",
+		               (int)(end - name) - (int)length - 1,
+		               name + length + 1);
+		break;
+	}
+	if (items != NULL)
+		(void)closedir(items);
+}
+
+/* Look in `prefix`/lib/python3.N/site-packages and what is called alike. */
+static void search_prefix(struct search *search, const char *prefix)
+{
+	static const char *const libraries[] = { "lib", "lib64", "local/lib" };
+	static const char *const ends[] = { "site-packages", "dist-packages" };
+	char path[PATH_SIZE + 512];
+	const struct dirent *item;
+
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+		DIR *folder;
+
+		(void)snprintf(path, sizeof(path), "%s/%s", prefix,
+		               libraries[i]);
+		folder = opendir(path);
+		while (folder != NULL && (item = readdir(folder)) != NULL) {
+			const bool is_shared =
+				strcmp(item->d_name, "python3") == 0;
+
+			if (!is_python(item->d_name) ||
+			    (!is_shared && strchr(search->name, '.') != NULL &&
+			     strcmp(item->d_name, search->name) != 0))
+				continue;
+			for (size_t j = 0; j < 2; j++) {
+				(void)snprintf(path, sizeof(path),
+				               "%s/%s/%s/%s", prefix,
+				               libraries[i], item->d_name,
+				               ends[j]);
+				search_folder(search, path);
+			}
+		}
+		if (folder != NULL)
+			(void)closedir(folder);
+	}
+}
+
+/* Look where a Python lies that is `program`, below `<prefix>/bin`. */
+static void search_program(struct search *search, const char *program)
+{
+	char prefix[PATH_SIZE];
+
+	(void)snprintf(prefix, sizeof(prefix), "%s", program);
+	for (int i = 0; i < 2; i++) {
+		char *const slash = strrchr(prefix, '/');
+
+		if (slash == NULL)
+			return;
+		*slash = '\0';
+	}
+	search_prefix(search, prefix);
+}
+
+static void search_variables(struct search *search)
+{
+	const char *folders = cli_variable("PYTHONPATH");
+	const char *const base = cli_variable("PYTHONUSERBASE");
+	const char *const home = cli_variable("HOME");
+	char path[PATH_SIZE];
+
+	while (folders != NULL && *folders != '\0') {
+		const size_t length = strcspn(folders, ":");
+
+		(void)snprintf(path, sizeof(path), "%.*s", (int)length,
+		               folders);
+		search_folder(search, path);
+		folders += length;
+		folders += *folders == ':';
+	}
+	if (base != NULL)
+		(void)snprintf(path, sizeof(path), "%s", base);
+	else
+		(void)snprintf(path, sizeof(path), "%s/.local",
+		               home != NULL ? home : "");
+	if (cli_variable("PYTHONNOUSERSITE") == NULL)
+		search_prefix(search, path);
+}
+
+void engine_version_find(const struct tkb_engine *engine, const char *command,
+                         char out[ENGINE_VERSION_SIZE])
+{
+	struct search search = { .package = tkb_engine_package(engine),
+		                 .version = out };
+	char program[PATH_SIZE];
+	char real[PATH_MAX];
+
+	out[0] = '\0';
+	if (command == NULL)
+		command = tkb_engine_name(engine);
+	if (search.package[0] == '\0' || !find_python(command, program))
+		return;
+	if (realpath(program, real) == NULL)
+		return;
+	(void)snprintf(search.name, sizeof(search.name), "%.31s",
+	               last_part(real));
+	search_variables(&search);
+	search_program(&search, program);
+	search_program(&search, real);
+}
+
+/*
+ * What is known of it
+ */
+
+/* Are the parts of `checked` the first ones of `version`? */
+static bool covers(const char *checked, const char *version)
+{
+	const size_t length = strlen(checked);
+
+	return strncmp(checked, version, length) == 0 &&
+	       strchr(".+", version[length]) != NULL;
+}
+
+bool engine_version_is_checked(const struct tkb_engine *engine,
+                               const char *version)
+{
+	const size_t count = tkb_engine_version_count(engine);
+
+	for (size_t i = 0; i < count; i++) {
+		if (covers(tkb_engine_version(engine, i), version))
+			return true;
+	}
+	return count == 0;
+}
+
+void engine_version_note(const struct tkb_engine *engine, const char *version,
+                         char out[ENGINE_NOTE_SIZE])
+{
+	size_t length;
+
+	if (version[0] == '\0') {
+		(void)snprintf(out, ENGINE_NOTE_SIZE,
+		               "engine %.100s: no version of it is found",
+		               tkb_engine_name(engine));
+		return;
+	}
+	(void)snprintf(out, ENGINE_NOTE_SIZE, "engine %.100s %.100s",
+	               tkb_engine_name(engine), version);
+	if (engine_version_is_checked(engine, version))
+		return;
+	length = strlen(out);
+	(void)snprintf(out + length, ENGINE_NOTE_SIZE - length,
+	               ", an unknown version: its profile was checked with");
+	for (size_t i = 0; i < tkb_engine_version_count(engine); i++) {
+		length = strlen(out);
+		(void)snprintf(out + length, ENGINE_NOTE_SIZE - length,
+		               "%s %.40s", i == 0 ? "" : ",",
+		               tkb_engine_version(engine, i));
+	}
+}
+
+void engine_version_say(struct cli *cli, const struct arguments *args,
+                        struct tkb_engine *const *engines)
+{
+	char version[ENGINE_VERSION_SIZE];
+	char note[ENGINE_NOTE_SIZE];
+
+	for (size_t i = 0; args->is_verbose && i < args->engines.count; i++) {
+		engine_version_find(engines[i], NULL, version);
+		engine_version_note(engines[i], version, note);
+		cli_say(cli, "%s", note);
+	}
+}

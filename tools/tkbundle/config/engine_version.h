@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ENGINE_VERSION_H
+#define TKBUNDLE_ENGINE_VERSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tkbundle/engine.h>
+
+#include "cli/args.h"
+#include "cli/cli.h"
+
+/*
+ * Which version of an engine is installed, and whether its profile was checked with
+ * that. No Python is started: the names of the folders that pip leaves beside each
+ * package, "vllm-0.24.0.dist-info", are read.
+ */
+enum {
+	ENGINE_VERSION_SIZE = 64,
+	ENGINE_NOTE_SIZE = 512
+};
+
+/*
+ * The version for the Python that `command` is or that its first line names, for
+ * that of the program called as the engine where `command` is NULL, or else for
+ * python_of(). "" where none is found.
+ */
+void engine_version_find(const struct tkb_engine *engine, const char *command,
+                         char out[ENGINE_VERSION_SIZE]);
+
+/* Was the profile checked with it? One that names no versions leaves that open. */
+bool engine_version_is_checked(const struct tkb_engine *engine,
+                               const char *version);
+
+/* Name engine and version, and, where the profile does not know it, those it does. */
+void engine_version_note(const struct tkb_engine *engine, const char *version,
+                         char out[ENGINE_NOTE_SIZE]);
+
+/* With --verbose, print that note for each engine of --engine. */
+void engine_version_say(struct cli *cli, const struct arguments *args,
+                        struct tkb_engine *const *engines);
+
+#endif
