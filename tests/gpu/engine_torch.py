@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -133,8 +134,7 @@ class Bench:
 
 
 def median(results, key):
-    values = sorted(result.get(key, -1) for result in results)
-    return values[len(values) // 2]
+    return statistics.median(result.get(key, -1) for result in results)
 
 
 def main():
