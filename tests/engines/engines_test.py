@@ -17,6 +17,7 @@ import publishing  # noqa: E402,F401  pylint: disable=unused-import
 import hiding  # noqa: E402,F401  pylint: disable=unused-import
 import building  # noqa: E402,F401  pylint: disable=unused-import
 import flashinfer  # noqa: E402,F401  pylint: disable=unused-import
+import deepgemm  # noqa: E402,F401  pylint: disable=unused-import
 import profiles  # noqa: E402,F401  pylint: disable=unused-import
 import running  # noqa: E402,F401  pylint: disable=unused-import
 import versions  # noqa: E402,F401  pylint: disable=unused-import
