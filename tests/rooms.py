@@ -26,6 +26,7 @@ LAYERS = {
         "src/format",
         "src/collect",
         "src/emit",
+        "src/emit/maintain",
         "src/compile/pool",
         "src/compile/compiler",
         "src/compile/triton",

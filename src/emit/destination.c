@@ -61,6 +61,40 @@ static bool link_file(const struct tkb_destination *to, size_t index, int from,
 	       linkat(from, file->name, dir, file->name, 0) == 0;
 }
 
+/* Make the entry's folder in the stage, and keep its place in the loader. */
+static int begin(const struct tkb_destination *to, struct tkb_loader *loader,
+                 int *dir_out, struct tkb_error *err)
+{
+	const char *key = to->entry->key;
+	char name[TKB_STAGE_NUMBER_SIZE];
+	int rc;
+
+	tkb_buf_reset(&loader->place);
+	rc = tkb_root_place(to->stage->root, key, &loader->place, err);
+	if (rc < 0)
+		return rc;
+	tkb_stage_format_number(to->number, name);
+	*dir_out =
+		tkb_share_make_folder(&to->stage->share, to->stage->fd, name);
+	return *dir_out < 0 ? tkb_destination_fail(to, key, err) : 0;
+}
+
+/* Write file `index`, of which `packed` is what a bundle holds. */
+static int put_file(const struct tkb_destination *to, struct tkb_loader *loader,
+                    size_t index, struct tkb_bytes packed, int dir,
+                    uint64_t *size, struct tkb_error *err)
+{
+	struct tkb_bytes bytes;
+	int rc;
+
+	rc = restore(to, loader, index, packed, &bytes, err);
+	if (rc < 0)
+		return rc;
+	*size += bytes.size;
+	return tkb_stage_write_file(to->stage, dir,
+	                            to->entry->files[index].name, bytes, err);
+}
+
 int tkb_destination_write(const struct tkb_destination *to,
                           struct tkb_loader *loader,
                           const struct tkb_bytes *files,
@@ -70,35 +104,80 @@ int tkb_destination_write(const struct tkb_destination *to,
 	TKB_AUTO(tkb_fd_close_at) int dir = -1;
 	TKB_AUTO(tkb_fd_close_at) int from = -1;
 	const struct tkb_entry *entry = to->entry;
-	char name[TKB_STAGE_NUMBER_SIZE];
 	int rc;
 
-	tkb_buf_reset(&loader->place);
-	rc = tkb_root_place(to->stage->root, entry->key, &loader->place, err);
+	rc = begin(to, loader, &dir, err);
 	if (rc < 0)
 		return rc;
-	tkb_stage_format_number(to->number, name);
-	dir = tkb_share_make_folder(&to->stage->share, to->stage->fd, name);
-	if (dir < 0)
-		return tkb_destination_fail(to, entry->key, err);
 	if (written != NULL &&
 	    tkb_share_equal(&written->stage->share, &to->stage->share))
 		from = tkb_destination_open_written(written);
 
 	*size_out = 0;
 	for (size_t i = 0; i < entry->file_count; i++) {
-		struct tkb_bytes bytes;
-
 		if (link_file(to, i, from, dir))
 			continue;
-		rc = restore(to, loader, i, files[i], &bytes, err);
+		rc = put_file(to, loader, i, files[i], dir, size_out, err);
 		if (rc < 0)
 			return rc;
-		rc = tkb_stage_write_file(to->stage, dir, entry->files[i].name,
-		                          bytes, err);
-		if (rc < 0)
-			return rc;
-		*size_out += bytes.size;
 	}
 	return 0;
+}
+
+/* Is the link in `dir` to the file that was read? To link one changes its ctime. */
+static bool is_same_file(int dir, const char *name,
+                         const struct tkb_stamp *stamp)
+{
+	struct stat status;
+
+	return fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       status.st_ino == stamp->inode && status.st_size == stamp->size &&
+	       status.st_mtim.tv_sec == stamp->modified.tv_sec &&
+	       status.st_mtim.tv_nsec == stamp->modified.tv_nsec;
+}
+
+static int link_or_copy(const struct tkb_destination *to,
+                        struct tkb_loader *loader,
+                        const struct tkb_scanned_entry *found, size_t index,
+                        int from, int dir, struct tkb_error *err)
+{
+	const char *name = found->files[index].name;
+	struct tkb_bytes bytes;
+	uint64_t size = 0;
+	int rc;
+
+	if (link_file(to, index, from, dir)) {
+		if (is_same_file(dir, name, &found->loaded[index].stamp))
+			return 0;
+		return tkb_fail_entry(err, TKB_REASON_BUSY,
+		                      "'%s' changed while it was linked", name);
+	}
+	rc = tkb_scanned_entry_read(loader, found, index, &bytes, err);
+	if (rc < 0)
+		return rc;
+	return put_file(to, loader, index, bytes, dir, &size, err);
+}
+
+int tkb_destination_link(const struct tkb_destination *to,
+                         struct tkb_loader *loader,
+                         const struct tkb_scanned_entry *found,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int dir = -1;
+	TKB_AUTO(tkb_fd_close_at) int from = -1;
+	struct tkb_share share;
+	int rc;
+
+	rc = tkb_scanned_entry_check(loader, found, err);
+	if (rc == 0)
+		rc = begin(to, loader, &dir, err);
+	if (rc < 0)
+		return rc;
+	tkb_share_of(found->root->fd, &share);
+	if (tkb_share_equal(&share, &to->stage->share))
+		from = tkb_fd_open(found->root->fd, found->entry.key,
+		                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	for (size_t i = 0; i < found->entry.file_count && rc == 0; i++)
+		rc = link_or_copy(to, loader, found, i, from, dir, err);
+	return rc;
 }

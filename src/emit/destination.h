@@ -37,6 +37,16 @@ TKB_NODISCARD int tkb_destination_write(const struct tkb_destination *to,
                                         struct tkb_error *err);
 
 /*
+ * The same for `found`, whose entry this is, which was read in another root: files
+ * without a path are linked from there, if that can be done. The failure has the
+ * reason "busy" where one has changed meanwhile.
+ */
+TKB_NODISCARD int tkb_destination_link(const struct tkb_destination *to,
+                                       struct tkb_loader *loader,
+                                       const struct tkb_scanned_entry *found,
+                                       struct tkb_error *err);
+
+/*
  * Move the written entry into place, given the `state` in which its folder was
  * found. `*outcome` is TKB_OUTCOME_EMITTED, TKB_OUTCOME_PRESENT (somebody else
  * was faster), TKB_OUTCOME_REPAIRED or TKB_OUTCOME_SKIPPED (busy).

@@ -117,6 +117,7 @@ TEST(sizes, of_zero_are_never_the_default)
 	const struct tkb_collect_options collect = { 0 };
 	const struct tkb_cache_options cache = { 0 };
 	const struct tkb_relocate_options relocate = { 0 };
+	const struct tkb_gather_options gather = { 0 };
 	const struct tkb_gc_options gc = { 0 };
 	const struct tkb_uses_options uses = { 0 };
 	const struct tkb_pool_options pool = { 0 };
@@ -144,6 +145,7 @@ TEST(sizes, of_zero_are_never_the_default)
 	REFUSED(tkb_cache_open("c", &watched, (struct tkb_cache **)&out, &err),
 	        "watch");
 	REFUSED(tkb_relocate("c", &relocate, NULL, &err), "relocate_options");
+	REFUSED(tkb_gather_kernels("c", &gather, NULL, &err), "gather_options");
 	REFUSED(tkb_gc("c", &gc, NULL, &err), "gc_options");
 	REFUSED(tkb_uses_open("c", &uses, (struct tkb_uses **)&out, &err),
 	        "uses_options");

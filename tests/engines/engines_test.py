@@ -18,6 +18,7 @@ import hiding  # noqa: E402,F401  pylint: disable=unused-import
 import building  # noqa: E402,F401  pylint: disable=unused-import
 import flashinfer  # noqa: E402,F401  pylint: disable=unused-import
 import deepgemm  # noqa: E402,F401  pylint: disable=unused-import
+import gathering  # noqa: E402,F401  pylint: disable=unused-import
 import profiles  # noqa: E402,F401  pylint: disable=unused-import
 import running  # noqa: E402,F401  pylint: disable=unused-import
 import versions  # noqa: E402,F401  pylint: disable=unused-import

@@ -28,7 +28,7 @@
  *     run_verbs.c    those that pull and push
  *     run_root.c     which root, and another where that cannot be written
  *     run_engine.c   the engine, its caches and variables
- *     run_links.c    what is linked into the other one
+ *     run_links.c    what is linked into the other one, or gathered in it
  *     run_scan.c     which entries there are
  *     run_document.c what a pull has put there
  *     run_watch.c    what is new
@@ -129,6 +129,8 @@ struct run_counts {
 struct run_shared {
 	struct run_plan plan;
 	struct run_counts counts;
+	uint64_t linked_count;   /* kernels that lay elsewhere */
+	char links_error[512];   /* why there are not more */
 	char metrics_error[512]; /* why no figures could be written */
 	int exec_error;          /* why the command could not be started */
 	uint64_t ready_ms;       /* when the server was; 0: it has not been */

@@ -10,10 +10,14 @@
 
 #include <jansson.h>
 
+#include <tkbundle/maintain.h>
+
 #include "cli/auto.h"
 #include "cli/fd.h"
 #include "cli/text.h"
 #include "report/source.h"
+#include "run/run.h"
+#include "run/run_engine.h"
 #include "run/run_scan.h"
 
 #define PATH_SIZE 4096
@@ -252,4 +256,29 @@ void run_links_make(const char *from, const char *to, bool is_inductor)
 
 	run_scan_roots(to, is_inductor, check_root, NULL);
 	run_scan_roots(from, is_inductor, link_root, &roots);
+}
+
+void run_links_gather(void *self)
+{
+	struct run *const run = self;
+	struct run_shared *const shared = run->shared;
+	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
+	struct tkb_gather_report report = { .struct_size = sizeof(report) };
+	struct tkb_error err = { .status = 0 };
+	struct tkb_gather_options options = { .struct_size = sizeof(options) };
+	int rc;
+
+	rc = run_engine_trees(run->args, &shared->plan, &trees, &err);
+	if (rc == 0) {
+		options.trees = trees.items;
+		options.tree_count = trees.count;
+		rc = tkb_gather_kernels(shared->plan.root, &options, &report,
+		                        &err);
+	}
+
+	/* What is left out is compiled, as it would be without us. */
+	shared->linked_count = report.gathered_count;
+	(void)snprintf(
+		shared->links_error, sizeof(shared->links_error), "%s",
+		cli_is_done(rc) && report.failed_count == 0 ? "" : err.message);
 }

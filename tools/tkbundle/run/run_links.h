@@ -22,4 +22,11 @@
  */
 void run_links_make(const char *from, const char *to, bool is_inductor);
 
+/*
+ * Put the kernels that lie in trees of the engines into the root, where they are
+ * looked for; see tkb_gather_kernels(). `self` is the run, whose plan is made: a task of
+ * it, which notes there what it did.
+ */
+void run_links_gather(void *self);
+
 #endif

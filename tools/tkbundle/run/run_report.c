@@ -168,6 +168,8 @@ static void list_reasons(const struct run *run, struct reasons *out)
 	*out = (struct reasons){ .count = 0 };
 	add_command(run, out);
 	add_root(run, out);
+	if (run->shared->links_error[0] != '\0')
+		add(out, "links", "%s", run->shared->links_error);
 	add_ready(run, out);
 	add_pull(run, out);
 	if (run->has_push_reason)
@@ -234,12 +236,18 @@ static void say_counts(const struct run *run)
 static void say_start(const struct run *run)
 {
 	struct run_figures figures;
-	char counts[2 * NUMBER_SIZE];
+	const uint64_t linked_count = run->shared->linked_count;
+	char counts[4 * NUMBER_SIZE];
 	char emitted[NUMBER_SIZE];
+	char linked[2 * NUMBER_SIZE] = "";
 
 	run_figures_take(run, &figures);
 	show_count(figures.is_emitted_known, figures.emitted, emitted);
-	(void)snprintf(counts, sizeof(counts), "emitted %s, starting", emitted);
+	if (linked_count != 0)
+		(void)snprintf(linked, sizeof(linked), ", linked %" PRIu64,
+		               linked_count);
+	(void)snprintf(counts, sizeof(counts), "emitted %s%s, starting",
+	               emitted, linked);
 	print_report(run, counts);
 }
 

@@ -15,6 +15,7 @@
 #include "run/run_engine.h"
 #include "run/run_figures.h"
 #include "run/run_hold.h"
+#include "run/run_links.h"
 #include "run/run_loop.h"
 #include "run/run_ready.h"
 #include "run/run_refresh.h"
@@ -126,6 +127,27 @@ static void choose_plan(struct run *run)
 	made->has_root = made->has_root && made->is_made;
 	if (made->is_made)
 		run_engine_set(made);
+}
+
+/*
+ * Half of the time that is left, for kernels that an engine has put where it does
+ * not look for them. The pull need not bring those.
+ */
+static void gather(struct run *run)
+{
+	struct run_shared *const shared = run->shared;
+	const uint64_t now = deadline_now_ms();
+	const uint64_t end_ms = run->start_ms + shared->plan.wait_ms;
+	const uint64_t half_ms = end_ms > now ? (end_ms - now) / 2 : 0;
+
+	if (!shared->plan.has_root || !shared->plan.has_trees ||
+	    shared->plan.is_inductor || run->stop_signal != 0)
+		return;
+	/* Report this unless the task succeeds. */
+	(void)snprintf(shared->links_error, sizeof(shared->links_error),
+	               "not done in time");
+	do_task(run, run_links_gather, NULL,
+	        now + (half_ms > LOOK_MS ? half_ms : LOOK_MS));
 }
 
 static void pull(struct run *run)
@@ -342,6 +364,7 @@ static enum status run_beside(struct run *run)
 	if (run->shared->plan.has_trees && run->stop_signal == 0)
 		(void)run_child_fork(&run->children[RUN_HOLD], "hold", run_hold,
 		                     run, NULL, RUN_NEVER);
+	gather(run);
 	pull(run);
 	if (run->children[RUN_PULL].pid == 0)
 		list_present(run);

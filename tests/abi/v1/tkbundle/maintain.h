@@ -10,8 +10,8 @@ extern "C" {
 
 /**
  * @file tkbundle/maintain.h
- * Maintain a cache: make a moved one work again, list which entries are used,
- * and remove those that are not.
+ * Maintain a cache: make a moved one work again, gather entries where they are
+ * looked for, list which are used, and remove those that are not.
  *
  * All of it may be done while compilers work in the cache, and by several
  * processes at once.
@@ -58,6 +58,52 @@ struct tkb_relocate_report {
 TKB_API TKB_NODISCARD int tkb_relocate(
 	const char *cache_root, const struct tkb_relocate_options *options,
 	struct tkb_relocate_report *report, struct tkb_error *err);
+
+/** Choices for tkb_gather_kernels(). */
+struct tkb_gather_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	/** Where to look for kernels; not kept. */
+	const struct tkb_tree *trees;
+	size_t tree_count;
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	const struct tkb_watch *watch;
+};
+
+/** What a gather did. */
+struct tkb_gather_report {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	/** Entries that the root lacked, or had torn. */
+	uint64_t gathered_count;
+	uint64_t present_count; /**< those that it has already */
+	/** Those that are not whole, that a compiler is writing, or in whose
+	    place something else stands. */
+	uint64_t left_out_count;
+	uint64_t failed_count; /**< the system refused */
+};
+
+/**
+ * Put the kernels that lie in folders of `trees` into the root `cache_root` as
+ * well, a folder of keys, which is made if need be. A kernel's key is the same
+ * wherever it lies, and an engine may look for it in one folder today that it put
+ * into another one yesterday.
+ *
+ * Files become hard links where the file system can, else copies; a group file
+ * is written anew, and names the new place. Each entry appears as in an emit. What
+ * is there is not read: an entry that has all files of the other one stays.
+ * Results are TKB_OUTCOME_EMITTED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_REPAIRED,
+ * TKB_OUTCOME_SKIPPED, TKB_OUTCOME_LEFT_OUT and TKB_OUTCOME_FAILED; none is told of
+ * an entry that needed no look.
+ *
+ * @param options  not kept; NULL means all defaults, and no tree
+ * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @return 0; TKB_ERR_PARTIAL (an entry failed or was left out; the rest is there);
+ *         TKB_ERR_INVALID, TKB_ERR_IO (the root cannot be written),
+ *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_gather_kernels(
+	const char *cache_root, const struct tkb_gather_options *options,
+	struct tkb_gather_report *report, struct tkb_error *err);
 
 /** What the use stamp of an entry says. */
 enum tkb_use_state {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/uses.h"
+#include "emit/maintain/uses.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/gc.h"
+#include "emit/maintain/gc.h"
 
 #include <errno.h>
 #include <fcntl.h>

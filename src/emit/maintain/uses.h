@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_EMIT_USES_H
-#define TKB_EMIT_USES_H
+#ifndef TKB_EMIT_MAINTAIN_USES_H
+#define TKB_EMIT_MAINTAIN_USES_H
 
 /*
  * When an entry was last read and written, by the times of one of its files; or a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/gc.h"
+#include "emit/maintain/gc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "emit/uses.h"
+#include "emit/maintain/uses.h"
 #include "base/struct.h"
 #include "emit/remove.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_EMIT_GC_H
-#define TKB_EMIT_GC_H
+#ifndef TKB_EMIT_MAINTAIN_GC_H
+#define TKB_EMIT_MAINTAIN_GC_H
 
 /* The entries of a gc, and which of them have to go. */
 

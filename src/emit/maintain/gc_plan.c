@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "emit/gc.h"
+#include "emit/maintain/gc.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "emit/uses.h"
+#include "emit/maintain/uses.h"
 
 enum {
 	NS_PER_S = 1000000000

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that an engine put where it does not look for them are gathered."""
+import json
+import os
+import shutil
+import tempfile
+
+from machines import AOT, VLLM, Machine, read, stages, write
+from scene import Skip, equal, require, test
+
+RUN = ("--engine", "vllm")
+
+
+class Filled(Machine):
+    """A home in whose default places vLLM was started without tkbundle. One kernel
+    is where the second start looks, the others where the first has put them."""
+
+    def __init__(self, scene, name="first"):
+        super().__init__(scene, name, VLLM)
+        self.nested = self.path(AOT, "inductor_cache", "triton", "0")
+        self.verb("relocate")
+        both = sorted(set(keys(self.nested)) & set(keys(self.kernels)))
+        self.both = both.pop()
+        for key in both:
+            shutil.rmtree(os.path.join(self.kernels, key))
+
+    def start(self, *command, **env):
+        ended = self.scene.run(*(command or ("true",)), options=RUN,
+                               env={**self.environment, **env})
+        equal(ended.status, 0, ended.err)
+        return ended
+
+    def lacking(self, root=None):
+        return sorted(set(keys(self.nested)) - set(keys(root or self.kernels)))
+
+
+def keys(root):
+    return [name for name in os.listdir(root) if name != ".tkbundle"]
+
+
+def is_group(name):
+    return name.startswith("__grp__")
+
+
+def linked(ended):
+    """How many kernels the first line says."""
+    _, is_said, rest = ended.err.splitlines()[0].partition(", linked ")
+    return int(rest.split(",")[0]) if is_said else 0
+
+
+def check_root(machine, root):
+    """Whole, each entry at its place, and nothing left behind."""
+    verified = machine.scene.tkbundle("verify", root)
+    equal(verified.status, 0, verified.out, verified.err)
+    moved = machine.scene.tkbundle("relocate", "--json", "--dry-run", root)
+    equal(moved.status, 0, moved.err)
+    equal(json.loads(moved.out)["relocated"], 0)
+    equal(stages(root), [])
+
+
+@test("kernels that an engine left in its tree are linked to where it looks")
+def _(scene):
+    machine = Filled(scene)
+    lacking = machine.lacking()
+    require(len(lacking) >= 2, lacking)
+    there = {key: os.stat(os.path.join(machine.kernels, key)).st_ino
+             for key in keys(machine.kernels)}
+
+    first = machine.start()
+
+    equal(linked(first), len(lacking), first.err)
+    equal(machine.lacking(), [])
+    groups = 0
+    for key in lacking:
+        for name in os.listdir(os.path.join(machine.nested, key)):
+            old = os.path.join(machine.nested, key, name)
+            new = os.path.join(machine.kernels, key, name)
+            if is_group(name):
+                groups += 1
+                for child in json.loads(read(new))["child_paths"].values():
+                    equal(os.path.dirname(child), os.path.dirname(new))
+                    require(os.path.isfile(child), child)
+            else:
+                require(os.path.samefile(old, new), name)
+    require(groups != 0)
+    for key, inode in there.items():
+        equal(os.stat(os.path.join(machine.kernels, key)).st_ino, inode)
+    check_root(machine, machine.kernels)
+    check_root(machine, machine.nested)
+
+    second = machine.start()
+    require("linked" not in second.err, second.err)
+
+
+@test("what was gathered is pushed with what the command makes")
+def _(scene):
+    machine = Filled(scene)
+    machine.start("sh", "-c", 'mkdir -p "$VLLM_CACHE_ROOT/modelinfos" && '
+                  'echo {} > "$VLLM_CACHE_ROOT/modelinfos/new.json"')
+
+    other = Machine(scene, "other")
+    ended = scene.run("true", options=RUN, env={
+        **other.environment, "TRITON_CACHE_DIR": other.kernels})
+
+    equal(ended.status, 0, ended.err)
+    equal(sorted(keys(other.kernels)), sorted(keys(machine.kernels)))
+
+
+@test("what is torn is not gathered, and torn entries are made whole")
+def _(scene):
+    machine = Filled(scene)
+    torn = [key for key in machine.lacking() if any(
+        map(is_group, os.listdir(os.path.join(machine.nested, key))))][0]
+    for name in os.listdir(os.path.join(machine.nested, torn)):
+        if name.endswith(".cubin"):
+            os.truncate(os.path.join(machine.nested, torn, name), 100)
+    there = os.path.join(machine.kernels, machine.both)
+    removed = [name for name in os.listdir(there) if not is_group(name)]
+    for name in removed:
+        os.unlink(os.path.join(there, name))
+    unfinished = os.path.join(machine.nested, "A" * 52, "half.ttir")
+    write(unfinished, "half\n")
+
+    ended = machine.start()
+
+    equal(machine.lacking(), sorted([torn, "A" * 52]))
+    require("links:" not in ended.err, ended.err)
+    require(set(removed) <= set(os.listdir(there)), removed)
+    check_root(machine, machine.kernels)
+
+
+@test("something in the way of one kernel hinders no other, and no start")
+def _(scene):
+    machine = Filled(scene)
+    lacking = machine.lacking()
+    write(os.path.join(machine.kernels, lacking[0]), "a file")
+
+    ended = machine.start()
+
+    equal(linked(ended), len(lacking) - 1, ended.err)
+    equal(read(os.path.join(machine.kernels, lacking[0])), b"a file")
+
+
+@test("kernels are copied to a root of another file system")
+def _(scene):
+    machine = Filled(scene)
+    if not os.access("/dev/shm", os.W_OK) or \
+            os.stat("/dev/shm").st_dev == os.stat(scene.folder).st_dev:
+        raise Skip("there is no other file system")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as root:
+        ended = machine.start(TRITON_CACHE_DIR=root)
+
+        equal(linked(ended), len(keys(machine.nested)), ended.err)
+        equal(machine.lacking(root), [])
+        check_root(machine, root)
+
+
+@test("two runs at once gather into one root")
+def _(scene):
+    machine = Filled(scene)
+    started = [scene.start("true", options=RUN, env=machine.environment)
+               for _ in range(4)]
+
+    for each in started:
+        equal(scene.finish(each).status, 0)
+
+    equal(machine.lacking(), [])
+    check_root(machine, machine.kernels)
