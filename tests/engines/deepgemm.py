@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeepGEMM finds on a second machine what the first one compiled.
 
-In 2.8 it has a kernel where "cache/<tag>.<key>/.committed" is. The key is a hash of
-the compiler's version, the flags, the source and its headers, and of no path; it
-is computed here as DeepJIT does it. Up to 2.6, the flags have the headers' path.
+In 2.8 it has a kernel where "cache/<tag>.<key>/.committed" is. The key is a hash
+of the compiler's version, the flags, the source and its headers, and of no path;
+it is computed here as DeepJIT does it. Up to 2.6, the flags have the headers'
+path.
 """
 import os
 

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 from building import left_out, ninjas
 from machines import write
@@ -15,6 +16,8 @@ from scene import Skip, equal, require, test
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 WHEEL = os.path.join(HERE, "..", "..", "build", "venv", "flashinfer")
+SHIM = os.path.join(HERE, "..", "..", "examples", "flashinfer",
+                    "flashinfer_jit_cache.py")
 STUBS = {
     "torch/__init__.py": """
 def __getattr__(name):
@@ -33,6 +36,7 @@ class libinfo:
     find_include_path = staticmethod(
         lambda: os.path.join(os.path.dirname(__file__), "include"))
     find_dlpack_include_path = find_include_path
+load_module = str
 """,
     "tvm_ffi/include/tvm.h": "inline int tvm() { return 1; }\n",
     "filelock.py": """
@@ -77,8 +81,9 @@ core.write_if_different(source, "#include <flashinfer/own.h>\\n"
                         "#include <tvm.h>\\n"
                         "int f() { return own() + tvm(); }\\n")
 spec = core.gen_jit_spec("own", [source])
-spec.build(verbose=True)
 """
+BUILD = PROGRAM + "spec.build(verbose=True)\n"
+LOAD = PROGRAM + "print(spec.build_and_load())\n"
 
 
 class Machine:
@@ -110,12 +115,15 @@ class Machine:
             "PATH": os.path.join(self.home, "bin") + ":" + os.environ["PATH"],
             "PYTHONDONTWRITEBYTECODE": "1"}
 
-    def build(self):
-        """What ninja says when FlashInfer loads its module."""
-        ended = subprocess.run(
-            ["python3", "-c", PROGRAM, self.site],
+    def run(self, program):
+        return subprocess.run(
+            [sys.executable, "-c", program, self.site],
             env={**os.environ, **self.environment}, capture_output=True,
             check=False, text=True, cwd=self.home)
+
+    def build(self):
+        """What ninja says when FlashInfer loads its module."""
+        ended = self.run(BUILD)
         equal(ended.returncode, 0, ended.stdout, ended.stderr)
         return ended.stdout
 
@@ -148,3 +156,35 @@ def _(scene):
         equal(reason, "inputs")
         require(third.header in message, message)
         require("[2/2]" in third.build())
+
+
+@test("FlashInfer loads prebuilt modules where there is neither ninja nor nvcc")
+def _(scene):
+    if not os.path.exists(WHEEL):
+        raise Skip("there is no wheel of FlashInfer")
+    if shutil.which("c++") is None:
+        raise Skip("there is no c++")
+    first = Machine(scene, "first", next(ninjas()))
+    first.build()
+    shutil.copy(SHIM, first.folder)
+    version, = (name for name in os.listdir(first.folder)
+                if name[0].isdigit())
+    folder, bundle = scene.path("prebuilt"), scene.path("fi.tkb")
+    for words in (
+            ("collect", "--tree", "prebuilt=" + first.folder, "-o", bundle),
+            ("emit", "--tree", "prebuilt=" + folder, bundle)):
+        equal(scene.tkbundle(*words).status, 0)
+    built = os.path.join(folder, version, "90a", "cached_ops", "own", "own.so")
+    second = Machine(scene, "second", next(ninjas()))
+    for path in (first.home, second.cuda, os.path.join(second.home, "bin")):
+        shutil.rmtree(path)
+    second.environment.update(
+        PATH=second.home, FLASHINFER_DISABLE_JIT="1",
+        PYTHONPATH=second.site + ":" + folder)
+
+    ended = second.run(LOAD)
+
+    equal((ended.returncode, ended.stdout), (0, built + "\n"), ended.stderr)
+    os.rename(os.path.join(folder, version), os.path.join(folder, "0.7.1"))
+    ended = second.run(LOAD)
+    require("MissingJITCacheError" in ended.stderr, ended.stderr)
