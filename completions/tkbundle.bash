@@ -18,7 +18,9 @@ _tkbundle_options() {
 			--finalize --without --fast --rules --signature --python
 			--keep-going --emit -o --output --print-after-all --log
 			--deadline --json -v --verbose" ;;
-	config | diff)
+	config)
+		options="--engine --json" ;;
+	diff)
 		options="--json" ;;
 	emit)
 		options="--engine --tree --key --device --target --layout --sync

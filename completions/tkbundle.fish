@@ -170,6 +170,7 @@ complete -c tkbundle -n '__tkbundle_verb run' -l quiet -x -d 'push when nothing 
 complete -c tkbundle -n '__tkbundle_verb run' -l require-warm -d 'exit with 4 if the command compiled something'
 complete -c tkbundle -n '__tkbundle_verb run' -l kill-child -d 'kill the command if tkbundle is killed'
 complete -c tkbundle -n '__tkbundle_verb run' -l refresh -x -d 'update the metrics after so long; default 30s'
+complete -c tkbundle -n '__tkbundle_verb config' -l engine -x -a '(__tkbundle_engines)' -d 'show the profile of this engine, too, as vllm or torch'
 complete -c tkbundle -n '__tkbundle_verb collect push' -s v -l verbose -d 'say which version of an engine is installed'
 complete -c tkbundle -n '__tkbundle_verb run' -s v -l verbose -d 'say which engine it is, and which variables are set'
 complete -c tkbundle -n '__tkbundle_verb run' -l json -d 'print JSON documents, not lines, to standard error'

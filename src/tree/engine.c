@@ -31,6 +31,7 @@ struct root {
 	size_t fallback_count;
 	struct tkb_tree_rules rules;
 	struct tkb_tree_rule *rule_items;
+	struct tkb_engine_rule *shown; /* the same, in a profile's words */
 };
 
 /* A folder that is no cache, and that texts of the caches name. */
@@ -274,6 +275,34 @@ static const struct tkb_schema schema = {
  * Open
  */
 
+static const char *word_of(const char *word)
+{
+	return word != NULL ? word : "";
+}
+
+/* Say in words what the rules of `root` are. */
+static bool show_rules(struct tkb_arena *arena, struct root *root)
+{
+	root->shown = tkb_arena_alloc(arena, root->rules.count + 1,
+	                              sizeof(*root->shown));
+	for (size_t i = 0; root->shown != NULL && i < root->rules.count; i++) {
+		const struct tkb_tree_rule *rule = &root->rule_items[i];
+
+		root->shown[i] = (struct tkb_engine_rule){
+			.path = rule->path,
+			.is = rule->action == TKB_TREE_ACTION_DEFAULT
+			              ? ""
+			              : word_of(action_word(rule->action)),
+			.style = rule->style == TKB_PATH_STYLE_NONE
+			                 ? ""
+			                 : word_of(style_word(rule->style)),
+			.is_last = rule->is_last != 0,
+			.has_secrets = rule->has_secrets != 0,
+		};
+	}
+	return root->shown != NULL;
+}
+
 static void close_at(struct tkb_engine **engine)
 {
 	tkb_engine_close(*engine);
@@ -310,6 +339,8 @@ int tkb_engine_open(const char *path, struct tkb_engine **out,
 		root->rules.items = root->rule_items;
 		root->root.rules = &root->rules;
 		root->root.is_kernels = root->is_kernels != 0;
+		if (!show_rules(&engine->arena, root))
+			return tkb_fail_nomem(err);
 	}
 	*out = tkb_take(engine);
 	return 0;
@@ -341,6 +372,17 @@ const struct tkb_engine_root *tkb_engine_root(const struct tkb_engine *engine,
                                               size_t index)
 {
 	return &engine->roots[index].root;
+}
+
+size_t tkb_engine_rule_count(const struct tkb_engine *engine, size_t index)
+{
+	return engine->roots[index].rules.count;
+}
+
+const struct tkb_engine_rule *tkb_engine_rule(const struct tkb_engine *engine,
+                                              size_t index, size_t rule)
+{
+	return &engine->roots[index].shown[rule];
 }
 
 size_t tkb_engine_setting_count(const struct tkb_engine *engine)
@@ -464,41 +506,72 @@ struct environment {
 	void *self;
 };
 
-/* `variable` places it, or the first of the places whose variable is set. */
+/* A variable's value, unless that is empty. */
+static const char *value_of(const struct environment *environment,
+                            const char *name)
+{
+	const char *value = environment->get(environment->self, name);
+
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* The first whose variable is set, or that needs none; `count`: there is none. */
+static size_t find_fallback(const struct environment *environment,
+                            const struct fallback *fallbacks, size_t count)
+{
+	size_t i = 0;
+
+	while (i < count &&
+	       (fallbacks[i].variable[0] == '\0'
+	                ? fallbacks[i].suffix[0] == '\0'
+	                : value_of(environment, fallbacks[i].variable) == NULL))
+		i++;
+	return i;
+}
+
+/* `variable` places it, or else one of the places does. */
 static int locate(const struct environment *environment, const char *variable,
                   const struct fallback *fallbacks, size_t count, char **out,
                   struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const char *value = environment->get(environment->self, variable);
+	const char *value = value_of(environment, variable);
 	const char *user = environment->get(environment->self, "USER");
+	const size_t i = find_fallback(environment, fallbacks, count);
 	int rc;
 
-	if (value != NULL && value[0] != '\0')
+	if (value == NULL && i == count)
+		return TKB_MISS;
+	if (value != NULL) {
 		tkb_buf_add_text(&path, value);
-	for (size_t i = 0; i < count && path.size == 0; i++) {
-		const struct fallback *fallback = &fallbacks[i];
-
-		value = fallback->variable[0] == '\0'
-		                ? ""
-		                : environment->get(environment->self,
-		                                   fallback->variable);
-		if (value == NULL ||
-		    (value[0] == '\0' && fallback->variable[0] != '\0'))
-			continue;
-		tkb_buf_add_text(&path, value);
-		add_suffix(fallback->suffix, user == NULL ? "root" : user,
+	} else {
+		value = value_of(environment, fallbacks[i].variable);
+		tkb_buf_add_text(&path, word_of(value));
+		add_suffix(fallbacks[i].suffix, user == NULL ? "root" : user,
 		           &path);
 	}
-	if (path.size == 0)
-		return TKB_MISS;
 	tkb_buf_add_byte(&path, '\0');
 	rc = tkb_buf_check(&path, err);
 	if (rc < 0)
 		return rc;
 	*out = (char *)tkb_take(path.data);
 	return 0;
+}
+
+const char *tkb_engine_located_by(const struct tkb_engine *engine, size_t index,
+                                  const char *(*get)(void *self,
+                                                     const char *name),
+                                  void *self)
+{
+	const struct environment environment = { get, self };
+	const struct root *root = &engine->roots[index];
+	const size_t i = find_fallback(&environment, root->fallbacks,
+	                               root->fallback_count);
+
+	if (value_of(&environment, root->root.variable) != NULL)
+		return root->root.variable;
+	return i < root->fallback_count ? root->fallbacks[i].variable : NULL;
 }
 
 int tkb_engine_locate(const struct tkb_engine *engine, size_t index,

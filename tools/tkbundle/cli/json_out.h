@@ -25,8 +25,8 @@
  */
 struct json_t; /* jansson's */
 
-/* The deepest document has an array of objects that have arrays of objects. */
-#define JSON_OUT_DEPTH 6
+/* The deepest document has engines that have roots that have rules. */
+#define JSON_OUT_DEPTH 8
 
 struct json_out {
 	bool is_wanted;

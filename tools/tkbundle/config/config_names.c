@@ -78,9 +78,10 @@ static bool is_of_service(struct part part)
 
 bool config_is_unknown(const char *variable)
 {
-	static const char *const others[] = { "TKBUNDLE_CONFIG",
-		                              "TKBUNDLE_DISABLE",
-		                              "TKBUNDLE_LIBRARY" };
+	static const char *const others[] = {
+		"TKBUNDLE_CONFIG", "TKBUNDLE_DISABLE", "TKBUNDLE_ENGINES",
+		"TKBUNDLE_LIBRARY", "TKBUNDLE_PYTHON"
+	};
 	struct part part = part_of(variable);
 
 	for (size_t i = 0; i < CONFIG_COUNT; i++) {

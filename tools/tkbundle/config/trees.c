@@ -142,25 +142,33 @@ void trees_list_engines(struct trees_names *out)
 	}
 }
 
-int trees_open_engine(const char *name, struct tkb_engine **out,
+int trees_find_engine(const char *name, char out[TREES_PROFILE_SIZE],
                       struct tkb_error *err)
 {
 	char folder[PATH_SIZE];
-	char path[2 * PATH_SIZE];
 
 	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '.')
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%.200s' is not the name of an engine", name);
 	for (size_t i = 0; i < FOLDER_COUNT; i++) {
 		if (!format_folder(i, folder) ||
-		    snprintf(path, sizeof(path), "%s/%s.json", folder, name) >=
-		            (int)sizeof(path) ||
-		    access(path, F_OK) != 0)
+		    snprintf(out, TREES_PROFILE_SIZE, "%s/%s.json", folder,
+		             name) >= TREES_PROFILE_SIZE ||
+		    access(out, F_OK) != 0)
 			continue;
-		return tkb_engine_open(path, out, err);
+		return 0;
 	}
 	return cli_error(err, TKB_ERR_INVALID,
 	                 "there is no profile of an engine '%.200s'", name);
+}
+
+int trees_open_engine(const char *name, struct tkb_engine **out,
+                      struct tkb_error *err)
+{
+	char path[TREES_PROFILE_SIZE];
+	const int rc = trees_find_engine(name, path, err);
+
+	return rc != 0 ? rc : tkb_engine_open(path, out, err);
 }
 
 /*
@@ -226,7 +234,7 @@ bool trees_placed_folder(char *out, size_t size)
  * placed a cache for it, take that: `*path` is replaced.
  */
 static int prefer_placed(const struct tkb_engine_root *root, char **path,
-                         struct tkb_error *err)
+                         bool *is_placed_out, struct tkb_error *err)
 {
 	char folder[PATH_SIZE];
 	char placed[2 * PATH_SIZE];
@@ -243,7 +251,26 @@ static int prefer_placed(const struct tkb_engine_root *root, char **path,
 		return fail_nomem(err);
 	free(*path);
 	*path = copy;
+	*is_placed_out = true;
 	return 0;
+}
+
+int trees_locate(const struct tkb_engine *engine, size_t index, char **out,
+                 bool *is_placed_out, struct tkb_error *err)
+{
+	char *path = NULL;
+	int rc;
+
+	*is_placed_out = false;
+	rc = tkb_engine_locate(engine, index, variable, NULL, &path, err);
+	if (rc == 0)
+		rc = prefer_placed(tkb_engine_root(engine, index), &path,
+		                   is_placed_out, err);
+	if (rc == 0)
+		*out = path;
+	else
+		free(path);
+	return rc;
 }
 
 static int add_root(struct trees *trees, const struct tkb_engine *engine,
@@ -251,24 +278,21 @@ static int add_root(struct trees *trees, const struct tkb_engine *engine,
 {
 	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
 	char *path = NULL;
+	bool is_placed;
 	int rc;
 
 	if (root->is_kernels ? trees->kernels != NULL
 	                     : is_known(trees, root->name))
 		return 0;
-	rc = tkb_engine_locate(engine, index, variable, NULL, &path, err);
+	rc = trees_locate(engine, index, &path, &is_placed, err);
 	if (rc == TKB_MISS)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "nothing says where '%s' of engine '%s' is: "
 		                 "set %s",
 		                 root->name, tkb_engine_name(engine),
 		                 root->variable);
-	if (rc == 0)
-		rc = prefer_placed(root, &path, err);
-	if (rc < 0) {
-		free(path);
+	if (rc < 0)
 		return rc;
-	}
 	if (root->is_kernels) {
 		trees->kernels = path;
 		return 0;

@@ -50,6 +50,26 @@ void trees_names_release(struct trees_names *names);
 /* All profiles that can be read; fewer where memory is short. */
 void trees_list_engines(struct trees_names *out);
 
+enum {
+	TREES_PROFILE_SIZE = 8192
+};
+
+/* The file of the profile called `name`. TKB_ERR_INVALID: there is none. */
+TKB_NODISCARD int trees_find_engine(const char *name,
+                                    char out[TREES_PROFILE_SIZE],
+                                    struct tkb_error *err);
+
+/*
+ * Where root `index` of an engine lies; the caller frees the path.
+ *
+ * @param is_placed_out  it is where `run` has placed it, as nothing is where the
+ *                       engine itself looks
+ * @return as tkb_engine_locate()
+ */
+TKB_NODISCARD int trees_locate(const struct tkb_engine *engine, size_t index,
+                               char **out, bool *is_placed_out,
+                               struct tkb_error *err);
+
 /* Read the profile called `name`; the caller closes it. */
 TKB_NODISCARD int trees_open_engine(const char *name, struct tkb_engine **out,
                                     struct tkb_error *err);

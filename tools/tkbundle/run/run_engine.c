@@ -3,26 +3,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <tkbundle/emit.h>
 
 #include "config/engine_ref.h"
+#include "config/engine_settings.h"
 #include "config/engine_version.h"
-#include "config/python.h"
 
 static bool fail(struct run_plan *plan, const struct tkb_error *err)
 {
 	(void)snprintf(plan->message, sizeof(plan->message), "%s",
 	               err->message);
 	return false;
-}
-
-static bool is_set(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value != NULL && value[0] != '\0';
 }
 
 /* Set a variable for the command; what does not fit is not set. */
@@ -54,124 +44,6 @@ void run_engine_set(const struct run_plan *plan)
 		(void)memcpy(name, item, (size_t)(equals - item));
 		name[equals - item] = '\0';
 		(void)setenv(name, equals + 1, 1);
-	}
-}
-
-/*
- * The folder for caches that the user has not placed: below his own cache folder,
- * or in a temporary one where there is none that can be written.
- */
-static bool make_base(char out[RUN_PATH_SIZE])
-{
-	const char *const temporary = getenv("TMPDIR");
-	int length;
-
-	if (trees_placed_folder(out, RUN_PATH_SIZE) &&
-	    tkb_cache_root_make(out, NULL) == 0 &&
-	    access(out, W_OK | X_OK) == 0)
-		return true;
-	length = snprintf(out, RUN_PATH_SIZE, "%s/tkbundle-%u/engines",
-	                  is_set("TMPDIR") ? temporary : "/tmp",
-	                  (unsigned)geteuid());
-	return length > 0 && length < RUN_PATH_SIZE &&
-	       tkb_cache_root_make(out, NULL) == 0 &&
-	       access(out, W_OK | X_OK) == 0;
-}
-
-static const char *variable(void *self, const char *name)
-{
-	(void)self;
-	return getenv(name);
-}
-
-/*
- * Is something in the place where the engine looks by itself? Then it stays there:
- * a cache that is warm already must not be left behind.
- */
-static bool find_old(const struct tkb_engine *engine, size_t index,
-                     char out[RUN_PATH_SIZE])
-{
-	char *path = NULL;
-	bool is_old;
-
-	if (tkb_engine_locate(engine, index, variable, NULL, &path, NULL) != 0)
-		return false;
-	is_old = path[0] == '/' && strlen(path) < RUN_PATH_SIZE &&
-	         access(path, R_OK | W_OK | X_OK) == 0;
-	if (is_old)
-		(void)memcpy(out, path, strlen(path) + 1);
-	free(path);
-	return is_old;
-}
-
-static void place_roots(struct run_plan *plan, const struct tkb_engine *engine,
-                        const char *base, bool has_cache)
-{
-	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
-		const struct tkb_engine_root *root = tkb_engine_root(engine, i);
-		char path[RUN_PATH_SIZE];
-
-		if (root->variable[0] == '\0' || is_set(root->variable) ||
-		    (root->is_kernels && has_cache))
-			continue;
-		if (find_old(engine, i, path) ||
-		    snprintf(path, sizeof(path), "%s/%s", base, root->name) <
-		            (int)sizeof(path))
-			set(plan, root->variable, path);
-	}
-}
-
-/*
- * The ptxas that is part of Triton, of the Python that the command begins with or
- * that is found first. Empty where none is.
- */
-static void find_ptxas(const struct arguments *args, char out[RUN_PATH_SIZE])
-{
-	static const char question[] =
-		"import importlib.util as u, os; "
-		"p = os.path.join(u.find_spec('triton')."
-		"submodule_search_locations[0], 'backends/nvidia/bin/ptxas'); "
-		"print(p if os.access(p, os.X_OK) else '')";
-	const char *const none[] = { NULL };
-
-	(void)python_ask(python_of(args->operands.items[0]), question, none,
-	                 out, RUN_PATH_SIZE);
-	out[strcspn(out, "\n")] = '\0';
-}
-
-/* Workers of Inductor and their parent would use two, and so ask for two keys. */
-static void set_ptxas(const struct arguments *args, struct run_plan *plan)
-{
-	static const char name[] = "TRITON_PTXAS_PATH";
-	char path[RUN_PATH_SIZE];
-
-	if (is_set(name))
-		return;
-	find_ptxas(args, path);
-	if (path[0] != '\0')
-		set(plan, name, path);
-}
-
-/* Does `path` exist below the home folder? */
-static bool is_at_home(const char *path)
-{
-	char full[RUN_PATH_SIZE];
-
-	return path[0] != '\0' && is_set("HOME") &&
-	       snprintf(full, sizeof(full), "%s/%s", getenv("HOME"), path) <
-	               (int)sizeof(full) &&
-	       access(full, F_OK) == 0;
-}
-
-static void make_settings(struct run_plan *plan,
-                          const struct tkb_engine *engine)
-{
-	for (size_t i = 0; i < tkb_engine_setting_count(engine); i++) {
-		const struct tkb_engine_setting *setting =
-			tkb_engine_setting(engine, i);
-
-		if (!is_set(setting->variable) && !is_at_home(setting->unless))
-			set(plan, setting->variable, setting->value);
 	}
 }
 
@@ -239,6 +111,15 @@ static void make_defaults(const struct arguments *args, struct run_plan *plan,
 	plan->has_ref = true;
 }
 
+/* What is left alone needs no word: `config --engine` says why. */
+static void on_setting(void *self, const char *name, const char *value,
+                       const char *why)
+{
+	(void)why;
+	if (value != NULL)
+		set(self, name, value);
+}
+
 static void add_note(struct run_plan *plan, const char *note)
 {
 	const size_t size = strlen(note) + 1;
@@ -266,6 +147,7 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 {
 	struct tkb_engine *engine = NULL;
 	struct tkb_error err = { .status = 0 };
+	const struct engine_settings_visitor setter = { on_setting, plan };
 	char version[ENGINE_VERSION_SIZE];
 	char note[ENGINE_NOTE_SIZE];
 
@@ -274,10 +156,7 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 	engine_version_find(engine, args->operands.items[0], version);
 	engine_version_note(engine, version, note);
 	add_note(plan, note);
-	place_roots(plan, engine, base, args->cache != NULL);
-	make_settings(plan, engine);
-	if (tkb_engine_needs_ptxas(engine))
-		set_ptxas(args, plan);
+	engine_settings_list(engine, args, base, &setter);
 	make_defaults(args, plan, engine, base, version);
 	tkb_engine_close(engine);
 	return true;
@@ -311,7 +190,7 @@ static bool check_trees(const struct arguments *args, struct run_plan *plan)
 
 bool run_engine_plan(const struct arguments *args, struct run_plan *plan)
 {
-	char base[RUN_PATH_SIZE];
+	char base[ENGINE_PATH_SIZE];
 
 	for (size_t i = 0; i < args->engines.count; i++) {
 		if (!add_engine(plan, args->engines.items[i])) {
@@ -322,7 +201,7 @@ bool run_engine_plan(const struct arguments *args, struct run_plan *plan)
 	}
 	if (args->engines.count == 0)
 		recognize(args, plan);
-	if (plan->engines_size != 0 && !make_base(base)) {
+	if (plan->engines_size != 0 && !engine_settings_base(true, base)) {
 		(void)snprintf(plan->message, sizeof(plan->message),
 		               "there is no folder for the caches");
 		return false;

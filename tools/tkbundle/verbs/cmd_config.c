@@ -8,8 +8,11 @@
 #include "config/config.h"
 #include "config/remote_use.h"
 #include "cli/text.h"
+#include "verbs/config_engine.h"
 
 static const struct option_spec options[] = {
+	{ OPTION(TEXTS, "engine", "NAME", engines,
+	         "show the profile of this engine, too, as vllm or torch") },
 	ARGS_JSON,
 };
 
@@ -156,7 +159,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		print(cli, &config, remote);
 	status = status_merge(status, print_files(cli, args->is_json));
 	print_unknown(cli);
-	return status;
+	return status_merge(status, config_engine_show(cli, args));
 }
 
 const struct command command_config = {
@@ -166,7 +169,9 @@ const struct command command_config = {
 	.details = "Prints each value and its source: a variable, a line of a "
 		   "file, or the default. Then it lists the files; a later "
 		   "file overrides an earlier one. A remote is shown without "
-		   "user, password and parameters.",
+		   "user, password and parameters. With --engine it also "
+		   "shows where the caches of an engine are here, by which "
+		   "rules they move, and what run would set.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

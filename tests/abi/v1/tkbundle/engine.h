@@ -31,6 +31,15 @@ struct tkb_engine_root {
 	const struct tkb_tree_rules *rules; /**< of a tree */
 };
 
+/** What a profile says of those paths of a root that match a pattern. */
+struct tkb_engine_rule {
+	const char *path;  /**< the pattern, below the root */
+	const char *is;    /**< "unit", "ninja", "kernels", "leave"; or "" */
+	const char *style; /**< of paths in such a file, as "json"; or "" */
+	bool is_last;      /**< it names others of its unit */
+	bool has_secrets;  /**< they are hidden */
+};
+
 /** A variable that makes what an engine asks for the same on each machine. */
 struct tkb_engine_setting {
 	const char *variable;
@@ -85,6 +94,12 @@ TKB_API size_t tkb_engine_root_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_root *tkb_engine_root(
 	const struct tkb_engine *engine, size_t index);
 
+/** The rules of root `index`, in the profile's order. */
+TKB_API size_t tkb_engine_rule_count(const struct tkb_engine *engine,
+                                     size_t index);
+TKB_API const struct tkb_engine_rule *tkb_engine_rule(
+	const struct tkb_engine *engine, size_t index, size_t rule);
+
 /** What to set for it. */
 TKB_API size_t tkb_engine_setting_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_setting *tkb_engine_setting(
@@ -134,7 +149,16 @@ TKB_API TKB_NODISCARD int tkb_engine_locate(
 	const char *(*get)(void *self, const char *name), void *self,
 	char **out, struct tkb_error *err);
 
-/** The same of a folder outside, unless it is a package. */
+/**
+ * The variable by which tkb_engine_locate() finds folder `index`: its own, or that of
+ * one of the engine's defaults; "" where it is found without one. NULL: nothing says
+ * where it is.
+ */
+TKB_API const char *tkb_engine_located_by(
+	const struct tkb_engine *engine, size_t index,
+	const char *(*get)(void *self, const char *name), void *self);
+
+/** As tkb_engine_locate(), of a folder outside, unless it is a package. */
 TKB_API TKB_NODISCARD int tkb_engine_locate_outside(
 	const struct tkb_engine *engine, size_t index,
 	const char *(*get)(void *self, const char *name), void *self,

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/engine_settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tkbundle/emit.h>
+
+#include "cli/cli.h"
+#include "config/python.h"
+#include "config/trees.h"
+
+static const char user_has_set_it[] = "it is set";
+
+/* Is `path` a folder that can be written, or could it be made? */
+static bool can_be_made(const char *path)
+{
+	char part[ENGINE_PATH_SIZE];
+	char *slash;
+
+	(void)snprintf(part, sizeof(part), "%s", path);
+	while (access(part, F_OK) != 0) {
+		slash = strrchr(part, '/');
+		if (errno != ENOENT || slash == NULL || slash == part)
+			return false;
+		*slash = '\0';
+	}
+	return access(part, W_OK | X_OK) == 0;
+}
+
+static bool is_usable(bool is_made, const char *path)
+{
+	if (!is_made)
+		return can_be_made(path);
+	return tkb_cache_root_make(path, NULL) == 0 &&
+	       access(path, W_OK | X_OK) == 0;
+}
+
+bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE])
+{
+	const char *const temporary = cli_variable("TMPDIR");
+	int length;
+
+	if (trees_placed_folder(out, ENGINE_PATH_SIZE) &&
+	    is_usable(is_made, out))
+		return true;
+	length = snprintf(out, ENGINE_PATH_SIZE, "%s/tkbundle-%u/engines",
+	                  temporary != NULL ? temporary : "/tmp",
+	                  (unsigned)geteuid());
+	return length > 0 && length < ENGINE_PATH_SIZE &&
+	       is_usable(is_made, out);
+}
+
+static const char *variable(void *self, const char *name)
+{
+	(void)self;
+	return getenv(name);
+}
+
+/*
+ * Is something in the place where the engine looks by itself? Then it stays there:
+ * a cache that is warm already must not be left behind.
+ */
+static bool find_old(const struct tkb_engine *engine, size_t index,
+                     char out[ENGINE_PATH_SIZE])
+{
+	char *path = NULL;
+	bool is_old;
+
+	if (tkb_engine_locate(engine, index, variable, NULL, &path, NULL) != 0)
+		return false;
+	is_old = path[0] == '/' && strlen(path) < ENGINE_PATH_SIZE &&
+	         access(path, R_OK | W_OK | X_OK) == 0;
+	if (is_old)
+		(void)memcpy(out, path, strlen(path) + 1);
+	free(path);
+	return is_old;
+}
+
+static void place_root(const struct tkb_engine *engine, size_t index,
+                       bool has_cache, const char *base,
+                       const struct engine_settings_visitor *visitor)
+{
+	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
+	char path[ENGINE_PATH_SIZE];
+
+	if (root->variable[0] == '\0')
+		return;
+	if (cli_variable(root->variable) != NULL)
+		visitor->visit(visitor->self, root->variable, NULL,
+		               user_has_set_it);
+	else if (root->is_kernels && has_cache)
+		visitor->visit(visitor->self, root->variable, NULL,
+		               "--cache says where it is");
+	else if (find_old(engine, index, path))
+		visitor->visit(visitor->self, root->variable, path,
+		               "the engine's own place, which is there");
+	else if (snprintf(path, sizeof(path), "%s/%s", base, root->name) <
+	         (int)sizeof(path))
+		visitor->visit(visitor->self, root->variable, path,
+		               "a place of run's");
+}
+
+/* Does `path` exist below the home folder? */
+static bool is_at_home(const char *path)
+{
+	const char *const home = cli_variable("HOME");
+	char full[ENGINE_PATH_SIZE];
+
+	return path[0] != '\0' && home != NULL &&
+	       snprintf(full, sizeof(full), "%s/%s", home, path) <
+	               (int)sizeof(full) &&
+	       access(full, F_OK) == 0;
+}
+
+static void make_setting(const struct tkb_engine_setting *setting,
+                         const struct engine_settings_visitor *visitor)
+{
+	const char *value = setting->value;
+	char why[ENGINE_PATH_SIZE];
+
+	(void)snprintf(why, sizeof(why), "equal on all machines");
+	if (cli_variable(setting->variable) != NULL) {
+		value = NULL;
+		(void)snprintf(why, sizeof(why), "%s", user_has_set_it);
+	} else if (is_at_home(setting->unless)) {
+		value = NULL;
+		(void)snprintf(why, sizeof(why), "~/%s is there",
+		               setting->unless);
+	}
+	visitor->visit(visitor->self, setting->variable, value, why);
+}
+
+/*
+ * The ptxas that is part of Triton, of the Python that the command begins with or
+ * that is found first. Empty where none is.
+ */
+static void find_ptxas(const char *command, char out[ENGINE_PATH_SIZE])
+{
+	static const char question[] =
+		"import importlib.util as u, os; "
+		"p = os.path.join(u.find_spec('triton')."
+		"submodule_search_locations[0], 'backends/nvidia/bin/ptxas'); "
+		"print(p if os.access(p, os.X_OK) else '')";
+	const char *const none[] = { NULL };
+
+	(void)python_ask(python_of(command), question, none, out,
+	                 ENGINE_PATH_SIZE);
+	out[strcspn(out, "\n")] = '\0';
+}
+
+/* Workers of Inductor and their parent would use two, and so ask for two keys. */
+static void set_ptxas(const char *command,
+                      const struct engine_settings_visitor *visitor)
+{
+	static const char name[] = "TRITON_PTXAS_PATH";
+	char path[ENGINE_PATH_SIZE];
+
+	if (cli_variable(name) != NULL) {
+		visitor->visit(visitor->self, name, NULL, user_has_set_it);
+		return;
+	}
+	find_ptxas(command, path);
+	if (path[0] != '\0')
+		visitor->visit(visitor->self, name, path,
+		               "Triton's own, for all processes");
+	else
+		visitor->visit(visitor->self, name, NULL,
+		               "no Triton with a ptxas is found");
+}
+
+void engine_settings_list(const struct tkb_engine *engine,
+                          const struct arguments *args, const char *base,
+                          const struct engine_settings_visitor *visitor)
+{
+	for (size_t i = 0; i < tkb_engine_root_count(engine); i++)
+		place_root(engine, i, args->cache != NULL, base, visitor);
+	for (size_t i = 0; i < tkb_engine_setting_count(engine); i++)
+		make_setting(tkb_engine_setting(engine, i), visitor);
+	if (tkb_engine_needs_ptxas(engine))
+		set_ptxas(args_operand(args, 0), visitor);
+}

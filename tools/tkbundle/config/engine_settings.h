@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ENGINE_SETTINGS_H
+#define TKBUNDLE_ENGINE_SETTINGS_H
+
+#include <stdbool.h>
+
+#include <tkbundle/engine.h>
+
+#include "cli/args.h"
+
+/*
+ * The variables that `run` sets for an engine's command: a place for each cache, and
+ * what makes it ask for the same on every machine. What the user has set stays.
+ */
+enum {
+	ENGINE_PATH_SIZE = 4096
+};
+
+/*
+ * The folder for caches that the user has not placed: below his own cache folder, or
+ * in a temporary one where there is none that can be written.
+ *
+ * @param is_made  make it where it is not there
+ */
+bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE]);
+
+/*
+ * Gets each variable in turn. Both texts hold until it returns.
+ *
+ * @param value  to be set, or NULL: it is left alone
+ * @param why    the reason for that
+ */
+struct engine_settings_visitor {
+	void (*visit)(void *self, const char *name, const char *value,
+	              const char *why);
+	void *self;
+};
+
+/* Visit the variables of `engine`, for the command in `args`, if one is there. */
+void engine_settings_list(const struct tkb_engine *engine,
+                          const struct arguments *args, const char *base,
+                          const struct engine_settings_visitor *visitor);
+
+#endif

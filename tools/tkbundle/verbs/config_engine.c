@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/config_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text.h"
+#include "config/engine_settings.h"
+#include "config/engine_version.h"
+#include "config/trees.h"
+
+enum {
+	LINE_SIZE = 1024
+};
+
+/* What is shown, and how. */
+struct show {
+	struct cli *cli;
+	const struct arguments *args;
+	const struct tkb_engine *engine;
+};
+
+static void close_engine(struct tkb_engine **engine)
+{
+	tkb_engine_close(*engine);
+}
+
+static const char *variable(void *self, const char *name)
+{
+	(void)self;
+	return getenv(name);
+}
+
+/*
+ * The engine
+ */
+
+static void show_head(const struct show *show, const char *profile)
+{
+	const struct tkb_engine *const engine = show->engine;
+	struct json_out *const json = &show->cli->json;
+	char version[ENGINE_VERSION_SIZE];
+	char note[ENGINE_NOTE_SIZE];
+
+	engine_version_find(engine, NULL, version);
+	engine_version_note(engine, version, note);
+	json_out_text(json, "engine", tkb_engine_name(engine));
+	json_out_text(json, "profile", profile);
+	json_out_text(json, "package", tkb_engine_package(engine));
+	json_out_text(json, "version", version[0] != '\0' ? version : NULL);
+	json_out_flag(json, "is_checked",
+	              version[0] != '\0' &&
+	                      engine_version_is_checked(engine, version));
+	json_out_open_array(json, "versions");
+	for (size_t i = 0; i < tkb_engine_version_count(engine); i++)
+		json_out_text(json, NULL, tkb_engine_version(engine, i));
+	json_out_close(json);
+	if (show->args->is_json)
+		return;
+	text_line(show->cli->out, "%s", note);
+	text_line(show->cli->out, "  profile %s", profile);
+	for (size_t i = 0; i < tkb_engine_version_count(engine); i++)
+		text_line(show->cli->out, "  checked with %s %s",
+		          tkb_engine_package(engine),
+		          tkb_engine_version(engine, i));
+}
+
+/*
+ * Its roots
+ */
+
+static void show_rule(const struct show *show,
+                      const struct tkb_engine_rule *rule)
+{
+	struct json_out *const json = &show->cli->json;
+	char words[128];
+
+	json_out_open_object(json, NULL);
+	json_out_text(json, "path", rule->path);
+	json_out_text(json, "is", rule->is[0] != '\0' ? rule->is : NULL);
+	json_out_text(json, "style",
+	              rule->style[0] != '\0' ? rule->style : NULL);
+	json_out_flag(json, "last", rule->is_last);
+	json_out_flag(json, "secrets", rule->has_secrets);
+	json_out_close(json);
+	if (show->args->is_json)
+		return;
+	(void)snprintf(words, sizeof(words), "%s%s%s%s%s%s",
+	               rule->is[0] != '\0' ? ", " : "", rule->is,
+	               rule->style[0] != '\0' ? ", paths as " : "", rule->style,
+	               rule->is_last ? ", last" : "",
+	               rule->has_secrets ? ", secrets" : "");
+	text_line(show->cli->out, "    %s: %s", rule->path,
+	          words[0] != '\0' ? words + strlen(", ") : "");
+}
+
+/* How it is known where root `index` is. */
+static void describe_origin(const struct show *show, size_t index,
+                            bool is_placed, char out[LINE_SIZE])
+{
+	const struct tkb_engine_root *const root =
+		tkb_engine_root(show->engine, index);
+	const char *const name =
+		tkb_engine_located_by(show->engine, index, variable, NULL);
+
+	if (is_placed)
+		(void)snprintf(out, LINE_SIZE, "placed by run");
+	else if (name == NULL)
+		(void)snprintf(out, LINE_SIZE, "nothing says where");
+	else if (name[0] != '\0' && strcmp(name, root->variable) == 0)
+		(void)snprintf(out, LINE_SIZE, "%s", name);
+	else
+		(void)snprintf(out, LINE_SIZE, "default%s%s",
+		               name[0] != '\0' ? ", by " : "", name);
+}
+
+static int show_root(const struct show *show, size_t index,
+                     struct tkb_error *err)
+{
+	const struct tkb_engine_root *const root =
+		tkb_engine_root(show->engine, index);
+	struct json_out *const json = &show->cli->json;
+	TKB_AUTO(text_free) char *path = NULL;
+	bool is_placed = false;
+	char origin[LINE_SIZE];
+	int rc;
+
+	rc = trees_locate(show->engine, index, &path, &is_placed, err);
+	if (rc < 0)
+		return rc;
+	describe_origin(show, index, is_placed, origin);
+	json_out_open_object(json, NULL);
+	json_out_text(json, "name", root->name);
+	json_out_flag(json, "kernels", root->is_kernels);
+	json_out_text(json, "variable",
+	              root->variable[0] != '\0' ? root->variable : NULL);
+	json_out_text(json, "path", path);
+	json_out_text(json, "origin", origin);
+	if (!show->args->is_json)
+		text_line(show->cli->out, "  root %s%s  %s  %s", root->name,
+		          root->is_kernels ? " (kernels)" : "",
+		          path != NULL ? path : "-", origin);
+	json_out_open_array(json, "rules");
+	for (size_t i = 0; i < tkb_engine_rule_count(show->engine, index); i++)
+		show_rule(show, tkb_engine_rule(show->engine, index, i));
+	json_out_close(json);
+	json_out_close(json);
+	return 0;
+}
+
+/*
+ * What run sets
+ */
+
+static void on_setting(void *self, const char *name, const char *value,
+                       const char *why)
+{
+	const struct show *const show = self;
+	struct json_out *const json = &show->cli->json;
+
+	json_out_open_object(json, NULL);
+	json_out_text(json, "variable", name);
+	json_out_text(json, "value", value);
+	json_out_text(json, "why", why);
+	json_out_close(json);
+	if (show->args->is_json)
+		return;
+	if (value != NULL)
+		text_line(show->cli->out, "  run sets %s=%s: %s", name, value,
+		          why);
+	else
+		text_line(show->cli->out, "  run leaves %s: %s", name, why);
+}
+
+static void show_settings(struct show *show)
+{
+	const struct engine_settings_visitor visitor = { on_setting, show };
+	char base[ENGINE_PATH_SIZE];
+
+	json_out_open_array(&show->cli->json, "settings");
+	if (engine_settings_base(false, base))
+		engine_settings_list(show->engine, show->args, base, &visitor);
+	else if (!show->args->is_json)
+		text_line(show->cli->out,
+		          "  run sets nothing: there is no folder for caches");
+	json_out_close(&show->cli->json);
+}
+
+static void show_outside(const struct show *show)
+{
+	struct json_out *const json = &show->cli->json;
+
+	json_out_open_array(json, "outside");
+	for (size_t i = 0; i < tkb_engine_outside_count(show->engine); i++) {
+		const struct tkb_engine_outside *const item =
+			tkb_engine_outside(show->engine, i);
+		const bool is_package = item->package[0] != '\0';
+
+		json_out_open_object(json, NULL);
+		json_out_text(json, "name", item->name);
+		json_out_text(json, "package",
+		              is_package ? item->package : NULL);
+		json_out_close(json);
+		if (!show->args->is_json)
+			text_line(show->cli->out, "  outside %s%s%s",
+			          item->name,
+			          is_package ? ", the package " : "",
+			          item->package);
+	}
+	json_out_close(json);
+}
+
+static int show_engine(struct show *show, const char *name,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(close_engine) struct tkb_engine *engine = NULL;
+	struct json_out *const json = &show->cli->json;
+	char profile[TREES_PROFILE_SIZE];
+	int rc;
+
+	rc = trees_find_engine(name, profile, err);
+	if (rc == 0)
+		rc = tkb_engine_open(profile, &engine, err);
+	if (rc != 0)
+		return rc;
+	show->engine = engine;
+	json_out_open_object(json, NULL);
+	show_head(show, profile);
+	json_out_open_array(json, "roots");
+	for (size_t i = 0; i < tkb_engine_root_count(engine) && rc == 0; i++)
+		rc = show_root(show, i, err);
+	json_out_close(json);
+	show_settings(show);
+	show_outside(show);
+	json_out_close(json);
+	return rc;
+}
+
+enum status config_engine_show(struct cli *cli, const struct arguments *args)
+{
+	struct show show = { .cli = cli, .args = args };
+
+	if (args->engines.count == 0)
+		return STATUS_DONE;
+	json_out_open_array(&cli->json, "engines");
+	for (size_t i = 0; i < args->engines.count; i++) {
+		struct tkb_error err = { .status = 0 };
+		const int rc = show_engine(&show, args->engines.items[i], &err);
+
+		if (rc != 0) {
+			json_out_close(&cli->json);
+			return cli_failed(cli, rc, &err,
+			                  args->engines.items[i]);
+		}
+	}
+	json_out_close(&cli->json);
+	return STATUS_DONE;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_CONFIG_ENGINE_H
+#define TKBUNDLE_CONFIG_ENGINE_H
+
+#include "cli/args.h"
+#include "cli/cli.h"
+
+/*
+ * Show the profile of each engine of --engine, and what it means on this machine, as
+ * lines or in the document. Nothing is made or changed.
+ */
+enum status config_engine_show(struct cli *cli, const struct arguments *args);
+
+#endif
