@@ -34,6 +34,7 @@ static bool is_hsaco(struct tkb_bytes elf)
 
 static void check_module(struct tkb_bytes elf, const char *name)
 {
+	static const struct tkb_gpu_here here = { 0 };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf platform = TKB_BUF_INIT(256);
 	struct tkb_error err = { 0 };
 
@@ -43,7 +44,7 @@ static void check_module(struct tkb_bytes elf, const char *name)
 	tkb_buf_add_byte(&platform, '\0');
 	MUST(platform.failure == 0);
 	MUST(strlen((const char *)platform.data) == platform.size - 1);
-	(void)tkb_platform_fits((const char *)platform.data);
+	(void)tkb_platform_fits((const char *)platform.data, &here);
 }
 
 static const char symbol[] = "add_kernel";

@@ -44,6 +44,12 @@
  * says so by `is_enabled` in the options. What only reads a bundle or a cache, and
  * compiles, are as ever.
  *
+ * What was tuned for a GPU is packed with the GPU's name and the major version of
+ * the driver, and emitted where both are the same. NVIDIA's driver tells them, or
+ * TKBUNDLE_GPU in the environment, as in "NVIDIA H200,580"; where that is empty they
+ * are not known. It is read with getenv() when a function meets such an entry, which
+ * returns TKB_ERR_INVALID if it makes no sense.
+ *
  * The libraries never print, exit or abort, keep no state outside the
  * handles that they give, and change no signal dispositions.
  */

@@ -393,13 +393,15 @@ static bool libc_fits(const char *libc)
 #endif
 }
 
-bool tkb_platform_fits(const char *platform)
+bool tkb_platform_fits(const char *platform, const struct tkb_gpu_here *here)
 {
 	const char *libc = strchr(platform, '-');
 	struct utsname machine;
 
 	if (platform[0] == '\0')
 		return true;
+	if (tkb_gpu_is_platform(platform))
+		return tkb_gpu_fits(platform, here);
 	if (libc == NULL || uname(&machine) < 0)
 		return false;
 	if (strlen(machine.machine) != (size_t)(libc - platform) ||

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/buf.h"
+#include "tree/gpu.h"
 
 /*
  * Is `elf` a whole cubin for sm_<arch> with the kernel `symbol`? An `arch` of 0
@@ -31,7 +32,10 @@ TKB_NODISCARD int tkb_elf_check_module(struct tkb_bytes elf, const char *name,
                                        struct tkb_buf *platform,
                                        struct tkb_error *err);
 
-/* Can this machine, with this C library, load a module of `platform`? */
-bool tkb_platform_fits(const char *platform);
+/*
+ * Can this machine, with this C library, load a module of `platform`; or was that
+ * tuned on it? `here` was asked if any platform is a GPU's.
+ */
+bool tkb_platform_fits(const char *platform, const struct tkb_gpu_here *here);
 
 #endif

@@ -131,6 +131,17 @@ static int load_module(struct tkb_loader *loader,
 	return rc;
 }
 
+int tkb_load_tuned(struct tkb_loader *loader, struct tkb_scanned_entry *found,
+                   struct tkb_error *err)
+{
+	const int rc = tkb_gpu_ask(&loader->here, err);
+
+	return rc < 0 ? rc
+	              : tkb_arena_copy(&loader->arena,
+	                               tkb_text(loader->here.platform),
+	                               &found->entry.platform, err);
+}
+
 static int load_autotune(struct tkb_loader *loader,
                          const struct tkb_folder *folder,
                          struct tkb_scanned_entry *found, struct tkb_error *err)
@@ -139,9 +150,10 @@ static int load_autotune(struct tkb_loader *loader,
 
 	rc = list_matching(loader, folder, found, folder->autotune_count,
 	                   tkb_name_is_autotune, err);
-	if (rc < 0)
-		return rc;
-	return tkb_load_files(loader, folder, found, NULL, NULL, err);
+	if (rc == 0)
+		rc = tkb_load_tuned(loader, found, err);
+	return rc < 0 ? rc
+	              : tkb_load_files(loader, folder, found, NULL, NULL, err);
 }
 
 static int load_kind(struct tkb_loader *loader, struct tkb_folder *folder,

@@ -37,6 +37,11 @@ TKB_NODISCARD int tkb_load_make_record(struct tkb_loader *loader,
                                        struct tkb_error *why,
                                        struct tkb_error *err);
 
+/* Note on which GPU the entry, or unit, was tuned: on this one, if it is known. */
+TKB_NODISCARD int tkb_load_tuned(struct tkb_loader *loader,
+                                 struct tkb_scanned_entry *found,
+                                 struct tkb_error *err);
+
 /* Note the size and stamp of a file that is packed as it is. */
 TKB_NODISCARD int tkb_load_stat_file(int dir_fd,
                                      struct tkb_scanned_entry *found,

@@ -418,6 +418,8 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 	} else {
 		rc = list_files(&unit, err);
 	}
+	if (rc == 0 && tkb_tree_judge(root->tree->rules, place->path).is_tuned)
+		rc = tkb_load_tuned(loader, &found, err);
 	if (rc == 0 && !has_index(&unit))
 		rc = TKB_MISS;
 	if (rc == 0)

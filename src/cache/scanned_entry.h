@@ -24,6 +24,7 @@
 #include "base/digest.h"
 #include "cache/metadata.h"
 #include "cache/root.h"
+#include "tree/gpu.h"
 #include "tree/paths.h"
 #include "tree/unit.h"
 
@@ -65,7 +66,8 @@ struct tkb_loader {
 	struct tkb_buf text;
 	struct tkb_buf group; /* the group file of the entry being loaded */
 	struct tkb_buf names;
-	struct tkb_buf place; /* where the entry lies, escaped */
+	struct tkb_buf place;     /* where the entry lies, escaped */
+	struct tkb_gpu_here here; /* asked when something was tuned */
 	bool is_lean;
 	bool is_kernels_only;
 	bool strips;        /* source locations, see strip.h */

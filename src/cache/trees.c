@@ -10,6 +10,7 @@ struct lister {
 	size_t root;
 	struct tkb_hasher hasher;
 	struct tkb_watcher *watcher; /* by reference */
+	struct tkb_gpu_here here;
 };
 
 static void lister_close(struct lister *lister)
@@ -59,6 +60,24 @@ static int add_unit(struct lister *lister, const char *path, bool is_file,
 	return 0;
 }
 
+/*
+ * What was tuned is left where it is if the GPU is not known: nobody could tell
+ * where it fits.
+ */
+static int is_left(struct lister *lister, const char *path, bool *out,
+                   struct tkb_error *err)
+{
+	const struct tkb_tree_rules *rules = root_of(lister)->tree->rules;
+	int rc;
+
+	*out = false;
+	if (!tkb_tree_judge(rules, path).is_tuned)
+		return 0;
+	rc = tkb_gpu_ask(&lister->here, err);
+	*out = lister->here.platform[0] == '\0';
+	return rc;
+}
+
 static int check(void *self, struct tkb_error *err)
 {
 	const struct lister *lister = self;
@@ -70,6 +89,8 @@ static int visit(void *self, const char *path, enum tkb_tree_thing thing,
                  const struct tkb_error *why, struct tkb_error *err)
 {
 	struct lister *lister = self;
+	bool leaves = false;
+	int rc;
 
 	switch (thing) {
 	case TKB_TREE_THING_KERNELS:
@@ -81,7 +102,10 @@ static int visit(void *self, const char *path, enum tkb_tree_thing thing,
 	case TKB_TREE_THING_FOLDER:
 		break;
 	}
-	return add_unit(lister, path, thing == TKB_TREE_THING_FILE, err);
+	rc = is_left(lister, path, &leaves, err);
+	return rc < 0 || leaves ? rc
+	                        : add_unit(lister, path,
+	                                   thing == TKB_TREE_THING_FILE, err);
 }
 
 /* Roots that do not exist are named nowhere. */

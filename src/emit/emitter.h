@@ -18,6 +18,7 @@
 #include "emit/inspect.h"
 #include "emit/batch.h"
 #include "format/reader.h"
+#include "tree/gpu.h"
 
 /* What an emit does with an entry of the bundle. */
 enum tkb_selection {
@@ -41,6 +42,7 @@ struct tkb_emitter {
 	struct tkb_buf path; /* the root's, absolute, with a zero; or empty */
 	struct tkb_named_root *named;   /* owned; of the trees */
 	enum tkb_selection *selections; /* owned; of each entry */
+	struct tkb_gpu_here here;       /* asked where something was tuned */
 	struct tkb_roots roots;
 	size_t *first_jobs; /* owned; item i has jobs from [i] up to [i + 1] */
 	struct tkb_progress *progress; /* owned; of each job */

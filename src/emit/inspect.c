@@ -212,7 +212,7 @@ int tkb_inspect_entry(struct tkb_loader *loader, const struct tkb_root *root,
 
 	rc = tkb_scanned_entry_load(loader, root, key, &found, &fault);
 	if (rc == 0 && found.entry.kind == kind &&
-	    tkb_platform_fits(found.entry.platform)) {
+	    tkb_platform_fits(found.entry.platform, &loader->here)) {
 		rc = read_files(loader, &found, is_trusted, &fault);
 		if (rc == 0) {
 			*out = found.is_moved ? TKB_ENTRY_STATE_MOVED

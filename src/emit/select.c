@@ -42,7 +42,7 @@ static enum tkb_selection selection_of(const struct tkb_entry *entry,
 		return TKB_SELECTION_TREE;
 	if (!is_target(entry, options))
 		return TKB_SELECTION_TARGET;
-	if (!tkb_platform_fits(entry->platform))
+	if (!tkb_platform_fits(entry->platform, &emitter->here))
 		return TKB_SELECTION_PLATFORM;
 	return TKB_SELECTION_TAKE;
 }
@@ -75,12 +75,18 @@ int tkb_emit_select(struct tkb_emitter *emitter, struct tkb_error *err)
 	const struct tkb_emit_options *options = emitter->options;
 	const struct tkb_manifest *manifest = &emitter->bundle->manifest;
 	int missed = 0;
-	int rc;
+	int rc = 0;
 
 	emitter->selections = tkb_alloc_array(manifest->entry_count,
 	                                      sizeof(*emitter->selections));
 	if (emitter->selections == NULL)
 		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < manifest->entry_count && rc == 0; i++) {
+		if (tkb_gpu_is_platform(manifest->entries[i].platform))
+			rc = tkb_gpu_ask(&emitter->here, err);
+	}
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < options->key_count; i++) {
 		rc = select_key(emitter, options->keys[i], err);
 		if (rc < 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cache/elf.h"
 #include "cache/watch.h"
 #include "emit/inspect.h"
 #include "emit/stage.h"
@@ -79,9 +80,10 @@ static bool is_whole(const struct tkb_pull_plan *plan,
 	struct tkb_pull_walk walk = { .plan = plan, .record = record };
 
 	while (tkb_pull_walk_next(&walk)) {
-		/* Others go into another root. */
+		/* Others go into another root, or fit another machine. */
 		if (tkb_pull_plan_root(plan, walk.entry->tree, walk.device) ==
 		            root &&
+		    tkb_platform_fits(walk.entry->platform, &plan->here) &&
 		    (walk.place == NULL || !walk.place->is_trusted))
 			return false;
 	}

@@ -51,7 +51,7 @@ static bool is_entry_wanted(const struct tkb_pull_plan *plan,
 	return has_root(plan, entry->tree) &&
 	       is_key_wanted(options, entry->key) &&
 	       is_target_wanted(options, &entry->target) &&
-	       tkb_platform_fits(entry->platform);
+	       tkb_platform_fits(entry->platform, &plan->here);
 }
 
 /* Does the ref speak of more than one device? */
@@ -148,10 +148,10 @@ static int compare_places(const void *a, const void *b)
 	return (left->device > right->device) - (left->device < right->device);
 }
 
-/* Only a module has a platform, and only a kernel a target. */
+/* Modules and what was tuned have a platform, and only kernels a target. */
 static enum tkb_kind kind_of(const struct tkb_record_entry *entry)
 {
-	if (entry->platform[0] != '\0')
+	if (entry->platform[0] != '\0' && !tkb_gpu_is_platform(entry->platform))
 		return TKB_KIND_MODULE;
 	return entry->target.backend[0] != '\0' ? TKB_KIND_KERNEL
 	                                        : TKB_KIND_AUTOTUNE;
@@ -165,8 +165,10 @@ static int add_places(struct tkb_pull_plan *plan,
 	const size_t count = devices_of(plan, entry, &devices);
 	int rc = 0;
 
-	if (!is_entry_wanted(plan, entry))
-		return 0;
+	if (tkb_gpu_is_platform(entry->platform))
+		rc = tkb_gpu_ask(&plan->here, err);
+	if (rc < 0 || !is_entry_wanted(plan, entry))
+		return rc;
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		const struct tkb_pull_place place = {
 			.key = entry->key,
@@ -293,7 +295,11 @@ bool tkb_pull_walk_next(struct tkb_pull_walk *walk)
 		walk->next_device = 0;
 	}
 	walk->device = walk->devices[walk->next_device++];
-	walk->place = find_place(walk->plan, walk->entry->key, walk->device);
+	/* Of one key there may be an entry for each platform. */
+	walk->place =
+		tkb_platform_fits(walk->entry->platform, &walk->plan->here)
+			? find_place(walk->plan, walk->entry->key, walk->device)
+			: NULL;
 	return true;
 }
 

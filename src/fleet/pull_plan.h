@@ -49,6 +49,7 @@ struct tkb_pull_plan {
 	struct tkb_roots roots;       /* those that are there; and all trees' */
 	struct tkb_named_root *named; /* owned; of the trees */
 	struct tkb_loader loader;
+	struct tkb_gpu_here here; /* asked where something was tuned */
 	struct tkb_pull_place *places; /* owned; by key and device, each once */
 	size_t place_count;
 	size_t place_capacity;

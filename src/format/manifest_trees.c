@@ -7,6 +7,7 @@
 #include "cache/names.h"
 #include "format/manifest_schema.h"
 #include "ninja/record.h"
+#include "tree/gpu.h"
 #include "tree/unit.h"
 
 /*
@@ -105,6 +106,12 @@ static const struct tkb_schema_field unit_fields[] = {
 	               "files are no list"),
 	TKB_FIELD_TEXT("folder", struct tkb_entry, folder, is_folder,
 	               "a unit's folder is not allowed"),
+	{ .name = "platform",
+	  .kind = TKB_SCHEMA_TEXT,
+	  .offset = offsetof(struct tkb_entry, platform),
+	  .is_optional = true,
+	  .is_valid = tkb_gpu_is_platform,
+	  .wrong = "a unit's platform is not that of a GPU" },
 };
 
 static const struct tkb_schema unit_schema = TKB_SCHEMA_OF(unit_fields);
@@ -137,6 +144,20 @@ static bool has_file(const void *self, const char *path)
 static int compare_units(const void *a, const void *b)
 {
 	return strcmp(name_of(a), name_of(b));
+}
+
+static const char *platform_of(const struct tkb_entry *unit)
+{
+	return unit->platform == NULL ? "" : unit->platform;
+}
+
+/* Of one name there may be a unit for each platform. */
+static int compare_variants(const struct tkb_entry *a,
+                            const struct tkb_entry *b)
+{
+	const int order = compare_units(a, b);
+
+	return order != 0 ? order : strcmp(platform_of(a), platform_of(b));
 }
 
 static bool has_unit(const void *self, const char *path)
@@ -189,8 +210,7 @@ static const char *unit_fault(const void *earlier, size_t count,
 		return "a path in a tree is too long";
 	if (has_file_in_file(unit))
 		return "a file is inside another one";
-	if (count != 0 &&
-	    strcmp(name_of(&before[count - 1]), name_of(unit)) >= 0)
+	if (count != 0 && compare_variants(&before[count - 1], unit) >= 0)
 		return "units are not in order";
 	return NULL;
 }
@@ -228,7 +248,7 @@ static const char *tree_fault(const void *earlier, size_t count,
 
 const char *tkb_manifest_feature(unsigned index)
 {
-	static const char *const words[] = { "builds", "trees" };
+	static const char *const words[] = { "builds", "trees", "tuned" };
 
 	return index < TKB_COUNT_OF(words) ? words[index] : NULL;
 }
@@ -237,6 +257,8 @@ unsigned tkb_manifest_features(const struct tkb_entry *unit)
 {
 	unsigned features = TKB_MANIFEST_TREES;
 
+	if (platform_of(unit)[0] != '\0')
+		features |= TKB_MANIFEST_TUNED;
 	for (size_t i = 0; i < unit->file_count; i++) {
 		if (unit->files[i].style == TKB_PATH_STYLE_BUILD)
 			features |= TKB_MANIFEST_BUILDS;
@@ -271,7 +293,7 @@ static int make_whole(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
 		return tkb_fail_nomem(err);
 	unit->kind = TKB_KIND_UNIT;
 	unit->tree = tree;
-	unit->platform = "";
+	unit->platform = platform_of(unit);
 	unit->target = (struct tkb_target){ .backend = "", .arch = "" };
 	unit->producer = "";
 	unit->producer_version = "";
@@ -359,6 +381,8 @@ static void write_unit(const struct tkb_entry *unit, struct tkb_buf *out)
 		                        mode_of(&unit->files[i]),
 		                        i == 0 ? "" : ",", out);
 	tkb_json_add_text(out, "],\"folder\":", unit->folder);
+	if (unit->platform[0] != '\0')
+		tkb_json_add_text(out, ",\"platform\":", unit->platform);
 	tkb_buf_add_byte(out, '}');
 }
 

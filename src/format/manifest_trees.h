@@ -22,7 +22,8 @@ extern const struct tkb_schema_list tkb_manifest_trees;
 /* What a reader must know, bit by bit. */
 enum {
 	TKB_MANIFEST_BUILDS = 1, /* what ninja built */
-	TKB_MANIFEST_TREES = 2
+	TKB_MANIFEST_TREES = 2,
+	TKB_MANIFEST_TUNED = 4 /* for a GPU and a driver */
 };
 
 /* Word `index` of those that "requires" may hold, in order; NULL behind them. */

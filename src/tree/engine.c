@@ -111,6 +111,7 @@ static const struct tkb_schema_field rule_fields[] = {
 	  .wrong = "a style of paths is not known" },
 	OPTIONAL_NUMBER("last", struct tkb_tree_rule, is_last),
 	OPTIONAL_NUMBER("secrets", struct tkb_tree_rule, has_secrets),
+	OPTIONAL_NUMBER("tuned", struct tkb_tree_rule, is_tuned),
 };
 
 static const struct tkb_schema rule_schema = {

@@ -35,6 +35,7 @@ struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
 			sum.style = rule->style;
 		sum.is_last |= rule->is_last;
 		sum.has_secrets |= rule->has_secrets;
+		sum.is_tuned |= rule->is_tuned;
 	}
 	return sum;
 }

@@ -32,6 +32,7 @@ struct tkb_tree_rule {
 	enum tkb_path_style style; /* of paths in such a file */
 	uint32_t is_last;          /* the file names others of its unit */
 	uint32_t has_secrets;      /* they are hidden */
+	uint32_t is_tuned; /* a unit for one GPU and driver: tree/gpu.h */
 };
 
 struct tkb_tree_rules {

@@ -728,6 +728,10 @@ TEST(elf, modules_with_endless_version_lists_are_judged)
 	CHECK_STR(platform, "x86_64-glibc0.0");
 }
 
+static const struct tkb_gpu_here here = {
+	.platform = "gpu NVIDIA H200, driver 580"
+};
+
 TEST(platform, fits_where_machine_and_libc_do)
 {
 	struct utsname machine;
@@ -737,18 +741,20 @@ TEST(platform, fits_where_machine_and_libc_do)
 	CHECK_INT(uname(&machine), 0);
 	CHECK_INT(sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor), 2);
 
-	CHECK(tkb_platform_fits(""));
+	CHECK(tkb_platform_fits("", &here));
 	CHECK(tkb_platform_fits(
-		text("%s-glibc%u.%u", machine.machine, major, minor)));
-	CHECK(tkb_platform_fits(text("%s-glibc%u.%u-cpython312",
-	                             machine.machine, major, minor)));
-	CHECK(tkb_platform_fits(text("%s-glibc2.2", machine.machine)));
+		text("%s-glibc%u.%u", machine.machine, major, minor), &here));
 	CHECK(tkb_platform_fits(
-		text("%s-glibc%u.999", machine.machine, major - 1)));
+		text("%s-glibc%u.%u-cpython312", machine.machine, major, minor),
+		&here));
+	CHECK(tkb_platform_fits(text("%s-glibc2.2", machine.machine), &here));
+	CHECK(tkb_platform_fits(
+		text("%s-glibc%u.999", machine.machine, major - 1), &here));
 	CHECK(!tkb_platform_fits(
-		text("%s-glibc%u.%u", machine.machine, major, minor + 1)));
+		text("%s-glibc%u.%u", machine.machine, major, minor + 1),
+		&here));
 	CHECK(!tkb_platform_fits(
-		text("%s-glibc%u.0", machine.machine, major + 1)));
+		text("%s-glibc%u.0", machine.machine, major + 1), &here));
 }
 
 TEST(platform, of_another_machine_or_libc_does_not_fit)
@@ -757,12 +763,26 @@ TEST(platform, of_another_machine_or_libc_does_not_fit)
 
 	CHECK_INT(uname(&machine), 0);
 
-	CHECK(!tkb_platform_fits("elf243-glibc2.2"));
-	CHECK(!tkb_platform_fits(text("%sx-glibc2.2", machine.machine)));
-	CHECK(!tkb_platform_fits(text("%.3s-glibc2.2", machine.machine)));
-	CHECK(!tkb_platform_fits(text("%s-musl", machine.machine)));
-	CHECK(!tkb_platform_fits(text("%s-", machine.machine)));
-	CHECK(!tkb_platform_fits(machine.machine));
-	CHECK(!tkb_platform_fits("-glibc2.2"));
-	CHECK(!tkb_platform_fits("-"));
+	CHECK(!tkb_platform_fits("elf243-glibc2.2", &here));
+	CHECK(!tkb_platform_fits(text("%sx-glibc2.2", machine.machine), &here));
+	CHECK(!tkb_platform_fits(text("%.3s-glibc2.2", machine.machine),
+	                         &here));
+	CHECK(!tkb_platform_fits(text("%s-musl", machine.machine), &here));
+	CHECK(!tkb_platform_fits(text("%s-", machine.machine), &here));
+	CHECK(!tkb_platform_fits(machine.machine, &here));
+	CHECK(!tkb_platform_fits("-glibc2.2", &here));
+	CHECK(!tkb_platform_fits("-", &here));
+}
+
+TEST(platform, of_a_gpu_fits_that_gpu_and_driver_alone)
+{
+	static const struct tkb_gpu_here unknown = { .is_asked = true };
+
+	CHECK(tkb_platform_fits("gpu NVIDIA H200, driver 580", &here));
+	CHECK(!tkb_platform_fits("gpu NVIDIA H200, driver 58", &here));
+	CHECK(!tkb_platform_fits("gpu NVIDIA H100, driver 580", &here));
+	CHECK(!tkb_platform_fits("gpu ", &here));
+	CHECK(!tkb_platform_fits("gpu NVIDIA H200, driver 580", &unknown));
+	CHECK(!tkb_platform_fits("gpu ", &unknown));
+	CHECK(tkb_platform_fits("", &unknown));
 }

@@ -64,7 +64,7 @@ unset TRITON_PTXAS_BLACKWELL_PATH TRITON_LIBDEVICE_PATH
 unset TERM XDG_CONFIG_HOME
 # shellcheck disable=SC2046 # one word each
 unset $(env | sed -n 's/^\(TKBUNDLE_[A-Za-z0-9_]*\)=.*/\1/p')
-export TKBUNDLE_CONFIG=/dev/null
+export TKBUNDLE_CONFIG=/dev/null TKBUNDLE_GPU=
 export LC_ALL=C TZ=UTC PATH="$work/bin:$PATH"
 umask 022
 

@@ -22,6 +22,7 @@ import gathering  # noqa: E402,F401  pylint: disable=unused-import
 import profiles  # noqa: E402,F401  pylint: disable=unused-import
 import running  # noqa: E402,F401  pylint: disable=unused-import
 import versions  # noqa: E402,F401  pylint: disable=unused-import
+import tuning  # noqa: E402,F401  pylint: disable=unused-import
 import slow  # noqa: E402,F401  pylint: disable=unused-import
 import keeping  # noqa: E402,F401  pylint: disable=unused-import
 

@@ -219,6 +219,51 @@ TEST(manifest_trees, have_no_unit_inside_another_one)
 		must_refuse(faults[i].json, faults[i].message);
 }
 
+#define TUNED(folder, gpu)                                                     \
+	"{\"files\":[" FILE_OF("x", "") "],\"folder\":\"" folder               \
+					"\",\"platform\":\"" gpu "\"}"
+#define WITH_TUNED(units) WITH("\"trees\",\"tuned\"", TREE("vllm", units))
+
+TEST(manifest_trees, have_what_was_tuned_once_for_each_gpu)
+{
+	static const char json[] =
+		WITH_TUNED(UNIT("a", FILE_OF("x", "")) "," TUNED(
+			"a", "gpu A, driver 5") "," TUNED("a",
+	                                                  "gpu B, driver 5"));
+	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
+
+	OK(parse(json, &manifest, ERR));
+	CHECK_INT(manifest.entry_count, 3);
+	CHECK_STR(manifest.entries[0].platform, "");
+	CHECK_STR(manifest.entries[2].platform, "gpu B, driver 5");
+	CHECK_STR(manifest.entries[2].key, manifest.entries[0].key);
+	CHECK_STR(written(&manifest), json);
+}
+
+TEST(manifest_trees, whose_tuning_makes_no_sense_are_refused)
+{
+	static const struct fault faults[] = {
+		{ WITH_TUNED(TUNED("a", "gpu A, driver 5") "," TUNED(
+			  "a", "gpu A, driver 5")),
+		  "units are not in order" },
+		{ WITH_TUNED(TUNED("a", "gpu B, driver 5") "," TUNED(
+			  "a", "gpu A, driver 5")),
+		  "units are not in order" },
+		{ WITH_TUNED(TUNED("a", "gpu A, driver 5") "," TUNED(
+			  "a/b", "gpu B, driver 5")),
+		  "unit 'a/b' is inside another one" },
+		{ WITH_TUNED(TUNED("a", "x86_64-glibc2.2")),
+		  "a unit's platform is not that of a GPU" },
+		{ WITH_TUNED(TUNED("a", "")),
+		  "a unit's platform is not that of a GPU" },
+		{ WITH_UNITS(TUNED("a", "gpu A, driver 5")), "" },
+		{ WITH_TUNED(UNIT("a", FILE_OF("x", ""))), "" },
+	};
+
+	EACH(i, faults)
+		must_refuse(faults[i].json, faults[i].message);
+}
+
 TEST(manifest_trees, have_no_file_inside_a_file)
 {
 	static const struct fault faults[] = {

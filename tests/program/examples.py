@@ -159,7 +159,8 @@ def environment(document, program, folder):
     if not document.endswith(".md"):
         env["PATH"] = os.path.dirname(program) + ":" + env["PATH"]
         env["CUDA_HOME"] = os.environ.get("TKB_TEST_CUDA", "")
-    return dict(env, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8")
+    return dict(env, HOME=folder, TERM="dumb", LC_ALL="C.UTF-8",
+                TKBUNDLE_GPU="")
 
 
 def run(commands, folder, env):

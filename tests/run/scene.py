@@ -136,7 +136,8 @@ class Scene:
             if not name.startswith(("TKBUNDLE_", "TRITON_", "TORCHINDUCTOR_",
                                     "XDG_"))}
         self.environment.update(HOME=folder, LC_ALL="C", TMPDIR=folder,
-                                TKBUNDLE_CONFIG="/dev/null")
+                                TKBUNDLE_CONFIG="/dev/null",
+                                TKBUNDLE_GPU="NVIDIA H200,580")
         self.remote = "file://" + self.path("remote")
         self.root = self.path(".triton", "cache")
         self.started = []

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -285,6 +286,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
+	/* Nobody but the user knows on which GPU an archive was tuned. */
+	(void)setenv("TKBUNDLE_GPU", "", 0);
 	json_out_text(&cli->json, "verb", "import");
 	json_out_text(&cli->json, "archive", work.archive);
 	json_out_text(&cli->json, "bundle",

@@ -81,6 +81,8 @@ static void print_facts(const struct cli *cli, const struct shown *shown)
 		text_line(cli->out, "tree      %s", entry->tree);
 	else
 		print_origin(cli, shown);
+	if (entry->kind == TKB_KIND_UNIT && entry->platform[0] != '\0')
+		text_line(cli->out, "platform  %s", entry->platform);
 	if (source_is_moved(&shown->source, shown->index))
 		text_line(cli->out,
 		          "place     recorded elsewhere: Triton would "

@@ -99,7 +99,8 @@ struct tkb_entry {
 	const char *name; /**< of kernel, module or function; of a unit, its
 	                       path below the root of the tree */
 	enum tkb_kind kind;
-	const char *platform;         /**< of a module, else "" */
+	const char *platform;         /**< of a module, or of what was tuned on
+	                                   a GPU; else "" */
 	struct tkb_target target;     /**< of a kernel */
 	const char *producer;         /**< "triton" */
 	const char *producer_version; /**< "3.6.0"; "" where unknown */

@@ -120,11 +120,12 @@ enum tkb_reason {
 	TKB_REASON_DAMAGED,    /**< its part of the bundle is damaged */
 	TKB_REASON_IO,         /**< the system refuses to write it */
 	TKB_REASON_TARGET,     /**< not one of the targets asked for */
-	TKB_REASON_PLATFORM,   /**< a module for another machine or libc */
-	TKB_REASON_TWIN,       /**< another entry of this key goes there */
-	TKB_REASON_NEEDS,      /**< what a launcher needs is not there */
-	TKB_REASON_TREE,       /**< nobody said where its tree goes */
-	TKB_REASON_INPUTS      /**< what it was built of is not what is here */
+	TKB_REASON_PLATFORM, /**< a module for another machine or libc; or tuned
+	                            on another GPU or driver */
+	TKB_REASON_TWIN,     /**< another entry of this key goes there */
+	TKB_REASON_NEEDS,    /**< what a launcher needs is not there */
+	TKB_REASON_TREE,     /**< nobody said where its tree goes */
+	TKB_REASON_INPUTS    /**< what it was built of is not what is here */
 };
 
 /** A failure, as a plain value: it can be copied, and sent over a pipe. */

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was tuned is used only on the GPU and the driver that it was tuned on."""
+import json
+import os
+import shutil
+
+from machines import VLLM, Machine, contents, read, write
+from scene import equal, require, test
+
+H200 = {"TKBUNDLE_GPU": "NVIDIA H200,580"}
+H100 = {"TKBUNDLE_GPU": "NVIDIA H100 80GB HBM3,580"}
+NEWER = {"TKBUNDLE_GPU": "NVIDIA H200,590"}
+MINOR = {"TKBUNDLE_GPU": "NVIDIA H200,580.65.06"}
+UNKNOWN = {"TKBUNDLE_GPU": ""}
+FLASHINFER = "flashinfer_autotune_cache/0.7/90a/1f/autotune_configs_dp0_rank0.json"
+PLAN = "startup_plan/startup_plan_1f.json"
+
+
+def tuned(machine):
+    return sorted(path for path in contents(machine.tree) if
+                  path.endswith(".best_config") or path in (FLASHINFER, PLAN))
+
+
+def first_machine(scene):
+    """A machine with eight units that were tuned."""
+    first = Machine(scene, "first", VLLM)
+    write(first.path(FLASHINFER), '{"tactic": 1}')
+    write(first.path(PLAN), '{"plan": 1}')
+    equal(len(tuned(first)), 8)
+    return first
+
+
+@test("what was tuned goes to the same GPU and major version of the driver, and "
+      "nowhere else; the rest goes everywhere")
+def _(scene):
+    first = first_machine(scene)
+    rest = {path: data for path, data in contents(first.tree).items()
+            if path not in tuned(first)}
+    first.collect("a.tkb", env=H200)
+    for number, (env, fits) in enumerate((
+            (H200, True), (MINOR, True), (H100, False), (NEWER, False),
+            (UNKNOWN, False))):
+        machine = Machine(scene, f"m{number}")
+
+        ended = machine.document("emit", scene.path("a.tkb"), env=env)
+
+        equal(tuned(machine), tuned(first) if fits else [], env)
+        equal(ended["skipped"], 0 if fits else 8, env)
+        require(all(path in rest for path in contents(machine.tree)
+                    if path not in tuned(first)))
+        equal(ended["emitted"], 37 if fits else 29, env)
+
+
+@test("a bundle tells on what its units were tuned; where the GPU is not known, "
+      "they are left where they are")
+def _(scene):
+    first = first_machine(scene)
+    first.collect("a.tkb", env=H200)
+    _, said = first.collect("b.tkb", env=UNKNOWN)
+
+    def platforms(bundle):
+        listed = json.loads(scene.tkbundle("ls", "--json", bundle).out)
+        return [each["platform"] for each in listed["entries"]
+                if each["kind"] == "unit" and each["platform"] != ""]
+    equal(platforms("a.tkb"), ["gpu NVIDIA H200, driver 580"] * 8)
+    equal(platforms("b.tkb"), [])
+    equal((said["collected"], said["left_out"]), (29, []))
+    equal(scene.tkbundle("verify", "a.tkb").status, 0)
+    key = next(line.split()[0] for line in
+               scene.tkbundle("ls", "a.tkb").out.splitlines() if PLAN in line)
+    shown = scene.tkbundle("show", "a.tkb", key).out
+    require("\nplatform  gpu NVIDIA H200, driver 580\n" in shown, shown)
+
+
+@test("two GPUs tune into one ref, and each gets back its own, also when the "
+      "ref is one bundle")
+def _(scene):
+    first = first_machine(scene)
+    second = Machine(scene, "second")
+    shutil.copytree(first.home, second.home, dirs_exist_ok=True)
+    write(second.path(PLAN), '{"plan": 2}')
+
+    equal(first.push(env=H200)["pushed"], 37)
+    equal(second.push(env=H100)["pushed"], 8)
+    equal(second.push(env=H100)["pushed"], 0)
+    equal(first.pull(env=H200)["emitted"], 1)  # a nested kernel
+    equal(second.pull(env=H100)["emitted"], 1)
+    ended = scene.tkbundle("pull", "--remote", scene.remote, "-o", "a.tkb",
+                           "a/b")
+    equal(ended.status, 0, ended.err)
+    equal(scene.tkbundle("verify", "a.tkb").status, 0)
+
+    for number, (env, owner) in enumerate(((H200, first), (H100, second))):
+        for take in (lambda machine: machine.pull(env=env),
+                     lambda machine: machine.document(
+                         "emit", scene.path("a.tkb"), env=env)):
+            machine = Machine(scene, f"m{number}{take.__code__.co_firstlineno}")
+            equal(take(machine)["emitted"], 37)
+            equal(tuned(machine), tuned(first))
+            equal(read(machine.path(PLAN)), read(owner.path(PLAN)))
+            equal(take(machine)["emitted"], 0)
+    machine = Machine(scene, "unknown")
+    equal(machine.pull(env=UNKNOWN)["emitted"], 29)
+    equal(tuned(machine), [])
+
+
+@test("timings of Triton's autotuner are for one GPU, too; those of nobody knows "
+      "which are for all")
+def _(scene):
+    folder = os.path.join(scene.path("from"), "A" * 52)
+    write(os.path.join(folder, "k.autotune.json"), "{}")
+    for env, others in ((H200, 0), (UNKNOWN, 1)):
+        ended = scene.tkbundle("collect", "from", "-o", "a.tkb", env=env)
+        equal(ended.status, 0, ended.err)
+        for there, count in ((H200, 1), (H100, others), (UNKNOWN, others)):
+            shutil.rmtree(scene.path("to"), ignore_errors=True)
+            ended = scene.tkbundle("emit", "--json", "a.tkb", "to", env=there)
+            equal(ended.status, 0, ended.err)
+            said = json.loads(ended.out)
+            equal((said["emitted"], said["skipped"]), (count, 1 - count),
+                  env, there)
+
+
+@test("an archive does not tell on what it was tuned: who imports it may")
+def _(scene):
+    first = first_machine(scene)
+    shutil.make_archive(scene.path("a"), "gztar", first.home)
+    names = {name: value for name, value in scene.environment.items()
+             if name != "TKBUNDLE_GPU"}
+    scene.environment = names
+    for env, count in (({}, 29), (H200, 37)):
+        ended = scene.tkbundle("import", "a.tar.gz", "--json", "-o", "a.tkb",
+                               env=env)
+        equal(ended.status, 0, ended.err)
+        equal(json.loads(ended.out)["collected"], count)
+
+
+@test("a TKBUNDLE_GPU that makes no sense is refused in one sentence")
+def _(scene):
+    first = first_machine(scene)
+    first.collect("a.tkb", env=H200)
+    first.push(env=H200)
+    for verb, words in (("collect", ("-o", "b.tkb")), ("emit", ("a.tkb",)),
+                        ("pull", ("--remote", scene.remote, "a/b"))):
+        ended = first.verb(verb, *words, env={"TKBUNDLE_GPU": "H200"},
+                           status=None)
+        equal(ended.status, 2, ended.err)
+        equal(len(ended.err.splitlines()), 1, ended.err)
+        require("TKBUNDLE_GPU is 'H200', and not a GPU's name and a driver"
+                in ended.err, ended.err)
