@@ -82,8 +82,8 @@ def _(scene):
 def _(scene):
     env = own_engine(scene)
     ended = scene.run("sh", "-c", "mkdir -p $OWN/graphs/a; echo x >$OWN/b; "
-                      "sleep 1.2; echo half >$OWN/graphs/a/one; kill -9 $$",
-                      options=["--engine", "own", "--quiet", "1s"], env=env)
+                      "sleep 4.8; echo half >$OWN/graphs/a/one; kill -9 $$",
+                      options=["--engine", "own", "--quiet", "4s"], env=env)
     equal(ended.status, 137, ended.err)
     equal(list(pulled(scene, 0, env)), ["b"])
 
