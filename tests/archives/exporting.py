@@ -11,7 +11,8 @@ import subprocess
 
 from importing import (
     TORCH, TRITON, VLLM, collect, leftovers, read, take, unpack)
-from scene import TIMEOUT_S, equal, need, require, test, wait_until
+from scene import (
+    TIMEOUT_S, equal, files_below, need, require, test, wait_until)
 
 # What unpacks each format.
 FORMATS = {
@@ -23,15 +24,8 @@ FORMATS = {
 
 def contents(folder):
     """Each file below a folder: its bytes, and whether it can be executed."""
-    found = {}
-    for place, folders, names in os.walk(folder):
-        if ".tkbundle" in folders:
-            folders.remove(".tkbundle")
-        for name in names:
-            path = os.path.join(place, name)
-            found[os.path.relpath(path, folder)] = (
-                read(path), os.stat(path).st_mode & stat.S_IXUSR)
-    return found
+    return {inside: (read(path), os.stat(path).st_mode & stat.S_IXUSR)
+            for inside, path in files_below(folder)}
 
 
 def export(scene, *words, status=0, **more):

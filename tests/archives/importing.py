@@ -10,7 +10,8 @@ import subprocess
 import time
 
 from scene import (
-    FIXTURES, TIMEOUT_S, Skip, equal, need, need_root, require, test, wait_until)
+    FIXTURES, Skip, TIMEOUT_S, equal, need, need_root, read, require, test,
+    wait_until)
 
 TRITON = os.path.join(FIXTURES, "triton-3.6.0-cpu.tar.gz")
 TORCH = os.path.join(FIXTURES, "inductor-2.11-llama4-h100.tar.gz")
@@ -24,11 +25,6 @@ with zipfile.ZipFile(sys.argv[1], "w", strict_timestamps=False) as file:
         for place, _, names in os.walk(top):
             for name in names:
                 file.write(os.path.join(place, name))"""
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def leftovers(scene):

@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "..", "run"))
-from scene import FIXTURES, equal, require  # noqa: E402
+from scene import FIXTURES, equal, files_below, read, require  # noqa: E402
 
 VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
 TORCH = os.path.join(FIXTURES, "inductor-2.11-llama4-h100.tar.gz")
@@ -75,11 +75,6 @@ class Machine:
                              **more)
 
 
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
 def write(path, data):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
@@ -88,16 +83,8 @@ def write(path, data):
 
 def contents(root):
     """Each file below `root`, but for tkbundle's own: its bytes by its path."""
-    found = {}
-    for folder, folders, names in os.walk(root):
-        if ".tkbundle" in folders:
-            folders.remove(".tkbundle")
-        for name in names:
-            path = os.path.join(folder, name)
-            found[os.path.relpath(path, root)] = \
-                ("link", os.readlink(path)) if os.path.islink(path) \
-                else read(path)
-    return found
+    return {inside: ("link", os.readlink(path)) if os.path.islink(path)
+            else read(path) for inside, path in files_below(root)}
 
 
 def stages(root):

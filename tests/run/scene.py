@@ -48,6 +48,21 @@ def require(holds, *details):
         raise AssertionError("; ".join(str(detail) for detail in details))
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def files_below(root):
+    """Each file below `root`, but for tkbundle's own: its path there, and whole."""
+    for folder, folders, names in os.walk(root):
+        if ".tkbundle" in folders:
+            folders.remove(".tkbundle")
+        for name in names:
+            path = os.path.join(folder, name)
+            yield os.path.relpath(path, root), path
+
+
 def equal(got, wanted, *details):
     require(got == wanted, f"got {got!r}, wanted {wanted!r}", *details)
 
