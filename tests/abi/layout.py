@@ -104,6 +104,16 @@ def compare(first, first_structs, now, now_structs):
                 yield f"{place} stands in what was padding"
 
 
+def report(checks):
+    """Print TAP: what is wrong, by the sentence that should hold. Is anything?"""
+    print(f"1..{len(checks)}")
+    for number, (sentence, faults) in enumerate(checks.items(), 1):
+        print(f"{'not ' if faults else ''}ok {number} - {sentence}")
+        for fault in faults:
+            print(f"# {fault}")
+    return any(checks.values())
+
+
 def main():
     compiler, *folders = sys.argv[1:]
     codes = [code_of(folder) for folder in folders]
@@ -119,12 +129,7 @@ def main():
         "there is something to compare":
             [] if len(structs[0]) > 50 and len(functions[0]) > 100 else ["nothing"],
     }
-    print(f"1..{len(checks)}")
-    for number, (sentence, faults) in enumerate(checks.items(), 1):
-        print(f"{'not ' if faults else ''}ok {number} - {sentence}")
-        for fault in faults:
-            print(f"# {fault}")
-    return any(checks.values())
+    return report(checks)
 
 
 if __name__ == "__main__":
