@@ -13,60 +13,11 @@ import threading
 import time
 
 import triton
-import triton.language as tl
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
-from triton.runtime.driver import driver
 
-
-@triton.jit
-def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
-    """One block of out = x + y."""
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = at < n
-    tl.store(out + at, tl.load(x + at, mask) + tl.load(y + at, mask), mask)
-
-
-class Driver:
-    """As much of a driver as a compilation asks for."""
-
-    @staticmethod
-    def get_current_target():
-        return GPUTarget("cuda", 90, 32)
-
-    @staticmethod
-    def get_current_device():
-        return 0
-
-    @staticmethod
-    def get_current_stream(_device):
-        return 0
-
-
-class Tensor:
-    """An aligned tensor, as far as a jitted function looks at one."""
-
-    dtype = "torch.float32"
-
-    @staticmethod
-    def data_ptr():
-        return 0
-
-
-begun = []
-make_ir = ASTSource.make_ir
-
-
-def note(*args, **kwargs):
-    begun.append(args)
-    return make_ir(*args, **kwargs)
-
-
-def want(warps):
-    tensor = Tensor()
-    kernel = add_kernel.run(tensor, tensor, tensor, 98432, BLOCK=1024,
-                            num_warps=warps, grid=(1,), warmup=True)
-    assert kernel.asm["cubin"][:4] == b"\x7fELF"
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                                "..", "support"))
+from triton_kernel import begun, use_driver, want  # noqa: E402
 
 
 def chain_hooks():
@@ -129,8 +80,7 @@ def use_threads():
 
 def main():
     verb = sys.argv[1] if len(sys.argv) > 1 else "plain"
-    ASTSource.make_ir = note
-    driver.set_active(Driver())
+    use_driver()
     begin = time.monotonic()
     if verb == "fork":
         fork()

@@ -10,63 +10,16 @@ import os
 import sys
 
 import triton
-import triton.language as tl
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
 from triton.runtime.cache import FileCacheManager, RemoteCacheManager
-from triton.runtime.driver import driver
 
-
-@triton.jit
-def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
-    """One block of out = x + y."""
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = at < n
-    tl.store(out + at, tl.load(x + at, mask) + tl.load(y + at, mask), mask)
-
-
-class Driver:
-    """As much of a driver as a compilation asks for."""
-
-    @staticmethod
-    def get_current_target():
-        return GPUTarget("cuda", 90, 32)
-
-    @staticmethod
-    def get_current_device():
-        return 0
-
-    @staticmethod
-    def get_current_stream(_device):
-        return 0
-
-
-class Tensor:
-    """An aligned tensor, as far as a jitted function looks at one."""
-
-    dtype = "torch.float32"
-
-    @staticmethod
-    def data_ptr():
-        return 0
+sys.dont_write_bytecode = True
+from triton_kernel import begun, use_driver, want  # noqa: E402
 
 
 def compile_kernels():
-    """A compilation begins with make_ir()."""
-    begun = []
-    make_ir = ASTSource.make_ir
-
-    def note(*args, **kwargs):
-        begun.append(args)
-        return make_ir(*args, **kwargs)
-
-    ASTSource.make_ir = note
-    driver.set_active(Driver())
-    tensor = Tensor()
+    use_driver()
     for warps in (4, 8):
-        kernel = add_kernel.run(tensor, tensor, tensor, 98432, BLOCK=1024,
-                                num_warps=warps, grid=(1,), warmup=True)
-        assert kernel.asm["cubin"][:4] == b"\x7fELF"
+        kernel = want(warps)
         assert kernel.metadata.num_warps == warps
         word = "compiled" if begun else "found"
         print(f"{word} add_kernel of {warps} warps:", *sorted(kernel.asm))

@@ -175,10 +175,9 @@ static int list_root(struct gatherer *gatherer, const struct tkb_root *root,
 	rc = tkb_dir_open(root->fd, ".", &dir, err);
 	while (rc == 0) {
 		rc = tkb_dir_next(dir, &item, err);
-		if (rc == 0)
-			rc = check(gatherer, err);
-		else
+		if (rc != 0)
 			break;
+		rc = check(gatherer, err);
 		if (rc == 0 &&
 		    (item->d_type == DT_DIR || item->d_type == DT_UNKNOWN) &&
 		    tkb_key_is_valid(item->d_name))
