@@ -92,8 +92,8 @@ TEST(triton_compile, makes_what_an_h100_made)
 TEST(triton_compile, a_launch_finds_what_was_compiled)
 {
 	need_triton(TRITON_USUAL);
-	write_text("kernels.py", read_file(TKB_SCRIPT).data);
-	edit_file("kernels.py", "\nmain()\n", "\n\n");
+	write_text("kernels.py",
+	           read_file(TKB_TESTS "/support/triton_kernel.py").data);
 	TRITON(triton) = open_triton();
 	struct tkb_triton_compiled made =
 		must_make(triton, "add_kernel",
