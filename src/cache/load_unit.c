@@ -49,16 +49,16 @@ static void format_path(const struct unit *unit, const char *name,
  * List
  */
 
-static int visit(void *self, const char *path, enum tkb_tree_thing thing,
-                 const struct tkb_error *why, struct tkb_error *err)
+static int visit(void *self, const struct tkb_tree_item *item,
+                 struct tkb_error *err)
 {
 	struct unit *unit = self;
-	const char *name = path + strlen(unit->folder) + 1;
+	const char *name = item->path + strlen(unit->folder) + 1;
 
-	if (thing == TKB_TREE_THING_REFUSED)
-		return tkb_fail_entry(err, (enum tkb_reason)why->reason,
-		                      "'%s': %s", name, why->message);
-	if (strlen(path) >= TKB_UNIT_PATH_LIMIT ||
+	if (item->thing == TKB_TREE_THING_REFUSED)
+		return tkb_fail_entry(err, (enum tkb_reason)item->why->reason,
+		                      "'%s': %s", name, item->why->message);
+	if (strlen(item->path) >= TKB_UNIT_PATH_LIMIT ||
 	    !tkb_unit_path_is_valid(name))
 		return tkb_fail_entry(err, TKB_REASON_NAME,
 		                      "'%s' cannot stand in a bundle", name);
@@ -345,14 +345,14 @@ static int load_files(struct unit *unit, struct tkb_error *err)
 }
 
 /* Where the rules say that ninja builds, a folder may still be none of its. */
-static bool is_built(const struct tkb_root *root, const char *folder)
+static bool is_built(const struct tkb_root *root,
+                     const struct tkb_unit_place *place)
 {
 	char path[PATH_SIZE];
 
-	return tkb_tree_judge(root->tree->rules, folder).action ==
-	               TKB_TREE_ACTION_NINJA &&
-	       snprintf(path, sizeof(path), "%s/%s", folder, TKB_NINJA_BUILD) <
-	               PATH_SIZE &&
+	return !place->is_file && place->is_ninja &&
+	       snprintf(path, sizeof(path), "%s/%s", place->path,
+	                TKB_NINJA_BUILD) < PATH_SIZE &&
 	       faccessat(root->fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -406,8 +406,7 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 		             .root = root,
 		             .folder = found.entry.folder,
 		             .found = &found,
-		             .is_built = !place->is_file &&
-		                         is_built(root, place->path),
+		             .is_built = is_built(root, place),
 		             .fd = -1 };
 	int rc;
 
@@ -418,7 +417,7 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 	} else {
 		rc = list_files(&unit, err);
 	}
-	if (rc == 0 && tkb_tree_judge(root->tree->rules, place->path).is_tuned)
+	if (rc == 0 && place->is_tuned)
 		rc = tkb_load_tuned(loader, &found, err);
 	if (rc == 0 && !has_index(&unit))
 		rc = TKB_MISS;

@@ -30,12 +30,17 @@ static int refuse(const struct lister *lister, const char *path,
 	                        err);
 }
 
-static int add_unit(struct lister *lister, const char *path, bool is_file,
+static int add_unit(struct lister *lister, const struct tkb_tree_item *item,
                     struct tkb_error *err)
 {
 	struct tkb_cache *cache = lister->cache;
-	struct tkb_unit_place place = { .root = lister->root,
-		                        .is_file = is_file };
+	struct tkb_unit_place place = {
+		.root = lister->root,
+		.is_file = item->thing == TKB_TREE_THING_FILE,
+		.is_tuned = item->rule->is_tuned != 0,
+		.is_ninja = item->rule->action == TKB_TREE_ACTION_NINJA,
+	};
+	const char *path = item->path;
 	struct tkb_error why = { 0 };
 	char key[TKB_DIGEST_HEX_SIZE];
 	int rc;
@@ -64,14 +69,13 @@ static int add_unit(struct lister *lister, const char *path, bool is_file,
  * What was tuned is left where it is if the GPU is not known: nobody could tell
  * where it fits.
  */
-static int is_left(struct lister *lister, const char *path, bool *out,
-                   struct tkb_error *err)
+static int is_left(struct lister *lister, const struct tkb_tree_rule *rule,
+                   bool *out, struct tkb_error *err)
 {
-	const struct tkb_tree_rules *rules = root_of(lister)->tree->rules;
 	int rc;
 
 	*out = false;
-	if (!tkb_tree_judge(rules, path).is_tuned)
+	if (!rule->is_tuned)
 		return 0;
 	rc = tkb_gpu_ask(&lister->here, err);
 	*out = lister->here.platform[0] == '\0';
@@ -85,27 +89,25 @@ static int check(void *self, struct tkb_error *err)
 	return tkb_watcher_check(lister->watcher, err);
 }
 
-static int visit(void *self, const char *path, enum tkb_tree_thing thing,
-                 const struct tkb_error *why, struct tkb_error *err)
+static int visit(void *self, const struct tkb_tree_item *item,
+                 struct tkb_error *err)
 {
 	struct lister *lister = self;
 	bool leaves = false;
 	int rc;
 
-	switch (thing) {
+	switch (item->thing) {
 	case TKB_TREE_THING_KERNELS:
 		return tkb_root_add_nested(&lister->cache->roots, lister->root,
-		                           path, err);
+		                           item->path, err);
 	case TKB_TREE_THING_REFUSED:
-		return refuse(lister, path, why, err);
+		return refuse(lister, item->path, item->why, err);
 	case TKB_TREE_THING_FILE:
 	case TKB_TREE_THING_FOLDER:
 		break;
 	}
-	rc = is_left(lister, path, &leaves, err);
-	return rc < 0 || leaves ? rc
-	                        : add_unit(lister, path,
-	                                   thing == TKB_TREE_THING_FILE, err);
+	rc = is_left(lister, item->rule, &leaves, err);
+	return rc < 0 || leaves ? rc : add_unit(lister, item, err);
 }
 
 /* Roots that do not exist are named nowhere. */

@@ -27,6 +27,9 @@ struct tkb_unit_place {
 	const char *path; /* below the root */
 	size_t root;      /* its index */
 	bool is_file;
+	/* What the rules say of its path. */
+	bool is_tuned;
+	bool is_ninja;
 };
 
 /*

@@ -19,10 +19,23 @@ struct walk {
 };
 
 static int tell(const struct walk *walk, enum tkb_tree_thing thing,
-                const struct tkb_error *why, struct tkb_error *err)
+                const struct tkb_tree_rule *rule, struct tkb_error *err)
 {
-	return walk->visitor->visit(walk->visitor->self, walk->path, thing, why,
-	                            err);
+	const struct tkb_tree_item item = { .path = walk->path,
+		                            .thing = thing,
+		                            .rule = rule };
+
+	return walk->visitor->visit(walk->visitor->self, &item, err);
+}
+
+static int tell_refused(const struct walk *walk, const struct tkb_error *why,
+                        struct tkb_error *err)
+{
+	const struct tkb_tree_item item = { .path = walk->path,
+		                            .thing = TKB_TREE_THING_REFUSED,
+		                            .why = why };
+
+	return walk->visitor->visit(walk->visitor->self, &item, err);
 }
 
 static int refuse(const struct walk *walk, enum tkb_reason reason,
@@ -31,7 +44,7 @@ static int refuse(const struct walk *walk, enum tkb_reason reason,
 	struct tkb_error why = { 0 };
 
 	(void)tkb_fail_entry(&why, reason, "%s", sentence);
-	return tell(walk, TKB_TREE_THING_REFUSED, &why, err);
+	return tell_refused(walk, &why, err);
 }
 
 static int walk_folder(struct walk *walk, int dir_fd, const char *name,
@@ -51,7 +64,7 @@ static int enter_folder(struct walk *walk, int dir_fd, const char *name,
 	rc = walk_folder(walk, dir_fd, name, &why);
 	walk->depth--;
 	if (rc == TKB_ERR_IO && why.reason == TKB_REASON_UNREADABLE)
-		return tell(walk, TKB_TREE_THING_REFUSED, &why, err);
+		return tell_refused(walk, &why, err);
 	if (rc < 0 && err != NULL)
 		*err = why;
 	return rc;
@@ -72,14 +85,14 @@ static int visit_item(struct walk *walk, int dir_fd, const char *name,
 		return refuse(walk, TKB_REASON_UNSAFE, "it is a symbolic link",
 		              err);
 	if (S_ISREG(status.st_mode))
-		return tell(walk, TKB_TREE_THING_FILE, NULL, err);
+		return tell(walk, TKB_TREE_THING_FILE, &rule, err);
 	if (!S_ISDIR(status.st_mode))
 		return 0;
 	if (!walk->is_in_unit && (rule.action == TKB_TREE_ACTION_UNIT ||
 	                          rule.action == TKB_TREE_ACTION_NINJA))
-		return tell(walk, TKB_TREE_THING_FOLDER, NULL, err);
+		return tell(walk, TKB_TREE_THING_FOLDER, &rule, err);
 	if (!walk->is_in_unit && rule.action == TKB_TREE_ACTION_KERNELS)
-		return tell(walk, TKB_TREE_THING_KERNELS, NULL, err);
+		return tell(walk, TKB_TREE_THING_KERNELS, &rule, err);
 	return enter_folder(walk, dir_fd, name, err);
 }
 

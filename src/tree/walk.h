@@ -15,16 +15,20 @@ enum tkb_tree_thing {
 	TKB_TREE_THING_REFUSED  /* left out, for the reason given */
 };
 
+struct tkb_tree_item {
+	const char *path; /* below the tree's root */
+	enum tkb_tree_thing thing;
+	const struct tkb_tree_rule *rule; /* of the path; refused: NULL */
+	const struct tkb_error *why;      /* it is refused; else NULL */
+};
+
 struct tkb_tree_visitor {
 	void *self;
 	/* Asked once for each thing; a failure ends the walk. NULL: nobody is. */
 	int (*check)(void *self, struct tkb_error *err);
-	/*
-	 * Called with a path below the tree's root, and of what is refused why.
-	 * A failure ends the walk.
-	 */
-	int (*visit)(void *self, const char *path, enum tkb_tree_thing thing,
-	             const struct tkb_error *why, struct tkb_error *err);
+	/* Called with each thing; a failure ends the walk. */
+	int (*visit)(void *self, const struct tkb_tree_item *item,
+	             struct tkb_error *err);
 };
 
 /*

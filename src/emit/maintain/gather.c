@@ -50,16 +50,16 @@ static int check(void *self, struct tkb_error *err)
 }
 
 /* A folder that cannot be opened holds nothing that can be gathered. */
-static int visit(void *self, const char *path, enum tkb_tree_thing thing,
-                 const struct tkb_error *why, struct tkb_error *err)
+static int visit(void *self, const struct tkb_tree_item *item,
+                 struct tkb_error *err)
 {
 	struct gatherer *gatherer = self;
 	int rc;
 
-	(void)why;
-	if (thing != TKB_TREE_THING_KERNELS)
+	if (item->thing != TKB_TREE_THING_KERNELS)
 		return 0;
-	rc = tkb_root_add_nested(&gatherer->roots, gatherer->tree, path, err);
+	rc = tkb_root_add_nested(&gatherer->roots, gatherer->tree, item->path,
+	                         err);
 	return rc == TKB_ERR_IO ? 0 : rc;
 }
 
