@@ -14,6 +14,7 @@ process that has been started already.
 
 import dataclasses
 import os
+import pathlib
 import pickle
 import sys
 import time
@@ -40,6 +41,8 @@ def collect_kernel(root, kernel_hash):
     artifacts = []
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
+        if not os.path.isfile(path):
+            continue
         with open(path, "rb") as file:
             payload = file.read()
         if path.endswith(".json"):
@@ -50,17 +53,15 @@ def collect_kernel(root, kernel_hash):
     return Kernel(kernel_hash, 0, artifacts)
 
 
-def collect(root, bundle):
-    kernels = [collect_kernel(root, name) for name in os.listdir(root)]
-    with open(bundle, "wb") as file:
-        file.write(pickle.dumps(kernels))
+def pack(root, keys):
+    return pickle.dumps([collect_kernel(root, key) for key in keys])
 
 
 def emit_kernel(root, kernel):
     folder = os.path.join(root, kernel.kernel_hash)
     if os.path.exists(folder) and os.listdir(folder):
         return
-    os.makedirs(folder, exist_ok=True)
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
     stage = os.path.join(root, f"tmp.{uuid.uuid4()}")
     os.makedirs(stage)
     for artifact in kernel.artifacts:
@@ -72,12 +73,21 @@ def emit_kernel(root, kernel):
     os.replace(stage, folder)
 
 
-def emit(bundle, root):
-    with open(bundle, "rb") as file:
-        kernels = pickle.loads(file.read())
+def unpack(packed, root):
+    kernels = pickle.loads(packed)
     for kernel in kernels:
         emit_kernel(root, kernel)
     return kernels
+
+
+def collect(root, bundle):
+    with open(bundle, "wb") as file:
+        file.write(pack(root, os.listdir(root)))
+
+
+def emit(bundle, root):
+    with open(bundle, "rb") as file:
+        return unpack(file.read(), root)
 
 
 def main():
