@@ -32,6 +32,10 @@ try_line "MINE_CACHE=/cache MINE_KEY=own $mine | grep -e MINE -e ' mine '"
 mkdir -p home/.cache/tkbundle/engines/mine home/.triton/cache
 try_line "$mine | grep -e root -e 'run sets'"
 try_line "MINE_HOME=/home/mine $mine | grep 'root mine'"
+# What would ask for other keys waits for a remote, if graphs are here already.
+mkdir -p home/old/cache
+try_line "MINE_HOME=$PWD/home/old $mine | grep 'MINE_[CK].* remote'"
+try_line "MINE_HOME=$PWD/home/old TKBUNDLE_REMOTE=remote $mine | grep 'MINE_[CK]'"
 try_line "sed -i 's/1[.]2\"/1.20\"/' engines/mine.json; $mine | grep '^engine '"
 try_line "rm -r venv/lib; $mine | grep '^engine '"
 try_line "$mine --json | json | sed -n '/\"engines\"/,\$p'"

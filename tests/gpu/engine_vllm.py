@@ -22,6 +22,7 @@ TKBUNDLE = os.path.join(PROGRAMS, "tkbundle")
 SITE = os.path.join(WORK, "site")
 REMOTE = os.path.join(WORK, "remote")
 ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 3
+NOBODY = 65534
 FIGURES = ("s_vllm_imported", "s_engine_ready", "s_done")
 counts = {True: 0, False: 0}
 
@@ -57,9 +58,10 @@ def log_of(name):
     return os.path.join(WORK, name.replace(",", "").replace(" ", "-") + ".log")
 
 
-def launch(name, command, env):
+def launch(name, command, env, user=None):
     with open(log_of(name), "w", encoding="utf-8") as log:
-        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log)
+        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log,
+                                user=user, group=user, extra_groups=None if user is None else [])
 
 
 def finish(name, process):
@@ -89,8 +91,17 @@ def finish(name, process):
     return result
 
 
-def start(name, command, env):
-    return finish(name, launch(name, command, env))
+def start(name, command, env, user=None):
+    return finish(name, launch(name, command, env, user))
+
+
+def settings(env):
+    """What `run` sets for a command whose environment this is."""
+    document = json.loads(subprocess.run(
+        [TKBUNDLE, "config", "--engine", "vllm", "--json"], check=True, stdout=subprocess.PIPE,
+        env=dict(env, TKBUNDLE_REMOTE=REMOTE)).stdout)
+    return {item["variable"]: item["value"] for item in document["engines"][0]["settings"]
+            if item["value"] is not None}
 
 
 def check_warm(name, result, first):
@@ -112,12 +123,16 @@ def main():
         return 1
     check("cold: what it compiled was pushed", cold["run"].get("pushed"))
     base = os.path.join(home, ".cache", "tkbundle", "engines")
-    placed = {"VLLM_CACHE_ROOT": base + "/vllm", "TRITON_CACHE_DIR": base + "/triton",
-              "VLLM_CONFIG_ROOT": "/etc/vllm", "VLLM_XLA_CACHE_PATH": "/var/cache/vllm/xla"}
+    placed = settings(environment(home))
+    print("run sets", placed, flush=True)
+    check("run says where it has placed the caches",
+          placed.get("VLLM_CACHE_ROOT") == base + "/vllm"
+          and placed.get("TRITON_CACHE_DIR") == base + "/triton")
     # In turn, since the machine's speed wanders; each elsewhere is another place.
     places, moved = [], []
     for number in range(ROUNDS):
-        if not os.path.exists(home):
+        if os.path.exists(home + ".gone"):
+            shutil.rmtree(home, ignore_errors=True)  # what an engine has made there anew
             os.rename(home + ".gone", home)
         places.append(start("warm, in place", SERVE, environment(home, **placed)))
         check_warm("warm, in place", places[-1], cold)
@@ -129,6 +144,15 @@ def main():
               moved[-1]["run"].get("emitted") == cold["run"].get("pushed"))
         check("run, elsewhere: nothing was compiled anew",
               moved[-1]["run"].get("compiled") == 0)
+    # Another user, who may not look where the first one's caches lay.
+    os.rename(home + ".gone", home)
+    os.chmod(home, 0o700)
+    if os.geteuid() == 0:
+        other = environment(os.path.join(WORK, "nobody"))
+        os.chown(other["HOME"], NOBODY, NOBODY)
+        check_warm("another user", start("another user", RUN + SERVE, other, NOBODY), cold)
+        check_warm("another user, again", start("another user, again", RUN + SERVE, other, NOBODY),
+                   cold)
     # Two servers at once fill one empty root.
     both = environment(os.path.join(WORK, "both"), SERVE_UTIL="0.3")
     pair = [launch("two at once, %d" % number, RUN + SERVE, both) for number in range(2)]

@@ -116,22 +116,38 @@ static bool is_at_home(const char *path)
 	       access(full, F_OK) == 0;
 }
 
-static void make_setting(const struct tkb_engine_setting *setting,
+/*
+ * A variable that is part of keys. Graphs that lie here were made without it, and it
+ * would have them made once more: for other machines' sake alone.
+ */
+static void set_for_keys(const char *name, const char *value, const char *why,
+                         bool has_old,
                          const struct engine_settings_visitor *visitor)
 {
-	const char *value = setting->value;
+	if (has_old)
+		visitor->visit(visitor->self, name, NULL,
+		               "what is cached here was made without it, and "
+		               "no remote is named");
+	else
+		visitor->visit(visitor->self, name, value, why);
+}
+
+static void make_setting(const struct tkb_engine_setting *setting, bool has_old,
+                         const struct engine_settings_visitor *visitor)
+{
 	char why[ENGINE_PATH_SIZE];
 
-	(void)snprintf(why, sizeof(why), "equal on all machines");
 	if (cli_variable(setting->variable) != NULL) {
-		value = NULL;
-		(void)snprintf(why, sizeof(why), "%s", user_has_set_it);
+		visitor->visit(visitor->self, setting->variable, NULL,
+		               user_has_set_it);
 	} else if (is_at_home(setting->unless)) {
-		value = NULL;
 		(void)snprintf(why, sizeof(why), "~/%s is there",
 		               setting->unless);
+		visitor->visit(visitor->self, setting->variable, NULL, why);
+	} else {
+		set_for_keys(setting->variable, setting->value,
+		             "equal on all machines", has_old, visitor);
 	}
-	visitor->visit(visitor->self, setting->variable, value, why);
 }
 
 /*
@@ -153,7 +169,7 @@ static void find_ptxas(const char *command, char out[ENGINE_PATH_SIZE])
 }
 
 /* Workers of Inductor and their parent would use two, and so ask for two keys. */
-static void set_ptxas(const char *command,
+static void set_ptxas(const char *command, bool has_old,
                       const struct engine_settings_visitor *visitor)
 {
 	static const char name[] = "TRITON_PTXAS_PATH";
@@ -165,21 +181,37 @@ static void set_ptxas(const char *command,
 	}
 	find_ptxas(command, path);
 	if (path[0] != '\0')
-		visitor->visit(visitor->self, name, path,
-		               "Triton's own, for all processes");
+		set_for_keys(name, path, "Triton's own, for all processes",
+		             has_old, visitor);
 	else
 		visitor->visit(visitor->self, name, NULL,
 		               "no Triton with a ptxas is found");
 }
 
+/* Do graphs lie where the engine looks by itself? */
+static bool has_old_graphs(const struct tkb_engine *engine)
+{
+	char path[ENGINE_PATH_SIZE];
+
+	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
+		if (!tkb_engine_root(engine, i)->is_kernels &&
+		    find_old(engine, i, path))
+			return true;
+	}
+	return false;
+}
+
 void engine_settings_list(const struct tkb_engine *engine,
-                          const struct arguments *args, const char *base,
+                          const struct engine_settings_case *where,
                           const struct engine_settings_visitor *visitor)
 {
+	const bool has_old = !where->has_remote && has_old_graphs(engine);
+
 	for (size_t i = 0; i < tkb_engine_root_count(engine); i++)
-		place_root(engine, i, args->cache != NULL, base, visitor);
+		place_root(engine, i, where->args->cache != NULL, where->base,
+		           visitor);
 	for (size_t i = 0; i < tkb_engine_setting_count(engine); i++)
-		make_setting(tkb_engine_setting(engine, i), visitor);
+		make_setting(tkb_engine_setting(engine, i), has_old, visitor);
 	if (tkb_engine_needs_ptxas(engine))
-		set_ptxas(args_operand(args, 0), visitor);
+		set_ptxas(args_operand(where->args, 0), has_old, visitor);
 }

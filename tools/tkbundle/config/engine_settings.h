@@ -36,9 +36,17 @@ struct engine_settings_visitor {
 	void *self;
 };
 
-/* Visit the variables of `engine`, for the command in `args`, if one is there. */
+/* What decides, beside the profile and the environment. */
+struct engine_settings_case {
+	const struct arguments
+		*args;    /* operands: the command, if one is there */
+	const char *base; /* the folder for caches not placed */
+	bool has_remote;  /* one that other machines may share */
+};
+
+/* Visit the variables of `engine`. */
 void engine_settings_list(const struct tkb_engine *engine,
-                          const struct arguments *args, const char *base,
+                          const struct engine_settings_case *where,
                           const struct engine_settings_visitor *visitor);
 
 #endif

@@ -148,6 +148,11 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 	struct tkb_engine *engine = NULL;
 	struct tkb_error err = { .status = 0 };
 	const struct engine_settings_visitor setter = { on_setting, plan };
+	const struct engine_settings_case where = {
+		.args = args,
+		.base = base,
+		.has_remote = plan->has_remote || args->remote != NULL,
+	};
 	char version[ENGINE_VERSION_SIZE];
 	char note[ENGINE_NOTE_SIZE];
 
@@ -156,7 +161,7 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 	engine_version_find(engine, args->operands.items[0], version);
 	engine_version_note(engine, version, note);
 	add_note(plan, note);
-	engine_settings_list(engine, args, base, &setter);
+	engine_settings_list(engine, &where, &setter);
 	make_defaults(args, plan, engine, base, version);
 	tkb_engine_close(engine);
 	return true;

@@ -159,7 +159,10 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		print(cli, &config, remote);
 	status = status_merge(status, print_files(cli, args->is_json));
 	print_unknown(cli);
-	return status_merge(status, config_engine_show(cli, args));
+	return status_merge(
+		status,
+		config_engine_show(cli, args,
+	                           config.values[CONFIG_REMOTE].text != NULL));
 }
 
 const struct command command_config = {

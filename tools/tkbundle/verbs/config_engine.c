@@ -17,6 +17,7 @@ enum {
 struct show {
 	struct cli *cli;
 	const struct arguments *args;
+	bool has_remote;
 	const struct tkb_engine *engine;
 };
 
@@ -176,10 +177,15 @@ static void show_settings(struct show *show)
 {
 	const struct engine_settings_visitor visitor = { on_setting, show };
 	char base[ENGINE_PATH_SIZE];
+	const struct engine_settings_case where = {
+		.args = show->args,
+		.base = base,
+		.has_remote = show->has_remote,
+	};
 
 	json_out_open_array(&show->cli->json, "settings");
 	if (engine_settings_base(false, base))
-		engine_settings_list(show->engine, show->args, base, &visitor);
+		engine_settings_list(show->engine, &where, &visitor);
 	else if (!show->args->is_json)
 		text_line(show->cli->out,
 		          "  run sets nothing: there is no folder for caches");
@@ -236,9 +242,12 @@ static int show_engine(struct show *show, const char *name,
 	return rc;
 }
 
-enum status config_engine_show(struct cli *cli, const struct arguments *args)
+enum status config_engine_show(struct cli *cli, const struct arguments *args,
+                               bool has_remote)
 {
-	struct show show = { .cli = cli, .args = args };
+	struct show show = { .cli = cli,
+		             .args = args,
+		             .has_remote = has_remote };
 
 	if (args->engines.count == 0)
 		return STATUS_DONE;

@@ -2,13 +2,18 @@
 #ifndef TKBUNDLE_CONFIG_ENGINE_H
 #define TKBUNDLE_CONFIG_ENGINE_H
 
+#include <stdbool.h>
+
 #include "cli/args.h"
 #include "cli/cli.h"
 
 /*
  * Show the profile of each engine of --engine, and what it means on this machine, as
  * lines or in the document. Nothing is made or changed.
+ *
+ * @param has_remote  the configuration names one
  */
-enum status config_engine_show(struct cli *cli, const struct arguments *args);
+enum status config_engine_show(struct cli *cli, const struct arguments *args,
+                               bool has_remote);
 
 #endif
