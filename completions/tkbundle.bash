@@ -47,7 +47,7 @@ _tkbundle_options() {
 	pull)
 		options="--remote --engine --tree -o --output --best-effort
 			--deadline --metrics --key --device --target --layout
-			--sync -j --jobs --json -n --dry-run" ;;
+			--sync -j --jobs --json -n --dry-run -v --verbose" ;;
 	push)
 		options="--remote --engine --tree --bundle --layout --deadline
 			--metrics --key --device --profile --no-modules --no-compaction

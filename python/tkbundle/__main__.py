@@ -10,7 +10,7 @@ from tkbundle import _errors, _program
 def main() -> None:
     try:
         path = _program.find()
-        os.execv(path, [_program.NAME, *sys.argv[1:]])
+        os.execve(path, [_program.NAME, *sys.argv[1:]], _program.variables())
     except (OSError, _errors.Error) as error:
         sys.exit(f"tkbundle: {error}")
 

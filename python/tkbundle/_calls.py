@@ -10,7 +10,7 @@ import os
 from typing import (Any, Iterator, List, Optional, Sequence, Tuple, Type,
                     TypeVar, Union)
 
-from tkbundle import _errors, _native
+from tkbundle import _authorities, _errors, _native
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -260,7 +260,11 @@ def _opened(remote: Optional[str]) -> Iterator[ctypes.c_void_p]:
                             "TKBUNDLE_REMOTE")
     handle = ctypes.c_void_p()
     library = _native.remote_library()
-    check(library.tkb_remote_open, _encode(urls), None, ctypes.byref(handle))
+    certifi = _authorities.certifi()
+    options = _native.sized(_native.RemoteOptions, fallback_cafile=
+                            path_of(certifi) if certifi else None)
+    check(library.tkb_remote_open, _encode(urls), ctypes.byref(options),
+          ctypes.byref(handle))
     try:
         yield handle
     finally:

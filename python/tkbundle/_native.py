@@ -87,6 +87,15 @@ class EmitReport(Structure):
     _fields_ = [("struct_size", c_size_t), *_EMIT_COUNTS]
 
 
+class RemoteOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("timeout_ms", c_uint32),
+                ("connect_timeout_ms", c_uint32),
+                ("stall_timeout_ms", c_uint32), ("max_blob_size", c_uint64),
+                ("max_record_size", c_uint64), ("watch", c_void_p),
+                ("backends", c_void_p), ("backend_count", c_size_t),
+                ("fallback_cafile", c_char_p)]
+
+
 class PullOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("emit", POINTER(EmitOptions)),
                 ("connections", c_uint32)]
@@ -126,7 +135,8 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "tkb_result": Result, "tkb_collect_options": CollectOptions,
     "tkb_collect_report": CollectReport, "tkb_emit_options": EmitOptions,
     "tkb_emit_report": EmitReport, "tkb_pull_options": PullOptions,
-    "tkb_pull_report": PullReport, "tkb_push_options": PushOptions,
+    "tkb_remote_options": RemoteOptions, "tkb_pull_report": PullReport,
+    "tkb_push_options": PushOptions,
     "tkb_push_report": PushReport, "tkb_launcher_spec": LauncherSpec,
 }
 
@@ -175,7 +185,8 @@ FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
 
 #: Those of libtkbundle-remote.
 REMOTE_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
-    "tkb_remote_open": (c_int, c_char_p, c_void_p, _OUT, _ERR),
+    "tkb_remote_open": (
+        c_int, c_char_p, POINTER(RemoteOptions), _OUT, _ERR),
     "tkb_remote_close": (None, c_void_p),
     "tkb_push": (c_int, c_void_p, c_char_p, c_char_p, POINTER(PushOptions),
                  POINTER(PushReport), _ERR),

@@ -16,7 +16,7 @@ import sys
 import threading
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from tkbundle import _errors, _native
+from tkbundle import _authorities, _errors, _native
 
 NAME = "tkbundle"
 NICENESS = 10
@@ -44,13 +44,20 @@ def find() -> str:
         "install it", "io")
 
 
+def variables() -> Dict[str, str]:
+    """The environment of the program."""
+    path = _authorities.certifi()
+    told = {} if path is None else {"TKBUNDLE_FALLBACK_CAFILE": path}
+    return {**told, **os.environ}
+
+
 class Child:
     """The program with a verb. Start and wait for it in one thread, which
     must live as long: the kernel kills it when that ends."""
 
     def __init__(self, words: List[str], remote: Optional[str] = None,
                  is_nice: bool = False) -> None:
-        environment = dict(os.environ, TKBUNDLE_PARENT=str(os.getpid()))
+        environment = dict(variables(), TKBUNDLE_PARENT=str(os.getpid()))
         if remote is not None:
             environment["TKBUNDLE_REMOTE"] = remote
         self._process = subprocess.Popen(

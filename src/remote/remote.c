@@ -6,6 +6,7 @@
 
 #include "base/struct.h"
 #include "cache/watch.h"
+#include "remote/net/authorities.h"
 
 #define DEFAULT_BLOB_SIZE ((uint64_t)256 * TKB_MIB)
 #define DEFAULT_RECORD_SIZE ((uint64_t)16 * TKB_MIB)
@@ -45,6 +46,23 @@ static int open_tiers(struct tkb_remote *remote, char *urls,
 	return rc;
 }
 
+static int read_options(struct tkb_remote *remote,
+                        const struct tkb_remote_options *options,
+                        struct tkb_error *err)
+{
+	const char *path;
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_remote_options, backend_count,
+	                     &remote->options, options, err);
+	path = remote->options.fallback_cafile;
+	if (rc < 0 || path == NULL)
+		return rc;
+	remote->fallback_cafile = strdup(path);
+	remote->options.fallback_cafile = remote->fallback_cafile;
+	return remote->fallback_cafile == NULL ? tkb_fail_nomem(err) : 0;
+}
+
 int tkb_remote_open(const char *urls, const struct tkb_remote_options *options,
                     struct tkb_remote **out, struct tkb_error *err)
 {
@@ -62,8 +80,7 @@ int tkb_remote_open(const char *urls, const struct tkb_remote_options *options,
 	if (count > TKB_TIERS_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID, "more than %d remotes",
 		                TKB_TIERS_LIMIT);
-	rc = TKB_STRUCT_READ(tkb_remote_options, backend_count,
-	                     &remote->options, options, err);
+	rc = read_options(remote, options, err);
 	if (rc == 0)
 		rc = tkb_watch_read(&remote->watch, remote->options.watch, err);
 	if (rc < 0)
@@ -93,6 +110,7 @@ void tkb_remote_close(struct tkb_remote *remote)
 		tkb_tier_close(&remote->tiers[i]);
 	free(remote->tiers);
 	free(remote->urls);
+	free(remote->fallback_cafile);
 	free(remote);
 }
 
@@ -169,6 +187,20 @@ const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
                                     size_t index)
 {
 	return tkb_remote_url_warning(remote->tiers[index].url);
+}
+
+bool tkb_remote_tier_authorities(const struct tkb_remote *remote, size_t index,
+                                 char out[TKB_AUTHORITIES_SIZE])
+{
+	const struct tkb_tier *tier = &remote->tiers[index];
+	struct tkb_authorities authorities;
+
+	if (tier->backend != tkb_remote_backend_find(tier->url->scheme) ||
+	    !tkb_authorities_are_asked(tier->url))
+		return false;
+	tkb_authorities_find(tier->url, &authorities);
+	memcpy(out, authorities.text, sizeof(authorities.text));
+	return true;
 }
 
 void tkb_verdict_note(struct tkb_verdict *verdict, const struct tkb_tier *tier,

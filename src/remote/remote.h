@@ -15,7 +15,8 @@ enum {
 };
 
 struct tkb_remote {
-	char *urls; /* owned; as given, secrets and all */
+	char *urls;            /* owned; as given, secrets and all */
+	char *fallback_cafile; /* owned; in the options */
 	struct tkb_remote_options options;
 	struct tkb_tier *tiers; /* owned */
 	size_t tier_count;

@@ -165,6 +165,7 @@ int tkb_tier_open(struct tkb_tier *tier, const char *text,
 	rc = tkb_remote_url_parse(text, &made.url, err);
 	if (rc < 0)
 		return rc;
+	made.url->fallback_cafile = options->fallback_cafile;
 	rc = prepare(&made, options, err);
 	if (rc < 0)
 		return tkb_fail_while(err, rc, "remote '%s'", made.url->name);

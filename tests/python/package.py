@@ -143,3 +143,31 @@ def _(here):
                         "TKBUNDLE_LIBRARY": os.path.dirname(here.program)})
     equal(ended.status, 0, ended.err)
     require(ended.out.count("add_kernel") >= 1 and KERNELS, ended.out)
+
+
+@test("certifi's authorities are handed on, and the package is not imported")
+def _(here):
+    os.makedirs(here.path("packages", "certifi"))
+    os.mkdir(here.path("bin"))
+    here.write("packages/certifi/__init__.py", "raise RuntimeError('imported')\n")
+    here.write("packages/certifi/cacert.pem", "")
+    here.write("bin/tkbundle", '#!/bin/sh\necho "$TKBUNDLE_FALLBACK_CAFILE"\n')
+    os.chmod(here.path("bin", "tkbundle"), 0o755)
+    wanted = here.path("packages", "certifi", "cacert.pem")
+    package = os.path.join(os.path.dirname(__file__), "..", "..", "python")
+    env = {"PYTHONPATH": f"{here.path('packages')}:{package}",
+           "PYTHONDONTWRITEBYTECODE": "1", "TKBUNDLE_LIBRARY": here.path("bin")}
+    line = [sys.executable, "-m", "tkbundle"]
+    equal(good(here.go(line, env=env)).strip(), wanted)
+    own = {**env, "TKBUNDLE_FALLBACK_CAFILE": "own.pem"}
+    equal(good(here.go(line, env=own)).strip(), "own.pem")
+    check(here, """
+from tkbundle import _calls
+check, seen = _calls.check, []
+def look(function, *arguments, **more):
+    seen.append(arguments[1]._obj.fallback_cafile)
+    return check(function, *arguments, **more)
+_calls.check = look
+with _calls._opened("memory://m"):
+    assert seen == [os.fsencode(sys.argv[1])], seen
+""", wanted, env={**env, "TKBUNDLE_LIBRARY": os.path.dirname(here.program)})

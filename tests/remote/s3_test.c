@@ -286,5 +286,8 @@ TEST(s3, trust_is_in_certificates)
 	check_refusal(start, TKB_ERR_DENIED, "its certificate is not accepted");
 	check_refusal(text("%s&cafile=none.pem", start), TKB_ERR_INVALID,
 	              "cannot use the CA certificates in 'none.pem'");
+	SYS(setenv("SSL_CERT_FILE", "right.pem", 1));
+	check_refusal(start, TKB_ERR_INVALID, "there is no bucket 'b'");
+	SYS(unsetenv("SSL_CERT_FILE"));
 	ask_for_many(text("%s&cafile=right.pem", start));
 }

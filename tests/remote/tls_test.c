@@ -5,141 +5,11 @@
 #include "fake_http.h"
 #include "fake_redis.h"
 #include "nginx.h"
+#include "tls_fixture.h"
 
 /* TLS, against the real redis-server and nginx. */
 
-/* Whether a server wants a certificate of its clients, and by which TLS. */
-enum client_wish {
-	NO_CERTIFICATE,
-	CERTIFICATE_1_2,
-	CERTIFICATE_1_3
-};
-
-/* "TLSv1.3" */
-static const char *version_of(enum client_wish wish)
-{
-	return wish == CERTIFICATE_1_2 ? "TLSv1.2" : "TLSv1.3";
-}
-
-static struct server start_rediss(const char *name, enum client_wish wish)
-{
-	const char *more = wish == NO_CERTIFICATE ? "tls-auth-clients no\n"
-	                                          : text("tls-protocols %s\n",
-	                                                 version_of(wish));
-
-	return start_redis(text("tls-cert-file %s/%s.pem\n"
-	                        "tls-key-file %s/%s.key\n"
-	                        "tls-ca-cert-file %s/ca.pem\n%s",
-	                        test_folder(), name, test_folder(), name,
-	                        test_folder(), more));
-}
-
-static struct server start_https(const char *name, enum client_wish wish)
-{
-	const char *more =
-		wish == NO_CERTIFICATE
-			? ""
-			: text("ssl_protocols %s;\nssl_verify_client on;\n"
-	                       "ssl_client_certificate %s/ca.pem;\n",
-	                       version_of(wish), test_folder());
-
-	return start_nginx(text("%s%s%s", nginx_tls(name), more, nginx_dav()));
-}
-
-static const struct kind {
-	const char *scheme;
-	const char *clear_scheme;
-	/* With certificate `name`. */
-	struct server (*start)(const char *name, enum client_wish wish);
-	const char *refusal; /* of a client without a certificate */
-	int clear_status;    /* of one that comes in the clear */
-	const char *clear_refusal;
-} kinds[] = {
-	{ "rediss", "redis", start_rediss, "does not accept our certificate",
-	  TKB_ERR_UNAVAILABLE, "closed the connection" },
-	/* nginx says so in HTTP. */
-	{ "https", "http", start_https, "HTTP 400", TKB_ERR_DENIED,
-	  "HTTP 400" },
-};
-
-/* A server, and how it is named. */
-struct target {
-	const struct kind *kind;
-	struct server server;
-};
-
-static const char *tls_url(const struct target *target, const char *host,
-                           const char *rest)
-{
-	return text("%s://%s:%u%s", target->kind->scheme, host,
-	            target->server.tls_port, rest);
-}
-
-static void check_url_works(const char *url)
-{
-	const struct tkb_bytes bytes = make_bytes(3 * TKB_MIB + 7, 1);
-	struct handle *handle = must_connect(url);
-
-	struct tkb_digest digest = must_put(handle, bytes);
-	check_blob(handle, &digest, 0, bytes);
-	check_blob(handle, &digest, TKB_MIB,
-	           tkb_bytes_slice(bytes, TKB_MIB, bytes.size));
-	(void)must_add(handle, "ref", bytes);
-	CHECK_INT(list_records(handle, "ref")->count, 1);
-}
-
-/* At open, or whatever is asked for first. */
-static void check_url_refused(const char *url, int status, const char *part)
-{
-	const struct tkb_digest digest = made_up(1);
-	struct notebook *notebook = new_notebook();
-	const struct tkb_record_visitor visitor = record_visitor(notebook);
-	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
-	bool answer = false;
-	int rc = open_handle(url, &handle, ERR);
-
-	if (rc < 0) {
-		CHECK_FAILS(rc, status, ERR, part);
-		return;
-	}
-	FAILS(ASK(&handle, has, &digest, 1, &answer, NULL, ERR), status, part);
-	*ERR = (struct tkb_error){ 0 };
-	FAILS(ASK(&handle, records, "ref", &visitor, ERR), status, part);
-}
-
-static void check_works(const struct target *target, const char *host,
-                        const char *rest)
-{
-	check_url_works(tls_url(target, host, rest));
-}
-
-static void check_denied(const struct target *target, const char *host,
-                         const char *rest, const char *part)
-{
-	check_url_refused(tls_url(target, host, rest), TKB_ERR_DENIED, part);
-}
-
-static void check_invalid(const struct target *target, const char *rest,
-                          const char *part)
-{
-	check_url_refused(tls_url(target, "localhost", rest), TKB_ERR_INVALID,
-	                  part);
-}
-
-/* Runs a check against a server of each kind with certificate `name`. */
-static void check_each(const char *name, enum client_wish wish,
-                       void (*check)(const struct target *target))
-{
-	for (size_t i = 0; i < TKB_COUNT_OF(kinds); i++) {
-		struct target target = { &kinds[i],
-			                 kinds[i].start(name, wish) };
-
-		check(&target);
-		stop_server(&target.server, SIGKILL);
-	}
-}
-
-static void check_trusted(const struct target *target)
+static void check_trusted(const struct tls_target *target)
 {
 	check_works(target, "localhost", "?cafile=ca.pem");
 	check_works(target, "127.0.0.1", "?cafile=ca.pem");
@@ -153,7 +23,7 @@ TEST(tls, a_server_of_a_known_authority_is_trusted)
 	check_each("server", NO_CERTIFICATE, check_trusted);
 }
 
-static void check_unknown(const struct target *target)
+static void check_unknown(const struct tls_target *target)
 {
 	check_denied(target, "localhost", "?cafile=other.pem",
 	             "its certificate is not accepted: ");
@@ -170,7 +40,7 @@ TEST(tls, a_server_of_an_unknown_authority_is_not)
 	check_each("server", NO_CERTIFICATE, check_unknown);
 }
 
-static void check_loud(const struct target *target)
+static void check_loud(const struct tls_target *target)
 {
 	const char *url = tls_url(target, "localhost", "?verify=false");
 
@@ -188,7 +58,7 @@ TEST(tls, without_verification_it_works_and_is_loud)
 	check_each("server", NO_CERTIFICATE, check_loud);
 }
 
-static void check_names(const struct target *target)
+static void check_names(const struct tls_target *target)
 {
 	static const char mismatch[] = "its certificate is not accepted: no "
 				       "alternative certificate subject name "
@@ -214,7 +84,7 @@ TEST(tls, a_certificate_for_another_name_is_refused)
 	check_each("server", NO_CERTIFICATE, check_names);
 }
 
-static void check_expired(const struct target *target)
+static void check_expired(const struct tls_target *target)
 {
 	check_denied(target, "localhost", "?cafile=ca.pem",
 	             "certificate has expired");
@@ -228,7 +98,7 @@ TEST(tls, an_expired_certificate_is_refused)
 	check_each("server", NO_CERTIFICATE, check_expired);
 }
 
-static void check_clients(const struct target *target)
+static void check_clients(const struct tls_target *target)
 {
 	const char *refusal = target->kind->refusal;
 
@@ -269,7 +139,7 @@ TEST(tls, a_server_that_breaks_off_for_want_of_one_is_denied)
 	make_certificate("server", "ca", "DNS:localhost", 2);
 	for (size_t i = 0; i < TKB_COUNT_OF(versions); i++) {
 		const unsigned port = free_port();
-		struct target target = { .kind = &kinds[1] };
+		struct tls_target target = { .kind = &tls_kinds[1] };
 
 		CHECK(start_server(
 			&target.server, port, "log", "openssl", "s_server",
@@ -283,7 +153,7 @@ TEST(tls, a_server_that_breaks_off_for_want_of_one_is_denied)
 	}
 }
 
-static void check_files(const struct target *target)
+static void check_files(const struct tls_target *target)
 {
 	check_invalid(target, "?cafile=none.pem",
 	              "cannot use the CA certificates in 'none.pem'");
@@ -320,9 +190,9 @@ static void answer_in_the_clear(int fd, void *self)
 		(void)send(fd, "-ERR what?\r\n", 12, 0);
 }
 
-static void check_mixed_up(const struct target *target)
+static void check_mixed_up(const struct tls_target *target)
 {
-	const struct kind *kind = target->kind;
+	const struct tls_kind *kind = target->kind;
 	struct server fake = start_fake(answer_in_the_clear, NULL);
 
 	check_url_refused(text("%s://localhost:%u?cafile=ca.pem", kind->scheme,
@@ -330,7 +200,7 @@ static void check_mixed_up(const struct target *target)
 	                  TKB_ERR_UNAVAILABLE,
 	                  "TLS failed: wrong version number");
 	/* Redis would wait for the rest of a command. */
-	if (kind == &kinds[1])
+	if (kind == &tls_kinds[1])
 		check_url_refused(text("https://localhost:%u?cafile=ca.pem",
 		                       target->server.port),
 		                  TKB_ERR_UNAVAILABLE,
@@ -392,9 +262,10 @@ TEST(tls, a_server_that_dies_in_the_middle_is_unavailable)
 
 	make_authority("ca");
 	make_certificate("server", "ca", "DNS:localhost", 2);
-	for (size_t i = 0; i < TKB_COUNT_OF(kinds); i++) {
-		struct target target = {
-			&kinds[i], kinds[i].start("server", NO_CERTIFICATE)
+	for (size_t i = 0; i < TLS_KINDS; i++) {
+		struct tls_target target = {
+			&tls_kinds[i],
+			tls_kinds[i].start("server", NO_CERTIFICATE)
 		};
 
 		check_death(&target.server,
@@ -407,7 +278,7 @@ TEST(tls, a_server_that_dies_in_the_middle_is_unavailable)
 /* The server is told the old name, and asked for the certificate of the new. */
 TEST(tls, an_http_server_under_another_name_is_told_both)
 {
-	struct target target = { .kind = &kinds[1] };
+	struct tls_target target = { .kind = &tls_kinds[1] };
 
 	make_authority("ca");
 	make_certificate("server", "ca", "DNS:cache.test", 2);
@@ -428,11 +299,11 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 	};
 	struct tkb_digest *digests = test_alloc(COUNT * sizeof(*digests));
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
-	struct target target = { .kind = &kinds[1] };
+	struct tls_target target = { .kind = &tls_kinds[1] };
 
 	make_authority("ca");
 	make_certificate("server", "ca", "DNS:localhost", 2);
-	target.server = start_https("server", NO_CERTIFICATE);
+	target.server = start_tls_nginx("server", NO_CERTIFICATE);
 	struct handle *handle =
 		must_connect(tls_url(&target, "localhost", "?cafile=ca.pem"));
 	for (uint32_t i = 0; i < COUNT; i++)
@@ -446,7 +317,7 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 
 TEST(tls, a_redirect_out_of_tls_is_not_followed)
 {
-	struct target target = { .kind = &kinds[1] };
+	struct tls_target target = { .kind = &tls_kinds[1] };
 
 	make_authority("ca");
 	make_certificate("server", "ca", "DNS:localhost", 2);

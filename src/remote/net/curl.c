@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "remote/net/authorities.h"
+
 int tkb_curl_slist_add(struct curl_slist **list, const char *text,
                        struct tkb_error *err)
 {
@@ -25,20 +27,35 @@ int tkb_curl_check_threads(struct tkb_error *err)
 	                "this libcurl was built without threads");
 }
 
+/* What libcurl has by itself may be the half of another pair. */
+static void set_authorities(CURL *curl, const struct tkb_remote_url *url,
+                            CURLcode *code)
+{
+	struct tkb_authorities authorities;
+
+	tkb_authorities_find(url, &authorities);
+	if (authorities.file != NULL || authorities.folder != NULL) {
+		tkb_curl_set(*code, curl, CURLOPT_CAINFO, authorities.file);
+		tkb_curl_set(*code, curl, CURLOPT_CAPATH, authorities.folder);
+	}
+	tkb_authorities_find_general(url, &authorities);
+	if (authorities.file == NULL && authorities.folder == NULL)
+		return;
+	/* A libcurl without such proxies knows no such options. */
+	(void)curl_easy_setopt(curl, CURLOPT_PROXY_CAINFO, authorities.file);
+	(void)curl_easy_setopt(curl, CURLOPT_PROXY_CAPATH, authorities.folder);
+}
+
 void tkb_curl_set_tls(CURL *curl, const struct tkb_remote_url *url,
                       bool shows_certificate, CURLcode *code)
 {
 	const char *verify = tkb_remote_url_param(url, "verify");
-	const char *ca = tkb_remote_url_param(url, "cafile");
 	const char *cert = tkb_remote_url_param(url, "cert");
 	const char *key = tkb_remote_url_param(url, "key");
 
 	tkb_curl_set(*code, curl, CURLOPT_SSLVERSION,
 	             (long)CURL_SSLVERSION_TLSv1_2);
-	if (ca != NULL) {
-		tkb_curl_set(*code, curl, CURLOPT_CAINFO, ca);
-		tkb_curl_set(*code, curl, CURLOPT_CAPATH, NULL);
-	}
+	set_authorities(curl, url, code);
 	if (verify != NULL && strcmp(verify, "false") == 0) {
 		tkb_curl_set(*code, curl, CURLOPT_SSL_VERIFYPEER, 0L);
 		tkb_curl_set(*code, curl, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -73,10 +90,13 @@ static int fail_to_connect(CURL *curl, struct tkb_error *err)
 	                strerror_r((int)number, text, sizeof(text)));
 }
 
+/* What libcurl says before OpenSSL's word about a chain of certificates. */
+static const char certificate_problem[] = "SSL certificate problem: ";
+
 /* The reason, without libcurl's and OpenSSL's words before it. */
 static const char *reason_in(const char *fault)
 {
-	static const char *const openings[] = { "SSL certificate problem: ",
+	static const char *const openings[] = { certificate_problem,
 		                                "SSL: ", "::" };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(openings); i++) {
@@ -135,13 +155,36 @@ static int fail_certificate(const struct tkb_remote_url *url, const char *fault,
 static int fail_authorities(const struct tkb_remote_url *url,
                             struct tkb_error *err)
 {
-	const char *path = tkb_remote_url_param(url, "cafile");
+	struct tkb_authorities authorities;
 
-	if (path == NULL)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "the system has no CA certificates");
+	tkb_authorities_find(url, &authorities);
 	return tkb_fail(err, TKB_ERR_INVALID,
-	                "cannot use the CA certificates in '%s'", path);
+	                authorities.is_none
+	                        ? "TLS trusts %s"
+	                        : "cannot use the CA certificates in %s",
+	                authorities.text);
+}
+
+/* The server's certificate, or, by a word of the server's, ours. */
+static int fail_verification(const struct tkb_remote_url *url,
+                             const char *fault, struct tkb_error *err)
+{
+	struct tkb_authorities authorities;
+
+	/* libcurl's text for a server that says that ours has expired. */
+	if (strcmp(fault, "SSL certificate verification failed") == 0)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it does not accept our certificate: it has "
+		                "expired");
+	/* Of a wrong name no authority is to blame. */
+	if (strstr(fault, certificate_problem) == NULL)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "its certificate is not accepted: %s",
+		                reason_in(fault));
+	tkb_authorities_find(url, &authorities);
+	return tkb_fail(err, TKB_ERR_DENIED,
+	                "its certificate is not accepted: %s; TLS trusts %s",
+	                reason_in(fault), authorities.text);
 }
 
 int tkb_curl_explain(CURL *curl, const struct tkb_remote_url *url,
@@ -161,17 +204,7 @@ int tkb_curl_explain(CURL *curl, const struct tkb_remote_url *url,
 		                        "time (connect-timeout)");
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_ISSUER_ERROR:
-		/*
-		 * libcurl's text for a server that says that our certificate
-		 * has expired.
-		 */
-		if (strcmp(fault, "SSL certificate verification failed") == 0)
-			return tkb_fail(err, TKB_ERR_DENIED,
-			                "it does not accept our certificate: "
-			                "it has expired");
-		return tkb_fail(err, TKB_ERR_DENIED,
-		                "its certificate is not accepted: %s",
-		                reason_in(fault));
+		return fail_verification(url, fault, err);
 	case CURLE_SSL_CACERT_BADFILE:
 		return fail_authorities(url, err);
 	case CURLE_SSL_CERTPROBLEM:

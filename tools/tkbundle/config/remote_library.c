@@ -23,6 +23,7 @@ static const struct {
 	FUNCTION(tier_count, "tkb_remote_tier_count"),
 	FUNCTION(tier_name, "tkb_remote_tier_name"),
 	FUNCTION(tier_warning, "tkb_remote_tier_warning"),
+	FUNCTION(tier_authorities, "tkb_remote_tier_authorities"),
 	FUNCTION(refs, "tkb_remote_refs"),
 	FUNCTION(gc, "tkb_remote_gc"),
 	FUNCTION(verify, "tkb_remote_verify"),

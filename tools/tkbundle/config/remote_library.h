@@ -18,6 +18,7 @@ struct remote_library {
 	__typeof__(tkb_remote_tier_count) *tier_count;
 	__typeof__(tkb_remote_tier_name) *tier_name;
 	__typeof__(tkb_remote_tier_warning) *tier_warning;
+	__typeof__(tkb_remote_tier_authorities) *tier_authorities;
 	__typeof__(tkb_remote_refs) *refs;
 	__typeof__(tkb_remote_gc) *gc;
 	__typeof__(tkb_remote_verify) *verify;

@@ -21,6 +21,19 @@ static void print_warnings(const struct remote_use *use)
 	}
 }
 
+void remote_use_say_trust(const struct remote_use *use)
+{
+	const struct remote_library *const library = &use->library;
+	char authorities[TKB_AUTHORITIES_SIZE];
+
+	for (size_t i = 0; i < library->tier_count(use->remote); i++) {
+		if (library->tier_authorities(use->remote, i, authorities))
+			cli_say(use->cli, "remote '%s': TLS trusts %s",
+			        library->tier_name(use->remote, i),
+			        authorities);
+	}
+}
+
 int remote_use_open(struct remote_use *use, const char *urls,
                     const struct tkb_remote_options *options,
                     struct tkb_error *err)
@@ -46,6 +59,7 @@ static int open_configured(struct remote_use *use, struct tkb_error *err)
 		.stall_timeout_ms =
 			(uint32_t)values[CONFIG_STALL_TIMEOUT].number,
 		.watch = &use->watch,
+		.fallback_cafile = cli_variable("TKBUNDLE_FALLBACK_CAFILE"),
 	};
 	struct tkb_error fault = { .status = 0 };
 	const int rc = remote_use_open(use, values[CONFIG_REMOTE].text,
@@ -89,6 +103,8 @@ enum status remote_use_begin(struct remote_use *use,
 	rc = open_configured(use, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "the remote");
+	if (args->is_verbose)
+		remote_use_say_trust(use);
 	return STATUS_DONE;
 }
 

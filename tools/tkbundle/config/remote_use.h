@@ -36,7 +36,8 @@ struct remote_use {
 
 /*
  * Load the configuration, start the deadline, open the remote, which makes no
- * connection yet, and print the warnings about it.
+ * connection yet, and print the warnings about it, with --verbose whom TLS
+ * trusts, too.
  *
  * @param is_bounded  whether the configured deadline counts, too, or only the
  *                    one on the command line
@@ -55,6 +56,9 @@ enum status remote_use_begin(struct remote_use *use,
 TKB_NODISCARD int remote_use_open(struct remote_use *use, const char *urls,
                                   const struct tkb_remote_options *options,
                                   struct tkb_error *err);
+
+/* Print whose certificates TLS trusts, for each tier that has TLS. */
+void remote_use_say_trust(const struct remote_use *use);
 
 /* For TKB_AUTO; a zeroed one is allowed. */
 void remote_use_end(struct remote_use *use);

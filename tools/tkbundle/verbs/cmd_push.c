@@ -34,7 +34,7 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("report what the ref lacks, push nothing"),
-	ARGS_VERBOSE("say which version of an engine is installed"),
+	ARGS_VERBOSE("say which engine is installed, and whom TLS trusts"),
 };
 
 static const struct count counts[] = {

@@ -49,6 +49,12 @@ extern "C" {
  * `path-style=true|false`, `anonymous=true`; credentials as AWS' own programs
  * find them in the environment and in ~/.aws/credentials, never in the URL.
  * TLS: `cafile`, `cert`, `key` (PEM files), `server-name`, `verify=true|false`.
+ * It trusts the authorities of the first of these that is there: `cafile`; the
+ * variables `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` (a file, or a folder with
+ * names by hash); `SSL_CERT_FILE` and `SSL_CERT_DIR` (either, or both); the
+ * system's, where libcurl was built to look or where Debian, Red Hat, SUSE or
+ * Alpine has them; struct tkb_remote_options' `fallback_cafile`. Variables are
+ * read with getenv() for each connection.
  *
  * Life: to open a remote connects to nothing. An operation connects, tries
  * again what may be tried again, with growing random pauses, and gives up at
@@ -76,6 +82,9 @@ struct tkb_remote_options {
 	const struct tkb_remote_backend *const
 		*backends; /**< besides the built-in ones; kept */
 	size_t backend_count;
+	/** A PEM file of authorities that TLS trusts where neither the URL, nor
+	    a variable, nor the machine names any; NULL: none. Copied. */
+	const char *fallback_cafile;
 };
 
 /**
@@ -105,6 +114,20 @@ TKB_API const char *tkb_remote_tier_name(const struct tkb_remote *remote,
 /** What must be said aloud about tier `index`, one sentence, or NULL. */
 TKB_API const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
                                             size_t index);
+
+/** Bytes for what tkb_remote_tier_authorities() says. */
+#define TKB_AUTHORITIES_SIZE 512
+
+/**
+ * Whose certificates does TLS trust for tier `index`, and who says so? As in
+ * "'/etc/ssl/certs/ca-certificates.crt' (the system's)".
+ *
+ * @return whether it is asked: false, and `out` is untouched, for what has no
+ *         TLS, verifies nothing, or has a backend of the caller's
+ */
+TKB_API bool tkb_remote_tier_authorities(const struct tkb_remote *remote,
+                                         size_t index,
+                                         char out[TKB_AUTHORITIES_SIZE]);
 
 /**
  * Send the blob named `digest` to `sink`, from the first tier that has it. A

@@ -38,7 +38,7 @@ struct tkb_param {
 	const char *value;
 };
 
-/** A URL, taken apart. Texts are decoded, and never NULL. */
+/** A URL, taken apart. Texts of it are decoded, and never NULL. */
 struct tkb_remote_url {
 	const char *scheme; /**< lower case */
 	bool has_user;
@@ -51,6 +51,8 @@ struct tkb_remote_url {
 	const char *name; /**< the URL without secrets: for messages */
 	const struct tkb_param *params;
 	size_t param_count;
+	const char
+		*fallback_cafile; /**< of struct tkb_remote_options, or NULL */
 };
 
 /**

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whom TLS trusts on a machine that has no authorities of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import Optional
+
+
+def certifi() -> Optional[str]:
+    """The file of the package certifi, which is found and not imported. The
+    libraries use it where neither variables nor the machine name any."""
+    try:
+        spec = importlib.util.find_spec("certifi")
+    except (ImportError, ValueError):
+        return None
+    folders = (spec and spec.submodule_search_locations) or ()
+    paths = [os.path.join(folder, "cacert.pem") for folder in folders]
+    return next(filter(os.path.isfile, paths), None)

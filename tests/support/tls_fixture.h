@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_TLS_FIXTURE_H
+#define TKB_TESTS_TLS_FIXTURE_H
+
+/*
+ * The servers that speak TLS, redis-server and nginx, and what is checked of
+ * each.
+ *
+ *     make_authority("ca");
+ *     make_certificate("server", "ca", "DNS:localhost", 2);
+ *     check_each("server", NO_CERTIFICATE, check_it);
+ */
+
+#include "remote_fixture.h"
+#include "server.h"
+
+enum {
+	TLS_KINDS = 2
+};
+
+/* Whether a server wants a certificate of its clients, and by which TLS. */
+enum client_wish {
+	NO_CERTIFICATE,
+	CERTIFICATE_1_2,
+	CERTIFICATE_1_3
+};
+
+struct tls_kind {
+	const char *scheme;
+	const char *clear_scheme;
+	/* With certificate `name`. */
+	struct server (*start)(const char *name, enum client_wish wish);
+	const char *refusal; /* of a client without a certificate */
+	int clear_status;    /* of one that comes in the clear */
+	const char *clear_refusal;
+};
+
+extern const struct tls_kind tls_kinds[TLS_KINDS];
+
+/* A server, and how it is named. */
+struct tls_target {
+	const struct tls_kind *kind;
+	struct server server;
+};
+
+/* nginx that takes PUT, as the second kind starts it. */
+struct server start_tls_nginx(const char *name, enum client_wish wish);
+
+const char *tls_url(const struct tls_target *target, const char *host,
+                    const char *rest);
+
+/* It is refused at open, or by whatever is asked for first. */
+void check_url_works(const char *url);
+void check_url_refused(const char *url, int status, const char *part);
+
+void check_works(const struct tls_target *target, const char *host,
+                 const char *rest);
+void check_denied(const struct tls_target *target, const char *host,
+                  const char *rest, const char *part);
+void check_invalid(const struct tls_target *target, const char *rest,
+                   const char *part);
+
+/* Runs a check against a server of each kind with certificate `name`. */
+void check_each(const char *name, enum client_wish wish,
+                void (*check)(const struct tls_target *target));
+
+#endif
