@@ -7,12 +7,14 @@ import contextlib
 import ctypes
 import dataclasses
 import os
-from typing import (Any, Iterator, List, Optional, Sequence, Tuple, Type,
-                    TypeVar, Union)
+from typing import (Any, Dict, Iterator, List, Mapping, Optional, Sequence,
+                    Tuple, Type, TypeVar, Union)
 
 from tkbundle import _authorities, _errors, _native
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Trees = Mapping[str, Path]  # by their names
+Remote = Union[None, str, ctypes.c_void_p]  # URLs, or what opened() gives
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,11 +190,17 @@ def _choice(words: Any, word: str) -> int:
     return int(words[word])
 
 
+def _places(trees: Optional[Trees]) -> Dict[str, bytes]:
+    return {name: path_of(path) for name, path in (trees or {}).items()}
+
+
 def _collect_options(results: _Results, *, keys: Sequence[str] = (),
                      device: Optional[int] = None, profile: str = "full",
                      kernels_only: bool = False, strip: bool = False,
                      strict: bool = False, dry_run: bool = False,
-                     jobs: int = 0, deadline: Optional[float] = None) -> Any:
+                     jobs: int = 0, deadline: Optional[float] = None,
+                     trees: Optional[Trees] = None) -> Any:
+    places = _places(trees)
     return _native.sized(
         _native.CollectOptions, keys=_native.strings(
             [_encode(key) for key in keys]), key_count=len(keys),
@@ -200,13 +208,16 @@ def _collect_options(results: _Results, *, keys: Sequence[str] = (),
         profile=_choice(_native.PROFILES, profile),
         is_kernels_only=kernels_only, is_stripped=strip, is_strict=strict,
         is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),
-        watch=results.watch)
+        watch=results.watch, trees=_native.trees(places),
+        tree_count=len(places))
 
 
 def _emit_options(results: _Results, *, keys: Sequence[str] = (),
                   devices: Sequence[int] = (), layout: str = "auto",
                   sync: bool = False, dry_run: bool = False, jobs: int = 0,
-                  deadline: Optional[float] = None) -> Any:
+                  deadline: Optional[float] = None,
+                  trees: Optional[Trees] = None) -> Any:
+    places = _places(trees)
     numbers = (ctypes.c_uint32 * len(devices))(*devices) if devices else None
     return _native.sized(
         _native.EmitOptions, keys=_native.strings(
@@ -214,14 +225,16 @@ def _emit_options(results: _Results, *, keys: Sequence[str] = (),
         devices=numbers, device_count=len(devices),
         layout=_choice(_native.LAYOUTS, layout), is_synced=sync,
         is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),
-        watch=results.watch)
+        watch=results.watch, trees=_native.trees(places),
+        tree_count=len(places))
 
 
 def collect(root: Path, path: Path, **options: Any) -> CollectReport:
     """Pack the cache `root` into the bundle `path`.
 
     Options: keys, device, profile ("full" or "lean"), kernels_only, strip,
-    strict, dry_run, jobs, deadline (seconds), as of tkbundle-collect(1).
+    strict, dry_run, jobs, deadline (seconds), as of tkbundle-collect(1), and
+    trees, folders by the names that they have in the bundle.
     """
     results = _Results()
     return call(
@@ -235,7 +248,8 @@ def emit(path: Path, root: Path, **options: Any) -> EmitReport:
     """Put the entries of the bundle `path` into the cache `root`.
 
     Options: keys, devices, layout ("auto", "triton" or "inductor"), sync,
-    dry_run, jobs, deadline (seconds), as of tkbundle-emit(1).
+    dry_run, jobs, deadline (seconds), as of tkbundle-emit(1), and trees, where
+    the trees of a bundle go; others are passed over.
     """
     results = _Results()
     bundle = ctypes.c_void_p()
@@ -252,8 +266,12 @@ def emit(path: Path, root: Path, **options: Any) -> EmitReport:
 
 
 @contextlib.contextmanager
-def _opened(remote: Optional[str]) -> Iterator[ctypes.c_void_p]:
-    """The remote of this name, else the one of TKBUNDLE_REMOTE."""
+def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
+    """The remote of this name, else the one of TKBUNDLE_REMOTE. One that is
+    open stays so."""
+    if isinstance(remote, ctypes.c_void_p):
+        yield remote
+        return
     urls = remote or os.environ.get("TKBUNDLE_REMOTE")
     if not urls:
         raise _errors.Error("no remote is named: give one, or set "
@@ -271,14 +289,14 @@ def _opened(remote: Optional[str]) -> Iterator[ctypes.c_void_p]:
         library.tkb_remote_close(handle)
 
 
-def push(ref: str, root: Path, remote: Optional[str] = None, *,
+def push(ref: str, root: Path, remote: Remote = None, *,
          compact: bool = True, **options: Any) -> PushReport:
     """Push what `ref` lacks of the cache `root`. Options as of collect()."""
     results = _Results()
     choices = _native.sized(
         _native.PushOptions, is_compaction_off=not compact, collect=
         ctypes.pointer(_collect_options(results, **options)))
-    with _opened(remote) as handle:
+    with opened(remote) as handle:
         return call(
             PushReport, _native.sized(_native.PushReport),
             f"there is no cache at '{os.fsdecode(path_of(root))}'", results,
@@ -286,14 +304,14 @@ def push(ref: str, root: Path, remote: Optional[str] = None, *,
             path_of(root), ctypes.byref(choices))
 
 
-def pull(ref: str, root: Path, remote: Optional[str] = None, *,
+def pull(ref: str, root: Path, remote: Remote = None, *,
          connections: int = 0, **options: Any) -> PullReport:
     """Fetch what of `ref` the cache `root` lacks. Options as of emit()."""
     results = _Results()
     choices = _native.sized(
         _native.PullOptions, connections=connections,
         emit=ctypes.pointer(_emit_options(results, **options)))
-    with _opened(remote) as handle:
+    with opened(remote) as handle:
         return call(
             PullReport, _native.sized(_native.PullReport),
             f"ref '{ref}' has no record", results,
@@ -367,13 +385,13 @@ class Recording:
             self._root, ctypes.byref(_collect_options(results, **options)),
             path_of(path))
 
-    def push(self, ref: str, remote: Optional[str] = None,
+    def push(self, ref: str, remote: Remote = None,
              **options: Any) -> PushReport:
         """Push what was put, with its launchers, as one bundle."""
         results = _Results()
         choices = _native.sized(_native.PushOptions, collect=ctypes.pointer(
             _collect_options(results, **options)))
-        with _opened(remote) as handle:
+        with opened(remote) as handle:
             return call(
                 PushReport, _native.sized(_native.PushReport),
                 f"there is no cache at '{os.fsdecode(self._root)}'", results,

@@ -11,7 +11,8 @@ import functools
 import os
 from ctypes import (POINTER, Structure, c_bool, c_char_p, c_int, c_int32,
                     c_size_t, c_uint32, c_uint64, c_void_p)
-from typing import Any, Dict, Iterator, List, Tuple, Type, TypeVar
+from typing import (Any, Dict, Iterator, List, Mapping, Tuple, Type,
+                    TypeVar)
 
 from tkbundle import _errors
 
@@ -41,6 +42,23 @@ class Result(Structure):
                 ("reason", c_int), ("message", c_char_p)]
 
 
+class Tree(Structure):
+    _fields_ = [("name", c_char_p), ("path", c_char_p), ("rules", c_void_p),
+                ("is_outside", c_bool)]
+
+
+#: on_record() and on_unread() of a record's visitor.
+ON_RECORD = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Digest), Bytes,
+                             c_uint64, POINTER(Error))
+ON_UNREAD = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Digest),
+                             POINTER(Error), POINTER(Error))
+
+
+class RecordVisitor(Structure):
+    _fields_ = [("on_record", ON_RECORD), ("self", c_void_p),
+                ("on_unread", ON_UNREAD)]
+
+
 class CollectOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("keys", POINTER(c_char_p)),
                 ("key_count", c_size_t), ("has_device", c_bool),
@@ -49,7 +67,7 @@ class CollectOptions(Structure):
                 ("is_strict", c_bool), ("is_dry_run", c_bool),
                 ("threads", c_uint32), ("deadline_ms", c_uint32),
                 ("is_enabled", c_bool), ("watch", c_void_p),
-                ("trees", c_void_p), ("tree_count", c_size_t),
+                ("trees", POINTER(Tree)), ("tree_count", c_size_t),
                 ("settle_ms", c_uint32)]
 
 
@@ -71,7 +89,7 @@ class EmitOptions(Structure):
                 ("is_synced", c_bool), ("is_dry_run", c_bool),
                 ("threads", c_uint32), ("deadline_ms", c_uint32),
                 ("is_enabled", c_bool), ("watch", c_void_p),
-                ("trees", c_void_p), ("tree_count", c_size_t),
+                ("trees", POINTER(Tree)), ("tree_count", c_size_t),
                 ("staged_in", c_char_p), ("forgets_layout", c_bool)]
 
 
@@ -138,6 +156,7 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "tkb_remote_options": RemoteOptions, "tkb_pull_report": PullReport,
     "tkb_push_options": PushOptions,
     "tkb_push_report": PushReport, "tkb_launcher_spec": LauncherSpec,
+    "tkb_tree": Tree, "tkb_record_visitor": RecordVisitor,
 }
 
 #: What each number is called in the headers.
@@ -192,6 +211,9 @@ REMOTE_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
                  POINTER(PushReport), _ERR),
     "tkb_pull": (c_int, c_void_p, c_char_p, c_char_p, POINTER(PullOptions),
                  POINTER(PullReport), _ERR),
+    "tkb_remote_records": (
+        c_int, c_void_p, c_char_p, POINTER(RecordVisitor), _ERR),
+    "tkb_remote_drop": (c_int, c_void_p, c_char_p, POINTER(Digest), _ERR),
     "tkb_recorder_push": (
         c_int, c_void_p, c_void_p, c_char_p, c_char_p, POINTER(PushOptions),
         POINTER(PushReport), _ERR),
@@ -245,6 +267,13 @@ def sized(kind: Type[T], **values: Any) -> T:
     for name, value in {"struct_size": len(room), **values}.items():
         setattr(struct, name, value)
     return struct
+
+
+def trees(places: Mapping[str, bytes]) -> Any:
+    """An array of trees, by their names; NULL where there are none."""
+    return (Tree * len(places))(*(
+        Tree(name=name.encode(), path=path)
+        for name, path in places.items())) if places else None
 
 
 def strings(texts: List[bytes]) -> Any:

@@ -11,8 +11,10 @@ Nothing here raises: what fails is a miss, and one warning.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
+import sys
 import threading
 import time
 import weakref
@@ -46,6 +48,24 @@ def guarded(what: str, work: Callable[[], V], otherwise: V) -> V:
     except Exception as error:  # the user's program has no part in it
         warn(what, error)
         return otherwise
+
+
+_last_work: List[Callable[[], None]] = []
+
+
+def at_end(work: Callable[[], None]) -> None:
+    """Do `work` when this process ends, and every one that it forks."""
+    _last_work.append(work)
+    atexit.register(work)
+    _end_with_worker([work])
+
+
+def _end_with_worker(works: List[Callable[[], None]]) -> None:
+    """Processes of multiprocessing end without atexit."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        for work in works:
+            util.Finalize(None, work, exitpriority=0)
 
 
 class Share:
@@ -236,6 +256,11 @@ class Share:
 def _after_fork() -> None:
     for share in list(_shares):
         share.after_fork()
+    util = sys.modules.get("multiprocessing.util")
+    if _last_work and util is not None:
+        # It forgets what was to be done at the end, and then asks us.
+        util.register_after_fork(
+            _end_with_worker, lambda end: end(_last_work))
 
 
 os.register_at_fork(after_in_child=_after_fork)

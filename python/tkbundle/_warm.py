@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Iterator, Optional, Set
 
-from tkbundle import _share
+from tkbundle import _share, inductor
 
 GROUP = "__grp__"
 ALONE = (".so", ".autotune.json")
@@ -57,12 +57,15 @@ def warm(ref: str, root: Optional[str] = None, *,
     long the block may wait for the pull, when pull and push give up (both in
     seconds), and whether to push ("always", "on-exit" or "never"). Without
     `root`, the cache is that of `engine`; without an engine, that of torch
-    where it was imported, else Triton's. Never raises by itself.
+    where it was imported, else Triton's. With torch's, Inductor's remote
+    caches are installed, too. Never raises by itself.
     """
     if root is None and engine is None and "torch" in sys.modules:
         engine = "torch"
     if root is None and engine is None:
         root = _root()
+    if engine == "torch" and (remote or os.environ.get("TKBUNDLE_REMOTE")):
+        inductor.install(remote, wait=wait, deadline=deadline, push=push)
     share = _share.Share(
         root, ref, remote, ["--engine", engine] if engine else [],
         wait=wait, deadline=deadline, push=push)

@@ -11,7 +11,6 @@ when nothing more comes, and at exit.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
@@ -60,19 +59,12 @@ class _State:
         return share
 
     def _begin(self) -> None:
-        atexit.register(self.finish)
-        self.finish_with_worker()
+        _share.at_end(self.finish)
         knobs = getattr(sys.modules.get("triton"), "knobs", None)
         runtime = getattr(knobs, "runtime", None)
         hook = getattr(runtime, "kernel_load_end_hook", None)
         if hook is not None and hasattr(hook, "add"):
             hook.add(self.note_load)
-
-    def finish_with_worker(self) -> None:
-        """Processes of multiprocessing end without atexit."""
-        util = sys.modules.get("multiprocessing.util")
-        if util is not None:
-            util.Finalize(None, self.finish, exitpriority=0)
 
     def note_load(self, *told: Any, **_more: Any) -> None:
         """A kernel was loaded onto a GPU; its hash is told last."""
@@ -87,10 +79,6 @@ class _State:
         self.found = self.compiled = 0
         self.seconds = 0.0
         self.loaded = {}
-        util = sys.modules.get("multiprocessing.util")
-        if self.shares and util is not None:
-            # It forgets what was to be done at the end, and then asks us.
-            util.register_after_fork(self, _State.finish_with_worker)
 
 
 _state = _State()

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A remote as a map: bytes under a name, for caches that ask for such.
+
+    values = Values(remote)
+    values.get("torch/fx-graph/5a80...")      # bytes, or None
+    values.put("torch/fx-graph/5a80...", b"") # by and by
+    values.finish()                           # at the end: what is left
+
+A name is a ref, and its value the one unit of a tree in a bundle: so a value
+has digests, an age and a clean-up, as kernels have, on every kind of remote.
+
+Nothing here raises: what fails is a miss, and one warning. The network is
+used by threads of ours, which the caller waits for no longer than agreed: all
+answers that are no value cost `wait` together, and then nothing is asked any
+more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import queue
+import tempfile
+import threading
+import time
+import weakref
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from tkbundle import _calls, _errors, _native, _program
+from tkbundle._share import MARGIN_S, guarded, warn
+
+TREE = "value"  # and what its file is called
+MEMORY = "/dev/shm"  # files there cost ten times less than on a disk
+QUIET_S = 0.5  # until what was put goes up: a newer value may follow
+GONE = (_errors.Unavailable, _errors.Denied, _errors.Cancelled)
+
+_all: "weakref.WeakSet[Values]" = weakref.WeakSet()
+
+
+class Counts(NamedTuple):
+    """What was asked of the remote, and what it took."""
+
+    hits: int
+    misses: int
+    puts: int
+    seconds: float  #: that callers waited
+
+
+def _records(remote: ctypes.c_void_p, name: str) -> List[_native.Digest]:
+    """The digests of all records under a name."""
+    found: List[_native.Digest] = []
+
+    def add(_self: Any, digest: Any, *_facts: Any) -> int:
+        found.append(_native.Digest.from_buffer_copy(digest.contents))
+        return 0
+
+    visitor = _native.RecordVisitor(
+        on_record=_native.ON_RECORD(add), on_unread=_native.ON_UNREAD(add))
+    _calls.check(_native.remote_library().tkb_remote_records, remote,
+                 name.encode(), ctypes.byref(visitor))
+    return found
+
+
+def _folder() -> "tempfile.TemporaryDirectory[str]":
+    """A folder that goes away, in memory where that can be had."""
+    return tempfile.TemporaryDirectory(
+        prefix="tkbundle-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+
+
+def read(remote: ctypes.c_void_p, name: str, seconds: float) -> bytes:
+    """The value under `name`; raises where there is none."""
+    with _folder() as place:
+        folder = os.path.join(place, TREE)
+        _calls.pull(name, os.path.join(place, "kernels"), remote,
+                    deadline=seconds, trees={TREE: folder}, jobs=1,
+                    connections=1)
+        with open(os.path.join(folder, TREE), "rb") as file:
+            return file.read()
+
+
+def write(remote: ctypes.c_void_p, name: str, value: bytes,
+          seconds: float) -> None:
+    """Let `value` be what is under `name`. Until that is done, it may be
+    that nothing is."""
+    with _folder() as place:
+        folders = [os.path.join(place, one) for one in (TREE, "kernels")]
+        for folder in folders:
+            os.mkdir(folder)
+        with open(os.path.join(folders[0], TREE), "wb") as file:
+            file.write(value)
+        for digest in _records(remote, name):
+            with contextlib.suppress(_errors.Missing):
+                _calls.check(_native.remote_library().tkb_remote_drop, remote,
+                             name.encode(), ctypes.byref(digest))
+        _calls.push(name, folders[1], remote, compact=False, jobs=1,
+                    deadline=seconds, trees={TREE: folders[0]})
+
+
+class _Ask:
+    """A question, and its answer."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.value: Optional[bytes] = None
+        self.is_answered = threading.Event()
+
+
+class Values:
+    """One remote, one process. `told` is as of warm(): wait, deadline, push."""
+
+    def __init__(self, remote: Optional[str] = None, **told: Any) -> None:
+        self._remote = remote
+        self._told = {name: value for name, value in told.items()
+                      if value is not None}
+        self._renew()
+        _all.add(self)
+
+    def _renew(self) -> None:
+        """As it is at first, also after a fork: threads are the parent's."""
+        self._settings = _program.Settings()._replace(**self._told)
+        self._settled = threading.Event()
+        self._is_off = _program.is_disabled()
+        self._lock = threading.Lock()
+        self._asked: "queue.SimpleQueue[Optional[_Ask]]" = queue.SimpleQueue()
+        self._reader: Optional[threading.Thread] = None
+        self._left: Optional[float] = None  # seconds, for what is no value
+        self._writer: Optional[threading.Thread] = None
+        self._pending: Dict[str, bytes] = {}
+        self._ended = threading.Event()
+        self._hits = self._misses = self._puts = 0
+        self._seconds = 0.0
+
+    after_fork = _renew
+
+    def counts(self) -> Counts:
+        """What happened until now."""
+        return Counts(self._hits, self._misses, self._puts, self._seconds)
+
+    def _stop(self, reason: object) -> None:
+        """The remote is asked for nothing, and gets nothing, any more."""
+        self._is_off = True
+        warn("remote cache", reason)
+
+    # Reading.
+
+    def get(self, name: str) -> Optional[bytes]:
+        """The value, or None; waits no longer than is left."""
+        if self._is_off:
+            return None
+        begin = time.monotonic()
+        ask = _Ask(name)
+        guarded("remote cache", lambda: self._ask(ask), None)
+        took = time.monotonic() - begin
+        with self._lock:
+            self._count(ask.value is not None, took)
+        return ask.value
+
+    def _ask(self, ask: _Ask) -> None:
+        with self._lock:
+            if self._reader is None:
+                self._reader = _program.in_thread(self._read)
+        self._settled.wait(self._settings.wait / 2)
+        with self._lock:
+            if self._left is None:
+                self._left = self._settings.wait
+        self._asked.put(ask)
+        ask.is_answered.wait(max(self._left, 0.0))
+
+    def _count(self, is_hit: bool, took: float) -> None:
+        self._seconds += took
+        self._hits += is_hit
+        self._misses += not is_hit
+        if is_hit or self._left is None:
+            return
+        self._left -= took
+        if self._left <= 0 and not self._is_off:
+            self._stop(f"{self._misses} answers that were no value took "
+                       f"{self._settings.wait:g} s: no more are waited for")
+
+    def _read(self) -> None:
+        guarded("remote cache", self._settle, None)
+        self._settled.set()
+        try:
+            with _calls.opened(self._remote) as handle:
+                self._answer(handle)
+        except Exception as error:  # no library, no remote, no such URL
+            self._stop(error)
+            ask = self._asked.get()
+            while ask is not None:
+                ask.is_answered.set()
+                ask = self._asked.get()
+
+    def _settle(self) -> None:
+        found = _program.settings(self._settings.wait / 2)
+        self._settings = found._replace(**self._told)
+
+    def _answer(self, handle: ctypes.c_void_p) -> None:
+        ask = self._asked.get()
+        while ask is not None:
+            if not self._is_off:
+                self._find(handle, ask)
+            ask.is_answered.set()
+            ask = self._asked.get()
+
+    def _find(self, handle: ctypes.c_void_p, ask: _Ask) -> None:
+        try:
+            ask.value = read(handle, ask.name, max(self._left or 0.0, 0.001))
+        except _errors.Missing:
+            pass
+        except GONE as error:
+            self._stop(error)
+        except Exception as error:  # it is damaged; others may not be
+            warn("remote cache", error)
+
+    # Writing.
+
+    def put(self, name: str, value: bytes) -> None:
+        """Let `value` go up. Nobody waits for it."""
+        guarded("remote cache", lambda: self._put(name, value), None)
+
+    def _put(self, name: str, value: bytes) -> None:
+        if self._is_off or self._settings.push == "never":
+            return
+        with self._lock:
+            self._pending[name] = value
+            if (self._writer is None and self._settings.push == "always"
+                    and not self._ended.is_set()):
+                self._writer = _program.in_thread(self._write)
+
+    def _write(self) -> None:
+        try:
+            with _calls.opened(self._remote) as handle:
+                self._write_all(handle)
+        except Exception as error:
+            self._stop(error)
+
+    def _write_all(self, handle: ctypes.c_void_p) -> None:
+        while not self._is_off:
+            self._ended.wait(QUIET_S)
+            with self._lock:
+                pending, self._pending = self._pending, {}
+                if not pending:
+                    self._writer = None
+                    return
+            for name, value in pending.items():
+                write(handle, name, value, self._settings.deadline)
+                self._puts += 1
+
+    def finish(self) -> None:
+        """Let go up what is left, and leave nothing that runs."""
+        guarded("remote cache", self._finish, None)
+
+    def _finish(self) -> None:
+        self._ended.set()
+        self._asked.put(None)
+        end = time.monotonic() + self._settings.deadline + MARGIN_S
+        with self._lock:
+            writer = self._writer
+            if self._pending and writer is None and not self._is_off:
+                writer = self._writer = _program.in_thread(self._write)
+        for thread in (writer, self._reader):
+            if thread is not None:
+                thread.join(max(end - time.monotonic(), 0.0))
+
+
+def _after_fork() -> None:
+    for values in list(_all):
+        values.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

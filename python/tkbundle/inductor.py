@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inductor's remote caches, on any of our remotes.
+
+    import tkbundle.inductor
+
+    tkbundle.inductor.install()      # before or after `import torch`
+
+For PyTorch 2.6 and newer. FX graphs, AOTAutograd's results, and what was tuned
+go to the remote, and come from there, as Inductor's own backend would use
+Redis. A backend that somebody else has put there stays, and so does what the
+program or its environment say of these caches.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import json
+import threading
+from types import ModuleType
+from typing import Any, Dict, Optional, Tuple
+
+from tkbundle import _imports, _share, _values
+
+TUNED = "torch._inductor.config.bundled_autotune_remote_cache"
+
+#: Each remote cache of Inductor: its class, what its values are called in our
+#: remotes, and the setting that turns it on. Those of kernels that were tuned
+#: are not turned on here: without a GPU, PyTorch fails where the first is on;
+#: the second is asked by Inductor's workers, where nobody called install().
+CACHES: Tuple[Tuple[str, str, str], ...] = (
+    ("RemoteFxGraphCache", "fx-graph",
+     "torch._inductor.config.fx_graph_remote_cache"),
+    ("RemoteAOTAutogradCache", "aot-autograd",
+     "torch._functorch.config.enable_remote_autograd_cache"),
+    ("RemoteBundledAutotuneCache", "bundled-autotune", ""),
+    ("RemoteDynamoPGOCache", "pgo",
+     "torch._dynamo.config.automatic_dynamic_remote_pgo"),
+    ("RemoteAutotuneCache", "autotune", ""),
+)
+
+_lock = threading.Lock()
+_values_of: Dict[str, _values.Values] = {}
+
+
+def _name(kind: str, key: str) -> str:
+    """The ref of a key, which may have any characters."""
+    return f"torch/{kind}/{hashlib.sha256(key.encode()).hexdigest()}"
+
+
+def _is_value(data: Optional[bytes]) -> bool:
+    """What these caches keep is JSON; what is none would be an exception."""
+    try:
+        json.loads(data or b"")
+        return True
+    except ValueError:
+        return False
+
+
+def _backend(base: Any, values: _values.Values, kind: str) -> Any:
+    class Backend(base):  # type: ignore[misc]
+        """One of Inductor's remote caches, as that asks for it."""
+
+        def _get(self, key: str) -> Optional[bytes]:
+            _turn_on_tuned()
+            data = values.get(_name(kind, key))
+            return data if _is_value(data) else None
+
+        def _put(self, key: str, data: bytes) -> None:
+            values.put(_name(kind, key), bytes(data))
+
+    return Backend
+
+
+def _hook(module: ModuleType, values: _values.Values) -> None:
+    for name, kind, setting in CACHES:
+        cache = getattr(module, name, None)
+        if cache is None or not hasattr(cache, "backend_override_cls"):
+            _share.warn("hooks", f"this PyTorch has no {name} with a backend "
+                        "that can be chosen: 2.6 and newer have")
+        elif cache.backend_override_cls is None:
+            cache.backend_override_cls = _backend(
+                module.RemoteCacheBackend, values, kind)
+            if setting:
+                _turn_on(setting)
+
+
+def _turn_on(setting: str) -> None:
+    """Now, or when it can be set. What anybody else has set stays."""
+    place, _, member = setting.rpartition(".")
+
+    def turn_on(config: ModuleType) -> None:
+        if getattr(config, member, True) is None:
+            setattr(config, member, True)
+
+    _imports.when_there(place, turn_on)
+
+
+@functools.lru_cache(maxsize=None)
+def _turn_on_tuned() -> None:
+    """Where Triton has a GPU. A compile is under way: Inductor itself asks,
+    and remembers what it found."""
+    def ask() -> None:
+        cache = importlib.import_module(
+            "torch._inductor.runtime.autotune_cache")
+        if cache.inductor_meta_from_config()["backend_hash"] is not None:
+            _turn_on(TUNED)
+
+    _share.guarded("hooks", ask, None)
+
+
+def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
+            deadline: Optional[float] = None,
+            push: Optional[str] = None) -> None:
+    """Put our backend behind Inductor's remote caches, once.
+
+    `remote` is by default that of TKBUNDLE_REMOTE; the others are as of
+    tkbundle.warm(). Never raises, and imports nothing of PyTorch.
+    """
+    with _lock:
+        if "inductor" in _values_of:
+            return
+        values = _values_of["inductor"] = _values.Values(
+            remote, wait=wait, deadline=deadline, push=push)
+    _share.at_end(values.finish)
+    _imports.when_there("torch._inductor.remote_cache",
+                        lambda module: _hook(module, values))
+
+
+def report() -> _values.Counts:
+    """What was asked of the remote until now, and what it took."""
+    values = _values_of.get("inductor")
+    return values.counts() if values else _values.Counts(0, 0, 0, 0.0)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inductor's remote caches, on our remotes: graphs that one process compiled are
+hits in another one. PyTorch is a stand-in; tests/engines has the real one."""
+import os
+import re
+import subprocess
+import sys
+
+from machine import HERE, launch, variables
+from outages import liar
+from scene import equal, hanging, need, require, test, wait_until
+
+USER = os.path.join(HERE, "graph_user.py")
+STAND_IN = os.path.join(HERE, "stand_in")
+GRAPHS = 4
+
+
+def environment_of(here, remote=None, env=None):
+    return {**variables(here, STAND_IN),
+            "TKBUNDLE_REMOTE": remote or here.remote, **(env or {})}
+
+
+def use(here, *words, **more):
+    ended = here.go([sys.executable, USER, *words],
+                    env=environment_of(here, **more))
+    equal(ended.status, 0, ended.err)
+    return ended
+
+
+def found(ended):
+    return int(re.search(r"found (\d+)", ended.out)[1])
+
+
+def seconds(ended):
+    return float(re.search(r" in ([0-9.]+) s", ended.out)[1])
+
+
+def check_shared(here, **more):
+    first = use(here, **more)
+    second = use(here, "late", **more)
+    equal((found(first), found(second)), (0, GRAPHS))
+    equal((first.err, second.err), ("", ""))
+    require("graph 3" in second.out, second.out)
+
+
+@test("graphs of one process are hits in another one, by a folder")
+def _(here):
+    check_shared(here)
+
+
+@test("graphs of one process are hits in another one, by Redis")
+def _(here):
+    need("redis-server")
+    socket = here.path("redis.sock")
+    with open(here.path("redis.log"), "wb") as log:
+        started = subprocess.Popen(
+            ["redis-server", "--port", "0", "--save", "", "--unixsocket",
+             socket], cwd=here.folder, stdout=log, stderr=log)
+    here.started.append(started)
+    wait_until(lambda: os.path.exists(socket), "Redis")
+    check_shared(here, remote="redis+unix://" + socket)
+
+
+@test("a graph that is put again replaces the one that was there")
+def _(here):
+    for value in ("one", "two", "three"):
+        use(here, "again", value)
+    require("three" in use(here).out)
+    ref = next(name for name in os.listdir(here.path("remote", "ref"))
+               if len(os.listdir(here.path("remote", "ref", name))) > 0)
+    require(ref.startswith("torch,fx-graph,"), ref)
+
+
+@test("graphs in a remote are cleaned up and checked as kernels are")
+def _(here):
+    use(here)
+    ended = here.tkbundle("gc", "--remote", here.remote, "--max-age", "1h")
+    equal(ended.status, 0, ended.err)
+    equal(found(use(here)), GRAPHS)
+    ended = here.tkbundle("gc", "--remote", here.remote, "--max-size", "0")
+    equal(ended.status, 0, ended.err)
+    equal(found(use(here)), 0)
+
+
+@test("threads, forks and workers put their graphs")
+def _(here):
+    for verb, count in (("threads", 4), ("workers", 4), ("fork", 3)):
+        remote = here.path("remote-" + verb)
+        equal(use(here, verb, remote=remote).err, "")
+        equal(found(use(here, remote=remote)), count, verb)
+
+
+@test("what the program itself chose for these caches stays")
+def _(here):
+    equal(use(here, "mine").err, "")
+
+
+@test("what was tuned is shared where Triton has a GPU, and only there")
+def _(here):
+    use(here, env={"STAND_IN_GPU": "its hash"})
+
+
+@test("graphs: TKBUNDLE_PUSH=never puts nothing, on-exit does")
+def _(here):
+    for push, count in (("never", 0), ("on-exit", GRAPHS)):
+        use(here, env={"TKBUNDLE_PUSH": push})
+        equal(found(use(here, env={"TKBUNDLE_PUSH": "never"})), count)
+    equal(found(use(here, env={"TKBUNDLE_DISABLE": "1"})), 0)
+
+
+def check_cold(ended, *reasons):
+    equal(found(ended), 0)
+    equal(ended.err.count("tkbundle: remote cache: "), len(reasons), ended.err)
+    equal(ended.err.count("\n"), len(reasons), ended.err)
+    for reason in reasons:
+        require(reason in ended.err, ended.err)
+
+
+@test("graphs: a remote that refuses is a miss, and one warning")
+def _(here):
+    ended = use(here, remote="redis://me:secretword@127.0.0.1:1")
+    check_cold(ended, "Connection refused")
+    require("secretword" not in ended.err, ended.err)
+
+
+@test("graphs: a remote that says nothing costs --wait in all")
+def _(here):
+    with hanging() as remote:
+        ended = use(here, remote=remote, env={
+            "TKBUNDLE_WAIT": "1s", "TKBUNDLE_DEADLINE": "3s"})
+    equal((found(ended), ended.err.count("\n")), (0, 1), ended.err)
+    require(1 <= seconds(ended) <= 10, ended.out)
+    require(ended.seconds < 30, ended.seconds)
+
+
+@test("graphs: a remote that lies is a miss")
+def _(here):
+    with liar() as remote:
+        ended = use(here, remote=remote, env={
+            "TKBUNDLE_WAIT": "1s", "TKBUNDLE_DEADLINE": "3s"})
+    equal(found(ended), 0)
+    require("Traceback" not in ended.err, ended.err)
+
+
+@test("graphs: no remote, no library and a URL that is none are one warning")
+def _(here):
+    check_cold(use(here, env={"TKBUNDLE_REMOTE": ""}), "TKBUNDLE_REMOTE")
+    check_cold(use(here, remote="gopher://x"), "gopher")
+    ended = use(here, env={"TKBUNDLE_LIBRARY": here.folder})
+    require("Traceback" not in ended.err, ended.err)
+
+
+@test("graphs: a value that is damaged is a miss")
+def _(here):
+    use(here)
+    for folder, _, names in os.walk(here.path("remote", "cas")):
+        for name in names:
+            path = os.path.join(folder, name)
+            os.chmod(path, 0o600)
+            os.truncate(path, os.path.getsize(path) // 2)
+    ended = use(here)
+    equal(found(ended), 0)
+    require("Traceback" not in ended.err, ended.err)
+    equal(found(use(here)), GRAPHS)
+
+
+@test("graphs: os._exit while a remote hangs leaves nothing that runs")
+def _(here):
+    with hanging() as remote:
+        started = launch(here, [sys.executable, USER, "leave"],
+                         environment_of(here, remote=remote, env={
+                             "TKBUNDLE_WAIT": "500ms"}))
+        ended = here.finish(started)
+    equal((ended.status, found(ended)), (0, 0), ended.err)
+    require(ended.seconds < 20, ended.seconds)
+    left = [name for name in os.listdir(here.folder) if "tkbundle" in name]
+    equal(left, [])
+
+
+@test("a PyTorch without such caches is one warning, that names the version")
+def _(here):
+    folder = here.path("old", "torch", "_inductor")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "remote_cache.py"), "w",
+              encoding="utf-8") as file:
+        file.write("class RemoteFxGraphCache: pass\n")
+    code = ("import tkbundle.inductor; tkbundle.inductor.install()\n"
+            "import torch._inductor.remote_cache")
+    ended = here.go([sys.executable, "-c", code], env={
+        **variables(here, here.path("old")), "TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, ended.err.count("\n")), (0, 1), ended.err)
+    require("2.6" in ended.err, ended.err)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+automatic_dynamic_remote_pgo = None
