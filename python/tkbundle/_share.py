@@ -20,7 +20,7 @@ import time
 import weakref
 from typing import Any, Callable, List, Optional, Sequence, Set, TypeVar
 
-from tkbundle import _other_root, _program
+from tkbundle import _other_root, _program, _specialisations
 
 LOOK_S = 2.0  # between two looks for what is new
 BATCH_LOOKS = 5  # until new entries are pushed, even if more come
@@ -211,9 +211,9 @@ class Share:
         with self._lock:
             new, self._new = self._new, []
             used, self._used = self._used, set()
-        keys = {key for key in used.union(new)
-                if os.path.isdir(os.path.join(self.root or "", key))}
-        if not keys or self._push([f"--key={key}" for key in sorted(keys)]):
+        keys = sorted(key for key in used.union(new)
+                      if os.path.isdir(os.path.join(self.root or "", key)))
+        if not keys or self._push(keys):
             return True
         with self._lock:
             self._new, self._used = new + self._new, used | self._used
@@ -222,16 +222,20 @@ class Share:
     def push_all(self) -> None:
         """Push what the ref lacks of all that is there."""
         if self._settings.push != "never" and not self._is_off:
-            guarded("push", lambda: self._push([]), False)
+            guarded("push", lambda: self._push(None), False)
 
-    def _push(self, keys: List[str]) -> bool:
+    def _push(self, keys: Optional[List[str]]) -> bool:
+        """Push these entries, or all, and of what they were compiled."""
+        if keys is not None and len(keys) > KEYS_LIMIT:
+            keys = None
         seconds = self._settings.deadline
-        outcome = _program.Child(
-            ["push", "--json", "--jobs", "1", "--no-compaction",
-             "--deadline", f"{int(seconds * 1000)}ms", *self._words,
-             *(keys if len(keys) <= KEYS_LIMIT else ()), "--",
-             *self._operands()], self._remote, is_nice=True).wait(
-                 seconds + MARGIN_S)
+        with _specialisations.written(keys) as noted:
+            outcome = _program.Child(
+                ["push", "--json", "--jobs", "1", "--no-compaction",
+                 "--deadline", f"{int(seconds * 1000)}ms", *self._words,
+                 *(f"--key={key}" for key in keys or ()), *noted, "--",
+                 *self._operands()], self._remote, is_nice=True).wait(
+                     seconds + MARGIN_S)
         if outcome.reason:
             warn("push", outcome.reason)
         self._is_empty = self._is_empty and bool(outcome.reason)

@@ -22,7 +22,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 
 from triton.runtime import cache as _cache
 
-from tkbundle import _share
+from tkbundle import _share, _specialisations
 
 ALONE = (".so", ".autotune.json")  # such files are entries without a group
 
@@ -137,6 +137,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
     def get_group(self, filename: str) -> Optional[Dict[str, str]]:
         if self._share is None:
             return super().get_group(filename)  # type: ignore[no-any-return]
+        _specialisations.note_caller(self.key)
         for folder in self._folders:
             with contextlib.suppress(Exception):
                 group = _read_group(folder, filename)

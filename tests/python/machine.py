@@ -17,7 +17,8 @@ USER = os.path.join(HERE, "user.py")
 STOCK = os.path.join(TREE, "tests", "support", "stock_triton.py")
 PACKAGE = os.path.join(TREE, "python")
 # Where each Triton of the tests lies; that of 3.6 is Python's own.
-TRITONS = {"3.3": os.path.join(VENV, "triton-3.3.1"), "3.6": "",
+TRITONS = {"3.0": os.path.join(VENV, "triton-3.0.0"),
+           "3.3": os.path.join(VENV, "triton-3.3.1"), "3.6": "",
            "3.9": os.path.join(VENV, "triton-3.9.0")}
 
 

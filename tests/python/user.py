@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user's program: it wants kernels of Triton, for a GPU that is not here.
 
-    user.py [plain|fork|early|workers|threads|hooks|quiet SECONDS|leave]
+    user.py [plain|fork|early|workers|threads|hooks|block|odd|quiet SECONDS|
+             leave]
 
 Prints how many of them were compiled, and how long that took.
 """
@@ -13,11 +14,14 @@ import threading
 import time
 
 import triton
+import triton.language as tl
+
+import tkbundle
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "..", "support"))
-from triton_kernel import begun, use_driver, want  # noqa: E402
+from triton_kernel import Tensor, begun, use_driver, want  # noqa: E402
 
 
 def chain_hooks():
@@ -34,6 +38,28 @@ def chain_hooks():
     assert print in knobs.runtime.kernel_load_end_hook.calls
     assert len(knobs.runtime.kernel_load_end_hook.calls) == 2
     begun[:] = [one for one in begun if one != "told"]
+
+
+def use_block():
+    """A block of the program starts warm, and somebody listened before."""
+    heard = []
+    if hasattr(triton, "knobs"):
+        triton.knobs.compilation.listener = lambda **told: heard.append(told)
+    with tkbundle.warm("a/b", os.environ["TRITON_CACHE_DIR"]):
+        want(4)
+        want(8)
+    print(f"heard {len(heard)}")
+
+
+@triton.jit
+def odd_kernel(out, ODD: tl.constexpr):
+    """A constant that JSON does not have, and that is not used."""
+    tl.store(out, 1.0)
+
+
+def want_odd():
+    odd_kernel.run(Tensor(), ODD=float("nan"), num_warps=4, grid=(1,),
+                   warmup=True)
 
 
 def fork():
@@ -92,6 +118,10 @@ def main():
         use_threads()
     elif verb == "hooks":
         chain_hooks()
+    elif verb == "odd":
+        want_odd()
+    elif verb == "block":
+        use_block()
     else:
         want(4)
         want(8)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of what each kernel was compiled: noted once, so that others can do it again.
+
+    note_caller(key)                     # by triton.compile(): hit or miss
+    with written(keys) as words:         # beside the compiling thread
+        ...                              # words of `tkbundle push`
+
+docs/format.md has what a file holds. To note costs a dictionary's entry; what
+JSON cannot hold is found out when it is written, and left out.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import importlib
+import json
+import os
+import sys
+import tempfile
+from typing import (Any, Callable, Dict, Iterable, Iterator, List, Optional,
+                    Tuple)
+
+TREE = "specialisations"
+FRAMES = 6  # between us and compile(), if others listen, too
+LIMIT = 100_000
+
+_Noted = Tuple[Any, Any, Any]  # source, options, target
+_noted: Dict[str, _Noted] = {}
+
+
+def note(src: Any, options: Any, target: Any, key: str) -> None:
+    """A kernel was compiled, or found."""
+    if len(_noted) < LIMIT and hasattr(src, "fn"):
+        _noted[key] = src, options, target
+
+
+def note_caller(key: str) -> None:
+    """The same, of the triton.compile() that calls us: all versions of it
+    have the three under these names, and no hook has them all."""
+    frame = sys._getframe(1)
+    for _ in range(FRAMES):
+        if frame is None:
+            return
+        if frame.f_code.co_name == "compile":
+            found = frame.f_locals
+            if "src" in found and "options" in found and "target" in found:
+                note(found["src"], found["options"], found["target"], key)
+                return
+        frame = frame.f_back  # type: ignore[assignment]
+
+
+def listener(before: Optional[Callable[..., None]],
+             key_of: Callable[[str], str]) -> Callable[..., None]:
+    """For `knobs.compilation.listener`, where `before` stands."""
+    def listen(**told: Any) -> None:
+        if before is not None:
+            before(**told)
+        with contextlib.suppress(Exception):
+            note_caller(key_of(told["metadata"]["hash"]))
+
+    return listen
+
+
+def listen_to(knobs: Any) -> None:
+    """Hear of all compiles, also where the cache manager is not ours. Since
+    Triton 3.4 there is a place for that; who stands there is told first."""
+    compilation = getattr(knobs, "compilation", None)
+    if compilation is not None and hasattr(compilation, "listener"):
+        compilation.listener = listener(compilation.listener, _key_of)
+
+
+def _key_of(digest: str) -> str:
+    """The folder of a kernel, as Triton names it since 3.3."""
+    return base64.b32encode(bytes.fromhex(digest)).decode().rstrip("=")
+
+
+def _function(fn: Any) -> str:
+    plain = getattr(fn, "fn", fn)
+    return f"{plain.__module__}:{plain.__qualname__}"
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it; raises where that cannot be."""
+    kind = type(value).__name__
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(_plain(one) for one in value)
+    if isinstance(value, dict):
+        return [[_plain(name), _plain(one)]
+                for name, one in value.items()]
+    if kind == "dtype":
+        return {"dtype": str(value)}
+    if kind == "constexpr":
+        return {"constexpr": _plain(value.value)}
+    if kind == "JITFunction":
+        return {"function": _function(value)}
+    if kind == "AttrsDescriptor":
+        told = value.to_dict() if hasattr(value, "to_dict") else vars(value)
+        return _plain(told)
+    raise TypeError(f"a {kind} is no constant that can be written")
+
+
+def _chosen(options: Any, target: Any) -> Dict[str, Any]:
+    """The options that are not Triton's own choice for this target. Its
+    libraries are where it is installed."""
+    compiler = importlib.import_module("triton.compiler.compiler")
+    usual = vars(compiler.make_backend(target).parse_options({}))
+    return {name: _plain(value) for name, value in vars(options).items()
+            if name not in usual or usual[name] != value}
+
+
+def describe(key: str, noted: _Noted) -> bytes:
+    """The file of a kernel."""
+    src, options, target = noted
+    return json.dumps({
+        "attrs": _plain(src.attrs), "constants": _plain(src.constants),
+        "format": "tkbundle-specialisation", "function": _function(src.fn),
+        "key": key, "options": _chosen(options, target),
+        "signature": _plain(src.signature),
+        "target": [target.backend, str(target.arch), target.warp_size],
+        "triton": sys.modules["triton"].__version__, "version": 1,
+    }, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _write(folder: str, keys: Iterable[str]) -> Iterator[str]:
+    """Write those of `keys` that were noted; tells the keys of the units."""
+    for key in keys:
+        with contextlib.suppress(KeyError, TypeError, ValueError,
+                                 AttributeError):
+            text = describe(key, _noted[key])
+            with open(os.path.join(folder, f"{key}.json"), "wb") as file:
+                file.write(text)
+            yield hashlib.sha256(f"{TREE}\0{key}.json".encode()).hexdigest()
+
+
+@contextlib.contextmanager
+def written(keys: Optional[Iterable[str]]) -> Iterator[List[str]]:
+    """What a push of these kernels, or of all, must be told to take along of
+    what they were compiled."""
+    with tempfile.TemporaryDirectory(prefix="tkbundle-") as folder:
+        units = list(_write(folder, list(_noted) if keys is None else keys))
+        named = [] if keys is None else [f"--key={unit}" for unit in units]
+        yield ["--tree", f"{TREE}={folder}", *named] if units else []

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel was compiled of is noted, travels, and makes the same kernel."""
+import json
+import os
+
+from machine import HERE, TRITONS, kernels, use
+from scene import equal, files_below, require, test, wait_until
+
+AGAIN = os.path.join(HERE, "compile_again.py")
+TREE = "specialisations"
+
+
+def fetch(here, folder="specs", remote=None):
+    """The specialisations of the ref: what each file holds, by its key."""
+    ended = here.tkbundle(
+        "pull", "a/b", here.path("elsewhere"), "--remote",
+        remote or here.remote, "--tree",
+        f"{TREE}={here.path(folder)}")
+    equal(ended.status, 0, ended.err)
+    found = {}
+    if not os.path.isdir(here.path(folder)):
+        return found
+    for name, path in files_below(here.path(folder)):
+        with open(path, encoding="utf-8") as file:
+            found[name.removesuffix(".json")] = json.load(file)
+    return found
+
+
+def check_again(here, version):
+    """Compile from the files alone, elsewhere: Triton makes the same keys."""
+    noted = fetch(here)
+    for name in noted:
+        equal(noted[name]["key"], name)
+    ended = use(here, version, here.path("specs"), script=AGAIN, root="again",
+                env={"TKBUNDLE_DISABLE": "1"})
+    equal(sorted(ended.out.split()), sorted(noted))
+    return noted
+
+
+def each_version(function):
+    for version in TRITONS:
+        test(f"Triton {version}: from what was noted, the same kernels are "
+             "compiled")(lambda here, version=version: function(here, version))
+
+
+@each_version
+def _(here, version):
+    use(here, version)
+    noted = check_again(here, version)
+    equal([one["options"].get("num_warps") for one in noted.values()].count(8),
+          1, noted)
+    one = next(iter(noted.values()))
+    equal((one["function"], one["target"]),
+          ("triton_kernel:add_kernel", ["cuda", "90", 32]))
+    require(here.folder not in json.dumps(noted), noted)
+
+
+@test("what was noted has the same bytes wherever it was compiled")
+def _(here):
+    use(here, "3.6", root="one")
+    use(here, "3.6", root="two", remote=here.path("other"))
+    bundles = [sorted(os.listdir(here.path(remote, "cas")))
+               for remote in ("remote", "other")]
+    equal(bundles[0], bundles[1])
+    equal((len(fetch(here)), kernels(here)), (2, 2))
+
+
+@test("what was found is noted as what was compiled is")
+def _(here):
+    use(here, "3.6", remote=here.path("other"))
+    use(here, "3.6")
+    wait_until(lambda: os.path.exists(here.path("remote")), "a push")
+    equal(len(fetch(here)), 2)
+
+
+@test("a block notes what any cache manager compiles, and who listens hears it")
+def _(here):
+    for version, count in (("3.3", 0), ("3.6", 2), ("3.9", 2)):
+        remote = here.path("remote-" + version)
+        ended = use(here, version, "block", root=version, remote=remote,
+                    env={"TRITON_CACHE_MANAGER":
+                         "triton.runtime.cache:FileCacheManager"})
+        require(f"heard {count}\n" in ended.out, ended.out)
+        equal(len(fetch(here, version + "-specs", remote)), count, version)
+
+
+@test("a constant that cannot be written costs its note, and nothing else")
+def _(here):
+    ended = use(here, "3.6", "odd")
+    equal(ended.err, "")
+    equal((kernels(here), len(fetch(here))), (1, 0))
