@@ -168,6 +168,6 @@ def look(function, *arguments, **more):
     seen.append(arguments[1]._obj.fallback_cafile)
     return check(function, *arguments, **more)
 _calls.check = look
-with _calls._opened("memory://m"):
+with _calls.opened("memory://m"):
     assert seen == [os.fsencode(sys.argv[1])], seen
 """, wanted, env={**env, "TKBUNDLE_LIBRARY": os.path.dirname(here.program)})
