@@ -429,9 +429,10 @@ static void set_marks(const struct tkb_emitter *emitter)
 	const struct tkb_emit_report *report = &emitter->report;
 
 	if (emitter->bundle->fault.status != 0 || options->is_dry_run ||
-	    options->key_count != 0 || options->target_count != 0 ||
-	    report->failed_count != 0 || report->damaged_count != 0 ||
-	    report->unsafe_count != 0 || report->busy_count != 0)
+	    emitter->skips != NULL || options->key_count != 0 ||
+	    options->target_count != 0 || report->failed_count != 0 ||
+	    report->damaged_count != 0 || report->unsafe_count != 0 ||
+	    report->busy_count != 0)
 		return;
 	for (size_t i = 0; i < emitter->batch.stage_count; i++)
 		tkb_stage_trust(&emitter->batch.stages[i],
@@ -446,15 +447,16 @@ int tkb_emit_options_read(struct tkb_emit_options *out,
 	                       err);
 }
 
-int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
-             const struct tkb_emit_options *options,
-             struct tkb_emit_report *report, struct tkb_error *err)
+int tkb_emit_without(const struct tkb_bundle *bundle, const char *cache_root,
+                     const bool *skips, const struct tkb_emit_options *options,
+                     struct tkb_emit_report *report, struct tkb_error *err)
 {
 	struct tkb_emit_options chosen;
 	TKB_AUTO(emitter_close)
 	struct tkb_emitter emitter = {
 		.bundle = bundle,
 		.options = &chosen,
+		.skips = skips,
 		.path = TKB_BUF_INIT(64 * TKB_KIB),
 	};
 	struct tkb_error fault = { 0 };
@@ -480,4 +482,11 @@ int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
 	TKB_STRUCT_WRITE(tkb_emit_report, report, &emitter.report);
 	rc = tkb_emit_damage(&emitter, err);
 	return rc < 0 ? rc : tkb_partial(&emitter.batch.watcher.first, err);
+}
+
+int tkb_emit(const struct tkb_bundle *bundle, const char *cache_root,
+             const struct tkb_emit_options *options,
+             struct tkb_emit_report *report, struct tkb_error *err)
+{
+	return tkb_emit_without(bundle, cache_root, NULL, options, report, err);
 }

@@ -16,6 +16,13 @@ TKB_NODISCARD int tkb_emit_options_read(struct tkb_emit_options *out,
                                         const struct tkb_emit_options *given,
                                         struct tkb_error *err);
 
+/* As tkb_emit(), but without the entries that `skips` is true for, by index. */
+TKB_NODISCARD int tkb_emit_without(const struct tkb_bundle *bundle,
+                                   const char *cache_root, const bool *skips,
+                                   const struct tkb_emit_options *options,
+                                   struct tkb_emit_report *report,
+                                   struct tkb_error *err);
+
 TKB_NODISCARD int tkb_launchers_options_read(
 	struct tkb_launchers_options *out,
 	const struct tkb_launchers_options *given, struct tkb_error *err);

@@ -98,5 +98,10 @@ int tkb_emit_select(struct tkb_emitter *emitter, struct tkb_error *err)
 	     i++)
 		emitter->selections[i] =
 			selection_of(&manifest->entries[i], emitter);
+	for (size_t i = 0; i < manifest->entry_count && emitter->skips != NULL;
+	     i++) {
+		if (emitter->skips[i])
+			emitter->selections[i] = TKB_SELECTION_NONE;
+	}
 	return missed;
 }

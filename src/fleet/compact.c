@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include <tkbundle/merge.h>
-
 #include "base/digest.h"
 #include "format/reader.h"
 #include "fleet/prefetch.h"
@@ -76,14 +74,19 @@ static int drop_parts(struct tkb_remote *remote, const char *ref,
 	return 0;
 }
 
-static int gather_times(const struct tkb_gathering *parts,
-                        struct tkb_times *out, struct tkb_error *err)
+static int gather_facts(const struct tkb_gathering *parts,
+                        struct tkb_times *times, struct tkb_versions *versions,
+                        struct tkb_error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < parts->count && rc == 0; i++)
-		rc = tkb_record_add_times(parts->records[i], out, err);
-	tkb_times_sort(out);
+	for (size_t i = 0; i < parts->count && rc == 0; i++) {
+		rc = tkb_record_add_times(parts->records[i], times, err);
+		if (rc == 0)
+			rc = tkb_record_add_versions(parts->records[i],
+			                             versions, err);
+	}
+	tkb_times_sort(times);
 	return rc;
 }
 
@@ -93,6 +96,8 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(tkb_gathering_close) struct tkb_gathering parts = { 0 };
 	TKB_AUTO(tkb_times_release) struct tkb_times times = { 0 };
+	TKB_AUTO(tkb_versions_release) struct tkb_versions versions = { 0 };
+	const struct tkb_record_facts facts = { &times, &versions };
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
@@ -104,14 +109,13 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	                true, err);
 	if (rc < 0 || parts.count < 2)
 		return rc;
-	rc = tkb_merge((const struct tkb_bundle *const *)parts.bundles,
-	               parts.count, NULL, &sink, NULL, err);
+	rc = tkb_gathering_merge(&parts, NULL, &sink, err);
 	/* Fetchers use the remote until they are closed. */
 	tkb_prefetch_close(tkb_take(parts.prefetch));
 	if (rc == 0)
-		rc = gather_times(&parts, &times, err);
+		rc = gather_facts(&parts, &times, &versions, err);
 	if (rc == 0)
-		rc = tkb_push_blob(remote, ref, &buffer, &times, NULL, &made,
+		rc = tkb_push_blob(remote, ref, &buffer, &facts, NULL, &made,
 		                   err);
 	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
 		return 0; /* they stay as they are */

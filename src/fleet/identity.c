@@ -10,10 +10,10 @@ void tkb_identities_release(struct tkb_identities *identities)
 	*identities = (struct tkb_identities){ 0 };
 }
 
-static int compare(const void *a, const void *b)
+/* Versions aside. */
+static int compare_entries(const struct tkb_identity *left,
+                           const struct tkb_identity *right)
 {
-	const struct tkb_identity *left = a;
-	const struct tkb_identity *right = b;
 	int order = strcmp(left->key, right->key);
 
 	if (order == 0)
@@ -21,6 +21,22 @@ static int compare(const void *a, const void *b)
 	if (order == 0)
 		order = (left->device > right->device) -
 		        (left->device < right->device);
+	return order;
+}
+
+/* The newest version of an entry comes first. */
+static int compare(const void *a, const void *b)
+{
+	const struct tkb_identity *left = a;
+	const struct tkb_identity *right = b;
+	int order = compare_entries(left, right);
+
+	if (order == 0)
+		order = (left->version.changed_ms < right->version.changed_ms) -
+		        (left->version.changed_ms > right->version.changed_ms);
+	if (order == 0)
+		order = tkb_digest_compare(&left->version.digest,
+		                           &right->version.digest);
 	return order;
 }
 
@@ -34,7 +50,8 @@ static void add_record(struct tkb_identities *identities,
 			identities->items[identities->count++] =
 				(struct tkb_identity){ entry->key,
 				                       entry->platform,
-				                       entry->devices[j] };
+				                       entry->devices[j],
+				                       entry->version };
 	}
 }
 
@@ -51,12 +68,18 @@ static size_t count_all(const struct tkb_record_list *records)
 
 static void remove_twins(struct tkb_identities *identities)
 {
+	const struct tkb_identity *last = NULL;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < identities->count; i++) {
-		if (kept == 0 || compare(&identities->items[kept - 1],
-		                         &identities->items[i]) != 0)
-			identities->items[kept++] = identities->items[i];
+		const struct tkb_identity *item = &identities->items[i];
+
+		if (last == NULL || compare_entries(last, item) != 0)
+			identities->entry_count++;
+		else if (compare(last, item) == 0)
+			continue;
+		identities->items[kept] = *item;
+		last = &identities->items[kept++];
 	}
 	identities->count = kept;
 }
@@ -78,9 +101,38 @@ int tkb_identities_list(const struct tkb_record_list *records,
 	return 0;
 }
 
+/* The first of the entry that `wanted` is of, or what would stand behind it. */
+static size_t find_first(const struct tkb_identities *identities,
+                         const struct tkb_identity *wanted)
+{
+	size_t low = 0;
+	size_t high = identities->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_entries(&identities->items[middle], wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 bool tkb_identities_have(const struct tkb_identities *identities,
                          const struct tkb_identity *wanted)
 {
-	return bsearch(wanted, identities->items, identities->count,
-	               sizeof(*wanted), compare) != NULL;
+	const struct tkb_version *version = &wanted->version;
+
+	for (size_t i = find_first(identities, wanted);
+	     i < identities->count &&
+	     compare_entries(&identities->items[i], wanted) == 0;
+	     i++) {
+		const struct tkb_version *held = &identities->items[i].version;
+
+		if (held->changed_ms >= version->changed_ms ||
+		    tkb_digest_equal(&held->digest, &version->digest))
+			return true;
+	}
+	return false;
 }

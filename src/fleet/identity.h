@@ -2,7 +2,10 @@
 #ifndef TKB_FLEET_IDENTITY_H
 #define TKB_FLEET_IDENTITY_H
 
-/* What the records of a ref hold: each key, platform and device, once. */
+/*
+ * What the records of a ref hold: each key, platform and device, and of what was
+ * tuned each version, once.
+ */
 
 #include "fleet/records.h"
 
@@ -10,11 +13,13 @@ struct tkb_identity {
 	const char *key; /* borrowed from the records */
 	const char *platform;
 	uint32_t device;
+	struct tkb_version version; /* of what was tuned */
 };
 
 struct tkb_identities {
 	struct tkb_identity *items; /* owned; sorted */
 	size_t count;
+	size_t entry_count; /* versions aside */
 };
 
 void tkb_identities_release(struct tkb_identities *identities);
@@ -24,6 +29,10 @@ TKB_NODISCARD int tkb_identities_list(const struct tkb_record_list *records,
                                       struct tkb_identities *out,
                                       struct tkb_error *err);
 
+/*
+ * Is it held? Of what was tuned: that version, or a newer one. One of which nobody
+ * knows when it was written is older than others.
+ */
 bool tkb_identities_have(const struct tkb_identities *identities,
                          const struct tkb_identity *wanted);
 

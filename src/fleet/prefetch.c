@@ -321,6 +321,28 @@ int tkb_gather(struct tkb_gathering *gathering, struct tkb_remote *remote,
 	return rc;
 }
 
+/* A record lists its bundle's entries in the bundle's order. */
+static uint64_t age_rank(const void *self, size_t bundle, size_t item)
+{
+	const struct tkb_gathering *gathering = self;
+	const struct tkb_record *record = gathering->records[bundle];
+
+	return item < record->entry_count
+	               ? record->entries[item].version.changed_ms
+	               : 0;
+}
+
+int tkb_gathering_merge(const struct tkb_gathering *gathering,
+                        const struct tkb_merge_options *options,
+                        const struct tkb_sink *sink, struct tkb_error *err)
+{
+	const struct tkb_merge_ranking newest_first = { gathering, age_rank };
+
+	return tkb_merge_ranked(
+		(const struct tkb_bundle *const *)gathering->bundles,
+		gathering->count, &newest_first, options, sink, NULL, err);
+}
+
 void tkb_gathering_close(struct tkb_gathering *gathering)
 {
 	for (size_t i = 0; i < gathering->count; i++)

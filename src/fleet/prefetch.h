@@ -19,6 +19,7 @@
  */
 
 #include "fleet/record.h"
+#include "format/merge_plan.h"
 #include "remote/remote.h"
 
 struct tkb_prefetch;
@@ -70,6 +71,12 @@ TKB_NODISCARD int tkb_gather(struct tkb_gathering *gathering,
                              const struct tkb_record *records, size_t count,
                              size_t connections, bool skips_damaged,
                              struct tkb_error *err);
+
+/* Merge the bundles; of what was tuned, the newest version counts. */
+TKB_NODISCARD int tkb_gathering_merge(const struct tkb_gathering *gathering,
+                                      const struct tkb_merge_options *options,
+                                      const struct tkb_sink *sink,
+                                      struct tkb_error *err);
 
 void tkb_gathering_close(struct tkb_gathering *gathering);
 

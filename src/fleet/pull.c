@@ -157,10 +157,14 @@ static int emit_source(struct puller *puller, const struct tkb_record *record,
                        struct tkb_emit_report *report, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_keys_release) struct tkb_keys keys = { 0 };
+	TKB_AUTO(tkb_free_at)
+	bool *is_old = tkb_alloc_array(record->entry_count, sizeof(*is_old));
 	struct tkb_emit_options options = puller->options;
 	struct tkb_bundle *bundle = NULL;
 	int rc;
 
+	if (is_old == NULL)
+		return tkb_fail_nomem(err);
 	rc = tkb_keys_in(&puller->keys, record, &keys, err);
 	if (rc < 0)
 		return rc;
@@ -170,7 +174,13 @@ static int emit_source(struct puller *puller, const struct tkb_record *record,
 	                            &record->frames, &bundle, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_emit(bundle, puller->root, &options, report, err);
+	/* A record lists its bundle's entries in the bundle's order. */
+	if (tkb_pull_plan_list_old(puller->plan, record, is_old) &&
+	    tkb_bundle_entry_count(bundle) == record->entry_count)
+		rc = tkb_emit_without(bundle, puller->root, is_old, &options,
+		                      report, err);
+	else
+		rc = tkb_emit(bundle, puller->root, &options, report, err);
 	tkb_bundle_close(bundle);
 	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_CORRUPT,

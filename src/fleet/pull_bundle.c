@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
-#include <tkbundle/merge.h>
 
 #include "base/disable.h"
 #include "base/struct.h"
@@ -51,9 +50,7 @@ static int pull(struct tkb_remote *remote, const char *ref,
 		return TKB_MISS;
 	}
 	if (rc == 0)
-		rc = tkb_merge(
-			(const struct tkb_bundle *const *)gathering.bundles,
-			gathering.count, &merge, sink, NULL, err);
+		rc = tkb_gathering_merge(&gathering, &merge, sink, err);
 	if (rc != 0)
 		return rc;
 	told.fetched_count = gathering.count;

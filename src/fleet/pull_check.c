@@ -63,7 +63,8 @@ static int check_record(struct tkb_pull_plan *plan,
 		const size_t index = walk.entry_count - 1;
 
 		rc = tkb_watch_check(&remote->watch, err);
-		if (rc == 0 && index < tkb_bundle_entry_count(bundle) &&
+		if (rc == 0 && !tkb_pull_is_old(walk.place, walk.entry) &&
+		    index < tkb_bundle_entry_count(bundle) &&
 		    strcmp(tkb_bundle_entry(bundle, index)->key,
 		           walk.entry->key) == 0)
 			rc = check_place(plan, walk.place,

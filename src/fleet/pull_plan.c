@@ -176,6 +176,7 @@ static int add_places(struct tkb_pull_plan *plan,
 			.name = entry->name,
 			.device = devices[i],
 			.kinds = 1U << kind_of(entry),
+			.version = entry->version,
 		};
 
 		rc = tkb_append(&plan->places, &plan->place_count,
@@ -183,6 +184,23 @@ static int add_places(struct tkb_pull_plan *plan,
 		                err);
 	}
 	return rc;
+}
+
+/* Of two with one time, any will do, if all machines take the same. */
+static bool is_newer(const struct tkb_version *a, const struct tkb_version *b)
+{
+	if (a->changed_ms != b->changed_ms)
+		return a->changed_ms > b->changed_ms;
+	return tkb_digest_compare(&a->digest, &b->digest) > 0;
+}
+
+/* Another record has the same place. */
+static void merge_places(struct tkb_pull_place *place,
+                         const struct tkb_pull_place *other)
+{
+	place->kinds |= other->kinds;
+	if (is_newer(&other->version, &place->version))
+		place->version = other->version;
 }
 
 static int list_places(struct tkb_pull_plan *plan, struct tkb_error *err)
@@ -205,7 +223,7 @@ static int list_places(struct tkb_pull_plan *plan, struct tkb_error *err)
 		                                &plan->places[i]) != 0)
 			plan->places[kept++] = plan->places[i];
 		else
-			plan->places[kept - 1].kinds |= plan->places[i].kinds;
+			merge_places(&plan->places[kept - 1], &plan->places[i]);
 	}
 	plan->place_count = kept;
 	return rc;
@@ -303,6 +321,31 @@ bool tkb_pull_walk_next(struct tkb_pull_walk *walk)
 	return true;
 }
 
+bool tkb_pull_is_old(const struct tkb_pull_place *place,
+                     const struct tkb_record_entry *entry)
+{
+	return place != NULL && !tkb_digest_equal(&place->version.digest,
+	                                          &entry->version.digest);
+}
+
+bool tkb_pull_plan_list_old(const struct tkb_pull_plan *plan,
+                            const struct tkb_record *record, bool *out)
+{
+	bool has_old = false;
+
+	for (size_t i = 0; i < record->entry_count; i++) {
+		const struct tkb_record_entry *entry = &record->entries[i];
+		const struct tkb_pull_place *place =
+			tkb_version_is_none(&entry->version)
+				? NULL
+				: find_place(plan, entry->key, 0);
+
+		out[i] = tkb_pull_is_old(place, entry);
+		has_old |= out[i];
+	}
+	return has_old;
+}
+
 struct tkb_choice tkb_pull_plan_weigh(struct tkb_pull_plan *plan, size_t index,
                                       bool marks)
 {
@@ -315,7 +358,8 @@ struct tkb_choice tkb_pull_plan_weigh(struct tkb_pull_plan *plan, size_t index,
 	while (tkb_pull_walk_next(&walk)) {
 		struct tkb_pull_place *place = walk.place;
 
-		if (!is_entry_wanted(plan, walk.entry))
+		if (!is_entry_wanted(plan, walk.entry) ||
+		    tkb_pull_is_old(place, walk.entry))
 			continue;
 		choice.place_count++;
 		choice.missing_count += !place->is_present && !place->is_coming;

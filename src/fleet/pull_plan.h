@@ -41,6 +41,8 @@ struct tkb_pull_place {
 	bool is_bad;     /* not what its record's bundle says */
 	bool is_present;
 	bool is_coming; /* with a record that was chosen */
+	struct tkb_version
+		version; /* the newest that fits, of what was tuned */
 };
 
 struct tkb_pull_plan {
@@ -49,7 +51,7 @@ struct tkb_pull_plan {
 	struct tkb_roots roots;       /* those that are there; and all trees' */
 	struct tkb_named_root *named; /* owned; of the trees */
 	struct tkb_loader loader;
-	struct tkb_gpu_here here; /* asked where something was tuned */
+	struct tkb_gpu_here here;      /* asked where something was tuned */
 	struct tkb_pull_place *places; /* owned; by key and device, each once */
 	size_t place_count;
 	size_t place_capacity;
@@ -82,6 +84,17 @@ struct tkb_pull_walk {
 };
 
 bool tkb_pull_walk_next(struct tkb_pull_walk *walk);
+
+/* Is the entry an older version of what goes to `place` (may be NULL)? */
+bool tkb_pull_is_old(const struct tkb_pull_place *place,
+                     const struct tkb_record_entry *entry);
+
+/*
+ * Set `out`, which has room for all entries of the record, for those that are older
+ * versions. Is there one?
+ */
+bool tkb_pull_plan_list_old(const struct tkb_pull_plan *plan,
+                            const struct tkb_record *record, bool *out);
 
 /*
  * The root of the tree called `tree`, or for NULL the one that `device` has in the

@@ -41,10 +41,11 @@ struct pusher {
 	struct tkb_pick *picks;  /* owned; what the ref lacks */
 	size_t pick_count;
 	size_t pick_capacity;
-	struct tkb_times *times; /* owned; NULL: none is known */
-	struct tkb_watch upload; /* is told of what goes up */
-	uint64_t uploaded;       /* bytes, of the blobs before */
-	uint64_t uploading;      /* of this one */
+	struct tkb_times *times;      /* owned; NULL: none is known */
+	struct tkb_versions versions; /* of what was tuned here */
+	struct tkb_watch upload;      /* is told of what goes up */
+	uint64_t uploaded;            /* bytes, of the blobs before */
+	uint64_t uploading;           /* of this one */
 	struct tkb_push_report report;
 	struct tkb_error first; /* that is left out */
 };
@@ -55,6 +56,7 @@ static void pusher_close(struct pusher *pusher)
 	tkb_identities_release(&pusher->held);
 	tkb_cache_close(pusher->cache);
 	tkb_times_close(pusher->times);
+	tkb_versions_release(&pusher->versions);
 	free(pusher->picks);
 }
 
@@ -85,20 +87,50 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 	return 0;
 }
 
-static bool is_held(const struct pusher *pusher, const struct tkb_entry *entry,
-                    uint32_t device)
+/*
+ * Which version of what was tuned lies in the cache? One that cannot be read, or
+ * changes meanwhile, is left to those who pack it.
+ */
+static int find_version(struct pusher *pusher,
+                        const struct tkb_scanned_entry *found,
+                        struct tkb_version *out, struct tkb_error *err)
 {
-	const struct tkb_identity wanted = { entry->key, entry->platform,
-		                             device };
+	struct tkb_error fault = { 0 };
+	int rc;
 
-	return tkb_identities_have(&pusher->held, &wanted);
+	if (!tkb_unit_has_versions(&found->entry))
+		return 0;
+	rc = tkb_scanned_entry_read_all(&pusher->cache->loaders[0], found,
+	                                &fault);
+	if (rc < 0 && tkb_failure_is_of_entry(rc, &fault))
+		return 0;
+	if (rc < 0)
+		return tkb_fail_as(err, rc, &fault);
+	rc = tkb_unit_version_digest(&found->entry, &out->digest, err);
+	for (size_t i = 0; i < found->entry.file_count; i++) {
+		const struct timespec *time = &found->loaded[i].stamp.modified;
+		const uint64_t ms = (uint64_t)time->tv_sec * 1000 +
+		                    (uint64_t)time->tv_nsec / 1000000;
+
+		if (time->tv_sec > 0 && ms > out->changed_ms)
+			out->changed_ms = ms;
+	}
+	return rc == 0 ? tkb_versions_add(&pusher->versions, out, err) : rc;
 }
 
-static int pick_devices(struct pusher *pusher, const struct tkb_entry *entry,
+static int pick_devices(struct pusher *pusher,
+                        const struct tkb_scanned_entry *found,
                         struct tkb_error *err)
 {
+	const struct tkb_entry *entry = &found->entry;
+	struct tkb_identity identity = { .key = entry->key,
+		                         .platform = entry->platform };
 	size_t picked = 0;
 	int rc;
+
+	rc = find_version(pusher, found, &identity.version, err);
+	if (rc < 0)
+		return rc;
 
 	for (size_t i = 0; i < entry->device_count; i++) {
 		const struct tkb_pick wanted = {
@@ -107,7 +139,8 @@ static int pick_devices(struct pusher *pusher, const struct tkb_entry *entry,
 			.is_unit = entry->kind == TKB_KIND_UNIT,
 		};
 
-		if (is_held(pusher, entry, entry->devices[i]))
+		identity.device = entry->devices[i];
+		if (tkb_identities_have(&pusher->held, &identity))
 			continue;
 		rc = tkb_append(&pusher->picks, &pusher->pick_count,
 		                &pusher->pick_capacity, &wanted, sizeof(wanted),
@@ -157,8 +190,7 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 	rc = tkb_cache_scan(pusher->root, &scan, &pusher->cache, err);
 	for (size_t i = 0; rc == 0 && i < tkb_cache_entry_count(pusher->cache);
 	     i++)
-		rc = pick_devices(pusher, tkb_cache_entry(pusher->cache, i),
-		                  err);
+		rc = pick_devices(pusher, &pusher->cache->found[i], err);
 	if (rc != 0)
 		return rc;
 	if (pusher->pick_count > 1)
@@ -196,6 +228,8 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 		                       : NULL,
 	};
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	const struct tkb_record_facts facts = { pusher->times,
+		                                &pusher->versions };
 	struct tkb_error fault = { 0 };
 	int rc;
 
@@ -211,7 +245,7 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 		return 0;
 	pusher->report.blob_count++;
 	pusher->report.size += buffer.size;
-	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, pusher->times,
+	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, &facts,
 	                   &upload, NULL, err);
 	pusher->uploaded += pusher->uploading;
 	return rc;

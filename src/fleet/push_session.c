@@ -67,7 +67,7 @@ int tkb_push_session_end(struct tkb_push_session *session, int rc,
 
 static int add_record(struct tkb_remote *remote, const char *ref,
                       struct tkb_blob_buffer *buffer,
-                      const struct tkb_times *times,
+                      const struct tkb_record_facts *facts,
                       const struct tkb_digest *blob, struct tkb_digest *out,
                       struct tkb_error *err)
 {
@@ -80,7 +80,7 @@ static int add_record(struct tkb_remote *remote, const char *ref,
 	rc = tkb_bundle_open_source(&source, "the bundle", &bundle, err);
 	if (rc < 0)
 		return rc;
-	rc = tkb_record_write(bundle, blob, buffer->size, times, &record, err);
+	rc = tkb_record_write(bundle, blob, buffer->size, facts, &record, err);
 	tkb_bundle_close(bundle);
 	if (rc == 0 && out != NULL)
 		rc = tkb_digest_of(tkb_buf_bytes(&record), out, err);
@@ -90,7 +90,8 @@ static int add_record(struct tkb_remote *remote, const char *ref,
 }
 
 int tkb_push_blob(struct tkb_remote *remote, const char *ref,
-                  struct tkb_blob_buffer *buffer, const struct tkb_times *times,
+                  struct tkb_blob_buffer *buffer,
+                  const struct tkb_record_facts *facts,
                   const struct tkb_watch *watch, struct tkb_digest *record_out,
                   struct tkb_error *err)
 {
@@ -102,5 +103,5 @@ int tkb_push_blob(struct tkb_remote *remote, const char *ref,
 	rc = tkb_remote_put_watched(remote, &blob, watch, &digest, err);
 	if (rc < 0)
 		return rc;
-	return add_record(remote, ref, buffer, times, &digest, record_out, err);
+	return add_record(remote, ref, buffer, facts, &digest, record_out, err);
 }

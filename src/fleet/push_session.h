@@ -7,7 +7,7 @@
 #include <tkbundle/fleet.h>
 
 #include "cache/watch.h"
-#include "collect/times.h"
+#include "fleet/record.h"
 #include "remote/remote.h"
 
 /*
@@ -56,13 +56,13 @@ TKB_NODISCARD int tkb_push_session_end(struct tkb_push_session *session, int rc,
                                        struct tkb_error *err);
 
 /*
- * Upload the bundle in `buffer`, then add its record, with `times` (may be NULL),
+ * Upload the bundle in `buffer`, then add its record, with `facts` (may be NULL),
  * whose digest goes to `record_out` (may be NULL). `watch` (may be NULL) is told of the bytes that
  * have gone up.
  */
 TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                                 struct tkb_blob_buffer *buffer,
-                                const struct tkb_times *times,
+                                const struct tkb_record_facts *facts,
                                 const struct tkb_watch *watch,
                                 struct tkb_digest *record_out,
                                 struct tkb_error *err);

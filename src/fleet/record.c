@@ -24,8 +24,28 @@ void tkb_record_release(struct tkb_record *record)
 	*record = (struct tkb_record){ 0 };
 }
 
-static void write_entry(const struct tkb_entry *entry, struct tkb_buf *out)
+static int write_version(const struct tkb_entry *unit,
+                         const struct tkb_versions *versions,
+                         struct tkb_buf *out, struct tkb_error *err)
 {
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_unit_version_digest(unit, &digest, err);
+	if (rc < 0)
+		return rc;
+	tkb_json_add_digest(out, ",[", &digest);
+	tkb_json_add_number(out, ",", tkb_versions_time(versions, &digest));
+	tkb_buf_add_byte(out, ']');
+	return 0;
+}
+
+static int write_entry(const struct tkb_entry *entry,
+                       const struct tkb_versions *versions, struct tkb_buf *out,
+                       struct tkb_error *err)
+{
+	int rc = 0;
+
 	tkb_json_add_text(out, "[", entry->key);
 	tkb_json_add_text(out, ",", entry->platform);
 	tkb_buf_add_byte(out, ',');
@@ -35,9 +55,12 @@ static void write_entry(const struct tkb_entry *entry, struct tkb_buf *out)
 	if (entry->kind == TKB_KIND_UNIT) {
 		tkb_json_add_text(out, ",[", entry->tree);
 		tkb_json_add_text(out, ",", entry->name);
+		if (tkb_unit_has_versions(entry))
+			rc = write_version(entry, versions, out, err);
 		tkb_buf_add_byte(out, ']');
 	}
 	tkb_buf_add_byte(out, ']');
+	return rc;
 }
 
 static bool has_times(const struct tkb_bundle *bundle,
@@ -66,9 +89,12 @@ static void write_times(const struct tkb_bundle *bundle,
 
 int tkb_record_write(const struct tkb_bundle *bundle,
                      const struct tkb_digest *digest, uint64_t size,
-                     const struct tkb_times *times, struct tkb_buf *out,
+                     const struct tkb_record_facts *facts, struct tkb_buf *out,
                      struct tkb_error *err)
 {
+	const struct tkb_times *times = facts != NULL ? facts->times : NULL;
+	const struct tkb_versions *versions =
+		facts != NULL ? facts->versions : NULL;
 	const size_t count = tkb_bundle_entry_count(bundle);
 	/* They stand last. */
 	const bool has_units =
@@ -77,6 +103,7 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	uint64_t version = has_units || bundle->manifest.layout != NULL
 	                           ? RECORD_VERSION_UNITS
 	                           : RECORD_VERSION;
+	int rc;
 
 	tkb_json_add_digest(out, "{\"blob\":[", digest);
 	tkb_json_add_number(out, ",", size);
@@ -84,7 +111,10 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	tkb_buf_add_text(out, ",\"entries\":[");
 	for (size_t i = 0; i < count; i++) {
 		tkb_buf_add_text(out, i == 0 ? "" : ",");
-		write_entry(tkb_bundle_entry(bundle, i), out);
+		rc = write_entry(tkb_bundle_entry(bundle, i), versions, out,
+		                 err);
+		if (rc < 0)
+			return rc;
 	}
 	tkb_json_add_digest(out,
 	                    "],\"format\":\"" RECORD_FORMAT "\",\"frames\":",
@@ -122,11 +152,27 @@ static const struct tkb_schema blob_schema = {
 	.too_many = "a blob has too many parts",
 };
 
+static const struct tkb_schema_field version_fields[] = {
+	TKB_FIELD_DIGEST(NULL, struct tkb_version, digest),
+	TKB_FIELD_NUMBER(NULL, struct tkb_version, changed_ms, UINT64_MAX),
+};
+
+static const struct tkb_schema version_schema = {
+	.fields = version_fields,
+	.count = TKB_COUNT_OF(version_fields),
+	.too_many = "a version has too many parts",
+};
+
 static const struct tkb_schema_field unit_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_record_entry, tree,
 	               tkb_tree_name_is_valid, "a tree's name is not allowed"),
 	TKB_FIELD_TEXT(NULL, struct tkb_record_entry, name,
 	               tkb_unit_path_is_valid, "a unit's path is not allowed"),
+	{ .kind = TKB_SCHEMA_TUPLE,
+	  .is_optional = true,
+	  .offset = offsetof(struct tkb_record_entry, version),
+	  .schema = &version_schema,
+	  .missing = "a version is no list" },
 };
 
 static const struct tkb_schema unit_schema = {
@@ -275,6 +321,20 @@ static int check_times(const struct reading *reading, struct tkb_error *err)
 		return 0;
 	return tkb_fail(err, TKB_ERR_CORRUPT,
 	                "the record's times do not fit its version or entries");
+}
+
+int tkb_record_add_versions(const struct tkb_record *record,
+                            struct tkb_versions *versions,
+                            struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < record->entry_count && rc == 0; i++) {
+		if (!tkb_version_is_none(&record->entries[i].version))
+			rc = tkb_versions_add(versions,
+			                      &record->entries[i].version, err);
+	}
+	return rc;
 }
 
 int tkb_record_add_times(const struct tkb_record *record,

@@ -11,8 +11,9 @@
  *      "format":"tkbundle-record","frames":"<sha256>","profile":"full",
  *      "version":1}
  *
- * A unit of a tree has a fifth part, ["<tree>","<name>"]. If the manifest has a
- * layout, "layout" is a member, too.
+ * A unit of a tree has a fifth part, ["<tree>","<name>"], or, of what was tuned,
+ * ["<tree>","<name>",["<sha256>",MS]]: see unit_version.h. If the manifest has a layout,
+ * "layout" is a member, too.
  *
  * A record with times has version 3 and a member "times", a number for each entry:
  * how many milliseconds it took to compile, 0 where nobody knows.
@@ -28,6 +29,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "collect/times.h"
+#include "format/unit_version.h"
 
 /* What a record says of one entry. */
 struct tkb_record_entry {
@@ -36,8 +38,15 @@ struct tkb_record_entry {
 	struct tkb_target target;
 	const uint32_t *devices;
 	size_t device_count;
-	const char *tree; /* of a unit, else NULL */
-	const char *name; /* likewise: its path in the tree */
+	const char *tree;           /* of a unit, else NULL */
+	const char *name;           /* likewise: its path in the tree */
+	struct tkb_version version; /* of what was tuned */
+};
+
+/* What the records' writer knows besides the bundle. */
+struct tkb_record_facts {
+	const struct tkb_times *times;       /* sorted; NULL: none is known */
+	const struct tkb_versions *versions; /* likewise */
 };
 
 struct tkb_record {
@@ -62,12 +71,18 @@ void tkb_record_release(struct tkb_record *record);
 
 /*
  * Append the record of `bundle`, whose bytes are the blob `digest`, with what
- * `times` (sorted; may be NULL) tell of its entries.
+ * `facts` (may be NULL) tell of its entries.
  */
 TKB_NODISCARD int tkb_record_write(const struct tkb_bundle *bundle,
                                    const struct tkb_digest *digest,
-                                   uint64_t size, const struct tkb_times *times,
+                                   uint64_t size,
+                                   const struct tkb_record_facts *facts,
                                    struct tkb_buf *out, struct tkb_error *err);
+
+/* Add the versions that a record has to `versions`. */
+TKB_NODISCARD int tkb_record_add_versions(const struct tkb_record *record,
+                                          struct tkb_versions *versions,
+                                          struct tkb_error *err);
 
 /* Add the times of a record to `times`. */
 TKB_NODISCARD int tkb_record_add_times(const struct tkb_record *record,

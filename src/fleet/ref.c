@@ -34,7 +34,7 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 	}
 	info.record_count = records.count + records.fault_count;
 	info.unreadable_count = records.fault_count;
-	info.entry_count = identities.count;
+	info.entry_count = identities.entry_count;
 	TKB_STRUCT_WRITE(tkb_ref_info, out, &info);
 	return 0;
 }

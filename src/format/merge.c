@@ -143,15 +143,18 @@ static void tell_results(struct merger *merger)
 	}
 }
 
-int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
-              const struct tkb_merge_options *options,
-              const struct tkb_sink *sink, struct tkb_merge_report *report,
-              struct tkb_error *err)
+int tkb_merge_ranked(const struct tkb_bundle *const *bundles, size_t count,
+                     const struct tkb_merge_ranking *ranking,
+                     const struct tkb_merge_options *options,
+                     const struct tkb_sink *sink,
+                     struct tkb_merge_report *report, struct tkb_error *err)
 {
 	struct tkb_merge_options chosen;
 	TKB_AUTO(merger_close)
 	struct merger merger = {
-		.plan = { .bundles = bundles, .bundle_count = count },
+		.plan = { .bundles = bundles,
+		          .bundle_count = count,
+		          .ranking = ranking },
 		.packed = TKB_BUF_INIT(PACKED_LIMIT),
 	};
 	struct tkb_outline outline = { .send_frame = send_frame,
@@ -200,6 +203,15 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
 	tell_results(&merger);
 	TKB_STRUCT_WRITE(tkb_merge_report, report, &own);
 	return 0;
+}
+
+int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
+              const struct tkb_merge_options *options,
+              const struct tkb_sink *sink, struct tkb_merge_report *report,
+              struct tkb_error *err)
+{
+	return tkb_merge_ranked(bundles, count, NULL, options, sink, report,
+	                        err);
 }
 
 int tkb_merge_to_file(const struct tkb_bundle *const *bundles, size_t count,

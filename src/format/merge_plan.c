@@ -19,6 +19,7 @@ void tkb_merge_plan_release(struct tkb_merge_plan *plan)
 
 static int list_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
+	const struct tkb_merge_ranking *ranking = plan->ranking;
 	size_t count = 0;
 
 	for (size_t i = 0; i < plan->bundle_count; i++)
@@ -38,6 +39,11 @@ static int list_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 				(struct tkb_merge_item){
 					.bundle = i,
 					.item = j,
+					.rank = ranking == NULL
+				                        ? 0
+				                        : ranking->rank(
+								  ranking->self,
+								  i, j),
 					.entry = manifest->entries[j],
 				};
 	}
@@ -49,7 +55,7 @@ static bool is_payload(const struct tkb_merge_item *item)
 	return item->entry.kind == TKB_KIND_PAYLOAD;
 }
 
-/* Payloads last; items of one destination together, the earlier ones first. */
+/* Payloads last; items of one destination together, by rank, then the earlier. */
 static int compare_claims(const void *a, const void *b)
 {
 	const struct tkb_merge_item *const *left = a;
@@ -61,6 +67,9 @@ static int compare_claims(const void *a, const void *b)
 	if (order == 0)
 		order = strcmp((*left)->entry.platform,
 		               (*right)->entry.platform);
+	if (order == 0)
+		order = ((*left)->rank < (*right)->rank) -
+		        ((*left)->rank > (*right)->rank);
 	if (order == 0)
 		order = (*left > *right) - (*left < *right);
 	return order;

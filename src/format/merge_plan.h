@@ -8,10 +8,17 @@
 
 #include "format/reader.h"
 
+/* Of items with one destination, those of a higher rank come first. */
+struct tkb_merge_ranking {
+	const void *self;
+	uint64_t (*rank)(const void *self, size_t bundle, size_t item);
+};
+
 /* An item of one of the bundles. */
 struct tkb_merge_item {
 	size_t bundle;
-	size_t item;            /* in that bundle */
+	size_t item; /* in that bundle */
+	uint64_t rank;
 	struct tkb_entry entry; /* with the devices that it counts for */
 	bool counts;            /* no earlier one is in its stead */
 	bool is_changed;        /* its devices are not those it had */
@@ -27,6 +34,7 @@ struct tkb_merge_frame {
 struct tkb_merge_plan {
 	const struct tkb_bundle *const *bundles; /* by reference */
 	size_t bundle_count;
+	const struct tkb_merge_ranking *ranking; /* by reference, or NULL */
 	struct tkb_arena arena;
 	struct tkb_merge_item *items; /* owned; by bundle, then item */
 	size_t item_count;
@@ -44,5 +52,14 @@ void tkb_merge_plan_release(struct tkb_merge_plan *plan);
 
 TKB_NODISCARD int tkb_merge_plan_make(struct tkb_merge_plan *plan,
                                       struct tkb_error *err);
+
+/* As tkb_merge(), where an earlier bundle's items need not come first. */
+TKB_NODISCARD int tkb_merge_ranked(const struct tkb_bundle *const *bundles,
+                                   size_t count,
+                                   const struct tkb_merge_ranking *ranking,
+                                   const struct tkb_merge_options *options,
+                                   const struct tkb_sink *sink,
+                                   struct tkb_merge_report *report,
+                                   struct tkb_error *err);
 
 #endif

@@ -146,3 +146,30 @@ def _(scene):
                            TRITON_CACHE_DIR=scene.path("b"))
     equal((ended.status, said), (0, "cold"), ended.err)
     require("no profile of an engine 'gpt'" in ended.err, ended.err)
+
+
+@test("what was pushed while the command ran is pushed again if it was tuned again")
+def _(scene):
+    program = scene.path("bin", "vllm")
+    write(program, r"""#!/bin/sh
+set -eu
+plan="$VLLM_CACHE_ROOT/startup_plan/startup_plan_1f.json"
+mkdir -p "${plan%/*}"
+echo '{"plan": 1}' >"$plan"
+while [ ! -e "$REMOTE/cas" ]; do sleep 0.05; done
+while [ -z "$(ls "$REMOTE/ref" | head -n 1)" ]; do sleep 0.05; done
+echo '{"plan": 2}' >"$plan"
+""")
+    os.chmod(program, 0o755)
+    told = {"TKBUNDLE_GPU": "NVIDIA H200,580", "REMOTE": scene.path("remote")}
+    options = ("--engine", "vllm", "--quiet", "200ms")
+    for name in ("one", "two"):
+        os.makedirs(scene.path(name))
+    first = scene.run(program, "serve", options=options,
+                      env={"HOME": scene.path("one"), **told})
+    equal(first.status, 0, first.err)
+    ended = scene.tkbundle("pull", "--engine", "vllm", "--remote", scene.remote,
+                           "a/b", env={"HOME": scene.path("two"), **told})
+    equal(ended.status, 0, ended.err)
+    equal([data for path, data in contents(scene.path("two")).items()
+           if path.endswith("startup_plan_1f.json")], [b'{"plan": 2}\n'])

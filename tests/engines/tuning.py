@@ -104,6 +104,58 @@ def _(scene):
     equal(tuned(machine), [])
 
 
+@test("what is tuned again is pushed again, and a ref gives its newest version")
+def _(scene):
+    first = first_machine(scene)
+    equal(first.push(env=H200)["pushed"], 37)
+    second = Machine(scene, "second")
+    second.pull(env=H200)
+    write(first.path(PLAN), '{"plan": 2}')
+
+    equal(first.push(env=H200)["pushed"], 1)
+    equal(first.push(env=H200)["pushed"], 0)
+    # What it has is older, though its file is newer.
+    os.utime(second.path(PLAN))
+    equal(second.push(env=H200)["pushed"], 0)
+    equal(second.pull(env=H200)["emitted"], 0)
+    third = Machine(scene, "third")
+    equal(third.pull(env=H200)["emitted"], 37)
+    equal(read(third.path(PLAN)), b'{"plan": 2}')
+    equal(third.pull(env=H200)["emitted"], 0)
+    # A file that is not of now is no news.
+    old = Machine(scene, "old")
+    old.pull(env=H200)
+    write(old.path(PLAN), '{"plan": 0}')
+    os.utime(old.path(PLAN), (1e9, 1e9))
+    equal(old.push(env=H200)["pushed"], 0)
+
+    def listed():
+        ended = scene.tkbundle("refs", "--remote", scene.remote, "--json")
+        return json.loads(ended.out)["refs"][0]
+    equal((listed()["records"], listed()["entries"]), (2, 37))
+
+
+@test("the newest version counts where bundles of a ref become one")
+def _(scene):
+    first = first_machine(scene)
+    pulled = ("pull", "--remote", scene.remote, "-o", "a.tkb", "a/b")
+    for number in range(2, 40):
+        first.push(env=H200)
+        write(first.path(PLAN), f'{{"plan": {number}}}')
+    first.push(env=H200)
+    require(json.loads(scene.tkbundle(
+        "refs", "--remote", scene.remote, "--json").out)["refs"][0]["records"]
+        < 32)
+    equal(scene.tkbundle(*pulled).status, 0)
+    for name in ("by pull", "by emit"):
+        machine = Machine(scene, name)
+        if name == "by pull":
+            equal(machine.pull(env=H200)["emitted"], 37)
+        else:
+            machine.document("emit", scene.path("a.tkb"), env=H200)
+        equal(read(machine.path(PLAN)), b'{"plan": 39}')
+
+
 @test("timings of Triton's autotuner are for one GPU, too; those of nobody knows "
       "which are for all")
 def _(scene):

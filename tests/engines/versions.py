@@ -52,6 +52,20 @@ def _(scene):
     require("set TKBUNDLE_REF=vllm-0.24/x/{arch}" in lines, lines)
 
 
+@test("the ptxas of the command's own Python is set, and that Python is not started")
+def _(scene):
+    vllm = install(scene, "venv", "vllm-0.24.1")
+    ptxas = scene.path("venv", "lib", "python3.12", "site-packages", "triton",
+                       "backends", "nvidia", "bin", "ptxas")
+    write(ptxas, "")
+    setting = f"set TRITON_PTXAS_PATH={ptxas}"
+    require(setting not in told(scene, vllm, "serve", "x"), "it cannot be run")
+    os.chmod(ptxas, 0o755)
+    require(setting in told(scene, vllm, "serve", "x"))
+    require(setting not in told(scene, vllm, "serve", "x",
+                                TRITON_PTXAS_PATH="/mine"))
+
+
 @test("a version that the profile does not know is named, by run and by "
       "collect")
 def _(scene):

@@ -10,7 +10,7 @@
 #include <tkbundle/emit.h>
 
 #include "cli/cli.h"
-#include "config/python.h"
+#include "config/engine_version.h"
 #include "config/trees.h"
 
 static const char user_has_set_it[] = "it is set";
@@ -150,24 +150,6 @@ static void make_setting(const struct tkb_engine_setting *setting, bool has_old,
 	}
 }
 
-/*
- * The ptxas that is part of Triton, of the Python that the command begins with or
- * that is found first. Empty where none is.
- */
-static void find_ptxas(const char *command, char out[ENGINE_PATH_SIZE])
-{
-	static const char question[] =
-		"import importlib.util as u, os; "
-		"p = os.path.join(u.find_spec('triton')."
-		"submodule_search_locations[0], 'backends/nvidia/bin/ptxas'); "
-		"print(p if os.access(p, os.X_OK) else '')";
-	const char *const none[] = { NULL };
-
-	(void)python_ask(python_of(command), question, none, out,
-	                 ENGINE_PATH_SIZE);
-	out[strcspn(out, "\n")] = '\0';
-}
-
 /* Workers of Inductor and their parent would use two, and so ask for two keys. */
 static void set_ptxas(const char *command, bool has_old,
                       const struct engine_settings_visitor *visitor)
@@ -179,7 +161,8 @@ static void set_ptxas(const char *command, bool has_old,
 		visitor->visit(visitor->self, name, NULL, user_has_set_it);
 		return;
 	}
-	find_ptxas(command, path);
+	engine_program_find("triton/backends/nvidia/bin/ptxas", command, path,
+	                    sizeof(path));
 	if (path[0] != '\0')
 		set_for_keys(name, path, "Triton's own, for all processes",
 		             has_old, visitor);
@@ -213,5 +196,8 @@ void engine_settings_list(const struct tkb_engine *engine,
 	for (size_t i = 0; i < tkb_engine_setting_count(engine); i++)
 		make_setting(tkb_engine_setting(engine, i), has_old, visitor);
 	if (tkb_engine_needs_ptxas(engine))
-		set_ptxas(args_operand(where->args, 0), has_old, visitor);
+		set_ptxas(args_operand(where->args, 0) != NULL
+		                  ? args_operand(where->args, 0)
+		                  : tkb_engine_name(engine),
+		          has_old, visitor);
 }

@@ -105,8 +105,11 @@ static bool find_python(const char *command, char out[PATH_SIZE])
  */
 
 struct search {
-	const char *package;
-	char *version; /* ENGINE_VERSION_SIZE; empty until it is found */
+	/* Looks into a folder of packages, and fills `found`. */
+	void (*look)(const struct search *search, const char *folder);
+	const char *wanted; /* a package, or a file of one */
+	char *found;        /* empty until then */
+	size_t found_size;
 	char name[32]; /* "python3.11"; a shorter one stands for all */
 };
 
@@ -126,25 +129,41 @@ static bool is_name(const char *text, const char *package)
 	return true;
 }
 
-/* Look for the package in `folder`. */
-static void search_folder(struct search *search, const char *folder)
+static void search_folder(const struct search *search, const char *folder)
+{
+	if (search->found[0] == '\0')
+		search->look(search, folder);
+}
+
+static void look_for_file(const struct search *search, const char *folder)
+{
+	const int length = snprintf(search->found, search->found_size, "%s/%s",
+	                            folder, search->wanted);
+
+	if (length < 0 || (size_t)length >= search->found_size ||
+	    access(search->found, X_OK) != 0)
+		search->found[0] = '\0';
+}
+
+/* The version of a package stands in the name of a folder beside it. */
+static void look_for_version(const struct search *search, const char *folder)
 {
 	static const char ending[] = ".dist-info";
 	DIR *items;
 	const struct dirent *item;
 
-	items = search->version[0] == '\0' ? opendir(folder) : NULL;
+	items = opendir(folder);
 	while (items != NULL && (item = readdir(items)) != NULL) {
 		const char *const name = item->d_name;
 		const char *const end = strstr(name, ending);
-		const size_t length = strlen(search->package);
+		const size_t length = strlen(search->wanted);
 
 		if (end == NULL || end[strlen(ending)] != '\0' ||
-		    !is_name(name, search->package) || name[length] != '-' ||
+		    !is_name(name, search->wanted) || name[length] != '-' ||
 		    end - name - (long)length - 1 <= 0 ||
-		    end - name - (long)length - 1 >= ENGINE_VERSION_SIZE)
+		    end - name - (long)length - 1 >= (long)search->found_size)
 			continue;
-		(void)snprintf(search->version, ENGINE_VERSION_SIZE, "%.*s",
+		(void)snprintf(search->found, search->found_size, "%.*s",
 		               (int)(end - name) - (int)length - 1,
 		               name + length + 1);
 		break;
@@ -154,7 +173,7 @@ static void search_folder(struct search *search, const char *folder)
 }
 
 /* Look in `prefix`/lib/python3.N/site-packages and what is called alike. */
-static void search_prefix(struct search *search, const char *prefix)
+static void search_prefix(const struct search *search, const char *prefix)
 {
 	static const char *const libraries[] = { "lib", "lib64", "local/lib" };
 	static const char *const ends[] = { "site-packages", "dist-packages" };
@@ -189,7 +208,7 @@ static void search_prefix(struct search *search, const char *prefix)
 }
 
 /* Look where a Python lies that is `program`, below `<prefix>/bin`. */
-static void search_program(struct search *search, const char *program)
+static void search_program(const struct search *search, const char *program)
 {
 	char prefix[PATH_SIZE];
 
@@ -204,7 +223,7 @@ static void search_program(struct search *search, const char *program)
 	search_prefix(search, prefix);
 }
 
-static void search_variables(struct search *search)
+static void search_variables(const struct search *search)
 {
 	const char *folders = cli_variable("PYTHONPATH");
 	const char *const base = cli_variable("PYTHONUSERBASE");
@@ -229,26 +248,46 @@ static void search_variables(struct search *search)
 		search_prefix(search, path);
 }
 
-void engine_version_find(const struct tkb_engine *engine, const char *command,
-                         char out[ENGINE_VERSION_SIZE])
+/* Search where the Python of `command` does. */
+static void search_python(struct search *search, const char *command)
 {
-	struct search search = { .package = tkb_engine_package(engine),
-		                 .version = out };
 	char program[PATH_SIZE];
 	char real[PATH_MAX];
 
-	out[0] = '\0';
-	if (command == NULL)
-		command = tkb_engine_name(engine);
-	if (search.package[0] == '\0' || !find_python(command, program))
+	search->found[0] = '\0';
+	if (!find_python(command, program) || realpath(program, real) == NULL)
 		return;
-	if (realpath(program, real) == NULL)
-		return;
-	(void)snprintf(search.name, sizeof(search.name), "%.31s",
+	(void)snprintf(search->name, sizeof(search->name), "%.31s",
 	               last_part(real));
-	search_variables(&search);
-	search_program(&search, program);
-	search_program(&search, real);
+	search_variables(search);
+	search_program(search, program);
+	search_program(search, real);
+}
+
+void engine_version_find(const struct tkb_engine *engine, const char *command,
+                         char out[ENGINE_VERSION_SIZE])
+{
+	struct search search = { .look = look_for_version,
+		                 .wanted = tkb_engine_package(engine),
+		                 .found = out,
+		                 .found_size = ENGINE_VERSION_SIZE };
+
+	out[0] = '\0';
+	if (search.wanted[0] != '\0')
+		search_python(&search, command != NULL
+		                               ? command
+		                               : tkb_engine_name(engine));
+}
+
+void engine_program_find(const char *path, const char *command, char *out,
+                         size_t size)
+{
+	struct search search = { .look = look_for_file,
+		                 .wanted = path,
+		                 .found = out,
+		                 .found_size = size };
+
+	search_python(&search, command);
 }
 
 /*

@@ -28,6 +28,13 @@ enum {
 void engine_version_find(const struct tkb_engine *engine, const char *command,
                          char out[ENGINE_VERSION_SIZE]);
 
+/*
+ * The program that lies at `path` below a folder of packages of the same Python, as
+ * "triton/backends/nvidia/bin/ptxas". "" where none is found.
+ */
+void engine_program_find(const char *path, const char *command, char *out,
+                         size_t size);
+
 /* Was the profile checked with it? One that names no versions leaves that open. */
 bool engine_version_is_checked(const struct tkb_engine *engine,
                                const char *version);

@@ -217,6 +217,16 @@ static bool is_new_file(const struct count *count, const char *path,
 	return nanoseconds(&status->st_ctim) >= count->run->command_ns;
 }
 
+/* Until when was what is known as it was then? */
+static int64_t known_until(const struct run *run)
+{
+	const int64_t begin_ns = run->shared->learnt_ns != 0
+	                                 ? run->shared->learnt_ns
+	                                 : run->command_ns;
+
+	return run->pull_ns > begin_ns ? run->pull_ns : begin_ns;
+}
+
 static void count_file(void *self, const char *path, size_t unit_size,
                        const struct stat *status)
 {
@@ -229,8 +239,9 @@ static void count_file(void *self, const char *path, size_t unit_size,
 		(void)snprintf(unit->path, sizeof(unit->path), "%.*s",
 		               (int)unit_size, path);
 	}
-	if (json_object_get(count->known, path) == NULL &&
-	    json_object_get(count->known, unit->path) == NULL)
+	if ((json_object_get(count->known, path) == NULL &&
+	     json_object_get(count->known, unit->path) == NULL) ||
+	    nanoseconds(&status->st_ctim) > known_until(count->run))
 		count->counts->has_new = true;
 	unit->is_new = unit->is_new || is_new_file(count, path, status);
 	unit->is_read = unit->is_read || is_read(status);

@@ -30,6 +30,7 @@ struct look {
 	uint64_t state;      /* of what is new: another one after each write */
 	bool is_learning;    /* take note of what is new */
 	uint64_t settle_ms;  /* but not of files changed since */
+	int64_t since_ns;    /* what is known and was changed since is new */
 	struct timespec now; /* of the clock that files have */
 	struct trees trees;
 };
@@ -140,6 +141,11 @@ static bool is_settled(const struct look *look, const struct stat *status)
 	       -age_ms >= (int64_t)look->settle_ms;
 }
 
+static int64_t nanoseconds(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
 /* What a pull has put there is known by its unit. */
 static void scan_file(void *self, const char *path, size_t unit_size,
                       const struct stat *status)
@@ -148,10 +154,12 @@ static void scan_file(void *self, const char *path, size_t unit_size,
 	char unit[RUN_PATH_SIZE];
 
 	(void)snprintf(unit, sizeof(unit), "%.*s", (int)unit_size, path);
-	if (is_known(look, path) || is_known(look, unit))
+	if ((is_known(look, path) || is_known(look, unit)) &&
+	    nanoseconds(&status->st_ctim) <= look->since_ns)
 		return;
 	note_new(look, path, status);
-	if (look->is_learning && is_settled(look, status))
+	if (look->is_learning && is_settled(look, status) &&
+	    !is_known(look, path))
 		add_name(look->shared, path);
 }
 
@@ -163,11 +171,15 @@ static void scan_all(struct look *look)
 	look->new_count = 0;
 	look->unfinished_count = 0;
 	look->state = 0;
-	(void)clock_gettime(CLOCK_REALTIME, &look->now);
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &look->now);
 	sort_names(look);
 	run_scan_roots(plan->root, plan->is_inductor, scan_root, look);
 	for (size_t i = 0; i < look->trees.count; i++)
 		run_scan_tree(&look->trees.items[i], &visitor);
+	/* What was written a moment ago is not pushed yet. */
+	if (look->is_learning)
+		look->shared->learnt_ns = nanoseconds(&look->now) -
+		                          (int64_t)look->settle_ms * 1000000;
 }
 
 /* What makes no sense was found out when the plan was made. */
@@ -288,6 +300,9 @@ void run_watch_wait(void *self)
 	struct look look = { .shared = run->shared,
 		             .settle_ms = plan->quiet_ms };
 
+	look.since_ns = run->shared->learnt_ns > run->pull_ns
+	                        ? run->shared->learnt_ns
+	                        : run->pull_ns;
 	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	open_trees(&look, run);
 	/* Entries of a pull that ended late are not new. */
