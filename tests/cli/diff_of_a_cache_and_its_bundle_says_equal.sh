@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+need_modules
 fixture triton-3.6.0-h100 unpacked
 tkbundle collect unpacked/.triton/cache -o h100.tkb >/dev/null
 try tkbundle diff unpacked/.triton/cache h100.tkb

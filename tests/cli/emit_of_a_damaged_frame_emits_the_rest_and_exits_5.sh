@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+need_modules
 fixture inductor-2.11-llama4-h100 .
 tkbundle collect .cache/torchinductor -o a.tkb >/dev/null
 damage a.tkb

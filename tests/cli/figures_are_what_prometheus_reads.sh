@@ -11,7 +11,8 @@ check() {
 	    assert text.endswith("\n")
 	    lines = text.splitlines()
 	    seen = set()
-	    for help_, type_, value in zip(*[iter(lines)] * 3, strict=True):
+	    assert len(lines) % 3 == 0
+	    for help_, type_, value in zip(*[iter(lines)] * 3):
 	        name = re.fullmatch(r"# HELP (tkbundle_\w+) [A-Z].*\.", help_)[1]
 	        assert name not in seen
 	        seen.add(name)

@@ -23,6 +23,7 @@
 #     outline               the same without the entries in it
 #     damage FILE [OFFSET]  flip a byte, counted from the file's end
 #     powerless COMMAND...  run it bound by permissions, as root is not
+#     need_modules          skip the case where the fixtures' modules do not fit
 #     skip REASON           end the case: it cannot be told here
 #     save ROOT FILE WORD...
 #                           pack launchers, see ../program/save.c; without
@@ -146,6 +147,13 @@ powerless() {
 skip() {
 	echo "$1" >"$own/skipped"
 	exit 0
+}
+
+need_modules() {
+	libc=$(getconf GNU_LIBC_VERSION) || libc=
+	[ "$(uname -m)" = x86_64 ] && [ -n "$libc" ] &&
+		printf 'glibc 2.34\n%s\n' "$libc" | sort -C -V ||
+		skip "modules of the fixtures are for x86_64 and glibc 2.34"
 }
 
 save() {

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+need_modules
 fixture inductor-2.11-llama4-h100 .
 try tkbundle collect .cache/torchinductor -o 1.tkb -j 1
 try tkbundle collect .cache/torchinductor -o 3.tkb --jobs=3

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+need_modules
 for name in triton-3.0.0-cpu triton-3.2.0-cpu triton-3.6.0-h100 \
 	triton-3.9.0-cpu; do
 	fixture $name $name
