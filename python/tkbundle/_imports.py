@@ -14,7 +14,7 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, List, Optional
 
-from tkbundle._share import guarded
+from tkbundle._guard import guarded
 
 Work = Callable[[ModuleType], None]
 

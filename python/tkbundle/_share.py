@@ -12,15 +12,15 @@ Nothing here raises: what fails is a miss, and one warning.
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, List, Optional, Sequence, Set, TypeVar
+from typing import Any, Callable, List, Optional, Sequence, Set
 
 from tkbundle import _other_root, _program, _specialisations
+from tkbundle._guard import guarded, warn
 
 LOOK_S = 2.0  # between two looks for what is new
 BATCH_LOOKS = 5  # until new entries are pushed, even if more come
@@ -29,26 +29,6 @@ MARGIN_S = 2.0  # for the end of what hangs
 MISUSED, NO_RECORD, PARTIAL = 2, 3, 4  # exit statuses
 
 _shares: "weakref.WeakSet[Share]" = weakref.WeakSet()
-_warned: Set[str] = set()
-
-V = TypeVar("V")
-
-
-def warn(what: str, reason: object) -> None:
-    """Say once that a thing fails, and each reason once."""
-    if not _warned.intersection((what, str(reason))):
-        _warned.update((what, str(reason)))
-        logging.getLogger("tkbundle").warning("tkbundle: %s: %s", what, reason)
-
-
-def guarded(what: str, work: Callable[[], V], otherwise: V) -> V:
-    """Do `work`; whatever fails there is a miss."""
-    try:
-        return work()
-    except Exception as error:  # the user's program has no part in it
-        warn(what, error)
-        return otherwise
-
 
 _last_work: List[Callable[[], None]] = []
 

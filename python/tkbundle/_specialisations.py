@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import hashlib
 import importlib
 import json
@@ -22,12 +23,19 @@ import tempfile
 from typing import (Any, Callable, Dict, Iterable, Iterator, List, Optional,
                     Tuple)
 
+from tkbundle import _imports
+
 TREE = "specialisations"
 FRAMES = 6  # between us and compile(), if others listen, too
 LIMIT = 100_000
 
 _Noted = Tuple[Any, Any, Any]  # source, options, target
 _noted: Dict[str, _Noted] = {}
+
+
+def noted() -> List[str]:
+    """The keys of all kernels until now."""
+    return list(_noted)
 
 
 def note(src: Any, options: Any, target: Any, key: str) -> None:
@@ -63,15 +71,21 @@ def listener(before: Optional[Callable[..., None]],
     return listen
 
 
-def listen_to(knobs: Any) -> None:
-    """Hear of all compiles, also where the cache manager is not ours. Since
-    Triton 3.4 there is a place for that; who stands there is told first."""
+def _listen_to(knobs: Any) -> None:
     compilation = getattr(knobs, "compilation", None)
     if compilation is not None and hasattr(compilation, "listener"):
-        compilation.listener = listener(compilation.listener, _key_of)
+        compilation.listener = listener(compilation.listener, key_of)
 
 
-def _key_of(digest: str) -> str:
+@functools.lru_cache(maxsize=None)
+def listen() -> None:
+    """Hear of all compiles, also where the cache manager is not ours: once,
+    now or when Triton is imported. Since Triton 3.4 there is a place for
+    that; who stands there is told first."""
+    _imports.when_there("triton.knobs", _listen_to)
+
+
+def key_of(digest: str) -> str:
     """The folder of a kernel, as Triton names it since 3.3."""
     return base64.b32encode(bytes.fromhex(digest)).decode().rstrip("=")
 

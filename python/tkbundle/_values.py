@@ -28,7 +28,8 @@ import weakref
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from tkbundle import _calls, _errors, _native, _program
-from tkbundle._share import MARGIN_S, guarded, warn
+from tkbundle._guard import guarded, warn
+from tkbundle._share import MARGIN_S
 
 TREE = "value"  # and what its file is called
 MEMORY = "/dev/shm"  # files there cost ten times less than on a disk
@@ -62,7 +63,7 @@ def _records(remote: ctypes.c_void_p, name: str) -> List[_native.Digest]:
     return found
 
 
-def _folder() -> "tempfile.TemporaryDirectory[str]":
+def memory_folder() -> "tempfile.TemporaryDirectory[str]":
     """A folder that goes away, in memory where that can be had."""
     return tempfile.TemporaryDirectory(
         prefix="tkbundle-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
@@ -70,7 +71,7 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
 
 def read(remote: ctypes.c_void_p, name: str, seconds: float) -> bytes:
     """The value under `name`; raises where there is none."""
-    with _folder() as place:
+    with memory_folder() as place:
         folder = os.path.join(place, TREE)
         _calls.pull(name, os.path.join(place, "kernels"), remote,
                     deadline=seconds, trees={TREE: folder}, jobs=1,
@@ -83,7 +84,7 @@ def write(remote: ctypes.c_void_p, name: str, value: bytes,
           seconds: float) -> None:
     """Let `value` be what is under `name`. Until that is done, it may be
     that nothing is."""
-    with _folder() as place:
+    with memory_folder() as place:
         folders = [os.path.join(place, one) for one in (TREE, "kernels")]
         for folder in folders:
             os.mkdir(folder)

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import sys
 from typing import Iterator, Optional, Set
 
-from tkbundle import _imports, _share, _specialisations, inductor
+from tkbundle import _share, _specialisations, inductor
 
 GROUP = "__grp__"
 ALONE = (".so", ".autotune.json")
@@ -47,12 +46,6 @@ def _keys(root: Optional[str]) -> Set[str]:
     return {path for path in found if _finished(path)}
 
 
-@functools.lru_cache(maxsize=None)
-def _listen() -> None:
-    """Hear once of what Triton compiles, now or when it is imported."""
-    _imports.when_there("triton.knobs", _specialisations.listen_to)
-
-
 @contextlib.contextmanager
 def warm(ref: str, root: Optional[str] = None, *,
          remote: Optional[str] = None, engine: Optional[str] = None,
@@ -71,7 +64,7 @@ def warm(ref: str, root: Optional[str] = None, *,
         engine = "torch"
     if root is None and engine is None:
         root = _root()
-    _listen()
+    _specialisations.listen()
     if engine == "torch" and (remote or os.environ.get("TKBUNDLE_REMOTE")):
         inductor.install(remote, wait=wait, deadline=deadline, push=push)
     share = _share.Share(

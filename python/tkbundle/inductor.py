@@ -17,11 +17,12 @@ import functools
 import hashlib
 import importlib
 import json
+import os
 import threading
 from types import ModuleType
 from typing import Any, Dict, Optional, Tuple
 
-from tkbundle import _imports, _share, _values
+from tkbundle import _artifacts, _guard, _imports, _share, _values
 
 TUNED = "torch._inductor.config.bundled_autotune_remote_cache"
 
@@ -77,7 +78,7 @@ def _hook(module: ModuleType, values: _values.Values) -> None:
     for name, kind, setting in CACHES:
         cache = getattr(module, name, None)
         if cache is None or not hasattr(cache, "backend_override_cls"):
-            _share.warn("hooks", f"this PyTorch has no {name} with a backend "
+            _guard.warn("hooks", f"this PyTorch has no {name} with a backend "
                         "that can be chosen: 2.6 and newer have")
         elif cache.backend_override_cls is None:
             cache.backend_override_cls = _backend(
@@ -107,17 +108,24 @@ def _turn_on_tuned() -> None:
         if cache.inductor_meta_from_config()["backend_hash"] is not None:
             _turn_on(TUNED)
 
-    _share.guarded("hooks", ask, None)
+    _guard.guarded("hooks", ask, None)
 
 
 def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
-            deadline: Optional[float] = None,
-            push: Optional[str] = None) -> None:
+            deadline: Optional[float] = None, push: Optional[str] = None,
+            artifacts: bool = False) -> None:
     """Put our backend behind Inductor's remote caches, once.
 
     `remote` is by default that of TKBUNDLE_REMOTE; the others are as of
-    tkbundle.warm(). Never raises, and imports nothing of PyTorch.
+    tkbundle.warm(). With `artifacts`, torch.compiler.save_cache_artifacts()
+    takes kernels along; whoever loads that must have called this, too, since
+    PyTorch drops artifacts of a type that it does not know, and all others
+    with them. Never raises, and imports nothing of PyTorch.
     """
+    if artifacts:
+        _take_artifacts()
+        if not (remote or os.environ.get("TKBUNDLE_REMOTE")):
+            return
     with _lock:
         if "inductor" in _values_of:
             return
@@ -126,6 +134,11 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
     _share.at_end(values.finish)
     _imports.when_there("torch._inductor.remote_cache",
                         lambda module: _hook(module, values))
+
+
+@functools.lru_cache(maxsize=None)
+def _take_artifacts() -> None:
+    _guard.guarded("artifacts", _artifacts.install, None)
 
 
 def report() -> _values.Counts:

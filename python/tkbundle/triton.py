@@ -22,7 +22,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 
 from triton.runtime import cache as _cache
 
-from tkbundle import _share, _specialisations
+from tkbundle import _guard, _share, _specialisations
 
 ALONE = (".so", ".autotune.json")  # such files are entries without a group
 
@@ -52,7 +52,7 @@ class _State:
             share = self.shares.get(root)
             if share is None:
                 if not self.shares:
-                    _share.guarded("hooks", self._begin, None)
+                    _guard.guarded("hooks", self._begin, None)
                 share = self.shares[root] = _share.Share(
                     root, pull_words=["--layout", "triton"])
         share.ready()
@@ -114,7 +114,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
             return
         self.key = key
         root = meant = _root()
-        self._share = _share.guarded("cache", lambda: _state.share(root), None)
+        self._share = _guard.guarded("cache", lambda: _state.share(root), None)
         if self._share is not None:
             root = self._share.root or meant
         self.cache_dir = os.path.join(root, key)
@@ -159,7 +159,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
                 file.write(content)
             os.replace(staged, path)
         if filename.endswith(ALONE):
-            _share.guarded("push", self._note, None)
+            _guard.guarded("push", self._note, None)
         return path
 
     def put_group(self, filename: str, group: Dict[str, str]) -> str:
@@ -168,7 +168,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
             _state.compiled += 1
             if self._begun:
                 _state.seconds += time.perf_counter() - self._begun
-            _share.guarded("push", self._note, None)
+            _guard.guarded("push", self._note, None)
         return path
 
     def _note(self) -> None:
@@ -178,7 +178,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
     def _note_use(self) -> None:
         share = self._share
         if share is not None:
-            _share.guarded("push", lambda: share.use(self.key), None)
+            _guard.guarded("push", lambda: share.use(self.key), None)
 
 
 def _read_group(folder: str, filename: str) -> Dict[str, str]:

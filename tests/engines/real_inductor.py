@@ -5,7 +5,9 @@ compiled is a hit in another one, by Inductor's own remote caches on our remotes
 
     real_inductor.py TKBUNDLE PYTHON [WORK_DIR]
 
-PYTHON has torch. It makes C++ there, with g++. The last line counts the checks.
+Since PyTorch 2.7 also that what torch.compiler.save_cache_artifacts() gives holds
+kernels: those of Inductor, for which real ones of a fixture stand, and one that
+Triton itself compiles. PYTHON has torch. It makes C++ there, with g++. The last line counts the checks.
 """
 
 import json
@@ -38,6 +40,39 @@ print(json.dumps({
     "result": hashlib.sha256(repr(result.tolist()).encode()).hexdigest()}))
 """
 
+ARTIFACTS = """\
+import json, os, shutil, sys
+import tkbundle.inductor
+tkbundle.inductor.install(artifacts=True)
+import torch
+from torch._dynamo.utils import counters
+verb, file_name, source, support = sys.argv[1:]
+if verb == "load":
+    with open(file_name, "rb") as file:
+        info = torch.compiler.load_cache_artifacts(file.read())
+torch.manual_seed(2026)
+with torch.no_grad():
+    torch.compile(torch.nn.Linear(64, 64).eval())(torch.ones(8, 64))
+from torch._inductor.triton_bundler import TritonBundler, triton_cache_dir
+from triton import knobs
+if verb == "save":
+    shutil.copytree(source, triton_cache_dir(0), dirs_exist_ok=True)
+    TritonBundler.begin_compile()
+    for key in os.listdir(source):
+        TritonBundler.put(key, 0)
+    TritonBundler.collect()
+    sys.path.insert(0, support)
+    from triton_kernel import use_driver, want
+    use_driver()
+    want(4)
+    saved, info = torch.compiler.save_cache_artifacts()
+    with open(file_name, "wb") as file:
+        file.write(saved)
+print(json.dumps({
+    "ours": len(info.artifacts["tkbundle"]), "root": triton_cache_dir(0),
+    "plain_root": knobs.cache.dir, "hits": counters["inductor"]["fxgraph_cache_hit"]}))
+"""
+
 counts = {True: 0, False: 0}
 
 
@@ -50,20 +85,21 @@ class Machines:
     """Homes below one folder, and a remote that they share."""
 
     def __init__(self, program, python, work):
-        self.library = os.path.dirname(os.path.abspath(program))
+        self.program = os.path.abspath(program)
+        self.library = os.path.dirname(self.program)
         self.python = os.path.abspath(python)
         self.work = work
 
-    def start(self, home, remote, **more):
+    def start(self, home, remote, program=PROGRAM, words=()):
         home = os.path.join(self.work, home)
         os.makedirs(home)
         done = subprocess.run(
-            [self.python, "-W", "ignore", "-c", PROGRAM], timeout=600, check=False,
+            [self.python, "-W", "ignore", "-c", program, *words], timeout=600, check=False,
             env={"HOME": home, "TMPDIR": home, "PATH": os.environ["PATH"],
                  "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1",
                  "PYTHONPATH": os.path.join(TREE, "python"),
                  "TKBUNDLE_LIBRARY": self.library, "TKBUNDLE_CONFIG": "/dev/null",
-                 "TKBUNDLE_WAIT": "30s", "TKBUNDLE_REMOTE": remote, **more},
+                 "TKBUNDLE_WAIT": "30s", "TKBUNDLE_REMOTE": remote},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         lines = [line for line in done.stdout.decode().splitlines()
                  if line.startswith("{")]
@@ -85,11 +121,41 @@ class Machines:
               and warm["remote_hits"] == 2)
         check(f"{name}: the same result", warm["result"] == cold["result"])
         check(f"{name}: no warning", cold["warnings"] + warm["warnings"] == 0)
+        return cold["version"]
 
     def measure_dead(self):
         dead = self.start("dead", "redis://127.0.0.1:1")
         check("a dead remote: the graph is compiled", dead["misses"] == 1)
         check("a dead remote: one warning", dead["warnings"] == 1)
+
+
+    def measure_artifacts(self):
+        source = os.path.join(self.work, ".triton", "cache")
+        subprocess.run(
+            ["tar", "-xzf", os.path.join(TREE, "fixtures", "triton-3.6.0-cpu.tar.gz"),
+             "-C", self.work], check=True)
+        words = (os.path.join(self.work, "artifacts"), source,
+                 os.path.join(TREE, "tests", "support"))
+        saved = self.start("saving", "", ARTIFACTS, ("save", *words))
+        loaded = self.start("loading", "", ARTIFACTS, ("load", *words))
+        check("artifacts: two of them are bundles, of Inductor and of Triton",
+              (saved["ours"], loaded["ours"]) == (2, 2))
+        check("artifacts: elsewhere the graph is a hit", loaded["hits"] == 1)
+        check("artifacts: the kernels of Inductor are on disk there",
+              kernels(loaded["root"]) == kernels(source))
+        check("artifacts: the kernel of Triton is",
+              len(kernels(loaded["plain_root"])) == 1
+              and kernels(loaded["plain_root"]) == kernels(saved["plain_root"]))
+        check("artifacts: all of them are whole", all(subprocess.run(
+            [self.program, "verify", root], stdout=subprocess.DEVNULL,
+            check=False).returncode == 0
+            for root in (loaded["plain_root"],
+                         os.path.dirname(os.path.dirname(loaded["root"])))))
+        check("artifacts: no warning", saved["warnings"] + loaded["warnings"] == 0)
+
+
+def kernels(root):
+    return sorted(set(os.listdir(root)) - {".tkbundle"})
 
 
 def redis(folder):
@@ -107,9 +173,11 @@ def main():
     server, url = redis(work)
     try:
         machines = Machines(sys.argv[1], sys.argv[2], work)
-        machines.measure("redis", url)
+        version = machines.measure("redis", url)
         machines.measure("folder", os.path.join(work, "remote"))
         machines.measure_dead()
+        if not version.startswith("2.6."):
+            machines.measure_artifacts()
     finally:
         server.terminate()
         server.wait()

@@ -18,6 +18,7 @@ import starts  # noqa: E402,F401  pylint: disable=unused-import
 import outages  # noqa: E402,F401  pylint: disable=unused-import
 import graphs  # noqa: E402,F401  pylint: disable=unused-import
 import notes  # noqa: E402,F401  pylint: disable=unused-import
+import artifacts  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":
     sys.exit(scene.main(os.path.realpath(sys.argv[1]),

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fails is a miss and one warning, and nothing that a program must handle."""
+
+from __future__ import annotations
+
+import logging
+from typing import Callable, Set, TypeVar
+
+_warned: Set[str] = set()
+
+V = TypeVar("V")
+
+
+def warn(what: str, reason: object) -> None:
+    """Say once that a thing fails, and each reason once."""
+    if not _warned.intersection((what, str(reason))):
+        _warned.update((what, str(reason)))
+        logging.getLogger("tkbundle").warning("tkbundle: %s: %s", what, reason)
+
+
+def guarded(what: str, work: Callable[[], V], otherwise: V) -> V:
+    """Do `work`; whatever fails there is a miss."""
+    try:
+        return work()
+    except Exception as error:  # the user's program has no part in it
+        warn(what, error)
+        return otherwise
