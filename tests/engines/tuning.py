@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was tuned is used only on the GPU and the driver that it was tuned on."""
+import functools
+import hashlib
 import json
 import os
+import re
 import shutil
 
 from machines import VLLM, Machine, contents, read, write
@@ -154,6 +157,51 @@ def _(scene):
         else:
             machine.document("emit", scene.path("a.tkb"), env=H200)
         equal(read(machine.path(PLAN)), b'{"plan": 39}')
+
+
+VERSION = re.compile(rb',\["[0-9a-f]{64}",\d+\]')
+
+
+def edit_record(scene, edit):
+    """Put another record in the place of the ref's only one."""
+    folder = scene.path("remote", "ref", "a,b")
+    (name,) = os.listdir(folder)
+    text = edit(read(os.path.join(folder, name)))
+    os.remove(os.path.join(folder, name))
+    write(os.path.join(folder, hashlib.sha256(text).hexdigest()), text)
+
+
+@test("a record that tells no versions is read, and is older than any that does")
+def _(scene):
+    first = first_machine(scene)
+    first.push(env=H200)
+    edit_record(scene, lambda text: VERSION.sub(b"", text))
+    equal(Machine(scene, "second").pull(env=H200)["emitted"], 37)
+    # Of the other six, whose files have no time, nobody knows either.
+    equal(first.push(env=H200)["pushed"], 2)
+    equal(first.push(env=H200)["pushed"], 0)
+
+
+@test("a record whose version makes no sense is no record, and verify says why")
+def _(scene):
+    first = first_machine(scene)
+    digest = b'"' + b"0" * 64 + b'"'
+    rows = ((b',["00",1]', "a digest is not 64 digits"),
+            (b',"x"', "a version is no list"),
+            (b",[" + digest + b",-1]", "a negative number"),
+            (b",[" + digest + b",1,1]", "a version has too many parts"),
+            (b",[" + digest + b"]", "a number is missing"))
+    for number, (bad, said) in enumerate(rows):
+        shutil.rmtree(scene.path("remote"), ignore_errors=True)
+        first.push(env=H200)
+        edit_record(scene, functools.partial(VERSION.sub, bad, count=1))
+        machine = Machine(scene, f"m{number}")
+        ended = machine.verb("pull", "--remote", scene.remote, "a/b", env=H200,
+                             status=None)
+        require(ended.status != 0, bad, ended.err)
+        equal(contents(machine.home), {})
+        ended = scene.tkbundle("verify", "--remote", scene.remote)
+        require(ended.status != 0 and said in ended.err, bad, ended.err)
 
 
 @test("timings of Triton's autotuner are for one GPU, too; those of nobody knows "
