@@ -38,6 +38,7 @@ struct tkb_engine_rule {
 	const char *style; /**< of paths in such a file, as "json"; or "" */
 	bool is_last;      /**< it names others of its unit */
 	bool has_secrets;  /**< they are hidden */
+	bool is_tuned;     /**< a unit for one GPU and its driver */
 };
 
 /** A variable that makes what an engine asks for the same on each machine. */

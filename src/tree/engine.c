@@ -299,6 +299,7 @@ static bool show_rules(struct tkb_arena *arena, struct root *root)
 			                 : word_of(style_word(rule->style)),
 			.is_last = rule->is_last != 0,
 			.has_secrets = rule->has_secrets != 0,
+			.is_tuned = rule->is_tuned != 0,
 		};
 	}
 	return root->shown != NULL;

@@ -212,6 +212,29 @@ def _(scene):
     equal(leftovers(scene), [])
 
 
+@test("--tree NAME:KIND=PATH packs a folder by the rules that a profile has")
+def _(scene):
+    home = unpack(scene, VLLM)
+    tree = os.path.join(home, ".cache", "vllm")
+    for kind in ("mine:vllm", "mine:plain"):
+        equal(take(scene, VLLM, "--tree", f"{kind}=.cache/vllm"),
+              collect(scene, "--tree", f"{kind}={tree}"), kind)
+    # It counts more than the rules of the engine's own tree of that name.
+    equal(take(scene, VLLM, "--engine", "vllm", "--tree",
+               "vllm:plain=.cache/vllm/modelinfos", "--tree",
+               "more:vllm=.cache/vllm/torch_compile_cache"),
+          collect(scene, os.path.join(home, ".triton", "cache"),
+                  "--tree", f"vllm:plain={tree}/modelinfos", "--tree",
+                  f"more:vllm={tree}/torch_compile_cache"))
+    for words, told in (
+            (("--tree", "a:b=.cache"),
+             "no profile of an engine has trees of kind 'b'"),
+            (("--tree", "a=.cache", "--tree", "a:vllm=.triton"),
+             "there are two trees 'a'")):
+        ended = scene.tkbundle("import", VLLM, *words, "-o", "a.tkb")
+        equal((ended.status, ended.err), (2, f"tkbundle: {told}\n"))
+
+
 @test("two caches of one engine are named, and one can be chosen")
 def _(scene):
     home = unpack(scene, VLLM)
@@ -282,12 +305,11 @@ def held(scene, *words):
     scene.started.append(started)
     started.stdin.write(read(TRITON)[:20000])
     started.stdin.flush()
-    wait_until(lambda: any(
+    children = f"/proc/{started.pid}/task/{started.pid}/children"
+    wait_until(lambda: read(children) and any(
         glob.glob(scene.path(name, "files", "*", "*"), include_hidden=True)
         for name in leftovers(scene)), "what is unpacked")
-    children = f"/proc/{started.pid}/task/{started.pid}/children"
-    with open(children, encoding="ascii") as file:
-        return started, int(file.read())
+    return started, int(read(children))
 
 
 @test("a signal ends an import, which leaves nothing")
@@ -311,6 +333,27 @@ def _(scene):
           "9\n")
     equal(leftovers(scene), [])
     require(not os.path.exists(scene.path("a.tkb")))
+
+
+@test("what a killed import leaves, the next one removes, and nothing that is "
+      "in use")
+def _(scene):
+    killed, child = held(scene)
+    left = leftovers(scene)
+    killed.kill()
+    killed.wait(TIMEOUT_S)
+    wait_until(lambda: not os.path.exists(f"/proc/{child}"), "its end")
+    equal(leftovers(scene), left)
+    os.mkdir(scene.path(".tkbundle-archive.d"), 0)
+    living, _ = held(scene)
+    require(not set(left) & set(leftovers(scene)), leftovers(scene))
+    equal(len(leftovers(scene)), 1 if os.geteuid() == 0 else 2)
+    take_beside = scene.tkbundle("import", TRITON, "-o", "b.tkb")
+    equal(take_beside.status, 0, take_beside.err)
+    living.stdin.write(read(TRITON)[20000:])
+    living.stdin.close()
+    equal(living.wait(TIMEOUT_S), 0)
+    equal(read(scene.path("a.tkb")), read(scene.path("b.tkb")))
 
 
 @test("a deadline ends an import, which leaves nothing")

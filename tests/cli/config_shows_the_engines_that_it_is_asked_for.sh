@@ -15,6 +15,7 @@ cat >engines/mine.json <<'FILE'
    "rules": [{"path": "graphs/*", "is": "unit"},
              {"path": "graphs/*/index.json", "style": "json", "last": 1},
              {"path": "keys.txt", "style": "text", "secrets": 1},
+             {"path": "tuned/*", "tuned": 1},
              {"path": "logs", "is": "leave"}]}],
  "outside": [{"name": "mine-package", "package": "mine", "places": []}],
  "set": [["MINE_CONFIG", "/etc/mine", ".config/mine"],

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Versions of engines, and the refs that have them."""
+import json
 import os
+import sys
 
 from machines import write
 from scene import equal, require, test
@@ -104,3 +106,58 @@ def _(scene):
     require(not any("TKBUNDLE_REF" in line for line in lines), lines)
     require("'engine-ref' wants" in told(
         scene, vllm, "serve", "x", TKBUNDLE_ENGINE_REF="{gpu}")[-1])
+
+
+@test("the Python that a script names is asked where Triton's ptxas and "
+      "packages are")
+def _(scene):
+    install(scene, "venv", script="serve")
+    python = scene.path("venv", "bin", "python3")
+    packages = scene.path("venv", "lib", "python3.12", "site-packages")
+    triton = os.path.join(packages, "triton")
+    ptxas = os.path.join(triton, "backends", "nvidia", "bin", "ptxas")
+    write(ptxas, "#!/bin/sh\n")
+    os.chmod(ptxas, 0o755)
+    write(os.path.join(triton, "__init__.py"), "")
+    write(scene.path("engines", "mine.json"), json.dumps({
+        "engine": "mine", "package": "mine", "versions": [],
+        "commands": ["serve"], "models": [], "ptxas": 1,
+        "roots": [{"name": "mine", "variable": "", "rules": [],
+                   "places": [["HOME", "/mine"]]}],
+        "outside": [{"name": "t", "package": "triton", "places": []}],
+        "set": []}))
+    # A Python that alone finds what lies beside it.
+    write(python, f"#!/bin/sh\nPYTHONPATH={packages} "
+          f"exec {sys.executable} -S \"$@\"\n")
+    os.chmod(python, 0o755)
+    env = {"TKBUNDLE_ENGINES": scene.path("engines")}
+    script = scene.path("venv", "bin", "serve")
+    search = {"PATH": os.path.dirname(script) + ":" + os.environ["PATH"]}
+
+    for head in (f"#!{python}\n", "#!/usr/bin/env python3\n",
+                 f"#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n"):
+        write(script, head)
+        for command in (script, "serve"):
+            lines = told(scene, command, **env, **search)
+            require(f"set TRITON_PTXAS_PATH={ptxas}" in lines, head, lines)
+            require(f"set TKBUNDLE_PYTHON={python}" in lines, head, lines)
+    # What the user has set stays.
+    lines = told(scene, script, TRITON_PTXAS_PATH="/own",
+                 TKBUNDLE_PYTHON="/bin/false", **env)
+    require(not any("PTXAS" in line or "PYTHON" in line for line in lines),
+            lines)
+
+
+@test("config --engine names the Python that is asked")
+def _(scene):
+    vllm = install(scene, "venv", "vllm-0.24.0", script="vllm")
+    python = scene.path("venv", "bin", "python3")
+    path = os.path.dirname(vllm) + ":" + os.environ["PATH"]
+    for engine, env, named in (
+            ("vllm", {"PATH": path}, python),
+            ("vllm", {"PATH": path, "TKBUNDLE_PYTHON": "/bin/sh"}, "/bin/sh"),
+            ("vllm", {"TKBUNDLE_PYTHON": "no/python"}, None)):
+        ended = scene.tkbundle("config", "--engine", engine, "--json",
+                               env={"PYTHONNOUSERSITE": "1", **env})
+        equal(ended.status, 0, ended.err)
+        equal(json.loads(ended.out)["engines"][0]["python"], named)

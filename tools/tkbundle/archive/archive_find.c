@@ -53,7 +53,8 @@ void archive_found_release(struct archive_found *found)
 static int alloc_lists(struct archive_found *out, struct tkb_error *err)
 {
 	out->kernels = calloc(KERNELS_LIMIT, sizeof(*out->kernels));
-	out->trees.engines = calloc(ENGINES_LIMIT, sizeof(*out->trees.engines));
+	out->trees.engines = calloc(ENGINES_LIMIT + TREES_LIMIT,
+	                            sizeof(*out->trees.engines));
 	out->trees.items = calloc(TREES_LIMIT, sizeof(*out->trees.items));
 	out->trees.texts = calloc(TEXTS_LIMIT, sizeof(*out->trees.texts));
 	return out->kernels != NULL && out->trees.engines != NULL &&
@@ -327,7 +328,7 @@ static int look_for_all(struct finder *finder, struct tkb_error *err)
 }
 
 /*
- * --tree NAME=PATH
+ * --tree NAME=PATH or NAME:KIND=PATH
  */
 
 /* Relative, and below the archive's own folder? */
@@ -338,12 +339,41 @@ static bool is_below(const char *path)
 	       !text_ends_with(path, "/..");
 }
 
-/* The folder of an engine, with its rules, or one without. */
+/*
+ * Want the tree that NAME or NAME:KIND asks for, in `path`: with the rules of KIND,
+ * or of the engine that has such a tree, or without.
+ */
+static int want_given(struct finder *finder, char *text, const char *path,
+                      struct tkb_error *err)
+{
+	const struct tkb_tree_rules *rules = NULL;
+	const bool has_kind = strchr(text, ':') != NULL;
+	struct wanted *wanted;
+	int rc;
+
+	rc = trees_split_kind(&finder->out->trees, text, &rules, err);
+	if (rc != 0)
+		return rc;
+	want(finder, text, rules, NULL);
+	wanted = find_wanted(finder, text);
+	if (wanted == NULL)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are more than %d trees", TREES_LIMIT);
+	if (wanted->is_given)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are two trees '%.200s'", text);
+	if (has_kind)
+		wanted->rules = rules;
+	wanted->is_given = true;
+	wanted->path = path;
+	return 0;
+}
+
+/* Both texts of what is given live as long as what was found. */
 static int add_given(struct finder *finder, const char *text,
                      struct tkb_error *err)
 {
 	const char *equals = strchr(text, '=');
-	struct wanted *known;
 	struct stat status;
 	char *path = NULL;
 	char *name;
@@ -351,8 +381,8 @@ static int add_given(struct finder *finder, const char *text,
 	if (equals == NULL || equals == text || equals[1] == '\0' ||
 	    !is_below(equals + 1))
 		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%.200s' is not NAME=PATH, with a path in "
-		                 "the archive",
+		                 "'%.200s' is not NAME=PATH or "
+		                 "NAME:KIND=PATH, with a path in the archive",
 		                 text);
 	name = keep(finder, strndup(text, (size_t)(equals - text)));
 	if (asprintf(&path, "%s/%s", finder->folder, equals + 1) < 0)
@@ -364,13 +394,7 @@ static int add_given(struct finder *finder, const char *text,
 		return cli_error(err, TKB_MISS,
 		                 "the archive holds no folder '%.200s'",
 		                 equals + 1);
-	want(finder, name, NULL, NULL);
-	known = find_wanted(finder, name);
-	if (known == NULL)
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "there are more than %d trees", TREES_LIMIT);
-	known->is_given = true;
-	return place(finder, known, path, err);
+	return want_given(finder, name, path, err);
 }
 
 /*

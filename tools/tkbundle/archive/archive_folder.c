@@ -7,13 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/fd.h"
+#include "cli/text.h"
 
-#define NAME ".tkbundle-archive.XXXXXX"
+#define PREFIX ".tkbundle-archive."
+#define NAME PREFIX "XXXXXX"
+
+enum {
+	TRIES = 100
+};
 
 /* The folder that `output` is in: its length, "" being the present one. */
 static size_t folder_length(const char *output)
@@ -41,29 +48,6 @@ static int fail(const char *path, struct tkb_error *err)
 	                 strerror(errno));
 }
 
-int archive_folder_make(const char *output, struct archive_folder *out,
-                        struct tkb_error *err)
-{
-	char *path = NULL;
-
-	if (format_path(output, &path) < 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	if (mkdtemp(path) == NULL) {
-		(void)fail(path, err);
-		free(path);
-		return TKB_ERR_IO;
-	}
-	out->path = realpath(path, NULL);
-	free(path);
-	if (out->path == NULL ||
-	    asprintf(&out->files, "%s/files", out->path) < 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	if (mkdir(out->files, 0700) < 0)
-		return fail(out->files, err);
-	out->fd = open(out->files, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return out->fd < 0 ? fail(out->files, err) : 0;
-}
-
 static void remove_all(char *path)
 {
 	char *const paths[] = { path, NULL };
@@ -80,11 +64,108 @@ static void remove_all(char *path)
 		(void)fts_close(walk);
 }
 
+/*
+ * Those of killed commands
+ */
+
+/* Open the folder `path` of ours and lock it; -1: it is not ours, or in use. */
+static int lock(const char *path)
+{
+	const int fd =
+		open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	fd_close(&fd);
+	return -1;
+}
+
+/* Remove what nobody holds in the folder that `path` is in. */
+static void remove_abandoned(const char *path)
+{
+	TKB_AUTO(text_free)
+	char *parent = strndup(path, strlen(path) - strlen(NAME));
+	TKB_AUTO(folder_close)
+	DIR *items = parent == NULL ? NULL
+	                            : opendir(parent[0] != '\0' ? parent : ".");
+	const struct dirent *item;
+
+	while (items != NULL && (item = readdir(items)) != NULL) {
+		TKB_AUTO(text_free) char *left = NULL;
+		TKB_AUTO(fd_close) int fd = -1;
+
+		if (strncmp(item->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+		    asprintf(&left, "%s%s", parent, item->d_name) < 0) {
+			left = NULL;
+			continue;
+		}
+		fd = lock(left);
+		if (fd >= 0)
+			remove_all(left);
+	}
+}
+
+/*
+ * Make and lock the folder `path`, a pattern of mkdtemp(). Before it is locked,
+ * another command may take it for abandoned: then there is a next one.
+ */
+static int make_locked(char *path, int *out)
+{
+	const size_t length = strlen(path) - strlen("XXXXXX");
+	struct stat status = { .st_nlink = 0 };
+
+	for (int i = 0; i < TRIES; i++) {
+		TKB_AUTO(fd_close) int fd = -1;
+
+		(void)memcpy(path + length, "XXXXXX", strlen("XXXXXX"));
+		if (mkdtemp(path) == NULL)
+			return -1;
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0 ||
+		    (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK))
+			continue;
+		if (fstat(fd, &status) == 0 && status.st_nlink != 0) {
+			*out = fd;
+			fd = -1;
+			return 0;
+		}
+	}
+	errno = EAGAIN;
+	return -1;
+}
+
+int archive_folder_make(const char *output, struct archive_folder *out,
+                        struct tkb_error *err)
+{
+	char *path = NULL;
+
+	if (format_path(output, &path) < 0)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	remove_abandoned(path);
+	if (make_locked(path, &out->lock_fd) < 0) {
+		(void)fail(path, err);
+		free(path);
+		return TKB_ERR_IO;
+	}
+	out->path = realpath(path, NULL);
+	free(path);
+	if (out->path == NULL ||
+	    asprintf(&out->files, "%s/files", out->path) < 0)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	if (mkdir(out->files, 0700) < 0)
+		return fail(out->files, err);
+	out->fd = open(out->files, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return out->fd < 0 ? fail(out->files, err) : 0;
+}
+
 void archive_folder_remove(struct archive_folder *folder)
 {
 	fd_close(&folder->fd);
 	if (folder->path != NULL)
 		remove_all(folder->path);
+	fd_close(&folder->lock_fd);
 	free(folder->path);
 	free(folder->files);
 	*folder = (struct archive_folder)ARCHIVE_FOLDER_NONE;

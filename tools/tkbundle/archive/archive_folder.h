@@ -12,16 +12,18 @@ struct archive_folder {
 	char *path;  /* owned; absolute; NULL: none */
 	char *files; /* owned; its path */
 	int fd;      /* owned; of `files`; -1: none */
+	int lock_fd; /* owned; of `path`, which is locked; -1: none */
 };
 
 #define ARCHIVE_FOLDER_NONE                                                    \
 	{                                                                      \
-		.fd = -1                                                       \
+		.fd = -1, .lock_fd = -1                                        \
 	}
 
 /*
  * Make one: in $TMPDIR, else beside `output`, whose disk has room for it, else, where
- * that is NULL or standard output, in /tmp.
+ * that is NULL or standard output, in /tmp. Folders that killed commands have left in
+ * the same place are removed: nobody holds their lock.
  *
  * @param out  released by the caller
  */

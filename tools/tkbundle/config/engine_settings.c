@@ -151,24 +151,31 @@ static void make_setting(const struct tkb_engine_setting *setting, bool has_old,
 }
 
 /* Workers of Inductor and their parent would use two, and so ask for two keys. */
-static void set_ptxas(const char *command, bool has_old,
+static void set_ptxas(const char *command, const char *engine, bool has_old,
                       const struct engine_settings_visitor *visitor)
 {
 	static const char name[] = "TRITON_PTXAS_PATH";
-	char path[ENGINE_PATH_SIZE];
+	char python[PYTHON_PATH_SIZE];
+	char path[ENGINE_PATH_SIZE] = "";
+	char why[ENGINE_PATH_SIZE] = "no Python is found";
 
 	if (cli_variable(name) != NULL) {
 		visitor->visit(visitor->self, name, NULL, user_has_set_it);
 		return;
 	}
-	engine_program_find("triton/backends/nvidia/bin/ptxas", command, path,
-	                    sizeof(path));
+	if (python_find(command, engine, python)) {
+		engine_program_find("triton/backends/nvidia/bin/ptxas", command,
+		                    engine, path, sizeof(path));
+		(void)snprintf(why, sizeof(why), "%s%.4000s",
+		               path[0] != '\0'
+		                       ? "Triton's own, for all processes, by "
+		                       : "no Triton with a ptxas is known to ",
+		               python);
+	}
 	if (path[0] != '\0')
-		set_for_keys(name, path, "Triton's own, for all processes",
-		             has_old, visitor);
+		set_for_keys(name, path, why, has_old, visitor);
 	else
-		visitor->visit(visitor->self, name, NULL,
-		               "no Triton with a ptxas is found");
+		visitor->visit(visitor->self, name, NULL, why);
 }
 
 /* Do graphs lie where the engine looks by itself? */
@@ -196,8 +203,6 @@ void engine_settings_list(const struct tkb_engine *engine,
 	for (size_t i = 0; i < tkb_engine_setting_count(engine); i++)
 		make_setting(tkb_engine_setting(engine, i), has_old, visitor);
 	if (tkb_engine_needs_ptxas(engine))
-		set_ptxas(args_operand(where->args, 0) != NULL
-		                  ? args_operand(where->args, 0)
-		                  : tkb_engine_name(engine),
+		set_ptxas(args_operand(where->args, 0), tkb_engine_name(engine),
 		          has_old, visitor);
 }

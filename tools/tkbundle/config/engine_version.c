@@ -2,103 +2,17 @@
 #include "config/engine_version.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/fd.h"
 #include "config/python.h"
 
 enum {
-	PATH_SIZE = 4096,
-	HEAD_SIZE = 1024 /* of a script */
+	PATH_SIZE = 4096
 };
-
-/*
- * Which Python
- */
-
-static const char *last_part(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
-static bool is_python(const char *path)
-{
-	return strncmp(last_part(path), "python", strlen("python")) == 0;
-}
-
-/* The file that a shell would run for `name`. */
-static bool find_program(const char *name, char out[PATH_SIZE])
-{
-	const char *folders = cli_variable("PATH");
-
-	if (strchr(name, '/') != NULL)
-		return snprintf(out, PATH_SIZE, "%s", name) < PATH_SIZE &&
-		       access(out, X_OK) == 0;
-	while (folders != NULL && *folders != '\0') {
-		const size_t length = strcspn(folders, ":");
-
-		if (length != 0 && length < PATH_SIZE &&
-		    snprintf(out, PATH_SIZE, "%.*s/%s", (int)length, folders,
-		             name) < PATH_SIZE &&
-		    access(out, X_OK) == 0)
-			return true;
-		folders += length;
-		folders += *folders == ':';
-	}
-	return false;
-}
-
-/* The first word of `line` that is a Python's, cut off; NULL: there is none. */
-static char *python_word(char *line)
-{
-	char *word;
-
-	do {
-		word = strsep(&line, " \t'\"");
-	} while (word != NULL && !is_python(word));
-	return word;
-}
-
-/*
- * The Python that the script `path` names in its first line. Where that would be too
- * long, pip has /bin/sh there, and in the second line a Python that it becomes.
- */
-static bool find_interpreter(const char *path, char out[PATH_SIZE])
-{
-	TKB_AUTO(fd_close)
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char head[HEAD_SIZE];
-	char *rest = head + 2;
-	char *word;
-	ssize_t size;
-
-	size = fd < 0 ? -1 : fd_read(fd, head, sizeof(head) - 1);
-	if (size < 2 || strncmp(head, "#!", 2) != 0)
-		return false;
-	head[size] = '\0';
-	word = python_word(strsep(&rest, "\n"));
-	if (word == NULL && rest != NULL &&
-	    strncmp(rest, "'''exec'", strlen("'''exec'")) == 0)
-		word = python_word(strsep(&rest, "\n"));
-	return word != NULL && find_program(word, out);
-}
-
-static bool find_python(const char *command, char out[PATH_SIZE])
-{
-	char path[PATH_SIZE];
-
-	if (command != NULL && !is_python(command) &&
-	    find_program(command, path) && find_interpreter(path, out))
-		return true;
-	return find_program(python_of(command), out);
-}
 
 /*
  * Where its packages are
@@ -190,7 +104,7 @@ static void search_prefix(const struct search *search, const char *prefix)
 			const bool is_shared =
 				strcmp(item->d_name, "python3") == 0;
 
-			if (!is_python(item->d_name) ||
+			if (!python_is_name(item->d_name) ||
 			    (!is_shared && strchr(search->name, '.') != NULL &&
 			     strcmp(item->d_name, search->name) != 0))
 				continue;
@@ -248,17 +162,19 @@ static void search_variables(const struct search *search)
 		search_prefix(search, path);
 }
 
-/* Search where the Python of `command` does. */
-static void search_python(struct search *search, const char *command)
+/* Search where the Python of `command` or of the engine does. */
+static void search_python(struct search *search, const char *command,
+                          const char *engine)
 {
-	char program[PATH_SIZE];
+	char program[PYTHON_PATH_SIZE];
 	char real[PATH_MAX];
 
 	search->found[0] = '\0';
-	if (!find_python(command, program) || realpath(program, real) == NULL)
+	if (!python_find(command, engine, program) ||
+	    realpath(program, real) == NULL)
 		return;
 	(void)snprintf(search->name, sizeof(search->name), "%.31s",
-	               last_part(real));
+	               strrchr(real, '/') + 1);
 	search_variables(search);
 	search_program(search, program);
 	search_program(search, real);
@@ -274,20 +190,18 @@ void engine_version_find(const struct tkb_engine *engine, const char *command,
 
 	out[0] = '\0';
 	if (search.wanted[0] != '\0')
-		search_python(&search, command != NULL
-		                               ? command
-		                               : tkb_engine_name(engine));
+		search_python(&search, command, tkb_engine_name(engine));
 }
 
-void engine_program_find(const char *path, const char *command, char *out,
-                         size_t size)
+void engine_program_find(const char *path, const char *command,
+                         const char *engine, char *out, size_t size)
 {
 	struct search search = { .look = look_for_file,
 		                 .wanted = path,
 		                 .found = out,
 		                 .found_size = size };
 
-	search_python(&search, command);
+	search_python(&search, command, engine);
 }
 
 /*

@@ -21,19 +21,18 @@ enum {
 };
 
 /*
- * The version for the Python that `command` is or that its first line names, for
- * that of the program called as the engine where `command` is NULL, or else for
- * python_of(). "" where none is found.
+ * The version for the Python of `command`, or NULL, as python_find() tells. "" where
+ * none is found.
  */
 void engine_version_find(const struct tkb_engine *engine, const char *command,
                          char out[ENGINE_VERSION_SIZE]);
 
 /*
- * The program that lies at `path` below a folder of packages of the same Python, as
+ * The program that lies at `path` below a folder of packages of that Python, as
  * "triton/backends/nvidia/bin/ptxas". "" where none is found.
  */
-void engine_program_find(const char *path, const char *command, char *out,
-                         size_t size);
+void engine_program_find(const char *path, const char *command,
+                         const char *engine, char *out, size_t size);
 
 /* Was the profile checked with it? One that names no versions leaves that open. */
 bool engine_version_is_checked(const struct tkb_engine *engine,

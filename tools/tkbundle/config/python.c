@@ -10,21 +10,107 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fd.h"
 
 enum {
-	ARGUMENTS_LIMIT = 64
+	ARGUMENTS_LIMIT = 64,
+	HEAD_SIZE = 1024 /* of a script */
 };
 
-const char *python_of(const char *name)
+/*
+ * Which Python
+ */
+
+bool python_is_name(const char *path)
 {
-	const char *const slash = name == NULL ? NULL : strrchr(name, '/');
+	const char *const slash = strrchr(path, '/');
+
+	return strncmp(slash != NULL ? slash + 1 : path, "python",
+	               strlen("python")) == 0;
+}
+
+/* The file that a shell would run for `name`. */
+static bool find_program(const char *name, char out[PYTHON_PATH_SIZE])
+{
+	const char *folders = cli_variable("PATH");
+
+	if (strchr(name, '/') != NULL)
+		return snprintf(out, PYTHON_PATH_SIZE, "%s", name) <
+		               PYTHON_PATH_SIZE &&
+		       access(out, X_OK) == 0;
+	while (folders != NULL && *folders != '\0') {
+		const size_t length = strcspn(folders, ":");
+
+		if (length != 0 && length < PYTHON_PATH_SIZE &&
+		    snprintf(out, PYTHON_PATH_SIZE, "%.*s/%s", (int)length,
+		             folders, name) < PYTHON_PATH_SIZE &&
+		    access(out, X_OK) == 0)
+			return true;
+		folders += length;
+		folders += *folders == ':';
+	}
+	return false;
+}
+
+/* The first word of `line` that is a Python's, cut off; NULL: there is none. */
+static char *python_word(char *line)
+{
+	char *word;
+
+	do {
+		word = strsep(&line, " \t'\"");
+	} while (word != NULL && !python_is_name(word));
+	return word;
+}
+
+/*
+ * The Python that the script `path` names in its first line. Where that would be too
+ * long, pip has /bin/sh there, and in the second line a Python that it becomes.
+ */
+static bool find_interpreter(const char *path, char out[PYTHON_PATH_SIZE])
+{
+	TKB_AUTO(fd_close)
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char head[HEAD_SIZE];
+	char *rest = head + 2;
+	char *word;
+	ssize_t size;
+
+	size = fd < 0 ? -1 : fd_read(fd, head, sizeof(head) - 1);
+	if (size < 2 || strncmp(head, "#!", 2) != 0)
+		return false;
+	head[size] = '\0';
+	word = python_word(strsep(&rest, "\n"));
+	if (word == NULL && rest != NULL &&
+	    strncmp(rest, "'''exec'", strlen("'''exec'")) == 0)
+		word = python_word(strsep(&rest, "\n"));
+	return word != NULL && find_program(word, out);
+}
+
+static bool find_of_script(const char *name, char out[PYTHON_PATH_SIZE])
+{
+	char path[PYTHON_PATH_SIZE];
+
+	return find_program(name, path) && find_interpreter(path, out);
+}
+
+bool python_find(const char *command, const char *engine,
+                 char out[PYTHON_PATH_SIZE])
+{
 	const char *const own = cli_variable("TKBUNDLE_PYTHON");
 
-	if (name != NULL && strncmp(slash != NULL ? slash + 1 : name, "python",
-	                            strlen("python")) == 0)
-		return name;
-	return own != NULL ? own : "python3";
+	if (command != NULL && python_is_name(command))
+		return find_program(command, out);
+	if (command != NULL && find_of_script(command, out))
+		return true;
+	if (own != NULL)
+		return find_program(own, out);
+	return find_of_script(engine, out) || find_program("python3", out);
 }
+
+/*
+ * What it says
+ */
 
 /* Start `argv` with its output to `out_fd`, and its complaints to nowhere. */
 static bool start(const char *const argv[], int out_fd, pid_t *child)

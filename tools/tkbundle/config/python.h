@@ -5,11 +5,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum {
+	PYTHON_PATH_SIZE = 4096
+};
+
+/* Is the program `path` called as a Python is, "python3.12"? */
+bool python_is_name(const char *path);
+
 /*
- * The Python whose packages count: that which `name` is, if that is a Python's, or
- * $TKBUNDLE_PYTHON, or python3. `name` may be NULL.
+ * The Python whose packages an engine uses: the one that `command` is, or that the
+ * first line of this script names; else $TKBUNDLE_PYTHON; else that of the script
+ * called as the engine; else python3. False: there is none.
+ *
+ * @param command  may be NULL: it is not known
  */
-const char *python_of(const char *name);
+bool python_find(const char *command, const char *engine,
+                 char out[PYTHON_PATH_SIZE]);
 
 /*
  * Run `code` by `python` with `arguments`, which end with NULL, and take what it

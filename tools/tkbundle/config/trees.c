@@ -342,6 +342,7 @@ static int add_packages(struct trees *trees, const struct tkb_engine *engine,
 	const char *names[TREES_LIMIT + 1] = { NULL };
 	const struct tkb_engine_outside *items[TREES_LIMIT];
 	char answer[TREES_LIMIT * 256];
+	char python[PYTHON_PATH_SIZE];
 	char *line = answer;
 	size_t count = 0;
 	int rc = 0;
@@ -353,8 +354,8 @@ static int add_packages(struct trees *trees, const struct tkb_engine *engine,
 		count += names[count][0] != '\0';
 	}
 	names[count] = NULL;
-	if (count == 0 || !python_ask(python_of(NULL), question, names, answer,
-	                              sizeof(answer)))
+	if (count == 0 || !python_find(NULL, tkb_engine_name(engine), python) ||
+	    !python_ask(python, question, names, answer, sizeof(answer)))
 		return 0;
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		char *const end = strchr(line, '\n');
@@ -428,6 +429,7 @@ static int find_rules(struct trees *trees, const char *kind,
 {
 	TKB_AUTO(trees_names_release) struct trees_names names = { .count = 0 };
 
+	*out = NULL;
 	if (strcmp(kind, "plain") == 0)
 		return 0;
 	add_name(&names, kind, strlen(kind));
@@ -454,6 +456,18 @@ static int find_rules(struct trees *trees, const char *kind,
 	                 kind);
 }
 
+int trees_split_kind(struct trees *trees, char *text,
+                     const struct tkb_tree_rules **rules_out,
+                     struct tkb_error *err)
+{
+	char *const colon = strchr(text, ':');
+
+	if (colon == NULL)
+		return 0;
+	*colon = '\0';
+	return find_rules(trees, colon + 1, rules_out, err);
+}
+
 /* NAME=PATH, or NAME:KIND=PATH */
 static int add_given(struct trees *trees, const char *text,
                      struct tkb_error *err)
@@ -461,7 +475,6 @@ static int add_given(struct trees *trees, const char *text,
 	const char *equals = strchr(text, '=');
 	const struct tkb_tree_rules *rules = NULL;
 	char *name;
-	char *colon;
 	int rc;
 
 	if (equals == NULL || equals == text || equals[1] == '\0')
@@ -475,14 +488,8 @@ static int add_given(struct trees *trees, const char *text,
 	name = keep(trees, strndup(text, (size_t)(equals - text)));
 	if (name == NULL)
 		return fail_nomem(err);
-	colon = strchr(name, ':');
-	if (colon != NULL) {
-		*colon = '\0';
-		rc = find_rules(trees, colon + 1, &rules, err);
-		if (rc != 0)
-			return rc;
-	}
-	return add_tree(trees, name, equals + 1, rules, err);
+	rc = trees_split_kind(trees, name, &rules, err);
+	return rc != 0 ? rc : add_tree(trees, name, equals + 1, rules, err);
 }
 
 int trees_choose(const struct arguments *args, struct trees *out,

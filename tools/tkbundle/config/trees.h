@@ -70,6 +70,18 @@ TKB_NODISCARD int trees_locate(const struct tkb_engine *engine, size_t index,
                                char **out, bool *is_placed_out,
                                struct tkb_error *err);
 
+/*
+ * What NAME or NAME:KIND of --tree asks for. `*text` becomes the name.
+ *
+ * @param trees      keeps the profile that the rules are of: it has room for one
+ * @param rules_out  those of KIND; NULL for "plain"; left as it is where there is no
+ *                   KIND
+ * @return 0, TKB_ERR_INVALID (no profile knows such a KIND) or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int trees_split_kind(struct trees *trees, char *text,
+                                   const struct tkb_tree_rules **rules_out,
+                                   struct tkb_error *err);
+
 /* Read the profile called `name`; the caller closes it. */
 TKB_NODISCARD int trees_open_engine(const char *name, struct tkb_engine **out,
                                     struct tkb_error *err);

@@ -7,6 +7,7 @@
 #include "config/engine_ref.h"
 #include "config/engine_settings.h"
 #include "config/engine_version.h"
+#include "config/python.h"
 
 static bool fail(struct run_plan *plan, const struct tkb_error *err)
 {
@@ -142,6 +143,20 @@ void run_engine_say(const struct run *run)
 		cli_say(run->cli, "set %s", plan->variables + at);
 }
 
+/* The Python that pull and push, and the plan itself, ask where packages lie. */
+static void set_python(const struct arguments *args, struct run_plan *plan,
+                       const struct tkb_engine *engine)
+{
+	static const char name[] = "TKBUNDLE_PYTHON";
+	char python[PYTHON_PATH_SIZE];
+
+	if (tkb_engine_outside_count(engine) != 0 &&
+	    cli_variable(name) == NULL &&
+	    python_find(args->operands.items[0], tkb_engine_name(engine),
+	                python))
+		set(plan, name, python);
+}
+
 static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
                            const char *name, const char *base)
 {
@@ -162,6 +177,7 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 	engine_version_note(engine, version, note);
 	add_note(plan, note);
 	engine_settings_list(engine, &where, &setter);
+	set_python(args, plan, engine);
 	make_defaults(args, plan, engine, base, version);
 	tkb_engine_close(engine);
 	return true;

@@ -23,7 +23,7 @@
 static const struct option_spec options[] = {
 	ARGS_BUNDLE,
 	ARGS_ENGINES,
-	{ OPTION(TEXTS, "tree", "NAME=PATH", trees,
+	{ OPTION(TEXTS, "tree", "NAME[:KIND]=PATH", trees,
 	         "the folder PATH of the archive, under this name") },
 	ARGS_PROFILE,
 	ARGS_NO_MODULES,

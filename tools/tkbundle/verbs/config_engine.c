@@ -7,6 +7,7 @@
 #include "cli/text.h"
 #include "config/engine_settings.h"
 #include "config/engine_version.h"
+#include "config/python.h"
 #include "config/trees.h"
 
 enum {
@@ -42,11 +43,15 @@ static void show_head(const struct show *show, const char *profile)
 	struct json_out *const json = &show->cli->json;
 	char version[ENGINE_VERSION_SIZE];
 	char note[ENGINE_NOTE_SIZE];
+	char python[PYTHON_PATH_SIZE];
+	bool is_found;
 
+	is_found = python_find(NULL, tkb_engine_name(engine), python);
 	engine_version_find(engine, NULL, version);
 	engine_version_note(engine, version, note);
 	json_out_text(json, "engine", tkb_engine_name(engine));
 	json_out_text(json, "profile", profile);
+	json_out_text(json, "python", is_found ? python : NULL);
 	json_out_text(json, "package", tkb_engine_package(engine));
 	json_out_text(json, "version", version[0] != '\0' ? version : NULL);
 	json_out_flag(json, "is_checked",
@@ -60,6 +65,8 @@ static void show_head(const struct show *show, const char *profile)
 		return;
 	text_line(show->cli->out, "%s", note);
 	text_line(show->cli->out, "  profile %s", profile);
+	text_line(show->cli->out, "  python %s",
+	          is_found ? python : "is not found");
 	for (size_t i = 0; i < tkb_engine_version_count(engine); i++)
 		text_line(show->cli->out, "  checked with %s %s",
 		          tkb_engine_package(engine),
@@ -83,14 +90,16 @@ static void show_rule(const struct show *show,
 	              rule->style[0] != '\0' ? rule->style : NULL);
 	json_out_flag(json, "last", rule->is_last);
 	json_out_flag(json, "secrets", rule->has_secrets);
+	json_out_flag(json, "tuned", rule->is_tuned);
 	json_out_close(json);
 	if (show->args->is_json)
 		return;
-	(void)snprintf(words, sizeof(words), "%s%s%s%s%s%s",
+	(void)snprintf(words, sizeof(words), "%s%s%s%s%s%s%s",
 	               rule->is[0] != '\0' ? ", " : "", rule->is,
 	               rule->style[0] != '\0' ? ", paths as " : "", rule->style,
 	               rule->is_last ? ", last" : "",
-	               rule->has_secrets ? ", secrets" : "");
+	               rule->has_secrets ? ", secrets" : "",
+	               rule->is_tuned ? ", tuned" : "");
 	text_line(show->cli->out, "    %s: %s", rule->path,
 	          words[0] != '\0' ? words + strlen(", ") : "");
 }
