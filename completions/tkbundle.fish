@@ -166,7 +166,7 @@ complete -c tkbundle -n '__tkbundle_verb run' -l deadline -x -d 'end a pull or p
 complete -c tkbundle -n '__tkbundle_verb run' -l push -x -a 'always on-exit never' -d 'when to push new kernels; default always'
 complete -c tkbundle -n '__tkbundle_verb run' -l ready-url -x -d 'push when this answers: http://127.0.0.1:8000/health'
 complete -c tkbundle -n '__tkbundle_verb run' -l ready-file -r -F -d 'push when this file appears, or is written anew'
-complete -c tkbundle -n '__tkbundle_verb run' -l quiet -x -d 'push when nothing was written for so long; default 5s'
+complete -c tkbundle -n '__tkbundle_verb run' -l quiet -x -d 'push what is new within so long; default 5s'
 complete -c tkbundle -n '__tkbundle_verb run' -l require-warm -d 'exit with 4 if the command compiled something'
 complete -c tkbundle -n '__tkbundle_verb run' -l kill-child -d 'kill the command if tkbundle is killed'
 complete -c tkbundle -n '__tkbundle_verb run' -l refresh -x -d 'update the metrics after so long; default 30s'

@@ -12,7 +12,7 @@ import subprocess
 from importing import (
     TORCH, TRITON, VLLM, collect, leftovers, read, take, unpack)
 from scene import (
-    TIMEOUT_S, equal, files_below, need, require, test, wait_until)
+    Skip, TIMEOUT_S, equal, files_below, need, require, test, wait_until)
 
 # What unpacks each format.
 FORMATS = {
@@ -20,6 +20,22 @@ FORMATS = {
     "tar.zst": (("tar", "--zstd", "-xf"), ("bsdtar", "-xf")),
     "zip": (("unzip", "-q"), ("bsdtar", "-xf")),
 }
+
+
+@test("launchers, which no cache has a file for, are left out and counted")
+def _(scene):
+    save = os.environ.get("TKB_SAVE")
+    if not save:
+        raise Skip("there is no program that saves launchers")
+    cache = os.path.join(unpack(scene, TRITON), ".triton", "cache")
+    key = sorted(os.listdir(cache))[0]
+    ended = scene.go([save, cache, scene.path("a.tkb"), "put", key, "0",
+                      "launcher", "fx-1", "kernel", "any", "a payload", key])
+    equal(ended.status, 0, ended.err)
+    ended = export(scene, "-o", "x.zip")
+    require(", launchers left out 1, to be unpacked" in ended.out, ended.out)
+    ended = export(scene, "-o", "x.zip", "--json")
+    equal(json.loads(ended.out)["left_launchers"], 1)
 
 
 def contents(folder):

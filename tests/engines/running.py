@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """tkbundle run, with a script that caches as an engine does."""
 import os
+import shutil
 import stat
 
 from machines import contents, write
 from scene import FIXTURE, KERNELS, equal, require, test
+
+PROFILES = os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                        "..", "..", "share", "engines")
 
 # Warm: all of it is there, and the index names what is. Else it "compiles".
 SERVER = r"""#!/bin/sh
@@ -23,6 +27,7 @@ else
 		cp -r "$KERNELS"/* "$TRITON_CACHE_DIR"
 	fi
 	echo cold > "$SAID"
+	eval "${SPOIL-}"
 fi
 if [ -n "${MORE-}" ]; then
 	mkdir -p "$VLLM_CACHE_ROOT/modelinfos"
@@ -173,3 +178,59 @@ echo '{"plan": 2}' >"$plan"
     equal(ended.status, 0, ended.err)
     equal([data for path, data in contents(scene.path("two")).items()
            if path.endswith("startup_plan_1f.json")], [b'{"plan": 2}\n'])
+
+
+@test("a profile, a tree or a place that makes no sense is told in one "
+      "sentence, and the server starts cold")
+def _(scene):
+    os.makedirs(scene.path("one"))
+    with open(os.path.join(PROFILES, "vllm.json"), encoding="utf-8") as file:
+        text = file.read()
+    write(scene.path("profiles", "vllm.json"),
+          text.replace('"is": "unit"', '"is": "whole"', 1))
+    vllm = ("--engine", "vllm")
+    for number, (options, env, part) in enumerate((
+            (vllm, {"TKBUNDLE_ENGINES": scene.path("profiles")},
+             "what a path is, is no word that is known"),
+            ((*vllm, "--tree", "vllm=x"), {}, "there are two trees 'vllm'"),
+            ((*vllm, "--tree", "a:no=x"), {},
+             "no profile of an engine has trees of kind 'no'"),
+            ((*vllm, "--tree", f"a={scene.program}"), {},
+             "tkbundle' is not a folder"))):
+        ended, said, _ = serve(
+            scene, "one", options=options, **env,
+            VLLM_CACHE_ROOT=scene.path(f"cache-{number}"),
+            TRITON_CACHE_DIR=scene.path(f"kernels-{number}"))
+        equal((ended.status, said), (0, "cold"), ended.err)
+        require(part in ended.err, part, ended.err)
+
+
+@test("a unit that cannot be carried is left out, collect says why, and the next "
+      "machine starts cold")
+def _(scene):
+    graph = "torch_compile_cache/1/rank_0_0/backbone"
+    index = '"$graph/vllm_compile_cache.py"'
+    for number, (spoil, why) in enumerate((
+            ('ln -s /etc/passwd "$graph/link"',
+             "'link': it is a symbolic link"),
+            ('rm "$graph/artifact"',
+             f"'vllm_compile_cache.py' names '{graph}/artifact', which is not "
+             "there"),
+            (f"echo \"'[REPLACE:vllm]/x'\" >>{index}",
+             "'vllm_compile_cache.py': it holds '[REPLACE:' already"))):
+        one, two = f"one-{number}", f"two-{number}"
+        os.makedirs(scene.path(one))
+        os.makedirs(scene.path(two))
+        first, said, told = serve(scene, one, SPOIL=spoil, MORE="traits")
+        equal((first.status, said), (0, "cold"), first.err)
+        told = scene.tkbundle(
+            "collect", "--tree", "vllm:vllm=" + told["VLLM_CACHE_ROOT"], "-o",
+            "a.tkb")
+        require(f"{graph}: " in told.err and why in told.err, why, told.err)
+
+        second, said, _ = serve(scene, two)
+
+        equal((second.status, said), (0, "cold"), second.err)
+        require(any(path.endswith("modelinfos/traits.json")
+                    for path in contents(scene.path(two))))
+        shutil.rmtree(scene.path("remote"))

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Units that are being written, and what a start has made."""
+import contextlib
 import json
 import os
+import signal
 import sys
+import time
 
 from machines import Machine, contents, write
 from running import serve
-from scene import equal, require, test, wait_until
+from scene import descendants, equal, read, require, test, wait_until
 
 GRAPH = "torch_compile_cache/1/rank_0_0/backbone"
 
@@ -86,6 +89,60 @@ def _(scene):
                       options=["--engine", "own", "--quiet", "4s"], env=env)
     equal(ended.status, 137, ended.err)
     equal(list(pulled(scene, 0, env)), ["b"])
+
+
+# Writes units and entries of kernels without a pause, and notes when.
+BUSY = """
+import os, shutil, sys, time
+root, kernels, source, notes = sys.argv[1:]
+os.makedirs(root, exist_ok=True)
+os.makedirs(kernels, exist_ok=True)
+keys = sorted(os.listdir(source))
+number = 0
+while True:
+    name = f"unit-{number}"
+    with open(os.path.join(root, name), "w") as file:
+        file.write("x" * 1000)
+    if number % 5 == 0 and number // 5 < len(keys):
+        name += " " + keys[number // 5]
+        shutil.copytree(os.path.join(source, keys[number // 5]),
+                        os.path.join(kernels, keys[number // 5]))
+    with open(notes, "a") as file:
+        print(time.monotonic(), name, file=file)
+    number += 1
+    time.sleep(0.1)
+"""
+
+
+@test("killed while it compiles without a pause, run lacks the last quiet time "
+      "of kernels, and two of units")
+def _(scene):
+    quiet, push = 4, 2.5
+    env = own_engine(scene)
+    started = scene.start(
+        sys.executable, "-c", BUSY, scene.path("own"), scene.path("triton"),
+        scene.fixture("more"), scene.path("notes"),
+        options=["--engine", "own", "--quiet", f"{quiet}s"], env={
+            **env, "OWN": scene.path("own"),
+            "OWN_TRITON": scene.path("triton")})
+    notes = scene.path("notes")
+    wait_until(lambda: os.path.exists(notes), "a unit")
+    time.sleep(4 * quiet - 0.5)
+    end = time.monotonic()
+    for pid in [started.pid, *descendants(started.pid)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    started.wait()
+
+    found = pulled(scene, 0, env)
+    keys = os.listdir(scene.path("pulled-0.triton"))
+    for line in read(notes).decode().splitlines():
+        when, name, *key = line.split()
+        age = end - float(when)
+        if age > quiet + push:
+            require(all(each in keys for each in key), age, key, keys)
+        if age > 2 * quiet + push:
+            require(name in found, age, name, sorted(found))
 
 
 @test("push and collect leave out what was changed within --settle")

@@ -197,7 +197,7 @@ int run_engine_trees(const struct arguments *args, const struct run_plan *plan,
 	return trees_choose(&wanted, out, err);
 }
 
-/* Are there trees, and do they make sense? */
+/* Are there trees, and do they make sense? Where do their engines keep kernels? */
 static bool check_trees(const struct arguments *args, struct run_plan *plan)
 {
 	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
@@ -206,6 +206,9 @@ static bool check_trees(const struct arguments *args, struct run_plan *plan)
 	if (run_engine_trees(args, plan, &trees, &err) != 0)
 		return fail(plan, &err);
 	plan->has_trees = trees.count != 0;
+	if (trees.kernels != NULL)
+		(void)snprintf(plan->meant, sizeof(plan->meant), "%s",
+		               trees.kernels);
 	return true;
 }
 

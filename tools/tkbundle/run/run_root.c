@@ -76,8 +76,11 @@ static bool choose(const struct arguments *args, struct run_plan *out)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
+	const char *given = args->cache;
 
-	if (root_choose(args->cache, &root, &err) != 0) {
+	if (args->cache == NULL && out->meant[0] != '\0')
+		given = out->meant;
+	if (root_choose(given, &root, &err) != 0) {
 		(void)snprintf(out->message, sizeof(out->message), "%s",
 		               err.message);
 		return false;

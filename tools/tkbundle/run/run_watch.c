@@ -17,7 +17,6 @@
 #define LOOKS 4      /* in a quiet time */
 #define LOOK_MS 2000 /* at most, between two */
 #define LOOK_LEAST_MS 20
-#define QUIET_TIMES 2 /* until news are pushed, even if more come */
 #define NICENESS 10
 
 /* One look at all entries. */
@@ -27,7 +26,6 @@ struct look {
 	size_t known_count;
 	size_t unfinished_count; /* folders without a file that publishes */
 	size_t new_count;
-	uint64_t state;      /* of what is new: another one after each write */
 	bool is_learning;    /* take note of what is new */
 	uint64_t settle_ms;  /* but not of files changed since */
 	int64_t since_ns;    /* what is known and was changed since is new */
@@ -88,25 +86,6 @@ static bool make_name(const char *path, const char *key,
 	return snprintf(out, RUN_PATH_SIZE, "%s/%s", path, key) < RUN_PATH_SIZE;
 }
 
-/* FNV-1a, of the name and the times of what is new. */
-static uint64_t hash_of(const char *name, const struct stat *stamp)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *name != '\0'; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
-	hash = (hash ^ (uint64_t)stamp->st_size) * 0x100000001b3;
-	hash = (hash ^ (uint64_t)stamp->st_ctim.tv_sec) * 0x100000001b3;
-	return (hash ^ (uint64_t)stamp->st_ctim.tv_nsec) * 0x100000001b3;
-}
-
-static void note_new(struct look *look, const char *name,
-                     const struct stat *stamp)
-{
-	look->new_count++;
-	look->state += hash_of(name, stamp);
-}
-
 static void scan_key(void *self, int root_fd, const char *path, const char *key)
 {
 	struct look *const look = self;
@@ -120,7 +99,7 @@ static void scan_key(void *self, int root_fd, const char *path, const char *key)
 		return;
 	}
 
-	note_new(look, name, &stamp);
+	look->new_count++;
 	if (look->is_learning)
 		add_name(look->shared, name);
 }
@@ -157,7 +136,7 @@ static void scan_file(void *self, const char *path, size_t unit_size,
 	if ((is_known(look, path) || is_known(look, unit)) &&
 	    nanoseconds(&status->st_ctim) <= look->since_ns)
 		return;
-	note_new(look, path, status);
+	look->new_count++;
 	if (look->is_learning && is_settled(look, status) &&
 	    !is_known(look, path))
 		add_name(look->shared, path);
@@ -170,7 +149,6 @@ static void scan_all(struct look *look)
 
 	look->new_count = 0;
 	look->unfinished_count = 0;
-	look->state = 0;
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &look->now);
 	sort_names(look);
 	run_scan_roots(plan->root, plan->is_inductor, scan_root, look);
@@ -258,13 +236,15 @@ static uint64_t nap_of(const struct run_plan *plan)
 	return nap_ms < LOOK_LEAST_MS ? LOOK_LEAST_MS : nap_ms;
 }
 
-/* Wait until there is news, and then for a quiet time, but not for ever. */
-static void wait_for_quiet(struct look *look)
+/*
+ * Wait until there is news, and then for more of it, but not so long that the push
+ * begins later than a quiet time after the first.
+ */
+static void wait_for_news(struct look *look)
 {
 	const struct run_plan *const plan = &look->shared->plan;
-	uint64_t first_ms = 0;   /* when there was news */
-	uint64_t changed_ms = 0; /* when there was more of it */
-	uint64_t state = 0;
+	const uint64_t nap_ms = nap_of(plan);
+	uint64_t first_ms = 0; /* when there was news */
 	uint64_t seen = 0;
 
 	for (;;) {
@@ -282,14 +262,10 @@ static void wait_for_quiet(struct look *look)
 			first_ms = 0;
 		else if (first_ms == 0)
 			first_ms = now;
-		if (look->state != state)
-			changed_ms = now;
-		state = look->state;
 		if (look->new_count != 0 &&
-		    (now - changed_ms >= plan->quiet_ms ||
-		     now - first_ms >= QUIET_TIMES * plan->quiet_ms))
+		    now - first_ms + nap_ms >= plan->quiet_ms)
 			return;
-		sleep_ms(nap_of(plan));
+		sleep_ms(nap_ms);
 	}
 }
 
@@ -314,7 +290,7 @@ void run_watch_wait(void *self)
 		scan_all(&look);
 	}
 	if (look.new_count == 0)
-		wait_for_quiet(&look);
+		wait_for_news(&look);
 	look.is_learning = true;
 	scan_all(&look);
 	/* For the times of what is pushed. */

@@ -15,10 +15,9 @@ void run_watch_learn(void *self);
 
 /*
  * Wait until the server is ready, where that is asked, and there is news; later
- * until there is news and then a quiet time, in which nothing new is written, but
- * no longer than two: a push for each entry would make a ref of many small
- * records. Files of trees that were changed within a quiet time are not told of:
- * the push leaves them out, and the next watch waits for them.
+ * until there is news, and then nearly a quiet time: a push for each entry would make
+ * a ref of many small records. Files of trees that were changed within a quiet time are
+ * not told of: the push leaves them out, and the next watch waits for them.
  */
 void run_watch_wait(void *self);
 

@@ -61,6 +61,12 @@ struct work {
 	struct archive_stage stage;
 	struct tkb_emit_report report;
 	struct archive_export done;
+	uint64_t
+		launcher_count; /* in the bundle; no cache has a file for one */
+};
+
+static const struct count counts_of_launchers[] = {
+	COUNT(work, launcher_count, "left_launchers", "launchers left out"),
 };
 
 static void work_release(struct work *work)
@@ -217,6 +223,8 @@ static int export(struct work *work, struct tkb_error *err)
 	deadline_begin(&work->deadline, args->deadline.value);
 	rc = source_open_bundle(work->bundle_path, &bundle, err);
 	if (rc == 0)
+		work->launcher_count = tkb_bundle_launcher_count(bundle);
+	if (rc == 0)
 		rc = archive_folder_make(args->output, &work->folder, err);
 	if (rc == 0)
 		rc = archive_stage_plan(bundle, args->archive_root,
@@ -237,17 +245,20 @@ static void summarize(const struct work *work)
 	FILE *const to = output_log(work->cli, work->args);
 	char size[TEXT_SIZE_SIZE];
 	char rest[96];
+	char launchers[64];
 
 	text_size(work->done.size, size);
 	counts_words(COUNTS(counts), &work->report, rest, sizeof(rest));
+	counts_words(COUNTS(counts_of_launchers), work, launchers,
+	             sizeof(launchers));
 	text_line(to,
 	          "exported %" PRIu64 " %s (%" PRIu64
-	          " %s, %s) into %s%s, to be unpacked in %s",
+	          " %s, %s) into %s%s%s, to be unpacked in %s",
 	          work->report.emitted_count,
 	          text_plural(work->report.emitted_count, "entry", "entries"),
 	          work->done.file_count,
 	          text_plural(work->done.file_count, "file", "files"), size,
-	          output_name(work->args), rest, work->stage.place);
+	          output_name(work->args), rest, launchers, work->stage.place);
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)
@@ -277,6 +288,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	              work.report.is_inductor ? "inductor" : "triton");
 	counts_json(COUNTS(counts), &work.report, &cli->json);
 	counts_json(COUNTS(counts_of_files), &work.done, &cli->json);
+	counts_json(COUNTS(counts_of_launchers), &work, &cli->json);
 	if (!args->is_json)
 		summarize(&work);
 	return STATUS_DONE;

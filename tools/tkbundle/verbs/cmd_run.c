@@ -53,7 +53,7 @@ static const struct option_spec options[] = {
 	{ OPTION(TEXT, "ready-file", "PATH", ready_file,
 	         "push when this file appears, or is written anew") },
 	{ OPTION(TIME, "quiet", "TIME", quiet,
-	         "push when nothing was written for so long; default 5s"),
+	         "push what is new within so long; default 5s"),
 	  .min = 1 },
 	{ OPTION(SWITCH, "require-warm", NULL, requires_warm,
 	         "exit with 4 if the command compiled something") },
