@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "config/engine_version.h"
+#include "config/python.h"
 #include "config/trees.h"
 
 static const char user_has_set_it[] = "it is set";
