@@ -10,8 +10,10 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 set(path_to_library ${CMAKE_INSTALL_FULL_LIBDIR})
 cmake_path(RELATIVE_PATH path_to_library
 	BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR})
-set_target_properties(tkbundle_program PROPERTIES
-	INSTALL_RPATH "$ORIGIN/${path_to_library}")
+if(NOT TKB_ONE_FILE)
+	set_target_properties(tkbundle_program PROPERTIES
+		INSTALL_RPATH "$ORIGIN/${path_to_library}")
+endif()
 
 install(TARGETS tkbundle_program
 	RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

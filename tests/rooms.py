@@ -17,6 +17,7 @@ import sys
 # A folder may include those above it, and nothing below.
 LAYERS = {
     "src": [
+        "src/libc",
         "include/tkbundle",
         "src/base",
         "src/text",

@@ -31,10 +31,22 @@ class Outcome(NamedTuple):
     reason: str  #: why it failed; else empty
 
 
+def _installed() -> List[str]:
+    """Where pip puts a wheel's programs: into `prefix/bin`, where the package is
+    `prefix/lib/python3/site-packages/tkbundle`, and into `target/bin`, where it
+    is `target/tkbundle`."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    if not os.path.isdir(os.path.join(package, "_lib")):
+        return []  # it came in no wheel
+    return [os.path.normpath(os.path.join(package, up, "bin"))
+            for up in ("../../../..", "..")]
+
+
 def find() -> str:
-    """The program's path: beside the libraries, beside Python, in PATH."""
-    folders = [*_native.folders(), os.path.dirname(sys.executable or ""),
-               *os.get_exec_path()]
+    """The program's path: beside the libraries, where pip put it with this
+    package, beside Python, in PATH."""
+    folders = [*_native.folders(), *_installed(),
+               os.path.dirname(sys.executable or ""), *os.get_exec_path()]
     for folder in filter(None, folders):
         path = os.path.join(folder, NAME)
         if os.path.isfile(path) and os.access(path, os.X_OK):

@@ -29,8 +29,6 @@ static void set_protocol(struct tkb_http_slot *slot,
 	tkb_curl_set(*code, curl, CURLOPT_PATH_AS_IS, yes);
 	tkb_curl_set(*code, curl, CURLOPT_USERAGENT, "tkbundle");
 	tkb_curl_set(*code, curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	tkb_curl_set(*code, curl, CURLOPT_HTTP_VERSION,
-	             (long)CURL_HTTP_VERSION_2TLS);
 	/*
 	 * Wait for the first connection, which may turn out to take all
 	 * requests.

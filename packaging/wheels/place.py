@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where everything lies, and what everything needs."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TREE = HERE.parent.parent
+WORK = TREE / "build" / "wheels"
+ARCHITECTURES = ("x86_64", "aarch64")
+GLIBC = (2, 17)
+JOBS = os.environ.get("TKB_JOBS") or str(os.cpu_count())
+
+
+def fail(sentence):
+    sys.exit(f"wheels: {sentence}")
+
+
+def say(sentence):
+    print(f"-- {sentence}", flush=True)
+
+
+def run(words, log=None, **options):
+    """Run a command; what it prints goes to `log`, whose end is shown if it
+    fails."""
+    words = [str(word) for word in words]
+    if log is None:
+        result = subprocess.run(words, **options)
+    else:
+        with open(log, "ab") as out:
+            result = subprocess.run(words, stdout=out,
+                                    stderr=subprocess.STDOUT, **options)
+    if result.returncode != 0:
+        if log is not None:
+            text = Path(log).read_text(errors="replace")
+            print("\n".join(text.splitlines()[-40:]))
+        fail(f"{words[0]} failed ({result.returncode}): {' '.join(words[1:4])}")
+
+
+def version():
+    """tkbundle's version, as CMake has it."""
+    text = (TREE / "CMakeLists.txt").read_text()
+    return re.search(r"project\(tkbundle VERSION ([\d.]+)", text).group(1)
+
+
+def epoch():
+    """The time that what we make is of: the commit's."""
+    told = os.environ.get("SOURCE_DATE_EPOCH")
+    if told:
+        return int(told)
+    git = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=TREE,
+                         capture_output=True, text=True)
+    return int(git.stdout) if git.returncode == 0 else 315532800
