@@ -9,32 +9,13 @@
 
 #include "cli/cli.h"
 
-#define FUNCTION(member, name)                                                 \
-	{                                                                      \
-		name, offsetof(struct remote_library, member)                  \
-	}
+#define FUNCTION(member, function)                                             \
+	{ #function, offsetof(struct remote_library, member) },
 
 static const struct {
 	const char *name;
 	size_t offset; /* in struct remote_library */
-} functions[] = {
-	FUNCTION(open, "tkb_remote_open"),
-	FUNCTION(close, "tkb_remote_close"),
-	FUNCTION(tier_count, "tkb_remote_tier_count"),
-	FUNCTION(tier_name, "tkb_remote_tier_name"),
-	FUNCTION(tier_warning, "tkb_remote_tier_warning"),
-	FUNCTION(tier_authorities, "tkb_remote_tier_authorities"),
-	FUNCTION(refs, "tkb_remote_refs"),
-	FUNCTION(gc, "tkb_remote_gc"),
-	FUNCTION(verify, "tkb_remote_verify"),
-	FUNCTION(ref_expand, "tkb_ref_expand"),
-	FUNCTION(ref_look, "tkb_ref_look"),
-	FUNCTION(ref_delete, "tkb_ref_delete"),
-	FUNCTION(pull, "tkb_pull"),
-	FUNCTION(pull_bundle, "tkb_pull_bundle"),
-	FUNCTION(push, "tkb_push"),
-	FUNCTION(push_bundle, "tkb_push_bundle"),
-};
+} functions[] = { REMOTE_FUNCTIONS(FUNCTION) };
 
 /* The library lies beside the one that the program is linked with. */
 static void *open_library(void)

@@ -5,6 +5,27 @@
 #include <tkbundle/fleet.h>
 #include <tkbundle/remote.h>
 
+/* Each member of the struct below, and which function it is. */
+#define REMOTE_FUNCTIONS(X)                                                    \
+	X(open, tkb_remote_open)                                               \
+	X(close, tkb_remote_close)                                             \
+	X(tier_count, tkb_remote_tier_count)                                   \
+	X(tier_name, tkb_remote_tier_name)                                     \
+	X(tier_warning, tkb_remote_tier_warning)                               \
+	X(tier_authorities, tkb_remote_tier_authorities)                       \
+	X(refs, tkb_remote_refs)                                               \
+	X(gc, tkb_remote_gc)                                                   \
+	X(verify, tkb_remote_verify)                                           \
+	X(ref_expand, tkb_ref_expand)                                          \
+	X(ref_look, tkb_ref_look)                                              \
+	X(ref_delete, tkb_ref_delete)                                          \
+	X(pull, tkb_pull)                                                      \
+	X(pull_bundle, tkb_pull_bundle)                                        \
+	X(push, tkb_push)                                                      \
+	X(push_bundle, tkb_push_bundle)
+
+#define REMOTE_MEMBER(member, function) __typeof__(function) *member;
+
 /*
  * The functions of the library for remotes.
  *
@@ -13,22 +34,7 @@
  * the verbs that use a remote load it.
  */
 struct remote_library {
-	__typeof__(tkb_remote_open) *open;
-	__typeof__(tkb_remote_close) *close;
-	__typeof__(tkb_remote_tier_count) *tier_count;
-	__typeof__(tkb_remote_tier_name) *tier_name;
-	__typeof__(tkb_remote_tier_warning) *tier_warning;
-	__typeof__(tkb_remote_tier_authorities) *tier_authorities;
-	__typeof__(tkb_remote_refs) *refs;
-	__typeof__(tkb_remote_gc) *gc;
-	__typeof__(tkb_remote_verify) *verify;
-	__typeof__(tkb_ref_expand) *ref_expand;
-	__typeof__(tkb_ref_look) *ref_look;
-	__typeof__(tkb_ref_delete) *ref_delete;
-	__typeof__(tkb_pull) *pull;
-	__typeof__(tkb_pull_bundle) *pull_bundle;
-	__typeof__(tkb_push) *push;
-	__typeof__(tkb_push_bundle) *push_bundle;
+	REMOTE_FUNCTIONS(REMOTE_MEMBER)
 };
 
 /*
