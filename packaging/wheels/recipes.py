@@ -37,14 +37,15 @@ def edit(path, old, new):
 
 
 def build_openssl(tools, source, build, log):
-    environment = tools.environment()
+    # It notes when it was built.
+    environment = {**tools.environment(), "SOURCE_DATE_EPOCH": "0"}
     shutil.copytree(source, build, symlinks=True)
     # AES in 700 kB of code, for what no network asks for: that for AVX stays.
     edit(build / "crypto/modes/asm/aes-gcm-avx512.pl",
          "if ($avx512vaes>0) { #<<<", "if (0) {")
     run(["./Configure", f"linux-{tools.architecture}",
          *(f"no-{name}" for name in WITHOUT), "--prefix=/usr", "--libdir=lib",
-         "--openssldir=/etc/ssl", "-Os", *FLAGS, *SMALL],
+         "--openssldir=/etc/ssl", "-Oz", *FLAGS, *SMALL],
         log=log, cwd=build, env=environment)
     for goal in (["build_libs"], ["install_dev", f"DESTDIR={build}/out"]):
         run(["make", f"-j{JOBS}", *goal], log=log, cwd=build, env=environment)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What we built passes the checks of others, and runs: elsewhere by QEMU."""
+
+import platform
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import PurePosixPath
+
+from place import HERE, TREE, WORK, fail, run, say, version
+from sources import digest_of, download
+
+FIXTURE = TREE / "fixtures" / "triton-3.6.0-h100.tar.gz"
+SCHEMA = """
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+fault = JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read())
+sys.exit(f"the SBOM is no CycloneDX: {fault}" if fault else 0)
+"""
+
+
+def checkers():
+    """A virtual environment with them; its folder of programs."""
+    place = WORK / "checks"
+    wanted = (HERE / "checks.txt").read_text()
+    mark = place / "installed"
+    if not mark.exists() or mark.read_text() != wanted:
+        say("fetching twine, auditwheel and cyclonedx")
+        venv.create(place, clear=True, with_pip=True)
+        run([place / "bin" / "python", "-m", "pip", "install", "-q",
+             "--disable-pip-version-check", "-r", HERE / "checks.txt"])
+        mark.write_text(wanted)
+    return place / "bin"
+
+
+def judge(wheel, architecture):
+    programs = checkers()
+    run([programs / "twine", "check", "--strict", wheel],
+        log=WORK / architecture / "twine.log")
+    shown = subprocess.run([programs / "auditwheel", "show", wheel],
+                           capture_output=True, text=True)
+    tag = f'"manylinux_2_17_{architecture}"'
+    if shown.returncode != 0 or tag not in shown.stdout:
+        fail(f"auditwheel: {shown.stdout}{shown.stderr}")
+    with zipfile.ZipFile(wheel) as files:
+        sbom = next(name for name in files.namelist() if "/sboms/" in name)
+        run([programs / "python", "-c", SCHEMA], input=files.read(sbom))
+    say(f"{architecture}: twine, auditwheel and CycloneDX's schema agree")
+
+
+def guest(architecture):
+    """The words before a program of that architecture; None: it cannot run."""
+    if architecture == platform.machine():
+        return []
+    qemu = shutil.which(f"qemu-{architecture}-static")
+    if qemu is None:
+        return None
+    for line in (HERE / "guest.lock").read_text().splitlines():
+        if not line.startswith(f"{architecture} "):
+            continue
+        _, digest, path = line.split()
+        file = WORK / "downloads" / PurePosixPath(path).name
+        if not file.exists():
+            download(path, file)
+        if digest_of(file) != digest:
+            fail(f"{file.name} is not the file that guest.lock names")
+        root = WORK / "guest" / architecture
+        run(["dpkg-deb", "-x", file, root])
+        return [qemu, "-L", str(root)]
+    return None
+
+
+def prove(program, architecture):
+    """Collect, verify, emit, push and pull."""
+    before = guest(architecture)
+    if before is None:
+        say(f"{architecture}: there is no QEMU of it here: nothing is run")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(FIXTURE) as files:
+            files.extractall(folder)
+        for words in (
+                ["collect", ".triton/cache", "-o", "k.tkb"],
+                ["verify", "k.tkb"],
+                ["emit", "k.tkb", "warm"],
+                ["verify", "warm"],
+                ["push", "a/b", "warm", "--remote", "remote"],
+                ["pull", "a/b", "pulled", "--remote", "remote"],
+                ["verify", "pulled"]):
+            done = subprocess.run(
+                [*before, program, *words], cwd=folder, capture_output=True,
+                text=True, env={"PATH": "/usr/bin:/bin", "HOME": folder})
+            if done.returncode != 0 or "17" not in done.stdout:
+                fail(f"tkbundle {words[0]} for {architecture}: "
+                     f"{done.stdout}{done.stderr}")
+        said = subprocess.run([*before, program, "--version"],
+                              capture_output=True, text=True).stdout
+        if said.split()[:2] != ["tkbundle", version()]:
+            fail(f"tkbundle --version for {architecture} says {said!r}")
+    say(f"{architecture}: the program collects, emits, pushes and pulls"
+        f"{' under QEMU' if before else ''}")
