@@ -7,10 +7,13 @@ import contextlib
 import ctypes
 import dataclasses
 import os
-from typing import (Any, Dict, Iterator, List, Mapping, Optional, Sequence,
-                    Tuple, Type, TypeVar, Union)
+from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional,
+                    Sequence, Tuple, Type, TypeVar, Union)
 
 from tkbundle import _authorities, _errors, _native
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Trees = Mapping[str, Path]  # by their names
@@ -199,7 +202,7 @@ def _collect_options(results: _Results, *, keys: Sequence[str] = (),
                      kernels_only: bool = False, strip: bool = False,
                      strict: bool = False, dry_run: bool = False,
                      jobs: int = 0, deadline: Optional[float] = None,
-                     trees: Optional[Trees] = None) -> Any:
+                     trees: Optional[Trees] = None, level: int = 0) -> Any:
     places = _places(trees)
     return _native.sized(
         _native.CollectOptions, keys=_native.strings(
@@ -209,7 +212,7 @@ def _collect_options(results: _Results, *, keys: Sequence[str] = (),
         is_kernels_only=kernels_only, is_stripped=strip, is_strict=strict,
         is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),
         watch=results.watch, trees=_native.trees(places),
-        tree_count=len(places))
+        tree_count=len(places), level=level)
 
 
 def _emit_options(results: _Results, *, keys: Sequence[str] = (),
@@ -233,8 +236,9 @@ def collect(root: Path, path: Path, **options: Any) -> CollectReport:
     """Pack the cache `root` into the bundle `path`.
 
     Options: keys, device, profile ("full" or "lean"), kernels_only, strip,
-    strict, dry_run, jobs, deadline (seconds), as of tkbundle-collect(1), and
-    trees, folders by the names that they have in the bundle.
+    strict, dry_run, jobs, deadline (seconds), as of tkbundle-collect(1); trees,
+    folders by the names that they have in the bundle; and level, how hard to
+    compress: -50, the fastest, to 19; by itself 2.
     """
     results = _Results()
     return call(
@@ -342,8 +346,9 @@ class Recording:
 
     def __exit__(self, *_error: Any) -> None:
         handle, self._handle = self._handle, ctypes.c_void_p()
-        _native.library().tkb_recorder_end_compile(handle)
-        _native.library().tkb_recorder_free(handle)
+        if handle:  # else it was handed over
+            _native.library().tkb_recorder_end_compile(handle)
+            _native.library().tkb_recorder_free(handle)
 
     def _begun(self) -> ctypes.c_void_p:
         if not self._handle:
@@ -384,6 +389,35 @@ class Recording:
             _native.library().tkb_recorder_collect_to_file, self._begun(),
             self._root, ctypes.byref(_collect_options(results, **options)),
             path_of(path))
+
+    def collect_later(self, path: Path,
+                      **options: Any) -> "Future[CollectReport]":
+        """Hand all that was put to another thread, which packs it as collect()
+        does, and return at once. The future has what collect() returns or
+        raises. The block may end meanwhile, and nothing can be put any more;
+        the interpreter waits for the thread when it ends."""
+        from concurrent.futures import Future
+        from threading import Thread
+        future: "Future[CollectReport]" = Future()
+        later = Recording(self._root)
+        later._handle, self._handle = self._begun(), ctypes.c_void_p()
+
+        def work() -> None:
+            try:
+                report = later.collect(path, **options)
+            except BaseException as error:  # the caller's to look at
+                later.__exit__()
+                future.set_exception(error)
+            else:
+                later.__exit__()
+                future.set_result(report)
+
+        try:
+            Thread(target=work, name="tkbundle-collect").start()
+        except RuntimeError:  # the system gives none, or all is ending
+            later.__exit__()
+            raise
+        return future
 
     def push(self, ref: str, remote: Remote = None,
              **options: Any) -> PushReport:

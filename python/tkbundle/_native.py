@@ -68,7 +68,7 @@ class CollectOptions(Structure):
                 ("threads", c_uint32), ("deadline_ms", c_uint32),
                 ("is_enabled", c_bool), ("watch", c_void_p),
                 ("trees", POINTER(Tree)), ("tree_count", c_size_t),
-                ("settle_ms", c_uint32)]
+                ("settle_ms", c_uint32), ("level", c_int32)]
 
 
 class CollectReport(Structure):

@@ -7,6 +7,7 @@
 #include "base/draft.h"
 #include "base/struct.h"
 #include "format/bundle_write.h"
+#include "format/frame.h"
 
 struct collector {
 	const struct tkb_collect_options *options;
@@ -43,6 +44,7 @@ static int write_bundle(struct collector *collector,
 		              .layout = is_inductor ? "inductor" : NULL },
 		.frames = pack->frames,
 		.frame_count = pack->frame_count,
+		.level = pack->level,
 		.send_frame = tkb_pack_send,
 		.self = pack,
 	};
@@ -186,7 +188,13 @@ int tkb_collect_options_read(struct tkb_collect_options *out,
 {
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_collect_options, settle_ms, out, given, err);
+	rc = TKB_STRUCT_READ(tkb_collect_options, level, out, given, err);
+	if (rc == 0 && (out->level < TKB_FRAME_LEVEL_LEAST ||
+	                out->level > TKB_FRAME_LEVEL_MOST))
+		rc = tkb_fail(err, TKB_ERR_INVALID,
+		              "a level of compression is %d to %d, not %d",
+		              TKB_FRAME_LEVEL_LEAST, TKB_FRAME_LEVEL_MOST,
+		              (int)out->level);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_collect_report, bundle_size, report,
 		                      err);
@@ -225,6 +233,7 @@ static int collect(const char *cache_root,
 		return rc;
 	collector.pack.cache = collector.cache;
 	collector.pack.is_dry_run = options->is_dry_run;
+	collector.pack.level = options->level;
 	if (selection != NULL) {
 		collector.pack.savings = selection->savings;
 		collector.pack.saving_count = selection->saving_count;

@@ -70,6 +70,7 @@ static int open_packings(struct tkb_pack *pack, struct tkb_error *err)
 		return tkb_fail_nomem(err);
 	pack->packing_count = count;
 	for (size_t i = 0; i < count; i++) {
+		pack->packings[i].packer.level = pack->level;
 		pack->packings[i].tar.limit = FRAME_LIMIT;
 		pack->packings[i].packed.limit = FRAME_LIMIT;
 	}

@@ -37,6 +37,7 @@ struct tkb_pack {
 	const struct tkb_saving *savings; /* by cache key; by reference */
 	size_t saving_count;
 	bool is_dry_run; /* read and check, pack nothing */
+	int level;       /* of the packers */
 
 	struct tkb_spool spool;
 	struct tkb_packing *packings; /* owned; one a loader */

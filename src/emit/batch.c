@@ -7,6 +7,10 @@
 #include "base/disable.h"
 #include "base/parallel.h"
 
+enum {
+	JOBS_A_THREAD = 8 /* of fewer, to start it costs more than they do */
+};
+
 int tkb_batch_begin(struct tkb_batch *batch, bool is_enabled,
                     const struct tkb_watch *watch, uint32_t deadline_ms,
                     struct tkb_error *err)
@@ -124,6 +128,15 @@ static int run_step(void *self, size_t worker, size_t index,
 	return rc < 0 ? rc : step->do_one(step->self, worker, index, err);
 }
 
+static size_t count_pending(const struct tkb_batch *batch)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < batch->job_count; i++)
+		count += !batch->jobs[i].is_done;
+	return count;
+}
+
 int tkb_batch_run(struct tkb_batch *batch, size_t threads,
                   int (*do_one)(void *self, size_t worker, size_t index,
                                 struct tkb_error *err),
@@ -131,8 +144,10 @@ int tkb_batch_run(struct tkb_batch *batch, size_t threads,
 {
 	struct step step = { batch, do_one, self };
 	const struct tkb_parallel_work work = { run_step, &step };
+	const size_t useful = 1 + count_pending(batch) / JOBS_A_THREAD;
 
-	return tkb_parallel(batch->job_count, threads, &work, err);
+	return tkb_parallel(batch->job_count,
+	                    threads < useful ? threads : useful, &work, err);
 }
 
 void tkb_batch_finish(struct tkb_batch *batch, struct tkb_job *job,

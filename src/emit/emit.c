@@ -2,16 +2,12 @@
 #include <tkbundle/emit.h>
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/parallel.h"
 #include "base/path.h"
 #include "base/struct.h"
-#include "emit/destination.h"
 #include "emit/emitter.h"
 #include "emit/options.h"
-#include "emit/unit.h"
-#include "tree/unit.h"
 
 static void emitter_close(struct tkb_emitter *emitter)
 {
@@ -24,6 +20,7 @@ static void emitter_close(struct tkb_emitter *emitter)
 	free(emitter->decoders);
 	free(emitter->progress);
 	free(emitter->first_jobs);
+	free(emitter->order);
 	free(emitter->selections);
 	free(emitter->named);
 	tkb_roots_release(&emitter->roots);
@@ -124,269 +121,8 @@ static int inspect_job(void *self, size_t worker, size_t index,
 }
 
 /*
- * Write
- */
-
-static struct tkb_destination destination_of(struct tkb_emitter *emitter,
-                                             size_t index)
-{
-	const struct tkb_job *job = &emitter->batch.jobs[index];
-
-	return (struct tkb_destination){
-		.stage = &emitter->batch.stages[job->root],
-		.entry = job->entry,
-		.number = index,
-	};
-}
-
-/* Are the bundle's bytes needed for job `index`? */
-static bool needs_bytes(const struct tkb_emitter *emitter, size_t index)
-{
-	return !emitter->batch.jobs[index].is_done &&
-	       emitter->progress[index].state != TKB_ENTRY_STATE_MOVED;
-}
-
-static bool is_frame_needed(const struct tkb_emitter *emitter,
-                            const struct tkb_frame *frame)
-{
-	for (size_t i = 0; i < frame->entry_count; i++) {
-		const size_t *jobs = &emitter->first_jobs[frame->entries[i]];
-
-		for (size_t j = jobs[0]; j < jobs[1]; j++) {
-			if (needs_bytes(emitter, j))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* Fail all jobs that need bytes of a frame that cannot be decoded. */
-static int fail_frame(struct tkb_emitter *emitter,
-                      const struct tkb_frame *frame, int cause,
-                      struct tkb_error *fault, struct tkb_error *err)
-{
-	int rc = 0;
-
-	if (cause == TKB_ERR_CORRUPT)
-		fault->reason = TKB_REASON_DAMAGED;
-	for (size_t i = 0; i < frame->entry_count; i++) {
-		const size_t *jobs = &emitter->first_jobs[frame->entries[i]];
-
-		for (size_t j = jobs[0]; j < jobs[1] && rc == 0; j++) {
-			if (needs_bytes(emitter, j))
-				rc = tkb_emit_fail(emitter,
-				                   &emitter->batch.jobs[j],
-				                   cause, fault, err);
-		}
-	}
-	return rc;
-}
-
-/* Write entry `index` for each root that needs it. */
-static int write_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
-                       size_t index, const struct tkb_bytes *files,
-                       struct tkb_error *err)
-{
-	const size_t *jobs = &emitter->first_jobs[index];
-	struct tkb_destination written = { 0 };
-	int rc;
-
-	for (size_t i = jobs[0]; i < jobs[1]; i++) {
-		const struct tkb_destination to = destination_of(emitter, i);
-		struct tkb_error fault = { 0 };
-		uint64_t size = 0;
-
-		if (!needs_bytes(emitter, i))
-			continue;
-		rc = tkb_watcher_check(&emitter->batch.watcher, err);
-		if (rc < 0)
-			return rc;
-		if (to.entry->kind == TKB_KIND_UNIT)
-			rc = tkb_unit_write(&to, loader, files, &size, &fault);
-		else
-			rc = tkb_destination_write(
-				&to, loader, files,
-				written.stage != NULL ? &written : NULL, &size,
-				&fault);
-		if (rc < 0)
-			rc = tkb_emit_fail(emitter, &emitter->batch.jobs[i], rc,
-			                   &fault, err);
-		else {
-			emitter->progress[i].is_written = true;
-			written = to;
-			(void)atomic_fetch_add(&emitter->written_size, size);
-		}
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static int write_frame(struct tkb_emitter *emitter, size_t worker,
-                       const struct tkb_frame *frame, struct tkb_error *err)
-{
-	struct tkb_decoder *decoder = &emitter->decoders[worker];
-	struct tkb_error fault = { 0 };
-	int rc;
-
-	rc = tkb_decoder_decode(decoder, emitter->bundle,
-	                        (size_t)(frame - emitter->bundle->frames),
-	                        &fault);
-	if (rc < 0)
-		return fail_frame(emitter, frame, rc, &fault, err);
-	for (size_t i = 0; i < frame->entry_count && rc == 0; i++)
-		rc = write_entry(emitter, &emitter->loaders[worker],
-		                 frame->entries[i],
-		                 decoder->files + decoder->firsts[i], err);
-	return rc;
-}
-
-/*
- * Commit
- */
-
-/* Move job `index` into place, if it was written to its stage. */
-static int commit_written(void *self, size_t worker, size_t index,
-                          struct tkb_error *err)
-{
-	struct tkb_emitter *emitter = self;
-	struct tkb_job *job = &emitter->batch.jobs[index];
-	const struct tkb_progress *progress = &emitter->progress[index];
-	const struct tkb_destination to = destination_of(emitter, index);
-	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
-	struct tkb_error fault = { 0 };
-	int rc = 0;
-
-	if (job->is_done || !progress->is_written)
-		return 0;
-	if (tkb_unit_record(to.entry) != NULL)
-		rc = tkb_unit_stamp(&to, &emitter->loaders[worker], &fault);
-	if (rc == 0)
-		rc = (to.entry->kind == TKB_KIND_UNIT ? tkb_unit_commit
-		                                      : tkb_destination_commit)(
-			&to, &emitter->loaders[worker], progress->state,
-			&outcome, &fault);
-	if (rc < 0)
-		return tkb_emit_fail(emitter, job, rc, &fault, err);
-	if (outcome == TKB_OUTCOME_SKIPPED)
-		tkb_batch_finish(&emitter->batch, job, outcome, TKB_REASON_BUSY,
-		                 "a compiler is writing there");
-	else
-		tkb_batch_finish(&emitter->batch, job, outcome, TKB_REASON_NONE,
-		                 "");
-	return 0;
-}
-
-/* What ninja has built comes behind what it may have been built of. */
-static int commit_first(void *self, size_t worker, size_t index,
-                        struct tkb_error *err)
-{
-	const struct tkb_emitter *emitter = self;
-	const struct tkb_entry *entry = emitter->batch.jobs[index].entry;
-
-	return tkb_unit_record(entry) != NULL
-	               ? 0
-	               : commit_written(self, worker, index, err);
-}
-
-static int commit_frame(struct tkb_emitter *emitter, size_t worker,
-                        const struct tkb_frame *frame, struct tkb_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < frame->entry_count; i++) {
-		const size_t *jobs = &emitter->first_jobs[frame->entries[i]];
-
-		for (size_t j = jobs[0]; j < jobs[1] && rc == 0; j++)
-			rc = commit_first(emitter, worker, j, err);
-	}
-	return rc;
-}
-
-/* Of an entry that was moved, only the group file is replaced. */
-static int commit_moved(void *self, size_t worker, size_t index,
-                        struct tkb_error *err)
-{
-	struct tkb_emitter *emitter = self;
-	struct tkb_job *job = &emitter->batch.jobs[index];
-	const struct tkb_destination to = destination_of(emitter, index);
-	struct tkb_error fault = { 0 };
-	int rc;
-
-	if (emitter->progress[index].state != TKB_ENTRY_STATE_MOVED)
-		return 0;
-	rc = tkb_destination_relocate(&to, &emitter->loaders[worker], &fault);
-	if (rc == 0)
-		tkb_batch_finish(&emitter->batch, job, TKB_OUTCOME_REPAIRED,
-		                 TKB_REASON_NONE, "");
-	else if (fault.reason == TKB_REASON_MISSING)
-		tkb_batch_finish(&emitter->batch, job, TKB_OUTCOME_SKIPPED,
-		                 TKB_REASON_BUSY, "it was taken away just now");
-	else
-		return tkb_emit_fail(emitter, job, rc, &fault, err);
-	return 0;
-}
-
-/*
  * The whole emit
  */
-
-/* What is to be synced is committed later, when all of it is written. */
-static int emit_frame(void *self, size_t worker, size_t index,
-                      struct tkb_error *err)
-{
-	struct tkb_emitter *emitter = self;
-	const struct tkb_frame *frame = &emitter->bundle->frames[index];
-	int rc;
-
-	if (!is_frame_needed(emitter, frame))
-		return 0;
-	rc = tkb_watcher_check(&emitter->batch.watcher, err);
-	if (rc == 0)
-		rc = write_frame(emitter, worker, frame, err);
-	if (rc == 0 && !emitter->options->is_synced)
-		rc = commit_frame(emitter, worker, frame, err);
-	return rc;
-}
-
-static int sync_roots(const struct tkb_emitter *emitter, struct tkb_error *err)
-{
-	for (size_t i = 0; i < emitter->roots.count; i++) {
-		const struct tkb_root *root = &emitter->roots.items[i];
-
-		if (root->fd >= 0 && syncfs(root->fd) < 0)
-			return tkb_fail_errno(err, "cannot sync '%s'",
-			                      root->path);
-	}
-	return 0;
-}
-
-static int write_and_commit(struct tkb_emitter *emitter, struct tkb_error *err)
-{
-	const struct tkb_parallel_work frames = { emit_frame, emitter };
-	struct tkb_batch *batch = &emitter->batch;
-	const size_t threads = emitter->loader_count;
-	int rc;
-
-	rc = tkb_batch_open_stages(batch, err);
-	if (rc == 0)
-		rc = tkb_batch_run(batch, threads, commit_moved, emitter, err);
-	if (rc == 0)
-		rc = tkb_parallel(emitter->bundle->frame_count, threads,
-		                  &frames, err);
-	if (rc == 0 && emitter->options->is_synced) {
-		rc = sync_roots(emitter, err);
-		if (rc == 0)
-			rc = tkb_batch_run(batch, threads, commit_first,
-			                   emitter, err);
-	}
-	if (rc == 0)
-		rc = tkb_batch_run(batch, threads, commit_written, emitter,
-		                   err);
-	return rc < 0 || !emitter->options->is_synced
-	               ? rc
-	               : sync_roots(emitter, err);
-}
 
 static int emit(struct tkb_emitter *emitter, const char *path,
                 struct tkb_error *err)
@@ -418,7 +154,7 @@ static int emit(struct tkb_emitter *emitter, const char *path,
 		rc = tkb_batch_run(batch, emitter->loader_count, inspect_job,
 		                   emitter, err);
 	if (rc == 0 && !tkb_batch_is_done(batch))
-		rc = write_and_commit(emitter, err);
+		rc = tkb_emit_write(emitter, err);
 	return rc;
 }
 

@@ -8,7 +8,8 @@
  *   select.c   which entries of the bundle are wanted, and fit this machine;
  *   plan.c     into which roots each of them goes: a job for each root;
  *   inspect    what already exists there (emit/inspect.h);
- *   write      frame by frame, decode and stage what is wanted (destination.c);
+ *   write      frame by frame, decode and stage what is wanted (write.c,
+ *              destination.c);
  *   commit     move what was staged into place (destination_commit.c);
  *   report.c   tell what became of each job.
  */
@@ -47,6 +48,7 @@ struct tkb_emitter {
 	struct tkb_roots roots;
 	size_t *first_jobs; /* owned; item i has jobs from [i] up to [i + 1] */
 	struct tkb_progress *progress; /* owned; of each job */
+	size_t *order;                 /* owned; of frames, as they are read */
 	struct tkb_loader *loaders;    /* owned; one a thread */
 	struct tkb_decoder *decoders;  /* owned; one a thread */
 	size_t loader_count;
@@ -66,6 +68,13 @@ TKB_NODISCARD int tkb_emit_select(struct tkb_emitter *emitter,
  */
 TKB_NODISCARD int tkb_emit_plan(struct tkb_emitter *emitter,
                                 struct tkb_error *err);
+
+/*
+ * Write what the inspection found missing, and move it into place. Options say
+ * whether it is synced.
+ */
+TKB_NODISCARD int tkb_emit_write(struct tkb_emitter *emitter,
+                                 struct tkb_error *err);
 
 /*
  * Finish a job that has failed, and return 0. A failure that concerns the whole

@@ -34,7 +34,9 @@ static int write_header(const struct tkb_outline *outline,
 	struct tkb_buf frames = TKB_BUF_INIT(TKB_FRAMES_SIZE_LIMIT);
 	int rc;
 
-	tkb_frames_write(outline->frames, outline->frame_count, &frames);
+	tkb_frames_write(outline->frames, outline->frame_count,
+	                 outline->level != 0 ? outline->level : TKB_FRAME_LEVEL,
+	                 &frames);
 	rc = tkb_buf_check(&frames, err);
 	if (rc < 0)
 		return rc;
@@ -47,7 +49,8 @@ static int send_header(const struct tkb_outline *outline,
                        struct tkb_bytes manifest, const struct tkb_sink *sink,
                        struct tkb_digest *digest_out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_packer_close) struct tkb_packer packer = { 0 };
+	TKB_AUTO(tkb_packer_close)
+	struct tkb_packer packer = { .level = outline->level };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf tar = TKB_BUF_INIT(HEADER_LIMIT);
 	TKB_AUTO(tkb_buf_release)

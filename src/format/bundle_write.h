@@ -15,6 +15,7 @@ struct tkb_outline {
 	struct tkb_contents contents;
 	const struct tkb_frame *frames;
 	size_t frame_count;
+	int level; /* that the frames were packed with; 0: TKB_FRAME_LEVEL */
 	/* Send the packed bytes of frame `index`, all of them. */
 	int (*send_frame)(void *self, size_t index, const struct tkb_sink *sink,
 	                  struct tkb_error *err);

@@ -13,7 +13,8 @@
 int tkb_decoder_open(struct tkb_decoder *decoder, struct tkb_error *err)
 {
 	*decoder = (struct tkb_decoder){ .packed = TKB_BUF_INIT(BUFFER_LIMIT),
-		                         .tar = TKB_BUF_INIT(BUFFER_LIMIT) };
+		                         .tar = TKB_BUF_INIT(BUFFER_LIMIT),
+		                         .unpacker = { .has_digest = true } };
 	return tkb_hasher_open(&decoder->hasher, err);
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/frame.h"
 
+/* For ZSTD_d_forceIgnoreChecksum; a libzstd without it goes on checking. */
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 #include <zstd_errors.h>
 
 static int open_packer(struct tkb_packer *packer, struct tkb_error *err)
 {
+	const int level = packer->level != 0 ? packer->level : TKB_FRAME_LEVEL;
 	ZSTD_CCtx *context;
 
 	if (packer->context != NULL)
@@ -14,7 +17,7 @@ static int open_packer(struct tkb_packer *packer, struct tkb_error *err)
 	if (context == NULL)
 		return tkb_fail_nomem(err);
 	if (ZSTD_isError(ZSTD_CCtx_setParameter(
-		    context, ZSTD_c_compressionLevel, TKB_FRAME_LEVEL)) ||
+		    context, ZSTD_c_compressionLevel, level)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog,
 	                                        TKB_FRAME_WINDOW_LOG)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag,
@@ -32,7 +35,7 @@ static int open_packer(struct tkb_packer *packer, struct tkb_error *err)
 void tkb_packer_close(struct tkb_packer *packer)
 {
 	(void)ZSTD_freeCCtx(packer->context);
-	*packer = (struct tkb_packer){ 0 };
+	packer->context = NULL;
 }
 
 int tkb_packer_pack(struct tkb_packer *packer, struct tkb_bytes bytes,
@@ -69,13 +72,17 @@ static int open_unpacker(struct tkb_unpacker *unpacker, struct tkb_error *err)
 		return tkb_fail_nomem(err);
 	(void)ZSTD_DCtx_reset(unpacker->context,
 	                      ZSTD_reset_session_and_parameters);
+	if (unpacker->has_digest)
+		(void)ZSTD_DCtx_setParameter(unpacker->context,
+		                             ZSTD_d_forceIgnoreChecksum,
+		                             ZSTD_d_ignoreChecksum);
 	return 0;
 }
 
 void tkb_unpacker_close(struct tkb_unpacker *unpacker)
 {
 	(void)ZSTD_freeDCtx(unpacker->context);
-	*unpacker = (struct tkb_unpacker){ 0 };
+	unpacker->context = NULL;
 }
 
 int tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,

@@ -10,8 +10,14 @@
 #include "base/base.h"
 #include "base/buf.h"
 
+/*
+ * Of kernels, level 2 makes less than level 3, in two thirds of the time; of shared
+ * libraries, 5 % more.
+ */
 enum {
-	TKB_FRAME_LEVEL = 3,
+	TKB_FRAME_LEVEL = 2,
+	TKB_FRAME_LEVEL_LEAST = -50,
+	TKB_FRAME_LEVEL_MOST = 19,
 	TKB_FRAME_WINDOW_LOG = 24
 };
 
@@ -21,6 +27,7 @@ enum {
  */
 struct tkb_packer {
 	void *context; /* owned */
+	int level;     /* of zstd; 0: TKB_FRAME_LEVEL */
 };
 
 void tkb_packer_close(struct tkb_packer *packer);
@@ -32,7 +39,9 @@ TKB_NODISCARD int tkb_packer_pack(struct tkb_packer *packer,
 
 /* A decompressor, likewise. */
 struct tkb_unpacker {
-	void *context; /* owned */
+	void *context;   /* owned */
+	bool has_digest; /* frames are held against digests before: zstd's own
+	                    checksum is skipped */
 };
 
 void tkb_unpacker_close(struct tkb_unpacker *unpacker);

@@ -12,27 +12,36 @@
 #include "tree/unit.h"
 #include "format/launcher_payload.h"
 
-#define SMALLEST_FRAME ((uint64_t)4 * TKB_MIB)
+#define SMALL_SET ((uint64_t)16 * TKB_MIB)
+#define SMALLEST_FRAME ((uint64_t)512 * TKB_KIB)
 #define LARGEST_FRAME ((uint64_t)16 * TKB_MIB)
 
+/*
+ * More frames are decoded by more cores, fewer compress better: that counts more
+ * once there is enough for all to do.
+ */
 static uint64_t frame_target(const struct tkb_entry *const *entries,
                              size_t count)
 {
-	uint64_t total = 0;
+	uint64_t target = 0;
 
 	for (size_t i = 0; i < count; i++)
-		total += tkb_entry_tar_size(entries[i]);
-	total /= 4;
-	if (total < SMALLEST_FRAME)
+		target += tkb_entry_tar_size(entries[i]);
+	target /= target < SMALL_SET ? 16 : 4;
+	if (target < SMALLEST_FRAME)
 		return SMALLEST_FRAME;
-	return total > LARGEST_FRAME ? LARGEST_FRAME : total;
+	return target > LARGEST_FRAME ? LARGEST_FRAME : target;
 }
 
-/* A reader may want payloads alone, or entries alone. */
+/*
+ * Does a frame begin with `next`? A reader may want payloads alone, or entries
+ * alone; and what fills a frame by itself would keep one core busy for long.
+ */
 static bool is_border(const struct tkb_entry *entry,
-                      const struct tkb_entry *next)
+                      const struct tkb_entry *next, uint64_t target)
 {
-	return entry->kind != next->kind && next->kind == TKB_KIND_PAYLOAD;
+	return tkb_entry_tar_size(next) >= target ||
+	       (entry->kind != next->kind && next->kind == TKB_KIND_PAYLOAD);
 }
 
 int tkb_cut_frames(const struct tkb_entry *const *entries, size_t count,
@@ -51,7 +60,7 @@ int tkb_cut_frames(const struct tkb_entry *const *entries, size_t count,
 		cut.count++;
 		size += tkb_entry_tar_size(entries[i]);
 		if (size < target && i + 1 < count &&
-		    !is_border(entries[i], entries[i + 1]))
+		    !is_border(entries[i], entries[i + 1], target))
 			continue;
 		rc = tkb_grow(&cuts, &capacity, cut_count, sizeof(cut), err);
 		if (rc < 0)
@@ -131,13 +140,15 @@ static void write_ranges(const struct tkb_frame *frame, struct tkb_buf *out)
 	}
 }
 
-void tkb_frames_write(const struct tkb_frame *frames, size_t count,
+void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,
                       struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, "frames 1 zstd ");
 	tkb_buf_add_text(out, ZSTD_versionString());
 	tkb_buf_add_byte(out, ' ');
-	tkb_buf_add_number(out, TKB_FRAME_LEVEL);
+	if (level < 0)
+		tkb_buf_add_byte(out, '-');
+	tkb_buf_add_number(out, (uint64_t)(level < 0 ? -level : level));
 	tkb_buf_add_byte(out, '\n');
 	for (size_t i = 0; i < count; i++) {
 		char hex[TKB_DIGEST_HEX_SIZE];

@@ -17,8 +17,9 @@ struct tkb_cut {
 };
 
 /*
- * Cut `entries`, which are in order: a frame ends once it holds a quarter of
- * the whole, but at least 4 and at most 16 MiB, and where payloads begin.
+ * Cut `entries`, which are in order: a frame ends once it holds a quarter of the
+ * whole, at most 16 MiB; or a sixteenth, at least 512 KiB, of less than 16 MiB. It
+ * ends before an entry that holds as much by itself, and where payloads begin.
  * `*out` is the caller's to free.
  */
 TKB_NODISCARD int tkb_cut_frames(const struct tkb_entry *const *entries,
@@ -64,8 +65,8 @@ struct tkb_frame {
 /* What a writer packs into one frame at most: a full one, and a last entry. */
 #define TKB_MIXED_SIZE_LIMIT ((uint64_t)276 * 1024 * 1024)
 
-/* Append the text of `tkbundle.frames`. */
-void tkb_frames_write(const struct tkb_frame *frames, size_t count,
+/* Append the text of `tkbundle.frames`, which tells the frames' `level`. */
+void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,
                       struct tkb_buf *out);
 
 #define TKB_MANIFEST_MEMBER "tkbundle.json"

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/digest.h"
+
 /* What a recorder packs of what was put. */
 
 /* Kernels of the H100's Triton cache, and of its Inductor's. */
@@ -62,6 +64,52 @@ TEST(recorder, packs_as_its_options_say)
 
 	check_same_bytes(recorded_keys(root, &all, &options),
 	                 collected(root, &options));
+}
+
+TEST(recorder, packs_as_hard_as_its_level_says)
+{
+	static const int32_t levels[] = { -50, -3, 0, 19 };
+	struct tkb_collect_report before = { SIZED(before) };
+	const char *root = h100();
+	const struct keys all = entries_of(root);
+
+	EACH(i, levels) {
+		const struct tkb_collect_options options = {
+			SIZED(options), .level = levels[i]
+		};
+		struct tkb_collect_report report = { SIZED(report) };
+		RECORDER(recorder) = recording();
+
+		put_all(recorder, &all, 0);
+		check_same_bytes(
+			recorded_with(recorder, root, &options, &report),
+			collected(root, &options));
+		if (i != 0) {
+			CHECK(report.bundle_size < before.bundle_size);
+			CHECK(tkb_digest_equal(&report.id, &before.id));
+		}
+		before = report;
+	}
+}
+
+TEST(recorder, refuses_a_level_that_zstd_has_not)
+{
+	static const int32_t levels[] = { -51, 20, INT32_MIN };
+	const char *root = h100();
+
+	EACH(i, levels) {
+		const struct tkb_collect_options options = {
+			SIZED(options), .level = levels[i]
+		};
+		const struct tkb_sink sink = { 0 };
+		struct tkb_error err = { 0 };
+		RECORDER(recorder) = recording();
+
+		CHECK_INT(tkb_recorder_collect(recorder, root, &options, &sink,
+		                               NULL, &err),
+		          TKB_ERR_INVALID);
+		CHECK(strstr(err.message, "level of compression") != NULL);
+	}
 }
 
 TEST(recorder, packs_the_same_bytes_in_whatever_order_they_were_put)

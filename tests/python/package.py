@@ -79,6 +79,39 @@ assert report.pushed == 1, report
     require('"cache key"' in ended.out or ended.status != 0, ended.out)
 
 
+@test("a recording packs on another thread, as hard as it is told to")
+def _(here):
+    check(here, """
+(root,) = sys.argv[1:]
+keys = [key for key in os.listdir(root) if "add_kernel.json" in
+        os.listdir(os.path.join(root, key))]
+sizes = []
+for level in (-50, 0, 19):
+    with tkbundle.recording(root) as r:
+        r.put(keys[0])
+        later = r.collect_later("k.tkb", level=level)
+        try:
+            r.put(keys[0])
+            raise AssertionError("put, though it is handed over")
+        except tkbundle.Error:
+            pass
+    report = later.result(60)
+    assert report.collected == 1, report
+    assert tkbundle.emit("k.tkb", "out%d" % level).emitted == 1
+    sizes.append(report.bundle_size)
+assert sizes[0] > sizes[1] > sizes[2], sizes
+with tkbundle.recording(root) as r:
+    r.put(keys[0])
+    later = r.collect_later("k.tkb", level=20)
+error = later.exception(60)
+assert type(error) is tkbundle.Error and "not 20" in str(error), repr(error)
+with tkbundle.recording(root) as r:
+    r.put(keys[0])
+    r.collect_later("last.tkb")  # and the interpreter ends
+""", here.fixture())
+    require(here.tkbundle("verify", "last.tkb").status == 0, "last.tkb is not whole")
+
+
 @test("what fails raises the library's sentence, with what was done")
 def _(here):
     root = here.fixture()
