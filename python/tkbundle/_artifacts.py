@@ -16,9 +16,8 @@ import threading
 from types import ModuleType
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
-from tkbundle import _calls, _errors, _imports, _specialisations
+from tkbundle import _calls, _errors, _imports, _memory, _specialisations
 from tkbundle._guard import guarded
-from tkbundle._values import memory_folder
 
 TYPE = "tkbundle"
 
@@ -191,7 +190,7 @@ def _of_triton() -> Optional[_Compile]:
 def _record(manager: Any, kind: str, compile_: _Compile) -> None:
     for key, device in _modules_of(compile_.root):
         compile_.recording.put(key, device)
-    with memory_folder() as place:
+    with _memory.folder() as place:
         path = os.path.join(place, "artifact.tkb")
         report = compile_.pack(path)
         with open(path, "rb") as file:
@@ -213,7 +212,7 @@ def _record_all(manager: Any) -> None:
 def _populate(key: str, content: bytes) -> None:
     bundler = importlib.import_module("torch._inductor.triton_bundler")
     is_plain = key.startswith("triton/")
-    with memory_folder() as place:
+    with _memory.folder() as place:
         path = os.path.join(place, "artifact.tkb")
         with open(path, "wb") as file:
             file.write(content)

@@ -21,18 +21,16 @@ import contextlib
 import ctypes
 import os
 import queue
-import tempfile
 import threading
 import time
 import weakref
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from tkbundle import _calls, _errors, _native, _program
+from tkbundle import _calls, _errors, _memory, _native, _program
 from tkbundle._guard import guarded, warn
 from tkbundle._share import MARGIN_S
 
 TREE = "value"  # and what its file is called
-MEMORY = "/dev/shm"  # files there cost ten times less than on a disk
 QUIET_S = 0.5  # until what was put goes up: a newer value may follow
 GONE = (_errors.Unavailable, _errors.Denied, _errors.Cancelled)
 
@@ -63,15 +61,9 @@ def _records(remote: ctypes.c_void_p, name: str) -> List[_native.Digest]:
     return found
 
 
-def memory_folder() -> "tempfile.TemporaryDirectory[str]":
-    """A folder that goes away, in memory where that can be had."""
-    return tempfile.TemporaryDirectory(
-        prefix="tkbundle-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
-
-
 def read(remote: ctypes.c_void_p, name: str, seconds: float) -> bytes:
     """The value under `name`; raises where there is none."""
-    with memory_folder() as place:
+    with _memory.folder() as place:
         folder = os.path.join(place, TREE)
         _calls.pull(name, os.path.join(place, "kernels"), remote,
                     deadline=seconds, trees={TREE: folder}, jobs=1,
@@ -84,7 +76,7 @@ def write(remote: ctypes.c_void_p, name: str, value: bytes,
           seconds: float) -> None:
     """Let `value` be what is under `name`. Until that is done, it may be
     that nothing is."""
-    with memory_folder() as place:
+    with _memory.folder() as place:
         folders = [os.path.join(place, one) for one in (TREE, "kernels")]
         for folder in folders:
             os.mkdir(folder)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inductor's remote caches, on our remotes: graphs that one process compiled are
 hits in another one. PyTorch is a stand-in; tests/engines has the real one."""
+import fcntl
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 from machine import HERE, launch, variables
 from outages import liar
@@ -13,6 +16,7 @@ from scene import equal, hanging, need, require, test, wait_until
 USER = os.path.join(HERE, "graph_user.py")
 STAND_IN = os.path.join(HERE, "stand_in")
 GRAPHS = 4
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def environment_of(here, remote=None, env=None):
@@ -88,6 +92,31 @@ def _(here):
         remote = here.path("remote-" + verb)
         equal(use(here, verb, remote=remote).err, "")
         equal(found(use(here, remote=remote)), count, verb)
+
+
+@test("a block with the caches of torch installs them, where a remote is named")
+def _(here):
+    code = """
+import importlib, tkbundle
+with tkbundle.warm("a/b", engine="torch"):
+    caches = importlib.import_module("torch._inductor.remote_cache")
+    print(caches.RemoteFxGraphCache.backend_override_cls is not None)
+"""
+    for remote, found in ((here.remote, "True\n"), ("", "False\n")):
+        ended = here.go([sys.executable, "-c", code], env={
+            **environment_of(here, env={"TKBUNDLE_REMOTE": remote}),
+            "TORCHINDUCTOR_CACHE_DIR": here.path("cache")})
+        equal((ended.status, ended.out), (0, found), ended.err)
+
+
+@test("eight processes at once share their graphs, and none sees an error")
+def _(here):
+    for _ in range(2):
+        started = [launch(here, [sys.executable, USER],
+                          environment_of(here)) for _ in range(8)]
+        ended = [here.finish(one) for one in started]
+        equal({(one.status, one.err) for one in ended}, {(0, "")})
+    equal({found(one) for one in ended}, {GRAPHS})
 
 
 @test("what the program itself chose for these caches stays")
@@ -175,6 +204,27 @@ def _(here):
     require(ended.seconds < 20, ended.seconds)
     left = [name for name in os.listdir(here.folder) if "tkbundle" in name]
     equal(left, [])
+
+
+@test("what a killed process left in memory goes, what is used or young stays")
+def _(here):
+    left, used, young = [
+        tempfile.mkdtemp(prefix="tkbundle-moment-", dir=MEMORY or here.folder)
+        for _ in range(3)]
+    lock = os.open(used, os.O_RDONLY)
+    try:
+        for folder in (left, used):
+            with open(os.path.join(folder, "value"), "wb"):
+                pass
+            os.utime(folder, (1, 1))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        use(here)
+        equal([os.path.exists(folder) for folder in (left, used, young)],
+              [False, True, True])
+    finally:
+        os.close(lock)
+        for folder in (left, used, young):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @test("a PyTorch without such caches is one warning, that names the version")
