@@ -172,8 +172,7 @@ class Values:
                        f"{self._settings.wait:g} s: no more are waited for")
 
     def _read(self) -> None:
-        guarded("remote cache", self._settle, None)
-        self._settled.set()
+        self._settle()
         try:
             with _calls.opened(self._remote) as handle:
                 self._answer(handle)
@@ -185,8 +184,13 @@ class Values:
                 ask = self._asked.get()
 
     def _settle(self) -> None:
-        found = _program.settings(self._settings.wait / 2)
-        self._settings = found._replace(**self._told)
+        def ask() -> None:
+            found = _program.settings(self._settings.wait / 2)
+            self._settings = found._replace(**self._told)
+
+        if not self._settled.is_set():
+            guarded("remote cache", ask, None)
+        self._settled.set()
 
     def _answer(self, handle: ctypes.c_void_p) -> None:
         ask = self._asked.get()
@@ -217,11 +221,14 @@ class Values:
             return
         with self._lock:
             self._pending[name] = value
-            if (self._writer is None and self._settings.push == "always"
-                    and not self._ended.is_set()):
+            # Python 3.12 starts no thread any more while it ends.
+            if self._writer is None and not self._ended.is_set():
                 self._writer = _program.in_thread(self._write)
 
     def _write(self) -> None:
+        self._settle()
+        if self._settings.push == "never":
+            return
         try:
             with _calls.opened(self._remote) as handle:
                 self._write_all(handle)
@@ -230,7 +237,8 @@ class Values:
 
     def _write_all(self, handle: ctypes.c_void_p) -> None:
         while not self._is_off:
-            self._ended.wait(QUIET_S)
+            self._ended.wait(QUIET_S if self._settings.push == "always"
+                             else None)
             with self._lock:
                 pending, self._pending = self._pending, {}
                 if not pending:
@@ -248,11 +256,7 @@ class Values:
         self._ended.set()
         self._asked.put(None)
         end = time.monotonic() + self._settings.deadline + MARGIN_S
-        with self._lock:
-            writer = self._writer
-            if self._pending and writer is None and not self._is_off:
-                writer = self._writer = _program.in_thread(self._write)
-        for thread in (writer, self._reader):
+        for thread in (self._writer, self._reader):
             if thread is not None:
                 thread.join(max(end - time.monotonic(), 0.0))
 

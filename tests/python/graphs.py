@@ -134,6 +134,8 @@ def _(here):
     for push, count in (("never", 0), ("on-exit", GRAPHS)):
         use(here, env={"TKBUNDLE_PUSH": push})
         equal(found(use(here, env={"TKBUNDLE_PUSH": "never"})), count)
+    use(here, "again", "other", env={"TKBUNDLE_PUSH": "never"})
+    require("other" not in use(here).out)
     equal(found(use(here, env={"TKBUNDLE_DISABLE": "1"})), 0)
 
 
