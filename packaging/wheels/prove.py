@@ -69,6 +69,7 @@ def guest(architecture):
         if digest_of(file) != digest:
             fail(f"{file.name} is not the file that guest.lock names")
         root = WORK / "guest" / architecture
+        root.mkdir(parents=True, exist_ok=True)
         run(["dpkg-deb", "-x", file, root])
         return [qemu, "-L", str(root)]
     return None
