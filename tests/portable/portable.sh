@@ -91,20 +91,38 @@ for_arch() {
 	fi
 }
 
+# Packages of another architecture are unpacked, and no more: to have qemu install
+# them takes a quarter of an hour.
 make_minbase() {
 	[ -z "$(find "$minbase" -mtime -30 2>/dev/null)" ] || return 0
 	apt-config dump | grep -E '^Acquire::(https?::|Check-)' >"$work/apt.conf"
-	for_arch mmdebstrap --quiet --mode=root --variant=minbase \
-		--architectures="$(debian_name "$arch")" \
-		--include=python3,python3-venv,binutils,zstd,libarchive-tools,strace \
-		--aptopt="$work/apt.conf" --skip=check/qemu \
-		"$suite" "$work/new.tar" "deb http://deb.debian.org/debian $suite main" &&
+	packages=python3,python3-venv,binutils,zstd,libarchive-tools,strace
+	variant=minbase
+	if [ "$arch" != "$(uname -m)" ]; then
+		variant=extract
+		packages=$packages,base-files,bash,bsdutils,coreutils,dash
+		packages=$packages,diffutils,findutils,grep,gzip,libc-bin
+		packages=$packages,mawk,procps,sed,tar,util-linux
+	fi
+	mmdebstrap --quiet --mode=root --variant=$variant \
+		--architectures="$(debian_name "$arch")" --include="$packages" \
+		--aptopt="$work/apt.conf" "$suite" "$work/new.tar" \
+		"deb http://deb.debian.org/debian $suite main" &&
 		mv "$work/new.tar" "$minbase"
 }
 
 make_root() {
 	make_minbase && mkdir "$root" && tar -xf "$minbase" -C "$root" \
 		--numeric-owner --exclude='./dev/*' || return 1
+	# What packages do when they are installed.
+	[ -e "$root/usr/bin/awk" ] || ln -s mawk "$root/usr/bin/awk"
+	if [ ! -s "$root/etc/ssl/certs/ca-certificates.crt" ]; then
+		mkdir -p "$root/etc/ssl/certs"
+		cat "$root"/usr/share/ca-certificates/mozilla/*.crt \
+			>"$root/etc/ssl/certs/ca-certificates.crt"
+	fi
+	mkdir -p "$root/dev" "$root/proc" "$root/tmp"
+	chmod 1777 "$root/tmp"
 	mkdir -p "$root/tkbundle/tests" "$root/usr/local" &&
 		cp -r "$source/tests/cli" "$source/tests/portable" \
 			"$root/tkbundle/tests" &&
