@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <curl/curl.h>
+#include "remote/net/curl.h"
 
 static const char *variable(const char *name)
 {
