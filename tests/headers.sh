@@ -106,8 +106,9 @@ what='hiredis' where='src/remote/redis/resp\.c|src/format/version\.c'
 none "hiredis is used in src/remote/redis/resp.c" foreign
 what='jansson\.h' where='tools/tkbundle/(cli/json_out|run/run_[a-z]*)\.c'
 none "jansson is used where documents are written, and by run" foreign
-what='curl/' where='src/remote/net/curl\.h|src/format/version\.c'
-none "libcurl is used by way of remote/net/curl.h" foreign
+what='curl/'
+where='src/remote/net/(curl\.h|authorities\.c)|src/format/version\.c'
+none "libcurl is used by way of remote/net/curl.h, and asked where it looks" foreign
 what='expat\.h' where='src/remote/net/xml\.c|src/format/version\.c'
 none "expat is used in src/remote/net/xml.c" foreign
 what='llvm' where='tools/tkbundle-compile/[a-z_/]*\.[ch]'

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "remote/net/curl.h"
+#include <curl/curl.h>
 
 static const char *variable(const char *name)
 {
