@@ -338,7 +338,7 @@ static int cache_with_device(const struct place *at, struct tkb_error *err)
 TEST(miss, of_a_device_tells_the_watch)
 {
 	struct tkb_results *results = NULL;
-	struct place at = { NULL };
+	struct place at = { 0 };
 
 	SYS(rename(inductor_cache(), "inductor"));
 	OK(tkb_results_new(&results, ERR));

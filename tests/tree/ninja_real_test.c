@@ -264,8 +264,8 @@ TEST(ninja_real, a_record_that_makes_no_sense_is_refused)
 		"ninja 7\nout - note\nout - lib.so\n",
 		"ninja 7\nmore\n",
 		"ninja 7\nout - lib.so\nout - note\nout 1 out/a.o\n",
-		"ninja 7\nout - lib.so\nout - note\nout - out/a.o\n"
-		"out - out/b.o\nmore\n",
+		("ninja 7\nout - lib.so\nout - note\nout - out/a.o\n"
+		 "out - out/b.o\nmore\n"),
 		"ninja 7\nout - lib.so\nout - note\nout 99999999999 out/a.o\n",
 	};
 
