@@ -73,10 +73,12 @@ TEST(cache, opens_or_says_that_an_allocation_failed)
 	world_cache();
 	world_add(WORLD_OTHER);
 	SYS(remove("cache/" WORLD_OTHER "/add_kernel.cubin"));
+	tree_make_folder("cache/no-key");
+	tree_make_file("cache/no-key/__grp__add_kernel.json", "{}", 2);
 	try_open((struct tkb_cache_options){
 		.struct_size = sizeof(struct tkb_cache_options),
 		.threads = 1 });
-	CHECK_INT(looked.wanted_left_out, 1);
+	CHECK_INT(looked.wanted_left_out, 2);
 }
 
 TEST(cache, of_two_devices_opens_or_says_that_an_allocation_failed)

@@ -183,6 +183,20 @@ TEST(emit, of_what_is_present_survives_each_failing_allocation)
 	CHECK_INT(emit.wanted_report.present_count, 2);
 }
 
+TEST(emit, of_what_nobody_verified_yet_survives_each_failing_allocation)
+{
+	need_faults();
+	world_cache();
+	world_bundle("cache", "x.tkb");
+	emit_to("root");
+	tree_remove("root/.tkbundle");
+	try_emit((struct tkb_emit_options){ .struct_size = sizeof(
+						    struct tkb_emit_options),
+	                                    .threads = 1 },
+	         0, two_places);
+	CHECK_INT(emit.wanted_report.present_count, 2);
+}
+
 TEST(emit, for_two_devices_survives_each_failing_allocation)
 {
 	static const char *const places[] = { "triton/0/" WORLD_KERNEL,
