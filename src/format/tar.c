@@ -100,14 +100,14 @@ static void add_header(struct headers *headers, char type,
 	headers->size += sizeof(header);
 }
 
-/* "27 path=...\n": the number counts itself, too. */
+/*
+ * "127 path=...\n": the number counts itself, too. It has three digits, as a path
+ * that needs a record is longer than NAME_SIZE, and not as long as 1,000.
+ */
 static size_t format_record(char out[RECORD_LIMIT], const char *path)
 {
-	const size_t rest = strlen(" path=\n") + strlen(path);
-	size_t total = rest + 1;
+	const size_t total = strlen("127 path=\n") + strlen(path);
 
-	while ((size_t)snprintf(NULL, 0, "%zu", total) + rest != total)
-		total++;
 	return (size_t)snprintf(out, RECORD_LIMIT, "%zu path=%s\n", total,
 	                        path);
 }
@@ -206,7 +206,7 @@ static size_t length_of(const char *field, size_t size)
 	return end == NULL ? size : (size_t)(end - field);
 }
 
-/* The path that a pax header's records give; false if they are too long. */
+/* The path that a pax header's record gives; false if there is none that fits. */
 static bool read_record(struct tkb_tar_reader *reader, size_t size)
 {
 	const char *record = here(reader) + BLOCK;
@@ -246,8 +246,6 @@ static bool read_headers(struct tkb_tar_reader *reader, uint64_t *size_out)
 	memcpy(&header, here(reader), sizeof(header));
 	if (header.type == 'x') {
 		size = read_size(&header);
-		if (size > RECORD_LIMIT)
-			return false;
 		before = BLOCK + padded((size_t)size);
 		if (left(reader) < before + BLOCK ||
 		    !read_record(reader, (size_t)size))
