@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs/commands.h"
 
-#include <inttypes.h>
-
-#include "report/entry_out.h"
+#include "report/collect_out.h"
 #include "cli/counts.h"
 #include "cli/follow.h"
 #include "cli/output.h"
 #include "config/choices.h"
 #include "config/engine_version.h"
 #include "config/root.h"
-#include "cli/text.h"
 
 static const struct option_spec options[] = {
 	ARGS_BUNDLE,
@@ -30,23 +27,10 @@ static const struct option_spec options[] = {
 	ARGS_VERBOSE("say which version of an engine is installed"),
 };
 
+/* All that is in an archive was moved: import does not count it. */
 static const struct count counts[] = {
-	COUNT(tkb_collect_report, collected_count, "collected", NULL),
-	COUNT(tkb_collect_report, left_out_count, "left_out_count", "left out"),
-	COUNT(tkb_collect_report, unfinished_count, "unfinished", "unfinished"),
-	COUNT(tkb_collect_report, stray_count, "stray", "stray"),
 	COUNT(tkb_collect_report, moved_count, "moved", "moved"),
-	COUNT(tkb_collect_report, file_count, "files", NULL),
-	COUNT(tkb_collect_report, size, "size", NULL),
-	COUNT(tkb_collect_report, bundle_size, "bundle_size", NULL),
 };
-
-static enum status check(const struct cli *cli, const struct arguments *args)
-{
-	if (args->output == NULL && !args->is_dry_run)
-		return cli_misused(cli, "'-o FILE' is missing");
-	return output_check(cli, args);
-}
 
 /* Report success only after the whole bundle was written. */
 static int to_stdout(struct cli *cli, const char *root,
@@ -87,28 +71,12 @@ static int collect(struct cli *cli, const struct arguments *args,
 static void summarize(const struct cli *cli, const struct arguments *args,
                       const struct tkb_collect_report *report)
 {
-	FILE *const to = output_log(cli, args);
-	char what[128];
-	char size[TEXT_SIZE_SIZE];
-	char rest[160];
+	char moved[64];
 
-	text_size(report->size, size);
-	(void)snprintf(what, sizeof(what),
-	               "%" PRIu64 " %s (%" PRIu64 " %s, %s)",
-	               report->collected_count,
-	               text_plural(report->collected_count, "entry", "entries"),
-	               report->file_count,
-	               text_plural(report->file_count, "file", "files"), size);
-
-	counts_words(COUNTS(counts), report, rest, sizeof(rest));
-	if (args->is_dry_run) {
-		text_line(to, "would collect %s%s", what, rest);
-		return;
-	}
-
-	text_size(report->bundle_size, size);
-	text_line(to, "collected %s into %s (%s)%s", what, output_name(args),
-	          size, rest);
+	counts_words(COUNTS(counts), report, moved, sizeof(moved));
+	collect_out_summarize(
+		cli, args, report,
+		&(struct collect_words){ "collect", "collected", moved });
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)
@@ -116,7 +84,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
-	enum status status = check(cli, args);
+	enum status status = collect_out_check(cli, args);
 	int rc;
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
@@ -143,9 +111,9 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, root_name(&root));
 
-	entry_out_digest(&cli->json, "id", &report.id);
 	json_out_text(&cli->json, "layout",
 	              report.is_inductor ? "inductor" : "triton");
+	collect_out_json(&report, &cli->json);
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
 		summarize(cli, args, &report);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +17,7 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/text.h"
-#include "report/entry_out.h"
+#include "report/collect_out.h"
 
 static const struct option_spec options[] = {
 	ARGS_BUNDLE,
@@ -35,16 +34,6 @@ static const struct option_spec options[] = {
 	ARGS_VERBOSE("say which caches were found, and which links left out"),
 };
 
-static const struct count counts[] = {
-	COUNT(tkb_collect_report, collected_count, "collected", NULL),
-	COUNT(tkb_collect_report, left_out_count, "left_out_count", "left out"),
-	COUNT(tkb_collect_report, unfinished_count, "unfinished", "unfinished"),
-	COUNT(tkb_collect_report, stray_count, "stray", "stray"),
-	COUNT(tkb_collect_report, file_count, "files", NULL),
-	COUNT(tkb_collect_report, size, "size", NULL),
-	COUNT(tkb_collect_report, bundle_size, "bundle_size", NULL),
-};
-
 /* One import at work. */
 struct work {
 	struct cli *cli;
@@ -57,7 +46,7 @@ struct work {
 	struct tkb_collect_report report;
 };
 
-static const struct count counts_of_archive[] = {
+static const struct count counts[] = {
 	COUNT(work, link_count, "links", "links"),
 };
 
@@ -65,13 +54,6 @@ static void work_release(struct work *work)
 {
 	archive_found_release(&work->found);
 	archive_folder_remove(&work->folder);
-}
-
-static enum status check(const struct cli *cli, const struct arguments *args)
-{
-	if (args->output == NULL && !args->is_dry_run)
-		return cli_misused(cli, "'-o FILE' is missing");
-	return output_check(cli, args);
 }
 
 static int open_archive(const char *path, int *out, uint64_t *size_out,
@@ -244,30 +226,12 @@ static int import(struct work *work, struct tkb_error *err)
 
 static void summarize(const struct work *work)
 {
-	const struct arguments *const args = work->args;
-	const struct tkb_collect_report *const report = &work->report;
-	FILE *const to = output_log(work->cli, args);
-	char size[TEXT_SIZE_SIZE];
-	char bundle_size[TEXT_SIZE_SIZE];
-	char what[128];
-	char rest[160];
 	char links[64];
 
-	text_size(report->size, size);
-	text_size(report->bundle_size, bundle_size);
-	counts_words(COUNTS(counts), report, rest, sizeof(rest));
-	counts_words(COUNTS(counts_of_archive), work, links, sizeof(links));
-	(void)snprintf(what, sizeof(what),
-	               "%" PRIu64 " %s (%" PRIu64 " %s, %s)",
-	               report->collected_count,
-	               text_plural(report->collected_count, "entry", "entries"),
-	               report->file_count,
-	               text_plural(report->file_count, "file", "files"), size);
-	if (args->is_dry_run)
-		text_line(to, "would import %s%s%s", what, rest, links);
-	else
-		text_line(to, "imported %s into %s (%s)%s%s", what,
-		          output_name(args), bundle_size, rest, links);
+	counts_words(COUNTS(counts), work, links, sizeof(links));
+	collect_out_summarize(
+		work->cli, work->args, &work->report,
+		&(struct collect_words){ "import", "imported", links });
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)
@@ -281,7 +245,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		.report = { .struct_size = sizeof(work.report) },
 	};
 	struct tkb_error err = { .status = 0 };
-	const enum status status = check(cli, args);
+	const enum status status = collect_out_check(cli, args);
 	int rc;
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
@@ -299,9 +263,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		                work.report.left_out_count);
 	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, work.archive);
-	entry_out_digest(&cli->json, "id", &work.report.id);
-	counts_json(COUNTS(counts), &work.report, &cli->json);
-	counts_json(COUNTS(counts_of_archive), &work, &cli->json);
+	collect_out_json(&work.report, &cli->json);
+	counts_json(COUNTS(counts), &work, &cli->json);
 	if (!args->is_json)
 		summarize(&work);
 	return status_of(rc);

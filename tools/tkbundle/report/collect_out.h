@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_COLLECT_OUT_H
+#define TKBUNDLE_COLLECT_OUT_H
+
+#include <tkbundle/collect.h>
+
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/counts.h"
+
+/* What collect and import have in common: both write a bundle, and tell of it. */
+
+/*
+ * Is it said where the bundle goes, and may it go there?
+ *
+ * @return STATUS_DONE or STATUS_USAGE
+ */
+enum status collect_out_check(const struct cli *cli,
+                              const struct arguments *args);
+
+/* Add the report's members to the document. */
+void collect_out_json(const struct tkb_collect_report *report,
+                      struct json_out *json);
+
+/* The words of a summary. */
+struct collect_words {
+	const char *will; /* "collect" */
+	const char *has;  /* "collected" */
+	const char *rest; /* what stands behind all counts */
+};
+
+void collect_out_summarize(const struct cli *cli, const struct arguments *args,
+                           const struct tkb_collect_report *report,
+                           const struct collect_words *words);
+
+#endif
