@@ -149,3 +149,17 @@ bool tkb_path_is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
 	       access(path, X_OK) == 0;
 }
+
+int tkb_own_folder_open(int root_fd)
+{
+	return tkb_fd_open(root_fd, TKB_OWN_FOLDER,
+	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+}
+
+int tkb_own_folder_open_at(const char *root)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+
+	fd = tkb_fd_open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY, 0);
+	return fd < 0 ? -1 : tkb_own_folder_open(fd);
+}

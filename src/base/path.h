@@ -12,6 +12,10 @@ enum {
 /* tkbundle's own folder in a root: locks, stages, marks. */
 #define TKB_OWN_FOLDER ".tkbundle"
 
+/* Open it, in an open root or one at a path; -1 and errno if it is no folder. */
+int tkb_own_folder_open(int root_fd);
+int tkb_own_folder_open_at(const char *root);
+
 /*
  * May `name` be the name of a file in a bundle? UTF-8, no control characters,
  * no slash, not "." or "..", at most 255 bytes, not empty.

@@ -173,15 +173,10 @@ static int read_file(const char *cache_root, struct tkb_times *times,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT + 1);
-	TKB_AUTO(tkb_fd_close_at) int root = -1;
-	TKB_AUTO(tkb_fd_close_at) int own = -1;
+	TKB_AUTO(tkb_fd_close_at) int own = tkb_own_folder_open_at(cache_root);
 	struct stat status;
 	int rc;
 
-	root = tkb_fd_open(AT_FDCWD, cache_root, O_RDONLY | O_DIRECTORY, 0);
-	if (root >= 0)
-		own = tkb_fd_open(root, TKB_OWN_FOLDER,
-		                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (own < 0 || faccessat(own, file_name, F_OK, 0) < 0)
 		return 0;
 	rc = tkb_fd_read_file(own, file_name, FILE_LIMIT, &text, &status, err);
@@ -217,9 +212,7 @@ static int open_file(const char *cache_root, int *out, struct tkb_error *err)
 		common = tkb_share_in_common(&share);
 		own = tkb_share_publish_folder(&common, root, TKB_OWN_FOLDER);
 		if (own < 0)
-			own = tkb_fd_open(root, TKB_OWN_FOLDER,
-			                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
-			                  0);
+			own = tkb_own_folder_open(root);
 	}
 	if (own >= 0)
 		*out = tkb_share_open_common(own, file_name,

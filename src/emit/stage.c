@@ -305,8 +305,7 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	struct tkb_digest mark;
 
-	stage->own_fd = tkb_fd_open(stage->root->fd, TKB_OWN_FOLDER,
-	                            O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	stage->own_fd = tkb_own_folder_open(stage->root->fd);
 	if (stage->own_fd < 0)
 		return;
 	stage->is_trusted = id != NULL && make_mark(stage, id, &mark) &&
@@ -332,9 +331,7 @@ int tkb_stage_open_own(struct tkb_stage *stage, struct tkb_error *err)
 		return tkb_fail_errno(err, "cannot write in '%s'",
 		                      stage->root->path);
 	if (stage->own_fd < 0)
-		stage->own_fd =
-			tkb_fd_open(root, TKB_OWN_FOLDER,
-		                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+		stage->own_fd = tkb_own_folder_open(root);
 	if (stage->own_fd < 0)
 		return tkb_fail_errno(err, "cannot open '%s/%s'",
 		                      stage->root->path, TKB_OWN_FOLDER);

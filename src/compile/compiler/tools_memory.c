@@ -75,22 +75,10 @@ static struct tkb_bytes read_answers(int own_fd, struct tkb_buf *buf)
 	return all;
 }
 
-/* Open the root's own folder; -1: there is none. */
-static int open_own(const char *root)
-{
-	TKB_AUTO(tkb_fd_close_at) int fd = -1;
-
-	fd = tkb_fd_open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY, 0);
-	if (fd < 0)
-		return -1;
-	return tkb_fd_open(fd, TKB_OWN_FOLDER,
-	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-}
-
 bool tkb_tools_recall(const char *root, const struct tkb_digest *query,
                       struct tkb_buf *answer)
 {
-	TKB_AUTO(tkb_fd_close_at) int own = open_own(root);
+	TKB_AUTO(tkb_fd_close_at) int own = tkb_own_folder_open_at(root);
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf buf = TKB_BUF_INIT(FILE_LIMIT + 1);
 	struct tkb_bytes found;
@@ -190,7 +178,7 @@ void tkb_tools_remember(const char *root, struct tkb_bytes fresh)
 
 void tkb_tools_forget(const char *root)
 {
-	TKB_AUTO(tkb_fd_close_at) int own = open_own(root);
+	TKB_AUTO(tkb_fd_close_at) int own = tkb_own_folder_open_at(root);
 
 	if (own >= 0)
 		(void)unlinkat(own, file_name, 0);

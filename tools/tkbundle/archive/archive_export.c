@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/archive_walk.h"
 #include "cli/cli.h"
 #include "cli/fd.h"
 
@@ -132,21 +132,15 @@ static int send_item(struct sender *sender, FTS *walk, FTSENT *item,
 	}
 }
 
-static int compare(const FTSENT **a, const FTSENT **b)
-{
-	return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
 static int send_all(struct sender *sender, const char *folder,
                     struct tkb_error *err)
 {
-	char *const paths[] = { (char *)(uintptr_t)folder, NULL };
-	FTS *const walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare);
+	FTS *const walk = archive_walk_open(folder, err);
 	FTSENT *item;
 	int rc = 1;
 
 	if (walk == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return TKB_ERR_NOMEM;
 	while (rc == 1 && (item = fts_read(walk)) != NULL)
 		rc = send_item(sender, walk, item, err);
 	(void)fts_close(walk);

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -194,6 +193,16 @@ static int compare(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
+FTS *archive_walk_open(const char *folder, struct tkb_error *err)
+{
+	char *const paths[] = { (char *)(uintptr_t)folder, NULL };
+	FTS *const walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare);
+
+	if (walk == NULL)
+		(void)cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	return walk;
+}
+
 /* @return 1: go on inside; 0: it is a cache, which nobody looks into */
 static int visit(const char *path, const char *const *suffixes,
                  size_t suffix_count, struct archive_places *out,
@@ -220,13 +229,12 @@ int archive_walk(const char *folder, const char *const *suffixes,
                  size_t suffix_count, struct archive_places *out,
                  struct tkb_error *err)
 {
-	char *const paths[] = { (char *)(uintptr_t)folder, NULL };
-	FTS *const walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare);
+	FTS *const walk = archive_walk_open(folder, err);
 	FTSENT *item;
 	int rc = 1;
 
 	if (walk == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return TKB_ERR_NOMEM;
 	while (rc >= 0 && (item = fts_read(walk)) != NULL) {
 		if (item->fts_info != FTS_D)
 			continue;

@@ -2,6 +2,7 @@
 #ifndef TKBUNDLE_ARCHIVE_WALK_H
 #define TKBUNDLE_ARCHIVE_WALK_H
 
+#include <fts.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,6 +30,12 @@ struct archive_places {
 	struct archive_place *items; /* owned */
 	size_t count;
 };
+
+/*
+ * Walk through `folder` in the order of names, following no link. The caller closes
+ * the walk by fts_close(); NULL if there is no memory.
+ */
+FTS *archive_walk_open(const char *folder, struct tkb_error *err);
 
 /*
  * List the folders in and below `folder` that look like something, or whose path
