@@ -22,6 +22,12 @@ static void set(struct tkb_error *err, int status, enum tkb_reason reason,
 	(void)tkb_text_show(raw, err->message, sizeof(err->message));
 }
 
+/* What error.h has for clang's analyzer is no function. */
+#undef tkb_fail
+#undef tkb_fail_entry
+#undef tkb_fail_errno
+#undef tkb_fail_nomem
+
 int tkb_fail(struct tkb_error *err, int status, const char *format, ...)
 {
 	va_list arguments;

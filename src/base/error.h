@@ -51,4 +51,16 @@ int tkb_fail_as(struct tkb_error *err, int status,
 int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+#ifdef __clang_analyzer__
+/*
+ * clang-tidy reads one file at a time: it would follow what comes after a failure
+ * that returned 0.
+ */
+#define tkb_fail(err, status, ...)                                             \
+	((void)tkb_fail(err, status, __VA_ARGS__), (status))
+#define tkb_fail_entry(...) ((void)tkb_fail_entry(__VA_ARGS__), TKB_ERR_CORRUPT)
+#define tkb_fail_errno(...) ((void)tkb_fail_errno(__VA_ARGS__), TKB_ERR_IO)
+#define tkb_fail_nomem(err) ((void)tkb_fail_nomem(err), TKB_ERR_NOMEM)
+#endif
+
 #endif

@@ -425,7 +425,7 @@ int tkb_pull_options_read(struct tkb_pull_options *out,
 	if (rc == 0)
 		rc = tkb_timed_begin(timed, emit->watch, emit->deadline_ms,
 		                     err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	emit->watch = &timed->watch;
 	emit->deadline_ms = 0;
@@ -528,7 +528,7 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 
 	rc = tkb_pull_options_read(&chosen, &puller.options, &timed, options,
 	                           report, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	if (!puller.options.is_enabled && tkb_is_disabled()) {
 		TKB_STRUCT_WRITE(tkb_pull_report, report, &puller.report);

@@ -43,14 +43,21 @@ static bool has_root(const struct tkb_pull_plan *plan, const char *tree)
 	return false;
 }
 
-static bool is_entry_wanted(const struct tkb_pull_plan *plan,
-                            const struct tkb_record_entry *entry)
+/* Do the options ask for it, on whatever platform? */
+static bool is_entry_asked_for(const struct tkb_pull_plan *plan,
+                               const struct tkb_record_entry *entry)
 {
 	const struct tkb_emit_options *options = plan->request.options;
 
 	return has_root(plan, entry->tree) &&
 	       is_key_wanted(options, entry->key) &&
-	       is_target_wanted(options, &entry->target) &&
+	       is_target_wanted(options, &entry->target);
+}
+
+static bool is_entry_wanted(const struct tkb_pull_plan *plan,
+                            const struct tkb_record_entry *entry)
+{
+	return is_entry_asked_for(plan, entry) &&
 	       tkb_platform_fits(entry->platform, &plan->here);
 }
 
@@ -358,7 +365,7 @@ struct tkb_choice tkb_pull_plan_weigh(struct tkb_pull_plan *plan, size_t index,
 	while (tkb_pull_walk_next(&walk)) {
 		struct tkb_pull_place *place = walk.place;
 
-		if (!is_entry_wanted(plan, walk.entry) ||
+		if (place == NULL || !is_entry_asked_for(plan, walk.entry) ||
 		    tkb_pull_is_old(place, walk.entry))
 			continue;
 		choice.place_count++;

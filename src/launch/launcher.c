@@ -275,7 +275,7 @@ int tkb_c_facts_read(const struct tkb_c_kernel *kernel, struct tkb_c_facts *out,
 		rc = TKB_STRUCT_CHECK(tkb_c_facts, shared, out, err);
 	if (rc == 0)
 		rc = tkb_facts_read(own.metadata, &arena, &facts, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	told = (struct tkb_c_facts){
 		.num_warps = facts.num_warps,

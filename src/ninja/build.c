@@ -445,7 +445,8 @@ static void subtract(struct tkb_ninja_paths *paths,
 
 static void sort(struct tkb_ninja_paths *paths)
 {
-	paths->count = tkb_sort_texts(paths->items, paths->count);
+	if (paths->count != 0)
+		paths->count = tkb_sort_texts(paths->items, paths->count);
 }
 
 int tkb_ninja_build_read(struct tkb_bytes text, struct tkb_ninja_build *out,

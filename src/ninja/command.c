@@ -59,10 +59,11 @@ static const struct tkb_ninja_binding *find_binding(
 	const struct tkb_ninja_parser *parser, size_t index,
 	struct tkb_bytes name)
 {
-	const struct tkb_ninja_rule *rule = &parser->rules[index];
+	const struct tkb_ninja_rule *rule;
 
 	if (index == parser->rule_count)
 		return NULL;
+	rule = &parser->rules[index];
 	for (size_t i = rule->end; i > rule->first; i--) {
 		if (tkb_bytes_equal(parser->bindings[i - 1].name, name))
 			return &parser->bindings[i - 1];

@@ -209,7 +209,7 @@ static int read_path(struct tkb_ninja_records *records, size_t size,
 		rc = tkb_arena_copy(records->arena,
 		                    (struct tkb_bytes){ path, length }, &kept,
 		                    err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	records->paths[records->path_count++] = kept;
 	return 0;

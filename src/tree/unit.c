@@ -49,15 +49,16 @@ int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
 {
 	char text[TKB_TREE_NAME_LIMIT + TKB_UNIT_PATH_LIMIT + 2];
 	const size_t length = strlen(tree) + 1;
+	const struct tkb_bytes last = tkb_text(name);
 	struct tkb_digest digest;
 	int rc;
 
 	/* The zero between them is part of what is hashed. */
 	memcpy(text, tree, length);
-	memcpy(text + length, name, strlen(name));
-	rc = tkb_hasher_digest(
-		hasher, (struct tkb_bytes){ text, length + strlen(name) },
-		&digest, err);
+	memcpy(text + length, last.data, last.size);
+	rc = tkb_hasher_digest(hasher,
+	                       (struct tkb_bytes){ text, length + last.size },
+	                       &digest, err);
 	if (rc == 0)
 		tkb_digest_to_hex(&digest, out);
 	return rc;

@@ -36,11 +36,14 @@ static bool hold_standard_files(void)
 	return true;
 }
 
-static bool is_set(const char *name)
+/* What the variable says; NULL where it is not set, empty or "0". */
+static const char *setting(const char *name)
 {
 	const char *const value = getenv(name);
 
-	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+	return value == NULL || value[0] == '\0' || strcmp(value, "0") == 0
+	               ? NULL
+	               : value;
 }
 
 /*
@@ -53,11 +56,10 @@ static bool is_set(const char *name)
 static bool end_with_parent(void)
 {
 	static const char variable[] = "TKBUNDLE_PARENT";
-	const bool is_asked = is_set(variable);
-	const long long parent =
-		is_asked ? strtoll(getenv(variable), NULL, 10) : 0;
+	const char *const value = setting(variable);
+	const long long parent = value == NULL ? 0 : strtoll(value, NULL, 10);
 
-	return !is_asked ||
+	return value == NULL ||
 	       (unsetenv(variable) == 0 &&
 	        prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && parent == getppid());
 }
@@ -130,7 +132,7 @@ int main(int argc, char **argv)
 	struct cli cli = {
 		.out = stdout,
 		.log = stderr,
-		.is_disabled = is_set("TKBUNDLE_DISABLE"),
+		.is_disabled = setting("TKBUNDLE_DISABLE") != NULL,
 		.commands = commands,
 		.command_count = sizeof(commands) / sizeof(commands[0]),
 	};

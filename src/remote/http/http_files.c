@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +41,9 @@ bool tkb_http_is_ours(const struct tkb_http_file *file)
 
 void tkb_http_ref_folder(const char *ref, char out[TKB_HTTP_FOLDER_SIZE])
 {
-	const size_t size = strlen("ref/");
+	const int size = snprintf(out, TKB_HTTP_FOLDER_SIZE, "ref/");
 
-	memcpy(out, "ref/", size);
-	tkb_ref_to_folder(ref, out + size, TKB_HTTP_FOLDER_SIZE - size);
+	tkb_ref_to_folder(ref, out + size, TKB_HTTP_FOLDER_SIZE - (size_t)size);
 }
 
 int tkb_http_url(const struct tkb_http *http, struct tkb_arena *arena,

@@ -139,6 +139,7 @@ static void *make_nil(const redisReadTask *task)
 }
 
 #if HIREDIS_MAJOR >= 1
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is as hiredis wants it */
 static void *refuse_double(const redisReadTask *task, double value, char *text,
                            size_t size)
 {

@@ -13,8 +13,9 @@ extern const struct option_spec args_help_option;
  * named without OPTION_, the value is NULL for a switch.
  */
 #define OPTION(option_kind, long_name, value_name, member, text)               \
-	.name = long_name, .kind = OPTION_##option_kind, .value = value_name,  \
-	.offset = offsetof(struct arguments, member), .help = text
+	.name = (long_name), .kind = OPTION_##option_kind,                     \
+	.value = (value_name), .offset = offsetof(struct arguments, member),   \
+	.help = (text)
 
 /* No option takes a time of more than a day. */
 #define ARGS_TIME_LIMIT_MS (24 * 60 * 60 * 1000)

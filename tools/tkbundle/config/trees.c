@@ -497,10 +497,12 @@ int trees_choose(const struct arguments *args, struct trees *out,
 {
 	int rc = 0;
 
-	out->engines = calloc(args->engines.count + args->trees.count + 1,
-	                      sizeof(*out->engines));
-	out->items = calloc(TREES_LIMIT, sizeof(*out->items));
-	out->texts = calloc(TREES_LIMIT, sizeof(*out->texts));
+	*out = (struct trees){
+		.engines = calloc(args->engines.count + args->trees.count + 1,
+		                  sizeof(*out->engines)),
+		.items = calloc(TREES_LIMIT, sizeof(*out->items)),
+		.texts = calloc(TREES_LIMIT, sizeof(*out->texts)),
+	};
 	if (out->engines == NULL || out->items == NULL || out->texts == NULL)
 		return fail_nomem(err);
 	for (size_t i = 0; i < args->engines.count && rc == 0; i++)
