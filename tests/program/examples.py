@@ -36,6 +36,9 @@ WITH_LIBARCHIVE = ("tkbundle import", "tkbundle export",
 # Needs a worker with LLVM, or what another example made by one.
 WITH_LLVM = (".llir", " made")
 
+# Needs Python to load the libraries, which it cannot if they have sanitizers.
+WITH_LIBRARY = ("import tkbundle",)
+
 # Needs Triton.
 WITH_TRITON = ("kernels.py:", "compile kernels.json", "model/sm_90 cache",
                "stock_triton.py compile")
@@ -146,6 +149,9 @@ def why_not(command, folder):
     if (not os.environ.get("TKB_TEST_LLVM") and
             any(words in command for words in WITH_LLVM)):
         return "the worker has no LLVM"
+    if (os.environ.get("TKB_TEST_SANITIZED") and
+            any(words in command for words in WITH_LIBRARY)):
+        return "Python cannot load libraries with sanitizers"
     if (not os.environ.get("TKB_TEST_LIBARCHIVE") and
             any(words in command for words in WITH_LIBARCHIVE)):
         return "archives are not read without libarchive"
