@@ -513,7 +513,34 @@ TEST(compile, that_waits_for_tools_holds_up_nobody_who_waits_for_less_long)
 	CHECK_INT(patient.rc, TKB_MISS);
 }
 
-/* What is refused by submitting for each kind of source; NULL: nothing is. */
+/* Of each kind, a unit is refused with the words that are wanted; NULL: it is not. */
+static void check_choices(const options *chosen, const char *const wanted[3])
+{
+	COMPILER(compiler) = open_compiler(chosen);
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct tkb_unit unit = {
+			SIZED(unit),
+			.name = "some input",
+			.target = "cuda:90",
+			.kind = (enum tkb_source_kind)(i + 1),
+			.source = tkb_text("nothing"),
+		};
+		COMPILE(begun) = NULL;
+		struct tkb_error err = { .status = 0 };
+		const int rc =
+			tkb_compiler_submit(compiler, &unit, &begun, &err);
+
+		if (wanted[i] == NULL) {
+			CHECK_OK(rc, &err);
+			continue;
+		}
+		CHECK_FAILS(rc, TKB_ERR_INVALID, &err, wanted[i]);
+		CHECK_CONTAINS(err.message, "has no meaning for 'some input'");
+		CHECK(begun == NULL);
+	}
+}
+
 TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 {
 	static const char *const nvrtc[] = { "-DX=1", NULL };
@@ -522,65 +549,26 @@ TEST(compile, a_choice_without_a_meaning_for_the_unit_is_refused)
 	static const char libdevice[] = "an empty libdevice";
 	const struct {
 		options options;
-		const char *ir;
-		const char *ptx;
-		const char *cuda;
+		const char *wanted[3]; /* for IR, PTX and CUDA C */
 	} cases[] = {
 		{ { SIZED(options), .finalize = &plain },
-		  NULL,
-		  "finalize",
-		  "finalize" },
+		  { NULL, "finalize", "finalize" } },
 		{ { SIZED(options), .is_optimized = true },
-		  NULL,
-		  "optimize",
-		  "optimize" },
+		  { NULL, "optimize", "optimize" } },
 		{ { SIZED(options), .has_pass_output = true },
-		  NULL,
-		  "passes",
-		  "passes" },
+		  { NULL, "passes", "passes" } },
 		{ { SIZED(options), .libdevice = libdevice },
-		  NULL,
-		  "libdevice",
-		  "libdevice" },
+		  { NULL, "libdevice", "libdevice" } },
 		{ { SIZED(options), .nvrtc_options = nvrtc },
-		  "NVRTC",
-		  "NVRTC",
-		  NULL },
-		{ { SIZED(options), .ptxas_options = fast }, NULL, NULL, NULL },
+		  { "NVRTC", "NVRTC", NULL } },
+		{ { SIZED(options), .ptxas_options = fast },
+		  { NULL, NULL, NULL } },
 		{ { SIZED(options), .ptxas_options = fast,
 		    .product = TKB_PRODUCT_PTX },
-		  "ptxas",
-		  "ptxas",
-		  "ptxas" },
+		  { "ptxas", "ptxas", "ptxas" } },
 	};
 
 	write_text(libdevice, "");
-	EACH(i, cases) {
-		const char *const wanted[] = { cases[i].ir, cases[i].ptx,
-			                       cases[i].cuda };
-		COMPILER(compiler) = open_compiler(&cases[i].options);
-
-		EACH(j, wanted) {
-			const struct tkb_unit unit = {
-				SIZED(unit),
-				.name = "some input",
-				.target = "cuda:90",
-				.kind = (enum tkb_source_kind)(j + 1),
-				.source = tkb_text("nothing"),
-			};
-			COMPILE(begun) = NULL;
-			struct tkb_error err = { .status = 0 };
-			const int rc = tkb_compiler_submit(compiler, &unit,
-			                                   &begun, &err);
-
-			if (wanted[j] == NULL) {
-				CHECK_OK(rc, &err);
-				continue;
-			}
-			CHECK_FAILS(rc, TKB_ERR_INVALID, &err, wanted[j]);
-			CHECK_CONTAINS(err.message,
-			               "has no meaning for 'some input'");
-			CHECK(begun == NULL);
-		}
-	}
+	EACH(i, cases)
+		check_choices(&cases[i].options, cases[i].wanted);
 }

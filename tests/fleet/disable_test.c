@@ -70,6 +70,7 @@ TEST(disable, lets_a_collect_write_nothing_unless_it_is_told)
 	OK(tkb_collect_to_file(root, NULL, "y.tkb", &report, ERR));
 	CHECK_INT(report.file_count, 0);
 	CHECK(!exists("y.tkb"));
+	CHECK_INT(tkb_collect(root, NULL, NULL, NULL, NULL), TKB_ERR_INVALID);
 	OK(tkb_collect_to_file(root, &told, "y.tkb", &report, ERR));
 	CHECK_INT(report.collected_count, POOL);
 	CHECK(exists("y.tkb"));

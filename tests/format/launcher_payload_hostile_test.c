@@ -84,11 +84,29 @@ static const char *many_needs(size_t count)
 	return text("%.*s", (int)buf.size, (const char *)buf.data);
 }
 
-TEST(saved, launchers_that_are_malformed_are_refused)
+/* The launchers of `forge_three`, each with one edit, are refused. */
+static void check_edits(const struct edit *edits, size_t count)
+{
+	struct forge *forge = forge_three();
+	const struct tkb_bytes good = forge->manifest;
+	const char *launchers = strstr(good.data, "\"launchers\"");
+	const char *before =
+		text("%.*s", (int)(launchers - (const char *)good.data),
+	             (const char *)good.data);
+
+	for (size_t i = 0; i < count; i++) {
+		test_name_row(edits[i].to);
+		forge->manifest = tkb_text(text(
+			"%s%s", before,
+			forge_replace(launchers, edits[i].from, edits[i].to)));
+		check_refused(forge, edits[i].message);
+	}
+}
+
+TEST(saved, launchers_whose_key_or_name_is_malformed_are_refused)
 {
 	static const char key[] = "\"key\":\"a\"";
 	static const char name[] = "\"name\":\"kernel\"";
-	static const char need[] = "\"need\":\"all\"";
 	const struct edit edits[] = {
 		{ key, "\"key\":\"b\"", "launchers are not in order" },
 		{ key, "\"key\":\"bb\"", "launchers are not in order" },
@@ -110,6 +128,22 @@ TEST(saved, launchers_that_are_malformed_are_refused)
 		{ name, "\"name\":[]", "" },
 		{ "\"name\":\"kernel\",\"need\":\"all\"", "\"need\":\"all\"",
 		  "a member is missing" },
+		{ "\"launchers\":[", "\"launchers\":[7,",
+		  "a launcher is no object" },
+		{ "\"launchers\":[", "\"launchers\":[{},",
+		  "a member is missing" },
+		{ "\"key\":\"a\",\"name\":\"kernel\"",
+		  "\"name\":\"kernel\",\"key\":\"a\"", "" },
+		{ "\"key\":\"a\"", "\"key\":\"a\",\"key\":\"a\"", "" },
+	};
+
+	check_edits(edits, TKB_COUNT_OF(edits));
+}
+
+TEST(saved, launchers_whose_needs_are_malformed_are_refused)
+{
+	static const char need[] = "\"need\":\"all\"";
+	const struct edit edits[] = {
 		{ need, "\"need\":\"some\"", "a need is not known" },
 		{ need, "\"need\":\"\"", "a need is not known" },
 		{ need, "\"need\":\"ALL\"", "a need is not known" },
@@ -126,6 +160,14 @@ TEST(saved, launchers_that_are_malformed_are_refused)
 		{ NEEDS, "\"needs\":[\"\"]", "a key has no known shape" },
 		{ NEEDS, many_needs(1025), "a launcher needs too much" },
 		{ NEEDS ",", "", "a member is missing" },
+	};
+
+	check_edits(edits, TKB_COUNT_OF(edits));
+}
+
+TEST(saved, launchers_whose_payload_is_malformed_are_refused)
+{
+	const struct edit edits[] = {
 		{ PAYLOAD, "\"payload\":\"" HELLO "\"",
 		  "a payload is no list" },
 		{ PAYLOAD, "\"payload\":[]", "a digest is missing" },
@@ -144,27 +186,9 @@ TEST(saved, launchers_that_are_malformed_are_refused)
 		{ PAYLOAD, "\"payload\":[\"" HELLO "\",6]",
 		  "one payload with two sizes" },
 		{ "," PAYLOAD, "", "a member is missing" },
-		{ "\"launchers\":[", "\"launchers\":[7,",
-		  "a launcher is no object" },
-		{ "\"launchers\":[", "\"launchers\":[{},",
-		  "a member is missing" },
-		{ "\"key\":\"a\",\"name\":\"kernel\"",
-		  "\"name\":\"kernel\",\"key\":\"a\"", "" },
-		{ "\"key\":\"a\"", "\"key\":\"a\",\"key\":\"a\"", "" },
 	};
-	struct forge *forge = forge_three();
-	const struct tkb_bytes good = forge->manifest;
-	const char *launchers = strstr(good.data, "\"launchers\"");
-	const char *before =
-		text("%.*s", (int)(launchers - (const char *)good.data),
-	             (const char *)good.data);
 
-	EACH(i, edits) {
-		forge->manifest = tkb_text(text(
-			"%s%s", before,
-			forge_replace(launchers, edits[i].from, edits[i].to)));
-		check_refused(forge, edits[i].message);
-	}
+	check_edits(edits, TKB_COUNT_OF(edits));
 }
 
 TEST(saved, launchers_may_have_members_that_are_not_known)
