@@ -94,8 +94,7 @@ static void check_edits(const struct edit *edits, size_t count)
 		text("%.*s", (int)(launchers - (const char *)good.data),
 	             (const char *)good.data);
 
-	for (size_t i = 0; i < count; i++) {
-		test_name_row(edits[i].to);
+	for (size_t i = 0; test_row("edits", i, count); i++) {
 		forge->manifest = tkb_text(text(
 			"%s%s", before,
 			forge_replace(launchers, edits[i].from, edits[i].to)));
