@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Units have no device, stand last, and are not asked. */
+/* Of kernels and modules: units, which stand behind them, have no device. */
 static bool has_several_devices(const struct tkb_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->entry_count; i++) {
@@ -30,7 +30,7 @@ static int choose_layout(struct tkb_emitter *emitter, struct tkb_error *err)
 		                     err);
 		if (rc < 0)
 			return rc;
-		/* Beside `triton/<device>/`, keys would not be seen again. */
+		/* Of Inductor's folder, only `triton/<device>/` is looked into. */
 		is_inductor =
 			probe.is_inductor ||
 			(!probe.has_keys &&
@@ -163,7 +163,10 @@ static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 	return 0;
 }
 
-/* Name the roots as they will be called, not as they were opened. */
+/*
+ * The roots lie below `staged_in` until the caller moves them: name them as they
+ * will be called then.
+ */
 static int unstage_roots(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const char *staged_in = emitter->options->staged_in;

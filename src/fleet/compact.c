@@ -65,7 +65,7 @@ static int drop_parts(struct tkb_remote *remote, const char *ref,
 
 	for (size_t i = 0; i < parts->count; i++) {
 		if (tkb_digest_equal(&parts->records[i]->digest, made))
-			continue; /* its bundle has all of the others */
+			continue; /* it already had all that the others have */
 		rc = tkb_remote_drop(remote, ref, &parts->records[i]->digest,
 		                     err);
 		if (rc < 0)

@@ -11,10 +11,10 @@ static bool has_escapes(struct tkb_bytes raw)
 	return memchr(raw.data, '\\', raw.size) != NULL;
 }
 
-/* What a string is made of: raw bytes `took` that mean `size` bytes. */
+/* A byte of a string, or an escape: `took` raw bytes that mean `bytes`. */
 struct unit {
 	size_t took;
-	size_t size;
+	size_t size; /* of `bytes` */
 	char bytes[4];
 };
 
@@ -33,6 +33,7 @@ static struct unit unicode_unit(const unsigned char *escape, size_t left)
 			unit.took = 12;
 		}
 	}
+	/* What Python's "surrogateescape" makes of a byte that is not UTF-8. */
 	if (code >= 0xdc80 && code < 0xdd00) {
 		unit.bytes[0] = (char)(code - 0xdc00);
 		unit.size = 1;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/writer.h"
+#include "forge.h"
 
 /* Saved launchers are given back where what they need is in place. */
 
@@ -430,10 +430,13 @@ TEST(launcher, is_given_for_one_device_though_a_later_one_has_not_what_it_needs)
 /* Flip a bit in the last data frame, which has the payloads. */
 static struct tkb_bytes with_damaged_payloads(struct tkb_bytes bytes)
 {
-	char *copy = test_alloc(bytes.size);
+	char *copy = memcpy(test_alloc(bytes.size), bytes.data, bytes.size);
+	struct tkb_bytes rest = { copy, bytes.size };
+	struct tkb_bytes end = forge_take_frame(&rest);
 
-	memcpy(copy, bytes.data, bytes.size);
-	copy[bytes.size - TKB_END_SIZE - 10] ^= 1;
+	while (rest.size != 0)
+		end = forge_take_frame(&rest);
+	copy[bytes.size - end.size - 10] ^= 1;
 	return (struct tkb_bytes){ copy, bytes.size };
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "format/manifest.h"
 #include "forge.h"
 
 /* Saved launchers as a bundle holds them. */

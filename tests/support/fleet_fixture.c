@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "fleet/record.h"
 
 enum {
@@ -144,12 +143,10 @@ struct tkb_pull_report pull_all(struct tkb_remote *remote, const char *root)
 static void read_replaced(const char *path, const char *from, const char *to,
                           struct tkb_buf *out)
 {
-	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
-	struct stat status;
-
-	OK(tkb_fd_read_file(AT_FDCWD, path, BLOB_LIMIT, &got, &status, ERR));
-	const char *at = (const char *)got.data;
+	const struct tkb_bytes got = read_file(path);
+	const char *at = got.data;
 	const char *end = at + got.size;
+
 	tkb_buf_reset(out);
 	while (at < end) {
 		const char *next =

@@ -137,7 +137,7 @@ static int leave_out(struct gatherer *gatherer, const struct tkb_root *root,
 	return 0;
 }
 
-/* An entry that is not finished is somebody's who is compiling. */
+/* Add an entry, unless it is there already, or is still being compiled. */
 static int add_entry(struct gatherer *gatherer, const struct tkb_root *root,
                      const char *key, struct tkb_error *err)
 {
@@ -216,7 +216,7 @@ static int bring(struct gatherer *gatherer, size_t index,
 	int rc;
 
 	if (is_there(gatherer, found->root, found->entry.key))
-		return 0; /* two trees had it, or somebody was faster */
+		return 0; /* another tree, or another process, has brought it */
 	rc = tkb_scanned_entry_read_all(&gatherer->loader, found, err);
 	if (rc == 0)
 		rc = tkb_inspect_destination(&gatherer->loader, to.stage->root,

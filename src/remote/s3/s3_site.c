@@ -11,9 +11,9 @@ enum {
 	PATH_LIMIT = 4096,
 	NAME_LIMIT = 255,
 	REGION_LIMIT = 64,
-	KEY_LIMIT =
-		1024, /* S3's limit; "ref/<name>/<sha256>" takes some 270 of it */
-	PREFIX_LIMIT = KEY_LIMIT - 300
+	KEY_LIMIT = 1024, /* S3's */
+	PREFIX_LIMIT =
+		KEY_LIMIT - 300 /* "ref/<name>/<sha256>" takes some 270 */
 };
 
 void tkb_s3_site_release(struct tkb_s3_site *site)
@@ -149,15 +149,15 @@ static int fail_endpoint(struct tkb_error *err)
 /* In lower case: it is signed as it is sent. */
 static void add_host(struct tkb_buf *out, const char *host)
 {
-	const bool is_number = strchr(host, ':') != NULL;
+	const bool is_ipv6 = strchr(host, ':') != NULL;
 
-	if (is_number)
+	if (is_ipv6)
 		tkb_buf_add_byte(out, '[');
 	for (; *host != '\0'; host++)
 		tkb_buf_add_byte(out, *host >= 'A' && *host <= 'Z'
 		                              ? (char)(*host - 'A' + 'a')
 		                              : *host);
-	if (is_number)
+	if (is_ipv6)
 		tkb_buf_add_byte(out, ']');
 }
 

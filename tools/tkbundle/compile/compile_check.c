@@ -116,7 +116,7 @@ static enum status check_emit(const struct cli *cli,
 	return STATUS_DONE;
 }
 
-/* Options that make others meaningless. */
+/* Refuse options that have no effect without, or beside, another. */
 static enum status check_pairs(const struct cli *cli,
                                const struct compile_arguments *chosen)
 {

@@ -41,7 +41,7 @@ struct tkb_emit_options choices_for_emit(const struct arguments *args,
 		.threads = args->jobs.value,
 		.trees = root->trees.items,
 		.tree_count = root->trees.count,
-		/* By itself, it is where Triton looks. */
+		/* A root that nobody named is the one that Triton looks into. */
 		.forgets_layout = !root->is_given,
 	};
 

@@ -43,22 +43,22 @@ static void reap(struct run *run)
 			note_end(run, pid, state);
 		else if (pid == run->command)
 			/*
-			 * Stop, too, so that the shell gets the terminal.
-			 * SIGCONT is forwarded.
+			 * Stop as well, so that the shell gets the terminal
+			 * back. SIGCONT will be forwarded to the command.
 			 */
 			run_signals_stop(WSTOPSIG(state));
 	}
 }
 
 /*
- * What the terminal sends, it sends to the whole group, and so to the command;
- * what the command sends to its group, it need not get from us.
+ * Forward a signal to the command, unless it has got it: the terminal signals the
+ * whole group, and the command may be the sender.
  */
 static void take_signal(struct run *run, int number, const siginfo_t *info)
 {
 	const bool is_kernel = run_signals_is_kernel(info);
 
-	/* As SIGXFSZ, where a limit is on files: the call has failed, too. */
+	/* One of our own calls caused it, and has failed, as SIGXFSZ is sent. */
 	if (!is_kernel && info->si_pid == getpid())
 		return;
 	if (is_kernel && (number == SIGINT || number == SIGQUIT))
