@@ -4,6 +4,8 @@
 
 #include <sys/stat.h>
 
+#include "format/reader.h"
+
 /*
  * Mixed frames: of what lies in them a part counts no more. Real ones are made
  * by a merge; hostile ones by taking such a one apart.
