@@ -9,7 +9,8 @@
 /* Bundles that lie in memory, or come from a callback; and whole entries. */
 
 enum {
-	CALLS_LIMIT = 256
+	CALLS_LIMIT = 256,
+	FRAMES_LIMIT = 32
 };
 
 #define KIB ((size_t)1 << 10)
@@ -72,8 +73,8 @@ static int open_store(struct store *store, struct tkb_bundle **out,
 	return rc;
 }
 
-/* Inductor's, of two frames, and a third with the payload of a launcher. */
-static struct tkb_bytes three_frames(void)
+/* Inductor's, of several frames, and a last one with the payload of a launcher. */
+static struct tkb_bytes several_frames(void)
 {
 	RECORDER(recorder) = recording();
 	const char *root = text("%s/ind/.cache/torchinductor", test_folder());
@@ -184,7 +185,7 @@ static void check_same(const struct tkb_bundle *a, const struct tkb_bundle *b)
 
 TEST(access, from_memory_or_a_callback_is_as_from_a_file)
 {
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	BUNDLE(callback) = NULL;
 	struct store store;
 
@@ -194,7 +195,7 @@ TEST(access, from_memory_or_a_callback_is_as_from_a_file)
 	BUNDLE(memory) = open_bytes(bytes);
 	OK(open_store(&store, &callback, ERR));
 
-	CHECK_INT(tkb_bundle_frame_count(file), 3);
+	CHECK(tkb_bundle_frame_count(file) > 2);
 	check_same(memory, file);
 	check_same(callback, file);
 	CHECK_STR(launchers_in(callback), "conf=payload");
@@ -202,7 +203,7 @@ TEST(access, from_memory_or_a_callback_is_as_from_a_file)
 
 TEST(access, from_memory_or_a_callback_emits_the_same)
 {
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	BUNDLE(memory) = open_bytes(bytes);
 	BUNDLE(callback) = NULL;
 	LAUNCHERS(launchers) = NULL;
@@ -226,8 +227,9 @@ TEST(access, from_memory_or_a_callback_emits_the_same)
 
 /* Where the data frames are: what was asked for to verify them. */
 struct layout {
-	uint64_t offsets[4];
-	size_t sizes[4];
+	uint64_t offsets[FRAMES_LIMIT];
+	size_t sizes[FRAMES_LIMIT];
+	size_t count;
 };
 
 static int compare_offsets(const void *a, const void *b)
@@ -241,31 +243,36 @@ static int compare_offsets(const void *a, const void *b)
 static struct layout layout_of(struct tkb_bytes bytes)
 {
 	BUNDLE(bundle) = NULL;
-	struct layout layout = { { 0 }, { 0 } };
+	struct layout layout = { .count = 0 };
 	struct store store;
 
 	init_store(&store, bytes);
 	OK(open_store(&store, &bundle, ERR));
 	size_t first = store.call_count + 1;
 	check_sound(bundle);
-	CHECK_INT(store.call_count, first + 2);
-	for (size_t i = 0; i < 3; i++)
+	const size_t count = tkb_bundle_frame_count(bundle);
+	CHECK(count <= FRAMES_LIMIT);
+	CHECK_INT(store.call_count, first + count - 1);
+	layout.count = count;
+	for (size_t i = 0; i < count; i++)
 		layout.offsets[i] = store.calls[first + i].offset;
-	qsort(layout.offsets, 3, sizeof(layout.offsets[0]), compare_offsets);
-	for (size_t i = 0; i < 3; i++) {
-		for (size_t j = 0; j < 3; j++) {
+	qsort(layout.offsets, count, sizeof(layout.offsets[0]),
+	      compare_offsets);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < count; j++) {
 			if (store.calls[first + j].offset == layout.offsets[i])
 				layout.sizes[i] = store.calls[first + j].size;
 		}
 	}
-	CHECK_INT(layout.offsets[0] + layout.sizes[0], layout.offsets[1]);
-	CHECK_INT(layout.offsets[1] + layout.sizes[1], layout.offsets[2]);
+	for (size_t i = 1; i < count; i++)
+		CHECK_INT(layout.offsets[i - 1] + layout.sizes[i - 1],
+		          layout.offsets[i]);
 	return layout;
 }
 
 TEST(access, to_the_manifest_reads_no_frame_and_little_more_than_it)
 {
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	const struct layout layout = layout_of(bytes);
 	BUNDLE(bundle) = NULL;
 	struct store store;
@@ -278,9 +285,9 @@ TEST(access, to_the_manifest_reads_no_frame_and_little_more_than_it)
 			store.calls[i].offset + store.calls[i].size;
 
 		asked += store.calls[i].size;
-		CHECK(end <= layout.offsets[0] + layout.sizes[0] ||
-		      store.calls[i].offset >=
-		              layout.offsets[2] + layout.sizes[2]);
+		/* It may read on, and must not begin in a frame. */
+		CHECK(store.calls[i].offset < layout.offsets[0] ||
+		      end >= bytes.size);
 	}
 	CHECK(asked < 260 * KIB);
 	CHECK(asked < bytes.size / 2);
@@ -292,11 +299,11 @@ TEST(access, to_the_manifest_reads_no_frame_and_little_more_than_it)
 
 TEST(access, to_an_entry_reads_its_frame_once_and_tells_its_files_in_order)
 {
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	const struct layout layout = layout_of(bytes);
 	BUNDLE(bundle) = NULL;
 	struct store store;
-	size_t used[3] = { 0 };
+	size_t used[FRAMES_LIMIT] = { 0 };
 
 	init_store(&store, bytes);
 	OK(open_store(&store, &bundle, ERR));
@@ -318,11 +325,12 @@ TEST(access, to_an_entry_reads_its_frame_once_and_tells_its_files_in_order)
 		          tkb_bundle_entry(bundle, i)->file_count);
 		CHECK_INT(reader.wrong, 0);
 	}
-	CHECK(used[0] > 0 && used[1] > 0 && used[2] == 0);
+	for (size_t i = 0; i < layout.count; i++)
+		CHECK_INT(used[i] > 0, i + 1 < layout.count);
 	store.call_count = 0;
 	CHECK_STR(launchers_in(bundle), "conf=payload");
 	CHECK_INT(store.call_count, 1);
-	CHECK_INT(store.calls[1].offset, layout.offsets[2]);
+	CHECK_INT(store.calls[1].offset, layout.offsets[layout.count - 1]);
 }
 
 TEST(access, to_launchers_reads_the_frames_of_those_that_are_given_alone)
@@ -332,7 +340,7 @@ TEST(access, to_launchers_reads_the_frames_of_those_that_are_given_alone)
 	LAUNCHERS(given) = NULL;
 	struct store store;
 
-	init_store(&store, three_frames());
+	init_store(&store, several_frames());
 	OK(open_store(&store, &bundle, ERR));
 	store.call_count = 0;
 	OK(tkb_launchers_open(bundle, "out", NULL, &dropped, ERR));
@@ -352,7 +360,7 @@ TEST(access, to_all_reads_each_frame_once_and_tells_each_file_once)
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
 	struct store store;
 
-	init_store(&store, three_frames());
+	init_store(&store, several_frames());
 	OK(open_store(&store, &bundle, ERR));
 	size_t count = tkb_bundle_entry_count(bundle);
 	reader.bundle = bundle;
@@ -360,7 +368,7 @@ TEST(access, to_all_reads_each_frame_once_and_tells_each_file_once)
 	store.call_count = 0;
 	OK(tkb_bundle_read_all(bundle, &visitor, NULL, ERR));
 
-	CHECK(store.call_count <= 3);
+	CHECK(store.call_count <= tkb_bundle_frame_count(bundle));
 	CHECK_INT(reader.wrong, 0);
 	CHECK_INT(reader.entry_count, count);
 	for (size_t i = 0; i < count; i++)
@@ -445,7 +453,7 @@ TEST(access, fails_as_the_source_does)
 {
 	static const int statuses[] = { TKB_ERR_IO, TKB_ERR_NOMEM,
 		                        TKB_ERR_CANCELLED };
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	struct store store;
 
 	init_store(&store, bytes);
@@ -471,7 +479,7 @@ TEST(access, works_again_when_the_source_does)
 	const struct tkb_file_visitor visitor = visitor_of(&reader);
 	struct store store;
 
-	init_store(&store, three_frames());
+	init_store(&store, several_frames());
 	OK(open_store(&store, &bundle, ERR));
 	reader.bundle = bundle;
 	store.fails_at = store.call_count + 1;
@@ -486,7 +494,7 @@ TEST(access, works_again_when_the_source_does)
 
 TEST(access, is_refused_to_a_source_that_gives_more_than_was_asked_for)
 {
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	struct store store;
 
 	init_store(&store, bytes);
@@ -502,7 +510,7 @@ TEST(access, is_refused_to_a_source_that_gives_more_than_was_asked_for)
 
 TEST(access, to_what_a_source_cuts_short_is_as_to_a_file_that_is)
 {
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	struct store store;
 	size_t failed = 0;
 
@@ -526,7 +534,7 @@ TEST(access, to_what_a_source_cuts_short_is_as_to_a_file_that_is)
 
 TEST(access, to_memory_that_is_no_whole_bundle_is_refused)
 {
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	const size_t sizes[] = {
 		1, 3, 4, 100, 1000, bytes.size / 2, bytes.size - 1
 	};
@@ -606,7 +614,7 @@ static void read_by_eight_threads(const struct tkb_bundle *bundle)
 
 TEST(access, from_eight_threads_at_once_gives_each_the_right_bytes)
 {
-	const struct tkb_bytes bytes = three_frames();
+	const struct tkb_bytes bytes = several_frames();
 	BUNDLE(memory) = open_bytes(bytes);
 	BUNDLE(callback) = NULL;
 	struct store store;

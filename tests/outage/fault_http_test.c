@@ -240,21 +240,23 @@ static size_t count_pulled(const struct scene *scene, struct fault fault)
 }
 
 /* Each is checked by itself, while the rest comes in. */
-TEST(fault_http, of_two_frames_the_one_that_is_whole_is_emitted)
+TEST(fault_http, of_several_frames_those_that_are_whole_are_emitted)
 {
 	static const struct fault cut = { .harm = CUT, A_GET, THE_BODY };
 	const struct scene scene =
 		arrange_large_scene(start_nginx(nginx_dav()).port, url);
 	struct fault fault = cut;
+	size_t count;
 
 	check_cuts(&scene, &cut, scene.blob_size, TKB_ERR_UNAVAILABLE, "");
 	fault.at = scene.blob_size - 1000;
-	CHECK_INT(count_pulled(&scene, fault), scene.first_count);
+	count = count_pulled(&scene, fault);
+	CHECK(count > scene.entry_count / 2 && count < scene.entry_count);
 	fault.harm = FLIP;
-	CHECK_INT(count_pulled(&scene, fault), scene.first_count);
+	CHECK_INT(count_pulled(&scene, fault), count);
 	fault.at = scene.blob_size / 2;
-	CHECK_INT(count_pulled(&scene, fault),
-	          scene.entry_count - scene.first_count);
+	count = count_pulled(&scene, fault);
+	CHECK(count > scene.entry_count / 2 && count < scene.entry_count);
 }
 
 /* What has come is not asked for again. */

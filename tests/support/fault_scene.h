@@ -51,7 +51,7 @@ enum {
 struct scene {
 	const char *source; /* a cache */
 	size_t entry_count;
-	size_t first_count; /* of those in the first of two frames; 0: one */
+	bool has_frames;    /* several, and not one */
 	const char *direct; /* the real server's URL */
 	/* The URL of the server, or a proxy before it, on `port`. */
 	const char *(*url)(unsigned port, const char *parameters);
