@@ -90,6 +90,12 @@ enum tkb_tree_part {
 TKB_API enum tkb_tree_part tkb_tree_part(const struct tkb_tree_rules *rules,
                                          const char *path);
 
+/**
+ * Was the unit at `path` tuned, so that it may be tuned again? `rules` as above.
+ */
+TKB_API bool tkb_tree_is_tuned(const struct tkb_tree_rules *rules,
+                               const char *path);
+
 /** Its folders, in the profile's order. */
 TKB_API size_t tkb_engine_root_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_root *tkb_engine_root(

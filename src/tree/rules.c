@@ -53,6 +53,11 @@ enum tkb_tree_part tkb_tree_part(const struct tkb_tree_rules *rules,
 	return parts[tkb_tree_judge(rules, path).action];
 }
 
+bool tkb_tree_is_tuned(const struct tkb_tree_rules *rules, const char *path)
+{
+	return tkb_tree_judge(rules, path).is_tuned != 0;
+}
+
 const char *tkb_tree_index(const struct tkb_tree_rules *rules,
                            const char *folder)
 {

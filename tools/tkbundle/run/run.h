@@ -137,7 +137,7 @@ struct run_shared {
 	char ready_reason[512];  /* why not, when it was asked last */
 	bool has_baseline; /* the names begin with those before the command */
 	bool is_full;      /* there were too many of them */
-	int64_t learnt_ns;    /* since 1970: files changed later are news again */
+	int64_t learnt_ns;    /* since 1970: what was tuned later is news again */
 	size_t baseline_size; /* bytes of those */
 	size_t told_size;     /* of those that need no push, or have had one */
 	size_t name_size;     /* bytes of all: "root/key" with NUL, unsorted */

@@ -227,21 +227,23 @@ static int64_t known_until(const struct run *run)
 	return run->pull_ns > begin_ns ? run->pull_ns : begin_ns;
 }
 
-static void count_file(void *self, const char *path, size_t unit_size,
+static void count_file(void *self, const char *path,
+                       const struct run_scan_unit *in,
                        const struct stat *status)
 {
 	struct count *const count = self;
 	struct unit *const unit = &count->unit;
 
-	if (strlen(unit->path) != unit_size ||
-	    strncmp(unit->path, path, unit_size) != 0) {
+	if (strlen(unit->path) != in->size ||
+	    strncmp(unit->path, path, in->size) != 0) {
 		end_unit(count);
 		(void)snprintf(unit->path, sizeof(unit->path), "%.*s",
-		               (int)unit_size, path);
+		               (int)in->size, path);
 	}
 	if ((json_object_get(count->known, path) == NULL &&
 	     json_object_get(count->known, unit->path) == NULL) ||
-	    nanoseconds(&status->st_ctim) > known_until(count->run))
+	    (in->is_tuned &&
+	     nanoseconds(&status->st_ctim) > known_until(count->run)))
 		count->counts->has_new = true;
 	unit->is_new = unit->is_new || is_new_file(count, path, status);
 	unit->is_read = unit->is_read || is_read(status);

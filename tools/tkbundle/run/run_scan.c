@@ -109,35 +109,37 @@ struct tree_walk {
 	size_t root; /* bytes of its path, with the slash */
 };
 
-/* @param unit_size  of the path of the unit that it is in; 0: in none */
+/* A unit of size 0: it is in none. */
 static void scan_folder(const struct tree_walk *walk, const char *path,
-                        size_t unit_size);
+                        struct run_scan_unit unit);
 
 static void scan_item(const struct tree_walk *walk, const char *path,
-                      size_t unit_size, const struct stat *status)
+                      struct run_scan_unit unit, const struct stat *status)
 {
 	const struct run_tree_visitor *const visitor = walk->visitor;
-	const enum tkb_tree_part part =
-		tkb_tree_part(walk->tree->rules, path + walk->root);
+	const struct tkb_tree_rules *const rules = walk->tree->rules;
+	const char *const name = path + walk->root;
+	const enum tkb_tree_part part = tkb_tree_part(rules, name);
+	const bool is_file = S_ISREG(status->st_mode);
 
 	if (part == TKB_TREE_PART_LEFT)
 		return;
-	if (S_ISREG(status->st_mode)) {
-		visitor->file(visitor->self, path,
-		              unit_size != 0 ? unit_size : strlen(path),
-		              status);
-	} else if (S_ISDIR(status->st_mode) && unit_size == 0 &&
-	           part == TKB_TREE_PART_KERNELS) {
+	if (unit.size == 0 && (is_file || part == TKB_TREE_PART_UNIT))
+		unit = (struct run_scan_unit){
+			.size = strlen(path),
+			.is_tuned = tkb_tree_is_tuned(rules, name),
+		};
+	if (is_file)
+		visitor->file(visitor->self, path, &unit, status);
+	else if (S_ISDIR(status->st_mode) && unit.size == 0 &&
+	         part == TKB_TREE_PART_KERNELS)
 		visitor->kernels(visitor->self, path);
-	} else if (S_ISDIR(status->st_mode)) {
-		if (unit_size == 0 && part == TKB_TREE_PART_UNIT)
-			unit_size = strlen(path);
-		scan_folder(walk, path, unit_size);
-	}
+	else if (S_ISDIR(status->st_mode))
+		scan_folder(walk, path, unit);
 }
 
 static void scan_folder(const struct tree_walk *walk, const char *path,
-                        size_t unit_size)
+                        struct run_scan_unit unit)
 {
 	TKB_AUTO(folder_close)
 	DIR *folder = folder_open(AT_FDCWD, path, O_NOFOLLOW);
@@ -155,7 +157,7 @@ static void scan_folder(const struct tree_walk *walk, const char *path,
 		    length < (int)sizeof(below) &&
 		    fstatat(dirfd(folder), item->d_name, &status,
 		            AT_SYMLINK_NOFOLLOW) == 0)
-			scan_item(walk, below, unit_size, &status);
+			scan_item(walk, below, unit, &status);
 	}
 }
 
@@ -164,5 +166,5 @@ void run_scan_tree(const struct tkb_tree *tree,
 {
 	const struct tree_walk walk = { tree, visitor, strlen(tree->path) + 1 };
 
-	scan_folder(&walk, tree->path, 0);
+	scan_folder(&walk, tree->path, (struct run_scan_unit){ .size = 0 });
 }

@@ -37,14 +37,20 @@ void run_scan_keys(const char *path,
  */
 bool run_scan_stamp(int root_fd, const char *key, struct stat *out);
 
+struct run_scan_unit {
+	size_t size;   /* how much of a file's path is that of its unit */
+	bool is_tuned; /* it may change, and is then pushed again */
+};
+
 /* Who is told of a tree. */
 struct run_tree_visitor {
 	void *self;
 	/*
-	 * A file, and how much of its path is that of its unit. The files of a
-	 * unit are told of one after another.
+	 * A file, and the unit that it is in. The files of a unit are told of
+	 * one after another.
 	 */
-	void (*file)(void *self, const char *path, size_t unit_size,
+	void (*file)(void *self, const char *path,
+	             const struct run_scan_unit *unit,
 	             const struct stat *status);
 	void (*kernels)(void *self, const char *path); /* a folder of keys */
 };

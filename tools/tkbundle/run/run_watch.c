@@ -126,15 +126,15 @@ static int64_t nanoseconds(const struct timespec *time)
 }
 
 /* What a pull has put there is known by its unit. */
-static void scan_file(void *self, const char *path, size_t unit_size,
-                      const struct stat *status)
+static void scan_file(void *self, const char *path,
+                      const struct run_scan_unit *in, const struct stat *status)
 {
 	struct look *const look = self;
 	char unit[RUN_PATH_SIZE];
 
-	(void)snprintf(unit, sizeof(unit), "%.*s", (int)unit_size, path);
+	(void)snprintf(unit, sizeof(unit), "%.*s", (int)in->size, path);
 	if ((is_known(look, path) || is_known(look, unit)) &&
-	    nanoseconds(&status->st_ctim) <= look->since_ns)
+	    (!in->is_tuned || nanoseconds(&status->st_ctim) <= look->since_ns))
 		return;
 	look->new_count++;
 	if (look->is_learning && is_settled(look, status) &&
