@@ -200,6 +200,7 @@ TEST(gc_race, says_nothing_of_what_is_gone_already)
 
 	remove_folder("out");
 	emit("a.tkb", "out");
+	date_all("out");
 	race = gc_after(hide_it);
 	CHECK_INT(race.told.count, 0);
 	CHECK_INT(race.report.kept_count, ENTRIES - 1);
