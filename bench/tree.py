@@ -21,6 +21,7 @@ from bench import OUT, Contestant, Failed, Place, note, run
 FIXTURE = os.path.join(bench.HERE, "..", "fixtures", "vllm-0.24-small-h200.tar.gz")
 PACKED = "/inductor_cache/"
 GRAPHS = ("fxgraph", "aotautograd")
+GPU = "TKBUNDLE_GPU=NVIDIA H200,580"  # what was tuned is for one, and packed
 FILES_OF_A_KERNEL = 8
 # Files, and how many kernels have some of them. The first is the folder that a
 # 4-layer Llama leaves behind with max-autotune; the second holds no kernel at all.
@@ -96,7 +97,7 @@ class TreeBench:
 
     def ours(self, folder, *argv):
         """Kernels lie below Inductor's folder, as the profile of torch says."""
-        return Contestant(["env", "-u", "TRITON_CACHE_DIR", "sh", "-c",
+        return Contestant(["env", "-u", "TRITON_CACHE_DIR", GPU, "sh", "-c",
                            'TORCHINDUCTOR_CACHE_DIR="$1" && export TORCHINDUCTOR_CACHE_DIR'
                            ' && shift && exec "$@"', "sh", folder, self.program, *argv])
 
