@@ -29,15 +29,11 @@ static int compare(const void *a, const void *b)
 {
 	const struct tkb_identity *left = a;
 	const struct tkb_identity *right = b;
-	int order = compare_entries(left, right);
+	const int order = compare_entries(left, right);
 
-	if (order == 0)
-		order = (left->version.changed_ms < right->version.changed_ms) -
-		        (left->version.changed_ms > right->version.changed_ms);
-	if (order == 0)
-		order = tkb_digest_compare(&left->version.digest,
-		                           &right->version.digest);
-	return order;
+	return order != 0
+	               ? order
+	               : tkb_version_compare(&right->version, &left->version);
 }
 
 static void add_record(struct tkb_identities *identities,

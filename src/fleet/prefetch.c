@@ -322,25 +322,25 @@ int tkb_gather(struct tkb_gathering *gathering, struct tkb_remote *remote,
 }
 
 /* A record lists its bundle's entries in the bundle's order. */
-static uint64_t age_rank(const void *self, size_t bundle, size_t item)
+static const struct tkb_version *find_version(const void *self, size_t bundle,
+                                              size_t item)
 {
 	const struct tkb_gathering *gathering = self;
 	const struct tkb_record *record = gathering->records[bundle];
 
-	return item < record->entry_count
-	               ? record->entries[item].version.changed_ms
-	               : 0;
+	return item < record->entry_count ? &record->entries[item].version
+	                                  : NULL;
 }
 
 int tkb_gathering_merge(const struct tkb_gathering *gathering,
                         const struct tkb_merge_options *options,
                         const struct tkb_sink *sink, struct tkb_error *err)
 {
-	const struct tkb_merge_ranking newest_first = { gathering, age_rank };
+	const struct tkb_merge_versions versions = { gathering, find_version };
 
-	return tkb_merge_ranked(
+	return tkb_merge_newest(
 		(const struct tkb_bundle *const *)gathering->bundles,
-		gathering->count, &newest_first, options, sink, NULL, err);
+		gathering->count, &versions, options, sink, NULL, err);
 }
 
 void tkb_gathering_close(struct tkb_gathering *gathering)

@@ -193,20 +193,12 @@ static int add_places(struct tkb_pull_plan *plan,
 	return rc;
 }
 
-/* Of two with one time, any will do, if all machines take the same. */
-static bool is_newer(const struct tkb_version *a, const struct tkb_version *b)
-{
-	if (a->changed_ms != b->changed_ms)
-		return a->changed_ms > b->changed_ms;
-	return tkb_digest_compare(&a->digest, &b->digest) > 0;
-}
-
 /* Another record has the same place. */
 static void merge_places(struct tkb_pull_place *place,
                          const struct tkb_pull_place *other)
 {
 	place->kinds |= other->kinds;
-	if (is_newer(&other->version, &place->version))
+	if (tkb_version_compare(&other->version, &place->version) > 0)
 		place->version = other->version;
 }
 

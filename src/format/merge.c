@@ -143,8 +143,8 @@ static void tell_results(struct merger *merger)
 	}
 }
 
-int tkb_merge_ranked(const struct tkb_bundle *const *bundles, size_t count,
-                     const struct tkb_merge_ranking *ranking,
+int tkb_merge_newest(const struct tkb_bundle *const *bundles, size_t count,
+                     const struct tkb_merge_versions *versions,
                      const struct tkb_merge_options *options,
                      const struct tkb_sink *sink,
                      struct tkb_merge_report *report, struct tkb_error *err)
@@ -154,7 +154,7 @@ int tkb_merge_ranked(const struct tkb_bundle *const *bundles, size_t count,
 	struct merger merger = {
 		.plan = { .bundles = bundles,
 		          .bundle_count = count,
-		          .ranking = ranking },
+		          .versions = versions },
 		.packed = TKB_BUF_INIT(PACKED_LIMIT),
 	};
 	struct tkb_outline outline = { .send_frame = send_frame,
@@ -210,7 +210,7 @@ int tkb_merge(const struct tkb_bundle *const *bundles, size_t count,
               const struct tkb_sink *sink, struct tkb_merge_report *report,
               struct tkb_error *err)
 {
-	return tkb_merge_ranked(bundles, count, NULL, options, sink, report,
+	return tkb_merge_newest(bundles, count, NULL, options, sink, report,
 	                        err);
 }
 

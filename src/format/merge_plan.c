@@ -17,9 +17,20 @@ void tkb_merge_plan_release(struct tkb_merge_plan *plan)
 	free(plan->sources);
 }
 
+static struct tkb_version version_of(const struct tkb_merge_plan *plan,
+                                     size_t bundle, size_t item)
+{
+	const struct tkb_merge_versions *versions = plan->versions;
+	const struct tkb_version *version =
+		versions == NULL ? NULL
+				 : versions->find(versions->self, bundle, item);
+
+	return version == NULL ? (struct tkb_version){ .changed_ms = 0 }
+	                       : *version;
+}
+
 static int list_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
-	const struct tkb_merge_ranking *ranking = plan->ranking;
 	size_t count = 0;
 
 	for (size_t i = 0; i < plan->bundle_count; i++)
@@ -39,11 +50,7 @@ static int list_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 				(struct tkb_merge_item){
 					.bundle = i,
 					.item = j,
-					.rank = ranking == NULL
-				                        ? 0
-				                        : ranking->rank(
-								  ranking->self,
-								  i, j),
+					.version = version_of(plan, i, j),
 					.entry = manifest->entries[j],
 				};
 	}
@@ -55,7 +62,7 @@ static bool is_payload(const struct tkb_merge_item *item)
 	return item->entry.kind == TKB_KIND_PAYLOAD;
 }
 
-/* Payloads last; items of one destination together, by rank, then the earlier. */
+/* Payloads last; items of one destination together, the newest, then the earlier. */
 static int compare_claims(const void *a, const void *b)
 {
 	const struct tkb_merge_item *const *left = a;
@@ -68,8 +75,8 @@ static int compare_claims(const void *a, const void *b)
 		order = strcmp((*left)->entry.platform,
 		               (*right)->entry.platform);
 	if (order == 0)
-		order = ((*left)->rank < (*right)->rank) -
-		        ((*left)->rank > (*right)->rank);
+		order = tkb_version_compare(&(*right)->version,
+		                            &(*left)->version);
 	if (order == 0)
 		order = (*left > *right) - (*left < *right);
 	return order;

@@ -7,18 +7,21 @@
 #include <tkbundle/merge.h>
 
 #include "format/reader.h"
+#include "format/unit_version.h"
 
-/* Of items with one destination, those of a higher rank come first. */
-struct tkb_merge_ranking {
+/* Of items with one destination, the newest comes first. */
+struct tkb_merge_versions {
 	const void *self;
-	uint64_t (*rank)(const void *self, size_t bundle, size_t item);
+	/* By reference; NULL: it has none, and is older than others. */
+	const struct tkb_version *(*find)(const void *self, size_t bundle,
+	                                  size_t item);
 };
 
 /* An item of one of the bundles. */
 struct tkb_merge_item {
 	size_t bundle;
 	size_t item; /* in that bundle */
-	uint64_t rank;
+	struct tkb_version version;
 	struct tkb_entry entry; /* with the devices that it counts for */
 	bool counts;            /* no earlier one is in its stead */
 	bool is_changed;        /* its devices are not those it had */
@@ -34,7 +37,7 @@ struct tkb_merge_frame {
 struct tkb_merge_plan {
 	const struct tkb_bundle *const *bundles; /* by reference */
 	size_t bundle_count;
-	const struct tkb_merge_ranking *ranking; /* by reference, or NULL */
+	const struct tkb_merge_versions *versions; /* by reference, or NULL */
 	struct tkb_arena arena;
 	struct tkb_merge_item *items; /* owned; by bundle, then item */
 	size_t item_count;
@@ -53,10 +56,10 @@ void tkb_merge_plan_release(struct tkb_merge_plan *plan);
 TKB_NODISCARD int tkb_merge_plan_make(struct tkb_merge_plan *plan,
                                       struct tkb_error *err);
 
-/* As tkb_merge(), where an earlier bundle's items need not come first. */
-TKB_NODISCARD int tkb_merge_ranked(const struct tkb_bundle *const *bundles,
+/* As tkb_merge(), but of what has versions the newest counts. */
+TKB_NODISCARD int tkb_merge_newest(const struct tkb_bundle *const *bundles,
                                    size_t count,
-                                   const struct tkb_merge_ranking *ranking,
+                                   const struct tkb_merge_versions *versions,
                                    const struct tkb_merge_options *options,
                                    const struct tkb_sink *sink,
                                    struct tkb_merge_report *report,

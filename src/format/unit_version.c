@@ -33,6 +33,14 @@ uint64_t tkb_versions_time(const struct tkb_versions *versions,
 	return 0;
 }
 
+int tkb_version_compare(const struct tkb_version *a,
+                        const struct tkb_version *b)
+{
+	if (a->changed_ms != b->changed_ms)
+		return a->changed_ms > b->changed_ms ? 1 : -1;
+	return tkb_digest_compare(&a->digest, &b->digest);
+}
+
 bool tkb_version_is_none(const struct tkb_version *version)
 {
 	static const struct tkb_digest none = { 0 };

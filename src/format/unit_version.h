@@ -35,6 +35,13 @@ TKB_NODISCARD int tkb_versions_add(struct tkb_versions *versions,
 uint64_t tkb_versions_time(const struct tkb_versions *versions,
                            const struct tkb_digest *digest);
 
+/*
+ * Above 0 where `a` is the newer one. Of two with one time any will do, if all
+ * machines take the same.
+ */
+int tkb_version_compare(const struct tkb_version *a,
+                        const struct tkb_version *b);
+
 bool tkb_version_is_none(const struct tkb_version *version);
 
 /* Is it a unit that was tuned? */
