@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -38,6 +39,21 @@ def run(words, log=None, **options):
             text = Path(log).read_text(errors="replace")
             print("\n".join(text.splitlines()[-40:]))
         fail(f"{words[0]} failed ({result.returncode}): {' '.join(words[1:4])}")
+
+
+def environment(name, what, requirements, *options):
+    """The virtual environment build/wheels/NAME, made anew where the file of
+    requirements is another one than it was."""
+    place = WORK / name
+    wanted = requirements.read_text()
+    mark = place / "installed"
+    if not mark.exists() or mark.read_text() != wanted:
+        say(f"fetching {what}")
+        venv.create(place, clear=True, with_pip=True)
+        run([place / "bin" / "python", "-m", "pip", "install", "-q",
+             "--disable-pip-version-check", *options, "-r", requirements])
+        mark.write_text(wanted)
+    return place
 
 
 def version():

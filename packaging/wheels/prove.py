@@ -7,11 +7,10 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-import venv
 import zipfile
 from pathlib import PurePosixPath
 
-from place import HERE, TREE, WORK, fail, run, say, version
+from place import HERE, TREE, WORK, environment, fail, run, say, version
 from sources import digest_of, download
 
 FIXTURE = TREE / "fixtures" / "triton-3.6.0-h100.tar.gz"
@@ -26,16 +25,8 @@ sys.exit(f"the SBOM is no CycloneDX: {fault}" if fault else 0)
 
 def checkers():
     """A virtual environment with them; its folder of programs."""
-    place = WORK / "checks"
-    wanted = (HERE / "checks.txt").read_text()
-    mark = place / "installed"
-    if not mark.exists() or mark.read_text() != wanted:
-        say("fetching twine, auditwheel and cyclonedx")
-        venv.create(place, clear=True, with_pip=True)
-        run([place / "bin" / "python", "-m", "pip", "install", "-q",
-             "--disable-pip-version-check", "-r", HERE / "checks.txt"])
-        mark.write_text(wanted)
-    return place / "bin"
+    return environment("checks", "twine, auditwheel and cyclonedx",
+                       HERE / "checks.txt") / "bin"
 
 
 def judge(wheel, architecture):

@@ -3,9 +3,8 @@
 
 import os
 import re
-import venv
 
-from place import GLIBC, HERE, JOBS, WORK, run, say
+from place import GLIBC, HERE, JOBS, WORK, environment, run
 
 # How everything is compiled. Zig would check for undefined behaviour.
 FLAGS = ["-fno-sanitize=undefined", "-g0", "-fPIC", "-ffunction-sections",
@@ -15,16 +14,8 @@ TOOLS = {"cc": "cc", "ar": "ar", "ranlib": "ranlib", "objcopy": "objcopy"}
 
 def zig():
     """The program, in an environment of its own."""
-    place = WORK / "zig"
-    wanted = (HERE / "zig.txt").read_text()
-    mark = place / "installed"
-    if not mark.exists() or mark.read_text() != wanted:
-        say("fetching zig")
-        venv.create(place, clear=True, with_pip=True)
-        run([place / "bin" / "python", "-m", "pip", "install", "-q",
-             "--disable-pip-version-check", "--no-deps", "--require-hashes",
-             "-r", HERE / "zig.txt"])
-        mark.write_text(wanted)
+    place = environment("zig", "zig", HERE / "zig.txt", "--no-deps",
+                        "--require-hashes")
     return next(place.glob("lib/python3*/site-packages/ziglang/zig"))
 
 
