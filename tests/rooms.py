@@ -47,6 +47,7 @@ LAYERS = {
         "tools/tkbundle/config",
         "tools/tkbundle/report",
         "tools/tkbundle/diff",
+        "tools/tkbundle/why",
         "tools/tkbundle/compile",
         "tools/tkbundle/archive",
         "tools/tkbundle/run",

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_START_FILE_H
+#define TKBUNDLE_START_FILE_H
+
+#include "cli/json_out.h"
+#include "why/start.h"
+
+/* What the writer and the reader of notes share. */
+
+#define START_FORMAT "tkbundle-start"
+#define START_VERSION 1
+
+/* The name of a note. */
+struct start_name {
+	uint64_t time_ms;
+	char text[64];
+};
+
+/* Add what a note has to an open object. */
+void start_json(struct json_out *json, const struct start *start);
+
+/* The notes of a folder, the newest first; the caller frees the list. */
+size_t start_list(const char *folder, struct start_name **out);
+
+#endif
