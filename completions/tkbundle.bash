@@ -41,7 +41,7 @@ _tkbundle_options() {
 		options="--signature --num-warps --num-stages --grid --out-name
 			--link -o --output" ;;
 	ls)
-		options="--files -l --long --json" ;;
+		options="--remote --deadline --files -l --long --json" ;;
 	merge)
 		options="-o --output --json" ;;
 	pull)

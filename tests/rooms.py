@@ -40,6 +40,7 @@ LAYERS = {
         "src/remote/http",
         "src/remote/s3",
         "src/fleet",
+        "src/refs",
     ],
     "tools/tkbundle": [
         "include/tkbundle",

@@ -95,18 +95,29 @@ static bool is_cancelled(void *self)
 	return signals_is_caught();
 }
 
+void follow_begin_alone(struct follow *follow, struct cli *cli)
+{
+	*follow = (struct follow){ .cli = cli, .list = FOLLOW_BAD };
+	progress_init(&follow->progress, cli->log, cli->is_tty);
+	signals_catch();
+}
+
+void follow_end_alone(struct follow *follow)
+{
+	progress_erase(&follow->progress);
+}
+
 void follow_begin(struct follow *follow, struct cli *cli, const char *name,
                   enum follow_list list)
 {
-	*follow = (struct follow){ .cli = cli, .list = list };
-	progress_init(&follow->progress, cli->log, cli->is_tty);
+	follow_begin_alone(follow, cli);
+	follow->list = list;
 	json_out_open_array(&cli->json, name);
-	signals_catch();
 }
 
 void follow_end(struct follow *follow)
 {
-	progress_erase(&follow->progress);
+	follow_end_alone(follow);
 	json_out_close(&follow->cli->json);
 }
 

@@ -35,6 +35,10 @@ struct follow {
 	struct tkb_error missing;  /* the first key, or the device */
 };
 
+/* Without a list in the document, of work that tells no entries. */
+void follow_begin_alone(struct follow *follow, struct cli *cli);
+void follow_end_alone(struct follow *follow);
+
 /* `name` is that of the list in the document; not kept. */
 void follow_begin(struct follow *follow, struct cli *cli, const char *name,
                   enum follow_list list);

@@ -3,6 +3,7 @@
 #define TKBUNDLE_REMOTE_LIBRARY_H
 
 #include <tkbundle/fleet.h>
+#include <tkbundle/holdings.h>
 #include <tkbundle/remote.h>
 
 /* Each member of the struct below, and which function it is. */
@@ -22,7 +23,13 @@
 	X(pull, tkb_pull)                                                      \
 	X(pull_bundle, tkb_pull_bundle)                                        \
 	X(push, tkb_push)                                                      \
-	X(push_bundle, tkb_push_bundle)
+	X(push_bundle, tkb_push_bundle)                                        \
+	X(holdings_open, tkb_holdings_open)                                    \
+	X(holdings_close, tkb_holdings_close)                                  \
+	X(holdings_record_count, tkb_holdings_record_count)                    \
+	X(holdings_record, tkb_holdings_record)                                \
+	X(holdings_item_count, tkb_holdings_item_count)                        \
+	X(holdings_item, tkb_holdings_item)
 
 #define REMOTE_MEMBER(member, function) __typeof__(function) *member;
 

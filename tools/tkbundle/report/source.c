@@ -71,6 +71,8 @@ void source_close_bundle(struct tkb_bundle **bundle)
 
 size_t source_entry_count(const struct source *source)
 {
+	if (source->entries != NULL)
+		return source->entry_count;
 	if (source->bundle != NULL)
 		return tkb_bundle_entry_count(source->bundle);
 	return tkb_cache_entry_count(source->cache);
@@ -78,6 +80,8 @@ size_t source_entry_count(const struct source *source)
 
 const struct tkb_entry *source_entry(const struct source *source, size_t index)
 {
+	if (source->entries != NULL)
+		return source->entries[index];
 	if (source->bundle != NULL)
 		return tkb_bundle_entry(source->bundle, index);
 	return tkb_cache_entry(source->cache, index);

@@ -11,15 +11,17 @@
 
 /*
  * What the verbs look into: a folder is a cache, anything else a
- * bundle, "-" the bundle on standard input.
+ * bundle, "-" the bundle on standard input; or a ref, see remote_source.h.
  *
  *     TKB_AUTO(source_close) struct source source = { 0 };
  *
  *     rc = source_open("kernels.tkb", false, &source, &err);
  */
 struct source {
-	struct tkb_bundle *bundle; /* or NULL: then it is a cache */
-	struct tkb_cache *cache;
+	struct tkb_bundle *bundle; /* or NULL: then it is a cache, or a ref */
+	struct tkb_cache *cache;   /* or NULL */
+	const struct tkb_entry **entries; /* of a ref, which has no bytes */
+	size_t entry_count;               /* of those */
 };
 
 /* Is `path` a folder, and so a cache? */

@@ -81,6 +81,13 @@ static void print_trees(FILE *to, const struct stats_out *shown)
 	text_line(to, "%s", "");
 }
 
+void stats_out_print_parts(FILE *to, const struct stats_out *shown)
+{
+	text_line(to, "%s", "");
+	print_trees(to, shown);
+	print_types(to, shown);
+}
+
 static void print_paths(FILE *to, const struct path_table *paths)
 {
 	uint64_t rest = paths->beyond;
@@ -248,6 +255,12 @@ static void put_trees(struct json_out *json, const struct stats_out *shown)
 		json_out_close(json);
 	}
 	json_out_close(json);
+}
+
+void stats_out_json_parts(struct json_out *json, const struct stats_out *shown)
+{
+	put_types(json, shown);
+	put_trees(json, shown);
 }
 
 static void put_paths(struct json_out *json, const struct path_table *paths)

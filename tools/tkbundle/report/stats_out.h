@@ -19,6 +19,12 @@ struct stats_out {
 /* Print the tables, cut short, and the totals. */
 void stats_out_print(FILE *to, const struct stats_out *shown);
 
+/* Print behind an empty line the tables of trees, if any, and of types alone. */
+void stats_out_print_parts(FILE *to, const struct stats_out *shown);
+
+/* Add the lists "types" and "trees" alone. */
+void stats_out_json_parts(struct json_out *json, const struct stats_out *shown);
+
 /* Add all of it to the open object. */
 void stats_out_json(struct json_out *json, const struct stats_out *shown);
 

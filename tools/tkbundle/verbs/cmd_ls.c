@@ -7,14 +7,19 @@
 #include "report/entry_out.h"
 #include "report/kernel_facts.h"
 #include "report/launcher_out.h"
-#include "config/root.h"
+#include "report/remote_source.h"
 #include "report/source_out.h"
+#include "report/stats_out.h"
+#include "config/root.h"
 #include "cli/text.h"
 
 #define KEY_WIDTH 12  /* 60 bits of a key's hash */
 #define NAME_WIDTH 40 /* longer names shift the rest of their line */
 
 static const struct option_spec options[] = {
+	{ OPTION(SECRET, "remote", "URL[,URL...]|-", remote,
+	         "list a ref of this remote; - means $TKBUNDLE_REMOTE") },
+	ARGS_DEADLINE,
 	{ OPTION(SWITCH, "files", NULL, has_files, "list each entry's files") },
 	{ OPTION(SWITCH, "long", NULL, has_facts,
 	         "show each kernel's warps, stages and signature"),
@@ -115,10 +120,10 @@ static void print_totals(const struct cli *cli, const struct source *source,
 	          rest);
 }
 
-static void print(const struct cli *cli, const struct arguments *args,
-                  const struct source *source, const struct kernel_facts *facts)
+static void print_entries(const struct cli *cli, const struct arguments *args,
+                          const struct source *source,
+                          const struct kernel_facts *facts)
 {
-	const struct totals totals = add_up(source);
 	const int width = name_width(source);
 
 	for (size_t i = 0; i < source_entry_count(source); i++) {
@@ -130,7 +135,14 @@ static void print(const struct cli *cli, const struct arguments *args,
 		if (args->has_files)
 			entry_out_files(cli->out, entry, false);
 	}
+}
 
+static void print(const struct cli *cli, const struct arguments *args,
+                  const struct source *source, const struct kernel_facts *facts)
+{
+	const struct totals totals = add_up(source);
+
+	print_entries(cli, args, source, facts);
 	print_totals(cli, source, &totals);
 }
 
@@ -181,6 +193,64 @@ static enum status list(struct cli *cli, const struct arguments *args,
 	return STATUS_DONE;
 }
 
+/* What the files are, by type, which of a kernel is its stage, and by tree. */
+static enum status print_stages(const struct remote_source *at,
+                                const struct arguments *args)
+{
+	TKB_AUTO(stats_release) struct stats stats = { .type_count = 0 };
+	const struct stats_out shown = { .source = &at->source,
+		                         .stats = &stats };
+	struct tkb_error err = { .status = 0 };
+	const int rc = stats_gather(&at->source, &stats, &err);
+
+	if (rc != 0)
+		return cli_failed(at->cli, rc, &err, at->use.ref);
+	stats_out_json_parts(&at->cli->json, &shown);
+	if (!args->is_json)
+		stats_out_print_parts(at->cli->out, &shown);
+	return STATUS_DONE;
+}
+
+static void print_records(const struct remote_source *at)
+{
+	const size_t count =
+		at->use.library.holdings_record_count(at->holdings);
+	const struct totals totals = add_up(&at->source);
+	char size[TEXT_SIZE_SIZE];
+	char packed[TEXT_SIZE_SIZE];
+
+	text_size(totals.size, size);
+	text_size(remote_source_size(at), packed);
+	text_line(at->cli->out, "%zu %s, %" PRIu64 " %s, %s, in %zu %s (%s)",
+	          at->source.entry_count,
+	          text_plural(at->source.entry_count, "entry", "entries"),
+	          totals.file_count,
+	          text_plural(totals.file_count, "file", "files"), size, count,
+	          text_plural(count, "record", "records"), packed);
+}
+
+static enum status list_ref(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(remote_source_close) struct remote_source at = { .cli = cli };
+	enum status status;
+
+	if (args->has_facts)
+		return cli_misused(cli, "'--long' reads the kernels' files, "
+		                        "which '--remote' does not fetch");
+	json_out_text(&cli->json, "verb", "ls");
+	status = remote_source_open(&at, args);
+	if (at.holdings == NULL)
+		return status;
+	remote_source_json(&at);
+	fill_json(&cli->json, &at.source, NULL, args->has_files);
+	json_out_number(&cli->json, "packed_size", remote_source_size(&at));
+	if (!args->is_json) {
+		print_entries(cli, args, &at.source, NULL);
+		print_records(&at);
+	}
+	return status_merge(status, print_stages(&at, args));
+}
+
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
@@ -189,6 +259,10 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	enum status status;
 	int rc;
 
+	if (args->remote != NULL)
+		return list_ref(cli, args);
+	if (args->deadline.is_set)
+		return cli_misused(cli, "'--deadline' needs '--remote'");
 	json_out_text(&cli->json, "verb", "ls");
 	rc = root_choose(args_operand(args, 0), &root, &err);
 	if (rc != 0)
@@ -211,15 +285,18 @@ static enum status run(struct cli *cli, const struct arguments *args)
 
 const struct command command_ls = {
 	.name = "ls",
-	.operands = { "FILE|CACHE_ROOT" },
+	.operands = { "FILE|CACHE_ROOT|REF" },
 	.required_operands = 0,
-	.summary = "list the entries of a bundle or a cache",
+	.summary = "list the entries of a bundle, a cache or a ref",
 	.details = "Prints key, kind, name, target, GPUs, number of files and "
 		   "size of each entry, and a line of totals. A folder is a "
 		   "cache; anything else is a bundle, and '-' is one on "
 		   "standard input. Without an operand it is the cache that "
 		   "collect uses. --long also reads the kernels' files; its "
-		   "signature omits the arguments that are constants.",
+		   "signature omits the arguments that are constants.\n\nWith "
+		   "--remote: lists what REF holds, by the start of each of "
+		   "its blobs, then its files by type, as are the stages of "
+		   "kernels, and by tree.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -4,8 +4,8 @@
 
 /**
  * @file tkbundle/tkbundle.h
- * All of libtkbundle, and of libtkbundle-remote, which has remote.h, fleet.h and
- * remote_backend.h.
+ * All of libtkbundle, and of libtkbundle-remote, which has remote.h, fleet.h,
+ * holdings.h and remote_backend.h.
  *
  *   error.h    how functions say what went wrong
  *   entry.h    what caches and bundles hold
@@ -25,6 +25,7 @@
  *   cubin.h    the parts of a cubin
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
+ *   holdings.h what a ref of it holds, without fetching that
  *   remote_backend.h  for those who add a kind of remote
  *   pool.h     jobs for worker processes
  *   compile.h  compile IR, PTX and CUDA C to entries, without a GPU
@@ -68,6 +69,7 @@
 #include <tkbundle/error.h>
 #include <tkbundle/finalize.h>
 #include <tkbundle/fleet.h>
+#include <tkbundle/holdings.h>
 #include <tkbundle/launcher.h>
 #include <tkbundle/maintain.h>
 #include <tkbundle/memory.h>

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/holdings.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/struct.h"
+#include "cache/entry.h"
+#include "cache/watch.h"
+#include "fleet/peek.h"
+#include "fleet/pull.h"
+#include "fleet/records.h"
+#include "remote/remote.h"
+
+struct tkb_holdings {
+	struct tkb_record_list list;
+	struct tkb_bundle **bundles;         /* owned; NULL: its blob is gone */
+	struct tkb_holdings_record *records; /* owned; those of the list */
+	struct tkb_holdings_item *items;     /* owned */
+	size_t item_count;
+};
+
+void tkb_holdings_close(struct tkb_holdings *holdings)
+{
+	if (holdings == NULL)
+		return;
+	for (size_t i = 0;
+	     holdings->bundles != NULL && i < holdings->list.count; i++)
+		tkb_bundle_close(holdings->bundles[i]);
+	free(holdings->bundles);
+	free(holdings->records);
+	free(holdings->items);
+	tkb_record_list_release(&holdings->list);
+	free(holdings);
+}
+
+static void close_at(struct tkb_holdings **holdings)
+{
+	tkb_holdings_close(*holdings);
+}
+
+size_t tkb_holdings_record_count(const struct tkb_holdings *holdings)
+{
+	return holdings->list.count;
+}
+
+const struct tkb_holdings_record *tkb_holdings_record(
+	const struct tkb_holdings *holdings, size_t index)
+{
+	return &holdings->records[index];
+}
+
+size_t tkb_holdings_item_count(const struct tkb_holdings *holdings)
+{
+	return holdings->item_count;
+}
+
+const struct tkb_holdings_item *tkb_holdings_item(
+	const struct tkb_holdings *holdings, size_t index)
+{
+	return &holdings->items[index];
+}
+
+/* Read the manifests; blobs that are gone are passed over. */
+static int read_manifests(struct tkb_holdings *holdings,
+                          struct tkb_remote *remote,
+                          const struct tkb_watch *watch, struct tkb_error *err)
+{
+	const size_t count = holdings->list.count;
+
+	holdings->bundles = tkb_alloc_array(count, sizeof(*holdings->bundles));
+	holdings->records = tkb_alloc_array(count, sizeof(*holdings->records));
+	if (holdings->bundles == NULL || holdings->records == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		const struct tkb_record *record = &holdings->list.items[i];
+		int rc;
+
+		rc = tkb_watch_check(watch, err);
+		if (rc == 0)
+			rc = tkb_remote_peek(remote, record,
+			                     &holdings->bundles[i], err);
+		if (rc < 0)
+			return rc;
+		holdings->records[i] = (struct tkb_holdings_record){
+			.digest = record->digest,
+			.blob = record->blob,
+			.size = record->size,
+			.age_s = record->age_s,
+			.entry_count = record->entry_count,
+			.frame_count = rc == 0 ? tkb_bundle_frame_count(
+							 holdings->bundles[i])
+			                       : 0,
+			.is_lean = record->is_lean,
+			.is_gone = rc == TKB_MISS,
+		};
+		tkb_watch_tell(watch, i + 1, count);
+	}
+	return 0;
+}
+
+static const struct tkb_version *version_of(
+	const struct tkb_holdings_item *item, const struct tkb_holdings *of)
+{
+	const struct tkb_record *record = &of->list.items[item->record];
+
+	for (size_t i = 0; i < record->entry_count; i++) {
+		if (tkb_bundle_entry(of->bundles[item->record], i) ==
+		    item->entry)
+			return &record->entries[i].version;
+	}
+	return NULL;
+}
+
+static bool has_same_devices(const struct tkb_entry *a,
+                             const struct tkb_entry *b)
+{
+	return a->device_count == b->device_count &&
+	       memcmp(a->devices, b->devices,
+	              a->device_count * sizeof(*a->devices)) == 0;
+}
+
+/* Is it the same entry, perhaps of another version? */
+static bool is_twin(const struct tkb_holdings_item *a,
+                    const struct tkb_holdings_item *b)
+{
+	return strcmp(a->entry->key, b->entry->key) == 0 &&
+	       strcmp(a->entry->platform, b->entry->platform) == 0 &&
+	       has_same_devices(a->entry, b->entry);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct tkb_holdings_item *left = a;
+	const struct tkb_holdings_item *right = b;
+	const int order = tkb_entry_compare(left->entry, right->entry);
+
+	return order != 0 ? order
+	                  : (left->record > right->record) -
+	                            (left->record < right->record);
+}
+
+/* Keep each entry once: its newest version, or that of the first record. */
+static void remove_twins(struct tkb_holdings *holdings)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < holdings->item_count; i++) {
+		const struct tkb_holdings_item *item = &holdings->items[i];
+		struct tkb_holdings_item *last =
+			kept > 0 ? &holdings->items[kept - 1] : NULL;
+
+		if (last == NULL || !is_twin(last, item))
+			holdings->items[kept++] = *item;
+		else if (tkb_version_compare(version_of(item, holdings),
+		                             version_of(last, holdings)) > 0)
+			*last = *item;
+	}
+	holdings->item_count = kept;
+}
+
+static int list_items(struct tkb_holdings *holdings, struct tkb_error *err)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < holdings->list.count; i++) {
+		if (holdings->bundles[i] != NULL)
+			count += tkb_bundle_entry_count(holdings->bundles[i]);
+	}
+	holdings->items = tkb_alloc_array(count, sizeof(*holdings->items));
+	if (holdings->items == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < holdings->list.count; i++) {
+		const struct tkb_record *record = &holdings->list.items[i];
+		const struct tkb_bundle *bundle = holdings->bundles[i];
+
+		for (size_t k = 0;
+		     bundle != NULL && k < tkb_bundle_entry_count(bundle); k++)
+			holdings->items[holdings->item_count++] =
+				(struct tkb_holdings_item){
+					.entry = tkb_bundle_entry(bundle, k),
+					.record = i,
+					.time_ms = k < record->time_count
+				                           ? record->times[k]
+				                           : 0,
+				};
+	}
+	if (holdings->item_count > 1)
+		qsort(holdings->items, holdings->item_count,
+		      sizeof(*holdings->items), compare_items);
+	remove_twins(holdings);
+	return 0;
+}
+
+/* What of the ref is not among the items. */
+static int find_lost(const struct tkb_holdings *holdings, const char *ref,
+                     struct tkb_error *err)
+{
+	const struct tkb_record_fault *fault = tkb_pull_fault(&holdings->list);
+	struct tkb_error first = { 0 };
+
+	if (fault != NULL)
+		(void)tkb_fail(&first, TKB_ERR_PARTIAL, "%s", fault->message);
+	for (size_t i = 0; i < holdings->list.count; i++) {
+		if (holdings->records[i].is_gone)
+			tkb_pull_note_gone(&first, ref);
+	}
+	return tkb_partial(&first, err);
+}
+
+static int open_holdings(struct tkb_remote *remote, const char *ref,
+                         const struct tkb_watch *watch,
+                         struct tkb_holdings **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_remote_detach_watch)
+	struct tkb_remote_attachment attachment = { 0 };
+	TKB_AUTO(close_at)
+	struct tkb_holdings *holdings = calloc(1, sizeof(*holdings));
+	struct tkb_pull_report told = { 0 };
+	int rc;
+
+	if (holdings == NULL)
+		return tkb_fail_nomem(err);
+	tkb_remote_attach_watch(&attachment, remote, watch);
+	rc = tkb_pull_records(remote, ref, &holdings->list, &told, err);
+	if (rc == 0)
+		rc = read_manifests(holdings, remote, watch, err);
+	if (rc == 0)
+		rc = list_items(holdings, err);
+	if (rc != 0)
+		return rc;
+	rc = find_lost(holdings, ref, err);
+	*out = tkb_take(holdings);
+	return rc;
+}
+
+int tkb_holdings_open(struct tkb_remote *remote, const char *ref,
+                      const struct tkb_holdings_options *options,
+                      struct tkb_holdings **out, struct tkb_error *err)
+{
+	struct tkb_holdings_options chosen;
+	struct tkb_timed timed;
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_holdings_options, watch, &chosen, options,
+	                     err);
+	if (rc == 0)
+		rc = tkb_timed_begin(&timed, chosen.watch, chosen.deadline_ms,
+		                     err);
+	if (rc < 0)
+		return rc;
+	rc = open_holdings(remote, ref, &timed.watch, out, err);
+	return tkb_timed_end(&timed, rc, err);
+}

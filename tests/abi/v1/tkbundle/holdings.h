@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_HOLDINGS_H
+#define TKBUNDLE_HOLDINGS_H
+
+#include <tkbundle/entry.h>
+#include <tkbundle/remote.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/holdings.h
+ * What a ref of a remote holds, without fetching it.
+ *
+ *     rc = tkb_holdings_open(remote, "model/h100", NULL, &holdings, &err);
+ *     for (i = 0; i < tkb_holdings_item_count(holdings); i++)
+ *             use(tkb_holdings_item(holdings, i)->entry);
+ *     tkb_holdings_close(holdings);
+ *
+ * The start of each blob of the ref is read, which has its manifest. What is
+ * given belongs to the handle, and is read-only.
+ */
+struct tkb_holdings;
+
+/** One record of the ref, and so one bundle. */
+struct tkb_holdings_record {
+	struct tkb_digest digest; /**< of the record */
+	struct tkb_digest blob;
+	uint64_t size;        /**< of the blob, bytes */
+	uint64_t age_s;       /**< since it was last pushed or pulled */
+	uint64_t entry_count; /**< that it tells of */
+	uint64_t frame_count; /**< 0 where the blob is gone */
+	bool is_lean;
+	bool is_gone; /**< the blob is: its entries are not among the items */
+};
+
+/** One entry, as the manifest of a bundle has it. */
+struct tkb_holdings_item {
+	const struct tkb_entry *entry;
+	size_t record;    /**< which of the records has it */
+	uint32_t time_ms; /**< that it took to compile; 0: not known */
+};
+
+/** Choices for tkb_holdings_open(). Zero means the default. */
+struct tkb_holdings_options {
+	size_t struct_size;   /**< sizeof it, as the caller was built */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	/** Its progress counts records; on_result() is not called. */
+	const struct tkb_watch *watch;
+};
+
+/**
+ * Read what `ref` holds. An entry that several records have for the same GPUs is
+ * there once; of what was tuned, its newest version.
+ *
+ * @param options  not kept; NULL means all defaults
+ * @param out      receives a handle that the caller closes, also on
+ *                 TKB_ERR_PARTIAL
+ * @return 0; TKB_ERR_PARTIAL (a blob is gone, or a record cannot be read: the
+ *         rest is there); TKB_MISS (no record); TKB_ERR_CORRUPT (a blob is
+ *         damaged), TKB_ERR_UNSUPPORTED (only records of a newer tkbundle),
+ *         TKB_ERR_INVALID, TKB_ERR_UNAVAILABLE, TKB_ERR_DENIED, TKB_ERR_NOMEM
+ *         or TKB_ERR_CANCELLED
+ */
+TKB_API TKB_NODISCARD int tkb_holdings_open(
+	struct tkb_remote *remote, const char *ref,
+	const struct tkb_holdings_options *options, struct tkb_holdings **out,
+	struct tkb_error *err);
+
+/** Release it and all that it gave. Never fails; NULL is allowed. */
+TKB_API void tkb_holdings_close(struct tkb_holdings *holdings);
+
+/** How many records it has that can be read. */
+TKB_API size_t tkb_holdings_record_count(const struct tkb_holdings *holdings);
+
+/** Record `index`, which must be below the count. Borrowed. */
+TKB_API const struct tkb_holdings_record *tkb_holdings_record(
+	const struct tkb_holdings *holdings, size_t index);
+
+/** How many entries it has. */
+TKB_API size_t tkb_holdings_item_count(const struct tkb_holdings *holdings);
+
+/** Entry `index`, in a bundle's order. Borrowed. */
+TKB_API const struct tkb_holdings_item *tkb_holdings_item(
+	const struct tkb_holdings *holdings, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
