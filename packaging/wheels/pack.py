@@ -16,6 +16,8 @@ TAGS = {"x86_64": ("manylinux_2_17_x86_64", "manylinux2014_x86_64"),
 # Of what is inside: tkbundle and OpenSSL; hiredis and zstd; expat, jansson and
 # Zig's runtime; curl.
 LICENSE = "Apache-2.0 AND BSD-3-Clause AND MIT AND curl"
+# What PyTorch calls when it is imported; python/tkbundle/_autoload.py.
+ENTRY_POINTS = b"[torch.backends]\ntkbundle = tkbundle._autoload:start\n"
 TRITON_WORKER = ("triton_worker.py", "tkbundle_triton_launch.py",
                  "tkbundle_triton_signature.py", "tkbundle_triton_tuned.py")
 
@@ -70,6 +72,7 @@ def write_wheel(folder, architecture, binaries, licenses, sbom):
     for file, data in licenses.items():
         files[f"{info}/licenses/{file}"] = data
     files[f"{info}/sboms/tkbundle.cdx.json"] = sbom
+    files[f"{info}/entry_points.txt"] = ENTRY_POINTS
     files[f"{info}/METADATA"] = metadata(licenses)
     files[f"{info}/WHEEL"] = "".join([
         "Wheel-Version: 1.0\n", "Generator: tkbundle\n",

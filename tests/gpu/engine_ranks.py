@@ -57,7 +57,7 @@ def start(programs, work, name, ranks):
     home = os.path.join(work, name)
     os.makedirs(os.path.join(home, "out"))
     env = {key: value for key, value in os.environ.items()
-           if not key.startswith(("TRITON_", "TORCH", "XDG_", "TKBUNDLE"))}
+           if not key.startswith(("TRITON_", "TORCHINDUCTOR_", "XDG_", "TKBUNDLE"))}
     env.update(HOME=home, TMPDIR=home, RANKS_OUT=os.path.join(home, "out"))
     done = subprocess.run(
         [os.path.join(os.path.abspath(programs), "tkbundle"), "run", "--engine", "torch",

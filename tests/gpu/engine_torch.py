@@ -74,7 +74,7 @@ class Bench:
         home = os.path.join(self.work, home)
         os.makedirs(home, exist_ok=True)
         env = {key: value for key, value in os.environ.items()
-               if not key.startswith(("TRITON_", "TORCH", "XDG_", "TKBUNDLE"))}
+               if not key.startswith(("TRITON_", "TORCHINDUCTOR_", "XDG_", "TKBUNDLE"))}
         env.update(HOME=home, TMPDIR=home, **others)
         command = [sys.executable, os.path.abspath(__file__), "--child", mode]
         if is_run:

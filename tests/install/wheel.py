@@ -40,6 +40,14 @@ except tkbundle.Unavailable as error:
 print(tkbundle.version(), _program.find())
 """
 
+# What PyTorch does at the end of its import.
+AUTOLOAD = """
+import importlib.metadata, sys
+for one in importlib.metadata.entry_points(group="torch.backends"):
+    one.load()()
+    print(one.name, "tkbundle.inductor" in sys.modules)
+"""
+
 
 def skip(reason):
     print(f"1..0 # SKIP {reason}")
@@ -115,6 +123,13 @@ def tests_of(place, wheel, tar, version):
         said = place.run(python, "-c", ROUND).split()
         assert said == [version, str(own)], said
 
+    def autoload():
+        said = place.run(python, "-c", AUTOLOAD)
+        assert said == "tkbundle False\n", said
+        said = place.run("/usr/bin/env", "TKBUNDLE_INDUCTOR=1",
+                         "TKBUNDLE_REMOTE=remote", python, "-c", AUTOLOAD)
+        assert said == "tkbundle True\n", said
+
     def module():
         said = place.run(python, "-m", "tkbundle", "--version")
         assert said.split()[:2] == ["tkbundle", version], said
@@ -144,6 +159,7 @@ def tests_of(place, wheel, tar, version):
         finds_its_data(place, unpacked / "bin" / "tkbundle")
 
     return {"the package finds its libraries and its program": package,
+            "PyTorch would call it, and a variable turns it on": autoload,
             "python -m tkbundle is the program": module,
             "the program beside Python does all, and has its data": program,
             "the program is found where pip was given a folder": target,

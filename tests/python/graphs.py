@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from machine import HERE, launch, variables
+from machine import HERE, PACKAGE, launch, variables
 from outages import liar
 from scene import equal, hanging, need, require, test, wait_until
 
@@ -107,6 +107,41 @@ with tkbundle.warm("a/b", engine="torch"):
             **environment_of(here, env={"TKBUNDLE_REMOTE": remote}),
             "TORCHINDUCTOR_CACHE_DIR": here.path("cache")})
         equal((ended.status, ended.out), (0, found), ended.err)
+
+
+@test("a variable installs them when PyTorch is imported, and nothing else does")
+def _(here):
+    code = """
+import importlib, sys
+from tkbundle import _autoload
+caches = importlib.import_module("torch._inductor.remote_cache")
+_autoload.start()  # as PyTorch calls its entry points
+artifacts = importlib.import_module("torch.compiler._cache")
+print(caches.RemoteFxGraphCache.backend_override_cls is not None,
+      "tkbundle" in artifacts.CacheArtifactFactory.types,
+      "tkbundle.inductor" in sys.modules)
+"""
+    for value, said, warnings in (
+            ("", "False False False\n", 0), ("0", "False False False\n", 0),
+            ("1", "True False True\n", 0),
+            ("artifacts", "True True True\n", 0),
+            ("yes", "False False True\n", 1)):
+        ended = here.go([sys.executable, "-c", code], env=environment_of(
+            here, env={"TKBUNDLE_INDUCTOR": value}))
+        equal((ended.status, ended.out, ended.err.count("\n")),
+              (0, said, warnings), ended.err)
+        require(not warnings or "neither 1 nor artifacts" in ended.err)
+
+
+@test("a package that is broken does not keep PyTorch from its start")
+def _(here):
+    folder = here.path("broken", "tkbundle")
+    shutil.copytree(os.path.join(PACKAGE, "tkbundle"), folder)
+    os.remove(os.path.join(folder, "_guard.py"))
+    ended = here.go([sys.executable, "-c", "from tkbundle import _autoload\n"
+                     "_autoload.start()"], env={
+        "PYTHONPATH": here.path("broken"), "TKBUNDLE_INDUCTOR": "1"})
+    equal((ended.status, ended.err.count("\n")), (0, 1), ended.err)
 
 
 @test("eight processes at once share their graphs, and none sees an error")

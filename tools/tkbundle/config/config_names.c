@@ -81,8 +81,8 @@ bool config_is_unknown(const char *variable)
 	static const char *const others[] = {
 		"TKBUNDLE_CONFIG",  "TKBUNDLE_DISABLE",
 		"TKBUNDLE_ENGINES", "TKBUNDLE_FALLBACK_CAFILE",
-		"TKBUNDLE_GPU",     "TKBUNDLE_LIBRARY",
-		"TKBUNDLE_PYTHON"
+		"TKBUNDLE_GPU",     "TKBUNDLE_INDUCTOR",
+		"TKBUNDLE_LIBRARY", "TKBUNDLE_PYTHON"
 	};
 	struct part part = part_of(variable);
 
