@@ -14,7 +14,7 @@ import libraries
 import pack
 import prove
 import sbom
-from place import ARCHITECTURES, TREE, WORK, fail, say
+from place import ARCHITECTURES, TREE, WORK, fail, say, tree_stamp
 from recipes import SMALL
 from toolchain import Toolchain
 
@@ -70,6 +70,7 @@ def main():
         check.check_size(wheel)
         prove.judge(wheel, architecture)
         prove.prove(tools.folder / "tkbundle" / "tkbundle", architecture)
+        (tools.folder / "made").write_text(tree_stamp())
 
 
 main()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where everything lies, and what everything needs."""
 
+import hashlib
 import os
 import re
 import subprocess
@@ -70,3 +71,23 @@ def epoch():
     git = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=TREE,
                          capture_output=True, text=True)
     return int(git.stdout) if git.returncode == 0 else 315532800
+
+
+def tree_files():
+    """The files of the tree, without what was built."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=TREE, check=True,
+                           capture_output=True).stdout.decode().split("\0")
+    return [name for name in names if name and (TREE / name).is_file()]
+
+
+def tree_stamp():
+    """What a build is of: all files, and the time; empty without git."""
+    try:
+        names = tree_files()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    whole = hashlib.sha256(str(epoch()).encode())
+    for name in names:
+        whole.update(f"\0{name}\0".encode())
+        whole.update(hashlib.sha256((TREE / name).read_bytes()).digest())
+    return f"{whole.hexdigest()}\n"

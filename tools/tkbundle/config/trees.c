@@ -159,7 +159,11 @@ int trees_find_engine(const char *name, char out[TREES_PROFILE_SIZE],
 		return 0;
 	}
 	return cli_error(err, TKB_ERR_INVALID,
-	                 "there is no profile of an engine '%.200s'", name);
+	                 "there is no profile of an engine '%.100s': neither "
+	                 "TKBUNDLE_ENGINES nor ~/.config/tkbundle/engines has "
+	                 "%.100s.json, nor ../share/tkbundle/engines beside "
+	                 "the program",
+	                 name, name);
 }
 
 int trees_open_engine(const char *name, struct tkb_engine **out,
