@@ -39,6 +39,24 @@ size_t tkb_sort_texts(const char **texts, size_t count)
 	return kept;
 }
 
+size_t tkb_lower_bound(const void *key, const void *items, size_t count,
+                       size_t size,
+                       int (*compare)(const void *key, const void *item))
+{
+	size_t low = 0;
+	size_t high = count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare(key, (const char *)items + middle * size) > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 int tkb_grow(void *items, size_t *capacity, size_t count, size_t size,
              struct tkb_error *err)
 {

@@ -47,6 +47,14 @@ int tkb_compare_texts(const void *a, const void *b);
 size_t tkb_sort_texts(const char **texts, size_t count);
 
 /*
+ * The index of the first of `count` sorted items, each of `size` bytes, that is not
+ * less than `key`; `count` if there is none. `compare` gets the key and an item.
+ */
+size_t tkb_lower_bound(const void *key, const void *items, size_t count,
+                       size_t size,
+                       int (*compare)(const void *key, const void *item));
+
+/*
  * Make room for one more item in the array `*items` of `count` items of
  * `size` bytes. On failure nothing changes.
  */

@@ -91,14 +91,13 @@ static int find_payloads(struct tkb_pack *pack, const struct tkb_entry *items,
 	pack->payloads = tkb_alloc_array(count, sizeof(*pack->payloads));
 	if (pack->payloads == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < pack->saving_count && count != 0; i++) {
+	for (size_t i = 0; i < pack->saving_count; i++) {
 		const struct tkb_saving *saving = &pack->savings[i];
-		const size_t place =
+		const size_t found =
 			tkb_payload_find(items, count, &saving->saved.digest);
 
-		if (tkb_digest_equal(&items[place].files[0].digest,
-		                     &saving->saved.digest))
-			pack->payloads[place] = saving->payload;
+		if (found != count)
+			pack->payloads[found] = saving->payload;
 	}
 	return 0;
 }

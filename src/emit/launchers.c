@@ -142,7 +142,7 @@ static int find_kernel(struct maker *maker, const struct tkb_root *root,
 	                 &out->binary, err);
 }
 
-/* Add a fit if `root` has what launcher `index` needs; else TKB_MISS. */
+/* Add a fit if `root` has the kernels of launcher `index`; else TKB_MISS. */
 static int try_root(struct maker *maker, size_t index,
                     const struct tkb_root *root, struct tkb_error *err)
 {
@@ -257,7 +257,7 @@ static int keep_payload(struct maker *maker, size_t item, size_t nth,
 	return 0;
 }
 
-/* If a frame cannot be read, only its own payloads are lost. */
+/* If a frame cannot be read, only the payloads in it are lost. */
 static int read_frame(struct maker *maker, size_t index, struct tkb_error *err)
 {
 	const struct tkb_frame *frame = &maker->bundle->frames[index];
@@ -454,23 +454,22 @@ void tkb_launchers_close(struct tkb_launchers *launchers)
 	free(launchers);
 }
 
+static int compare_with_launcher(const void *cache_key, const void *item)
+{
+	const struct tkb_launcher *launcher = item;
+
+	return strcmp(cache_key, launcher->cache_key);
+}
+
 const struct tkb_launcher *tkb_launchers_find(
 	const struct tkb_launchers *launchers, const char *cache_key,
 	uint32_t device)
 {
-	size_t low = 0;
-	size_t high = launchers->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (strcmp(launchers->items[middle].cache_key, cache_key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < launchers->count; low++) {
-		const struct tkb_launcher *launcher = &launchers->items[low];
+	for (size_t i = tkb_lower_bound(
+		     cache_key, launchers->items, launchers->count,
+		     sizeof(*launchers->items), compare_with_launcher);
+	     i < launchers->count; i++) {
+		const struct tkb_launcher *launcher = &launchers->items[i];
 
 		if (strcmp(launcher->cache_key, cache_key) != 0)
 			return NULL;

@@ -10,10 +10,11 @@ void tkb_identities_release(struct tkb_identities *identities)
 	*identities = (struct tkb_identities){ 0 };
 }
 
-/* Versions aside. */
-static int compare_entries(const struct tkb_identity *left,
-                           const struct tkb_identity *right)
+/* Compare all but versions. */
+static int compare_entries(const void *a, const void *b)
 {
+	const struct tkb_identity *left = a;
+	const struct tkb_identity *right = b;
 	int order = strcmp(left->key, right->key);
 
 	if (order == 0)
@@ -29,7 +30,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct tkb_identity *left = a;
 	const struct tkb_identity *right = b;
-	const int order = compare_entries(left, right);
+	const int order = compare_entries(a, b);
 
 	return order != 0
 	               ? order
@@ -97,30 +98,14 @@ int tkb_identities_list(const struct tkb_record_list *records,
 	return 0;
 }
 
-/* The first of the entry that `wanted` is of, or what would stand behind it. */
-static size_t find_first(const struct tkb_identities *identities,
-                         const struct tkb_identity *wanted)
-{
-	size_t low = 0;
-	size_t high = identities->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (compare_entries(&identities->items[middle], wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 bool tkb_identities_have(const struct tkb_identities *identities,
                          const struct tkb_identity *wanted)
 {
 	const struct tkb_version *version = &wanted->version;
 
-	for (size_t i = find_first(identities, wanted);
+	for (size_t i = tkb_lower_bound(wanted, identities->items,
+	                                identities->count, sizeof(*wanted),
+	                                compare_entries);
 	     i < identities->count &&
 	     compare_entries(&identities->items[i], wanted) == 0;
 	     i++) {

@@ -134,7 +134,10 @@ static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
 	return 0;
 }
 
-/* A member is identified by path and digest: an unused one may have the path. */
+/*
+ * A member of a mixed frame is found by path and digest: an unused one may have
+ * the same path.
+ */
 struct wanted {
 	enum {
 		OF_ENTRY,
@@ -142,12 +145,12 @@ struct wanted {
 		OF_PAYLOAD
 	} owner;
 	struct tkb_bytes
-		key; /* empty in units: equal bytes are as good there */
+		key; /* empty for units: any file with these bytes will do */
 	struct tkb_bytes name;
 	struct tkb_digest digest;
 };
 
-/* Behind "tree/": the tree's name, and a path in it. */
+/* Split what follows "tree/": a tree's name and a path in it. */
 static bool is_tree_path(const char *path)
 {
 	const size_t length = strcspn(path, "/");
@@ -160,7 +163,7 @@ static bool is_tree_path(const char *path)
 	       tkb_unit_path_is_valid(path + length + 1);
 }
 
-/* Unused members need a valid path, too: other tools unpack them. */
+/* Unused members need valid paths, too: other tools may unpack them. */
 static bool split_path(const char *path, struct wanted *out)
 {
 	static const char entry[] = "triton/";
@@ -234,33 +237,24 @@ static int compare_members(const void *a, const void *b)
 	return compare_wanted(&left, &right);
 }
 
-/* The first of the sorted members that is not less than this one. */
-static size_t find_member(const struct tkb_decoder *decoder,
-                          const struct wanted *wanted)
+static int compare_with_member(const void *wanted, const void *member)
 {
-	size_t low = 0;
-	size_t high = decoder->member_count;
+	const struct wanted found = wanted_of(member);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct wanted found =
-			wanted_of(&decoder->members[middle]);
-
-		if (compare_wanted(&found, wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return compare_wanted(wanted, &found);
 }
 
-/* Assign the bytes to the next equal member; false if they are unused. */
+/*
+ * Give the bytes to the next equal member that has none; false if there is
+ * none.
+ */
 static bool place_member(struct tkb_decoder *decoder,
                          const struct wanted *wanted, struct tkb_bytes bytes)
 {
-	const size_t first = find_member(decoder, wanted);
+	const size_t first =
+		tkb_lower_bound(wanted, decoder->members, decoder->member_count,
+	                        sizeof(*decoder->members), compare_with_member);
 	const struct tkb_member *member;
-	struct wanted found;
 	size_t at = first;
 
 	if (first < decoder->member_count)
@@ -268,8 +262,7 @@ static bool place_member(struct tkb_decoder *decoder,
 	if (at == decoder->member_count)
 		return false;
 	member = &decoder->members[at];
-	found = wanted_of(member);
-	if (compare_wanted(&found, wanted) != 0)
+	if (compare_with_member(wanted, member) != 0)
 		return false;
 	decoder->files[decoder->firsts[member->entry_index] + member->file] =
 		bytes;

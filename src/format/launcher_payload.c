@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/digest.h"
 #include "base/utf8.h"
 
 const char *tkb_need_name(enum tkb_need need)
@@ -101,20 +102,20 @@ int tkb_payload_items(const struct tkb_saved_launcher *launchers, size_t count,
 	return 0;
 }
 
+static int compare_with_item(const void *digest, const void *item)
+{
+	const struct tkb_entry *entry = item;
+
+	return tkb_compare_digests(digest, &entry->files[0].digest);
+}
+
 size_t tkb_payload_find(const struct tkb_entry *items, size_t count,
                         const struct tkb_digest *digest)
 {
-	size_t low = 0;
-	size_t high = count;
+	const struct tkb_entry *found = NULL;
 
-	while (low + 1 < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (memcmp(items[middle].files[0].digest.bytes, digest->bytes,
-		           sizeof(digest->bytes)) <= 0)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	if (count != 0)
+		found = bsearch(digest, items, count, sizeof(*items),
+		                compare_with_item);
+	return found == NULL ? count : (size_t)(found - items);
 }

@@ -41,7 +41,7 @@ TKB_NODISCARD int tkb_payload_items(const struct tkb_saved_launcher *launchers,
                                     struct tkb_entry **out, size_t *count_out,
                                     struct tkb_error *err);
 
-/* The index of the payload with `digest`, which must be one of `items`. */
+/* The index of the payload with `digest`; `count` if it is not one of `items`. */
 size_t tkb_payload_find(const struct tkb_entry *items, size_t count,
                         const struct tkb_digest *digest);
 

@@ -62,7 +62,10 @@ static bool is_payload(const struct tkb_merge_item *item)
 	return item->entry.kind == TKB_KIND_PAYLOAD;
 }
 
-/* Payloads last; items of one destination together, the newest, then the earlier. */
+/*
+ * Payloads last. Items of one destination are together: newer versions first, then
+ * those of earlier bundles.
+ */
 static int compare_claims(const void *a, const void *b)
 {
 	const struct tkb_merge_item *const *left = a;
@@ -90,14 +93,17 @@ static bool has_same_destination(const struct tkb_merge_item *a,
 	       strcmp(a->entry.platform, b->entry.platform) == 0;
 }
 
-/* Items of one destination, and the devices that earlier ones took there. */
+/* The items with one destination, and the devices taken so far. */
 struct contest {
 	struct tkb_merge_item **items;
 	size_t count;
 	bool is_taken[TKB_DEVICE_LIMIT];
 };
 
-/* Write the devices of `entry` that no item has taken to `out`. How many? */
+/*
+ * Write those devices of `entry` that no item has taken to `out`, and return
+ * their number.
+ */
 static size_t free_devices(const struct contest *contest,
                            const struct tkb_entry *entry, uint32_t *out)
 {
@@ -118,7 +124,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* Give `item` the devices `added`; with `keep`, besides those that it has. */
+/* Give `item` the devices `added`; with `keep`, in addition to its own. */
 static int set_devices(struct tkb_merge_plan *plan, struct tkb_merge_item *item,
                        bool keep, const uint32_t *added, size_t added_count,
                        struct tkb_error *err)
@@ -153,7 +159,7 @@ static struct tkb_merge_item *find_equal(const struct contest *contest,
 	return NULL;
 }
 
-/* Decide whether the item counts, and for which devices. */
+/* Decide whether the item is used, and for which devices. */
 static int decide_item(struct tkb_merge_plan *plan, struct contest *contest,
                        struct tkb_merge_item *item, struct tkb_error *err)
 {
@@ -204,7 +210,7 @@ static int decide_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 	return 0;
 }
 
-/* By cache key; of one key, the earlier bundle's first. */
+/* Sorted by cache key; of one key, the earlier bundle's first. */
 struct claimant {
 	const struct tkb_saved_launcher *launcher;
 	size_t number;
@@ -260,15 +266,12 @@ static const struct tkb_file *find_payload(const struct tkb_entry *wanted,
                                            size_t count,
                                            const struct tkb_digest *digest)
 {
-	const struct tkb_file *found;
+	const size_t found = tkb_payload_find(wanted, count, digest);
 
-	if (count == 0)
-		return NULL;
-	found = wanted[tkb_payload_find(wanted, count, digest)].files;
-	return tkb_digest_equal(&found->digest, digest) ? found : NULL;
+	return found == count ? NULL : wanted[found].files;
 }
 
-/* Payloads of launchers that were not chosen do not count. */
+/* Drop the payloads of launchers that were not chosen. */
 static int drop_payloads(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	struct tkb_entry *wanted = NULL;
@@ -304,7 +307,7 @@ static int compare_merged(const void *a, const void *b)
 	return tkb_entry_compare(&(*left)->entry, &(*right)->entry);
 }
 
-/* Sort the items that count. */
+/* Sort the items that are used. */
 static int order_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at)
@@ -328,7 +331,7 @@ static int order_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 	return 0;
 }
 
-/* Copy frame `index` of bundle `bundle`, unless nothing in it counts. */
+/* Copy frame `index` of bundle `bundle`, unless none of its items is used. */
 static int plan_frame(struct tkb_merge_plan *plan, size_t bundle, size_t index,
                       struct tkb_error *err)
 {

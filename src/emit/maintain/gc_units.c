@@ -17,15 +17,23 @@
  * What names what
  */
 
-/* Are the first `length` bytes of `path` the name of a unit of `tree`? */
-static int compare_name(const struct tkb_entry *unit, const char *tree,
-                        const char *path, size_t length)
+/* The first `length` bytes of `path` in `tree`, which may be a unit's name. */
+struct start {
+	const char *tree;
+	const char *path;
+	size_t length;
+};
+
+static int compare_start(const void *key, const void *item)
 {
-	int order = strcmp(unit->tree, tree);
+	const struct start *start = key;
+	const struct tkb_gc_unit *unit = item;
+	const struct tkb_entry *entry = &unit->found->entry;
+	int order = strcmp(start->tree, entry->tree);
 
 	if (order == 0)
-		order = strncmp(unit->name, path, length);
-	return order != 0 ? order : unit->name[length] != '\0';
+		order = strncmp(start->path, entry->name, start->length);
+	return order != 0 ? order : -(entry->name[start->length] != '\0');
 }
 
 static int compare_units(const void *a, const void *b)
@@ -44,28 +52,16 @@ static struct tkb_gc_unit *find_unit(const struct tkb_gc *gc, const char *tree,
                                      const char *path)
 {
 	const size_t end = strlen(path);
+	struct tkb_gc_unit *found = NULL;
 
-	for (size_t length = 1; length <= end; length++) {
-		size_t low = 0;
-		size_t high = gc->unit_count;
+	for (size_t i = 1; i <= end && found == NULL; i++) {
+		const struct start start = { tree, path, i };
 
-		if (path[length] != '/' && path[length] != '\0')
-			continue;
-		while (low < high) {
-			const size_t middle = (low + high) / 2;
-			struct tkb_gc_unit *unit = &gc->units[middle];
-			const int order = compare_name(&unit->found->entry,
-			                               tree, path, length);
-
-			if (order == 0)
-				return unit;
-			if (order < 0)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		if (path[i] == '/' || path[i] == '\0')
+			found = bsearch(&start, gc->units, gc->unit_count,
+			                sizeof(*gc->units), compare_start);
 	}
-	return NULL;
+	return found;
 }
 
 /* Note that a text of `index` names `path` of `tree`. */
@@ -144,18 +140,10 @@ static int compare_namings(const void *a, const void *b)
 /* The first naming of unit `named`; it may be the end. */
 static size_t first_naming(const struct tkb_gc *gc, size_t named)
 {
-	size_t low = 0;
-	size_t high = gc->naming_count;
+	const struct tkb_gc_naming first = { .index = 0, .named = named };
 
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (gc->namings[middle].named < named)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return tkb_lower_bound(&first, gc->namings, gc->naming_count,
+	                       sizeof(first), compare_namings);
 }
 
 static int list_units(struct tkb_gc *gc, struct tkb_error *err)
@@ -176,8 +164,8 @@ static int list_units(struct tkb_gc *gc, struct tkb_error *err)
 }
 
 /*
- * Let what is named be as young as what names it, through as many steps as there
- * are; `rank` puts it behind, where both are equally old.
+ * Make each unit at least as young as those that name it, directly or by way of
+ * others. `rank` orders units of one age: what is named comes later.
  */
 static void pass_on_uses(struct tkb_gc *gc)
 {
@@ -335,7 +323,10 @@ static int fail_remove(const struct tkb_gc_item *item, struct tkb_error *err)
 	                      item->found->root->path, item->found->entry.name);
 }
 
-/* Those that name others first. What is not ours to remove stays, with folders. */
+/*
+ * Files that name others go first. What cannot be removed stays, and so do its
+ * folders.
+ */
 static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 {
 	const struct tkb_entry *unit = &item->found->entry;
@@ -391,7 +382,10 @@ int tkb_gc_remove_unit(struct tkb_gc *gc, size_t index,
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	int rc;
 
-	/* It may have been full until something else was removed. */
+	/*
+	 * The disk may have been full until something else was removed: try
+	 * again.
+	 */
 	if (stage->fd < 0 && tkb_stage_open(stage, NULL) == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	rc = tkb_stage_lock(stage, &lock, err);

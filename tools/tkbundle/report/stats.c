@@ -234,20 +234,15 @@ struct stats_tree *stats_find_tree(const struct stats *stats,
 	return NULL;
 }
 
+static int compare_with_type(const void *name, const void *item)
+{
+	const struct stats_type *const type = item;
+
+	return strcmp(name, type->name);
+}
+
 struct stats_type *stats_find_type(const struct stats *stats, const char *name)
 {
-	const char *const wanted = extension(name);
-	size_t low = 0;
-	size_t high = stats->type_count;
-
-	while (low + 1 < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (strcmp(stats->types[middle].name, wanted) <= 0)
-			low = middle;
-		else
-			high = middle;
-	}
-
-	return &stats->types[low];
+	return bsearch(extension(name), stats->types, stats->type_count,
+	               sizeof(*stats->types), compare_with_type);
 }
