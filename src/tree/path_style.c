@@ -17,17 +17,6 @@ const char *tkb_path_style_name(unsigned style)
 	return style < TKB_COUNT_OF(names) ? names[style] : NULL;
 }
 
-bool tkb_path_style_parse(const char *name, enum tkb_path_style *out)
-{
-	for (unsigned i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (strcmp(name, names[i]) == 0) {
-			*out = (enum tkb_path_style)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 const char *tkb_path_spelling_other(enum tkb_path_style style)
 {
 	switch (style) {
@@ -45,10 +34,10 @@ const char *tkb_path_spelling_other(enum tkb_path_style style)
 	return NULL;
 }
 
-/* One character of a path, or a byte that belongs to none. */
+/* A character of a path, or a byte that is not part of a valid one. */
 struct character {
 	struct tkb_bytes bytes;
-	uint32_t code; /* of such a byte, as os.fsdecode() reads it */
+	uint32_t code; /* for such a byte: the code that os.fsdecode() makes */
 	bool is_valid;
 };
 
@@ -182,7 +171,7 @@ static bool has_backslashes(enum tkb_path_style style)
 	return style == TKB_PATH_STYLE_JSON || style == TKB_PATH_STYLE_PYTHON;
 }
 
-/* What a backslash makes white space or a quote of. */
+/* Letters that, behind a backslash, are white space or a quote. */
 static const char escaped_ends[] = "nrtfbv\"'";
 
 /* May a path follow the byte at `at`? */

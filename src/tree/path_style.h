@@ -12,26 +12,26 @@
 /* "none", "json", "python", "ninja", "text", "build"; NULL behind the last. */
 const char *tkb_path_style_name(unsigned style);
 
-/* The style of that name; false if there is none. */
-bool tkb_path_style_parse(const char *name, enum tkb_path_style *out);
-
 /* What follows is for paths.c. */
 
 /* Which spelling of a path is meant. */
 struct tkb_path_spelling {
 	enum tkb_path_style style;
 	bool is_other; /* not the style's common one */
-	char quote;    /* Python: of the literal; 0: not known */
+	char quote;    /* Python: the literal's quote; 0: unknown */
 };
 
-/* What follows the name in the sentinel of a style's other spelling, or NULL. */
+/*
+ * In a sentinel, the word for the other spelling of the style; NULL: it has
+ * one.
+ */
 const char *tkb_path_spelling_other(enum tkb_path_style style);
 
 /* Append `path`. False, with some of it appended, if the style cannot hold it. */
 bool tkb_path_spell(struct tkb_path_spelling spelling, const char *path,
                     struct tkb_buf *out);
 
-/* Does a path that stands at `at` begin there, and one that ends there end? */
+/* With a path at `at`: may a path begin, or end, there? */
 bool tkb_path_begins(enum tkb_path_style style, struct tkb_bytes text,
                      size_t at);
 bool tkb_path_ends(enum tkb_path_style style, struct tkb_bytes text, size_t at);

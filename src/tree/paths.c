@@ -11,11 +11,11 @@ enum {
 	ROOTS_LIMIT = 64,
 	NAME_LIMIT = 64,
 	PATH_LIMIT = 4096,
-	/* The longest escape of one byte is that of U+DCxx. */
+	/* The longest escape of one byte, which is that of U+DCxx. */
 	SPELLED_LIMIT = PATH_LIMIT * 6
 };
 
-/* A root's path as it stands in a text. */
+/* One spelling of a root's path in a text. */
 struct form {
 	struct tkb_path_spelling spelling;
 	const struct tkb_named_root *root;
@@ -82,7 +82,7 @@ static int check_roots(const struct tkb_named_root *roots, size_t count,
 	return 0;
 }
 
-/* Longest paths first; of a path, the common spelling first. */
+/* Longest paths first; of one path, the common spelling first. */
 static int compare_forms(const void *a, const void *b)
 {
 	const struct form *left = a;
@@ -255,7 +255,7 @@ static int check_text(struct tkb_bytes text, struct tkb_error *err)
 	return 0;
 }
 
-/* Do the last bytes of `out`, behind the first `before`, restore to `text`? */
+/* Does what was appended to `out`, from `before` on, restore to `text`? */
 static int check_return(struct tkb_bytes text, enum tkb_path_style style,
                         const struct tkb_named_root *roots, size_t root_count,
                         const struct tkb_buf *out, size_t before,
@@ -312,14 +312,14 @@ int tkb_paths_scrub(struct tkb_bytes text, enum tkb_path_style style,
 	return rc;
 }
 
-/* What a sentinel says. */
+/* The parts of a sentinel. */
 struct mention {
 	const struct tkb_named_root *root;
 	bool is_other;
 	size_t end; /* behind the bracket that closes it */
 };
 
-/* Without a list, any name will do. */
+/* Without a list of roots, any name is accepted. */
 static const struct tkb_named_root *find_root(
 	const struct tkb_named_root *roots, size_t count, struct tkb_bytes name)
 {
@@ -375,7 +375,9 @@ static int read_mention(struct tkb_bytes text, size_t at,
 	return 0;
 }
 
-/* Append the path that the sentinel at `at` is for; `*end_out` is behind it. */
+/*
+ * Append the path for the sentinel at `at`; `*end_out` is behind the sentinel.
+ */
 static int restore_one(struct tkb_bytes text, size_t at,
                        enum tkb_path_style style,
                        const struct tkb_named_root *roots, size_t root_count,
@@ -441,48 +443,4 @@ int tkb_paths_check(struct tkb_bytes text, enum tkb_path_style style,
 	struct tkb_buf out = TKB_BUF_INIT(text.size);
 
 	return tkb_paths_restore(text, style, NULL, 0, sentinels, &out, err);
-}
-
-/* Is it a byte that a name goes on with? */
-static bool goes_on(struct tkb_bytes bytes, size_t at)
-{
-	unsigned char byte;
-
-	if (at == bytes.size)
-		return false;
-	byte = ((const unsigned char *)bytes.data)[at];
-	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-	       (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-' ||
-	       byte == '.';
-}
-
-/* The length of the longest root's path at `at`, or 0. */
-static size_t path_length(struct tkb_bytes bytes, size_t at,
-                          const struct tkb_named_root *roots, size_t count)
-{
-	size_t longest = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct tkb_bytes path = tkb_text(roots[i].path);
-
-		if (path.size > longest && stands_at(bytes, at, path) &&
-		    !goes_on(bytes, at + path.size))
-			longest = path.size;
-	}
-	return longest;
-}
-
-size_t tkb_paths_count(struct tkb_bytes bytes,
-                       const struct tkb_named_root *roots, size_t root_count)
-{
-	size_t count = 0;
-
-	for (size_t at = find_slash(bytes, 0); at < bytes.size;
-	     at = find_slash(bytes, at)) {
-		const size_t length = path_length(bytes, at, roots, root_count);
-
-		count += length != 0;
-		at += length != 0 ? length : 1;
-	}
-	return count;
 }

@@ -33,20 +33,20 @@
 #include "base/buf.h"
 #include "tree/path_style.h"
 
-/* A folder that is elsewhere on another machine. */
+/* A root with its name; its path differs between machines. */
 struct tkb_named_root {
 	const char *name; /* letters, digits and "_.-" */
 	const char *path; /* absolute, without a slash at its end */
 };
 
 /*
- * Append `text` with a sentinel for each path of a root, that of the innermost
- * where roots lie in each other. `*sentinels_out` is how many.
+ * Append `text` with a sentinel for each path of a root; where roots are
+ * nested, that of the innermost. `*sentinels_out` is their number.
  *
- * What comes out is restored with the same roots before it is returned: a text
- * that would not come back as it was fails with TKB_REASON_SENTINEL, as does
- * one that holds a sentinel already. Behind a failure, what was appended to
- * `out` means nothing; so it is below.
+ * The result is restored with the same roots before this returns: a text that
+ * would not come back as it was fails with TKB_REASON_SENTINEL, and so does one
+ * that already holds a sentinel. After a failure, what was appended to `out` is
+ * meaningless; the same holds for the functions below.
  */
 TKB_NODISCARD int tkb_paths_scrub(struct tkb_bytes text,
                                   enum tkb_path_style style,
@@ -56,9 +56,9 @@ TKB_NODISCARD int tkb_paths_scrub(struct tkb_bytes text,
                                   struct tkb_error *err);
 
 /*
- * Append `text` with the path of its root for each sentinel. Another number
- * than `sentinels`, a root that is not listed, or one with a path that the style
- * cannot hold at that place fails with TKB_REASON_SENTINEL.
+ * Append `text` with each sentinel replaced by its root's path. It fails with
+ * TKB_REASON_SENTINEL if the number of sentinels is not `sentinels`, if a root
+ * is not listed, or if the style cannot express its path at that place.
  */
 TKB_NODISCARD int tkb_paths_restore(struct tkb_bytes text,
                                     enum tkb_path_style style,
@@ -66,19 +66,9 @@ TKB_NODISCARD int tkb_paths_restore(struct tkb_bytes text,
                                     size_t root_count, uint32_t sentinels,
                                     struct tkb_buf *out, struct tkb_error *err);
 
-/*
- * Could tkb_paths_restore() restore it, with roots for all that it names? Of `text`
- * nothing is kept.
- */
+/* Could tkb_paths_restore() restore it, given all the roots that it names? */
 TKB_NODISCARD int tkb_paths_check(struct tkb_bytes text,
                                   enum tkb_path_style style, uint32_t sentinels,
                                   struct tkb_error *err);
-
-/*
- * How often the roots' paths stand in `bytes` of a file that is not rewritten.
- * What is before a path does not matter: that may be its length.
- */
-size_t tkb_paths_count(struct tkb_bytes bytes,
-                       const struct tkb_named_root *roots, size_t root_count);
 
 #endif

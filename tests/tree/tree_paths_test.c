@@ -419,34 +419,3 @@ TEST(tree_paths, any_text_comes_back_as_it_was)
 	}
 	CHECK(found > 2500);
 }
-
-TEST(tree_paths, paths_in_a_binary_are_counted)
-{
-	static const char pickle[] =
-		"\x80\x04\x8c\x0f/home/a/.cache/x\x94"
-		"\x8c\x08/home/ab\x8c\x07/home/a\0X/home/a";
-	const struct tkb_named_root roots[] = { home,
-		                                { "c", "/home/a/.cache" } };
-
-	CHECK_INT(tkb_paths_count(
-			  (struct tkb_bytes){ pickle, sizeof(pickle) - 1 },
-			  roots, 2),
-	          3);
-	CHECK_INT(tkb_paths_count(tkb_text("nothing / here"), roots, 2), 0);
-	CHECK_INT(tkb_paths_count((struct tkb_bytes){ NULL, 0 }, roots, 2), 0);
-}
-
-TEST(tree_paths, the_styles_have_names)
-{
-	enum tkb_path_style style = TKB_PATH_STYLE_NONE;
-	unsigned count = 0;
-
-	for (; tkb_path_style_name(count) != NULL; count++) {
-		CHECK(tkb_path_style_parse(tkb_path_style_name(count), &style));
-		CHECK_INT(style, count);
-	}
-	CHECK_INT(count, 6);
-	CHECK(!tkb_path_style_parse("yaml", &style));
-	CHECK(!tkb_path_style_parse("", &style));
-	CHECK_INT(style, TKB_PATH_STYLE_BUILD);
-}
