@@ -23,7 +23,7 @@ struct tkb_cache {
 	struct tkb_unit_place *units; /* owned; by key */
 	size_t unit_count;
 	size_t unit_capacity;
-	struct tkb_loader *loaders; /* owned; one a thread */
+	struct tkb_loader *loaders; /* owned; one for each thread */
 	size_t loader_count;
 	struct tkb_scanned_entry *found; /* owned; sorted as in a bundle */
 	size_t found_count;
@@ -50,10 +50,10 @@ struct tkb_scan {
 	size_t pick_count;
 	bool keep_apart;  /* do not fold equal entries of several devices */
 	bool reads_all;   /* reject entries of which a file is damaged */
-	bool is_followed; /* the watch is told how far it is */
+	bool is_followed; /* report progress to the watch */
 };
 
-/* As tkb_cache_open(), which see. */
+/* As tkb_cache_open(), with these choices. */
 TKB_NODISCARD int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
                                  struct tkb_cache **out, struct tkb_error *err);
 
@@ -64,7 +64,9 @@ size_t tkb_cache_root_of(const struct tkb_cache *cache,
 /* For TKB_AUTO. */
 void tkb_cache_close_at(struct tkb_cache **cache);
 
-/* Open the roots of the trees, and of the kernels in them; list their units. */
+/*
+ * Open the roots of the trees and of the kernels in them, and list the units.
+ */
 TKB_NODISCARD int tkb_cache_list_trees(struct tkb_cache *cache,
                                        const struct tkb_cache_options *options,
                                        struct tkb_watcher *watcher,
@@ -80,7 +82,7 @@ TKB_NODISCARD int tkb_cache_load(struct tkb_cache *cache,
                                  struct tkb_watcher *watcher,
                                  struct tkb_error *err);
 
-/* Does tkb_cache_fold() go through the entries to hash them? */
+/* Will tkb_cache_fold() have to hash entries? */
 bool tkb_cache_hashes(const struct tkb_cache *cache,
                       const struct tkb_scan *scan);
 
@@ -90,7 +92,7 @@ TKB_NODISCARD int tkb_cache_fold(struct tkb_cache *cache,
                                  struct tkb_watcher *watcher,
                                  struct tkb_error *err);
 
-/* The result to report for an entry that was left out. */
+/* The result that reports an entry which was left out. */
 struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
                                       enum tkb_outcome outcome);
 

@@ -17,7 +17,7 @@ enum {
 	ABI_CUDA_12 = 7, /* the architecture in bits 0 to 7 of the flags */
 	ABI_CUDA_13 = 8, /* in bits 8 to 15 */
 	SYMBOL_LIMIT = 1 << 20,
-	STRING_LIMIT = 4096, /* longer ones would make this quadratic */
+	STRING_LIMIT = 4096, /* keeps the search from being quadratic */
 	VERSION_LIMIT = 4096
 };
 
@@ -72,7 +72,7 @@ static const char *string_at(const struct elf *elf, const Elf64_Shdr *table,
 	const char *text = elf->bytes.data;
 	uint64_t left;
 
-	/* Only of this type is it known that it lies within the file. */
+	/* Only a section of this type is known to lie within the file. */
 	if (table->sh_type != SHT_STRTAB || offset >= table->sh_size)
 		return NULL;
 	text += table->sh_offset + offset;
@@ -195,7 +195,7 @@ static int check_arch(const struct elf *elf, uint64_t arch,
 	else if (abi == ABI_CUDA_13)
 		found = flags >> 8 & 0xff;
 	else
-		return 0; /* an encoding that is not known proves nothing */
+		return 0; /* of an unknown encoding, nothing is checked */
 
 	if (found != arch)
 		return tkb_fail_entry(err, TKB_REASON_BINARY,

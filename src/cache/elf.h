@@ -13,8 +13,8 @@
 
 /*
  * Is `elf` a whole cubin for sm_<arch> with the kernel `symbol`? An `arch` of 0
- * fits any, a NULL `symbol` is not looked for. The failure has the reason
- * "binary" and speaks of `name`.
+ * fits any; a NULL `symbol` is not checked. A failure has the reason "binary",
+ * and names `name`.
  */
 TKB_NODISCARD int tkb_elf_check_cubin(struct tkb_bytes elf, const char *name,
                                       uint64_t arch, const char *symbol,
@@ -33,8 +33,9 @@ TKB_NODISCARD int tkb_elf_check_module(struct tkb_bytes elf, const char *name,
                                        struct tkb_error *err);
 
 /*
- * Can this machine, with this C library, load a module of `platform`; or was that
- * tuned on it? `here` was asked if any platform is a GPU's.
+ * Can this machine, with its C library, load a module of `platform`; or, for
+ * something tuned, does `platform` name its GPU? `here` is needed only for a
+ * GPU's.
  */
 bool tkb_platform_fits(const char *platform, const struct tkb_gpu_here *here);
 

@@ -18,7 +18,7 @@ int tkb_compare_files(const void *a, const void *b);
 bool tkb_entry_has_same_files(const struct tkb_entry *a,
                               const struct tkb_entry *b);
 
-/* Is `target` the one that is wanted? What that leaves open fits any. */
+/* Does `target` fit `wanted`? Members that `wanted` leaves empty fit any. */
 bool tkb_target_fits(const struct tkb_target *target,
                      const struct tkb_target *wanted);
 

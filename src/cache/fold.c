@@ -12,7 +12,7 @@ static int compare_found(const void *a, const void *b)
 
 	const int order = tkb_entry_compare(&left->entry, &right->entry);
 
-	/* What is found in the first root counts, if two have it. */
+	/* If two roots have it, the first one's is used. */
 	return order != 0 ? order
 	                  : (left->root > right->root) -
 	                            (left->root < right->root);
@@ -45,8 +45,8 @@ struct hashing {
 	struct tkb_cache *cache;
 	struct tkb_watcher *watcher; /* by reference */
 	struct verdict *verdicts;    /* owned; of each entry found */
-	bool all;          /* else those that another device has, too */
-	bool is_read_only; /* files may change meanwhile */
+	bool all;          /* else only those that another device has, too */
+	bool is_read_only; /* a file may change while it is read */
 };
 
 static void hashing_release(struct hashing *hashing)
@@ -54,7 +54,9 @@ static void hashing_release(struct hashing *hashing)
 	free(hashing->verdicts);
 }
 
-/* Entries of one key on several devices are compared by their digests. */
+/*
+ * Hash an entry: those of one key on several devices are compared by digests.
+ */
 static int hash_one(void *self, size_t worker, size_t index,
                     struct tkb_error *err)
 {
@@ -72,7 +74,7 @@ static int hash_one(void *self, size_t worker, size_t index,
 	if (!hashing->all && !has_twin(cache, index))
 		return 0;
 	result->rc = tkb_scanned_entry_read_all(loader, found, &result->err);
-	/* A writer at work is no damage, and only matters to who packs it. */
+	/* A busy writer is no damage; only who packs the entry minds. */
 	if (result->rc == 0 && !hashing->is_read_only)
 		result->rc =
 			tkb_scanned_entry_check(loader, found, &result->err);
@@ -114,7 +116,7 @@ static int join_devices(struct tkb_cache *cache, struct tkb_scanned_entry *into,
 	return 0;
 }
 
-/* Fold entry `index` into an equal one among those kept; false if none is. */
+/* Fold entry `index` into an equal one that is kept; false if there is none. */
 static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
                     bool *folded, struct tkb_error *err)
 {
@@ -126,7 +128,9 @@ static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
 
 		if (!same_identity(into, found))
 			break;
-		/* Two compiles of one kernel, for a root and for a tree. */
+		/*
+		 * A root and a tree may have different compiles of one kernel.
+		 */
 		if (shares_device(&into->entry, &found->entry)) {
 			*folded = true;
 			return 0;
@@ -139,10 +143,7 @@ static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
 	return 0;
 }
 
-/*
- * Reject entries that failed to hash; and with `fold`, make one entry of equal
- * ones.
- */
+/* Reject the entries that failed to hash; with `fold`, also join equal ones. */
 static int reject_and_fold(struct tkb_cache *cache,
                            const struct verdict *verdicts, bool fold,
                            struct tkb_error *err)

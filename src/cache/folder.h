@@ -10,10 +10,9 @@
 
 struct tkb_folder {
 	DIR *dir;                    /* owned */
-	int fd;                      /* the dir's */
+	int fd;                      /* the descriptor of `dir` */
 	const char *key;             /* kept by reference */
-	const struct tkb_buf *names; /* by reference: one after another, each
-	                                with its zero */
+	const struct tkb_buf *names; /* by reference; each with its zero */
 	size_t group_count;
 	size_t module_count;
 	size_t autotune_count;

@@ -59,7 +59,7 @@ int tkb_kernel_check_group(const struct tkb_entry *entry, struct tkb_bytes text,
 	return 0;
 }
 
-/* Restore the group file to some place, and check it there. */
+/* Restore the group file to an arbitrary place, and check it there. */
 static int check_packed_group(const struct tkb_entry *entry,
                               struct tkb_bytes packed, struct tkb_arena *arena,
                               struct tkb_error *err)

@@ -8,9 +8,9 @@
 #include "base/base.h"
 
 /*
- * Does `group`, the group file of `entry` with its paths restored to `place`
- * (escaped), list the entry's other files there and nothing else? The failure
- * has the reason "group".
+ * Does `group` list exactly the entry's other files, in `place` (escaped)?
+ * `group` is the group file of `entry` with its paths restored to there. A
+ * failure has the reason "group".
  */
 TKB_NODISCARD int tkb_kernel_check_group(const struct tkb_entry *entry,
                                          struct tkb_bytes group,

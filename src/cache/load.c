@@ -8,7 +8,7 @@
 #include "cache/names.h"
 
 enum {
-	NAMES_LIMIT = 16 * 1024 * 1024, /* of all names in one folder */
+	NAMES_LIMIT = 16 * 1024 * 1024, /* of all names in a folder */
 	PREFIX_LIMIT = 64 * 1024
 };
 

@@ -37,12 +37,12 @@ TKB_NODISCARD int tkb_load_make_record(struct tkb_loader *loader,
                                        struct tkb_error *why,
                                        struct tkb_error *err);
 
-/* Note on which GPU the entry, or unit, was tuned: on this one, if it is known. */
+/* Set the platform of something tuned: this machine's GPU, if it is known. */
 TKB_NODISCARD int tkb_load_tuned(struct tkb_loader *loader,
                                  struct tkb_scanned_entry *found,
                                  struct tkb_error *err);
 
-/* Note the size and stamp of a file that is packed as it is. */
+/* Note size and stamp of a file that is packed unchanged. */
 TKB_NODISCARD int tkb_load_stat_file(int dir_fd,
                                      struct tkb_scanned_entry *found,
                                      size_t index, struct tkb_error *err);
@@ -72,16 +72,16 @@ TKB_NODISCARD int tkb_load_read_file(struct tkb_loader *loader, int dir_fd,
                                      struct tkb_scanned_entry *found,
                                      size_t index, struct tkb_error *err);
 
-/* Keep and hash `bytes` as what file `index` is in a bundle. */
+/* Keep `bytes`, with their digest, as what file `index` is in a bundle. */
 TKB_NODISCARD int tkb_load_keep_bytes(struct tkb_loader *loader,
                                       struct tkb_scanned_entry *found,
                                       size_t index, struct tkb_bytes bytes,
                                       struct tkb_error *err);
 
 /*
- * Read, scrub and hash the JSON files on the list, and stat the others. The
- * group file is `group`, read already and with the stamp `group_stamp`; both
- * are NULL where the entry has none.
+ * Read, scrub and hash the listed JSON files, and stat the others. `group` is
+ * the group file, which was read with the stamp `group_stamp`; both are NULL if
+ * the entry has none.
  */
 TKB_NODISCARD int tkb_load_files(struct tkb_loader *loader,
                                  const struct tkb_folder *folder,

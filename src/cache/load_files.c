@@ -110,7 +110,7 @@ int tkb_load_stat_file(int dir_fd, struct tkb_scanned_entry *found,
 	return 0;
 }
 
-/* The entry's path, and the one that its group file names, unescaped. */
+/* The entry's path, and the one in its group file, both unescaped. */
 struct prefixes {
 	struct tkb_buf own;
 	struct tkb_buf recorded;
@@ -142,7 +142,7 @@ static int find_prefixes(const struct tkb_root *root, const char *key,
 	rc = tkb_buf_check(&out->recorded, err);
 	if (rc < 0)
 		return rc;
-	/* A bare key is no path, and may be the metadata's hash. */
+	/* A bare key is not replaced: it may be the metadata's hash. */
 	if (memchr(out->recorded.data, '/', out->recorded.size) == NULL)
 		tkb_buf_reset(&out->recorded);
 	return 0;

@@ -21,7 +21,7 @@ static int index_of(const struct tkb_scanned_entry *found, const char *name,
 	return TKB_MISS;
 }
 
-/* A kernel has a binary that its backend can load. */
+/* A kernel must have a binary that its backend can load. */
 static int check_has_binary(const struct tkb_scanned_entry *found,
                             struct tkb_error *err)
 {
@@ -60,7 +60,9 @@ static int check_metadata(struct tkb_loader *loader,
 	return check_has_binary(found, err);
 }
 
-/* A file that lean drops must be there, or the entry is torn. */
+/*
+ * A listed file must exist, even one that lean drops; else the entry is torn.
+ */
 static int check_is_there(int dir_fd, const char *name, struct tkb_error *err)
 {
 	if (faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
@@ -69,7 +71,7 @@ static int check_is_there(int dir_fd, const char *name, struct tkb_error *err)
 	return 0;
 }
 
-/* List the group file, and what it lists. */
+/* List the group file, and the files that it names. */
 static int list_children(struct tkb_loader *loader, int dir_fd,
                          struct tkb_scanned_entry *found,
                          const struct tkb_group *group, struct tkb_error *err)
@@ -110,8 +112,8 @@ static bool lists(const struct tkb_group *group, const char *name)
 }
 
 /*
- * Count what the folder holds besides the kernel's files, of which some may have
- * appeared after the folder was listed.
+ * Count files that the group file does not list. Some files of the kernel may
+ * have appeared after the folder was listed.
  */
 static size_t count_strays(const struct tkb_folder *folder,
                            const struct tkb_scanned_entry *found,

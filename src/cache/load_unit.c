@@ -19,11 +19,11 @@ enum {
 	PATH_SIZE = 4096
 };
 
-/* What is loaded, and where it lies. */
+/* The unit being loaded, and where it is. */
 struct unit {
 	struct tkb_loader *loader;
 	const struct tkb_root *root;
-	const char *folder; /* below the root; "." where it is one file */
+	const char *folder; /* below the root; "." for a single file */
 	struct tkb_scanned_entry *found;
 	size_t count;  /* of names in the loader */
 	bool is_built; /* by ninja */
@@ -62,7 +62,7 @@ static int visit(void *self, const struct tkb_tree_item *item,
 	    !tkb_unit_path_is_valid(name))
 		return tkb_fail_entry(err, TKB_REASON_NAME,
 		                      "'%s' cannot stand in a bundle", name);
-	/* The record has what is in it. */
+	/* ninja's files: the record replaces them. */
 	if (unit->is_built && strcmp(name, TKB_NINJA_DEPS) == 0)
 		return 0;
 	unit->count++;
@@ -123,7 +123,7 @@ static bool ends_path(char c)
 	return c == '\0' || c == '"' || c == '\'' || c == '\n' || c == ' ';
 }
 
-/* Put sentinels where the text has paths of trees, also of where they were. */
+/* Put sentinels where the text has paths of trees, present or former. */
 static int scrub(struct unit *unit, struct tkb_bytes text,
                  struct tkb_file *file, struct tkb_error *err)
 {
@@ -142,7 +142,7 @@ static int scrub(struct unit *unit, struct tkb_bytes text,
 	               : rc;
 }
 
-/* An index that names what is not there would make the engine fail. */
+/* An engine may fail on an index that names what does not exist. */
 static int check_named(const struct unit *unit, const char *name,
                        struct tkb_error *err)
 {
@@ -183,7 +183,7 @@ static int check_named(const struct unit *unit, const char *name,
 	return 0;
 }
 
-/* Read a text, hide its secrets, and put sentinels where its style has paths. */
+/* Read a text, hide its secrets, and put sentinels for paths. */
 static int load_text(struct unit *unit, size_t index,
                      const struct tkb_tree_rule *rule, struct tkb_error *err)
 {
@@ -217,8 +217,8 @@ static int load_text(struct unit *unit, size_t index,
 }
 
 /*
- * In the place of ninja's log, the record of what it has built. What it would build
- * again is not whole: nobody knows what that was made of.
+ * Load ninja's record in place of its log. If ninja would build something
+ * again, the unit is left out: what its files were made of is unknown.
  */
 static int load_record(struct unit *unit, size_t index, struct tkb_error *err)
 {
@@ -281,7 +281,7 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
  * The whole unit
  */
 
-/* Its index comes last: without one, the engine is at work on it. */
+/* Engines write the index last: without it, the unit is unfinished. */
 static bool has_index(const struct unit *unit)
 {
 	const char *index =
@@ -304,7 +304,7 @@ static bool is_near(const struct timespec *time, const struct timespec *now,
 	return distance < distance_ms && -distance < distance_ms;
 }
 
-/* The clock of a file system may be a little ahead of ours. */
+/* The file system's clock may be a little ahead of ours. */
 static int check_settled(const struct unit *unit, struct tkb_error *err)
 {
 	const struct tkb_scanned_entry *found = unit->found;
@@ -344,7 +344,7 @@ static int load_files(struct unit *unit, struct tkb_error *err)
 	return 0;
 }
 
-/* Where the rules say that ninja builds, a folder may still be none of its. */
+/* A folder that the rules leave to ninja may have been made without it. */
 static bool is_built(const struct tkb_root *root,
                      const struct tkb_unit_place *place)
 {

@@ -12,7 +12,7 @@
 #include "cache/names.h"
 
 enum {
-	TEXT_LIMIT = 1024 /* a manifest allows 4096, escapes and all */
+	TEXT_LIMIT = 1024 /* a manifest allows 4096, including escapes */
 };
 
 static const char *const cuda_binaries[] = { "cubin", NULL };
@@ -49,7 +49,7 @@ static int decode_string(const struct tkb_schema_reader *reader,
 	return 0;
 }
 
-/* A string, or a number as its digits; of anything else, "". */
+/* Read a string, or a number as its digits; of any other value, "". */
 static int read_text(struct tkb_schema_reader *reader, void *out,
                      struct tkb_error *err)
 {

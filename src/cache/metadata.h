@@ -24,23 +24,23 @@ TKB_NODISCARD int tkb_metadata_parse(struct tkb_bytes text, const char *name,
                                      struct tkb_metadata *out,
                                      struct tkb_error *err);
 
-/* Check that the hash is that of `key`. Triton 2 writes none. */
+/* Check that the hash is that of `key`. Triton 2 does not write a hash. */
 TKB_NODISCARD int tkb_metadata_check_key(const struct tkb_metadata *metadata,
                                          const char *key,
                                          struct tkb_error *err);
 
 /*
- * Is `name` called as a binary for `backend` is? Of an unknown backend, as any
+ * Is `name` the name of a binary for `backend`? If that is unknown, of any
  * binary.
  */
 bool tkb_metadata_is_binary(const char *backend, const char *name);
 
-/* The extension that a binary for `backend` has, or the first of several. */
+/* The extension of binaries for `backend`, or the first of several. */
 const char *tkb_metadata_binary(const char *backend);
 
 /*
- * Check that file `name`, if it is called as a binary is, holds a binary for this
- * kernel's target, with its symbol. The failure has the reason "binary".
+ * If file `name` is a binary by its name, check that it is for this kernel's
+ * target and has its symbol. A failure has the reason "binary".
  */
 TKB_NODISCARD int tkb_metadata_check_binary(const struct tkb_metadata *metadata,
                                             const char *name,

@@ -9,12 +9,12 @@
 enum {
 	TKB_FILES_LIMIT = 64,       /* an entry */
 	TKB_ENTRIES_LIMIT = 100000, /* a bundle */
-	TKB_DEVICE_LIMIT = 1024     /* devices are below */
+	TKB_DEVICE_LIMIT = 1024     /* device numbers are below this */
 };
 
 #define TKB_FILE_SIZE_LIMIT ((uint64_t)64 * 1024 * 1024)
 
-/* A frame is decoded in memory, and has whole entries. */
+/* A frame is decoded in memory, and holds whole entries. */
 #define TKB_ENTRY_SIZE_LIMIT ((uint64_t)256 * 1024 * 1024)
 
 /* The part of `name` behind its last dot; "" if there is none. */
@@ -29,10 +29,10 @@ bool tkb_name_is_group(const char *name);
 bool tkb_name_is_module(const char *name);
 bool tkb_name_is_autotune(const char *name);
 
-/* The length and start of the `<name>` in a group, module or autotune file. */
+/* The `<name>` in a group, module or autotune file: its start and length. */
 size_t tkb_name_stem(const char *name, const char **start_out);
 
-/* Is it source, IR or assembly, which no launch reads and lean drops? */
+/* Is it source, IR or assembly? No launch reads those, and lean drops them. */
 bool tkb_name_is_lean_drop(const char *name);
 
 /* The order of an entry's files: by extension, then by name. */

@@ -38,7 +38,7 @@ bool tkb_roots_exist(const struct tkb_roots *roots)
 	return false;
 }
 
-/* The device number that `name` is, or -1. */
+/* `name` as a device number, or -1. */
 static int32_t device_number(const char *name)
 {
 	const size_t length = strlen(name);
@@ -51,7 +51,7 @@ static int32_t device_number(const char *name)
 	return device < TKB_DEVICE_LIMIT ? (int32_t)device : -1;
 }
 
-/* The device number that folder `name` of `dir` is, or -1. */
+/* The device number of folder `name` of `dir`, or -1. */
 static int32_t device_of(DIR *dir, const char *name)
 {
 	struct stat status;
@@ -211,7 +211,7 @@ static int probe_keys(const char *path, struct tkb_probe *probe,
 	int rc = 0;
 
 	if (dir == NULL && (errno == ENOENT || errno == ENOTDIR))
-		return 0; /* whoever opens it says more */
+		return 0; /* opening it will tell why */
 	if (dir == NULL)
 		return tkb_fail_errno(err, "cannot list folder '%s'", path);
 	while (rc == 0 && !probe->has_keys) {
@@ -268,7 +268,10 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
 	return 0;
 }
 
-/* Open the folder at `full`, which is taken; if there is none, perhaps make it. */
+/*
+ * Open the folder at `full`, which it takes over. If it is missing and `make`
+ * is set, make it.
+ */
 static int open_or_make(char **full, bool make, struct tkb_roots *roots,
                         size_t *capacity, struct tkb_error *err)
 {

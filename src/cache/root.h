@@ -28,7 +28,7 @@ struct tkb_roots {
 
 void tkb_roots_release(struct tkb_roots *roots);
 
-/* Is one of them there? */
+/* Does any of them exist? */
 bool tkb_roots_exist(const struct tkb_roots *roots);
 
 /*
@@ -38,7 +38,7 @@ bool tkb_roots_exist(const struct tkb_roots *roots);
 TKB_NODISCARD int tkb_roots_open(const char *path, struct tkb_roots *out,
                                  struct tkb_error *err);
 
-/* What a path already holds. */
+/* What is at a path already. */
 struct tkb_probe {
 	bool is_inductor; /* it has a `triton/<device>` */
 	bool has_keys;    /* it has a name with the shape of a key */
@@ -56,10 +56,11 @@ TKB_NODISCARD int tkb_root_make(const char *path, bool is_inductor,
                                 struct tkb_roots *roots, struct tkb_error *err);
 
 /*
- * Append the root of each tree, which is kept by reference. One that does not
- * exist is made if `make`; else its descriptor is -1. `named_out`, which the caller
- * frees, is where each of them is, in order. Returns 0, TKB_ERR_INVALID (a tree has
- * no path, no valid name, or another one's), TKB_ERR_IO or TKB_ERR_NOMEM.
+ * Append the root of each tree; the trees are kept by reference. A root that
+ * does not exist is made if `make`; else its descriptor is -1. `named_out`,
+ * which the caller frees, has the path of each, in order. Returns 0,
+ * TKB_ERR_INVALID (a tree has no path, an invalid name, or another one's),
+ * TKB_ERR_IO or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_roots_add_trees(const struct tkb_tree *trees,
                                       size_t count, bool make,
@@ -68,8 +69,8 @@ TKB_NODISCARD int tkb_roots_add_trees(const struct tkb_tree *trees,
                                       struct tkb_error *err);
 
 /*
- * Append the root of kernels in folder `below` of the root at `index`; its device
- * is the folder's name, if that is a number.
+ * Append the root of kernels in folder `below` of the root at `index`. If the
+ * folder's name is a number, that is its device.
  */
 TKB_NODISCARD int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
                                       const char *below, struct tkb_error *err);

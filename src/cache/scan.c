@@ -10,13 +10,13 @@
 #include "cache/key.h"
 #include "text/select.h"
 
-/* A folder that may be an entry, and the result of loading it. */
+/* A folder that may hold an entry, and the result of loading it. */
 struct candidate {
 	const struct tkb_root *root;
 	char *key;                         /* in the cache's arena */
 	const struct tkb_unit_place *unit; /* or NULL: of kernels */
 	bool is_link;
-	const uint32_t *devices; /* picked for; in the cache's arena, or NULL */
+	const uint32_t *devices; /* picked; in the cache's arena, or NULL */
 	size_t device_count;
 	int rc;
 	struct tkb_error err;
@@ -49,7 +49,7 @@ static bool is_folder(int dir_fd, const struct dirent *item, bool *is_link)
 	return S_ISDIR(status.st_mode);
 }
 
-/* Append `candidate`, with `key`. */
+/* Append `candidate`, with a copy of `key`. */
 static int push(struct candidates *candidates, struct candidate candidate,
                 const char *key, struct tkb_error *err)
 {
@@ -92,7 +92,9 @@ static int add_item(struct candidates *candidates, const struct tkb_root *root,
 	return 0;
 }
 
-/* Is the folder a tree's, too? Then what has no name of a key belongs to that. */
+/*
+ * Is the folder a tree's, too? Then names that are not keys belong to the tree.
+ */
 static bool is_tree_as_well(const struct tkb_roots *roots,
                             const struct tkb_root *root)
 {
@@ -128,7 +130,7 @@ static const char *candidate_key(const void *list, size_t index)
 	return candidates->items[index].key;
 }
 
-/* Does folder `key` exist, or a link of that name? */
+/* Is there a folder `key`, or a link of that name? */
 static bool has_folder(const struct tkb_root *root, const char *key,
                        bool *is_link)
 {
@@ -150,7 +152,7 @@ static int reject_missing(struct tkb_cache *cache, const char *root,
 	return tkb_cache_reject(cache, root, key, &why, err);
 }
 
-/* The devices of `count` picks, which are of one key. */
+/* Keep the devices of `count` picks, which have one key. */
 static int keep_devices(struct candidates *candidates,
                         const struct tkb_pick *picks, size_t count,
                         struct candidate *candidate, struct tkb_error *err)
@@ -167,7 +169,7 @@ static int keep_devices(struct candidates *candidates,
 	return 0;
 }
 
-/* In a Triton root, one folder is for all devices that the key was put for. */
+/* A Triton root has one folder for all devices of a key. */
 static int pick_in_root(struct candidates *candidates,
                         const struct tkb_root *root,
                         const struct tkb_pick *picks, size_t count,
@@ -188,13 +190,13 @@ static int pick_in_root(struct candidates *candidates,
 	return push(candidates, candidate, picks->key, err);
 }
 
-/* The path of the first root, to name in results; "" where there is none. */
+/* The path of the first root, for results; "" if there is none. */
 static const char *first_path(const struct tkb_roots *roots)
 {
 	return roots->count == 0 ? "" : roots->items[0].path;
 }
 
-/* There are several Triton roots where trees have some. */
+/* With trees there may be several Triton roots: look in each. */
 static int pick_in_each(struct candidates *candidates,
                         const struct tkb_pick *picks, size_t count,
                         struct tkb_error *err)
@@ -214,7 +216,7 @@ static int pick_in_each(struct candidates *candidates,
 	                                picks->key, err);
 }
 
-/* What to name in results for a pick: its device's root, or else the first. */
+/* The path for results about a pick: its device's root, or else the first. */
 static const char *path_of(const struct tkb_roots *roots,
                            const struct tkb_pick *pick)
 {
@@ -264,7 +266,7 @@ static int add_unit(struct candidates *candidates,
 	return push(candidates, candidate, unit->key, err);
 }
 
-/* A unit that was there a moment ago. */
+/* Look up a unit that was listed before. */
 static int pick_unit(struct candidates *candidates, const char *key,
                      struct tkb_error *err)
 {
@@ -277,7 +279,7 @@ static int pick_unit(struct candidates *candidates, const char *key,
 	                      err);
 }
 
-/* Look up the picks, instead of listing the roots. */
+/* Look up the picks instead of listing the roots. */
 static int look_up_picks(struct candidates *candidates,
                          const struct tkb_scan *scan, struct tkb_error *err)
 {
@@ -303,7 +305,7 @@ static int look_up_picks(struct candidates *candidates,
 	return 0;
 }
 
-/* Keep only the candidates with one of the keys asked for. */
+/* Keep only candidates whose key is asked for. */
 static int select_keys(struct candidates *candidates,
                        const struct tkb_cache_options *options,
                        struct tkb_error *err)
@@ -405,7 +407,7 @@ static int open_loaders(struct tkb_cache *cache,
 	return 0;
 }
 
-/* Move what was loaded into the cache, and count or reject the rest. */
+/* Move what was loaded into the cache; count or reject the rest. */
 static int take_found(struct tkb_cache *cache, struct candidates *candidates,
                       bool is_picked, struct tkb_error *err)
 {
@@ -447,7 +449,7 @@ static int take_found(struct tkb_cache *cache, struct candidates *candidates,
 	return 0;
 }
 
-/* List the roots of the devices asked for, and keep the keys asked for. */
+/* List the roots of the devices asked for, and select by keys. */
 static int list_candidates(struct candidates *candidates,
                            const struct tkb_cache_options *options,
                            struct tkb_error *err)

@@ -28,7 +28,7 @@
 #include "tree/paths.h"
 #include "tree/unit.h"
 
-/* Tells a file from another one that had, or has, its name. */
+/* Identity of a file: tells it from another one of the same name. */
 struct tkb_stamp {
 	uint64_t inode;
 	int64_t size;
@@ -38,19 +38,20 @@ struct tkb_stamp {
 
 struct tkb_scanned_entry_file {
 	struct tkb_stamp stamp;
-	struct tkb_bytes bytes; /* scrubbed, in the arena; of files that
-	                           tkb_scanned_entry_load() read, else NULL */
+	/* In the arena, scrubbed, where tkb_scanned_entry_load() read the file;
+	   else NULL. */
+	struct tkb_bytes bytes;
 };
 
 struct tkb_scanned_entry {
 	struct tkb_entry entry; /* all of it in the loader's arena */
 	struct tkb_file *files; /* the entry's, to be completed */
-	struct tkb_scanned_entry_file *loaded; /* likewise, by index */
+	struct tkb_scanned_entry_file *loaded; /* of each file */
 	const struct tkb_root *root;
 	struct tkb_metadata metadata;
 	const char *group_name;         /* of a kernel, else NULL */
-	struct tkb_digest group_digest; /* of the group file as it lies there */
-	size_t stray_count;             /* other things in the folder */
+	struct tkb_digest group_digest; /* of the group file in the folder */
+	size_t stray_count;             /* other files in the folder */
 	bool is_moved;                  /* its group file names another place */
 	bool is_unwanted; /* a module, and is_kernels_only: nothing else is set */
 };
@@ -66,12 +67,12 @@ struct tkb_loader {
 	struct tkb_buf text;
 	struct tkb_buf group; /* the group file of the entry being loaded */
 	struct tkb_buf names;
-	struct tkb_buf place;     /* where the entry lies, escaped */
+	struct tkb_buf place;     /* the entry's path, escaped */
 	struct tkb_gpu_here here; /* asked when something was tuned */
 	bool is_lean;
 	bool is_kernels_only;
-	bool strips;        /* source locations, see strip.h */
-	uint32_t settle_ms; /* how long ago a unit must have been changed */
+	bool strips;        /* drop source locations, see strip.h */
+	uint32_t settle_ms; /* a unit must have been unchanged for so long */
 };
 
 TKB_NODISCARD int tkb_loader_open(struct tkb_loader *loader, bool is_lean,
@@ -91,8 +92,9 @@ TKB_NODISCARD int tkb_scanned_entry_load(struct tkb_loader *loader,
                                          struct tkb_error *err);
 
 /*
- * Fail because file `name` could not be reached (errno): for `absent`, saying
- * "'<name>' <what>", if it is not there; else for what the system says.
+ * Fail because file `name` could not be reached (errno). If it does not exist,
+ * the reason is `absent`, and the message "'<name>' <what>"; else the message
+ * is the system's.
  */
 int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
                   struct tkb_error *err);
@@ -127,7 +129,7 @@ TKB_NODISCARD int tkb_scanned_entry_check(struct tkb_loader *loader,
                                           const struct tkb_scanned_entry *found,
                                           struct tkb_error *err);
 
-/* Is this failure about the entry alone, so that others can go on? */
+/* Does this failure concern one entry only, so that others can go on? */
 bool tkb_failure_is_of_entry(int rc, const struct tkb_error *err);
 
 #endif

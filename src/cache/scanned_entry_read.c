@@ -68,7 +68,7 @@ enum {
 _Static_assert(PATH_SIZE > TKB_KEY_SIZE + TKB_NAME_LIMIT,
                "a kernel's file has a shorter path");
 
-/* "<folder>/<name>": one look-up saves opening the folder again. */
+/* "<folder>/<name>": one look-up by the kernel, and no folder to open. */
 static void format_path(char out[PATH_SIZE],
                         const struct tkb_scanned_entry *found, const char *name)
 {
@@ -77,8 +77,8 @@ static void format_path(char out[PATH_SIZE],
 }
 
 /*
- * A power failure may leave a file empty, or with zeros at its end. IR and PTX
- * are never so; a source may be empty, and whatever else there is may be both.
+ * After a power failure, a file may be empty or end in zeros. IR and PTX never
+ * do so otherwise. A source may be empty, and any other file may do both.
  */
 static bool is_written(const char *name, struct tkb_bytes bytes)
 {
@@ -167,7 +167,9 @@ static int check_unchanged(const struct tkb_scanned_entry *found, size_t index,
 	return 0;
 }
 
-/* Two writes of a group file may have the same time stamp: compare its digest. */
+/*
+ * Two writes of a group file may have one time stamp: compare the digest, too.
+ */
 static int check_group(struct tkb_loader *loader,
                        const struct tkb_scanned_entry *found,
                        struct tkb_error *err)

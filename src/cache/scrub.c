@@ -20,8 +20,8 @@ static int fail_group(struct tkb_error *err, const char *what)
 }
 
 /*
- * Read the next token. No string may begin with the sentinel: restoring would
- * take it for one that was put in.
+ * Read the next token. No string may begin with the sentinel already: restoring
+ * would replace it.
  */
 static int read_token(struct parser *parser, struct tkb_json_token *out,
                       struct tkb_error *err)
@@ -93,7 +93,7 @@ static int add_child(struct parser *parser, const struct tkb_child *child,
 	return 0;
 }
 
-/* Are the last two parts of the path `raw` the key and the name? */
+/* Do the last two parts of the path `raw` equal the key and the name? */
 static bool is_own_path(struct tkb_bytes raw, const char *key, const char *name,
                         size_t *slash_out)
 {
@@ -332,13 +332,13 @@ void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
 	tkb_buf_add(out, tkb_bytes_slice(group->text, from, group->text.size));
 }
 
-/* Replaces the first `length` raw bytes of a string value by `with`. */
+/* Replace the first `length` raw bytes of a string value by `with`. */
 struct replacement {
 	size_t length;
 	struct tkb_bytes with;
 };
 
-/* Finds what to replace in a string value; a length of 0 is nothing. */
+/* Decides what to replace in a string value; a length of 0 is nothing. */
 struct replacer {
 	int (*find)(struct replacer *replacer, struct tkb_bytes raw,
 	            struct replacement *out, struct tkb_error *err);

@@ -3,18 +3,18 @@
 #define TKB_CACHE_SCRUB_H
 
 /*
- * Replace an entry's own absolute path in its JSON files by a sentinel, and the
- * sentinel by another path. Only string values change.
+ * In an entry's JSON files, replace its own absolute path by a sentinel, and
+ * the sentinel by another path. Only string values change.
  *
  * Triton's group file lists an entry's files by absolute path:
  *
  *     {"child_paths": {"k.cubin": "/home/a/.triton/cache/KEY/k.cubin", ...}}
  *
- * (Triton 2 and the remote cache manager list bare names instead, in an
- * array.) A path that ends with the key and the file's name is that file of this
- * entry, whatever it begins with, since a cache may have been moved, mounted
- * elsewhere, or written through a link. All before the name becomes the sentinel.
- * No path is looked up on disk.
+ * (Triton 2 and the remote cache manager list bare names in an array.) A path
+ * that ends with the key and the file's name is that file of this entry,
+ * whatever comes before: a cache may have been moved, mounted elsewhere, or
+ * written through a link. Everything before the name becomes the sentinel.
+ * Nothing is looked up on disk.
  */
 
 #include "base/arena.h"
@@ -24,15 +24,15 @@
 /* One file that a group file lists. Offsets are into the group file. */
 struct tkb_child {
 	const char *name; /* decoded */
-	size_t start;     /* of what the value's quotes hold */
+	size_t start;     /* start of the text within the quotes */
 	size_t slash;     /* of the slash before the name */
-	size_t end;       /* of what the quotes hold */
+	size_t end;       /* end of the text within the quotes */
 };
 
 /* A parsed group file. */
 struct tkb_group {
 	struct tkb_bytes text; /* kept by reference */
-	bool is_list;          /* bare names: nothing to scrub */
+	bool is_list;          /* a list of bare names: nothing to scrub */
 	struct tkb_child *children;
 	size_t child_count;
 };
@@ -52,26 +52,26 @@ TKB_NODISCARD int tkb_group_parse(struct tkb_bytes text, const char *key,
 bool tkb_group_names(const struct tkb_group *group, struct tkb_bytes place);
 
 /*
- * Append a group file of the children's names as json.dumps does, with which
- * Triton writes it: with the escaped `prefix` and a slash before each path, or, if
- * the group is a list, bare. If `is_lean`, files that lean drops are not listed.
- * Returns how many paths it holds.
+ * Append a group file of the children's names, formatted as json.dumps does,
+ * which Triton uses. Each path has the escaped `prefix` and a slash before it;
+ * if the group is a list, it is bare. If `is_lean`, files that lean drops are
+ * not listed. Returns the number of paths.
  */
 uint32_t tkb_group_write(const struct tkb_group *group, struct tkb_bytes prefix,
                          bool is_lean, struct tkb_buf *out);
 
 /*
- * Append the group file with the escaped `prefix`, the sentinel or a place, before
- * each name. `*count_out` is how often. If `is_lean`, it is written anew.
+ * Append the group file with the escaped `prefix`, a sentinel or a path, before
+ * each name; `*count_out` is their number. If `is_lean`, it is formatted anew.
  */
 void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
                        bool is_lean, struct tkb_buf *out, uint32_t *count_out);
 
 /*
- * Append JSON `text` with the sentinel in place of each of `prefixes` where a
- * string value is that prefix, or goes on with a slash. `*count_out` says how
- * often. The failure has the reason "metadata", or "sentinel" where a value
- * begins with it already, and speaks of `name`.
+ * Append JSON `text` with the sentinel for each of `prefixes`, where a string
+ * value is that prefix, or continues with a slash. `*count_out` is their
+ * number. A failure names `name`, and has the reason "metadata", or "sentinel"
+ * if a value already begins with one.
  */
 TKB_NODISCARD int tkb_scrub(struct tkb_bytes text, const char *name,
                             const struct tkb_bytes *prefixes,
@@ -79,8 +79,8 @@ TKB_NODISCARD int tkb_scrub(struct tkb_bytes text, const char *name,
                             uint32_t *count_out, struct tkb_error *err);
 
 /*
- * Append JSON `text` with `place`, escaped, in place of the sentinel at the
- * start of string values; there must be exactly `count` of them.
+ * Append JSON `text` with `place`, escaped, for the sentinel at the start of
+ * string values; there must be exactly `count` sentinels.
  */
 TKB_NODISCARD int tkb_restore(struct tkb_bytes text, const char *name,
                               struct tkb_bytes place, uint32_t count,

@@ -8,7 +8,7 @@
 #include "cache/names.h"
 
 enum {
-	/* What is shorter is a number: 47 is a slash, too. */
+	/* shorter ones may be numbers: 47 is a slash, too */
 	NAME_MIN = 4
 };
 
@@ -36,7 +36,7 @@ static bool contains(struct span span, const char *word)
 	return memmem(span.data, span.size, word, strlen(word)) != NULL;
 }
 
-/* Letters become dashes; blanks and line ends stay. */
+/* Turn letters into dashes; white space stays. */
 static void dash(struct span span)
 {
 	for (size_t i = 0; i < span.size; i++) {
@@ -53,7 +53,7 @@ static size_t end_of_string(struct span text, size_t at)
 	return at;
 }
 
-/* Dash what stands between `start` and the next quote. */
+/* Dash the text between `start` and the next quote. */
 static void dash_after(struct span text, const char *start)
 {
 	const size_t length = strlen(start);
@@ -69,7 +69,10 @@ static void dash_after(struct span text, const char *start)
 		at = (size_t)(found - text.data) + length;
 		end = end_of_string(text, at);
 		dash(slice(text, at, end));
-		/* That quote begins nothing, even where `start` is one. */
+		/*
+		 * That quote closes: it opens nothing, even if it equals
+		 * `start`.
+		 */
 		at = end < text.size ? end + 1 : end;
 	}
 }
@@ -137,7 +140,7 @@ static size_t end_of_line(struct span text, size_t at)
 	return at;
 }
 
-/* A string as it stands in lines of bytes, and where those are. */
+/* A string written as numbers in lines of bytes, and the place of each. */
 struct byte_run {
 	size_t start;
 	size_t end;
@@ -146,7 +149,7 @@ struct byte_run {
 	unsigned last[2];
 };
 
-/* Digits stay as many as they are. */
+/* Replace the numbers; each keeps its number of digits. */
 static void dash_run(struct span text, const struct byte_run *run)
 {
 	for (size_t at = run->start; at < run->end;) {
@@ -161,7 +164,7 @@ static void dash_run(struct span text, const struct byte_run *run)
 	}
 }
 
-/* One more byte of a string, or its end. */
+/* Add one byte of a string, or end the string. */
 static void add_to_run(struct span text, struct byte_run *run, size_t at,
                        size_t end, unsigned value)
 {
@@ -181,7 +184,7 @@ static void add_to_run(struct span text, struct byte_run *run, size_t at,
 	run->last[1] = value;
 }
 
-/* What names a file in a comment, "model.py:12:3". */
+/* Dash a file's name in a comment, "model.py:12:3". */
 static void dash_comment(struct span line, bool always)
 {
 	const unsigned char *found = memmem(line.data, line.size, "//", 2);
@@ -225,7 +228,7 @@ static void strip_ptx(struct span text)
 	add_to_run(text, &run, 0, 0, 0);
 }
 
-/* Dash the string at `at`; behind its zero. */
+/* Dash the string at `at`; returns the position behind its zero. */
 static size_t dash_string(struct span span, size_t at)
 {
 	const unsigned char *zero =
@@ -237,7 +240,10 @@ static size_t dash_string(struct span span, size_t at)
 	return end < span.size ? end + 1 : end;
 }
 
-/* Make the number at `at` 0, in as many bytes, if so wanted; behind it. */
+/*
+ * Skip the number at `at`; with `clears`, make it 0 in as many bytes. Returns
+ * the position behind it.
+ */
 static size_t pass_number(struct span span, size_t at, bool clears)
 {
 	bool has_more = true;
@@ -251,7 +257,7 @@ static size_t pass_number(struct span span, size_t at, bool clears)
 	return at;
 }
 
-/* The folders and files of DWARF 2 to 4, up to the program that uses them. */
+/* The tables of folders and files of DWARF 2 to 4, up to the line program. */
 static void strip_tables(struct span tables)
 {
 	size_t at = 0;
@@ -303,7 +309,7 @@ static void strip_line_table(struct span section)
 	}
 }
 
-/* Whole strings that name a file or a folder. */
+/* Dash whole strings that name a file or a folder. */
 static void strip_strings(struct span section)
 {
 	for (size_t at = 0; at < section.size;) {

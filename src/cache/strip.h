@@ -4,9 +4,9 @@
 
 /*
  * Take the names of source files out of a kernel's files, in place: each letter
- * of a name becomes a dash, and nothing else changes, so that offsets, sizes
- * and the structure of what is debug data stay as they are, and every reader
- * of such a file reads it as before.
+ * of a name becomes a dash. Nothing else changes, so offsets, sizes and the
+ * structure of debug data stay as they are, and every reader of such a file
+ * still reads it.
  *
  *   ttir, ttgir, source   the file in loc("model.py":12:3)
  *   llir                  filename and directory of each !DIFile
@@ -20,7 +20,7 @@
 
 #include "base/base.h"
 
-/* `name` is the file's, by whose extension it is known. */
+/* The extension of `name` tells what kind of file it is. */
 void tkb_strip_locations(const char *name, unsigned char *data, size_t size);
 
 #endif

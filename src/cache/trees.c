@@ -66,8 +66,8 @@ static int add_unit(struct lister *lister, const struct tkb_tree_item *item,
 }
 
 /*
- * What was tuned is left where it is if the GPU is not known: nobody could tell
- * where it fits.
+ * Something tuned is left out if this machine's GPU is unknown: nobody could
+ * tell where it fits.
  */
 static int is_left(struct lister *lister, const struct tkb_tree_rule *rule,
                    bool *out, struct tkb_error *err)
@@ -110,7 +110,7 @@ static int visit(void *self, const struct tkb_tree_item *item,
 	return rc < 0 || leaves ? rc : add_unit(lister, item, err);
 }
 
-/* Roots that do not exist are named nowhere. */
+/* A root that does not exist is not named in results. */
 static int list_tree(struct lister *lister, const struct tkb_named_root *named,
                      struct tkb_error *err)
 {

@@ -114,7 +114,7 @@ int tkb_timed_end(const struct tkb_timed *timed, int rc, struct tkb_error *err)
 	if (rc != TKB_ERR_CANCELLED || timed->deadline_ms == 0 ||
 	    tkb_now_ns() < timed->end_ns)
 		return rc;
-	/* "remote 'x': cancelled" goes on to name the remote. */
+	/* Keep what stands before: "remote 'x': cancelled". */
 	if (err != NULL)
 		why = *err;
 	end = strstr(why.message, "cancelled");
@@ -135,7 +135,7 @@ void tkb_watcher_release(struct tkb_watcher *watcher)
 	(void)pthread_mutex_destroy(&watcher->lock);
 }
 
-/* Is something not so that was asked for? */
+/* Does the result mean that something asked for was not done? */
 static bool is_partial(const struct tkb_result *result)
 {
 	return result->outcome == TKB_OUTCOME_FAILED ||
@@ -169,7 +169,10 @@ void tkb_watcher_result(struct tkb_watcher *watcher,
 	(void)pthread_mutex_unlock(&watcher->lock);
 }
 
-/* Lock held, so that progress never goes back. Releases it. */
+/*
+ * Call the watch with the lock held, so that progress never goes back; then
+ * release it.
+ */
 static void tell_and_unlock(struct tkb_watcher *watcher)
 {
 	watcher->watch->on_progress(watcher->watch->self,

@@ -3,9 +3,9 @@
 #define TKB_CACHE_WATCH_H
 
 /*
- * Call a caller's struct tkb_watch from several threads, one at a time. A thread
- * never waits to tell progress or to ask whether the call is cancelled: while
- * another one does so, it goes on. To wait at each of a thousand entries would
+ * Call a caller's struct tkb_watch from several threads, one at a time. A
+ * thread never waits to report progress or to ask for cancellation: if another
+ * thread is doing so, it goes on. Waiting at each of a thousand entries would
  * cost more than the entries.
  */
 
@@ -22,30 +22,30 @@ struct tkb_watcher {
 	_Atomic uint64_t done;
 	atomic_bool is_cancelled;
 	uint64_t total;
-	struct tkb_error first; /* by tkb_result_note(); the lock guards it */
+	struct tkb_error first; /* see tkb_result_note(); guarded by the lock */
 };
 
-/* Copy a caller's watch; NULL is one that nobody is behind. */
+/* Copy a caller's watch; NULL becomes one that does nothing. */
 TKB_NODISCARD int tkb_watch_read(struct tkb_watch *out,
                                  const struct tkb_watch *given,
                                  struct tkb_error *err);
 
-/* Does it ask to end the call? NULL does not. */
+/* Does the watch cancel the call? NULL does not. */
 bool tkb_watch_is_cancelled(const struct tkb_watch *watch);
 
-/* 0, or TKB_ERR_CANCELLED where it does. */
+/* 0, or TKB_ERR_CANCELLED if the watch cancels. */
 TKB_NODISCARD int tkb_watch_check(const struct tkb_watch *watch,
                                   struct tkb_error *err);
 
 /*
- * Tell it that `key`, as it was asked for, is missing, or, where that is "", the
- * device. Returns TKB_MISS.
+ * Report that `key`, as the caller gave it, is missing; or, if it is "", that
+ * the device is. Returns TKB_MISS.
  */
 int tkb_watch_missing(const struct tkb_watch *watch, const char *key,
                       const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Tell it how far the call is, if it wants to know; from one thread alone. */
+/* Report the call's progress. For calls of one thread only. */
 void tkb_watch_tell(const struct tkb_watch *watch, uint64_t done,
                     uint64_t total);
 
@@ -61,13 +61,13 @@ void tkb_watch_tell(const struct tkb_watch *watch, uint64_t done,
  * It must not be moved in between.
  */
 struct tkb_timed {
-	struct tkb_watch watch; /* use this one instead */
+	struct tkb_watch watch; /* the watch to use */
 	struct tkb_watch own;   /* the caller's */
 	uint32_t deadline_ms;
 	uint64_t end_ns; /* of CLOCK_MONOTONIC */
 };
 
-/* `given` is the caller's watch, as tkb_watch_read() takes it. */
+/* `given` is the caller's watch, as for tkb_watch_read(). */
 TKB_NODISCARD int tkb_timed_begin(struct tkb_timed *timed,
                                   const struct tkb_watch *given,
                                   uint32_t deadline_ms, struct tkb_error *err);
@@ -81,12 +81,12 @@ void tkb_watcher_init(struct tkb_watcher *watcher,
 void tkb_watcher_release(struct tkb_watcher *watcher);
 
 /*
- * Let `first`, zeroed before, say what the first result says by which something
- * that was asked for is not so.
+ * If `result` means that something asked for was not done, let `first` say so,
+ * unless it holds an earlier one. Zero it before.
  */
 void tkb_result_note(struct tkb_error *first, const struct tkb_result *result);
 
-/* Returns 0, or the status of `first` (TKB_ERR_PARTIAL) and what it says. */
+/* Returns 0, or the status of `first` (TKB_ERR_PARTIAL) with its message. */
 TKB_NODISCARD int tkb_partial(const struct tkb_error *first,
                               struct tkb_error *err);
 

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 
 enum {
-	JOBS_A_THREAD = 8 /* of fewer, to start it costs more than they do */
+	JOBS_A_THREAD = 8 /* with fewer, another thread does not pay */
 };
 
 int tkb_batch_begin(struct tkb_batch *batch, bool is_enabled,
@@ -56,7 +56,7 @@ int tkb_batch_init_stages(struct tkb_batch *batch,
 	return 0;
 }
 
-/* Does this error number say that a root may not be written? */
+/* Does this error number mean that the root is read-only for us? */
 static bool is_refusal(int number)
 {
 	return number == EACCES || number == EPERM || number == EROFS ||

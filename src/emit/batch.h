@@ -47,8 +47,9 @@ struct tkb_batch {
 };
 
 /*
- * Begin a call with the caller's watch, as tkb_timed_begin() takes it. Returns 0;
- * TKB_MISS where TKBUNDLE_DISABLE is set, and not `is_enabled`; or a failure.
+ * Begin a call with the caller's watch and deadline, as tkb_timed_begin() does.
+ * Returns 0; TKB_MISS if TKBUNDLE_DISABLE is set and `is_enabled` is false; or
+ * a failure.
  */
 TKB_NODISCARD int tkb_batch_begin(struct tkb_batch *batch, bool is_enabled,
                                   const struct tkb_watch *watch,
@@ -66,8 +67,9 @@ TKB_NODISCARD int tkb_batch_init_stages(struct tkb_batch *batch,
                                         bool is_dry_run, struct tkb_error *err);
 
 /*
- * Open the stage of each root that has a job to do. A root that may not be
- * written fails the call; any other failure, that job.
+ * Open the stage of each root that has an unfinished job. A root that is
+ * read-only for us fails the call; any other failure fails only the jobs of
+ * that root.
  */
 TKB_NODISCARD int tkb_batch_open_stages(struct tkb_batch *batch,
                                         struct tkb_error *err);
@@ -77,7 +79,7 @@ TKB_NODISCARD int tkb_batch_add_job(struct tkb_batch *batch,
                                     const struct tkb_entry *entry, size_t root,
                                     struct tkb_error *err);
 
-/* Let progress be told of all jobs' sizes together. */
+/* Set the total that progress is measured against: the size of all jobs. */
 void tkb_batch_set_total(struct tkb_batch *batch);
 
 /*
@@ -96,8 +98,8 @@ void tkb_batch_finish(struct tkb_batch *batch, struct tkb_job *job,
                       const char *message);
 
 /*
- * Finish a job that has failed with `rc` and `fault`, and return 0; or pass on a
- * failure that is not the job's: no memory, or cancelled.
+ * Finish a job that failed with `rc` and `fault`, and return 0. A failure that
+ * is not the job's own (out of memory, cancelled) is returned instead.
  */
 TKB_NODISCARD int tkb_batch_fail(struct tkb_batch *batch, struct tkb_job *job,
                                  enum tkb_outcome outcome, int rc,
@@ -112,7 +114,7 @@ void tkb_batch_report(struct tkb_batch *batch,
                                     const struct tkb_result *result),
                       void *self);
 
-/* Returns `rc`, with what `fault` or the deadline says in `err`. */
+/* Returns `rc`. Puts `fault` into `err`, or that the deadline has passed. */
 TKB_NODISCARD int tkb_batch_end(const struct tkb_batch *batch, int rc,
                                 const struct tkb_error *fault,
                                 struct tkb_error *err);

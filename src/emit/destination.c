@@ -25,7 +25,9 @@ int tkb_destination_open_written(const struct tkb_destination *to)
 	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
 
-/* The bytes of file `index` as they are to lie in the root. */
+/*
+ * Restore the paths in file `index`: its bytes as they are written to the root.
+ */
 static int restore(const struct tkb_destination *to, struct tkb_loader *loader,
                    size_t index, struct tkb_bytes packed, struct tkb_bytes *out,
                    struct tkb_error *err)
@@ -50,7 +52,10 @@ static int restore(const struct tkb_destination *to, struct tkb_loader *loader,
 	                              err);
 }
 
-/* Link file `index` from folder `from` to `dir`, if it holds no path. */
+/*
+ * Try to hard-link file `index` from folder `from` into `dir`; not if it holds
+ * paths.
+ */
 static bool link_file(const struct tkb_destination *to, size_t index, int from,
                       int dir)
 {
@@ -61,7 +66,7 @@ static bool link_file(const struct tkb_destination *to, size_t index, int from,
 	       linkat(from, file->name, dir, file->name, 0) == 0;
 }
 
-/* Make the entry's folder in the stage, and keep its place in the loader. */
+/* Make the entry's folder in the stage; the loader keeps its final path. */
 static int begin(const struct tkb_destination *to, struct tkb_loader *loader,
                  int *dir_out, struct tkb_error *err)
 {
@@ -79,7 +84,7 @@ static int begin(const struct tkb_destination *to, struct tkb_loader *loader,
 	return *dir_out < 0 ? tkb_destination_fail(to, key, err) : 0;
 }
 
-/* Write file `index`, of which `packed` is what a bundle holds. */
+/* Write file `index`, whose bytes in the bundle are `packed`. */
 static int put_file(const struct tkb_destination *to, struct tkb_loader *loader,
                     size_t index, struct tkb_bytes packed, int dir,
                     uint64_t *size, struct tkb_error *err)
@@ -124,7 +129,10 @@ int tkb_destination_write(const struct tkb_destination *to,
 	return 0;
 }
 
-/* Is the link in `dir` to the file that was read? To link one changes its ctime. */
+/*
+ * Is the link in `dir` the file that was read? ctime is not compared: linking
+ * changes it.
+ */
 static bool is_same_file(int dir, const char *name,
                          const struct tkb_stamp *stamp)
 {

@@ -26,8 +26,8 @@ struct tkb_destination {
 
 /*
  * Write the entry's `files`, with paths restored, into the stage. Files without
- * a path are linked from `written`, where this entry was written for another
- * root already, if that can be done; NULL: nowhere.
+ * a path are hard-linked, where possible, from `written`: the same entry,
+ * already written for another root. NULL: there is none.
  */
 TKB_NODISCARD int tkb_destination_write(const struct tkb_destination *to,
                                         struct tkb_loader *loader,
@@ -37,9 +37,9 @@ TKB_NODISCARD int tkb_destination_write(const struct tkb_destination *to,
                                         struct tkb_error *err);
 
 /*
- * The same for `found`, whose entry this is, which was read in another root: files
- * without a path are linked from there, if that can be done. The failure has the
- * reason "busy" where one has changed meanwhile.
+ * Write an entry that a scan found in another root. Files without a path are
+ * hard-linked from there, where possible. A file that changed since the scan is
+ * a failure with the reason "busy".
  */
 TKB_NODISCARD int tkb_destination_link(const struct tkb_destination *to,
                                        struct tkb_loader *loader,
@@ -58,9 +58,9 @@ TKB_NODISCARD int tkb_destination_commit(const struct tkb_destination *to,
                                          struct tkb_error *err);
 
 /*
- * Replace the group file of an entry that was moved by one that names the
- * place where it lies. It is not brought back where a gc has removed it: then
- * the failure has the reason "missing".
+ * Replace the group file of a moved entry by one with the entry's present path.
+ * If a gc has removed the group file meanwhile, it stays removed, and the
+ * failure has the reason "missing".
  */
 TKB_NODISCARD int tkb_destination_relocate(const struct tkb_destination *to,
                                            struct tkb_loader *loader,

@@ -36,10 +36,7 @@ static int open_folder(const struct tkb_destination *to)
 	return fd;
 }
 
-/*
- * Root lock held. Every file is replaced: to replace some would mix two
- * compiles.
- */
+/* Root lock held. Replace every file: replacing some would mix two compiles. */
 static int move_files(const struct tkb_destination *to, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int from_fd = -1;
@@ -70,7 +67,7 @@ static int move_files(const struct tkb_destination *to, struct tkb_error *err)
 	return move_file(to, from_fd, to_fd, entry->files[group].name, err);
 }
 
-/* Put into the loader's text what the group file should be. */
+/* Put the group file with its right paths into the loader's text. */
 static int rewrite_group(const struct tkb_destination *to,
                          struct tkb_loader *loader, int dir_fd,
                          const char *name, struct tkb_error *err)
@@ -100,7 +97,7 @@ static int rewrite_group(const struct tkb_destination *to,
 	return tkb_buf_check(&loader->text, err);
 }
 
-/* Root lock held, with which a gc removes group files. */
+/* Root lock held, so that no gc removes the group file meanwhile. */
 static int replace_group(const struct tkb_destination *to,
                          struct tkb_loader *loader, struct tkb_error *err)
 {
@@ -137,7 +134,7 @@ int tkb_destination_relocate(const struct tkb_destination *to,
 	return replace_group(to, loader, err);
 }
 
-/* Root lock held: bring into place what was inspected once more. */
+/* Root lock held: commit what was inspected again under the lock. */
 static int commit_in_lock(const struct tkb_destination *to,
                           struct tkb_loader *loader, enum tkb_entry_state state,
                           enum tkb_outcome *outcome, struct tkb_error *err)
@@ -166,7 +163,7 @@ static int commit_in_lock(const struct tkb_destination *to,
 	return 0;
 }
 
-/* Somebody else may have been there: inspect it again, with the lock. */
+/* Another process may have changed it: inspect it again, with the lock held. */
 static int commit_files(const struct tkb_destination *to,
                         struct tkb_loader *loader, enum tkb_outcome *outcome,
                         struct tkb_error *err)

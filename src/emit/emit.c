@@ -57,7 +57,7 @@ static int open_threads(struct tkb_emitter *emitter, struct tkb_error *err)
  * Inspect
  */
 
-/* Finish a job for which nothing is to be written. */
+/* Finish a job that needs no write. */
 static int finish_inspected(struct tkb_emitter *emitter, struct tkb_job *job,
                             enum tkb_entry_state state, struct tkb_error *err)
 {
@@ -158,7 +158,7 @@ static int emit(struct tkb_emitter *emitter, const char *path,
 	return rc;
 }
 
-/* Trust the bundle where all of it was emitted, and all of that is whole. */
+/* Mark the bundle as trusted in each root where all of it is whole. */
 static void set_marks(const struct tkb_emitter *emitter)
 {
 	const struct tkb_emit_options *options = emitter->options;

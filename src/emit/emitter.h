@@ -23,11 +23,11 @@
 
 /* What an emit does with an entry of the bundle. */
 enum tkb_selection {
-	TKB_SELECTION_NONE,     /* it has none of the keys asked for */
+	TKB_SELECTION_NONE,     /* none of the keys asked for */
 	TKB_SELECTION_TAKE,     /* it is emitted */
 	TKB_SELECTION_TARGET,   /* skipped: for another target */
 	TKB_SELECTION_PLATFORM, /* skipped: for another platform */
-	TKB_SELECTION_TREE,     /* skipped: nobody said where its tree goes */
+	TKB_SELECTION_TREE,     /* skipped: no folder given for its tree */
 };
 
 /* How far a job is. */

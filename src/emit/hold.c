@@ -31,7 +31,7 @@ static void close_at(struct tkb_hold **hold)
 	tkb_hold_close(*hold);
 }
 
-/* Who comes first sets the time. A lock that cannot be had is one gone without. */
+/* The first holder sets the file's time. */
 static int take(struct tkb_hold *hold, struct tkb_error *err)
 {
 	const int own = hold->stage.own_fd;

@@ -11,7 +11,7 @@
 #include "cache/names.h"
 
 enum {
-	YOUNG_S = 600 /* a compile takes minutes at most */
+	YOUNG_S = 600 /* no compile takes longer */
 };
 
 /* The folder where an entry goes. */
@@ -31,8 +31,8 @@ static uint64_t restored_size(const struct folder *at,
 }
 
 /*
- * Append `text` with the sentinel for each `place`. If that replaces too much,
- * the digest differs, and the entry is inspected closely.
+ * Append `text` with the sentinel for each `place`. A text may hold that path
+ * by chance; then the digest differs, and the entry is inspected closely.
  */
 static void put_sentinels(struct tkb_bytes text, struct tkb_bytes place,
                           struct tkb_buf *out)
@@ -54,7 +54,7 @@ static void put_sentinels(struct tkb_bytes text, struct tkb_bytes place,
 	tkb_buf_add(out, (struct tkb_bytes){ at, (size_t)(end - at) });
 }
 
-/* Is the file there, byte for byte? One that cannot be read is not. */
+/* Is the file there, byte for byte? An unreadable file is not. */
 static int has_bytes(const struct folder *at, const struct tkb_file *file,
                      bool *out, struct tkb_error *err)
 {
@@ -99,7 +99,7 @@ static bool has_size(const struct folder *at, const struct tkb_file *file)
 	       (uint64_t)status.st_size == restored_size(at, file);
 }
 
-/* Are the group file's bytes, and the other files' sizes, the bundle's? */
+/* Compare the group file's bytes, and the other files' sizes. */
 static int looks_same(const struct folder *at, bool *out, struct tkb_error *err)
 {
 	const struct tkb_entry *entry = at->entry;
@@ -119,7 +119,7 @@ static int looks_same(const struct folder *at, bool *out, struct tkb_error *err)
 	return 0;
 }
 
-/* Are the bytes of all files but the group file the bundle's, too? */
+/* Compare the bytes of the other files, too. */
 static int has_all_bytes(const struct folder *at, bool *out,
                          struct tkb_error *err)
 {
@@ -173,9 +173,9 @@ int tkb_inspect_writer(const struct tkb_root *root, const char *key,
 }
 
 /*
- * Read the files. A compiler ends a text with a line break, so one without may
- * have been cut short by a power failure: then it is better written anew. Whoever
- * cannot write it anew takes it for whole, as it may also be somebody's own text.
+ * Read the files. A compiler ends a text with a line break, so a text without
+ * one may have been cut short by a power failure: an emit writes it again.
+ * Callers that cannot write it count it as whole: it may be the compiler's own.
  */
 static int read_files(struct tkb_loader *loader,
                       const struct tkb_scanned_entry *found, bool is_trusted,
@@ -264,7 +264,7 @@ int tkb_inspect_destination(struct tkb_loader *loader,
 	if (entry->kind == TKB_KIND_UNIT)
 		return tkb_inspect_unit(loader, root, entry, is_trusted, out,
 		                        err);
-	/* Shorter paths than from the root cost less. */
+	/* A path relative to the folder costs less than one from the root. */
 	folder = tkb_fd_open(root->fd, entry->key,
 	                     O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (folder < 0 && errno == ENOENT) {

@@ -34,9 +34,10 @@ TKB_NODISCARD int tkb_inspect_destination(struct tkb_loader *loader,
                                           struct tkb_error *err);
 
 /*
- * The same of a unit. One whose files are all there, and another size tells that
- * one is of another compile, is present: it is somebody's own. A file that is
- * missing, empty, or as long as it should be with other bytes, makes it broken.
+ * The same for a unit. A unit whose files are all there, one of them with
+ * another size, is of another compile: that is somebody's own, and present. A
+ * file that is missing, empty, or has the right size and other bytes makes the
+ * unit broken.
  */
 TKB_NODISCARD int tkb_inspect_unit(struct tkb_loader *loader,
                                    const struct tkb_root *root,
@@ -56,8 +57,8 @@ TKB_NODISCARD int tkb_inspect_entry(struct tkb_loader *loader,
                                     struct tkb_error *err);
 
 /*
- * Find out whether folder `key` has the temporary folder of a Triton that is
- * compiling. It is a failure if the folder cannot be listed.
+ * Is a compiler writing to folder `key`? A running Triton has a temporary
+ * folder there. Fails if the folder cannot be listed.
  */
 TKB_NODISCARD int tkb_inspect_writer(const struct tkb_root *root,
                                      const char *key, bool *has_writer_out,

@@ -13,7 +13,7 @@
 #include "emit/inspect.h"
 #include "emit/unit.h"
 
-/* What a file of a unit is, where it should be. */
+/* How a file at the destination compares with the bundle's. */
 enum match {
 	MATCH_SAME,
 	MATCH_OTHER, /* of another compile */
@@ -21,7 +21,7 @@ enum match {
 	              root */
 };
 
-/* Where files are compared. */
+/* The destination, and what it is compared with. */
 struct place {
 	struct tkb_loader *loader;
 	const struct tkb_root *root;
@@ -49,14 +49,14 @@ static int digest_of(const struct place *place, const struct tkb_file *file,
 		                     &sentinels, is_moved, &fault);
 		if (rc == TKB_ERR_NOMEM)
 			return tkb_fail_nomem(err);
-		/* What cannot be scrubbed is not what a bundle holds. */
+		/* A text that cannot be scrubbed cannot be the bundle's. */
 		if (rc == 0)
 			bytes = tkb_buf_bytes(&loader->text);
 	}
 	return tkb_hasher_digest(&loader->hasher, bytes, out, err);
 }
 
-/* How the rules of the unit's tree say that secrets stand in the file. */
+/* The style in which secrets are hidden in the file, by the tree's rules. */
 static enum tkb_path_style secret_style(const struct place *place,
                                         const struct tkb_file *file)
 {
@@ -71,7 +71,7 @@ static enum tkb_path_style secret_style(const struct place *place,
 	return tkb_tree_secret_style(&rule);
 }
 
-/* Is what was read the bundle's file? Here, it may still have its secrets. */
+/* Is this text the bundle's? The file here may still show its secrets. */
 static int compare_text(const struct place *place, const struct tkb_file *file,
                         bool *is_same, bool *is_moved, struct tkb_error *err)
 {
@@ -99,9 +99,9 @@ static int compare_text(const struct place *place, const struct tkb_file *file,
 }
 
 /*
- * Read the file and compare it. One that names another root is of no use here; one
- * that differs is of another compile if its size, which is `has_size`, or its
- * paths may be others.
+ * Read the file and compare it. A text that names another root is useless here.
+ * A different file is of another compile if its size differs (`has_size` is
+ * false) or if it has paths, which may differ.
  */
 static int compare_bytes(const struct place *place, const struct tkb_file *file,
                          bool has_size, enum match *out, struct tkb_error *err)
@@ -132,8 +132,8 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 }
 
 /*
- * Does ninja have nothing to do here, as where the record was made? What it would
- * make of other inputs is somebody's own.
+ * Would ninja have nothing to do here? Then the unit matches its record. A
+ * build of other inputs is somebody's own.
  */
 static int match_record(const struct place *place, const struct tkb_file *file,
                         enum match *out, struct tkb_error *err)
@@ -210,7 +210,10 @@ static int match_files(const struct place *place, enum tkb_entry_state *out,
 			return rc;
 		if (match == MATCH_TORN)
 			*out = TKB_ENTRY_STATE_BROKEN;
-		/* Even if parts of it are damaged: we have no others. */
+		/*
+		 * It is somebody's own, even if parts are damaged: the bundle
+		 * has none to replace them.
+		 */
 		if (match == MATCH_OTHER) {
 			*out = TKB_ENTRY_STATE_PRESENT;
 			return 0;

@@ -11,7 +11,7 @@
 #include "emit/remove.h"
 
 enum {
-	OLD_S = 24 * 60 * 60 /* no compile takes a day */
+	OLD_S = 24 * 60 * 60 /* no compile takes so long */
 };
 
 static bool is_old(const struct stat *status)
@@ -37,8 +37,8 @@ static bool is_same_kernel(const char *a, const char *b)
 }
 
 /*
- * A folder whose name has the shape of a key need not be a compiler's. Only one
- * that has nothing but files of one kernel, all of them old, is removed.
+ * A folder whose name has the shape of a key may still be somebody else's. Only
+ * one that has nothing but old files of one kernel is removed.
  */
 static bool is_leftover(const struct tkb_folder *folder)
 {

@@ -14,7 +14,7 @@ enum {
 
 static const char mark_prefix[] = "trusted-";
 
-/* "trusted-<boot id>", or "" where the system does not tell. */
+/* "trusted-<boot id>", or "" if the system has no boot id. */
 static void format_name(char out[64])
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
@@ -80,14 +80,16 @@ void tkb_mark_set(int own_fd, const struct tkb_digest *id)
 	fd = tkb_share_open_common(own_fd, name, O_WRONLY | O_APPEND);
 	if (fd < 0)
 		return;
-	/* A mark that is too long to be read is begun anew. */
+	/* A mark file that is too long to be read starts again from empty. */
 	if (fstat(fd, &status) == 0 &&
 	    status.st_size > MARK_LIMIT - TKB_DIGEST_HEX_SIZE &&
 	    ftruncate(fd, 0) < 0)
 		return;
 	format_line(id, line);
-	/* One append is one line, whoever else appends. If it is lost, the next
-	 * emit reads every file again. */
+	/*
+	 * One append writes one whole line, even among other processes. If it
+	 * is lost, the next emit reads every file again.
+	 */
 	if (write(fd, line, TKB_DIGEST_HEX_SIZE) == TKB_DIGEST_HEX_SIZE)
 		remove_old_marks(own_fd, name);
 }

@@ -15,7 +15,10 @@
 /* Is bundle `id` marked in `own_fd`, the root's `.tkbundle`? */
 bool tkb_mark_is_set(int own_fd, const struct tkb_digest *id);
 
-/* Mark it, and remove marks of earlier boots. To fail does no harm. */
+/*
+ * Mark it, and remove marks of earlier boots. A failure is harmless, and
+ * ignored.
+ */
 void tkb_mark_set(int own_fd, const struct tkb_digest *id);
 
 #endif

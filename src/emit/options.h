@@ -3,8 +3,8 @@
 #define TKB_EMIT_OPTIONS_H
 
 /*
- * A caller's choices, for those who emit and open what they fetched. NULL is all
- * defaults; a watch is still the caller's.
+ * Options of emit, copied for functions that emit and open what they fetched.
+ * NULL is all defaults. The watch stays the caller's.
  */
 
 #include <tkbundle/emit.h>

@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
-/* Of kernels and modules: units, which stand behind them, have no device. */
+/*
+ * Kernels and modules of several devices? Units, which come last, have no
+ * device.
+ */
 static bool has_several_devices(const struct tkb_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->entry_count; i++) {
@@ -164,8 +167,8 @@ static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 }
 
 /*
- * The roots lie below `staged_in` until the caller moves them: name them as they
- * will be called then.
+ * The caller will move the roots from `staged_in` to their final path: name
+ * that.
  */
 static int unstage_roots(struct tkb_emitter *emitter, struct tkb_error *err)
 {

@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "emit/inspect.h"
 
-/* A link in its place is not followed. */
+/* Open it, but follow no link. */
 static int open_folder(const struct tkb_scanned_entry *found)
 {
 	return tkb_fd_open(found->root->fd, found->entry.key,
@@ -95,8 +95,8 @@ int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
 }
 
 /*
- * Is it still the file that was scanned? Its time of change is not compared, as
- * a link to the file changes that, too.
+ * Is it still the file that was scanned? ctime is not compared: a new link to
+ * the file changes it.
  */
 static bool is_same(const struct stat *status, const struct tkb_stamp *wanted)
 {
@@ -106,7 +106,7 @@ static bool is_same(const struct stat *status, const struct tkb_stamp *wanted)
 	       status->st_mtim.tv_nsec == wanted->modified.tv_nsec;
 }
 
-/* A file that has replaced the one that was scanned stays. */
+/* Remove the file that was scanned; one that has replaced it stays. */
 static int remove_file(int folder, const struct tkb_scanned_entry *found,
                        size_t index, struct tkb_error *err)
 {
@@ -146,7 +146,7 @@ int tkb_remove_rest(struct tkb_stage *stage,
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	int rc;
 
-	/* A hidden entry has to go, even without the lock. */
+	/* Lock if possible: what was hidden must be removed in any case. */
 	if (tkb_stage_lock(stage, &lock, NULL) < 0)
 		lock = -1;
 	folder = open_folder(found);

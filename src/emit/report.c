@@ -44,7 +44,7 @@ static void count_result(void *self, const struct tkb_result *result)
 	}
 }
 
-/* An entry that does not belong here has no job. */
+/* An entry that was not selected has no job. */
 static void report_skipped(struct tkb_emitter *emitter, size_t index)
 {
 	const struct tkb_entry *entry =
@@ -78,7 +78,7 @@ void tkb_emit_report(struct tkb_emitter *emitter)
 {
 	const size_t count = emitter->bundle->manifest.entry_count;
 
-	/* Without roots, the emit has failed before there was a plan. */
+	/* Without roots, the emit failed before it had a plan. */
 	for (size_t i = 0; i < count && emitter->first_jobs != NULL; i++) {
 		if (emitter->selections[i] != TKB_SELECTION_NONE &&
 		    emitter->selections[i] != TKB_SELECTION_TAKE)
@@ -89,7 +89,10 @@ void tkb_emit_report(struct tkb_emitter *emitter)
 	tkb_watcher_finish(&emitter->batch.watcher);
 }
 
-/* A fault of a frame names it; a fault of an entry is made to. */
+/*
+ * The message of a damaged frame names the frame; that of a damaged entry gets
+ * the entry's name here.
+ */
 static struct tkb_error damage_of(const struct tkb_emitter *emitter,
                                   const struct tkb_job *job,
                                   const struct tkb_error *fault)
@@ -108,7 +111,7 @@ int tkb_emit_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
 {
 	struct tkb_watcher *watcher = &emitter->batch.watcher;
 
-	/* Neither the bundle nor this machine is at fault. */
+	/* The bundle is fine, and so is this machine. */
 	if (fault->reason == TKB_REASON_INPUTS)
 		return tkb_batch_fail(&emitter->batch, job, TKB_OUTCOME_SKIPPED,
 		                      rc, fault, err);

@@ -18,7 +18,7 @@
 #define NS_PER_MS ((uint64_t)1000000)
 
 enum {
-	OLD_S = 24 * 60 * 60, /* then dead, where there are no locks */
+	OLD_S = 24 * 60 * 60, /* without locks, an older stage is dead */
 	FIRST_NAP_US = 100,   /* between two attempts to lock */
 	NAP_LIMIT_US = 10 * 1000
 };
@@ -41,7 +41,7 @@ static bool is_stage_name(const char *name)
 	return strncmp(name, stage_prefix, strlen(stage_prefix)) == 0;
 }
 
-/* Remove folder `name` with all that is in it, as far as that can be done. */
+/* Remove folder `name` and its contents, as far as possible. */
 static void remove_folder(int dir_fd, const char *name)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
@@ -61,7 +61,7 @@ static void remove_folder(int dir_fd, const char *name)
 	(void)unlinkat(dir_fd, name, AT_REMOVEDIR);
 }
 
-/* A stage holds files and folders. What is left, the next emit removes. */
+/* Remove a stage. What cannot be removed, the next emit removes. */
 static void remove_stage(int own_fd, const char *name)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
@@ -77,7 +77,7 @@ static void remove_stage(int own_fd, const char *name)
 		if (unlinkat(dirfd(dir), item->d_name, 0) < 0)
 			remove_folder(dirfd(dir), item->d_name);
 	}
-	/* The lock last: without it, the stage would look dead too early. */
+	/* The lock last: a stage without one counts as its dead owner's. */
 	(void)unlinkat(dirfd(dir), "lock", 0);
 	(void)unlinkat(own_fd, name, AT_REMOVEDIR);
 }
@@ -97,9 +97,9 @@ static bool lacks_locks(int number)
 }
 
 /*
- * Go on without the lock? Yes if the file system has no locks, the lock is not
- * ours to take, or somebody does not give it back. After any other failure, to
- * go on could mix two compiles.
+ * Go on without the lock? Yes if the file system has no locks, if it is not
+ * ours to take, or if another process keeps it too long. After any other
+ * failure, going on could mix two compiles.
  */
 static bool can_do_without_lock(int number)
 {
@@ -108,8 +108,8 @@ static bool can_do_without_lock(int number)
 }
 
 /*
- * Is the stage's owner dead? A stage without a lock file may be being made, unless
- * the root's lock is held (`is_locked`); then it must also be old.
+ * Is the stage's owner dead? Unless the root's lock is held (`is_locked`), a
+ * stage without a lock file may just be being made: it must also be old.
  */
 static bool is_dead(int own_fd, const char *name, bool is_locked)
 {
@@ -155,7 +155,7 @@ static bool has_stages(int own_fd)
 	return false;
 }
 
-/* To lock a file that another user made, the right to read it will do. */
+/* Locking needs only the right to read, so another user's file will do. */
 static int open_root_lock(int own_fd)
 {
 	int fd = tkb_share_open_common(own_fd, "lock", O_RDWR);
@@ -176,8 +176,8 @@ static void sleep_longer(uint64_t *nap_us)
 }
 
 /*
- * Wait for the lock, but not for ever: whoever may read it can hold it. Once
- * that took too long, later callers with this stage only try.
+ * Wait for the lock, but not forever: any reader of the file can hold it. Once
+ * a wait has timed out, later calls with this stage do not wait.
  */
 static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 {
@@ -228,7 +228,7 @@ void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE])
 	(void)snprintf(out, TKB_STAGE_NUMBER_SIZE, "%zu", number);
 }
 
-/* An access time of 0 says that nobody has read it since. */
+/* An access time of 0 means that the file was never read. */
 static void stamp_unused(int fd)
 {
 	const struct timespec times[] = { { .tv_sec = 0 },
@@ -266,9 +266,9 @@ int tkb_stage_write_file(const struct tkb_stage *stage, int dir_fd,
 }
 
 /*
- * What the stage's root has as the mark of bundle `id`. Texts of a tree name its
- * root: a copy of it, or one that was moved, is no more what was verified. False
- * if it cannot be told.
+ * The mark of bundle `id` for the stage's root. Texts of a tree name its root,
+ * so a tree's mark depends on its path: a copied or moved tree is not trusted.
+ * False if the path is unknown.
  */
 static bool make_mark(const struct tkb_stage *stage,
                       const struct tkb_digest *id, struct tkb_digest *out)
@@ -312,7 +312,7 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 	                    tkb_mark_is_set(stage->own_fd, &mark);
 	if (!clean || !has_stages(stage->own_fd))
 		return;
-	/* What cannot be removed here, another emit may remove. */
+	/* What cannot be removed, a later emit may remove. */
 	if (tkb_stage_lock(stage, &lock, NULL) != TKB_ERR_CANCELLED)
 		remove_dead_stages(stage->own_fd, lock >= 0);
 }

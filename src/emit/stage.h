@@ -31,8 +31,10 @@
 #include "cache/watch.h"
 
 enum {
-	/* Wait for a root's lock at most. It is held to replace a file or an
-	   entry, or to remove dead stages, which takes much less. */
+	/*
+	 * How long to wait for a root's lock. Holders replace a file or an
+	 * entry, or remove dead stages, which takes much less.
+	 */
 	TKB_STAGE_LOCK_MS = 5000,
 	TKB_STAGE_NUMBER_SIZE = 24 /* for tkb_stage_format_number() */
 };
@@ -43,7 +45,7 @@ struct tkb_stage {
 	int fd;      /* owned; `stage-<random>`, or -1 */
 	int lock_fd; /* owned; its lock */
 	char name[sizeof("stage-") + TKB_RANDOM_NAME_SIZE];
-	struct tkb_share share; /* of what appears in the root */
+	struct tkb_share share; /* rights of the files that it writes */
 	bool is_trusted;        /* for the bundle that is emitted */
 	/* The file system has no RENAME_NOREPLACE. */
 	atomic_bool lacks_noreplace;
@@ -66,20 +68,21 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 TKB_NODISCARD int tkb_stage_open_own(struct tkb_stage *stage,
                                      struct tkb_error *err);
 
-/* Make a stage. Returns 0, TKB_ERR_IO (see errno), _NOMEM or _CANCELLED. */
+/* Make a stage. Returns 0, TKB_ERR_IO (errno is set), _NOMEM or _CANCELLED. */
 TKB_NODISCARD int tkb_stage_open(struct tkb_stage *stage,
                                  struct tkb_error *err);
 
 /*
- * Take the root's lock; tkb_fd_unlock_at() releases it. Where one has to go on
- * without it, because the file system has no locks, it is not ours to take, or
- * somebody holds it for longer than TKB_STAGE_LOCK_MS, it is also 0, and
- * `lock_out` is left alone. Returns 0, TKB_ERR_CANCELLED, or TKB_ERR_IO.
+ * Take the root's lock; tkb_fd_unlock_at() releases it. Returns 0,
+ * TKB_ERR_CANCELLED or TKB_ERR_IO. It is also 0, and `lock_out` is unchanged,
+ * where one has to go on without the lock: the file system has no locks, the
+ * lock is not ours to take, or another process holds it for longer than
+ * TKB_STAGE_LOCK_MS.
  */
 TKB_NODISCARD int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
                                  struct tkb_error *err);
 
-/* The name of number `number` in the stage. */
+/* Format the name of folder `number` in the stage. */
 void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE]);
 
 /*
@@ -91,7 +94,7 @@ TKB_NODISCARD int tkb_stage_write_file(const struct tkb_stage *stage,
                                        struct tkb_bytes bytes,
                                        struct tkb_error *err);
 
-/* Mark bundle `id`: all of it that belongs in this root is there. */
+/* Mark bundle `id` as trusted: all of it that belongs in this root is whole. */
 void tkb_stage_trust(const struct tkb_stage *stage,
                      const struct tkb_digest *id);
 

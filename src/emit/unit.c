@@ -30,14 +30,14 @@ static int open_folder(int dir_fd, const struct tkb_share *share,
 	if (fd >= 0 || errno != ENOENT || share == NULL)
 		return fd;
 	fd = tkb_share_publish_folder(share, dir_fd, name);
-	/* Somebody else was faster. */
+	/* Another process has made it. */
 	return fd < 0 && errno == EEXIST ? tkb_fd_open(dir_fd, name, flags, 0)
 	                                 : fd;
 }
 
 /*
- * Open the first `length` bytes of `path` by one call, through no link; -1 and
- * errno, ENOSYS also where a sandbox does not know the call.
+ * Open the first `length` bytes of `path` by one call that follows no link.
+ * Returns -1 and errno: ENOSYS where the kernel or a sandbox lacks the call.
  */
 static int open_at_once(int root_fd, const char *path, size_t length)
 {
@@ -53,8 +53,9 @@ static int open_at_once(int root_fd, const char *path, size_t length)
 }
 
 /*
- * Open the folder that `path`, which has a slash, is in. Part by part where one
- * call does not do: that also makes folders, and tells what is wrong.
+ * Open the folder of `path`, which has a slash. Where one call does not
+ * suffice, go part by part, which also makes missing folders and finds what is
+ * wrong.
  */
 static int open_parent(int root_fd, const struct tkb_share *share,
                        const char *path)
@@ -115,7 +116,7 @@ static int make_folders(const struct tkb_destination *to, int dir,
 	return 0;
 }
 
-/* Who may read it may run it. */
+/* Whoever may read the file may run it. */
 static int make_executable(const struct tkb_destination *to, int dir,
                            const char *name, struct tkb_error *err)
 {
@@ -143,7 +144,7 @@ static int write_file(const struct tkb_destination *to,
 		                       loader->named_count, file->sentinels,
 		                       &loader->text, err);
 		bytes = tkb_buf_bytes(&loader->text);
-		/* What is not here may be what it was built of. */
+		/* An input of the build is missing or differs here. */
 		if (rc == TKB_ERR_CORRUPT && tkb_unit_record(to->entry) != NULL)
 			err->reason = TKB_REASON_INPUTS;
 	}
@@ -198,7 +199,7 @@ static int move_file(const struct tkb_destination *to, int from, int dir,
 	               : tkb_destination_fail(to, name, err);
 }
 
-/* Of what ninja built, the record becomes two files. */
+/* ninja's record is written as two files: the log and the dependencies. */
 static int move_logs(const struct tkb_destination *to, int from, int dir,
                      struct tkb_error *err)
 {
@@ -209,7 +210,7 @@ static int move_logs(const struct tkb_destination *to, int from, int dir,
 	return move_file(to, from, dir, TKB_NINJA_LOG, err);
 }
 
-/* Those that name others go first, and come back behind them. */
+/* Files that name others are removed first, and written last. */
 static int move_files(const struct tkb_destination *to, int parent,
                       const char *name, struct tkb_error *err)
 {
@@ -255,7 +256,7 @@ static int fill_unit(const struct tkb_destination *to, int parent,
 	               : tkb_destination_fail(to, to->entry->name, err);
 }
 
-/* Somebody else may have been there: inspect it again, with the lock. */
+/* Another process may have changed it: inspect it again, with the lock held. */
 static int commit_in_lock(const struct tkb_destination *to,
                           struct tkb_loader *loader, int parent,
                           const char *name, enum tkb_outcome *outcome,
@@ -354,7 +355,10 @@ int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
 			*outcome = TKB_OUTCOME_EMITTED;
 			return 0;
 		}
-		/* Somebody may have removed the folder that was known. */
+		/*
+		 * The folder that was remembered may have been removed: open it
+		 * again.
+		 */
 		if (errno == ENOENT && !is_again) {
 			tkb_unit_parent_close(&loader->parent);
 			continue;

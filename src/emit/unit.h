@@ -28,9 +28,9 @@ TKB_NODISCARD int tkb_unit_write(const struct tkb_destination *to,
                                  const struct tkb_bytes *files,
                                  uint64_t *size_out, struct tkb_error *err);
 /*
- * Between the two, for a unit that ninja has built, and behind the commit of all
- * that it may have been built of: hold its inputs against its record, and stamp it.
- * TKB_REASON_INPUTS: it is of no use here.
+ * For a unit that ninja built, between write and commit, once all that it may
+ * have been built of is committed: compare its inputs with its record, and
+ * write ninja's logs. With TKB_REASON_INPUTS the unit is useless here.
  */
 TKB_NODISCARD int tkb_unit_stamp(const struct tkb_destination *to,
                                  struct tkb_loader *loader,

@@ -53,9 +53,9 @@ static void format_staged(const struct place *place, size_t index,
 }
 
 /*
- * Write what is in the loader's text as the file that shall replace the one of
- * `status`: it may hold secrets, so it has its rights from the first byte on. Its
- * times stay, too, for those who compare them.
+ * Stage the loader's text as the replacement of the file with `status`. It may
+ * hold secrets, so it has that file's rights from the first byte on. It keeps
+ * that file's times, too: some engines compare them.
  */
 static int stage_text(const struct place *place, size_t index,
                       const struct stat *status, struct tkb_error *err)
@@ -72,7 +72,7 @@ static int stage_text(const struct place *place, size_t index,
 	                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return tkb_destination_fail(place->to, name, err);
-	/* Only root can give a file to somebody else. */
+	/* Only root can change a file's owner. */
 	if (geteuid() == 0 && fchown(fd, status->st_uid, status->st_gid) < 0)
 		return tkb_destination_fail(place->to, name, err);
 	rc = tkb_fd_write_all(fd, tkb_buf_bytes(&place->loader->text), name,
@@ -89,8 +89,8 @@ static int stage_text(const struct place *place, size_t index,
 }
 
 /*
- * If file `index` names the root that its tree had, put what it should be into
- * the stage. `*status` is the file's, as it was read.
+ * If file `index` names the tree's old root, stage its replacement. `*status`
+ * is that of the file that was read.
  */
 static int stage_file(const struct place *place, size_t index,
                       struct stat *status, bool *is_staged,
@@ -128,7 +128,7 @@ static int stage_file(const struct place *place, size_t index,
 	                             : stage_text(place, index, status, err);
 }
 
-/* An engine may have written it anew since it was read. */
+/* An engine may have rewritten the file since it was read. */
 static int publish_file(const struct place *place, size_t index,
                         const struct stat *status, struct tkb_error *err)
 {
@@ -148,7 +148,7 @@ static int publish_file(const struct place *place, size_t index,
 	               : tkb_destination_fail(place->to, name, err);
 }
 
-/* A file that was put into the stage, as it was when it was read. */
+/* A staged file, and the status of the original when it was read. */
 struct staged {
 	bool is_staged;
 	struct stat status;

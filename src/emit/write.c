@@ -24,7 +24,7 @@ static struct tkb_destination destination_of(struct tkb_emitter *emitter,
 	};
 }
 
-/* Are the bundle's bytes needed for job `index`? */
+/* Does job `index` need bytes of the bundle? */
 static bool needs_bytes(const struct tkb_emitter *emitter, size_t index)
 {
 	return !emitter->batch.jobs[index].is_done &&
@@ -162,7 +162,10 @@ static int commit_written(void *self, size_t worker, size_t index,
 	return 0;
 }
 
-/* What ninja has built comes behind what it may have been built of. */
+/*
+ * First what ninja did not build: units that it built may have been built of
+ * that.
+ */
 static int commit_first(void *self, size_t worker, size_t index,
                         struct tkb_error *err)
 {
@@ -225,7 +228,7 @@ static bool has_moved(const struct tkb_emitter *emitter)
  * The whole
  */
 
-/* What is to be synced is committed later, when all of it is written. */
+/* With `sync`, the commit waits until everything is written. */
 static int emit_frame(void *self, size_t worker, size_t index,
                       struct tkb_error *err)
 {
@@ -272,8 +275,8 @@ static int compare_ranked(const void *a, const void *b)
 }
 
 /*
- * The largest first, so that no thread is left with one in the end; but as they
- * come in, where a pull is fetching the bundle.
+ * The largest first, so that the threads end at about the same time. But in
+ * their order of arrival where a pull is still fetching the bundle.
  */
 static int order_frames(struct tkb_emitter *emitter, struct tkb_error *err)
 {

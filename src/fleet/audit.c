@@ -22,16 +22,16 @@ enum {
 
 struct auditor {
 	const struct tkb_remote_verify_options *options;
-	struct tkb_remote one;     /* the tier at hand */
+	struct tkb_remote one;     /* the tier that is verified */
 	bool is_shared;            /* the last one: what it lacks is missing */
 	struct tkb_digests named;  /* blobs of the tier's records */
 	struct tkb_digests stored; /* blobs that it lists */
-	unsigned failures;         /* in a row */
-	uint64_t steps_done;       /* records, and blobs that are listed */
-	uint64_t steps;            /* known so far */
+	unsigned failures;   /* in a row, of blobs that could not be read */
+	uint64_t steps_done; /* records, and blobs that are listed */
+	uint64_t steps;      /* how many are known so far */
 	struct tkb_remote_verify_report report;
-	struct tkb_error damage; /* the first */
-	struct tkb_error first;  /* other trouble */
+	struct tkb_error damage; /* the first damage */
+	struct tkb_error first;  /* the first other trouble */
 };
 
 static void auditor_close(struct auditor *auditor)
@@ -120,14 +120,19 @@ static int report_blob(struct auditor *auditor, enum tkb_remote_trouble trouble,
 	                    err);
 }
 
-/* Report a blob that cannot be read, and go on, unless the tier is away. */
+/*
+ * Report a blob that cannot be read, and go on, unless the tier is unavailable.
+ */
 static int report_unread(struct auditor *auditor, const char *ref,
                          const struct tkb_digest *digest,
                          const struct tkb_error *why, struct tkb_error *err)
 {
 	struct tkb_tier *tier = tier_of(auditor);
 
-	/* Any number may be refused or too large: that is not the tier's end. */
+	/*
+	 * Blobs that are refused or too large say nothing of the tier: only
+	 * failed connections count.
+	 */
 	auditor->failures += why->status == TKB_ERR_UNAVAILABLE;
 	if (tkb_fleet_is_final(why->status) ||
 	    auditor->failures == FAILURES_LIMIT)
@@ -227,7 +232,7 @@ static int check_record(struct auditor *auditor, const char *ref,
 	             ? check_bundle(auditor, record, &buffer, &why)
 	             : tkb_fail(&why, TKB_ERR_CORRUPT,
 	                        "its blob has another size");
-	/* A newer tkbundle may have a higher limit. */
+	/* Too large for us, but a newer tkbundle may have a higher limit. */
 	if (rc == TKB_ERR_TOO_LARGE)
 		rc = tkb_fail(&why, TKB_ERR_UNSUPPORTED, "%s", why.message);
 	if (rc == 0)

@@ -11,9 +11,9 @@
 enum {
 	CONNECTIONS = 4,
 	/*
-	 * A larger bundle is not copied if it is also larger than twice all
-	 * smaller ones together: so each byte is copied only a few times,
-	 * however often somebody pushes.
+	 * A bundle above this size is copied only if it is at most twice as
+	 * large as all smaller ones together: so each byte is copied only a few
+	 * times, however often somebody pushes.
 	 */
 	SMALL = 16 * 1024 * 1024
 };
@@ -65,7 +65,7 @@ static int drop_parts(struct tkb_remote *remote, const char *ref,
 
 	for (size_t i = 0; i < parts->count; i++) {
 		if (tkb_digest_equal(&parts->records[i]->digest, made))
-			continue; /* it already had all that the others have */
+			continue; /* one record has all that the others have */
 		rc = tkb_remote_drop(remote, ref, &parts->records[i]->digest,
 		                     err);
 		if (rc < 0)

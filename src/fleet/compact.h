@@ -14,7 +14,7 @@
 #include "fleet/records.h"
 
 enum {
-	TKB_RECORDS_LIMIT = 32 /* a ref of more is compacted */
+	TKB_RECORDS_LIMIT = 32 /* a ref with more records is compacted */
 };
 
 /*
@@ -26,9 +26,9 @@ TKB_NODISCARD int tkb_compact(struct tkb_remote *remote, const char *ref,
                               struct tkb_error *err);
 
 /*
- * The same if a push to a ref of `before` records made it have too many. The push
- * itself is done, so failures are left to the next one or to gc; only those of
- * memory and TKB_ERR_CANCELLED are returned.
+ * The same, if a push made a ref of `before` records exceed the limit. The push
+ * itself has succeeded, so failures are left to the next push or to gc; only
+ * TKB_ERR_NOMEM and TKB_ERR_CANCELLED are returned.
  */
 TKB_NODISCARD int tkb_compact_after_push(struct tkb_remote *remote,
                                          const char *ref, size_t before,

@@ -16,10 +16,10 @@ enum {
 	WHY_SIZE = 384
 };
 
-/* A value that all GPUs, or all kernels, have in common, if they do. */
+/* A value that all GPUs, or all kernels, may have in common. */
 struct fact {
 	char text[FACT_SIZE];  /* "" where nothing is known */
-	char other[FACT_SIZE]; /* "" where all agree */
+	char other[FACT_SIZE]; /* one that differs; "" where all agree */
 };
 
 struct expander {
@@ -32,7 +32,7 @@ struct expander {
 	struct fact arch; /* likewise */
 	struct fact kernel_arch;
 	struct fact kernel_version;
-	char no_gpu[WHY_SIZE];     /* why nothing is known of GPUs */
+	char no_gpu[WHY_SIZE];     /* why nothing is known about GPUs */
 	char no_kernels[WHY_SIZE]; /* likewise */
 };
 

@@ -33,7 +33,7 @@ struct item {
 	uint64_t age_s;
 };
 
-/* A blob of the tier at hand. */
+/* A blob of the tier that is cleaned. */
 struct stored {
 	struct tkb_digest digest;
 	uint64_t size;
@@ -44,7 +44,7 @@ struct collector {
 	struct tkb_remote *remote;
 	const struct tkb_remote_gc_options *options;
 	struct tkb_ref_names refs;
-	struct item *items; /* owned; at last the oldest first */
+	struct item *items; /* owned; when evicting, the oldest first */
 	size_t item_count;
 	size_t item_capacity;
 	/*
@@ -52,13 +52,13 @@ struct collector {
 	 * before may be fetching them.
 	 */
 	struct tkb_digests compacted;
-	bool has_lost_name; /* a record was damaged: nobody knows its blob */
+	bool has_lost_name;     /* a damaged record: its blob is not known */
 	struct tkb_error fault; /* of the first record that cannot be read */
 	struct stored *blobs;   /* owned; by digest */
 	size_t blob_count;
 	size_t blob_capacity;
 	uint64_t steps_done; /* refs, each twice, and blobs */
-	uint64_t steps;      /* known so far */
+	uint64_t steps;      /* how many are known so far */
 	struct tkb_remote_gc_report report;
 };
 
@@ -183,7 +183,10 @@ static void report_fault(struct collector *collector, const char *ref,
 		               ref, fault->message);
 }
 
-/* A damaged record cannot be read by anybody; one of another fault might be. */
+/*
+ * A damaged record is useless to everybody; after any other fault, somebody may
+ * be able to read it.
+ */
 static void note_faults(struct collector *collector, const char *ref,
                         const struct tkb_record_list *records)
 {

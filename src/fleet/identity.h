@@ -3,8 +3,8 @@
 #define TKB_FLEET_IDENTITY_H
 
 /*
- * What the records of a ref hold: each key, platform and device, and of what was
- * tuned each version, once.
+ * What the records of a ref hold, each once: key, platform and device, and of
+ * what was tuned the version.
  */
 
 #include "fleet/records.h"
@@ -24,14 +24,14 @@ struct tkb_identities {
 
 void tkb_identities_release(struct tkb_identities *identities);
 
-/* Those of all `records`, which must live as long. */
+/* List the entries of all `records`, which must outlive the list. */
 TKB_NODISCARD int tkb_identities_list(const struct tkb_record_list *records,
                                       struct tkb_identities *out,
                                       struct tkb_error *err);
 
 /*
- * Is it held? Of what was tuned: that version, or a newer one. One of which nobody
- * knows when it was written is older than others.
+ * Is the entry held? Of what was tuned: in this version, or a newer one. A
+ * version of unknown time is older than any other.
  */
 bool tkb_identities_have(const struct tkb_identities *identities,
                          const struct tkb_identity *wanted);

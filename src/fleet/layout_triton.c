@@ -29,7 +29,7 @@ struct pusher {
 	struct tkb_arena arena;    /* owns one entry's files */
 	struct values files;       /* the group file last */
 	struct tkb_push_report report;
-	struct tkb_error first; /* that is left out */
+	struct tkb_error first; /* of an entry that is left out */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -43,7 +43,10 @@ static bool may_be_written(const struct tkb_tier *tier)
 	return !tier->is_read_only && tier->backend->put_named != NULL;
 }
 
-/* Append what Triton's str.format() makes of `format`; false where it cannot.*/
+/*
+ * Append what Python's `format.format()` makes of `format`; false if Python
+ * would fail.
+ */
 static bool make_name(const char *format, const char *key, const char *file,
                       struct tkb_buf *out)
 {
@@ -155,9 +158,10 @@ static int pack(struct pusher *pusher, const char *cache_root,
 }
 
 /*
- * Has the entry before the same names in Triton's layout, which do not include the
- * device? Then only the first is pushed. Kernels of one key are neighbours, and so
- * are modules of one key, whose names differ between versions of Python.
+ * Would the entry get the same names in Redis as the one before it? Names do
+ * not tell devices, so only the first is pushed. Kernels of one key are
+ * neighbours, and so are modules of one key, whose file names differ between
+ * versions of Python.
  */
 static bool is_twin(const struct tkb_bundle *bundle, size_t index)
 {

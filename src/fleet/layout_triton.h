@@ -3,19 +3,20 @@
 #define TKB_FLEET_LAYOUT_TRITON_H
 
 /*
- * What stock Triton reads from Redis, where it is told to:
+ * What stock Triton reads from Redis, if its environment says:
  *
  *     TRITON_CACHE_MANAGER=triton.runtime.cache:RemoteCacheManager
  *     TRITON_REMOTE_CACHE_BACKEND=triton.runtime.cache:RedisRemoteCacheBackend
  *     TRITON_REDIS_HOST, TRITON_REDIS_PORT, TRITON_REDIS_KEY_FORMAT
  *
- * Each file is a value under "triton:{key}:{filename}", or what the URL's
+ * Each file is a value under "triton:{key}:{filename}", or as the URL's
  * `triton-key-format` says, in database 0. A kernel's files appear together.
  *
- * The group file is a dict, although Triton's own remote manager writes a
- * list: it takes both, and leaves what it read in its local cache, where its
- * file manager dies of a list. The paths in it, "/<key>/<name>", are nowhere:
- * to the file manager that is a miss, and to tkbundle a cache that was moved.
+ * The group file is written as a dict, although Triton's own remote manager
+ * writes a list. That manager accepts both, but keeps what it read in the local
+ * cache, and Triton's file manager fails on a list there. The paths in it,
+ * "/<key>/<name>", do not exist: the file manager takes that for a miss, and
+ * tkbundle for a cache that was moved.
  */
 
 #include <tkbundle/fleet.h>

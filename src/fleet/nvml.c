@@ -10,7 +10,10 @@ enum {
 	GPUS_LIMIT = 1024
 };
 
-/* Of nvml.h, which is not there where tkbundle is built, what is needed. */
+/*
+ * The parts of nvml.h that are needed here: that header is not available where
+ * tkbundle is built.
+ */
 struct nvml_device;
 
 /* Functions return 0, or what error_text() explains. */
@@ -83,14 +86,17 @@ static bool open_library(struct library *library, const char *path,
 		if (found == NULL)
 			return give_up(nvml, "NVML has no such function",
 			               functions[i].name);
-		/* ISO C has no other way from an object to a function. */
+		/*
+		 * ISO C cannot cast an object pointer to a function pointer:
+		 * copy it.
+		 */
 		memcpy((char *)library + functions[i].offset, &found,
 		       sizeof(found));
 	}
 	return true;
 }
 
-/* Did it work? */
+/* Note the failure if `status` is not 0. */
 static bool check(const struct library *library, int status,
                   struct tkb_nvml *nvml)
 {
@@ -162,7 +168,7 @@ int tkb_nvml_read(const char *path, struct tkb_nvml *out, struct tkb_error *err)
 	return ask(&library, path, out, err);
 }
 
-/* Is `gpu`, which is number `index`, one of the list? */
+/* Does the list of visible GPUs name `gpu`, which is number `index`? */
 static bool is_listed(const char *list, const struct tkb_gpu *gpu, size_t index)
 {
 	while (*list != '\0') {
@@ -180,7 +186,7 @@ static bool is_listed(const char *list, const struct tkb_gpu *gpu, size_t index)
 	return false;
 }
 
-/* Are all of the list UUIDs, or indices in NVML's order? */
+/* Are all items UUIDs, or indices that CUDA counts as NVML does? */
 static bool can_be_understood(const char *list)
 {
 	const char *order = getenv("CUDA_DEVICE_ORDER");

@@ -27,7 +27,7 @@ struct tkb_nvml {
 	struct tkb_gpu *gpus; /* owned; in the order of their PCI bus */
 	size_t gpu_count;
 	char driver[TKB_NVML_TEXT_SIZE]; /* "580.65.06" */
-	char why[256]; /* it says nothing: the reason, a sentence */
+	char why[256]; /* where nothing is known: the reason */
 };
 
 void tkb_nvml_release(struct tkb_nvml *nvml);

@@ -74,13 +74,13 @@ static int fetch_header(struct tkb_tier *tier, struct peek *peek, size_t limit,
 			return rc;
 		rc = tkb_frame_measure(tkb_buf_bytes(&peek->bytes), &packed,
 		                       &size, err);
-		/* If it is cut short, opening it reports that. */
+		/* A start that is too short is reported when it is opened. */
 		if (rc != TKB_MISS || peek->wanted == limit)
 			return rc < 0 ? rc : 0;
 	}
 }
 
-/* The record has the manifest's digest, so no other one is accepted. */
+/* Open it; the manifest must have the digest that the record says. */
 static int open_header(struct tkb_tier *tier, const struct tkb_record *record,
                        struct tkb_bundle **out, struct tkb_error *err)
 {

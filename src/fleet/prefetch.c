@@ -9,7 +9,7 @@
 #include "format/reader.h"
 
 enum {
-	/* In memory of each blob, where many are kept. */
+	/* Bytes of each blob that stay in memory, where many blobs are kept. */
 	SMALL_MEMORY = 256 * 1024
 };
 
@@ -36,7 +36,7 @@ struct tkb_prefetch {
 	pthread_mutex_t lock;       /* of all below */
 	pthread_cond_t changed;
 	struct blob_fetch *items; /* owned; `request.count` */
-	size_t next;              /* the first that nobody fetches yet */
+	size_t next;              /* the next one to fetch */
 	size_t dropped;           /* how many were dropped */
 	bool is_closing;
 	struct fetcher *fetchers; /* owned */

@@ -29,7 +29,7 @@ struct tkb_prefetch_start {
 	const struct tkb_digest *blobs; /* kept by reference */
 	size_t count;
 	size_t connections;
-	bool keeps_all; /* nothing is dropped: fetch as fast as it comes */
+	bool keeps_all; /* nothing is dropped: do not wait for room */
 };
 
 TKB_NODISCARD int tkb_prefetch_open(const struct tkb_prefetch_start *request,

@@ -29,9 +29,9 @@
 enum {
 	DEFAULT_CONNECTIONS = 4,
 	CONNECTIONS_LIMIT = 16,
-	/* To check what is present takes at most so long, */
+	/* Time for checking what is present: at most so long, */
 	CHECK_MS = 2000,
-	/* and no more than such a part of the time that is left. */
+	/* and at most one part in so many of the remaining time. */
 	CHECK_SHARE = 4
 };
 
@@ -41,20 +41,20 @@ struct puller {
 	struct tkb_remote *remote;
 	const char *ref;
 	const char *root;
-	struct tkb_emit_options options; /* as each bundle is emitted */
-	struct tkb_watch emit_watch;     /* of those */
+	struct tkb_emit_options options; /* for the emit of each bundle */
+	struct tkb_watch emit_watch;     /* of these options */
 	const struct tkb_timed *timed;
 	const struct tkb_remote_attachment *attachment;
 	const struct tkb_watch *watch; /* the caller's, with its deadline */
-	pthread_mutex_t watch_lock;    /* one of our threads at a time */
+	pthread_mutex_t watch_lock;    /* one thread at a time calls it */
 	size_t connections;
 	struct tkb_record_list records;
-	struct tkb_keys keys;       /* that are asked for */
+	struct tkb_keys keys;       /* those asked for */
 	struct tkb_pull_plan *plan; /* owned */
 	struct tkb_choice *choices; /* owned */
-	struct tkb_digest *blobs;   /* owned; of the choices */
-	uint64_t done;              /* bytes of blobs that are emitted */
-	uint64_t size;              /* of the one at work */
+	struct tkb_digest *blobs;   /* owned; those of the choices */
+	uint64_t done;              /* bytes of the blobs emitted so far */
+	uint64_t size;              /* of the blob that is being emitted */
 	uint64_t total;             /* of all */
 	uint64_t told;              /* reported progress never goes back */
 	struct tkb_pull_report report;
@@ -77,7 +77,10 @@ static void report_result(void *self, const struct tkb_result *result)
 {
 	struct puller *puller = self;
 
-	/* All keys were found; a bundle that lacks one is told of as damaged. */
+	/*
+	 * All keys were found in records: a bundle that lacks its key is
+	 * damaged.
+	 */
 	if (result->outcome == TKB_OUTCOME_MISSING)
 		return;
 	(void)pthread_mutex_lock(&puller->watch_lock);
@@ -85,7 +88,7 @@ static void report_result(void *self, const struct tkb_result *result)
 	(void)pthread_mutex_unlock(&puller->watch_lock);
 }
 
-/* An emit counts the bytes of files, a pull those of blobs. */
+/* Emits count bytes of files; a pull counts bytes of blobs. */
 static void report_progress(void *self, uint64_t done, uint64_t total)
 {
 	struct puller *puller = self;
@@ -138,7 +141,7 @@ static void add_rest(struct tkb_pull_report *sum,
 	sum->failed_count += part->failed_count;
 	sum->damaged_count += part->damaged_count;
 	sum->unsafe_count += part->unsafe_count;
-	/* Entries that were present before are counted by the plan. */
+	/* The plan counts entries that were present before. */
 	if (part->present_count > known)
 		sum->present_count += part->present_count - known;
 }
@@ -292,7 +295,10 @@ static uint32_t check_ms(const struct tkb_timed *timed)
 	return part_ms < CHECK_MS ? (uint32_t)part_ms : CHECK_MS;
 }
 
-/* Running out of time for this does not fail a pull of what looks whole. */
+/*
+ * Check what is present. A pull of what looks whole does not fail because the
+ * time for that is over.
+ */
 static int check_present(struct puller *puller, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
@@ -307,7 +313,10 @@ static int check_present(struct puller *puller, struct tkb_error *err)
 	return rc < 0 ? tkb_fail_as(err, rc, &fault) : rc;
 }
 
-/* Repeat while blobs fail, and other records hold their entries. */
+/*
+ * Fetch what is missing; again, while blobs fail and other records hold their
+ * entries.
+ */
 static int pull_missing(struct puller *puller, struct tkb_error *err)
 {
 	struct tkb_pull_report *report = &puller->report;
@@ -339,7 +348,7 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	return rc;
 }
 
-/* Stamp the records as used. A remote that refuses that is no failure. */
+/* Stamp the records as used. A remote may refuse that. */
 static void stamp_records(struct puller *puller)
 {
 	const struct tkb_record_list *records = &puller->records;
@@ -352,7 +361,7 @@ static void stamp_records(struct puller *puller)
 	}
 }
 
-/* Those of most entries first: fewer blobs are needed then. */
+/* Records of many entries first: then fewer blobs are needed. */
 static int compare_records(const void *a, const void *b)
 {
 	const struct tkb_record *left = a;
@@ -441,7 +450,7 @@ size_t tkb_pull_connections(const struct tkb_pull_options *options)
 	                                                : CONNECTIONS_LIMIT;
 }
 
-/* Read the ref, and list what is wanted of it. */
+/* Read the ref, and plan what to get of it. */
 static int prepare(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_pull_plan_request request = {
@@ -474,7 +483,7 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	               : 0;
 }
 
-/* Note how long entries took. They are as good where that cannot be written. */
+/* Keep the compile times of entries. A failure to write them is harmless. */
 static int note_times(const struct puller *puller, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_times_release) struct tkb_times times = { 0 };

@@ -2,7 +2,7 @@
 #ifndef TKB_FLEET_PULL_H
 #define TKB_FLEET_PULL_H
 
-/* What the ways to pull share. */
+/* Shared by the ways to pull. */
 
 #include <tkbundle/fleet.h>
 
@@ -19,9 +19,9 @@ TKB_NODISCARD int tkb_pull_records(struct tkb_remote *remote, const char *ref,
                                    struct tkb_error *err);
 
 /*
- * Copy a caller's options and what they point to, and begin its deadline:
- * `out` points to `emit`, whose watch is that of `timed` and which has no
- * deadline of its own. Checks the report (may be NULL) that is to be filled.
+ * Copy a caller's options and what they point to, and begin its deadline. `out`
+ * points to `emit`, which has the watch of `timed` and no deadline of its own.
+ * Checks the report (may be NULL) that will be filled.
  */
 TKB_NODISCARD int tkb_pull_options_read(struct tkb_pull_options *out,
                                         struct tkb_emit_options *emit,
@@ -30,11 +30,11 @@ TKB_NODISCARD int tkb_pull_options_read(struct tkb_pull_options *out,
                                         const struct tkb_pull_report *report,
                                         struct tkb_error *err);
 
-/* A damaged record, or else one that could not be read; or NULL. */
+/* The first damaged record, else the first that could not be read; or NULL. */
 const struct tkb_record_fault *tkb_pull_fault(
 	const struct tkb_record_list *list);
 
-/* Let `first`, where it says nothing yet, say that a blob of `ref` is gone. */
+/* If `first` is still empty, let it say that a blob of `ref` is gone. */
 void tkb_pull_note_gone(struct tkb_error *first, const char *ref);
 
 /* How many blobs are fetched at once. */

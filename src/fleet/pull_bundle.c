@@ -98,7 +98,7 @@ int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
 	rc = tkb_launchers_options_read(&own, chosen, err);
 	if (rc < 0)
 		return rc;
-	/* Then there are none, and nothing need be fetched. */
+	/* There are no launchers then, and nothing to fetch. */
 	if (!own.is_enabled && tkb_is_disabled())
 		return tkb_launchers_open(NULL, cache_root, &own, out, err);
 	pulled = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);

@@ -13,7 +13,7 @@
 
 #define NS_PER_MS ((uint64_t)1000000)
 
-/* Has the record anything that is present, and whose bytes nobody checked? */
+/* Has the record anything that is present, but whose bytes were not checked? */
 static bool is_unchecked(const struct tkb_pull_plan *plan,
                          const struct tkb_record *record)
 {
@@ -73,7 +73,7 @@ static int check_record(struct tkb_pull_plan *plan,
 	return rc;
 }
 
-/* Has the root all that the record has for it, written or verified? */
+/* Is everything that the record has for this root written or verified? */
 static bool is_whole(const struct tkb_pull_plan *plan,
                      const struct tkb_record *record,
                      const struct tkb_root *root)
@@ -81,7 +81,7 @@ static bool is_whole(const struct tkb_pull_plan *plan,
 	struct tkb_pull_walk walk = { .plan = plan, .record = record };
 
 	while (tkb_pull_walk_next(&walk)) {
-		/* Others go into another root, or fit another machine. */
+		/* Others go to another root, or do not fit this machine. */
 		if (tkb_pull_plan_root(plan, walk.entry->tree, walk.device) ==
 		            root &&
 		    tkb_platform_fits(walk.entry->platform, &plan->here) &&
@@ -91,7 +91,7 @@ static bool is_whole(const struct tkb_pull_plan *plan,
 	return true;
 }
 
-/* Mark the bundle in each root where all that it has for it is whole. */
+/* Mark the bundle in each root where all that it has for the root is whole. */
 static void mark_whole(const struct tkb_pull_plan *plan,
                        const struct tkb_record *record)
 {
@@ -165,7 +165,7 @@ int tkb_pull_plan_check(struct tkb_pull_plan *plan, struct tkb_remote *remote,
 	tkb_remote_attach_watch(&attachment, remote, &brief);
 	rc = check_records(plan, remote, err);
 	tkb_remote_detach_watch(&attachment);
-	/* A tier that did not answer now may still have what is missing. */
+	/* A tier that did not answer here may still give what is missing. */
 	for (size_t i = 0; i < remote->tier_count; i++)
 		remote->tiers[i].is_unreachable = was_unreachable[i];
 	for (size_t i = 0; i < plan->place_count; i++)

@@ -7,7 +7,7 @@
 #include "emit/inspect.h"
 #include "emit/stage.h"
 
-/* Was all of bundle `id` written or verified in the root since boot? */
+/* Is bundle `id` marked as trusted in the root? */
 static bool is_marked(const struct tkb_root *root, const struct tkb_digest *id)
 {
 	struct tkb_stage stage;
@@ -52,8 +52,8 @@ static void find_trusted(const struct tkb_pull_plan *plan)
 }
 
 /*
- * Is a whole entry there, of any kind that a record gives it? One record that
- * lies of the kind makes no whole entry missing.
+ * Is a whole entry there, of any kind that a record gives it? If one record has
+ * the wrong kind, another one's still counts.
  */
 static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
                        const struct tkb_pull_place *place, bool *is_intact,
@@ -81,7 +81,9 @@ static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
 	return 0;
 }
 
-/* As an emit does, which reports what cannot be inspected. */
+/*
+ * If the place cannot be inspected, leave it to the emit, which reports that.
+ */
 static int inspect_place(struct tkb_pull_plan *plan,
                          struct tkb_pull_place *place, struct tkb_error *err)
 {
@@ -95,7 +97,7 @@ static int inspect_place(struct tkb_pull_plan *plan,
 	place->is_coming = false;
 	if (root == NULL)
 		return 0;
-	/* What a unit holds, its bundle tells: see pull_check.c. */
+	/* Only its bundle knows a unit's files: see pull_check.c. */
 	if (place->tree != NULL)
 		is_intact = fstatat(root->fd, place->name, &status,
 		                    AT_SYMLINK_NOFOLLOW) == 0;
@@ -118,7 +120,7 @@ int tkb_pull_plan_inspect(struct tkb_pull_plan *plan, struct tkb_error *err)
 		                    err);
 	if (rc < 0)
 		return rc;
-	/* Also where there is no root of kernels yet. */
+	/* Trees are inspected even if there is no cache yet. */
 	rc = tkb_roots_add_trees(options->trees, options->tree_count, false,
 	                         &plan->roots, &plan->named, err);
 	if (rc < 0)

@@ -29,7 +29,7 @@ static bool is_target_wanted(const struct tkb_emit_options *options,
 	return false;
 }
 
-/* Did the caller say where it goes? */
+/* Did the caller give a folder for its tree? */
 static bool has_root(const struct tkb_pull_plan *plan, const char *tree)
 {
 	const struct tkb_emit_options *options = plan->request.options;
@@ -43,7 +43,7 @@ static bool has_root(const struct tkb_pull_plan *plan, const char *tree)
 	return false;
 }
 
-/* Do the options ask for it, on whatever platform? */
+/* Do the options ask for the entry, whatever its platform? */
 static bool is_entry_asked_for(const struct tkb_pull_plan *plan,
                                const struct tkb_record_entry *entry)
 {
@@ -61,7 +61,7 @@ static bool is_entry_wanted(const struct tkb_pull_plan *plan,
 	       tkb_platform_fits(entry->platform, &plan->here);
 }
 
-/* Does the ref speak of more than one device? */
+/* Does the ref have entries of more than one device? */
 static bool has_several_devices(const struct tkb_record_list *records)
 {
 	bool has_any = false;
@@ -86,7 +86,7 @@ static bool has_several_devices(const struct tkb_record_list *records)
 	return false;
 }
 
-/* Is a bundle of an Inductor's cache? */
+/* Is one of the bundles of an Inductor cache? */
 static bool has_layout(const struct tkb_record_list *records)
 {
 	for (size_t i = 0; i < records->count; i++) {
@@ -96,7 +96,10 @@ static bool has_layout(const struct tkb_record_list *records)
 	return false;
 }
 
-/* All bundles of a ref go into one layout, whichever of them is fetched. */
+/*
+ * All bundles of a ref are emitted in one layout, whichever of them are
+ * fetched.
+ */
 static int choose_layout(struct tkb_pull_plan *plan, struct tkb_error *err)
 {
 	const struct tkb_emit_options *options = plan->request.options;
@@ -155,7 +158,10 @@ static int compare_places(const void *a, const void *b)
 	return (left->device > right->device) - (left->device < right->device);
 }
 
-/* Modules and what was tuned have a platform, and only kernels a target. */
+/*
+ * The kind, as far as a record tells: modules and what was tuned have a
+ * platform, kernels a target.
+ */
 static enum tkb_kind kind_of(const struct tkb_record_entry *entry)
 {
 	if (entry->platform[0] != '\0' && !tkb_gpu_is_platform(entry->platform))
@@ -193,7 +199,7 @@ static int add_places(struct tkb_pull_plan *plan,
 	return rc;
 }
 
-/* Another record has the same place. */
+/* Two records have an entry for one place. */
 static void merge_places(struct tkb_pull_place *place,
                          const struct tkb_pull_place *other)
 {
@@ -312,7 +318,7 @@ bool tkb_pull_walk_next(struct tkb_pull_walk *walk)
 		walk->next_device = 0;
 	}
 	walk->device = walk->devices[walk->next_device++];
-	/* Of one key there may be an entry for each platform. */
+	/* One key may have an entry for each platform. */
 	walk->place =
 		tkb_platform_fits(walk->entry->platform, &walk->plan->here)
 			? find_place(walk->plan, walk->entry->key, walk->device)

@@ -25,9 +25,8 @@ struct tkb_pull_plan_request {
 	const char *cache_root;
 	const struct tkb_emit_options *options; /* kept by reference; its keys
 	                                           are whole */
-	const struct tkb_record_list *records;  /* likewise; the first record
-	                                           that brings something is
-	                                           chosen */
+	/* Kept by reference, too. The first record that suits is chosen. */
+	const struct tkb_record_list *records;
 };
 
 /* Where an entry goes. Under Triton's layout all devices are one. */
@@ -36,19 +35,18 @@ struct tkb_pull_place {
 	const char *tree; /* of a unit, else NULL */
 	const char *name; /* likewise: its path in the tree */
 	uint32_t device;
-	unsigned kinds;  /* a bit for each that a record gives it */
+	unsigned kinds;  /* one bit for each kind that a record gives it */
 	bool is_trusted; /* written or verified here since boot */
-	bool is_bad;     /* not what its record's bundle says */
+	bool is_bad;     /* differs from what its record's bundle says */
 	bool is_present;
-	bool is_coming; /* with a record that was chosen */
-	struct tkb_version
-		version; /* the newest that fits, of what was tuned */
+	bool is_coming;             /* a chosen record has it */
+	struct tkb_version version; /* of what was tuned: the newest */
 };
 
 struct tkb_pull_plan {
 	struct tkb_pull_plan_request request;
-	enum tkb_layout layout;       /* of all bundles: not TKB_LAYOUT_AUTO */
-	struct tkb_roots roots;       /* those that are there; and all trees' */
+	enum tkb_layout layout; /* of all bundles: not TKB_LAYOUT_AUTO */
+	struct tkb_roots roots; /* existing ones of the cache, and all trees */
 	struct tkb_named_root *named; /* owned; of the trees */
 	struct tkb_loader loader;
 	struct tkb_gpu_here here;      /* asked where something was tuned */
@@ -76,8 +74,8 @@ struct tkb_pull_walk {
 	const struct tkb_record *record;
 	const struct tkb_record_entry *entry;
 	uint32_t device;
-	struct tkb_pull_place *place; /* NULL: no such place is wanted */
-	size_t entry_count;           /* of those that were reached */
+	struct tkb_pull_place *place; /* NULL: not wanted */
+	size_t entry_count;           /* among the places reached so far */
 	const uint32_t *devices;
 	size_t device_count;
 	size_t next_device;
@@ -85,41 +83,41 @@ struct tkb_pull_walk {
 
 bool tkb_pull_walk_next(struct tkb_pull_walk *walk);
 
-/* Is the entry an older version of what goes to `place` (may be NULL)? */
+/* Is the entry an older version than `place` (may be NULL) is to have? */
 bool tkb_pull_is_old(const struct tkb_pull_place *place,
                      const struct tkb_record_entry *entry);
 
 /*
- * Set `out`, which has room for all entries of the record, for those that are older
- * versions. Is there one?
+ * Set `out`, which has room for all entries of the record, for those that are
+ * older versions. Returns whether there is one.
  */
 bool tkb_pull_plan_list_old(const struct tkb_pull_plan *plan,
                             const struct tkb_record *record, bool *out);
 
 /*
- * The root of the tree called `tree`, or for NULL the one that `device` has in the
- * cache; NULL if it is not there.
+ * The root of tree `tree`, or, if that is NULL, of `device` in the cache. NULL
+ * if it does not exist.
  */
 const struct tkb_root *tkb_pull_plan_root(const struct tkb_pull_plan *plan,
                                           const char *tree, uint32_t device);
 
-/* Look, in pull_inspect.c, what is in the cache. */
+/* Find out what is in the cache (pull_inspect.c). */
 TKB_NODISCARD int tkb_pull_plan_inspect(struct tkb_pull_plan *plan,
                                         struct tkb_error *err);
 
 /*
- * Remove what dead emits left in the roots that are there: where all is there,
- * no emit comes that would.
+ * Remove the stages of dead emits in existing roots: where nothing is missing,
+ * no emit follows that would.
  */
 void tkb_pull_plan_clean(const struct tkb_pull_plan *plan);
 
 /*
- * In pull_check.c, hold the bytes of what is present, and was not written or
- * verified here since boot, against what the records' bundles say of them, as an
- * emit does: what differs is not present. Of each bundle only the manifest is
- * read; where it cannot be had, what looks whole stays present. After `limit_ms`,
- * or where the remote's watch says so, it ends with TKB_ERR_CANCELLED: what was
- * not checked by then stays present, too.
+ * Compare what is present, and was not written or verified since boot, with the
+ * manifests of the records' bundles, as an emit does (pull_check.c). What
+ * differs counts as missing. Of each bundle only the manifest is fetched; if
+ * that fails, what looks whole stays present. After `limit_ms`, or if the
+ * remote's watch cancels, it ends with TKB_ERR_CANCELLED, and what was not
+ * checked by then stays present.
  */
 TKB_NODISCARD int tkb_pull_plan_check(struct tkb_pull_plan *plan,
                                       struct tkb_remote *remote,
@@ -128,24 +126,27 @@ TKB_NODISCARD int tkb_pull_plan_check(struct tkb_pull_plan *plan,
 /* A record that is to be fetched. */
 struct tkb_choice {
 	size_t record;
-	size_t place_count;   /* that it fills */
-	size_t missing_count; /* of those, and no earlier one brings them */
+	size_t place_count;   /* places that it fills */
+	size_t missing_count; /* those that no earlier choice brings */
 };
 
-/* What record `index` fills; with `marks`, its places count as coming. */
+/*
+ * Which places would record `index` fill? With `marks`, they are marked as
+ * coming.
+ */
 struct tkb_choice tkb_pull_plan_weigh(struct tkb_pull_plan *plan, size_t index,
                                       bool marks);
 
 /*
- * Choose records, each at most once in the life of the plan; `out` has room for
- * all. How many?
+ * Choose records to fetch, each at most once in the life of the plan. `out` has
+ * room for all records. Returns how many were chosen.
  */
 size_t tkb_pull_plan_choose(struct tkb_pull_plan *plan, struct tkb_choice *out);
 
-/* How many places had a whole entry when they were inspected last? */
+/* How many places had a whole entry at the last inspection? */
 size_t tkb_pull_plan_present(const struct tkb_pull_plan *plan);
 
-/* Does the record hold anything that is wanted, here or not? */
+/* Does the record have anything that is wanted, present or not? */
 bool tkb_pull_plan_uses(const struct tkb_pull_plan *plan, size_t record);
 
 #endif

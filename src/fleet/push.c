@@ -20,8 +20,8 @@
 
 /*
  * Two requests tell what the ref holds: its records, and whether their blobs
- * are still there. Whatever else the cache has is packed and always uploaded: a
- * blob that was there a moment ago may have been removed by a clean-up since.
+ * are still there. Everything else in the cache is packed and always uploaded,
+ * even if its blob exists: a clean-up may be about to remove that.
  */
 
 enum {
@@ -38,16 +38,16 @@ struct pusher {
 	struct tkb_record_list records;
 	struct tkb_identities held;
 	struct tkb_cache *cache; /* owned */
-	struct tkb_pick *picks;  /* owned; what the ref lacks */
+	struct tkb_pick *picks;  /* owned; what the ref does not have */
 	size_t pick_count;
 	size_t pick_capacity;
 	struct tkb_times *times;      /* owned; NULL: none is known */
-	struct tkb_versions versions; /* of what was tuned here */
-	struct tkb_watch upload;      /* is told of what goes up */
-	uint64_t uploaded;            /* bytes, of the blobs before */
-	uint64_t uploading;           /* of this one */
+	struct tkb_versions versions; /* versions of what was tuned here */
+	struct tkb_watch upload;      /* hears of uploaded bytes */
+	uint64_t uploaded;            /* bytes of the blobs before */
+	uint64_t uploading;           /* bytes of this blob */
 	struct tkb_push_report report;
-	struct tkb_error first; /* that is left out */
+	struct tkb_error first; /* first entry that is left out */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -61,8 +61,8 @@ static void pusher_close(struct pusher *pusher)
 }
 
 /*
- * Drop the records whose blob is gone. Only the last tier that may be written
- * is asked, which the whole fleet shares: nearer ones are filled on demand.
+ * Drop the records whose blob is gone. Only the last writable tier is asked:
+ * the whole fleet shares that one, and nearer tiers are filled on demand.
  */
 static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 {
@@ -88,8 +88,8 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 }
 
 /*
- * Which version of what was tuned lies in the cache? One that cannot be read, or
- * changes meanwhile, is left to those who pack it.
+ * Find the version of a tuned unit in the cache. One that cannot be read, or is
+ * changing, is left to the packer to report.
  */
 static int find_version(struct pusher *pusher,
                         const struct tkb_scanned_entry *found,
@@ -178,7 +178,7 @@ static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 	return 0;
 }
 
-/* Find what the cache has and the ref lacks. */
+/* Find what the cache has and the ref does not. */
 static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 {
 	const struct tkb_collect_options *options = &pusher->options;
@@ -199,7 +199,7 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 	return report_left_out(pusher, err);
 }
 
-/* Progress of one blob, behind that of the blobs before it. */
+/* Report progress of one blob, added to that of the blobs before. */
 static void report_upload(void *self, uint64_t done, uint64_t total)
 {
 	struct pusher *pusher = self;
@@ -251,19 +251,19 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	return rc;
 }
 
-/* What is too large for one blob is halved. */
+/* Push all; picks that are too large for one blob are halved. */
 static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 {
 	size_t size = pusher->pick_count;
 	size_t done = 0;
 	int rc;
 
-	/* Kernels without times are as good. */
+	/* Compile times are optional: ignore failures. */
 	if (pusher->root != NULL &&
 	    tkb_times_open(pusher->root, &pusher->times, NULL) == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 
-	/* The picks have taken the caller's choice into account. */
+	/* The picks were chosen by the caller's filter already. */
 	pusher->options.keys = NULL;
 	pusher->options.key_count = 0;
 	pusher->options.has_device = false;
@@ -273,7 +273,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 		rc = push_part(pusher, pusher->picks + done, size, err);
 		if (rc == TKB_ERR_TOO_LARGE && size > 1) {
 			size = (size + 1) / 2;
-			/* They have been reported already. */
+			/* Entries that are left out were reported already. */
 			pusher->watch.on_result = NULL;
 			continue;
 		}
@@ -285,7 +285,8 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 }
 
 /*
- * What is pushed again is in use, even where those who pull may not stamp it.
+ * Stamp records whose entries were pushed again: they are in use, even if no
+ * reader may stamp them.
  */
 static void stamp_records(const struct pusher *pusher)
 {
@@ -332,9 +333,9 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 }
 
 /*
- * Wait until no other push of this cache goes on: two that begin at once would
- * both upload all that is new. Nothing depends on it, so where there are no locks
- * on folders, or somebody keeps this one, it is done without.
+ * Wait for another push of this cache: two that begin at once would both upload
+ * what is new. This only saves work: where folders cannot be locked, or another
+ * process keeps the lock, the push goes on without.
  */
 static int lock_cache(const struct pusher *pusher, int *lock_out,
                       struct tkb_error *err)
@@ -368,7 +369,7 @@ static int push_bundles(struct pusher *pusher,
 	pusher->upload = *options->collect->watch;
 	pusher->watch = *options->collect->watch;
 	pusher->options.watch = &pusher->watch;
-	/* Progress is that of the upload; to pack is none of it. */
+	/* Progress counts uploaded bytes, not packing. */
 	if (!options->collect->is_dry_run)
 		pusher->watch.on_progress = NULL;
 	rc = lock_cache(pusher, &lock, err);

@@ -2,16 +2,16 @@
 #ifndef TKB_FLEET_PUSH_H
 #define TKB_FLEET_PUSH_H
 
-/* What those share that bring a bundle into a ref. */
+/* Shared by the functions that add a bundle to a ref. */
 
 #include <tkbundle/fleet.h>
 
 #include "remote/remote.h"
 
 /*
- * The bundle in `buffer`, which has `entry_count` entries and is verified, becomes
- * part of the ref, and the ref is compacted. What the ref has already, byte for
- * byte, is not uploaded. Adds to `report`.
+ * Add the verified bundle in `buffer`, which has `entry_count` entries, to the
+ * ref, and compact the ref. A bundle that the ref already has, byte for byte,
+ * is not uploaded. Adds to `report`.
  */
 TKB_NODISCARD int tkb_push_whole(struct tkb_remote *remote, const char *ref,
                                  struct tkb_blob_buffer *buffer,

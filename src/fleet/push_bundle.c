@@ -13,7 +13,10 @@ enum {
 	CHUNK = 1024 * 1024
 };
 
-/* The source may be read once only, and must not change in between. */
+/*
+ * Copy it: a source may be readable only once, and must not change between the
+ * check and the upload.
+ */
 static int copy_source(const struct tkb_source *source,
                        struct tkb_blob_buffer *out, struct tkb_error *err)
 {
@@ -33,7 +36,7 @@ static int copy_source(const struct tkb_source *source,
 	return rc;
 }
 
-/* Verify the bundle, which is no progress of the upload, and count entries. */
+/* Verify the bundle, without progress, and count its entries. */
 static int check_bundle(struct tkb_blob_buffer *buffer,
                         const struct tkb_watch *watch, uint64_t *count_out,
                         struct tkb_error *err)
@@ -60,9 +63,9 @@ static int check_bundle(struct tkb_blob_buffer *buffer,
 }
 
 /*
- * Is blob `digest` there, and named by a record of the ref? The record is
- * stamped as used first: then a clean-up that begins later leaves both alone,
- * and one that was faster has removed one of them. If in doubt, it is not there.
+ * Does the blob exist, and does a record of the ref name it? The record is
+ * stamped as used first. Then a clean-up that begins later keeps both, and one
+ * that began before has removed one of them. In doubt the answer is no.
  */
 static bool is_present(struct tkb_remote *remote, const char *ref,
                        const struct tkb_record_list *records,

@@ -5,7 +5,7 @@
 #include "fleet/push.h"
 #include "fleet/push_session.h"
 
-/* Pack into `buffer`, which is no progress of the upload. */
+/* Pack into `buffer`, without progress. */
 static int pack(const char *cache_root, const struct tkb_push_options *options,
                 const struct tkb_collect_selection *selection,
                 struct tkb_blob_buffer *buffer,

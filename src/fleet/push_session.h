@@ -2,7 +2,7 @@
 #ifndef TKB_FLEET_PUSH_SESSION_H
 #define TKB_FLEET_PUSH_SESSION_H
 
-/* What all ways to push have in common: how they begin, upload and end. */
+/* How each way to push begins, uploads and ends. */
 
 #include <tkbundle/fleet.h>
 
@@ -37,8 +37,8 @@ TKB_NODISCARD int tkb_push_session_read(struct tkb_push_session *session,
                                         struct tkb_error *err);
 
 /*
- * The same, and let the remote end its work with the push. TKB_MISS where
- * tkbundle is disabled; then the report is all zeros.
+ * The same, and attach the session's watch to the remote. TKB_MISS if tkbundle
+ * is disabled; then the report is all zeros.
  */
 TKB_NODISCARD int tkb_push_session_begin(struct tkb_push_session *session,
                                          struct tkb_remote *remote,
@@ -47,8 +47,8 @@ TKB_NODISCARD int tkb_push_session_begin(struct tkb_push_session *session,
                                          struct tkb_error *err);
 
 /*
- * Fill the report where `rc` is 0. Returns `rc`; where it was the deadline that
- * ended the push, says so.
+ * End the push: fill the report if `rc` is 0, and return `rc`. If the deadline
+ * ended the push, `err` says so.
  */
 TKB_NODISCARD int tkb_push_session_end(struct tkb_push_session *session, int rc,
                                        const struct tkb_push_report *done,
@@ -56,9 +56,9 @@ TKB_NODISCARD int tkb_push_session_end(struct tkb_push_session *session, int rc,
                                        struct tkb_error *err);
 
 /*
- * Upload the bundle in `buffer`, then add its record, with `facts` (may be NULL),
- * whose digest goes to `record_out` (may be NULL). `watch` (may be NULL) is told of the bytes that
- * have gone up.
+ * Upload the bundle in `buffer`, then add its record with `facts` (may be
+ * NULL). The record's digest goes to `record_out` (may be NULL). `watch` (may
+ * be NULL) hears of uploaded bytes.
  */
 TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                                 struct tkb_blob_buffer *buffer,

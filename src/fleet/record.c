@@ -96,7 +96,7 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	const struct tkb_versions *versions =
 		facts != NULL ? facts->versions : NULL;
 	const size_t count = tkb_bundle_entry_count(bundle);
-	/* They stand last. */
+	/* Units come last. */
 	const bool has_units =
 		count != 0 &&
 		tkb_bundle_entry(bundle, count - 1)->kind == TKB_KIND_UNIT;
@@ -237,7 +237,7 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 	return rc;
 }
 
-/* What is read of a record besides what stays. */
+/* What is read of a record only to check it. */
 struct reading {
 	struct tkb_record record;
 	const char *format;
@@ -307,7 +307,7 @@ static int check_units(const struct reading *reading, struct tkb_error *err)
 	return rc;
 }
 
-/* There is one for each entry, and at least one is known. */
+/* There is one time for each entry, and at least one is not 0. */
 static int check_times(const struct reading *reading, struct tkb_error *err)
 {
 	const struct tkb_record *record = &reading->record;

@@ -43,7 +43,7 @@ struct tkb_record_entry {
 	struct tkb_version version; /* of what was tuned */
 };
 
-/* What the records' writer knows besides the bundle. */
+/* What goes into a record beside the bundle's own data. */
 struct tkb_record_facts {
 	const struct tkb_times *times;       /* sorted; NULL: none is known */
 	const struct tkb_versions *versions; /* likewise */
@@ -70,8 +70,8 @@ struct tkb_record {
 void tkb_record_release(struct tkb_record *record);
 
 /*
- * Append the record of `bundle`, whose bytes are the blob `digest`, with what
- * `facts` (may be NULL) tell of its entries.
+ * Append the record of `bundle`, whose blob has `digest`, with `facts` (may be
+ * NULL) about its entries.
  */
 TKB_NODISCARD int tkb_record_write(const struct tkb_bundle *bundle,
                                    const struct tkb_digest *digest,
@@ -90,8 +90,8 @@ TKB_NODISCARD int tkb_record_add_times(const struct tkb_record *record,
                                        struct tkb_error *err);
 
 /*
- * May a record that is TKB_ERR_CORRUPT be of a newer tkbundle, whose records have
- * other members? It is if it is JSON that names another version.
+ * May a record that fails with TKB_ERR_CORRUPT be of a newer tkbundle, whose
+ * records have other members? True if it is JSON with another version.
  */
 bool tkb_record_may_be_newer(struct tkb_bytes text);
 

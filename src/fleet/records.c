@@ -7,7 +7,7 @@
 #include "remote/remote.h"
 
 enum {
-	STAMP_S = 24 * 60 * 60 /* at least, between two stamps of a record */
+	STAMP_S = 24 * 60 * 60 /* between two stamps of a record, at least */
 };
 
 bool tkb_fleet_is_final(int rc)
@@ -185,7 +185,7 @@ int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
 	return rc;
 }
 
-/* Add the marked records again that are no holes. */
+/* Add the marked records again whose blob is there after all. */
 static int restore_filled(struct tkb_remote *remote, const char *ref,
                           const struct tkb_record_list *list, const bool *marks,
                           struct tkb_error *err)
@@ -213,7 +213,7 @@ int tkb_records_drop_holes(struct tkb_remote *remote, const char *ref,
 	for (size_t i = 0; i < list->count && rc >= 0; i++) {
 		marks[i] = list->items[i].is_hole;
 		has_hole |= marks[i];
-		/* It is a miss if somebody else has dropped it. */
+		/* A miss: another process has dropped it. */
 		if (marks[i])
 			rc = tkb_remote_drop(remote, ref,
 			                     &list->items[i].digest, err);

@@ -12,7 +12,7 @@
 struct tkb_record_fault {
 	struct tkb_digest digest;
 	enum tkb_record_trouble {
-		TKB_RECORD_DAMAGED, /* it has another digest than its name */
+		TKB_RECORD_DAMAGED, /* its digest is not the one in its name */
 		TKB_RECORD_GARBLED, /* its bytes are no record, of any version */
 		TKB_RECORD_NEWER,   /* it is of a newer tkbundle */
 		TKB_RECORD_UNREAD   /* it is there, and cannot be read */
@@ -50,23 +50,26 @@ TKB_NODISCARD int tkb_record_list_read(struct tkb_remote *remote,
 /* The tier that the fleet shares: the last that may be written, or NULL. */
 struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote);
 
-/* Does `rc` end a pull or a verification, instead of counting for one blob? */
+/*
+ * Does `rc` end the whole pull or verification, and not only the work on one
+ * blob?
+ */
 bool tkb_fleet_is_final(int rc);
 
 /*
  * Set is_hole of each record whose blob is gone, or has another size than the
- * record says, in the last tier that may be written. If that tier does not answer
- * and its errors are to be ignored, there are no holes. With `only_holes`, those
- * that are none stay so.
+ * record says, in the last writable tier. If that tier does not answer and its
+ * errors are ignored, there are no holes. With `only_holes`, only records that
+ * are holes are asked about again.
  */
 TKB_NODISCARD int tkb_records_check(struct tkb_remote *remote,
                                     struct tkb_record_list *list,
                                     bool only_holes, struct tkb_error *err);
 
 /*
- * Drop the holes. Meanwhile somebody may push the same blob, and with it the same
- * record: if the blob is there after the record was dropped, the record is added
- * again and is no hole.
+ * Drop the holes. Meanwhile another process may push the same blob, and so the
+ * same record: if the blob exists after its record was dropped, the record is
+ * added again and is no hole.
  */
 TKB_NODISCARD int tkb_records_drop_holes(struct tkb_remote *remote,
                                          const char *ref,
@@ -74,8 +77,8 @@ TKB_NODISCARD int tkb_records_drop_holes(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 /*
- * Drop the damaged ones, whose digest is not their name: nobody can read them.
- * They are read once more before, since the damage may be of the transfer.
+ * Drop the damaged records, whose digest is not their name. Each is read once
+ * more before, since the damage may be of the transfer.
  */
 TKB_NODISCARD int tkb_records_drop_damaged(struct tkb_remote *remote,
                                            const char *ref,

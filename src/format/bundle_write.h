@@ -22,9 +22,7 @@ struct tkb_outline {
 	void *self; /* given to send_frame() */
 };
 
-/*
- * Send the bundle to `sink`; without one, only its id is found out.
- */
+/* Send the bundle to `sink`. If that is NULL, only compute the bundle's id. */
 TKB_NODISCARD int tkb_bundle_write(const struct tkb_outline *outline,
                                    const struct tkb_sink *sink,
                                    struct tkb_digest *id_out,

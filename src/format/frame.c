@@ -55,7 +55,10 @@ int tkb_packer_pack(struct tkb_packer *packer, struct tkb_bytes bytes,
 	size = ZSTD_compress2(packer->context, place, bound, bytes.data,
 	                      bytes.size);
 	if (ZSTD_isError(size)) {
-		/* The state of a context that failed is not specified. */
+		/*
+		 * The state of a context after a failure is unspecified: make a
+		 * new one.
+		 */
 		tkb_packer_close(packer);
 		return tkb_fail(err, TKB_ERR_NOMEM, "cannot compress: %s",
 		                ZSTD_getErrorName(size));

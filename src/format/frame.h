@@ -22,12 +22,12 @@ enum {
 };
 
 /*
- * A compressor, which one thread uses again and again, also after a failure.
- * Zeroed is closed.
+ * A compressor for one thread, which can be used again and again, also after a
+ * failure. Zeroed is closed.
  */
 struct tkb_packer {
 	void *context; /* owned */
-	int level;     /* of zstd; 0: TKB_FRAME_LEVEL */
+	int level;     /* zstd's; 0: TKB_FRAME_LEVEL */
 };
 
 void tkb_packer_close(struct tkb_packer *packer);
@@ -37,11 +37,11 @@ TKB_NODISCARD int tkb_packer_pack(struct tkb_packer *packer,
                                   struct tkb_bytes bytes, struct tkb_buf *out,
                                   struct tkb_error *err);
 
-/* A decompressor, likewise. */
+/* A decompressor, used in the same way. */
 struct tkb_unpacker {
-	void *context;   /* owned */
-	bool has_digest; /* frames are held against digests before: zstd's own
-	                    checksum is skipped */
+	void *context; /* owned */
+	/* The frames' digests are compared: skip zstd's own checksum. */
+	bool has_digest;
 };
 
 void tkb_unpacker_close(struct tkb_unpacker *unpacker);
@@ -56,9 +56,9 @@ TKB_NODISCARD int tkb_unpacker_unpack(struct tkb_unpacker *unpacker,
                                       struct tkb_error *err);
 
 /*
- * How large is the frame that `bytes` begin with: packed, and decoded? Returns
- * 0, TKB_MISS (it goes on behind `bytes`) or TKB_ERR_CORRUPT (it is none, or
- * does not tell its size).
+ * Find the packed and decoded sizes of the frame that `bytes` begin with.
+ * Returns 0, TKB_MISS (the frame is longer than `bytes`) or TKB_ERR_CORRUPT (it
+ * is not a frame, or does not tell its size).
  */
 TKB_NODISCARD int tkb_frame_measure(struct tkb_bytes bytes, size_t *packed_out,
                                     uint64_t *size_out, struct tkb_error *err);

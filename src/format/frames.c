@@ -79,7 +79,7 @@ static int read_first_line(struct lines *lines, struct tkb_error *err)
 	return 0;
 }
 
-/* The items of all frames, while the lines are read. */
+/* The items of all frames, collected while the lines are read. */
 struct claims {
 	bool *taken;       /* owned */
 	uint32_t *entries; /* in the arena; of all frames, one after another */
@@ -95,7 +95,7 @@ static bool claim(struct claims *claims, uint64_t entry)
 	return true;
 }
 
-/* "0-41,43": ascending, each entry in one frame. */
+/* Read "0-41,43": ascending; no entry is in two frames. */
 static bool take_ranges(struct lines *lines, size_t entry_count,
                         struct claims *claims, struct tkb_frame *frame)
 {
@@ -123,7 +123,7 @@ static bool take_ranges(struct lines *lines, size_t entry_count,
 	return true;
 }
 
-/* Of a mixed frame, behind a space: how many of its files belong to no item. */
+/* For a mixed frame, read behind a space how many of its files are unused. */
 static bool take_unused(struct lines *lines, struct tkb_frame *frame)
 {
 	if (!take_char(lines, ' '))
@@ -166,7 +166,7 @@ static bool take_frame(struct lines *lines, const struct tkb_bundle *bundle,
 	       size_fits(bundle, frame);
 }
 
-/* At most as many frames as there are lines, or items. */
+/* An upper limit: the number of lines, or of items. */
 static size_t count_frames(const struct lines *lines, size_t item_count)
 {
 	size_t count = 0;
@@ -186,7 +186,7 @@ static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
 	while (lines->at != lines->end) {
 		struct tkb_frame *frame = &bundle->frames[bundle->frame_count];
 
-		/* Every frame has an item. */
+		/* Check that each item is in a frame. */
 		if (bundle->frame_count == item_count ||
 		    !take_frame(lines, bundle, claims, frame))
 			return tkb_fail(err, TKB_ERR_CORRUPT,

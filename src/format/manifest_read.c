@@ -21,7 +21,7 @@ static bool is_profile(const char *text)
 	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
 }
 
-/* The bit of a word that is known, or 0. */
+/* The bit of a known word, or 0. */
 static unsigned feature_of(const char *word)
 {
 	for (unsigned i = 0; tkb_manifest_feature(i) != NULL; i++) {
@@ -31,7 +31,7 @@ static unsigned feature_of(const char *word)
 	return 0;
 }
 
-/* What this version does not know, it cannot pass on either. */
+/* Refuse unknown words: a merge could not pass on what it does not know. */
 static int read_requires(struct tkb_schema_reader *reader, void *out,
                          struct tkb_error *err)
 {
@@ -85,7 +85,7 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 	return 0;
 }
 
-/* What is read of a manifest besides what stays. */
+/* What is read of a manifest only to check it. */
 struct reading {
 	struct tkb_manifest manifest;
 	const char *format;
@@ -116,8 +116,8 @@ static const struct tkb_schema_field fields[] = {
 };
 
 /*
- * A newer format may have entries that this version calls wrong: then its
- * version, or what it requires, is what to report.
+ * A manifest could not be read: is it of a newer format? Then its version, or what
+ * it requires, is reported, and not the entry that looks wrong to us.
  */
 static int check_version(const struct tkb_schema_document *document,
                          struct tkb_error *err)
@@ -142,7 +142,7 @@ static int compare_identity(const void *a, const void *b)
 	                  : strcmp((*left)->platform, (*right)->platform);
 }
 
-/* Note the entry's devices in `seen`; false if one is there already. */
+/* Add the entry's devices to `seen`; false if one is there already. */
 static bool add_devices(const struct tkb_entry *entry,
                         bool seen[TKB_DEVICE_LIMIT])
 {

@@ -145,7 +145,7 @@ static const struct tkb_schema_field entry_fields[] = {
 
 static const struct tkb_schema entry_schema = TKB_SCHEMA_OF(entry_fields);
 
-/* Group files in kernels, and nowhere else; exactly one. */
+/* A kernel has exactly one group file, any other entry none. */
 static bool kind_fits_files(const struct tkb_entry *entry)
 {
 	size_t groups = 0;

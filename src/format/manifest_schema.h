@@ -9,13 +9,15 @@
 
 #include "text/schema.h"
 
-/* Of struct tkb_entry, in the order of a manifest. */
+/* A list of struct tkb_entry, in a manifest's order. */
 extern const struct tkb_schema_list tkb_manifest_entries;
 
-/* Of struct tkb_saved_launcher, by cache key. */
+/* A list of struct tkb_saved_launcher, by cache key. */
 extern const struct tkb_schema_list tkb_manifest_launchers;
 
-/* Files, of an entry or a unit, stand by name. */
+/*
+ * Files, of entries and of units, are sorted by name: what is wrong, or NULL.
+ */
 const char *tkb_file_order_fault(const void *earlier, size_t count,
                                  const void *item);
 

@@ -11,8 +11,8 @@
 #include "tree/unit.h"
 
 /*
- * The mode of a file: what it is in two bits, and above them how it writes paths.
- * A mode of zero is not written.
+ * The mode of a file: two bits for its kind, and above them its style of paths.
+ * A mode of 0 is not written.
  */
 enum mode {
 	MODE_EXECUTABLE = 1,
@@ -116,7 +116,7 @@ static const struct tkb_schema_field unit_fields[] = {
 
 static const struct tkb_schema unit_schema = TKB_SCHEMA_OF(unit_fields);
 
-/* The name that a unit has in memory. */
+/* The name that the unit gets in memory. */
 static const char *name_of(const struct tkb_entry *unit)
 {
 	return tkb_unit_is_file(unit) ? unit->files[0].name : unit->folder;
@@ -151,7 +151,7 @@ static const char *platform_of(const struct tkb_entry *unit)
 	return unit->platform == NULL ? "" : unit->platform;
 }
 
-/* Of one name there may be a unit for each platform. */
+/* One name may have a unit for each platform. */
 static int compare_variants(const struct tkb_entry *a,
                             const struct tkb_entry *b)
 {
@@ -169,7 +169,7 @@ static bool has_unit(const void *self, const char *path)
 	               compare_units) != NULL;
 }
 
-/* Is `path` inside something that `self` has? */
+/* Is a folder that `path` is in something that `self` has? */
 static bool is_inside(const char *path,
                       bool (*has)(const void *self, const char *path),
                       const void *self)

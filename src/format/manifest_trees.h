@@ -19,17 +19,20 @@ struct tkb_manifest_tree {
 
 extern const struct tkb_schema_list tkb_manifest_trees;
 
-/* What a reader must know, bit by bit. */
+/* What a reader must support, one bit each. */
 enum {
 	TKB_MANIFEST_BUILDS = 1, /* what ninja built */
 	TKB_MANIFEST_TREES = 2,
 	TKB_MANIFEST_TUNED = 4 /* for a GPU and a driver */
 };
 
-/* Word `index` of those that "requires" may hold, in order; NULL behind them. */
+/*
+ * Word `index` of those that "requires" may have, in order; NULL behind the
+ * last.
+ */
 const char *tkb_manifest_feature(unsigned index);
 
-/* What a reader of this unit, or of this tree, must know. */
+/* What a reader of this unit must support. */
 unsigned tkb_manifest_features(const struct tkb_entry *unit);
 unsigned tkb_manifest_tree_features(const struct tkb_manifest_tree *tree);
 

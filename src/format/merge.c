@@ -43,7 +43,10 @@ static int send_frame(void *self, size_t index, const struct tkb_sink *sink,
 	return sink->write(sink->self, tkb_buf_bytes(&merger->packed), err);
 }
 
-/* A bundle whose end is damaged may lack entries, and nobody can tell. */
+/*
+ * Refuse bundles whose end is damaged: entries may be missing, and nobody could
+ * tell.
+ */
 static int check_bundles(const struct tkb_bundle *const *bundles, size_t count,
                          struct tkb_error *err)
 {
@@ -69,14 +72,14 @@ static const char *profile_of(const struct tkb_merge_plan *plan)
 	return "full";
 }
 
-/* Bundles of trees alone have none. */
+/* A bundle that has only trees has no kernels. */
 static bool has_kernels(const struct tkb_bundle *bundle)
 {
 	return bundle->manifest.entry_count != 0 &&
 	       bundle->manifest.entries[0].kind != TKB_KIND_UNIT;
 }
 
-/* That of all, or none. */
+/* The layout that all bundles have in common, or none. */
 static const char *layout_of(const struct tkb_merge_plan *plan)
 {
 	const char *layout = NULL;

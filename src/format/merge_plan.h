@@ -2,17 +2,20 @@
 #ifndef TKB_FORMAT_MERGE_PLAN_H
 #define TKB_FORMAT_MERGE_PLAN_H
 
-/* Which items of which bundle count in a merge, and which frames have them. */
+/* Which items of which bundles a merge uses, and which frames have them. */
 
 #include <tkbundle/merge.h>
 
 #include "format/reader.h"
 #include "format/unit_version.h"
 
-/* Of items with one destination, the newest comes first. */
+/*
+ * Versions of a bundle's items: of items with one destination, the newest is
+ * used.
+ */
 struct tkb_merge_versions {
 	const void *self;
-	/* By reference; NULL: it has none, and is older than others. */
+	/* By reference. NULL: none is known, and all are older than others. */
 	const struct tkb_version *(*find)(const void *self, size_t bundle,
 	                                  size_t item);
 };
@@ -22,10 +25,10 @@ struct tkb_merge_item {
 	size_t bundle;
 	size_t item; /* in that bundle */
 	struct tkb_version version;
-	struct tkb_entry entry; /* with the devices that it counts for */
-	bool counts;            /* no earlier one is in its stead */
-	bool is_changed;        /* its devices are not those it had */
-	size_t place;           /* of one that counts: in the merged bundle */
+	struct tkb_entry entry; /* with the devices that it is used for */
+	bool counts;            /* no item before it takes its place */
+	bool is_changed;        /* its devices differ from the bundle's */
+	size_t place;           /* its index in the merged bundle, if used */
 };
 
 /* A frame that is copied. */
@@ -56,7 +59,7 @@ void tkb_merge_plan_release(struct tkb_merge_plan *plan);
 TKB_NODISCARD int tkb_merge_plan_make(struct tkb_merge_plan *plan,
                                       struct tkb_error *err);
 
-/* As tkb_merge(), but of what has versions the newest counts. */
+/* As tkb_merge(); of items that have versions, the newest is used. */
 TKB_NODISCARD int tkb_merge_newest(const struct tkb_bundle *const *bundles,
                                    size_t count,
                                    const struct tkb_merge_versions *versions,

@@ -17,7 +17,7 @@ static void close_at(struct tkb_bundle **bundle)
 }
 
 enum {
-	ASK_MS = 100 /* between two questions whether it is cancelled */
+	ASK_MS = 100 /* between two looks at the watch */
 };
 
 /*
@@ -32,7 +32,7 @@ struct pipe {
 	int copy; /* owned */
 	uint64_t size;
 	bool has_ended;
-	bool has_failed; /* it could not be read: no fault of the bundle */
+	bool has_failed; /* reading failed: the bundle is not at fault */
 	const struct tkb_watch *watch;
 };
 
@@ -51,7 +51,7 @@ static void pipe_close(struct pipe *pipe)
 	tkb_fd_close_at(&pipe->copy);
 }
 
-/* Wait until there is something to read, if somebody may cancel that. */
+/* Wait for input; only if the watch may cancel the wait. */
 static int await_bytes(struct pipe *pipe, struct tkb_error *err)
 {
 	const struct tkb_watch *watch = pipe->watch;
@@ -180,7 +180,7 @@ static struct tkb_bundle *new_bundle(const char *name)
 	return NULL;
 }
 
-/* Can `fd` be read again and again? If not, it may be a pipe. */
+/* Is `fd` a file, which can be read repeatedly? If not, it may be a pipe. */
 static int check_file(const struct tkb_bundle *bundle, int fd,
                       bool *is_pipe_out, struct tkb_error *err)
 {

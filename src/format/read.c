@@ -5,7 +5,7 @@
 
 /* Access to single files and entries of a bundle. */
 
-/* In which frame is item `index`, and which of the frame's is it? */
+/* Find the frame of item `index`, and its number within the frame. */
 static void locate(const struct tkb_bundle *bundle, size_t index,
                    size_t *frame_out, size_t *nth_out)
 {
@@ -20,7 +20,7 @@ static void locate(const struct tkb_bundle *bundle, size_t index,
 	}
 }
 
-/* A decoder, and the frame with item `index` in it. */
+/* Open a decoder, and decode the frame of item `index`. */
 static int decode_for(struct tkb_decoder *decoder,
                       const struct tkb_bundle *bundle, size_t index,
                       size_t *nth_out, struct tkb_error *err)
@@ -35,7 +35,7 @@ static int decode_for(struct tkb_decoder *decoder,
 	return tkb_decoder_decode(decoder, bundle, frame, err);
 }
 
-/* The bytes of a file, after comparing their digest with the manifest's. */
+/* Check the digest of a file against the manifest, and return its bytes. */
 static int checked_file(struct tkb_decoder *decoder,
                         const struct tkb_bundle *bundle,
                         const struct tkb_file *file, struct tkb_bytes bytes,
@@ -76,7 +76,10 @@ int tkb_bundle_read(const struct tkb_bundle *bundle, size_t index, size_t file,
 	return sink->write(sink->self, bytes, err);
 }
 
-/* Pass on the files of item `index`, number `nth` of the decoded frame. */
+/*
+ * Pass on the files of item `index`, which is number `nth` of the decoded
+ * frame.
+ */
 static int tell_files(struct tkb_decoder *decoder,
                       const struct tkb_bundle *bundle, size_t index, size_t nth,
                       const struct tkb_file_visitor *visitor,

@@ -36,7 +36,7 @@ static int expect_member(struct tkb_tar_reader *tar, const char *wanted,
 	return 0;
 }
 
-/* A signature may come last: it is not part of what it signs. */
+/* A signature may come last; it is not part of what is signed. */
 static int skip_signature(struct tkb_tar_reader *tar, struct tkb_error *err)
 {
 	struct tkb_bytes bytes;
@@ -117,7 +117,7 @@ static int check_end(const struct tkb_bundle *bundle, struct tkb_bytes packed,
 	return 0;
 }
 
-/* Say plainly that something is no bundle at all. */
+/* Tell apart a file that is no bundle at all. */
 static int check_magic(const struct tkb_bundle *bundle, struct tkb_error *err)
 {
 	static const unsigned char magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
@@ -151,7 +151,7 @@ static int read_more(const struct tkb_bundle *bundle, struct tkb_buf *packed,
 	return 0;
 }
 
-/* Read the header frame, whose size is not known before. */
+/* Read the header frame; its size is not known in advance. */
 static int read_packed_header(const struct tkb_bundle *bundle,
                               struct tkb_buf *packed, uint64_t *size_out,
                               struct tkb_error *err)
@@ -209,7 +209,7 @@ int tkb_bundle_read_header(struct tkb_bundle *bundle, struct tkb_error *err)
 	if (rc < 0 || bundle->is_pinned)
 		return rc;
 
-	/* Whole frames can be used even if the end is damaged. */
+	/* Whole frames can be used even if the end of the bundle is damaged. */
 	rc = check_end(bundle, tkb_buf_bytes(&packed), &fault);
 	if (rc == TKB_ERR_CORRUPT) {
 		bundle->fault = fault;

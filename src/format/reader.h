@@ -26,11 +26,11 @@ struct tkb_bundle {
 	char *name;              /* owned; for messages */
 	struct tkb_digest id;
 	struct tkb_digest frames_digest; /* of the text of tkbundle.frames */
-	bool is_pinned; /* a record has its digests: the end is not read */
+	bool is_pinned; /* a record has its digests, so the end is not read */
 	struct tkb_manifest manifest;
 	struct tkb_frame *frames; /* in the manifest's arena */
 	size_t frame_count;
-	struct tkb_error fault; /* what is wrong behind the data frames */
+	struct tkb_error fault; /* what is wrong behind the last data frame */
 };
 
 /*
@@ -82,12 +82,13 @@ struct tkb_decoder {
 	size_t member_count;
 	struct tkb_bytes *files; /* owned; of the frame's entries, in order */
 	size_t file_capacity;
-	size_t *placed; /* owned; in a mixed frame, of the first of equal
-	                   members: how many of them have their bytes */
+	/* Owned. Of a mixed frame, at the first of equal members: how many of
+	   them have their bytes. */
+	size_t *placed;
 	size_t placed_capacity;
 	size_t *firsts; /* owned; of an entry of the frame, in `files` */
 	size_t first_capacity;
-	const struct tkb_frame *frame; /* the one that is decoded */
+	const struct tkb_frame *frame; /* the decoded one */
 };
 
 TKB_NODISCARD int tkb_decoder_open(struct tkb_decoder *decoder,

@@ -12,7 +12,10 @@ enum {
 	RECORD_LIMIT = 2 * BLOCK
 };
 
-/* POSIX.1-2001, pax, "ustar Interchange Format". Bytes, not texts. */
+/*
+ * POSIX.1-2001, "ustar Interchange Format". Fields are bytes, not terminated
+ * texts.
+ */
 struct header {
 	char name[NAME_SIZE];
 	char mode[8];
@@ -46,7 +49,7 @@ static size_t padded(size_t size)
 	return (size + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-/* `digits` octal digits, without a zero. */
+/* Write `digits` octal digits, without a terminating zero. */
 static void put_octal(char *to, size_t digits, uint64_t value)
 {
 	while (digits-- != 0) {
@@ -62,7 +65,7 @@ static void put_text(char *to, const char *text)
 		*to++ = *text++;
 }
 
-/* The sum of all bytes, those of the sum itself counted as spaces. */
+/* The sum of all bytes; the checksum's own count as spaces. */
 static void put_checksum(struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -123,7 +126,7 @@ static void add_pax(struct headers *headers, const char *path)
 	headers->size += padded(size);
 }
 
-/* Where the name begins, if prefix and name both fit; else NULL. */
+/* Where the name begins, if both prefix and name fit; else NULL. */
 static const char *split(const char *path, size_t length)
 {
 	const char *slash;
@@ -178,7 +181,7 @@ static int refuse(struct tkb_error *err)
 	                "a member's header is not as it must be");
 }
 
-/* How much of the stream is left. */
+/* How many bytes of the stream are unread. */
 static size_t left(const struct tkb_tar_reader *reader)
 {
 	return reader->bytes.size - reader->at;
@@ -189,7 +192,10 @@ static const char *here(const struct tkb_tar_reader *reader)
 	return (const char *)reader->bytes.data + reader->at;
 }
 
-/* Of 11 octal digits; other bytes show when the header is made again. */
+/*
+ * Read octal digits. Other bytes are noticed when the header is made again and
+ * compared.
+ */
 static uint64_t read_size(const struct header *header)
 {
 	uint64_t size = 0;
@@ -206,7 +212,9 @@ static size_t length_of(const char *field, size_t size)
 	return end == NULL ? size : (size_t)(end - field);
 }
 
-/* The path that a pax header's record gives; false if there is none that fits. */
+/*
+ * Read the path from a pax header's record; false if it is not as we write it.
+ */
 static bool read_record(struct tkb_tar_reader *reader, size_t size)
 {
 	const char *record = here(reader) + BLOCK;
@@ -234,7 +242,7 @@ static void read_name(struct tkb_tar_reader *reader,
 	               (int)name, header->name);
 }
 
-/* Path and size of the next member, as far as its headers tell. */
+/* Read path and size of the next member. The headers are checked later. */
 static bool read_headers(struct tkb_tar_reader *reader, uint64_t *size_out)
 {
 	struct header header;
@@ -287,7 +295,7 @@ int tkb_tar_next(struct tkb_tar_reader *reader, struct tkb_bytes *out,
 
 int tkb_tar_finish(const struct tkb_tar_reader *reader, struct tkb_error *err)
 {
-	/* Zero blocks count too: they would end the whole tar too early. */
+	/* Zero blocks are refused, too: they would end the whole tar early. */
 	if (left(reader) != 0)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "there is something behind the last member");

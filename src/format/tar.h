@@ -25,7 +25,7 @@ enum {
 /* Append a member; the buffer keeps a failure. */
 void tkb_tar_add(struct tkb_buf *out, const char *path, struct tkb_bytes bytes);
 
-/* Reads a stream that is not trusted. */
+/* Reads a stream that is not trusted, member by member. */
 struct tkb_tar_reader {
 	struct tkb_bytes bytes; /* kept by reference */
 	size_t at;

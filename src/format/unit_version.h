@@ -3,10 +3,10 @@
 #define TKB_FORMAT_UNIT_VERSION_H
 
 /*
- * Other units have one content for ever, or whichever was pushed first is as good.
- * What was tuned is tuned again: an engine writes its first choice, then a better
- * one, under the same name. So a record tells which version it has, and the newest
- * of a ref counts.
+ * Versions of what was tuned. Other units never change, or any copy of them
+ * will do. But an engine writes what it tuned first, and later something better
+ * under the same name. So a record names the version of such a unit, and the
+ * newest of a ref is used.
  */
 
 #include "base/base.h"
@@ -36,8 +36,8 @@ uint64_t tkb_versions_time(const struct tkb_versions *versions,
                            const struct tkb_digest *digest);
 
 /*
- * Above 0 where `a` is the newer one. Of two with one time any will do, if all
- * machines take the same.
+ * Above 0 if `a` is newer. Two of the same time are ordered in some way that is
+ * the same on all machines.
  */
 int tkb_version_compare(const struct tkb_version *a,
                         const struct tkb_version *b);

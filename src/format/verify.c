@@ -13,7 +13,7 @@
 #include "cache/scrub.h"
 #include "cache/watch.h"
 
-/* What one thread verifies with. */
+/* What each thread verifies with. */
 struct checker {
 	struct tkb_decoder decoder;
 	struct tkb_arena arena; /* for one entry */
@@ -60,7 +60,7 @@ static int check_digest(struct checker *checker, const struct tkb_file *file,
 	return 0;
 }
 
-/* Check that its paths can be restored, to whatever folder. */
+/* Check that its paths can be restored, into any folder. */
 static int check_sentinels(struct checker *checker, const struct tkb_file *file,
                            struct tkb_bytes bytes, struct tkb_error *err)
 {
@@ -149,7 +149,7 @@ static void keep_first(struct verifier *verifier, const struct tkb_entry *item,
 	if (verifier->first.status != 0)
 		return;
 	verifier->first = *fault;
-	/* The fault of a frame names the bundle already. */
+	/* The message about a frame names the bundle already. */
 	if (!is_of_frame)
 		(void)tkb_fail_while(&verifier->first, TKB_ERR_CORRUPT,
 		                     "'%s', %s '%s'", verifier->bundle->name,
@@ -185,7 +185,10 @@ static void note_entry(struct verifier *verifier, const struct tkb_entry *entry,
 	tkb_watcher_progress(&verifier->watcher, tkb_entry_size(entry));
 }
 
-/* Launchers are reported at the end, since several may share a payload. */
+/*
+ * Remember what is wrong with a payload: launchers, which may share it, are
+ * reported at the end.
+ */
 static void note_payload(struct verifier *verifier, size_t item, int rc,
                          bool is_of_frame, const struct tkb_error *fault)
 {

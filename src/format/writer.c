@@ -17,8 +17,8 @@
 #define LARGEST_FRAME ((uint64_t)16 * TKB_MIB)
 
 /*
- * More frames are decoded by more cores, fewer compress better: that counts more
- * once there is enough for all to do.
+ * More frames let more cores decode; fewer compress better, which matters more
+ * once all cores have enough to do.
  */
 static uint64_t frame_target(const struct tkb_entry *const *entries,
                              size_t count)
@@ -34,8 +34,9 @@ static uint64_t frame_target(const struct tkb_entry *const *entries,
 }
 
 /*
- * Does a frame begin with `next`? A reader may want payloads alone, or entries
- * alone; and what fills a frame by itself would keep one core busy for long.
+ * Does a new frame begin with `next`? Entries and payloads are not mixed, as
+ * readers may want only one of them; and a large entry has a frame of its own,
+ * which would else keep one core busy for long.
  */
 static bool is_border(const struct tkb_entry *entry,
                       const struct tkb_entry *next, uint64_t target)

@@ -55,14 +55,14 @@ struct tkb_frame {
 	uint64_t offset;         /* in the file; not written */
 	const uint32_t *entries; /* items of the manifest, ascending */
 	size_t entry_count;
-	bool is_mixed; /* from a merge: it holds files that do not count, or
-	                  not in the order that the manifest gives */
-	uint64_t unused_count; /* of the files that do not count */
+	/* Made by a merge: with unused files, or not in the manifest's order. */
+	bool is_mixed;
+	uint64_t unused_count; /* how many files are unused */
 };
 
 #define TKB_FRAMES_SIZE_LIMIT ((size_t)8 * 1024 * 1024)
 
-/* What a writer packs into one frame at most: a full one, and a last entry. */
+/* The most that a writer packs into a frame: a full one, and one more entry. */
 #define TKB_MIXED_SIZE_LIMIT ((uint64_t)276 * 1024 * 1024)
 
 /* Append the text of `tkbundle.frames`, which tells the frames' `level`. */

@@ -46,7 +46,7 @@ static int keep(void *self, const struct tkb_digest *digest,
 	return tkb_digests_add(self, digest, err);
 }
 
-/* What nobody can read can be dropped all the same. */
+/* A record that cannot be read can still be dropped. */
 static int keep_unread(void *self, const char *tier,
                        const struct tkb_digest *digest,
                        const struct tkb_error *why, struct tkb_error *err)

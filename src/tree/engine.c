@@ -34,7 +34,7 @@ struct root {
 	struct tkb_engine_rule *shown; /* the same, in a profile's words */
 };
 
-/* A folder that is no cache, and that texts of the caches name. */
+/* A folder that is not part of the cache, but that the cache's texts name. */
 struct outside {
 	struct tkb_engine_outside outside;
 	struct fallback *fallbacks;
@@ -71,7 +71,7 @@ static bool is_word(const char *text)
 	               strlen(text);
 }
 
-/* A record of what ninja built is found, not described. */
+/* The style "build" is left out: ninja's records are found, not described. */
 static const char *style_word(unsigned number)
 {
 	return number == TKB_PATH_STYLE_BUILD ? NULL
@@ -502,7 +502,7 @@ static void add_suffix(const char *text, const char *user, struct tkb_buf *out)
 	}
 }
 
-/* Who knows the variables. */
+/* Looks up environment variables. */
 struct environment {
 	const char *(*get)(void *self, const char *name);
 	void *self;
@@ -517,7 +517,7 @@ static const char *value_of(const struct environment *environment,
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* The first whose variable is set, or that needs none; `count`: there is none. */
+/* The first place whose variable is set, or that needs none. `count`: none. */
 static size_t find_fallback(const struct environment *environment,
                             const struct fallback *fallbacks, size_t count)
 {
@@ -531,7 +531,7 @@ static size_t find_fallback(const struct environment *environment,
 	return i;
 }
 
-/* `variable` places it, or else one of the places does. */
+/* The root is where `variable` says, else at the first place that is known. */
 static int locate(const struct environment *environment, const char *variable,
                   const struct fallback *fallbacks, size_t count, char **out,
                   struct tkb_error *err)

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 
-/* What is left of a text, or of one part of a path. */
+/* The unread rest of a text, or of one part of a path. */
 struct span {
 	const char *at;
 	const char *end;
@@ -17,7 +17,10 @@ static struct span span_of(const char *text)
 	return (struct span){ text, text + strlen(text) };
 }
 
-/* Take the next character; of bytes that are none, one, beyond Unicode. */
+/*
+ * Take the next character. Of bytes that are not UTF-8, take one, as a number
+ * beyond Unicode.
+ */
 static uint32_t take_character(struct span *span)
 {
 	uint32_t code = 0;
@@ -34,7 +37,7 @@ static uint32_t take_character(struct span *span)
 	return code;
 }
 
-/* Is there a set that is closed at `*pattern`? */
+/* Does a set that is closed begin at `*pattern`? */
 static bool begins_set(const struct span *pattern)
 {
 	const char *first = pattern->at + 1;
@@ -43,13 +46,13 @@ static bool begins_set(const struct span *pattern)
 		return false;
 	if (first < pattern->end && *first == '!')
 		first++;
-	/* A bracket that stands first is one of the set. */
+	/* A bracket right at the start belongs to the set. */
 	return first < pattern->end &&
 	       memchr(first + 1, ']', (size_t)(pattern->end - first - 1)) !=
 	               NULL;
 }
 
-/* Take the set that is there, and say whether `code` is in it. */
+/* Take the set that begins here, and say whether `code` is in it. */
 static bool take_set(struct span *pattern, uint32_t code)
 {
 	bool is_negated;
@@ -75,7 +78,7 @@ static bool take_set(struct span *pattern, uint32_t code)
 	return is_found != is_negated;
 }
 
-/* Take what stands for one character, and say whether `code` is one. */
+/* Take the pattern of one character, and say whether `code` matches it. */
 static bool take_item(struct span *pattern, uint32_t code)
 {
 	if (*pattern->at == '?') {
@@ -88,9 +91,9 @@ static bool take_item(struct span *pattern, uint32_t code)
 }
 
 /*
- * One name against one part of a pattern. Where the rest does not match, the
- * last star takes one character more: what an earlier one might have taken,
- * the last one can take as well.
+ * Match one name against one part of a pattern. On a mismatch, let the last
+ * star take one more character. Earlier stars need no second try: the last one
+ * can take all that they could.
  */
 static bool name_matches(struct span pattern, struct span name)
 {
@@ -116,7 +119,7 @@ static bool name_matches(struct span pattern, struct span name)
 	return pattern.at == pattern.end;
 }
 
-/* Take the part up to the next slash, and the slash, if there is one. */
+/* Take the part up to the next slash, and the slash if there is one. */
 static bool take_part(struct span *path, struct span *out)
 {
 	const char *slash =
@@ -138,8 +141,9 @@ static bool take_parts(struct span *pattern, struct span *path)
 	return wants_folder == is_folder && name_matches(wanted, name);
 }
 
-/* Take a part of the pattern that stands for any number of folders. */
-static bool take_folders(struct span *pattern)
+/* Take a part of the pattern that matches any number of folders: two stars. */
+	static bool
+	take_folders(struct span *pattern)
 {
 	if (pattern->end - pattern->at < 3 ||
 	    memcmp(pattern->at, "**/", 3) != 0)
@@ -154,7 +158,7 @@ static bool is_all_below(const struct span *pattern)
 	       memcmp(pattern->at, "**", 2) == 0;
 }
 
-/* As name_matches(), with parts for characters. */
+/* Works as name_matches() does, on parts in place of characters. */
 bool tkb_glob_matches(const char *pattern, const char *path)
 {
 	struct span wanted = span_of(pattern);

@@ -37,7 +37,7 @@ static bool is_printed(const char *text, size_t length)
 	return length != 0 && length <= NAME_LIMIT;
 }
 
-/* `version` begins with the major one, with a dot or nothing behind it. */
+/* Format a platform; of `version`, the part before the first dot is used. */
 static bool format(const char *name, size_t length, const char *version,
                    char out[TKB_GPU_PLATFORM_SIZE])
 {
@@ -127,7 +127,9 @@ static bool read_name(int dir_fd, const char *gpu, char out[NAME_LIMIT + 1])
 	return true;
 }
 
-/* The name that all GPUs have in the folder; false where there is no such. */
+/*
+ * The name of all GPUs in the folder; false if there is none, or names differ.
+ */
 static bool read_names(int dir_fd, char out[NAME_LIMIT + 1])
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;

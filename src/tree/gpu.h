@@ -14,28 +14,29 @@ enum {
 	TKB_GPU_PLATFORM_SIZE = 160
 };
 
-/* Those of this machine. Zeroed: nobody has asked. */
+/* The GPU and driver of this machine. Zeroed: not asked yet. */
 struct tkb_gpu_here {
 	bool is_asked;
-	char platform[TKB_GPU_PLATFORM_SIZE]; /* "": not known */
+	char platform[TKB_GPU_PLATFORM_SIZE]; /* "": unknown */
 };
 
-/* Is it a platform of what was tuned, and none of a module? */
+/* Is this the platform of something tuned, and not of a module? */
 bool tkb_gpu_is_platform(const char *platform);
 
-/* Was what has this platform tuned on the machine that `here` is of? */
+/* Does `platform`, of something tuned, fit the machine of `here`? */
 bool tkb_gpu_fits(const char *platform, const struct tkb_gpu_here *here);
 
 /*
- * Ask, unless that was done. $TKBUNDLE_GPU tells, as in "NVIDIA H200,580", or is
- * empty where it is not to be known; else the driver does.
- * Returns 0, or TKB_ERR_INVALID (the variable makes no sense).
+ * Find out, unless that was done. $TKBUNDLE_GPU overrides the driver, as in
+ * "NVIDIA H200,580"; empty, it hides them. Returns 0, or TKB_ERR_INVALID (the
+ * variable is malformed).
  */
 TKB_NODISCARD int tkb_gpu_ask(struct tkb_gpu_here *here, struct tkb_error *err);
 
 /*
- * What NVIDIA's driver says in `folder`, which is /proc/driver/nvidia, is put into
- * `out`. It is "" where there is no driver, no GPU, or GPUs of several names.
+ * Read name and version from `folder`, which is /proc/driver/nvidia, into
+ * `out`. It is "" without a driver or a GPU, and where GPUs have different
+ * names.
  */
 void tkb_gpu_read(const char *folder, char out[TKB_GPU_PLATFORM_SIZE]);
 

@@ -2,7 +2,10 @@
 #ifndef TKB_TREE_LOCKS_H
 #define TKB_TREE_LOCKS_H
 
-/* Who works in a tree: engines lock files called "*.lock" while they compile. */
+/*
+ * Is an engine at work in a tree? Engines lock files called "*.lock" while they
+ * compile.
+ */
 
 #include "base/base.h"
 
@@ -11,12 +14,12 @@ enum {
 };
 
 /*
- * Find a file "*.lock" below `root` that another process holds by flock() or
- * fcntl(); `out` receives its path. tkbundle's own folders are passed over, and so
- * is what cannot be opened. `check` is asked once for each file, and ends the
- * search by a failure.
+ * Find a file "*.lock" below `root` that another process has locked by flock()
+ * or fcntl(); `out` receives its path. tkbundle's own folders, and whatever
+ * cannot be opened, are skipped. `check` is called for each file; its failure
+ * ends the search.
  *
- * Returns 0, TKB_MISS (none is held), TKB_ERR_NOMEM or what `check` returned.
+ * Returns 0, TKB_MISS (none is locked), TKB_ERR_NOMEM or what `check` returned.
  */
 TKB_NODISCARD int tkb_tree_find_lock(
 	const char *root, int (*check)(void *self, struct tkb_error *err),

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * A path into the folder at or behind `start`: its "/<folder>/"; or NULL. What a
- * file names that is a unit itself does not tell where its tree was.
+ * Find the next path into the folder at or behind `start`: its "/<folder>/"; or
+ * NULL. A file that is a unit itself has no folder, so its text does not tell
+ * where the tree was.
  */
 static const char *find_folder(struct tkb_bytes text, const char *start,
                                const struct tkb_text_place *at)
@@ -26,7 +27,7 @@ static const char *find_folder(struct tkb_bytes text, const char *start,
 	return NULL;
 }
 
-/* Paths stand in quotes, but in ninja's files and others. */
+/* In most styles, a path has a quote before it. */
 static bool begins_path(enum tkb_path_style style, char before)
 {
 	const bool has_quotes =
@@ -36,7 +37,10 @@ static bool begins_path(enum tkb_path_style style, char before)
 	       (before == ' ' && !has_quotes);
 }
 
-/* Append the root that the tree had; nothing if the text does not tell. */
+/*
+ * Append the root that the tree had when the text was written; nothing if the
+ * text does not tell.
+ */
 static int find_root(struct tkb_bytes text, enum tkb_path_style style,
                      const struct tkb_text_place *at, struct tkb_buf *out,
                      struct tkb_error *err)

@@ -3,8 +3,8 @@
 #define TKB_TREE_MOVED_H
 
 /*
- * Scrub a text of a tree that may have lain elsewhere when the text was written:
- * one that somebody copied, or unpacked.
+ * Scrub a text of a tree that may have been copied or unpacked elsewhere since
+ * the text was written.
  */
 
 #include "tree/paths.h"
@@ -16,9 +16,9 @@ struct tkb_text_place {
 };
 
 /*
- * As tkb_paths_scrub(). Where the text has a path into `at`'s folder, what stands
- * before that is the root that the tree had then: it counts as the tree's, and
- * `*is_moved` is true if it has another one today.
+ * As tkb_paths_scrub(). If the text has a path into `at`'s folder, the part
+ * before that folder is where the tree's root was then: it is treated as the
+ * root, and `*is_moved` tells whether it differs from the present one.
  */
 TKB_NODISCARD int tkb_moved_scrub(struct tkb_bytes text,
                                   enum tkb_path_style style,
@@ -29,8 +29,8 @@ TKB_NODISCARD int tkb_moved_scrub(struct tkb_bytes text,
                                   struct tkb_error *err);
 
 /*
- * Has a scrubbed text a path into `at`'s folder that is not a sentinel's? Then it
- * names several roots, or one in a spelling that nobody knows.
+ * Has a scrubbed text a path into `at`'s folder without a sentinel? Then it
+ * names several roots, or one in an unknown spelling.
  */
 bool tkb_moved_is_mixed(struct tkb_bytes text, const struct tkb_text_place *at);
 

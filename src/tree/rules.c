@@ -7,7 +7,7 @@
 
 #include "tree/glob.h"
 
-/* What no engine wants back: locks, what is half written, what is of one host. */
+/* Never packed: locks, unfinished files, and what belongs to one host. */
 static const char *const left_everywhere[] = {
 	"**/*.lock",     "**/*.log",       "**/*.pid",
 	"**/*.sock",     "**/*.tmp",       "**/.staging*",

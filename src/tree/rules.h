@@ -12,16 +12,17 @@
 
 #include "base/base.h"
 
-/* What becomes of a file or a folder. */
 enum {
-	TKB_TREE_PATTERN_LIMIT = 1024 /* bytes that are looked at of one */
+	TKB_TREE_PATTERN_LIMIT = 1024 /* bytes of the folder in a pattern */
 };
 
+/* What is done with a file or a folder. */
 enum tkb_tree_action {
-	TKB_TREE_ACTION_DEFAULT, /* look into a folder; a file is a unit */
-	TKB_TREE_ACTION_UNIT,  /* a folder is a unit, with all that is in it */
-	TKB_TREE_ACTION_NINJA, /* likewise; where it has a build.ninja, ninja
-	                          has built it: see ninja/record.h */
+	TKB_TREE_ACTION_DEFAULT, /* look into a folder; a file becomes a unit */
+	TKB_TREE_ACTION_UNIT, /* a folder is a unit, with all that is in it */
+	/* Likewise; if it has a build.ninja, ninja has built it: see
+	   ninja/record.h. */
+	TKB_TREE_ACTION_NINJA,
 	TKB_TREE_ACTION_KERNELS, /* a folder is a cache root of kernels */
 	TKB_TREE_ACTION_LEAVE    /* it is never packed */
 };
@@ -40,21 +41,21 @@ struct tkb_tree_rules {
 	size_t count;
 };
 
-/* What all rules together, NULL for none, say of `path`. */
+/* Combine all rules that match `path`; `rules` may be NULL. */
 struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
                                     const char *path);
 
 /*
- * The name, or a pattern of it, of the index that the unit `folder` must have: a
- * rule says that a file right below it names the others. NULL: none.
+ * Does a rule say that a file right below the unit `folder` names the others?
+ * Then the unit must have that file: its name, or a pattern of it. Else NULL.
  */
 const char *tkb_tree_index(const struct tkb_tree_rules *rules,
                            const char *folder);
 
 /*
- * How secrets stand in the file that `rule` was found for: as its paths do, or as
- * its name tells. NONE: it is no text that an engine or a person may have put one
- * into.
+ * How secrets are written in the file that `rule` was found for: in its style
+ * of paths, or in the one that its name suggests. NONE: it is not a text into
+ * which an engine or a person could have put a secret.
  */
 enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule);
 

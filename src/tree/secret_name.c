@@ -6,14 +6,14 @@ enum {
 	SPREAD_LIMIT = 2 * NAME_LIMIT + 3
 };
 
-/* These need no word beside them. */
+/* A name with one of these is secret, whatever else is in it. */
 static const char *const plain[] = {
 	"PASSWORD", "PASSWD",      "PASSPHRASE",    "SECRET",  "CREDENTIAL",
 	"APIKEY",   "ACCESSKEY",   "PRIVATEKEY",    "AUTHKEY", "AUTHTOKEN",
 	"APITOKEN", "ACCESSTOKEN", "AUTHORIZATION",
 };
 
-/* Words before KEY and TOKEN with which they are secret in any case. */
+/* Words that make a following KEY or TOKEN secret in any case. */
 static const char *const secret_before[] = {
 	"API",     "ACCESS", "PRIVATE", "AUTH",     "SIGNING", "ENCRYPTION",
 	"SSH",     "MASTER", "SESSION", "ACCOUNT",  "STORAGE", "BEARER",
@@ -22,7 +22,7 @@ static const char *const secret_before[] = {
 	"ADMIN",   "DEPLOY", "ID",
 };
 
-/* Words before KEY, TOKEN and AUTH with which they are no secrets. */
+/* Words that make a following KEY, TOKEN or AUTH harmless. */
 static const char *const harmless_before[] = {
 	"CACHE", "SORT",  "HASH",   "PUBLIC", "PRIMARY", "FOREIGN",
 	"INDEX", "GRAPH", "TUNING", "CONFIG", "KERNEL",  "LOOKUP",
@@ -30,7 +30,7 @@ static const char *const harmless_before[] = {
 	"PAD",   "UNK",   "NEXT",   "STOP",
 };
 
-/* Words behind them that tell of something else than their value. */
+/* Words that follow where the value is not the key itself. */
 static const char *const harmless_behind[] = {
 	"TAG",     "TYPE",     "NAME",    "THRESHOLD", "LIMIT",   "COUNT",
 	"SIZE",    "LEN",      "LENGTH",  "BITS",      "DIM",     "DIMS",
@@ -75,8 +75,9 @@ static bool is_digit(char byte)
 }
 
 /*
- * A name in capitals, an underscore between words: "accessToken", "--access-token"
- * and "ACCESS_TOKEN" are "ACCESS_TOKEN". Returns whether it was in capitals.
+ * Rewrite a name in capitals, with underscores between words: "accessToken",
+ * "--access-token" and "ACCESS_TOKEN" all become "ACCESS_TOKEN". Returns
+ * whether it was in capitals.
  */
 static bool spread(struct tkb_bytes name, char out[SPREAD_LIMIT])
 {
@@ -109,7 +110,7 @@ static struct word word_at(const char *text)
 	return (struct word){ text, strcspn(text, "_") };
 }
 
-/* "KEY2" is "KEY". */
+/* Drop digits at the end: "KEY2" becomes "KEY". */
 static struct word without_digits(struct word word)
 {
 	while (word.size > 1 && is_digit(word.text[word.size - 1]))
@@ -117,7 +118,10 @@ static struct word without_digits(struct word word)
 	return word;
 }
 
-/* Is KEY, TOKEN or AUTH secret beside these words? A size of 0: there is none. */
+/*
+ * Is `word`, which is KEY, TOKEN or AUTH, secret between these two? A word of
+ * size 0 is missing.
+ */
 static bool is_secret_word(struct word before, struct word word,
                            struct word behind, bool is_capital)
 {

@@ -10,7 +10,7 @@ struct copy {
 	struct tkb_bytes text;
 	enum tkb_path_style style;
 	struct tkb_buf *out;
-	size_t done; /* of the text: that is in `out` */
+	size_t done; /* up to where the text is copied to `out` */
 	size_t count;
 };
 
@@ -40,7 +40,7 @@ static void replace(struct copy *copy, size_t from, size_t to, const char *with)
 	copy->count++;
 }
 
-/* Hide bytes `from` to `to`, unless they are nothing, or hidden already. */
+/* Hide bytes `from` to `to`, unless that is empty or hidden already. */
 static void hide(struct copy *copy, size_t from, size_t to)
 {
 	static const char *const open_words[] = { HIDDEN, "null", "None",
@@ -57,7 +57,10 @@ static void hide(struct copy *copy, size_t from, size_t to)
 	replace(copy, from, to, HIDDEN);
 }
 
-/* One mark or three, behind `backslashes`; no mark is no quote. */
+/*
+ * An opening quote of one mark or three, behind `backslashes`; without a mark,
+ * there is no quote.
+ */
 struct quote {
 	char mark;
 	size_t backslashes;
@@ -85,9 +88,9 @@ static struct quote quote_at(const struct copy *copy, size_t at)
 }
 
 /*
- * Where the text that `quote` opens before `at` ends. Of a mark in a string in
- * a string, three backslashes stand before it and not one; a backslash in it is
- * four, and so on.
+ * Find the end of the text that `quote` opens before `at`. In a string within a
+ * string, a mark has three backslashes and not one, and a backslash is written
+ * as four; and so on.
  */
 static size_t end_of_quoted(const struct copy *copy, size_t at,
                             const struct quote *quote)
@@ -118,7 +121,7 @@ struct name {
 	struct quote quote; /* behind it */
 	char separator;     /* ':', '=', ',' or ' ' */
 	bool is_spaced;     /* white space stands before the separator */
-	size_t value;       /* where its value begins */
+	size_t value;       /* where the value begins */
 };
 
 static bool is_name_byte(unsigned char byte)
@@ -143,7 +146,7 @@ static bool is_capital(const struct copy *copy, const struct name *name)
 	return true;
 }
 
-/* Lines may end in what has quotes. */
+/* Skip white space; within quotes, a value may be on the next line. */
 static size_t skip_space(const struct copy *copy, size_t at, bool has_lines)
 {
 	while (byte_at(copy, at) == ' ' || byte_at(copy, at) == '\t' ||
@@ -153,7 +156,7 @@ static size_t skip_space(const struct copy *copy, size_t at, bool has_lines)
 	return at;
 }
 
-/* Is the name, with the quotes around it, the first in a bracket? */
+/* Is the name, in its quotes, the first item in a bracket? */
 static bool is_first(const struct copy *copy, const struct name *name)
 {
 	size_t at = name->start - name->quote.size;
@@ -163,7 +166,9 @@ static bool is_first(const struct copy *copy, const struct name *name)
 	return byte_at(copy, at - 1) == '(' || byte_at(copy, at - 1) == '[';
 }
 
-/* What separates the name from its value at `at`; its size, or 0. */
+/*
+ * The size of the separator between name and value at `at`; 0: there is none.
+ */
 static size_t separator_at(const struct copy *copy, const struct name *name,
                            size_t at)
 {
@@ -181,7 +186,7 @@ static size_t separator_at(const struct copy *copy, const struct name *name,
 	return 0;
 }
 
-/* Find what follows the name; false if no value does. */
+/* Find separator and value of the name; false if no value follows. */
 static bool find_value(const struct copy *copy, struct name *name)
 {
 	size_t at = name->end;
@@ -207,7 +212,7 @@ static bool find_value(const struct copy *copy, struct name *name)
 	       byte_at(copy, name->value) != '-';
 }
 
-/* Hide what stands in quotes at `at`; behind it is returned. */
+/* Hide what is in quotes at `at`; returns the position behind it. */
 static size_t hide_quoted(struct copy *copy, size_t at,
                           const struct quote *quote)
 {
@@ -218,7 +223,7 @@ static size_t hide_quoted(struct copy *copy, size_t at,
 	return end < copy->text.size ? end + quote->size : end;
 }
 
-/* Hide all that stands in quotes in the bracket at `at`. */
+/* Hide everything in quotes in the bracket at `at`. */
 static size_t hide_bracket(struct copy *copy, size_t at)
 {
 	size_t depth = 0;
@@ -253,7 +258,10 @@ static bool has_escapes(const struct copy *copy)
 	       copy->style == TKB_PATH_STYLE_PYTHON;
 }
 
-/* Where a line ends from `start` on, also in a string that holds lines. */
+/*
+ * The end of the line from `start` on, also in a string that holds several
+ * lines.
+ */
 static size_t end_of_line(const struct copy *copy, size_t start)
 {
 	size_t run = 0; /* of backslashes */
@@ -272,7 +280,7 @@ static size_t end_of_line(const struct copy *copy, size_t start)
 	return at;
 }
 
-/* Where a value without quotes ends that is one word. */
+/* The end of a value without quotes that is one word. */
 static size_t end_of_word(const struct copy *copy, size_t start)
 {
 	const size_t line = end_of_line(copy, start);
@@ -292,7 +300,7 @@ static size_t end_of_word(const struct copy *copy, size_t start)
 	return line;
 }
 
-/* Hide a value that is neither in quotes nor in brackets. */
+/* Hide a value that has neither quotes nor brackets. */
 static size_t hide_bare(struct copy *copy, const struct name *name)
 {
 	const bool is_word = name->separator == ' ' ||
@@ -310,7 +318,7 @@ static size_t hide_bare(struct copy *copy, const struct name *name)
 	return end;
 }
 
-/* Hide a number that stands where a text in quotes might. */
+/* Hide a number in place of a text in quotes. */
 static size_t hide_number(struct copy *copy, const struct name *name)
 {
 	const struct tkb_bytes quote =
@@ -326,7 +334,7 @@ static size_t hide_number(struct copy *copy, const struct name *name)
 	return end;
 }
 
-/* Hide the name's value; where to go on is returned. */
+/* Hide the name's value; returns where to go on. */
 static size_t hide_value(struct copy *copy, const struct name *name)
 {
 	size_t at = name->value;
@@ -354,7 +362,10 @@ static size_t hide_value(struct copy *copy, const struct name *name)
 	return hide_bare(copy, name);
 }
 
-/* Go over what is no name: "\\n" before one is no letter of it. */
+/*
+ * Skip what is not part of a name. An escape such as "
+ * " is skipped whole: its letter does not begin the name behind it.
+ */
 static size_t skip_other(const struct copy *copy, size_t at)
 {
 	if (byte_at(copy, at++) != '\\')
@@ -365,8 +376,8 @@ static size_t skip_other(const struct copy *copy, size_t at)
 }
 
 /*
- * Where the host, and what is before it, ends: at white space, a quote, and what a
- * URL has behind it. An escape of a string ends it, too, but for "\/" of JSON.
+ * The end of a URL's user, password and host: white space, a quote, what may
+ * follow a host, or a backslash, which begins an escape.
  */
 static size_t end_of_authority(const struct copy *copy, size_t at)
 {
@@ -384,7 +395,7 @@ static size_t hide_in_url(struct copy *copy, size_t at)
 	size_t start = at;
 	size_t end;
 
-	/* "://", in JSON also ":\/\/" */
+	/* "://", or in JSON ":\/\/" */
 	if (byte_at(copy, start++) != ':')
 		return at;
 	for (int i = 0; i < 2; i++) {
@@ -405,7 +416,7 @@ static size_t hide_in_url(struct copy *copy, size_t at)
 	return end;
 }
 
-/* From `at` on. */
+/* Hide secrets in the text, from `at` on. */
 static void hide_in_text(struct copy *copy, size_t at)
 {
 	while (at < copy->text.size) {
@@ -431,11 +442,11 @@ static void hide_in_text(struct copy *copy, size_t at)
 struct reader {
 	struct tkb_json json;
 	struct tkb_json_token token;
-	bool is_secret;    /* what comes is the value of a secret name */
+	bool is_secret;    /* the next value is that of a secret name */
 	unsigned depth;    /* of that name */
-	bool is_in_array;  /* the last token opened one */
-	bool was_argument; /* it was a string, "--api-key" or so */
-	bool was_option;   /* and with those dashes */
+	bool is_in_array;  /* the last token opened an object or an array */
+	bool was_argument; /* it was a string such as "--api-key" */
+	bool was_option;   /* with those dashes */
 };
 
 static int is_secret_string(const struct reader *reader, bool *out,
@@ -450,7 +461,7 @@ static int is_secret_string(const struct reader *reader, bool *out,
 	return tkb_buf_check(&name, err);
 }
 
-/* What a string holds that is no secret by its place. */
+/* Hide secrets within a string that is not a secret itself. */
 static void hide_in_string(struct copy *copy,
                            const struct tkb_json_token *token)
 {
@@ -462,9 +473,9 @@ static void hide_in_string(struct copy *copy,
 }
 
 /*
- * A string that is no member's name. In ["--api-key", "x"] and ["API_KEY", "x"],
- * a secret follows; not in ["API_KEY", "HF_TOKEN"]. But what follows an option is
- * its value even if it is called "my-secret".
+ * Handle a string that is not a member's name. In ["--api-key", "x"] and
+ * ["API_KEY", "x"], a secret follows; not in ["API_KEY", "HF_TOKEN"]. What
+ * follows an option is its value, even if it looks like a name: "my-secret".
  */
 static int hide_string(struct copy *copy, struct reader *reader,
                        struct tkb_error *err)
@@ -518,7 +529,7 @@ static int hide_token(struct copy *copy, struct reader *reader,
 	return rc;
 }
 
-/* TKB_ERR_CORRUPT if it is not JSON. */
+/* Returns TKB_ERR_CORRUPT if it is not JSON. */
 static int hide_in_json(struct copy *copy, struct tkb_error *err)
 {
 	struct reader reader = { .json = tkb_json_of(copy->text, 0),

@@ -53,7 +53,7 @@ int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
 	struct tkb_digest digest;
 	int rc;
 
-	/* The zero between them is part of what is hashed. */
+	/* The zero byte between them is hashed, too. */
 	memcpy(text, tree, length);
 	memcpy(text + length, last.data, last.size);
 	rc = tkb_hasher_digest(hasher,

@@ -33,24 +33,24 @@ struct tkb_unit_place {
 };
 
 /*
- * The folder that a unit was in, which is most often that of the next one, too. All
- * zero, it is none.
+ * The folder that the last unit was in: the next one is most often in the same.
+ * All zero: none.
  */
 struct tkb_unit_parent {
 	int root_fd;   /* below which it is */
-	int fd;        /* -1: it is not there */
-	size_t length; /* of the path; 0: none is known */
+	int fd;        /* -1: the folder does not exist */
+	size_t length; /* of its path; 0: no folder is remembered */
 	char path[TKB_UNIT_PATH_LIMIT + 1];
 };
 
-/* Forget it, and close it. */
+/* Forget the folder, and close it. */
 void tkb_unit_parent_close(struct tkb_unit_parent *parent);
 
-/* Is it the folder that `path`, below `root_fd`, is in? */
+/* Is this the folder of `path`, below `root_fd`? */
 bool tkb_unit_parent_holds(const struct tkb_unit_parent *parent, int root_fd,
                            const char *path);
 
-/* Remember `fd`, which becomes its own, as the folder that `path` is in. */
+/* Remember `fd`, which it owns from now on, as the folder of `path`. */
 void tkb_unit_parent_set(struct tkb_unit_parent *parent, int root_fd, int fd,
                          const char *path);
 
@@ -58,8 +58,8 @@ void tkb_unit_parent_set(struct tkb_unit_parent *parent, int root_fd, int fd,
 bool tkb_tree_name_is_valid(const char *name);
 
 /*
- * Is `path` a relative path of at most TKB_UNIT_PATH_LIMIT bytes, each part of
- * which may be a file's name? None is ".tkbundle".
+ * Is `path` relative, of at most TKB_UNIT_PATH_LIMIT bytes, and each part a
+ * valid file name other than ".tkbundle"?
  */
 bool tkb_unit_path_is_valid(const char *path);
 
@@ -87,7 +87,7 @@ static inline const struct tkb_file *tkb_unit_record(
 	return NULL;
 }
 
-/* Is the unit one file, and no folder? */
+/* Is the unit a single file, without a folder? */
 static inline bool tkb_unit_is_file(const struct tkb_entry *entry)
 {
 	return strcmp(entry->folder, ".") == 0;

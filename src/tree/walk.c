@@ -15,7 +15,7 @@ struct walk {
 	const struct tkb_tree_visitor *visitor;
 	bool is_in_unit;
 	size_t depth;
-	char path[PATH_SIZE]; /* of what is looked at */
+	char path[PATH_SIZE]; /* of what the walk is at */
 };
 
 static int tell(const struct walk *walk, enum tkb_tree_thing thing,
@@ -50,7 +50,7 @@ static int refuse(const struct walk *walk, enum tkb_reason reason,
 static int walk_folder(struct walk *walk, int dir_fd, const char *name,
                        struct tkb_error *err);
 
-/* A folder in which the walk goes on; what it cannot read is refused. */
+/* Enter a folder. One that cannot be read is refused. */
 static int enter_folder(struct walk *walk, int dir_fd, const char *name,
                         struct tkb_error *err)
 {

@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "tree/rules.h"
 
-/* What a walk meets. */
+/* What a walk finds. */
 enum tkb_tree_thing {
 	TKB_TREE_THING_FILE, /* a unit, or a file of the unit walked through */
 	TKB_TREE_THING_FOLDER,  /* a unit */
@@ -19,7 +19,7 @@ struct tkb_tree_item {
 	const char *path; /* below the tree's root */
 	enum tkb_tree_thing thing;
 	const struct tkb_tree_rule *rule; /* of the path; refused: NULL */
-	const struct tkb_error *why;      /* it is refused; else NULL */
+	const struct tkb_error *why;      /* why it is refused; else NULL */
 };
 
 struct tkb_tree_visitor {
@@ -32,9 +32,8 @@ struct tkb_tree_visitor {
 };
 
 /*
- * Walk through the tree at `root_fd` or, if `unit` is not NULL, through all that is
- * in that folder of it. What is neither file nor folder, as a socket is, is passed
- * over.
+ * Walk through the tree at `root_fd`; if `unit` is not NULL, only through that
+ * folder of it. Anything but files and folders, such as sockets, is skipped.
  *
  * Returns 0, what the visitor returned, TKB_ERR_IO (the first folder cannot be
  * read) or TKB_ERR_NOMEM.

@@ -15,8 +15,8 @@
 #include "tree/walk.h"
 
 /*
- * The first root is the one that kernels are gathered in, then come those of the
- * trees, then those in the trees. Entries are found in the last.
+ * Roots are, in order: the one that kernels are gathered in, those of the
+ * trees, and the roots of kernels in the trees. Entries are read from the last.
  */
 struct gatherer {
 	const struct tkb_gather_options *options;
@@ -49,7 +49,7 @@ static int check(void *self, struct tkb_error *err)
 	return tkb_watcher_check(&gatherer->batch.watcher, err);
 }
 
-/* A folder that cannot be opened holds nothing that can be gathered. */
+/* A folder that cannot be opened is passed over. */
 static int visit(void *self, const struct tkb_tree_item *item,
                  struct tkb_error *err)
 {
@@ -96,8 +96,8 @@ static bool has_file(int dir_fd, const char *name)
 }
 
 /*
- * Has the first root each file of folder `key` of `root` that a launch reads? By
- * names alone, since this is asked for all entries at each start.
+ * Does the first root have each file of folder `key` of `root` that a launch
+ * reads? Only names are compared: each start asks this for all entries.
  */
 static bool is_there(const struct gatherer *gatherer,
                      const struct tkb_root *root, const char *key)
@@ -202,7 +202,7 @@ static int find_entries(struct gatherer *gatherer, struct tkb_error *err)
 	return rc;
 }
 
-/* Read an entry, look at its destination, and bring it there. */
+/* Read an entry, inspect its destination, and link it there. */
 static int bring(struct gatherer *gatherer, size_t index,
                  enum tkb_outcome *outcome, struct tkb_error *err)
 {
@@ -216,7 +216,7 @@ static int bring(struct gatherer *gatherer, size_t index,
 	int rc;
 
 	if (is_there(gatherer, found->root, found->entry.key))
-		return 0; /* another tree, or another process, has brought it */
+		return 0; /* brought here by another tree or process */
 	rc = tkb_scanned_entry_read_all(&gatherer->loader, found, err);
 	if (rc == 0)
 		rc = tkb_inspect_destination(&gatherer->loader, to.stage->root,
@@ -240,7 +240,7 @@ static int gather_entry(void *self, size_t worker, size_t index,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	(void)worker; /* there is but one: each entry is a few links */
+	(void)worker; /* one thread: an entry is a few links */
 	tkb_arena_release(&gatherer->loader.arena);
 	rc = bring(gatherer, index, &outcome, &fault);
 	if (rc < 0)

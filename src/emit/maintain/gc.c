@@ -46,7 +46,7 @@ static int scan(struct tkb_gc *gc, const char *path, struct tkb_error *err)
 	return tkb_roots_exist(&gc->cache->roots) ? 0 : TKB_MISS;
 }
 
-/* Find out which roots tell of use. */
+/* Find out which roots keep access times. */
 static int check_roots(struct tkb_gc *gc, struct tkb_error *err)
 {
 	const struct tkb_roots *roots = &gc->cache->roots;
@@ -81,7 +81,7 @@ static void finish_removed(struct tkb_gc *gc, size_t index)
 	                 TKB_OUTCOME_REMOVED, TKB_REASON_NONE, "");
 }
 
-/* Was it used since it was put in order? Then it is busy. */
+/* Fail with the reason "busy" if the item was used since it was sorted. */
 static int check_unused(const struct tkb_gc *gc, const struct tkb_gc_item *item,
                         struct tkb_error *err)
 {
@@ -143,7 +143,7 @@ static int hide_chosen(void *self, size_t worker, size_t index,
 	                                  : 0;
 }
 
-/* Somebody may have read a group file just before it went. */
+/* A process may have read a group file just before it was unlinked. */
 static void wait_for_readers(const struct tkb_gc *gc)
 {
 	struct timespec until = { 0 };
@@ -161,7 +161,7 @@ static void wait_for_readers(const struct tkb_gc *gc)
 		continue;
 }
 
-/* What was a unit is in the stage, and goes with that. */
+/* A unit was moved into the stage, and is removed with that. */
 static int remove_rest(struct tkb_gc *gc, size_t index, struct tkb_error *err)
 {
 	const struct tkb_scanned_entry *found = gc->items[index].found;
@@ -172,7 +172,7 @@ static int remove_rest(struct tkb_gc *gc, size_t index, struct tkb_error *err)
 	                       found, err);
 }
 
-/* Whatever is hidden is removed, also after a failure or a cancellation. */
+/* Remove the rest of what was hidden, also after a failure or cancellation. */
 static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 {
 	int result = 0;
@@ -205,8 +205,8 @@ static bool has_chosen(const struct tkb_gc *gc, size_t root)
 }
 
 /*
- * Fail where a root may not be written. And see to it that it has a lock; on a
- * full disk there may be none, and the gc does without.
+ * Fail if a root is read-only for us, and make sure that each has a lock file.
+ * On a full disk it cannot be made; then the gc goes without.
  */
 static int prepare_roots(struct tkb_gc *gc, struct tkb_error *err)
 {
@@ -299,7 +299,10 @@ static void count_sizes(struct tkb_gc *gc)
 	}
 }
 
-/* An entry that the system does not let us read may go on to fill the cache. */
+/*
+ * An entry that cannot be read is never removed, and may fill the cache: report
+ * it.
+ */
 static void report_unreadable(struct tkb_gc *gc)
 {
 	const struct tkb_cache *cache = gc->cache;

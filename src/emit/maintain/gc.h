@@ -10,38 +10,38 @@
 #include "emit/batch.h"
 #include "tree/locks.h"
 
-/* A unit that was written or read since may still be. */
+/* A unit that was used within this time may be in use. */
 enum {
 	TKB_GC_YOUNG_MINUTES = 10
 };
 #define TKB_GC_YOUNG_NS (TKB_GC_YOUNG_MINUTES * INT64_C(60000000000))
-/* With relatime, a read is told once a day. */
+/* With relatime, access times may be a day old. */
 #define TKB_GC_RELATIME_NS INT64_C(86400000000000)
 
 /* An entry or a unit, and its last use. */
 struct tkb_gc_item {
 	const struct tkb_scanned_entry *found;
 	struct tkb_use use;
-	int64_t last_ns; /* when it was used or written, or what names it was */
-	size_t rank;     /* of a unit: more than that of those which name it */
-	bool is_chosen;  /* it has to go */
+	int64_t last_ns; /* its last use, or that of a unit that names it */
+	size_t rank;     /* of a unit: more than that of units that name it */
+	bool is_chosen;  /* chosen for removal */
 	bool is_hidden;  /* its group file is removed, or all of a unit */
-	bool is_gone;    /* a unit is not there any more, or would not be */
+	bool is_gone;    /* a unit that is gone, or (in a dry run) would be */
 };
 
-/* A unit, and where it stands among the items. */
+/* A unit, and its index among the items. */
 struct tkb_gc_unit {
 	const struct tkb_scanned_entry *found;
 	size_t item;
 };
 
-/* A text of the one unit names the other one: their indices. */
+/* A text of unit `index` names unit `named`. */
 struct tkb_gc_naming {
 	size_t index;
 	size_t named;
 };
 
-/* Who works in a tree. */
+/* Who uses a tree. */
 struct tkb_gc_tree {
 	bool is_held;     /* by a run */
 	int64_t since_ns; /* since 1970; what was used later may be in use */
@@ -66,14 +66,14 @@ struct tkb_gc {
 	struct tkb_gc_report report;
 };
 
-/* Find out when the item was used. As tkb_use_look(), which see. */
+/* Find out when the item was last used: see tkb_use_look(). */
 TKB_NODISCARD int tkb_gc_look(const struct tkb_gc *gc,
                               const struct tkb_gc_item *item,
                               struct tkb_use *out, struct tkb_error *err);
 
 /*
- * List what was scanned in the order of its last use, choose what goes, and give
- * each a job; the jobs of those that stay are never run.
+ * Sort what was scanned by its last use, choose what is removed, and make a job
+ * for each item; jobs of items that stay are never run.
  */
 TKB_NODISCARD int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err);
 
@@ -92,15 +92,15 @@ TKB_NODISCARD int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err);
  */
 
 /*
- * Find out which units texts name, and when each of these was last used. Before
- * the items are sorted by that.
+ * Find out which units name which others, and when each was last used. Called
+ * before the items are sorted.
  */
 TKB_NODISCARD int tkb_gc_bind_units(struct tkb_gc *gc, struct tkb_error *err);
 
-/* The units have been sorted: find them again by what names them. */
+/* Update the units' indices, after the items were sorted. */
 void tkb_gc_index_units(struct tkb_gc *gc);
 
-/* Find out, in each tree of which something goes, who works there. */
+/* Find out who uses each tree that something is removed from. */
 TKB_NODISCARD int tkb_gc_look_at_trees(struct tkb_gc *gc,
                                        struct tkb_error *err);
 
@@ -114,9 +114,9 @@ TKB_NODISCARD int tkb_gc_check_unit(const struct tkb_gc *gc,
                                     struct tkb_error *err);
 
 /*
- * The same, and remove it, by one rename out of the tree; what was a folder is
- * then in the stage. Where there is no stage, as on a full disk, files go one by
- * one, those that name others first.
+ * Check the unit as above, and move it into the stage by one rename. Where
+ * there is no stage, as on a full disk, unlink its files one by one, those that
+ * name others first.
  */
 TKB_NODISCARD int tkb_gc_remove_unit(struct tkb_gc *gc, size_t index,
                                      struct tkb_loader *loader,

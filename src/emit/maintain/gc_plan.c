@@ -84,8 +84,8 @@ static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item)
 }
 
 /*
- * Items are sorted by their last use: those that go are at the front. If one of
- * them turns out to be busy, it stays, and no younger one goes instead.
+ * The items are sorted by their last use: take from the front. If one of them
+ * later turns out to be busy, it stays, and no younger one is taken instead.
  */
 static void choose(struct tkb_gc *gc)
 {

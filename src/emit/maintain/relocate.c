@@ -22,7 +22,7 @@ static void relocator_close(struct relocator *relocator)
 	tkb_cache_close(relocator->cache);
 }
 
-/* Find the entries that are whole; the cache leaves out the others. */
+/* Find the whole entries; the cache drops the others. */
 static int scan(struct relocator *relocator, const char *path,
                 struct tkb_error *err)
 {
@@ -53,7 +53,7 @@ static int scan(struct relocator *relocator, const char *path,
 	return rc;
 }
 
-/* Finish the jobs for which nothing is to be written. */
+/* Finish the jobs that need no write. */
 static void finish_scanned(struct relocator *relocator)
 {
 	struct tkb_batch *batch = &relocator->batch;
@@ -84,11 +84,11 @@ static int relocate_entry(void *self, size_t worker, size_t index,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	(void)worker; /* there is but one: the root's lock is held for each */
+	(void)worker; /* one thread: each job takes the root's lock */
 	rc = (job->entry->kind == TKB_KIND_UNIT ? tkb_unit_relocate
 	                                        : tkb_destination_relocate)(
 		&to, &relocator->loader, &fault);
-	/* An entry that is not whole any more is somebody else's work. */
+	/* An entry that has become incomplete is another process' work. */
 	if (rc < 0)
 		return tkb_batch_fail(batch, job,
 		                      rc == TKB_ERR_IO ? TKB_OUTCOME_FAILED

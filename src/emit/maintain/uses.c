@@ -56,7 +56,7 @@ bool tkb_use_has_access_times(const struct tkb_root *root)
 	return status.st_atim.tv_sec != 0;
 }
 
-/* Anybody can set a file's time to any year. */
+/* Limited, since a file's time may be set to any year. */
 static int64_t nanoseconds(const struct timespec *time)
 {
 	static const int64_t second = 1000000000;
@@ -76,7 +76,7 @@ static enum tkb_use_state state_of(int64_t read_ns, int64_t written_ns)
 	                            : TKB_USE_STATE_COMPILED;
 }
 
-/* The file whose times are those of the entry. */
+/* The file whose times count as the entry's. */
 static const char *stamp_name(const struct tkb_scanned_entry *found)
 {
 	return found->group_name != NULL ? found->group_name
@@ -92,7 +92,7 @@ static uint64_t size_on_disk(const struct tkb_scanned_entry *found)
 	return size;
 }
 
-/* Let `use` tell of file `name`, too, as far as it was used later. */
+/* Take the times of file `name` into `use` where they are later. */
 static int look_at_file(const struct tkb_scanned_entry *found, const char *name,
                         bool has_times, struct tkb_use *use,
                         struct tkb_error *err)

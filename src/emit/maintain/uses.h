@@ -12,7 +12,7 @@
 #include "cache/scanned_entry.h"
 
 /*
- * Does the file system of `root` keep access times? This is tried on an unnamed
+ * Does the file system of `root` keep access times? Tried on an unnamed
  * temporary file; where none can be made, the mount options decide.
  */
 bool tkb_use_has_access_times(const struct tkb_root *root);

@@ -51,16 +51,15 @@ enum {
 	RUN_PATH_SIZE = 4096,
 	RUN_COLD_SIZE = 2048,
 	RUN_ENGINES_LIMIT = 8,
-	RUN_KINDS_LIMIT = 65, /* kernels, and the trees of a bundle */
-	RUN_NAMES_SIZE = 16
-	                 << 20, /* of 250,000 entries; untouched it is free */
+	RUN_KINDS_LIMIT = 65,      /* kernels, and the trees of a bundle */
+	RUN_NAMES_SIZE = 16 << 20, /* for 250,000; unused it is free */
 	RUN_WAIT_MS = 2000,
 	RUN_DEADLINE_MS = 30000,
 	RUN_REFRESH_MS = 30000,
 	RUN_QUIET_MS = 5000
 };
 
-/* Tells a file from another one that had, or has, its name. */
+/* Identity of a file: tells it from another one of the same name. */
 struct run_stamp {
 	bool is_there;
 	uint64_t inode;
@@ -70,30 +69,30 @@ struct run_stamp {
 
 /* What a child finds out before the command starts. */
 struct run_plan {
-	bool is_made; /* it is whole */
+	bool is_made; /* it was filled in to the end */
 	uint64_t wait_ms;
 	uint64_t deadline_ms;
 	enum run_push push;
 	bool has_root;
 	bool is_inductor;
-	bool is_other;            /* not the root that was meant */
+	bool is_other;            /* not the root that was asked for */
 	char root[RUN_PATH_SIZE]; /* absolute */
 	char meant[RUN_PATH_SIZE];
-	char message[512]; /* what is wrong, or nothing */
-	bool has_remote;   /* one is configured */
+	char message[512]; /* what is wrong, or "" */
+	bool has_remote;   /* a remote is configured */
 	bool has_ref;
-	char engines[256]; /* names, each with its zero */
+	char engines[256]; /* names, each with a terminating zero */
 	size_t engines_size;
 	char variables[8 * RUN_PATH_SIZE]; /* "NAME=VALUE", likewise */
 	size_t variables_size;
 	bool has_trees;
-	char engine_ref[512]; /* the template of a ref that nobody gave */
+	char engine_ref[512]; /* template of the ref, if none is given */
 	char notes[2048];     /* of --verbose: lines, each with its zero */
 	size_t notes_size;
 	uint64_t quiet_ms;
-	char ready_url[1200]; /* empty: not asked for; of both at most one */
+	char ready_url[1200]; /* what is asked; of the two at most one */
 	char ready_file[RUN_PATH_SIZE];
-	char ready_message[128];      /* what makes no sense of it */
+	char ready_message[128];      /* why the setting makes no sense */
 	struct run_stamp ready_stamp; /* of the file, before the command */
 };
 
@@ -102,26 +101,25 @@ struct run_plan {
  * the kernels.
  */
 struct run_kind {
-	char engine[256]; /* whose cache it is; empty: nobody's */
+	char engine[256]; /* the engine; empty: none */
 	char name[33];    /* "kernels", or the name of the tree */
 	uint64_t emitted;
 	uint64_t used;
 	uint64_t compiled;
-	uint64_t saved_ms; /* what those used took, when they were compiled */
+	uint64_t saved_ms; /* how long those used took to compile */
 };
 
 /* What a child counts while the command runs, and after it. */
 struct run_counts {
 	bool is_made;
-	bool has_access_times; /* in all roots; else nobody knows what was used */
+	bool has_access_times; /* in all roots; else uses are unknown */
 	uint64_t used;         /* of all kinds */
 	uint64_t compiled;     /* likewise */
 	struct run_kind kinds[RUN_KINDS_LIMIT];
 	size_t kind_count;
 	uint64_t saved_ms;        /* likewise */
-	bool has_new;             /* there are entries that nobody has pushed */
-	char cold[RUN_COLD_SIZE]; /* the first that were compiled, a line
-	                             each */
+	bool has_new;             /* there are entries not pushed yet */
+	char cold[RUN_COLD_SIZE]; /* the first ones compiled, a line each */
 	uint64_t cold_count;      /* of those lines */
 };
 
@@ -130,24 +128,24 @@ struct run_shared {
 	struct run_plan plan;
 	struct run_counts counts;
 	uint64_t linked_count;   /* kernels that lay elsewhere */
-	char links_error[512];   /* why there are not more */
+	char links_error[512];   /* why not all were linked */
 	char metrics_error[512]; /* why no figures could be written */
 	int exec_error;          /* why the command could not be started */
-	uint64_t ready_ms;       /* when the server was; 0: it has not been */
-	char ready_reason[512];  /* why not, when it was asked last */
-	bool has_baseline; /* the names begin with those before the command */
-	bool is_full;      /* there were too many of them */
-	int64_t learnt_ns;    /* since 1970: what was tuned later is news again */
-	size_t baseline_size; /* bytes of those */
-	size_t told_size;     /* of those that need no push, or have had one */
-	size_t name_size;     /* bytes of all: "root/key" with NUL, unsorted */
+	uint64_t ready_ms;       /* when the server was ready; 0: not yet */
+	char ready_reason[512];  /* the answer to the last question */
+	bool has_baseline;       /* `names` begins with what was there before */
+	bool is_full;            /* there was no room for all names */
+	int64_t learnt_ns;       /* since 1970: what was tuned later is new */
+	size_t baseline_size;    /* bytes of those */
+	size_t told_size; /* of those that need no push, or have had one */
+	size_t name_size; /* bytes of all: "root/key" with NUL, unsorted */
 	char names[RUN_NAMES_SIZE];
 };
 
 enum run_role {
 	RUN_PULL,
 	RUN_PUSH,
-	RUN_TASK, /* whatever a fork does, one after another */
+	RUN_TASK, /* a fork for single tasks, one after another */
 	RUN_WATCH,
 	RUN_FIGURES, /* counts and measures while the command runs */
 	RUN_HOLD     /* keeps a gc from what the command may read */
@@ -166,16 +164,16 @@ struct run {
 	uint64_t start_ms;   /* ours */
 	int64_t command_ns;  /* since 1970: when the command was started */
 	int64_t pull_ns;     /* likewise: when the pull ended */
-	uint64_t delay_ms;   /* how much later than we it was started */
-	pid_t command;       /* 0: it does not run */
+	uint64_t delay_ms;   /* how much later than we started */
+	pid_t command;       /* 0: it is not running */
 	int command_state;   /* once it has ended */
-	bool is_interrupted; /* from the terminal, while the command ran */
-	int stop_signal;     /* what came while no command ran; 0: none */
-	bool is_late;        /* the pull was not done in time */
+	bool is_interrupted; /* signal of the terminal, while the command ran */
+	int stop_signal;     /* a signal while no command ran, or 0 */
+	bool is_late;        /* the pull did not end in time */
 	bool is_dirty;       /* there is something to push */
 	bool is_stale;       /* the figures are, as something has happened */
 	bool has_news;       /* of which a line is to tell */
-	bool was_pulling;    /* when that was looked at last */
+	bool was_pulling;    /* when it was last looked for news */
 	uint64_t refresh_ms; /* when figures are due */
 	bool has_push_reason;
 	char push_reason[RUN_REASON_SIZE]; /* of the last push */

@@ -84,8 +84,8 @@ static void seclude(const struct run_child *other)
 }
 
 /*
- * Become the running program anew, also where its file was removed or replaced.
- * Not by posix_spawn(): it waits until the file has been read, and that may lie
+ * Execute the running program again, even if its file was removed or replaced.
+ * Not by posix_spawn(), which waits until the file has been read: that may be
  * on a dead mount.
  */
 static void become(const struct run_child *child, char *const argv[],
@@ -192,8 +192,10 @@ bool run_child_has_exited(const struct run_child *child, int *status_out)
 	return true;
 }
 
-/* The end of what was written to `fd`, as a string. Where it stands, and what
-   was before, is known by the offset, which the child shares with us. */
+/*
+ * The end of what was written to `fd`, as a string. The file offset, which the
+ * child shares with us, tells how much there is.
+ */
 static void read_end(int fd, char *out, size_t size)
 {
 	const off_t length = fd >= 0 ? lseek(fd, 0, SEEK_CUR) : 0;
@@ -215,7 +217,9 @@ bool run_child_number(const struct run_child *child, const char *name,
 	const char *found;
 	char *end;
 
-	/* Within a JSON string the quotation marks would be escaped. */
+	/*
+	 * Within a JSON string the quotes would be escaped: this is a member.
+	 */
 	(void)snprintf(member, sizeof(member), "\"%s\":", name);
 	read_end(child->out_fd, text, sizeof(text));
 	found = strstr(text, member);
@@ -247,7 +251,7 @@ static void trim(const char *line, const char *name, char *out, size_t size)
 		*tail = '\0';
 }
 
-/* The last line that it wrote whole; false if there is none. */
+/* The last complete line that it wrote; false if there is none. */
 static bool last_line(const struct run_child *child, char *out, size_t size)
 {
 	char text[2048];

@@ -17,19 +17,19 @@
 #define NOT_FOUND 127
 #define NOT_EXECUTABLE 126
 
-/* What tells Triton or Inductor where the root is. */
+/* The variable that tells Triton or Inductor where the root is. */
 static const char *variable_of(const struct run_plan *plan)
 {
 	return plan->is_inductor ? "TORCHINDUCTOR_CACHE_DIR"
 	                         : "TRITON_CACHE_DIR";
 }
 
-/* Put the root into the environment, where the user has not. */
+/* Set that variable, unless the user has. */
 static void set_root(const struct run_plan *plan)
 {
 	const char *const name = variable_of(plan);
 
-	/* The root that the user set cannot be used. */
+	/* The user's root cannot be used. */
 	if (plan->has_root && (plan->is_other || cli_variable(name) == NULL))
 		(void)setenv(name, plan->root, 1);
 }
@@ -51,8 +51,8 @@ const char *run_command_elsewhere(const struct run *run)
 }
 
 /*
- * Where we were started without a standard file, its number is held by
- * /dev/null, opened the wrong way round. The command is started without, too.
+ * Where we were started without one of the standard files, we opened /dev/null
+ * in its place, the wrong way round. Close it: the command starts without, too.
  */
 static void drop_held(void)
 {
@@ -68,7 +68,7 @@ static void drop_held(void)
 	}
 }
 
-/* @return only if it fails: errno */
+/* @return only on failure: errno */
 static int become(const struct arguments *args)
 {
 	char *const *const argv = (char *const *)args->operands.items;
@@ -79,8 +79,9 @@ static int become(const struct arguments *args)
 }
 
 /*
- * It is told of the death of the thread that forked it: we have only one. What
- * it becomes keeps that, but if it changes its user.
+ * Let the child die with its parent; the kernel watches the thread that forked
+ * it, and we have only one. The new program keeps this, unless it changes its
+ * user.
  */
 static void die_with(pid_t parent)
 {

@@ -6,33 +6,36 @@
 
 /*
  * The command: it gets our signal mask, descriptors, environment and process
- * group as we got them, and besides them the cache root.
+ * group as we got them, and in addition the cache root.
  */
 
 /*
- * Start it. Then give up our own hold on its descriptors, but for standard
- * error: who reads from it sees its end, not ours.
+ * Start it. Then close our copies of its descriptors, but for standard error: a
+ * reader of its output sees when the command ends, not when we do.
  *
  * @return whether it was started; it may still end with run->shared->exec_error
  */
 bool run_command_start(struct run *run);
 
 /*
- * Become the command.
+ * Execute the command in this process.
  *
- * @return only if that fails: 126 or 127, as env(1) exits; it has been said
+ * @return only on failure: 126 or 127, as env(1) does; a message was printed
  */
 enum status run_command_become(struct run *run);
 
-/* The same where there is no `run` yet: as if tkbundle were not there. */
+/* The same without a `run`: as if tkbundle had not been called. */
 enum status run_command_become_alone(struct cli *cli,
                                      const struct arguments *args);
 
-/* Say that it cannot be run. @return 126 or 127 */
+/* Print why it cannot be run. @return 126 or 127 */
 enum status run_command_failed(const struct cli *cli,
                                const struct arguments *args, int error);
 
-/* Does the command look for kernels in another place than the cache root? */
+/*
+ * Another place, if the command will look for kernels there and not in the
+ * root.
+ */
 const char *run_command_elsewhere(const struct run *run);
 
 #endif

@@ -19,22 +19,24 @@ struct count {
 	const struct run *run;
 	struct run_counts *counts;
 	json_t *emitted; /* an object with "root/key" of what was emitted */
-	json_t *known;   /* the same of what was there, or is in the ref */
-	json_t *old;     /* the same of what was there before the command */
+	json_t *known;   /* the same, of what was present or is in the ref */
+	json_t *old;     /* the same, of what was present before the command */
 	bool has_document;
-	struct run_kind *kind; /* of what is being looked at */
-	struct unit {          /* the one whose files are being told of */
+	struct run_kind *kind; /* of the entry in question */
+	struct unit {          /* the unit whose files are being visited */
 		char path[RUN_PATH_SIZE]; /* empty: none */
 		bool is_new;
 		bool is_read;
-		int64_t end_ns; /* when a file of it was written last */
+		int64_t end_ns; /* when a file of it was last written */
 	} unit;
 	const struct tkb_tree *tree; /* that it is of */
 	struct tkb_times *times;     /* owned; NULL: none is known */
 	struct spans spans;
 };
 
-/* Does reading update the access time? The library tries it the same way. */
+/*
+ * Does reading update access times? Tried in the same way as the library does.
+ */
 static void try_times(void *self, const char *path)
 {
 	static const struct timespec never[] = { { .tv_sec = 0 },
@@ -61,7 +63,7 @@ static void add(json_t *set, const char *name)
 	(void)json_object_set_new_nocheck(set, name, json_null());
 }
 
-/* Entries that were there and that the ref has need no push either. */
+/* Count an entry. What was present, and what the ref has, needs no push. */
 static void add_entry(void *self, size_t kind, const char *path,
                       bool is_emitted)
 {
@@ -81,10 +83,7 @@ static void sort_known_names(struct count *count)
 
 	for (size_t at = 0; at < shared->name_size;
 	     at += strlen(shared->names + at) + 1) {
-		/*
-		 * A watch that was killed may not have reported all new
-		 * entries.
-		 */
+		/* A watch that was killed may have missed new entries. */
 		if (at < shared->told_size)
 			add(count->known, shared->names + at);
 		if (at < shared->baseline_size)
@@ -98,8 +97,8 @@ static int64_t nanoseconds(const struct timespec *time)
 }
 
 /*
- * Was it written while the command ran, and not by our pull? A clock of a
- * server may go wrong: a name that is new tells it as well.
+ * Was it written while the command ran, and not by our pull? A server's clock
+ * may be wrong, so a new name counts, too.
  */
 static bool is_compiled(const struct count *count, const char *name,
                         const struct stat *stamp)
@@ -109,7 +108,7 @@ static bool is_compiled(const struct count *count, const char *name,
 
 	if (json_object_get(count->emitted, name) != NULL)
 		return false;
-	/* Entries of a pull that was killed have its use stamp. */
+	/* Even a pull that was killed has stamped its entries as unused. */
 	if (count->run->children[RUN_PULL].has_begun && !count->has_document &&
 	    (read_ns == 0 || read_ns > written_ns))
 		return false;
@@ -118,7 +117,7 @@ static bool is_compiled(const struct count *count, const char *name,
 	        json_object_get(count->old, name) == NULL);
 }
 
-/* When it was compiled, but for what was there before the command. */
+/* Note when it was compiled, unless it was there before the command. */
 static void note_span(struct count *count, const char *tree, const char *name,
                       int64_t begin_ns, int64_t end_ns)
 {
@@ -128,7 +127,7 @@ static void note_span(struct count *count, const char *tree, const char *name,
 	          begin_ns > start_ns ? begin_ns : start_ns, end_ns);
 }
 
-/* It was compiled: note its path, while there is room. */
+/* It was compiled: keep its path, as long as there is room. */
 static void note_compiled(struct count *count, const char *path)
 {
 	struct run_counts *const counts = count->counts;
@@ -188,7 +187,7 @@ static void count_root(void *self, const char *path)
 	run_scan_keys(path, count_key, self);
 }
 
-/* All files of the unit have been told of. */
+/* All files of the unit were visited. */
 static void end_unit(struct count *count)
 {
 	struct unit *const unit = &count->unit;
@@ -205,7 +204,7 @@ static void end_unit(struct count *count)
 	*unit = (struct unit){ .is_new = false };
 }
 
-/* Is it a file of a unit that the command has made, or gone on with? */
+/* Is it a file of a unit that the command made or changed? */
 static bool is_new_file(const struct count *count, const char *path,
                         const struct stat *status)
 {
@@ -217,7 +216,7 @@ static bool is_new_file(const struct count *count, const char *path,
 	return nanoseconds(&status->st_ctim) >= count->run->command_ns;
 }
 
-/* Until when was what is known as it was then? */
+/* The time up to which the known entries are as they were noted. */
 static int64_t known_until(const struct run *run)
 {
 	const int64_t begin_ns = run->shared->learnt_ns != 0
@@ -251,7 +250,7 @@ static void count_file(void *self, const char *path,
 		unit->end_ns = nanoseconds(&status->st_mtim);
 }
 
-/* Kernels that lie in a tree. */
+/* Count kernels that lie in a tree. */
 static void count_nested(void *self, const char *path)
 {
 	struct count *const count = self;
@@ -277,7 +276,7 @@ static void count_tree(struct count *count, const struct tkb_tree *tree,
 	end_unit(count);
 }
 
-/* The engine that has these rules, "" for a tree without. */
+/* The engine that has these rules; "" for a tree without an engine. */
 static const char *engine_of(const struct trees *trees,
                              const struct tkb_tree *tree)
 {
@@ -305,7 +304,7 @@ static void add_kind(struct run_counts *counts, const char *engine,
 	(void)snprintf(kind->name, sizeof(kind->name), "%s", name);
 }
 
-/* Kernels are those of the first engine; without one, of Triton. */
+/* Kernels belong to the first engine; without one, to Triton. */
 static void list_kinds(struct run_counts *counts, const struct run_plan *plan,
                        const struct trees *trees)
 {
@@ -332,7 +331,9 @@ static void count_all(struct count *count, const struct trees *trees)
 	for (size_t i = 0; i < trees->count && i + 1 < counts->kind_count; i++)
 		count_tree(count, &trees->items[i], &counts->kinds[i + 1]);
 	counts->is_made = true;
-	/* The next push tells the times. Without them it is as good. */
+	/*
+	 * The next push sends the times. A failure to write them is harmless.
+	 */
 	if (spans_note(&count->spans, plan->root, NULL) != 0)
 		return;
 }
@@ -358,7 +359,7 @@ void run_count(void *self)
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, &err) != 0)
 		trees.count = 0;
-	/* Where they cannot be read, none is known. */
+	/* If they cannot be read, none are known. */
 	if (tkb_times_open(plan->root, &count.times, NULL) != 0)
 		count.times = NULL;
 	count_all(&count, &trees);

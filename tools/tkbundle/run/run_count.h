@@ -5,9 +5,8 @@
 #include "run/run.h"
 
 /*
- * Count what was used and compiled, and see whether there are entries that no
- * watch has told of. What was emitted stands in the document of the pull. `self`
- * is a struct run.
+ * Count what was used and compiled, and find entries that no watch has
+ * reported. What was emitted is in the pull's document. `self` is a struct run.
  */
 void run_count(void *self);
 

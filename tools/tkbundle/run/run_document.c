@@ -10,7 +10,7 @@
 
 #define PATH_SIZE 4096
 
-/* What the child printed ends where it stands, which it shares with us. */
+/* The child's output ends at the file offset, which it shares with us. */
 static json_t *read_document(const struct run_child *pull)
 {
 	const int fd = pull->has_begun ? pull->out_fd : -1;
@@ -36,7 +36,7 @@ static const char *text_of(const json_t *object, const char *name)
 	return text != NULL ? text : "";
 }
 
-/* The root of a unit is that of its tree. */
+/* The kind of a unit is that of its tree's root. */
 static size_t kind_of(const struct trees *trees, const char *root)
 {
 	for (size_t i = 0; i < trees->count; i++) {

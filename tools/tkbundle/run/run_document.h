@@ -8,10 +8,10 @@
 #include "run/run_child.h"
 
 /*
- * Tell of each entry in the document that a pull printed: which kind it is of, 0
- * for a kernel and 1 for a unit of the first of `trees`, its path, and whether the
- * pull put it there; else it was there before. What the ref has, and is not here,
- * is not told of. For tasks: it is parsed.
+ * Visit each entry in the document that a pull printed, with its kind (0: a
+ * kernel; 1: a unit of the first of `trees`; ...), its path, and whether the
+ * pull has put it there or it was present before. Entries that are in the ref
+ * but not here are not visited. Only for tasks in a child: this parses.
  *
  * @return whether there is a document
  */

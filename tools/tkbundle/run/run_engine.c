@@ -16,7 +16,7 @@ static bool fail(struct run_plan *plan, const struct tkb_error *err)
 	return false;
 }
 
-/* Set a variable for the command; what does not fit is not set. */
+/* Set a variable for the command; one that is too long is not set. */
 static void set(struct run_plan *plan, const char *name, const char *value)
 {
 	char *const at = plan->variables + plan->variables_size;
@@ -60,7 +60,7 @@ static bool add_engine(struct run_plan *plan, const char *name)
 	return true;
 }
 
-/* Is `name` a profile whose command this is? */
+/* Is `name` a profile that recognises this command? */
 static bool is_engine_of(const char *name, const struct arguments *args)
 {
 	struct tkb_engine *engine = NULL;
@@ -73,7 +73,7 @@ static bool is_engine_of(const char *name, const struct arguments *args)
 	return is_it;
 }
 
-/* Without --engine, the command tells. */
+/* Without --engine, find the engine by the command. */
 static void recognize(const struct arguments *args, struct run_plan *plan)
 {
 	TKB_AUTO(trees_names_release) struct trees_names names = { .count = 0 };
@@ -88,8 +88,8 @@ static void recognize(const struct arguments *args, struct run_plan *plan)
 }
 
 /*
- * Without a remote, a folder of this machine; without a ref, one made of engine,
- * its version, model and GPU.
+ * Default remote: a folder of this machine. Default ref: made of engine,
+ * version, model and GPU.
  */
 static void make_defaults(const struct arguments *args, struct run_plan *plan,
                           const struct tkb_engine *engine, const char *base,
@@ -112,7 +112,9 @@ static void make_defaults(const struct arguments *args, struct run_plan *plan,
 	plan->has_ref = true;
 }
 
-/* What is left alone needs no word: `config --engine` says why. */
+/*
+ * Settings that are left alone are not shown here; `config --engine` says why.
+ */
 static void on_setting(void *self, const char *name, const char *value,
                        const char *why)
 {
@@ -143,7 +145,7 @@ void run_engine_say(const struct run *run)
 		cli_say(run->cli, "set %s", plan->variables + at);
 }
 
-/* The Python that pull and push, and the plan itself, ask where packages lie. */
+/* Set the Python that plan, pull and push ask where packages are. */
 static void set_python(const struct arguments *args, struct run_plan *plan,
                        const struct tkb_engine *engine)
 {
@@ -197,7 +199,7 @@ int run_engine_trees(const struct arguments *args, const struct run_plan *plan,
 	return trees_choose(&wanted, out, err);
 }
 
-/* Are there trees, and do they make sense? Where do their engines keep kernels? */
+/* Check the trees, and find where their engines keep kernels. */
 static bool check_trees(const struct arguments *args, struct run_plan *plan)
 {
 	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };

@@ -6,28 +6,28 @@
 #include "run/run.h"
 
 /*
- * What a command needs that is an engine: which profile it has, a place for each
- * of its caches, and variables that make it ask for the same on every machine.
- * What the user has set stays.
+ * What a command needs that is an engine: its profile, a place for each of its
+ * caches, and variables that give it the same keys on every machine. What the
+ * user has set is kept.
  */
 
 /*
- * Fill in the plan's engines, trees and variables, and set those variables here.
- * Done in a child: profiles and folders may hang.
+ * Fill in the plan's engines, trees and variables, and set the variables here.
+ * Called in a child: folders may hang.
  *
- * @return false: the plan's message says why
+ * @return false on failure: the plan's message says why
  */
 bool run_engine_plan(const struct arguments *args, struct run_plan *plan);
 
 /*
- * The trees of the plan's engines and of the command line, as the verbs find them;
- * the caller releases them. Done in a child, too.
+ * The trees of the plan's engines and of the command line, as verbs find them;
+ * the caller releases them. Called in a child.
  */
 TKB_NODISCARD int run_engine_trees(const struct arguments *args,
                                    const struct run_plan *plan,
                                    struct trees *out, struct tkb_error *err);
 
-/* With --verbose: which engine it is, and what has been set for it. */
+/* With --verbose: print the engine, and the variables that were set. */
 void run_engine_say(const struct run *run);
 
 /* Set the plan's variables, for the command and for verbs. */

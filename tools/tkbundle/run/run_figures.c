@@ -9,8 +9,7 @@
 #define NICENESS 10
 
 /*
- * How many entries we put there. What a pull did that prints no document is
- * not known.
+ * How many entries our pull emitted; unknown if the pull printed no document.
  */
 static bool count_emitted(const struct run *run, uint64_t *out)
 {
@@ -26,7 +25,7 @@ static bool count_emitted(const struct run *run, uint64_t *out)
 		*out += repaired;
 		return true;
 	}
-	/* It found nothing, or did not get that far. */
+	/* The pull found nothing, or did not get that far. */
 	return run_child_has_exited(pull, &status);
 }
 
@@ -52,7 +51,7 @@ void run_figures_take(const struct run *run, struct run_figures *out)
 	                                      "gone_blobs", &out->gone);
 }
 
-/* Have pull and push succeeded, even if late? */
+/* Did pull and push succeed, even if late? */
 static bool is_good(const struct run *run)
 {
 	int status = 0;
@@ -61,7 +60,7 @@ static bool is_good(const struct run *run)
 	       status == 0 && !run->has_push_reason;
 }
 
-/* What is added up for each kind: a count, and whether it is known. */
+/* Counts of all kinds together, and whether they are known. */
 static void name_kinds(const struct run_counts *counts, struct metrics *metrics)
 {
 	const struct run_kind *const kinds = counts->kinds;
@@ -149,7 +148,7 @@ void run_figures_renew(void *self)
 {
 	const struct run *const run = self;
 
-	/* Leave the cores to the command. */
+	/* Use one thread: leave the cores to the command. */
 	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	if (run->shared->plan.has_root)
 		run_count(self);

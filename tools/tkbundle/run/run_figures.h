@@ -5,7 +5,7 @@
 #include "cli/metrics.h"
 #include "run/run.h"
 
-/* What is known. */
+/* The figures that are known. */
 struct run_figures {
 	bool is_emitted_known;
 	uint64_t emitted;
@@ -23,12 +23,15 @@ struct run_figures {
 
 void run_figures_take(const struct run *run, struct run_figures *out);
 
-/* The same, and what every verb has, as the file of --metrics names it. */
+/*
+ * Names and values of the figures, and of those that every verb has, for the
+ * file of --metrics.
+ */
 void run_figures_name(const struct run *run, struct metrics *metrics);
 
 /*
- * Tasks, given a struct run: write the figures to the file of --metrics; and
- * count before that.
+ * Tasks, given a struct run: write the figures to the file of --metrics; count
+ * first, then do so.
  */
 void run_figures_measure(void *self);
 void run_figures_renew(void *self);

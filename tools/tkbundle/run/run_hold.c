@@ -14,14 +14,16 @@ void run_hold(void *self)
 	struct trees trees = { .engines = NULL };
 	struct tkb_error err = { .status = 0 };
 
-	/* What makes no sense was found out when the plan was made. */
+	/* Bad choices were reported when the plan was made. */
 	if (run_engine_trees(run->args, &run->shared->plan, &trees, &err) != 0)
 		return;
 	for (size_t i = 0; i < trees.count; i++) {
 		struct tkb_hold *hold = NULL;
 
-		/* It goes with this process. A tree that cannot be written
-		   has no gc, either. */
+		/*
+		 * The hold ends with this process. A tree that is read-only for
+		 * us cannot be held.
+		 */
 		if (tkb_hold_open(trees.items[i].path, &hold, &err) != 0)
 			err.status = 0;
 	}

@@ -3,8 +3,8 @@
 #define TKBUNDLE_RUN_HOLD_H
 
 /*
- * Hold the trees of the plan that are there, until killed, so that a gc leaves
- * what the command may be reading. A child's task: folders may hang.
+ * Hold the plan's existing trees until killed, so that a gc spares what the
+ * command may be reading. A child's task: folders may hang.
  */
 void run_hold(void *self);
 

@@ -21,9 +21,9 @@
 #include "run/run_scan.h"
 
 #define PATH_SIZE 4096
-#define GROUP_LIMIT (1 << 20) /* bytes of a group file */
+#define GROUP_LIMIT (1 << 20) /* size limit of a group file */
 
-/* One entry, at its old place and at its new one. */
+/* One entry, in its old folder and in its new one. */
 struct move {
 	const char *path;    /* of the old entry */
 	char own[PATH_SIZE]; /* of the new one */
@@ -38,7 +38,7 @@ struct roots {
 	const char *to_root; /* the new folder of keys */
 };
 
-/* Each item of the folder `fd`, which stays open. */
+/* Visit each item of the folder `fd`, which stays open. */
 static bool each_item(int fd, bool (*visit)(void *self, const char *name),
                       void *self)
 {
@@ -73,7 +73,7 @@ static bool link_file(void *self, const char *name)
 	       (symlinkat(target, move->to_fd, name) == 0 || errno == EEXIST);
 }
 
-/* The last two parts of a path that means a file of this very entry. */
+/* The last two parts of a path, if it names a file of this very entry. */
 static bool is_own(const char *value, const char *key, const char *name)
 {
 	char end[PATH_SIZE];
@@ -92,7 +92,7 @@ static void rewrite(json_t *group, const struct move *move)
 	const char *name;
 	json_t *value;
 
-	/* A list, as Triton 2 has it, holds no paths. */
+	/* A list, as Triton 2 writes, has no paths. */
 	json_object_foreach(paths, name, value)
 	{
 		char place[PATH_SIZE];
@@ -181,7 +181,7 @@ static void link_entry(void *self, int root_fd, const char *path,
 		(void)each_item(from, publish, &move);
 }
 
-/* Does it lead somewhere? */
+/* Does the link lead to something? */
 static bool is_good(void *self, const char *name)
 {
 	const int *const fd = self;
@@ -276,7 +276,7 @@ void run_links_gather(void *self)
 		                        &err);
 	}
 
-	/* What is left out is compiled, as it would be without us. */
+	/* What could not be linked is compiled anew. */
 	shared->linked_count = report.gathered_count;
 	(void)snprintf(
 		shared->links_error, sizeof(shared->links_error), "%s",

@@ -5,27 +5,25 @@
 #include <stdbool.h>
 
 /*
- * Link the entries of a root that cannot be written into one that can.
+ * Link the entries of a root that is read-only for us into one that is not.
  *
- * Each gets a folder of its own, for a compiler may write there: it would fail
- * in a folder that is a link. The files in it are hard links where the system
- * allows that, else symbolic ones. The group file is a new one, which names the
- * files in their new place, and has a use stamp. An entry appears when its
- * group file does.
+ * Each entry gets its own folder: a compiler may write there, and would fail in
+ * a folder that is a link. The files in it are hard links where possible, else
+ * symbolic ones. The group file is new: it names the files in their new place,
+ * and has a use stamp. It comes last, so an entry appears at once.
  *
- * Entries that are there stay, unless a link of theirs leads nowhere: then the
- * group file goes, and the compiler knows nothing of it.
+ * Entries that are there stay. If a link of theirs is dangling, the group file
+ * is removed, and to the compiler the entry is a miss.
  *
- * What the library thinks of them: hard links are files; symbolic ones are not
- * to be trusted, so that emit replaces them by files, and collect leaves such
- * an entry out.
+ * The library takes hard links for files. It does not trust symbolic links:
+ * emit replaces them by files, and collect leaves such an entry out.
  */
 void run_links_make(const char *from, const char *to, bool is_inductor);
 
 /*
- * Put the kernels that lie in trees of the engines into the root, where they are
- * looked for; see tkb_gather_kernels(). `self` is the run, whose plan is made: a task of
- * it, which notes there what it did.
+ * Link the kernels that lie in trees of the engines into the root, where they
+ * are looked for; see tkb_gather_kernels(). `self` is the run, which has a
+ * plan. Its results are noted in the shared memory.
  */
 void run_links_gather(void *self);
 

@@ -26,7 +26,7 @@ static void note_end(struct run *run, pid_t pid, int state)
 
 	if (pid == run->children[RUN_PULL].pid)
 		run->pull_ns = run_loop_time();
-	/* Other children are orphans that the supervisor inherited. */
+	/* Other children are orphans that this process has inherited. */
 	for (size_t i = 0; i < RUN_ROLE_COUNT; i++) {
 		if (pid == run->children[i].pid)
 			run_child_note(&run->children[i], state);
@@ -44,21 +44,21 @@ static void reap(struct run *run)
 		else if (pid == run->command)
 			/*
 			 * Stop as well, so that the shell gets the terminal
-			 * back. SIGCONT will be forwarded to the command.
+			 * back. SIGCONT is forwarded to the command later.
 			 */
 			run_signals_stop(WSTOPSIG(state));
 	}
 }
 
 /*
- * Forward a signal to the command, unless it has got it: the terminal signals the
- * whole group, and the command may be the sender.
+ * Forward a signal to the command, unless the command has it already: the
+ * terminal signals the whole group. And not if the command sent it.
  */
 static void take_signal(struct run *run, int number, const siginfo_t *info)
 {
 	const bool is_kernel = run_signals_is_kernel(info);
 
-	/* One of our own calls caused it, and has failed, as SIGXFSZ is sent. */
+	/* Caused by a failed call of our own, as SIGXFSZ is. */
 	if (!is_kernel && info->si_pid == getpid())
 		return;
 	if (is_kernel && (number == SIGINT || number == SIGQUIT))

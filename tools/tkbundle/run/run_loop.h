@@ -4,20 +4,20 @@
 
 #include "run/run.h"
 
-/* Nanoseconds since 1970, as file systems have them. */
+/* Nanoseconds since 1970, by the clock that file systems use. */
 int64_t run_loop_time(void);
 
 /*
- * Wait for one signal, at most until `until_ms`, and do what it asks for: note
- * children that have ended, tell those to end whose time is over, and forward
- * the rest to the command. Without a command, what would end us is kept in
+ * Wait for one signal, at most until `until_ms`, and act on it: note children
+ * that have ended, end those whose time is over, and forward all other signals
+ * to the command. If no command runs, a signal that would end us is kept in
  * run->stop_signal.
  */
 void run_loop_turn(struct run *run, uint64_t until_ms);
 
 /*
- * Do what the signals ask for that have come. What came while the command was
- * being started, from the terminal, has not reached it: then it is forwarded.
+ * Act on all pending signals. Those that the terminal sent while the command
+ * was being started have not reached it, and are forwarded.
  */
 void run_loop_drain(struct run *run);
 

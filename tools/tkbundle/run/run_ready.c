@@ -7,8 +7,8 @@
 #include "cli/deadline.h"
 #include "cli/http_get.h"
 
-#define NAP_MS 250     /* between two questions */
-#define ANSWER_MS 2000 /* for one */
+#define NAP_MS 250     /* time between two questions */
+#define ANSWER_MS 2000 /* time for one answer */
 
 enum status run_ready_check(const struct cli *cli, const struct arguments *args)
 {
@@ -53,7 +53,7 @@ static bool is_same_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* It appeared, or was written anew: no clock is needed to tell. */
+/* The file appeared, or was replaced: no clock is compared. */
 static bool has_come(const struct run_plan *plan)
 {
 	const struct run_stamp *const old = &plan->ready_stamp;

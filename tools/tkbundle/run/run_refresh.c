@@ -5,7 +5,7 @@
 #include "run/run_figures.h"
 #include "run/run_report.h"
 
-#define LIMIT_MS 10000 /* for one count */
+#define LIMIT_MS 10000 /* time limit of one count */
 
 static void plan_next(struct run *run)
 {
@@ -63,8 +63,8 @@ uint64_t run_refresh_turn(struct run *run)
 		                     &run->children[RUN_PULL],
 		                     deadline_now_ms() + LIMIT_MS);
 		/*
-		 * If no process can be started, report the news without new
-		 * counts.
+		 * If no process can be started, write what is known without
+		 * counting again.
 		 */
 		return child->pid != 0 ? RUN_NEVER : deadline_now_ms();
 	}

@@ -5,17 +5,17 @@
 #include "run/run.h"
 
 /*
- * While the command runs, which may be for weeks: the file of --metrics is
- * written when that begins, when a pull or push has ended, and from time to
- * time. A line is printed where a late pull has ended, and where a push fails
- * that did not, or no longer fails.
+ * Keep the file of --metrics up to date while the command runs, which may take
+ * weeks: it is written when that begins, when a pull or push has ended, and
+ * from time to time. Lines are printed when a late pull has ended, when pushes
+ * begin to fail, and when they succeed again.
  */
 void run_refresh_begin(struct run *run);
 
-/* A push has ended; it failed before, or not. */
+/* A push has ended. `had_reason`: the one before had failed. */
 void run_refresh_pushed(struct run *run, bool had_reason);
 
-/* Start what is due. @return when to call again, if nothing happens before */
+/* Start what is due. @return when to call this again at the latest */
 uint64_t run_refresh_turn(struct run *run);
 
 #endif

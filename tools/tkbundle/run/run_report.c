@@ -16,14 +16,14 @@
 #define NUMBER_SIZE 24
 #define REASONS_LIMIT 8
 #define REASON_SIZE 1200
-#define LINE_SIZE 4096 /* bytes that a pipe takes at once */
+#define LINE_SIZE 4096 /* bytes that a pipe takes in one write */
 #define PARTIAL 4      /* an exit status */
 
-/* What failed, and why. */
+/* Collects what failed, and why. */
 struct reasons {
 	size_t count;
 	struct reason {
-		const char *what; /* or NULL: the text says it */
+		const char *what; /* or NULL: the text tells */
 		char text[REASON_SIZE];
 	} items[REASONS_LIMIT];
 };
@@ -61,7 +61,7 @@ static void show_count(bool is_known, uint64_t count, char out[NUMBER_SIZE])
 		(void)snprintf(out, NUMBER_SIZE, "%" PRIu64, count);
 }
 
-/* The time it had: until the wait ended, or until it was told to end. */
+/* The time that the pull had: until the wait ended, or until it was stopped. */
 static void show_limit(const struct run *run, char out[NUMBER_SIZE])
 {
 	const struct run_plan *const plan = &run->shared->plan;
@@ -82,7 +82,7 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 	if (!pull->has_begun)
 		return;
 
-	/* It is loud wherever it is. */
+	/* Disabled verification is always mentioned. */
 	if (run_child_line(pull, ": verify=false:", reason))
 		add(reasons, NULL, "%s", reason);
 
@@ -96,7 +96,7 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 	}
 }
 
-/* That it was never ready is known when the command has ended. */
+/* Whether it was ever ready is certain only when the command has ended. */
 static void add_ready(const struct run *run, struct reasons *reasons)
 {
 	const struct run_shared *const shared = run->shared;
@@ -137,14 +137,17 @@ void run_report_push(struct run *run)
 	if (run_child_has_exited(push, &status) && status == 0)
 		return;
 
-	/* What is being compiled is left out: the last push takes it. */
+	/*
+	 * Entries that are still being compiled are no failure: the last push
+	 * takes them.
+	 */
 	run->is_dirty = true;
 	if (run_child_has_exited(push, &status) && status == PARTIAL)
 		return;
 
 	run->has_push_reason = true;
 	if (push->pid != 0 || push->is_told) {
-		/* It was given what was left of the deadline. */
+		/* The last push had what was left of the deadline. */
 		show_time((push->told_ms - push->begin_ms + 50) / 100 * 100,
 		          limit);
 		(void)snprintf(run->push_reason, sizeof(run->push_reason),
@@ -199,7 +202,7 @@ static void print_report(const struct run *run, const char *counts)
 	cli_say(run->cli, "%s", line);
 }
 
-/* Less than half a second is nothing. */
+/* Less than half a second is not mentioned. */
 static void show_saved(const struct run_figures *figures,
                        char out[2 * NUMBER_SIZE])
 {
@@ -311,7 +314,7 @@ static void fill_kinds(struct json_out *json, const struct run_counts *counts)
 	json_out_close(json);
 }
 
-/* @param status  of the command; negative: it has not ended */
+/* @param status  the command's; negative: it is still running */
 static void print_document(const struct run *run, const char *event, int status)
 {
 	TKB_AUTO(json_out_release)
@@ -340,7 +343,7 @@ static void print_document(const struct run *run, const char *event, int status)
 	(void)fflush(run->cli->log);
 }
 
-/* Do not block on a reader: signals must be forwarded. */
+/* Never block on a slow reader: signals must be forwarded. */
 static bool can_print(void)
 {
 	struct pollfd log = { .fd = STDERR_FILENO, .events = POLLOUT };

@@ -36,7 +36,7 @@ static void configure(const struct arguments *args, struct run_plan *out)
 	struct tkb_error err = { .status = 0 };
 
 	if (config_load(args, &config, &err) != 0)
-		err.status = 0; /* valid values are set nevertheless */
+		err.status = 0; /* valid values are used nevertheless */
 	if (values[CONFIG_WAIT].text != NULL)
 		out->wait_ms = values[CONFIG_WAIT].number;
 	if (values[CONFIG_DEADLINE].text != NULL)
@@ -119,7 +119,8 @@ static bool is_usable(const struct run_plan *plan)
 }
 
 /*
- * A folder of this user that nobody else can write: he could replace kernels.
+ * Use a folder that belongs to this user, and that nobody else can write:
+ * others could replace kernels.
  */
 static bool use_folder(const char *path)
 {
@@ -132,7 +133,7 @@ static bool use_folder(const char *path)
 	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && can_write(path);
 }
 
-/* A number for a path: FNV-1a. */
+/* A number made of a path, by FNV-1a. */
 static uint64_t number_of(const char *path)
 {
 	uint64_t number = 0xcbf29ce484222325;
@@ -213,7 +214,7 @@ void run_root_flee(void *self)
 		plan->is_other = plan->has_root;
 		report_other_root(plan, "does not answer");
 	} else if (choose(run->args, plan)) {
-		/* It has not come to the root. */
+		/* The child did not get as far as the root. */
 		(void)memcpy(plan->root, plan->meant, sizeof(plan->root));
 		plan->has_root = true;
 		(void)snprintf(plan->message, sizeof(plan->message),

@@ -5,16 +5,16 @@
 #include "run/run.h"
 
 /*
- * Which cache root the command gets. All of this is done in children: the
- * configuration, a name service, and the root may hang.
+ * Choose the cache root for the command. Done in children: reading the
+ * configuration, a name service, or the root may hang.
  *
- * A root that cannot be written, or that does not answer, is replaced by
- * another: <root>.tkbundle-<user>, beside it, else tkbundle-<user>-<number> in
- * $TMPDIR, else in /tmp. It is ours and closed to others, and it stays: what
- * is compiled there is there the next time.
+ * A root that cannot be written, or does not answer, is replaced by another:
+ * <root>.tkbundle-<user> beside it, else tkbundle-<user>-<number> in $TMPDIR,
+ * else in /tmp. It belongs to the user, is closed to others, and stays: what is
+ * compiled there is found the next time.
  */
 
-/* Fill in what the command line says, without reading any file. */
+/* Use what the command line says; no file is read. */
 void run_root_assume(const struct arguments *args, struct run_plan *out);
 
 /* A task, given a struct run: fill in shared->plan. */

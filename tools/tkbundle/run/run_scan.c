@@ -68,9 +68,7 @@ void run_scan_keys(const char *path,
 		return;
 	for (const struct dirent *item = readdir(folder); item != NULL;
 	     item = readdir(folder)) {
-		/*
-		 * Other names are tkbundle's, Triton's, or the folder itself.
-		 */
+		/* Other names are tkbundle's, Triton's, "." and "..". */
 		if (item->d_name[0] != '.' &&
 		    (item->d_type == DT_DIR || item->d_type == DT_UNKNOWN))
 			visit(self, dirfd(folder), path, item->d_name);
@@ -102,14 +100,14 @@ bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
 	return has_any;
 }
 
-/* What a walk of a tree is told of, and where its root ends. */
+/* The visitor of a walk, and the length of the root's path. */
 struct tree_walk {
 	const struct tkb_tree *tree;
 	const struct run_tree_visitor *visitor;
-	size_t root; /* bytes of its path, with the slash */
+	size_t root; /* length of its path, with the slash */
 };
 
-/* A unit of size 0: it is in none. */
+/* Visit a folder. A unit of size 0 means that it is in none. */
 static void scan_folder(const struct tree_walk *walk, const char *path,
                         struct run_scan_unit unit);
 

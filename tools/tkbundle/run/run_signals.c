@@ -11,7 +11,10 @@
 
 void run_signals_block(struct run_signals *signals)
 {
-	/* A fault whose signal is blocked would repeat for ever. */
+	/*
+	 * These report faults of the program: blocked, a fault would repeat
+	 * forever.
+	 */
 	static const int faults[] = { SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
 		                      SIGTRAP, SIGABRT, SIGSYS };
 	struct sigaction action;
@@ -37,7 +40,7 @@ int run_signals_next(const struct run_signals *signals, uint64_t until_ms,
 	for (;;) {
 		const uint64_t now = deadline_now_ms();
 		const uint64_t left = until_ms > now ? until_ms - now : 0;
-		/* Limit the wait: the clock may be far off. */
+		/* Limit the wait, as the clock may be far off. */
 		const uint64_t wait = left < 3600000 ? left : 3600000;
 		const struct timespec time = {
 			.tv_sec = (time_t)(wait / 1000),
@@ -63,7 +66,7 @@ bool run_signals_ends(int number)
 			return false;
 	}
 
-	/* A signal that nohup(1) or a shell ignores stays ignored. */
+	/* A signal that nohup(1) or a shell made us ignore stays ignored. */
 	return sigaction(number, NULL, &action) == 0 &&
 	       action.sa_handler != SIG_IGN;
 }

@@ -7,26 +7,28 @@
 #include <stdint.h>
 
 /*
- * Signals of the supervisor. All are blocked, none has a handler, and they are
- * taken one by one, with a time limit: that is all that it ever waits for.
+ * Signals of the supervisor. All are blocked, there are no handlers, and
+ * signals are taken one by one, with a time limit: the supervisor never waits
+ * for anything else.
  *
- * A blocked signal is kept for process 1, too, and SIGTTOU, blocked, does not
- * stop who prints. What we change in ourselves, the command gets back.
+ * Even process 1 receives signals that are blocked. With SIGTTOU blocked,
+ * printing does not stop us. The command gets the mask that we were started
+ * with.
  *
  * The command stays in our process group. So the terminal's Ctrl-C, Ctrl-Z and
- * new sizes reach it without us, pipelines keep their terminal, and whoever
- * kills the group (a shell, timeout(1)) kills the command, too.
+ * window sizes reach it directly, pipelines keep their terminal, and a signal
+ * to the group (of a shell, or timeout(1)) reaches the command, too.
  */
 struct run_signals {
-	sigset_t all;               /* that are blocked */
-	sigset_t old;               /* the mask as we got it */
+	sigset_t all;               /* those that are blocked */
+	sigset_t old;               /* the mask that we were started with */
 	struct sigaction old_child; /* what is done about SIGCHLD: who ignores
 	                               it never learns how a child ended */
 };
 
 void run_signals_block(struct run_signals *signals);
 
-/* Give the mask back. */
+/* Restore the mask. */
 void run_signals_restore(const struct run_signals *signals);
 
 /*
@@ -40,13 +42,16 @@ int run_signals_next(const struct run_signals *signals, uint64_t until_ms,
 /* Would the signal end the process if it were not blocked? */
 bool run_signals_ends(int number);
 
-/* Does it come from the terminal, or the kernel otherwise, and not by kill? */
+/*
+ * Does the signal come from the terminal or from elsewhere in the kernel, and
+ * not from kill()?
+ */
 bool run_signals_is_kernel(const siginfo_t *info);
 
-/* Stop as the command did, until somebody continues us. */
+/* Stop as the command did, until SIGCONT. */
 void run_signals_stop(int number);
 
-/* Die of it, without a core; returns where that is not possible. */
+/* Die of this signal, without a core dump. Returns if that is impossible. */
 void run_signals_die(int number);
 
 #endif

@@ -13,13 +13,13 @@
 #define PUSH_NICENESS 10
 
 enum {
-	OPTIONS_LIMIT = 120,            /* of words before the operands */
-	WORDS_LIMIT = OPTIONS_LIMIT + 8 /* and these, and the end */
+	OPTIONS_LIMIT = 120,            /* words before the operands */
+	WORDS_LIMIT = OPTIONS_LIMIT + 8 /* with the operands, and NULL */
 };
 
 static const char remote_variable[] = "TKBUNDLE_REMOTE";
 
-/* Our environment, with the remote of the command line. */
+/* Our environment, with the command line's remote. */
 struct environment {
 	char **items;
 	char *remote;
@@ -65,7 +65,7 @@ static bool make(const char *remote, struct environment *out)
 	return true;
 }
 
-/* Start it with `words`, which end with NULL; then come ref and root. */
+/* Start the child with `words`, which end with NULL, and then ref and root. */
 static bool start(struct run *run, enum run_role role, const char *verb,
                   const char *const *words, uint64_t end_ms)
 {

@@ -5,15 +5,15 @@
 #include "run/run.h"
 
 /*
- * Start a pull into the root, which ends at `end_ms`.
+ * Start a pull into the root that ends by `end_ms`.
  *
- * The remote goes to it by the environment: ps(1) shows command lines.
+ * It gets the remote by the environment, since ps(1) shows command lines.
  */
 bool run_verbs_pull(struct run *run, uint64_t end_ms);
 
 /*
- * Start a push of what the ref lacks, but for units that were changed within
- * `settle_ms`. It is to disturb the command little.
+ * Start a push of what the ref does not have, but not of units that changed
+ * within `settle_ms`. It has a low priority, for the command's sake.
  */
 bool run_verbs_push(struct run *run, uint64_t settle_ms, uint64_t end_ms);
 

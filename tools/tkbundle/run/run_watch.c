@@ -14,22 +14,22 @@
 #include "run/run_ready.h"
 #include "run/run_scan.h"
 
-#define LOOKS 4      /* in a quiet time */
-#define LOOK_MS 2000 /* at most, between two */
+#define LOOKS 4      /* looks within a quiet time */
+#define LOOK_MS 2000 /* longest time between two looks */
 #define LOOK_LEAST_MS 20
 #define NICENESS 10
 
 /* One look at all entries. */
 struct look {
 	struct run_shared *shared;
-	const char **known; /* sorted; owned */
+	const char **known; /* owned; sorted */
 	size_t known_count;
-	size_t unfinished_count; /* folders without a file that publishes */
+	size_t unfinished_count; /* folders that have no publishing file yet */
 	size_t new_count;
-	bool is_learning;    /* take note of what is new */
-	uint64_t settle_ms;  /* but not of files changed since */
-	int64_t since_ns;    /* what is known and was changed since is new */
-	struct timespec now; /* of the clock that files have */
+	bool is_learning;    /* remember what is new */
+	uint64_t settle_ms;  /* but not files that changed since */
+	int64_t since_ns;    /* known files that changed since are new */
+	struct timespec now; /* by the file systems' clock */
 	struct trees trees;
 };
 
@@ -41,7 +41,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
-/* Sort the names that are known; without memory, none is. */
+/* Sort the known names; without memory for that, none is known. */
 static void sort_names(struct look *look)
 {
 	const struct run_shared *const shared = look->shared;
@@ -109,7 +109,7 @@ static void scan_root(void *self, const char *path)
 	run_scan_keys(path, scan_key, self);
 }
 
-/* Was it changed so long ago that the push takes its unit? */
+/* Did it change so long ago that a push takes its unit? */
 static bool is_settled(const struct look *look, const struct stat *status)
 {
 	const int64_t age_ms =
@@ -125,7 +125,7 @@ static int64_t nanoseconds(const struct timespec *time)
 	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
-/* What a pull has put there is known by its unit. */
+/* Of what a pull has emitted, only the unit's name is known. */
 static void scan_file(void *self, const char *path,
                       const struct run_scan_unit *in, const struct stat *status)
 {
@@ -154,13 +154,13 @@ static void scan_all(struct look *look)
 	run_scan_roots(plan->root, plan->is_inductor, scan_root, look);
 	for (size_t i = 0; i < look->trees.count; i++)
 		run_scan_tree(&look->trees.items[i], &visitor);
-	/* What was written a moment ago is not pushed yet. */
+	/* A file that was just written is not pushed yet. */
 	if (look->is_learning)
 		look->shared->learnt_ns = nanoseconds(&look->now) -
 		                          (int64_t)look->settle_ms * 1000000;
 }
 
-/* What makes no sense was found out when the plan was made. */
+/* Bad choices were reported when the plan was made. */
 static void open_trees(struct look *look, const struct run *run)
 {
 	struct tkb_error err = { .status = 0 };
@@ -185,7 +185,7 @@ void run_watch_learn(void *self)
 	trees_release(&look.trees);
 }
 
-/* When the folders of keys were last changed, in one number. */
+/* A number that changes with the times of the folders of keys. */
 static void add_time(void *self, const char *path)
 {
 	uint64_t *const sum = self;
@@ -226,7 +226,7 @@ static void sleep_ms(uint64_t time_ms)
 	(void)nanosleep(&time, NULL);
 }
 
-/* How long between two looks. */
+/* The time until the next look. */
 static uint64_t nap_of(const struct run_plan *plan)
 {
 	const uint64_t nap_ms = plan->quiet_ms / LOOKS;
@@ -237,8 +237,8 @@ static uint64_t nap_of(const struct run_plan *plan)
 }
 
 /*
- * Wait until there is news, and then for more of it, but not so long that the push
- * begins later than a quiet time after the first.
+ * Wait for news, then for more of it. The push must begin at most one quiet
+ * time after the first.
  */
 static void wait_for_news(struct look *look)
 {
@@ -251,8 +251,10 @@ static void wait_for_news(struct look *look)
 		const uint64_t times = times_of(plan);
 		const uint64_t now = deadline_now_ms();
 
-		/* A key's folder is made before the compile: it is looked
-		   into until its group file has come. */
+		/*
+		 * A compiler makes a key's folder before it compiles: look
+		 * again until the group file is there.
+		 */
 		if (times != seen || look->unfinished_count > 0 ||
 		    look->trees.count != 0)
 			scan_all(look);
@@ -281,7 +283,7 @@ void run_watch_wait(void *self)
 	                        : run->pull_ns;
 	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	open_trees(&look, run);
-	/* Entries of a pull that ended late are not new. */
+	/* Entries of a pull that ended late are known, not new. */
 	sort_names(&look);
 	(void)run_document_each(&run->children[RUN_PULL], &look.trees,
 	                        add_entry, &look);
@@ -296,7 +298,7 @@ void run_watch_wait(void *self)
 	/* For the times of what is pushed. */
 	run_count(self);
 
-	/* Too many names to remember: the last push finds the entries. */
+	/* Too many names to remember: the last push finds the rest. */
 	while (run->shared->is_full)
 		(void)pause();
 	free(look.known);

@@ -5,19 +5,19 @@
 #include "run/run.h"
 
 /*
- * Tasks that look at the root, each given a struct run. Which entries are
- * known stands in run->shared: those before the command, and those that a
- * watch has told of.
+ * Tasks that watch the root, each given a struct run. The known entries are
+ * listed in run->shared: those from before the command, and those that a watch
+ * has reported.
  */
 
 /* Learn what is there before the command starts. */
 void run_watch_learn(void *self);
 
 /*
- * Wait until the server is ready, where that is asked, and there is news; later
- * until there is news, and then nearly a quiet time: a push for each entry would make
- * a ref of many small records. Files of trees that were changed within a quiet time are
- * not told of: the push leaves them out, and the next watch waits for them.
+ * Wait until the server is ready, if that is asked, and until there is news.
+ * Later calls wait for news, and then nearly a quiet time for more: pushing
+ * each entry alone would make many small records. Tree files that changed
+ * within a quiet time are not news yet: a push would leave them out.
  */
 void run_watch_wait(void *self);
 
