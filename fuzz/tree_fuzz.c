@@ -113,9 +113,13 @@ static void check_secrets(struct tkb_bytes text, enum tkb_path_style style)
 static void check_paths(struct tkb_bytes text, enum tkb_path_style style)
 {
 	static const struct tkb_named_root roots[] = {
-		{ "a", "/a" },          { "aa", "/a/a" }, { "b", "/a b" },
-		{ "c", "/\xc3\xa9" },   { "d", "/a'b" },  { "e", "/a:$" },
-		{ "f", "/\\\"\xff\n" },
+		{ .name = "a", .path = "/a" },
+		{ .name = "aa", .path = "/a/a" },
+		{ .name = "b", .path = "/a b" },
+		{ .name = "c", .path = "/\xc3\xa9" },
+		{ .name = "d", .path = "/a'b" },
+		{ .name = "e", .path = "/a:$" },
+		{ .name = "f", .path = "/\\\"\xff\n" },
 	};
 	const size_t count = TKB_COUNT_OF(roots);
 	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(limit);

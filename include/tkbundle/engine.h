@@ -36,6 +36,7 @@ struct tkb_engine_rule {
 	const char *path;  /**< the pattern, below the root */
 	const char *is;    /**< "unit", "ninja", "kernels", "leave"; or "" */
 	const char *style; /**< of paths in such a file, as "json"; or "" */
+	const char *named; /**< what names such a folder, as "deepgemm"; or "" */
 	bool is_last;      /**< it names others of its unit */
 	bool has_secrets;  /**< they are hidden */
 	bool is_tuned;     /**< a unit for one GPU and its driver */
@@ -116,6 +117,15 @@ TKB_API const struct tkb_engine_setting *tkb_engine_setting(
 TKB_API size_t tkb_engine_outside_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_outside *tkb_engine_outside(
 	const struct tkb_engine *engine, size_t index);
+
+/**
+ * Where among Python's packages folder `index` of those may lie, as "deep_gemm": the
+ * first that is there counts.
+ */
+TKB_API size_t tkb_engine_outside_folder_count(const struct tkb_engine *engine,
+                                               size_t index);
+TKB_API const char *tkb_engine_outside_folder(const struct tkb_engine *engine,
+                                              size_t index, size_t folder);
 
 /** Do its processes need one ptxas for all, in TRITON_PTXAS_PATH? */
 TKB_API bool tkb_engine_needs_ptxas(const struct tkb_engine *engine);

@@ -37,6 +37,8 @@ struct tkb_tree {
 	 * outside, as of a package, which texts of the trees name.
 	 */
 	bool is_outside;
+	/** Such a folder, which names of units hold, and no text does. */
+	bool is_in_names;
 };
 
 #ifdef __cplusplus

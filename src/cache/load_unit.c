@@ -391,9 +391,9 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 		.root = root,
 		.entry = { .kind = TKB_KIND_UNIT,
 		           .key = place->key,
-		           .name = place->path,
+		           .name = place->name,
 		           .tree = root->tree->name,
-		           .folder = place->is_file ? "." : place->path,
+		           .folder = place->is_file ? "." : place->name,
 		           .platform = "",
 		           .target = { .backend = "", .arch = "" },
 		           .producer = "",
@@ -404,10 +404,11 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 	TKB_AUTO(unit_close)
 	struct unit unit = { .loader = loader,
 		             .root = root,
-		             .folder = found.entry.folder,
+		             .folder = place->is_file ? "." : place->path,
 		             .found = &found,
 		             .is_built = is_built(root, place),
 		             .fd = -1 };
+	bool is_stale = false;
 	int rc;
 
 	if (place->is_file) {
@@ -427,7 +428,10 @@ int tkb_load_unit(struct tkb_loader *loader, const struct tkb_root *root,
 		rc = check_settled(&unit, err);
 	if (rc == 0)
 		rc = check_built(&unit, err);
-	if (rc == 0)
-		*out = found;
-	return rc;
+	if (rc < 0 || rc == TKB_MISS)
+		return rc;
+	(void)tkb_unit_names_here(root->names, place->name, &is_stale);
+	found.is_moved |= is_stale;
+	*out = found;
+	return 0;
 }

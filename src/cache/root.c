@@ -23,6 +23,7 @@ void tkb_roots_release(struct tkb_roots *roots)
 {
 	for (size_t i = 0; i < roots->count; i++) {
 		free(roots->items[i].path);
+		tkb_unit_names_close(roots->items[i].names);
 		tkb_fd_close_at(&roots->items[i].fd);
 	}
 	free(roots->items);
@@ -337,10 +338,25 @@ int tkb_roots_add_trees(const struct tkb_tree *trees, size_t count, bool make,
 		named[i] = (struct tkb_named_root){
 			.name = trees[i].name,
 			.path = roots->items[roots->count - 1].path,
+			.is_in_names = trees[i].is_in_names,
 		};
 	}
-	*named_out = tkb_take(named);
-	return 0;
+	rc = 0;
+	for (size_t i = roots->count - count; i < roots->count && rc == 0; i++)
+		rc = tkb_unit_names_open(roots->items[i].fd,
+		                         roots->items[i].tree->rules, named,
+		                         count, &roots->items[i].names, err);
+	if (rc == 0)
+		*named_out = tkb_take(named);
+	return rc;
+}
+
+const char *tkb_root_folder(const struct tkb_root *root,
+                            const struct tkb_entry *entry)
+{
+	return entry->kind == TKB_KIND_UNIT
+	               ? tkb_unit_names_here(root->names, entry->folder, NULL)
+	               : entry->key;
 }
 
 int tkb_root_add_nested(struct tkb_roots *roots, size_t index,

@@ -12,12 +12,14 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "tree/paths.h"
+#include "tree/unit_names.h"
 
 struct tkb_root {
 	char *path; /* owned; absolute, links not resolved */
 	int fd;     /* owned */
 	uint32_t device;
 	const struct tkb_tree *tree; /* by reference; NULL: a root of kernels */
+	struct tkb_unit_names *names; /* owned; of its units, or NULL */
 };
 
 struct tkb_roots {
@@ -74,6 +76,13 @@ TKB_NODISCARD int tkb_roots_add_trees(const struct tkb_tree *trees,
  */
 TKB_NODISCARD int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
                                       const char *below, struct tkb_error *err);
+
+/*
+ * The folder of an entry below the root: its key, or where its unit lies here; "." where
+ * that is one file.
+ */
+const char *tkb_root_folder(const struct tkb_root *root,
+                            const struct tkb_entry *entry);
 
 /* The root of the tree called `name`, or NULL. */
 const struct tkb_root *tkb_roots_tree(const struct tkb_roots *roots,

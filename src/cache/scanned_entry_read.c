@@ -72,8 +72,8 @@ _Static_assert(PATH_SIZE > TKB_KEY_SIZE + TKB_NAME_LIMIT,
 static void format_path(char out[PATH_SIZE],
                         const struct tkb_scanned_entry *found, const char *name)
 {
-	(void)snprintf(out, PATH_SIZE, "%s/%s", tkb_entry_folder(&found->entry),
-	               name);
+	(void)snprintf(out, PATH_SIZE, "%s/%s",
+	               tkb_root_folder(found->root, &found->entry), name);
 }
 
 /*

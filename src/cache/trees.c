@@ -41,25 +41,29 @@ static int add_unit(struct lister *lister, const struct tkb_tree_item *item,
 		.is_ninja = item->rule->action == TKB_TREE_ACTION_NINJA,
 	};
 	const char *path = item->path;
+	const char *name = tkb_unit_names_bundled(root_of(lister)->names, path);
 	struct tkb_error why = { 0 };
 	char key[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
+	if (name == NULL)
+		return 0;
 	if (!tkb_unit_path_is_valid(path)) {
 		(void)tkb_fail_entry(&why, TKB_REASON_NAME,
 		                     "its path cannot stand in a bundle");
 		return refuse(lister, path, &why, err);
 	}
 	rc = tkb_unit_tree_key(&lister->hasher, root_of(lister)->tree->name,
-	                       path, key, err);
+	                       name, key, err);
 	if (rc == 0)
 		rc = tkb_grow(&cache->units, &cache->unit_capacity,
 		              cache->unit_count, sizeof(place), err);
 	if (rc < 0)
 		return rc;
 	place.key = tkb_arena_string(&cache->arena, tkb_text(key));
+	place.name = tkb_arena_string(&cache->arena, tkb_text(name));
 	place.path = tkb_arena_string(&cache->arena, tkb_text(path));
-	if (place.key == NULL || place.path == NULL)
+	if (place.key == NULL || place.name == NULL || place.path == NULL)
 		return tkb_fail_nomem(err);
 	cache->units[cache->unit_count++] = place;
 	return 0;

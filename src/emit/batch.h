@@ -22,11 +22,19 @@
 
 #include "cache/watch.h"
 #include "emit/stage.h"
+#include "tree/unit.h"
+
+/* A unit that is called otherwise here: see tree/unit_names.h. */
+struct tkb_renamed {
+	struct tkb_entry entry;
+	char path[TKB_UNIT_PATH_LIMIT + 1];
+};
 
 /* One entry at one root, and what becomes of it. */
 struct tkb_job {
 	const struct tkb_entry *entry;
-	size_t root;   /* its index */
+	struct tkb_renamed *renamed; /* by reference; or NULL */
+	size_t root;                 /* its index */
 	uint64_t size; /* what it counts for in progress, in bytes */
 	bool is_done;  /* what follows is set */
 	enum tkb_outcome outcome;

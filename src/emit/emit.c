@@ -23,6 +23,7 @@ static void emitter_close(struct tkb_emitter *emitter)
 	free(emitter->order);
 	free(emitter->selections);
 	free(emitter->named);
+	tkb_arena_release(&emitter->arena);
 	tkb_roots_release(&emitter->roots);
 	tkb_buf_release(&emitter->path);
 }

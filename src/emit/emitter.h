@@ -41,6 +41,7 @@ struct tkb_emitter {
 	const struct tkb_emit_options *options;
 	const bool *skips;      /* by entry; NULL: none is skipped */
 	struct tkb_batch batch; /* its jobs are by entry, then root */
+	struct tkb_arena arena; /* of units that are called otherwise here */
 	struct tkb_buf path; /* the root's, absolute, with a zero; or empty */
 	struct tkb_named_root *named;   /* owned; of the trees */
 	enum tkb_selection *selections; /* owned; of each entry */

@@ -244,10 +244,13 @@ int tkb_inspect_unit(struct tkb_loader *loader, const struct tkb_root *root,
 		               .is_trusted = is_trusted };
 	const char *name = NULL;
 	struct stat status;
+	bool is_stale;
 	int parent;
+	int rc;
 
-	parent = tkb_unit_find_parent(&loader->parent, root->fd, NULL,
-	                              unit->name, &name);
+	parent = tkb_unit_find_parent(
+		&loader->parent, root->fd, NULL,
+		tkb_unit_names_here(root->names, unit->name, &is_stale), &name);
 	if (parent >= 0 && tkb_unit_is_file(unit)) {
 		if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
 			if (!S_ISREG(status.st_mode)) {
@@ -260,8 +263,12 @@ int tkb_inspect_unit(struct tkb_loader *loader, const struct tkb_root *root,
 		folder = tkb_fd_open(parent, name,
 		                     O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 		place.fd = folder;
-		if (folder >= 0)
-			return match_files(&place, out, err);
+		if (folder >= 0) {
+			rc = match_files(&place, out, err);
+			if (*out == TKB_ENTRY_STATE_PRESENT && is_stale)
+				*out = TKB_ENTRY_STATE_MOVED;
+			return rc;
+		}
 	}
 	if (!is_nothing(errno) && !is_in_the_way(errno))
 		return tkb_fail_errno(err, "cannot look at '%s/%s'", root->path,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/emitter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /*
@@ -70,15 +71,45 @@ static int open_root(struct tkb_emitter *emitter, uint32_t device, size_t *out,
 	return 0;
 }
 
+/* Where its name may be another one here, a job's unit is a copy. */
+static struct tkb_renamed *copy_unit(struct tkb_emitter *emitter,
+                                     const struct tkb_unit_names *names,
+                                     const struct tkb_entry *unit)
+{
+	struct tkb_renamed *copy =
+		tkb_arena_alloc(&emitter->arena, 1, sizeof(*copy));
+
+	if (copy != NULL) {
+		copy->entry = *unit;
+		(void)snprintf(copy->path, sizeof(copy->path), "%s",
+		               tkb_unit_names_here(names, unit->name, NULL));
+		copy->entry.name = copy->path;
+		copy->entry.folder = copy->path;
+	}
+	return copy;
+}
+
 /* Add the job for a unit: its tree has one root. */
 static int add_unit_job(struct tkb_emitter *emitter,
                         const struct tkb_entry *unit, struct tkb_error *err)
 {
 	const struct tkb_root *root =
 		tkb_roots_tree(&emitter->roots, unit->tree);
+	struct tkb_renamed *renamed = NULL;
+	int rc;
 
-	return tkb_batch_add_job(&emitter->batch, unit,
-	                         (size_t)(root - emitter->roots.items), err);
+	if (tkb_unit_names_concern(root->names, unit->name)) {
+		renamed = copy_unit(emitter, root->names, unit);
+		if (renamed == NULL)
+			return tkb_fail_nomem(err);
+	}
+	rc = tkb_batch_add_job(&emitter->batch,
+	                       renamed == NULL ? unit : &renamed->entry,
+	                       (size_t)(root - emitter->roots.items), err);
+	if (rc == 0)
+		emitter->batch.jobs[emitter->batch.job_count - 1].renamed =
+			renamed;
+	return rc;
 }
 
 /* Add a job for each root that `entry` goes into. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/unit_relocate.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -26,15 +27,18 @@ static void place_close(struct place *place)
 static int open_place(struct place *place, struct tkb_error *err)
 {
 	const struct tkb_entry *unit = place->to->entry;
-	const int root = place->to->stage->root->fd;
+	const struct tkb_root *root = place->to->stage->root;
 	const char *name = NULL;
 	int parent;
 
 	if (tkb_unit_is_file(unit)) {
-		place->fd = tkb_fd_open(root, ".", O_RDONLY | O_DIRECTORY, 0);
+		place->fd =
+			tkb_fd_open(root->fd, ".", O_RDONLY | O_DIRECTORY, 0);
 	} else {
-		parent = tkb_unit_find_parent(&place->loader->parent, root,
-		                              NULL, unit->name, &name);
+		parent = tkb_unit_find_parent(
+			&place->loader->parent, root->fd, NULL,
+			tkb_unit_names_here(root->names, unit->name, NULL),
+			&name);
 		if (parent >= 0)
 			place->fd = tkb_fd_open(
 				parent, name,
@@ -175,6 +179,35 @@ static int replace_texts(const struct place *place, struct staged *staged,
 	return rc;
 }
 
+/* Where it has the name that it has in a bundle, give it the one that it has here. */
+static int rename_unit(const struct place *place, struct tkb_error *err)
+{
+	const struct tkb_root *root = place->to->stage->root;
+	const struct tkb_entry *unit = place->to->entry;
+	struct tkb_loader *loader = place->loader;
+	char path[TKB_UNIT_PATH_LIMIT + 1];
+	struct stat status;
+	bool is_stale;
+	int rc;
+
+	(void)tkb_unit_names_here(root->names, unit->name, &is_stale);
+	if (!is_stale)
+		return 0;
+	tkb_buf_reset(&loader->scratch);
+	rc = tkb_fd_read_file(place->fd, TKB_UNIT_CODE, TKB_FILE_SIZE_LIMIT,
+	                      &loader->scratch, &status, err);
+	if (rc < 0)
+		return rc;
+	tkb_unit_names_find(root->names, unit->name,
+	                    tkb_buf_bytes(&loader->scratch), path,
+	                    sizeof(path));
+	return renameat2(root->fd, unit->name, root->fd, path,
+	                 RENAME_NOREPLACE) == 0 ||
+	                       errno == EEXIST
+	               ? 0
+	               : tkb_destination_fail(place->to, unit->name, err);
+}
+
 int tkb_unit_relocate(const struct tkb_destination *to,
                       struct tkb_loader *loader, struct tkb_error *err)
 {
@@ -191,5 +224,7 @@ int tkb_unit_relocate(const struct tkb_destination *to,
 	if (tkb_stage_lock(to->stage, &lock, err) == TKB_ERR_CANCELLED)
 		return TKB_ERR_CANCELLED;
 	rc = open_place(&place, err);
-	return rc < 0 ? rc : replace_texts(&place, staged, err);
+	if (rc == 0)
+		rc = replace_texts(&place, staged, err);
+	return rc < 0 ? rc : rename_unit(&place, err);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/parallel.h"
 #include "emit/destination.h"
 #include "emit/emitter.h"
 #include "emit/unit.h"
+#include "emit/unit_relocate.h"
 #include "tree/unit.h"
 
 /*
@@ -67,6 +69,24 @@ static int fail_frame(struct tkb_emitter *emitter,
 	return rc;
 }
 
+/* A unit that is not here yet is named by the code in it. */
+static void name_unit(struct tkb_emitter *emitter, const struct tkb_job *job,
+                      const struct tkb_bytes *files)
+{
+	const struct tkb_root *root = &emitter->roots.items[job->root];
+	const struct tkb_entry *unit = job->entry;
+	char path[TKB_UNIT_PATH_LIMIT + 1];
+
+	for (size_t i = 0; job->renamed != NULL && i < unit->file_count; i++) {
+		if (strcmp(unit->files[i].name, TKB_UNIT_CODE) != 0)
+			continue;
+		tkb_unit_names_find(root->names, unit->name, files[i], path,
+		                    sizeof(path));
+		memcpy(job->renamed->path, path, sizeof(path));
+		return;
+	}
+}
+
 /* Write entry `index` for each root that needs it. */
 static int write_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
                        size_t index, const struct tkb_bytes *files,
@@ -86,6 +106,7 @@ static int write_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
 		rc = tkb_watcher_check(&emitter->batch.watcher, err);
 		if (rc < 0)
 			return rc;
+		name_unit(emitter, &emitter->batch.jobs[i], files);
 		if (to.entry->kind == TKB_KIND_UNIT)
 			rc = tkb_unit_write(&to, loader, files, &size, &fault);
 		else
@@ -203,7 +224,9 @@ static int commit_moved(void *self, size_t worker, size_t index,
 
 	if (emitter->progress[index].state != TKB_ENTRY_STATE_MOVED)
 		return 0;
-	rc = tkb_destination_relocate(&to, &emitter->loaders[worker], &fault);
+	rc = (to.entry->kind == TKB_KIND_UNIT ? tkb_unit_relocate
+	                                      : tkb_destination_relocate)(
+		&to, &emitter->loaders[worker], &fault);
 	if (rc == 0)
 		tkb_batch_finish(&emitter->batch, job, TKB_OUTCOME_REPAIRED,
 		                 TKB_REASON_NONE, "");

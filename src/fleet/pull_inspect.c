@@ -91,6 +91,7 @@ static int inspect_place(struct tkb_pull_plan *plan,
 		tkb_pull_plan_root(plan, place->tree, place->device);
 	struct stat status;
 	bool is_intact = false;
+	bool is_stale = false;
 	int rc = 0;
 
 	place->is_present = false;
@@ -99,8 +100,11 @@ static int inspect_place(struct tkb_pull_plan *plan,
 		return 0;
 	/* Only its bundle knows a unit's files: see pull_check.c. */
 	if (place->tree != NULL)
-		is_intact = fstatat(root->fd, place->name, &status,
-		                    AT_SYMLINK_NOFOLLOW) == 0;
+		is_intact = fstatat(root->fd,
+		                    tkb_unit_names_here(root->names,
+		                                        place->name, &is_stale),
+		                    &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		            !is_stale;
 	else
 		rc = find_intact(plan, root, place, &is_intact, err);
 	place->is_present = is_intact && (place->is_trusted || !place->is_bad);

@@ -37,6 +37,8 @@ struct root {
 /* A folder that is not part of the cache, but that the cache's texts name. */
 struct outside {
 	struct tkb_engine_outside outside;
+	const char **folders;
+	size_t folder_count;
 	struct fallback *fallbacks;
 	size_t fallback_count;
 };
@@ -86,6 +88,13 @@ static const char *action_word(unsigned number)
 	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
 }
 
+static const char *naming_word(unsigned number)
+{
+	static const char *const words[] = { "fixed", "deepgemm" };
+
+	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
+}
+
 #define OPTIONAL_NUMBER(name_, type_, member_)                                 \
 	{                                                                      \
 		.name = (name_), .kind = TKB_SCHEMA_NUMBER,                    \
@@ -109,6 +118,13 @@ static const struct tkb_schema_field rule_fields[] = {
 	  .word = style_word,
 	  .missing = "a style of paths is no word",
 	  .wrong = "a style of paths is not known" },
+	{ .name = "named",
+	  .kind = TKB_SCHEMA_CHOICE,
+	  .offset = offsetof(struct tkb_tree_rule, naming),
+	  .is_optional = true,
+	  .word = naming_word,
+	  .missing = "what names a folder is no word",
+	  .wrong = "what names a folder is no word that is known" },
 	OPTIONAL_NUMBER("last", struct tkb_tree_rule, is_last),
 	OPTIONAL_NUMBER("secrets", struct tkb_tree_rule, has_secrets),
 	OPTIONAL_NUMBER("tuned", struct tkb_tree_rule, is_tuned),
@@ -190,6 +206,13 @@ static const struct tkb_schema_list root_list = {
 	.fault = root_fault,
 };
 
+static const struct tkb_schema_list text_list = {
+	.item = { .kind = TKB_SCHEMA_TEXT, .missing = "a word is missing" },
+	.item_size = sizeof(const char *),
+	.limit = LIST_LIMIT,
+	.too_many = "too many words",
+};
+
 static const struct tkb_schema_field outside_fields[] = {
 	TKB_FIELD_TEXT("name", struct outside, outside.name,
 	               tkb_tree_name_is_valid,
@@ -197,6 +220,13 @@ static const struct tkb_schema_field outside_fields[] = {
 	TKB_FIELD_TEXT("package", struct outside, outside.package, NULL, NULL),
 	TKB_FIELD_LIST("places", struct outside, fallbacks, fallback_count,
 	               &fallback_list, "places are no list"),
+	{ .name = "folders",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct outside, folders),
+	  .count_offset = offsetof(struct outside, folder_count),
+	  .list = &text_list,
+	  .is_optional = true,
+	  .missing = "folders are no list" },
 };
 
 static const struct tkb_schema outside_schema = {
@@ -233,13 +263,6 @@ static const struct tkb_schema_list setting_list = {
 	.item_size = sizeof(struct tkb_engine_setting),
 	.limit = LIST_LIMIT,
 	.too_many = "too many settings",
-};
-
-static const struct tkb_schema_list text_list = {
-	.item = { .kind = TKB_SCHEMA_TEXT, .missing = "a word is missing" },
-	.item_size = sizeof(const char *),
-	.limit = LIST_LIMIT,
-	.too_many = "too many words",
 };
 
 static const struct tkb_schema_field fields[] = {
@@ -297,6 +320,9 @@ static bool show_rules(struct tkb_arena *arena, struct root *root)
 			.style = rule->style == TKB_PATH_STYLE_NONE
 			                 ? ""
 			                 : word_of(style_word(rule->style)),
+			.named = rule->naming == TKB_TREE_NAMING_FIXED
+			                 ? ""
+			                 : word_of(naming_word(rule->naming)),
 			.is_last = rule->is_last != 0,
 			.has_secrets = rule->has_secrets != 0,
 			.is_tuned = rule->is_tuned != 0,
@@ -407,6 +433,18 @@ const struct tkb_engine_outside *tkb_engine_outside(
 	const struct tkb_engine *engine, size_t index)
 {
 	return &engine->outsides[index].outside;
+}
+
+size_t tkb_engine_outside_folder_count(const struct tkb_engine *engine,
+                                       size_t index)
+{
+	return engine->outsides[index].folder_count;
+}
+
+const char *tkb_engine_outside_folder(const struct tkb_engine *engine,
+                                      size_t index, size_t folder)
+{
+	return engine->outsides[index].folders[folder];
 }
 
 bool tkb_engine_needs_ptxas(const struct tkb_engine *engine)

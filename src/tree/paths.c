@@ -150,6 +150,8 @@ static int find_forms(enum tkb_path_style style,
 	if (out->items == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < root_count; i++) {
+		if (roots[i].is_in_names)
+			continue;
 		rc = add_root(out, &roots[i], err);
 		if (rc < 0)
 			return rc;

@@ -37,6 +37,7 @@
 struct tkb_named_root {
 	const char *name; /* letters, digits and "_.-" */
 	const char *path; /* absolute, without a slash at its end */
+	bool is_in_names; /* of units, and in no text: see unit_names.h */
 };
 
 /*

@@ -33,6 +33,8 @@ struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
 			sum.action = rule->action;
 		if (sum.style == TKB_PATH_STYLE_NONE)
 			sum.style = rule->style;
+		if (sum.naming == TKB_TREE_NAMING_FIXED)
+			sum.naming = rule->naming;
 		sum.is_last |= rule->is_last;
 		sum.has_secrets |= rule->has_secrets;
 		sum.is_tuned |= rule->is_tuned;
@@ -46,6 +48,7 @@ enum tkb_tree_part tkb_tree_part(const struct tkb_tree_rules *rules,
 	static const enum tkb_tree_part parts[] = {
 		[TKB_TREE_ACTION_DEFAULT] = TKB_TREE_PART_PLAIN,
 		[TKB_TREE_ACTION_UNIT] = TKB_TREE_PART_UNIT,
+		[TKB_TREE_ACTION_NINJA] = TKB_TREE_PART_UNIT,
 		[TKB_TREE_ACTION_KERNELS] = TKB_TREE_PART_KERNELS,
 		[TKB_TREE_ACTION_LEAVE] = TKB_TREE_PART_LEFT,
 	};

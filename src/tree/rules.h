@@ -27,13 +27,20 @@ enum tkb_tree_action {
 	TKB_TREE_ACTION_LEAVE    /* it is never packed */
 };
 
+/* What a unit's folder is named after. */
+enum tkb_tree_naming {
+	TKB_TREE_NAMING_FIXED,   /* the same on each machine */
+	TKB_TREE_NAMING_DEEPGEMM /* where DeepGEMM lies: see unit_names.h */
+};
+
 struct tkb_tree_rule {
 	const char *path; /* see tree/glob.h */
 	enum tkb_tree_action action;
 	enum tkb_path_style style; /* of paths in such a file */
-	uint32_t is_last;          /* the file names others of its unit */
-	uint32_t has_secrets;      /* they are hidden */
-	uint32_t is_tuned; /* a unit for one GPU and driver: tree/gpu.h */
+	enum tkb_tree_naming naming;
+	uint32_t is_last;     /* the file names others of its unit */
+	uint32_t has_secrets; /* they are hidden */
+	uint32_t is_tuned;    /* a unit for one GPU and driver: tree/gpu.h */
 };
 
 struct tkb_tree_rules {

@@ -24,7 +24,8 @@ enum {
 /* A unit of a tree, before it is loaded. */
 struct tkb_unit_place {
 	const char *key;
-	const char *path; /* below the root */
+	const char *name; /* in a bundle */
+	const char *path; /* below the root; see unit_names.h */
 	size_t root;      /* its index */
 	bool is_file;
 	/* What the rules say of its path. */
@@ -68,12 +69,6 @@ TKB_NODISCARD int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
                                     const char *name,
                                     char out[TKB_DIGEST_HEX_SIZE],
                                     struct tkb_error *err);
-
-/* The folder of an entry below its root: its key, or what a unit has. */
-static inline const char *tkb_entry_folder(const struct tkb_entry *entry)
-{
-	return entry->kind == TKB_KIND_UNIT ? entry->folder : entry->key;
-}
 
 /* The record of what ninja built in the unit, or NULL where it built nothing. */
 static inline const struct tkb_file *tkb_unit_record(

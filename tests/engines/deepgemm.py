@@ -3,8 +3,9 @@
 
 In 2.8 it has a kernel where "cache/<tag>.<key>/.committed" is. The key is a hash
 of the compiler's version, the flags, the source and its headers, and of no path;
-it is computed here as DeepJIT does it. Up to 2.6, the flags have the headers'
-path.
+it is computed here as DeepJIT does it. From 2.4 to 2.6, the key is of name,
+compiler, flags and code, and the flags have the headers' path: the kernel has
+another name on each machine.
 """
 import os
 
@@ -104,17 +105,173 @@ def _(scene):
     equal(stages(engine.root), [])
 
 
-@test("a kernel of DeepGEMM up to 2.6, whose name has its path, keeps the name")
+# From 2.4 to 2.6
+
+
+def digest_26(text):
+    """get_hex_digest() of DeepGEMM 2.4 to 2.6."""
+    halves = []
+    for half in (0xc6a4a7935bd1e995, 0x9e3779b97f4a7c15):
+        for byte in text.encode():
+            half = (half ^ byte) * 0x100000001b3 & MASK
+        halves.append(f"{mix(half):016x}")
+    return "".join(halves)
+
+
+class Installed:
+    """DeepGEMM 2.6 for a Python of a machine's own, which may not be there yet."""
+
+    def __init__(self, scene, name, engine="deepgemm", root=".dj",
+                 package="deep_gemm", is_there=True):
+        self.machine = Machine(scene, name, engine=engine)
+        self.prefix = os.path.join(self.machine.home, "venv")
+        self.package = os.path.join(self.prefix, "lib", "python3.12",
+                                    "site-packages", package)
+        self.root = os.path.join(self.machine.home, root)
+        python = os.path.join(self.prefix, "bin", "python3")
+        write(python, "#!/bin/sh\nexit 1\n")
+        os.chmod(python, 0o755)
+        self.machine.environment["TKBUNDLE_PYTHON"] = python
+        if is_there:
+            os.makedirs(self.package)
+
+    def folder(self, name="sm90_gemm", source=SOURCE):
+        key = digest_26(
+            f"{name}$$NVCC12.9$$-std=c++20 "
+            "--diag-suppress=39,161,174,177,186,940 "
+            "--ptxas-options=--register-usage-level=10 "
+            f"-I{self.package}/include --gpu-architecture=sm_90a "
+            "--compiler-options=-fPIC,-O3,-fconcepts,"
+            "-Wno-deprecated-declarations,-Wno-abi "
+            f"-O3 --expt-relaxed-constexpr --expt-extended-lambda$${source}")
+        return os.path.join(self.root, "cache", f"kernel.{name}.{key}")
+
+    def compile(self, name="sm90_gemm", source=SOURCE):
+        write(os.path.join(self.folder(name, source), "kernel.cu"), source)
+        write(os.path.join(self.folder(name, source), "kernel.cubin"),
+              b"\x7fELF" + name.encode())
+
+    def has_kernel(self, name="sm90_gemm"):
+        return os.path.exists(os.path.join(self.folder(name), "kernel.cubin"))
+
+    def kernels(self):
+        return sorted(os.listdir(os.path.join(self.root, "cache")))
+
+
+@test("a kernel of DeepGEMM up to 2.6 gets the name that it has where DeepGEMM "
+      "lies here, and is the same unit for all")
 def _(scene):
-    first = Machine(scene, "first", engine="deepgemm")
-    second = Machine(scene, "second", engine="deepgemm")
-    name = ".dj/cache/kernel.sm90_gemm." + digest(SOURCE)
-    write(os.path.join(first.home, name, "kernel.cu"), SOURCE)
-    equal(first.collect("torn.tkb")[1]["collected"], 0)
-    write(os.path.join(first.home, name, "kernel.cubin"), b"\x7fELF")
-    first.collect("a.tkb")
+    for name, root, package in (
+            ("deepgemm", ".dj", "deep_gemm"),
+            ("vllm", ".cache/vllm/deep_gemm", "vllm/third_party/deep_gemm"),
+            ("vllm", ".cache/vllm/deep_gemm", "deep_gemm"),
+            ("sglang", ".cache/sglang/deep_gemm", "deep_gemm")):
+        label = name + package.replace("/", "-")
+        first, second = (Installed(scene, label + end, name, root, package)
+                         for end in ("-first", "-other-second"))
+        first.compile()
+        first.compile("sm90_other")
+        bundle, ended = first.machine.collect("a.tkb")
+        equal(ended["collected"], 2)
+        require(first.folder() != second.folder())
 
-    equal(second.emit("a.tkb"), (1, 0, 0))
+        equal(second.machine.emit("a.tkb"), (2, 0, 0))
 
-    equal(contents(os.path.join(second.home, name)),
-          contents(os.path.join(first.home, name)))
+        require(second.has_kernel() and second.has_kernel("sm90_other"))
+        equal(contents(second.folder()), contents(first.folder()))
+        equal(len(second.kernels()), 2)
+        equal(second.machine.emit("a.tkb"), (0, 2, 0))
+        equal(second.machine.collect("b.tkb")[0], bundle)
+        os.unlink(os.path.join(second.folder(), "kernel.cubin"))
+        equal(second.machine.emit("a.tkb"), (0, 1, 1))
+        require(second.has_kernel())
+
+
+@test("two machines with DeepGEMM elsewhere push one unit, and pull the other's")
+def _(scene):
+    first, second, third = (Installed(scene, name) for name in
+                            ("first", "other-second", "an-other-third"))
+    first.compile()
+    second.compile()
+    second.compile("sm90_other")
+    equal(first.machine.push()["pushed"], 1)
+    equal(second.machine.push()["pushed"], 1)
+
+    third.machine.pull()
+    first.machine.pull()
+
+    for machine in (first, third):
+        require(machine.has_kernel() and machine.has_kernel("sm90_other"))
+        equal(len(machine.kernels()), 2)
+        equal(machine.machine.push()["pushed"], 0)
+        equal(machine.machine.pull()["emitted"], 0)
+
+
+@test("run starts warm where DeepGEMM lies elsewhere, and pushes nothing back")
+def _(scene):
+    first, second = (Installed(scene, name) for name in ("first", "the-second"))
+    first.compile()
+    first.machine.push()
+
+    ended = second.machine.verb(
+        "run", "--remote", scene.remote, "--ref", "a/b", "--require-warm",
+        "--", "sh", "-c", "cat $DG_JIT_CACHE_DIR/cache/" +
+        os.path.basename(second.folder()) + "/kernel.cubin")
+
+    require(ended.out.startswith("\x7fELF"), ended.out)
+    require("emitted 1, used 1, compiled anew 0, pushed 0" in ended.err,
+            ended.err)
+
+
+@test("a kernel of DeepGEMM's that came before DeepGEMM is renamed by relocate, "
+      "emit and pull")
+def _(scene):
+    first = Installed(scene, "first")
+    first.compile()
+    first.machine.push()
+    bundle = first.machine.collect("a.tkb")[0]
+    for verb in ("relocate", "emit", "pull"):
+        second = Installed(scene, "second-" + verb, is_there=False)
+        second.machine.emit("a.tkb")
+        require(not second.has_kernel())
+        equal(second.machine.collect("b.tkb")[0], bundle)
+        os.makedirs(second.package)
+
+        if verb == "relocate":
+            equal(second.machine.document(verb)["relocated"], 1)
+            equal(second.machine.document(verb)["relocated"], 0)
+        elif verb == "emit":
+            equal(second.machine.emit("a.tkb"), (0, 0, 1))
+        else:
+            second.machine.pull()
+
+        require(second.has_kernel(), verb)
+        equal(second.kernels(), [os.path.basename(second.folder())])
+        equal(second.machine.collect("b.tkb")[0], bundle)
+
+
+@test("gc removes a kernel of DeepGEMM's under the name that it has here")
+def _(scene):
+    machine = Installed(scene, "first")
+    machine.compile()
+    for name in ("kernel.cu", "kernel.cubin"):
+        os.utime(os.path.join(machine.folder(), name), (10 ** 9, 10 ** 9))
+
+    machine.machine.verb("gc", "--max-age", "1d")
+
+    equal(machine.kernels(), [])
+
+
+@test("a kernel of DeepGEMM's with a name that is not reproduced keeps the name")
+def _(scene):
+    first, second = (Installed(scene, name) for name in ("first", "second"))
+    name = "cache/kernel.sm90_gemm." + digest(SOURCE)
+    write(os.path.join(first.root, name, "kernel.cu"), SOURCE)
+    equal(first.machine.collect("torn.tkb")[1]["collected"], 0)
+    write(os.path.join(first.root, name, "kernel.cubin"), b"\x7fELF")
+    first.machine.collect("a.tkb")
+
+    equal(second.machine.emit("a.tkb"), (1, 0, 0))
+
+    equal(contents(os.path.join(second.root, name)),
+          contents(os.path.join(first.root, name)))

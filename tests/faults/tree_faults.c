@@ -45,8 +45,8 @@ static int ended(int rc)
 static int move_paths(void *self, struct tkb_error *err)
 {
 	static const struct tkb_named_root roots[] = {
-		{ "a", "/home/a" },
-		{ "b", "/home/a/b" },
+		{ .name = "a", .path = "/home/a" },
+		{ .name = "b", .path = "/home/a/b" },
 	};
 	const struct tkb_bytes text = tkb_text("['/home/a/b/c', '/home/a']");
 	int rc;

@@ -4,8 +4,8 @@
 #include "harness.h"
 
 static const struct tkb_named_root roots[] = {
-	{ "t", "/new/root" },
-	{ "other", "/other" },
+	{ .name = "t", .path = "/new/root" },
+	{ .name = "other", .path = "/other" },
 };
 static const struct tkb_text_place place = { .tree = "t", .folder = "a/b" };
 

@@ -6,7 +6,7 @@
 
 #include "harness.h"
 
-static const struct tkb_named_root home = { "home", "/home/a" };
+static const struct tkb_named_root home = { .name = "home", .path = "/home/a" };
 
 /* A copy of exactly the text's size, for the sanitizer. */
 static struct tkb_bytes exact(struct tkb_bytes text)
@@ -53,7 +53,7 @@ static int restore(struct tkb_bytes given, enum tkb_path_style style,
 static void must_become(enum tkb_path_style style, const char *there,
                         const char *from, const char *wanted)
 {
-	const struct tkb_named_root root = { "r", there };
+	const struct tkb_named_root root = { .name = "r", .path = there };
 	uint32_t sentinels = 1000;
 	const char *out;
 
@@ -76,12 +76,12 @@ TEST(tree_paths, an_index_of_vllm_names_another_root_after_a_move)
 		"'as4y',\n        'graph_handle': (   'artifact_0',\n"
 		"                            '/home/a/.cache/vllm/b/art_0')}}";
 	const struct tkb_named_root roots[] = {
-		{ "cache", "/home/a/.cache" },
-		{ "vllm", "/home/a/.cache/vllm" },
+		{ .name = "cache", .path = "/home/a/.cache" },
+		{ .name = "vllm", .path = "/home/a/.cache/vllm" },
 		home,
 	};
 	const struct tkb_named_root there[] = {
-		{ "vllm", "/srv/o'neil/\xc3\xa9" },
+		{ .name = "vllm", .path = "/srv/o'neil/\xc3\xa9" },
 	};
 	uint32_t sentinels = 0;
 	const char *out;
@@ -320,8 +320,9 @@ TEST(tree_paths, a_sentinel_that_is_not_one_is_refused)
 
 TEST(tree_paths, a_path_that_a_file_cannot_hold_is_refused)
 {
-	const struct tkb_named_root line = { "r", "/a\nbuild x: evil" };
-	const struct tkb_named_root quote = { "r", "/o'neil" };
+	const struct tkb_named_root line = { .name = "r",
+		                             .path = "/a\nbuild x: evil" };
+	const struct tkb_named_root quote = { .name = "r", .path = "/o'neil" };
 	const char *out;
 
 	FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_NINJA, &line, 1,
@@ -341,15 +342,17 @@ TEST(tree_paths, roots_must_be_roots)
 		struct tkb_named_root root;
 		const char *says;
 	} cases[] = {
-		{ { "", "/a" }, "cannot be a root's name" },
-		{ { "a b", "/a" }, "cannot be a root's name" },
-		{ { "a]", "/a" }, "cannot be a root's name" },
-		{ { "a:utf-8", "/a" }, "cannot be a root's name" },
-		{ { "a", "" }, "cannot be a root's path" },
-		{ { "a", "/" }, "cannot be a root's path" },
-		{ { "a", "x" }, "cannot be a root's path" },
-		{ { "a", "/a/" }, "cannot be a root's path" },
-		{ { "home", "/b" }, "two roots have the name 'home'" },
+		{ { .name = "", .path = "/a" }, "cannot be a root's name" },
+		{ { .name = "a b", .path = "/a" }, "cannot be a root's name" },
+		{ { .name = "a]", .path = "/a" }, "cannot be a root's name" },
+		{ { .name = "a:utf-8", .path = "/a" },
+		  "cannot be a root's name" },
+		{ { .name = "a", .path = "" }, "cannot be a root's path" },
+		{ { .name = "a", .path = "/" }, "cannot be a root's path" },
+		{ { .name = "a", .path = "x" }, "cannot be a root's path" },
+		{ { .name = "a", .path = "/a/" }, "cannot be a root's path" },
+		{ { .name = "home", .path = "/b" },
+		  "two roots have the name 'home'" },
 	};
 	uint32_t sentinels;
 	const char *out;
@@ -390,8 +393,12 @@ TEST(tree_paths, any_text_comes_back_as_it_was)
 		"-I",   "x",    "[REPLACE", "]",         ":",       "\n",
 	};
 	const struct tkb_named_root roots[] = {
-		{ "a", "/a" },        { "aa", "/a/a" }, { "b", "/a b" },
-		{ "c", "/\xc3\xa9" }, { "d", "/a'b" },  { "e", "/a:$" },
+		{ .name = "a", .path = "/a" },
+		{ .name = "aa", .path = "/a/a" },
+		{ .name = "b", .path = "/a b" },
+		{ .name = "c", .path = "/\xc3\xa9" },
+		{ .name = "d", .path = "/a'b" },
+		{ .name = "e", .path = "/a:$" },
 	};
 	uint32_t seed = 1;
 	size_t found = 0;

@@ -330,6 +330,7 @@ static int fail_remove(const struct tkb_gc_item *item, struct tkb_error *err)
 static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 {
 	const struct tkb_entry *unit = &item->found->entry;
+	const char *folder = tkb_root_folder(item->found->root, unit);
 	char path[2 * TKB_UNIT_PATH_LIMIT + 2];
 
 	for (size_t i = 0; i < 2 * unit->file_count; i++) {
@@ -339,13 +340,12 @@ static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 
 		if (file->is_last != is_first_pass)
 			continue;
-		(void)snprintf(path, sizeof(path), "%s/%s", unit->folder,
-		               file->name);
+		(void)snprintf(path, sizeof(path), "%s/%s", folder, file->name);
 		if (unlinkat(item->found->root->fd, path, 0) < 0 &&
 		    errno != ENOENT)
 			return fail_remove(item, err);
 	}
-	(void)unlinkat(item->found->root->fd, unit->folder, AT_REMOVEDIR);
+	(void)unlinkat(item->found->root->fd, folder, AT_REMOVEDIR);
 	return 0;
 }
 
@@ -358,7 +358,9 @@ static int take_away(const struct tkb_gc_item *item, struct tkb_stage *stage,
 	char staged[TKB_STAGE_NUMBER_SIZE];
 	const char *name = NULL;
 	const int parent = tkb_unit_find_parent(
-		&loader->parent, stage->root->fd, NULL, unit->name, &name);
+		&loader->parent, stage->root->fd, NULL,
+		tkb_unit_names_here(item->found->root->names, unit->name, NULL),
+		&name);
 
 	if (parent < 0)
 		return errno == ENOENT ? TKB_MISS : fail_remove(item, err);

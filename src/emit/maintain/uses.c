@@ -103,7 +103,7 @@ static int look_at_file(const struct tkb_scanned_entry *found, const char *name,
 	int64_t written_ns;
 
 	(void)snprintf(path, sizeof(path), "%s/%s",
-	               tkb_entry_folder(&found->entry), name);
+	               tkb_root_folder(found->root, &found->entry), name);
 	if (fstatat(found->root->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT || errno == ENOTDIR
 		               ? TKB_MISS

@@ -193,8 +193,8 @@ void engine_version_find(const struct tkb_engine *engine, const char *command,
 		search_python(&search, command, tkb_engine_name(engine));
 }
 
-void engine_program_find(const char *path, const char *command,
-                         const char *engine, char *out, size_t size)
+void engine_file_find(const char *path, const char *command, const char *engine,
+                      char *out, size_t size)
 {
 	struct search search = { .look = look_for_file,
 		                 .wanted = path,

@@ -28,10 +28,10 @@ void engine_version_find(const struct tkb_engine *engine, const char *command,
                          char out[ENGINE_VERSION_SIZE]);
 
 /*
- * The program that lies at `path` below a folder of packages of that Python, as
+ * The program or folder that lies at `path` below a folder of packages of that Python, as
  * "triton/backends/nvidia/bin/ptxas". "" where none is found.
  */
-void engine_program_find(const char *path, const char *command,
+void engine_file_find(const char *path, const char *command,
                          const char *engine, char *out, size_t size);
 
 /* Was the profile checked with it? One that names no versions leaves that open. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "config/engine_version.h"
 #include "config/python.h"
 
 enum {
@@ -314,7 +315,7 @@ static int add_root(struct trees *trees, const struct tkb_engine *engine,
  */
 
 static int add_outside(struct trees *trees, const char *name, const char *path,
-                       struct tkb_error *err)
+                       bool is_in_names, struct tkb_error *err)
 {
 	char *copy;
 	int rc;
@@ -328,8 +329,10 @@ static int add_outside(struct trees *trees, const char *name, const char *path,
 	if (copy == NULL)
 		return fail_nomem(err);
 	rc = add_tree(trees, name, copy, NULL, err);
-	if (rc == 0)
+	if (rc == 0) {
 		trees->items[trees->count - 1].is_outside = true;
+		trees->items[trees->count - 1].is_in_names = is_in_names;
+	}
 	return rc;
 }
 
@@ -368,10 +371,30 @@ static int add_packages(struct trees *trees, const struct tkb_engine *engine,
 			break;
 		*end = '\0';
 		if (line[0] == '/')
-			rc = add_outside(trees, items[i]->name, line, err);
+			rc = add_outside(trees, items[i]->name, line, false,
+			                 err);
 		line = end + 1;
 	}
 	return rc;
+}
+
+/* As Python itself finds it: links are not resolved, and nothing is imported. */
+static int add_folder(struct trees *trees, const struct tkb_engine *engine,
+                      size_t index, struct tkb_error *err)
+{
+	char path[PATH_SIZE] = "";
+
+	for (size_t i = 0; i < tkb_engine_outside_folder_count(engine, index) &&
+	                   path[0] == '\0';
+	     i++)
+		engine_file_find(tkb_engine_outside_folder(engine, index, i),
+		                 NULL, tkb_engine_name(engine), path,
+		                 sizeof(path));
+	return path[0] != '/'
+	               ? 0
+	               : add_outside(trees,
+	                             tkb_engine_outside(engine, index)->name,
+	                             path, true, err);
 }
 
 static int add_outsides(struct trees *trees, const struct tkb_engine *engine,
@@ -384,12 +407,14 @@ static int add_outsides(struct trees *trees, const struct tkb_engine *engine,
 	     i++) {
 		char *path = NULL;
 
-		rc = tkb_engine_locate_outside(engine, i, variable, NULL, &path,
-		                               err);
+		rc = add_folder(trees, engine, i, err);
+		if (rc == 0)
+			rc = tkb_engine_locate_outside(engine, i, variable,
+			                               NULL, &path, err);
 		if (rc == 0)
 			rc = add_outside(trees,
 			                 tkb_engine_outside(engine, i)->name,
-			                 path, err);
+			                 path, false, err);
 		else if (rc == TKB_MISS)
 			rc = 0;
 		free(path);

@@ -88,15 +88,18 @@ static void show_rule(const struct show *show,
 	json_out_text(json, "is", rule->is[0] != '\0' ? rule->is : NULL);
 	json_out_text(json, "style",
 	              rule->style[0] != '\0' ? rule->style : NULL);
+	json_out_text(json, "named",
+	              rule->named[0] != '\0' ? rule->named : NULL);
 	json_out_flag(json, "last", rule->is_last);
 	json_out_flag(json, "secrets", rule->has_secrets);
 	json_out_flag(json, "tuned", rule->is_tuned);
 	json_out_close(json);
 	if (show->args->is_json)
 		return;
-	(void)snprintf(words, sizeof(words), "%s%s%s%s%s%s%s",
+	(void)snprintf(words, sizeof(words), "%s%s%s%s%s%s%s%s%s",
 	               rule->is[0] != '\0' ? ", " : "", rule->is,
 	               rule->style[0] != '\0' ? ", paths as " : "", rule->style,
+	               rule->named[0] != '\0' ? ", named by " : "", rule->named,
 	               rule->is_last ? ", last" : "",
 	               rule->has_secrets ? ", secrets" : "",
 	               rule->is_tuned ? ", tuned" : "");
@@ -210,17 +213,29 @@ static void show_outside(const struct show *show)
 		const struct tkb_engine_outside *const item =
 			tkb_engine_outside(show->engine, i);
 		const bool is_package = item->package[0] != '\0';
+		const size_t folder_count =
+			tkb_engine_outside_folder_count(show->engine, i);
 
 		json_out_open_object(json, NULL);
 		json_out_text(json, "name", item->name);
 		json_out_text(json, "package",
 		              is_package ? item->package : NULL);
+		json_out_open_array(json, "folders");
+		for (size_t j = 0; j < folder_count; j++)
+			json_out_text(
+				json, NULL,
+				tkb_engine_outside_folder(show->engine, i, j));
 		json_out_close(json);
-		if (!show->args->is_json)
-			text_line(show->cli->out, "  outside %s%s%s",
-			          item->name,
-			          is_package ? ", the package " : "",
-			          item->package);
+		json_out_close(json);
+		if (show->args->is_json)
+			continue;
+		text_line(show->cli->out, "  outside %s%s%s", item->name,
+		          is_package ? ", the package " : "", item->package);
+		for (size_t j = 0; j < folder_count; j++)
+			text_line(
+				show->cli->out, "    %s %s",
+				j == 0 ? "package folder" : "or",
+				tkb_engine_outside_folder(show->engine, i, j));
 	}
 	json_out_close(json);
 }

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/deepgemm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	FLAGS_SIZE = 3 * 4096,
+	DIGITS = 32 /* of the hash */
+};
+
+static const char prefix[] = "kernel.";
+
+/*
+ * The hash: FNV-1a from two starts, each mixed as SplitMix64 does
+ */
+
+struct state {
+	uint64_t halves[2];
+};
+
+static const struct state start = { { 0xc6a4a7935bd1e995,
+	                              0x9e3779b97f4a7c15 } };
+
+static uint64_t add(uint64_t half, struct tkb_bytes bytes)
+{
+	const unsigned char *data = bytes.data;
+
+	for (size_t i = 0; i < bytes.size; i++)
+		half = (half ^ data[i]) * 0x100000001b3;
+	return half;
+}
+
+static uint64_t mix(uint64_t half)
+{
+	half = (half ^ half >> 30) * 0xbf58476d1ce4e5b9;
+	half = (half ^ half >> 27) * 0x94d049bb133111eb;
+	return half ^ half >> 31;
+}
+
+/*
+ * Compilers and flags, as csrc/jit/compiler.hpp of DeepGEMM has them
+ */
+
+static const struct {
+	unsigned major;
+	unsigned minor;
+} versions[] = {
+	{ 12, 9 }, { 12, 8 }, { 13, 0 }, { 13, 1 }, { 13, 2 },
+	{ 13, 3 }, { 13, 4 }, { 13, 5 }, { 12, 6 }, { 12, 4 },
+	{ 12, 3 }, { 12, 5 }, { 12, 7 },
+};
+
+/* From CUDA 12.9 on, the second counts. */
+static const char *const archs[][2] = {
+	{ "90a", "90a" },   { "100a", "100f" }, { "110a", "110a" },
+	{ "120a", "120a" }, { "121a", "121a" },
+};
+
+static const char *const extras[] = {
+	"",
+	" --ptxas-options=--verbose,--warn-on-local-memory-usage",
+	" -Xcompiler -rdynamic -lineinfo",
+	" --ptxas-options=--verbose,--warn-on-local-memory-usage"
+	" -Xcompiler -rdynamic -lineinfo",
+};
+
+enum compiler {
+	COMPILER_NVCC,
+	COMPILER_NVRTC,
+	COMPILER_NVRTC_DEBUG, /* where DG_JIT_DEBUG is set */
+	COMPILER_COUNT
+};
+
+enum {
+	WAY_COUNT = TKB_COUNT_OF(versions) * TKB_COUNT_OF(archs) *
+	            TKB_COUNT_OF(extras) * COMPILER_COUNT
+};
+
+/* One of all combinations. */
+struct way {
+	enum compiler compiler;
+	const char *extra;
+	const char *arch;
+	unsigned major;
+	unsigned minor;
+};
+
+/* Those that are most likely have the lowest numbers. */
+static struct way way_of(size_t number)
+{
+	const size_t version = number % TKB_COUNT_OF(versions);
+	const size_t arch =
+		number / TKB_COUNT_OF(versions) % TKB_COUNT_OF(archs);
+	const size_t rest =
+		number / TKB_COUNT_OF(versions) / TKB_COUNT_OF(archs);
+	struct way way = {
+		.compiler = (enum compiler)(rest / TKB_COUNT_OF(extras)),
+		.extra = extras[rest % TKB_COUNT_OF(extras)],
+		.major = versions[version].major,
+		.minor = versions[version].minor,
+	};
+
+	way.arch = archs[arch][way.major > 12 || way.minor >= 9];
+	return way;
+}
+
+/* "<compiler>$$<flags>$$"; what is too long is nobody's. */
+static int format_flags(const struct way *way,
+                        const struct tkb_deepgemm_place *place,
+                        char out[FLAGS_SIZE])
+{
+	const bool has_pch = way->major > 12 || way->minor >= 8;
+
+	if (way->compiler == COMPILER_NVCC)
+		return snprintf(
+			out, FLAGS_SIZE,
+			"NVCC%u.%u$$-std=c++20 "
+			"--diag-suppress=39,161,174,177,186,940 "
+			"--ptxas-options=--register-usage-level=10%s "
+			"-I%s/include --gpu-architecture=sm_%s "
+			"--compiler-options=-fPIC,-O3,-fconcepts,"
+			"-Wno-deprecated-declarations,-Wno-abi -O3 "
+			"--expt-relaxed-constexpr --expt-extended-lambda$$",
+			way->major, way->minor, way->extra, place->package,
+			way->arch);
+	return snprintf(out, FLAGS_SIZE,
+	                "NVRTC%u.%u$$-std=c++20 "
+	                "--diag-suppress=39,161,174,177,186,940 "
+	                "--ptxas-options=--register-usage-level=10%s "
+	                "-I%s/include -I%s/include --gpu-architecture=sm_%s "
+	                "-default-device %s%s --device-int128$$",
+	                way->major, way->minor, way->extra, place->package,
+	                place->cuda, way->arch, has_pch ? "--pch " : "",
+	                has_pch && way->compiler == COMPILER_NVRTC_DEBUG
+	                        ? "--pch-verbose=true "
+	                        : "");
+}
+
+/*
+ * Names
+ */
+
+/* The part between "kernel." and the last dot. */
+static struct tkb_bytes name_of(const char *folder)
+{
+	const char *first = folder + strlen(prefix);
+
+	return (struct tkb_bytes){ first,
+		                   (size_t)(strrchr(folder, '.') - first) };
+}
+
+bool tkb_deepgemm_is_name(const char *folder)
+{
+	const char *dot = strrchr(folder, '.');
+
+	return strncmp(folder, prefix, strlen(prefix)) == 0 &&
+	       strlen(folder) < TKB_DEEPGEMM_NAME_SIZE &&
+	       dot >= folder + strlen(prefix) && strlen(dot + 1) == DIGITS &&
+	       strspn(dot + 1, "0123456789abcdef") == DIGITS;
+}
+
+/* What is hashed before the code; false where there is no such way. */
+static bool begin(const char *folder, const struct tkb_deepgemm_place *place,
+                  size_t number, struct state *out)
+{
+	const struct way way = way_of(number);
+	char flags[FLAGS_SIZE];
+	int length;
+
+	if (way.compiler != COMPILER_NVCC && place->cuda == NULL)
+		return false;
+	length = format_flags(&way, place, flags);
+	if (length >= FLAGS_SIZE)
+		return false;
+	*out = start;
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t half = add(out->halves[i], name_of(folder));
+
+		half = add(half, tkb_text("$$"));
+		out->halves[i] = add(half, tkb_text(flags));
+	}
+	return true;
+}
+
+static uint64_t hash_half(const struct state *begun, size_t half,
+                          struct tkb_bytes code)
+{
+	return mix(add(begun->halves[half], code));
+}
+
+static bool is_way(const char *folder, struct tkb_bytes code,
+                   const struct tkb_deepgemm_place *place, size_t number)
+{
+	const char *digits = strrchr(folder, '.') + 1;
+	struct state begun;
+	char hex[DIGITS / 2 + 1];
+
+	if (!begin(folder, place, number, &begun))
+		return false;
+	for (size_t i = 0; i < 2; i++) {
+		(void)snprintf(hex, sizeof(hex), "%016llx",
+		               (unsigned long long)hash_half(&begun, i, code));
+		if (memcmp(hex, digits + i * (DIGITS / 2), DIGITS / 2) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool tkb_deepgemm_reproduce(const char *folder, struct tkb_bytes code,
+                            const struct tkb_deepgemm_place *place,
+                            bool is_quick, size_t *way)
+{
+	if (*way < WAY_COUNT && is_way(folder, code, place, *way))
+		return true;
+	for (size_t i = 0; i < WAY_COUNT && !is_quick; i++) {
+		if (is_way(folder, code, place, i)) {
+			*way = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool tkb_deepgemm_rename(const char *folder, struct tkb_bytes code,
+                         const struct tkb_deepgemm_place *place, size_t way,
+                         char out[TKB_DEEPGEMM_NAME_SIZE])
+{
+	const int length = (int)(strrchr(folder, '.') - folder);
+	struct state begun = start;
+
+	if (!begin(folder, place, way, &begun))
+		return false;
+	(void)snprintf(out, TKB_DEEPGEMM_NAME_SIZE, "%.*s.%016llx%016llx",
+	               length, folder,
+	               (unsigned long long)hash_half(&begun, 0, code),
+	               (unsigned long long)hash_half(&begun, 1, code));
+	return true;
+}
