@@ -16,8 +16,11 @@ cat >engines/mine.json <<'FILE'
              {"path": "graphs/*/index.json", "style": "json", "last": 1},
              {"path": "keys.txt", "style": "text", "secrets": 1},
              {"path": "tuned/*", "tuned": 1},
+             {"path": "cache/*", "is": "unit", "named": "deepgemm"},
              {"path": "logs", "is": "leave"}]}],
- "outside": [{"name": "mine-package", "package": "mine", "places": []}],
+ "outside": [{"name": "mine-package", "package": "mine", "places": []},
+             {"name": "deep_gemm-package", "package": "", "places": [],
+              "folders": ["deep_gemm", "mine/deep_gemm"]}],
  "set": [["MINE_CONFIG", "/etc/mine", ".config/mine"],
          ["MINE_KEY", "equal", ""]]}
 FILE

@@ -232,10 +232,10 @@ static void show_outside(const struct show *show)
 		text_line(show->cli->out, "  outside %s%s%s", item->name,
 		          is_package ? ", the package " : "", item->package);
 		for (size_t j = 0; j < folder_count; j++)
-			text_line(
-				show->cli->out, "    %s %s",
-				j == 0 ? "package folder" : "or",
-				tkb_engine_outside_folder(show->engine, i, j));
+			text_line(show->cli->out,
+			          "    below Python's packages: %s",
+			          tkb_engine_outside_folder(show->engine, i,
+			                                    j));
 	}
 	json_out_close(json);
 }
