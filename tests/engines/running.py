@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """tkbundle run, with a script that caches as an engine does."""
+import json
 import os
 import shutil
 import stat
+import threading
 
 from machines import contents, write
 from scene import FIXTURE, KERNELS, equal, require, test
@@ -221,8 +223,17 @@ def _(scene):
         one, two = f"one-{number}", f"two-{number}"
         os.makedirs(scene.path(one))
         os.makedirs(scene.path(two))
-        first, said, told = serve(scene, one, SPOIL=spoil, MORE="traits")
+        first, said, told = serve(
+            scene, one, SPOIL=spoil, MORE="traits",
+            options=("--engine", "vllm", "--json", "--metrics", "figures"))
         equal((first.status, said), (0, "cold"), first.err)
+        end = json.loads(first.err.splitlines()[-1])
+        equal((end["pushed"], end["left_out"]), (1, 1), end)
+        (reason,) = [item["message"] for item in end["reasons"]
+                     if item.get("of") == "push"]
+        require(reason.startswith(f"left out {graph}: ") and why in reason,
+                reason)
+        require('left_out{ref="a/b"} 1\n' in scene.read("figures"))
         told = scene.tkbundle(
             "collect", "--tree", "vllm:vllm=" + told["VLLM_CACHE_ROOT"], "-o",
             "a.tkb")
@@ -233,4 +244,39 @@ def _(scene):
         equal((second.status, said), (0, "cold"), second.err)
         require(any(path.endswith("modelinfos/traits.json")
                     for path in contents(scene.path(two))))
+        require(f"; push: left out {graph}: " not in second.err, second.err)
         shutil.rmtree(scene.path("remote"))
+
+
+@test("a unit that changes while run reads it is left out, which its line says, and "
+      "the next machine starts cold")
+def _(scene):
+    has_ended = threading.Event()
+
+    graph = "torch_compile_cache/1/rank_0_0/backbone"
+    artifact = scene.path("cache", graph, "artifact")
+
+    def meddle():
+        while not has_ended.is_set():
+            if os.path.exists(artifact):
+                os.utime(artifact)
+
+    for home in ("one", "two"):
+        os.makedirs(scene.path(home))
+    meddler = threading.Thread(target=meddle)
+    meddler.start()
+    first, said, _ = serve(scene, "one", MORE="traits",
+                           SPOIL='truncate -s 48M "$graph/artifact"',
+                           VLLM_CACHE_ROOT=scene.path("cache"))
+    has_ended.set()
+    meddler.join()
+    equal((first.status, said), (0, "cold"), first.err)
+    equal(first.counts()[3], "1")
+    require(f"; push: left out {graph}: busy: 'artifact' changed while it was "
+            "read" in first.err, first.err)
+
+    second, said, _ = serve(scene, "two")
+
+    equal((second.status, said), (0, "cold"), second.err)
+    require(any(path.endswith("modelinfos/traits.json")
+                for path in contents(scene.path("two"))))

@@ -178,6 +178,8 @@ struct run {
 	bool has_push_reason;
 	char push_reason[RUN_REASON_SIZE]; /* of the last push */
 	uint64_t pushed_count;
+	uint64_t left_out_count;        /* by the last push */
+	char left_out[RUN_REASON_SIZE]; /* the first of those, and why */
 };
 
 #endif

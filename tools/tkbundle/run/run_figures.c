@@ -39,6 +39,7 @@ void run_figures_take(const struct run *run, struct run_figures *out)
 		.is_compiled_known = counts->is_made,
 		.compiled = counts->compiled,
 		.pushed = run->pushed_count,
+		.left_out = run->left_out_count,
 		.saved_ms = counts->saved_ms,
 	};
 	out->is_ready_known = run->shared->ready_ms != 0;
@@ -110,6 +111,8 @@ void run_figures_name(const struct run *run, struct metrics *metrics)
 		            (double)figures.compiled);
 	metrics_add(metrics, "pushed", "Entries that were pushed.",
 	            (double)figures.pushed);
+	metrics_add(metrics, "left_out", "Entries that the last push left out.",
+	            (double)figures.left_out);
 	if (figures.is_gone_known)
 		metrics_add(metrics, "gone_blobs",
 		            "Blobs that are not there any more.",

@@ -14,6 +14,7 @@ struct run_figures {
 	bool is_compiled_known;
 	uint64_t compiled;
 	uint64_t pushed;
+	uint64_t left_out; /* by the last push */
 	uint64_t saved_ms; /* known where `used` is */
 	bool is_gone_known;
 	uint64_t gone; /* blobs */

@@ -122,6 +122,37 @@ static void add_root(const struct run *run, struct reasons *reasons)
 		    getenv(elsewhere), run->shared->plan.root);
 }
 
+/* What the push left out, with the first of its lines about that. */
+static void note_left_out(struct run *run)
+{
+	static const char words[] = "left out ";
+	const struct run_child *const push = &run->children[RUN_PUSH];
+	char line[RUN_REASON_SIZE];
+
+	run->left_out_count = 0;
+	if (!run_child_number(push, "left_out_count", &run->left_out_count))
+		return;
+	run->left_out[0] = '\0';
+	if (run_child_line(push, words, line) &&
+	    strncmp(line, words, strlen(words)) == 0)
+		(void)snprintf(run->left_out, sizeof(run->left_out), "%s",
+		               line + strlen(words));
+}
+
+/* While the command runs, it is at work on what is left out. */
+static void add_left_out(const struct run *run, struct reasons *reasons)
+{
+	const uint64_t count = run->left_out_count;
+
+	if (count == 0 || run->command != 0)
+		return;
+	if (count == 1)
+		add(reasons, "push", "left out %s", run->left_out);
+	else
+		add(reasons, "push", "left out %" PRIu64 ", first %s", count,
+		    run->left_out);
+}
+
 void run_report_push(struct run *run)
 {
 	struct run_child *const push = &run->children[RUN_PUSH];
@@ -134,6 +165,7 @@ void run_report_push(struct run *run)
 		return;
 	if (run_child_number(push, "pushed", &count))
 		run->pushed_count += count;
+	note_left_out(run);
 	if (run_child_has_exited(push, &status) && status == 0)
 		return;
 
@@ -177,6 +209,7 @@ static void list_reasons(const struct run *run, struct reasons *out)
 	add_pull(run, out);
 	if (run->has_push_reason)
 		add(out, "push", "%s", run->push_reason);
+	add_left_out(run, out);
 	if (run->shared->metrics_error[0] != '\0')
 		add(out, "metrics", "%s", run->shared->metrics_error);
 }
@@ -256,8 +289,9 @@ static void say_start(const struct run *run)
 
 static void fill_figures(struct json_out *json, const struct run *run)
 {
-	static const char *const counts[] = { "emitted", "used", "compiled",
-		                              "pushed", "gone_blobs" };
+	static const char *const counts[] = { "emitted",  "used",
+		                              "compiled", "pushed",
+		                              "left_out", "gone_blobs" };
 	static const char *const times[] = { "saved_seconds", "delay_seconds",
 		                             "ready_seconds",
 		                             "duration_seconds",
