@@ -66,6 +66,8 @@ _tkbundle_options() {
 		options="--paths --used --json" ;;
 	verify)
 		options="--remote --repair --deadline -j --jobs --json" ;;
+	why)
+		options="--last --remote --deadline --json" ;;
 	*)
 		return ;;
 	esac
@@ -137,7 +139,7 @@ _tkbundle_operand() {
 		value=$verbs ;;
 	emit:1 | export:1 | merge:*)
 		value=:bundle ;;
-	diff:[12] | ls:1 | show:1 | stats:1 | verify:1)
+	diff:[12] | why:[23] | ls:1 | show:1 | stats:1 | verify:1)
 		value=:either ;;
 	collect:1 | emit:2 | gc:1 | pull:2 | push:2 | relocate:1)
 		value=:cache ;;
@@ -207,7 +209,8 @@ _tkbundle_reply() {
 
 _tkbundle() {
 	local verbs="collect compile config diff emit export gc help import
-		launcher ls merge pull push refs relocate run show stats verify"
+		launcher ls merge pull push refs relocate run show stats verify
+		why"
 	local options='' value='' word i count=0
 	local -a words
 

@@ -68,27 +68,28 @@ complete -c tkbundle -n __tkbundle_no_verb -a run -d 'run a command with a warm 
 complete -c tkbundle -n __tkbundle_no_verb -a show -d 'show one entry, or one of its files'
 complete -c tkbundle -n __tkbundle_no_verb -a stats -d 'show what a bundle or a cache consists of'
 complete -c tkbundle -n __tkbundle_no_verb -a verify -d 'check every byte of a bundle, a cache or a remote'
+complete -c tkbundle -n __tkbundle_no_verb -a why -d 'say why a kernel has two keys, or was compiled again'
 
 # Operands.
-complete -c tkbundle -n '__tkbundle_verb diff emit export launcher ls merge show stats verify' -a '(__tkbundle_bundles)'
+complete -c tkbundle -n '__tkbundle_verb diff emit export launcher ls merge show stats verify why' -a '(__tkbundle_bundles)'
 complete -c tkbundle -n '__tkbundle_verb collect gc pull push relocate' -a '(__fish_complete_directories)'
 complete -c tkbundle -n '__tkbundle_verb compile import' -F
 complete -c tkbundle -n '__tkbundle_verb run' -a '(__fish_complete_subcommand)'
-complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit export gc help import launcher ls merge pull push refs relocate run show stats verify'
+complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit export gc help import launcher ls merge pull push refs relocate run show stats verify why'
 
 # Options that several verbs have.
-set -l verbs collect compile config diff emit export gc help import launcher ls merge pull push refs relocate run show stats verify
+set -l verbs collect compile config diff emit export gc help import launcher ls merge pull push refs relocate run show stats verify why
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc import pull push relocate run' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc pull push relocate run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push' -l key -x -d 'only the entry whose key is, or begins with, KEY'
 complete -c tkbundle -n '__tkbundle_verb collect emit export import pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
-complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit export gc import ls merge pull push refs relocate show stats verify' -l json -d 'print one JSON document'
+complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit export gc import ls merge pull push refs relocate show stats verify why' -l json -d 'print one JSON document'
 complete -c tkbundle -n '__tkbundle_verb collect gc import relocate' -s n -l dry-run -d 'check everything, write nothing'
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'report what is there, write nothing'
-complete -c tkbundle -n '__tkbundle_verb pull push refs run' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
+complete -c tkbundle -n '__tkbundle_verb pull push refs run why' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l remote -x -a '(__fish_complete_directories)' -d 'clean up a remote; - means $TKBUNDLE_REMOTE'
-complete -c tkbundle -n '__tkbundle_verb compile emit export gc import ls pull push refs relocate verify' -l deadline -x -d 'give up after so long, as 500ms or 30s'
+complete -c tkbundle -n '__tkbundle_verb compile emit export gc import ls pull push refs relocate verify why' -l deadline -x -d 'give up after so long, as 500ms or 30s'
 complete -c tkbundle -n '__tkbundle_verb gc pull push run' -l metrics -r -F -d 'write metrics for Prometheus to FILE'
 complete -c tkbundle -n '__tkbundle_verb collect import merge' -s o -l output -x -a '(__tkbundle_bundles)' -d 'write the bundle to FILE, or to standard output'
 complete -c tkbundle -n '__tkbundle_verb collect push' -l device -x -d 'only this GPU\'s entries; names it in a Triton root'
@@ -135,6 +136,7 @@ complete -c tkbundle -n '__tkbundle_verb gc' -l max-entries -x -d 'number of ent
 complete -c tkbundle -n '__tkbundle_verb gc' -l max-age -x -d 'remove entries unused for so long, as 30d or 12h'
 complete -c tkbundle -n '__tkbundle_verb ls' -l remote -x -a '(__fish_complete_directories)' -d 'list a ref of this remote; - means $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb verify' -l remote -x -a '(__fish_complete_directories)' -d 'check a remote, or REF of it; - means $TKBUNDLE_REMOTE'
+complete -c tkbundle -n '__tkbundle_verb why' -l last -d 'why the last run here compiled what it compiled'
 complete -c tkbundle -n '__tkbundle_verb verify' -l repair -d 'drop damaged records and blobs of the remote'
 complete -c tkbundle -n '__tkbundle_verb export' -l format -x -a 'tar.gz tar.zst zip' -d 'the archive\'s format; by default its name tells'
 complete -c tkbundle -n '__tkbundle_verb export' -s o -l output -r -F -d 'write the archive to FILE, or to standard output'

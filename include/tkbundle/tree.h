@@ -41,6 +41,12 @@ struct tkb_tree {
 	bool is_in_names;
 };
 
+/**
+ * Is `name`, of a variable or an option, such that its value is a secret, as
+ * VLLM_API_KEY and --hf-token? Those are hidden in bundles.
+ */
+TKB_API bool tkb_secret_name(const char *name);
+
 #ifdef __cplusplus
 }
 #endif

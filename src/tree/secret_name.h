@@ -17,12 +17,12 @@
  *   accessToken, --hf-token; but not cache_key, eos_token or num_key_value_heads.
  */
 
+#include <tkbundle/tree.h>
+
 #include "base/base.h"
 #include "base/buf.h"
 
-bool tkb_secret_name(const char *name);
-
-/* The same for a name without a zero at its end. */
+/* As tkb_secret_name(), for a name without a zero at its end. */
 bool tkb_secret_name_bytes(struct tkb_bytes name);
 
 #endif

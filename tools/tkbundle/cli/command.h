@@ -157,6 +157,7 @@ struct arguments {
 	bool is_help;
 	bool is_json;
 	bool is_kill_child;
+	bool is_last;
 	bool is_repair;
 	bool is_strict;
 	bool is_sync;
@@ -169,7 +170,7 @@ struct arguments {
 
 struct command {
 	const char *name;
-	const char *operands[3];  /* as in a synopsis; ends with NULL */
+	const char *operands[4];  /* as in a synopsis; ends with NULL */
 	size_t required_operands; /* so many of them */
 	bool repeats_operand;     /* the last may be given several times */
 	bool takes_command;       /* the operands are one: they come last, and

@@ -25,6 +25,7 @@ extern const struct command command_run;
 extern const struct command command_show;
 extern const struct command command_stats;
 extern const struct command command_verify;
+extern const struct command command_why;
 extern const struct command command_version; /* "--version", in cmd_help.c */
 
 /* Print a verb's help to cli->out. */

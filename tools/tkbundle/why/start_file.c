@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "why/start.h"
+#include "why/start_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,6 @@
 
 #include "cli/cli.h"
 #include "cli/fd.h"
-#include "cli/json_out.h"
-#include "why/start_file.h"
 
 /*
  * Where

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Another key needs another folder and hash; a bundle has no root to look at.
+rekey() {
+	old=$(cd "$1" && echo 5DJU*)
+	mv "$1/$old" "$1/6$(echo "$old" | cut -c 2-)"
+	sed -i 's/"hash": "e8/"hash": "f0/' "$1"/6*/add_kernel.json
+	sed -i "s/$old/6$(echo "$old" | cut -c 2-)/g" "$1"/6*/__grp__*
+}
+cache a
+cp -R a b && rekey b
+sed -i 's/"num_warps": 4/"num_warps": 2/' b/6*/add_kernel.json
+try tkbundle why add_kernel a b
+cp -R a c && rekey c
+sed -i 's/"enable_fp_fusion"/"DISABLE_PTXAS_OPT": "1", &/' c/6*/add_kernel.json
+try tkbundle why add_kernel a c
+cp -R a d && rekey d
+sed -i 's/^.version 8.7/.version 9.0/' d/6*/add_kernel.ptx
+try tkbundle why add_kernel a d
+tkbundle why add_kernel a d --json | json
+try tkbundle why add_kernel a a
+try tkbundle why add_kernel a none
+try tkbundle why none a d
+try tkbundle why add_kernel a
+try tkbundle why --last a
+try env XDG_STATE_HOME="$PWD/none" TMPDIR="$PWD/none" tkbundle why --last

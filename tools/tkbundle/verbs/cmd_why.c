@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <string.h>
+
+#include "cli/text.h"
+#include "diff/diff.h"
+#include "why/advice.h"
+#include "why/operand.h"
+#include "why/same_key.h"
+#include "why/start_out.h"
+#include "why/why_out.h"
+
+static const struct option_spec options[] = {
+	{ OPTION(SWITCH, "last", NULL, is_last,
+	         "why the last run here compiled what it compiled") },
+	ARGS_REMOTE,
+	ARGS_DEADLINE,
+	ARGS_JSON,
+};
+
+/* What is compared. */
+struct comparison {
+	struct cli *cli;
+	const char *name;
+	bool is_one; /* A and B are the same */
+	bool has_any;
+	bool is_equal;
+	struct operand a;
+	struct operand b;
+	struct diff diff;
+	struct match_side a_side;
+	struct match_side b_side;
+};
+
+static void release(struct comparison *comparison)
+{
+	match_side_close(&comparison->a_side);
+	match_side_close(&comparison->b_side);
+	diff_release(&comparison->diff);
+	operand_close(&comparison->b);
+	operand_close(&comparison->a);
+}
+
+/* Is `part` all of `path`, or parts of it between slashes? */
+static bool has_part(const char *path, const char *part)
+{
+	const size_t length = strlen(part);
+
+	for (const char *at = strstr(path, part); at != NULL;
+	     at = strstr(at + 1, part)) {
+		if ((at == path || at[-1] == '/') &&
+		    (at[length] == '\0' || at[length] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static bool is_wanted(const struct tkb_entry *entry, const char *name)
+{
+	if (strncmp(entry->key, name, strlen(name)) == 0 ||
+	    strcmp(entry->name, name) == 0)
+		return true;
+	return entry->kind == TKB_KIND_UNIT && has_part(entry->name, name);
+}
+
+/* Two keys, or one that nothing is like. */
+static void tell_keys(struct comparison *comparison, const struct tkb_entry *a,
+                      const struct tkb_entry *b, const struct match *match)
+{
+	struct why_pair pair = { .a = a, .b = b, .detail = "", .advice = "" };
+	struct advice_case where = { .engine = "", .there = "", .here = "" };
+	char advice[2 * DIFFERENCE_TEXT_SIZE + 200] = "";
+
+	pair.reason = REASON_NOT_IN_BUNDLE;
+	if (match->is_found) {
+		pair.differences = &match->differences;
+		pair.reason = differences_reason(&match->differences);
+	}
+	if (match->is_found && match->differences.count != 0) {
+		where.name = match->differences.items[0].name;
+		where.there = match->differences.items[0].a;
+		where.here = match->differences.items[0].b;
+		advice_write(pair.reason, &where, advice, sizeof(advice));
+		pair.advice = advice;
+	}
+	comparison->is_equal = false;
+	why_out_pair(comparison->cli, &pair);
+}
+
+/* One key: what of its files differs? */
+static int tell_bytes(struct comparison *comparison,
+                      const struct diff_pair *found, struct tkb_error *err)
+{
+	char detail[SAME_KEY_SIZE] = "";
+	struct why_pair pair = {
+		.a = found->a,
+		.b = found->b,
+		.is_equal = found->state == DIFF_EQUAL,
+		.reason = REASON_BYTES,
+		.detail = detail,
+		.advice = "",
+	};
+	int rc = 0;
+
+	if (!pair.is_equal)
+		rc = same_key_compare(&comparison->a.source,
+		                      &comparison->b.source, found,
+		                      &pair.reason, detail, err);
+	if (rc != 0)
+		return rc;
+	comparison->is_equal = comparison->is_equal && pair.is_equal;
+	why_out_pair(comparison->cli, &pair);
+	return 0;
+}
+
+/* Has the partner no entry of its own key on the other side? */
+static bool is_alone_in_b(void *self, size_t candidate)
+{
+	const struct comparison *const comparison = self;
+
+	for (size_t i = 0; i < comparison->diff.count; i++) {
+		const struct diff_pair *const pair = &comparison->diff.pairs[i];
+
+		if (pair->b != NULL && pair->b_index == candidate)
+			return pair->a == NULL;
+	}
+	return true;
+}
+
+static bool is_any(void *self, size_t candidate)
+{
+	(void)self;
+	(void)candidate;
+	return true;
+}
+
+/* An entry of A that B has under another key, or not at all. */
+static int tell_a(struct comparison *comparison, const struct diff_pair *pair,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(match_release) struct match match = { .is_found = false };
+	TKB_AUTO(match_release) struct match other = { .is_found = false };
+	const struct tkb_entry *b = NULL;
+	int rc;
+
+	rc = match_find(&comparison->a_side, pair->a_index, &comparison->b_side,
+	                is_alone_in_b, comparison, &match, err);
+	if (rc == 0 && !match.is_found)
+		rc = match_find(&comparison->a_side, pair->a_index,
+		                &comparison->b_side, is_any, comparison, &match,
+		                err);
+	if (rc != 0)
+		return rc;
+	if (match.is_found) {
+		b = source_entry(&comparison->b.source, match.index);
+		/* What is told is told from A to B. */
+		differences_release(&match.differences);
+		rc = differences_find(
+			match_parts(&comparison->a_side, pair->a_index),
+			match_parts(&comparison->b_side, match.index),
+			&match.differences, err);
+	}
+	if (rc == 0)
+		tell_keys(comparison, pair->a, b, &match);
+	return rc;
+}
+
+/* One of B; those that A's have as their best partners are told of with those. */
+static int tell_b(struct comparison *comparison, const struct diff_pair *pair,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(match_release) struct match match = { .is_found = false };
+	TKB_AUTO(match_release) struct match back = { .is_found = false };
+	int rc;
+
+	rc = match_find(&comparison->b_side, pair->b_index, &comparison->a_side,
+	                NULL, NULL, &match, err);
+	if (rc == 0 && match.is_found)
+		rc = match_find(&comparison->a_side, match.index,
+		                &comparison->b_side, is_alone_in_b, comparison,
+		                &back, err);
+	if (rc != 0 || (back.is_found && back.index == pair->b_index &&
+	                !comparison->is_one))
+		return rc;
+	tell_keys(comparison,
+	          match.is_found
+	                  ? source_entry(&comparison->a.source, match.index)
+	                  : NULL,
+	          pair->b, &match);
+	return 0;
+}
+
+/* In one place: the other entries of its name. */
+static int tell_twin(struct comparison *comparison,
+                     const struct diff_pair *pair, struct tkb_error *err)
+{
+	TKB_AUTO(match_release) struct match match = { .is_found = false };
+	TKB_AUTO(match_release) struct match back = { .is_found = false };
+	int rc;
+
+	rc = match_find(&comparison->a_side, pair->a_index, &comparison->a_side,
+	                NULL, NULL, &match, err);
+	if (rc == 0 && match.is_found)
+		rc = match_find(&comparison->a_side, match.index,
+		                &comparison->a_side, NULL, NULL, &back, err);
+	if (rc != 0 || !match.is_found ||
+	    (back.is_found && back.index == pair->a_index &&
+	     match.index < pair->a_index))
+		return rc;
+	tell_keys(comparison, source_entry(&comparison->a.source, match.index),
+	          pair->a, &match);
+	return 0;
+}
+
+static int tell(struct comparison *comparison, const struct diff_pair *pair,
+                struct tkb_error *err)
+{
+	if (comparison->is_one)
+		return tell_twin(comparison, pair, err);
+	if (pair->state == DIFF_ONLY_A)
+		return tell_a(comparison, pair, err);
+	if (pair->state == DIFF_ONLY_B)
+		return tell_b(comparison, pair, err);
+	return tell_bytes(comparison, pair, err);
+}
+
+static int compare(struct comparison *comparison, struct tkb_error *err)
+{
+	struct json_out *const json = &comparison->cli->json;
+	int rc;
+
+	rc = diff_sources(&comparison->a.source, &comparison->b.source,
+	                  &comparison->diff, err);
+	if (rc == 0)
+		rc = match_side_open(&comparison->a_side, &comparison->a.source,
+		                     err);
+	if (rc == 0)
+		rc = match_side_open(&comparison->b_side, &comparison->b.source,
+		                     err);
+	json_out_open_array(json, "pairs");
+	for (size_t i = 0; i < comparison->diff.count && rc == 0; i++) {
+		const struct diff_pair *const pair = &comparison->diff.pairs[i];
+
+		if (!is_wanted(diff_entry(pair), comparison->name))
+			continue;
+		comparison->has_any = true;
+		rc = tell(comparison, pair, err);
+	}
+	json_out_close(json);
+	return rc;
+}
+
+static enum status compare_sources(struct comparison *comparison)
+{
+	struct tkb_error err = { .status = 0 };
+	const int rc = compare(comparison, &err);
+
+	if (rc != 0)
+		return cli_failed(comparison->cli, rc, &err, comparison->name);
+	if (!comparison->has_any) {
+		(void)cli_error(&err, TKB_MISS,
+		                "no entry of A or B is called '%.200s', or has "
+		                "a key that begins so",
+		                comparison->name);
+		return cli_failed(comparison->cli, TKB_MISS, &err,
+		                  comparison->name);
+	}
+	if (comparison->is_one && comparison->is_equal &&
+	    !comparison->cli->json.is_wanted)
+		text_line(comparison->cli->out,
+		          "%s: it is there under one key alone",
+		          comparison->name);
+	return comparison->is_equal ? STATUS_DONE : STATUS_PARTIAL;
+}
+
+static enum status open_both(struct comparison *comparison,
+                             const struct arguments *args,
+                             struct remote_use *use)
+{
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	rc = operand_open(args_operand(args, 1), use, &comparison->a, &err);
+	if (rc != 0)
+		return cli_failed(comparison->cli, rc, &err,
+		                  args_operand(args, 1));
+	rc = operand_open(args_operand(args, 2), use, &comparison->b, &err);
+	return rc != 0 ? cli_failed(comparison->cli, rc, &err,
+	                            args_operand(args, 2))
+	               : STATUS_DONE;
+}
+
+static enum status compare_two(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	TKB_AUTO(release)
+	struct comparison comparison = {
+		.cli = cli,
+		.name = args_operand(args, 0),
+		.is_equal = true,
+	};
+	const char *const a = args_operand(args, 1);
+	const char *const b = args_operand(args, 2);
+	enum status status = STATUS_DONE;
+
+	if (strcmp(a, "-") == 0 && strcmp(b, "-") == 0)
+		return cli_misused(cli, "only one of A and B can be '-'");
+	json_out_text(&cli->json, "name", comparison.name);
+	json_out_text(&cli->json, "a", a);
+	json_out_text(&cli->json, "b", b);
+	if (args->remote != NULL)
+		status = remote_use_begin(&use, args, true);
+	if (status == STATUS_DONE)
+		status = open_both(&comparison, args,
+		                   args->remote != NULL ? &use : NULL);
+	if (status != STATUS_DONE)
+		return status;
+	if (comparison.a.is_note != comparison.b.is_note)
+		return cli_misused(cli, "of A and B, one alone is the note of "
+		                        "a start");
+	if (comparison.a.is_note) {
+		start_out_two(cli, comparison.name, &comparison.a.start,
+		              &comparison.b.start);
+		return STATUS_DONE;
+	}
+	comparison.is_one = strcmp(a, b) == 0;
+	return compare_sources(&comparison);
+}
+
+static enum status tell_last(struct cli *cli)
+{
+	TKB_AUTO(start_release) struct start start = { .made_count = 0 };
+	struct tkb_error err = { .status = 0 };
+	const int rc = start_read_last(&start, &err);
+
+	if (rc == TKB_MISS)
+		(void)cli_error(&err, rc,
+		                "there is no note of a start: 'tkbundle run' "
+		                "leaves one when its command ends");
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "the note of the last start");
+	start_out_one(cli, &start);
+	return STATUS_DONE;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	json_out_text(&cli->json, "verb", "why");
+	if (args->is_last && args->operands.count != 0)
+		return cli_misused(cli, "'--last' takes no operand");
+	if (!args->is_last && args->operands.count != 3)
+		return cli_misused(cli, "NAME, A and B are missing, or "
+		                        "'--last'");
+	return args->is_last ? tell_last(cli) : compare_two(cli, args);
+}
+
+const struct command command_why = {
+	.name = "why",
+	.operands = { "NAME|KEY", "A", "B" },
+	.required_operands = 0,
+	.summary = "say why a kernel has two keys, or was compiled again",
+	.details =
+		"A and B are caches, bundles, with --remote refs, or notes of "
+		"starts; '-' is a bundle on standard input. Entries called "
+		"NAME, or whose key begins with KEY, are compared: which part "
+		"of what decides their key differs, or, under one key, whether "
+		"only debug lines do. A unit of a tree is named by a part of "
+		"its path. Where A and B are the same, entries of one name "
+		"are compared. With --last, the last start that 'run' has "
+		"noted on this machine tells what its command compiled anew, "
+		"and why. The exit status is 4 if something differs.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};

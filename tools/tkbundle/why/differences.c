@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "why/differences.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+void differences_release(struct differences *differences)
+{
+	free(differences->items);
+	*differences = (struct differences){ .count = 0 };
+}
+
+/*
+ * Values
+ */
+
+/* Of a graph's line, what stands behind its hash and name. */
+static const char *value_of(const struct part *part)
+{
+	const size_t length = strlen(part->name);
+	const char *at = part->value;
+
+	if (at[0] == '[' && strlen(at) > length + 2) {
+		const char *const name = strstr(at, part->name);
+
+		if (name != NULL && strncmp(name + length, ": ", 2) == 0)
+			at = name + length + 2;
+	}
+	return at;
+}
+
+static void copy_value(const struct part *part, char out[DIFFERENCE_TEXT_SIZE])
+{
+	const char *value = value_of(part);
+
+	if (tkb_secret_name(part->name))
+		value = PARTS_SECRET;
+	(void)snprintf(out, DIFFERENCE_TEXT_SIZE, "%s", value);
+	if (strlen(value) >= DIFFERENCE_TEXT_SIZE)
+		(void)snprintf(out + DIFFERENCE_TEXT_SIZE - 5, 5, "...");
+}
+
+/* The number that begins at `at`, or the one byte. */
+static size_t step(const char *at)
+{
+	const size_t digits = strspn(at, "0123456789");
+
+	return digits != 0 ? digits : 1;
+}
+
+/*
+ * Where two texts differ in numbers alone, the first of those; false: they differ in
+ * something else.
+ */
+static bool find_number(const char *a, const char *b, struct difference *out)
+{
+	bool is_found = false;
+
+	while (*a != '\0' && *b != '\0') {
+		const size_t a_size = step(a);
+		const size_t b_size = step(b);
+		const bool is_equal =
+			a_size == b_size && memcmp(a, b, a_size) == 0;
+
+		if (!is_equal && (!isdigit((unsigned char)*a) ||
+		                  !isdigit((unsigned char)*b)))
+			return false;
+		if (!is_equal && !is_found) {
+			(void)snprintf(out->a, sizeof(out->a), "%.*s",
+			               (int)(a_size < 20 ? a_size : 20), a);
+			(void)snprintf(out->b, sizeof(out->b), "%.*s",
+			               (int)(b_size < 20 ? b_size : 20), b);
+			is_found = true;
+		}
+		a += a_size;
+		b += b_size;
+	}
+	return *a == *b && is_found;
+}
+
+/* The first line that differs. */
+static void copy_lines(const char *a, const char *b, struct difference *out)
+{
+	size_t line = 0;
+
+	for (size_t i = 0; a[i] != '\0' && a[i] == b[i]; i++) {
+		if (a[i] == '\n')
+			line = i + 1;
+	}
+	a += line + strspn(a + line, " \t");
+	b += line + strspn(b + line, " \t");
+	(void)snprintf(out->a, sizeof(out->a), "%.*s",
+	               (int)(strcspn(a, "\n") < 100 ? strcspn(a, "\n") : 100),
+	               a);
+	(void)snprintf(out->b, sizeof(out->b), "%.*s",
+	               (int)(strcspn(b, "\n") < 100 ? strcspn(b, "\n") : 100),
+	               b);
+}
+
+/*
+ * Paths
+ */
+
+/* Does a path begin with a home folder? Its size, else 0. */
+static size_t home_size(const char *path)
+{
+	const char *const home = cli_variable("HOME");
+	const size_t length = home != NULL ? strlen(home) : 0;
+
+	if (length > 1 && strncmp(path, home, length) == 0 &&
+	    path[length] == '/')
+		return length;
+	if (strncmp(path, "/root/", 6) == 0)
+		return 5;
+	if (strncmp(path, "/home/", 6) == 0 && path[6] != '/' &&
+	    strchr(path + 6, '/') != NULL)
+		return (size_t)(strchr(path + 6, '/') - path);
+	return 0;
+}
+
+/* What a variable is whose values are these. */
+static enum reason reason_of_values(const char *a, const char *b)
+{
+	const size_t a_home = home_size(a);
+	const size_t b_home = home_size(b);
+
+	if (a_home != 0 && b_home != 0 && strcmp(a + a_home, b + b_home) == 0)
+		return REASON_HOME;
+	/* One is below a home folder, as its default is; the other was set. */
+	if ((a_home != 0 && b[0] == '/') || (b_home != 0 && a[0] == '/'))
+		return REASON_HOME;
+	return a[0] == '/' && b[0] == '/' ? REASON_PATH : REASON_ENVIRONMENT;
+}
+
+/*
+ * Comparing
+ */
+
+/* What follows from the target alone. */
+static bool follows_target(const char *name)
+{
+	static const char *const names[] = {
+		"allowed_dot_input_precisions",
+		"arch",
+		"backend_name",
+		"default_dot_input_precision",
+		"deprecated_fp8_dot_operand_dtypes",
+		"max_num_imprecise_acc_default",
+		"supported_fp8_dtypes",
+		"warp_size",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t cost_of(const struct difference *difference)
+{
+	if (strcmp(difference->name, PARTS_GRAPH) == 0)
+		return DIFFERENCES_OTHER_GRAPH;
+	switch (difference->reason) {
+	case REASON_SOURCE:
+		return 10000;
+	case REASON_SIGNATURE:
+		return 3000;
+	case REASON_CONSTANTS:
+		return 2000;
+	case REASON_OPTIONS:
+		return DIFFERENCES_OTHER_KERNEL;
+	default:
+		return 1;
+	}
+}
+
+/* What counts more comes first; a list of reasons in this order. */
+static size_t rank_of(enum reason reason)
+{
+	static const enum reason order[] = {
+		REASON_TARGET,    REASON_TRITON,    REASON_SIGNATURE,
+		REASON_CONSTANTS, REASON_SOURCE,    REASON_OPTIONS,
+		REASON_ENGINE,    REASON_GPU,       REASON_HOME,
+		REASON_PTXAS,     REASON_LIBTRITON, REASON_ENVIRONMENT,
+		REASON_PATH,      REASON_TORCH,     REASON_DRIVER,
+	};
+	const size_t count = sizeof(order) / sizeof(order[0]);
+	size_t rank = 0;
+
+	while (rank < count && order[rank] != reason)
+		rank++;
+	return rank;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct difference *const left = a;
+	const struct difference *const right = b;
+	const size_t one = rank_of(left->reason);
+	const size_t other = rank_of(right->reason);
+
+	if (one != other)
+		return one < other ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+static bool same_ptxas(const char *a, const char *b)
+{
+	const size_t a_size = strlen(a);
+	const size_t b_size = strlen(b);
+	const size_t size = a_size < b_size ? a_size : b_size;
+
+	/* "12.8" is what is known of "12.8.93". */
+	return strncmp(a, b, size) == 0 &&
+	       (a_size == b_size || a[size] == '.' || b[size] == '.');
+}
+
+/* Of a value that is hidden nothing else is known. */
+static bool same_value(const struct part *a, const struct part *b)
+{
+	if (tkb_secret_name(a->name) && (strcmp(a->value, PARTS_SECRET) == 0 ||
+	                                 strcmp(b->value, PARTS_SECRET) == 0))
+		return true;
+	return strcmp(a->value, b->value) == 0 ||
+	       (a->reason == REASON_PTXAS && same_ptxas(a->value, b->value));
+}
+
+/* Do both have the part, with one value? `out` is filled in if not. */
+static bool is_equal(const struct part *a, const struct part *b,
+                     struct difference *out)
+{
+	if (same_value(a, b))
+		return true;
+	*out = (struct difference){ .reason = a->reason, .name = a->name };
+	if (strcmp(a->name, PARTS_CODE) == 0) {
+		if (find_number(a->value, b->value, out))
+			out->reason = REASON_CONSTANTS;
+		else
+			copy_lines(a->value, b->value, out);
+		return false;
+	}
+	copy_value(a, out->a);
+	copy_value(b, out->b);
+	if (a->reason == REASON_ENVIRONMENT)
+		out->reason = reason_of_values(out->a, out->b);
+	return false;
+}
+
+/* A part that one of both lacks: does that say something? */
+static bool is_telling(const struct part *part)
+{
+	return part->reason == REASON_ENVIRONMENT ||
+	       part->reason == REASON_OPTIONS;
+}
+
+static void add(struct differences *out, const struct difference *difference)
+{
+	out->items[out->count++] = *difference;
+}
+
+static void merge(const struct parts *a, const struct parts *b,
+                  struct differences *out)
+{
+	size_t i = 0;
+	size_t j = 0;
+
+	while (i < a->count || j < b->count) {
+		const struct part *const left =
+			i < a->count ? &a->items[i] : NULL;
+		const struct part *const right =
+			j < b->count ? &b->items[j] : NULL;
+		const int order = left == NULL ? 1
+		                  : right == NULL
+		                          ? -1
+		                          : strcmp(left->name, right->name);
+		const struct part *const one = order <= 0 ? left : right;
+		struct difference found = { .reason = one->reason,
+			                    .name = one->name };
+
+		if (order == 0 && !is_equal(left, right, &found))
+			add(out, &found);
+		if (order != 0 && is_telling(one)) {
+			copy_value(one, order < 0 ? found.a : found.b);
+			add(out, &found);
+		}
+		i += order <= 0;
+		j += order >= 0;
+	}
+}
+
+static bool has(const struct differences *differences, enum reason reason)
+{
+	for (size_t i = 0; i < differences->count; i++) {
+		if (differences->items[i].reason == reason)
+			return true;
+	}
+	return false;
+}
+
+/* Drop what follows from another difference. */
+static void drop_consequences(struct differences *all)
+{
+	const bool is_other_target = has(all, REASON_TARGET);
+	const bool is_other_triton = has(all, REASON_TRITON);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct difference *const at = &all->items[i];
+		const bool is_option = at->reason == REASON_OPTIONS;
+		const bool is_code = strcmp(at->name, PARTS_CODE) == 0;
+
+		if ((is_other_target && follows_target(at->name)) ||
+		    (is_other_triton &&
+		     (is_code ||
+		      (is_option && (at->a[0] == '\0' || at->b[0] == '\0')))))
+			continue;
+		/* Types of arguments are in the code, too. */
+		if (is_code && has(all, REASON_SIGNATURE))
+			continue;
+		/* It is of all that system_info has. */
+		if (strcmp(at->name, "system_info[hash]") == 0 &&
+		    (has(all, REASON_GPU) || has(all, REASON_LIBTRITON)))
+			continue;
+		all->items[kept++] = *at;
+	}
+	all->count = kept;
+}
+
+int differences_find(const struct parts *a, const struct parts *b,
+                     struct differences *out, struct tkb_error *err)
+{
+	struct differences all = { .count = 0 };
+
+	all.items = calloc(a->count + b->count + 1, sizeof(*all.items));
+	if (all.items == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	merge(a, b, &all);
+	drop_consequences(&all);
+	for (size_t i = 0; i < all.count; i++)
+		all.cost += cost_of(&all.items[i]);
+	if (all.count > 1)
+		qsort(all.items, all.count, sizeof(*all.items), compare_ranks);
+	*out = all;
+	return 0;
+}
+
+enum reason differences_reason(const struct differences *differences)
+{
+	return differences->count != 0 ? differences->items[0].reason
+	                               : REASON_UNKNOWN;
+}
+
+void differences_show(const struct difference *difference,
+                      const char *const where[2], char *out, size_t size)
+{
+	const char *const a = difference->a;
+	const char *const b = difference->b;
+
+	if (strcmp(difference->name, PARTS_CODE) == 0 &&
+	    difference->reason == REASON_CONSTANTS)
+		(void)snprintf(out, size,
+		               "the code differs in numbers alone: %s %s, %s "
+		               "%s",
+		               a, where[0], b, where[1]);
+	else if (difference->reason == REASON_ENVIRONMENT &&
+	         strcmp(a, PARTS_SECRET) == 0 && strcmp(a, b) == 0)
+		(void)snprintf(out, size, "%s: other values, not shown",
+		               difference->name);
+	else
+		(void)snprintf(out, size, "%s: %s %s, %s %s", difference->name,
+		               a[0] != '\0' ? a : "not set", where[0],
+		               b[0] != '\0' ? b : "not set", where[1]);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_DIFFERENCES_H
+#define TKBUNDLE_DIFFERENCES_H
+
+#include "why/parts.h"
+
+/*
+ * Which parts of two entries differ.
+ *
+ * What follows from another difference is not told: the options that a target or a
+ * version of Triton brings with it, the IR that another Triton makes. A part that only one
+ * of both has recorded is told only if its absence says something: a variable that
+ * is not there is not set. Values of secret names are not told.
+ */
+
+enum {
+	DIFFERENCE_TEXT_SIZE = 160
+};
+
+struct difference {
+	enum reason reason;
+	const char *name;             /* lent by the parts */
+	char a[DIFFERENCE_TEXT_SIZE]; /* its value; "" where it is not set */
+	char b[DIFFERENCE_TEXT_SIZE];
+};
+
+/* Zeroed is none. */
+struct differences {
+	struct difference *items; /* owned; what counts most comes first */
+	size_t count;
+	uint64_t cost; /* how much the entries are not alike */
+};
+
+/* With a cost of less, the same kernel was compiled in another environment. */
+#define DIFFERENCES_OTHER_KERNEL 100
+
+/* With one of as much, they have nothing to do with each other. */
+#define DIFFERENCES_OTHER_GRAPH 1000000
+
+/* For TKB_AUTO. */
+void differences_release(struct differences *differences);
+
+/*
+ * @param a  read, as `b`; lent until `out` is released
+ * @return 0 or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int differences_find(const struct parts *a, const struct parts *b,
+                                   struct differences *out,
+                                   struct tkb_error *err);
+
+/*
+ * The reason for both, and its text, "ptxas: 13.0.88 there, 12.8 here".
+ *
+ * @param where  how the sides are called: "in A", "in B"
+ */
+enum reason differences_reason(const struct differences *differences);
+void differences_show(const struct difference *difference,
+                      const char *const where[2], char *out, size_t size);
+
+#endif

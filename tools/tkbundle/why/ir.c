@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "why/ir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool begins(struct tkb_bytes text, size_t at, const char *word)
+{
+	const size_t size = strlen(word);
+
+	return text.size - at >= size &&
+	       memcmp((const char *)text.data + at, word, size) == 0;
+}
+
+/* Behind the bracket that ends what begins at `at`, outside of strings. */
+static size_t end_of_bracket(struct tkb_bytes text, size_t at)
+{
+	const char *const bytes = text.data;
+	bool is_string = false;
+	size_t depth = 0;
+
+	for (; at < text.size; at++) {
+		const char byte = bytes[at];
+
+		if (is_string && byte == '\\')
+			at++;
+		else if (byte == '"')
+			is_string = !is_string;
+		else if (!is_string && byte == '(')
+			depth++;
+		else if (!is_string && byte == ')' && --depth == 0)
+			return at + 1;
+	}
+	return text.size;
+}
+
+static size_t end_of_line(struct tkb_bytes text, size_t at)
+{
+	const char *const end =
+		memchr((const char *)text.data + at, '\n', text.size - at);
+
+	return end != NULL ? (size_t)(end - (const char *)text.data) + 1
+	                   : text.size;
+}
+
+char *ir_without_places(struct tkb_bytes ir, size_t *size_out)
+{
+	const char *const bytes = ir.data;
+	char *const out = malloc(ir.size + 1);
+	bool is_line_begin = true;
+	size_t size = 0;
+
+	for (size_t at = 0; out != NULL && at < ir.size;) {
+		if (is_line_begin && begins(ir, at, "#loc")) {
+			at = end_of_line(ir, at);
+			continue;
+		}
+		if (begins(ir, at, " loc(")) {
+			at = end_of_bracket(ir, at);
+			continue;
+		}
+		is_line_begin = bytes[at] == '\n';
+		out[size++] = bytes[at++];
+	}
+	if (out != NULL)
+		out[size] = '\0';
+	*size_out = size;
+	return out;
+}
+
+/* Behind the first `word` of the text; NULL: there is none. */
+static const char *find(struct tkb_bytes text, const char *word)
+{
+	const char *const found =
+		memmem(text.data, text.size, word, strlen(word));
+
+	return found != NULL ? found + strlen(word) : NULL;
+}
+
+/* Copy the characters at `from` that are in `set`; false: there are none. */
+static bool take(struct tkb_bytes text, const char *from, const char *set,
+                 char out[IR_TEXT_SIZE])
+{
+	const char *const end = (const char *)text.data + text.size;
+	size_t size = 0;
+
+	while (from < end && size < IR_TEXT_SIZE - 1 && *from != '\0' &&
+	       strchr(set, *from) != NULL)
+		out[size++] = *from++;
+	out[size] = '\0';
+	return size != 0;
+}
+
+bool ir_line(struct tkb_bytes ir, char out[IR_TEXT_SIZE])
+{
+	/* #loc = loc("/srv/app/model.py":9:0) */
+	const char *const path = find(ir, "#loc = loc(\"");
+	const char *const end = (const char *)ir.data + ir.size;
+	const char *quote =
+		path != NULL ? memchr(path, '"', (size_t)(end - path)) : NULL;
+
+	return quote != NULL && quote + 1 < end && quote[1] == ':' &&
+	       take(ir, quote + 2, "0123456789", out);
+}
+
+bool ir_ptxas_of_ptx(struct tkb_bytes ptx, char out[IR_TEXT_SIZE])
+{
+	const char *const begin = find(ptx, "\n.version ");
+	char version[IR_TEXT_SIZE];
+	unsigned long major;
+	unsigned long minor;
+	char *end;
+
+	if (begin == NULL || !take(ptx, begin, "0123456789.", version))
+		return false;
+	major = strtoul(version, &end, 10);
+	if (*end != '.')
+		return false;
+	minor = strtoul(end + 1, NULL, 10);
+	if (major == 8 && minor == 5)
+		(void)snprintf(out, IR_TEXT_SIZE, "12.5 or 12.6");
+	else if (major == 7 || major == 8)
+		(void)snprintf(out, IR_TEXT_SIZE, "%lu.%lu", major + 4,
+		               major == 8 && minor > 5 ? minor + 1 : minor);
+	else if (major >= 9)
+		(void)snprintf(out, IR_TEXT_SIZE, "%lu.%lu", major + 4, minor);
+	else
+		return false;
+	return true;
+}
+
+bool ir_ptxas_of_cubin(struct tkb_bytes cubin, char out[IR_TEXT_SIZE])
+{
+	const char *const release =
+		find(cubin, "Cuda compilation tools, release ");
+	const char *const end = (const char *)cubin.data + cubin.size;
+	const char *version;
+
+	if (release == NULL)
+		return false;
+	version = memmem(release, (size_t)(end - release), ", V", 3);
+	return version != NULL && version - release < IR_TEXT_SIZE &&
+	       take(cubin, version + 3, "0123456789.", out);
+}

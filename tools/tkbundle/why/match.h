@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_MATCH_H
+#define TKBUNDLE_MATCH_H
+
+#include "report/source.h"
+#include "why/differences.h"
+
+/*
+ * Which entry is the same kernel as another one, or the same unit, under another
+ * key: one of its kind and name that is most like it.
+ */
+
+/* A source, and the parts of its entries, which are read when asked for. */
+struct match_side {
+	const struct source *source;
+	struct parts *parts; /* owned; by index */
+};
+
+/* @return 0 or TKB_ERR_NOMEM */
+TKB_NODISCARD int match_side_open(struct match_side *side,
+                                  const struct source *source,
+                                  struct tkb_error *err);
+
+/* For TKB_AUTO; a zeroed one is allowed. */
+void match_side_close(struct match_side *side);
+
+/* The parts of an entry; NULL: they cannot be read. */
+const struct parts *match_parts(struct match_side *side, size_t index);
+
+/*
+ * May one be the other under another key? Kernels are of one name then; of units,
+ * parts of the name that are hashes do not count.
+ */
+bool match_is_candidate(const struct tkb_entry *one,
+                        const struct tkb_entry *other);
+
+/* The best partner for an entry. */
+struct match {
+	bool is_found;
+	size_t index;                   /* in the other side */
+	struct differences differences; /* from it to the entry */
+};
+
+/* For TKB_AUTO. */
+void match_release(struct match *match);
+
+/*
+ * Find the entry of `other` that is most like entry `index` of `side`, and has
+ * another key.
+ *
+ * @param may_be  asked of each candidate; NULL: all may
+ * @return 0 or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int match_find(struct match_side *side, size_t index,
+                             struct match_side *other,
+                             bool (*may_be)(void *self, size_t candidate),
+                             void *self, struct match *out,
+                             struct tkb_error *err);
+
+#endif

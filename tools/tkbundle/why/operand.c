@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "why/operand.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/fd.h"
+
+/* What engines call the folders in which graphs lie, and the kind of such a tree. */
+static const struct {
+	const char *folder;
+	const char *kind;
+	bool has_kernels; /* beside its trees */
+} kinds[] = {
+	{ "torch_compile_cache", "vllm", false },
+	{ "fxgraph", "inductor", true },
+};
+
+/* Which kind of a tree has its root there; the count of kinds where none has. */
+static size_t kind_of(const char *folder)
+{
+	const size_t count = sizeof(kinds) / sizeof(kinds[0]);
+	char path[START_PATH_SIZE];
+	size_t kind = 0;
+
+	while (kind < count &&
+	       (snprintf(path, sizeof(path), "%s/%s", folder,
+	                 kinds[kind].folder) >= (int)sizeof(path) ||
+	        access(path, F_OK) != 0))
+		kind++;
+	return kind;
+}
+
+static int open_folder(struct operand *out, struct tkb_error *err)
+{
+	struct tkb_cache_options options = { .struct_size = sizeof(options),
+		                             .has_digests = true };
+	const size_t kind = kind_of(out->name);
+	const bool has_tree = kind < sizeof(kinds) / sizeof(kinds[0]);
+	const char *items[] = { out->tree };
+	const struct arguments wanted = { .trees = { items, 1 } };
+	int rc = 0;
+
+	if (has_tree) {
+		(void)snprintf(out->tree, sizeof(out->tree), "%s:%s=%s",
+		               kinds[kind].kind, kinds[kind].kind, out->name);
+		rc = trees_choose(&wanted, &out->trees, err);
+	}
+	if (rc != 0)
+		return rc;
+	options.trees = out->trees.items;
+	options.tree_count = out->trees.count;
+	return tkb_cache_open(has_tree && !kinds[kind].has_kernels ? NULL
+	                                                           : out->name,
+	                      &options, &out->source.cache, err);
+}
+
+/* A bundle begins with zstd's magic number, a note with a bracket. */
+static bool is_note(const char *path)
+{
+	TKB_AUTO(fd_close)
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char byte = '\0';
+
+	return fd >= 0 && fd_read(fd, &byte, 1) == 1 && byte == '{';
+}
+
+static int write_to(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	FILE *const file = self;
+
+	return fd_write(fileno(file), bytes)
+	               ? 0
+	               : cli_error(err, TKB_ERR_IO,
+	                           "cannot write a temporary file");
+}
+
+static int open_ref(struct operand *out, struct remote_use *use,
+                    struct tkb_error *err)
+{
+	const struct tkb_pull_options options = { .struct_size =
+		                                          sizeof(options) };
+	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	struct tkb_sink sink = { .write = write_to };
+	int rc;
+
+	out->bundle = tmpfile();
+	if (out->bundle == NULL)
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot make a temporary file");
+	sink.self = out->bundle;
+	rc = use->library.pull_bundle(use->remote, out->name, &options, &sink,
+	                              &report, err);
+	if (!cli_is_done(rc))
+		return cli_missed(err, rc, "file, and no ref,", out->name);
+	return tkb_bundle_open_fd(fileno(out->bundle), out->name, NULL,
+	                          &out->source.bundle, err);
+}
+
+int operand_open(const char *name, struct remote_use *use, struct operand *out,
+                 struct tkb_error *err)
+{
+	*out = (struct operand){ .name = name };
+	if (source_is_cache(name))
+		return open_folder(out, err);
+	if (strcmp(name, "-") != 0 && access(name, F_OK) != 0 && use != NULL)
+		return open_ref(out, use, err);
+	if (strcmp(name, "-") != 0 && is_note(name)) {
+		out->is_note = true;
+		return start_read(name, &out->start, err);
+	}
+	return source_open_bundle(name, &out->source.bundle, err);
+}
+
+void operand_close(struct operand *operand)
+{
+	source_close(&operand->source);
+	trees_release(&operand->trees);
+	if (operand->bundle != NULL)
+		(void)fclose(operand->bundle);
+	if (operand->is_note)
+		start_release(&operand->start);
+	operand->bundle = NULL;
+}

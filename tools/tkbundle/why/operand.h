@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_OPERAND_H
+#define TKBUNDLE_OPERAND_H
+
+#include <stdio.h>
+
+#include "config/remote_use.h"
+#include "report/source.h"
+#include "why/start.h"
+
+/*
+ * What `why` compares: a cache, a folder of vLLM's or Inductor's with its trees, a
+ * bundle, the note of a start, or what is none of those and so a ref of the remote.
+ */
+struct operand {
+	const char *name;                /* as it was given; borrowed */
+	struct source source;            /* unless it is a note */
+	char tree[START_PATH_SIZE + 64]; /* as --tree has it */
+	struct trees trees;
+	FILE *bundle; /* of a ref: its bytes */
+	struct start start;
+	bool is_note;
+};
+
+/*
+ * Open it. A ref is pulled as one bundle into a file that has no name.
+ *
+ * @param use  begun; NULL: no remote is named
+ * @return 0, TKB_MISS, or as of source_open(), start_read() or tkb_pull_bundle()
+ */
+TKB_NODISCARD int operand_open(const char *name, struct remote_use *use,
+                               struct operand *out, struct tkb_error *err);
+
+/* For TKB_AUTO; a zeroed one is allowed. */
+void operand_close(struct operand *operand);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "why/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "cli/text.h"
+#include "report/kernel_facts.h"
+#include "why/ir.h"
+
+void parts_release(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		free(parts->items[i].name);
+		free(parts->items[i].value);
+	}
+	free(parts->items);
+	*parts = (struct parts){ .count = 0 };
+}
+
+int parts_add(struct parts *parts, enum reason reason, const char *name,
+              const char *value, size_t size, struct tkb_error *err)
+{
+	const size_t capacity = 2 * parts->capacity + 32;
+	struct part part = { .reason = reason };
+	struct part *items = parts->items;
+
+	if (parts->count == parts->capacity) {
+		items = realloc(items, capacity * sizeof(*items));
+		if (items == NULL)
+			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		parts->items = items;
+		parts->capacity = capacity;
+	}
+	part.name = strdup(name);
+	part.value = strndup(value, size);
+	if (part.name == NULL || part.value == NULL) {
+		free(part.name);
+		free(part.value);
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	}
+	items[parts->count++] = part;
+	return 0;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *const left = a;
+	const struct part *const right = b;
+
+	return strcmp(left->name, right->name);
+}
+
+const char *parts_find(const struct parts *parts, const char *name)
+{
+	const struct part wanted = { .name = (char *)name };
+	const struct part *found = NULL;
+
+	if (parts->count != 0)
+		found = bsearch(&wanted, parts->items, parts->count,
+		                sizeof(*parts->items), compare_parts);
+	return found != NULL ? found->value : NULL;
+}
+
+static int add_text(struct parts *parts, enum reason reason, const char *name,
+                    const char *value, struct tkb_error *err)
+{
+	return parts_add(parts, reason, name, value, strlen(value), err);
+}
+
+/*
+ * A kernel
+ */
+
+/* The file of a kernel that ends so; the count of files where none does. */
+static size_t find_file(const struct tkb_entry *entry, const char *ending)
+{
+	const size_t length = strlen(entry->name);
+
+	for (size_t i = 0; i < entry->file_count; i++) {
+		const char *const name = entry->files[i].name;
+
+		if (strncmp(name, entry->name, length) == 0 &&
+		    strcmp(name + length, ending) == 0)
+			return i;
+	}
+	return entry->file_count;
+}
+
+/* Read a file of an entry; `out` stays empty where it has none such. */
+static int read_file(const struct source *source, size_t index,
+                     const char *ending, struct tkb_memory *out,
+                     struct tkb_error *err)
+{
+	const struct tkb_entry *const entry = source_entry(source, index);
+	const size_t file = find_file(entry, ending);
+
+	out->size = 0;
+	return file == entry->file_count
+	               ? 0
+	               : source_read_file(source, index, file, out, err);
+}
+
+static struct tkb_bytes bytes_of(const struct tkb_memory *memory)
+{
+	return (struct tkb_bytes){ memory->data, memory->size };
+}
+
+static int add_json(struct tkb_bytes text,
+                    int (*add)(const json_t *object, struct parts *out,
+                               struct tkb_error *err),
+                    struct parts *out, struct tkb_error *err)
+{
+	json_auto_t *object = json_loadb(text.data, text.size, 0, NULL);
+
+	return json_is_object(object) ? add(object, out, err) : 0;
+}
+
+static int add_metadata(const struct source *source, size_t index,
+                        struct parts *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_memory_release) struct tkb_memory text = { .size = 0 };
+	const int rc = read_file(source, index, ".json", &text, err);
+
+	return rc == 0 && text.size != 0
+	               ? add_json(bytes_of(&text), parts_of_metadata, out, err)
+	               : rc;
+}
+
+/* The IR that comes before all passes; before Triton 3.4 the one after the first. */
+static int add_code(const struct source *source, size_t index,
+                    struct parts *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_memory_release) struct tkb_memory ir = { .size = 0 };
+	TKB_AUTO(text_free) char *code = NULL;
+	char line[IR_TEXT_SIZE];
+	size_t size = 0;
+	int rc;
+
+	rc = read_file(source, index, ".source", &ir, err);
+	if (rc == 0 && ir.size == 0)
+		rc = read_file(source, index, ".ttir", &ir, err);
+	if (rc != 0 || ir.size == 0)
+		return rc;
+	code = ir_without_places(bytes_of(&ir), &size);
+	if (code == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	rc = parts_add(out, REASON_SOURCE, PARTS_CODE, code, size, err);
+	if (rc == 0 && ir_line(bytes_of(&ir), line))
+		rc = add_text(out, REASON_SOURCE, "first line", line, err);
+	return rc;
+}
+
+static int add_signature(const struct source *source, size_t index,
+                         struct parts *out, struct tkb_error *err)
+{
+	TKB_AUTO(kernel_facts_release)
+	struct kernel_facts facts = { .signature = NULL };
+	int rc;
+
+	rc = kernel_facts_read(source, index, &facts, err);
+	if (rc == 0 && facts.signature != NULL)
+		rc = add_text(out, REASON_SIGNATURE, "signature",
+		              facts.signature, err);
+	return rc;
+}
+
+static int add_ptxas(const struct source *source, size_t index,
+                     struct parts *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_memory_release) struct tkb_memory bytes = { .size = 0 };
+	char version[IR_TEXT_SIZE];
+	bool is_known = false;
+	int rc;
+
+	rc = read_file(source, index, ".cubin", &bytes, err);
+	if (rc == 0 && bytes.size != 0)
+		is_known = ir_ptxas_of_cubin(bytes_of(&bytes), version);
+	if (rc == 0 && !is_known) {
+		rc = read_file(source, index, ".ptx", &bytes, err);
+		is_known = rc == 0 && bytes.size != 0 &&
+		           ir_ptxas_of_ptx(bytes_of(&bytes), version);
+	}
+	return rc == 0 && is_known
+	               ? add_text(out, REASON_PTXAS, "ptxas", version, err)
+	               : rc;
+}
+
+static int read_kernel(const struct source *source, size_t index,
+                       struct parts *out, struct tkb_error *err)
+{
+	int rc;
+
+	rc = add_metadata(source, index, out, err);
+	if (rc == 0)
+		rc = add_code(source, index, out, err);
+	if (rc == 0)
+		rc = add_signature(source, index, out, err);
+	return rc == 0 ? add_ptxas(source, index, out, err) : rc;
+}
+
+/*
+ * A unit
+ */
+
+static bool is_graph(const struct tkb_entry *entry)
+{
+	return strncmp(entry->name, "fxgraph/", 8) == 0 ||
+	       strstr(entry->name, "/fxgraph/") != NULL;
+}
+
+static int read_unit(const struct source *source, size_t index,
+                     struct parts *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_memory_release) struct tkb_memory bytes = { .size = 0 };
+	const struct tkb_entry *const entry = source_entry(source, index);
+	int rc = 0;
+
+	for (size_t i = 0; i < entry->file_count && rc == 0; i++) {
+		const bool is_factors = strcmp(entry->files[i].name,
+		                               "cache_key_factors.json") == 0;
+
+		if (!is_factors && !is_graph(entry))
+			continue;
+		rc = source_read_file(source, index, i, &bytes, err);
+		if (rc == 0)
+			rc = is_factors ? add_json(bytes_of(&bytes),
+			                           parts_of_factors, out, err)
+			                : parts_of_graph(bytes_of(&bytes), out,
+			                                 err);
+		if (!is_factors)
+			break;
+	}
+	return rc;
+}
+
+int parts_read(const struct source *source, size_t index, struct parts *out,
+               struct tkb_error *err)
+{
+	const struct tkb_entry *const entry = source_entry(source, index);
+	int rc = 0;
+
+	if (entry->kind == TKB_KIND_KERNEL)
+		rc = read_kernel(source, index, out, err);
+	else if (entry->kind == TKB_KIND_UNIT)
+		rc = read_unit(source, index, out, err);
+	if (out->count > 1)
+		qsort(out->items, out->count, sizeof(*out->items),
+		      compare_parts);
+	out->is_read = true;
+	return rc;
+}

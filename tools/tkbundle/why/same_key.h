@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_SAME_KEY_H
+#define TKBUNDLE_SAME_KEY_H
+
+#include "diff/diff.h"
+#include "why/reason.h"
+
+/*
+ * One key with two sets of files: do only places in sources differ, as they do where
+ * a program lies in another folder?
+ */
+
+/* What differs, as the names of files with commas between them. */
+#define SAME_KEY_SIZE 400
+
+/*
+ * Compare the files of a pair that differs.
+ *
+ * @param a       what the pair is of, as `b`
+ * @param reason  REASON_DEBUG_LINES or REASON_BYTES
+ * @return 0, or as of source_read()
+ */
+TKB_NODISCARD int same_key_compare(const struct source *a,
+                                   const struct source *b,
+                                   const struct diff_pair *pair,
+                                   enum reason *reason, char out[SAME_KEY_SIZE],
+                                   struct tkb_error *err);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "why/start_out.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/text.h"
+#include "why/start_file.h"
+
+#define KEY_WIDTH 12
+
+static const char *or_nothing(const char *text)
+{
+	return text != NULL ? text : "";
+}
+
+static bool same_words(const struct start_made *one,
+                       const struct start_made *other)
+{
+	return one->reason == other->reason &&
+	       strcmp(one->advice, other->advice) == 0;
+}
+
+/* Has the reason been told of with an earlier one? */
+static bool is_told(const struct start *start, size_t index)
+{
+	for (size_t i = 0; i < index; i++) {
+		if (same_words(&start->made[i], &start->made[index]))
+			return true;
+	}
+	return false;
+}
+
+static void print_made(const struct cli *cli, const struct start_made *made)
+{
+	const bool has_detail = made->detail[0] != '\0';
+
+	if (made->key[0] != '\0')
+		text_line(cli->out, "  %.*s  %s%s%s", KEY_WIDTH, made->key,
+		          made->name, has_detail ? "  " : "", made->detail);
+	else
+		text_line(cli->out, "  %s: %s%s%s", made->kind, made->name,
+		          has_detail ? "  " : "", made->detail);
+}
+
+/* All that has the reason and the advice of number `index`. */
+static void print_group(const struct cli *cli, const struct start *start,
+                        size_t index)
+{
+	const struct start_made *const first = &start->made[index];
+	uint64_t count = 0;
+
+	for (size_t i = index; i < start->made_count; i++)
+		count += same_words(first, &start->made[i]) ? 1 : 0;
+	text_line(cli->out, "%" PRIu64 " %s: %s", count,
+	          reason_word(first->reason), reason_text(first->reason));
+	for (size_t i = index; i < start->made_count; i++) {
+		if (same_words(first, &start->made[i]))
+			print_made(cli, &start->made[i]);
+	}
+	if (first->advice[0] != '\0')
+		text_line(cli->out, "  do: %s", first->advice);
+}
+
+static void show_number(uint64_t number, char out[24])
+{
+	(void)snprintf(out, 24, "unknown");
+	if (number != START_UNKNOWN)
+		(void)snprintf(out, 24, "%" PRIu64, number);
+}
+
+static void print_start(const struct cli *cli, const struct start *start)
+{
+	char emitted[24];
+	char used[24];
+	char compiled[24];
+	uint64_t listed = start->made_count;
+
+	show_number(start->emitted, emitted);
+	show_number(start->used, used);
+	show_number(start->compiled, compiled);
+	text_line(cli->out, "%s%s%s: emitted %s, used %s, compiled anew %s",
+	          or_nothing(start->command), start->ref != NULL ? " of " : "",
+	          or_nothing(start->ref), emitted, used, compiled);
+	for (size_t i = 0; i < start->failure_count; i++)
+		text_line(cli->out, "failed: %s%s%s", start->failures[i].of,
+		          start->failures[i].of[0] != '\0' ? ": " : "",
+		          start->failures[i].message);
+	for (size_t i = 0; i < start->made_count; i++) {
+		if (!is_told(start, i))
+			print_group(cli, start, i);
+	}
+	if (start->compiled != START_UNKNOWN && start->compiled > listed)
+		text_line(cli->out, "and %" PRIu64 " more that are not listed",
+		          start->compiled - listed);
+	if (start->compiled == 0)
+		text_line(cli->out, "it was warm: nothing was compiled");
+}
+
+void start_out_one(struct cli *cli, const struct start *start)
+{
+	start_json(&cli->json, start);
+	if (!cli->json.is_wanted)
+		print_start(cli, start);
+}
+
+/*
+ * Two starts
+ */
+
+static void tell_fact(struct cli *cli, const char *name, const char *a,
+                      const char *b)
+{
+	if (a != NULL && b != NULL && strcmp(a, b) == 0)
+		return;
+	json_out_open_object(&cli->json, NULL);
+	json_out_text(&cli->json, "fact", name);
+	json_out_text(&cli->json, "a", a);
+	json_out_text(&cli->json, "b", b);
+	json_out_close(&cli->json);
+	if (!cli->json.is_wanted)
+		text_line(cli->out, "%s: %s in A, %s in B", name,
+		          a != NULL ? a : "not known",
+		          b != NULL ? b : "not known");
+}
+
+static void tell_facts(struct cli *cli, const struct facts *a,
+                       const struct facts *b)
+{
+	json_out_open_array(&cli->json, "facts");
+	for (size_t i = 0; i < a->count; i++)
+		tell_fact(cli, a->items[i].name, a->items[i].value,
+		          facts_find(b, a->items[i].name));
+	for (size_t i = 0; i < b->count; i++) {
+		if (facts_find(a, b->items[i].name) == NULL)
+			tell_fact(cli, b->items[i].name, NULL,
+			          b->items[i].value);
+	}
+	json_out_close(&cli->json);
+}
+
+static void tell_made(struct cli *cli, const char *side, const char *name,
+                      const struct start *start)
+{
+	json_out_open_array(&cli->json, side);
+	for (size_t i = 0; i < start->made_count; i++) {
+		const struct start_made *const made = &start->made[i];
+
+		if (strcmp(made->name, name) != 0 &&
+		    strncmp(made->key, name, strlen(name)) != 0)
+			continue;
+		json_out_open_object(&cli->json, NULL);
+		json_out_text(&cli->json, "key", made->key);
+		json_out_text(&cli->json, "name", made->name);
+		json_out_text(&cli->json, "reason", reason_word(made->reason));
+		json_out_text(&cli->json, "detail", made->detail);
+		json_out_close(&cli->json);
+		if (!cli->json.is_wanted)
+			text_line(cli->out, "%s was compiled in %s: %s%s%s",
+			          made->name, side, reason_text(made->reason),
+			          made->detail[0] != '\0' ? ": " : "",
+			          made->detail);
+	}
+	json_out_close(&cli->json);
+}
+
+void start_out_two(struct cli *cli, const char *name, const struct start *a,
+                   const struct start *b)
+{
+	tell_facts(cli, &a->facts, &b->facts);
+	tell_made(cli, "A", name, a);
+	tell_made(cli, "B", name, b);
+}
