@@ -49,11 +49,11 @@ _tkbundle_options() {
 			--deadline --metrics --key --device --target --layout
 			--sync -j --jobs --json -n --dry-run -v --verbose" ;;
 	push)
-		options="--remote --engine --tree --bundle --layout --deadline
+		options="--remote --engine --tree --bundle --layout --label --deadline
 			--metrics --key --device --profile --no-modules --no-compaction
 			--settle --strict -j --jobs --json -n --dry-run -v --verbose" ;;
 	refs)
-		options="--remote --delete --deadline --json" ;;
+		options="--remote --delete -l --long --deadline --json" ;;
 	relocate)
 		options="--engine --tree --deadline --json -n --dry-run" ;;
 	run)
@@ -125,7 +125,7 @@ _tkbundle_value() {
 		value="always on-exit never" ;;
 	*:--key | *:--device | *:--file | *:-j | *:--jobs | *:--max-* | \
 		*:--deadline | *:--delete | *:--ref | *:--wait | *:--quiet | \
-		*:--settle | *:--ready-url)
+		*:--settle | *:--ready-url | *:--label)
 		value=:none ;;
 	*)
 		value= ;;

@@ -137,6 +137,8 @@ complete -c tkbundle -n '__tkbundle_verb gc' -l max-age -x -d 'remove entries un
 complete -c tkbundle -n '__tkbundle_verb ls' -l remote -x -a '(__fish_complete_directories)' -d 'list a ref of this remote; - means $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb verify' -l remote -x -a '(__fish_complete_directories)' -d 'check a remote, or REF of it; - means $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb why' -l last -d 'why the last run here compiled what it compiled'
+complete -c tkbundle -n '__tkbundle_verb push' -l label -x -d 'note this with what is pushed, as commit=4f2a'
+complete -c tkbundle -n '__tkbundle_verb refs' -s l -l long -d 'list the pushes that had labels, and when they were'
 complete -c tkbundle -n '__tkbundle_verb verify' -l repair -d 'drop damaged records and blobs of the remote'
 complete -c tkbundle -n '__tkbundle_verb export' -l format -x -a 'tar.gz tar.zst zip' -d 'the archive\'s format; by default its name tells'
 complete -c tkbundle -n '__tkbundle_verb export' -s o -l output -r -F -d 'write the archive to FILE, or to standard output'

@@ -39,6 +39,7 @@ LAYERS = {
         "src/remote/redis",
         "src/remote/http",
         "src/remote/s3",
+        "src/notes",
         "src/fleet",
         "src/refs",
     ],

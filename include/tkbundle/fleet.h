@@ -32,6 +32,21 @@ extern "C" {
  * Threads: a remote belongs to one thread at a time.
  */
 
+/** What a pusher says of a push. */
+struct tkb_label {
+	const char *name;  /**< up to 32 of a-z, 0-9, `_.-`, a letter first */
+	const char *value; /**< 1 to 200 bytes of UTF-8 that a terminal only
+	                        shows */
+};
+
+/** A push with labels, as a ref remembers it. */
+struct tkb_push_note {
+	uint64_t time_ms;     /**< since 1970, by the pusher's clock */
+	uint64_t entry_count; /**< that the push added */
+	const struct tkb_label *labels; /**< sorted by name */
+	size_t label_count;             /**< at least 1 */
+};
+
 /** How a push is laid out in the remote. */
 enum tkb_push_layout {
 	TKB_PUSH_LAYOUT_BUNDLES, /**< bundles, as tkb_pull() reads */
@@ -51,6 +66,11 @@ struct tkb_push_options {
 	const struct tkb_collect_options *collect;
 	enum tkb_push_layout layout;
 	bool is_compaction_off; /**< leave small bundles as they are */
+	/** At most 16, no name twice. The record of each bundle that goes up
+	    keeps them, and the time; a push that adds nothing leaves none. Not
+	    for TKB_PUSH_LAYOUT_TRITON. */
+	const struct tkb_label *labels;
+	size_t label_count;
 };
 
 /** What a push did. */

@@ -104,6 +104,12 @@ bool tkb_entry_has_same_files(const struct tkb_entry *a,
 	return true;
 }
 
+bool tkb_target_is_equal(const struct tkb_target *a, const struct tkb_target *b)
+{
+	return strcmp(a->backend, b->backend) == 0 &&
+	       strcmp(a->arch, b->arch) == 0 && a->warp_size == b->warp_size;
+}
+
 bool tkb_target_fits(const struct tkb_target *target,
                      const struct tkb_target *wanted)
 {

@@ -18,6 +18,9 @@ int tkb_compare_files(const void *a, const void *b);
 bool tkb_entry_has_same_files(const struct tkb_entry *a,
                               const struct tkb_entry *b);
 
+bool tkb_target_is_equal(const struct tkb_target *a,
+                         const struct tkb_target *b);
+
 /* Does `target` fit `wanted`? Members that `wanted` leaves empty fit any. */
 bool tkb_target_fits(const struct tkb_target *target,
                      const struct tkb_target *wanted);

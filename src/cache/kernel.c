@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "cache/entry.h"
 #include "cache/metadata.h"
 #include "cache/names.h"
 #include "cache/scrub.h"
@@ -79,12 +80,6 @@ static int check_packed_group(const struct tkb_entry *entry,
 	                              tkb_text(place), arena, err);
 }
 
-static bool same_target(const struct tkb_target *a, const struct tkb_target *b)
-{
-	return strcmp(a->backend, b->backend) == 0 &&
-	       strcmp(a->arch, b->arch) == 0 && a->warp_size == b->warp_size;
-}
-
 static int check_metadata(const struct tkb_entry *entry,
                           const struct tkb_bytes *files,
                           struct tkb_arena *arena, struct tkb_metadata *out,
@@ -104,7 +99,7 @@ static int check_metadata(const struct tkb_entry *entry,
 	rc = tkb_metadata_parse(files[index], name, arena, out, err);
 	if (rc < 0)
 		return rc;
-	if (!same_target(&out->target, &entry->target))
+	if (!tkb_target_is_equal(&out->target, &entry->target))
 		return tkb_fail_entry(err, TKB_REASON_METADATA,
 		                      "'%s' has another target than the "
 		                      "manifest says",

@@ -43,9 +43,11 @@ struct pusher {
 	size_t pick_capacity;
 	struct tkb_times *times;      /* owned; NULL: none is known */
 	struct tkb_versions versions; /* versions of what was tuned here */
-	struct tkb_watch upload;      /* hears of uploaded bytes */
-	uint64_t uploaded;            /* bytes of the blobs before */
-	uint64_t uploading;           /* bytes of this blob */
+	const struct tkb_label *labels;
+	size_t label_count;
+	struct tkb_watch upload; /* hears of uploaded bytes */
+	uint64_t uploaded;       /* bytes of the blobs before */
+	uint64_t uploading;      /* bytes of this blob */
 	struct tkb_push_report report;
 	struct tkb_error first; /* first entry that is left out */
 };
@@ -228,8 +230,9 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 		                       : NULL,
 	};
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
+	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
 	const struct tkb_record_facts facts = { pusher->times,
-		                                &pusher->versions };
+		                                &pusher->versions, &pushes };
 	struct tkb_error fault = { 0 };
 	int rc;
 
@@ -243,6 +246,10 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	pusher->report.left_out_count += report.left_out_count;
 	if (report.collected_count == 0 || pusher->options.is_dry_run)
 		return 0;
+	rc = tkb_pushes_begin(&pushes, pusher->labels, pusher->label_count,
+	                      report.collected_count, err);
+	if (rc < 0)
+		return rc;
 	pusher->report.blob_count++;
 	pusher->report.size += buffer.size;
 	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, &facts,
@@ -366,6 +373,8 @@ static int push_bundles(struct pusher *pusher,
 	int rc;
 
 	pusher->options = *options->collect;
+	pusher->labels = options->labels;
+	pusher->label_count = options->label_count;
 	pusher->upload = *options->collect->watch;
 	pusher->watch = *options->collect->watch;
 	pusher->options.watch = &pusher->watch;

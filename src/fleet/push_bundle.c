@@ -97,6 +97,8 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 {
 	const struct tkb_blob blob = { buffer->size,
 		                       tkb_blob_buffer_source(buffer) };
+	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
+	const struct tkb_record_facts facts = { .pushes = &pushes };
 	struct tkb_digest digest;
 	int rc;
 
@@ -111,10 +113,14 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 	report->pushed_count += entry_count;
 	if (options->collect->is_dry_run)
 		return 0;
+	rc = tkb_pushes_begin(&pushes, options->labels, options->label_count,
+	                      entry_count, err);
+	if (rc < 0)
+		return rc;
 	report->blob_count++;
 	report->size += buffer->size;
-	return tkb_push_blob(remote, ref, buffer, NULL, options->collect->watch,
-	                     NULL, err);
+	return tkb_push_blob(remote, ref, buffer, &facts,
+	                     options->collect->watch, NULL, err);
 }
 
 int tkb_push_whole(struct tkb_remote *remote, const char *ref,

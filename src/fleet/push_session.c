@@ -19,6 +19,9 @@ int tkb_push_session_read(struct tkb_push_session *session,
 	rc = TKB_STRUCT_READ(tkb_push_options, is_compaction_off, options,
 	                     given, err);
 	if (rc == 0)
+		rc = tkb_labels_read(options->labels, options->label_count,
+		                     session->labels, err);
+	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_push_report, size, report, err);
 	if (rc == 0)
 		rc = tkb_collect_options_read(collect, options->collect, NULL,
@@ -30,6 +33,7 @@ int tkb_push_session_read(struct tkb_push_session *session,
 		return rc;
 	collect->watch = &session->timed.watch;
 	collect->deadline_ms = 0;
+	options->labels = session->labels;
 	options->collect = collect;
 	return 0;
 }

@@ -26,6 +26,7 @@ struct tkb_push_session {
 	/* Its watch ends the push at the caller's deadline, and it has no
 	   deadline of its own. */
 	struct tkb_collect_options collect;
+	struct tkb_label labels[TKB_LABELS_LIMIT]; /* of the options */
 	struct tkb_timed timed;
 	struct tkb_remote_attachment attachment;
 };

@@ -9,131 +9,15 @@
 #include "format/manifest_trees.h"
 #include "format/reader.h"
 
-enum {
-	RECORD_VERSION = 1,
-	RECORD_VERSION_UNITS = 2, /* of a record that has units or a layout */
-	RECORD_VERSION_TIMES = 3, /* of one that has times, with those or not */
-	RECORD_VERSION_LAST = RECORD_VERSION_TIMES
-};
-
-#define RECORD_FORMAT "tkbundle-record"
-
 void tkb_record_release(struct tkb_record *record)
 {
 	tkb_arena_release(&record->arena);
 	*record = (struct tkb_record){ 0 };
 }
 
-static int write_version(const struct tkb_entry *unit,
-                         const struct tkb_versions *versions,
-                         struct tkb_buf *out, struct tkb_error *err)
-{
-	struct tkb_digest digest;
-	int rc;
-
-	rc = tkb_unit_version_digest(unit, &digest, err);
-	if (rc < 0)
-		return rc;
-	tkb_json_add_digest(out, ",[", &digest);
-	tkb_json_add_number(out, ",", tkb_versions_time(versions, &digest));
-	tkb_buf_add_byte(out, ']');
-	return 0;
-}
-
-static int write_entry(const struct tkb_entry *entry,
-                       const struct tkb_versions *versions, struct tkb_buf *out,
-                       struct tkb_error *err)
-{
-	int rc = 0;
-
-	tkb_json_add_text(out, "[", entry->key);
-	tkb_json_add_text(out, ",", entry->platform);
-	tkb_buf_add_byte(out, ',');
-	tkb_manifest_write_target(&entry->target, out);
-	tkb_buf_add_byte(out, ',');
-	tkb_manifest_write_devices(entry, out);
-	if (entry->kind == TKB_KIND_UNIT) {
-		tkb_json_add_text(out, ",[", entry->tree);
-		tkb_json_add_text(out, ",", entry->name);
-		if (tkb_unit_has_versions(entry))
-			rc = write_version(entry, versions, out, err);
-		tkb_buf_add_byte(out, ']');
-	}
-	tkb_buf_add_byte(out, ']');
-	return rc;
-}
-
-static bool has_times(const struct tkb_bundle *bundle,
-                      const struct tkb_times *times)
-{
-	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
-		if (tkb_times_of_key(times, tkb_bundle_entry(bundle, i)->key))
-			return true;
-	}
-	return false;
-}
-
-static void write_times(const struct tkb_bundle *bundle,
-                        const struct tkb_times *times, struct tkb_buf *out)
-{
-	tkb_buf_add_text(out, ",\"times\":[");
-	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
-		if (i != 0)
-			tkb_buf_add_byte(out, ',');
-		tkb_buf_add_number(
-			out, tkb_times_of_key(
-				     times, tkb_bundle_entry(bundle, i)->key));
-	}
-	tkb_buf_add_byte(out, ']');
-}
-
-int tkb_record_write(const struct tkb_bundle *bundle,
-                     const struct tkb_digest *digest, uint64_t size,
-                     const struct tkb_record_facts *facts, struct tkb_buf *out,
-                     struct tkb_error *err)
-{
-	const struct tkb_times *times = facts != NULL ? facts->times : NULL;
-	const struct tkb_versions *versions =
-		facts != NULL ? facts->versions : NULL;
-	const size_t count = tkb_bundle_entry_count(bundle);
-	/* Units come last. */
-	const bool has_units =
-		count != 0 &&
-		tkb_bundle_entry(bundle, count - 1)->kind == TKB_KIND_UNIT;
-	uint64_t version = has_units || bundle->manifest.layout != NULL
-	                           ? RECORD_VERSION_UNITS
-	                           : RECORD_VERSION;
-	int rc;
-
-	tkb_json_add_digest(out, "{\"blob\":[", digest);
-	tkb_json_add_number(out, ",", size);
-	tkb_json_add_digest(out, "],\"bundle\":", tkb_bundle_id(bundle));
-	tkb_buf_add_text(out, ",\"entries\":[");
-	for (size_t i = 0; i < count; i++) {
-		tkb_buf_add_text(out, i == 0 ? "" : ",");
-		rc = write_entry(tkb_bundle_entry(bundle, i), versions, out,
-		                 err);
-		if (rc < 0)
-			return rc;
-	}
-	tkb_json_add_digest(out,
-	                    "],\"format\":\"" RECORD_FORMAT "\",\"frames\":",
-	                    &bundle->frames_digest);
-	if (bundle->manifest.layout != NULL)
-		tkb_json_add_text(out, ",\"layout\":", bundle->manifest.layout);
-	tkb_json_add_text(out, ",\"profile\":", tkb_bundle_profile(bundle));
-	if (has_times(bundle, times)) {
-		version = RECORD_VERSION_TIMES;
-		write_times(bundle, times, out);
-	}
-	tkb_json_add_number(out, ",\"version\":", version);
-	tkb_buf_add_byte(out, '}');
-	return tkb_buf_check(out, err);
-}
-
 static bool is_format(const char *text)
 {
-	return strcmp(text, RECORD_FORMAT) == 0;
+	return strcmp(text, TKB_RECORD_FORMAT) == 0;
 }
 
 static bool is_profile(const char *text)
@@ -220,6 +104,25 @@ static const struct tkb_schema_list time_list = {
 	.too_many = "too many times",
 };
 
+static const char *triton_fault(const void *earlier, size_t count,
+                                const void *item)
+{
+	const char *const *versions = earlier;
+
+	return count > 0 && tkb_compare_texts(&versions[count - 1], item) >= 0
+	               ? "versions of Triton are not sorted"
+	               : NULL;
+}
+
+static const struct tkb_schema_list triton_list = {
+	.item = { .kind = TKB_SCHEMA_TEXT },
+	.item_size = sizeof(const char *),
+	.none = "no version of Triton",
+	.limit = TKB_RECORD_TRITONS_LIMIT,
+	.too_many = "too many versions of Triton",
+	.fault = triton_fault,
+};
+
 /* A record of a newer tkbundle is passed over, not called damaged. */
 static int read_version(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
@@ -227,13 +130,13 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 	uint64_t *version = out;
 	int rc;
 
-	rc = tkb_schema_version(reader, RECORD_VERSION, version, err);
-	if (rc == 0 && *version > RECORD_VERSION_LAST)
+	rc = tkb_schema_version(reader, TKB_RECORD_VERSION, version, err);
+	if (rc == 0 && *version > TKB_RECORD_VERSION_LAST)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the record has version %llu, this tkbundle "
 		                "reads up to %d",
 		                (unsigned long long)*version,
-		                RECORD_VERSION_LAST);
+		                TKB_RECORD_VERSION_LAST);
 	return rc;
 }
 
@@ -257,6 +160,13 @@ static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_LAYOUT(struct reading, record.layout),
 	TKB_FIELD_TEXT("profile", struct reading, profile, is_profile,
 	               "the profile is not known"),
+	{ .name = "pushes",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct reading, record.pushes),
+	  .count_offset = offsetof(struct reading, record.push_count),
+	  .is_optional = true,
+	  .list = &tkb_pushes_schema,
+	  .missing = "pushes are no list" },
 	{ .name = "times",
 	  .kind = TKB_SCHEMA_LIST,
 	  .offset = offsetof(struct reading, record.times),
@@ -264,6 +174,13 @@ static const struct tkb_schema_field fields[] = {
 	  .is_optional = true,
 	  .list = &time_list,
 	  .missing = "times are no list" },
+	{ .name = "triton",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct reading, record.tritons),
+	  .count_offset = offsetof(struct reading, record.triton_count),
+	  .is_optional = true,
+	  .list = &triton_list,
+	  .missing = "versions of Triton are no list" },
 	{ .name = "version",
 	  .kind = TKB_SCHEMA_CUSTOM,
 	  .offset = offsetof(struct reading, version),
@@ -299,24 +216,30 @@ static int check_units(const struct reading *reading, struct tkb_error *err)
 			                "another key",
 			                entry->name);
 	}
-	if (rc == 0 && reading->version != RECORD_VERSION_TIMES &&
-	    has_units != (reading->version == RECORD_VERSION_UNITS))
+	if (rc == 0 && reading->version < TKB_RECORD_VERSION_TIMES &&
+	    has_units != (reading->version == TKB_RECORD_VERSION_UNITS))
 		return tkb_fail(
 			err, TKB_ERR_CORRUPT,
 			"the record's version does not fit what it has");
 	return rc;
 }
 
-/* There is one time for each entry, and at least one is not 0. */
-static int check_times(const struct reading *reading, struct tkb_error *err)
+/* There is a time for each entry, and at least one is known, or none at all. */
+static int check_facts(const struct reading *reading, struct tkb_error *err)
 {
 	const struct tkb_record *record = &reading->record;
-	const bool has_version = reading->version == RECORD_VERSION_TIMES;
+	const bool has_notes =
+		record->triton_count > 0 || record->push_count > 0;
 	bool is_known = false;
 
 	for (size_t i = 0; i < record->time_count; i++)
 		is_known |= record->times[i] != 0;
-	if (has_version == is_known &&
+	if (has_notes != (reading->version == TKB_RECORD_VERSION_NOTES))
+		return tkb_fail(
+			err, TKB_ERR_CORRUPT,
+			"the record's version does not fit what it notes");
+	if ((has_notes ||
+	     is_known == (reading->version == TKB_RECORD_VERSION_TIMES)) &&
 	    record->time_count == (is_known ? record->entry_count : 0))
 		return 0;
 	return tkb_fail(err, TKB_ERR_CORRUPT,
@@ -334,6 +257,16 @@ int tkb_record_add_versions(const struct tkb_record *record,
 			rc = tkb_versions_add(versions,
 			                      &record->entries[i].version, err);
 	}
+	return rc;
+}
+
+int tkb_record_add_pushes(const struct tkb_record *record,
+                          struct tkb_pushes *pushes, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < record->push_count && rc == 0; i++)
+		rc = tkb_pushes_add(pushes, &record->pushes[i], err);
 	return rc;
 }
 
@@ -371,7 +304,7 @@ int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
 	if (rc == 0)
 		rc = check_units(&reading, err);
 	if (rc == 0)
-		rc = check_times(&reading, err);
+		rc = check_facts(&reading, err);
 	if (rc < 0)
 		return rc;
 	reading.record.is_lean = strcmp(reading.profile, "lean") == 0;
@@ -388,7 +321,8 @@ static int note_other_version(struct tkb_schema_reader *reader, void *out,
 
 	*is_other |=
 		!tkb_json_number(&reader->json, &reader->token, &version) ||
-		version < RECORD_VERSION || version > RECORD_VERSION_LAST;
+		version < TKB_RECORD_VERSION ||
+		version > TKB_RECORD_VERSION_LAST;
 	return tkb_schema_skip(reader, err);
 }
 

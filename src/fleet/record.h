@@ -18,6 +18,9 @@
  * A record with times has version 3 and a member "times", a number for each entry:
  * how many milliseconds it took to compile, 0 where nobody knows.
  *
+ * A record that knows with which Tritons its entries were made ("triton", a list of
+ * versions), or of pushes with labels ("pushes", see pushes.h), has version 4.
+ *
  * The blob's digest determines every byte of the bundle. Those of its manifest and
  * its frame list let a reader check each frame before the last one has arrived.
  * From the entries a pull knows whether it needs the blob.
@@ -30,6 +33,21 @@
 #include "base/buf.h"
 #include "collect/times.h"
 #include "format/unit_version.h"
+#include "notes/pushes.h"
+
+enum {
+	TKB_RECORD_VERSION = 1,
+	TKB_RECORD_VERSION_UNITS =
+		2, /* of a record that has units or a layout */
+	TKB_RECORD_VERSION_TIMES =
+		3, /* of one that has times, with those or not */
+	TKB_RECORD_VERSION_NOTES =
+		4, /* of one that tells of Tritons or pushes */
+	TKB_RECORD_VERSION_LAST = TKB_RECORD_VERSION_NOTES,
+	TKB_RECORD_TRITONS_LIMIT = 64
+};
+
+#define TKB_RECORD_FORMAT "tkbundle-record"
 
 /* What a record says of one entry. */
 struct tkb_record_entry {
@@ -47,6 +65,7 @@ struct tkb_record_entry {
 struct tkb_record_facts {
 	const struct tkb_times *times;       /* sorted; NULL: none is known */
 	const struct tkb_versions *versions; /* likewise */
+	const struct tkb_pushes *pushes;     /* likewise */
 };
 
 struct tkb_record {
@@ -65,6 +84,10 @@ struct tkb_record {
 	size_t entry_count;
 	uint32_t *times; /* of the entries; NULL: none is known */
 	size_t time_count;
+	const char **tritons; /* versions, sorted */
+	size_t triton_count;
+	struct tkb_push_note *pushes; /* the oldest first */
+	size_t push_count;
 };
 
 void tkb_record_release(struct tkb_record *record);
@@ -83,6 +106,11 @@ TKB_NODISCARD int tkb_record_write(const struct tkb_bundle *bundle,
 TKB_NODISCARD int tkb_record_add_versions(const struct tkb_record *record,
                                           struct tkb_versions *versions,
                                           struct tkb_error *err);
+
+/* Add the pushes that a record tells of, whose texts stay the record's. */
+TKB_NODISCARD int tkb_record_add_pushes(const struct tkb_record *record,
+                                        struct tkb_pushes *pushes,
+                                        struct tkb_error *err);
 
 /* Add the times of a record to `times`. */
 TKB_NODISCARD int tkb_record_add_times(const struct tkb_record *record,

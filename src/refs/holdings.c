@@ -8,6 +8,7 @@
 #include "base/struct.h"
 #include "cache/entry.h"
 #include "cache/watch.h"
+#include "fleet/identity.h"
 #include "fleet/peek.h"
 #include "fleet/pull.h"
 #include "fleet/records.h"
@@ -19,6 +20,9 @@ struct tkb_holdings {
 	struct tkb_holdings_record *records; /* owned; those of the list */
 	struct tkb_holdings_item *items;     /* owned */
 	size_t item_count;
+	char *ref; /* owned */
+	struct tkb_arena arena;
+	uint64_t entry_count; /* each key, platform and device once */
 };
 
 void tkb_holdings_close(struct tkb_holdings *holdings)
@@ -31,6 +35,8 @@ void tkb_holdings_close(struct tkb_holdings *holdings)
 	free(holdings->bundles);
 	free(holdings->records);
 	free(holdings->items);
+	free(holdings->ref);
+	tkb_arena_release(&holdings->arena);
 	tkb_record_list_release(&holdings->list);
 	free(holdings);
 }
@@ -62,6 +68,70 @@ const struct tkb_holdings_item *tkb_holdings_item(
 	return &holdings->items[index];
 }
 
+/* The targets of a record's entries, each once. */
+static int list_targets(struct tkb_arena *arena,
+                        const struct tkb_record *record,
+                        struct tkb_holdings_record *out, struct tkb_error *err)
+{
+	struct tkb_target *targets = NULL;
+	size_t count = 0;
+	size_t capacity = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < record->entry_count && rc == 0; i++) {
+		const struct tkb_target *target = &record->entries[i].target;
+		size_t k = 0;
+
+		while (k < count && !tkb_target_is_equal(&targets[k], target))
+			k++;
+		if (k == count && target->backend[0] != '\0')
+			rc = tkb_append(&targets, &count, &capacity, target,
+			                sizeof(*target), err);
+	}
+	if (rc == 0 && count > 0) {
+		struct tkb_target *kept =
+			tkb_arena_alloc(arena, count, sizeof(*kept));
+
+		if (kept != NULL)
+			memcpy(kept, targets, count * sizeof(*kept));
+		else
+			rc = tkb_fail_nomem(err);
+		out->targets = kept;
+		out->target_count = count;
+	}
+	free(targets);
+	return rc;
+}
+
+static int list_records(struct tkb_holdings *holdings, struct tkb_error *err)
+{
+	const size_t count = holdings->list.count;
+	int rc = 0;
+
+	holdings->records = tkb_alloc_array(count, sizeof(*holdings->records));
+	if (holdings->records == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		const struct tkb_record *record = &holdings->list.items[i];
+
+		holdings->records[i] = (struct tkb_holdings_record){
+			.digest = record->digest,
+			.blob = record->blob,
+			.size = record->size,
+			.age_s = record->age_s,
+			.entry_count = record->entry_count,
+			.is_lean = record->is_lean,
+			.tritons = record->tritons,
+			.triton_count = record->triton_count,
+			.pushes = record->pushes,
+			.push_count = record->push_count,
+		};
+		rc = list_targets(&holdings->arena, record,
+		                  &holdings->records[i], err);
+	}
+	return rc;
+}
+
 /* Read the manifests; blobs that are gone are passed over. */
 static int read_manifests(struct tkb_holdings *holdings,
                           struct tkb_remote *remote,
@@ -70,31 +140,21 @@ static int read_manifests(struct tkb_holdings *holdings,
 	const size_t count = holdings->list.count;
 
 	holdings->bundles = tkb_alloc_array(count, sizeof(*holdings->bundles));
-	holdings->records = tkb_alloc_array(count, sizeof(*holdings->records));
-	if (holdings->bundles == NULL || holdings->records == NULL)
+	if (holdings->bundles == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		const struct tkb_record *record = &holdings->list.items[i];
 		int rc;
 
 		rc = tkb_watch_check(watch, err);
 		if (rc == 0)
-			rc = tkb_remote_peek(remote, record,
+			rc = tkb_remote_peek(remote, &holdings->list.items[i],
 			                     &holdings->bundles[i], err);
 		if (rc < 0)
 			return rc;
-		holdings->records[i] = (struct tkb_holdings_record){
-			.digest = record->digest,
-			.blob = record->blob,
-			.size = record->size,
-			.age_s = record->age_s,
-			.entry_count = record->entry_count,
-			.frame_count = rc == 0 ? tkb_bundle_frame_count(
-							 holdings->bundles[i])
-			                       : 0,
-			.is_lean = record->is_lean,
-			.is_gone = rc == TKB_MISS,
-		};
+		holdings->records[i].is_gone = rc == TKB_MISS;
+		if (rc == 0)
+			holdings->records[i].frame_count =
+				tkb_bundle_frame_count(holdings->bundles[i]);
 		tkb_watch_tell(watch, i + 1, count);
 	}
 	return 0;
@@ -209,7 +269,50 @@ static int find_lost(const struct tkb_holdings *holdings, const char *ref,
 	return tkb_partial(&first, err);
 }
 
+/* Read the records; as of tkb_ref_look() if that is all. */
+static int read_records(struct tkb_holdings *holdings,
+                        struct tkb_remote *remote, bool is_brief,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(tkb_identities_release)
+	struct tkb_identities identities = { 0 };
+	struct tkb_pull_report told = { 0 };
+	struct tkb_record_list *list = &holdings->list;
+	int rc;
+
+	if (is_brief)
+		rc = tkb_record_list_read(remote, holdings->ref, false, list,
+		                          err);
+	else
+		rc = tkb_pull_records(remote, holdings->ref, list, &told, err);
+	if (rc == 0 && list->count + list->fault_count == 0)
+		return TKB_MISS;
+	if (rc == 0)
+		rc = tkb_identities_list(list, &identities, err);
+	holdings->entry_count = identities.entry_count;
+	return rc == 0 ? list_records(holdings, err) : rc;
+}
+
+void tkb_holdings_info(const struct tkb_holdings *holdings,
+                       struct tkb_ref_info *out)
+{
+	const struct tkb_record_list *list = &holdings->list;
+	struct tkb_ref_info info = { .ref = holdings->ref,
+		                     .age_s = UINT64_MAX };
+
+	for (size_t i = 0; i < list->count; i++) {
+		info.size += list->items[i].size;
+		if (list->items[i].age_s < info.age_s)
+			info.age_s = list->items[i].age_s;
+	}
+	info.record_count = list->count + list->fault_count;
+	info.unreadable_count = list->fault_count;
+	info.entry_count = holdings->entry_count;
+	TKB_STRUCT_WRITE(tkb_ref_info, out, &info);
+}
+
 static int open_holdings(struct tkb_remote *remote, const char *ref,
+                         const struct tkb_holdings_options *options,
                          const struct tkb_watch *watch,
                          struct tkb_holdings **out, struct tkb_error *err)
 {
@@ -217,20 +320,23 @@ static int open_holdings(struct tkb_remote *remote, const char *ref,
 	struct tkb_remote_attachment attachment = { 0 };
 	TKB_AUTO(close_at)
 	struct tkb_holdings *holdings = calloc(1, sizeof(*holdings));
-	struct tkb_pull_report told = { 0 };
 	int rc;
 
 	if (holdings == NULL)
 		return tkb_fail_nomem(err);
+	holdings->ref = strdup(ref);
+	if (holdings->ref == NULL)
+		return tkb_fail_nomem(err);
 	tkb_remote_attach_watch(&attachment, remote, watch);
-	rc = tkb_pull_records(remote, ref, &holdings->list, &told, err);
-	if (rc == 0)
+	rc = read_records(holdings, remote, options->is_brief, err);
+	if (rc == 0 && !options->is_brief)
 		rc = read_manifests(holdings, remote, watch, err);
-	if (rc == 0)
+	if (rc == 0 && !options->is_brief)
 		rc = list_items(holdings, err);
 	if (rc != 0)
 		return rc;
-	rc = find_lost(holdings, ref, err);
+	if (!options->is_brief)
+		rc = find_lost(holdings, ref, err);
 	*out = tkb_take(holdings);
 	return rc;
 }
@@ -250,6 +356,6 @@ int tkb_holdings_open(struct tkb_remote *remote, const char *ref,
 		                     err);
 	if (rc < 0)
 		return rc;
-	rc = open_holdings(remote, ref, &timed.watch, out, err);
+	rc = open_holdings(remote, ref, &chosen, &timed.watch, out, err);
 	return tkb_timed_end(&timed, rc, err);
 }

@@ -1,41 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <tkbundle/fleet.h>
+#include <tkbundle/holdings.h>
 
 #include "base/digest.h"
 #include "base/struct.h"
-#include "fleet/identity.h"
 #include "fleet/records.h"
 #include "remote/remote.h"
 
 int tkb_ref_look(struct tkb_remote *remote, const char *ref,
                  struct tkb_ref_info *out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_record_list_release)
-	struct tkb_record_list records = { 0 };
-	TKB_AUTO(tkb_identities_release)
-	struct tkb_identities identities = { 0 };
-	struct tkb_ref_info info = { .ref = ref, .age_s = UINT64_MAX };
+	const struct tkb_holdings_options brief = { .struct_size =
+		                                            sizeof(brief),
+		                                    .is_brief = true };
+	struct tkb_holdings *holdings = NULL;
 	int rc;
 
 	rc = TKB_STRUCT_CHECK(tkb_ref_info, age_s, out, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_record_list_read(remote, ref, false, &records, err);
-	if (rc == 0 && records.count + records.fault_count == 0)
-		return TKB_MISS;
 	if (rc == 0)
-		rc = tkb_identities_list(&records, &identities, err);
-	if (rc < 0)
+		rc = tkb_holdings_open(remote, ref, &brief, &holdings, err);
+	if (rc != 0)
 		return rc;
-	for (size_t i = 0; i < records.count; i++) {
-		info.size += records.items[i].size;
-		if (records.items[i].age_s < info.age_s)
-			info.age_s = records.items[i].age_s;
-	}
-	info.record_count = records.count + records.fault_count;
-	info.unreadable_count = records.fault_count;
-	info.entry_count = identities.entry_count;
-	TKB_STRUCT_WRITE(tkb_ref_info, out, &info);
+	tkb_holdings_info(holdings, out);
+	out->ref = ref;
+	tkb_holdings_close(holdings);
 	return 0;
 }
 

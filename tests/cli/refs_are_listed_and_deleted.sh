@@ -2,7 +2,7 @@
 # Seconds pass, and sizes are zstd's.
 list() {
 	tkbundle refs --remote remote "$@" >list || echo "exit $?"
-	sed 's/ \{2,\}[0-9.]* k*M*B \{2,\}/  $SIZE  /; s/ [0-9]*s$/ $AGE/' list
+	sed 's/ \{2,\}[0-9.]* k*M*B \{2,\}/  $SIZE  /; s/ [0-9]*s\(  triton.*\)*$/ $AGE\1/; s/20[0-9-]* [0-9:]*Z/$TIME/' list
 }
 mkdir remote
 try tkbundle refs --remote remote
@@ -31,6 +31,18 @@ list
 try tkbundle refs --remote remote --delete a b
 try env TKBUNDLE_DISABLE=1 tkbundle refs --remote remote --delete a
 try tkbundle refs --remote absent
+
+# Who pushed what.
+tkbundle push d cache --key 5DJU --remote remote --label commit=4f2a --label by=ci >words
+tkbundle push d cache --remote remote --label commit=51b0 >words
+tkbundle push d cache --remote remote --label commit=again >words
+list -l d
+list d --json | json | sed 's/"time": [0-9.]*/"time": $TIME/' | sed -n '/"triton"/,$p'
+for label in x A=b a= commit; do
+	try tkbundle push d cache --remote remote --label "$label"
+done
+try tkbundle push d cache --remote remote --label a=b --label a=c
+try tkbundle push d cache --remote remote --label "a=$(printf 'a\033b')"
 
 # A newer tkbundle has been there.
 printf '{"records":"of another kind"}' >record

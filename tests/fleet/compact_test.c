@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_fixture.h"
 
+#include <tkbundle/holdings.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -359,4 +361,43 @@ TEST(compact, that_makes_what_is_there_already_keeps_it)
 	CHECK_INT(count_texts(record_files("remote")), 1);
 	(void)pull_all(again, out("pulled"));
 	check_is_part(out("pulled"), whole);
+}
+
+TEST(compact, keeps_the_labels_of_each_push)
+{
+	static const char *const commits[] = { "one", "two" };
+	const char *root = pool();
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_holdings_options brief = { SIZED(brief),
+		                                    .is_brief = true };
+	struct tkb_holdings *holdings = NULL;
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct tkb_label label = { "commit", commits[i] };
+		const char *key = pool_keys()[i];
+		const struct tkb_collect_options collect = { SIZED(collect),
+			                                     .keys = &key,
+			                                     .key_count = 1 };
+
+		(void)push_with(remote, root,
+		                (struct tkb_push_options){
+					SIZED(struct tkb_push_options),
+					.collect = &collect,
+					.is_compaction_off = true,
+					.labels = &label, .label_count = 1 });
+	}
+	CHECK_INT(compact(remote), 2);
+
+	OK(tkb_holdings_open(remote, REF, &brief, &holdings, ERR));
+	const struct tkb_holdings_record *record =
+		tkb_holdings_record(holdings, 0);
+	CHECK_INT(tkb_holdings_record_count(holdings), 1);
+	CHECK_INT(record->push_count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_INT(record->pushes[i].entry_count, 1);
+		CHECK_STR(record->pushes[i].labels[0].name, "commit");
+		CHECK_STR(record->pushes[i].labels[0].value, commits[i]);
+	}
+	CHECK_STR(record->tritons[0], "3.6.0");
+	tkb_holdings_close(holdings);
 }

@@ -191,7 +191,7 @@ TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
 
 	add_record("remote", "no record at all");
 	write_text("newer", copy);
-	edit_file("newer", "\"version\":1", "\"version\":9");
+	edit_file("newer", "\"version\":4", "\"version\":9");
 	add_record("remote", read_file("newer").data);
 	struct tkb_pull_report report = pull_all(remote, out("pulled"));
 	check_is_part(out("pulled"), whole);

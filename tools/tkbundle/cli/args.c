@@ -482,6 +482,7 @@ static const size_t text_lists[] = {
 	offsetof(struct arguments, keys),
 	offsetof(struct arguments, engines),
 	offsetof(struct arguments, trees),
+	offsetof(struct arguments, labels),
 	offsetof(struct arguments, compile.defines),
 	offsetof(struct arguments, compile.folders),
 	offsetof(struct arguments, compile.ptxas_options),

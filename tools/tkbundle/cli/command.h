@@ -117,7 +117,8 @@ struct arguments {
 	struct texts operands;
 	struct texts keys;
 	struct texts engines;
-	struct texts trees; /* each NAME[:KIND]=PATH */
+	struct texts trees;  /* each NAME[:KIND]=PATH */
+	struct texts labels; /* each NAME=VALUE */
 	struct numbers devices;
 	struct targets targets;
 	struct compile_arguments compile;
@@ -165,6 +166,7 @@ struct arguments {
 	bool requires_warm;
 	bool is_compaction_off;
 	bool is_kernels_only;
+	bool is_long;
 	bool strips_locations;
 };
 

@@ -25,6 +25,7 @@
 	X(push, tkb_push)                                                      \
 	X(push_bundle, tkb_push_bundle)                                        \
 	X(holdings_open, tkb_holdings_open)                                    \
+	X(holdings_info, tkb_holdings_info)                                    \
 	X(holdings_close, tkb_holdings_close)                                  \
 	X(holdings_record_count, tkb_holdings_record_count)                    \
 	X(holdings_record, tkb_holdings_record)                                \

@@ -7,6 +7,7 @@
 #include "cli/counts.h"
 #include "cli/follow.h"
 #include "config/choices.h"
+#include "config/labels.h"
 #include "config/engine_version.h"
 #include "config/remote_use.h"
 #include "config/root.h"
@@ -21,6 +22,8 @@ static const struct option_spec options[] = {
 	         "push this bundle as it is, not a cache") },
 	{ OPTION(WORD, "layout", "tkb|triton", layout,
 	         "bundles, or values for Triton's Redis backend") },
+	{ OPTION(TEXTS, "label", "NAME=VALUE", labels,
+	         "note this with what is pushed, as commit=4f2a") },
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_KEYS,
@@ -79,6 +82,9 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	if (cli_exclude(cli, args->is_compaction_off, "--no-compaction",
 	                is_for_triton(args), "--layout triton") != STATUS_DONE)
 		return STATUS_USAGE;
+	if (cli_exclude(cli, args->labels.count > 0, "--label",
+	                is_for_triton(args), "--layout triton") != STATUS_DONE)
+		return STATUS_USAGE;
 	if (args->bundle == NULL)
 		return STATUS_DONE;
 	if (args->operands.count > 1)
@@ -114,8 +120,8 @@ static int push_bundle(struct remote_use *use, const struct arguments *args,
 }
 
 static int push(struct remote_use *use, const struct arguments *args,
-                const struct root *root, struct tkb_push_report *report,
-                struct tkb_error *err)
+                const struct root *root, const struct labels *labels,
+                struct tkb_push_report *report, struct tkb_error *err)
 {
 	struct tkb_collect_options collect = choices_for_collect(args, root);
 	const struct tkb_push_options chosen = {
@@ -123,6 +129,8 @@ static int push(struct remote_use *use, const struct arguments *args,
 		.collect = &collect,
 		.layout = (enum tkb_push_layout)args->layout.value,
 		.is_compaction_off = args->is_compaction_off,
+		.labels = labels->items,
+		.label_count = labels->count,
 	};
 	struct follow follow;
 	int rc;
@@ -169,6 +177,7 @@ static enum status run_with(struct remote_use *use,
                             struct tkb_push_report *report)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	TKB_AUTO(labels_release) struct labels labels = { .count = 0 };
 	struct tkb_error err = { .status = 0 };
 	enum status status;
 	int rc;
@@ -179,7 +188,10 @@ static enum status run_with(struct remote_use *use,
 	if (status != STATUS_DONE)
 		return status;
 	engine_version_say(use->cli, args, root.trees.engines);
-	rc = push(use, args, &root, report, &err);
+	rc = labels_read(args, &labels, &err);
+	if (rc != 0)
+		return cli_misused(use->cli, "%s", err.message);
+	rc = push(use, args, &root, &labels, report, &err);
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
 		return cli_failed(use->cli,
@@ -224,7 +236,8 @@ const struct command command_push = {
 		   "{triton} and {env:NAME}; without it, or as '-', it is "
 		   "$TKBUNDLE_REF. An entry that cannot be packed is left out; "
 		   "then the exit status is 4. Triton's layout has no refs: "
-		   "write '-' before CACHE_ROOT.",
+		   "write '-' before CACHE_ROOT. Labels stay with what they "
+		   "brought; refs shows them.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

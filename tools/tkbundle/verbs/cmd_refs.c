@@ -8,6 +8,7 @@
 
 #include "config/remote_use.h"
 #include "config/root.h"
+#include "report/ref_out.h"
 #include "cli/signals.h"
 #include "cli/text.h"
 
@@ -15,22 +16,37 @@ static const struct option_spec options[] = {
 	ARGS_REMOTE,
 	{ OPTION(TEXT, "delete", "REF", deleted,
 	         "drop all records of this ref") },
+	{ OPTION(SWITCH, "long", NULL, is_long,
+	         "list the pushes that had labels, and when they were"),
+	  .letter = 'l' },
 	ARGS_DEADLINE,
 	ARGS_JSON,
 };
 
 /* The refs of a remote. */
 struct listing {
-	const char *pattern;        /* or NULL: all */
-	struct tkb_ref_info *items; /* owned, and so is each name */
+	const char *pattern; /* or NULL: all */
+	struct ref {
+		char *name;                    /* owned */
+		struct tkb_holdings *holdings; /* owned; of its records alone */
+		struct tkb_ref_info info;
+	} * items; /* owned */
 	size_t count;
 	size_t capacity;
+	const struct remote_library *library;
 };
+
+static void drop_ref(struct listing *listing, struct ref *ref)
+{
+	free(ref->name);
+	if (ref->holdings != NULL)
+		listing->library->holdings_close(ref->holdings);
+}
 
 static void listing_release(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->count; i++)
-		free((char *)listing->items[i].ref);
+		drop_ref(listing, &listing->items[i]);
 	free(listing->items);
 }
 
@@ -43,7 +59,7 @@ static int make_room(struct listing *listing, struct tkb_error *err)
 {
 	const size_t capacity =
 		listing->capacity > 0 ? 2 * listing->capacity : 64;
-	struct tkb_ref_info *items;
+	struct ref *items;
 
 	if (listing->count < listing->capacity)
 		return 0;
@@ -69,40 +85,50 @@ static int add_name(void *self, const char *ref, struct tkb_error *err)
 	name = strdup(ref);
 	if (name == NULL)
 		return no_memory(err);
-	listing->items[listing->count++] = (struct tkb_ref_info){
-		.struct_size = sizeof(struct tkb_ref_info), .ref = name
-	};
+	listing->items[listing->count++] = (struct ref){ .name = name };
 	return 0;
 }
 
-/*
- * Read the facts of each ref; refs deleted meanwhile are removed from the list.
- */
-static int read_facts(struct remote_use *use, struct listing *listing,
-                      struct tkb_error *err)
+/* @return TKB_MISS: it was deleted meanwhile */
+static int read_ref(struct remote_use *use, struct ref *ref,
+                    struct tkb_error *err)
+{
+	const struct tkb_holdings_options brief = {
+		.struct_size = sizeof(brief),
+		.watch = &use->watch,
+		.is_brief = true,
+	};
+	int rc;
+
+	ref->info.struct_size = sizeof(ref->info);
+	if (deadline_is_cancelled(&use->deadline))
+		return cli_error(err, TKB_ERR_CANCELLED, "cancelled");
+	rc = use->library.holdings_open(use->remote, ref->name, &brief,
+	                                &ref->holdings, err);
+	if (rc == 0)
+		use->library.holdings_info(ref->holdings, &ref->info);
+	return rc;
+}
+
+/* Read each ref; those deleted meanwhile are removed from the list. */
+static int read_refs(struct remote_use *use, struct listing *listing,
+                     struct tkb_error *err)
 {
 	size_t kept = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < listing->count && rc >= 0; i++) {
-		struct tkb_ref_info info = { .struct_size = sizeof(info) };
-		const char *const name = listing->items[i].ref;
+	for (size_t i = 0; i < listing->count; i++) {
+		struct ref ref = listing->items[i];
 
-		rc = deadline_is_cancelled(&use->deadline)
-		             ? cli_error(err, TKB_ERR_CANCELLED, "cancelled")
-		             : use->library.ref_look(use->remote, name, &info,
-		                                     err);
-		if (rc != 0)
-			continue;
-		info.ref = name;
-		listing->items[i].ref = listing->items[kept].ref;
-		listing->items[kept++] = info;
+		if (rc >= 0)
+			rc = read_ref(use, &ref, err);
+		if (rc == 0)
+			listing->items[kept++] = ref;
+		else
+			drop_ref(listing, &ref);
 	}
-	if (rc < 0)
-		return rc;
-	while (listing->count > kept)
-		free((char *)listing->items[--listing->count].ref);
-	return 0;
+	listing->count = kept;
+	return rc < 0 ? rc : 0;
 }
 
 static int read_listing(struct remote_use *use, struct listing *listing,
@@ -111,25 +137,26 @@ static int read_listing(struct remote_use *use, struct listing *listing,
 	const struct tkb_ref_visitor visitor = { add_name, listing };
 	const int rc = use->library.refs(use->remote, &visitor, err);
 
-	return rc != 0 ? rc : read_facts(use, listing, err);
+	return rc != 0 ? rc : read_refs(use, listing, err);
 }
 
 static void fill_json(struct json_out *json, const struct listing *listing)
 {
 	json_out_open_array(json, "refs");
 	for (size_t i = 0; i < listing->count; i++) {
-		const struct tkb_ref_info *const info = &listing->items[i];
+		const struct ref *const ref = &listing->items[i];
 
 		json_out_open_object(json, NULL);
-		json_out_text(json, "ref", info->ref);
-		json_out_number(json, "records", info->record_count);
-		json_out_number(json, "unreadable", info->unreadable_count);
-		json_out_number(json, "entries", info->entry_count);
-		json_out_number(json, "size", info->size);
-		if (info->age_s == UINT64_MAX)
+		json_out_text(json, "ref", ref->name);
+		json_out_number(json, "records", ref->info.record_count);
+		json_out_number(json, "unreadable", ref->info.unreadable_count);
+		json_out_number(json, "entries", ref->info.entry_count);
+		json_out_number(json, "size", ref->info.size);
+		if (ref->info.age_s == UINT64_MAX)
 			json_out_null(json, "age");
 		else
-			json_out_number(json, "age", info->age_s);
+			json_out_number(json, "age", ref->info.age_s);
+		ref_out_json(json, listing->library, ref->holdings);
 		json_out_close(json);
 	}
 	json_out_close(json);
@@ -140,34 +167,45 @@ static int name_width(const struct listing *listing)
 	size_t width = 0;
 
 	for (size_t i = 0; i < listing->count; i++) {
-		const size_t length = strlen(listing->items[i].ref);
+		const size_t length = strlen(listing->items[i].name);
 
 		width = length > width ? length : width;
 	}
 	return (int)width;
 }
 
-static void print(const struct cli *cli, const struct listing *listing)
+static void print_ref(const struct cli *cli, const struct listing *listing,
+                      const struct ref *ref, int width)
+{
+	char size[TEXT_SIZE_SIZE];
+	char age[TEXT_AGE_SIZE] = "-";
+	char made[REF_OUT_SIZE];
+
+	text_size(ref->info.size, size);
+	if (ref->info.age_s != UINT64_MAX)
+		text_age(ref->info.age_s, age);
+	ref_out_made(listing->library, ref->holdings, made);
+	text_line(cli->out, "%-*s  %4" PRIu64 "  %6" PRIu64 "  %6s  %4s%s%s",
+	          width, ref->name, ref->info.record_count,
+	          ref->info.entry_count, size, age, made[0] != '\0' ? "  " : "",
+	          made);
+}
+
+static void print(const struct cli *cli, const struct arguments *args,
+                  const struct listing *listing)
 {
 	const int width = name_width(listing);
 	struct text_count unreadable = { "unreadable records", 0 };
 	char rest[64];
 
 	for (size_t i = 0; i < listing->count; i++) {
-		const struct tkb_ref_info *const info = &listing->items[i];
-		char size[TEXT_SIZE_SIZE];
-		char age[TEXT_AGE_SIZE];
+		const struct ref *const ref = &listing->items[i];
 
-		text_size(info->size, size);
-		if (info->age_s == UINT64_MAX)
-			(void)snprintf(age, sizeof(age), "-");
-		else
-			text_age(info->age_s, age);
-		unreadable.count += info->unreadable_count;
-		text_line(cli->out,
-		          "%-*s  %4" PRIu64 "  %6" PRIu64 "  %6s  %4s", width,
-		          info->ref, info->record_count, info->entry_count,
-		          size, age);
+		unreadable.count += ref->info.unreadable_count;
+		print_ref(cli, listing, ref, width);
+		if (args->is_long)
+			ref_out_pushes(cli->out, listing->library,
+			               ref->holdings);
 	}
 	text_counts(&unreadable, 1, rest, sizeof(rest));
 	text_line(cli->out, "%zu %s%s", listing->count,
@@ -177,7 +215,8 @@ static void print(const struct cli *cli, const struct listing *listing)
 static enum status list(struct remote_use *use, const struct arguments *args)
 {
 	TKB_AUTO(listing_release)
-	struct listing listing = { .pattern = args_operand(args, 0) };
+	struct listing listing = { .pattern = args_operand(args, 0),
+		                   .library = &use->library };
 	struct cli *const cli = use->cli;
 	struct tkb_error err = { .status = 0 };
 	const int rc = read_listing(use, &listing, &err);
@@ -191,7 +230,7 @@ static enum status list(struct remote_use *use, const struct arguments *args)
 		return remote_use_failed(use, TKB_MISS, &err, "");
 	}
 	if (!args->is_json)
-		print(cli, &listing);
+		print(cli, args, &listing);
 	return STATUS_DONE;
 }
 
@@ -246,7 +285,9 @@ const struct command command_refs = {
 	.summary = "list the refs of a remote, or delete one",
 	.details =
 		"Prints name, number of records, number of entries, size of "
-		"the blobs, and the time since the last push or pull. In "
+		"the blobs, the time since the last push or pull, Triton's "
+		"versions and targets, and the labels of the last push that "
+		"had some. In "
 		"PATTERN, '*', '?' and '[...]' match any bytes, also slashes. "
 		"The blobs of a deleted ref are removed by the next gc.",
 	.options = options,

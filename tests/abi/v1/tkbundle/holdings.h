@@ -3,7 +3,7 @@
 #define TKBUNDLE_HOLDINGS_H
 
 #include <tkbundle/entry.h>
-#include <tkbundle/remote.h>
+#include <tkbundle/fleet.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,8 +18,8 @@ extern "C" {
  *             use(tkb_holdings_item(holdings, i)->entry);
  *     tkb_holdings_close(holdings);
  *
- * The start of each blob of the ref is read, which has its manifest. What is
- * given belongs to the handle, and is read-only.
+ * The start of each blob of the ref is read, which has its manifest; if `is_brief`,
+ * its records alone. What is given belongs to the handle, and is read-only.
  */
 struct tkb_holdings;
 
@@ -33,6 +33,12 @@ struct tkb_holdings_record {
 	uint64_t frame_count; /**< 0 where the blob is gone */
 	bool is_lean;
 	bool is_gone; /**< the blob is: its entries are not among the items */
+	const char *const *tritons; /**< versions that made entries; sorted */
+	size_t triton_count;
+	const struct tkb_target *targets; /**< of its entries, each once */
+	size_t target_count;
+	const struct tkb_push_note *pushes; /**< the oldest first */
+	size_t push_count;
 };
 
 /** One entry, as the manifest of a bundle has it. */
@@ -48,6 +54,8 @@ struct tkb_holdings_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	/** Its progress counts records; on_result() is not called. */
 	const struct tkb_watch *watch;
+	bool is_brief; /**< read the records alone: there are no items, and
+	                    nobody knows which blobs are gone */
 };
 
 /**
@@ -57,7 +65,7 @@ struct tkb_holdings_options {
  * @param options  not kept; NULL means all defaults
  * @param out      receives a handle that the caller closes, also on
  *                 TKB_ERR_PARTIAL
- * @return 0; TKB_ERR_PARTIAL (a blob is gone, or a record cannot be read: the
+ * @return 0, for a brief call also where no record can be read; TKB_ERR_PARTIAL (a blob is gone, or a record cannot be read: the
  *         rest is there); TKB_MISS (no record); TKB_ERR_CORRUPT (a blob is
  *         damaged), TKB_ERR_UNSUPPORTED (only records of a newer tkbundle),
  *         TKB_ERR_INVALID, TKB_ERR_UNAVAILABLE, TKB_ERR_DENIED, TKB_ERR_NOMEM
@@ -70,6 +78,10 @@ TKB_API TKB_NODISCARD int tkb_holdings_open(
 
 /** Release it and all that it gave. Never fails; NULL is allowed. */
 TKB_API void tkb_holdings_close(struct tkb_holdings *holdings);
+
+/** What tkb_ref_look() tells, without asking again. */
+TKB_API void tkb_holdings_info(const struct tkb_holdings *holdings,
+                               struct tkb_ref_info *out);
 
 /** How many records it has that can be read. */
 TKB_API size_t tkb_holdings_record_count(const struct tkb_holdings *holdings);

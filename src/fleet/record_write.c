@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/record.h"
+
+#include "format/manifest_trees.h"
+#include "format/reader.h"
+#include "text/json.h"
+
+static int write_version(const struct tkb_entry *unit,
+                         const struct tkb_versions *versions,
+                         struct tkb_buf *out, struct tkb_error *err)
+{
+	struct tkb_digest digest;
+	int rc;
+
+	rc = tkb_unit_version_digest(unit, &digest, err);
+	if (rc < 0)
+		return rc;
+	tkb_json_add_digest(out, ",[", &digest);
+	tkb_json_add_number(out, ",", tkb_versions_time(versions, &digest));
+	tkb_buf_add_byte(out, ']');
+	return 0;
+}
+
+static int write_entry(const struct tkb_entry *entry,
+                       const struct tkb_versions *versions, struct tkb_buf *out,
+                       struct tkb_error *err)
+{
+	int rc = 0;
+
+	tkb_json_add_text(out, "[", entry->key);
+	tkb_json_add_text(out, ",", entry->platform);
+	tkb_buf_add_byte(out, ',');
+	tkb_manifest_write_target(&entry->target, out);
+	tkb_buf_add_byte(out, ',');
+	tkb_manifest_write_devices(entry, out);
+	if (entry->kind == TKB_KIND_UNIT) {
+		tkb_json_add_text(out, ",[", entry->tree);
+		tkb_json_add_text(out, ",", entry->name);
+		if (tkb_unit_has_versions(entry))
+			rc = write_version(entry, versions, out, err);
+		tkb_buf_add_byte(out, ']');
+	}
+	tkb_buf_add_byte(out, ']');
+	return rc;
+}
+
+static bool has_times(const struct tkb_bundle *bundle,
+                      const struct tkb_times *times)
+{
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		if (tkb_times_of_key(times, tkb_bundle_entry(bundle, i)->key))
+			return true;
+	}
+	return false;
+}
+
+static void write_times(const struct tkb_bundle *bundle,
+                        const struct tkb_times *times, struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, ",\"times\":[");
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		if (i != 0)
+			tkb_buf_add_byte(out, ',');
+		tkb_buf_add_number(
+			out, tkb_times_of_key(
+				     times, tkb_bundle_entry(bundle, i)->key));
+	}
+	tkb_buf_add_byte(out, ']');
+}
+
+/* The first versions of Triton that made entries, sorted; how many there are. */
+static size_t list_tritons(const struct tkb_bundle *bundle,
+                           const char *out[TKB_RECORD_TRITONS_LIMIT])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
+
+		if (strcmp(entry->producer, "triton") != 0 ||
+		    entry->producer_version[0] == '\0')
+			continue;
+		/* Neighbours have mostly the same. */
+		if (count > 0 &&
+		    strcmp(out[count - 1], entry->producer_version) == 0)
+			continue;
+		if (count == TKB_RECORD_TRITONS_LIMIT)
+			count = tkb_sort_texts(out, count);
+		if (count == TKB_RECORD_TRITONS_LIMIT)
+			return count;
+		out[count++] = entry->producer_version;
+	}
+	return tkb_sort_texts(out, count);
+}
+
+/* Returns whether there are any. */
+static bool write_notes(const struct tkb_bundle *bundle,
+                        const struct tkb_pushes *pushes, struct tkb_buf *out)
+{
+	const char *tritons[TKB_RECORD_TRITONS_LIMIT];
+	const size_t count = list_tritons(bundle, tritons);
+
+	for (size_t i = 0; i < count; i++)
+		tkb_json_add_text(out, i == 0 ? ",\"triton\":[" : ",",
+		                  tritons[i]);
+	tkb_buf_add_text(out, count > 0 ? "]" : "");
+	return count > 0 || (pushes != NULL && pushes->count > 0);
+}
+
+int tkb_record_write(const struct tkb_bundle *bundle,
+                     const struct tkb_digest *digest, uint64_t size,
+                     const struct tkb_record_facts *facts, struct tkb_buf *out,
+                     struct tkb_error *err)
+{
+	const struct tkb_times *times = facts != NULL ? facts->times : NULL;
+	const struct tkb_versions *versions =
+		facts != NULL ? facts->versions : NULL;
+	const struct tkb_pushes *pushes = facts != NULL ? facts->pushes : NULL;
+	const size_t count = tkb_bundle_entry_count(bundle);
+	/* They stand last. */
+	const bool has_units =
+		count != 0 &&
+		tkb_bundle_entry(bundle, count - 1)->kind == TKB_KIND_UNIT;
+	uint64_t version = has_units || bundle->manifest.layout != NULL
+	                           ? TKB_RECORD_VERSION_UNITS
+	                           : TKB_RECORD_VERSION;
+	int rc;
+
+	tkb_json_add_digest(out, "{\"blob\":[", digest);
+	tkb_json_add_number(out, ",", size);
+	tkb_json_add_digest(out, "],\"bundle\":", tkb_bundle_id(bundle));
+	tkb_buf_add_text(out, ",\"entries\":[");
+	for (size_t i = 0; i < count; i++) {
+		tkb_buf_add_text(out, i == 0 ? "" : ",");
+		rc = write_entry(tkb_bundle_entry(bundle, i), versions, out,
+		                 err);
+		if (rc < 0)
+			return rc;
+	}
+	tkb_json_add_digest(
+		out, "],\"format\":\"" TKB_RECORD_FORMAT "\",\"frames\":",
+		&bundle->frames_digest);
+	if (bundle->manifest.layout != NULL)
+		tkb_json_add_text(out, ",\"layout\":", bundle->manifest.layout);
+	tkb_json_add_text(out, ",\"profile\":", tkb_bundle_profile(bundle));
+	if (pushes != NULL && pushes->count > 0) {
+		tkb_buf_add_text(out, ",\"pushes\":");
+		tkb_pushes_write(pushes, out);
+	}
+	if (has_times(bundle, times)) {
+		version = TKB_RECORD_VERSION_TIMES;
+		write_times(bundle, times, out);
+	}
+	if (write_notes(bundle, pushes, out))
+		version = TKB_RECORD_VERSION_NOTES;
+	tkb_json_add_number(out, ",\"version\":", version);
+	tkb_buf_add_byte(out, '}');
+	return tkb_buf_check(out, err);
+}

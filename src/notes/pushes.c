@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "notes/pushes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/utf8.h"
+#include "text/json.h"
+
+enum {
+	NAME_LIMIT = 32,  /* bytes of a label's name */
+	VALUE_LIMIT = 200 /* and of its value */
+};
+
+void tkb_pushes_release(struct tkb_pushes *pushes)
+{
+	free(pushes->items);
+	*pushes = (struct tkb_pushes){ 0 };
+}
+
+static bool name_is_valid(const char *name)
+{
+	const size_t length =
+		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-");
+
+	return name[0] >= 'a' && name[0] <= 'z' && name[length] == '\0' &&
+	       length <= NAME_LIMIT;
+}
+
+static bool value_is_valid(const char *value)
+{
+	const size_t size = strlen(value);
+	uint32_t code = 0;
+
+	for (size_t at = 0; at < size;) {
+		const size_t length = tkb_utf8_decode(
+			(struct tkb_bytes){ value + at, size - at }, &code);
+
+		if (length == 0 || !tkb_utf8_is_harmless(code))
+			return false;
+		at += length;
+	}
+	return size > 0 && size <= VALUE_LIMIT;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	const struct tkb_label *left = a;
+	const struct tkb_label *right = b;
+
+	return strcmp(left->name, right->name);
+}
+
+static int check_label(const struct tkb_label *label, struct tkb_error *err)
+{
+	if (!name_is_valid(label->name))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.60s' is no label's name: those have up to "
+		                "%d of a-z, 0-9, '_', '.' and '-', a letter "
+		                "first",
+		                label->name, NAME_LIMIT);
+	if (!value_is_valid(label->value))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the value of label '%s' is not of 1 to %d "
+		                "bytes of UTF-8 that a terminal only shows",
+		                label->name, VALUE_LIMIT);
+	return 0;
+}
+
+int tkb_labels_read(const struct tkb_label *labels, size_t count,
+                    struct tkb_label out[TKB_LABELS_LIMIT],
+                    struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (count > TKB_LABELS_LIMIT)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a push has at most %d labels, and these are "
+		                "%zu",
+		                TKB_LABELS_LIMIT, count);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		rc = check_label(&labels[i], err);
+		out[i] = labels[i];
+	}
+	if (rc < 0)
+		return rc;
+	if (count > 1)
+		qsort(out, count, sizeof(*out), compare_labels);
+	for (size_t i = 1; i < count; i++) {
+		if (strcmp(out[i - 1].name, out[i].name) == 0)
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "label '%s' is given twice",
+			                out[i].name);
+	}
+	return 0;
+}
+
+/* By time, then by what they say. */
+static int compare_notes(const void *a, const void *b)
+{
+	const struct tkb_push_note *left = a;
+	const struct tkb_push_note *right = b;
+	int order = (left->time_ms > right->time_ms) -
+	            (left->time_ms < right->time_ms);
+
+	if (order == 0)
+		order = (left->entry_count > right->entry_count) -
+		        (left->entry_count < right->entry_count);
+	if (order == 0)
+		order = (left->label_count > right->label_count) -
+		        (left->label_count < right->label_count);
+	for (size_t i = 0; order == 0 && i < left->label_count; i++) {
+		order = strcmp(left->labels[i].name, right->labels[i].name);
+		if (order == 0)
+			order = strcmp(left->labels[i].value,
+			               right->labels[i].value);
+	}
+	return order;
+}
+
+int tkb_pushes_add(struct tkb_pushes *pushes, const struct tkb_push_note *note,
+                   struct tkb_error *err)
+{
+	for (size_t i = 0; i < pushes->count; i++) {
+		if (compare_notes(&pushes->items[i], note) == 0)
+			return 0;
+	}
+	return tkb_append(&pushes->items, &pushes->count, &pushes->capacity,
+	                  note, sizeof(*note), err);
+}
+
+int tkb_pushes_begin(struct tkb_pushes *pushes, const struct tkb_label *labels,
+                     size_t count, uint64_t entry_count, struct tkb_error *err)
+{
+	struct tkb_push_note note = { .entry_count = entry_count,
+		                      .labels = labels,
+		                      .label_count = count };
+	struct timespec now = { 0 };
+
+	if (count == 0)
+		return 0;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	note.time_ms =
+		(uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return tkb_pushes_add(pushes, &note, err);
+}
+
+void tkb_pushes_sort(struct tkb_pushes *pushes)
+{
+	const size_t surplus = pushes->count > TKB_PUSHES_LIMIT
+	                               ? pushes->count - TKB_PUSHES_LIMIT
+	                               : 0;
+
+	if (pushes->count > 1)
+		qsort(pushes->items, pushes->count, sizeof(*pushes->items),
+		      compare_notes);
+	if (surplus > 0)
+		memmove(pushes->items, pushes->items + surplus,
+		        TKB_PUSHES_LIMIT * sizeof(*pushes->items));
+	pushes->count -= surplus;
+}
+
+void tkb_pushes_write(const struct tkb_pushes *pushes, struct tkb_buf *out)
+{
+	for (size_t i = 0; i < pushes->count; i++) {
+		const struct tkb_push_note *note = &pushes->items[i];
+
+		tkb_json_add_number(out, i == 0 ? "[[" : ",[", note->time_ms);
+		tkb_json_add_number(out, ",", note->entry_count);
+		for (size_t k = 0; k < note->label_count; k++) {
+			tkb_json_add_text(out, k == 0 ? ",[[" : ",[",
+			                  note->labels[k].name);
+			tkb_json_add_text(out, ",", note->labels[k].value);
+			tkb_buf_add_byte(out, ']');
+		}
+		tkb_buf_add_text(out, "]]");
+	}
+	tkb_buf_add_byte(out, ']');
+}
+
+static const struct tkb_schema_field label_fields[] = {
+	TKB_FIELD_TEXT(NULL, struct tkb_label, name, name_is_valid,
+	               "a label's name is not allowed"),
+	TKB_FIELD_TEXT(NULL, struct tkb_label, value, value_is_valid,
+	               "a label's value is not allowed"),
+};
+
+static const struct tkb_schema label_schema = {
+	.fields = label_fields,
+	.count = TKB_COUNT_OF(label_fields),
+	.too_many = "a label has too many parts",
+};
+
+static const char *label_fault(const void *earlier, size_t count,
+                               const void *item)
+{
+	const struct tkb_label *labels = earlier;
+
+	return count > 0 && compare_labels(&labels[count - 1], item) >= 0
+	               ? "labels are not sorted by name"
+	               : NULL;
+}
+
+static const struct tkb_schema_list labels_schema = {
+	.item = { .kind = TKB_SCHEMA_TUPLE,
+	          .schema = &label_schema,
+	          .missing = "a label is no list" },
+	.item_size = sizeof(struct tkb_label),
+	.limit = TKB_LABELS_LIMIT,
+	.none = "a push without labels",
+	.too_many = "too many labels",
+	.fault = label_fault,
+};
+
+static const struct tkb_schema_field note_fields[] = {
+	TKB_FIELD_NUMBER(NULL, struct tkb_push_note, time_ms, UINT64_MAX),
+	TKB_FIELD_NUMBER(NULL, struct tkb_push_note, entry_count, UINT64_MAX),
+	TKB_FIELD_LIST(NULL, struct tkb_push_note, labels, label_count,
+	               &labels_schema, "labels are no list"),
+};
+
+static const struct tkb_schema note_schema = {
+	.fields = note_fields,
+	.count = TKB_COUNT_OF(note_fields),
+	.too_many = "a push has too many parts",
+};
+
+static const char *note_fault(const void *earlier, size_t count,
+                              const void *item)
+{
+	const struct tkb_push_note *notes = earlier;
+
+	return count > 0 && compare_notes(&notes[count - 1], item) >= 0
+	               ? "pushes are not in their order"
+	               : NULL;
+}
+
+const struct tkb_schema_list tkb_pushes_schema = {
+	.item = { .kind = TKB_SCHEMA_TUPLE,
+	          .schema = &note_schema,
+	          .missing = "a push is no list" },
+	.item_size = sizeof(struct tkb_push_note),
+	.limit = TKB_PUSHES_LIMIT,
+	.none = "no push at all",
+	.too_many = "too many pushes",
+	.fault = note_fault,
+};
