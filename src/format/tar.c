@@ -276,7 +276,7 @@ int tkb_tar_next(struct tkb_tar_reader *reader, struct tkb_bytes *out,
 
 	if (left(reader) == 0)
 		return TKB_MISS;
-	if (!read_headers(reader, &size) || size > left(reader))
+	if (!read_headers(reader, &size))
 		return refuse(err);
 	headers = headers_of(reader->path, (size_t)size);
 	if (left(reader) < headers.size ||

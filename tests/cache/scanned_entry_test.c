@@ -13,20 +13,34 @@
 #define KEY "KRJX2HQ7F5A3F5S77XLFZIGB7OJNLBQWMK7CXOIKV37EDNGX5SKA"
 
 static const char *late; /* the name of a file that no listing tells */
+static const char *last; /* the name of a file that a listing tells last */
 
-/* In place of the C library's: a file came after its folder was listed. */
-struct dirent *readdir(DIR *dir)
+/*
+ * In place of the C library's readdir(): a folder is listed early, or in another
+ * order. By an own name, as headers may call readdir() otherwise.
+ */
+struct dirent *list_differently(DIR *dir) __asm__("readdir");
+struct dirent *list_differently(DIR *dir)
 {
+	static struct dirent kept;
 	struct dirent *(*real)(DIR *) = NULL;
 	void *symbol = dlsym(RTLD_NEXT, "readdir");
 	struct dirent *item;
 
 	memcpy(&real, &symbol, sizeof(real));
-	do {
+	for (;;) {
 		item = real(dir);
-	} while (item != NULL && late != NULL &&
-	         strcmp(item->d_name, late) == 0);
-	return item;
+		if (item == NULL && last != NULL) {
+			last = NULL;
+			return &kept;
+		}
+		if (item != NULL && last != NULL &&
+		    strcmp(item->d_name, last) == 0)
+			kept = *item;
+		else if (item == NULL || late == NULL ||
+		         strcmp(item->d_name, late) != 0)
+			return item;
+	}
 }
 
 static size_t count_strays(void)
@@ -66,4 +80,23 @@ TEST(found, counts_no_less_than_nothing_where_a_file_comes_late)
 	write_text("cache/" KEY "/notes", "x");
 	CHECK_INT(count_strays(), 1);
 	late = NULL;
+}
+
+TEST(found, in_roots_by_device_however_their_folder_is_listed)
+{
+	static const char *const names[] = { "2", "7" };
+
+	SYS(mkdir("cache", 0777));
+	SYS(mkdir("cache/triton", 0777));
+	SYS(mkdir("cache/triton/7", 0777));
+	SYS(mkdir("cache/triton/2", 0777));
+	EACH(i, names) {
+		TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
+
+		last = names[i];
+		OK(tkb_roots_open("cache", &roots, ERR));
+		CHECK_INT(roots.count, 2);
+		CHECK_INT(roots.items[0].device, 2);
+		CHECK_INT(roots.items[1].device, 7);
+	}
 }

@@ -4,6 +4,7 @@
 
 #include "compile_fixture.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,21 @@
 #include "compile/compiler/compiler_internal.h"
 
 typedef struct tkb_compiler_options options;
+
+static unsigned failing; /* the digest that fails, counted from 1; 0: none */
+
+/* In place of libcrypto's SHA256_Final(). */
+int SHA256_Final(unsigned char *out, void *context);
+int SHA256_Final(unsigned char *out, void *context)
+{
+	int (*real)(unsigned char *, void *) = NULL;
+	void *symbol = dlsym(RTLD_NEXT, "SHA256_Final");
+
+	if (failing != 0 && --failing == 0)
+		return 0;
+	memcpy(&real, &symbol, sizeof(real));
+	return real(out, context);
+}
 
 /* The key of `unit` with these options. */
 static const char *key_with(const options *chosen, const struct tkb_unit *unit)
@@ -414,4 +430,27 @@ TEST(compile_key, of_cuda_is_refused_where_an_include_is_computed)
 	unit.source = (struct tkb_bytes){ "#include NAME\n", 14 };
 	FAILS(tkb_compiler_key(compiler, &unit, key, ERR), TKB_ERR_UNSUPPORTED,
 	      "'#include NAME' is computed");
+}
+
+TEST(compile_key, is_none_where_a_digest_fails)
+{
+	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));
+	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);
+	const char *const wanted = key_of(compiler, &unit);
+	char key[TKB_ENTRY_KEY_SIZE] = "";
+	unsigned count = 0;
+
+	for (failing = 1;; failing = count + 1) {
+		struct tkb_error err = { 0 };
+		const int rc = tkb_compiler_key(compiler, &unit, key, &err);
+
+		if (failing != 0)
+			break;
+		CHECK_FAILS(rc, TKB_ERR_NOMEM, &err, "OpenSSL cannot hash");
+		count++;
+	}
+	failing = 0;
+
+	CHECK(count >= 2); /* the source's, and the key's */
+	CHECK_STR(key, wanted);
 }
