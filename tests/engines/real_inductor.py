@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from real import check, finish, start
+
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 PROGRAM = """\
@@ -73,14 +75,6 @@ print(json.dumps({
     "plain_root": knobs.cache.dir, "hits": counters["inductor"]["fxgraph_cache_hit"]}))
 """
 
-counts = {True: 0, False: 0}
-
-
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
-
-
 class Machines:
     """Homes below one folder, and a remote that they share."""
 
@@ -92,22 +86,13 @@ class Machines:
 
     def start(self, home, remote, program=PROGRAM, words=()):
         home = os.path.join(self.work, home)
-        os.makedirs(home)
-        done = subprocess.run(
-            [self.python, "-W", "ignore", "-c", program, *words], timeout=600, check=False,
-            env={"HOME": home, "TMPDIR": home, "PATH": os.environ["PATH"],
-                 "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1",
-                 "PYTHONPATH": os.path.join(TREE, "python"),
-                 "TKBUNDLE_LIBRARY": self.library, "TKBUNDLE_CONFIG": "/dev/null",
-                 "TKBUNDLE_WAIT": "30s", "TKBUNDLE_REMOTE": remote},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        lines = [line for line in done.stdout.decode().splitlines()
-                 if line.startswith("{")]
-        words = done.stderr.decode()
-        if done.returncode != 0 or not lines:
-            raise SystemExit(f"{home}: status {done.returncode}: {words[-4000:]}")
-        found = json.loads(lines[-1])
-        found["warnings"] = words.count("tkbundle: ")
+        found, said = start(
+            home, [self.python, "-W", "ignore", "-c", program, *words],
+            {"PYTHONDONTWRITEBYTECODE": "1",
+             "PYTHONPATH": os.path.join(TREE, "python"),
+             "TKBUNDLE_LIBRARY": self.library, "TKBUNDLE_WAIT": "30s",
+             "TKBUNDLE_REMOTE": remote})
+        found["warnings"] = said.count("tkbundle: ")
         print(f"{os.path.basename(home):<20} {found}", flush=True)
         return found
 
@@ -127,7 +112,6 @@ class Machines:
         dead = self.start("dead", "redis://127.0.0.1:1")
         check("a dead remote: the graph is compiled", dead["misses"] == 1)
         check("a dead remote: one warning", dead["warnings"] == 1)
-
 
     def measure_artifacts(self):
         source = os.path.join(self.work, ".triton", "cache")
@@ -182,8 +166,7 @@ def main():
         server.terminate()
         server.wait()
         shutil.rmtree(work)
-    print(f"{counts[True]} passed, {counts[False]} failed")
-    return 0 if not counts[False] else 1
+    return finish()
 
 
 sys.exit(main())

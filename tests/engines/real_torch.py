@@ -11,9 +11,10 @@ PYTHON has torch. It makes C++ there, with g++. The last line counts the checks.
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from real import check, finish, start
 
 MODEL = """\
 import hashlib, json, sys, torch
@@ -48,14 +49,6 @@ MODES = {
     "cpp_wrapper": {"options": {"cpp_wrapper": True}},
 }
 
-counts = {True: 0, False: 0}
-
-
-def check(what, is_so):
-    counts[bool(is_so)] += 1
-    print("ok  " if is_so else "FAIL", what, flush=True)
-
-
 class Machines:
     """Homes below one folder, a remote that they share, and a compiler that counts."""
 
@@ -77,20 +70,13 @@ class Machines:
 
     def start(self, home, mode):
         home = os.path.join(self.work, home)
-        os.makedirs(home)
         before = self.compiles()
-        done = subprocess.run(
+        found, _ = start(
+            home,
             [self.program, "run", "--engine", "torch", "--ref", "cpu/" + mode,
              "--remote", os.path.join(self.work, "remote"), "--wait", "60s", "--json",
              "--", self.python, "-c", MODEL, json.dumps(MODES[mode])],
-            env={"HOME": home, "TMPDIR": home, "PATH": os.environ["PATH"],
-                 "CXX": self.compiler, "LC_ALL": "C", "TKBUNDLE_CONFIG": "/dev/null"},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False)
-        lines = [line for line in done.stdout.decode().splitlines() if line.startswith("{")]
-        if done.returncode != 0 or not lines:
-            raise SystemExit("%s: status %d: %s" % (
-                home, done.returncode, done.stderr.decode()[-4000:]))
-        found = json.loads(lines[-1])
+            {"CXX": self.compiler})
         found["compiles"] = self.compiles() - before
         print("%-20s %s" % (os.path.basename(home), found), flush=True)
         return found
@@ -116,8 +102,7 @@ def main():
             machines.measure(mode)
     finally:
         shutil.rmtree(work)
-    print("%d passed, %d failed" % (counts[True], counts[False]))
-    return 0 if not counts[False] else 1
+    return finish()
 
 
 sys.exit(main())

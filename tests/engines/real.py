@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What real_inductor.py and real_torch.py share: homes, starts in them, and checks."""
+
+import json
+import os
+import subprocess
+
+counts = {True: 0, False: 0}
+
+
+def check(what, is_so):
+    counts[bool(is_so)] += 1
+    print("ok  " if is_so else "FAIL", what, flush=True)
+
+
+def finish():
+    """Print the counts. The exit status."""
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return 0 if not counts[False] else 1
+
+
+def start(home, words, environment):
+    """Run a command in a new home. The last JSON line that it printed, and its stderr."""
+    os.makedirs(home)
+    done = subprocess.run(
+        words, timeout=600, check=False,
+        env={"HOME": home, "TMPDIR": home, "PATH": os.environ["PATH"], "LC_ALL": "C",
+             "TKBUNDLE_CONFIG": "/dev/null", **environment},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    lines = [line for line in done.stdout.decode().splitlines() if line.startswith("{")]
+    said = done.stderr.decode()
+    if done.returncode != 0 or not lines:
+        raise SystemExit(f"{home}: status {done.returncode}: {said[-4000:]}")
+    return json.loads(lines[-1]), said
