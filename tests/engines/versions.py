@@ -68,6 +68,47 @@ def _(scene):
                                 TRITON_PTXAS_PATH="/mine"))
 
 
+@test("of pyenv's scripts, what they start is found: by the variable, the file here "
+      "or above, or pyenv's own")
+def _(scene):
+    root = scene.path("pyenv")
+    for version in ("3.9.18", "3.12.1", "3.12.10"):
+        install(scene, f"pyenv/versions/{version}", f"vllm-0.24.{version[2:]}")
+        ptxas = os.path.join(root, "versions", version, "lib", "python3.12",
+                             "site-packages", "triton", "backends", "nvidia",
+                             "bin", "ptxas")
+        write(ptxas, "")
+        os.chmod(ptxas, 0o755)
+    for name in ("vllm", "python3"):
+        shim = os.path.join(root, "shims", name)
+        write(shim, "#!/usr/bin/env sh\nexit 9\n")
+        os.chmod(shim, 0o755)
+    path = os.path.join(root, "shims") + ":" + os.environ["PATH"]
+
+    def is_found(version, *command, **env):
+        lines = told(scene, *command, PATH=path, **env)
+        wanted = (f"set TRITON_PTXAS_PATH={root}/versions/{version}/lib/")
+        require(any(line.startswith(wanted) for line in lines), version, lines)
+        require(f"engine vllm 0.24.{version[2:]}" in lines, lines)
+
+    vllm = ("vllm", "serve", "x")
+    env = {"PYENV_VERSION": "none:3.9.18"}
+    is_found("3.9.18", *vllm, **env)
+    is_found("3.9.18", os.path.join(root, "shims", "vllm"), "serve", "x", **env)
+    is_found("3.9.18", "python3", "-m", "vllm.server", "--model", "x", **env)
+    write(os.path.join(root, "version"), "3.12.1\n")
+    env = {"PYENV_VERSION": ""}
+    is_found("3.12.1", *vllm, **env)
+    # The newest of those that begin so.
+    write(scene.path(".python-version"), "3.12\n")
+    is_found("3.12.10", *vllm, **env)
+    # One that pyenv does not have is looked for behind its scripts.
+    path = (os.path.join(root, "shims") + ":" +
+            os.path.join(root, "versions", "3.12.1", "bin"))
+    write(scene.path(".python-version"), "system\n")
+    is_found("3.12.1", *vllm, **env)
+
+
 @test("a version that the profile does not know is named, by run and by "
       "collect")
 def _(scene):

@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/fd.h"
+#include "config/pyenv.h"
 
 enum {
 	ARGUMENTS_LIMIT = 64,
@@ -29,22 +30,26 @@ bool python_is_name(const char *path)
 	               strlen("python")) == 0;
 }
 
-/* The file that a shell would run for `name`. */
+/* The file that a shell would run for `name`, and not a script of pyenv's. */
 static bool find_program(const char *name, char out[PYTHON_PATH_SIZE])
 {
 	const char *folders = cli_variable("PATH");
 
-	if (strchr(name, '/') != NULL)
-		return snprintf(out, PYTHON_PATH_SIZE, "%s", name) <
-		               PYTHON_PATH_SIZE &&
-		       access(out, X_OK) == 0;
+	if (strchr(name, '/') != NULL) {
+		if (snprintf(out, PYTHON_PATH_SIZE, "%s", name) >=
+		            PYTHON_PATH_SIZE ||
+		    access(out, X_OK) != 0)
+			return false;
+		(void)pyenv_resolve(out);
+		return true;
+	}
 	while (folders != NULL && *folders != '\0') {
 		const size_t length = strcspn(folders, ":");
 
 		if (length != 0 && length < PYTHON_PATH_SIZE &&
 		    snprintf(out, PYTHON_PATH_SIZE, "%.*s/%s", (int)length,
 		             folders, name) < PYTHON_PATH_SIZE &&
-		    access(out, X_OK) == 0)
+		    access(out, X_OK) == 0 && pyenv_resolve(out))
 			return true;
 		folders += length;
 		folders += *folders == ':';
