@@ -33,10 +33,11 @@ struct tkb_engine_root {
 
 /** What a profile says of those paths of a root that match a pattern. */
 struct tkb_engine_rule {
-	const char *path;  /**< the pattern, below the root */
-	const char *is;    /**< "unit", "ninja", "kernels", "leave"; or "" */
+	const char *path; /**< the pattern, below the root */
+	/** "unit", "ninja", "folder", "kernels", "leave"; or "" */
+	const char *is;
 	const char *style; /**< of paths in such a file, as "json"; or "" */
-	const char *named; /**< what names such a folder, as "deepgemm"; or "" */
+	const char *named; /**< by what, as "deepgemm"; or "" */
 	bool is_last;      /**< it names others of its unit */
 	bool has_secrets;  /**< they are hidden */
 	bool is_tuned;     /**< a unit for one GPU and its driver */

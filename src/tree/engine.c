@@ -82,8 +82,8 @@ static const char *style_word(unsigned number)
 
 static const char *action_word(unsigned number)
 {
-	static const char *const words[] = { "default", "unit", "ninja",
-		                             "kernels", "leave" };
+	static const char *const words[] = { "default", "unit",    "ninja",
+		                             "folder",  "kernels", "leave" };
 
 	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
 }

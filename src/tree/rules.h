@@ -23,6 +23,7 @@ enum tkb_tree_action {
 	/* Likewise; if it has a build.ninja, ninja has built it: see
 	   ninja/record.h. */
 	TKB_TREE_ACTION_NINJA,
+	TKB_TREE_ACTION_FOLDER,  /* a folder is looked into, and no unit */
 	TKB_TREE_ACTION_KERNELS, /* a folder is a cache root of kernels */
 	TKB_TREE_ACTION_LEAVE    /* it is never packed */
 };

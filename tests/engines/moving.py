@@ -56,6 +56,33 @@ def _(scene):
     require(not os.path.exists(second.path(AOT, "inductor_cache", "triton")))
 
 
+@test("a vLLM that compiles nothing ahead of time has its Inductor's folder beside "
+      "its graphs, and it is carried, too")
+def _(scene):
+    first, second = (Machine(scene, name) for name in ("first", "second"))
+    rank = "torch_compile_cache/0f1e2d3c4b/rank_0_0"
+    code = f"{rank}/inductor_cache/cd/ccode.py"
+    for name, data in (
+            (f"{rank}/inductor_cache/fxgraph/ab/fabc/0f1e", "graph"),
+            (f"{rank}/inductor_cache/aotautograd/a1b2/0f1e", "joint"),
+            (code, "code"),
+            (f"{rank}/inductor_cache/locks/a.lock", ""),
+            (f"{rank}/triton_cache/readme", "no kernel"),
+            (f"{rank}/backbone/{INDEX}",
+             f"{{(None, 0, 'inductor'): ('fabc', '{first.path(code)}')}}"),
+            (f"{rank}/eagle_head/{INDEX}", "{}")):
+        write(first.path(name), data)
+
+    equal(first.collect("a.tkb")[1]["collected"], 5)
+    equal(second.emit("a.tkb"), (5, 0, 0))
+
+    equal(sorted(contents(second.tree)), sorted(
+        name for name in contents(first.tree)
+        if not name.endswith((".lock", "readme"))))
+    require(f"'{second.path(code)}'" in
+            read(second.path(rank, "backbone", INDEX)).decode())
+
+
 @test("what an Inductor caches comes out elsewhere byte for byte")
 def _(scene):
     first = Machine(scene, "first", TORCH, engine="torch")

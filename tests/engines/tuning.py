@@ -204,6 +204,113 @@ def _(scene):
         require(ended.status != 0 and said in ended.err, bad, ended.err)
 
 
+def flashinfer_files():
+    """What autotune_v2() of FlashInfer 0.7.2 writes below ~/.cache/flashinfer, and
+    save_configs(), which vLLM lets write into its own folder."""
+    manifest = {
+        "cache_schema": "v2", "cublas_version": "130200",
+        "cuda_version": "13.0", "cudnn_frontend_version": "1.18.0",
+        "cudnn_version": "91700", "cutlass_dsl_version": "4.4.1",
+        "flashinfer_version": "0.7.2.post1", "gpu": "NVIDIA H200"}
+    key = ("('fp4_gemm', 'CutlassFp4GemmRunner', ((1024, 4096), (4096, 128)), "
+           "(True, torch.bfloat16))")
+    fields = {"__tuple__": [
+        "fp4_gemm", "CutlassFp4GemmRunner",
+        {"__tuple__": [{"__tuple__": [1024, 4096]},
+                       {"__tuple__": [4096, 128]}]},
+        {"__tuple__": [True, {"__dtype__": "bfloat16"}]}]}
+    entry = {"key": key, "runner": "CutlassFp4GemmRunner", "tactic": [3, 1],
+             "profiling_policy": ["cuda_graph", True], "key_fields": fields}
+    folder = "autotune/v2/" + hashlib.sha256(json.dumps(
+        manifest, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()[:16]
+    name = hashlib.sha256(key.encode()).hexdigest()[:24]
+    config = {"_metadata": {k: v for k, v in manifest.items()
+                            if k != "cache_schema"},
+              key: ["CutlassFp4GemmRunner", [3, 1], ["cuda_graph", True]]}
+    config["_generation"] = hashlib.sha256(json.dumps(
+        config, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return {
+        f"{folder}/manifest.json": json.dumps(manifest, indent=2),
+        f"{folder}/entries/{name}.json": json.dumps(entry, indent=2,
+                                                    sort_keys=True),
+    }, json.dumps(config, indent=2)
+
+
+@test("FlashInfer's tuning is carried byte for byte, without what is half written, "
+      "for its own cache and for vLLM's")
+def _(scene):
+    files, config = flashinfer_files()
+    for engine, root, whole in (
+            ("flashinfer", ".cache/flashinfer", files),
+            ("sglang", ".cache/sglang/.cache/flashinfer", files),
+            ("vllm", ".cache/vllm", {FLASHINFER: config})):
+        first, second, other = (Machine(scene, engine + name, engine=engine)
+                                for name in ("-first", "-second", "-other"))
+        for name, data in whole.items():
+            path = os.path.join(first.home, root, name)
+            write(path, data)
+            write(os.path.join(os.path.dirname(path), ".autotune_x1.tmp"), "{")
+        first.collect("a.tkb", env=H200)
+
+        second.verb("emit", scene.path("a.tkb"), env=H200)
+        other.verb("emit", scene.path("a.tkb"), env=H100)
+
+        equal(contents(os.path.join(second.home, root)),
+              {name: data.encode() for name, data in whole.items()})
+        equal(contents(os.path.join(other.home, root)), {})
+
+
+@test("TileLang's kernels are carried as its manifest has them, and what it tuned "
+      "for one GPU")
+def _(scene):
+    space = "0.1.15/linux-x86_64"
+    kernel, best = (f"{space}/{name}/{hashlib.sha256(name.encode()).hexdigest()}"
+                    for name in ("kernels", "autotuner"))
+    files = {"device_kernel.cu": "__global__ void main_kernel() {}\n",
+             "host_kernel.cu": "int call() { return 0; }\n",
+             "params.json": '{\n  "root_index": 2,\n  "nodes": [\n    {"type": '
+                            '"ffi.String", "data": "float16"}\n  ],\n  '
+                            '"metadata": {"tvm_version": "0.22.0"}\n}',
+             "resource_usage.json": '{"registers": 128, "num_tokens": 8}'}
+    tuned_files = {
+        **files, "executable.so": "\x7fELF", "function.pkl": "\x80\x05.",
+        "best_config.json": '{"block_M": 128, "block_N": 256, "num_stages": 3, '
+                            '"thread_num": 256, "enable_rasteration": true, '
+                            '"token_block": 64, "split_k_key": 2}',
+        "latency.json": '{"latency": 0.0131, "ref_latency": null}',
+        "out_idx.json": '{"out_idx": [-1]}'}
+    files["kernel_lib.so"] = "\x7fELF library"
+    manifest = {"version": 1, "files": {name: {
+        "size": len(data.encode()),
+        "sha256": hashlib.sha256(data.encode()).hexdigest()}
+        for name, data in files.items()}}
+    files["manifest.json"] = json.dumps(manifest, indent=2, sort_keys=True)
+    whole = {**{f"{kernel}/{name}": data for name, data in files.items()},
+             **{f"{best}/{name}": data for name, data in tuned_files.items()}}
+    for engine, root in (("tilelang", ".tilelang/cache"),
+                         ("sglang", ".cache/sglang/tilelang")):
+        first, second, other = (Machine(scene, engine + name, engine=engine)
+                                for name in ("-first", "-second", "-other"))
+        for name, data in whole.items():
+            write(os.path.join(first.home, root, name), data)
+        write(os.path.join(first.home, root, space, ".staging", "k_1_ab", "x"),
+              "half")
+        equal(first.collect("a.tkb", env=H200)[1]["collected"], 2)
+
+        second.verb("emit", scene.path("a.tkb"), env=H200)
+        other.verb("emit", scene.path("a.tkb"), env=H100)
+
+        here = contents(os.path.join(second.home, root))
+        equal(here, {name: data.encode() for name, data in whole.items()})
+        equal(sorted(contents(os.path.join(other.home, root))),
+              sorted(f"{kernel}/{name}" for name in files))
+        for name, told in manifest["files"].items():
+            data = here[f"{kernel}/{name}"]
+            equal((len(data), hashlib.sha256(data).hexdigest()),
+                  (told["size"], told["sha256"]))
+
+
 @test("timings of Triton's autotuner are for one GPU, too; those of nobody knows "
       "which are for all")
 def _(scene):
