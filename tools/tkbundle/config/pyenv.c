@@ -17,7 +17,7 @@ enum {
 
 /* A script of pyenv's: "<root>/shims/<name>". */
 struct shim {
-	char root[PYTHON_PATH_SIZE];
+	char root[PYENV_PATH_SIZE];
 	char name[256];
 };
 
@@ -26,7 +26,7 @@ static bool split(const char *path, struct shim *out)
 	static const char folder[] = "/shims";
 	const char *const slash = strrchr(path, '/');
 	const size_t length = slash == NULL ? 0 : (size_t)(slash - path);
-	char versions[PYTHON_PATH_SIZE + sizeof("/versions")];
+	char versions[PYENV_PATH_SIZE + sizeof("/versions")];
 
 	if (length <= strlen(folder) ||
 	    strncmp(slash - strlen(folder), folder, strlen(folder)) != 0 ||
@@ -57,10 +57,10 @@ static bool read_words(const char *path, char out[WORDS_SIZE])
 static bool read_local(char out[WORDS_SIZE])
 {
 	static const char name[] = "/.python-version";
-	char path[PYTHON_PATH_SIZE + sizeof(name)];
+	char path[PYENV_PATH_SIZE + sizeof(name)];
 	char *slash;
 
-	if (getcwd(path, PYTHON_PATH_SIZE) == NULL)
+	if (getcwd(path, PYENV_PATH_SIZE) == NULL)
 		return false;
 	for (;;) {
 		const size_t length = strlen(path);
@@ -80,7 +80,7 @@ static bool read_local(char out[WORDS_SIZE])
 static bool read_versions(const struct shim *shim, char out[WORDS_SIZE])
 {
 	const char *const given = cli_variable("PYENV_VERSION");
-	char path[PYTHON_PATH_SIZE + sizeof("/version")];
+	char path[PYENV_PATH_SIZE + sizeof("/version")];
 
 	if (given != NULL)
 		return snprintf(out, WORDS_SIZE, "%s", given) < WORDS_SIZE;
@@ -113,28 +113,28 @@ static bool find_newest(const char *versions, const char *version,
 }
 
 static bool find_in(const struct shim *shim, const char *version,
-                    char out[PYTHON_PATH_SIZE])
+                    char out[PYENV_PATH_SIZE])
 {
-	char versions[PYTHON_PATH_SIZE + sizeof("/versions")];
+	char versions[PYENV_PATH_SIZE + sizeof("/versions")];
 	char newest[256];
 
-	if (snprintf(out, PYTHON_PATH_SIZE, "%s/versions/%s/bin/%s", shim->root,
-	             version, shim->name) < PYTHON_PATH_SIZE &&
+	if (snprintf(out, PYENV_PATH_SIZE, "%s/versions/%s/bin/%s", shim->root,
+	             version, shim->name) < PYENV_PATH_SIZE &&
 	    access(out, X_OK) == 0)
 		return true;
 	(void)snprintf(versions, sizeof(versions), "%s/versions", shim->root);
 	return find_newest(versions, version, newest) &&
-	       snprintf(out, PYTHON_PATH_SIZE, "%s/%s/bin/%s", versions, newest,
-	                shim->name) < PYTHON_PATH_SIZE &&
+	       snprintf(out, PYENV_PATH_SIZE, "%s/%s/bin/%s", versions, newest,
+	                shim->name) < PYENV_PATH_SIZE &&
 	       access(out, X_OK) == 0;
 }
 
-bool pyenv_resolve(char path[PYTHON_PATH_SIZE])
+bool pyenv_resolve(char path[PYENV_PATH_SIZE])
 {
 	static const char spaces[] = ": \t\r\n";
 	struct shim shim;
 	char words[WORDS_SIZE];
-	char found[PYTHON_PATH_SIZE];
+	char found[PYENV_PATH_SIZE];
 	char *rest = words;
 
 	if (!split(path, &shim))

@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
-#include "config/python.h"
+enum {
+	PYENV_PATH_SIZE = 4096
+};
 
 /*
  * pyenv puts a folder of scripts into PATH, `<root>/shims`, one for each program of
@@ -17,6 +19,6 @@
  * If `path` is such a script, replace it by what it starts. False: that is none of
  * pyenv's, and what comes behind in PATH counts.
  */
-bool pyenv_resolve(char path[PYTHON_PATH_SIZE]);
+bool pyenv_resolve(char path[PYENV_PATH_SIZE]);
 
 #endif

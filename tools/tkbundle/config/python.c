@@ -11,7 +11,6 @@
 
 #include "cli/cli.h"
 #include "cli/fd.h"
-#include "config/pyenv.h"
 
 enum {
 	ARGUMENTS_LIMIT = 64,

@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "config/pyenv.h"
+
 enum {
-	PYTHON_PATH_SIZE = 4096
+	PYTHON_PATH_SIZE = PYENV_PATH_SIZE
 };
 
 /* Is the program `path` called as a Python is, "python3.12"? */
