@@ -76,6 +76,37 @@ def _(scene):
           second.err)
 
 
+@test("a cache stays where run has placed it, although PyTorch leaves headers in its "
+      "own place")
+def _(scene):
+    script = ('mkdir -p "$TMPDIR/torchinductor_op/precompiled_headers"; '
+              'echo h > "$TMPDIR/torchinductor_op/precompiled_headers/h"; '
+              'echo "$TORCHINDUCTOR_CACHE_DIR" >> said; '
+              'mkdir -p "$TORCHINDUCTOR_CACHE_DIR/fxgraph/ab/fab"; '
+              'cat "$TORCHINDUCTOR_CACHE_DIR/fxgraph/ab/fab/x" || '
+              'echo graph > "$TORCHINDUCTOR_CACHE_DIR/fxgraph/ab/fab/x"')
+    env = {"HOME": scene.path("one"), "USER": "op", "TMPDIR": scene.path("tmp")}
+    for folder in ("one", "tmp"):
+        os.makedirs(scene.path(folder))
+    for _ in range(2):
+        ended = scene.go([scene.program, "run", "--engine", "torch", "--ref",
+                          "a/b", "--", "sh", "-c", script], env=env)
+        equal(ended.status, 0, ended.err)
+
+    equal(ended.out, "graph\n")
+    equal(len(set(scene.read("said").split())), 1)
+    ended = scene.tkbundle("collect", "--engine", "torch", "-o", "a.tkb",
+                           env=env)
+    require("collected 1 entry" in ended.out, ended.out, ended.err)
+    # One that somebody has made for it is his.
+    shutil.rmtree(scene.path("tmp", "torchinductor_op"))
+    os.makedirs(scene.path("tmp", "torchinductor_op"))
+    scene.go([scene.program, "run", "--engine", "torch", "--ref", "a/b", "--",
+              "sh", "-c", script], env=env)
+    equal(scene.read("said").split()[-1],
+          scene.path("tmp", "torchinductor_op"))
+
+
 @test("an engine is known by its command")
 def _(scene):
     os.makedirs(scene.path("one"))

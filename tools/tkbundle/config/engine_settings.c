@@ -74,7 +74,8 @@ static bool find_old(const struct tkb_engine *engine, size_t index,
 	if (tkb_engine_locate(engine, index, variable, NULL, &path, NULL) != 0)
 		return false;
 	is_old = path[0] == '/' && strlen(path) < ENGINE_PATH_SIZE &&
-	         access(path, R_OK | W_OK | X_OK) == 0;
+	         access(path, R_OK | W_OK | X_OK) == 0 &&
+	         !trees_has_only_rest(engine, path);
 	if (is_old)
 		(void)memcpy(out, path, strlen(path) + 1);
 	free(path);

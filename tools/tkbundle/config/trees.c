@@ -234,18 +234,64 @@ bool trees_placed_folder(char *out, size_t size)
 	return length > 0 && (size_t)length < size;
 }
 
+/* Does a tree of `engine` at `path` leave `name` where it is? */
+static bool is_left(const struct tkb_engine *engine, const char *path,
+                    const char *name)
+{
+	bool is_left = false;
+
+	/* Inductor's kernels, which another root takes. */
+	if (strcmp(name, "triton") == 0)
+		return false;
+	for (size_t i = 0; i < tkb_engine_root_count(engine) && !is_left; i++) {
+		const struct tkb_engine_root *root = tkb_engine_root(engine, i);
+		char *place = NULL;
+
+		is_left =
+			!root->is_kernels &&
+			tkb_engine_locate(engine, i, variable, NULL, &place,
+		                          NULL) == 0 &&
+			strcmp(place, path) == 0 &&
+			tkb_tree_part(root->rules, name) == TKB_TREE_PART_LEFT;
+		free(place);
+	}
+	return is_left;
+}
+
+bool trees_has_only_rest(const struct tkb_engine *engine, const char *path)
+{
+	DIR *const folder = opendir(path);
+	const struct dirent *item;
+	size_t count = 0;
+	bool is_rest = folder != NULL;
+
+	while (is_rest && (item = readdir(folder)) != NULL) {
+		if (strcmp(item->d_name, ".") == 0 ||
+		    strcmp(item->d_name, "..") == 0)
+			continue;
+		count++;
+		is_rest = is_left(engine, path, item->d_name);
+	}
+	if (folder != NULL)
+		(void)closedir(folder);
+	return is_rest && count != 0;
+}
+
 /*
  * Where nothing is in the place that the engine itself would take, and `run` has
  * placed a cache for it, take that: `*path` is replaced.
  */
-static int prefer_placed(const struct tkb_engine_root *root, char **path,
-                         bool *is_placed_out, struct tkb_error *err)
+static int prefer_placed(const struct tkb_engine *engine, size_t index,
+                         char **path, bool *is_placed_out,
+                         struct tkb_error *err)
 {
+	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
 	char folder[PATH_SIZE];
 	char placed[2 * PATH_SIZE];
 	char *copy;
 
-	if (cli_variable(root->variable) != NULL || access(*path, F_OK) == 0 ||
+	if (cli_variable(root->variable) != NULL ||
+	    (access(*path, F_OK) == 0 && !trees_has_only_rest(engine, *path)) ||
 	    !trees_placed_folder(folder, sizeof(folder)) ||
 	    snprintf(placed, sizeof(placed), "%s/%s", folder, root->name) >=
 	            (int)sizeof(placed) ||
@@ -269,8 +315,7 @@ int trees_locate(const struct tkb_engine *engine, size_t index, char **out,
 	*is_placed_out = false;
 	rc = tkb_engine_locate(engine, index, variable, NULL, &path, err);
 	if (rc == 0)
-		rc = prefer_placed(tkb_engine_root(engine, index), &path,
-		                   is_placed_out, err);
+		rc = prefer_placed(engine, index, &path, is_placed_out, err);
 	if (rc == 0)
 		*out = path;
 	else

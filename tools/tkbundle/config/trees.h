@@ -60,6 +60,13 @@ TKB_NODISCARD int trees_find_engine(const char *name,
                                     struct tkb_error *err);
 
 /*
+ * Is there nothing at `path`, where the engine looks by itself, but what it leaves
+ * there whatever its variables say, as Inductor does its headers? An empty folder is
+ * one that somebody has made for a cache.
+ */
+bool trees_has_only_rest(const struct tkb_engine *engine, const char *path);
+
+/*
  * Where root `index` of an engine lies; the caller frees the path.
  *
  * @param is_placed_out  it is where `run` has placed it, as nothing is where the
