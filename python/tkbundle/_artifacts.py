@@ -16,7 +16,7 @@ import threading
 from types import ModuleType
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
-from tkbundle import _calls, _errors, _imports, _memory, _specialisations
+from tkbundle import _calls, _imports, _memory, _specialisations
 from tkbundle._guard import guarded
 
 TYPE = "tkbundle"
@@ -37,13 +37,11 @@ class _Compile:
         self.keys.add(key)
         self.recording.put(key, device)
 
-    def pack(self, path: str) -> _calls.CollectReport:
+    def pack(self) -> Tuple[_calls.CollectReport, bytes]:
         for one in self.launchers:
             guarded("artifacts", lambda one=one: self._save(one), None)
         try:
-            return self.recording.collect(path)
-        except _errors.Partial as error:  # what is there is packed
-            return error.report  # type: ignore[no-any-return]
+            return _memory.record(self.recording)
         finally:
             self.recording.__exit__()
 
@@ -190,11 +188,8 @@ def _of_triton() -> Optional[_Compile]:
 def _record(manager: Any, kind: str, compile_: _Compile) -> None:
     for key, device in _modules_of(compile_.root):
         compile_.recording.put(key, device)
-    with _memory.folder() as place:
-        path = os.path.join(place, "artifact.tkb")
-        report = compile_.pack(path)
-        with open(path, "rb") as file:
-            manager.record_artifact(TYPE, f"{kind}/{report.id}", file.read())
+    report, packed = compile_.pack()
+    manager.record_artifact(TYPE, f"{kind}/{report.id}", packed)
 
 
 def _record_all(manager: Any) -> None:
@@ -212,12 +207,8 @@ def _record_all(manager: Any) -> None:
 def _populate(key: str, content: bytes) -> None:
     bundler = importlib.import_module("torch._inductor.triton_bundler")
     is_plain = key.startswith("triton/")
-    with _memory.folder() as place:
-        path = os.path.join(place, "artifact.tkb")
-        with open(path, "wb") as file:
-            file.write(content)
-        _calls.emit(path, triton_root() if is_plain
-                    else inductor_root(bundler))
+    _memory.emit(content, triton_root() if is_plain else
+                 inductor_root(bundler))
 
 
 def _register(cache: ModuleType) -> None:

@@ -108,7 +108,7 @@ def _word(function: str, value: int) -> str:
     return _text(getattr(_native.library(), function)(value))
 
 
-class _Results:
+class Results:
     """A list that the library fills while it works."""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ def _report(kind: Type[R], struct: ctypes.Structure,
 
 
 def call(kind: Type[R], struct: ctypes.Structure, absent: str,
-         results: _Results, function: Any, *arguments: Any) -> R:
+         results: Results, function: Any, *arguments: Any) -> R:
     """Call what fills `struct`. `absent` says what a miss means."""
     error = _native.Error()
     status = function(*arguments, ctypes.byref(struct), ctypes.byref(error))
@@ -177,7 +177,7 @@ def path_of(path: Path) -> bytes:
     return os.fsencode(path)
 
 
-def _encode(text: str) -> bytes:
+def encode(text: str) -> bytes:
     if "\0" in text:
         raise _errors.Error(f"{text!r} has a zero in it")
     return text.encode()
@@ -197,16 +197,16 @@ def _places(trees: Optional[Trees]) -> Dict[str, bytes]:
     return {name: path_of(path) for name, path in (trees or {}).items()}
 
 
-def _collect_options(results: _Results, *, keys: Sequence[str] = (),
-                     device: Optional[int] = None, profile: str = "full",
-                     kernels_only: bool = False, strip: bool = False,
-                     strict: bool = False, dry_run: bool = False,
-                     jobs: int = 0, deadline: Optional[float] = None,
-                     trees: Optional[Trees] = None, level: int = 0) -> Any:
+def collect_options(results: Results, *, keys: Sequence[str] = (),
+                    device: Optional[int] = None, profile: str = "full",
+                    kernels_only: bool = False, strip: bool = False,
+                    strict: bool = False, dry_run: bool = False,
+                    jobs: int = 0, deadline: Optional[float] = None,
+                    trees: Optional[Trees] = None, level: int = 0) -> Any:
     places = _places(trees)
     return _native.sized(
         _native.CollectOptions, keys=_native.strings(
-            [_encode(key) for key in keys]), key_count=len(keys),
+            [encode(key) for key in keys]), key_count=len(keys),
         has_device=device is not None, device=device or 0,
         profile=_choice(_native.PROFILES, profile),
         is_kernels_only=kernels_only, is_stripped=strip, is_strict=strict,
@@ -215,16 +215,16 @@ def _collect_options(results: _Results, *, keys: Sequence[str] = (),
         tree_count=len(places), level=level)
 
 
-def _emit_options(results: _Results, *, keys: Sequence[str] = (),
-                  devices: Sequence[int] = (), layout: str = "auto",
-                  sync: bool = False, dry_run: bool = False, jobs: int = 0,
-                  deadline: Optional[float] = None,
-                  trees: Optional[Trees] = None) -> Any:
+def emit_options(results: Results, *, keys: Sequence[str] = (),
+                 devices: Sequence[int] = (), layout: str = "auto",
+                 sync: bool = False, dry_run: bool = False, jobs: int = 0,
+                 deadline: Optional[float] = None,
+                 trees: Optional[Trees] = None) -> Any:
     places = _places(trees)
     numbers = (ctypes.c_uint32 * len(devices))(*devices) if devices else None
     return _native.sized(
         _native.EmitOptions, keys=_native.strings(
-            [_encode(key) for key in keys]), key_count=len(keys),
+            [encode(key) for key in keys]), key_count=len(keys),
         devices=numbers, device_count=len(devices),
         layout=_choice(_native.LAYOUTS, layout), is_synced=sync,
         is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),
@@ -240,12 +240,12 @@ def collect(root: Path, path: Path, **options: Any) -> CollectReport:
     folders by the names that they have in the bundle; and level, how hard to
     compress: -50, the fastest, to 19; by itself 2.
     """
-    results = _Results()
+    results = Results()
     return call(
         CollectReport, _native.sized(_native.CollectReport),
         f"there is no cache at '{os.fsdecode(path_of(root))}'", results,
         _native.library().tkb_collect_to_file, path_of(root),
-        ctypes.byref(_collect_options(results, **options)), path_of(path))
+        ctypes.byref(collect_options(results, **options)), path_of(path))
 
 
 def emit(path: Path, root: Path, **options: Any) -> EmitReport:
@@ -255,16 +255,22 @@ def emit(path: Path, root: Path, **options: Any) -> EmitReport:
     dry_run, jobs, deadline (seconds), as of tkbundle-emit(1), and trees, where
     the trees of a bundle go; others are passed over.
     """
-    results = _Results()
     bundle = ctypes.c_void_p()
-    library = _native.library()
-    check(library.tkb_bundle_open, path_of(path), ctypes.byref(bundle),
-          absent=f"there is no bundle at '{os.fsdecode(path_of(path))}'")
+    check(_native.library().tkb_bundle_open, path_of(path),
+          ctypes.byref(bundle), absent=
+          f"there is no bundle at '{os.fsdecode(path_of(path))}'")
+    return emit_opened(bundle, root, **options)
+
+
+def emit_opened(bundle: ctypes.c_void_p, root: Path,
+                **options: Any) -> EmitReport:
+    """The same of a bundle that is open, which is closed."""
+    library, results = _native.library(), Results()
     try:
         return call(
             EmitReport, _native.sized(_native.EmitReport),
             "the bundle has no such entry", results, library.tkb_emit, bundle,
-            path_of(root), ctypes.byref(_emit_options(results, **options)))
+            path_of(root), ctypes.byref(emit_options(results, **options)))
     finally:
         library.tkb_bundle_close(bundle)
 
@@ -285,7 +291,7 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
     certifi = _authorities.certifi()
     options = _native.sized(_native.RemoteOptions, fallback_cafile=
                             path_of(certifi) if certifi else None)
-    check(library.tkb_remote_open, _encode(urls), ctypes.byref(options),
+    check(library.tkb_remote_open, encode(urls), ctypes.byref(options),
           ctypes.byref(handle))
     try:
         yield handle
@@ -296,30 +302,30 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
 def push(ref: str, root: Path, remote: Remote = None, *,
          compact: bool = True, **options: Any) -> PushReport:
     """Push what `ref` lacks of the cache `root`. Options as of collect()."""
-    results = _Results()
+    results = Results()
     choices = _native.sized(
         _native.PushOptions, is_compaction_off=not compact, collect=
-        ctypes.pointer(_collect_options(results, **options)))
+        ctypes.pointer(collect_options(results, **options)))
     with opened(remote) as handle:
         return call(
             PushReport, _native.sized(_native.PushReport),
             f"there is no cache at '{os.fsdecode(path_of(root))}'", results,
-            _native.remote_library().tkb_push, handle, _encode(ref),
+            _native.remote_library().tkb_push, handle, encode(ref),
             path_of(root), ctypes.byref(choices))
 
 
 def pull(ref: str, root: Path, remote: Remote = None, *,
          connections: int = 0, **options: Any) -> PullReport:
     """Fetch what of `ref` the cache `root` lacks. Options as of emit()."""
-    results = _Results()
+    results = Results()
     choices = _native.sized(
         _native.PullOptions, connections=connections,
-        emit=ctypes.pointer(_emit_options(results, **options)))
+        emit=ctypes.pointer(emit_options(results, **options)))
     with opened(remote) as handle:
         return call(
             PullReport, _native.sized(_native.PullReport),
             f"ref '{ref}' has no record", results,
-            _native.remote_library().tkb_pull, handle, _encode(ref),
+            _native.remote_library().tkb_pull, handle, encode(ref),
             path_of(root), ctypes.byref(choices))
 
 
@@ -357,22 +363,22 @@ class Recording:
 
     def put(self, key: str, device: int = 0) -> None:
         """Kernel `key` was compiled for GPU `device`."""
-        check(_native.library().tkb_recorder_put, self._begun(), _encode(key),
+        check(_native.library().tkb_recorder_put, self._begun(), encode(key),
               device)
 
     def put_winner(self, key: str) -> None:
         """Autotuning chose kernel `key`: only winners are packed."""
         check(_native.library().tkb_recorder_put_winner, self._begun(),
-              _encode(key))
+              encode(key))
 
     def put_launcher(self, cache_key: str, name: str, payload: bytes,
                      needs: Sequence[str], need: str = "all") -> None:
         """Save `payload` beside the kernels that it needs: all, or any."""
-        keys: List[bytes] = [_encode(key) for key in needs]
+        keys: List[bytes] = [encode(key) for key in needs]
         data = ctypes.create_string_buffer(payload, max(1, len(payload)))
         spec = _native.sized(
-            _native.LauncherSpec, cache_key=_encode(cache_key),
-            name=_encode(name), payload=_native.Bytes(
+            _native.LauncherSpec, cache_key=encode(cache_key),
+            name=encode(name), payload=_native.Bytes(
                 ctypes.cast(data, ctypes.c_void_p), len(payload)),
             need=_choice(_native.NEEDS, need), needs=_native.strings(keys),
             need_count=len(keys))
@@ -382,12 +388,12 @@ class Recording:
     def collect(self, path: Path, **options: Any) -> CollectReport:
         """Pack what was put into the bundle `path`. Options as of collect(),
         but keys and device."""
-        results = _Results()
+        results = Results()
         return call(
             CollectReport, _native.sized(_native.CollectReport),
             f"there is no cache at '{os.fsdecode(self._root)}'", results,
             _native.library().tkb_recorder_collect_to_file, self._begun(),
-            self._root, ctypes.byref(_collect_options(results, **options)),
+            self._root, ctypes.byref(collect_options(results, **options)),
             path_of(path))
 
     def collect_later(self, path: Path,
@@ -419,18 +425,22 @@ class Recording:
             raise
         return future
 
+    def begun(self) -> Tuple[ctypes.c_void_p, bytes]:
+        """The recorder, and its cache root."""
+        return self._begun(), self._root
+
     def push(self, ref: str, remote: Remote = None,
              **options: Any) -> PushReport:
         """Push what was put, with its launchers, as one bundle."""
-        results = _Results()
+        results = Results()
         choices = _native.sized(_native.PushOptions, collect=ctypes.pointer(
-            _collect_options(results, **options)))
+            collect_options(results, **options)))
         with opened(remote) as handle:
             return call(
                 PushReport, _native.sized(_native.PushReport),
                 f"there is no cache at '{os.fsdecode(self._root)}'", results,
                 _native.remote_library().tkb_recorder_push, self._begun(),
-                handle, _encode(ref), self._root, ctypes.byref(choices))
+                handle, encode(ref), self._root, ctypes.byref(choices))
 
 
 def recording(root: Path) -> Recording:

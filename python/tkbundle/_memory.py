@@ -1,61 +1,161 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders for a moment, in memory where that can be had: there, files cost ten
-times less than on a disk.
-
-A process that is killed leaves its folder; who comes next removes it. A folder
-that is in use is locked by whoever uses it, and the lock goes with that.
-"""
+"""Bundles in memory: a process that ends by os._exit leaves no file of them."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import ctypes
 import functools
 import os
 import shutil
 import tempfile
 import time
-from typing import Iterator
+from typing import Any, Iterator, Tuple
 
+from tkbundle import _calls, _errors, _native
+
+#: Where files cost ten times less than on a disk.
 PLACE = "/dev/shm"
 PREFIX = "tkbundle-moment-"
-AGE_S = 60  # younger ones may not be locked yet
-
-
-def _place() -> str:
-    return PLACE if os.access(PLACE, os.W_OK) else tempfile.gettempdir()
+AGE_S = 60  # of what nobody uses any more: a moment is some milliseconds
 
 
 @contextlib.contextmanager
-def folder() -> Iterator[str]:
-    """A folder that goes away."""
-    _sweep()
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=_place()) as path:
-        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+def _room() -> Iterator[_native.Memory]:
+    """For bytes of the library's."""
+    room = _native.Memory()
+    try:
+        yield room
+    finally:
+        _native.library().tkb_memory_release(ctypes.byref(room))
+
+
+def _sink(room: _native.Memory) -> Any:
+    """What appends to `room`, which must outlive it."""
+    return ctypes.byref(_native.library().tkb_memory_sink(ctypes.byref(room)))
+
+
+def _taken(room: _native.Memory) -> bytes:
+    return ctypes.string_at(room.data, room.size) if room.size else b""
+
+
+def _as_bytes(data: bytes) -> _native.Bytes:
+    """`data` as C has it: kept by reference."""
+    return _native.Bytes(
+        ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data))
+
+
+def record(recording: _calls.Recording) -> Tuple[_calls.CollectReport, bytes]:
+    """Recording.collect(); of what is partly gone, the rest."""
+    results = _calls.Results()
+    handle, root = recording.begun()
+    with _room() as room:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield path
-        finally:
-            os.close(lock)
+            report = _calls.call(
+                _calls.CollectReport, _native.sized(_native.CollectReport),
+                f"there is no cache at '{os.fsdecode(root)}'", results,
+                _native.library().tkb_recorder_collect, handle, root,
+                ctypes.byref(_calls.collect_options(results)), _sink(room))
+        except _errors.Partial as error:
+            report = error.report
+        return report, _taken(room)
+
+
+def _open(data: bytes) -> ctypes.c_void_p:
+    """A bundle, which the caller closes; `data` must live as long."""
+    bundle = ctypes.c_void_p()
+    _calls.check(_native.library().tkb_bundle_open_memory, _as_bytes(data),
+                 b"the bundle", ctypes.byref(bundle))
+    return bundle
+
+
+def emit(data: bytes, root: _calls.Path) -> _calls.EmitReport:
+    """Put the entries of the bundle `data` into the cache `root`."""
+    return _calls.emit_opened(_open(data), root)
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[str]:
+    """A folder that goes away, with this process or soon after."""
+    place = PLACE if os.access(PLACE, os.W_OK) else tempfile.gettempdir()
+    _sweep(place)
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-",
+                                     dir=place) as path:
+        yield path
 
 
 @functools.lru_cache(maxsize=None)
-def _sweep() -> None:
+def _sweep(place: str) -> None:
     """Remove what the dead have left, once in each process."""
     with contextlib.suppress(OSError):
-        for name in os.listdir(_place()):
+        for name in os.listdir(place):
+            path = os.path.join(place, name)
             if name.startswith(PREFIX):
                 with contextlib.suppress(OSError):
-                    _remove(os.path.join(_place(), name))
+                    status = os.lstat(path)
+                    if (status.st_uid == os.geteuid()
+                            and time.time() - status.st_mtime > AGE_S):
+                        shutil.rmtree(path, ignore_errors=True)
 
 
-def _remove(path: str) -> None:
-    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        status = os.fstat(lock)
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if (status.st_uid == os.geteuid()
-                and time.time() - status.st_mtime > AGE_S):
-            shutil.rmtree(path, ignore_errors=True)
-    finally:
-        os.close(lock)
+def pack(tree: str, name: str, value: bytes) -> bytes:
+    """A bundle whose one unit is a file, which lies in a folder while it is
+    packed."""
+    results = _calls.Results()
+    with _folder() as root, _room() as room:
+        folder = os.path.join(root, tree)
+        for path in (folder, os.path.join(root, "kernels")):
+            os.mkdir(path)
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(value)
+        _calls.call(
+            _calls.CollectReport, _native.sized(_native.CollectReport), "",
+            results, _native.library().tkb_collect,
+            os.fsencode(os.path.join(root, "kernels")),
+            ctypes.byref(_calls.collect_options(
+                results, jobs=1, trees={tree: folder})), _sink(room))
+        return _taken(room)
+
+
+def unpack(data: bytes) -> bytes:
+    """The one file of such a bundle."""
+    library, bundle = _native.library(), _open(data)
+    with _room() as room:
+        try:
+            if library.tkb_bundle_entry_count(bundle) != 1:
+                raise _errors.Corrupt("the bundle is none of one value",
+                                      "corrupt")
+            _calls.check(library.tkb_bundle_read, bundle, 0, 0, _sink(room))
+            return _taken(room)
+        finally:
+            library.tkb_bundle_close(bundle)
+
+
+def push(remote: ctypes.c_void_p, name: str, data: bytes,
+         seconds: float) -> None:
+    """Let the bundle `data` be in what the ref `name` holds."""
+    results = _calls.Results()
+    held = _as_bytes(data)
+    source = _native.library().tkb_memory_source(ctypes.byref(held))
+    choices = _native.sized(
+        _native.PushOptions, is_compaction_off=True, collect=ctypes.pointer(
+            _calls.collect_options(results, jobs=1, deadline=seconds)))
+    _calls.call(
+        _calls.PushReport, _native.sized(_native.PushReport), "", results,
+        _native.remote_library().tkb_push_bundle, remote, name.encode(),
+        ctypes.byref(source), ctypes.byref(choices))
+
+
+def pull(remote: ctypes.c_void_p, name: str, seconds: float) -> bytes:
+    """All that the ref `name` holds, as one bundle."""
+    results = _calls.Results()
+    choices = _native.sized(
+        _native.PullOptions, connections=1, emit=ctypes.pointer(
+            _calls.emit_options(results, jobs=1, deadline=seconds)))
+    with _room() as room:
+        _calls.call(
+            _calls.PullReport, _native.sized(_native.PullReport),
+            f"ref '{name}' has no record", results,
+            _native.remote_library().tkb_pull_bundle, remote, name.encode(),
+            ctypes.byref(choices), _sink(room))
+        return _taken(room)

@@ -32,6 +32,21 @@ class Bytes(Structure):
     _fields_ = [("data", c_void_p), ("size", c_size_t)]
 
 
+class Memory(Structure):
+    """Bytes that the library owns and lets grow."""
+
+    _fields_ = [("data", c_void_p), ("size", c_size_t),
+                ("capacity", c_size_t), ("limit", c_size_t)]
+
+
+class Sink(Structure):
+    _fields_ = [("write", c_void_p), ("self", c_void_p)]
+
+
+class Source(Structure):
+    _fields_ = [("read_at", c_void_p), ("self", c_void_p)]
+
+
 class Digest(Structure):
     _fields_ = [("bytes", ctypes.c_ubyte * 32)]
 
@@ -157,6 +172,7 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "tkb_push_options": PushOptions,
     "tkb_push_report": PushReport, "tkb_launcher_spec": LauncherSpec,
     "tkb_tree": Tree, "tkb_record_visitor": RecordVisitor,
+    "tkb_memory": Memory, "tkb_sink": Sink, "tkb_source": Source,
 }
 
 #: What each number is called in the headers.
@@ -183,7 +199,17 @@ FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
     "tkb_results_count": (c_size_t, c_void_p),
     "tkb_results_at": (POINTER(Result), c_void_p, c_size_t),
     "tkb_bundle_open": (c_int, c_char_p, _OUT, _ERR),
+    "tkb_bundle_open_memory": (c_int, Bytes, c_char_p, _OUT, _ERR),
     "tkb_bundle_close": (None, c_void_p),
+    "tkb_bundle_entry_count": (c_size_t, c_void_p),
+    "tkb_bundle_read": (
+        c_int, c_void_p, c_size_t, c_size_t, POINTER(Sink), _ERR),
+    "tkb_memory_sink": (Sink, POINTER(Memory)),
+    "tkb_memory_source": (Source, POINTER(Bytes)),
+    "tkb_memory_release": (None, POINTER(Memory)),
+    "tkb_collect": (
+        c_int, c_char_p, POINTER(CollectOptions), POINTER(Sink),
+        POINTER(CollectReport), _ERR),
     "tkb_collect_to_file": (
         c_int, c_char_p, POINTER(CollectOptions), c_char_p,
         POINTER(CollectReport), _ERR),
@@ -197,6 +223,9 @@ FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
     "tkb_recorder_put_winner": (c_int, c_void_p, c_char_p, _ERR),
     "tkb_recorder_put_launcher": (
         c_int, c_void_p, POINTER(LauncherSpec), _ERR),
+    "tkb_recorder_collect": (
+        c_int, c_void_p, c_char_p, POINTER(CollectOptions), POINTER(Sink),
+        POINTER(CollectReport), _ERR),
     "tkb_recorder_collect_to_file": (
         c_int, c_void_p, c_char_p, POINTER(CollectOptions), c_char_p,
         POINTER(CollectReport), _ERR),
@@ -211,6 +240,12 @@ REMOTE_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
                  POINTER(PushReport), _ERR),
     "tkb_pull": (c_int, c_void_p, c_char_p, c_char_p, POINTER(PullOptions),
                  POINTER(PullReport), _ERR),
+    "tkb_push_bundle": (
+        c_int, c_void_p, c_char_p, POINTER(Source), POINTER(PushOptions),
+        POINTER(PushReport), _ERR),
+    "tkb_pull_bundle": (
+        c_int, c_void_p, c_char_p, POINTER(PullOptions), POINTER(Sink),
+        POINTER(PullReport), _ERR),
     "tkb_remote_records": (
         c_int, c_void_p, c_char_p, POINTER(RecordVisitor), _ERR),
     "tkb_remote_drop": (c_int, c_void_p, c_char_p, POINTER(Digest), _ERR),

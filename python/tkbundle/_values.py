@@ -63,31 +63,19 @@ def _records(remote: ctypes.c_void_p, name: str) -> List[_native.Digest]:
 
 def read(remote: ctypes.c_void_p, name: str, seconds: float) -> bytes:
     """The value under `name`; raises where there is none."""
-    with _memory.folder() as place:
-        folder = os.path.join(place, TREE)
-        _calls.pull(name, os.path.join(place, "kernels"), remote,
-                    deadline=seconds, trees={TREE: folder}, jobs=1,
-                    connections=1)
-        with open(os.path.join(folder, TREE), "rb") as file:
-            return file.read()
+    return _memory.unpack(_memory.pull(remote, name, seconds))
 
 
 def write(remote: ctypes.c_void_p, name: str, value: bytes,
           seconds: float) -> None:
     """Let `value` be what is under `name`. Until that is done, it may be
     that nothing is."""
-    with _memory.folder() as place:
-        folders = [os.path.join(place, one) for one in (TREE, "kernels")]
-        for folder in folders:
-            os.mkdir(folder)
-        with open(os.path.join(folders[0], TREE), "wb") as file:
-            file.write(value)
-        for digest in _records(remote, name):
-            with contextlib.suppress(_errors.Missing):
-                _calls.check(_native.remote_library().tkb_remote_drop, remote,
-                             name.encode(), ctypes.byref(digest))
-        _calls.push(name, folders[1], remote, compact=False, jobs=1,
-                    deadline=seconds, trees={TREE: folders[0]})
+    packed = _memory.pack(TREE, TREE, value)
+    for digest in _records(remote, name):
+        with contextlib.suppress(_errors.Missing):
+            _calls.check(_native.remote_library().tkb_remote_drop, remote,
+                         name.encode(), ctypes.byref(digest))
+    _memory.push(remote, name, packed, seconds)
 
 
 class _Ask:
