@@ -19,7 +19,7 @@ _tkbundle_options() {
 			--keep-going --emit -o --output --print-after-all --log
 			--deadline --json -v --verbose" ;;
 	config)
-		options="--engine --json" ;;
+		options="--engine --get --json" ;;
 	diff)
 		options="--json" ;;
 	emit)

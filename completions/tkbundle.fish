@@ -175,6 +175,7 @@ complete -c tkbundle -n '__tkbundle_verb run' -l quiet -x -d 'push what is new w
 complete -c tkbundle -n '__tkbundle_verb run' -l require-warm -d 'exit with 4 if the command compiled something'
 complete -c tkbundle -n '__tkbundle_verb run' -l kill-child -d 'kill the command if tkbundle is killed'
 complete -c tkbundle -n '__tkbundle_verb run' -l refresh -x -d 'update the metrics after so long; default 30s'
+complete -c tkbundle -n '__tkbundle_verb config' -l get -x -a 'remote ref timeout connect-timeout stall-timeout deadline wait push quiet ready-url ready-file engine-ref' -d 'print this value alone, with what is secret in it'
 complete -c tkbundle -n '__tkbundle_verb config' -l engine -x -a '(__tkbundle_engines)' -d 'show the profile of this engine, too, as vllm or torch'
 complete -c tkbundle -n '__tkbundle_verb collect' -s v -l verbose -d 'say which version of an engine is installed'
 complete -c tkbundle -n '__tkbundle_verb push' -s v -l verbose -d 'say which engine is installed, and whom TLS trusts'

@@ -275,17 +275,23 @@ def emit_opened(bundle: ctypes.c_void_p, root: Path,
         library.tkb_bundle_close(bundle)
 
 
+def _configured() -> Optional[str]:
+    from tkbundle import _program  # few need it, and it costs to load
+    return _program.remote()
+
+
 @contextlib.contextmanager
 def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
-    """The remote of this name, else the one of TKBUNDLE_REMOTE. One that is
+    """The remote of this name, else the one that is configured. One that is
     open stays so."""
     if isinstance(remote, ctypes.c_void_p):
         yield remote
         return
-    urls = remote or os.environ.get("TKBUNDLE_REMOTE")
+    urls = remote or _configured()
     if not urls:
-        raise _errors.Error("no remote is named: give one, or set "
-                            "TKBUNDLE_REMOTE")
+        raise _errors.Error("no remote is named: give one, set "
+                            "TKBUNDLE_REMOTE, or have it in a file of "
+                            "tkbundle-config(1)")
     handle = ctypes.c_void_p()
     library = _native.remote_library()
     certifi = _authorities.certifi()

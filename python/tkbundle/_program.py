@@ -20,6 +20,8 @@ from tkbundle import _authorities, _errors, _native
 
 NAME = "tkbundle"
 NICENESS = 10
+ASK_S = 2.0  # for what is configured
+NO_VALUE = 3  # an exit status
 PATIENCE_S = 1.0  # between the word that it should end, and the last one
 
 
@@ -27,7 +29,8 @@ class Outcome(NamedTuple):
     """How a child ended."""
 
     status: int
-    document: Dict[str, Any]  #: what it printed
+    document: Dict[str, Any]  #: what it printed, if that is JSON
+    text: str  #: what it printed
     reason: str  #: why it failed; else empty
 
 
@@ -117,7 +120,8 @@ def _judge(status: Optional[int], out: bytes, words: bytes,
         last = lines[-1] if lines else f"it ended with {status}"
         reason = re.sub(rf"^{NAME}( \w+)?: ", "", last)
     return Outcome(-1 if status is None else status,
-                   document if isinstance(document, dict) else {}, reason)
+                   document if isinstance(document, dict) else {},
+                   out.decode("utf-8", "replace"), reason)
 
 
 class Settings(NamedTuple):
@@ -147,6 +151,18 @@ def settings(seconds: float) -> Settings:
         seconds_of(values["deadline"]) if "deadline" in values
         else default.deadline,
         values.get("push", default.push))
+
+
+def remote() -> Optional[str]:
+    """The remote that a variable names, else a file: with its secrets, which
+    settings() lacks."""
+    told = os.environ.get("TKBUNDLE_REMOTE")
+    if told:
+        return told
+    outcome = Child(["config", "--get", "remote"]).wait(ASK_S)
+    if outcome.status not in (0, NO_VALUE):
+        raise _errors.Error(outcome.reason)
+    return outcome.text.strip() or None
 
 
 def is_disabled() -> bool:

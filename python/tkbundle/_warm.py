@@ -65,7 +65,7 @@ def warm(ref: str, root: Optional[str] = None, *,
     if root is None and engine is None:
         root = _root()
     _specialisations.listen()
-    if engine == "torch" and (remote or os.environ.get("TKBUNDLE_REMOTE")):
+    if engine == "torch" and inductor.is_named(remote):
         inductor.install(remote, wait=wait, deadline=deadline, push=push)
     share = _share.Share(
         root, ref, remote, ["--engine", engine] if engine else [],

@@ -17,12 +17,11 @@ import functools
 import hashlib
 import importlib
 import json
-import os
 import threading
 from types import ModuleType
 from typing import Any, Dict, Optional, Tuple
 
-from tkbundle import _artifacts, _guard, _imports, _share, _values
+from tkbundle import _artifacts, _guard, _imports, _program, _share, _values
 
 TUNED = "torch._inductor.config.bundled_autotune_remote_cache"
 
@@ -111,12 +110,18 @@ def _turn_on_tuned() -> None:
     _guard.guarded("hooks", ask, None)
 
 
+def is_named(remote: Optional[str]) -> bool:
+    """Is there a remote: this one, or one that is configured?"""
+    return bool(remote) or _guard.guarded(
+        "remote cache", lambda: bool(_program.remote()), False)
+
+
 def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
             deadline: Optional[float] = None, push: Optional[str] = None,
             artifacts: bool = False) -> None:
     """Put our backend behind Inductor's remote caches, once.
 
-    `remote` is by default that of TKBUNDLE_REMOTE; the others are as of
+    `remote` is by default the one that is configured; the others are as of
     tkbundle.warm(). With `artifacts`, torch.compiler.save_cache_artifacts()
     takes kernels along; whoever loads that must have called this, too, since
     PyTorch drops artifacts of a type that it does not know, and all others
@@ -124,7 +129,7 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
     """
     if artifacts:
         _take_artifacts()
-        if not (remote or os.environ.get("TKBUNDLE_REMOTE")):
+        if not is_named(remote):
             return
     with _lock:
         if "inductor" in _values_of:

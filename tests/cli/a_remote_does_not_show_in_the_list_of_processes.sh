@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-sleep 60 &
-case $(tr '\0' ' ' <"/proc/$!/cmdline") in
-sleep*) kill $! ;;
-*)
-	kill $!
-	skip "an emulator's own words are in the list of processes"
-	;;
-esac
+need_own_processes
 cat >silent.py <<'FILE'
 import os
 import socket

@@ -17,6 +17,15 @@ try env TKBUNDLE_REMOTE=rediss://:secret@other TKBUNDLE_PUSH=never \
 	TKBUNDLE_WAIT=0ms TKBUNDLE_REF='model/{arch}' tkbundle config
 try_line 'tkbundle config --json | json'
 
+# For programs, a value as it is; nothing else is told with it.
+try tkbundle config --get remote
+try tkbundle config --get wait
+try tkbundle config --get ref
+try tkbundle config --get speed
+try tkbundle config --get ref --json
+try tkbundle config --get ref --engine torch
+try env TKBUNDLE_WAIT=long tkbundle config --get remote
+
 # An empty variable counts as none.
 try_line 'TKBUNDLE_TIMEOUT= tkbundle config | grep timeout'
 try_line 'XDG_CONFIG_HOME=$PWD/xdg tkbundle config | grep -v default'

@@ -25,6 +25,9 @@
 #     powerless COMMAND...  run it bound by permissions, as root is not
 #     need_modules          skip the case where the fixtures' modules do not fit
 #     skip REASON           end the case: it cannot be told here
+#     need_own_processes    skip the case where an emulator runs all programs:
+#                           its own words are in /proc, and a program that is
+#                           missing is started all the same, and exits with 127
 #     save ROOT FILE WORD...
 #                           pack launchers, see ../program/save.c; without
 #                           $TKB_SAVE, which names that program, skip
@@ -154,6 +157,15 @@ need_modules() {
 	[ "$(uname -m)" = x86_64 ] && [ -n "$libc" ] &&
 		printf 'glibc 2.34\n%s\n' "$libc" | sort -C -V ||
 		skip "modules of the fixtures are for x86_64 and glibc 2.34"
+}
+
+need_own_processes() {
+	sleep 60 &
+	shown=$(tr '\0' ' ' <"/proc/$!/cmdline")
+	kill $!
+	case $shown in
+	*/*sleep*) skip "an emulator runs all programs here" ;;
+	esac
 }
 
 save() {

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+need_own_processes
 unset CUDA_PATH TRITON_PTXAS_PATH TRITON_NVDISASM_PATH
 cache cache
 tkbundle collect cache -o a.tkb >/dev/null

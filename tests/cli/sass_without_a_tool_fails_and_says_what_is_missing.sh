@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+need_own_processes
 for tool in nvdisasm cuobjdump; do
 	[ ! -x /usr/local/cuda/bin/$tool ] ||
 		skip "there is a $tool in /usr/local/cuda/bin"

@@ -10,7 +10,7 @@ import tempfile
 
 from machine import HERE, PACKAGE, launch, variables
 from outages import liar
-from scene import equal, hanging, need, require, test, wait_until
+from scene import ENTRIES, equal, hanging, need, require, test, wait_until
 
 USER = os.path.join(HERE, "graph_user.py")
 STAND_IN = os.path.join(HERE, "stand_in")
@@ -106,6 +106,21 @@ with tkbundle.warm("a/b", engine="torch"):
             **environment_of(here, env={"TKBUNDLE_REMOTE": remote}),
             "TORCHINDUCTOR_CACHE_DIR": here.path("cache")})
         equal((ended.status, ended.out), (0, found), ended.err)
+
+
+@test("a remote that a file names is that of graphs, too, and of functions")
+def _(here):
+    here.write("config", f"remote = {here.remote}\nwait = 60s\n")
+    named = {"TKBUNDLE_REMOTE": "", "TKBUNDLE_CONFIG": here.path("config")}
+    equal((found(use(here, env=named)), found(use(here, env=named))),
+          (0, GRAPHS))
+    ended = here.go([sys.executable, "-c", "import sys, tkbundle\n"
+                     "print(tkbundle.push('a', sys.argv[1]).pushed)",
+                     here.fixture()],
+                    env=environment_of(here, env=named))
+    equal((ended.status, ended.out), (0, f"{ENTRIES}\n"), ended.err)
+    here.write("config", "remote = \n")
+    check_cold(use(here, env=named), "config:1")
 
 
 @test("a variable installs them when PyTorch is imported, and nothing else does")

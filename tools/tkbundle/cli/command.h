@@ -149,6 +149,7 @@ struct arguments {
 	const char *output;
 	const char *archive_root; /* where an archive will be unpacked */
 	const char *file;
+	const char *value_name; /* of the configuration */
 	bool has_files;
 	bool has_facts; /* of kernels */
 	bool has_paths;

@@ -13,6 +13,8 @@
 static const struct option_spec options[] = {
 	{ OPTION(TEXTS, "engine", "NAME", engines,
 	         "show the profile of this engine, too, as vllm or torch") },
+	{ OPTION(TEXT, "get", "NAME", value_name,
+	         "print this value alone, with what is secret in it") },
 	ARGS_JSON,
 };
 
@@ -139,6 +141,29 @@ static void print_unknown(struct cli *cli)
 	json_out_close(&cli->json);
 }
 
+/* For programs, which read it from a pipe: as it is configured. */
+static enum status print_value(struct cli *cli, const char *name)
+{
+	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
+	struct tkb_error err = { .status = 0 };
+	size_t found = 0;
+	int rc;
+
+	while (found < CONFIG_COUNT &&
+	       strcmp(config_name((enum config_name)found), name) != 0)
+		found++;
+	if (found == CONFIG_COUNT)
+		return cli_misused(cli, "'%.100s' is not the name of a value",
+		                   name);
+	rc = config_load(NULL, &config, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, "the configuration");
+	if (config.values[found].text == NULL)
+		return STATUS_ABSENT;
+	text_line(cli->out, "%s", config.values[found].text);
+	return STATUS_DONE;
+}
+
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
@@ -147,6 +172,13 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	enum status status = STATUS_DONE;
 	int rc;
 
+	if (cli_exclude(cli, args->value_name != NULL, "--get", args->is_json,
+	                "--json") != STATUS_DONE ||
+	    cli_exclude(cli, args->value_name != NULL, "--get",
+	                args->engines.count > 0, "--engine") != STATUS_DONE)
+		return STATUS_USAGE;
+	if (args->value_name != NULL)
+		return print_value(cli, args->value_name);
 	json_out_text(&cli->json, "verb", "config");
 	rc = config_load(NULL, &config, &err);
 	if (rc == 0)
@@ -174,7 +206,9 @@ const struct command command_config = {
 		   "file overrides an earlier one. A remote is shown without "
 		   "user, password and parameters. With --engine it also "
 		   "shows where the caches of an engine are here, by which "
-		   "rules they move, and what run would set.",
+		   "rules they move, and what run would set. With --get it "
+		   "prints one value as it is configured, user and password "
+		   "of a remote included, and exits with 3 if there is none.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,
