@@ -43,6 +43,12 @@ def build_openssl(tools, source, build, log):
     # AES in 700 kB of code, for what no network asks for: that for AVX stays.
     edit(build / "crypto/modes/asm/aes-gcm-avx512.pl",
          "if ($avx512vaes>0) { #<<<", "if (0) {")
+    # It learns what the processor has by a section .init, which Zig's linker leaves
+    # out: SHA-256 would not use the processor's own instructions.
+    edit(build / "crypto/cpuid.c",
+         "void OPENSSL_cpuid_setup(void)\n{\n    static int trigger",
+         "__attribute__((constructor)) void OPENSSL_cpuid_setup(void)\n{\n"
+         "    static int trigger")
     run(["./Configure", f"linux-{tools.architecture}",
          *(f"no-{name}" for name in WITHOUT), "--prefix=/usr", "--libdir=lib",
          "--openssldir=/etc/ssl", "-Oz", *FLAGS, *SMALL],
