@@ -49,6 +49,7 @@ WITH_TIMES = ("stats --used", "tkbundle run")
 # What the program looks at, and what its words could depend on.
 VARIABLES = ("TRITON_CACHE_DIR", "TRITON_HOME", "TORCHINDUCTOR_CACHE_DIR",
              "CUDA_HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+             "XDG_STATE_HOME",
              "TKBUNDLE_ENGINES", "VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT",
              "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
              "SSL_CERT_DIR")

@@ -180,17 +180,25 @@ static void search_python(struct search *search, const char *command,
 	search_program(search, real);
 }
 
-void engine_version_find(const struct tkb_engine *engine, const char *command,
-                         char out[ENGINE_VERSION_SIZE])
+void engine_version_of_package(const char *package, const char *command,
+                               const char *engine,
+                               char out[ENGINE_VERSION_SIZE])
 {
 	struct search search = { .look = look_for_version,
-		                 .wanted = tkb_engine_package(engine),
+		                 .wanted = package,
 		                 .found = out,
 		                 .found_size = ENGINE_VERSION_SIZE };
 
 	out[0] = '\0';
-	if (search.wanted[0] != '\0')
-		search_python(&search, command, tkb_engine_name(engine));
+	if (package[0] != '\0')
+		search_python(&search, command, engine);
+}
+
+void engine_version_find(const struct tkb_engine *engine, const char *command,
+                         char out[ENGINE_VERSION_SIZE])
+{
+	engine_version_of_package(tkb_engine_package(engine), command,
+	                          tkb_engine_name(engine), out);
 }
 
 void engine_file_find(const char *path, const char *command, const char *engine,

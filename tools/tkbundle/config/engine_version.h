@@ -27,12 +27,17 @@ enum {
 void engine_version_find(const struct tkb_engine *engine, const char *command,
                          char out[ENGINE_VERSION_SIZE]);
 
+/* The version of another package, as triton, of the same Python. */
+void engine_version_of_package(const char *package, const char *command,
+                               const char *engine,
+                               char out[ENGINE_VERSION_SIZE]);
+
 /*
  * The program or folder that lies at `path` below a folder of packages of that Python, as
  * "triton/backends/nvidia/bin/ptxas". "" where none is found.
  */
-void engine_file_find(const char *path, const char *command,
-                         const char *engine, char *out, size_t size);
+void engine_file_find(const char *path, const char *command, const char *engine,
+                      char *out, size_t size);
 
 /* Was the profile checked with it? One that names no versions leaves that open. */
 bool engine_version_is_checked(const struct tkb_engine *engine,

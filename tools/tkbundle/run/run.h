@@ -32,7 +32,7 @@
  *     run_scan.c     which entries there are
  *     run_document.c what a pull has put there
  *     run_watch.c    what is new
- *     run_hold.c     keep a gc from it
+ *     run_note.c     the note of the start
  *     run_ready.c    is the server ready?
  *     run_count.c    what was used
  *     run_command.c  the command

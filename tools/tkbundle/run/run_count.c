@@ -32,6 +32,7 @@ struct count {
 	const struct tkb_tree *tree; /* that it is of */
 	struct tkb_times *times;     /* owned; NULL: none is known */
 	struct spans spans;
+	const struct run_made_visitor *visitor; /* NULL: nobody asks */
 };
 
 /*
@@ -128,11 +129,14 @@ static void note_span(struct count *count, const char *tree, const char *name,
 }
 
 /* It was compiled: keep its path, as long as there is room. */
-static void note_compiled(struct count *count, const char *path)
+static void note_compiled(struct count *count, const char *path,
+                          const char *tree, const char *name)
 {
 	struct run_counts *const counts = count->counts;
 	const size_t used = strlen(counts->cold);
 
+	if (count->visitor != NULL)
+		count->visitor->made(count->visitor->self, tree, name);
 	counts->compiled++;
 	count->kind->compiled++;
 	if (used + strlen(path) + 2 > sizeof(counts->cold))
@@ -174,7 +178,7 @@ static void count_key(void *self, int root_fd, const char *path,
 	if (json_object_get(count->known, name) == NULL)
 		count->counts->has_new = true;
 	if (is_compiled(count, name, &stamp)) {
-		note_compiled(count, name);
+		note_compiled(count, name, NULL, key);
 		note_span(count, NULL, key, spans_begin(root_fd, key),
 		          nanoseconds(&stamp.st_mtim));
 	} else if (is_read(&stamp)) {
@@ -193,7 +197,8 @@ static void end_unit(struct count *count)
 	struct unit *const unit = &count->unit;
 
 	if (unit->path[0] != '\0' && unit->is_new) {
-		note_compiled(count, unit->path);
+		note_compiled(count, unit->path, count->tree->name,
+		              unit->path + strlen(count->tree->path) + 1);
 		note_span(count, count->tree->name,
 		          unit->path + strlen(count->tree->path) + 1,
 		          spans_begin(AT_FDCWD, unit->path), unit->end_ns);
@@ -338,24 +343,25 @@ static void count_all(struct count *count, const struct trees *trees)
 		return;
 }
 
-void run_count(void *self)
+/* @return whether anything is known */
+static bool count_with(struct run *run, const struct run_made_visitor *visitor,
+                       struct run_counts *counts)
 {
-	struct run *const run = self;
 	const struct run_plan *const plan = &run->shared->plan;
 	json_auto_t *emitted = json_object();
 	json_auto_t *known = json_object();
 	json_auto_t *old = json_object();
 	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
 	struct tkb_error err = { .status = 0 };
-	struct run_counts counts = { .has_access_times = true };
 	struct count count = { .run = run,
-		               .counts = &counts,
+		               .counts = counts,
 		               .emitted = emitted,
 		               .known = known,
-		               .old = old };
+		               .old = old,
+		               .visitor = visitor };
 
 	if (emitted == NULL || known == NULL || old == NULL)
-		return;
+		return false;
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, &err) != 0)
 		trees.count = 0;
@@ -365,6 +371,22 @@ void run_count(void *self)
 	count_all(&count, &trees);
 	tkb_times_close(count.times);
 	spans_release(&count.spans);
+	return true;
+}
+
+void run_count(void *self)
+{
+	struct run *const run = self;
+	struct run_counts counts = { .has_access_times = true };
+
 	/* Store all counts at once: the supervisor may print them meanwhile. */
-	run->shared->counts = counts;
+	if (count_with(run, NULL, &counts))
+		run->shared->counts = counts;
+}
+
+void run_count_made(struct run *run, const struct run_made_visitor *visitor)
+{
+	struct run_counts counts = { .has_access_times = true };
+
+	(void)count_with(run, visitor, &counts);
 }

@@ -10,4 +10,17 @@
  */
 void run_count(void *self);
 
+/* Who is told of each entry that the command made. */
+struct run_made_visitor {
+	/*
+	 * @param tree  of a unit: its tree; else NULL
+	 * @param name  of a unit its path in the tree, else the key
+	 */
+	void (*made)(void *self, const char *tree, const char *name);
+	void *self;
+};
+
+/* Tell of all of them. */
+void run_count_made(struct run *run, const struct run_made_visitor *visitor);
+
 #endif

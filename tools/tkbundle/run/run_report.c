@@ -214,6 +214,21 @@ static void list_reasons(const struct run *run, struct reasons *out)
 		add(out, "metrics", "%s", run->shared->metrics_error);
 }
 
+void run_report_failures(const struct run *run,
+                         void (*visit)(void *self, const char *of,
+                                       const char *message),
+                         void *self)
+{
+	struct reasons reasons;
+
+	list_reasons(run, &reasons);
+	for (size_t i = 0; i < reasons.count; i++)
+		visit(self,
+		      reasons.items[i].what != NULL ? reasons.items[i].what
+		                                    : "",
+		      reasons.items[i].text);
+}
+
 static void print_report(const struct run *run, const char *counts)
 {
 	struct reasons reasons;

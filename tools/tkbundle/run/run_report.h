@@ -25,6 +25,12 @@ void run_report_end(const struct run *run, int status);
  */
 void run_report_push(struct run *run);
 
+/* Visit what failed so far. `of` is "" where the message says it. */
+void run_report_failures(const struct run *run,
+                         void (*visit)(void *self, const char *of,
+                                       const char *message),
+                         void *self);
+
 /*
  * Did the command find all that it needed? If not, print what it compiled; if
  * that is unknown, say so.

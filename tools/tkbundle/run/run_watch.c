@@ -7,10 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tkbundle/maintain.h>
+
 #include "cli/deadline.h"
 #include "run/run_count.h"
 #include "run/run_document.h"
 #include "run/run_engine.h"
+#include "run/run_note.h"
 #include "run/run_ready.h"
 #include "run/run_scan.h"
 
@@ -297,10 +300,34 @@ void run_watch_wait(void *self)
 	scan_all(&look);
 	/* For the times of what is pushed. */
 	run_count(self);
+	run_note(self);
 
 	/* Too many names to remember: the last push finds the rest. */
 	while (run->shared->is_full)
 		(void)pause();
 	free(look.known);
 	trees_release(&look.trees);
+}
+
+void run_hold(void *self)
+{
+	const struct run *const run = self;
+	struct trees trees = { .engines = NULL };
+	struct tkb_error err = { .status = 0 };
+
+	/* Bad choices were reported when the plan was made. */
+	if (run_engine_trees(run->args, &run->shared->plan, &trees, &err) != 0)
+		return;
+	for (size_t i = 0; i < trees.count; i++) {
+		struct tkb_hold *hold = NULL;
+
+		/*
+		 * The hold ends with this process. A tree that is read-only for
+		 * us cannot be held.
+		 */
+		if (tkb_hold_open(trees.items[i].path, &hold, &err) != 0)
+			err.status = 0;
+	}
+	for (;;)
+		(void)pause();
 }

@@ -21,4 +21,10 @@ void run_watch_learn(void *self);
  */
 void run_watch_wait(void *self);
 
+/*
+ * Hold the trees, so that a gc spares what the command may read, until this process
+ * ends. Given a struct run.
+ */
+void run_hold(void *self);
+
 #endif

@@ -14,9 +14,9 @@
 #include "run/run_count.h"
 #include "run/run_engine.h"
 #include "run/run_figures.h"
-#include "run/run_hold.h"
 #include "run/run_links.h"
 #include "run/run_loop.h"
+#include "run/run_note.h"
 #include "run/run_ready.h"
 #include "run/run_refresh.h"
 #include "run/run_report.h"
@@ -28,6 +28,7 @@
 #define LOOK_MS 250       /* at least, for a look at the root */
 #define LEARN_MS 200      /* for a list of what is there */
 #define FIGURES_MS 500    /* for a file with figures */
+#define NOTE_MS 3000      /* for the note of the start */
 #define KILL_MS 100       /* for a killed child to end */
 #define END_MS 1500       /* for a child that was told to end */
 
@@ -328,6 +329,9 @@ static void finish(struct run *run)
 		                deadline_now_ms() + made->deadline_ms / 2));
 	if (made->has_root)
 		push_rest(run, end_ms);
+	if (made->has_root)
+		do_task(run, run_note, &run->children[RUN_PULL],
+		        deadline_now_ms() + NOTE_MS);
 	end_children(run);
 }
 

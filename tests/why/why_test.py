@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks starts in known ways, and asks `tkbundle why --last` what it was.
+
+usage: why_test.py PROGRAM [WORDS-OF-A-SENTENCE]
+
+Each breakage is one thing that differs from what was there: a part of a kernel's
+metadata, IR or PTX, of vLLM's factors, of a graph of Inductor's. Prints TAP.
+"""
+import json
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+for folder in ("run", "engines"):
+    sys.path.insert(0, os.path.join(HERE, "..", folder))
+import scene as scenes  # noqa: E402
+from scene import equal, require, test  # noqa: E402
+from machines import GRAPH, TORCH, VLLM, Machine  # noqa: E402
+
+COMPILER = os.path.join(HERE, "compiler.py")
+KEY = "5DJUWXT2"  # of add_kernel in the fixture
+SECRET = "sk-very-secret"
+
+
+def compiling(*words):
+    return (sys.executable, "-B", COMPILER, *words)
+
+
+def last(scene, **more):
+    """What `why --last` says, as a document and for people."""
+    document = scene.tkbundle("why", "--last", "--json", **more)
+    words = scene.tkbundle("why", "--last", **more)
+    equal((document.status, words.status), (0, 0), document.err, words.err)
+    return json.loads(document.out), words.out
+
+
+def one_made(scene, reason, *says, **more):
+    """The last start made one kernel, for this reason."""
+    document, words = last(scene, **more)
+    made, = document["made"]
+    equal((made["reason"], document["reasons"]), (reason, {reason: 1}), words)
+    for text in says:
+        require(text in words, text, words)
+    return made
+
+
+def kernel_scene(scene, *edits, **more):
+    root = scene.fixture("here")
+    equal(scene.tkbundle("relocate", root).status, 0)
+    ended = scene.run(*compiling("kernel", root, KEY, *edits),
+                      options=("--cache", root), **more)
+    equal(ended.status, 0, ended.err)
+    return root
+
+
+def seed(what, edits, reason, *says):
+    @test(f"a kernel with {what}: the page says '{reason}'")
+    def _(scene):
+        kernel_scene(scene, *edits)
+        made = one_made(scene, reason, *says)
+        equal(made["name"], "add_kernel")
+
+
+seed("another ptxas", (".ptx", ".version 8.7", ".version 9.0"), "ptxas",
+     "12.8 there, 13.0 here", "TRITON_PTXAS_PATH", "run --engine torch")
+seed("a variable that Triton takes into its key",
+     (".json", '"enable_fp_fusion"',
+      '"DISABLE_PTXAS_OPT": "1", "enable_fp_fusion"'),
+     "environment", "not set there, 1 here", "unset DISABLE_PTXAS_OPT")
+seed("another Triton", (".json", "3.6.0", "3.7.1"), "triton",
+     "3.6.0 there, 3.7.1 here", "install Triton 3.6.0")
+seed("another architecture", (".json", '"arch": 90', '"arch": 100'), "target",
+     "cuda:90 there, cuda:100 here")
+seed("more warps", (".json", '"num_warps": 4', '"num_warps": 8'), "options",
+     "num_warps: 4 there, 8 here")
+seed("another constant",
+     (".source", "constant 1024 : i32", "constant 512 : i32"), "constants",
+     "1024 there, 512 here")
+seed("another source", (".source", "arith.addf", "arith.mulf"), "source",
+     "arith.addf", "arith.mulf")
+seed("a source that begins on another line",
+     (".source", 'kernels.py":23:', 'kernels.py":42:'), "source",
+     "first line: 23 there, 42 here")
+seed("another type of an argument",
+     (".ttir", "%n: i32", "%n: i64"), "signature", "i32", "i64")
+seed("nothing else that is recorded", (), "unknown",
+     "what is recorded is equal")
+
+
+@test("a kernel that nothing is like: nobody has pushed it")
+def _(scene):
+    root = scene.fixture("here")
+    other = scene.path("there")
+    os.rename(root, other)
+    os.makedirs(root)
+    kernel, = (name for name in os.listdir(other) if name.startswith(KEY))
+    scene.run("cp", "-r", os.path.join(other, kernel), root,
+              options=("--cache", root))
+    one_made(scene, "not-in-bundle", "let CI, or a first server, run")
+
+
+@test("a kernel that the remote may have, and no pull brings: 'not-pulled'")
+def _(scene):
+    root = scene.fixture("here")
+    other = scene.path("there")
+    os.rename(root, other)
+    os.makedirs(root)
+    kernel, = (name for name in os.listdir(other) if name.startswith(KEY))
+    scene.run("cp", "-r", os.path.join(other, kernel), root,
+              options=("--cache", root), remote="redis://127.0.0.1:1/0")
+    one_made(scene, "not-pulled", "cannot connect", "--wait")
+
+
+def graph_scene(scene, *edits, **more):
+    """vLLM compiles its graph once more: its factors are edited."""
+    machine = Machine(scene, "one", VLLM)
+    before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
+    after = before[:-1] + "b"
+    inner = os.path.relpath(machine.path(GRAPH), before)
+    ended = scene.run(
+        *compiling("folder", before, after, *(
+            word for old, new in edits for word in
+            (os.path.join(inner, "cache_key_factors.json"), old, new)),
+            os.path.join(inner, "vllm_compile_cache.py"),
+            os.path.basename(before), os.path.basename(after)),
+        options=("--engine", "vllm"), env={**machine.environment, **more})
+    equal(ended.status, 0, ended.err)
+    return machine
+
+
+def seed_graph(what, edits, reason, *says):
+    @test(f"vLLM's graph with {what}: the page says '{reason}'")
+    def _(scene):
+        machine = graph_scene(scene, *edits)
+        made = one_made(scene, reason, *says, env=machine.environment)
+        equal(made["kind"], "vllm")
+
+
+seed_graph("another $HOME",
+           [("/home/serve/.config/vllm", "/home/other/.config/vllm")], "home",
+           "VLLM_CONFIG_ROOT: /home/serve/.config/vllm there, "
+           "/home/other/.config/vllm here", "tkbundle run --engine vllm")
+seed_graph("another variable",
+           [('"VLLM_BATCH_INVARIANT": false', '"VLLM_BATCH_INVARIANT": true')],
+           "environment", "VLLM_BATCH_INVARIANT: false there, true here",
+           "set VLLM_BATCH_INVARIANT=false")
+seed_graph("another path", [('"/usr/local/cuda"', '"/opt/cuda"')], "path",
+           "CUDA_HOME: /usr/local/cuda there, /opt/cuda here",
+           "set CUDA_HOME=/usr/local/cuda")
+seed_graph("other options of the server",
+           [('"config_hash": "f', '"config_hash": "0')], "options",
+           "configuration (a hash)")
+seed_graph("another code", [('"code_hash": "2', '"code_hash": "0')], "source",
+           "code (a hash)")
+seed_graph("another compiler",
+           [('"compiler_hash": "b', '"compiler_hash": "0')], "torch",
+           "compiler (a hash)")
+
+
+@test("an API key in the environment is named, and never told")
+def _(scene):
+    machine = graph_scene(
+        scene, ('"VLLM_API_KEY": null', f'"VLLM_API_KEY": "{SECRET}"'),
+        VLLM_API_KEY=SECRET)
+    one_made(scene, "environment", "VLLM_API_KEY: not set there, hidden here",
+             "vllm serve --api-key", env=machine.environment)
+    for folder, _, names in os.walk(
+            os.path.join(machine.home, ".local", "state")):
+        for name in names:
+            require(SECRET.encode() not in
+                    scenes.read(os.path.join(folder, name)), name)
+
+
+def seed_inductor(what, old, new, reason):
+    @test(f"Inductor's graph with {what}: the page says '{reason}'")
+    def _(scene):
+        machine = Machine(scene, "one", TORCH, engine="torch")
+        graph = "fxgraph/aw/fawyouikxz3vy4wohrkdtafraxbgxgopb7mqymd7o7e7rmefxde5"
+        name, = os.listdir(machine.path(graph))
+        ended = scene.run(
+            *compiling("folder", machine.path(graph),
+                       machine.path(graph[:-1] + "6"), name, old, new),
+            options=("--engine", "torch"), env=machine.environment)
+        equal(ended.status, 0, ended.err)
+        one_made(scene, reason, new[:20], env=machine.environment)
+
+
+seed_inductor("another GPU's name", "{'name': 'NVIDIA H100 80GB HBM3'}",
+              "{'name': 'NVIDIA H800 80GB HBM3'}", "gpu")
+seed_inductor("another setting", "inductor_config[verbose_progress]: False",
+              "inductor_config[verbose_progress]: Falsy", "options")
+
+
+@test("a warm start is called so")
+def _(scene):
+    root = scene.fixture("here")
+    scene.run("true", options=("--cache", root))
+    document, words = last(scene)
+    equal((document["compiled"], document["made"]), (0, []), words)
+    require("it was warm" in words, words)
+
+
+def notes(scene):
+    folder = scene.path(".local", "state", "tkbundle", "starts")
+    return folder, sorted(os.listdir(folder))
+
+
+@test("the last 32 notes stay, and nobody else can read them")
+def _(scene):
+    root = scene.fixture("here")
+    scene.run("true", options=("--cache", root))
+    folder, (first,) = notes(scene)
+    for number in range(1, 41):
+        with open(os.path.join(folder, f"{number}-1.json"), "w",
+                  encoding="utf-8") as file:
+            file.write("{}")
+    scene.run("true", options=("--cache", root))
+    _, names = notes(scene)
+    equal(len(names), 32)
+    require(first in names and "1-1.json" not in names, names)
+    for path in (folder, os.path.join(folder, first)):
+        equal(os.stat(path).st_mode & 0o077, 0, path)
+
+
+@test("a note holds no command line and no secret")
+def _(scene):
+    root = scene.fixture("here")
+    scene.run("true", "--hf-token", SECRET, options=("--cache", root),
+              env={"VLLM_API_KEY": SECRET, "TRITON_URL": f"x://u:{SECRET}@h"})
+    folder, (name,) = notes(scene)
+    text = scenes.read(os.path.join(folder, name)).decode()
+    require(SECRET not in text, text)
+
+
+@test("a run is as good where no note can be written")
+def _(scene):
+    root = scene.fixture("here")
+    scene.write("file", "")
+    ended = scene.run("true", options=("--cache", root),
+                      env={"HOME": scene.path("file"),
+                           "TMPDIR": scene.path("file")})
+    equal((ended.status, ended.counts()), (0, ("0", "5", "0", "0")), ended.err)
+
+
+@test("without a note, and with a damaged one, there is one sentence")
+def _(scene):
+    ended = scene.tkbundle("why", "--last")
+    equal(ended.status, 3)
+    require("there is no note of a start" in ended.err, ended.err)
+    scene.run("true", options=("--cache", scene.fixture("here")))
+    folder, (name,) = notes(scene)
+    with open(os.path.join(folder, name), "r+", encoding="utf-8") as file:
+        file.truncate(20)
+    ended = scene.tkbundle("why", "--last")
+    equal(ended.status, 5, ended.err)
+    equal(len(ended.err.splitlines()), 1, ended.err)
+
+
+@test("two notes tell what differs between two starts")
+def _(scene):
+    root = scene.fixture("here")
+    scene.run("true", options=("--cache", root))
+    scene.run("true", options=("--cache", root), env={"CUDA_HOME": "/opt/x"})
+    folder, names = notes(scene)
+    ended = scene.tkbundle("why", "add_kernel",
+                           *(os.path.join(folder, name) for name in names))
+    require(re.search(r"env.CUDA_HOME: .* in A, /opt/x in B", ended.out),
+            ended.out)
+
+
+if __name__ == "__main__":
+    sys.exit(scenes.main(os.path.realpath(sys.argv[1]),
+                         sys.argv[2] if len(sys.argv) > 2 else ""))

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/run_note.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/deadline.h"
+#include "run/run_count.h"
+#include "run/run_engine.h"
+#include "run/run_figures.h"
+#include "run/run_report.h"
+#include "why/explain.h"
+#include "why/facts_here.h"
+
+#define EXPLAIN_MS 2000 /* for reasons; what is left then is unknown */
+
+/* What the command made; texts are owned. */
+struct made {
+	struct explain_made *items;
+	size_t count;
+	size_t capacity;
+};
+
+static void release(struct made *made)
+{
+	for (size_t i = 0; i < made->count; i++) {
+		free((char *)made->items[i].tree);
+		free((char *)made->items[i].name);
+	}
+	free(made->items);
+}
+
+/* Without memory, what is left out is not told of. */
+static void add(void *self, const char *tree, const char *name)
+{
+	struct made *const made = self;
+	const size_t capacity = 2 * made->capacity + 64;
+	struct explain_made item = { .tree = NULL };
+
+	if (made->count == made->capacity) {
+		struct explain_made *const items =
+			realloc(made->items, capacity * sizeof(*items));
+
+		if (items == NULL)
+			return;
+		made->items = items;
+		made->capacity = capacity;
+	}
+	item.tree = tree != NULL ? strdup(tree) : NULL;
+	item.name = strdup(name);
+	if (item.name == NULL || (tree != NULL && item.tree == NULL)) {
+		free((char *)item.tree);
+		free((char *)item.name);
+		return;
+	}
+	made->items[made->count++] = item;
+}
+
+static const char *engine_of(const struct run_plan *plan)
+{
+	return plan->engines_size != 0 ? plan->engines : "";
+}
+
+static void add_failure(void *self, const char *of, const char *message)
+{
+	start_add_failure(self, of, message);
+}
+
+static uint64_t known(bool is_known, uint64_t value)
+{
+	return is_known ? value : START_UNKNOWN;
+}
+
+static void take_figures(const struct run *run, struct start *start)
+{
+	const int state = run->command_state;
+	struct run_figures figures;
+
+	run_figures_take(run, &figures);
+	start->time_ms = (uint64_t)(run->command_ns / 1000000);
+	start->emitted = known(figures.is_emitted_known, figures.emitted);
+	start->used = known(figures.is_used_known, figures.used);
+	start->compiled = known(figures.is_compiled_known, figures.compiled);
+	start->pushed = figures.pushed;
+	start->saved_ms = known(figures.is_used_known, figures.saved_ms);
+	start->delay_ms = run->delay_ms;
+	start->ready_ms = known(figures.is_ready_known, figures.ready_ms);
+	if (run->command == 0)
+		start->status =
+			(uint64_t)(WIFEXITED(state) ? WEXITSTATUS(state)
+		                                    : 128 + WTERMSIG(state));
+}
+
+/* Names and facts. The command line itself may hold secrets. */
+static void take_names(const struct run *run, struct start *start)
+{
+	const struct run_plan *const plan = &run->shared->plan;
+	const char *const command = run->args->operands.items[0];
+	const char *const slash = strrchr(command, '/');
+	const char *const ref =
+		run->args->ref != NULL && strcmp(run->args->ref, "-") != 0
+			? run->args->ref
+			: cli_variable("TKBUNDLE_REF");
+	const char *const engine = engine_of(plan);
+	struct tkb_engine *profile = NULL;
+
+	start->command = strdup(slash != NULL ? slash + 1 : command);
+	start->ref = ref != NULL ? strdup(ref) : NULL;
+	start->root = strdup(plan->root);
+	if (engine[0] != '\0' && trees_open_engine(engine, &profile, NULL) != 0)
+		profile = NULL;
+	facts_here_find(&start->facts, command, engine,
+	                profile != NULL ? tkb_engine_package(profile) : "");
+	tkb_engine_close(profile);
+}
+
+/* Did the pull not bring what it should? */
+static bool is_pull_failed(const struct run *run)
+{
+	const struct run_child *const pull = &run->children[RUN_PULL];
+	int status = 0;
+
+	if (!pull->has_begun)
+		return false;
+	/* A ref that nobody has pushed to is no failure. */
+	return !run_child_has_exited(pull, &status) ||
+	       (status != 0 && status != STATUS_ABSENT);
+}
+
+static void explain(const struct run *run, const struct trees *trees,
+                    const struct made *made, struct start *start)
+{
+	const struct run_plan *const plan = &run->shared->plan;
+	const struct tkb_cache_options options = {
+		.struct_size = sizeof(options),
+		.trees = trees->items,
+		.tree_count = trees->count,
+		.threads = 1,
+	};
+	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	struct explain asked = {
+		.made = made->items,
+		.made_count = made->count,
+		.engine = engine_of(plan),
+		.is_pull_failed = is_pull_failed(run),
+		.deadline_ms = deadline_now_ms() + EXPLAIN_MS,
+	};
+
+	if (made->count != 0 &&
+	    tkb_cache_open(plan->root, &options, &source.cache, NULL) == 0)
+		asked.source = &source;
+	/* What has no memory is not listed. */
+	if (explain_all(&asked, start, NULL) != 0)
+		return;
+}
+
+void run_note(void *self)
+{
+	struct run *const run = self;
+	const struct run_plan *const plan = &run->shared->plan;
+	TKB_AUTO(start_release) struct start start = { .made_count = 0 };
+	TKB_AUTO(release) struct made made = { .count = 0 };
+	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
+	const struct run_made_visitor visitor = { add, &made };
+
+	start_init(&start);
+	take_figures(run, &start);
+	take_names(run, &start);
+	run_report_failures(run, add_failure, &start);
+	run_count_made(run, &visitor);
+	if (plan->has_trees &&
+	    run_engine_trees(run->args, plan, &trees, NULL) != 0)
+		trees.count = 0;
+	explain(run, &trees, &made, &start);
+	/* A note that cannot be written is no failure of the run. */
+	if (start_write(&start, (uint64_t)getppid(), NULL) != 0)
+		return;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_RUN_NOTE_H
+#define TKBUNDLE_RUN_NOTE_H
+
+#include "run/run.h"
+
+/*
+ * A task, given a struct run: write the note of the start, or write it anew, with what
+ * the command has compiled so far, and why. It fails silently: nobody waits for it
+ * but who asks `why --last`.
+ */
+void run_note(void *self);
+
+#endif

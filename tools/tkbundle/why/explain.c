@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "why/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/deadline.h"
+#include "why/advice.h"
+#include "why/match.h"
+
+#define NOWHERE SIZE_MAX
+
+/* What is known while entries are looked at. */
+struct work {
+	const struct explain *explain;
+	struct match_side side;
+	size_t *indices; /* owned; of what was made, in the source, or NOWHERE */
+	bool *is_made;   /* owned; by index in the source */
+	/* Of units: why one of the same tree was made, for those without parts. */
+	const char *tree;
+	enum reason tree_reason;
+	char tree_detail[START_TEXT_SIZE];
+	char tree_advice[START_TEXT_SIZE];
+};
+
+static void release(struct work *work)
+{
+	match_side_close(&work->side);
+	free(work->indices);
+	free(work->is_made);
+}
+
+static bool is_same(const struct tkb_entry *entry,
+                    const struct explain_made *made)
+{
+	if (made->tree == NULL)
+		return entry->kind != TKB_KIND_UNIT &&
+		       strcmp(entry->key, made->name) == 0;
+	return entry->kind == TKB_KIND_UNIT &&
+	       strcmp(entry->tree, made->tree) == 0 &&
+	       strcmp(entry->name, made->name) == 0;
+}
+
+static size_t find(const struct source *source, const struct explain_made *made)
+{
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		if (is_same(source_entry(source, i), made))
+			return i;
+	}
+	return NOWHERE;
+}
+
+static int open_work(struct work *work, struct tkb_error *err)
+{
+	const struct explain *const explain = work->explain;
+	const size_t count = source_entry_count(explain->source);
+	int rc;
+
+	work->indices = calloc(explain->made_count + 1, sizeof(size_t));
+	work->is_made = calloc(count + 1, sizeof(bool));
+	if (work->indices == NULL || work->is_made == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	rc = match_side_open(&work->side, explain->source, err);
+	for (size_t i = 0; i < explain->made_count && rc == 0; i++) {
+		work->indices[i] = find(explain->source, &explain->made[i]);
+		if (work->indices[i] != NOWHERE)
+			work->is_made[work->indices[i]] = true;
+	}
+	return rc;
+}
+
+static bool was_there(void *self, size_t candidate)
+{
+	const struct work *const work = self;
+
+	return !work->is_made[candidate];
+}
+
+/* What it is most like, of what was there; else of what was made with it. */
+static int find_partner(struct work *work, size_t index, struct match *out,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(match_release) struct match twin = { .is_found = false };
+	int rc;
+
+	rc = match_find(&work->side, index, &work->side, was_there, work, out,
+	                err);
+	if (rc != 0 ||
+	    (out->is_found && out->differences.cost < DIFFERENCES_OTHER_KERNEL))
+		return rc;
+	rc = match_find(&work->side, index, &work->side, NULL, NULL, &twin,
+	                err);
+	if (rc == 0 && twin.is_found && twin.differences.count != 0 &&
+	    twin.differences.cost < DIFFERENCES_OTHER_KERNEL) {
+		match_release(out);
+		*out = twin;
+		twin = (struct match){ .is_found = false };
+	}
+	return rc;
+}
+
+/* All that differs, as far as there is room. */
+static void show_all(const struct differences *differences, char *out,
+                     size_t size)
+{
+	static const char *const where[2] = { "there", "here" };
+	char text[2 * DIFFERENCE_TEXT_SIZE + 200];
+	size_t length = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < differences->count; i++) {
+		int added;
+
+		differences_show(&differences->items[i], where, text,
+		                 sizeof(text));
+		added = snprintf(out + length, size - length, "%s%s",
+		                 i != 0 ? "; " : "", text);
+		if (added < 0 || (size_t)added >= size - length) {
+			out[length] = '\0';
+			return;
+		}
+		length += (size_t)added;
+	}
+}
+
+static void advise(const struct work *work, const struct start *start,
+                   enum reason reason, const struct difference *first,
+                   char out[START_TEXT_SIZE])
+{
+	const struct advice_case where = {
+		.engine = work->explain->engine,
+		.name = first != NULL ? first->name : NULL,
+		.there = first != NULL ? first->a : "",
+		.here = first != NULL ? first->b : "",
+		.facts = &start->facts,
+	};
+
+	advice_write(reason, &where, out, START_TEXT_SIZE);
+}
+
+/* Nothing is like it, or what is like it tells nothing. */
+static void tell_unlike(struct work *work, struct start *start, bool is_like,
+                        struct start_made *made, char advice[START_TEXT_SIZE])
+{
+	const struct explain *const explain = work->explain;
+
+	if (explain->is_pull_failed)
+		made->reason = REASON_NOT_PULLED;
+	else if (is_like)
+		made->reason = REASON_UNKNOWN;
+	else
+		made->reason = REASON_NOT_IN_BUNDLE;
+	if (made->reason == REASON_UNKNOWN)
+		made->detail = (char *)"what is recorded is equal to what was "
+				       "there";
+	advise(work, start, made->reason, NULL, advice);
+}
+
+/* Units whose own parts are not recorded were made for the reason of their tree. */
+static bool tell_as_tree(struct work *work, const struct tkb_entry *entry,
+                         struct start_made *made, char advice[START_TEXT_SIZE])
+{
+	if (entry->kind != TKB_KIND_UNIT || work->tree == NULL ||
+	    strcmp(work->tree, entry->tree) != 0)
+		return false;
+	made->reason = work->tree_reason;
+	made->detail = work->tree_detail;
+	(void)memcpy(advice, work->tree_advice, START_TEXT_SIZE);
+	return true;
+}
+
+static void keep_for_tree(struct work *work, const struct tkb_entry *entry,
+                          const struct start_made *made, const char *advice)
+{
+	if (entry->kind != TKB_KIND_UNIT || work->tree != NULL)
+		return;
+	work->tree = entry->tree;
+	work->tree_reason = made->reason;
+	(void)snprintf(work->tree_detail, sizeof(work->tree_detail), "%s",
+	               made->detail);
+	(void)snprintf(work->tree_advice, sizeof(work->tree_advice), "%s",
+	               advice);
+}
+
+static int tell(struct work *work, size_t number, struct start *start,
+                struct tkb_error *err)
+{
+	TKB_AUTO(match_release) struct match match = { .is_found = false };
+	const struct explain_made *const item = &work->explain->made[number];
+	const size_t index = work->indices[number];
+	const struct tkb_entry *const entry =
+		source_entry(work->explain->source, index);
+	char advice[START_TEXT_SIZE] = "";
+	char detail[START_TEXT_SIZE] = "";
+	struct start_made made = {
+		.kind = (char *)(item->tree != NULL ? item->tree : "kernels"),
+		.key = (char *)(item->tree != NULL ? "" : item->name),
+		.name = (char *)entry->name,
+		.detail = detail,
+		.advice = advice,
+	};
+	const int rc = find_partner(work, index, &match, err);
+
+	if (rc != 0)
+		return rc;
+	if (match.is_found && match.differences.count != 0 &&
+	    (!work->explain->is_pull_failed ||
+	     match.differences.cost < DIFFERENCES_OTHER_KERNEL)) {
+		made.reason = differences_reason(&match.differences);
+		show_all(&match.differences, detail, sizeof(detail));
+		advise(work, start, made.reason, &match.differences.items[0],
+		       advice);
+		keep_for_tree(work, entry, &made, advice);
+	} else if (!tell_as_tree(work, entry, &made, advice)) {
+		tell_unlike(work, start,
+		            match.is_found && entry->kind == TKB_KIND_KERNEL,
+		            &made, advice);
+	}
+	start_add_made(start, &made);
+	return 0;
+}
+
+static void tell_unknown(const struct explain_made *item, const char *detail,
+                         struct start *start)
+{
+	const struct start_made made = {
+		.kind = (char *)(item->tree != NULL ? item->tree : "kernels"),
+		.key = (char *)(item->tree != NULL ? "" : item->name),
+		.name = (char *)(item->tree != NULL ? item->name : ""),
+		.reason = REASON_UNKNOWN,
+		.detail = (char *)detail,
+		.advice = (char *)"",
+	};
+
+	start_add_made(start, &made);
+}
+
+/* First those that tell something of their tree: they have parts. */
+static bool is_first(const struct work *work, size_t number)
+{
+	const size_t index = work->indices[number];
+
+	return index != NOWHERE &&
+	       source_entry(work->explain->source, index)->kind ==
+	               TKB_KIND_UNIT &&
+	       strstr(source_entry(work->explain->source, index)->name,
+	              "torch_compile_cache/") != NULL &&
+	       parts_find(match_parts((struct match_side *)&work->side, index),
+	                  "configuration (a hash)") != NULL;
+}
+
+static int tell_number(struct work *work, size_t number, struct start *start,
+                       struct tkb_error *err)
+{
+	const struct explain *const explain = work->explain;
+
+	if (work->indices[number] == NOWHERE) {
+		tell_unknown(&explain->made[number], "it is not there whole",
+		             start);
+		return 0;
+	}
+	if (deadline_now_ms() > explain->deadline_ms) {
+		tell_unknown(&explain->made[number],
+		             "there was no time to look into it", start);
+		return 0;
+	}
+	return tell(work, number, start, err);
+}
+
+int explain_all(const struct explain *explain, struct start *start,
+                struct tkb_error *err)
+{
+	TKB_AUTO(release) struct work work = { .explain = explain };
+	int rc = 0;
+
+	if (explain->source == NULL) {
+		for (size_t i = 0; i < explain->made_count; i++)
+			tell_unknown(&explain->made[i],
+			             "the cache could not be read", start);
+		return 0;
+	}
+	rc = open_work(&work, err);
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < explain->made_count && rc == 0; i++) {
+			if (is_first(&work, i) == (pass == 0))
+				rc = tell_number(&work, i, start, err);
+		}
+	}
+	return rc;
+}

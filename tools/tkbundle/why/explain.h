@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_EXPLAIN_H
+#define TKBUNDLE_EXPLAIN_H
+
+#include "report/source.h"
+#include "why/start.h"
+
+/*
+ * Why a command compiled what it did: each entry that it made is held against what
+ * was there besides, and is most like it.
+ *
+ * Entries that the same start made count only if the environment alone tells them
+ * apart: other constants of one kernel are no reason, but a second ptxas is.
+ */
+
+/* An entry that the command made. */
+struct explain_made {
+	const char *tree; /* of a unit: its tree; else NULL */
+	const char *name; /* of a unit: its path in the tree; else the key */
+};
+
+struct explain {
+	const struct source *source; /* what there is; NULL: it is not known */
+	const struct explain_made *made;
+	size_t made_count;
+	const char *engine;  /* "vllm"; "": none */
+	bool is_pull_failed; /* it failed, or was not done in time */
+	uint64_t
+		deadline_ms; /* of CLOCK_MONOTONIC: what is left then is unknown */
+};
+
+/* Add all that was made to `start`, whose facts are known. 0 or TKB_ERR_NOMEM. */
+TKB_NODISCARD int explain_all(const struct explain *explain,
+                              struct start *start, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "why/facts_here.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/fd.h"
+#include "config/engine_version.h"
+#include "config/python.h"
+#include "why/ir.h"
+#include "why/parts.h"
+
+enum {
+	TEXT_SIZE = 4096
+};
+
+/*
+ * Variables
+ */
+
+/* Variables that enter keys, or say which tools make what has them. */
+static bool is_key_variable(const char *name)
+{
+	static const char *const begins[] = {
+		"AMDGCN_",
+		"DG_JIT_",
+		"FLASHINFER_",
+		"LLVM_",
+		"MLIR_",
+		"NVPTX_",
+		"RAY_EXPERIMENTAL_NOSET_",
+		"SGLANG_",
+		"TILELANG_",
+		"TORCHINDUCTOR_",
+		"TORCH_COMPILE_",
+		"TRITON_",
+		"VLLM_",
+	};
+	static const char *const names[] = {
+		"ALLOW_LHS_TMEM_LAYOUT_CONVERSION",
+		"CUDA_HOME",
+		"CUDA_VISIBLE_DEVICES",
+		"DISABLE_LLVM_OPT",
+		"DISABLE_MMA_V3",
+		"DISABLE_MMA_V5",
+		"DISABLE_PTXAS_OPT",
+		"PTXAS_OPTIONS",
+		"USE_IR_LOC",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Has a URL in it a password, "redis://user:word@host"? */
+static bool has_password(const char *value)
+{
+	const char *const host = strstr(value, "://");
+
+	return host != NULL && strchr(host, '@') != NULL;
+}
+
+static void take_variables(struct facts *out)
+{
+	char name[128];
+
+	for (size_t i = 0; environ[i] != NULL; i++) {
+		const char *const equals = strchr(environ[i], '=');
+
+		if (equals == NULL ||
+		    snprintf(name, sizeof(name), "env.%.*s",
+		             (int)(equals - environ[i]),
+		             environ[i]) >= (int)sizeof(name) ||
+		    !is_key_variable(name + strlen("env.")))
+			continue;
+		facts_set(out, name,
+		          tkb_secret_name(name + strlen("env.")) ||
+		                          has_password(equals + 1)
+		                  ? PARTS_SECRET
+		                  : equals + 1);
+	}
+}
+
+/*
+ * Programs
+ */
+
+/* The version that a ptxas says that it is, as it stands in its file. */
+static bool version_of(const char *path, char out[IR_TEXT_SIZE])
+{
+	TKB_AUTO(fd_close)
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat status;
+	bool is_found = false;
+	void *bytes;
+
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    status.st_size <= 0)
+		return false;
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd,
+	             0);
+	if (bytes == MAP_FAILED)
+		return false;
+	is_found = ir_ptxas_of_cubin(
+		(struct tkb_bytes){ bytes, (size_t)status.st_size }, out);
+	(void)munmap(bytes, (size_t)status.st_size);
+	return is_found;
+}
+
+static void take_ptxas(struct facts *out, const char *name, const char *path)
+{
+	char version[IR_TEXT_SIZE];
+	char text[FACT_SIZE];
+
+	if (path == NULL || path[0] == '\0')
+		return;
+	if (!version_of(path, version))
+		(void)snprintf(version, sizeof(version), "unknown");
+	(void)snprintf(text, sizeof(text), "%s %.400s", version, path);
+	facts_set(out, name, text);
+}
+
+static void take_program(struct facts *out, const char *name, const char *file,
+                         const char *command, const char *engine)
+{
+	char path[TEXT_SIZE];
+
+	engine_file_find(file, command, engine, path, sizeof(path));
+	take_ptxas(out, name, path);
+}
+
+/* Builds of one version differ in this file, and so, nearly always, in its size. */
+static void take_libtriton(struct facts *out, const char *command,
+                           const char *engine)
+{
+	char path[TEXT_SIZE];
+	char text[64];
+	struct stat status;
+
+	engine_file_find("triton/_C/libtriton.so", command, engine, path,
+	                 sizeof(path));
+	if (path[0] == '\0' || stat(path, &status) < 0)
+		return;
+	(void)snprintf(text, sizeof(text), "%lld bytes",
+	               (long long)status.st_size);
+	facts_set(out, "libtriton", text);
+}
+
+static void take_version(struct facts *out, const char *name,
+                         const char *package, const char *command,
+                         const char *engine)
+{
+	char version[ENGINE_VERSION_SIZE];
+
+	engine_version_of_package(package, command, engine, version);
+	facts_set(out, name, version);
+}
+
+static void take_engine(struct facts *out, const char *command,
+                        const char *engine, const char *package)
+{
+	char version[ENGINE_VERSION_SIZE] = "";
+	char text[FACT_SIZE];
+
+	if (engine[0] == '\0')
+		return;
+	if (package[0] != '\0')
+		engine_version_of_package(package, command, engine, version);
+	(void)snprintf(text, sizeof(text), "%.200s%s%s", engine,
+	               version[0] != '\0' ? " " : "", version);
+	facts_set(out, "engine", text);
+}
+
+/*
+ * The GPU
+ */
+
+static bool read_text(int at, const char *name, char out[TEXT_SIZE])
+{
+	TKB_AUTO(fd_close)
+	const int fd = openat(at, name, O_RDONLY | O_CLOEXEC);
+	const ssize_t size = fd < 0 ? -1 : fd_read(fd, out, TEXT_SIZE - 1);
+
+	out[size < 0 ? 0 : size] = '\0';
+	return size > 0;
+}
+
+static void take_line(struct facts *out, const char *name, const char *from)
+{
+	char text[FACT_SIZE];
+
+	from += strspn(from, " \t");
+	(void)snprintf(text, sizeof(text), "%.*s", (int)strcspn(from, "\n"),
+	               from);
+	facts_set(out, name, text);
+}
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul ..." */
+static void take_driver(struct facts *out, int folder)
+{
+	char text[TEXT_SIZE];
+	const char *at = text;
+
+	if (!read_text(folder, "version", text))
+		return;
+	while (*at != '\0' && *at != '\n') {
+		const size_t length = strspn(at, "0123456789.");
+
+		if (length > 4 && memchr(at, '.', length) != NULL) {
+			text[at - text + (long)length] = '\0';
+			facts_set(out, "driver", at);
+			return;
+		}
+		at += strcspn(at, " \t\n");
+		at += strspn(at, " \t");
+	}
+}
+
+static void take_gpu(struct facts *out)
+{
+	static const char driver[] = "/proc/driver/nvidia";
+	const char *const told = cli_variable("TKBUNDLE_GPU");
+	TKB_AUTO(folder_close) DIR *gpus = NULL;
+	TKB_AUTO(fd_close)
+	const int folder = open(driver, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char path[512];
+	char text[TEXT_SIZE];
+
+	facts_set(out, "gpu", told);
+	if (folder < 0)
+		return;
+	take_driver(out, folder);
+	gpus = folder_open(folder, "gpus", 0);
+	for (const struct dirent *item = gpus != NULL ? readdir(gpus) : NULL;
+	     item != NULL && told == NULL; item = readdir(gpus)) {
+		const char *model;
+
+		(void)snprintf(path, sizeof(path), "gpus/%s/information",
+		               item->d_name);
+		model = read_text(folder, path, text) ? strstr(text, "Model:")
+		                                      : NULL;
+		if (model != NULL)
+			take_line(out, "gpu", model + strlen("Model:"));
+	}
+}
+
+void facts_here_find(struct facts *out, const char *command, const char *engine,
+                     const char *package)
+{
+	char python[PYTHON_PATH_SIZE];
+
+	take_variables(out);
+	facts_set(out, "home", cli_variable("HOME"));
+	if (python_find(command, engine, python))
+		facts_set(out, "python", python);
+	take_version(out, "triton", "triton", command, engine);
+	take_version(out, "torch", "torch", command, engine);
+	take_engine(out, command, engine, package);
+	take_libtriton(out, command, engine);
+	take_program(out, "ptxas.triton", "triton/backends/nvidia/bin/ptxas",
+	             command, engine);
+	take_program(out, "ptxas.torch", "torch/bin/ptxas", command, engine);
+	take_ptxas(out, "ptxas", cli_variable("TRITON_PTXAS_PATH"));
+	take_gpu(out);
+}
