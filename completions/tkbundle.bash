@@ -28,6 +28,8 @@ _tkbundle_options() {
 	export)
 		options="--format -o --output --root --layout --deadline -j --jobs
 			--json -v --verbose" ;;
+	fleet)
+		options="--remote --deadline --metrics --json" ;;
 	gc)
 		options="--remote --engine --tree --max-size --max-entries --max-age
 			--deadline --metrics --json -n --dry-run" ;;
@@ -58,7 +60,7 @@ _tkbundle_options() {
 		options="--engine --tree --deadline --json -n --dry-run" ;;
 	run)
 		options="--ref --remote --engine --tree --cache --wait --deadline
-			--push --ready-url --ready-file --quiet --require-warm --kill-child --metrics --refresh
+			--push --ready-url --ready-file --quiet --require-warm --kill-child --node --metrics --refresh
 			--json -v --verbose" ;;
 	show)
 		options="--file --stage --json" ;;
@@ -125,7 +127,7 @@ _tkbundle_value() {
 		value="always on-exit never" ;;
 	*:--key | *:--device | *:--file | *:-j | *:--jobs | *:--max-* | \
 		*:--deadline | *:--delete | *:--ref | *:--wait | *:--quiet | \
-		*:--settle | *:--ready-url | *:--label)
+		*:--settle | *:--ready-url | *:--label | *:--node)
 		value=:none ;;
 	*)
 		value= ;;
@@ -208,7 +210,7 @@ _tkbundle_reply() {
 }
 
 _tkbundle() {
-	local verbs="collect compile config diff emit export gc help import
+	local verbs="collect compile config diff emit export fleet gc help import
 		launcher ls merge pull push refs relocate run show stats verify
 		why"
 	local options='' value='' word i count=0

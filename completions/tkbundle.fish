@@ -54,6 +54,7 @@ complete -c tkbundle -n __tkbundle_no_verb -a config -d 'show what is configured
 complete -c tkbundle -n __tkbundle_no_verb -a diff -d 'compare two bundles or caches'
 complete -c tkbundle -n __tkbundle_no_verb -a emit -d 'put a bundle\'s entries where compilers find them'
 complete -c tkbundle -n __tkbundle_no_verb -a export -d 'make an archive for other tools of a bundle'
+complete -c tkbundle -n __tkbundle_no_verb -a fleet -d 'show how warm the starts of a fleet were, and why not'
 complete -c tkbundle -n __tkbundle_no_verb -a gc -d 'remove unused entries from a cache or a remote'
 complete -c tkbundle -n __tkbundle_no_verb -a help -d 'explain a verb, or list them all'
 complete -c tkbundle -n __tkbundle_no_verb -a import -d 'make a bundle of an archive of another tool'
@@ -75,22 +76,22 @@ complete -c tkbundle -n '__tkbundle_verb diff emit export launcher ls merge show
 complete -c tkbundle -n '__tkbundle_verb collect gc pull push relocate' -a '(__fish_complete_directories)'
 complete -c tkbundle -n '__tkbundle_verb compile import' -F
 complete -c tkbundle -n '__tkbundle_verb run' -a '(__fish_complete_subcommand)'
-complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit export gc help import launcher ls merge pull push refs relocate run show stats verify why'
+complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit export fleet gc help import launcher ls merge pull push refs relocate run show stats verify why'
 
 # Options that several verbs have.
-set -l verbs collect compile config diff emit export gc help import launcher ls merge pull push refs relocate run show stats verify why
+set -l verbs collect compile config diff emit export fleet gc help import launcher ls merge pull push refs relocate run show stats verify why
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc import pull push relocate run' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc pull push relocate run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push' -l key -x -d 'only the entry whose key is, or begins with, KEY'
 complete -c tkbundle -n '__tkbundle_verb collect emit export import pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
-complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit export gc import ls merge pull push refs relocate show stats verify why' -l json -d 'print one JSON document'
+complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit export fleet gc import ls merge pull push refs relocate show stats verify why' -l json -d 'print one JSON document'
 complete -c tkbundle -n '__tkbundle_verb collect gc import relocate' -s n -l dry-run -d 'check everything, write nothing'
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'report what is there, write nothing'
 complete -c tkbundle -n '__tkbundle_verb pull push refs run why' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l remote -x -a '(__fish_complete_directories)' -d 'clean up a remote; - means $TKBUNDLE_REMOTE'
-complete -c tkbundle -n '__tkbundle_verb compile emit export gc import ls pull push refs relocate verify why' -l deadline -x -d 'give up after so long, as 500ms or 30s'
-complete -c tkbundle -n '__tkbundle_verb gc pull push run' -l metrics -r -F -d 'write metrics for Prometheus to FILE'
+complete -c tkbundle -n '__tkbundle_verb compile emit export fleet gc import ls pull push refs relocate verify why' -l deadline -x -d 'give up after so long, as 500ms or 30s'
+complete -c tkbundle -n '__tkbundle_verb fleet gc pull push run' -l metrics -r -F -d 'write metrics for Prometheus to FILE'
 complete -c tkbundle -n '__tkbundle_verb collect import merge' -s o -l output -x -a '(__tkbundle_bundles)' -d 'write the bundle to FILE, or to standard output'
 complete -c tkbundle -n '__tkbundle_verb collect push' -l device -x -d 'only this GPU\'s entries; names it in a Triton root'
 complete -c tkbundle -n '__tkbundle_verb collect import push' -l profile -x -a 'full lean' -d 'pack every file, or what a launch needs'
@@ -173,6 +174,7 @@ complete -c tkbundle -n '__tkbundle_verb run' -l ready-url -x -d 'push when this
 complete -c tkbundle -n '__tkbundle_verb run' -l ready-file -r -F -d 'push when this file appears, or is written anew'
 complete -c tkbundle -n '__tkbundle_verb run' -l quiet -x -d 'push what is new within so long; default 5s'
 complete -c tkbundle -n '__tkbundle_verb run' -l require-warm -d 'exit with 4 if the command compiled something'
+complete -c tkbundle -n '__tkbundle_verb run' -l node -x -d 'the name of this machine in reports of starts'
 complete -c tkbundle -n '__tkbundle_verb run' -l kill-child -d 'kill the command if tkbundle is killed'
 complete -c tkbundle -n '__tkbundle_verb run' -l refresh -x -d 'update the metrics after so long; default 30s'
 complete -c tkbundle -n '__tkbundle_verb config' -l get -x -a 'remote ref timeout connect-timeout stall-timeout deadline wait push quiet ready-url ready-file engine-ref' -d 'print this value alone, with what is secret in it'

@@ -53,6 +53,8 @@ LAYERS = {
         "tools/tkbundle/compile",
         "tools/tkbundle/archive",
         "tools/tkbundle/run",
+        "tools/tkbundle/starts",
+        "tools/tkbundle/page",
         "tools/tkbundle/verbs",
         "tools/tkbundle",
     ],

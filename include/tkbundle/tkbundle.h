@@ -5,7 +5,7 @@
 /**
  * @file tkbundle/tkbundle.h
  * All of libtkbundle, and of libtkbundle-remote, which has remote.h, fleet.h,
- * holdings.h and remote_backend.h.
+ * holdings.h, starts.h and remote_backend.h.
  *
  *   error.h    how functions say what went wrong
  *   entry.h    what caches and bundles hold
@@ -26,6 +26,7 @@
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
  *   holdings.h what a ref of it holds, without fetching that
+ *   starts.h   reports of starts, which servers leave beside a ref
  *   remote_backend.h  for those who add a kind of remote
  *   pool.h     jobs for worker processes
  *   compile.h  compile IR, PTX and CUDA C to entries, without a GPU
@@ -79,6 +80,7 @@
 #include <tkbundle/remote.h>
 #include <tkbundle/remote_backend.h>
 #include <tkbundle/results.h>
+#include <tkbundle/starts.h>
 #include <tkbundle/times.h>
 #include <tkbundle/tree.h>
 #include <tkbundle/triton_compile.h>

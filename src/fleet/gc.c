@@ -10,6 +10,7 @@
 #include "cache/watch.h"
 #include "fleet/compact.h"
 #include "fleet/records.h"
+#include "notes/starts.h"
 #include "remote/remote.h"
 
 /*
@@ -470,6 +471,10 @@ static int clean(struct collector *collector, struct tkb_error *err)
 		has_tier = true;
 		rc = clean_tier(collector, i, err);
 	}
+	if (rc == 0 && has_tier)
+		rc = tkb_starts_prune(collector->remote,
+		                      collector->options->is_dry_run,
+		                      &collector->report.start_count, err);
 	if (rc == 0 && !has_tier)
 		rc = tkb_fail(err, TKB_ERR_DENIED, "no remote may be written");
 	return rc;

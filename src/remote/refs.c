@@ -39,6 +39,11 @@ bool tkb_ref_is_valid(const char *ref)
 	}
 }
 
+bool tkb_ref_is_of_starts(const char *ref)
+{
+	return strncmp(ref, TKB_STARTS_PREFIX, strlen(TKB_STARTS_PREFIX)) == 0;
+}
+
 static int check_ref(const char *ref, struct tkb_error *err)
 {
 	if (!tkb_ref_is_valid(ref))
@@ -387,7 +392,8 @@ static int keep_name(void *self, const char *ref, struct tkb_error *err)
 	struct tkb_ref_names *names = self;
 	const char *name;
 
-	if (!tkb_ref_is_valid(ref))
+	if (!tkb_ref_is_valid(ref) ||
+	    tkb_ref_is_of_starts(ref) != names->is_of_starts)
 		return 0; /* not ours */
 	name = tkb_arena_string(&names->arena, tkb_text(ref));
 	if (name == NULL)

@@ -134,12 +134,18 @@ TKB_NODISCARD int tkb_remote_records_all(
 	const struct tkb_record_visitor *visitor,
 	const struct tkb_damage_visitor *damage, struct tkb_error *err);
 
+/* Refs that begin so have the reports of the starts of another one. */
+#define TKB_STARTS_PREFIX "@starts/"
+
+bool tkb_ref_is_of_starts(const char *ref);
+
 /* The names of refs. Zeroed it is empty. */
 struct tkb_ref_names {
 	struct tkb_arena arena; /* owns the names */
 	const char **items;     /* owned; sorted */
 	size_t count;
 	size_t capacity;
+	bool is_of_starts; /* set before: names of reports of starts alone */
 };
 
 void tkb_ref_names_release(struct tkb_ref_names *names);

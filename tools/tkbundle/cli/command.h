@@ -145,6 +145,7 @@ struct arguments {
 	const char *cache;
 	const char *bundle;
 	const char *deleted;
+	const char *node;
 	const char *metrics;
 	const char *output;
 	const char *archive_root; /* where an archive will be unpacked */

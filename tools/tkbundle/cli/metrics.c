@@ -86,7 +86,9 @@ static void put_labels(FILE *to, const struct metrics *metrics,
 		put_label(to, metrics->label, metrics->label_value, true);
 	if (item->labels[0] != NULL) {
 		put_label(to, metrics->labels[0], item->labels[0], !has_one);
-		put_label(to, metrics->labels[1], item->labels[1], false);
+		if (item->labels[1] != NULL)
+			put_label(to, metrics->labels[1], item->labels[1],
+			          false);
 	}
 	if (has_one || item->labels[0] != NULL)
 		(void)fputc('}', to);

@@ -28,7 +28,8 @@ struct metric {
 	const char *name; /* not kept, as all texts here */
 	const char *help; /* a sentence */
 	double value;
-	const char *labels[2]; /* values of more of them; NULL: it has none */
+	const char *labels[2]; /* values of more of them, or of the first
+	                          alone; NULL: it has none */
 };
 
 struct metrics {

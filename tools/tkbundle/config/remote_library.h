@@ -5,6 +5,7 @@
 #include <tkbundle/fleet.h>
 #include <tkbundle/holdings.h>
 #include <tkbundle/remote.h>
+#include <tkbundle/starts.h>
 
 /* Each member of the struct below, and which function it is. */
 #define REMOTE_FUNCTIONS(X)                                                    \
@@ -24,6 +25,9 @@
 	X(pull_bundle, tkb_pull_bundle)                                        \
 	X(push, tkb_push)                                                      \
 	X(push_bundle, tkb_push_bundle)                                        \
+	X(starts_add, tkb_starts_add)                                          \
+	X(starts_read, tkb_starts_read)                                        \
+	X(starts_refs, tkb_starts_refs)                                        \
 	X(holdings_open, tkb_holdings_open)                                    \
 	X(holdings_info, tkb_holdings_info)                                    \
 	X(holdings_close, tkb_holdings_close)                                  \

@@ -50,6 +50,7 @@ enum run_push {
 enum {
 	RUN_PATH_SIZE = 4096,
 	RUN_COLD_SIZE = 2048,
+	RUN_IDLE_SIZE = 1024,
 	RUN_ENGINES_LIMIT = 8,
 	RUN_KINDS_LIMIT = 65,      /* kernels, and the trees of a bundle */
 	RUN_NAMES_SIZE = 16 << 20, /* for 250,000; unused it is free */
@@ -121,6 +122,8 @@ struct run_counts {
 	bool has_new;             /* there are entries not pushed yet */
 	char cold[RUN_COLD_SIZE]; /* the first ones compiled, a line each */
 	uint64_t cold_count;      /* of those lines */
+	char idle[RUN_IDLE_SIZE]; /* the first kernels that were emitted and
+	                             not used: keys, a line each */
 };
 
 /* Memory that the supervisor shares with children that it forks. */

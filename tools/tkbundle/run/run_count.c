@@ -146,6 +146,17 @@ static void note_compiled(struct count *count, const char *path,
 	counts->cold_count++;
 }
 
+/* It was emitted, and not used: note its key, while there is room. */
+static void note_idle(struct count *count, const char *key)
+{
+	struct run_counts *const counts = count->counts;
+	const size_t used = strlen(counts->idle);
+
+	if (used + strlen(key) + 2 <= sizeof(counts->idle))
+		(void)snprintf(counts->idle + used, sizeof(counts->idle) - used,
+		               "%s\n", key);
+}
+
 static void note_used(struct count *count, const char *tree, const char *name)
 {
 	const uint64_t saved_ms =
@@ -183,6 +194,9 @@ static void count_key(void *self, int root_fd, const char *path,
 		          nanoseconds(&stamp.st_mtim));
 	} else if (is_read(&stamp)) {
 		note_used(count, NULL, key);
+	} else if (count->counts->has_access_times &&
+	           json_object_get(count->emitted, name) != NULL) {
+		note_idle(count, key);
 	}
 }
 

@@ -23,6 +23,7 @@
 #include "run/run_root.h"
 #include "run/run_verbs.h"
 #include "run/run_watch.h"
+#include "starts/starts_leave.h"
 
 #define SIGNAL_STATUS 128 /* and its number, as a shell has it */
 #define LOOK_MS 250       /* at least, for a look at the root */
@@ -31,6 +32,7 @@
 #define NOTE_MS 3000      /* for the note of the start */
 #define KILL_MS 100       /* for a killed child to end */
 #define END_MS 1500       /* for a child that was told to end */
+#define LEAVE_MS 2000     /* for a report of the start */
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXT, "ref", "REF", ref, "share kernels under this name"),
@@ -60,6 +62,8 @@ static const struct option_spec options[] = {
 	         "exit with 4 if the command compiled something") },
 	{ OPTION(SWITCH, "kill-child", NULL, is_kill_child,
 	         "kill the command if tkbundle is killed") },
+	{ OPTION(TEXT, "node", "NAME", node,
+	         "the name of this machine in reports of starts") },
 	ARGS_METRICS,
 	{ OPTION(TIME, "refresh", "TIME", refresh,
 	         "update the metrics after so long; default 30s"),
@@ -286,6 +290,15 @@ static void push_rest(struct run *run, uint64_t end_ms)
 	run_report_push(run);
 }
 
+/* Tell the fleet how the start was. What hinders that is nobody's failure. */
+static void leave_report(struct run *run)
+{
+	if (run->shared->plan.has_root && run->shared->plan.has_remote &&
+	    run->shared->plan.has_ref && run->stop_signal == 0)
+		do_task(run, starts_leave, &run->children[RUN_PULL],
+		        deadline_now_ms() + LEAVE_MS);
+}
+
 static void write_metrics(struct run *run)
 {
 	if (run->args->metrics == NULL)
@@ -389,6 +402,7 @@ static enum status run_beside(struct run *run)
 		return end_without_command(run);
 	finish(run);
 	write_metrics(run);
+	leave_report(run);
 	if (run->args->requires_warm && status_of_command(run) == STATUS_DONE &&
 	    !run_report_is_warm(run)) {
 		run_report_end(run, STATUS_PARTIAL);

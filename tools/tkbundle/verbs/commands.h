@@ -11,6 +11,7 @@ extern const struct command command_config;
 extern const struct command command_diff;
 extern const struct command command_emit;
 extern const struct command command_export;
+extern const struct command command_fleet;
 extern const struct command command_gc;
 extern const struct command command_help;
 extern const struct command command_import;

@@ -35,6 +35,9 @@ static const struct count counts[] = {
 	                 "kept_blobs", "Blobs that stayed."),
 	COUNT_AND_METRIC(tkb_remote_gc_report, kept_size, "kept_size", NULL,
 	                 "kept_bytes", "Bytes of the blobs that stayed."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, start_count, "start_reports",
+	                 "start reports", "removed_start_reports",
+	                 "Reports of starts that were removed."),
 };
 
 static enum status check(const struct cli *cli, const struct arguments *args)

@@ -356,6 +356,7 @@ struct tkb_remote_gc_report {
 	uint64_t removed_size;    /**< bytes */
 	uint64_t kept_count;      /**< blobs */
 	uint64_t kept_size;       /**< bytes */
+	uint64_t start_count; /**< reports of starts dropped: see starts.h */
 };
 
 /**

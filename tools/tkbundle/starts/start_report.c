@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "starts/start_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#define REPORT_FORMAT "tkbundle-start-report"
+#define REPORT_VERSION 1
+
+enum {
+	FACT_SHOWN = 64,     /* bytes of a fact */
+	FAILURE_SHOWN = 160, /* and of a failure */
+	FAILURES_SHOWN = 3,
+	KEY_SHOWN = 12, /* of a key: 60 bits */
+	NAME_SHOWN = 60 /* bytes of a kernel's name */
+};
+
+/* Facts that tell of no person and no place. */
+static const char *const facts[] = { "capability", "driver", "engine", "gpu",
+	                             "libtriton",  "torch",  "triton" };
+
+/* Text of at most `size` bytes, in UTF-8 whatever it was. */
+static json_t *text_of(const char *text, size_t size)
+{
+	char copy[512];
+	json_t *made;
+
+	(void)snprintf(copy, sizeof(copy), "%.*s",
+	               (int)(size < sizeof(copy) ? size : sizeof(copy) - 1),
+	               text);
+	made = json_string(copy);
+	/* What is not UTF-8, as a text that was cut, loses what is not ASCII. */
+	for (size_t i = 0; made == NULL && copy[i] != '\0'; i++)
+		copy[i] = (unsigned char)copy[i] < 0x80 ? copy[i] : '?';
+	return made != NULL ? made : json_string(copy);
+}
+
+static void put_number(json_t *report, const char *name, uint64_t value)
+{
+	if (value != START_UNKNOWN)
+		(void)json_object_set_new(report, name,
+		                          json_integer((json_int_t)value));
+}
+
+static void put_text(json_t *report, const char *name, const char *text,
+                     size_t size)
+{
+	if (text != NULL && text[0] != '\0')
+		(void)json_object_set_new(report, name, text_of(text, size));
+}
+
+static void put_numbers(json_t *report, const struct start *start)
+{
+	put_number(report, "time_ms", start->time_ms);
+	put_number(report, "emitted", start->emitted);
+	put_number(report, "used", start->used);
+	put_number(report, "compiled", start->compiled);
+	put_number(report, "pushed", start->pushed);
+	put_number(report, "saved_ms", start->saved_ms);
+	put_number(report, "delay_ms", start->delay_ms);
+	put_number(report, "ready_ms", start->ready_ms);
+	put_number(report, "status", start->status);
+}
+
+static void put_reasons(json_t *report, const struct start *start)
+{
+	json_t *const reasons = json_object();
+
+	for (size_t i = 0; i < REASON_COUNT; i++) {
+		if (start->reasons[i] != 0)
+			put_number(reasons, reason_word((enum reason)i),
+			           start->reasons[i]);
+	}
+	(void)json_object_set_new(report, "reasons", reasons);
+}
+
+static void put_failures(json_t *report, const struct start *start)
+{
+	json_t *const failures = json_array();
+
+	for (size_t i = 0; i < start->failure_count && i < FAILURES_SHOWN;
+	     i++) {
+		char line[FAILURE_SHOWN];
+
+		(void)snprintf(line, sizeof(line), "%s: %s",
+		               start->failures[i].of,
+		               start->failures[i].message);
+		(void)json_array_append_new(failures,
+		                            text_of(line, sizeof(line)));
+	}
+	(void)json_object_set_new(report, "failures", failures);
+}
+
+static size_t dump(const json_t *report, char *out, size_t size)
+{
+	return json_dumpb(report, out, size, JSON_COMPACT | JSON_SORT_KEYS);
+}
+
+/* Add an item, if the report then has room for it. */
+static bool fits(json_t *report, json_t *list, json_t *item)
+{
+	if (json_array_append_new(list, item) == 0 &&
+	    dump(report, NULL, 0) <= TKB_START_SIZE_LIMIT)
+		return true;
+	(void)json_array_remove(list, json_array_size(list) - 1);
+	return false;
+}
+
+static void put_made(json_t *report, const struct start *start)
+{
+	json_t *const list = json_array();
+
+	(void)json_object_set_new(report, "made", list);
+	for (size_t i = 0; i < start->made_count; i++) {
+		const struct start_made *const made = &start->made[i];
+		json_t *const item = json_array();
+
+		(void)json_array_append_new(item,
+		                            text_of(made->name, NAME_SHOWN));
+		(void)json_array_append_new(item,
+		                            text_of(made->key, KEY_SHOWN));
+		(void)json_array_append_new(
+			item, json_string(reason_word(made->reason)));
+		if (!fits(report, list, item))
+			return;
+	}
+}
+
+static void put_idle(json_t *report, const char *line)
+{
+	json_t *const list = json_array();
+
+	(void)json_object_set_new(report, "idle", list);
+	while (line != NULL && *line != '\0') {
+		const size_t length = strcspn(line, "\n");
+
+		if (!fits(report, list,
+		          text_of(line,
+		                  length < KEY_SHOWN ? length : KEY_SHOWN)))
+			return;
+		line += length + (line[length] == '\n');
+	}
+}
+
+size_t start_report_write(const struct start *start,
+                          const struct start_report_more *more,
+                          char out[TKB_START_SIZE_LIMIT])
+{
+	json_auto_t *report = json_object();
+	size_t size;
+
+	if (report == NULL)
+		return 0;
+	put_text(report, "format", REPORT_FORMAT, FACT_SHOWN);
+	put_number(report, "version", REPORT_VERSION);
+	put_text(report, "node", more->node, FACT_SHOWN);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		put_text(report, facts[i], facts_find(&start->facts, facts[i]),
+		         FACT_SHOWN);
+	put_numbers(report, start);
+	put_reasons(report, start);
+	put_failures(report, start);
+	put_made(report, start);
+	put_idle(report, more->idle);
+	size = dump(report, out, TKB_START_SIZE_LIMIT);
+	return size <= TKB_START_SIZE_LIMIT ? size : 0;
+}
+
+uint64_t start_report_number(const json_t *report, const char *name)
+{
+	const json_t *const value = json_object_get(report, name);
+
+	return json_is_integer(value) && json_integer_value(value) > 0
+	               ? (uint64_t)json_integer_value(value)
+	               : 0;
+}
+
+const char *start_report_text(const json_t *report, const char *name)
+{
+	const char *const text =
+		json_string_value(json_object_get(report, name));
+
+	return text != NULL ? text : "";
+}
+
+json_t *start_report_read(struct tkb_bytes text)
+{
+	json_t *const report = json_loadb(text.data, text.size, 0, NULL);
+
+	if (report != NULL &&
+	    strcmp(start_report_text(report, "format"), REPORT_FORMAT) == 0 &&
+	    start_report_number(report, "version") == REPORT_VERSION)
+		return report;
+	json_decref(report);
+	return NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_START_REPORT_H
+#define TKBUNDLE_START_REPORT_H
+
+#include <stddef.h>
+
+#include <tkbundle/starts.h>
+
+#include "why/start.h"
+
+/*
+ * The report of a start that is left in a remote: what of its note (why/start.h)
+ * others may read. One JSON document:
+ *
+ *     {"capability":"9.0","compiled":2,"delay_ms":812,"driver":"580.159.04",
+ *      "emitted":95,"failures":["pull: not done after 2 s"],
+ *      "format":"tkbundle-start-report","gpu":"NVIDIA H200","idle":["5DJUWXT22BVR"],
+ *      "made":[["add_kernel","KRJX2HQ7F5A3","ptxas"]],"node":"gpu-7","pushed":2,
+ *      "reasons":{"ptxas":2},"saved_ms":41200,"status":0,"time_ms":1795420000000,
+ *      "torch":"2.11.0","triton":"3.6.0","used":93,"version":1}
+ *
+ * What is not known is not there. Of lists, as much is there as has room. Paths,
+ * variables, command lines and names of hosts are not.
+ */
+
+/* What the note does not have. */
+struct start_report_more {
+	const char *node; /* NULL: it has no name */
+	const char
+		*idle; /* keys of what was emitted and not used, a line each */
+};
+
+/* Write the report; returns its size, 0 where there is no memory. */
+size_t start_report_write(const struct start *start,
+                          const struct start_report_more *more,
+                          char out[TKB_START_SIZE_LIMIT]);
+
+/*
+ * The document of a report, or NULL: it is none, or of a newer tkbundle. Its members
+ * may be of any type. The caller lets it go.
+ */
+struct json_t *start_report_read(struct tkb_bytes text);
+
+/* A number of it that is not negative; 0 where it is not known. */
+uint64_t start_report_number(const struct json_t *report, const char *name);
+
+/* A text of it, or "". */
+const char *start_report_text(const struct json_t *report, const char *name);
+
+#endif
