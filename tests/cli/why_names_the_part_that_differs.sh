@@ -18,6 +18,16 @@ sed -i 's/^.version 8.7/.version 9.0/' d/6*/add_kernel.ptx
 try tkbundle why add_kernel a d
 tkbundle why add_kernel a d --json | json
 try tkbundle why add_kernel a a
+# B has both keys; as refs, and from standard input, they are the same.
+cp -R d/6* a/ && cp -R a e && rm -r a/6*
+try tkbundle why add_kernel a e
+mkdir remote
+tkbundle push one a --remote remote >words
+tkbundle push two e --remote remote >words
+try tkbundle why add_kernel one two --remote remote
+try tkbundle why add_kernel one three --remote remote
+tkbundle collect a -o a.tkb >words
+try_line 'tkbundle why add_kernel - e <a.tkb'
 try tkbundle why add_kernel a none
 try tkbundle why none a d
 try tkbundle why add_kernel a

@@ -114,6 +114,26 @@ def _(scene):
     one_made(scene, "not-pulled", "cannot connect", "--wait")
 
 
+@test("a kernel that the remote has, and damaged: 'damaged'")
+def _(scene):
+    root = scene.fixture("here")
+    other = scene.path("there")
+    equal(scene.tkbundle("push", "a/b", root, "--remote",
+                         scene.remote).status, 0)
+    blob, = (path for _, path in
+             scenes.files_below(scene.path("remote", "cas")))
+    os.chmod(blob, 0o600)
+    with open(blob, "r+b") as file:
+        file.seek(os.path.getsize(blob) // 2)
+        file.write(bytes(16))
+    os.rename(root, other)
+    os.makedirs(root)
+    kernel, = (name for name in os.listdir(other) if name.startswith(KEY))
+    scene.run("cp", "-r", os.path.join(other, kernel), root,
+              options=("--cache", root))
+    one_made(scene, "damaged", "tkbundle verify", "--repair")
+
+
 def graph_scene(scene, *edits, **more):
     """vLLM compiles its graph once more: its factors are edited."""
     machine = Machine(scene, "one", VLLM)

@@ -117,16 +117,17 @@ static void take_names(const struct run *run, struct start *start)
 }
 
 /* Did the pull not bring what it should? */
-static bool is_pull_failed(const struct run *run)
+static void take_pull(const struct run *run, struct explain *out)
 {
 	const struct run_child *const pull = &run->children[RUN_PULL];
 	int status = 0;
 
 	if (!pull->has_begun)
-		return false;
+		return;
 	/* A ref that nobody has pushed to is no failure. */
-	return !run_child_has_exited(pull, &status) ||
-	       (status != 0 && status != STATUS_ABSENT);
+	out->is_pull_failed = !run_child_has_exited(pull, &status) ||
+	                      (status != 0 && status != STATUS_ABSENT);
+	out->is_pull_damaged = status == STATUS_UNTRUSTED;
 }
 
 static void explain(const struct run *run, const struct trees *trees,
@@ -144,10 +145,10 @@ static void explain(const struct run *run, const struct trees *trees,
 		.made = made->items,
 		.made_count = made->count,
 		.engine = engine_of(plan),
-		.is_pull_failed = is_pull_failed(run),
 		.deadline_ms = deadline_now_ms() + EXPLAIN_MS,
 	};
 
+	take_pull(run, &asked);
 	if (made->count != 0 &&
 	    tkb_cache_open(plan->root, &options, &source.cache, NULL) == 0)
 		asked.source = &source;

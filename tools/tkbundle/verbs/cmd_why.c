@@ -128,6 +128,18 @@ static bool is_alone_in_b(void *self, size_t candidate)
 	return true;
 }
 
+/* Has entry `index` of A none of its own key in B? Then it is told of as A's. */
+static bool is_alone_in_a(const struct comparison *comparison, size_t index)
+{
+	for (size_t i = 0; i < comparison->diff.count; i++) {
+		const struct diff_pair *const pair = &comparison->diff.pairs[i];
+
+		if (pair->a != NULL && pair->a_index == index)
+			return pair->b == NULL;
+	}
+	return false;
+}
+
 static bool is_any(void *self, size_t candidate)
 {
 	(void)self;
@@ -140,7 +152,6 @@ static int tell_a(struct comparison *comparison, const struct diff_pair *pair,
                   struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .is_found = false };
-	TKB_AUTO(match_release) struct match other = { .is_found = false };
 	const struct tkb_entry *b = NULL;
 	int rc;
 
@@ -176,12 +187,11 @@ static int tell_b(struct comparison *comparison, const struct diff_pair *pair,
 
 	rc = match_find(&comparison->b_side, pair->b_index, &comparison->a_side,
 	                NULL, NULL, &match, err);
-	if (rc == 0 && match.is_found)
+	if (rc == 0 && match.is_found && is_alone_in_a(comparison, match.index))
 		rc = match_find(&comparison->a_side, match.index,
 		                &comparison->b_side, is_alone_in_b, comparison,
 		                &back, err);
-	if (rc != 0 || (back.is_found && back.index == pair->b_index &&
-	                !comparison->is_one))
+	if (rc != 0 || (back.is_found && back.index == pair->b_index))
 		return rc;
 	tell_keys(comparison,
 	          match.is_found

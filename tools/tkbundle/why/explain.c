@@ -146,7 +146,8 @@ static void tell_unlike(struct work *work, struct start *start, bool is_like,
 	const struct explain *const explain = work->explain;
 
 	if (explain->is_pull_failed)
-		made->reason = REASON_NOT_PULLED;
+		made->reason = explain->is_pull_damaged ? REASON_DAMAGED
+		                                        : REASON_NOT_PULLED;
 	else if (is_like)
 		made->reason = REASON_UNKNOWN;
 	else

@@ -23,8 +23,9 @@ struct explain {
 	const struct source *source; /* what there is; NULL: it is not known */
 	const struct explain_made *made;
 	size_t made_count;
-	const char *engine;  /* "vllm"; "": none */
-	bool is_pull_failed; /* it failed, or was not done in time */
+	const char *engine;   /* "vllm"; "": none */
+	bool is_pull_failed;  /* it failed, or was not done in time */
+	bool is_pull_damaged; /* and that is because something is damaged */
 	uint64_t
 		deadline_ms; /* of CLOCK_MONOTONIC: what is left then is unknown */
 };
