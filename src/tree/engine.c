@@ -53,6 +53,8 @@ struct tkb_engine {
 	size_t command_count;
 	const char **models; /* words that a model follows */
 	size_t model_count;
+	const char **keys; /* what they hold, for people */
+	size_t key_count;
 	struct root *roots;
 	size_t root_count;
 	struct tkb_engine_setting *settings;
@@ -286,6 +288,13 @@ static const struct tkb_schema_field fields[] = {
 	  .list = &outside_list,
 	  .is_optional = true,
 	  .missing = "folders outside are no list" },
+	{ .name = "keys",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct tkb_engine, keys),
+	  .count_offset = offsetof(struct tkb_engine, key_count),
+	  .list = &text_list,
+	  .is_optional = true,
+	  .missing = "what keys hold is no list" },
 	OPTIONAL_NUMBER("ptxas", struct tkb_engine, needs_ptxas),
 };
 
@@ -465,6 +474,16 @@ size_t tkb_engine_version_count(const struct tkb_engine *engine)
 const char *tkb_engine_version(const struct tkb_engine *engine, size_t index)
 {
 	return engine->versions[index];
+}
+
+size_t tkb_engine_key_count(const struct tkb_engine *engine)
+{
+	return engine->key_count;
+}
+
+const char *tkb_engine_key(const struct tkb_engine *engine, size_t index)
+{
+	return engine->keys[index];
 }
 
 static const char *last_part(const char *path)

@@ -18,6 +18,7 @@ cat >engines/mine.json <<'FILE'
              {"path": "tuned/*", "tuned": 1},
              {"path": "cache/*", "is": "unit", "named": "deepgemm"},
              {"path": "logs", "is": "leave"}]}],
+ "keys": ["the graph", "MINE_KEY"],
  "outside": [{"name": "mine-package", "package": "mine", "places": []},
              {"name": "deep_gemm-package", "package": "", "places": [],
               "folders": ["deep_gemm", "mine/deep_gemm"]}],

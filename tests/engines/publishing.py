@@ -71,13 +71,13 @@ def _(scene):
         equal(stages(second.tree), [])
 
 
-@test("eight emits at once make each unit once, and it is whole")
+@test("sixteen emits at once make each unit once, and it is whole")
 def _(scene):
     first, second = pair(scene)
-    emits = [start(second) for _ in range(8)]
+    emits = [start(second) for _ in range(16)]
     while any(emit.poll() is None for emit in emits):
         units_are_whole(first, second)
-    equal([emit.returncode for emit in emits], [0] * 8)
+    equal([emit.returncode for emit in emits], [0] * 16)
     equal(carried(second.tree), carried(first.tree))
     equal(stages(second.tree), [])
     equal(second.emit("a.tkb"), (0, 35, 0))

@@ -204,6 +204,19 @@ static void show_settings(struct show *show)
 	json_out_close(&show->cli->json);
 }
 
+static void show_keys(const struct show *show)
+{
+	json_out_open_array(&show->cli->json, "keys");
+	for (size_t i = 0; i < tkb_engine_key_count(show->engine); i++) {
+		const char *const key = tkb_engine_key(show->engine, i);
+
+		json_out_text(&show->cli->json, NULL, key);
+		if (!show->args->is_json)
+			text_line(show->cli->out, "  keys hold %s", key);
+	}
+	json_out_close(&show->cli->json);
+}
+
 static void show_outside(const struct show *show)
 {
 	struct json_out *const json = &show->cli->json;
@@ -232,10 +245,10 @@ static void show_outside(const struct show *show)
 		text_line(show->cli->out, "  outside %s%s%s", item->name,
 		          is_package ? ", the package " : "", item->package);
 		for (size_t j = 0; j < folder_count; j++)
-			text_line(show->cli->out,
-			          "    below Python's packages: %s",
-			          tkb_engine_outside_folder(show->engine, i,
-			                                    j));
+			text_line(
+				show->cli->out,
+				"    below Python's packages: %s",
+				tkb_engine_outside_folder(show->engine, i, j));
 	}
 	json_out_close(json);
 }
@@ -262,6 +275,7 @@ static int show_engine(struct show *show, const char *name,
 	json_out_close(json);
 	show_settings(show);
 	show_outside(show);
+	show_keys(show);
 	json_out_close(json);
 	return rc;
 }

@@ -140,6 +140,11 @@ TKB_API size_t tkb_engine_version_count(const struct tkb_engine *engine);
 TKB_API const char *tkb_engine_version(const struct tkb_engine *engine,
                                        size_t index);
 
+/** What its keys hold, as "the GPU's name": for people, who wonder why one differs. */
+TKB_API size_t tkb_engine_key_count(const struct tkb_engine *engine);
+TKB_API const char *tkb_engine_key(const struct tkb_engine *engine,
+                                   size_t index);
+
 /**
  * Is this the command of such an engine? `arguments` ends with NULL; the first
  * one is a program's name or path.
