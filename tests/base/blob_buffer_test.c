@@ -52,7 +52,7 @@ static void check_holds(struct tkb_blob_buffer *hold, struct tkb_bytes wanted)
 	CHECK_INT(count, 0);
 }
 
-TEST(hold, gives_what_it_got_in_memory_and_in_a_file)
+TEST(blob_buffer, gives_what_it_got_in_memory_and_in_a_file)
 {
 	static const size_t sizes[] = {
 		0, 1, SMALL - 1, SMALL, SMALL + 1, LARGE
@@ -75,7 +75,7 @@ TEST(hold, gives_what_it_got_in_memory_and_in_a_file)
 	}
 }
 
-TEST(hold, takes_no_more_than_its_limit)
+TEST(blob_buffer, takes_no_more_than_its_limit)
 {
 	TKB_AUTO(release)
 	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(SMALL, LARGE);
@@ -87,7 +87,7 @@ TEST(hold, takes_no_more_than_its_limit)
 	check_holds(&hold, bytes);
 }
 
-TEST(hold, begins_anew_after_a_reset)
+TEST(blob_buffer, begins_anew_after_a_reset)
 {
 	TKB_AUTO(release)
 	struct tkb_blob_buffer hold = TKB_BLOB_BUFFER_INIT_SMALL(SMALL, LARGE);
@@ -113,7 +113,7 @@ static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return 0;
 }
 
-TEST(hold, sends_all_of_it)
+TEST(blob_buffer, sends_all_of_it)
 {
 	static const size_t sizes[] = { 0, 100, 3 * LARGE + 5 };
 
@@ -195,7 +195,7 @@ static void play(struct scene *scene, size_t fill)
 	tkb_blob_buffer_release(&scene->hold);
 }
 
-TEST(hold, is_read_while_it_is_filled)
+TEST(blob_buffer, is_read_while_it_is_filled)
 {
 	static const size_t pieces[] = { 100, 4096, 5000 };
 
@@ -210,7 +210,7 @@ TEST(hold, is_read_while_it_is_filled)
 	}
 }
 
-TEST(hold, that_ends_early_tells_why_to_all_who_wait)
+TEST(blob_buffer, that_ends_early_tells_why_to_all_who_wait)
 {
 	struct scene scene = {
 		.hold = TKB_BLOB_BUFFER_INIT_SMALL(SMALL, LARGE),
@@ -224,7 +224,7 @@ TEST(hold, that_ends_early_tells_why_to_all_who_wait)
 }
 
 /* A transfer breaks off and begins again, with the same bytes. */
-TEST(hold, may_be_reset_while_it_is_read)
+TEST(blob_buffer, may_be_reset_while_it_is_read)
 {
 	struct scene scene = {
 		.hold = TKB_BLOB_BUFFER_INIT_SMALL(SMALL, LARGE),
@@ -251,7 +251,7 @@ TEST(hold, may_be_reset_while_it_is_read)
 	tkb_blob_buffer_release(&scene.hold);
 }
 
-TEST(hold, that_is_empty_ends_at_once)
+TEST(blob_buffer, that_is_empty_ends_at_once)
 {
 	struct scene scene = { .hold = TKB_BLOB_BUFFER_INIT(LARGE),
 		               .wanted = { "", 0 },

@@ -62,7 +62,7 @@ static void arrange(void)
 	copy_folder("unpacked/.triton/cache/" KEY, "cache/" KEY);
 }
 
-TEST(found, counts_what_else_is_in_the_folder)
+TEST(scanned_entry, counts_what_else_is_in_the_folder)
 {
 	arrange();
 	CHECK_INT(count_strays(), 0);
@@ -70,7 +70,7 @@ TEST(found, counts_what_else_is_in_the_folder)
 	CHECK_INT(count_strays(), 1);
 }
 
-TEST(found, counts_no_less_than_nothing_where_a_file_comes_late)
+TEST(scanned_entry, counts_no_less_than_nothing_where_a_file_comes_late)
 {
 	arrange();
 	const char **names = list("cache/" KEY);
@@ -82,7 +82,7 @@ TEST(found, counts_no_less_than_nothing_where_a_file_comes_late)
 	late = NULL;
 }
 
-TEST(found, in_roots_by_device_however_their_folder_is_listed)
+TEST(scanned_entry, in_roots_by_device_however_their_folder_is_listed)
 {
 	static const char *const names[] = { "2", "7" };
 

@@ -67,7 +67,7 @@ TEST(spool, gives_each_piece_back_though_a_write_was_short)
 	}
 }
 
-TEST(hold, goes_on_behind_what_it_has_though_a_write_was_short)
+TEST(blob_buffer, goes_on_behind_what_it_has_though_a_write_was_short)
 {
 	const struct tkb_bytes pieces[] = { make_bytes(1), make_bytes(2),
 		                            make_bytes(3) };

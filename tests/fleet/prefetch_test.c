@@ -63,7 +63,7 @@ static void check_blob_at(struct sky *sky, size_t index)
 	                      sky->bytes[index]));
 }
 
-TEST(flights, bring_each_blob_in_order)
+TEST(prefetch, bring_each_blob_in_order)
 {
 	static const size_t connections[] = { 1, 3, 16 };
 
@@ -91,7 +91,7 @@ static void check_begun(int wanted)
 	CHECK_INT(spy_count(SPY_GET), wanted);
 }
 
-TEST(flights, go_no_further_ahead_than_there_are_connections)
+TEST(prefetch, go_no_further_ahead_than_there_are_connections)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 
@@ -102,7 +102,7 @@ TEST(flights, go_no_further_ahead_than_there_are_connections)
 	check_begun(4);
 }
 
-TEST(flights, that_are_all_kept_go_on)
+TEST(prefetch, that_are_all_kept_go_on)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 
@@ -115,7 +115,7 @@ TEST(flights, that_are_all_kept_go_on)
 	CHECK_INT(spy_count(SPY_GET), BLOBS);
 }
 
-TEST(flights, that_are_closed_end_what_is_on_its_way)
+TEST(prefetch, that_are_closed_end_what_is_on_its_way)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 
@@ -135,7 +135,7 @@ static int lose_the_third(const struct spy_event *event, struct tkb_error *err)
 	return event->op == SPY_GET && event->earlier == 2 ? TKB_MISS : 0;
 }
 
-TEST(flights, of_which_one_is_gone_bring_the_others)
+TEST(prefetch, of_which_one_is_gone_bring_the_others)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("lone");
 	struct tkb_error err = { 0 };
@@ -158,7 +158,7 @@ TEST(flights, of_which_one_is_gone_bring_the_others)
 }
 
 /* The first thread finds it dead while the others get their handles. */
-TEST(flights, of_a_remote_that_dies_just_then_all_fail)
+TEST(prefetch, of_a_remote_that_dies_just_then_all_fail)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 
@@ -175,7 +175,7 @@ TEST(flights, of_a_remote_that_dies_just_then_all_fail)
 	}
 }
 
-TEST(flights, leave_the_remote_as_it_was)
+TEST(prefetch, leave_the_remote_as_it_was)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 	const struct tkb_watch before = sky.remote->watch;
@@ -188,7 +188,7 @@ TEST(flights, leave_the_remote_as_it_was)
 	CHECK(is_here);
 }
 
-TEST(flights, of_no_blob_are_none)
+TEST(prefetch, of_no_blob_are_none)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
 	const struct tkb_prefetch_start order = { .remote = sky.remote,

@@ -707,20 +707,6 @@ TEST(bundle, that_lies_about_a_digest_is_found_by_verify_and_by_read)
 	CHECK_INT(got.size, 0);
 }
 
-/* Put other bytes for a file, and let the manifest agree. */
-static void put_file(struct forge *forge, const char *name,
-                     struct tkb_bytes bytes)
-{
-	struct forge_member *member = forge_find(forge, 0, text("/%s", name));
-
-	forge_edit(forge,
-	           text("\"%s\",%zu,\"%s\"", name, member->bytes.size,
-	                forge_digest(member->bytes)),
-	           text("\"%s\",%zu,\"%s\"", name, bytes.size,
-	                forge_digest(bytes)));
-	member->bytes = bytes;
-}
-
 static struct tkb_bytes edited(struct tkb_bytes bytes, const char *from,
                                const char *to)
 {
@@ -738,14 +724,15 @@ TEST(bundle, whose_kernel_does_not_fit_is_found_by_verify)
 	forge_single("a.tkb");
 	EACH(i, forge)
 		forge[i] = forge_open("a.tkb");
-	put_file(forge[0], "add_kernel.cubin",
-	         tkb_bytes_slice(forge_find(forge[0], 0, ".cubin")->bytes, 0,
-	                         6000));
-	put_file(forge[1], "add_kernel.json",
-	         edited(forge_find(forge[1], 0, "/add_kernel.json")->bytes,
-	                "\"hash\": \"e8", "\"hash\": \"e9"));
+	forge_put_file(forge[0], "add_kernel.cubin",
+	               tkb_bytes_slice(forge_find(forge[0], 0, ".cubin")->bytes,
+	                               0, 6000));
+	forge_put_file(
+		forge[1], "add_kernel.json",
+		edited(forge_find(forge[1], 0, "/add_kernel.json")->bytes,
+	               "\"hash\": \"e8", "\"hash\": \"e9"));
 	forge_edit(forge[2], "\"cuda\",\"90\"", "\"cuda\",\"80\"");
-	put_file(forge[3], "add_kernel.json", tkb_text("{\"hash\": "));
+	forge_put_file(forge[3], "add_kernel.json", tkb_text("{\"hash\": "));
 
 	EACH(i, forge) {
 		forge_write(forge[i], "lie.tkb");
@@ -886,8 +873,8 @@ static void edit_group(struct forge *forge, const char *from, const char *to)
 {
 	static const char name[] = "__grp__add_kernel.json";
 
-	put_file(forge, name,
-	         edited(forge_find(forge, 0, name)->bytes, from, to));
+	forge_put_file(forge, name,
+	               edited(forge_find(forge, 0, name)->bytes, from, to));
 }
 
 static void list_another(struct forge *forge)

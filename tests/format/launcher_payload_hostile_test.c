@@ -31,7 +31,7 @@ static void check_refused(const struct forge *forge, const char *message)
 	CHECK(bundle == NULL);
 }
 
-TEST(saved, payloads_that_are_in_no_frame_are_refused)
+TEST(launcher_payload, payloads_that_are_in_no_frame_are_refused)
 {
 	struct forge *forge = forge_three();
 
@@ -42,7 +42,7 @@ TEST(saved, payloads_that_are_in_no_frame_are_refused)
 	check_refused(forge, "is in no frame");
 }
 
-TEST(saved, payloads_are_in_one_frame_each)
+TEST(launcher_payload, payloads_are_in_one_frame_each)
 {
 	struct forge *forge = forge_three();
 
@@ -102,7 +102,7 @@ static void check_edits(const struct edit *edits, size_t count)
 	}
 }
 
-TEST(saved, launchers_whose_key_or_name_is_malformed_are_refused)
+TEST(launcher_payload, launchers_whose_key_or_name_is_malformed_are_refused)
 {
 	static const char key[] = "\"key\":\"a\"";
 	static const char name[] = "\"name\":\"kernel\"";
@@ -139,7 +139,7 @@ TEST(saved, launchers_whose_key_or_name_is_malformed_are_refused)
 	check_edits(edits, TKB_COUNT_OF(edits));
 }
 
-TEST(saved, launchers_whose_needs_are_malformed_are_refused)
+TEST(launcher_payload, launchers_whose_needs_are_malformed_are_refused)
 {
 	static const char need[] = "\"need\":\"all\"";
 	const struct edit edits[] = {
@@ -164,7 +164,7 @@ TEST(saved, launchers_whose_needs_are_malformed_are_refused)
 	check_edits(edits, TKB_COUNT_OF(edits));
 }
 
-TEST(saved, launchers_whose_payload_is_malformed_are_refused)
+TEST(launcher_payload, launchers_whose_payload_is_malformed_are_refused)
 {
 	const struct edit edits[] = {
 		{ PAYLOAD, "\"payload\":\"" HELLO "\"",
@@ -190,7 +190,7 @@ TEST(saved, launchers_whose_payload_is_malformed_are_refused)
 	check_edits(edits, TKB_COUNT_OF(edits));
 }
 
-TEST(saved, launchers_may_have_members_that_are_not_known)
+TEST(launcher_payload, launchers_may_have_members_that_are_not_known)
 {
 	struct forge *forge = forge_three();
 
@@ -205,7 +205,7 @@ TEST(saved, launchers_may_have_members_that_are_not_known)
 	CHECK_INT(tkb_bundle_launcher(bundle, 0)->need_count, 1024);
 }
 
-TEST(saved, launchers_are_at_most_100000)
+TEST(launcher_payload, launchers_are_at_most_100000)
 {
 	static const char end[] = "],\"profile\":\"full\",\"requires\":[],"
 				  "\"trees\":[],\"version\":1}";

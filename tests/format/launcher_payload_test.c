@@ -22,7 +22,7 @@ static struct tkb_bundle *open_file(const char *path)
  * The form
  */
 
-TEST(saved, launchers_have_one_canonical_form)
+TEST(launcher_payload, launchers_have_one_canonical_form)
 {
 	static const char wanted[] =
 		"],\"format\":\"tkbundle\",\"launchers\":"
@@ -46,7 +46,7 @@ TEST(saved, launchers_have_one_canonical_form)
 	          "edef02733de4fb57b3e4e0c101ef1b1f");
 }
 
-TEST(saved, payloads_lie_once_in_frames_of_their_own)
+TEST(launcher_payload, payloads_lie_once_in_frames_of_their_own)
 {
 	const struct forge *forge = forge_three();
 
@@ -65,7 +65,7 @@ TEST(saved, payloads_lie_once_in_frames_of_their_own)
 		               "triton/" FORGE_KERNEL "/");
 }
 
-TEST(saved, launchers_are_read_as_they_were_saved)
+TEST(launcher_payload, launchers_are_read_as_they_were_saved)
 {
 	static const char *const keys[] = { "a", "b", "c \"q\\\" \xc3\xa9" };
 
@@ -93,7 +93,7 @@ TEST(saved, launchers_are_read_as_they_were_saved)
 	          "a=hello b=other c \"q\\\" \xc3\xa9=hello");
 }
 
-TEST(saved, needs_have_names)
+TEST(launcher_payload, needs_have_names)
 {
 	CHECK_STR(tkb_need_name(TKB_NEED_ALL), "all");
 	CHECK_STR(tkb_need_name(TKB_NEED_ANY), "any");
@@ -197,7 +197,7 @@ static const char *ready(const struct tkb_bundle *bundle, const char *root)
  * Damage
  */
 
-TEST(saved, payloads_are_lost_with_their_own_frame_alone)
+TEST(launcher_payload, payloads_are_lost_with_their_own_frame_alone)
 {
 	save_large("good.tkb");
 	BUNDLE(good) = open_file("good.tkb");
@@ -239,7 +239,8 @@ TEST(saved, payloads_are_lost_with_their_own_frame_alone)
 	}
 }
 
-TEST(saved, launchers_that_are_damaged_are_named_and_entries_are_not_affected)
+TEST(launcher_payload,
+     launchers_that_are_damaged_are_named_and_entries_are_not_affected)
 {
 	BUF(buf, MIB);
 	const struct tkb_sink sink = tkb_buf_sink(&buf);
@@ -262,7 +263,7 @@ TEST(saved, launchers_that_are_damaged_are_named_and_entries_are_not_affected)
 	CHECK_INT(buf.size, 0);
 }
 
-TEST(saved, payloads_have_no_bit_that_may_be_flipped)
+TEST(launcher_payload, payloads_have_no_bit_that_may_be_flipped)
 {
 	struct tkb_bytes rest;
 
@@ -289,7 +290,7 @@ TEST(saved, payloads_have_no_bit_that_may_be_flipped)
 	}
 }
 
-TEST(saved, launchers_do_not_need_the_frame_of_an_entry)
+TEST(launcher_payload, launchers_do_not_need_the_frame_of_an_entry)
 {
 	struct tkb_verify_report report = { SIZED(report) };
 
@@ -310,7 +311,8 @@ TEST(saved, launchers_do_not_need_the_frame_of_an_entry)
  * Hostile bundles
  */
 
-TEST(saved, payloads_that_are_not_what_the_manifest_says_are_not_given)
+TEST(launcher_payload,
+     payloads_that_are_not_what_the_manifest_says_are_not_given)
 {
 	struct forge *forge = forge_three();
 	BUF(buf, MIB);
@@ -334,7 +336,7 @@ TEST(saved, payloads_that_are_not_what_the_manifest_says_are_not_given)
 }
 
 /* The key of an autotune file is no kernel's, though it stands there. */
-TEST(saved, launchers_that_need_what_is_no_kernel_are_dropped)
+TEST(launcher_payload, launchers_that_need_what_is_no_kernel_are_dropped)
 {
 	struct forge *forge = forge_three();
 	LAUNCHERS(launchers) = NULL;
@@ -366,7 +368,7 @@ static void check_frame_refused(struct forge *forge, const char *message)
 	CHECK_INT(report.launcher_count, 0);
 }
 
-TEST(saved, payloads_stand_under_their_digest_and_in_its_order)
+TEST(launcher_payload, payloads_stand_under_their_digest_and_in_its_order)
 {
 	struct forge *forge = forge_three();
 	struct forge_member *members = forge->frames[1].members;
@@ -393,7 +395,7 @@ static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return tkb_fail(err, TKB_ERR_TOO_LARGE, "no room");
 }
 
-TEST(saved, payload_goes_to_a_sink_that_may_fail)
+TEST(launcher_payload, payload_goes_to_a_sink_that_may_fail)
 {
 	const struct tkb_sink sink = { refuse, NULL };
 

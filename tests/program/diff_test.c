@@ -166,20 +166,6 @@ TEST(stats, counts_launchers)
 	CHECK_INT(outcome.status, 0);
 }
 
-/* Put other bytes for a file, and let the manifest agree. */
-static void put_file(struct forge *forge, const char *name,
-                     struct tkb_bytes bytes)
-{
-	struct forge_member *member = forge_find(forge, 0, text("/%s", name));
-
-	forge_edit(forge,
-	           text("\"%s\",%zu,\"%s\"", name, member->bytes.size,
-	                forge_digest(member->bytes)),
-	           text("\"%s\",%zu,\"%s\"", name, bytes.size,
-	                forge_digest(bytes)));
-	member->bytes = bytes;
-}
-
 /* A bundle may hold anything that its manifest says. */
 TEST(diff, of_what_is_no_cubin_says_so_and_goes_on)
 {
@@ -188,7 +174,7 @@ TEST(diff, of_what_is_no_cubin_says_so_and_goes_on)
 
 	forge_single("a.tkb");
 	forge = forge_open("a.tkb");
-	put_file(forge, "add_kernel.cubin", tkb_text("/no/cubin"));
+	forge_put_file(forge, "add_kernel.cubin", tkb_text("/no/cubin"));
 	forge_write(forge, "b.tkb");
 
 	check_diff("a.tkb", "b.tkb", 4,
@@ -210,7 +196,7 @@ TEST(stats, counts_a_file_of_no_bytes)
 
 	forge_single("a.tkb");
 	forge = forge_open("a.tkb");
-	put_file(forge, "add_kernel.cubin", tkb_text(""));
+	forge_put_file(forge, "add_kernel.cubin", tkb_text(""));
 	forge_write(forge, "b.tkb");
 
 	outcome = run(program(), "stats", "--paths", "b.tkb", NULL);

@@ -410,3 +410,16 @@ void forge_write(const struct forge *forge, const char *path)
 	tkb_buf_add(&out, forge->behind);
 	write_file(path, keep(&out));
 }
+
+void forge_put_file(struct forge *forge, const char *name,
+                    struct tkb_bytes bytes)
+{
+	struct forge_member *member = forge_find(forge, 0, text("/%s", name));
+
+	forge_edit(forge,
+	           text("\"%s\",%zu,\"%s\"", name, member->bytes.size,
+	                forge_digest(member->bytes)),
+	           text("\"%s\",%zu,\"%s\"", name, bytes.size,
+	                forge_digest(bytes)));
+	member->bytes = bytes;
+}

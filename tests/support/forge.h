@@ -108,6 +108,10 @@ struct tkb_bytes forge_pack(struct tkb_bytes bytes);
  */
 struct tkb_bytes forge_bomb(uint64_t size, uint64_t claimed);
 
+/* Replace the bytes of file `name` of the only entry, also in the manifest. */
+void forge_put_file(struct forge *forge, const char *name,
+                    struct tkb_bytes bytes);
+
 /* SHA-256 in hexadecimal; `text` with `from` replaced by `to`, once. */
 const char *forge_digest(struct tkb_bytes bytes);
 const char *forge_replace(const char *text, const char *from, const char *to);

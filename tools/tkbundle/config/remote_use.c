@@ -21,7 +21,8 @@ static void print_warnings(const struct remote_use *use)
 	}
 }
 
-void remote_use_say_trust(const struct remote_use *use)
+/* Print whose certificates TLS trusts, for each tier that has TLS. */
+static void say_trust(const struct remote_use *use)
 {
 	const struct remote_library *const library = &use->library;
 	char authorities[TKB_AUTHORITIES_SIZE];
@@ -104,7 +105,7 @@ enum status remote_use_begin(struct remote_use *use,
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "the remote");
 	if (args->is_verbose)
-		remote_use_say_trust(use);
+		say_trust(use);
 	return STATUS_DONE;
 }
 

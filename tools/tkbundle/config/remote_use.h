@@ -57,9 +57,6 @@ TKB_NODISCARD int remote_use_open(struct remote_use *use, const char *urls,
                                   const struct tkb_remote_options *options,
                                   struct tkb_error *err);
 
-/* Print whose certificates TLS trusts, for each tier that has TLS. */
-void remote_use_say_trust(const struct remote_use *use);
-
 /* For TKB_AUTO; a zeroed one is allowed. */
 void remote_use_end(struct remote_use *use);
 
