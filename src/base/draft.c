@@ -40,7 +40,7 @@ static bool is_private_name(const char *name, const char *base)
 	       strcmp(name + length + 1 + digits, ".tmp") == 0;
 }
 
-/* A draft is locked by its writer for as long as that lives. */
+/* Remove the draft if its writer is dead: a living one holds a lock on it. */
 static void remove_if_dead(int dir_fd, const char *name)
 {
 	TKB_AUTO(tkb_fd_unlock_at)
@@ -87,7 +87,7 @@ static int fail_to_write(const struct tkb_draft *draft, struct tkb_error *err)
 	return tkb_fail_errno(err, "cannot write '%s'", draft->path);
 }
 
-/* Somebody may take it for dead before it is locked: then once more. */
+/* Another process may remove it before it is locked: then try once more. */
 static int open_named(struct tkb_draft *draft, struct tkb_error *err)
 {
 	struct stat status = { 0 };
@@ -108,8 +108,8 @@ static int open_named(struct tkb_draft *draft, struct tkb_error *err)
 }
 
 /*
- * Without a name, so that a killed process leaves nothing, if that can be done:
- * it gets its name through /proc.
+ * Open it without a name, where possible: then a killed process leaves nothing.
+ * It gets its name through /proc.
  */
 static int open_hidden(struct tkb_draft *draft, struct tkb_error *err)
 {
@@ -132,7 +132,7 @@ static int open_regular(struct tkb_draft *draft, struct tkb_error *err)
 		rc = remove_dead_drafts(draft->path, err);
 	if (rc == 0)
 		rc = open_hidden(draft, err);
-	/* Without locks (some NFS) a dead draft stays; nothing else is lost. */
+	/* Without locks (some NFS), dead drafts stay; that is harmless. */
 	if (rc == 0)
 		(void)flock(draft->fd, LOCK_EX | LOCK_NB);
 	return rc;
@@ -207,8 +207,9 @@ static int move_into_place(struct tkb_draft *draft)
 }
 
 /*
- * NFS and quotas tell only at a close that bytes did not fit: too late once the
- * file is in place. To close a copy tells it, too, and leaves ours locked.
+ * On NFS, and with quotas, only close() reports that bytes did not fit; after
+ * the rename that would be too late. So close a copy of the descriptor, which
+ * reports it and keeps our lock.
  */
 static int flush(const struct tkb_draft *draft)
 {

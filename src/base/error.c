@@ -107,7 +107,7 @@ int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
 
 const char *tkb_status_name(int status)
 {
-	/* Without a default, so that compilers tell which one is missing. */
+	/* No default case: compilers warn where one is missing. */
 	switch ((enum tkb_status)status) {
 	case TKB_OK:
 		return "ok";

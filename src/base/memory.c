@@ -24,7 +24,9 @@ static int make_room(struct tkb_memory *memory, size_t size,
 	if (size <= capacity)
 		return 0;
 
-	/* A failure to double it is none while there is room for the bytes. */
+	/*
+	 * If the memory cannot be doubled, but has room for the bytes, go on.
+	 */
 	capacity = capacity <= limit / 2 ? 2 * capacity : limit;
 	if (capacity < FIRST_CAPACITY)
 		capacity = FIRST_CAPACITY;

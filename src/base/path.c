@@ -25,7 +25,7 @@ bool tkb_name_is_valid(struct tkb_bytes name)
 	if (tkb_bytes_equal(name, tkb_text(".")) ||
 	    tkb_bytes_equal(name, tkb_text("..")))
 		return false;
-	/* Without a way out, so that compilers do many bytes at once. */
+	/* No early return, so that compilers handle many bytes at once. */
 	for (size_t i = 0; i < name.size; i++) {
 		bad |= (unsigned char)((bytes[i] < 0x20) | (bytes[i] == 0x7f) |
 		                       (bytes[i] == '/'));
@@ -80,8 +80,8 @@ int tkb_path_absolute(const char *path, struct tkb_buf *out,
 }
 
 /*
- * Open the part `name` of a path, which is made if need be; a link that was
- * there is followed, as in any path. -1 and errno: why it cannot be had.
+ * Open part `name` of a path; if missing, make it. An existing link is
+ * followed, as in any path. -1 and errno on failure.
  */
 static int enter_folder(int dir_fd, const char *name)
 {
@@ -96,7 +96,7 @@ static int enter_folder(int dir_fd, const char *name)
 	fd = tkb_share_publish_folder(&share, dir_fd, name);
 	if (fd >= 0)
 		return fd;
-	/* Somebody else may have made it meanwhile. */
+	/* Another process may have made it meanwhile. */
 	number = errno;
 	fd = tkb_fd_open(dir_fd, name, O_PATH | O_DIRECTORY, 0);
 	if (fd < 0 && number != EEXIST)

@@ -36,7 +36,7 @@ static mode_t rights_of(int dir_fd, mode_t mode)
 	return rights;
 }
 
-/* Is nothing to be changed, as in a folder that is ours alone? */
+/* Is there nothing to change, as in a folder of our own? */
 static bool is_nothing(const struct tkb_share *share)
 {
 	return share->mode == 0 &&
@@ -63,7 +63,7 @@ void tkb_share_of(int dir_fd, struct tkb_share *out)
 	if (is_sticky && out->common != 0)
 		out->common |= S_ISVTX;
 	out->mode = is_sticky && !is_root ? 0 : out->common;
-	/* Then nobody has to ask again who we are. */
+	/* Nothing to give: later calls need not find out who we are. */
 	if (out->common == 0 && is_nothing(out))
 		*out = (struct tkb_share)TKB_SHARE_INIT;
 }
@@ -101,7 +101,10 @@ void tkb_share_apply(const struct tkb_share *share, int fd)
 			return;
 	}
 
-	/* Another group than the folder's has the rights of all others. */
+	/*
+	 * If a file cannot get the folder's group, its own group gets what all
+	 * others have.
+	 */
 	if (share->group != status.st_gid)
 		rights =
 			(rights & ~(mode_t)S_IRWXG) | ((rights & S_IRWXO) << 3);
@@ -131,7 +134,7 @@ int tkb_share_open_common(int dir_fd, const char *name, int flags)
 	return fd;
 }
 
-/* Somebody else who may write there may have replaced our folder. */
+/* Another user who may write to the parent may have replaced the folder. */
 static bool is_ours(int fd)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;

@@ -33,26 +33,27 @@
 #include "base/base.h"
 
 struct tkb_share {
-	uid_t user;    /* or -1: stays */
-	gid_t group;   /* or -1: stays */
-	mode_t mode;   /* what is added, as to a folder; sticky: others may
-	                  add to a folder, and write no file */
-	mode_t common; /* those of what all must have in common */
+	uid_t user;  /* or -1: stays */
+	gid_t group; /* or -1: stays */
+	/* Rights to add, as to a folder; sticky: others may add to a folder, but
+	   not write to a file. */
+	mode_t mode;
+	mode_t common; /* what all writers must have in common */
 };
 
-/* One that changes nothing. */
+/* Changes nothing. */
 #define TKB_SHARE_INIT                                                         \
 	{                                                                      \
 		.user = (uid_t)-1, .group = (gid_t)-1                          \
 	}
 
-/* Find out what is to be given to new files in the folder `dir_fd`. */
+/* Find out what new files in the folder `dir_fd` are to have. */
 void tkb_share_of(int dir_fd, struct tkb_share *out);
 
 /* The same for what all must have in common. */
 struct tkb_share tkb_share_in_common(const struct tkb_share *share);
 
-/* Would new files in two folders be given the same? */
+/* Would new files in two folders get the same owner, group and mode? */
 bool tkb_share_equal(const struct tkb_share *one,
                      const struct tkb_share *other);
 
@@ -77,8 +78,8 @@ int tkb_share_make_folder(const struct tkb_share *share, int dir_fd,
                           const char *name);
 
 /*
- * The same in one step, so that nobody finds the folder before it has its owner,
- * group and mode, if the file system can do that.
+ * The same in one step, where the file system can do that: nobody finds the
+ * folder before it has its owner, group and mode.
  */
 int tkb_share_publish_folder(const struct tkb_share *share, int dir_fd,
                              const char *name);

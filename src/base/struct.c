@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/struct.h"
 
-/* A size that nobody set is mostly larger; no struct is. */
+/* No struct is larger: an uninitialised size is most likely larger. */
 #define SIZE_LIMIT ((size_t)4096)
 
 static size_t size_of(const void *given)

@@ -214,7 +214,7 @@ int tkb_collect_read(struct tkb_collect_options *out,
 	return rc;
 }
 
-/* `folder` is where a large bundle waits for its header; NULL is $TMPDIR. */
+/* `folder` holds a large bundle until its header is known; NULL is $TMPDIR. */
 static int collect(const char *cache_root,
                    const struct tkb_collect_options *options,
                    const struct tkb_collect_selection *selection,
@@ -304,7 +304,7 @@ int tkb_collect_selected(const char *cache_root,
 	return rc;
 }
 
-/* If tkbundle is disabled, the report is empty. */
+/* Collect all. If tkbundle is disabled, the report is all zeros. */
 static int collect_all(const char *cache_root,
                        const struct tkb_collect_options *options,
                        const struct tkb_collect_target *to,

@@ -22,22 +22,22 @@ int tkb_compare_picks(const void *a, const void *b);
 
 void tkb_collect_selection_release(struct tkb_collect_selection *selection);
 
-/* Where the bundle goes; both are NULL for a dry run. */
+/* Where the bundle goes; in a dry run both are NULL. */
 struct tkb_collect_target {
 	const struct tkb_sink *sink;
 	const char *path; /* of the file that is written if there is no sink */
 };
 
 /*
- * Copy a caller's options, NULL for all defaults, and check the report (may be
- * NULL) that is to be filled. The watch is still the caller's.
+ * Copy a caller's options (NULL: all defaults), and check the report (may be
+ * NULL) that will be filled. The watch stays the caller's.
  */
 TKB_NODISCARD int tkb_collect_options_read(
 	struct tkb_collect_options *out,
 	const struct tkb_collect_options *given,
 	const struct tkb_collect_report *report, struct tkb_error *err);
 
-/* The same, of a collect that a caller asked for: there must be a target. */
+/* The same, for a collect that a caller asked for: it must have a target. */
 TKB_NODISCARD int tkb_collect_read(struct tkb_collect_options *out,
                                    const struct tkb_collect_options *given,
                                    const struct tkb_collect_target *to,

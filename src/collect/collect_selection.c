@@ -98,7 +98,7 @@ static int pick_pairs(struct tkb_collect_selection *selection,
 		return 0;
 	if (is_winner)
 		end--;
-	if (first == end) { /* only the winner was put */
+	if (first == end) { /* this pair says that the key is a winner */
 		pick.any_device = true;
 		return add_pick(selection, evidence, &pick, err);
 	}
@@ -128,7 +128,7 @@ static int pick_all_pairs(struct tkb_collect_selection *selection,
 	return 0;
 }
 
-/* Pick kernels that a launcher needs and nobody put, on any device. */
+/* Pick kernels that a launcher needs and that were not put, on any device. */
 static int pick_needed(struct tkb_collect_selection *selection,
                        struct evidence *evidence, struct tkb_error *err)
 {

@@ -48,7 +48,7 @@ static void drop_frames(struct tkb_pack *pack)
 	pack->fault_count = 0;
 }
 
-/* Free early what only packing needs: it is large. */
+/* Free what only packing needs as soon as possible: it is large. */
 static void release_packings(struct tkb_pack *pack)
 {
 	for (size_t i = 0; i < pack->packing_count; i++) {
@@ -110,7 +110,7 @@ static int add_members(struct tkb_packing *packing, const struct tkb_pack *pack,
 	return 0;
 }
 
-/* Keep the fault of one entry; pass on a failure that is not the entry's. */
+/* Keep the failure of one entry; return a failure that is not the entry's. */
 static int keep_fault(struct tkb_pack *pack, size_t entry, int rc,
                       const struct tkb_error *fault, struct tkb_error *err)
 {
@@ -300,7 +300,7 @@ static int drop_bad_entries(struct tkb_pack *pack, bool *dropped,
 	return 0;
 }
 
-/* Each round reads all items that are left. */
+/* A new round reads all remaining items again. */
 static void add_to_total(struct tkb_pack *pack)
 {
 	for (size_t i = 0; i < pack->item_count; i++)

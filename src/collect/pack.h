@@ -48,9 +48,9 @@ struct tkb_pack {
 	struct tkb_bytes *payloads; /* owned; of the items behind the entries */
 	struct tkb_saved_launcher *launchers; /* owned; those that are kept */
 	size_t launcher_count;
-	const struct tkb_saving **dropped; /* owned; the others */
+	const struct tkb_saving **dropped; /* owned; of the payloads */
 	size_t dropped_count;
-	struct tkb_error **faults; /* owned; of each bad entry, why */
+	struct tkb_error **faults; /* owned; the launchers that are dropped */
 	size_t fault_count;
 	struct tkb_cut *cuts;     /* owned */
 	struct tkb_frame *frames; /* owned */
@@ -59,7 +59,10 @@ struct tkb_pack {
 	uint32_t *indices;        /* owned; what the frames' entries point to */
 };
 
-/* `folder` is where pieces wait that do not fit into memory; kept. */
+/*
+ * Pieces that do not fit into memory are kept in `folder`, which is by
+ * reference.
+ */
 void tkb_pack_init(struct tkb_pack *pack, struct tkb_watcher *watcher,
                    const char *folder);
 

@@ -84,7 +84,7 @@ static int choose_launchers(struct tkb_pack *pack, struct tkb_error *err)
 	return rc;
 }
 
-/* Set where the bytes of each payload are. */
+/* Set where each payload's bytes are. */
 static int find_payloads(struct tkb_pack *pack, const struct tkb_entry *items,
                          size_t count, struct tkb_error *err)
 {

@@ -106,7 +106,7 @@ static int check_phase(const struct tkb_recorder *recorder,
 	if (recorder->phase == PHASE_COLLECTED)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the compile is collected already");
-	/* It is not known yet whether the collect will succeed. */
+	/* Wait for that collect: it may fail, and then the compile goes on. */
 	if (guard->is_collecting && !guard->is_dry && !guard->has_ended)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the compile is being collected");
@@ -240,7 +240,10 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
 	rc = check_phase(recorder, err);
 	if (rc == 0 && recorded != NULL)
 		tkb_recorder_set_save(&recorder->set, tkb_take(recorded));
-	/* A collect may point to launchers that were replaced since it began. */
+	/*
+	 * A collect that is running may still point to launchers that were
+	 * replaced.
+	 */
 	if (rc == 0 &&
 	    (!recorder->guard->is_collecting || recorder->guard->has_ended))
 		tkb_recorder_set_purge(&recorder->set);

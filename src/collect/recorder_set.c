@@ -24,7 +24,9 @@ struct tkb_recorded_table {
 
 enum {
 	FIRST_SLOTS = 256,
-	/* A purge leaves alone as many replaced launchers, and as many bytes. */
+	/*
+	 * A purge is not worth it for fewer replaced launchers, or fewer bytes.
+	 */
 	PURGE_COUNT = 64,
 	PURGE_SIZE = 1024 * 1024
 };
@@ -48,7 +50,10 @@ static void free_table(struct tkb_recorded_table *table)
 
 void tkb_recorder_set_release(struct tkb_recorder_set *set)
 {
-	/* Unlinked before they are freed, so that a child finds none that is freed. */
+	/*
+	 * Unlink them before they are freed: a forked child must not find freed
+	 * ones.
+	 */
 	free_table(atomic_exchange(&set->table, NULL));
 	free_saved(atomic_exchange(&set->saved, NULL));
 	set->kept_count = set->new_count = 0;
@@ -312,14 +317,14 @@ static struct tkb_recorded_launcher **sort_saved(
 	return sorted;
 }
 
-/* A child that is forked at any point finds a consistent list. */
+/* At each step, a child that is forked finds a consistent list. */
 static void free_replaced(struct tkb_recorder_set *set)
 {
 	struct tkb_recorded_launcher *kept = atomic_load(&set->saved);
 
 	set->kept_count = set->new_count = 0;
 	set->kept_size = set->new_size = 0;
-	/* The newest of all is never replaced. */
+	/* The newest launcher of all is never replaced: begin behind it. */
 	while (kept != NULL) {
 		struct tkb_recorded_launcher *next = kept->next;
 

@@ -21,7 +21,7 @@ enum {
 	TKB_PAIRS_LIMIT = 100000
 };
 
-/* The device of a pair that says that its key is a winner. */
+/* The device of a pair whose key is a winner. */
 #define TKB_DEVICE_WINNER UINT32_MAX
 
 /* Immutable. */
@@ -45,7 +45,7 @@ struct tkb_recorder_set {
 
 void tkb_recorder_set_release(struct tkb_recorder_set *set);
 
-/* `to` becomes what `from` is, which becomes empty. */
+/* Move the contents of `from` to `to`; `from` becomes empty. */
 void tkb_recorder_set_move(struct tkb_recorder_set *from,
                            struct tkb_recorder_set *to);
 

@@ -143,7 +143,7 @@ static int read_line(struct tkb_times *times, char *line, struct tkb_error *err)
 	return ms == 0 ? 0 : tkb_times_add(times, line, (uint32_t)ms, err);
 }
 
-/* What a writer that was killed has left has no end of line. */
+/* Skip a line without an end: its writer was killed. */
 static int read_text(struct tkb_times *times, const struct tkb_buf *text,
                      struct tkb_error *err)
 {
@@ -198,7 +198,7 @@ int tkb_times_open(const char *cache_root, struct tkb_times **out,
 	return rc;
 }
 
-/* Open the file for appending, in a folder of ours that may not be there yet. */
+/* Open the file for appending; its folder is made if necessary. */
 static int open_file(const char *cache_root, int *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int root = -1;
@@ -233,7 +233,7 @@ int tkb_times_store(const char *cache_root, const struct tkb_times *news,
 	int rc;
 
 	rc = read_file(cache_root, &known, err);
-	/* Behind a line that somebody could not end. */
+	/* The last line may have no end: begin a new one. */
 	tkb_buf_add_byte(&text, '\n');
 	for (size_t i = 0; rc == 0 && i < news->count; i++) {
 		const struct tkb_key_time *item = &news->items[i];
@@ -250,7 +250,7 @@ int tkb_times_store(const char *cache_root, const struct tkb_times *news,
 	if (rc < 0 || text.size == 1)
 		return rc;
 	rc = open_file(cache_root, &fd, err);
-	/* Others append meanwhile: one call keeps the lines whole. */
+	/* Others may append, too: one call writes whole lines. */
 	return rc == 0 ? tkb_fd_write_all(fd, tkb_buf_bytes(&text), file_name,
 	                                  err)
 	               : rc;

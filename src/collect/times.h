@@ -7,11 +7,11 @@
 #include "base/arena.h"
 #include "base/base.h"
 
-/* For an entry's key, also that of a unit. */
+/* How long the entry with a key, also that of a unit, took to compile. */
 struct tkb_key_time {
 	const char *key;
 	uint32_t ms;
-	size_t order; /* of two with a key, the first counts */
+	size_t order; /* of two with one key, the first is used */
 };
 
 /* Zeroed is empty. After tkb_times_sort() by key, each once. */
@@ -35,7 +35,7 @@ void tkb_times_sort(struct tkb_times *times);
 /* 0 where `times`, which may be NULL, lack it. They must have been sorted. */
 uint32_t tkb_times_of_key(const struct tkb_times *times, const char *key);
 
-/* Note those of `news` in the cache that are not noted there. */
+/* Append those of `news` that the cache's file does not have. */
 TKB_NODISCARD int tkb_times_store(const char *cache_root,
                                   const struct tkb_times *news,
                                   struct tkb_error *err);

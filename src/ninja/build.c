@@ -32,7 +32,7 @@ static int add_path(struct tkb_ninja_paths *paths, const char *path,
 	return rc;
 }
 
-/* Read paths up to what is none. */
+/* Read paths, up to what is not one. */
 static int read_paths(struct tkb_ninja_parser *parser,
                       struct tkb_ninja_paths *paths, struct tkb_error *err)
 {
@@ -156,7 +156,7 @@ static int read_pool(struct tkb_ninja_parser *parser, struct tkb_error *err)
 	}
 }
 
-/* A variable that a rule alone may set, since it changes what inputs there are. */
+/* A variable that only a rule may set here, since it changes the inputs. */
 static bool is_for_rules(struct tkb_bytes name)
 {
 	return is_word(name, "depfile") || is_word(name, "deps") ||
@@ -189,7 +189,7 @@ static int read_variables(struct tkb_ninja_lexer *lexer, struct tkb_error *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* Take "|", "||" or "|@" if it, and no other of them, is next. */
+/* Take "|", "||" or "|@", if exactly that one is next. */
 static bool take_bar(struct tkb_ninja_lexer *lexer, const char *bar)
 {
 	const size_t start = lexer->at;
@@ -304,7 +304,7 @@ static int read_files(struct tkb_ninja_parser *parser, struct tkb_error *err)
 	return rc;
 }
 
-/* Paths are expanded with variables that stand below them. */
+/* Paths may use variables that are set below them: read those first. */
 static int read_build(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;

@@ -19,7 +19,7 @@
 struct tkb_ninja_edge {
 	const char **outputs; /* explicit and implicit */
 	size_t output_count;
-	/* Explicit and implicit: a newer one makes ninja build it again. */
+	/* Explicit and implicit ones: if one is newer, ninja builds again. */
 	const char **inputs;
 	size_t input_count;
 	const char *command; /* as ninja hashes it, see hash.h */

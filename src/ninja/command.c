@@ -54,7 +54,7 @@ static void add_paths(const struct tkb_ninja_paths *paths, size_t first,
 	}
 }
 
-/* Where there is no such rule, ninja refuses the file. */
+/* ninja refuses a file with an unknown rule. */
 static const struct tkb_ninja_binding *find_binding(
 	const struct tkb_ninja_parser *parser, size_t index,
 	struct tkb_bytes name)
@@ -72,8 +72,8 @@ static const struct tkb_ninja_binding *find_binding(
 }
 
 /*
- * A statement without variables is in the scope of the file, which then comes
- * before its rule.
+ * In a statement without variables, the file's variables come before those of
+ * the rule.
  */
 static const char *find_value(const struct edge_names *names,
                               struct tkb_bytes name, bool has_binding)

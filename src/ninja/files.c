@@ -8,7 +8,7 @@
 static const char log_begin[] = "# ninja log v";
 static const char deps_begin[] = "# ninjadeps\n";
 
-/* Times below are in seconds: as nanoseconds they would be of 1970. */
+/* Lower times are in seconds: as nanoseconds they would be in 1970. */
 static const int64_t least_nanoseconds = INT64_C(1000000000000);
 
 /* The log */

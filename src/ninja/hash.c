@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ninja/hash.h"
 
-/* The `size` bytes at `data`, at most 8, the first the lowest. */
+/* Up to 8 bytes at `data` as a number, little-endian. */
 static uint64_t word_of(const unsigned char *data, size_t size)
 {
 	uint64_t word = 0;
@@ -67,7 +67,7 @@ static uint64_t mix_at(const unsigned char *data, uint64_t secret,
 	return mix(word_of(data, 8) ^ secret, word_of(data + 8, 8) ^ state);
 }
 
-/* What the last 16 bytes, or all where there are less, come to. */
+/* Read the last 16 bytes; of a shorter text, all bytes. */
 static void read_end(const unsigned char *data, size_t size, uint64_t *a,
                      uint64_t *b)
 {
@@ -111,7 +111,7 @@ static uint64_t rapid(const unsigned char *data, size_t size)
 		state = mix_at(data, secrets[2], state ^ secrets[1]);
 	if (size > 16 && left > 32)
 		state = mix_at(data + 16, secrets[2], state);
-	/* Behind whole blocks, the last 16 bytes begin in what was read. */
+	/* After whole blocks, the last 16 bytes overlap what was read. */
 	if (size > 16)
 		read_end(data + left - 17, 17, &a, &b);
 	else

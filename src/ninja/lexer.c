@@ -146,7 +146,7 @@ const char *tkb_ninja_scope_value(const struct tkb_ninja_scope *scope,
 	return found == NULL ? NULL : found->value;
 }
 
-/* One that is not set is empty. */
+/* A variable that is not set is empty. */
 static int add_variable(const struct tkb_ninja_lexer *lexer,
                         struct tkb_bytes name, bool is_path,
                         struct tkb_buf *out, struct tkb_error *err)
@@ -155,7 +155,10 @@ static int add_variable(const struct tkb_ninja_lexer *lexer,
 
 	if (lexer->names != NULL)
 		return lexer->names->lookup(lexer->names->self, name, out, err);
-	/* A statement's own variables are for its paths, not for each other. */
+	/*
+	 * A statement's own variables count in its paths, but not in each
+	 * other.
+	 */
 	if (is_path)
 		value = tkb_ninja_scope_value(&lexer->statement, name);
 	if (value == NULL)
@@ -284,7 +287,7 @@ int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
 	return rc;
 }
 
-/* Where the last part of the path in `out` begins, if ".." may take it back. */
+/* Find the last part of the path in `out`, if ".." may remove it. */
 static bool find_last(const struct tkb_buf *out, size_t *start)
 {
 	const char *text = (const char *)out->data;
@@ -299,7 +302,7 @@ static bool find_last(const struct tkb_buf *out, size_t *start)
 	return !(out->size - at == 3 && memcmp(text + at, "../", 3) == 0);
 }
 
-/* Without "//", "./" and "x/../", as ninja's CanonicalizePath() leaves it. */
+/* Drop "//", "./" and "x/../", as ninja's CanonicalizePath() does. */
 static void tidy(struct tkb_bytes path, struct tkb_buf *out)
 {
 	const char *text = path.data;

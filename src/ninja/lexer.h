@@ -13,7 +13,7 @@ struct tkb_ninja_variable {
 	const char *value;     /* in the arena */
 };
 
-/* Variables that are set; of one that is set again, the last counts. */
+/* Variables. If one is set again, the last value is used. */
 struct tkb_ninja_scope {
 	struct tkb_ninja_variable *items; /* owned */
 	size_t count;
@@ -36,7 +36,10 @@ struct tkb_ninja_lexer {
 	struct tkb_ninja_scope statement; /* of the statement that is read */
 };
 
-/* Who knows the variables of a command; NULL as lookup(): those of the file. */
+/*
+ * Looks up the variables of a command. Without lookup(), those of the file are
+ * used.
+ */
 struct tkb_ninja_names {
 	/* Append the value of `name`; one that is not set is empty. */
 	int (*lookup)(void *self, struct tkb_bytes name, struct tkb_buf *out,
@@ -53,7 +56,7 @@ int tkb_ninja_lexer_fail(const struct tkb_ninja_lexer *lexer, const char *what,
 /* The byte that is next; 0 at the end. */
 unsigned char tkb_ninja_lexer_peek(const struct tkb_ninja_lexer *lexer);
 
-/* Go over spaces, and ends of lines that are escaped. */
+/* Skip spaces and escaped line ends. */
 void tkb_ninja_lexer_skip_space(struct tkb_ninja_lexer *lexer);
 
 /* Take the end of the line, or of the text, if it is next. */

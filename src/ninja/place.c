@@ -10,7 +10,7 @@
 enum {
 	PATH_SIZE = 8192,
 	PIECE_SIZE = 256 * 1024,
-	/* No file system keeps times less exactly. */
+	/* No file system has coarser times. */
 	COARSEST_SECONDS = 2
 };
 
@@ -28,7 +28,7 @@ const char *tkb_ninja_inside(const struct tkb_ninja_place *place,
 	               : NULL;
 }
 
-/* Where a path that leaves the folder leads; ninja has tidied it. */
+/* The absolute path of a path that leaves the folder. ninja has tidied it. */
 static bool format_outside(const struct tkb_ninja_place *place,
                            const char *path, char out[PATH_SIZE])
 {
@@ -174,7 +174,7 @@ int tkb_ninja_touch(const struct tkb_ninja_place *place,
 
 	for (size_t i = 0; i < count; i++) {
 		rc = touch(place, outputs[i], wanted, &got, err);
-		/* It was cut to what the file system keeps. */
+		/* The file system has rounded it down. */
 		if (rc == 0 && i == 0 && got < *mtime) {
 			wanted += (int64_t)COARSEST_SECONDS * 1000000000;
 			rc = touch(place, outputs[i], wanted, &got, err);

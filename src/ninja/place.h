@@ -15,7 +15,7 @@ struct tkb_ninja_place {
 	const char *folder; /* absolute */
 };
 
-/* The path below the build's folder that `path` is, or NULL: it is elsewhere. */
+/* `path` relative to the build's folder, or NULL if it is elsewhere. */
 const char *tkb_ninja_inside(const struct tkb_ninja_place *place,
                              const char *path);
 
@@ -37,8 +37,8 @@ TKB_NODISCARD int tkb_ninja_digest(const struct tkb_ninja_place *place,
                                    int64_t *mtime_out, struct tkb_error *err);
 
 /*
- * Give `count` outputs of the build the time `*mtime`, or a later one that the file
- * system can hold, which is put there.
+ * Set the time of `count` outputs of the build to `*mtime`, or to a later one
+ * that the file system can store, which is then put into `*mtime`.
  */
 TKB_NODISCARD int tkb_ninja_touch(const struct tkb_ninja_place *place,
                                   const char *const *outputs, size_t count,

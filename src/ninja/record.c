@@ -63,7 +63,7 @@ static int read_build(struct project *project, struct tkb_error *err)
 	                                     &project->build, err);
 }
 
-/* Where no rule has "deps", ninja writes none. */
+/* ninja writes no dependencies if no rule has "deps". */
 static int read_logs(struct project *project, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -111,7 +111,9 @@ static int list_inputs(struct project *project, struct tkb_error *err)
 	for (size_t i = 0; i < project->deps.count; i++) {
 		const struct tkb_ninja_dep *item = &project->deps.items[i];
 
-		/* The log may still have what is built no more. */
+		/*
+		 * The log may still list outputs that are not built any more.
+		 */
 		for (size_t j = 0;
 		     is_output(project, item->output) && j < item->input_count;
 		     j++) {
@@ -148,7 +150,7 @@ static int read_inputs(struct project *project, struct tkb_hasher *hasher,
 	return 0;
 }
 
-/* An order that paths, which are others elsewhere, have no part in. */
+/* By digests: paths differ between machines. */
 static int compare_digests(const void *a, const void *b)
 {
 	const struct input *const *left = a;
@@ -257,7 +259,7 @@ static int find_row(const struct project *project,
 	return 0;
 }
 
-/* As ninja decides what is dirty. */
+/* Is the output dirty, by ninja's rules? */
 static int check_output(const struct project *project,
                         const struct tkb_ninja_edge *edge, const char *output,
                         bool *is_fresh, struct tkb_error *why,

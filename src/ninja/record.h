@@ -45,10 +45,10 @@ TKB_NODISCARD int tkb_ninja_record_make(const struct tkb_ninja_place *place,
                                         struct tkb_error *err);
 
 /*
- * Hold the inputs against `record`; one that has other bytes here, or is not there,
- * fails with TKB_REASON_INPUTS. Then give the outputs a time that no input is newer
- * than, and append the log and the dependencies that say so. `place->folder` is
- * where the files in `dir_fd` will be.
+ * Compare the inputs with `record`: one that has other bytes here, or does not
+ * exist, fails with TKB_REASON_INPUTS. Then give the outputs a time that no
+ * input is newer than, and append a log and dependencies to match.
+ * `place->folder` is the final place of the files in `dir_fd`.
  */
 TKB_NODISCARD int tkb_ninja_record_apply(const struct tkb_ninja_place *place,
                                          struct tkb_bytes record,

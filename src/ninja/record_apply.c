@@ -13,7 +13,7 @@ enum {
 	FILE_LIMIT = 64 * 1024 * 1024
 };
 
-/* Lines of a copy, each of which gets a zero for its end. */
+/* Reads a copy line by line; each line end is replaced by a zero. */
 struct reader {
 	char *at;
 };
@@ -39,7 +39,7 @@ static const char *take(struct reader *reader, const char *word)
 	return line + length + 1;
 }
 
-/* Hold an input against its digest; `*newest` is the time of the newest. */
+/* Compare an input with its digest; `*newest` is the latest time so far. */
 static int check_input(const struct tkb_ninja_place *place, const char *line,
                        struct tkb_hasher *hasher, int64_t *newest,
                        struct tkb_error *err)
@@ -140,7 +140,7 @@ static int write_log(const struct tkb_ninja_build *build, int version,
 			tkb_ninja_hash(version, tkb_text(edge->command));
 
 		for (size_t j = 0; j < edge->output_count; j++) {
-			/* ninja refuses two statements that make one. */
+			/* ninja refuses two statements for one output. */
 			if (log.output_count == build->output_count)
 				return fail_record(err);
 			log.outputs[log.output_count++] =

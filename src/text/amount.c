@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* The number that `text` begins with: what stands behind it, or NULL. */
+/* Read the number at the start of `text`. Returns what follows, or NULL. */
 static const char *read_number(const char *text, uint64_t *out)
 {
 	const char *at = text;
@@ -30,7 +30,7 @@ static bool multiply(uint64_t value, uint64_t factor, uint64_t *out)
 	return true;
 }
 
-/* What `unit`, "MB" or "Ki", stands for; 0: it is none. */
+/* The factor of `unit`, such as "MB" or "Ki"; 0: unknown. */
 static uint64_t size_factor(const char *unit)
 {
 	static const char prefixes[] = "KMGTPE";

@@ -4,7 +4,7 @@
 #include "text/json_hex.h"
 #include "base/utf8.h"
 
-/* What may stand next. */
+/* What may come next. */
 enum state {
 	WANT_VALUE,
 	WANT_VALUE_OR_END, /* behind "[" */
@@ -45,7 +45,7 @@ static bool is_digit(unsigned char byte)
 	return byte >= '0' && byte <= '9';
 }
 
-/* In a canonical string only these are escaped, and only so. */
+/* In a canonical string, only these characters are escaped, and only so. */
 static bool is_canonical_escape(const unsigned char *escape)
 {
 	int32_t value;
@@ -118,7 +118,7 @@ static bool is_plain(const unsigned char *bytes)
 	        ones * 0x80) == 0;
 }
 
-/* Go over what needs no second look: most of what there is. */
+/* Skip characters that need no check: most of them. */
 static void skip_plain(struct tkb_json *json)
 {
 	const unsigned char *text = json->text.data;
@@ -204,7 +204,7 @@ static int read_number(struct tkb_json *json, struct tkb_error *err)
 	return 0;
 }
 
-/* true, false and null; and Python's numbers that are none. */
+/* true, false and null; and NaN and Infinity, as Python writes them. */
 static int read_word(struct tkb_json *json, struct tkb_json_token *out,
                      struct tkb_error *err)
 {
@@ -296,7 +296,7 @@ static int read_value(struct tkb_json *json, struct tkb_json_token *out,
 	return 0;
 }
 
-/* Canonical: keys ascend; that also shows a key that stands twice. */
+/* Canonical JSON: keys ascend, which also excludes duplicates. */
 static int check_order(struct tkb_json *json, struct tkb_bytes key,
                        struct tkb_error *err)
 {
@@ -338,7 +338,7 @@ static void skip_space(struct tkb_json *json)
 		json->at++;
 }
 
-/* Go over a colon or comma, if it is due. */
+/* Skip a colon or comma, where one must be. */
 static int read_separator(struct tkb_json *json, struct tkb_error *err)
 {
 	const unsigned char byte = byte_at(json, json->at);

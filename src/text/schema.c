@@ -59,7 +59,7 @@ static struct tkb_bytes raw_of(const struct tkb_schema_reader *reader)
 	return tkb_json_raw(&reader->json, &reader->token);
 }
 
-/* They stand in a string only as escapes. */
+/* In a string they can only occur as escapes. */
 static bool has_control_character(struct tkb_bytes text)
 {
 	for (size_t i = 0; i < text.size; i++) {
@@ -167,15 +167,15 @@ static int read_choice(struct tkb_schema_reader *reader,
 }
 
 /*
- * Which field has the name just read, of those behind `first` or, where members
- * may stand in any order, of all?
+ * The index of the field with the name just read. If members are in order, only
+ * fields from `first` on are searched; else all.
  */
 static size_t find_field(const struct tkb_schema_reader *reader,
                          const struct tkb_schema *schema, size_t first)
 {
 	const struct tkb_bytes raw = raw_of(reader);
 
-	/* Where members are in order, it is most often the next one. */
+	/* If members are in order, it is most often the next one. */
 	if (first < schema->count &&
 	    tkb_bytes_equal(raw, tkb_text(schema->fields[first].name)))
 		return first;
@@ -323,7 +323,7 @@ static int keep_items(struct tkb_schema_reader *reader,
 	return 0;
 }
 
-/* Items of a list in a list lie behind those of the outer one. */
+/* Items of nested lists come behind those of the outer list. */
 static int read_list(struct tkb_schema_reader *reader,
                      const struct tkb_schema_field *field, void *base,
                      struct tkb_error *err)

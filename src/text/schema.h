@@ -38,8 +38,8 @@ enum tkb_schema_kind {
 struct tkb_schema {
 	const struct tkb_schema_field *fields;
 	size_t count;         /* at most 32 */
-	bool is_closed;       /* refuse members not listed, or twice */
-	const char *too_many; /* of a tuple: what to say of one that goes on */
+	bool is_closed;       /* refuse unknown and repeated members */
+	const char *too_many; /* of a tuple: the message for a further part */
 };
 
 /* One value. Of an object, or, without a name, of a tuple or a list. */
@@ -51,7 +51,7 @@ struct tkb_schema_field {
 	size_t count_offset;
 	uint64_t least; /* of a number; `wrong` is said below it */
 	uint64_t limit;
-	bool is_optional;    /* it may be missing: of a tuple, the last ones */
+	bool is_optional;    /* of a tuple, only the last ones may be */
 	const char *missing; /* what to say of another kind of value; NULL for
 	                        the common sentence of texts, numbers, digests */
 	const char *wrong;   /* what to say of a value that is not allowed */

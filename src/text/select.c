@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* The two smallest matching keys, as the order of a folder is random. */
+/*
+ * The two smallest matching keys: folders are listed in random order, messages
+ * are not.
+ */
 struct matches {
 	const char *first;
 	const char *second;

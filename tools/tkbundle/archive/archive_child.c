@@ -18,14 +18,14 @@
 #define PATH_SIZE 4096
 #define LISTEN_MS 100
 
-/* Where the child expects its files; its own header says so, too. */
+/* Descriptors of the child, which expects them at these numbers. */
 enum {
 	MESSAGES_FD = 3,
 	FOLDER_FD = 4,
 	FIRST_FREE_FD = 10
 };
 
-/* What the loader, or a shell, exits with if it cannot begin. */
+/* The exit status of a loader, or a shell, that cannot start the program. */
 #define EXIT_NOT_STARTED 127
 
 /* Beside this program, where it was built, or in libexec. */
@@ -51,7 +51,7 @@ static int find_program(char out[PATH_SIZE], struct tkb_error *err)
 	                 "archives: install the package " PROGRAM);
 }
 
-/* A copy of a descriptor, out of the way of those that the child gets. */
+/* Duplicate a descriptor to a number above those that the child gets. */
 static int lift(int fd)
 {
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
@@ -65,7 +65,10 @@ static int set_file(posix_spawn_file_actions_t *actions, int fd, int as)
 	                                        O_RDWR, 0);
 }
 
-/* It gets no variables, which may be secrets, but what finds its libraries. */
+/*
+ * The child gets no variables, which may be secrets, except those by which its
+ * libraries are found.
+ */
 static int spawn(pid_t *pid, const char *program, char *const argv[],
                  const posix_spawn_file_actions_t *actions)
 {
@@ -156,7 +159,7 @@ static void take_counts(struct archive_child *child, const char *text)
 	child->is_done = true;
 }
 
-/* A status that the library has, and no other: it becomes an exit status. */
+/* Take over a status only if the library has it: it becomes our exit status. */
 static void take_failure(struct archive_child *child, const char *text)
 {
 	char *end = NULL;

@@ -11,8 +11,8 @@
 #include "cli/progress.h"
 
 /*
- * The program tkbundle-archive at work, which reads and writes archives of others.
- * What it says is not believed: it may be in the hands of who wrote the archive.
+ * A running tkbundle-archive, the program that reads and writes foreign
+ * archives. Its answers are not trusted: the archive's author may control it.
  *
  *     struct archive_child child = { .cli = cli, .archive = path };
  *
@@ -29,12 +29,12 @@ struct archive_child {
 	const struct deadline *deadline; /* or NULL */
 	bool is_verbose;
 	struct progress progress;
-	pid_t pid;          /* 0: none runs */
+	pid_t pid;          /* 0: it is not running */
 	int messages_fd;    /* valid while `pid` is */
-	char message[2048]; /* what has come of the next one */
+	char message[2048]; /* the next message, as far as it has come */
 	size_t message_size;
-	bool is_done;           /* it says that all went well */
-	struct tkb_error fault; /* why not, if it said so */
+	bool is_done;           /* it reported success */
+	struct tkb_error fault; /* the failure that it reported */
 	uint64_t file_count;
 	uint64_t unpacked_size;
 	uint64_t link_count; /* left out */
@@ -47,15 +47,15 @@ struct archive_child_files {
 	int folder_fd;
 };
 
-/* Start it; `argv` begins with its name. TKB_ERR_IO. */
+/* Start it; argv[0] is its name. Fails with TKB_ERR_IO. */
 TKB_NODISCARD int archive_child_start(struct archive_child *child,
                                       char *const argv[],
                                       const struct archive_child_files *files,
                                       struct tkb_error *err);
 
 /*
- * Listen for at most so long. False: it has ended, or is to be ended because a
- * signal or the deadline came.
+ * Read its messages for at most so long. False if it has ended, or must end
+ * because of a signal or the deadline.
  */
 bool archive_child_listen(struct archive_child *child, int time_ms);
 

@@ -36,7 +36,7 @@ struct sender {
 	struct archive_export done;
 };
 
-/* Whether it hangs or dies, the child says why, or nobody does. */
+/* If this fails, the child's message says why, if it sends one. */
 static bool send_bytes(const struct sender *sender, const void *data,
                        size_t size)
 {

@@ -17,14 +17,14 @@ enum {
 	TEXTS_LIMIT = 4 * TREES_LIMIT
 };
 
-/* A tree that an engine has, and where it was found. */
+/* A tree that an engine has, and the folder where it was found. */
 struct wanted {
 	const char *name;
 	const struct tkb_tree_rules *rules;
-	enum archive_look look; /* or none: known by its place */
+	enum archive_look look; /* or NULL: it is known by its place */
 	const char *suffix;     /* then this */
 	const char *path;       /* where it was found; NULL: nowhere */
-	bool is_given;          /* by --tree: what else is found is not it */
+	bool is_given;          /* given by --tree: no other folder counts */
 };
 
 struct finder {
@@ -64,7 +64,7 @@ static int alloc_lists(struct archive_found *out, struct tkb_error *err)
 	               : fail_nomem(err);
 }
 
-/* Take `text`, which lives as long as what was found; NULL if it cannot be. */
+/* Keep `text` as long as what was found; NULL if out of memory. */
 static char *keep(struct finder *finder, char *text)
 {
 	struct trees *const trees = &finder->out->trees;
@@ -120,7 +120,7 @@ static void want(struct finder *finder, const char *name,
 	};
 }
 
-/* For tkb_engine_locate(): a home folder and the like, in an archive nowhere. */
+/* For tkb_engine_locate(): an archive has no home folder and no variables. */
 static const char *no_place(void *self, const char *name)
 {
 	const char *const variable = self;
@@ -170,7 +170,9 @@ static int want_engine(struct finder *finder, const char *name,
 	return rc;
 }
 
-/* All engines that there are a profile for; FlashInfer's folder also without. */
+/*
+ * Look for the trees of all profiles, and for FlashInfer's folder in any case.
+ */
 static int want_all(struct finder *finder, struct tkb_error *err)
 {
 	TKB_AUTO(trees_names_release) struct trees_names names = { .count = 0 };
@@ -201,7 +203,7 @@ static int want_what_is_asked(struct finder *finder, struct tkb_error *err)
  * What is there
  */
 
-/* A path as the archive has it. */
+/* The path in the archive, for messages. */
 static const char *shown(const struct finder *finder, const char *path)
 {
 	const size_t length = strlen(finder->folder);
@@ -209,7 +211,7 @@ static const char *shown(const struct finder *finder, const char *path)
 	return path[length] == '/' ? path + length + 1 : ".";
 }
 
-/* `path` lives as long as what was found. */
+/* Set the place of a tree; `path` lives as long as what was found. */
 static int place(struct finder *finder, struct wanted *wanted, const char *path,
                  struct tkb_error *err)
 {
@@ -238,7 +240,7 @@ static int add_kernels(struct finder *finder, const char *path,
 	return 0;
 }
 
-/* Of vLLM's cache there is only the inside: put the folder around it. */
+/* The archive has only the inside of vLLM's cache: put the folder around it. */
 static int wrap(const char *path, struct tkb_error *err)
 {
 	TKB_AUTO(text_free) char *aside = NULL;
@@ -253,7 +255,9 @@ static int wrap(const char *path, struct tkb_error *err)
 	return 0;
 }
 
-/* FlashInfer's root is above the folders of its versions and of GPUs. */
+/*
+ * FlashInfer's root is above the folders for versions and GPUs: cut those off.
+ */
 static void cut_flashinfer(const struct finder *finder, char *path)
 {
 	for (int i = 0; i < 2; i++) {
@@ -369,7 +373,7 @@ static int want_given(struct finder *finder, char *text, const char *path,
 	return 0;
 }
 
-/* Both texts of what is given live as long as what was found. */
+/* Both parts of the option's text live as long as what was found. */
 static int add_given(struct finder *finder, const char *text,
                      struct tkb_error *err)
 {

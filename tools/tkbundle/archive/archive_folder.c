@@ -22,7 +22,7 @@ enum {
 	TRIES = 100
 };
 
-/* The folder that `output` is in: its length, "" being the present one. */
+/* The length of the folder part of `output`; 0 is the present folder. */
 static size_t folder_length(const char *output)
 {
 	const char *slash = strrchr(output, '/');
@@ -82,7 +82,7 @@ static int lock(const char *path)
 	return -1;
 }
 
-/* Remove what nobody holds in the folder that `path` is in. */
+/* Remove our folders beside `path` that no process has locked. */
 static void remove_abandoned(const char *path)
 {
 	TKB_AUTO(text_free)
@@ -108,8 +108,8 @@ static void remove_abandoned(const char *path)
 }
 
 /*
- * Make and lock the folder `path`, a pattern of mkdtemp(). Before it is locked,
- * another command may take it for abandoned: then there is a next one.
+ * Make and lock the folder `path`, a pattern of mkdtemp(). If another command
+ * takes it for abandoned before it is locked, make another one.
  */
 static int make_locked(char *path, int *out)
 {

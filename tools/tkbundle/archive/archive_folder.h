@@ -5,8 +5,8 @@
 #include <tkbundle/error.h>
 
 /*
- * A private folder for the time of one command, with a folder `files` in it for what
- * an archive holds, or will.
+ * A private folder for one command. It has a folder `files` for what is
+ * unpacked from, or packed into, an archive.
  */
 struct archive_folder {
 	char *path;  /* owned; absolute; NULL: none */

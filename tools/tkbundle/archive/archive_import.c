@@ -71,7 +71,10 @@ static int collect(const struct archive_import *import, size_t index,
 	                   &chosen, NULL, report, err);
 }
 
-/* What two collects did, but for what only the merge of both can tell. */
+/*
+ * Add up the counts of several collects, but not those that only the merge
+ * knows.
+ */
 static void add_report(struct tkb_collect_report *sum,
                        const struct tkb_collect_report *report)
 {

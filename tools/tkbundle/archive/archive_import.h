@@ -6,13 +6,13 @@
 #include "archive/archive_folder.h"
 #include "cli/cli.h"
 
-/* What is collected, and how it goes. */
+/* What to collect, and how. */
 struct archive_import {
 	const struct arguments *args;
 	const struct archive_folder *folder;
 	const struct archive_found *found; /* in the folder */
 	const struct tkb_watch
-		*watch;       /* is told paths as the archive has them */
+		*watch;       /* is told paths as they are in the archive */
 	uint32_t deadline_ms; /* of each step; 0: none */
 };
 
@@ -28,7 +28,10 @@ TKB_NODISCARD int archive_import_collect(const struct archive_import *import,
                                          struct tkb_collect_report *report,
                                          struct tkb_error *err);
 
-/* `path`, in the folder, as the archive has it: "." is the archive itself. */
+/*
+ * `path`, which is in the folder, as it is in the archive; "." is the whole
+ * archive.
+ */
 const char *archive_import_shown(const struct archive_folder *folder,
                                  const char *path);
 

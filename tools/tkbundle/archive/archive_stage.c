@@ -30,7 +30,7 @@ void archive_stage_release(struct archive_stage *stage)
 	free(stage->kernels);
 }
 
-/* Both, one behind the other, owned by the caller; NULL if there is no memory. */
+/* Both texts joined, for the caller to free; NULL if out of memory. */
 static char *join(const char *root, const char *below)
 {
 	char *path = NULL;
@@ -68,7 +68,7 @@ static int default_place(bool has_trees, char **out, struct tkb_error *err)
 	return 0;
 }
 
-/* Not "/./a//b/": what it names must stand in texts as engines write it. */
+/* Is the path as engines write it in texts, and not "/./a//b/"? */
 static bool is_plain(const char *path)
 {
 	const size_t length = strlen(path);
@@ -121,7 +121,7 @@ static bool has_tree(const struct tkb_tree *trees, size_t count,
 	return false;
 }
 
-/* Units stand behind all else. */
+/* Units come last. */
 static int find_trees(const struct tkb_bundle *bundle,
                       struct archive_stage *stage, bool *has_kernels,
                       struct tkb_error *err)

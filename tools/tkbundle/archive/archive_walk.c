@@ -97,7 +97,7 @@ static bool is_folder(int at, const char *name)
 	       S_ISDIR(status.st_mode);
 }
 
-/* Has folder `name` of `at` a folder whose name is such? */
+/* Does folder `name` of `at` have a folder with such a name? */
 static bool has_folder(int at, const char *name,
                        bool (*is_such)(const char *name))
 {
@@ -140,7 +140,7 @@ static bool has_graph(int at)
 	return false;
 }
 
-/* What Inductor has beside kernels; what only kernels have is not asked for. */
+/* Names in Inductor's folder, apart from those that mark kernels. */
 static bool is_inductors(const char *name)
 {
 	return name[0] != '.' && strcmp(name, "triton") != 0;
@@ -203,7 +203,7 @@ FTS *archive_walk_open(const char *folder, struct tkb_error *err)
 	return walk;
 }
 
-/* @return 1: go on inside; 0: it is a cache, which nobody looks into */
+/* @return 1: walk on inside; 0: it is a cache, do not look inside */
 static int visit(const char *path, const char *const *suffixes,
                  size_t suffix_count, struct archive_places *out,
                  struct tkb_error *err)

@@ -19,7 +19,7 @@ enum archive_look {
 	ARCHIVE_LOOK_FLASHINFER   /* of one GPU and version */
 };
 
-/* A folder that looks like a cache, or lies where one would. */
+/* A folder that looks like a cache, or is where an engine would have one. */
 struct archive_place {
 	char *path; /* owned */
 	enum archive_look look;

@@ -12,13 +12,13 @@ const struct option_spec args_help_option = {
 	.help = "explain this verb"
 };
 
-/* Where the parser stands. */
+/* The state of the parser. */
 struct parser {
 	const struct cli *cli;
 	char **argv;
 	int argc;
 	int next;       /* the next word to be looked at */
-	char shown[64]; /* the option at hand, as it was written */
+	char shown[64]; /* the present option, as it was written */
 	struct arguments *out;
 };
 

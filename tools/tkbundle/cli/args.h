@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 
-/* What every verb knows. */
+/* The options of every verb. */
 extern const struct option_spec args_help_option;
 
 /*

@@ -44,7 +44,10 @@ const struct command *cli_find_command(const struct cli *cli, const char *name);
 /* The exit status for what a function of the library returned. */
 enum status status_of(int rc);
 
-/* Did a function do its work, be it in part? Then all else was told already. */
+/*
+ * Did the function do its work, at least in part? All else was reported
+ * already.
+ */
 bool cli_is_done(int rc);
 
 /* The one of two that matters more: the first of 2, 5, 1, 4, 3, 0. */
@@ -92,8 +95,8 @@ TKB_NODISCARD int cli_flush(const struct cli *cli, struct tkb_error *err);
 struct tkb_sink cli_sink(struct cli *cli);
 
 /*
- * Returns `rc`. Where it is a miss of which the library says nothing, `err`
- * says that there is no such `what` ("folder").
+ * Returns `rc`. If that is a miss, for which the library has no message, `err`
+ * gets one: there is no such `what` ("folder").
  */
 int cli_missed(struct tkb_error *err, int rc, const char *what,
                const char *path);

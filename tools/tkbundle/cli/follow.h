@@ -31,11 +31,11 @@ struct follow {
 	enum follow_list list;
 	struct deadline *deadline; /* or NULL; may be set once it has begun */
 	struct tkb_watch watch;    /* calls back to this */
-	bool has_untrusted;        /* by more than being busy or unreadable */
-	struct tkb_error missing;  /* the first key, or the device */
+	bool has_untrusted;        /* other than busy or unreadable */
+	struct tkb_error missing;  /* the first one: a key, or the device */
 };
 
-/* Without a list in the document, of work that tells no entries. */
+/* Without a list in the document, for work that reports no entries. */
 void follow_begin_alone(struct follow *follow, struct cli *cli);
 void follow_end_alone(struct follow *follow);
 
@@ -45,8 +45,8 @@ void follow_begin(struct follow *follow, struct cli *cli, const char *name,
 void follow_end(struct follow *follow);
 
 /*
- * Returns `rc`. Where it is a miss of a key or a device that was asked for,
- * `err` names it.
+ * Returns `rc`. If a key or a device that was asked for is missing, `err` names
+ * it.
  */
 int follow_missed(const struct follow *follow, int rc, struct tkb_error *err);
 

@@ -16,8 +16,8 @@
 
 #define PORT 80
 #define PORT_LIMIT 65535
-#define REST_LIMIT                                                             \
-	(64 * 1024) /* of an answer, read so that all of it is sent */
+/* Up to here an answer is read to its end, so that the server can send all. */
+#define REST_LIMIT (64 * 1024)
 
 static void add_ipv4(struct http_url *url, struct in_addr address,
                      in_port_t port)
@@ -70,7 +70,10 @@ static bool add_host(struct http_url *url, const char *host, in_port_t port)
 	return true;
 }
 
-/* Cut ":8000" from the end of `host`; a colon in brackets is none of a port. */
+/*
+ * Cut ":8000" off the end of `host`. A colon within brackets is part of an
+ * address.
+ */
 static bool cut_port(char *host, in_port_t *out)
 {
 	char *const colon = strrchr(host, ':');
@@ -89,7 +92,7 @@ static bool cut_port(char *host, in_port_t *out)
 	return port > 0 && port <= PORT_LIMIT;
 }
 
-/* Nothing in it may end the line of the request. */
+/* Is it free of bytes that would end the request's line? */
 static bool is_plain(const char *path)
 {
 	for (; *path != '\0'; path++) {
@@ -190,7 +193,9 @@ static bool send_request(int fd, const struct http_url *url,
 	return true;
 }
 
-/* Read at most `room` bytes; how many, 0 at the end, -1 where there are none. */
+/*
+ * Read at most `room` bytes. Returns their number, 0 at the end, -1 on failure.
+ */
 static ssize_t receive(int fd, char *out, size_t room,
                        const struct deadline *end)
 {

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 
 /*
- * Ask a server on this machine one question. It has an address in numbers, or is
- * localhost: no name service is asked, which may hang. It is spoken to without
- * TLS, no proxy, and no redirect.
+ * Send one GET request to a server on this machine. Its host is an address or
+ * localhost, so that no name service is asked, which could hang. No TLS, no
+ * proxy, no redirect.
  */
 struct http_url {
 	struct sockaddr_storage addresses[2]; /* localhost has two */
@@ -21,7 +21,7 @@ struct http_url {
 	char path[1024]; /* with the query */
 };
 
-/* What such a URL is, as a part of a sentence. */
+/* The kind of URL that is accepted, as a part of a sentence. */
 #define HTTP_URL_WANTED                                                        \
 	"http://ADDRESS[:PORT][/PATH], the address in numbers or localhost"
 

@@ -94,7 +94,7 @@ static void put_labels(FILE *to, const struct metrics *metrics,
 		(void)fputc('}', to);
 }
 
-/* Several with one name are told of once. */
+/* Metrics with one name have one help text. */
 static void put_help(FILE *to, const struct metrics *metrics, size_t index)
 {
 	const struct metric *const item = &metrics->items[index];
@@ -127,7 +127,7 @@ static int store(const char *path, struct tkb_bytes text, struct tkb_error *err)
 	rc = tkb_draft_open(path, &draft, err);
 	if (rc != 0)
 		return rc;
-	/* The node exporter runs as another user. */
+	/* Readable by all: the node exporter runs as another user. */
 	if (tkb_draft_fd(draft) >= 0)
 		(void)fchmod(tkb_draft_fd(draft), 0644);
 	sink = tkb_draft_sink(draft);

@@ -12,8 +12,8 @@
  * Text for people.
  *
  * Keys, names and paths come from outside and may hold anything. Whole lines
- * are made harmless on their way out, so that nobody has to remember to do
- * it for one part of them.
+ * are made harmless when they are printed, so that no caller can forget to do
+ * it.
  */
 
 /*

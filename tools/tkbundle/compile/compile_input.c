@@ -86,7 +86,7 @@ static bool is_metadata(struct tkb_bytes text)
 	return text.data != NULL && strstr(text.data, "\"num_warps\"") != NULL;
 }
 
-/* "<kernel>.json" beside "<kernel>.llir"; one that is not there is none. */
+/* Read "<kernel>.json" beside "<kernel>.llir", if it exists. */
 static int read_beside(const char *path, struct tkb_bytes *out,
                        struct tkb_error *err)
 {

@@ -36,7 +36,7 @@ struct compile_work {
 	struct deadline deadline;
 	struct compile_item *items; /* owned */
 	size_t count;
-	size_t begun; /* items before this one were */
+	size_t begun; /* number of items before the present one */
 	size_t ended;
 	uint64_t counts[COMPILE_FAILED + 1]; /* by outcome */
 	bool is_stopped;                     /* begin no more */

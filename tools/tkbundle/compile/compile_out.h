@@ -4,7 +4,7 @@
 
 #include "compile/compile_item.h"
 
-/* What `compile` tells: of each item when it ends, and at the end. */
+/* What `compile` prints for each item when it ends, and at the end. */
 
 /* It ended well; `compiled` may be NULL: an item with the same key did. */
 void compile_out_done(struct compile_work *work,

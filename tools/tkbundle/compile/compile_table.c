@@ -35,9 +35,8 @@ enum {
 };
 
 /*
- * For which inputs an option has a meaning where an entry is to come out, and
- * where --emit asks for a cubin, for PTX, or for IR. One that has no row here has
- * it always.
+ * For which inputs an option has a meaning if an entry is made, and if --emit
+ * asks for a cubin, for PTX, or for IR. An option without a row always has one.
  */
 static const struct row {
 	const char *option;
@@ -45,7 +44,7 @@ static const struct row {
 	unsigned cubin;
 	unsigned ptx;
 	unsigned llir;
-	bool wants_one; /* it speaks of such inputs alone: others may be there */
+	bool wants_one; /* one such input suffices; others may be there */
 } rows[] = {
 	{ "ptxas", CODE | TRITON, CODE, IR, 0, false },
 	{ "cubin-with", CODE, CODE, IR, 0, false },

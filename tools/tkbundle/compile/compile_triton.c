@@ -132,7 +132,7 @@ static void begin(struct work *work)
 	}
 }
 
-/* The first that has not ended. */
+/* End the first item that has not ended. */
 static void end(struct work *work)
 {
 	struct triton_item *const item = work->items[work->ended++];

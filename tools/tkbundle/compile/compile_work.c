@@ -185,7 +185,7 @@ static void end_compile(struct compile_work *work, struct compile_item *item)
 	compile_out_done(work, item, compiled);
 }
 
-/* The first that has not ended. */
+/* End the first item that has not ended. */
 static void end(struct compile_work *work)
 {
 	struct compile_item *const item = &work->items[work->ended++];

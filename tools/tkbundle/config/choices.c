@@ -41,11 +41,11 @@ struct tkb_emit_options choices_for_emit(const struct arguments *args,
 		.threads = args->jobs.value,
 		.trees = root->trees.items,
 		.tree_count = root->trees.count,
-		/* A root that nobody named is the one that Triton looks into. */
+		/* If nobody named a root, it is the one that Triton uses. */
 		.forgets_layout = !root->is_given,
 	};
 
-	/* The layout of a folder that is not there can be told by its name. */
+	/* The layout of a folder that does not exist is told by its name. */
 	if (options.layout == TKB_LAYOUT_AUTO && root->is_inductor)
 		options.layout = TKB_LAYOUT_INDUCTOR;
 	return options;

@@ -181,7 +181,7 @@ static int refuse_line(struct reading *reading, const char *origin,
 	return 0;
 }
 
-/* Lines after a faulty one are used nevertheless. */
+/* After a faulty line, the others are used nevertheless. */
 static int on_line(void *self, const char *path, size_t line, char *name,
                    char *value, struct tkb_error *err)
 {
@@ -195,7 +195,7 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 		origin = NULL; /* asprintf() leaves it undefined */
 		return no_memory(err);
 	}
-	/* Do not show what is no name: it may be the middle of a URL. */
+	/* Do not show it if it is not a name: it may be a part of a URL. */
 	if (name[strspn(name, NAME_CHARS)] != '\0' || name[0] == '\0')
 		return refuse_line(reading, origin, "",
 		                   "this is no 'name = value'");

@@ -61,7 +61,7 @@ struct config_value {
 
 struct config {
 	struct config_value values[CONFIG_COUNT];
-	size_t fault_count; /* values and lines that make no sense */
+	size_t fault_count; /* values and lines that are invalid */
 };
 
 /*
@@ -83,9 +83,9 @@ const char *config_name(enum config_name name);
 const char *config_variable(enum config_name name);
 
 /*
- * Is `variable`, "NAME" or "NAME=...", one that is meant for us and that
- * nobody knows? What Kubernetes sets for a Service that is called tkbundle, or
- * tkbundle-..., is not meant for us.
+ * Is `variable`, "NAME" or "NAME=...", meant for us, but unknown? Variables
+ * that Kubernetes sets for a Service called tkbundle, or tkbundle-..., are not
+ * meant for us.
  */
 bool config_is_unknown(const char *variable);
 

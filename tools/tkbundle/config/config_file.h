@@ -10,16 +10,16 @@
 /* A file of `name = value` lines, as config.h has it. */
 
 enum config_file_kind {
-	CONFIG_FILE_SYSTEM, /* need be neither there nor readable */
+	CONFIG_FILE_SYSTEM, /* optional */
 	CONFIG_FILE_USER,   /* the same; must be the user's own */
-	CONFIG_FILE_NAMED   /* must be there */
+	CONFIG_FILE_NAMED   /* required */
 };
 
 /* Receives the lines. */
 struct config_file_visitor {
 	/*
-	 * `name` is "" where the line is none of `name = value`. Returns 0, or
-	 * a failure that ends it.
+	 * `name` is "" if the line is not `name = value`. Returns 0, or a
+	 * failure that ends it.
 	 */
 	int (*on_line)(void *self, const char *path, size_t line, char *name,
 	               char *value, struct tkb_error *err);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * The ref of a command whose user has named none: a template with {engine},
- * {version}, {model} and {arch}.
+ * The default ref of a command: a template with {engine}, {version}, {model}
+ * and {arch}.
  */
 #define ENGINE_REF_DEFAULT "{engine}-{version}/{model}/{arch}"
 #define ENGINE_REF_WANTED                                                      \
@@ -27,9 +27,9 @@ struct engine_ref_facts {
 bool engine_ref_is_valid(const char *pattern);
 
 /*
- * Fill `pattern` in, all but {arch}, which is known when the ref is used. A word of
- * which nothing is known goes with the '-', '_', '.' or '/' before it. What does not
- * fit is cut off.
+ * Fill in `pattern`, except {arch}, which is filled in when the ref is used. An
+ * unknown word is dropped with the '-', '_', '.' or '/' before it. What is too
+ * long is cut off.
  */
 void engine_ref_make(const char *pattern, const struct engine_ref_facts *facts,
                      char *out, size_t size);

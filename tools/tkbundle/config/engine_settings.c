@@ -62,8 +62,8 @@ static const char *variable(void *self, const char *name)
 }
 
 /*
- * Is something in the place where the engine looks by itself? Then it stays there:
- * a cache that is warm already must not be left behind.
+ * Is there something at the engine's own default place? Then it stays there: a
+ * warm cache must not be left behind.
  */
 static bool find_old(const struct tkb_engine *engine, size_t index,
                      char out[ENGINE_PATH_SIZE])
@@ -119,8 +119,9 @@ static bool is_at_home(const char *path)
 }
 
 /*
- * A variable that is part of keys. Graphs that lie here were made without it, and it
- * would have them made once more: for other machines' sake alone.
+ * Set a variable that is part of keys. If graphs lie at the default place, they
+ * were compiled without it, and would be compiled again: only other machines
+ * would profit, so it is then left alone.
  */
 static void set_for_keys(const char *name, const char *value, const char *why,
                          bool has_old,
@@ -152,7 +153,10 @@ static void make_setting(const struct tkb_engine_setting *setting, bool has_old,
 	}
 }
 
-/* Workers of Inductor and their parent would use two, and so ask for two keys. */
+/*
+ * Name one ptxas: Inductor's workers and their parent would find two, and
+ * compute two keys.
+ */
 static void set_ptxas(const char *command, const char *engine, bool has_old,
                       const struct engine_settings_visitor *visitor)
 {
@@ -180,7 +184,7 @@ static void set_ptxas(const char *command, const char *engine, bool has_old,
 		visitor->visit(visitor->self, name, NULL, why);
 }
 
-/* Do graphs lie where the engine looks by itself? */
+/* Are there graphs at the engine's own default place? */
 static bool has_old_graphs(const struct tkb_engine *engine)
 {
 	char path[ENGINE_PATH_SIZE];

@@ -9,18 +9,19 @@
 #include "cli/args.h"
 
 /*
- * The variables that `run` sets for an engine's command: a place for each cache, and
- * what makes it ask for the same on every machine. What the user has set stays.
+ * The variables that `run` sets for an engine's command: a place for each
+ * cache, and those that give it the same keys on every machine. What the user
+ * has set stays.
  */
 enum {
 	ENGINE_PATH_SIZE = 4096
 };
 
 /*
- * The folder for caches that the user has not placed: below his own cache folder, or
- * in a temporary one where there is none that can be written.
+ * The folder for caches that the user has not placed: below the user's cache
+ * folder, or a temporary one if that cannot be written.
  *
- * @param is_made  make it where it is not there
+ * @param is_made  make it if it does not exist
  */
 bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE]);
 

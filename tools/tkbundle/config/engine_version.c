@@ -27,7 +27,10 @@ struct search {
 	char name[32]; /* "python3.11"; a shorter one stands for all */
 };
 
-/* '-', '_' and '.' are one, as are small and capital letters. */
+/*
+ * Are the names equal? '-', '_' and '.' are one, and so are small and capital
+ * letters.
+ */
 static bool is_name(const char *text, const char *package)
 {
 	static const char separators[] = "-_.";
@@ -86,7 +89,7 @@ static void look_for_version(const struct search *search, const char *folder)
 		(void)closedir(items);
 }
 
-/* Look in `prefix`/lib/python3.N/site-packages and what is called alike. */
+/* Search `prefix`/lib/python3.N/site-packages, and dist-packages. */
 static void search_prefix(const struct search *search, const char *prefix)
 {
 	static const char *const libraries[] = { "lib", "lib64", "local/lib" };

@@ -68,8 +68,9 @@ static char *python_word(char *line)
 }
 
 /*
- * The Python that the script `path` names in its first line. Where that would be too
- * long, pip has /bin/sh there, and in the second line a Python that it becomes.
+ * Find the Python that the script `path` names in its first line. If that line
+ * would be too long, pip writes /bin/sh there, and a second line that executes
+ * the Python.
  */
 static bool find_interpreter(const char *path, char out[PYTHON_PATH_SIZE])
 {

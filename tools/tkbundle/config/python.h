@@ -15,11 +15,11 @@ enum {
 bool python_is_name(const char *path);
 
 /*
- * The Python whose packages an engine uses: the one that `command` is, or that the
- * first line of this script names; else $TKBUNDLE_PYTHON; else that of the script
- * called as the engine; else python3. False: there is none.
+ * Find the Python whose packages an engine uses: `command` itself, or the one
+ * in that script's first line; else $TKBUNDLE_PYTHON; else that of the script
+ * with the engine's name; else python3. False if there is none.
  *
- * @param command  may be NULL: it is not known
+ * @param command  NULL: unknown
  */
 bool python_find(const char *command, const char *engine,
                  char out[PYTHON_PATH_SIZE]);
