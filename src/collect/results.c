@@ -34,7 +34,7 @@ void tkb_results_free(struct tkb_results *results)
 	free(results);
 }
 
-static const char *keep(struct tkb_results *results, const char *text)
+static const char *copy_text(struct tkb_results *results, const char *text)
 {
 	return tkb_arena_string(&results->arena, tkb_text(text));
 }
@@ -43,10 +43,10 @@ static bool add(struct tkb_results *results, const struct tkb_result *result)
 {
 	struct tkb_result kept = *result;
 
-	kept.root = keep(results, result->root);
-	kept.key = keep(results, result->key);
-	kept.name = keep(results, result->name);
-	kept.message = keep(results, result->message);
+	kept.root = copy_text(results, result->root);
+	kept.key = copy_text(results, result->key);
+	kept.name = copy_text(results, result->name);
+	kept.message = copy_text(results, result->message);
 	if (kept.root == NULL || kept.key == NULL || kept.name == NULL ||
 	    kept.message == NULL ||
 	    tkb_grow(&results->items, &results->capacity, results->count,

@@ -32,7 +32,7 @@ static void close_at(struct tkb_hold **hold)
 }
 
 /* The first holder sets the file's time. */
-static int take(struct tkb_hold *hold, struct tkb_error *err)
+static int lock_shared(struct tkb_hold *hold, struct tkb_error *err)
 {
 	const int own = hold->stage.own_fd;
 
@@ -70,7 +70,7 @@ int tkb_hold_open(const char *root, struct tkb_hold **out,
 	tkb_stage_init(&hold->stage, &hold->roots.items[0]);
 	rc = tkb_stage_open_own(&hold->stage, err);
 	if (rc == 0)
-		rc = take(hold, err);
+		rc = lock_shared(hold, err);
 	if (rc == 0)
 		*out = tkb_take(hold);
 	return rc;

@@ -373,9 +373,10 @@ static int read_all(struct tkb_ninja_parser *parser, struct tkb_error *err)
 }
 
 /* Copy the paths from `first` to `end`. */
-static int keep(struct tkb_arena *arena, const struct tkb_ninja_paths *paths,
-                size_t first, size_t end, const char ***items, size_t *count,
-                struct tkb_error *err)
+static int copy_paths(struct tkb_arena *arena,
+                      const struct tkb_ninja_paths *paths, size_t first,
+                      size_t end, const char ***items, size_t *count,
+                      struct tkb_error *err)
 {
 	const char **kept = tkb_arena_alloc(arena, end - first, sizeof(*kept));
 	int rc = 0;
@@ -403,13 +404,13 @@ static int keep_edges(struct tkb_ninja_parser *parser,
 		const struct tkb_ninja_statement *from = &parser->statements[i];
 		struct tkb_ninja_edge *edge = &build->edges[i];
 
-		rc = keep(&build->arena, &parser->outputs, from->first_output,
-		          from->outputs_end, &edge->outputs,
-		          &edge->output_count, err);
+		rc = copy_paths(&build->arena, &parser->outputs,
+		                from->first_output, from->outputs_end,
+		                &edge->outputs, &edge->output_count, err);
 		if (rc == 0)
-			rc = keep(&build->arena, &parser->inputs,
-			          from->first_input, from->inputs_end,
-			          &edge->inputs, &edge->input_count, err);
+			rc = copy_paths(&build->arena, &parser->inputs,
+			                from->first_input, from->inputs_end,
+			                &edge->inputs, &edge->input_count, err);
 		if (rc == 0)
 			rc = tkb_ninja_command_expand(parser, from,
 			                              &build->arena, edge, err);
@@ -467,12 +468,12 @@ int tkb_ninja_build_read(struct tkb_bytes text, struct tkb_ninja_build *out,
 	sort(&parser.phonies);
 	subtract(&parser.inputs, &parser.outputs);
 	subtract(&parser.inputs, &parser.phonies);
-	rc = keep(&build.arena, &parser.inputs, 0, parser.inputs.count,
-	          &build.inputs, &build.input_count, err);
+	rc = copy_paths(&build.arena, &parser.inputs, 0, parser.inputs.count,
+	                &build.inputs, &build.input_count, err);
 	if (rc == 0)
-		rc = keep(&build.arena, &parser.outputs, 0,
-		          parser.outputs.count, &build.outputs,
-		          &build.output_count, err);
+		rc = copy_paths(&build.arena, &parser.outputs, 0,
+		                parser.outputs.count, &build.outputs,
+		                &build.output_count, err);
 	if (rc < 0)
 		return rc;
 	*out = build;

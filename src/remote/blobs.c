@@ -102,15 +102,15 @@ int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_blob_buffer_release)
-	struct tkb_blob_buffer hold =
+	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	int rc;
 
 	rc = tkb_remote_fetch_told(remote, digest, size_of(remote, digest),
-	                           &hold, err);
+	                           &buffer, err);
 	if (rc != 0)
 		return rc;
-	return tkb_blob_buffer_send(&hold, sink, err);
+	return tkb_blob_buffer_send(&buffer, sink, err);
 }
 
 /* Progress of an upload, by what the backend reads of the blob. */
@@ -122,7 +122,7 @@ struct meter {
 	uint64_t told;
 };
 
-static void tell(struct meter *meter, uint64_t done)
+static void report_upload(struct meter *meter, uint64_t done)
 {
 	if (done <= meter->told) /* a second try begins at 0 again */
 		return;
@@ -137,7 +137,7 @@ static int read_metered(void *self, uint64_t offset, void *data, size_t size,
 	const struct tkb_source *source = &meter->blob->source;
 
 	/* When the backend asks for more, it has sent what it read before. */
-	tell(meter, meter->before + offset);
+	report_upload(meter, meter->before + offset);
 	return source->read_at(source->self, offset, data, size, got_out, err);
 }
 
@@ -152,7 +152,7 @@ static int put_metered(struct tkb_tier *tier, const struct tkb_digest *digest,
 		return tkb_tier_put(tier, digest, meter->blob, err);
 	rc = tkb_tier_put(tier, digest, &metered, err);
 	meter->before += meter->blob->size;
-	tell(meter, meter->before);
+	report_upload(meter, meter->before);
 	return rc;
 }
 

@@ -24,7 +24,7 @@ struct gauge {
 };
 
 /* The next tier begins at 0 again. */
-static void tell(struct gauge *gauge, uint64_t done)
+static void report_fetched(struct gauge *gauge, uint64_t done)
 {
 	if (gauge == NULL || done <= gauge->told)
 		return;
@@ -36,24 +36,24 @@ static void tell(struct gauge *gauge, uint64_t done)
 /* A blob that is being fetched from a tier. */
 struct transfer {
 	const struct tkb_digest *digest;
-	struct tkb_blob_buffer *hold;
+	struct tkb_blob_buffer *buffer;
 	struct gauge *gauge;                /* or NULL */
 	const struct tkb_op_limits *limits; /* of the running try */
 	int sink_rc;                        /* what our own sink returned */
 	struct tkb_error sink_error;
 };
 
-static int take(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct transfer *transfer = self;
 
 	transfer->sink_rc =
 		tkb_op_limits_check(transfer->limits, &transfer->sink_error);
 	if (transfer->sink_rc == 0)
-		transfer->sink_rc = tkb_blob_buffer_add(transfer->hold, bytes,
+		transfer->sink_rc = tkb_blob_buffer_add(transfer->buffer, bytes,
 		                                        &transfer->sink_error);
 	if (transfer->sink_rc == 0)
-		tell(transfer->gauge, transfer->hold->size);
+		report_fetched(transfer->gauge, transfer->buffer->size);
 	else if (err != NULL)
 		*err = transfer->sink_error;
 	return transfer->sink_rc;
@@ -64,8 +64,8 @@ static int get(struct tkb_tier *tier, const struct tkb_op_limits *limits,
                void *self, struct tkb_error *err)
 {
 	struct transfer *transfer = self;
-	const struct tkb_sink sink = { take, transfer };
-	const uint64_t had = transfer->hold->size;
+	const struct tkb_sink sink = { add_bytes, transfer };
+	const uint64_t had = transfer->buffer->size;
 	int rc;
 
 	transfer->limits = limits;
@@ -81,12 +81,12 @@ static int get(struct tkb_tier *tier, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-static int check_digest(struct tkb_blob_buffer *hold,
+static int check_digest(struct tkb_blob_buffer *buffer,
                         const struct tkb_digest *wanted,
                         const struct tkb_tier *tier, struct tkb_error *err)
 {
-	const struct tkb_blob blob = { hold->size,
-		                       tkb_blob_buffer_source(hold) };
+	const struct tkb_blob blob = { buffer->size,
+		                       tkb_blob_buffer_source(buffer) };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest digest;
 	int rc;
@@ -107,7 +107,7 @@ static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
                       struct tkb_error *err)
 {
 	struct transfer transfer = { .digest = digest,
-		                     .hold = out,
+		                     .buffer = out,
 		                     .gauge = gauge };
 	const struct tkb_tier_work work = { get, &transfer };
 	int rc;
@@ -128,10 +128,11 @@ int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
  * is here.
  */
 static void fill(struct tkb_remote *remote, size_t count,
-                 const struct tkb_digest *digest, struct tkb_blob_buffer *hold)
+                 const struct tkb_digest *digest,
+                 struct tkb_blob_buffer *buffer)
 {
-	const struct tkb_blob blob = { hold->size,
-		                       tkb_blob_buffer_source(hold) };
+	const struct tkb_blob blob = { buffer->size,
+		                       tkb_blob_buffer_source(buffer) };
 
 	for (size_t i = 0; i < count; i++) {
 		if (remote->tiers[i].is_read_only ||

@@ -178,8 +178,8 @@ static void gathering_release(struct gathering *gathering)
 	free(gathering->items);
 }
 
-static int keep(struct gathering *gathering, const struct kept *kept,
-                struct tkb_error *err)
+static int add_kept(struct gathering *gathering, const struct kept *kept,
+                    struct tkb_error *err)
 {
 	return tkb_append(&gathering->items, &gathering->count,
 	                  &gathering->capacity, kept, sizeof(*kept), err);
@@ -199,7 +199,7 @@ static int keep_unread(void *self, const struct tkb_digest *digest,
 	};
 
 	return kept.reason == NULL ? tkb_fail_nomem(err)
-	                           : keep(gathering, &kept, err);
+	                           : add_kept(gathering, &kept, err);
 }
 
 static int refuse_large(struct gathering *gathering,
@@ -238,7 +238,7 @@ static int keep_record(void *self, const struct tkb_digest *digest,
 		if (kept.record.data == NULL)
 			return tkb_fail_nomem(err);
 	}
-	return keep(gathering, &kept, err);
+	return add_kept(gathering, &kept, err);
 }
 
 static int gather_records(struct tkb_tier *tier,

@@ -142,8 +142,7 @@ static bool take_parts(struct span *pattern, struct span *path)
 }
 
 /* Take a part of the pattern that matches any number of folders: two stars. */
-	static bool
-	take_folders(struct span *pattern)
+static bool take_folders(struct span *pattern)
 {
 	if (pattern->end - pattern->at < 3 ||
 	    memcmp(pattern->at, "**/", 3) != 0)

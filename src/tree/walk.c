@@ -18,8 +18,8 @@ struct walk {
 	char path[PATH_SIZE]; /* of what the walk is at */
 };
 
-static int tell(const struct walk *walk, enum tkb_tree_thing thing,
-                const struct tkb_tree_rule *rule, struct tkb_error *err)
+static int report_item(const struct walk *walk, enum tkb_tree_thing thing,
+                       const struct tkb_tree_rule *rule, struct tkb_error *err)
 {
 	const struct tkb_tree_item item = { .path = walk->path,
 		                            .thing = thing,
@@ -85,14 +85,14 @@ static int visit_item(struct walk *walk, int dir_fd, const char *name,
 		return refuse(walk, TKB_REASON_UNSAFE, "it is a symbolic link",
 		              err);
 	if (S_ISREG(status.st_mode))
-		return tell(walk, TKB_TREE_THING_FILE, &rule, err);
+		return report_item(walk, TKB_TREE_THING_FILE, &rule, err);
 	if (!S_ISDIR(status.st_mode))
 		return 0;
 	if (!walk->is_in_unit && (rule.action == TKB_TREE_ACTION_UNIT ||
 	                          rule.action == TKB_TREE_ACTION_NINJA))
-		return tell(walk, TKB_TREE_THING_FOLDER, &rule, err);
+		return report_item(walk, TKB_TREE_THING_FOLDER, &rule, err);
 	if (!walk->is_in_unit && rule.action == TKB_TREE_ACTION_KERNELS)
-		return tell(walk, TKB_TREE_THING_KERNELS, &rule, err);
+		return report_item(walk, TKB_TREE_THING_KERNELS, &rule, err);
 	return enter_folder(walk, dir_fd, name, err);
 }
 

@@ -120,8 +120,9 @@ static bool is_there(const struct gatherer *gatherer,
 	return true;
 }
 
-static int leave_out(struct gatherer *gatherer, const struct tkb_root *root,
-                     const char *key, const struct tkb_error *why)
+static int report_left_out(struct gatherer *gatherer,
+                           const struct tkb_root *root, const char *key,
+                           const struct tkb_error *why)
 {
 	const struct tkb_result result = {
 		.root = root->path,
@@ -153,7 +154,7 @@ static int add_entry(struct gatherer *gatherer, const struct tkb_root *root,
 	if (rc == TKB_MISS)
 		return 0;
 	if (rc < 0 && tkb_failure_is_of_entry(rc, &why))
-		return leave_out(gatherer, root, key, &why);
+		return report_left_out(gatherer, root, key, &why);
 	if (rc < 0) {
 		*err = why;
 		return rc;

@@ -203,8 +203,8 @@ void tkb_s3_keys_release(struct tkb_s3_keys *keys)
  * It becomes part of a header, so it must not hold spaces or control
  * characters.
  */
-static int keep(const char *value, const char *what, char **out,
-                struct tkb_error *err)
+static int copy_value(const char *value, const char *what, char **out,
+                      struct tkb_error *err)
 {
 	for (const char *at = value; *at != '\0'; at++) {
 		if (*at <= ' ' || *at > '~')
@@ -231,11 +231,12 @@ static int read_environment(struct tkb_s3_keys *keys, struct tkb_error *err)
 		                           : "AWS_SECRET_ACCESS_KEY",
 		                id != NULL ? "AWS_SECRET_ACCESS_KEY"
 		                           : "AWS_ACCESS_KEY_ID");
-	rc = keep(id, "AWS_ACCESS_KEY_ID", &keys->id, err);
+	rc = copy_value(id, "AWS_ACCESS_KEY_ID", &keys->id, err);
 	if (rc == 0)
-		rc = keep(secret, "AWS_SECRET_ACCESS_KEY", &keys->secret, err);
+		rc = copy_value(secret, "AWS_SECRET_ACCESS_KEY", &keys->secret,
+		                err);
 	if (rc == 0 && token != NULL)
-		rc = keep(token, "AWS_SESSION_TOKEN", &keys->token, err);
+		rc = copy_value(token, "AWS_SESSION_TOKEN", &keys->token, err);
 	return rc;
 }
 
@@ -247,7 +248,7 @@ static int read_key(const char *path, const char *profile, const char *name,
 
 	rc = tkb_s3_setting(path, profile, name, &value, err);
 	if (rc == 0)
-		rc = keep((const char *)value.data, name, out, err);
+		rc = copy_value((const char *)value.data, name, out, err);
 	return rc;
 }
 

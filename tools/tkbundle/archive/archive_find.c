@@ -65,7 +65,7 @@ static int alloc_lists(struct archive_found *out, struct tkb_error *err)
 }
 
 /* Keep `text` as long as what was found; NULL if out of memory. */
-static char *keep(struct finder *finder, char *text)
+static char *own_text(struct finder *finder, char *text)
 {
 	struct trees *const trees = &finder->out->trees;
 
@@ -143,7 +143,7 @@ static int want_root(struct finder *finder, const struct tkb_engine *engine,
 	                       (void *)(uintptr_t)root->variable, &suffix, err);
 	if (rc < 0)
 		return rc;
-	suffix = rc == 0 ? keep(finder, suffix) : NULL;
+	suffix = rc == 0 ? own_text(finder, suffix) : NULL;
 	while (suffix != NULL && *suffix == '/')
 		suffix++;
 	want(finder, root->name, root->rules, suffix);
@@ -287,7 +287,7 @@ static int take_tree(struct finder *finder, struct archive_place *found,
 		if (wanted->is_given || wanted->look != look ||
 		    (look == ARCHIVE_LOOK_NONE && found->suffix != i))
 			continue;
-		path = keep(finder, strdup(found->path));
+		path = own_text(finder, strdup(found->path));
 		rc = path != NULL ? place(finder, wanted, path, err)
 		                  : fail_nomem(err);
 		if (rc == 0 && found->look == ARCHIVE_LOOK_VLLM_INSIDE)
@@ -388,10 +388,10 @@ static int add_given(struct finder *finder, const char *text,
 		                 "'%.200s' is not NAME=PATH or "
 		                 "NAME:KIND=PATH, with a path in the archive",
 		                 text);
-	name = keep(finder, strndup(text, (size_t)(equals - text)));
+	name = own_text(finder, strndup(text, (size_t)(equals - text)));
 	if (asprintf(&path, "%s/%s", finder->folder, equals + 1) < 0)
 		path = NULL;
-	path = keep(finder, path);
+	path = own_text(finder, path);
 	if (name == NULL || path == NULL)
 		return fail_nomem(err);
 	if (lstat(path, &status) < 0 || !S_ISDIR(status.st_mode))

@@ -181,7 +181,7 @@ int trees_open_engine(const char *name, struct tkb_engine **out,
  */
 
 /* Take `text`, which is freed with the trees; NULL if there is no memory. */
-static char *keep(struct trees *trees, char *text)
+static char *own_text(struct trees *trees, char *text)
 {
 	if (text != NULL)
 		trees->texts[trees->text_count++] = text;
@@ -352,7 +352,8 @@ static int add_root(struct trees *trees, const struct tkb_engine *engine,
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are more than %d trees", TREES_LIMIT);
 	}
-	return add_tree(trees, root->name, keep(trees, path), root->rules, err);
+	return add_tree(trees, root->name, own_text(trees, path), root->rules,
+	                err);
 }
 
 /*
@@ -370,7 +371,7 @@ static int add_outside(struct trees *trees, const char *name, const char *path,
 	if (trees->text_count == TREES_LIMIT)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are more than %d trees", TREES_LIMIT);
-	copy = keep(trees, strdup(path));
+	copy = own_text(trees, strdup(path));
 	if (copy == NULL)
 		return fail_nomem(err);
 	rc = add_tree(trees, name, copy, NULL, err);
@@ -559,7 +560,7 @@ static int add_given(struct trees *trees, const char *text,
 	if (trees->text_count == TREES_LIMIT)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are more than %d trees", TREES_LIMIT);
-	name = keep(trees, strndup(text, (size_t)(equals - text)));
+	name = own_text(trees, strndup(text, (size_t)(equals - text)));
 	if (name == NULL)
 		return fail_nomem(err);
 	rc = trees_split_kind(trees, name, &rules, err);

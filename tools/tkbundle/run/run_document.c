@@ -46,11 +46,11 @@ static size_t kind_of(const struct trees *trees, const char *root)
 	return 0;
 }
 
-static void tell(const json_t *entry, bool is_emitted,
-                 const struct trees *trees,
-                 void (*visit)(void *self, size_t kind, const char *path,
-                               bool is_emitted),
-                 void *self)
+static void visit_entry(const json_t *entry, bool is_emitted,
+                        const struct trees *trees,
+                        void (*visit)(void *self, size_t kind, const char *path,
+                                      bool is_emitted),
+                        void *self)
 {
 	const char *const root = text_of(entry, "root");
 	const size_t kind = kind_of(trees, root);
@@ -77,7 +77,7 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
 		                        strcmp(outcome, "repaired") == 0;
 
 		if (is_emitted || strcmp(outcome, "present") == 0)
-			tell(entry, is_emitted, trees, visit, self);
+			visit_entry(entry, is_emitted, trees, visit, self);
 	}
 
 	return document != NULL;
