@@ -105,7 +105,7 @@ class EmitOptions(Structure):
                 ("threads", c_uint32), ("deadline_ms", c_uint32),
                 ("is_enabled", c_bool), ("watch", c_void_p),
                 ("trees", POINTER(Tree)), ("tree_count", c_size_t),
-                ("staged_in", c_char_p), ("forgets_layout", c_bool)]
+                ("staged_in", c_char_p), ("is_layout_ignored", c_bool)]
 
 
 _EMIT_COUNTS: List[Tuple[str, Any]] = [

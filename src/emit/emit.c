@@ -180,7 +180,7 @@ int tkb_emit_options_read(struct tkb_emit_options *out,
                           const struct tkb_emit_options *given,
                           struct tkb_error *err)
 {
-	return TKB_STRUCT_READ(tkb_emit_options, forgets_layout, out, given,
+	return TKB_STRUCT_READ(tkb_emit_options, is_layout_ignored, out, given,
 	                       err);
 }
 

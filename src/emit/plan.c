@@ -39,7 +39,7 @@ static int choose_layout(struct tkb_emitter *emitter, struct tkb_error *err)
 			probe.is_inductor ||
 			(!probe.has_keys &&
 		         (options->device_count > 1 ||
-		          (!options->forgets_layout &&
+		          (!options->is_layout_ignored &&
 		           emitter->bundle->manifest.layout != NULL) ||
 		          has_several_devices(&emitter->bundle->manifest)));
 	}

@@ -120,7 +120,7 @@ static int choose_layout(struct tkb_pull_plan *plan, struct tkb_error *err)
 	is_inductor = probe.is_inductor ||
 	              (!probe.has_keys &&
 	               (options->device_count > 1 ||
-	                (!options->forgets_layout &&
+	                (!options->is_layout_ignored &&
 	                 has_layout(plan->request.records)) ||
 	                has_several_devices(plan->request.records)));
 	plan->layout = is_inductor ? TKB_LAYOUT_INDUCTOR : TKB_LAYOUT_TRITON;

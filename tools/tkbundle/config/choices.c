@@ -42,7 +42,7 @@ struct tkb_emit_options choices_for_emit(const struct arguments *args,
 		.trees = root->trees.items,
 		.tree_count = root->trees.count,
 		/* If nobody named a root, it is the one that Triton uses. */
-		.forgets_layout = !root->is_given,
+		.is_layout_ignored = !root->is_given,
 	};
 
 	/* The layout of a folder that does not exist is told by its name. */

@@ -90,9 +90,9 @@ struct tkb_emit_options {
 	 * elsewhere, as those of an archive. NULL: as they are. Not kept.
 	 */
 	const char *staged_in;
-	/** Which layout the bundle's cache had does not count: the root is
-	    one that Triton itself is given. */
-	bool forgets_layout;
+	/** Ignore the layout that the bundle's cache had: the root is the one
+	    that Triton itself uses. */
+	bool is_layout_ignored;
 };
 
 /** What an emit did. Each entry counts once at each place that it goes to. */
