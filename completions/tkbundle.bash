@@ -58,6 +58,8 @@ _tkbundle_options() {
 		options="--remote --delete -l --long --deadline --json" ;;
 	relocate)
 		options="--engine --tree --deadline --json -n --dry-run" ;;
+	report)
+		options="-o --output --remote --deadline" ;;
 	run)
 		options="--ref --remote --engine --tree --cache --wait --deadline
 			--push --ready-url --ready-file --quiet --require-warm --kill-child --node --metrics --refresh
@@ -81,6 +83,7 @@ _tkbundle_options() {
 _tkbundle_value() {
 	case $1:$2 in
 	compile:-o | compile:--output | export:-o | export:--output | \
+		report:-o | report:--output | \
 		launcher:-o | launcher:--output)
 		value=:file ;;
 	export:--format)
@@ -141,7 +144,7 @@ _tkbundle_operand() {
 		value=$verbs ;;
 	emit:1 | export:1 | merge:*)
 		value=:bundle ;;
-	diff:[12] | why:[23] | ls:1 | show:1 | stats:1 | verify:1)
+	diff:[12] | why:[23] | ls:1 | report:1 | show:1 | stats:1 | verify:1)
 		value=:either ;;
 	collect:1 | emit:2 | gc:1 | pull:2 | push:2 | relocate:1)
 		value=:cache ;;
@@ -211,7 +214,7 @@ _tkbundle_reply() {
 
 _tkbundle() {
 	local verbs="collect compile config diff emit export fleet gc help import
-		launcher ls merge pull push refs relocate run show stats verify
+		launcher ls merge pull push refs relocate report run show stats verify
 		why"
 	local options='' value='' word i count=0
 	local -a words

@@ -65,6 +65,7 @@ complete -c tkbundle -n __tkbundle_no_verb -a pull -d 'fetch missing entries fro
 complete -c tkbundle -n __tkbundle_no_verb -a push -d 'share a cache\'s entries through a remote'
 complete -c tkbundle -n __tkbundle_no_verb -a refs -d 'list the refs of a remote, or delete one'
 complete -c tkbundle -n __tkbundle_no_verb -a relocate -d 'make a moved cache work where it lies'
+complete -c tkbundle -n __tkbundle_no_verb -a report -d 'write a page that shows what fills a cache, bundle or ref'
 complete -c tkbundle -n __tkbundle_no_verb -a run -d 'run a command with a warm cache and share what it compiles'
 complete -c tkbundle -n __tkbundle_no_verb -a show -d 'show one entry, or one of its files'
 complete -c tkbundle -n __tkbundle_no_verb -a stats -d 'show what a bundle or a cache consists of'
@@ -72,14 +73,14 @@ complete -c tkbundle -n __tkbundle_no_verb -a verify -d 'check every byte of a b
 complete -c tkbundle -n __tkbundle_no_verb -a why -d 'say why a kernel has two keys, or was compiled again'
 
 # Operands.
-complete -c tkbundle -n '__tkbundle_verb diff emit export launcher ls merge show stats verify why' -a '(__tkbundle_bundles)'
+complete -c tkbundle -n '__tkbundle_verb diff emit export launcher ls merge report show stats verify why' -a '(__tkbundle_bundles)'
 complete -c tkbundle -n '__tkbundle_verb collect gc pull push relocate' -a '(__fish_complete_directories)'
 complete -c tkbundle -n '__tkbundle_verb compile import' -F
 complete -c tkbundle -n '__tkbundle_verb run' -a '(__fish_complete_subcommand)'
-complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit export fleet gc help import launcher ls merge pull push refs relocate run show stats verify why'
+complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why'
 
 # Options that several verbs have.
-set -l verbs collect compile config diff emit export fleet gc help import launcher ls merge pull push refs relocate run show stats verify why
+set -l verbs collect compile config diff emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc import pull push relocate run' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc pull push relocate run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
@@ -90,7 +91,7 @@ complete -c tkbundle -n '__tkbundle_verb collect gc import relocate' -s n -l dry
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'report what is there, write nothing'
 complete -c tkbundle -n '__tkbundle_verb pull push refs run why' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l remote -x -a '(__fish_complete_directories)' -d 'clean up a remote; - means $TKBUNDLE_REMOTE'
-complete -c tkbundle -n '__tkbundle_verb compile emit export fleet gc import ls pull push refs relocate verify why' -l deadline -x -d 'give up after so long, as 500ms or 30s'
+complete -c tkbundle -n '__tkbundle_verb compile emit export fleet gc import ls pull push refs relocate report verify why' -l deadline -x -d 'give up after so long, as 500ms or 30s'
 complete -c tkbundle -n '__tkbundle_verb fleet gc pull push run' -l metrics -r -F -d 'write metrics for Prometheus to FILE'
 complete -c tkbundle -n '__tkbundle_verb collect import merge' -s o -l output -x -a '(__tkbundle_bundles)' -d 'write the bundle to FILE, or to standard output'
 complete -c tkbundle -n '__tkbundle_verb collect push' -l device -x -d 'only this GPU\'s entries; names it in a Triton root'
@@ -136,6 +137,8 @@ complete -c tkbundle -n '__tkbundle_verb gc' -l max-size -x -d 'bytes that entri
 complete -c tkbundle -n '__tkbundle_verb gc' -l max-entries -x -d 'number of entries that may stay'
 complete -c tkbundle -n '__tkbundle_verb gc' -l max-age -x -d 'remove entries unused for so long, as 30d or 12h'
 complete -c tkbundle -n '__tkbundle_verb ls' -l remote -x -a '(__fish_complete_directories)' -d 'list a ref of this remote; - means $TKBUNDLE_REMOTE'
+complete -c tkbundle -n '__tkbundle_verb report' -l remote -x -a '(__fish_complete_directories)' -d 'report on a ref of this remote; - means $TKBUNDLE_REMOTE'
+complete -c tkbundle -n '__tkbundle_verb report' -s o -l output -r -F -d 'write the page to FILE, or to standard output'
 complete -c tkbundle -n '__tkbundle_verb verify' -l remote -x -a '(__fish_complete_directories)' -d 'check a remote, or REF of it; - means $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb why' -l last -d 'why the last run here compiled what it compiled'
 complete -c tkbundle -n '__tkbundle_verb push' -l label -x -d 'note this with what is pushed, as commit=4f2a'

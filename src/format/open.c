@@ -359,6 +359,17 @@ size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle)
 	return bundle->frame_count;
 }
 
+void tkb_bundle_frame_sizes(const struct tkb_bundle *bundle, size_t index,
+                            uint64_t *packed_out, uint64_t *size_out,
+                            uint64_t *item_count_out)
+{
+	const struct tkb_frame *frame = &bundle->frames[index];
+
+	*packed_out = frame->packed_size;
+	*size_out = frame->size;
+	*item_count_out = frame->entry_count;
+}
+
 size_t tkb_bundle_entry_count(const struct tkb_bundle *bundle)
 {
 	return bundle->manifest.entry_count;

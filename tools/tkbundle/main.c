@@ -17,8 +17,8 @@ static const struct command *const commands[] = {
 	&command_help,    &command_import,  &command_launcher,
 	&command_ls,      &command_merge,   &command_pull,
 	&command_push,    &command_refs,    &command_relocate,
-	&command_run,     &command_show,    &command_stats,
-	&command_verify,  &command_why,
+	&command_report,  &command_run,     &command_show,
+	&command_stats,   &command_verify,  &command_why,
 };
 
 /*

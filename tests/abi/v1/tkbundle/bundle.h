@@ -108,6 +108,13 @@ TKB_API bool tkb_bundle_is_inductor(const struct tkb_bundle *bundle);
 /** How many independently compressed frames hold its entries. */
 TKB_API size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle);
 
+/** What frame `index`, which must be below the count, holds: bytes as they are in the
+    file and unpacked, and items. No argument may be NULL. */
+TKB_API void tkb_bundle_frame_sizes(const struct tkb_bundle *bundle,
+                                    size_t index, uint64_t *packed_out,
+                                    uint64_t *size_out,
+                                    uint64_t *item_count_out);
+
 /** How many entries it has. */
 TKB_API size_t tkb_bundle_entry_count(const struct tkb_bundle *bundle);
 

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DOUT=FILE -DFILES=FILE;... -P embed.cmake: each file as an array of C, with
+# a zero behind it, called as the file with _ for the dot.
+set(code "/* Made by embed.cmake. */\n#include \"page/page_files.h\"\n")
+foreach(file IN LISTS FILES)
+	get_filename_component(name ${file} NAME)
+	string(REPLACE "." "_" name ${name})
+	file(READ ${file} bytes HEX)
+	string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+	string(APPEND code "const char ${name}[] = { ${bytes}0 };\n")
+endforeach()
+file(WRITE ${OUT} "${code}")
