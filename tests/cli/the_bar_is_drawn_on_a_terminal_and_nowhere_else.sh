@@ -14,9 +14,11 @@ done
 
 escape=$(printf '\033')
 tr '\r' '\n' <shown | grep '^\[' >bars
-grep -c -v -E "^\[#*\.*\] [0-9.]+ MB of [0-9]+ MB$escape\[K\$" bars || true
+grep -c -v -E "^\[#*\.*\] [0-9.]+ MB of [0-9]+ MB(, [0-9.]+ [kMG]?B/s, [0-9]+[smh] left)?$escape\[K\$" bars || true
 grep -o "$(printf '\r')$escape\[Kwould collect" shown | tr -d '\r\033'
 
+on_terminal xterm "tkbundle collect -j1 -n --json cache$count >document"
+grep -c '\[#*\.*\]' shown || true
 on_terminal dumb "tkbundle collect -j1 -n cache$count"
 grep -c '\[' shown || true
 tkbundle collect -j1 -n cache$count >/dev/null

@@ -8,7 +8,7 @@ on_terminal() {
 escape=$(printf '\033')
 bars() {
 	tr '\r' '\n' <shown | grep '^\[' >bars
-	grep -c -v -E "^\[#*\.*\] [0-9.]+ [kM]?B of [0-9.]+ [kM]?B$escape\[K\$" \
+	grep -c -v -E "^\[#*\.*\] [0-9.]+ [kM]?B of [0-9.]+ [kM]?B(, [0-9.]+ [kMG]?B/s, [0-9]+[smh] left)?$escape\[K\$" \
 		bars || true
 	# What is done never becomes less.
 	sed 's/[^#]//g' bars | awk 'length < last { print } { last = length }'

@@ -88,6 +88,7 @@ static enum status run(struct cli *cli, int argc, char **argv)
 	}
 
 	json_out_init(&cli->json, args.is_json);
+	cli->is_tty = cli->is_tty && !args.is_json;
 	status = cli->command->run(cli, &args);
 	if (!json_out_write(&cli->json, cli->out) && !ferror(cli->out)) {
 		cli_say(cli, "cannot make the JSON document: out of memory");

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 /*
- * A progress bar on a terminal; nothing at all elsewhere.
+ * A progress bar on a terminal, with how fast it goes and how long it will take;
+ * nothing at all elsewhere.
  *
  * It appears only when the work has taken a moment, is drawn a few times a
  * second, and leaves no trace. Erase it before anything else is printed; the
@@ -17,7 +18,9 @@ struct progress {
 	FILE *to;
 	bool is_tty;
 	bool is_drawn;
-	uint64_t next_ms; /* when it may be drawn again */
+	bool is_count;     /* of things, not of bytes; set by the caller */
+	uint64_t begin_ms; /* when the work began */
+	uint64_t next_ms;  /* when it may be drawn again */
 };
 
 void progress_init(struct progress *progress, FILE *to, bool is_tty);

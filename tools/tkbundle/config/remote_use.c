@@ -172,6 +172,13 @@ void remote_use_follow(struct remote_use *use, struct follow *follow,
 	follow->deadline = &use->deadline;
 }
 
+void remote_use_follow_alone(struct remote_use *use, struct follow *follow)
+{
+	follow_begin_alone(follow, use->cli);
+	follow->progress.is_count = true;
+	follow->deadline = &use->deadline;
+}
+
 uint32_t remote_use_left_ms(const struct remote_use *use)
 {
 	const uint32_t left = deadline_left_ms(&use->deadline, UINT32_MAX);

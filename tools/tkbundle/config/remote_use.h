@@ -86,6 +86,9 @@ uint32_t remote_use_left_ms(const struct remote_use *use);
 void remote_use_follow(struct remote_use *use, struct follow *follow,
                        const char *name, enum follow_list list);
 
+/* As follow_begin_alone(), of work that counts things; ends at the deadline, too. */
+void remote_use_follow_alone(struct remote_use *use, struct follow *follow);
+
 /*
  * As cli_failed(); names the deadline if that ended the work, and the remote if
  * something is absent.

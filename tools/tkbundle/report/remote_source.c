@@ -30,8 +30,7 @@ static int read_ref(struct remote_source *source, struct tkb_error *err)
 	struct follow follow;
 	int rc;
 
-	follow_begin_alone(&follow, use->cli);
-	follow.deadline = &use->deadline;
+	remote_use_follow_alone(use, &follow);
 	chosen.watch = follow_watch(&follow);
 	rc = use->library.holdings_open(use->remote, use->ref, &chosen,
 	                                &source->holdings, err);

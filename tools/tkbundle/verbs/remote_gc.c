@@ -6,7 +6,6 @@
 #include "cli/counts.h"
 #include "report/entry_out.h"
 #include "config/remote_use.h"
-#include "cli/signals.h"
 #include "cli/text.h"
 
 static const struct count counts[] = {
@@ -57,6 +56,7 @@ struct gc_lists {
 	struct cli *cli;
 	bool is_removing;
 	bool has_damage;
+	struct follow follow;
 };
 
 static void begin_removing(struct gc_lists *lists)
@@ -75,6 +75,7 @@ static void on_fault(void *self, const struct tkb_remote_fault *fault)
 	struct gc_lists *const lists = self;
 	struct json_out *const json = &lists->cli->json;
 
+	progress_erase(&lists->follow.progress);
 	cli_say(lists->cli, "ref '%s': %s", fault->ref, fault->message);
 	if (fault->trouble == TKB_REMOTE_TROUBLE_DAMAGED)
 		lists->has_damage = true;
@@ -107,23 +108,24 @@ static int gc(struct remote_use *use, const struct arguments *args,
 {
 	struct json_out *const json = &use->cli->json;
 	struct gc_lists lists = { .cli = use->cli };
-	const struct tkb_remote_gc_options chosen = {
+	struct tkb_remote_gc_options chosen = {
 		.struct_size = sizeof(chosen),
 		.has_max_age = args->max_age.is_set,
 		.max_age_s = args->max_age.value,
 		.has_max_size = args->max_size.is_set,
 		.max_size = args->max_size.value,
 		.is_dry_run = args->is_dry_run,
-		.watch = &use->watch,
 		.on_removed = on_removed,
 		.on_fault = on_fault,
 		.self = &lists,
 	};
 	int rc;
 
-	signals_catch();
+	remote_use_follow_alone(use, &lists.follow);
+	chosen.watch = follow_watch(&lists.follow);
 	json_out_open_array(json, "unread");
 	rc = use->library.gc(use->remote, &chosen, report, err);
+	follow_end_alone(&lists.follow);
 	begin_removing(&lists);
 	json_out_close(json);
 	*is_damaged = lists.has_damage;

@@ -6,7 +6,6 @@
 #include "cli/counts.h"
 #include "report/entry_out.h"
 #include "config/remote_use.h"
-#include "cli/signals.h"
 #include "cli/text.h"
 
 static const struct count counts[] = {
@@ -37,9 +36,11 @@ static const char *trouble_name(enum tkb_remote_trouble trouble)
 
 static void on_fault(void *self, const struct tkb_remote_fault *fault)
 {
-	struct cli *const cli = self;
+	struct follow *const follow = self;
+	struct cli *const cli = follow->cli;
 	struct json_out *const json = &cli->json;
 
+	progress_erase(&follow->progress);
 	cli_say(cli, "%s%s: %s", trouble_name(fault->trouble),
 	        fault->is_dropped ? ", dropped" : "", fault->message);
 	json_out_open_object(json, NULL);
@@ -86,14 +87,14 @@ static enum status run_with(struct remote_use *use,
                             const struct arguments *args, const char *ref)
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
-	const struct tkb_remote_verify_options chosen = {
+	struct follow follow;
+	struct tkb_remote_verify_options chosen = {
 		.struct_size = sizeof(chosen),
 		.ref = ref,
 		.is_repair = args->is_repair,
 		.threads = args->jobs.value,
-		.watch = &use->watch,
 		.on_fault = on_fault,
-		.self = use->cli,
+		.self = &follow,
 	};
 	struct tkb_remote_verify_report report = { .struct_size =
 		                                           sizeof(report) };
@@ -103,9 +104,11 @@ static enum status run_with(struct remote_use *use,
 
 	if (name == NULL)
 		return cli_no_memory(use->cli);
-	signals_catch();
+	remote_use_follow_alone(use, &follow);
+	chosen.watch = follow_watch(&follow);
 	json_out_open_array(json, "faults");
 	rc = use->library.verify(use->remote, &chosen, &report, &err);
+	follow_end_alone(&follow);
 	json_out_close(json);
 	if (!cli_is_done(rc) && rc != TKB_ERR_CORRUPT)
 		return remote_use_failed(use, rc, &err, name);
