@@ -204,32 +204,27 @@ static void print(FILE *to, const char *ref, const struct fleet *fleet)
 static void measure(struct metrics *metrics, const char *ref,
                     const struct fleet *fleet)
 {
-	const struct {
-		const char *name;
-		const char *help;
-		double value;
-	} items[] = {
-		{ "starts", "Starts that left a report.",
-		  (double)fleet->starts },
-		{ "cold_starts", "Starts that compiled something, or failed.",
-		  (double)fleet->cold },
-		{ "failed_starts", "Starts of which a pull or push failed.",
-		  (double)fleet->failed },
-		{ "emitted", "Entries that were emitted.",
-		  (double)fleet->emitted },
-		{ "used", "Entries that were used.", (double)fleet->used },
-		{ "compiled", "Entries that were compiled anew.",
-		  (double)fleet->compiled },
-		{ "saved_seconds",
-		  "How long what was used took, when it was compiled.",
-		  (double)fleet->saved_ms / 1000 },
-		{ "idle", "Entries emitted and never used, as far as told.",
-		  (double)fleet->idle.count },
-	};
-
-	for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
-		metrics_add_labelled(metrics, items[i].name, items[i].help,
-		                     items[i].value, ref, NULL);
+	metrics_add_labelled(metrics, "starts", "Starts that left a report.",
+	                     (double)fleet->starts, ref, NULL);
+	metrics_add_labelled(metrics, "cold_starts",
+	                     "Starts that compiled something, or failed.",
+	                     (double)fleet->cold, ref, NULL);
+	metrics_add_labelled(metrics, "failed_starts",
+	                     "Starts of which a pull or push failed.",
+	                     (double)fleet->failed, ref, NULL);
+	metrics_add_labelled(metrics, "emitted", "Entries that were emitted.",
+	                     (double)fleet->emitted, ref, NULL);
+	metrics_add_labelled(metrics, "used", "Entries that were used.",
+	                     (double)fleet->used, ref, NULL);
+	metrics_add_labelled(metrics, "compiled",
+	                     "Entries that were compiled anew.",
+	                     (double)fleet->compiled, ref, NULL);
+	metrics_add_labelled(metrics, "saved_seconds",
+	                     "How long what was used took, when compiled.",
+	                     (double)fleet->saved_ms / 1000, ref, NULL);
+	metrics_add_labelled(metrics, "idle",
+	                     "Keys that were emitted and never used.",
+	                     (double)fleet->idle.count, ref, NULL);
 	for (size_t i = 0; i < REASON_COUNT; i++) {
 		const enum reason reason = fleet->order[i];
 
