@@ -61,8 +61,8 @@ static const char *const extras[] = {
 	"",
 	" --ptxas-options=--verbose,--warn-on-local-memory-usage",
 	" -Xcompiler -rdynamic -lineinfo",
-	" --ptxas-options=--verbose,--warn-on-local-memory-usage"
-	" -Xcompiler -rdynamic -lineinfo",
+	(" --ptxas-options=--verbose,--warn-on-local-memory-usage"
+	 " -Xcompiler -rdynamic -lineinfo"),
 };
 
 enum compiler {
