@@ -5,11 +5,13 @@ import base64
 import gzip
 import hashlib
 import io
+import subprocess
 import tarfile
 import time
 import zipfile
+from unittest import mock
 
-from place import TREE, epoch, version
+from place import HERE, TREE, environment, epoch, version
 
 TAGS = {"x86_64": ("manylinux_2_17_x86_64", "manylinux2014_x86_64"),
         "aarch64": ("manylinux_2_17_aarch64", "manylinux2014_aarch64")}
@@ -18,6 +20,10 @@ TAGS = {"x86_64": ("manylinux_2_17_x86_64", "manylinux2014_x86_64"),
 LICENSE = "Apache-2.0 AND BSD-3-Clause AND MIT AND curl"
 # What PyTorch calls when it is imported; python/tkbundle/_autoload.py.
 ENTRY_POINTS = b"[torch.backends]\ntkbundle = tkbundle._autoload:start\n"
+PACK = """
+import sys, zopfli.zlib
+sys.stdout.buffer.write(zopfli.zlib.compress(sys.stdin.buffer.read(), numiterations=3))
+"""
 TRITON_WORKER = ("triton_worker.py", "tkbundle_triton_launch.py",
                  "tkbundle_triton_signature.py", "tkbundle_triton_tuned.py")
 
@@ -56,6 +62,25 @@ def record_line(path, data):
     return f"{path},sha256={digest.decode().rstrip('=')},{len(data)}\n"
 
 
+class Packer:
+    """Zopfli, as zipfile uses a compressor of zlib: by 3 % smaller."""
+
+    def __init__(self, *_choice):
+        self.parts = []
+
+    def compress(self, data):
+        self.parts.append(bytes(data))
+        return b""
+
+    def flush(self):
+        place = environment("zopfli", "zopfli", HERE / "zopfli.txt",
+                            "--no-deps", "--require-hashes")
+        done = subprocess.run(
+            [place / "bin" / "python", "-c", PACK], check=True,
+            input=b"".join(self.parts), stdout=subprocess.PIPE)
+        return done.stdout[2:-4]  # without zlib's head and its checksum
+
+
 def write_wheel(folder, architecture, binaries, licenses, sbom):
     """`binaries` is {name: bytes} of the libraries and the program."""
     tags = TAGS[architecture]
@@ -81,7 +106,8 @@ def write_wheel(folder, architecture, binaries, licenses, sbom):
     record = "".join(record_line(path, files[path]) for path in sorted(files))
     files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
     out = folder / f"{name}-py3-none-{'.'.join(tags)}.whl"
-    with zipfile.ZipFile(out, "w") as wheel:
+    with mock.patch.object(zipfile, "_get_compressor", Packer), \
+            zipfile.ZipFile(out, "w") as wheel:
         # What describes it stands at the end.
         for path in sorted(files, key=lambda one: (".dist-info/" in one, one)):
             entry = zipfile.ZipInfo(path, time.gmtime(epoch())[:6])
@@ -89,7 +115,7 @@ def write_wheel(folder, architecture, binaries, licenses, sbom):
             is_program = path.endswith("/scripts/tkbundle") or ".so" in path
             entry.external_attr = (0o100755 if is_program else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            wheel.writestr(entry, files[path], compresslevel=9)
+            wheel.writestr(entry, files[path])
     return out
 
 
