@@ -22,6 +22,8 @@ _tkbundle_options() {
 		options="--engine --get --json" ;;
 	diff)
 		options="--json" ;;
+	doctor)
+		options="--engine --tree --ref --remote --wait --deep --json" ;;
 	emit)
 		options="--engine --tree --key --device --target --layout --sync
 			--deadline -j --jobs --json -n --dry-run" ;;
@@ -144,7 +146,7 @@ _tkbundle_operand() {
 		value=$verbs ;;
 	emit:1 | export:1 | merge:*)
 		value=:bundle ;;
-	diff:[12] | why:[23] | ls:1 | report:1 | show:1 | stats:1 | verify:1)
+	diff:[12] | doctor:1 | why:[23] | ls:1 | report:1 | show:1 | stats:1 | verify:1)
 		value=:either ;;
 	collect:1 | emit:2 | gc:1 | pull:2 | push:2 | relocate:1)
 		value=:cache ;;
@@ -213,7 +215,7 @@ _tkbundle_reply() {
 }
 
 _tkbundle() {
-	local verbs="collect compile config diff emit export fleet gc help import
+	local verbs="collect compile config diff doctor emit export fleet gc help import
 		launcher ls merge pull push refs relocate report run show stats verify
 		why"
 	local options='' value='' word i count=0

@@ -52,6 +52,7 @@ complete -c tkbundle -n __tkbundle_no_verb -a collect -d 'pack a cache into a bu
 complete -c tkbundle -n __tkbundle_no_verb -a compile -d 'compile IR, PTX, CUDA C or Triton kernels to entries'
 complete -c tkbundle -n __tkbundle_no_verb -a config -d 'show what is configured, and where'
 complete -c tkbundle -n __tkbundle_no_verb -a diff -d 'compare two bundles or caches'
+complete -c tkbundle -n __tkbundle_no_verb -a doctor -d 'say whether a start here will be warm, and if not, why'
 complete -c tkbundle -n __tkbundle_no_verb -a emit -d 'put a bundle\'s entries where compilers find them'
 complete -c tkbundle -n __tkbundle_no_verb -a export -d 'make an archive for other tools of a bundle'
 complete -c tkbundle -n __tkbundle_no_verb -a fleet -d 'show how warm the starts of a fleet were, and why not'
@@ -73,23 +74,23 @@ complete -c tkbundle -n __tkbundle_no_verb -a verify -d 'check every byte of a b
 complete -c tkbundle -n __tkbundle_no_verb -a why -d 'say why a kernel has two keys, or was compiled again'
 
 # Operands.
-complete -c tkbundle -n '__tkbundle_verb diff emit export launcher ls merge report show stats verify why' -a '(__tkbundle_bundles)'
+complete -c tkbundle -n '__tkbundle_verb diff doctor emit export launcher ls merge report show stats verify why' -a '(__tkbundle_bundles)'
 complete -c tkbundle -n '__tkbundle_verb collect gc pull push relocate' -a '(__fish_complete_directories)'
 complete -c tkbundle -n '__tkbundle_verb compile import' -F
 complete -c tkbundle -n '__tkbundle_verb run' -a '(__fish_complete_subcommand)'
-complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why'
+complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff doctor emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why'
 
 # Options that several verbs have.
-set -l verbs collect compile config diff emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why
+set -l verbs collect compile config diff doctor emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
 complete -c tkbundle -n '__tkbundle_verb collect emit gc import pull push relocate run' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
-complete -c tkbundle -n '__tkbundle_verb collect emit gc pull push relocate run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
+complete -c tkbundle -n '__tkbundle_verb collect doctor emit gc pull push relocate run' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push' -l key -x -d 'only the entry whose key is, or begins with, KEY'
 complete -c tkbundle -n '__tkbundle_verb collect emit export import pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
-complete -c tkbundle -n '__tkbundle_verb collect compile config diff emit export fleet gc import ls merge pull push refs relocate show stats verify why' -l json -d 'print one JSON document'
+complete -c tkbundle -n '__tkbundle_verb collect compile config diff doctor emit export fleet gc import ls merge pull push refs relocate show stats verify why' -l json -d 'print one JSON document'
 complete -c tkbundle -n '__tkbundle_verb collect gc import relocate' -s n -l dry-run -d 'check everything, write nothing'
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'report what is there, write nothing'
-complete -c tkbundle -n '__tkbundle_verb pull push refs run why' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
+complete -c tkbundle -n '__tkbundle_verb doctor pull push refs run why' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l remote -x -a '(__fish_complete_directories)' -d 'clean up a remote; - means $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb compile emit export fleet gc import ls pull push refs relocate report verify why' -l deadline -x -d 'give up after so long, as 500ms or 30s'
 complete -c tkbundle -n '__tkbundle_verb fleet gc pull push run' -l metrics -r -F -d 'write metrics for Prometheus to FILE'
@@ -181,6 +182,10 @@ complete -c tkbundle -n '__tkbundle_verb run' -l node -x -d 'the name of this ma
 complete -c tkbundle -n '__tkbundle_verb run' -l kill-child -d 'kill the command if tkbundle is killed'
 complete -c tkbundle -n '__tkbundle_verb run' -l refresh -x -d 'update the metrics after so long; default 30s'
 complete -c tkbundle -n '__tkbundle_verb config' -l get -x -a 'remote ref timeout connect-timeout stall-timeout deadline wait push quiet ready-url ready-file engine-ref' -d 'print this value alone, with what is secret in it'
+complete -c tkbundle -n '__tkbundle_verb doctor' -l engine -x -a '(__tkbundle_engines)' -d 'look at all caches of this engine, as vllm or torch'
+complete -c tkbundle -n '__tkbundle_verb doctor' -l deep -d 'read all of the cache, and import the engine'
+complete -c tkbundle -n '__tkbundle_verb doctor' -l ref -x -d 'look at this ref of the remote; by default the configured'
+complete -c tkbundle -n '__tkbundle_verb doctor' -l wait -x -d 'give up on the remote after so long; default 2s'
 complete -c tkbundle -n '__tkbundle_verb config' -l engine -x -a '(__tkbundle_engines)' -d 'show the profile of this engine, too, as vllm or torch'
 complete -c tkbundle -n '__tkbundle_verb collect' -s v -l verbose -d 'say which version of an engine is installed'
 complete -c tkbundle -n '__tkbundle_verb push' -s v -l verbose -d 'say which engine is installed, and whom TLS trusts'

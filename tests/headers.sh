@@ -104,7 +104,7 @@ where='src/base/[a-z_]*\.[ch]|src/format/version\.c|src/remote/s3/sigv4\.c'
 none "OpenSSL is used in src/base, and for HMAC" foreign
 what='hiredis' where='src/remote/redis/resp\.c|src/format/version\.c'
 none "hiredis is used in src/remote/redis/resp.c" foreign
-what='jansson\.h' where='tools/tkbundle/(cli/json_out|run/run_[a-z]*|why/[a-z_]*|starts/[a-z_]*|page/page_data)\.c'
+what='jansson\.h' where='tools/tkbundle/(cli/json_out|run/run_[a-z]*|why/[a-z_]*|doctor/(look|engine_keys)|starts/[a-z_]*|page/page_data)\.c'
 none "jansson is used where documents are written or read" foreign
 what='curl/'
 where='src/remote/net/(curl\.h|authorities\.c)|src/format/version\.c'

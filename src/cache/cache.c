@@ -97,8 +97,7 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
                    struct tkb_cache **out, struct tkb_error *err)
 {
 	struct tkb_cache_options chosen;
-	const struct tkb_scan scan = { .options = &chosen,
-		                       .is_followed = true };
+	struct tkb_scan scan = { .options = &chosen, .is_followed = true };
 	struct tkb_timed timed;
 	int rc;
 
@@ -110,6 +109,7 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
 	if (rc < 0)
 		return rc;
 	chosen.watch = &timed.watch;
+	scan.keep_apart = chosen.patience_ms != 0;
 	rc = tkb_cache_scan(path, &scan, out, err);
 	return tkb_timed_end(&timed, rc, err);
 }
@@ -160,6 +160,11 @@ const struct tkb_left_out *tkb_cache_left_out(const struct tkb_cache *cache,
                                               size_t index)
 {
 	return &cache->left_out[index];
+}
+
+size_t tkb_cache_unread_count(const struct tkb_cache *cache)
+{
+	return cache->unread_count;
 }
 
 size_t tkb_cache_unfinished_count(const struct tkb_cache *cache)

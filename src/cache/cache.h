@@ -33,6 +33,7 @@ struct tkb_cache {
 	struct tkb_arena arena;
 	size_t unfinished_count;
 	size_t stray_count;
+	size_t unread_count;
 };
 
 /* An entry to look up, and the device that it was compiled for. */

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/parallel.h"
@@ -18,6 +19,7 @@ struct candidate {
 	bool is_link;
 	const uint32_t *devices; /* picked; in the cache's arena, or NULL */
 	size_t device_count;
+	bool is_unread;
 	int rc;
 	struct tkb_error err;
 	struct tkb_scanned_entry found;
@@ -26,6 +28,7 @@ struct candidate {
 struct candidates {
 	struct tkb_cache *cache;
 	struct tkb_watcher *watcher; /* by reference */
+	uint64_t end_ns;             /* when patience is over; 0: never */
 	struct candidate *items;     /* owned */
 	size_t count;
 	size_t capacity;
@@ -369,6 +372,10 @@ static int load_one(void *self, size_t worker, size_t index,
 	rc = tkb_watcher_check(candidates->watcher, err);
 	if (rc < 0)
 		return rc;
+	if (candidates->end_ns != 0 && tkb_now_ns() > candidates->end_ns) {
+		candidate->is_unread = true;
+		return 0;
+	}
 	candidate->rc = load(&candidates->cache->loaders[worker], candidate);
 	tkb_watcher_progress(candidates->watcher, 1);
 	if (candidate->rc < 0 &&
@@ -420,7 +427,9 @@ static int take_found(struct tkb_cache *cache, struct candidates *candidates,
 	for (size_t i = 0; i < candidates->count; i++) {
 		struct candidate *candidate = &candidates->items[i];
 
-		if (candidate->rc == TKB_MISS && is_picked) {
+		if (candidate->is_unread) {
+			cache->unread_count++;
+		} else if (candidate->rc == TKB_MISS && is_picked) {
 			rc = reject_missing(cache, candidate->root->path,
 			                    candidate->key, err);
 			if (rc < 0)
@@ -491,9 +500,12 @@ int tkb_cache_load(struct tkb_cache *cache, const struct tkb_scan *scan,
 	const struct tkb_cache_options *options = scan->options;
 	TKB_AUTO(candidates_release)
 	struct candidates candidates = { .cache = cache, .watcher = watcher };
+	const uint64_t patience_ns = options->patience_ms * UINT64_C(1000000);
 	const struct tkb_parallel_work work = { load_one, &candidates };
 	int rc;
 
+	if (patience_ns != 0)
+		candidates.end_ns = tkb_now_ns() + patience_ns;
 	rc = scan->picks != NULL ? look_up_picks(&candidates, scan, err)
 	                         : list_candidates(&candidates, options, err);
 	if (rc != 0)

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/struct.h"
 #include "cache/watch.h"
-#include "fleet/nvml.h"
+#include "machine/nvml.h"
 #include "remote/remote.h"
 
 enum {

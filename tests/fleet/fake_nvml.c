@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * NVML for tests: its GPUs are what FAKE_NVML says, "major.minor:uuid:name",
- * with commas between; FAKE_NVML_FAILS names the function that fails.
+ * with commas between; FAKE_NVML_FAILS names the function that fails, FAKE_NVML_HANGS
+ * one that does not return. FAKE_NVML_CUDA is the newest CUDA, as 13000.
  */
 
 struct nvml_device {
@@ -19,6 +21,7 @@ int nvmlInit_v2(void);
 int nvmlShutdown(void);
 const char *nvmlErrorString(int status);
 int nvmlSystemGetDriverVersion(char *out, unsigned size);
+int nvmlSystemGetCudaDriverVersion_v2(int *out);
 int nvmlDeviceGetCount_v2(unsigned *out);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **out);
 int nvmlDeviceGetName(struct nvml_device *device, char *out, unsigned size);
@@ -33,9 +36,12 @@ static int init_count;
 static int outcome(const char *function)
 {
 	const char *failing = getenv("FAKE_NVML_FAILS");
+	const char *hanging = getenv("FAKE_NVML_HANGS");
 
 	if (init_count == 0)
 		abort(); /* not initialised */
+	while (hanging != NULL && strcmp(hanging, function) == 0)
+		(void)pause();
 	return failing != NULL && strcmp(failing, function) == 0 ? 999 : 0;
 }
 
@@ -71,6 +77,14 @@ int nvmlSystemGetDriverVersion(char *out, unsigned size)
 {
 	(void)snprintf(out, size, "580.65.06");
 	return outcome("driver");
+}
+
+int nvmlSystemGetCudaDriverVersion_v2(int *out)
+{
+	const char *cuda = getenv("FAKE_NVML_CUDA");
+
+	*out = cuda != NULL ? (int)strtol(cuda, NULL, 10) : 13000;
+	return outcome("cuda");
 }
 
 int nvmlDeviceGetCount_v2(unsigned *out)

@@ -156,6 +156,7 @@ struct arguments {
 	bool has_paths;
 	bool has_uses;
 	bool is_best_effort;
+	bool is_deep;
 	bool is_dry_run;
 	bool is_help;
 	bool is_json;

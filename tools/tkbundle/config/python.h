@@ -26,8 +26,8 @@ bool python_find(const char *command, const char *engine,
 
 /*
  * Run `code` by `python` with `arguments`, which end with NULL, and take what it
- * prints, with a zero behind it. False, and "", where it fails or prints more than
- * fits.
+ * prints, with a zero behind it. False, and "", where it fails, takes longer than
+ * 5 s, or prints more than fits.
  */
 bool python_ask(const char *python, const char *code,
                 const char *const *arguments, char *out, size_t size);

@@ -15,6 +15,11 @@
 	X(tier_name, tkb_remote_tier_name)                                     \
 	X(tier_warning, tkb_remote_tier_warning)                               \
 	X(tier_authorities, tkb_remote_tier_authorities)                       \
+	X(put, tkb_remote_put)                                                 \
+	X(remove, tkb_remote_remove)                                           \
+	X(add, tkb_remote_add)                                                 \
+	X(drop, tkb_remote_drop)                                               \
+	X(records, tkb_remote_records)                                         \
 	X(refs, tkb_remote_refs)                                               \
 	X(gc, tkb_remote_gc)                                                   \
 	X(verify, tkb_remote_verify)                                           \

@@ -49,7 +49,7 @@ int remote_use_open(struct remote_use *use, const char *urls,
 	return rc;
 }
 
-static int open_configured(struct remote_use *use, struct tkb_error *err)
+int remote_use_open_configured(struct remote_use *use, struct tkb_error *err)
 {
 	const struct config_value *const values = use->config.values;
 	const struct tkb_remote_options options = {
@@ -63,8 +63,13 @@ static int open_configured(struct remote_use *use, struct tkb_error *err)
 		.fallback_cafile = cli_variable("TKBUNDLE_FALLBACK_CAFILE"),
 	};
 	struct tkb_error fault = { .status = 0 };
-	const int rc = remote_use_open(use, values[CONFIG_REMOTE].text,
-	                               &options, &fault);
+	int rc;
+
+	use->watch =
+		(struct tkb_watch){ .struct_size = sizeof(use->watch),
+		                    .self = &use->deadline,
+		                    .is_cancelled = deadline_is_cancelled };
+	rc = remote_use_open(use, values[CONFIG_REMOTE].text, &options, &fault);
 
 	/*
 	 * An invalid URL may hold a password: name the place where it was
@@ -84,10 +89,6 @@ enum status remote_use_begin(struct remote_use *use,
 	int rc;
 
 	use->begin_ms = deadline_now_ms();
-	use->watch =
-		(struct tkb_watch){ .struct_size = sizeof(use->watch),
-		                    .self = &use->deadline,
-		                    .is_cancelled = deadline_is_cancelled };
 	rc = config_load(args, &use->config, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "the configuration");
@@ -101,7 +102,7 @@ enum status remote_use_begin(struct remote_use *use,
 		deadline_begin(&use->deadline, values[CONFIG_DEADLINE].number);
 	else
 		deadline_begin(&use->deadline, args->deadline.value);
-	rc = open_configured(use, &err);
+	rc = remote_use_open_configured(use, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "the remote");
 	if (args->is_verbose)

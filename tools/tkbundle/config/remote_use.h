@@ -47,6 +47,13 @@ enum status remote_use_begin(struct remote_use *use,
                              const struct arguments *args, bool is_bounded);
 
 /*
+ * Open the remote of the configuration, which is loaded; its deadline has begun.
+ * Returns as remote_use_open() does; the failure names who named it.
+ */
+TKB_NODISCARD int remote_use_open_configured(struct remote_use *use,
+                                             struct tkb_error *err);
+
+/*
  * Load the library and open a remote by its URLs, which connects to nothing.
  * Warnings about it are printed.
  *

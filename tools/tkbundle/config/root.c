@@ -85,6 +85,18 @@ int root_choose(const char *given, struct root *out, struct tkb_error *err)
 	return 0;
 }
 
+const char *root_origin(const struct root *root)
+{
+	if (root->is_given)
+		return "the command line";
+	if (cli_variable("TRITON_CACHE_DIR") != NULL)
+		return "TRITON_CACHE_DIR";
+	if (cli_variable("TORCHINDUCTOR_CACHE_DIR") != NULL)
+		return "TORCHINDUCTOR_CACHE_DIR";
+	return cli_variable("TRITON_HOME") != NULL ? "default, by TRITON_HOME"
+	                                           : "default, by HOME";
+}
+
 int root_choose_all(const struct arguments *args, const char *given,
                     struct root *out, struct tkb_error *err)
 {

@@ -34,6 +34,9 @@ struct root {
 TKB_NODISCARD int root_choose(const char *given, struct root *out,
                               struct tkb_error *err);
 
+/* Who says where it is: "the command line", a variable, or "default, by HOME". */
+const char *root_origin(const struct root *root);
+
 /*
  * The same, and the trees that `args` ask for. Where no root is named, it is that
  * of the engines; where only trees are, there is none.

@@ -323,6 +323,25 @@ int trees_locate(const struct tkb_engine *engine, size_t index, char **out,
 	return rc;
 }
 
+void trees_describe_origin(const struct tkb_engine *engine, size_t index,
+                           bool is_placed, char out[TREES_ORIGIN_SIZE])
+{
+	const struct tkb_engine_root *const root =
+		tkb_engine_root(engine, index);
+	const char *const name =
+		tkb_engine_located_by(engine, index, variable, NULL);
+
+	if (is_placed)
+		(void)snprintf(out, TREES_ORIGIN_SIZE, "placed by run");
+	else if (name == NULL)
+		(void)snprintf(out, TREES_ORIGIN_SIZE, "nothing says where");
+	else if (name[0] != '\0' && strcmp(name, root->variable) == 0)
+		(void)snprintf(out, TREES_ORIGIN_SIZE, "%s", name);
+	else
+		(void)snprintf(out, TREES_ORIGIN_SIZE, "default%s%s",
+		               name[0] != '\0' ? ", by " : "", name);
+}
+
 static int add_root(struct trees *trees, const struct tkb_engine *engine,
                     size_t index, struct tkb_error *err)
 {

@@ -77,6 +77,14 @@ TKB_NODISCARD int trees_locate(const struct tkb_engine *engine, size_t index,
                                char **out, bool *is_placed_out,
                                struct tkb_error *err);
 
+enum {
+	TREES_ORIGIN_SIZE = 256
+};
+
+/* Who says so: a variable, "default, by HOME", or "placed by run". */
+void trees_describe_origin(const struct tkb_engine *engine, size_t index,
+                           bool is_placed, char out[TREES_ORIGIN_SIZE]);
+
 /*
  * What NAME or NAME:KIND of --tree asks for. `*text` becomes the name.
  *

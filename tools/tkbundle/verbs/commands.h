@@ -9,6 +9,7 @@ extern const struct command command_collect;
 extern const struct command command_compile;
 extern const struct command command_config;
 extern const struct command command_diff;
+extern const struct command command_doctor;
 extern const struct command command_emit;
 extern const struct command command_export;
 extern const struct command command_fleet;

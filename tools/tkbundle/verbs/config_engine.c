@@ -10,10 +10,6 @@
 #include "config/python.h"
 #include "config/trees.h"
 
-enum {
-	LINE_SIZE = 1024
-};
-
 /* What is shown, and how. */
 struct show {
 	struct cli *cli;
@@ -25,12 +21,6 @@ struct show {
 static void close_engine(struct tkb_engine **engine)
 {
 	tkb_engine_close(*engine);
-}
-
-static const char *variable(void *self, const char *name)
-{
-	(void)self;
-	return getenv(name);
 }
 
 /*
@@ -107,26 +97,6 @@ static void show_rule(const struct show *show,
 	          words[0] != '\0' ? words + strlen(", ") : "");
 }
 
-/* How it is known where root `index` is. */
-static void describe_origin(const struct show *show, size_t index,
-                            bool is_placed, char out[LINE_SIZE])
-{
-	const struct tkb_engine_root *const root =
-		tkb_engine_root(show->engine, index);
-	const char *const name =
-		tkb_engine_located_by(show->engine, index, variable, NULL);
-
-	if (is_placed)
-		(void)snprintf(out, LINE_SIZE, "placed by run");
-	else if (name == NULL)
-		(void)snprintf(out, LINE_SIZE, "nothing says where");
-	else if (name[0] != '\0' && strcmp(name, root->variable) == 0)
-		(void)snprintf(out, LINE_SIZE, "%s", name);
-	else
-		(void)snprintf(out, LINE_SIZE, "default%s%s",
-		               name[0] != '\0' ? ", by " : "", name);
-}
-
 static int show_root(const struct show *show, size_t index,
                      struct tkb_error *err)
 {
@@ -135,13 +105,13 @@ static int show_root(const struct show *show, size_t index,
 	struct json_out *const json = &show->cli->json;
 	TKB_AUTO(text_free) char *path = NULL;
 	bool is_placed = false;
-	char origin[LINE_SIZE];
+	char origin[TREES_ORIGIN_SIZE];
 	int rc;
 
 	rc = trees_locate(show->engine, index, &path, &is_placed, err);
 	if (rc < 0)
 		return rc;
-	describe_origin(show, index, is_placed, origin);
+	trees_describe_origin(show->engine, index, is_placed, origin);
 	json_out_open_object(json, NULL);
 	json_out_text(json, "name", root->name);
 	json_out_flag(json, "kernels", root->is_kernels);

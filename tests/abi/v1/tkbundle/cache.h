@@ -50,6 +50,12 @@ struct tkb_cache_options {
 	const struct tkb_tree *trees; /**< read as well; not kept */
 	size_t tree_count;
 	uint32_t settle_ms; /**< see struct tkb_collect_options */
+	/**
+	 * Read folders for so long, then only count the rest: for who would rather
+	 * know a part in time. Equal entries of several devices stay apart then.
+	 * 0: read all.
+	 */
+	uint32_t patience_ms;
 };
 
 /** An entry that cannot be packed, and why. */
@@ -103,6 +109,9 @@ TKB_API size_t tkb_cache_unfinished_count(const struct tkb_cache *cache);
 
 /** Files and folders that no entry names: passed over. */
 TKB_API size_t tkb_cache_stray_count(const struct tkb_cache *cache);
+
+/** Folders that were not read, as `patience_ms` was over. */
+TKB_API size_t tkb_cache_unread_count(const struct tkb_cache *cache);
 
 /**
  * Find the entry whose key is `prefix` or begins with it.

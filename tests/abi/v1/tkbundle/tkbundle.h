@@ -16,6 +16,7 @@
  *   launcher.h what a framework saved beside its kernels, given back
  *   recorder.h note what a framework compiles, and pack exactly that
  *   merge.h    make one bundle of several
+ *   machine.h  which entries fit this machine
  *   maintain.h relocate a cache, see what of it is used, remove the rest
  *   memory.h   bytes in memory as a sink and a source
  *   draft.h    a file that appears whole at once, as a sink
@@ -72,6 +73,7 @@
 #include <tkbundle/fleet.h>
 #include <tkbundle/holdings.h>
 #include <tkbundle/launcher.h>
+#include <tkbundle/machine.h>
 #include <tkbundle/maintain.h>
 #include <tkbundle/memory.h>
 #include <tkbundle/merge.h>

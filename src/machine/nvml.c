@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet/nvml.h"
+#include "machine/nvml.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@ struct library {
 	int (*shutdown)(void);
 	const char *(*error_text)(int status);
 	int (*driver_version)(char *out, unsigned size);
+	int (*cuda_version)(int *out); /* NULL: an older NVML */
 	int (*device_count)(unsigned *out);
 	int (*device_at)(unsigned index, struct nvml_device **out);
 	int (*device_name)(struct nvml_device *device, char *out,
@@ -37,19 +38,23 @@ struct library {
 static const struct {
 	const char *name;
 	size_t offset; /* in struct library */
+	bool is_new;   /* drivers of before 2018 lack it */
 } functions[] = {
-	{ "nvmlInit_v2", offsetof(struct library, init) },
-	{ "nvmlShutdown", offsetof(struct library, shutdown) },
-	{ "nvmlErrorString", offsetof(struct library, error_text) },
+	{ "nvmlInit_v2", offsetof(struct library, init), false },
+	{ "nvmlShutdown", offsetof(struct library, shutdown), false },
+	{ "nvmlErrorString", offsetof(struct library, error_text), false },
 	{ "nvmlSystemGetDriverVersion",
-	  offsetof(struct library, driver_version) },
-	{ "nvmlDeviceGetCount_v2", offsetof(struct library, device_count) },
-	{ "nvmlDeviceGetHandleByIndex_v2",
-	  offsetof(struct library, device_at) },
-	{ "nvmlDeviceGetName", offsetof(struct library, device_name) },
-	{ "nvmlDeviceGetUUID", offsetof(struct library, device_uuid) },
+	  offsetof(struct library, driver_version), false },
+	{ "nvmlSystemGetCudaDriverVersion_v2",
+	  offsetof(struct library, cuda_version), true },
+	{ "nvmlDeviceGetCount_v2", offsetof(struct library, device_count),
+	  false },
+	{ "nvmlDeviceGetHandleByIndex_v2", offsetof(struct library, device_at),
+	  false },
+	{ "nvmlDeviceGetName", offsetof(struct library, device_name), false },
+	{ "nvmlDeviceGetUUID", offsetof(struct library, device_uuid), false },
 	{ "nvmlDeviceGetCudaComputeCapability",
-	  offsetof(struct library, device_capability) },
+	  offsetof(struct library, device_capability), false },
 };
 
 static void close_library(struct library *library)
@@ -83,7 +88,7 @@ static bool open_library(struct library *library, const char *path,
 	for (size_t i = 0; i < TKB_COUNT_OF(functions); i++) {
 		void *found = dlsym(library->handle, functions[i].name);
 
-		if (found == NULL)
+		if (found == NULL && !functions[i].is_new)
 			return give_up(nvml, "NVML has no such function",
 			               functions[i].name);
 		/*
@@ -155,6 +160,9 @@ static int ask(struct library *library, const char *path, struct tkb_nvml *nvml,
 	           nvml) ||
 	    !check(library, library->device_count(&count), nvml))
 		return TKB_MISS;
+	if (library->cuda_version != NULL &&
+	    library->cuda_version(&nvml->cuda) != 0)
+		nvml->cuda = 0;
 	if (count > GPUS_LIMIT)
 		count = GPUS_LIMIT;
 	return read_gpus(library, count, nvml, err);

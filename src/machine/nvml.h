@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_FLEET_NVML_H
-#define TKB_FLEET_NVML_H
+#ifndef TKB_MACHINE_NVML_H
+#define TKB_MACHINE_NVML_H
 
 /*
  * What NVML, the NVIDIA driver's management library, says of this machine. It is
@@ -27,6 +27,7 @@ struct tkb_nvml {
 	struct tkb_gpu *gpus; /* owned; in the order of their PCI bus */
 	size_t gpu_count;
 	char driver[TKB_NVML_TEXT_SIZE]; /* "580.65.06" */
+	int cuda;      /* the newest CUDA that it knows, 13000; 0: not told */
 	char why[256]; /* where nothing is known: the reason */
 };
 

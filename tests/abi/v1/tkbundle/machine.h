@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_MACHINE_H
+#define TKBUNDLE_MACHINE_H
+
+#include <tkbundle/entry.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/machine.h
+ * What can be known of this machine that decides which entries fit it.
+ *
+ *     rc = tkb_machine_open(NULL, &machine, &err);
+ *     for (size_t i = 0; i < tkb_machine_gpu_count(machine); i++)
+ *             puts(tkb_machine_gpu(machine, i)->name);
+ *     tkb_machine_close(machine);
+ *
+ * NVIDIA's driver is asked by its management library, NVML, which is opened, asked
+ * once, and closed. It needs no CUDA, and wakes no GPU. It is the driver's code: if
+ * it hangs, so does tkb_machine_open().
+ */
+struct tkb_machine;
+
+/** A GPU, in the order of their PCI bus. Strings are never NULL. */
+struct tkb_machine_gpu {
+	const char *name; /**< "NVIDIA H100 80GB HBM3" */
+	const char *uuid; /**< "GPU-..." */
+	uint32_t major;   /**< of its compute capability */
+	uint32_t minor;
+	/** CUDA_VISIBLE_DEVICES does not hide it, as far as it can be read without
+	    CUDA: as UUIDs, or as indices with CUDA_DEVICE_ORDER=PCI_BUS_ID. */
+	bool is_visible;
+};
+
+/**
+ * Ask the driver. A machine without one is no failure: tkb_machine_why() says it.
+ *
+ * @param nvml  the library; NULL is libnvidia-ml.so.1, where the loader finds it
+ * @param out   receives what the caller closes
+ * @return 0 or TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_machine_open(const char *nvml,
+                                           struct tkb_machine **out,
+                                           struct tkb_error *err);
+
+/** Release it and all that it gave. NULL is allowed. */
+TKB_API void tkb_machine_close(struct tkb_machine *machine);
+
+/** Its GPUs. */
+TKB_API size_t tkb_machine_gpu_count(const struct tkb_machine *machine);
+TKB_API const struct tkb_machine_gpu *tkb_machine_gpu(
+	const struct tkb_machine *machine, size_t index);
+
+/** The driver's version, "580.65.06"; "" where it is not told. */
+TKB_API const char *tkb_machine_driver(const struct tkb_machine *machine);
+
+/** The newest CUDA that the driver knows, as 13000; 0 where it is not told. */
+TKB_API uint32_t tkb_machine_cuda(const struct tkb_machine *machine);
+
+/** Why nothing is known of GPUs, or not all: a sentence; or "". */
+TKB_API const char *tkb_machine_why(const struct tkb_machine *machine);
+
+/**
+ * Can an entry of this `platform`, as struct tkb_entry has it, be used here? A
+ * module must be for this machine and its C library; what was tuned, for this GPU
+ * and this driver. "" fits everywhere.
+ *
+ * @return 0, TKB_MISS (it does not fit) or TKB_ERR_INVALID (TKBUNDLE_GPU makes no
+ *         sense)
+ */
+TKB_API TKB_NODISCARD int tkb_platform_check(const char *platform,
+                                             struct tkb_error *err);
+
+/**
+ * Is the value of `name`, as of a variable, to be kept secret? So are those that are
+ * called as KEY, TOKEN, SECRET, PASSWORD and the like.
+ */
+TKB_API bool tkb_secret_is_name(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines that were broken on purpose: doctor names the cause and the remedy."""
+import os
+import shutil
+import subprocess
+
+from clinic import TORCH, TRITON, Clinic, powerless
+from scene import FIXTURES, Skip, equal, require, test
+
+VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
+
+
+def entries(root, end):
+    """The paths of files below `root` that end so."""
+    return sorted(os.path.join(folder, name)
+                  for folder, _, names in os.walk(root) for name in names
+                  if name.endswith(end))
+
+
+@test("broken: kernels of another architecture")
+def _(scene):
+    clinic = Clinic(scene, gpus="8.0:GPU-1:NVIDIA A100")
+    clinic.names("target", clinic.cache(), verdict=("cold",),
+                 what="sm_90, and here is sm_80", advice="push")
+
+
+@test("broken: tuned on a GPU of another name")
+def _(scene):
+    clinic = Clinic(scene)
+    source = {"TKBUNDLE_GPU": "NVIDIA H200,580", "HOME": scene.path("h200")}
+    scene.fixture("h200", VLLM)
+    with open(scene.path("h200/.cache/vllm/torch_compile_cache/a.best_config"),
+              "w", encoding="utf-8") as file:
+        file.write("{}\n")
+    clinic.verb("collect", "--engine", "vllm", "-o", scene.path("x.tkb"),
+                env=source)
+    clinic.names("gpu", scene.path("x.tkb"),
+                 what="tuned on NVIDIA H200, driver 580", advice="tune")
+
+
+@test("broken: a driver that is older than the kernels' CUDA")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.names("driver", clinic.cache(), env={"FAKE_NVML_CUDA": "11080"},
+                 what="CUDA 11.8", advice="update the driver")
+
+
+@test("broken: another Triton")
+def _(scene):
+    clinic = Clinic(scene, triton="3.7.1")
+    clinic.names("triton", clinic.cache(), verdict=("cold",),
+                 what="Triton 3.6.0, and here is 3.7.1", advice="Triton")
+
+
+@test("broken: a Triton for another Python")
+def _(scene):
+    clinic = Clinic(scene, tag="cpython-311")
+    clinic.names("libtriton", clinic.cache(modules=True), verdict=("cold",),
+                 what="cpython-312", advice="Python")
+
+
+@test("broken: two ptxas, until TRITON_PTXAS_PATH is set as is told")
+def _(scene):
+    clinic = Clinic(scene, ptxas=(("12.8", "93"), ("13.0", "88")))
+    root = clinic.cache("inductor-2.11-llama4-h100", ".cache/torchinductor",
+                        place="torchinductor")
+    path = os.path.join(clinic.site, TORCH)  # by which they were made
+    clinic.names("ptxas", root, advice=f"export TRITON_PTXAS_PATH={path}")
+    clinic.is_well(root, env={"TRITON_PTXAS_PATH": path})
+
+
+@test("broken: another ptxas than that of the kernels")
+def _(scene):
+    clinic = Clinic(scene, ptxas=(("12.9", "86"), None))
+    clinic.names("ptxas", clinic.cache(), verdict=("cold",), what="PTX 8.7",
+                 advice="TRITON_PTXAS_PATH")
+
+
+@test("broken: TRITON_PTXAS_PATH names nothing")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.names("ptxas", clinic.cache(), advice="unset TRITON_PTXAS_PATH",
+                 env={"TRITON_PTXAS_PATH": "/nowhere/ptxas"})
+
+
+@test("broken: a variable that enters Triton's keys")
+def _(scene):
+    clinic = Clinic(scene)
+    document = clinic.names("environment", clinic.cache(), verdict=("cold",),
+                            what="TRITON_F32_DEFAULT=ieee", advice="unset",
+                            env={"TRITON_F32_DEFAULT": "ieee"})
+    equal(document["machine"]["settings"],
+          [{"name": "CUDA_HOME", "value": "/nowhere", "of": "vLLM"},
+           {"name": "TRITON_F32_DEFAULT", "value": "ieee", "of": "Triton"}]
+          if document["machine"]["settings"][0]["name"] == "CUDA_HOME" else
+          [{"name": "TRITON_F32_DEFAULT", "value": "ieee", "of": "Triton"},
+           {"name": "CUDA_HOME", "value": "/nowhere", "of": "vLLM"}])
+
+
+@test("broken: a cache that was copied, until it is relocated as is told")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache(relocated=False)
+    clinic.names("path", root,
+                 advice=f"tkbundle relocate {root}")
+    clinic.verb("relocate", root)
+    clinic.is_well(root)
+
+
+@test("broken: an entry that is torn")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    os.remove(entries(root, ".cubin")[0])
+    clinic.names("damaged", root, verdict=("partly",), advice="tkbundle pull")
+
+
+@test("broken: bytes that were changed, which --deep reads")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    with open(entries(root, ".cubin")[0], "r+b") as file:
+        file.truncate(100)
+    clinic.names("damaged", root, verdict=("partly",), deep=True)
+
+
+@test("broken: half a bundle")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.cache()
+    path = scene.path("cache.tkb")
+    os.truncate(path, os.path.getsize(path) // 2)
+    clinic.names("damaged", path, what="cut short", advice="again")
+
+
+@test("broken: a kernel in the folder of a GPU that is not here")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache("inductor-2.11-llama4-h100", ".cache/torchinductor",
+                        place="torchinductor")
+    os.rename(os.path.join(root, "triton/0"), os.path.join(root, "triton/3"))
+    clinic.verb("relocate", root)
+    clinic.names("device", root, what="GPU 3", advice="emit --device 0")
+
+
+@test("broken: a graph of a rank that is not here")
+def _(scene):
+    clinic = Clinic(scene, gpus="9.0:GPU-1:NVIDIA H200",
+                    packages=(("vllm", "0.24.0"),))
+    home = scene.path("home")
+    scene.fixture("home", VLLM)
+    tree = os.path.join(home, ".cache/vllm/torch_compile_cache/799209178a")
+    os.rename(os.path.join(tree, "rank_0_0"), os.path.join(tree, "rank_3_0"))
+    clinic.names("rank", "--engine", "vllm", what="rank 3",
+                 advice="as many GPUs", env={"HOME": home})
+
+
+@test("broken: modules for arm64")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache(modules=True)
+    for path in entries(root, ".so"):
+        with open(path, "r+b") as file:
+            file.seek(18)
+            file.write(b"\xb7\0")
+    clinic.names("platform", root, what="aarch64", advice="machine of this kind")
+
+
+@test("broken: an API key in the environment, which is not shown")
+def _(scene):
+    clinic = Clinic(scene, packages=(("vllm", "0.24.0"),))
+    env = {"VLLM_API_KEY": "sk-very-secret"}
+    root = clinic.cache()
+    clinic.names("environment", root, what="VLLM_API_KEY", advice="--api-key",
+                 env=env)
+    ended = clinic.verb("doctor", root, env=env, status=4)
+    require("sk-very" not in ended.out + ended.err, ended.out)
+    require("VLLM_API_KEY is set" in ended.out, ended.out)
+
+
+def vllm(scene):
+    """A machine with vLLM's caches, all well but what the test adds."""
+    clinic = Clinic(scene, gpus="9.0:GPU-1:NVIDIA H200",
+                    packages=(("vllm", "0.24.0"),))
+    env = {"TKBUNDLE_GPU": "NVIDIA H200,580", "HOME": scene.path("home"),
+           "TRITON_PTXAS_PATH": os.path.join(clinic.site, TRITON),
+           "VLLM_CONFIG_ROOT": "/home/serve/.config/vllm",
+           "VLLM_XLA_CACHE_PATH": "/home/serve/.cache/vllm/xla_cache",
+           "CUDA_HOME": "/usr/local/cuda"}
+    scene.fixture("home", VLLM)
+    clinic.verb("relocate", "--engine", "vllm", env=env)
+    return clinic, env
+
+
+@test("broken: another $HOME, which is in vLLM's key")
+def _(scene):
+    clinic, env = vllm(scene)
+    del env["VLLM_CONFIG_ROOT"]
+    clinic.names("home", "--engine", "vllm", env=env,
+                 what="VLLM_CONFIG_ROOT was /home/serve/.config/vllm",
+                 advice="export VLLM_CONFIG_ROOT=/home/serve/.config/vllm")
+
+
+@test("broken: a variable that is in vLLM's key")
+def _(scene):
+    clinic, env = vllm(scene)
+    clinic.names("environment", "--engine", "vllm",
+                 env={**env, "CUDA_HOME": "/opt/cuda"},
+                 what="CUDA_HOME was /usr/local/cuda",
+                 advice="export CUDA_HOME=/usr/local/cuda")
+
+
+@test("broken: kernels where Inductor has put them, and nobody looks")
+def _(scene):
+    clinic, env = vllm(scene)
+    shutil.rmtree(scene.path("home/.triton/cache"))
+    clinic.names("path", "--engine", "vllm", env=env,
+                 what="are looked for in", advice="tkbundle run --engine vllm")
+
+
+@test("broken: nothing is cached")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.names("not-in-bundle", scene.path("nothing"), verdict=("cold",),
+                 advice="tkbundle pull REF")
+
+
+@test("broken: CUDA_VISIBLE_DEVICES hides all GPUs")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.names("target", clinic.cache(), advice="CUDA_VISIBLE_DEVICES",
+                 env={"CUDA_VISIBLE_DEVICES": "-1"})
+
+
+@test("broken: a root of somebody else")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    os.chmod(root, 0o555)
+    line = powerless(scene, scene.program, "doctor", root)
+    ended = scene.go(line, env=clinic.environment)
+    os.chmod(root, 0o755)
+    equal(ended.status, 4, ended.out, ended.err)
+    require(f"owner: '{root}' belongs to" in ended.out and
+            "chown" in ended.out, ended.out)
+
+
+def mounted(scene, clinic, options, *words):
+    """What doctor says of a tmpfs with a cache; in a namespace of its own."""
+    if shutil.which("unshare") is None:
+        raise Skip("there is no unshare")
+    script = ("mount -t tmpfs -o size=8m none mnt && cp -a cache/. mnt && "
+              f"mount -o remount,{options} none mnt && "
+              "exec \"$@\" doctor mnt")
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    probe = subprocess.run(["unshare", *user, "--mount", "true"], check=False,
+                           stderr=subprocess.DEVNULL)
+    if probe.returncode != 0:
+        raise Skip("it may not mount")
+    os.makedirs(scene.path("mnt"))
+    return scene.go(["unshare", *user, "--mount", "sh", "-c", script, "sh",
+                     scene.program, *words], env=clinic.environment)
+
+
+@test("broken: a root that is read-only")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.cache()
+    ended = mounted(scene, clinic, "ro")
+    require("read-only: 'mnt' is read-only" in ended.out and
+            "tkbundle run" in ended.out, ended.out, ended.err)
+
+
+@test("broken: a root whose modules cannot be loaded, and one without access times")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.cache()
+    ended = mounted(scene, clinic, "noexec,noatime")
+    require("'mnt' is mounted noexec" in ended.out, ended.out, ended.err)
+    require("risk, access-times: 'mnt' is mounted noatime" in ended.out,
+            ended.out)
+
+
+@test("broken: a full disk")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.cache()
+    ended = mounted(scene, clinic, "size=8m")
+    require("disk: the disk of 'mnt' has only" in ended.out and
+            "tkbundle gc mnt" in ended.out, ended.out, ended.err)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines where all is well: doctor calls none of them sick."""
+import os
+import shutil
+import sys
+
+from broken import vllm
+from clinic import H100, TORCH, Clinic
+from scene import require, test
+
+
+@test("well: Triton's root, filled here")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.is_well(clinic.cache())
+
+
+@test("well: the default root, with modules of this Python")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache(modules=True)
+    os.makedirs(scene.path(".triton"))
+    os.rename(root, scene.path(".triton/cache"))
+    clinic.verb("relocate", scene.path(".triton/cache"))
+    clinic.is_well()
+
+
+@test("well: eight equal GPUs")
+def _(scene):
+    clinic = Clinic(scene, gpus=",".join([H100] * 8))
+    clinic.is_well(clinic.cache())
+
+
+@test("well: kernels of an older Triton beside those of this one")
+def _(scene):
+    clinic = Clinic(scene, gpus="9.0:GPU-1:H100")
+    root = clinic.cache("triton-3.6.0-cpu")
+    old = clinic.cache("triton-3.5.1-cpu", place="old")
+    for name in os.listdir(old):
+        if not name.startswith(".") and not os.path.exists(
+                os.path.join(root, name)):
+            shutil.move(os.path.join(old, name), os.path.join(root, name))
+    clinic.verb("relocate", root)
+    document = clinic.doctor(root)
+    require(document["verdict"] == "warm", document["findings"])
+    require(any(item["cause"] == "triton" for item in document["misfits"]),
+            document["misfits"])
+
+
+@test("well: a bundle for this GPU")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.cache()
+    clinic.is_well(scene.path("cache.tkb"))
+
+
+@test("well: Inductor's folder, with one ptxas for all processes")
+def _(scene):
+    clinic = Clinic(scene, ptxas=(("12.8", "93"), ("13.0", "88")))
+    root = clinic.cache("inductor-2.11-llama4-h100", ".cache/torchinductor",
+                        place="torchinductor")
+    path = os.path.join(clinic.site, TORCH)
+    clinic.is_well(root, env={"TRITON_PTXAS_PATH": path})
+
+
+@test("well: an empty cache, and a remote that has all of the ref")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.verb("push", "a/b", clinic.cache(), "--remote", scene.path("remote"))
+    os.makedirs(scene.path("empty"))
+    document = clinic.is_well(scene.path("empty"), "--remote",
+                              scene.path("remote"), "--ref", "a/b")
+    require(document["remote"]["missing"] > 0, document["remote"])
+    require(document["remote"]["can_write"], document["remote"])
+
+
+@test("well: a remote that may only be read")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    remote = scene.path("remote")
+    clinic.verb("push", "a/b", root, "--remote", remote)
+    document = clinic.is_well(root, "--remote", remote + "?mode=ro", "--ref",
+                              "a/b")
+    require(not document["remote"]["can_write"], document["remote"])
+
+
+@test("well: a machine without GPU, as CI's")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.is_well(clinic.cache(), env={"LD_LIBRARY_PATH": "", "FAKE_NVML": ""})
+
+
+@test("well: a Python that is asked for real")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    folder = os.path.join(scene.path("site"), "triton-3.6.0.dist-info")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "METADATA"), "w", encoding="utf-8") as file:
+        file.write("Metadata-Version: 2.1\nName: triton\nVersion: 3.6.0\n")
+    document = clinic.is_well(root, env={"TKBUNDLE_PYTHON": sys.executable,
+                                         "PYTHONPATH": scene.path("site")})
+    python = document["machine"]["python"]
+    require({"package": "triton", "version": "3.6.0", "imported": None}
+            in python["packages"], python)
+
+
+@test("well: vLLM's caches, with one ptxas, on the GPU that they are of")
+def _(scene):
+    clinic, env = vllm(scene)
+    clinic.is_well("--engine", "vllm", env=env)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What does not answer, or is too much: doctor tells the rest, in time."""
+import os
+import time
+
+from clinic import Clinic
+from scene import equal, require, test
+
+LATE_S = 10  # two seconds, and a busy machine
+
+
+@test("late: a Python that hangs did not answer")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    clinic.python("sleep 60")
+    begin = time.monotonic()
+    document = clinic.names("python", root, level="risk", verdict=("warm",),
+                            what="did not answer", advice="TKBUNDLE_PYTHON")
+    require(time.monotonic() - begin < LATE_S)
+    equal(len(document["misfits"]), 0)
+
+
+@test("late: a driver that hangs did not answer")
+def _(scene):
+    clinic = Clinic(scene)
+    begin = time.monotonic()
+    document = clinic.names("target", clinic.cache(), level="risk",
+                            verdict=("warm",),
+                            env={"FAKE_NVML_HANGS": "init"})
+    require(time.monotonic() - begin < LATE_S)
+    equal(document["machine"]["no_gpu"], "the driver did not answer")
+
+
+@test("late: an NVML that fails is told, and not fatal")
+def _(scene):
+    clinic = Clinic(scene)
+    document = clinic.names("target", clinic.cache(), level="risk",
+                            verdict=("warm",),
+                            env={"FAKE_NVML_FAILS": "count"})
+    equal(document["machine"]["no_gpu"], "NVML fails: Unknown Error")
+    equal(document["machine"]["driver"], "580.65.06")
+
+
+@test("late: an NVML of which a function is missing tells the rest")
+def _(scene):
+    clinic = Clinic(scene)
+    document = clinic.is_well(clinic.cache(), env={"FAKE_NVML_FAILS": "cuda"})
+    equal(document["machine"]["driver_cuda"], 0)
+    equal(document["machine"]["gpus"][0]["arch"], 90)
+
+
+@test("late: a ptxas that hangs did not answer")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    clinic.script(os.path.join(clinic.site,
+                               "triton/backends/nvidia/bin/ptxas"), "sleep 60")
+    clinic.names("ptxas", root, what="does not tell its version",
+                 advice="TRITON_PTXAS_PATH")
+
+
+@test("late: of a cache with 100,000 folders a part is read, and that is told")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    for number in range(100000):
+        key = "".join("ABCDEFGHIJKLMNOP"[int(digit, 16)]
+                      for digit in f"{number:052x}")
+        os.mkdir(os.path.join(root, key))
+    begin = time.monotonic()
+    document = clinic.names("size", root, level="risk", advice="--deep",
+                            verdict=("warm", "partly", "cold"),
+                            what="nothing is known of the rest")
+    require(time.monotonic() - begin < LATE_S)
+    require(document["unread"] > 0, document["findings"])

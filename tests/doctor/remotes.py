@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remotes that doctor has something to say about."""
+import http.server
+import os
+import threading
+
+from clinic import Clinic, powerless
+from scene import files_below, equal, require, silent_server, test
+
+
+def with_remote(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    remote = scene.path("remote")
+    clinic.verb("push", "llama/h100", root, "--remote", remote)
+    return clinic, root, remote
+
+
+@test("remote: a ref that is misspelt, and the one that is meant")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    clinic.names("ref", root, "--remote", remote, "--ref", "lama/h100",
+                 verdict=("partly",), what="'llama/h100' has",
+                 advice="--ref llama/h100")
+
+
+@test("remote: a ref that nobody has pushed")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    clinic.names("ref", root, "--remote", remote, "--ref", "qwen/a100",
+                 verdict=("partly",), advice="tkbundle push qwen/a100")
+
+
+@test("remote: a blob that is gone")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    for name, path in list(files_below(os.path.join(remote, "cas"))):
+        require(name)
+        os.remove(path)
+    clinic.names("holes", root, "--remote", remote, "--ref", "llama/h100",
+                 verdict=("partly",), advice="tkbundle push llama/h100")
+
+
+@test("remote: one that cannot be reached")
+def _(scene):
+    clinic, root, _ = with_remote(scene)
+    clinic.names("remote", root, "--remote", "redis://127.0.0.1:1", "--ref",
+                 "llama/h100", verdict=("partly",), what="cannot connect",
+                 advice="reach the remote")
+
+
+@test("remote: one that does not answer is given up in time")
+def _(scene):
+    clinic, root, _ = with_remote(scene)
+    with silent_server() as port:
+        clinic.names("remote", root, "--remote", f"redis://127.0.0.1:{port}",
+                     "--ref", "llama/h100", "--wait", "500ms",
+                     what="did not answer within 500ms", advice="--wait")
+
+
+@test("remote: one that may not be written is a risk, and told")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    for folder, _, _ in os.walk(remote):
+        os.chmod(folder, 0o555)
+    line = powerless(scene, scene.program, "doctor", root, "--remote", remote,
+                     "--ref", "llama/h100")
+    ended = scene.go(line, env=clinic.environment)
+    for folder, _, _ in os.walk(remote):
+        os.chmod(folder, 0o755)
+    equal(ended.status, 0, ended.out, ended.err)
+    require("risk, rights: what is compiled here cannot be pushed" in ended.out,
+            ended.out)
+
+
+@test("remote: what is tried in it is gone again")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    before = sorted(name for name, _ in files_below(remote))
+    clinic.is_well(root, "--remote", remote, "--ref", "llama/h100")
+    equal(sorted(name for name, _ in files_below(remote)), before)
+
+
+class Skewed(http.server.BaseHTTPRequestHandler):
+    """S3, to whom our clock is wrong."""
+
+    def refuse(self):
+        body = (b"<?xml version='1.0'?><Error><Code>RequestTimeTooSkewed</Code>"
+                b"<Message>The difference between the request time and the "
+                b"current time is too large.</Message></Error>")
+        length = int(self.headers.get("Content-Length", 0))
+        self.rfile.read(length)
+        self.send_response(403)
+        self.send_header("Content-Type", "application/xml")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = refuse
+
+    def log_message(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
+@test("remote: a clock that is wrong")
+def _(scene):
+    clinic, root, _ = with_remote(scene)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Skewed)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    url = f"s3://bucket/x?endpoint=http://127.0.0.1:{server.server_port}"
+    try:
+        clinic.names("clock", root, "--remote", url, "--ref", "llama/h100",
+                     advice="clock",
+                     env={"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+                          "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI"})
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_DOCTOR_H
+#define TKBUNDLE_DOCTOR_H
+
+#include "cli/args.h"
+#include "cli/cli.h"
+
+/*
+ * Look at everything, and print it.
+ *
+ * @return STATUS_DONE (warm), STATUS_PARTIAL, STATUS_ABSENT (cold), STATUS_USAGE or
+ *         STATUS_FAILED (something could not be looked at)
+ */
+enum status doctor_run(struct cli *cli, const struct arguments *args);
+
+#endif

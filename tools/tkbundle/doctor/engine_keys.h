@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_ENGINE_KEYS_H
+#define TKBUNDLE_ENGINE_KEYS_H
+
+#include "doctor/state.h"
+#include "report/source.h"
+
+/*
+ * vLLM writes down what entered the key of a graph, in cache_key_factors.json beside
+ * it. Where no graph here was made with the variables that are set here, note the first
+ * that differs.
+ */
+void engine_keys_note(struct doctor *doctor, const struct source *source);
+
+/*
+ * Kernels that lie in an engine's trees alone, since Inductor named that place to
+ * Triton for one start, and are looked for in the kernels' own root.
+ */
+void engine_kernels_note(struct doctor *doctor, const struct source *source);
+
+#endif

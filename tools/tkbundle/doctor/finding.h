@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_FINDING_H
+#define TKBUNDLE_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/cli.h"
+
+/*
+ * What doctor has found that is worth a sentence, and what to do about it.
+ *
+ * A risk may slow a start, or hide something; it changes no verdict. A fault makes
+ * something be compiled anew. With a cold one, all of it.
+ */
+enum finding_level {
+	FINDING_RISK,
+	FINDING_FAULT,
+	FINDING_COLD
+};
+
+enum verdict {
+	VERDICT_WARM,
+	VERDICT_PARTLY,
+	VERDICT_COLD
+};
+
+struct finding {
+	enum finding_level level;
+	const char *cause; /* a word */
+	char *what;        /* owned; a sentence */
+	char *advice; /* owned; what to do; "" where nothing is to be done */
+};
+
+struct findings {
+	struct finding *items; /* owned */
+	size_t count;
+	bool has_failed; /* memory */
+};
+
+/*
+ * Note one. Both texts are formatted, with a tab between: "what\tadvice". The same
+ * sentence is kept once.
+ *
+ * @param cause  static storage
+ */
+__attribute__((format(printf, 4, 5))) void findings_add(
+	struct findings *findings, enum finding_level level, const char *cause,
+	const char *format, ...);
+
+/* The worst of them decides. */
+enum verdict findings_verdict(const struct findings *findings);
+
+/* "warm", "partly" or "cold". */
+const char *verdict_word(enum verdict verdict);
+
+/* Print them, the worst first, or add them to the document. */
+void findings_print(const struct findings *findings, struct cli *cli,
+                    bool is_json);
+
+void findings_release(struct findings *findings);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_FIT_OUT_H
+#define TKBUNDLE_FIT_OUT_H
+
+#include "config/root.h"
+#include "doctor/fit.h"
+
+/*
+ * Print what fits and what does not. Long lists are summed up by cause, with their
+ * first names; the document holds all.
+ */
+void fit_out_print(const struct fits *fits, const struct source *source,
+                   struct cli *cli, bool is_json);
+
+/* Note a fault for each cause, and what to do about it. */
+void fit_out_note(const struct fits *fits, const struct fit_facts *facts,
+                  const struct root *root, struct findings *findings);
+
+/* Options and operands that name the same caches: " --engine vllm /cache". */
+void fit_out_where(const struct root *root, char *out, size_t size);
+
+#endif

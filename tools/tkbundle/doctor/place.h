@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_PLACE_H
+#define TKBUNDLE_PLACE_H
+
+#include <stdint.h>
+
+#include "cli/ask.h"
+#include "doctor/finding.h"
+
+/*
+ * The folder of a cache, and what it lies on. A child looks: on a dead mount that
+ * never ends. Where the folder is not there, the nearest one above it is looked at,
+ * in which it would be made.
+ */
+enum {
+	PLACE_PATH_SIZE = 4096,
+	PLACE_NAME_SIZE = 64
+};
+
+/* What the child answers, byte for byte. */
+struct place_facts {
+	bool is_there;
+	bool is_folder;
+	bool can_read;
+	bool can_write; /* or make it */
+	bool is_read_only;
+	bool is_noexec;
+	bool is_noatime;
+	uint32_t owner;
+	uint32_t mode;
+	int error;     /* errno; 0: it could be looked at */
+	uint64_t type; /* of the file system, as statfs(2) tells it */
+	uint64_t free_size;
+	uint64_t free_files;
+	uint64_t files; /* 0: the file system does not count them */
+};
+
+struct place {
+	const char *name;           /* "triton" */
+	char path[PLACE_PATH_SIZE]; /* absolute where that can be known */
+	char origin[256];           /* who says so, "TRITON_CACHE_DIR" */
+	bool is_kernels;
+	bool is_late;
+	struct place_facts facts;
+	char answer[sizeof(struct place_facts) + 1];
+};
+
+void place_begin(struct place *place, struct ask *ask);
+void place_end(struct place *place, const struct ask *ask);
+
+/* Can it be read at all, and in time? */
+bool place_is_usable(const struct place *place);
+
+void place_print(const struct place *place, struct cli *cli, bool is_json,
+                 struct findings *findings);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_PTX_H
+#define TKBUNDLE_PTX_H
+
+#include <stdint.h>
+
+#include <tkbundle/entry.h>
+
+/*
+ * Versions of PTX as numbers: 87 is 8.7. Each CUDA has one, and Triton writes that
+ * of its ptxas into a kernel's PTX: so this tells by which ptxas it was made.
+ */
+
+/* That of a CUDA; 0 where it is not known. */
+uint32_t ptx_of_cuda(uint32_t major, uint32_t minor);
+
+/* That of a text of PTX, by its line ".version 8.7"; 0 where there is none. */
+uint32_t ptx_of_text(struct tkb_bytes text);
+
+/* That of a ptxas, by what `ptxas --version` prints; 0 where it tells none. */
+uint32_t ptx_of_ptxas(const char *text);
+
+#endif

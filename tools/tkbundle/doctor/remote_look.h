@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_REMOTE_LOOK_H
+#define TKBUNDLE_REMOTE_LOOK_H
+
+#include "doctor/state.h"
+
+/* What a remote has for this machine. */
+struct remote_facts {
+	bool is_named; /* there is one, by the command line or the configuration */
+	bool is_enough;       /* it can be read, and has entries of the ref */
+	uint64_t entry_count; /* of the ref */
+};
+
+/*
+ * Look at the remote, for as long as `run` would wait for a pull: can it be reached,
+ * read and written, has it the ref, and what of that is missing here. A scratch blob
+ * and a scratch record are put, and removed at once.
+ */
+enum status remote_look(struct doctor *doctor, struct remote_facts *out);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_SETTINGS_H
+#define TKBUNDLE_SETTINGS_H
+
+#include "doctor/finding.h"
+#include "doctor/versions.h"
+
+/*
+ * The variables that are set here and enter the keys of Triton, PyTorch or an engine.
+ * Of those with a secret name, and of URLs with a password, only that they are set is
+ * told.
+ */
+void settings_print(const struct versions *versions, struct cli *cli,
+                    bool is_json, struct findings *findings);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "doctor/versions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/text.h"
+
+/*
+ * A line for Python, then one for each package, with tabs between the parts. A module
+ * may print what it likes when it is imported: that goes elsewhere.
+ */
+static const char question[] =
+	"import importlib, importlib.metadata, os, sys\n"
+	"out = os.fdopen(os.dup(1), 'w', errors='replace')\n"
+	"os.dup2(os.open(os.devnull, os.O_WRONLY), 1)\n"
+	"def tell(*parts):\n"
+	"    out.write('\\t'.join(' '.join(str(part).split()) for part in "
+	"parts) + '\\n')\n"
+	"tell('%d.%d.%d' % sys.version_info[:3], "
+	"sys.implementation.cache_tag)\n"
+	"for name in sys.argv[2:]:\n"
+	"    version = imported = fault = ''\n"
+	"    try: version = importlib.metadata.version(name)\n"
+	"    except Exception: pass\n"
+	"    if version and sys.argv[1] == 'deep':\n"
+	"        try: imported = getattr(importlib.import_module("
+	"name.replace('-', '_')), '__version__', '?')\n"
+	"        except BaseException as error:\n"
+	"            fault = '%s: %s' % (type(error).__name__, error)\n"
+	"    tell(name, version, imported, fault[:200])\n"
+	"out.flush()\n"
+	"os._exit(0)\n";
+
+void versions_add(struct versions *versions, const char *package)
+{
+	if (package[0] == '\0' || versions->count == VERSIONS_LIMIT)
+		return;
+	for (size_t i = 0; i < versions->count; i++) {
+		if (strcmp(versions->items[i].package, package) == 0)
+			return;
+	}
+	versions->items[versions->count++].package = package;
+}
+
+bool versions_begin(struct versions *versions, const char *engine, bool is_deep,
+                    struct ask *ask)
+{
+	size_t count = 0;
+
+	if (!python_find(NULL, engine != NULL ? engine : "python3",
+	                 versions->python)) {
+		versions->python[0] = '\0';
+		return false;
+	}
+	versions->argv[count++] = versions->python;
+	versions->argv[count++] = "-c";
+	versions->argv[count++] = question;
+	versions->argv[count++] = is_deep ? "deep" : "";
+	for (size_t i = 0; i < versions->count; i++)
+		versions->argv[count++] = versions->items[i].package;
+	*ask = (struct ask){ .argv = versions->argv,
+		             .out = versions->answer,
+		             .size = sizeof(versions->answer) };
+	return true;
+}
+
+static void keep(char *out, size_t size, const char *text)
+{
+	(void)snprintf(out, size, "%.*s", (int)size - 1,
+	               text != NULL ? text : "");
+}
+
+static void read_package(struct versions *versions, const char *name,
+                         char *rest)
+{
+	for (size_t i = 0; i < versions->count; i++) {
+		struct version *const item = &versions->items[i];
+
+		if (strcmp(item->package, name) != 0)
+			continue;
+		keep(item->text, sizeof(item->text), strsep(&rest, "\t"));
+		keep(item->imported, sizeof(item->imported),
+		     strsep(&rest, "\t"));
+		keep(item->fault, sizeof(item->fault), rest);
+		return;
+	}
+}
+
+void versions_end(struct versions *versions, const struct ask *ask)
+{
+	char *rest = versions->answer;
+	const char *name;
+	char *line;
+
+	versions->is_late = ask->end == ASK_LATE;
+	versions->has_answered = ask->end == ASK_DONE;
+	if (ask->end != ASK_DONE)
+		return;
+	line = strsep(&rest, "\n");
+	keep(versions->text, sizeof(versions->text), strsep(&line, "\t"));
+	keep(versions->tag, sizeof(versions->tag), line);
+	while (rest != NULL) {
+		line = strsep(&rest, "\n");
+		name = strsep(&line, "\t");
+		if (line != NULL)
+			read_package(versions, name, line);
+	}
+}
+
+const char *versions_find(const struct versions *versions, const char *package)
+{
+	for (size_t i = 0; i < versions->count; i++) {
+		if (strcmp(versions->items[i].package, package) == 0)
+			return versions->items[i].text;
+	}
+	return "";
+}
+
+/*
+ * Print
+ */
+
+static void print_json(const struct versions *versions, struct json_out *json)
+{
+	json_out_open_object(json, "python");
+	json_out_text(json, "path",
+	              versions->python[0] != '\0' ? versions->python : NULL);
+	json_out_text(json, "version",
+	              versions->text[0] != '\0' ? versions->text : NULL);
+	json_out_flag(json, "is_late", versions->is_late);
+	json_out_open_array(json, "packages");
+	for (size_t i = 0; i < versions->count; i++) {
+		const struct version *const item = &versions->items[i];
+
+		json_out_open_object(json, NULL);
+		json_out_text(json, "package", item->package);
+		json_out_text(json, "version",
+		              item->text[0] != '\0' ? item->text : NULL);
+		json_out_text(json, "imported",
+		              item->imported[0] != '\0' ? item->imported
+		                                        : NULL);
+		json_out_close(json);
+	}
+	json_out_close(json);
+	json_out_close(json);
+}
+
+static void print_packages(const struct versions *versions, struct cli *cli)
+{
+	for (size_t i = 0; i < versions->count; i++) {
+		const struct version *const item = &versions->items[i];
+
+		if (versions->has_answered)
+			text_line(cli->out, "  %s %s%s%s", item->package,
+			          item->text[0] != '\0' ? item->text
+			                                : "is not installed",
+			          item->imported[0] != '\0' ? ", imported as "
+			                                    : "",
+			          item->imported);
+	}
+}
+
+static void note_faults(const struct versions *versions,
+                        struct findings *findings)
+{
+	if (versions->python[0] == '\0')
+		findings_add(findings, FINDING_RISK, "python",
+		             "no Python is found, so versions are not "
+		             "known\tname the server's in TKBUNDLE_PYTHON");
+	else if (versions->is_late)
+		findings_add(findings, FINDING_RISK, "python",
+		             "%s did not answer, so versions are not "
+		             "known\tname the server's in TKBUNDLE_PYTHON, or "
+		             "find out what holds it up",
+		             versions->python);
+	else if (!versions->has_answered)
+		findings_add(findings, FINDING_RISK, "python",
+		             "%s cannot be asked, so versions are not "
+		             "known\tname the server's in TKBUNDLE_PYTHON",
+		             versions->python);
+	for (size_t i = 0; i < versions->count; i++) {
+		if (versions->items[i].fault[0] != '\0')
+			findings_add(findings, FINDING_FAULT, "python",
+			             "%s cannot be imported (%s)\tmend the "
+			             "installation of %s",
+			             versions->items[i].package,
+			             versions->items[i].fault,
+			             versions->python);
+	}
+}
+
+void versions_print(const struct versions *versions, struct cli *cli,
+                    bool is_json, struct findings *findings)
+{
+	print_json(versions, &cli->json);
+	note_faults(versions, findings);
+	if (is_json)
+		return;
+	text_line(cli->out, "  python %s%s%s",
+	          versions->python[0] != '\0' ? versions->python
+	                                      : "is not found",
+	          versions->is_late ? " did not answer" : " ", versions->text);
+	print_packages(versions, cli);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_VERSIONS_H
+#define TKBUNDLE_VERSIONS_H
+
+#include "cli/ask.h"
+#include "config/python.h"
+#include "doctor/finding.h"
+
+/*
+ * What a Python says of itself and of its packages. It imports none of them, unless
+ * that is wanted: the names of their folders tell the versions.
+ */
+enum {
+	VERSIONS_LIMIT = 16,
+	VERSION_SIZE = 64,
+	VERSIONS_ANSWER_SIZE = 8192
+};
+
+struct version {
+	const char *package;     /* as pip calls it; static, or the profile's */
+	char text[VERSION_SIZE]; /* "" where it is not installed */
+	char imported[VERSION_SIZE]; /* what its module says; "": not asked */
+	char fault[256];             /* why it cannot be imported */
+};
+
+struct versions {
+	char python[PYTHON_PATH_SIZE]; /* "": none is found */
+	char text[VERSION_SIZE];       /* "3.12.3" */
+	char tag[VERSION_SIZE];        /* "cpython-312" */
+	bool is_late;                  /* it did not answer */
+	bool has_answered;
+	struct version items[VERSIONS_LIMIT];
+	size_t count;
+	const char *argv[VERSIONS_LIMIT + 8];
+	char answer[VERSIONS_ANSWER_SIZE];
+};
+
+/* Packages may be added before it begins; each once. */
+void versions_add(struct versions *versions, const char *package);
+
+/*
+ * @param engine   whose Python it is; NULL: any
+ * @param is_deep  import them
+ * @return false where there is no Python to ask
+ */
+bool versions_begin(struct versions *versions, const char *engine, bool is_deep,
+                    struct ask *ask);
+void versions_end(struct versions *versions, const struct ask *ask);
+
+/* The version of a package; "" where it is not installed or nobody knows. */
+const char *versions_find(const struct versions *versions, const char *package);
+
+void versions_print(const struct versions *versions, struct cli *cli,
+                    bool is_json, struct findings *findings);
+
+#endif
