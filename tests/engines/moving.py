@@ -480,19 +480,3 @@ def _(scene):
         shutil.copy(os.path.join(corpus, name), scene.path("a.tkb"))
         equal(scene.tkbundle("verify", "a.tkb").status, 0)
         equal(scene.tkbundle("emit", "a.tkb", scene.path(name)).status, 0)
-
-
-@test("a record says by its version whether its bundle has units")
-def _(scene):
-    first = Machine(scene, "first", VLLM)
-    first.verb("push", "--remote", scene.remote, "units")
-    shutil.rmtree(first.tree)
-    first.verb("push", "--remote", scene.remote, "kernels")
-
-    def records(ref):
-        return [read(os.path.join(folder, name)) for folder, _, names in
-                os.walk(scene.path("remote")) for name in names
-                if f"/ref/{ref}" in folder]
-    require(all(b'"version":2}' in text for text in records("units")))
-    require(all(b'"version":1}' in text for text in records("kernels")))
-    require(records("units") and records("kernels"))
