@@ -69,9 +69,10 @@ _tkbundle_options() {
 	show)
 		options="--file --stage --json" ;;
 	stats)
-		options="--paths --used --json" ;;
+		options="--paths --used --engine --tree --json" ;;
 	verify)
-		options="--remote --repair --deadline -j --jobs --json" ;;
+		options="--remote --repair --engine --tree --deadline -j --jobs
+			--json" ;;
 	why)
 		options="--last --remote --deadline --json" ;;
 	*)

@@ -24,6 +24,7 @@ import running  # noqa: E402,F401  pylint: disable=unused-import
 import versions  # noqa: E402,F401  pylint: disable=unused-import
 import tuning  # noqa: E402,F401  pylint: disable=unused-import
 import slow  # noqa: E402,F401  pylint: disable=unused-import
+import looking  # noqa: E402,F401  pylint: disable=unused-import
 import keeping  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":

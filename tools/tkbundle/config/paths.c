@@ -12,17 +12,23 @@ static bool is_part(char byte)
 	       (byte != '\0' && strchr("._+@~-", byte) != NULL);
 }
 
+/* Does a sentinel end at `at`: "[REPLACE]", or that of a tree, "[REPLACE:vllm]"? */
+static bool is_replaced(const char *text, size_t at)
+{
+	const size_t length = sizeof(TKB_SENTINEL) - 2;
+	const char *const begin =
+		text[at - 1] == ']' ? memrchr(text, '[', at) : NULL;
+
+	return begin != NULL && (size_t)(text + at - begin) > length &&
+	       memcmp(begin, TKB_SENTINEL, length) == 0 &&
+	       (begin[length] == ']' || begin[length] == ':');
+}
+
 /* Does a path, or what is below a sentinel, go on at `at`? */
 static bool is_inside(const char *text, size_t at)
 {
-	const size_t length = sizeof(TKB_SENTINEL) - 1;
-
-	if (at == 0)
-		return false;
-	if (is_part(text[at - 1]) || text[at - 1] == '/')
-		return true;
-	return at >= length &&
-	       memcmp(text + at - length, TKB_SENTINEL, length) == 0;
+	return at > 0 && (is_part(text[at - 1]) || text[at - 1] == '/' ||
+	                  is_replaced(text, at));
 }
 
 /* Behind the last part of the path that begins at `at`, and their number. */

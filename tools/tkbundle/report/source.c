@@ -20,6 +20,20 @@ bool source_is_root(const struct root *root)
 	return !root->is_given || source_is_cache(root->path);
 }
 
+int source_choose(const struct arguments *args, struct root *out,
+                  struct tkb_error *err)
+{
+	const int rc = root_choose_all(args, args_operand(args, 0), out, err);
+
+	if (rc != 0 || args->engines.count + args->trees.count == 0 ||
+	    source_is_root(out))
+		return rc;
+	return cli_error(err, TKB_ERR_INVALID,
+	                 "'--engine' and '--tree' are for a cache, and '%s' "
+	                 "is no folder",
+	                 out->path);
+}
+
 int source_open_bundle(const char *path, struct tkb_bundle **out,
                        struct tkb_error *err)
 {
@@ -37,16 +51,20 @@ int source_open_bundle(const char *path, struct tkb_bundle **out,
 int source_open_root(const struct root *root, bool is_hashed,
                      struct source *out, struct tkb_error *err)
 {
-	const struct tkb_cache_options options = { .struct_size =
-		                                           sizeof(options),
-		                                   .has_digests = is_hashed };
+	const struct tkb_cache_options options = {
+		.struct_size = sizeof(options),
+		.has_digests = is_hashed,
+		.trees = root->trees.items,
+		.tree_count = root->trees.count,
+	};
 
-	if (source_is_root(root))
-		return cli_missed(
-			err,
-			tkb_cache_open(root->path, &options, &out->cache, err),
-			"folder", root->path);
-	return source_open_bundle(root->path, &out->bundle, err);
+	if (!source_is_root(root))
+		return source_open_bundle(root->path, &out->bundle, err);
+	out->trees = root->trees.items;
+	out->tree_count = root->trees.count;
+	return cli_missed(
+		err, tkb_cache_open(root->path, &options, &out->cache, err),
+		"folder", root_name(root));
 }
 
 int source_open(const char *path, bool is_hashed, struct source *out,

@@ -22,6 +22,9 @@ struct source {
 	struct tkb_cache *cache;   /* or NULL */
 	const struct tkb_entry **entries; /* of a ref, which has no bytes */
 	size_t entry_count;               /* of those */
+	const struct tkb_tree
+		*trees; /* read with the cache; lent by the root */
+	size_t tree_count;
 };
 
 /* Is `path` a folder, and so a cache? */
@@ -29,6 +32,13 @@ bool source_is_cache(const char *path);
 
 /* Is the root that was chosen one? The default is, there or not. */
 bool source_is_root(const struct root *root);
+
+/*
+ * Choose what a verb looks into by its first operand, and the trees that are read
+ * with a cache. TKB_ERR_INVALID also where trees are asked for, and it is none.
+ */
+TKB_NODISCARD int source_choose(const struct arguments *args, struct root *out,
+                                struct tkb_error *err);
 
 /* Open a bundle; "-" is standard input. Codes as of tkb_bundle_open(). */
 TKB_NODISCARD int source_open_bundle(const char *path, struct tkb_bundle **out,
@@ -42,7 +52,7 @@ TKB_NODISCARD int source_open_bundle(const char *path, struct tkb_bundle **out,
 TKB_NODISCARD int source_open(const char *path, bool is_hashed,
                               struct source *out, struct tkb_error *err);
 
-/* One of both, of a root that need not have been named. */
+/* One of both, of a root that need not have been named, and its trees. */
 TKB_NODISCARD int source_open_root(const struct root *root, bool is_hashed,
                                    struct source *out, struct tkb_error *err);
 

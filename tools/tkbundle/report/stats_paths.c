@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/stats_paths.h"
 
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "config/paths.h"
@@ -10,6 +12,7 @@ struct search {
 	struct stats *stats;
 	struct path_table *table;
 	struct stats_tree *tree; /* of the entry that is searched, or NULL */
+	bool has_roots;          /* the file is a unit's, with paths of trees */
 	size_t entry;            /* whose path `own` is */
 	struct tkb_memory own;   /* the path, as its group file has it */
 };
@@ -19,6 +22,22 @@ static void release(struct search *search)
 	tkb_memory_release(&search->own);
 }
 
+/* Is it below the root of a tree, which collect replaces? */
+static bool is_below_tree(const struct search *search, struct tkb_bytes path)
+{
+	const char *const text = path.data;
+
+	for (size_t i = 0; i < search->source->tree_count; i++) {
+		const char *const root = search->source->trees[i].path;
+		const size_t size = strlen(root);
+
+		if (size < path.size && memcmp(text, root, size) == 0 &&
+		    text[size] == '/')
+			return true;
+	}
+	return false;
+}
+
 static int search_bytes(struct search *search, struct stats_type *type,
                         struct tkb_bytes bytes, struct tkb_error *err)
 {
@@ -26,6 +45,10 @@ static int search_bytes(struct search *search, struct stats_type *type,
 	size_t at = 0;
 
 	while (paths_next(bytes, &at, &path)) {
+		if (search->has_roots && is_below_tree(search, path)) {
+			type->own_count++;
+			continue;
+		}
 		if (!path_table_add(search->table, path))
 			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 		type->path_count++;
@@ -93,8 +116,11 @@ static int search_file(void *self, size_t index, size_t file,
 	int rc = 0;
 
 	search->tree = stats_find_tree(search->stats, entry);
+	search->has_roots =
+		search->tree != NULL && entry->files[file].sentinels > 0;
 	/* A bundle has sentinels in their place. */
-	if (search->source->cache == NULL || !text_ends_with(name, ".json"))
+	if (search->source->cache == NULL || search->tree != NULL ||
+	    !text_ends_with(name, ".json"))
 		return search_bytes(search, type, bytes, err);
 
 	if (search->entry != index)

@@ -17,6 +17,8 @@ static const struct option_spec options[] = {
 	         "count the absolute paths in the files") },
 	{ OPTION(SWITCH, "used", NULL, has_uses,
 	         "show which entries were read after they were emitted") },
+	ARGS_ENGINES,
+	ARGS_TREES,
 	ARGS_JSON,
 };
 
@@ -97,7 +99,10 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	enum status status;
 	int rc;
 
-	rc = root_choose(args_operand(args, 0), &root, &err);
+	if (args->has_uses && args->engines.count + args->trees.count > 0)
+		return cli_misused(cli, "'--used' excludes '--engine' and "
+		                        "'--tree'");
+	rc = source_choose(args, &root, &err);
 	if (rc == 0)
 		rc = source_open_root(&root, true, &source, &err);
 	if (rc == 0 && args->has_uses && source.cache == NULL)
@@ -111,8 +116,8 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		return cli_failed(cli, rc, &err,
 		                  root.path != NULL ? root.path : "~");
 
-	source_out_head(&cli->json, &source, root.path);
-	status = show(cli, args, root.path, &source);
+	source_out_head(&cli->json, &source, root_name(&root));
+	status = show(cli, args, root_name(&root), &source);
 	if (status == STATUS_DONE && args->has_uses)
 		status = show_uses(cli, args, root.path);
 	source_out_left_out(cli, &source, "");
@@ -130,8 +135,9 @@ const struct command command_stats = {
 		   "standard input; without an operand it is the cache that "
 		   "collect uses. Absolute paths that remain do no harm: most "
 		   "are debug locations. Paths that collect would replace are "
-		   "counted apart, as the entries' own. --json is complete "
-		   "where the tables are cut short.",
+		   "counted apart, as the entries' own. With --engine or "
+		   "--tree, units of trees beside a cache are counted, too. "
+		   "--json is complete where the tables are cut short.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

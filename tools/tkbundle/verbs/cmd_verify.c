@@ -9,6 +9,7 @@
 #include "cli/counts.h"
 #include "cli/follow.h"
 #include "verbs/remote_verify.h"
+#include "config/choices.h"
 #include "config/root.h"
 #include "report/source.h"
 #include "cli/text.h"
@@ -18,6 +19,8 @@ static const struct option_spec options[] = {
 	         "check a remote, or REF of it; - means $TKBUNDLE_REMOTE") },
 	{ OPTION(SWITCH, "repair", NULL, is_repair,
 	         "drop damaged records and blobs of the remote") },
+	ARGS_ENGINES,
+	ARGS_TREES,
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
@@ -101,18 +104,20 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
 	return status_of(rc);
 }
 
-static void summarize_cache(const struct cli *cli, const char *path,
+static void summarize_cache(const struct cli *cli, const struct root *root,
                             const struct tkb_collect_report *report)
 {
 	char rest[160];
 
 	counts_words(COUNTS(cache_counts), report, rest, sizeof(rest));
-	summarize(cli, path, report->collected_count, report->file_count,
-	          report->size, rest);
+	summarize(cli, root_name(root), report->collected_count,
+	          report->file_count, report->size, rest);
 	if (report->moved_count > 0)
-		text_line(cli->out,
-		          "what is moved is recorded at another place: Triton "
-		          "would not find it here");
+		text_line(
+			cli->out,
+			"what is moved is recorded at another place: %s would "
+			"not find it here",
+			root->trees.count > 0 ? "its engine" : "Triton");
 }
 
 /* Is it a remote's folder, without entries of a cache? */
@@ -121,7 +126,8 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 	static const char *const names[] = { "cas", "ref" };
 	struct stat info;
 
-	if (report->collected_count + report->left_out_count > 0)
+	if (path == NULL ||
+	    report->collected_count + report->left_out_count > 0)
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char inside[PATH_LIMIT];
@@ -135,40 +141,39 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 	return false;
 }
 
-/* Verify a cache by a collect that writes nothing. */
+/* Verify a cache, and trees, by a collect that writes nothing. */
 static enum status verify_cache(struct cli *cli, const struct arguments *args,
-                                const char *path)
+                                const struct root *root)
 {
-	struct tkb_collect_options chosen = { .struct_size = sizeof(chosen),
-		                              .is_dry_run = true,
-		                              .is_enabled = true,
-		                              .threads = args->jobs.value };
+	struct tkb_collect_options chosen = choices_for_collect(args, root);
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	struct follow follow;
 	int rc;
 
-	json_out_text(&cli->json, "root", path);
+	chosen.is_dry_run = true;
+	chosen.is_enabled = true;
+	json_out_text(&cli->json, "root", root_name(root));
 	follow_begin(&follow, cli, "left_out", FOLLOW_BAD);
 	chosen.watch = follow_watch(&follow);
-	rc = cli_missed(&err, tkb_collect(path, &chosen, NULL, &report, &err),
-	                "folder", path);
+	rc = tkb_collect(root->path, &chosen, NULL, &report, &err);
 	follow_end(&follow);
+	rc = cli_missed(&err, rc, "folder", root_name(root));
 	if (!cli_is_done(rc))
-		return cli_failed(cli, rc, &err, path);
-	if (is_remote(path, &report))
+		return cli_failed(cli, rc, &err, root_name(root));
+	if (is_remote(root->path, &report))
 		return cli_misused(cli,
 		                   "'%s' is a remote's folder, not a "
 		                   "cache: 'tkbundle verify --remote' "
 		                   "checks it",
-		                   path);
+		                   root->path);
 
 	json_out_text(&cli->json, "layout",
 	              report.is_inductor ? "inductor" : "triton");
 	json_out_flag(&cli->json, "intact", report.left_out_count == 0);
 	counts_json(COUNTS(cache_counts), &report, &cli->json);
 	if (!args->is_json)
-		summarize_cache(cli, path, &report);
+		summarize_cache(cli, root, &report);
 
 	return follow.has_untrusted ? STATUS_UNTRUSTED : status_of(rc);
 }
@@ -179,17 +184,20 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	struct tkb_error err = { .status = 0 };
 	int rc;
 
+	if (args->remote != NULL && args->engines.count + args->trees.count > 0)
+		return cli_misused(cli, "'--remote' excludes '--engine' and "
+		                        "'--tree'");
 	if (args->remote != NULL)
 		return remote_verify_run(cli, args);
 	if (args->is_repair || args->deadline.is_set)
 		return cli_misused(
 			cli, "'--repair' and '--deadline' need '--remote'");
 	json_out_text(&cli->json, "verb", "verify");
-	rc = root_choose(args_operand(args, 0), &root, &err);
+	rc = source_choose(args, &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 	if (source_is_root(&root))
-		return verify_cache(cli, args, root.path);
+		return verify_cache(cli, args, &root);
 	return verify_bundle(cli, args, root.path);
 }
 
@@ -203,7 +211,9 @@ const struct command command_verify = {
 		   "key, and their binaries must fit. The exit status is 5 if "
 		   "something is damaged, 4 if something is only busy or "
 		   "cannot be read. Without an operand it is the cache that "
-		   "collect uses.\n\nWith --remote: reads all records and "
+		   "collect uses. "
+		   "With --engine or --tree, units of trees are checked as "
+		   "entries are.\n\nWith --remote: reads all records and "
 		   "blobs, or those of REF, and reports what is damaged. "
 		   "--repair drops it, and the next push uploads it again. The "
 		   "exit status is 5 if something is damaged, 4 if something "
