@@ -19,6 +19,7 @@ import roots  # noqa: E402,F401  pylint: disable=unused-import
 import figures  # noqa: E402,F401  pylint: disable=unused-import
 import moments  # noqa: E402,F401  pylint: disable=unused-import
 import savings  # noqa: E402,F401  pylint: disable=unused-import
+import starts  # noqa: E402,F401  pylint: disable=unused-import
 import faults  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@
  * escaped, the page shows them as text alone, and its policy lets it load nothing.
  */
 
+struct json_t;
+
 /* What the entries' source does not know. */
 struct page_facts {
 	/* How long an entry took to compile, in milliseconds, and in which part
@@ -48,9 +50,9 @@ void page_add_part(struct json_out *json, const char *name, uint64_t packed,
                    uint64_t size, uint64_t entry_count);
 void page_end_parts(struct json_out *json, uint64_t packed);
 
-/* The list of starts, of which each is a report as they lie in a remote. */
+/* The list of starts; of each its report, or NULL, which is passed over. */
 void page_begin_starts(struct json_out *json);
-void page_add_start(struct json_out *json, struct tkb_bytes report);
+void page_add_start(struct json_out *json, const struct json_t *report);
 void page_end(struct json_out *json);
 
 /* Write the page that shows the document. @return 0, TKB_ERR_IO or TKB_ERR_NOMEM */

@@ -164,11 +164,10 @@ static void add_texts(struct json_out *json, const json_t *list)
 	json_out_close(json);
 }
 
-void page_add_start(struct json_out *json, struct tkb_bytes text)
+void page_add_start(struct json_out *json, const json_t *report)
 {
 	static const char *const numbers[] = { "emitted", "used", "compiled",
 		                               "saved_ms", "delay_ms" };
-	json_auto_t *report = start_report_read(text);
 	const json_t *const reasons = json_object_get(report, "reasons");
 	const char *node = start_report_text(report, "node");
 

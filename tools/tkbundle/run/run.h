@@ -39,6 +39,8 @@
  *     run_report.c   the lines, and the documents of --json
  *     run_figures.c  the figures in them, and in the file of --metrics
  *     run_refresh.c  figures anew, while the command runs
+ *
+ * and in starts/, starts_moment.c: reports of the start, for others.
  */
 
 enum run_push {
@@ -133,6 +135,7 @@ struct run_shared {
 	uint64_t linked_count;   /* kernels that lay elsewhere */
 	char links_error[512];   /* why not all were linked */
 	char metrics_error[512]; /* why no figures could be written */
+	char leave_error[512];   /* why no report of the start could be left */
 	int exec_error;          /* why the command could not be started */
 	uint64_t ready_ms;       /* when the server was ready; 0: not yet */
 	char ready_reason[512];  /* the answer to the last question */
@@ -151,11 +154,12 @@ enum run_role {
 	RUN_TASK, /* a fork for single tasks, one after another */
 	RUN_WATCH,
 	RUN_FIGURES, /* counts and measures while the command runs */
-	RUN_HOLD     /* keeps a gc from what the command may read */
+	RUN_HOLD,    /* keeps a gc from what the command may read */
+	RUN_LEAVE    /* leaves a report of the start while the command runs */
 };
 
 enum {
-	RUN_ROLE_COUNT = RUN_HOLD + 1
+	RUN_ROLE_COUNT = RUN_LEAVE + 1
 };
 
 struct run {
@@ -178,6 +182,9 @@ struct run {
 	bool has_news;       /* of which a line is to tell */
 	bool was_pulling;    /* when it was last looked for news */
 	uint64_t refresh_ms; /* when figures are due */
+	uint64_t id;         /* of the start, in reports of it: random */
+	uint64_t leave_ms;   /* when a report of the start is due */
+	bool has_pushed;     /* a push has ended */
 	bool has_push_reason;
 	char push_reason[RUN_REASON_SIZE]; /* of the last push */
 	uint64_t pushed_count;

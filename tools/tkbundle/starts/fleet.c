@@ -162,9 +162,8 @@ static void count_made(struct fleet *fleet, const json_t *report,
 	}
 }
 
-void fleet_add(struct fleet *fleet, struct tkb_bytes text, uint64_t age_s)
+void fleet_add(struct fleet *fleet, const json_t *report, uint64_t age_s)
 {
-	json_auto_t *report = start_report_read(text);
 	const uint64_t compiled = start_report_number(report, "compiled");
 	const bool has_failed =
 		json_array_size(json_object_get(report, "failures")) != 0;

@@ -15,11 +15,13 @@
  *
  *     TKB_AUTO(fleet_release) struct fleet fleet = { 0 };
  *
- *     fleet_add(&fleet, report, age_s);
+ *     fleet_add(&fleet, report, age_s);   each, by starts_read()
  *     fleet_sort(&fleet);
  *
  * A start is cold if it compiled something, or its pull failed.
  */
+
+struct json_t;
 
 /* Something with a name, and how often it was met. */
 struct fleet_row {
@@ -63,8 +65,9 @@ struct fleet {
 /* For TKB_AUTO. */
 void fleet_release(struct fleet *fleet);
 
-/* Count a report. */
-void fleet_add(struct fleet *fleet, struct tkb_bytes report, uint64_t age_s);
+/* Count a start, of which this is the report; NULL: it cannot be read. */
+void fleet_add(struct fleet *fleet, const struct json_t *report,
+               uint64_t age_s);
 
 /* Put all tables into their order. */
 void fleet_sort(struct fleet *fleet);

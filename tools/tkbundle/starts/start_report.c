@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "starts/start_report.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,19 +78,48 @@ static void put_reasons(json_t *report, const struct start *start)
 	(void)json_object_set_new(report, "reasons", reasons);
 }
 
+/* Without what a message quotes: that may be a path, or a host of the remote. */
+static void take_words(const char *message, char *out, size_t size)
+{
+	static const char gap[] = "'...'";
+	bool is_quoted = false;
+	size_t length = 0;
+
+	for (const char *at = message;
+	     *at != '\0' && length + sizeof(gap) < size; at++) {
+		/* Else it is an apostrophe. */
+		const bool is_quote =
+			*at == '\'' &&
+			(is_quoted ? !isalnum((unsigned char)at[1])
+		                   : at == message ||
+		                             !isalnum((unsigned char)at[-1]));
+
+		if (is_quote && !is_quoted)
+			length += (size_t)snprintf(out + length, sizeof(gap),
+			                           "%s", gap);
+		else if (!is_quote && !is_quoted)
+			out[length++] = *at;
+		if (is_quote)
+			is_quoted = !is_quoted;
+	}
+	out[length] = '\0';
+}
+
 static void put_failures(json_t *report, const struct start *start)
 {
 	json_t *const failures = json_array();
 
 	for (size_t i = 0; i < start->failure_count && i < FAILURES_SHOWN;
 	     i++) {
-		char line[FAILURE_SHOWN];
+		char line[START_TEXT_SIZE + 64];
+		char words[FAILURE_SHOWN];
 
 		(void)snprintf(line, sizeof(line), "%s: %s",
 		               start->failures[i].of,
 		               start->failures[i].message);
+		take_words(line, words, sizeof(words));
 		(void)json_array_append_new(failures,
-		                            text_of(line, sizeof(line)));
+		                            text_of(words, sizeof(words)));
 	}
 	(void)json_object_set_new(report, "failures", failures);
 }
@@ -149,12 +180,15 @@ size_t start_report_write(const struct start *start,
                           char out[TKB_START_SIZE_LIMIT])
 {
 	json_auto_t *report = json_object();
+	char id[17];
 	size_t size;
 
 	if (report == NULL)
 		return 0;
 	put_text(report, "format", REPORT_FORMAT, FACT_SHOWN);
 	put_number(report, "version", REPORT_VERSION);
+	(void)snprintf(id, sizeof(id), "%016" PRIx64, more->id);
+	put_text(report, "id", id, sizeof(id));
 	put_text(report, "node", more->node, FACT_SHOWN);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		put_text(report, facts[i], facts_find(&start->facts, facts[i]),

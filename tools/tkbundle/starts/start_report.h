@@ -14,17 +14,20 @@
  *
  *     {"capability":"9.0","compiled":2,"delay_ms":812,"driver":"580.159.04",
  *      "emitted":95,"failures":["pull: not done after 2 s"],
- *      "format":"tkbundle-start-report","gpu":"NVIDIA H200","idle":["5DJUWXT22BVR"],
+ *      "format":"tkbundle-start-report","gpu":"NVIDIA H200","id":"5f0c9d1e77a04b32",
+ *      "idle":["5DJUWXT22BVR"],
  *      "made":[["add_kernel","KRJX2HQ7F5A3","ptxas"]],"node":"gpu-7","pushed":2,
  *      "reasons":{"ptxas":2},"saved_ms":41200,"status":0,"time_ms":1795420000000,
  *      "torch":"2.11.0","triton":"3.6.0","used":93,"version":1}
  *
- * What is not known is not there. Of lists, as much is there as has room. Paths,
- * variables, command lines and names of hosts are not.
+ * What is not known is not there: "status", while the command runs. Of lists, as much
+ * is there as has room. Paths, variables, command lines and names of hosts are not: of
+ * failures, what messages quote is left out.
  */
 
 /* What the note does not have. */
 struct start_report_more {
+	uint64_t id;      /* all reports of one start have this one */
 	const char *node; /* NULL: it has no name */
 	const char
 		*idle; /* keys of what was emitted and not used, a line each */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "config/remote_use.h"
 #include "run/run.h"
@@ -14,14 +15,6 @@
 enum {
 	NS_PER_MS = 1000000
 };
-
-/* Is the newest note the one of this start? */
-static bool is_ours(const struct run *run, const struct start *note)
-{
-	return note->time_ms != START_UNKNOWN && note->root != NULL &&
-	       note->time_ms + 1 >= (uint64_t)run->command_ns / NS_PER_MS &&
-	       strcmp(note->root, run->shared->plan.root) == 0;
-}
 
 static void add_failure(struct start *start, const struct run *run,
                         enum run_role role, const char *of)
@@ -40,14 +33,17 @@ static void add_failure(struct start *start, const struct run *run,
 /* What the figures of this start tell, where it has no note. */
 static void fill(const struct run *run, struct start *out)
 {
+	const int state = run->command_state;
 	struct run_figures figures;
 
 	run_figures_take(run, &figures);
 	out->time_ms = (uint64_t)run->command_ns / NS_PER_MS;
 	out->delay_ms = run->delay_ms;
 	out->pushed = figures.pushed;
-	if (WIFEXITED(run->command_state))
-		out->status = (uint64_t)WEXITSTATUS(run->command_state);
+	if (run->command == 0)
+		out->status =
+			(uint64_t)(WIFEXITED(state) ? WEXITSTATUS(state)
+		                                    : 128 + WTERMSIG(state));
 	if (figures.is_emitted_known)
 		out->emitted = figures.emitted;
 	if (figures.is_used_known) {
@@ -84,44 +80,73 @@ static void find_facts(const struct remote_use *use, const char *root,
 	}
 }
 
-static void leave(const struct run *run, struct remote_use *use,
-                  struct start *start)
+static int leave(const struct run *run, struct remote_use *use,
+                 struct start *start, struct tkb_error *err)
 {
 	const struct start_report_more more = {
+		.id = run->id,
 		.node = run->args->node,
 		.idle = run->shared->counts.idle,
 	};
 	char text[TKB_START_SIZE_LIMIT];
-	struct tkb_error err = { .status = 0 };
+	size_t size;
 
 	find_facts(use, run->shared->plan.root, &start->facts);
-	const size_t size = start_report_write(start, &more, text);
+	size = start_report_write(start, &more, text);
+	if (size == 0)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	return use->library.starts_add(use->remote, use->ref,
+	                               (struct tkb_bytes){ text, size }, err);
+}
 
-	/* It is as good without. */
-	if (size != 0 &&
-	    use->library.starts_add(use->remote, use->ref,
-	                            (struct tkb_bytes){ text, size }, &err) < 0)
-		return;
+/* Why it failed: the last line that was said, without our name. */
+static void keep_words(struct run_shared *shared, char *words)
+{
+	static const char name[] = "tkbundle: ";
+	const char *line;
+	size_t length = strlen(words);
+
+	while (length > 0 && words[length - 1] == '\n')
+		words[--length] = '\0';
+	line = strrchr(words, '\n');
+	line = line != NULL ? line + 1 : words;
+	if (strncmp(line, name, strlen(name)) == 0)
+		line += strlen(name);
+	(void)snprintf(shared->leave_error, sizeof(shared->leave_error), "%s",
+	               line);
 }
 
 void starts_leave(void *self)
 {
 	struct run *const run = self;
+	struct run_shared *const shared = run->shared;
+	char words[sizeof(shared->leave_error)] = "";
 	struct cli quiet = *run->cli;
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = &quiet };
-	TKB_AUTO(start_release) struct start start;
+	TKB_AUTO(start_release) struct start start = { .made_count = 0 };
+	struct tkb_error err = { .status = 0 };
+	bool is_left = false;
 
-	quiet.log = fopen("/dev/null", "we");
+	start_init(&start);
+	quiet.log = fmemopen(words, sizeof(words) - 1, "w");
 	if (quiet.log == NULL)
 		return;
-	start_init(&start);
-	if (start_read_last(&start, NULL) != 0 || !is_ours(run, &start)) {
+	/* The note was written by another child of the same parent. */
+	if (start_read_own((uint64_t)run->command_ns / NS_PER_MS,
+	                   (uint64_t)getppid(), &start, NULL) != 0) {
 		start_release(&start);
 		fill(run, &start);
 	}
 	if (remote_use_begin(&use, run->args, true) == STATUS_DONE &&
-	    remote_use_ref(&use, run->args->ref, run->shared->plan.root) ==
-	            STATUS_DONE)
-		leave(run, &use, &start);
+	    remote_use_ref(&use, run->args->ref, shared->plan.root) ==
+	            STATUS_DONE) {
+		is_left = leave(run, &use, &start, &err) == 0;
+		if (!is_left)
+			cli_say(&quiet, "%s", err.message);
+	}
 	(void)fclose(quiet.log);
+	if (is_left)
+		shared->leave_error[0] = '\0';
+	else
+		keep_words(shared, words);
 }

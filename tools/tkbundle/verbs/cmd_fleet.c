@@ -11,6 +11,7 @@
 #include "cli/signals.h"
 #include "cli/text.h"
 #include "starts/fleet.h"
+#include "starts/starts_read.h"
 
 #define ROW_LIMIT 10   /* of a table for people */
 #define REASON_LIMIT 3 /* likewise */
@@ -57,14 +58,9 @@ static int add_ref(void *self, const char *ref, struct tkb_error *err)
 	return 0;
 }
 
-static int on_start(void *self, struct tkb_bytes report, uint64_t age_s,
-                    struct tkb_error *err)
+static void on_start(void *self, const struct json_t *report, uint64_t age_s)
 {
-	struct fleet *const fleet = self;
-
-	fleet_add(fleet, report, age_s);
-	return fleet->is_failed ? cli_error(err, TKB_ERR_NOMEM, "out of memory")
-	                        : 0;
+	fleet_add(self, report, age_s);
 }
 
 static double share_of(const struct fleet *fleet, uint64_t count)
@@ -252,14 +248,16 @@ static int survey(struct remote_use *use, const struct arguments *args,
                   struct tkb_error *err)
 {
 	TKB_AUTO(fleet_release) struct fleet fleet = { .starts = 0 };
-	const struct tkb_starts_visitor visitor = { on_start, &fleet };
+	const struct starts_visitor visitor = { on_start, &fleet };
 	int rc;
 
 	if (deadline_is_cancelled(&use->deadline))
 		return cli_error(err, TKB_ERR_CANCELLED, "cancelled");
-	rc = use->library.starts_read(use->remote, ref, &visitor, err);
+	rc = starts_read(use, ref, &visitor, err);
 	if (rc != 0)
 		return rc;
+	if (fleet.is_failed)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	fleet_sort(&fleet);
 	fill_json(&use->cli->json, ref, &fleet);
 	if (!args->is_json)

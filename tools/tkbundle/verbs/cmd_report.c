@@ -11,6 +11,7 @@
 #include "config/root.h"
 #include "page/page.h"
 #include "report/remote_source.h"
+#include "starts/starts_read.h"
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXT, "output", "FILE|-", output,
@@ -68,12 +69,10 @@ static void fact_of_item(void *self, size_t index, uint32_t *time_ms_out,
 	*part_out = item->record;
 }
 
-static int on_start(void *self, struct tkb_bytes report, uint64_t age_s,
-                    struct tkb_error *err)
+static void on_start(void *self, const struct json_t *report, uint64_t age_s)
 {
-	(void)age_s, (void)err;
+	(void)age_s;
 	page_add_start(self, report);
-	return 0;
 }
 
 static int describe_ref(struct json_out *json, struct remote_source *at,
@@ -82,7 +81,7 @@ static int describe_ref(struct json_out *json, struct remote_source *at,
 	const struct remote_library *const library = &at->use.library;
 	const struct page_facts facts = { .of_entry = fact_of_item,
 		                          .self = at };
-	const struct tkb_starts_visitor visitor = { on_start, json };
+	const struct starts_visitor visitor = { on_start, json };
 	int rc;
 
 	page_begin(json, "ref", at->use.ref);
@@ -100,7 +99,7 @@ static int describe_ref(struct json_out *json, struct remote_source *at,
 	}
 	page_end_parts(json, remote_source_size(at));
 	page_begin_starts(json);
-	rc = library->starts_read(at->use.remote, at->use.ref, &visitor, err);
+	rc = starts_read(&at->use, at->use.ref, &visitor, err);
 	page_end(json);
 	return rc == TKB_MISS ? 0 : rc;
 }

@@ -24,6 +24,7 @@
 #include "run/run_verbs.h"
 #include "run/run_watch.h"
 #include "starts/starts_leave.h"
+#include "starts/starts_moment.h"
 
 #define SIGNAL_STATUS 128 /* and its number, as a shell has it */
 #define LOOK_MS 250       /* at least, for a look at the root */
@@ -32,7 +33,6 @@
 #define NOTE_MS 3000      /* for the note of the start */
 #define KILL_MS 100       /* for a killed child to end */
 #define END_MS 1500       /* for a child that was told to end */
-#define LEAVE_MS 2000     /* for a report of the start */
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXT, "ref", "REF", ref, "share kernels under this name"),
@@ -239,6 +239,7 @@ static bool keep_pushing(struct run *run)
 		run_report_push(run);
 		run_child_release(push);
 		run_refresh_pushed(run, had_reason);
+		starts_moment_pushed(run);
 	}
 	if (!watch->has_begun)
 		return run_child_fork(watch, "watch", run_watch_wait, run,
@@ -259,10 +260,12 @@ static void supervise(struct run *run)
 	bool is_watching = made->push == RUN_PUSH_ALWAYS && made->has_root;
 
 	run_refresh_begin(run);
+	starts_moment_begin(run);
 	while (run->command != 0) {
 		if (is_watching)
 			is_watching = keep_pushing(run);
-		run_loop_turn(run, run_refresh_turn(run));
+		run_loop_turn(run, soonest(run_refresh_turn(run),
+		                           starts_moment_turn(run)));
 	}
 }
 
@@ -293,10 +296,17 @@ static void push_rest(struct run *run, uint64_t end_ms)
 /* Tell the fleet how the start was. What hinders that is nobody's failure. */
 static void leave_report(struct run *run)
 {
-	if (run->shared->plan.has_root && run->shared->plan.has_remote &&
-	    run->shared->plan.has_ref && run->stop_signal == 0)
-		do_task(run, starts_leave, &run->children[RUN_PULL],
-		        deadline_now_ms() + LEAVE_MS);
+	if (!starts_moment_can(run) || run->stop_signal != 0)
+		return;
+	/* Report this unless the task succeeds. */
+	(void)snprintf(run->shared->leave_error,
+	               sizeof(run->shared->leave_error), "not done after %d s",
+	               STARTS_LEAVE_MS / 1000);
+	do_task(run, starts_leave, &run->children[RUN_PULL],
+	        deadline_now_ms() + STARTS_LEAVE_MS);
+	if (run->args->is_verbose && run->shared->leave_error[0] != '\0')
+		cli_say(run->cli, "no report of this start: %s",
+		        run->shared->leave_error);
 }
 
 static void write_metrics(struct run *run)
@@ -323,6 +333,7 @@ static void finish(struct run *run)
 	run_child_kill(watch);
 	run_child_kill(&run->children[RUN_FIGURES]);
 	run_child_kill(&run->children[RUN_HOLD]);
+	run_child_kill(&run->children[RUN_LEAVE]);
 	run_child_stop(&run->children[RUN_PULL], now);
 	(void)run_loop_wait(run, RUN_PUSH, end_ms);
 	(void)run_loop_wait(run, RUN_PULL, soonest(end_ms, now + END_MS));

@@ -128,6 +128,10 @@ TKB_NODISCARD int start_write(const struct start *start, uint64_t process,
 TKB_NODISCARD int start_read(const char *path, struct start *out,
                              struct tkb_error *err);
 
+/* The note that start_write() has written with these; else as start_read(). */
+TKB_NODISCARD int start_read_own(uint64_t time_ms, uint64_t process,
+                                 struct start *out, struct tkb_error *err);
+
 /* The newest note; TKB_MISS: there is none. Else as start_read(). */
 TKB_NODISCARD int start_read_last(struct start *out, struct tkb_error *err);
 

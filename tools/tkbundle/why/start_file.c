@@ -263,6 +263,13 @@ static int write_file(const char *path, struct tkb_bytes text,
 	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
 }
 
+bool start_path(const char *folder, uint64_t time_ms, uint64_t process,
+                char out[START_PATH_SIZE])
+{
+	return snprintf(out, START_PATH_SIZE, "%s/%" PRIu64 "-%" PRIu64 ".json",
+	                folder, time_ms, process) < START_PATH_SIZE;
+}
+
 int start_write(const struct start *start, uint64_t process,
                 struct tkb_error *err)
 {
@@ -273,8 +280,7 @@ int start_write(const struct start *start, uint64_t process,
 	int rc;
 
 	if (!start_folder(true, folder) ||
-	    snprintf(path, sizeof(path), "%s/%" PRIu64 "-%" PRIu64 ".json",
-	             folder, start->time_ms, process) >= (int)sizeof(path))
+	    !start_path(folder, start->time_ms, process, path))
 		return cli_error(err, TKB_ERR_IO,
 		                 "there is no folder for notes of starts");
 	text = make_text(start, &size);

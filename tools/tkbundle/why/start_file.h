@@ -19,6 +19,10 @@ struct start_name {
 /* Add what a note has to an open object. */
 void start_json(struct json_out *json, const struct start *start);
 
+/* The path of a note; false: it is too long. */
+bool start_path(const char *folder, uint64_t time_ms, uint64_t process,
+                char out[START_PATH_SIZE]);
+
 /* The notes of a folder, the newest first; the caller frees the list. */
 size_t start_list(const char *folder, struct start_name **out);
 

@@ -159,6 +159,20 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 	return rc;
 }
 
+int start_read_own(uint64_t time_ms, uint64_t process, struct start *out,
+                   struct tkb_error *err)
+{
+	char folder[START_PATH_SIZE];
+	char path[START_PATH_SIZE];
+
+	if (!start_folder(false, folder) ||
+	    !start_path(folder, time_ms, process, path)) {
+		(void)cli_error(err, TKB_MISS, "there is no such note");
+		return TKB_MISS;
+	}
+	return start_read(path, out, err);
+}
+
 int start_read_last(struct start *out, struct tkb_error *err)
 {
 	char folder[START_PATH_SIZE];

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of starts: when they are left, what they say, what hinders them."""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+
+from faults import STARTED, check_started
+from moments import QUIET, start
+from pushes import compiling, reader
+from scene import (ENTRIES, HERE, KERNELS, descendants, equal, files_below,
+                   hanging, is_there, require, test, wait_until)
+from servers import nginx, redis, s3
+
+COMPILER = os.path.join(HERE, "..", "why", "compiler.py")
+KEY = "5DJUWXT2"  # of add_kernel in the fixture
+LEFT = "no report of this start: "
+SECRET = "sk-very-secret"
+
+
+def reports(scene):
+    """The bytes of all reports, as they lie in the remote that is a folder."""
+    found = []
+    folder = scene.path("remote", "ref", "@starts,a,b")
+    for _, path in files_below(folder):
+        with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+            found.append(file.read())
+    return [each for each in found if each.endswith(b"}")]
+
+
+def fleet(scene, remote=None):
+    """What `fleet` says of the ref; None: it has no report."""
+    ended = scene.tkbundle("fleet", "a/b", "--json", "--remote",
+                           remote or scene.remote)
+    require(ended.status in (0, 3), ended.err)
+    if ended.status == 3:
+        return None
+    ref, = json.loads(ended.out)["refs"]
+    return ref
+
+
+def kill_all(started):
+    """As with the pod."""
+    for pid in [started.pid, *descendants(started.pid)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    started.wait()
+
+
+@test("a server that is killed with its pod has left a report when it pushed")
+def _(scene):
+    started = start(scene, *QUIET, "--node", "gpu-7")
+    wait_until(lambda: reports(scene), "a report")
+    kill_all(started)
+    report, = (json.loads(each) for each in reports(scene))
+    equal((report["compiled"], report["pushed"], report["node"]),
+          (2, 2, "gpu-7"))
+    require("status" not in report, report)
+    ref = fleet(scene)
+    equal((ref["starts"], ref["cold"], ref["compiled"]), (1, 1, 2))
+
+
+@test("the report of the end takes the place of the one before: a start counts "
+      "once")
+def _(scene):
+    started = start(scene, *QUIET)
+    wait_until(lambda: reports(scene), "a report")
+    source = scene.fixture("more")
+    for key in sorted(os.listdir(source)):
+        shutil.copytree(os.path.join(source, key),
+                        os.path.join(scene.root, key), dirs_exist_ok=True)
+    scene.write("end", "")
+    equal(scene.finish(started).status, 0)
+    left = [json.loads(each) for each in reports(scene)]
+    require(len(left) > 1, left)
+    equal(len({each["id"] for each in left}), 1, left)
+    equal([each["compiled"] for each in left if "status" in each], [ENTRIES])
+    ref = fleet(scene)
+    equal((ref["starts"], ref["compiled"], ref["nodes"][0]["starts"]),
+          (1, ENTRIES, 1))
+    # Another start counts besides, however much is alike.
+    scene.shell("true")
+    equal(fleet(scene)["starts"], 2)
+
+
+@test("a warm server leaves one too, once it is ready, and not before")
+def _(scene):
+    scene.fill()
+    started = scene.start("sh", "-c", reader() + "; sleep 60", options=[
+        "--quiet", "100ms", "--ready-file", scene.path("ready")])
+    time.sleep(3)
+    equal(reports(scene), [])
+    scene.write("ready", "")
+    wait_until(lambda: reports(scene), "a report")
+    kill_all(started)
+    report, = (json.loads(each) for each in reports(scene))
+    equal((report["emitted"], report["used"], report["compiled"]),
+          (ENTRIES, KERNELS, 0))
+    require(report["ready_ms"] > 2000, report)
+    equal(fleet(scene)["cold"], 0)
+
+
+@test("two runs that share a root leave each their own")
+def _(scene):
+    runs = [scene.start("sh", "-c", f"exit {status}")
+            for status in (0, 5, 6)]
+    for each in runs:
+        scene.finish(each)
+    equal(sorted(json.loads(each)["status"] for each in reports(scene)),
+          [0, 5, 6])
+
+
+def over(server, scene):
+    """A cold start and a warm one leave reports, and fleet adds them up."""
+    with server(scene) as remote:
+        started = start(scene, *QUIET, remote=remote)
+        wait_until(lambda: fleet(scene, remote), "a report")
+        scene.write("end", "")
+        equal(scene.finish(started).status, 0)
+        shutil.rmtree(scene.path(".triton"))
+        warm = scene.shell(reader(), remote=remote, options=["-v"])
+        equal(warm.counts(), ("2", "2", "0", "0"), warm.err)
+        require(LEFT not in warm.err, warm.err)
+        ref = fleet(scene, remote)
+        equal((ref["starts"], ref["cold"], ref["compiled"], ref["unread"]),
+              (2, 1, 2, 0))
+
+
+@test("over Redis")
+def _(scene):
+    over(redis, scene)
+
+
+@test("over HTTP")
+def _(scene):
+    over(nginx, scene)
+
+
+@test("over S3")
+def _(scene):
+    over(s3, scene)
+
+
+def hindered(scene, remote, *says, wait="30s"):
+    """The start is as it would be without; a sentence at -v, else none."""
+    for options in ([], ["-v"]):
+        begin = time.time()
+        ended = scene.shell(STARTED, remote=remote,
+                            options=["--wait", wait, *options])
+        check_started(scene, begin, ended, 0)
+        require(ended.seconds < 8, ended.seconds)
+        told = [line for line in ended.err.splitlines() if LEFT in line]
+        equal(len(told), 1 if options else 0, ended.err)
+        for text in says if options else ():
+            require(text in told[0], text, told)
+        require("secretword" not in ended.err, ended.err)
+        os.unlink(scene.path("started"))
+
+
+@test("a remote that can only be read hinders no start")
+def _(scene):
+    scene.fill()
+    hindered(scene, scene.remote + "?mode=ro", "no remote may be written")
+    equal(reports(scene), [])
+
+
+@test("a remote that is slow hinders no start")
+def _(scene):
+    with hanging() as remote:
+        hindered(scene, remote, "not done after 2 s", wait="200ms")
+
+
+@test("a remote that is full hinders no start")
+def _(scene):
+    with redis(scene, maxmemory="1", maxmemory_policy="noeviction") as remote:
+        hindered(scene, remote, "memory is full")
+        equal(fleet(scene, remote), None)
+
+
+@test("a remote that is slow while the command runs delays neither it nor its "
+      "signals")
+def _(scene):
+    with hanging() as remote:
+        started = scene.start("sh", "-c", "trap 'exit 7' TERM; touch on; "
+                              "while :; do sleep 0.05; done", remote=remote,
+                              options=["--wait", "100ms", "--quiet", "50ms"])
+        wait_until(is_there(scene.path("on")), "the command")
+        wait_until(lambda: any(line[1:2] == ["run"] for line in
+                               descendants(started.pid).values()),
+                   "the child that leaves a report")
+        begin = time.monotonic()
+        started.send_signal(signal.SIGTERM)
+        ended = scene.finish(started)
+    equal(ended.status, 7, ended.err)
+    require(time.monotonic() - begin < 15, ended.err)
+
+
+@test("why a kernel was compiled stands in the report, and fleet counts it; no "
+      "secret, host or path does")
+def _(scene):
+    root = scene.fixture("here")
+    equal(scene.tkbundle("relocate", root).status, 0)
+    secrets = {"HF_TOKEN": SECRET, "OPENAI_API_KEY": SECRET + "-2",
+               "HOSTNAME": "the-name-of-this-host"}
+    ended = scene.run(
+        sys.executable, "-B", COMPILER, "kernel", root, KEY, ".ptx",
+        ".version 8.7", ".version 9.0", env=secrets,
+        options=("--cache", root))
+    equal(ended.status, 0, ended.err)
+    report, = reports(scene)
+    document = json.loads(report)
+    (name, _, reason), = document["made"]
+    equal((name, reason, document["reasons"]),
+          ("add_kernel", "ptxas", {"ptxas": 1}))
+    ref = fleet(scene)
+    equal([(each["reason"], each["compiled"], each["starts"])
+           for each in ref["reasons"]], [("ptxas", 1, 1)])
+    equal([each["name"] for each in ref["kernels"]], ["add_kernel"])
+    # Nor does a failure tell of them.
+    scene.run("true", env=secrets, options=("--cache", "/proc/no/such/root"))
+    stored = b"\n".join(reports(scene))
+    equal(len(reports(scene)), 2)
+    for text in (SECRET, "the-name-of-this-host", socket.gethostname(),
+                 scene.folder, "/proc", "compiler.py", "HF_TOKEN"):
+        require(text.encode() not in stored, text, stored)
+    require(max(map(len, reports(scene))) <= 2048, stored)

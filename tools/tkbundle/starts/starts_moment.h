@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_STARTS_MOMENT_H
+#define TKBUNDLE_STARTS_MOMENT_H
+
+#include "run/run.h"
+
+/*
+ * When a report of the start is left. `run` leaves one when its command has ended;
+ * but a server runs for weeks, and is then killed with its pod. So one is left before,
+ * by a child: when the first push has ended, and, as a warm start has nothing to push,
+ * also a while after the command was started, once it is ready. A later report
+ * supersedes those of the same start (starts_read.h).
+ */
+
+enum {
+	STARTS_LEAVE_MS = 2000 /* for a report at the end */
+};
+
+/* Is there a remote and a ref to leave reports in? */
+bool starts_moment_can(const struct run *run);
+
+/* The command was started. */
+void starts_moment_begin(struct run *run);
+
+/* A push has ended. */
+void starts_moment_pushed(struct run *run);
+
+/* Leave a report if one is due. @return when to call this again at the latest */
+uint64_t starts_moment_turn(struct run *run);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_STARTS_READ_H
+#define TKBUNDLE_STARTS_READ_H
+
+#include "config/remote_use.h"
+
+struct json_t;
+
+struct starts_visitor {
+	/*
+	 * @param report  NULL: it is none, or a newer tkbundle's
+	 * @param age_s   seconds since it was left
+	 */
+	void (*on_start)(void *self, const struct json_t *report,
+	                 uint64_t age_s);
+	void *self;
+};
+
+/*
+ * Tell each start of which the ref has a report, the newest first. Of reports of one
+ * start, told by their id, the last counts: that of its end, if there is one.
+ *
+ * @return 0, TKB_MISS (there is none), what tkb_starts_read() returns, or
+ *         TKB_ERR_NOMEM; nothing was told then
+ */
+TKB_NODISCARD int starts_read(struct remote_use *use, const char *ref,
+                              const struct starts_visitor *visitor,
+                              struct tkb_error *err);
+
+#endif
