@@ -21,7 +21,7 @@ _tkbundle_options() {
 	config)
 		options="--engine --get --json" ;;
 	diff)
-		options="--json" ;;
+		options="--engine --tree --json" ;;
 	doctor)
 		options="--engine --tree --ref --remote --wait --deep --json" ;;
 	emit)

@@ -83,8 +83,8 @@ complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff d
 # Options that several verbs have.
 set -l verbs collect compile config diff doctor emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
-complete -c tkbundle -n '__tkbundle_verb collect emit gc import pull push relocate run stats verify' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
-complete -c tkbundle -n '__tkbundle_verb collect doctor emit gc pull push relocate run stats verify' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
+complete -c tkbundle -n '__tkbundle_verb collect diff emit gc import pull push relocate run stats verify' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
+complete -c tkbundle -n '__tkbundle_verb collect diff doctor emit gc pull push relocate run stats verify' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push' -l key -x -d 'only the entry whose key is, or begins with, KEY'
 complete -c tkbundle -n '__tkbundle_verb collect emit export import pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
 complete -c tkbundle -n '__tkbundle_verb collect compile config diff doctor emit export fleet gc import ls merge pull push refs relocate show stats verify why' -l json -d 'print one JSON document'

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees are looked at where they lie: verify and stats."""
+"""Trees are looked at where they lie: verify, stats and diff."""
 import json
 import os
+import shutil
 
 from machines import AOT, GRAPH, INDEX, VLLM, Machine, read, write
 from scene import equal, require, test
@@ -115,3 +116,72 @@ def _(scene):
             ended = scene.tkbundle(*words, option)
             equal((ended.status, ended.out), (2, ""), words)
             require(why in ended.err, ended.err)
+
+
+@test("a diff of an engine's caches and a bundle compares them unit by unit")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.collect("a.tkb")
+    equal(first.verb("diff", "a.tkb", first.kernels).out, "35 entries equal\n")
+    equal(first.verb("diff", first.kernels, "a.tkb").out, "35 entries equal\n")
+    with open(graph_of(first), "ab") as file:
+        file.write(b"more")
+    shutil.rmtree(first.path("modelinfos"))
+
+    said = first.document("diff", "a.tkb", first.kernels, status=4)
+
+    equal(said["b"]["root"], first.kernels)
+    equal([each["name"] for each in said["differ"]], [GRAPH])
+    equal([each["name"] for each in said["differ"][0]["files"]],
+          [os.path.basename(graph_of(first))])
+    require(said["only_a"])
+    for each in said["only_a"]:
+        equal((each["kind"], each["tree"]), ("unit", "vllm"))
+        require(each["name"].startswith("modelinfos/"), each)
+    equal((said["only_b"], said["equal_count"]),
+          ([], 34 - len(said["only_a"])))
+
+    os.remove(graph_of(first))
+    ended = first.verb("diff", "a.tkb", first.kernels, status=4)
+    require(f"left out of B {GRAPH}: missing: " in ended.err, ended.err)
+
+
+@test("a diff of two caches takes the trees of the first, then those of the "
+      "second, wherever they lie")
+def _(scene):
+    first, second = (Machine(scene, name, VLLM) for name in ("one", "two"))
+    second.verb("relocate")
+    roots = (first.kernels, second.kernels)
+    trees = [f"--tree=vllm:vllm={each.tree}" for each in (first, second)]
+    env = first.environment
+
+    def diff(*words, status):
+        ended = scene.tkbundle("diff", *words, env=env)
+        equal(ended.status, status, ended.err)
+        return ended
+    equal(diff(*roots, *trees, status=0).out, "35 entries equal\n")
+    shutil.rmtree(second.path("modelinfos"))
+    said = diff(*roots, *trees, "--json", status=4).out
+    lost = json.loads(said)["only_a_count"]
+    require(lost > 0)
+    said = diff(*reversed(roots), *reversed(trees), "--json", status=4).out
+    equal(json.loads(said)["only_b_count"], lost)
+    require("twice, for A and then for B" in
+            diff(*roots, trees[0], status=2).err)
+    require("twice, for A and then for B" in
+            diff(*roots, *trees, trees[0], status=2).err)
+    require("'--engine' knows the trees of one" in
+            diff(*roots, "--engine=vllm", status=2).err)
+
+
+@test("a diff of two bundles refuses trees; of one cache, two of one name")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.collect("a.tkb")
+    tree = "--tree=mine=" + first.tree
+    for words, why in ((("a.tkb", "a.tkb", "--engine=vllm"), "is a folder"),
+                       (("a.tkb", "-", tree), "is a folder"),
+                       (("a.tkb", first.kernels, tree, tree), "two trees")):
+        ended = scene.tkbundle("diff", *words)
+        equal((ended.status, ended.out), (2, ""), words)
+        require(why in ended.err, ended.err)

@@ -7,15 +7,19 @@
 #include "diff/diff_json.h"
 #include "diff/diff_launchers.h"
 #include "diff/diff_out.h"
+#include "diff/diff_trees.h"
 #include "report/source_out.h"
 #include "cli/text.h"
 
 static const struct option_spec options[] = {
+	ARGS_ENGINES,
+	ARGS_TREES,
 	ARGS_JSON,
 };
 
 /* What is compared, and what came out. */
 struct comparison {
+	struct root roots[2]; /* of A and B */
 	struct source a;
 	struct source b;
 	struct diff diff;
@@ -30,6 +34,8 @@ static void release(struct comparison *comparison)
 	diff_release(&comparison->diff);
 	source_close(&comparison->b);
 	source_close(&comparison->a);
+	root_release(&comparison->roots[1]);
+	root_release(&comparison->roots[0]);
 }
 
 static size_t left_out_count(const struct source *source)
@@ -112,15 +118,18 @@ static int open_both(struct comparison *comparison,
                      const struct arguments *args, const char **path_out,
                      struct tkb_error *err)
 {
-	int rc;
+	struct source *const sources[] = { &comparison->a, &comparison->b };
+	int rc = 0;
 
-	*path_out = args_operand(args, 0);
-	rc = source_open(*path_out, true, &comparison->a, err);
-	if (rc != 0)
-		return rc;
+	for (size_t i = 0; i < 2 && rc == 0; i++) {
+		struct root *const root = &comparison->roots[i];
 
-	*path_out = args_operand(args, 1);
-	return source_open(*path_out, true, &comparison->b, err);
+		*path_out = args_operand(args, i);
+		rc = diff_trees_choose(args, i, root, err);
+		if (rc == 0)
+			rc = source_open_root(root, true, sources[i], err);
+	}
+	return rc;
 }
 
 static enum status compare(struct cli *cli, const struct arguments *args,
@@ -184,7 +193,10 @@ const struct command command_diff = {
 		"standard input. '-' marks what only A has, '+' what only B "
 		"has, '~' what differs. Cubins are compared by section; saved "
 		"launchers of two bundles are compared, too. Where a cache "
-		"lies makes no difference. The exit status is 0 if everything "
+		"lies makes no difference. --engine and --tree name the trees "
+		"of the one that is a cache; where both are, give each --tree "
+		"twice, for A and then for B. The exit status is 0 if "
+	        "everything "
 		"is equal, 4 if not, or if an entry of a cache was left out.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
