@@ -228,3 +228,15 @@ def _(scene):
                  scene.folder, "/proc", "compiler.py", "HF_TOKEN"):
         require(text.encode() not in stored, text, stored)
     require(max(map(len, reports(scene))) <= 2048, stored)
+
+
+@test("the name of a node can neither write on the terminal nor be large")
+def _(scene):
+    scene.run("true", options=["--node", "\x1b[31mred\n\x07line" + "x" * 999])
+    ended = scene.tkbundle("fleet", "a/b", "--remote", scene.remote)
+    equal(ended.status, 0, ended.err)
+    require(not set(ended.out) & set("\x1b\x07"), ended.out)
+    require(not any(line.startswith("\x07line") or line.startswith("line")
+                    for line in ended.out.splitlines()), ended.out)
+    report, = reports(scene)
+    equal(len(json.loads(report)["node"]), 64)

@@ -168,7 +168,7 @@ void page_add_start(struct json_out *json, const json_t *report)
 {
 	static const char *const numbers[] = { "emitted", "used", "compiled",
 		                               "saved_ms", "delay_ms" };
-	const json_t *const reasons = json_object_get(report, "reasons");
+	uint64_t reasons[REASON_COUNT];
 	const char *node = start_report_text(report, "node");
 
 	if (report == NULL)
@@ -183,13 +183,12 @@ void page_add_start(struct json_out *json, const json_t *report)
 		json_out_number(json, NULL,
 		                start_report_number(report, numbers[i]));
 	add_texts(json, json_object_get(report, "failures"));
+	start_report_reasons(report, reasons);
 	json_out_open_object(json, NULL);
 	for (size_t i = 0; i < REASON_COUNT; i++) {
-		const char *const word = reason_word((enum reason)i);
-
-		if (start_report_number(reasons, word) != 0)
-			json_out_number(json, word,
-			                start_report_number(reasons, word));
+		if (reasons[i] != 0)
+			json_out_number(json, reason_word((enum reason)i),
+			                reasons[i]);
 	}
 	json_out_close(json);
 	json_out_close(json);

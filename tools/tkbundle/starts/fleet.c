@@ -107,23 +107,14 @@ static void name_node(const json_t *report, char out[NODE_SIZE])
 	}
 }
 
-static void count_reasons(struct fleet *fleet, const json_t *report,
-                          uint64_t compiled)
+static void count_reasons(struct fleet *fleet, const json_t *report)
 {
-	const json_t *const reasons = json_object_get(report, "reasons");
-	uint64_t told = 0;
+	uint64_t counts[REASON_COUNT];
 
+	start_report_reasons(report, counts);
 	for (size_t i = 0; i < REASON_COUNT; i++) {
-		const uint64_t count = start_report_number(
-			reasons, reason_word((enum reason)i));
-
-		fleet->reasons[i].compiled += count;
-		fleet->reasons[i].starts += count != 0 ? 1 : 0;
-		told += count;
-	}
-	if (told < compiled) {
-		fleet->reasons[REASON_UNKNOWN].compiled += compiled - told;
-		fleet->reasons[REASON_UNKNOWN].starts++;
+		fleet->reasons[i].compiled += counts[i];
+		fleet->reasons[i].starts += counts[i] != 0 ? 1 : 0;
 	}
 }
 
@@ -188,7 +179,7 @@ void fleet_add(struct fleet *fleet, const json_t *report, uint64_t age_s)
 	name_node(report, node);
 	count_row(row_of(fleet, &fleet->nodes, node), compiled,
 	          compiled != 0 || has_failed, age_s);
-	count_reasons(fleet, report, compiled);
+	count_reasons(fleet, report);
 	count_made(fleet, report, age_s);
 }
 

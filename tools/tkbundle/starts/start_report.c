@@ -211,6 +211,21 @@ uint64_t start_report_number(const json_t *report, const char *name)
 	               : 0;
 }
 
+void start_report_reasons(const json_t *report, uint64_t out[REASON_COUNT])
+{
+	const json_t *const reasons = json_object_get(report, "reasons");
+	const uint64_t compiled = start_report_number(report, "compiled");
+	uint64_t told = 0;
+
+	for (size_t i = 0; i < REASON_COUNT; i++) {
+		out[i] = start_report_number(reasons,
+		                             reason_word((enum reason)i));
+		told += out[i];
+	}
+	if (told < compiled)
+		out[REASON_UNKNOWN] += compiled - told;
+}
+
 const char *start_report_text(const json_t *report, const char *name)
 {
 	const char *const text =

@@ -47,6 +47,13 @@ struct json_t *start_report_read(struct tkb_bytes text);
 /* A number of it that is not negative; 0 where it is not known. */
 uint64_t start_report_number(const struct json_t *report, const char *name);
 
+/*
+ * How many entries were compiled for each reason. What none is told for, or one that
+ * this tkbundle does not know, is for REASON_UNKNOWN.
+ */
+void start_report_reasons(const struct json_t *report,
+                          uint64_t out[REASON_COUNT]);
+
 /* A text of it, or "". */
 const char *start_report_text(const struct json_t *report, const char *name);
 
