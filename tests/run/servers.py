@@ -14,6 +14,8 @@ PORT_TRIES = 20
 MOTO = os.path.join(HERE, "..", "support", "s3_server.py")
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDTEST",
         "AWS_SECRET_ACCESS_KEY": "s3cret/With+Signs"}
+READER = {"AWS_ACCESS_KEY_ID": "AKIDREAD",  # may not write
+          "AWS_SECRET_ACCESS_KEY": "s3cret/Of+Reader"}
 
 
 def free_port():
@@ -78,8 +80,8 @@ def redis(scene, **settings):
 
 
 @contextlib.contextmanager
-def nginx(scene):
-    """The URL of a folder that nginx lets one read, write and list."""
+def nginx(scene, methods="PUT DELETE MKCOL"):
+    """The URL of a folder that nginx lets one read, list and, by these, write."""
     program = find("nginx")
     os.makedirs(scene.path("nginx", "www"))
     temporary = "".join(f"{kind}_temp_path {scene.path('nginx', kind)};\n"
@@ -101,7 +103,7 @@ server {{
 listen 127.0.0.1:{port};
 root {scene.path("nginx", "www")};
 location / {{
-dav_methods PUT DELETE MKCOL;
+dav_methods {methods};
 create_full_put_path on;
 client_max_body_size 0;
 autoindex on;

@@ -12,9 +12,10 @@ import time
 from faults import STARTED, check_started
 from moments import QUIET, start
 from pushes import compiling, reader
-from scene import (ENTRIES, HERE, KERNELS, descendants, equal, files_below,
-                   hanging, is_there, require, test, wait_until)
-from servers import nginx, redis, s3
+from scene import (ENTRIES, HERE, KERNELS, Skip, descendants, equal,
+                   files_below, hanging, is_there, need_root, require, test,
+                   wait_until)
+from servers import READER, nginx, redis, s3
 
 COMPILER = os.path.join(HERE, "..", "why", "compiler.py")
 KEY = "5DJUWXT2"  # of add_kernel in the fixture
@@ -145,11 +146,11 @@ def _(scene):
     over(s3, scene)
 
 
-def hindered(scene, remote, *says, wait="30s"):
+def hindered(scene, remote, *says, wait="30s", before=()):
     """The start is as it would be without; a sentence at -v, else none."""
     for options in ([], ["-v"]):
         begin = time.time()
-        ended = scene.shell(STARTED, remote=remote,
+        ended = scene.shell(STARTED, remote=remote, before=before,
                             options=["--wait", wait, *options])
         check_started(scene, begin, ended, 0)
         require(ended.seconds < 8, ended.seconds)
@@ -168,6 +169,18 @@ def _(scene):
     equal(reports(scene), [])
 
 
+@test("nor does a server that refuses writes")
+def _(scene):
+    with nginx(scene, methods="off") as remote:
+        hindered(scene, remote, "can only be read")
+    with redis(scene, user="default on nopass ~* -@all +@read +@connection "
+               "+info +time") as remote:
+        hindered(scene, remote, "ACL")
+    with s3(scene) as remote:
+        scene.environment.update(READER)
+        hindered(scene, remote, "403")
+
+
 @test("a remote that is slow hinders no start")
 def _(scene):
     with hanging() as remote:
@@ -179,6 +192,20 @@ def _(scene):
     with redis(scene, maxmemory="1", maxmemory_policy="noeviction") as remote:
         hindered(scene, remote, "memory is full")
         equal(fleet(scene, remote), None)
+
+
+@test("a folder that is full hinders no start")
+def _(scene):
+    need_root()
+    os.makedirs(scene.path("full"))
+    before = ["unshare", "-m", "sh", "-c",
+              'cd "$1" && shift && mount -t tmpfs -o size=16k none full && '
+              'mkdir full/remote && { head -c 99999 /dev/zero '
+              '>full/filler 2>/dev/null; exec "$@"; }', "sh", scene.folder]
+    if scene.go([*before, "true"]).status != 0:
+        raise Skip("nothing can be mounted here")
+    hindered(scene, "file://" + scene.path("full", "remote"), "No space left",
+             before=before)
 
 
 @test("a remote that is slow while the command runs delays neither it nor its "
@@ -224,6 +251,7 @@ def _(scene):
     scene.run("true", env=secrets, options=("--cache", "/proc/no/such/root"))
     stored = b"\n".join(reports(scene))
     equal(len(reports(scene)), 2)
+    require(b"cannot be written" in stored, stored)
     for text in (SECRET, "the-name-of-this-host", socket.gethostname(),
                  scene.folder, "/proc", "compiler.py", "HF_TOKEN"):
         require(text.encode() not in stored, text, stored)
