@@ -171,11 +171,21 @@ def _(scene):
     clinic = Clinic(scene, packages=(("vllm", "0.24.0"),))
     env = {"VLLM_API_KEY": "sk-very-secret"}
     root = clinic.cache()
-    clinic.names("environment", root, what="VLLM_API_KEY", advice="--api-key",
+    words = (root, "--engine", "vllm")
+    clinic.names("environment", *words, what="VLLM_API_KEY", advice="--api-key",
                  env=env)
-    ended = clinic.verb("doctor", root, env=env, status=4)
+    ended = clinic.verb("doctor", *words, env=env, status=None)
     require("sk-very" not in ended.out + ended.err, ended.out)
     require("VLLM_API_KEY is set" in ended.out, ended.out)
+    # Where nobody has asked for vLLM, it may be another program's.
+    clinic.is_well(root, env=env)
+
+
+@test("broken: a ref is named, and no remote")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.names("remote", clinic.cache(), "--ref", "llama/h100",
+                 what="llama/h100")
 
 
 def vllm(scene):

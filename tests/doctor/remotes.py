@@ -8,8 +8,8 @@ from clinic import Clinic, powerless
 from scene import files_below, equal, require, silent_server, test
 
 
-def with_remote(scene):
-    clinic = Clinic(scene)
+def with_remote(scene, **machine):
+    clinic = Clinic(scene, **machine)
     root = clinic.cache()
     remote = scene.path("remote")
     clinic.verb("push", "llama/h100", root, "--remote", remote)
@@ -29,6 +29,13 @@ def _(scene):
     clinic, root, remote = with_remote(scene)
     clinic.names("ref", root, "--remote", remote, "--ref", "qwen/a100",
                  verdict=("partly",), advice="tkbundle push qwen/a100")
+
+
+@test("remote: a ref that is for another GPU alone, and nothing is cached")
+def _(scene):
+    clinic, _, remote = with_remote(scene, gpus="10.0:GPU-1:NVIDIA B200")
+    clinic.names("target", scene.path("empty"), "--remote", remote, "--ref",
+                "llama/h100")
 
 
 @test("remote: a blob that is gone")

@@ -326,12 +326,22 @@ static void note_empty(struct doctor *doctor, const struct fits *fits,
                        const struct remote_facts *remote)
 {
 	const char *const name = root_name(&doctor->root);
+	const char *const ref = remote->ref[0] != '\0' && !remote->is_missing
+	                                ? remote->ref
+	                                : "REF";
 	char where[2 * PATH_SIZE];
 
 	fit_out_where(&doctor->root, where, sizeof(where));
-	/* What `run` pulls is as good. */
-	if (fits_total(fits) > 0 || remote->is_enough)
+	/* What `run` pulls is as good; tunings alone start nothing. */
+	if (fits_total(fits) > fits->counts[TKB_KIND_AUTOTUNE] ||
+	    (fits_total(fits) > 0 && fits->misfit_count == 0) ||
+	    remote->is_enough)
 		return;
+	for (size_t i = 0; i < doctor->place_count; i++) {
+		if (doctor->places[i].facts.is_there &&
+		    !doctor->places[i].facts.can_read)
+			return; /* that has been said */
+	}
 	if (fits->misfit_count > 0)
 		findings_add(&doctor->findings, FINDING_COLD,
 		             reason_word(REASON_NOT_IN_BUNDLE),
@@ -343,10 +353,12 @@ static void note_empty(struct doctor *doctor, const struct fits *fits,
 		findings_add(
 			&doctor->findings, FINDING_COLD,
 			reason_word(REASON_NOT_IN_BUNDLE),
-			"nothing is cached in '%s'\ttkbundle pull REF%s, or "
-			"start by 'tkbundle run --ref REF -- COMMAND', "
+			"nothing is cached in '%s'\t%stkbundle pull %s%s, or "
+			"start by 'tkbundle run --ref %s -- COMMAND', "
 			"which pulls, and pushes what is compiled",
-			name, where);
+			name,
+			remote->is_missing ? "name the right ref, then " : "",
+			ref, where, ref);
 }
 
 static void examination_end(struct examination *it)

@@ -230,17 +230,6 @@ static void judge_parts(size_t index, const struct fit_facts *facts,
 		judge_environment(look, facts, out);
 }
 
-/* What is for another machine does not fit wherever it lies. */
-static void judge(size_t index, const struct fit_facts *facts,
-                  struct answer *out)
-{
-	judge_parts(index, facts, out);
-	if (out->cause == NULL && source_is_moved(facts->source, index))
-		ANSWER(out, reason_word(REASON_PATH),
-		       "it names the place where it was made, and not this "
-		       "one");
-}
-
 /*
  * Which Python compiled the modules: each build of Triton is for one, and every key
  * holds a hash of it.
@@ -270,9 +259,10 @@ static bool is_of_other_python(const struct fit_facts *facts,
 {
 	bool has_other = false;
 
-	for (size_t i = 0; i < source_entry_count(facts->source) &&
-	                   facts->versions->tag[0] != '\0';
-	     i++) {
+	if (facts->versions->tag[0] == '\0' ||
+	    versions_find(facts->versions, "triton")[0] == '\0')
+		return false;
+	for (size_t i = 0; i < source_entry_count(facts->source); i++) {
 		const struct tkb_entry *const entry =
 			source_entry(facts->source, i);
 		char tag[VERSION_SIZE];
@@ -329,7 +319,7 @@ static int judge_all(const struct fit_facts *facts, struct fits *fits,
 			source_entry(facts->source, i);
 		struct answer answer;
 
-		judge(i, facts, &answer);
+		judge_parts(i, facts, &answer);
 		if (answer.cause == NULL && has_other &&
 		    (entry->kind == TKB_KIND_KERNEL ||
 		     entry->kind == TKB_KIND_MODULE))
@@ -337,6 +327,11 @@ static int judge_all(const struct fit_facts *facts, struct fits *fits,
 			       "it was made under %s, whose Triton is another "
 			       "build than that of %s here",
 			       tag, facts->versions->tag);
+		/* What is for another machine does not fit wherever it lies. */
+		if (answer.cause == NULL && source_is_moved(facts->source, i))
+			ANSWER(&answer, reason_word(REASON_PATH),
+			       "it names the place where it was made, and not "
+			       "this one");
 		fits->fits[i] = answer.cause == NULL;
 		if (fits->fits[i])
 			fits->counts[entry->kind]++;

@@ -277,7 +277,11 @@ static void advise(const struct group *group, const struct fit_facts *facts,
 	if (strcmp(group->cause, reason_word(REASON_PTXAS)) == 0)
 		advise_ptxas(group, facts, out, size);
 	else if (strcmp(group->cause, reason_word(REASON_PATH)) == 0)
-		(void)snprintf(out, size, "tkbundle relocate%s", where);
+		(void)snprintf(out, size,
+		               "tkbundle relocate%s; where it cannot be "
+		               "written, 'tkbundle collect%s -o k.tkb', and "
+		               "'tkbundle emit k.tkb' to a place that can",
+		               where, where);
 	else if (strcmp(group->cause, "device") == 0)
 		(void)snprintf(out, size,
 		               "tkbundle collect%s -o moved.tkb, then "

@@ -100,8 +100,16 @@ static enum status open_remote(struct looking *looking)
 	rc = config_load(doctor->args, &use->config, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "the configuration");
-	if (values[CONFIG_REMOTE].text == NULL)
+	if (values[CONFIG_REMOTE].text == NULL) {
+		if (values[CONFIG_REF].text != NULL)
+			findings_add(&doctor->findings, FINDING_FAULT, "remote",
+			             "ref '%s' is named, and no remote that "
+			             "could have it\texport "
+			             "TKBUNDLE_REMOTE=URL, or give --remote "
+			             "URL",
+			             values[CONFIG_REF].text);
 		return STATUS_DONE;
+	}
 	looking->out->is_named = true;
 	deadline_begin(&use->deadline, values[CONFIG_DEADLINE].number != 0
 	                                       ? values[CONFIG_DEADLINE].number
@@ -243,11 +251,21 @@ static void note_missing_ref(struct looking *looking)
 	const bool is_listed =
 		use->library.refs(use->remote, &visitor, NULL) == 0;
 
+	looking->out->is_missing = true;
 	if (is_listed && nearest.distance <= DISTANCE_LIMIT)
+		findings_add(
+			findings, FINDING_FAULT, "ref",
+			"ref '%s' has no record in '%s', but '%s' "
+			"has\texport TKBUNDLE_REF=%s, or give --ref %s, if "
+			"that is meant",
+			use->ref, looking->name, nearest.ref, nearest.ref,
+			nearest.ref);
+	else if (is_listed && nearest.count == 0)
 		findings_add(findings, FINDING_FAULT, "ref",
-		             "ref '%s' has no record in '%s', but '%s' "
-		             "has\t--ref %s, if that is meant",
-		             use->ref, looking->name, nearest.ref, nearest.ref);
+		             "'%s' holds no ref at all, and so not '%s'\t"
+		             "name the right remote; if this is it, "
+		             "'tkbundle push %s' makes the ref",
+		             looking->name, use->ref, use->ref);
 	else
 		findings_add(findings, FINDING_FAULT, "ref",
 		             "ref '%s' has no record in '%s', which has %zu "
@@ -318,6 +336,75 @@ static int count_holes(struct looking *looking, uint64_t *holes_out,
 	return rc;
 }
 
+/* Add to the list "sm_90, sm_100" what is not in it and has room. */
+static void add_arch(const struct tkb_target *target, char *archs, size_t size)
+{
+	const size_t length = strlen(archs);
+	char arch[32];
+
+	(void)snprintf(arch, sizeof(arch), "%s%s",
+	               strcmp(target->backend, "cuda") == 0 ? "sm_" : "",
+	               target->arch);
+	if (strstr(archs, arch) == NULL && length + strlen(arch) + 2 < size)
+		(void)snprintf(archs + length, size - length, "%s%s",
+		               length > 0 ? ", " : "", arch);
+}
+
+/* Has the ref entries for other GPUs alone? Then `archs` tells whose. */
+static bool is_for_others(struct looking *looking, char *archs, size_t size)
+{
+	const struct remote_library *const library = &looking->use.library;
+	const struct gpus *const gpus = &looking->doctor->gpus;
+	const struct tkb_holdings_options options = {
+		.struct_size = sizeof(options),
+		.deadline_ms = remote_use_left_ms(&looking->use),
+		.watch = &looking->use.watch,
+		.is_brief = true
+	};
+	struct tkb_holdings *holdings = NULL;
+	bool is_other = false;
+	bool fits = gpus->visible_count == 0;
+
+	archs[0] = '\0';
+	if (fits)
+		return false;
+	if (library->holdings_open(looking->use.remote, looking->use.ref,
+	                           &options, &holdings, NULL) < 0 &&
+	    holdings == NULL)
+		return false;
+	for (size_t i = 0; i < library->holdings_record_count(holdings); i++) {
+		const struct tkb_holdings_record *const record =
+			library->holdings_record(holdings, i);
+
+		for (size_t j = 0; j < record->target_count; j++) {
+			const struct tkb_target *const target =
+				&record->targets[j];
+
+			fits |= gpus_have_arch(gpus, target->arch);
+			is_other = true;
+			add_arch(target, archs, size);
+		}
+	}
+	library->holdings_close(holdings);
+	return is_other && !fits;
+}
+
+static void note_target(struct looking *looking)
+{
+	char theirs[64];
+	char ours[128];
+
+	if (!is_for_others(looking, theirs, sizeof(theirs)))
+		return;
+	gpus_archs(&looking->doctor->gpus, ours, sizeof(ours));
+	looking->out->is_enough = false;
+	findings_add(&looking->doctor->findings, FINDING_FAULT, "target",
+	             "ref '%s' is for %s, and here is %s\tname the ref for "
+	             "this GPU, or start here once by 'tkbundle run --ref %s "
+	             "-- COMMAND', which compiles and pushes",
+	             looking->use.ref, theirs, ours, looking->use.ref);
+}
+
 static void print_ref(struct looking *looking, const struct tkb_ref_info *info,
                       uint64_t missing, uint64_t holes)
 {
@@ -342,6 +429,7 @@ static void print_ref(struct looking *looking, const struct tkb_ref_info *info,
 		          age, missing, holes);
 	looking->out->entry_count = info->entry_count;
 	looking->out->is_enough = holes < info->record_count;
+	note_target(looking);
 	if (holes > 0)
 		findings_add(findings, FINDING_FAULT, "holes",
 		             "of the %" PRIu64 " records of ref '%s', %" PRIu64
@@ -370,6 +458,8 @@ static void look_at_ref(struct looking *looking)
 	int rc;
 
 	json_out_text(&use->cli->json, "ref", use->ref);
+	(void)snprintf(looking->out->ref, sizeof(looking->out->ref), "%s",
+	               use->ref);
 	rc = use->library.ref_look(use->remote, use->ref, &info, &err);
 	json_out_flag(&use->cli->json, "is_ref_found", rc == 0);
 	if (rc == TKB_MISS) {

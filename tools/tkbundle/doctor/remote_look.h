@@ -2,6 +2,8 @@
 #ifndef TKBUNDLE_REMOTE_LOOK_H
 #define TKBUNDLE_REMOTE_LOOK_H
 
+#include <tkbundle/fleet.h>
+
 #include "doctor/state.h"
 
 /* What a remote has for this machine. */
@@ -9,6 +11,8 @@ struct remote_facts {
 	bool is_named; /* there is one, by the command line or the configuration */
 	bool is_enough;       /* it can be read, and has entries of the ref */
 	uint64_t entry_count; /* of the ref */
+	bool is_missing;      /* the ref is */
+	char ref[TKB_REF_SIZE];
 };
 
 /*

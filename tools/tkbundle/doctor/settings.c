@@ -104,11 +104,16 @@ static void note_secret(const char *name, const char *of,
 
 	if (strcmp(of, "vLLM") != 0 || !is_old)
 		return;
-	findings_add(findings, FINDING_FAULT, reason_word(REASON_ENVIRONMENT),
-	             "%s is set, and its value enters vLLM's key: servers "
-	             "with another one share no graph\tunset %s, and give it "
-	             "as 'vllm serve --api-key'",
-	             name, name);
+	/* Of a machine without vLLM nobody knows that it matters. */
+	findings_add(
+		findings, version[0] != '\0' ? FINDING_FAULT : FINDING_RISK,
+		reason_word(REASON_ENVIRONMENT),
+		"%s is set, and its value enters the key of vLLM before "
+		"0.33: servers with another one share no graph\tunset %s%s",
+		name, name,
+		strcmp(name, "VLLM_API_KEY") == 0
+			? ", and give it as 'vllm serve --api-key'"
+			: ", or give all servers the same");
 }
 
 static void print_one(const char *variable, const struct versions *versions,

@@ -179,6 +179,13 @@ static void note_faults(const struct versions *versions,
 		             "%s cannot be asked, so versions are not "
 		             "known\tname the server's in TKBUNDLE_PYTHON",
 		             versions->python);
+	else if (versions_find(versions, "triton")[0] == '\0')
+		findings_add(findings, FINDING_RISK, "python",
+		             "%s has no Triton, so it is not the server's, and "
+		             "what is compared with it may be wrong\texport "
+		             "TKBUNDLE_PYTHON=, with the path of the Python "
+		             "that the server is started by",
+		             versions->python);
 	for (size_t i = 0; i < versions->count; i++) {
 		if (versions->items[i].fault[0] != '\0')
 			findings_add(findings, FINDING_FAULT, "python",
