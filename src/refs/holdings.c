@@ -160,17 +160,21 @@ static int read_manifests(struct tkb_holdings *holdings,
 	return 0;
 }
 
+/*
+ * A record lists its entries in the order of the bundle. Whoever wrote it may have
+ * listed fewer: those that are not there have no version.
+ */
 static const struct tkb_version *version_of(
 	const struct tkb_holdings_item *item, const struct tkb_holdings *of)
 {
+	static const struct tkb_version none = { .changed_ms = 0 };
 	const struct tkb_record *record = &of->list.items[item->record];
+	const struct tkb_entry *first =
+		tkb_bundle_entry(of->bundles[item->record], 0);
+	const size_t index = (size_t)(item->entry - first);
 
-	for (size_t i = 0; i < record->entry_count; i++) {
-		if (tkb_bundle_entry(of->bundles[item->record], i) ==
-		    item->entry)
-			return &record->entries[i].version;
-	}
-	return NULL;
+	return index < record->entry_count ? &record->entries[index].version
+	                                   : &none;
 }
 
 static bool has_same_devices(const struct tkb_entry *a,

@@ -80,3 +80,25 @@ TEST(holdings, of_a_ref_that_is_not_there_are_a_miss)
 	          TKB_MISS);
 	CHECK(holdings == NULL);
 }
+
+TEST(holdings, believe_no_record_that_lists_less_than_its_bundle_has)
+{
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	OK(tkb_collect_to_file(pool(), NULL, "pool.tkb", NULL, ERR));
+	(void)push_bytes(remote, read_file("pool.tkb"));
+	const char *record = text(
+		"%s", (const char *)read_file(record_files("remote")[0]).data);
+	const char *second = strstr(record, "]],[\"") + 2;
+	const char *rest = strstr(second, "]]],") + 2;
+
+	OK(tkb_remote_add(
+		remote, REF,
+		tkb_text(text("%.*s%s", (int)(second - record), record, rest)),
+		ERR));
+	struct tkb_holdings *holdings = look(remote, 0);
+
+	CHECK_INT(tkb_holdings_record_count(holdings), 2);
+	CHECK_INT(tkb_holdings_item_count(holdings), POOL);
+	tkb_holdings_close(holdings);
+}
