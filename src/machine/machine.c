@@ -6,7 +6,6 @@
 #include "cache/elf.h"
 #include "machine/nvml.h"
 #include "tree/gpu.h"
-#include "tree/secret_name.h"
 
 struct tkb_machine {
 	struct tkb_nvml nvml;
@@ -92,9 +91,4 @@ int tkb_platform_check(const char *platform, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	return tkb_platform_fits(platform, &here) ? 0 : TKB_MISS;
-}
-
-bool tkb_secret_is_name(const char *name)
-{
-	return tkb_secret_name(name);
 }

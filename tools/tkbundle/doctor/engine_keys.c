@@ -57,7 +57,7 @@ static bool place_here(const char *there, char out[PATH_SIZE])
 static void compare(const char *name, const char *there, struct difference *out)
 {
 	const char *const here = cli_variable(name);
-	struct difference own = { .is_secret = tkb_secret_is_name(name) };
+	struct difference own = { .is_secret = tkb_secret_name(name) };
 
 	if (out->is_found || strcmp(there, "hidden") == 0)
 		return;

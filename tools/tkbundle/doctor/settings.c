@@ -87,7 +87,7 @@ static const char *whose(const char *name)
 
 static bool is_secret(const char *name, const char *value)
 {
-	return tkb_secret_is_name(name) ||
+	return tkb_secret_name(name) ||
 	       (strstr(value, "://") != NULL && strchr(value, '@') != NULL);
 }
 

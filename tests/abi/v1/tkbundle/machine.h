@@ -73,12 +73,6 @@ TKB_API const char *tkb_machine_why(const struct tkb_machine *machine);
 TKB_API TKB_NODISCARD int tkb_platform_check(const char *platform,
                                              struct tkb_error *err);
 
-/**
- * Is the value of `name`, as of a variable, to be kept secret? So are those that are
- * called as KEY, TOKEN, SECRET, PASSWORD and the like.
- */
-TKB_API bool tkb_secret_is_name(const char *name);
-
 #ifdef __cplusplus
 }
 #endif
