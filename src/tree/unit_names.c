@@ -242,24 +242,26 @@ void tkb_unit_names_close(struct tkb_unit_names *names)
  * Ask
  */
 
+static int compare_name(const void *key, const void *item)
+{
+	const struct pair *pair = item;
+
+	return strcmp(key, pair->name);
+}
+
 /* The first pair of a unit, which is the one that counts; or NULL. */
 static const struct pair *find_pair(const struct tkb_unit_names *names,
                                     const char *name)
 {
-	size_t low = 0;
-	size_t high = names == NULL ? 0 : names->count;
+	const size_t at =
+		names == NULL
+			? 0
+			: tkb_lower_bound(name, names->pairs, names->count,
+	                                  sizeof(*names->pairs), compare_name);
 
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-
-		if (strcmp(names->pairs[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return names != NULL && low < names->count &&
-	                       strcmp(names->pairs[low].name, name) == 0
-	               ? &names->pairs[low]
+	return names != NULL && at < names->count &&
+	                       strcmp(names->pairs[at].name, name) == 0
+	               ? &names->pairs[at]
 	               : NULL;
 }
 
