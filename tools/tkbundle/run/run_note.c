@@ -73,7 +73,7 @@ static uint64_t known(bool is_known, uint64_t value)
 	return is_known ? value : START_UNKNOWN;
 }
 
-static void take_figures(const struct run *run, struct start *start)
+void run_note_figures(const struct run *run, struct start *start)
 {
 	const int state = run->command_state;
 	struct run_figures figures;
@@ -167,7 +167,7 @@ void run_note(void *self)
 	const struct run_made_visitor visitor = { add, &made };
 
 	start_init(&start);
-	take_figures(run, &start);
+	run_note_figures(run, &start);
 	take_names(run, &start);
 	run_report_failures(run, add_failure, &start);
 	run_count_made(run, &visitor);

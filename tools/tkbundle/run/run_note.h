@@ -3,6 +3,7 @@
 #define TKBUNDLE_RUN_NOTE_H
 
 #include "run/run.h"
+#include "why/start.h"
 
 /*
  * A task, given a struct run: write the note of the start, or write it anew, with what
@@ -10,5 +11,8 @@
  * but who asks `why --last`.
  */
 void run_note(void *self);
+
+/* Take the numbers of a start, and what the command exited with if it has. */
+void run_note_figures(const struct run *run, struct start *start);
 
 #endif

@@ -3,13 +3,12 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "config/remote_use.h"
 #include "run/run.h"
 #include "run/run_child.h"
-#include "run/run_figures.h"
+#include "run/run_note.h"
 #include "starts/start_report.h"
 
 enum {
@@ -33,29 +32,9 @@ static void add_failure(struct start *start, const struct run *run,
 /* What the figures of this start tell, where it has no note. */
 static void fill(const struct run *run, struct start *out)
 {
-	const int state = run->command_state;
-	struct run_figures figures;
-
-	run_figures_take(run, &figures);
-	out->time_ms = (uint64_t)run->command_ns / NS_PER_MS;
-	out->delay_ms = run->delay_ms;
-	out->pushed = figures.pushed;
-	if (run->command == 0)
-		out->status =
-			(uint64_t)(WIFEXITED(state) ? WEXITSTATUS(state)
-		                                    : 128 + WTERMSIG(state));
-	if (figures.is_emitted_known)
-		out->emitted = figures.emitted;
-	if (figures.is_used_known) {
-		out->used = figures.used;
-		out->saved_ms = figures.saved_ms;
-	}
-	if (figures.is_ready_known)
-		out->ready_ms = figures.ready_ms;
-	if (figures.is_compiled_known) {
-		out->compiled = figures.compiled;
-		out->reasons[REASON_UNKNOWN] = figures.compiled;
-	}
+	run_note_figures(run, out);
+	if (out->compiled != START_UNKNOWN)
+		out->reasons[REASON_UNKNOWN] = out->compiled;
 	add_failure(out, run, RUN_PULL, "pull");
 	add_failure(out, run, RUN_PUSH, "push");
 }
