@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/text.h"
@@ -177,6 +178,24 @@ int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
 void cli_close_draft(struct tkb_draft **draft)
 {
 	tkb_draft_close(*draft);
+}
+
+int cli_write_file(const char *path, struct tkb_bytes text, mode_t mode,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
+	struct tkb_sink sink;
+	int rc;
+
+	rc = tkb_draft_open(path, &draft, err);
+	if (rc != 0)
+		return rc;
+	/* What is no file, as a pipe, keeps the mode that it has. */
+	if (tkb_draft_fd(draft) >= 0)
+		(void)fchmod(tkb_draft_fd(draft), mode);
+	sink = tkb_draft_sink(draft);
+	rc = sink.write(sink.self, text, err);
+	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
 }
 
 const char *cli_variable(const char *name)

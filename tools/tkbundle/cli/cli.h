@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <tkbundle/tkbundle.h>
 
@@ -37,6 +38,14 @@ const char *cli_variable(const char *name);
 
 /* For TKB_AUTO. */
 void cli_close_draft(struct tkb_draft **draft);
+
+/*
+ * Write a file that appears whole, in place of one that is there.
+ *
+ * @return what tkb_draft_open(), its sink or tkb_draft_publish() returns
+ */
+TKB_NODISCARD int cli_write_file(const char *path, struct tkb_bytes text,
+                                 mode_t mode, struct tkb_error *err);
 
 /* Find the verb `name`; NULL if there is none. */
 const struct command *cli_find_command(const struct cli *cli, const char *name);

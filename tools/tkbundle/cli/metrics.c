@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -118,23 +117,6 @@ static void put_item(FILE *to, const struct metrics *metrics, size_t index)
 	(void)fprintf(to, " %.*f\n", is_whole ? 0 : 3, item->value);
 }
 
-static int store(const char *path, struct tkb_bytes text, struct tkb_error *err)
-{
-	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
-	struct tkb_sink sink;
-	int rc;
-
-	rc = tkb_draft_open(path, &draft, err);
-	if (rc != 0)
-		return rc;
-	/* Readable by all: the node exporter runs as another user. */
-	if (tkb_draft_fd(draft) >= 0)
-		(void)fchmod(tkb_draft_fd(draft), 0644);
-	sink = tkb_draft_sink(draft);
-	rc = sink.write(sink.self, text, err);
-	return rc != 0 ? rc : tkb_draft_publish(draft, err);
-}
-
 int metrics_write(const struct metrics *metrics, const char *path,
                   struct tkb_error *err)
 {
@@ -146,5 +128,7 @@ int metrics_write(const struct metrics *metrics, const char *path,
 		put_item(stream, metrics, i);
 	if (stream == NULL || fclose(stream) != 0)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	return store(path, (struct tkb_bytes){ text, size }, err);
+	/* Readable by all: the node exporter runs as another user. */
+	return cli_write_file(path, (struct tkb_bytes){ text, size }, 0644,
+	                      err);
 }

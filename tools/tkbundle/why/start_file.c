@@ -246,23 +246,6 @@ static void remove_old(const char *folder)
 	free(names);
 }
 
-static int write_file(const char *path, struct tkb_bytes text,
-                      struct tkb_error *err)
-{
-	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
-	struct tkb_sink sink;
-	int rc;
-
-	rc = tkb_draft_open(path, &draft, err);
-	if (rc != 0)
-		return rc;
-	if (tkb_draft_fd(draft) >= 0)
-		(void)fchmod(tkb_draft_fd(draft), 0600);
-	sink = tkb_draft_sink(draft);
-	rc = sink.write(sink.self, text, err);
-	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
-}
-
 bool start_path(const char *folder, uint64_t time_ms, uint64_t process,
                 char out[START_PATH_SIZE])
 {
@@ -286,7 +269,7 @@ int start_write(const struct start *start, uint64_t process,
 	text = make_text(start, &size);
 	if (text == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	rc = write_file(path, (struct tkb_bytes){ text, size }, err);
+	rc = cli_write_file(path, (struct tkb_bytes){ text, size }, 0600, err);
 	free(text);
 	if (rc == 0)
 		remove_old(folder);
