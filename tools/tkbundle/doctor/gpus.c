@@ -9,7 +9,7 @@
 #include <tkbundle/machine.h>
 
 #include "cli/text.h"
-#include "doctor/ptx.h"
+#include "why/ptx.h"
 
 /*
  * The child: a line for each fact, with tabs between its parts

@@ -10,54 +10,9 @@
 
 #include "cli/cli.h"
 #include "cli/deadline.h"
-#include "doctor/ptx.h"
-
-/* Source: include/triton/Tools/Sys/GetEnv.hpp of Triton 3.6; by name. */
-static const char *const variables[] = {
-	"ALLOW_LHS_TMEM_LAYOUT_CONVERSION",
-	"AMDGCN_ENABLE_DUMP",
-	"AMDGCN_USE_BUFFER_ATOMICS",
-	"AMDGCN_USE_BUFFER_OPS",
-	"DISABLE_LLVM_OPT",
-	"DISABLE_MMA_V3",
-	"DISABLE_MMA_V5",
-	"DISABLE_PTXAS_OPT",
-	"LLVM_ENABLE_TIMING",
-	"LLVM_EXTRACT_DI_LOCAL_VARIABLES",
-	"LLVM_IR_ENABLE_DUMP",
-	"LLVM_PASS_PLUGIN_PATH",
-	"MLIR_DISABLE_MULTITHREADING",
-	"MLIR_DUMP_PATH",
-	"MLIR_ENABLE_DIAGNOSTICS",
-	"MLIR_ENABLE_DUMP",
-	"MLIR_ENABLE_TIMING",
-	"NVPTX_ENABLE_DUMP",
-	"TRITON_DEFAULT_FP_FUSION",
-	"TRITON_DISABLE_LINE_INFO",
-	"TRITON_DUMP_MIR",
-	"TRITON_ENABLE_ASAN",
-	"TRITON_ENABLE_EXPERIMENTAL_CONSAN",
-	"TRITON_ENABLE_LLVM_DEBUG",
-	"TRITON_F32_DEFAULT",
-	"TRITON_HIP_USE_ASYNC_COPY",
-	"TRITON_HIP_USE_BLOCK_PINGPONG",
-	"TRITON_HIP_USE_IN_THREAD_TRANSPOSE",
-	"TRITON_LLVM_DEBUG_ONLY",
-	"TRITON_OVERRIDE_ARCH",
-	"TRITON_PASS_PLUGIN_PATH",
-	"TRITON_PLUGIN_PATHS",
-	"TRITON_PREFER_TMEM_16x256_LAYOUT",
-	"USE_IR_LOC",
-};
-
-enum {
-	VARIABLE_COUNT = sizeof(variables) / sizeof(variables[0])
-};
-
-const char *look_variable(size_t index)
-{
-	return index < VARIABLE_COUNT ? variables[index] : NULL;
-}
+#include "cli/text.h"
+#include "config/key_variables.h"
+#include "why/ptx.h"
 
 /* Append "name=value\n" to `*text`; false where memory is short. */
 static bool append(char **text, const char *name, const char *value)
@@ -91,11 +46,12 @@ char *look_environment(void)
 {
 	char *text = NULL;
 
-	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-		const char *const value = cli_variable(variables[i]);
+	for (size_t i = 0; key_variable_of_triton(i) != NULL; i++) {
+		const char *const name = key_variable_of_triton(i);
+		const char *const value = cli_variable(name);
 
 		if (value != NULL)
-			(void)append(&text, variables[i], normal(value));
+			(void)append(&text, name, normal(value));
 	}
 	return text;
 }
@@ -109,33 +65,27 @@ static void look_at_metadata(struct look *look, struct tkb_bytes bytes)
 {
 	json_t *const document = json_loadb(bytes.data, bytes.size, 0, NULL);
 
-	for (size_t i = 0; i < VARIABLE_COUNT && document != NULL; i++) {
-		const char *const value = json_string_value(
-			json_object_get(document, variables[i]));
+	for (size_t i = 0;
+	     key_variable_of_triton(i) != NULL && document != NULL; i++) {
+		const char *const name = key_variable_of_triton(i);
+		const char *const value =
+			json_string_value(json_object_get(document, name));
 
 		if (value != NULL)
-			(void)append(&look->environment, variables[i], value);
+			(void)append(&look->environment, name, value);
 	}
 	json_decref(document);
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-	const size_t length = strlen(name);
-	const size_t rest = strlen(end);
-
-	return length >= rest && strcmp(name + length - rest, end) == 0;
 }
 
 /* Which of its files tell something. */
 static bool is_ptx(const char *name)
 {
-	return ends_with(name, ".ptx");
+	return text_ends_with(name, ".ptx");
 }
 
 static bool is_metadata(const struct tkb_entry *entry, const char *name)
 {
-	return ends_with(name, ".json") && !source_is_group(name) &&
+	return text_ends_with(name, ".json") && !source_is_group(name) &&
 	       strncmp(name, entry->name, strlen(entry->name)) == 0;
 }
 
@@ -200,7 +150,7 @@ int looks_take(const struct source *source, uint64_t end_ms, struct look **out,
 		const struct tkb_entry *const entry = source_entry(source, i);
 
 		for (size_t j = 0; j < entry->file_count; j++) {
-			if (ends_with(entry->files[j].name, ".cubin"))
+			if (text_ends_with(entry->files[j].name, ".cubin"))
 				looking.looks[i].has_binary = true;
 		}
 	}

@@ -32,7 +32,4 @@ void looks_free(struct look *looks, size_t count);
  */
 char *look_environment(void);
 
-/* Variable `index` that enters Triton's keys; NULL: there are no more. */
-const char *look_variable(size_t index);
-
 #endif

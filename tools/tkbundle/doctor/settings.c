@@ -5,10 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tkbundle/machine.h>
-
 #include "cli/text.h"
-#include "doctor/look.h"
+#include "config/key_variables.h"
 #include "why/reason.h"
 
 enum {
@@ -78,17 +76,7 @@ static const char *whose(const char *name)
 		if (matches(entering[i].name, name))
 			return entering[i].of;
 	}
-	for (size_t i = 0; look_variable(i) != NULL; i++) {
-		if (strcmp(look_variable(i), name) == 0)
-			return "Triton";
-	}
-	return NULL;
-}
-
-static bool is_secret(const char *name, const char *value)
-{
-	return tkb_secret_name(name) ||
-	       (strstr(value, "://") != NULL && strchr(value, '@') != NULL);
+	return key_variable_is_of_triton(name) ? "Triton" : NULL;
 }
 
 /* vLLM leaves secrets out of its keys from 0.33 on. */
@@ -133,7 +121,7 @@ static void print_one(const char *variable, const struct versions *versions,
 	of = whose(name);
 	if (of == NULL)
 		return;
-	is_hidden = is_secret(name, equals + 1);
+	is_hidden = key_variable_is_secret(name, equals + 1);
 	json_out_open_object(json, NULL);
 	json_out_text(json, "name", name);
 	json_out_text(json, "value", is_hidden ? NULL : equals + 1);

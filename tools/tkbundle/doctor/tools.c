@@ -8,7 +8,7 @@
 
 #include "cli/text.h"
 #include "config/engine_version.h"
-#include "doctor/ptx.h"
+#include "why/ptx.h"
 
 static const char own_variable[] = "TRITON_PTXAS_PATH";
 

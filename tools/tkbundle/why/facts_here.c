@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/fd.h"
 #include "config/engine_version.h"
+#include "config/key_variables.h"
 #include "config/python.h"
 #include "why/ir.h"
 #include "why/parts.h"
@@ -42,15 +43,9 @@ static bool is_key_variable(const char *name)
 		"VLLM_",
 	};
 	static const char *const names[] = {
-		"ALLOW_LHS_TMEM_LAYOUT_CONVERSION",
 		"CUDA_HOME",
 		"CUDA_VISIBLE_DEVICES",
-		"DISABLE_LLVM_OPT",
-		"DISABLE_MMA_V3",
-		"DISABLE_MMA_V5",
-		"DISABLE_PTXAS_OPT",
 		"PTXAS_OPTIONS",
-		"USE_IR_LOC",
 	};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
@@ -61,15 +56,7 @@ static bool is_key_variable(const char *name)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	}
-	return false;
-}
-
-/* Has a URL in it a password, "redis://user:word@host"? */
-static bool has_password(const char *value)
-{
-	const char *const host = strstr(value, "://");
-
-	return host != NULL && strchr(host, '@') != NULL;
+	return key_variable_is_of_triton(name);
 }
 
 static void take_variables(struct facts *out)
@@ -86,8 +73,8 @@ static void take_variables(struct facts *out)
 		    !is_key_variable(name + strlen("env.")))
 			continue;
 		facts_set(out, name,
-		          tkb_secret_name(name + strlen("env.")) ||
-		                          has_password(equals + 1)
+		          key_variable_is_secret(name + strlen("env."),
+		                                 equals + 1)
 		                  ? PARTS_SECRET
 		                  : equals + 1);
 	}

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "why/ptx.h"
+
 static bool begins(struct tkb_bytes text, size_t at, const char *word)
 {
 	const size_t size = strlen(word);
@@ -106,28 +108,7 @@ bool ir_line(struct tkb_bytes ir, char out[IR_TEXT_SIZE])
 
 bool ir_ptxas_of_ptx(struct tkb_bytes ptx, char out[IR_TEXT_SIZE])
 {
-	const char *const begin = find(ptx, "\n.version ");
-	char version[IR_TEXT_SIZE];
-	unsigned long major;
-	unsigned long minor;
-	char *end;
-
-	if (begin == NULL || !take(ptx, begin, "0123456789.", version))
-		return false;
-	major = strtoul(version, &end, 10);
-	if (*end != '.')
-		return false;
-	minor = strtoul(end + 1, NULL, 10);
-	if (major == 8 && minor == 5)
-		(void)snprintf(out, IR_TEXT_SIZE, "12.5 or 12.6");
-	else if (major == 7 || major == 8)
-		(void)snprintf(out, IR_TEXT_SIZE, "%lu.%lu", major + 4,
-		               major == 8 && minor > 5 ? minor + 1 : minor);
-	else if (major >= 9)
-		(void)snprintf(out, IR_TEXT_SIZE, "%lu.%lu", major + 4, minor);
-	else
-		return false;
-	return true;
+	return ptx_cuda(ptx_of_text(ptx), out, IR_TEXT_SIZE);
 }
 
 bool ir_ptxas_of_cubin(struct tkb_bytes cubin, char out[IR_TEXT_SIZE])

@@ -2,6 +2,8 @@
 #ifndef TKBUNDLE_PTX_H
 #define TKBUNDLE_PTX_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <tkbundle/entry.h>
@@ -13,6 +15,9 @@
 
 /* That of a CUDA; 0 where it is not known. */
 uint32_t ptx_of_cuda(uint32_t major, uint32_t minor);
+
+/* The CUDA that has it, "12.8" or "12.5 or 12.6"; false where it is not known. */
+bool ptx_cuda(uint32_t ptx, char *out, size_t size);
 
 /* That of a text of PTX, by its line ".version 8.7"; 0 where there is none. */
 uint32_t ptx_of_text(struct tkb_bytes text);
