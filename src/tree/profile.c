@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/profile.h"
+
+#include <string.h>
+
+#include "tree/path_style.h"
+#include "tree/unit.h"
+
+enum {
+	LIST_LIMIT = 256
+};
+
+static bool is_word(const char *text)
+{
+	return text[0] != '\0' &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-") ==
+	               strlen(text);
+}
+
+/* The style "build" is left out: ninja's records are found, not described. */
+const char *tkb_profile_style_word(unsigned number)
+{
+	return number == TKB_PATH_STYLE_BUILD ? NULL
+	                                      : tkb_path_style_name(number);
+}
+
+const char *tkb_profile_action_word(unsigned number)
+{
+	static const char *const words[] = { "default", "unit",    "ninja",
+		                             "folder",  "kernels", "leave" };
+
+	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
+}
+
+const char *tkb_profile_naming_word(unsigned number)
+{
+	static const char *const words[] = { "fixed", "deepgemm" };
+
+	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
+}
+
+#define OPTIONAL_NUMBER(name_, type_, member_)                                 \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_NUMBER,                    \
+		.offset = offsetof(type_, member_), .size = sizeof(uint32_t),  \
+		.limit = 1, .is_optional = true                                \
+	}
+
+static const struct tkb_schema_field rule_fields[] = {
+	TKB_FIELD_TEXT("path", struct tkb_tree_rule, path, NULL, NULL),
+	{ .name = "is",
+	  .kind = TKB_SCHEMA_CHOICE,
+	  .offset = offsetof(struct tkb_tree_rule, action),
+	  .is_optional = true,
+	  .word = tkb_profile_action_word,
+	  .missing = "what a path is, is no word",
+	  .wrong = "what a path is, is no word that is known" },
+	{ .name = "style",
+	  .kind = TKB_SCHEMA_CHOICE,
+	  .offset = offsetof(struct tkb_tree_rule, style),
+	  .is_optional = true,
+	  .word = tkb_profile_style_word,
+	  .missing = "a style of paths is no word",
+	  .wrong = "a style of paths is not known" },
+	{ .name = "named",
+	  .kind = TKB_SCHEMA_CHOICE,
+	  .offset = offsetof(struct tkb_tree_rule, naming),
+	  .is_optional = true,
+	  .word = tkb_profile_naming_word,
+	  .missing = "what names a folder is no word",
+	  .wrong = "what names a folder is no word that is known" },
+	OPTIONAL_NUMBER("last", struct tkb_tree_rule, is_last),
+	OPTIONAL_NUMBER("secrets", struct tkb_tree_rule, has_secrets),
+	OPTIONAL_NUMBER("tuned", struct tkb_tree_rule, is_tuned),
+};
+
+static const struct tkb_schema rule_schema = {
+	.fields = rule_fields,
+	.count = TKB_COUNT_OF(rule_fields),
+	.is_closed = true,
+};
+
+static const struct tkb_schema_list rule_list = {
+	.item = { .kind = TKB_SCHEMA_OBJECT,
+	          .schema = &rule_schema,
+	          .missing = "a rule is no object" },
+	.item_size = sizeof(struct tkb_tree_rule),
+	.limit = LIST_LIMIT,
+	.too_many = "too many rules",
+};
+
+static const struct tkb_schema_field fallback_fields[] = {
+	TKB_FIELD_TEXT(NULL, struct tkb_profile_fallback, variable, NULL, NULL),
+	TKB_FIELD_TEXT(NULL, struct tkb_profile_fallback, suffix, NULL, NULL),
+};
+
+static const struct tkb_schema fallback_schema = {
+	.fields = fallback_fields,
+	.count = TKB_COUNT_OF(fallback_fields),
+	.too_many = "a place has too many parts",
+};
+
+static const struct tkb_schema_list fallback_list = {
+	.item = { .kind = TKB_SCHEMA_TUPLE,
+	          .schema = &fallback_schema,
+	          .missing = "a place is no list" },
+	.item_size = sizeof(struct tkb_profile_fallback),
+	.limit = LIST_LIMIT,
+	.too_many = "too many places",
+};
+
+static const struct tkb_schema_field root_fields[] = {
+	TKB_FIELD_TEXT("name", struct tkb_profile_root, root.name,
+	               tkb_tree_name_is_valid, "a root's name is not allowed"),
+	TKB_FIELD_TEXT("variable", struct tkb_profile_root, root.variable, NULL,
+	               NULL),
+	TKB_FIELD_LIST("places", struct tkb_profile_root, fallbacks,
+	               fallback_count, &fallback_list, "places are no list"),
+	OPTIONAL_NUMBER("kernels", struct tkb_profile_root, is_kernels),
+	TKB_FIELD_LIST("rules", struct tkb_profile_root, rule_items,
+	               rules.count, &rule_list, "rules are no list"),
+};
+
+static const struct tkb_schema root_schema = {
+	.fields = root_fields,
+	.count = TKB_COUNT_OF(root_fields),
+	.is_closed = true,
+};
+
+static const char *root_fault(const void *earlier, size_t count,
+                              const void *item)
+{
+	const struct tkb_profile_root *before = earlier;
+	const struct tkb_profile_root *root = item;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(before[i].root.name, root->root.name) == 0)
+			return "a root stands there twice";
+	}
+	return NULL;
+}
+
+static const struct tkb_schema_list root_list = {
+	.item = { .kind = TKB_SCHEMA_OBJECT,
+	          .schema = &root_schema,
+	          .missing = "a root is no object" },
+	.item_size = sizeof(struct tkb_profile_root),
+	.limit = LIST_LIMIT,
+	.none = "an engine without a root",
+	.too_many = "too many roots",
+	.fault = root_fault,
+};
+
+static const struct tkb_schema_list text_list = {
+	.item = { .kind = TKB_SCHEMA_TEXT, .missing = "a word is missing" },
+	.item_size = sizeof(const char *),
+	.limit = LIST_LIMIT,
+	.too_many = "too many words",
+};
+
+static const struct tkb_schema_field outside_fields[] = {
+	TKB_FIELD_TEXT("name", struct tkb_profile_outside, outside.name,
+	               tkb_tree_name_is_valid,
+	               "a folder's name is not allowed"),
+	TKB_FIELD_TEXT("package", struct tkb_profile_outside, outside.package,
+	               NULL, NULL),
+	TKB_FIELD_LIST("places", struct tkb_profile_outside, fallbacks,
+	               fallback_count, &fallback_list, "places are no list"),
+	{ .name = "folders",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct tkb_profile_outside, folders),
+	  .count_offset = offsetof(struct tkb_profile_outside, folder_count),
+	  .list = &text_list,
+	  .is_optional = true,
+	  .missing = "folders are no list" },
+};
+
+static const struct tkb_schema outside_schema = {
+	.fields = outside_fields,
+	.count = TKB_COUNT_OF(outside_fields),
+	.is_closed = true,
+};
+
+static const struct tkb_schema_list outside_list = {
+	.item = { .kind = TKB_SCHEMA_OBJECT,
+	          .schema = &outside_schema,
+	          .missing = "a folder outside is no object" },
+	.item_size = sizeof(struct tkb_profile_outside),
+	.limit = LIST_LIMIT,
+	.too_many = "too many folders outside",
+};
+
+static const struct tkb_schema_field setting_fields[] = {
+	TKB_FIELD_TEXT(NULL, struct tkb_engine_setting, variable, NULL, NULL),
+	TKB_FIELD_TEXT(NULL, struct tkb_engine_setting, value, NULL, NULL),
+	TKB_FIELD_TEXT(NULL, struct tkb_engine_setting, unless, NULL, NULL),
+};
+
+static const struct tkb_schema setting_schema = {
+	.fields = setting_fields,
+	.count = TKB_COUNT_OF(setting_fields),
+	.too_many = "a setting has too many parts",
+};
+
+static const struct tkb_schema_list setting_list = {
+	.item = { .kind = TKB_SCHEMA_TUPLE,
+	          .schema = &setting_schema,
+	          .missing = "a setting is no list" },
+	.item_size = sizeof(struct tkb_engine_setting),
+	.limit = LIST_LIMIT,
+	.too_many = "too many settings",
+};
+
+static const struct tkb_schema_field fields[] = {
+	TKB_FIELD_TEXT("engine", struct tkb_engine, name, is_word,
+	               "an engine's name is not allowed"),
+	TKB_FIELD_TEXT("package", struct tkb_engine, package, NULL, NULL),
+	TKB_FIELD_LIST("versions", struct tkb_engine, versions, version_count,
+	               &text_list, "versions are no list"),
+	TKB_FIELD_LIST("commands", struct tkb_engine, commands, command_count,
+	               &text_list, "commands are no list"),
+	TKB_FIELD_LIST("models", struct tkb_engine, models, model_count,
+	               &text_list, "models are no list"),
+	TKB_FIELD_LIST("roots", struct tkb_engine, roots, root_count,
+	               &root_list, "roots are no list"),
+	TKB_FIELD_LIST("set", struct tkb_engine, settings, setting_count,
+	               &setting_list, "settings are no list"),
+	{ .name = "outside",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct tkb_engine, outsides),
+	  .count_offset = offsetof(struct tkb_engine, outside_count),
+	  .list = &outside_list,
+	  .is_optional = true,
+	  .missing = "folders outside are no list" },
+	{ .name = "keys",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct tkb_engine, keys),
+	  .count_offset = offsetof(struct tkb_engine, key_count),
+	  .list = &text_list,
+	  .is_optional = true,
+	  .missing = "what keys hold is no list" },
+	OPTIONAL_NUMBER("ptxas", struct tkb_engine, needs_ptxas),
+};
+
+const struct tkb_schema tkb_profile_schema = {
+	.fields = fields,
+	.count = TKB_COUNT_OF(fields),
+	.is_closed = true,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TREE_PROFILE_H
+#define TKB_TREE_PROFILE_H
+
+/* A profile as it was read, and how it is. */
+
+#include <tkbundle/engine.h>
+
+#include "base/arena.h"
+#include "text/schema.h"
+#include "tree/rules.h"
+
+/* "$variable" and a suffix; without a variable, an absolute path. */
+struct tkb_profile_fallback {
+	const char *variable;
+	const char *suffix;
+};
+
+struct tkb_profile_root {
+	struct tkb_engine_root root;
+	uint32_t is_kernels;
+	struct tkb_profile_fallback
+		*fallbacks; /* the first whose variable is set counts */
+	size_t fallback_count;
+	struct tkb_tree_rules rules;
+	struct tkb_tree_rule *rule_items;
+	struct tkb_engine_rule *shown; /* the same, in a profile's words */
+};
+
+/* A folder that is not part of the cache, but that the cache's texts name. */
+struct tkb_profile_outside {
+	struct tkb_engine_outside outside;
+	const char **folders;
+	size_t folder_count;
+	struct tkb_profile_fallback *fallbacks;
+	size_t fallback_count;
+};
+
+struct tkb_engine {
+	struct tkb_arena arena; /* owns what the rest points to */
+	const char *name;
+	const char *package;
+	const char **versions;
+	size_t version_count;
+	const char **commands; /* patterns of a command's words, with spaces */
+	size_t command_count;
+	const char **models; /* words that a model follows */
+	size_t model_count;
+	const char **keys; /* what they hold, for people */
+	size_t key_count;
+	struct tkb_profile_root *roots;
+	size_t root_count;
+	struct tkb_engine_setting *settings;
+	size_t setting_count;
+	struct tkb_profile_outside *outsides;
+	size_t outside_count;
+	uint32_t needs_ptxas;
+};
+
+extern const struct tkb_schema tkb_profile_schema;
+
+/* The word of an action, a style or a naming; NULL: it has none. */
+const char *tkb_profile_action_word(unsigned number);
+const char *tkb_profile_style_word(unsigned number);
+const char *tkb_profile_naming_word(unsigned number);
+
+#endif
