@@ -9,6 +9,7 @@
 #include "archive/archive_walk.h"
 #include "cli/cli.h"
 #include "cli/text.h"
+#include "config/profiles.h"
 
 enum {
 	ENGINES_LIMIT = 64,
@@ -161,7 +162,7 @@ static int want_engine(struct finder *finder, const char *name,
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are more than %d engines",
 		                 ENGINES_LIMIT);
-	rc = trees_open_engine(name, &engine, err);
+	rc = profile_open(name, &engine, err);
 	if (rc < 0)
 		return rc;
 	trees->engines[trees->engine_count++] = engine;
@@ -175,10 +176,11 @@ static int want_engine(struct finder *finder, const char *name,
  */
 static int want_all(struct finder *finder, struct tkb_error *err)
 {
-	TKB_AUTO(trees_names_release) struct trees_names names = { .count = 0 };
+	TKB_AUTO(profile_names_release)
+	struct profile_names names = { .count = 0 };
 	int rc = 0;
 
-	trees_list_engines(&names);
+	profiles_list(&names);
 	for (size_t i = 0; i < names.count && rc == 0; i++)
 		rc = want_engine(finder, names.items[i], err);
 	if (rc == 0)

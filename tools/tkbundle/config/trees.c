@@ -9,12 +9,12 @@
 
 #include "cli/cli.h"
 #include "config/engine_version.h"
+#include "config/profiles.h"
 #include "config/python.h"
 
 enum {
 	PATH_SIZE = 4096,
-	TREES_LIMIT = 64,
-	FOLDER_COUNT = 4
+	TREES_LIMIT = 64
 };
 
 static int fail_nomem(struct tkb_error *err)
@@ -35,148 +35,6 @@ void trees_release(struct trees *trees)
 }
 
 /*
- * Profiles
- */
-
-/* The folder of the program; false where that is not known. */
-static bool own_folder(char out[PATH_SIZE])
-{
-	const ssize_t size = readlink("/proc/self/exe", out, PATH_SIZE - 1);
-	char *slash;
-
-	if (size <= 0)
-		return false;
-	out[size] = '\0';
-	slash = strrchr(out, '/');
-	if (slash == NULL)
-		return false;
-	*slash = '\0';
-	return true;
-}
-
-/* Folder `index` of those that profiles may be in; false: there is none. */
-static bool format_folder(size_t index, char out[PATH_SIZE])
-{
-	const char *folder = getenv("TKBUNDLE_ENGINES");
-	const char *settings = getenv("XDG_CONFIG_HOME");
-	const char *home = getenv("HOME");
-	char own[PATH_SIZE];
-	int length = -1;
-
-	switch (index) {
-	case 0:
-		if (folder != NULL && folder[0] != '\0')
-			length = snprintf(out, PATH_SIZE, "%s", folder);
-		break;
-	case 1:
-		if (settings != NULL && settings[0] != '\0')
-			length = snprintf(out, PATH_SIZE, "%s/tkbundle/engines",
-			                  settings);
-		else if (home != NULL)
-			length = snprintf(out, PATH_SIZE,
-			                  "%s/.config/tkbundle/engines", home);
-		break;
-	case 2:
-		if (own_folder(own))
-			length = snprintf(out, PATH_SIZE,
-			                  "%s/../share/tkbundle/engines", own);
-		break;
-	default: /* where it was built */
-		if (own_folder(own))
-			length = snprintf(out, PATH_SIZE, "%s/engines", own);
-		break;
-	}
-	return length > 0 && length < PATH_SIZE;
-}
-
-void trees_names_release(struct trees_names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->items[i]);
-	free(names->items);
-}
-
-static void add_name(struct trees_names *names, const char *name, size_t length)
-{
-	char **items;
-
-	for (size_t i = 0; i < names->count; i++) {
-		if (strlen(names->items[i]) == length &&
-		    strncmp(names->items[i], name, length) == 0)
-			return;
-	}
-	items = realloc(names->items, (names->count + 1) * sizeof(*items));
-	if (items == NULL)
-		return;
-	names->items = items;
-	items[names->count] = strndup(name, length);
-	if (items[names->count] != NULL)
-		names->count++;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-void trees_list_engines(struct trees_names *out)
-{
-	static const char ending[] = ".json";
-	char path[PATH_SIZE];
-
-	for (size_t i = 0; i < FOLDER_COUNT; i++) {
-		DIR *const folder =
-			format_folder(i, path) ? opendir(path) : NULL;
-		const struct dirent *item;
-
-		while (folder != NULL && (item = readdir(folder)) != NULL) {
-			const size_t length = strlen(item->d_name);
-
-			if (length > strlen(ending) &&
-			    strcmp(item->d_name + length - strlen(ending),
-			           ending) == 0)
-				add_name(out, item->d_name,
-				         length - strlen(ending));
-		}
-		if (folder != NULL)
-			(void)closedir(folder);
-	}
-}
-
-int trees_find_engine(const char *name, char out[TREES_PROFILE_SIZE],
-                      struct tkb_error *err)
-{
-	char folder[PATH_SIZE];
-
-	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '.')
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%.200s' is not the name of an engine", name);
-	for (size_t i = 0; i < FOLDER_COUNT; i++) {
-		if (!format_folder(i, folder) ||
-		    snprintf(out, TREES_PROFILE_SIZE, "%s/%s.json", folder,
-		             name) >= TREES_PROFILE_SIZE ||
-		    access(out, F_OK) != 0)
-			continue;
-		return 0;
-	}
-	return cli_error(err, TKB_ERR_INVALID,
-	                 "there is no profile of an engine '%.100s': neither "
-	                 "TKBUNDLE_ENGINES nor ~/.config/tkbundle/engines has "
-	                 "%.100s.json, nor ../share/tkbundle/engines beside "
-	                 "the program",
-	                 name, name);
-}
-
-int trees_open_engine(const char *name, struct tkb_engine **out,
-                      struct tkb_error *err)
-{
-	char path[TREES_PROFILE_SIZE];
-	const int rc = trees_find_engine(name, path, err);
-
-	return rc != 0 ? rc : tkb_engine_open(path, out, err);
-}
-
-/*
  * Trees
  */
 
@@ -188,14 +46,21 @@ static char *own_text(struct trees *trees, char *text)
 	return text;
 }
 
-static int add_tree(struct trees *trees, const char *name, const char *path,
-                    const struct tkb_tree_rules *rules, struct tkb_error *err)
+static bool is_known(const struct trees *trees, const char *name)
 {
 	for (size_t i = 0; i < trees->count; i++) {
 		if (strcmp(trees->items[i].name, name) == 0)
-			return cli_error(err, TKB_ERR_INVALID,
-			                 "there are two trees '%.200s'", name);
+			return true;
 	}
+	return false;
+}
+
+static int add_tree(struct trees *trees, const char *name, const char *path,
+                    const struct tkb_tree_rules *rules, struct tkb_error *err)
+{
+	if (is_known(trees, name))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "there are two trees '%.200s'", name);
 	if (trees->count == TREES_LIMIT)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are more than %d trees", TREES_LIMIT);
@@ -208,16 +73,6 @@ static const char *variable(void *self, const char *name)
 {
 	(void)self;
 	return getenv(name);
-}
-
-/* Two engines may share a root: its first profile counts. */
-static bool is_known(const struct trees *trees, const char *name)
-{
-	for (size_t i = 0; i < trees->count; i++) {
-		if (strcmp(trees->items[i].name, name) == 0)
-			return true;
-	}
-	return false;
 }
 
 bool trees_placed_folder(char *out, size_t size)
@@ -350,6 +205,7 @@ static int add_root(struct trees *trees, const struct tkb_engine *engine,
 	bool is_placed;
 	int rc;
 
+	/* Two engines may share a root: its first profile counts. */
 	if (root->is_kernels ? trees->kernels != NULL
 	                     : is_known(trees, root->name))
 		return 0;
@@ -493,7 +349,7 @@ static int add_engine(struct trees *trees, const char *name,
 	struct tkb_engine *engine = NULL;
 	int rc;
 
-	rc = trees_open_engine(name, &engine, err);
+	rc = profile_open(name, &engine, err);
 	if (rc < 0)
 		return rc;
 	trees->engines[trees->engine_count++] = engine;
@@ -521,22 +377,23 @@ static const struct tkb_engine_root *find_root(const struct tkb_engine *engine,
 static int find_rules(struct trees *trees, const char *kind,
                       const struct tkb_tree_rules **out, struct tkb_error *err)
 {
-	TKB_AUTO(trees_names_release) struct trees_names names = { .count = 0 };
+	TKB_AUTO(profile_names_release)
+	struct profile_names names = { .count = 0 };
 
 	*out = NULL;
 	if (strcmp(kind, "plain") == 0)
 		return 0;
-	add_name(&names, kind, strlen(kind));
-	trees_list_engines(&names);
+	profile_names_add(&names, kind, strlen(kind));
+	profiles_list(&names);
 	if (names.count > 2)
 		qsort(names.items + 1, names.count - 1, sizeof(*names.items),
-		      compare_names);
+		      profile_names_compare);
 	for (size_t i = 0; i < names.count; i++) {
 		const struct tkb_engine_root *root = NULL;
 		struct tkb_engine *engine = NULL;
 
 		/* One that cannot be read may be of another kind. */
-		if (trees_open_engine(names.items[i], &engine, NULL) == 0)
+		if (profile_open(names.items[i], &engine, NULL) == 0)
 			root = find_root(engine, kind);
 		if (root != NULL) {
 			trees->engines[trees->engine_count++] = engine;

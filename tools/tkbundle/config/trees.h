@@ -9,9 +9,6 @@
 /*
  * The trees that a verb works on besides the cache root: those of the engines that
  * --engine names, and those of --tree.
- *
- * A profile is NAME.json in $TKBUNDLE_ENGINES, in ~/.config/tkbundle/engines, or
- * in the folder that was installed with the program; the first counts.
  */
 struct trees {
 	struct tkb_engine **engines; /* owned, and what they point to */
@@ -38,26 +35,6 @@ void trees_release(struct trees *trees);
  * exists or not. False where there is no home folder.
  */
 bool trees_placed_folder(char *out, size_t size);
-
-/* Names of profiles, each once. */
-struct trees_names {
-	char **items; /* owned, and the texts */
-	size_t count;
-};
-
-void trees_names_release(struct trees_names *names);
-
-/* All profiles that can be read; fewer where memory is short. */
-void trees_list_engines(struct trees_names *out);
-
-enum {
-	TREES_PROFILE_SIZE = 8192
-};
-
-/* The file of the profile called `name`. TKB_ERR_INVALID: there is none. */
-TKB_NODISCARD int trees_find_engine(const char *name,
-                                    char out[TREES_PROFILE_SIZE],
-                                    struct tkb_error *err);
 
 /*
  * Is there nothing at `path`, where the engine looks by itself, but what it leaves
@@ -96,9 +73,5 @@ void trees_describe_origin(const struct tkb_engine *engine, size_t index,
 TKB_NODISCARD int trees_split_kind(struct trees *trees, char *text,
                                    const struct tkb_tree_rules **rules_out,
                                    struct tkb_error *err);
-
-/* Read the profile called `name`; the caller closes it. */
-TKB_NODISCARD int trees_open_engine(const char *name, struct tkb_engine **out,
-                                    struct tkb_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "config/engine_ref.h"
 #include "config/engine_settings.h"
 #include "config/engine_version.h"
+#include "config/profiles.h"
 #include "config/python.h"
 
 static bool fail(struct run_plan *plan, const struct tkb_error *err)
@@ -66,7 +67,7 @@ static bool is_engine_of(const char *name, const struct arguments *args)
 	struct tkb_engine *engine = NULL;
 	bool is_it;
 
-	if (trees_open_engine(name, &engine, NULL) != 0)
+	if (profile_open(name, &engine, NULL) != 0)
 		return false;
 	is_it = tkb_engine_is_command(engine, args->operands.items);
 	tkb_engine_close(engine);
@@ -76,9 +77,10 @@ static bool is_engine_of(const char *name, const struct arguments *args)
 /* Without --engine, find the engine by the command. */
 static void recognize(const struct arguments *args, struct run_plan *plan)
 {
-	TKB_AUTO(trees_names_release) struct trees_names names = { .count = 0 };
+	TKB_AUTO(profile_names_release)
+	struct profile_names names = { .count = 0 };
 
-	trees_list_engines(&names);
+	profiles_list(&names);
 	for (size_t i = 0; i < names.count; i++) {
 		if (is_engine_of(names.items[i], args)) {
 			(void)add_engine(plan, names.items[i]);
@@ -173,7 +175,7 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 	char version[ENGINE_VERSION_SIZE];
 	char note[ENGINE_NOTE_SIZE];
 
-	if (trees_open_engine(name, &engine, &err) != 0)
+	if (profile_open(name, &engine, &err) != 0)
 		return fail(plan, &err);
 	engine_version_find(engine, args->operands.items[0], version);
 	engine_version_note(engine, version, note);

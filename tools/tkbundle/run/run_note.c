@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
+#include "config/profiles.h"
 #include "run/run_count.h"
 #include "run/run_engine.h"
 #include "run/run_figures.h"
@@ -109,7 +110,7 @@ static void take_names(const struct run *run, struct start *start)
 	start->command = strdup(slash != NULL ? slash + 1 : command);
 	start->ref = ref != NULL ? strdup(ref) : NULL;
 	start->root = strdup(plan->root);
-	if (engine[0] != '\0' && trees_open_engine(engine, &profile, NULL) != 0)
+	if (engine[0] != '\0' && profile_open(engine, &profile, NULL) != 0)
 		profile = NULL;
 	facts_here_find(&start->facts, command, engine,
 	                profile != NULL ? tkb_engine_package(profile) : "");

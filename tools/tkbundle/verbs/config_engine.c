@@ -8,6 +8,7 @@
 #include "config/engine_settings.h"
 #include "config/engine_version.h"
 #include "config/python.h"
+#include "config/profiles.h"
 #include "config/trees.h"
 
 /* What is shown, and how. */
@@ -228,10 +229,10 @@ static int show_engine(struct show *show, const char *name,
 {
 	TKB_AUTO(close_engine) struct tkb_engine *engine = NULL;
 	struct json_out *const json = &show->cli->json;
-	char profile[TREES_PROFILE_SIZE];
+	char profile[PROFILE_PATH_SIZE];
 	int rc;
 
-	rc = trees_find_engine(name, profile, err);
+	rc = profile_find(name, profile, err);
 	if (rc == 0)
 		rc = tkb_engine_open(profile, &engine, err);
 	if (rc != 0)

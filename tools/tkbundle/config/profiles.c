@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/profiles.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum {
+	PATH_SIZE = 4096,
+	FOLDER_COUNT = 4
+};
+
+/* The folder of the program; false where that is not known. */
+static bool own_folder(char out[PATH_SIZE])
+{
+	const ssize_t size = readlink("/proc/self/exe", out, PATH_SIZE - 1);
+	char *slash;
+
+	if (size <= 0)
+		return false;
+	out[size] = '\0';
+	slash = strrchr(out, '/');
+	if (slash == NULL)
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+/* Folder `index` of those that profiles may be in; false: there is none. */
+static bool format_folder(size_t index, char out[PATH_SIZE])
+{
+	const char *folder = getenv("TKBUNDLE_ENGINES");
+	const char *settings = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	char own[PATH_SIZE];
+	int length = -1;
+
+	switch (index) {
+	case 0:
+		if (folder != NULL && folder[0] != '\0')
+			length = snprintf(out, PATH_SIZE, "%s", folder);
+		break;
+	case 1:
+		if (settings != NULL && settings[0] != '\0')
+			length = snprintf(out, PATH_SIZE, "%s/tkbundle/engines",
+			                  settings);
+		else if (home != NULL)
+			length = snprintf(out, PATH_SIZE,
+			                  "%s/.config/tkbundle/engines", home);
+		break;
+	case 2:
+		if (own_folder(own))
+			length = snprintf(out, PATH_SIZE,
+			                  "%s/../share/tkbundle/engines", own);
+		break;
+	default: /* where it was built */
+		if (own_folder(own))
+			length = snprintf(out, PATH_SIZE, "%s/engines", own);
+		break;
+	}
+	return length > 0 && length < PATH_SIZE;
+}
+
+void profile_names_release(struct profile_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+}
+
+void profile_names_add(struct profile_names *names, const char *name,
+                       size_t length)
+{
+	char **items;
+
+	for (size_t i = 0; i < names->count; i++) {
+		if (strlen(names->items[i]) == length &&
+		    strncmp(names->items[i], name, length) == 0)
+			return;
+	}
+	items = realloc(names->items, (names->count + 1) * sizeof(*items));
+	if (items == NULL)
+		return;
+	names->items = items;
+	items[names->count] = strndup(name, length);
+	if (items[names->count] != NULL)
+		names->count++;
+}
+
+int profile_names_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void profiles_list(struct profile_names *out)
+{
+	static const char ending[] = ".json";
+	char path[PATH_SIZE];
+
+	for (size_t i = 0; i < FOLDER_COUNT; i++) {
+		DIR *const folder =
+			format_folder(i, path) ? opendir(path) : NULL;
+		const struct dirent *item;
+
+		while (folder != NULL && (item = readdir(folder)) != NULL) {
+			const size_t length = strlen(item->d_name);
+
+			if (length > strlen(ending) &&
+			    strcmp(item->d_name + length - strlen(ending),
+			           ending) == 0)
+				profile_names_add(out, item->d_name,
+				                  length - strlen(ending));
+		}
+		if (folder != NULL)
+			(void)closedir(folder);
+	}
+}
+
+int profile_find(const char *name, char out[PROFILE_PATH_SIZE],
+                 struct tkb_error *err)
+{
+	char folder[PATH_SIZE];
+
+	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '.')
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.200s' is not the name of an engine", name);
+	for (size_t i = 0; i < FOLDER_COUNT; i++) {
+		if (!format_folder(i, folder) ||
+		    snprintf(out, PROFILE_PATH_SIZE, "%s/%s.json", folder,
+		             name) >= PROFILE_PATH_SIZE ||
+		    access(out, F_OK) != 0)
+			continue;
+		return 0;
+	}
+	return cli_error(err, TKB_ERR_INVALID,
+	                 "there is no profile of an engine '%.100s': neither "
+	                 "TKBUNDLE_ENGINES nor ~/.config/tkbundle/engines has "
+	                 "%.100s.json, nor ../share/tkbundle/engines beside "
+	                 "the program",
+	                 name, name);
+}
+
+int profile_open(const char *name, struct tkb_engine **out,
+                 struct tkb_error *err)
+{
+	char path[PROFILE_PATH_SIZE];
+	const int rc = profile_find(name, path, err);
+
+	return rc != 0 ? rc : tkb_engine_open(path, out, err);
+}
