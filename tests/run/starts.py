@@ -105,8 +105,16 @@ def _(scene):
     equal(fleet(scene)["cold"], 0)
 
 
+@test("a report makes no remote: its folder may not be mounted")
+def _(scene):
+    ended = scene.run("true", options=["-v"])
+    require("the folder is not there" in ended.err, ended.err)
+    require(not os.path.exists(scene.path("remote")), os.listdir(scene.folder))
+
+
 @test("two runs that share a root leave each their own")
 def _(scene):
+    os.mkdir(scene.path("remote"))
     runs = [scene.start("sh", "-c", f"exit {status}")
             for status in (0, 5, 6)]
     for each in runs:
@@ -260,6 +268,7 @@ def _(scene):
 
 @test("the name of a node can neither write on the terminal nor be large")
 def _(scene):
+    os.mkdir(scene.path("remote"))
     scene.run("true", options=["--node", "\x1b[31mred\n\x07line" + "x" * 999])
     ended = scene.tkbundle("fleet", "a/b", "--remote", scene.remote)
     equal(ended.status, 0, ended.err)

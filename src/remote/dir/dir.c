@@ -16,6 +16,7 @@
 #include "remote/dir/dir_store.h"
 #include "remote/net/escape.h"
 #include "remote/net/url.h"
+#include "remote/remote.h"
 
 /*
  * A folder: blobs are `cas/ab/<sha256>`, records `ref/<name>/<sha256>`, where a
@@ -394,10 +395,20 @@ static int dir_add(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_digest *digest,
                    struct tkb_bytes record, struct tkb_error *err)
 {
+	const struct folder *folder = self;
 	const struct tkb_blob blob = { record.size,
 		                       tkb_memory_source(&record) };
+	struct stat status;
 
 	(void)limits;
+	/*
+	 * A report of a start makes no remote: the folder may be one that is
+	 * not mounted, and who mounts it finds the report below it.
+	 */
+	if (tkb_ref_is_of_starts(ref) && stat(folder->path, &status) < 0 &&
+	    errno == ENOENT)
+		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+		                "the folder is not there");
 	return store(self, ref, digest, &blob, err);
 }
 
