@@ -127,8 +127,10 @@ enum tkb_outcome {
 	TKB_OUTCOME_FAILED,    /**< it is not there, for the reason given */
 	TKB_OUTCOME_VERIFIED,  /**< every byte of it is as the manifest says */
 	TKB_OUTCOME_REMOVED,   /**< gc: it was there and is no more */
-	TKB_OUTCOME_MISSING /**< no entry has this key, which was asked for, or
+	TKB_OUTCOME_MISSING, /**< no entry has this key, which was asked for, or
 	                            the device: the call returns TKB_MISS */
+	TKB_OUTCOME_UNFINISHED /**< collect: a unit without its index: its engine
+	                            is writing it, or was stopped */
 };
 
 /** The word for an outcome, as in --json. Static storage. */
@@ -141,13 +143,15 @@ TKB_API const char *tkb_outcome_name(enum tkb_outcome outcome);
 struct tkb_result {
 	const char *root; /**< the cache root; "" for a bundle or a launcher */
 	const char *key;  /**< of a launcher: its cache key; of a unit that is
-	                       left out: its path; of what is missing: as it
-	                       was asked for, or "" where it is the device */
+	                       left out or unfinished: its path; of what is
+	                       missing: as it was asked for, or "" where it is
+	                       the device */
 	const char *name; /**< "" where it is not known */
 	bool is_launcher;
 	enum tkb_outcome outcome;
 	enum tkb_reason reason;
-	const char *message; /**< one sentence, or "" */
+	const char *message; /**< one sentence, or ""; of a unit that is
+	                          collected: that it was moved */
 };
 
 /**

@@ -33,6 +33,7 @@ const char *tkb_outcome_name(enum tkb_outcome outcome)
 		[TKB_OUTCOME_VERIFIED] = "verified",
 		[TKB_OUTCOME_REMOVED] = "removed",
 		[TKB_OUTCOME_MISSING] = "missing",
+		[TKB_OUTCOME_UNFINISHED] = "unfinished",
 	};
 
 	return (size_t)outcome < TKB_COUNT_OF(names) ? names[outcome] : "";

@@ -436,6 +436,9 @@ static int take_found(struct tkb_cache *cache, struct candidates *candidates,
 				return rc;
 		} else if (candidate->rc == TKB_MISS) {
 			cache->unfinished_count++;
+			if (candidate->unit != NULL)
+				cache->units[candidate->unit - cache->units]
+					.is_unfinished = true;
 		} else if (candidate->rc < 0) {
 			rc = tkb_cache_reject(cache, candidate->root->path,
 			                      candidate->unit != NULL

@@ -74,6 +74,25 @@ static void fill_report(const struct collector *collector,
 	}
 }
 
+static void report_unfinished(struct collector *collector)
+{
+	const struct tkb_cache *cache = collector->cache;
+
+	for (size_t i = 0; i < cache->unit_count; i++) {
+		const struct tkb_unit_place *unit = &cache->units[i];
+		const struct tkb_result result = {
+			.root = cache->roots.items[unit->root].path,
+			.key = unit->path,
+			.name = "",
+			.outcome = TKB_OUTCOME_UNFINISHED,
+			.message = "its index is not there, or no file"
+		};
+
+		if (unit->is_unfinished)
+			tkb_watcher_result(&collector->watcher, &result);
+	}
+}
+
 static void report_entries(struct collector *collector)
 {
 	const struct tkb_cache *cache = collector->cache;
@@ -85,7 +104,11 @@ static void report_entries(struct collector *collector)
 			.key = found->entry.key,
 			.name = found->entry.name,
 			.outcome = TKB_OUTCOME_COLLECTED,
-			.message = ""
+			.message = found->is_moved && found->entry.kind ==
+			                                      TKB_KIND_UNIT
+			                   ? "it names another place than "
+			                     "where it lies"
+			                   : ""
 		};
 
 		tkb_watcher_result(&collector->watcher, &result);
@@ -96,6 +119,7 @@ static void report_entries(struct collector *collector)
 
 		tkb_watcher_result(&collector->watcher, &result);
 	}
+	report_unfinished(collector);
 }
 
 static void report_launcher(struct collector *collector,

@@ -31,6 +31,7 @@ struct tkb_unit_place {
 	/* What the rules say of its path. */
 	bool is_tuned;
 	bool is_ninja;
+	bool is_unfinished; /* as a scan has found: there is no index, or no file */
 };
 
 /*

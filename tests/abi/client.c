@@ -29,7 +29,7 @@ static void note(void *self, const struct tkb_result *result)
 
 static void pack(const char *cache, const char *path)
 {
-	size_t counts[TKB_OUTCOME_MISSING + 1] = { 0 };
+	size_t counts[TKB_OUTCOME_UNFINISHED + 1] = { 0 };
 	const struct tkb_watch watch = { .struct_size = sizeof(watch),
 		                         .self = counts,
 		                         .on_result = note };

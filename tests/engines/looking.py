@@ -29,12 +29,18 @@ def _(scene):
                             f"{first.kernels}, moved 4\n"), said)
     require("its engine would not find it" in said, said)
     document = first.document("verify")
+    (moved,) = document["useless"]
+    equal((moved["unit"], moved["root"], moved["state"]),
+          (GRAPH, first.tree, "moved"))
+    require(f"moved {GRAPH}: it names another place" in
+            first.verb("verify").err)
     equal(counts(document), (35, 0, 0, 4))
     equal((document["intact"], document["root"]), (True, first.kernels))
 
     first.verb("relocate")
 
     equal(counts(first.document("verify")), (35, 0, 0, 0))
+    equal(first.document("verify")["useless"], [])
     equal(first.collect("a.tkb")[1]["collected"], 35)
 
 
@@ -60,7 +66,13 @@ def _(scene):
 
     write(lost, data)
     os.remove(first.path(GRAPH, INDEX))
-    equal(counts(first.document("verify")), (34, 0, 1, 3))
+    document = first.document("verify")
+    equal(counts(document), (34, 0, 1, 3))
+    (unfinished,) = document["useless"]
+    equal((unfinished["unit"], unfinished["root"], unfinished["state"]),
+          (GRAPH, first.tree, "unfinished"))
+    require(f"unfinished {GRAPH}: its index is not there" in
+            first.verb("verify").err)
     write(first.path(GRAPH, INDEX), index)
     equal(counts(first.document("verify")), (35, 0, 0, 4))
 

@@ -141,6 +141,95 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 	return false;
 }
 
+/* Follows a verify, and keeps what it tells of units that are no use yet. */
+struct inspection {
+	struct follow follow;
+	const struct tkb_watch *followed; /* by it */
+	struct tkb_results *useless;      /* owned */
+	struct tkb_watch watch;
+};
+
+static void inspection_release(struct inspection *inspection)
+{
+	tkb_results_free(inspection->useless);
+}
+
+static void on_result(void *self, const struct tkb_result *result)
+{
+	struct inspection *const inspection = self;
+	const struct tkb_watch *kept = tkb_results_watch(inspection->useless);
+
+	if (result->outcome == TKB_OUTCOME_UNFINISHED ||
+	    (result->outcome == TKB_OUTCOME_COLLECTED &&
+	     result->message[0] != '\0'))
+		kept->on_result(kept->self, result);
+	else
+		inspection->followed->on_result(inspection->followed->self,
+		                                result);
+}
+
+static void on_progress(void *self, uint64_t done, uint64_t total)
+{
+	const struct inspection *const inspection = self;
+
+	inspection->followed->on_progress(inspection->followed->self, done,
+	                                  total);
+}
+
+static bool is_cancelled(void *self)
+{
+	const struct inspection *const inspection = self;
+
+	return inspection->followed->is_cancelled(inspection->followed->self);
+}
+
+/* Begin, with the list "left_out" in the document. */
+static int inspection_begin(struct inspection *inspection, struct cli *cli,
+                            struct tkb_error *err)
+{
+	const int rc = tkb_results_new(&inspection->useless, err);
+
+	if (rc != 0)
+		return rc;
+	follow_begin(&inspection->follow, cli, "left_out", FOLLOW_BAD);
+	inspection->followed = follow_watch(&inspection->follow);
+	inspection->watch =
+		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
+		                    .self = inspection,
+		                    .on_result = on_result,
+		                    .on_progress = on_progress,
+		                    .is_cancelled = is_cancelled };
+	return 0;
+}
+
+/* Name the units that are whole, but moved, or unfinished. */
+static void inspection_end(struct inspection *inspection, struct cli *cli)
+{
+	const struct tkb_results *const useless = inspection->useless;
+
+	follow_end(&inspection->follow);
+	json_out_open_array(&cli->json, "useless");
+	for (size_t i = 0; i < tkb_results_count(useless); i++) {
+		const struct tkb_result *const unit =
+			tkb_results_at(useless, i);
+		const bool is_moved = unit->outcome == TKB_OUTCOME_COLLECTED;
+		const char *const path = is_moved ? unit->name : unit->key;
+		const char *const state =
+			is_moved ? "moved" : tkb_outcome_name(unit->outcome);
+
+		cli_say(cli, "%s %s: %s", state, path, unit->message);
+		json_out_open_object(&cli->json, NULL);
+		json_out_text(&cli->json, "unit", path);
+		json_out_text(&cli->json, "root", unit->root);
+		json_out_text(&cli->json, "state", state);
+		json_out_text(&cli->json, "message", unit->message);
+		json_out_close(&cli->json);
+	}
+	if (tkb_results_is_cut(useless))
+		cli_say(cli, "there was no memory to name more");
+	json_out_close(&cli->json);
+}
+
 /* Verify a cache, and trees, by a collect that writes nothing. */
 static enum status verify_cache(struct cli *cli, const struct arguments *args,
                                 const struct root *root)
@@ -148,16 +237,19 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	struct tkb_collect_options chosen = choices_for_collect(args, root);
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
-	struct follow follow;
+	TKB_AUTO(inspection_release)
+	struct inspection inspection = { .useless = NULL };
 	int rc;
 
 	chosen.is_dry_run = true;
 	chosen.is_enabled = true;
 	json_out_text(&cli->json, "root", root_name(root));
-	follow_begin(&follow, cli, "left_out", FOLLOW_BAD);
-	chosen.watch = follow_watch(&follow);
+	rc = inspection_begin(&inspection, cli, &err);
+	if (rc != 0)
+		return cli_failed(cli, rc, &err, root_name(root));
+	chosen.watch = &inspection.watch;
 	rc = tkb_collect(root->path, &chosen, NULL, &report, &err);
-	follow_end(&follow);
+	inspection_end(&inspection, cli);
 	rc = cli_missed(&err, rc, "folder", root_name(root));
 	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, root_name(root));
@@ -175,7 +267,8 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	if (!args->is_json)
 		summarize_cache(cli, root, &report);
 
-	return follow.has_untrusted ? STATUS_UNTRUSTED : status_of(rc);
+	return inspection.follow.has_untrusted ? STATUS_UNTRUSTED
+	                                       : status_of(rc);
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)
