@@ -96,6 +96,13 @@ TKB_API void tkb_bundle_close(struct tkb_bundle *bundle);
 /** Its id: SHA-256 of the manifest's bytes. Borrowed. */
 TKB_API const struct tkb_digest *tkb_bundle_id(const struct tkb_bundle *bundle);
 
+/**
+ * What is wrong with its end, as when it was cut short, or NULL. Seen as it was
+ * opened: entries of whole frames can be read all the same. Borrowed.
+ */
+TKB_API const struct tkb_error *tkb_bundle_fault(
+	const struct tkb_bundle *bundle);
+
 /** "full" or "lean". Borrowed. */
 TKB_API const char *tkb_bundle_profile(const struct tkb_bundle *bundle);
 

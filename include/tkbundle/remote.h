@@ -111,6 +111,10 @@ TKB_API size_t tkb_remote_tier_count(const struct tkb_remote *remote);
 TKB_API const char *tkb_remote_tier_name(const struct tkb_remote *remote,
                                          size_t index);
 
+/** The folder that tier `index` is; NULL: it is none. Borrowed. */
+TKB_API const char *tkb_remote_tier_folder(const struct tkb_remote *remote,
+                                           size_t index);
+
 /** What must be said aloud about tier `index`, one sentence, or NULL. */
 TKB_API const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
                                             size_t index);

@@ -127,16 +127,10 @@ int tkb_emit_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
 
 int tkb_emit_damage(const struct tkb_emitter *emitter, struct tkb_error *err)
 {
-	struct tkb_error fault = emitter->first_damage;
+	const struct tkb_error *fault = &emitter->first_damage;
 
-	if (fault.status == 0 && emitter->bundle->fault.status != 0) {
-		fault = emitter->bundle->fault;
-		(void)tkb_fail_while(&fault, TKB_ERR_CORRUPT, "'%s'",
-		                     emitter->bundle->name);
-	}
-	if (fault.status == 0)
-		return 0;
-	if (err != NULL)
-		*err = fault;
-	return TKB_ERR_CORRUPT;
+	if (fault->status == 0)
+		fault = &emitter->bundle->fault;
+	return fault->status == 0 ? 0
+	                          : tkb_fail_as(err, TKB_ERR_CORRUPT, fault);
 }

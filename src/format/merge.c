@@ -55,10 +55,7 @@ static int check_bundles(const struct tkb_bundle *const *bundles, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		if (bundles[i]->fault.status == 0)
 			continue;
-		if (err != NULL)
-			*err = bundles[i]->fault;
-		return tkb_fail_while(err, TKB_ERR_CORRUPT, "'%s'",
-		                      bundles[i]->name);
+		return tkb_fail_as(err, TKB_ERR_CORRUPT, &bundles[i]->fault);
 	}
 	return 0;
 }

@@ -344,6 +344,11 @@ const struct tkb_digest *tkb_bundle_id(const struct tkb_bundle *bundle)
 	return &bundle->id;
 }
 
+const struct tkb_error *tkb_bundle_fault(const struct tkb_bundle *bundle)
+{
+	return bundle->fault.status != 0 ? &bundle->fault : NULL;
+}
+
 const char *tkb_bundle_profile(const struct tkb_bundle *bundle)
 {
 	return bundle->manifest.profile;

@@ -212,6 +212,7 @@ int tkb_bundle_read_header(struct tkb_bundle *bundle, struct tkb_error *err)
 	/* Whole frames can be used even if the end of the bundle is damaged. */
 	rc = check_end(bundle, tkb_buf_bytes(&packed), &fault);
 	if (rc == TKB_ERR_CORRUPT) {
+		(void)tkb_fail_while(&fault, rc, "'%s'", bundle->name);
 		bundle->fault = fault;
 		return 0;
 	}

@@ -334,14 +334,9 @@ int tkb_bundle_verify(const struct tkb_bundle *bundle,
 	report_launchers(&verifier);
 
 	TKB_STRUCT_WRITE(tkb_verify_report, report, &verifier.report);
-	if (verifier.first.status == 0 && bundle->fault.status != 0) {
-		verifier.first = bundle->fault;
-		(void)tkb_fail_while(&verifier.first, TKB_ERR_CORRUPT, "'%s'",
-		                     bundle->name);
-	}
 	if (verifier.first.status == 0)
-		return 0;
-	if (err != NULL)
-		*err = verifier.first;
-	return TKB_ERR_CORRUPT;
+		verifier.first = bundle->fault;
+	return verifier.first.status == 0
+	               ? 0
+	               : tkb_fail_as(err, TKB_ERR_CORRUPT, &verifier.first);
 }

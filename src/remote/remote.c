@@ -6,6 +6,7 @@
 
 #include "base/struct.h"
 #include "cache/watch.h"
+#include "remote/backends.h"
 #include "remote/net/authorities.h"
 
 #define DEFAULT_BLOB_SIZE ((uint64_t)256 * TKB_MIB)
@@ -181,6 +182,14 @@ size_t tkb_remote_tier_count(const struct tkb_remote *remote)
 const char *tkb_remote_tier_name(const struct tkb_remote *remote, size_t index)
 {
 	return remote->tiers[index].url->name;
+}
+
+const char *tkb_remote_tier_folder(const struct tkb_remote *remote,
+                                   size_t index)
+{
+	const struct tkb_tier *tier = &remote->tiers[index];
+
+	return tier->backend == &tkb_backend_dir ? tier->url->path : NULL;
 }
 
 const char *tkb_remote_tier_warning(const struct tkb_remote *remote,

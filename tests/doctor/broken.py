@@ -124,13 +124,82 @@ def _(scene):
     clinic.names("damaged", root, verdict=("partly",), deep=True)
 
 
-@test("broken: half a bundle")
+def cut(scene, clinic, part):
+    """A bundle of which so much is there, and how many entries it should have."""
+    clinic.cache()
+    path = scene.path("cache.tkb")
+    count = len(clinic.doctor(path)["fits"])
+    size = os.path.getsize(path)
+    os.truncate(path, int(size * part) if part < 1 else size - 1)
+    return path, count
+
+
+@test("broken: half a bundle, of which the other half does not fit")
+def _(scene):
+    clinic = Clinic(scene)
+    path, count = cut(scene, clinic, .5)
+    document = clinic.names("damaged", path, verdict=("partly",),
+                            what="it is cut short", advice="again")
+    equal(len(document["findings"]), 1, document["findings"])
+    require(0 < len(document["fits"]) < count, document["fits"])
+    equal(len(document["fits"]) + len(document["misfits"]), count)
+
+
+@test("broken: the beginning of a bundle, of which nothing can be used")
+def _(scene):
+    clinic = Clinic(scene)
+    path, count = cut(scene, clinic, .1)
+    document = clinic.names("damaged", path, verdict=("cold",),
+                            what="it is cut short", advice="again")
+    equal((len(document["fits"]), len(document["misfits"])), (0, count))
+
+
+@test("broken: a bundle without its last byte, whose entries can be used")
+def _(scene):
+    clinic = Clinic(scene)
+    path, count = cut(scene, clinic, 1)
+    document = clinic.names("damaged", path, verdict=("partly",),
+                            what="it is cut short", advice="again")
+    equal((len(document["fits"]), len(document["misfits"])), (count, 0))
+
+
+@test("broken: a bundle in which a byte is another")
 def _(scene):
     clinic = Clinic(scene)
     clinic.cache()
     path = scene.path("cache.tkb")
-    os.truncate(path, os.path.getsize(path) // 2)
-    clinic.names("damaged", path, what="cut short", advice="again")
+    count = len(clinic.doctor(path)["fits"])
+    with open(path, "r+b") as file:
+        file.seek(os.path.getsize(path) // 3)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 1]))
+    document = clinic.names("damaged", path, verdict=("partly",),
+                            advice="again")
+    require(len(document["fits"]) > count // 2, document["misfits"])
+
+
+@test("broken: a bundle that is not there is no empty cache")
+def _(scene):
+    clinic = Clinic(scene)
+    path = scene.path("kernles.tkb")
+    document = clinic.names("not-in-bundle", path, verdict=("cold",),
+                            what=f"there is no bundle '{path}'",
+                            advice="name the bundle that is meant")
+    equal(document["bundle"], path)
+    equal(document["places"], [])
+
+
+@test("broken: names are told once, and long ones cut, as is shown")
+def _(scene):
+    clinic = Clinic(scene, gpus="8.0:GPU-1:NVIDIA A100")
+    root = clinic.cache("inductor-2.11-llama4-h100", ".cache/torchinductor",
+                        place="torchinductor")
+    out = clinic.verb("doctor", root, status=3).out
+    name = next(misfit["name"] for misfit in clinic.doctor(root)["misfits"]
+                if len(misfit["name"]) > 60)
+    equal(out.count(name[:60] + "..."), 1, out)
+    equal(out.count(name[:60]), 1, out)
 
 
 @test("broken: a kernel in the folder of a GPU that is not here")

@@ -24,6 +24,29 @@ def _(scene):
                  advice="--ref llama/h100")
 
 
+@test("remote: a folder that is misspelt is told, and not made")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    wrong = remote + "s"
+    document = clinic.names(
+        "remote", root, "--remote", wrong, "--ref", "llama/h100",
+        verdict=("partly",), what=f"'{wrong}' does not exist",
+        advice="name the folder that is meant")
+    equal(document["remote"]["is_reachable"], False)
+    require(not os.path.exists(wrong))
+
+
+@test("remote: a nearer folder that no pull has made yet is not made")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    near = scene.path("near")
+    document = clinic.names(
+        "remote", root, "--remote", f"{near},{remote}", "--ref", "llama/h100",
+        level="risk", verdict=("warm",), what="does not exist yet")
+    equal(document["remote"]["entries"], 13)
+    require(not os.path.exists(near))
+
+
 @test("remote: a ref that nobody has pushed")
 def _(scene):
     clinic, root, remote = with_remote(scene)

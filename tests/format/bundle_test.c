@@ -1310,6 +1310,7 @@ static void check_bad_end(const struct forge *forge, const char *part)
 {
 	forge_write(forge, "hostile.tkb");
 	struct tkb_bundle *bundle = test_bundle("hostile.tkb");
+	CHECK_CONTAINS(tkb_bundle_fault(bundle)->message, part);
 	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
 	      part);
 	CHECK_CONTAINS(ERR->message, "'hostile.tkb'");

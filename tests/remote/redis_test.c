@@ -563,3 +563,13 @@ TEST(redis, verify_false_is_warned_of_and_no_name_holds_a_secret)
 	CHECK_STR(tkb_remote_tier_name(remote, 1), "redis://host");
 	CHECK(tkb_remote_tier_warning(remote, 1) == NULL);
 }
+
+TEST(remote, tells_which_of_its_tiers_are_folders)
+{
+	struct tkb_remote *remote = must_open_remote(
+		"file:///a%20b/c?sync=false,redis://host,/d", NULL);
+
+	CHECK_STR(tkb_remote_tier_folder(remote, 0), "/a b/c");
+	CHECK(tkb_remote_tier_folder(remote, 1) == NULL);
+	CHECK_STR(tkb_remote_tier_folder(remote, 2), "/d");
+}

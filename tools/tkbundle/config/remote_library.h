@@ -13,6 +13,7 @@
 	X(close, tkb_remote_close)                                             \
 	X(tier_count, tkb_remote_tier_count)                                   \
 	X(tier_name, tkb_remote_tier_name)                                     \
+	X(tier_folder, tkb_remote_tier_folder)                                 \
 	X(tier_warning, tkb_remote_tier_warning)                               \
 	X(tier_authorities, tkb_remote_tier_authorities)                       \
 	X(put, tkb_remote_put)                                                 \

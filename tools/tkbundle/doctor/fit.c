@@ -213,7 +213,10 @@ static void judge_parts(size_t index, const struct fit_facts *facts,
 	const struct look *const look = &facts->looks[index];
 
 	out->cause = NULL;
-	judge_platform(entry, facts, out);
+	if (look->damage != NULL)
+		ANSWER(out, reason_word(REASON_DAMAGED), "%s", look->damage);
+	if (out->cause == NULL)
+		judge_platform(entry, facts, out);
 	if (out->cause == NULL && entry->kind == TKB_KIND_UNIT)
 		judge_unit(entry, facts, out);
 	if (entry->kind != TKB_KIND_KERNEL)

@@ -80,8 +80,11 @@ static void format_names(const struct group *group, char out[NAMES_SIZE])
 
 	out[0] = '\0';
 	for (size_t i = 0; i < group->name_count; i++) {
-		(void)snprintf(out + length, NAMES_SIZE - length, "%s%.*s",
-		               i > 0 ? ", " : "", NAME_WIDTH, group->names[i]);
+		const char *const name = group->names[i];
+
+		(void)snprintf(out + length, NAMES_SIZE - length, "%s%.*s%s",
+		               i > 0 ? ", " : "", NAME_WIDTH, name,
+		               strlen(name) > NAME_WIDTH ? "..." : "");
 		length = strlen(out);
 	}
 	if (group->count > group->name_count)
@@ -290,7 +293,7 @@ static void advise(const struct group *group, const struct fit_facts *facts,
 	else if (strcmp(group->cause, reason_word(REASON_DAMAGED)) == 0)
 		(void)snprintf(out, size,
 		               facts->source->bundle != NULL
-		                       ? "make the bundle again"
+		                       ? FIT_OUT_BUNDLE_ADVICE
 		                       : "tkbundle pull REF%s, which repairs "
 		                         "them, or remove their folders",
 		               facts->source->bundle != NULL ? "" : where);
@@ -308,20 +311,18 @@ void fit_out_note(const struct fits *fits, const struct fit_facts *facts,
 	struct group groups[CAUSES_LIMIT];
 	const size_t count = group_all(fits, groups);
 	char advice[ADVICE_SIZE];
-	char names[NAMES_SIZE];
 
 	for (size_t i = 0; i < count; i++) {
 		const struct group *const group = &groups[i];
 
 		if (group->fault_count == 0)
 			continue;
-		format_names(group, names);
 		advise(group, facts, root, advice, sizeof(advice));
 		findings_add(findings, FINDING_FAULT, group->cause,
-		             "%zu %s (%s): %s\t%s", group->fault_count,
+		             "%zu %s: %s\t%s", group->fault_count,
 		             text_plural(group->fault_count,
 		                         "entry does not fit",
 		                         "entries do not fit"),
-		             names, group->first->message, advice);
+		             group->first->message, advice);
 	}
 }

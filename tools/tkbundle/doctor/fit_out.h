@@ -5,6 +5,9 @@
 #include "config/root.h"
 #include "doctor/fit.h"
 
+/* What to do about a bundle that is damaged. */
+#define FIT_OUT_BUNDLE_ADVICE "make the bundle again, or fetch it again"
+
 /*
  * Print what fits and what does not. Long lists are summed up by cause, with their
  * first names; the document holds all.

@@ -92,6 +92,7 @@ static bool is_metadata(const struct tkb_entry *entry, const char *name)
 struct looking {
 	const struct source *source;
 	struct look *looks;
+	uint64_t end_ms;
 };
 
 static int on_file(void *self, size_t index, size_t file,
@@ -103,18 +104,24 @@ static int on_file(void *self, size_t index, size_t file,
 	struct look *const look = &looking->looks[index];
 	const char *const name = entry->files[file].name;
 
-	(void)err;
+	if (deadline_now_ms() >= looking->end_ms)
+		return cli_error(err, TKB_ERR_CANCELLED, "cancelled");
+	look->is_checked = true;
 	if (entry->kind != TKB_KIND_KERNEL)
 		return 0;
 	if (is_ptx(name))
 		look->ptx = ptx_of_text(bytes);
-	else if (is_metadata(entry, name))
-		look_at_metadata(look, bytes);
+	if (!is_metadata(entry, name))
+		return 0;
 	look->is_read = true;
+	look_at_metadata(look, bytes);
 	return 0;
 }
 
-/* Only the files that tell something. */
+/*
+ * A cache: only the files that tell something
+ */
+
 static void look_into(struct looking *looking, size_t index,
                       struct tkb_memory *bytes)
 {
@@ -134,18 +141,96 @@ static void look_into(struct looking *looking, size_t index,
 	}
 }
 
-int looks_take(const struct source *source, uint64_t end_ms, struct look **out,
-               struct tkb_error *damage, struct tkb_error *err)
+static void look_into_cache(struct looking *looking)
 {
 	TKB_AUTO(tkb_memory_release) struct tkb_memory bytes = { .size = 0 };
+	const size_t count = source_entry_count(looking->source);
+
+	for (size_t i = 0; i < count && deadline_now_ms() < looking->end_ms;
+	     i++) {
+		if (source_entry(looking->source, i)->kind == TKB_KIND_KERNEL)
+			look_into(looking, i, &bytes);
+	}
+}
+
+/*
+ * A bundle: its frames are decoded once, and where one is damaged, every entry is
+ * verified to find out which can be used
+ */
+
+static void on_result(void *self, const struct tkb_result *result)
+{
+	const struct looking *const looking = self;
+	const size_t count = source_entry_count(looking->source);
+
+	for (size_t i = 0; i < count && !result->is_launcher; i++) {
+		const struct tkb_entry *const entry =
+			source_entry(looking->source, i);
+		struct look *const look = &looking->looks[i];
+
+		if (strcmp(entry->key, result->key) != 0 ||
+		    strcmp(entry->name, result->name) != 0)
+			continue;
+		look->is_checked = true;
+		if (result->outcome == TKB_OUTCOME_FAILED &&
+		    look->damage == NULL)
+			look->damage = strdup(result->message);
+	}
+}
+
+static void find_damage(struct looking *looking)
+{
+	const uint64_t now_ms = deadline_now_ms();
+	const struct tkb_watch watch = { .struct_size = sizeof(watch),
+		                         .self = looking,
+		                         .on_result = on_result };
+	const struct tkb_verify_options options = {
+		.struct_size = sizeof(options),
+		.deadline_ms = now_ms < looking->end_ms
+		                       ? (uint32_t)(looking->end_ms - now_ms)
+		                       : 1,
+		.watch = &watch,
+	};
+
+	/* What it finds, it has told. */
+	(void)(tkb_bundle_verify(looking->source->bundle, &options, NULL,
+	                         NULL) == 0);
+}
+
+/* @return how many entries there was no time for */
+static size_t look_into_bundle(struct looking *looking)
+{
+	const struct tkb_file_visitor visitor = { on_file, looking };
+	const size_t count = source_entry_count(looking->source);
+	size_t unread = 0;
+	int rc = source_read_all(looking->source, &visitor, NULL);
+
+	if (rc < 0 && rc != TKB_ERR_CANCELLED)
+		find_damage(looking);
+	for (size_t i = 0; i < count; i++) {
+		struct look *const look = &looking->looks[i];
+
+		if (rc != TKB_ERR_CANCELLED && look->damage == NULL &&
+		    !look->is_read &&
+		    source_entry(looking->source, i)->kind == TKB_KIND_KERNEL)
+			rc = tkb_bundle_read_entry(looking->source->bundle, i,
+			                           &visitor, NULL);
+		unread += !look->is_checked;
+	}
+	return unread;
+}
+
+int looks_take(const struct source *source, uint64_t end_ms, struct looks *out,
+               struct tkb_error *err)
+{
 	const size_t count = source_entry_count(source);
-	struct looking looking = { .source = source };
-	const struct tkb_file_visitor visitor = { on_file, &looking };
-	struct tkb_error fault = { .status = 0 };
+	struct looking looking = { .source = source, .end_ms = end_ms };
 
 	looking.looks = calloc(count + 1, sizeof(*looking.looks));
 	if (looking.looks == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	out->items = looking.looks;
+	out->count = count;
 	for (size_t i = 0; i < count; i++) {
 		const struct tkb_entry *const entry = source_entry(source, i);
 
@@ -154,23 +239,18 @@ int looks_take(const struct source *source, uint64_t end_ms, struct look **out,
 				looking.looks[i].has_binary = true;
 		}
 	}
-	/* Of a bundle, each frame is decoded once. */
-	if (source->bundle != NULL && deadline_now_ms() < end_ms &&
-	    source_read_all(source, &visitor, &fault) < 0)
-		*damage = fault;
-	for (size_t i = 0;
-	     i < count && source->cache != NULL && deadline_now_ms() < end_ms;
-	     i++) {
-		if (source_entry(source, i)->kind == TKB_KIND_KERNEL)
-			look_into(&looking, i, &bytes);
-	}
-	*out = looking.looks;
+	if (source->bundle != NULL)
+		out->unread_count = look_into_bundle(&looking);
+	else
+		look_into_cache(&looking);
 	return 0;
 }
 
-void looks_free(struct look *looks, size_t count)
+void looks_release(struct looks *looks)
 {
-	for (size_t i = 0; looks != NULL && i < count; i++)
-		free(looks[i].environment);
-	free(looks);
+	for (size_t i = 0; i < looks->count; i++) {
+		free(looks->items[i].environment);
+		free(looks->items[i].damage);
+	}
+	free(looks->items);
 }

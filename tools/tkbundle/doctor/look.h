@@ -8,22 +8,28 @@
 struct look {
 	uint32_t ptx;    /* 87: of its PTX; 0: not told */
 	bool has_binary; /* machine code, so that the driver need not make it */
-	bool is_read;
+	bool is_checked; /* of a bundle: it is known to be whole, or not */
+	bool is_read;    /* its metadata was */
 	char *environment; /* owned: "NAME=value" lines, by name; NULL: none */
+	char *damage; /* owned; why it cannot be read from a bundle; or NULL */
+};
+
+struct looks {
+	struct look *items; /* owned; of each entry */
+	size_t count;
+	size_t unread_count; /* entries of a bundle that time was too short for */
 };
 
 /*
- * Look into each kernel of the source.
+ * Look into each kernel of the source, and of a bundle, which entries are whole.
  *
  * @param end_ms  of CLOCK_MONOTONIC: those that are left then are not read
- * @param out     an array for all entries, which the caller frees by looks_free()
- * @param damage  receives what is wrong with a bundle, or stays as it is
- * @return 0 or TKB_ERR_NOMEM; what cannot be read is not told
+ * @param out     released by the caller, as it is zeroed also after a failure
+ * @return 0 or TKB_ERR_NOMEM; what of a cache cannot be read is not told
  */
 TKB_NODISCARD int looks_take(const struct source *source, uint64_t end_ms,
-                             struct look **out, struct tkb_error *damage,
-                             struct tkb_error *err);
-void looks_free(struct look *looks, size_t count);
+                             struct looks *out, struct tkb_error *err);
+void looks_release(struct looks *looks);
 
 /*
  * The variables of this environment that enter Triton's keys, as they stand there and

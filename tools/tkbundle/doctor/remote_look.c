@@ -10,6 +10,7 @@
 #include "cli/text.h"
 #include "config/choices.h"
 #include "config/remote_use.h"
+#include "doctor/remote_folders.h"
 #include "doctor/scratch.h"
 
 enum {
@@ -504,14 +505,22 @@ static bool choose_ref(struct looking *looking)
 
 static void look(struct looking *looking)
 {
+	const enum remote_folders folders =
+		remote_folders_look(&looking->use, &looking->doctor->findings);
 	struct tkb_error err = { .status = 0 };
-	const int rc = ask_latency(looking, &err);
+	int rc;
 
+	if (folders == REMOTE_FOLDERS_MISSING) {
+		json_out_flag(&looking->use.cli->json, "is_reachable", false);
+		return;
+	}
+	rc = ask_latency(looking, &err);
 	if (rc != 0) {
 		note_failure(looking, rc, &err);
 		return;
 	}
-	try_rights(looking);
+	if (folders == REMOTE_FOLDERS_THERE)
+		try_rights(looking);
 	if (choose_ref(looking))
 		look_at_ref(looking);
 }
