@@ -195,4 +195,4 @@ complete -c tkbundle -n '__tkbundle_verb run' -l json -d 'print JSON documents, 
 complete -c tkbundle -n '__tkbundle_verb show' -l file -x -d 'print this file as it is'
 complete -c tkbundle -n '__tkbundle_verb show' -l stage -x -a 'ptx llir ttir ttgir source cubin sass' -d 'print the result of this step of the compile'
 complete -c tkbundle -n '__tkbundle_verb stats' -l paths -d 'count the absolute paths in the files'
-complete -c tkbundle -n '__tkbundle_verb stats' -l used -d 'show which entries were read after they were emitted'
+complete -c tkbundle -n '__tkbundle_verb stats' -l used -d 'show what was read after it was emitted'

@@ -254,7 +254,7 @@ int tkb_stage_write_file(const struct tkb_stage *stage, int dir_fd,
 	rc = tkb_fd_write_all(fd, bytes, name, err);
 	if (rc < 0)
 		return rc;
-	if (tkb_name_is_group(name))
+	if (stage->root->tree != NULL || tkb_name_is_group(name))
 		stamp_unused(fd);
 	/* With NFS and quotas, close() may be the first to fail. */
 	closing = fd;

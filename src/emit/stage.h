@@ -87,7 +87,8 @@ void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE]);
 
 /*
  * Write a new file into `dir_fd`, a folder of the stage, with the rights that
- * files of this root have. A group file is stamped as unused.
+ * files of this root have. A group file is stamped as unused, and so is each file
+ * of a tree.
  */
 TKB_NODISCARD int tkb_stage_write_file(const struct tkb_stage *stage,
                                        int dir_fd, const char *name,

@@ -115,15 +115,51 @@ def _(scene):
     require("  vllm\n" in first.verb("stats").out)
 
 
-@test("verify and stats refuse trees beside a bundle, a remote and uses")
+@test("stats --used tells which units were read since their emit, and which were "
+      "compiled here")
+def _(scene):
+    first, second = Machine(scene, "first", VLLM), Machine(scene, "second")
+    first.collect("a.tkb")
+    second.emit("a.tkb")
+
+    def uses():
+        return second.document("stats", "--used")["uses"]
+
+    def states():
+        return {each["name"]: each["state"] for each in uses()["list"]
+                if each.get("tree") == "vllm"}
+    if not uses()["known"]:
+        require("uses      unknown" in second.verb("stats", "--used").out)
+        return
+    emitted = states()
+    equal((len(emitted), set(emitted.values())), (31, {"unused"}))
+
+    index = second.index()
+    second.document("verify")
+
+    equal(states(), {**emitted, GRAPH: "used"})
+    said = second.verb("stats", "--used").out
+    (line,) = [line for line in said.splitlines()
+               if line.startswith("used ")]
+    require(line.endswith(GRAPH) and "  unit        -  " in line, line)
+
+    info = next(name for name in emitted if name.startswith("modelinfos/"))
+    os.remove(second.path(info))
+    write(second.path(info), read(first.path(info)))
+    equal(states(), {**emitted, GRAPH: "used", info: "compiled"})
+    os.remove(second.path(GRAPH, INDEX))
+    write(second.path(GRAPH, INDEX), index)
+    equal(states()[GRAPH], "compiled")
+
+
+@test("verify and stats refuse trees beside a bundle and a remote")
 def _(scene):
     first = Machine(scene, "first", VLLM)
     first.collect("a.tkb")
     for words, why in (
             (("verify", "a.tkb"), "'a.tkb' is no folder"),
             (("stats", "-"), "'-' is no folder"),
-            (("verify", "--remote", scene.remote), "'--remote' excludes"),
-            (("stats", "--used"), "'--used' excludes")):
+            (("verify", "--remote", scene.remote), "'--remote' excludes")):
         for option in ("--engine=vllm", "--tree=mine=" + first.tree):
             ended = scene.tkbundle(*words, option)
             equal((ended.status, ended.out), (2, ""), words)

@@ -92,6 +92,19 @@ static uint64_t size_on_disk(const struct tkb_scanned_entry *found)
 	return size;
 }
 
+/*
+ * The state of a unit, of two of its files: one that is read makes it used, and one
+ * that an engine wrote makes it compiled.
+ */
+static enum tkb_use_state stronger(enum tkb_use_state a, enum tkb_use_state b)
+{
+	if (a == TKB_USE_STATE_USED || b == TKB_USE_STATE_USED)
+		return TKB_USE_STATE_USED;
+	if (a == TKB_USE_STATE_COMPILED || b == TKB_USE_STATE_COMPILED)
+		return TKB_USE_STATE_COMPILED;
+	return b;
+}
+
 /* Take the times of file `name` into `use` where they are later. */
 static int look_at_file(const struct tkb_scanned_entry *found, const char *name,
                         bool has_times, struct tkb_use *use,
@@ -114,8 +127,7 @@ static int look_at_file(const struct tkb_scanned_entry *found, const char *name,
 		use->written_ns = written_ns;
 	if (has_times)
 		state = state_of(nanoseconds(&status.st_atim), written_ns);
-	if (use->state != TKB_USE_STATE_USED)
-		use->state = state;
+	use->state = stronger(use->state, state);
 	if (state == TKB_USE_STATE_USED &&
 	    nanoseconds(&status.st_atim) > use->used_ns)
 		use->used_ns = nanoseconds(&status.st_atim);
@@ -176,6 +188,8 @@ static void check_roots(struct tkb_uses *uses, bool *has_times)
 
 	uses->are_known = true;
 	for (size_t i = 0; i < roots->count; i++) {
+		if (roots->items[i].fd < 0)
+			continue;
 		has_times[i] = tkb_use_has_access_times(&roots->items[i]);
 		uses->are_known &= has_times[i];
 	}
@@ -238,6 +252,8 @@ int tkb_uses_open(const char *cache_root,
 	if (rc < 0)
 		return rc;
 	wanted.threads = chosen.threads;
+	wanted.trees = chosen.trees;
+	wanted.tree_count = chosen.tree_count;
 	rc = tkb_cache_scan(cache_root, &scan, &uses->cache, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);

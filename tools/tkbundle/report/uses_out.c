@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/uses_out.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 #include "cli/text.h"
+#include "report/entry_out.h"
 
 #define KEY_WIDTH 12 /* 60 bits of a key's hash */
 
@@ -40,12 +40,14 @@ static void print_use(FILE *to, const struct tkb_use *use)
 {
 	char size[TEXT_SIZE_SIZE];
 	char when[32];
+	char device[32];
 
 	text_size(use->size, size);
 	write_time(use->used_ns, when, sizeof(when));
-	text_line(to, "%-8s  %-19s  %-*.*s  %-8s  %3" PRIu32 "  %6s  %s",
+	entry_out_devices(use->entry, device, sizeof(device));
+	text_line(to, "%-8s  %-19s  %-*.*s  %-8s  %3s  %6s  %s",
 	          tkb_use_state_name(use->state), when, KEY_WIDTH, KEY_WIDTH,
-	          use->entry->key, tkb_kind_name(use->entry->kind), use->device,
+	          use->entry->key, tkb_kind_name(use->entry->kind), device,
 	          size, use->entry->name);
 }
 
@@ -81,6 +83,8 @@ static void put_use(struct json_out *json, const struct tkb_use *use)
 	json_out_text(json, "key", use->entry->key);
 	json_out_text(json, "kind", tkb_kind_name(use->entry->kind));
 	json_out_text(json, "name", use->entry->name);
+	if (use->entry->kind == TKB_KIND_UNIT)
+		json_out_text(json, "tree", use->entry->tree);
 	json_out_text(json, "root", use->root);
 	json_out_number(json, "device", use->device);
 	json_out_text(json, "state", tkb_use_state_name(use->state));

@@ -16,7 +16,7 @@ static const struct option_spec options[] = {
 	{ OPTION(SWITCH, "paths", NULL, has_paths,
 	         "count the absolute paths in the files") },
 	{ OPTION(SWITCH, "used", NULL, has_uses,
-	         "show which entries were read after they were emitted") },
+	         "show what was read after it was emitted") },
 	ARGS_ENGINES,
 	ARGS_TREES,
 	ARGS_JSON,
@@ -72,15 +72,21 @@ static enum status show(struct cli *cli, const struct arguments *args,
 }
 
 static enum status show_uses(struct cli *cli, const struct arguments *args,
-                             const char *path)
+                             const struct root *root)
 {
+	const struct tkb_uses_options chosen = {
+		.struct_size = sizeof(chosen),
+		.trees = root->trees.items,
+		.tree_count = root->trees.count,
+	};
 	TKB_AUTO(close_uses) struct tkb_uses *uses = NULL;
 	struct tkb_error err = { .status = 0 };
-	const int rc = cli_missed(&err, tkb_uses_open(path, NULL, &uses, &err),
-	                          "folder", path);
+	const int rc = cli_missed(
+		&err, tkb_uses_open(root->path, &chosen, &uses, &err), "folder",
+		root_name(root));
 
 	if (rc != 0)
-		return cli_failed(cli, rc, &err, path);
+		return cli_failed(cli, rc, &err, root_name(root));
 
 	uses_out_json(&cli->json, uses);
 	if (args->is_json)
@@ -99,9 +105,6 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	enum status status;
 	int rc;
 
-	if (args->has_uses && args->engines.count + args->trees.count > 0)
-		return cli_misused(cli, "'--used' excludes '--engine' and "
-		                        "'--tree'");
 	rc = source_choose(args, &root, &err);
 	if (rc == 0)
 		rc = source_open_root(&root, true, &source, &err);
@@ -119,7 +122,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	source_out_head(&cli->json, &source, root_name(&root));
 	status = show(cli, args, root_name(&root), &source);
 	if (status == STATUS_DONE && args->has_uses)
-		status = show_uses(cli, args, root.path);
+		status = show_uses(cli, args, &root);
 	source_out_left_out(cli, &source, "");
 	return status;
 }

@@ -137,20 +137,23 @@ struct tkb_uses_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	/** Its progress counts folders; on_result() is not called. */
 	const struct tkb_watch *watch;
+	const struct tkb_tree *trees; /**< their units as well; not kept */
+	size_t tree_count;
 };
 
 /**
  * List which entries of the cache at `cache_root` were read since their emit.
  *
  * Emit sets the access time of each kernel's group file to 0; the first read
- * moves it. Our own reads do not, where the file is ours or we are root. Only
- * kernels have a stamp; of modules and autotune files the times of their first
- * file are told. Whether the file system keeps access times is tried on a file
+ * moves it. Our own reads do not, where the file is ours or we are root. Modules
+ * and autotune files have no such stamp: the times of their first file are told.
+ * All files of a unit have it, and one that is read makes the unit used. Whether the file system keeps access times is tried on a file
  * without a name, where one can be made, else told by how it is mounted. In an
  * image's layer below a container they never move.
  *
- * @param options  not kept; NULL means all defaults
- * @param out      receives a handle that the caller closes
+ * @param cache_root  not kept; with trees, it may be NULL or name no folder
+ * @param options     not kept; NULL means all defaults
+ * @param out         receives a handle that the caller closes
  * @return 0, TKB_MISS (no such folder), TKB_ERR_INVALID, TKB_ERR_IO,
  *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
