@@ -41,6 +41,9 @@ _tkbundle_options() {
 		options="-o --output --engine --tree --profile --no-modules
 			--strict --deadline -j --jobs --json -n --dry-run
 			-v --verbose" ;;
+	key)
+		options="--kind --encrypt --passphrase-file --passphrase-command
+			--public --json" ;;
 	launcher)
 		options="--signature --num-warps --num-stages --grid --out-name
 			--link -o --output" ;;
@@ -109,6 +112,12 @@ _tkbundle_value() {
 		value=:none ;;
 	*:-o | *:--output | push:--bundle)
 		value=:bundle ;;
+	key:--kind)
+		value="ed25519 p256" ;;
+	*:--passphrase-file)
+		value=:file ;;
+	*:--passphrase-command)
+		value=:none ;;
 	*:--profile)
 		value="full lean" ;;
 	push:--layout)
@@ -151,7 +160,9 @@ _tkbundle_operand() {
 		value=:either ;;
 	collect:1 | emit:2 | gc:1 | pull:2 | push:2 | relocate:1)
 		value=:cache ;;
-	import:1)
+	key:1)
+		value="new show" ;;
+	import:1 | key:2)
 		value=:file ;;
 	launcher:1)
 		value=:either ;;
@@ -217,7 +228,7 @@ _tkbundle_reply() {
 
 _tkbundle() {
 	local verbs="collect compile config diff doctor emit export fleet gc help import
-		launcher ls merge pull push refs relocate report run show stats verify
+		key launcher ls merge pull push refs relocate report run show stats verify
 		why"
 	local options='' value='' word i count=0
 	local -a words

@@ -59,6 +59,7 @@ complete -c tkbundle -n __tkbundle_no_verb -a fleet -d 'show how warm the starts
 complete -c tkbundle -n __tkbundle_no_verb -a gc -d 'remove unused entries from a cache or a remote'
 complete -c tkbundle -n __tkbundle_no_verb -a help -d 'explain a verb, or list them all'
 complete -c tkbundle -n __tkbundle_no_verb -a import -d 'make a bundle of an archive of another tool'
+complete -c tkbundle -n __tkbundle_no_verb -a key -d 'make a key that signs, or look at one'
 complete -c tkbundle -n __tkbundle_no_verb -a launcher -d 'write C that starts a kernel'
 complete -c tkbundle -n __tkbundle_no_verb -a ls -d 'list the entries of a bundle, a cache or a ref'
 complete -c tkbundle -n __tkbundle_no_verb -a merge -d 'combine several bundles into one'
@@ -77,17 +78,18 @@ complete -c tkbundle -n __tkbundle_no_verb -a why -d 'say why a kernel has two k
 complete -c tkbundle -n '__tkbundle_verb diff doctor emit export launcher ls merge report show stats verify why' -a '(__tkbundle_bundles)'
 complete -c tkbundle -n '__tkbundle_verb collect gc pull push relocate' -a '(__fish_complete_directories)'
 complete -c tkbundle -n '__tkbundle_verb compile import' -F
+complete -c tkbundle -n '__tkbundle_verb key' -a 'new show' -F
 complete -c tkbundle -n '__tkbundle_verb run' -a '(__fish_complete_subcommand)'
-complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff doctor emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why'
+complete -c tkbundle -n '__tkbundle_verb help' -a 'collect compile config diff doctor emit export fleet gc help import key launcher ls merge pull push refs relocate report run show stats verify why'
 
 # Options that several verbs have.
-set -l verbs collect compile config diff doctor emit export fleet gc help import launcher ls merge pull push refs relocate report run show stats verify why
+set -l verbs collect compile config diff doctor emit export fleet gc help import key launcher ls merge pull push refs relocate report run show stats verify why
 complete -c tkbundle -n "__tkbundle_verb $verbs --version" -s h -l help -d 'explain this verb'
 complete -c tkbundle -n '__tkbundle_verb collect diff emit gc import pull push relocate run stats verify' -l engine -x -a '(__tkbundle_engines)' -d 'all caches of this engine, as vllm or torch'
 complete -c tkbundle -n '__tkbundle_verb collect diff doctor emit gc pull push relocate run stats verify' -l tree -x -a '(__tkbundle_trees)' -d 'the folder PATH as well, under this name'
 complete -c tkbundle -n '__tkbundle_verb collect emit pull push' -l key -x -d 'only the entry whose key is, or begins with, KEY'
 complete -c tkbundle -n '__tkbundle_verb collect emit export import pull push verify' -s j -l jobs -x -d 'use N threads; default one for each core'
-complete -c tkbundle -n '__tkbundle_verb collect compile config diff doctor emit export fleet gc import ls merge pull push refs relocate show stats verify why' -l json -d 'print one JSON document'
+complete -c tkbundle -n '__tkbundle_verb collect compile config diff doctor emit export fleet gc import key ls merge pull push refs relocate show stats verify why' -l json -d 'print one JSON document'
 complete -c tkbundle -n '__tkbundle_verb collect gc import relocate' -s n -l dry-run -d 'check everything, write nothing'
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'report what is there, write nothing'
 complete -c tkbundle -n '__tkbundle_verb doctor pull push refs run why' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
@@ -151,6 +153,11 @@ complete -c tkbundle -n '__tkbundle_verb export' -l root -x -a '(__fish_complete
 complete -c tkbundle -n '__tkbundle_verb export' -s v -l verbose -d 'say what the kernel lacks of the sandbox'
 complete -c tkbundle -n '__tkbundle_verb import' -l tree -x -d 'the folder PATH of the archive, under this name'
 complete -c tkbundle -n '__tkbundle_verb import' -s v -l verbose -d 'say which caches were found, and which links left out'
+complete -c tkbundle -n '__tkbundle_verb key' -l kind -x -a 'ed25519 p256' -d 'make a key of this kind; by default ed25519'
+complete -c tkbundle -n '__tkbundle_verb key' -l encrypt -d 'encrypt it, and ask for a passphrase'
+complete -c tkbundle -n '__tkbundle_verb key' -l passphrase-file -r -F -d 'the first line of FILE is the key\'s passphrase'
+complete -c tkbundle -n '__tkbundle_verb key' -l passphrase-command -x -d 'the first line that COMMAND prints is the passphrase'
+complete -c tkbundle -n '__tkbundle_verb key' -l public -d 'print the public key, as PEM'
 complete -c tkbundle -n '__tkbundle_verb launcher' -l signature -x -d 'the kernel\'s parameters, as \'*fp32:16, i32, 1024\''
 complete -c tkbundle -n '__tkbundle_verb launcher' -l num-warps -x -d 'fail unless the entry has W warps'
 complete -c tkbundle -n '__tkbundle_verb launcher' -l num-stages -x -d 'fail unless the entry has S stages'

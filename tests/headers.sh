@@ -97,11 +97,12 @@ foreign() {
 
 what='z(std|dict)[a-z_]*\.h' where='src/format/[a-z_]*\.[ch]'
 none "libzstd is used in src/format" foreign
-what='openssl/(ssl|x509|bio)' where='nowhere'
+what='openssl/(ssl|x509|bio)' where='src/trust/key(_pem)?\.c'
 none "TLS is libcurl's" foreign
 what='openssl/'
 where='src/base/[a-z_]*\.[ch]|src/format/version\.c|src/remote/s3/sigv4\.c'
-none "OpenSSL is used in src/base, and for HMAC" foreign
+where="$where|src/trust/key[a-z_]*\.[ch]"
+none "OpenSSL is used in src/base, for HMAC, and for keys" foreign
 what='hiredis' where='src/remote/redis/resp\.c|src/format/version\.c'
 none "hiredis is used in src/remote/redis/resp.c" foreign
 what='jansson\.h' where='tools/tkbundle/(cli/json_out|run/run_[a-z]*|why/[a-z_]*|doctor/(look|engine_keys)|starts/[a-z_]*|page/page_data)\.c'

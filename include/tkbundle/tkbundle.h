@@ -86,6 +86,7 @@
 #include <tkbundle/times.h>
 #include <tkbundle/tree.h>
 #include <tkbundle/triton_compile.h>
+#include <tkbundle/trust.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -112,6 +112,15 @@ struct launcher_arguments {
 	bool is_link;
 };
 
+/* What verbs have that sign, or hold signatures against a policy. */
+struct trust_arguments {
+	struct number kind; /* of a key */
+	const char *passphrase_file;
+	const char *passphrase_command;
+	bool is_encrypted;
+	bool is_public;
+};
+
 /* A parsed command line. A verb reads what its own options fill in. */
 struct arguments {
 	struct texts operands;
@@ -123,6 +132,7 @@ struct arguments {
 	struct targets targets;
 	struct compile_arguments compile;
 	struct launcher_arguments launcher;
+	struct trust_arguments trust;
 	struct number device;
 	struct number jobs;
 	struct number profile;

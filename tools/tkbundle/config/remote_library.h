@@ -6,6 +6,7 @@
 #include <tkbundle/holdings.h>
 #include <tkbundle/remote.h>
 #include <tkbundle/starts.h>
+#include <tkbundle/trust.h>
 
 /* Each member of the struct below, and which function it is. */
 #define REMOTE_FUNCTIONS(X)                                                    \
@@ -31,6 +32,13 @@
 	X(pull_bundle, tkb_pull_bundle)                                        \
 	X(push, tkb_push)                                                      \
 	X(push_bundle, tkb_push_bundle)                                        \
+	X(key_kind_name, tkb_key_kind_name)                                    \
+	X(key_make, tkb_key_make)                                              \
+	X(key_read, tkb_key_read)                                              \
+	X(key_write, tkb_key_write)                                            \
+	X(key_write_public, tkb_key_write_public)                              \
+	X(key_look, tkb_key_look)                                              \
+	X(key_close, tkb_key_close)                                            \
 	X(starts_add, tkb_starts_add)                                          \
 	X(starts_read, tkb_starts_read)                                        \
 	X(starts_refs, tkb_starts_refs)                                        \

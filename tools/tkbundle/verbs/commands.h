@@ -16,6 +16,7 @@ extern const struct command command_fleet;
 extern const struct command command_gc;
 extern const struct command command_help;
 extern const struct command command_import;
+extern const struct command command_key;
 extern const struct command command_launcher;
 extern const struct command command_ls;
 extern const struct command command_merge;

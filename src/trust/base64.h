@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_BASE64_H
+#define TKB_TRUST_BASE64_H
+
+/* Base64 as RFC 4648 has it, with padding. */
+
+#include "base/buf.h"
+
+void tkb_base64_add(struct tkb_bytes bytes, struct tkb_buf *out);
+
+/*
+ * Append what `text` stands for; false if it is not the one way to write that:
+ * no white space, all padding, and no bit that means nothing.
+ */
+bool tkb_base64_read(struct tkb_bytes text, struct tkb_buf *out);
+
+#endif

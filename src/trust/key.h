@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_KEY_H
+#define TKB_TRUST_KEY_H
+
+/* Keys: see tkbundle/trust.h. OpenSSL does the arithmetic. */
+
+#include <openssl/evp.h>
+
+#include <tkbundle/trust.h>
+
+#include "base/base.h"
+#include "base/buf.h"
+
+enum {
+	TKB_MINISIGN_ID_SIZE = 8
+};
+
+struct tkb_key {
+	enum tkb_key_kind kind;
+	bool is_private;
+	struct tkb_digest id;
+	EVP_PKEY *key; /* owned */
+	/* By which minisign finds a key. */
+	unsigned char minisign_id[TKB_MINISIGN_ID_SIZE];
+};
+
+/*
+ * What OpenSSL has made, which this takes over, also on failure. `name` is of the
+ * file, for messages.
+ */
+TKB_NODISCARD int tkb_key_adopt(EVP_PKEY *made, bool is_private,
+                                const char *name, struct tkb_key **out,
+                                struct tkb_error *err);
+
+/* A failure of OpenSSL's that has nothing to do with what it was given. */
+int tkb_key_fail(const char *what, struct tkb_error *err);
+
+/* Append the signature of `message`. The key is private. */
+TKB_NODISCARD int tkb_key_sign(const struct tkb_key *key,
+                               struct tkb_bytes message, struct tkb_buf *out,
+                               struct tkb_error *err);
+
+/* Is `signature` the key's, of `message`? */
+TKB_NODISCARD int tkb_key_check(const struct tkb_key *key,
+                                struct tkb_bytes message,
+                                struct tkb_bytes signature, bool *out,
+                                struct tkb_error *err);
+
+/* Read minisign's file of a public key. */
+TKB_NODISCARD int tkb_minisign_read(struct tkb_bytes text, const char *name,
+                                    struct tkb_key **out,
+                                    struct tkb_error *err);
+
+/* As tkb_key_check(), of a key of minisign's. */
+TKB_NODISCARD int tkb_minisign_check(const struct tkb_key *key,
+                                     struct tkb_bytes message,
+                                     struct tkb_bytes signature, bool *out,
+                                     struct tkb_error *err);
+
+/* The key's own algorithm, whatever else its kind does. */
+TKB_NODISCARD int tkb_key_check_plain(const struct tkb_key *key,
+                                      struct tkb_bytes message,
+                                      struct tkb_bytes signature, bool *out,
+                                      struct tkb_error *err);
+
+#endif

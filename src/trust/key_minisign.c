@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trust/key.h"
+
+#include <openssl/err.h>
+
+#include "trust/base64.h"
+
+/*
+ * minisign's public key is 42 bytes, its signature 74: two letters, eight bytes by
+ * which the key is found, and what Ed25519 has. "Ed" signs the message, "ED" its
+ * BLAKE2b of 64 bytes. Both stand as base64 in the second line of a file.
+ */
+
+enum {
+	LETTERS = 2,
+	HEAD = LETTERS + TKB_MINISIGN_ID_SIZE,
+	PUBLIC_SIZE = 32,
+	SIGNATURE_SIZE = 64,
+	BLAKE_SIZE = 64
+};
+
+#define COMMENT "untrusted comment:"
+
+/* The second line, without its line break. */
+static struct tkb_bytes second_line(struct tkb_bytes text)
+{
+	const char *begin = text.data;
+	const char *end = begin + text.size;
+	const char *first = memchr(begin, '\n', text.size);
+	const char *second;
+
+	if (text.size < strlen(COMMENT) || first == NULL ||
+	    memcmp(begin, COMMENT, strlen(COMMENT)) != 0)
+		return (struct tkb_bytes){ NULL, 0 };
+	first++;
+	second = memchr(first, '\n', (size_t)(end - first));
+	if (second == NULL)
+		second = end;
+	if (second > first && second[-1] == '\r')
+		second--;
+	return (struct tkb_bytes){ first, (size_t)(second - first) };
+}
+
+int tkb_minisign_read(struct tkb_bytes text, const char *name,
+                      struct tkb_key **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf bytes = TKB_BUF_INIT(HEAD + PUBLIC_SIZE);
+	const struct tkb_bytes line = second_line(text);
+	EVP_PKEY *made;
+	int rc;
+
+	if (line.size == 0 || !tkb_base64_read(line, &bytes) ||
+	    bytes.failure != 0 || bytes.size != HEAD + PUBLIC_SIZE ||
+	    memcmp(bytes.data, "Ed", LETTERS) != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.300s' is no key: neither PEM nor a public "
+		                "key of minisign",
+		                name);
+	made = EVP_PKEY_new_raw_public_key_ex(NULL, "ED25519", NULL,
+	                                      bytes.data + HEAD, PUBLIC_SIZE);
+	if (made == NULL)
+		return tkb_key_fail("read a public key", err);
+	rc = tkb_key_adopt(made, false, name, out, err);
+	if (rc < 0)
+		return rc;
+	(*out)->kind = TKB_KEY_MINISIGN;
+	memcpy((*out)->minisign_id, bytes.data + LETTERS, TKB_MINISIGN_ID_SIZE);
+	return 0;
+}
+
+static int blake(struct tkb_bytes message, unsigned char out[BLAKE_SIZE],
+                 struct tkb_error *err)
+{
+	size_t size = 0;
+
+	if (EVP_Q_digest(NULL, "BLAKE2B-512", NULL, message.data, message.size,
+	                 out, &size) != 1 ||
+	    size != BLAKE_SIZE) {
+		ERR_clear_error();
+		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
+		                "this build's OpenSSL has no BLAKE2b, of which "
+		                "minisign's signatures are; 'minisign -l' "
+		                "signs without");
+	}
+	return 0;
+}
+
+int tkb_minisign_check(const struct tkb_key *key, struct tkb_bytes message,
+                       struct tkb_bytes signature, bool *out,
+                       struct tkb_error *err)
+{
+	const unsigned char *head = signature.data;
+	unsigned char digest[BLAKE_SIZE];
+	int rc = 0;
+
+	*out = false;
+	if (signature.size != HEAD + SIGNATURE_SIZE || head[0] != 'E' ||
+	    (head[1] != 'd' && head[1] != 'D') ||
+	    memcmp(head + LETTERS, key->minisign_id, TKB_MINISIGN_ID_SIZE) != 0)
+		return 0;
+	if (head[1] == 'D') {
+		rc = blake(message, digest, err);
+		message = (struct tkb_bytes){ digest, sizeof(digest) };
+	}
+	return rc < 0 ? rc
+	              : tkb_key_check_plain(key, message,
+	                                    tkb_bytes_slice(signature, HEAD,
+	                                                    signature.size),
+	                                    out, err);
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+id='s/[0-9a-f]\{64\}/ID/'
+try_line "tkbundle key new ci.pem | sed '$id'"
+try_line "tkbundle key show ci.pem.pub | sed '$id'"
+try_line "tkbundle key show ci.pem --json | sed '$id' | json"
+try_line 'ls -l ci.pem ci.pem.pub | cut -c 1-10'
+try_line 'tkbundle key show ci.pem --public | cmp - ci.pem.pub'
+# The id is one that others know, too.
+tkbundle key show ci.pem | cut -d' ' -f2 >ours
+python3 - <<'PY'
+import base64, hashlib
+lines = open("ci.pem.pub").read().split("\n")[1:-2]
+spki = hashlib.sha256(base64.b64decode("".join(lines))).hexdigest()
+assert open("ours").read().strip() == spki
+PY
+
+# A passphrase comes from a file, a command or a terminal.
+echo secret >word
+try_line "tkbundle key new kms.pem --kind p256 --passphrase-file word | sed '$id'"
+try_line 'head -n 1 kms.pem'
+try_line "tkbundle key show kms.pem --passphrase-command 'cat word' | sed '$id'"
+try_line "echo secret | tkbundle key show kms.pem --passphrase-file - | sed '$id'"
+try_line 'echo other | tkbundle key show kms.pem --passphrase-file -'
+try tkbundle key show kms.pem --passphrase-command 'exit 1'
+try tkbundle key show kms.pem --passphrase-command true
+try_line 'setsid tkbundle key show kms.pem </dev/null'
+
+# A key is not written over.
+try tkbundle key new ci.pem
+mv ci.pem other.pem
+try tkbundle key new ci.pem
+try_line 'ls *.pem'
+chmod 644 other.pem
+try_line "tkbundle key show other.pem | sed '$id'"
+
+try tkbundle key make x
+try tkbundle key show x --kind p256
+try tkbundle key new x --public
+try tkbundle key show ci.pem.pub --passphrase-file a --passphrase-command b
+try tkbundle key show nothing
+try tkbundle key new no/folder

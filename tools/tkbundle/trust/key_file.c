@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trust/key_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/fd.h"
+#include "cli/text.h"
+
+enum {
+	SIZE_LIMIT = 64 * 1024
+};
+
+void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE])
+{
+	for (size_t i = 0; i < sizeof(id->bytes); i++)
+		(void)snprintf(out + 2 * i, 3, "%02x", id->bytes[i]);
+}
+
+static int cannot(const char *what, const char *path, struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_IO, "cannot %s '%.300s': %s", what, path,
+	                 strerror(errno));
+}
+
+static void warn_of_readers(const struct cli *cli, const char *path,
+                            const struct stat *status, bool is_private,
+                            bool is_encrypted)
+{
+	if (is_private && !is_encrypted && S_ISREG(status->st_mode) &&
+	    (status->st_mode & S_IROTH) != 0)
+		cli_say(cli,
+		        "'%s' is a private key, not encrypted, that everybody "
+		        "on this machine may read",
+		        path);
+}
+
+int key_file_read(const struct cli *cli, const struct remote_library *library,
+                  const char *path, const struct passphrase *passphrase,
+                  struct tkb_key **out, struct tkb_error *err)
+{
+	TKB_AUTO(fd_close)
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct tkb_key_info info = { .struct_size = sizeof(info) };
+	struct passphrase own;
+	struct tkb_passphrase asked = { passphrase_ask, &own };
+	char *data = calloc(1, SIZE_LIMIT + 1);
+	struct stat status;
+	ssize_t size = -1;
+	int rc;
+
+	if (data != NULL && fd >= 0 && fstat(fd, &status) == 0)
+		size = fd_read(fd, data, SIZE_LIMIT + 1);
+	if (passphrase != NULL)
+		own = *passphrase;
+	if (data == NULL)
+		rc = cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	else if (size < 0)
+		rc = cannot("read", path, err);
+	else
+		rc = library->key_read((struct tkb_bytes){ data, (size_t)size },
+		                       path, passphrase != NULL ? &asked : NULL,
+		                       out, err);
+	if (rc == 0)
+		rc = library->key_look(*out, &info, err);
+	if (rc == 0)
+		warn_of_readers(cli, path, &status, info.is_private,
+		                strstr(data, "ENCRYPTED") != NULL);
+	if (data != NULL)
+		explicit_bzero(data, SIZE_LIMIT + 1);
+	free(data);
+	return rc;
+}
+
+static int to_fd(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	const int *const fd = self;
+
+	return fd_write(*fd, bytes) ? 0 : cannot("write", "the key", err);
+}
+
+/* Make the file `path`, which must not be there. */
+static int make_file(const char *path, mode_t mode, struct tkb_error *err)
+{
+	const int fd =
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+
+	if (fd < 0 && errno == EEXIST)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.300s' is there already: a key that is "
+		                 "written over is lost",
+		                 path);
+	return fd < 0 ? cannot("make", path, err) : fd;
+}
+
+static int write_private(const struct remote_library *library,
+                         const struct tkb_key *key, int fd,
+                         const struct passphrase *passphrase,
+                         struct tkb_error *err)
+{
+	const struct tkb_sink sink = { to_fd, &fd };
+	char text[TKB_PASSPHRASE_LIMIT];
+	struct passphrase own;
+	size_t size = 0;
+	int rc = 0;
+
+	if (passphrase != NULL) {
+		own = *passphrase;
+		own.is_new = true;
+		rc = passphrase_ask(&own, text, &size, err);
+	}
+	if (rc == 0)
+		rc = library->key_write(key, (struct tkb_bytes){ text, size },
+		                        &sink, err);
+	explicit_bzero(text, sizeof(text));
+	return rc;
+}
+
+static int write_public(const struct remote_library *library,
+                        const struct tkb_key *key, int fd,
+                        struct tkb_error *err)
+{
+	const struct tkb_sink sink = { to_fd, &fd };
+
+	return library->key_write_public(key, &sink, err);
+}
+
+int key_file_write(const struct remote_library *library,
+                   const struct tkb_key *key, const char *path,
+                   const struct passphrase *passphrase, struct tkb_error *err)
+{
+	TKB_AUTO(text_free) char *public_path = NULL;
+	TKB_AUTO(fd_close) int file = -1;
+	TKB_AUTO(fd_close) int public_file = -1;
+	int rc;
+
+	if (asprintf(&public_path, "%s.pub", path) < 0) {
+		public_path = NULL; /* asprintf() leaves it undefined */
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	}
+	file = make_file(path, 0600, err);
+	if (file < 0)
+		return file;
+	public_file = make_file(public_path, 0644, err);
+	rc = public_file < 0 ? public_file : 0;
+	if (rc == 0)
+		rc = write_private(library, key, file, passphrase, err);
+	if (rc == 0)
+		rc = write_public(library, key, public_file, err);
+	if (rc == 0 && (fsync(file) < 0 || fsync(public_file) < 0))
+		rc = cannot("sync", path, err);
+	if (rc != 0) {
+		(void)unlink(path);
+		if (public_file >= 0)
+			(void)unlink(public_path);
+	}
+	return rc;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_KEY_FILE_H
+#define TKBUNDLE_KEY_FILE_H
+
+#include <tkbundle/trust.h>
+
+#include "config/remote_library.h"
+#include "trust/passphrase.h"
+
+/* Keys in files. */
+
+enum {
+	KEY_ID_SIZE = 65 /* of an id in hexadecimal, with its NUL */
+};
+
+/* Write the id of a key. */
+void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE]);
+
+/*
+ * Read the key in the file `path`, and ask for its passphrase if need be. A private
+ * key that everybody may read, and is not encrypted, is warned of.
+ *
+ * @param passphrase  NULL: a public key is wanted
+ * @param out         receives a key that the caller closes
+ * @return 0, TKB_ERR_IO, or what tkb_key_read() and passphrase_ask() return
+ */
+TKB_NODISCARD int key_file_read(const struct cli *cli,
+                                const struct remote_library *library,
+                                const char *path,
+                                const struct passphrase *passphrase,
+                                struct tkb_key **out, struct tkb_error *err);
+
+/*
+ * Write a new key to `path`, for its owner alone, and its public key to `path`.pub.
+ * Neither may be there.
+ *
+ * @param passphrase  NULL: it is not encrypted
+ */
+TKB_NODISCARD int key_file_write(const struct remote_library *library,
+                                 const struct tkb_key *key, const char *path,
+                                 const struct passphrase *passphrase,
+                                 struct tkb_error *err);
+
+#endif
