@@ -3,8 +3,9 @@
 """Measure what a framework does in its own process with the kernels of one graph:
 26 entries, 187 files, 6.3 MB.
 
-PyTorch's TritonBundler (bundler.py), the package `tkbundle` and a program in C
-take turns; each has done all of it before. README.md says what each row means.
+PyTorch's TritonBundler (bundler.py), the package `tkbundle` and, where libraries
+were built here, a program in C take turns; each has done all of it before.
+README.md says what each row means.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import statistics
 import sys
 import tarfile
 import time
+import zipfile
 
 import bench
 import bundler
@@ -42,7 +44,8 @@ class Small:
         self.kernels = os.path.join(self.cache, "triton", "0")
         self.bundle, self.packed = place.path("bundle"), b""
         self.times = {}
-        self.program = build(args.build, place.path("small"))
+        self.program = (None if args.wheel else
+                        build(args.build, place.path("small")))
         with tarfile.open(FIXTURE) as tar:
             for member in tar:
                 _, is_in, name = member.name.partition(KERNELS)
@@ -81,6 +84,12 @@ class Small:
                 recorder.put(key, 0)
             ms, _ = timed(recorder.collect, self.bundle)
         self.note("collect, package", ms)
+        with self.package.recording(self.cache) as recorder:
+            for key in self.keys:
+                recorder.put(key, 0)
+            ms, later = timed(recorder.collect_later, self.bundle)
+        later.result()
+        self.note("later, package", ms)
         out = self.place.fresh()
         ms, _ = timed(self.package.emit, self.bundle, out)
         self.note("emit, package", ms)
@@ -112,7 +121,9 @@ class Small:
 
     def run(self):
         for number in range(-1, self.args.rounds):
-            steps = [self.bundler, self.library, self.in_c, self.puts]
+            steps = [self.bundler, self.library, self.puts]
+            if self.program:
+                steps.append(self.in_c)
             for step in steps if number % 2 else reversed(steps):
                 step()
             self.place.settle()
@@ -127,17 +138,26 @@ class Small:
         def text(times, unit="ms"):
             return f"{statistics.median(times):.2f} ({min(times):.2f}) {unit}"
 
+        def against(what, name, other, least):
+            ours, other = self.of(name), self.of(other)
+            ratio = ratio_of(other, ours)
+            met = None if least is None else ratio >= least
+            return Row(f"{what}: TritonBundler", text(ours), text(other), ratio,
+                       "–" if least is None else f"≥ {least}×", met)
+
+        writers = ("package", "C") if self.program else ("package",)
         many = len(os.sched_getaffinity(0)) >= MANY_CORES
-        for what, least in (("collect", 1), ("emit", 3 if many else 1.5)):
-            other = self.of(f"{what}, bundler")
-            for who in ("package", "C"):
-                ours = self.of(f"{what}, {who}")
-                ratio = ratio_of(other, ours)
-                yield Row(f"{what}, {who}: TritonBundler", text(ours), text(other), ratio,
-                          f"≥ {least}×", ratio >= least)
+        for who in writers:
+            yield against(f"collect, {who}", f"collect, {who}", "collect, bundler",
+                          1 if many else None)
+        yield against("collect later, package", "later, package", "collect, bundler", 1)
+        for who in writers:
+            yield against(f"emit, {who}", f"emit, {who}", "emit, bundler",
+                          3 if many else 1.5)
         yield Row("emit of what is there, package", text(self.of("there, package")))
         yield Row("a put, package", text(self.of("put, package"), "µs"))
-        yield Row("a put, C", text(self.of("collect, C", 1), "µs"))
+        if self.program:
+            yield Row("a put, C", text(self.of("collect, C", 1), "µs"))
         sizes = os.path.getsize(self.bundle), len(self.packed)
         yield Row("size: pickle", *(f"{size / 1e6:.2f} MB" for size in sizes),
                   sizes[0] / sizes[1])
@@ -156,6 +176,8 @@ def parse_arguments():
     parser.add_argument("--program",
                         default=os.path.join(REPOSITORY, "build", "release", "tkbundle"),
                         help="the libraries are those beside it (%(default)s)")
+    parser.add_argument("--wheel", metavar="FILE",
+                        help="package and libraries of this wheel, no C compiler needed")
     parser.add_argument("--tmpfs", default="/dev/shm",
                         help="a folder in memory (%(default)s)")
     parser.add_argument("--rounds", type=int, default=31)
@@ -166,12 +188,21 @@ def parse_arguments():
     return args
 
 
-def main():
-    args = parse_arguments()
-    os.environ["TKBUNDLE_LIBRARY"] = args.build
-    sys.path.insert(0, os.path.join(REPOSITORY, "python"))
+def find_package(args, place):
+    """Where Python finds `tkbundle`, which finds its libraries."""
+    if args.wheel is None:
+        os.environ["TKBUNDLE_LIBRARY"] = args.build
+        return os.path.join(REPOSITORY, "python")
+    os.environ.pop("TKBUNDLE_LIBRARY", None)
+    folder = place.path("wheel")
+    with zipfile.ZipFile(args.wheel) as wheel:
+        wheel.extractall(folder)
+    return folder
+
+
+def measure(args, place):
+    sys.path.insert(0, find_package(args, place))
     import tkbundle
-    place = Place("tmpfs", args.tmpfs)
     try:
         small = Small(place, args, tkbundle)
         small.run()
@@ -179,8 +210,6 @@ def main():
     except (Failed, tkbundle.Error) as error:
         note(f"bench: {error}")
         return 1
-    finally:
-        place.close()
     print(f"{len(os.sched_getaffinity(0))} cores; load {os.getloadavg()[0]:.1f}; "
           f"{args.rounds} rounds\n")
     print(bench.table(rows))
@@ -188,6 +217,15 @@ def main():
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(small.times, file, indent=1)
     return 0
+
+
+def main():
+    args = parse_arguments()
+    place = Place("tmpfs", args.tmpfs)
+    try:
+        return measure(args, place)
+    finally:
+        place.close()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import functools
 import os
 from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional,
                     Sequence, Tuple, Type, TypeVar, Union)
@@ -104,6 +105,7 @@ def _text(value: Optional[bytes]) -> str:
     return (value or b"").decode("utf-8", "backslashreplace")
 
 
+@functools.lru_cache(maxsize=None)
 def _word(function: str, value: int) -> str:
     return _text(getattr(_native.library(), function)(value))
 
@@ -141,9 +143,9 @@ def check(function: Any, *arguments: Any, absent: str = "") -> None:
 
 
 def _value(struct: ctypes.Structure, name: str) -> Any:
-    members = {member for member, *_ in struct._fields_}
     places = (name, name + "_count", name.rstrip("s") + "_count")
-    value = getattr(struct, next(filter(members.__contains__, places)))
+    value = getattr(struct, next(
+        place for place in places if hasattr(struct, place)))
     is_digest = isinstance(value, _native.Digest)
     return bytes(value.bytes).hex() if is_digest else value
 
