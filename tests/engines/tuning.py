@@ -311,6 +311,51 @@ def _(scene):
                   (told["size"], told["sha256"]))
 
 
+# What the engines' newest versions keep: the folder; files for every GPU, with
+# the number of their units; files for the one that they were tuned on; and
+# files that stay.
+NEWEST = (
+    ("torch", ".cache/torchinductor", 1, ("cache/1f",), ("ab/cab.best_config",),
+     ("quack/1f.o", "flydsl_compile_cache/x", "memoizer_cache.json",
+      "unhashed_kernel_inputs/k_run_0/tensor_0.pt",
+      "inductor_const_spill_7_8")),
+    ("flashinfer", ".cache/flashinfer", 1, ("0.7.2/90a/generated/k/k.cu",),
+     ("0.7.2/90a/autotune/sparse_mla_sm120_cpb.json",),
+     ("0.7.2/90a/flashinfer_jit.log",)),
+    ("tilelang", ".tilelang/cache", 1,
+     ("0.1.15/cuda-binaries/1f/kernel.cubin",
+      "0.1.15/cuda-binaries/1f/metadata.json"),
+     ("0.1.15/linux-x86_64/autotuner/1f/best_config.json",),
+     ("py-cache/main.1f.py", "0.1.15/.staging/cuda-binaries/1f.7/x")),
+    ("sglang", ".cache/sglang", 2,
+     ("rust_extensions/artifacts/grpc/1f/grpc.so",
+      "tilelang/0.1.15/cuda-binaries/1f/kernel.cubin",
+      "tilelang/0.1.15/cuda-binaries/1f/metadata.json"),
+     ("flashinfer/autotune/0.7.2/90a/1f/rank_tp0_pp0_dp0.json",
+      ".cache/flashinfer/0.7.2/90a/autotune/pcie_ipc_all_reduce_ws4.json"),
+     ("ple/model/table.bin", "model_streamer/1f/config.json",
+      "rust_extensions/targets/1f/x", "rust_extensions/locks/x.lock",
+      "tilelang/py-cache/main.1f.py")))
+
+
+@test("what the newest versions keep is carried, to its own GPU where it was tuned; "
+      "weights, dumps and what is built on the way stay")
+def _(scene):
+    for engine, root, units, anywhere, tuned_here, stays in NEWEST:
+        first, second, other = (Machine(scene, engine + name, engine=engine)
+                                for name in ("-first", "-second", "-other"))
+        for name in anywhere + tuned_here + stays:
+            write(os.path.join(first.home, root, name), name)
+        equal(first.collect("a.tkb", env=H200)[1]["collected"],
+              units + len(tuned_here), engine)
+        second.verb("emit", scene.path("a.tkb"), env=H200)
+        other.verb("emit", scene.path("a.tkb"), env=H100)
+        equal(sorted(contents(os.path.join(second.home, root))),
+              sorted(anywhere + tuned_here), engine)
+        equal(sorted(contents(os.path.join(other.home, root))),
+              sorted(anywhere), engine)
+
+
 @test("timings of Triton's autotuner are for one GPU, too; those of nobody knows "
       "which are for all")
 def _(scene):
