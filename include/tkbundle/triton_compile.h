@@ -92,17 +92,26 @@ TKB_API void tkb_triton_close(struct tkb_triton *triton);
 /** The Python that the workers run. Borrowed. */
 TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
 
-/** A kernel to compile. Zero means the default. */
+/**
+ * A kernel to compile. Zero means the default.
+ *
+ * The file may also be Triton's IR: .ttir, .ttgir, or .glir (which needs Triton
+ * 3.9). It has one kernel, its types and, but for .ttir, its warps. The entry is
+ * the one that triton.compile(path) makes.
+ */
 struct tkb_triton_unit {
 	size_t struct_size;    /**< sizeof it, as the caller was built */
-	const char *file;      /**< the Python file. Required */
-	const char *kernel;    /**< its name in the file. Required */
-	const char *signature; /**< Required */
+	const char *file;      /**< the Python file, or IR. Required */
+	const char *kernel;    /**< its name in the file. Required, but for IR */
+	const char *signature; /**< likewise */
 	const char *target;    /**< "cuda:90". Required */
 	uint32_t num_warps;    /**< default: Triton's */
 	uint32_t num_stages;   /**< likewise */
 	/** More launch options, as a JSON object: {"num_ctas": 2}; or NULL. */
 	const char *options;
+	/** Of IR: the metadata that Triton wrote for the same kernel, for launch
+	 *  options that are not given here. May be empty. */
+	struct tkb_bytes metadata;
 };
 
 /**

@@ -19,13 +19,16 @@ import sys
 import tempfile
 
 OUTS = ("entry", "cubin", "ptx", "llir")
-COLUMNS = ("ir", "ptx", "cuda", "kernel", "list")
-CAN = {"ir": OUTS, "ptx": OUTS[:3], "cuda": OUTS[:3], "kernel": OUTS[:1], "list": OUTS[:1]}
+COLUMNS = ("ir", "ptx", "cuda", "ttir", "ttgir", "kernel", "list")
+CAN = {"ir": OUTS, "ptx": OUTS[:3], "cuda": OUTS[:3], "ttir": OUTS[:1], "ttgir": OUTS[:1],
+       "kernel": OUTS[:1], "list": OUTS[:1]}
 
 # The inputs, by kind; "bc" is IR, too.
 INPUTS = {"ir": "k.ll", "bc": "k.bc", "ptx": "k.ptx", "cuda": "k.cu",
+          "ttir": "k.ttir", "ttgir": "k.ttgir",
           "kernel": "k.py:copy_kernel", "list": "k.json"}
 BAD = {"ir": "bad.ll", "bc": "bad.bc", "ptx": "bad.ptx", "cuda": "bad.cu",
+       "ttir": "bad.ttir", "ttgir": "bad.ttgir",
        "kernel": "bad.py:copy_kernel", "list": "bad.json"}
 COLUMN = {**{kind: kind for kind in COLUMNS}, "bc": "ir"}
 SIGNATURE = "*fp32:16, *fp32:16, i32, 128"
@@ -66,6 +69,21 @@ import triton.language as tl
 def copy_kernel(x, out, n, SIZE: tl.constexpr):
     at = tl.arange(0, SIZE)
     tl.store(out + at, tl.load(x + at, at < n), at < n)
+"""
+LAYOUT = ("#l = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], "
+          "warpsPerCTA = [4], order = [0]}>\n")
+ATTRIBUTES = ('attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, '
+              '"ttg.threads-per-warp" = 32 : i32} ')
+TTIR = """%smodule %s{
+  tt.func public @k(%%x: !tt.ptr<f32>) {
+    %%at = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32%s>
+    %%all = tt.splat %%x : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>%s>
+    %%to = tt.addptr %%all, %%at : tensor<128x!tt.ptr<f32>%s>, tensor<128xi32%s>
+    %%one = arith.constant dense<1.0> : tensor<128xf32%s>
+    tt.store %%to, %%one : tensor<128x!tt.ptr<f32>%s>
+    tt.return
+  }
+}
 """
 LIST = '[{"file": "%s", "kernel": "copy_kernel", "signature": "' + SIGNATURE + '"}]\n'
 PTXAS = """#!/bin/sh
@@ -120,9 +138,11 @@ class Scene:
     def write_files(self):
         files = {"k.ll": IR, "one.ll": LIBRARY % "1.0", "two.ll": LIBRARY % "2.0",
                  "rule.ll": RULE, "k.ptx": PTX, "k.cu": CUDA, "k.py": PYTHON,
-                 "k.json": LIST % "k.py", "bad.ll": "no IR", "bad.bc": "no IR",
+                 "k.json": LIST % "k.py",
+                 "k.ttir": TTIR % ("", "", *[""] * 6), "bad.ttir": "no IR",
+                 "k.ttgir": TTIR % (LAYOUT, ATTRIBUTES, *[", #l"] * 6), "bad.ttgir": "no IR", "bad.ll": "no IR", "bad.bc": "no IR",
                  "bad.ptx": "no PTX", "bad.cu": "no CUDA C", "bad.py": "1 +\n",
-                 "bad.json": LIST % "bad.py", "meta.json": '{"num_warps": 2}'}
+                 "bad.json": LIST % "bad.py", "meta.json": '{"num_warps": 2, "maxnreg": 64}'}
         for name, contents in files.items():
             self.write(name, contents)
         os.mkdir(self.path("folder"))
@@ -169,7 +189,7 @@ class Scene:
             words["signature"] = ["--signature", SIGNATURE]
         if option in FINALIZED or out == "llir" and option in ("name", "print-after-all"):
             words["finalize"] = ["--finalize"]
-        if COLUMN[kind] in ("kernel", "list"):
+        if COLUMN[kind] in ("ttir", "ttgir", "kernel", "list"):
             words["jobs"] = ["-j1"]
         return words
 

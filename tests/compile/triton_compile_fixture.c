@@ -211,7 +211,7 @@ static bool same_text(const char *a, const char *b)
 	       (!exists(a) || strcmp(neutral(a), neutral(b)) == 0);
 }
 
-static void check_same_cubin(const char *a, const char *b)
+void check_same_cubin(const char *a, const char *b)
 {
 	TKB_AUTO(cubin_diff_release) struct cubin_diff diff = { .count = 0 };
 

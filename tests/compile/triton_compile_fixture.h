@@ -60,6 +60,9 @@ void write_kernels(const char *rest);
 extern const char *const copy_kernel;
 #define COPY_SIGNATURE "*fp32:16, *fp32:16, i32, 128"
 
+/* These files must be the same but for where the source lies. */
+void check_same_cubin(const char *a, const char *b);
+
 /*
  * Each kernel below `theirs`, a cache root, must have one below `ours` that is the
  * same but for paths, and under the same key if `has_keys`. Returns their count.

@@ -146,13 +146,16 @@ class Run:
 
 
 def watch_triton():
-    from triton.compiler.compiler import ASTSource
+    from triton.compiler.compiler import ASTSource, IRSource
     from triton.runtime.cache import FileCacheManager
 
-    def init(self, *args, **kwargs):
-        init.original(self, *args, **kwargs)
-        if Run.current is not None and Run.current.source is None:
-            Run.current.see_source(self)
+    def watched(original):
+        def init(self, *args, **kwargs):
+            original(self, *args, **kwargs)
+            if Run.current is not None and Run.current.source is None:
+                Run.current.see_source(self)
+
+        return init
 
     def get_group(self, filename):
         group = get_group.original(self, filename)
@@ -160,7 +163,8 @@ def watch_triton():
             return group
         return Run.current.see_group(self, group, filename)
 
-    init.original, ASTSource.__init__ = ASTSource.__init__, init
+    for kind in (ASTSource, IRSource):
+        kind.__init__ = watched(kind.__init__)
     get_group.original, FileCacheManager.get_group = FileCacheManager.get_group, get_group
 
 
@@ -288,19 +292,25 @@ def launch(jit, names, items, options):
                    **{**options, **dict(values[both[0]:])})
 
 
-def compile_kernel(fields):
-    def text(field):
-        return os.fsdecode(fields[field])
-
+def prepare(fields):
+    """Triton, with a driver that only knows the target; and the target."""
     triton = load_triton()
     from triton.backends.compiler import GPUTarget
     from triton.runtime.driver import driver
 
     forget_versions()
     if PTXAS in fields:
-        check_ptxas(text(PTXAS))
+        check_ptxas(os.fsdecode(fields[PTXAS]))
     target = GPUTarget("cuda", int(fields[ARCH]), 32)
     driver.set_active(Driver(target))
+    return triton, target
+
+
+def compile_kernel(fields):
+    def text(field):
+        return os.fsdecode(fields[field])
+
+    triton, target = prepare(fields)
     name, shown = text(KERNEL), text(SHOWN)
     root = os.environ.get("TRITON_CACHE_DIR")
     module = load_file(text(FILE), shown)

@@ -19,7 +19,8 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [HERE] + [folder for folder in sys.path if folder != HERE]
 sys.dont_write_bytecode, _kept = True, sys.dont_write_bytecode
-from tkbundle_triton_launch import brief, compile_kernel
+from tkbundle_triton_ir import compile_ir
+from tkbundle_triton_launch import KERNEL, brief, compile_kernel
 from tkbundle_triton_signature import INVALID, Refused
 
 sys.dont_write_bytecode = _kept
@@ -195,7 +196,7 @@ def main():
         set_kill_on_pool_exit(True)
         try:
             set_environment(environment)
-            answer = compile_kernel(fields)
+            answer = compile_kernel(fields) if KERNEL in fields else compile_ir(fields)
         except Refused as error:
             failure = error.status, str(error)
         except BaseException as error:

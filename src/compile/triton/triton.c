@@ -11,6 +11,7 @@
 #include "compile/pool/message.h"
 #include "compile/triton/triton_fields.h"
 #include "compile/triton/triton_external.h"
+#include "compile/triton/triton_unit.h"
 
 /* Client of triton_worker.py. */
 
@@ -18,6 +19,7 @@ enum {
 	PATH_LIMIT = 4096,
 	TEXT_LIMIT = 1024 * 1024,
 	FILE_LIMIT = 64 * 1024 * 1024,
+	METADATA_LIMIT = 4 * 1024 * 1024,
 	/* Triton prints the PTX that ptxas refuses */
 	LOG_LIMIT = 16 * 1024 * 1024,
 	DEFAULT_TIMEOUT_MS = 300000
@@ -226,6 +228,9 @@ static int write_request(const struct tkb_triton *triton,
 	add_number(out, TKB_TRITON_NUM_STAGES, unit->num_stages);
 	add_text(out, TKB_TRITON_OPTIONS, unit->options);
 	add_text(out, TKB_TRITON_PTXAS, triton->ptxas);
+	if (unit->metadata.size != 0)
+		tkb_field_add(out, (enum tkb_field)TKB_TRITON_METADATA,
+		              unit->metadata);
 	return tkb_buf_check(out, err);
 }
 
@@ -255,7 +260,7 @@ static int submit_job(struct tkb_triton *triton,
                       struct tkb_triton_compile *compile, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf request = TKB_BUF_INIT(TEXT_LIMIT);
+	struct tkb_buf request = TKB_BUF_INIT(TEXT_LIMIT + METADATA_LIMIT);
 	struct tkb_job job = { .struct_size = sizeof(job),
 		               .timeout_ms = triton->timeout_ms };
 	char key[TKB_DIGEST_HEX_SIZE];
@@ -297,12 +302,9 @@ int tkb_triton_submit(struct tkb_triton *triton,
 	rc = TKB_STRUCT_READ(tkb_triton_unit, options, &own, given, err);
 	if (rc < 0)
 		return rc;
-	if (unit->file == NULL || unit->kernel == NULL ||
-	    unit->signature == NULL || unit->target == NULL)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "a file, a kernel, a signature and a target "
-		                "must be named");
-	rc = log_source(triton, unit->file, err);
+	rc = tkb_triton_check_unit(unit, err);
+	if (rc == 0)
+		rc = log_source(triton, unit->file, err);
 	if (rc == 0)
 		rc = submit_job(triton, unit, compile, err);
 	if (rc != 0)

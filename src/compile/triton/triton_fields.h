@@ -12,13 +12,14 @@ enum tkb_triton_field {
 	/* In jobs. */
 	TKB_TRITON_FILE = 1, /* an absolute path */
 	TKB_TRITON_SHOWN,    /* the path as the caller gave it, for messages */
-	TKB_TRITON_KERNEL,
+	TKB_TRITON_KERNEL,   /* this and the next: not of a file of IR */
 	TKB_TRITON_SIGNATURE,
 	TKB_TRITON_ARCH, /* "90" */
 	TKB_TRITON_NUM_WARPS,
 	TKB_TRITON_NUM_STAGES,
-	TKB_TRITON_OPTIONS, /* a JSON object */
-	TKB_TRITON_PTXAS,   /* path of the ptxas to use */
+	TKB_TRITON_OPTIONS,  /* a JSON object */
+	TKB_TRITON_PTXAS,    /* path of the ptxas to use */
+	TKB_TRITON_METADATA, /* of a file of IR: text of Triton's JSON */
 
 	/* In answers. */
 	TKB_TRITON_HASH = 64, /* hexadecimal */

@@ -52,7 +52,8 @@ static enum status check_kernels(const struct cli *cli,
 
 	for (size_t i = 0; i < inputs->kernel_count; i++) {
 		if (chosen->signature == NULL &&
-		    !compile_triton_is_list(inputs->kernels[i]))
+		    !compile_triton_is_list(inputs->kernels[i]) &&
+		    !compile_triton_is_ir(inputs->kernels[i]))
 			return cli_misused(cli,
 			                   "'--signature ITEMS' is missing, "
 			                   "for '%s'",

@@ -106,22 +106,26 @@ static int read_beside(const char *path, struct tkb_bytes *out,
 	return rc < 0 ? rc : 0;
 }
 
-static int read_metadata(const char *named, struct compile_input *input,
-                         struct tkb_error *err)
+int compile_input_metadata(const char *path, const char *named,
+                           struct tkb_bytes *out, struct tkb_error *err)
 {
-	const char *ending = ending_of(input->path);
+	static const char *const endings[] = { ".llir", ".ptx", ".ttir",
+		                               ".ttgir", ".glir" };
+	const char *ending = ending_of(path);
 	int rc;
 
 	if (named != NULL) {
-		rc = compile_input_file(named, &input->metadata, err);
+		rc = compile_input_file(named, out, err);
 		if (rc == TKB_MISS)
 			return cli_error(err, TKB_ERR_IO,
 			                 "there is no metadata '%s'", named);
 		return rc;
 	}
-	if (strcmp(ending, ".llir") != 0 && strcmp(ending, ".ptx") != 0)
-		return 0;
-	return read_beside(input->path, &input->metadata, err);
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		if (strcmp(ending, endings[i]) == 0)
+			return read_beside(path, out, err);
+	}
+	return 0;
 }
 
 int compile_input_read(const char *path, const char *metadata,
@@ -142,7 +146,8 @@ int compile_input_read(const char *path, const char *metadata,
 	if (rc == 0 && input.source.size == 0)
 		return cli_error(err, TKB_ERR_IO, "'%s' is empty", path);
 	if (rc == 0)
-		rc = read_metadata(metadata, &input, err);
+		rc = compile_input_metadata(path, metadata, &input.metadata,
+		                            err);
 	if (rc != 0)
 		return rc;
 	*out = input;

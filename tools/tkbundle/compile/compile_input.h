@@ -18,7 +18,8 @@ struct compile_input {
 };
 
 /* Which words an input's name may end in, for messages. */
-#define COMPILE_INPUT_ENDINGS ".ll, .llir, .bc, .ptx and .cu"
+#define COMPILE_INPUT_ENDINGS                                                  \
+	".ll, .llir, .bc, .ptx, .cu, .ttir, .ttgir and .glir"
 
 /* What is in the file `path`, by its name; false: none that is compiled. */
 bool compile_input_kind(const char *path, enum tkb_source_kind *out);
@@ -33,6 +34,14 @@ bool compile_input_kind(const char *path, enum tkb_source_kind *out);
 TKB_NODISCARD int compile_input_read(const char *path, const char *metadata,
                                      struct compile_input *out,
                                      struct tkb_error *err);
+
+/*
+ * The metadata of the kernel in `path`: the file `named`, or with NULL the one
+ * beside IR or PTX of an entry, if it is there. The caller frees out->data.
+ */
+TKB_NODISCARD int compile_input_metadata(const char *path, const char *named,
+                                         struct tkb_bytes *out,
+                                         struct tkb_error *err);
 
 /* For TKB_AUTO. */
 void compile_input_release(struct compile_input *input);

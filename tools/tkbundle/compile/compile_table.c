@@ -11,10 +11,13 @@ enum {
 	IR = 1u << 0,
 	PTX = 1u << 1,
 	CUDA = 1u << 2,
-	KERNEL = 1u << 3, /* FILE.py:KERNEL */
-	LIST = 1u << 4,   /* FILE.json */
+	TTIR = 1u << 3,
+	TTGIR = 1u << 4,  /* and .glir */
+	KERNEL = 1u << 5, /* FILE.py:KERNEL */
+	LIST = 1u << 6,   /* FILE.json */
 	CODE = IR | PTX | CUDA,
-	TRITON = KERNEL | LIST
+	SOURCE = KERNEL | LIST,
+	TRITON = TTIR | TTGIR | SOURCE
 };
 
 static const struct {
@@ -25,6 +28,8 @@ static const struct {
 	{ IR, "LLVM IR", "LLVM IR" },
 	{ PTX, "PTX", "PTX" },
 	{ CUDA, "CUDA C", "CUDA C" },
+	{ TTIR, "Triton IR", "FILE.ttir" },
+	{ TTGIR, "Triton GPU IR", "FILE.ttgir" },
 	{ KERNEL, "a kernel of Triton's", "FILE.py:KERNEL" },
 	{ LIST, "a list of kernels", "FILE.json" },
 };
@@ -54,9 +59,9 @@ static const struct row {
 	{ "libdevice", IR, IR, IR, 0, false },
 	{ "optimize", IR, IR, IR, 0, false },
 	{ "name", CODE, CODE, CODE, IR, false },
-	{ "num-warps", CODE | TRITON, 0, 0, 0, false },
-	{ "num-stages", TRITON, 0, 0, 0, false },
-	{ "metadata", CODE, 0, 0, 0, false },
+	{ "num-warps", CODE | TTIR | SOURCE, 0, 0, 0, false },
+	{ "num-stages", TTIR | SOURCE, 0, 0, 0, false },
+	{ "metadata", CODE | TTIR | TTGIR, 0, 0, 0, false },
 	{ "finalize", IR, IR, IR, IR, false },
 	{ "without", IR, IR, IR, IR, false },
 	{ "fast", IR, IR, IR, IR, false },
@@ -83,6 +88,8 @@ static unsigned kind_of(const char *input)
 
 	if (compile_triton_is_list(input))
 		return LIST;
+	if (compile_triton_is_ir(input))
+		return compile_triton_has_layouts(input) ? TTGIR : TTIR;
 	if (compile_triton_is_input(input))
 		return KERNEL;
 	(void)compile_input_kind(input, &kind);

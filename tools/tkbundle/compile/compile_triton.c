@@ -40,7 +40,8 @@ static void put(struct work *work, const struct triton_item *item,
 
 	json_out_open_object(json, NULL);
 	json_out_text(json, "input", item->label);
-	json_out_text(json, "signature", item->unit.signature);
+	json_out_text(json, "signature",
+	              item->unit.signature == NULL ? "" : item->unit.signature);
 	json_out_text(json, "target", item->target);
 	json_out_text(json, "key", compiled == NULL ? "" : compiled->key);
 	json_out_text(json, "kernel", compiled == NULL ? "" : compiled->kernel);

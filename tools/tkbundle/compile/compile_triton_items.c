@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compile/compile_input.h"
 #include "compile/compile_work.h"
 
 static bool ends_with(const char *text, size_t length, const char *ending)
@@ -18,11 +19,23 @@ bool compile_triton_is_list(const char *operand)
 	return ends_with(operand, strlen(operand), ".json");
 }
 
+bool compile_triton_has_layouts(const char *operand)
+{
+	return ends_with(operand, strlen(operand), ".ttgir") ||
+	       ends_with(operand, strlen(operand), ".glir");
+}
+
+bool compile_triton_is_ir(const char *operand)
+{
+	return ends_with(operand, strlen(operand), ".ttir") ||
+	       compile_triton_has_layouts(operand);
+}
+
 bool compile_triton_is_input(const char *operand)
 {
 	const char *const colon = strrchr(operand, ':');
 
-	if (compile_triton_is_list(operand))
+	if (compile_triton_is_list(operand) || compile_triton_is_ir(operand))
 		return true;
 	return colon != NULL && colon[1] != '\0' &&
 	       strchr(colon, '/') == NULL &&
@@ -58,7 +71,9 @@ static bool add_for_target(struct triton_items *items,
 	item->unit.struct_size = sizeof(item->unit);
 	item->python = python;
 	(void)snprintf(item->target, sizeof(item->target), "%s", target);
-	if (asprintf(&item->label, "%s:%s", unit->file, unit->kernel) < 0)
+	if (asprintf(&item->label, "%s%s%s", unit->file,
+	             unit->kernel == NULL ? "" : ":",
+	             unit->kernel == NULL ? "" : unit->kernel) < 0)
 		item->label = NULL; /* asprintf() leaves it undefined */
 	return item->label != NULL;
 }
@@ -138,6 +153,30 @@ static bool add_failed(struct triton_items *items, const char *input, int rc,
 	return item->label != NULL;
 }
 
+static enum status add_ir(struct cli *cli,
+                          const struct compile_triton_request *order,
+                          const char *input, struct triton_items *items)
+{
+	struct tkb_bytes *const metadata =
+		&items->metadata[items->metadata_count++];
+	struct tkb_error err = { .status = 0 };
+	struct tkb_triton_unit unit = {
+		.struct_size = sizeof(unit),
+		.file = input,
+		.num_warps = order->num_warps,
+		.num_stages = order->num_stages,
+	};
+	const int rc =
+		compile_input_metadata(input, order->metadata, metadata, &err);
+
+	if (rc != 0)
+		return add_failed(items, input, rc, &err) ? STATUS_DONE
+		                                          : cli_no_memory(cli);
+	unit.metadata = *metadata;
+	return add_for_targets(items, order, &unit, NULL) ? STATUS_DONE
+	                                                  : cli_no_memory(cli);
+}
+
 static enum status add_list(struct cli *cli,
                             const struct compile_triton_request *order,
                             const char *input, struct triton_items *items)
@@ -159,6 +198,17 @@ static enum status add_list(struct cli *cli,
 	return STATUS_DONE;
 }
 
+static enum status add_input(struct cli *cli,
+                             const struct compile_triton_request *order,
+                             const char *input, struct triton_items *items)
+{
+	if (compile_triton_is_list(input))
+		return add_list(cli, order, input, items);
+	return compile_triton_is_ir(input)
+	               ? add_ir(cli, order, input, items)
+	               : add_kernel(cli, order, input, items);
+}
+
 enum status triton_items_read(struct cli *cli,
                               const struct compile_triton_request *order,
                               struct triton_items *out)
@@ -167,16 +217,11 @@ enum status triton_items_read(struct cli *cli,
 
 	out->lists = calloc(order->input_count + 1, sizeof(*out->lists));
 	out->paths = calloc(order->input_count + 1, sizeof(*out->paths));
-	if (out->lists == NULL || out->paths == NULL)
+	out->metadata = calloc(order->input_count + 1, sizeof(*out->metadata));
+	if (out->lists == NULL || out->paths == NULL || out->metadata == NULL)
 		return cli_no_memory(cli);
-	for (size_t i = 0; i < order->input_count && status == STATUS_DONE;
-	     i++) {
-		const char *const input = order->inputs[i];
-
-		status = compile_triton_is_list(input)
-		                 ? add_list(cli, order, input, out)
-		                 : add_kernel(cli, order, input, out);
-	}
+	for (size_t i = 0; i < order->input_count && status == STATUS_DONE; i++)
+		status = add_input(cli, order, order->inputs[i], out);
 	/* From here on, the items do not move. */
 	for (size_t i = 0; i < out->count; i++)
 		out->items[i].unit.target = out->items[i].target;
@@ -193,6 +238,9 @@ void triton_items_release(struct triton_items *items)
 		tkb_triton_list_free(items->lists[i]);
 	for (size_t i = 0; i < items->path_count; i++)
 		free(items->paths[i]);
+	for (size_t i = 0; i < items->metadata_count; i++)
+		free((void *)(uintptr_t)items->metadata[i].data);
+	free(items->metadata);
 	free(items->paths);
 	free(items->lists);
 	free(items->items);

@@ -7,7 +7,7 @@
 /* Each kernel of the inputs, with each signature, for each target. */
 
 struct triton_item {
-	char *label;        /* owned: "kernels.py:add_kernel" */
+	char *label;        /* owned: "kernels.py:add_kernel", "k.ttir" */
 	const char *python; /* NULL: the usual one */
 	char target[64];
 	struct tkb_triton_unit unit;
@@ -26,6 +26,8 @@ struct triton_items {
 	size_t list_count;
 	char **paths; /* likewise: of FILE.py:KERNEL */
 	size_t path_count;
+	struct tkb_bytes *metadata; /* likewise: of IR */
+	size_t metadata_count;
 };
 
 /* Failures are printed. */

@@ -7,11 +7,17 @@
 #include "cli/cli.h"
 #include "cli/deadline.h"
 
-/* Is it FILE.py:KERNEL or FILE.json? */
+/* Is it FILE.py:KERNEL, FILE.json or Triton's IR? */
 bool compile_triton_is_input(const char *operand);
 
 /* Is it FILE.json? Such a list names signatures, and may name targets. */
 bool compile_triton_is_list(const char *operand);
+
+/* Is it Triton's IR? */
+bool compile_triton_is_ir(const char *operand);
+
+/* Is it IR that names its warps: .ttgir or .glir? */
+bool compile_triton_has_layouts(const char *operand);
 
 /* What is to be compiled. All is borrowed; zero means the default. */
 struct compile_triton_request {
@@ -21,6 +27,7 @@ struct compile_triton_request {
 	const char *python;     /* a path or a name */
 	const char *ptxas;      /* a path; NULL: as Triton finds it */
 	const char *cache_root; /* NULL: Triton's own */
+	const char *metadata;   /* of IR: a file; NULL: that beside it */
 	uint32_t num_warps;     /* 0: Triton's default, or the list's */
 	uint32_t num_stages;
 	const struct tkb_target *targets; /* for all; a kernel of a list may

@@ -86,6 +86,7 @@ static enum status compile_kernels(struct compile_work *work,
 		.python = chosen->python,
 		.ptxas = chosen->ptxas,
 		.cache_root = work->root,
+		.metadata = chosen->metadata,
 		.num_warps = chosen->num_warps.value,
 		.num_stages = chosen->num_stages.value,
 		.targets = work->args->targets.items,
@@ -231,12 +232,13 @@ const struct command command_compile = {
 	.repeats_operand = true,
 	.summary = "compile IR, PTX, CUDA C or Triton kernels to entries",
 	.details = "INPUT is LLVM IR (.ll, .llir, .bc), PTX (.ptx), CUDA C "
-		   "(.cu), a Triton kernel (FILE.py:KERNEL), or a list of "
-		   "these (FILE.json). No GPU is needed. Each input becomes a "
-		   "cache entry as Triton would write it. An entry that is "
-		   "already there is a hit and is not compiled. IR and PTX "
-		   "from a cache use the metadata file beside them. After a "
-		   "failure the rest is skipped, unless --keep-going is given.",
+		   "(.cu), a Triton kernel (FILE.py:KERNEL), a list of these "
+		   "(FILE.json), or Triton's IR (.ttir, .ttgir, .glir). No GPU "
+		   "is needed. Each input becomes a cache entry as Triton would "
+		   "write it. An entry that is already there is a hit and is "
+		   "not compiled. IR and PTX from a cache use the metadata file "
+		   "beside them. After a failure the rest is skipped, unless "
+		   "--keep-going is given.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/triton/triton_unit.h"
+
+#include <string.h>
+
+static bool is_ir(const char *path)
+{
+	static const char *const endings[] = { ".ttir", ".ttgir", ".glir" };
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot != NULL && i < TKB_COUNT_OF(endings); i++) {
+		if (strcmp(dot, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
+                          struct tkb_error *err)
+{
+	const bool has_names = unit->kernel != NULL || unit->signature != NULL;
+
+	if (unit->file != NULL && unit->target != NULL && is_ir(unit->file))
+		return has_names ? tkb_fail(err, TKB_ERR_INVALID,
+		                            "'%s' is IR, for which no kernel "
+		                            "and no signature can be named",
+		                            unit->file)
+		                 : 0;
+	if (unit->file == NULL || unit->kernel == NULL ||
+	    unit->signature == NULL || unit->target == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a file, a kernel, a signature and a target "
+		                "must be named");
+	if (unit->metadata.size != 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%s' is not IR, for which metadata are",
+		                unit->file);
+	return 0;
+}
