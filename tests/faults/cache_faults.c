@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "cache/scanned_entry.h"
 #include "loop.h"
 #include "world.h"
 
@@ -90,6 +91,76 @@ TEST(cache, of_two_devices_opens_or_says_that_an_allocation_failed)
 		.threads = 2,
 		.has_digests = true });
 	CHECK_INT(looked.wanted_count, 2);
+}
+
+/* A load of an entry, into an arena with a block that has room for so much. */
+struct load {
+	struct tkb_roots roots;
+	struct tkb_loader loader;
+	struct tkb_scanned_entry found;
+	size_t room;
+};
+
+static int call_load(void *self, struct tkb_error *err)
+{
+	enum {
+		BLOCK_SIZE = 64 * 1024
+	};
+	struct load *const load = self;
+	int rc;
+
+	load->loader = (struct tkb_loader){ 0 };
+	load->found = (struct tkb_scanned_entry){ 0 };
+	rc = tkb_loader_open(&load->loader, false, false, err);
+	if (rc == 0 && tkb_arena_alloc(&load->loader.arena, 1,
+	                               BLOCK_SIZE - load->room) == NULL)
+		rc = tkb_fail_nomem(err);
+	if (rc == 0)
+		rc = tkb_scanned_entry_load(&load->loader,
+		                            &load->roots.items[0], WORLD_KERNEL,
+		                            &load->found, err);
+	if (rc != 0)
+		tkb_loader_close(&load->loader);
+	return rc;
+}
+
+static const char *check_load(void *self, enum fault_moment moment)
+{
+	const struct load *const load = self;
+
+	if (moment != FAULT_DONE && moment != FAULT_DONE_YET)
+		return NULL;
+	return load->found.group_name != NULL &&
+	                       strcmp(load->found.entry.key, WORLD_KERNEL) == 0
+	               ? NULL
+	               : "it is another entry";
+}
+
+static void close_load(void *self)
+{
+	struct load *const load = self;
+
+	tkb_loader_close(&load->loader);
+}
+
+TEST(load, of_a_kernel_says_that_an_allocation_failed_wherever_its_memory_ends)
+{
+	enum {
+		ROOM_LIMIT = 1024,
+		ROOM_STEP = 16 /* less than any string of the kernel */
+	};
+	struct load load = { .room = 0 };
+	const struct fault_call call = { .self = &load,
+		                         .call = call_load,
+		                         .check = check_load,
+		                         .release = close_load };
+
+	need_faults();
+	world_cache();
+	OK(tkb_roots_open("cache", &load.roots, ERR));
+	for (; load.room <= ROOM_LIMIT; load.room += ROOM_STEP)
+		fault_each_allocation(&call);
+	tkb_roots_release(&load.roots);
 }
 
 static int call_emit(void *self, struct tkb_error *err)
