@@ -23,6 +23,7 @@
  *   amount.h   sizes and times as people write them
  *   results.h  keep what long work tells of each entry
  *   times.h    how long entries took to compile
+ *   makers.h   what made them
  *   cubin.h    the parts of a cubin
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
@@ -75,6 +76,7 @@
 #include <tkbundle/launcher.h>
 #include <tkbundle/machine.h>
 #include <tkbundle/maintain.h>
+#include <tkbundle/makers.h>
 #include <tkbundle/memory.h>
 #include <tkbundle/merge.h>
 #include <tkbundle/pool.h>

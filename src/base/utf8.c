@@ -200,3 +200,19 @@ size_t tkb_text_repair(const char *text, char *out, size_t size)
 	}
 	return used;
 }
+
+bool tkb_utf8_is_shown(const char *text)
+{
+	const size_t size = strlen(text);
+	uint32_t code = 0;
+
+	for (size_t at = 0; at < size;) {
+		const size_t length = tkb_utf8_decode(
+			(struct tkb_bytes){ text + at, size - at }, &code);
+
+		if (length == 0 || !tkb_utf8_is_harmless(code))
+			return false;
+		at += length;
+	}
+	return size > 0;
+}

@@ -29,4 +29,7 @@ bool tkb_utf8_is_valid(struct tkb_bytes bytes);
  */
 bool tkb_utf8_is_harmless(uint32_t code);
 
+/* Is a text not empty, and does a terminal only show it? */
+bool tkb_utf8_is_shown(const char *text);
+
 #endif

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/times.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/fd.h"
-#include "base/path.h"
-#include "base/share.h"
 #include "cache/key.h"
-#include "tree/unit.h"
-
-enum {
-	FILE_LIMIT = 16 * 1024 * 1024
-};
+#include "collect/note_file.h"
 
 static const char file_name[] = "times";
 
@@ -97,30 +88,13 @@ uint32_t tkb_times_of_key(const struct tkb_times *times, const char *key)
 	return found == NULL ? 0 : found->ms;
 }
 
-/* The key that an entry has in a manifest. */
-static int key_of(const char *tree, const char *name,
-                  char out[TKB_DIGEST_HEX_SIZE], const char **key_out,
-                  struct tkb_error *err)
-{
-	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
-	int rc;
-
-	*key_out = tree == NULL ? name : out;
-	if (tree == NULL)
-		return 0;
-	if (!tkb_tree_name_is_valid(tree) || !tkb_unit_path_is_valid(name))
-		return TKB_MISS;
-	rc = tkb_hasher_open(&hasher, err);
-	return rc == 0 ? tkb_unit_tree_key(&hasher, tree, name, out, err) : rc;
-}
-
 uint32_t tkb_times_find(const struct tkb_times *times, const char *tree,
                         const char *name)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];
 	const char *key;
 
-	return key_of(tree, name, hex, &key, NULL) == 0
+	return tkb_note_key(tree, name, hex, &key, NULL) == 0
 	               ? tkb_times_of_key(times, key)
 	               : 0;
 }
@@ -143,26 +117,21 @@ static int read_line(struct tkb_times *times, char *line, struct tkb_error *err)
 	return ms == 0 ? 0 : tkb_times_add(times, line, (uint32_t)ms, err);
 }
 
-/* Skip a line without an end: its writer was killed. */
 static int read_text(struct tkb_times *times, const struct tkb_buf *text,
                      struct tkb_error *err)
 {
-	const char *at = (const char *)text->data;
-	const char *end = at + text->size;
+	struct tkb_bytes found;
 	char line[256];
+	size_t at = 0;
 	int rc = 0;
 
-	while (rc == 0 && at < end) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-
-		if (stop == NULL)
-			break;
-		if ((size_t)(stop - at) < sizeof(line)) {
-			memcpy(line, at, (size_t)(stop - at));
-			line[stop - at] = '\0';
-			rc = read_line(times, line, err);
-		}
-		at = stop + 1;
+	while (rc == 0 &&
+	       tkb_note_file_line(tkb_buf_bytes(text), &at, &found)) {
+		if (found.size >= sizeof(line))
+			continue;
+		memcpy(line, found.data, found.size);
+		line[found.size] = '\0';
+		rc = read_line(times, line, err);
 	}
 	tkb_times_sort(times);
 	return rc;
@@ -172,14 +141,10 @@ static int read_file(const char *cache_root, struct tkb_times *times,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT + 1);
-	TKB_AUTO(tkb_fd_close_at) int own = tkb_own_folder_open_at(cache_root);
-	struct stat status;
+	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT + 1);
 	int rc;
 
-	if (own < 0 || faccessat(own, file_name, F_OK, 0) < 0)
-		return 0;
-	rc = tkb_fd_read_file(own, file_name, FILE_LIMIT, &text, &status, err);
+	rc = tkb_note_file_read(cache_root, file_name, &text, err);
 	return rc == 0 ? read_text(times, &text, err) : rc;
 }
 
@@ -198,43 +163,15 @@ int tkb_times_open(const char *cache_root, struct tkb_times **out,
 	return rc;
 }
 
-/* Open the file for appending; its folder is made if necessary. */
-static int open_file(const char *cache_root, int *out, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_fd_close_at) int root = -1;
-	TKB_AUTO(tkb_fd_close_at) int own = -1;
-	struct tkb_share share = TKB_SHARE_INIT;
-	struct tkb_share common;
-
-	root = tkb_fd_open(AT_FDCWD, cache_root, O_RDONLY | O_DIRECTORY, 0);
-	if (root >= 0) {
-		tkb_share_of(root, &share);
-		common = tkb_share_in_common(&share);
-		own = tkb_share_publish_folder(&common, root, TKB_OWN_FOLDER);
-		if (own < 0)
-			own = tkb_own_folder_open(root);
-	}
-	if (own >= 0)
-		*out = tkb_share_open_common(own, file_name,
-		                             O_WRONLY | O_APPEND);
-	if (*out < 0)
-		return tkb_fail_errno(err, "cannot write '%s/%s/%s'",
-		                      cache_root, TKB_OWN_FOLDER, file_name);
-	return 0;
-}
-
 int tkb_times_store(const char *cache_root, const struct tkb_times *news,
                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT);
+	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT);
 	TKB_AUTO(tkb_times_release) struct tkb_times known = { 0 };
-	TKB_AUTO(tkb_fd_close_at) int fd = -1;
 	int rc;
 
 	rc = read_file(cache_root, &known, err);
-	/* The last line may have no end: begin a new one. */
-	tkb_buf_add_byte(&text, '\n');
 	for (size_t i = 0; rc == 0 && i < news->count; i++) {
 		const struct tkb_key_time *item = &news->items[i];
 
@@ -247,13 +184,10 @@ int tkb_times_store(const char *cache_root, const struct tkb_times *news,
 	}
 	if (rc == 0)
 		rc = tkb_buf_check(&text, err);
-	if (rc < 0 || text.size == 1)
+	if (rc < 0 || text.size == 0)
 		return rc;
-	rc = open_file(cache_root, &fd, err);
-	/* Others may append, too: one call writes whole lines. */
-	return rc == 0 ? tkb_fd_write_all(fd, tkb_buf_bytes(&text), file_name,
-	                                  err)
-	               : rc;
+	return tkb_note_file_append(cache_root, file_name, tkb_buf_bytes(&text),
+	                            err);
 }
 
 int tkb_times_note(const char *cache_root, const struct tkb_time *items,
@@ -266,8 +200,8 @@ int tkb_times_note(const char *cache_root, const struct tkb_time *items,
 		char hex[TKB_DIGEST_HEX_SIZE];
 		const char *key;
 
-		rc = key_of(items[i].tree, items[i].name, hex, &key, err);
-		if (rc == 0 && tkb_key_is_valid(key) && items[i].ms != 0)
+		rc = tkb_note_key(items[i].tree, items[i].name, hex, &key, err);
+		if (rc == 0 && items[i].ms != 0)
 			rc = tkb_times_add(&news, key, items[i].ms, err);
 		rc = rc == TKB_MISS ? 0 : rc;
 	}

@@ -76,7 +76,8 @@ static int drop_parts(struct tkb_remote *remote, const char *ref,
 
 static int gather_facts(const struct tkb_gathering *parts,
                         struct tkb_times *times, struct tkb_versions *versions,
-                        struct tkb_pushes *pushes, struct tkb_error *err)
+                        struct tkb_pushes *pushes, struct tkb_makers *makers,
+                        struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -88,8 +89,12 @@ static int gather_facts(const struct tkb_gathering *parts,
 		if (rc == 0)
 			rc = tkb_record_add_pushes(parts->records[i], pushes,
 			                           err);
+		if (rc == 0)
+			rc = tkb_record_add_makers(parts->records[i], makers,
+			                           err);
 	}
 	tkb_pushes_sort(pushes);
+	tkb_makers_sort(makers);
 	tkb_times_sort(times);
 	return rc;
 }
@@ -102,7 +107,9 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	TKB_AUTO(tkb_times_release) struct tkb_times times = { 0 };
 	TKB_AUTO(tkb_versions_release) struct tkb_versions versions = { 0 };
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
-	const struct tkb_record_facts facts = { &times, &versions, &pushes };
+	TKB_AUTO(tkb_makers_release) struct tkb_makers makers = { 0 };
+	const struct tkb_record_facts facts = { &times, &versions, &pushes,
+		                                &makers };
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
@@ -118,7 +125,8 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	/* Fetchers use the remote until they are closed. */
 	tkb_prefetch_close(tkb_take(parts.prefetch));
 	if (rc == 0)
-		rc = gather_facts(&parts, &times, &versions, &pushes, err);
+		rc = gather_facts(&parts, &times, &versions, &pushes, &makers,
+		                  err);
 	if (rc == 0)
 		rc = tkb_push_blob(remote, ref, &buffer, &facts, NULL, &made,
 		                   err);

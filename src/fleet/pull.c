@@ -498,6 +498,21 @@ static int note_times(const struct puller *puller, struct tkb_error *err)
 	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
 }
 
+/* Likewise, what made them. */
+static int note_makers(const struct puller *puller, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_makers_release) struct tkb_makers makers = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < puller->records.count && rc == 0; i++)
+		rc = tkb_record_add_makers(&puller->records.items[i], &makers,
+		                           err);
+	tkb_makers_sort(&makers);
+	if (rc == 0 && makers.count != 0 && puller->root != NULL)
+		rc = tkb_makers_store(puller->root, &makers, NULL);
+	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
+}
+
 static int pull(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_record_fault *fault;
@@ -510,6 +525,8 @@ static int pull(struct puller *puller, struct tkb_error *err)
 		stamp_records(puller);
 	if (rc == 0 && !puller->options.is_dry_run)
 		rc = note_times(puller, err);
+	if (rc == 0 && !puller->options.is_dry_run)
+		rc = note_makers(puller, err);
 	fault = tkb_pull_fault(&puller->records);
 	if (puller->failure == 0 && fault != NULL)
 		puller->failure =

@@ -42,6 +42,7 @@ struct pusher {
 	size_t pick_count;
 	size_t pick_capacity;
 	struct tkb_times *times;      /* owned; NULL: none is known */
+	struct tkb_makers *makers;    /* likewise */
 	struct tkb_versions versions; /* versions of what was tuned here */
 	const struct tkb_label *labels;
 	size_t label_count;
@@ -58,6 +59,7 @@ static void pusher_close(struct pusher *pusher)
 	tkb_identities_release(&pusher->held);
 	tkb_cache_close(pusher->cache);
 	tkb_times_close(pusher->times);
+	tkb_makers_close(pusher->makers);
 	tkb_versions_release(&pusher->versions);
 	free(pusher->picks);
 }
@@ -232,7 +234,8 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
 	const struct tkb_record_facts facts = { pusher->times,
-		                                &pusher->versions, &pushes };
+		                                &pusher->versions, &pushes,
+		                                pusher->makers };
 	struct tkb_error fault = { 0 };
 	int rc;
 
@@ -265,9 +268,12 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	size_t done = 0;
 	int rc;
 
-	/* Compile times are optional: ignore failures. */
+	/* What is noted is optional: ignore failures. */
 	if (pusher->root != NULL &&
-	    tkb_times_open(pusher->root, &pusher->times, NULL) == TKB_ERR_NOMEM)
+	    (tkb_times_open(pusher->root, &pusher->times, NULL) ==
+	             TKB_ERR_NOMEM ||
+	     tkb_makers_open(pusher->root, &pusher->makers, NULL) ==
+	             TKB_ERR_NOMEM))
 		return tkb_fail_nomem(err);
 
 	/* The picks were chosen by the caller's filter already. */

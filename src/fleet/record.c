@@ -104,14 +104,25 @@ static const struct tkb_schema_list time_list = {
 	.too_many = "too many times",
 };
 
+static bool is_sorted(const void *earlier, size_t count, const void *item)
+{
+	const char *const *texts = earlier;
+
+	return count == 0 || tkb_compare_texts(&texts[count - 1], item) < 0;
+}
+
 static const char *triton_fault(const void *earlier, size_t count,
                                 const void *item)
 {
-	const char *const *versions = earlier;
+	return is_sorted(earlier, count, item)
+	               ? NULL
+	               : "versions of Triton are not sorted";
+}
 
-	return count > 0 && tkb_compare_texts(&versions[count - 1], item) >= 0
-	               ? "versions of Triton are not sorted"
-	               : NULL;
+static const char *maker_fault(const void *earlier, size_t count,
+                               const void *item)
+{
+	return is_sorted(earlier, count, item) ? NULL : "makers are not sorted";
 }
 
 static const struct tkb_schema_list triton_list = {
@@ -121,6 +132,26 @@ static const struct tkb_schema_list triton_list = {
 	.limit = TKB_RECORD_TRITONS_LIMIT,
 	.too_many = "too many versions of Triton",
 	.fault = triton_fault,
+};
+
+static const struct tkb_schema_list maker_list = {
+	.item = { .kind = TKB_SCHEMA_TEXT,
+	          .is_valid = tkb_maker_is_valid,
+	          .wrong = "a maker is not allowed" },
+	.item_size = sizeof(const char *),
+	.none = "no maker",
+	.limit = TKB_RECORD_MAKERS_LIMIT,
+	.too_many = "too many makers",
+	.fault = maker_fault,
+};
+
+static const struct tkb_schema_list made_list = {
+	.item = { .kind = TKB_SCHEMA_NUMBER,
+	          .size = sizeof(uint32_t),
+	          .limit = TKB_RECORD_MAKERS_LIMIT },
+	.item_size = sizeof(uint32_t),
+	.limit = TKB_ENTRIES_LIMIT,
+	.too_many = "too many entries were made",
 };
 
 /* A record of a newer tkbundle is passed over, not called damaged. */
@@ -158,6 +189,20 @@ static const struct tkb_schema_field fields[] = {
 	               "the format is another"),
 	TKB_FIELD_DIGEST("frames", struct reading, record.frames),
 	TKB_FIELD_LAYOUT(struct reading, record.layout),
+	{ .name = "made",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct reading, record.made),
+	  .count_offset = offsetof(struct reading, record.made_count),
+	  .is_optional = true,
+	  .list = &made_list,
+	  .missing = "what was made is no list" },
+	{ .name = "makers",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct reading, record.makers),
+	  .count_offset = offsetof(struct reading, record.maker_count),
+	  .is_optional = true,
+	  .list = &maker_list,
+	  .missing = "makers are no list" },
 	TKB_FIELD_TEXT("profile", struct reading, profile, is_profile,
 	               "the profile is not known"),
 	{ .name = "pushes",
@@ -224,12 +269,28 @@ static int check_units(const struct reading *reading, struct tkb_error *err)
 	return rc;
 }
 
+/* Makers and what they made belong together. */
+static int check_makers(const struct reading *reading, struct tkb_error *err)
+{
+	const struct tkb_record *record = &reading->record;
+	bool is_right = record->made_count ==
+	                (record->maker_count > 0 ? record->entry_count : 0);
+
+	for (size_t i = 0; i < record->made_count; i++)
+		is_right = is_right && record->made[i] <= record->maker_count;
+	return is_right ? 0
+	                : tkb_fail(err, TKB_ERR_CORRUPT,
+	                           "the record's makers do not fit its "
+	                           "entries");
+}
+
 /* There is a time for each entry, and at least one is known, or none at all. */
 static int check_facts(const struct reading *reading, struct tkb_error *err)
 {
 	const struct tkb_record *record = &reading->record;
-	const bool has_notes =
-		record->triton_count > 0 || record->push_count > 0;
+	const bool has_notes = record->triton_count > 0 ||
+	                       record->push_count > 0 ||
+	                       record->maker_count > 0;
 	bool is_known = false;
 
 	for (size_t i = 0; i < record->time_count; i++)
@@ -283,6 +344,20 @@ int tkb_record_add_times(const struct tkb_record *record,
 	return rc;
 }
 
+int tkb_record_add_makers(const struct tkb_record *record,
+                          struct tkb_makers *makers, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < record->made_count && rc == 0; i++) {
+		if (record->made[i] != 0)
+			rc = tkb_makers_add(makers, record->entries[i].key,
+			                    record->makers[record->made[i] - 1],
+			                    err);
+	}
+	return rc;
+}
+
 int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
                      struct tkb_error *err)
 {
@@ -305,6 +380,8 @@ int tkb_record_parse(struct tkb_bytes text, struct tkb_record *out,
 		rc = check_units(&reading, err);
 	if (rc == 0)
 		rc = check_facts(&reading, err);
+	if (rc == 0)
+		rc = check_makers(&reading, err);
 	if (rc < 0)
 		return rc;
 	reading.record.is_lean = strcmp(reading.profile, "lean") == 0;

@@ -19,7 +19,9 @@
  * how many milliseconds it took to compile, 0 where nobody knows.
  *
  * A record that knows with which Tritons its entries were made ("triton", a list of
- * versions), or of pushes with labels ("pushes", see pushes.h), has version 4.
+ * versions), of what made them besides ("makers", and for each entry "made", which of
+ * those, counted from 1; see tkbundle/makers.h), or of pushes with labels ("pushes", see
+ * pushes.h), has version 4.
  *
  * The blob's digest determines every byte of the bundle. Those of its manifest and
  * its frame list let a reader check each frame before the last one has arrived.
@@ -31,6 +33,7 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
+#include "collect/makers.h"
 #include "collect/times.h"
 #include "format/unit_version.h"
 #include "notes/pushes.h"
@@ -42,9 +45,10 @@ enum {
 	TKB_RECORD_VERSION_TIMES =
 		3, /* of one that has times, with those or not */
 	TKB_RECORD_VERSION_NOTES =
-		4, /* of one that tells of Tritons or pushes */
+		4, /* of one that tells of Tritons, makers or pushes */
 	TKB_RECORD_VERSION_LAST = TKB_RECORD_VERSION_NOTES,
-	TKB_RECORD_TRITONS_LIMIT = 64
+	TKB_RECORD_TRITONS_LIMIT = 64,
+	TKB_RECORD_MAKERS_LIMIT = 64
 };
 
 #define TKB_RECORD_FORMAT "tkbundle-record"
@@ -66,6 +70,7 @@ struct tkb_record_facts {
 	const struct tkb_times *times;       /* sorted; NULL: none is known */
 	const struct tkb_versions *versions; /* likewise */
 	const struct tkb_pushes *pushes;     /* likewise */
+	const struct tkb_makers *makers;     /* likewise */
 };
 
 struct tkb_record {
@@ -86,6 +91,10 @@ struct tkb_record {
 	size_t time_count;
 	const char **tritons; /* versions, sorted */
 	size_t triton_count;
+	const char **makers; /* what made entries, sorted */
+	size_t maker_count;
+	uint32_t *made;    /* by which of those, from 1 on; 0: nobody knows */
+	size_t made_count; /* none, or one for each entry */
 	struct tkb_push_note *pushes; /* the oldest first */
 	size_t push_count;
 };
@@ -116,6 +125,11 @@ TKB_NODISCARD int tkb_record_add_pushes(const struct tkb_record *record,
 TKB_NODISCARD int tkb_record_add_times(const struct tkb_record *record,
                                        struct tkb_times *times,
                                        struct tkb_error *err);
+
+/* Add what made the entries of a record to `makers`. */
+TKB_NODISCARD int tkb_record_add_makers(const struct tkb_record *record,
+                                        struct tkb_makers *makers,
+                                        struct tkb_error *err);
 
 /*
  * May a record that fails with TKB_ERR_CORRUPT be of a newer tkbundle, whose

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet/record.h"
 
+#include <stdlib.h>
+
 #include "format/manifest_trees.h"
 #include "format/reader.h"
 #include "text/json.h"
@@ -68,6 +70,65 @@ static void write_times(const struct tkb_bundle *bundle,
 	tkb_buf_add_byte(out, ']');
 }
 
+/* Add a text to those that are listed, unless it is their last; makes room. */
+static size_t list_text(const char **list, size_t count, size_t limit,
+                        const char *text)
+{
+	/* Neighbours have mostly the same. */
+	if (count > 0 && strcmp(list[count - 1], text) == 0)
+		return count;
+	if (count == limit)
+		count = tkb_sort_texts(list, count);
+	if (count < limit)
+		list[count++] = text;
+	return count;
+}
+
+/* The first makers of entries, sorted; how many there are. */
+static size_t list_makers(const struct tkb_bundle *bundle,
+                          const struct tkb_makers *makers,
+                          const char *out[TKB_RECORD_MAKERS_LIMIT])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
+		const char *maker = tkb_makers_of_key(
+			makers, tkb_bundle_entry(bundle, i)->key);
+
+		if (maker != NULL)
+			count = list_text(out, count, TKB_RECORD_MAKERS_LIMIT,
+			                  maker);
+	}
+	return tkb_sort_texts(out, count);
+}
+
+/* Returns whether there are any. */
+static bool write_makers(const struct tkb_bundle *bundle,
+                         const struct tkb_makers *makers, struct tkb_buf *out)
+{
+	const char *list[TKB_RECORD_MAKERS_LIMIT];
+	const size_t count = list_makers(bundle, makers, list);
+
+	for (size_t i = 0; count > 0 && i < tkb_bundle_entry_count(bundle);
+	     i++) {
+		const char *maker = tkb_makers_of_key(
+			makers, tkb_bundle_entry(bundle, i)->key);
+		const char *const *found = NULL;
+
+		if (maker != NULL)
+			found = bsearch(&maker, list, count, sizeof(*list),
+			                tkb_compare_texts);
+		tkb_json_add_number(out, i == 0 ? ",\"made\":[" : ",",
+		                    found != NULL ? (uint64_t)(found - list) + 1
+		                                  : 0);
+	}
+	for (size_t i = 0; i < count; i++)
+		tkb_json_add_text(out, i == 0 ? "],\"makers\":[" : ",",
+		                  list[i]);
+	tkb_buf_add_text(out, count > 0 ? "]" : "");
+	return count > 0;
+}
+
 /* The first versions of Triton that made entries, sorted; how many there are. */
 static size_t list_tritons(const struct tkb_bundle *bundle,
                            const char *out[TKB_RECORD_TRITONS_LIMIT])
@@ -80,15 +141,8 @@ static size_t list_tritons(const struct tkb_bundle *bundle,
 		if (strcmp(entry->producer, "triton") != 0 ||
 		    entry->producer_version[0] == '\0')
 			continue;
-		/* Neighbours have mostly the same. */
-		if (count > 0 &&
-		    strcmp(out[count - 1], entry->producer_version) == 0)
-			continue;
-		if (count == TKB_RECORD_TRITONS_LIMIT)
-			count = tkb_sort_texts(out, count);
-		if (count == TKB_RECORD_TRITONS_LIMIT)
-			return count;
-		out[count++] = entry->producer_version;
+		count = list_text(out, count, TKB_RECORD_TRITONS_LIMIT,
+		                  entry->producer_version);
 	}
 	return tkb_sort_texts(out, count);
 }
@@ -116,6 +170,8 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	const struct tkb_versions *versions =
 		facts != NULL ? facts->versions : NULL;
 	const struct tkb_pushes *pushes = facts != NULL ? facts->pushes : NULL;
+	const struct tkb_makers *makers = facts != NULL ? facts->makers : NULL;
+	bool has_makers;
 	const size_t count = tkb_bundle_entry_count(bundle);
 	/* They stand last. */
 	const bool has_units =
@@ -142,6 +198,7 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 		&bundle->frames_digest);
 	if (bundle->manifest.layout != NULL)
 		tkb_json_add_text(out, ",\"layout\":", bundle->manifest.layout);
+	has_makers = write_makers(bundle, makers, out);
 	tkb_json_add_text(out, ",\"profile\":", tkb_bundle_profile(bundle));
 	if (pushes != NULL && pushes->count > 0) {
 		tkb_buf_add_text(out, ",\"pushes\":");
@@ -151,7 +208,7 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 		version = TKB_RECORD_VERSION_TIMES;
 		write_times(bundle, times, out);
 	}
-	if (write_notes(bundle, pushes, out))
+	if (write_notes(bundle, pushes, out) || has_makers)
 		version = TKB_RECORD_VERSION_NOTES;
 	tkb_json_add_number(out, ",\"version\":", version);
 	tkb_buf_add_byte(out, '}');

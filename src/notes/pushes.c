@@ -30,18 +30,7 @@ static bool name_is_valid(const char *name)
 
 static bool value_is_valid(const char *value)
 {
-	const size_t size = strlen(value);
-	uint32_t code = 0;
-
-	for (size_t at = 0; at < size;) {
-		const size_t length = tkb_utf8_decode(
-			(struct tkb_bytes){ value + at, size - at }, &code);
-
-		if (length == 0 || !tkb_utf8_is_harmless(code))
-			return false;
-		at += length;
-	}
-	return size > 0 && size <= VALUE_LIMIT;
+	return tkb_utf8_is_shown(value) && strlen(value) <= VALUE_LIMIT;
 }
 
 static int compare_labels(const void *a, const void *b)

@@ -21,6 +21,7 @@ struct tkb_holdings {
 	struct tkb_holdings_item *items;     /* owned */
 	size_t item_count;
 	char *ref; /* owned */
+	struct tkb_makers makers;
 	struct tkb_arena arena;
 	uint64_t entry_count; /* each key, platform and device once */
 };
@@ -36,6 +37,7 @@ void tkb_holdings_close(struct tkb_holdings *holdings)
 	free(holdings->records);
 	free(holdings->items);
 	free(holdings->ref);
+	tkb_makers_release(&holdings->makers);
 	tkb_arena_release(&holdings->arena);
 	tkb_record_list_release(&holdings->list);
 	free(holdings);
@@ -55,6 +57,12 @@ const struct tkb_holdings_record *tkb_holdings_record(
 	const struct tkb_holdings *holdings, size_t index)
 {
 	return &holdings->records[index];
+}
+
+const struct tkb_makers *tkb_holdings_makers(
+	const struct tkb_holdings *holdings)
+{
+	return &holdings->makers;
 }
 
 size_t tkb_holdings_item_count(const struct tkb_holdings *holdings)
@@ -128,7 +136,11 @@ static int list_records(struct tkb_holdings *holdings, struct tkb_error *err)
 		};
 		rc = list_targets(&holdings->arena, record,
 		                  &holdings->records[i], err);
+		if (rc == 0)
+			rc = tkb_record_add_makers(record, &holdings->makers,
+			                           err);
 	}
+	tkb_makers_sort(&holdings->makers);
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 #include "fleet_fixture.h"
 
 #include <tkbundle/holdings.h>
+#include <tkbundle/makers.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -400,4 +401,32 @@ TEST(compact, keeps_the_labels_of_each_push)
 	}
 	CHECK_STR(record->tritons[0], "3.6.0");
 	tkb_holdings_close(holdings);
+}
+
+TEST(compact, keeps_what_made_entries_and_a_pull_notes_it)
+{
+	static const char *const makers[] = { "triton=3.6.0", "torch=2.11.0" };
+	const char *const *keys = pool_keys();
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct tkb_makers *pulled = NULL;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct tkb_made made = { NULL, keys[i] };
+		const char *root = cache_of(text("part-%u", i), whole);
+
+		CHECK_INT(
+			run("rm", "-rf", text("%s/%s", root, keys[1 - i]), NULL)
+				.status,
+			0);
+		OK(tkb_makers_note(root, makers[i], &made, 1, ERR));
+		(void)push_all(remote, root);
+	}
+	CHECK_INT(compact(remote), 2);
+
+	(void)pull_all(remote, out("pulled"));
+	OK(tkb_makers_open(out("pulled"), &pulled, ERR));
+	for (size_t i = 0; i < 2; i++)
+		CHECK_STR(tkb_makers_find(pulled, NULL, keys[i]), makers[i]);
+	CHECK(tkb_makers_find(pulled, NULL, keys[2]) == NULL);
+	tkb_makers_close(pulled);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_fixture.h"
 
+#include <tkbundle/makers.h>
+
 #include <unistd.h>
 
 /* Pulls of what is gone, damaged, slow or told to end. */
@@ -201,6 +203,38 @@ TEST(pull_fault, passes_over_records_that_it_cannot_read_and_counts_them)
 	CHECK_INT(info.unreadable_count, 2);
 	CHECK_INT(info.record_count, 4);
 	CHECK_INT(push_all(remote, pool()).pushed_count, 0);
+}
+
+/* Records that say who made what, and do not add up. */
+TEST(pull_fault, passes_over_a_record_whose_makers_do_not_fit_its_entries)
+{
+	static const char *const edits[][2] = {
+		{ "\"makers\":[\"triton=3.6.0\"]", "\"makers\":[]" },
+		{ "\"makers\":[\"triton=3.6.0\"]",
+		  "\"makers\":[\"triton=3.6.0\",\"a=1\"]" },
+		{ "\"made\":[1", "\"made\":[2" },
+		{ "\"made\":[1,", "\"made\":[" },
+		{ "\"makers\":[\"triton=3.6.0\"],", "" },
+	};
+	const char *const *keys = pool_keys();
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	for (size_t i = 0; i < POOL; i++) {
+		const struct tkb_made made = { NULL, keys[i] };
+
+		OK(tkb_makers_note(pool(), "triton=3.6.0", &made, 1, ERR));
+	}
+	(void)push_all(remote, pool());
+	const char *copy = text(
+		"%s", (const char *)read_file(record_files("remote")[0]).data);
+	for (size_t i = 0; i < 5; i++) {
+		const char *name = text("edited-%zu", i);
+
+		write_text(name, copy);
+		edit_file(name, edits[i][0], edits[i][1]);
+		add_record("remote", read_file(name).data);
+	}
+	CHECK_INT(pull_all(remote, out("pulled")).unreadable_count, 5);
 }
 
 TEST(pull_fault, takes_the_rest_where_a_record_is_not_what_its_name_says)

@@ -7,9 +7,12 @@ usage: why_test.py PROGRAM [WORDS-OF-A-SENTENCE]
 Each breakage is one thing that differs from what was there: a part of a kernel's
 metadata, IR or PTX, of vLLM's factors, of a graph of Inductor's. Prints TAP.
 """
+import base64
+import hashlib
 import json
 import os
 import re
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -221,6 +224,81 @@ def _(scene):
     document, words = last(scene)
     equal((document["compiled"], document["made"]), (0, []), words)
     require("it was warm" in words, words)
+
+
+def packages(scene, name, *, library, version="3.6.0"):
+    """A folder of packages with a Triton as pip leaves it; its libtriton.so is not
+    read, since its digest stands in the list."""
+    digest = hashlib.sha256(library).digest()
+    listed = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+    lists = scene.path(name, f"triton-{version}.dist-info")
+    os.makedirs(lists)
+    os.makedirs(scene.path(name, "triton", "_C"))
+    with open(scene.path(name, "triton", "_C", "libtriton.so"), "wb") as file:
+        file.write(bytes(len(library)))
+    with open(os.path.join(lists, "RECORD"), "w", encoding="utf-8") as file:
+        file.write("triton/__init__.py,sha256=x,12\n"
+                   f"triton/_C/libtriton.so,sha256={listed},{len(library)}\n"
+                   f"triton-{version}.dist-info/RECORD,,\n")
+    return scene.path(name), digest.hex()[:16]
+
+
+def two_builds(scene):
+    """A start of one build of Triton pushes a kernel; one of another, elsewhere,
+    compiles it again."""
+    source = scene.fixture("source")
+    kernel, = (name for name in os.listdir(source) if name.startswith(KEY))
+    one, one_digest = packages(scene, "one", library=b"for a Python")
+    other, other_digest = packages(scene, "other", library=b"for another")
+    first, second = scene.path("first"), scene.path("second")
+    for root, words, folder in (
+            (first, ("folder", os.path.join(source, kernel),
+                     os.path.join(first, kernel)), one),
+            (second, ("kernel", second, KEY), other)):
+        os.makedirs(root)
+        ended = scene.run(*compiling(*words), options=("--cache", root),
+                          env={"PYTHONPATH": folder})
+        equal(ended.status, 0, ended.err)
+    return first, second, one_digest, other_digest
+
+
+@test("a kernel by another build of Triton, which a pull tells of: 'libtriton'")
+def _(scene):
+    _, _, one, other = two_builds(scene)
+    one_made(scene, "libtriton", f"libtriton: {one} there, {other} here",
+             "install the same wheel")
+
+
+@test("caches and refs tell of two builds of Triton")
+def _(scene):
+    first, second, one, other = two_builds(scene)
+    says = f"libtriton: {one} in A, {other} in B"
+    own = [name for name in os.listdir(second) if not name.startswith((KEY, "."))]
+    for name in os.listdir(second):
+        if name.startswith(KEY):
+            shutil.rmtree(os.path.join(second, name))
+    ended = scene.tkbundle("why", "add_kernel", first, second)
+    equal((ended.status, len(own)), (4, 1), ended.err)
+    require(says in ended.out, ended.out)
+    for ref, root in (("a/first", first), ("a/second", second)):
+        equal(scene.tkbundle("push", ref, root, "--remote",
+                             scene.remote).status, 0)
+    ended = scene.tkbundle("why", "add_kernel", "a/first", "a/second",
+                           "--remote", scene.remote)
+    require(says in ended.out, ended.out, ended.err)
+
+
+@test("what made entries is noted without places, and is in no bundle")
+def _(scene):
+    first, second, digest, _ = two_builds(scene)
+    noted = scenes.read(os.path.join(first, ".tkbundle", "makers")).decode()
+    require(f"libtriton={digest}; triton=3.6.0" in noted, noted)
+    require(scene.folder not in noted and "/" not in noted, noted)
+    for name in (first, second):
+        shutil.rmtree(os.path.join(second, ".tkbundle"), ignore_errors=True)
+        equal(scene.tkbundle("collect", name, "--key", KEY, "-o",
+                             name + ".tkb").status, 0)
+    equal(scenes.read(first + ".tkb"), scenes.read(second + ".tkb"))
 
 
 def notes(scene):

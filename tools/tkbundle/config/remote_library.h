@@ -48,7 +48,8 @@
 	X(holdings_record_count, tkb_holdings_record_count)                    \
 	X(holdings_record, tkb_holdings_record)                                \
 	X(holdings_item_count, tkb_holdings_item_count)                        \
-	X(holdings_item, tkb_holdings_item)
+	X(holdings_item, tkb_holdings_item)                                    \
+	X(holdings_makers, tkb_holdings_makers)
 
 #define REMOTE_MEMBER(member, function) __typeof__(function) *member;
 

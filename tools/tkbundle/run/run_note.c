@@ -14,12 +14,13 @@
 #include "run/run_report.h"
 #include "why/explain.h"
 #include "why/facts_here.h"
+#include "why/maker.h"
 
 #define EXPLAIN_MS 2000 /* for reasons; what is left then is unknown */
 
 /* What the command made; texts are owned. */
 struct made {
-	struct explain_made *items;
+	struct tkb_made *items;
 	size_t count;
 	size_t capacity;
 };
@@ -38,10 +39,10 @@ static void add(void *self, const char *tree, const char *name)
 {
 	struct made *const made = self;
 	const size_t capacity = 2 * made->capacity + 64;
-	struct explain_made item = { .tree = NULL };
+	struct tkb_made item = { .tree = NULL };
 
 	if (made->count == made->capacity) {
-		struct explain_made *const items =
+		struct tkb_made *const items =
 			realloc(made->items, capacity * sizeof(*items));
 
 		if (items == NULL)
@@ -94,7 +95,7 @@ void run_note_figures(const struct run *run, struct start *start)
 		                                    : 128 + WTERMSIG(state));
 }
 
-/* Names and facts. The command line itself may hold secrets. */
+/* Names. The command line itself may hold secrets. */
 static void take_names(const struct run *run, struct start *start)
 {
 	const struct run_plan *const plan = &run->shared->plan;
@@ -104,15 +105,20 @@ static void take_names(const struct run *run, struct start *start)
 		run->args->ref != NULL && strcmp(run->args->ref, "-") != 0
 			? run->args->ref
 			: cli_variable("TKBUNDLE_REF");
-	const char *const engine = engine_of(plan);
-	struct tkb_engine *profile = NULL;
 
 	start->command = strdup(slash != NULL ? slash + 1 : command);
 	start->ref = ref != NULL ? strdup(ref) : NULL;
 	start->root = strdup(plan->root);
+}
+
+static void take_facts(const struct run *run, struct facts *out)
+{
+	const char *const engine = engine_of(&run->shared->plan);
+	struct tkb_engine *profile = NULL;
+
 	if (engine[0] != '\0' && profile_open(engine, &profile, NULL) != 0)
 		profile = NULL;
-	facts_here_find(&start->facts, command, engine,
+	facts_here_find(out, run->args->operands.items[0], engine,
 	                profile != NULL ? tkb_engine_package(profile) : "");
 	tkb_engine_close(profile);
 }
@@ -142,6 +148,8 @@ static void explain(const struct run *run, const struct trees *trees,
 		.threads = 1,
 	};
 	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	struct tkb_makers *makers = NULL;
+	int rc;
 	struct explain asked = {
 		.made = made->items,
 		.made_count = made->count,
@@ -150,12 +158,40 @@ static void explain(const struct run *run, const struct trees *trees,
 	};
 
 	take_pull(run, &asked);
+	if (tkb_makers_open(plan->root, &makers, NULL) == 0)
+		asked.makers = makers;
 	if (made->count != 0 &&
 	    tkb_cache_open(plan->root, &options, &source.cache, NULL) == 0)
 		asked.source = &source;
 	/* What has no memory is not listed. */
-	if (explain_all(&asked, start, NULL) != 0)
+	rc = explain_all(&asked, start, NULL);
+	tkb_makers_close(makers);
+	if (rc != 0)
 		return;
+}
+
+/* A failure to write them is harmless. */
+static void note_makers(const struct run *run, const struct facts *facts,
+                        const struct made *made)
+{
+	char maker[TKB_MAKER_SIZE];
+
+	if (made->count == 0 || !maker_write(facts, maker) ||
+	    tkb_makers_note(run->shared->plan.root, maker, made->items,
+	                    made->count, NULL) != 0)
+		return;
+}
+
+void run_note_makers(void *self)
+{
+	struct run *const run = self;
+	TKB_AUTO(facts_release) struct facts facts = { .count = 0 };
+	TKB_AUTO(release) struct made made = { .count = 0 };
+	const struct run_made_visitor visitor = { add, &made };
+
+	take_facts(run, &facts);
+	run_count_made(run, &visitor);
+	note_makers(run, &facts, &made);
 }
 
 void run_note(void *self)
@@ -170,8 +206,10 @@ void run_note(void *self)
 	start_init(&start);
 	run_note_figures(run, &start);
 	take_names(run, &start);
+	take_facts(run, &start.facts);
 	run_report_failures(run, add_failure, &start);
 	run_count_made(run, &visitor);
+	note_makers(run, &start.facts, &made);
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, NULL) != 0)
 		trees.count = 0;

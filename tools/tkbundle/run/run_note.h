@@ -12,6 +12,12 @@
  */
 void run_note(void *self);
 
+/*
+ * A task, given a struct run: note in the cache what made the command's entries, for
+ * the push to come. It fails silently, too.
+ */
+void run_note_makers(void *self);
+
 /* Take the numbers of a start, and what the command exited with if it has. */
 void run_note_figures(const struct run *run, struct start *start);
 

@@ -282,6 +282,8 @@ static void push_rest(struct run *run, uint64_t end_ms)
 	if (run->shared->plan.push == RUN_PUSH_NEVER || run->stop_signal != 0 ||
 	    !counts->is_made || (!run->is_dirty && !counts->has_new))
 		return;
+	do_task(run, run_note_makers, &run->children[RUN_PULL],
+	        soonest(end_ms, deadline_now_ms() + NOTE_MS));
 	start_push(run,
 	           status_of_command(run) != STATUS_DONE
 	                   ? run->shared->plan.quiet_ms

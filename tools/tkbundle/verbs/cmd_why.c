@@ -244,10 +244,10 @@ static int compare(struct comparison *comparison, struct tkb_error *err)
 	                  &comparison->diff, err);
 	if (rc == 0)
 		rc = match_side_open(&comparison->a_side, &comparison->a.source,
-		                     err);
+		                     operand_makers(&comparison->a), err);
 	if (rc == 0)
 		rc = match_side_open(&comparison->b_side, &comparison->b.source,
-		                     err);
+		                     operand_makers(&comparison->b), err);
 	json_out_open_array(json, "pairs");
 	for (size_t i = 0; i < comparison->diff.count && rc == 0; i++) {
 		const struct diff_pair *const pair = &comparison->diff.pairs[i];

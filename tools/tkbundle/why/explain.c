@@ -31,8 +31,7 @@ static void release(struct work *work)
 	free(work->is_made);
 }
 
-static bool is_same(const struct tkb_entry *entry,
-                    const struct explain_made *made)
+static bool is_same(const struct tkb_entry *entry, const struct tkb_made *made)
 {
 	if (made->tree == NULL)
 		return entry->kind != TKB_KIND_UNIT &&
@@ -42,7 +41,7 @@ static bool is_same(const struct tkb_entry *entry,
 	       strcmp(entry->name, made->name) == 0;
 }
 
-static size_t find(const struct source *source, const struct explain_made *made)
+static size_t find(const struct source *source, const struct tkb_made *made)
 {
 	for (size_t i = 0; i < source_entry_count(source); i++) {
 		if (is_same(source_entry(source, i), made))
@@ -61,7 +60,8 @@ static int open_work(struct work *work, struct tkb_error *err)
 	work->is_made = calloc(count + 1, sizeof(bool));
 	if (work->indices == NULL || work->is_made == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	rc = match_side_open(&work->side, explain->source, err);
+	rc = match_side_open(&work->side, explain->source, explain->makers,
+	                     err);
 	for (size_t i = 0; i < explain->made_count && rc == 0; i++) {
 		work->indices[i] = find(explain->source, &explain->made[i]);
 		if (work->indices[i] != NOWHERE)
@@ -188,7 +188,7 @@ static int tell(struct work *work, size_t number, struct start *start,
                 struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .is_found = false };
-	const struct explain_made *const item = &work->explain->made[number];
+	const struct tkb_made *const item = &work->explain->made[number];
 	const size_t index = work->indices[number];
 	const struct tkb_entry *const entry =
 		source_entry(work->explain->source, index);
@@ -222,7 +222,7 @@ static int tell(struct work *work, size_t number, struct start *start,
 	return 0;
 }
 
-static void tell_unknown(const struct explain_made *item, const char *detail,
+static void tell_unknown(const struct tkb_made *item, const char *detail,
                          struct start *start)
 {
 	const struct start_made made = {

@@ -2,6 +2,8 @@
 #ifndef TKBUNDLE_EXPLAIN_H
 #define TKBUNDLE_EXPLAIN_H
 
+#include <tkbundle/makers.h>
+
 #include "report/source.h"
 #include "why/start.h"
 
@@ -13,15 +15,10 @@
  * apart: other constants of one kernel are no reason, but a second ptxas is.
  */
 
-/* An entry that the command made. */
-struct explain_made {
-	const char *tree; /* of a unit: its tree; else NULL */
-	const char *name; /* of a unit: its path in the tree; else the key */
-};
-
 struct explain {
 	const struct source *source; /* what there is; NULL: it is not known */
-	const struct explain_made *made;
+	const struct tkb_makers *makers; /* of that; NULL: none is known */
+	const struct tkb_made *made;     /* what the command made */
 	size_t made_count;
 	const char *engine;   /* "vllm"; "": none */
 	bool is_pull_failed;  /* it failed, or was not done in time */

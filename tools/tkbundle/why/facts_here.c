@@ -15,6 +15,7 @@
 #include "config/python.h"
 #include "why/ir.h"
 #include "why/parts.h"
+#include "why/wheel.h"
 
 enum {
 	TEXT_SIZE = 4096
@@ -128,21 +129,23 @@ static void take_program(struct facts *out, const char *name, const char *file,
 	take_ptxas(out, name, path);
 }
 
-/* Builds of one version differ in this file, and so, nearly always, in its size. */
+/* Builds of one version, as those for two Pythons, differ in this file. */
 static void take_libtriton(struct facts *out, const char *command,
                            const char *engine)
 {
+	static const char folder[] = "triton/_C";
+	const char *const version = facts_find(out, "triton");
 	char path[TEXT_SIZE];
-	char text[64];
-	struct stat status;
+	char list[128];
+	char digest[WHEEL_DIGEST_SIZE];
 
-	engine_file_find("triton/_C/libtriton.so", command, engine, path,
-	                 sizeof(path));
-	if (path[0] == '\0' || stat(path, &status) < 0)
+	engine_file_find(folder, command, engine, path, sizeof(path));
+	if (version == NULL || path[0] == '\0')
 		return;
-	(void)snprintf(text, sizeof(text), "%lld bytes",
-	               (long long)status.st_size);
-	facts_set(out, "libtriton", text);
+	path[strlen(path) - strlen(folder) - 1] = '\0';
+	(void)snprintf(list, sizeof(list), "triton-%.100s.dist-info", version);
+	if (wheel_digest(path, list, "triton/_C/libtriton.so", digest))
+		facts_set(out, "libtriton", digest);
 }
 
 static void take_version(struct facts *out, const char *name,

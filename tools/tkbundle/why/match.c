@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "why/maker.h"
 
 int match_side_open(struct match_side *side, const struct source *source,
-                    struct tkb_error *err)
+                    const struct tkb_makers *makers, struct tkb_error *err)
 {
 	*side = (struct match_side){
 		.source = source,
+		.makers = makers,
 		.parts = calloc(source_entry_count(source) + 1,
 		                sizeof(*side->parts)),
 	};
@@ -28,14 +30,27 @@ void match_side_close(struct match_side *side)
 	side->parts = NULL;
 }
 
+/* What could be read of a damaged one is better than nothing. */
+static void read_parts(const struct match_side *side, size_t index,
+                       struct parts *out)
+{
+	const struct tkb_entry *const entry = source_entry(side->source, index);
+	const bool is_unit = entry->kind == TKB_KIND_UNIT;
+
+	if (parts_read(side->source, index, out, NULL) != 0 ||
+	    maker_add(tkb_makers_find(side->makers,
+	                              is_unit ? entry->tree : NULL,
+	                              is_unit ? entry->name : entry->key),
+	              entry->kind, out, NULL) != 0)
+		out->is_read = true;
+}
+
 const struct parts *match_parts(struct match_side *side, size_t index)
 {
 	struct parts *const parts = &side->parts[index];
 
-	/* What could be read of a damaged one is better than nothing. */
-	if (!parts->is_read &&
-	    parts_read(side->source, index, parts, NULL) != 0)
-		parts->is_read = true;
+	if (!parts->is_read)
+		read_parts(side, index, parts);
 	return parts;
 }
 

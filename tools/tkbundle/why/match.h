@@ -2,6 +2,8 @@
 #ifndef TKBUNDLE_MATCH_H
 #define TKBUNDLE_MATCH_H
 
+#include <tkbundle/makers.h>
+
 #include "report/source.h"
 #include "why/differences.h"
 
@@ -13,12 +15,14 @@
 /* A source, and the parts of its entries, which are read when asked for. */
 struct match_side {
 	const struct source *source;
-	struct parts *parts; /* owned; by index */
+	const struct tkb_makers *makers; /* of them; NULL: none is known */
+	struct parts *parts;             /* owned; by index */
 };
 
 /* @return 0 or TKB_ERR_NOMEM */
 TKB_NODISCARD int match_side_open(struct match_side *side,
                                   const struct source *source,
+                                  const struct tkb_makers *makers,
                                   struct tkb_error *err);
 
 /* For TKB_AUTO; a zeroed one is allowed. */

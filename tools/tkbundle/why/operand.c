@@ -49,6 +49,9 @@ static int open_folder(struct operand *out, struct tkb_error *err)
 	}
 	if (rc != 0)
 		return rc;
+	/* What cannot be read is not known. */
+	if (tkb_makers_open(out->name, &out->noted, NULL) != 0)
+		out->noted = NULL;
 	options.trees = out->trees.items;
 	options.tree_count = out->trees.count;
 	return tkb_cache_open(has_tree && !kinds[kind].has_kernels ? NULL
@@ -76,6 +79,19 @@ static int write_to(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	                           "cannot write a temporary file");
 }
 
+/* What its records tell besides; without it, they tell nothing. */
+static void open_records(struct operand *out, struct remote_use *use)
+{
+	const struct tkb_holdings_options brief = { .struct_size =
+		                                            sizeof(brief),
+		                                    .is_brief = true };
+
+	out->use = use;
+	if (!cli_is_done(use->library.holdings_open(
+		    use->remote, out->name, &brief, &out->holdings, NULL)))
+		out->holdings = NULL;
+}
+
 static int open_ref(struct operand *out, struct remote_use *use,
                     struct tkb_error *err)
 {
@@ -94,6 +110,7 @@ static int open_ref(struct operand *out, struct remote_use *use,
 	                              &report, err);
 	if (!cli_is_done(rc))
 		return cli_missed(err, rc, "file, and no ref,", out->name);
+	open_records(out, use);
 	return tkb_bundle_open_fd(fileno(out->bundle), out->name, NULL,
 	                          &out->source.bundle, err);
 }
@@ -113,8 +130,21 @@ int operand_open(const char *name, struct remote_use *use, struct operand *out,
 	return source_open_bundle(name, &out->source.bundle, err);
 }
 
+const struct tkb_makers *operand_makers(const struct operand *operand)
+{
+	return operand->holdings != NULL
+	               ? operand->use->library.holdings_makers(
+				 operand->holdings)
+	               : operand->noted;
+}
+
 void operand_close(struct operand *operand)
 {
+	if (operand->holdings != NULL)
+		operand->use->library.holdings_close(operand->holdings);
+	operand->holdings = NULL;
+	tkb_makers_close(operand->noted);
+	operand->noted = NULL;
 	source_close(&operand->source);
 	trees_release(&operand->trees);
 	if (operand->bundle != NULL)

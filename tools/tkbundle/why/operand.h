@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include <tkbundle/holdings.h>
+
 #include "config/remote_use.h"
 #include "report/source.h"
 #include "why/start.h"
@@ -17,7 +19,10 @@ struct operand {
 	struct source source;            /* unless it is a note */
 	char tree[START_PATH_SIZE + 64]; /* as --tree has it */
 	struct trees trees;
-	FILE *bundle; /* of a ref: its bytes */
+	struct tkb_makers *noted; /* owned: of a cache, what made its entries */
+	FILE *bundle;             /* of a ref: its bytes */
+	struct tkb_holdings *holdings; /* of a ref, owned: its records */
+	const struct remote_use *use;  /* of a ref; borrowed */
 	struct start start;
 	bool is_note;
 };
@@ -30,6 +35,9 @@ struct operand {
  */
 TKB_NODISCARD int operand_open(const char *name, struct remote_use *use,
                                struct operand *out, struct tkb_error *err);
+
+/* What made its entries; NULL: nobody knows. */
+const struct tkb_makers *operand_makers(const struct operand *operand);
 
 /* For TKB_AUTO; a zeroed one is allowed. */
 void operand_close(struct operand *operand);

@@ -54,6 +54,13 @@ static int compare_parts(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
+void parts_sort(struct parts *parts)
+{
+	if (parts->count > 1)
+		qsort(parts->items, parts->count, sizeof(*parts->items),
+		      compare_parts);
+}
+
 const char *parts_find(const struct parts *parts, const char *name)
 {
 	const struct part wanted = { .name = (char *)name };
@@ -247,9 +254,7 @@ int parts_read(const struct source *source, size_t index, struct parts *out,
 		rc = read_kernel(source, index, out, err);
 	else if (entry->kind == TKB_KIND_UNIT)
 		rc = read_unit(source, index, out, err);
-	if (out->count > 1)
-		qsort(out->items, out->count, sizeof(*out->items),
-		      compare_parts);
+	parts_sort(out);
 	out->is_read = true;
 	return rc;
 }

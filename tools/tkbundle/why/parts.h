@@ -53,6 +53,9 @@ TKB_NODISCARD int parts_add(struct parts *parts, enum reason reason,
                             const char *name, const char *value, size_t size,
                             struct tkb_error *err);
 
+/* By name, as parts_find() and comparisons need them. */
+void parts_sort(struct parts *parts);
+
 /* The value of a part; NULL: it is not recorded. */
 const char *parts_find(const struct parts *parts, const char *name);
 

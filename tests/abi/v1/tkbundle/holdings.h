@@ -4,6 +4,7 @@
 
 #include <tkbundle/entry.h>
 #include <tkbundle/fleet.h>
+#include <tkbundle/makers.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +90,10 @@ TKB_API size_t tkb_holdings_record_count(const struct tkb_holdings *holdings);
 /** Record `index`, which must be below the count. Borrowed. */
 TKB_API const struct tkb_holdings_record *tkb_holdings_record(
 	const struct tkb_holdings *holdings, size_t index);
+
+/** What made its entries, as far as its records tell. Borrowed. */
+TKB_API const struct tkb_makers *tkb_holdings_makers(
+	const struct tkb_holdings *holdings);
 
 /** How many entries it has. */
 TKB_API size_t tkb_holdings_item_count(const struct tkb_holdings *holdings);

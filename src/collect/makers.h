@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_COLLECT_MAKERS_H
+#define TKB_COLLECT_MAKERS_H
+
+#include <tkbundle/makers.h>
+
+#include "base/arena.h"
+#include "base/base.h"
+
+/* What made the entry with a key, also that of a unit. */
+struct tkb_key_maker {
+	const char *key;
+	const char *maker;
+	size_t order; /* of two with one key, the first is used */
+};
+
+/*
+ * Zeroed is empty. After tkb_makers_sort() by key, each once. Equal makers next to
+ * each other share their text.
+ */
+struct tkb_makers {
+	struct tkb_arena arena;      /* owns the texts */
+	struct tkb_key_maker *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+void tkb_makers_release(struct tkb_makers *makers);
+
+/* For TKB_AUTO. */
+void tkb_makers_close_at(struct tkb_makers **makers);
+
+/* Can it be noted? */
+bool tkb_maker_is_valid(const char *maker);
+
+TKB_NODISCARD int tkb_makers_add(struct tkb_makers *makers, const char *key,
+                                 const char *maker, struct tkb_error *err);
+
+void tkb_makers_sort(struct tkb_makers *makers);
+
+/* NULL where `makers`, which may be NULL, lack it. They must have been sorted. */
+const char *tkb_makers_of_key(const struct tkb_makers *makers, const char *key);
+
+/* Append those of `news` that the cache's file does not have. */
+TKB_NODISCARD int tkb_makers_store(const char *cache_root,
+                                   const struct tkb_makers *news,
+                                   struct tkb_error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "why/maker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BETWEEN "; "
+
+/* By name, as a maker has them. */
+static const struct {
+	const char *name;
+	const char *shown; /* as parts of entries are called */
+	enum reason reason;
+	bool is_of_kernels;
+} members[] = {
+	{ "engine", "engine", REASON_ENGINE, false },
+	{ "gpu", "GPU", REASON_GPU, false },
+	{ "libtriton", "libtriton", REASON_LIBTRITON, true },
+	{ "torch", "PyTorch", REASON_TORCH, false },
+	{ "triton", "Triton", REASON_TRITON, true },
+};
+
+enum {
+	MEMBER_COUNT = sizeof(members) / sizeof(members[0])
+};
+
+bool maker_write(const struct facts *facts, char out[TKB_MAKER_SIZE])
+{
+	size_t length = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < MEMBER_COUNT; i++) {
+		const char *const value = facts_find(facts, members[i].name);
+
+		/* A name of a GPU that has the sign in it cannot be told. */
+		if (value == NULL || strstr(value, BETWEEN) != NULL)
+			continue;
+		length += (size_t)snprintf(
+			out + length, TKB_MAKER_SIZE - length, "%s%s=%.160s",
+			length != 0 ? BETWEEN : "", members[i].name, value);
+	}
+	return length != 0;
+}
+
+/* "name=value" */
+static int add_pair(const char *pair, size_t size, enum tkb_kind kind,
+                    struct parts *parts, struct tkb_error *err)
+{
+	for (size_t i = 0; i < MEMBER_COUNT; i++) {
+		const size_t length = strlen(members[i].name);
+
+		if (size <= length + 1 ||
+		    strncmp(pair, members[i].name, length) != 0 ||
+		    pair[length] != '=')
+			continue;
+		if ((kind == TKB_KIND_KERNEL && !members[i].is_of_kernels) ||
+		    parts_find(parts, members[i].shown) != NULL)
+			return 0;
+		return parts_add(parts, members[i].reason, members[i].shown,
+		                 pair + length + 1, size - length - 1, err);
+	}
+	return 0;
+}
+
+int maker_add(const char *maker, enum tkb_kind kind, struct parts *parts,
+              struct tkb_error *err)
+{
+	int rc = 0;
+
+	while (maker != NULL && *maker != '\0' && rc == 0) {
+		const char *const end = strstr(maker, BETWEEN);
+		const size_t size =
+			end != NULL ? (size_t)(end - maker) : strlen(maker);
+
+		rc = add_pair(maker, size, kind, parts, err);
+		maker += size + (end != NULL ? strlen(BETWEEN) : 0);
+	}
+	parts_sort(parts);
+	return rc;
+}
