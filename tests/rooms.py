@@ -50,6 +50,7 @@ LAYERS = {
         "tools/tkbundle/cli",
         "tools/tkbundle/config",
         "tools/tkbundle/trust",
+        "tools/tkbundle/keys",
         "tools/tkbundle/report",
         "tools/tkbundle/diff",
         "tools/tkbundle/why",

@@ -55,6 +55,16 @@ extern "C" {
 struct tkb_triton;
 struct tkb_triton_compile;
 
+/** A variable of the environment that enters Triton's keys. */
+struct tkb_triton_variable {
+	const char *name;
+	bool is_in_newest; /**< enters those of Triton 3.6, not only of older
+	                        ones */
+};
+
+/** Variable `index`, by name; NULL: there are no more. */
+TKB_API const struct tkb_triton_variable *tkb_triton_variable(size_t index);
+
 /** Options for tkb_triton_open(). Zero means the default. */
 struct tkb_triton_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */

@@ -2,10 +2,11 @@
 #include "compile/triton/triton_external.h"
 
 #include <errno.h>
-
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <tkbundle/triton_compile.h>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -13,37 +14,6 @@
 
 enum {
 	PATH_LIMIT = 4096
-};
-
-/*
- * Variables in Triton's keys whose names do not begin with TRITON_: those of
- * getCacheInvalidatingEnvVars() in all versions since 3.0.
- */
-static const char *const key_names[] = {
-	"ALLOW_LHS_TMEM_LAYOUT_CONVERSION",
-	"AMDGCN_ENABLE_DUMP",
-	"AMDGCN_USE_BUFFER_ATOMICS",
-	"AMDGCN_USE_BUFFER_OPS",
-	"DISABLE_FAST_REDUCTION",
-	"DISABLE_LLVM_OPT",
-	"DISABLE_MMA_V3",
-	"DISABLE_MMA_V5",
-	"DISABLE_PTXAS_OPT",
-	"ENABLE_MMA_V5_ATT_PIPELINE",
-	"ENABLE_NVIDIA_WAR",
-	"LLVM_ENABLE_TIMING",
-	"LLVM_EXTRACT_DI_LOCAL_VARIABLES",
-	"LLVM_IR_ENABLE_DUMP",
-	"LLVM_PASS_PLUGIN_PATH",
-	"MLIR_DISABLE_MULTITHREADING",
-	"MLIR_DUMP_PATH",
-	"MLIR_ENABLE_DIAGNOSTICS",
-	"MLIR_ENABLE_DUMP",
-	"MLIR_ENABLE_TIMING",
-	"NVPTX_ENABLE_DUMP",
-	"PTXAS_OPTIONS",
-	"USE_IR_LOC",
-	"USE_TTGIR_LOC",
 };
 
 /* Append "<folder>/<name>" if that is a program. */
@@ -116,6 +86,13 @@ int tkb_triton_find_worker(const char *given, struct tkb_buf *out,
 	return tkb_buf_check(out, err);
 }
 
+static bool is_tritons(const char *name)
+{
+	static const char begin[] = "TRITON_";
+
+	return strncmp(name, begin, strlen(begin)) == 0;
+}
+
 /* "NAME=value" from the environment, or the name alone. */
 static const char *find_variable(const char *name)
 {
@@ -154,19 +131,24 @@ int tkb_triton_environment(const char *cache_root, const char *ptxas,
 		{ "TRITON_PTXAS_PATH", ptxas },
 		{ "TRITON_PTXAS_BLACKWELL_PATH", ptxas },
 	};
-	size_t count = TKB_COUNT_OF(key_names) + TKB_COUNT_OF(chosen) + 1;
+	const struct tkb_triton_variable *listed;
+	size_t count = TKB_COUNT_OF(chosen) + 1;
 	const char **variables;
 
+	for (size_t i = 0; tkb_triton_variable(i) != NULL; i++)
+		count++;
 	for (char **item = environ; item != NULL && *item != NULL; item++)
 		count++;
 	variables = tkb_arena_alloc(memory, count, sizeof(*variables));
 	if (variables == NULL)
 		return tkb_fail_nomem(err);
 	*out = variables;
-	for (size_t i = 0; i < TKB_COUNT_OF(key_names); i++)
-		*variables++ = find_variable(key_names[i]);
+	for (size_t i = 0; (listed = tkb_triton_variable(i)) != NULL; i++) {
+		if (!is_tritons(listed->name))
+			*variables++ = find_variable(listed->name);
+	}
 	for (char **item = environ; item != NULL && *item != NULL; item++) {
-		if (strncmp(*item, "TRITON_", strlen("TRITON_")) == 0)
+		if (is_tritons(*item))
 			*variables++ = *item;
 	}
 	/* These come later and so take precedence. */

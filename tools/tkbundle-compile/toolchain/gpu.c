@@ -35,15 +35,6 @@ void gpu_name(const char *arch, char out[GPU_NAME_SIZE])
 	               strtol(arch, NULL, 10) >= FIRST_OF_ITS_OWN ? "a" : "");
 }
 
-uint32_t gpu_ptx_of_release(unsigned major, unsigned minor)
-{
-	if (major >= 13)
-		return 90 + (major - 13) * 10 + minor;
-	if (major == 12)
-		return 80 + (minor < 6 ? minor : minor - 1);
-	return 70 + minor;
-}
-
 static int fail_unknown_gpu(const char *arch, struct tkb_error *err)
 {
 	char names[NAMES_SIZE] = "";

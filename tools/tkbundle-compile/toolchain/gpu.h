@@ -13,9 +13,6 @@ enum {
 /* "sm_90a" for "90": from there on features are not in later ones. */
 void gpu_name(const char *arch, char out[GPU_NAME_SIZE]);
 
-/* The newest PTX version of a CUDA release, as Triton maps them: 90 is 9.0. */
-uint32_t gpu_ptx_of_release(unsigned major, unsigned minor);
-
 /*
  * Choose the PTX version for `arch`, if the tool that reads it knows versions
  * up to `tool_ptx`; 0: unknown. LLVM would end the process if target and

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tkbundle/machine.h>
+
 #include "base/base.h"
 #include "base/buf.h"
 
@@ -48,7 +50,7 @@ static bool query_release(struct nvjitlink *linker)
 	if (!cuda_find(&linker->library, "nvJitLinkVersion", &get_version) ||
 	    get_version(&major, &minor) != 0)
 		return false;
-	linker->ptx_version = gpu_ptx_of_release(major, minor);
+	linker->ptx_version = tkb_ptx_of_cuda(major, minor);
 	(void)snprintf(linker->version, sizeof(linker->version), "%u.%u", major,
 	               minor);
 	return true;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tkbundle/machine.h>
+
 #include "base/base.h"
 #include "base/path.h"
 #include "compile/compiler/tools_file.h"
@@ -109,7 +111,7 @@ static int query_version(struct ptxas *tool, struct tkb_error *err)
 		return fail(err, TKB_ERR_IO,
 		            "'%s' does not print a version like ptxas",
 		            tool->path);
-	tool->ptx_version = gpu_ptx_of_release(major, minor);
+	tool->ptx_version = tkb_ptx_of_cuda(major, minor);
 	return 0;
 }
 

@@ -170,8 +170,8 @@ static void set_ptxas(const char *command, const char *engine, bool has_old,
 		return;
 	}
 	if (python_find(command, engine, python)) {
-		engine_file_find("triton/backends/nvidia/bin/ptxas", command,
-		                 engine, path, sizeof(path));
+		engine_file_find(ENGINE_FILE_PTXAS, command, engine, path,
+		                 sizeof(path));
 		(void)snprintf(why, sizeof(why), "%s%.4000s",
 		               path[0] != '\0'
 		                       ? "Triton's own, for all processes, by "

@@ -20,6 +20,9 @@ enum {
 	ENGINE_NOTE_SIZE = 512
 };
 
+/* Where packages have Triton's own ptxas; see engine_file_find(). */
+#define ENGINE_FILE_PTXAS "triton/backends/nvidia/bin/ptxas"
+
 /*
  * The version for the Python of `command`, or NULL, as python_find() tells. "" where
  * none is found.
@@ -34,7 +37,7 @@ void engine_version_of_package(const char *package, const char *command,
 
 /*
  * The program or folder that lies at `path` below a folder of packages of that Python, as
- * "triton/backends/nvidia/bin/ptxas". "" where none is found.
+ * ENGINE_FILE_PTXAS. "" where none is found.
  */
 void engine_file_find(const char *path, const char *command, const char *engine,
                       char *out, size_t size);

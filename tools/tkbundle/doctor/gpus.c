@@ -9,7 +9,7 @@
 #include <tkbundle/machine.h>
 
 #include "cli/text.h"
-#include "why/ptx.h"
+#include "keys/ptx.h"
 
 /*
  * The child: a line for each fact, with tabs between its parts
@@ -144,7 +144,7 @@ void gpus_archs(const struct gpus *gpus, char *out, size_t size)
 
 uint32_t gpus_ptx(const struct gpus *gpus)
 {
-	return ptx_of_cuda(gpus->cuda / 1000, gpus->cuda % 1000 / 10);
+	return tkb_ptx_of_cuda(gpus->cuda / 1000, gpus->cuda % 1000 / 10);
 }
 
 /*

@@ -11,8 +11,8 @@
 #include "cli/cli.h"
 #include "cli/deadline.h"
 #include "cli/text.h"
-#include "config/key_variables.h"
-#include "why/ptx.h"
+#include "keys/variables.h"
+#include "keys/ptx.h"
 
 /* Append "name=value\n" to `*text`; false where memory is short. */
 static bool append(char **text, const char *name, const char *value)

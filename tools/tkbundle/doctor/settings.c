@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/text.h"
-#include "config/key_variables.h"
+#include "keys/variables.h"
 #include "why/reason.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include "cli/text.h"
 #include "config/engine_version.h"
-#include "why/ptx.h"
+#include "keys/ptx.h"
 
 static const char own_variable[] = "TRITON_PTXAS_PATH";
 
@@ -83,8 +83,8 @@ static void find_all(struct tools *tools, const char *engine)
 	tools->is_valid = own != NULL && access(own, X_OK) == 0;
 	if (tools->is_valid)
 		add(tools, "TRITON_PTXAS_PATH's", own, true);
-	add_packaged(tools, engine, "Triton's",
-	             "triton/backends/nvidia/bin/ptxas", !tools->is_valid);
+	add_packaged(tools, engine, "Triton's", ENGINE_FILE_PTXAS,
+	             !tools->is_valid);
 	/* Triton does without what cannot be run; PyTorch's workers do not. */
 	add_packaged(tools, engine, "PyTorch's", "torch/bin/ptxas",
 	             !tools->is_set);

@@ -13,7 +13,7 @@
 #include "run/run_figures.h"
 #include "run/run_report.h"
 #include "why/explain.h"
-#include "why/facts_here.h"
+#include "keys/facts_here.h"
 #include "why/maker.h"
 
 #define EXPLAIN_MS 2000 /* for reasons; what is left then is unknown */

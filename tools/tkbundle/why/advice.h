@@ -3,7 +3,7 @@
 #define TKBUNDLE_ADVICE_H
 
 #include "why/differences.h"
-#include "why/facts.h"
+#include "keys/facts.h"
 
 /* What to do about a reason. */
 

@@ -37,7 +37,7 @@ static void copy_value(const struct part *part, char out[DIFFERENCE_TEXT_SIZE])
 	const char *value = value_of(part);
 
 	if (tkb_secret_name(part->name))
-		value = PARTS_SECRET;
+		value = FACTS_SECRET;
 	(void)snprintf(out, DIFFERENCE_TEXT_SIZE, "%s", value);
 	if (strlen(value) >= DIFFERENCE_TEXT_SIZE)
 		(void)snprintf(out + DIFFERENCE_TEXT_SIZE - 5, 5, "...");
@@ -222,8 +222,8 @@ static bool same_ptxas(const char *a, const char *b)
 /* Of a value that is hidden nothing else is known. */
 static bool same_value(const struct part *a, const struct part *b)
 {
-	if (tkb_secret_name(a->name) && (strcmp(a->value, PARTS_SECRET) == 0 ||
-	                                 strcmp(b->value, PARTS_SECRET) == 0))
+	if (tkb_secret_name(a->name) && (strcmp(a->value, FACTS_SECRET) == 0 ||
+	                                 strcmp(b->value, FACTS_SECRET) == 0))
 		return true;
 	return strcmp(a->value, b->value) == 0 ||
 	       (a->reason == REASON_PTXAS && same_ptxas(a->value, b->value));
@@ -367,7 +367,7 @@ void differences_show(const struct difference *difference,
 		               "%s",
 		               a, where[0], b, where[1]);
 	else if (difference->reason == REASON_ENVIRONMENT &&
-	         strcmp(a, PARTS_SECRET) == 0 && strcmp(a, b) == 0)
+	         strcmp(a, FACTS_SECRET) == 0 && strcmp(a, b) == 0)
 		(void)snprintf(out, size, "%s: other values, not shown",
 		               difference->name);
 	else

@@ -4,7 +4,7 @@
 
 #include <tkbundle/makers.h>
 
-#include "why/facts.h"
+#include "keys/facts.h"
 #include "why/parts.h"
 
 /*

@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "report/kernel_facts.h"
-#include "why/ir.h"
+#include "keys/ir.h"
 
 void parts_release(struct parts *parts)
 {

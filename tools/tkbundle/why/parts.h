@@ -2,6 +2,7 @@
 #ifndef TKBUNDLE_PARTS_H
 #define TKBUNDLE_PARTS_H
 
+#include "keys/facts.h"
 #include "report/source.h"
 #include "why/reason.h"
 
@@ -41,9 +42,6 @@ struct parts {
 
 /* And the one that is a graph of PyTorch's. */
 #define PARTS_GRAPH "gm"
-
-/* What stands for such a value, here and in bundles. */
-#define PARTS_SECRET "hidden"
 
 /* For TKB_AUTO. */
 void parts_release(struct parts *parts);

@@ -9,7 +9,7 @@
 #include "cli/text.h"
 #include "diff/cubin_diff.h"
 #include "why/differences.h"
-#include "why/ir.h"
+#include "keys/ir.h"
 
 static bool same_text(const char *a, const char *b)
 {

@@ -6,7 +6,7 @@
 
 #include <tkbundle/tkbundle.h>
 
-#include "why/facts.h"
+#include "keys/facts.h"
 #include "why/reason.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "why/facts_here.h"
+#include "keys/facts_here.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,11 +11,10 @@
 #include "cli/cli.h"
 #include "cli/fd.h"
 #include "config/engine_version.h"
-#include "config/key_variables.h"
+#include "keys/variables.h"
 #include "config/python.h"
-#include "why/ir.h"
-#include "why/parts.h"
-#include "why/wheel.h"
+#include "keys/ir.h"
+#include "keys/wheel.h"
 
 enum {
 	TEXT_SIZE = 4096
@@ -76,7 +75,7 @@ static void take_variables(struct facts *out)
 		facts_set(out, name,
 		          key_variable_is_secret(name + strlen("env."),
 		                                 equals + 1)
-		                  ? PARTS_SECRET
+		                  ? FACTS_SECRET
 		                  : equals + 1);
 	}
 }
@@ -259,8 +258,7 @@ void facts_here_find(struct facts *out, const char *command, const char *engine,
 	take_version(out, "torch", "torch", command, engine);
 	take_engine(out, command, engine, package);
 	take_libtriton(out, command, engine);
-	take_program(out, "ptxas.triton", "triton/backends/nvidia/bin/ptxas",
-	             command, engine);
+	take_program(out, "ptxas.triton", ENGINE_FILE_PTXAS, command, engine);
 	take_program(out, "ptxas.torch", "torch/bin/ptxas", command, engine);
 	take_ptxas(out, "ptxas", cli_variable("TRITON_PTXAS_PATH"));
 	take_gpu(out);

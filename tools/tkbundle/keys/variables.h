@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKBUNDLE_KEY_VARIABLES_H
-#define TKBUNDLE_KEY_VARIABLES_H
+#ifndef TKBUNDLE_VARIABLES_H
+#define TKBUNDLE_VARIABLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

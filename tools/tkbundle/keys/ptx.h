@@ -10,11 +10,9 @@
 
 /*
  * Versions of PTX as numbers: 87 is 8.7. Each CUDA has one, and Triton writes that
- * of its ptxas into a kernel's PTX: so this tells by which ptxas it was made.
+ * of its ptxas into a kernel's PTX: so this tells by which ptxas it was made. That of a
+ * CUDA is tkb_ptx_of_cuda().
  */
-
-/* That of a CUDA; 0 where it is not known. */
-uint32_t ptx_of_cuda(uint32_t major, uint32_t minor);
 
 /* The CUDA that has it, "12.8" or "12.5 or 12.6"; false where it is not known. */
 bool ptx_cuda(uint32_t ptx, char *out, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "why/wheel.h"
+#include "keys/wheel.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "why/ptx.h"
+#include "keys/ptx.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Source: "PTX ISA", release history. 12.6 has the PTX of 12.5. */
-uint32_t ptx_of_cuda(uint32_t major, uint32_t minor)
-{
-	if (major == 11)
-		return 70 + minor;
-	if (major == 12)
-		return 80 + minor - (minor > 5 ? 1 : 0);
-	return major >= 13 ? 10 * (major - 4) + minor : 0;
-}
+#include <tkbundle/machine.h>
 
 bool ptx_cuda(uint32_t ptx, char *out, size_t size)
 {
@@ -68,6 +60,6 @@ uint32_t ptx_of_ptxas(const char *text)
 	unsigned minor = 0;
 
 	return at != NULL && sscanf(at, "release %3u.%3u", &major, &minor) == 2
-	               ? ptx_of_cuda(major, minor)
+	               ? tkb_ptx_of_cuda(major, minor)
 	               : 0;
 }

@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_FACTS_HERE_H
 #define TKBUNDLE_FACTS_HERE_H
 
-#include "why/facts.h"
+#include "keys/facts.h"
 
 /*
  * Find out what decides keys for a command on this machine. No Python is started:

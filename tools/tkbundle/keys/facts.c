@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "why/facts.h"
+#include "keys/facts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -41,6 +41,9 @@ enum {
 	FACT_SIZE = 512 /* of a value, with its zero; a longer one is cut */
 };
 
+/* What stands for a value that is kept secret, here and in bundles. */
+#define FACTS_SECRET "hidden"
+
 /* For TKB_AUTO. */
 void facts_release(struct facts *facts);
 

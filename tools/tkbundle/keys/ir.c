@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "why/ir.h"
+#include "keys/ir.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "why/ptx.h"
+#include "keys/ptx.h"
 
 static bool begins(struct tkb_bytes text, size_t at, const char *word)
 {
