@@ -40,14 +40,15 @@ TKB_API TKB_NODISCARD int tkb_bundle_open(const char *path,
                                           struct tkb_error *err);
 
 /**
- * Open the bundle that can be read from `fd`. What cannot seek (a pipe) is
- * first copied into an unlinked file in $TMPDIR or /tmp: as much as the bundle's
- * header says that there is, and one byte more, which should not be there.
+ * Open the bundle that can be read from `fd`. A pipe, or anything else that
+ * cannot seek, is first copied into an unlinked file in $TMPDIR or /tmp: as
+ * many bytes as the bundle's header announces, and one more to find out whether
+ * anything follows.
  *
  * @param fd     not closed; must stay open until tkb_bundle_close()
  * @param name   for messages; not kept
- * @param watch  its is_cancelled() is asked while a pipe is waited for; NULL:
- *               nobody watches
+ * @param watch  its is_cancelled() is asked while waiting for a pipe; NULL:
+ *               cannot be cancelled
  * @return as tkb_bundle_open(), or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_bundle_open_fd(int fd, const char *name,
@@ -56,9 +57,9 @@ TKB_API TKB_NODISCARD int tkb_bundle_open_fd(int fd, const char *name,
                                              struct tkb_error *err);
 
 /**
- * Open the bundle that `bytes` are.
+ * Open the bundle in `bytes`.
  *
- * @param bytes  kept by reference until tkb_bundle_close()
+ * @param bytes  borrowed until tkb_bundle_close()
  * @param name   for messages; not kept
  */
 TKB_API TKB_NODISCARD int tkb_bundle_open_memory(struct tkb_bytes bytes,
@@ -79,8 +80,8 @@ struct tkb_source {
 };
 
 /**
- * Open the bundle that `source` gives. Only what is asked for is read: the
- * manifest now, each frame when something in it is wanted.
+ * Open the bundle that `source` reads. Only what is needed is read: the
+ * manifest at once, a frame when something in it is asked for.
  *
  * @param source  copied; what it points to must live until
  *                tkb_bundle_close()
@@ -107,16 +108,18 @@ TKB_API const struct tkb_error *tkb_bundle_fault(
 TKB_API const char *tkb_bundle_profile(const struct tkb_bundle *bundle);
 
 /**
- * Was the cache that it was made of an Inductor's, with a folder of keys for each
- * GPU? False also where nobody knows.
+ * Was it made from an Inductor cache, with a folder of keys for each GPU? Also
+ * false if unknown.
  */
 TKB_API bool tkb_bundle_is_inductor(const struct tkb_bundle *bundle);
 
 /** How many independently compressed frames hold its entries. */
 TKB_API size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle);
 
-/** What frame `index`, which must be below the count, holds: bytes as they are in the
-    file and unpacked, and items. No argument may be NULL. */
+/**
+ * The sizes of frame `index`, which must be below the count: bytes in the file,
+ * bytes unpacked, and the number of items in it. No argument may be NULL.
+ */
 TKB_API void tkb_bundle_frame_sizes(const struct tkb_bundle *bundle,
                                     size_t index, uint64_t *packed_out,
                                     uint64_t *size_out,
@@ -130,18 +133,18 @@ TKB_API const struct tkb_entry *tkb_bundle_entry(
 	const struct tkb_bundle *bundle, size_t index);
 
 /**
- * Find the entry whose key is `prefix` or begins with it. Of several entries
- * of one key, the first.
+ * Find the entry whose key is `prefix` or begins with it. If several entries
+ * have that key, the first.
  *
- * @return 0, TKB_MISS, or TKB_ERR_INVALID (several keys begin so)
+ * @return 0, TKB_MISS, or TKB_ERR_INVALID (several keys begin with it)
  */
 TKB_API TKB_NODISCARD int tkb_bundle_find(const struct tkb_bundle *bundle,
                                           const char *prefix, size_t *index_out,
                                           struct tkb_error *err);
 
 /**
- * Send file `file` of entry `index` to `sink`, with sentinels, as it is
- * packed. Decodes the one frame that holds it; checks it first.
+ * Send file `file` of entry `index` to `sink`, as packed, with sentinels.
+ * Checks and decodes only the frame that holds it.
  *
  * @return 0, TKB_ERR_CORRUPT, TKB_ERR_IO, TKB_ERR_NOMEM, or what the sink
  *         returned
@@ -151,12 +154,12 @@ TKB_API TKB_NODISCARD int tkb_bundle_read(const struct tkb_bundle *bundle,
                                           const struct tkb_sink *sink,
                                           struct tkb_error *err);
 
-/** Where the files of entries are told. */
+/** Receives the files of entries. */
 struct tkb_file_visitor {
 	/**
-	 * File `file` of entry `index` is `bytes`, with sentinels; they are
-	 * gone afterwards.
-	 * @return 0, or a negative enum tkb_status, which ends it
+	 * `bytes` are the contents of file `file` of entry `index`, with
+	 * sentinels; valid during the call.
+	 * @return 0, or a negative enum tkb_status, which stops the reading
 	 */
 	int (*on_file)(void *self, size_t index, size_t file,
 	               struct tkb_bytes bytes, struct tkb_error *err);
@@ -164,8 +167,8 @@ struct tkb_file_visitor {
 };
 
 /**
- * Tell every file of entry `index`, in order. Decodes the one frame that holds
- * it, once.
+ * Give every file of entry `index` to the visitor, in order. Decodes the frame
+ * that holds them once.
  *
  * @return as tkb_bundle_read(), or what the visitor returned
  */
@@ -174,11 +177,11 @@ TKB_API TKB_NODISCARD int tkb_bundle_read_entry(
 	const struct tkb_file_visitor *visitor, struct tkb_error *err);
 
 /**
- * Tell every file of every entry, decoding each frame once: entries come frame
- * by frame, which is not always their order.
+ * Give every file of every entry to the visitor, decoding each frame once.
+ * Entries come frame by frame, not always in their order.
  *
- * @param watch  is told of the bytes of files, and may cancel; NULL: nobody
- *               watches
+ * @param watch  its progress counts bytes of files, and it may cancel; may be
+ *               NULL
  * @return as tkb_bundle_read_entry(), or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_bundle_read_all(
@@ -206,14 +209,13 @@ struct tkb_verify_report {
 
 /**
  * Check everything: each frame, each file's digest, the sentinels, that each
- * kernel's metadata and binary fit its key, and that nothing else is there but
- * what a merge left unused.
+ * kernel's metadata and binary fit its key, and that the frames hold nothing
+ * else, except what a merge left unused.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in whether it is intact or not; may be NULL
- * @return 0, TKB_ERR_CORRUPT (the message tells the first fault; each entry's
- *         goes to options->watch), TKB_ERR_CANCELLED, TKB_ERR_IO,
- *         TKB_ERR_NOMEM
+ * @return 0, TKB_ERR_CORRUPT (the message names the first fault; options->watch
+ *         receives each entry's), TKB_ERR_CANCELLED, TKB_ERR_IO, TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_bundle_verify(
 	const struct tkb_bundle *bundle,

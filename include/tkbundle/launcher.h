@@ -10,12 +10,12 @@ extern "C" {
 
 /**
  * @file tkbundle/launcher.h
- * Give a framework what it saved beside its kernels, after an emit.
+ * Give back, after an emit, what a framework saved beside its kernels.
  *
- * A launcher is a payload that only the framework understands (a pickled
- * autotuner, say), kept under a cache key of the framework's, and tied to the
- * kernels that it needs: all of them, or any one. It is given back only where
- * those stand in the cache root, whole and with their binary.
+ * A launcher is a payload that only the framework understands, such as a
+ * pickled autotuner. It is saved under a cache key of the framework, with the
+ * kernels that it needs: all of them, or any one. It is given back only if
+ * these are in the cache root, whole and with their binary.
  *
  *     struct tkb_launchers *launchers;
  *     const struct tkb_launcher *launcher;
@@ -27,7 +27,9 @@ extern "C" {
  *             load(launcher->payload, launcher->kernels[0].binary);
  *     tkb_launchers_close(launchers);
  *
- * Another process may have emitted them: only the contents of the root count.
+ * Another process may have emitted the kernels: only the contents of the root
+ * count.
+ *
  * Threads: after they are open, launchers may be read from several threads.
  */
 struct tkb_launchers;
@@ -60,8 +62,8 @@ TKB_API const struct tkb_saved_launcher *tkb_bundle_launcher(
 	const struct tkb_bundle *bundle, size_t index);
 
 /**
- * Send the payload of launcher `index` to `sink`. Decodes the one frame that
- * holds it; checks it first.
+ * Send the payload of launcher `index` to `sink`. Checks and decodes only the
+ * frame that holds it.
  *
  * @return 0, TKB_ERR_CORRUPT, TKB_ERR_IO, TKB_ERR_NOMEM, or what the sink
  *         returned
@@ -76,11 +78,13 @@ struct tkb_launcher_kernel {
 	const char *binary; /**< absolute path of its cubin, hsaco, ... */
 };
 
-/** A launcher that can be used. All pointers hold until they are closed. */
+/**
+ * A launcher that can be used. Pointers are valid until tkb_launchers_close().
+ */
 struct tkb_launcher {
 	const char *cache_key;
 	const char *name;
-	const char *root; /**< the cache root in which its kernels stand */
+	const char *root; /**< the cache root that has its kernels */
 	uint32_t device;  /**< of that root; 0 in a Triton root */
 	struct tkb_bytes payload;
 	const struct tkb_launcher_kernel *kernels; /**< those in place */
@@ -98,25 +102,25 @@ struct tkb_dropped_launcher {
 /** Choices for tkb_launchers_open(). Zero means the default. */
 struct tkb_launchers_options {
 	size_t struct_size;      /**< sizeof it, as the caller was built */
-	const uint32_t *devices; /**< for these alone; not kept */
-	size_t device_count;     /**< 0: each that has a root */
+	const uint32_t *devices; /**< only for these; not kept */
+	size_t device_count;     /**< 0: all that have a root */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	/** Its progress counts launchers, then frames; NULL: nobody watches. */
+	/** Its progress counts launchers, then frames. May be NULL. */
 	const struct tkb_watch *watch;
 };
 
 /**
  * Find the launchers of `bundle` that can be used in the cache at `cache_root`,
- * and read their payloads. Under Inductor's layout a launcher is given once
- * for each device whose root has what it needs; it is dropped if none has. A
- * kernel that cannot be read counts as not there.
+ * and read their payloads. In an Inductor cache a launcher is given once for
+ * each device whose root has what it needs, and dropped if none has. A kernel
+ * that cannot be read counts as missing.
  *
  * @param bundle      not needed afterwards
- * @param cache_root  not kept; where it does not exist, all are dropped
+ * @param cache_root  not kept; if it does not exist, all are dropped
  * @param options     not kept; NULL means all defaults
  * @param out         receives a handle that the caller closes
- * @return 0, also where launchers were dropped or a payload is damaged;
+ * @return 0, also if launchers were dropped or a payload is damaged;
  *         TKB_ERR_INVALID (not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or
  *         TKB_ERR_CANCELLED
  */
@@ -128,7 +132,7 @@ TKB_API TKB_NODISCARD int tkb_launchers_open(
 /** Release them and all that they gave. Never fails; NULL is allowed. */
 TKB_API void tkb_launchers_close(struct tkb_launchers *launchers);
 
-/** The launcher saved under `cache_key`, for `device`; NULL: there is none. */
+/** The launcher saved under `cache_key`, for `device`, or NULL. */
 TKB_API const struct tkb_launcher *tkb_launchers_find(
 	const struct tkb_launchers *launchers, const char *cache_key,
 	uint32_t device);
@@ -136,7 +140,7 @@ TKB_API const struct tkb_launcher *tkb_launchers_find(
 /** How many can be used. */
 TKB_API size_t tkb_launchers_count(const struct tkb_launchers *launchers);
 
-/** Number `index` of those, by cache key, then device. Borrowed. */
+/** Number `index` of these, sorted by cache key, then device. Borrowed. */
 TKB_API const struct tkb_launcher *tkb_launchers_at(
 	const struct tkb_launchers *launchers, size_t index);
 
@@ -144,7 +148,7 @@ TKB_API const struct tkb_launcher *tkb_launchers_at(
 TKB_API size_t
 tkb_launchers_dropped_count(const struct tkb_launchers *launchers);
 
-/** Number `index` of those, by cache key. Borrowed. */
+/** Number `index` of these, sorted by cache key. Borrowed. */
 TKB_API const struct tkb_dropped_launcher *tkb_launchers_dropped(
 	const struct tkb_launchers *launchers, size_t index);
 

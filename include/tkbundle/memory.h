@@ -20,29 +20,31 @@ extern "C" {
  *             send_away(memory.data, memory.size);
  *     tkb_memory_release(&memory);
  *
- * Threads: one of these belongs to one thread at a time; a source may be read
- * by several.
+ * Threads: a struct tkb_memory belongs to one thread at a time; a source may be
+ * read by several.
  */
 
-/** Bytes that grow. Zeroed is empty, and without a limit. */
+/** Growing memory. Zeroed, it is empty and without a limit. */
 struct tkb_memory {
-	unsigned char *data; /**< owned; NULL while there is no byte */
-	size_t size;         /**< bytes that are there */
-	size_t capacity;     /**< bytes that there is room for */
+	unsigned char *data; /**< owned; NULL while it is empty */
+	size_t size;         /**< bytes in use */
+	size_t capacity;     /**< bytes allocated */
 	size_t limit;        /**< bytes at most; 0: no limit */
 };
 
 /**
  * A sink that appends to `memory`, which must outlive it. It returns
- * TKB_ERR_TOO_LARGE where the limit would be passed, and TKB_ERR_NOMEM; then
- * what was there before stays.
+ * TKB_ERR_TOO_LARGE if the limit would be passed, or TKB_ERR_NOMEM, and keeps
+ * what was written before.
  */
 TKB_API struct tkb_sink tkb_memory_sink(struct tkb_memory *memory);
 
-/** Free the bytes. It is empty then, and keeps its limit. */
+/** Free the bytes. The limit stays. */
 TKB_API void tkb_memory_release(struct tkb_memory *memory);
 
-/** A source that reads `bytes`; it and what it points to must outlive it. */
+/**
+ * A source that reads `bytes`; the struct and its data must outlive the source.
+ */
 TKB_API struct tkb_source tkb_memory_source(const struct tkb_bytes *bytes);
 
 #ifdef __cplusplus

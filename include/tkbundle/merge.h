@@ -12,14 +12,14 @@ extern "C" {
  * @file tkbundle/merge.h
  * Make one bundle of several.
  *
- * The union of their entries and launchers, by copying frames: nothing is
- * decoded or packed again. Of what several hold for one device, the first
- * bundle's counts. A frame of which nothing counts is not copied; in one of
- * which only a part does, the rest lies unused.
+ * The result has the union of their entries and launchers. Frames are copied,
+ * not decoded and packed again. If several bundles have an entry for one
+ * device, the first bundle's is used. A frame of which nothing is used is not
+ * copied; if only a part of a frame is used, the rest stays in it, unused.
  *
- * Each frame's bytes are held against their digest before they are sent; a
- * damaged one ends the merge, so the sink must not publish what it was given
- * until tkb_merge() returns 0.
+ * Each frame is checked against its digest before it is sent. A damaged one
+ * ends the merge, so the sink must not publish what it got until tkb_merge()
+ * returns 0.
  *
  * Threads: one bundle may be merged by several threads at once.
  */
@@ -30,7 +30,7 @@ struct tkb_merge_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	const struct tkb_watch
 		*watch; /**< a result for each entry: collected, or
-	                             skipped because an earlier one counts */
+	                             skipped if an earlier bundle has it */
 };
 
 /** What a merge did. */
@@ -38,18 +38,17 @@ struct tkb_merge_report {
 	size_t struct_size;      /**< sizeof it, as the caller was built */
 	struct tkb_digest id;    /**< of the bundle */
 	uint64_t entry_count;    /**< in the bundle */
-	uint64_t skipped_count;  /**< entries that an earlier bundle holds */
+	uint64_t skipped_count;  /**< entries that an earlier bundle has */
 	uint64_t launcher_count; /**< in the bundle */
 	uint64_t frame_count;    /**< copied */
-	uint64_t unused_size;    /**< bytes of files that lie in the frames
-	                              and count no more */
+	uint64_t unused_size;    /**< bytes of unused files in the frames */
 	uint64_t size;           /**< bytes of the entries' files */
 	uint64_t bundle_size;    /**< bytes */
 };
 
 /**
- * Merge `bundles` and send the result to `sink`. The profile is full if all
- * are, else lean.
+ * Merge `bundles` and send the result to `sink`. The result's profile is full
+ * if all are, else lean.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in on success; may be NULL
@@ -65,8 +64,8 @@ TKB_API TKB_NODISCARD int tkb_merge(const struct tkb_bundle *const *bundles,
                                     struct tkb_error *err);
 
 /**
- * The same, into the file `path`, which appears whole at once; it may be one
- * that a bundle was opened from.
+ * The same, into the file `path`, which appears whole at once. It may be the
+ * file of one of `bundles`.
  */
 TKB_API TKB_NODISCARD int tkb_merge_to_file(
 	const struct tkb_bundle *const *bundles, size_t count,

@@ -63,9 +63,9 @@ struct tkb_pool_options {
 	uint64_t max_answer_size; /**< bytes; default 256 MiB */
 	uint64_t max_log_size;    /**< bytes; default 64 KiB, at most 1 GiB */
 	/**
-	 * Copied. Its is_cancelled() is asked ten times a second by those who
-	 * wait for a future, in their own threads: the wait ends as
-	 * TKB_ERR_CANCELLED, and the job goes on. NULL: nobody watches.
+	 * Copied. Its is_cancelled() is asked ten times a second by threads
+	 * that wait for a future: the wait then ends with TKB_ERR_CANCELLED,
+	 * and the job goes on. May be NULL.
 	 */
 	const struct tkb_watch *watch;
 };

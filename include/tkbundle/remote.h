@@ -15,54 +15,62 @@ extern "C" {
  *
  *     struct tkb_remote *remote;
  *
- *     rc = tkb_remote_open("redis://cache:6379/2?ttl=30d", NULL, &remote, &err);
+ *     rc = tkb_remote_open("redis://cache:6379/2", NULL, &remote, &err);
  *     rc = tkb_remote_get(remote, &digest, &sink, &err);
  *     tkb_remote_close(remote);
  *
- * Several URLs, separated by commas, are tiers: what is asked for is looked for
- * in their order, and the tiers before the one that has it are filled.
+ * Several URLs, separated by commas, are tiers. They are searched in this
+ * order, and what a tier has is copied to the tiers before it.
  *
  * | scheme | what |
  * |---|---|
  * | `file:///dir`, or a path | a folder; on NFS too |
- * | `memory://name` | for tests: gone with the handle |
+ * | `memory://name` | for tests: exists as long as the handle |
  * | `redis://[user[:password]@]host[:port][/db]` | Redis |
  * | `rediss://...` | the same under TLS |
- * | `redis+unix://[user[:password]@]/path/to.sock` | the same by a socket |
- * | `http://[user[:password]@]host[:port][/path]` | any server that takes PUT |
+ * | `redis+unix://[user[:password]@]/path/to.sock` | by a Unix socket |
+ * | `http://[user[:password]@]host[:port][/path]` | a server that takes PUT |
  * | `https://...` | the same under TLS |
- * | `s3://bucket/prefix` | S3, and what speaks its protocol |
+ * | `s3://bucket/prefix` | S3, and servers with its protocol |
  *
  * Parameters that every URL may have (`?timeout=5s&mode=ro`):
  * `mode=ro|rw`; `on-error=fail|ignore`; `timeout`, `connect-timeout`,
- * `stall-timeout` (times: 500ms, 5s, 2m), `retries`. A folder: `sync=true|false`
- * (what is put is on the disk before the call returns; default true). Redis: `prefix` (of its
- * keys; default tkbundle), `db`, `ttl` (30d: what nobody used for so long goes),
- * `triton-key-format` (of TKB_PUSH_LAYOUT_TRITON; default triton:{key}:{filename}, the
- * braces written %7B and %7D where a shell would take them).
+ * `stall-timeout` (times: 500ms, 5s, 2m), `retries`.
+ *
+ * A folder: `sync=true|false` (sync files to disk before the call returns;
+ * default true).
+ *
+ * Redis: `prefix` (of its keys; default tkbundle), `db`, `ttl` (30d: what is
+ * not used for this time expires), `triton-key-format` (for
+ * TKB_PUSH_LAYOUT_TRITON; default triton:{key}:{filename}; braces may be
+ * written %7B and %7D).
+ *
  * HTTP: `bearer-file` (a file with a token) or `bearer`, `netrc` (true, or a
  * file), `header` (`Name: value`; several), `connections` (at once; default 8),
- * `listing` (auto, index, dav, document, none: how the server tells what it
- * has), `single-writer=1` (nobody else writes; for servers that neither list
- * nor honour If-Match).
+ * `listing` (auto, index, dav, document, none: how the server lists its
+ * objects), `single-writer=1` (nobody else writes; for servers that neither
+ * list objects nor honour If-Match).
+ *
  * S3: `endpoint` (https://host:9000; default Amazon's), `region`, `profile`,
- * `path-style=true|false`, `anonymous=true`; credentials as AWS' own programs
- * find them in the environment and in ~/.aws/credentials, never in the URL.
+ * `path-style=true|false`, `anonymous=true`. Credentials come from the
+ * environment and ~/.aws/credentials, as for AWS' own programs, never from the
+ * URL.
+ *
  * TLS: `cafile`, `cert`, `key` (PEM files), `server-name`, `verify=true|false`.
- * It trusts the authorities of the first of these that is there: `cafile`; the
+ * Trusted authorities come from the first of these that exists: `cafile`; the
  * variables `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` (a file, or a folder with
  * names by hash); `SSL_CERT_FILE` and `SSL_CERT_DIR` (either, or both); the
  * system's, where libcurl was built to look or where Debian, Red Hat, SUSE or
  * Alpine has them; struct tkb_remote_options' `fallback_cafile`. Variables are
  * read with getenv() for each connection.
  *
- * Life: to open a remote connects to nothing. An operation connects, tries
- * again what may be tried again, with growing random pauses, and gives up at
- * its deadline. A remote that could not be reached is not asked again by the
- * same handle: every later operation fails at once.
+ * Life: opening a remote makes no connection. An operation connects, retries
+ * what may be retried, with growing random pauses, and gives up at its
+ * deadline. If a remote could not be reached, all later operations of the same
+ * handle fail at once.
  * Threads: a remote belongs to one thread at a time; open one per worker.
- * Trust: bytes from a remote are untrusted. They are hashed on their way, and
- * the sink must not publish what it was given until the call returns 0.
+ * Trust: bytes from a remote are untrusted. They are hashed as they arrive, and
+ * the sink must not publish them until the call returns 0.
  * Secrets: no message, name or listing holds the URL's user or password.
  */
 struct tkb_remote;
@@ -72,29 +80,29 @@ struct tkb_remote_options {
 	size_t struct_size;          /**< sizeof it, as the caller was built */
 	uint32_t timeout_ms;         /**< of one operation; default 30000 */
 	uint32_t connect_timeout_ms; /**< default 1000 */
-	uint32_t stall_timeout_ms;   /**< no byte for so long; default 5000 */
+	uint32_t stall_timeout_ms;   /**< without a byte; default 5000 */
 	uint64_t max_blob_size;      /**< bytes; default 256 MiB */
 	uint64_t max_record_size;    /**< bytes; default 16 MiB */
 	/** Its progress counts the bytes of a tkb_remote_get(), which asks for
-	    the blob's size first, and of a tkb_remote_put(), once for each tier
-	    that may be written; on_result() is not called. Copied. */
+	    the blob's size first, and of a tkb_remote_put(), once for each
+	    writable tier; on_result() is not called. Copied. */
 	const struct tkb_watch *watch;
 	const struct tkb_remote_backend *const
 		*backends; /**< besides the built-in ones; kept */
 	size_t backend_count;
-	/** A PEM file of authorities that TLS trusts where neither the URL, nor
-	    a variable, nor the machine names any; NULL: none. Copied. */
+	/** A PEM file of authorities for TLS, used if neither the URL, a variable
+	    nor the system names any; or NULL. Copied. */
 	const char *fallback_cafile;
 };
 
 /**
- * Prepare the remotes named by `urls`. What the URLs say of timeouts counts
- * more than `options`.
+ * Prepare the remotes named by `urls`. Timeouts in a URL override those in
+ * `options`.
  *
- * @param urls     one URL, or several with commas between; not kept
+ * @param urls     one URL, or several separated by commas; not kept
  * @param options  not kept; NULL means all defaults
  * @param out      receives a handle that the caller closes
- * @return 0, TKB_ERR_INVALID (not a URL, or a parameter makes no sense),
+ * @return 0, TKB_ERR_INVALID (not a URL, or a bad parameter),
  *         TKB_ERR_UNSUPPORTED (no backend for its scheme) or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_remote_open(
@@ -107,35 +115,35 @@ TKB_API void tkb_remote_close(struct tkb_remote *remote);
 /** How many tiers it has: at least 1. */
 TKB_API size_t tkb_remote_tier_count(const struct tkb_remote *remote);
 
-/** Tier `index` as it may be shown: without secrets. Borrowed. */
+/** The URL of tier `index` without secrets, for messages. Borrowed. */
 TKB_API const char *tkb_remote_tier_name(const struct tkb_remote *remote,
                                          size_t index);
 
-/** The folder that tier `index` is; NULL: it is none. Borrowed. */
+/** The folder that tier `index` is; NULL if it is not one. Borrowed. */
 TKB_API const char *tkb_remote_tier_folder(const struct tkb_remote *remote,
                                            size_t index);
 
-/** What must be said aloud about tier `index`, one sentence, or NULL. */
+/** A warning that users must see about tier `index`, one sentence; or NULL. */
 TKB_API const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
                                             size_t index);
 
-/** Bytes for what tkb_remote_tier_authorities() says. */
+/** Size of the text of tkb_remote_tier_authorities(). */
 #define TKB_AUTHORITIES_SIZE 512
 
 /**
- * Whose certificates does TLS trust for tier `index`, and who says so? As in
+ * Which certificates does TLS trust for tier `index`, and why? For example
  * "'/etc/ssl/certs/ca-certificates.crt' (the system's)".
  *
- * @return whether it is asked: false, and `out` is untouched, for what has no
- *         TLS, verifies nothing, or has a backend of the caller's
+ * @return false, with `out` untouched, for a tier that has no TLS, does not
+ *         verify, or has a backend of the caller's
  */
 TKB_API bool tkb_remote_tier_authorities(const struct tkb_remote *remote,
                                          size_t index,
                                          char out[TKB_AUTHORITIES_SIZE]);
 
 /**
- * Send the blob named `digest` to `sink`, from the first tier that has it. A
- * transfer that breaks goes on where it broke.
+ * Send the blob named `digest` to `sink`, from the first tier that has it. An
+ * interrupted transfer is resumed.
  *
  * @return 0, TKB_MISS (no tier has it; the sink was not called),
  *         TKB_ERR_CORRUPT (it has another digest), TKB_ERR_TOO_LARGE,
@@ -148,10 +156,10 @@ TKB_API TKB_NODISCARD int tkb_remote_get(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 /**
- * Store `blob` in every tier that may be written. Its bytes are hashed first.
+ * Store `blob` in every writable tier. Its bytes are hashed first.
  *
- * @param digest  receives its digest; may be NULL
- * @return 0, TKB_ERR_TOO_LARGE, TKB_ERR_DENIED (no tier may be written),
+ * @param digest_out receives its digest; may be NULL
+ * @return 0, TKB_ERR_TOO_LARGE, TKB_ERR_DENIED (no tier is writable),
  *         TKB_ERR_UNAVAILABLE, TKB_ERR_NOMEM, TKB_ERR_CANCELLED, or what the
  *         source returned
  */
@@ -161,7 +169,7 @@ TKB_API TKB_NODISCARD int tkb_remote_put(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 /**
- * Which of `count` blobs are there, in any tier?
+ * Which of `count` blobs exist, in any tier?
  *
  * @param out  receives an answer for each
  */
@@ -176,48 +184,48 @@ TKB_API TKB_NODISCARD int tkb_remote_remove(struct tkb_remote *remote,
                                             const struct tkb_digest *digest,
                                             struct tkb_error *err);
 
-/** Tell the blobs of tier `tier`, in any order. */
+/** List the blobs of tier `tier`, in any order. */
 TKB_API TKB_NODISCARD int tkb_remote_list(
 	struct tkb_remote *remote, size_t tier,
 	const struct tkb_blob_visitor *visitor, struct tkb_error *err);
 
 /**
- * May `ref` be a ref's name? Letters, digits, and `._-+@=`; slashes between
- * parts, none of which begins with a dot; at most 200 bytes.
+ * Is `ref` a valid name of a ref? It has letters, digits, `._-+@=`, and slashes
+ * between parts, none of which begins with a dot; at most 200 bytes.
  */
 TKB_API bool tkb_ref_is_valid(const char *ref);
 
-/** Add a record to `ref`, in every tier that may be written. */
+/** Add a record to `ref`, in every writable tier. */
 TKB_API TKB_NODISCARD int tkb_remote_add(struct tkb_remote *remote,
                                          const char *ref,
                                          struct tkb_bytes record,
                                          struct tkb_error *err);
 
 /**
- * Tell the records of `ref`: the union of all tiers that answer, each once.
- * One whose bytes have another digest than its name is passed over; one that
- * cannot be read is told to on_unread(), and where that is NULL ends the call.
+ * List the records of `ref` in all tiers that answer, each once. One whose
+ * digest is not its name is ignored. One that cannot be read is passed to
+ * on_unread(), or, if that is NULL, ends the call.
  *
- * @return 0, also where there is no such ref; TKB_ERR_UNAVAILABLE where no
- *         tier answers, or one whose errors are not to be ignored
+ * @return 0, also if there is no such ref; TKB_ERR_UNAVAILABLE if no tier
+ *         answers, or one without on-error=ignore does not
  */
 TKB_API TKB_NODISCARD int tkb_remote_records(
 	struct tkb_remote *remote, const char *ref,
 	const struct tkb_record_visitor *visitor, struct tkb_error *err);
 
-/** Drop a record from every tier that may be written. */
+/** Drop a record from every writable tier. */
 TKB_API TKB_NODISCARD int tkb_remote_drop(struct tkb_remote *remote,
                                           const char *ref,
                                           const struct tkb_digest *digest,
                                           struct tkb_error *err);
 
-/** Let a record's age begin anew, where tiers may be written. */
+/** Reset a record's age, in every writable tier. */
 TKB_API TKB_NODISCARD int tkb_remote_touch(struct tkb_remote *remote,
                                            const char *ref,
                                            const struct tkb_digest *digest,
                                            struct tkb_error *err);
 
-/** Tell the refs of all tiers, each once, by name. */
+/** List the refs of all tiers, each once, sorted by name. */
 TKB_API TKB_NODISCARD int tkb_remote_refs(struct tkb_remote *remote,
                                           const struct tkb_ref_visitor *visitor,
                                           struct tkb_error *err);

@@ -10,20 +10,21 @@ extern "C" {
 
 /**
  * @file tkbundle/remote_backend.h
- * For those who teach tkbundle a new kind of remote.
+ * How to add a kind of remote to tkbundle.
  *
- * A backend only moves bytes. Checking arguments, limits, digests, retries,
- * deadlines, secrets and tiers are done once, in remote.h's functions, for
- * all backends; a backend need not hash, retry or log, and must not.
+ * A backend only moves bytes. remote.h's functions check arguments, enforce
+ * limits, compute digests, retry, and handle deadlines, secrets and tiers for
+ * all backends. A backend must not hash, retry or log.
  *
- * A remote keeps blobs under their SHA-256, and refs: names, each with a set
- * of small records under their SHA-256. Blobs and records never change. What
- * is put is there whole or not at all, for every reader, and where the place
- * keeps it through a loss of power, it is kept when the call returns.
+ * A remote keeps blobs under their SHA-256, and refs: names, each with a set of
+ * small records under their SHA-256. Blobs and records never change. For every
+ * reader, a blob or record is there whole or not at all. If the remote survives
+ * a loss of power, what was stored is safe when the call returns.
  *
- * What cannot be read is not absent. Whoever cleans up removes what nobody
- * names: a record, a folder or a page of a listing that is passed over costs
- * others their blobs. Only what the place itself says is not there is a miss.
+ * What cannot be read is not absent. A gc removes blobs that no record names,
+ * so a record, a folder or a page of a listing that is skipped costs others
+ * their blobs. Return TKB_MISS only if the remote itself says that a thing does
+ * not exist.
  *
  * Every backend passes tests/remote/remote_contract.c. src/remote/memory.c is
  * the smallest complete one: read it first.
@@ -38,16 +39,16 @@ struct tkb_param {
 	const char *value;
 };
 
-/** A URL, taken apart. Texts of it are decoded, and never NULL. */
+/** The parts of a URL. Strings are decoded, and never NULL. */
 struct tkb_remote_url {
 	const char *scheme; /**< lower case */
 	bool has_user;
 	const char *user;
 	bool has_password;
 	const char *password;
-	const char *host; /**< without brackets; "" where there is none */
+	const char *host; /**< without brackets; "" if there is none */
 	uint32_t port;    /**< 0: not given */
-	const char *path; /**< "" or with a slash first */
+	const char *path; /**< "", or begins with a slash */
 	const char *name; /**< the URL without secrets: for messages */
 	const struct tkb_param *params;
 	size_t param_count;
@@ -56,12 +57,13 @@ struct tkb_remote_url {
 };
 
 /**
- * Take a URL apart: scheme://[user[:password]@][host[:port]][/path][?query], RFC
- * 3986; or a path, which is a file URL.
+ * Parse a URL: scheme://[user[:password]@][host[:port]][/path][?query], RFC
+ * 3986; or a path, which becomes a file URL.
  *
- * @param out  receives it; the caller frees it with tkb_remote_url_free()
- * @return 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. No message holds what may be a
- *         password.
+ * @param out  receives the URL, which the caller frees with
+ *             tkb_remote_url_free()
+ * @return 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. Messages never contain what may
+ *         be a password.
  */
 TKB_API TKB_NODISCARD int tkb_remote_url_parse(const char *text,
                                                struct tkb_remote_url **out,
@@ -75,38 +77,38 @@ TKB_API const char *tkb_remote_url_param(const struct tkb_remote_url *url,
                                          const char *name);
 
 /**
- * What a program must say aloud about it before it is used, in one sentence:
- * TLS that checks nothing (`verify=false`). NULL where there is nothing.
+ * A warning that users must see before it is used, in one sentence: TLS without
+ * verification (`verify=false`). NULL if there is none.
  */
 TKB_API const char *tkb_remote_url_warning(const struct tkb_remote_url *url);
 
-/** What bounds one operation. A backend must keep to all of it. */
+/** The limits of one operation. A backend must obey all of them. */
 struct tkb_op_limits {
 	uint64_t deadline_ns; /**< of CLOCK_MONOTONIC: give up then */
-	uint32_t connect_ms;  /**< a connection takes at most so long */
-	uint32_t stall_ms;    /**< give up when no byte moves for so long */
+	uint32_t connect_ms;  /**< time to connect */
+	uint32_t stall_ms;    /**< give up after this time without a byte */
 	const struct tkb_watch *watch; /**< is_cancelled() may be asked */
 	/**
-	 * Where a remote said when to come back (Retry-After), a backend that
-	 * returns TKB_ERR_UNAVAILABLE puts it here. May be NULL.
+	 * If the remote said when to retry (Retry-After), a backend that
+	 * returns TKB_ERR_UNAVAILABLE stores it here. May be NULL.
 	 */
 	uint32_t *retry_after_ms;
-	/** The setting that the deadline is of, for messages; NULL: timeout */
+	/** The setting of the deadline, for messages; NULL: timeout */
 	const char *deadline_name;
 	/**
-	 * What fails with TKB_ERR_UNAVAILABLE is not tried again: what a remote
-	 * has of many records is better than nothing.
+	 * TKB_ERR_UNAVAILABLE will not be retried, so a call for many records
+	 * should give those that it can: some are better than none.
 	 */
 	bool is_last_attempt;
 };
 
-/** Bytes to be put, which can be read again and again. */
+/** Bytes to store, which can be read several times. */
 struct tkb_blob {
 	uint64_t size;
 	struct tkb_source source;
 };
 
-/** Where the blobs of a remote are told. */
+/** Receives the blobs of a remote. */
 struct tkb_blob_visitor {
 	/** @param age_s  seconds since it was put, by the remote's clock */
 	int (*on_blob)(void *self, const struct tkb_digest *digest,
@@ -114,7 +116,7 @@ struct tkb_blob_visitor {
 	void *self;
 };
 
-/** Where the records of a ref are told. */
+/** Receives the records of a ref. */
 struct tkb_record_visitor {
 	/** @param age_s  seconds since it was added or touched */
 	int (*on_record)(void *self, const struct tkb_digest *digest,
@@ -122,11 +124,11 @@ struct tkb_record_visitor {
 	                 struct tkb_error *err);
 	void *self;
 	/**
-	 * Told of one that is there, and cannot be read, or is larger than a
-	 * record may be. Never NULL where a backend is called.
+	 * Receives one that exists, but cannot be read or is too large. Never
+	 * NULL in calls of a backend.
 	 *
-	 * @param why  what hinders: TKB_ERR_DENIED, TKB_ERR_UNAVAILABLE or
-	 *             TKB_ERR_TOO_LARGE, and a sentence
+	 * @param why  TKB_ERR_DENIED, TKB_ERR_UNAVAILABLE or TKB_ERR_TOO_LARGE,
+	 *             and a message
 	 */
 	int (*on_unread)(void *self, const struct tkb_digest *digest,
 	                 const struct tkb_error *why, struct tkb_error *err);
@@ -135,7 +137,7 @@ struct tkb_record_visitor {
 /** A size that a remote does not tell. */
 #define TKB_SIZE_UNKNOWN UINT64_MAX
 
-/** Where the refs of a remote are told. */
+/** Receives the refs of a remote. */
 struct tkb_ref_visitor {
 	int (*on_ref)(void *self, const char *ref, struct tkb_error *err);
 	void *self;
@@ -150,12 +152,12 @@ struct tkb_named {
 /**
  * One kind of remote: a constant, shared by all remotes of that kind.
  *
- * Functions return 0, TKB_MISS, or a negative status: TKB_ERR_UNAVAILABLE
- * where another try may help, TKB_ERR_DENIED where credentials or rights are
- * missing, TKB_ERR_INVALID where the URL makes no sense, TKB_ERR_NOMEM,
- * TKB_ERR_CANCELLED; or what a sink, source or visitor returned. After a
- * failure other than TKB_ERR_DENIED and TKB_ERR_INVALID the caller closes
- * `self` and opens another. Messages do not name the remote: the caller does.
+ * Functions return 0, TKB_MISS, or a negative status: TKB_ERR_UNAVAILABLE if
+ * another try may help, TKB_ERR_DENIED if credentials or rights are missing,
+ * TKB_ERR_INVALID if the URL is bad, TKB_ERR_NOMEM, TKB_ERR_CANCELLED; or what
+ * a sink, source or visitor returned. After a failure other than TKB_ERR_DENIED
+ * and TKB_ERR_INVALID the caller closes `self` and opens another. Messages do
+ * not name the remote: the caller does.
  *
  * A `self` is used by one thread at a time; several may be open at once.
  */
@@ -164,10 +166,10 @@ struct tkb_remote_backend {
 	bool is_shared;             /**< all handles of one URL see the same,
 	                                 so several threads may have one each */
 	const char *const *schemes; /**< ends with NULL */
-	const char *const *params;  /**< that a URL may have; ends with NULL.
-	                                 Those of remote.h are not among them */
+	const char *const *params;  /**< that a URL may have besides those that
+	                                 every URL has; ends with NULL */
 
-	/** Connect. `place` holds until close(). */
+	/** Connect. `url` is valid until close(). */
 	int (*open)(const struct tkb_remote_url *url,
 	            const struct tkb_op_limits *limits, void **self_out,
 	            struct tkb_error *err);
@@ -176,96 +178,95 @@ struct tkb_remote_backend {
 	void (*close)(void *self);
 
 	/**
-	 * Send the blob's bytes from `offset` on to `sink`, all of them; if it
-	 * is not there, TKB_MISS without a call. A transfer that ends early is
-	 * TKB_ERR_UNAVAILABLE: the caller goes on from where it broke.
+	 * Send all of the blob's bytes from `offset` on to `sink`. If it does
+	 * not exist, return TKB_MISS and do not call the sink. A transfer that
+	 * ends early is TKB_ERR_UNAVAILABLE: the caller resumes it.
 	 */
 	int (*get)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digest, uint64_t offset,
 	           const struct tkb_sink *sink, struct tkb_error *err);
 
 	/**
-	 * Store a blob, over whatever is there under its name: that may be
-	 * damaged.
+	 * Store a blob, and replace what has its name: that may be damaged.
 	 */
 	int (*put)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digest, const struct tkb_blob *blob,
 	           struct tkb_error *err);
 
 	/**
-	 * Which of `count` blobs, at most 512, are there, and how many bytes
-	 * have those? In as few rounds as can be.
+	 * Which of `count` blobs, at most 512, exist, and how large are they?
+	 * In as few round trips as possible.
 	 *
-	 * @param sizes  of those that are there, or TKB_SIZE_UNKNOWN; NULL
-	 *               where nobody asks
+	 * @param sizes  of those that exist, or TKB_SIZE_UNKNOWN; may be NULL
 	 */
 	int (*has)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digests, size_t count, bool *out,
 	           uint64_t *sizes, struct tkb_error *err);
 
-	/** Remove a blob; TKB_MISS where it is not there. */
+	/** Remove a blob; TKB_MISS if it does not exist. */
 	int (*remove)(void *self, const struct tkb_op_limits *limits,
 	              const struct tkb_digest *digest, struct tkb_error *err);
 
-	/** Tell all blobs, in any order. */
+	/** List all blobs, in any order. */
 	int (*list)(void *self, const struct tkb_op_limits *limits,
 	            const struct tkb_blob_visitor *visitor,
 	            struct tkb_error *err);
 
-	/** Add a record to a ref, which is made if need be. */
+	/** Add a record to a ref, which need not exist. */
 	int (*add)(void *self, const struct tkb_op_limits *limits,
 	           const char *ref, const struct tkb_digest *digest,
 	           struct tkb_bytes record, struct tkb_error *err);
 
 	/**
-	 * Tell all records of a ref; none where there is no such ref. One that
-	 * cannot be read is told as such, where that hinders no other.
+	 * Give all records of a ref, none if there is no such ref. One that
+	 * cannot be read goes to on_unread(), if others can still be read.
 	 */
 	int (*records)(void *self, const struct tkb_op_limits *limits,
 	               const char *ref,
 	               const struct tkb_record_visitor *visitor,
 	               struct tkb_error *err);
 
-	/** Drop a record; TKB_MISS where it is not there. */
+	/** Drop a record; TKB_MISS if it does not exist. */
 	int (*drop)(void *self, const struct tkb_op_limits *limits,
 	            const char *ref, const struct tkb_digest *digest,
 	            struct tkb_error *err);
 
-	/** Let a record's age begin anew; TKB_MISS where it is not there. */
+	/** Reset a record's age; TKB_MISS if it does not exist. */
 	int (*touch)(void *self, const struct tkb_op_limits *limits,
 	             const char *ref, const struct tkb_digest *digest,
 	             struct tkb_error *err);
 
 	/**
-	 * Tell all refs that have a record, in any order; to tell one twice
-	 * does no harm. One that cannot be listed may have a record: tell it.
+	 * Give all refs that have a record, in any order; duplicates do no
+	 * harm. One that cannot be listed may have a record: give it, too.
 	 */
 	int (*refs)(void *self, const struct tkb_op_limits *limits,
 	            const struct tkb_ref_visitor *visitor,
 	            struct tkb_error *err);
 
 	/**
-	 * Be the one process of this node that fetches a blob: the others wait
-	 * until it is here, or the claim is released or its owner dead. NULL
-	 * where the place is not a node's own.
+	 * Become the one process of this node that fetches a blob: others wait
+	 * until it exists, or the claim is released, or its owner is dead. NULL
+	 * if the remote does not belong to a node.
 	 *
-	 * @param claim_out  to be released; NULL where claims do not work here
-	 * @return 0, or TKB_MISS (another has it: ask again a little later)
+	 * @param claim_out  to release; receives NULL if claims do not work
+	 *                   here
+	 * @return 0, or TKB_MISS (another process has it: ask again soon)
 	 */
 	int (*claim)(void *self, const struct tkb_op_limits *limits,
 	             const struct tkb_digest *digest, void **claim_out,
 	             struct tkb_error *err);
 
 	/**
-	 * Release a claim, also after close(); cannot fail. NULL where claim()
-	 * is.
+	 * Release a claim, also after close(); cannot fail. NULL if claim() is
+	 * NULL.
 	 */
 	void (*unclaim)(void *claim);
 
 	/**
-	 * Store bytes under names that somebody else's program reads, as they
-	 * stand, without a prefix of ours. They appear together: nobody reads
-	 * some of them new and others old. NULL where there are no such names.
+	 * Store values under names that another program reads, exactly as
+	 * given, without a prefix. They appear together: nobody sees some of
+	 * them new and others old. NULL if the remote has no such names.
 	 */
 	int (*put_named)(void *self, const struct tkb_op_limits *limits,
 	                 const struct tkb_named *items, size_t count,
@@ -273,8 +274,8 @@ struct tkb_remote_backend {
 };
 
 /**
- * The built-in backend for `scheme`, or NULL. One that counts what is asked, or
- * fails where a test wants it, hands on to it:
+ * The built-in backend for `scheme`, or NULL. A backend of your own that counts
+ * calls, or fails in a test, can forward to it:
  *
  *     static int get(void *self, ...)
  *     {
@@ -284,8 +285,8 @@ struct tkb_remote_backend {
  *             return counter->backend->get(counter->self, ...);
  *     }
  *
- * struct tkb_remote_options names it to tkb_remote_open(). tests/support/spy.c is
- * a whole one.
+ * Pass it to tkb_remote_open() in struct tkb_remote_options.
+ * tests/support/spy.c is a complete example.
  */
 TKB_API const struct tkb_remote_backend *tkb_remote_backend_find(
 	const char *scheme);

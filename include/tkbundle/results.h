@@ -10,8 +10,8 @@ extern "C" {
 
 /**
  * @file tkbundle/results.h
- * A list of the results of a call that takes long, for a caller that would
- * rather read them afterwards than be called back.
+ * A list of a call's results, for callers that read them afterwards instead of
+ * being called back.
  *
  *     struct tkb_results *results;
  *
@@ -22,8 +22,8 @@ extern "C" {
  *             puts(tkb_results_at(results, i)->name);
  *     tkb_results_free(results);
  *
- * Threads: read the list when the work has returned; one list is for one work
- * at a time.
+ * Threads: read the list after the call has returned; a list serves one call at
+ * a time.
  */
 struct tkb_results;
 
@@ -40,11 +40,13 @@ TKB_API const struct tkb_watch *tkb_results_watch(struct tkb_results *results);
 /** How many there are. */
 TKB_API size_t tkb_results_count(const struct tkb_results *results);
 
-/** Number `index`, in the order told. Borrowed until the list is freed. */
+/**
+ * Number `index`, in the order of the calls. Borrowed until the list is freed.
+ */
 TKB_API const struct tkb_result *tkb_results_at(
 	const struct tkb_results *results, size_t index);
 
-/** Is the list incomplete, because there was no memory? */
+/** Is the list incomplete for lack of memory? */
 TKB_API bool tkb_results_is_cut(const struct tkb_results *results);
 
 #ifdef __cplusplus

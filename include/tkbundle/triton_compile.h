@@ -80,7 +80,7 @@ struct tkb_triton_options {
 	uint32_t timeout_ms; /**< per try; default 300000 */
 	/** Receives each unit's file before it is compiled; may be zeroed. */
 	struct tkb_sink log;
-	/** Copied: who waits for a worker asks is_cancelled(), as of a pool. */
+	/** Copied. is_cancelled() is asked as for a pool. */
 	const struct tkb_watch *watch;
 };
 

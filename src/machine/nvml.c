@@ -11,8 +11,7 @@ enum {
 };
 
 /*
- * The parts of nvml.h that are needed here: that header is not available where
- * tkbundle is built.
+ * The needed parts of nvml.h, which is not available where tkbundle is built.
  */
 struct nvml_device;
 
@@ -74,7 +73,7 @@ void tkb_nvml_release(struct tkb_nvml *nvml)
 static bool give_up(struct tkb_nvml *nvml, const char *what, const char *why)
 {
 	(void)snprintf(nvml->why, sizeof(nvml->why), "%s: %s", what,
-	               why != NULL ? why : "it does not say why");
+	               why != NULL ? why : "no reason is given");
 	return false;
 }
 
@@ -101,7 +100,7 @@ static bool open_library(struct library *library, const char *path,
 	return true;
 }
 
-/* Note the failure if `status` is not 0. */
+/* If `status` is not 0, record the failure and return false. */
 static bool check(const struct library *library, int status,
                   struct tkb_nvml *nvml)
 {

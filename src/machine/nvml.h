@@ -3,9 +3,9 @@
 #define TKB_MACHINE_NVML_H
 
 /*
- * What NVML, the NVIDIA driver's management library, says of this machine. It is
- * opened at run time, asked once, and closed; it needs no CUDA and wakes no GPU. If
- * the driver hangs, so does the caller.
+ * GPUs and driver, according to NVML, the NVIDIA driver's management library.
+ * It is opened at run time, asked once, and closed; it needs no CUDA and wakes
+ * no GPU. If the driver hangs, so does the caller.
  */
 
 #include <tkbundle/entry.h>
@@ -27,24 +27,24 @@ struct tkb_nvml {
 	struct tkb_gpu *gpus; /* owned; in the order of their PCI bus */
 	size_t gpu_count;
 	char driver[TKB_NVML_TEXT_SIZE]; /* "580.65.06" */
-	int cuda;      /* the newest CUDA that it knows, 13000; 0: not told */
-	char why[256]; /* where nothing is known: the reason */
+	int cuda;      /* the newest CUDA it supports, 13000; 0: unknown */
+	char why[256]; /* the failure, if there was one; or "" */
 };
 
 void tkb_nvml_release(struct tkb_nvml *nvml);
 
 /*
- * Ask the library at `path`; NULL is libnvidia-ml.so.1, wherever the loader
- * finds it. `out` is to be released in any case. Returns 0, TKB_MISS (it says
- * nothing: see `why`) or TKB_ERR_NOMEM.
+ * Ask the library at `path`; NULL: libnvidia-ml.so.1, as the loader finds it.
+ * Release `out` even on failure. Returns 0, TKB_MISS (it failed: see `why`) or
+ * TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_nvml_read(const char *path, struct tkb_nvml *out,
                                 struct tkb_error *err);
 
 /*
- * May CUDA use GPU `index`? CUDA_VISIBLE_DEVICES can be read without CUDA if it has
- * UUIDs, or indices and CUDA_DEVICE_ORDER is PCI_BUS_ID, which is NVML's order.
- * Else only CUDA knows its order, and all GPUs count as visible.
+ * Is GPU `index` visible to CUDA? CUDA_VISIBLE_DEVICES can be understood
+ * without CUDA if it has UUIDs, or if it has indices and CUDA_DEVICE_ORDER is
+ * PCI_BUS_ID, which is NVML's order. Else all GPUs count as visible.
  */
 bool tkb_nvml_is_visible(const struct tkb_nvml *nvml, size_t index);
 

@@ -45,14 +45,14 @@ static int check_label(const struct tkb_label *label, struct tkb_error *err)
 {
 	if (!name_is_valid(label->name))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.60s' is no label's name: those have up to "
-		                "%d of a-z, 0-9, '_', '.' and '-', a letter "
-		                "first",
+		                "'%.60s' is not a valid name of a label: use "
+		                "up to %d of a-z, 0-9, '_', '.' and '-', "
+		                "beginning with a letter",
 		                label->name, NAME_LIMIT);
 	if (!value_is_valid(label->value))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "the value of label '%s' is not of 1 to %d "
-		                "bytes of UTF-8 that a terminal only shows",
+		                "the value of label '%s' must be 1 to %d bytes "
+		                "of UTF-8 without control characters",
 		                label->name, VALUE_LIMIT);
 	return 0;
 }
@@ -65,8 +65,7 @@ int tkb_labels_read(const struct tkb_label *labels, size_t count,
 
 	if (count > TKB_LABELS_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "a push has at most %d labels, and these are "
-		                "%zu",
+		                "a push can have at most %d labels, not %zu",
 		                TKB_LABELS_LIMIT, count);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		rc = check_label(&labels[i], err);
@@ -85,7 +84,7 @@ int tkb_labels_read(const struct tkb_label *labels, size_t count,
 	return 0;
 }
 
-/* By time, then by what they say. */
+/* By time, then by contents. */
 static int compare_notes(const void *a, const void *b)
 {
 	const struct tkb_push_note *left = a;

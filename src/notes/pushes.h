@@ -3,12 +3,12 @@
 #define TKB_NOTES_PUSHES_H
 
 /*
- * Who pushed what, when: notes that a record keeps of the pushes with labels that
- * made its bundle. In a record, of which they are a member:
+ * Notes about pushes with labels: a record keeps those of all pushes that are
+ * merged in its bundle. They are a member of the record:
  *
  *     "pushes":[[1763884800000,17,[["by","ci"],["commit","4f2a"]]],...]
  *
- * The oldest stand first, and none is there twice.
+ * They are sorted, the oldest first, without duplicates.
  */
 
 #include <tkbundle/fleet.h>
@@ -32,30 +32,31 @@ struct tkb_pushes {
 void tkb_pushes_release(struct tkb_pushes *pushes);
 
 /*
- * Check a caller's labels, and sort them by name into `out`, where their texts are
- * kept by reference. TKB_ERR_INVALID where one is not allowed, or two have one name.
+ * Check a caller's labels, and sort them by name into `out`, which borrows
+ * their strings. TKB_ERR_INVALID if one is malformed, or two have the same
+ * name.
  */
 TKB_NODISCARD int tkb_labels_read(const struct tkb_label *labels, size_t count,
                                   struct tkb_label out[TKB_LABELS_LIMIT],
                                   struct tkb_error *err);
 
-/* Add a note of a push of now, if it has labels, which are kept by reference. */
+/* Add a note of a push at the present time, if it has labels. Borrows them. */
 TKB_NODISCARD int tkb_pushes_begin(struct tkb_pushes *pushes,
                                    const struct tkb_label *labels, size_t count,
                                    uint64_t entry_count, struct tkb_error *err);
 
-/* Add a note, whose labels are kept by reference, unless it is there. */
+/* Add a note unless it exists. Borrows its labels. */
 TKB_NODISCARD int tkb_pushes_add(struct tkb_pushes *pushes,
                                  const struct tkb_push_note *note,
                                  struct tkb_error *err);
 
-/* Sort them, the oldest first, and keep the newest. */
+/* Sort them, the oldest first, and keep the newest TKB_PUSHES_LIMIT. */
 void tkb_pushes_sort(struct tkb_pushes *pushes);
 
-/* Append the list, of pushes that are sorted. */
+/* Append the list, which must be sorted. */
 void tkb_pushes_write(const struct tkb_pushes *pushes, struct tkb_buf *out);
 
-/* Of struct tkb_push_note. */
+/* A list of struct tkb_push_note. */
 extern const struct tkb_schema_list tkb_pushes_schema;
 
 #endif

@@ -43,8 +43,8 @@ static int make_name(const char *ref, struct name *out, struct tkb_error *err)
 	               ref);
 	if (!tkb_ref_is_valid(out->text))
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
-		                "ref '%.200s' has too long a name for reports "
-		                "of starts",
+		                "the name of ref '%.200s' is too long for "
+		                "reports of starts",
 		                ref);
 	return 0;
 }
@@ -80,7 +80,7 @@ static int keep(void *self, const struct tkb_digest *digest,
 	                  &report, sizeof(report), err);
 }
 
-/* One report more or less does not matter. */
+/* A report that cannot be read is ignored: one less does not matter. */
 static int pass_over(void *self, const struct tkb_digest *digest,
                      const struct tkb_error *why, struct tkb_error *err)
 {

@@ -2,15 +2,15 @@
 #ifndef TKB_NOTES_STARTS_H
 #define TKB_NOTES_STARTS_H
 
-/* Reports of starts, for those who clean up: see tkbundle/starts.h. */
+/* Remove reports of starts: see tkbundle/starts.h. */
 
 #include <tkbundle/starts.h>
 
 #include "base/base.h"
 
 /*
- * Drop the reports of all refs that do not count, and with `is_dry_run` only count
- * them.
+ * Drop the reports of all refs that are too old or too many, or, with
+ * `is_dry_run`, only count them.
  */
 TKB_NODISCARD int tkb_starts_prune(struct tkb_remote *remote, bool is_dry_run,
                                    uint64_t *dropped_out,

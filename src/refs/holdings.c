@@ -144,7 +144,7 @@ static int list_records(struct tkb_holdings *holdings, struct tkb_error *err)
 	return rc;
 }
 
-/* Read the manifests; blobs that are gone are passed over. */
+/* Read the manifests, except of blobs that are gone. */
 static int read_manifests(struct tkb_holdings *holdings,
                           struct tkb_remote *remote,
                           const struct tkb_watch *watch, struct tkb_error *err)
@@ -173,8 +173,8 @@ static int read_manifests(struct tkb_holdings *holdings,
 }
 
 /*
- * A record lists its entries in the order of the bundle. Whoever wrote it may have
- * listed fewer: those that are not there have no version.
+ * A record lists its entries in the order of the bundle. It comes from outside
+ * and may list fewer: the others have no version.
  */
 static const struct tkb_version *version_of(
 	const struct tkb_holdings_item *item, const struct tkb_holdings *of)
@@ -269,7 +269,7 @@ static int list_items(struct tkb_holdings *holdings, struct tkb_error *err)
 	return 0;
 }
 
-/* What of the ref is not among the items. */
+/* TKB_ERR_PARTIAL if a record or blob is missing from the items. */
 static int find_lost(const struct tkb_holdings *holdings, const char *ref,
                      struct tkb_error *err)
 {
@@ -285,7 +285,7 @@ static int find_lost(const struct tkb_holdings *holdings, const char *ref,
 	return tkb_partial(&first, err);
 }
 
-/* Read the records; as of tkb_ref_look() if that is all. */
+/* A brief call tolerates records that cannot be read, even all of them. */
 static int read_records(struct tkb_holdings *holdings,
                         struct tkb_remote *remote, bool is_brief,
                         struct tkb_error *err)

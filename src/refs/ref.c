@@ -65,7 +65,7 @@ int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
 		return TKB_MISS;
 	for (size_t i = 0; i < digests.count && rc >= 0; i++)
 		rc = tkb_remote_drop(remote, ref, &digests.items[i], err);
-	/* Reports of its starts go with it, where that is possible. */
+	/* Failures to drop its reports of starts do not matter. */
 	if (rc >= 0 && tkb_starts_drop(remote, ref, NULL) == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	if (rc < 0)

@@ -13,8 +13,8 @@ extern "C" {
 
 /**
  * @file tkbundle/amount.h
- * Sizes and times as people write them, on the command line, in the
- * configuration and in the URL of a remote: a whole number and a unit, joined.
+ * Sizes and times as people write them on the command line, in the
+ * configuration and in a remote's URL: a whole number followed by a unit.
  */
 
 /**
@@ -22,16 +22,17 @@ extern "C" {
  * powers of 1000, "20Gi", "20GiB" of 1024, up to E.
  *
  * @param out  receives bytes
- * @return false where `text` is no such thing, or too much for 64 bits
+ * @return false if `text` is not a size, or does not fit in 64 bits
  */
 TKB_API bool tkb_size_parse(const char *text, uint64_t *out);
 
 /**
  * Read a time: "500ms", "5s", "2m", "12h", "30d".
  *
- * @param unit_ms  what a number without a unit counts, in ms; 0: it needs one
+ * @param unit_ms  the unit of a number without one, in ms; 0: a unit is
+ *                 required
  * @param out      receives milliseconds
- * @return false where `text` is no such thing, or too much for 64 bits
+ * @return false if `text` is not a size, or does not fit in 64 bits
  */
 TKB_API bool tkb_time_parse(const char *text, uint64_t unit_ms, uint64_t *out);
 

@@ -22,10 +22,12 @@ extern "C" {
  *             puts(tkb_cache_entry(cache, i)->key);
  *     tkb_cache_close(cache);
  *
- * Opening reads each entry's group file and metadata, and looks at its other
- * files; it does not read them. What it cannot use it reports as left out.
+ * Opening reads each entry's group file and metadata; of other files it only
+ * checks that they exist. Entries that it cannot use are listed as left out.
  * Sizes are those of the files with sentinels, as they would be in a bundle;
- * digests are zero, unless asked for. Threads: one cache belongs to one thread at a time.
+ * digests are zero, unless asked for.
+ *
+ * Threads: one cache belongs to one thread at a time.
  */
 struct tkb_cache;
 
@@ -43,17 +45,17 @@ struct tkb_cache_options {
 	bool is_lean;     /**< see TKB_PROFILE_LEAN in collect.h */
 	bool is_stripped; /**< see struct tkb_collect_options */
 	uint32_t threads; /**< 0: the cores of the affinity mask */
-	/** Its progress counts folders, and where files are hashed each entry
-	    once more; on_result() is not called. NULL: nobody watches. */
+	/** Its progress counts folders, and entries if files are hashed;
+	    on_result() is not called. May be NULL. */
 	const struct tkb_watch *watch;
 	uint32_t deadline_ms;         /**< of the whole call; 0: none */
 	const struct tkb_tree *trees; /**< read as well; not kept */
 	size_t tree_count;
 	uint32_t settle_ms; /**< see struct tkb_collect_options */
 	/**
-	 * Read folders for so long, then only count the rest: for who would rather
-	 * know a part in time. Equal entries of several devices stay apart then.
-	 * 0: read all.
+	 * Stop reading folders after this time, and only count the rest, for a
+	 * caller that needs a partial answer soon. Equal entries of several
+	 * devices are not combined then. 0: read all.
 	 */
 	uint32_t patience_ms;
 };
@@ -72,9 +74,9 @@ struct tkb_left_out {
  * @param path     not kept
  * @param options  not kept; NULL means all defaults
  * @param out      receives a cache that the caller closes
- * @return 0, TKB_MISS (no such folder; or, as the watch is told, no such device
- *         or no finished entry with a key asked for), TKB_ERR_INVALID (a prefix
- *         of several keys, not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or
+ * @return 0, TKB_MISS (no such folder; or no such device or no finished entry
+ *         with a key asked for: the watch receives which), TKB_ERR_INVALID (a
+ *         prefix of several keys; not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or
  *         TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_cache_open(
@@ -94,7 +96,7 @@ TKB_API size_t tkb_cache_entry_count(const struct tkb_cache *cache);
 TKB_API const struct tkb_entry *tkb_cache_entry(const struct tkb_cache *cache,
                                                 size_t index);
 
-/** Does the group file of entry `index` name another place than this one? */
+/** Does the group file of entry `index` name a path other than this one? */
 TKB_API bool tkb_cache_is_moved(const struct tkb_cache *cache, size_t index);
 
 /** How many entries are left out. */
@@ -104,26 +106,26 @@ TKB_API size_t tkb_cache_left_out_count(const struct tkb_cache *cache);
 TKB_API const struct tkb_left_out *tkb_cache_left_out(
 	const struct tkb_cache *cache, size_t index);
 
-/** Folders in which a compile was stopped or goes on: no error. */
+/** Folders in which a compile was stopped or is running. Not an error. */
 TKB_API size_t tkb_cache_unfinished_count(const struct tkb_cache *cache);
 
-/** Files and folders that no entry names: passed over. */
+/** Files and folders that belong to no entry, and are ignored. */
 TKB_API size_t tkb_cache_stray_count(const struct tkb_cache *cache);
 
-/** Folders that were not read, as `patience_ms` was over. */
+/** Folders that were not read because `patience_ms` had passed. */
 TKB_API size_t tkb_cache_unread_count(const struct tkb_cache *cache);
 
 /**
  * Find the entry whose key is `prefix` or begins with it.
  *
- * @return 0, TKB_MISS, or TKB_ERR_INVALID (several keys begin so)
+ * @return 0, TKB_MISS, or TKB_ERR_INVALID (several keys begin with it)
  */
 TKB_API TKB_NODISCARD int tkb_cache_find(const struct tkb_cache *cache,
                                          const char *prefix, size_t *index_out,
                                          struct tkb_error *err);
 
 /**
- * Send file `file` of entry `index` to `sink`, byte for byte as it lies there.
+ * Send file `file` of entry `index` to `sink`, byte for byte as in the cache.
  *
  * @return 0, TKB_ERR_IO, or what the sink returned
  */

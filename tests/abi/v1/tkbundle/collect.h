@@ -12,14 +12,14 @@ extern "C" {
  * @file tkbundle/collect.h
  * Pack a cache into a bundle.
  *
- * An entry is packed whole or not at all: every file that its group file
- * lists is there and was written, its metadata has the key's hash, and its
- * binary fits its metadata. What is left out is reported, with a reason. The same entries
- * give the same bytes, wherever the cache lies and whoever packs it.
+ * An entry is packed only if it is whole: every file that its group file lists
+ * exists and is complete, its metadata has the key's hash, and its binary fits
+ * its metadata. Others are left out, and reported with a reason. The same
+ * entries give the same bytes, wherever the cache is and whoever packs it.
  *
- * Files are read while a compiler may write there; an entry that changes
- * meanwhile is left out as busy. Nothing in the cache is changed, not even
- * access times, where the system lets us (O_NOATIME).
+ * A compiler may be writing to the cache: an entry that changes while it is
+ * read is left out as busy. Nothing in the cache is changed, not even access
+ * times, where the system allows it (O_NOATIME).
  *
  * Threads: any number of collects may run at once, of one cache too; each uses
  * threads of its own, which end with it.
@@ -42,16 +42,16 @@ struct tkb_collect_options {
 	enum tkb_profile profile;
 	bool is_kernels_only;
 	/**
-	 * Name no source file: in the IR, PTX and cubins of kernels, and in
-	 * what debuggers read there, each letter of such a name becomes a
-	 * dash. Lines and names of functions stay, and so does what a launch
-	 * reads. Modules and metadata are packed as they are. Strip all bundles
-	 * of a ref or none: emitted over the originals, a stripped bundle
-	 * repairs each entry, and so does theirs over it.
+	 * Remove names of source files: in the IR, PTX, cubins and debug data
+	 * of kernels, each letter of such a name becomes a dash. Line numbers,
+	 * names of functions and everything that a launch reads stay. Modules
+	 * and metadata are packed as they are. Strip all bundles of a ref or
+	 * none: a stripped bundle that is emitted over original entries
+	 * replaces each of them, and the other way round.
 	 */
 	bool is_stripped;
-	bool is_strict;       /**< anything left out is TKB_ERR_LEFT_OUT, and
-	                           nothing is written */
+	bool is_strict;       /**< if anything is left out, return
+	                           TKB_ERR_LEFT_OUT and write nothing */
 	bool is_dry_run;      /**< check everything, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
@@ -60,16 +60,16 @@ struct tkb_collect_options {
 	const struct tkb_tree *trees; /**< packed as well; not kept */
 	size_t tree_count;
 	/**
-	 * Leave out, as busy, each unit of a tree of which a file was changed
-	 * within so long: its engine may go on writing it. A kernel needs no
-	 * such time, since its group file comes last.
+	 * Leave out, as busy, units of trees with a file that was changed less
+	 * than this long ago: the engine may still be writing. Kernels need no
+	 * such time, since their group file is written last.
 	 */
 	uint32_t settle_ms;
 	/**
-	 * How hard to compress: a level of zstd's, from -50, which is fastest,
-	 * to 19, which takes a hundred times as long; 0: 2. Whoever waits for
-	 * kernels of one graph saves a fifth of the time by -3, for a bundle half
-	 * as large again. To be emitted, none takes longer than another.
+	 * The level of zstd, from -50, the fastest, to 19, which takes a
+	 * hundred times as long; 0: level 2. For the kernels of a single graph,
+	 * -3 saves a fifth of the time and makes the bundle half as large
+	 * again. Emitting takes the same time at every level.
 	 */
 	int32_t level;
 };
@@ -78,32 +78,33 @@ struct tkb_collect_options {
 struct tkb_collect_report {
 	size_t struct_size;       /**< sizeof it, as the caller was built */
 	struct tkb_digest id;     /**< of the bundle */
-	bool is_inductor;         /**< the cache was an Inductor folder */
+	bool is_inductor;         /**< the cache was an Inductor cache folder */
 	uint64_t collected_count; /**< entries in the bundle */
 	uint64_t left_out_count;
 	uint64_t unfinished_count; /**< folders without a finished entry */
-	uint64_t stray_count;      /**< files that no entry names */
-	uint64_t moved_count;      /**< entries recorded at another place */
+	uint64_t stray_count;      /**< files that belong to no entry */
+	uint64_t moved_count;      /**< entries that name another path */
 	uint64_t launcher_count;   /**< saved launchers in the bundle */
-	uint64_t dropped_count;    /**< launchers whose kernels are not there */
+	uint64_t dropped_count;    /**< launchers whose kernels are missing */
 	uint64_t file_count;
 	uint64_t size;        /**< bytes of the files packed */
 	uint64_t bundle_size; /**< bytes; 0 in a dry run */
 };
 
 /**
- * Pack the cache at `cache_root` and send the bundle to `sink`, from its
- * first byte to its last; nothing is sent before everything was read.
+ * Pack the cache at `cache_root` and send the bundle to `sink`, in order.
+ * Nothing is sent before everything was read.
  *
  * @param options  not kept; NULL means all defaults
  * @param sink     not kept; may be NULL in a dry run
- * @param report   filled in on success, TKB_ERR_PARTIAL and
- *                 TKB_ERR_LEFT_OUT; may be NULL. In a dry run its id is that of
- *                 the bundle not written
+ * @param report   filled in on success, TKB_ERR_PARTIAL and TKB_ERR_LEFT_OUT;
+ *                 may be NULL. In a dry run it has the id that the bundle would
+ *                 have
  * @return 0; TKB_ERR_PARTIAL (something is left out; the sink has the rest, a
- *         whole bundle); TKB_MISS (no such cache; or, as the watch is told, no
- *         such device or key asked for), TKB_ERR_INVALID, TKB_ERR_LEFT_OUT, TKB_ERR_IO, TKB_ERR_NOMEM,
- *         TKB_ERR_TOO_LARGE, TKB_ERR_CANCELLED, or what the sink returned
+ *         whole bundle); TKB_MISS (no such cache; or no such device or key: the
+ *         watch receives which), TKB_ERR_INVALID, TKB_ERR_LEFT_OUT, TKB_ERR_IO,
+ *         TKB_ERR_NOMEM, TKB_ERR_TOO_LARGE, TKB_ERR_CANCELLED, or what the sink
+ *         returned
  */
 TKB_API TKB_NODISCARD int tkb_collect(const char *cache_root,
                                       const struct tkb_collect_options *options,
@@ -112,9 +113,9 @@ TKB_API TKB_NODISCARD int tkb_collect(const char *cache_root,
                                       struct tkb_error *err);
 
 /**
- * The same, into the file `path`, which appears whole at once; a file of that
- * name is replaced. On failure nothing is left; TKB_ERR_PARTIAL is none. What is no regular file (a
- * pipe, /dev/null) is written to.
+ * The same, into the file `path`, which appears whole at once and replaces a
+ * file of that name. On failure nothing is written; TKB_ERR_PARTIAL does not
+ * count as one. A pipe, /dev/null or another special file is written to.
  */
 TKB_API TKB_NODISCARD int tkb_collect_to_file(
 	const char *cache_root, const struct tkb_collect_options *options,

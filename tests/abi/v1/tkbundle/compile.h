@@ -94,7 +94,7 @@ struct tkb_compiler_options {
 	uint32_t timeout_ms;   /**< per try; default 120000 */
 	/** Receives each unit's source before it is compiled; may be zeroed. */
 	struct tkb_sink log;
-	/** Copied: who waits for a worker asks is_cancelled(), as of a pool. */
+	/** Copied. is_cancelled() is asked as for a pool. */
 	const struct tkb_watch *watch;
 };
 

@@ -12,9 +12,9 @@ extern "C" {
  * @file tkbundle/cubin.h
  * The parts of a cubin: the sections of its ELF file.
  *
- * Nothing is mapped or executed, and every offset is checked before it is
- * followed. Source: the ELF-64 specification; NVIDIA's "CUDA Binary
- * Utilities" for what the sections hold. Threads: no state is kept.
+ * Nothing is mapped or executed, and every offset is checked before use.
+ * Sources: the ELF-64 specification, and NVIDIA's "CUDA Binary Utilities" for
+ * the contents of sections. Threads: no state is kept.
  */
 
 /** A section. Its name is valid until on_part() returns. */

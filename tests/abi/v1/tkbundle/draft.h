@@ -10,7 +10,7 @@ extern "C" {
 
 /**
  * @file tkbundle/draft.h
- * A file that appears whole at once, and replaces one of its name.
+ * A file that appears whole at once, and replaces one of the same name.
  *
  *     struct tkb_draft *draft = NULL;
  *     struct tkb_sink sink;
@@ -24,17 +24,17 @@ extern "C" {
  *             rc = tkb_draft_publish(draft, &err);
  *     tkb_draft_close(draft);
  *
- * Until it is published it has no name, where the file system can do that, else
- * a private one beside the destination. It is locked while its writer lives; to
- * open a draft removes what dead writers of the same file left.
+ * Until it is published it has no name, if the file system supports that, else
+ * a temporary one beside the destination. It is locked while its writer lives.
+ * Opening a draft removes what dead writers of the same file left behind.
  *
- * A destination that is there and is no regular file (a pipe, /dev/null) is
- * written to as it is: to replace it would destroy it.
+ * If the destination is a pipe, /dev/null or another special file, the draft
+ * writes to it directly and does not replace it.
  *
  * Threads: a draft belongs to one thread at a time.
  */
 
-/** A file that nobody can see yet. */
+/** A file that is being written. */
 struct tkb_draft;
 
 /**
@@ -52,14 +52,14 @@ TKB_API TKB_NODISCARD int tkb_draft_open(const char *path,
 TKB_API struct tkb_sink tkb_draft_sink(struct tkb_draft *draft);
 
 /**
- * The descriptor behind it, to give it another mode or owner; the draft keeps
- * it. -1 where the destination is no regular file, whose mode is not ours.
+ * Its file descriptor, to change its mode or owner; owned by the draft. -1 if
+ * the destination is a special file, whose mode must stay.
  */
 TKB_API int tkb_draft_fd(const struct tkb_draft *draft);
 
 /**
- * Move it to its destination, in one step, over what is there. It can only be
- * closed afterwards.
+ * Move it to its destination in one step, replacing what is there. Afterwards
+ * it can only be closed.
  *
  * @return 0, TKB_ERR_IO or TKB_ERR_NOMEM
  */

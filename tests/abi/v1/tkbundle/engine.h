@@ -10,9 +10,10 @@ extern "C" {
 
 /**
  * @file tkbundle/engine.h
- * Profiles of engines: where one keeps its caches, and by which rules they move.
+ * Profiles of engines: where an engine keeps its caches, and the rules by which
+ * they are packed.
  *
- * A profile is a file of JSON, docs/engines.md says what may stand in it. Those
+ * A profile is a JSON file; docs/engines.md describes its members. The profiles
  * that come with tkbundle are in its data folder.
  *
  *     rc = tkb_engine_open("/usr/share/tkbundle/engines/vllm.json", &engine,
@@ -26,46 +27,46 @@ struct tkb_engine;
 /** A folder in which an engine keeps a cache. Strings are never NULL. */
 struct tkb_engine_root {
 	const char *name;     /**< of the tree; "triton" for kernels */
-	const char *variable; /**< that places it; "" where none does */
-	bool is_kernels;      /**< a cache root of kernels, and no tree */
+	const char *variable; /**< that says where it is; "" if none does */
+	bool is_kernels;      /**< a cache root of kernels, not a tree */
 	const struct tkb_tree_rules *rules; /**< of a tree */
 };
 
-/** What a profile says of those paths of a root that match a pattern. */
+/** What a profile says about the paths of a root that match a pattern. */
 struct tkb_engine_rule {
 	const char *path; /**< the pattern, below the root */
 	/** "unit", "ninja", "folder", "kernels", "leave"; or "" */
 	const char *is;
-	const char *style; /**< of paths in such a file, as "json"; or "" */
-	const char *named; /**< by what, as "deepgemm"; or "" */
-	bool is_last;      /**< it names others of its unit */
-	bool has_secrets;  /**< they are hidden */
-	bool is_tuned;     /**< a unit for one GPU and its driver */
+	const char *style; /**< how such a file writes paths: "json"; or "" */
+	const char *named; /**< what names it: "deepgemm"; or "" */
+	bool is_last;      /**< it refers to other files of its unit */
+	bool has_secrets;  /**< it may contain secrets, which are hidden */
+	bool is_tuned;     /**< it was tuned for one GPU and driver */
 };
 
-/** A variable that makes what an engine asks for the same on each machine. */
+/** A variable that makes an engine's keys the same on each machine. */
 struct tkb_engine_setting {
 	const char *variable;
 	const char *value;
-	/** Not to be set where this exists, below $HOME; "": set it anyway. */
+	/** Do not set it if this path below $HOME exists; "": always set it. */
 	const char *unless;
 };
 
 /**
- * A folder that is no cache, as a package or a toolkit, and that texts of the caches
- * name: they get its path here.
+ * A folder outside the caches, such as a Python package or a toolkit, to which
+ * files of the caches refer. On emit they get its path on this machine.
  */
 struct tkb_engine_outside {
-	const char *name;    /**< as of a tree */
-	const char *package; /**< the Python package that it is; "": none */
+	const char *name;    /**< like that of a tree */
+	const char *package; /**< the Python package, if it is one; else "" */
 };
 
 /**
  * Read the profile in the file `path`.
  *
  * @param out  receives a profile that the caller closes
- * @return 0, TKB_ERR_CORRUPT (what is wrong, and at which byte), TKB_ERR_IO,
- *         TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
+ * @return 0, TKB_ERR_CORRUPT (the message says what is wrong, and at which
+ *         byte), TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_engine_open(const char *path,
                                           struct tkb_engine **out,
@@ -86,14 +87,15 @@ enum tkb_tree_part {
 };
 
 /**
- * What is `path`, relative to the root of the tree? NULL are the rules of a tree
- * that has none.
+ * What is `path`, relative to the root of the tree? Pass NULL for a tree
+ * without rules.
  */
 TKB_API enum tkb_tree_part tkb_tree_part(const struct tkb_tree_rules *rules,
                                          const char *path);
 
 /**
- * Was the unit at `path` tuned, so that it may be tuned again? `rules` as above.
+ * Does the unit at `path` hold results of tuning, which may be tuned again?
+ * `rules` as for tkb_tree_part().
  */
 TKB_API bool tkb_tree_is_tuned(const struct tkb_tree_rules *rules,
                                const char *path);
@@ -109,58 +111,61 @@ TKB_API size_t tkb_engine_rule_count(const struct tkb_engine *engine,
 TKB_API const struct tkb_engine_rule *tkb_engine_rule(
 	const struct tkb_engine *engine, size_t index, size_t rule);
 
-/** What to set for it. */
+/** The variables to set for it. */
 TKB_API size_t tkb_engine_setting_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_setting *tkb_engine_setting(
 	const struct tkb_engine *engine, size_t index);
 
-/** The folders outside of its caches that these name. */
+/** The folders outside its caches to which these refer. */
 TKB_API size_t tkb_engine_outside_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_outside *tkb_engine_outside(
 	const struct tkb_engine *engine, size_t index);
 
 /**
- * Where among Python's packages folder `index` of those may lie, as "deep_gemm": the
- * first that is there counts.
+ * The paths, relative to the Python packages, at which folder `index` outside
+ * may be, such as "deep_gemm": the first one that exists is used.
  */
 TKB_API size_t tkb_engine_outside_folder_count(const struct tkb_engine *engine,
                                                size_t index);
 TKB_API const char *tkb_engine_outside_folder(const struct tkb_engine *engine,
                                               size_t index, size_t folder);
 
-/** Do its processes need one ptxas for all, in TRITON_PTXAS_PATH? */
+/** Must TRITON_PTXAS_PATH name one ptxas for all of its processes? */
 TKB_API bool tkb_engine_needs_ptxas(const struct tkb_engine *engine);
 
 /**
- * The versions that it was checked with, and the Python package of which they
- * are.
+ * The Python package of the engine, and the versions that the profile was
+ * tested with.
  */
 TKB_API const char *tkb_engine_package(const struct tkb_engine *engine);
 TKB_API size_t tkb_engine_version_count(const struct tkb_engine *engine);
 TKB_API const char *tkb_engine_version(const struct tkb_engine *engine,
                                        size_t index);
 
-/** What its keys hold, as "the GPU's name": for people, who wonder why one differs. */
+/**
+ * What its keys depend on, such as "the GPU's name". For people who ask why
+ * keys differ.
+ */
 TKB_API size_t tkb_engine_key_count(const struct tkb_engine *engine);
 TKB_API const char *tkb_engine_key(const struct tkb_engine *engine,
                                    size_t index);
 
 /**
- * Is this the command of such an engine? `arguments` ends with NULL; the first
- * one is a program's name or path.
+ * Does this command start the engine? `arguments` ends with NULL; the first one
+ * is a program's name or path.
  */
 TKB_API bool tkb_engine_is_command(const struct tkb_engine *engine,
                                    const char *const *arguments);
 
 /**
- * The model that a command names: the argument behind "serve", or behind or in
- * "--model", as the profile says. NULL where there is none.
+ * The model that a command serves: the argument after "serve", or the value of
+ * "--model", as the profile says. NULL if there is none.
  */
 TKB_API const char *tkb_engine_model(const struct tkb_engine *engine,
                                      const char *const *arguments);
 
 /**
- * Where folder `index` is, as the engine itself finds it.
+ * Find root `index` as the engine itself does.
  *
  * @param get   the value of an environment variable, or NULL
  * @param self  given to it
@@ -173,15 +178,17 @@ TKB_API TKB_NODISCARD int tkb_engine_locate(
 	char **out, struct tkb_error *err);
 
 /**
- * The variable by which tkb_engine_locate() finds folder `index`: its own, or that of
- * one of the engine's defaults; "" where it is found without one. NULL: nothing says
- * where it is.
+ * The variable by which tkb_engine_locate() finds root `index`: its own, or one
+ * of its defaults; "" if it is found without one, NULL if it is not found.
  */
 TKB_API const char *tkb_engine_located_by(
 	const struct tkb_engine *engine, size_t index,
 	const char *(*get)(void *self, const char *name), void *self);
 
-/** As tkb_engine_locate(), of a folder outside, unless it is a package. */
+/**
+ * Like tkb_engine_locate(), for folder `index` outside, unless that is a
+ * package.
+ */
 TKB_API TKB_NODISCARD int tkb_engine_locate_outside(
 	const struct tkb_engine *engine, size_t index,
 	const char *(*get)(void *self, const char *name), void *self,

@@ -14,11 +14,11 @@ extern "C" {
 
 /**
  * @file tkbundle/entry.h
- * What a cache and a bundle hold: entries, and what was done with them.
+ * What a cache and a bundle hold: entries. And how calls report about them.
  *
- * An entry is one folder of a cache root; its name is the key. A unit is the
- * same of a tree, whatever else an engine caches: see tree.h. Everything here is
- * read-only and belongs to the bundle or cache that gave it.
+ * An entry is one folder of a cache root; its name is the key. A unit is an
+ * entry of a tree, which holds what else an engine caches: see tree.h. Entries
+ * are read-only and belong to the bundle or cache that gave them.
  */
 
 /** The text that stands for an entry's own absolute path. */
@@ -33,7 +33,7 @@ struct tkb_bytes {
 /** Where bytes are sent. */
 struct tkb_sink {
 	/**
-	 * Take the next bytes, all of them; they are gone afterwards.
+	 * Take all of the next bytes, which are valid during the call.
 	 * @return 0, or a negative enum tkb_status, which ends the transfer
 	 */
 	int (*write)(void *self, struct tkb_bytes bytes, struct tkb_error *err);
@@ -52,7 +52,7 @@ struct tkb_digest {
 TKB_API void tkb_digest_to_hex(const struct tkb_digest *digest,
                                char out[TKB_DIGEST_HEX_SIZE]);
 
-/** What an entry is. In a bundle they are sorted in this order. */
+/** The kinds of entries. A bundle is sorted in this order. */
 enum tkb_kind {
 	TKB_KIND_AUTOTUNE, /**< timings: `*.autotune.json` */
 	TKB_KIND_KERNEL,   /**< a compiled kernel: it has a group file */
@@ -63,14 +63,14 @@ enum tkb_kind {
 /** "autotune", "kernel", "module" or "unit". Static storage. */
 TKB_API const char *tkb_kind_name(enum tkb_kind kind);
 
-/** How a text of a tree writes paths. */
+/** How a file of a tree writes paths. */
 enum tkb_path_style {
-	TKB_PATH_STYLE_NONE,   /**< it is no such text */
+	TKB_PATH_STYLE_NONE,   /**< it holds no paths to rewrite */
 	TKB_PATH_STYLE_JSON,   /**< in strings of JSON */
 	TKB_PATH_STYLE_PYTHON, /**< in string literals of Python */
 	TKB_PATH_STYLE_NINJA,  /**< as build.ninja does */
 	TKB_PATH_STYLE_TEXT,   /**< byte for byte */
-	TKB_PATH_STYLE_BUILD /**< the same, in the record of what ninja built */
+	TKB_PATH_STYLE_BUILD   /**< the same, in the record of a ninja build */
 };
 
 /** One file of an entry. */
@@ -79,10 +79,10 @@ struct tkb_file {
 	                               unit, a path below its folder */
 	uint64_t size;             /**< bytes; in a bundle, with sentinels */
 	struct tkb_digest digest;  /**< of the same bytes; zero in a cache */
-	uint32_t sentinels;        /**< how many paths are to be restored */
-	enum tkb_path_style style; /**< of a unit: how those are written */
+	uint32_t sentinels;        /**< number of sentinels: paths to restore */
+	enum tkb_path_style style; /**< of a unit: how paths are written */
 	bool is_executable;        /**< of a unit */
-	bool is_last; /**< of a unit: it names others, and appears behind them */
+	bool is_last; /**< of a unit: it refers to others, and appears after them */
 };
 
 /** The GPU that a kernel was compiled for. */
@@ -116,37 +116,36 @@ struct tkb_entry {
 /** The sum of the sizes of an entry's files, in bytes. */
 TKB_API uint64_t tkb_entry_size(const struct tkb_entry *entry);
 
-/** What happened to one entry at one place. */
+/** What happened to one entry in one root. */
 enum tkb_outcome {
-	TKB_OUTCOME_COLLECTED, /**< it is in the bundle */
-	TKB_OUTCOME_LEFT_OUT,  /**< collect: it is not, for the reason given */
-	TKB_OUTCOME_EMITTED,   /**< it was not there and is now */
-	TKB_OUTCOME_PRESENT,   /**< it was there, whole */
-	TKB_OUTCOME_REPAIRED,  /**< it was there, but not whole or not usable */
-	TKB_OUTCOME_SKIPPED,   /**< it was not wanted or must not be touched */
-	TKB_OUTCOME_FAILED,    /**< it is not there, for the reason given */
+	TKB_OUTCOME_COLLECTED, /**< it was packed */
+	TKB_OUTCOME_LEFT_OUT,  /**< it was not packed, for the reason given */
+	TKB_OUTCOME_EMITTED,   /**< it did not exist and does now */
+	TKB_OUTCOME_PRESENT,   /**< it existed and was whole */
+	TKB_OUTCOME_REPAIRED,  /**< it existed, but was not usable; it is now */
+	TKB_OUTCOME_SKIPPED,   /**< not wanted, or not to be touched */
+	TKB_OUTCOME_FAILED,    /**< it failed, for the reason given */
 	TKB_OUTCOME_VERIFIED,  /**< every byte of it is as the manifest says */
-	TKB_OUTCOME_REMOVED,   /**< gc: it was there and is no more */
-	TKB_OUTCOME_MISSING, /**< no entry has this key, which was asked for, or
-	                            the device: the call returns TKB_MISS */
+	TKB_OUTCOME_REMOVED,   /**< by a gc */
+	TKB_OUTCOME_MISSING,   /**< a key or device that was asked for does not
+	                            exist: the call returns TKB_MISS */
 	TKB_OUTCOME_UNFINISHED /**< collect: a unit without its index: its engine
 	                            is writing it, or was stopped */
 };
 
-/** The word for an outcome, as in --json. Static storage. */
+/** The name of an outcome, as in --json. Static storage. */
 TKB_API const char *tkb_outcome_name(enum tkb_outcome outcome);
 
 /**
- * What happened to one entry, or to one saved launcher. All pointers hold
- * until the call returns.
+ * What happened to one entry, or to one saved launcher. Pointers are valid
+ * until on_result() returns.
  */
 struct tkb_result {
 	const char *root; /**< the cache root; "" for a bundle or a launcher */
 	const char *key;  /**< of a launcher: its cache key; of a unit that is
-	                       left out or unfinished: its path; of what is
-	                       missing: as it was asked for, or "" where it is
-	                       the device */
-	const char *name; /**< "" where it is not known */
+	                       left out or unfinished: its path; of a missing
+	                       key: as it was asked for; of a missing device: "" */
+	const char *name; /**< "" if unknown */
 	bool is_launcher;
 	enum tkb_outcome outcome;
 	enum tkb_reason reason;
@@ -155,11 +154,11 @@ struct tkb_result {
 };
 
 /**
- * How a caller follows long work. Any function may be NULL; `self` is given
+ * How a caller follows a long call. Any function may be NULL; `self` is given
  * to each. They are called from the library's threads, one at a time.
  *
- * Options that have a watch have a deadline_ms, too: so long after the call
- * began, it ends as if is_cancelled() had said so.
+ * Options with a watch also have a deadline_ms: after this time the call ends
+ * as if is_cancelled() had returned true.
  */
 struct tkb_watch {
 	size_t struct_size; /**< sizeof it, as the caller was built */

@@ -13,8 +13,8 @@ extern "C" {
 
 /**
  * @file tkbundle/fleet.h
- * Share kernels through a remote: push what a ref lacks, pull what is missing
- * here.
+ * Share kernels through a remote: push what a ref lacks, pull what a cache
+ * lacks.
  *
  *     rc = tkb_remote_open("redis://cache/2", NULL, &remote, &err);
  *     rc = tkb_push(remote, "model/h100", root, NULL, &pushed, &err);
@@ -22,24 +22,25 @@ extern "C" {
  *     tkb_remote_close(remote);
  *
  * A ref is a set of immutable records, one for each pushed bundle. A push
- * uploads a blob, then adds a record; nothing is ever rewritten, so any number
- * may push to one ref at once and lose nothing. A blob that is gone (evicted)
- * makes a hole: a pull takes what is left, and the next push fills it.
+ * uploads a blob, then adds a record. Nothing is ever rewritten, so any number
+ * of processes may push to a ref at once without losing anything. If a blob is
+ * gone, for instance evicted, its record is a hole: a pull takes the rest, and
+ * the next push fills the hole.
  *
- * What a watch in the options says of is_cancelled() ends waits for the network,
- * too, as the remote's own watch does: within half a second. So does deadline_ms.
+ * is_cancelled() of a watch in the options, like that of the remote's own
+ * watch, and deadline_ms also end waits for the network, within half a second.
  *
  * Threads: a remote belongs to one thread at a time.
  */
 
-/** What a pusher says of a push. */
+/** A label of a push. */
 struct tkb_label {
 	const char *name;  /**< up to 32 of a-z, 0-9, `_.-`, a letter first */
-	const char *value; /**< 1 to 200 bytes of UTF-8 that a terminal only
-	                        shows */
+	const char *value; /**< 1 to 200 bytes of UTF-8 without control
+	                        characters */
 };
 
-/** A push with labels, as a ref remembers it. */
+/** A push with labels, as recorded in a ref. */
 struct tkb_push_note {
 	uint64_t time_ms;     /**< since 1970, by the pusher's clock */
 	uint64_t entry_count; /**< that the push added */
@@ -51,24 +52,26 @@ struct tkb_push_note {
 enum tkb_push_layout {
 	TKB_PUSH_LAYOUT_BUNDLES, /**< bundles, as tkb_pull() reads */
 	TKB_PUSH_LAYOUT_TRITON   /**< a value for each file, as Triton's own
-	                       RedisRemoteCacheBackend reads; no ref; Redis only */
+	                       RedisRemoteCacheBackend reads; has no ref;
+	                       Redis only */
 };
 
 /** Choices for tkb_push(). Zero means the default. */
 struct tkb_push_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	/**
-	 * As of tkb_collect(); NULL: its defaults. With is_dry_run, results say
-	 * what would be pushed. Progress counts the bytes uploaded, of those
-	 * known so far: each blob adds its size, once for each tier that may be
-	 * written.
+	 * Options of tkb_collect(); NULL: its defaults. With is_dry_run,
+	 * results say what would be pushed. Progress counts bytes uploaded; the
+	 * total grows with each blob, by its size for each writable tier.
 	 */
 	const struct tkb_collect_options *collect;
 	enum tkb_push_layout layout;
 	bool is_compaction_off; /**< leave small bundles as they are */
-	/** At most 16, no name twice. The record of each bundle that goes up
-	    keeps them, and the time; a push that adds nothing leaves none. Not
-	    for TKB_PUSH_LAYOUT_TRITON. */
+	/**
+	 * At most 16, no name twice. They are stored, with the time, in the
+	 * record of each bundle that is pushed; a push that adds nothing stores
+	 * none. Not for TKB_PUSH_LAYOUT_TRITON.
+	 */
 	const struct tkb_label *labels;
 	size_t label_count;
 };
@@ -82,24 +85,23 @@ struct tkb_push_report {
 	uint64_t record_count;    /**< of the ref, before */
 	uint64_t dropped_count;   /**< records whose blob was gone, or that
 	                               were damaged */
-	uint64_t compacted_count; /**< records that became one */
-	uint64_t blob_count;      /**< blobs put */
-	uint64_t size;            /**< of those, bytes */
+	uint64_t compacted_count; /**< records that were merged into one */
+	uint64_t blob_count;      /**< blobs uploaded */
+	uint64_t size;            /**< of these, bytes */
 };
 
 /**
- * Push what of the cache at `cache_root` the ref lacks, and note that the rest is
- * in use. A ref of more than 32
- * records is compacted afterwards, where the remote lets us.
+ * Push the entries of the cache at `cache_root` that the ref lacks, and stamp
+ * the records of the others as used. A ref with more than 32 records is
+ * compacted afterwards, if the remote allows it.
  *
- * @param ref      a name, as tkb_ref_is_valid() has it; NULL with
+ * @param ref      a valid name, see tkb_ref_is_valid(); NULL with
  *                 TKB_PUSH_LAYOUT_TRITON
  * @param options  not kept; NULL means all defaults
  * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
- * @return 0, also where there was nothing to do; TKB_ERR_PARTIAL (an entry is
- *         left out; the rest is pushed); what tkb_collect() and
- *         tkb_remote_put() return; TKB_ERR_UNSUPPORTED (TKB_PUSH_LAYOUT_TRITON to what
- *         is not Redis)
+ * @return 0, also if there was nothing to do; TKB_ERR_PARTIAL (an entry is left
+ *         out; the rest is pushed); what tkb_collect() and tkb_remote_put()
+ *         return; TKB_ERR_UNSUPPORTED (TKB_PUSH_LAYOUT_TRITON without Redis)
  */
 TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
                                    const char *cache_root,
@@ -108,10 +110,11 @@ TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
                                    struct tkb_error *err);
 
 /**
- * Push a bundle as it is, launchers and all, also where the ref holds its
- * entries. It is verified before. Where the ref has this very bundle, its record
- * is stamped as used, and nothing goes up: the report has all as present. Of
- * `options`, collect.is_dry_run, collect.watch and is_compaction_off count.
+ * Verify a bundle and push it as it is, with its launchers, even if the ref has
+ * its entries. If the ref has this very bundle, its record is stamped as used
+ * and nothing is uploaded: the report counts all entries as present. Of
+ * `options`, only collect.is_dry_run, collect.watch and is_compaction_off are
+ * used.
  *
  * @return as tkb_push(); TKB_ERR_CORRUPT (nothing was pushed),
  *         TKB_ERR_TOO_LARGE (more than a blob may have)
@@ -122,16 +125,17 @@ TKB_API TKB_NODISCARD int tkb_push_bundle(
 	struct tkb_push_report *report, struct tkb_error *err);
 
 /**
- * Push what `recorder` notes, with its launchers, as one bundle, and finalise:
- * tkb_recorder_collect() and tkb_push_bundle() in one, without a file.
+ * Push what was put into `recorder`, with its launchers, as one bundle, and
+ * finalise: tkb_recorder_collect() and tkb_push_bundle() in one step, without a
+ * file.
  *
- * @param cache_root  as of tkb_recorder_collect()
+ * @param cache_root  as for tkb_recorder_collect()
  * @param options     not kept; NULL means all defaults; its layout must be
  *                    TKB_PUSH_LAYOUT_BUNDLES. A dry run does not finalise
- * @param report      filled in as by tkb_push(); may be NULL. Where nothing was
- *                    noted, nothing is pushed
- * @return what tkb_recorder_collect() and tkb_push_bundle() return; on failure,
- *         but on TKB_ERR_PARTIAL, nothing is finalised, and the call may be
+ * @param report      filled in as by tkb_push(); may be NULL. If nothing was
+ *                    put, nothing is pushed
+ * @return what tkb_recorder_collect() and tkb_push_bundle() return; on failure
+ *         other than TKB_ERR_PARTIAL, nothing is finalised, and the call may be
  *         repeated
  */
 TKB_API TKB_NODISCARD int tkb_recorder_push(
@@ -143,17 +147,17 @@ TKB_API TKB_NODISCARD int tkb_recorder_push(
 /** Choices for tkb_pull(). Zero means the default. */
 struct tkb_pull_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	/** As of tkb_emit(); NULL: its defaults. With is_dry_run nothing is
-	    fetched. */
+	/** Options of tkb_emit(); NULL: its defaults. With is_dry_run nothing
+	    is fetched. */
 	const struct tkb_emit_options *emit;
-	uint32_t connections; /**< blobs that are fetched at once; default 4,
+	uint32_t connections; /**< blobs to fetch at once; default 4,
 	                           at most 16 */
 };
 
 /** What a pull did. */
 struct tkb_pull_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	/* Of entries, as in struct tkb_emit_report, for all bundles together: */
+	/* Entries, as in struct tkb_emit_report, of all bundles together: */
 	bool is_inductor;
 	uint64_t emitted_count;
 	uint64_t present_count;
@@ -164,30 +168,31 @@ struct tkb_pull_report {
 	uint64_t damaged_count;
 	uint64_t unsafe_count;
 	uint64_t size;
-	/* Of the ref and its blobs: */
+	/* The ref and its blobs: */
 	uint64_t record_count;     /**< of the ref */
 	uint64_t unreadable_count; /**< records of a newer tkbundle, or damaged:
-	                                passed over */
+	                                ignored */
 	uint64_t wanted_count;     /**< blobs with something missing here */
 	uint64_t fetched_count;    /**< of those, fetched */
 	uint64_t fetched_size;     /**< bytes */
-	uint64_t gone_count;       /**< blobs that do not exist any more */
+	uint64_t gone_count;       /**< blobs that no longer exist */
 	uint64_t unfetched_count;  /**< blobs that could not be fetched, or are
 	                                damaged */
 };
 
 /**
- * Fetch what of `ref` is missing in the cache at `cache_root`, and emit it.
+ * Fetch the entries of `ref` that the cache at `cache_root` lacks, and emit
+ * them.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in whenever the rest was emitted; may be NULL
- * @return 0, also where there was nothing to do; TKB_ERR_PARTIAL (a blob is
- *         gone, or an entry is busy, failed or unsafe; the rest was emitted);
- *         TKB_ERR_CORRUPT, TKB_ERR_UNAVAILABLE or TKB_ERR_DENIED (a record or
- *         a blob is damaged or could not be read: the rest was emitted, and
- *         the report's `record_count` is not 0; or nothing could be read);
- *         TKB_MISS (the ref has no record; or, as the watch is told, no
- *         entry has a key asked for); or what tkb_emit() returns
+ * @return 0, also if there was nothing to do; TKB_ERR_PARTIAL (a blob is gone,
+ *         or an entry is busy, failed or unsafe; the rest was emitted);
+ *         TKB_ERR_CORRUPT, TKB_ERR_UNAVAILABLE or TKB_ERR_DENIED (a record or a
+ *         blob is damaged or could not be read: the rest was emitted, and the
+ *         report's `record_count` is not 0; or nothing could be read); TKB_MISS
+ *         (the ref has no record; or no entry has a key asked for: the watch
+ *         receives which); or what tkb_emit() returns
  */
 TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    const char *cache_root,
@@ -196,11 +201,11 @@ TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    struct tkb_error *err);
 
 /**
- * Fetch all of `ref`, and send it to `sink` as one bundle. Of `options`, keys
- * and targets are not looked at: it is whole.
+ * Fetch all of `ref`, and send it to `sink` as one bundle. Keys and targets in
+ * `options` are ignored: the bundle has all entries.
  *
- * @param report  filled in on success and on TKB_ERR_PARTIAL; on TKB_MISS,
- *                too, where it is the blobs that are gone; may be NULL
+ * @param report  filled in on success and on TKB_ERR_PARTIAL, and on TKB_MISS
+ *                if there are records but no blobs; may be NULL
  * @return 0; TKB_ERR_PARTIAL (a blob is gone, or a record cannot be read: the
  *         sink has the rest, a whole bundle); TKB_MISS (no record, or no blob);
  *         what tkb_merge() and the sink return; TKB_ERR_UNAVAILABLE or
@@ -212,12 +217,12 @@ TKB_API TKB_NODISCARD int tkb_pull_bundle(
 	struct tkb_pull_report *report, struct tkb_error *err);
 
 /**
- * Give back the launchers of `ref` that can be used in the cache at `cache_root`,
- * as tkb_launchers_open() does for a bundle: those of all who pushed. Pull
- * before. All blobs of the ref are fetched.
+ * Give back the launchers of `ref` that can be used in the cache at
+ * `cache_root`, as tkb_launchers_open() does for a bundle. Pull first. All
+ * blobs of the ref are fetched.
  *
- * @param options  as of tkb_pull_bundle()
- * @param chosen   as of tkb_launchers_open(); not kept; may be NULL
+ * @param options as for tkb_pull_bundle()
+ * @param chosen as for tkb_launchers_open(); not kept; may be NULL
  * @param out      receives a handle that the caller closes
  * @return as tkb_pull_bundle() and tkb_launchers_open(); on TKB_ERR_PARTIAL
  *         `out` is set
@@ -228,26 +233,26 @@ TKB_API TKB_NODISCARD int tkb_pull_launchers(
 	const struct tkb_launchers_options *chosen, struct tkb_launchers **out,
 	struct tkb_error *err);
 
-/** What is told of a ref. */
+/** What tkb_ref_look() finds. */
 struct tkb_ref_info {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *ref;
 	uint64_t record_count;
 	uint64_t unreadable_count; /**< of those */
-	uint64_t entry_count;      /**< each key, platform and device once */
-	uint64_t size;             /**< of its blobs, bytes */
-	uint64_t age_s;            /**< since it was last pushed or pulled */
+	uint64_t entry_count; /**< each key, platform and device counts once */
+	uint64_t size;        /**< of its blobs, bytes */
+	uint64_t age_s;       /**< since it was last pushed or pulled */
 };
 
-/** Read what `ref` holds. @return 0, TKB_MISS (no record), or a failure */
+/** Sum up what `ref` holds. @return 0, TKB_MISS (no record), or a failure */
 TKB_API TKB_NODISCARD int tkb_ref_look(struct tkb_remote *remote,
                                        const char *ref,
                                        struct tkb_ref_info *out,
                                        struct tkb_error *err);
 
 /**
- * Drop all records of `ref`, in every tier that may be written. Its blobs go
- * with the next tkb_remote_gc().
+ * Drop all records of `ref`, in every writable tier. Its blobs are removed by
+ * the next tkb_remote_gc().
  *
  * @param dropped_out  how many; may be NULL
  * @return 0, TKB_MISS (it had none), or a failure
@@ -260,18 +265,18 @@ enum {
 	TKB_REF_SIZE = 201 /**< of a ref's name, with its NUL */
 };
 
-/** Where tkb_ref_expand() looks. Zero means the default. */
+/** Options for tkb_ref_expand(). Zero means the default. */
 struct tkb_ref_facts {
 	size_t struct_size;     /**< sizeof it, as the caller was built */
-	const char *cache_root; /**< whose kernels are asked; NULL: none */
+	const char *cache_root; /**< to find out about its kernels; or NULL */
 	const char *nvml;       /**< the library; NULL: libnvidia-ml.so.1 */
 	uint32_t deadline_ms;   /**< of the whole call; 0: none */
-	/** As of tkb_cache_open(), by which the kernels are read. */
+	/** Passed to tkb_cache_open(), which reads the kernels. */
 	const struct tkb_watch *watch;
 };
 
 /**
- * Write the name that `pattern` stands for. In it,
+ * Write the ref's name that `pattern` stands for. In it,
  *
  * | word | becomes | from |
  * |---|---|---|
@@ -281,14 +286,14 @@ struct tkb_ref_facts {
  * | `{triton}` | 3.6.0 | the cache's kernels |
  * | `{env:NAME}` | the variable's value | the environment |
  *
- * Bytes that a ref cannot have become `-`. Where a machine has different GPUs,
- * CUDA_VISIBLE_DEVICES may name one, by UUID, or by index together with
+ * Bytes that a ref cannot have become `-`. If a machine has different GPUs,
+ * CUDA_VISIBLE_DEVICES may select one, by UUID, or by index together with
  * CUDA_DEVICE_ORDER=PCI_BUS_ID. NVML is the driver's code: if it hangs, so does
- * this, whoever watches.
+ * this call, and neither the watch nor the deadline ends it.
  *
- * @return 0, or TKB_ERR_INVALID (a word is unknown, cannot be filled, is
- *         ambiguous, or the whole is no ref's name: the message says what to
- *         do), TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ * @return 0, or TKB_ERR_INVALID (a word is unknown, has no value or several, or
+ *         the result is not a valid name: the message says what to do),
+ *         TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_ref_expand(const char *pattern,
                                          const struct tkb_ref_facts *facts,
@@ -297,18 +302,18 @@ TKB_API TKB_NODISCARD int tkb_ref_expand(const char *pattern,
 
 /** What is wrong with a record or a blob. */
 enum tkb_remote_trouble {
-	TKB_REMOTE_TROUBLE_DAMAGED, /**< its bytes are not what its name, or its
-	                          record, says */
-	TKB_REMOTE_TROUBLE_MISSING, /**< a record names the blob, and it is gone */
-	TKB_REMOTE_TROUBLE_UNREAD, /**< it is there, and could not be read */
-	TKB_REMOTE_TROUBLE_NEWER   /**< a record of a newer tkbundle */
+	TKB_REMOTE_TROUBLE_DAMAGED, /**< its bytes do not match its name or its
+	                          record */
+	TKB_REMOTE_TROUBLE_MISSING, /**< a blob that a record names is gone */
+	TKB_REMOTE_TROUBLE_UNREAD,  /**< it exists, but could not be read */
+	TKB_REMOTE_TROUBLE_NEWER    /**< a record of a newer tkbundle */
 };
 
-/** A record or a blob of a remote that is not as it should be. */
+/** A faulty record or blob of a remote. */
 struct tkb_remote_fault {
 	enum tkb_remote_trouble trouble;
-	const char *ref; /**< whose record it is, or names the blob; NULL: a
-	                      blob that no record names */
+	const char *ref; /**< the ref that has the record, or a record of the
+	                      blob; NULL: a blob that no record names */
 	bool is_blob;
 	const struct tkb_digest *digest; /**< its name */
 	bool is_dropped;                 /**< by a repair */
@@ -319,68 +324,68 @@ struct tkb_remote_fault {
 struct tkb_remote_gc_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool has_max_age;
-	uint64_t max_age_s; /**< records that nobody pulled for so long go */
+	uint64_t max_age_s; /**< drop records not used for this time */
 	bool has_max_size;
-	uint64_t max_size; /**< bytes of blobs that may stay */
+	uint64_t max_size; /**< of all blobs that stay, bytes */
 	bool has_grace;
-	uint64_t grace_s; /**< blobs younger than this stay though no record
-	                       names them; default a day. A push takes less
-	                       from its blob to its record */
+	uint64_t grace_s; /**< keep blobs younger than this though no record
+	                       names them; default a day. Must be longer than
+	                       a push takes from its blob to its record */
 	bool is_compaction_off;
 	bool is_dry_run;
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
-	/** Its progress counts refs, each twice, and blobs, of those known so
-	    far; on_result() is not called. */
+	/** Its progress counts refs, each twice, and blobs; the total grows.
+	    on_result() is not called. */
 	const struct tkb_watch *watch;
-	/** Told of each blob and record that goes; may be NULL. */
+	/** Called for each blob and record that is removed; may be NULL. */
 	void (*on_removed)(void *self, const char *ref,
 	                   const struct tkb_digest *digest, uint64_t size);
-	/** Told of each record that could not be read; may be NULL. */
+	/** Called for each record that could not be read; may be NULL. */
 	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
-	void *self; /**< given to both; on_removed()'s `ref` is NULL for a
-	                 blob */
+	void *self; /**< given to both; on_removed()'s `ref` is NULL for
+	                 a blob */
 };
 
-/** What a gc did, in all tiers that may be written. */
+/** What a gc did, in all writable tiers. */
 struct tkb_remote_gc_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	uint64_t ref_count;
 	uint64_t record_count;    /**< before */
 	uint64_t expired_count;   /**< records dropped for their age */
 	uint64_t evicted_count;   /**< records dropped for max_size */
-	uint64_t hole_count;      /**< records dropped: their blob is gone,
-	                               or they are damaged */
-	uint64_t compacted_count; /**< records that became fewer */
+	uint64_t hole_count;      /**< records dropped because their blob is
+	                               gone or they are damaged */
+	uint64_t compacted_count; /**< records that were merged */
 	uint64_t removed_count;   /**< blobs */
 	uint64_t removed_size;    /**< bytes */
 	uint64_t kept_count;      /**< blobs */
 	uint64_t kept_size;       /**< bytes */
-	uint64_t start_count; /**< reports of starts dropped: see starts.h */
+	uint64_t start_count; /**< reports of starts dropped, see starts.h */
 };
 
 /**
  * Clean up: compact refs of many records, drop records that are too old or
- * whose blob is gone, remove blobs that no record names, and then the least
- * recently used, until the bounds hold.
+ * whose blob is gone, and remove blobs that no record names. Then remove what
+ * was least recently used until the bounds hold.
  *
- * While others push and pull: a push may find that it has to upload again,
- * nobody loses what a record names and was used meanwhile. A blob that no
- * record names is removed only when it is older than `grace_s` by the remote's
- * own clock.
+ * Others may push and pull at the same time: a push may have to upload again,
+ * but what a record names and somebody uses meanwhile is not lost. A blob that
+ * no record names is removed only when it is older than `grace_s` by the
+ * remote's own clock.
  *
- * What cannot be read may name anything. Where a tier does not answer, also one
- * with `on-error=ignore`, where a ref cannot be listed, or a record cannot be
- * read or is of a newer tkbundle, nothing is removed, and the call fails. Where
- * a record is damaged and dropped, blobs that no record names stay for this
- * time.
+ * A record that cannot be read may name any blob. So if a tier does not answer,
+ * even one with `on-error=ignore`, if a ref cannot be listed, or if a record
+ * cannot be read or is of a newer tkbundle, nothing is removed and the call
+ * fails. If a damaged record is dropped, blobs that no record names stay until
+ * the next gc.
  *
  * @param options  not kept; NULL means all defaults: no bounds
  * @param report   filled in on success; may be NULL
- * @return 0, TKB_ERR_DENIED (nothing may be written, or something may not be
+ * @return 0, TKB_ERR_DENIED (no tier is writable, or something may not be
  *         read), TKB_ERR_TOO_LARGE (a record is), TKB_ERR_UNSUPPORTED (a record
- *         of a newer tkbundle, or none of any), TKB_ERR_UNAVAILABLE, TKB_ERR_IO,
- *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
+ *         of a newer tkbundle, or something that is no record),
+ *         TKB_ERR_UNAVAILABLE, TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_remote_gc(
 	struct tkb_remote *remote, const struct tkb_remote_gc_options *options,
@@ -389,18 +394,16 @@ TKB_API TKB_NODISCARD int tkb_remote_gc(
 /** Choices for tkb_remote_verify(). Zero means the default. */
 struct tkb_remote_verify_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	const char
-		*ref;   /**< only this one, and its blobs; NULL: all there is */
-	bool is_repair; /**< drop what is damaged, where it may be written */
-	uint32_t threads;     /**< 0: the cores of the affinity mask */
+	const char *ref;  /**< only this one and its blobs; NULL: everything */
+	bool is_repair;   /**< drop what is damaged, in writable tiers */
+	uint32_t threads; /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	bool is_enabled;      /**< repair though TKBUNDLE_DISABLE is set, see
 	                   tkbundle.h */
 	/** Its progress counts records, each with its blob, and then the blobs
-	    that a tier lists, of those known so far; on_result() is not
-	    called. */
+	    that a tier lists; the total grows. on_result() is not called. */
 	const struct tkb_watch *watch;
-	/** Told of all that is not as it should be; may be NULL. */
+	/** Called for everything that is faulty; may be NULL. */
 	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
 	void *self;
 };
@@ -410,32 +413,31 @@ struct tkb_remote_verify_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	uint64_t ref_count;
 	uint64_t record_count;
-	uint64_t blob_count; /**< that were read, and */
-	uint64_t size;       /**< bytes of those */
+	uint64_t blob_count; /**< that were read */
+	uint64_t size;       /**< of these blobs, bytes */
 	uint64_t damaged_count;
-	uint64_t missing_count; /**< in the last tier that may be written */
+	uint64_t missing_count; /**< in the last writable tier */
 	uint64_t unread_count;
 	uint64_t newer_count;
-	uint64_t dropped_count; /**< of the damaged */
+	uint64_t dropped_count; /**< of damaged_count, those dropped */
 };
 
 /**
- * Read everything: the records, the blobs that they name, whole, and the bundles
- * in those, and without `ref` the blobs that no record names. Each tier is
+ * Read and check all records, the blobs that they name, and the bundles in
+ * these; without `ref`, also the blobs that no record names. Each tier is
  * verified by itself, and must answer.
  *
- * A repair drops blobs of another digest than their name, and records that are
- * damaged, are none of any version, or say of their blob what is not so; never
- * what could not be read, or may be of a newer tkbundle. A record whose blob was
+ * A repair drops blobs whose digest is not their name, and records that are
+ * damaged, are not records at all, or do not match their blob. It never drops
+ * what could not be read or may be of a newer tkbundle. A record whose blob was
  * dropped is a hole, which the next push fills.
  *
- * What is damaged is read twice, and then dropped. A push that puts a whole blob
- * in its place between the second read and the drop loses that one again: it is
- * a hole, too, which the next push fills.
+ * Before something is dropped it is read a second time. If a push replaces the
+ * damaged blob with a whole one between that read and the drop, the whole one
+ * is dropped: it is a hole, too, which the next push fills.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in, also where something is not as it should be; may
- *                 be NULL
+ * @param report   filled in even if something is faulty; may be NULL
  * @return 0; TKB_ERR_PARTIAL (something is missing, of a newer tkbundle, or
  *         could not be read); TKB_ERR_CORRUPT (something is damaged, or was);
  *         TKB_MISS

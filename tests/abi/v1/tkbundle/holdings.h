@@ -19,22 +19,23 @@ extern "C" {
  *             use(tkb_holdings_item(holdings, i)->entry);
  *     tkb_holdings_close(holdings);
  *
- * The start of each blob of the ref is read, which has its manifest; if `is_brief`,
- * its records alone. What is given belongs to the handle, and is read-only.
+ * Reads the start of each blob, with its manifest; or only the records, if
+ * `is_brief` is set. Everything belongs to the handle, and is read-only.
  */
 struct tkb_holdings;
 
-/** One record of the ref, and so one bundle. */
+/** One record of the ref, which stands for one bundle. */
 struct tkb_holdings_record {
 	struct tkb_digest digest; /**< of the record */
 	struct tkb_digest blob;
 	uint64_t size;        /**< of the blob, bytes */
 	uint64_t age_s;       /**< since it was last pushed or pulled */
-	uint64_t entry_count; /**< that it tells of */
-	uint64_t frame_count; /**< 0 where the blob is gone */
+	uint64_t entry_count; /**< that it lists */
+	uint64_t frame_count; /**< 0 if the blob is gone */
 	bool is_lean;
-	bool is_gone; /**< the blob is: its entries are not among the items */
-	const char *const *tritons; /**< versions that made entries; sorted */
+	bool is_gone; /**< its blob does not exist: its entries are not
+	                    among the items */
+	const char *const *tritons; /**< versions of Triton; sorted */
 	size_t triton_count;
 	const struct tkb_target *targets; /**< of its entries, each once */
 	size_t target_count;
@@ -45,8 +46,8 @@ struct tkb_holdings_record {
 /** One entry, as the manifest of a bundle has it. */
 struct tkb_holdings_item {
 	const struct tkb_entry *entry;
-	size_t record;    /**< which of the records has it */
-	uint32_t time_ms; /**< that it took to compile; 0: not known */
+	size_t record;    /**< index of its record */
+	uint32_t time_ms; /**< to compile it; 0: unknown */
 };
 
 /** Choices for tkb_holdings_open(). Zero means the default. */
@@ -55,20 +56,21 @@ struct tkb_holdings_options {
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	/** Its progress counts records; on_result() is not called. */
 	const struct tkb_watch *watch;
-	bool is_brief; /**< read the records alone: there are no items, and
-	                    nobody knows which blobs are gone */
+	bool is_brief; /**< read only the records: there are no items, and
+	                    is_gone is never set */
 };
 
 /**
- * Read what `ref` holds. An entry that several records have for the same GPUs is
- * there once; of what was tuned, its newest version.
+ * List what `ref` holds. An entry that several records have for the same GPUs
+ * is listed once; of entries that were tuned, the newest version is.
  *
  * @param options  not kept; NULL means all defaults
  * @param out      receives a handle that the caller closes, also on
  *                 TKB_ERR_PARTIAL
- * @return 0, for a brief call also where no record can be read; TKB_ERR_PARTIAL (a blob is gone, or a record cannot be read: the
- *         rest is there); TKB_MISS (no record); TKB_ERR_CORRUPT (a blob is
- *         damaged), TKB_ERR_UNSUPPORTED (only records of a newer tkbundle),
+ * @return 0, for a brief call also if no record can be read; TKB_ERR_PARTIAL (a
+ *         blob is gone, or a record cannot be read: the rest is there);
+ *         TKB_MISS (no record); TKB_ERR_CORRUPT (a blob is damaged),
+ *         TKB_ERR_UNSUPPORTED (only records of a newer tkbundle),
  *         TKB_ERR_INVALID, TKB_ERR_UNAVAILABLE, TKB_ERR_DENIED, TKB_ERR_NOMEM
  *         or TKB_ERR_CANCELLED
  */
@@ -80,7 +82,7 @@ TKB_API TKB_NODISCARD int tkb_holdings_open(
 /** Release it and all that it gave. Never fails; NULL is allowed. */
 TKB_API void tkb_holdings_close(struct tkb_holdings *holdings);
 
-/** What tkb_ref_look() tells, without asking again. */
+/** The same as tkb_ref_look(), without asking the remote again. */
 TKB_API void tkb_holdings_info(const struct tkb_holdings *holdings,
                                struct tkb_ref_info *out);
 

@@ -10,16 +10,16 @@ extern "C" {
 
 /**
  * @file tkbundle/machine.h
- * What can be known of this machine that decides which entries fit it.
+ * The properties of this machine that decide which entries fit it.
  *
  *     rc = tkb_machine_open(NULL, &machine, &err);
  *     for (size_t i = 0; i < tkb_machine_gpu_count(machine); i++)
  *             puts(tkb_machine_gpu(machine, i)->name);
  *     tkb_machine_close(machine);
  *
- * NVIDIA's driver is asked by its management library, NVML, which is opened, asked
- * once, and closed. It needs no CUDA, and wakes no GPU. It is the driver's code: if
- * it hangs, so does tkb_machine_open().
+ * They come from NVIDIA's driver through its management library, NVML, which is
+ * opened, asked once, and closed. This needs no CUDA and wakes no GPU. But it
+ * runs the driver's code: if that hangs, so does tkb_machine_open().
  */
 struct tkb_machine;
 
@@ -29,16 +29,19 @@ struct tkb_machine_gpu {
 	const char *uuid; /**< "GPU-..." */
 	uint32_t major;   /**< of its compute capability */
 	uint32_t minor;
-	/** CUDA_VISIBLE_DEVICES does not hide it, as far as it can be read without
-	    CUDA: as UUIDs, or as indices with CUDA_DEVICE_ORDER=PCI_BUS_ID. */
+	/**
+	 * CUDA_VISIBLE_DEVICES does not hide it. Only UUIDs, and indices with
+	 * CUDA_DEVICE_ORDER=PCI_BUS_ID, can be understood without CUDA.
+	 */
 	bool is_visible;
 };
 
 /**
- * Ask the driver. A machine without one is no failure: tkb_machine_why() says it.
+ * Ask the driver. A machine without a driver is no failure: tkb_machine_why()
+ * says so.
  *
- * @param nvml  the library; NULL is libnvidia-ml.so.1, where the loader finds it
- * @param out   receives what the caller closes
+ * @param nvml  the library; NULL: libnvidia-ml.so.1, as the loader finds it
+ * @param out   receives a handle that the caller closes
  * @return 0 or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_machine_open(const char *nvml,
@@ -53,22 +56,22 @@ TKB_API size_t tkb_machine_gpu_count(const struct tkb_machine *machine);
 TKB_API const struct tkb_machine_gpu *tkb_machine_gpu(
 	const struct tkb_machine *machine, size_t index);
 
-/** The driver's version, "580.65.06"; "" where it is not told. */
+/** The driver's version, "580.65.06"; "" if unknown. */
 TKB_API const char *tkb_machine_driver(const struct tkb_machine *machine);
 
-/** The newest CUDA that the driver knows, as 13000; 0 where it is not told. */
+/** The newest CUDA that the driver supports: 13000 for 13.0; 0 if unknown. */
 TKB_API uint32_t tkb_machine_cuda(const struct tkb_machine *machine);
 
-/** Why nothing is known of GPUs, or not all: a sentence; or "". */
+/** Why GPUs or some of their properties are unknown: a sentence; or "". */
 TKB_API const char *tkb_machine_why(const struct tkb_machine *machine);
 
 /**
- * Can an entry of this `platform`, as struct tkb_entry has it, be used here? A
- * module must be for this machine and its C library; what was tuned, for this GPU
- * and this driver. "" fits everywhere.
+ * Can an entry with this `platform`, as in struct tkb_entry, be used here? A
+ * module must be for this architecture and C library; what was tuned must be
+ * for this GPU and driver. "" fits everywhere.
  *
- * @return 0, TKB_MISS (it does not fit) or TKB_ERR_INVALID (TKBUNDLE_GPU makes no
- *         sense)
+ * @return 0, TKB_MISS (it does not fit) or TKB_ERR_INVALID (TKBUNDLE_GPU is
+ *         malformed)
  */
 TKB_API TKB_NODISCARD int tkb_platform_check(const char *platform,
                                              struct tkb_error *err);

@@ -25,20 +25,21 @@ extern "C" {
  *     tkb_recorder_end_compile(recorder);
  *     tkb_recorder_free(recorder);
  *
- * A compile begins, kernels are put, all is collected once, the compile ends.
- * tkb_recorder_collect() finalises: nothing can be put after it.
- * tkb_recorder_end_compile() may come at any time, and twice; it discards what
- * was not collected, and another compile may begin. Any other order is
+ * A compile begins, kernels are put, everything is collected once, the compile
+ * ends. tkb_recorder_collect() finalises: nothing can be put after it.
+ * tkb_recorder_end_compile() may be called at any time, also twice; it discards
+ * what was not collected, and another compile may begin. Any other order is
  * TKB_ERR_INVALID, and changes nothing.
  *
  * Disabled, by the option or by TKBUNDLE_DISABLE in the environment (set, and
  * neither empty nor "0", when the recorder is made), a recorder notes nothing,
- * and what it collects is an empty bundle, unless `is_enabled` overrules the
- * environment. The order is checked all the same.
+ * and what it collects is an empty bundle. `is_enabled` overrides the
+ * environment. The order of calls is checked all the same.
  *
- * Threads: all functions but tkb_recorder_free() may be called at once, for
- * one recorder and for many. After fork() both processes have a recorder of
- * their own, with what was put before, whatever other threads were doing.
+ * Threads: all functions except tkb_recorder_free() may be called at once, for
+ * the same recorder or for different ones. After fork() each process has a
+ * recorder of its own with what was put before, even if other threads were
+ * using it.
  */
 struct tkb_recorder;
 
@@ -63,7 +64,7 @@ TKB_API TKB_NODISCARD int tkb_recorder_new(
 /** Free a recorder and what it notes. Never fails; NULL is allowed. */
 TKB_API void tkb_recorder_free(struct tkb_recorder *recorder);
 
-/** Does it note nothing? */
+/** Is it disabled? */
 TKB_API bool tkb_recorder_is_disabled(const struct tkb_recorder *recorder);
 
 /**
@@ -75,7 +76,7 @@ TKB_API TKB_NODISCARD int tkb_recorder_begin_compile(
 	struct tkb_recorder *recorder, struct tkb_error *err);
 
 /**
- * Kernel `key` was compiled for GPU `device`. Each pair counts once.
+ * Note that kernel `key` was compiled for GPU `device`. Each pair counts once.
  *
  * @param key     the folder's name in the cache root; not kept
  * @param device  the GPU's index, below 1024
@@ -88,9 +89,10 @@ TKB_API TKB_NODISCARD int tkb_recorder_put(struct tkb_recorder *recorder,
                                            struct tkb_error *err);
 
 /**
- * Autotuning chose kernel `key`. Once any kernel is chosen, only those are
- * collected, and what a saved launcher needs. The kernel is collected for the
- * devices that it was put for; for all that have it, if it was never put.
+ * Note that autotuning chose kernel `key`. Once any kernel is chosen, only
+ * chosen ones, and those that a saved launcher needs, are collected. The kernel
+ * is collected for the devices that it was put for, or, if it was never put,
+ * for all that have it.
  *
  * @param key  not kept
  * @return as tkb_recorder_put()
@@ -112,11 +114,11 @@ struct tkb_launcher_spec {
 };
 
 /**
- * Save a launcher with the kernels that it needs, which need not be put. One
- * of the same cache key is replaced. At collect it is left out if what it
- * needs is not there.
+ * Save a launcher with the kernels that it needs, which need not be put. It
+ * replaces one of the same cache key. The collect leaves it out if its kernels
+ * are missing.
  *
- * @return 0, TKB_ERR_INVALID (wrong order; a part is not as it must be),
+ * @return 0, TKB_ERR_INVALID (wrong order; a malformed member),
  *         TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_recorder_put_launcher(
@@ -124,20 +126,21 @@ TKB_API TKB_NODISCARD int tkb_recorder_put_launcher(
 	struct tkb_error *err);
 
 /**
- * Pack what was put from the cache at `cache_root`, as tkb_collect() does,
- * and finalise. A kernel that was put and is not there is left out (missing):
- * TKB_ERR_PARTIAL, which finalises, too. On failure nothing is finalised, and the call may be repeated. During the call
- * puts are refused; if it fails, they may be repeated. In a dry run puts go on,
- * and the report is of those before.
+ * Pack what was put from the cache at `cache_root`, as tkb_collect() does, and
+ * finalise. A kernel that was put but does not exist is left out as missing:
+ * TKB_ERR_PARTIAL, which finalises, too. On other failures nothing is
+ * finalised, and the call may be repeated. During the call puts are refused,
+ * except in a dry run, which packs what was put before it; if the call fails,
+ * they may be repeated.
  *
- * In a Triton root, an entry gets the devices that it was put for.
+ * In a Triton root, an entry is packed for the devices that it was put for.
  *
  * @param cache_root  not kept; not read if nothing was put
  * @param options     not kept; NULL means all defaults. `keys` and
  *                    `has_device` must not be set: the recorder chooses
  * @param sink        not kept; may be NULL in a dry run, which does not
  *                    finalise
- * @param report      as of tkb_collect()
+ * @param report      as for tkb_collect()
  * @return what tkb_collect() returns; TKB_ERR_INVALID in the wrong order
  */
 TKB_API TKB_NODISCARD int tkb_recorder_collect(

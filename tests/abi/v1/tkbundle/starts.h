@@ -15,18 +15,19 @@ extern "C" {
  *     rc = tkb_starts_add(remote, "model/h100", report, &err);
  *     rc = tkb_starts_read(remote, "model/h100", &visitor, &err);
  *
- * A report is a text of the caller's. They are kept as records of a name of their
- * own, "@starts/" and the ref's, which tkb_remote_refs() does not tell; no other ref
- * may begin so. tkb_remote_gc() removes those that are too many or too old.
+ * A report is any text. They are kept as records of a ref named "@starts/" and
+ * the ref's name. tkb_remote_refs() does not list it, and no other ref may
+ * begin like that. tkb_remote_gc() removes reports that are too many or too
+ * old.
  */
 
 enum {
 	TKB_START_SIZE_LIMIT = 2048, /**< bytes of a report */
-	TKB_STARTS_LIMIT = 1000,     /**< the newest reports of a ref count, */
-	TKB_STARTS_AGE_S = 30 * 24 * 60 * 60 /**< if they are no older */
+	TKB_STARTS_LIMIT = 1000, /**< the newest reports of a ref are kept, */
+	TKB_STARTS_AGE_S = 30 * 24 * 60 * 60 /**< if they are not older */
 };
 
-/** Where the reports of a ref are told. */
+/** Receives the reports of a ref. */
 struct tkb_starts_visitor {
 	/** @param age_s  seconds since it was left, by the remote's clock */
 	int (*on_start)(void *self, struct tkb_bytes report, uint64_t age_s,
@@ -35,7 +36,7 @@ struct tkb_starts_visitor {
 };
 
 /**
- * Leave a report, in every tier that may be written.
+ * Leave a report, in every writable tier.
  *
  * @return 0, TKB_ERR_TOO_LARGE (the report, or the ref's name, is), or what
  *         tkb_remote_add() returns
@@ -46,17 +47,17 @@ TKB_API TKB_NODISCARD int tkb_starts_add(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 /**
- * Tell the reports that count, the newest first. What they say is not checked. One
- * that is damaged or cannot be read is passed over.
+ * Give the reports that are kept, the newest first. Their contents are not
+ * checked. One that is damaged or cannot be read is ignored.
  *
- * @return 0, TKB_MISS (there is none), what tkb_remote_records() or the visitor
- *         returns
+ * @return 0, TKB_MISS (there is none), or what tkb_remote_records() or the
+ *         visitor returns
  */
 TKB_API TKB_NODISCARD int tkb_starts_read(
 	struct tkb_remote *remote, const char *ref,
 	const struct tkb_starts_visitor *visitor, struct tkb_error *err);
 
-/** Tell the refs that have reports, each once, by name. */
+/** List the refs that have reports, each once, sorted by name. */
 TKB_API TKB_NODISCARD int tkb_starts_refs(struct tkb_remote *remote,
                                           const struct tkb_ref_visitor *visitor,
                                           struct tkb_error *err);

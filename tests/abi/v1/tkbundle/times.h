@@ -12,24 +12,24 @@ extern "C" {
  * @file tkbundle/times.h
  * How long entries took to compile.
  *
- * Nothing in a cache tells that, so who watches a compile notes it, in a file of
- * the cache root, `.tkbundle/times`. A push writes what is noted into the record of
- * the bundle, and a pull notes what it reads there. Bundles hold no times: the same
- * entries give the same bytes. The figures are for people; who can write a
- * cache can write them.
+ * A cache does not record this, so a program that sees a compile notes it in
+ * the file `.tkbundle/times` of the cache root. A push copies the times into
+ * the bundle's record, and a pull notes what it finds there. Bundles hold no
+ * times, so that the same entries give the same bytes. Do not rely on them:
+ * anybody who can write to the cache can write them.
  */
 struct tkb_times;
 
 /** How long one entry took. */
 struct tkb_time {
 	const char *tree; /**< of a unit, else NULL */
-	const char *name; /**< of a unit its path in the tree, else the key */
+	const char *name; /**< of a unit: its path in the tree; else the key */
 	uint32_t ms;      /**< at least 1 */
 };
 
 /**
- * Read what is noted in the cache at `cache_root`; where nothing is, there are no
- * times. Lines that make no sense are passed over.
+ * Read the times of the cache at `cache_root`, none if none were noted.
+ * Malformed lines are ignored.
  *
  * @param out  receives times that the caller closes
  * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
@@ -41,15 +41,15 @@ TKB_API TKB_NODISCARD int tkb_times_open(const char *cache_root,
 /** Release them. NULL is allowed. */
 TKB_API void tkb_times_close(struct tkb_times *times);
 
-/** Milliseconds, 0 where nobody knows. `tree` and `name` are as in tkb_time. */
+/** Milliseconds; 0 if unknown. `tree` and `name` are as in tkb_time. */
 TKB_API uint32_t tkb_times_find(const struct tkb_times *times, const char *tree,
                                 const char *name);
 
 /**
- * Note the times of `count` entries; of one that is noted, the first stays.
+ * Note the times of `count` entries. A time that was noted before stays.
  *
  * @param items  not kept
- * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE (there are too many) or TKB_ERR_NOMEM
+ * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE (too many) or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_times_note(const char *cache_root,
                                          const struct tkb_time *items,

@@ -4,8 +4,8 @@
 
 /**
  * @file tkbundle/tkbundle.h
- * All of libtkbundle, and of libtkbundle-remote, which has remote.h, fleet.h,
- * holdings.h, starts.h and remote_backend.h.
+ * Includes all headers of libtkbundle and libtkbundle-remote. The latter has
+ * remote.h, fleet.h, holdings.h, starts.h and remote_backend.h.
  *
  *   error.h    how functions say what went wrong
  *   entry.h    what caches and bundles hold
@@ -13,49 +13,51 @@
  *   collect.h  pack a cache into a bundle
  *   bundle.h   read and verify a bundle
  *   emit.h     put a bundle's entries into a cache
+  *   tree.h     what engines cache beside Triton's kernels
+ *   engine.h   profiles of engines: where their trees are
  *   launcher.h what a framework saved beside its kernels, given back
  *   recorder.h note what a framework compiles, and pack exactly that
  *   merge.h    make one bundle of several
  *   machine.h  which entries fit this machine
- *   maintain.h relocate a cache, see what of it is used, remove the rest
+ *   maintain.h relocate a cache, list what is used, remove the rest
  *   memory.h   bytes in memory as a sink and a source
  *   draft.h    a file that appears whole at once, as a sink
  *   amount.h   sizes and times as people write them
- *   results.h  keep what long work tells of each entry
+ *   results.h  collect the results of a long call in a list
  *   times.h    how long entries took to compile
  *   makers.h   what made them
  *   cubin.h    the parts of a cubin
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
- *   holdings.h what a ref of it holds, without fetching that
- *   starts.h   reports of starts, which servers leave beside a ref
- *   remote_backend.h  for those who add a kind of remote
+ *   holdings.h list what a ref holds, without fetching it
+ *   starts.h   reports of starts that servers leave beside a ref
+ *   remote_backend.h  add a kind of remote
  *   pool.h     jobs for worker processes
  *   compile.h  compile IR, PTX and CUDA C to entries, without a GPU
- *   triton_compile.h  the same for kernels of Triton, by the user's own
- *   finalize.h use what can be known of a whole module
+ *   triton_compile.h  the same for Triton kernels, with the user's Triton
+ *   finalize.h optimize a whole module of IR
  *   c_launcher.h  start a kernel from C, without Python
  *
- * Whoever starts a process can take tkbundle out of its way: where
- * TKBUNDLE_DISABLE is in the environment, and neither empty nor "0",
- * tkb_emit(), tkb_pull(), tkb_push(), tkb_push_bundle(), tkb_collect(),
- * tkb_collect_to_file(), tkb_relocate(), tkb_gc() and tkb_remote_gc() do
- * nothing: they return 0 and a report of zeros, make no folder or file, send
- * nothing and ask no remote; tkb_launchers_open() and tkb_pull_launchers() give
- * none, a recorder notes nothing and pushes nothing, and tkb_remote_verify()
- * reads as ever, and drops nothing. It is read with getenv() when such a
- * function is called. A caller that was told otherwise, by a setting of its own,
- * says so by `is_enabled` in the options. What only reads a bundle or a cache, and
- * compiles, are as ever.
+ * tkbundle can be disabled from outside: if TKBUNDLE_DISABLE is in the
+ * environment, and neither empty nor "0", tkb_emit(), tkb_pull(), tkb_push(),
+ * tkb_push_bundle(), tkb_collect(), tkb_collect_to_file(), tkb_relocate(),
+ * tkb_gather_kernels(), tkb_gc() and tkb_remote_gc() do nothing: they return 0
+ * and a report of zeros, make no folder or file, send nothing and contact no
+ * remote. tkb_launchers_open() and tkb_pull_launchers() give no launchers, a
+ * recorder notes nothing and pushes nothing, and tkb_remote_verify() drops
+ * nothing. The variable is read with getenv() in each of these calls.
+ * `is_enabled` in the options overrides it, for programs with a setting of
+ * their own. Functions that only read a bundle or a cache, and compilers, work
+ * as usual.
  *
- * What was tuned for a GPU is packed with the GPU's name and the major version of
- * the driver, and emitted where both are the same. NVIDIA's driver tells them, or
- * TKBUNDLE_GPU in the environment, as in "NVIDIA H200,580"; where that is empty they
- * are not known. It is read with getenv() when a function meets such an entry, which
- * returns TKB_ERR_INVALID if it makes no sense.
+ * What was tuned for a GPU is packed with the GPU's name and the major version
+ * of the driver, and emitted where both are the same. They come from NVIDIA's
+ * driver, or from TKBUNDLE_GPU in the environment, as in "NVIDIA H200,580"; if
+ * that is empty, they are unknown. It is read with getenv() when a function
+ * comes to such an entry; a malformed value is TKB_ERR_INVALID.
  *
- * The libraries never print, exit or abort, keep no state outside the
- * handles that they give, and change no signal dispositions.
+ * The libraries never print, exit or abort, keep no state outside their
+ * handles, and change no signal dispositions.
  */
 
 #include <tkbundle/amount.h>
@@ -101,7 +103,7 @@ extern "C" {
 /** The library's version, "0.1.0". Static storage. */
 TKB_API const char *tkb_version(void);
 
-/** What both libraries were built with: "libzstd 1.5.4, ...". Static storage. */
+/** The libraries both were built with: "libzstd 1.5.4, ...". Static storage. */
 TKB_API const char *tkb_version_libraries(void);
 
 #ifdef __cplusplus
