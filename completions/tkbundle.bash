@@ -182,8 +182,7 @@ _tkbundle_engines() {
 	program=$(type -P tkbundle) || program=
 	for folder in "$TKBUNDLE_ENGINES" \
 		"${XDG_CONFIG_HOME:-$HOME/.config}/tkbundle/engines" \
-		"${program%/*}/../share/tkbundle/engines" \
-		"${program%/*}/engines"; do
+		"${program%/*}/../share/tkbundle/engines"; do
 		for path in "$folder"/*.json; do
 			path=${path##*/}
 			[[ $path == '*.json' ]] || echo "${path%.json}"

@@ -29,7 +29,7 @@ function __tkbundle_engines
 	set -q XDG_CONFIG_HOME
 	and set settings $XDG_CONFIG_HOME
 	for path in $TKBUNDLE_ENGINES/*.json $settings/tkbundle/engines/*.json \
-		$program/../share/tkbundle/engines/*.json $program/engines/*.json
+		$program/../share/tkbundle/engines/*.json
 		string replace -r '^.*/(.*)[.]json$' '$1' -- $path
 	end
 end

@@ -72,6 +72,18 @@ TKB_API TKB_NODISCARD int tkb_engine_open(const char *path,
                                           struct tkb_engine **out,
                                           struct tkb_error *err);
 
+/**
+ * Read the profile that `bytes` are.
+ *
+ * @param bytes  not kept
+ * @param name   for messages; not kept
+ * @return as of tkb_engine_open()
+ */
+TKB_API TKB_NODISCARD int tkb_engine_open_memory(struct tkb_bytes bytes,
+                                                 const char *name,
+                                                 struct tkb_engine **out,
+                                                 struct tkb_error *err);
+
 /** Release a profile and all that it gave. NULL is allowed. */
 TKB_API void tkb_engine_close(struct tkb_engine *engine);
 

@@ -58,32 +58,25 @@ static void close_at(struct tkb_engine **engine)
 	tkb_engine_close(*engine);
 }
 
-int tkb_engine_open(const char *path, struct tkb_engine **out,
-                    struct tkb_error *err)
+int tkb_engine_open_memory(struct tkb_bytes bytes, const char *name,
+                           struct tkb_engine **out, struct tkb_error *err)
 {
 	TKB_AUTO(close_at)
 	struct tkb_engine *engine = tkb_alloc_array(1, sizeof(*engine));
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(PROFILE_LIMIT);
 	struct tkb_arena arena = { 0 };
+	const struct tkb_schema_document document = {
+		.text = bytes,
+		.name = "the profile",
+		.arena = &arena,
+	};
 	int rc;
 
 	if (engine == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_fd_read_path(path, &text, err);
-	if (rc == 0) {
-		const struct tkb_schema_document document = {
-			.text = tkb_buf_bytes(&text),
-			.name = "the profile",
-			.arena = &arena,
-		};
-
-		rc = tkb_schema_read(&document, &tkb_profile_schema, engine,
-		                     err);
-	}
+	rc = tkb_schema_read(&document, &tkb_profile_schema, engine, err);
 	engine->arena = arena;
 	if (rc < 0)
-		return tkb_fail_while(err, rc, "'%s'", path);
+		return tkb_fail_while(err, rc, "'%s'", name);
 	for (size_t i = 0; i < engine->root_count; i++) {
 		struct tkb_profile_root *root = &engine->roots[i];
 
@@ -95,6 +88,19 @@ int tkb_engine_open(const char *path, struct tkb_engine **out,
 	}
 	*out = tkb_take(engine);
 	return 0;
+}
+
+int tkb_engine_open(const char *path, struct tkb_engine **out,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(PROFILE_LIMIT);
+	int rc;
+
+	rc = tkb_fd_read_path(path, &text, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "'%s'", path);
+	return tkb_engine_open_memory(tkb_buf_bytes(&text), path, out, err);
 }
 
 void tkb_engine_close(struct tkb_engine *engine)

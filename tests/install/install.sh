@@ -138,6 +138,15 @@ profiles_are_found() {
 			"$program" collect --engine vllm -n
 }
 
+profiles_are_inside() {
+	mv "$tree/share/tkbundle/engines" "$work/engines" || return 1
+	env -u TKBUNDLE_ENGINES HOME="$work/home" XDG_CONFIG_HOME="$work/home" \
+		"$program" config --engine vllm >"$work/words"
+	mv "$work/engines" "$tree/share/tkbundle/engines"
+	cat "$work/words"
+	grep -q '^  profile built into tkbundle$' "$work/words"
+}
+
 completions_are_there() {
 	test -s "$tree/share/bash-completion/completions/tkbundle" &&
 		test -s "$tree/share/zsh/site-functions/_tkbundle" &&
@@ -188,6 +197,7 @@ fi
 holds "every public header is there, byte for byte" headers_are_there
 holds "every verb has a manual page" nothing verbs_without_a_page
 holds "the profiles of engines are there, and are found" profiles_are_found
+holds "without them the program has its own" profiles_are_inside
 holds "each shell has its completions" completions_are_there
 holds "the libraries export only tkb_*" nothing foreign_exports
 holds "so do the static ones" nothing foreign_globals

@@ -149,6 +149,23 @@ def tests_of(place, wheel, tar, version):
                          "print(_program.find())")
         assert said.strip().endswith("/aside/bin/tkbundle"), said
 
+    def alone():
+        """As an image has it that copies one file."""
+        folder = place.folder / "alone"
+        folder.mkdir()
+        with tarfile.open(tar) as files:
+            member = files.getmember("bin/tkbundle")
+            member.name = "tkbundle"
+            files.extract(member, folder)
+        said = place.run(folder / "tkbundle", "config", "--engine", "vllm")
+        assert "profile built into tkbundle" in said, said
+        vllm = folder / "vllm"
+        vllm.write_text("#!/bin/sh\nenv\n")
+        vllm.chmod(0o755)
+        said = place.run(folder / "tkbundle", "run", "--ref", "g/h",
+                         "--remote", "remote", "--", vllm, "serve", "m")
+        assert "\nVLLM_CACHE_ROOT=" in f"\n{said}", said
+
     def image():
         unpacked.mkdir()
         with tarfile.open(tar) as files:
@@ -163,7 +180,8 @@ def tests_of(place, wheel, tar, version):
             "python -m tkbundle is the program": module,
             "the program beside Python does all, and has its data": program,
             "the program is found where pip was given a folder": target,
-            "the program of the tar does all, and has its data": image}
+            "the program of the tar does all, and has its data": image,
+            "the program of the tar needs no other file to run vLLM": alone}
 
 
 def main():

@@ -162,7 +162,7 @@ static int want_engine(struct finder *finder, const char *name,
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are more than %d engines",
 		                 ENGINES_LIMIT);
-	rc = profile_open(name, &engine, err);
+	rc = profile_open(name, NULL, &engine, err);
 	if (rc < 0)
 		return rc;
 	trees->engines[trees->engine_count++] = engine;

@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "config/profiles_inside.h"
 
 enum {
 	PATH_SIZE = 4096,
-	FOLDER_COUNT = 4
+	FOLDER_COUNT = 3
 };
 
 /* The folder of the program; false where that is not known. */
@@ -52,14 +53,10 @@ static bool format_folder(size_t index, char out[PATH_SIZE])
 			length = snprintf(out, PATH_SIZE,
 			                  "%s/.config/tkbundle/engines", home);
 		break;
-	case 2:
+	default:
 		if (own_folder(own))
 			length = snprintf(out, PATH_SIZE,
 			                  "%s/../share/tkbundle/engines", own);
-		break;
-	default: /* where it was built */
-		if (own_folder(own))
-			length = snprintf(out, PATH_SIZE, "%s/engines", own);
 		break;
 	}
 	return length > 0 && length < PATH_SIZE;
@@ -118,37 +115,56 @@ void profiles_list(struct profile_names *out)
 		if (folder != NULL)
 			(void)closedir(folder);
 	}
+	for (const struct profile_inside *one = profiles_inside;
+	     one->name != NULL; one++)
+		profile_names_add(out, one->name, strlen(one->name));
 }
 
-int profile_find(const char *name, char out[PROFILE_PATH_SIZE],
-                 struct tkb_error *err)
+/* The file of the profile called `name`; false: no folder has one. */
+static bool find_file(const char *name, char out[PROFILE_PATH_SIZE])
 {
 	char folder[PATH_SIZE];
+
+	for (size_t i = 0; i < FOLDER_COUNT; i++) {
+		if (format_folder(i, folder) &&
+		    snprintf(out, PROFILE_PATH_SIZE, "%s/%s.json", folder,
+		             name) < PROFILE_PATH_SIZE &&
+		    access(out, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int open_inside(const char *name, struct tkb_engine **out,
+                       struct tkb_error *err)
+{
+	const struct profile_inside *one = profiles_inside;
+
+	while (one->name != NULL && strcmp(one->name, name) != 0)
+		one++;
+	if (one->name != NULL)
+		return tkb_engine_open_memory(one->text, name, out, err);
+	return cli_error(err, TKB_ERR_INVALID,
+	                 "there is no profile of an engine '%.100s': none is "
+	                 "built in, and neither TKBUNDLE_ENGINES nor "
+	                 "~/.config/tkbundle/engines has %.100s.json, nor "
+	                 "../share/tkbundle/engines beside the program",
+	                 name, name);
+}
+
+int profile_open(const char *name, char path[PROFILE_PATH_SIZE],
+                 struct tkb_engine **out, struct tkb_error *err)
+{
+	char file[PROFILE_PATH_SIZE];
+	bool is_file;
 
 	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '.')
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%.200s' is not the name of an engine", name);
-	for (size_t i = 0; i < FOLDER_COUNT; i++) {
-		if (!format_folder(i, folder) ||
-		    snprintf(out, PROFILE_PATH_SIZE, "%s/%s.json", folder,
-		             name) >= PROFILE_PATH_SIZE ||
-		    access(out, F_OK) != 0)
-			continue;
-		return 0;
-	}
-	return cli_error(err, TKB_ERR_INVALID,
-	                 "there is no profile of an engine '%.100s': neither "
-	                 "TKBUNDLE_ENGINES nor ~/.config/tkbundle/engines has "
-	                 "%.100s.json, nor ../share/tkbundle/engines beside "
-	                 "the program",
-	                 name, name);
-}
-
-int profile_open(const char *name, struct tkb_engine **out,
-                 struct tkb_error *err)
-{
-	char path[PROFILE_PATH_SIZE];
-	const int rc = profile_find(name, path, err);
-
-	return rc != 0 ? rc : tkb_engine_open(path, out, err);
+	is_file = find_file(name, file);
+	if (path != NULL)
+		(void)snprintf(path, PROFILE_PATH_SIZE, "%s",
+		               is_file ? file : "");
+	return is_file ? tkb_engine_open(file, out, err)
+	               : open_inside(name, out, err);
 }

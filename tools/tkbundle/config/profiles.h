@@ -6,8 +6,8 @@
 
 /*
  * Profiles of engines. One is NAME.json in $TKBUNDLE_ENGINES, in
- * ~/.config/tkbundle/engines, or in the folder that was installed with the program;
- * the first counts.
+ * ~/.config/tkbundle/engines, or in the folder that was installed with the program,
+ * or it is in the program; the first counts.
  */
 
 /* Names of profiles, each once. */
@@ -32,12 +32,12 @@ enum {
 	PROFILE_PATH_SIZE = 8192
 };
 
-/* The file of the profile called `name`. TKB_ERR_INVALID: there is none. */
-TKB_NODISCARD int profile_find(const char *name, char out[PROFILE_PATH_SIZE],
-                               struct tkb_error *err);
-
-/* Read the profile called `name`; the caller closes it. */
-TKB_NODISCARD int profile_open(const char *name, struct tkb_engine **out,
-                               struct tkb_error *err);
+/*
+ * Read the profile called `name`; the caller closes it. `path`, which may be NULL,
+ * receives its file, or "" where it is the one in the program. TKB_ERR_INVALID:
+ * there is none.
+ */
+TKB_NODISCARD int profile_open(const char *name, char path[PROFILE_PATH_SIZE],
+                               struct tkb_engine **out, struct tkb_error *err);
 
 #endif

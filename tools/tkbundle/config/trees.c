@@ -349,7 +349,7 @@ static int add_engine(struct trees *trees, const char *name,
 	struct tkb_engine *engine = NULL;
 	int rc;
 
-	rc = profile_open(name, &engine, err);
+	rc = profile_open(name, NULL, &engine, err);
 	if (rc < 0)
 		return rc;
 	trees->engines[trees->engine_count++] = engine;
@@ -393,7 +393,7 @@ static int find_rules(struct trees *trees, const char *kind,
 		struct tkb_engine *engine = NULL;
 
 		/* One that cannot be read may be of another kind. */
-		if (profile_open(names.items[i], &engine, NULL) == 0)
+		if (profile_open(names.items[i], NULL, &engine, NULL) == 0)
 			root = find_root(engine, kind);
 		if (root != NULL) {
 			trees->engines[trees->engine_count++] = engine;

@@ -67,7 +67,7 @@ static bool is_engine_of(const char *name, const struct arguments *args)
 	struct tkb_engine *engine = NULL;
 	bool is_it;
 
-	if (profile_open(name, &engine, NULL) != 0)
+	if (profile_open(name, NULL, &engine, NULL) != 0)
 		return false;
 	is_it = tkb_engine_is_command(engine, args->operands.items);
 	tkb_engine_close(engine);
@@ -175,7 +175,7 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 	char version[ENGINE_VERSION_SIZE];
 	char note[ENGINE_NOTE_SIZE];
 
-	if (profile_open(name, &engine, &err) != 0)
+	if (profile_open(name, NULL, &engine, &err) != 0)
 		return fail(plan, &err);
 	engine_version_find(engine, args->operands.items[0], version);
 	engine_version_note(engine, version, note);

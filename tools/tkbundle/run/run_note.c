@@ -116,7 +116,8 @@ static void take_facts(const struct run *run, struct facts *out)
 	const char *const engine = engine_of(&run->shared->plan);
 	struct tkb_engine *profile = NULL;
 
-	if (engine[0] != '\0' && profile_open(engine, &profile, NULL) != 0)
+	if (engine[0] != '\0' &&
+	    profile_open(engine, NULL, &profile, NULL) != 0)
 		profile = NULL;
 	facts_here_find(out, run->args->operands.items[0], engine,
 	                profile != NULL ? tkb_engine_package(profile) : "");

@@ -41,7 +41,7 @@ static void show_head(const struct show *show, const char *profile)
 	engine_version_find(engine, NULL, version);
 	engine_version_note(engine, version, note);
 	json_out_text(json, "engine", tkb_engine_name(engine));
-	json_out_text(json, "profile", profile);
+	json_out_text(json, "profile", profile[0] != '\0' ? profile : NULL);
 	json_out_text(json, "python", is_found ? python : NULL);
 	json_out_text(json, "package", tkb_engine_package(engine));
 	json_out_text(json, "version", version[0] != '\0' ? version : NULL);
@@ -55,7 +55,8 @@ static void show_head(const struct show *show, const char *profile)
 	if (show->args->is_json)
 		return;
 	text_line(show->cli->out, "%s", note);
-	text_line(show->cli->out, "  profile %s", profile);
+	text_line(show->cli->out, "  profile %s",
+	          profile[0] != '\0' ? profile : "built into tkbundle");
 	text_line(show->cli->out, "  python %s",
 	          is_found ? python : "is not found");
 	for (size_t i = 0; i < tkb_engine_version_count(engine); i++)
@@ -232,9 +233,7 @@ static int show_engine(struct show *show, const char *name,
 	char profile[PROFILE_PATH_SIZE];
 	int rc;
 
-	rc = profile_find(name, profile, err);
-	if (rc == 0)
-		rc = tkb_engine_open(profile, &engine, err);
+	rc = profile_open(name, profile, &engine, err);
 	if (rc != 0)
 		return rc;
 	show->engine = engine;
