@@ -16,7 +16,7 @@ _tkbundle_options() {
 			--ptxas-option -I --include -D --define --libdevice
 			--optimize --name --num-warps --num-stages --metadata
 			--finalize --without --fast --rules --signature --python
-			--keep-going --emit -o --output --print-after-all --log
+			--keep-going --strict --emit -o --output --print-after-all --log
 			--deadline --json -v --verbose" ;;
 	config)
 		options="--engine --get --json" ;;

@@ -30,12 +30,27 @@ extern "C" {
  *     i32        an integer; neither 1 nor a multiple of 16
  *     i32:16     a multiple of 16
  *     i32:1      1: Triton makes it a constant
+ *     i32=4096   this number, for decorators that ask for it
  *     fp32, u1   a number, a truth value
  *     1024       a constant: also 1.5, True, None, "text", and tl.float16
+ *     (i32, 64)  a tuple of items
+ *     tensordesc<fp16[128, 64]>  a tensor descriptor with blocks of this shape
  *
  * Triton's launch distinguishes these cases, and makes a kernel of each. A
  * signature that no launch would produce (such as `i8` for a parameter without
  * that annotation) is compiled as requested, with a note.
+ *
+ * Decorators
+ * ----------
+ * A launch leaves out the constants that @triton.autotune and @triton.heuristics
+ * give, and so does the signature. A launch of an autotuned kernel tries several
+ * configurations, after pruning: a compile of it compiles nothing, and has a list of
+ * choices; submit the unit again with each. If the signature and the options name
+ * such constants nevertheless, they select the configurations that have them; if
+ * none has, the kernel is compiled as requested, with a note. Heuristics, pruning
+ * and hooks are evaluated with what the signature tells of the arguments. If a
+ * heuristic asks for more, such as a value or a shape, the compile fails with
+ * TKB_ERR_INVALID; if pruning does, no configuration is left out, with a note.
  *
  * Keys
  * ----
@@ -110,9 +125,9 @@ TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
  * the one that triton.compile(path) makes.
  */
 struct tkb_triton_unit {
-	size_t struct_size;    /**< sizeof it, as the caller was built */
-	const char *file;      /**< the Python file, or IR. Required */
-	const char *kernel;    /**< its name in the file. Required, but for IR */
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char *file;   /**< the Python file, or IR. Required */
+	const char *kernel; /**< its name in the file. Required, but for IR */
 	const char *signature; /**< likewise */
 	const char *target;    /**< "cuda:90". Required */
 	uint32_t num_warps;    /**< default: Triton's */
@@ -122,6 +137,8 @@ struct tkb_triton_unit {
 	/** Of IR: the metadata that Triton wrote for the same kernel, for launch
 	 *  options that are not given here. May be empty. */
 	struct tkb_bytes metadata;
+	/** One of the choices of a compiled unit that is equal but for this. */
+	const char *choice;
 };
 
 /**
@@ -143,7 +160,14 @@ struct tkb_triton_compiled {
 	const char *kernel; /**< the name of the entry's files */
 	bool is_hit;        /**< the entry existed: nothing was compiled */
 	const char *version; /**< Triton's: "3.6.0" */
-	const char *note; /**< why no launch uses this kernel, if so; or "" */
+	const char *note;    /**< what a user should know; or "" */
+	bool is_unasked; /**< no launch uses this kernel: the note says why */
+	/**
+	 * Configurations, of which a launch tries each: "0 BLOCK=64 num_warps=4". Then
+	 * nothing was compiled, and key, hash, folder and kernel are empty.
+	 */
+	const char *const *choices;
+	size_t choice_count; /**< 0: the kernel was compiled */
 };
 
 /**

@@ -101,6 +101,7 @@ VALUES = {"target": "cuda:80", "cache": "other", "jobs": "1", "ptxas": "./ptxas"
           "num-stages": "5", "metadata": "meta.json", "without": "dce", "rules": "rule.ll",
           "signature": "*fp32, *fp32, i32, 128", "python": "./python",
           "emit": "ptx", "output": "out/", "log": "log.txt", "deadline": "1ms"}
+UNASKED = SIGNATURE.replace("i32", "i8")  # a launch passes another type
 FINALIZED = ("without", "fast", "rules")
 
 
@@ -142,7 +143,9 @@ class Scene:
                  "k.ttir": TTIR % ("", "", *[""] * 6), "bad.ttir": "no IR",
                  "k.ttgir": TTIR % (LAYOUT, ATTRIBUTES, *[", #l"] * 6), "bad.ttgir": "no IR", "bad.ll": "no IR", "bad.bc": "no IR",
                  "bad.ptx": "no PTX", "bad.cu": "no CUDA C", "bad.py": "1 +\n",
-                 "bad.json": LIST % "bad.py", "meta.json": '{"num_warps": 2, "maxnreg": 64}'}
+                 "bad.json": LIST % "bad.py",
+                 "unasked.json": (LIST % "k.py").replace(SIGNATURE, UNASKED),
+                 "meta.json": '{"num_warps": 2, "maxnreg": 64}'}
         for name, contents in files.items():
             self.write(name, contents)
         os.mkdir(self.path("folder"))
@@ -299,6 +302,7 @@ def effect_of(option, out, ended, base):
     shows = {
         "keep-going": "compiled 1, hits 0, failed 1 " in ended.stdout and
                       "left 1" in base.stdout,
+        "strict": ended.returncode == 4 and base.returncode == 0,
         "deadline": ended.returncode == 1 and "the deadline of 1ms" in ended.stderr,
         "json": ended.stdout.startswith('{"verb":"compile"'),
         "verbose": re.search("^compiled [A-Z2-7]{52} ", ended.stdout, re.M) is not None,
@@ -316,6 +320,9 @@ def check_effect(scene, option, kind, out):
     inputs = [INPUTS[kind]]
     if option == "keep-going":
         inputs = [BAD[kind], INPUTS[kind]]
+    if option == "strict":
+        inputs = ["unasked.json" if kind == "list" else INPUTS[kind]]
+        words["signature"] = ["--signature", UNASKED] if kind == "kernel" else []
     base, before = scene.base(sum(words.values(), []), inputs)
     if option in words:
         del words[option]
@@ -323,7 +330,7 @@ def check_effect(scene, option, kind, out):
     if "there is no nvJitLink" in ended.stderr:
         raise Skip(ended.stderr.strip())
     is_seen = effect_of(option, out, ended, base)
-    fails = option in ("keep-going", "deadline")
+    fails = option in ("keep-going", "strict", "deadline")
     faults = []
     needs_base = option not in ("emit", "output")
     if not fails and (ended.returncode != 0 or needs_base and base.returncode != 0):

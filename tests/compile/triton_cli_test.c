@@ -64,12 +64,14 @@ TEST(triton_cli, the_document_tells_of_each)
 	CHECK_INT(made.status, 0);
 	CHECK_CONTAINS(made.out,
 	               text("{\"input\":\"kernels.py:copy_kernel\","
-	                    "\"signature\":\"%s\",\"target\":\"cuda:90\","
+	                    "\"signature\":\"%s\","
+	                    "\"configuration\":\"\",\"target\":\"cuda:90\","
 	                    "\"key\":\"",
 	                    COPY_SIGNATURE));
 	CHECK_CONTAINS(made.out,
 	               "\"kernel\":\"copy_kernel\",\"outcome\":\"compiled\","
-	               "\"message\":\"\",\"note\":\"\",\"triton\":"
+	               "\"message\":\"\",\"note\":\"\","
+	               "\"unasked\":false,\"triton\":"
 	               "\"" TRITON_USUAL "\"}");
 	CHECK_CONTAINS(made.out,
 	               "\"note\":\"a launch passes 'n' as i32, not i8\"");
@@ -112,12 +114,12 @@ TEST(triton_cli, a_list_that_cannot_be_read_fails_as_a_kernel_does)
 	struct outcome made = compile("none.json", "--json", NULL);
 	CHECK_INT(made.status, 3);
 	CHECK_STR(made.err, "tkbundle: there is no 'none.json'\n");
-	CHECK_CONTAINS(made.out,
-	               "\"kernels\":[{\"input\":\"none.json\","
-	               "\"signature\":\"\",\"target\":\"\",\"key\":\"\","
-	               "\"kernel\":\"\",\"outcome\":\"failed\","
-	               "\"message\":\"there is no 'none.json'\"}],"
-	               "\"compiled\":0,\"hits\":0,\"failed\":1,");
+	CHECK_CONTAINS(made.out, "\"kernels\":[{\"input\":\"none.json\","
+	                         "\"signature\":\"\",\"configuration\":\"\","
+	                         "\"target\":\"\",\"key\":\"\","
+	                         "\"kernel\":\"\",\"outcome\":\"failed\","
+	                         "\"message\":\"there is no 'none.json'\"}],"
+	                         "\"compiled\":0,\"hits\":0,\"failed\":1,");
 
 	need_triton(TRITON_USUAL);
 	write_kernels(copy_kernel);
@@ -242,6 +244,6 @@ TEST(triton_cli, what_autotuning_never_chooses_is_warned_of)
 	CHECK_STR(made.err, "tkbundle: kernels.py:tuned_kernel for cuda:90: "
 	                    "warning: no launch asks for this: 'tuned_kernel' "
 	                    "is autotuned, and no configuration of it is "
-	                    "SIZE=32 num_warps=4 num_stages=3; there are: "
+	                    "SIZE=32; there are: "
 	                    "SIZE=64 num_warps=4 num_stages=3\n");
 }

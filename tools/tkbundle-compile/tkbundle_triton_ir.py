@@ -9,11 +9,10 @@ import os
 import re
 import traceback
 
-from tkbundle_triton_launch import (FILE, SHOWN, UNSUPPORTED, Run, answer_of, brief,
+from tkbundle_triton_launch import (FILE, METADATA, SHOWN, UNSUPPORTED, Run, answer_of, brief,
                                     listed, prepare, read_options)
 from tkbundle_triton_signature import INVALID, Refused
 
-METADATA = 10
 # Options of a launch that the IR does not contain.
 LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas", "cluster_dims", "maxnreg",
                   "enable_fp_fusion", "enable_reflect_ftz", "launch_cooperative_grid",
@@ -75,8 +74,7 @@ def compile_ir(fields):
     check_kernels(text, shown)
     options, known = read_options(fields, triton, target)
     options = {**options_of(fields.get(METADATA, b"{}"), known), **options}
-    run = Run.current = Run([], [])
-    run.notes += notes_of(text, target)
+    run = Run.current = Run([], notes_of(text, target), [])
     try:
         kernel = triton.compile(path, target=target, options=options)
     except BaseException as error:

@@ -16,10 +16,11 @@ import sys
 import traceback
 
 from tkbundle_triton_signature import INVALID, Refused, match_items, split_signature
-from tkbundle_triton_tuned import Asked, notes_of
+from tkbundle_triton_tuned import Launch, given_by
 
-FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS, PTXAS = range(1, 10)
-HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE = range(64, 70)
+(FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS, PTXAS,
+ METADATA, CHOICE) = range(1, 12)
+HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE, UNASKED, CHOICES = range(64, 72)
 IO, UNSUPPORTED = -3, -5
 NAMES_SHOWN = 12
 
@@ -77,9 +78,11 @@ class Run:
 
     current = None
 
-    def __init__(self, names, items):
-        self.wanted = list(zip(names, items))
-        self.notes = []
+    def __init__(self, wanted, notes, unasked):
+        """Wanted: number, name and item of each parameter that has an item."""
+        self.wanted = wanted
+        self.notes = notes
+        self.unasked = unasked
         self.source = None
         self.folder = None
         self.is_hit = True
@@ -94,7 +97,9 @@ class Run:
             return make_ir(*args, **kwargs)
 
         source.make_ir = noted
-        for number, (name, item) in enumerate(self.wanted):
+        for number, name, item in self.wanted:
+            if item.parts is not None or item.block is not None:
+                continue
             if item.type is None:
                 self.want_constant(source, number, name, item)
             elif item.hint != 1:
@@ -112,7 +117,7 @@ class Run:
         source.signature[name] = "constexpr"
         source.constants[(number,)] = item.value
         source.attrs.pop((number,), None)
-        self.notes.append(f"a launch does not make '{name}' a constant")
+        self.unasked.append(f"a launch does not make '{name}' a constant")
 
     def want_type(self, source, name, item):
         got = source.signature.get(name)
@@ -121,7 +126,7 @@ class Run:
         if got.replace("*k", "*") == item.type:
             return
         source.signature[name] = item.type
-        self.notes.append(f"a launch passes '{name}' as {got}, not {item.type}")
+        self.unasked.append(f"a launch passes '{name}' as {got}, not {item.type}")
 
     def check_hint(self, source, number, name, item):
         """Triton drops the hint of a parameter that it does not specialize."""
@@ -129,7 +134,7 @@ class Run:
             return
         is_constant = source.signature.get(name) == "constexpr"
         if not is_constant and not source.attrs.get((number,)):
-            self.notes.append(f"a launch does not check whether '{name}' is "
+            self.unasked.append(f"a launch does not check whether '{name}' is "
                               + ("1" if item.hint == 1 else "a multiple of 16"))
 
     def see_group(self, manager, group, filename):
@@ -267,6 +272,14 @@ def find_kernel(module, name, shown):
     raise Refused(INVALID, f"'{shown}' has no kernel '{name}'; there are: {listed(there)}")
 
 
+def forget_kernels(jit):
+    """Those that a job before made, for another target, of an imported module."""
+    for name in ("device_caches", "cache"):
+        if hasattr(jit, name):
+            getattr(jit, name).clear()
+    jit.pre_run_hooks = []
+
+
 def read_options(fields, triton, target):
     """The keyword arguments of the launch, and the defaults of all of them."""
     options = json.loads(fields.get(OPTIONS, b"{}"))
@@ -283,13 +296,16 @@ def read_options(fields, triton, target):
     return options, known
 
 
-def launch(jit, names, items, options):
-    """From the first parameter named like an option on, pass arguments by name."""
-    values = [(name, item.argument()) for name, item in zip(names, items)]
-    both = [i for i, name in enumerate(names) if name in options] + [len(values)]
-    jit.pre_run_hooks = []
-    return jit.run(*(value for _, value in values[:both[0]]), grid=(1,), warmup=True,
-                   **{**options, **dict(values[both[0]:])})
+def choose(launch, fields):
+    """The choices of a launch, and the one to compile, if one is to be."""
+    choices = launch.choices()
+    if CHOICE not in fields:
+        return choices, len(choices) < 2, choices[0] if choices else None
+    number, _, text = os.fsdecode(fields[CHOICE]).partition(" ")
+    if not number.isdigit() or int(number) >= len(choices) or \
+            choices[int(number)].text != text:
+        raise Refused(INVALID, f"'{launch.name}' has no configuration '{text}'")
+    return choices, True, choices[int(number)]
 
 
 def prepare(fields):
@@ -320,11 +336,19 @@ def compile_kernel(fields):
     jit = jitted(found)
     options, defaults = read_options(fields, triton, target)
     items = split_signature(text(SIGNATURE))
-    names = match_items(jit, name, items)
-    run = Run.current = Run(names, items)
-    run.notes += notes_of(found, name, Asked(jit, names, items, options, defaults), defaults)
+    names = match_items(jit, name, items, given_by(found))
+    launch = Launch(found, jit, name, names, items, options, defaults)
+    choices, is_chosen, choice = choose(launch, fields)
+    if not is_chosen:
+        return {CHOICES: [f"{number} {choice.text}" for number, choice in enumerate(choices)],
+                VERSION: triton.__version__, NOTE: "; ".join(launch.notes)}
+    wanted = dict(zip(names, items))
+    run = Run.current = Run([(param.num, param.name, wanted[param.name])
+                             for param in jit.params if param.name in wanted],
+                            launch.notes, launch.unasked)
+    forget_kernels(jit)
     try:
-        kernel = launch(jit, names, items, options)
+        kernel = launch.compile(choice)
     except Refused:
         raise
     except BaseException as error:
@@ -345,5 +369,6 @@ def answer_of(run, kernel, version, root):
         if os.path.exists(os.path.join(folder, f"__grp__{name}.json")):
             return {HASH: kernel.metadata.hash, FOLDER: folder, NAME: name,
                     IS_HIT: "1" if run.is_hit else "", VERSION: version,
-                    NOTE: "; ".join(run.notes)}
+                    NOTE: "; ".join(run.unasked + run.notes),
+                    UNASKED: "1" if run.unasked else ""}
     raise Refused(IO, "Triton stored no entry")

@@ -5,7 +5,10 @@ import ast
 import inspect
 import re
 
+from tkbundle_triton_values import Number, Pointer, Tensor, descriptor
+
 INVALID = -1  # an enum tkb_status
+DESCRIPTOR = re.compile(r"tensordesc<\s*(\w+)\s*\[([\d\s,]+)\]\s*>")
 
 # torch's names of the types that a pointer may point to.
 DTYPES = {
@@ -27,18 +30,34 @@ class Refused(Exception):
 
 
 class Item:
-    """One item of a signature: a type with a hint, or a constant."""
+    """One item of a signature: a type with a hint or a value, or a constant."""
 
     def __init__(self, number, text):
         self.text = text
         self.label = f"item {number} of the signature, '{text}',"
-        self.type = self.hint = self.value = None
+        self.type = self.hint = self.value = self.block = self.parts = None
         self.is_pointer = False
-        if not self.read_constant():
+        if text[0] == "(":
+            self.read_tuple(number)
+        elif not self.read_constant():
             self.read_type()
 
     def refuse(self, why):
         raise Refused(INVALID, f"{self.label} {why}")
+
+    @property
+    def is_constant(self):
+        if self.parts is not None:
+            return all(part.is_constant for part in self.parts)
+        return self.type is None
+
+    def read_tuple(self, number):
+        if self.text[-1] != ")":
+            self.refuse("is a tuple without an end")
+        self.parts = tuple(Item(number, part) for part in split(self.text[1:-1], "a tuple")
+                           if part)
+        if self.is_constant:
+            self.value, self.parts = tuple(part.value for part in self.parts), None
 
     def read_constant(self):
         for read in (int, float, self.read_word):
@@ -63,28 +82,58 @@ class Item:
         raise ValueError(text)
 
     def read_type(self):
-        match = re.fullmatch(r"(\*k?)?(\w+)\s*(?::(.*))?", self.text)
+        match = DESCRIPTOR.fullmatch(self.text)
+        if match is not None and match[1] in DTYPES:
+            self.type = match[1]
+            self.block = [int(size) for size in match[2].split(",")]
+            return
+        match = re.fullmatch(r"(\*k?)?(\w+)\s*(?:([:=])(.*))?", self.text)
         if match is None or match[2] not in DTYPES:
             self.refuse("is neither a type nor a constant; types are "
                         + " ".join(sorted(DTYPES)) + ", and a * before one")
         self.is_pointer = match[1] is not None
         self.type = (match[1] or "") + match[2]
-        if match[3] is None:
-            return
-        if match[3].strip() not in ("1", "16"):
+        if match[3] == "=":
+            self.read_value(match[2], match[4].strip())
+        elif match[3] == ":":
+            self.read_hint(match[2], match[4].strip())
+
+    def read_value(self, dtype, text):
+        """The value of a launch, which also tells its hint."""
+        try:
+            self.value = int(text, 0)
+        except ValueError:
+            self.refuse("has a value that is no integer")
+        if self.is_pointer or dtype[0] not in "iu" or dtype in ("i1", "u1"):
+            self.refuse("has a value, which only an integer has")
+        size = int(dtype[1:])
+        least = -(1 << (size - 1)) if dtype[0] == "i" else 0
+        if not least <= self.value < least + (1 << size):
+            self.refuse("has a value that its type does not hold")
+        if self.value == 1:
+            self.hint = 1
+        elif self.value % 16 == 0:
+            self.hint = 16
+
+    def read_hint(self, dtype, text):
+        if text not in ("1", "16"):
             self.refuse("has a hint that is neither 1 nor 16")
-        self.hint = int(match[3])
+        self.hint = int(text)
         if self.hint == 1 and self.is_pointer:
             self.refuse("is a pointer, whose only hint is 16")
-        if not self.is_pointer and match[2] in ("i1", "u1"):
+        if not self.is_pointer and dtype in ("i1", "u1"):
             self.refuse("is a truth value, which has no hint")
-        if not self.is_pointer and match[2][0] not in "iu":
+        if not self.is_pointer and dtype[0] not in "iu":
             self.refuse("is a floating-point number, which has no hint")
 
     def argument(self):
         """An argument that a launch specializes to this item."""
-        if self.type is None:
+        if self.parts is not None:
+            return tuple(part.argument() for part in self.parts)
+        if self.type is None or self.value is not None:
             return self.value
+        if self.block is not None:
+            return descriptor(DTYPES[self.type], self.block)
         if self.is_pointer:
             return Tensor(DTYPES[self.type.lstrip("*k")], self.hint == 16)
         if self.type in ("i1", "u1"):
@@ -96,47 +145,69 @@ class Item:
         base = {"i64": 1 << 40, "u64": 1 << 63}.get(self.type, 32)
         return base if self.hint == 16 else base + 3
 
+    def known(self, name):
+        """What decorators see of the argument: asked for more, it raises."""
+        if self.parts is not None:
+            return tuple(part.known(f"{name}[{i}]") for i, part in enumerate(self.parts))
+        if self.type is None or self.value is not None or self.block is not None:
+            return self.argument()
+        if self.is_pointer:
+            return Pointer(name, DTYPES[self.type.lstrip("*k")], self.hint)
+        return 1 if self.hint == 1 else Number(name, self.hint)
 
-class Tensor:
-    """The part of a tensor that a launch uses."""
 
-    def __init__(self, dtype, is_aligned):
-        self.dtype = "torch." + dtype
-        self.address = 1 << 40 if is_aligned else (1 << 40) + 1
-
-    def data_ptr(self):
-        return self.address
+def split(text, where):
+    """Split at commas outside quotes and brackets."""
+    parts = re.findall(r"""'[^']*'|"[^"]*"|[^'"()\[\],]+|[()\[\],]""", text)
+    if "".join(parts) != text:
+        raise Refused(INVALID, f"a quote in {where} is not closed")
+    items, depth = [""], 0
+    for part in parts:
+        depth += (part in ("(", "[")) - (part in (")", "]"))
+        if depth < 0:
+            break
+        if part == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += part
+    if depth != 0:
+        raise Refused(INVALID, f"a bracket in {where} is not closed")
+    return [item.strip() for item in items]
 
 
 def split_signature(text):
-    """Split at commas outside quotes."""
-    parts = re.findall(r"""(?:'[^']*'|"[^"]*"|[^,'"])+|,""", text)
-    if "".join(parts) != text:
-        raise Refused(INVALID, "a quote in the signature is not closed")
-    items = [""]
-    for part in parts:
-        if part == ",":
-            items.append("")
-        else:
-            items[-1] = part.strip()
+    items = split(text, "the signature")
     for number, item in enumerate(items, 1):
         if item == "" and items != [""]:
             raise Refused(INVALID, f"item {number} of the signature is empty")
     return [Item(*pair) for pair in enumerate(items, 1) if pair[1]]
 
 
-def match_items(jit, name, items):
-    """The names of the items' parameters; the rest must have defaults."""
+def match_items(jit, name, items, given=()):
+    """
+    The names of the items' parameters; the rest must have defaults. A launch leaves
+    out the parameters that the kernel's decorators give: so may the signature.
+    """
     params = list(inspect.signature(jit.fn).parameters.values())
-    needed = [p for p in params if p.default is inspect.Parameter.empty]
-    if not len(needed) <= len(items) <= len(params):
-        count = f"{len(params)}"
-        if len(needed) < len(params):
-            count = f"{len(needed)} to {count}"
-        raise Refused(INVALID, f"the signature has {len(items)} items, and "
-                      f"'{name}' has {count} parameters: "
-                      + ", ".join(p.name for p in params))
-    for param, item in zip(jit.params, items):
-        if param.is_constexpr and item.type is not None:
+    left = [p for p in params if p.name not in given]
+    for these in (left, params):
+        needed = [p for p in these if p.default is inspect.Parameter.empty]
+        if len(needed) <= len(items) <= len(these):
+            break
+    else:
+        refuse_count(name, items, left, [p.name for p in params if p.name in given])
+    constants = {param.name for param in jit.params if param.is_constexpr}
+    for param, item in zip(these, items):
+        if param.name in constants and not item.is_constant:
             item.refuse(f"is not a constant, and '{param.name}' is a tl.constexpr")
-    return [param.name for param in jit.params[:len(items)]]
+    return [param.name for param in these[:len(items)]]
+
+
+def refuse_count(name, items, params, given):
+    needed = [p for p in params if p.default is inspect.Parameter.empty]
+    count = f"{len(params)}"
+    if len(needed) < len(params):
+        count = f"{len(needed)} to {count}"
+    raise Refused(INVALID, f"the signature has {len(items)} items, and "
+                  f"'{name}' has {count} parameters: " + ", ".join(p.name for p in params)
+                  + (f"; its decorators give {', '.join(given)}" if given else ""))

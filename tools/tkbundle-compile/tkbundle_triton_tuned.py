@@ -1,106 +1,268 @@
 # SPDX-License-Identifier: Apache-2.0
 """The decorators @triton.autotune and @triton.heuristics of a kernel.
 
-A launch calls them to choose constants and options; a compilation here does not,
-since the request has them. A choice that no launch would make is noted.
+A launch calls them to choose constants and options, and so does a compilation here,
+with what the signature tells of the arguments. A launch tries each configuration that
+is left after pruning: these are the choices, of which a compilation takes one.
 """
+
+import copy
+import itertools
+import re
+
+from tkbundle_triton_signature import INVALID, Refused
+from tkbundle_triton_values import Unknown
 
 SHOWN = 8  # configurations
 ALWAYS_SHOWN = ("num_warps", "num_stages")
 
 
 def decorators(value):
-    """From the outermost to the innermost."""
+    """Those of Triton, from the outermost to the innermost."""
+    from triton.runtime.autotuner import Autotuner, Heuristics
+
+    found = []
     while value is not None:
-        inner = getattr(value, "fn", None)
-        if isinstance(getattr(value, "configs", None), (list, tuple)):
-            yield "autotune", value
-        elif inner is not None and isinstance(getattr(value, "values", None), dict):
-            yield "heuristics", value
-        value = inner
+        if isinstance(value, (Autotuner, Heuristics)):
+            found.append(value)
+        value = getattr(value, "fn", None)
+    return found
 
 
-class Constants(dict):
-    """The known arguments of a launch; others raise KeyError."""
-
-    def get(self, name, default=None):
-        return self[name]
+def is_autotuner(decorator):
+    return hasattr(decorator, "configs")
 
 
-class Asked:
-    """The request: constants by parameter name, and options."""
-
-    def __init__(self, jit, names, items, options, defaults):
-        self.constants = {param.name: param.default for param in jit.params
-                          if param.has_default and param.name not in names}
-        self.types = set()
-        for name, item in zip(names, items):
-            if item.type is None or item.hint == 1:
-                self.constants[name] = 1 if item.type else item.value
-            else:
-                self.types.add(name)
-        self.options = {**defaults, **options}
-
-    def value_of(self, name):
-        return self.constants[name] if name in self.constants else self.options[name]
-
-    def fits(self, choice):
-        """True if the request can be this choice; parameters that are not constants fit any."""
-        return all(name in self.types or not self.knows(name)
-                   or bool(self.value_of(name) == value)
-                   for name, value in choice.items())
-
-    def knows(self, name):
-        return name in self.constants or name in self.options
-
-
-def choices_of(autotuner):
-    return [config.all_kwargs() for config in autotuner.configs]
+def given_by(found):
+    """The names of the constants that the decorators give."""
+    given = set()
+    for decorator in decorators(found):
+        if is_autotuner(decorator):
+            given.update(*(config.kwargs for config in decorator.configs))
+        else:
+            given.update(decorator.values)
+    return given
 
 
 def shown(choice, defaults):
-    return " ".join(f"{name}={value}" for name, value in choice.items()
+    return " ".join(f"{name}={re.sub(' at 0x[0-9a-f]+', '', str(value))}"
+                    for name, value in choice.items()
                     if name in ALWAYS_SHOWN or name not in defaults
                     or value != defaults[name])
 
 
-def tuning_note(autotuner, name, asked, defaults):
-    choices = choices_of(autotuner)
-    if not choices or any(asked.fits(choice) for choice in choices):
-        return None
-    wanted = {key: asked.value_of(key) for key in choices[0]
-              if asked.knows(key) and key not in asked.types}
-    there = [shown(choice, defaults) for choice in choices]
-    if len(there) > SHOWN:
-        there[SHOWN:] = [f"{len(there) - SHOWN} more"]
-    return (f"no launch asks for this: '{name}' is autotuned, and no configuration "
-            f"of it is {shown(wanted, defaults)}; there are: " + ", ".join(there))
+class Choice:
+    """A configuration of each autotuner."""
+
+    def __init__(self, configs, defaults):
+        self.configs = configs
+        self.text = shown({name: value for config in configs
+                           for name, value in config.all_kwargs().items()}, defaults)
+
+    def is_like(self, other):
+        return self.text == other.text and [config.pre_hook for config in self.configs] \
+            == [config.pre_hook for config in other.configs]
 
 
-def heuristics_notes(heuristics, asked):
-    known = Constants({**asked.options, **asked.constants})
-    for name, choose in heuristics.values.items():
-        if name not in asked.constants:
-            continue
+class Launch:
+    """A launch of a kernel with all its decorators."""
+
+    def __init__(self, found, jit, name, names, items, options, defaults):
+        self.found, self.jit, self.name = decorators(found), jit, name
+        self.items = dict(zip(names, items))
+        self.options, self.defaults = options, defaults
+        self.given = given_by(found)
+        self.notes = []    # what a user should know
+        self.unasked = []  # why no launch asks for this
+        self.kept = []
+
+    def known(self):
+        """The arguments that a caller passes, as far as the signature tells."""
+        return {name: item.known(name) for name, item in self.items.items()
+                if name not in self.given}
+
+    def constants(self):
+        constants = {param.name: param.default for param in self.jit.params
+                     if param.has_default and param.name not in self.items}
+        for name, item in self.items.items():
+            if item.is_constant or item.hint == 1:
+                constants[name] = 1 if item.type else item.value
+        return constants
+
+    def fits(self, config):
+        """True if nothing that was asked for contradicts the configuration."""
+        asked = {**self.constants(), **self.options}
+        given = {name for name in asked if name in self.items or name in self.options}
+        return all(name not in given or bool(asked[name] == value)
+                   for name, value in config.all_kwargs().items())
+
+    def choices(self):
+        """All choices of a launch; none if no launch asks for this."""
+        lists = []
+        for autotuner in filter(is_autotuner, self.found):
+            configs = self.prune(autotuner)
+            lists.append([config for config in configs if self.fits(config)])
+            if not lists[-1]:
+                self.refuse_configs(configs)
+                return []
+        choices = []
+        for configs in itertools.product(*lists):
+            choice = Choice(configs, self.defaults)
+            if not any(choice.is_like(other) for other in choices):
+                choices.append(choice)
+        return choices
+
+    def refuse_configs(self, configs):
+        asked = {**self.constants(), **self.options}
+        wanted = {name: asked[name] for name in (*self.items, *self.options)
+                  if name in asked and any(name in config.all_kwargs() for config in configs)}
+        there = [shown(config.all_kwargs(), self.defaults) for config in configs]
+        if len(there) > SHOWN:
+            there[SHOWN:] = [f"{len(there) - SHOWN} more"]
+        why = (f"'{self.name}' is autotuned, and no configuration of it is "
+               f"{shown(wanted, {})}; there are: " + ", ".join(there))
+        if not self.is_whole():
+            raise Refused(INVALID, why)
+        self.unasked.append(f"no launch asks for this: {why}")
+
+    def is_whole(self):
+        """True if the signature has what the decorators would give."""
+        return all(param.name in self.items or param.has_default
+                   for param in self.jit.params)
+
+    def prune(self, autotuner):
+        """The configurations that a launch tries."""
+        configs = autotuner.configs
+        if len(configs) == 1 or not (getattr(autotuner, "early_config_prune", None)
+                                     or getattr(autotuner, "perf_model", None)):
+            return configs
+        constants = {param.name for param in self.jit.params if param.is_constexpr}
+        known = {**self.known(), **self.heuristics_before(autotuner)}
+        named = {name: value for name, value in known.items() if name in constants}
         try:
-            value = choose(known)
-            differs = bool(value != asked.constants[name])
-        except Exception:
-            continue  # it depends on arguments that only a launch knows
-        if differs:
-            yield (f"no launch asks for this: a heuristic makes '{name}' {value!r}, "
-                   f"not {asked.constants[name]!r}")
+            try:
+                autotuner.nargs = {name: value for name, value in known.items()
+                                   if name not in constants}
+                return autotuner.prune_configs(named)
+            except (KeyError, TypeError):  # it wants all as a launch passes by position
+                autotuner.nargs = known
+                return autotuner.prune_configs({})
+        except Unknown as error:
+            why = f"{error}, which the signature does not tell"
+        except Exception as error:
+            why = f"a function that failed here ({type(error).__name__}: {error})"
+        self.notes.append(f"which of the {len(configs)} configurations of '{self.name}' a "
+                          f"launch tries depends on {why}: all are compiled")
+        return configs
 
+    def heuristics_before(self, autotuner):
+        """What the decorators around an autotuner give it."""
+        values = {}
+        for decorator in self.found[:self.found.index(autotuner)]:
+            for name, choose in getattr(decorator, "values", {}).items():
+                try:
+                    values[name] = choose({**self.known(), **values})
+                except Exception:
+                    continue  # told when it is compiled
+        return values
 
-def notes_of(kernel, name, asked, defaults):
-    """The known reasons why no launch asks for this kernel."""
-    notes = []
-    for kind, decorator in decorators(kernel):
+    def compile(self, choice):
+        """Launch with this choice, or without the decorators if there is none."""
+        values = self.known()
+        if choice is None:
+            return self.run_kernel((), {**values, **self.options, "grid": (1,),
+                                        "warmup": True})
+        chosen = {name for config in choice.configs for name in config.all_kwargs()}
+        options = {name: value for name, value in self.options.items() if name not in chosen}
+        for autotuner, config in zip(filter(is_autotuner, self.found), choice.configs):
+            self.keep(autotuner, "configs", [self.hooked(autotuner, config)])
+        for decorator in self.found:
+            if not is_autotuner(decorator):
+                self.keep(decorator, "values", {
+                    name: self.watched(name, choose)
+                    for name, choose in decorator.values.items()})
+        outer = self.found[0] if self.found else self.jit
+        self.keep(self.jit, "run", lambda *args, **more: self.run_kernel(args, more))
+        args = []
+        for param in self.jit.params:
+            if param.name not in values or param.name in self.defaults:
+                break
+            args.append(values.pop(param.name))
         try:
-            if kind == "heuristics":
-                notes.extend(heuristics_notes(decorator, asked))
-            else:
-                notes.append(tuning_note(decorator, name, asked, defaults))
-        except Exception:
-            continue  # not one of Triton's decorators, or a newer kind
-    return [note for note in notes if note]
+            return outer.run(*args, grid=(1,), warmup=True, **{**options, **values})
+        except Unknown as error:
+            raise Refused(INVALID, f"a hook of '{self.name}' asks for {error}, which the "
+                          "signature does not tell") from error
+        finally:
+            self.put_back()
+
+    def keep(self, thing, name, value):
+        self.kept.append((thing, name, vars(thing).get(name)))
+        setattr(thing, name, value)
+
+    def put_back(self):
+        for thing, name, value in reversed(self.kept):
+            delattr(thing, name)
+            if value is not None:
+                setattr(thing, name, value)
+        self.kept = []
+
+    @staticmethod
+    def hooked(autotuner, config):
+        """A launch that tries several calls the autotuner's hook with each."""
+        if len(autotuner.configs) == 1 or \
+                not getattr(autotuner, "user_defined_pre_hook", False):
+            return config
+        hooks = [hook for hook in (config.pre_hook, autotuner.pre_hook) if hook]
+        config = copy.copy(config)
+        config.pre_hook = lambda args: [hook(args) for hook in hooks]
+        return config
+
+    def watched(self, name, choose):
+        """The heuristic, or the constant that was asked for instead."""
+        item = self.items.get(name)
+
+        def call(args):
+            try:
+                value = choose(args)
+            except Unknown as error:
+                if item is not None:
+                    return item.value
+                raise Refused(INVALID, f"a heuristic makes '{name}' of {error}, which the "
+                              "signature does not tell: it may, as i32=4096, or give "
+                              f"'{name}' as a constant") from error
+            except Exception:
+                if item is None:
+                    raise
+                return item.value
+            if item is not None and bool(value != item.value):
+                self.unasked.append(f"no launch asks for this: a heuristic makes '{name}' "
+                                    f"{value!r}, not {item.value!r}")
+            return value if item is None else item.value
+
+        return call
+
+    def run_kernel(self, args, more):
+        """
+        The innermost launch, with the arguments for Triton. From the first parameter
+        on that is missing or named like an option, they are passed by name.
+        """
+        more.update(zip((param.name for param in self.jit.params), args))
+        values = {}
+        for param in self.jit.params:
+            item = self.items.get(param.name)
+            if item is not None and (param.name not in more or not self.is_changed(item)):
+                more[param.name] = item.argument()
+            if param.name in more:
+                values[param.name] = more.pop(param.name)
+        args = []
+        for param in self.jit.params:
+            if param.name not in values or param.name in self.defaults:
+                break
+            args.append(values.pop(param.name))
+        return type(self.jit).run(self.jit, *args, **more, **values)
+
+    @staticmethod
+    def is_changed(item):
+        """True for an argument that a hook may have changed, as a descriptor's block."""
+        return item.block is not None or item.is_constant

@@ -160,8 +160,10 @@ class Pool:
         return data[SIZE_FORMAT.size:end].split(b"\0")[:-1], fields
 
     def answer(self, fields):
+        """Fields are texts, or several in a list."""
         data = b"".join(FIELD_FORMAT.pack(number, len(os.fsencode(text))) + os.fsencode(text)
-                        for number, text in fields.items())
+                        for number, texts in fields.items()
+                        for text in ([texts] if isinstance(texts, str) else texts))
         self.send(ANSWER, data)
         self.send(DONE, DONE_FORMAT.pack(0, 0, 0, b""))
 

@@ -73,6 +73,24 @@ static bool may_start(const struct tkb_pool *pool)
 	                               count_workers(pool, false) == 0);
 }
 
+/* Does a queued task lack a worker that is idle, or being started? */
+static bool lacks_worker(const struct tkb_pool *pool)
+{
+	size_t idle = 0;
+
+	if (!pool->starts_late)
+		return true;
+	for (size_t i = 0; i < pool->slot_count; i++)
+		idle += has_worker(&pool->slots[i]) &&
+		        pool->slots[i].task == NULL;
+	for (const struct tkb_task *task = pool->first; task != NULL;
+	     task = task->next) {
+		if (idle-- == 0)
+			return true;
+	}
+	return false;
+}
+
 static void start_missing(struct tkb_pool *pool)
 {
 	struct tkb_slot *slots = pool->slots;
@@ -87,6 +105,8 @@ static void start_missing(struct tkb_pool *pool)
 	for (; at < pool->slot_count && !pool->is_closing; at++) {
 		if (has_worker(&slots[at]) || tkb_now_ns() < slots[at].start_ns)
 			continue;
+		if (!lacks_worker(pool))
+			return;
 		if (!tkb_slot_start(pool, &slots[at]))
 			break;
 	}

@@ -139,20 +139,29 @@ static void close_at(struct tkb_pool **pool)
 	tkb_pool_close(*pool);
 }
 
-/* Start one worker to see whether that works; the dispatcher does the rest. */
+/* To see whether that works. */
+static int start_one(struct tkb_pool *pool, struct tkb_error *err)
+{
+	struct tkb_slot *slot = &pool->slots[0];
+	int rc;
+
+	rc = tkb_worker_process_start(&slot->process, &pool->spawn, err);
+	if (rc == 0)
+		slot->deadline_ns =
+			tkb_now_ns() + pool->start_timeout_ms * TKB_NS_PER_MS;
+	return rc;
+}
+
+/* The dispatcher starts the workers, but for one. */
 static int start(struct tkb_pool *pool, struct tkb_error *err)
 {
 	sigset_t all;
 	sigset_t old;
 	int number;
-	int rc;
+	int rc = pool->starts_late ? 0 : start_one(pool, err);
 
-	rc = tkb_worker_process_start(&pool->slots[0].process, &pool->spawn,
-	                              err);
 	if (rc < 0)
 		return rc;
-	pool->slots[0].deadline_ns =
-		tkb_now_ns() + pool->start_timeout_ms * TKB_NS_PER_MS;
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	number = pthread_create(&pool->thread, NULL, tkb_pool_dispatch, pool);
@@ -209,6 +218,7 @@ int tkb_pool_open(const struct tkb_pool_options *given, struct tkb_pool **out,
 		or_default(options->start_timeout_ms, DEFAULT_START_TIMEOUT_MS);
 	pool->limits = limits_of(options);
 	pool->watch = watch;
+	pool->starts_late = options->starts_late;
 	pool->wakeup = tkb_output_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (pool->wakeup < 0)
 		return tkb_fail_errno(err, "cannot make an eventfd");

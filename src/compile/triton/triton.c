@@ -9,8 +9,9 @@
 #include "base/struct.h"
 #include "compile/pool/fields.h"
 #include "compile/pool/message.h"
-#include "compile/triton/triton_fields.h"
+#include "compile/triton/triton_answer.h"
 #include "compile/triton/triton_external.h"
+#include "compile/triton/triton_fields.h"
 #include "compile/triton/triton_unit.h"
 
 /* Client of triton_worker.py. */
@@ -42,9 +43,9 @@ struct tkb_triton {
 };
 
 struct tkb_triton_compile {
-	struct tkb_arena arena;    /* owns the texts */
+	struct tkb_arena arena;    /* of the environment */
 	struct tkb_future *future; /* owned */
-	struct tkb_triton_compiled compiled;
+	struct tkb_triton_answer answer;
 	bool is_done;
 };
 
@@ -61,6 +62,7 @@ static int open_pool(struct tkb_triton *triton,
 		.worker_count = options->worker_count,
 		.watch = options->watch,
 		.max_log_size = LOG_LIMIT,
+		.starts_late = true, /* hits need none, and each loads Triton */
 	};
 	int rc;
 
@@ -231,6 +233,7 @@ static int write_request(const struct tkb_triton *triton,
 	if (unit->metadata.size != 0)
 		tkb_field_add(out, (enum tkb_field)TKB_TRITON_METADATA,
 		              unit->metadata);
+	add_text(out, TKB_TRITON_CHOICE, unit->choice);
 	return tkb_buf_check(out, err);
 }
 
@@ -313,57 +316,6 @@ int tkb_triton_submit(struct tkb_triton *triton,
 	return 0;
 }
 
-/* The member that receives the text of a field, or NULL. */
-static const char **find_text(struct tkb_triton_compiled *compiled,
-                              enum tkb_triton_field field)
-{
-	switch (field) {
-	case TKB_TRITON_HASH:
-		return &compiled->hash;
-	case TKB_TRITON_FOLDER:
-		return &compiled->folder;
-	case TKB_TRITON_NAME:
-		return &compiled->kernel;
-	case TKB_TRITON_VERSION:
-		return &compiled->version;
-	case TKB_TRITON_NOTE:
-		return &compiled->note;
-	default:
-		return NULL;
-	}
-}
-
-static int read_answer(struct tkb_triton_compile *compile,
-                       struct tkb_bytes answer, struct tkb_error *err)
-{
-	struct tkb_triton_compiled *compiled = &compile->compiled;
-	struct tkb_fields fields = { .bytes = answer };
-	enum tkb_field field;
-	struct tkb_bytes bytes;
-	int rc;
-
-	*compiled =
-		(struct tkb_triton_compiled){ "", "", "", "", false, "", "" };
-	do {
-		const char **text_out;
-
-		rc = tkb_fields_next(&fields, &field, &bytes, err);
-		if (rc != 0)
-			break;
-		if ((enum tkb_triton_field)field == TKB_TRITON_IS_HIT)
-			compiled->is_hit = bytes.size != 0;
-		text_out = find_text(compiled, (enum tkb_triton_field)field);
-		if (text_out != NULL)
-			rc = tkb_arena_copy(&compile->arena, bytes, text_out,
-			                    err);
-	} while (rc == 0);
-	if (rc < 0)
-		return rc;
-	compiled->key = strrchr(compiled->folder, '/');
-	compiled->key = compiled->key == NULL ? "" : compiled->key + 1;
-	return 0;
-}
-
 int tkb_triton_wait(struct tkb_triton_compile *compile, uint32_t timeout_ms,
                     const struct tkb_triton_compiled **out,
                     struct tkb_error *err)
@@ -374,11 +326,12 @@ int tkb_triton_wait(struct tkb_triton_compile *compile, uint32_t timeout_ms,
 	if (!compile->is_done) {
 		rc = tkb_future_wait(compile->future, timeout_ms, &answer, err);
 		if (rc == 0)
-			rc = read_answer(compile, answer, err);
+			rc = tkb_triton_answer_read(answer, &compile->answer,
+			                            err);
 		compile->is_done = rc == 0;
 	}
 	if (rc == 0 && out != NULL)
-		*out = &compile->compiled;
+		*out = &compile->answer.compiled;
 	return rc;
 }
 
@@ -392,6 +345,7 @@ void tkb_triton_free(struct tkb_triton_compile *compile)
 	if (compile == NULL)
 		return;
 	tkb_future_free(compile->future);
+	tkb_triton_answer_release(&compile->answer);
 	tkb_arena_release(&compile->arena);
 	free(compile);
 }

@@ -20,6 +20,7 @@ enum tkb_triton_field {
 	TKB_TRITON_OPTIONS,  /* a JSON object */
 	TKB_TRITON_PTXAS,    /* path of the ptxas to use */
 	TKB_TRITON_METADATA, /* of a file of IR: text of Triton's JSON */
+	TKB_TRITON_CHOICE,   /* one of the choices of an answer */
 
 	/* In answers. */
 	TKB_TRITON_HASH = 64, /* hexadecimal */
@@ -27,7 +28,9 @@ enum tkb_triton_field {
 	TKB_TRITON_NAME,
 	TKB_TRITON_IS_HIT, /* "1" */
 	TKB_TRITON_VERSION,
-	TKB_TRITON_NOTE
+	TKB_TRITON_NOTE,
+	TKB_TRITON_IS_UNASKED, /* "1" */
+	TKB_TRITON_CHOICES     /* one of several */
 };
 
 #endif

@@ -99,6 +99,7 @@ struct compile_arguments {
 	bool is_finalized;
 	bool is_optimized;
 	bool keeps_going;
+	bool is_strict;
 	bool has_pass_output;
 };
 

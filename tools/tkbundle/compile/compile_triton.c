@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compile_triton.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +11,8 @@
 #include "cli/text.h"
 
 enum {
-	AHEAD = 32,     /* items that are begun before the first of them ends */
-	SLICE_MS = 100, /* between looks at signals */
-	WORKERS_LIMIT = 32 /* where nobody says how many */
+	AHEAD = 32,    /* items that are begun before the first of them ends */
+	SLICE_MS = 100 /* between looks at signals */
 };
 
 /* The items of one Python, in their order. */
@@ -22,10 +20,10 @@ struct work {
 	struct cli *cli;
 	const struct compile_triton_request *order;
 	struct compile_triton_counts *counts;
-	struct tkb_triton *triton;  /* owned; NULL: it cannot be had */
+	struct tkb_triton *triton; /* owned; NULL: it cannot be had */
+	struct triton_items *all;
 	struct triton_item **items; /* owned */
 	size_t count;
-	size_t begun;
 	size_t ended;
 	struct deadline deadline;
 	bool is_stopped; /* begin no more */
@@ -39,9 +37,10 @@ static void put(struct work *work, const struct triton_item *item,
 	struct json_out *const json = &work->cli->json;
 
 	json_out_open_object(json, NULL);
-	json_out_text(json, "input", item->label);
+	json_out_text(json, "input", item->input);
 	json_out_text(json, "signature",
 	              item->unit.signature == NULL ? "" : item->unit.signature);
+	json_out_text(json, "configuration", triton_item_configuration(item));
 	json_out_text(json, "target", item->target);
 	json_out_text(json, "key", compiled == NULL ? "" : compiled->key);
 	json_out_text(json, "kernel", compiled == NULL ? "" : compiled->kernel);
@@ -49,6 +48,7 @@ static void put(struct work *work, const struct triton_item *item,
 	json_out_text(json, "message", message);
 	if (compiled != NULL) {
 		json_out_text(json, "note", compiled->note);
+		json_out_flag(json, "unasked", compiled->is_unasked);
 		json_out_text(json, "triton", compiled->version);
 	}
 	json_out_close(json);
@@ -65,6 +65,14 @@ static void note_tool(struct work *work, const char *version)
 	                       tool);
 }
 
+static void warn(const struct work *work, const struct triton_item *item,
+                 const struct tkb_triton_compiled *compiled)
+{
+	if (compiled->note[0] != '\0')
+		cli_say(work->cli, "%s for %s: warning: %s", item->label,
+		        item->target, compiled->note);
+}
+
 static void end_well(struct work *work, struct triton_item *item,
                      const struct tkb_triton_compiled *compiled)
 {
@@ -74,15 +82,14 @@ static void end_well(struct work *work, struct triton_item *item,
 		work->counts->hit++;
 	else
 		work->counts->compiled++;
+	work->counts->unasked += compiled->is_unasked;
 	put(work, item, outcome, compiled, "");
 	note_tool(work, compiled->version);
 	if (work->order->is_verbose && !work->order->is_json)
 		text_line(work->cli->out, "%s %s %s of %s for %s", outcome,
 		          compiled->key, compiled->kernel, item->label,
 		          item->target);
-	if (compiled->note[0] != '\0')
-		cli_say(work->cli, "%s for %s: warning: %s", item->label,
-		        item->target, compiled->note);
+	warn(work, item, compiled);
 	if (work->order->is_verbose)
 		compile_out_log(work->cli, tkb_triton_log(item->compile));
 }
@@ -117,20 +124,81 @@ static void leave(struct work *work, const struct triton_item *item)
 	work->counts->left++;
 }
 
+static void begin_item(struct work *work, struct triton_item *item)
+{
+	item->is_begun = true;
+	if (item->status == 0)
+		item->status = tkb_triton_submit(work->triton, &item->unit,
+		                                 &item->compile, &item->err);
+	if (item->status == TKB_MISS && item->err.message[0] == '\0')
+		(void)cli_error(&item->err, TKB_MISS, "there is no '%s'",
+		                item->unit.file);
+}
+
 static void begin(struct work *work)
 {
-	while (work->begun < work->count && work->begun < work->ended + AHEAD &&
-	       !work->is_stopped) {
-		struct triton_item *const item = work->items[work->begun++];
-
-		if (item->status == 0)
-			item->status =
-				tkb_triton_submit(work->triton, &item->unit,
-			                          &item->compile, &item->err);
-		if (item->status == TKB_MISS && item->err.message[0] == '\0')
-			(void)cli_error(&item->err, TKB_MISS,
-			                "there is no '%s'", item->unit.file);
+	for (size_t i = work->ended;
+	     i < work->count && i < work->ended + AHEAD && !work->is_stopped;
+	     i++) {
+		if (!work->items[i]->is_begun)
+			begin_item(work, work->items[i]);
 	}
+}
+
+/* Put an item for each choice in front of those that have not ended. */
+static bool add_choices(struct work *work, const struct triton_item *item,
+                        const struct tkb_triton_compiled *compiled)
+{
+	const size_t more = compiled->choice_count;
+	struct triton_item **const grown =
+		realloc(work->items,
+	                (work->count + more) * sizeof(struct triton_item *));
+
+	if (grown == NULL)
+		return false;
+	work->items = grown;
+	memmove(grown + work->ended + more, grown + work->ended,
+	        (work->count - work->ended) * sizeof(struct triton_item *));
+	for (size_t i = 0; i < more; i++) {
+		struct triton_item **const at = &grown[work->ended + i];
+
+		*at = triton_items_add_choice(work->all, item,
+		                              compiled->choices[i]);
+		if (*at == NULL) {
+			work->count = work->ended + i;
+			return false;
+		}
+	}
+	work->count += more;
+	return true;
+}
+
+/* It compiled, or it has choices that are to be compiled. */
+static void end_one(struct work *work, struct triton_item *item,
+                    const struct tkb_triton_compiled *compiled)
+{
+	if (compiled->choice_count == 0) {
+		end_well(work, item, compiled);
+		return;
+	}
+	warn(work, item, compiled);
+	if (!add_choices(work, item, compiled))
+		work->status = cli_no_memory(work->cli);
+}
+
+/* Wait as long as there is time; TKB_MISS: there is none. */
+static int wait_for(struct work *work, struct triton_item *item,
+                    const struct tkb_triton_compiled **out)
+{
+	int rc;
+
+	do {
+		rc = tkb_triton_wait(
+			item->compile,
+			deadline_left_ms(&work->deadline, SLICE_MS), out,
+			&item->err);
+	} while (rc == TKB_MISS && !deadline_is_cancelled(&work->deadline));
+	return rc;
 }
 
 /* End the first item that has not ended. */
@@ -140,30 +208,19 @@ static void end(struct work *work)
 	const struct tkb_triton_compiled *compiled = NULL;
 	int rc = item->status;
 
-	if (work->is_stopped || work->ended > work->begun) {
+	if (work->is_stopped || !item->is_begun) {
 		leave(work, item);
 		return;
 	}
-	if (rc != 0) {
-		end_badly(work, item, rc);
-		return;
-	}
-	while (rc == 0) {
-		rc = tkb_triton_wait(
-			item->compile,
-			deadline_left_ms(&work->deadline, SLICE_MS), &compiled,
-			&item->err);
-		if (rc != TKB_MISS || deadline_is_cancelled(&work->deadline))
-			break;
-		rc = 0;
-	}
-	if (rc == TKB_MISS) {
+	if (rc == 0)
+		rc = wait_for(work, item, &compiled);
+	if (rc == TKB_MISS && item->status == 0) {
 		work->is_stopped = true;
 		leave(work, item);
-	} else if (rc < 0) {
+	} else if (rc != 0) {
 		end_badly(work, item, rc);
 	} else {
-		end_well(work, item, compiled);
+		end_one(work, item, compiled);
 	}
 	tkb_triton_free(item->compile);
 	item->compile = NULL;
@@ -177,29 +234,6 @@ static size_t count_kernels(const struct work *work)
 	for (size_t i = 0; i < work->count; i++)
 		count += work->items[i]->status == 0;
 	return count;
-}
-
-/* The number that a pool uses by default; 0: unknown. */
-static uint32_t usual_workers(void)
-{
-	cpu_set_t cores;
-	uint32_t count;
-
-	CPU_ZERO(&cores);
-	if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
-		return 0;
-	count = (uint32_t)CPU_COUNT(&cores);
-	return count < WORKERS_LIMIT ? count : (uint32_t)WORKERS_LIMIT;
-}
-
-/* Start no more workers than items: each loads Triton. */
-static uint32_t count_workers(const struct work *work)
-{
-	const size_t kernel_count = count_kernels(work);
-	const uint32_t asked = work->order->worker_count;
-	const uint32_t count = asked != 0 ? asked : usual_workers();
-
-	return kernel_count < count ? (uint32_t)kernel_count : count;
 }
 
 /* If its Python fails, none of its items can be compiled: report that once. */
@@ -224,7 +258,7 @@ static void do_work(struct work *work, const char *python)
 		.struct_size = sizeof(options),
 		.python = python,
 		.ptxas = work->order->ptxas,
-		.worker_count = count_workers(work),
+		.worker_count = work->order->worker_count,
 		.cache_root = work->order->cache_root,
 		.log = work->order->log,
 	};
@@ -261,7 +295,7 @@ static void do_items(struct work *work, struct triton_items *items)
 
 		if (items->items[first].has_ended)
 			continue;
-		work->count = work->begun = work->ended = 0;
+		work->count = work->ended = 0;
 		for (size_t i = first; i < items->count; i++) {
 			struct triton_item *const item = &items->items[i];
 
@@ -281,6 +315,7 @@ enum status compile_triton(struct cli *cli,
 	TKB_AUTO(triton_items_release)
 	struct triton_items items = { .count = 0 };
 	struct work work = { .cli = cli,
+		             .all = &items,
 		             .order = order,
 		             .counts = counts,
 		             .deadline = order->deadline };

@@ -16,7 +16,8 @@ struct compile_triton_counts {
 	uint64_t compiled;
 	uint64_t hit;
 	uint64_t failed;
-	uint64_t left; /* after a failure, or for want of time */
+	uint64_t unasked; /* of those: no launch uses them */
+	uint64_t left;    /* after a failure, or for want of time */
 	char tools
 		[1024]; /* what took part: "Triton 3.6.0 (/usr/bin/python3)" */
 };

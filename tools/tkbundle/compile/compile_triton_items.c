@@ -75,6 +75,7 @@ static bool add_for_target(struct triton_items *items,
 	             unit->kernel == NULL ? "" : ":",
 	             unit->kernel == NULL ? "" : unit->kernel) < 0)
 		item->label = NULL; /* asprintf() leaves it undefined */
+	item->input = item->label;
 	return item->label != NULL;
 }
 
@@ -147,6 +148,7 @@ static bool add_failed(struct triton_items *items, const char *input, int rc,
 	if (item == NULL)
 		return false;
 	item->label = strdup(input);
+	item->input = item->label;
 	item->unit.signature = "";
 	item->status = rc;
 	item->err = *err;
@@ -228,12 +230,63 @@ enum status triton_items_read(struct cli *cli,
 	return status;
 }
 
+const char *triton_item_configuration(const struct triton_item *item)
+{
+	const char *const blank =
+		item->choice == NULL ? NULL : strchr(item->choice, ' ');
+
+	return blank == NULL ? "" : blank + 1;
+}
+
+struct triton_item *triton_items_add_choice(struct triton_items *items,
+                                            const struct triton_item *item,
+                                            const char *choice)
+{
+	struct triton_item **const grown =
+		realloc(items->chosen, (items->chosen_count + 1) *
+	                                       sizeof(struct triton_item *));
+	struct triton_item *added;
+
+	if (grown == NULL)
+		return NULL;
+	items->chosen = grown;
+	added = calloc(1, sizeof(*added));
+	if (added == NULL)
+		return NULL;
+	items->chosen[items->chosen_count++] = added;
+	added->unit = item->unit;
+	added->python = item->python;
+	added->input = item->input;
+	added->has_ended = true;
+	memcpy(added->target, item->target, sizeof(added->target));
+	added->unit.target = added->target;
+	added->choice = strdup(choice);
+	added->unit.choice = added->choice;
+	if (added->choice == NULL ||
+	    asprintf(&added->label, "%s (%s)", item->label,
+	             triton_item_configuration(added)) < 0) {
+		added->label = NULL; /* asprintf() leaves it undefined */
+		return NULL;
+	}
+	return added;
+}
+
+static void release_item(struct triton_item *item)
+{
+	tkb_triton_free(item->compile);
+	free(item->label);
+	free(item->choice);
+}
+
 void triton_items_release(struct triton_items *items)
 {
-	for (size_t i = 0; i < items->count; i++) {
-		tkb_triton_free(items->items[i].compile);
-		free(items->items[i].label);
+	for (size_t i = 0; i < items->count; i++)
+		release_item(&items->items[i]);
+	for (size_t i = 0; i < items->chosen_count; i++) {
+		release_item(items->chosen[i]);
+		free(items->chosen[i]);
 	}
+	free(items->chosen);
 	for (size_t i = 0; i < items->list_count; i++)
 		tkb_triton_list_free(items->lists[i]);
 	for (size_t i = 0; i < items->path_count; i++)

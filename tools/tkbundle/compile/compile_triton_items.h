@@ -7,11 +7,14 @@
 /* Each kernel of the inputs, with each signature, for each target. */
 
 struct triton_item {
-	char *label;        /* owned: "kernels.py:add_kernel", "k.ttir" */
+	char *label;        /* owned: "kernels.py:add_kernel", for messages */
+	const char *input;  /* borrowed: the same, without a configuration */
+	char *choice;       /* owned: that of the unit, or NULL */
 	const char *python; /* NULL: the usual one */
 	char target[64];
 	struct tkb_triton_unit unit;
 	struct tkb_triton_compile *compile; /* owned; NULL: not begun */
+	bool is_begun;
 	bool has_ended;
 	int status; /* of its beginning; of a list that cannot be read, too,
 	               which has no file */
@@ -28,12 +31,25 @@ struct triton_items {
 	size_t path_count;
 	struct tkb_bytes *metadata; /* likewise: of IR */
 	size_t metadata_count;
+	struct triton_item **chosen; /* owned, each */
+	size_t chosen_count;
 };
 
 /* Failures are printed. */
 enum status triton_items_read(struct cli *cli,
                               const struct compile_triton_request *order,
                               struct triton_items *out);
+
+/*
+ * An item like `item`, which may not be one of the array, for one of the choices of
+ * its answer. NULL: there is no memory.
+ */
+struct triton_item *triton_items_add_choice(struct triton_items *items,
+                                            const struct triton_item *item,
+                                            const char *choice);
+
+/* "BLOCK=64 num_warps=4": the configuration that the item is for, or "". */
+const char *triton_item_configuration(const struct triton_item *item);
 
 /* For TKB_AUTO. */
 void triton_items_release(struct triton_items *items);

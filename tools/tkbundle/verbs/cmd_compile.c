@@ -60,6 +60,8 @@ static const struct option_spec options[] = {
 	         "the Python that has Triton") },
 	{ OPTION(SWITCH, "keep-going", NULL, compile.keeps_going,
 	         "compile the rest after a failure") },
+	{ OPTION(SWITCH, "strict", NULL, compile.is_strict,
+	         "fail if no launch uses a compiled Triton kernel") },
 	{ OPTION(WORD, "emit", "ptx|cubin|llir", compile.emit,
 	         "write this of one kernel, and make no entry") },
 	{ OPTION(TEXT, "output", "FILE|FOLDER/|-", output,
@@ -139,26 +141,28 @@ static void say_why(struct compile_work *work)
 		cli_failed(work->cli, TKB_ERR_CANCELLED, &err, ""));
 }
 
-static void summarize(struct compile_work *work)
+static void summarize(struct compile_work *work, uint64_t unasked)
 {
 	const uint64_t *const counts = work->counts;
 	struct json_out *const json = &work->cli->json;
-	const struct text_count rest[] = { { "left", counts[COMPILE_LEFT] } };
-	char left[64];
+	const struct text_count rest[] = { { "unasked", unasked },
+		                           { "left", counts[COMPILE_LEFT] } };
+	char more[96];
 
 	json_out_number(json, "compiled", counts[COMPILE_DONE]);
 	json_out_number(json, "hits", counts[COMPILE_HIT]);
 	json_out_number(json, "failed", counts[COMPILE_FAILED]);
+	json_out_number(json, "unasked", unasked);
 	json_out_number(json, "left", counts[COMPILE_LEFT]);
 	json_out_text(json, "tools", work->tools);
 	if (work->args->is_json || work->args->compile.emit.is_set)
 		return;
-	text_counts(rest, 1, left, sizeof(left));
+	text_counts(rest, 2, more, sizeof(more));
 	text_line(work->cli->out,
 	          "compiled %" PRIu64 ", hits %" PRIu64 ", failed %" PRIu64
 	          "%s%s%s to %s",
 	          counts[COMPILE_DONE], counts[COMPILE_HIT],
-	          counts[COMPILE_FAILED], left,
+	          counts[COMPILE_FAILED], more,
 	          work->tools[0] == '\0' ? "" : " with ", work->tools,
 	          work->root);
 }
@@ -199,7 +203,9 @@ static enum status compile(struct compile_work *work,
 	json_out_close(json);
 	add_counts(work, &counts);
 	say_why(work);
-	summarize(work);
+	summarize(work, counts.unasked);
+	if (counts.unasked != 0 && work->args->compile.is_strict)
+		work->status = status_merge(work->status, STATUS_PARTIAL);
 	return exit_status_of(work);
 }
 

@@ -26,7 +26,8 @@ extern "C" {
  *             return tkb_worker_serve(&handler, &err) < 0;
  *     }
  *
- * Workers are started before there are jobs, and replaced when they exit. They
+ * Workers are started before there are jobs, unless the options say otherwise,
+ * and replaced when they exit. They
  * get the environment and working directory that the process had when it opened
  * the pool, no signal blocked or ignored, and no descriptors but 0 (empty), 1,
  * 2 and the socket 3. If a worker crashes, is killed, hangs or sends garbage,
@@ -68,6 +69,8 @@ struct tkb_pool_options {
 	 * and the job goes on. May be NULL.
 	 */
 	const struct tkb_watch *watch;
+	/** Start a worker only when a job waits for one. */
+	bool starts_late;
 };
 
 /**

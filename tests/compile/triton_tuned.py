@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds `tkbundle compile` to what launches of kernels with decorators compile.
+
+usage: triton_tuned.py PROGRAM SOURCES
+
+A launch, with a driver that knows only the target and a benchmark that compiles, is
+what Triton itself makes of the decorators: `compile` must make the same keys, no
+more and no fewer. Prints TAP.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+FLOATS = "*fp32:16, *fp32:16"
+A, B = ("pointer", "float32"), ("pointer", "float16")
+
+# The kernel; its signature; the arguments of a launch; since which Triton.
+LAUNCHES = [
+    ("plain", f"{FLOATS}, i32", [A, A, 100], "3.3.1"),
+    ("plain", f"{FLOATS}, i32:16", [A, A, 32], "3.3.1"),
+    ("registers", f"{FLOATS}, i32", [A, A, 100], "3.3.1"),
+    ("nested", f"{FLOATS}, i32", [A, A, 100], "3.6.0"),
+    ("inner", f"{FLOATS}, i32=192", [A, A, 192], "3.3.1"),
+    ("inner", "*fp16:16, *fp16:16, i32=100", [B, B, 100], "3.3.1"),
+    ("heuristic", f"{FLOATS}, i32=100", [A, A, 100], "3.3.1"),
+    ("heuristic", f"{FLOATS}, i32=16", [A, A, 16], "3.3.1"),
+    ("pruned", f"{FLOATS}, i32=150, 2", [A, A, 150, 2], "3.3.1"),
+    ("modelled", f"{FLOATS}, i32=64", [A, A, 64], "3.3.1"),
+    ("unspecialized", f"{FLOATS}, i32", [A, A, 32], "3.3.1"),
+    ("paired", "(*fp32:16, i32), *fp32:16", [[A, 99], A], "3.6.0"),
+    ("described", "tensordesc<fp16[1, 1]>, *fp32:16", [("descriptor", "float16"), A],
+     "3.6.0"),
+    ("layered", FLOATS, [A, A], "3.6.0"),
+]
+
+# Those that other versions are tried with.
+OTHERS = ("inner", "pruned", "paired", "described", "layered")
+
+# Of two autotuners, the inner one measures once: which of its configurations the outer
+# one's others then have is not known before.
+MORE = {"nested": 1}
+
+LAUNCH = """
+import importlib, json, sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+from triton_kernel import use_driver
+import tuned_kernels
+
+use_driver()
+
+
+class Dtype(str):
+    itemsize = property(lambda self: 2 if "16" in self else 4)
+
+
+class Tensor:
+    def __init__(self, dtype):
+        self.dtype = Dtype("torch." + dtype)
+
+    def data_ptr(self):
+        return 0
+
+    def zero_(self):
+        return self
+
+
+def argument(told):
+    if isinstance(told, list) and told[0] == "pointer":
+        return Tensor(told[1])
+    if isinstance(told, list) and told[0] == "descriptor":
+        from triton.tools.tensor_descriptor import TensorDescriptor
+
+        return TensorDescriptor(Tensor(told[1]), [256, 512], [512, 1], [1, 1])
+    return tuple(map(argument, told)) if isinstance(told, list) else told
+
+
+name, arguments = json.loads(sys.argv[3])
+kernel = getattr(tuned_kernels, name)
+constants = {"PARTS": arguments.pop()} if name == "pruned" else {}
+kernel.run(*map(argument, arguments), grid=(1,), warmup=True, **constants)
+"""
+
+
+class Scene:
+    def __init__(self, program, sources, folder):
+        self.program, self.sources, self.folder = os.path.realpath(program), sources, folder
+        self.tests = os.path.join(sources, "tests")
+        self.venv = os.path.join(sources, "build", "venv")
+        self.python = os.path.join(self.venv, "bin", "python3")
+        self.count = self.failed = 0
+        self.caches = 0
+
+    def environment(self, version, cache):
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith(("TRITON_", "TKBUNDLE_", "PYTHON"))}
+        env.update(HOME=self.folder, TMPDIR=self.folder, PYTHONDONTWRITEBYTECODE="1",
+                   TRITON_CACHE_DIR=cache)
+        if version != "3.6.0":
+            env["PYTHONPATH"] = os.path.join(self.venv, f"triton-{version}")
+        return env
+
+    def run(self, words, version, cache):
+        return subprocess.run(words, env=self.environment(version, cache), text=True,
+                              cwd=self.folder, stdin=subprocess.DEVNULL, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def cache(self):
+        self.caches += 1
+        return os.path.join(self.folder, f"cache{self.caches}")
+
+    def compile(self, version, name, signature, *more, cache=None):
+        cache = cache or self.cache()
+        kernels = os.path.join(self.tests, "compile", "tuned_kernels.py")
+        return self.run([self.program, "compile", f"{kernels}:{name}", "--target", "cuda:90",
+                         "--python", self.python, "--cache", cache, "--keep-going", "-j2",
+                         "--signature", signature, *more], version, cache), keys(cache)
+
+    def launch(self, version, name, arguments):
+        cache = self.cache()
+        ended = self.run([self.python, "-c", LAUNCH, os.path.join(self.tests, "support"),
+                          os.path.join(self.tests, "compile"), json.dumps([name, arguments])],
+                         version, cache)
+        return keys(cache), ended.stderr
+
+    def tap(self, sentence, check, *args):
+        self.count += 1
+        faults = check(self, *args)
+        print(f"{'not ok' if faults else 'ok'} {self.count} - {sentence}", flush=True)
+        for fault in faults:
+            print("# " + fault.replace("\n", "\n# "), flush=True)
+        self.failed += bool(faults)
+
+
+def keys(cache):
+    """Of the kernels, which have a cubin."""
+    if not os.path.isdir(cache):
+        return set()
+    return {key for key in os.listdir(cache) if not key.startswith(".") and any(
+        name.endswith(".cubin") for name in os.listdir(os.path.join(cache, key)))}
+
+
+def number(version):
+    return tuple(map(int, version.split(".")))
+
+
+def has_same_keys(scene, version, name, signature, arguments):
+    ended, ours = scene.compile(version, name, signature, "--strict")
+    theirs, failure = scene.launch(version, name, arguments)
+    faults = []
+    if ended.returncode != 0 or ended.stderr:
+        faults.append(f"exit status {ended.returncode}: {ended.stderr}")
+    if not theirs or not theirs <= ours or len(ours - theirs) != MORE.get(name, 0):
+        faults.append(f"{len(ours)} keys, {len(ours & theirs)} of {len(theirs)} of a launch: "
+                      + failure)
+    return faults
+
+
+def says(ended, status, *sentences):
+    faults = [] if ended.returncode == status else [f"exit status {ended.returncode}"]
+    faults += [f"it does not say: {sentence}" for sentence in sentences
+               if sentence not in ended.stderr + ended.stdout]
+    return faults + [ended.stdout + ended.stderr] if faults else []
+
+
+def one_failure(scene):
+    ended, ours = scene.compile("3.6.0", "broken", "*fp32:16")
+    return says(ended, 4, "broken (SIZE=1000 num_warps=4 num_stages=3) for cuda:90: "
+                "'broken' does not compile", "compiled 2, hits 0, failed 1 ") + (
+        [] if len(ours) == 2 else [f"{len(ours)} keys"])
+
+
+def unknown_prune(scene):
+    ended, _ = scene.compile("3.6.0", "pruned", f"{FLOATS}, i32, 2", "--strict")
+    return says(ended, 0, "warning: which of the 3 configurations of 'pruned' a launch tries "
+                "depends on the value of 'n', which the signature does not tell: all are "
+                "compiled", "compiled 3, hits 0, failed 0 ")
+
+
+def unknown_heuristic(scene):
+    ended, _ = scene.compile("3.6.0", "inner", f"{FLOATS}, i32")
+    return says(ended, 1, "inner (SIZE=32 num_warps=1 num_stages=2) for cuda:90: a heuristic "
+                "makes 'EVEN' of the value of 'n', which the signature does not tell: it "
+                "may, as i32=4096, or give 'EVEN' as a constant",
+                "compiled 0, hits 0, failed 3")
+
+
+def unasked(scene):
+    words = "plain", f"{FLOATS}, i32, 256"
+    ended, ours = scene.compile("3.6.0", *words)
+    faults = says(ended, 0, "warning: no launch asks for this: 'plain' is autotuned, and no "
+                  "configuration of it is SIZE=256; there are: SIZE=32 num_warps=1 "
+                  "num_stages=2, ", "compiled 1, hits 0, failed 0, unasked 1 ")
+    ended, _ = scene.compile("3.6.0", *words, "--strict")
+    return faults + says(ended, 4, "unasked 1 ") + ([] if len(ours) == 1 else [f"{ours}"])
+
+
+def selected(scene):
+    ended, ours = scene.compile("3.6.0", "plain", f"{FLOATS}, i32, 64")
+    faults = says(ended, 0, "compiled 1, hits 0, failed 0 with")
+    ended, same = scene.compile("3.6.0", "plain", f"{FLOATS}, i32", "--num-warps", "4")
+    faults += says(ended, 0, "compiled 1, hits 0, failed 0 with")
+    ended, none = scene.compile("3.6.0", "plain", f"{FLOATS}, i32", "--num-warps", "2")
+    faults += says(ended, 1, "'plain' is autotuned, and no configuration of it is num_warps=2;")
+    return faults + ([] if ours == same and len(ours) == 1 and not none else ["other keys"])
+
+
+def hits(scene):
+    cache = scene.cache()
+    scene.compile("3.6.0", "plain", f"{FLOATS}, i32", cache=cache)
+    ended, _ = scene.compile("3.6.0", "plain", f"{FLOATS}, i32", "--json", cache=cache)
+    told = json.loads(ended.stdout)
+    named = [kernel["configuration"] for kernel in told["kernels"]]
+    return says(ended, 0) + ([] if told["hits"] == 3 and named == [
+        "SIZE=32 num_warps=1 num_stages=2", "SIZE=64 num_warps=4 num_stages=3",
+        "SIZE=128 num_warps=8 num_stages=4"] else [ended.stdout])
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="tkbundle-tuned.") as folder:
+        scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder))
+        if not os.access(scene.python, os.X_OK):
+            print("1..0 # SKIP Triton is not in build/venv: ./bootstrap test puts it there")
+            return 0
+        for version in ("3.3.1", "3.6.0", "3.9.0"):
+            for name, signature, arguments, since in LAUNCHES:
+                if version == "3.6.0" or name in OTHERS and number(version) >= number(since):
+                    scene.tap(f"{name} of '{signature}' has the keys of a launch, by Triton "
+                              f"{version}", has_same_keys, version, name, signature, arguments)
+        scene.tap("a configuration that fails costs itself alone", one_failure)
+        scene.tap("pruning by what is unknown leaves all", unknown_prune)
+        scene.tap("a heuristic of what is unknown is named", unknown_heuristic)
+        scene.tap("what no launch asks for is counted, and fails if that is strict", unasked)
+        scene.tap("constants and options select configurations", selected)
+        scene.tap("each configuration is told of, and is a hit then", hits)
+        print(f"1..{scene.count}")
+        return 1 if scene.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
