@@ -68,7 +68,7 @@ static const struct row {
 	{ "rules", IR, IR, IR, IR, false },
 	{ "signature", KERNEL, 0, 0, 0, true },
 	{ "python", TRITON, 0, 0, 0, true },
-	{ "strict", TRITON, 0, 0, 0, true },
+	{ "strict", SOURCE, 0, 0, 0, true },
 	{ "emit", 0, CODE, CODE, IR, false },
 	{ "output", 0, CODE, CODE, IR, false },
 	{ "print-after-all", IR, IR, IR, IR, false },
