@@ -54,6 +54,8 @@ static const struct {
 	{ "resolve-calls", "resolve_calls_not",
 	  "leaves calls that are not known", "" },
 	{ "resolve-calls", "peephole", "leaves all else", "" },
+	{ "unroll", "unroll", "unrolls loops with a known count",
+	  "unroll: 12 instructions, before 15\n" },
 	{ "gather", "gather", "puts products of bytes into words",
 	  "gather: 1 word\n" },
 	{ "gather", "gather_not", "leaves sums in which nothing is gained",
@@ -91,6 +93,166 @@ TEST(finalize, does_in_each_step_what_it_should_and_no_more)
 	}
 }
 
+static void check_refused(const struct finalize_request *order,
+                          const char *part)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context, ir_file("internalize.ll"));
+
+	FAILS(finalize_module(module, NULL, order, NULL, ERR), TKB_ERR_INVALID,
+	      part);
+}
+
+static struct tkb_binding weights[] = {
+	{ "w", "i8[2,4]", { "\x00\x01\x02\x03\x04\x05\xFE\xFF", 8 }, NULL },
+	{ "2", "-7", { NULL, 0 }, NULL },
+	{ "scale", "0.125", { NULL, 0 }, NULL },
+	{ "4", "0x5", { NULL, 0 }, NULL },
+	{ "plain", "i16[1]", { "\x01\x80", 2 }, NULL },
+	{ "constant", "f32[1]", { "\x00\x00\x80\x3F", 4 }, NULL },
+};
+
+TEST(bind, makes_arguments_constants)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, ir_file("bind.ll"));
+	AUTO_LLVM(LLVMModuleRef)
+	wanted = parse_ir(context, ir_file("bind.after.ll"));
+	const char *names[32];
+	struct finalize_request order = {
+		.is_wanted = true,
+		.bindings = { weights, TKB_COUNT_OF(weights) },
+	};
+
+	choose_only("bind", names, &order);
+
+	CHECK_STR(finalize_ok(module, NULL, &order), "bind: 6 arguments\n");
+
+	CHECK_STR(print_ir(module), print_ir(wanted));
+}
+
+/* A kernel, what is bound, and what is wrong with it. */
+static const struct {
+	const char *body;
+	struct tkb_binding binding;
+	const char *why;
+} unbound[] = {
+	{ "",
+	  { "q", "1", { NULL, 0 }, NULL },
+	  "kernel 'kernel' has no argument 'q' among its 3: an argument is "
+	  "named "
+	  "as in the IR, or by its position, from 0" },
+	{ "", { "3", "1", { NULL, 0 }, NULL }, "has no argument '3'" },
+	{ "",
+	  { "n", "1.5", { NULL, 0 }, NULL },
+	  "the argument 'n' cannot be bound to '1.5': it takes an integer" },
+	{ "",
+	  { "n", "4294967296", { NULL, 0 }, NULL },
+	  "the number does not fit into it" },
+	{ "",
+	  { "n", "-2147483649", { NULL, 0 }, NULL },
+	  "the number does not fit into it" },
+	{ "", { "n", "i8[1]", { "", 1 }, NULL }, "it takes a number" },
+	{ "", { "f", "one", { NULL, 0 }, NULL }, "it takes a number" },
+	{ "",
+	  { "p", "1", { NULL, 0 }, NULL },
+	  "it takes the memory that it points to, as an array" },
+	{ "",
+	  { "p", "i8[2]", { "", 1 }, "w.bin" },
+	  "'w.bin': the argument 'p' is i8[2], of 2 bytes, and was given 1" },
+	{ "",
+	  { "p", "i7[2]", { "", 1 }, NULL },
+	  "'i7[2]' is no type of an array, such as i8[256,256]" },
+	{ "", { "p", "i8[0]", { "", 0 }, NULL }, "is no type of an array" },
+	{ "",
+	  { "p", "i8[65536,65536]", { "", 0 }, NULL },
+	  "is no type of an array" },
+	{ "store i8 1, ptr addrspace(1) %p\n",
+	  { "p", "i8[1]", { "", 1 }, NULL },
+	  "the kernel may write to its memory" },
+	{ "call void asm sideeffect \"st.global.b8 [ $0 + 0 ], 1;\", \"l\"("
+	  "ptr addrspace(1) %p)\n",
+	  { "p", "i8[1]", { "", 1 }, NULL },
+	  "the kernel may write to its memory" },
+	{ "call ptr addrspace(1) asm \"mov.u64 $0, $1;\", \"=l,l\"("
+	  "ptr addrspace(1) %p)\n",
+	  { "p", "i8[1]", { "", 1 }, NULL },
+	  "the kernel may write to its memory" },
+	{ "call i32 asm \"ld.volatile.global.b32 $0, [ $1 ];\", \"=r,l\"("
+	  "ptr addrspace(1) %p)\n",
+	  { "p", "i8[1]", { "", 1 }, NULL },
+	  "the kernel may write to its memory" },
+};
+
+static void check_unbound(const char *kernel, const struct tkb_binding *binding,
+                          const char *why)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef) module = parse_ir(context, tkb_text(kernel));
+	struct tkb_binding copy = *binding;
+	const struct finalize_request order = { .bindings = { &copy, 1 } };
+
+	FAILS(finalize_module(module, NULL, &order, NULL, ERR), TKB_ERR_INVALID,
+	      why);
+}
+
+TEST(bind, refuses_what_an_argument_cannot_be)
+{
+	EACH(i, unbound) {
+		test_name_row(unbound[i].why);
+		check_unbound(
+			text("define ptx_kernel void @kernel(ptr addrspace(1) "
+		             "%%p, i32 %%n, float %%f) {\n%sret void\n}\n",
+		             unbound[i].body),
+			&unbound[i].binding, unbound[i].why);
+	}
+}
+
+TEST(bind, refuses_a_kernel_that_is_not_the_only_one_or_called)
+{
+	const struct tkb_binding one = { "n", "1", { NULL, 0 }, NULL };
+
+	check_unbound("define ptx_kernel void @a(i32 %n) {\nret void\n}\n"
+	              "define ptx_kernel void @b(i32 %n) {\nret void\n}\n",
+	              &one, "the IR has several kernels");
+	check_unbound("define void @a(i32 %n) {\nret void\n}\n", &one,
+	              "the IR has no kernel whose arguments could be bound");
+	check_unbound("define ptx_kernel void @a(i32 %n) {\nret void\n}\n"
+	              "define void @b() {\n"
+	              "call ptx_kernel void @a(i32 1)\nret void\n}\n",
+	              &one, "the kernel is called within the module");
+}
+
+TEST(bind, refuses_an_argument_that_is_bound_twice)
+{
+	struct tkb_binding twice[] = { { "n", "1", { NULL, 0 }, NULL },
+		                       { "0", "1", { NULL, 0 }, NULL } };
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context,
+	                  tkb_text("define ptx_kernel void @a(i32 %n) {\n"
+	                           "ret void\n}\n"));
+	const struct finalize_request order = { .bindings = { twice, 2 } };
+
+	FAILS(finalize_module(module, NULL, &order, NULL, ERR), TKB_ERR_INVALID,
+	      "it has a value already");
+	twice[1].argument = "n";
+	FAILS(finalize_module(module, NULL, &order, NULL, ERR), TKB_ERR_INVALID,
+	      "the argument 'n' is bound twice");
+}
+
+TEST(bind, refuses_to_be_skipped)
+{
+	struct tkb_binding one = { "n", "1", { NULL, 0 }, NULL };
+	const char *name = "bind";
+
+	check_refused(&(struct finalize_request){ .bindings = { &one, 1 },
+	                                          .without = { &name, 1 } },
+	              "arguments are to be bound, and the step 'bind' is to be "
+	              "skipped");
+}
+
 TEST(gather, leaves_machines_that_are_big_endian)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
@@ -119,24 +281,13 @@ TEST(finalize, leaves_a_module_in_which_there_is_nothing_to_do)
 	CHECK_STR(print_ir(module), before);
 }
 
-static void check_refused(const struct finalize_request *order,
-                          const char *part)
-{
-	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
-	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, ir_file("internalize.ll"));
-
-	FAILS(finalize_module(module, NULL, order, NULL, ERR), TKB_ERR_INVALID,
-	      part);
-}
-
 TEST(finalize, refuses_a_step_that_is_not_there)
 {
 	const char *name = "strips";
 
 	check_refused(&(struct finalize_request){ .without = { &name, 1 } },
 	              "finalize has no step 'strips', but strip, "
-	              "internalize, fold-globals, ");
+	              "internalize, bind, fold-globals, ");
 }
 
 TEST(finalize, refuses_a_kernel_that_is_not_there)

@@ -8,6 +8,7 @@
 #include <tkbundle/finalize.h>
 
 #include "llvm/llvm_module.h"
+#include "finalize/finalize_uses.h"
 #include "oracle_sample.h"
 
 enum {
@@ -203,11 +204,13 @@ static void count_rules(struct oracle *oracle, const char *log)
 }
 
 static bool finalize_variant(struct oracle *oracle, LLVMModuleRef module,
-                             int variant, struct mismatch *out)
+                             int variant, const struct bindings *bindings,
+                             struct mismatch *out)
 {
 	const char *names[ORACLE_STEPS];
 	struct finalize_request order = { .is_wanted = true,
 		                          .is_fast = oracle->is_fast,
+		                          .bindings = *bindings,
 		                          .rules = oracle->rules };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf log = TKB_BUF_INIT(1 << 20);
 	const struct tkb_sink sink = tkb_buf_sink(&log);
@@ -239,10 +242,96 @@ static bool check_variant(struct oracle *oracle, LLVMModuleRef module,
                           const struct sample samples[SAMPLE_INPUTS],
                           struct mismatch *out)
 {
+	static const struct bindings none = { NULL, 0 };
 	AUTO_LLVM(LLVMModuleRef) after = LLVMCloneModule(module);
 
-	return finalize_variant(oracle, after, variant, out) &&
+	return finalize_variant(oracle, after, variant, &none, out) &&
 	       check_module(oracle, after, samples, out);
+}
+
+/* Values of arguments, and their texts. */
+struct bound {
+	struct tkb_binding items[SAMPLE_ARGUMENTS];
+	size_t count;
+	char values[SAMPLE_ARGUMENTS][32];
+	unsigned char bytes[GENERATE_POINTERS][GENERATE_SIZE];
+};
+
+/* Can it be a constant: only read, by nobody else, and read as that? */
+static bool is_constant_memory(LLVMValueRef kernel, const struct input *input,
+                               unsigned which)
+{
+	return !input->is_shared[which] &&
+	       finalize_is_only_read(LLVMGetParam(kernel, which));
+}
+
+/*
+ * Bind about half of the arguments that can be bound to what `input` has, and
+ * take these out of it.
+ */
+static void bind_arguments(struct oracle *oracle, LLVMValueRef kernel,
+                           unsigned number, struct input *input,
+                           struct bound *out)
+{
+	static const char *const names[] = { "0", "1", "2", "3", "4", "5" };
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < SAMPLE_ARGUMENTS; i++) {
+		const bool is_memory = i < GENERATE_POINTERS;
+		struct tkb_binding *item = &out->items[out->count];
+
+		if (machine_mix(oracle->modules, i) % 2 == 0 ||
+		    (is_memory && !is_constant_memory(kernel, input, i))) {
+			input->arguments[left++] = input->arguments[i];
+			continue;
+		}
+		(void)snprintf(out->values[i], sizeof(out->values[i]),
+		               is_memory ? "u8[%u]" : "%u",
+		               is_memory ? GENERATE_SIZE
+		                         : (unsigned)input->arguments[i].bits);
+		*item = (struct tkb_binding){ .argument = names[i],
+			                      .value = out->values[i] };
+		if (is_memory) {
+			sample_fill(out->bytes[i], GENERATE_SIZE, i, number);
+			item->bytes.data = out->bytes[i];
+			item->bytes.size = GENERATE_SIZE;
+		}
+		oracle->bound[is_memory]++;
+		out->count++;
+	}
+}
+
+/* All steps, with arguments bound to what one of the inputs has. */
+static bool check_bound(struct oracle *oracle, LLVMModuleRef module,
+                        const struct sample samples[SAMPLE_INPUTS],
+                        struct mismatch *out)
+{
+	const unsigned number = (unsigned)(oracle->modules % SAMPLE_ALIASED);
+	const struct sample *const sample = &samples[number];
+	AUTO_LLVM(LLVMModuleRef) after = LLVMCloneModule(module);
+	struct input input = sample->input;
+	struct bound bound = { .count = 0 };
+	struct outcome_of now = { .events = NULL };
+	struct bindings bindings = { .items = bound.items };
+	struct machine machine;
+	bool is_same;
+
+	if (sample->then.end != MACHINE_DONE)
+		return true;
+	bind_arguments(oracle, LLVMGetNamedFunction(after, "kernel"), number,
+	               &input, &bound);
+	bindings.count = bound.count;
+	if (!finalize_variant(oracle, after, (int)oracle->step_count, &bindings,
+	                      out))
+		return false;
+	machine_open(&machine, after);
+	machine.step_limit *= 4;
+	sample_run(&machine, &input, number, 0, &sample->then, &now);
+	is_same = compare(oracle, sample, &now, number, out);
+	oracle->runs++;
+	free(now.events);
+	machine_close(&machine);
+	return is_same;
 }
 
 bool oracle_check(struct oracle *oracle, LLVMModuleRef module,
@@ -264,6 +353,7 @@ bool oracle_check(struct oracle *oracle, LLVMModuleRef module,
 			is_same =
 				check_variant(oracle, module, i, samples, out);
 		}
+		is_same = is_same && check_bound(oracle, module, samples, out);
 	}
 	for (unsigned i = 0; i < SAMPLE_INPUTS; i++)
 		free(samples[i].then.events);

@@ -7,7 +7,8 @@
  * each step alone, and all together, on the same inputs: memory, and what else
  * can be seen, must be the same. Where the original is poison, anything may be;
  * where it is undefined, nothing is asked. A kernel may not become undefined, nor
- * read or write a byte of its parameters that it did not.
+ * read or write a byte of its parameters that it did not. Arguments that are bound
+ * to an input's values must not change what is done with this input.
  */
 
 #include "finalize_fixture.h"
@@ -27,6 +28,7 @@ struct oracle {
 	size_t rule_count;
 	size_t modules;
 	size_t runs;      /* of a changed module, with an input */
+	size_t bound[2];  /* arguments: numbers, and memory */
 	size_t undefined; /* inputs on which the original is that */
 	size_t unknown;   /* modules that have what the machine does not know */
 	char why[96];     /* of the last one */

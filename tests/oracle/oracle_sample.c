@@ -63,15 +63,15 @@ void sample_make_input(struct input *input, LLVMValueRef kernel,
 
 static const unsigned char edges[] = { 0, 1, 2, 127, 128, 129, 254, 255 };
 
-static void fill(struct object *object, unsigned which, unsigned number)
+void sample_fill(unsigned char *bytes, size_t size, unsigned which,
+                 unsigned number)
 {
 	uint64_t state = machine_mix(number, which);
 
-	for (size_t i = 0; i < object->size; i++) {
+	for (size_t i = 0; i < size; i++) {
 		const uint64_t drawn = generate_draw(&state);
 
-		object->bytes[i] = number % 2 == 0
-		                           ? (unsigned char)drawn
+		bytes[i] = number % 2 == 0 ? (unsigned char)drawn
 		                           : edges[drawn % sizeof(edges)];
 	}
 }
@@ -92,7 +92,7 @@ void sample_add_memory(struct machine *machine, const struct input *input,
 		}
 		object = machine_add_object(machine, sample_names[i],
 		                            input->bases[i], size);
-		fill(object, i, number);
+		sample_fill(object->bytes, object->size, i, number);
 		object->is_shared = input->is_shared[i];
 		if (limit == NULL)
 			continue;

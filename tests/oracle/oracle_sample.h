@@ -46,6 +46,10 @@ extern const char *const sample_names[GENERATE_POINTERS];
 void sample_make_input(struct input *input, LLVMValueRef kernel,
                        unsigned number);
 
+/* What the memory of pointer `which` holds before a run. */
+void sample_fill(unsigned char *bytes, size_t size, unsigned which,
+                 unsigned number);
+
 /* Memory as it is before a run, which may touch no more than `limit` did. */
 void sample_add_memory(struct machine *machine, const struct input *input,
                        unsigned number, const struct outcome_of *limit);

@@ -63,6 +63,8 @@ static void print_counts(const struct oracle *oracle)
 	             "(%s)\n",
 	             oracle->modules, oracle->runs, oracle->undefined,
 	             oracle->unknown, oracle->why);
+	(void)printf("bound: %zu numbers, %zu arrays\n", oracle->bound[0],
+	             oracle->bound[1]);
 	for (size_t i = 0; i <= oracle->step_count; i++)
 		(void)printf("%s: %zu\n",
 		             i < oracle->step_count ? tkb_finalize_step_name(i)
@@ -81,6 +83,8 @@ static void check_all_changed(const struct oracle *oracle)
 			fail_msg("'%s' changed nothing",
 			         tkb_finalize_step_name(i));
 	}
+	CHECK(oracle->bound[0] != 0);
+	CHECK(oracle->bound[1] != 0);
 }
 
 TEST(oracle, finds_nothing_in_random_modules)

@@ -15,6 +15,7 @@ void compile_request_release(struct compile_request *request)
 	free(request->finalize.without.items);
 	free(request->finalize.rules.items);
 	free(request->finalize.rule_names.items);
+	free(request->finalize.bindings.items);
 	tkb_arena_release(&request->arena);
 	*request = (struct compile_request){ .arch = NULL };
 }
@@ -39,6 +40,47 @@ static int add_text(struct compile_request *request, struct tkb_bytes bytes,
 	texts->items = items;
 	items[texts->count] = NULL;
 	return read_text(request, bytes, &items[texts->count++], err);
+}
+
+/* An argument begins a binding, to which what follows belongs. */
+static int add_binding(struct compile_request *request, struct tkb_bytes bytes,
+                       void *out, struct tkb_error *err)
+{
+	struct bindings *const bindings = out;
+	struct tkb_binding *items = realloc(
+		bindings->items, (bindings->count + 1) * sizeof(*items));
+
+	if (items == NULL)
+		return fail(err, TKB_ERR_NOMEM, "out of memory");
+	bindings->items = items;
+	items[bindings->count] = (struct tkb_binding){ .argument = NULL };
+	return read_text(request, bytes, &items[bindings->count++].argument,
+	                 err);
+}
+
+static int read_bound(struct compile_request *request, struct tkb_bytes bytes,
+                      void *out, struct tkb_error *err)
+{
+	struct bindings *const bindings = out;
+
+	if (bindings->count == 0)
+		return fail(err, TKB_ERR_INVALID, "a value has no argument");
+	return read_text(request, bytes,
+	                 &bindings->items[bindings->count - 1].value, err);
+}
+
+/* The bytes stay in the request, as its source does. */
+static int read_bound_bytes(struct compile_request *request,
+                            struct tkb_bytes bytes, void *out,
+                            struct tkb_error *err)
+{
+	struct bindings *const bindings = out;
+
+	(void)request;
+	if (bindings->count == 0)
+		return fail(err, TKB_ERR_INVALID, "an array has no argument");
+	bindings->items[bindings->count - 1].bytes = bytes;
+	return 0;
 }
 
 static int read_number(struct tkb_bytes bytes, uint32_t limit, uint32_t *out,
@@ -83,6 +125,9 @@ static const struct {
 	{ TKB_FIELD_FINALIZE_WITHOUT, add_text, AT(finalize.without) },
 	{ TKB_FIELD_FINALIZE_RULE, add_text, AT(finalize.rules) },
 	{ TKB_FIELD_FINALIZE_RULE_NAME, add_text, AT(finalize.rule_names) },
+	{ TKB_FIELD_BIND_ARGUMENT, add_binding, AT(finalize.bindings) },
+	{ TKB_FIELD_BIND_VALUE, read_bound, AT(finalize.bindings) },
+	{ TKB_FIELD_BIND_BYTES, read_bound_bytes, AT(finalize.bindings) },
 	{ TKB_FIELD_WITH_NVJITLINK, read_flag, AT(with_nvjitlink) },
 	{ TKB_FIELD_OPTIMIZED, read_flag, AT(is_optimized) },
 	{ TKB_FIELD_FUSION_OFF, read_flag, AT(is_fusion_off) },

@@ -178,6 +178,9 @@ static int copy_unit(const struct tkb_compiler *compiler,
 		rc = tkb_arena_copy(&compile->arena,
 		                    tkb_text(compiler->cache_root),
 		                    &compile->cache_root, err);
+	if (rc == 0 && compiler->bound != NULL)
+		rc = tkb_arena_copy(&compile->arena, tkb_text(compiler->bound),
+		                    &compile->bound, err);
 	return rc;
 }
 

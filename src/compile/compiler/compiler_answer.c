@@ -179,6 +179,7 @@ static int publish_entry(struct tkb_compile *compile, struct tkb_error *err)
 		.hash = compile->hash,
 		.kernel = compiled->kernel,
 		.arch = compile->arch,
+		.bound = compile->bound,
 		.num_warps = compile->num_warps,
 		.default_warps = warps,
 	};

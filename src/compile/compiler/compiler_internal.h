@@ -66,7 +66,8 @@ struct tkb_compiler {
 	enum tkb_product product;
 	enum tkb_cubin_tool cubin_with;
 	bool is_finalized;
-	bool has_rules; /* the user's, for finalize */
+	bool has_rules;    /* the user's, for finalize */
+	const char *bound; /* arguments, as JSON; NULL: none */
 	bool is_fusion_off;
 	bool is_line_info_off;
 	bool is_optimized; /* this and the next: not for all units */
@@ -101,6 +102,7 @@ struct tkb_compile {
 	enum tkb_source_kind kind;
 	struct tkb_buf source;   /* for the entry */
 	struct tkb_buf metadata; /* as given */
+	const char *bound;       /* arguments, as JSON; NULL: none */
 	uint32_t num_warps;
 	bool is_read;
 	bool is_published;

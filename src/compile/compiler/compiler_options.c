@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "compile/compiler/bindings.h"
 #include "compile/pool/fields.h"
 #include "compile/compiler/steps.h"
 
@@ -52,6 +53,27 @@ static int add_cuda(struct tkb_compiler *compiler,
 	return rc;
 }
 
+/* The key has what an entry's metadata say of them. */
+static int add_bindings(struct tkb_compiler *compiler,
+                        const struct tkb_finalize_options *options,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
+	int rc;
+
+	if (options->binding_count == 0)
+		return 0;
+	rc = tkb_bindings_write(options->bindings, options->binding_count,
+	                        &text, err);
+	if (rc < 0)
+		return rc;
+	tkb_field_add(&compiler->key_ir, TKB_FIELD_BIND_VALUE,
+	              tkb_buf_bytes(&text));
+	return tkb_arena_copy_buf(&compiler->arena, &text, &compiler->bound,
+	                          err);
+}
+
 static int add_key_fields(struct tkb_compiler *compiler,
                           const struct tkb_compiler_options *options,
                           struct tkb_error *err)
@@ -70,6 +92,8 @@ static int add_key_fields(struct tkb_compiler *compiler,
 	                   options->is_line_info_off);
 	tkb_field_add_flag(cubin, TKB_FIELD_WITH_NVJITLINK,
 	                   options->cubin_with == TKB_CUBIN_TOOL_NVJITLINK);
+	if (rc == 0 && options->finalize != NULL)
+		rc = add_bindings(compiler, options->finalize, err);
 	if (rc == 0)
 		rc = tkb_buf_check(ir, err);
 	if (rc == 0)
@@ -108,6 +132,9 @@ static int check_options(const struct tkb_compiler_options *options,
 
 	if (options->finalize != NULL)
 		rc = tkb_steps_check(options->finalize->without, err);
+	if (rc == 0 && options->finalize != NULL)
+		rc = tkb_bindings_check(options->finalize->bindings,
+		                        options->finalize->binding_count, err);
 	if (rc == 0 && libdevice != NULL && access(libdevice, R_OK) < 0)
 		rc = tkb_fail_errno(err, "cannot read '%s'", libdevice);
 	return rc;

@@ -2,6 +2,7 @@
 #include <tkbundle/finalize.h>
 
 #include "base/struct.h"
+#include "compile/compiler/bindings.h"
 #include "compile/compiler/compiler_internal.h"
 #include "compile/pool/fields.h"
 #include "compile/compiler/steps.h"
@@ -21,6 +22,9 @@ static int write_request(struct tkb_bytes module,
 	rc = tkb_target_find(target, &index, &arch, err);
 	if (rc == 0)
 		rc = tkb_steps_check(options->without, err);
+	if (rc == 0)
+		rc = tkb_bindings_check(options->bindings,
+		                        options->binding_count, err);
 	if (rc < 0)
 		return rc;
 	tkb_field_add_number(out, TKB_FIELD_INPUT, TKB_INPUT_LLIR);

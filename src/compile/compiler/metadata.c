@@ -19,6 +19,9 @@ static const struct {
 	{ "warp_size", "32" },
 };
 
+/* What finalize has bound, which no launch passes. */
+static const char bound_name[] = "tkbundle_bound";
+
 struct writer {
 	const struct tkb_metadata_request *request;
 	struct tkb_buf *out;
@@ -50,6 +53,10 @@ static void write_own_members(struct writer *writer)
 		begin_member(writer, "num_warps");
 		tkb_buf_add_number(writer->out, request->num_warps);
 	}
+	if (request->bound != NULL) {
+		begin_member(writer, bound_name);
+		tkb_buf_add_text(writer->out, request->bound);
+	}
 }
 
 /* Members that are written here, whatever was given. */
@@ -58,6 +65,8 @@ static bool is_own_member(const struct writer *writer, struct tkb_bytes name)
 	return tkb_json_equals(name, tkb_text("hash")) ||
 	       tkb_json_equals(name, tkb_text("target")) ||
 	       tkb_json_equals(name, tkb_text("name")) ||
+	       (writer->request->bound != NULL &&
+	        tkb_json_equals(name, tkb_text(bound_name))) ||
 	       (writer->request->num_warps != 0 &&
 	        tkb_json_equals(name, tkb_text("num_warps")));
 }

@@ -50,6 +50,7 @@ struct tkb_metadata_request {
 	const char *hash; /* hexadecimal */
 	const char *kernel;
 	const char *arch;
+	const char *bound;      /* JSON of the arguments that are; NULL: none */
 	uint32_t num_warps;     /* 0: as given, else default_warps */
 	uint32_t default_warps; /* 0: 4 */
 };

@@ -13,6 +13,7 @@ static const struct {
 	[TKB_STEP_INTERNALIZE] = { "internalize",
 	                           "make everything internal except the "
 	                           "kernels to keep" },
+	[TKB_STEP_BIND] = { "bind", "make arguments of the kernel constants" },
 	[TKB_STEP_FOLD_GLOBALS] = { "fold-globals", "make globals constant "
 	                                            "that nothing writes" },
 	[TKB_STEP_RESOLVE_CALLS] = { "resolve-calls",
@@ -24,6 +25,9 @@ static const struct {
 	[TKB_STEP_PEEPHOLE] = { "peephole", "simplify small patterns" },
 	[TKB_STEP_CSE] = { "cse", "compute common subexpressions once" },
 	[TKB_STEP_DCE] = { "dce", "remove unused code" },
+	[TKB_STEP_UNROLL] = { "unroll",
+	                      "unroll loops with a known count, keep memory "
+	                      "in registers" },
 	[TKB_STEP_GATHER] = { "gather",
 	                      "gather the int8 factors of a sum into words" },
 	[TKB_STEP_FUSE] = { "fuse", "apply rules" },
@@ -71,7 +75,7 @@ static void list_names(char *out, size_t size)
 
 int tkb_step_find(const char *name, enum tkb_step *out, struct tkb_error *err)
 {
-	char names[256];
+	char names[512];
 
 	for (size_t i = 0; i < TKB_STEP_COUNT; i++) {
 		if (strcmp(steps[i].name, name) == 0) {

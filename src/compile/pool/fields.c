@@ -71,6 +71,14 @@ void tkb_field_add_finalize_request(struct tkb_buf *out,
 		tkb_field_add_text(out, TKB_FIELD_FINALIZE_RULE_NAME,
 		                   options->rule_names[i]);
 	tkb_field_add_flag(out, TKB_FIELD_BITCODE, options->is_bitcode);
+	for (size_t i = 0; i < options->binding_count; i++) {
+		const struct tkb_binding *const binding = &options->bindings[i];
+
+		tkb_field_add_text(out, TKB_FIELD_BIND_ARGUMENT,
+		                   binding->argument);
+		tkb_field_add_text(out, TKB_FIELD_BIND_VALUE, binding->value);
+		tkb_field_add(out, TKB_FIELD_BIND_BYTES, binding->bytes);
+	}
 }
 
 int tkb_fields_next(struct tkb_fields *fields, enum tkb_field *field_out,

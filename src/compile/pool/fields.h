@@ -40,6 +40,9 @@ enum tkb_field {
 	TKB_FIELD_METADATA,           /* in keys only */
 	TKB_FIELD_BITCODE,            /* "1": answer LLVM IR as bitcode */
 	TKB_FIELD_WITHOUT_NVRTC,      /* "1": do not query NVRTC */
+	TKB_FIELD_BIND_ARGUMENT,      /* an argument to bind, then its value */
+	TKB_FIELD_BIND_VALUE,         /* in keys, all of them as JSON */
+	TKB_FIELD_BIND_BYTES,         /* of an array; else empty */
 
 	/* In answers. The kernel's name is in both. */
 	TKB_FIELD_LLIR = 64, /* the finalized module; text, as Triton's llir */

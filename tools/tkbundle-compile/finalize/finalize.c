@@ -15,6 +15,7 @@ static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
                                           struct tkb_error *err) = {
 	[TKB_STEP_STRIP] = finalize_strip,
 	[TKB_STEP_INTERNALIZE] = finalize_internalize,
+	[TKB_STEP_BIND] = finalize_bind,
 	[TKB_STEP_FOLD_GLOBALS] = finalize_fold_globals,
 	[TKB_STEP_RESOLVE_CALLS] = finalize_resolve_calls,
 	[TKB_STEP_INLINE] = finalize_inline,
@@ -22,6 +23,7 @@ static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
 	[TKB_STEP_PEEPHOLE] = finalize_peephole,
 	[TKB_STEP_CSE] = finalize_cse,
 	[TKB_STEP_DCE] = finalize_dce,
+	[TKB_STEP_UNROLL] = finalize_unroll,
 	[TKB_STEP_GATHER] = finalize_gather,
 	[TKB_STEP_FUSE] = finalize_fuse,
 	[TKB_STEP_PREPACK] = finalize_prepack,
@@ -79,6 +81,10 @@ static int choose_steps(const struct finalize_request *request,
 			return rc;
 		is_wanted[step] = false;
 	}
+	if (request->bindings.count != 0 && !is_wanted[TKB_STEP_BIND])
+		return fail(err, TKB_ERR_INVALID,
+		            "arguments are to be bound, and the step 'bind' is "
+		            "to be skipped");
 	return 0;
 }
 

@@ -47,17 +47,28 @@ static size_t count_instructions(LLVMModuleRef module,
 	return found;
 }
 
-/* Run passes, and report the change in the number of instructions. */
-static int run_counted(struct finalize *finalize, const char *passes,
-                       struct tkb_error *err)
+size_t finalize_size(LLVMModuleRef module)
 {
-	const size_t before = count_instructions(finalize->module, is_any);
-	const int rc = finalize_run(finalize, passes, err);
-	const size_t after = count_instructions(finalize->module, is_any);
+	return count_instructions(module, is_any);
+}
+
+void finalize_report_size(struct finalize *finalize, size_t before)
+{
+	const size_t after = finalize_size(finalize->module);
 
 	if (before != after)
 		(void)snprintf(finalize->report, sizeof(finalize->report),
 		               "%zu instructions, before %zu", after, before);
+}
+
+/* Run passes, and report the change in the number of instructions. */
+static int run_counted(struct finalize *finalize, const char *passes,
+                       struct tkb_error *err)
+{
+	const size_t before = finalize_size(finalize->module);
+	const int rc = finalize_run(finalize, passes, err);
+
+	finalize_report_size(finalize, before);
 	return rc;
 }
 

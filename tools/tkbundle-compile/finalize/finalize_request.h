@@ -6,7 +6,14 @@
 
 #include <stdbool.h>
 
+#include <tkbundle/finalize.h>
+
 #include "worker/texts.h"
+
+struct bindings {
+	struct tkb_binding *items;
+	size_t count;
+};
 
 struct finalize_request {
 	bool is_wanted;
@@ -14,7 +21,8 @@ struct finalize_request {
 	struct texts without;    /* names of steps to skip */
 	struct texts rules;      /* texts of the user's rule files */
 	struct texts rule_names; /* their names; may be none */
-	bool is_fast;            /* also apply rules that change rounding */
+	struct bindings bindings;
+	bool is_fast; /* also apply rules that change rounding */
 };
 
 #endif

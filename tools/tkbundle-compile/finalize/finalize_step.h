@@ -20,6 +20,7 @@ struct finalize {
 
 int finalize_strip(struct finalize *finalize, struct tkb_error *err);
 int finalize_internalize(struct finalize *finalize, struct tkb_error *err);
+int finalize_bind(struct finalize *finalize, struct tkb_error *err);
 int finalize_fold_globals(struct finalize *finalize, struct tkb_error *err);
 int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err);
 int finalize_inline(struct finalize *finalize, struct tkb_error *err);
@@ -27,6 +28,7 @@ int finalize_propagate(struct finalize *finalize, struct tkb_error *err);
 int finalize_peephole(struct finalize *finalize, struct tkb_error *err);
 int finalize_cse(struct finalize *finalize, struct tkb_error *err);
 int finalize_dce(struct finalize *finalize, struct tkb_error *err);
+int finalize_unroll(struct finalize *finalize, struct tkb_error *err);
 int finalize_gather(struct finalize *finalize, struct tkb_error *err);
 int finalize_fuse(struct finalize *finalize, struct tkb_error *err);
 int finalize_prepack(struct finalize *finalize, struct tkb_error *err);
@@ -35,6 +37,10 @@ int finalize_verify(struct finalize *finalize, struct tkb_error *err);
 
 /* Report "2 globals" or "1 global"; nothing for 0. */
 void finalize_count(struct finalize *finalize, size_t count, const char *what);
+
+/* The number of instructions, and the report of a change of it. */
+size_t finalize_size(LLVMModuleRef module);
+void finalize_report_size(struct finalize *finalize, size_t before);
 
 /* Run LLVM's passes over the module. */
 int finalize_run(struct finalize *finalize, const char *passes,

@@ -10,7 +10,7 @@ enum {
 	ADDRESS_LIMIT = 65536 /* globals with more are left unchanged */
 };
 
-/* Values that are, or may be, addresses in the global. */
+/* Values that are, or may be, addresses in the memory. */
 struct addresses {
 	LLVMValueRef *items; /* owned */
 	size_t count;
@@ -71,6 +71,55 @@ static bool intrinsic_only_reads(LLVMValueRef call, const char *name,
 	return begins_with_any(name, readers);
 }
 
+static const char *skip_space(const char *at)
+{
+	return at + strspn(at, " \t\n;{}");
+}
+
+/* A pointer that is moved would go on under another name. */
+static bool moves_pointer(const char *at)
+{
+	const size_t size = strcspn(at, ";");
+	const char *comma = memchr(at, ',', size);
+
+	return strncmp(at, "mov.", strlen("mov.")) == 0 &&
+	       (comma == NULL || (*skip_space(comma + 1) == '$' &&
+	                          memmem(at, size, "64", 2) != NULL));
+}
+
+/*
+ * True if PTX, as Triton writes its loads, only reads memory that nobody else
+ * writes: "@$1 ld.global.b32 { $0 }, [ $2 + 0 ];".
+ */
+static bool ptx_only_reads(const char *at)
+{
+	static const char *const readers[] = { "ld.global.",    "mov.",
+		                               "prefetch",      "cp.async.ca.",
+		                               "cp.async.cg.",  ".reg",
+		                               "createpolicy.", NULL };
+
+	for (at = skip_space(at); *at != '\0';
+	     at = skip_space(at + strcspn(at, ";"))) {
+		if (*at == '@') /* a predicate */
+			at = skip_space(at + strcspn(at, " \t"));
+		if (!begins_with_any(at, readers) || moves_pointer(at))
+			return false;
+	}
+	return true;
+}
+
+static bool asm_only_reads(LLVMValueRef assembly)
+{
+	size_t size = 0;
+	const char *text = LLVMGetInlineAsmAsmString(assembly, &size);
+	char *copy = strndup(text, size);
+	const bool is_read =
+		copy != NULL && strlen(copy) == size && ptx_only_reads(copy);
+
+	free(copy);
+	return is_read;
+}
+
 static bool is_exactly(LLVMValueRef function)
 {
 	const LLVMLinkage linkage = LLVMGetLinkage(function);
@@ -89,6 +138,8 @@ static bool follow_call(struct addresses *addresses, LLVMValueRef call,
 	const unsigned count = LLVMGetNumArgOperands(call);
 	size_t size = 0;
 
+	if (LLVMIsAInlineAsm(LLVMGetCalledValue(call)) != NULL)
+		return asm_only_reads(LLVMGetCalledValue(call));
 	if (callee == NULL)
 		return false;
 	if (LLVMGetIntrinsicID(callee) != 0)
@@ -166,10 +217,10 @@ static bool follow_all(struct addresses *addresses)
 	return true;
 }
 
-bool finalize_is_only_read(LLVMValueRef global)
+bool finalize_is_only_read(LLVMValueRef pointer)
 {
 	struct addresses addresses = { .items = NULL };
-	const bool is_read = add(&addresses, global) && follow_all(&addresses);
+	const bool is_read = add(&addresses, pointer) && follow_all(&addresses);
 
 	free(addresses.items);
 	return is_read;

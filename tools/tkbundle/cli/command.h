@@ -79,8 +79,10 @@ struct targets {
 
 /* What `compile` alone has. */
 struct compile_arguments {
+	struct texts bindings; /* each ARGUMENT=VALUE */
 	struct texts defines;
 	struct texts folders; /* of includes */
+	struct texts kept;    /* names of kernels */
 	struct texts ptxas_options;
 	struct texts rules;
 	struct texts without; /* steps of finalize */
@@ -88,6 +90,7 @@ struct compile_arguments {
 	struct number emit;
 	struct number num_stages;
 	struct number num_warps;
+	const char *bindings_file;
 	const char *kernel;
 	const char *libdevice;
 	const char *log;

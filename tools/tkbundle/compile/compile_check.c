@@ -127,8 +127,10 @@ static enum status check_pairs(const struct cli *cli,
 
 	if (!chosen->is_finalized &&
 	    (chosen->without.count != 0 || chosen->rules.count != 0 ||
-	     chosen->is_fast))
-		return cli_misused(cli, "'--without', '--rules' and '--fast' "
+	     chosen->kept.count != 0 || chosen->bindings.count != 0 ||
+	     chosen->bindings_file != NULL || chosen->is_fast))
+		return cli_misused(cli, "'--without', '--rules', '--fast', "
+		                        "'--keep', '--bind' and '--bind-from' "
 		                        "want '--finalize'");
 	if (is_linked && chosen->ptxas != NULL)
 		return cli_misused(cli, "'--ptxas' has no meaning with "

@@ -7,6 +7,7 @@
 
 #include <tkbundle/finalize.h>
 
+#include "compile/compile_bind.h"
 #include "config/root.h"
 #include "cli/text.h"
 
@@ -15,6 +16,7 @@ struct choices {
 	char **nvrtc;            /* owned; ends with NULL */
 	struct tkb_bytes *rules; /* owned, as their data */
 	size_t rule_count;
+	struct compile_bindings bindings;
 	struct tkb_finalize_options finalize;
 };
 
@@ -27,6 +29,7 @@ static void choices_release(struct choices *choices)
 	for (size_t i = 0; i < choices->rule_count; i++)
 		free((void *)(uintptr_t)choices->rules[i].data);
 	free(choices->rules);
+	compile_bindings_release(&choices->bindings);
 }
 
 /* "-Ifolder", "-DNAME=V". */
@@ -61,14 +64,15 @@ static int choose_nvrtc(const struct compile_arguments *args,
 static int choose_finalize(const struct compile_arguments *args,
                            struct choices *choices, struct tkb_error *err)
 {
+	int rc;
+
 	choices->rules = calloc(args->rules.count + 1, sizeof(*choices->rules));
 	if (choices->rules == NULL)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < args->rules.count; i++) {
 		const char *const path = args->rules.items[i];
-		const int rc =
-			compile_input_file(path, &choices->rules[i], err);
 
+		rc = compile_input_file(path, &choices->rules[i], err);
 		if (rc == TKB_MISS)
 			return cli_error(err, TKB_ERR_IO,
 			                 "there are no rules '%s'", path);
@@ -76,8 +80,14 @@ static int choose_finalize(const struct compile_arguments *args,
 			return rc;
 		choices->rule_count++;
 	}
+	rc = compile_bindings_read(args, &choices->bindings, err);
+	if (rc < 0)
+		return rc;
 	choices->finalize = (struct tkb_finalize_options){
 		.struct_size = sizeof(struct tkb_finalize_options),
+		.kernels = args->kept.items,
+		.bindings = choices->bindings.items,
+		.binding_count = choices->bindings.count,
 		.without = args->without.items,
 		.rules = choices->rules,
 		.rule_names = args->rules.items,

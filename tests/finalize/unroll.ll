@@ -1,0 +1,24 @@
+target datalayout = "e-p3:32:32-p4:32:32-p5:32:32-i64:64-i128:128-v16:16-v32:32-n16:32:64"
+
+define ptx_kernel void @kernel(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+entry:
+  %sum = alloca i32, align 4
+  store i32 0, ptr %sum, align 4
+  br label %loop
+
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %p = getelementptr i32, ptr addrspace(1) %in, i64 %k
+  %x = load i32, ptr addrspace(1) %p, align 4
+  %old = load i32, ptr %sum, align 4
+  %new = add i32 %old, %x
+  store i32 %new, ptr %sum, align 4
+  %next = add nuw nsw i64 %k, 1
+  %end = icmp eq i64 %next, 4
+  br i1 %end, label %done, label %loop
+
+done:
+  %r = load i32, ptr %sum, align 4
+  store i32 %r, ptr addrspace(1) %out, align 4
+  ret void
+}

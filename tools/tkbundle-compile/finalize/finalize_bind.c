@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/compiler/bindings.h"
+#include "finalize/finalize_external.h"
+#include "finalize/finalize_step.h"
+#include "finalize/finalize_uses.h"
+#include "worker/fail.h"
+
+/*
+ * Makes arguments of the kernel constants: a number becomes a constant, and the
+ * memory of a pointer a constant of the module. Since a function's type cannot
+ * change, the kernel's body moves to a new function without these parameters.
+ */
+
+enum {
+	ALIGNMENT = 256, /* of allocations on a GPU */
+	GLOBAL_SPACE = 1,
+	CONSTANT_SPACE = 4
+};
+
+static bool is_kept(const struct finalize *finalize, LLVMValueRef kernel)
+{
+	const struct texts *const kernels = &finalize->request->kernels;
+	size_t size = 0;
+	const char *const name = LLVMGetValueName2(kernel, &size);
+
+	for (size_t i = 0; i < kernels->count; i++) {
+		if (strcmp(kernels->items[i], name) == 0)
+			return true;
+	}
+	return kernels->count == 0;
+}
+
+static int find_kernel(const struct finalize *finalize, LLVMValueRef *out,
+                       struct tkb_error *err)
+{
+	*out = NULL;
+	for (LLVMValueRef at = LLVMGetFirstFunction(finalize->module);
+	     at != NULL; at = LLVMGetNextFunction(at)) {
+		if (!finalize_is_kernel(at) || !is_kept(finalize, at))
+			continue;
+		if (*out != NULL)
+			return fail(err, TKB_ERR_INVALID,
+			            "the IR has several kernels: choose the "
+			            "one whose arguments are bound");
+		*out = at;
+	}
+	return *out == NULL ? fail(err, TKB_ERR_INVALID,
+	                           "the IR has no kernel whose arguments "
+	                           "could be bound")
+	                    : 0;
+}
+
+/* The parameter of that name, else at that position. */
+static int find_parameter(LLVMValueRef kernel, const char *argument,
+                          unsigned *out, struct tkb_error *err)
+{
+	const unsigned count = LLVMCountParams(kernel);
+	char *end = NULL;
+	unsigned long position;
+	size_t size = 0;
+
+	for (*out = 0; *out < count; ++*out) {
+		if (strcmp(LLVMGetValueName2(LLVMGetParam(kernel, *out), &size),
+		           argument) == 0)
+			return 0;
+	}
+	position = strtoul(argument, &end, 10);
+	if (argument[0] >= '0' && argument[0] <= '9' && *end == '\0' &&
+	    position < count) {
+		*out = (unsigned)position;
+		return 0;
+	}
+	return fail(err, TKB_ERR_INVALID,
+	            "kernel '%.128s' has no argument '%.64s' among its %u: an "
+	            "argument is named as in the IR, or by its position, from "
+	            "0",
+	            LLVMGetValueName2(kernel, &size), argument, count);
+}
+
+static int fail_value(const struct tkb_binding *binding, const char *why,
+                      struct tkb_error *err)
+{
+	return fail(err, TKB_ERR_INVALID,
+	            "the argument '%.64s' cannot be bound to '%.64s': %s",
+	            binding->argument, binding->value, why);
+}
+
+/* Does the number fit, as a signed or an unsigned one? */
+static int make_integer(const struct tkb_binding *binding, LLVMTypeRef type,
+                        LLVMValueRef *out, struct tkb_error *err)
+{
+	const unsigned width = LLVMGetIntTypeWidth(type);
+	const bool is_negative = binding->value[0] == '-';
+	char *end = NULL;
+	unsigned long long bits;
+	unsigned long long limit;
+
+	if (width > 64)
+		return fail_value(binding, "it is wider than 64 bits", err);
+	errno = 0;
+	bits = strtoull(binding->value + is_negative, &end, 0);
+	if (binding->value[is_negative] < '0' ||
+	    binding->value[is_negative] > '9' || *end != '\0')
+		return fail_value(binding, "it takes an integer", err);
+	limit = is_negative ? 1ULL << (width - 1) : ~0ULL >> (64 - width);
+	if (errno != 0 || bits > limit)
+		return fail_value(binding, "the number does not fit into it",
+		                  err);
+	*out = LLVMConstInt(type, is_negative ? 0 - bits : bits, false);
+	return 0;
+}
+
+static int make_float(const struct tkb_binding *binding, LLVMTypeRef type,
+                      LLVMValueRef *out, struct tkb_error *err)
+{
+	char *end = NULL;
+	const double number = strtod(binding->value, &end);
+
+	if (end == binding->value || *end != '\0')
+		return fail_value(binding, "it takes a number", err);
+	*out = LLVMConstReal(type, number);
+	return 0;
+}
+
+static LLVMTypeRef element_type(LLVMContextRef context,
+                                const struct tkb_array_type *type)
+{
+	switch (type->kind) {
+	case TKB_ELEMENT_KIND_BFLOAT:
+		return LLVMBFloatTypeInContext(context);
+	case TKB_ELEMENT_KIND_FLOAT:
+		return type->bits == 16   ? LLVMHalfTypeInContext(context)
+		       : type->bits == 32 ? LLVMFloatTypeInContext(context)
+		                          : LLVMDoubleTypeInContext(context);
+	case TKB_ELEMENT_KIND_INTEGER:
+		break;
+	}
+	return LLVMIntTypeInContext(context, type->bits);
+}
+
+/* A constant of the module, in the address space that the kernel expects. */
+static int make_array(const struct finalize *finalize,
+                      const struct tkb_binding *binding, LLVMTypeRef pointer,
+                      LLVMValueRef *out, struct tkb_error *err)
+{
+	const unsigned expected = LLVMGetPointerAddressSpace(pointer);
+	const unsigned space = expected == 0 ? GLOBAL_SPACE : expected;
+	struct tkb_array_type type;
+	LLVMValueRef data;
+	char name[96];
+	int rc;
+
+	rc = tkb_array_type_read(binding->value, &type, err);
+	if (rc < 0)
+		return rc;
+	if (space != GLOBAL_SPACE && space != CONSTANT_SPACE)
+		return fail_value(binding, "its memory is not global", err);
+	data = LLVMConstDataArray(
+		element_type(LLVMGetModuleContext(finalize->module), &type),
+		binding->bytes.data, binding->bytes.size);
+	(void)snprintf(name, sizeof(name), "bound.%.64s", binding->argument);
+	*out = LLVMAddGlobalInAddressSpace(finalize->module, LLVMTypeOf(data),
+	                                   name, space);
+	LLVMSetInitializer(*out, data);
+	LLVMSetGlobalConstant(*out, true);
+	LLVMSetLinkage(*out, LLVMInternalLinkage);
+	LLVMSetAlignment(*out, ALIGNMENT);
+	if (expected == 0)
+		*out = LLVMConstAddrSpaceCast(*out, pointer);
+	return 0;
+}
+
+static int make_value(const struct finalize *finalize, LLVMValueRef parameter,
+                      const struct tkb_binding *binding, LLVMValueRef *out,
+                      struct tkb_error *err)
+{
+	const bool is_array = tkb_binding_is_array(binding);
+	LLVMTypeRef type = LLVMTypeOf(parameter);
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMPointerTypeKind:
+		if (!is_array)
+			return fail_value(binding,
+			                  "it takes the memory that it points "
+			                  "to, as an array",
+			                  err);
+		if (!finalize_is_only_read(parameter))
+			return fail_value(binding,
+			                  "the kernel may write to its memory",
+			                  err);
+		return make_array(finalize, binding, type, out, err);
+	case LLVMIntegerTypeKind:
+		if (is_array)
+			break;
+		return make_integer(binding, type, out, err);
+	case LLVMHalfTypeKind:
+	case LLVMBFloatTypeKind:
+	case LLVMFloatTypeKind:
+	case LLVMDoubleTypeKind:
+		if (is_array)
+			break;
+		return make_float(binding, type, out, err);
+	default:
+		return fail_value(binding, "it is neither a number nor memory",
+		                  err);
+	}
+	return fail_value(binding, "it takes a number", err);
+}
+
+/* A kernel that is called could not lose a parameter. */
+static bool is_called(LLVMValueRef kernel)
+{
+	for (LLVMUseRef use = LLVMGetFirstUse(kernel); use != NULL;
+	     use = LLVMGetNextUse(use)) {
+		if (LLVMIsAInstruction(LLVMGetUser(use)) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Does the parameter's memory belong to the call itself? */
+static bool is_by_value(LLVMValueRef kernel, unsigned parameter)
+{
+	return LLVMGetEnumAttributeAtIndex(kernel, parameter + 1,
+	                                   LLVMGetEnumAttributeKindForName(
+						   "byval", strlen("byval"))) !=
+	       NULL;
+}
+
+static void copy_attributes(LLVMValueRef from, LLVMAttributeIndex at,
+                            LLVMValueRef to, LLVMAttributeIndex index)
+{
+	const unsigned count = LLVMGetAttributeCountAtIndex(from, at);
+	LLVMAttributeRef *items = calloc(count + 1, sizeof(*items));
+
+	/* Without memory it lacks what is not needed to be right. */
+	if (items == NULL)
+		return;
+	LLVMGetAttributesAtIndex(from, at, items);
+	for (unsigned i = 0; i < count; i++)
+		LLVMAddAttributeAtIndex(to, index, items[i]);
+	free(items);
+}
+
+static void copy_metadata(LLVMValueRef from, LLVMValueRef to)
+{
+	size_t count = 0;
+	LLVMValueMetadataEntry *entries =
+		LLVMGlobalCopyAllMetadata(from, &count);
+
+	for (size_t i = 0; i < count; i++)
+		LLVMGlobalSetMetadata(
+			to,
+			LLVMValueMetadataEntriesGetKind(entries, (unsigned)i),
+			LLVMValueMetadataEntriesGetMetadata(entries,
+		                                            (unsigned)i));
+	LLVMDisposeValueMetadataEntries(entries);
+}
+
+/* A function without the parameters that have a value, and without a body. */
+static LLVMValueRef make_function(LLVMModuleRef module, LLVMValueRef kernel,
+                                  LLVMValueRef *values, LLVMTypeRef *types)
+{
+	LLVMTypeRef old = LLVMGlobalGetValueType(kernel);
+	const unsigned count = LLVMCountParams(kernel);
+	unsigned left = 0;
+	LLVMValueRef made;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (values[i] == NULL)
+			types[left++] = LLVMTypeOf(LLVMGetParam(kernel, i));
+	}
+	made = LLVMAddFunction(
+		module, "",
+		LLVMFunctionType(LLVMGetReturnType(old), types, left, false));
+	LLVMSetFunctionCallConv(made, LLVMGetFunctionCallConv(kernel));
+	LLVMSetLinkage(made, LLVMGetLinkage(kernel));
+	LLVMSetVisibility(made, LLVMGetVisibility(kernel));
+	LLVMSetUnnamedAddress(made, LLVMGetUnnamedAddress(kernel));
+	LLVMSetSection(made, LLVMGetSection(kernel));
+	LLVMSetAlignment(made, LLVMGetAlignment(kernel));
+	copy_attributes(kernel, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+	                made, (LLVMAttributeIndex)LLVMAttributeFunctionIndex);
+	return made;
+}
+
+static void move_parameters(LLVMValueRef kernel, LLVMValueRef made,
+                            LLVMValueRef *values)
+{
+	const unsigned count = LLVMCountParams(kernel);
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		LLVMValueRef old = LLVMGetParam(kernel, i);
+		size_t size = 0;
+
+		if (values[i] == NULL) {
+			const char *const name = LLVMGetValueName2(old, &size);
+
+			values[i] = LLVMGetParam(made, left++);
+			LLVMSetValueName2(values[i], name, size);
+			copy_attributes(kernel, i + 1, made, left);
+		}
+		LLVMReplaceAllUsesWith(old, values[i]);
+	}
+}
+
+static void move_body(LLVMValueRef kernel, LLVMValueRef made)
+{
+	LLVMBasicBlockRef block;
+
+	while ((block = LLVMGetFirstBasicBlock(kernel)) != NULL) {
+		LLVMRemoveBasicBlockFromParent(block);
+		LLVMAppendExistingBasicBlock(made, block);
+	}
+}
+
+/* The new kernel takes the name, and the place in lists of what is used. */
+static void replace_kernel(LLVMValueRef kernel, LLVMValueRef made)
+{
+	char name[1024];
+	size_t size = 0;
+
+	(void)snprintf(name, sizeof(name), "%s",
+	               LLVMGetValueName2(kernel, &size));
+	copy_metadata(kernel, made);
+	LLVMReplaceAllUsesWith(kernel, made);
+	LLVMDeleteFunction(kernel);
+	LLVMSetValueName2(made, name, strlen(name));
+}
+
+static int find_values(const struct finalize *finalize, LLVMValueRef kernel,
+                       LLVMValueRef *values, struct tkb_error *err)
+{
+	const struct bindings *const bindings = &finalize->request->bindings;
+	int rc = 0;
+
+	for (size_t i = 0; i < bindings->count && rc == 0; i++) {
+		const struct tkb_binding *const binding = &bindings->items[i];
+		unsigned at = 0;
+
+		rc = find_parameter(kernel, binding->argument, &at, err);
+		if (rc < 0)
+			return rc;
+		if (values[at] != NULL)
+			return fail_value(binding, "it has a value already",
+			                  err);
+		if (is_by_value(kernel, at))
+			return fail_value(binding, "it is passed by value",
+			                  err);
+		rc = make_value(finalize, LLVMGetParam(kernel, at), binding,
+		                &values[at], err);
+	}
+	return rc;
+}
+
+int finalize_bind(struct finalize *finalize, struct tkb_error *err)
+{
+	const struct bindings *const bindings = &finalize->request->bindings;
+	LLVMValueRef kernel = NULL;
+	LLVMValueRef *values = NULL;
+	LLVMTypeRef *types = NULL;
+	LLVMValueRef made;
+	int rc;
+
+	if (bindings->count == 0)
+		return 0;
+	rc = tkb_bindings_check(bindings->items, bindings->count, err);
+	if (rc == 0)
+		rc = find_kernel(finalize, &kernel, err);
+	if (rc < 0)
+		return rc;
+	if (is_called(kernel))
+		return fail(err, TKB_ERR_INVALID,
+		            "the kernel is called within the module: its "
+		            "arguments cannot be bound");
+	values = calloc(LLVMCountParams(kernel) + 1, sizeof(*values));
+	types = calloc(LLVMCountParams(kernel) + 1, sizeof(*types));
+	rc = values == NULL || types == NULL
+	             ? fail(err, TKB_ERR_NOMEM, "out of memory")
+	             : find_values(finalize, kernel, values, err);
+	if (rc == 0) {
+		made = make_function(finalize->module, kernel, values, types);
+		move_parameters(kernel, made, values);
+		move_body(kernel, made);
+		replace_kernel(kernel, made);
+		finalize_count(finalize, bindings->count, "argument");
+	}
+	free(values);
+	free(types);
+	return rc;
+}

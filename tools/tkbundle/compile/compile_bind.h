@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_COMPILE_BIND_H
+#define TKBUNDLE_COMPILE_BIND_H
+
+#include <tkbundle/finalize.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+
+/* What --bind and --bind-from say of the kernel's arguments. */
+struct compile_bindings {
+	struct tkb_binding *items; /* owned, as their texts and bytes */
+	size_t count;
+};
+
+/*
+ * Read them, and the files that they name.
+ *
+ * @return 0, TKB_ERR_INVALID (what is said makes no sense), TKB_ERR_IO,
+ *         TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int compile_bindings_read(const struct compile_arguments *args,
+                                        struct compile_bindings *out,
+                                        struct tkb_error *err);
+
+/* For TKB_AUTO. */
+void compile_bindings_release(struct compile_bindings *bindings);
+
+#endif
