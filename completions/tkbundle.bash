@@ -15,8 +15,9 @@ _tkbundle_options() {
 		options="--target --cache -j --jobs --ptxas --cubin-with
 			--ptxas-option -I --include -D --define --libdevice
 			--optimize --name --num-warps --num-stages --metadata
-			--finalize --without --fast --rules --signature --python
-			--keep-going --strict --emit -o --output --print-after-all --log
+			--finalize --keep --bind --bind-from --without --fast --rules
+			--signature --python --keep-going --strict --emit -o --output
+			--print-after-all --log
 			--deadline --json -v --verbose" ;;
 	config)
 		options="--engine --get --json" ;;
@@ -105,10 +106,10 @@ _tkbundle_value() {
 	compile:-I | compile:--include)
 		value=:cache ;;
 	compile:--ptxas | compile:--libdevice | compile:--metadata | \
-		compile:--rules | compile:--python | compile:--log)
+		compile:--bind-from | compile:--rules | compile:--python | compile:--log)
 		value=:file ;;
 	compile:-D | compile:--define | *:--ptxas-option | *:--name | \
-		*:--num-* | *:--without | *:--signature | *:--grid | *:--out-name)
+		*:--num-* | compile:--keep | compile:--bind | *:--without | *:--signature | *:--grid | *:--out-name)
 		value=:none ;;
 	*:-o | *:--output | push:--bundle)
 		value=:bundle ;;

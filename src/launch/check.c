@@ -81,6 +81,8 @@ int tkb_check_parameters(struct tkb_c_launcher *launcher,
 	if (parameters->count >= passed)
 		drop_absent_scratch(&launcher->facts,
 		                    parameters->count - passed);
+	else
+		drop_absent_scratch(&launcher->facts, 0);
 	extra = scratch_count(&launcher->facts);
 	if (parameters->count < extra || parameters->count - extra != passed)
 		return tkb_fail(err, TKB_ERR_INVALID,

@@ -35,7 +35,7 @@ SIGNATURE = "*fp32:16, *fp32:16, i32, 128"
 
 IR = """target triple = "nvptx64-nvidia-cuda"
 declare float @__nv_own(float)
-define ptx_kernel void @k(ptr addrspace(1) %p) {
+define ptx_kernel void @k(ptr addrspace(1) %p, i32 %n) {
   %a = load float, ptr addrspace(1) %p
   %b = call float @__nv_own(float %a)
   store float %b, ptr addrspace(1) %p
@@ -98,11 +98,12 @@ exec '%s' "$@"
 VALUES = {"target": "cuda:80", "cache": "other", "jobs": "1", "ptxas": "./ptxas",
           "cubin-with": "nvjitlink", "ptxas-option": "--opt-level=1", "include": "folder",
           "define": "X=1", "libdevice": "two.ll", "name": "k", "num-warps": "8",
-          "num-stages": "5", "metadata": "meta.json", "without": "dce", "rules": "rule.ll",
+          "num-stages": "5", "metadata": "meta.json", "keep": "k",
+          "bind": "n=3", "bind-from": "call.json", "without": "dce", "rules": "rule.ll",
           "signature": "*fp32, *fp32, i32, 128", "python": "./python",
           "emit": "ptx", "output": "out/", "log": "log.txt", "deadline": "1ms"}
 UNASKED = SIGNATURE.replace("i32", "i8")  # a launch passes another type
-FINALIZED = ("without", "fast", "rules")
+FINALIZED = ("keep", "bind", "bind-from", "without", "fast", "rules")
 
 
 class Skip(Exception):
@@ -145,6 +146,7 @@ class Scene:
                  "bad.ptx": "no PTX", "bad.cu": "no CUDA C", "bad.py": "1 +\n",
                  "bad.json": LIST % "bad.py",
                  "unasked.json": (LIST % "k.py").replace(SIGNATURE, UNASKED),
+                 "call.json": '{"n": 3}',
                  "meta.json": '{"num_warps": 2, "maxnreg": 64}'}
         for name, contents in files.items():
             self.write(name, contents)

@@ -141,11 +141,11 @@ TEST(worker, takes_the_users_rules)
 
 TEST(worker, refuses_a_step_that_is_not_there)
 {
-	const char *const without[] = { "unroll", NULL };
+	const char *const without[] = { "unwind", NULL };
 
 	check_refused(tkb_text(table),
 	              &CHOSEN(tkb_finalize_options, .without = without),
-	              "finalize has no step 'unroll', but strip, ");
+	              "finalize has no step 'unwind', but strip, ");
 }
 
 TEST(worker, refuses_a_kernel_that_is_not_there)

@@ -8,13 +8,15 @@ entry:
 
 loop:
   %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %p = getelementptr i32, ptr addrspace(1) %in, i64 %k
-  %x = load i32, ptr addrspace(1) %p, align 4
+  %p = getelementptr i8, ptr addrspace(1) %in, i64 %k
+  %b = load i8, ptr addrspace(1) %p, align 1
+  %x = sext i8 %b to i32
+  %m = mul nsw i32 %x, %x
   %old = load i32, ptr %sum, align 4
-  %new = add i32 %old, %x
+  %new = add i32 %old, %m
   store i32 %new, ptr %sum, align 4
   %next = add nuw nsw i64 %k, 1
-  %end = icmp eq i64 %next, 4
+  %end = icmp eq i64 %next, 3
   br i1 %end, label %done, label %loop
 
 done:

@@ -7,11 +7,12 @@
 #include <llvm-c/DebugInfo.h>
 
 /*
- * Unrolls loops whose count is a constant, as that of an argument that was bound,
- * and makes values of what they kept in memory of the thread. LLVM unrolls small
- * loops by itself. A loop that multiplies bytes is worth more: once "gather" and
- * "fuse" see four of its steps at once, they become one instruction. Such loops
- * are marked for LLVM.
+ * Unrolls loops whose count is a constant, and makes values of what they kept in
+ * memory of the thread. A loop that multiplies bytes is worth more than others:
+ * once "gather" and "fuse" see four of its steps at once, they become one
+ * instruction. Such loops are marked for LLVM. Others are left to its own limits,
+ * and only looked at where an argument was bound: their counts were known to who
+ * made the IR, else, and unrolling them makes Triton's kernels larger by 10 %.
  */
 
 enum {
@@ -138,7 +139,9 @@ int finalize_unroll(struct finalize *finalize, struct tkb_error *err)
 	const size_t before = finalize_size(finalize->module);
 	int rc;
 
-	(void)mark(finalize->module, full);
+	if (mark(finalize->module, full) == 0 &&
+	    finalize->request->bindings.count == 0)
+		return 0;
 	rc = finalize_run(
 		finalize,
 		"function(sroa,loop-simplify,lcssa,"
