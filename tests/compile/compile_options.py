@@ -390,7 +390,7 @@ def check_pairs(scene):
     for words, sentence in (
             ("k.ptx --cubin-with nvjitlink --ptxas ./ptxas",
              "'--ptxas' has no meaning with '--cubin-with nvjitlink'"),
-            ("k.ll --fast", "'--without', '--rules' and '--fast' want '--finalize'"),
+            ("k.ll --fast", "'--without', '--rules', '--fast', '--keep', '--bind' and '--bind-from' want '--finalize'"),
             ("k.ll --emit llir -o out/ --name k",
              "'--name' and '--print-after-all' want '--finalize' with '--emit llir'"),
             ("k.ll --emit llir -o out/ --print-after-all",

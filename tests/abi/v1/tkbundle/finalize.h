@@ -22,6 +22,7 @@ extern "C" {
  *
  *   strip         remove debug data and profiles
  *   internalize   make everything internal except the kernels to keep
+ *   bind          make arguments of the kernel constants
  *   fold-globals  make globals constant that nothing writes
  *   resolve-calls call directly what is called through a constant table
  *   inline        inline functions
@@ -29,19 +30,41 @@ extern "C" {
  *   peephole      simplify small patterns
  *   cse           compute common subexpressions once
  *   dce           remove unused code
+ *   unroll        unroll loops with a known count, keep memory in registers
  *   gather        gather the int8 factors of a sum into words, for later steps
  *   fuse          apply rules: int8 products become dp4a; the user's own
  *   prepack       pack constant int8 weights into words, in reading order
  *   fold          replace loads of constants by their values
  *   verify        check the module
  *
- * No step changes what a kernel computes, unless `is_fast` is set: then rules
+ * No step changes what a kernel computes with its arguments, unless `is_fast` is set: then rules
  * may change how a result is rounded, where its instructions allow it.
  *
  * A finalized module suits a program with a launcher of its own: a C launcher,
  * or Triton's override folder. The host can only look up globals that the
  * module marks externally_initialized: those are kept.
  */
+
+/**
+ * A value for an argument of the kernel. The finalized kernel computes what the
+ * original does with that value, and has one parameter less.
+ */
+struct tkb_binding {
+	/** its name in the IR, else its position there, from 0: "3" */
+	const char *argument;
+	/**
+	 * Of a number: "4096", "0.125". Of a pointer: the type of the memory
+	 * that it points to, with its sizes: "i8[256,256]". Elements are i8,
+	 * i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64.
+	 */
+	const char *value;
+	/**
+	 * That memory, little-endian; empty for a number. Refused if the kernel
+	 * may write to it.
+	 */
+	struct tkb_bytes bytes;
+	const char *file; /**< where it is from, for messages; may be NULL */
+};
 
 /** Options for tkb_finalize(). Zero means the default. */
 struct tkb_finalize_options {
@@ -58,6 +81,9 @@ struct tkb_finalize_options {
 	size_t rule_count;
 	bool is_fast;    /**< also apply rules that change rounding */
 	bool is_bitcode; /**< return bitcode, not text */
+	/** arguments of the kernel, the only one that is kept; may be NULL */
+	const struct tkb_binding *bindings;
+	size_t binding_count;
 };
 
 /**
