@@ -216,7 +216,8 @@ def check_members(tree, verb):
     must = set()
     can = set()
     if "ARGS_JSON" in tree.tool(f"cmd_{verb}"):
-        must.add("error")
+        must.add("error")  # cli.c writes it
+        can.add("error")
         for name in own:
             must.update(re.findall(r'json_out_\w+\([^()"]*"(\w+)"',
                                    tree.tool(name)))
@@ -253,7 +254,7 @@ def check_overview(tree):
               page.items("DESCRIPTION", "Cm") | page.items("DESCRIPTION", "Fl")}
     reasons = tree.code(r'\[TKB_REASON_\w+\] = "(\w+)"')
     variables = (tree.code(r'(?:getenv|variable|is_set)\("(\w+)"\)') |
-                 tree.code(r'"(TRITON_\w+_PATH|CUDA_PATH|VIRTUAL_ENV)"',
+                 tree.code(r'(?<!\{ )"(TRITON_\w+_PATH|CUDA_PATH|VIRTUAL_ENV)"',
                            ("src/compile", "tools/tkbundle-compile")) |
                  tree.code(r'"(TKBUNDLE_[A-Z_]+)"') | {"PATH"})
     return (only("verb", verbs, listed) +
