@@ -63,7 +63,7 @@ static void report_skipped(struct tkb_emitter *emitter, size_t index)
 	if (emitter->selections[index] == TKB_SELECTION_PLATFORM) {
 		result.reason = TKB_REASON_PLATFORM;
 		result.message = tkb_gpu_is_platform(entry->platform)
-		                         ? "tuned on another GPU or driver"
+		                         ? entry->platform
 		                         : "another platform";
 	}
 	if (emitter->selections[index] == TKB_SELECTION_TREE) {

@@ -87,6 +87,9 @@ seed("another source", (".source", "arith.addf", "arith.mulf"), "source",
 seed("a source that begins on another line",
      (".source", 'kernels.py":23:', 'kernels.py":42:'), "source",
      "first line: 23 there, 42 here")
+seed("its code on another line, as where a comment was added",
+     (".source", 'kernels.py":25:', 'kernels.py":26:'), "source",
+     "the same code stands at other places")
 seed("another type of an argument",
      (".ttir", "%n: i32", "%n: i64"), "signature", "i32", "i64")
 seed("nothing else that is recorded", (), "unknown",
@@ -215,6 +218,129 @@ seed_inductor("another GPU's name", "{'name': 'NVIDIA H100 80GB HBM3'}",
               "{'name': 'NVIDIA H800 80GB HBM3'}", "gpu")
 seed_inductor("another setting", "inductor_config[verbose_progress]: False",
               "inductor_config[verbose_progress]: Falsy", "options")
+
+
+def seed_tuned(what, here, reason, *says):
+    @test(f"what was tuned with {what}: the page says '{reason}'")
+    def _(scene):
+        first = Machine(scene, "first", VLLM)
+        first.push(env={"TKBUNDLE_GPU": "NVIDIA H200,580"})
+        unit = next(path for _, path in scenes.files_below(first.tree)
+                    if path.endswith(".best_config"))
+        second = Machine(scene, "second")
+        # run may have chosen another place for the tree.
+        root = f"${{VLLM_CACHE_ROOT:-{second.tree}}}"
+        there = os.path.join(root, os.path.relpath(unit, first.tree))
+        ended = scene.shell(
+            f'mkdir -p "{os.path.dirname(there)}" && cp "{unit}" "{there}"',
+            options=("--engine", "vllm"),
+            env={**second.environment, "TKBUNDLE_GPU": here})
+        equal(ended.status, 0, ended.err)
+        made = one_made(scene, reason, *says, env=second.environment)
+        equal(made["kind"], "vllm")
+
+
+seed_tuned("another driver", "NVIDIA H200,590", "driver",
+           "tuned on gpu NVIDIA H200, driver 580 there, "
+           "gpu NVIDIA H200, driver 590 here", "a machine with this driver")
+seed_tuned("another GPU", "NVIDIA H100,580", "gpu",
+           "gpu NVIDIA H100, driver 580 here", "a machine with this GPU")
+
+
+@test("vLLM's graph by another version of vLLM: the page says 'engine'")
+def _(scene):
+    machine = Machine(scene, "one", VLLM)
+    before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
+    inner = os.path.relpath(machine.path(GRAPH), before)
+    for version, old, new in (("0.23.0", "f", "0"), ("0.24.0", "0", "1")):
+        os.makedirs(scene.path(version, f"vllm-{version}.dist-info"))
+        after = before[:-1] + new
+        ended = scene.run(
+            *compiling("folder", before, after,
+                       os.path.join(inner, "cache_key_factors.json"),
+                       f'"config_hash": "{old}', f'"config_hash": "{new}',
+                       os.path.join(inner, "vllm_compile_cache.py"),
+                       os.path.basename(before), os.path.basename(after)),
+            options=("--engine", "vllm"),
+            env={**machine.environment, "PYTHONPATH": scene.path(version)})
+        equal(ended.status, 0, ended.err)
+        before = after
+    one_made(scene, "engine", "engine: vllm 0.23.0 there, vllm 0.24.0 here",
+             env=machine.environment)
+
+
+@test("notes of several ranks are one start, and an older one is another")
+def _(scene):
+    root = kernel_scene(scene, ".ptx", ".version 8.7", ".version 9.0")
+    folder, (name,) = notes(scene)
+    text = json.loads(scenes.read(os.path.join(folder, name)))
+    for rank, (ago_ms, key) in enumerate(((1, "SAME"), (2, "OTHER"),
+                                          (3600_000, "LONGAGO")), 1):
+        other = {**text, "time_ms": text["time_ms"] - ago_ms}
+        if key != "SAME":
+            other["made"] = [{**text["made"][0], "key": key}]
+        path = os.path.join(folder, f"{other['time_ms']}-{rank}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(other, file)
+    document, words = last(scene)
+    equal((document["runs"], document["compiled"], document["reasons"]),
+          (3, 2, {"ptxas": 2}), words)
+    require(", 3 runs: emitted" in words and "LONGAGO" not in words, words)
+    scene.run("true", options=("--cache", root))
+    document, words = last(scene)
+    require("runs" not in document and "it was warm" in words, words)
+
+
+KERNEL = """\
+import triton
+import triton.language as tl
+
+@triton.jit
+def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.load(x + at, at < n) + tl.load(y + at, at < n)
+    tl.store(out + at, total, at < n)
+"""
+SIGNATURE = "*fp32:16, *fp32:16, *fp32:16, i32, {}"
+VENV = os.path.join(HERE, "..", "..", "build", "venv")
+
+
+def compile_kernel(scene, root, text=KERNEL, block=1024, words=(), **env):
+    """With the real Triton; returns the cache."""
+    path = scene.write(f"{root}.py", text)
+    ended = scene.tkbundle(
+        "compile", f"{path}:add_kernel", "--target", "cuda:90", "--cache",
+        scene.path(root), "--python", os.path.join(VENV, "bin", "python3"),
+        "--signature", SIGNATURE.format(block), *words, env=env)
+    equal(ended.status, 0, ended.err)
+    return scene.path(root)
+
+
+@test("what real Tritons compile differs in the part that was changed")
+def _(scene):
+    older = os.path.join(VENV, "triton-3.3.1")
+    if not os.path.isdir(older):
+        raise scenes.Skip("./bootstrap test makes a folder with Tritons")
+    base = compile_kernel(scene, "base")
+    noted = scenes.read(os.path.join(base, ".tkbundle", "makers")).decode()
+    require(re.search(r"= libtriton=[0-9a-f]{16}; triton=3\.6\.0\n", noted),
+            noted)
+    for number, (says, more) in enumerate((
+            ("the code differs in numbers alone: 1024 in A, 512 in B",
+             {"block": 512}),
+            ("num_warps: 4 in A, 8 in B", {"words": ("--num-warps", "8")}),
+            ("DISABLE_PTXAS_OPT: not set in A, true in B",
+             {"DISABLE_PTXAS_OPT": "1"}),
+            ("first line: 5 in A, 6 in B", {"text": "#\n" + KERNEL}),
+            ("the same code stands at other places of its source",
+             {"text": KERNEL.replace("    total", "    # a\n    total")}),
+            ("text of its source, where names and comments count\n",
+             {"text": KERNEL.replace("at < n)\n    tl", "at < n)  # a\n    tl")}),
+            ("Triton: 3.6.0 in A, 3.3.1 in B", {"PYTHONPATH": older}))):
+        ended = scene.tkbundle("why", "add_kernel", base,
+                               compile_kernel(scene, f"b{number}", **more))
+        equal(ended.status, 4, ended.err)
+        require(says in ended.out, says, ended.out)
 
 
 @test("a warm start is called so")

@@ -9,6 +9,8 @@
 #include "cli/deadline.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "keys/facts_here.h"
+#include "why/maker.h"
 
 enum {
 	AHEAD = 32,    /* items that are begun before the first of them ends */
@@ -22,6 +24,7 @@ struct work {
 	struct compile_triton_counts *counts;
 	struct tkb_triton *triton; /* owned; NULL: it cannot be had */
 	struct triton_items *all;
+	char maker[TKB_MAKER_SIZE]; /* that Triton; "": not asked, or unknown */
 	struct triton_item **items; /* owned */
 	size_t count;
 	size_t ended;
@@ -73,6 +76,37 @@ static void warn(const struct work *work, const struct triton_item *item,
 		        item->target, compiled->note);
 }
 
+/* No version is noted but the one that the worker has told. */
+static void find_maker(struct work *work, const char *told)
+{
+	TKB_AUTO(facts_release) struct facts facts = { .count = 0 };
+	const char *version;
+
+	facts_here_find_triton(&facts, tkb_triton_python(work->triton), "");
+	version = facts_find(&facts, "triton");
+	if (version == NULL || strcmp(version, told) != 0 ||
+	    !maker_write(&facts, work->maker))
+		work->maker[0] = '\0';
+}
+
+/* Note which build of Triton has made an entry. A failure is harmless. */
+static void note_maker(struct work *work,
+                       const struct tkb_triton_compiled *compiled)
+{
+	const struct tkb_made made = { NULL, compiled->key };
+	const char *const slash = strrchr(compiled->folder, '/');
+	char root[4096];
+
+	if (work->maker[0] == '\0')
+		find_maker(work, compiled->version);
+	if (work->maker[0] == '\0' || slash == NULL)
+		return;
+	(void)snprintf(root, sizeof(root), "%.*s",
+	               (int)(slash - compiled->folder), compiled->folder);
+	if (tkb_makers_note(root, work->maker, &made, 1, NULL) != 0)
+		return;
+}
+
 static void end_well(struct work *work, struct triton_item *item,
                      const struct tkb_triton_compiled *compiled)
 {
@@ -83,6 +117,8 @@ static void end_well(struct work *work, struct triton_item *item,
 	else
 		work->counts->compiled++;
 	work->counts->unasked += compiled->is_unasked;
+	if (!compiled->is_hit)
+		note_maker(work, compiled);
 	put(work, item, outcome, compiled, "");
 	note_tool(work, compiled->version);
 	if (work->order->is_verbose && !work->order->is_json)

@@ -217,6 +217,18 @@ static void take_driver(struct facts *out, int folder)
 	}
 }
 
+/* "NVIDIA H200,580" */
+static void take_told(struct facts *out, const char *told)
+{
+	const char *const comma = strrchr(told, ',');
+	char name[FACT_SIZE];
+
+	(void)snprintf(name, sizeof(name), "%.*s",
+	               (int)(comma != NULL ? comma - told : 0), told);
+	facts_set(out, "gpu", name);
+	facts_set(out, "driver", comma != NULL ? comma + 1 : NULL);
+}
+
 static void take_gpu(struct facts *out)
 {
 	static const char driver[] = "/proc/driver/nvidia";
@@ -227,13 +239,16 @@ static void take_gpu(struct facts *out)
 	char path[512];
 	char text[TEXT_SIZE];
 
-	facts_set(out, "gpu", told);
+	if (told != NULL) {
+		take_told(out, told);
+		return;
+	}
 	if (folder < 0)
 		return;
 	take_driver(out, folder);
 	gpus = folder_open(folder, "gpus", 0);
 	for (const struct dirent *item = gpus != NULL ? readdir(gpus) : NULL;
-	     item != NULL && told == NULL; item = readdir(gpus)) {
+	     item != NULL; item = readdir(gpus)) {
 		const char *model;
 
 		(void)snprintf(path, sizeof(path), "gpus/%s/information",
@@ -245,6 +260,13 @@ static void take_gpu(struct facts *out)
 	}
 }
 
+void facts_here_find_triton(struct facts *out, const char *command,
+                            const char *engine)
+{
+	take_version(out, "triton", "triton", command, engine);
+	take_libtriton(out, command, engine);
+}
+
 void facts_here_find(struct facts *out, const char *command, const char *engine,
                      const char *package)
 {
@@ -254,10 +276,9 @@ void facts_here_find(struct facts *out, const char *command, const char *engine,
 	facts_set(out, "home", cli_variable("HOME"));
 	if (python_find(command, engine, python))
 		facts_set(out, "python", python);
-	take_version(out, "triton", "triton", command, engine);
+	facts_here_find_triton(out, command, engine);
 	take_version(out, "torch", "torch", command, engine);
 	take_engine(out, command, engine, package);
-	take_libtriton(out, command, engine);
 	take_program(out, "ptxas.triton", ENGINE_FILE_PTXAS, command, engine);
 	take_program(out, "ptxas.torch", "torch/bin/ptxas", command, engine);
 	take_ptxas(out, "ptxas", cli_variable("TRITON_PTXAS_PATH"));

@@ -16,4 +16,8 @@
 void facts_here_find(struct facts *out, const char *command, const char *engine,
                      const char *package);
 
+/* Of these, Triton's alone: its version, and which build of that it is. */
+void facts_here_find_triton(struct facts *out, const char *command,
+                            const char *engine);
+
 #endif

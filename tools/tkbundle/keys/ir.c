@@ -71,6 +71,34 @@ char *ir_without_places(struct tkb_bytes ir, size_t *size_out)
 	return out;
 }
 
+/* #loc5 = loc("/srv/app/model.py":7:24) */
+char *ir_lines(struct tkb_bytes ir, size_t *size_out)
+{
+	const char *const bytes = ir.data;
+	char *const out = malloc(ir.size + 1);
+	size_t size = 0;
+
+	for (size_t at = 0; out != NULL && at < ir.size;) {
+		const size_t end = end_of_line(ir, at);
+		const char *const quote =
+			begins(ir, at, "#loc")
+				? memrchr(bytes + at, '"', end - at)
+				: NULL;
+		size_t from = quote != NULL ? (size_t)(quote - bytes) + 2 : end;
+
+		for (; from < end && strchr(":0123456789", bytes[from]) != NULL;
+		     from++)
+			out[size++] = bytes[from];
+		if (quote != NULL)
+			out[size++] = ' ';
+		at = end;
+	}
+	if (out != NULL)
+		out[size] = '\0';
+	*size_out = size;
+	return out;
+}
+
 /* Behind the first `word` of the text; NULL: there is none. */
 static const char *find(struct tkb_bytes text, const char *word)
 {

@@ -15,6 +15,12 @@
  */
 char *ir_without_places(struct tkb_bytes ir, size_t *size_out);
 
+/*
+ * The lines and columns of sources that Triton's IR names, "7:24 7:33 ...", which the
+ * caller frees; NULL: no memory.
+ */
+char *ir_lines(struct tkb_bytes ir, size_t *size_out);
+
 enum {
 	IR_TEXT_SIZE = 64
 };

@@ -82,3 +82,22 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
 
 	return document != NULL;
 }
+
+void run_document_tuned(const struct run_child *pull,
+                        void (*visit)(void *self, const char *name,
+                                      const char *platform),
+                        void *self)
+{
+	json_auto_t *document = read_document(pull);
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(json_object_get(document, "entries"), index, entry)
+	{
+		const char *const platform = text_of(entry, "message");
+
+		if (strcmp(text_of(entry, "reason"), "platform") == 0 &&
+		    strncmp(platform, "gpu ", 4) == 0)
+			visit(self, text_of(entry, "name"), platform);
+	}
+}

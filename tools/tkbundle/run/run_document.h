@@ -20,4 +20,13 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
                                      bool is_emitted),
                        void *self);
 
+/*
+ * Visit the units that the pull has passed over because they were tuned on another GPU
+ * or driver: `platform` is "gpu NVIDIA H200, driver 580".
+ */
+void run_document_tuned(const struct run_child *pull,
+                        void (*visit)(void *self, const char *name,
+                                      const char *platform),
+                        void *self);
+
 #endif

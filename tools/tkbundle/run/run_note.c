@@ -9,6 +9,7 @@
 #include "cli/deadline.h"
 #include "config/profiles.h"
 #include "run/run_count.h"
+#include "run/run_document.h"
 #include "run/run_engine.h"
 #include "run/run_figures.h"
 #include "run/run_report.h"
@@ -124,6 +125,39 @@ static void take_facts(const struct run *run, struct facts *out)
 	tkb_engine_close(profile);
 }
 
+/* What the pull has passed over; texts are owned. */
+struct skipped {
+	struct explain_skipped *items;
+	size_t count;
+};
+
+static void release_skipped(struct skipped *skipped)
+{
+	for (size_t i = 0; i < skipped->count; i++) {
+		free((char *)skipped->items[i].name);
+		free((char *)skipped->items[i].platform);
+	}
+	free(skipped->items);
+}
+
+/* Without memory, what is left out has no reason. */
+static void add_skipped(void *self, const char *name, const char *platform)
+{
+	struct skipped *const skipped = self;
+	const struct explain_skipped item = { strdup(name), strdup(platform) };
+	struct explain_skipped *const items =
+		realloc(skipped->items, (skipped->count + 1) * sizeof(*items));
+
+	if (items != NULL)
+		skipped->items = items;
+	if (items != NULL && item.name != NULL && item.platform != NULL) {
+		items[skipped->count++] = item;
+		return;
+	}
+	free((char *)item.name);
+	free((char *)item.platform);
+}
+
 /* Did the pull not bring what it should? */
 static void take_pull(const struct run *run, struct explain *out)
 {
@@ -149,6 +183,7 @@ static void explain(const struct run *run, const struct trees *trees,
 		.threads = 1,
 	};
 	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	TKB_AUTO(release_skipped) struct skipped skipped = { .count = 0 };
 	struct tkb_makers *makers = NULL;
 	int rc;
 	struct explain asked = {
@@ -159,6 +194,9 @@ static void explain(const struct run *run, const struct trees *trees,
 	};
 
 	take_pull(run, &asked);
+	run_document_tuned(&run->children[RUN_PULL], add_skipped, &skipped);
+	asked.skipped = skipped.items;
+	asked.skipped_count = skipped.count;
 	if (tkb_makers_open(plan->root, &makers, NULL) == 0)
 		asked.makers = makers;
 	if (made->count != 0 &&

@@ -20,11 +20,21 @@ static void write_ptxas(const struct advice_case *where, char *out, size_t size)
 	/* "12.8.93 /opt/venv/.../ptxas" */
 	const char *const path = own != NULL ? strchr(own, '/') : NULL;
 
+	if (path == NULL) {
+		(void)snprintf(out, size,
+		               "let all processes use one ptxas: set "
+		               "TRITON_PTXAS_PATH to it where both are made, "
+		               "or start both by 'tkbundle run --engine %s'",
+		               where->engine[0] != '\0' ? where->engine
+		                                        : "torch");
+		return;
+	}
+
 	(void)snprintf(out, size,
 	               "let all processes use one ptxas: set "
 	               "TRITON_PTXAS_PATH=%.300s, or start by 'tkbundle run "
 	               "--engine %s', which does",
-	               path != NULL ? path : "PATH",
+	               path,
 	               where->engine[0] != '\0' ? where->engine : "torch");
 }
 
@@ -62,17 +72,24 @@ static void write_variable(const struct advice_case *where, char *out,
 static void write_version(const char *what, const struct advice_case *where,
                           char *out, size_t size)
 {
-	(void)snprintf(out, size,
-	               "install %s %.100s, or let CI push what this one "
-	               "compiles",
-	               what, or_none(where->there));
+	const char *const there = or_none(where->there);
+
+	if (strchr(there, ',') == NULL)
+		(void)snprintf(out, size,
+		               "install %s %.100s, or let CI push what this "
+		               "one compiles",
+		               what, there);
+	else
+		(void)snprintf(out, size,
+		               "install one version of %s on both, or let CI "
+		               "push what this one compiles",
+		               what);
 }
 
 static const char *plain_advice(enum reason reason)
 {
 	switch (reason) {
 	case REASON_TARGET:
-	case REASON_NOT_FOR_THIS_GPU:
 		return "let a machine with this GPU's architecture push to the "
 		       "ref";
 	case REASON_LIBTRITON:
@@ -121,7 +138,7 @@ void advice_write(enum reason reason, const struct advice_case *where,
 		write_version("Triton", where, out, size);
 		break;
 	case REASON_ENGINE:
-		write_version("the engine's version", where, out, size);
+		write_version("the engine", where, out, size);
 		break;
 	case REASON_TORCH:
 		(void)snprintf(out, size,

@@ -139,6 +139,26 @@ static enum reason reason_of_values(const char *a, const char *b)
  * Comparing
  */
 
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Options that a program chooses; the rest comes with a version of Triton. */
+static bool is_chosen(const char *name)
+{
+	static const char *const names[] = {
+		"enable_fp_fusion", "maxnreg",   "num_ctas",
+		"num_stages",       "num_warps",
+	};
+
+	return is_among(name, names, sizeof(names) / sizeof(names[0]));
+}
+
 /* What follows from the target alone. */
 static bool follows_target(const char *name)
 {
@@ -153,11 +173,7 @@ static bool follows_target(const char *name)
 		"warp_size",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], name) == 0)
-			return true;
-	}
-	return false;
+	return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
 static uint64_t cost_of(const struct difference *difference)
@@ -182,9 +198,9 @@ static uint64_t cost_of(const struct difference *difference)
 static size_t rank_of(enum reason reason)
 {
 	static const enum reason order[] = {
-		REASON_TARGET,    REASON_TRITON,    REASON_SIGNATURE,
-		REASON_CONSTANTS, REASON_SOURCE,    REASON_OPTIONS,
-		REASON_ENGINE,    REASON_GPU,       REASON_HOME,
+		REASON_TARGET,    REASON_TRITON,    REASON_ENGINE,
+		REASON_SIGNATURE, REASON_CONSTANTS, REASON_SOURCE,
+		REASON_OPTIONS,   REASON_GPU,       REASON_HOME,
 		REASON_PTXAS,     REASON_LIBTRITON, REASON_ENVIRONMENT,
 		REASON_PATH,      REASON_TORCH,     REASON_DRIVER,
 	};
@@ -250,6 +266,14 @@ static bool is_equal(const struct part *a, const struct part *b,
 	return false;
 }
 
+/* What only a maker tells, so that many entries lack it. */
+static bool is_of_maker(const struct part *part)
+{
+	return part->reason == REASON_LIBTRITON ||
+	       part->reason == REASON_ENGINE || part->reason == REASON_TORCH ||
+	       part->reason == REASON_GPU;
+}
+
 /* A part that one of both lacks: does that say something? */
 static bool is_telling(const struct part *part)
 {
@@ -283,6 +307,9 @@ static void merge(const struct parts *a, const struct parts *b,
 
 		if (order == 0 && !is_equal(left, right, &found))
 			add(out, &found);
+		/* Rather like what is known to differ than like what is not. */
+		if (order != 0 && is_of_maker(one))
+			out->cost += 2;
 		if (order != 0 && is_telling(one)) {
 			copy_value(one, order < 0 ? found.a : found.b);
 			add(out, &found);
@@ -301,22 +328,44 @@ static bool has(const struct differences *differences, enum reason reason)
 	return false;
 }
 
+static bool has_part(const struct differences *differences, const char *name)
+{
+	for (size_t i = 0; i < differences->count; i++) {
+		if (strcmp(differences->items[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Does its code stand on other lines for a reason that is told? */
+static bool is_moved(const struct differences *all)
+{
+	return has_part(all, PARTS_CODE) || has_part(all, PARTS_FIRST_LINE) ||
+	       has(all, REASON_TRITON) || has(all, REASON_SIGNATURE);
+}
+
 /* Drop what follows from another difference. */
 static void drop_consequences(struct differences *all)
 {
 	const bool is_other_target = has(all, REASON_TARGET);
 	const bool is_other_triton = has(all, REASON_TRITON);
+	const bool has_moved = is_moved(all);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct difference *const at = &all->items[i];
 		const bool is_option = at->reason == REASON_OPTIONS;
 		const bool is_code = strcmp(at->name, PARTS_CODE) == 0;
+		const bool is_lines = strcmp(at->name, PARTS_LINES) == 0;
 
 		if ((is_other_target && follows_target(at->name)) ||
 		    (is_other_triton &&
-		     (is_code ||
-		      (is_option && (at->a[0] == '\0' || at->b[0] == '\0')))))
+		     (is_code || (is_option && !is_chosen(at->name)))) ||
+		    (is_lines && has_moved))
+			continue;
+		/* An engine's version is in its hashes. */
+		if (strstr(at->name, " (a hash)") != NULL &&
+		    has(all, REASON_ENGINE))
 			continue;
 		/* Types of arguments are in the code, too. */
 		if (is_code && has(all, REASON_SIGNATURE))
@@ -333,7 +382,10 @@ static void drop_consequences(struct differences *all)
 int differences_find(const struct parts *a, const struct parts *b,
                      struct differences *out, struct tkb_error *err)
 {
-	struct differences all = { .count = 0 };
+	struct differences all = {
+		.knows_builds = parts_find(a, "libtriton") != NULL &&
+		                parts_find(b, "libtriton") != NULL,
+	};
 
 	all.items = calloc(a->count + b->count + 1, sizeof(*all.items));
 	if (all.items == NULL)
@@ -346,6 +398,16 @@ int differences_find(const struct parts *a, const struct parts *b,
 		qsort(all.items, all.count, sizeof(*all.items), compare_ranks);
 	*out = all;
 	return 0;
+}
+
+const char *differences_left(const struct differences *differences)
+{
+	return differences->knows_builds
+	               ? "what is recorded is equal; what is left is the text "
+	                 "of its source, where names and comments count"
+	               : "what is recorded is equal; what is left is the text "
+	                 "of its source, where names and comments count, or "
+	                 "another build of Triton, as that for another Python";
 }
 
 enum reason differences_reason(const struct differences *differences)
@@ -366,6 +428,10 @@ void differences_show(const struct difference *difference,
 		               "the code differs in numbers alone: %s %s, %s "
 		               "%s",
 		               a, where[0], b, where[1]);
+	else if (strcmp(difference->name, PARTS_LINES) == 0)
+		(void)snprintf(out, size,
+		               "the same code stands at other places of its "
+		               "source: a comment or white space changed");
 	else if (difference->reason == REASON_ENVIRONMENT &&
 	         strcmp(a, FACTS_SECRET) == 0 && strcmp(a, b) == 0)
 		(void)snprintf(out, size, "%s: other values, not shown",

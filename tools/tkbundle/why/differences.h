@@ -28,7 +28,8 @@ struct difference {
 struct differences {
 	struct difference *items; /* owned; what counts most comes first */
 	size_t count;
-	uint64_t cost; /* how much the entries are not alike */
+	uint64_t cost;     /* how much the entries are not alike */
+	bool knows_builds; /* of both it is known which build of Triton made it */
 };
 
 /* With a cost of less, the same kernel was compiled in another environment. */
@@ -47,6 +48,9 @@ void differences_release(struct differences *differences);
 TKB_NODISCARD int differences_find(const struct parts *a, const struct parts *b,
                                    struct differences *out,
                                    struct tkb_error *err);
+
+/* What may differ where nothing does that is recorded: a sentence about kernels. */
+const char *differences_left(const struct differences *differences);
 
 /*
  * The reason for both, and its text, "ptxas: 13.0.88 there, 12.8 here".

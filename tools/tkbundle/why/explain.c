@@ -140,21 +140,21 @@ static void advise(const struct work *work, const struct start *start,
 }
 
 /* Nothing is like it, or what is like it tells nothing. */
-static void tell_unlike(struct work *work, struct start *start, bool is_like,
-                        struct start_made *made, char advice[START_TEXT_SIZE])
+static void tell_unlike(struct work *work, struct start *start,
+                        const struct differences *like, struct start_made *made,
+                        char advice[START_TEXT_SIZE])
 {
 	const struct explain *const explain = work->explain;
 
 	if (explain->is_pull_failed)
 		made->reason = explain->is_pull_damaged ? REASON_DAMAGED
 		                                        : REASON_NOT_PULLED;
-	else if (is_like)
+	else if (like != NULL)
 		made->reason = REASON_UNKNOWN;
 	else
 		made->reason = REASON_NOT_IN_BUNDLE;
 	if (made->reason == REASON_UNKNOWN)
-		made->detail = (char *)"what is recorded is equal to what was "
-				       "there";
+		made->detail = (char *)differences_left(like);
 	advise(work, start, made->reason, NULL, advice);
 }
 
@@ -184,6 +184,42 @@ static void keep_for_tree(struct work *work, const struct tkb_entry *entry,
 	               advice);
 }
 
+static const char *known(const struct start *start, const char *name)
+{
+	const char *const value = facts_find(&start->facts, name);
+
+	return value != NULL ? value : "an unknown one";
+}
+
+/* The pull has passed it over, since it was tuned on another GPU, or driver. */
+static bool tell_tuned(const struct work *work, const struct tkb_entry *entry,
+                       struct start *start, struct start_made *made,
+                       char detail[START_TEXT_SIZE],
+                       char advice[START_TEXT_SIZE])
+{
+	const struct explain *const explain = work->explain;
+	const char *const gpu = known(start, "gpu");
+	const struct explain_skipped *at = explain->skipped;
+	size_t left = entry->kind == TKB_KIND_UNIT ? explain->skipped_count : 0;
+
+	while (left != 0 && strcmp(at->name, entry->name) != 0) {
+		at++;
+		left--;
+	}
+	if (left == 0)
+		return false;
+	/* "gpu NVIDIA H200, driver 580" */
+	made->reason = strncmp(at->platform + 4, gpu, strlen(gpu)) == 0 &&
+	                               at->platform[4 + strlen(gpu)] == ','
+	                       ? REASON_DRIVER
+	                       : REASON_GPU;
+	(void)snprintf(detail, START_TEXT_SIZE,
+	               "tuned on %.160s there, gpu %.80s, driver %.40s here",
+	               at->platform, gpu, known(start, "driver"));
+	advise(work, start, made->reason, NULL, advice);
+	return true;
+}
+
 static int tell(struct work *work, size_t number, struct start *start,
                 struct tkb_error *err)
 {
@@ -201,8 +237,13 @@ static int tell(struct work *work, size_t number, struct start *start,
 		.detail = detail,
 		.advice = advice,
 	};
-	const int rc = find_partner(work, index, &match, err);
+	int rc;
 
+	if (tell_tuned(work, entry, start, &made, detail, advice)) {
+		start_add_made(start, &made);
+		return 0;
+	}
+	rc = find_partner(work, index, &match, err);
 	if (rc != 0)
 		return rc;
 	if (match.is_found && match.differences.count != 0 &&
@@ -215,7 +256,9 @@ static int tell(struct work *work, size_t number, struct start *start,
 		keep_for_tree(work, entry, &made, advice);
 	} else if (!tell_as_tree(work, entry, &made, advice)) {
 		tell_unlike(work, start,
-		            match.is_found && entry->kind == TKB_KIND_KERNEL,
+		            match.is_found && entry->kind == TKB_KIND_KERNEL
+		                    ? &match.differences
+		                    : NULL,
 		            &made, advice);
 	}
 	start_add_made(start, &made);

@@ -15,11 +15,19 @@
  * apart: other constants of one kernel are no reason, but a second ptxas is.
  */
 
+/* A unit that the pull has passed over, as it was tuned elsewhere. */
+struct explain_skipped {
+	const char *name;     /* its path in the tree */
+	const char *platform; /* "gpu NVIDIA H200, driver 580" */
+};
+
 struct explain {
 	const struct source *source; /* what there is; NULL: it is not known */
 	const struct tkb_makers *makers; /* of that; NULL: none is known */
 	const struct tkb_made *made;     /* what the command made */
 	size_t made_count;
+	const struct explain_skipped *skipped;
+	size_t skipped_count;
 	const char *engine;   /* "vllm"; "": none */
 	bool is_pull_failed;  /* it failed, or was not done in time */
 	bool is_pull_damaged; /* and that is because something is damaged */

@@ -17,7 +17,7 @@ static const struct {
 	{ "gpu", "GPU", REASON_GPU, false },
 	{ "libtriton", "libtriton", REASON_LIBTRITON, true },
 	{ "torch", "PyTorch", REASON_TORCH, false },
-	{ "triton", "Triton", REASON_TRITON, true },
+	{ "triton", "Triton", REASON_TRITON, false },
 };
 
 enum {

@@ -20,7 +20,8 @@ bool maker_write(const struct facts *facts, char out[TKB_MAKER_SIZE]);
 
 /*
  * Add what a maker tells to the parts of an entry that it made, where those lack
- * it, and where it decides keys of that kind: of a kernel the build of Triton does.
+ * it, and where it decides keys of that kind: of a kernel the build of Triton does,
+ * whose version its metadata tell.
  *
  * @param maker  NULL: nobody knows it
  */

@@ -143,6 +143,7 @@ static int add_code(const struct source *source, size_t index,
 {
 	TKB_AUTO(tkb_memory_release) struct tkb_memory ir = { .size = 0 };
 	TKB_AUTO(text_free) char *code = NULL;
+	TKB_AUTO(text_free) char *lines = NULL;
 	char line[IR_TEXT_SIZE];
 	size_t size = 0;
 	int rc;
@@ -157,8 +158,13 @@ static int add_code(const struct source *source, size_t index,
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	rc = parts_add(out, REASON_SOURCE, PARTS_CODE, code, size, err);
 	if (rc == 0 && ir_line(bytes_of(&ir), line))
-		rc = add_text(out, REASON_SOURCE, "first line", line, err);
-	return rc;
+		rc = add_text(out, REASON_SOURCE, PARTS_FIRST_LINE, line, err);
+	lines = ir_lines(bytes_of(&ir), &size);
+	if (lines == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	return rc == 0 ? parts_add(out, REASON_SOURCE, PARTS_LINES, lines, size,
+	                           err)
+	               : rc;
 }
 
 static int add_signature(const struct source *source, size_t index,

@@ -40,6 +40,10 @@ struct parts {
 /* The name of the part that is IR. */
 #define PARTS_CODE "code"
 
+/* And the one that is the lines of the source on which that stands. */
+#define PARTS_LINES "lines"
+#define PARTS_FIRST_LINE "first line"
+
 /* And the one that is a graph of PyTorch's. */
 #define PARTS_GRAPH "gm"
 

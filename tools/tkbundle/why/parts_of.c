@@ -82,10 +82,16 @@ static int add_target(struct parts *out, const json_t *target,
 int parts_of_metadata(const json_t *metadata, struct parts *out,
                       struct tkb_error *err)
 {
+	static const char untold[] = "one that tells no version, as 3.0";
 	const char *name;
 	json_t *value;
 	int rc = 0;
 
+	if (json_object_get(metadata, "triton_version") == NULL)
+		rc = parts_add(out, REASON_TRITON, "Triton", untold,
+		               strlen(untold), err);
+	if (rc != 0)
+		return rc;
 	json_object_foreach((json_t *)metadata, name, value)
 	{
 		if (is_outcome(name))

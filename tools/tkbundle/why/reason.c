@@ -28,8 +28,6 @@ static const struct {
 	[REASON_NOT_IN_BUNDLE] = { "not-in-bundle",
 	                           "nothing like it was there" },
 	[REASON_NOT_PULLED] = { "not-pulled", "the pull did not bring it" },
-	[REASON_NOT_FOR_THIS_GPU] = { "not-for-this-gpu",
-	                              "what is there is not for this GPU" },
 	[REASON_DAMAGED] = { "damaged", "what was there was damaged" },
 	[REASON_UNKNOWN] = { "unknown", "what decides it is not recorded" },
 };

@@ -30,11 +30,10 @@ enum reason {
 	REASON_DEBUG_LINES, /* only names and lines of sources differ */
 	REASON_BYTES,       /* the files differ besides */
 	/* No key of it is known here, or what has it could not be used. */
-	REASON_NOT_IN_BUNDLE,    /* nobody has pushed or packed it */
-	REASON_NOT_PULLED,       /* the pull failed, or came too late */
-	REASON_NOT_FOR_THIS_GPU, /* it was passed over */
-	REASON_DAMAGED,          /* it was torn, and made again */
-	REASON_UNKNOWN,          /* what decides is not recorded */
+	REASON_NOT_IN_BUNDLE, /* nobody has pushed or packed it */
+	REASON_NOT_PULLED,    /* the pull failed, or came too late */
+	REASON_DAMAGED,       /* it was torn, and made again */
+	REASON_UNKNOWN,       /* what decides is not recorded */
 	REASON_COUNT
 };
 

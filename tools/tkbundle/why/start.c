@@ -40,6 +40,7 @@ void start_init(struct start *start)
 		.delay_ms = START_UNKNOWN,
 		.ready_ms = START_UNKNOWN,
 		.status = START_UNKNOWN,
+		.run_count = 1,
 	};
 }
 

@@ -83,6 +83,7 @@ struct start {
 	size_t made_count;
 	struct start_failure failures[START_FAILURES_LIMIT];
 	size_t failure_count;
+	uint64_t run_count; /* how many notes it is of */
 };
 
 /* For TKB_AUTO. */
@@ -132,7 +133,17 @@ TKB_NODISCARD int start_read(const char *path, struct start *out,
 TKB_NODISCARD int start_read_own(uint64_t time_ms, uint64_t process,
                                  struct start *out, struct tkb_error *err);
 
-/* The newest note; TKB_MISS: there is none. Else as start_read(). */
+/* Are they of one command, ref and root, and so perhaps of one start? */
+bool start_is_one(const struct start *one, const struct start *other);
+
+/* Add what another process of the same start has noted. */
+void start_merge(struct start *into, const struct start *other);
+
+/*
+ * The newest note, and those of its other ranks: of processes that were started
+ * within a minute and ran at the same time. TKB_MISS: there is none. Else as
+ * start_read().
+ */
 TKB_NODISCARD int start_read_last(struct start *out, struct tkb_error *err);
 
 #endif

@@ -142,6 +142,8 @@ void start_json(struct json_out *json, const struct start *start)
 	put_text(json, "command", start->command);
 	put_text(json, "ref", start->ref);
 	put_text(json, "root", start->root);
+	if (start->run_count > 1)
+		put_number(json, "runs", start->run_count);
 	put_number(json, "status", start->status);
 	put_number(json, "emitted", start->emitted);
 	put_number(json, "used", start->used);

@@ -74,14 +74,18 @@ static void print_start(const struct cli *cli, const struct start *start)
 	char emitted[24];
 	char used[24];
 	char compiled[24];
+	char runs[40] = "";
 	uint64_t listed = start->made_count;
 
 	show_number(start->emitted, emitted);
 	show_number(start->used, used);
 	show_number(start->compiled, compiled);
-	text_line(cli->out, "%s%s%s: emitted %s, used %s, compiled anew %s",
+	if (start->run_count > 1)
+		(void)snprintf(runs, sizeof(runs), ", %" PRIu64 " runs",
+		               start->run_count);
+	text_line(cli->out, "%s%s%s%s: emitted %s, used %s, compiled anew %s",
 	          or_nothing(start->command), start->ref != NULL ? " of " : "",
-	          or_nothing(start->ref), emitted, used, compiled);
+	          or_nothing(start->ref), runs, emitted, used, compiled);
 	for (size_t i = 0; i < start->failure_count; i++)
 		text_line(cli->out, "failed: %s%s%s", start->failures[i].of,
 		          start->failures[i].of[0] != '\0' ? ": " : "",

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -14,6 +15,7 @@
 #include "why/start_file.h"
 
 enum {
+	START_TOGETHER_MS = 60 * 1000,
 	FILE_LIMIT = 2 * 1024 * 1024
 };
 
@@ -173,6 +175,45 @@ int start_read_own(uint64_t time_ms, uint64_t process, struct start *out,
 	return start_read(path, out, err);
 }
 
+static bool make_path(const char *folder, const struct start_name *name,
+                      char out[START_PATH_SIZE])
+{
+	return snprintf(out, START_PATH_SIZE, "%s/%s", folder, name->text) <
+	       START_PATH_SIZE;
+}
+
+/* A note is written when its command ends, if not before. */
+static bool was_together(const char *path, const struct start_name *name,
+                         const struct start *last)
+{
+	struct stat status;
+
+	return name->time_ms + START_TOGETHER_MS >= last->time_ms &&
+	       stat(path, &status) == 0 &&
+	       (uint64_t)status.st_mtim.tv_sec * 1000 +
+	                       (uint64_t)status.st_mtim.tv_nsec / 1000000 >=
+	               last->time_ms;
+}
+
+/* What cannot be read is not told of. */
+static void add_ranks(const char *folder, const struct start_name *names,
+                      size_t count, struct start *out)
+{
+	char path[START_PATH_SIZE];
+
+	for (size_t i = 1; i < count; i++) {
+		TKB_AUTO(start_release)
+		struct start other = { .made_count = 0 };
+
+		start_init(&other);
+		if (make_path(folder, &names[i], path) &&
+		    was_together(path, &names[i], out) &&
+		    start_read(path, &other, NULL) == 0 &&
+		    start_is_one(out, &other))
+			start_merge(out, &other);
+	}
+}
+
 int start_read_last(struct start *out, struct tkb_error *err)
 {
 	char folder[START_PATH_SIZE];
@@ -183,9 +224,10 @@ int start_read_last(struct start *out, struct tkb_error *err)
 
 	if (start_folder(false, folder))
 		count = start_list(folder, &names);
-	if (count != 0 && snprintf(path, sizeof(path), "%s/%s", folder,
-	                           names[0].text) < (int)sizeof(path))
+	if (count != 0 && make_path(folder, &names[0], path))
 		rc = start_read(path, out, err);
+	if (rc == 0)
+		add_ranks(folder, names, count, out);
 	free(names);
 	return rc;
 }

@@ -59,14 +59,10 @@ static void print_differences(const struct cli *cli,
 	char text[2 * DIFFERENCE_TEXT_SIZE + 200];
 
 	if (pair->differences->count == 0)
-		text_line(
-			cli->out,
-			pair->a->kind == TKB_KIND_KERNEL
-				? "  what is recorded is equal; not recorded "
-				  "are Triton's build, libdevice, the rest of "
-				  "ptxas' version, and the source beyond its "
-				  "IR"
-				: "  what decides its key is not recorded");
+		text_line(cli->out, "  %s",
+		          pair->a->kind == TKB_KIND_KERNEL
+		                  ? differences_left(pair->differences)
+		                  : "what decides its key is not recorded");
 	for (size_t i = 0; i < pair->differences->count; i++) {
 		differences_show(&pair->differences->items[i], in_both, text,
 		                 sizeof(text));
