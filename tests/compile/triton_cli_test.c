@@ -21,6 +21,16 @@ static struct outcome compile(const char *input, const char *more,
 #define KERNEL "\"file\": \"kernels.py\", \"kernel\": \"copy_kernel\""
 #define SIGNATURE "\"signature\": \"" COPY_SIGNATURE "\""
 
+/* The entries of a cache; what is noted of them, in .tkbundle, stands first. */
+static const char **keys_of(const char *root)
+{
+	const char **names = list(root);
+
+	while (*names != NULL && **names == '.')
+		names++;
+	return names;
+}
+
 TEST(triton_cli, one_kernel_is_compiled_and_is_a_hit_then)
 {
 	need_triton(TRITON_USUAL);
@@ -38,7 +48,7 @@ TEST(triton_cli, one_kernel_is_compiled_and_is_a_hit_then)
 	               "--signature=" COPY_SIGNATURE);
 	CHECK_CONTAINS(made.out, text("hit %s copy_kernel of "
 	                              "kernels.py:copy_kernel for cuda:90\n",
-	                              list("cache")[0]));
+	                              *keys_of("cache")));
 	CHECK_CONTAINS(made.out, "compiled 0, hits 1, failed 0");
 }
 
@@ -95,7 +105,7 @@ TEST(triton_cli, a_list_has_warps_and_targets_of_its_own)
 
 	CHECK_STR(made.err, "");
 	CHECK_INT(made.status, 0);
-	for (const char **keys = list("cache"); *keys != NULL; keys++) {
+	for (const char **keys = keys_of("cache"); *keys != NULL; keys++) {
 		const char *json =
 			read_file(text("cache/%s/copy_kernel.json", *keys))
 				.data;
