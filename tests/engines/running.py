@@ -39,7 +39,7 @@ fi
 
 
 def serve(scene, home, *, options=("--engine", "vllm"), command=("serve",),
-          **env):
+          before=(), **env):
     """Run the script at `home`; returns how it ended, what it said and was
     told."""
     program = scene.path("bin", "vllm")
@@ -50,7 +50,8 @@ def serve(scene, home, *, options=("--engine", "vllm"), command=("serve",),
     environment = {"HOME": scene.path(home), "SAID": said, "TMPDIR":
                    scene.path("tmp"), **env}
     os.makedirs(scene.path("tmp"), exist_ok=True)
-    ended = scene.run(program, *command, options=options, env=environment)
+    ended = scene.run(program, *command, options=options, before=before,
+                      env=environment)
     told = dict(line.split("=", 1) for line in
                 scene.read("said.env").splitlines() if "=" in line)
     return ended, scene.read("said").strip(), told
@@ -311,3 +312,19 @@ def _(scene):
     equal((second.status, said), (0, "cold"), second.err)
     require(any(path.endswith("modelinfos/traits.json")
                 for path in contents(scene.path("two"))))
+
+
+@test("folders that lie deep in each other do not end the count of what was used")
+def _(scene):
+    os.makedirs(scene.path("one"))
+    _, _, told = serve(scene, "one")
+    deep = os.path.join(told["VLLM_CACHE_ROOT"], *["d"] * 700)
+    os.makedirs(deep)
+    write(os.path.join(deep, "file"), "x")
+
+    ended, said, _ = serve(
+        scene, "one", options=("--engine", "vllm", "--push", "never"),
+        before=("prlimit", f"--stack={1 << 20}:{1 << 20}"))
+
+    require(said.startswith("warm"), said, ended.err)
+    equal(ended.counts()[2], "0", ended.err)

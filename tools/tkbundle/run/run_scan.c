@@ -12,6 +12,10 @@
 #include "cli/text.h"
 #include "report/source.h"
 
+enum {
+	DEPTH_LIMIT = 64 /* of folders in each other, as in a collect */
+};
+
 static bool is_number(const char *name)
 {
 	return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
@@ -104,14 +108,15 @@ bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
 struct tree_walk {
 	const struct tkb_tree *tree;
 	const struct run_tree_visitor *visitor;
-	size_t root; /* length of its path, with the slash */
+	size_t root;  /* length of its path, with the slash */
+	size_t depth; /* of the folder being visited */
 };
 
 /* Visit a folder. A unit of size 0 means that it is in none. */
-static void scan_folder(const struct tree_walk *walk, const char *path,
+static void scan_folder(struct tree_walk *walk, const char *path,
                         struct run_scan_unit unit);
 
-static void scan_item(const struct tree_walk *walk, const char *path,
+static void scan_item(struct tree_walk *walk, const char *path,
                       struct run_scan_unit unit, const struct stat *status)
 {
 	const struct run_tree_visitor *const visitor = walk->visitor;
@@ -132,11 +137,14 @@ static void scan_item(const struct tree_walk *walk, const char *path,
 	else if (S_ISDIR(status->st_mode) && unit.size == 0 &&
 	         part == TKB_TREE_PART_KERNELS)
 		visitor->kernels(visitor->self, path);
-	else if (S_ISDIR(status->st_mode))
+	else if (S_ISDIR(status->st_mode) && walk->depth < DEPTH_LIMIT) {
+		walk->depth++;
 		scan_folder(walk, path, unit);
+		walk->depth--;
+	}
 }
 
-static void scan_folder(const struct tree_walk *walk, const char *path,
+static void scan_folder(struct tree_walk *walk, const char *path,
                         struct run_scan_unit unit)
 {
 	TKB_AUTO(folder_close)
@@ -162,7 +170,7 @@ static void scan_folder(const struct tree_walk *walk, const char *path,
 void run_scan_tree(const struct tkb_tree *tree,
                    const struct run_tree_visitor *visitor)
 {
-	const struct tree_walk walk = { tree, visitor, strlen(tree->path) + 1 };
+	struct tree_walk walk = { tree, visitor, strlen(tree->path) + 1, 0 };
 
 	scan_folder(&walk, tree->path, (struct run_scan_unit){ .size = 0 });
 }
