@@ -110,7 +110,8 @@ enum tkb_reason {
 	TKB_REASON_MISSING,  /**< a file that the group file lists is absent */
 	TKB_REASON_OUTSIDE,  /**< the group file lists a file elsewhere */
 	TKB_REASON_SENTINEL, /**< a file contains the sentinel itself */
-	TKB_REASON_METADATA, /**< the metadata cannot be understood */
+	TKB_REASON_METADATA, /**< the metadata, or a unit's index, cannot be
+	                          understood */
 	TKB_REASON_HASH,     /**< the metadata's hash is not the key's */
 	TKB_REASON_BINARY,   /**< the binary is torn or of another kernel */
 	TKB_REASON_BUSY,     /**< another process is writing it */

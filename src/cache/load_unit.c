@@ -14,6 +14,7 @@
 #include "tree/moved.h"
 #include "tree/secrets.h"
 #include "tree/walk.h"
+#include "tree/whole.h"
 
 enum {
 	PATH_SIZE = 4096
@@ -173,14 +174,31 @@ static int check_named(const struct unit *unit, const char *name,
 		memcpy(path, at, size);
 		path[size] = '\0';
 		if (fstatat(unit->root->fd, path, &status,
-		            AT_SYMLINK_NOFOLLOW) < 0 &&
-		    errno == ENOENT)
+		            AT_SYMLINK_NOFOLLOW) == 0) {
+			if (S_ISREG(status.st_mode) && status.st_size == 0)
+				return tkb_fail_entry(err, TKB_REASON_BINARY,
+				                      "'%s' names '%.300s', "
+				                      "which is empty",
+				                      name, path);
+		} else if (errno == ENOENT) {
 			return tkb_fail_entry(err, TKB_REASON_MISSING,
 			                      "'%s' names '%.300s', which is "
 			                      "not there",
 			                      name, path);
+		}
 	}
 	return 0;
+}
+
+/* An engine that cannot read its index may not start. */
+static int check_index(const struct unit *unit, const struct tkb_file *file,
+                       struct tkb_error *err)
+{
+	if (!tkb_text_is_whole(tkb_buf_bytes(&unit->loader->text), file->style))
+		return tkb_fail_entry(err, TKB_REASON_METADATA,
+		                      "'%s' was not written to its end",
+		                      file->name);
+	return check_named(unit, file->name, err);
 }
 
 /* Read a text, hide its secrets, and put sentinels for paths. */
@@ -207,7 +225,7 @@ static int load_text(struct unit *unit, size_t index,
 	file->style = rule->style;
 	rc = scrub(unit, tkb_buf_bytes(&loader->group), file, err);
 	if (rc == 0 && rule->is_last)
-		rc = check_named(unit, file->name, err);
+		rc = check_index(unit, file, err);
 	if (rc < 0)
 		return rc;
 	if (file->sentinels == 0)

@@ -10,6 +10,7 @@
 #include "tree/rules.h"
 #include "tree/secrets.h"
 #include "tree/unit.h"
+#include "tree/whole.h"
 #include "emit/inspect.h"
 #include "emit/unit.h"
 
@@ -17,8 +18,9 @@
 enum match {
 	MATCH_SAME,
 	MATCH_OTHER, /* of another compile */
-	MATCH_TORN   /* missing, empty, damaged, cannot be run, or names another
+	MATCH_TORN,  /* missing, empty, damaged, cannot be run, or names another
 	              root */
+	MATCH_USELESS /* an index that ends too early: no engine can read it */
 };
 
 /* The destination, and what it is compared with. */
@@ -56,19 +58,36 @@ static int digest_of(const struct place *place, const struct tkb_file *file,
 	return tkb_hasher_digest(&loader->hasher, bytes, out, err);
 }
 
-/* The style in which secrets are hidden in the file, by the tree's rules. */
-static enum tkb_path_style secret_style(const struct place *place,
-                                        const struct tkb_file *file)
+/* What the tree's rules say of the file. */
+static struct tkb_tree_rule rule_of(const struct place *place,
+                                    const struct tkb_file *file)
 {
 	char path[2 * TKB_UNIT_PATH_LIMIT + 2];
-	struct tkb_tree_rule rule;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", place->unit->folder,
 	               file->name);
-	rule = tkb_tree_judge(place->root->tree->rules,
+	return tkb_tree_judge(place->root->tree->rules,
 	                      tkb_unit_is_file(place->unit) ? file->name
 	                                                    : path);
+}
+
+/* The style in which secrets are hidden in the file. */
+static enum tkb_path_style secret_style(const struct place *place,
+                                        const struct tkb_file *file)
+{
+	const struct tkb_tree_rule rule = rule_of(place, file);
+
 	return tkb_tree_secret_style(&rule);
+}
+
+/* Is it an index, of which the loader's scratch is no whole one? */
+static bool is_useless(const struct place *place, const struct tkb_file *file)
+{
+	const struct tkb_tree_rule rule = rule_of(place, file);
+
+	return rule.is_last != 0 &&
+	       !tkb_text_is_whole(tkb_buf_bytes(&place->loader->scratch),
+	                          rule.style);
 }
 
 /* Is this text the bundle's? The file here may still show its secrets. */
@@ -121,6 +140,10 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 	*out = MATCH_TORN;
 	if (rc < 0)
 		return 0;
+	if (is_useless(place, file)) {
+		*out = MATCH_USELESS;
+		return 0;
+	}
 	rc = compare_text(place, file, &is_same, &is_moved, err);
 	if (rc < 0)
 		return rc;
@@ -195,6 +218,7 @@ static int match_file(const struct place *place, const struct tkb_file *file,
 	return compare_bytes(place, file, has_size, out, err);
 }
 
+/* Of a unit's files, first its index: all others are of no use without it. */
 static int match_files(const struct place *place, enum tkb_entry_state *out,
                        struct tkb_error *err)
 {
@@ -202,14 +226,20 @@ static int match_files(const struct place *place, enum tkb_entry_state *out,
 	int rc;
 
 	*out = TKB_ENTRY_STATE_PRESENT;
-	for (size_t i = 0; i < unit->file_count; i++) {
+	for (size_t turn = 0; turn < 2 * unit->file_count; turn++) {
+		const struct tkb_file *const file =
+			&unit->files[turn % unit->file_count];
 		enum match match = MATCH_TORN;
 
-		rc = match_file(place, &unit->files[i], &match, err);
+		if (file->is_last != (turn < unit->file_count))
+			continue;
+		rc = match_file(place, file, &match, err);
 		if (rc < 0)
 			return rc;
-		if (match == MATCH_TORN)
+		if (match == MATCH_TORN || match == MATCH_USELESS)
 			*out = TKB_ENTRY_STATE_BROKEN;
+		if (match == MATCH_USELESS)
+			return 0;
 		/*
 		 * It is somebody's own, even if parts are damaged: the bundle
 		 * has none to replace them.

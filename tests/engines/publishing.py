@@ -319,3 +319,40 @@ def _(scene):
     require(first_time["openat"] < 300, first_time)
     require(again["write"] < 3 and again["openat"] < 120, again)
     require(again["renameat2"] + again["mkdirat"] == 0, again)
+
+
+@test("an index that was cut short, and one of what was never written, are left out by "
+      "name; an emit puts a whole one there, whatever else the unit has")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.verb("relocate")
+    index = first.index()
+    whole, _ = first.collect("a.tkb")
+    equal(first.emit("a.tkb")[2], 0)
+    for text in (b"", index[:-1], index[:len(index) // 2], bytes(len(index)),
+                 index[:64] + bytes(64)):
+        write(first.path(GRAPH, INDEX), text)
+        _, said = first.collect("b.tkb", status=4)
+        (left_out,) = said["left_out"]
+        equal((left_out["key"], left_out["reason"]), (GRAPH, "metadata"))
+        require(f"'{INDEX}' was not written to its end" in
+                left_out["message"], left_out)
+        equal(first.emit("a.tkb"), (0, 34, 1), text)
+        equal(first.index(), index)
+        equal(first.collect("b.tkb")[0], whole)
+    # Files of another compile are of no use without their index.
+    (graph, *_) = [name for name in sorted(os.listdir(first.path(GRAPH)))
+                   if name.startswith("artifact_")]
+    data = read(first.path(GRAPH, graph))
+    write(first.path(GRAPH, graph), data + b"more")
+    equal(first.emit("a.tkb"), (0, 35, 0))
+    write(first.path(GRAPH, INDEX), index[:-1])
+    equal(first.emit("a.tkb"), (0, 34, 1))
+    equal(first.collect("b.tkb")[0], whole)
+
+    write(first.path(GRAPH, graph), b"")
+    _, said = first.collect("b.tkb", status=4)
+    (left_out,) = said["left_out"]
+    equal((left_out["key"], left_out["reason"]), (GRAPH, "binary"))
+    require("which is empty" in left_out["message"], left_out)
+    equal(first.emit("a.tkb"), (0, 34, 1))

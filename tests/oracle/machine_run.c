@@ -221,16 +221,6 @@ static void let_race(struct machine *machine, const struct op *op,
 	       size);
 }
 
-/* A constant is what it is, also where it is read at once: nobody sees that. */
-static bool is_seen(struct machine *machine, const struct op *op,
-                    struct lane address)
-{
-	return op->is_strong && machine->end == MACHINE_DONE &&
-	       (LLVMGetVolatile(op->value) ||
-	        LLVMGetOrdering(op->value) > LLVMAtomicOrderingMonotonic ||
-	        !machine_find(machine, address.bits)->is_constant);
-}
-
 static void run_load(struct frame *frame, const struct op *op)
 {
 	const struct lane address = frame->lanes[op->in[0]];
@@ -239,7 +229,7 @@ static void run_load(struct frame *frame, const struct op *op)
 	machine_load(frame->machine, op, op->shape, address, out);
 	if (op->is_strong && frame->machine->end == MACHINE_DONE)
 		let_race(frame->machine, op, address, out);
-	if (is_seen(frame->machine, op, address))
+	if (op->is_strong && frame->machine->end == MACHINE_DONE)
 		machine_note(frame->machine,
 		             EVENT_LOAD * 4096 +
 		                     op->shape.count * op->shape.width,

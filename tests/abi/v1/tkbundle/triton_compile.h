@@ -125,9 +125,9 @@ TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
  * the one that triton.compile(path) makes.
  */
 struct tkb_triton_unit {
-	size_t struct_size;    /**< sizeof it, as the caller was built */
-	const char *file;      /**< the Python file, or IR. Required */
-	const char *kernel;    /**< its name in the file. Required, but for IR */
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char *file;   /**< the Python file, or IR. Required */
+	const char *kernel; /**< its name in the file. Required, but for IR */
 	const char *signature; /**< likewise */
 	const char *target;    /**< "cuda:90". Required */
 	uint32_t num_warps;    /**< default: Triton's */
