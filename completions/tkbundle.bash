@@ -53,11 +53,12 @@ _tkbundle_options() {
 	merge)
 		options="-o --output --json" ;;
 	pull)
-		options="--remote --engine --tree -o --output --best-effort
+		options="--remote --engine --tree -o --output --best-effort --trust
 			--deadline --metrics --key --device --target --layout
 			--sync -j --jobs --json -n --dry-run -v --verbose" ;;
 	push)
-		options="--remote --engine --tree --bundle --layout --label --deadline
+		options="--remote --engine --tree --bundle --layout --label --sign --expires
+			--passphrase-file --passphrase-command --deadline
 			--metrics --key --device --profile --no-modules --no-compaction
 			--settle --strict -j --jobs --json -n --dry-run -v --verbose" ;;
 	refs)
@@ -67,7 +68,7 @@ _tkbundle_options() {
 	report)
 		options="-o --output --remote --deadline" ;;
 	run)
-		options="--ref --remote --engine --tree --cache --wait --deadline
+		options="--ref --remote --engine --tree --cache --trust --wait --deadline
 			--push --ready-url --ready-file --quiet --require-warm --kill-child --node --metrics --refresh
 			--json -v --verbose" ;;
 	show)
@@ -115,9 +116,9 @@ _tkbundle_value() {
 		value=:bundle ;;
 	key:--kind)
 		value="ed25519 p256" ;;
-	*:--passphrase-file)
+	*:--passphrase-file | *:--trust | *:--sign)
 		value=:file ;;
-	*:--passphrase-command)
+	*:--passphrase-command | *:--expires)
 		value=:none ;;
 	*:--profile)
 		value="full lean" ;;

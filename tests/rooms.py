@@ -48,8 +48,8 @@ LAYERS = {
     "tools/tkbundle": [
         "include/tkbundle",
         "tools/tkbundle/cli",
-        "tools/tkbundle/config",
         "tools/tkbundle/trust",
+        "tools/tkbundle/config",
         "tools/tkbundle/keys",
         "tools/tkbundle/report",
         "tools/tkbundle/diff",

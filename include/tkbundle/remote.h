@@ -74,6 +74,7 @@ extern "C" {
  * Secrets: no message, name or listing holds the URL's user or password.
  */
 struct tkb_remote;
+struct tkb_trust;
 
 /** Choices for tkb_remote_open(). Zero means the default. */
 struct tkb_remote_options {
@@ -93,6 +94,9 @@ struct tkb_remote_options {
 	/** A PEM file of authorities for TLS, used if neither the URL, a variable
 	    nor the system names any; or NULL. Copied. */
 	const char *fallback_cafile;
+	/** What must be signed, and by whom; kept by reference. NULL: nothing
+	    is asked. See trust.h. */
+	const struct tkb_trust *trust;
 };
 
 /**

@@ -10,7 +10,12 @@ extern "C" {
 
 /**
  * @file tkbundle/trust.h
- * Keys that sign what is pushed.
+ * Keys that sign what is pushed, and a policy of whose signatures count.
+ *
+ *     const struct tkb_signing signing = { .struct_size = sizeof(signing),
+ *                                          .keys = &key, .key_count = 1 };
+ *     const struct tkb_push_options options = { .struct_size = sizeof(options),
+ *                                               .signing = &signing };
  *
  *     rc = tkb_key_make(TKB_KEY_ED25519, &key, &err);
  *     rc = tkb_key_write(key, passphrase, &sink, &err);
@@ -117,6 +122,70 @@ TKB_API TKB_NODISCARD int tkb_key_look(const struct tkb_key *key,
 
 /** Release a key. NULL is allowed. */
 TKB_API void tkb_key_close(struct tkb_key *key);
+
+/** What a signed record is for. */
+enum tkb_trust_stage {
+	TKB_STAGE_DEV, /**< what somebody pushed */
+	TKB_STAGE_PROD /**< what somebody promoted */
+};
+
+/** How to sign. Zero means the default. */
+struct tkb_signing {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const struct tkb_key *const *keys; /**< private ones, which all sign */
+	size_t key_count;
+	enum tkb_trust_stage stage;
+	uint64_t lifetime_s; /**< the signature holds for so long; default 90
+	                          days */
+};
+
+/** A key whose signatures count, and for what. */
+struct tkb_trust_key {
+	const struct tkb_key *key;
+	const char *name; /**< for messages */
+	/** Patterns of the refs that it may publish: `*` stands for any bytes,
+	    slashes too, `?` for one, `[...]` for one of those. */
+	const char *const *publish;
+	size_t publish_count;
+	/** Patterns of the refs that it may promote to. A ref that matches one
+	    of any key's wants TKB_STAGE_PROD; any other TKB_STAGE_DEV. */
+	const char *const *promote;
+	size_t promote_count;
+	uint64_t not_after_s; /**< since 1970; its signatures count until then.
+	                           0: always */
+};
+
+/** What becomes of a record that no known key has signed. */
+enum tkb_unsigned {
+	TKB_UNSIGNED_REFUSE,
+	TKB_UNSIGNED_WARN,  /**< it is used, and told */
+	TKB_UNSIGNED_ACCEPT /**< it is used */
+};
+
+/** A record that the policy does not trust. */
+struct tkb_untrusted {
+	const char *ref;
+	const struct tkb_digest *record;
+	const char *message; /**< a sentence */
+	bool is_used;        /**< it is, by TKB_UNSIGNED_WARN */
+};
+
+/**
+ * Whose signatures count: a policy. struct tkb_remote_options has it, and what is
+ * pulled or listed through such a remote is held against it before anything of a
+ * bundle is fetched. It must never come from a remote.
+ */
+struct tkb_trust {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const struct tkb_trust_key *keys;
+	size_t key_count;
+	uint32_t threshold; /**< so many keys must have signed; 0: one */
+	uint32_t promote_threshold; /**< the same for TKB_STAGE_PROD */
+	enum tkb_unsigned unsigned_records;
+	/** Told of what is not trusted; may be NULL. */
+	void (*on_untrusted)(void *self, const struct tkb_untrusted *record);
+	void *self; /**< given to on_untrusted() */
+};
 
 #ifdef __cplusplus
 }

@@ -135,6 +135,8 @@ const char *tkb_status_name(int status)
 		return "denied";
 	case TKB_ERR_PARTIAL:
 		return "partial";
+	case TKB_ERR_UNTRUSTED:
+		return "untrusted";
 	}
 	return "unknown";
 }

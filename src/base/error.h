@@ -18,7 +18,7 @@
 #include <tkbundle/error.h>
 
 /* No status is lower: what another process says beyond it is no status. */
-#define TKB_STATUS_LOWEST TKB_ERR_PARTIAL
+#define TKB_STATUS_LOWEST TKB_ERR_UNTRUSTED
 
 /* Did the call do its work, be it in part? */
 static inline bool tkb_is_done(int rc)

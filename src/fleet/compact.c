@@ -100,7 +100,8 @@ static int gather_facts(const struct tkb_gathering *parts,
 }
 
 static int compact_group(struct tkb_remote *remote, const char *ref,
-                         const struct group *group, uint64_t *count,
+                         const struct group *group,
+                         const struct tkb_signer *signer, uint64_t *count,
                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_gathering_close) struct tkb_gathering parts = { 0 };
@@ -109,7 +110,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
 	TKB_AUTO(tkb_makers_release) struct tkb_makers makers = { 0 };
 	const struct tkb_record_facts facts = { &times, &versions, &pushes,
-		                                &makers };
+		                                &makers, signer };
 	TKB_AUTO(tkb_blob_buffer_release)
 	struct tkb_blob_buffer buffer =
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
@@ -140,11 +141,15 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 }
 
 int tkb_compact(struct tkb_remote *remote, const char *ref,
-                struct tkb_record_list *records, uint64_t *count,
+                struct tkb_record_list *records,
+                const struct tkb_signer *signer, uint64_t *count,
                 struct tkb_error *err)
 {
-	int rc = 0;
+	int rc;
 
+	rc = signer != NULL
+	             ? tkb_records_keep_own(records, signer, ref, err)
+	             : tkb_records_keep_unsigned(remote, ref, records, err);
 	if (records->count > 1)
 		qsort(records->items, records->count, sizeof(*records->items),
 		      compare_records);
@@ -153,14 +158,16 @@ int tkb_compact(struct tkb_remote *remote, const char *ref,
 			group_at(records, i, remote->max_blob_size);
 
 		if (group.count > 1)
-			rc = compact_group(remote, ref, &group, count, err);
+			rc = compact_group(remote, ref, &group, signer, count,
+			                   err);
 		i += group.count;
 	}
 	return rc;
 }
 
 int tkb_compact_after_push(struct tkb_remote *remote, const char *ref,
-                           size_t before, struct tkb_push_report *report,
+                           size_t before, const struct tkb_signer *signer,
+                           struct tkb_push_report *report,
                            struct tkb_error *err)
 {
 	TKB_AUTO(tkb_record_list_release)
@@ -172,7 +179,7 @@ int tkb_compact_after_push(struct tkb_remote *remote, const char *ref,
 		return 0;
 	rc = tkb_record_list_read(remote, ref, false, &records, err);
 	if (rc == 0 && records.count > TKB_RECORDS_LIMIT)
-		rc = tkb_compact(remote, ref, &records,
+		rc = tkb_compact(remote, ref, &records, signer,
 		                 &report->compacted_count, err);
 	return rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED ? rc : 0;
 }

@@ -20,9 +20,14 @@ enum {
 /*
  * Compact `ref`, whose records are `records`. The number of records that were
  * merged is added to `count`. Records whose blob cannot be fetched stay.
+ *
+ * A record that somebody has signed is never merged into one that nobody has:
+ * without a `signer` (NULL), signed records stay, and with one, only what it has
+ * signed itself is merged, and signed again.
  */
 TKB_NODISCARD int tkb_compact(struct tkb_remote *remote, const char *ref,
-                              struct tkb_record_list *records, uint64_t *count,
+                              struct tkb_record_list *records,
+                              const struct tkb_signer *signer, uint64_t *count,
                               struct tkb_error *err);
 
 /*
@@ -32,6 +37,7 @@ TKB_NODISCARD int tkb_compact(struct tkb_remote *remote, const char *ref,
  */
 TKB_NODISCARD int tkb_compact_after_push(struct tkb_remote *remote,
                                          const char *ref, size_t before,
+                                         const struct tkb_signer *signer,
                                          struct tkb_push_report *report,
                                          struct tkb_error *err);
 

@@ -354,7 +354,7 @@ int tkb_ref_expand(const char *pattern, const struct tkb_ref_facts *facts,
 		                "the ref '%.120s' is longer than %d bytes",
 		                pattern, TKB_REF_SIZE - 1);
 	name = (const char *)expander.out.data;
-	if (!tkb_ref_is_valid(name) || tkb_ref_is_of_starts(name))
+	if (!tkb_ref_is_valid(name) || tkb_ref_is_reserved(name))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' cannot be a ref's name: letters, digits, "
 		                "and '._-+@=', with slashes between parts",

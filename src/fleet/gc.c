@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/fleet.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,9 @@ struct collector {
 	struct tkb_remote *remote;
 	const struct tkb_remote_gc_options *options;
 	struct tkb_ref_names refs;
-	struct item *items; /* owned; when evicting, the oldest first */
+	struct tkb_ref_names
+		signed_refs; /* that have signatures, as "@signed/..." */
+	struct item *items;  /* owned; when evicting, the oldest first */
 	size_t item_count;
 	size_t item_capacity;
 	/*
@@ -66,6 +69,7 @@ struct collector {
 static void collector_close(struct collector *collector)
 {
 	tkb_ref_names_release(&collector->refs);
+	tkb_ref_names_release(&collector->signed_refs);
 	free(collector->items);
 	tkb_digests_release(&collector->compacted);
 	free(collector->blobs);
@@ -239,6 +243,65 @@ static int check_refs(struct collector *collector, struct tkb_error *err)
 	return check_faults(collector, err);
 }
 
+static uint64_t grace_of(const struct collector *collector)
+{
+	return collector->options->has_grace ? collector->options->grace_s
+	                                     : GRACE_S;
+}
+
+/* Drop the ref's signatures whose record is none of `records`. */
+static int prune_envelopes(struct collector *collector, const char *ref,
+                           const struct tkb_record_list *records,
+                           struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	struct tkb_subject *living =
+		tkb_alloc_array(records->count, sizeof(*living));
+	int rc = 0;
+
+	if (living == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < records->count && rc == 0; i++)
+		rc = tkb_record_subject(&records->items[i], &living[i], err);
+	if (rc < 0 || tkb_fleet_tier(collector->remote) == NULL)
+		return rc;
+	return tkb_envelopes_prune(collector->remote, ref, living,
+	                           records->count, grace_of(collector),
+	                           collector->options->is_dry_run,
+	                           &collector->report.envelope_count, err);
+}
+
+static bool has_name(const struct tkb_ref_names *names, const char *name)
+{
+	return names->count > 0 &&
+	       bsearch(&name, names->items, names->count, sizeof(*names->items),
+	               tkb_compare_texts) != NULL;
+}
+
+static bool is_signed(const struct collector *collector, const char *ref)
+{
+	char name[sizeof(TKB_SIGNED_PREFIX) + TKB_REF_SIZE];
+
+	(void)snprintf(name, sizeof(name), TKB_SIGNED_PREFIX "%s", ref);
+	return has_name(&collector->signed_refs, name);
+}
+
+/* Drop the signatures of refs that have no record. */
+static int prune_orphans(struct collector *collector, struct tkb_error *err)
+{
+	static const struct tkb_record_list none = { .count = 0 };
+	const struct tkb_ref_names *names = &collector->signed_refs;
+	int rc = 0;
+
+	for (size_t i = 0; i < names->count && rc == 0; i++) {
+		const char *ref = names->items[i] + strlen(TKB_SIGNED_PREFIX);
+
+		if (!has_name(&collector->refs, ref))
+			rc = prune_envelopes(collector, ref, &none, err);
+	}
+	return rc;
+}
+
 static int clean_ref(struct collector *collector, const char *ref,
                      struct tkb_error *err)
 {
@@ -270,7 +333,7 @@ static int clean_ref(struct collector *collector, const char *ref,
 			rc = tkb_digests_add(&collector->compacted,
 			                     &records.items[i].blob, err);
 		if (rc == 0)
-			rc = tkb_compact(collector->remote, ref, &records,
+			rc = tkb_compact(collector->remote, ref, &records, NULL,
 			                 &collector->report.compacted_count,
 			                 err);
 		tkb_record_list_release(&records);
@@ -281,6 +344,8 @@ static int clean_ref(struct collector *collector, const char *ref,
 	}
 	for (size_t i = 0; i < records.count && rc == 0; i++)
 		rc = add_item(collector, ref, &records.items[i], err);
+	if (rc == 0 && is_signed(collector, ref))
+		rc = prune_envelopes(collector, ref, &records, err);
 	return rc;
 }
 
@@ -361,9 +426,7 @@ static int list_blobs(struct collector *collector, size_t tier,
 static int remove_unnamed(struct collector *collector, size_t tier,
                           uint64_t *named_out, struct tkb_error *err)
 {
-	const struct tkb_remote_gc_options *options = collector->options;
-	const uint64_t grace_s =
-		options->has_grace ? options->grace_s : GRACE_S;
+	const uint64_t grace_s = grace_of(collector);
 	uint64_t named = 0;
 	size_t kept = 0;
 	int rc = 0;
@@ -453,6 +516,10 @@ static int clean(struct collector *collector, struct tkb_error *err)
 
 	rc = tkb_remote_ref_names(collector->remote, true, &collector->refs,
 	                          err);
+	collector->signed_refs.prefix = TKB_SIGNED_PREFIX;
+	if (rc == 0)
+		rc = tkb_remote_ref_names(collector->remote, true,
+		                          &collector->signed_refs, err);
 	collector->report.ref_count = refs->count;
 	collector->steps = 2 * refs->count;
 	if (rc == 0)
@@ -461,6 +528,8 @@ static int clean(struct collector *collector, struct tkb_error *err)
 		rc = clean_ref(collector, refs->items[i], err);
 		count_step(collector);
 	}
+	if (rc == 0)
+		rc = prune_orphans(collector, err);
 	tkb_digests_sort(&collector->compacted);
 	if (rc == 0 && collector->item_count > 1)
 		qsort(collector->items, collector->item_count,

@@ -398,8 +398,13 @@ int tkb_pull_records(struct tkb_remote *remote, const char *ref,
 	int rc;
 
 	rc = tkb_record_list_read(remote, ref, false, out, err);
+	if (rc == 0)
+		rc = tkb_records_keep_trusted(remote, ref, out, err);
 	if (rc < 0)
 		return rc;
+	report->untrusted_count = out->untrusted_count;
+	if (out->count == 0 && out->untrusted_count != 0)
+		return tkb_fail_as(err, TKB_ERR_UNTRUSTED, &out->untrusted);
 	report->record_count = out->count;
 	report->unreadable_count = out->fault_count;
 	fault = tkb_pull_fault(out);
@@ -528,6 +533,10 @@ static int pull(struct puller *puller, struct tkb_error *err)
 	if (rc == 0 && !puller->options.is_dry_run)
 		rc = note_makers(puller, err);
 	fault = tkb_pull_fault(&puller->records);
+	if (puller->failure == 0 && puller->records.untrusted_count != 0) {
+		puller->failure = TKB_ERR_UNTRUSTED;
+		puller->fault = puller->records.untrusted;
+	}
 	if (puller->failure == 0 && fault != NULL)
 		puller->failure =
 			tkb_fail(&puller->fault, (enum tkb_status)fault->status,

@@ -39,6 +39,9 @@ static int pull(struct tkb_remote *remote, const char *ref,
 
 	tkb_remote_attach_watch(&attachment, remote, watch);
 	rc = tkb_pull_records(remote, ref, &records, &told, err);
+	/* A bundle tells nobody that it lacks a part. */
+	if (rc == 0 && records.untrusted_count != 0)
+		rc = tkb_fail_as(err, TKB_ERR_UNTRUSTED, &records.untrusted);
 	if (rc != 0)
 		return rc;
 	told.wanted_count = records.count;

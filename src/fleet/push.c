@@ -46,9 +46,11 @@ struct pusher {
 	struct tkb_versions versions; /* versions of what was tuned here */
 	const struct tkb_label *labels;
 	size_t label_count;
-	struct tkb_watch upload; /* hears of uploaded bytes */
-	uint64_t uploaded;       /* bytes of the blobs before */
-	uint64_t uploading;      /* bytes of this blob */
+	struct tkb_signer signer_room;
+	const struct tkb_signer *signer; /* NULL: nobody signs */
+	struct tkb_watch upload;         /* hears of uploaded bytes */
+	uint64_t uploaded;               /* bytes of the blobs before */
+	uint64_t uploading;              /* bytes of this blob */
 	struct tkb_push_report report;
 	struct tkb_error first; /* first entry that is left out */
 };
@@ -61,6 +63,7 @@ static void pusher_close(struct pusher *pusher)
 	tkb_times_close(pusher->times);
 	tkb_makers_close(pusher->makers);
 	tkb_versions_release(&pusher->versions);
+	tkb_signer_release(&pusher->signer_room);
 	free(pusher->picks);
 }
 
@@ -235,7 +238,8 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
 	const struct tkb_record_facts facts = { pusher->times,
 		                                &pusher->versions, &pushes,
-		                                pusher->makers };
+		                                pusher->makers,
+		                                pusher->signer };
 	struct tkb_error fault = { 0 };
 	int rc;
 
@@ -330,6 +334,14 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 	if (rc == 0)
 		rc = drop_holes(pusher, err);
 	if (rc == 0)
+		rc = tkb_push_sign_begin(&pusher->signer_room, options,
+		                         pusher->remote, pusher->ref,
+		                         &pusher->signer, err);
+	/* What others say is there is not what these keys vouch for. */
+	if (rc == 0)
+		rc = tkb_records_keep_own(&pusher->records, pusher->signer,
+		                          pusher->ref, err);
+	if (rc == 0)
 		rc = tkb_identities_list(&pusher->records, &pusher->held, err);
 	if (rc == 0)
 		rc = find_lacking(pusher, err);
@@ -339,9 +351,9 @@ static int push(struct pusher *pusher, const struct tkb_push_options *options,
 		stamp_records(pusher);
 	if (rc == 0 && !pusher->options.is_dry_run &&
 	    !options->is_compaction_off)
-		rc = tkb_compact_after_push(pusher->remote, pusher->ref,
-		                            pusher->records.count,
-		                            &pusher->report, err);
+		rc = tkb_compact_after_push(
+			pusher->remote, pusher->ref, pusher->records.count,
+			pusher->signer, &pusher->report, err);
 	return rc;
 }
 

@@ -92,13 +92,15 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
                                  uint64_t entry_count,
                                  const struct tkb_record_list *records,
                                  const struct tkb_push_options *options,
+                                 const struct tkb_signer *signer,
                                  struct tkb_push_report *report,
                                  struct tkb_error *err)
 {
 	const struct tkb_blob blob = { buffer->size,
 		                       tkb_blob_buffer_source(buffer) };
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
-	const struct tkb_record_facts facts = { .pushes = &pushes };
+	const struct tkb_record_facts facts = { .pushes = &pushes,
+		                                .signer = signer };
 	struct tkb_digest digest;
 	int rc;
 
@@ -130,18 +132,25 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
+	TKB_AUTO(tkb_signer_release) struct tkb_signer room = { .now_s = 0 };
+	const struct tkb_signer *signer = NULL;
 	int rc;
 
 	rc = tkb_record_list_read(remote, ref, false, &records, err);
 	if (rc < 0)
 		return rc;
 	report->record_count = records.count;
-	rc = upload_unless_present(remote, ref, buffer, entry_count, &records,
-	                           options, report, err);
+	rc = tkb_push_sign_begin(&room, options, remote, ref, &signer, err);
+	if (rc == 0)
+		rc = tkb_records_keep_own(&records, signer, ref, err);
+	if (rc == 0)
+		rc = upload_unless_present(remote, ref, buffer, entry_count,
+		                           &records, options, signer, report,
+		                           err);
 	if (rc == 0 && !options->collect->is_dry_run &&
 	    !options->is_compaction_off)
-		rc = tkb_compact_after_push(remote, ref, records.count, report,
-		                            err);
+		rc = tkb_compact_after_push(remote, ref, records.count, signer,
+		                            report, err);
 	return rc;
 }
 

@@ -69,6 +69,36 @@ int tkb_push_session_end(struct tkb_push_session *session, int rc,
 	return tkb_timed_end(&session->timed, rc, err);
 }
 
+int tkb_push_sign_begin(struct tkb_signer *signer,
+                        const struct tkb_push_options *options,
+                        struct tkb_remote *remote, const char *ref,
+                        const struct tkb_signer **out, struct tkb_error *err)
+{
+	int rc;
+
+	*out = NULL;
+	if (options->signing == NULL)
+		return 0;
+	rc = tkb_signer_begin(signer, options->signing, remote, ref, err);
+	if (rc == 0)
+		*out = signer;
+	return rc;
+}
+
+static int sign(struct tkb_remote *remote, const char *ref,
+                struct tkb_bytes text, const struct tkb_signer *signer,
+                struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_release) struct tkb_record record = { 0 };
+	int rc;
+
+	rc = tkb_record_parse(text, &record, err);
+	if (rc < 0)
+		return rc;
+	record.text = text;
+	return tkb_record_sign(&record, signer, remote, ref, err);
+}
+
 static int add_record(struct tkb_remote *remote, const char *ref,
                       struct tkb_blob_buffer *buffer,
                       const struct tkb_record_facts *facts,
@@ -88,6 +118,10 @@ static int add_record(struct tkb_remote *remote, const char *ref,
 	tkb_bundle_close(bundle);
 	if (rc == 0 && out != NULL)
 		rc = tkb_digest_of(tkb_buf_bytes(&record), out, err);
+	/* No reader finds a record that will be signed a moment later. */
+	if (rc == 0 && facts != NULL && facts->signer != NULL)
+		rc = sign(remote, ref, tkb_buf_bytes(&record), facts->signer,
+		          err);
 	if (rc < 0)
 		return rc;
 	return tkb_remote_add(remote, ref, tkb_buf_bytes(&record), err);

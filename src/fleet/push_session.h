@@ -57,6 +57,17 @@ TKB_NODISCARD int tkb_push_session_end(struct tkb_push_session *session, int rc,
                                        struct tkb_error *err);
 
 /*
+ * Begin to sign, where the caller wants that; else `*out` is NULL. `signer` is
+ * released in any case.
+ */
+TKB_NODISCARD int tkb_push_sign_begin(struct tkb_signer *signer,
+                                      const struct tkb_push_options *options,
+                                      struct tkb_remote *remote,
+                                      const char *ref,
+                                      const struct tkb_signer **out,
+                                      struct tkb_error *err);
+
+/*
  * Upload the bundle in `buffer`, then add its record with `facts` (may be
  * NULL). The record's digest goes to `record_out` (may be NULL). `watch` (may
  * be NULL) hears of uploaded bytes.

@@ -33,10 +33,12 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
+#include "cache/entry.h"
 #include "collect/makers.h"
 #include "collect/times.h"
 #include "format/unit_version.h"
 #include "notes/pushes.h"
+#include "trust/signer.h"
 
 enum {
 	TKB_RECORD_VERSION = 1,
@@ -71,6 +73,7 @@ struct tkb_record_facts {
 	const struct tkb_versions *versions; /* likewise */
 	const struct tkb_pushes *pushes;     /* likewise */
 	const struct tkb_makers *makers;     /* likewise */
+	const struct tkb_signer *signer;     /* of the record; NULL: nobody */
 };
 
 struct tkb_record {
@@ -110,6 +113,21 @@ TKB_NODISCARD int tkb_record_write(const struct tkb_bundle *bundle,
                                    uint64_t size,
                                    const struct tkb_record_facts *facts,
                                    struct tkb_buf *out, struct tkb_error *err);
+
+/*
+ * What is signed of a record that was read: its bundle, and all that it says but for
+ * the members "blob" and "frames". Those tell how the bundle is compressed, which
+ * may change, and signatures stay.
+ */
+TKB_NODISCARD int tkb_record_subject(const struct tkb_record *record,
+                                     struct tkb_subject *out,
+                                     struct tkb_error *err);
+
+/* Sign a record that was read. */
+TKB_NODISCARD int tkb_record_sign(const struct tkb_record *record,
+                                  const struct tkb_signer *signer,
+                                  struct tkb_remote *remote, const char *ref,
+                                  struct tkb_error *err);
 
 /* Add the versions that a record has to `versions`. */
 TKB_NODISCARD int tkb_record_add_versions(const struct tkb_record *record,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/digest.h"
 #include "format/manifest_trees.h"
 #include "format/reader.h"
 #include "text/json.h"
@@ -213,4 +214,101 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	tkb_json_add_number(out, ",\"version\":", version);
 	tkb_buf_add_byte(out, '}');
 	return tkb_buf_check(out, err);
+}
+
+int tkb_record_subject(const struct tkb_record *record, struct tkb_subject *out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf words = TKB_BUF_INIT(TKB_KIB);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf rest = TKB_BUF_INIT(record->text.size);
+	const char *text = record->text.data;
+	const char *frames;
+	size_t begin;
+	size_t end;
+	int rc;
+
+	/* Behind the first byte, since members are sorted. */
+	tkb_json_add_digest(&words, "\"blob\":[", &record->blob);
+	tkb_json_add_number(&words, ",", record->size);
+	tkb_buf_add_text(&words, "],");
+	begin = 1 + words.size;
+	tkb_json_add_digest(&words, "\"frames\":", &record->frames);
+	tkb_buf_add_byte(&words, ',');
+	rc = tkb_buf_check(&words, err);
+	if (rc < 0)
+		return rc;
+	if (record->text.size < begin ||
+	    memcmp(text + 1, words.data, begin - 1) != 0)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "a record does not begin with its blob");
+	/* Between quotes there are no others: a text has them as escapes. */
+	frames = memmem(text + begin, record->text.size - begin,
+	                words.data + begin - 1, words.size - (begin - 1));
+	if (frames == NULL)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "a record does not tell of its frames");
+	end = (size_t)(frames - text) + words.size - (begin - 1);
+	tkb_buf_add(&rest, tkb_bytes_slice(record->text, 0, 1));
+	tkb_buf_add(&rest, tkb_bytes_slice(record->text, begin,
+	                                   (size_t)(frames - text)));
+	tkb_buf_add(&rest,
+	            tkb_bytes_slice(record->text, end, record->text.size));
+	rc = tkb_buf_check(&rest, err);
+	if (rc < 0)
+		return rc;
+	out->bundle = record->bundle;
+	return tkb_digest_of(tkb_buf_bytes(&rest), &out->content, err);
+}
+
+/* The targets of its entries, as "cuda:90": so many of them as a statement has. */
+static int list_targets(const struct tkb_record *record,
+                        struct tkb_arena *arena,
+                        const char *out[TKB_STATEMENT_TARGETS],
+                        size_t *count_out, struct tkb_error *err)
+{
+	size_t count = 0;
+	int rc;
+
+	for (size_t i = 0;
+	     i < record->entry_count && count < TKB_STATEMENT_TARGETS; i++) {
+		const struct tkb_target *target = &record->entries[i].target;
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf words = TKB_BUF_INIT(TKB_KIB);
+
+		/* Units have none, and neighbours mostly the same. */
+		if (target->backend[0] == '\0' ||
+		    (i > 0 && tkb_target_is_equal(
+				      target, &record->entries[i - 1].target)))
+			continue;
+		tkb_buf_add_text(&words, target->backend);
+		tkb_buf_add_byte(&words, ':');
+		tkb_buf_add_text(&words, target->arch);
+		rc = tkb_arena_copy_buf(arena, &words, &out[count], err);
+		if (rc < 0)
+			return rc;
+		count++;
+	}
+	*count_out = tkb_sort_texts(out, count);
+	return 0;
+}
+
+int tkb_record_sign(const struct tkb_record *record,
+                    const struct tkb_signer *signer, struct tkb_remote *remote,
+                    const char *ref, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	const char *targets[TKB_STATEMENT_TARGETS];
+	struct tkb_subject subject;
+	size_t count = 0;
+	int rc;
+
+	rc = tkb_record_subject(record, &subject, err);
+	if (rc == 0)
+		rc = list_targets(record, &arena, targets, &count, err);
+	if (rc < 0)
+		return rc;
+	return tkb_signer_sign(signer, remote, ref, &subject, targets, count,
+	                       err);
 }

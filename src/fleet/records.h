@@ -29,6 +29,8 @@ struct tkb_record_list {
 	struct tkb_record_fault *faults; /* owned */
 	size_t fault_count;
 	size_t fault_capacity;
+	uint64_t untrusted_count;   /* by tkb_records_keep_trusted() */
+	struct tkb_error untrusted; /* the first of those */
 };
 
 /* The first fault of a kind, of record `digest` or (NULL) of any; or NULL. */
@@ -46,6 +48,26 @@ TKB_NODISCARD int tkb_record_list_read(struct tkb_remote *remote,
                                        const char *ref, bool needs_all,
                                        struct tkb_record_list *out,
                                        struct tkb_error *err);
+
+/*
+ * Take from the list what the remote's policy does not trust, and tell the policy's
+ * owner of it. Nothing happens where there is no policy.
+ */
+TKB_NODISCARD int tkb_records_keep_trusted(struct tkb_remote *remote,
+                                           const char *ref,
+                                           struct tkb_record_list *list,
+                                           struct tkb_error *err);
+
+/* Take from the list what `signer` has not signed; all stays if that is NULL. */
+TKB_NODISCARD int tkb_records_keep_own(struct tkb_record_list *list,
+                                       const struct tkb_signer *signer,
+                                       const char *ref, struct tkb_error *err);
+
+/* Take from the list what anybody has signed. */
+TKB_NODISCARD int tkb_records_keep_unsigned(struct tkb_remote *remote,
+                                            const char *ref,
+                                            struct tkb_record_list *list,
+                                            struct tkb_error *err);
 
 /* The tier that the fleet shares: the last that may be written, or NULL. */
 struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote);

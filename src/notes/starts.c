@@ -36,7 +36,7 @@ static void reports_release(struct reports *reports)
 
 static int make_name(const char *ref, struct name *out, struct tkb_error *err)
 {
-	if (!tkb_ref_is_valid(ref) || tkb_ref_is_of_starts(ref))
+	if (!tkb_ref_is_valid(ref) || tkb_ref_is_reserved(ref))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.200s' cannot be a ref's name", ref);
 	(void)snprintf(out->text, sizeof(out->text), TKB_STARTS_PREFIX "%s",
@@ -146,7 +146,7 @@ int tkb_starts_refs(struct tkb_remote *remote,
                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_ref_names_release)
-	struct tkb_ref_names names = { .is_of_starts = true };
+	struct tkb_ref_names names = { .prefix = TKB_STARTS_PREFIX };
 	int rc;
 
 	rc = tkb_remote_ref_names(remote, false, &names, err);
@@ -179,7 +179,7 @@ int tkb_starts_prune(struct tkb_remote *remote, bool is_dry_run,
                      uint64_t *dropped_out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_ref_names_release)
-	struct tkb_ref_names names = { .is_of_starts = true };
+	struct tkb_ref_names names = { .prefix = TKB_STARTS_PREFIX };
 	uint64_t count = 0;
 	int rc;
 

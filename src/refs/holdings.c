@@ -278,6 +278,9 @@ static int find_lost(const struct tkb_holdings *holdings, const char *ref,
 
 	if (fault != NULL)
 		(void)tkb_fail(&first, TKB_ERR_PARTIAL, "%s", fault->message);
+	if (holdings->list.untrusted_count != 0)
+		(void)tkb_fail(&first, TKB_ERR_PARTIAL, "%s",
+		               holdings->list.untrusted.message);
 	for (size_t i = 0; i < holdings->list.count; i++) {
 		if (holdings->records[i].is_gone)
 			tkb_pull_note_gone(&first, ref);

@@ -6,6 +6,7 @@
 #include "fleet/records.h"
 #include "notes/starts.h"
 #include "remote/remote.h"
+#include "trust/envelopes.h"
 
 int tkb_ref_look(struct tkb_remote *remote, const char *ref,
                  struct tkb_ref_info *out, struct tkb_error *err)
@@ -58,6 +59,7 @@ int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
 		                                    .self = &digests };
 	const struct tkb_damage_visitor damage = { keep_damaged, keep_unread,
 		                                   &digests };
+	uint64_t signed_count = 0;
 	int rc;
 
 	rc = tkb_remote_records_all(remote, ref, false, &visitor, &damage, err);
@@ -67,6 +69,11 @@ int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
 		rc = tkb_remote_drop(remote, ref, &digests.items[i], err);
 	/* Failures to drop its reports of starts do not matter. */
 	if (rc >= 0 && tkb_starts_drop(remote, ref, NULL) == TKB_ERR_NOMEM)
+		return tkb_fail_nomem(err);
+	/* And so do signatures; gc drops what stays. */
+	if (rc >= 0 &&
+	    tkb_envelopes_prune(remote, ref, NULL, 0, 0, false, &signed_count,
+	                        NULL) == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	if (rc < 0)
 		return rc;

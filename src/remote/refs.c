@@ -44,6 +44,12 @@ bool tkb_ref_is_of_starts(const char *ref)
 	return strncmp(ref, TKB_STARTS_PREFIX, strlen(TKB_STARTS_PREFIX)) == 0;
 }
 
+bool tkb_ref_is_reserved(const char *ref)
+{
+	return tkb_ref_is_of_starts(ref) ||
+	       strncmp(ref, TKB_SIGNED_PREFIX, strlen(TKB_SIGNED_PREFIX)) == 0;
+}
+
 static int check_ref(const char *ref, struct tkb_error *err)
 {
 	if (!tkb_ref_is_valid(ref))
@@ -390,10 +396,12 @@ void tkb_ref_names_release(struct tkb_ref_names *names)
 static int keep_name(void *self, const char *ref, struct tkb_error *err)
 {
 	struct tkb_ref_names *names = self;
+	const char *prefix = names->prefix;
 	const char *name;
 
 	if (!tkb_ref_is_valid(ref) ||
-	    tkb_ref_is_of_starts(ref) != names->is_of_starts)
+	    (prefix == NULL ? tkb_ref_is_reserved(ref)
+	                    : strncmp(ref, prefix, strlen(prefix)) != 0))
 		return 0; /* not ours */
 	name = tkb_arena_string(&names->arena, tkb_text(ref));
 	if (name == NULL)

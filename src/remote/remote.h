@@ -134,10 +134,17 @@ TKB_NODISCARD int tkb_remote_records_all(
 	const struct tkb_record_visitor *visitor,
 	const struct tkb_damage_visitor *damage, struct tkb_error *err);
 
-/* Refs that begin so have the reports of the starts of another one. */
+/*
+ * Refs that begin so have no records: the first the reports of the starts of
+ * another ref, the second the signatures of its records.
+ */
 #define TKB_STARTS_PREFIX "@starts/"
+#define TKB_SIGNED_PREFIX "@signed/"
 
 bool tkb_ref_is_of_starts(const char *ref);
+
+/* Does it begin with any of them? */
+bool tkb_ref_is_reserved(const char *ref);
 
 /* The names of refs. Zeroed it is empty. */
 struct tkb_ref_names {
@@ -145,7 +152,8 @@ struct tkb_ref_names {
 	const char **items;     /* owned; sorted */
 	size_t count;
 	size_t capacity;
-	bool is_of_starts; /* set before: names of reports of starts alone */
+	/* Set before: names that begin so, and no others; NULL: those of refs. */
+	const char *prefix;
 };
 
 void tkb_ref_names_release(struct tkb_ref_names *names);

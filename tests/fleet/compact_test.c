@@ -127,7 +127,7 @@ static uint64_t compact(struct tkb_remote *remote)
 	uint64_t count = 0;
 
 	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
-	OK(tkb_compact(remote, REF, &records, &count, ERR));
+	OK(tkb_compact(remote, REF, &records, NULL, &count, ERR));
 	return count;
 }
 
@@ -166,7 +166,7 @@ TEST(compact, that_cannot_add_drops_nothing)
 
 	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
 	spy_refuse(SPY_ADD, SIZE_MAX, TKB_ERR_DENIED, "it may not");
-	CHECK_INT(tkb_compact(remote, REF, &records, &count, ERR),
+	CHECK_INT(tkb_compact(remote, REF, &records, NULL, &count, ERR),
 	          TKB_ERR_DENIED);
 	CHECK_INT(spy_count(SPY_DROP), 0);
 	CHECK_INT(count_texts(record_files("remote")), 3);
@@ -283,7 +283,7 @@ TEST(compact, leaves_one_that_is_much_larger_than_all_others)
 		if (records.items[i].entry_count > 1)
 			records.items[i].size = 17 * 1024 * 1024;
 	}
-	OK(tkb_compact(remote, REF, &records, &count, ERR));
+	OK(tkb_compact(remote, REF, &records, NULL, &count, ERR));
 	CHECK_INT(count, 2);
 	CHECK_INT(count_texts(record_files("remote")), 2);
 	CHECK(exists(large));
@@ -353,7 +353,7 @@ TEST(compact, that_makes_what_is_there_already_keeps_it)
 
 	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
 	spy_refuse(SPY_DROP, SIZE_MAX, TKB_ERR_DENIED, "it may not");
-	CHECK_INT(tkb_compact(remote, REF, &records, &count, ERR),
+	CHECK_INT(tkb_compact(remote, REF, &records, NULL, &count, ERR),
 	          TKB_ERR_DENIED);
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	spy_reset();

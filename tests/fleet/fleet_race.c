@@ -106,7 +106,8 @@ static int compact(struct tkb_remote *remote, struct tkb_error *err)
 		nap_ms(20);
 		rc = tkb_record_list_read(remote, REF, false, &records, err);
 		if (rc == 0)
-			rc = tkb_compact(remote, REF, &records, &count, err);
+			rc = tkb_compact(remote, REF, &records, NULL, &count,
+			                 err);
 	}
 	return rc;
 }

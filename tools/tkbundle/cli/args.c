@@ -490,6 +490,7 @@ static const size_t text_lists[] = {
 	offsetof(struct arguments, compile.ptxas_options),
 	offsetof(struct arguments, compile.rules),
 	offsetof(struct arguments, compile.without),
+	offsetof(struct arguments, trust.sign),
 };
 
 static struct texts *text_list(struct arguments *args, size_t index)

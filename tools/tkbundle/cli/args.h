@@ -57,6 +57,11 @@ extern const struct option_spec args_help_option;
 		OPTION(SECRET, "remote", "URL[,URL...]", remote,               \
 		       "the remote; by default $TKBUNDLE_REMOTE")              \
 	}
+#define ARGS_TRUST                                                             \
+	{                                                                      \
+		OPTION(TEXT, "trust", "FILE", trust.policy,                    \
+		       "the policy of whose signatures count")                 \
+	}
 #define ARGS_DEADLINE                                                          \
 	{                                                                      \
 		OPTION(TIME, "deadline", "TIME", deadline,                     \

@@ -30,6 +30,7 @@ enum status status_of(int rc)
 	case TKB_ERR_INVALID:
 		return STATUS_USAGE;
 	case TKB_ERR_CORRUPT:
+	case TKB_ERR_UNTRUSTED:
 		return STATUS_UNTRUSTED;
 	case TKB_ERR_PARTIAL:
 		return STATUS_PARTIAL;

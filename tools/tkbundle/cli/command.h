@@ -118,7 +118,10 @@ struct launcher_arguments {
 
 /* What verbs have that sign, or hold signatures against a policy. */
 struct trust_arguments {
-	struct number kind; /* of a key */
+	const char *policy;    /* its file */
+	struct texts sign;     /* files of keys that sign */
+	struct amount expires; /* after which a signature ends, seconds */
+	struct number kind;    /* of a key */
 	const char *passphrase_file;
 	const char *passphrase_command;
 	bool is_encrypted;

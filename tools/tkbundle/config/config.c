@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/http_get.h"
-#include "config/config_file.h"
+#include "trust/config_file.h"
 #include "config/engine_ref.h"
 #include "cli/text.h"
 
@@ -44,6 +44,7 @@ static const struct spec specs[CONFIG_COUNT] = {
 	{ "ready-file", "TKBUNDLE_READY_FILE", KIND_TEXT, NULL, 0 },
 	{ "engine-ref", "TKBUNDLE_ENGINE_REF", KIND_TEMPLATE,
 	  ENGINE_REF_DEFAULT, 0 },
+	{ "trust", "TKBUNDLE_TRUST", KIND_TEXT, NULL, 0 },
 };
 
 const char *config_name(enum config_name name)
@@ -344,6 +345,9 @@ static int load_arguments(struct config *config, const struct arguments *args,
 	if (rc == 0 && args->ready_file != NULL)
 		rc = set_value(config, CONFIG_READY_FILE, args->ready_file,
 		               "--ready-file", err);
+	if (rc == 0 && args->trust.policy != NULL)
+		rc = set_value(config, CONFIG_TRUST, args->trust.policy,
+		               "--trust", err);
 	if (rc == 0 && args->push.is_set)
 		rc = set_word(config, CONFIG_PUSH, "--push", args->push.value,
 		              err);

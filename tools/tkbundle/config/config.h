@@ -42,11 +42,12 @@ enum config_name {
 	CONFIG_QUIET,
 	CONFIG_READY_URL,
 	CONFIG_READY_FILE,
-	CONFIG_ENGINE_REF
+	CONFIG_ENGINE_REF,
+	CONFIG_TRUST
 };
 
 enum {
-	CONFIG_COUNT = CONFIG_ENGINE_REF + 1
+	CONFIG_COUNT = CONFIG_TRUST + 1
 };
 
 /* The words of CONFIG_PUSH, in the order of its numbers. */

@@ -52,7 +52,7 @@ int remote_use_open(struct remote_use *use, const char *urls,
 int remote_use_open_configured(struct remote_use *use, struct tkb_error *err)
 {
 	const struct config_value *const values = use->config.values;
-	const struct tkb_remote_options options = {
+	struct tkb_remote_options options = {
 		.struct_size = sizeof(options),
 		.timeout_ms = (uint32_t)values[CONFIG_TIMEOUT].number,
 		.connect_timeout_ms =
@@ -69,6 +69,13 @@ int remote_use_open_configured(struct remote_use *use, struct tkb_error *err)
 		(struct tkb_watch){ .struct_size = sizeof(use->watch),
 		                    .self = &use->deadline,
 		                    .is_cancelled = deadline_is_cancelled };
+	rc = remote_library_load(&use->library, err);
+	if (rc == 0)
+		rc = policy_load(&use->policy, use->cli, &use->library,
+		                 values[CONFIG_TRUST].text, err);
+	if (rc != 0)
+		return rc;
+	options.trust = policy_trust(&use->policy);
 	rc = remote_use_open(use, values[CONFIG_REMOTE].text, &options, &fault);
 
 	/*
@@ -114,6 +121,7 @@ void remote_use_end(struct remote_use *use)
 {
 	if (use->remote != NULL)
 		use->library.close(use->remote);
+	policy_release(&use->policy, &use->library);
 	config_release(&use->config);
 	use->remote = NULL;
 }

@@ -5,11 +5,12 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "config/config.h"
-#include "config/remote_library.h"
+#include "cli/remote_library.h"
 #include "config/root.h"
 #include "cli/deadline.h"
 #include "cli/follow.h"
 #include "cli/metrics.h"
+#include "trust/policy.h"
 
 /*
  * What the verbs have in common that use a remote: which one it is, which ref,
@@ -31,6 +32,7 @@ struct remote_use {
 	struct deadline deadline;
 	struct tkb_watch watch;    /* ends at the deadline or a signal */
 	struct tkb_remote *remote; /* owned */
+	struct policy policy;      /* whose signatures count; by default none */
 	char ref[TKB_REF_SIZE];
 };
 

@@ -7,7 +7,7 @@
 #include <tkbundle/holdings.h>
 
 #include "cli/json_out.h"
-#include "config/remote_library.h"
+#include "cli/remote_library.h"
 
 /* What the records of a ref tell of those who pushed, in words and in JSON. */
 

@@ -111,9 +111,11 @@ static bool start(struct run *run, enum run_role role, const char *verb,
 
 bool run_verbs_pull(struct run *run, uint64_t end_ms)
 {
+	const char *const policy = run->args->trust.policy;
 	const char *const words[] = { "--layout",
 		                      run->shared->plan.is_inductor ? "inductor"
 		                                                    : "triton",
+		                      policy != NULL ? "--trust" : NULL, policy,
 		                      NULL };
 
 	return start(run, RUN_PULL, "pull", words, end_ms);

@@ -4,7 +4,7 @@
 
 #include <tkbundle/trust.h>
 
-#include "config/remote_library.h"
+#include "cli/remote_library.h"
 #include "trust/passphrase.h"
 
 /* Keys in files. */

@@ -196,7 +196,7 @@ const struct command command_diff = {
 		"lies makes no difference. --engine and --tree name the trees "
 		"of the one that is a cache; where both are, give each --tree "
 		"twice, for A and then for B. The exit status is 0 if "
-	        "everything "
+		"everything "
 		"is equal, 4 if not, or if an entry of a cache was left out.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),

@@ -167,7 +167,7 @@ const struct command command_gc = {
 		"exit status is 4. With --engine or --tree, units of trees "
 		"count and go as entries do. CACHE_ROOT is by default the one "
 		"that collect uses, even where a remote is configured. A "
-	        "compiler "
+		"compiler "
 		"may use the cache at the same time.\n\nWith --remote: removes "
 		"records that nobody used for --max-age, records whose blob is "
 		"gone, and blobs that are a day old and that no record names. "

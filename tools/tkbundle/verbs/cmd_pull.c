@@ -20,6 +20,7 @@ static const struct option_spec options[] = {
 	  .letter = 'o' },
 	{ OPTION(SWITCH, "best-effort", NULL, is_best_effort,
 	         "exit with 0 even if something fails") },
+	ARGS_TRUST,
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_KEYS,
@@ -63,6 +64,9 @@ static const struct count blob_counts[] = {
 	                 "Blobs that could not be fetched, or are damaged."),
 	COUNT(tkb_pull_report, unreadable_count, "unreadable",
 	      "unreadable records"),
+	COUNT_AND_METRIC(tkb_pull_report, untrusted_count, "untrusted",
+	                 "untrusted records", "untrusted_records",
+	                 "Records that the policy does not trust."),
 };
 
 /* With -o the whole ref is written, and no cache is involved. */

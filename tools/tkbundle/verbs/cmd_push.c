@@ -13,6 +13,7 @@
 #include "config/root.h"
 #include "report/source.h"
 #include "cli/text.h"
+#include "trust/signers.h"
 
 static const struct option_spec options[] = {
 	ARGS_REMOTE,
@@ -24,6 +25,10 @@ static const struct option_spec options[] = {
 	         "bundles, or values for Triton's Redis backend") },
 	{ OPTION(TEXTS, "label", "NAME=VALUE", labels,
 	         "note this with what is pushed, as commit=4f2a") },
+	ARGS_SIGN("sign what is pushed with the private key in KEY_FILE"),
+	ARGS_EXPIRES,
+	ARGS_PASSPHRASE_FILE,
+	ARGS_PASSPHRASE_COMMAND,
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_KEYS,
@@ -85,6 +90,17 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	if (cli_exclude(cli, args->labels.count > 0, "--label",
 	                is_for_triton(args), "--layout triton") != STATUS_DONE)
 		return STATUS_USAGE;
+	if (cli_exclude(cli, args->trust.sign.count > 0, "--sign",
+	                is_for_triton(args), "--layout triton") != STATUS_DONE)
+		return STATUS_USAGE;
+	if (args->trust.sign.count == 0 &&
+	    (args->trust.expires.is_set ||
+	     args->trust.passphrase_file != NULL ||
+	     args->trust.passphrase_command != NULL))
+		return cli_misused(cli, "'--expires' and '--passphrase-...' "
+		                        "are for '--sign'");
+	if (passphrase_check(cli, args) != STATUS_DONE)
+		return STATUS_USAGE;
 	if (args->bundle == NULL)
 		return STATUS_DONE;
 	if (args->operands.count > 1)
@@ -121,7 +137,8 @@ static int push_bundle(struct remote_use *use, const struct arguments *args,
 
 static int push(struct remote_use *use, const struct arguments *args,
                 const struct root *root, const struct labels *labels,
-                struct tkb_push_report *report, struct tkb_error *err)
+                const struct signers *signers, struct tkb_push_report *report,
+                struct tkb_error *err)
 {
 	struct tkb_collect_options collect = choices_for_collect(args, root);
 	const struct tkb_push_options chosen = {
@@ -131,6 +148,7 @@ static int push(struct remote_use *use, const struct arguments *args,
 		.is_compaction_off = args->is_compaction_off,
 		.labels = labels->items,
 		.label_count = labels->count,
+		.signing = signers_signing(signers),
 	};
 	struct follow follow;
 	int rc;
@@ -174,6 +192,7 @@ static enum status summarize(const struct remote_use *use,
 
 static enum status run_with(struct remote_use *use,
                             const struct arguments *args,
+                            const struct signers *signers,
                             struct tkb_push_report *report)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
@@ -191,7 +210,7 @@ static enum status run_with(struct remote_use *use,
 	rc = labels_read(args, &labels, &err);
 	if (rc != 0)
 		return cli_misused(use->cli, "%s", err.message);
-	rc = push(use, args, &root, &labels, report, &err);
+	rc = push(use, args, &root, &labels, signers, report, &err);
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
 		return cli_failed(use->cli,
@@ -207,6 +226,23 @@ static enum status run_with(struct remote_use *use,
 	return status_merge(status, status_of(rc));
 }
 
+/* The same with the keys of --sign. */
+static enum status run_signing(struct remote_use *use,
+                               const struct arguments *args,
+                               struct tkb_push_report *report)
+{
+	struct signers signers = { .count = 0 };
+	struct tkb_error err = { .status = 0 };
+	enum status status;
+	int rc;
+
+	rc = signers_read(&signers, use->cli, &use->library, args, &err);
+	status = rc == 0 ? run_with(use, args, &signers, report)
+	                 : cli_failed(use->cli, rc, &err, "--sign");
+	signers_release(&signers, &use->library);
+	return status;
+}
+
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
@@ -220,7 +256,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		return status;
 	status = remote_use_begin(&use, args, true);
 	if (status == STATUS_DONE)
-		status = run_with(&use, args, &report);
+		status = run_signing(&use, args, &report);
 	counts_metrics(COUNTS(counts), &report, &metrics);
 	return remote_use_measure(&use, args, &metrics, status);
 }

@@ -42,6 +42,7 @@ static const struct option_spec options[] = {
 	  .is_required = true },
 	ARGS_ENGINES,
 	ARGS_TREES,
+	ARGS_TRUST,
 	{ OPTION(TEXT, "cache", "CACHE_ROOT", cache,
 	         "the cache; by default the one that emit uses") },
 	{ OPTION(TIME, "wait", "TIME", wait,

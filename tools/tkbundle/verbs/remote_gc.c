@@ -37,6 +37,9 @@ static const struct count counts[] = {
 	COUNT_AND_METRIC(tkb_remote_gc_report, start_count, "start_reports",
 	                 "start reports", "removed_start_reports",
 	                 "Reports of starts that were removed."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, envelope_count, "signatures",
+	                 "signatures", "removed_signatures",
+	                 "Signatures that were removed: their record is gone."),
 };
 
 static enum status check(const struct cli *cli, const struct arguments *args)

@@ -99,8 +99,10 @@ enum tkb_status {
 	TKB_ERR_LEFT_OUT = -8,    /**< strict: something would be left out */
 	TKB_ERR_UNAVAILABLE = -9, /**< a remote does not answer properly;
 	                               a later try may succeed */
-	TKB_ERR_DENIED = -10, /**< a remote refuses: credentials or rights */
-	TKB_ERR_PARTIAL = -11 /**< the rest is done; see above */
+	TKB_ERR_DENIED = -10,   /**< a remote refuses: credentials or rights */
+	TKB_ERR_PARTIAL = -11,  /**< the rest is done; see above */
+	TKB_ERR_UNTRUSTED = -12 /**< not signed by a key of the policy; see
+	                             trust.h */
 };
 
 /** Why one entry was left out, skipped or failed. */

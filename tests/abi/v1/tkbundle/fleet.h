@@ -33,6 +33,8 @@ extern "C" {
  * Threads: a remote belongs to one thread at a time.
  */
 
+struct tkb_signing;
+
 /** A label of a push. */
 struct tkb_label {
 	const char *name;  /**< up to 32 of a-z, 0-9, `_.-`, a letter first */
@@ -74,6 +76,12 @@ struct tkb_push_options {
 	 */
 	const struct tkb_label *labels;
 	size_t label_count;
+	/**
+	 * Sign what goes up. NULL: nothing is signed. Then only what these keys
+	 * have signed counts as there, and of the ref's records only those are
+	 * compacted. Not for TKB_PUSH_LAYOUT_TRITON.
+	 */
+	const struct tkb_signing *signing;
 };
 
 /** What a push did. */
@@ -178,6 +186,8 @@ struct tkb_pull_report {
 	uint64_t gone_count;       /**< blobs that no longer exist */
 	uint64_t unfetched_count;  /**< blobs that could not be fetched, or are
 	                                damaged */
+	uint64_t untrusted_count;  /**< records that the remote's policy does
+	                                not trust: passed over */
 };
 
 /**
@@ -190,9 +200,11 @@ struct tkb_pull_report {
  *         or an entry is busy, failed or unsafe; the rest was emitted);
  *         TKB_ERR_CORRUPT, TKB_ERR_UNAVAILABLE or TKB_ERR_DENIED (a record or a
  *         blob is damaged or could not be read: the rest was emitted, and the
- *         report's `record_count` is not 0; or nothing could be read); TKB_MISS
- *         (the ref has no record; or no entry has a key asked for: the watch
- *         receives which); or what tkb_emit() returns
+ *         report's `record_count` is not 0; or nothing could be read);
+ *         TKB_ERR_UNTRUSTED (a record is not trusted: the rest was emitted, and
+ *         `record_count` is not 0; or none is, and nothing was fetched);
+ *         TKB_MISS (the ref has no record; or no entry has a key asked for: the
+ *         watch receives which); or what tkb_emit() returns
  */
 TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    const char *cache_root,
@@ -362,6 +374,8 @@ struct tkb_remote_gc_report {
 	uint64_t kept_count;      /**< blobs */
 	uint64_t kept_size;       /**< bytes */
 	uint64_t start_count; /**< reports of starts dropped, see starts.h */
+	uint64_t
+		envelope_count; /**< signatures dropped, whose record is gone */
 };
 
 /**

@@ -12,7 +12,9 @@
 enum config_file_kind {
 	CONFIG_FILE_SYSTEM, /* optional */
 	CONFIG_FILE_USER,   /* the same; must be the user's own */
-	CONFIG_FILE_NAMED   /* required */
+	CONFIG_FILE_NAMED,  /* required */
+	CONFIG_FILE_POLICY  /* the same; root's or the user's own, and nobody
+	                       else may write it */
 };
 
 /* Receives the lines. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/remote_library.h"
+#include "cli/remote_library.h"
 
 #define FUNCTION(member, function) .member = (function),
 

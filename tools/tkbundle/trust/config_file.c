@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/config_file.h"
+#include "trust/config_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +28,14 @@ static int check(const char *path, enum config_file_kind kind,
 {
 	if (!S_ISREG(status->st_mode) && !S_ISCHR(status->st_mode))
 		return cli_error(err, TKB_ERR_INVALID, "'%s' is no file", path);
-	if (kind != CONFIG_FILE_USER)
+	if (kind != CONFIG_FILE_USER && kind != CONFIG_FILE_POLICY)
 		return 0;
 	if (status->st_uid != 0 && status->st_uid != geteuid())
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' belongs to somebody else", path);
+	if (kind == CONFIG_FILE_POLICY && (status->st_mode & S_IWGRP) != 0)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' may be written by its group", path);
 	if ((status->st_mode & S_IWOTH) != 0)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' may be written by anybody", path);
@@ -65,7 +68,7 @@ static int load(const char *path, enum config_file_kind kind, char *data,
 	int rc;
 
 	/* In a container the home folder may belong to another user. */
-	if (fd < 0 && kind != CONFIG_FILE_NAMED &&
+	if (fd < 0 && kind != CONFIG_FILE_NAMED && kind != CONFIG_FILE_POLICY &&
 	    (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return 0;
 	if (fd < 0 || fstat(fd, &status) < 0)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_DATE_H
+#define TKB_TRUST_DATE_H
+
+/* Points of time as RFC 3339 writes them in UTC: "2027-02-21T12:00:00Z". */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	TKB_TIME_TEXT_SIZE = 21 /* with its NUL */
+};
+
+/* 9999-12-31T23:59:59Z: no text has more. */
+#define TKB_TIME_LIMIT_S UINT64_C(253402300799)
+
+/* Seconds since 1970; what is beyond the limit is written as the limit. */
+void tkb_time_text(uint64_t seconds, char out[TKB_TIME_TEXT_SIZE]);
+
+/* False if it is not exactly such a text, of a day that there is. */
+bool tkb_time_read(const char *text, uint64_t *out);
+
+/* What time is it? */
+uint64_t tkb_time_now(void);
+
+#endif

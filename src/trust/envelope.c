@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trust/envelope.h"
+
+#include "base/digest.h"
+#include "text/schema.h"
+#include "trust/base64.h"
+
+#define PAYLOAD_TYPE "application/vnd.in-toto+json"
+
+void tkb_envelope_pae(struct tkb_bytes payload, struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, "DSSEv1 ");
+	tkb_buf_add_number(out, strlen(PAYLOAD_TYPE));
+	tkb_buf_add_text(out, " " PAYLOAD_TYPE " ");
+	tkb_buf_add_number(out, payload.size);
+	tkb_buf_add_byte(out, ' ');
+	tkb_buf_add(out, payload);
+}
+
+static int add_signature(const struct tkb_key *key, struct tkb_bytes message,
+                         const char *before, struct tkb_buf *out,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf signature = TKB_BUF_INIT(TKB_KIB);
+	int rc;
+
+	rc = tkb_key_sign(key, message, &signature, err);
+	if (rc < 0)
+		return rc;
+	tkb_buf_add_text(out, before);
+	tkb_json_add_digest(out, "{\"keyid\":", &key->id);
+	tkb_buf_add_text(out, ",\"sig\":\"");
+	tkb_base64_add(tkb_buf_bytes(&signature), out);
+	tkb_buf_add_text(out, "\"}");
+	return 0;
+}
+
+int tkb_envelope_make(const struct tkb_statement *statement,
+                      const struct tkb_key *const *keys, size_t key_count,
+                      struct tkb_buf *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf payload = TKB_BUF_INIT(TKB_STATEMENT_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf message = TKB_BUF_INIT(2 * TKB_STATEMENT_LIMIT);
+	int rc;
+
+	rc = tkb_statement_write(statement, &payload, err);
+	if (rc < 0)
+		return rc;
+	tkb_envelope_pae(tkb_buf_bytes(&payload), &message);
+	rc = tkb_buf_check(&message, err);
+	tkb_buf_add_text(out, "{\"payload\":\"");
+	tkb_base64_add(tkb_buf_bytes(&payload), out);
+	tkb_buf_add_text(out, "\",\"payloadType\":\"" PAYLOAD_TYPE
+	                      "\",\"signatures\":[");
+	for (size_t i = 0; i < key_count && rc == 0; i++)
+		rc = add_signature(keys[i], tkb_buf_bytes(&message),
+		                   i == 0 ? "" : ",", out, err);
+	tkb_buf_add_text(out, "]}");
+	return rc == 0 ? tkb_buf_check(out, err) : rc;
+}
+
+static bool is_payload_type(const char *text)
+{
+	return strcmp(text, PAYLOAD_TYPE) == 0;
+}
+
+/* The bytes of a string of base64, into the arena. */
+static int read_bytes(struct tkb_schema_reader *reader, void *out,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf bytes = TKB_BUF_INIT(TKB_ENVELOPE_LIMIT);
+	struct tkb_bytes *kept = out;
+	int rc;
+
+	if (reader->token.type != TKB_JSON_STRING ||
+	    !tkb_base64_read(tkb_json_raw(&reader->json, &reader->token),
+	                     &bytes))
+		return tkb_schema_refuse(reader, "this is no base64", err);
+	rc = tkb_buf_check(&bytes, err);
+	if (rc < 0)
+		return rc;
+	kept->data = tkb_arena_string(reader->document->arena,
+	                              tkb_buf_bytes(&bytes));
+	kept->size = bytes.size;
+	return kept->data == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+static const struct tkb_schema_field signature_fields[] = {
+	TKB_FIELD_DIGEST("keyid", struct tkb_envelope_signature, key),
+	{ .name = "sig",
+	  .kind = TKB_SCHEMA_CUSTOM,
+	  .offset = offsetof(struct tkb_envelope_signature, bytes),
+	  .read = read_bytes },
+};
+
+static const struct tkb_schema signature_schema = {
+	.fields = signature_fields,
+	.count = TKB_COUNT_OF(signature_fields),
+	.is_closed = true,
+};
+
+static const struct tkb_schema_list signature_list = {
+	.item = { .kind = TKB_SCHEMA_OBJECT,
+	          .schema = &signature_schema,
+	          .missing = "a signature is no object" },
+	.item_size = sizeof(struct tkb_envelope_signature),
+	.none = "there is no signature",
+	.limit = TKB_SIGNATURES_LIMIT,
+	.too_many = "too many signatures",
+};
+
+/* What is read of it only to check it. */
+struct reading {
+	struct tkb_envelope envelope;
+	const char *payload_type;
+};
+
+static const struct tkb_schema_field fields[] = {
+	{ .name = "payload",
+	  .kind = TKB_SCHEMA_CUSTOM,
+	  .offset = offsetof(struct reading, envelope.payload),
+	  .read = read_bytes },
+	TKB_FIELD_TEXT("payloadType", struct reading, payload_type,
+	               is_payload_type, "the payload is of another type"),
+	TKB_FIELD_LIST("signatures", struct reading, envelope.signatures,
+	               envelope.signature_count, &signature_list,
+	               "signatures are no list"),
+};
+
+static const struct tkb_schema schema = {
+	.fields = fields,
+	.count = TKB_COUNT_OF(fields),
+	.is_closed = true,
+};
+
+int tkb_envelope_read(struct tkb_bytes text, struct tkb_arena *arena,
+                      struct tkb_envelope *out, struct tkb_error *err)
+{
+	const struct tkb_schema_document document = {
+		.text = text,
+		.flags = TKB_JSON_CANONICAL,
+		.name = "the envelope",
+		.arena = arena,
+	};
+	struct reading reading = { .payload_type = NULL };
+	int rc;
+
+	if (text.size > TKB_ENVELOPE_LIMIT)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "the envelope is too large");
+	rc = tkb_schema_read(&document, &schema, &reading, err);
+	if (rc == 0)
+		rc = tkb_statement_read(reading.envelope.payload, arena,
+		                        &reading.envelope.statement, err);
+	if (rc < 0)
+		return rc;
+	*out = reading.envelope;
+	out->is_known = true;
+	return 0;
+}
+
+int tkb_envelope_check(const struct tkb_envelope *envelope,
+                       const struct tkb_key *key, bool *out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf message = TKB_BUF_INIT(2 * TKB_ENVELOPE_LIMIT);
+	bool is_good = false;
+	int rc;
+
+	tkb_envelope_pae(envelope->payload, &message);
+	rc = tkb_buf_check(&message, err);
+	for (size_t i = 0; i < envelope->signature_count && rc == 0 && !is_good;
+	     i++) {
+		if (tkb_digest_equal(&envelope->signatures[i].key, &key->id))
+			rc = tkb_key_check(key, tkb_buf_bytes(&message),
+			                   envelope->signatures[i].bytes,
+			                   &is_good, err);
+	}
+	if (rc == 0)
+		*out = is_good;
+	return rc;
+}

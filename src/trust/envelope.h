@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_ENVELOPE_H
+#define TKB_TRUST_ENVELOPE_H
+
+/*
+ * A statement with signatures: DSSE. Beside a record lies canonical JSON alone:
+ *
+ *     {"payload":"<base64>","payloadType":"application/vnd.in-toto+json",
+ *      "signatures":[{"keyid":"<64 digits>","sig":"<base64>"},...]}
+ *
+ * `keyid` is the id of a key; what is signed is DSSE's PAE of type and payload.
+ */
+
+#include "trust/key.h"
+#include "trust/statement.h"
+
+enum {
+	TKB_ENVELOPE_LIMIT = 64 * 1024, /* bytes */
+	TKB_SIGNATURES_LIMIT = 16
+};
+
+struct tkb_envelope_signature {
+	struct tkb_digest key;
+	struct tkb_bytes bytes; /* in the arena */
+};
+
+struct tkb_envelope {
+	struct tkb_digest digest; /* its name; set by its reader */
+	uint64_t age_s;           /* likewise */
+	bool is_known; /* likewise: what follows is there, for it was read */
+	struct tkb_bytes payload; /* in the arena, as what follows */
+	struct tkb_statement statement;
+	struct tkb_envelope_signature *signatures;
+	size_t signature_count;
+};
+
+/* Append what keys sign of `payload`. */
+void tkb_envelope_pae(struct tkb_bytes payload, struct tkb_buf *out);
+
+/* Sign the statement with all `keys`, and append the envelope. */
+TKB_NODISCARD int tkb_envelope_make(const struct tkb_statement *statement,
+                                    const struct tkb_key *const *keys,
+                                    size_t key_count, struct tkb_buf *out,
+                                    struct tkb_error *err);
+
+/*
+ * Read one into `arena`. TKB_ERR_CORRUPT if it is none, or is written in another
+ * way. No signature is checked.
+ */
+TKB_NODISCARD int tkb_envelope_read(struct tkb_bytes text,
+                                    struct tkb_arena *arena,
+                                    struct tkb_envelope *out,
+                                    struct tkb_error *err);
+
+/* Has `key` signed it? A key that it does not name has not. */
+TKB_NODISCARD int tkb_envelope_check(const struct tkb_envelope *envelope,
+                                     const struct tkb_key *key, bool *out,
+                                     struct tkb_error *err);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trust/judge.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+
+#include "base/digest.h"
+#include "base/struct.h"
+#include "trust/date.h"
+
+enum {
+	KEYS_LIMIT = 64
+};
+
+int tkb_trust_read(struct tkb_trust *own, const struct tkb_trust *given,
+                   struct tkb_error *err)
+{
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_trust, self, own, given, err);
+	if (rc < 0)
+		return rc;
+	if (own->key_count > KEYS_LIMIT)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a policy has at most %d keys", KEYS_LIMIT);
+	if (own->unsigned_records > TKB_UNSIGNED_ACCEPT)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a policy says of unsigned records what is not "
+		                "known");
+	if (own->threshold == 0)
+		own->threshold = 1;
+	if (own->promote_threshold == 0)
+		own->promote_threshold = 1;
+	return 0;
+}
+
+static bool matches(const char *const *patterns, size_t count, const char *ref)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fnmatch(patterns[i], ref, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Which stage does the ref want? */
+static enum tkb_trust_stage stage_of(const struct tkb_trust *trust,
+                                     const char *ref)
+{
+	for (size_t i = 0; i < trust->key_count; i++) {
+		if (matches(trust->keys[i].promote,
+		            trust->keys[i].promote_count, ref))
+			return TKB_STAGE_PROD;
+	}
+	return TKB_STAGE_DEV;
+}
+
+static bool may_sign(const struct tkb_trust_key *key,
+                     enum tkb_trust_stage stage, const char *ref)
+{
+	return stage == TKB_STAGE_PROD
+	               ? matches(key->promote, key->promote_count, ref)
+	               : matches(key->publish, key->publish_count, ref);
+}
+
+/* A verdict while it is found. */
+struct finding {
+	const struct tkb_case *judged;
+	enum tkb_trust_stage stage;
+	bool has_signed[KEYS_LIMIT]; /* keys of the policy, in its order */
+	size_t count;                /* of those */
+	bool is_claimed;             /* a key of the policy is named */
+	char *words;                 /* why a signature does not count */
+};
+
+static void say(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(struct finding *finding, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	(void)vsnprintf(finding->words, TKB_JUDGE_WORDS, format, values);
+	va_end(values);
+}
+
+static bool names(const struct tkb_envelope *envelope,
+                  const struct tkb_key *key)
+{
+	for (size_t i = 0; i < envelope->signature_count; i++) {
+		if (tkb_digest_equal(&envelope->signatures[i].key, &key->id))
+			return true;
+	}
+	return false;
+}
+
+/* May what this key has signed count? Says why not. */
+static bool is_fit(struct finding *finding,
+                   const struct tkb_statement *statement,
+                   const struct tkb_trust_key *key)
+{
+	const struct tkb_case *judged = finding->judged;
+	char when[TKB_TIME_TEXT_SIZE];
+
+	if (strcmp(statement->ref, judged->ref) != 0) {
+		say(finding, "'%s' has signed it for ref '%.200s'", key->name,
+		    statement->ref);
+		return false;
+	}
+	if (statement->stage != finding->stage) {
+		say(finding,
+		    "'%s' has signed it for stage '%s', and this ref wants "
+		    "'%s'",
+		    key->name, tkb_stage_name(statement->stage),
+		    tkb_stage_name(finding->stage));
+		return false;
+	}
+	if (!may_sign(key, finding->stage, judged->ref)) {
+		say(finding, "'%s' has signed it, which may not %s this ref",
+		    key->name,
+		    finding->stage == TKB_STAGE_PROD ? "promote to"
+		                                     : "publish");
+		return false;
+	}
+	if (statement->expires_s <= judged->now_s) {
+		tkb_time_text(statement->expires_s, when);
+		say(finding, "its signature by '%s' ended at %s", key->name,
+		    when);
+		return false;
+	}
+	if (key->not_after_s != 0 && key->not_after_s < judged->now_s) {
+		tkb_time_text(key->not_after_s, when);
+		say(finding,
+		    "'%s' has signed it, whose signatures counted "
+		    "until %s",
+		    key->name, when);
+		return false;
+	}
+	return true;
+}
+
+static int weigh_key(struct finding *finding,
+                     const struct tkb_envelope *envelope, size_t index,
+                     struct tkb_error *err)
+{
+	const struct tkb_trust_key *key = &finding->judged->trust->keys[index];
+	bool is_good = false;
+	int rc;
+
+	if (finding->has_signed[index] || !names(envelope, key->key))
+		return 0;
+	finding->is_claimed = true;
+	rc = tkb_envelope_check(envelope, key->key, &is_good, err);
+	if (rc < 0)
+		return rc;
+	if (!is_good) {
+		say(finding, "its signature is not of '%s', as it says",
+		    key->name);
+		return 0;
+	}
+	if (is_fit(finding, &envelope->statement, key)) {
+		finding->has_signed[index] = true;
+		finding->count++;
+	}
+	return 0;
+}
+
+static int weigh(struct finding *finding, const struct tkb_envelope *envelope,
+                 struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < finding->judged->trust->key_count && rc == 0;
+	     i++)
+		rc = weigh_key(finding, envelope, i, err);
+	return rc;
+}
+
+static bool is_of(const struct tkb_envelope *envelope,
+                  const struct tkb_subject *subject)
+{
+	return envelope->is_known &&
+	       tkb_digest_equal(&envelope->statement.subject.bundle,
+	                        &subject->bundle) &&
+	       tkb_digest_equal(&envelope->statement.subject.content,
+	                        &subject->content);
+}
+
+int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
+              enum tkb_judgement *out, char words[TKB_JUDGE_WORDS],
+              struct tkb_error *err)
+{
+	const struct tkb_trust *trust = judged->trust;
+	struct finding finding = { .judged = judged,
+		                   .stage = stage_of(trust, judged->ref),
+		                   .words = words };
+	const size_t wanted = finding.stage == TKB_STAGE_PROD
+	                              ? trust->promote_threshold
+	                              : trust->threshold;
+	int rc = 0;
+
+	say(&finding, "no key of the policy has signed it");
+	for (size_t i = 0;
+	     i < judged->envelopes->count && rc == 0 && finding.count < wanted;
+	     i++) {
+		if (is_of(&judged->envelopes->items[i], subject))
+			rc = weigh(&finding, &judged->envelopes->items[i], err);
+	}
+	if (rc < 0)
+		return rc;
+	if (finding.count > 0 && finding.count < wanted)
+		say(&finding, "%zu of %zu keys that must have signed it",
+		    finding.count, wanted);
+	*out = finding.count >= wanted ? TKB_TRUSTED
+	       : finding.is_claimed    ? TKB_REFUSED
+	                               : TKB_UNSIGNED;
+	return 0;
+}

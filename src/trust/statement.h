@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_STATEMENT_H
+#define TKB_TRUST_STATEMENT_H
+
+/* What is signed of a record: a Statement of in-toto, version 1. */
+
+#include <tkbundle/trust.h>
+
+#include "base/arena.h"
+
+#define TKB_PREDICATE_TYPE "https://tkbundle.dev/record/v1"
+
+enum {
+	TKB_STATEMENT_LIMIT = 16 * 1024, /* bytes */
+	TKB_STATEMENT_TARGETS = 64
+};
+
+/* Which record it is. */
+struct tkb_subject {
+	struct tkb_digest bundle;  /* its bundle's id */
+	struct tkb_digest content; /* see tkb_record_content() */
+};
+
+struct tkb_statement {
+	const char *ref;
+	struct tkb_subject subject;
+	uint64_t sequence;
+	uint64_t expires_s; /* since 1970 */
+	enum tkb_trust_stage stage;
+	const char **targets; /* as "cuda:90": what it fits */
+	size_t target_count;
+};
+
+const char *tkb_stage_name(unsigned stage);
+
+/* Append it, as canonical JSON. */
+TKB_NODISCARD int tkb_statement_write(const struct tkb_statement *statement,
+                                      struct tkb_buf *out,
+                                      struct tkb_error *err);
+
+/*
+ * Read one, however its JSON is written, into `arena`. TKB_ERR_CORRUPT where it is
+ * something else, or says what is not known here.
+ */
+TKB_NODISCARD int tkb_statement_read(struct tkb_bytes text,
+                                     struct tkb_arena *arena,
+                                     struct tkb_statement *out,
+                                     struct tkb_error *err);
+
+#endif

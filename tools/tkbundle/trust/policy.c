@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trust/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trust/config_file.h"
+#include "cli/text.h"
+#include "trust/key_file.h"
+
+enum {
+	KEYS_LIMIT = 64,
+	PATTERNS_LIMIT = 64
+};
+
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_-"
+
+/* Words of a line, which point into `text`. */
+struct patterns {
+	char *text; /* owned */
+	const char *items[PATTERNS_LIMIT];
+	size_t count;
+};
+
+/* What the file says of a key. */
+struct policy_key {
+	char *name;          /* owned */
+	struct tkb_key *key; /* owned */
+	struct patterns publish;
+	struct patterns promote;
+	uint64_t not_after_s;
+};
+
+void policy_release(struct policy *policy, const struct remote_library *library)
+{
+	for (size_t i = 0; i < policy->key_count; i++) {
+		struct policy_key *const key = &policy->keys[i];
+
+		if (key->key != NULL)
+			library->key_close(key->key);
+		free(key->name);
+		free(key->publish.text);
+		free(key->promote.text);
+	}
+	free(policy->keys);
+	free(policy->trust_keys);
+	free(policy->path);
+	*policy = (struct policy){ .path = NULL };
+}
+
+static int no_memory(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+/* A file while it is read. */
+struct reading {
+	struct policy *policy;
+	const struct remote_library *library;
+	size_t line;
+	uint32_t threshold;
+	uint32_t promote_threshold;
+	bool has_unsigned;
+};
+
+static int refuse(const struct reading *reading, const char *name,
+                  const char *what, struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_INVALID, "%.300s:%zu: '%.80s' %s",
+	                 reading->policy->path, reading->line, name, what);
+}
+
+/* The key of this name, which is made if it is new. */
+static int find_key(struct reading *reading, const char *name,
+                    struct policy_key **out, struct tkb_error *err)
+{
+	struct policy *const policy = reading->policy;
+
+	for (size_t i = 0; i < policy->key_count; i++) {
+		if (strcmp(policy->keys[i].name, name) == 0) {
+			*out = &policy->keys[i];
+			return 0;
+		}
+	}
+	if (name[0] == '\0' || name[strspn(name, NAME_CHARS)] != '\0')
+		return refuse(reading, name, "cannot be a key's name", err);
+	if (policy->key_count == KEYS_LIMIT)
+		return refuse(reading, name, "is one key too many", err);
+	*out = &policy->keys[policy->key_count];
+	(*out)->name = strdup(name);
+	if ((*out)->name == NULL)
+		return no_memory(err);
+	policy->key_count++;
+	return 0;
+}
+
+/* The path of a key's file, which begins at the policy's folder. */
+static char *path_of(const struct policy *policy, const char *value)
+{
+	const char *const slash = strrchr(policy->path, '/');
+	char *path = NULL;
+
+	if (value[0] == '/' || slash == NULL)
+		return strdup(value);
+	return asprintf(&path, "%.*s/%s", (int)(slash - policy->path),
+	                policy->path, value) < 0
+	               ? NULL
+	               : path;
+}
+
+/* Who can write the file of a key writes the policy. */
+static int check_owner(const struct reading *reading, const char *path,
+                       struct tkb_error *err)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0 &&
+	    ((status.st_uid != 0 && status.st_uid != geteuid()) ||
+	     (status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
+		return refuse(reading, path,
+		              "belongs to somebody else, or others may write "
+		              "it",
+		              err);
+	return 0;
+}
+
+static int read_key(struct reading *reading, struct policy_key *key,
+                    const char *value, struct tkb_error *err)
+{
+	TKB_AUTO(text_free) char *path = path_of(reading->policy, value);
+	const char *const name = key->name;
+	int rc;
+
+	if (path == NULL)
+		return no_memory(err);
+	if (key->key != NULL)
+		return refuse(reading, name, "has two keys", err);
+	rc = check_owner(reading, path, err);
+	if (rc == 0)
+		rc = key_file_read(reading->policy->cli, reading->library, path,
+		                   NULL, &key->key, err);
+	return rc;
+}
+
+static int read_patterns(const struct reading *reading,
+                         struct patterns *patterns, const char *name,
+                         const char *value, struct tkb_error *err)
+{
+	char *rest;
+
+	if (patterns->text != NULL)
+		return refuse(reading, name, "stands here twice", err);
+	patterns->text = strdup(value);
+	rest = patterns->text;
+	if (rest == NULL)
+		return no_memory(err);
+	while (rest != NULL) {
+		const char *const word = strsep(&rest, " \t");
+
+		if (word[0] == '\0')
+			continue;
+		if (patterns->count == PATTERNS_LIMIT)
+			return refuse(reading, name, "has too many patterns",
+			              err);
+		patterns->items[patterns->count++] = word;
+	}
+	if (patterns->count == 0)
+		return refuse(reading, name, "wants a pattern of refs", err);
+	return 0;
+}
+
+static bool read_time(const char *text, uint64_t *out)
+{
+	struct tm parts = { .tm_mday = 0 };
+	const char *const end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+	const time_t time = end == NULL || *end != '\0' ? -1 : timegm(&parts);
+
+	*out = (uint64_t)time;
+	return time > 0;
+}
+
+static int read_role(struct reading *reading, const char *name,
+                     const char *word, const char *value, struct tkb_error *err)
+{
+	struct policy_key *key = NULL;
+	int rc;
+
+	rc = find_key(reading, name, &key, err);
+	if (rc != 0)
+		return rc;
+	if (strcmp(word, "key") == 0)
+		return read_key(reading, key, value, err);
+	if (strcmp(word, "publish") == 0)
+		return read_patterns(reading, &key->publish, word, value, err);
+	if (strcmp(word, "promote") == 0)
+		return read_patterns(reading, &key->promote, word, value, err);
+	if (strcmp(word, "not-after") != 0)
+		return refuse(reading, word, "is not known", err);
+	if (key->not_after_s != 0)
+		return refuse(reading, word, "stands here twice", err);
+	return read_time(value, &key->not_after_s)
+	               ? 0
+	               : refuse(reading, value,
+	                        "is no time as 2027-06-30T00:00:00Z", err);
+}
+
+static int read_threshold(const struct reading *reading, const char *name,
+                          const char *value, uint32_t *out,
+                          struct tkb_error *err)
+{
+	char *end = NULL;
+	const unsigned long number = strtoul(value, &end, 10);
+
+	if (*out != 0)
+		return refuse(reading, name, "stands here twice", err);
+	if (*end != '\0' || number == 0 || number > KEYS_LIMIT)
+		return refuse(reading, name, "wants a number from 1 to 64",
+		              err);
+	*out = (uint32_t)number;
+	return 0;
+}
+
+static int read_unsigned(struct reading *reading, const char *name,
+                         const char *value, struct tkb_error *err)
+{
+	uint32_t word = 0;
+
+	if (reading->has_unsigned)
+		return refuse(reading, name, "stands here twice", err);
+	if (!args_find_word(value, "refuse|warn|accept", &word))
+		return refuse(reading, name,
+		              "wants 'refuse', 'warn' or 'accept'", err);
+	reading->has_unsigned = true;
+	reading->policy->trust.unsigned_records = (enum tkb_unsigned)word;
+	return 0;
+}
+
+static int on_line(void *self, const char *path, size_t line, char *name,
+                   char *value, struct tkb_error *err)
+{
+	struct reading *const reading = self;
+	char *const dot = strchr(name, '.');
+
+	(void)path;
+	reading->line = line;
+	if (name[0] == '\0')
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "%.300s:%zu: this is no 'name = value'",
+		                 reading->policy->path, line);
+	if (dot != NULL) {
+		*dot = '\0';
+		return read_role(reading, name, dot + 1, value, err);
+	}
+	if (strcmp(name, "unsigned") == 0)
+		return read_unsigned(reading, name, value, err);
+	if (strcmp(name, "threshold") == 0)
+		return read_threshold(reading, name, value, &reading->threshold,
+		                      err);
+	if (strcmp(name, "promote-threshold") == 0)
+		return read_threshold(reading, name, value,
+		                      &reading->promote_threshold, err);
+	return refuse(reading, name, "is not known", err);
+}
+
+static void on_untrusted(void *self, const struct tkb_untrusted *record)
+{
+	struct policy *const policy = self;
+
+	/* The failure of the call names the first that is not used. */
+	if (record->is_used || policy->refused_count++ > 0)
+		cli_say(policy->cli, "%s%s", record->message,
+		        record->is_used ? "; it is used all the same" : "");
+}
+
+/* Make of what was read what the library asks. */
+static int finish(struct policy *policy, const struct reading *reading,
+                  struct tkb_error *err)
+{
+	for (size_t i = 0; i < policy->key_count; i++) {
+		const struct policy_key *const key = &policy->keys[i];
+
+		if (key->key == NULL)
+			return cli_error(err, TKB_ERR_INVALID,
+			                 "%.300s: there is no '%s.key'",
+			                 policy->path, key->name);
+		policy->trust_keys[i] = (struct tkb_trust_key){
+			.key = key->key,
+			.name = key->name,
+			.publish = key->publish.items,
+			.publish_count = key->publish.count,
+			.promote = key->promote.items,
+			.promote_count = key->promote.count,
+			.not_after_s = key->not_after_s,
+		};
+	}
+	policy->trust.struct_size = sizeof(policy->trust);
+	policy->trust.keys = policy->trust_keys;
+	policy->trust.key_count = policy->key_count;
+	policy->trust.threshold = reading->threshold;
+	policy->trust.promote_threshold = reading->promote_threshold;
+	policy->trust.on_untrusted = on_untrusted;
+	policy->trust.self = policy;
+	return 0;
+}
+
+/* Where it is, if nobody names one. */
+static int find(const char *named, char **out, struct tkb_error *err)
+{
+	static const char machine[] = "/etc/tkbundle.trust";
+	const char *const xdg = cli_variable("XDG_CONFIG_HOME");
+	const char *const home = cli_variable("HOME");
+	int length = 0;
+
+	*out = NULL;
+	if (named != NULL)
+		length = asprintf(out, "%s", named);
+	else if (xdg != NULL && xdg[0] == '/')
+		length = asprintf(out, "%s/tkbundle/trust", xdg);
+	else if (home != NULL)
+		length = asprintf(out, "%s/.config/tkbundle/trust", home);
+	if (length < 0) {
+		*out = NULL; /* asprintf() leaves it undefined */
+		return no_memory(err);
+	}
+	if (named != NULL || (*out != NULL && access(*out, F_OK) == 0))
+		return 0;
+	free(*out);
+	*out = access(machine, F_OK) == 0 ? strdup(machine) : NULL;
+	return 0;
+}
+
+int policy_load(struct policy *policy, struct cli *cli,
+                const struct remote_library *library, const char *named,
+                struct tkb_error *err)
+{
+	struct reading reading = { .policy = policy, .library = library };
+	const struct config_file_visitor visitor = { on_line, &reading };
+	int rc;
+
+	policy->cli = cli;
+	rc = find(named, &policy->path, err);
+	if (rc != 0 || policy->path == NULL)
+		return rc;
+	policy->keys = calloc(KEYS_LIMIT, sizeof(*policy->keys));
+	policy->trust_keys = calloc(KEYS_LIMIT, sizeof(*policy->trust_keys));
+	if (policy->keys == NULL || policy->trust_keys == NULL)
+		return no_memory(err);
+	rc = config_file_read(policy->path, CONFIG_FILE_POLICY, &visitor, err);
+	return rc == 0 ? finish(policy, &reading, err) : rc;
+}
+
+const struct tkb_trust *policy_trust(const struct policy *policy)
+{
+	return policy->path != NULL ? &policy->trust : NULL;
+}

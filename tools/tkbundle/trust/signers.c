@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trust/signers.h"
+
+void signers_release(struct signers *signers,
+                     const struct remote_library *library)
+{
+	for (size_t i = 0; i < signers->count; i++)
+		library->key_close(signers->keys[i]);
+	signers->count = 0;
+}
+
+int signers_read(struct signers *signers, const struct cli *cli,
+                 const struct remote_library *library,
+                 const struct arguments *args, struct tkb_error *err)
+{
+	const struct texts *const files = &args->trust.sign;
+
+	if (files->count > SIGNERS_LIMIT)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "at most %d keys sign at once", SIGNERS_LIMIT);
+	for (size_t i = 0; i < files->count; i++) {
+		const struct passphrase passphrase =
+			passphrase_of(args, files->items[i]);
+		const int rc =
+			key_file_read(cli, library, files->items[i],
+		                      &passphrase, &signers->keys[i], err);
+
+		if (rc != 0)
+			return rc;
+		signers->count++;
+	}
+	signers->signing = (struct tkb_signing){
+		.struct_size = sizeof(signers->signing),
+		.keys = (const struct tkb_key *const *)signers->keys,
+		.key_count = signers->count,
+		.lifetime_s = args->trust.expires.value,
+	};
+	return 0;
+}
+
+const struct tkb_signing *signers_signing(const struct signers *signers)
+{
+	return signers->count > 0 ? &signers->signing : NULL;
+}

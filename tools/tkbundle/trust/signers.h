@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_SIGNERS_H
+#define TKBUNDLE_SIGNERS_H
+
+#include "trust/key_file.h"
+
+/* The keys of --sign, as the library wants them. */
+
+enum {
+	SIGNERS_LIMIT = 16
+};
+
+#define ARGS_SIGN(text)                                                        \
+	{                                                                      \
+		OPTION(TEXTS, "sign", "KEY_FILE", trust.sign, text)            \
+	}
+#define ARGS_EXPIRES                                                           \
+	{                                                                      \
+		OPTION(AGE, "expires", "AGE", trust.expires,                   \
+		       "the signature holds so long; default 90d")             \
+	}
+
+/* Zeroed, nobody signs. */
+struct signers {
+	struct tkb_key *keys[SIGNERS_LIMIT]; /* owned */
+	size_t count;
+	struct tkb_signing signing; /* of those */
+};
+
+void signers_release(struct signers *signers,
+                     const struct remote_library *library);
+
+/*
+ * Read the keys, and ask for their passphrases.
+ *
+ * @return 0, also where there are none; TKB_ERR_INVALID, or what key_file_read()
+ *         returns
+ */
+TKB_NODISCARD int signers_read(struct signers *signers, const struct cli *cli,
+                               const struct remote_library *library,
+                               const struct arguments *args,
+                               struct tkb_error *err);
+
+/* For struct tkb_push_options; NULL: nobody signs. */
+const struct tkb_signing *signers_signing(const struct signers *signers);
+
+#endif
