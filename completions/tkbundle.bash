@@ -16,7 +16,7 @@ _tkbundle_options() {
 			--ptxas-option -I --include -D --define --libdevice
 			--optimize --name --num-warps --num-stages --metadata
 			--finalize --keep --bind --bind-from --without --fast --rules
-			--signature --python --keep-going --strict --emit -o --output
+			--signature --python --keep-going --strict --winners --emit -o --output
 			--print-after-all --log
 			--deadline --json -v --verbose" ;;
 	config)

@@ -135,6 +135,7 @@ complete -c tkbundle -n '__tkbundle_verb compile' -l signature -x -d 'parameters
 complete -c tkbundle -n '__tkbundle_verb compile' -l python -r -F -d 'the Python that has Triton'
 complete -c tkbundle -n '__tkbundle_verb compile' -l keep-going -d 'compile the rest after a failure'
 complete -c tkbundle -n '__tkbundle_verb compile' -l strict -d 'fail if no launch uses a compiled Triton kernel'
+complete -c tkbundle -n '__tkbundle_verb compile' -l winners -d 'compile only what Inductor\'s tuning chose'
 complete -c tkbundle -n '__tkbundle_verb compile' -l emit -x -a 'ptx cubin llir' -d 'write this of one kernel, and make no entry'
 complete -c tkbundle -n '__tkbundle_verb compile' -s o -l output -r -F -d 'where --emit writes'
 complete -c tkbundle -n '__tkbundle_verb compile' -l print-after-all -d 'show the IR after each pass'

@@ -42,15 +42,24 @@ extern "C" {
  *
  * Decorators
  * ----------
- * A launch leaves out the constants that @triton.autotune and @triton.heuristics
- * give, and so does the signature. A launch of an autotuned kernel tries several
- * configurations, after pruning: a compile of it compiles nothing, and has a list of
- * choices; submit the unit again with each. If the signature and the options name
- * such constants nevertheless, they select the configurations that have them; if
- * none has, the kernel is compiled as requested, with a note. Heuristics, pruning
- * and hooks are evaluated with what the signature tells of the arguments. If a
- * heuristic asks for more, such as a value or a shape, the compile fails with
- * TKB_ERR_INVALID; if pruning does, no configuration is left out, with a note.
+ * A launch leaves out the constants that @triton.autotune and
+ * @triton.heuristics give, and so does the signature. A launch of an
+ * autotuned kernel tries several configurations, after pruning: a compile of
+ * it compiles nothing, and has a list of choices; submit the unit again with
+ * each. If the signature and the options name such constants nevertheless,
+ * they select the configurations that have them; if none has, the kernel is
+ * compiled as requested, with a note. Heuristics, pruning and hooks are
+ * evaluated with what the signature tells of the arguments. If a heuristic
+ * asks for more, such as a value or a shape, the compile fails with
+ * TKB_ERR_INVALID; if pruning does, no configuration is left out, with a
+ * note.
+ *
+ * Inductor
+ * --------
+ * A file without a kernel and a signature is a module that PyTorch's Inductor
+ * wrote. Its choices are the configurations of its kernels that Inductor
+ * would try on a GPU. A compiled choice may have further ones: Inductor
+ * tries a smaller block where a reduction uses many registers.
  *
  * Keys
  * ----
@@ -139,6 +148,8 @@ struct tkb_triton_unit {
 	struct tkb_bytes metadata;
 	/** One of the choices of a compiled unit that is equal but for this. */
 	const char *choice;
+	/** Of a module of Inductor's, what its .best_config files name alone. */
+	bool only_winners;
 };
 
 /**
@@ -163,11 +174,11 @@ struct tkb_triton_compiled {
 	const char *note;    /**< what a user should know; or "" */
 	bool is_unasked; /**< no launch uses this kernel: the note says why */
 	/**
-	 * Configurations, of which a launch tries each: "0 BLOCK=64 num_warps=4". Then
-	 * nothing was compiled, and key, hash, folder and kernel are empty.
+	 * Configurations, of which a launch tries each: "0 BLOCK=64 num_warps=4". If
+	 * nothing was compiled, key, hash, folder and kernel are empty.
 	 */
 	const char *const *choices;
-	size_t choice_count; /**< 0: the kernel was compiled */
+	size_t choice_count;
 };
 
 /**

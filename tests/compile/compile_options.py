@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 OUTS = ("entry", "cubin", "ptx", "llir")
-COLUMNS = ("ir", "ptx", "cuda", "ttir", "ttgir", "kernel", "list")
+COLUMNS = ("ir", "ptx", "cuda", "ttir", "ttgir", "kernel", "list", "module")
 CAN = {"ir": OUTS, "ptx": OUTS[:3], "cuda": OUTS[:3], "ttir": OUTS[:1], "ttgir": OUTS[:1],
        "kernel": OUTS[:1], "list": OUTS[:1]}
 

@@ -218,6 +218,24 @@ def hits(scene):
         "SIZE=128 num_warps=8 num_stages=4"] else [ended.stdout])
 
 
+def modules(scene):
+    """What PyTorch would compile; that is not there."""
+    folder = os.path.join(scene.folder, "inductor", "ab")
+    os.makedirs(folder)
+    words = [scene.program, "compile", "inductor", "--target", "cuda:90", "--python",
+             scene.python, "--cache", scene.cache()]
+    ended = scene.run(words, "3.6.0", "")
+    faults = says(ended, 3, "'inductor' has no modules of Inductor's with kernels")
+    for name, text in (("calls", "AsyncCompile()\n'@triton_heuristics.pointwise'\n"),
+                       ("kernel", "@triton_heuristics.pointwise(\n")):
+        with open(os.path.join(folder, name + ".py"), "w", encoding="utf-8") as file:
+            file.write(text)
+    ended = scene.run(words, "3.6.0", "")
+    return faults + says(ended, 1, "tkbundle: inductor/ab/kernel.py for cuda:90: PyTorch's "
+                         "Inductor cannot be imported: No module named 'torch'",
+                         "compiled 0, hits 0, failed 1 ")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="tkbundle-tuned.") as folder:
         scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder))
@@ -235,6 +253,8 @@ def main():
         scene.tap("what no launch asks for is counted, and fails if that is strict", unasked)
         scene.tap("constants and options select configurations", selected)
         scene.tap("each configuration is told of, and is a hit then", hits)
+        scene.tap("a folder of Inductor's without kernels, or without PyTorch, is told",
+                  modules)
         print(f"1..{scene.count}")
         return 1 if scene.failed else 0
 

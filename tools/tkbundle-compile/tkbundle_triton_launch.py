@@ -6,6 +6,7 @@ with a driver that only knows the target. This needs no GPU, and gives the key o
 a launch on one, whatever this version of Triton puts into keys.
 """
 
+import functools
 import importlib
 import importlib.util
 import json
@@ -19,7 +20,7 @@ from tkbundle_triton_signature import INVALID, Refused, match_items, split_signa
 from tkbundle_triton_tuned import Launch, given_by
 
 (FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS, PTXAS,
- METADATA, CHOICE) = range(1, 12)
+ METADATA, CHOICE, WINNERS) = range(1, 13)
 HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE, UNASKED, CHOICES = range(64, 72)
 IO, UNSUPPORTED = -3, -5
 NAMES_SHOWN = 12
@@ -150,6 +151,7 @@ class Run:
             return None
 
 
+@functools.lru_cache(maxsize=None)
 def watch_triton():
     from triton.compiler.compiler import ASTSource, IRSource
     from triton.runtime.cache import FileCacheManager
@@ -174,7 +176,6 @@ def watch_triton():
 
 
 def load_triton():
-    is_first = "triton" not in sys.modules
     try:
         import triton
     except ModuleNotFoundError as error:
@@ -187,8 +188,7 @@ def load_triton():
     if not version.partition(".")[0].isdigit() or int(version.partition(".")[0]) < 3:
         raise Refused(UNSUPPORTED, f"Triton '{version}' of '{sys.executable}' is not "
                       "supported; 3.0 is the oldest that is")
-    if is_first:
-        watch_triton()
+    watch_triton()
     return triton
 
 
@@ -367,7 +367,7 @@ def answer_of(run, kernel, version, root):
         raise Refused(IO, f"Triton stored its entry in '{folder}', not in '{root}'")
     for name in (run.source.name[:150], run.source.name) if run.source else ():
         if os.path.exists(os.path.join(folder, f"__grp__{name}.json")):
-            return {HASH: kernel.metadata.hash, FOLDER: folder, NAME: name,
+            return {HASH: getattr(kernel, "metadata", kernel).hash, FOLDER: folder, NAME: name,
                     IS_HIT: "1" if run.is_hit else "", VERSION: version,
                     NOTE: "; ".join(run.unasked + run.notes),
                     UNASKED: "1" if run.unasked else ""}

@@ -19,8 +19,9 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [HERE] + [folder for folder in sys.path if folder != HERE]
 sys.dont_write_bytecode, _kept = True, sys.dont_write_bytecode
+from tkbundle_triton_inductor import compile_module
 from tkbundle_triton_ir import compile_ir
-from tkbundle_triton_launch import KERNEL, brief, compile_kernel
+from tkbundle_triton_launch import FILE, KERNEL, brief, compile_kernel
 from tkbundle_triton_signature import INVALID, Refused
 
 sys.dont_write_bytecode = _kept
@@ -185,6 +186,12 @@ def set_environment(texts):
     os.environ.pop("TRITON_CACHE_MANAGER", None)
 
 
+def compiler_of(fields):
+    if KERNEL in fields:
+        return compile_kernel
+    return compile_module if fields[FILE].endswith(b".py") else compile_ir
+
+
 def main():
     pool = Pool()
     # Each job brings Triton's variables along.
@@ -198,7 +205,7 @@ def main():
         set_kill_on_pool_exit(True)
         try:
             set_environment(environment)
-            answer = compile_kernel(fields) if KERNEL in fields else compile_ir(fields)
+            answer = compiler_of(fields)(fields)
         except Refused as error:
             failure = error.status, str(error)
         except BaseException as error:

@@ -234,6 +234,7 @@ static int write_request(const struct tkb_triton *triton,
 		tkb_field_add(out, (enum tkb_field)TKB_TRITON_METADATA,
 		              unit->metadata);
 	add_text(out, TKB_TRITON_CHOICE, unit->choice);
+	add_number(out, TKB_TRITON_WINNERS, unit->only_winners);
 	return tkb_buf_check(out, err);
 }
 

@@ -21,6 +21,7 @@ enum tkb_triton_field {
 	TKB_TRITON_PTXAS,    /* path of the ptxas to use */
 	TKB_TRITON_METADATA, /* of a file of IR: text of Triton's JSON */
 	TKB_TRITON_CHOICE,   /* one of the choices of an answer */
+	TKB_TRITON_WINNERS,  /* "1" */
 
 	/* In answers. */
 	TKB_TRITON_HASH = 64, /* hexadecimal */

@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+static bool is_module(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot != NULL && strcmp(dot, ".py") == 0;
+}
+
 static bool is_ir(const char *path)
 {
 	static const char *const endings[] = { ".ttir", ".ttgir", ".glir" };
@@ -26,6 +33,12 @@ int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
 		                            "and no signature can be named",
 		                            unit->file)
 		                 : 0;
+	if (unit->only_winners && has_names)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "only a module of Inductor's has winners");
+	if (unit->file != NULL && unit->target != NULL && !has_names &&
+	    is_module(unit->file) && unit->metadata.size == 0)
+		return 0;
 	if (unit->file == NULL || unit->kernel == NULL ||
 	    unit->signature == NULL || unit->target == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,

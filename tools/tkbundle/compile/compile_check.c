@@ -38,7 +38,8 @@ enum status compile_check_sort(const struct cli *cli,
 				cli,
 				"'%s' is nothing to compile: its name ends "
 				"in none of " COMPILE_INPUT_ENDINGS
-				", and it is no FILE.py:KERNEL or FILE.json",
+				", and it is no FILE.py:KERNEL, FILE.py, "
+				"FILE.json or folder",
 				operand);
 	}
 	return STATUS_DONE;
@@ -53,6 +54,7 @@ static enum status check_kernels(const struct cli *cli,
 	for (size_t i = 0; i < inputs->kernel_count; i++) {
 		if (chosen->signature == NULL &&
 		    !compile_triton_is_list(inputs->kernels[i]) &&
+		    !compile_triton_is_module(inputs->kernels[i]) &&
 		    !compile_triton_is_ir(inputs->kernels[i]))
 			return cli_misused(cli,
 			                   "'--signature ITEMS' is missing, "

@@ -15,9 +15,10 @@ enum {
 	TTGIR = 1u << 4,  /* and .glir */
 	KERNEL = 1u << 5, /* FILE.py:KERNEL */
 	LIST = 1u << 6,   /* FILE.json */
+	MODULE = 1u << 7, /* FILE.py, or a folder */
 	CODE = IR | PTX | CUDA,
 	SOURCE = KERNEL | LIST,
-	TRITON = TTIR | TTGIR | SOURCE
+	TRITON = TTIR | TTGIR | SOURCE | MODULE
 };
 
 static const struct {
@@ -32,6 +33,7 @@ static const struct {
 	{ TTGIR, "Triton GPU IR", "FILE.ttgir" },
 	{ KERNEL, "a kernel of Triton's", "FILE.py:KERNEL" },
 	{ LIST, "a list of kernels", "FILE.json" },
+	{ MODULE, "a module of Inductor's", "FILE.py" },
 };
 
 enum {
@@ -72,6 +74,7 @@ static const struct row {
 	{ "signature", KERNEL, 0, 0, 0, true },
 	{ "python", TRITON, 0, 0, 0, true },
 	{ "strict", SOURCE, 0, 0, 0, true },
+	{ "winners", MODULE, 0, 0, 0, true },
 	{ "emit", 0, CODE, CODE, IR, false },
 	{ "output", 0, CODE, CODE, IR, false },
 	{ "print-after-all", IR, IR, IR, IR, false },
@@ -92,6 +95,8 @@ static unsigned kind_of(const char *input)
 
 	if (compile_triton_is_list(input))
 		return LIST;
+	if (compile_triton_is_module(input))
+		return MODULE;
 	if (compile_triton_is_ir(input))
 		return compile_triton_has_layouts(input) ? TTGIR : TTIR;
 	if (compile_triton_is_input(input))

@@ -213,12 +213,11 @@ static bool add_choices(struct work *work, const struct triton_item *item,
 static void end_one(struct work *work, struct triton_item *item,
                     const struct tkb_triton_compiled *compiled)
 {
-	if (compiled->choice_count == 0) {
+	if (compiled->key[0] != '\0')
 		end_well(work, item, compiled);
-		return;
-	}
-	warn(work, item, compiled);
-	if (!add_choices(work, item, compiled))
+	else
+		warn(work, item, compiled);
+	if (compiled->choice_count != 0 && !add_choices(work, item, compiled))
 		work->status = cli_no_memory(work->cli);
 }
 

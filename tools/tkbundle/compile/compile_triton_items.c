@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "compile/compile_input.h"
 #include "compile/compile_work.h"
@@ -31,11 +32,20 @@ bool compile_triton_is_ir(const char *operand)
 	       compile_triton_has_layouts(operand);
 }
 
+bool compile_triton_is_module(const char *operand)
+{
+	struct stat status;
+
+	return ends_with(operand, strlen(operand), ".py") ||
+	       (stat(operand, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
 bool compile_triton_is_input(const char *operand)
 {
 	const char *const colon = strrchr(operand, ':');
 
-	if (compile_triton_is_list(operand) || compile_triton_is_ir(operand))
+	if (compile_triton_is_list(operand) || compile_triton_is_ir(operand) ||
+	    compile_triton_is_module(operand))
 		return true;
 	return colon != NULL && colon[1] != '\0' &&
 	       strchr(colon, '/') == NULL &&
@@ -179,6 +189,41 @@ static enum status add_ir(struct cli *cli,
 	                                                  : cli_no_memory(cli);
 }
 
+static bool add_module(struct triton_items *items,
+                       const struct compile_triton_request *order,
+                       const char *path)
+{
+	const struct tkb_triton_unit unit = {
+		.struct_size = sizeof(unit),
+		.file = path,
+		.only_winners = order->only_winners,
+	};
+
+	return add_for_targets(items, order, &unit, NULL);
+}
+
+static enum status add_modules(struct cli *cli,
+                               const struct compile_triton_request *order,
+                               const char *input, struct triton_items *items)
+{
+	struct compile_modules *const modules =
+		&items->modules[items->module_count++];
+	struct tkb_error err = { .status = 0 };
+	bool is_added = true;
+	int rc;
+
+	if (ends_with(input, strlen(input), ".py"))
+		return add_module(items, order, input) ? STATUS_DONE
+		                                       : cli_no_memory(cli);
+	rc = compile_modules_list(input, modules, &err);
+	if (rc != 0)
+		return add_failed(items, input, rc, &err) ? STATUS_DONE
+		                                          : cli_no_memory(cli);
+	for (size_t i = 0; i < modules->count && is_added; i++)
+		is_added = add_module(items, order, modules->paths[i]);
+	return is_added ? STATUS_DONE : cli_no_memory(cli);
+}
+
 static enum status add_list(struct cli *cli,
                             const struct compile_triton_request *order,
                             const char *input, struct triton_items *items)
@@ -206,6 +251,8 @@ static enum status add_input(struct cli *cli,
 {
 	if (compile_triton_is_list(input))
 		return add_list(cli, order, input, items);
+	if (compile_triton_is_module(input))
+		return add_modules(cli, order, input, items);
 	return compile_triton_is_ir(input)
 	               ? add_ir(cli, order, input, items)
 	               : add_kernel(cli, order, input, items);
@@ -220,7 +267,9 @@ enum status triton_items_read(struct cli *cli,
 	out->lists = calloc(order->input_count + 1, sizeof(*out->lists));
 	out->paths = calloc(order->input_count + 1, sizeof(*out->paths));
 	out->metadata = calloc(order->input_count + 1, sizeof(*out->metadata));
-	if (out->lists == NULL || out->paths == NULL || out->metadata == NULL)
+	out->modules = calloc(order->input_count + 1, sizeof(*out->modules));
+	if (out->lists == NULL || out->paths == NULL || out->metadata == NULL ||
+	    out->modules == NULL)
 		return cli_no_memory(cli);
 	for (size_t i = 0; i < order->input_count && status == STATUS_DONE; i++)
 		status = add_input(cli, order, order->inputs[i], out);
@@ -293,6 +342,9 @@ void triton_items_release(struct triton_items *items)
 		free(items->paths[i]);
 	for (size_t i = 0; i < items->metadata_count; i++)
 		free((void *)(uintptr_t)items->metadata[i].data);
+	for (size_t i = 0; i < items->module_count; i++)
+		compile_modules_release(&items->modules[i]);
+	free(items->modules);
 	free(items->metadata);
 	free(items->paths);
 	free(items->lists);

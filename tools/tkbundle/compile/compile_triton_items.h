@@ -2,6 +2,7 @@
 #ifndef TKBUNDLE_COMPILE_TRITON_ITEMS_H
 #define TKBUNDLE_COMPILE_TRITON_ITEMS_H
 
+#include "compile/compile_modules.h"
 #include "compile/compile_triton_request.h"
 
 /* Each kernel of the inputs, with each signature, for each target. */
@@ -29,6 +30,8 @@ struct triton_items {
 	size_t list_count;
 	char **paths; /* likewise: of FILE.py:KERNEL */
 	size_t path_count;
+	struct compile_modules *modules; /* likewise: of folders */
+	size_t module_count;
 	struct tkb_bytes *metadata; /* likewise: of IR */
 	size_t metadata_count;
 	struct triton_item **chosen; /* owned, each */

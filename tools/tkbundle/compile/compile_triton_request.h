@@ -7,11 +7,14 @@
 #include "cli/cli.h"
 #include "cli/deadline.h"
 
-/* Is it FILE.py:KERNEL, FILE.json or Triton's IR? */
+/* Is it FILE.py:KERNEL, FILE.json, Triton's IR, or of Inductor's? */
 bool compile_triton_is_input(const char *operand);
 
 /* Is it FILE.json? Such a list names signatures, and may name targets. */
 bool compile_triton_is_list(const char *operand);
+
+/* Is it FILE.py, a module of Inductor's, or a folder of such? */
+bool compile_triton_is_module(const char *operand);
 
 /* Is it Triton's IR? */
 bool compile_triton_is_ir(const char *operand);
@@ -28,6 +31,7 @@ struct compile_triton_request {
 	const char *ptxas;      /* a path; NULL: as Triton finds it */
 	const char *cache_root; /* NULL: Triton's own */
 	const char *metadata;   /* of IR: a file; NULL: that beside it */
+	bool only_winners;      /* of modules of Inductor's */
 	uint32_t num_warps;     /* 0: Triton's default, or the list's */
 	uint32_t num_stages;
 	const struct tkb_target *targets; /* for all; a kernel of a list may

@@ -68,6 +68,8 @@ static const struct option_spec options[] = {
 	         "compile the rest after a failure") },
 	{ OPTION(SWITCH, "strict", NULL, compile.is_strict,
 	         "fail if no launch uses a compiled Triton kernel") },
+	{ OPTION(SWITCH, "winners", NULL, compile.only_winners,
+	         "compile only what Inductor's tuning chose") },
 	{ OPTION(WORD, "emit", "ptx|cubin|llir", compile.emit,
 	         "write this of one kernel, and make no entry") },
 	{ OPTION(TEXT, "output", "FILE|FOLDER/|-", output,
@@ -102,6 +104,7 @@ static enum status compile_kernels(struct compile_work *work,
 		.worker_count = work->args->jobs.value,
 		.deadline = work->deadline,
 		.keep_going = chosen->keeps_going,
+		.only_winners = chosen->only_winners,
 		.is_json = work->args->is_json,
 		.is_verbose = work->args->is_verbose,
 		.log = compile_open_log(work),
@@ -243,14 +246,16 @@ const struct command command_compile = {
 	.required_operands = 1,
 	.repeats_operand = true,
 	.summary = "compile IR, PTX, CUDA C or Triton kernels to entries",
-	.details = "INPUT is LLVM IR (.ll, .llir, .bc), PTX (.ptx), CUDA C "
-		   "(.cu), a Triton kernel (FILE.py:KERNEL), a list of these "
-		   "(FILE.json), or Triton's IR (.ttir, .ttgir, .glir). No GPU "
-		   "is needed. Each input becomes a cache entry as Triton would "
-		   "write it. An entry that is already there is a hit and is "
-		   "not compiled. IR and PTX from a cache use the metadata file "
-		   "beside them. After a failure the rest is skipped, unless "
-		   "--keep-going is given.",
+	.details =
+		"INPUT is LLVM IR (.ll, .llir, .bc), PTX (.ptx), CUDA C "
+		"(.cu), a Triton kernel (FILE.py:KERNEL), a list of these "
+		"(FILE.json), a module of Inductor's (FILE.py) or its cache "
+		"folder, or Triton's IR (.ttir, .ttgir, .glir). No GPU "
+		"is needed. Each input becomes a cache entry as Triton would "
+		"write it. An entry that is already there is a hit and is "
+		"not compiled. IR and PTX from a cache use the metadata file "
+		"beside them. After a failure the rest is skipped, unless "
+		"--keep-going is given.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

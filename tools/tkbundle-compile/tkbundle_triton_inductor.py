@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the kernels of a module that Inductor wrote, as its CachingAutotuner would.
+
+The module's own decorators, of torch._inductor.runtime.triton_heuristics, choose the
+configurations; each is a choice. A reduction that uses many registers has further
+ones, which are known when it is compiled.
+"""
+
+import ast
+import copy
+import json
+import os
+import re
+import struct
+import tempfile
+import traceback
+import types
+
+from tkbundle_triton_launch import (CHOICE, CHOICES, FILE, NAME, NOTE, SHOWN, UNSUPPORTED, VERSION,
+                                    WINNERS, Run, answer_of, brief, load_file, prepare)
+from tkbundle_triton_signature import INVALID, Refused
+from tkbundle_triton_tuned import shown as shown_config
+
+REGISTER_COUNT = 0x2F04  # EIATTR_REGCOUNT, a size, a symbol, a count
+
+
+def load_inductor():
+    try:
+        from torch._inductor.runtime import (autotune_cache, compile_tasks, hints,
+                                             triton_helpers, triton_heuristics)
+    except ImportError as error:
+        raise Refused(UNSUPPORTED, f"PyTorch's Inductor cannot be imported: {error}") from error
+    return types.SimpleNamespace(cache=autotune_cache, tasks=compile_tasks, hints=hints,
+                                 helpers=triton_helpers, heuristics=triton_heuristics)
+
+
+class Patches:
+    """Changes of Inductor's modules for one job, which has no GPU."""
+
+    def __init__(self):
+        self.kept = []
+
+    def set(self, thing, name, value):
+        self.kept.append((thing, name, getattr(thing, name)))
+        setattr(thing, name, value)
+
+    def put_back(self):
+        for thing, name, value in reversed(self.kept):
+            setattr(thing, name, value)
+
+
+class Winners:
+    """
+    The .best_config files beside a module. Their names depend on the build of PyTorch:
+    one that has the module's configurations is read, whatever its name.
+    """
+
+    save = None
+
+    def __init__(self, cache, filename, configs_hash):
+        self.cache, self.configs_hash = cache, configs_hash
+        self.folder = os.path.dirname(filename)
+
+    def read_best(self, inductor_meta, configs):
+        found = []
+        for name in sorted(os.listdir(self.folder)):
+            if not name.endswith(".best_config"):
+                continue
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                best = self.cache._load_cached_autotuning(
+                    json.load(file), self.configs_hash, configs, inductor_meta)
+            if best is not None and all(best.all_kwargs() != other.all_kwargs()
+                                        for other in found):
+                found.append(best)
+        return found[0] if len(found) == 1 else None
+
+
+def patch(inductor, patches, target, only_winners, made_for):
+    def properties(*args, **named):
+        props = real(*args, **named)
+        made_for.add(props.cc)
+        return props._replace(cc=target.arch, major=target.arch // 10)
+
+    real = inductor.hints.DeviceProperties
+    properties.create = real.create
+    patches.set(inductor.hints, "DeviceProperties", properties)
+    for name in ("set_driver_to_gpu", "set_driver_to_cpu"):
+        patches.set(inductor.helpers, name, lambda: None)
+    patches.set(inductor.cache.AutotuneCache, "create", staticmethod(
+        lambda _meta, filename, configs_hash:
+        Winners(inductor.cache, filename, configs_hash) if only_winners else None))
+
+
+def sources_of(path, shown):
+    """The kernels' modules in a module that calls them, by their names."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+    except (SyntaxError, ValueError) as error:
+        raise Refused(INVALID, f"'{shown}' cannot be run: {brief(error)}") from error
+    return {call.args[0].value: call.args[1].value for call in ast.walk(tree)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+            and call.func.attr == "triton" and len(call.args) > 1
+            and getattr(call.func.value, "id", "") == "async_compile"
+            and all(isinstance(getattr(arg, "value", None), str) for arg in call.args[:2])}
+
+
+def autotuners(inductor, path, shown):
+    """Those of the module, by the names of their kernels."""
+    found = {}
+
+    def add(module):
+        for name, value in vars(module).items():
+            if isinstance(value, inductor.heuristics.CachingAutotuner):
+                found[name] = value
+
+    sources = sources_of(path, shown)
+    if not sources:
+        add(load_file(path, shown))
+    with tempfile.TemporaryDirectory(prefix="tkbundle-") as folder:
+        for number, source in enumerate(sources.values()):
+            name = os.path.join(folder, f"tkbundle_kernel_{number}.py")
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(source)
+            add(load_file(name, shown))
+    if not found:
+        raise Refused(INVALID, f"'{shown}' has no kernel of Inductor's; a kernel of another "
+                      f"kind is named, as '{shown}:KERNEL'")
+    return found
+
+
+def text_of(name, config, version):
+    release = re.search(r"V([\d.]+)", version)
+    return (f"{name}: {shown_config(config.all_kwargs(), {'num_ctas': 1})} "
+            f"ptxas={release[1] if release else version}")
+
+
+def ptxas_versions(inductor, target):
+    """
+    Inductor compiles with PyTorch's ptxas if there is one. Its worker processes have the
+    version of that in their keys; the main process has that of Triton's own, which it
+    asked for before. Which of them compiles a kernel depends on when workers are ready.
+    """
+    import triton.backends.nvidia.compiler as compiler
+
+    own = compiler.get_ptxas_version(target.arch)
+    path = inductor.tasks._set_triton_ptxas_path
+    getattr(path, "__wrapped__", path)()
+    compiler.get_ptxas_version.cache_clear()
+    used = compiler.get_ptxas_version(target.arch)
+    return [used] if used == own else [used, own]
+
+
+def choices_of(found, only_winners, versions):
+    """Kernel, autotuner, configuration and version of ptxas of each choice."""
+    choices = []
+    for name, autotuner in found.items():
+        state = (autotuner.autotune_cache_info or {}).get("autotune_cache_state")
+        if only_winners and state != "hit" and len(autotuner.configs) > 1:
+            raise Refused(INVALID, f"'{name}' has no winner: no .best_config beside "
+                          "the file, or several, have its configurations")
+        choices += [(name, autotuner, config, version) for config in autotuner.configs
+                    for version in versions]
+    return choices
+
+
+def scale(config):
+    """With half of the largest block of a reduction."""
+    config = copy.deepcopy(config)
+    name = max((name for name in config.kwargs if name.startswith("R")),
+               key=config.kwargs.__getitem__)
+    config.kwargs[name] //= 2
+    return config
+
+
+def choose(choices, text):
+    """Number, times it is scaled, and what a choice has."""
+    number, _, label = text.partition(" ")
+    number, _, times = number.partition("+")
+    if number.isdigit() and int(number) < len(choices):
+        name, autotuner, config, version = choices[int(number)]
+        for _ in range(int(times or "0")):
+            config = scale(config)
+        if text_of(name, config, version) == label:
+            return int(number), int(times or "0"), name, autotuner, config, version
+    raise Refused(INVALID, f"there is no configuration '{label}'")
+
+
+def registers_of(cubin):
+    """Of its kernel, as the driver tells when it is loaded; None: it is not there."""
+    def read(form, at):
+        return struct.unpack_from(form, cubin, at)
+
+    sections, size, count = read("<Q", 40)[0], *read("<HH", 58)
+    for at in range(sections, sections + size * count, size):
+        _name, kind, _flags, _addr, offset, length = read("<IIQQQQ", at)
+        if kind != 0x70000000:  # SHT_CUDA_INFO
+            continue
+        end = offset + length
+        while offset < end:
+            attribute, value = read("<HH", offset)
+            if attribute == REGISTER_COUNT:
+                return read("<II", offset + 4)[1]
+            offset += 4 + (value if attribute & 0xFF == 4 else 0)
+    return None
+
+
+def scaled(autotuner, config, registers):
+    """What Inductor compiles further, where the kernel uses so many registers."""
+    made = []
+    autotuner.compile_results = [types.SimpleNamespace(
+        config=config, kernel=types.SimpleNamespace(n_regs=registers))]
+    autotuner._make_launchers = lambda: None
+    autotuner._precompile_config = lambda new: made.append(new) or types.SimpleNamespace(
+        config=new, kernel=types.SimpleNamespace(n_regs=None))
+    if hasattr(autotuner, "_dynamic_scale_rblock"):
+        autotuner._dynamic_scale_rblock()
+    return made
+
+
+def compile_choice(triton, choices, text):
+    import triton.backends.nvidia.compiler as compiler
+
+    number, times, name, autotuner, config, version = choose(choices, text)
+    root = os.environ.get("TRITON_CACHE_DIR")
+    get_version, compiler.get_ptxas_version = compiler.get_ptxas_version, lambda _arch: version
+    run = Run.current = Run([], [], [])
+    try:
+        kernel = autotuner._precompile_config(config).kernel
+    except BaseException as error:
+        traceback.print_exc()
+        raise Refused(INVALID, f"'{name}' does not compile: {brief(error)}") from error
+    finally:
+        Run.current = None
+        compiler.get_ptxas_version = get_version
+    answer = answer_of(run, kernel, triton.__version__, root)
+    with open(os.path.join(run.folder, answer[NAME] + ".cubin"), "rb") as file:
+        more = scaled(autotuner, config, registers_of(file.read()))
+    there = [text_of(choice[0], *choice[2:]) for choice in choices]
+    texts = [text_of(name, new, version) for new in more]
+    answer[CHOICES] = [f"{number}+{times + 1} {text}" for text in texts if text not in there]
+    return answer
+
+
+def notes_of(found, target, made_for):
+    notes = [f"it was made for {'/'.join(f'cuda:{arch}' for arch in sorted(made_for))}: "
+             f"on cuda:{target.arch} Inductor may make other kernels"] \
+        if made_for - {target.arch} else []
+    tuned = [name for name, autotuner in found.items()
+             if autotuner.inductor_meta.get("coordinate_descent_tuning")]
+    if tuned:
+        notes.append("coordinate descent tries further configurations of "
+                     f"{', '.join(tuned)}, which depend on measurements")
+    return notes
+
+
+def compile_module(fields):
+    inductor = load_inductor()
+    triton, target = prepare(fields)
+    versions = ptxas_versions(inductor, target)
+    path, shown = os.fsdecode(fields[FILE]), os.fsdecode(fields[SHOWN])
+    only_winners, made_for, patches = WINNERS in fields, set(), Patches()
+    root = os.environ.get("TRITON_CACHE_DIR")
+    patch(inductor, patches, target, only_winners, made_for)
+    try:
+        found = autotuners(inductor, path, shown)
+        if root is not None:
+            os.environ["TRITON_CACHE_DIR"] = root
+        choices = choices_of(found, only_winners, versions)
+        if CHOICE in fields:
+            return compile_choice(triton, choices, os.fsdecode(fields[CHOICE]))
+        return {CHOICES: [f"{number} {text_of(choice[0], *choice[2:])}"
+                          for number, choice in enumerate(choices)],
+                VERSION: triton.__version__, NOTE: "; ".join(notes_of(found, target, made_for))}
+    finally:
+        patches.put_back()

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compile_modules.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/compile_input.h"
+#include "cli/cli.h"
+
+void compile_modules_release(struct compile_modules *modules)
+{
+	for (size_t i = 0; i < modules->count; i++)
+		free(modules->paths[i]);
+	free(modules->paths);
+}
+
+static int no_memory(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+/* A module that calls kernels has them in texts, and each in its own module. */
+static bool has_kernel(const char *text)
+{
+	return strstr(text, "@triton_heuristics.") != NULL &&
+	       strstr(text, "AsyncCompile") == NULL;
+}
+
+/* Takes `path` over. */
+static int add(struct compile_modules *modules, char *path,
+               struct tkb_error *err)
+{
+	struct tkb_bytes text = { NULL, 0 };
+	int rc = compile_input_file(path, &text, err);
+	char **grown;
+
+	if (rc == 0 && !has_kernel(text.data))
+		rc = TKB_MISS;
+	free((void *)(uintptr_t)text.data);
+	if (rc != 0) {
+		free(path);
+		return rc == TKB_MISS ? 0 : rc;
+	}
+	grown = realloc(modules->paths, (modules->count + 1) * sizeof(char *));
+	if (grown == NULL) {
+		free(path);
+		return no_memory(err);
+	}
+	modules->paths = grown;
+	modules->paths[modules->count++] = path;
+	return 0;
+}
+
+static int add_folder(struct compile_modules *modules, const char *folder,
+                      int depth, struct tkb_error *err);
+
+static int add_name(struct compile_modules *modules, const char *folder,
+                    const struct dirent *entry, int depth,
+                    struct tkb_error *err)
+{
+	const size_t length = strlen(entry->d_name);
+	char *path;
+	int rc = 0;
+
+	if (entry->d_name[0] == '.')
+		return 0;
+	if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+		return no_memory(err);
+	if (length > 3 && strcmp(entry->d_name + length - 3, ".py") == 0)
+		return add(modules, path, err);
+	if (depth == 0)
+		rc = add_folder(modules, path, 1, err);
+	free(path);
+	return rc;
+}
+
+static int add_folder(struct compile_modules *modules, const char *folder,
+                      int depth, struct tkb_error *err)
+{
+	struct dirent **names = NULL;
+	const int count = scandir(folder, &names, NULL, alphasort);
+	int rc = 0;
+
+	if (count < 0 && errno == ENOTDIR && depth != 0)
+		return 0;
+	if (count < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s",
+		                 folder, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (rc == 0)
+			rc = add_name(modules, folder, names[i], depth, err);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
+int compile_modules_list(const char *folder, struct compile_modules *out,
+                         struct tkb_error *err)
+{
+	const int rc = add_folder(out, folder, 0, err);
+
+	if (rc != 0 || out->count != 0)
+		return rc;
+	return cli_error(err, TKB_MISS,
+	                 "'%s' has no modules of Inductor's with kernels",
+	                 folder);
+}
