@@ -2,11 +2,12 @@
 """Machines where all is well: doctor calls none of them sick."""
 import os
 import shutil
+import subprocess
 import sys
 
 from broken import vllm
 from clinic import H100, TORCH, Clinic
-from scene import require, test
+from scene import Skip, equal, require, test
 
 
 @test("well: Triton's root, filled here")
@@ -110,3 +111,40 @@ def _(scene):
 def _(scene):
     clinic, env = vllm(scene)
     clinic.is_well("--engine", "vllm", env=env)
+
+
+@test("well: a Python's packages are found as it finds them")
+def _(scene):
+    clinic = Clinic(scene)
+    base = sys.executable
+    site = scene.path("site")
+    for name, text in (("triton-3.6.0.dist-info/METADATA",
+                        "Metadata-Version: 2.1\nVersion: 3.6.0\n"),
+                       ("below/torch-0.dist-info/METADATA",
+                        "Name: torch\nVersion: 2.11.0+cu130\n"),
+                       ("below/vllm.egg-info", "Version: 0.24.0\n"),
+                       ("more.pth", "import nothing_that_is_there\nbelow\n\n")):
+        os.makedirs(os.path.dirname(os.path.join(site, name)), exist_ok=True)
+        with open(os.path.join(site, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    # A folder of the user's has .pth files, and PYTHONPATH comes before it.
+    user = subprocess.run([base, "-m", "site", "--user-site"], check=False,
+                          env={"PYTHONUSERBASE": scene.path("user")},
+                          capture_output=True, text=True).stdout.strip()
+    if not user:
+        raise Skip("this Python has no folder for its user")
+    os.makedirs(os.path.dirname(user))
+    shutil.move(site, user)
+    early = scene.path("early/triton-3.7.1.dist-info")
+    os.makedirs(early)
+    with open(os.path.join(early, "METADATA"), "w", encoding="utf-8") as file:
+        file.write("Version: 3.7.1\n")
+    env = {"TKBUNDLE_PYTHON": base, "PYTHONUSERBASE": scene.path("user"),
+           "PYTHONNOUSERSITE": ""}
+    for more, triton in (({}, "3.6.0"),
+                         ({"PYTHONPATH": os.path.dirname(early)}, "3.7.1")):
+        document = clinic.doctor(clinic.cache(place="cache" + triton),
+                                 "--engine", "vllm", env={**env, **more})
+        equal({item["package"]: item["version"]
+               for item in document["machine"]["python"]["packages"]},
+              {"triton": triton, "torch": "2.11.0+cu130", "vllm": "0.24.0"})

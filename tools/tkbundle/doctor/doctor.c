@@ -107,9 +107,7 @@ static void begin(struct doctor *doctor, struct questions *questions)
 	const struct root *const root = &doctor->root;
 	struct ask *next = questions->rest;
 
-	for (size_t i = 0; i < doctor->place_count; i++)
-		place_begin(&doctor->places[i], &questions->places[i]);
-	gpus_begin(&doctor->gpus, next++);
+	/* First who takes longest; meanwhile, the others are found. */
 	versions_add(&doctor->versions, "triton");
 	versions_add(&doctor->versions, "torch");
 	for (size_t i = 0; i < root->trees.engine_count; i++)
@@ -119,11 +117,15 @@ static void begin(struct doctor *doctor, struct questions *questions)
 		versions_begin(&doctor->versions, doctor_engine(doctor),
 	                       doctor->args->is_deep, next);
 	next += questions->has_python;
+	gpus_begin(&doctor->gpus, next++);
+	asks_begin(questions->rest, (size_t)(next - questions->rest));
+	for (size_t i = 0; i < doctor->place_count; i++)
+		place_begin(&doctor->places[i], &questions->places[i]);
+	asks_begin(questions->places, doctor->place_count);
 	tools_begin(&doctor->tools, doctor_engine(doctor), next);
+	asks_begin(next, doctor->tools.count);
 	next += doctor->tools.count;
 	questions->rest_count = (size_t)(next - questions->rest);
-	asks_begin(questions->places, doctor->place_count);
-	asks_begin(questions->rest, questions->rest_count);
 }
 
 static void end_places(struct doctor *doctor, struct questions *questions)
@@ -140,9 +142,9 @@ static void end_rest(struct doctor *doctor, struct questions *questions)
 	asks_end(questions->rest, questions->rest_count,
 	         doctor->args->is_deep ? DOCTOR_DEEP_LIMIT_MS
 	                               : DOCTOR_LIMIT_MS);
-	gpus_end(&doctor->gpus, next++);
 	if (questions->has_python)
 		versions_end(&doctor->versions, next++);
+	gpus_end(&doctor->gpus, next++);
 	tools_end(&doctor->tools, next);
 }
 

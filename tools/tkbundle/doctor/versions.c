@@ -9,23 +9,57 @@
 /*
  * A line for Python, then one for each package, with tabs between the parts. A module
  * may print what it likes when it is imported: that goes elsewhere.
+ *
+ * Most of a Python's start is what `site` runs of .pth files, and importlib.metadata.
+ * So it is started without `site`, which is then called but for lines of code in .pth
+ * files, and a package's version is read where importlib.metadata reads it.
  */
 static const char question[] =
-	"import importlib, importlib.metadata, os, sys\n"
+	"import os, sys\n"
 	"out = os.fdopen(os.dup(1), 'w', errors='replace')\n"
 	"os.dup2(os.open(os.devnull, os.O_WRONLY), 1)\n"
 	"def tell(*parts):\n"
 	"    out.write('\\t'.join(' '.join(str(part).split()) for part in "
 	"parts) + '\\n')\n"
+	"def add_paths(folder, name, *_):\n"
+	"    try: lines = open(os.path.join(folder, name), errors='replace')\n"
+	"    except OSError: return\n"
+	"    for line in lines:\n"
+	"        path = os.path.join(folder, line.strip())\n"
+	"        if not line.startswith(('#', 'import')) and "
+	"os.path.isdir(path):\n"
+	"            sys.path.append(path)\n"
+	"if sys.flags.no_site:\n"
+	"    import site\n"
+	"    site.addpackage = add_paths\n"
+	"    site.main()\n"
+	"def plain(name):\n"
+	"    return name.lower().replace('-', '_').replace('.', '_')\n"
+	"places = {}\n"
+	"for folder in sys.path:\n"
+	"    try: names = os.listdir(folder or '.')\n"
+	"    except OSError: names = ()\n"
+	"    for name in names:\n"
+	"        if name.endswith(('.dist-info', '.egg-info')):\n"
+	"            package = plain(name.rsplit('.', 1)[0].split('-')[0])\n"
+	"            places.setdefault(package, os.path.join(folder, name))\n"
+	"def version_of(name):\n"
+	"    path = places.get(plain(name), '')\n"
+	"    for file in (path + '/METADATA', path + '/PKG-INFO', path):\n"
+	"        try:\n"
+	"            for line in open(file, errors='replace'):\n"
+	"                if line.startswith('Version:'): return line[8:]\n"
+	"        except OSError: pass\n"
+	"    return ''\n"
 	"tell('%d.%d.%d' % sys.version_info[:3], "
 	"sys.implementation.cache_tag)\n"
 	"for name in sys.argv[2:]:\n"
-	"    version = imported = fault = ''\n"
-	"    try: version = importlib.metadata.version(name)\n"
-	"    except Exception: pass\n"
+	"    version, imported, fault = version_of(name), '', ''\n"
 	"    if version and sys.argv[1] == 'deep':\n"
-	"        try: imported = getattr(importlib.import_module("
-	"name.replace('-', '_')), '__version__', '?')\n"
+	"        import importlib\n"
+	"        try: imported = "
+	"getattr(importlib.import_module(name.replace('-', '_')), "
+	"'__version__', '?')\n"
 	"        except BaseException as error:\n"
 	"            fault = '%s: %s' % (type(error).__name__, error)\n"
 	"    tell(name, version, imported, fault[:200])\n"
@@ -54,6 +88,8 @@ bool versions_begin(struct versions *versions, const char *engine, bool is_deep,
 		return false;
 	}
 	versions->argv[count++] = versions->python;
+	if (!is_deep)
+		versions->argv[count++] = "-S";
 	versions->argv[count++] = "-c";
 	versions->argv[count++] = question;
 	versions->argv[count++] = is_deep ? "deep" : "";

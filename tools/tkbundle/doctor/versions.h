@@ -8,7 +8,7 @@
 
 /*
  * What a Python says of itself and of its packages. It imports none of them, unless
- * that is wanted: the names of their folders tell the versions.
+ * that is wanted: the metadata beside them tells the versions.
  */
 enum {
 	VERSIONS_LIMIT = 16,
