@@ -162,6 +162,18 @@ TKB_API size_t tkb_engine_key_count(const struct tkb_engine *engine);
 TKB_API const char *tkb_engine_key(const struct tkb_engine *engine,
                                    size_t index);
 
+/** A variable of the environment that enters keys. */
+struct tkb_engine_variable {
+	const char *name;   /**< a '*' stands for any text */
+	const char *before; /**< only in versions before this; "": in all; "0": in
+	                         none, though a later one's name may fit */
+};
+
+/** The variables that enter its keys: of those whose names fit, the first counts. */
+TKB_API size_t tkb_engine_variable_count(const struct tkb_engine *engine);
+TKB_API const struct tkb_engine_variable *tkb_engine_variable(
+	const struct tkb_engine *engine, size_t index);
+
 /**
  * Does this command start the engine? `arguments` ends with NULL; the first one
  * is a program's name or path.

@@ -206,6 +206,17 @@ const char *tkb_engine_key(const struct tkb_engine *engine, size_t index)
 	return engine->keys[index];
 }
 
+size_t tkb_engine_variable_count(const struct tkb_engine *engine)
+{
+	return engine->variable_count;
+}
+
+const struct tkb_engine_variable *tkb_engine_variable(
+	const struct tkb_engine *engine, size_t index)
+{
+	return &engine->variables[index];
+}
+
 static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');

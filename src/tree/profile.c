@@ -17,6 +17,12 @@ static bool is_word(const char *text)
 	               strlen(text);
 }
 
+/* "", or a version's numbers. */
+static bool is_before(const char *text)
+{
+	return strspn(text, "0123456789.") == strlen(text);
+}
+
 /* The style "build" is left out: ninja's records are found, not described. */
 const char *tkb_profile_style_word(unsigned number)
 {
@@ -211,6 +217,27 @@ static const struct tkb_schema_list setting_list = {
 	.too_many = "too many settings",
 };
 
+static const struct tkb_schema_field variable_fields[] = {
+	TKB_FIELD_TEXT(NULL, struct tkb_engine_variable, name, NULL, NULL),
+	TKB_FIELD_TEXT(NULL, struct tkb_engine_variable, before, is_before,
+	               "a variable is of no version, as \"0.33\""),
+};
+
+static const struct tkb_schema variable_schema = {
+	.fields = variable_fields,
+	.count = TKB_COUNT_OF(variable_fields),
+	.too_many = "a variable has too many parts",
+};
+
+static const struct tkb_schema_list variable_list = {
+	.item = { .kind = TKB_SCHEMA_TUPLE,
+	          .schema = &variable_schema,
+	          .missing = "a variable is no list" },
+	.item_size = sizeof(struct tkb_engine_variable),
+	.limit = LIST_LIMIT,
+	.too_many = "too many variables",
+};
+
 static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_TEXT("engine", struct tkb_engine, name, is_word,
 	               "an engine's name is not allowed"),
@@ -239,6 +266,13 @@ static const struct tkb_schema_field fields[] = {
 	  .list = &text_list,
 	  .is_optional = true,
 	  .missing = "what keys hold is no list" },
+	{ .name = "variables",
+	  .kind = TKB_SCHEMA_LIST,
+	  .offset = offsetof(struct tkb_engine, variables),
+	  .count_offset = offsetof(struct tkb_engine, variable_count),
+	  .list = &variable_list,
+	  .is_optional = true,
+	  .missing = "variables are no list" },
 	OPTIONAL_NUMBER("ptxas", struct tkb_engine, needs_ptxas),
 };
 

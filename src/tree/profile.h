@@ -48,6 +48,8 @@ struct tkb_engine {
 	size_t model_count;
 	const char **keys; /* what they hold, for people */
 	size_t key_count;
+	struct tkb_engine_variable *variables; /* that enter them */
+	size_t variable_count;
 	struct tkb_profile_root *roots;
 	size_t root_count;
 	struct tkb_engine_setting *settings;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines that were broken on purpose: doctor names the cause and the remedy."""
+import json
 import os
 import shutil
 import subprocess
@@ -90,11 +91,11 @@ def _(scene):
                             what="TRITON_F32_DEFAULT=ieee", advice="unset",
                             env={"TRITON_F32_DEFAULT": "ieee"})
     equal(document["machine"]["settings"],
-          [{"name": "CUDA_HOME", "value": "/nowhere", "of": "vLLM"},
-           {"name": "TRITON_F32_DEFAULT", "value": "ieee", "of": "Triton"}]
+          [{"name": "CUDA_HOME", "value": "/nowhere", "of": "vllm"},
+           {"name": "TRITON_F32_DEFAULT", "value": "ieee", "of": "triton"}]
           if document["machine"]["settings"][0]["name"] == "CUDA_HOME" else
-          [{"name": "TRITON_F32_DEFAULT", "value": "ieee", "of": "Triton"},
-           {"name": "CUDA_HOME", "value": "/nowhere", "of": "vLLM"}])
+          [{"name": "TRITON_F32_DEFAULT", "value": "ieee", "of": "triton"},
+           {"name": "CUDA_HOME", "value": "/nowhere", "of": "vllm"}])
 
 
 @test("broken: a cache that was copied, until it is relocated as is told")
@@ -248,6 +249,32 @@ def _(scene):
     require("VLLM_API_KEY is set" in ended.out, ended.out)
     # Where nobody has asked for vLLM, it may be another program's.
     clinic.is_well(root, env=env)
+
+
+@test("broken: a variable that a profile says is in keys, up to a version")
+def _(scene):
+    name = scene.path("engines/mine.json")
+    os.makedirs(os.path.dirname(name))
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump({"engine": "mine", "package": "my-engine", "versions": [],
+                   "commands": [], "models": [], "set": [],
+                   "variables": [["MINE_TOKEN", "1.10"], ["MINE_PORT", "0"],
+                                 ["MINE_*", ""]],
+                   "roots": [{"name": "mine", "variable": "", "rules": [],
+                              "places": [["HOME", "/mine"]]}]}, file)
+    env = {"TKBUNDLE_ENGINES": os.path.dirname(name), "MINE_TOKEN": "s3cret",
+           "MINE_PORT": "80", "MINE_MODE": "fast"}
+    for version, told in (("1.9.2", True), ("1.10", False), ("1.10.1", False)):
+        clinic = Clinic(scene, packages=(("my-engine", version),))
+        words = ("--engine", "mine")
+        document = (clinic.names("environment", *words, what="before 1.10",
+                                 advice="unset MINE_TOKEN", env=env)
+                    if told else clinic.doctor(*words, env=env))
+        equal(sorted((item["name"], item["value"])
+                     for item in document["machine"]["settings"]
+                     if item["of"] == "mine"),
+              [("MINE_MODE", "fast")] + [("MINE_TOKEN", None)] * told)
+        shutil.rmtree(clinic.site)
 
 
 @test("broken: a ref is named, and no remote")

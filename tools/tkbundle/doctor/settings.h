@@ -6,7 +6,7 @@
 #include "doctor/versions.h"
 
 /*
- * The variables that are set here and enter the keys of Triton, PyTorch or an engine.
+ * The variables that are set here and enter keys, as the profiles of engines say.
  * Of those with a secret name, and of URLs with a password, only that they are set is
  * told.
  */

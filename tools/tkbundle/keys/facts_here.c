@@ -24,59 +24,29 @@ enum {
  * Variables
  */
 
-/* Variables that enter keys, or say which tools make what has them. */
-static bool is_key_variable(const char *name)
-{
-	static const char *const begins[] = {
-		"AMDGCN_",
-		"DG_JIT_",
-		"FLASHINFER_",
-		"LLVM_",
-		"MLIR_",
-		"NVPTX_",
-		"RAY_EXPERIMENTAL_NOSET_",
-		"SGLANG_",
-		"TILELANG_",
-		"TORCHINDUCTOR_",
-		"TORCH_COMPILE_",
-		"TRITON_",
-		"VLLM_",
-	};
-	static const char *const names[] = {
-		"CUDA_HOME",
-		"CUDA_VISIBLE_DEVICES",
-		"PTXAS_OPTIONS",
-	};
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return key_variable_is_of_triton(name);
-}
-
+/* Those that enter keys, and the one that says which GPUs there are. */
 static void take_variables(struct facts *out)
 {
+	TKB_AUTO(key_variables_release)
+	struct key_variables variables = { .count = 0 };
+	struct key_variable found;
 	char name[128];
 
+	key_variables_load(&variables);
 	for (size_t i = 0; environ[i] != NULL; i++) {
 		const char *const equals = strchr(environ[i], '=');
+		const char *const own = name + strlen("env.");
 
 		if (equals == NULL ||
 		    snprintf(name, sizeof(name), "env.%.*s",
 		             (int)(equals - environ[i]),
 		             environ[i]) >= (int)sizeof(name) ||
-		    !is_key_variable(name + strlen("env.")))
+		    (!key_variable_find(&variables, own, &found) &&
+		     strcmp(own, "CUDA_VISIBLE_DEVICES") != 0))
 			continue;
 		facts_set(out, name,
-		          key_variable_is_secret(name + strlen("env."),
-		                                 equals + 1)
-		                  ? FACTS_SECRET
-		                  : equals + 1);
+		          key_variable_is_secret(own, equals + 1) ? FACTS_SECRET
+		                                                  : equals + 1);
 	}
 }
 

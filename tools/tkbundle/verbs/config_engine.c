@@ -189,6 +189,33 @@ static void show_keys(const struct show *show)
 	json_out_close(&show->cli->json);
 }
 
+static void show_variables(const struct show *show)
+{
+	struct json_out *const json = &show->cli->json;
+
+	json_out_open_array(json, "variables");
+	for (size_t i = 0; i < tkb_engine_variable_count(show->engine); i++) {
+		const struct tkb_engine_variable *const variable =
+			tkb_engine_variable(show->engine, i);
+		const bool is_held = strcmp(variable->before, "0") != 0;
+
+		json_out_open_object(json, NULL);
+		json_out_text(json, "name", variable->name);
+		json_out_text(json, "before", variable->before);
+		json_out_close(json);
+		if (!show->args->is_json)
+			text_line(show->cli->out, "  keys %s %s%s%s",
+			          is_held ? "hold variable"
+			                  : "do not hold variable",
+			          variable->name,
+			          is_held && variable->before[0] != '\0'
+			                  ? ", before "
+			                  : "",
+			          is_held ? variable->before : "");
+	}
+	json_out_close(json);
+}
+
 static void show_outside(const struct show *show)
 {
 	struct json_out *const json = &show->cli->json;
@@ -246,6 +273,7 @@ static int show_engine(struct show *show, const char *name,
 	show_settings(show);
 	show_outside(show);
 	show_keys(show);
+	show_variables(show);
 	json_out_close(json);
 	return rc;
 }
