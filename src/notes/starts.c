@@ -50,8 +50,10 @@ static int make_name(const char *ref, struct name *out, struct tkb_error *err)
 }
 
 int tkb_starts_add(struct tkb_remote *remote, const char *ref,
-                   struct tkb_bytes report, struct tkb_error *err)
+                   struct tkb_bytes report, const struct tkb_digest *before,
+                   struct tkb_digest *digest_out, struct tkb_error *err)
 {
+	struct tkb_digest digest;
 	struct name name;
 	int rc;
 
@@ -61,7 +63,16 @@ int tkb_starts_add(struct tkb_remote *remote, const char *ref,
 		                "%d",
 		                report.size, TKB_START_SIZE_LIMIT);
 	rc = make_name(ref, &name, err);
-	return rc == 0 ? tkb_remote_add(remote, name.text, report, err) : rc;
+	if (rc == 0)
+		rc = tkb_digest_of(report, &digest, err);
+	if (rc == 0)
+		rc = tkb_remote_add(remote, name.text, report, err);
+	if (rc != 0)
+		return rc;
+	if (before != NULL && tkb_digest_compare(before, &digest) != 0)
+		(void)(tkb_remote_drop(remote, name.text, before, NULL) == 0);
+	*digest_out = digest;
+	return 0;
 }
 
 static int keep(void *self, const struct tkb_digest *digest,

@@ -76,16 +76,37 @@ def _(scene):
                         os.path.join(scene.root, key), dirs_exist_ok=True)
     scene.write("end", "")
     equal(scene.finish(started).status, 0)
-    left = [json.loads(each) for each in reports(scene)]
-    require(len(left) > 1, left)
-    equal(len({each["id"] for each in left}), 1, left)
-    equal([each["compiled"] for each in left if "status" in each], [ENTRIES])
+    left, = (json.loads(each) for each in reports(scene))
+    equal((left["compiled"], left["status"]), (ENTRIES, 0), left)
     ref = fleet(scene)
     equal((ref["starts"], ref["compiled"], ref["nodes"][0]["starts"]),
           (1, ENTRIES, 1))
     # Another start counts besides, however much is alike.
     scene.shell("true")
     equal(fleet(scene)["starts"], 2)
+
+
+@test("reports that nobody may remove stay, and the start counts once")
+def _(scene):
+    with nginx(scene, methods="PUT") as remote:
+        started = start(scene, *QUIET, remote=remote)
+        first = wait_until(lambda: fleet(scene, remote), "a report")
+        scene.fixture("more")
+        scene.write("end", "")
+        equal(scene.finish(started).status, 0)
+        equal((first["starts"], fleet(scene, remote)["starts"]), (1, 1))
+
+
+@test("a start before anything is published is cold, and no failure")
+def _(scene):
+    started = start(scene, *QUIET)
+    scene.write("end", "")
+    equal(scene.finish(started).status, 0)
+    ref = fleet(scene)
+    equal((ref["starts"], ref["cold"], ref["first"], ref["failed"]),
+          (1, 1, 1, 0))
+    ended = scene.tkbundle("fleet", "a/b", "--remote", scene.remote)
+    require("1 cold (1 with nothing published yet)" in ended.out, ended.out)
 
 
 @test("a warm server leaves one too, once it is ready, and not before")

@@ -136,6 +136,8 @@ struct run_shared {
 	char links_error[512];   /* why not all were linked */
 	char metrics_error[512]; /* why no figures could be written */
 	char leave_error[512];   /* why no report of the start could be left */
+	bool has_left;           /* one was, and */
+	struct tkb_digest left;  /* its digest */
 	int exec_error;          /* why the command could not be started */
 	uint64_t ready_ms;       /* when the server was ready; 0: not yet */
 	char ready_reason[512];  /* the answer to the last question */

@@ -158,6 +158,7 @@ void fleet_add(struct fleet *fleet, const json_t *report, uint64_t age_s)
 	const uint64_t compiled = start_report_number(report, "compiled");
 	const bool has_failed =
 		json_array_size(json_object_get(report, "failures")) != 0;
+	const bool is_cold = compiled != 0 || has_failed;
 	const uint64_t delay_ms = start_report_number(report, "delay_ms");
 	char node[NODE_SIZE];
 
@@ -166,7 +167,9 @@ void fleet_add(struct fleet *fleet, const json_t *report, uint64_t age_s)
 		return;
 	}
 	fleet->starts++;
-	fleet->cold += compiled != 0 || has_failed ? 1 : 0;
+	fleet->cold += is_cold ? 1 : 0;
+	fleet->first +=
+		is_cold && start_report_number(report, "first") != 0 ? 1 : 0;
 	fleet->failed += has_failed ? 1 : 0;
 	fleet->emitted += start_report_number(report, "emitted");
 	fleet->used += start_report_number(report, "used");
@@ -177,8 +180,7 @@ void fleet_add(struct fleet *fleet, const json_t *report, uint64_t age_s)
 	if (age_s > fleet->oldest_s)
 		fleet->oldest_s = age_s;
 	name_node(report, node);
-	count_row(row_of(fleet, &fleet->nodes, node), compiled,
-	          compiled != 0 || has_failed, age_s);
+	count_row(row_of(fleet, &fleet->nodes, node), compiled, is_cold, age_s);
 	count_reasons(fleet, report);
 	count_made(fleet, report, age_s);
 }

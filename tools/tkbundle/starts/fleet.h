@@ -51,6 +51,7 @@ struct fleet {
 	uint64_t oldest_s; /* the age of the oldest start */
 	uint64_t delay_ms; /* the longest */
 	uint64_t failed;   /* starts of which something failed */
+	uint64_t first;    /* cold ones, for which nothing was published yet */
 	struct {
 		uint64_t compiled;
 		uint64_t starts;

@@ -105,7 +105,8 @@ static void take_words(const char *message, char *out, size_t size)
 	out[length] = '\0';
 }
 
-static void put_failures(json_t *report, const struct start *start)
+static void put_failures(json_t *report, const struct start *start,
+                         bool is_first)
 {
 	json_t *const failures = json_array();
 
@@ -114,6 +115,8 @@ static void put_failures(json_t *report, const struct start *start)
 		char line[START_TEXT_SIZE + 64];
 		char words[FAILURE_SHOWN];
 
+		if (is_first && strcmp(start->failures[i].of, "pull") == 0)
+			continue;
 		(void)snprintf(line, sizeof(line), "%s: %s",
 		               start->failures[i].of,
 		               start->failures[i].message);
@@ -194,8 +197,9 @@ size_t start_report_write(const struct start *start,
 		put_text(report, facts[i], facts_find(&start->facts, facts[i]),
 		         FACT_SHOWN);
 	put_numbers(report, start);
+	put_number(report, "first", more->is_first ? 1 : START_UNKNOWN);
 	put_reasons(report, start);
-	put_failures(report, start);
+	put_failures(report, start, more->is_first);
 	put_made(report, start);
 	put_idle(report, more->idle);
 	size = dump(report, out, TKB_START_SIZE_LIMIT);

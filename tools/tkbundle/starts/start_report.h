@@ -21,7 +21,8 @@
  *      "torch":"2.11.0","triton":"3.6.0","used":93,"version":1}
  *
  * What is not known is not there: "status", while the command runs. Of lists, as much
- * is there as has room. Paths, variables, command lines and names of hosts are not: of
+ * is there as has room. "first" is 1 where nobody had published anything under the ref
+ * when it was pulled: what hindered the pull is then no failure. Paths, variables, command lines and names of hosts are not: of
  * failures, what messages quote is left out.
  */
 
@@ -29,6 +30,7 @@
 struct start_report_more {
 	uint64_t id;      /* all reports of one start have this one */
 	const char *node; /* NULL: it has no name */
+	bool is_first;    /* the ref had no record when it was pulled */
 	const char
 		*idle; /* keys of what was emitted and not used, a line each */
 };

@@ -15,6 +15,16 @@ enum {
 	NS_PER_MS = 1000000
 };
 
+/* Had nobody published anything under the ref? That is no failure. */
+static bool is_first(const struct run *run)
+{
+	int status = 0;
+
+	return run->children[RUN_PULL].has_begun &&
+	       run_child_has_exited(&run->children[RUN_PULL], &status) &&
+	       status == STATUS_ABSENT;
+}
+
 static void add_failure(struct start *start, const struct run *run,
                         enum run_role role, const char *of)
 {
@@ -62,20 +72,30 @@ static void find_facts(const struct remote_use *use, const char *root,
 static int leave(const struct run *run, struct remote_use *use,
                  struct start *start, struct tkb_error *err)
 {
+	struct run_shared *const shared = run->shared;
 	const struct start_report_more more = {
 		.id = run->id,
 		.node = run->args->node,
-		.idle = run->shared->counts.idle,
+		.idle = shared->counts.idle,
+		.is_first = is_first(run),
 	};
+	struct tkb_digest digest;
 	char text[TKB_START_SIZE_LIMIT];
 	size_t size;
+	int rc;
 
-	find_facts(use, run->shared->plan.root, &start->facts);
+	find_facts(use, shared->plan.root, &start->facts);
 	size = start_report_write(start, &more, text);
 	if (size == 0)
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	return use->library.starts_add(use->remote, use->ref,
-	                               (struct tkb_bytes){ text, size }, err);
+	rc = use->library.starts_add(
+		use->remote, use->ref, (struct tkb_bytes){ text, size },
+		shared->has_left ? &shared->left : NULL, &digest, err);
+	if (rc == 0) {
+		shared->left = digest;
+		shared->has_left = true;
+	}
+	return rc;
 }
 
 /* Why it failed: the last line that was said, without our name. */

@@ -118,6 +118,7 @@ static void fill_json(struct json_out *json, const char *ref,
 	json_out_number(json, "unread", fleet->unread);
 	json_out_number(json, "cold", fleet->cold);
 	json_out_number(json, "failed", fleet->failed);
+	json_out_number(json, "first", fleet->first);
 	json_out_number(json, "emitted", fleet->emitted);
 	json_out_number(json, "used", fleet->used);
 	json_out_number(json, "compiled", fleet->compiled);
@@ -173,16 +174,21 @@ static void print_kernels(FILE *to, const struct fleet *fleet)
 static void print(FILE *to, const char *ref, const struct fleet *fleet)
 {
 	char age[TEXT_AGE_SIZE];
+	char first[64] = "";
 
 	text_age(fleet->oldest_s, age);
+	if (fleet->first > 0)
+		(void)snprintf(first, sizeof(first),
+		               " (%" PRIu64 " with nothing published yet)",
+		               fleet->first);
 	text_line(to,
 	          "%s: %" PRIu64 " %s in %s, %" PRIu64
-	          " cold; compiled anew %" PRIu64 ", emitted %" PRIu64
+	          " cold%s; compiled anew %" PRIu64 ", emitted %" PRIu64
 	          ", used %" PRIu64 ", saved about %" PRIu64 " s of compiling",
 	          ref, fleet->starts,
 	          text_plural(fleet->starts, "start", "starts"), age,
-	          fleet->cold, fleet->compiled, fleet->emitted, fleet->used,
-	          (fleet->saved_ms + 500) / 1000);
+	          fleet->cold, first, fleet->compiled, fleet->emitted,
+	          fleet->used, (fleet->saved_ms + 500) / 1000);
 	for (size_t i = 0; i < REASON_LIMIT; i++) {
 		const enum reason reason = fleet->order[i];
 		const uint64_t count = fleet->reasons[reason].compiled;
@@ -208,6 +214,9 @@ static void measure(struct metrics *metrics, const char *ref,
 	metrics_add_labelled(metrics, "failed_starts",
 	                     "Starts of which a pull or push failed.",
 	                     (double)fleet->failed, ref, NULL);
+	metrics_add_labelled(metrics, "first_starts",
+	                     "Cold starts before anything was published.",
+	                     (double)fleet->first, ref, NULL);
 	metrics_add_labelled(metrics, "emitted", "Entries that were emitted.",
 	                     (double)fleet->emitted, ref, NULL);
 	metrics_add_labelled(metrics, "used", "Entries that were used.",

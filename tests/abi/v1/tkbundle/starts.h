@@ -38,12 +38,18 @@ struct tkb_starts_visitor {
 /**
  * Leave a report, in every writable tier.
  *
+ * @param before      the digest of the start's report before, which is dropped, so
+ *                    that a start counts once; where that may not be, it stays. NULL:
+ *                    it is the first
+ * @param digest_out  receives the digest of this one
  * @return 0, TKB_ERR_TOO_LARGE (the report, or the ref's name, is), or what
  *         tkb_remote_add() returns
  */
 TKB_API TKB_NODISCARD int tkb_starts_add(struct tkb_remote *remote,
                                          const char *ref,
                                          struct tkb_bytes report,
+                                         const struct tkb_digest *before,
+                                         struct tkb_digest *digest_out,
                                          struct tkb_error *err);
 
 /**
