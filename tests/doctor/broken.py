@@ -42,8 +42,14 @@ def _(scene):
 @test("broken: a driver that is older than the kernels' CUDA")
 def _(scene):
     clinic = Clinic(scene)
-    clinic.names("driver", clinic.cache(), env={"FAKE_NVML_CUDA": "11080"},
+    env = {"FAKE_NVML_CUDA": "11080"}
+    clinic.names("driver", clinic.cache(), env=env, verdict=("cold",),
                  what="CUDA 11.8", advice="update the driver")
+    # Modules fit any driver, and start no kernel.
+    document = clinic.names(
+        "not-in-bundle", clinic.cache(modules=True, place="more"), env=env,
+        verdict=("cold",), what="no kernel or graph")
+    require(document["fits"], document["misfits"])
 
 
 @test("broken: another Triton")
@@ -275,6 +281,36 @@ def _(scene):
                      if item["of"] == "mine"),
               [("MINE_MODE", "fast")] + [("MINE_TOKEN", None)] * told)
         shutil.rmtree(clinic.site)
+
+
+@test("broken: a virtual environment that was moved")
+def _(scene):
+    clinic = Clinic(scene)
+    gone = scene.path("old/bin/python")
+    path = scene.path("moved/bin/vllm")
+    os.makedirs(os.path.dirname(path))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"#!{gone}\n")
+    os.chmod(path, 0o755)
+    env = {"TKBUNDLE_PYTHON": "",
+           "PATH": os.path.dirname(path) + ":/usr/bin:/bin"}
+    clinic.names("python", "--engine", "vllm", env=env,
+                 what=f"'{path}' is started by '{gone}', which is not there",
+                 advice="make the environment anew")
+    # Who says which Python it is does not start that script.
+    document = clinic.doctor("--engine", "vllm",
+                             env={"PATH": env["PATH"]})
+    equal([item for item in document["findings"]
+           if "is started by" in item["what"]], [])
+
+
+@test("broken: a Python that this user cannot run")
+def _(scene):
+    clinic = Clinic(scene)
+    path = scene.write("python3", "#!/bin/sh\n")
+    clinic.names("python", clinic.cache(), level="risk", verdict=("warm",),
+                 env={"TKBUNDLE_PYTHON": path}, advice="let this user run it",
+                 what=f"TKBUNDLE_PYTHON is '{path}'")
 
 
 @test("broken: a ref is named, and no remote")

@@ -69,6 +69,10 @@ def _(scene):
         os.remove(path)
     clinic.names("holes", root, "--remote", remote, "--ref", "llama/h100",
                  verdict=("partly",), advice="tkbundle push llama/h100")
+    # Who has nothing is not told to pull what is gone.
+    clinic.names("not-in-bundle", scene.path("empty"), "--remote", remote,
+                 "--ref", "llama/h100", verdict=("cold",),
+                 advice="mend the ref as is said below, then")
 
 
 @test("remote: one that cannot be reached")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of starts: when they are left, what they say, what hinders them."""
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -107,6 +108,20 @@ def _(scene):
           (1, 1, 1, 0))
     ended = scene.tkbundle("fleet", "a/b", "--remote", scene.remote)
     require("1 cold (1 with nothing published yet)" in ended.out, ended.out)
+
+
+@test("a kernel that a start compiled under two keys counts as one start's")
+def _(scene):
+    folder = scene.path("remote", "ref", "@starts,a,b")
+    os.makedirs(folder)
+    text = json.dumps({"format": "tkbundle-start-report", "version": 1,
+                       "id": "1", "compiled": 2, "reasons": {"source": 2},
+                       "made": [["add", key, "source"] for key in "AB"]})
+    name = hashlib.sha256(text.encode()).hexdigest()
+    scene.write(os.path.join("remote/ref/@starts,a,b", name), text)
+    kernel, = fleet(scene)["kernels"]
+    equal((kernel["name"], kernel["starts"], kernel["cold"],
+           kernel["compiled"]), ("add", 1, 1, 2))
 
 
 @test("a warm server leaves one too, once it is ready, and not before")

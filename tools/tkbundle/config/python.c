@@ -67,11 +67,11 @@ static char *python_word(char *line)
 }
 
 /*
- * Find the Python that the script `path` names in its first line. If that line
- * would be too long, pip writes /bin/sh there, and a second line that executes
+ * The Python that the script `path` names in its first line, there or not. If that
+ * line would be too long, pip writes /bin/sh there, and a second line that executes
  * the Python.
  */
-static bool find_interpreter(const char *path, char out[PYTHON_PATH_SIZE])
+static bool read_interpreter(const char *path, char out[PYTHON_PATH_SIZE])
 {
 	TKB_AUTO(fd_close)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -88,7 +88,16 @@ static bool find_interpreter(const char *path, char out[PYTHON_PATH_SIZE])
 	if (word == NULL && rest != NULL &&
 	    strncmp(rest, "'''exec'", strlen("'''exec'")) == 0)
 		word = python_word(strsep(&rest, "\n"));
-	return word != NULL && find_program(word, out);
+	if (word != NULL)
+		(void)snprintf(out, PYTHON_PATH_SIZE, "%s", word);
+	return word != NULL;
+}
+
+static bool find_interpreter(const char *path, char out[PYTHON_PATH_SIZE])
+{
+	char word[PYTHON_PATH_SIZE];
+
+	return read_interpreter(path, word) && find_program(word, out);
 }
 
 static bool find_of_script(const char *name, char out[PYTHON_PATH_SIZE])
@@ -110,6 +119,14 @@ bool python_find(const char *command, const char *engine,
 	if (own != NULL)
 		return find_program(own, out);
 	return find_of_script(engine, out) || find_program("python3", out);
+}
+
+bool python_is_gone(const char *engine, char script[PYTHON_PATH_SIZE],
+                    char python[PYTHON_PATH_SIZE])
+{
+	return find_program(engine, script) &&
+	       read_interpreter(script, python) && python[0] == '/' &&
+	       access(python, X_OK) != 0;
 }
 
 /*

@@ -25,6 +25,16 @@ bool python_find(const char *command, const char *engine,
                  char out[PYTHON_PATH_SIZE]);
 
 /*
+ * Is the script in PATH that has the engine's name started by a Python that is not
+ * there, as in a virtual environment that was moved?
+ *
+ * @param script  receives the script's path
+ * @param python  receives the Python that its first line names
+ */
+bool python_is_gone(const char *engine, char script[PYTHON_PATH_SIZE],
+                    char python[PYTHON_PATH_SIZE]);
+
+/*
  * Run `code` by `python` with `arguments`, which end with NULL, and take what it
  * prints, with a zero behind it. False, and "", where it fails, takes longer than
  * 5 s, or prints more than fits.

@@ -219,9 +219,9 @@ static void note_empty(struct doctor *doctor, const struct fits *fits,
 	char where[2 * PATH_SIZE];
 
 	fit_out_where(&doctor->root, where, sizeof(where));
-	/* What `run` pulls is as good; tunings alone start nothing. */
-	if (fits_total(fits) > fits->counts[TKB_KIND_AUTOTUNE] ||
-	    (fits_total(fits) > 0 && fits->misfit_count == 0) ||
+	/* What `run` pulls is as good; tunings and modules alone start nothing. */
+	if (fits->counts[TKB_KIND_KERNEL] + fits->counts[TKB_KIND_UNIT] > 0 ||
+	    (fits_total(fits) > 0 && fits->fault_count == 0) ||
 	    remote->is_enough)
 		return;
 	for (size_t i = 0; i < doctor->place_count && !doctor->is_file; i++) {
@@ -232,7 +232,7 @@ static void note_empty(struct doctor *doctor, const struct fits *fits,
 	if (fits->misfit_count > 0)
 		findings_add(&doctor->findings, FINDING_COLD,
 		             reason_word(REASON_NOT_IN_BUNDLE),
-		             "nothing of what is in '%s' would be used "
+		             "no kernel or graph in '%s' would be used "
 		             "here\tmend what is named below, or start by "
 		             "'tkbundle run', which compiles and pushes",
 		             name);
@@ -244,7 +244,10 @@ static void note_empty(struct doctor *doctor, const struct fits *fits,
 			"start by 'tkbundle run --ref %s -- COMMAND', "
 			"which pulls, and pushes what is compiled",
 			name,
-			remote->is_missing ? "name the right ref, then " : "",
+			remote->is_missing ? "name the right ref, then "
+			: remote->is_empty ? "mend the ref as is said below, "
+					     "then "
+					   : "",
 			ref, where, ref);
 }
 

@@ -230,8 +230,8 @@ static void note_mount(const struct place *place, struct findings *findings)
 	if (facts->is_noexec)
 		findings_add(findings, FINDING_FAULT, "file-system",
 		             "'%s' is mounted noexec, so the modules in it "
-		             "cannot be loaded\tmount it exec, or place the "
-		             "cache elsewhere",
+		             "cannot be loaded\tmount it exec, or name another "
+		             "place: export TRITON_CACHE_DIR=PATH",
 		             place->path);
 	if (facts->is_noatime)
 		findings_add(findings, FINDING_RISK, "access-times",

@@ -430,15 +430,18 @@ static void print_ref(struct looking *looking, const struct tkb_ref_info *info,
 		          age, missing, holes);
 	looking->out->entry_count = info->entry_count;
 	looking->out->is_enough = holes < info->record_count;
+	looking->out->is_empty = holes >= info->record_count;
 	note_target(looking);
 	if (holes > 0)
-		findings_add(findings, FINDING_FAULT, "holes",
-		             "of the %" PRIu64 " records of ref '%s', %" PRIu64
-		             " name a blob that is gone or damaged\ttkbundle "
-		             "push %s, from a machine that is warm; and give "
-		             "the remote more room, if it evicts",
-		             info->record_count, looking->use.ref, holes,
-		             looking->use.ref);
+		findings_add(
+			findings, FINDING_FAULT, "holes",
+			"%" PRIu64 " of %" PRIu64 " %s of ref '%s' cannot be "
+			"used: what was pushed is gone or damaged\ttkbundle "
+			"push %s, from a machine that is warm; and give "
+			"the remote more room, if it evicts",
+			holes, info->record_count,
+			text_plural(info->record_count, "record", "records"),
+			looking->use.ref, looking->use.ref);
 	if (missing > 0 && looking->out->is_enough)
 		findings_add(
 			findings, FINDING_RISK, "not-pulled",

@@ -12,6 +12,7 @@ struct remote_facts {
 	bool is_enough;       /* it can be read, and has entries of the ref */
 	uint64_t entry_count; /* of the ref */
 	bool is_missing;      /* the ref is */
+	bool is_empty;        /* all that it names is gone */
 	char ref[TKB_REF_SIZE];
 };
 

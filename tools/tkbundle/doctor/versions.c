@@ -82,6 +82,9 @@ bool versions_begin(struct versions *versions, const char *engine, bool is_deep,
 {
 	size_t count = 0;
 
+	if (engine == NULL || cli_variable("TKBUNDLE_PYTHON") != NULL ||
+	    !python_is_gone(engine, versions->script, versions->gone))
+		versions->script[0] = '\0';
 	if (!python_find(NULL, engine != NULL ? engine : "python3",
 	                 versions->python)) {
 		versions->python[0] = '\0';
@@ -200,7 +203,23 @@ static void print_packages(const struct versions *versions, struct cli *cli)
 static void note_faults(const struct versions *versions,
                         struct findings *findings)
 {
-	if (versions->python[0] == '\0')
+	const char *const own = cli_variable("TKBUNDLE_PYTHON");
+
+	if (versions->script[0] != '\0')
+		findings_add(findings, FINDING_FAULT, "python",
+		             "'%s' is started by '%s', which is not there, as "
+		             "where a virtual environment was moved\tmake the "
+		             "environment anew where it is to be, or, if "
+		             "another script starts the server, name its "
+		             "Python: export TKBUNDLE_PYTHON=PATH",
+		             versions->script, versions->gone);
+	if (versions->python[0] == '\0' && own != NULL)
+		findings_add(findings, FINDING_RISK, "python",
+		             "TKBUNDLE_PYTHON is '%s', which this user cannot "
+		             "run, so versions are not known\tlet this user "
+		             "run it, or name another one there",
+		             own);
+	else if (versions->python[0] == '\0')
 		findings_add(findings, FINDING_RISK, "python",
 		             "no Python is found, so versions are not "
 		             "known\tname the server's in TKBUNDLE_PYTHON");
@@ -215,12 +234,14 @@ static void note_faults(const struct versions *versions,
 		             "%s cannot be asked, so versions are not "
 		             "known\tname the server's in TKBUNDLE_PYTHON",
 		             versions->python);
-	else if (versions_find(versions, "triton")[0] == '\0')
+	else if (versions->script[0] == '\0' &&
+	         versions_find(versions, "triton")[0] == '\0')
 		findings_add(findings, FINDING_RISK, "python",
 		             "%s has no Triton, so it is not the server's, and "
-		             "what is compared with it may be wrong\texport "
-		             "TKBUNDLE_PYTHON=, with the path of the Python "
-		             "that the server is started by",
+		             "what is compared with it may be wrong\tname the "
+		             "Python "
+		             "that the server is started by: export "
+		             "TKBUNDLE_PYTHON=PATH",
 		             versions->python);
 	for (size_t i = 0; i < versions->count; i++) {
 		if (versions->items[i].fault[0] != '\0')

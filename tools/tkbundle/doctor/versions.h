@@ -27,7 +27,10 @@ struct versions {
 	char python[PYTHON_PATH_SIZE]; /* "": none is found */
 	char text[VERSION_SIZE];       /* "3.12.3" */
 	char tag[VERSION_SIZE];        /* "cpython-312" */
-	bool is_late;                  /* it did not answer */
+	char script
+		[PYTHON_PATH_SIZE];  /* the engine's, if its Python is gone, */
+	char gone[PYTHON_PATH_SIZE]; /* which was here; else both are "" */
+	bool is_late;                /* it did not answer */
 	bool has_answered;
 	struct version items[VERSIONS_LIMIT];
 	size_t count;

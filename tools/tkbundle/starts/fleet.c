@@ -71,13 +71,17 @@ static struct fleet_row *row_of(struct fleet *fleet, struct fleet_rows *rows,
 	return &rows->items[rows->count++];
 }
 
-static void count_row(struct fleet_row *row, uint64_t compiled, bool is_cold,
-                      uint64_t age_s)
+/* Of a start that tells of it twice, as of two keys of a kernel, count one. */
+static void count_row(const struct fleet *fleet, struct fleet_row *row,
+                      uint64_t compiled, bool is_cold, uint64_t age_s)
 {
+	const bool is_new = row != NULL && row->last != fleet->starts;
+
 	if (row == NULL)
 		return;
-	row->starts++;
-	row->cold += is_cold ? 1 : 0;
+	row->starts += is_new ? 1 : 0;
+	row->cold += is_new && is_cold ? 1 : 0;
+	row->last = fleet->starts;
 	row->compiled += compiled;
 	if (age_s < row->newest_s)
 		row->newest_s = age_s;
@@ -142,12 +146,13 @@ static void count_made(struct fleet *fleet, const json_t *report,
 			row->reason = REASON_UNKNOWN;
 		if (row != NULL && age_s < row->newest_s)
 			(void)reason_find(item_text(item, 2), &row->reason);
-		count_row(row, 1, true, age_s);
+		count_row(fleet, row, 1, true, age_s);
 	}
 	json_array_foreach(json_object_get(report, "idle"), index, item)
 	{
 		if (json_is_string(item))
-			count_row(row_of(fleet, &fleet->idle,
+			count_row(fleet,
+			          row_of(fleet, &fleet->idle,
 			                 json_string_value(item)),
 			          0, false, age_s);
 	}
@@ -180,7 +185,8 @@ void fleet_add(struct fleet *fleet, const json_t *report, uint64_t age_s)
 	if (age_s > fleet->oldest_s)
 		fleet->oldest_s = age_s;
 	name_node(report, node);
-	count_row(row_of(fleet, &fleet->nodes, node), compiled, is_cold, age_s);
+	count_row(fleet, row_of(fleet, &fleet->nodes, node), compiled, is_cold,
+	          age_s);
 	count_reasons(fleet, report);
 	count_made(fleet, report, age_s);
 }

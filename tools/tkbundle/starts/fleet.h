@@ -30,6 +30,7 @@ struct fleet_row {
 	uint64_t cold;      /* of those */
 	uint64_t compiled;  /* entries */
 	uint64_t newest_s;  /* the age of the newest start, in seconds */
+	uint64_t last;      /* number of the start that was counted last */
 	enum reason reason; /* of a kernel: of the newest that was told */
 };
 
