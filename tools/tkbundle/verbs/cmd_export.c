@@ -298,7 +298,7 @@ const struct command command_export = {
 	.name = "export",
 	.operands = { "FILE|-" },
 	.required_operands = 1,
-	.summary = "make an archive for other tools of a bundle",
+	.summary = "make an archive for other tools from a bundle",
 	.details = "The archive holds what emit would write in PATH, and names "
 		   "its files by that: it must be unpacked there, as by `tar "
 		   "-C PATH -xf`. By default PATH is the cache root that emit "

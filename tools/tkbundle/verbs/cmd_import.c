@@ -274,7 +274,7 @@ const struct command command_import = {
 	.name = "import",
 	.operands = { "ARCHIVE|-" },
 	.required_operands = 1,
-	.summary = "make a bundle of an archive of another tool",
+	.summary = "make a bundle from the archive of another tool",
 	.details =
 		"ARCHIVE is a tar, as it is or compressed with gzip, bzip2, "
 		"xz or zstd, a layer of an image, or a ZIP; '-' is standard "

@@ -93,7 +93,7 @@ const struct command command_relocate = {
 	.name = "relocate",
 	.operands = { "CACHE_ROOT" },
 	.required_operands = 0,
-	.summary = "make a moved cache work where it lies",
+	.summary = "make a moved cache work at its new path",
 	.details = "A compiler compiles a cache again that was moved. This "
 		   "rewrites the group file of each entry to name its present "
 		   "place, as CACHE_ROOT is written here: write it as the "
