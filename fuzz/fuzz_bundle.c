@@ -17,10 +17,7 @@ enum {
 	READS_LIMIT = 2 /* entries; each read decodes a frame */
 };
 
-static void close_bundle_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
+TKB_AUTO_POINTER(close_bundle_at, struct tkb_bundle, tkb_bundle_close)
 
 void fuzz_check_refusal(int rc, const struct tkb_error *err)
 {

@@ -214,10 +214,7 @@ static void check_emit(const struct tkb_bundle *bundle, const char *root,
 	MUST(count_outcomes(&second) == count_outcomes(&first));
 }
 
-static void close_launchers_at(struct tkb_launchers **launchers)
-{
-	tkb_launchers_close(*launchers);
-}
+TKB_AUTO_POINTER(close_launchers_at, struct tkb_launchers, tkb_launchers_close)
 
 /* The launcher that the bundle has under `key`, which must be there. */
 static const struct tkb_saved_launcher *saved_as(

@@ -18,10 +18,7 @@ enum {
 
 #define MERGED_LIMIT ((size_t)64 * TKB_MIB)
 
-static void close_bundle_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
+TKB_AUTO_POINTER(close_bundle_at, struct tkb_bundle, tkb_bundle_close)
 
 /* A sound bundle of kernels and launchers, which seeds have some of too. */
 static const struct tkb_bundle *partner(void)

@@ -16,10 +16,7 @@
 
 #define SECRET "s3cret"
 
-static void close_remote(struct tkb_remote **remote)
-{
-	tkb_remote_close(*remote);
-}
+TKB_AUTO_POINTER(close_remote, struct tkb_remote, tkb_remote_close)
 
 static bool is_printable(const char *text)
 {

@@ -18,6 +18,13 @@
 
 #define TKB_AUTO(fn) __attribute__((cleanup(fn)))
 
+/* Define name(), which calls release() on a pointer to `type`, for TKB_AUTO. */
+#define TKB_AUTO_POINTER(name, type, release)                                  \
+	static inline void name(type **pointer)                                \
+	{                                                                      \
+		release(*pointer);                                             \
+	}
+
 /* Move a pointer out of `*variable`, which becomes NULL. */
 #define tkb_take(variable)                                                     \
 	__extension__({                                                        \

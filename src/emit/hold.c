@@ -26,10 +26,7 @@ void tkb_hold_close(struct tkb_hold *hold)
 	free(hold);
 }
 
-static void close_at(struct tkb_hold **hold)
-{
-	tkb_hold_close(*hold);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_hold, tkb_hold_close)
 
 /* The first holder sets the file's time. */
 static int lock_shared(struct tkb_hold *hold, struct tkb_error *err)

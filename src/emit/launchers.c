@@ -381,10 +381,7 @@ static int make_all(struct maker *maker, struct tkb_error *err)
 	return 0;
 }
 
-static void close_at(struct tkb_launchers **launchers)
-{
-	tkb_launchers_close(*launchers);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_launchers, tkb_launchers_close)
 
 int tkb_launchers_options_read(struct tkb_launchers_options *out,
                                const struct tkb_launchers_options *given,

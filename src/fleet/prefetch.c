@@ -151,10 +151,7 @@ static bool is_cancelled(void *self)
 	return is_over;
 }
 
-static void close_at(struct tkb_prefetch **prefetch)
-{
-	tkb_prefetch_close(*prefetch);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_prefetch, tkb_prefetch_close)
 
 int tkb_prefetch_open(const struct tkb_prefetch_start *request,
                       struct tkb_prefetch **out, struct tkb_error *err)

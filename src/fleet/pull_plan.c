@@ -234,10 +234,7 @@ static int list_places(struct tkb_pull_plan *plan, struct tkb_error *err)
 	return rc;
 }
 
-static void close_at(struct tkb_pull_plan **plan)
-{
-	tkb_pull_plan_close(*plan);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_pull_plan, tkb_pull_plan_close)
 
 int tkb_pull_plan_open(const struct tkb_pull_plan_request *request,
                        struct tkb_pull_plan **out, struct tkb_error *err)

@@ -11,10 +11,7 @@
 #include "format/reader.h"
 #include "text/select.h"
 
-static void close_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_bundle, tkb_bundle_close)
 
 enum {
 	ASK_MS = 100 /* between two looks at the watch */

@@ -225,10 +225,7 @@ static int init_launcher(struct tkb_c_launcher *launcher,
 	return rc == 0 ? set_grid(launcher, options->grid, err) : rc;
 }
 
-static void free_at(struct tkb_c_launcher **launcher)
-{
-	tkb_c_launcher_free(*launcher);
-}
+TKB_AUTO_POINTER(free_at, struct tkb_c_launcher, tkb_c_launcher_free)
 
 static int read_kernel(struct tkb_c_kernel *out,
                        const struct tkb_c_kernel *given, struct tkb_error *err)

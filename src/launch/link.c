@@ -229,10 +229,7 @@ static int init_link(struct tkb_c_link *link,
 	return rc;
 }
 
-static void free_at(struct tkb_c_link **link)
-{
-	tkb_c_link_free(*link);
-}
+TKB_AUTO_POINTER(free_at, struct tkb_c_link, tkb_c_link_free)
 
 int tkb_c_link_new(const struct tkb_c_header *headers, size_t count,
                    const char *file_name, struct tkb_c_link **out,

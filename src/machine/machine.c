@@ -12,10 +12,7 @@ struct tkb_machine {
 	struct tkb_machine_gpu *gpus; /* owned; the texts are in `nvml` */
 };
 
-static void close_at(struct tkb_machine **machine)
-{
-	tkb_machine_close(*machine);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_machine, tkb_machine_close)
 
 void tkb_machine_close(struct tkb_machine *machine)
 {

@@ -43,10 +43,7 @@ void tkb_holdings_close(struct tkb_holdings *holdings)
 	free(holdings);
 }
 
-static void close_at(struct tkb_holdings **holdings)
-{
-	tkb_holdings_close(*holdings);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_holdings, tkb_holdings_close)
 
 size_t tkb_holdings_record_count(const struct tkb_holdings *holdings)
 {

@@ -12,10 +12,7 @@
 #define DEFAULT_BLOB_SIZE ((uint64_t)256 * TKB_MIB)
 #define DEFAULT_RECORD_SIZE ((uint64_t)16 * TKB_MIB)
 
-static void close_at(struct tkb_remote **remote)
-{
-	tkb_remote_close(*remote);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_remote, tkb_remote_close)
 
 /* How many URLs the list holds. */
 static size_t count_urls(const char *urls)

@@ -53,10 +53,7 @@ static bool show_rules(struct tkb_arena *arena, struct tkb_profile_root *root)
 	return root->shown != NULL;
 }
 
-static void close_at(struct tkb_engine **engine)
-{
-	tkb_engine_close(*engine);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_engine, tkb_engine_close)
 
 int tkb_engine_open_memory(struct tkb_bytes bytes, const char *name,
                            struct tkb_engine **out, struct tkb_error *err)

@@ -189,10 +189,7 @@ static const char *path_of(const struct tkb_named_root *named, size_t count,
 	return NULL;
 }
 
-static void close_at(struct tkb_unit_names **names)
-{
-	tkb_unit_names_close(*names);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_unit_names, tkb_unit_names_close)
 
 int tkb_unit_names_open(int root_fd, const struct tkb_tree_rules *rules,
                         const struct tkb_named_root *named, size_t named_count,

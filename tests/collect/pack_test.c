@@ -130,10 +130,7 @@ TEST(frame, is_as_ever_after_a_setting_was_refused)
 	}
 }
 
-static void close_cache(struct tkb_cache **cache)
-{
-	tkb_cache_close(*cache);
-}
+TKB_AUTO_POINTER(close_cache, struct tkb_cache, tkb_cache_close)
 
 /*
  * One entry proves bad when all are packed: they are packed again, and so is the

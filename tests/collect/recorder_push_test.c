@@ -10,10 +10,7 @@
 #define MATMUL "D3PPX5GK7UQ4B5NHQFFX2XIJFDP56QMVFEZGVL5KZIPZ7ARB6EFQ"
 #define SOFTMAX "D4QPSSO6MYNPQYWQ3TOI2FKSOEBYMCNACWK5X2E5YQVDBBIBG6GA"
 
-static void close_remote_at(struct tkb_remote **remote)
-{
-	tkb_remote_close(*remote);
-}
+TKB_AUTO_POINTER(close_remote_at, struct tkb_remote, tkb_remote_close)
 
 static struct tkb_remote *open_folder(void)
 {

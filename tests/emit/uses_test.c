@@ -11,10 +11,7 @@
 /* What its block closes. */
 #define USES(name) TKB_AUTO(close_at) struct tkb_uses *name
 
-static void close_at(struct tkb_uses **uses)
-{
-	tkb_uses_close(*uses);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_uses, tkb_uses_close)
 
 static struct tkb_uses *open_uses(const char *root)
 {

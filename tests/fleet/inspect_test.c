@@ -12,15 +12,9 @@
 
 #define KEY "5DJUWXT22BVRYP25OPBYUCN7RE5SDRYAU5FI7SUCRVLO5BOTFZXA"
 
-static void close_bundle_at(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
+TKB_AUTO_POINTER(close_bundle_at, struct tkb_bundle, tkb_bundle_close)
 
-static void close_remote_at(struct tkb_remote **remote)
-{
-	tkb_remote_close(*remote);
-}
+TKB_AUTO_POINTER(close_remote_at, struct tkb_remote, tkb_remote_close)
 
 static struct tkb_remote *open_remote(const char *name)
 {

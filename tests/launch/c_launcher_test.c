@@ -48,10 +48,7 @@ static struct tkb_c_launcher_options signed_as(const char *signature)
 /* One that its block frees. */
 #define C_LAUNCHER(name) TKB_AUTO(free_at) struct tkb_c_launcher *name
 
-static void free_at(struct tkb_c_launcher **launcher)
-{
-	tkb_c_launcher_free(*launcher);
-}
+TKB_AUTO_POINTER(free_at, struct tkb_c_launcher, tkb_c_launcher_free)
 
 static struct tkb_c_launcher *must(const struct tkb_c_kernel *kernel,
                                    const struct tkb_c_launcher_options *options)

@@ -6,10 +6,7 @@
 
 /* What the program says of bundles that it could not have made itself. */
 
-static void free_at(struct tkb_recorder **recorder)
-{
-	tkb_recorder_free(*recorder);
-}
+TKB_AUTO_POINTER(free_at, struct tkb_recorder, tkb_recorder_free)
 
 /* A launcher of add_kernel. */
 static struct tkb_launcher_spec launcher(const char *cache_key,

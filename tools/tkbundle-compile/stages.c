@@ -228,7 +228,7 @@ static void add_text_field(struct tkb_buf *fields, enum tkb_field field,
 		tkb_field_add_text(fields, field, text);
 }
 
-/* Answers for TKB_INPUT_NONE only, and the files they depend on. */
+/* Only for TKB_INPUT_NONE: the libdevice, and the files that were searched. */
 static void add_dependencies(struct tkb_buf *fields, const struct work *work)
 {
 	const struct stages *stages = work->stages;
@@ -315,7 +315,7 @@ static void add_assembler_name(struct work *work)
 		              stages->ptxas.path);
 }
 
-/* An earlier stage may know it, if it has another name in the PTX. */
+/* An earlier stage may have found its name in the PTX. */
 static int find_kernel(struct work *work, struct tkb_error *err)
 {
 	const char *wanted = work->request->kernel;

@@ -23,10 +23,7 @@ static void compiler_init(struct tkb_compiler *compiler)
 		bufs[i]->limit = TKB_COMPILE_TEXT_LIMIT;
 }
 
-static void close_at(struct tkb_compiler **compiler)
-{
-	tkb_compiler_close(*compiler);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_compiler, tkb_compiler_close)
 
 int tkb_compiler_open(const struct tkb_compiler_options *given,
                       struct tkb_compiler **out, struct tkb_error *err)
@@ -147,10 +144,7 @@ static int submit_job(struct tkb_compiler *compiler,
 	return tkb_workers_submit(compiler, &job, &compile->future, err);
 }
 
-static void free_at(struct tkb_compile **compile)
-{
-	tkb_compile_free(*compile);
-}
+TKB_AUTO_POINTER(free_at, struct tkb_compile, tkb_compile_free)
 
 /* Copy what the entry holds besides the worker's products. */
 static int copy_unit(const struct tkb_compiler *compiler,

@@ -134,10 +134,7 @@ static size_t count_workers(const struct tkb_pool_options *options)
 	return DEFAULT_WORKERS_LIMIT;
 }
 
-static void close_at(struct tkb_pool **pool)
-{
-	tkb_pool_close(*pool);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_pool, tkb_pool_close)
 
 /* To see whether that works. */
 static int start_one(struct tkb_pool *pool, struct tkb_error *err)

@@ -13,10 +13,7 @@ enum {
 #define REQUEST_LIMIT ((size_t)1024 * TKB_MIB)
 #define LOG_LIMIT ((size_t)1024 * TKB_MIB)
 
-static void free_at(struct tkb_task **task)
-{
-	tkb_task_free(*task);
-}
+TKB_AUTO_POINTER(free_at, struct tkb_task, tkb_task_free)
 
 /* Sent with every job, with the value at the time of the submit. */
 static const char *const sent_variables[] = { "TORCHINDUCTOR_CACHE_DIR",

@@ -107,10 +107,7 @@ static int set_ptxas(struct tkb_triton *triton, const char *ptxas,
 	return copy_path(triton, ptxas, &triton->ptxas, err);
 }
 
-static void close_at(struct tkb_triton **triton)
-{
-	tkb_triton_close(*triton);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_triton, tkb_triton_close)
 
 int tkb_triton_open(const struct tkb_triton_options *given,
                     struct tkb_triton **out, struct tkb_error *err)
@@ -285,10 +282,7 @@ static int submit_job(struct tkb_triton *triton,
 	return tkb_pool_submit(triton->pool, &job, &compile->future, err);
 }
 
-static void free_at(struct tkb_triton_compile **compile)
-{
-	tkb_triton_free(*compile);
-}
+TKB_AUTO_POINTER(free_at, struct tkb_triton_compile, tkb_triton_free)
 
 int tkb_triton_submit(struct tkb_triton *triton,
                       const struct tkb_triton_unit *given,

@@ -285,10 +285,7 @@ static int read_list(struct tkb_triton_list *list, const char *path,
 	               : 0;
 }
 
-static void free_at(struct tkb_triton_list **list)
-{
-	tkb_triton_list_free(*list);
-}
+TKB_AUTO_POINTER(free_at, struct tkb_triton_list, tkb_triton_list_free)
 
 int tkb_triton_list_read(const char *path, struct tkb_triton_list **out,
                          struct tkb_error *err)

@@ -224,10 +224,7 @@ static int look_up_all(struct tkb_uses *uses, struct tkb_error *err)
 	return 0;
 }
 
-static void uses_close_at(struct tkb_uses **uses)
-{
-	tkb_uses_close(*uses);
-}
+TKB_AUTO_POINTER(uses_close_at, struct tkb_uses, tkb_uses_close)
 
 int tkb_uses_open(const char *cache_root,
                   const struct tkb_uses_options *options, struct tkb_uses **out,

@@ -33,10 +33,7 @@ void tkb_http_close(void *self)
 	free(http);
 }
 
-static void close_at(struct tkb_http **http)
-{
-	tkb_http_close(*http);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_http, tkb_http_close)
 
 static int refuse(const char *name, const char *wanted, struct tkb_error *err)
 {

@@ -60,10 +60,7 @@ void tkb_connection_close(struct tkb_connection *connection)
 	free(connection);
 }
 
-static void close_at(struct tkb_connection **connection)
-{
-	tkb_connection_close(*connection);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_connection, tkb_connection_close)
 
 static int explain(struct tkb_connection *connection, CURLcode code,
                    struct tkb_error *err)

@@ -9,10 +9,7 @@ enum {
 	CONNECTIONS_LIMIT = 64
 };
 
-static void close_at(struct tkb_http_client **client)
-{
-	tkb_http_client_close(*client);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_http_client, tkb_http_client_close)
 
 static int prepare_multi(struct tkb_http_client *client, struct tkb_error *err)
 {

@@ -10,10 +10,7 @@
 #include "base/buf.h"
 
 /* For TKB_AUTO. */
-static inline void tkb_url_free_at(struct tkb_remote_url **url)
-{
-	tkb_remote_url_free(*url);
-}
+TKB_AUTO_POINTER(tkb_url_free_at, struct tkb_remote_url, tkb_remote_url_free)
 
 /* Append "scheme://host:port", as the URL has it. */
 void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out);

@@ -155,10 +155,7 @@ static int greet(struct tkb_redis *redis, const struct tkb_remote_url *url,
 	return rc == 0 ? set_clock(redis, limits, err) : rc;
 }
 
-static void close_at(struct tkb_redis **redis)
-{
-	tkb_redis_close(*redis);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_redis, tkb_redis_close)
 
 int tkb_redis_open(const struct tkb_remote_url *url,
                    const struct tkb_op_limits *limits, void **self_out,

@@ -179,10 +179,7 @@ static int read_file(struct rule_set *set, LLVMContextRef context,
 	return 0;
 }
 
-static void release_set(struct rule_set **set)
-{
-	rules_free(*set);
-}
+TKB_AUTO_POINTER(release_set, struct rule_set, rules_free)
 
 int rules_read(LLVMContextRef context, struct tkb_bytes text, const char *name,
                struct rule_set **rules, struct tkb_error *err)

@@ -66,8 +66,9 @@ static void *load(const char *path)
 }
 
 /*
- * Open a library in `folder`, or by the loader's search if that is NULL. The
- * caller adds the file that was opened to `seen`.
+ * Open a library in `folder`, or by the loader's search if that is NULL. Adds
+ * the paths that were tried to `searched`; the caller adds the file that was
+ * opened.
  */
 static void *open_in(const char *folder, const char *name,
                      struct tkb_buf *searched)

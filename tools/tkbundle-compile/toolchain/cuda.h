@@ -55,7 +55,7 @@ void cuda_open_beside(struct cuda_library *library, const char *name);
 bool cuda_find(const struct cuda_library *library, const char *name,
                void *function_out);
 
-/* For output that nobody needs. */
+/* Ignores what is written. */
 extern const struct tkb_sink cuda_no_log;
 
 /* Read "13.0.88" from what a tool made, if it is there. Ends `product`. */

@@ -40,7 +40,7 @@ static bool bind(struct nvjitlink *linker)
 	       cuda_find(library, "nvJitLinkGetInfoLog", &linker->get_infos);
 }
 
-/* The release is all that the library reports itself. */
+/* The library itself only reports its release. */
 static bool query_release(struct nvjitlink *linker)
 {
 	int (*get_version)(unsigned *major, unsigned *minor) = NULL;
@@ -106,7 +106,7 @@ void nvjitlink_close(struct nvjitlink *linker)
 	linker->version[0] = '\0';
 }
 
-/* Options; `room` holds those that are composed. */
+/* Options; `room` has those that are built here. */
 struct arguments {
 	const char *items[ARGUMENTS_LIMIT];
 	char room[ARGUMENTS_LIMIT][ARGUMENT_SIZE];
@@ -162,7 +162,7 @@ static int log_text(const char *text, const struct tkb_sink *log,
 	return rc;
 }
 
-/* Write both logs in any case, and turn an error into `err`. */
+/* Write both logs, and on failure set `err`. */
 static int report(const struct nvjitlink *linker, void *handle, int number,
                   const struct tkb_sink *log, struct tkb_error *err)
 {

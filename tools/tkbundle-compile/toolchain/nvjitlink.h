@@ -30,7 +30,7 @@ struct nvjitlink {
  * Open the library, unless it is open. Zeroed is closed. The exact version
  * comes from a cubin that is made for `arch`.
  *
- * @return 0, or TKB_ERR_UNSUPPORTED with the folders that were searched
+ * @return 0, or TKB_ERR_UNSUPPORTED (no nvJitLink of CUDA 12 or 13)
  */
 int nvjitlink_open(struct nvjitlink *linker, const char *arch,
                    struct tkb_error *err);

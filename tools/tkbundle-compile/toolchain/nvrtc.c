@@ -97,7 +97,7 @@ void nvrtc_close(struct nvrtc *nvrtc)
 	nvrtc->version[0] = '\0';
 }
 
-/* Options; the arrays hold those that are composed. */
+/* Options; the arrays have those that are built here. */
 struct arguments {
 	const char *items[OPTIONS_LIMIT + 8];
 	int count;

@@ -34,7 +34,7 @@ struct nvrtc {
  * Open the library, unless it is open. Zeroed is closed. The exact version
  * comes from PTX that is made for `arch`.
  *
- * @return 0, or TKB_ERR_UNSUPPORTED with the folders that were searched
+ * @return 0, or TKB_ERR_UNSUPPORTED (no NVRTC of CUDA 12 or 13)
  */
 int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err);
 void nvrtc_close(struct nvrtc *nvrtc);

@@ -24,7 +24,7 @@ enum {
 	PEEK_SIZE = 16 * 1024 /* bytes of its output to search for an error */
 };
 
-/* If it does not exist, add the path to `seen`. */
+/* If there is no such program, add the path to `searched`. */
 static bool check_program(const char *path, struct tkb_buf *searched)
 {
 	if (tkb_path_is_program(path))
@@ -148,7 +148,7 @@ int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
 static const char input[] = "/dev/stdin"; /* "-" would be copied to a file */
 static const char output[] = "/dev/stdout";
 
-/* Our options, then the user's, in Triton's order. */
+/* tkbundle's options, then the user's, in Triton's order. */
 static int list_arguments(const struct ptxas_request *request, const char *gpu,
                           const char **out, struct tkb_error *err)
 {
@@ -263,7 +263,7 @@ static void check_result(const struct tool_run *run, char why[64])
 	char start[sizeof(magic)];
 
 	why[0] = '\0';
-	if (tool_has_failed(run)) {
+	if (run->status != 0) {
 		tool_describe(run, why);
 		return;
 	}

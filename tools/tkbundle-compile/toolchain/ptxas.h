@@ -23,7 +23,7 @@ struct ptxas {
  * $TRITON_PTXAS_BLACKWELL_PATH), then the toolkits $CUDA_HOME, $CUDA_PATH and
  * /usr/local/cuda, then the PATH. A named ptxas must exist. Its version is
  * queried unless `tool` has it for the same file. The paths searched and found
- * are added to `seen` as fields (compile/compiler/tools_file.h).
+ * are added to `searched` as fields (compile/compiler/tools_file.h).
  *
  * @return 0; TKB_ERR_UNSUPPORTED (there is none); TKB_ERR_IO (the named one
  *         does not exist or does not work)

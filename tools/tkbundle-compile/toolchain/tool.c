@@ -41,7 +41,7 @@ static int add_signals(posix_spawnattr_t *attributes)
 	return number;
 }
 
-/* A limit cannot be set for a child alone, so it is ours during the spawn. */
+/* A limit cannot be set only for a child: set it for this process meanwhile. */
 static int spawn(const char *path, const char *const *arguments,
                  const posix_spawn_file_actions_t *actions, pid_t *pid)
 {
@@ -68,7 +68,7 @@ static int spawn(const char *path, const char *const *arguments,
 	return number;
 }
 
-/* Standard streams are the three files, and nothing else of ours is open. */
+/* The three files are its standard streams; it gets no other descriptors. */
 static int start(const char *path, const char *const *arguments, int input,
                  const struct tool_run *run, pid_t *pid)
 {
@@ -167,11 +167,6 @@ void tool_peek(int file, char *out, size_t size)
 	const ssize_t got = pread(file, out, size - 1, 0);
 
 	out[got < 0 ? 0 : got] = '\0';
-}
-
-bool tool_has_failed(const struct tool_run *run)
-{
-	return run->status != 0;
 }
 
 void tool_describe(const struct tool_run *run, char out[64])

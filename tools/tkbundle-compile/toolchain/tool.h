@@ -38,8 +38,6 @@ int tool_send(int file, const struct tkb_sink *sink, struct tkb_error *err);
 /* Read the beginning of one of its files as a string. */
 void tool_peek(int file, char *out, size_t size);
 
-bool tool_has_failed(const struct tool_run *run);
-
 /* "exited with status 255", "was killed by signal 11 (Segmentation fault)". */
 void tool_describe(const struct tool_run *run, char out[64]);
 

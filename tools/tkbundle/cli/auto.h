@@ -5,4 +5,11 @@
 /* Call `release` with the variable's address when its scope ends. */
 #define TKB_AUTO(release) __attribute__((cleanup(release)))
 
+/* Define name(), which calls release() on a pointer to `type`, for TKB_AUTO. */
+#define TKB_AUTO_POINTER(name, type, release)                                  \
+	static inline void name(type **pointer)                                \
+	{                                                                      \
+		release(*pointer);                                             \
+	}
+
 #endif

@@ -78,10 +78,7 @@ static void put_dropped(struct cli *cli,
 	json_out_close(json);
 }
 
-static void close_at(struct tkb_launchers **launchers)
-{
-	tkb_launchers_close(*launchers);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_launchers, tkb_launchers_close)
 
 int launcher_out_ready(struct cli *cli, const struct tkb_bundle *bundle,
                        const char *root, struct launcher_counts *out,

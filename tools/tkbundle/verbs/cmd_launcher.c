@@ -95,10 +95,7 @@ static const char *base_of(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-static void free_launcher(struct tkb_c_launcher **launcher)
-{
-	tkb_c_launcher_free(*launcher);
-}
+TKB_AUTO_POINTER(free_launcher, struct tkb_c_launcher, tkb_c_launcher_free)
 
 static int write_launcher(struct cli *cli, const struct arguments *args,
                           const struct tkb_entry *entry,
@@ -214,10 +211,7 @@ static int read_header(const char *path, struct tkb_c_header *out,
 	return rc;
 }
 
-static void free_link(struct tkb_c_link **link)
-{
-	tkb_c_link_free(*link);
-}
+TKB_AUTO_POINTER(free_link, struct tkb_c_link, tkb_c_link_free)
 
 static int link_headers(struct cli *cli, const struct arguments *args,
                         struct headers *headers, struct tkb_error *err)

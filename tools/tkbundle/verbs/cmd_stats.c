@@ -22,10 +22,7 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
-static void close_uses(struct tkb_uses **uses)
-{
-	tkb_uses_close(*uses);
-}
+TKB_AUTO_POINTER(close_uses, struct tkb_uses, tkb_uses_close)
 
 /* Read the facts of the whole bundle; the size of a pipe is unknown. */
 static void measure_bundle(struct stats_out *shown, const char *path)

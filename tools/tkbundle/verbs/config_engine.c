@@ -19,10 +19,7 @@ struct show {
 	const struct tkb_engine *engine;
 };
 
-static void close_engine(struct tkb_engine **engine)
-{
-	tkb_engine_close(*engine);
-}
+TKB_AUTO_POINTER(close_engine, struct tkb_engine, tkb_engine_close)
 
 /*
  * The engine
