@@ -47,7 +47,7 @@ end
 
 complete -c tkbundle -f
 complete -c tkbundle -n __tkbundle_no_verb -s h -l help -d 'explain a verb, or list them all'
-complete -c tkbundle -n __tkbundle_no_verb -l version -d 'print which version this is'
+complete -c tkbundle -n __tkbundle_no_verb -l version -d 'print the version'
 complete -c tkbundle -n __tkbundle_no_verb -a collect -d 'pack a cache into a bundle'
 complete -c tkbundle -n __tkbundle_no_verb -a compile -d 'compile IR, PTX, CUDA C or Triton kernels to entries'
 complete -c tkbundle -n __tkbundle_no_verb -a config -d 'show what is configured, and where'
@@ -108,7 +108,7 @@ complete -c tkbundle -n '__tkbundle_verb emit export pull' -l layout -x -a 'auto
 complete -c tkbundle -n '__tkbundle_verb emit pull' -l sync -d 'sync the file system, before and after'
 
 # Options of one verb.
-complete -c tkbundle -n '__tkbundle_verb --version' -l verbose -d 'list the libraries as well'
+complete -c tkbundle -n '__tkbundle_verb --version' -l verbose -d 'also list the libraries'
 complete -c tkbundle -n '__tkbundle_verb collect import' -l strict -d 'write nothing if an entry would be left out'
 complete -c tkbundle -n '__tkbundle_verb compile' -l target -x -a 'cuda:75 cuda:80 cuda:86 cuda:89 cuda:90 cuda:100 cuda:120' -d 'compile for these GPUs, as cuda:90'
 complete -c tkbundle -n '__tkbundle_verb compile' -l cache -x -a '(__fish_complete_directories)' -d 'write entries here; by default to Triton\'s cache'

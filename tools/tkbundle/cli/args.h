@@ -65,7 +65,7 @@ extern const struct option_spec args_help_option;
 #define ARGS_DEADLINE                                                          \
 	{                                                                      \
 		OPTION(TIME, "deadline", "TIME", deadline,                     \
-		       "give up after so long, as 500ms or 30s"),              \
+		       "give up after this time, as 500ms or 30s"),            \
 			.min = 1, .max = ARGS_TIME_LIMIT_MS                    \
 	}
 #define ARGS_METRICS                                                           \

@@ -14,7 +14,7 @@ static const struct option_spec options[] = {
 	{ OPTION(TEXTS, "engine", "NAME", engines,
 	         "show the profile of this engine, too, as vllm or torch") },
 	{ OPTION(TEXT, "get", "NAME", value_name,
-	         "print this value alone, with what is secret in it") },
+	         "print only this value, including its secrets") },
 	ARGS_JSON,
 };
 

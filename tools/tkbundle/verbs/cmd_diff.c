@@ -192,9 +192,9 @@ const struct command command_diff = {
 		"A and B are bundles or cache roots; '-' is a bundle on "
 		"standard input. '-' marks what only A has, '+' what only B "
 		"has, '~' what differs. Cubins are compared by section; saved "
-		"launchers of two bundles are compared, too. Where a cache "
-		"lies makes no difference. --engine and --tree name the trees "
-		"of the one that is a cache; where both are, give each --tree "
+		"launchers of two bundles are compared, too. The path of a "
+		"cache makes no difference. --engine and --tree name the trees "
+		"of the one that is a cache; if both are, give each --tree "
 		"twice, for A and then for B. The exit status is 0 if "
 		"everything "
 		"is equal, 4 if not, or if an entry of a cache was left out.",

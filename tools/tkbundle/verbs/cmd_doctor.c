@@ -5,13 +5,13 @@
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXTS, "engine", "NAME", engines,
-	         "look at all caches of this engine, as vllm or torch") },
+	         "check all caches of this engine, as vllm or torch") },
 	ARGS_TREES,
 	{ OPTION(TEXT, "ref", "REF", ref,
-	         "look at this ref of the remote; by default the configured") },
+	         "check this ref of the remote; by default the configured") },
 	ARGS_REMOTE,
 	{ OPTION(TIME, "wait", "TIME", wait,
-	         "give up on the remote after so long; default 2s"),
+	         "give up on the remote after this time; default 2s"),
 	  .min = 1, .max = ARGS_TIME_LIMIT_MS },
 	{ OPTION(SWITCH, "deep", NULL, is_deep,
 	         "read all of the cache, and import the engine") },

@@ -22,7 +22,7 @@ static const struct option_spec options[] = {
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
-	ARGS_DRY_RUN("report what is there, write nothing"),
+	ARGS_DRY_RUN("inspect the cache, write nothing"),
 };
 
 static const struct count counts[] = {
@@ -147,8 +147,8 @@ const struct command command_emit = {
 	.required_operands = 1,
 	.summary = "put a bundle's entries where compilers find them",
 	.details = "CACHE_ROOT is created if necessary; by default it is the "
-		   "one that collect uses. Entries that are there and whole "
-		   "are kept, torn ones are repaired, and each new one appears "
+		   "one that collect uses. Whole entries that exist are kept, "
+		   "incomplete ones are repaired, and each new one appears "
 		   "in one step. The layout is Inductor's for "
 		   "$TORCHINDUCTOR_CACHE_DIR, for a folder named "
 		   "torchinductor..., for one that holds triton/N/, and, in a "

@@ -26,7 +26,7 @@
 
 static const struct option_spec options[] = {
 	{ OPTION(WORD, "format", FORMATS, format,
-	         "the archive's format; by default its name tells") },
+	         "the archive's format; by default from its name") },
 	{ OPTION(TEXT, "output", "FILE|-", output,
 	         "write the archive to FILE, or to standard output"),
 	  .letter = 'o', .is_required = true },
@@ -36,7 +36,7 @@ static const struct option_spec options[] = {
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
-	ARGS_VERBOSE("say what the kernel lacks of the sandbox"),
+	ARGS_VERBOSE("say which parts of the sandbox are not supported"),
 };
 
 static const struct count counts[] = {
@@ -123,8 +123,9 @@ static enum status check(struct work *work)
 		return cli_misused(work->cli, "'%s' is not an absolute path",
 		                   args->archive_root);
 	if (!read_time(work->time))
-		return cli_misused(work->cli,
-		                   "SOURCE_DATE_EPOCH is no number of seconds");
+		return cli_misused(
+			work->cli,
+			"SOURCE_DATE_EPOCH is not a number of seconds");
 	return STATUS_DONE;
 }
 
@@ -299,12 +300,13 @@ const struct command command_export = {
 	.operands = { "FILE|-" },
 	.required_operands = 1,
 	.summary = "make an archive for other tools from a bundle",
-	.details = "The archive holds what emit would write in PATH, and names "
-		   "its files by that: it must be unpacked there, as by `tar "
-		   "-C PATH -xf`. By default PATH is the cache root that emit "
-		   "uses. Of a bundle with trees, each root is a folder in "
-		   "PATH, kernels in triton, and PATH is by default where run "
-		   "places them. The same bundle gives the same archive.",
+	.details =
+		"The archive has what emit would write to PATH, with that path "
+		"in its files: it must be unpacked there, as by `tar "
+		"-C PATH -xf`. By default PATH is the cache root that emit "
+		"uses. For a bundle with trees, each root is a folder in PATH, "
+		"with kernels in triton, and PATH is by default the folder "
+		"that run uses. The same bundle gives the same archive.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

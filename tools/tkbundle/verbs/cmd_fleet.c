@@ -350,8 +350,8 @@ const struct command command_fleet = {
 		   "many starts were cold, the reasons that most kernels were "
 		   "compiled anew for, by node and by kernel, what was emitted "
 		   "and never used, and how much compiling was saved. Without "
-		   "REF, of each ref that has reports. The last 1,000 of a "
-		   "ref count, of 30 days.",
+		   "REF, for each ref that has reports. The last 1,000 reports "
+		   "of a ref count, for 30 days.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

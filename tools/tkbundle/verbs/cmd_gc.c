@@ -21,7 +21,7 @@ static const struct option_spec options[] = {
 	         "number of entries that may stay"),
 	  .max = 999999999 },
 	{ OPTION(AGE, "max-age", "AGE", max_age,
-	         "remove entries unused for so long, as 30d or 12h") },
+	         "remove entries unused for this time, as 30d or 12h") },
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_JSON,
@@ -162,18 +162,20 @@ const struct command command_gc = {
 	.details =
 		"Removes whole entries, least recently used first, until every "
 		"given bound holds. Writing an entry counts as a use. Access "
-		"times tell about use; where the file system keeps none, only "
+		"times tell about use; if the file system keeps none, only "
 		"the age counts. Entries that are being written stay; then the "
 		"exit status is 4. With --engine or --tree, units of trees "
-		"count and go as entries do. CACHE_ROOT is by default the one "
+		"count and are removed like entries. CACHE_ROOT is by default "
+		"the one "
 		"that collect uses, even where a remote is configured. A "
 		"compiler "
 		"may use the cache at the same time.\n\nWith --remote: removes "
-		"records that nobody used for --max-age, records whose blob is "
+		"records that were not used for --max-age, records whose blob "
+		"is "
 		"gone, and blobs that are a day old and that no record names. "
 		"Then it removes the least recently used records until the "
-		"rest takes no more than --max-size. Many small records of a "
-		"ref become one.",
+		"rest takes no more than --max-size. Small bundles of a ref "
+		"are merged.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

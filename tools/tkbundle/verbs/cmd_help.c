@@ -9,7 +9,7 @@
 
 static const struct option_spec version_options[] = {
 	{ OPTION(SWITCH, "verbose", NULL, is_verbose,
-	         "list the libraries as well") },
+	         "also list the libraries") },
 };
 
 /* A synopsis whose lines are broken between its parts. */
@@ -202,7 +202,7 @@ const struct command command_help = {
 const struct command command_version = {
 	.name = "--version",
 	.required_operands = 0,
-	.summary = "print which version this is",
+	.summary = "print the version",
 	.options = version_options,
 	.option_count = sizeof(version_options) / sizeof(version_options[0]),
 	.run = run_version,

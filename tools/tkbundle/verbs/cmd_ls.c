@@ -294,9 +294,8 @@ const struct command command_ls = {
 		   "standard input. Without an operand it is the cache that "
 		   "collect uses. --long also reads the kernels' files; its "
 		   "signature omits the arguments that are constants.\n\nWith "
-		   "--remote: lists what REF holds, by the start of each of "
-		   "its blobs, then its files by type, as are the stages of "
-		   "kernels, and by tree.",
+		   "--remote: lists what REF holds, then its files by type "
+		   "and by tree. Only the start of each blob is read.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -159,8 +159,8 @@ const struct command command_merge = {
 	.summary = "combine several bundles into one",
 	.details =
 		"The result has all their entries and launchers. Frames are "
-		"copied; nothing is packed again. Where several bundles have "
-		"an entry for the same GPU, the first one's is used. Bytes of "
+		"copied; nothing is packed again. If several bundles have an "
+		"entry for the same GPU, the first one's is used. Bytes of "
 		"a copied frame that nothing uses are reported as unused. FILE "
 		"may be one of the bundles; '-' is a bundle on standard input.",
 	.options = options,

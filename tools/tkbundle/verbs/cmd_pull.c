@@ -31,7 +31,7 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("report what is missing, fetch nothing"),
-	ARGS_VERBOSE("say whom TLS trusts"),
+	ARGS_VERBOSE("say which certificates TLS trusts"),
 };
 
 static const struct count entry_counts[] = {

@@ -24,7 +24,7 @@ static const struct option_spec options[] = {
 	{ OPTION(WORD, "layout", "tkb|triton", layout,
 	         "bundles, or values for Triton's Redis backend") },
 	{ OPTION(TEXTS, "label", "NAME=VALUE", labels,
-	         "note this with what is pushed, as commit=4f2a") },
+	         "store this with what is pushed, as commit=4f2a") },
 	ARGS_SIGN("sign what is pushed with the private key in KEY_FILE"),
 	ARGS_EXPIRES,
 	ARGS_PASSPHRASE_FILE,
@@ -42,7 +42,7 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("report what the ref lacks, push nothing"),
-	ARGS_VERBOSE("say which engine is installed, and whom TLS trusts"),
+	ARGS_VERBOSE("say which engine and which certificates are used"),
 };
 
 static const struct count counts[] = {
@@ -272,8 +272,8 @@ const struct command command_push = {
 		   "{triton} and {env:NAME}; without it, or as '-', it is "
 		   "$TKBUNDLE_REF. An entry that cannot be packed is left out; "
 		   "then the exit status is 4. Triton's layout has no refs: "
-		   "write '-' before CACHE_ROOT. Labels stay with what they "
-		   "brought; refs shows them.",
+		   "write '-' before CACHE_ROOT. Labels are stored with what "
+		   "is pushed; refs shows them.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -225,7 +225,7 @@ static enum status list(struct remote_use *use, const struct arguments *args)
 		return remote_use_failed(use, rc, &err, "the remote");
 	fill_json(&cli->json, &listing);
 	if (listing.count == 0 && listing.pattern != NULL) {
-		(void)cli_error(&err, TKB_MISS, "no ref is called '%.200s'",
+		(void)cli_error(&err, TKB_MISS, "there is no ref '%.200s'",
 		                listing.pattern);
 		return remote_use_failed(use, TKB_MISS, &err, "");
 	}

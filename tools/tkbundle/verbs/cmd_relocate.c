@@ -94,13 +94,13 @@ const struct command command_relocate = {
 	.operands = { "CACHE_ROOT" },
 	.required_operands = 0,
 	.summary = "make a moved cache work at its new path",
-	.details = "A compiler compiles a cache again that was moved. This "
-		   "rewrites the group file of each entry to name its present "
-		   "place, as CACHE_ROOT is written here: write it as the "
-		   "compiler is given it. By default it is the one that "
-		   "collect uses. The texts in trees of --engine and --tree "
-		   "name their present place, too. What is not whole is left "
-		   "out; then the exit status is 4.",
+	.details = "A compiler compiles each kernel of a moved cache again. "
+		   "This rewrites the group file of each entry with the path "
+		   "CACHE_ROOT as given: give the compiler the same path. By "
+		   "default it is the one that "
+		   "collect uses. Files in the trees of --engine and --tree "
+		   "are rewritten, too. Incomplete entries are left out; then "
+		   "the exit status is 4.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -48,16 +48,16 @@ static const struct option_spec options[] = {
 	{ OPTION(TIME, "wait", "TIME", wait,
 	         "start the command no later than this; default 2s") },
 	{ OPTION(TIME, "deadline", "TIME", deadline,
-	         "end a pull or push after so long; default 30s"),
+	         "end a pull or push after this time; default 30s"),
 	  .min = 1 },
 	{ OPTION(WORD, "push", CONFIG_PUSH_WORDS, push,
 	         "when to push new kernels; default always") },
 	{ OPTION(TEXT, "ready-url", "URL", ready_url,
 	         "push when this answers: http://127.0.0.1:8000/health") },
 	{ OPTION(TEXT, "ready-file", "PATH", ready_file,
-	         "push when this file appears, or is written anew") },
+	         "push when this file appears, or is written again") },
 	{ OPTION(TIME, "quiet", "TIME", quiet,
-	         "push what is new within so long; default 5s"),
+	         "push new entries within this time; default 5s"),
 	  .min = 1 },
 	{ OPTION(SWITCH, "require-warm", NULL, requires_warm,
 	         "exit with 4 if the command compiled something") },
@@ -67,7 +67,7 @@ static const struct option_spec options[] = {
 	         "the name of this machine in reports of starts") },
 	ARGS_METRICS,
 	{ OPTION(TIME, "refresh", "TIME", refresh,
-	         "update the metrics after so long; default 30s"),
+	         "update the metrics this often; default 30s"),
 	  .min = 1 },
 	{ OPTION(SWITCH, "json", NULL, is_json,
 	         "print JSON documents, not lines, to standard error") },
@@ -407,7 +407,7 @@ static enum status run_beside(struct run *run)
 	run->delay_ms = deadline_now_ms() - run->start_ms;
 	run_report_start(run);
 	if (!run_command_start(run)) {
-		cli_say(run->cli, "not supervised: there can be no process");
+		cli_say(run->cli, "not supervised: cannot start a process");
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
 		return run_command_become(run);
 	}

@@ -129,13 +129,13 @@ const struct command command_stats = {
 	.operands = { "FILE|CACHE_ROOT" },
 	.required_operands = 0,
 	.summary = "show what a bundle or a cache consists of",
-	.details = "Counts files and bytes by type and by name, what is there "
-		   "more than once, and what a lean bundle would omit. An "
+	.details = "Counts files and bytes by type and by name, duplicates, "
+		   "and what a lean bundle would omit. An "
 		   "entry for several GPUs counts once. '-' is a bundle on "
 		   "standard input; without an operand it is the cache that "
 		   "collect uses. Absolute paths that remain do no harm: most "
 		   "are debug locations. Paths that collect would replace are "
-		   "counted apart, as the entries' own. With --engine or "
+		   "counted separately, as the entries' own. With --engine or "
 		   "--tree, units of trees beside a cache are counted, too. "
 		   "--json is complete where the tables are cut short.",
 	.options = options,

@@ -226,7 +226,7 @@ static void inspection_end(struct inspection *inspection, struct cli *cli)
 		json_out_close(&cli->json);
 	}
 	if (tkb_results_is_cut(useless))
-		cli_say(cli, "there was no memory to name more");
+		cli_say(cli, "out of memory: not all are named");
 	json_out_close(&cli->json);
 }
 

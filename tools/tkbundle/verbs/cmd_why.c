@@ -270,8 +270,8 @@ static enum status compare_sources(struct comparison *comparison)
 		return cli_failed(comparison->cli, rc, &err, comparison->name);
 	if (!comparison->has_any) {
 		(void)cli_error(&err, TKB_MISS,
-		                "no entry of A or B is called '%.200s', or has "
-		                "a key that begins so",
+		                "no entry of A or B is named '%.200s' or has a "
+		                "key that begins with it",
 		                comparison->name);
 		return cli_failed(comparison->cli, TKB_MISS, &err,
 		                  comparison->name);
