@@ -14,21 +14,18 @@ int tkb_cache_reject(struct tkb_cache *cache, const char *root, const char *key,
 {
 	char *message = tkb_arena_string(&cache->arena, tkb_text(why->message));
 	char *kept = tkb_arena_string(&cache->arena, tkb_text(key));
-	int rc;
-
-	if (message == NULL || kept == NULL)
-		return tkb_fail_nomem(err);
-	rc = tkb_grow(&cache->left_out, &cache->left_out_capacity,
-	              cache->left_out_count, sizeof(*cache->left_out), err);
-	if (rc < 0)
-		return rc;
-	cache->left_out[cache->left_out_count++] = (struct tkb_left_out){
+	const struct tkb_left_out left_out = {
 		.root = root,
 		.key = kept,
 		.reason = (enum tkb_reason)why->reason,
 		.message = message,
 	};
-	return 0;
+
+	if (message == NULL || kept == NULL)
+		return tkb_fail_nomem(err);
+	return tkb_append(&cache->left_out, &cache->left_out_count,
+	                  &cache->left_out_capacity, &left_out,
+	                  sizeof(left_out), err);
 }
 
 struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,

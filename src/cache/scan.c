@@ -56,18 +56,13 @@ static bool is_folder(int dir_fd, const struct dirent *item, bool *is_link)
 static int push(struct candidates *candidates, struct candidate candidate,
                 const char *key, struct tkb_error *err)
 {
-	int rc;
-
 	candidate.key =
 		tkb_arena_string(&candidates->cache->arena, tkb_text(key));
 	if (candidate.key == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_grow(&candidates->items, &candidates->capacity,
-	              candidates->count, sizeof(candidate), err);
-	if (rc < 0)
-		return rc;
-	candidates->items[candidates->count++] = candidate;
-	return 0;
+	return tkb_append(&candidates->items, &candidates->count,
+	                  &candidates->capacity, &candidate, sizeof(candidate),
+	                  err);
 }
 
 static int add_candidate(struct candidates *candidates,

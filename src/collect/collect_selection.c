@@ -74,13 +74,8 @@ static int add_pick(struct tkb_collect_selection *selection,
                     struct evidence *evidence, const struct tkb_pick *pick,
                     struct tkb_error *err)
 {
-	int rc;
-
-	rc = tkb_grow(&selection->picks, &evidence->pick_capacity,
-	              selection->pick_count, sizeof(*pick), err);
-	if (rc == 0)
-		selection->picks[selection->pick_count++] = *pick;
-	return rc;
+	return tkb_append(&selection->picks, &selection->pick_count,
+	                  &evidence->pick_capacity, pick, sizeof(*pick), err);
 }
 
 /* Pick the entries of pairs `first` to `end`, which are of one key. */

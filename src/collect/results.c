@@ -47,13 +47,10 @@ static bool add(struct tkb_results *results, const struct tkb_result *result)
 	kept.key = copy_text(results, result->key);
 	kept.name = copy_text(results, result->name);
 	kept.message = copy_text(results, result->message);
-	if (kept.root == NULL || kept.key == NULL || kept.name == NULL ||
-	    kept.message == NULL ||
-	    tkb_grow(&results->items, &results->capacity, results->count,
-	             sizeof(kept), NULL) < 0)
-		return false;
-	results->items[results->count++] = kept;
-	return true;
+	return kept.root != NULL && kept.key != NULL && kept.name != NULL &&
+	       kept.message != NULL &&
+	       tkb_append(&results->items, &results->count, &results->capacity,
+	                  &kept, sizeof(kept), NULL) == 0;
 }
 
 static void on_result(void *self, const struct tkb_result *result)

@@ -90,16 +90,12 @@ int tkb_batch_open_stages(struct tkb_batch *batch, struct tkb_error *err)
 int tkb_batch_add_job(struct tkb_batch *batch, const struct tkb_entry *entry,
                       size_t root, struct tkb_error *err)
 {
-	int rc;
+	const struct tkb_job job = { .entry = entry,
+		                     .root = root,
+		                     .size = tkb_entry_size(entry) };
 
-	rc = tkb_grow(&batch->jobs, &batch->job_capacity, batch->job_count,
-	              sizeof(*batch->jobs), err);
-	if (rc < 0)
-		return rc;
-	batch->jobs[batch->job_count++] = (struct tkb_job){
-		.entry = entry, .root = root, .size = tkb_entry_size(entry)
-	};
-	return 0;
+	return tkb_append(&batch->jobs, &batch->job_count, &batch->job_capacity,
+	                  &job, sizeof(job), err);
 }
 
 void tkb_batch_set_total(struct tkb_batch *batch)

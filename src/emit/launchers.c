@@ -173,11 +173,8 @@ static int try_root(struct maker *maker, size_t index,
 		return TKB_MISS;
 	fit.found.kernels = kernels;
 	fit.found.kernel_count = count;
-	rc = tkb_grow(&maker->fits, &maker->fit_capacity, maker->fit_count,
-	              sizeof(fit), err);
-	if (rc == 0)
-		maker->fits[maker->fit_count++] = fit;
-	return rc;
+	return tkb_append(&maker->fits, &maker->fit_count, &maker->fit_capacity,
+	                  &fit, sizeof(fit), err);
 }
 
 static int drop_launcher(struct maker *maker, size_t index,

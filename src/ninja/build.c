@@ -24,12 +24,8 @@ static void release_parser(struct tkb_ninja_parser *parser)
 static int add_path(struct tkb_ninja_paths *paths, const char *path,
                     struct tkb_error *err)
 {
-	const int rc = tkb_grow(&paths->items, &paths->capacity, paths->count,
-	                        sizeof(*paths->items), err);
-
-	if (rc == 0)
-		paths->items[paths->count++] = path;
-	return rc;
+	return tkb_append(&paths->items, &paths->count, &paths->capacity, &path,
+	                  sizeof(path), err);
 }
 
 /* Read paths, up to what is not one. */
@@ -79,19 +75,16 @@ static int add_binding(struct tkb_ninja_parser *parser, struct tkb_bytes name,
                        struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
-	int rc;
+	struct tkb_ninja_binding binding = { .name = name };
 
 	if (!tkb_ninja_lexer_take(lexer, "="))
 		return tkb_ninja_lexer_fail(lexer, "no \"=\" behind a word",
 		                            err);
-	rc = tkb_grow(&parser->bindings, &parser->binding_capacity,
-	              parser->binding_count, sizeof(*parser->bindings), err);
-	if (rc < 0)
-		return rc;
-	parser->bindings[parser->binding_count++] =
-		(struct tkb_ninja_binding){ .name = name, .at = lexer->at };
+	binding.at = lexer->at;
 	tkb_ninja_lexer_skip_line(lexer);
-	return 0;
+	return tkb_append(&parser->bindings, &parser->binding_count,
+	                  &parser->binding_capacity, &binding, sizeof(binding),
+	                  err);
 }
 
 /* The variables of a rule are expanded for each statement. */
@@ -132,14 +125,11 @@ static int read_rule(struct tkb_ninja_parser *parser, struct tkb_error *err)
 	rc = tkb_ninja_lexer_word(&parser->lexer, &rule.name, err);
 	if (rc == 0)
 		rc = read_bindings(parser, err);
-	if (rc == 0)
-		rc = tkb_grow(&parser->rules, &parser->rule_capacity,
-		              parser->rule_count, sizeof(*parser->rules), err);
 	if (rc < 0)
 		return rc;
 	rule.end = parser->binding_count;
-	parser->rules[parser->rule_count++] = rule;
-	return 0;
+	return tkb_append(&parser->rules, &parser->rule_count,
+	                  &parser->rule_capacity, &rule, sizeof(rule), err);
 }
 
 static int read_pool(struct tkb_ninja_parser *parser, struct tkb_error *err)
@@ -225,7 +215,6 @@ static int add_statement(struct tkb_ninja_parser *parser,
 	const struct tkb_ninja_scope *scope = &parser->lexer.statement;
 	struct tkb_ninja_variable *kept = tkb_arena_alloc(
 		&parser->lexer.arena, scope->count, sizeof(*kept));
-	int rc;
 
 	if (kept == NULL)
 		return tkb_fail_nomem(err);
@@ -233,12 +222,9 @@ static int add_statement(struct tkb_ninja_parser *parser,
 		memcpy(kept, scope->items, scope->count * sizeof(*kept));
 	statement->variables = kept;
 	statement->variable_count = scope->count;
-	rc = tkb_grow(&parser->statements, &parser->statement_capacity,
-	              parser->statement_count, sizeof(*parser->statements),
-	              err);
-	if (rc == 0)
-		parser->statements[parser->statement_count++] = *statement;
-	return rc;
+	return tkb_append(&parser->statements, &parser->statement_count,
+	                  &parser->statement_capacity, statement,
+	                  sizeof(*statement), err);
 }
 
 /* What follows the outputs: "rule in | implicit || order-only |@ validation" */

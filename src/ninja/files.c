@@ -203,16 +203,12 @@ static int read_path(struct tkb_ninja_records *records, size_t size,
 	if (word_at(records->bytes, records->at + size - 4) !=
 	    ~(uint32_t)records->path_count)
 		return fail_deps(records, "a path with a wrong number", err);
-	rc = tkb_grow(&records->paths, &records->path_capacity,
-	              records->path_count, sizeof(*records->paths), err);
-	if (rc == 0)
-		rc = tkb_arena_copy(records->arena,
-		                    (struct tkb_bytes){ path, length }, &kept,
-		                    err);
-	if (rc != 0)
-		return rc;
-	records->paths[records->path_count++] = kept;
-	return 0;
+	rc = tkb_arena_copy(records->arena, (struct tkb_bytes){ path, length },
+	                    &kept, err);
+	return rc != 0 ? rc
+	               : tkb_append(&records->paths, &records->path_count,
+	                            &records->path_capacity, &kept,
+	                            sizeof(kept), err);
 }
 
 uint32_t tkb_ninja_records_input(const struct tkb_ninja_records *records,

@@ -280,11 +280,8 @@ int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
 	if (scope->count == VARIABLES_LIMIT)
 		return tkb_ninja_lexer_fail(lexer, "more variables than 256",
 		                            err);
-	rc = tkb_grow(&scope->items, &scope->capacity, scope->count,
-	              sizeof(*scope->items), err);
-	if (rc == 0)
-		scope->items[scope->count++] = variable;
-	return rc;
+	return tkb_append(&scope->items, &scope->count, &scope->capacity,
+	                  &variable, sizeof(variable), err);
 }
 
 /* Find the last part of the path in `out`, if ".." may remove it. */

@@ -209,10 +209,8 @@ static int add_items(struct tkb_triton_list *list, struct reading *reading,
 		*unit = reading->unit;
 		unit->signature = reading->signatures.items[i];
 		reading->item.unit = unit;
-		rc = tkb_grow(&list->items, &list->capacity, list->count,
-		              sizeof(*list->items), err);
-		if (rc == 0)
-			list->items[list->count++] = reading->item;
+		rc = tkb_append(&list->items, &list->count, &list->capacity,
+		                &reading->item, sizeof(reading->item), err);
 	}
 	return rc;
 }

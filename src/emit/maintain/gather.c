@@ -159,11 +159,9 @@ static int add_entry(struct gatherer *gatherer, const struct tkb_root *root,
 		*err = why;
 		return rc;
 	}
-	rc = tkb_grow(&gatherer->found, &gatherer->found_capacity,
-	              gatherer->found_count, sizeof(found), err);
-	if (rc == 0)
-		gatherer->found[gatherer->found_count++] = found;
-	return rc;
+	return tkb_append(&gatherer->found, &gatherer->found_count,
+	                  &gatherer->found_capacity, &found, sizeof(found),
+	                  err);
 }
 
 static int list_root(struct gatherer *gatherer, const struct tkb_root *root,

@@ -73,18 +73,14 @@ static int add_naming(struct tkb_gc *gc, const struct tkb_gc_unit *index,
 		.index = (size_t)(index - gc->units),
 		.named = named == NULL ? 0 : (size_t)(named - gc->units),
 	};
-	int rc;
 
 	if (named == NULL || named == index)
 		return 0;
 	if (gc->naming_count != 0 && memcmp(&gc->namings[gc->naming_count - 1],
 	                                    &naming, sizeof(naming)) == 0)
 		return 0;
-	rc = tkb_grow(&gc->namings, &gc->naming_capacity, gc->naming_count,
-	              sizeof(naming), err);
-	if (rc == 0)
-		gc->namings[gc->naming_count++] = naming;
-	return rc;
+	return tkb_append(&gc->namings, &gc->naming_count, &gc->naming_capacity,
+	                  &naming, sizeof(naming), err);
 }
 
 static bool ends_path(char c)

@@ -42,12 +42,10 @@ bool sum_is_root(LLVMValueRef value)
 
 static int add_term(struct sum *sum, LLVMValueRef value, struct tkb_error *err)
 {
-	const int rc = tkb_grow(&sum->terms, &sum->capacity, sum->count,
-	                        sizeof(*sum->terms), err);
+	const struct product term = { .value = value };
 
-	if (rc == 0)
-		sum->terms[sum->count++] = (struct product){ .value = value };
-	return rc;
+	return tkb_append(&sum->terms, &sum->count, &sum->capacity, &term,
+	                  sizeof(term), err);
 }
 
 static void reverse(struct sum *sum)

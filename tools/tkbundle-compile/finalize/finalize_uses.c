@@ -28,12 +28,10 @@ static bool is_known(const struct addresses *addresses, LLVMValueRef value)
 
 static bool add(struct addresses *addresses, LLVMValueRef value)
 {
-	if (addresses->count == ADDRESS_LIMIT ||
-	    tkb_grow(&addresses->items, &addresses->capacity, addresses->count,
-	             sizeof(*addresses->items), NULL) < 0)
-		return false;
-	addresses->items[addresses->count++] = value;
-	return true;
+	return addresses->count < ADDRESS_LIMIT &&
+	       tkb_append(&addresses->items, &addresses->count,
+	                  &addresses->capacity, &value, sizeof(value),
+	                  NULL) == 0;
 }
 
 /* These values can be reached more than once. */

@@ -69,17 +69,6 @@ void prepack_find_offsets(LLVMTargetDataRef layout, struct prepack_word *word)
 	}
 }
 
-static int add_word(struct prepack *prepack, const struct prepack_word *word,
-                    struct tkb_error *err)
-{
-	const int rc = tkb_grow(&prepack->words, &prepack->capacity,
-	                        prepack->count, sizeof(*prepack->words), err);
-
-	if (rc == 0)
-		prepack->words[prepack->count++] = *word;
-	return rc;
-}
-
 /* The number of words that a load of this type reads; 0: not whole words. */
 static size_t count_words(LLVMTypeRef type)
 {
@@ -132,7 +121,8 @@ static int find_words(struct prepack *prepack, struct tkb_error *err)
 			prepack_find_offsets(prepack->layout, &word);
 		else if (!read_at_once(prepack, &word))
 			continue;
-		rc = add_word(prepack, &word, err);
+		rc = tkb_append(&prepack->words, &prepack->count,
+		                &prepack->capacity, &word, sizeof(word), err);
 	}
 	return rc;
 }

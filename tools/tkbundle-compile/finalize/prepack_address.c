@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/prepack.h"
 
+#include "llvm/llvm_values.h"
+
 /* Addresses as sums, as far as the code says that nothing wraps. */
 
 #define LIMIT ((int64_t)1 << 30) /* of factors and offsets */
@@ -234,14 +236,6 @@ static bool add_gep(LLVMTargetDataRef layout, struct prepack_address *address,
 	return true;
 }
 
-static LLVMOpcode opcode_of(LLVMValueRef value)
-{
-	if (LLVMIsAInstruction(value) != NULL)
-		return LLVMGetInstructionOpcode(value);
-	return LLVMIsAConstantExpr(value) != NULL ? LLVMGetConstOpcode(value)
-	                                          : (LLVMOpcode)0;
-}
-
 /* True for 64-bit addresses. */
 static bool is_wide(LLVMTargetDataRef layout, LLVMValueRef pointer)
 {
@@ -258,7 +252,7 @@ bool prepack_address_of(LLVMTargetDataRef layout, LLVMValueRef pointer,
 	struct prepack_address address = { .base = pointer };
 
 	while (is_wide(layout, address.base)) {
-		const LLVMOpcode opcode = opcode_of(address.base);
+		const LLVMOpcode opcode = llvm_opcode(address.base);
 		LLVMValueRef inner;
 
 		if (opcode != LLVMGetElementPtr &&

@@ -6,6 +6,7 @@
 
 #include "worker/fail.h"
 #include "finalize/finalize_external.h"
+#include "llvm/llvm_values.h"
 
 /* Repacks constants in the order in which their words are read. */
 
@@ -19,11 +20,7 @@ static void source_release(struct source *source)
 
 static bool is_address_part(LLVMValueRef user)
 {
-	const LLVMOpcode opcode = LLVMIsAInstruction(user) != NULL
-	                                  ? LLVMGetInstructionOpcode(user)
-	                                  : (LLVMIsAConstantExpr(user) != NULL
-	                                             ? LLVMGetConstOpcode(user)
-	                                             : (LLVMOpcode)0);
+	const LLVMOpcode opcode = llvm_opcode(user);
 
 	return opcode == LLVMGetElementPtr || opcode == LLVMAddrSpaceCast;
 }

@@ -17,6 +17,15 @@ static inline bool llvm_has_one_use(LLVMValueRef value)
 	return use != NULL && LLVMGetNextUse(use) == NULL;
 }
 
+/* Of an instruction or a constant expression; 0: it is neither. */
+static inline LLVMOpcode llvm_opcode(LLVMValueRef value)
+{
+	if (LLVMIsAInstruction(value) != NULL)
+		return LLVMGetInstructionOpcode(value);
+	return LLVMIsAConstantExpr(value) != NULL ? LLVMGetConstOpcode(value)
+	                                          : (LLVMOpcode)0;
+}
+
 /* Of a vector; anything else has one. */
 static inline unsigned llvm_lane_count(LLVMTypeRef type)
 {

@@ -36,44 +36,37 @@ LLVMValueRef match_strip(LLVMValueRef value)
 int match_push_goal(struct match *match, enum match_goal_kind kind,
                     uint32_t node, LLVMValueRef value, struct tkb_error *err)
 {
+	const struct match_goal goal = { kind, node, value, match->first };
 	const int rc =
-		tkb_grow(&match->goals, &match->goal_capacity,
-	                 match->goal_count, sizeof(struct match_goal), err);
+		tkb_append(&match->goals, &match->goal_count,
+	                   &match->goal_capacity, &goal, sizeof(goal), err);
 
-	if (rc < 0)
-		return rc;
-	match->goals[match->goal_count++] =
-		(struct match_goal){ kind, node, value, match->first };
-	match->first = match->goal_count;
-	return 0;
+	if (rc == 0)
+		match->first = match->goal_count;
+	return rc;
 }
 
 int match_push_choice(struct match *match, enum match_goal_kind kind,
                       uint32_t node, LLVMValueRef value, struct tkb_error *err)
 {
-	const int rc =
-		tkb_grow(&match->choices, &match->choice_capacity,
-	                 match->choice_count, sizeof(struct match_choice), err);
+	const struct match_choice choice = {
+		.goal = { kind, node, value, MATCH_NO_GOAL },
+		.first = match->first,
+		.goal_count = match->goal_count,
+		.trail_count = match->trail_count,
+	};
 
-	if (rc < 0)
-		return rc;
-	match->choices[match->choice_count++] =
-		(struct match_choice){ .goal = { kind, node, value,
-		                                 MATCH_NO_GOAL },
-		                       .first = match->first,
-		                       .goal_count = match->goal_count,
-		                       .trail_count = match->trail_count };
-	return 0;
+	return tkb_append(&match->choices, &match->choice_count,
+	                  &match->choice_capacity, &choice, sizeof(choice),
+	                  err);
 }
 
 int match_push_trail(struct match *match, size_t what, struct tkb_error *err)
 {
-	const int rc = tkb_grow(&match->trail, &match->trail_capacity,
-	                        match->trail_count, sizeof(*match->trail), err);
+	const uint32_t item = (uint32_t)what;
 
-	if (rc == 0)
-		match->trail[match->trail_count++] = (uint32_t)what;
-	return rc;
+	return tkb_append(&match->trail, &match->trail_count,
+	                  &match->trail_capacity, &item, sizeof(item), err);
 }
 
 static void undo(struct match *match, size_t trail_count)

@@ -96,13 +96,9 @@ static int add_rule(struct rule_set *set, const char *file,
 	if (rule->replacement == NULL)
 		return rule_fail(rule, err, "it has no replacement");
 	rc = read_rule(set, rule, module, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_grow(&set->rules, &set->capacity, set->count,
-	              sizeof(struct rule *), err);
-	if (rc == 0)
-		set->rules[set->count++] = rule;
-	return rc;
+	return rc < 0 ? rc
+	              : tkb_append(&set->rules, &set->count, &set->capacity,
+	                           &rule, sizeof(struct rule *), err);
 }
 
 /* Handle a function that the rule file defines. */
