@@ -29,7 +29,7 @@ static size_t file_count(const struct tkb_manifest *manifest, size_t item_count)
 	return count;
 }
 
-/* Sizes and digests will change: give entries files that are ours. */
+/* Sizes and digests will change: give entries files of their own. */
 static void own_files(struct fuzz_contents *contents)
 {
 	struct tkb_manifest *manifest = &contents->manifest;
@@ -78,7 +78,8 @@ void fuzz_contents_share(struct fuzz_contents *contents, struct tkb_bytes bytes)
 		contents->bytes[i] = fuzz_take(&bytes, separator);
 }
 
-/* The file that the tar member `path` is; SIZE_MAX if it is none. */
+/* The index of the file with the tar member `path`; SIZE_MAX if there is none.
+ */
 static size_t file_at(const struct fuzz_contents *contents, const char *path)
 {
 	for (size_t i = 0; i < contents->manifest.item_count; i++) {
@@ -135,7 +136,7 @@ static struct tkb_bytes find_bytes(const struct tkb_bytes *all, size_t count,
 	return all[i];
 }
 
-/* Payloads are items by their digests: make them anew. */
+/* Payloads are identified by their digests: list them again. */
 static void describe_payloads(struct fuzz_contents *contents)
 {
 	struct tkb_manifest *manifest = &contents->manifest;

@@ -4,8 +4,9 @@
 #include "fuzz.h"
 
 /*
- * Every check of an ELF file, on the same bytes. A cubin that is right for an
- * architecture and a symbol is right without them; a file is of one machine.
+ * Runs every check of an ELF file on the same bytes. A cubin that is valid for
+ * an architecture and a symbol is valid without them; a file is for one machine
+ * only.
  */
 
 static bool is_right(int rc, const struct tkb_error *err)

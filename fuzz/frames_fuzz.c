@@ -8,9 +8,9 @@
 #include "mend.h"
 
 /*
- * Digests, checksums and compression stop nearly every mutation of a bundle
- * before it is looked at. Here the input is what they cover, and they are made
- * right, so that everything behind them is reached:
+ * Digests, checksums and compression reject nearly every mutation of a bundle.
+ * Here the input is the data they protect, and they are computed, so that the
+ * code behind them is reached:
  *
  *     flags       one byte, see below
  *     manifest    up to the first line break
@@ -24,17 +24,17 @@
  *                 payloads, with "\n==\n" between them; or the tar stream of
  *                 the first frame, or of the header frame
  *
- * Sizes and digests in the manifest become those of the contents. The name of a
- * member cannot be wrong, nor its place, but in a tar stream of the input's
- * own; the checksums of its headers are made right.
+ * Sizes and digests in the manifest become those of the contents. Names and
+ * order of members are always right, except in a tar stream of the input, whose
+ * headers only get correct checksums.
  */
 
 enum {
 	FLAG_TAR = 1 << 0,      /* the contents are the first frame's tar */
 	FLAG_VERBATIM = 1 << 1, /* sizes and digests stay as they are */
 	FLAG_SIGNED = 1 << 2,   /* there is a signature */
-	FLAG_ODD_END = 1 << 3,  /* the last frame is of another header */
-	FLAG_BEHIND = 1 << 4,   /* something stands behind the last frame */
+	FLAG_ODD_END = 1 << 3,  /* the last frame belongs to another header */
+	FLAG_BEHIND = 1 << 4,   /* there are bytes after the last frame */
 	FLAG_HEADER = 1 << 5    /* the contents are the header frame's tar */
 };
 
@@ -44,14 +44,14 @@ enum {
 	INPUT_LIMIT = 1 << 20
 };
 
-/* What a bundle is made of, while it is made. */
+/* A bundle under construction. */
 struct maker {
 	unsigned flags;
 	struct tkb_bytes text;  /* of the manifest, as the input has it */
 	struct tkb_bytes lines; /* likewise */
 	struct tkb_bytes rest;  /* the contents, likewise */
 	struct fuzz_contents contents;
-	bool is_read;         /* the manifest could be */
+	bool is_read;         /* the manifest could be parsed */
 	struct tkb_buf data;  /* the data frames */
 	struct tkb_buf index; /* `tkbundle.frames` */
 	struct tkb_buf out;
@@ -65,7 +65,7 @@ static void maker_release(struct maker *maker)
 	tkb_buf_release(&maker->out);
 }
 
-/* One packer for all inputs: to make one costs more than all else. */
+/* One packer for all inputs: making one costs more than everything else. */
 static void pack(struct tkb_bytes bytes, struct tkb_buf *out)
 {
 	static struct tkb_packer packer;
@@ -98,7 +98,7 @@ static size_t take_number(struct tkb_bytes *text)
 	return count == 0 ? SIZE_MAX : number;
 }
 
-/* Which items are "0-3,5"? What is no number is left to the reader. */
+/* The items of "0-3,5". The reader is left to refuse what is not a number. */
 static size_t read_ranges(struct tkb_bytes ranges, size_t item_count,
                           size_t out[FRAMES_LIMIT])
 {
@@ -172,7 +172,7 @@ static struct tkb_bytes ranges_of(struct tkb_bytes line)
 	return fuzz_take(&line, " ");
 }
 
-/* The tar of a frame: what lies in it besides, then what its line names. */
+/* The tar of a frame: the additional items, then those that its line names. */
 static void write_tar(const struct maker *maker, struct tkb_bytes line,
                       struct tkb_bytes besides, struct tkb_buf *out)
 {
@@ -180,7 +180,7 @@ static void write_tar(const struct maker *maker, struct tkb_bytes line,
 	add_items(maker, ranges_of(line), out);
 }
 
-/* Add the line to the index, with what its signs stand for. */
+/* Add the line to the index, with its signs replaced. */
 static void write_line(struct maker *maker, struct tkb_bytes line,
                        struct tkb_bytes packed, size_t size)
 {
@@ -226,7 +226,7 @@ static void write_frame(struct maker *maker, struct tkb_bytes besides,
 	           tar.size);
 }
 
-/* The first line is none of a frame; the others are. */
+/* All lines but the first describe frames. */
 static void write_frames(struct maker *maker, struct tkb_bytes own_tar)
 {
 	struct tkb_bytes lines = maker->lines;
@@ -292,7 +292,7 @@ static void write_end(struct maker *maker, struct tkb_bytes header)
 		tkb_buf_add_byte(&maker->out, '\0');
 }
 
-/* What the manifest says decides what the frames hold. */
+/* The manifest decides what the frames contain. */
 static void read_manifest(struct maker *maker, struct tkb_bytes own_tar)
 {
 	maker->is_read = fuzz_contents_read(&maker->contents, maker->text);

@@ -36,7 +36,7 @@ static int file_of(struct tkb_bytes bytes)
 	return fd;
 }
 
-/* What a bundle gives of a file is what the manifest says. */
+/* The files that a bundle gives match the manifest. */
 static int check_file(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
 	const struct tkb_file *file = self;
@@ -166,7 +166,7 @@ static void check_items(const struct tkb_bundle *bundle)
 	}
 }
 
-/* The bytes of each frame have the digest that is said of them. */
+/* The bytes of each frame have the digest in the frame list. */
 static void check_frames(const struct tkb_bundle *bundle,
                          struct tkb_bytes bytes)
 {
@@ -185,7 +185,7 @@ static void check_frames(const struct tkb_bundle *bundle,
 	}
 }
 
-/* The file ends with what its header asks for. */
+/* The file ends where its header says. */
 static void check_end(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -210,8 +210,8 @@ static void check_end(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 }
 
 /*
- * "triton/<key>/<name>", "tree/<tree>/<path>" or "launcher/<digest>", and nothing
- * that climbs. A zero stands behind it.
+ * "triton/<key>/<name>", "tree/<tree>/<path>" or "launcher/<digest>", without
+ * "..". It is followed by a zero.
  */
 static void check_path(struct tkb_bytes path)
 {
@@ -237,7 +237,7 @@ static void check_path(struct tkb_bytes path)
 	MUST(tkb_name_is_valid(path));
 }
 
-/* Files of items, and those that count no more. */
+/* Files of items, and unused ones. */
 static uint64_t count_members(const struct tkb_bundle *bundle)
 {
 	uint64_t count = 0;
@@ -249,7 +249,7 @@ static uint64_t count_members(const struct tkb_bundle *bundle)
 	return count;
 }
 
-/* Other tools see the same files, and nothing that could do harm. */
+/* Other tools see the same files, and nothing dangerous. */
 static void check_tar(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 {
 	struct archive *archive = archive_read_new();
@@ -275,7 +275,8 @@ static void check_tar(const struct tkb_bundle *bundle, struct tkb_bytes bytes)
 	MUST(count == count_members(bundle));
 }
 
-/* From memory it is the same bundle, or refused in the same words. */
+/* Opened from memory, it is the same bundle, or refused with the same message.
+ */
 static void open_twice(int fd, struct tkb_bytes bytes, struct tkb_bundle **file,
                        struct tkb_bundle **memory)
 {

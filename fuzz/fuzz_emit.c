@@ -38,7 +38,7 @@ static int remove_one(const char *path, const struct stat *status, int type,
 	return remove(path);
 }
 
-/* A new folder, in memory where that can be had. */
+/* A new folder, in memory if possible. */
 static void make_folder(char out[PATH_SIZE])
 {
 	const char *base = getenv("TMPDIR");
@@ -56,7 +56,7 @@ static void remove_folder(const char *path)
 	MUST(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0);
 }
 
-/* A group file was emitted: it lists files of its own folder, all there. */
+/* An emitted group file lists only existing files of its folder. */
 static void check_group(int folder, const char *group_name,
                         const struct tkb_result *result)
 {
@@ -87,7 +87,7 @@ static void check_group(int folder, const char *group_name,
 	}
 }
 
-/* What a reader of the cache may rely on, the moment that it is there. */
+/* What a reader of the cache can rely on as soon as the entry exists. */
 static void check_emitted(void *self, const struct tkb_result *result)
 {
 	TKB_AUTO(tkb_fd_close_at) int root = -1;
@@ -121,7 +121,7 @@ static uint64_t count_outcomes(const struct tkb_emit_report *report)
 	       report->damaged_count + report->unsafe_count;
 }
 
-/* The places of all entries, or 0 where there are too many to write. */
+/* The number of places of all entries, or 0 if they are too many. */
 static uint64_t count_places(const struct tkb_bundle *bundle)
 {
 	const size_t entry_count = tkb_bundle_entry_count(bundle);
@@ -139,7 +139,7 @@ static uint64_t count_places(const struct tkb_bundle *bundle)
 	               : places;
 }
 
-/* A root for each tree of the bundle, beside that of kernels; how many. */
+/* Make a root for each tree of the bundle, and return their number. */
 static size_t list_trees(const struct tkb_bundle *bundle, const char *root,
                          struct tkb_arena *arena,
                          struct tkb_tree out[TKB_TREES_LIMIT])
@@ -190,7 +190,7 @@ static int emit(const struct tkb_bundle *bundle, const char *root,
 	return rc;
 }
 
-/* What was verified can be emitted, whole, and is present then. */
+/* A verified bundle can be emitted completely, and is then present. */
 static void check_emit(const struct tkb_bundle *bundle, const char *root,
                        bool is_verified, uint64_t places)
 {
@@ -230,7 +230,7 @@ static const struct tkb_saved_launcher *saved_as(
 	return tkb_bundle_launcher(bundle, i);
 }
 
-/* It has the bytes that were saved, and what it needs. */
+/* It has the saved payload, and the kernels that it needs. */
 static void check_ready(const struct tkb_bundle *bundle,
                         const struct tkb_launchers *launchers,
                         const struct tkb_launcher *ready)
@@ -252,7 +252,7 @@ static void check_ready(const struct tkb_bundle *bundle,
 	     ready);
 }
 
-/* Each launcher is ready somewhere, or dropped once. */
+/* Each launcher is ready for some device, or dropped once. */
 static void check_launchers(const struct tkb_bundle *bundle, const char *root,
                             bool is_verified)
 {

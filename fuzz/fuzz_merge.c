@@ -6,13 +6,13 @@
 #include "fuzz.h"
 
 /*
- * The bundle is merged alone, with itself, and with a sound one before and
- * behind it. What comes of sound bundles is sound; what comes of any opens and
- * holds their union.
+ * The bundle is merged alone, with itself, and with an intact one before and
+ * after it. Merging intact bundles gives an intact one; any result can be
+ * opened and has the union of the entries.
  */
 
 enum {
-	PLACES_LIMIT = 512, /* beyond it would take too long to compare */
+	PLACES_LIMIT = 512, /* more would take too long to compare */
 	INPUTS_LIMIT = 2
 };
 
@@ -20,7 +20,8 @@ enum {
 
 TKB_AUTO_POINTER(close_bundle_at, struct tkb_bundle, tkb_bundle_close)
 
-/* A sound bundle of kernels and launchers, which seeds have some of too. */
+/* An intact bundle of kernels and launchers, some of which are in seeds, too.
+ */
 static const struct tkb_bundle *partner(void)
 {
 	static struct tkb_bundle *bundle;
@@ -33,7 +34,7 @@ static const struct tkb_bundle *partner(void)
 	return bundle;
 }
 
-/* What is merged. */
+/* The inputs. */
 struct inputs {
 	const struct tkb_bundle *bundles[INPUTS_LIMIT];
 	size_t count;
@@ -189,7 +190,7 @@ static void check_report(const struct tkb_merge_report *report,
 	MUST(report->bundle_size == size);
 }
 
-/* Merge; false where that is refused, which sound bundles never are. */
+/* Merge. False if it is refused; intact bundles must not be. */
 static bool merge(const struct inputs *inputs, struct tkb_buf *out,
                   struct tkb_merge_report *report)
 {
@@ -204,7 +205,7 @@ static bool merge(const struct inputs *inputs, struct tkb_buf *out,
 	return rc == 0;
 }
 
-/* Merged once more, alone, it is the same bytes. */
+/* Merging the result alone gives the same bytes. */
 static void check_again(const struct tkb_bundle *merged, struct tkb_bytes bytes,
                         bool is_verified)
 {
@@ -216,7 +217,7 @@ static void check_again(const struct tkb_bundle *merged, struct tkb_bytes bytes,
 	MUST(tkb_bytes_equal(tkb_buf_bytes(&again), bytes));
 }
 
-/* Merge and look at the result, which is left in `out`. */
+/* Merge into `out` and check the result. */
 static bool check_merge(const struct inputs *inputs, struct tkb_buf *out)
 {
 	TKB_AUTO(close_bundle_at) struct tkb_bundle *merged = NULL;

@@ -5,8 +5,8 @@
 #include "fuzz.h"
 
 /*
- * The tokenizer, in both its modes. What the canonical one accepts, the lenient
- * one splits into the same tokens; what is quoted or escaped means the same.
+ * The tokenizer in both modes. What the canonical mode accepts, the lenient one
+ * splits into the same tokens, and quoted and escaped strings mean the same.
  */
 
 static bool same_token(const struct tkb_json_token *a,
@@ -110,7 +110,7 @@ static void check_same_tokens(struct tkb_bytes text)
 	} while (left.type != TKB_JSON_END);
 }
 
-/* To skip the one value that a document is leads to its end. */
+/* Skipping the document's value leads to its end. */
 static void check_skip(struct tkb_bytes text)
 {
 	struct tkb_json json = tkb_json_of(text, 0);

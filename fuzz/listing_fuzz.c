@@ -4,9 +4,9 @@
 #include "remote/http/http.h"
 
 /*
- * What an HTTP server lists. The first byte says how: as nginx does, as WebDAV
- * does, or as our own documents. What is listed has a name that a digest may be
- * read from; what is not understood is refused.
+ * Listings of an HTTP server. The first byte says which: nginx's, WebDAV's, or
+ * tkbundle's own documents. Listed names can be parsed as digests; anything
+ * else is refused.
  */
 
 static void check_file(const struct tkb_http_file *file)

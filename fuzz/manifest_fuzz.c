@@ -11,9 +11,9 @@
 #include "fuzz.h"
 
 /*
- * The manifest. What is accepted and written again gives the same bytes, unless
- * it has members that this version does not know; and written once more, the
- * same again.
+ * The manifest. If it is accepted, writing it gives the same bytes, unless it
+ * has members that this version does not know; reading and writing that gives
+ * the same bytes.
  */
 
 static bool is_one_of(const char *const *names, size_t count,
@@ -71,7 +71,7 @@ static bool has_unknown_members(struct tkb_bytes text)
 	return false;
 }
 
-/* What everybody who holds a manifest relies on. */
+/* What all users of a manifest rely on. */
 static void check_entry(const struct tkb_entry *entry)
 {
 	MUST(tkb_key_is_valid(entry->key));
@@ -109,7 +109,7 @@ static void check_launcher(const struct tkb_saved_launcher *launcher)
 	MUST(launcher->size <= TKB_FILE_SIZE_LIMIT);
 }
 
-/* Behind the entries stand the payloads, each once, by digest. */
+/* The payloads follow the entries, each once, sorted by digest. */
 static void check_payloads(const struct tkb_manifest *manifest)
 {
 	const struct tkb_entry *items =
@@ -167,7 +167,7 @@ static void write_again(const struct tkb_manifest *manifest,
 	MUST(out->failure == 0);
 }
 
-/* Parse `text` and write it again; false where it is refused. */
+/* Parse `text` and write it again. False if it is refused. */
 static bool read_and_write(struct tkb_bytes text, struct tkb_buf *out)
 {
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };

@@ -5,9 +5,9 @@
 #include "fuzz.h"
 
 /*
- * What a worker says to its pool. The first byte of the input holds flags, the
- * second in what pieces the rest arrives. The rest is what the socket gives, or
- * with FLAG_MENDED a row of records, of which each becomes a message:
+ * What a worker sends to its pool. The first byte of the input has flags, the
+ * second the size of the pieces in which the rest arrives. The rest is the data
+ * from the socket, or with FLAG_MENDED a list of records that become messages:
  *
  *     type    one byte
  *     job     one byte: 0, 1 (the right number) or another
@@ -103,7 +103,7 @@ static bool is_a_sentence(const char *message)
 	return message[0] != '\0';
 }
 
-/* What must hold of a task at every moment. */
+/* The invariants of a task. */
 static void check_task(const struct scene *scene)
 {
 	const struct tkb_task *task = scene->task;
@@ -122,7 +122,7 @@ static void check_task(const struct scene *scene)
 	MUST(scene->pool.first == NULL);
 }
 
-/* In pieces of so many bytes. False: the pool had enough of it. */
+/* Send pieces of this size. False: the pool gave up on the worker. */
 static bool feed(struct scene *scene, struct tkb_bytes stream, size_t piece)
 {
 	struct tkb_slot *slot = &scene->slot;
@@ -178,7 +178,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	was_done = scene.task->is_done;
 	tkb_slot_fail(&scene.pool, &scene.slot, "ended");
 	check_task(&scene);
-	/* It is tried again, or told; what was done stays done. */
+	/* It is tried again, or reported as failed; a finished task stays
+	 * finished. */
 	MUST(scene.task->is_done ||
 	     (!was_done && scene.pool.first == scene.task));
 	MUST((data[0] & (FLAG_LAST_TRY | FLAG_GREETED)) !=

@@ -8,7 +8,7 @@
 #include "tree/unit.h"
 #include "fuzz.h"
 
-/* A record that is accepted is, written again, the same bytes. */
+/* Writing an accepted record gives the same bytes. */
 
 enum {
 	RECORD_LIMIT = 16 * 1024 * 1024
@@ -83,7 +83,7 @@ static void write_again(const struct tkb_record *record, struct tkb_buf *out)
 	MUST(out->failure == 0);
 }
 
-/* What a puller relies on. */
+/* What a pull relies on. */
 static void check_entry(const struct tkb_record_entry *entry)
 {
 	MUST(tkb_key_is_valid(entry->key));

@@ -6,8 +6,8 @@
 #include <tkbundle/remote.h>
 
 /*
- * The Redis backend against any server. The first byte says what is wanted of
- * it, the second in what pieces its answers come.
+ * The Redis backend against any server. The first byte selects the operation,
+ * the second the size of the pieces in which answers arrive.
  */
 
 enum {
@@ -62,7 +62,7 @@ static int take_ref(void *self, const char *ref, struct tkb_error *err)
 	return 0;
 }
 
-/* Redis has no record that it refuses alone. */
+/* Redis never refuses a single record. */
 static int take_unread(void *self, const struct tkb_digest *digest,
                        const struct tkb_error *why, struct tkb_error *err)
 {

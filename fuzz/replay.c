@@ -36,7 +36,8 @@ static size_t replay_file(const char *path)
 	        &err);
 	(void)printf("%s\n", path);
 	(void)fflush(stdout);
-	/* Of exactly its size, so that a byte too far is seen. */
+	/* Exactly as large as the input, so that reading too far is detected.
+	 */
 	exact = malloc(buf.size == 0 ? 1 : buf.size);
 	MUST(exact != NULL);
 	if (buf.size != 0)

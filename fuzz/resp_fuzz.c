@@ -3,8 +3,8 @@
 #include "remote/redis/resp.h"
 
 /*
- * Redis' protocol, as a server speaks it. The first byte says in what pieces it
- * comes; in one piece it is understood in the same way.
+ * Redis' protocol, from a server. The first byte is the size of the pieces in
+ * which it arrives; in one piece it must mean the same.
  */
 
 enum {
@@ -13,7 +13,7 @@ enum {
 	DUMP_LIMIT = 64 * 1024 * 1024
 };
 
-/* An answer that is being written down, and what of it is to come. */
+/* An answer that is being written as text, and what is still missing. */
 struct level {
 	const struct tkb_reply *reply;
 	size_t done;

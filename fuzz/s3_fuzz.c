@@ -6,15 +6,15 @@
 #include "remote/net/http_client.h"
 
 /*
- * S3, as a server answers it: a status, a line break, and the body that each
- * request gets. The network is made up.
+ * S3 against any server: the input is a status, a line break, and the body of
+ * each answer. There is no real network.
  */
 
 enum {
 	REQUESTS_LIMIT = 50 /* of one call: pages may have no end */
 };
 
-/* What the server says; there is one at a time. */
+/* The server's answer, for one server at a time. */
 static struct tkb_bytes answer;
 static long status;
 static size_t request_count;
@@ -114,7 +114,7 @@ static int take_ref(void *self, const char *ref, struct tkb_error *err)
 	return 0;
 }
 
-/* A failure has a sentence; an absence is for single things alone. */
+/* A failure has a message; only requests for single objects can miss. */
 static void check(int rc, bool may_miss, struct tkb_error *err)
 {
 	MUST(rc <= 0 || (rc == TKB_MISS && may_miss));

@@ -11,10 +11,10 @@
  * The input is a cache root, a line break, and a JSON text, which is taken for
  * the group file of an entry there, and for its metadata.
  *
- * What metadata says can stand in a manifest. Whatever is scrubbed can be
+ * Values of the metadata are valid in a manifest. A scrubbed file can be
  * restored, with exactly as many sentinels as were counted, and scrubbed again
- * to the same bytes. Restored at the recorded place it is what it was, if that
- * is written there as json.dumps writes it.
+ * to the same bytes. Restored with the recorded path it is the original, if the
+ * path was written as json.dumps writes it.
  */
 
 static const char key[] =
