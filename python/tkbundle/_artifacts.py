@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels inside what torch.compiler.save_cache_artifacts() gives.
+"""Kernels in the artifacts of torch.compiler.save_cache_artifacts().
 
 What TritonBundler is told of, a recorder is told of, too; to note that is all
 that is done while something is compiled. What was noted is packed when the
@@ -25,7 +25,7 @@ _lock = threading.Lock()
 
 
 class _Compile:
-    """What one compile of Inductor puts, from its begin to its collect."""
+    """The kernels of one compile of Inductor, until its collect."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -60,7 +60,7 @@ _packed: Set[str] = set()  # of Triton's own root
 
 
 def inductor_root(bundler: ModuleType) -> str:
-    """Inductor's cache root: with a folder for each GPU, or told by name."""
+    """Inductor's cache root, with a folder for each GPU, or Triton's."""
     folder: str = bundler.triton_cache_dir(0)
     if os.environ.get("TRITON_CACHE_DIR"):
         return folder
@@ -68,7 +68,7 @@ def inductor_root(bundler: ModuleType) -> str:
 
 
 def triton_root() -> str:
-    """The cache root of kernels that Inductor has no part in."""
+    """The cache root of kernels that were not compiled by Inductor."""
     knobs = importlib.import_module("triton.knobs")
     return os.path.abspath(str(knobs.cache.dir))
 
@@ -113,7 +113,7 @@ def _end(_bundler: ModuleType) -> None:
 
 
 def _found(bundler: ModuleType, bundle: Any) -> None:
-    """PyTorch emitted these from a graph that was a hit: they are there."""
+    """PyTorch emitted these for a graph that was a hit."""
     compile_ = _Compile(inductor_root(bundler))
     for one in getattr(bundle, "kernel_artifacts", bundle):
         compile_.put(one.kernel_hash, one.device)
@@ -122,7 +122,7 @@ def _found(bundler: ModuleType, bundle: Any) -> None:
             _done.append(compile_)
 
 
-#: What is done when the bundler is called, and whether before its own work.
+#: What to do when the bundler is called, and whether before it.
 _CALLS: Dict[str, Tuple[Callable[..., None], bool]] = {
     "begin_compile": (_begin, False), "put": (_put, False),
     "put_winner": (_put_winner, False),
@@ -235,7 +235,7 @@ def _register(cache: ModuleType) -> None:
 
 
 def install() -> None:
-    """Take kernels along, now or when PyTorch is imported."""
+    """Add kernels to artifacts, now or when PyTorch is imported."""
     _imports.when_there("torch.compiler._cache", _register)
     _imports.when_there("torch._inductor.triton_bundler", _hook_bundler)
     _specialisations.listen()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom TLS trusts on a machine that has no authorities of its own."""
+"""The certificates that TLS trusts if the machine has none."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Optional
 
 
 def certifi() -> Optional[str]:
-    """The file of the package certifi, which is found and not imported. The
-    libraries use it where neither variables nor the machine name any."""
+    """The file of the package certifi, which is not imported. The libraries
+    use it if neither variables nor the machine name certificates."""
     try:
         spec = importlib.util.find_spec("certifi")
     except (ImportError, ValueError):

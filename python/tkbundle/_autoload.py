@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch calls when it is imported: our entry point of `torch.backends`.
+"""PyTorch calls this when it is imported, as an entry point of torch.backends.
 
 PyTorch does not start where such a call fails: this one does not, and does
 nothing unless TKBUNDLE_INDUCTOR is set.
@@ -14,7 +14,7 @@ ARTIFACTS = "artifacts"
 
 
 def start() -> None:
-    """Install Inductor's hooks, where the variable wants them."""
+    """Install Inductor's hooks if the variable asks for them."""
     wanted = os.environ.get(VARIABLE, "")
     if wanted in ("", "0"):
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the libraries do, as functions that return reports or raise."""
+"""The libraries' calls, as functions that return reports or raise."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class EmitReport:
 
 @dataclasses.dataclass(frozen=True)
 class PullReport(EmitReport):
-    """What a pull did: of entries, of the ref's records, and of its blobs."""
+    """What a pull did: numbers of entries, records and blobs."""
 
     records: int
     unreadable: int
@@ -85,7 +85,7 @@ class PullReport(EmitReport):
 
 @dataclasses.dataclass(frozen=True)
 class PushReport:
-    """What a push did: of entries, of the ref's records, and of its blobs."""
+    """What a push did: numbers of entries, records and blobs."""
 
     pushed: int
     present: int
@@ -134,7 +134,7 @@ class Results:
 
 
 def check(function: Any, *arguments: Any, absent: str = "") -> None:
-    """Call what has no report; raise where it fails."""
+    """Call a function without a report; raise if it fails."""
     error = _native.Error()
     status = function(*arguments, ctypes.byref(error))
     if status != 0:
@@ -159,7 +159,7 @@ def _report(kind: Type[R], struct: ctypes.Structure,
 
 def call(kind: Type[R], struct: ctypes.Structure, absent: str,
          results: Results, function: Any, *arguments: Any) -> R:
-    """Call what fills `struct`. `absent` says what a miss means."""
+    """Call a function that fills `struct`. `absent` is the text for a miss."""
     error = _native.Error()
     status = function(*arguments, ctypes.byref(struct), ctypes.byref(error))
     told = tuple(results.read())
@@ -266,7 +266,7 @@ def emit(path: Path, root: Path, **options: Any) -> EmitReport:
 
 def emit_opened(bundle: ctypes.c_void_p, root: Path,
                 **options: Any) -> EmitReport:
-    """The same of a bundle that is open, which is closed."""
+    """The same for an open bundle, which is then closed."""
     library, results = _native.library(), Results()
     try:
         return call(
@@ -284,8 +284,8 @@ def _configured() -> Optional[str]:
 
 @contextlib.contextmanager
 def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
-    """The remote of this name, else the one that is configured. One that is
-    open stays so."""
+    """The remote of this name, or the configured one. An open remote
+    stays open."""
     if isinstance(remote, ctypes.c_void_p):
         yield remote
         return
@@ -309,7 +309,7 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
 
 def push(ref: str, root: Path, remote: Remote = None, *,
          compact: bool = True, **options: Any) -> PushReport:
-    """Push what `ref` lacks of the cache `root`. Options as of collect()."""
+    """Push the entries of `root` that `ref` lacks. Options: see collect()."""
     results = Results()
     choices = _native.sized(
         _native.PushOptions, is_compaction_off=not compact, collect=
@@ -324,7 +324,7 @@ def push(ref: str, root: Path, remote: Remote = None, *,
 
 def pull(ref: str, root: Path, remote: Remote = None, *,
          connections: int = 0, **options: Any) -> PullReport:
-    """Fetch what of `ref` the cache `root` lacks. Options as of emit()."""
+    """Fetch the entries of `ref` that `root` lacks. Options: see emit()."""
     results = Results()
     choices = _native.sized(
         _native.PullOptions, connections=connections,
@@ -338,7 +338,7 @@ def pull(ref: str, root: Path, remote: Remote = None, *,
 
 
 class Recording:
-    """What one compile makes, noted and then packed or pushed.
+    """Records what one compile makes, and packs or pushes it.
 
     with tkbundle.recording(root) as r:
         r.put(key, device)
@@ -394,8 +394,8 @@ class Recording:
               ctypes.byref(spec))
 
     def collect(self, path: Path, **options: Any) -> CollectReport:
-        """Pack what was put into the bundle `path`. Options as of collect(),
-        but keys and device."""
+        """Pack what was put into the bundle `path`. Options: those of
+        collect() except keys and device."""
         results = Results()
         return call(
             CollectReport, _native.sized(_native.CollectReport),
@@ -452,7 +452,7 @@ class Recording:
 
 
 def recording(root: Path) -> Recording:
-    """Note what a compile makes in the cache `root`."""
+    """Record what a compile makes in the cache `root`."""
     return Recording(root)
 
 

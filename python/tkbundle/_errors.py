@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong: one class for each failure that a caller can act on."""
+"""One class for each failure that a caller can act on."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, Dict, Type
 
 
 class Error(Exception):
-    """tkbundle could not do it; the text is the library's sentence."""
+    """A call failed; the text is the library's message."""
 
     def __init__(self, message: str, status: str = "invalid",
                  report: Any = None) -> None:
         super().__init__(message)
-        #: The library's word for it: "invalid", "io", "corrupt", ...
+        #: The name of the status: "invalid", "io", "corrupt", ...
         self.status = status
-        #: What was done all the same, as the call would have returned it.
+        #: The report of what was done, as the call would have returned it.
         self.report = report
 
 
@@ -27,15 +27,15 @@ class Partial(Error):
 
 
 class Corrupt(Error):
-    """Something that was read is damaged; what is sound was used."""
+    """Something that was read is damaged; the rest was used."""
 
 
 class Cancelled(Error):
-    """The deadline came."""
+    """The deadline passed."""
 
 
 class Unavailable(Error):
-    """A remote does not answer as it should."""
+    """A remote does not answer properly."""
 
 
 class Denied(Error):

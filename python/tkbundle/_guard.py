@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fails is a miss and one warning, and nothing that a program must handle."""
+"""Failures become misses and one warning: no exception reaches the program."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ V = TypeVar("V")
 
 
 def warn(what: str, reason: object) -> None:
-    """Say once that a thing fails, and each reason once."""
+    """Warn about a failure, once for each reason."""
     if not _warned.intersection((what, str(reason))):
         _warned.update((what, str(reason)))
         logging.getLogger("tkbundle").warning("tkbundle: %s: %s", what, reason)
 
 
 def guarded(what: str, work: Callable[[], V], otherwise: V) -> V:
-    """Do `work`; whatever fails there is a miss."""
+    """Do `work`; any exception is a miss."""
     try:
         return work()
     except Exception as error:  # the user's program has no part in it

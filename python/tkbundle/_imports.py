@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do something to a module as soon as it is there, and import none for that.
+"""Change modules when they are imported, without importing them.
 
     when_there("torch._inductor.remote_cache", work)
 
@@ -22,7 +22,7 @@ _awaited: Dict[str, List[Work]] = {}
 
 
 class _Loader(importlib.abc.Loader):
-    """Loads as another one does, and then does what waited for that."""
+    """Loads like another loader, then does the pending work."""
 
     def __init__(self, loader: Any, name: str) -> None:
         self._loader, self._name = loader, name
@@ -41,7 +41,7 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Knows nothing itself: it asks the others, and changes who loads."""
+    """Finds nothing itself: it asks the other finders and wraps the loader."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         if name not in _awaited:

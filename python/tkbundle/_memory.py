@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bundles in memory: a process that ends by os._exit leaves no file of them."""
+"""Bundles in memory: a process that ends by os._exit leaves no files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Iterator, Tuple
 
 from tkbundle import _calls, _errors, _native
 
-#: Where files cost ten times less than on a disk.
+#: A folder where files are ten times cheaper than on a disk.
 PLACE = "/dev/shm"
 PREFIX = "tkbundle-moment-"
 AGE_S = 60  # of what nobody uses any more: a moment is some milliseconds
@@ -22,7 +22,7 @@ AGE_S = 60  # of what nobody uses any more: a moment is some milliseconds
 
 @contextlib.contextmanager
 def _room() -> Iterator[_native.Memory]:
-    """For bytes of the library's."""
+    """Memory for bytes from the library."""
     room = _native.Memory()
     try:
         yield room
@@ -31,7 +31,7 @@ def _room() -> Iterator[_native.Memory]:
 
 
 def _sink(room: _native.Memory) -> Any:
-    """What appends to `room`, which must outlive it."""
+    """A sink that appends to `room`, which must outlive it."""
     return ctypes.byref(_native.library().tkb_memory_sink(ctypes.byref(room)))
 
 
@@ -40,13 +40,13 @@ def _taken(room: _native.Memory) -> bytes:
 
 
 def _as_bytes(data: bytes) -> _native.Bytes:
-    """`data` as C has it: kept by reference."""
+    """`data` as a C struct, which borrows it."""
     return _native.Bytes(
         ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data))
 
 
 def record(recording: _calls.Recording) -> Tuple[_calls.CollectReport, bytes]:
-    """Recording.collect(); of what is partly gone, the rest."""
+    """Recording.collect(); if something is left out, the rest."""
     results = _calls.Results()
     handle, root = recording.begun()
     with _room() as room:
@@ -76,7 +76,7 @@ def emit(data: bytes, root: _calls.Path) -> _calls.EmitReport:
 
 @contextlib.contextmanager
 def _folder() -> Iterator[str]:
-    """A folder that goes away, with this process or soon after."""
+    """A folder that is removed with this process or soon after."""
     place = PLACE if os.access(PLACE, os.W_OK) else tempfile.gettempdir()
     _sweep(place)
     with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-",
@@ -86,7 +86,7 @@ def _folder() -> Iterator[str]:
 
 @functools.lru_cache(maxsize=None)
 def _sweep(place: str) -> None:
-    """Remove what the dead have left, once in each process."""
+    """Remove what dead processes have left, once in each process."""
     with contextlib.suppress(OSError):
         for name in os.listdir(place):
             path = os.path.join(place, name)
@@ -99,8 +99,8 @@ def _sweep(place: str) -> None:
 
 
 def pack(tree: str, name: str, value: bytes) -> bytes:
-    """A bundle whose one unit is a file, which lies in a folder while it is
-    packed."""
+    """A bundle with a single unit, a file, which is in a folder while it
+    is packed."""
     results = _calls.Results()
     with _folder() as root, _room() as room:
         folder = os.path.join(root, tree)
@@ -118,7 +118,7 @@ def pack(tree: str, name: str, value: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> bytes:
-    """The one file of such a bundle."""
+    """The file of such a bundle."""
     library, bundle = _native.library(), _open(data)
     with _room() as room:
         try:
@@ -133,7 +133,7 @@ def unpack(data: bytes) -> bytes:
 
 def push(remote: ctypes.c_void_p, name: str, data: bytes,
          seconds: float) -> None:
-    """Let the bundle `data` be in what the ref `name` holds."""
+    """Add the bundle `data` to the ref `name`."""
     results = _calls.Results()
     held = _as_bytes(data)
     source = _native.library().tkb_memory_source(ctypes.byref(held))
@@ -147,7 +147,7 @@ def push(remote: ctypes.c_void_p, name: str, data: bytes,
 
 
 def pull(remote: ctypes.c_void_p, name: str, seconds: float) -> bytes:
-    """All that the ref `name` holds, as one bundle."""
+    """The contents of the ref `name`, as one bundle."""
     results = _calls.Results()
     choices = _native.sized(
         _native.PullOptions, connections=1, emit=ctypes.pointer(

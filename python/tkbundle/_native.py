@@ -33,7 +33,7 @@ class Bytes(Structure):
 
 
 class Memory(Structure):
-    """Bytes that the library owns and lets grow."""
+    """Memory that the library owns and grows."""
 
     _fields_ = [("data", c_void_p), ("size", c_size_t),
                 ("capacity", c_size_t), ("limit", c_size_t)]
@@ -256,7 +256,7 @@ REMOTE_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
 
 
 def folders() -> Iterator[str]:
-    """Where our files may lie: beside the package, else as we are told."""
+    """Where libraries may be: beside the package, or where a variable says."""
     yield os.path.join(os.path.dirname(os.path.abspath(__file__)), "_lib")
     told = os.environ.get("TKBUNDLE_LIBRARY")
     if told:
@@ -305,12 +305,12 @@ def sized(kind: Type[T], **values: Any) -> T:
 
 
 def trees(places: Mapping[str, bytes]) -> Any:
-    """An array of trees, by their names; NULL where there are none."""
+    """An array of trees, by their names; NULL if there are none."""
     return (Tree * len(places))(*(
         Tree(name=name.encode(), path=path)
         for name, path in places.items())) if places else None
 
 
 def strings(texts: List[bytes]) -> Any:
-    """An array of C strings; NULL where there are none."""
+    """An array of C strings; NULL if there are none."""
     return (c_char_p * len(texts))(*texts) if texts else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another cache root, where one cannot be written: as `tkbundle run` has it."""
+"""A cache root in place of one that cannot be written, as in tkbundle run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _can_write(path: str) -> bool:
 
 
 def is_usable(root: str) -> bool:
-    """Can `root` be written, or be made?"""
+    """Can `root` be written or created?"""
     while not os.path.lexists(root):
         root = os.path.dirname(root)
     return _can_write(root)
@@ -37,7 +37,7 @@ def _candidates(root: str) -> Iterator[str]:
 
 
 def _take(path: str) -> bool:
-    """Make it, if need be; nobody else may replace kernels there."""
+    """Make it if necessary; other users must not be able to write to it."""
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:
@@ -50,5 +50,5 @@ def _take(path: str) -> bool:
 
 
 def find(root: str) -> Optional[str]:
-    """A folder of this user alone, in the place of `root`."""
+    """A private folder in place of `root`."""
     return next(filter(_take, _candidates(root)), None)

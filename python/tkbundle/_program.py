@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program `tkbundle`, as a child that can do no harm.
+"""The program `tkbundle` as a child process.
 
 What may hang or crash (networks, mounts, files of others) is in the child. It
 has a deadline, and the kernel kills it when this process ends, however that
@@ -67,8 +67,8 @@ def variables() -> Dict[str, str]:
 
 
 class Child:
-    """The program with a verb. Start and wait for it in one thread, which
-    must live as long: the kernel kills it when that ends."""
+    """The program with a verb. Start it and wait for it in the same
+    thread: the kernel kills it when that thread ends."""
 
     def __init__(self, words: List[str], remote: Optional[str] = None,
                  is_nice: bool = False) -> None:
@@ -93,7 +93,7 @@ class Child:
         self._process.kill()
 
     def wait(self, seconds: float) -> Outcome:
-        """Wait for its end, which comes at the latest after so long."""
+        """Wait for its end, at most this long; then it is killed."""
         late = False
         try:
             out, words = self._process.communicate(timeout=seconds)
@@ -141,7 +141,7 @@ def seconds_of(text: str) -> float:
 
 
 def settings(seconds: float) -> Settings:
-    """Ask the program what is configured, for so long."""
+    """Ask the program for its configuration, at most this long."""
     document = Child(["config", "--json"]).wait(seconds).document
     values = {one["name"]: one["value"]
               for one in document.get("values", []) if one["value"]}
@@ -154,7 +154,7 @@ def settings(seconds: float) -> Settings:
 
 
 def remote() -> Optional[str]:
-    """The remote that a variable names, else a file: with its secrets, which
+    """The remote of a variable or else a file, with its secrets, which
     settings() lacks."""
     told = os.environ.get("TKBUNDLE_REMOTE")
     if told:
@@ -166,12 +166,12 @@ def remote() -> Optional[str]:
 
 
 def is_disabled() -> bool:
-    """Is tkbundle out of the way?"""
+    """Is tkbundle disabled?"""
     return os.environ.get("TKBUNDLE_DISABLE", "") not in ("", "0")
 
 
 def in_thread(work: Any) -> threading.Thread:
-    """Do `work` beside the user's program."""
+    """Do `work` in a thread, beside the user's program."""
     thread = threading.Thread(target=work, name=NAME, daemon=True)
     thread.start()
     return thread

@@ -34,7 +34,7 @@ _last_work: List[Callable[[], None]] = []
 
 
 def at_end(work: Callable[[], None]) -> None:
-    """Do `work` when this process ends, and every one that it forks."""
+    """Do `work` at the end of this process and of each one that it forks."""
     _last_work.append(work)
     atexit.register(work)
     _end_with_worker([work])
@@ -77,7 +77,7 @@ class Share:
         self._used: Set[str] = set()
 
     def after_fork(self) -> None:
-        """The parent pulls and pushes what is its own."""
+        """After a fork: pulls and pushes are the parent's."""
         if self._begun:
             self._renew()
             for event in (self._placed, self._settled, self._pulled):
@@ -87,7 +87,7 @@ class Share:
     # The pull.
 
     def begin(self) -> None:
-        """Begin to pull, once."""
+        """Start the pull, once."""
         with self._lock:
             if self._begun:
                 return
@@ -143,7 +143,7 @@ class Share:
         outcome = self._child.wait(max(left, 0.0))
         self._child = None
         self._is_empty = outcome.status == NO_RECORD
-        # Nothing is configured that could be pushed to.
+        # No remote is configured.
         self._is_off = outcome.status == MISUSED
         if outcome.reason and not self._is_empty and not self._ended.is_set():
             warn("pull", outcome.reason)
@@ -187,7 +187,7 @@ class Share:
                 before = count
 
     def push(self) -> bool:
-        """Push what was compiled, and what was used besides."""
+        """Push what was compiled, and what was found."""
         with self._lock:
             new, self._new = self._new, []
             used, self._used = self._used, set()
@@ -200,12 +200,12 @@ class Share:
         return False
 
     def push_all(self) -> None:
-        """Push what the ref lacks of all that is there."""
+        """Push all entries that the ref lacks."""
         if self._settings.push != "never" and not self._is_off:
             guarded("push", lambda: self._push(None), False)
 
     def _push(self, keys: Optional[List[str]]) -> bool:
-        """Push these entries, or all, and of what they were compiled."""
+        """Push these entries, or all, with their specialisations."""
         if keys is not None and len(keys) > KEYS_LIMIT:
             keys = None
         seconds = self._settings.deadline
@@ -223,7 +223,7 @@ class Share:
         return outcome.status in (0, PARTIAL)
 
     def finish(self) -> None:
-        """Push what nobody has pushed, and leave nothing that runs."""
+        """Push what was not pushed yet, and end all children."""
         guarded("push", self._finish, None)
 
     def _finish(self) -> None:

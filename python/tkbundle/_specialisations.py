@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of what each kernel was compiled: noted once, so that others can do it again.
+"""Specialisations: the inputs of each kernel's compile, recorded once.
 
     note_caller(key)                     # by triton.compile(): hit or miss
     with written(keys) as words:         # beside the compiling thread
@@ -34,7 +34,7 @@ _noted: Dict[str, _Noted] = {}
 
 
 def noted() -> List[str]:
-    """The keys of all kernels until now."""
+    """The keys of all kernels so far."""
     return list(_noted)
 
 
@@ -45,8 +45,8 @@ def note(src: Any, options: Any, target: Any, key: str) -> None:
 
 
 def note_caller(key: str) -> None:
-    """The same, of the triton.compile() that calls us: all versions of it
-    have the three under these names, and no hook has them all."""
+    """The same, from the frame of triton.compile(): all its versions have
+    these three local names, and no hook gets all three."""
     frame = sys._getframe(1)
     for _ in range(FRAMES):
         if frame is None:
@@ -61,7 +61,7 @@ def note_caller(key: str) -> None:
 
 def listener(before: Optional[Callable[..., None]],
              key_of: Callable[[str], str]) -> Callable[..., None]:
-    """For `knobs.compilation.listener`, where `before` stands."""
+    """For `knobs.compilation.listener`, in place of `before`."""
     def listen(**told: Any) -> None:
         if before is not None:
             before(**told)
@@ -96,7 +96,7 @@ def _function(fn: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it; raises where that cannot be."""
+    """The JSON of a value; raises if there is none."""
     kind = type(value).__name__
     if value is None or isinstance(value, (bool, int, float, str)):
         return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A remote as a map: bytes under a name, for caches that ask for such.
+"""A remote as a map of names to bytes, for other caches.
 
     values = Values(remote)
     values.get("torch/fx-graph/5a80...")      # bytes, or None
@@ -38,7 +38,7 @@ _all: "weakref.WeakSet[Values]" = weakref.WeakSet()
 
 
 class Counts(NamedTuple):
-    """What was asked of the remote, and what it took."""
+    """The requests to the remote, and the time they took."""
 
     hits: int
     misses: int
@@ -62,14 +62,13 @@ def _records(remote: ctypes.c_void_p, name: str) -> List[_native.Digest]:
 
 
 def read(remote: ctypes.c_void_p, name: str, seconds: float) -> bytes:
-    """The value under `name`; raises where there is none."""
+    """The value of `name`; raises if there is none."""
     return _memory.unpack(_memory.pull(remote, name, seconds))
 
 
 def write(remote: ctypes.c_void_p, name: str, value: bytes,
           seconds: float) -> None:
-    """Let `value` be what is under `name`. Until that is done, it may be
-    that nothing is."""
+    """Set the value of `name`. Until this is done, it may have none."""
     packed = _memory.pack(TREE, TREE, value)
     for digest in _records(remote, name):
         with contextlib.suppress(_errors.Missing):
@@ -98,7 +97,7 @@ class Values:
         _all.add(self)
 
     def _renew(self) -> None:
-        """As it is at first, also after a fork: threads are the parent's."""
+        """The initial state, also after a fork, which has no threads."""
         self._settings = _program.Settings()._replace(**self._told)
         self._settled = threading.Event()
         self._is_off = _program.is_disabled()
@@ -115,18 +114,18 @@ class Values:
     after_fork = _renew
 
     def counts(self) -> Counts:
-        """What happened until now."""
+        """What happened so far."""
         return Counts(self._hits, self._misses, self._puts, self._seconds)
 
     def _stop(self, reason: object) -> None:
-        """The remote is asked for nothing, and gets nothing, any more."""
+        """Stop using the remote."""
         self._is_off = True
         warn("remote cache", reason)
 
     # Reading.
 
     def get(self, name: str) -> Optional[bytes]:
-        """The value, or None; waits no longer than is left."""
+        """The value, or None; waits at most for the remaining time."""
         if self._is_off:
             return None
         begin = time.monotonic()
@@ -201,7 +200,7 @@ class Values:
     # Writing.
 
     def put(self, name: str, value: bytes) -> None:
-        """Let `value` go up. Nobody waits for it."""
+        """Upload `value` in the background."""
         guarded("remote cache", lambda: self._put(name, value), None)
 
     def _put(self, name: str, value: bytes) -> None:
@@ -209,7 +208,7 @@ class Values:
             return
         with self._lock:
             self._pending[name] = value
-            # Python 3.12 starts no thread any more while it ends.
+            # Python 3.12 starts no threads while it ends.
             if self._writer is None and not self._ended.is_set():
                 self._writer = _program.in_thread(self._write)
 
@@ -237,7 +236,7 @@ class Values:
                 self._puts += 1
 
     def finish(self) -> None:
-        """Let go up what is left, and leave nothing that runs."""
+        """Upload the rest, and end all threads."""
         guarded("remote cache", self._finish, None)
 
     def _finish(self) -> None:

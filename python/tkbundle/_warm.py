@@ -15,7 +15,7 @@ ALONE = (".so", ".autotune.json")
 
 
 def _root() -> str:
-    """The cache root that the program takes by itself."""
+    """The cache root that the program uses by default."""
     home = os.environ.get("TRITON_HOME") or os.path.expanduser("~")
     return (os.environ.get("TRITON_CACHE_DIR")
             or os.environ.get("TORCHINDUCTOR_CACHE_DIR")

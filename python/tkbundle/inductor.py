@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inductor's remote caches, on any of our remotes.
+"""Inductor's remote caches, on any remote of tkbundle.
 
     import tkbundle.inductor
 
@@ -50,7 +50,7 @@ def _name(kind: str, key: str) -> str:
 
 
 def _is_value(data: Optional[bytes]) -> bool:
-    """What these caches keep is JSON; what is none would be an exception."""
+    """These caches store JSON; anything else would raise an exception."""
     try:
         json.loads(data or b"")
         return True
@@ -87,7 +87,7 @@ def _hook(module: ModuleType, values: _values.Values) -> None:
 
 
 def _turn_on(setting: str) -> None:
-    """Now, or when it can be set. What anybody else has set stays."""
+    """Set it now, or when that is possible. Settings of others stay."""
     place, _, member = setting.rpartition(".")
 
     def turn_on(config: ModuleType) -> None:
@@ -111,7 +111,7 @@ def _turn_on_tuned() -> None:
 
 
 def is_named(remote: Optional[str]) -> bool:
-    """Is there a remote: this one, or one that is configured?"""
+    """Is there a remote: this one, or a configured one?"""
     return bool(remote) or _guard.guarded(
         "remote cache", lambda: bool(_program.remote()), False)
 
@@ -147,6 +147,6 @@ def _take_artifacts() -> None:
 
 
 def report() -> _values.Counts:
-    """What was asked of the remote until now, and what it took."""
+    """The requests to the remote so far, and the time they took."""
     values = _values_of.get("inductor")
     return values.counts() if values else _values.Counts(0, 0, 0, 0.0)

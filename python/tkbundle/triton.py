@@ -37,7 +37,7 @@ class Report(NamedTuple):
 
 
 class _State:
-    """What all managers of this process have in common."""
+    """The state that all managers of this process share."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -47,7 +47,7 @@ class _State:
         self.loaded: Dict[str, None] = {}
 
     def share(self, root: str) -> _share.Share:
-        """The share of `root`, pulled as far as can be waited for."""
+        """The share of `root`, after waiting for its pull."""
         with self.lock:
             share = self.shares.get(root)
             if share is None:
@@ -67,7 +67,7 @@ class _State:
             hook.add(self.note_load)
 
     def note_load(self, *told: Any, **_more: Any) -> None:
-        """A kernel was loaded onto a GPU; its hash is told last."""
+        """A kernel was loaded onto a GPU; its hash is the last argument."""
         self.loaded[str(told[-1] if told else "")] = None
 
     def finish(self) -> None:
@@ -86,7 +86,7 @@ os.register_at_fork(after_in_child=_state.after_fork)
 
 
 def report() -> Report:
-    """What this process found, compiled and loaded until now."""
+    """What this process found, compiled and loaded so far."""
     return Report(_state.found, _state.compiled, len(_state.loaded),
                   _state.seconds)
 
@@ -182,7 +182,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
 
 
 def _read_group(folder: str, filename: str) -> Dict[str, str]:
-    """The files of a whole entry; raises where one is missing or torn."""
+    """The files of a whole entry; raises if one is missing or incomplete."""
     with open(os.path.join(folder, f"__grp__{filename}"), "rb") as file:
         recorded = json.load(file)["child_paths"].items()
     group: Dict[str, str] = {}
