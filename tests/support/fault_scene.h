@@ -3,9 +3,9 @@
 #define TKB_TESTS_FAULT_SCENE_H
 
 /*
- * A cache of real kernels that is in a remote, and what a pull or a push by a
- * faulty proxy makes of it. Whatever is done, what is in a cache verifies and
- * was pushed, and what is in a remote is what its name says.
+ * A cache of real kernels that was pushed to a remote, and pulls and pushes
+ * through a faulty proxy. After any fault, all entries of a cache verify and
+ * were pushed, and all objects of a remote match their names.
  */
 
 #include <tkbundle/fleet.h>
@@ -14,11 +14,12 @@
 #include "remote_fixture.h"
 
 enum {
-	EITHER = 100 /* right, or TKB_ERR_UNAVAILABLE: libcurl tries again by
-	                itself where a connection that it had before dies */
+	EITHER =
+		100 /* success, or TKB_ERR_UNAVAILABLE: libcurl itself retries if
+	                a connection that it reuses dies */
 };
 
-/* What no message may hold; URLs have it as their password. */
+/* The password in URLs, which no message may contain. */
 #define SECRET "s3cret"
 
 #define SCENE_REF "team/model"
@@ -30,10 +31,10 @@ enum {
 };
 
 /*
- * Parameters of a URL: no second try, or two more. The hasty give up what is
- * silent, the busy what takes too long, and the others have time enough. A busy
- * machine may hold the proxy up for as long as any fault does: what a fault must
- * end by is the only limit that is near.
+ * Parameters of a URL: no retry, or two. HASTY ones have a short limit for
+ * silence, BUSY ones for the whole operation, and the others have long limits.
+ * A busy machine may delay the proxy as long as a fault does, so only the limit
+ * that must end the fault is short.
  */
 #define HASTE "timeout=1500ms&connect-timeout=10s&stall-timeout=200ms"
 #define BUSTLE "timeout=1500ms&connect-timeout=10s&stall-timeout=10s"
@@ -44,14 +45,14 @@ enum {
 #define HASTY_THRICE HASTE "&retries=2"
 #define BUSY_THRICE BUSTLE "&retries=2"
 #define BUSY_OFTEN BUSTLE "&retries=10"
-/* It stalls once, and the next tries have time. */
+/* It stalls once, and the retries have time. */
 #define HASTY_OFTEN                                                            \
 	"timeout=30s&connect-timeout=10s&stall-timeout=500ms&retries=5"
 
 struct scene {
 	const char *source; /* a cache */
 	size_t entry_count;
-	bool has_frames;    /* several, and not one */
+	bool has_frames;    /* several frames, not one */
 	const char *direct; /* the real server's URL */
 	/* The URL of the server, or a proxy before it, on `port`. */
 	const char *(*url)(unsigned port, const char *parameters);
@@ -75,12 +76,12 @@ struct scene arrange_large_scene(unsigned port,
                                                     const char *parameters));
 
 /*
- * Push the scene's cache again, in so many bundles; each has its share of the
- * kernels, and so many of the next share, too.
+ * Push the scene's cache again, in `count` bundles; each has its share of the
+ * kernels, and `more` of the next share.
  */
 void push_parts(const struct scene *scene, size_t count, size_t more);
 
-/* What a pull or a push came to. */
+/* The result of a pull or a push. */
 struct attempt {
 	const char *name; /* of the first tier */
 	int rc;

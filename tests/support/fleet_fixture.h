@@ -3,8 +3,8 @@
 #define TKB_TESTS_FLEET_FIXTURE_H
 
 /*
- * What tests of push, pull, compaction and clean-up are made of: caches of real
- * kernels, a remote that is a folder, watched by a spy, and what is in both.
+ * For tests of push, pull, compaction and gc: caches of real kernels, a folder
+ * as a remote, watched by a spy, and functions that inspect both.
  */
 
 #include <tkbundle/fleet.h>
@@ -25,8 +25,8 @@ enum {
 };
 
 /*
- * A cache of 13 kernels and 4 modules, which name the place where they are, and
- * its keys. The spy is reset.
+ * A cache of 13 kernels and 4 modules, whose group files have the right path,
+ * and its keys. The spy is reset.
  */
 const char *pool(void);
 const char **pool_keys(void);
@@ -49,9 +49,9 @@ struct tkb_push_report push_with(struct tkb_remote *remote, const char *root,
 struct tkb_push_report push_all(struct tkb_remote *remote, const char *root);
 struct tkb_push_report push_bytes(struct tkb_remote *remote,
                                   struct tkb_bytes bundle);
-/* Of the pool, without compaction: each a record of its own. */
+/* Push a part of the pool as one record, without compaction. */
 struct tkb_push_report push_part(struct tkb_remote *remote, struct part part);
-/* Each of the first `count` entries of the pool by itself. */
+/* Push each of the first `count` entries of the pool separately. */
 void push_singly(struct tkb_remote *remote, size_t count);
 struct tkb_pull_report pull_with(struct tkb_remote *remote, const char *root,
                                  struct tkb_pull_options options);
@@ -59,12 +59,12 @@ struct tkb_pull_report pull_all(struct tkb_remote *remote, const char *root);
 
 /* Some entries of the pool are in the cache `root`, byte for byte. */
 void check_has_part(const char *root, struct part part);
-/* These, and nothing else; nothing of ours is left. */
+/* The same, and nothing else; no temporary files are left. */
 void check_is_part(const char *root, struct part part);
-/* How many entries has it? All verify and are of the pool. */
+/* The number of its entries, which all verify and are from the pool. */
 size_t count_entries(const char *root);
 
-/* What a collect says of a cache: the same for the same entries. */
+/* The report of a collect: the same for the same entries. */
 struct tkb_collect_report weigh(const char *root);
 
 /* The files in which the remote folder keeps blobs, or records of REF; sorted;
@@ -76,10 +76,10 @@ size_t count_texts(const char **texts);
 /* The file of the blob that record file `record` names. */
 const char *blob_of(const char *remote, const char *record);
 
-/* Flip a bit of it, `at` sixteenths into it. */
+/* Flip a bit of the file, at `at` sixteenths of its size. */
 void flip(const char *path, unsigned at);
 
-/* Let it look as if it was written so long ago. */
+/* Set its times to this long ago. */
 void make_old(const char *path, unsigned seconds);
 
 #endif

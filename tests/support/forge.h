@@ -3,11 +3,11 @@
 #define TKB_TESTS_FORGE_H
 
 /*
- * Bundles that no tkbundle would write.
+ * Bundles that tkbundle would not write.
  *
  * A test takes a real bundle apart, changes one thing, and puts it together
- * again. Sizes, digests and the list of frames are made to fit, so that what
- * the test planted is all that is wrong:
+ * again. Sizes, digests and the list of frames are adapted, so that the change
+ * is the only fault:
  *
  *     struct forge *forge = forge_open("real.tkb");
  *

@@ -3,7 +3,7 @@
 #define TKB_TESTS_HARNESS_H
 
 /*
- * What every test program is made of.
+ * The base of every test program.
  *
  *     TEST(key, of_md5_has_32_digits)
  *     {
@@ -11,8 +11,8 @@
  *     }
  *
  * A test registers itself; its name is its subject and a sentence that must
- * hold. It runs in an empty folder of its own, which goes away with it, as does
- * all that helpers give: bytes, servers, remotes. cmocka reports.
+ * hold. It runs in an empty folder of its own, which is removed afterwards,
+ * like everything that helpers return: bytes, servers, remotes. cmocka reports.
  */
 
 #include <stdarg.h>
@@ -29,7 +29,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* A sanitizer takes addresses and time, and several bytes for each one. */
+/* Sanitizers need address space and time, and several bytes for each byte. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED 1
 #elif defined(__has_feature)
@@ -56,15 +56,15 @@
 #define CHECK_STR(got, wanted) assert_string_equal(got, wanted)
 
 /*
- * What a call must come to; its error is shown where it does not.
+ * The expected result of a call; its error is shown if it differs.
  *
  *     OK(call)                   it returns 0
- *     FAILS(call, status, part)  it returns `status`, and says `part`
- *     DONE(call, is_part)        it has a report, and did all, or but a part
+ *     FAILS(call, status, part)  it returns `status`, and its message has `part`
+ *     DONE(call, is_part)        it has a report, and did everything, or a part
  *
- * The call is given ERR, the error of the test and of its thread, which is
- * empty before. CHECK_OK() and so on are for what was called before, and has
- * another error: a thread's, a child's.
+ * The call gets ERR, the error of the test's thread, which is cleared before.
+ * CHECK_OK() and so on are for calls that were made earlier, with another
+ * error: a thread's or a child's.
  */
 #define OK(call)                                                               \
 	do {                                                                   \
@@ -100,10 +100,10 @@ extern _Thread_local struct tkb_error test_error;
 		             (err), #call, __FILE__, __LINE__);                \
 	} while (0)
 
-/* A call of the system's that must return 0; its error is shown. */
+/* A system call that must return 0; its error is shown. */
 #define SYS(call) check_sys((call), #call, __FILE__, __LINE__)
 
-/* The first member of a struct of the public headers; one whose others are 0. */
+/* The first member of a public struct whose other members are 0. */
 #define SIZED(of) .struct_size = sizeof(of)
 #define DEFAULTS(type) ((struct type){ SIZED(struct type) })
 #define CHOSEN(type, ...) ((struct type){ SIZED(struct type), __VA_ARGS__ })

@@ -3,8 +3,8 @@
 #define TKB_TESTS_PROXY_H
 
 /*
- * A proxy that does harm: a process between clients and a real server, which
- * moves bytes both ways, counts, and does to some of them what a table says.
+ * A faulty proxy: a process between clients and a real server that forwards
+ * bytes both ways, counts them, and injects the faults of a table.
  *
  *     static const struct fault faults[] = {
  *             { .harm = CUT, .request = "GETRANGE", .at = 1000 },
@@ -14,10 +14,10 @@
  *     pull(text("redis://127.0.0.1:%u", proxy.port));
  *     CHECK_INT(proxy.counts->struck[0], 1);
  *
- * What a client sends after the server's last word is a request; what comes
- * then is its answer. A request meets the first fault that is meant for it, and
- * that is not used up. Under TLS nothing of a request can be seen: there only
- * faults of whole connections make sense, which are those without `request`.
+ * What a client sends after the server's last byte is a request; what follows
+ * is its answer. The first matching fault that is not used up applies. With
+ * TLS, requests cannot be read, so only faults of whole connections make sense:
+ * those without `request`.
  */
 
 #include <stdatomic.h>
@@ -26,44 +26,44 @@
 
 enum harm {
 	NONE,
-	PASS,    /* none; requests are counted, and meet the next fault, too */
-	DELAY,   /* byte `at` comes `ms` later, and so do those behind it */
-	TRICKLE, /* one byte comes each `ms` */
+	PASS,  /* none; requests are counted, and the next fault applies, too */
+	DELAY, /* byte `at` and those after it come `ms` later */
+	TRICKLE, /* one byte comes every `ms` */
 	STALL,   /* byte `at` never comes, and the connection stays open */
 	CUT,     /* the connection ends before byte `at` */
-	RESET,   /* the same, but rudely */
-	FLIP,    /* one bit of byte `at` is another */
-	LIE,     /* the decimal number at byte `at` is told `by` too high */
-	ANSWER,  /* the server is not asked; `answer` and an end come instead */
+	RESET,   /* the same, with a TCP reset */
+	FLIP,    /* one bit of byte `at` is flipped */
+	LIE,     /* the decimal number at byte `at` is increased by `by` */
+	ANSWER, /* the server is not asked; the client gets `answer` and an end */
 };
 
-/* Where a number is not given, it is 0. */
+/* Numbers that are not given are 0. */
 struct fault {
 	enum harm harm;
-	const char *request; /* holds this; NULL: the whole connection */
+	const char *request; /* contains this; NULL: the whole connection */
 	const char *behind;  /* `at` counts from behind this; NULL: from the
 	                        first byte of the answer, or connection */
 	uint64_t at;
-	bool is_upload; /* harms what the client sends, not what it gets */
+	bool is_upload; /* for what the client sends, not what it gets */
 	int by;
 	unsigned ms;
 	const char *answer;
-	unsigned skip;  /* lets so many requests pass before */
-	unsigned times; /* harms so many, then no more; 0: all */
+	unsigned skip;  /* does not apply to this many requests first */
+	unsigned times; /* applies this often; 0: always */
 };
 
 enum {
 	FAULTS_LIMIT = 32
 };
 
-/* By the proxy's process, while it works. */
+/* Counted by the proxy's process. */
 struct counts {
-	atomic_ullong up;   /* bytes that went on to the server */
+	atomic_ullong up;   /* bytes to the server */
 	atomic_ullong down; /* ... to clients */
 	atomic_uint connections;
 	atomic_uint requests;
-	atomic_uint met[FAULTS_LIMIT];    /* that fit a fault */
-	atomic_uint struck[FAULTS_LIMIT]; /* harm that was done */
+	atomic_uint met[FAULTS_LIMIT];    /* requests that match a fault */
+	atomic_uint struck[FAULTS_LIMIT]; /* faults that were injected */
 };
 
 struct proxy {

@@ -3,7 +3,7 @@
 #define TKB_TESTS_RECORDING_H
 
 /*
- * What the tests of recorders, launchers and open bundles share.
+ * For tests of recorders, launchers and open bundles.
  *
  *     RECORDER(recorder) = recording();
  *
@@ -11,16 +11,16 @@
  *     save(recorder, "conf", "payload", TKB_NEED_ALL, keys_of(1, key));
  *     bundle = open_bytes(recorded(recorder, root));
  *
- * Whatever is called here must succeed. All memory is the test's, so none of it
- * may be used by several threads at once.
+ * All calls must succeed. Memory belongs to the test and must not be used by
+ * several threads at once.
  */
 
 #include "harness.h"
 
-/* A key that no cache has. */
+/* A key that does not occur in any cache. */
 #define ABSENT "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-/* What its block lets go of. */
+/* Release functions for variables of a block. */
 #define RECORDER(name) TKB_AUTO(free_recorder_at) struct tkb_recorder *name
 #define RESULTS(name) TKB_AUTO(free_results_at) struct tkb_results *name
 #define LAUNCHERS(name) TKB_AUTO(close_launchers_at) struct tkb_launchers *name
