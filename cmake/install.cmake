@@ -31,6 +31,7 @@ install(FILES
 	tools/tkbundle-compile/tkbundle_triton_launch.py
 	tools/tkbundle-compile/tkbundle_triton_signature.py
 	tools/tkbundle-compile/tkbundle_triton_ir.py
+	tools/tkbundle-compile/tkbundle_triton_stage.py
 	tools/tkbundle-compile/tkbundle_triton_tuned.py
 	tools/tkbundle-compile/triton_worker.py
 	DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle

@@ -99,7 +99,7 @@ _tkbundle_value() {
 	export:--root)
 		value=:cache ;;
 	compile:--emit)
-		value="ptx cubin llir" ;;
+		value="ttir ttgir llir ptx cubin sass" ;;
 	compile:--cubin-with)
 		value="ptxas nvjitlink" ;;
 	compile:--target)
@@ -127,7 +127,7 @@ _tkbundle_value() {
 	*:--layout)
 		value="auto triton inductor" ;;
 	*:--stage)
-		value="ptx llir ttir ttgir source cubin sass" ;;
+		value="ptx llir ttir ttgir glir source cubin sass" ;;
 	*:--target)
 		value="cuda cuda:80 cuda:89 cuda:90 cuda:100 cuda:120 hip xpu" ;;
 	*:--metrics)

@@ -106,6 +106,7 @@ struct tkb_triton_options {
 	struct tkb_sink log;
 	/** Copied. is_cancelled() is asked as for a pool. */
 	const struct tkb_watch *watch;
+	bool has_pass_output; /**< log the IR after each of Triton's passes */
 };
 
 /**
@@ -150,6 +151,9 @@ struct tkb_triton_unit {
 	const char *choice;
 	/** Of a module of Inductor's, what its .best_config files name alone. */
 	bool only_winners;
+	/** "ttir", "glir", "ttgir", "llir", "ptx" or "cubin": stop there, and give
+	 *  that, without an entry. NULL: make an entry. */
+	const char *stage;
 };
 
 /**
@@ -167,7 +171,7 @@ TKB_API TKB_NODISCARD int tkb_triton_submit(struct tkb_triton *triton,
 struct tkb_triton_compiled {
 	const char *key;    /**< of the entry: the name of its folder */
 	const char *hash;   /**< the key in hexadecimal, as Triton reports it */
-	const char *folder; /**< of the entry */
+	const char *folder; /**< of the entry; "" with a stage */
 	const char *kernel; /**< the name of the entry's files */
 	bool is_hit;        /**< the entry existed: nothing was compiled */
 	const char *version; /**< Triton's: "3.6.0" */
@@ -179,6 +183,7 @@ struct tkb_triton_compiled {
 	 */
 	const char *const *choices;
 	size_t choice_count;
+	struct tkb_bytes product; /**< the stage that the unit names */
 };
 
 /**

@@ -25,7 +25,7 @@ kernels .
 	try tkbundle compile add.ptx --target cuda:90 --cache root --log no/log
 	try tkbundle compile add.ptx --target cuda:90 --cache root -o add.cubin
 	try tkbundle compile add.ptx --target cuda:90 --emit cubin
-	try tkbundle compile add.ptx --target cuda:90 --emit sass -o -
+	try tkbundle compile add.ptx --target cuda:90 --emit asm -o -
 	try tkbundle compile add.ptx matmul.ptx --target cuda:90 --emit cubin -o -
 	try tkbundle compile add.ptx --target cuda:90 --emit cubin -o - --cache root
 	try tkbundle compile add.ptx --target cuda:90 --emit cubin -o - --json

@@ -12,6 +12,17 @@ try tkbundle compile add.ptx --target cuda:80,cuda:90 --emit ptx -o all/
 ls all | sed 's/^[A-Z2-7]*/KEY/'
 tkbundle compile add.ptx --target cuda:90 --emit ptx -o add.ptx/ 2>&1 |
 	sed 's|/[A-Z2-7]*\.ptx|/KEY.ptx|'
+mkdir tools
+printf '#!/bin/sh\necho "$1 $2"\nhead -c 4 "$3" | tail -c 3\n' >tools/nvdisasm
+chmod +x tools/nvdisasm
+export TRITON_NVDISASM_PATH="$PWD/tools/nvdisasm"
+try tkbundle compile add.ptx --target cuda:90 --emit sass -o -
+echo
+TRITON_NVDISASM_PATH="$PWD/no" tkbundle compile add.ptx --target cuda:90 --emit sass -o add.sass 2>&1 |
+	head -n 1 | mask
+[ ! -e add.sass ] || echo "half a file is there"
+try tkbundle compile add.ptx --target cuda:90 --emit ttgir -o no.ttgir
+try tkbundle compile kernels.json --target cuda:90 --emit ptx -o no.ptx
 need_llvm add.llir
 try tkbundle compile add.llir --target cuda:90 --emit ptx -o new.ptx
 grep -o 'entry add_kernel' new.ptx

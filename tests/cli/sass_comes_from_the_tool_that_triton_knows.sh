@@ -4,7 +4,7 @@ unset CUDA_PATH TRITON_PTXAS_PATH TRITON_NVDISASM_PATH
 cache cache
 mkdir -p tools wheel cuda/bin
 tool() {
-	printf '#!/bin/sh\necho "%s $1"\ncat "$2" >seen\n' "$2" >"$1"
+	printf '#!/bin/sh\necho "%s $1 $2"\ncat "$3" >seen\n' "$2" >"$1"
 	chmod +x "$1"
 }
 

@@ -11,6 +11,7 @@ and a sentence that names option and input, and nothing is written. What needs a
 tool that is not there is skipped. Of the kinds of input, those are tried that are
 named, or all. Prints TAP.
 """
+import glob
 import os
 import re
 import shutil
@@ -18,10 +19,10 @@ import subprocess
 import sys
 import tempfile
 
-OUTS = ("entry", "cubin", "ptx", "llir")
+OUTS = ("entry", "cubin", "ptx", "llir", "ttgir", "ttir")
 COLUMNS = ("ir", "ptx", "cuda", "ttir", "ttgir", "kernel", "list", "module")
-CAN = {"ir": OUTS, "ptx": OUTS[:3], "cuda": OUTS[:3], "ttir": OUTS[:1], "ttgir": OUTS[:1],
-       "kernel": OUTS[:1], "list": OUTS[:1]}
+CAN = {"ir": OUTS[:4], "ptx": OUTS[:3], "cuda": OUTS[:3], "ttir": OUTS, "ttgir": OUTS[:5],
+       "kernel": OUTS, "list": OUTS}
 
 # The inputs, by kind; "bc" is IR, too.
 INPUTS = {"ir": "k.ll", "bc": "k.bc", "ptx": "k.ptx", "cuda": "k.cu",
@@ -123,6 +124,9 @@ class Scene:
                     if not re.match(r"TRITON_|TKBUNDLE_|CUDA_|PYTHONPATH|XDG_", name)}
         self.env.update(HOME=folder, TMPDIR=folder, PYTHONDONTWRITEBYTECODE="1",
                         VIRTUAL_ENV=self.venv)
+        for tool in glob.glob(self.venv + "/lib/python3*/site-packages/triton/backends/nvidia"
+                              "/bin/nvdisasm"):
+            self.env["TRITON_NVDISASM_PATH"] = tool
         if "TKB_TEST_CUDA" in os.environ:
             self.env["CUDA_HOME"] = os.environ["TKB_TEST_CUDA"]
         self.write_files()
@@ -192,8 +196,11 @@ class Scene:
             words["libdevice"] = ["--libdevice", "one.ll"]
         if kind == "kernel":
             words["signature"] = ["--signature", SIGNATURE]
-        if option in FINALIZED or out == "llir" and option in ("name", "print-after-all"):
+        if option in FINALIZED or \
+                kind in ("ir", "bc") and out == "llir" and option in ("name", "print-after-all"):
             words["finalize"] = ["--finalize"]
+        if option == "python" and out != "entry":
+            words["json"] = ["--json"]
         if COLUMN[kind] in ("ttir", "ttgir", "kernel", "list"):
             words["jobs"] = ["-j1"]
         return words
@@ -248,7 +255,9 @@ def read_docs(sources):
 def read_page(sources):
     with open(os.path.join(sources, "man", "tkbundle-compile.1"), encoding="utf-8") as file:
         rows = re.findall(r"^--([\w-]+) +(.*)$", file.read(), re.M)
-    return {name: cells.split() for name, cells in rows}
+    words = {word[2] if word == "ttgir" else word[0]: word for word in ("sass", *OUTS)}
+    return {name: [cell if cell in ("yes", "-") else ",".join(map(words.get, cell))
+                   for cell in cells.split()] for name, cells in rows}
 
 
 def allowed(table, option, kind):
@@ -289,7 +298,7 @@ def check_refused(scene, option, kind, out):
         faults.append(f"exit status {ended.returncode}: {ended.stderr}")
     named = {"output": "emit", **{name: "finalize" for name in FINALIZED}}.get(option, option)
     if f"'--{named}" not in ended.stderr or not re.search(
-            "has no meaning for|has no use|is not for kernels", ended.stderr):
+            "has no meaning for|has no use", ended.stderr):
         faults.append(f"it says: {ended.stderr}")
     if "has no meaning" in ended.stderr and f"'{INPUTS[kind]}'" not in ended.stderr:
         faults.append(f"it does not name the input: {ended.stderr}")
@@ -309,8 +318,8 @@ def effect_of(option, out, ended, base):
         "json": ended.stdout.startswith('{"verb":"compile"'),
         "verbose": re.search("^compiled [A-Z2-7]{52} ", ended.stdout, re.M) is not None,
         "python": "(./python)" in ended.stdout and "(./python)" not in base.stdout,
-        "print-after-all": "IR Dump After" in ended.stderr and
-                           "IR Dump After" not in base.stderr,
+        "print-after-all": re.search("IR Dump (After|Before)", ended.stderr)
+                           is not None and "IR Dump" not in base.stderr,
     }
     return shows.get(option)
 
@@ -329,7 +338,7 @@ def check_effect(scene, option, kind, out):
     if option in words:
         del words[option]
     ended, after = scene.outcome(sum(words.values(), []) + given(option, out), inputs)
-    if "there is no nvJitLink" in ended.stderr:
+    if re.search("there is no (nvJitLink|nvdisasm)", ended.stderr):
         raise Skip(ended.stderr.strip())
     is_seen = effect_of(option, out, ended, base)
     fails = option in ("keep-going", "strict", "deadline")
@@ -420,7 +429,7 @@ def outs_of(kind, option):
     if kind == "bc":
         return ("llir",) if option in ("emit", "output") else ("entry",)
     if option in ("emit", "output"):
-        return OUTS[1:] if "cubin" in CAN[kind] else ("ptx",)
+        return "sass", *OUTS[1:]
     return CAN[kind]
 
 

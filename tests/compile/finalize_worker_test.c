@@ -110,6 +110,42 @@ TEST(worker, gives_bitcode_where_that_is_wanted)
 	CHECK(strncmp(out, "BC\xc0\xde", 4) == 0);
 }
 
+TEST(worker, prints_the_module_before_and_after_each_step)
+{
+	static const char *const names[] = {
+		"strip",  "internalize", "fold-globals", "resolve-calls",
+		"inline", "propagate",   "peephole",     "cse",
+		"dce",    "gather",      "fuse",         "prepack",
+		"fold",   "verify"
+	};
+	const struct tkb_finalize_options plain =
+		DEFAULTS(tkb_finalize_options);
+	const struct tkb_unit unit = { SIZED(unit), .name = "k.ll",
+		                       .kind = TKB_SOURCE_KIND_LLIR,
+		                       .target = "cuda:90",
+		                       .source = tkb_text(table) };
+	COMPILER(compiler) = NULL;
+
+	need_llvm();
+	OK(tkb_compiler_open(&OPTIONS(.worker = compile_worker(),
+	                              .worker_count = 1, .finalize = &plain,
+	                              .has_pass_output = true,
+	                              .product = TKB_PRODUCT_LLIR),
+	                     &compiler, ERR));
+	const char *at = compile(compiler, &unit).log;
+	EACH(i, names) {
+		const char *before = strstr(
+			at, text("IR Dump Before finalize's %s ***", names[i]));
+		const char *after = strstr(
+			at, text("IR Dump After finalize's %s", names[i]));
+
+		CHECK(before != NULL && after != NULL && before < after);
+		CHECK(strstr(before, "@one(") < after);
+		at = after;
+	}
+	CHECK_CONTAINS(at, "@one(");
+}
+
 TEST(worker, takes_the_users_rules)
 {
 	static const char rule[] =

@@ -103,6 +103,17 @@ void close_triton_at(struct tkb_triton **triton)
 	tkb_triton_close(*triton);
 }
 
+/* With a zero behind it. */
+static struct tkb_bytes copy(struct tkb_bytes bytes)
+{
+	char *const room = test_alloc(bytes.size + 1);
+
+	if (bytes.size != 0)
+		memcpy(room, bytes.data, bytes.size);
+	room[bytes.size] = '\0';
+	return (struct tkb_bytes){ room, bytes.size };
+}
+
 struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 {
 	const struct tkb_triton_compiled *compiled = NULL;
@@ -123,6 +134,7 @@ struct made make(struct tkb_triton *triton, const struct tkb_triton_unit *unit)
 		made.compiled.kernel = text("%s", compiled->kernel);
 		made.compiled.version = text("%s", compiled->version);
 		made.compiled.note = text("%s", compiled->note);
+		made.compiled.product = copy(compiled->product);
 	}
 	tkb_triton_free(compile);
 	return made;

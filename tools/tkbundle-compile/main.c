@@ -20,10 +20,12 @@ static int handle(void *self, struct tkb_bytes bytes,
                   const struct tkb_sink *sink, const struct tkb_sink *log,
                   struct tkb_error *err)
 {
+	const struct stages *const stages = self;
 	struct compile_request request = { .arch = NULL };
 	int rc;
 
 	rc = compile_request_read(bytes, &request, err);
+	request.finalize.is_printed = stages->is_printing;
 	if (rc == 0)
 		rc = stages_run(self, &request, sink, log, err);
 	compile_request_release(&request);
@@ -49,8 +51,9 @@ int main(int argc, char **argv)
 	int rc;
 
 	forbid_cores();
-	ir_start(argc > 1 && strcmp(argv[1], "--print-after-all") == 0,
-	         fatal_end);
+	stages.is_printing =
+		argc > 1 && strcmp(argv[1], "--print-after-all") == 0;
+	ir_start(stages.is_printing, fatal_end);
 	rc = tkb_worker_serve(&handler, &err);
 	stages_release(&stages);
 	if (rc == 0)

@@ -14,6 +14,7 @@ struct stages {
 	struct ptxas ptxas;
 	struct nvjitlink nvjitlink; /* owned */
 	struct nvrtc nvrtc;         /* owned */
+	bool is_printing;           /* show the IR after each pass */
 };
 
 void stages_release(struct stages *stages);

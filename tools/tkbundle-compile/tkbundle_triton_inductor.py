@@ -224,7 +224,7 @@ def compile_choice(triton, choices, text):
     number, times, name, autotuner, config, version = choose(choices, text)
     root = os.environ.get("TRITON_CACHE_DIR")
     get_version, compiler.get_ptxas_version = compiler.get_ptxas_version, lambda _arch: version
-    run = Run.current = Run([], [], [])
+    run = Run.current = Run([], [], [], {})
     try:
         kernel = autotuner._precompile_config(config).kernel
     except BaseException as error:

@@ -9,9 +9,10 @@ import os
 import re
 import traceback
 
-from tkbundle_triton_launch import (FILE, METADATA, SHOWN, UNSUPPORTED, Run, answer_of, brief,
-                                    listed, prepare, read_options)
+from tkbundle_triton_launch import (FILE, METADATA, SHOWN, UNSUPPORTED, Run, answer_of,
+                                    answer_of_stage, brief, listed, prepare, read_options)
 from tkbundle_triton_signature import INVALID, Refused
+from tkbundle_triton_stage import Made
 
 # Options of a launch that the IR does not contain.
 LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas", "cluster_dims", "maxnreg",
@@ -74,9 +75,13 @@ def compile_ir(fields):
     check_kernels(text, shown)
     options, known = read_options(fields, triton, target)
     options = {**options_of(fields.get(METADATA, b"{}"), known), **options}
-    run = Run.current = Run([], notes_of(text, target), [])
+    run = Run.current = Run([], notes_of(text, target), [], fields)
     try:
         kernel = triton.compile(path, target=target, options=options)
+    except Made as made:
+        if made.data is None and path.endswith("." + run.stage):  # before 3.4
+            made.data = text
+        return answer_of_stage(run, made, triton.__version__, shown)
     except BaseException as error:
         traceback.print_exc()
         raise Refused(INVALID, f"'{shown}' does not compile: {brief(error)}") from error

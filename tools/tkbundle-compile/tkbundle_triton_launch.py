@@ -16,12 +16,13 @@ import subprocess
 import sys
 import traceback
 
+from tkbundle_triton_stage import Made, print_passes, watch_stages
 from tkbundle_triton_signature import INVALID, Refused, match_items, split_signature
 from tkbundle_triton_tuned import Launch, given_by
 
 (FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS, PTXAS,
- METADATA, CHOICE, WINNERS) = range(1, 13)
-HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE, UNASKED, CHOICES = range(64, 72)
+ METADATA, CHOICE, WINNERS, STAGE, PRINTS) = range(1, 15)
+(HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE, UNASKED, CHOICES, KEY, PRODUCT) = range(64, 74)
 IO, UNSUPPORTED = -3, -5
 NAMES_SHOWN = 12
 
@@ -79,11 +80,13 @@ class Run:
 
     current = None
 
-    def __init__(self, wanted, notes, unasked):
+    def __init__(self, wanted, notes, unasked, fields):
         """Wanted: number, name and item of each parameter that has an item."""
         self.wanted = wanted
         self.notes = notes
         self.unasked = unasked
+        self.stage = os.fsdecode(fields[STAGE]) if STAGE in fields else None
+        self.prints = PRINTS in fields
         self.source = None
         self.folder = None
         self.is_hit = True
@@ -95,6 +98,8 @@ class Run:
 
         def noted(*args, **kwargs):
             self.is_hit = False
+            if self.prints:
+                print_passes()
             return make_ir(*args, **kwargs)
 
         source.make_ir = noted
@@ -172,6 +177,7 @@ def watch_triton():
 
     for kind in (ASTSource, IRSource):
         kind.__init__ = watched(kind.__init__)
+    watch_stages(lambda: Run.current.stage if Run.current and Run.current.source else None)
     get_group.original, FileCacheManager.get_group = FileCacheManager.get_group, get_group
 
 
@@ -345,12 +351,14 @@ def compile_kernel(fields):
     wanted = dict(zip(names, items))
     run = Run.current = Run([(param.num, param.name, wanted[param.name])
                              for param in jit.params if param.name in wanted],
-                            launch.notes, launch.unasked)
+                            launch.notes, launch.unasked, fields)
     forget_kernels(jit)
     try:
         kernel = launch.compile(choice)
     except Refused:
         raise
+    except Made as made:
+        return answer_of_stage(run, made, triton.__version__, name)
     except BaseException as error:
         traceback.print_exc()
         raise Refused(INVALID, f"'{name}' does not compile: "
@@ -358,6 +366,13 @@ def compile_kernel(fields):
     finally:
         Run.current = None
     return answer_of(run, kernel, triton.__version__, root)
+
+
+def answer_of_stage(run, made, version, shown):
+    if made.data is None:
+        raise Refused(INVALID, f"Triton {version} makes no {run.stage} of '{shown}'")
+    return {NAME: made.name, VERSION: version, NOTE: "; ".join(run.unasked + run.notes),
+            UNASKED: "1" if run.unasked else "", KEY: made.key, PRODUCT: made.data}
 
 
 def answer_of(run, kernel, version, root):
@@ -370,5 +385,5 @@ def answer_of(run, kernel, version, root):
             return {HASH: getattr(kernel, "metadata", kernel).hash, FOLDER: folder, NAME: name,
                     IS_HIT: "1" if run.is_hit else "", VERSION: version,
                     NOTE: "; ".join(run.unasked + run.notes),
-                    UNASKED: "1" if run.unasked else ""}
+                    UNASKED: "1" if run.unasked else "", KEY: os.path.basename(folder)}
     raise Refused(IO, "Triton stored no entry")

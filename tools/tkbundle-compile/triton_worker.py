@@ -161,10 +161,11 @@ class Pool:
         return data[SIZE_FORMAT.size:end].split(b"\0")[:-1], fields
 
     def answer(self, fields):
-        """Fields are texts, or several in a list."""
-        data = b"".join(FIELD_FORMAT.pack(number, len(os.fsencode(text))) + os.fsencode(text)
-                        for number, texts in fields.items()
-                        for text in ([texts] if isinstance(texts, str) else texts))
+        """Fields are texts, bytes, or several texts in a list."""
+        values = [(number, os.fsencode(value)) for number, given in fields.items()
+                  for value in (given if isinstance(given, list) else [given])]
+        data = b"".join(FIELD_FORMAT.pack(number, len(value)) + value
+                        for number, value in values)
         self.send(ANSWER, data)
         self.send(DONE, DONE_FORMAT.pack(0, 0, 0, b""))
 

@@ -23,6 +23,7 @@ enum {
 	METADATA_LIMIT = 4 * 1024 * 1024,
 	/* Triton prints the PTX that ptxas refuses */
 	LOG_LIMIT = 16 * 1024 * 1024,
+	PASSES_LIMIT = 256 * 1024 * 1024, /* of the log, with printed passes */
 	DEFAULT_TIMEOUT_MS = 300000
 };
 
@@ -39,6 +40,7 @@ struct tkb_triton {
 	const char *cache_root; /* absolute; NULL: Triton's default */
 	const char *ptxas;      /* likewise */
 	uint32_t timeout_ms;
+	bool has_pass_output;
 	struct tkb_sink log;
 };
 
@@ -61,7 +63,8 @@ static int open_pool(struct tkb_triton *triton,
 		.arguments = arguments,
 		.worker_count = options->worker_count,
 		.watch = options->watch,
-		.max_log_size = LOG_LIMIT,
+		.max_log_size =
+			options->has_pass_output ? PASSES_LIMIT : LOG_LIMIT,
 		.starts_late = true, /* hits need none, and each loads Triton */
 	};
 	int rc;
@@ -125,6 +128,7 @@ int tkb_triton_open(const struct tkb_triton_options *given,
 		return rc;
 	triton->timeout_ms = options->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS
 	                                              : options->timeout_ms;
+	triton->has_pass_output = options->has_pass_output;
 	triton->log = options->log;
 	rc = copy_path(triton, options->cache_root, &triton->cache_root, err);
 	if (rc == 0)
@@ -232,6 +236,9 @@ static int write_request(const struct tkb_triton *triton,
 		              unit->metadata);
 	add_text(out, TKB_TRITON_CHOICE, unit->choice);
 	add_number(out, TKB_TRITON_WINNERS, unit->only_winners);
+	add_text(out, TKB_TRITON_STAGE, unit->stage);
+	tkb_field_add_flag(out, (enum tkb_field)TKB_TRITON_PRINTS,
+	                   triton->has_pass_output);
 	return tkb_buf_check(out, err);
 }
 

@@ -21,6 +21,8 @@ static const char **find_text(struct tkb_triton_compiled *compiled,
 		return &compiled->version;
 	case TKB_TRITON_NOTE:
 		return &compiled->note;
+	case TKB_TRITON_KEY:
+		return &compiled->key;
 	default:
 		return NULL;
 	}
@@ -41,6 +43,16 @@ static int add_choice(struct tkb_triton_answer *answer, struct tkb_bytes choice,
 	                      &answer->choices[compiled->choice_count++], err);
 }
 
+static int copy_product(struct tkb_triton_answer *answer,
+                        struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct tkb_bytes *const product = &answer->compiled.product;
+
+	product->size = bytes.size;
+	product->data = tkb_arena_string(&answer->arena, bytes);
+	return product->data == NULL ? tkb_fail_nomem(err) : 0;
+}
+
 static int read_field(struct tkb_triton_answer *answer,
                       enum tkb_triton_field field, struct tkb_bytes bytes,
                       struct tkb_error *err)
@@ -50,6 +62,8 @@ static int read_field(struct tkb_triton_answer *answer,
 
 	if (field == TKB_TRITON_CHOICES)
 		return add_choice(answer, bytes, err);
+	if (field == TKB_TRITON_PRODUCT)
+		return copy_product(answer, bytes, err);
 	if (field == TKB_TRITON_IS_HIT)
 		compiled->is_hit = bytes.size != 0;
 	if (field == TKB_TRITON_IS_UNASKED)
@@ -85,11 +99,7 @@ int tkb_triton_answer_read(struct tkb_bytes answer,
 		else
 			break;
 	} while (rc == 0);
-	if (rc < 0)
-		return rc;
-	compiled->key = strrchr(compiled->folder, '/');
-	compiled->key = compiled->key == NULL ? "" : compiled->key + 1;
-	return 0;
+	return rc < 0 ? rc : 0;
 }
 
 void tkb_triton_answer_release(struct tkb_triton_answer *answer)

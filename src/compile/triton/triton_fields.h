@@ -22,16 +22,20 @@ enum tkb_triton_field {
 	TKB_TRITON_METADATA, /* of a file of IR: text of Triton's JSON */
 	TKB_TRITON_CHOICE,   /* one of the choices of an answer */
 	TKB_TRITON_WINNERS,  /* "1" */
+	TKB_TRITON_STAGE,    /* "ptx": to answer with, instead of an entry */
+	TKB_TRITON_PRINTS,   /* set: show the IR after each pass */
 
 	/* In answers. */
 	TKB_TRITON_HASH = 64, /* hexadecimal */
-	TKB_TRITON_FOLDER,    /* of the entry; its last part is the key */
+	TKB_TRITON_FOLDER,    /* of the entry; none with a stage */
 	TKB_TRITON_NAME,
 	TKB_TRITON_IS_HIT, /* "1" */
 	TKB_TRITON_VERSION,
 	TKB_TRITON_NOTE,
 	TKB_TRITON_IS_UNASKED, /* "1" */
-	TKB_TRITON_CHOICES     /* one of several */
+	TKB_TRITON_CHOICES,    /* one of several */
+	TKB_TRITON_KEY,
+	TKB_TRITON_PRODUCT /* the stage */
 };
 
 #endif

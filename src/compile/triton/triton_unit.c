@@ -22,6 +22,23 @@ static bool is_ir(const char *path)
 	return false;
 }
 
+static int check_stage(const char *stage, struct tkb_error *err)
+{
+	static const char *const stages[] = { "ttir", "glir", "ttgir",
+		                              "llir", "ptx",  "cubin" };
+
+	for (size_t i = 0; stage != NULL && i < TKB_COUNT_OF(stages); i++) {
+		if (strcmp(stage, stages[i]) == 0)
+			return 0;
+	}
+	return stage == NULL
+	               ? 0
+	               : tkb_fail(err, TKB_ERR_INVALID,
+	                          "there is no stage '%.32s'; there are ttir, "
+	                          "glir, ttgir, llir, ptx and cubin",
+	                          stage);
+}
+
 int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
                           struct tkb_error *err)
 {
@@ -32,13 +49,18 @@ int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
 		                            "'%s' is IR, for which no kernel "
 		                            "and no signature can be named",
 		                            unit->file)
-		                 : 0;
+		                 : check_stage(unit->stage, err);
 	if (unit->only_winners && has_names)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "only a module of Inductor's has winners");
 	if (unit->file != NULL && unit->target != NULL && !has_names &&
 	    is_module(unit->file) && unit->metadata.size == 0)
-		return 0;
+		return unit->stage == NULL
+		               ? 0
+		               : tkb_fail(err, TKB_ERR_INVALID,
+		                          "'%s' is a module of Inductor's, of "
+		                          "which no stage can be had",
+		                          unit->file);
 	if (unit->file == NULL || unit->kernel == NULL ||
 	    unit->signature == NULL || unit->target == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -48,5 +70,5 @@ int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' is not IR, for which metadata are",
 		                unit->file);
-	return 0;
+	return check_stage(unit->stage, err);
 }

@@ -119,6 +119,21 @@ static int log_report(const struct finalize *finalize, const char *step,
 	                  err);
 }
 
+/* LLVM prints its passes to standard error, too: in between, and unbuffered. */
+static void print_module(const struct finalize *finalize, const char *when,
+                         const char *step)
+{
+	AUTO_LLVM_MESSAGE text = NULL;
+	const bool has_report = finalize->report[0] != '\0';
+
+	if (!finalize->request->is_printed)
+		return;
+	text = LLVMPrintModuleToString(finalize->module);
+	(void)fprintf(stderr, "; *** IR Dump %s finalize's %s%s%s ***\n%s",
+	              when, step, has_report ? ": " : "", finalize->report,
+	              text);
+}
+
 static int run_step(struct finalize *finalize, enum tkb_step step,
                     bool is_verified, struct tkb_error *err)
 {
@@ -126,7 +141,10 @@ static int run_step(struct finalize *finalize, enum tkb_step step,
 	int rc;
 
 	finalize->report[0] = '\0';
+	print_module(finalize, "Before", name);
 	rc = steps[step](finalize, err);
+	if (rc == 0)
+		print_module(finalize, "After", name);
 	if (rc == 0 && is_verified)
 		rc = verify_after(finalize, name, err);
 	return rc == 0 ? log_report(finalize, name, err) : rc;

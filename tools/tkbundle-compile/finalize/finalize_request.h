@@ -22,7 +22,8 @@ struct finalize_request {
 	struct texts rules;      /* texts of the user's rule files */
 	struct texts rule_names; /* their names; may be none */
 	struct bindings bindings;
-	bool is_fast; /* also apply rules that change rounding */
+	bool is_printed; /* show the IR before and after each step */
+	bool is_fast;    /* also apply rules that change rounding */
 };
 
 #endif

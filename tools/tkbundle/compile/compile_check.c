@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compile/compile_emit.h"
 #include "compile/compile_input.h"
-#include "compile/compile_out.h"
 #include "compile/compile_table.h"
 #include "compile/compile_triton_request.h"
 #include "compile/compile_work.h"
@@ -87,6 +87,16 @@ static enum status check_targets(const struct cli *cli,
 	return STATUS_DONE;
 }
 
+/* A list may have many kernels. */
+static bool is_one(const struct arguments *args,
+                   const struct compile_inputs *inputs)
+{
+	return args->targets.count == 1 &&
+	       inputs->file_count + inputs->kernel_count == 1 &&
+	       (inputs->kernel_count == 0 ||
+	        !compile_triton_is_list(inputs->kernels[0]));
+}
+
 static enum status check_emit(const struct cli *cli,
                               const struct arguments *args,
                               const struct compile_inputs *inputs)
@@ -100,12 +110,8 @@ static enum status check_emit(const struct cli *cli,
 		               : cli_misused(cli, "'-o' wants '--emit'");
 	if (args->output == NULL)
 		return cli_misused(cli, "'-o FILE' is missing");
-	if (inputs->kernel_count != 0)
-		return cli_misused(cli, "'--emit' is not for kernels of "
-		                        "Triton: see 'tkbundle show'");
-	if (!compile_out_is_folder(args->output) &&
-	    (inputs->file_count != 1 || args->targets.count != 1))
-		return cli_misused(cli, "'--emit' wants one file and one "
+	if (!compile_emit_is_folder(args->output) && !is_one(args, inputs))
+		return cli_misused(cli, "'--emit' wants one kernel and one "
 		                        "target, or a folder, as '-o out/'");
 	if (args->cache != NULL)
 		return cli_misused(cli, "'--emit' makes no entry, so '--cache' "
@@ -113,7 +119,7 @@ static enum status check_emit(const struct cli *cli,
 	if (is_to_stdout && args->is_json)
 		return cli_misused(cli, "'-o -' and '--json' both want "
 		                        "standard output");
-	if (is_to_stdout && args->compile.emit.value == 1 &&
+	if (is_to_stdout && args->compile.emit.value == COMPILE_STAGE_CUBIN &&
 	    isatty(fileno(cli->out)))
 		return cli_misused(cli, "a cubin is not written to a terminal");
 	return STATUS_DONE;
@@ -121,7 +127,8 @@ static enum status check_emit(const struct cli *cli,
 
 /* Refuse options that have no effect without, or beside, another. */
 static enum status check_pairs(const struct cli *cli,
-                               const struct compile_arguments *chosen)
+                               const struct compile_arguments *chosen,
+                               const struct compile_inputs *inputs)
 {
 	const bool is_linked =
 		chosen->cubin_with.is_set &&
@@ -137,8 +144,8 @@ static enum status check_pairs(const struct cli *cli,
 	if (is_linked && chosen->ptxas != NULL)
 		return cli_misused(cli, "'--ptxas' has no meaning with "
 		                        "'--cubin-with nvjitlink'");
-	if (chosen->emit.is_set && chosen->emit.value == 2 &&
-	    !chosen->is_finalized &&
+	if (chosen->emit.is_set && chosen->emit.value == COMPILE_STAGE_LLIR &&
+	    inputs->file_count != 0 && !chosen->is_finalized &&
 	    (chosen->kernel != NULL || chosen->has_pass_output))
 		return cli_misused(cli, "'--name' and '--print-after-all' "
 		                        "want '--finalize' with '--emit llir'");
@@ -159,7 +166,7 @@ enum status compile_check(const struct cli *cli, const struct arguments *args,
 		return cli_misused(cli,
 		                   "'--num-warps' wants a power of two, not %u",
 		                   warps);
-	status = check_pairs(cli, chosen);
+	status = check_pairs(cli, chosen, inputs);
 	if (status == STATUS_DONE)
 		status = check_emit(cli, args, inputs);
 	if (status == STATUS_DONE)

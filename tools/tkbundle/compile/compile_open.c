@@ -8,6 +8,7 @@
 #include <tkbundle/finalize.h>
 
 #include "compile/compile_bind.h"
+#include "compile/compile_emit.h"
 #include "config/root.h"
 #include "cli/text.h"
 
@@ -99,9 +100,12 @@ static int choose_finalize(const struct compile_arguments *args,
 
 static enum tkb_product product_of(const struct arguments *args)
 {
-	static const enum tkb_product products[] = { TKB_PRODUCT_PTX,
-		                                     TKB_PRODUCT_CUBIN,
-		                                     TKB_PRODUCT_LLIR };
+	static const enum tkb_product products[COMPILE_STAGE_COUNT] = {
+		[COMPILE_STAGE_LLIR] = TKB_PRODUCT_LLIR,
+		[COMPILE_STAGE_PTX] = TKB_PRODUCT_PTX,
+		[COMPILE_STAGE_CUBIN] = TKB_PRODUCT_CUBIN,
+		[COMPILE_STAGE_SASS] = TKB_PRODUCT_CUBIN,
+	};
 
 	return args->compile.emit.is_set ? products[args->compile.emit.value]
 	                                 : TKB_PRODUCT_CUBIN;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compile_out.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/text.h"
 
@@ -116,67 +113,4 @@ void compile_out_left(struct compile_work *work,
                       const struct compile_item *item)
 {
 	list(work, item, "", "");
-}
-
-static struct tkb_bytes product_of(const struct compile_work *work,
-                                   const struct tkb_compiled *compiled)
-{
-	switch (work->args->compile.emit.value) {
-	case 0:
-		return compiled->ptx;
-	case 1:
-		return compiled->cubin;
-	default:
-		return compiled->llir;
-	}
-}
-
-bool compile_out_is_folder(const char *output)
-{
-	const size_t length = strlen(output);
-
-	return length != 0 && output[length - 1] == '/';
-}
-
-/*
- * In a folder, name the file after the key: two inputs may have the same name.
- */
-static int open_emitted(const struct compile_work *work, const char *key,
-                        struct tkb_draft **out, struct tkb_error *err)
-{
-	static const char *const extensions[] = { "ptx", "cubin", "llir" };
-	const char *const output = work->args->output;
-	char path[PATH_MAX];
-	int length;
-
-	if (!compile_out_is_folder(output))
-		return tkb_draft_open(output, out, err);
-	length = snprintf(path, sizeof(path), "%s%s.%s", output, key,
-	                  extensions[work->args->compile.emit.value]);
-	if (length < 0 || (size_t)length >= sizeof(path))
-		return cli_error(err, TKB_ERR_IO, "the path '%s' is too long",
-		                 output);
-	if (mkdir(output, 0777) != 0 && errno != EEXIST)
-		return cli_error(err, TKB_ERR_IO,
-		                 "cannot make the folder '%s': %s", output,
-		                 strerror(errno));
-	return tkb_draft_open(path, out, err);
-}
-
-int compile_out_emit(struct compile_work *work,
-                     const struct tkb_compiled *compiled, struct tkb_error *err)
-{
-	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
-	const struct tkb_bytes bytes = product_of(work, compiled);
-	struct tkb_sink sink = cli_sink(work->cli);
-	int rc;
-
-	if (strcmp(work->args->output, "-") == 0)
-		return sink.write(sink.self, bytes, err);
-	rc = open_emitted(work, compiled->key, &draft, err);
-	if (rc < 0)
-		return rc;
-	sink = tkb_draft_sink(draft);
-	rc = sink.write(sink.self, bytes, err);
-	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
 }

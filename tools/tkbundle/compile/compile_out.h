@@ -28,12 +28,4 @@ void compile_out_log(const struct cli *cli, struct tkb_bytes log);
  */
 void compile_out_note_tools(char *noted, size_t size, const char *tools);
 
-/* Is -o a folder, which takes the stage of many? */
-bool compile_out_is_folder(const char *output);
-
-/* Write what one compile made to where -o says. */
-TKB_NODISCARD int compile_out_emit(struct compile_work *work,
-                                   const struct tkb_compiled *compiled,
-                                   struct tkb_error *err);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "compile/compile_emit.h"
 #include "compile/compile_input.h"
 #include "compile/compile_triton_request.h"
 
@@ -17,8 +18,11 @@ enum {
 	LIST = 1u << 6,   /* FILE.json */
 	MODULE = 1u << 7, /* FILE.py, or a folder */
 	CODE = IR | PTX | CUDA,
+	MLIR = TTIR | TTGIR,
 	SOURCE = KERNEL | LIST,
-	TRITON = TTIR | TTGIR | SOURCE | MODULE
+	EARLY = TTIR | SOURCE, /* what has no layouts yet */
+	TRITON = MLIR | SOURCE,
+	ALL = CODE | TRITON
 };
 
 static const struct {
@@ -43,7 +47,8 @@ enum {
 
 /*
  * For which inputs an option has a meaning if an entry is made, and if --emit
- * asks for a cubin, for PTX, or for IR. An option without a row always has one.
+ * asks for a stage: a cubin, or sass, and so on. An option without a row always
+ * has one.
  */
 static const struct row {
 	const char *option;
@@ -51,33 +56,38 @@ static const struct row {
 	unsigned cubin;
 	unsigned ptx;
 	unsigned llir;
+	unsigned ttgir;
+	unsigned ttir;
 	bool wants_one; /* one such input suffices; others may be there */
 } rows[] = {
-	{ "ptxas", CODE | TRITON, CODE, IR, 0, false },
-	{ "cubin-with", CODE, CODE, IR, 0, false },
-	{ "ptxas-option", CODE, CODE, 0, 0, false },
-	{ "include", CUDA, CUDA, CUDA, 0, false },
-	{ "define", CUDA, CUDA, CUDA, 0, false },
-	{ "libdevice", IR, IR, IR, 0, false },
-	{ "optimize", IR, IR, IR, 0, false },
-	{ "name", CODE, CODE, CODE, IR, false },
-	{ "num-warps", CODE | TTIR | SOURCE, 0, 0, 0, false },
-	{ "num-stages", TTIR | SOURCE, 0, 0, 0, false },
-	{ "metadata", CODE | TTIR | TTGIR, 0, 0, 0, false },
-	{ "finalize", IR, IR, IR, IR, false },
-	{ "keep", IR, IR, IR, IR, false },
-	{ "bind", IR, IR, IR, IR, false },
-	{ "bind-from", IR, IR, IR, IR, false },
-	{ "without", IR, IR, IR, IR, false },
-	{ "fast", IR, IR, IR, IR, false },
-	{ "rules", IR, IR, IR, IR, false },
-	{ "signature", KERNEL, 0, 0, 0, true },
-	{ "python", TRITON, 0, 0, 0, true },
-	{ "strict", SOURCE, 0, 0, 0, true },
-	{ "winners", MODULE, 0, 0, 0, true },
-	{ "emit", 0, CODE, CODE, IR, false },
-	{ "output", 0, CODE, CODE, IR, false },
-	{ "print-after-all", IR, IR, IR, IR, false },
+	{ "ptxas", ALL | MODULE, ALL, IR | TRITON, TRITON, 0, 0, false },
+	{ "cubin-with", CODE, CODE, IR, 0, 0, 0, false },
+	{ "ptxas-option", CODE, CODE, 0, 0, 0, 0, false },
+	{ "include", CUDA, CUDA, CUDA, 0, 0, 0, false },
+	{ "define", CUDA, CUDA, CUDA, 0, 0, 0, false },
+	{ "libdevice", IR, IR, IR, 0, 0, 0, false },
+	{ "optimize", IR, IR, IR, 0, 0, 0, false },
+	{ "name", CODE, CODE, CODE, IR, 0, 0, false },
+	{ "num-warps", CODE | EARLY, EARLY, EARLY, EARLY, EARLY, SOURCE,
+	  false },
+	{ "num-stages", EARLY, EARLY, EARLY, EARLY, EARLY, SOURCE, false },
+	{ "metadata", CODE | MLIR, MLIR, MLIR, MLIR, TTIR, 0, false },
+	{ "finalize", IR, IR, IR, IR, 0, 0, false },
+	{ "keep", IR, IR, IR, IR, 0, 0, false },
+	{ "bind", IR, IR, IR, IR, 0, 0, false },
+	{ "bind-from", IR, IR, IR, IR, 0, 0, false },
+	{ "without", IR, IR, IR, IR, 0, 0, false },
+	{ "fast", IR, IR, IR, IR, 0, 0, false },
+	{ "rules", IR, IR, IR, IR, 0, 0, false },
+	{ "signature", KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, true },
+	{ "python", TRITON | MODULE, TRITON, TRITON, TRITON, TRITON, EARLY,
+	  true },
+	{ "strict", SOURCE, SOURCE, SOURCE, SOURCE, SOURCE, SOURCE, true },
+	{ "winners", MODULE, 0, 0, 0, 0, 0, true },
+	{ "emit", 0, ALL, ALL, IR | TRITON, TRITON, EARLY, false },
+	{ "output", 0, ALL, ALL, IR | TRITON, TRITON, EARLY, false },
+	{ "print-after-all", IR | TRITON, IR | TRITON, IR | TRITON, IR | TRITON,
+	  EARLY, SOURCE, false },
 };
 
 static const struct row *row_of(const char *option)
@@ -135,21 +145,34 @@ static void list_kinds(unsigned set, char out[NAMES_SIZE])
 	}
 }
 
-/* The words of --emit stand in the order of these. */
 static unsigned inputs_of(const struct row *row, const struct number *emit)
 {
-	const unsigned emitted[] = { row->ptx, row->cubin, row->llir };
-
-	return emit->is_set ? emitted[emit->value] : row->entry;
+	if (!emit->is_set)
+		return row->entry;
+	switch ((enum compile_stage)emit->value) {
+	case COMPILE_STAGE_TTIR:
+		return row->ttir;
+	case COMPILE_STAGE_TTGIR:
+		return row->ttgir;
+	case COMPILE_STAGE_LLIR:
+		return row->llir;
+	case COMPILE_STAGE_PTX:
+		return row->ptx;
+	default:
+		return row->cubin;
+	}
 }
 
 static enum status refuse(const struct cli *cli, const struct arguments *args,
                           const struct row *row, const char *input)
 {
-	static const char *const emitted[] = { "ptx", "cubin", "llir" };
 	const struct number *const emit = &args->compile.emit;
-	const char *const stage = emit->is_set ? emitted[emit->value] : "";
-	const unsigned ever = row->entry | row->cubin | row->ptx | row->llir;
+	const char *const stage =
+		emit->is_set
+			? compile_emit_word((enum compile_stage)emit->value)
+			: "";
+	const unsigned ever = row->entry | row->cubin | row->ptx | row->llir |
+	                      row->ttgir | row->ttir;
 	const unsigned kind = kind_of(input);
 	const bool is_emit = strcmp(row->option, "emit") == 0;
 	char names[NAMES_SIZE] = "";
@@ -194,6 +217,9 @@ enum status compile_table_check(const struct cli *cli,
 	const struct command *const command = cli->command;
 	enum status status = STATUS_DONE;
 
+	/* First, for others depend on it. */
+	if (args->compile.emit.is_set)
+		status = check(cli, args, row_of("emit"));
 	for (size_t i = 0; i < command->option_count && status == STATUS_DONE;
 	     i++) {
 		const struct option_spec *const spec = &command->options[i];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compile/compile_emit.h"
 #include "compile/compile_out.h"
 #include "compile/compile_triton_items.h"
 #include "cli/deadline.h"
@@ -126,7 +127,7 @@ static void end_well(struct work *work, struct triton_item *item,
 		          compiled->key, compiled->kernel, item->label,
 		          item->target);
 	warn(work, item, compiled);
-	if (work->order->is_verbose)
+	if (work->order->is_verbose || work->order->has_pass_output)
 		compile_out_log(work->cli, tkb_triton_log(item->compile));
 }
 
@@ -236,6 +237,23 @@ static int wait_for(struct work *work, struct triton_item *item,
 	return rc;
 }
 
+/* Write the stage that --emit names, unless there are choices to be compiled. */
+static int emit(const struct work *work, struct triton_item *item,
+                const struct tkb_triton_compiled *compiled)
+{
+	const struct arguments *const args = work->order->emitted;
+
+	if (compiled->choice_count == 0)
+		return compile_emit_write(work->cli, args, compiled->key,
+		                          compiled->product, &item->err);
+	if (compiled->choice_count == 1 || compile_emit_is_folder(args->output))
+		return 0;
+	return cli_error(&item->err, TKB_ERR_INVALID,
+	                 "it has %zu configurations: '--emit' wants a folder "
+	                 "for them, as '-o out/'",
+	                 compiled->choice_count);
+}
+
 /* End the first item that has not ended. */
 static void end(struct work *work)
 {
@@ -249,6 +267,8 @@ static void end(struct work *work)
 	}
 	if (rc == 0)
 		rc = wait_for(work, item, &compiled);
+	if (rc == 0 && work->order->emitted != NULL)
+		rc = emit(work, item, compiled);
 	if (rc == TKB_MISS && item->status == 0) {
 		work->is_stopped = true;
 		leave(work, item);
@@ -296,6 +316,7 @@ static void do_work(struct work *work, const char *python)
 		.worker_count = work->order->worker_count,
 		.cache_root = work->order->cache_root,
 		.log = work->order->log,
+		.has_pass_output = work->order->has_pass_output,
 	};
 	struct tkb_error err = { .status = 0 };
 	int rc = 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "compile/compile_emit.h"
 #include "compile/compile_input.h"
 #include "compile/compile_work.h"
 
@@ -79,6 +80,7 @@ static bool add_for_target(struct triton_items *items,
 		return false;
 	item->unit = *unit;
 	item->unit.struct_size = sizeof(item->unit);
+	item->unit.stage = items->stage;
 	item->python = python;
 	(void)snprintf(item->target, sizeof(item->target), "%s", target);
 	if (asprintf(&item->label, "%s%s%s", unit->file,
@@ -264,6 +266,10 @@ enum status triton_items_read(struct cli *cli,
 {
 	enum status status = STATUS_DONE;
 
+	if (order->emitted != NULL)
+		out->stage = compile_emit_word(compile_emit_source(
+			(enum compile_stage)
+				order->emitted->compile.emit.value));
 	out->lists = calloc(order->input_count + 1, sizeof(*out->lists));
 	out->paths = calloc(order->input_count + 1, sizeof(*out->paths));
 	out->metadata = calloc(order->input_count + 1, sizeof(*out->metadata));

@@ -32,6 +32,7 @@ struct triton_items {
 	size_t path_count;
 	struct compile_modules *modules; /* likewise: of folders */
 	size_t module_count;
+	const char *stage;          /* of all; NULL: entries are made */
 	struct tkb_bytes *metadata; /* likewise: of IR */
 	size_t metadata_count;
 	struct triton_item **chosen; /* owned, each */

@@ -4,7 +4,7 @@
 
 #include <tkbundle/triton_compile.h>
 
-#include "cli/cli.h"
+#include "cli/args.h"
 #include "cli/deadline.h"
 
 /* Is it FILE.py:KERNEL, FILE.json, Triton's IR, or of Inductor's? */
@@ -32,7 +32,9 @@ struct compile_triton_request {
 	const char *cache_root; /* NULL: Triton's own */
 	const char *metadata;   /* of IR: a file; NULL: that beside it */
 	bool only_winners;      /* of modules of Inductor's */
-	uint32_t num_warps;     /* 0: Triton's default, or the list's */
+	const struct arguments
+		*emitted;   /* NULL: make entries; else of --emit */
+	uint32_t num_warps; /* 0: Triton's default, or the list's */
 	uint32_t num_stages;
 	const struct tkb_target *targets; /* for all; a kernel of a list may
 	                                     name its own */
@@ -41,8 +43,9 @@ struct compile_triton_request {
 	struct deadline deadline; /* of all of it */
 	bool keep_going;          /* after a failure go on with the rest */
 	bool is_verbose;          /* a line for each, and what Triton says */
-	bool is_json;             /* print no lines of results */
-	struct tkb_sink log;      /* as of tkb_triton_options */
+	bool has_pass_output;
+	bool is_json;        /* print no lines of results */
+	struct tkb_sink log; /* as of tkb_triton_options */
 };
 
 #endif

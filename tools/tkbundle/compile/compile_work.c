@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compile/compile_emit.h"
 #include "compile/compile_input.h"
 #include "compile/compile_out.h"
 #include "cli/signals.h"
@@ -163,6 +164,22 @@ static void follow(struct compile_work *work, struct compile_item *item)
 	fail_item(work, item, same->status);
 }
 
+/* Write the stage that --emit names. */
+static int emit(struct compile_work *work, const struct tkb_compiled *compiled,
+                struct tkb_error *err)
+{
+	const struct tkb_bytes products[COMPILE_STAGE_COUNT] = {
+		[COMPILE_STAGE_LLIR] = compiled->llir,
+		[COMPILE_STAGE_PTX] = compiled->ptx,
+		[COMPILE_STAGE_CUBIN] = compiled->cubin,
+		[COMPILE_STAGE_SASS] = compiled->cubin,
+	};
+
+	return compile_emit_write(work->cli, work->args, compiled->key,
+	                          products[work->args->compile.emit.value],
+	                          err);
+}
+
 static void end_compile(struct compile_work *work, struct compile_item *item)
 {
 	const struct tkb_compiled *compiled = NULL;
@@ -175,7 +192,7 @@ static void end_compile(struct compile_work *work, struct compile_item *item)
 		return;
 	}
 	if (rc == 0 && work->args->output != NULL)
-		rc = compile_out_emit(work, compiled, &item->err);
+		rc = emit(work, compiled, &item->err);
 	item->status = rc;
 	if (rc != 0) {
 		fail_item(work, item, rc);

@@ -20,15 +20,18 @@ enum {
 #define CHILD_FD 3
 #define CHILD_PATH "/proc/self/fd/3"
 
-/* Tools in order of preference, each with the option that asks for code. */
+/*
+ * Tools in order of preference, each with the options that ask for code, and,
+ * where it can, for the lines of the source.
+ */
 struct tool {
 	const char *name;
-	const char *option;
+	const char *options[2];
 };
 
 static const struct tool tools[] = {
-	{ "nvdisasm", "-c" },
-	{ "cuobjdump", "-sass" },
+	{ "nvdisasm", { "-gi", "-c" } },
+	{ "cuobjdump", { "-sass", NULL } },
 };
 
 static int write_fd(void *self, struct tkb_bytes bytes, struct tkb_error *err)
@@ -89,17 +92,22 @@ static int start(const struct tool *tool, const char *folder,
                  const posix_spawn_file_actions_t *actions, pid_t *out)
 {
 	TKB_AUTO(text_free) char *path = NULL;
-	TKB_AUTO(text_free) char *option = strdup(tool->option);
 	char cubin[] = CHILD_PATH;
-	char *argv[] = { NULL, option, cubin, NULL };
+	char options[2][8] = { "", "" };
+	char *argv[5] = { NULL };
+	size_t count = 1;
 
 	if (asprintf(&path, "%s%s%s", folder != NULL ? folder : "",
 	             folder != NULL ? "/" : "", tool->name) < 0) {
 		path = NULL; /* asprintf() leaves it undefined */
 		return ENOMEM;
 	}
-	if (option == NULL)
-		return ENOMEM;
+	for (size_t i = 0; i < 2 && tool->options[i] != NULL; i++) {
+		(void)snprintf(options[i], sizeof(options[i]), "%s",
+		               tool->options[i]);
+		argv[count++] = options[i];
+	}
+	argv[count] = cubin;
 
 	/* Without a slash in the name, posix_spawnp() searches the PATH. */
 	argv[0] = path;
@@ -156,7 +164,9 @@ static int start_named(const char *path,
                        const posix_spawn_file_actions_t *actions, pid_t *out,
                        const char **name_out, struct tkb_error *err)
 {
-	const struct tool named = { path, tools[0].option };
+	const struct tool named = {
+		path, { tools[0].options[0], tools[0].options[1] }
+	};
 	const int number = strchr(path, '/') == NULL
 	                           ? ENOENT
 	                           : start(&named, NULL, actions, out);
@@ -240,9 +250,9 @@ static int run_tool(int cubin_fd, int out_fd, pid_t *out, const char **name_out,
  * Disassemble the file `cubin_fd`. The output comes through us, because the
  * tools do not notice that nobody could write it.
  */
-static int disassemble(struct cli *cli, int cubin_fd, struct tkb_error *err)
+static int disassemble(int cubin_fd, const struct tkb_sink *out,
+                       struct tkb_error *err)
 {
-	const struct tkb_sink sink = cli_sink(cli);
 	const char *name = NULL;
 	pid_t child = 0;
 	int ends[2];
@@ -261,7 +271,7 @@ static int disassemble(struct cli *cli, int cubin_fd, struct tkb_error *err)
 	}
 
 	/* Once the pipe is closed, a tool that still writes dies of it. */
-	relayed = relay(ends[0], &sink, err);
+	relayed = relay(ends[0], out, err);
 	(void)close(ends[0]);
 	rc = wait_for(child, name, relayed == 0 ? err : NULL);
 	return relayed != 0 ? relayed : rc;
@@ -276,6 +286,7 @@ int sass_print(struct cli *cli, const struct source *source, size_t index,
 {
 	TKB_AUTO(fd_close) int cubin = memfd_create("cubin", MFD_CLOEXEC);
 	const struct tkb_sink sink = { .write = write_fd, .self = &cubin };
+	const struct tkb_sink out = cli_sink(cli);
 	int rc;
 
 	if (cubin < 0)
@@ -285,5 +296,18 @@ int sass_print(struct cli *cli, const struct source *source, size_t index,
 	rc = source_read(source, index, file, &sink, err);
 	if (rc != 0)
 		return rc;
-	return disassemble(cli, cubin, err);
+	return disassemble(cubin, &out, err);
+}
+
+int sass_write(struct tkb_bytes cubin, const struct tkb_sink *out,
+               struct tkb_error *err)
+{
+	TKB_AUTO(fd_close) int fd = memfd_create("cubin", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot keep the cubin: %s",
+		                 strerror(errno));
+	if (write_fd(&fd, cubin, err) < 0)
+		return TKB_ERR_IO;
+	return disassemble(fd, out, err);
 }

@@ -8,10 +8,18 @@
 #include "report/source.h"
 
 /*
- * Disassemble a cubin to cli->out, with a tool of the CUDA toolkit.
+ * Disassemble a cubin, with the lines of its source as far as it has them.
  *
  * @return 0, TKB_ERR_UNSUPPORTED (no such tool), TKB_ERR_IO (the tool
- *         failed), or what source_read() returned
+ *         failed), or the sink's own error
+ */
+TKB_NODISCARD int sass_write(struct tkb_bytes cubin, const struct tkb_sink *out,
+                             struct tkb_error *err);
+
+/*
+ * The same of an entry's file, to cli->out.
+ *
+ * @return as sass_write(), or what source_read() returned
  */
 TKB_NODISCARD int sass_print(struct cli *cli, const struct source *source,
                              size_t index, size_t file, struct tkb_error *err);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "compile/compile_check.h"
+#include "compile/compile_emit.h"
 #include "compile/compile_open.h"
 #include "compile/compile_out.h"
 #include "compile/compile_triton.h"
@@ -70,7 +71,7 @@ static const struct option_spec options[] = {
 	         "fail if no launch uses a compiled Triton kernel") },
 	{ OPTION(SWITCH, "winners", NULL, compile.only_winners,
 	         "compile only what Inductor's tuning chose") },
-	{ OPTION(WORD, "emit", "ptx|cubin|llir", compile.emit,
+	{ OPTION(WORD, "emit", COMPILE_STAGES, compile.emit,
 	         "write this of one kernel, and make no entry") },
 	{ OPTION(TEXT, "output", "FILE|FOLDER/|-", output,
 	         "where --emit writes"),
@@ -97,6 +98,7 @@ static enum status compile_kernels(struct compile_work *work,
 		.ptxas = chosen->ptxas,
 		.cache_root = work->root,
 		.metadata = chosen->metadata,
+		.emitted = chosen->emit.is_set ? work->args : NULL,
 		.num_warps = chosen->num_warps.value,
 		.num_stages = chosen->num_stages.value,
 		.targets = work->args->targets.items,
@@ -105,6 +107,7 @@ static enum status compile_kernels(struct compile_work *work,
 		.deadline = work->deadline,
 		.keep_going = chosen->keeps_going,
 		.only_winners = chosen->only_winners,
+		.has_pass_output = chosen->has_pass_output,
 		.is_json = work->args->is_json,
 		.is_verbose = work->args->is_verbose,
 		.log = compile_open_log(work),

@@ -9,7 +9,7 @@
 #include "report/source_out.h"
 #include "cli/text.h"
 
-#define STAGES "ptx|llir|ttir|ttgir|source|cubin|sass"
+#define STAGES "ptx|llir|ttir|ttgir|glir|source|cubin|sass"
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXT, "file", "NAME", file, "print this file as it is") },
@@ -258,9 +258,10 @@ const struct command command_show = {
 	.details =
 		"KEY may be shortened as long as it fits one entry only; write "
 		"'--' before one that begins with a dash. The stage sass is "
-		"the cubin, disassembled by the nvdisasm of "
-		"$TRITON_NVDISASM_PATH, or by nvdisasm or cuobjdump from the "
-		"PATH, the CUDA toolkit or the folder of $TRITON_PTXAS_PATH.",
+		"the cubin, disassembled with the lines of its source by the "
+		"nvdisasm of $TRITON_NVDISASM_PATH, or by nvdisasm or "
+		"cuobjdump from the PATH, the CUDA toolkit or the folder of "
+		"$TRITON_PTXAS_PATH.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,
