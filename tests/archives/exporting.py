@@ -139,7 +139,7 @@ def _(scene):
         equal(names, sorted(names))
     ended = export(scene, "-o", "x.tar.gz", status=2,
                    env={"SOURCE_DATE_EPOCH": "now"})
-    require("SOURCE_DATE_EPOCH is no number" in ended.err, ended.err)
+    require("SOURCE_DATE_EPOCH is not a number" in ended.err, ended.err)
 
 
 @test("without --root, an archive is for the place where emit puts a bundle")

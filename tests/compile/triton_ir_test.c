@@ -233,6 +233,17 @@ TEST(triton_ir, takes_no_names_and_a_kernel_no_metadata)
 }
 
 /* As the IR and PTX of an entry do. */
+/* The one entry of a cache. */
+static const char *key_in(const char *cache)
+{
+	const char **names = list(cache);
+
+	while (names[0] != NULL && names[0][0] == '.') /* our own folder */
+		names++;
+	CHECK(names[0] != NULL && names[1] == NULL);
+	return names[0];
+}
+
 TEST(triton_ir, takes_the_metadata_beside_it_on_the_command_line)
 {
 	need_triton(TRITON_USUAL);
@@ -249,7 +260,7 @@ TEST(triton_ir, takes_the_metadata_beside_it_on_the_command_line)
 	CHECK_INT(made.status, 0);
 	check_same_cubin(
 		"matmul_kernel.cubin",
-		text("cache/%s/@matmul_kernel.cubin", list("cache")[0]));
+		text("cache/%s/@matmul_kernel.cubin", key_in("cache")));
 	made = run(program(), "compile", "no.ttir", "--target", "cuda:90",
 	           "--python", triton_python, "--cache", "cache", NULL);
 	CHECK_INT(made.status, 3);
