@@ -87,6 +87,7 @@ TEST(status, has_a_name_for_each)
 		{ TKB_ERR_UNAVAILABLE, "unavailable" },
 		{ TKB_ERR_DENIED, "denied" },
 		{ TKB_ERR_PARTIAL, "partial" },
+		{ TKB_ERR_UNTRUSTED, "untrusted" },
 	};
 	size_t known = 0;
 
@@ -115,5 +116,5 @@ TEST(status, has_as_many_names_as_the_header_has_values)
 		CHECK(strcmp(tkb_status_name((int)strtol(at, NULL, 10)),
 		             "unknown") != 0);
 	}
-	CHECK_INT(count, 13);
+	CHECK_INT(count, 14);
 }

@@ -59,7 +59,7 @@ TEST(pool_fault, a_worker_that_ends_or_lies_is_told_and_replaced)
 		{ "garbage", "the worker wrote what is no answer" },
 		{ "huge", "the worker wrote what is no answer" },
 		{ "odd-result 1", "wrote what is no answer" },
-		{ "odd-result -12", "wrote what is no answer" },
+		{ "odd-result -13", "wrote what is no answer" },
 		{ "odd-result -2147483648", "wrote what is no answer" },
 		{ "other-job", "wrote what is no answer" },
 		{ "greet-again", "wrote what is no answer" },
