@@ -12,6 +12,24 @@ enum {
 	KEYS_LIMIT = 64
 };
 
+/* One key under two names would count twice. */
+static int check_keys(const struct tkb_trust *trust, struct tkb_error *err)
+{
+	for (size_t i = 0; i < trust->key_count; i++) {
+		for (size_t k = 0; k < i; k++) {
+			if (tkb_digest_equal(&trust->keys[i].key->id,
+			                     &trust->keys[k].key->id))
+				return tkb_fail(
+					err, TKB_ERR_INVALID,
+					"'%s' and '%s' of the policy are the "
+					"same key",
+					trust->keys[k].name,
+					trust->keys[i].name);
+		}
+	}
+	return 0;
+}
+
 int tkb_trust_read(struct tkb_trust *own, const struct tkb_trust *given,
                    struct tkb_error *err)
 {
@@ -31,7 +49,7 @@ int tkb_trust_read(struct tkb_trust *own, const struct tkb_trust *given,
 		own->threshold = 1;
 	if (own->promote_threshold == 0)
 		own->promote_threshold = 1;
-	return 0;
+	return check_keys(own, err);
 }
 
 static bool matches(const char *const *patterns, size_t count, const char *ref)

@@ -258,6 +258,21 @@ TEST(judge, counts_keys_and_not_signatures)
 	close_scene(scene);
 }
 
+TEST(judge, takes_no_policy_that_names_one_key_twice)
+{
+	struct scene *scene = arrange(TKB_KEY_ED25519);
+	struct tkb_trust_key keys[] = { scene->keys[0], scene->keys[0] };
+	const struct tkb_trust given = { SIZED(given), .keys = keys,
+		                         .key_count = 2, .threshold = 2 };
+	struct tkb_trust out;
+
+	keys[1].name = "again";
+
+	FAILS(tkb_trust_read(&out, &given, ERR), TKB_ERR_INVALID,
+	      "'ci' and 'again' of the policy are the same key");
+	close_scene(scene);
+}
+
 /* Whoever writes the remote can put signatures of his own there. */
 TEST(judge, is_not_hindered_by_what_lies_beside_a_good_signature)
 {
