@@ -50,7 +50,7 @@ def main():
     python = os.path.abspath(sys.argv[2])  # a link into a virtual environment
     with tempfile.TemporaryDirectory(prefix="tkbundle-modules.") as folder:
         with tarfile.open(fixture) as archive:
-            archive.extractall(folder, filter="data")
+            archive.extractall(folder)
         inductor = os.path.join(folder, ".cache", "torchinductor")
         theirs = entries(os.path.join(inductor, "triton", "0"))
         status, told = compile_modules(program, python, inductor, os.path.join(folder, "all"))

@@ -38,7 +38,7 @@ class Place:
         self.program = program
         self.folder = folder
         with tarfile.open(FIXTURE) as archive:
-            archive.extractall(folder, filter="data")
+            archive.extractall(folder)
         self.tkbundle("key", "new", "key.pem", "--kind", kind)
         self.keyid = json.loads(self.tkbundle("key", "show", "key.pem",
                                               "--json"))["id"]
