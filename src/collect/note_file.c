@@ -69,10 +69,14 @@ int tkb_note_file_append(const char *cache_root, const char *name,
 bool tkb_note_file_line(struct tkb_bytes text, size_t *at,
                         struct tkb_bytes *out)
 {
-	const char *begin = (const char *)text.data + *at;
-	const char *stop =
-		*at < text.size ? memchr(begin, '\n', text.size - *at) : NULL;
+	const char *begin;
+	const char *stop;
 
+	if (*at >=
+	    text.size) /* without any bytes there is no address, either */
+		return false;
+	begin = (const char *)text.data + *at;
+	stop = memchr(begin, '\n', text.size - *at);
 	if (stop == NULL)
 		return false;
 	*out = (struct tkb_bytes){ begin, (size_t)(stop - begin) };
