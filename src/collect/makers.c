@@ -15,9 +15,7 @@ static const char sign[] = " = ";
 
 void tkb_makers_release(struct tkb_makers *makers)
 {
-	tkb_arena_release(&makers->arena);
-	free(makers->items);
-	*makers = (struct tkb_makers){ 0 };
+	tkb_key_notes_release(&makers->notes);
 }
 
 void tkb_makers_close(struct tkb_makers *makers)
@@ -37,76 +35,18 @@ bool tkb_maker_is_valid(const char *maker)
 	return tkb_utf8_is_shown(maker) && strlen(maker) < TKB_MAKER_SIZE;
 }
 
-/* That of the item before, or a copy; NULL: out of memory. */
-static const char *keep_maker(struct tkb_makers *makers, const char *maker)
-{
-	const char *last = makers->count != 0
-	                           ? makers->items[makers->count - 1].maker
-	                           : NULL;
-
-	return last != NULL && strcmp(last, maker) == 0
-	               ? last
-	               : tkb_arena_string(&makers->arena, tkb_text(maker));
-}
-
 int tkb_makers_add(struct tkb_makers *makers, const char *key,
                    const char *maker, struct tkb_error *err)
 {
-	const struct tkb_key_maker item = {
-		.key = tkb_arena_string(&makers->arena, tkb_text(key)),
-		.maker = keep_maker(makers, maker),
-		.order = makers->count,
-	};
-
-	if (item.key == NULL || item.maker == NULL)
-		return tkb_fail_nomem(err);
-	return tkb_append(&makers->items, &makers->count, &makers->capacity,
-	                  &item, sizeof(item), err);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	const struct tkb_key_maker *left = a;
-	const struct tkb_key_maker *right = b;
-
-	return strcmp(left->key, right->key);
-}
-
-static int compare_items(const void *a, const void *b)
-{
-	const struct tkb_key_maker *left = a;
-	const struct tkb_key_maker *right = b;
-	const int order = compare_keys(a, b);
-
-	if (order != 0)
-		return order;
-	return (left->order > right->order) - (left->order < right->order);
-}
-
-void tkb_makers_sort(struct tkb_makers *makers)
-{
-	size_t kept = 0;
-
-	if (makers->count > 1)
-		qsort(makers->items, makers->count, sizeof(*makers->items),
-		      compare_items);
-	for (size_t i = 0; i < makers->count; i++) {
-		if (kept == 0 || strcmp(makers->items[kept - 1].key,
-		                        makers->items[i].key) != 0)
-			makers->items[kept++] = makers->items[i];
-	}
-	makers->count = kept;
+	return tkb_key_notes_add(&makers->notes, key, maker, 0, err);
 }
 
 const char *tkb_makers_of_key(const struct tkb_makers *makers, const char *key)
 {
-	const struct tkb_key_maker wanted = { .key = key };
-	const struct tkb_key_maker *found = NULL;
+	const struct tkb_key_note *found =
+		makers == NULL ? NULL : tkb_key_notes_find(&makers->notes, key);
 
-	if (makers != NULL && makers->count != 0)
-		found = bsearch(&wanted, makers->items, makers->count,
-		                sizeof(wanted), compare_keys);
-	return found == NULL ? NULL : found->maker;
+	return found == NULL ? NULL : found->text;
 }
 
 const char *tkb_makers_find(const struct tkb_makers *makers, const char *tree,
@@ -166,7 +106,7 @@ static int read_file(const char *cache_root, struct tkb_makers *makers,
 	rc = tkb_note_file_read(cache_root, file_name, &text, err);
 	while (rc == 0 && tkb_note_file_line(tkb_buf_bytes(&text), &at, &line))
 		rc = read_line(makers, line, err);
-	tkb_makers_sort(makers);
+	tkb_key_notes_sort(&makers->notes);
 	return rc;
 }
 
@@ -194,19 +134,19 @@ static void end_line(const char *maker, struct tkb_buf *out)
 
 static int compare_makers(const void *a, const void *b)
 {
-	const struct tkb_key_maker *left = a;
-	const struct tkb_key_maker *right = b;
-	const int order = strcmp(left->maker, right->maker);
+	const struct tkb_key_note *left = a;
+	const struct tkb_key_note *right = b;
+	const int order = strcmp(left->text, right->text);
 
-	return order != 0 ? order : compare_keys(a, b);
+	return order != 0 ? order : tkb_key_note_compare(a, b);
 }
 
 /* A line for all that one maker made. */
-static int add_lines(const struct tkb_makers *news,
+static int add_lines(const struct tkb_key_notes *news,
                      const struct tkb_makers *known, struct tkb_buf *out,
                      struct tkb_error *err)
 {
-	struct tkb_key_maker *items =
+	struct tkb_key_note *items =
 		tkb_alloc_array(news->count, sizeof(*items));
 	const char *maker = NULL;
 
@@ -219,12 +159,12 @@ static int add_lines(const struct tkb_makers *news,
 	for (size_t i = 0; i < news->count; i++) {
 		if (tkb_makers_of_key(known, items[i].key) != NULL)
 			continue;
-		if (maker != NULL && strcmp(maker, items[i].maker) != 0)
+		if (maker != NULL && strcmp(maker, items[i].text) != 0)
 			end_line(maker, out);
 		else
 			tkb_buf_add_text(out, maker != NULL ? " " : "");
 		tkb_buf_add_text(out, items[i].key);
-		maker = items[i].maker;
+		maker = items[i].text;
 	}
 	if (maker != NULL)
 		end_line(maker, out);
@@ -242,7 +182,7 @@ int tkb_makers_store(const char *cache_root, const struct tkb_makers *news,
 
 	rc = read_file(cache_root, &known, err);
 	if (rc == 0)
-		rc = add_lines(news, &known, &text, err);
+		rc = add_lines(&news->notes, &known, &text, err);
 	if (rc < 0 || text.size == 0)
 		return rc;
 	return tkb_note_file_append(cache_root, file_name, tkb_buf_bytes(&text),
@@ -271,6 +211,6 @@ int tkb_makers_note(const char *cache_root, const char *maker,
 			rc = tkb_makers_add(&news, key, maker, err);
 		rc = rc == TKB_MISS ? 0 : rc;
 	}
-	tkb_makers_sort(&news);
+	tkb_key_notes_sort(&news.notes);
 	return rc == 0 ? tkb_makers_store(cache_root, &news, err) : rc;
 }

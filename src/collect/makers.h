@@ -4,25 +4,11 @@
 
 #include <tkbundle/makers.h>
 
-#include "base/arena.h"
-#include "base/base.h"
+#include "collect/key_notes.h"
 
-/* What made the entry with a key, also that of a unit. */
-struct tkb_key_maker {
-	const char *key;
-	const char *maker;
-	size_t order; /* of two with one key, the first is used */
-};
-
-/*
- * Zeroed is empty. After tkb_makers_sort() by key, each once. Equal makers next to
- * each other share their text.
- */
+/* Zeroed is empty. Each has the text of what made the entry. */
 struct tkb_makers {
-	struct tkb_arena arena;      /* owns the texts */
-	struct tkb_key_maker *items; /* owned */
-	size_t count;
-	size_t capacity;
+	struct tkb_key_notes notes;
 };
 
 void tkb_makers_release(struct tkb_makers *makers);
@@ -35,8 +21,6 @@ bool tkb_maker_is_valid(const char *maker);
 
 TKB_NODISCARD int tkb_makers_add(struct tkb_makers *makers, const char *key,
                                  const char *maker, struct tkb_error *err);
-
-void tkb_makers_sort(struct tkb_makers *makers);
 
 /* NULL where `makers`, which may be NULL, lack it. They must have been sorted. */
 const char *tkb_makers_of_key(const struct tkb_makers *makers, const char *key);

@@ -11,9 +11,7 @@ static const char file_name[] = "times";
 
 void tkb_times_release(struct tkb_times *times)
 {
-	tkb_arena_release(&times->arena);
-	free(times->items);
-	*times = (struct tkb_times){ 0 };
+	tkb_key_notes_release(&times->notes);
 }
 
 void tkb_times_close(struct tkb_times *times)
@@ -31,61 +29,15 @@ void tkb_times_close_at(struct tkb_times **times)
 int tkb_times_add(struct tkb_times *times, const char *key, uint32_t ms,
                   struct tkb_error *err)
 {
-	const struct tkb_key_time item = {
-		.key = tkb_arena_string(&times->arena, tkb_text(key)),
-		.ms = ms,
-		.order = times->count,
-	};
-
-	if (item.key == NULL)
-		return tkb_fail_nomem(err);
-	return tkb_append(&times->items, &times->count, &times->capacity, &item,
-	                  sizeof(item), err);
-}
-
-static int compare_items(const void *a, const void *b)
-{
-	const struct tkb_key_time *left = a;
-	const struct tkb_key_time *right = b;
-	const int order = strcmp(left->key, right->key);
-
-	if (order != 0)
-		return order;
-	return (left->order > right->order) - (left->order < right->order);
-}
-
-void tkb_times_sort(struct tkb_times *times)
-{
-	size_t kept = 0;
-
-	if (times->count > 1)
-		qsort(times->items, times->count, sizeof(*times->items),
-		      compare_items);
-	for (size_t i = 0; i < times->count; i++) {
-		if (kept == 0 || strcmp(times->items[kept - 1].key,
-		                        times->items[i].key) != 0)
-			times->items[kept++] = times->items[i];
-	}
-	times->count = kept;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	const struct tkb_key_time *left = a;
-	const struct tkb_key_time *right = b;
-
-	return strcmp(left->key, right->key);
+	return tkb_key_notes_add(&times->notes, key, NULL, ms, err);
 }
 
 uint32_t tkb_times_of_key(const struct tkb_times *times, const char *key)
 {
-	const struct tkb_key_time wanted = { .key = key };
-	const struct tkb_key_time *found = NULL;
+	const struct tkb_key_note *found =
+		times == NULL ? NULL : tkb_key_notes_find(&times->notes, key);
 
-	if (times != NULL && times->count != 0)
-		found = bsearch(&wanted, times->items, times->count,
-		                sizeof(wanted), compare_keys);
-	return found == NULL ? 0 : found->ms;
+	return found == NULL ? 0 : found->number;
 }
 
 uint32_t tkb_times_find(const struct tkb_times *times, const char *tree,
@@ -133,7 +85,7 @@ static int read_text(struct tkb_times *times, const struct tkb_buf *text,
 		line[found.size] = '\0';
 		rc = read_line(times, line, err);
 	}
-	tkb_times_sort(times);
+	tkb_key_notes_sort(&times->notes);
 	return rc;
 }
 
@@ -172,14 +124,14 @@ int tkb_times_store(const char *cache_root, const struct tkb_times *news,
 	int rc;
 
 	rc = read_file(cache_root, &known, err);
-	for (size_t i = 0; rc == 0 && i < news->count; i++) {
-		const struct tkb_key_time *item = &news->items[i];
+	for (size_t i = 0; rc == 0 && i < news->notes.count; i++) {
+		const struct tkb_key_note *item = &news->notes.items[i];
 
 		if (tkb_times_of_key(&known, item->key) != 0)
 			continue;
 		tkb_buf_add_text(&text, item->key);
 		tkb_buf_add_byte(&text, ' ');
-		tkb_buf_add_number(&text, item->ms);
+		tkb_buf_add_number(&text, item->number);
 		tkb_buf_add_byte(&text, '\n');
 	}
 	if (rc == 0)
@@ -205,6 +157,6 @@ int tkb_times_note(const char *cache_root, const struct tkb_time *items,
 			rc = tkb_times_add(&news, key, items[i].ms, err);
 		rc = rc == TKB_MISS ? 0 : rc;
 	}
-	tkb_times_sort(&news);
+	tkb_key_notes_sort(&news.notes);
 	return rc == 0 ? tkb_times_store(cache_root, &news, err) : rc;
 }

@@ -4,22 +4,11 @@
 
 #include <tkbundle/times.h>
 
-#include "base/arena.h"
-#include "base/base.h"
+#include "collect/key_notes.h"
 
-/* How long the entry with a key, also that of a unit, took to compile. */
-struct tkb_key_time {
-	const char *key;
-	uint32_t ms;
-	size_t order; /* of two with one key, the first is used */
-};
-
-/* Zeroed is empty. After tkb_times_sort() by key, each once. */
+/* Zeroed is empty. Each has how long the entry took to compile, in ms. */
 struct tkb_times {
-	struct tkb_arena arena;     /* owns the keys */
-	struct tkb_key_time *items; /* owned */
-	size_t count;
-	size_t capacity;
+	struct tkb_key_notes notes;
 };
 
 void tkb_times_release(struct tkb_times *times);
@@ -29,8 +18,6 @@ void tkb_times_close_at(struct tkb_times **times);
 
 TKB_NODISCARD int tkb_times_add(struct tkb_times *times, const char *key,
                                 uint32_t ms, struct tkb_error *err);
-
-void tkb_times_sort(struct tkb_times *times);
 
 /* 0 where `times`, which may be NULL, lack it. They must have been sorted. */
 uint32_t tkb_times_of_key(const struct tkb_times *times, const char *key);

@@ -94,8 +94,8 @@ static int gather_facts(const struct tkb_gathering *parts,
 			                           err);
 	}
 	tkb_pushes_sort(pushes);
-	tkb_makers_sort(makers);
-	tkb_times_sort(times);
+	tkb_key_notes_sort(&makers->notes);
+	tkb_key_notes_sort(&times->notes);
 	return rc;
 }
 

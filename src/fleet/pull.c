@@ -497,8 +497,8 @@ static int note_times(const struct puller *puller, struct tkb_error *err)
 	for (size_t i = 0; i < puller->records.count && rc == 0; i++)
 		rc = tkb_record_add_times(&puller->records.items[i], &times,
 		                          err);
-	tkb_times_sort(&times);
-	if (rc == 0 && times.count != 0 && puller->root != NULL)
+	tkb_key_notes_sort(&times.notes);
+	if (rc == 0 && times.notes.count != 0 && puller->root != NULL)
 		rc = tkb_times_store(puller->root, &times, NULL);
 	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
 }
@@ -512,8 +512,8 @@ static int note_makers(const struct puller *puller, struct tkb_error *err)
 	for (size_t i = 0; i < puller->records.count && rc == 0; i++)
 		rc = tkb_record_add_makers(&puller->records.items[i], &makers,
 		                           err);
-	tkb_makers_sort(&makers);
-	if (rc == 0 && makers.count != 0 && puller->root != NULL)
+	tkb_key_notes_sort(&makers.notes);
+	if (rc == 0 && makers.notes.count != 0 && puller->root != NULL)
 		rc = tkb_makers_store(puller->root, &makers, NULL);
 	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
 }

@@ -137,7 +137,7 @@ static int list_records(struct tkb_holdings *holdings, struct tkb_error *err)
 			rc = tkb_record_add_makers(record, &holdings->makers,
 			                           err);
 	}
-	tkb_makers_sort(&holdings->makers);
+	tkb_key_notes_sort(&holdings->makers.notes);
 	return rc;
 }
 
