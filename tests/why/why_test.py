@@ -343,6 +343,28 @@ def _(scene):
         require(says in ended.out, says, ended.out)
 
 
+@test("of two Pythons, each has made its own kernels alone")
+def _(scene):
+    older = os.path.join(VENV, "triton-3.3.1")
+    if not os.path.isdir(older):
+        raise scenes.Skip("./bootstrap test makes a folder with Tritons")
+    python = os.path.abspath(os.path.join(VENV, "bin", "python3"))
+    other = scene.write("python", f"#!/bin/sh\nPYTHONPATH='{os.path.abspath(older)}' "
+                        f"exec '{python}' \"$@\"\n")
+    os.chmod(other, 0o755)
+    item = {"file": scene.write("both.py", KERNEL), "kernel": "add_kernel",
+            "signature": SIGNATURE.format(64)}
+    both = scene.write("both.json", json.dumps(
+        [{**item, "python": python}, {**item, "python": other}]))
+    root = scene.path("both")
+    ended = scene.tkbundle("compile", both, "--target", "cuda:90", "--cache", root)
+    equal(ended.status, 0, ended.err)
+    noted = scenes.read(os.path.join(root, ".tkbundle", "makers")).decode()
+    keys = [name for name in os.listdir(root) if name in noted]
+    equal(len([name for name in os.listdir(root) if len(name) == 52]), 2, noted)
+    equal((len(keys), noted.count("triton=3.6.0")), (1, 1), noted)
+
+
 @test("a warm start is called so")
 def _(scene):
     root = scene.fixture("here")

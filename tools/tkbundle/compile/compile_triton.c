@@ -25,7 +25,9 @@ struct work {
 	struct compile_triton_counts *counts;
 	struct tkb_triton *triton; /* owned; NULL: it cannot be had */
 	struct triton_items *all;
-	char maker[TKB_MAKER_SIZE]; /* that Triton; "": not asked, or unknown */
+	struct tkb_made *made; /* owned, and the keys: its new entries */
+	size_t made_count;
+	char version[64];           /* of the Triton that made those */
 	struct triton_item **items; /* owned */
 	size_t count;
 	size_t ended;
@@ -77,35 +79,46 @@ static void warn(const struct work *work, const struct triton_item *item,
 		        item->target, compiled->note);
 }
 
-/* No version is noted but the one that the worker has told. */
-static void find_maker(struct work *work, const char *told)
+/* Remember an entry for note_made(). A failure is harmless. */
+static void add_made(struct work *work,
+                     const struct tkb_triton_compiled *compiled)
 {
-	TKB_AUTO(facts_release) struct facts facts = { .count = 0 };
-	const char *version;
+	struct tkb_made *const grown = realloc(
+		work->made, (work->made_count + 1) * sizeof(*work->made));
+	char *const key = grown == NULL ? NULL : strdup(compiled->key);
 
-	facts_here_find_triton(&facts, tkb_triton_python(work->triton), "");
-	version = facts_find(&facts, "triton");
-	if (version == NULL || strcmp(version, told) != 0 ||
-	    !maker_write(&facts, work->maker))
-		work->maker[0] = '\0';
+	work->made = grown == NULL ? work->made : grown;
+	if (key == NULL)
+		return;
+	work->made[work->made_count++] = (struct tkb_made){ .name = key };
+	(void)snprintf(work->version, sizeof(work->version), "%s",
+	               compiled->version);
 }
 
-/* Note which build of Triton has made an entry. A failure is harmless. */
-static void note_maker(struct work *work,
-                       const struct tkb_triton_compiled *compiled)
+/*
+ * Note which build of Triton has made the entries: the one that this Python has, if
+ * its version is what the worker has told. A failure is harmless.
+ */
+static void note_made(struct work *work)
 {
-	const struct tkb_made made = { NULL, compiled->key };
-	const char *const slash = strrchr(compiled->folder, '/');
-	char root[4096];
+	TKB_AUTO(facts_release) struct facts facts = { .count = 0 };
+	char maker[TKB_MAKER_SIZE];
+	const char *version;
 
-	if (work->maker[0] == '\0')
-		find_maker(work, compiled->version);
-	if (work->maker[0] == '\0' || slash == NULL)
-		return;
-	(void)snprintf(root, sizeof(root), "%.*s",
-	               (int)(slash - compiled->folder), compiled->folder);
-	if (tkb_makers_note(root, work->maker, &made, 1, NULL) != 0)
-		return;
+	if (work->made_count != 0)
+		facts_here_find_triton(&facts, tkb_triton_python(work->triton),
+		                       "");
+	version = facts_find(&facts, "triton");
+	if (version != NULL && strcmp(version, work->version) == 0 &&
+	    maker_write(&facts, maker))
+		(void)(tkb_makers_note(work->order->cache_root, maker,
+		                       work->made, work->made_count,
+		                       NULL) == 0);
+	for (size_t i = 0; i < work->made_count; i++)
+		free((void *)(uintptr_t)work->made[i].name);
+	free(work->made);
+	work->made = NULL;
+	work->made_count = 0;
 }
 
 static void end_well(struct work *work, struct triton_item *item,
@@ -118,8 +131,8 @@ static void end_well(struct work *work, struct triton_item *item,
 	else
 		work->counts->compiled++;
 	work->counts->unasked += compiled->is_unasked;
-	if (!compiled->is_hit)
-		note_maker(work, compiled);
+	if (!compiled->is_hit && work->order->emitted == NULL)
+		add_made(work, compiled);
 	put(work, item, outcome, compiled, "");
 	note_tool(work, compiled->version);
 	if (work->order->is_verbose && !work->order->is_json)
@@ -334,6 +347,7 @@ static void do_work(struct work *work, const char *python)
 		begin(work);
 		end(work);
 	}
+	note_made(work);
 	tkb_triton_close(work->triton);
 	work->triton = NULL;
 }
