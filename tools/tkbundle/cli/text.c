@@ -140,3 +140,15 @@ void text_free(char **text)
 {
 	free(*text);
 }
+
+char *text_beside(const char *from, const char *file)
+{
+	const char *const slash = strrchr(from, '/');
+	char *path = NULL;
+
+	if (file[0] == '/' || slash == NULL)
+		return strdup(file);
+	return asprintf(&path, "%.*s/%s", (int)(slash - from), from, file) < 0
+	               ? NULL
+	               : path;
+}

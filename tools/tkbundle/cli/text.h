@@ -66,4 +66,10 @@ bool text_ends_with(const char *text, const char *end);
 /* For TKB_AUTO: free what a `char *` points to. */
 void text_free(char **text);
 
+/*
+ * The path `file`, which begins at the folder in which the file `from` lies. Owned by
+ * the caller; NULL: out of memory.
+ */
+char *text_beside(const char *from, const char *file);
+
 #endif

@@ -6,17 +6,8 @@
 
 #include <jansson.h>
 
+#include "cli/text.h"
 #include "compile/compile_input.h"
-
-static void release_json(json_t **json)
-{
-	json_decref(*json);
-}
-
-static void release_text(char **text)
-{
-	free(*text);
-}
 
 static void binding_release(struct tkb_binding *binding)
 {
@@ -73,7 +64,7 @@ static int read_option(const char *text, struct compile_bindings *out,
 {
 	const char *const value = strchr(text, '=');
 	const char *const type = value == NULL ? NULL : strrchr(value, ':');
-	TKB_AUTO(release_text) char *file = NULL;
+	TKB_AUTO(text_free) char *file = NULL;
 
 	if (value == NULL || value == text || value[1] == '\0')
 		return cli_error(err, TKB_ERR_INVALID,
@@ -94,19 +85,6 @@ static int read_option(const char *text, struct compile_bindings *out,
 	return add(out, text, (size_t)(value - text), type + 1, file, err);
 }
 
-/* `file` as seen from the folder in which `from` lies. */
-static char *beside(const char *from, const char *file)
-{
-	const char *const slash = strrchr(from, '/');
-	char *path = NULL;
-
-	if (file[0] == '/' || slash == NULL)
-		return strdup(file);
-	if (asprintf(&path, "%.*s/%s", (int)(slash - from), from, file) < 0)
-		return NULL;
-	return path;
-}
-
 /* 4096, 0.125, or {"file": "weights.bin", "type": "i8[256,256]"}. */
 static int read_member(const char *from, const char *argument, json_t *value,
                        struct compile_bindings *out, struct tkb_error *err)
@@ -115,7 +93,7 @@ static int read_member(const char *from, const char *argument, json_t *value,
 		json_string_value(json_object_get(value, "type"));
 	const char *const named =
 		json_string_value(json_object_get(value, "file"));
-	TKB_AUTO(release_text) char *text = NULL;
+	TKB_AUTO(text_free) char *text = NULL;
 
 	if (json_is_number(value)) {
 		text = json_dumps(value, JSON_ENCODE_ANY);
@@ -129,7 +107,7 @@ static int read_member(const char *from, const char *argument, json_t *value,
 		                 "'%s': '%s' is neither a number nor an object "
 		                 "with 'file' and 'type'",
 		                 from, argument);
-	text = beside(from, named);
+	text = text_beside(from, named);
 	return text == NULL
 	               ? cli_error(err, TKB_ERR_NOMEM, "out of memory")
 	               : add(out, argument, strlen(argument), type, text, err);
@@ -138,7 +116,7 @@ static int read_member(const char *from, const char *argument, json_t *value,
 static int read_json(const char *path, struct compile_bindings *out,
                      struct tkb_error *err)
 {
-	TKB_AUTO(release_json) json_t *json = NULL;
+	json_auto_t *json = NULL;
 	struct tkb_bytes text = { NULL, 0 };
 	json_error_t where;
 	const char *argument;

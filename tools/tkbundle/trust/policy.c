@@ -97,20 +97,6 @@ static int find_key(struct reading *reading, const char *name,
 	return 0;
 }
 
-/* The path of a key's file, which begins at the policy's folder. */
-static char *path_of(const struct policy *policy, const char *value)
-{
-	const char *const slash = strrchr(policy->path, '/');
-	char *path = NULL;
-
-	if (value[0] == '/' || slash == NULL)
-		return strdup(value);
-	return asprintf(&path, "%.*s/%s", (int)(slash - policy->path),
-	                policy->path, value) < 0
-	               ? NULL
-	               : path;
-}
-
 /* Who can write the file of a key writes the policy. */
 static int check_owner(const struct reading *reading, const char *path,
                        struct tkb_error *err)
@@ -130,7 +116,8 @@ static int check_owner(const struct reading *reading, const char *path,
 static int read_key(struct reading *reading, struct policy_key *key,
                     const char *value, struct tkb_error *err)
 {
-	TKB_AUTO(text_free) char *path = path_of(reading->policy, value);
+	TKB_AUTO(text_free)
+	char *path = text_beside(reading->policy->path, value);
 	const char *const name = key->name;
 	int rc;
 
