@@ -72,8 +72,8 @@ bool tkb_note_file_line(struct tkb_bytes text, size_t *at,
 	const char *begin;
 	const char *stop;
 
-	if (*at >=
-	    text.size) /* without any bytes there is no address, either */
+	/* Without any bytes there is no address, either. */
+	if (*at >= text.size)
 		return false;
 	begin = (const char *)text.data + *at;
 	stop = memchr(begin, '\n', text.size - *at);

@@ -217,6 +217,11 @@ TEST(bind, refuses_a_kernel_that_is_not_the_only_one_or_called)
 	check_unbound("define ptx_kernel void @a(i32 %n) {\nret void\n}\n"
 	              "define ptx_kernel void @b(i32 %n) {\nret void\n}\n",
 	              &one, "the IR has several kernels");
+	check_unbound("define ptx_kernel void @a(ptr byval(i64) %n) {\n"
+	              "ret void\n}\n",
+	              &(const struct tkb_binding){
+			      "n", "i64[1]", { "12345678", 8 }, NULL },
+	              "it is passed by value");
 	check_unbound("define void @a(i32 %n) {\nret void\n}\n", &one,
 	              "the IR has no kernel whose arguments could be bound");
 	check_unbound("define ptx_kernel void @a(i32 %n) {\nret void\n}\n"

@@ -22,26 +22,13 @@ enum {
 	CONSTANT_SPACE = 4
 };
 
-static bool is_kept(const struct finalize *finalize, LLVMValueRef kernel)
-{
-	const struct texts *const kernels = &finalize->request->kernels;
-	size_t size = 0;
-	const char *const name = LLVMGetValueName2(kernel, &size);
-
-	for (size_t i = 0; i < kernels->count; i++) {
-		if (strcmp(kernels->items[i], name) == 0)
-			return true;
-	}
-	return kernels->count == 0;
-}
-
 static int find_kernel(const struct finalize *finalize, LLVMValueRef *out,
                        struct tkb_error *err)
 {
 	*out = NULL;
 	for (LLVMValueRef at = LLVMGetFirstFunction(finalize->module);
 	     at != NULL; at = LLVMGetNextFunction(at)) {
-		if (!finalize_is_kernel(at) || !is_kept(finalize, at))
+		if (!finalize_is_kernel(at) || !finalize_keeps(finalize, at))
 			continue;
 		if (*out != NULL)
 			return fail(err, TKB_ERR_INVALID,

@@ -29,19 +29,23 @@ static int check_kernels(const struct finalize *finalize, struct tkb_error *err)
 	return 0;
 }
 
-static bool is_kept(const struct finalize *finalize, LLVMValueRef value)
+bool finalize_keeps(const struct finalize *finalize, LLVMValueRef kernel)
 {
 	const struct texts *kernels = &finalize->request->kernels;
 	size_t size = 0;
-	const char *name = LLVMGetValueName2(value, &size);
+	const char *name = LLVMGetValueName2(kernel, &size);
 
-	if (LLVMIsAFunction(value) == NULL || !finalize_is_kernel(value))
-		return finalize_is_used_externally(finalize->module, value);
 	for (size_t i = 0; i < kernels->count; i++) {
 		if (strcmp(kernels->items[i], name) == 0)
 			return true;
 	}
-	return kernels->count == 0 ||
+	return kernels->count == 0;
+}
+
+static bool is_kept(const struct finalize *finalize, LLVMValueRef value)
+{
+	return (LLVMIsAFunction(value) != NULL && finalize_is_kernel(value) &&
+	        finalize_keeps(finalize, value)) ||
 	       finalize_is_used_externally(finalize->module, value);
 }
 

@@ -35,6 +35,9 @@ int finalize_prepack(struct finalize *finalize, struct tkb_error *err);
 int finalize_fold(struct finalize *finalize, struct tkb_error *err);
 int finalize_verify(struct finalize *finalize, struct tkb_error *err);
 
+/* Is it one of the kernels to keep? */
+bool finalize_keeps(const struct finalize *finalize, LLVMValueRef kernel);
+
 /* Report "2 globals" or "1 global"; nothing for 0. */
 void finalize_count(struct finalize *finalize, size_t count, const char *what);
 

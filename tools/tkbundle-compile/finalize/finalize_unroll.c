@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/finalize_step.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <llvm-c/DebugInfo.h>
