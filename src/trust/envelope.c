@@ -163,6 +163,16 @@ int tkb_envelope_read(struct tkb_bytes text, struct tkb_arena *arena,
 	return 0;
 }
 
+bool tkb_envelope_is_of(const struct tkb_envelope *envelope,
+                        const struct tkb_subject *subject)
+{
+	const struct tkb_subject *own = &envelope->statement.subject;
+
+	return envelope->is_known &&
+	       tkb_digest_equal(&own->bundle, &subject->bundle) &&
+	       tkb_digest_equal(&own->content, &subject->content);
+}
+
 int tkb_envelope_check(const struct tkb_envelope *envelope,
                        const struct tkb_key *key, bool *out,
                        struct tkb_error *err)

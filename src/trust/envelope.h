@@ -57,4 +57,8 @@ TKB_NODISCARD int tkb_envelope_check(const struct tkb_envelope *envelope,
                                      const struct tkb_key *key, bool *out,
                                      struct tkb_error *err);
 
+/* Is its statement about this record? Who signed it is not asked. */
+bool tkb_envelope_is_of(const struct tkb_envelope *envelope,
+                        const struct tkb_subject *subject);
+
 #endif

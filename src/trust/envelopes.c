@@ -85,21 +85,11 @@ int tkb_envelopes_add(struct tkb_remote *remote, const char *ref,
 	return tkb_remote_add(remote, name.text, envelope, err);
 }
 
-static bool is_of(const struct tkb_envelope *envelope,
-                  const struct tkb_subject *subject)
-{
-	const struct tkb_subject *own = &envelope->statement.subject;
-
-	return envelope->is_known &&
-	       tkb_digest_equal(&own->bundle, &subject->bundle) &&
-	       tkb_digest_equal(&own->content, &subject->content);
-}
-
 bool tkb_envelopes_have(const struct tkb_envelopes *envelopes,
                         const struct tkb_subject *subject)
 {
 	for (size_t i = 0; i < envelopes->count; i++) {
-		if (is_of(&envelopes->items[i], subject))
+		if (tkb_envelope_is_of(&envelopes->items[i], subject))
 			return true;
 	}
 	return false;
@@ -109,7 +99,7 @@ static bool is_living(const struct tkb_envelope *envelope,
                       const struct tkb_subject *living, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (is_of(envelope, &living[i]))
+		if (tkb_envelope_is_of(envelope, &living[i]))
 			return true;
 	}
 	return false;

@@ -195,16 +195,6 @@ static int weigh(struct finding *finding, const struct tkb_envelope *envelope,
 	return rc;
 }
 
-static bool is_of(const struct tkb_envelope *envelope,
-                  const struct tkb_subject *subject)
-{
-	return envelope->is_known &&
-	       tkb_digest_equal(&envelope->statement.subject.bundle,
-	                        &subject->bundle) &&
-	       tkb_digest_equal(&envelope->statement.subject.content,
-	                        &subject->content);
-}
-
 int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
               enum tkb_judgement *out, char words[TKB_JUDGE_WORDS],
               struct tkb_error *err)
@@ -222,7 +212,7 @@ int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
 	for (size_t i = 0;
 	     i < judged->envelopes->count && rc == 0 && finding.count < wanted;
 	     i++) {
-		if (is_of(&judged->envelopes->items[i], subject))
+		if (tkb_envelope_is_of(&judged->envelopes->items[i], subject))
 			rc = weigh(&finding, &judged->envelopes->items[i], err);
 	}
 	if (rc < 0)

@@ -93,14 +93,9 @@ int tkb_signer_knows(const struct tkb_signer *signer, const char *ref,
 	     i++) {
 		const struct tkb_envelope *envelope =
 			&signer->envelopes.items[i];
-		const struct tkb_statement *statement = &envelope->statement;
 
-		if (envelope->is_known &&
-		    tkb_digest_equal(&statement->subject.bundle,
-		                     &subject->bundle) &&
-		    tkb_digest_equal(&statement->subject.content,
-		                     &subject->content) &&
-		    statement->expires_s > signer->now_s)
+		if (tkb_envelope_is_of(envelope, subject) &&
+		    envelope->statement.expires_s > signer->now_s)
 			rc = is_own(signer, ref, envelope, &is_good, err);
 	}
 	*out = is_good;
