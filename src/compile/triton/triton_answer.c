@@ -78,6 +78,8 @@ int tkb_triton_answer_read(struct tkb_bytes answer,
 {
 	struct tkb_triton_compiled *compiled = &out->compiled;
 	struct tkb_fields fields = { .bytes = answer };
+	struct tkb_bytes bytes;
+	enum tkb_field field;
 	int rc;
 
 	*compiled = (struct tkb_triton_compiled){
@@ -88,18 +90,13 @@ int tkb_triton_answer_read(struct tkb_bytes answer,
 		.version = "",
 		.note = "",
 	};
-	do {
-		enum tkb_field field;
-		struct tkb_bytes bytes;
-
-		rc = tkb_fields_next(&fields, &field, &bytes, err);
+	rc = tkb_fields_next(&fields, &field, &bytes, err);
+	while (rc == 0) {
+		rc = read_field(out, (enum tkb_triton_field)field, bytes, err);
 		if (rc == 0)
-			rc = read_field(out, (enum tkb_triton_field)field,
-			                bytes, err);
-		else
-			break;
-	} while (rc == 0);
-	return rc < 0 ? rc : 0;
+			rc = tkb_fields_next(&fields, &field, &bytes, err);
+	}
+	return rc == TKB_MISS ? 0 : rc;
 }
 
 void tkb_triton_answer_release(struct tkb_triton_answer *answer)
