@@ -11,6 +11,7 @@ and TAP tell them: each once, whatever else tells of it. A program that fails an
 names no test counts as one, as does one that dies, besides what it named before.
 The exit status is 1 if anything failed.
 """
+import itertools
 import os
 import re
 import subprocess
@@ -32,6 +33,8 @@ PLACE = re.compile(r"\[   LINE   \] --- (.*?)(?:: error: Failure!)?$")
 
 # A line of theirs may be a dump.
 WIDTH = 300
+# So many of a TAP sentence's comments are shown.
+COMMENTS = 8
 
 
 class Program:
@@ -88,15 +91,13 @@ class Program:
         return []
 
     def comment(self):
-        """The first test that TAP says has failed, and its comments."""
+        """The first test that TAP says has failed, and its comments' end,
+        where Python says what was raised."""
         for at, line in enumerate(self.lines):
             if line.startswith("not ok "):
-                said = [line]
-                for more in self.lines[at + 1:at + 8]:
-                    if not more.startswith("#"):
-                        break
-                    said.append(more)
-                return said
+                said = list(itertools.takewhile(
+                    lambda more: more.startswith("#"), self.lines[at + 1:]))
+                return [line] + said[-COMMENTS:]
         return []
 
     def last(self):

@@ -140,6 +140,15 @@ def seconds_of(text: str) -> float:
     return float(text)
 
 
+def first_settings() -> Settings:
+    """What holds until the program has told its configuration: on a busy
+    machine, it can take longer to start than a pull is waited for."""
+    try:
+        return Settings(wait=seconds_of(os.environ["TKBUNDLE_WAIT"]))
+    except (KeyError, ValueError):
+        return Settings()
+
+
 def settings(seconds: float) -> Settings:
     """Ask the program for its configuration, at most this long."""
     document = Child(["config", "--json"]).wait(seconds).document

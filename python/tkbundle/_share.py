@@ -60,7 +60,7 @@ class Share:
         self._words, self._pull_words = words, pull_words
         self._told = {name: value for name, value in told.items()
                       if value is not None}
-        self._settings = _program.Settings()._replace(**self._told)
+        self._settings = _program.first_settings()._replace(**self._told)
         self._is_off = _program.is_disabled()
         self._is_empty = False  # the ref has no record
         self._begun = 0.0

@@ -98,7 +98,7 @@ class Values:
 
     def _renew(self) -> None:
         """The initial state, also after a fork, which has no threads."""
-        self._settings = _program.Settings()._replace(**self._told)
+        self._settings = _program.first_settings()._replace(**self._told)
         self._settled = threading.Event()
         self._is_off = _program.is_disabled()
         self._lock = threading.Lock()

@@ -98,6 +98,28 @@ def _(here):
     check_cold(ended, ("pull", "the program tkbundle is neither"))
 
 
+def slow_program(here):
+    """A folder as the program's, where it takes 2 s to start."""
+    built, slow = os.path.dirname(here.program), here.path("slow")
+    os.mkdir(slow)
+    for name in os.listdir(built):
+        if name.startswith("libtkbundle"):
+            os.symlink(os.path.join(built, name), os.path.join(slow, name))
+    path = os.path.join(slow, "tkbundle")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\nsleep 2\nexec '{here.program}' \"$@\"\n")
+    os.chmod(path, 0o755)
+    return slow
+
+
+@test("a program that starts slowly is waited for as TKBUNDLE_WAIT says")
+def _(here):
+    use(here, "3.6", root="one")
+    ended = use(here, "3.6", root="two",
+                env={"TKBUNDLE_LIBRARY": slow_program(here)})
+    equal((compiled(ended), ended.err), (0, ""))
+
+
 @test("a process that is killed while it pulls leaves nothing that runs")
 def _(here):
     with hanging() as remote:
