@@ -139,6 +139,14 @@ struct tkb_signing {
 	                          days */
 };
 
+/**
+ * Read a time as RFC 3339 has it in UTC, "2027-02-21T12:00:00Z".
+ *
+ * @param out  receives seconds since 1970
+ * @return false if it is not exactly such a text, of a day that there is
+ */
+TKB_API bool tkb_time_read(const char *text, uint64_t *out);
+
 /** A key whose signatures count, and for what. */
 struct tkb_trust_key {
 	const struct tkb_key *key;

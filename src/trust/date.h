@@ -4,8 +4,7 @@
 
 /* Points of time as RFC 3339 writes them in UTC: "2027-02-21T12:00:00Z". */
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <tkbundle/trust.h>
 
 enum {
 	TKB_TIME_TEXT_SIZE = 21 /* with its NUL */
@@ -16,9 +15,6 @@ enum {
 
 /* Seconds since 1970; what is beyond the limit is written as the limit. */
 void tkb_time_text(uint64_t seconds, char out[TKB_TIME_TEXT_SIZE]);
-
-/* False if it is not exactly such a text, of a day that there is. */
-bool tkb_time_read(const char *text, uint64_t *out);
 
 /* What time is it? */
 uint64_t tkb_time_now(void);

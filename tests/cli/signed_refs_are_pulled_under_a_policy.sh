@@ -73,6 +73,7 @@ fault 'speed = 1\n'
 fault 'threshold = 0\n'
 fault 'threshold = 2\nthreshold = 2\n'
 fault 'ci.not-after = tomorrow\n'
+fault 'ci.not-after = 2027-02-30T00:00:00Z\n'
 fault 'nonsense\n'
 try tkbundle pull model/a none --trust nothing
 chmod g+w policy

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "trust/config_file.h"
@@ -159,16 +158,6 @@ static int read_patterns(const struct reading *reading,
 	return 0;
 }
 
-static bool read_time(const char *text, uint64_t *out)
-{
-	struct tm parts = { .tm_mday = 0 };
-	const char *const end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-	const time_t time = end == NULL || *end != '\0' ? -1 : timegm(&parts);
-
-	*out = (uint64_t)time;
-	return time > 0;
-}
-
 static int read_role(struct reading *reading, const char *name,
                      const char *word, const char *value, struct tkb_error *err)
 {
@@ -188,7 +177,7 @@ static int read_role(struct reading *reading, const char *name,
 		return refuse(reading, word, "is not known", err);
 	if (key->not_after_s != 0)
 		return refuse(reading, word, "stands here twice", err);
-	return read_time(value, &key->not_after_s)
+	return reading->library->time_read(value, &key->not_after_s)
 	               ? 0
 	               : refuse(reading, value,
 	                        "is no time as 2027-06-30T00:00:00Z", err);
