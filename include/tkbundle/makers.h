@@ -10,7 +10,8 @@ extern "C" {
 
 /**
  * @file tkbundle/makers.h
- * What made entries: which build of Triton, which PyTorch, which engine, for which GPU.
+ * What made entries: which build of Triton, which PyTorch, which engine, for which GPU;
+ * of what tkb_compile_wait() makes, which compilers, with which options.
  *
  * That decides keys, and an entry's own files do not tell all of it. So who watches a
  * compile notes it, in a file of the cache root, `.tkbundle/makers`; a push writes

@@ -156,9 +156,9 @@ static int copy_unit(const struct tkb_compiler *compiler,
 	compile->kind = unit->kind;
 	compile->num_warps = unit->num_warps;
 	compile->product = compiler->product;
-	compile->compiled = (struct tkb_compiled){ .key = compile->key,
-		                                   .kernel = "",
-		                                   .tools = "" };
+	compile->compiled = (struct tkb_compiled){
+		.key = compile->key, .kernel = "", .tools = "", .maker = ""
+	};
 	compile->source = (struct tkb_buf)TKB_BUF_INIT(SIZE_MAX / 2);
 	compile->metadata =
 		(struct tkb_buf)TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
@@ -226,6 +226,9 @@ int tkb_compiler_submit(struct tkb_compiler *compiler,
 		rc = tkb_publication_find(compile->cache_root, compile->key,
 		                          &is_there, err);
 	compile->compiled.is_hit = is_there;
+	if (rc == 0 && compile->cache_root != NULL && !is_there)
+		rc = tkb_unit_maker(compiler, unit, tools, &compile->arena,
+		                    &compile->compiled.maker, err);
 	if (rc == 0 && !is_there)
 		rc = submit_job(compiler, unit, compile, err);
 	if (rc < 0)

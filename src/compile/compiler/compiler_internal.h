@@ -13,6 +13,7 @@
  *   compiler_tools.c     the tools for a target
  *   compiler_libdevice.c digest of a libdevice
  *   compiler_key.c       the key of a unit's entry
+ *   maker.c              what makes a unit's entry, for notes
  *   compiler_answer.c    from an answer to an entry
  */
 
@@ -168,6 +169,16 @@ TKB_NODISCARD int tkb_unit_key(struct tkb_compiler *compiler,
                                char key[TKB_KEY_SIZE],
                                char hash[TKB_DIGEST_HEX_SIZE],
                                struct tkb_error *err);
+
+/*
+ * What makes that entry, as tkbundle/makers.h has it, in the arena; "" where it is
+ * longer than can be noted.
+ */
+TKB_NODISCARD int tkb_unit_maker(struct tkb_compiler *compiler,
+                                 const struct tkb_unit *unit,
+                                 const struct tkb_tools *tools,
+                                 struct tkb_arena *arena, const char **out,
+                                 struct tkb_error *err);
 
 /* Copy a caller's options; NULL: all defaults. */
 TKB_NODISCARD int tkb_finalize_options_read(

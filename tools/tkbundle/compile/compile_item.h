@@ -22,6 +22,7 @@ struct compile_item {
 	char target[64];              /* "cuda:90" */
 	char key[TKB_ENTRY_KEY_SIZE]; /* "" until it is known */
 	struct tkb_compile *compile;  /* owned; NULL: not begun, or it ended */
+	char *maker; /* owned; what made it, not noted yet; NULL: nothing */
 	enum compile_outcome outcome;
 	bool is_read; /* later errors are not about the file */
 	int status;   /* why it failed */

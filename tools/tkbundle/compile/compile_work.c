@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tkbundle/makers.h>
+
 #include "compile/compile_emit.h"
 #include "compile/compile_input.h"
 #include "compile/compile_out.h"
@@ -199,6 +201,8 @@ static void end_compile(struct compile_work *work, struct compile_item *item)
 		return;
 	}
 	item->outcome = compiled->is_hit ? COMPILE_HIT : COMPILE_DONE;
+	if (compiled->maker[0] != '\0')
+		item->maker = strdup(compiled->maker);
 	compile_out_done(work, item, compiled);
 }
 
@@ -229,6 +233,43 @@ enum status compile_work_begin(struct compile_work *work,
 	return status == STATUS_DONE ? ask_tools(work) : status;
 }
 
+/* Take the items with this maker. */
+static size_t take_made(struct compile_work *work, const char *maker,
+                        struct tkb_made *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < work->count; i++) {
+		struct compile_item *const item = &work->items[i];
+
+		if (item->maker == NULL || strcmp(item->maker, maker) != 0)
+			continue;
+		out[count++] = (struct tkb_made){ .name = item->key };
+		if (item->maker != maker)
+			free(item->maker);
+		item->maker = NULL;
+	}
+	return count;
+}
+
+/* Note what has made the entries, for `why`. A failure is harmless. */
+static void note_made(struct compile_work *work)
+{
+	struct tkb_made *const made = calloc(work->count + 1, sizeof(*made));
+
+	for (size_t i = 0; i < work->count && made != NULL; i++) {
+		char *const maker = work->items[i].maker;
+
+		if (maker == NULL)
+			continue;
+		(void)(tkb_makers_note(work->root, maker, made,
+		                       take_made(work, maker, made),
+		                       NULL) == 0);
+		free(maker);
+	}
+	free(made);
+}
+
 void compile_work_do(struct compile_work *work)
 {
 	while (work->ended < work->count) {
@@ -238,12 +279,15 @@ void compile_work_do(struct compile_work *work)
 		begin(work);
 		end(work);
 	}
+	note_made(work);
 }
 
 void compile_work_release(struct compile_work *work)
 {
-	for (size_t i = 0; i < work->count; i++)
+	for (size_t i = 0; i < work->count; i++) {
 		tkb_compile_free(work->items[i].compile);
+		free(work->items[i].maker);
+	}
 	tkb_compiler_close(work->compiler);
 	if (work->log != NULL)
 		(void)fclose(work->log);

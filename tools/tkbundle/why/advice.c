@@ -57,6 +57,11 @@ static void write_variable(const struct advice_case *where, char *out,
 		(void)snprintf(out, size,
 		               "give the key as 'vllm serve --api-key', not in "
 		               "VLLM_API_KEY, which is part of vLLM's key");
+	else if (strcmp(name, PARTS_PLACES) == 0)
+		(void)snprintf(out, size,
+		               "compile it by the same path, with the same "
+		               "folders of headers: lines of the source name "
+		               "them");
 	else if (or_none(where->there)[0] == '\0')
 		(void)snprintf(out, size,
 		               "unset %s, or set it where it is made, too",
@@ -94,6 +99,9 @@ static const char *plain_advice(enum reason reason)
 		       "ref";
 	case REASON_LIBTRITON:
 		return "install the same wheel of Triton on both";
+	case REASON_COMPILER:
+		return "install the same CUDA and tkbundle on both, or let CI "
+		       "push what this one compiles";
 	case REASON_GPU:
 		return "let a machine with this GPU push to the ref";
 	case REASON_DRIVER:

@@ -198,11 +198,12 @@ static uint64_t cost_of(const struct difference *difference)
 static size_t rank_of(enum reason reason)
 {
 	static const enum reason order[] = {
-		REASON_TARGET,    REASON_TRITON,    REASON_ENGINE,
-		REASON_SIGNATURE, REASON_CONSTANTS, REASON_SOURCE,
-		REASON_OPTIONS,   REASON_GPU,       REASON_HOME,
-		REASON_PTXAS,     REASON_LIBTRITON, REASON_ENVIRONMENT,
-		REASON_PATH,      REASON_TORCH,     REASON_DRIVER,
+		REASON_TARGET,      REASON_TRITON,    REASON_ENGINE,
+		REASON_COMPILER,    REASON_SIGNATURE, REASON_CONSTANTS,
+		REASON_SOURCE,      REASON_OPTIONS,   REASON_GPU,
+		REASON_HOME,        REASON_PTXAS,     REASON_LIBTRITON,
+		REASON_ENVIRONMENT, REASON_PATH,      REASON_TORCH,
+		REASON_DRIVER,
 	};
 	const size_t count = sizeof(order) / sizeof(order[0]);
 	size_t rank = 0;
@@ -271,14 +272,15 @@ static bool is_of_maker(const struct part *part)
 {
 	return part->reason == REASON_LIBTRITON ||
 	       part->reason == REASON_ENGINE || part->reason == REASON_TORCH ||
-	       part->reason == REASON_GPU;
+	       part->reason == REASON_GPU || part->reason == REASON_COMPILER ||
+	       strcmp(part->name, PARTS_OPTIONS) == 0;
 }
 
 /* A part that one of both lacks: does that say something? */
 static bool is_telling(const struct part *part)
 {
 	return part->reason == REASON_ENVIRONMENT ||
-	       part->reason == REASON_OPTIONS;
+	       (part->reason == REASON_OPTIONS && !is_of_maker(part));
 }
 
 static void add(struct differences *out, const struct difference *difference)
@@ -344,12 +346,26 @@ static bool is_moved(const struct differences *all)
 	       has(all, REASON_TRITON) || has(all, REASON_SIGNATURE);
 }
 
+/* Was one of both finalized, or otherwise? Then its IR is what came of that. */
+static bool is_finalized(const struct differences *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct difference *const at = &all->items[i];
+
+		if (strcmp(at->name, PARTS_OPTIONS) == 0)
+			return strstr(at->a, "--finalize") != NULL ||
+			       strstr(at->b, "--finalize") != NULL;
+	}
+	return false;
+}
+
 /* Drop what follows from another difference. */
 static void drop_consequences(struct differences *all)
 {
 	const bool is_other_target = has(all, REASON_TARGET);
 	const bool is_other_triton = has(all, REASON_TRITON);
 	const bool has_moved = is_moved(all);
+	const bool is_other_ir = is_finalized(all);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
@@ -368,7 +384,7 @@ static void drop_consequences(struct differences *all)
 		    has(all, REASON_ENGINE))
 			continue;
 		/* Types of arguments are in the code, too. */
-		if (is_code && has(all, REASON_SIGNATURE))
+		if (is_code && (has(all, REASON_SIGNATURE) || is_other_ir))
 			continue;
 		/* It is of all that system_info has. */
 		if (strcmp(at->name, "system_info[hash]") == 0 &&
@@ -379,12 +395,18 @@ static void drop_consequences(struct differences *all)
 	all->count = kept;
 }
 
+/* The build of Triton that made it, or that none did. */
+static bool knows_build(const struct parts *parts)
+{
+	return parts_find(parts, "libtriton") != NULL ||
+	       parts_find(parts, PARTS_INPUT) != NULL;
+}
+
 int differences_find(const struct parts *a, const struct parts *b,
                      struct differences *out, struct tkb_error *err)
 {
 	struct differences all = {
-		.knows_builds = parts_find(a, "libtriton") != NULL &&
-		                parts_find(b, "libtriton") != NULL,
+		.knows_builds = knows_build(a) && knows_build(b),
 	};
 
 	all.items = calloc(a->count + b->count + 1, sizeof(*all.items));

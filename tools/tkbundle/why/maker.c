@@ -15,7 +15,16 @@ static const struct {
 } members[] = {
 	{ "engine", "engine", REASON_ENGINE, false },
 	{ "gpu", "GPU", REASON_GPU, false },
+	{ "headers", "headers (a hash)", REASON_SOURCE, true },
+	{ "input", PARTS_INPUT, REASON_SOURCE, true },
+	{ "libdevice", "libdevice (a hash)", REASON_COMPILER, true },
 	{ "libtriton", "libtriton", REASON_LIBTRITON, true },
+	{ "llvm", "LLVM", REASON_COMPILER, true },
+	{ "nvjitlink", "nvJitLink", REASON_COMPILER, true },
+	{ "nvrtc", "NVRTC", REASON_COMPILER, true },
+	{ "options", PARTS_OPTIONS, REASON_OPTIONS, true },
+	{ "places", PARTS_PLACES, REASON_PATH, true },
+	{ "ptxas", "ptxas", REASON_PTXAS, true },
 	{ "torch", "PyTorch", REASON_TORCH, false },
 	{ "triton", "Triton", REASON_TRITON, false },
 };
@@ -73,8 +82,8 @@ int maker_add(const char *maker, enum tkb_kind kind, struct parts *parts,
 			end != NULL ? (size_t)(end - maker) : strlen(maker);
 
 		rc = add_pair(maker, size, kind, parts, err);
+		parts_sort(parts);
 		maker += size + (end != NULL ? strlen(BETWEEN) : 0);
 	}
-	parts_sort(parts);
 	return rc;
 }

@@ -12,7 +12,9 @@
  * gpu=NVIDIA H200; libtriton=8987...; torch=2.11.0; triton=3.6.0".
  *
  * Variables, options and ptxas are not in it: a kernel's metadata and its cubin tell
- * those, and so do an engine's own files. No place is, and no person.
+ * those, and so do an engine's own files. Of what `tkbundle compile` makes of IR, PTX
+ * and CUDA C, the library says it: "input=PTX; options=none; ptxas=13.0.88". No place
+ * is in it, and no person.
  */
 
 /* Write that of a start; false: nothing of it is known. */

@@ -137,6 +137,22 @@ static int add_metadata(const struct source *source, size_t index,
 	               : rc;
 }
 
+/* What `tkbundle compile` has made a kernel of: the first of these that is there. */
+static int add_input(const struct source *source, size_t index,
+                     struct parts *out, struct tkb_error *err)
+{
+	static const char *const endings[] = { ".cu", ".llir", ".ptx" };
+	TKB_AUTO(tkb_memory_release) struct tkb_memory text = { .size = 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < 3 && rc == 0 && text.size == 0; i++)
+		rc = read_file(source, index, endings[i], &text, err);
+	if (rc != 0 || text.size == 0)
+		return rc;
+	return parts_add(out, REASON_SOURCE, PARTS_CODE,
+	                 (const char *)text.data, text.size, err);
+}
+
 /* The IR that comes before all passes; before Triton 3.4 the one after the first. */
 static int add_code(const struct source *source, size_t index,
                     struct parts *out, struct tkb_error *err)
@@ -151,7 +167,9 @@ static int add_code(const struct source *source, size_t index,
 	rc = read_file(source, index, ".source", &ir, err);
 	if (rc == 0 && ir.size == 0)
 		rc = read_file(source, index, ".ttir", &ir, err);
-	if (rc != 0 || ir.size == 0)
+	if (rc == 0 && ir.size == 0)
+		return add_input(source, index, out, err);
+	if (rc != 0)
 		return rc;
 	code = ir_without_places(bytes_of(&ir), &size);
 	if (code == NULL)

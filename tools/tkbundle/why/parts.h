@@ -16,7 +16,8 @@
  *
  * Of a kernel these are members of its metadata (target, version of Triton, options,
  * variables), the ptxas that its cubin names or that its PTX has the version of, its
- * signature, the line on which its source begins, and its IR without locations. Of
+ * signature, the line on which its source begins, and its IR without locations; of one
+ * that was compiled from CUDA C, LLVM IR or PTX, that text. Of
  * what vLLM compiled, cache_key_factors.json. Of Inductor's graphs, the lines that
  * PyTorch keeps in them for debugging. Values of secret names are among them: who shows
  * or keeps one asks tkb_secret_name() first.
@@ -43,6 +44,11 @@ struct parts {
 /* And the one that is the lines of the source on which that stands. */
 #define PARTS_LINES "lines"
 #define PARTS_FIRST_LINE "first line"
+
+/* Of what `tkbundle compile` made: what of, with which options, and where. */
+#define PARTS_INPUT "compiled from"
+#define PARTS_OPTIONS "options of compile"
+#define PARTS_PLACES "paths (a hash)"
 
 /* And the one that is a graph of PyTorch's. */
 #define PARTS_GRAPH "gm"

@@ -12,6 +12,7 @@ static const struct {
 	[REASON_TRITON] = { "triton", "another version of Triton" },
 	[REASON_LIBTRITON] = { "libtriton", "another build of Triton" },
 	[REASON_PTXAS] = { "ptxas", "another ptxas" },
+	[REASON_COMPILER] = { "compiler", "another compiler" },
 	[REASON_TORCH] = { "torch", "another version of PyTorch" },
 	[REASON_ENGINE] = { "engine", "another version of the engine" },
 	[REASON_GPU] = { "gpu", "another GPU" },

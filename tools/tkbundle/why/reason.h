@@ -15,6 +15,7 @@ enum reason {
 	REASON_TRITON,      /* the version of Triton */
 	REASON_LIBTRITON,   /* another build of that version */
 	REASON_PTXAS,       /* the ptxas that makes machine code */
+	REASON_COMPILER,    /* LLVM, NVRTC or nvJitLink, of what compile made */
 	REASON_TORCH,       /* the version of PyTorch */
 	REASON_ENGINE,      /* the version of the engine */
 	REASON_GPU,         /* the name of the GPU */

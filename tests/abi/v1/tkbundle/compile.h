@@ -191,6 +191,8 @@ struct tkb_compiled {
 	struct tkb_bytes llir;
 	struct tkb_bytes ptx;   /**< empty if not asked for */
 	struct tkb_bytes cubin; /**< likewise */
+	/** what made the entry, for tkb_makers_note(); "" for a hit, or no entry */
+	const char *maker;
 };
 
 /**
