@@ -21,6 +21,15 @@ extern const struct tkb_schema_list tkb_manifest_launchers;
 const char *tkb_file_order_fault(const void *earlier, size_t count,
                                  const void *item);
 
+/* The last, optional item of a file, of entries and of units. */
+#define TKB_FIELD_SENTINELS                                                    \
+	{                                                                      \
+		.kind = TKB_SCHEMA_NUMBER,                                     \
+		.offset = offsetof(struct tkb_file, sentinels),                \
+		.size = sizeof(uint32_t), .is_optional = true, .least = 1,     \
+		.limit = UINT32_MAX, .wrong = "a count of no sentinels"        \
+	}
+
 /* Shared with records: "inductor", where the cache has Inductor's layout. */
 bool tkb_layout_is_valid(const char *text);
 

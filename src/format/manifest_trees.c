@@ -56,13 +56,7 @@ static const struct tkb_schema_field file_fields[] = {
 	TKB_FIELD_NUMBER(NULL, struct tkb_file, size, TKB_FILE_SIZE_LIMIT),
 	TKB_FIELD_DIGEST(NULL, struct tkb_file, digest),
 	{ .kind = TKB_SCHEMA_CUSTOM, .is_optional = true, .read = read_mode },
-	{ .kind = TKB_SCHEMA_NUMBER,
-	  .offset = offsetof(struct tkb_file, sentinels),
-	  .size = sizeof(uint32_t),
-	  .is_optional = true,
-	  .least = 1,
-	  .limit = UINT32_MAX,
-	  .wrong = "a count of no sentinels" },
+	TKB_FIELD_SENTINELS,
 };
 
 static const struct tkb_schema file_schema = {

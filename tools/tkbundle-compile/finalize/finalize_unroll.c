@@ -18,6 +18,10 @@ enum {
 	STEPS = 16 /* of a marked loop that is too large to be unrolled whole */
 };
 
+/* Passes that clean up after loops were unrolled. */
+#define CLEAN_UP                                                               \
+	"instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg,adce"
+
 static const char full[] = "llvm.loop.unroll.full";
 static const char count[] = "llvm.loop.unroll.count";
 
@@ -141,21 +145,17 @@ int finalize_unroll(struct finalize *finalize, struct tkb_error *err)
 	if (mark(finalize->module, full) == 0 &&
 	    finalize->request->bindings.count == 0)
 		return 0;
-	rc = finalize_run(
-		finalize,
-		"function(sroa,loop-simplify,lcssa,"
-		"loop(loop-rotate,indvars,loop-unroll-full),"
-		"sroa,instcombine<no-verify-fixpoint>,early-cse<memssa>,"
-		"simplifycfg,adce)",
-		err);
+	rc = finalize_run(finalize,
+	                  "function(sroa,loop-simplify,lcssa,"
+	                  "loop(loop-rotate,indvars,loop-unroll-full),"
+	                  "sroa," CLEAN_UP ")",
+	                  err);
 	unmark(finalize->module, full);
 	if (rc == 0 && mark(finalize->module, count) != 0)
 		rc = finalize_run(
 			finalize,
-			"function(loop-simplify,lcssa,"
-			"loop-unroll<no-runtime;no-peeling;no-upperbound>,"
-			"instcombine<no-verify-fixpoint>,early-cse<memssa>,"
-			"simplifycfg,adce)",
+			"function(loop-simplify,lcssa,loop-unroll"
+			"<no-runtime;no-peeling;no-upperbound>," CLEAN_UP ")",
 			err);
 	unmark(finalize->module, count);
 	finalize_report_size(finalize, before);

@@ -45,9 +45,10 @@ static const char *normal(const char *value)
 char *look_environment(void)
 {
 	char *text = NULL;
+	size_t at = 0;
 
-	for (size_t i = 0; key_variable_of_triton(i) != NULL; i++) {
-		const char *const name = key_variable_of_triton(i);
+	for (const char *name = key_variable_next_of_triton(&at); name != NULL;
+	     name = key_variable_next_of_triton(&at)) {
 		const char *const value = cli_variable(name);
 
 		if (value != NULL)
@@ -64,10 +65,10 @@ char *look_environment(void)
 static void look_at_metadata(struct look *look, struct tkb_bytes bytes)
 {
 	json_t *const document = json_loadb(bytes.data, bytes.size, 0, NULL);
+	size_t at = 0;
 
-	for (size_t i = 0;
-	     key_variable_of_triton(i) != NULL && document != NULL; i++) {
-		const char *const name = key_variable_of_triton(i);
+	for (const char *name = key_variable_next_of_triton(&at); name != NULL;
+	     name = key_variable_next_of_triton(&at)) {
 		const char *const value =
 			json_string_value(json_object_get(document, name));
 
@@ -89,10 +90,17 @@ static bool is_metadata(const struct tkb_entry *entry, const char *name)
 	       strncmp(name, entry->name, strlen(entry->name)) == 0;
 }
 
+/* An entry that is looked at; sorted by key, then name, to be found by them. */
+struct looked_at {
+	const struct tkb_entry *entry;
+	struct look *look;
+};
+
 struct looking {
 	const struct source *source;
 	struct look *looks;
 	uint64_t end_ms;
+	struct looked_at *sorted; /* owned; while damage is looked for */
 };
 
 static int on_file(void *self, size_t index, size_t file,
@@ -158,19 +166,41 @@ static void look_into_cache(struct looking *looking)
  * verified to find out which can be used
  */
 
+static int compare(const void *a, const void *b)
+{
+	const struct looked_at *const left = a;
+	const struct looked_at *const right = b;
+	const int order = strcmp(left->entry->key, right->entry->key);
+
+	return order != 0 ? order
+	                  : strcmp(left->entry->name, right->entry->name);
+}
+
+/* Variants for several platforms have one key and name: a result is of all. */
 static void on_result(void *self, const struct tkb_result *result)
 {
 	const struct looking *const looking = self;
-	const size_t count = source_entry_count(looking->source);
+	const struct tkb_entry entry = { .key = result->key,
+		                         .name = result->name };
+	const struct looked_at sought = { &entry, NULL };
+	size_t low = 0;
+	size_t count = source_entry_count(looking->source);
+	const size_t end = count;
 
-	for (size_t i = 0; i < count && !result->is_launcher; i++) {
-		const struct tkb_entry *const entry =
-			source_entry(looking->source, i);
-		struct look *const look = &looking->looks[i];
+	if (result->is_launcher)
+		return;
+	while (count > 0) {
+		const size_t half = count / 2;
+		const bool is_above =
+			compare(&looking->sorted[low + half], &sought) < 0;
 
-		if (strcmp(entry->key, result->key) != 0 ||
-		    strcmp(entry->name, result->name) != 0)
-			continue;
+		low += is_above ? half + 1 : 0;
+		count = is_above ? count - half - 1 : half;
+	}
+	for (; low < end && compare(&looking->sorted[low], &sought) == 0;
+	     low++) {
+		struct look *const look = looking->sorted[low].look;
+
 		look->is_checked = true;
 		if (result->outcome == TKB_OUTCOME_FAILED &&
 		    look->damage == NULL)
@@ -180,6 +210,7 @@ static void on_result(void *self, const struct tkb_result *result)
 
 static void find_damage(struct looking *looking)
 {
+	const size_t count = source_entry_count(looking->source);
 	const uint64_t now_ms = deadline_now_ms();
 	const struct tkb_watch watch = { .struct_size = sizeof(watch),
 		                         .self = looking,
@@ -192,9 +223,18 @@ static void find_damage(struct looking *looking)
 		.watch = &watch,
 	};
 
-	/* What it finds, it has told. */
+	looking->sorted = calloc(count + 1, sizeof(*looking->sorted));
+	if (looking->sorted == NULL)
+		return;
+	for (size_t i = 0; i < count; i++)
+		looking->sorted[i] =
+			(struct looked_at){ source_entry(looking->source, i),
+			                    &looking->looks[i] };
+	qsort(looking->sorted, count, sizeof(*looking->sorted), compare);
+	/* on_result() has received what it finds. */
 	(void)(tkb_bundle_verify(looking->source->bundle, &options, NULL,
 	                         NULL) == 0);
+	free(looking->sorted);
 }
 
 /* @return how many entries there was no time for */

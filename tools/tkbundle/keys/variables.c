@@ -11,15 +11,14 @@
 #include "cli/cli.h"
 #include "config/profiles.h"
 
-const char *key_variable_of_triton(size_t index)
+const char *key_variable_next_of_triton(size_t *at)
 {
-	const struct tkb_triton_variable *found;
+	const struct tkb_triton_variable *variable;
 
-	for (size_t i = 0; (found = tkb_triton_variable(i)) != NULL; i++) {
-		if (found->is_in_newest && index-- == 0)
-			return found->name;
-	}
-	return NULL;
+	do {
+		variable = tkb_triton_variable((*at)++);
+	} while (variable != NULL && !variable->is_in_newest);
+	return variable != NULL ? variable->name : NULL;
 }
 
 void key_variables_load(struct key_variables *out)
@@ -71,11 +70,12 @@ bool key_variable_find(const struct key_variables *variables, const char *name,
 			return true;
 	}
 	*out = (struct key_variable){ "triton", "triton", "" };
-	for (size_t i = 0; key_variable_of_triton(i) != NULL; i++) {
-		if (strcmp(key_variable_of_triton(i), name) == 0)
-			return true;
+	for (size_t at = 0;;) {
+		const char *const of_triton = key_variable_next_of_triton(&at);
+
+		if (of_triton == NULL || strcmp(of_triton, name) == 0)
+			return of_triton != NULL;
 	}
-	return false;
 }
 
 bool key_variable_is_secret(const char *name, const char *value)

@@ -39,8 +39,11 @@ void key_variables_release(struct key_variables *variables);
 bool key_variable_find(const struct key_variables *variables, const char *name,
                        struct key_variable *out);
 
-/* Variable `index` of those in Triton's metadata, by name; NULL: there are no more. */
-const char *key_variable_of_triton(size_t index);
+/*
+ * Go through the variables that are in Triton's metadata, sorted by name: `*at` is 0
+ * for the first. NULL: there are no more.
+ */
+const char *key_variable_next_of_triton(size_t *at);
 
 /* Is its value kept secret, by its name, or as a URL with a password in it? */
 bool key_variable_is_secret(const char *name, const char *value);
