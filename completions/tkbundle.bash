@@ -52,6 +52,9 @@ _tkbundle_options() {
 		options="--remote --deadline --files -l --long --json" ;;
 	merge)
 		options="-o --output --json" ;;
+	promote)
+		options="--to --remote --sign --expires --trust --passphrase-file
+			--passphrase-command --deadline --json -n --dry-run" ;;
 	pull)
 		options="--remote --engine --tree -o --output --best-effort --trust
 			--deadline --metrics --key --device --target --layout
@@ -73,6 +76,9 @@ _tkbundle_options() {
 			--json -v --verbose" ;;
 	show)
 		options="--file --stage --json" ;;
+	sign)
+		options="--remote --key --expires --stage --all --passphrase-file
+			--passphrase-command --deadline --json -n --dry-run" ;;
 	stats)
 		options="--paths --used --engine --tree --json" ;;
 	verify)
@@ -116,9 +122,9 @@ _tkbundle_value() {
 		value=:bundle ;;
 	key:--kind)
 		value="ed25519 p256" ;;
-	*:--passphrase-file | *:--trust | *:--sign)
+	*:--passphrase-file | *:--trust | *:--sign | sign:--key)
 		value=:file ;;
-	*:--passphrase-command | *:--expires)
+	*:--passphrase-command | *:--expires | *:--to)
 		value=:none ;;
 	*:--profile)
 		value="full lean" ;;
@@ -126,6 +132,8 @@ _tkbundle_value() {
 		value="tkb triton" ;;
 	*:--layout)
 		value="auto triton inductor" ;;
+	sign:--stage)
+		value="dev prod" ;;
 	*:--stage)
 		value="ptx llir ttir ttgir glir source cubin sass" ;;
 	*:--target)
@@ -228,9 +236,9 @@ _tkbundle_reply() {
 }
 
 _tkbundle() {
-	local verbs="collect compile config diff doctor emit export fleet gc help import
-		key launcher ls merge pull push refs relocate report run show stats verify
-		why"
+	local verbs="collect compile config diff doctor emit export fleet gc help
+		import key launcher ls merge promote pull push refs relocate
+		report run show sign stats verify why"
 	local options='' value='' word i count=0
 	local -a words
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet_fixture.h"
+#include "signing.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,68 +11,6 @@
 
 /* Signed refs: what is pushed with keys, and pulled under a policy. */
 
-#define SIGNED "@signed/" REF
-
-static const char *const all[] = { "*" };
-
-static struct tkb_key *make_key(void)
-{
-	struct tkb_key *key = NULL;
-
-	OK(tkb_key_make(TKB_KEY_ED25519, &key, ERR));
-	return key;
-}
-
-static struct tkb_push_report push_signed(struct tkb_remote *remote,
-                                          const char *root,
-                                          const struct tkb_key *key)
-{
-	const struct tkb_key *const keys[] = { key };
-	const struct tkb_signing signing = { SIZED(signing), .keys = keys,
-		                             .key_count = 1 };
-	struct tkb_push_options options = { SIZED(options),
-		                            .signing = &signing };
-
-	return push_with(remote, root, options);
-}
-
-/* A policy of one key, and what it was told of. */
-struct rule {
-	struct tkb_trust_key key;
-	struct tkb_trust trust;
-	unsigned refused;
-	unsigned warned;
-};
-
-static void count_untrusted(void *self, const struct tkb_untrusted *record)
-{
-	struct rule *rule = self;
-
-	CHECK_STR(record->ref, REF);
-	rule->warned += record->is_used;
-	rule->refused += !record->is_used;
-}
-
-/* The folder `name` as a remote under the rule, which is filled in. */
-static struct tkb_remote *open_under(const char *name, struct rule *rule,
-                                     const struct tkb_key *key,
-                                     enum tkb_unsigned mode)
-{
-	struct tkb_remote_options options = { SIZED(options),
-		                              .trust = &rule->trust };
-
-	*rule = (struct rule){
-		.key = { .key = key,
-		         .name = "ci",
-		         .publish = all,
-		         .publish_count = 1 },
-		.trust = { SIZED(rule->trust), .keys = &rule->key,
-		           .key_count = 1, .unsigned_records = mode,
-		           .on_untrusted = count_untrusted, .self = rule },
-	};
-	return open_spy_with(spy_url(name), options);
-}
-
 static int pull_from(struct tkb_remote *remote, const char *name,
                      struct tkb_pull_report *report)
 {
@@ -80,48 +18,6 @@ static int pull_from(struct tkb_remote *remote, const char *name,
 	*report = (struct tkb_pull_report){ SIZED(*report) };
 	return tkb_pull(remote, REF, text("%s/%s", test_folder(), name), NULL,
 	                report, ERR);
-}
-
-static int keep_text(void *self, const struct tkb_digest *digest,
-                     struct tkb_bytes bytes, uint64_t age_s,
-                     struct tkb_error *err)
-{
-	struct tkb_buf *buf = self;
-
-	(void)digest, (void)age_s, (void)err;
-	tkb_buf_reset(buf);
-	tkb_buf_add(buf, bytes);
-	return 0;
-}
-
-/* The only record under a name. */
-static struct tkb_bytes only_text(struct tkb_remote *remote, const char *name)
-{
-	struct tkb_buf *buf = test_buf(TKB_MIB);
-	const struct tkb_record_visitor visitor = { .on_record = keep_text,
-		                                    .self = buf };
-
-	OK(tkb_remote_records(remote, name, &visitor, ERR));
-	return tkb_buf_bytes(buf);
-}
-
-static int count_one(void *self, const struct tkb_digest *digest,
-                     struct tkb_bytes bytes, uint64_t age_s,
-                     struct tkb_error *err)
-{
-	(void)digest, (void)bytes, (void)age_s, (void)err;
-	(*(unsigned *)self)++;
-	return 0;
-}
-
-static unsigned count_under(struct tkb_remote *remote, const char *name)
-{
-	unsigned count = 0;
-	const struct tkb_record_visitor visitor = { .on_record = count_one,
-		                                    .self = &count };
-
-	OK(tkb_remote_records(remote, name, &visitor, ERR));
-	return count;
 }
 
 TEST(signed_ref, is_pulled_under_a_policy_of_its_key)

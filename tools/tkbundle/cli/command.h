@@ -123,10 +123,13 @@ struct trust_arguments {
 	struct texts sign;     /* files of keys that sign */
 	struct amount expires; /* after which a signature ends, seconds */
 	struct number kind;    /* of a key */
+	struct number stage;   /* that is signed for */
+	const char *to;        /* the ref to promote to */
 	const char *passphrase_file;
 	const char *passphrase_command;
 	bool is_encrypted;
 	bool is_public;
+	bool is_renewal; /* sign anew what is signed */
 };
 
 /* A parsed command line. A verb reads what its own options fill in. */

@@ -5,6 +5,7 @@
 #include <tkbundle/fleet.h>
 #include <tkbundle/holdings.h>
 #include <tkbundle/remote.h>
+#include <tkbundle/signatures.h>
 #include <tkbundle/starts.h>
 #include <tkbundle/trust.h>
 
@@ -28,6 +29,8 @@
 	X(ref_expand, tkb_ref_expand)                                          \
 	X(ref_look, tkb_ref_look)                                              \
 	X(ref_delete, tkb_ref_delete)                                          \
+	X(ref_sign, tkb_ref_sign)                                              \
+	X(ref_promote, tkb_ref_promote)                                        \
 	X(pull, tkb_pull)                                                      \
 	X(pull_bundle, tkb_pull_bundle)                                        \
 	X(push, tkb_push)                                                      \

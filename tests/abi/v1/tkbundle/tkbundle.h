@@ -5,7 +5,8 @@
 /**
  * @file tkbundle/tkbundle.h
  * Includes all headers of libtkbundle and libtkbundle-remote. The latter has
- * remote.h, fleet.h, holdings.h, starts.h and remote_backend.h.
+ * remote.h, fleet.h, holdings.h, trust.h, signatures.h, starts.h and
+ * remote_backend.h.
  *
  *   error.h    how functions say what went wrong
  *   entry.h    what caches and bundles hold
@@ -30,6 +31,8 @@
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
  *   holdings.h list what a ref holds, without fetching it
+ *   trust.h    keys that sign, and a policy of whose signatures count
+ *   signatures.h sign what a ref holds, and promote it
  *   starts.h   reports of starts that servers leave beside a ref
  *   remote_backend.h  add a kind of remote
  *   pool.h     jobs for worker processes
@@ -86,6 +89,7 @@
 #include <tkbundle/remote.h>
 #include <tkbundle/remote_backend.h>
 #include <tkbundle/results.h>
+#include <tkbundle/signatures.h>
 #include <tkbundle/starts.h>
 #include <tkbundle/times.h>
 #include <tkbundle/tree.h>

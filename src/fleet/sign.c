@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/signatures.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/struct.h"
+#include "fleet/records.h"
+#include "remote/remote.h"
+
+/* What signs, and what is signed. */
+struct signature_work {
+	struct tkb_remote *remote;
+	const char *ref; /* that the signatures are for */
+	struct tkb_sign_options options;
+	struct tkb_signer signer;
+	struct tkb_record_list records;
+	struct tkb_sign_report report;
+};
+
+static void work_end(struct signature_work *work)
+{
+	tkb_signer_release(&work->signer);
+	tkb_record_list_release(&work->records);
+}
+
+/* Read the records of `from`, and begin to sign for work->ref. */
+static int begin(struct signature_work *work, const char *from,
+                 const struct tkb_sign_options *given,
+                 const struct tkb_sign_report *report, struct tkb_error *err)
+{
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_sign_options, is_dry_run, &work->options,
+	                     given, err);
+	if (rc == 0)
+		rc = TKB_STRUCT_CHECK(tkb_sign_report, untrusted_count, report,
+		                      err);
+	if (rc == 0 && work->options.signing == NULL)
+		rc = tkb_fail(err, TKB_ERR_INVALID, "there is no key to sign");
+	if (rc == 0)
+		rc = tkb_signer_begin(&work->signer, work->options.signing,
+		                      work->remote, work->ref, err);
+	if (rc == 0)
+		rc = tkb_record_list_read(work->remote, from, false,
+		                          &work->records, err);
+	if (rc < 0)
+		return rc;
+	work->report.unreadable_count = work->records.fault_count;
+	return work->records.count == 0 && work->records.fault_count == 0
+	               ? TKB_MISS
+	               : 0;
+}
+
+/* Sign a record, unless that is done, and add it where it is not of the ref. */
+static int sign(struct signature_work *work, const struct tkb_record *record,
+                bool adds, struct tkb_error *err)
+{
+	struct tkb_subject subject;
+	bool is_known = false;
+	int rc;
+
+	rc = tkb_record_subject(record, &subject, err);
+	if (rc == 0 && !work->options.is_renewal)
+		rc = tkb_signer_knows(&work->signer, work->ref, &subject,
+		                      &is_known, err);
+	if (rc < 0)
+		return rc;
+	work->report.present_count += is_known;
+	work->report.signed_count += !is_known;
+	if (work->options.is_dry_run)
+		return 0;
+	if (!is_known)
+		rc = tkb_record_sign(record, &work->signer, work->remote,
+		                     work->ref, err);
+	/* As in a push, no reader finds a record that will be signed later. */
+	if (rc == 0 && adds)
+		rc = tkb_remote_add(work->remote, work->ref, record->text, err);
+	return rc;
+}
+
+static int end(const struct signature_work *work, int rc,
+               struct tkb_sign_report *report, struct tkb_error *err)
+{
+	const struct tkb_record_fault *fault = work->records.faults;
+
+	if (rc < 0)
+		return rc;
+	TKB_STRUCT_WRITE(tkb_sign_report, report, &work->report);
+	if (work->report.untrusted_count > 0)
+		return tkb_fail_as(err, TKB_ERR_UNTRUSTED,
+		                   &work->records.untrusted);
+	if (work->report.unreadable_count > 0)
+		return tkb_fail(err, TKB_ERR_PARTIAL, "%s", fault->message);
+	if (work->report.gone_count > 0)
+		return tkb_fail(err, TKB_ERR_PARTIAL, "%" PRIu64 " %s gone",
+		                work->report.gone_count,
+		                work->report.gone_count == 1 ? "blob is"
+		                                             : "blobs are");
+	return 0;
+}
+
+int tkb_ref_sign(struct tkb_remote *remote, const char *ref,
+                 const struct tkb_sign_options *options,
+                 struct tkb_sign_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(work_end)
+	struct signature_work work = { .remote = remote, .ref = ref };
+	int rc;
+
+	rc = begin(&work, ref, options, report, err);
+	for (size_t i = 0; i < work.records.count && rc == 0; i++)
+		rc = sign(&work, &work.records.items[i], false, err);
+	return rc == TKB_MISS ? rc : end(&work, rc, report, err);
+}
+
+/* Asking for its blob resets the blob's age, where a remote has such. */
+static int promote_all(struct signature_work *work, struct tkb_error *err)
+{
+	struct tkb_record_list *records = &work->records;
+	int rc;
+
+	rc = tkb_records_check(work->remote, records, false, err);
+	for (size_t i = 0; i < records->count && rc == 0; i++) {
+		if (records->items[i].is_hole)
+			work->report.gone_count++;
+		else
+			rc = sign(work, &records->items[i], true, err);
+	}
+	return rc;
+}
+
+int tkb_ref_promote(struct tkb_remote *remote, const char *from, const char *to,
+                    const struct tkb_sign_options *options,
+                    struct tkb_sign_report *report, struct tkb_error *err)
+{
+	TKB_AUTO(work_end)
+	struct signature_work work = { .remote = remote, .ref = to };
+	int rc;
+
+	if (remote->options.trust == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "there is no policy that says whose signatures "
+		                "of '%.200s' count",
+		                from);
+	if (strcmp(from, to) == 0)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "ref '%.200s' cannot be promoted to itself",
+		                to);
+	rc = begin(&work, from, options, report, err);
+	if (rc == 0)
+		rc = tkb_records_keep_trusted(remote, from, &work.records, err);
+	work.report.untrusted_count = work.records.untrusted_count;
+	if (rc == 0)
+		rc = promote_all(&work, err);
+	return rc == TKB_MISS ? rc : end(&work, rc, report, err);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_SIGNATURES_H
+#define TKBUNDLE_SIGNATURES_H
+
+#include <tkbundle/remote.h>
+#include <tkbundle/trust.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/signatures.h
+ * Sign what a ref holds already, and promote it to another ref.
+ *
+ *     const struct tkb_sign_options options = { .struct_size = sizeof(options),
+ *                                               .signing = &signing };
+ *
+ *     rc = tkb_ref_sign(remote, "model/h100", &options, NULL, &err);
+ *     rc = tkb_ref_promote(remote, "model/h100", "prod/h100", &options, NULL,
+ *                          &err);
+ */
+
+/** How to sign what is there. Zero means the default. */
+struct tkb_sign_options {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const struct tkb_signing *signing; /**< wanted */
+	bool is_renewal; /**< sign anew what these keys have signed, too */
+	bool is_dry_run; /**< only count */
+};
+
+/** What became of a ref's records. */
+struct tkb_sign_report {
+	size_t struct_size;        /**< sizeof it, as the caller was built */
+	uint64_t signed_count;     /**< they have a new signature */
+	uint64_t present_count;    /**< these keys had signed them before */
+	uint64_t unreadable_count; /**< damaged, or of a newer tkbundle */
+	uint64_t gone_count;       /**< their blob is gone: not promoted */
+	uint64_t untrusted_count;  /**< by the remote's policy: not promoted */
+};
+
+/**
+ * Sign the records that `ref` has. Whoever signs vouches for them: the policy of
+ * the remote is not asked.
+ *
+ * @param report  filled in on 0 and TKB_ERR_PARTIAL; may be NULL
+ * @return 0; TKB_ERR_PARTIAL (a record cannot be read: the others are signed);
+ *         TKB_MISS (there is none); TKB_ERR_INVALID, TKB_ERR_TOO_LARGE (the
+ *         ref's name is too long for signatures), or a failure of the remote
+ */
+TKB_API TKB_NODISCARD int tkb_ref_sign(struct tkb_remote *remote,
+                                       const char *ref,
+                                       const struct tkb_sign_options *options,
+                                       struct tkb_sign_report *report,
+                                       struct tkb_error *err);
+
+/**
+ * Add the records of ref `from`, which the remote's policy trusts, to ref `to`, and
+ * sign them for that: by the stage of `options`. No blob is fetched or uploaded. What
+ * `to` holds stays.
+ *
+ * @param report  filled in on 0, TKB_ERR_PARTIAL and TKB_ERR_UNTRUSTED; may be
+ *                NULL
+ * @return 0; TKB_ERR_UNTRUSTED (the policy does not trust a record) or
+ *         TKB_ERR_PARTIAL (one cannot be read, or its blob is gone), where the
+ *         others are promoted; TKB_MISS (`from` has none); TKB_ERR_INVALID (the
+ *         remote has no policy); or as tkb_ref_sign()
+ */
+TKB_API TKB_NODISCARD int tkb_ref_promote(
+	struct tkb_remote *remote, const char *from, const char *to,
+	const struct tkb_sign_options *options, struct tkb_sign_report *report,
+	struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signing.h"
+
+#include <unistd.h>
+
+/* Refs that are signed later, and refs that are promoted. */
+
+#define PROD "prod/model"
+
+static const char *const products[] = { "prod/*" };
+
+static struct tkb_sign_options sign_with(struct signer_of *signer,
+                                         const struct tkb_key *key,
+                                         enum tkb_trust_stage stage)
+{
+	const struct tkb_sign_options options = {
+		SIZED(options), .signing = signing_with(signer, key)
+	};
+
+	signer->signing.stage = stage;
+	return options;
+}
+
+/* A policy of "ci", which may publish all, and "release", which may promote. */
+struct fleet {
+	struct tkb_key *ci;
+	struct tkb_key *release;
+	struct tkb_trust_key keys[2];
+	struct tkb_trust trust;
+	struct tkb_remote *remote; /* under no policy */
+	struct tkb_remote *strict;
+};
+
+static struct fleet *arrange(void)
+{
+	struct fleet *fleet = test_alloc(sizeof(*fleet));
+	struct tkb_remote_options options = { SIZED(options),
+		                              .trust = &fleet->trust };
+	static const char *const all[] = { "*" };
+
+	*fleet = (struct fleet){ .ci = make_key(), .release = make_key() };
+	fleet->keys[0] = (struct tkb_trust_key){ .key = fleet->ci,
+		                                 .name = "ci",
+		                                 .publish = all,
+		                                 .publish_count = 1 };
+	fleet->keys[1] = (struct tkb_trust_key){ .key = fleet->release,
+		                                 .name = "release",
+		                                 .promote = products,
+		                                 .promote_count = 1 };
+	fleet->trust =
+		(struct tkb_trust){ SIZED(fleet->trust), .keys = fleet->keys,
+		                    .key_count = 2 };
+	fleet->remote = open_spy(spy_url("remote"));
+	fleet->strict = open_spy_with(spy_url("remote"), options);
+	return fleet;
+}
+
+static void fleet_end(struct fleet *fleet)
+{
+	tkb_key_close(fleet->ci);
+	tkb_key_close(fleet->release);
+}
+
+static int pull_ref(struct tkb_remote *remote, const char *ref,
+                    const char *name, struct tkb_pull_report *report)
+{
+	*report = (struct tkb_pull_report){ SIZED(*report) };
+	return tkb_pull(remote, ref, text("%s/%s", test_folder(), name), NULL,
+	                report, ERR);
+}
+
+static int promote(const struct fleet *fleet, struct tkb_sign_report *report)
+{
+	struct signer_of signer;
+	const struct tkb_sign_options options =
+		sign_with(&signer, fleet->release, TKB_STAGE_PROD);
+
+	*report = (struct tkb_sign_report){ SIZED(*report) };
+	test_error = (struct tkb_error){ 0 };
+	return tkb_ref_promote(fleet->strict, REF, PROD, &options, report, ERR);
+}
+
+TEST(sign, makes_a_ref_trusted_that_was_pushed_without_a_key)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	struct signer_of signer;
+	const struct tkb_sign_options options =
+		sign_with(&signer, fleet->ci, TKB_STAGE_DEV);
+	struct tkb_sign_report report = { SIZED(report) };
+	struct tkb_pull_report pulled;
+
+	FAILS(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR),
+	      TKB_MISS, "");
+	(void)push_all(fleet->remote, root);
+	CHECK_INT(pull_ref(fleet->strict, REF, "cold", &pulled),
+	          TKB_ERR_UNTRUSTED);
+	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
+	CHECK_INT(report.signed_count, 1);
+	CHECK_INT(pull_ref(fleet->strict, REF, "warm", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, POOL);
+	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
+	CHECK_INT(report.signed_count, 0);
+	CHECK_INT(report.present_count, 1);
+	CHECK_INT(count_under(fleet->remote, SIGNED), 1);
+	fleet_end(fleet);
+}
+
+/* A later one has a higher sequence, within the same second, too. */
+TEST(sign, anew_makes_another_signature)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	struct signer_of signer;
+	struct tkb_sign_options options =
+		sign_with(&signer, fleet->ci, TKB_STAGE_DEV);
+	struct tkb_sign_report report = { SIZED(report) };
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	options.is_renewal = true;
+	options.is_dry_run = true;
+	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
+	CHECK_INT(report.signed_count, 1);
+	CHECK_INT(count_under(fleet->remote, SIGNED), 1);
+	options.is_dry_run = false;
+	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
+	CHECK_INT(count_under(fleet->remote, SIGNED), 2);
+	fleet_end(fleet);
+}
+
+TEST(sign, without_a_key_signs_nothing)
+{
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	const struct tkb_sign_options options = { SIZED(options) };
+
+	FAILS(tkb_ref_sign(remote, REF, &options, NULL, ERR), TKB_ERR_INVALID,
+	      "no key");
+}
+
+TEST(promote, takes_what_the_policy_trusts_and_uploads_nothing)
+{
+	const char *one = cache_of("one", (struct part){ 0, 10 });
+	const char *other = cache_of("other", (struct part){ 10, POOL });
+	struct fleet *fleet = arrange();
+	struct tkb_sign_report report;
+	struct tkb_pull_report pulled;
+
+	(void)push_signed(fleet->remote, one, fleet->ci);
+	(void)push_all(fleet->remote, other);
+	spy_reset();
+	CHECK_INT(promote(fleet, &report), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "no key of the policy has signed it");
+	CHECK_INT(report.signed_count, 1);
+	CHECK_INT(report.untrusted_count, 1);
+	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_GET), 0);
+	CHECK_INT(count_under(fleet->remote, PROD), 1);
+	CHECK_INT(pull_ref(fleet->strict, PROD, "warm", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, 10);
+	/* The signature of the source is none of the product. */
+	CHECK_INT(count_under(fleet->remote, "@signed/" PROD), 1);
+	CHECK_INT(promote(fleet, &report), TKB_ERR_UNTRUSTED);
+	CHECK_INT(report.present_count, 1);
+	fleet_end(fleet);
+}
+
+TEST(promote, leaves_out_records_whose_blob_is_gone)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	struct tkb_sign_report report;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	SYS(unlink(blob_files("remote")[0]));
+	CHECK_INT(promote(fleet, &report), TKB_ERR_PARTIAL);
+	CHECK_CONTAINS(ERR->message, "1 blob is gone");
+	CHECK_INT(report.gone_count, 1);
+	CHECK_INT(count_under(fleet->remote, PROD), 0);
+	CHECK_INT(count_under(fleet->remote, "@signed/" PROD), 0);
+	fleet_end(fleet);
+}
+
+/* What gc and delete do to the source is nothing to the product. */
+TEST(promote, makes_a_ref_that_outlives_its_source)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	struct tkb_remote_gc_options options = { SIZED(options),
+		                                 .has_grace = true };
+	struct tkb_sign_report report;
+	struct tkb_pull_report pulled;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	CHECK_INT(promote(fleet, &report), 0);
+	OK(tkb_ref_delete(fleet->remote, REF, NULL, ERR));
+	OK(tkb_remote_gc(fleet->remote, &options, NULL, ERR));
+	CHECK_INT(pull_ref(fleet->strict, PROD, "warm", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, POOL);
+	fleet_end(fleet);
+}
+
+TEST(promote, wants_a_policy_and_another_name)
+{
+	struct fleet *fleet = arrange();
+	struct signer_of signer;
+	const struct tkb_sign_options options =
+		sign_with(&signer, fleet->release, TKB_STAGE_PROD);
+	struct tkb_sign_report report;
+
+	CHECK_INT(promote(fleet, &report), TKB_MISS);
+	FAILS(tkb_ref_promote(fleet->remote, REF, PROD, &options, NULL, ERR),
+	      TKB_ERR_INVALID, "no policy");
+	FAILS(tkb_ref_promote(fleet->strict, REF, REF, &options, NULL, ERR),
+	      TKB_ERR_INVALID, "to itself");
+	fleet_end(fleet);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signing.h"
+
+static const char *const all[] = { "*" };
+
+struct tkb_key *make_key(void)
+{
+	struct tkb_key *key = NULL;
+
+	OK(tkb_key_make(TKB_KEY_ED25519, &key, ERR));
+	return key;
+}
+
+const struct tkb_signing *signing_with(struct signer_of *signer,
+                                       const struct tkb_key *key)
+{
+	signer->key = key;
+	signer->signing =
+		(struct tkb_signing){ SIZED(signer->signing),
+		                      .keys = &signer->key, .key_count = 1 };
+	return &signer->signing;
+}
+
+struct tkb_push_report push_signed(struct tkb_remote *remote, const char *root,
+                                   const struct tkb_key *key)
+{
+	struct signer_of signer;
+	const struct tkb_push_options options = {
+		SIZED(options), .signing = signing_with(&signer, key)
+	};
+
+	return push_with(remote, root, options);
+}
+
+static void count_untrusted(void *self, const struct tkb_untrusted *record)
+{
+	struct rule *rule = self;
+
+	CHECK_STR(record->ref, REF);
+	rule->warned += record->is_used;
+	rule->refused += !record->is_used;
+}
+
+struct tkb_remote *open_under(const char *name, struct rule *rule,
+                              const struct tkb_key *key, enum tkb_unsigned mode)
+{
+	struct tkb_remote_options options = { SIZED(options),
+		                              .trust = &rule->trust };
+
+	*rule = (struct rule){
+		.key = { .key = key,
+		         .name = "ci",
+		         .publish = all,
+		         .publish_count = 1 },
+		.trust = { SIZED(rule->trust), .keys = &rule->key,
+		           .key_count = 1, .unsigned_records = mode,
+		           .on_untrusted = count_untrusted, .self = rule },
+	};
+	return open_spy_with(spy_url(name), options);
+}
+
+static int keep_text(void *self, const struct tkb_digest *digest,
+                     struct tkb_bytes bytes, uint64_t age_s,
+                     struct tkb_error *err)
+{
+	struct tkb_buf *buf = self;
+
+	(void)digest, (void)age_s, (void)err;
+	tkb_buf_reset(buf);
+	tkb_buf_add(buf, bytes);
+	return 0;
+}
+
+struct tkb_bytes only_text(struct tkb_remote *remote, const char *name)
+{
+	struct tkb_buf *buf = test_buf(TKB_MIB);
+	const struct tkb_record_visitor visitor = { .on_record = keep_text,
+		                                    .self = buf };
+
+	OK(tkb_remote_records(remote, name, &visitor, ERR));
+	return tkb_buf_bytes(buf);
+}
+
+static int count_one(void *self, const struct tkb_digest *digest,
+                     struct tkb_bytes bytes, uint64_t age_s,
+                     struct tkb_error *err)
+{
+	(void)digest, (void)bytes, (void)age_s, (void)err;
+	(*(unsigned *)self)++;
+	return 0;
+}
+
+unsigned count_under(struct tkb_remote *remote, const char *name)
+{
+	unsigned count = 0;
+	const struct tkb_record_visitor visitor = { .on_record = count_one,
+		                                    .self = &count };
+
+	OK(tkb_remote_records(remote, name, &visitor, ERR));
+	return count;
+}

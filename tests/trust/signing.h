@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TESTS_SIGNING_H
+#define TKB_TESTS_SIGNING_H
+
+/* Keys and policies, and remotes under them. */
+
+#include <tkbundle/signatures.h>
+
+#include "fleet_fixture.h"
+
+#define SIGNED "@signed/" REF
+
+struct tkb_key *make_key(void);
+
+/* How one key signs. */
+struct signer_of {
+	const struct tkb_key *key;
+	struct tkb_signing signing;
+};
+
+const struct tkb_signing *signing_with(struct signer_of *signer,
+                                       const struct tkb_key *key);
+
+struct tkb_push_report push_signed(struct tkb_remote *remote, const char *root,
+                                   const struct tkb_key *key);
+
+/* A policy of one key, which may publish anything, and what it was told of. */
+struct rule {
+	struct tkb_trust_key key;
+	struct tkb_trust trust;
+	unsigned refused;
+	unsigned warned;
+};
+
+/* The folder `name` as a remote under the rule, which is filled in. */
+struct tkb_remote *open_under(const char *name, struct rule *rule,
+                              const struct tkb_key *key,
+                              enum tkb_unsigned mode);
+
+/* The only record under a name. */
+struct tkb_bytes only_text(struct tkb_remote *remote, const char *name);
+
+unsigned count_under(struct tkb_remote *remote, const char *name);
+
+#endif

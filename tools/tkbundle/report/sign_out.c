@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/sign_out.h"
+
+#include <inttypes.h>
+
+#include "cli/counts.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+
+static const struct count counts[] = {
+	COUNT(tkb_sign_report, signed_count, "signed", NULL),
+	COUNT(tkb_sign_report, present_count, "present", NULL),
+	COUNT(tkb_sign_report, untrusted_count, "untrusted",
+	      "untrusted records"),
+	COUNT(tkb_sign_report, gone_count, "gone", "gone blobs"),
+	COUNT(tkb_sign_report, unreadable_count, "unreadable",
+	      "unreadable records"),
+};
+
+static enum status run_with(
+	struct remote_use *use, const struct arguments *args,
+	const struct tkb_signing *signing,
+	enum status (*work)(struct remote_use *use,
+                            const struct arguments *args,
+                            const struct tkb_sign_options *))
+{
+	struct json_out *const json = &use->cli->json;
+	const struct tkb_sign_options chosen = {
+		.struct_size = sizeof(chosen),
+		.signing = signing,
+		.is_renewal = args->trust.is_renewal,
+		.is_dry_run = args->is_dry_run,
+	};
+	const enum status status =
+		remote_use_ref(use, args_operand(args, 0), NULL);
+
+	if (status != STATUS_DONE)
+		return status;
+	json_out_text(json, "verb", use->cli->command->name);
+	json_out_text(json, "ref", use->ref);
+	remote_use_json(use);
+	json_out_flag(json, "dry_run", args->is_dry_run);
+	return work(use, args, &chosen);
+}
+
+enum status sign_run(struct cli *cli, const struct arguments *args,
+                     enum tkb_trust_stage stage,
+                     enum status (*work)(struct remote_use *use,
+                                         const struct arguments *args,
+                                         const struct tkb_sign_options *chosen))
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	struct signers signers = { .count = 0 };
+	struct tkb_error err = { .status = 0 };
+	enum status status = passphrase_check(cli, args);
+	int rc;
+
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+	status = remote_use_begin(&use, args, true);
+	if (status != STATUS_DONE)
+		return status;
+	signals_catch();
+	rc = signers_read(&signers, cli, &use.library, args, &err);
+	signers.signing.stage = stage;
+	status = rc == 0 ? run_with(&use, args, signers_signing(&signers), work)
+	                 : cli_failed(cli, rc, &err, "the key");
+	signers_release(&signers, &use.library);
+	return status;
+}
+
+enum status sign_out(struct remote_use *use, const struct arguments *args,
+                     int rc, const struct tkb_error *err,
+                     const struct tkb_sign_report *report, const char *verb,
+                     const char *ref)
+{
+	char rest[160];
+
+	if (rc != 0 && rc != TKB_ERR_PARTIAL && rc != TKB_ERR_UNTRUSTED)
+		return remote_use_failed(use, rc, err, ref);
+	counts_json(COUNTS(counts), report, &use->cli->json);
+	counts_words(COUNTS(counts), report, rest, sizeof(rest));
+	if (!args->is_json &&
+	    (rc == 0 || report->signed_count + report->present_count > 0))
+		text_line(use->cli->out,
+		          "%s%s %" PRIu64 ", present %" PRIu64 "%s: %s",
+		          args->is_dry_run ? "would have " : "", verb,
+		          report->signed_count, report->present_count, rest,
+		          ref);
+	return rc == 0 ? STATUS_DONE : remote_use_failed(use, rc, err, ref);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_SIGN_OUT_H
+#define TKBUNDLE_SIGN_OUT_H
+
+#include <tkbundle/signatures.h>
+
+#include "config/remote_use.h"
+#include "trust/signers.h"
+
+/* What the verbs have in common that sign a ref's records. */
+
+/*
+ * Open the remote, fill in use->ref from the first operand, read the keys, and call
+ * `work` with what they choose.
+ */
+enum status sign_run(
+	struct cli *cli, const struct arguments *args,
+	enum tkb_trust_stage stage,
+	enum status (*work)(struct remote_use *use,
+                            const struct arguments *args,
+                            const struct tkb_sign_options *chosen));
+
+/* Print how it ended. `verb`: "signed", `ref`: what has the signatures. */
+enum status sign_out(struct remote_use *use, const struct arguments *args,
+                     int rc, const struct tkb_error *err,
+                     const struct tkb_sign_report *report, const char *verb,
+                     const char *ref);
+
+#endif

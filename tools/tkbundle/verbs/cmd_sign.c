@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include "cli/cli.h"
+#include "config/remote_use.h"
+#include "report/sign_out.h"
+
+static const struct option_spec options[] = {
+	ARGS_REMOTE,
+	{ OPTION(TEXTS, "key", "KEY_FILE", trust.sign,
+	         "sign with the private key in KEY_FILE") },
+	ARGS_EXPIRES,
+	{ OPTION(WORD, "stage", "dev|prod", trust.stage,
+	         "sign for this stage; default dev") },
+	{ OPTION(SWITCH, "all", NULL, trust.is_renewal,
+	         "sign anew what this key has signed, too") },
+	ARGS_PASSPHRASE_FILE,
+	ARGS_PASSPHRASE_COMMAND,
+	ARGS_DEADLINE,
+	ARGS_JSON,
+	ARGS_DRY_RUN("report what would be signed, sign nothing"),
+};
+
+static enum status sign(struct remote_use *use, const struct arguments *args,
+                        const struct tkb_sign_options *chosen)
+{
+	struct tkb_sign_report report = { .struct_size = sizeof(report) };
+	struct tkb_error err = { .status = 0 };
+	const int rc = use->library.ref_sign(use->remote, use->ref, chosen,
+	                                     &report, &err);
+
+	return sign_out(use, args, rc, &err, &report, "signed", use->ref);
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	if (args->trust.sign.count == 0)
+		return cli_misused(cli, "'--key' names the key that signs");
+	return sign_run(cli, args,
+	                (enum tkb_trust_stage)args->trust.stage.value, sign);
+}
+
+const struct command command_sign = {
+	.name = "sign",
+	.operands = { "REF" },
+	.required_operands = 1,
+	.summary = "sign what a ref holds",
+	.details = "Signs each record that the ref holds now, and that these "
+		   "keys have not signed, so that a policy trusts what was "
+		   "pushed without a key. Whoever signs vouches for what is "
+		   "there, whoever pushed it.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};
