@@ -45,10 +45,7 @@ size_t tkb_cache_root_of(const struct tkb_cache *cache,
 	return (size_t)(found->root - cache->roots.items);
 }
 
-void tkb_cache_close_at(struct tkb_cache **cache)
-{
-	tkb_cache_close(*cache);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_cache, tkb_cache_close)
 
 int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
                    struct tkb_cache **out, struct tkb_error *err)
@@ -56,7 +53,7 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 	const struct tkb_cache_options *options = scan->options;
 	struct tkb_watch watch;
 	TKB_AUTO(tkb_watcher_release) struct tkb_watcher watcher = { 0 };
-	TKB_AUTO(tkb_cache_close_at)
+	TKB_AUTO(close_at)
 	struct tkb_cache *cache = tkb_alloc_array(1, sizeof(*cache));
 	int rc;
 

@@ -62,9 +62,6 @@ TKB_NODISCARD int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 size_t tkb_cache_root_of(const struct tkb_cache *cache,
                          const struct tkb_scanned_entry *found);
 
-/* For TKB_AUTO. */
-void tkb_cache_close_at(struct tkb_cache **cache);
-
 /*
  * Open the roots of the trees and of the kernels in them, and list the units.
  */

@@ -25,10 +25,7 @@ void tkb_makers_close(struct tkb_makers *makers)
 	free(makers);
 }
 
-void tkb_makers_close_at(struct tkb_makers **makers)
-{
-	tkb_makers_close(*makers);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_makers, tkb_makers_close)
 
 bool tkb_maker_is_valid(const char *maker)
 {
@@ -113,7 +110,7 @@ static int read_file(const char *cache_root, struct tkb_makers *makers,
 int tkb_makers_open(const char *cache_root, struct tkb_makers **out,
                     struct tkb_error *err)
 {
-	TKB_AUTO(tkb_makers_close_at)
+	TKB_AUTO(close_at)
 	struct tkb_makers *makers = tkb_alloc_array(1, sizeof(*makers));
 	int rc;
 

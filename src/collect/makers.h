@@ -13,9 +13,6 @@ struct tkb_makers {
 
 void tkb_makers_release(struct tkb_makers *makers);
 
-/* For TKB_AUTO. */
-void tkb_makers_close_at(struct tkb_makers **makers);
-
 /* Can it be noted? */
 bool tkb_maker_is_valid(const char *maker);
 

@@ -21,10 +21,7 @@ void tkb_times_close(struct tkb_times *times)
 	free(times);
 }
 
-void tkb_times_close_at(struct tkb_times **times)
-{
-	tkb_times_close(*times);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_times, tkb_times_close)
 
 int tkb_times_add(struct tkb_times *times, const char *key, uint32_t ms,
                   struct tkb_error *err)
@@ -103,7 +100,7 @@ static int read_file(const char *cache_root, struct tkb_times *times,
 int tkb_times_open(const char *cache_root, struct tkb_times **out,
                    struct tkb_error *err)
 {
-	TKB_AUTO(tkb_times_close_at)
+	TKB_AUTO(close_at)
 	struct tkb_times *times = tkb_alloc_array(1, sizeof(*times));
 	int rc;
 

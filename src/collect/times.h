@@ -13,9 +13,6 @@ struct tkb_times {
 
 void tkb_times_release(struct tkb_times *times);
 
-/* For TKB_AUTO. */
-void tkb_times_close_at(struct tkb_times **times);
-
 TKB_NODISCARD int tkb_times_add(struct tkb_times *times, const char *key,
                                 uint32_t ms, struct tkb_error *err);
 

@@ -13,7 +13,8 @@ enum {
 /* Slightly less than the largest `long long`. */
 static const double max_value = 9.2e18;
 
-const char *const tkb_grid_calls[TKB_GRID_CALL_COUNT] = {
+/* Suffixes of the calls' names, which begin with the launcher's function. */
+static const char *const calls[TKB_GRID_CALL_COUNT] = {
 	[TKB_GRID_PLUS] = "_plus",        [TKB_GRID_MINUS] = "_minus",
 	[TKB_GRID_TIMES] = "_times",      [TKB_GRID_DIVIDE] = "_divide",
 	[TKB_GRID_REST] = "_divide_rest",
@@ -138,8 +139,8 @@ static void print_applied(struct parser *parser, struct tkb_buf *c,
 		return;
 	}
 	parser->calls |= 1u << call;
-	tkb_print(c, "%s%s(%s, %s, &tkb_bad)", parser->function,
-	          tkb_grid_calls[call], left->c, right->c);
+	tkb_print(c, "%s%s(%s, %s, &tkb_bad)", parser->function, calls[call],
+	          left->c, right->c);
 }
 
 /* Apply the last pending operator. */

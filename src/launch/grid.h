@@ -23,7 +23,7 @@ struct tkb_grid_name {
 	uint32_t bits; /* of its value, without the sign */
 };
 
-/* Checked operations, in the order of tkb_grid_calls. */
+/* Checked operations. */
 enum {
 	TKB_GRID_PLUS,
 	TKB_GRID_MINUS,
@@ -32,9 +32,6 @@ enum {
 	TKB_GRID_REST,
 	TKB_GRID_CALL_COUNT
 };
-
-/* Suffixes of their names, which begin with the launcher's function. */
-extern const char *const tkb_grid_calls[TKB_GRID_CALL_COUNT];
 
 struct tkb_grid {
 	const char *sizes[3]; /* in C */

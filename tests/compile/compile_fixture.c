@@ -8,16 +8,6 @@
 
 #define CACHE "h100/.triton/cache"
 
-void close_compiler_at(struct tkb_compiler **compiler)
-{
-	tkb_compiler_close(*compiler);
-}
-
-void free_compile_at(struct tkb_compile **compile)
-{
-	tkb_compile_free(*compile);
-}
-
 const char *compile_worker(void)
 {
 	const char *const path = program();

@@ -25,8 +25,8 @@
 /* What its block lets go of. */
 #define COMPILER(name) TKB_AUTO(close_compiler_at) struct tkb_compiler *name
 #define COMPILE(name) TKB_AUTO(free_compile_at) struct tkb_compile *name
-void close_compiler_at(struct tkb_compiler **compiler);
-void free_compile_at(struct tkb_compile **compile);
+TKB_AUTO_POINTER(close_compiler_at, struct tkb_compiler, tkb_compiler_close)
+TKB_AUTO_POINTER(free_compile_at, struct tkb_compile, tkb_compile_free)
 
 /* The worker program that was built with these tests. */
 const char *compile_worker(void);

@@ -98,11 +98,6 @@ struct tkb_triton *open_triton_for(const char *kernels)
 	return open_triton();
 }
 
-void close_triton_at(struct tkb_triton **triton)
-{
-	tkb_triton_close(*triton);
-}
-
 /* With a zero behind it. */
 static struct tkb_bytes copy(struct tkb_bytes bytes)
 {

@@ -29,7 +29,7 @@ struct tkb_triton *open_triton_of(const struct tkb_triton_options *options);
 
 /* One that its block closes. */
 #define TRITON(name) TKB_AUTO(close_triton_at) struct tkb_triton *name
-void close_triton_at(struct tkb_triton **triton);
+TKB_AUTO_POINTER(close_triton_at, struct tkb_triton, tkb_triton_close)
 
 /* What came of one; borrowed from the test. */
 struct made {

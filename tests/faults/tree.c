@@ -199,11 +199,6 @@ bool tree_equal_below(const struct tree *a, const struct tree *b,
 	return true;
 }
 
-bool tree_equal(const struct tree *a, const struct tree *b)
-{
-	return tree_equal_below(a, b, "");
-}
-
 const struct tree_item *tree_find(const struct tree *tree, const char *path)
 {
 	for (size_t i = 0; i < tree->count; i++) {

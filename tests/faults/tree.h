@@ -37,8 +37,7 @@ void tree_make_file(const char *path, const void *data, size_t size);
 /* Remove what stands at `path`, if anything does. */
 void tree_remove(const char *path);
 
-/* Do both hold the same, byte for byte? Of folder `below` alone: do they? */
-bool tree_equal(const struct tree *a, const struct tree *b);
+/* Does folder `below` hold the same in both, byte for byte? */
 bool tree_equal_below(const struct tree *a, const struct tree *b,
                       const char *below);
 

@@ -107,31 +107,19 @@ struct tkb_sink world_sink_on(struct world_sink *sink)
 	return (struct tkb_sink){ .write = write_bytes, .self = sink };
 }
 
-void world_dirty(void *memory, size_t size)
-{
-	memset(memory, DIRT, size);
-}
-
-bool world_is_dirty(const void *memory, size_t size)
-{
-	const unsigned char *bytes = memory;
-
-	for (size_t i = 0; i < size; i++) {
-		if (bytes[i] != DIRT)
-			return false;
-	}
-	return true;
-}
-
 void world_dirty_report(void *report, size_t size)
 {
-	world_dirty(report, size);
+	memset(report, DIRT, size);
 	memcpy(report, &size, sizeof(size));
 }
 
 bool world_report_is_dirty(const void *report, size_t size)
 {
-	return memcmp(report, &size, sizeof(size)) == 0 &&
-	       world_is_dirty((const unsigned char *)report + sizeof(size),
-	                      size - sizeof(size));
+	const unsigned char *bytes = report;
+
+	for (size_t i = sizeof(size); i < size; i++) {
+		if (bytes[i] != DIRT)
+			return false;
+	}
+	return memcmp(report, &size, sizeof(size)) == 0;
 }

@@ -47,11 +47,7 @@ struct world_sink {
 struct tkb_sink world_sink(struct world_sink *sink);    /* empties it */
 struct tkb_sink world_sink_on(struct world_sink *sink); /* goes on */
 
-/* Memory that an out-parameter points to and must not be changed. */
-void world_dirty(void *memory, size_t size);
-bool world_is_dirty(const void *memory, size_t size);
-
-/* The same of a report, but for its struct_size. */
+/* A report that must not be changed, but for its struct_size. */
 void world_dirty_report(void *report, size_t size);
 bool world_report_is_dirty(const void *report, size_t size);
 

@@ -124,7 +124,7 @@ static struct word small_number(struct generate *g)
 }
 
 /* An i64 from 0 to 112. */
-struct word generate_index(struct generate *g)
+static struct word generate_index(struct generate *g)
 {
 	static const char *const flags[] = { "", " nuw", " nsw", " nuw nsw" };
 	struct word small;

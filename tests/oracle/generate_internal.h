@@ -70,13 +70,9 @@ struct word generate_pointer(struct generate *g, unsigned which);
 /* An address, and what is to be loaded or stored there. */
 struct word generate_address(struct generate *g, const struct stream *stream,
                              int offset);
-struct word generate_index(struct generate *g);
 struct stream generate_stream(struct generate *g);
 /* Bytes that are words, if an address is aligned as is said. */
 struct stream generate_word_stream(struct generate *g);
-/* A load of one byte, and its name. */
-struct word generate_byte(struct generate *g, const struct stream *stream,
-                          int offset);
 /* The type of its pointers. */
 const char *generate_space(const struct stream *stream);
 

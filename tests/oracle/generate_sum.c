@@ -25,8 +25,8 @@ static const char *byte_kind(struct generate *g)
 	return chance(g, g->noise / 4 + g->between / 4) ? " volatile" : "";
 }
 
-struct word generate_byte(struct generate *g, const struct stream *stream,
-                          int offset)
+static struct word generate_byte(struct generate *g,
+                                 const struct stream *stream, int offset)
 {
 	const struct word at = generate_address(g, stream, offset);
 	const struct word out = name(g, "%b");

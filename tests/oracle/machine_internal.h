@@ -82,7 +82,6 @@ void machine_decide(struct machine *machine, struct lane lane);
 /* Bytes at `address`, which are read or written: NULL, and the run ends. */
 struct object *machine_touch(struct machine *machine, uint64_t address,
                              uint64_t size, bool is_write);
-void machine_fill_globals(struct machine *machine);
 
 void machine_note(struct machine *machine, uint64_t kind, uint64_t address,
                   struct lane value);

@@ -132,7 +132,7 @@ static bool put_constant(struct machine *machine, struct object *object,
 	return true;
 }
 
-void machine_fill_globals(struct machine *machine)
+static void fill_globals(struct machine *machine)
 {
 	for (size_t i = 0; i < machine->object_count; i++) {
 		struct object *object = &machine->objects[i];
@@ -216,7 +216,7 @@ void machine_open(struct machine *machine, LLVMModuleRef module)
 	for (LLVMValueRef at = LLVMGetFirstGlobal(module); at != NULL;
 	     at = LLVMGetNextGlobal(at))
 		add_global(machine, at);
-	machine_fill_globals(machine);
+	fill_globals(machine);
 }
 
 void machine_close(struct machine *machine)

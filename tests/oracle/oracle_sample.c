@@ -111,8 +111,8 @@ void sample_add_memory(struct machine *machine, const struct input *input,
 	}
 }
 
-void sample_keep(struct machine *machine, const struct input *input,
-                 struct outcome_of *out)
+static void copy_memory(struct machine *machine, const struct input *input,
+                        struct outcome_of *out)
 {
 	for (unsigned i = 0; i < GENERATE_POINTERS; i++) {
 		const struct object *object =
@@ -151,5 +151,5 @@ void sample_run(struct machine *machine, const struct input *input,
 		machine->block = i / 2;
 		(void)machine_run(machine, "kernel", input->arguments);
 	}
-	sample_keep(machine, input, out);
+	copy_memory(machine, input, out);
 }

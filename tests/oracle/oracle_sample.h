@@ -53,8 +53,6 @@ void sample_fill(unsigned char *bytes, size_t size, unsigned which,
 /* Memory as it is before a run, which may touch no more than `limit` did. */
 void sample_add_memory(struct machine *machine, const struct input *input,
                        unsigned number, const struct outcome_of *limit);
-void sample_keep(struct machine *machine, const struct input *input,
-                 struct outcome_of *out);
 
 /* Some threads, one after the other. NULL for `limit`: there is none. */
 void sample_run(struct machine *machine, const struct input *input,

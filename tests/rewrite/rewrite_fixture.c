@@ -44,7 +44,8 @@ struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
 	return rules;
 }
 
-const char *rewrite_body(LLVMValueRef function)
+/* The text of a function behind its name. */
+static const char *body_of(LLVMValueRef function)
 {
 	AUTO_LLVM_MESSAGE whole = LLVMPrintValueToString(function);
 
@@ -74,7 +75,7 @@ static const char **list_wanted(LLVMModuleRef module, size_t *count_out)
 		other = LLVMGetNamedFunction(module,
 		                             text("%s%s", name_of(at), after));
 		CHECK(count < 256);
-		wanted[count++] = rewrite_body(other == NULL ? at : other);
+		wanted[count++] = body_of(other == NULL ? at : other);
 	}
 	*count_out = count;
 	return wanted;
@@ -93,7 +94,7 @@ static void check_module(LLVMModuleRef module, const char **wanted)
 
 		if (LLVMIsDeclaration(at))
 			continue;
-		got = rewrite_body(at);
+		got = body_of(at);
 		if (strcmp(got, wanted[count]) != 0)
 			fail_msg("@%s%s is\n%s\nand not\n%s", name_of(at),
 			         is_after(name_of(at)) ? " (which must stay)"

@@ -24,9 +24,6 @@ LLVMModuleRef rewrite_parse(LLVMContextRef context, struct tkb_bytes text);
 struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
                                bool has_built_in);
 
-/* The text of a function behind its name. */
-const char *rewrite_body(LLVMValueRef function);
-
 /* Apply rules to <name>.ll, hold it against what it says, and give the log. */
 const char *rewrite_check(const char *name, const struct rule_options *options,
                           bool has_built_in);

@@ -68,11 +68,6 @@ static void close_bundle(void *self)
 	tkb_bundle_close(self);
 }
 
-void test_close_bundle(struct tkb_bundle **bundle)
-{
-	tkb_bundle_close(*bundle);
-}
-
 struct tkb_bundle *test_bundle(const char *path)
 {
 	struct tkb_bundle *bundle = NULL;

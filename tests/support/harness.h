@@ -158,7 +158,7 @@ void edit_file(const char *path, const char *from, const char *to);
 #define BUF(name, limit)                                                       \
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(limit)
 #define BUNDLE(name) TKB_AUTO(test_close_bundle) struct tkb_bundle *name
-void test_close_bundle(struct tkb_bundle **bundle);
+TKB_AUTO_POINTER(test_close_bundle, struct tkb_bundle, tkb_bundle_close)
 
 /* The bundle `path`, which must open; it is closed with the test. */
 struct tkb_bundle *test_bundle(const char *path);

@@ -13,25 +13,7 @@
 #define HAS_FEATURE(feature) 0
 #endif
 
-void free_recorder_at(struct tkb_recorder **recorder)
-{
-	tkb_recorder_free(*recorder);
-}
-
-void free_results_at(struct tkb_results **results)
-{
-	tkb_results_free(*results);
-}
-
-void close_cache_at(struct tkb_cache **cache)
-{
-	tkb_cache_close(*cache);
-}
-
-void close_launchers_at(struct tkb_launchers **launchers)
-{
-	tkb_launchers_close(*launchers);
-}
+TKB_AUTO_POINTER(close_cache_at, struct tkb_cache, tkb_cache_close)
 
 static struct keys new_keys(size_t count)
 {

@@ -24,10 +24,9 @@
 #define RECORDER(name) TKB_AUTO(free_recorder_at) struct tkb_recorder *name
 #define RESULTS(name) TKB_AUTO(free_results_at) struct tkb_results *name
 #define LAUNCHERS(name) TKB_AUTO(close_launchers_at) struct tkb_launchers *name
-void free_recorder_at(struct tkb_recorder **recorder);
-void free_results_at(struct tkb_results **results);
-void close_cache_at(struct tkb_cache **cache);
-void close_launchers_at(struct tkb_launchers **launchers);
+TKB_AUTO_POINTER(free_recorder_at, struct tkb_recorder, tkb_recorder_free)
+TKB_AUTO_POINTER(free_results_at, struct tkb_results, tkb_results_free)
+TKB_AUTO_POINTER(close_launchers_at, struct tkb_launchers, tkb_launchers_close)
 
 struct keys {
 	const char **items;

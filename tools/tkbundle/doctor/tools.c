@@ -129,7 +129,8 @@ void tools_end(struct tools *tools, const struct ask *asks)
 	}
 }
 
-bool tools_are_known(const struct tools *tools)
+/* Is the version of any known that is used? */
+static bool is_any_known(const struct tools *tools)
 {
 	for (size_t i = 0; i < tools->count; i++) {
 		if (tools->items[i].is_used && tools->items[i].ptx != 0)
@@ -144,7 +145,7 @@ bool tools_have(const struct tools *tools, uint32_t ptx)
 		if (tools->items[i].is_used && tools->items[i].ptx == ptx)
 			return true;
 	}
-	return ptx == 0 || !tools_are_known(tools);
+	return ptx == 0 || !is_any_known(tools);
 }
 
 bool tools_disagree(const struct tools *tools, const struct tool **one,

@@ -46,9 +46,6 @@ void tools_end(struct tools *tools, const struct ask *asks);
 /* Is a kernel whose PTX is of `ptx` made by one that is used here, or unknown? */
 bool tools_have(const struct tools *tools, uint32_t ptx);
 
-/* Is any of those known that are used? */
-bool tools_are_known(const struct tools *tools);
-
 /* Two that are used, and do not agree. */
 bool tools_disagree(const struct tools *tools, const struct tool **one,
                     const struct tool **other);

@@ -100,8 +100,12 @@ static bool same_units(const char *one, const char *other)
 	}
 }
 
-bool match_is_candidate(const struct tkb_entry *one,
-                        const struct tkb_entry *other)
+/*
+ * May one be the other under another key? Kernels are of one name then; of units,
+ * parts of the name that are hashes do not count.
+ */
+static bool is_candidate(const struct tkb_entry *one,
+                         const struct tkb_entry *other)
 {
 	if (one->kind != other->kind || strcmp(one->key, other->key) == 0)
 		return false;
@@ -128,8 +132,7 @@ int match_find(struct match_side *side, size_t index, struct match_side *other,
 		struct differences found;
 		int rc;
 
-		if (!match_is_candidate(entry,
-		                        source_entry(other->source, i)) ||
+		if (!is_candidate(entry, source_entry(other->source, i)) ||
 		    (may_be != NULL && !may_be(self, i)))
 			continue;
 		rc = differences_find(match_parts(other, i),

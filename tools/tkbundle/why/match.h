@@ -31,13 +31,6 @@ void match_side_close(struct match_side *side);
 /* The parts of an entry; NULL: they cannot be read. */
 const struct parts *match_parts(struct match_side *side, size_t index);
 
-/*
- * May one be the other under another key? Kernels are of one name then; of units,
- * parts of the name that are hashes do not count.
- */
-bool match_is_candidate(const struct tkb_entry *one,
-                        const struct tkb_entry *other);
-
 /* The best partner for an entry. */
 struct match {
 	bool is_found;
