@@ -11,7 +11,6 @@ way to install it. Prints TAP.
 
 import contextlib
 import io
-import os
 import platform
 import subprocess
 import sys

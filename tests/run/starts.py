@@ -12,7 +12,7 @@ import time
 
 from faults import STARTED, check_started
 from moments import QUIET, start
-from pushes import compiling, reader
+from pushes import reader
 from scene import (ENTRIES, HERE, KERNELS, Skip, descendants, equal,
                    files_below, hanging, is_there, need_root, require, test,
                    wait_until)

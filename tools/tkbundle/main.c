@@ -48,11 +48,11 @@ static const char *setting(const char *name)
 }
 
 /*
- * Where the program that starts this one has put its number there, this one ends
- * with it, at once: nothing is torn by that. What this one starts has nothing to
- * do with it.
+ * If TKBUNDLE_PARENT holds the process number of our parent, have the kernel kill
+ * us when the parent ends: being killed leaves nothing half-written. Our own
+ * children do not get the variable.
  *
- * @return whether that program is there
+ * @return whether the parent still runs, or none was named
  */
 static bool end_with_parent(void)
 {

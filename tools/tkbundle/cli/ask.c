@@ -104,7 +104,7 @@ void asks_begin(struct ask *asks, size_t count)
  * Listen
  */
 
-/* It is dead, or will be at once: a program cannot refuse SIGKILL. */
+/* The child has ended, or ends now: no program can ignore SIGKILL. */
 static void finish(struct ask *ask)
 {
 	int status = -1;
@@ -113,7 +113,7 @@ static void finish(struct ask *ask)
 	ask->fd = -1;
 	if (ask->end != ASK_DONE)
 		(void)kill(-ask->child, SIGKILL);
-	/* In a system call that never returns, it is not even killed. */
+	/* A child in a system call that never returns cannot be waited for. */
 	for (int i = 0; waitpid(ask->child, &status,
 	                        ask->end == ASK_LATE ? WNOHANG : 0) < 0 &&
 	                errno == EINTR && i < ASKS_LIMIT;

@@ -8,8 +8,9 @@
 #include <sys/types.h>
 
 /*
- * Ask several children at once, none of which may keep us: programs, or functions of
- * ours that may hang, as those that look at a dead mount or talk to a driver.
+ * Ask several child processes at once, and give up on those that do not answer
+ * in time. A child runs a program, or a function of ours that may hang, such as
+ * one that looks at a dead mount or talks to a driver.
  *
  *     struct ask asks[] = {
  *             { .argv = python, .out = text, .size = sizeof(text) },
@@ -22,25 +23,26 @@
  *     if (asks[0].end == ASK_DONE)
  *             puts(text);
  *
- * A child has no standard input, and complains to nobody. Begin before there are
- * threads, if any of them is a function.
+ * A child reads and writes /dev/null, except for its answer. Begin before there
+ * are threads if any of them is a function.
  */
 enum ask_end {
 	ASK_NONE,   /* it could not be started */
-	ASK_DONE,   /* it exited with 0, and all that it said is there */
-	ASK_FAILED, /* it failed, or said more than fits */
+	ASK_DONE,   /* it exited with 0, and its whole answer is there */
+	ASK_FAILED, /* it failed, or its answer does not fit */
 	ASK_LATE    /* it did not answer in time, and was killed */
 };
 
 struct ask {
-	const char *const *argv; /* a program; ends with NULL; or NULL, and */
-	/* What a child of ours does: write its answer to `fd`. */
+	const char *const *argv; /* a program, ends with NULL; NULL: run
+				    `function` */
+	/* Run in a fork: write the answer to `fd`. False: it failed. */
 	bool (*function)(void *self, int fd);
 	void *self;
 	char *out; /* receives the answer, and a zero */
 	size_t size;
 	enum ask_end end;
-	/* Its own. */
+	/* private */
 	size_t length;
 	pid_t child;
 	int fd;
@@ -48,7 +50,10 @@ struct ask {
 
 void asks_begin(struct ask *asks, size_t count);
 
-/* Wait for all answers, so long in all; then nothing of them is left. */
+/*
+ * Wait for all answers, at most `limit_ms` in all, and kill children that are
+ * late.
+ */
 void asks_end(struct ask *asks, size_t count, uint64_t limit_ms);
 
 #endif

@@ -7,9 +7,9 @@
 /*
  * SIGINT, SIGTERM and SIGHUP end long work cleanly.
  *
- * They are caught only while there is work that asks signals_is_caught()
- * between its pieces; everything else they kill at once, as always. So does
- * the second one of a kind: to be killed is safe too, only less tidy.
+ * They are caught only while work is done that asks signals_is_caught() between
+ * its pieces. At any other time they kill the program at once, as usual. So
+ * does a second signal of the same kind: being killed is safe, only less tidy.
  */
 void signals_catch(void);
 

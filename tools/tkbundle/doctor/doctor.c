@@ -107,7 +107,7 @@ static void begin(struct doctor *doctor, struct questions *questions)
 	const struct root *const root = &doctor->root;
 	struct ask *next = questions->rest;
 
-	/* First who takes longest; meanwhile, the others are found. */
+	/* Python and the driver take longest: find the others while they work. */
 	versions_add(&doctor->versions, "triton");
 	versions_add(&doctor->versions, "torch");
 	for (size_t i = 0; i < root->trees.engine_count; i++)

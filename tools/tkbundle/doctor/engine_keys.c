@@ -28,7 +28,10 @@ struct difference {
 	bool is_found;
 };
 
-/* Where a default that holds $HOME would be here. False: it is none. */
+/*
+ * The path on this machine of a default below the other machine's $HOME. False:
+ * `there` is no such default.
+ */
 static bool place_here(const char *there, char out[PATH_SIZE])
 {
 	static const struct {
@@ -75,7 +78,7 @@ static void compare(const char *name, const char *there, struct difference *out)
 	*out = own;
 }
 
-/* The first variable that differs from those in the text of a file. */
+/* Find the first variable that has another value here than in the file. */
 static void compare_all(const struct tkb_memory *text, struct difference *out)
 {
 	json_t *const document =
@@ -131,7 +134,7 @@ void engine_keys_note(struct doctor *doctor, const struct source *source)
 		findings_add(&doctor->findings, FINDING_FAULT,
 		             reason_word(REASON_ENVIRONMENT),
 		             "%s had another value when the graphs were made, "
-		             "and it enters their keys\tunset it here and "
+		             "and is part of their keys\tunset it here and "
 		             "there, and give it on the command line",
 		             first.name);
 	else
@@ -139,7 +142,7 @@ void engine_keys_note(struct doctor *doctor, const struct source *source)
 		             reason_word(first.is_home ? REASON_HOME
 		                                       : REASON_ENVIRONMENT),
 		             "%s was %s when the graphs were made, and is %s "
-		             "here: no key of theirs is asked for\texport "
+		             "here, so none of them is looked for\texport "
 		             "%s=%s, or start there and here by 'tkbundle run "
 		             "--engine %s', which sets what depends on $HOME",
 		             first.name, first.there, first.here, first.name,
@@ -202,16 +205,15 @@ void engine_kernels_note(struct doctor *doctor, const struct source *source)
 	}
 	tkb_cache_close(cache);
 	if (count > 0)
-		findings_add(&doctor->findings, FINDING_FAULT,
-		             reason_word(REASON_PATH),
-		             "%zu kernels, as %s, lie only where Inductor put "
-		             "them, and are looked for in '%s'\tstart by "
-		             "'tkbundle run --engine %s', which links them, "
-		             "and export TRITON_CACHE_DIR=%s before the first "
-		             "start elsewhere",
-		             count, name, root->path,
-		             doctor_engine(doctor) != NULL
-		                     ? doctor_engine(doctor)
-		                     : "vllm",
-		             root->path);
+		findings_add(
+			&doctor->findings, FINDING_FAULT,
+			reason_word(REASON_PATH),
+			"%zu kernels, such as %s, are only where Inductor put "
+		        "them, but are looked for in '%s'\tstart by 'tkbundle "
+		        "run --engine %s', which links them, and export "
+		        "TRITON_CACHE_DIR=%s before the first start elsewhere",
+			count, name, root->path,
+			doctor_engine(doctor) != NULL ? doctor_engine(doctor)
+						      : "vllm",
+			root->path);
 }

@@ -13,8 +13,9 @@
 void engine_keys_note(struct doctor *doctor, const struct source *source);
 
 /*
- * Kernels that lie in an engine's trees alone, since Inductor named that place to
- * Triton for one start, and are looked for in the kernels' own root.
+ * Note kernels that are only in an engine's trees. Inductor made Triton keep
+ * them there during one start, but the next start looks for them in the
+ * kernels' root.
  */
 void engine_kernels_note(struct doctor *doctor, const struct source *source);
 

@@ -16,8 +16,8 @@ enum {
 };
 
 /*
- * Is the operand a bundle, or called as one? Nobody looks at it before its place has
- * answered.
+ * Is the operand a bundle, or named like one? It is not opened before the child
+ * that looks at its folder has answered: the folder may be on a dead mount.
  */
 static bool is_file(const struct doctor *doctor)
 {
@@ -91,7 +91,7 @@ static bool needs_ptxas(const struct doctor *doctor,
 	return source->cache != NULL && tkb_cache_is_inductor(source->cache);
 }
 
-/* The one that made the most of what is here; else Triton's. */
+/* The ptxas that made most of the kernels here, else Triton's. */
 static const struct tool *choose_tool(const struct doctor *doctor,
                                       const struct examination *it,
                                       const struct tool *triton)
@@ -175,7 +175,10 @@ static const char *advise_unread(const struct doctor *doctor, int status)
 	                         "elsewhere";
 }
 
-/* What is half or damaged: what could be known of it is told all the same. */
+/*
+ * Note what is incomplete or damaged. What could be read of it is reported,
+ * too.
+ */
 static void note_damage(struct doctor *doctor, enum finding_level level,
                         const struct tkb_error *damage)
 {
@@ -184,7 +187,10 @@ static void note_damage(struct doctor *doctor, enum finding_level level,
 	             advise_unread(doctor, damage->status));
 }
 
-/* A bundle whose end is missing; entries that are missing with it say so, too. */
+/*
+ * Note that the bundle's end is missing, unless a damaged entry is noted for
+ * it.
+ */
 static void note_end(struct doctor *doctor, const struct examination *it)
 {
 	const struct tkb_error *const fault =
@@ -219,7 +225,7 @@ static void note_empty(struct doctor *doctor, const struct fits *fits,
 	char where[2 * PATH_SIZE];
 
 	fit_out_where(&doctor->root, where, sizeof(where));
-	/* What `run` pulls is as good; tunings and modules alone start nothing. */
+	/* What `run` would pull counts. Tunings and modules alone do not. */
 	if (fits->counts[TKB_KIND_KERNEL] + fits->counts[TKB_KIND_UNIT] > 0 ||
 	    (fits_total(fits) > 0 && fits->fault_count == 0) ||
 	    remote->is_enough)
@@ -227,7 +233,7 @@ static void note_empty(struct doctor *doctor, const struct fits *fits,
 	for (size_t i = 0; i < doctor->place_count && !doctor->is_file; i++) {
 		if (doctor->places[i].facts.is_there &&
 		    !doctor->places[i].facts.can_read)
-			return; /* that has been said */
+			return; /* already noted */
 	}
 	if (fits->misfit_count > 0)
 		findings_add(&doctor->findings, FINDING_COLD,

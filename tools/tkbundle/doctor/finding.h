@@ -8,10 +8,10 @@
 #include "cli/cli.h"
 
 /*
- * What doctor has found that is worth a sentence, and what to do about it.
+ * What doctor has found wrong, and what to do about it.
  *
- * A risk may slow a start, or hide something; it changes no verdict. A fault makes
- * something be compiled anew. With a cold one, all of it.
+ * A risk may slow a start or hide a fault; it does not change the verdict. With
+ * a fault, a start has to compile something; with a cold one, everything.
  */
 enum finding_level {
 	FINDING_RISK,

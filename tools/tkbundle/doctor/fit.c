@@ -234,8 +234,8 @@ static void judge_parts(size_t index, const struct fit_facts *facts,
 }
 
 /*
- * Which Python compiled the modules: each build of Triton is for one, and every key
- * holds a hash of it.
+ * Which Python the modules were compiled for. Each build of Triton is for one
+ * Python, and every key depends on a hash of the build.
  */
 
 /* Copy "cpython-312" out of a module's name. */
@@ -256,7 +256,7 @@ static bool tag_of(const struct tkb_entry *entry, char out[VERSION_SIZE])
 	return false;
 }
 
-/* Were all of them compiled by another one? Then `out` is the tag of one. */
+/* Are all modules for another Python? Then `out` gets the tag of one of them. */
 static bool is_of_other_python(const struct fit_facts *facts,
                                char out[VERSION_SIZE])
 {
@@ -291,7 +291,7 @@ static int add(struct fits *fits, const struct tkb_entry *entry,
 	struct misfit *items = fits->misfits;
 	char *copy;
 
-	/* It doubles where it is full. */
+	/* Double the capacity at each power of two. */
 	if ((fits->misfit_count & (fits->misfit_count - 1)) == 0) {
 		items = reallocarray(
 			items,
@@ -330,10 +330,10 @@ static int judge_all(const struct fit_facts *facts, struct fits *fits,
 			       "it was made under %s, whose Triton is another "
 			       "build than that of %s here",
 			       tag, facts->versions->tag);
-		/* What is for another machine does not fit wherever it lies. */
+		/* An entry for another machine would not fit in any place. */
 		if (answer.cause == NULL && source_is_moved(facts->source, i))
 			ANSWER(&answer, reason_word(REASON_PATH),
-			       "it names the place where it was made, and not "
+			       "it names the folder where it was made, not "
 			       "this one");
 		fits->fits[i] = answer.cause == NULL;
 		if (fits->fits[i])
@@ -413,7 +413,7 @@ static int find_faults(const struct fit_facts *facts, struct fits *fits,
 		                   is_always_fault(misfit->cause) ||
 		                   bsearch(&misfit->entry, names, count,
 		                           sizeof(*names), compare) == NULL;
-		/* Who has no GPU cannot be told what is tuned for it. */
+		/* Without a GPU here, other GPUs' tunings are no fault. */
 		if (facts->gpus->count == 0 &&
 		    strcmp(misfit->cause, reason_word(REASON_GPU)) == 0)
 			misfit->is_fault = false;

@@ -10,8 +10,9 @@
 /*
  * Which entries of a source would be used here, and why each other one would not.
  *
- * An entry for another machine is no fault, where one of the same kind and name is
- * for this one. What is torn, or names another place, always is.
+ * An entry for another machine is no fault if an entry of the same kind and
+ * name fits this one. An entry that is torn, or names another folder, is always
+ * a fault.
  */
 struct fit_facts {
 	const struct source *source;
@@ -25,8 +26,8 @@ struct fit_facts {
 };
 
 struct misfit {
-	const struct tkb_entry *entry; /* NULL: it is none, and */
-	const char *key;               /* the folder is called so */
+	const struct tkb_entry *entry; /* NULL: a folder without an entry */
+	const char *key;               /* the folder's name */
 	const char *cause;
 	char *message; /* owned; a sentence */
 	bool is_fault;

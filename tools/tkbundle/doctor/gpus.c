@@ -207,8 +207,8 @@ void gpus_print(const struct gpus *gpus, struct cli *cli, bool is_json,
 		print_gpus(gpus, cli);
 	if (gpus->why[0] != '\0')
 		findings_add(findings, FINDING_RISK, "target",
-		             "no GPU is known here, so nothing can be said of "
-		             "what fits one\task where the server runs, with "
+		             "no GPU is known here, so what fits one is not "
+		             "checked\trun doctor where the server runs, with "
 		             "its GPU");
 	else if (gpus->visible_count == 0)
 		findings_add(findings, FINDING_FAULT, "target",

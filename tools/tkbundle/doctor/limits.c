@@ -14,7 +14,7 @@ enum {
 	LINE_SIZE = 4096
 };
 
-/* Compiling in parallel takes about so much. */
+/* Less than this is too little for compiling in parallel. */
 #define MEMORY_LEAST (UINT64_C(2) * 1000 * 1000 * 1000)
 
 struct limits {
@@ -43,7 +43,10 @@ static void take_memory(struct limits *limits, const char *line)
 {
 	uint64_t size = 0;
 
-	/* Version 1 writes a number that no machine has for "none". */
+	/*
+	 * For "no limit", version 1 writes a number that is larger than any
+	 * memory.
+	 */
 	if (sscanf(line, "%" SCNu64, &size) == 1 && size < INT64_MAX / 2 &&
 	    size < limits->memory)
 		limits->memory = size;
@@ -136,12 +139,11 @@ void limits_print(struct cli *cli, bool is_json, struct findings *findings)
 		text_line(cli->out, "  %ld cores, %s%s%s memory", cores, size,
 		          has_memory ? " of " : "", has_memory ? of_all : "");
 	if (has_memory && limits.memory < MEMORY_LEAST)
-		findings_add(
-			findings, FINDING_RISK, "limits",
-			"this container has %s of memory, in which what is "
-			"missing may not be compiled\tgive it more, or "
-			"compile elsewhere",
-			size);
+		findings_add(findings, FINDING_RISK, "limits",
+		             "this container has %s of memory, which may be "
+		             "too little to compile what is missing\tgive it "
+		             "more, or compile elsewhere",
+		             size);
 	if (limits.cores > 0 && limits.cores < 1)
 		findings_add(findings, FINDING_RISK, "limits",
 		             "this container has %.2g of a core, so what is "

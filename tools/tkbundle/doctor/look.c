@@ -78,7 +78,7 @@ static void look_at_metadata(struct look *look, struct tkb_bytes bytes)
 	json_decref(document);
 }
 
-/* Which of its files tell something. */
+/* Files that tell how a kernel was made. */
 static bool is_ptx(const char *name)
 {
 	return text_ends_with(name, ".ptx");
@@ -127,7 +127,7 @@ static int on_file(void *self, size_t index, size_t file,
 }
 
 /*
- * A cache: only the files that tell something
+ * A cache: only those files are read
  */
 
 static void look_into(struct looking *looking, size_t index,

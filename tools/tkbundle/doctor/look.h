@@ -25,16 +25,16 @@ struct looks {
  *
  * @param end_ms  of CLOCK_MONOTONIC: those that are left then are not read
  * @param out     released by the caller, as it is zeroed also after a failure
- * @return 0 or TKB_ERR_NOMEM; what of a cache cannot be read is not told
+ * @return 0 or TKB_ERR_NOMEM; files of a cache that cannot be read are skipped
  */
 TKB_NODISCARD int looks_take(const struct source *source, uint64_t end_ms,
                              struct looks *out, struct tkb_error *err);
 void looks_release(struct looks *looks);
 
 /*
- * The variables of this environment that enter Triton's keys, as they stand there and
- * in a look: "NAME=value" lines, by name. The caller frees it; NULL where there is
- * none, or no memory.
+ * The variables of this environment that are part of Triton's keys, in the form
+ * of look.environment: "NAME=value" lines, sorted. The caller frees it. NULL:
+ * none is set, or memory is short.
  */
 char *look_environment(void);
 

@@ -187,9 +187,9 @@ static void note_rights(const struct place *place, struct findings *findings)
 		             place->path, owner);
 	else if (geteuid() == 0 && facts->is_there && facts->owner != 0)
 		findings_add(findings, FINDING_RISK, "owner",
-		             "'%s' belongs to %s, and this is root\tstart as "
-		             "the user that the server has, to be told of its "
-		             "rights",
+		             "'%s' belongs to %s, and doctor runs as root\trun "
+		             "doctor as the server's user, to check what that "
+		             "user may do",
 		             place->path, user_name(facts->owner, owner));
 }
 
@@ -225,7 +225,7 @@ static void note_mount(const struct place *place, struct findings *findings)
 		             "'%s' lies on %s: compilers that share a network "
 		             "file system tear entries and wait for each "
 		             "other\tplace the cache on a disk of this "
-		             "machine, and share by a remote",
+		             "machine, and share it by a remote",
 		             place->path, system_name(place, type));
 	if (facts->is_noexec)
 		findings_add(findings, FINDING_FAULT, "file-system",

@@ -8,9 +8,10 @@
 #include "doctor/finding.h"
 
 /*
- * The folder of a cache, and what it lies on. A child looks: on a dead mount that
- * never ends. Where the folder is not there, the nearest one above it is looked at,
- * in which it would be made.
+ * The folder of a cache, and its file system. A child process looks at it,
+ * since on a dead mount that may never return. If the folder does not exist,
+ * the child looks at the nearest existing folder above it, where it would be
+ * made.
  */
 enum {
 	PLACE_PATH_SIZE = 4096,

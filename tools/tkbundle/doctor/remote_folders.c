@@ -19,12 +19,11 @@ static void note_missing(const struct remote_use *use, const char *path,
 		             "'tkbundle push %s' makes it",
 		             path, ref != NULL ? ref : "REF");
 	else
-		findings_add(
-			findings, FINDING_RISK, "remote",
-			"remote '%s' does not exist yet, and whether it "
-			"could be written was not tried\tif that is meant, "
-			"nothing: the first pull makes and fills it",
-			path);
+		findings_add(findings, FINDING_RISK, "remote",
+		             "remote '%s' does not exist yet, and whether it "
+		             "could be written was not tried\tnothing, if that "
+		             "is intended: the first pull makes and fills it",
+		             path);
 }
 
 static enum remote_folders judge(const struct remote_use *use,
@@ -38,7 +37,7 @@ static enum remote_folders judge(const struct remote_use *use,
 		             place->path);
 		return REMOTE_FOLDERS_MISSING;
 	}
-	/* What else may be wrong is told by who uses it. */
+	/* Whoever uses the folder reports other errors. */
 	if (place->facts.is_there || place->facts.error != 0)
 		return REMOTE_FOLDERS_THERE;
 	note_missing(use, place->path, is_last, findings);

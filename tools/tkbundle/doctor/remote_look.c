@@ -134,7 +134,10 @@ static int pass_over(void *self, const struct tkb_digest *digest,
 	return 0;
 }
 
-/* Is it there? Asked for the records of a ref that nobody has. */
+/*
+ * Is the remote there? It is asked for the records of a ref that does not
+ * exist.
+ */
 static int ask_latency(struct looking *looking, struct tkb_error *err)
 {
 	const struct tkb_record_visitor visitor = { pass_over, NULL, NULL };
@@ -168,12 +171,11 @@ static void try_rights(struct looking *looking)
 	if (!scratch.can_write && is_of_clock(scratch.err.message))
 		note_failure(looking, scratch.err.status, &scratch.err);
 	else if (!scratch.can_write)
-		findings_add(
-			findings, FINDING_RISK, "rights",
-			"what is compiled here cannot be pushed: %s\t"
-			"'--push never' if that is meant, else credentials "
-			"that may write",
-			scratch.err.message);
+		findings_add(findings, FINDING_RISK, "rights",
+		             "what is compiled here cannot be pushed: %s\tgive "
+		             "'--push never' if that is intended, else "
+		             "credentials that may write",
+		             scratch.err.message);
 	else if (!scratch.can_remove)
 		findings_add(findings, FINDING_RISK, "rights",
 		             "remote '%s' may be written, and nothing removed: "
@@ -278,7 +280,7 @@ static void note_missing_ref(struct looking *looking)
 		             use->ref, use->ref);
 }
 
-/* How much of the ref is here, as a pull would find. */
+/* Count the ref's entries that are missing here, by a dry run of a pull. */
 static int count_missing(struct looking *looking,
                          const struct tkb_ref_info *info, uint64_t *missing_out,
                          struct tkb_error *err)
@@ -307,7 +309,10 @@ static int count_missing(struct looking *looking,
 	return 0;
 }
 
-/* Records whose blob is gone: a push of nothing, which is not done, finds them. */
+/*
+ * Count records whose blob is gone, by a dry run of a push from an empty
+ * folder.
+ */
 static int count_holes(struct looking *looking, uint64_t *holes_out,
                        struct tkb_error *err)
 {
@@ -480,7 +485,9 @@ static void look_at_ref(struct looking *looking)
 		print_ref(looking, &info, missing, holes);
 }
 
-/* Which ref, if any; a word that cannot be filled in is a fault. */
+/*
+ * Find out which ref is used, if any. A placeholder without a value is a fault.
+ */
 static bool choose_ref(struct looking *looking)
 {
 	struct doctor *const doctor = looking->doctor;
@@ -495,7 +502,7 @@ static bool choose_ref(struct looking *looking)
 
 	if (pattern == NULL)
 		return false;
-	/* The driver would be asked for it once more. */
+	/* The placeholder may need the driver, which has just not answered. */
 	if (doctor->gpus.is_late && strchr(pattern, '{') != NULL)
 		return false;
 	if (use->library.ref_expand(pattern, &facts, use->ref, &err) == 0)

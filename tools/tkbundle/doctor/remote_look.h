@@ -17,9 +17,10 @@ struct remote_facts {
 };
 
 /*
- * Look at the remote, for as long as `run` would wait for a pull: can it be reached,
- * read and written, has it the ref, and what of that is missing here. A scratch blob
- * and a scratch record are put, and removed at once.
+ * Check whether the remote can be reached, read and written, whether it has the
+ * ref, and what of the ref is missing here; for at most the time that `run` waits
+ * for a pull. To try writing, put a scratch blob and a scratch record, and remove
+ * them at once.
  */
 enum status remote_look(struct doctor *doctor, struct remote_facts *out);
 

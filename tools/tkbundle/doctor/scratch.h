@@ -11,7 +11,8 @@
 struct scratch {
 	bool can_write;
 	bool can_remove;
-	uint64_t age_s; /* of the record, told when it has just been added */
+	/* of the record, as the remote tells it right after it was added */
+	uint64_t age_s;
 	struct tkb_error err; /* what failed first */
 };
 

@@ -13,7 +13,7 @@ enum {
 	NAME_SIZE = 256
 };
 
-/* Is version `text`, "0.24.1", before `limit`, "0.33"? One that is not known is. */
+/* Is version `text`, "0.24.1", before `limit`, "0.33"? An unknown version is. */
 static bool is_before(const char *text, const char *limit)
 {
 	while (*text != '\0' && *limit != '\0') {
@@ -30,14 +30,20 @@ static bool is_before(const char *text, const char *limit)
 	return *text == '\0' && *limit != '\0';
 }
 
-/* What differs from server to server by design, is no part of a shared key. */
+/*
+ * A secret is meant to differ between servers, so it must not be part of their
+ * keys.
+ */
 static void note_secret(const char *name, const struct key_variable *variable,
                         const struct versions *versions,
                         struct findings *findings)
 {
 	const char *const version = versions_find(versions, variable->package);
 
-	/* Of a machine without the engine nobody knows that it matters. */
+	/*
+	 * Without the engine here, it is not known whether its version uses the
+	 * variable.
+	 */
 	findings_add(
 		findings, version[0] != '\0' ? FINDING_FAULT : FINDING_RISK,
 		reason_word(REASON_ENVIRONMENT),

@@ -14,9 +14,9 @@
  * What doctor knows of this machine, as one page: facts, what fits and what does
  * not, a verdict.
  *
- * All that may hang is asked in children, at once, and waited for DOCTOR_LIMIT_MS;
- * a cache is read for DOCTOR_PATIENCE_MS, and what is left then only counted. With
- * --deep there is more time for both.
+ * Whatever may hang runs in child processes, in parallel, for at most
+ * DOCTOR_LIMIT_MS. A cache is read for at most DOCTOR_PATIENCE_MS; entries that
+ * were not read by then are only counted. --deep allows more time for both.
  */
 enum {
 	DOCTOR_LIMIT_MS = 2000,

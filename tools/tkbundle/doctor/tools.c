@@ -35,7 +35,7 @@ static void add(struct tools *tools, const char *whose, const char *path,
 	tools->count++;
 }
 
-/* That of a package. */
+/* The ptxas of a Python package. */
 static void add_packaged(struct tools *tools, const char *engine,
                          const char *whose, const char *file, bool is_used)
 {
@@ -85,7 +85,10 @@ static void find_all(struct tools *tools, const char *engine)
 		add(tools, "TRITON_PTXAS_PATH's", own, true);
 	add_packaged(tools, engine, "Triton's", ENGINE_FILE_PTXAS,
 	             !tools->is_valid);
-	/* Triton does without what cannot be run; PyTorch's workers do not. */
+	/*
+	 * Triton ignores a TRITON_PTXAS_PATH that cannot be run; PyTorch's
+	 * workers do not.
+	 */
 	add_packaged(tools, engine, "PyTorch's", "torch/bin/ptxas",
 	             !tools->is_set);
 	add_packaged(tools, engine, "the CUDA package's",

@@ -19,7 +19,7 @@ enum {
 struct tool {
 	const char *whose; /* "Triton's" */
 	char path[PYTHON_PATH_SIZE];
-	bool is_used; /* by Triton or PyTorch, to compile Triton's kernels */
+	bool is_used; /* Triton or PyTorch compiles kernels with it */
 	bool has_answered;
 	uint32_t ptx; /* 87; 0: not told */
 	char version[32];
@@ -30,7 +30,7 @@ struct tool {
 struct tools {
 	struct tool items[TOOLS_LIMIT];
 	size_t count;
-	bool is_set;   /* TRITON_PTXAS_PATH is */
+	bool is_set;   /* TRITON_PTXAS_PATH is set */
 	bool is_valid; /* and it names a program */
 };
 

@@ -7,12 +7,13 @@
 #include "cli/text.h"
 
 /*
- * A line for Python, then one for each package, with tabs between the parts. A module
- * may print what it likes when it is imported: that goes elsewhere.
+ * Print a line for Python, then one for each package, with tabs between the parts.
+ * What a module prints when it is imported goes to /dev/null.
  *
- * Most of a Python's start is what `site` runs of .pth files, and importlib.metadata.
- * So it is started without `site`, which is then called but for lines of code in .pth
- * files, and a package's version is read where importlib.metadata reads it.
+ * Most of Python's start is spent on code in .pth files, which `site` runs, and on
+ * importing importlib.metadata. So start without `site`, call it without the code of
+ * .pth files, and read a package's version from the file that importlib.metadata
+ * reads.
  */
 static const char question[] =
 	"import os, sys\n"
