@@ -22,7 +22,10 @@ static const struct {
 	{ "@SCRIPT@", page_js },
 };
 
-/* What a page runs and how it looks is what has the page's own number. */
+/*
+ * The policy allows only the script and the style with the page's random
+ * number.
+ */
 static int make_nonce(char out[NONCE_SIZE], struct tkb_error *err)
 {
 	unsigned char bytes[(NONCE_SIZE - 1) / 2];
@@ -35,8 +38,8 @@ static int make_nonce(char out[NONCE_SIZE], struct tkb_error *err)
 }
 
 /*
- * Write JSON that cannot end the element that it stands in, nor a line of a script.
- * These bytes stand only in strings there.
+ * Write JSON so that it cannot end its element, or a line of a script. The
+ * bytes that are escaped occur only in strings.
  */
 static void put_data(FILE *to, const char *text)
 {

@@ -11,7 +11,8 @@
 
 /*
  * A report as one page of HTML that needs nothing else. page.html, page.css and
- * page.js beside this file are in the program; what they show is a JSON document.
+ * page.js beside this file are in the program; the data that they show is a
+ * JSON document.
  *
  *     page_begin(&json, "ref", "model/h100");
  *     page_add_source(&json, &source, &facts, &err);
@@ -19,8 +20,9 @@
  *     page_end(&json);
  *     rc = page_write(&json, stream, &err);
  *
- * Names from outside stay data: they are in a block that is not run, with <, > and &
- * escaped, the page shows them as text alone, and its policy lets it load nothing.
+ * Names from outside stay data: they are in a block that is not executed, with
+ * <, > and & escaped; the page shows them as text only, and its content
+ * security policy lets it load nothing.
  */
 
 struct json_t;
@@ -32,7 +34,7 @@ struct page_facts {
 	void (*of_entry)(void *self, size_t index, uint32_t *time_ms_out,
 	                 uint64_t *part_out);
 	void *self;
-	const char *root; /* of a cache, whose uses are told; else NULL */
+	const char *root; /* of a cache; NULL: uses are not known */
 };
 
 /* Begin the document. `kind` is "ref", "bundle" or "cache". */
@@ -50,7 +52,7 @@ void page_add_part(struct json_out *json, const char *name, uint64_t packed,
                    uint64_t size, uint64_t entry_count);
 void page_end_parts(struct json_out *json, uint64_t packed);
 
-/* The list of starts; of each its report, or NULL, which is passed over. */
+/* The list of starts: add the report of each; NULL is skipped. */
 void page_begin_starts(struct json_out *json);
 void page_add_start(struct json_out *json, const struct json_t *report);
 void page_end(struct json_out *json);

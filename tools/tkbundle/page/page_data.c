@@ -32,7 +32,7 @@ static json_t *read_uses(const char *root)
 	struct tkb_uses *uses = NULL;
 	json_t *const found = json_object();
 
-	/* Without them the page is as good. */
+	/* The page does without them. */
 	if (root == NULL || tkb_uses_open(root, NULL, &uses, NULL) != 0)
 		return found;
 	for (size_t i = 0; i < tkb_uses_count(uses); i++) {

@@ -10,7 +10,7 @@
 #include "starts/start_report.h"
 
 enum {
-	ROWS_LIMIT = 20000, /* of a table: what more there is, is passed over */
+	ROWS_LIMIT = 20000, /* of a table; further rows are dropped */
 	NODE_SIZE = 224
 };
 
@@ -44,7 +44,7 @@ static bool grow(struct fleet_rows *rows)
 	return true;
 }
 
-/* The row of that name, which is made if need be; NULL: there is no room. */
+/* The row of that name; a new one if there is none. NULL: there is no room. */
 static struct fleet_row *row_of(struct fleet *fleet, struct fleet_rows *rows,
                                 const char *name)
 {
@@ -71,7 +71,10 @@ static struct fleet_row *row_of(struct fleet *fleet, struct fleet_rows *rows,
 	return &rows->items[rows->count++];
 }
 
-/* Of a start that tells of it twice, as of two keys of a kernel, count one. */
+/*
+ * Count a start once, even if it has the row twice, as with two keys of a
+ * kernel.
+ */
 static void count_row(const struct fleet *fleet, struct fleet_row *row,
                       uint64_t compiled, bool is_cold, uint64_t age_s)
 {
@@ -87,7 +90,10 @@ static void count_row(const struct fleet *fleet, struct fleet_row *row,
 		row->newest_s = age_s;
 }
 
-/* Its name, or else what it is: "NVIDIA H200, driver 580.65.06, triton 3.6.0". */
+/*
+ * The node's name, else its facts: "NVIDIA H200, driver 580.65.06, triton
+ * 3.6.0".
+ */
 static void name_node(const json_t *report, char out[NODE_SIZE])
 {
 	static const char *const facts[] = { "driver", "triton", "torch",

@@ -11,7 +11,7 @@
 #include "why/reason.h"
 
 /*
- * What the reports of a ref's starts come to.
+ * The sums and tables of the reports of a ref's starts.
  *
  *     TKB_AUTO(fleet_release) struct fleet fleet = { 0 };
  *
@@ -26,12 +26,12 @@ struct json_t;
 /* Something with a name, and how often it was met. */
 struct fleet_row {
 	char *name;         /* owned */
-	uint64_t starts;    /* that tell of it */
+	uint64_t starts;    /* in whose reports it is */
 	uint64_t cold;      /* of those */
 	uint64_t compiled;  /* entries */
 	uint64_t newest_s;  /* the age of the newest start, in seconds */
 	uint64_t last;      /* number of the start that was counted last */
-	enum reason reason; /* of a kernel: of the newest that was told */
+	enum reason reason; /* of a kernel: that of the newest start */
 };
 
 struct fleet_rows {
@@ -43,7 +43,8 @@ struct fleet_rows {
 
 struct fleet {
 	uint64_t starts;
-	uint64_t unread; /* reports that are none, or a newer tkbundle's */
+	uint64_t unread; /* reports that are invalid, or from a newer
+			    tkbundle */
 	uint64_t cold;
 	uint64_t emitted;
 	uint64_t used;

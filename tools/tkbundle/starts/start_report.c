@@ -19,7 +19,7 @@ enum {
 	NAME_SHOWN = 60 /* bytes of a kernel's name */
 };
 
-/* Facts that tell of no person and no place. */
+/* Facts that identify no person and no host. */
 static const char *const facts[] = { "capability", "driver", "engine", "gpu",
 	                             "libtriton",  "torch",  "triton" };
 
@@ -33,7 +33,10 @@ static json_t *text_of(const char *text, size_t size)
 	               (int)(size < sizeof(copy) ? size : sizeof(copy) - 1),
 	               text);
 	made = json_string(copy);
-	/* What is not UTF-8, as a text that was cut, loses what is not ASCII. */
+	/*
+	 * If the text is not UTF-8, as it was cut, replace all bytes that are
+	 * not ASCII.
+	 */
 	for (size_t i = 0; made == NULL && copy[i] != '\0'; i++)
 		copy[i] = (unsigned char)copy[i] < 0x80 ? copy[i] : '?';
 	return made != NULL ? made : json_string(copy);
@@ -78,7 +81,7 @@ static void put_reasons(json_t *report, const struct start *start)
 	(void)json_object_set_new(report, "reasons", reasons);
 }
 
-/* Without what a message quotes: that may be a path, or a host of the remote. */
+/* Copy a message without what it quotes: that may be a path or a host name. */
 static void take_words(const char *message, char *out, size_t size)
 {
 	static const char gap[] = "'...'";
@@ -87,7 +90,7 @@ static void take_words(const char *message, char *out, size_t size)
 
 	for (const char *at = message;
 	     *at != '\0' && length + sizeof(gap) < size; at++) {
-		/* Else it is an apostrophe. */
+		/* A quote within a word is an apostrophe. */
 		const bool is_quote =
 			*at == '\'' &&
 			(is_quoted ? !isalnum((unsigned char)at[1])

@@ -20,10 +20,11 @@
  *      "reasons":{"ptxas":2},"saved_ms":41200,"status":0,"time_ms":1795420000000,
  *      "torch":"2.11.0","triton":"3.6.0","used":93,"version":1}
  *
- * What is not known is not there: "status", while the command runs. Of lists, as much
- * is there as has room. "first" is 1 where nobody had published anything under the ref
- * when it was pulled: what hindered the pull is then no failure. Paths, variables, command lines and names of hosts are not: of
- * failures, what messages quote is left out.
+ * Members that are not known are left out, such as "status" while the command runs.
+ * Lists are cut to the room that is left. "first" is 1 if nobody had published
+ * anything under the ref when it was pulled: then a failed pull is no failure. Paths,
+ * variables, command lines and host names are left out, and so is what messages of
+ * failures quote.
  */
 
 /* What the note does not have. */
@@ -31,8 +32,8 @@ struct start_report_more {
 	uint64_t id;      /* all reports of one start have this one */
 	const char *node; /* NULL: it has no name */
 	bool is_first;    /* the ref had no record when it was pulled */
-	const char
-		*idle; /* keys of what was emitted and not used, a line each */
+	const char *idle; /* keys of entries that were emitted and not used, a
+		          line each */
 };
 
 /* Write the report; returns its size, 0 where there is no memory. */
@@ -41,8 +42,8 @@ size_t start_report_write(const struct start *start,
                           char out[TKB_START_SIZE_LIMIT]);
 
 /*
- * The document of a report, or NULL: it is none, or of a newer tkbundle. Its members
- * may be of any type. The caller lets it go.
+ * The document of a report; NULL: it is invalid, or from a newer tkbundle. Its
+ * members may be of any type. The caller releases it.
  */
 struct json_t *start_report_read(struct tkb_bytes text);
 
@@ -50,8 +51,8 @@ struct json_t *start_report_read(struct tkb_bytes text);
 uint64_t start_report_number(const struct json_t *report, const char *name);
 
 /*
- * How many entries were compiled for each reason. What none is told for, or one that
- * this tkbundle does not know, is for REASON_UNKNOWN.
+ * How many entries were compiled for each reason. Entries without a reason, or
+ * with one that this tkbundle does not know, count for REASON_UNKNOWN.
  */
 void start_report_reasons(const struct json_t *report,
                           uint64_t out[REASON_COUNT]);

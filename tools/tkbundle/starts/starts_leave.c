@@ -39,7 +39,7 @@ static void add_failure(struct start *start, const struct run *run,
 	start_add_failure(start, of, reason);
 }
 
-/* What the figures of this start tell, where it has no note. */
+/* Fill in a start from its figures, where it has no note. */
 static void fill(const struct run *run, struct start *out)
 {
 	run_note_figures(run, out);
@@ -49,7 +49,10 @@ static void fill(const struct run *run, struct start *out)
 	add_failure(out, run, RUN_PUSH, "push");
 }
 
-/* Facts that a note has, and without one are asked of the ref's words. */
+/*
+ * Facts that a note has. Without a note, ask for them as for a ref's
+ * placeholders.
+ */
 static void find_facts(const struct remote_use *use, const char *root,
                        struct facts *out)
 {
@@ -98,7 +101,7 @@ static int leave(const struct run *run, struct remote_use *use,
 	return rc;
 }
 
-/* Why it failed: the last line that was said, without our name. */
+/* Why it failed: the last line of the log, without our name. */
 static void keep_words(struct run_shared *shared, char *words)
 {
 	static const char name[] = "tkbundle: ";

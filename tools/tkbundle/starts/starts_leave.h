@@ -3,9 +3,9 @@
 #define TKBUNDLE_STARTS_LEAVE_H
 
 /*
- * A task of `run`, given its struct run once the command has ended: leave the report
- * of the start in the remote. Whatever hinders that is nobody's failure; the task is
- * killed when its time is over.
+ * A task of `run`, given its struct run once the command has ended: leave the
+ * report of the start in the remote. A failure is ignored. The task is killed
+ * when its time is over.
  */
 void starts_leave(void *run);
 

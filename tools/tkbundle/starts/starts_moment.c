@@ -12,7 +12,8 @@
 #include "starts/starts_leave.h"
 
 enum {
-	QUIET_TIMES = 12, /* of these after the start, by default a minute */
+	QUIET_TIMES = 12, /* so many of these after the start, by default a
+			     minute */
 	LIMIT_MS = 10000, /* time limit of a count, a note and a report */
 	NICENESS = 10
 };
@@ -58,7 +59,7 @@ uint64_t starts_moment_turn(struct run *run)
 
 	if (now < run->leave_ms)
 		return run->leave_ms;
-	/* How a server starts is not known before it is ready. */
+	/* Before a server is ready, the report would be incomplete. */
 	if (child->pid != 0 ||
 	    (run_ready_is_asked(&shared->plan) && shared->ready_ms == 0)) {
 		run->leave_ms = now + shared->plan.quiet_ms;

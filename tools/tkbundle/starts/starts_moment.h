@@ -5,15 +5,15 @@
 #include "run/run.h"
 
 /*
- * When a report of the start is left. `run` leaves one when its command has ended;
- * but a server runs for weeks, and is then killed with its pod. So one is left before,
- * by a child: when the first push has ended, and, as a warm start has nothing to push,
- * also a while after the command was started, once it is ready. A later report
- * supersedes those of the same start (starts_read.h).
+ * When to leave a report of the start. `run` leaves one when its command has
+ * ended; but a server runs for weeks, and is then killed with its pod. So a
+ * child leaves one earlier: when the first push has ended, and also a while
+ * after the command was started and is ready, since a warm start has nothing to
+ * push. A later report replaces earlier ones of the same start (starts_read.h).
  */
 
 enum {
-	STARTS_LEAVE_MS = 2000 /* for a report at the end */
+	STARTS_LEAVE_MS = 2000 /* time limit of a report at the end */
 };
 
 /* Is there a remote and a ref to leave reports in? */

@@ -36,7 +36,7 @@ static bool has_ended(const json_t *report)
 	return json_object_get(report, "status") != NULL;
 }
 
-/* Ages are whole seconds: two reports of one may be in any order. */
+/* Ages are whole seconds, so two reports of one start may come in any order. */
 static int on_report(void *self, struct tkb_bytes text, uint64_t age_s,
                      struct tkb_error *err)
 {

@@ -8,7 +8,7 @@ struct json_t;
 
 struct starts_visitor {
 	/*
-	 * @param report  NULL: it is none, or a newer tkbundle's
+	 * @param report  NULL: it is invalid, or from a newer tkbundle
 	 * @param age_s   seconds since it was left
 	 */
 	void (*on_start)(void *self, const struct json_t *report,
@@ -17,8 +17,8 @@ struct starts_visitor {
 };
 
 /*
- * Tell each start of which the ref has a report, the newest first. Of reports of one
- * start, told by their id, the last counts: that of its end, if there is one.
+ * Visit the report of each start of the ref, the newest first. If a start, by its id,
+ * has left several reports, visit the last: that of its end, if there is one.
  *
  * @return 0, TKB_MISS (there is none), what tkb_starts_read() returns, or
  *         TKB_ERR_NOMEM; nothing was told then

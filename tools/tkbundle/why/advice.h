@@ -7,7 +7,7 @@
 
 /* What to do about a reason. */
 
-/* What is known where the advice is for. */
+/* What the advice is made of. */
 struct advice_case {
 	const char *engine;        /* "vllm"; "" where it is not known */
 	const char *name;          /* of the part; NULL: none is known */

@@ -17,7 +17,7 @@ void differences_release(struct differences *differences)
  * Values
  */
 
-/* Of a graph's line, what stands behind its hash and name. */
+/* What follows hash and name in a line of a graph. */
 static const char *value_of(const struct part *part)
 {
 	const size_t length = strlen(part->name);
@@ -52,8 +52,8 @@ static size_t step(const char *at)
 }
 
 /*
- * Where two texts differ in numbers alone, the first of those; false: they differ in
- * something else.
+ * Find the first number that differs. False: the texts differ in something
+ * besides numbers.
  */
 static bool find_number(const char *a, const char *b, struct difference *out)
 {
@@ -121,7 +121,7 @@ static size_t home_size(const char *path)
 	return 0;
 }
 
-/* What a variable is whose values are these. */
+/* The reason for a variable with these values. */
 static enum reason reason_of_values(const char *a, const char *b)
 {
 	const size_t a_home = home_size(a);
@@ -129,7 +129,7 @@ static enum reason reason_of_values(const char *a, const char *b)
 
 	if (a_home != 0 && b_home != 0 && strcmp(a + a_home, b + b_home) == 0)
 		return REASON_HOME;
-	/* One is below a home folder, as its default is; the other was set. */
+	/* One value is the default below a home folder; the other was set. */
 	if ((a_home != 0 && b[0] == '/') || (b_home != 0 && a[0] == '/'))
 		return REASON_HOME;
 	return a[0] == '/' && b[0] == '/' ? REASON_PATH : REASON_ENVIRONMENT;
@@ -148,7 +148,7 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 	return false;
 }
 
-/* Options that a program chooses; the rest comes with a version of Triton. */
+/* Options that a program chooses. All others come with the version of Triton. */
 static bool is_chosen(const char *name)
 {
 	static const char *const names[] = {
@@ -159,7 +159,7 @@ static bool is_chosen(const char *name)
 	return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
-/* What follows from the target alone. */
+/* Does the part follow from the target alone? */
 static bool follows_target(const char *name)
 {
 	static const char *const names[] = {
@@ -194,7 +194,7 @@ static uint64_t cost_of(const struct difference *difference)
 	}
 }
 
-/* What counts more comes first; a list of reasons in this order. */
+/* Reasons, the most important first. */
 static size_t rank_of(enum reason reason)
 {
 	static const enum reason order[] = {
@@ -231,12 +231,12 @@ static bool same_ptxas(const char *a, const char *b)
 	const size_t b_size = strlen(b);
 	const size_t size = a_size < b_size ? a_size : b_size;
 
-	/* "12.8" is what is known of "12.8.93". */
+	/* A value that is less exact is equal: "12.8" and "12.8.93". */
 	return strncmp(a, b, size) == 0 &&
 	       (a_size == b_size || a[size] == '.' || b[size] == '.');
 }
 
-/* Of a value that is hidden nothing else is known. */
+/* A hidden value counts as equal. */
 static bool same_value(const struct part *a, const struct part *b)
 {
 	if (tkb_secret_name(a->name) && (strcmp(a->value, FACTS_SECRET) == 0 ||
@@ -267,7 +267,7 @@ static bool is_equal(const struct part *a, const struct part *b,
 	return false;
 }
 
-/* What only a maker tells, so that many entries lack it. */
+/* Parts that only a maker has, so that many entries lack them. */
 static bool is_of_maker(const struct part *part)
 {
 	return part->reason == REASON_LIBTRITON ||
@@ -276,7 +276,7 @@ static bool is_of_maker(const struct part *part)
 	       strcmp(part->name, PARTS_OPTIONS) == 0;
 }
 
-/* A part that one of both lacks: does that say something? */
+/* Does it mean something that one of both lacks this part? */
 static bool is_telling(const struct part *part)
 {
 	return part->reason == REASON_ENVIRONMENT ||
@@ -309,7 +309,10 @@ static void merge(const struct parts *a, const struct parts *b,
 
 		if (order == 0 && !is_equal(left, right, &found))
 			add(out, &found);
-		/* Rather like what is known to differ than like what is not. */
+		/*
+		 * Prefer an entry that is known to differ to one of which
+		 * nothing is known.
+		 */
 		if (order != 0 && is_of_maker(one))
 			out->cost += 2;
 		if (order != 0 && is_telling(one)) {
@@ -339,14 +342,17 @@ static bool has_part(const struct differences *differences, const char *name)
 	return false;
 }
 
-/* Does its code stand on other lines for a reason that is told? */
+/* Is its code on other lines for a reason that is listed already? */
 static bool is_moved(const struct differences *all)
 {
 	return has_part(all, PARTS_CODE) || has_part(all, PARTS_FIRST_LINE) ||
 	       has(all, REASON_TRITON) || has(all, REASON_SIGNATURE);
 }
 
-/* Was one of both finalized, or otherwise? Then its IR is what came of that. */
+/*
+ * Was one finalized, or by other steps? Then the difference of the IR follows
+ * from it.
+ */
 static bool is_finalized(const struct differences *all)
 {
 	for (size_t i = 0; i < all->count; i++) {
@@ -386,7 +392,7 @@ static void drop_consequences(struct differences *all)
 		/* Types of arguments are in the code, too. */
 		if (is_code && (has(all, REASON_SIGNATURE) || is_other_ir))
 			continue;
-		/* It is of all that system_info has. */
+		/* The hash covers all of system_info. */
 		if (strcmp(at->name, "system_info[hash]") == 0 &&
 		    (has(all, REASON_GPU) || has(all, REASON_LIBTRITON)))
 			continue;
@@ -395,7 +401,7 @@ static void drop_consequences(struct differences *all)
 	all->count = kept;
 }
 
-/* The build of Triton that made it, or that none did. */
+/* Is it known which build of Triton made the entry, or that Triton did not? */
 static bool knows_build(const struct parts *parts)
 {
 	return parts_find(parts, "libtriton") != NULL ||

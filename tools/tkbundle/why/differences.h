@@ -7,10 +7,10 @@
 /*
  * Which parts of two entries differ.
  *
- * What follows from another difference is not told: the options that a target or a
- * version of Triton brings with it, the IR that another Triton makes. A part that only one
- * of both has recorded is told only if its absence says something: a variable that
- * is not there is not set. Values of secret names are not told.
+ * Differences that follow from another one are dropped: options that a target or a
+ * version of Triton brings with it, IR that another Triton makes. A part that only
+ * one entry has recorded is listed only if its absence means something: a variable
+ * that is not recorded is not set. Values of secret names are not shown.
  */
 
 enum {
@@ -26,16 +26,16 @@ struct difference {
 
 /* Zeroed is none. */
 struct differences {
-	struct difference *items; /* owned; what counts most comes first */
+	struct difference *items; /* owned; the most important first */
 	size_t count;
-	uint64_t cost;     /* how much the entries are not alike */
-	bool knows_builds; /* of both it is known which build of Triton made it */
+	uint64_t cost;     /* how different the entries are */
+	bool knows_builds; /* it is known which builds of Triton made them */
 };
 
-/* With a cost of less, the same kernel was compiled in another environment. */
+/* Below this cost, the same kernel was compiled in another environment. */
 #define DIFFERENCES_OTHER_KERNEL 100
 
-/* With one of as much, they have nothing to do with each other. */
+/* From this cost on, they have nothing to do with each other. */
 #define DIFFERENCES_OTHER_GRAPH 1000000
 
 /* For TKB_AUTO. */
@@ -49,13 +49,16 @@ TKB_NODISCARD int differences_find(const struct parts *a, const struct parts *b,
                                    struct differences *out,
                                    struct tkb_error *err);
 
-/* What may differ where nothing does that is recorded: a sentence about kernels. */
+/*
+ * A sentence about what may differ in kernels of which nothing recorded
+ * differs.
+ */
 const char *differences_left(const struct differences *differences);
 
 /*
  * The reason for both, and its text, "ptxas: 13.0.88 there, 12.8 here".
  *
- * @param where  how the sides are called: "in A", "in B"
+ * @param where what the sides are called: "in A", "in B"
  */
 enum reason differences_reason(const struct differences *differences);
 void differences_show(const struct difference *difference,

@@ -77,7 +77,10 @@ static bool was_there(void *self, size_t candidate)
 	return !work->is_made[candidate];
 }
 
-/* What it is most like, of what was there; else of what was made with it. */
+/*
+ * Find the most similar entry: of those that were there, else of those made
+ * with it.
+ */
 static int find_partner(struct work *work, size_t index, struct match *out,
                         struct tkb_error *err)
 {
@@ -100,7 +103,7 @@ static int find_partner(struct work *work, size_t index, struct match *out,
 	return rc;
 }
 
-/* All that differs, as far as there is room. */
+/* List all differences, as far as there is room. */
 static void show_all(const struct differences *differences, char *out,
                      size_t size)
 {
@@ -139,7 +142,7 @@ static void advise(const struct work *work, const struct start *start,
 	advice_write(reason, &where, out, START_TEXT_SIZE);
 }
 
-/* Nothing is like it, or what is like it tells nothing. */
+/* Nothing is similar, or the most similar entry has nothing recorded. */
 static void tell_unlike(struct work *work, struct start *start,
                         const struct differences *like, struct start_made *made,
                         char advice[START_TEXT_SIZE])
@@ -158,7 +161,10 @@ static void tell_unlike(struct work *work, struct start *start,
 	advise(work, start, made->reason, NULL, advice);
 }
 
-/* Units whose own parts are not recorded were made for the reason of their tree. */
+/*
+ * A unit without recorded parts was made for the reason of the others of its
+ * tree.
+ */
 static bool tell_as_tree(struct work *work, const struct tkb_entry *entry,
                          struct start_made *made, char advice[START_TEXT_SIZE])
 {
@@ -191,7 +197,7 @@ static const char *known(const struct start *start, const char *name)
 	return value != NULL ? value : "an unknown one";
 }
 
-/* The pull has passed it over, since it was tuned on another GPU, or driver. */
+/* The pull skipped it, since it was tuned on another GPU or driver. */
 static bool tell_tuned(const struct work *work, const struct tkb_entry *entry,
                        struct start *start, struct start_made *made,
                        char detail[START_TEXT_SIZE],
@@ -280,7 +286,7 @@ static void tell_unknown(const struct tkb_made *item, const char *detail,
 	start_add_made(start, &made);
 }
 
-/* First those that tell something of their tree: they have parts. */
+/* First explain units that have parts, as the others take their reason. */
 static bool is_first(const struct work *work, size_t number)
 {
 	const size_t index = work->indices[number];

@@ -8,14 +8,14 @@
 #include "why/start.h"
 
 /*
- * Why a command compiled what it did: each entry that it made is held against what
- * was there besides, and is most like it.
+ * Why a command compiled what it did: compare each entry that it made with the
+ * most similar one that was there.
  *
- * Entries that the same start made count only if the environment alone tells them
- * apart: other constants of one kernel are no reason, but a second ptxas is.
+ * Entries of the same start are compared only if just their environment
+ * differs: a kernel's other constants are no reason, but a second ptxas is.
  */
 
-/* A unit that the pull has passed over, as it was tuned elsewhere. */
+/* A unit that the pull skipped, since it was tuned elsewhere. */
 struct explain_skipped {
 	const char *name;     /* its path in the tree */
 	const char *platform; /* "gpu NVIDIA H200, driver 580" */
@@ -31,8 +31,8 @@ struct explain {
 	const char *engine;   /* "vllm"; "": none */
 	bool is_pull_failed;  /* it failed, or was not done in time */
 	bool is_pull_damaged; /* and that is because something is damaged */
-	uint64_t
-		deadline_ms; /* of CLOCK_MONOTONIC: what is left then is unknown */
+	uint64_t deadline_ms; /* of CLOCK_MONOTONIC: entries left then have no
+			        reason */
 };
 
 /* Add all that was made to `start`, whose facts are known. 0 or TKB_ERR_NOMEM. */

@@ -9,7 +9,7 @@
 /* By name, as a maker has them. */
 static const struct {
 	const char *name;
-	const char *shown; /* as parts of entries are called */
+	const char *shown; /* the name of the part */
 	enum reason reason;
 	bool is_of_kernels;
 } members[] = {
@@ -41,7 +41,7 @@ bool maker_write(const struct facts *facts, char out[TKB_MAKER_SIZE])
 	for (size_t i = 0; i < MEMBER_COUNT; i++) {
 		const char *const value = facts_find(facts, members[i].name);
 
-		/* A name of a GPU that has the sign in it cannot be told. */
+		/* The name of a GPU with the separator in it is left out. */
 		if (value == NULL || strstr(value, BETWEEN) != NULL)
 			continue;
 		length += (size_t)snprintf(

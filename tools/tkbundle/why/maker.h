@@ -11,19 +11,19 @@
  * What makes entries, as caches and records note it: "engine=vllm 0.24.0;
  * gpu=NVIDIA H200; libtriton=8987...; torch=2.11.0; triton=3.6.0".
  *
- * Variables, options and ptxas are not in it: a kernel's metadata and its cubin tell
- * those, and so do an engine's own files. Of what `tkbundle compile` makes of IR, PTX
- * and CUDA C, the library says it: "input=PTX; options=none; ptxas=13.0.88". No place
- * is in it, and no person.
+ * It lacks variables, options and ptxas: a kernel's metadata and cubin have those, and
+ * so do an engine's own files. For what `tkbundle compile` makes of IR, PTX and CUDA C,
+ * the library writes it: "input=PTX; options=none; ptxas=13.0.88". It names no folder
+ * and no person.
  */
 
-/* Write that of a start; false: nothing of it is known. */
+/* Write the maker of a start's entries. False: nothing is known of it. */
 bool maker_write(const struct facts *facts, char out[TKB_MAKER_SIZE]);
 
 /*
- * Add what a maker tells to the parts of an entry that it made, where those lack
- * it, and where it decides keys of that kind: of a kernel the build of Triton does,
- * whose version its metadata tell.
+ * Add a maker's facts to the parts of an entry that it made, where the entry lacks
+ * them and they decide keys of that kind. Of a kernel that is the build of Triton;
+ * its metadata has only the version.
  *
  * @param maker  NULL: nobody knows it
  */

@@ -30,7 +30,7 @@ void match_side_close(struct match_side *side)
 	side->parts = NULL;
 }
 
-/* What could be read of a damaged one is better than nothing. */
+/* Use what could be read of a damaged entry. */
 static void read_parts(const struct match_side *side, size_t index,
                        struct parts *out)
 {
@@ -101,8 +101,8 @@ static bool same_units(const char *one, const char *other)
 }
 
 /*
- * May one be the other under another key? Kernels are of one name then; of units,
- * parts of the name that are hashes do not count.
+ * May both be the same under different keys? Then kernels have one name, and
+ * units one name but for its hashes.
  */
 static bool is_candidate(const struct tkb_entry *one,
                          const struct tkb_entry *other)

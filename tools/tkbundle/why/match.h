@@ -8,8 +8,8 @@
 #include "why/differences.h"
 
 /*
- * Which entry is the same kernel as another one, or the same unit, under another
- * key: one of its kind and name that is most like it.
+ * Find the same kernel or unit under another key: the most similar entry of
+ * that kind and name.
  */
 
 /* A source, and the parts of its entries, which are read when asked for. */

@@ -7,7 +7,7 @@
 
 #include "cli/fd.h"
 
-/* What engines call the folders in which graphs lie, and the kind of such a tree. */
+/* Names of engines' folders of graphs, and the kinds of tree that these are. */
 static const struct {
 	const char *folder;
 	const char *kind;
@@ -17,7 +17,7 @@ static const struct {
 	{ "fxgraph", "inductor", true },
 };
 
-/* Which kind of a tree has its root there; the count of kinds where none has. */
+/* The kind of tree whose root the path is; the count of kinds if it is none. */
 static size_t kind_of(const char *folder)
 {
 	const size_t count = sizeof(kinds) / sizeof(kinds[0]);
@@ -49,7 +49,7 @@ static int open_folder(struct operand *out, struct tkb_error *err)
 	}
 	if (rc != 0)
 		return rc;
-	/* What cannot be read is not known. */
+	/* What cannot be read stays unknown. */
 	if (tkb_makers_open(out->name, &out->noted, NULL) != 0)
 		out->noted = NULL;
 	options.trees = out->trees.items;
@@ -79,7 +79,10 @@ static int write_to(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	                           "cannot write a temporary file");
 }
 
-/* What its records tell besides; without it, they tell nothing. */
+/*
+ * Open the ref's records, which say what made its entries. Without them, that
+ * is not known.
+ */
 static void open_records(struct operand *out, struct remote_use *use)
 {
 	const struct tkb_holdings_options brief = { .struct_size =

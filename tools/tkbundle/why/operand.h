@@ -11,8 +11,9 @@
 #include "why/start.h"
 
 /*
- * What `why` compares: a cache, a folder of vLLM's or Inductor's with its trees, a
- * bundle, the note of a start, or what is none of those and so a ref of the remote.
+ * What `why` compares: a cache, a folder of vLLM's or Inductor's with its
+ * trees, a bundle, or the note of a start. Anything else is a ref of the
+ * remote.
  */
 struct operand {
 	const char *name;                /* as it was given; borrowed */
@@ -36,7 +37,7 @@ struct operand {
 TKB_NODISCARD int operand_open(const char *name, struct remote_use *use,
                                struct operand *out, struct tkb_error *err);
 
-/* What made its entries; NULL: nobody knows. */
+/* What made its entries; NULL: it is not known. */
 const struct tkb_makers *operand_makers(const struct operand *operand);
 
 /* For TKB_AUTO; a zeroed one is allowed. */

@@ -82,7 +82,10 @@ static int add_text(struct parts *parts, enum reason reason, const char *name,
  * A kernel
  */
 
-/* The file of a kernel that ends so; the count of files where none does. */
+/*
+ * The index of the kernel's file with this ending; the count of files if it has
+ * none.
+ */
 static size_t find_file(const struct tkb_entry *entry, const char *ending)
 {
 	const size_t length = strlen(entry->name);
@@ -97,7 +100,7 @@ static size_t find_file(const struct tkb_entry *entry, const char *ending)
 	return entry->file_count;
 }
 
-/* Read a file of an entry; `out` stays empty where it has none such. */
+/* Read the file with this ending; `out` stays empty if there is none. */
 static int read_file(const struct source *source, size_t index,
                      const char *ending, struct tkb_memory *out,
                      struct tkb_error *err)
@@ -137,7 +140,10 @@ static int add_metadata(const struct source *source, size_t index,
 	               : rc;
 }
 
-/* What `tkbundle compile` has made a kernel of: the first of these that is there. */
+/*
+ * What `tkbundle compile` made a kernel of: the first of these files that it
+ * has.
+ */
 static int add_input(const struct source *source, size_t index,
                      struct parts *out, struct tkb_error *err)
 {
@@ -153,7 +159,7 @@ static int add_input(const struct source *source, size_t index,
 	                 (const char *)text.data, text.size, err);
 }
 
-/* The IR that comes before all passes; before Triton 3.4 the one after the first. */
+/* The IR before all passes; before Triton 3.4, the IR after the first pass. */
 static int add_code(const struct source *source, size_t index,
                     struct parts *out, struct tkb_error *err)
 {

@@ -7,20 +7,20 @@
 #include "why/reason.h"
 
 /*
- * What decides the key of an entry, as far as its own files tell: each part with
- * its name, its value and the reason that it is when it differs.
+ * What decides the key of an entry, as far as its own files tell: parts with a
+ * name, a value, and the reason that is given if the values differ.
  *
  *     TKB_AUTO(parts_release) struct parts parts = { .count = 0 };
  *
  *     rc = parts_read(&source, index, &parts, &err);
  *
- * Of a kernel these are members of its metadata (target, version of Triton, options,
- * variables), the ptxas that its cubin names or that its PTX has the version of, its
- * signature, the line on which its source begins, and its IR without locations; of one
- * that was compiled from CUDA C, LLVM IR or PTX, that text. Of
- * what vLLM compiled, cache_key_factors.json. Of Inductor's graphs, the lines that
- * PyTorch keeps in them for debugging. Values of secret names are among them: who shows
- * or keeps one asks tkb_secret_name() first.
+ * The parts of a kernel are members of its metadata (target, version of Triton, options,
+ * variables), the ptxas that its cubin names or whose version its PTX has, its signature,
+ * the line on which its source begins, and its IR without locations. If it was compiled
+ * from CUDA C, LLVM IR or PTX, that text is a part. The parts of a graph of vLLM's are in
+ * cache_key_factors.json; those of a graph of Inductor's are the lines that PyTorch keeps
+ * in it for debugging. Values of secret names are among them: before one is shown or
+ * stored, ask tkb_secret_name().
  */
 struct part {
 	enum reason reason;
@@ -38,19 +38,19 @@ struct parts {
 	bool is_read;
 };
 
-/* The name of the part that is IR. */
+/* The name of the part that has the IR. */
 #define PARTS_CODE "code"
 
-/* And the one that is the lines of the source on which that stands. */
+/* Parts with the lines of the source that the IR is from. */
 #define PARTS_LINES "lines"
 #define PARTS_FIRST_LINE "first line"
 
-/* Of what `tkbundle compile` made: what of, with which options, and where. */
+/* What `tkbundle compile` made the entry of, with which options, and where. */
 #define PARTS_INPUT "compiled from"
 #define PARTS_OPTIONS "options of compile"
 #define PARTS_PLACES "paths (a hash)"
 
-/* And the one that is a graph of PyTorch's. */
+/* A graph of PyTorch's. */
 #define PARTS_GRAPH "gm"
 
 /* For TKB_AUTO. */
@@ -61,14 +61,15 @@ TKB_NODISCARD int parts_add(struct parts *parts, enum reason reason,
                             const char *name, const char *value, size_t size,
                             struct tkb_error *err);
 
-/* By name, as parts_find() and comparisons need them. */
+/* Sort by name, for parts_find() and comparisons. */
 void parts_sort(struct parts *parts);
 
 /* The value of a part; NULL: it is not recorded. */
 const char *parts_find(const struct parts *parts, const char *name);
 
 /*
- * Read those of entry `index`. What is missing or makes no sense is not there.
+ * Read the parts of entry `index`. Those that are missing or invalid are left
+ * out.
  *
  * @return 0, or a failure to read: codes as of source_read()
  */

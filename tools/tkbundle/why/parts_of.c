@@ -32,7 +32,7 @@ static int add_value(struct parts *out, enum reason reason, const char *name,
  * Triton's metadata
  */
 
-/* What the compile has found out; it decides nothing. */
+/* Results of the compile, which are in no key. */
 static bool is_outcome(const char *name)
 {
 	static const char *const names[] = {
@@ -46,7 +46,7 @@ static bool is_outcome(const char *name)
 		"profile_scratch_align",
 		"tensordesc_meta",
 		"cache_dir",
-		/* Their content counts; what is here is where they lay. */
+		/* Keys have the files' contents; these are their paths. */
 		"extern_libs",
 	};
 
@@ -160,7 +160,7 @@ enum {
 	VALUE_LIMIT = 400 /* shown; the hash in front of it is of all */
 };
 
-/* What it is that differs, by the name of the line. */
+/* The reason if it differs, by the name of the line. */
 static enum reason reason_of(const char *name)
 {
 	static const struct {
@@ -186,8 +186,8 @@ static enum reason reason_of(const char *name)
 }
 
 /*
- * The size of the string of which `at` is the first byte, as pickle writes it: 'X'
- * and four bytes, or 0x8c and one. 0: it is none.
+ * The size of the string that begins at `at`, if pickle wrote its size in front
+ * of it: 'X' and four bytes, or 0x8c and one byte. 0: it did not.
  */
 static size_t string_size(struct tkb_bytes bytes, size_t at)
 {
@@ -202,7 +202,7 @@ static size_t string_size(struct tkb_bytes bytes, size_t at)
 	return size <= bytes.size - at ? size : 0;
 }
 
-/* Of the digits in base32 at `text`, at most one more than a hash has. */
+/* Count the base32 digits at `text`, up to one more than a hash has. */
 static size_t hash_size(const char *text)
 {
 	size_t size = 0;

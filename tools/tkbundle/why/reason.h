@@ -5,12 +5,12 @@
 #include <stdbool.h>
 
 /*
- * Why something was compiled anew, or why two entries are not the same: which part
- * of what decides an engine's key, or the bytes under it, is another one. Notes of
- * starts, `why`, `doctor` and `fleet` use the same words and sentences.
+ * Why something was compiled anew, or why two entries differ: which part of an
+ * engine's key, or of the bytes under it, is different. Notes of starts, `why`,
+ * `doctor` and `fleet` use the same words and sentences.
  */
 enum reason {
-	/* A part of the key is another one: the first of these that differs. */
+	/* A part of the key differs: the first of these. */
 	REASON_TARGET,      /* the architecture that it is compiled for */
 	REASON_TRITON,      /* the version of Triton */
 	REASON_LIBTRITON,   /* another build of that version */
@@ -33,8 +33,8 @@ enum reason {
 	/* No key of it is known here, or what has it could not be used. */
 	REASON_NOT_IN_BUNDLE, /* nobody has pushed or packed it */
 	REASON_NOT_PULLED,    /* the pull failed, or came too late */
-	REASON_DAMAGED,       /* it was torn, and made again */
-	REASON_UNKNOWN,       /* what decides is not recorded */
+	REASON_DAMAGED,       /* it was torn, so it was compiled again */
+	REASON_UNKNOWN,       /* the part that differs is not recorded */
 	REASON_COUNT
 };
 

@@ -25,7 +25,7 @@ static bool same_ir(struct tkb_bytes a, struct tkb_bytes b)
 	return same_text(one, other);
 }
 
-/* Lines of LLVM IR and PTX that a debugger reads, and nobody else. */
+/* Lines of LLVM IR and PTX that only a debugger reads. */
 static bool is_debug_line(const char *line)
 {
 	static const char *const begins[] = { "!",    ".loc",           ".file",
@@ -41,7 +41,7 @@ static bool is_debug_line(const char *line)
 	return false;
 }
 
-/* What debuggers read at the end of a line: ", !dbg !7", "// model.py:9". */
+/* What only debuggers read at the end of a line: ", !dbg !7", "// model.py:9". */
 static size_t size_of_code(const char *line)
 {
 	const size_t length = strcspn(line, "\n");
@@ -108,7 +108,7 @@ static bool same_cubin(struct tkb_bytes a, struct tkb_bytes b)
 	return true;
 }
 
-/* Where Triton and its libraries lay is in the metadata, and in no key. */
+/* The metadata has the folders of Triton and its libraries; no key has them. */
 static bool same_metadata(struct tkb_bytes a, struct tkb_bytes b)
 {
 	json_auto_t *one = json_loadb(a.data, a.size, 0, NULL);

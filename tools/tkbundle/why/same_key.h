@@ -6,8 +6,8 @@
 #include "why/reason.h"
 
 /*
- * One key with two sets of files: do only places in sources differ, as they do where
- * a program lies in another folder?
+ * One key with two sets of files: do they differ only in lines for debuggers,
+ * as when a program is in another folder?
  */
 
 /* What differs, as the names of files with commas between them. */

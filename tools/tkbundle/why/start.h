@@ -33,8 +33,8 @@
  *      "root": "/home/op/.triton/cache", "saved_ms": 41200, "status": 0,
  *      "time_ms": 1795420000000, "used": 93, "version": 1}
  *
- * A member that is not known is not there. Command lines are not noted, nor URLs, nor
- * values of secret names.
+ * Members that are not known are left out. A note has no command lines, no URLs
+ * and no values of secret names.
  */
 
 enum {
@@ -45,7 +45,7 @@ enum {
 	START_TEXT_SIZE = 512 /* of a text in a note; a longer one is cut */
 };
 
-/* What is not known of a start. */
+/* The value of a number that is not known. */
 #define START_UNKNOWN UINT64_MAX
 
 /* What the command made anew. All texts are owned; none is NULL. */
@@ -93,8 +93,9 @@ void start_release(struct start *start);
 void start_init(struct start *start);
 
 /*
- * List what was made, and count its reason. Texts are copied, and cut where they are
- * long; beyond START_MADE_LIMIT, or without memory, it is only counted.
+ * List an entry that was made, and count its reason. Texts are copied, and cut
+ * if they are too long. Beyond START_MADE_LIMIT, or without memory, the entry
+ * is only counted.
  */
 void start_add_made(struct start *start, const struct start_made *made);
 
@@ -133,7 +134,7 @@ TKB_NODISCARD int start_read(const char *path, struct start *out,
 TKB_NODISCARD int start_read_own(uint64_t time_ms, uint64_t process,
                                  struct start *out, struct tkb_error *err);
 
-/* Are they of one command, ref and root, and so perhaps of one start? */
+/* Have both the same command, ref and root? Then they may be of one start. */
 bool start_is_one(const struct start *one, const struct start *other);
 
 /* Add what another process of the same start has noted. */

@@ -17,7 +17,7 @@
  * Where
  */
 
-/* Make a folder and those above it; ours are closed to others. */
+/* Make a folder and those above it, closed to other users. */
 static bool make_folder(const char *path)
 {
 	char part[START_PATH_SIZE];
@@ -33,7 +33,7 @@ static bool make_folder(const char *path)
 	return mkdir(part, 0700) == 0 || errno == EEXIST;
 }
 
-/* A folder that somebody else could write would let him write our notes. */
+/* Is the folder ours, and can nobody else write notes into it? */
 static bool is_ours(const char *path)
 {
 	struct stat status;

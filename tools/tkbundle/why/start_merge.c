@@ -42,7 +42,10 @@ bool start_is_one(const struct start *one, const struct start *other)
 	       is_same(one->ref, other->ref) && is_same(one->root, other->root);
 }
 
-/* All see what any of them has compiled into their cache. */
+/*
+ * Processes of one start share a cache, so each may list what another one
+ * compiled.
+ */
 void start_merge(struct start *into, const struct start *other)
 {
 	uint64_t added = 0;

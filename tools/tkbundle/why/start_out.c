@@ -21,7 +21,7 @@ static bool same_words(const struct start_made *one,
 	       strcmp(one->advice, other->advice) == 0;
 }
 
-/* Has the reason been told of with an earlier one? */
+/* Was the reason printed with an earlier entry? */
 static bool is_told(const struct start *start, size_t index)
 {
 	for (size_t i = 0; i < index; i++) {
@@ -43,7 +43,7 @@ static void print_made(const struct cli *cli, const struct start_made *made)
 		          has_detail ? "  " : "", made->detail);
 }
 
-/* All that has the reason and the advice of number `index`. */
+/* Print all entries with the reason and the advice of entry `index`. */
 static void print_group(const struct cli *cli, const struct start *start,
                         size_t index)
 {

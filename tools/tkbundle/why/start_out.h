@@ -5,10 +5,10 @@
 #include "cli/cli.h"
 #include "why/start.h"
 
-/* Print why a start compiled what it did, or fill in the document. */
+/* Print why a start compiled what it did, or add it to the document. */
 void start_out_one(struct cli *cli, const struct start *start);
 
-/* Compare what two starts were made of, and tell what each compiled of `name`. */
+/* Compare the facts of two starts, and show what each compiled of `name`. */
 void start_out_two(struct cli *cli, const char *name, const struct start *a,
                    const struct start *b);
 

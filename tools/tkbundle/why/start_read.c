@@ -36,7 +36,7 @@ static const char *text_of(const json_t *object, const char *name)
 	return text != NULL ? text : "";
 }
 
-/* NULL: it is not there. */
+/* NULL: there is none. */
 static char *copy_of(const json_t *object, const char *name)
 {
 	const char *const text =
@@ -52,7 +52,7 @@ static void read_made(const json_t *document, struct start *out)
 
 	json_array_foreach(json_object_get(document, "made"), index, item)
 	{
-		/* They are only shown and copied. */
+		/* start_add_made() copies the texts. */
 		struct start_made made = {
 			.kind = (char *)text_of(item, "kind"),
 			.key = (char *)text_of(item, "key"),
@@ -67,7 +67,7 @@ static void read_made(const json_t *document, struct start *out)
 	}
 }
 
-/* They count what is not listed, too. */
+/* The counts include entries that are not listed. */
 static void read_reasons(const json_t *document, struct start *out)
 {
 	const json_t *const reasons = json_object_get(document, "reasons");
@@ -195,7 +195,7 @@ static bool was_together(const char *path, const struct start_name *name,
 	               last->time_ms;
 }
 
-/* What cannot be read is not told of. */
+/* Notes that cannot be read are skipped. */
 static void add_ranks(const char *folder, const struct start_name *names,
                       size_t count, struct start *out)
 {
