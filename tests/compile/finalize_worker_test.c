@@ -115,8 +115,8 @@ TEST(worker, prints_the_module_before_and_after_each_step)
 	static const char *const names[] = {
 		"strip",  "internalize", "fold-globals", "resolve-calls",
 		"inline", "propagate",   "peephole",     "cse",
-		"dce",    "gather",      "fuse",         "prepack",
-		"fold",   "verify"
+		"dce",    "unroll",      "read",         "gather",
+		"fuse",   "prepack",     "fold",         "verify"
 	};
 	const struct tkb_finalize_options plain =
 		DEFAULTS(tkb_finalize_options);

@@ -57,6 +57,9 @@ static const struct {
 	{ "unroll", "unroll", "unrolls products of bytes",
 	  "unroll: 15 instructions, before 17\n" },
 	{ "unroll", "unroll_not", "leaves loops that multiply no bytes", "" },
+	{ "read", "read", "reads constants by loads", "read: 4 reads\n" },
+	{ "read", "read_not", "leaves what is no constant, or no plain read",
+	  "" },
 	{ "gather", "gather", "puts products of bytes into words",
 	  "gather: 1 word\n" },
 	{ "gather", "gather_not", "leaves sums in which nothing is gained",
@@ -131,6 +134,64 @@ TEST(bind, makes_arguments_constants)
 	CHECK_STR(finalize_ok(module, NULL, &order), "bind: 6 arguments\n");
 
 	CHECK_STR(print_ir(module), print_ir(wanted));
+}
+
+/* Two loops, one in the other, with shared memory and a barrier: no products. */
+static const char nested[] =
+	"declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+	"define ptx_kernel void @kernel(ptr addrspace(1) %x, i32 %n) {\n"
+	"begin:\n"
+	"  br label %rows\n"
+	"rows:\n"
+	"  %i = phi i32 [ 0, %begin ], [ %j, %last ]\n"
+	"  br label %columns\n"
+	"columns:\n"
+	"  %k = phi i32 [ 0, %rows ], [ %l, %columns ]\n"
+	"  %q = mul i32 %i, %n\n"
+	"  %r = add i32 %q, %k\n"
+	"  %p = getelementptr float, ptr addrspace(1) %x, i32 %r\n"
+	"  store volatile float 1.0, ptr addrspace(1) %p\n"
+	"  %l = add nsw i32 %k, 1\n"
+	"  %c = icmp slt i32 %l, %n\n"
+	"  br i1 %c, label %columns, label %last\n"
+	"last:\n"
+	"  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
+	"  %j = add nsw i32 %i, 1\n"
+	"  %d = icmp slt i32 %j, %n\n"
+	"  br i1 %d, label %rows, label %done\n"
+	"done:\n"
+	"  ret void\n"
+	"}\n";
+
+static const char *unrolled(const char *n)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context, tkb_text(nested));
+	struct tkb_binding binding = { "n", n, { NULL, 0 }, NULL };
+	struct finalize_request order = {
+		.is_wanted = true,
+		.bindings = { &binding, 1 },
+	};
+
+	finalize_ok(module, NULL, &order);
+	return print_ir(module);
+}
+
+TEST(unroll, leaves_no_loop_whose_count_is_bound)
+{
+	const char *few = unrolled("12");
+
+	CHECK(strstr(few, "br ") == NULL);
+	CHECK(strstr(few, "i64 143") != NULL || strstr(few, "i64 572") != NULL);
+}
+
+TEST(unroll, keeps_a_loop_that_would_be_too_large)
+{
+	const char *many = unrolled("5000");
+
+	CHECK(strstr(many, "br i1") != NULL);
+	CHECK(strlen(many) < 300000);
 }
 
 /* A kernel, what is bound, and what is wrong with it. */

@@ -241,7 +241,7 @@ void generate_store(struct generate *g, struct word value)
 
 struct word generate_value(struct generate *g)
 {
-	switch (pick(g, 18)) {
+	switch (pick(g, 19)) {
 	case 0:
 	case 1:
 		return generate_words(g);
@@ -264,6 +264,8 @@ struct word generate_value(struct generate *g)
 		return generate_bytes(g);
 	case 12:
 		return generate_memory(g);
+	case 13:
+		return generate_asm(g);
 	default:
 		return generate_sum(g);
 	}

@@ -195,7 +195,8 @@ static void decode_call(struct decode *decode, struct op *op)
 	                     ? intrinsic_of(name)
 	                     : 0;
 	if (LLVMIsACallInst(op->value) == NULL ||
-	    LLVMIsAInlineAsm(LLVMGetCalledValue(op->value)) != NULL)
+	    (LLVMIsAInlineAsm(LLVMGetCalledValue(op->value)) != NULL &&
+	     !asm_decode(op)))
 		machine_stop(decode->machine, MACHINE_UNKNOWN, "a call");
 }
 
@@ -352,6 +353,7 @@ void machine_release_code(struct code *code)
 		free(code->ops[i].steps);
 		free(code->ops[i].mask);
 		free(code->ops[i].targets);
+		free(code->ops[i].read);
 	}
 	free(code->ops);
 	free(code->blocks);

@@ -11,6 +11,16 @@ struct step {
 	int64_t scale;
 };
 
+/* A read that is written as PTX; numbers are those of its operands. */
+struct read {
+	unsigned count;   /* of outputs */
+	unsigned width;   /* of each */
+	int fallbacks[4]; /* what they are without it; -1: zero */
+	int address;
+	int predicate; /* -1: always */
+	int64_t offset;
+};
+
 /* One instruction, with all that its run asks for. */
 struct op {
 	LLVMOpcode opcode;
@@ -32,6 +42,7 @@ struct op {
 	int *mask;         /* owned; of a shuffle; -1 is poison */
 	uint32_t *targets; /* owned; blocks: of a branch, or a phi's */
 	unsigned target_count;
+	struct read *read; /* owned; of a call of PTX */
 };
 
 struct code {
@@ -106,6 +117,10 @@ uint64_t scalar_combine(LLVMAtomicRMWBinOp kind, uint64_t a, uint64_t b,
 /* The same bits in other lanes; one that is poison spreads over all it touches. */
 void scalar_bitcast(struct shape to, struct shape from, const struct lane *in,
                     struct lane *out);
+
+/* Take PTX apart; false where it is not a read. */
+bool asm_decode(struct op *op);
+void asm_run(struct machine *machine, const struct op *op, struct lane *lanes);
 
 /* Which intrinsic it is; 0 where it is not known. */
 unsigned intrinsic_of(const char *name);

@@ -221,6 +221,16 @@ static void let_race(struct machine *machine, const struct op *op,
 	       size);
 }
 
+/* Of a constant, an atomic read is like any other: nobody writes it. */
+static bool is_seen(struct machine *machine, const struct op *op,
+                    struct lane address)
+{
+	const struct object *object = machine_find(machine, address.bits);
+
+	return op->is_strong && (LLVMGetVolatile(op->value) || object == NULL ||
+	                         !object->is_constant || object->first == NULL);
+}
+
 static void run_load(struct frame *frame, const struct op *op)
 {
 	const struct lane address = frame->lanes[op->in[0]];
@@ -229,7 +239,8 @@ static void run_load(struct frame *frame, const struct op *op)
 	machine_load(frame->machine, op, op->shape, address, out);
 	if (op->is_strong && frame->machine->end == MACHINE_DONE)
 		let_race(frame->machine, op, address, out);
-	if (op->is_strong && frame->machine->end == MACHINE_DONE)
+	if (frame->machine->end == MACHINE_DONE &&
+	    is_seen(frame->machine, op, address))
 		machine_note(frame->machine,
 		             EVENT_LOAD * 4096 +
 		                     op->shape.count * op->shape.width,
@@ -362,6 +373,10 @@ static void run_call(struct frame *frame, const struct op *op)
 	size_t length = 0;
 	size_t count = 0;
 
+	if (op->read != NULL) {
+		asm_run(machine, op, frame->lanes);
+		return;
+	}
 	if (op->detail != 0) {
 		intrinsic_run(machine, op, frame->lanes);
 		return;

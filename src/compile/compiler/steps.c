@@ -28,6 +28,7 @@ static const struct {
 	[TKB_STEP_UNROLL] = { "unroll",
 	                      "unroll loops with a known count, keep memory "
 	                      "in registers" },
+	[TKB_STEP_READ] = { "read", "read constants by loads, not by PTX" },
 	[TKB_STEP_GATHER] = { "gather",
 	                      "gather the int8 factors of a sum into words" },
 	[TKB_STEP_FUSE] = { "fuse", "apply rules" },

@@ -31,6 +31,7 @@ extern "C" {
  *   cse           compute common subexpressions once
  *   dce           remove unused code
  *   unroll        unroll loops with a known count, keep memory in registers
+ *   read          read constants by loads, where Triton reads them by PTX
  *   gather        gather the int8 factors of a sum into words, for later steps
  *   fuse          apply rules: int8 products become dp4a; the user's own
  *   prepack       pack constant int8 weights into words, in reading order

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/ptx_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the parser is, and what the constraints say. */
+struct text {
+	const char *at;
+	unsigned output_count;
+	unsigned count; /* of outputs and operands */
+};
+
+static void skip_space(struct text *text)
+{
+	text->at += strspn(text->at, " \t\n");
+}
+
+static bool take(struct text *text, const char *word)
+{
+	const size_t size = strlen(word);
+
+	skip_space(text);
+	if (strncmp(text->at, word, size) != 0)
+		return false;
+	text->at += size;
+	return true;
+}
+
+/* "$3" */
+static bool take_number(struct text *text, unsigned *out)
+{
+	char *end = NULL;
+
+	if (!take(text, "$") || *text->at < '0' || *text->at > '9')
+		return false;
+	*out = (unsigned)strtoul(text->at, &end, 10);
+	text->at = end;
+	return *out < text->count;
+}
+
+static bool take_operand(struct text *text, int *out)
+{
+	unsigned number;
+
+	if (!take_number(text, &number) || number < text->output_count)
+		return false;
+	*out = (int)(number - text->output_count);
+	return true;
+}
+
+/* "mov.u32 $0, 0x0;" or "mov.u32 $0, $2;" */
+static bool take_fallback(struct text *text, struct ptx_read *read,
+                          unsigned output)
+{
+	char *end = NULL;
+	unsigned number;
+
+	if (!take(text, "mov.u") ||
+	    strtoul(text->at, &end, 10) == 0 /* read->width is known later */)
+		return false;
+	text->at = end;
+	if (!take_number(text, &number) || number != output || !take(text, ","))
+		return false;
+	read->fallbacks[output] = -1;
+	if (!take(text, "0x0") && !take_operand(text, &read->fallbacks[output]))
+		return false;
+	return take(text, ";");
+}
+
+/* ".L1::evict_last.v2.b32": sizes, and hints that change no value */
+static bool take_kinds(struct text *text, struct ptx_read *read)
+{
+	read->count = 1;
+	read->width = 0;
+	while (*text->at == '.') {
+		const char *const kind = ++text->at;
+		const size_t size = strcspn(kind, ". ");
+
+		text->at += size;
+		if (strncmp(kind, "L1::", 4) == 0 ||
+		    strncmp(kind, "L2::", 4) == 0)
+			continue;
+		if (size == 2 && *kind == 'v')
+			read->count = (unsigned)(kind[1] - '0');
+		else if (*kind == 'b' && *text->at == ' ')
+			read->width = (unsigned)strtoul(kind + 1, NULL, 10);
+		else
+			return false;
+	}
+	return read->count == text->output_count &&
+	       (read->width == 8 || read->width == 16 || read->width == 32 ||
+	        read->width == 64);
+}
+
+/* "{ $0, $1 }, [ $2 + 0 ]" */
+static bool take_places(struct text *text, struct ptx_read *read)
+{
+	char *end = NULL;
+
+	for (unsigned i = 0; i < read->count; i++) {
+		unsigned number;
+
+		if (!take(text, i == 0 ? "{" : ",") ||
+		    !take_number(text, &number) || number != i)
+			return false;
+	}
+	if (!take(text, "}") || !take(text, ",") || !take(text, "[") ||
+	    !take_operand(text, &read->address) || !take(text, "+"))
+		return false;
+	read->offset = strtoll(text->at, &end, 10);
+	if (end == text->at)
+		return false;
+	text->at = end;
+	return take(text, "]");
+}
+
+static bool take_read(struct text *text, struct ptx_read *read)
+{
+	int policy;
+
+	read->predicate = -1;
+	if (take(text, "@") && !take_operand(text, &read->predicate))
+		return false;
+	if (!take(text, "ld.global") || !take_kinds(text, read) ||
+	    !take_places(text, read) ||
+	    (take(text, ",") && !take_operand(text, &policy)) ||
+	    !take(text, ";"))
+		return false;
+	skip_space(text);
+	return *text->at == '\0';
+}
+
+/* "=r,=r,l,b": outputs, then operands, each in a register of its own */
+static bool read_constraints(const char *at, size_t size, struct text *text)
+{
+	const char *const end = at + size;
+
+	while (at < end) {
+		const bool is_output = *at == '=';
+
+		at += is_output;
+		if (at >= end || strchr("rlchb", *at) == NULL ||
+		    (is_output && text->count != text->output_count))
+			return false;
+		text->count++;
+		text->output_count += is_output;
+		at++;
+		if (at < end && *at++ != ',')
+			return false;
+	}
+	return text->output_count > 0 && text->output_count <= PTX_READ_LIMIT;
+}
+
+static bool is_integer(LLVMTypeRef type, unsigned width)
+{
+	return LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+	       LLVMGetIntTypeWidth(type) == width;
+}
+
+/* The types are those of what is read. */
+static bool has_types(LLVMValueRef call, const struct ptx_read *read)
+{
+	LLVMTypeRef type = LLVMTypeOf(call);
+	const bool is_struct = LLVMGetTypeKind(type) == LLVMStructTypeKind;
+
+	if (read->count == 1 && !is_integer(type, read->width))
+		return false;
+	if (read->count != 1 &&
+	    (!is_struct || LLVMCountStructElementTypes(type) != read->count))
+		return false;
+	for (unsigned i = 0; i < read->count; i++) {
+		const int fallback = read->fallbacks[i];
+
+		if (read->count != 1 &&
+		    !is_integer(LLVMStructGetTypeAtIndex(type, i), read->width))
+			return false;
+		if (fallback >= 0 &&
+		    !is_integer(LLVMTypeOf(LLVMGetOperand(call,
+		                                          (unsigned)fallback)),
+		                read->width))
+			return false;
+	}
+	return read->predicate < 0 ||
+	       is_integer(LLVMTypeOf(LLVMGetOperand(call,
+	                                            (unsigned)read->predicate)),
+	                  1);
+}
+
+static bool parse(LLVMValueRef assembly, const char *copy,
+                  struct ptx_read *read)
+{
+	struct text text = { .at = copy };
+	size_t size = 0;
+	const char *const constraints =
+		LLVMGetInlineAsmConstraintString(assembly, &size);
+	unsigned moves = 0;
+
+	if (!read_constraints(constraints, size, &text))
+		return false;
+	for (unsigned i = 0; i < PTX_READ_LIMIT; i++)
+		read->fallbacks[i] = -1;
+	while (moves < text.output_count && strncmp(text.at, "mov.", 4) == 0) {
+		if (!take_fallback(&text, read, moves++))
+			return false;
+		skip_space(&text);
+	}
+	/* What the predicate leaves out must have a value. */
+	return take_read(&text, read) &&
+	       (read->predicate < 0 || moves == read->count);
+}
+
+bool ptx_read_of(LLVMValueRef call, struct ptx_read *out)
+{
+	LLVMValueRef assembly;
+	const char *text;
+	size_t size = 0;
+	char *copy;
+	bool is_read;
+
+	if (LLVMIsACallInst(call) == NULL ||
+	    LLVMIsAInlineAsm(LLVMGetCalledValue(call)) == NULL)
+		return false;
+	assembly = LLVMGetCalledValue(call);
+	text = LLVMGetInlineAsmAsmString(assembly, &size);
+	copy = strndup(text, size);
+	is_read = copy != NULL && strlen(copy) == size &&
+	          parse(assembly, copy, out) && has_types(call, out);
+	free(copy);
+	return is_read;
+}
