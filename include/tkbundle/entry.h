@@ -168,6 +168,11 @@ struct tkb_watch {
 	void (*on_progress)(void *self, uint64_t done, uint64_t total);
 	/** Asked between pieces of work: true ends it, cleanly. */
 	bool (*is_cancelled)(void *self);
+	/**
+	 * Looked at `done` of `total` folders and entries, to find out what
+	 * there is to do; on_progress() begins after that.
+	 */
+	void (*on_look)(void *self, uint64_t done, uint64_t total);
 };
 
 #ifdef __cplusplus

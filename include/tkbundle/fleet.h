@@ -63,8 +63,9 @@ struct tkb_push_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	/**
 	 * Options of tkb_collect(); NULL: its defaults. With is_dry_run,
-	 * results say what would be pushed. Progress counts bytes uploaded; the
-	 * total grows with each blob, by its size for each writable tier.
+	 * results say what would be pushed. Progress counts bytes of entries
+	 * that are packed, and bytes uploaded; the total grows with each blob,
+	 * by its entries, and by its size for each writable tier.
 	 */
 	const struct tkb_collect_options *collect;
 	enum tkb_push_layout layout;

@@ -66,7 +66,7 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 	if (rc < 0)
 		return rc;
 	if (!scan->is_followed)
-		watch.on_progress = NULL;
+		watch.on_progress = watch.on_look;
 	tkb_watcher_init(&watcher, &watch, 0);
 	if (path != NULL)
 		rc = tkb_roots_open(path, &cache->roots, err);

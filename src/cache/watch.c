@@ -24,6 +24,13 @@ static void pass_progress(void *self, uint64_t done, uint64_t total)
 	timed->own.on_progress(timed->own.self, done, total);
 }
 
+static void pass_look(void *self, uint64_t done, uint64_t total)
+{
+	const struct tkb_timed *timed = self;
+
+	timed->own.on_look(timed->own.self, done, total);
+}
+
 static bool is_past_end(void *self)
 {
 	const struct tkb_timed *timed = self;
@@ -102,6 +109,7 @@ int tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *given,
 		.on_result = own.on_result != NULL ? pass_result : NULL,
 		.on_progress = own.on_progress != NULL ? pass_progress : NULL,
 		.is_cancelled = is_past_end,
+		.on_look = own.on_look != NULL ? pass_look : NULL,
 	};
 	return 0;
 }

@@ -48,9 +48,10 @@ struct pusher {
 	size_t label_count;
 	struct tkb_signer signer_room;
 	const struct tkb_signer *signer; /* NULL: nobody signs */
-	struct tkb_watch upload;         /* hears of uploaded bytes */
-	uint64_t uploaded;               /* bytes of the blobs before */
-	uint64_t uploading;              /* bytes of this blob */
+	struct tkb_watch
+		told;   /* the caller's; hears of packed and uploaded bytes */
+	uint64_t done;  /* bytes of what came before */
+	uint64_t doing; /* bytes of what is packed or uploaded now */
 	struct tkb_push_report report;
 	struct tkb_error first; /* first entry that is left out */
 };
@@ -206,14 +207,57 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 	return report_left_out(pusher, err);
 }
 
-/* Report progress of one blob, added to that of the blobs before. */
-static void report_upload(void *self, uint64_t done, uint64_t total)
+/* Report progress of packing or uploading a blob, added to what came before. */
+static void report_progress(void *self, uint64_t done, uint64_t total)
 {
 	struct pusher *pusher = self;
 
-	pusher->uploading = total;
-	pusher->upload.on_progress(pusher->upload.self, pusher->uploaded + done,
-	                           pusher->uploaded + total);
+	pusher->doing = total;
+	pusher->told.on_progress(pusher->told.self, pusher->done + done,
+	                         pusher->done + total);
+}
+
+static void end_progress(struct pusher *pusher)
+{
+	pusher->done += pusher->doing;
+	pusher->doing = 0;
+}
+
+static void report_result(void *self, const struct tkb_result *result)
+{
+	const struct pusher *pusher = self;
+
+	pusher->told.on_result(pusher->told.self, result);
+}
+
+static void report_look(void *self, uint64_t done, uint64_t total)
+{
+	const struct pusher *pusher = self;
+
+	pusher->told.on_look(pusher->told.self, done, total);
+}
+
+static bool is_cancelled(void *self)
+{
+	const struct pusher *pusher = self;
+
+	return tkb_watch_is_cancelled(&pusher->told);
+}
+
+/* Those of the caller's watch that it has. */
+static void follow(struct pusher *pusher)
+{
+	const struct tkb_watch *const told = &pusher->told;
+
+	pusher->watch = (struct tkb_watch){
+		.struct_size = sizeof(pusher->watch),
+		.self = pusher,
+		.on_result = told->on_result != NULL ? report_result : NULL,
+		.on_progress =
+			told->on_progress != NULL ? report_progress : NULL,
+		.is_cancelled = is_cancelled,
+		.on_look = told->on_look != NULL ? report_look : NULL,
+	};
 }
 
 /* Pack `count` picks into one blob, and push it. */
@@ -230,9 +274,7 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	const struct tkb_watch upload = {
 		.struct_size = sizeof(upload),
 		.self = pusher,
-		.on_progress = pusher->upload.on_progress != NULL
-		                       ? report_upload
-		                       : NULL,
+		.on_progress = pusher->watch.on_progress,
 	};
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
 	TKB_AUTO(tkb_pushes_release) struct tkb_pushes pushes = { 0 };
@@ -245,6 +287,7 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 
 	rc = tkb_collect_selected(pusher->root, &pusher->options, &selection,
 	                          &to, &report, &fault);
+	end_progress(pusher);
 	if (!tkb_is_done(rc))
 		return tkb_fail_as(err, rc, &fault);
 	if (rc == TKB_ERR_PARTIAL && pusher->first.status == 0)
@@ -261,7 +304,7 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	pusher->report.size += buffer.size;
 	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, &facts,
 	                   &upload, NULL, err);
-	pusher->uploaded += pusher->uploading;
+	end_progress(pusher);
 	return rc;
 }
 
@@ -280,7 +323,8 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	             TKB_ERR_NOMEM))
 		return tkb_fail_nomem(err);
 
-	/* The picks were chosen by the caller's filter already. */
+	/* They were looked at, and chosen by the caller's filter, already. */
+	pusher->watch.on_look = NULL;
 	pusher->options.keys = NULL;
 	pusher->options.key_count = 0;
 	pusher->options.has_device = false;
@@ -393,12 +437,9 @@ static int push_bundles(struct pusher *pusher,
 	pusher->options = *options->collect;
 	pusher->labels = options->labels;
 	pusher->label_count = options->label_count;
-	pusher->upload = *options->collect->watch;
-	pusher->watch = *options->collect->watch;
+	pusher->told = *options->collect->watch;
+	follow(pusher);
 	pusher->options.watch = &pusher->watch;
-	/* Progress counts uploaded bytes, not packing. */
-	if (!options->collect->is_dry_run)
-		pusher->watch.on_progress = NULL;
 	rc = lock_cache(pusher, &lock, err);
 	return rc == 0 ? push(pusher, options, err) : rc;
 }

@@ -8,10 +8,11 @@ on_terminal() {
 escape=$(printf '\033')
 bars() {
 	tr '\r' '\n' <shown | grep '^\[' >bars
-	grep -c -v -E "^\[#*\.*\] [0-9.]+ [kM]?B of [0-9.]+ [kM]?B(, [0-9.]+ [kMG]?B/s, [0-9]+[smh] left)?$escape\[K\$" \
+	grep -c -v -E "^\[#*\.*\] (looked at [0-9]+ of [0-9]+|[0-9.]+ [kM]?B of [0-9.]+ [kM]?B)(, [0-9.]+ [kMG]?B/s, [0-9]+[smh] left)?$escape\[K\$" \
 		bars || true
-	# What is done never becomes less.
-	sed 's/[^#]//g' bars | awk 'length < last { print } { last = length }'
+	# What is done never becomes less; its share may, a little, when there is more.
+	grep -v 'looked at' bars | sed 's/[^#]//g' |
+		awk 'length < last - 1 { print } { last = length }'
 }
 
 # Work that is over at once needs no bar: find how much is enough here.

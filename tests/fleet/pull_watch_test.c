@@ -130,9 +130,10 @@ static bool is_cancelled(void *self)
 
 static const struct tkb_watch *watch_by(struct watcher *watcher)
 {
-	watcher->watch =
-		(struct tkb_watch){ sizeof(watcher->watch), watcher, on_result,
-		                    on_progress, is_cancelled };
+	watcher->watch = (struct tkb_watch){
+		sizeof(watcher->watch), watcher, on_result, on_progress,
+		is_cancelled,           NULL
+	};
 	return &watcher->watch;
 }
 

@@ -306,9 +306,21 @@ static void note_upload(void *self, uint64_t done, uint64_t total)
 	upload->before_put += spy_count(SPY_PUT) == 0;
 }
 
-TEST(push, progress_is_that_of_the_upload)
+/* Of all files of a cache that can be packed. */
+static uint64_t size_of_entries(const char *root)
+{
+	struct tkb_collect_report report = { SIZED(report) };
+	const struct tkb_collect_options options = { SIZED(options),
+		                                     .is_dry_run = true };
+
+	OK(tkb_collect(root, &options, NULL, &report, ERR));
+	return report.size;
+}
+
+TEST(push, progress_is_that_of_the_packing_and_of_the_upload)
 {
 	const char *root = pool();
+	const uint64_t packed = size_of_entries(root);
 	const struct tkb_source source = source_of("pool.tkb");
 	struct tkb_remote *remote = open_spy(spy_url("remote"));
 	struct upload upload = { 0 };
@@ -320,10 +332,10 @@ TEST(push, progress_is_that_of_the_upload)
 	};
 	struct tkb_push_report report = push_with(remote, root, options);
 
-	CHECK(upload.count > 0);
-	CHECK_INT(upload.before_put, 0);
-	CHECK_INT(upload.done, report.size);
-	CHECK_INT(upload.total, report.size);
+	CHECK(upload.before_put > 0);
+	CHECK(upload.count > upload.before_put);
+	CHECK_INT(upload.done, packed + report.size);
+	CHECK_INT(upload.total, packed + report.size);
 
 	spy_reset();
 	upload = (struct upload){ 0 };
@@ -331,6 +343,33 @@ TEST(push, progress_is_that_of_the_upload)
 	CHECK_INT(upload.before_put, 0);
 	CHECK_INT(upload.done, report.size);
 	CHECK_INT(upload.total, report.size);
+}
+
+static void note_look(void *self, uint64_t done, uint64_t total)
+{
+	struct upload *looked = self;
+
+	CHECK(done >= looked->done && done <= total);
+	looked->done = done;
+	looked->total = total;
+	looked->count++;
+}
+
+TEST(push, tells_of_looking_before_it_packs)
+{
+	const char *root = pool();
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct upload looked = { 0 };
+	const struct tkb_push_options options = {
+		SIZED(options),
+		.collect = &CHOSEN(tkb_collect_options,
+		                   .watch = &CHOSEN(tkb_watch, .self = &looked,
+		                                    .on_look = note_look))
+	};
+	const struct tkb_push_report report = push_with(remote, root, options);
+
+	CHECK(looked.count > 0);
+	CHECK(looked.done >= report.pushed_count);
 }
 
 /* Bytes from the first to the last; folders would be few. */

@@ -86,10 +86,18 @@ static void on_progress(void *self, uint64_t done, uint64_t total)
 	progress_update(&follow->progress, done, total);
 }
 
+static void on_look(void *self, uint64_t done, uint64_t total)
+{
+	struct follow *const follow = self;
+
+	progress_look(&follow->progress, done, total);
+}
+
 static bool is_cancelled(void *self)
 {
-	const struct follow *const follow = self;
+	struct follow *const follow = self;
 
+	progress_tick(&follow->progress);
 	if (follow->deadline != NULL)
 		return deadline_is_cancelled(follow->deadline);
 	return signals_is_caught();
@@ -135,6 +143,7 @@ const struct tkb_watch *follow_watch(struct follow *follow)
 		                    .self = follow,
 		                    .on_result = on_result,
 		                    .on_progress = on_progress,
-		                    .is_cancelled = is_cancelled };
+		                    .is_cancelled = is_cancelled,
+		                    .on_look = on_look };
 	return &follow->watch;
 }

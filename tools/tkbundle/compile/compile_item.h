@@ -6,6 +6,7 @@
 
 #include "cli/args.h"
 #include "cli/deadline.h"
+#include "cli/progress.h"
 
 /* The inputs of `compile`, each for each target, and what becomes of them. */
 
@@ -35,6 +36,7 @@ struct compile_work {
 	struct tkb_compiler *compiler; /* owned */
 	const char *root;              /* where entries go; NULL: nowhere */
 	struct deadline deadline;
+	struct progress progress;
 	struct compile_item *items; /* owned */
 	size_t count;
 	size_t begun; /* number of items before the present one */

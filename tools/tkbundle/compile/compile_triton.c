@@ -8,6 +8,7 @@
 #include "compile/compile_out.h"
 #include "compile/compile_triton_items.h"
 #include "cli/deadline.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/text.h"
 #include "keys/facts_here.h"
@@ -32,6 +33,7 @@ struct work {
 	size_t count;
 	size_t ended;
 	struct deadline deadline;
+	struct progress progress;
 	bool is_stopped; /* begin no more */
 	enum status status;
 };
@@ -242,11 +244,13 @@ static int wait_for(struct work *work, struct triton_item *item,
 	int rc;
 
 	do {
+		progress_update(&work->progress, work->ended - 1, work->count);
 		rc = tkb_triton_wait(
 			item->compile,
 			deadline_left_ms(&work->deadline, SLICE_MS), out,
 			&item->err);
 	} while (rc == TKB_MISS && !deadline_is_cancelled(&work->deadline));
+	progress_erase(&work->progress);
 	return rc;
 }
 
@@ -340,6 +344,8 @@ static void do_work(struct work *work, const char *python)
 		fail_all(work, rc, &err);
 		return;
 	}
+	progress_init(&work->progress, work->cli->log, work->cli->is_tty);
+	work->progress.is_count = true;
 	while (work->ended < work->count) {
 		/* Do not wait for hits. */
 		if (deadline_is_cancelled(&work->deadline))

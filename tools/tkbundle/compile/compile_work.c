@@ -131,11 +131,13 @@ static int wait_for(struct compile_work *work, struct compile_item *item,
 	int rc;
 
 	do {
+		progress_update(&work->progress, work->ended - 1, work->count);
 		rc = tkb_compile_wait(
 			item->compile,
 			deadline_left_ms(&work->deadline, SLICE_MS), out,
 			&item->err);
 	} while (rc == TKB_MISS && !deadline_is_cancelled(&work->deadline));
+	progress_erase(&work->progress);
 	return rc;
 }
 
@@ -272,6 +274,8 @@ static void note_made(struct compile_work *work)
 
 void compile_work_do(struct compile_work *work)
 {
+	progress_init(&work->progress, work->cli->log, work->cli->is_tty);
+	work->progress.is_count = true;
 	while (work->ended < work->count) {
 		/* Do not wait for an item that is a hit, or ready soon. */
 		if (deadline_is_cancelled(&work->deadline))

@@ -49,6 +49,17 @@ int remote_use_open(struct remote_use *use, const char *urls,
 	return rc;
 }
 
+static const char waits_for[] = "asking the remote";
+
+/* The library asks this again and again while it waits, from any thread. */
+static bool is_cancelled(void *self)
+{
+	struct remote_use *const use = self;
+
+	progress_tick(&use->waiting);
+	return deadline_is_cancelled(&use->deadline);
+}
+
 int remote_use_open_configured(struct remote_use *use, struct tkb_error *err)
 {
 	const struct config_value *const values = use->config.values;
@@ -65,10 +76,9 @@ int remote_use_open_configured(struct remote_use *use, struct tkb_error *err)
 	struct tkb_error fault = { .status = 0 };
 	int rc;
 
-	use->watch =
-		(struct tkb_watch){ .struct_size = sizeof(use->watch),
-		                    .self = &use->deadline,
-		                    .is_cancelled = deadline_is_cancelled };
+	use->watch = (struct tkb_watch){ .struct_size = sizeof(use->watch),
+		                         .self = use,
+		                         .is_cancelled = is_cancelled };
 	rc = remote_library_load(&use->library, err);
 	if (rc == 0)
 		rc = policy_load(&use->policy, use->cli, &use->library,
@@ -178,12 +188,14 @@ void remote_use_follow(struct remote_use *use, struct follow *follow,
                        const char *name, enum follow_list list)
 {
 	follow_begin(follow, use->cli, name, list);
+	follow->progress.waits_for = waits_for;
 	follow->deadline = &use->deadline;
 }
 
 void remote_use_follow_alone(struct remote_use *use, struct follow *follow)
 {
 	follow_begin_alone(follow, use->cli);
+	follow->progress.waits_for = waits_for;
 	follow->progress.is_count = true;
 	follow->deadline = &use->deadline;
 }
@@ -195,6 +207,18 @@ uint32_t remote_use_left_ms(const struct remote_use *use)
 	if (use->deadline.time_ms == 0)
 		return 0;
 	return left == 0 ? 1 : left;
+}
+
+void remote_use_wait(struct remote_use *use)
+{
+	progress_init(&use->waiting, use->cli->log, use->cli->is_tty);
+	use->waiting.waits_for = waits_for;
+}
+
+void remote_use_waited(struct remote_use *use)
+{
+	progress_erase(&use->waiting);
+	use->waiting.is_tty = false;
 }
 
 /* Where in the sentence it says that a watch or a deadline ended it? */

@@ -34,6 +34,7 @@ struct remote_use {
 	struct tkb_remote *remote; /* owned */
 	struct policy policy;      /* whose signatures count; by default none */
 	char ref[TKB_REF_SIZE];
+	struct progress waiting; /* zeroed: nothing is shown */
 };
 
 /*
@@ -87,6 +88,13 @@ enum status remote_use_ref(struct remote_use *use, const char *pattern,
 enum status remote_use_choose(struct remote_use *use,
                               const struct arguments *args, bool has_ref,
                               const char *file, struct root *root);
+
+/*
+ * Around calls that only wait for the remote: a terminal shows how long. Between them
+ * nothing else may be printed.
+ */
+void remote_use_wait(struct remote_use *use);
+void remote_use_waited(struct remote_use *use);
 
 /* What is left of the deadline, for options of the library; 0: there is none. */
 uint32_t remote_use_left_ms(const struct remote_use *use);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
+#include "cli/progress.h"
 #include "cli/text.h"
 #include "doctor/engine_keys.h"
 #include "doctor/fit_out.h"
@@ -49,20 +50,28 @@ int examination_open(struct doctor *doctor, struct source *out,
                      struct tkb_error *err)
 {
 	const struct root *const root = &doctor->root;
+	struct progress progress;
 	const struct tkb_cache_options options = {
 		.struct_size = sizeof(options),
 		.has_digests = doctor->args->is_deep,
+		.watch = &progress.watch,
 		.trees = root->trees.items,
 		.tree_count = root->trees.count,
 		.patience_ms = doctor->args->is_deep ? 0 : DOCTOR_PATIENCE_MS,
 	};
+
+	int rc;
 
 	doctor->is_file = is_file(doctor);
 	if (doctor->is_file)
 		return source_open_bundle(root->path, &out->bundle, err);
 	if (!has_usable_place(doctor))
 		return TKB_MISS;
-	return tkb_cache_open(root->path, &options, &out->cache, err);
+	progress_init(&progress, doctor->cli->log, doctor->cli->is_tty);
+	progress.is_count = true;
+	rc = tkb_cache_open(root->path, &options, &out->cache, err);
+	progress_erase(&progress);
+	return rc;
 }
 
 /* Inductor's graphs lie beside the kernels that they name. */

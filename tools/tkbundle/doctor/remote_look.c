@@ -146,8 +146,10 @@ static int ask_latency(struct looking *looking, struct tkb_error *err)
 	uint64_t time_ms;
 	int rc;
 
+	remote_use_wait(&looking->use);
 	rc = looking->use.library.records(
 		looking->use.remote, "tkbundle-doctor/none", &visitor, err);
+	remote_use_waited(&looking->use);
 	time_ms = deadline_now_ms() - begin_ms;
 	json_out_flag(&cli->json, "is_reachable", rc == 0);
 	json_out_number(&cli->json, "latency_ms", time_ms);
@@ -162,7 +164,9 @@ static void try_rights(struct looking *looking)
 	struct cli *const cli = looking->use.cli;
 	struct scratch scratch;
 
+	remote_use_wait(&looking->use);
 	scratch_try(&looking->use, &scratch);
+	remote_use_waited(&looking->use);
 	json_out_flag(&cli->json, "can_write", scratch.can_write);
 	if (!looking->doctor->args->is_json)
 		text_line(cli->out, "  %s",
@@ -469,17 +473,17 @@ static void look_at_ref(struct looking *looking)
 	json_out_text(&use->cli->json, "ref", use->ref);
 	(void)snprintf(looking->out->ref, sizeof(looking->out->ref), "%s",
 	               use->ref);
+	remote_use_wait(use);
 	rc = use->library.ref_look(use->remote, use->ref, &info, &err);
-	json_out_flag(&use->cli->json, "is_ref_found", rc == 0);
-	if (rc == TKB_MISS) {
-		note_missing_ref(looking);
-		return;
-	}
 	if (rc == 0 && !looking->doctor->is_file)
 		rc = count_missing(looking, &info, &missing, &err);
 	if (rc == 0)
 		rc = count_holes(looking, &holes, &err);
-	if (rc != 0)
+	remote_use_waited(use);
+	json_out_flag(&use->cli->json, "is_ref_found", info.record_count != 0);
+	if (rc == TKB_MISS && info.record_count == 0)
+		note_missing_ref(looking);
+	else if (rc != 0)
 		note_failure(looking, rc, &err);
 	else
 		print_ref(looking, &info, missing, holes);

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/progress.h"
 #include "cli/text.h"
-#include "cli/cli.h"
 
 bool source_is_cache(const char *path)
 {
@@ -51,20 +51,27 @@ int source_open_bundle(const char *path, struct tkb_bundle **out,
 int source_open_root(const struct root *root, bool is_hashed,
                      struct source *out, struct tkb_error *err)
 {
+	struct cli *const cli = out->cli;
+	struct progress progress;
 	const struct tkb_cache_options options = {
 		.struct_size = sizeof(options),
 		.has_digests = is_hashed,
+		.watch = &progress.watch,
 		.trees = root->trees.items,
 		.tree_count = root->trees.count,
 	};
+	int rc;
 
 	if (!source_is_root(root))
 		return source_open_bundle(root->path, &out->bundle, err);
 	out->trees = root->trees.items;
 	out->tree_count = root->trees.count;
-	return cli_missed(
-		err, tkb_cache_open(root->path, &options, &out->cache, err),
-		"folder", root_name(root));
+	progress_init(&progress, cli != NULL ? cli->log : NULL,
+	              cli != NULL && cli->is_tty);
+	progress.is_count = true;
+	rc = tkb_cache_open(root->path, &options, &out->cache, err);
+	progress_erase(&progress);
+	return cli_missed(err, rc, "folder", root_name(root));
 }
 
 int source_open(const char *path, bool is_hashed, struct source *out,

@@ -7,17 +7,19 @@
 
 #include <tkbundle/tkbundle.h>
 
+#include "cli/cli.h"
 #include "config/root.h"
 
 /*
  * What the verbs look into: a folder is a cache, anything else a
  * bundle, "-" the bundle on standard input; or a ref, see remote_source.h.
  *
- *     TKB_AUTO(source_close) struct source source = { 0 };
+ *     TKB_AUTO(source_close) struct source source = { .cli = cli };
  *
  *     rc = source_open("kernels.tkb", false, &source, &err);
  */
 struct source {
+	struct cli *cli; /* shows how far it is with reading; NULL: nobody */
 	struct tkb_bundle *bundle; /* or NULL: then it is a cache, or a ref */
 	struct tkb_cache *cache;   /* or NULL */
 	const struct tkb_entry **entries; /* of a ref, which has no bytes */

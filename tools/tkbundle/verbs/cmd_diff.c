@@ -164,7 +164,7 @@ static enum status compare(struct cli *cli, const struct arguments *args,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(release)
-	struct comparison comparison = { .diff = { .count = 0 } };
+	struct comparison comparison = { .a.cli = cli, .b.cli = cli };
 	struct tkb_error err = { .status = 0 };
 	const char *path;
 	int rc;

@@ -262,7 +262,9 @@ static int survey(struct remote_use *use, const struct arguments *args,
 
 	if (deadline_is_cancelled(&use->deadline))
 		return cli_error(err, TKB_ERR_CANCELLED, "cancelled");
+	remote_use_wait(use);
 	rc = starts_read(use, ref, &visitor, err);
+	remote_use_waited(use);
 	if (rc != 0)
 		return rc;
 	if (fleet.is_failed)
@@ -284,8 +286,11 @@ static int survey_all(struct remote_use *use, const struct arguments *args,
 
 	if (use->ref[0] != '\0')
 		rc = add_ref(refs, use->ref, err);
-	else
+	else {
+		remote_use_wait(use);
 		rc = use->library.starts_refs(use->remote, &visitor, err);
+		remote_use_waited(use);
+	}
 	for (size_t i = 0; i < refs->count && rc == 0; i++) {
 		rc = survey(use, args, refs->names[i], metrics, err);
 		if (rc == TKB_MISS && use->ref[0] == '\0')

@@ -145,7 +145,7 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 
 static enum status launch(struct cli *cli, const struct arguments *args)
 {
-	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	TKB_AUTO(source_close) struct source source = { .cli = cli };
 	TKB_AUTO(files_release) struct files files = { .cubin = { .size = 0 } };
 	const char *const path = args_operand(args, 0);
 	const char *const key = args_operand(args, 1);

@@ -253,7 +253,7 @@ static enum status list_ref(struct cli *cli, const struct arguments *args)
 
 static enum status run(struct cli *cli, const struct arguments *args)
 {
-	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	TKB_AUTO(source_close) struct source source = { .cli = cli };
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
 	enum status status;

@@ -135,9 +135,14 @@ static int read_listing(struct remote_use *use, struct listing *listing,
                         struct tkb_error *err)
 {
 	const struct tkb_ref_visitor visitor = { add_name, listing };
-	const int rc = use->library.refs(use->remote, &visitor, err);
+	int rc;
 
-	return rc != 0 ? rc : read_refs(use, listing, err);
+	remote_use_wait(use);
+	rc = use->library.refs(use->remote, &visitor, err);
+	if (rc == 0)
+		rc = read_refs(use, listing, err);
+	remote_use_waited(use);
+	return rc;
 }
 
 static void fill_json(struct json_out *json, const struct listing *listing)

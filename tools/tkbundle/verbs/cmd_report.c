@@ -149,7 +149,7 @@ static enum status report_ref(struct cli *cli, const struct arguments *args,
 static enum status report_path(struct cli *cli, const struct arguments *args,
                                struct json_out *json)
 {
-	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
+	TKB_AUTO(source_close) struct source source = { .cli = cli };
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
 	int rc;

@@ -176,6 +176,13 @@ static void on_progress(void *self, uint64_t done, uint64_t total)
 	                                  total);
 }
 
+static void on_look(void *self, uint64_t done, uint64_t total)
+{
+	const struct inspection *const inspection = self;
+
+	inspection->followed->on_look(inspection->followed->self, done, total);
+}
+
 static bool is_cancelled(void *self)
 {
 	const struct inspection *const inspection = self;
@@ -198,7 +205,8 @@ static int inspection_begin(struct inspection *inspection, struct cli *cli,
 		                    .self = inspection,
 		                    .on_result = on_result,
 		                    .on_progress = on_progress,
-		                    .is_cancelled = is_cancelled };
+		                    .is_cancelled = is_cancelled,
+		                    .on_look = on_look };
 	return 0;
 }
 

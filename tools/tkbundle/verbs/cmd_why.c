@@ -291,11 +291,13 @@ static enum status open_both(struct comparison *comparison,
 	struct tkb_error err = { .status = 0 };
 	int rc;
 
-	rc = operand_open(args_operand(args, 1), use, &comparison->a, &err);
+	rc = operand_open(args_operand(args, 1), comparison->cli, use,
+	                  &comparison->a, &err);
 	if (rc != 0)
 		return cli_failed(comparison->cli, rc, &err,
 		                  args_operand(args, 1));
-	rc = operand_open(args_operand(args, 2), use, &comparison->b, &err);
+	rc = operand_open(args_operand(args, 2), comparison->cli, use,
+	                  &comparison->b, &err);
 	return rc != 0 ? cli_failed(comparison->cli, rc, &err,
 	                            args_operand(args, 2))
 	               : STATUS_DONE;

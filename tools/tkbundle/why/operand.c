@@ -34,8 +34,11 @@ static size_t kind_of(const char *folder)
 
 static int open_folder(struct operand *out, struct tkb_error *err)
 {
+	struct cli *const cli = out->source.cli;
+	struct progress progress;
 	struct tkb_cache_options options = { .struct_size = sizeof(options),
-		                             .has_digests = true };
+		                             .has_digests = true,
+		                             .watch = &progress.watch };
 	const size_t kind = kind_of(out->name);
 	const bool has_tree = kind < sizeof(kinds) / sizeof(kinds[0]);
 	const char *items[] = { out->tree };
@@ -54,9 +57,13 @@ static int open_folder(struct operand *out, struct tkb_error *err)
 		out->noted = NULL;
 	options.trees = out->trees.items;
 	options.tree_count = out->trees.count;
-	return tkb_cache_open(has_tree && !kinds[kind].has_kernels ? NULL
-	                                                           : out->name,
-	                      &options, &out->source.cache, err);
+	progress_init(&progress, cli->log, cli->is_tty);
+	progress.is_count = true;
+	rc = tkb_cache_open(has_tree && !kinds[kind].has_kernels ? NULL
+	                                                         : out->name,
+	                    &options, &out->source.cache, err);
+	progress_erase(&progress);
+	return rc;
 }
 
 /* A bundle begins with zstd's magic number, a note with a bracket. */
@@ -109,8 +116,10 @@ static int open_ref(struct operand *out, struct remote_use *use,
 		return cli_error(err, TKB_ERR_IO,
 		                 "cannot make a temporary file");
 	sink.self = out->bundle;
+	remote_use_wait(use);
 	rc = use->library.pull_bundle(use->remote, out->name, &options, &sink,
 	                              &report, err);
+	remote_use_waited(use);
 	if (!cli_is_done(rc))
 		return cli_missed(err, rc, "file, and no ref,", out->name);
 	open_records(out, use);
@@ -118,10 +127,10 @@ static int open_ref(struct operand *out, struct remote_use *use,
 	                          &out->source.bundle, err);
 }
 
-int operand_open(const char *name, struct remote_use *use, struct operand *out,
-                 struct tkb_error *err)
+int operand_open(const char *name, struct cli *cli, struct remote_use *use,
+                 struct operand *out, struct tkb_error *err)
 {
-	*out = (struct operand){ .name = name };
+	*out = (struct operand){ .name = name, .source.cli = cli };
 	if (source_is_cache(name))
 		return open_folder(out, err);
 	if (strcmp(name, "-") != 0 && access(name, F_OK) != 0 && use != NULL)

@@ -31,11 +31,13 @@ struct operand {
 /*
  * Open it. A ref is pulled as one bundle into a file that has no name.
  *
+ * @param cli  shows how far it is
  * @param use  begun; NULL: no remote is named
  * @return 0, TKB_MISS, or as of source_open(), start_read() or tkb_pull_bundle()
  */
-TKB_NODISCARD int operand_open(const char *name, struct remote_use *use,
-                               struct operand *out, struct tkb_error *err);
+TKB_NODISCARD int operand_open(const char *name, struct cli *cli,
+                               struct remote_use *use, struct operand *out,
+                               struct tkb_error *err);
 
 /* What made its entries; NULL: it is not known. */
 const struct tkb_makers *operand_makers(const struct operand *operand);
