@@ -105,7 +105,7 @@ void asks_begin(struct ask *asks, size_t count)
  */
 
 /* The child has ended, or ends now: no program can ignore SIGKILL. */
-static void finish(struct ask *ask)
+static void reap(struct ask *ask)
 {
 	int status = -1;
 
@@ -123,7 +123,7 @@ static void finish(struct ask *ask)
 		ask->end = ASK_FAILED;
 }
 
-static void hear(struct ask *ask)
+static void read_answer(struct ask *ask)
 {
 	char rest;
 	const size_t room = ask->size - 1 - ask->length;
@@ -139,7 +139,7 @@ static void hear(struct ask *ask)
 		return;
 	}
 	ask->end = size == 0 ? ASK_DONE : ASK_FAILED;
-	finish(ask);
+	reap(ask);
 }
 
 void asks_end(struct ask *asks, size_t count, uint64_t limit_ms)
@@ -164,11 +164,11 @@ void asks_end(struct ask *asks, size_t count, uint64_t limit_ms)
 			break;
 		for (size_t i = 0; i < count; i++) {
 			if (asks[i].fd >= 0 && polls[i].revents != 0)
-				hear(&asks[i]);
+				read_answer(&asks[i]);
 		}
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (asks[i].fd >= 0)
-			finish(&asks[i]);
+			reap(&asks[i]);
 	}
 }

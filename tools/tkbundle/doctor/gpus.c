@@ -15,7 +15,7 @@
  * The child: a line for each fact, with tabs between its parts
  */
 
-static bool tell_gpus(void *self, int fd)
+static bool write_gpus(void *self, int fd)
 {
 	struct tkb_machine *machine = NULL;
 	bool is_told;
@@ -45,7 +45,7 @@ static bool tell_gpus(void *self, int fd)
 
 void gpus_begin(struct gpus *gpus, struct ask *ask)
 {
-	*ask = (struct ask){ .function = tell_gpus,
+	*ask = (struct ask){ .function = write_gpus,
 		             .out = gpus->answer,
 		             .size = sizeof(gpus->answer) };
 }

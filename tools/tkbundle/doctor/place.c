@@ -73,7 +73,7 @@ static void look_at_system(const char *path, struct place_facts *out)
 	out->files = flags.f_files;
 }
 
-static bool look(void *self, int fd)
+static bool inspect_folder(void *self, int fd)
 {
 	const struct place *const place = self;
 	struct place_facts facts = { .is_there = false };
@@ -105,7 +105,7 @@ static bool look(void *self, int fd)
 
 void place_begin(struct place *place, struct ask *ask)
 {
-	*ask = (struct ask){ .function = look,
+	*ask = (struct ask){ .function = inspect_folder,
 		             .self = place,
 		             .out = place->answer,
 		             .size = sizeof(place->answer) };

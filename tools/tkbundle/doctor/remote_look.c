@@ -517,7 +517,7 @@ static bool choose_ref(struct looking *looking)
 	return false;
 }
 
-static void look(struct looking *looking)
+static void inspect_remote(struct looking *looking)
 {
 	const enum remote_folders folders =
 		remote_folders_look(&looking->use, &looking->doctor->findings);
@@ -556,7 +556,7 @@ enum status remote_look(struct doctor *doctor, struct remote_facts *out)
 	json_out_text(&cli->json, "name", looking.name);
 	if (!doctor->args->is_json)
 		text_line(cli->out, "remote %s", looking.name);
-	look(&looking);
+	inspect_remote(&looking);
 	json_out_close(&cli->json);
 	return STATUS_DONE;
 }

@@ -105,7 +105,7 @@ bool versions_begin(struct versions *versions, const char *engine, bool is_deep,
 	return true;
 }
 
-static void keep(char *out, size_t size, const char *text)
+static void copy_field(char *out, size_t size, const char *text)
 {
 	(void)snprintf(out, size, "%.*s", (int)size - 1,
 	               text != NULL ? text : "");
@@ -119,10 +119,10 @@ static void read_package(struct versions *versions, const char *name,
 
 		if (strcmp(item->package, name) != 0)
 			continue;
-		keep(item->text, sizeof(item->text), strsep(&rest, "\t"));
-		keep(item->imported, sizeof(item->imported),
+		copy_field(item->text, sizeof(item->text), strsep(&rest, "\t"));
+		copy_field(item->imported, sizeof(item->imported),
 		     strsep(&rest, "\t"));
-		keep(item->fault, sizeof(item->fault), rest);
+		copy_field(item->fault, sizeof(item->fault), rest);
 		return;
 	}
 }
@@ -138,8 +138,8 @@ void versions_end(struct versions *versions, const struct ask *ask)
 	if (ask->end != ASK_DONE)
 		return;
 	line = strsep(&rest, "\n");
-	keep(versions->text, sizeof(versions->text), strsep(&line, "\t"));
-	keep(versions->tag, sizeof(versions->tag), line);
+	copy_field(versions->text, sizeof(versions->text), strsep(&line, "\t"));
+	copy_field(versions->tag, sizeof(versions->tag), line);
 	while (rest != NULL) {
 		line = strsep(&rest, "\n");
 		name = strsep(&line, "\t");

@@ -16,31 +16,31 @@
 /*
  * The verb `run`: one process that supervises, and children that do the rest.
  *
- * Whatever may hang or crash is a child's: networks, files of ours, the cache
- * root (which may lie on a dead NFS mount), and what is parsed. The supervisor
- * starts children, waits for signals with a time limit, and forwards some. A
- * child that hangs is killed; one that cannot be killed is left behind.
+ * Whatever may hang or crash is done by a child: networks, the user's files, the cache
+ * root (which may be on a dead NFS mount), and parsing. The supervisor starts children,
+ * waits for signals with a time limit, and forwards some. A child that hangs is killed;
+ * one that cannot be killed is left behind.
  *
- *     cmd_run.c      what happens when
- *     run_loop.c     how it waits, and what it does with what comes
- *     run_signals.c  signals
- *     run_child.c    children
- *     run_verbs.c    those that pull and push
- *     run_root.c     which root, and another where that cannot be written
+ *     cmd_run.c      the order of the steps
+ *     run_loop.c     wait for signals and act on them
+ *     run_signals.c  block and take signals
+ *     run_child.c    start and end children
+ *     run_verbs.c    the children that pull and push
+ *     run_root.c     choose the root, and another one if it cannot be written
  *     run_engine.c   the engine, its caches and variables
- *     run_links.c    what is linked into the other one, or gathered in it
- *     run_scan.c     which entries there are
- *     run_document.c what a pull has put there
- *     run_watch.c    what is new
- *     run_note.c     the note of the start
- *     run_ready.c    is the server ready?
- *     run_count.c    what was used
- *     run_command.c  the command
- *     run_report.c   the lines, and the documents of --json
+ *     run_links.c    link kernels into another root, or gather them in the root
+ *     run_scan.c     list entries
+ *     run_document.c read what a pull has emitted
+ *     run_watch.c    find new entries
+ *     run_note.c     write the note of the start
+ *     run_ready.c    ask whether the server is ready
+ *     run_count.c    count what was used and compiled
+ *     run_command.c  start the command
+ *     run_report.c   print lines, or the documents of --json
  *     run_figures.c  the figures in them, and in the file of --metrics
- *     run_refresh.c  figures anew, while the command runs
+ *     run_refresh.c  update the figures while the command runs
  *
- * and in starts/, starts_moment.c: reports of the start, for others.
+ * starts/starts_moment.c leaves reports of the start in the remote.
  */
 
 enum run_push {
@@ -55,7 +55,8 @@ enum {
 	RUN_IDLE_SIZE = 1024,
 	RUN_ENGINES_LIMIT = 8,
 	RUN_KINDS_LIMIT = 65,      /* kernels, and the trees of a bundle */
-	RUN_NAMES_SIZE = 16 << 20, /* for 250,000; unused it is free */
+	RUN_NAMES_SIZE = 16 << 20, /* room for 250,000; what is unused takes
+				      no memory */
 	RUN_WAIT_MS = 2000,
 	RUN_DEADLINE_MS = 30000,
 	RUN_REFRESH_MS = 30000,
@@ -72,7 +73,7 @@ struct run_stamp {
 
 /* What a child finds out before the command starts. */
 struct run_plan {
-	bool is_made; /* it was filled in to the end */
+	bool is_made; /* it is complete */
 	uint64_t wait_ms;
 	uint64_t deadline_ms;
 	enum run_push push;
@@ -93,15 +94,15 @@ struct run_plan {
 	char notes[2048];     /* of --verbose: lines, each with its zero */
 	size_t notes_size;
 	uint64_t quiet_ms;
-	char ready_url[1200]; /* what is asked; of the two at most one */
+	char ready_url[1200]; /* what is asked: at most one of the two is set */
 	char ready_file[RUN_PATH_SIZE];
 	char ready_message[128];      /* why the setting makes no sense */
 	struct run_stamp ready_stamp; /* of the file, before the command */
 };
 
 /*
- * What is counted apart: the kernels, or the units of one tree. The first kind is
- * the kernels.
+ * A group of entries with its own counts: the kernels, or the units of one
+ * tree. The kernels are the first.
  */
 struct run_kind {
 	char engine[256]; /* the engine; empty: none */
@@ -115,12 +116,12 @@ struct run_kind {
 /* What a child counts while the command runs, and after it. */
 struct run_counts {
 	bool is_made;
-	bool has_access_times; /* in all roots; else uses are unknown */
+	bool has_access_times; /* in all roots; if not, uses are unknown */
 	uint64_t used;         /* of all kinds */
-	uint64_t compiled;     /* likewise */
+	uint64_t compiled;     /* of all kinds */
 	struct run_kind kinds[RUN_KINDS_LIMIT];
 	size_t kind_count;
-	uint64_t saved_ms;        /* likewise */
+	uint64_t saved_ms;        /* of all kinds */
 	bool has_new;             /* there are entries not pushed yet */
 	char cold[RUN_COLD_SIZE]; /* the first ones compiled, a line each */
 	uint64_t cold_count;      /* of those lines */
@@ -132,11 +133,11 @@ struct run_counts {
 struct run_shared {
 	struct run_plan plan;
 	struct run_counts counts;
-	uint64_t linked_count;   /* kernels that lay elsewhere */
+	uint64_t linked_count;   /* kernels that were in another root */
 	char links_error[512];   /* why not all were linked */
 	char metrics_error[512]; /* why no figures could be written */
 	char leave_error[512];   /* why no report of the start could be left */
-	bool has_left;           /* one was, and */
+	bool has_left;           /* a report was left */
 	struct tkb_digest left;  /* its digest */
 	int exec_error;          /* why the command could not be started */
 	uint64_t ready_ms;       /* when the server was ready; 0: not yet */
@@ -145,8 +146,9 @@ struct run_shared {
 	bool is_full;            /* there was no room for all names */
 	int64_t learnt_ns;       /* since 1970: what was tuned later is new */
 	size_t baseline_size;    /* bytes of those */
-	size_t told_size; /* of those that need no push, or have had one */
-	size_t name_size; /* bytes of all: "root/key" with NUL, unsorted */
+	size_t told_size; /* bytes of the names that need no further push */
+	size_t name_size; /* bytes of all names: "root/key" with NUL,
+			     unsorted */
 	char names[RUN_NAMES_SIZE];
 };
 
@@ -156,7 +158,7 @@ enum run_role {
 	RUN_TASK, /* a fork for single tasks, one after another */
 	RUN_WATCH,
 	RUN_FIGURES, /* counts and measures while the command runs */
-	RUN_HOLD,    /* keeps a gc from what the command may read */
+	RUN_HOLD,    /* protects what the command may read from a gc */
 	RUN_LEAVE    /* leaves a report of the start while the command runs */
 };
 
@@ -170,17 +172,17 @@ struct run {
 	struct run_signals signals;
 	struct run_shared *shared; /* owned */
 	struct run_child children[RUN_ROLE_COUNT];
-	uint64_t start_ms;   /* ours */
+	uint64_t start_ms;   /* when tkbundle was started */
 	int64_t command_ns;  /* since 1970: when the command was started */
 	int64_t pull_ns;     /* likewise: when the pull ended */
-	uint64_t delay_ms;   /* how much later than we started */
+	uint64_t delay_ms;   /* how much later the command was started */
 	pid_t command;       /* 0: it is not running */
 	int command_state;   /* once it has ended */
 	bool is_interrupted; /* signal of the terminal, while the command ran */
 	int stop_signal;     /* a signal while no command ran, or 0 */
 	bool is_late;        /* the pull did not end in time */
 	bool is_dirty;       /* there is something to push */
-	bool is_stale;       /* the figures are, as something has happened */
+	bool is_stale;       /* the figures have changed */
 	bool has_news;       /* of which a line is to tell */
 	bool was_pulling;    /* when it was last looked for news */
 	uint64_t refresh_ms; /* when figures are due */

@@ -17,7 +17,7 @@
 #define GRACE_MS 1000 /* between SIGTERM and SIGKILL */
 #define FD_LIMIT 1024 /* ours are below it */
 
-/* Memory is taken only for what is printed. */
+/* Memory is used only for what is printed. */
 #define OUT_SIZE ((off_t)64 << 20) /* 100,000 entries of a document */
 #define ERR_SIZE ((off_t)1 << 20)
 

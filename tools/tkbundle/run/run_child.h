@@ -19,9 +19,8 @@
  *     run_child_release(&child);
  *
  * Each has its own process group, so that Ctrl-C, which is meant for the
- * command, does not reach it. It has none of the descriptors that we were
- * given. What a verb prints is kept in memory, so it never waits for us to
- * read.
+ * command, does not reach it. It inherits none of our descriptors. Its output
+ * goes to a file in memory, so it never waits for us to read.
  */
 struct run_child {
 	const char *name;  /* its name in messages */

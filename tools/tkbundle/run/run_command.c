@@ -51,8 +51,9 @@ const char *run_command_elsewhere(const struct run *run)
 }
 
 /*
- * Where we were started without one of the standard files, we opened /dev/null
- * in its place, the wrong way round. Close it: the command starts without, too.
+ * If we were started without a standard file, main() has opened /dev/null in
+ * its place, so that using it fails. Close it: the command is to start without
+ * that file, too.
  */
 static void drop_held(void)
 {

@@ -5,8 +5,8 @@
 #include "run/run.h"
 
 /*
- * The command: it gets our signal mask, descriptors, environment and process
- * group as we got them, and in addition the cache root.
+ * The command: it gets the signal mask, descriptors, environment and process
+ * group that we were started with, and also the cache root.
  */
 
 /*
@@ -33,8 +33,8 @@ enum status run_command_failed(const struct cli *cli,
                                const struct arguments *args, int error);
 
 /*
- * Another place, if the command will look for kernels there and not in the
- * root.
+ * The variable by which the command looks for kernels in another place than the
+ * root; or NULL.
  */
 const char *run_command_elsewhere(const struct run *run);
 

@@ -32,7 +32,7 @@ struct count {
 	const struct tkb_tree *tree; /* that it is of */
 	struct tkb_times *times;     /* owned; NULL: none is known */
 	struct spans spans;
-	const struct run_made_visitor *visitor; /* NULL: nobody asks */
+	const struct run_made_visitor *visitor; /* may be NULL */
 };
 
 /*
@@ -235,7 +235,7 @@ static bool is_new_file(const struct count *count, const char *path,
 	return nanoseconds(&status->st_ctim) >= count->run->command_ns;
 }
 
-/* The time up to which the known entries are as they were noted. */
+/* Until this time, changes of units are known: later ones are the command's. */
 static int64_t known_until(const struct run *run)
 {
 	const int64_t begin_ns = run->shared->learnt_ns != 0

@@ -10,7 +10,7 @@
  */
 void run_count(void *self);
 
-/* Who is told of each entry that the command made. */
+/* Receives each entry that the command made. */
 struct run_made_visitor {
 	/*
 	 * @param tree  of a unit: its tree; else NULL
@@ -20,7 +20,7 @@ struct run_made_visitor {
 	void *self;
 };
 
-/* Tell of all of them. */
+/* Visit all entries that the command made. */
 void run_count_made(struct run *run, const struct run_made_visitor *visitor);
 
 #endif

@@ -21,8 +21,8 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
                        void *self);
 
 /*
- * Visit the units that the pull has passed over because they were tuned on another GPU
- * or driver: `platform` is "gpu NVIDIA H200, driver 580".
+ * Visit the units that the pull has skipped because they were tuned on another
+ * GPU or driver: `platform` is "gpu NVIDIA H200, driver 580".
  */
 void run_document_tuned(const struct run_child *pull,
                         void (*visit)(void *self, const char *name,

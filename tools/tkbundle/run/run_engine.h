@@ -6,9 +6,9 @@
 #include "run/run.h"
 
 /*
- * What a command needs that is an engine: its profile, a place for each of its
- * caches, and variables that give it the same keys on every machine. What the
- * user has set is kept.
+ * What an engine needs as a command: its profile, a place for each of its
+ * caches, and variables that give it the same keys on every machine. Variables
+ * that the user has set are kept.
  */
 
 /*

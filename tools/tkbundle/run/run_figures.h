@@ -31,8 +31,8 @@ void run_figures_take(const struct run *run, struct run_figures *out);
 void run_figures_name(const struct run *run, struct metrics *metrics);
 
 /*
- * Tasks, given a struct run: write the figures to the file of --metrics; count
- * first, then do so.
+ * Tasks, given a struct run. The first writes the figures to the file of
+ * --metrics, the second counts before it does so.
  */
 void run_figures_measure(void *self);
 void run_figures_renew(void *self);

@@ -12,8 +12,8 @@
  * symbolic ones. The group file is new: it names the files in their new place,
  * and has a use stamp. It comes last, so an entry appears at once.
  *
- * Entries that are there stay. If a link of theirs is dangling, the group file
- * is removed, and to the compiler the entry is a miss.
+ * Existing entries are kept. If a link of an entry is dangling, its group file
+ * is removed, so that the compiler takes the entry for a miss.
  *
  * The library takes hard links for files. It does not trust symbolic links:
  * emit replaces them by files, and collect leaves such an entry out.

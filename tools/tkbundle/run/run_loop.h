@@ -10,7 +10,7 @@ int64_t run_loop_time(void);
 /*
  * Wait for one signal, at most until `until_ms`, and act on it: note children
  * that have ended, end those whose time is over, and forward all other signals
- * to the command. If no command runs, a signal that would end us is kept in
+ * to the command. If no command runs, a signal that would end us is stored in
  * run->stop_signal.
  */
 void run_loop_turn(struct run *run, uint64_t until_ms);

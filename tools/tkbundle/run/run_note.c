@@ -17,7 +17,7 @@
 #include "keys/facts_here.h"
 #include "why/maker.h"
 
-#define EXPLAIN_MS 2000 /* for reasons; what is left then is unknown */
+#define EXPLAIN_MS 2000 /* for finding reasons; entries left then have none */
 
 /* What the command made; texts are owned. */
 struct made {
@@ -35,7 +35,7 @@ static void release(struct made *made)
 	free(made->items);
 }
 
-/* Without memory, what is left out is not told of. */
+/* Without memory, entries are left out of the note. */
 static void add(void *self, const char *tree, const char *name)
 {
 	struct made *const made = self;
@@ -125,7 +125,7 @@ static void take_facts(const struct run *run, struct facts *out)
 	tkb_engine_close(profile);
 }
 
-/* What the pull has passed over; texts are owned. */
+/* Units that the pull has skipped; texts are owned. */
 struct skipped {
 	struct explain_skipped *items;
 	size_t count;
@@ -140,7 +140,7 @@ static void release_skipped(struct skipped *skipped)
 	free(skipped->items);
 }
 
-/* Without memory, what is left out has no reason. */
+/* Without memory, a unit is left out, and its reason is not known. */
 static void add_skipped(void *self, const char *name, const char *platform)
 {
 	struct skipped *const skipped = self;
@@ -158,7 +158,7 @@ static void add_skipped(void *self, const char *name, const char *platform)
 	free((char *)item.platform);
 }
 
-/* Did the pull not bring what it should? */
+/* Did the pull fail to bring something? */
 static void take_pull(const struct run *run, struct explain *out)
 {
 	const struct run_child *const pull = &run->children[RUN_PULL];
@@ -202,7 +202,7 @@ static void explain(const struct run *run, const struct trees *trees,
 	if (made->count != 0 &&
 	    tkb_cache_open(plan->root, &options, &source.cache, NULL) == 0)
 		asked.source = &source;
-	/* What has no memory is not listed. */
+	/* Without memory, kernels are not listed. */
 	rc = explain_all(&asked, start, NULL);
 	tkb_makers_close(makers);
 	if (rc != 0)

@@ -6,9 +6,9 @@
 #include "why/start.h"
 
 /*
- * A task, given a struct run: write the note of the start, or write it anew, with what
- * the command has compiled so far, and why. It fails silently: nobody waits for it
- * but who asks `why --last`.
+ * A task, given a struct run: write the note of the start, or update it, with
+ * what the command has compiled so far, and why. It fails silently: only `why
+ * --last` reads the note.
  */
 void run_note(void *self);
 

@@ -6,8 +6,8 @@
 #include "run/run.h"
 
 /*
- * Is the server ready? Only asked if the user says how; otherwise a quiet time
- * counts.
+ * Is the server ready? Only asked if the user says how; otherwise, it is ready
+ * after a quiet time.
  */
 
 /* What makes no sense on the command line; it is said. */

@@ -6,9 +6,9 @@
 
 /*
  * Keep the file of --metrics up to date while the command runs, which may take
- * weeks: it is written when that begins, when a pull or push has ended, and
- * from time to time. Lines are printed when a late pull has ended, when pushes
- * begin to fail, and when they succeed again.
+ * weeks. Write it when the command starts, when a pull or push ends, and from
+ * time to time. Print a line when a late pull has ended, when pushes begin to
+ * fail, and when they succeed again.
  */
 void run_refresh_begin(struct run *run);
 

@@ -250,7 +250,7 @@ static void print_report(const struct run *run, const char *counts)
 	cli_say(run->cli, "%s", line);
 }
 
-/* Less than half a second is not mentioned. */
+/* Less than half a second is not printed. */
 static void show_saved(const struct run_figures *figures,
                        char out[2 * NUMBER_SIZE])
 {
@@ -263,7 +263,7 @@ static void show_saved(const struct run_figures *figures,
 		               seconds);
 }
 
-static void say_counts(const struct run *run)
+static void print_counts(const struct run *run)
 {
 	struct run_figures figures;
 	char counts[8 * NUMBER_SIZE];
@@ -284,7 +284,7 @@ static void say_counts(const struct run *run)
 	print_report(run, counts);
 }
 
-static void say_start(const struct run *run)
+static void print_start_line(const struct run *run)
 {
 	struct run_figures figures;
 	const uint64_t linked_count = run->shared->linked_count;
@@ -407,7 +407,7 @@ void run_report_start(const struct run *run)
 	if (run->args->is_json)
 		print_document(run, "start", -1);
 	else
-		say_start(run);
+		print_start_line(run);
 }
 
 void run_report_change(const struct run *run)
@@ -417,7 +417,7 @@ void run_report_change(const struct run *run)
 	if (run->args->is_json)
 		print_document(run, "change", -1);
 	else
-		say_counts(run);
+		print_counts(run);
 }
 
 void run_report_end(const struct run *run, int status)
@@ -425,7 +425,7 @@ void run_report_end(const struct run *run, int status)
 	if (run->args->is_json)
 		print_document(run, "end", status);
 	else
-		say_counts(run);
+		print_counts(run);
 }
 
 /* "2 kernels, 1 unit of 'vllm'" */

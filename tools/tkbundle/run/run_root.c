@@ -133,7 +133,7 @@ static bool use_folder(const char *path)
 	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && can_write(path);
 }
 
-/* A number made of a path, by FNV-1a. */
+/* The FNV-1a hash of a path. */
 static uint64_t number_of(const char *path)
 {
 	uint64_t number = 0xcbf29ce484222325;

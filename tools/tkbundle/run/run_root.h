@@ -10,8 +10,8 @@
  *
  * A root that cannot be written, or does not answer, is replaced by another:
  * <root>.tkbundle-<user> beside it, else tkbundle-<user>-<number> in $TMPDIR,
- * else in /tmp. It belongs to the user, is closed to others, and stays: what is
- * compiled there is found the next time.
+ * else in /tmp. It belongs to the user, is closed to others, and is kept: the
+ * next run finds what was compiled there.
  */
 
 /* Use what the command line says; no file is read. */

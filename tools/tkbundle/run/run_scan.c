@@ -112,7 +112,7 @@ struct tree_walk {
 	size_t depth; /* of the folder being visited */
 };
 
-/* Visit a folder. A unit of size 0 means that it is in none. */
+/* Visit a folder. A unit of size 0: the folder is in no unit. */
 static void scan_folder(struct tree_walk *walk, const char *path,
                         struct run_scan_unit unit);
 

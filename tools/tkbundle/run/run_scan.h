@@ -39,7 +39,7 @@ bool run_scan_stamp(int root_fd, const char *key, struct stat *out);
 
 struct run_scan_unit {
 	size_t size;   /* length of the unit's path in the file's path */
-	bool is_tuned; /* it may change; then it is pushed again */
+	bool is_tuned; /* it may change, and is then pushed again */
 };
 
 /* Functions that are called with what is found in a tree. */
@@ -52,7 +52,10 @@ struct run_tree_visitor {
 	void (*kernels)(void *self, const char *path); /* a folder of keys */
 };
 
-/* Visit all of a tree but what its rules leave out. No link is followed. */
+/*
+ * Visit all files of a tree except those that its rules leave out. Links are
+ * not followed.
+ */
 void run_scan_tree(const struct tkb_tree *tree,
                    const struct run_tree_visitor *visitor);
 

@@ -12,8 +12,8 @@
 bool run_verbs_pull(struct run *run, uint64_t end_ms);
 
 /*
- * Start a push of what the ref does not have, but not of units that changed
- * within `settle_ms`. It has a low priority, for the command's sake.
+ * Start a push of what the ref lacks, except units that changed within
+ * `settle_ms`. It has a low priority, so as not to slow the command.
  */
 bool run_verbs_push(struct run *run, uint64_t settle_ms, uint64_t end_ms);
 

@@ -22,7 +22,7 @@
 #define LOOK_LEAST_MS 20
 #define NICENESS 10
 
-/* One look at all entries. */
+/* A scan of all entries. */
 struct look {
 	struct run_shared *shared;
 	const char **known; /* owned; sorted */

@@ -14,10 +14,10 @@
 void run_watch_learn(void *self);
 
 /*
- * Wait until the server is ready, if that is asked, and until there is news.
- * Later calls wait for news, and then nearly a quiet time for more: pushing
- * each entry alone would make many small records. Tree files that changed
- * within a quiet time are not news yet: a push would leave them out.
+ * Wait until the server is ready, if that is asked, and until there are new
+ * entries. Later calls wait for new entries, and then nearly a quiet time for
+ * more: pushing each entry alone would make many small records. Tree files that
+ * changed within a quiet time do not count yet: a push would leave them out.
  */
 void run_watch_wait(void *self);
 

@@ -102,7 +102,7 @@ static int leave(const struct run *run, struct remote_use *use,
 }
 
 /* Why it failed: the last line of the log, without our name. */
-static void keep_words(struct run_shared *shared, char *words)
+static void store_error(struct run_shared *shared, char *words)
 {
 	static const char name[] = "tkbundle: ";
 	const char *line;
@@ -150,5 +150,5 @@ void starts_leave(void *self)
 	if (is_left)
 		shared->leave_error[0] = '\0';
 	else
-		keep_words(shared, words);
+		store_error(shared, words);
 }

@@ -27,7 +27,7 @@ static const struct option_spec options[] = {
 	ARGS_VERBOSE("say which version of an engine is installed"),
 };
 
-/* All that is in an archive was moved: import does not count it. */
+/* Not for import: all entries of an archive were moved. */
 static const struct count counts[] = {
 	COUNT(tkb_collect_report, moved_count, "moved", "moved"),
 };

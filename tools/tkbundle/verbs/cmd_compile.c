@@ -127,8 +127,8 @@ static void add_counts(struct compile_work *work,
 	compile_out_note_tools(work->tools, sizeof(work->tools), counts->tools);
 }
 
-/* Say why the rest was skipped, unless a failure has said it. */
-static void say_why(struct compile_work *work)
+/* Print why the rest was skipped, unless a failure was printed. */
+static void print_why_skipped(struct compile_work *work)
 {
 	const uint64_t left = work->counts[COMPILE_LEFT];
 	const char *const noun = text_plural(left, "kernel is", "kernels are");
@@ -214,7 +214,7 @@ static enum status compile(struct compile_work *work,
 			work->status, compile_kernels(work, inputs, &counts));
 	json_out_close(json);
 	add_counts(work, &counts);
-	say_why(work);
+	print_why_skipped(work);
 	summarize(work, counts.unasked);
 	if (counts.unasked != 0 && work->args->compile.is_strict)
 		work->status = status_merge(work->status, STATUS_PARTIAL);

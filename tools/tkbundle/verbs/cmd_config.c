@@ -141,7 +141,7 @@ static void print_unknown(struct cli *cli)
 	json_out_close(&cli->json);
 }
 
-/* For programs, which read it from a pipe: as it is configured. */
+/* Print the value as it is configured: programs read it from a pipe. */
 static enum status print_value(struct cli *cli, const char *name)
 {
 	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };

@@ -91,7 +91,10 @@ static const char *format_of(const struct arguments *args)
 	return NULL;
 }
 
-/* As reproducible builds have it: $SOURCE_DATE_EPOCH, else 0. */
+/*
+ * The time of all files: $SOURCE_DATE_EPOCH, as for reproducible builds, else
+ * 0.
+ */
 static bool read_time(char out[24])
 {
 	const char *text = cli_variable("SOURCE_DATE_EPOCH");
@@ -153,7 +156,7 @@ static int emit(struct work *work, const struct tkb_bundle *bundle,
 	chosen.watch = follow_watch(&follow);
 	rc = tkb_emit(bundle, work->stage.kernels, &chosen, &work->report, err);
 	follow_end(&follow);
-	/* An archive of a part would look like one of the whole. */
+	/* Fail: nobody could tell an archive of a part from one of the whole. */
 	if (rc == TKB_ERR_PARTIAL)
 		return cli_error(err, TKB_ERR_IO,
 		                 "cannot export '%s': see above",

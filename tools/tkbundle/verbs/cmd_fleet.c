@@ -242,7 +242,7 @@ static void measure(struct metrics *metrics, const char *ref,
 	}
 }
 
-/* Lines of one name stand together in the file. */
+/* Metrics of one name must follow each other in the file. */
 static int compare_metrics(const void *a, const void *b)
 {
 	const struct metric *const left = a;

@@ -88,8 +88,8 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 }
 
 /*
- * If a remote is configured and no root is given, the user may mean either: say
- * which one it is before removing anything.
+ * If a remote is configured and no root is given, the user may mean either:
+ * print which one it is before removing anything.
  */
 static void say_which_cache(const struct cli *cli, const struct arguments *args,
                             const char *root)

@@ -112,7 +112,7 @@ static int unpack(struct work *work, struct tkb_error *err)
 	return rc;
 }
 
-static void tell_found(const struct work *work)
+static void print_found(const struct work *work)
 {
 	const struct archive_found *const found = &work->found;
 	struct json_out *const json = &work->cli->json;
@@ -154,7 +154,7 @@ static int find(struct work *work, struct tkb_error *err)
 		                 "there is no cache in '%s' that is known: "
 		                 "name its folder by --tree",
 		                 work->archive);
-	tell_found(work);
+	print_found(work);
 	return 0;
 }
 
@@ -178,7 +178,10 @@ static int collect(struct work *work, const char *output, struct tkb_error *err)
 	return rc;
 }
 
-/* A reader may leave: then there is no folder left to be removed. */
+/*
+ * The folder is removed by now: a reader that closes the pipe ends this
+ * process.
+ */
 static int send_bundle(struct work *work, const char *path,
                        struct tkb_error *err)
 {
@@ -250,7 +253,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
-	/* Nobody but the user knows on which GPU an archive was tuned. */
+	/* Only the user knows on which GPU the archive was tuned. */
 	(void)setenv("TKBUNDLE_GPU", "", 0);
 	json_out_text(&cli->json, "verb", "import");
 	json_out_text(&cli->json, "archive", work.archive);

@@ -30,7 +30,7 @@ static void use_end(struct use *use)
 		use->library.key_close(use->key);
 }
 
-static void tell(struct use *use, const struct arguments *args,
+static void print_key(struct use *use, const struct arguments *args,
                  const struct tkb_key_info *info, const char *before,
                  const char *after)
 {
@@ -69,7 +69,7 @@ static int make(struct use *use, const struct arguments *args,
 	if (rc == 0)
 		rc = use->library.key_look(use->key, &info, err);
 	if (rc == 0)
-		tell(use, args, &info, "made ", " in");
+		print_key(use, args, &info, "made ", " in");
 	return rc;
 }
 
@@ -89,7 +89,7 @@ static int show(struct use *use, const struct arguments *args,
 	if (rc == 0)
 		rc = use->library.key_look(use->key, &info, err);
 	if (rc == 0)
-		tell(use, args, &info, "",
+		print_key(use, args, &info, "",
 		     info.is_private ? " private" : " public");
 	return rc;
 }

@@ -53,7 +53,7 @@ static struct tkb_bytes bytes_of(const struct tkb_memory *file)
 	return (struct tkb_bytes){ file->data, file->size };
 }
 
-/* Which of `files` is to hold what `name` holds? NULL: none. */
+/* The member of `files` for the file `name`; NULL: it is not needed. */
 static struct tkb_memory *place_of(struct files *files, const char *name)
 {
 	const char *const end = strrchr(name, '.');

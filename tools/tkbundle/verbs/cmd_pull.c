@@ -69,7 +69,7 @@ static const struct count blob_counts[] = {
 	                 "Records that the policy does not trust."),
 };
 
-/* With -o the whole ref is written, and no cache is involved. */
+/* With -o, the whole ref is written, and no cache is used. */
 static enum status check(const struct cli *cli, const struct arguments *args)
 {
 	if (cli_exclude(cli, args->devices.count > 0, "--device",
@@ -135,7 +135,7 @@ static int pull(struct remote_use *use, const struct arguments *args,
 
 	remote_use_follow(use, &follow, "entries", FOLLOW_ALL);
 	emit.watch = follow_watch(&follow);
-	/* So that it knows how long it may check what is there already. */
+	/* The time for checking existing entries counts, too. */
 	emit.deadline_ms = remote_use_left_ms(use);
 	if (args->output == NULL)
 		rc = use->library.pull(use->remote, use->ref, root->path,

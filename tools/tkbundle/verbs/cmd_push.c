@@ -226,7 +226,7 @@ static enum status run_with(struct remote_use *use,
 	return status_merge(status, status_of(rc));
 }
 
-/* The same with the keys of --sign. */
+/* Read the keys of --sign, and push. */
 static enum status run_signing(struct remote_use *use,
                                const struct arguments *args,
                                struct tkb_push_report *report)

@@ -136,8 +136,8 @@ static void choose_plan(struct run *run)
 }
 
 /*
- * Half of the time that is left, for kernels that an engine has put where it does
- * not look for them. The pull need not bring those.
+ * Gather kernels that an engine has put where it does not look for them, for at
+ * most half of the time that is left. The pull need not bring those.
  */
 static void gather(struct run *run)
 {

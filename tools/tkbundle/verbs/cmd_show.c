@@ -46,7 +46,7 @@ static void print_launch(const struct cli *cli,
 	          facts->signature != NULL ? facts->signature : "-");
 }
 
-/* What a unit of a tree has not. */
+/* Print what units of trees do not have. */
 static void print_origin(const struct cli *cli, const struct shown *shown)
 {
 	const struct tkb_entry *const entry = shown->entry;

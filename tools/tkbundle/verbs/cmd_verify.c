@@ -141,7 +141,7 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 	return false;
 }
 
-/* Follows a verify, and keeps what it tells of units that are no use yet. */
+/* Follows a verify, and stores messages about units that cannot be used yet. */
 struct inspection {
 	struct follow follow;
 	const struct tkb_watch *followed; /* by it */

@@ -64,9 +64,10 @@ static bool is_wanted(const struct tkb_entry *entry, const char *name)
 	return entry->kind == TKB_KIND_UNIT && has_part(entry->name, name);
 }
 
-/* Two keys, or one that nothing is like. */
-static void tell_keys(struct comparison *comparison, const struct tkb_entry *a,
-                      const struct tkb_entry *b, const struct match *match)
+/* Report two keys that are alike, or one without a counterpart. */
+static void report_keys(struct comparison *comparison,
+                        const struct tkb_entry *a, const struct tkb_entry *b,
+                        const struct match *match)
 {
 	struct why_pair pair = { .a = a, .b = b, .detail = "", .advice = "" };
 	struct advice_case where = { .engine = "", .there = "", .here = "" };
@@ -88,9 +89,9 @@ static void tell_keys(struct comparison *comparison, const struct tkb_entry *a,
 	why_out_pair(comparison->cli, &pair);
 }
 
-/* One key: what of its files differs? */
-static int tell_bytes(struct comparison *comparison,
-                      const struct diff_pair *found, struct tkb_error *err)
+/* Report one key that both have: which of its files differ? */
+static int report_bytes(struct comparison *comparison,
+                        const struct diff_pair *found, struct tkb_error *err)
 {
 	char detail[SAME_KEY_SIZE] = "";
 	struct why_pair pair = {
@@ -114,7 +115,7 @@ static int tell_bytes(struct comparison *comparison,
 	return 0;
 }
 
-/* Has the partner no entry of its own key on the other side? */
+/* Does A lack the key of this entry of B? */
 static bool is_alone_in_b(void *self, size_t candidate)
 {
 	const struct comparison *const comparison = self;
@@ -128,7 +129,7 @@ static bool is_alone_in_b(void *self, size_t candidate)
 	return true;
 }
 
-/* Has entry `index` of A none of its own key in B? Then it is told of as A's. */
+/* Does B lack the key of entry `index` of A? Then report_of_a() reports it. */
 static bool is_alone_in_a(const struct comparison *comparison, size_t index)
 {
 	for (size_t i = 0; i < comparison->diff.count; i++) {
@@ -147,9 +148,9 @@ static bool is_any(void *self, size_t candidate)
 	return true;
 }
 
-/* An entry of A that B has under another key, or not at all. */
-static int tell_a(struct comparison *comparison, const struct diff_pair *pair,
-                  struct tkb_error *err)
+/* Report an entry of A that B has under another key, or not at all. */
+static int report_of_a(struct comparison *comparison,
+                       const struct diff_pair *pair, struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .is_found = false };
 	const struct tkb_entry *b = NULL;
@@ -165,7 +166,7 @@ static int tell_a(struct comparison *comparison, const struct diff_pair *pair,
 		return rc;
 	if (match.is_found) {
 		b = source_entry(&comparison->b.source, match.index);
-		/* What is told is told from A to B. */
+		/* Differences are reported from A to B. */
 		differences_release(&match.differences);
 		rc = differences_find(
 			match_parts(&comparison->a_side, pair->a_index),
@@ -173,13 +174,16 @@ static int tell_a(struct comparison *comparison, const struct diff_pair *pair,
 			&match.differences, err);
 	}
 	if (rc == 0)
-		tell_keys(comparison, pair->a, b, &match);
+		report_keys(comparison, pair->a, b, &match);
 	return rc;
 }
 
-/* One of B; those that A's have as their best partners are told of with those. */
-static int tell_b(struct comparison *comparison, const struct diff_pair *pair,
-                  struct tkb_error *err)
+/*
+ * Report an entry of B, unless report_of_a() reports it as the best match of
+ * A's.
+ */
+static int report_of_b(struct comparison *comparison,
+                       const struct diff_pair *pair, struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .is_found = false };
 	TKB_AUTO(match_release) struct match back = { .is_found = false };
@@ -193,17 +197,17 @@ static int tell_b(struct comparison *comparison, const struct diff_pair *pair,
 		                &back, err);
 	if (rc != 0 || (back.is_found && back.index == pair->b_index))
 		return rc;
-	tell_keys(comparison,
-	          match.is_found
-	                  ? source_entry(&comparison->a.source, match.index)
-	                  : NULL,
-	          pair->b, &match);
+	report_keys(comparison,
+	            match.is_found
+	                    ? source_entry(&comparison->a.source, match.index)
+	                    : NULL,
+	            pair->b, &match);
 	return 0;
 }
 
-/* In one place: the other entries of its name. */
-static int tell_twin(struct comparison *comparison,
-                     const struct diff_pair *pair, struct tkb_error *err)
+/* A and B are the same: report the most similar entry of the same name. */
+static int report_variant(struct comparison *comparison,
+                          const struct diff_pair *pair, struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .is_found = false };
 	TKB_AUTO(match_release) struct match back = { .is_found = false };
@@ -218,21 +222,22 @@ static int tell_twin(struct comparison *comparison,
 	    (back.is_found && back.index == pair->a_index &&
 	     match.index < pair->a_index))
 		return rc;
-	tell_keys(comparison, source_entry(&comparison->a.source, match.index),
-	          pair->a, &match);
+	report_keys(comparison,
+	            source_entry(&comparison->a.source, match.index), pair->a,
+	            &match);
 	return 0;
 }
 
-static int tell(struct comparison *comparison, const struct diff_pair *pair,
-                struct tkb_error *err)
+static int report_pair(struct comparison *comparison,
+                       const struct diff_pair *pair, struct tkb_error *err)
 {
 	if (comparison->is_one)
-		return tell_twin(comparison, pair, err);
+		return report_variant(comparison, pair, err);
 	if (pair->state == DIFF_ONLY_A)
-		return tell_a(comparison, pair, err);
+		return report_of_a(comparison, pair, err);
 	if (pair->state == DIFF_ONLY_B)
-		return tell_b(comparison, pair, err);
-	return tell_bytes(comparison, pair, err);
+		return report_of_b(comparison, pair, err);
+	return report_bytes(comparison, pair, err);
 }
 
 static int compare(struct comparison *comparison, struct tkb_error *err)
@@ -255,7 +260,7 @@ static int compare(struct comparison *comparison, struct tkb_error *err)
 		if (!is_wanted(diff_entry(pair), comparison->name))
 			continue;
 		comparison->has_any = true;
-		rc = tell(comparison, pair, err);
+		rc = report_pair(comparison, pair, err);
 	}
 	json_out_close(json);
 	return rc;
@@ -340,7 +345,7 @@ static enum status compare_two(struct cli *cli, const struct arguments *args)
 	return compare_sources(&comparison);
 }
 
-static enum status tell_last(struct cli *cli)
+static enum status report_last(struct cli *cli)
 {
 	TKB_AUTO(start_release) struct start start = { .made_count = 0 };
 	struct tkb_error err = { .status = 0 };
@@ -364,7 +369,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (!args->is_last && args->operands.count != 3)
 		return cli_misused(cli, "NAME, A and B are missing, or "
 		                        "'--last'");
-	return args->is_last ? tell_last(cli) : compare_two(cli, args);
+	return args->is_last ? report_last(cli) : compare_two(cli, args);
 }
 
 const struct command command_why = {

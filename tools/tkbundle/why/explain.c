@@ -143,7 +143,7 @@ static void advise(const struct work *work, const struct start *start,
 }
 
 /* Nothing is similar, or the most similar entry has nothing recorded. */
-static void tell_unlike(struct work *work, struct start *start,
+static void explain_unmatched(struct work *work, struct start *start,
                         const struct differences *like, struct start_made *made,
                         char advice[START_TEXT_SIZE])
 {
@@ -198,7 +198,7 @@ static const char *known(const struct start *start, const char *name)
 }
 
 /* The pull skipped it, since it was tuned on another GPU or driver. */
-static bool tell_tuned(const struct work *work, const struct tkb_entry *entry,
+static bool explain_tuned(const struct work *work, const struct tkb_entry *entry,
                        struct start *start, struct start_made *made,
                        char detail[START_TEXT_SIZE],
                        char advice[START_TEXT_SIZE])
@@ -226,7 +226,7 @@ static bool tell_tuned(const struct work *work, const struct tkb_entry *entry,
 	return true;
 }
 
-static int tell(struct work *work, size_t number, struct start *start,
+static int explain_entry(struct work *work, size_t number, struct start *start,
                 struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .is_found = false };
@@ -245,7 +245,7 @@ static int tell(struct work *work, size_t number, struct start *start,
 	};
 	int rc;
 
-	if (tell_tuned(work, entry, start, &made, detail, advice)) {
+	if (explain_tuned(work, entry, start, &made, detail, advice)) {
 		start_add_made(start, &made);
 		return 0;
 	}
@@ -261,7 +261,7 @@ static int tell(struct work *work, size_t number, struct start *start,
 		       advice);
 		keep_for_tree(work, entry, &made, advice);
 	} else if (!tell_as_tree(work, entry, &made, advice)) {
-		tell_unlike(work, start,
+		explain_unmatched(work, start,
 		            match.is_found && entry->kind == TKB_KIND_KERNEL
 		                    ? &match.differences
 		                    : NULL,
@@ -271,7 +271,7 @@ static int tell(struct work *work, size_t number, struct start *start,
 	return 0;
 }
 
-static void tell_unknown(const struct tkb_made *item, const char *detail,
+static void add_unexplained(const struct tkb_made *item, const char *detail,
                          struct start *start)
 {
 	const struct start_made made = {
@@ -300,22 +300,22 @@ static bool is_first(const struct work *work, size_t number)
 	                  "configuration (a hash)") != NULL;
 }
 
-static int tell_number(struct work *work, size_t number, struct start *start,
+static int explain_number(struct work *work, size_t number, struct start *start,
                        struct tkb_error *err)
 {
 	const struct explain *const explain = work->explain;
 
 	if (work->indices[number] == NOWHERE) {
-		tell_unknown(&explain->made[number], "it is not there whole",
+		add_unexplained(&explain->made[number], "it is not there whole",
 		             start);
 		return 0;
 	}
 	if (deadline_now_ms() > explain->deadline_ms) {
-		tell_unknown(&explain->made[number],
+		add_unexplained(&explain->made[number],
 		             "there was no time to look into it", start);
 		return 0;
 	}
-	return tell(work, number, start, err);
+	return explain_entry(work, number, start, err);
 }
 
 int explain_all(const struct explain *explain, struct start *start,
@@ -326,7 +326,7 @@ int explain_all(const struct explain *explain, struct start *start,
 
 	if (explain->source == NULL) {
 		for (size_t i = 0; i < explain->made_count; i++)
-			tell_unknown(&explain->made[i],
+			add_unexplained(&explain->made[i],
 			             "the cache could not be read", start);
 		return 0;
 	}
@@ -334,7 +334,7 @@ int explain_all(const struct explain *explain, struct start *start,
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < explain->made_count && rc == 0; i++) {
 			if (is_first(&work, i) == (pass == 0))
-				rc = tell_number(&work, i, start, err);
+				rc = explain_number(&work, i, start, err);
 		}
 	}
 	return rc;

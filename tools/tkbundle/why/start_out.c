@@ -112,7 +112,7 @@ void start_out_one(struct cli *cli, const struct start *start)
  * Two starts
  */
 
-static void tell_fact(struct cli *cli, const char *name, const char *a,
+static void print_fact(struct cli *cli, const char *name, const char *a,
                       const char *b)
 {
 	if (a != NULL && b != NULL && strcmp(a, b) == 0)
@@ -128,22 +128,22 @@ static void tell_fact(struct cli *cli, const char *name, const char *a,
 		          b != NULL ? b : "not known");
 }
 
-static void tell_facts(struct cli *cli, const struct facts *a,
+static void print_facts(struct cli *cli, const struct facts *a,
                        const struct facts *b)
 {
 	json_out_open_array(&cli->json, "facts");
 	for (size_t i = 0; i < a->count; i++)
-		tell_fact(cli, a->items[i].name, a->items[i].value,
+		print_fact(cli, a->items[i].name, a->items[i].value,
 		          facts_find(b, a->items[i].name));
 	for (size_t i = 0; i < b->count; i++) {
 		if (facts_find(a, b->items[i].name) == NULL)
-			tell_fact(cli, b->items[i].name, NULL,
+			print_fact(cli, b->items[i].name, NULL,
 			          b->items[i].value);
 	}
 	json_out_close(&cli->json);
 }
 
-static void tell_made(struct cli *cli, const char *side, const char *name,
+static void print_made_of(struct cli *cli, const char *side, const char *name,
                       const struct start *start)
 {
 	json_out_open_array(&cli->json, side);
@@ -171,7 +171,7 @@ static void tell_made(struct cli *cli, const char *side, const char *name,
 void start_out_two(struct cli *cli, const char *name, const struct start *a,
                    const struct start *b)
 {
-	tell_facts(cli, &a->facts, &b->facts);
-	tell_made(cli, "A", name, a);
-	tell_made(cli, "B", name, b);
+	print_facts(cli, &a->facts, &b->facts);
+	print_made_of(cli, "A", name, a);
+	print_made_of(cli, "B", name, b);
 }
