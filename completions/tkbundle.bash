@@ -70,6 +70,9 @@ _tkbundle_options() {
 		options="--engine --tree --deadline --json -n --dry-run" ;;
 	report)
 		options="-o --output --remote --deadline" ;;
+	revoke)
+		options="--remote --ref --sign --expires --trust --passphrase-file
+			--passphrase-command --deadline --json" ;;
 	run)
 		options="--ref --remote --engine --tree --cache --trust --wait --deadline
 			--push --ready-url --ready-file --quiet --require-warm --kill-child --node --metrics --refresh
@@ -238,7 +241,7 @@ _tkbundle_reply() {
 _tkbundle() {
 	local verbs="collect compile config diff doctor emit export fleet gc help
 		import key launcher ls merge promote pull push refs relocate
-		report run show sign stats verify why"
+		report revoke run show sign stats verify why"
 	local options='' value='' word i count=0
 	local -a words
 

@@ -150,6 +150,8 @@ int tkb_compact(struct tkb_remote *remote, const char *ref,
 	rc = signer != NULL
 	             ? tkb_records_keep_own(records, signer, ref, err)
 	             : tkb_records_keep_unsigned(remote, ref, records, err);
+	if (rc == 0)
+		rc = tkb_records_drop_revoked(remote, records, err);
 	if (records->count > 1)
 		qsort(records->items, records->count, sizeof(*records->items),
 		      compare_records);

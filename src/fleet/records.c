@@ -5,8 +5,6 @@
 
 #include "base/digest.h"
 #include "remote/remote.h"
-#include "trust/date.h"
-#include "trust/judge.h"
 
 enum {
 	STAMP_S = 24 * 60 * 60 /* between two stamps of a record, at least */
@@ -144,12 +142,10 @@ int tkb_record_list_read(struct tkb_remote *remote, const char *ref,
 	return 0;
 }
 
-/* Keep the records for which `is_kept` says so. */
-static int keep_records(struct tkb_record_list *list,
-                        int (*is_kept)(void *self,
-                                       const struct tkb_record *record,
-                                       bool *out, struct tkb_error *err),
-                        void *self, struct tkb_error *err)
+int tkb_records_keep(struct tkb_record_list *list,
+                     int (*is_kept)(void *self, const struct tkb_record *record,
+                                    bool *out, struct tkb_error *err),
+                     void *self, struct tkb_error *err)
 {
 	size_t kept = 0;
 	int rc = 0;
@@ -167,81 +163,6 @@ static int keep_records(struct tkb_record_list *list,
 	}
 	list->count = kept;
 	return rc;
-}
-
-/* What is asked of a policy. */
-struct question {
-	struct tkb_case asked;
-	struct tkb_record_list *list;
-};
-
-static void tell_untrusted(const struct question *question,
-                           const struct tkb_record *record, bool is_used,
-                           const char *words)
-{
-	const struct tkb_trust *trust = question->asked.trust;
-	const char *ref = question->asked.ref;
-	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_error why = { 0 };
-
-	tkb_digest_to_hex(&record->digest, hex);
-	(void)tkb_fail(&why, TKB_ERR_UNTRUSTED,
-	               "record %.12s of ref '%s' is not trusted: %s", hex, ref,
-	               words);
-	if (trust->on_untrusted != NULL)
-		trust->on_untrusted(
-			trust->self,
-			&(struct tkb_untrusted){ ref, &record->digest,
-		                                 why.message, is_used });
-	if (!is_used && question->list->untrusted_count++ == 0)
-		question->list->untrusted = why;
-}
-
-static int is_trusted(void *self, const struct tkb_record *record, bool *out,
-                      struct tkb_error *err)
-{
-	const struct question *question = self;
-	const enum tkb_unsigned mode = question->asked.trust->unsigned_records;
-	char words[TKB_JUDGE_WORDS];
-	enum tkb_judgement judgement;
-	struct tkb_subject subject;
-	int rc;
-
-	rc = tkb_record_subject(record, &subject, err);
-	if (rc == 0)
-		rc = tkb_judge(&question->asked, &subject, &judgement, words,
-		               err);
-	if (rc < 0)
-		return rc;
-	*out = judgement == TKB_TRUSTED ||
-	       (judgement == TKB_UNSIGNED && mode != TKB_UNSIGNED_REFUSE);
-	if (!*out || (judgement == TKB_UNSIGNED && mode == TKB_UNSIGNED_WARN))
-		tell_untrusted(question, record, *out, words);
-	return 0;
-}
-
-int tkb_records_keep_trusted(struct tkb_remote *remote, const char *ref,
-                             struct tkb_record_list *list,
-                             struct tkb_error *err)
-{
-	TKB_AUTO(tkb_envelopes_release)
-	struct tkb_envelopes envelopes = { .count = 0 };
-	struct tkb_trust trust;
-	struct question question = {
-		.asked = { .trust = &trust,
-		           .envelopes = &envelopes,
-		           .ref = ref,
-		           .now_s = tkb_time_now() },
-		.list = list,
-	};
-	int rc;
-
-	if (remote->options.trust == NULL)
-		return 0;
-	rc = tkb_trust_read(&trust, remote->options.trust, err);
-	if (rc == 0)
-		rc = tkb_envelopes_read(remote, ref, &envelopes, err);
-	return rc == 0 ? keep_records(list, is_trusted, &question, err) : rc;
 }
 
 /* Whose records are kept. */
@@ -269,7 +190,7 @@ int tkb_records_keep_own(struct tkb_record_list *list,
 {
 	struct owner owner = { signer, ref };
 
-	return signer == NULL ? 0 : keep_records(list, is_own, &owner, err);
+	return signer == NULL ? 0 : tkb_records_keep(list, is_own, &owner, err);
 }
 
 static int is_unsigned(void *self, const struct tkb_record *record, bool *out,
@@ -296,7 +217,7 @@ int tkb_records_keep_unsigned(struct tkb_remote *remote, const char *ref,
 	rc = tkb_envelopes_read(remote, ref, &envelopes, err);
 	if (rc < 0 || envelopes.count == 0)
 		return rc;
-	return keep_records(list, is_unsigned, &envelopes, err);
+	return tkb_records_keep(list, is_unsigned, &envelopes, err);
 }
 
 struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote)

@@ -49,12 +49,27 @@ TKB_NODISCARD int tkb_record_list_read(struct tkb_remote *remote,
                                        struct tkb_record_list *out,
                                        struct tkb_error *err);
 
+/* Keep the records for which `is_kept` says so. */
+TKB_NODISCARD int tkb_records_keep(
+	struct tkb_record_list *list,
+	int (*is_kept)(void *self, const struct tkb_record *record, bool *out,
+                       struct tkb_error *err),
+	void *self, struct tkb_error *err);
+
 /*
  * Take from the list what the remote's policy does not trust, and tell the policy's
  * owner of it. Nothing happens where there is no policy.
  */
 TKB_NODISCARD int tkb_records_keep_trusted(struct tkb_remote *remote,
                                            const char *ref,
+                                           struct tkb_record_list *list,
+                                           struct tkb_error *err);
+
+/*
+ * Take from the list what any list of the remote revokes, whoever wrote that: merged
+ * with others, it would not be known any more.
+ */
+TKB_NODISCARD int tkb_records_drop_revoked(struct tkb_remote *remote,
                                            struct tkb_record_list *list,
                                            struct tkb_error *err);
 

@@ -47,7 +47,9 @@ bool tkb_ref_is_of_starts(const char *ref)
 bool tkb_ref_is_reserved(const char *ref)
 {
 	return tkb_ref_is_of_starts(ref) ||
-	       strncmp(ref, TKB_SIGNED_PREFIX, strlen(TKB_SIGNED_PREFIX)) == 0;
+	       strncmp(ref, TKB_SIGNED_PREFIX, strlen(TKB_SIGNED_PREFIX)) ==
+	               0 ||
+	       strcmp(ref, TKB_REVOKED_NAME) == 0;
 }
 
 static int check_ref(const char *ref, struct tkb_error *err)

@@ -140,6 +140,8 @@ TKB_NODISCARD int tkb_remote_records_all(
  */
 #define TKB_STARTS_PREFIX "@starts/"
 #define TKB_SIGNED_PREFIX "@signed/"
+/* Under which lists of what is revoked lie as records. */
+#define TKB_REVOKED_NAME "@revoked"
 
 bool tkb_ref_is_of_starts(const char *ref);
 

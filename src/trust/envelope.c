@@ -36,23 +36,18 @@ static int add_signature(const struct tkb_key *key, struct tkb_bytes message,
 	return 0;
 }
 
-int tkb_envelope_make(const struct tkb_statement *statement,
+int tkb_envelope_seal(struct tkb_bytes payload,
                       const struct tkb_key *const *keys, size_t key_count,
                       struct tkb_buf *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf payload = TKB_BUF_INIT(TKB_STATEMENT_LIMIT);
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf message = TKB_BUF_INIT(2 * TKB_STATEMENT_LIMIT);
+	struct tkb_buf message = TKB_BUF_INIT(payload.size + TKB_KIB);
 	int rc;
 
-	rc = tkb_statement_write(statement, &payload, err);
-	if (rc < 0)
-		return rc;
-	tkb_envelope_pae(tkb_buf_bytes(&payload), &message);
+	tkb_envelope_pae(payload, &message);
 	rc = tkb_buf_check(&message, err);
 	tkb_buf_add_text(out, "{\"payload\":\"");
-	tkb_base64_add(tkb_buf_bytes(&payload), out);
+	tkb_base64_add(payload, out);
 	tkb_buf_add_text(out, "\",\"payloadType\":\"" PAYLOAD_TYPE
 	                      "\",\"signatures\":[");
 	for (size_t i = 0; i < key_count && rc == 0; i++)
@@ -60,6 +55,21 @@ int tkb_envelope_make(const struct tkb_statement *statement,
 		                   i == 0 ? "" : ",", out, err);
 	tkb_buf_add_text(out, "]}");
 	return rc == 0 ? tkb_buf_check(out, err) : rc;
+}
+
+int tkb_envelope_make(const struct tkb_statement *statement,
+                      const struct tkb_key *const *keys, size_t key_count,
+                      struct tkb_buf *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf payload = TKB_BUF_INIT(TKB_STATEMENT_LIMIT);
+	int rc;
+
+	rc = tkb_statement_write(statement, &payload, err);
+	if (rc < 0)
+		return rc;
+	return tkb_envelope_seal(tkb_buf_bytes(&payload), keys, key_count, out,
+	                         err);
 }
 
 static bool is_payload_type(const char *text)
@@ -72,7 +82,7 @@ static int read_bytes(struct tkb_schema_reader *reader, void *out,
                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf bytes = TKB_BUF_INIT(TKB_ENVELOPE_LIMIT);
+	struct tkb_buf bytes = TKB_BUF_INIT(reader->document->text.size + 3);
 	struct tkb_bytes *kept = out;
 	int rc;
 
@@ -137,7 +147,7 @@ static const struct tkb_schema schema = {
 	.is_closed = true,
 };
 
-int tkb_envelope_read(struct tkb_bytes text, struct tkb_arena *arena,
+int tkb_envelope_open(struct tkb_bytes text, struct tkb_arena *arena,
                       struct tkb_envelope *out, struct tkb_error *err)
 {
 	const struct tkb_schema_document document = {
@@ -149,16 +159,28 @@ int tkb_envelope_read(struct tkb_bytes text, struct tkb_arena *arena,
 	struct reading reading = { .payload_type = NULL };
 	int rc;
 
+	rc = tkb_schema_read(&document, &schema, &reading, err);
+	if (rc == 0)
+		*out = reading.envelope;
+	return rc;
+}
+
+int tkb_envelope_read(struct tkb_bytes text, struct tkb_arena *arena,
+                      struct tkb_envelope *out, struct tkb_error *err)
+{
+	struct tkb_envelope envelope = { .is_known = false };
+	int rc;
+
 	if (text.size > TKB_ENVELOPE_LIMIT)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "the envelope is too large");
-	rc = tkb_schema_read(&document, &schema, &reading, err);
+	rc = tkb_envelope_open(text, arena, &envelope, err);
 	if (rc == 0)
-		rc = tkb_statement_read(reading.envelope.payload, arena,
-		                        &reading.envelope.statement, err);
+		rc = tkb_statement_read(envelope.payload, arena,
+		                        &envelope.statement, err);
 	if (rc < 0)
 		return rc;
-	*out = reading.envelope;
+	*out = envelope;
 	out->is_known = true;
 	return 0;
 }
@@ -178,7 +200,7 @@ int tkb_envelope_check(const struct tkb_envelope *envelope,
                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf message = TKB_BUF_INIT(2 * TKB_ENVELOPE_LIMIT);
+	struct tkb_buf message = TKB_BUF_INIT(envelope->payload.size + TKB_KIB);
 	bool is_good = false;
 	int rc;
 

@@ -37,10 +37,25 @@ struct tkb_envelope {
 /* Append what keys sign of `payload`. */
 void tkb_envelope_pae(struct tkb_bytes payload, struct tkb_buf *out);
 
+/* Sign a payload with all `keys`, and append the envelope. */
+TKB_NODISCARD int tkb_envelope_seal(struct tkb_bytes payload,
+                                    const struct tkb_key *const *keys,
+                                    size_t key_count, struct tkb_buf *out,
+                                    struct tkb_error *err);
+
 /* Sign the statement with all `keys`, and append the envelope. */
 TKB_NODISCARD int tkb_envelope_make(const struct tkb_statement *statement,
                                     const struct tkb_key *const *keys,
                                     size_t key_count, struct tkb_buf *out,
+                                    struct tkb_error *err);
+
+/*
+ * Read one into `arena`, whatever its payload says: its statement is not read.
+ * TKB_ERR_CORRUPT as below.
+ */
+TKB_NODISCARD int tkb_envelope_open(struct tkb_bytes text,
+                                    struct tkb_arena *arena,
+                                    struct tkb_envelope *out,
                                     struct tkb_error *err);
 
 /*

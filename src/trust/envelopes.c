@@ -51,6 +51,21 @@ static int pass_over(void *self, const struct tkb_digest *digest,
 	return 0;
 }
 
+/* The newest first, and behind all what is none. */
+static int compare_envelopes(const void *a, const void *b)
+{
+	const struct tkb_envelope *left = a;
+	const struct tkb_envelope *right = b;
+
+	if (left->is_known != right->is_known)
+		return left->is_known ? -1 : 1;
+	if (left->is_known &&
+	    left->statement.sequence != right->statement.sequence)
+		return left->statement.sequence > right->statement.sequence ? -1
+		                                                            : 1;
+	return tkb_digest_compare(&left->digest, &right->digest);
+}
+
 int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,
                        struct tkb_envelopes *out, struct tkb_error *err)
 {
@@ -67,6 +82,9 @@ int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,
 	rc = tkb_remote_records(remote, name.text, &visitor, err);
 	if (rc < 0)
 		return rc;
+	if (envelopes.count > 1)
+		qsort(envelopes.items, envelopes.count,
+		      sizeof(*envelopes.items), compare_envelopes);
 	*out = envelopes;
 	envelopes = (struct tkb_envelopes){ .count = 0 };
 	return 0;

@@ -21,7 +21,7 @@ struct tkb_envelopes {
 void tkb_envelopes_release(struct tkb_envelopes *envelopes);
 
 /*
- * Read those of `ref`. What is no envelope, or of a newer tkbundle, is among them
+ * Read those of `ref`, the newest first. What is no envelope, or of a newer tkbundle, is among them
  * and is not known; what cannot be read is passed over.
  */
 TKB_NODISCARD int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,

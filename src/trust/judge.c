@@ -8,10 +8,6 @@
 #include "base/struct.h"
 #include "trust/date.h"
 
-enum {
-	KEYS_LIMIT = 64
-};
-
 /* One key under two names would count twice. */
 static int check_keys(const struct tkb_trust *trust, struct tkb_error *err)
 {
@@ -38,13 +34,17 @@ int tkb_trust_read(struct tkb_trust *own, const struct tkb_trust *given,
 	rc = TKB_STRUCT_READ(tkb_trust, self, own, given, err);
 	if (rc < 0)
 		return rc;
-	if (own->key_count > KEYS_LIMIT)
+	if (own->key_count > TKB_TRUST_KEYS)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "a policy has at most %d keys", KEYS_LIMIT);
+		                "a policy has at most %d keys", TKB_TRUST_KEYS);
 	if (own->unsigned_records > TKB_UNSIGNED_ACCEPT)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a policy says of unsigned records what is not "
 		                "known");
+	if (own->refuses_replay && own->memory == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "a policy that refuses what is older wants a "
+		                "memory");
 	if (own->threshold == 0)
 		own->threshold = 1;
 	if (own->promote_threshold == 0)
@@ -85,10 +85,10 @@ static bool may_sign(const struct tkb_trust_key *key,
 struct finding {
 	const struct tkb_case *judged;
 	enum tkb_trust_stage stage;
-	bool has_signed[KEYS_LIMIT]; /* keys of the policy, in its order */
-	size_t count;                /* of those */
-	bool is_claimed;             /* a key of the policy is named */
-	char *words;                 /* why a signature does not count */
+	bool has_signed[TKB_TRUST_KEYS]; /* keys of the policy, in its order */
+	size_t count;                    /* of those */
+	bool is_claimed;                 /* a key of the policy is named */
+	struct tkb_opinion *opinion;
 };
 
 static void say(struct finding *finding, const char *format, ...)
@@ -99,7 +99,8 @@ static void say(struct finding *finding, const char *format, ...)
 	va_list values;
 
 	va_start(values, format);
-	(void)vsnprintf(finding->words, TKB_JUDGE_WORDS, format, values);
+	(void)vsnprintf(finding->opinion->words, TKB_JUDGE_WORDS, format,
+	                values);
 	va_end(values);
 }
 
@@ -121,6 +122,12 @@ static bool is_fit(struct finding *finding,
 	const struct tkb_case *judged = finding->judged;
 	char when[TKB_TIME_TEXT_SIZE];
 
+	if (judged->revoked != NULL &&
+	    tkb_digests_have(judged->revoked, &key->key->id)) {
+		say(finding, "'%s' has signed it, whose key is revoked",
+		    key->name);
+		return false;
+	}
 	if (strcmp(statement->ref, judged->ref) != 0) {
 		say(finding, "'%s' has signed it for ref '%.200s'", key->name,
 		    statement->ref);
@@ -158,6 +165,21 @@ static bool is_fit(struct finding *finding,
 	return true;
 }
 
+static void count_signature(struct finding *finding,
+                            const struct tkb_statement *statement, size_t index)
+{
+	struct tkb_opinion *opinion = finding->opinion;
+
+	finding->has_signed[index] = true;
+	finding->count++;
+	/* The newest envelopes come first. */
+	if (opinion->signer != NULL)
+		return;
+	opinion->signer = finding->judged->trust->keys[index].name;
+	opinion->sequence = statement->sequence;
+	opinion->expires_s = statement->expires_s;
+}
+
 static int weigh_key(struct finding *finding,
                      const struct tkb_envelope *envelope, size_t index,
                      struct tkb_error *err)
@@ -178,8 +200,7 @@ static int weigh_key(struct finding *finding,
 		return 0;
 	}
 	if (is_fit(finding, &envelope->statement, key)) {
-		finding->has_signed[index] = true;
-		finding->count++;
+		count_signature(finding, &envelope->statement, index);
 	}
 	return 0;
 }
@@ -196,18 +217,18 @@ static int weigh(struct finding *finding, const struct tkb_envelope *envelope,
 }
 
 int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
-              enum tkb_judgement *out, char words[TKB_JUDGE_WORDS],
-              struct tkb_error *err)
+              struct tkb_opinion *out, struct tkb_error *err)
 {
 	const struct tkb_trust *trust = judged->trust;
 	struct finding finding = { .judged = judged,
 		                   .stage = stage_of(trust, judged->ref),
-		                   .words = words };
+		                   .opinion = out };
 	const size_t wanted = finding.stage == TKB_STAGE_PROD
 	                              ? trust->promote_threshold
 	                              : trust->threshold;
 	int rc = 0;
 
+	*out = (struct tkb_opinion){ .signer = NULL };
 	say(&finding, "no key of the policy has signed it");
 	for (size_t i = 0;
 	     i < judged->envelopes->count && rc == 0 && finding.count < wanted;
@@ -220,8 +241,8 @@ int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
 	if (finding.count > 0 && finding.count < wanted)
 		say(&finding, "%zu of %zu keys that must have signed it",
 		    finding.count, wanted);
-	*out = finding.count >= wanted ? TKB_TRUSTED
-	       : finding.is_claimed    ? TKB_REFUSED
-	                               : TKB_UNSIGNED;
+	out->judgement = finding.count >= wanted ? TKB_TRUSTED
+	                 : finding.is_claimed    ? TKB_REFUSED
+	                                         : TKB_UNSIGNED;
 	return 0;
 }

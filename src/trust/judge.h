@@ -4,6 +4,7 @@
 
 /* Does a policy trust a record? See struct tkb_trust. */
 
+#include "base/digest.h"
 #include "trust/envelopes.h"
 
 enum tkb_judgement {
@@ -16,12 +17,26 @@ enum tkb_judgement {
 struct tkb_case {
 	const struct tkb_trust *trust; /* checked */
 	const struct tkb_envelopes *envelopes;
+	const struct tkb_digests *revoked; /* sorted; keys may be among them.
+	                                      NULL: nothing is */
 	const char *ref;
 	uint64_t now_s;
 };
 
 enum {
-	TKB_JUDGE_WORDS = 400
+	TKB_JUDGE_WORDS = 400,
+	TKB_TRUST_KEYS = 64 /* of a policy, at most */
+};
+
+/* What comes of it. */
+struct tkb_opinion {
+	enum tkb_judgement judgement;
+	char words[TKB_JUDGE_WORDS]; /* why it is not trusted, as the end of a
+	                                sentence: "its signature by 'ci' ended" */
+	/* Of the newest signature that counts: */
+	const char *signer; /* the policy's name of its key, or NULL */
+	uint64_t sequence;
+	uint64_t expires_s;
 };
 
 /* Copy and check a policy; what it points to is kept by reference. */
@@ -29,13 +44,9 @@ TKB_NODISCARD int tkb_trust_read(struct tkb_trust *own,
                                  const struct tkb_trust *given,
                                  struct tkb_error *err);
 
-/*
- * Judge the record of `subject`. Where it is not trusted, `words` says why, as the
- * end of a sentence: "its signature by 'ci' ended at ...".
- */
+/* Judge the record of `subject`. */
 TKB_NODISCARD int tkb_judge(const struct tkb_case *judged,
                             const struct tkb_subject *subject,
-                            enum tkb_judgement *out,
-                            char words[TKB_JUDGE_WORDS], struct tkb_error *err);
+                            struct tkb_opinion *out, struct tkb_error *err);
 
 #endif

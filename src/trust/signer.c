@@ -30,6 +30,19 @@ static int check_keys(const struct tkb_signing *signing, struct tkb_error *err)
 	return 0;
 }
 
+int tkb_signing_read(struct tkb_signing *own, const struct tkb_signing *given,
+                     struct tkb_error *err)
+{
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_signing, lifetime_s, own, given, err);
+	if (rc == 0)
+		rc = check_keys(own, err);
+	if (rc == 0 && own->lifetime_s == 0)
+		own->lifetime_s = LIFETIME_S;
+	return rc;
+}
+
 /* Have all keys signed it, as of the ref and stage? */
 static int is_own(const struct tkb_signer *signer, const char *ref,
                   const struct tkb_envelope *envelope, bool *out,
@@ -54,19 +67,13 @@ int tkb_signer_begin(struct tkb_signer *signer, const struct tkb_signing *given,
 {
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_signing, lifetime_s, &signer->signing, given,
-	                     err);
-	if (rc == 0)
-		rc = check_keys(&signer->signing, err);
+	rc = tkb_signing_read(&signer->signing, given, err);
 	if (rc == 0)
 		rc = tkb_envelopes_read(remote, ref, &signer->envelopes, err);
 	if (rc < 0)
 		return rc;
 	signer->now_s = tkb_time_now();
-	signer->expires_s =
-		signer->now_s + (signer->signing.lifetime_s != 0
-	                                 ? signer->signing.lifetime_s
-	                                 : LIFETIME_S);
+	signer->expires_s = signer->now_s + signer->signing.lifetime_s;
 	signer->sequence = signer->now_s;
 	for (size_t i = 0; i < signer->envelopes.count && rc == 0; i++) {
 		const struct tkb_envelope *envelope =

@@ -16,6 +16,11 @@ struct tkb_signer {
 
 void tkb_signer_release(struct tkb_signer *signer);
 
+/* Copy and check how to sign; its lifetime is set. */
+TKB_NODISCARD int tkb_signing_read(struct tkb_signing *own,
+                                   const struct tkb_signing *given,
+                                   struct tkb_error *err);
+
 /*
  * Check what a caller gave, and read the ref's envelopes. The sequence is more than
  * any that these keys have signed for the ref, and no less than the time of day.

@@ -5,8 +5,6 @@
 #include "text/schema.h"
 #include "trust/date.h"
 
-#define STATEMENT_TYPE "https://in-toto.io/Statement/v1"
-
 static const char *const stages[] = { "dev", "prod" };
 
 const char *tkb_stage_name(unsigned stage)
@@ -21,7 +19,7 @@ int tkb_statement_write(const struct tkb_statement *statement,
 
 	tkb_time_text(statement->expires_s, expires);
 	tkb_json_add_digest(out,
-	                    "{\"_type\":\"" STATEMENT_TYPE
+	                    "{\"_type\":\"" TKB_STATEMENT_TYPE
 	                    "\",\"predicate\":{\"content\":",
 	                    &statement->subject.content);
 	tkb_json_add_text(out, ",\"expires\":", expires);
@@ -57,7 +55,7 @@ struct subject {
 
 static bool is_statement(const char *text)
 {
-	return strcmp(text, STATEMENT_TYPE) == 0;
+	return strcmp(text, TKB_STATEMENT_TYPE) == 0;
 }
 
 static bool is_predicate(const char *text)

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 
+#define TKB_STATEMENT_TYPE "https://in-toto.io/Statement/v1"
 #define TKB_PREDICATE_TYPE "https://tkbundle.dev/record/v1"
 
 enum {

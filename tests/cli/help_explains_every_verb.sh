@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 for verb in '' collect config diff emit gc help key ls merge promote pull \
-		push refs relocate run show sign stats verify; do
+		push refs relocate revoke run show sign stats verify; do
 	try tkbundle help $verb
 done

@@ -112,13 +112,14 @@ static bool lay(struct scene *scene, struct tkb_bytes envelope)
 static enum tkb_judgement judge_of(struct scene *scene, const char *ref,
                                    const char *record)
 {
-	const struct tkb_case judged = { &scene->trust, &scene->envelopes, ref,
-		                         NOW };
+	const struct tkb_case judged = { &scene->trust, &scene->envelopes, NULL,
+		                         ref, NOW };
 	const struct tkb_subject asked = subject(record);
-	enum tkb_judgement judgement = TKB_REFUSED;
+	struct tkb_opinion opinion;
 
-	OK(tkb_judge(&judged, &asked, &judgement, scene->words, ERR));
-	return judgement;
+	OK(tkb_judge(&judged, &asked, &opinion, ERR));
+	memcpy(scene->words, opinion.words, sizeof(opinion.words));
+	return opinion.judgement;
 }
 
 static enum tkb_judgement judge(struct scene *scene, const char *ref)

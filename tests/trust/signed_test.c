@@ -210,23 +210,22 @@ TEST(signed_ref, has_no_bit_of_a_record_that_can_be_changed)
 	(void)open_under("remote", &rule, key, TKB_UNSIGNED_REFUSE);
 	OK(tkb_trust_read(&trust, &rule.trust, ERR));
 	OK(tkb_envelopes_read(remote, REF, &envelopes, ERR));
-	const struct tkb_case judged = { &trust, &envelopes, REF, 1800000000 };
+	const struct tkb_case judged = { &trust, &envelopes, NULL, REF,
+		                         1800000000 };
 	const struct tkb_bytes kept = only_text(remote, REF);
 	unsigned char *bytes = (unsigned char *)(uintptr_t)kept.data;
 
 	OK(tkb_record_parse(kept, &whole, ERR));
 	for (size_t bit = 0; bit < kept.size * 8; bit++) {
 		struct tkb_record record = { 0 };
-		enum tkb_judgement judgement = TKB_TRUSTED;
-		char words[TKB_JUDGE_WORDS];
+		struct tkb_opinion opinion;
 		struct tkb_subject subject;
 
 		bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
 		if (tkb_record_parse(kept, &record, NULL) == 0) {
 			record.text = kept;
 			OK(tkb_record_subject(&record, &subject, ERR));
-			OK(tkb_judge(&judged, &subject, &judgement, words,
-			             ERR));
+			OK(tkb_judge(&judged, &subject, &opinion, ERR));
 			/* Where its bytes lie may change: those are pinned by
 			   the bundle's id. */
 			const bool is_place =
@@ -234,7 +233,7 @@ TEST(signed_ref, has_no_bit_of_a_record_that_can_be_changed)
 				!tkb_digest_equal(&record.blob, &whole.blob) ||
 				!tkb_digest_equal(&record.frames,
 			                          &whole.frames);
-			CHECK_INT(judgement == TKB_TRUSTED, is_place);
+			CHECK_INT(opinion.judgement == TKB_TRUSTED, is_place);
 			CHECK(!is_place ||
 			      tkb_digest_equal(&record.bundle, &whole.bundle));
 			parsed++;

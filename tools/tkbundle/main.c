@@ -16,8 +16,9 @@ static const struct command *const commands[] = {
 	&command_fleet,    &command_gc,       &command_help,    &command_import,
 	&command_key,      &command_launcher, &command_ls,      &command_merge,
 	&command_promote,  &command_pull,     &command_push,    &command_refs,
-	&command_relocate, &command_report,   &command_run,     &command_show,
-	&command_sign,     &command_stats,    &command_verify,  &command_why,
+	&command_relocate, &command_report,   &command_revoke,  &command_run,
+	&command_show,     &command_sign,     &command_stats,   &command_verify,
+	&command_why,
 };
 
 /*

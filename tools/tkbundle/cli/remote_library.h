@@ -31,6 +31,7 @@
 	X(ref_delete, tkb_ref_delete)                                          \
 	X(ref_sign, tkb_ref_sign)                                              \
 	X(ref_promote, tkb_ref_promote)                                        \
+	X(revoke, tkb_revoke)                                                  \
 	X(pull, tkb_pull)                                                      \
 	X(pull_bundle, tkb_pull_bundle)                                        \
 	X(push, tkb_push)                                                      \

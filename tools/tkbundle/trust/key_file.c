@@ -16,6 +16,22 @@ enum {
 	SIZE_LIMIT = 64 * 1024
 };
 
+bool key_id_read(const char *text, struct tkb_digest *out)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (strlen(text) != KEY_ID_SIZE - 1 ||
+	    strspn(text, digits) != KEY_ID_SIZE - 1)
+		return false;
+	for (size_t i = 0; i < sizeof(out->bytes); i++)
+		out->bytes[i] =
+			(unsigned char)((strchr(digits, text[2 * i]) - digits)
+		                                << 4 |
+		                        (strchr(digits, text[2 * i + 1]) -
+		                         digits));
+	return true;
+}
+
 void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE])
 {
 	for (size_t i = 0; i < sizeof(id->bytes); i++)

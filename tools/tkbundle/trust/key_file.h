@@ -16,6 +16,9 @@ enum {
 /* Write the id of a key. */
 void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE]);
 
+/* Read an id, or another digest: 64 lower-case digits. */
+bool key_id_read(const char *text, struct tkb_digest *out);
+
 /*
  * Read the key in the file `path`, and ask for its passphrase if need be. A private
  * key that everybody may read, and is not encrypted, is warned of.

@@ -31,6 +31,7 @@ struct policy_key {
 	struct patterns publish;
 	struct patterns promote;
 	uint64_t not_after_s;
+	bool may_revoke;
 };
 
 void policy_release(struct policy *policy, const struct remote_library *library)
@@ -47,6 +48,7 @@ void policy_release(struct policy *policy, const struct remote_library *library)
 	free(policy->keys);
 	free(policy->trust_keys);
 	free(policy->path);
+	free(policy->memory);
 	*policy = (struct policy){ .path = NULL };
 }
 
@@ -63,6 +65,7 @@ struct reading {
 	uint32_t threshold;
 	uint32_t promote_threshold;
 	bool has_unsigned;
+	bool has_replay;
 };
 
 static int refuse(const struct reading *reading, const char *name,
@@ -158,6 +161,15 @@ static int read_patterns(const struct reading *reading,
 	return 0;
 }
 
+static int read_revoke(const struct reading *reading, struct policy_key *key,
+                       const char *value, struct tkb_error *err)
+{
+	if (strcmp(value, "yes") != 0)
+		return refuse(reading, "revoke", "wants 'yes'", err);
+	key->may_revoke = true;
+	return 0;
+}
+
 static int read_role(struct reading *reading, const char *name,
                      const char *word, const char *value, struct tkb_error *err)
 {
@@ -173,6 +185,8 @@ static int read_role(struct reading *reading, const char *name,
 		return read_patterns(reading, &key->publish, word, value, err);
 	if (strcmp(word, "promote") == 0)
 		return read_patterns(reading, &key->promote, word, value, err);
+	if (strcmp(word, "revoke") == 0)
+		return read_revoke(reading, key, value, err);
 	if (strcmp(word, "not-after") != 0)
 		return refuse(reading, word, "is not known", err);
 	if (key->not_after_s != 0)
@@ -214,6 +228,20 @@ static int read_unsigned(struct reading *reading, const char *name,
 	return 0;
 }
 
+static int read_replay(struct reading *reading, const char *name,
+                       const char *value, struct tkb_error *err)
+{
+	uint32_t word = 0;
+
+	if (reading->has_replay)
+		return refuse(reading, name, "stands here twice", err);
+	if (!args_find_word(value, "accept|refuse", &word))
+		return refuse(reading, name, "wants 'refuse' or 'accept'", err);
+	reading->has_replay = true;
+	reading->policy->trust.refuses_replay = word == 1;
+	return 0;
+}
+
 static int on_line(void *self, const char *path, size_t line, char *name,
                    char *value, struct tkb_error *err)
 {
@@ -232,6 +260,8 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 	}
 	if (strcmp(name, "unsigned") == 0)
 		return read_unsigned(reading, name, value, err);
+	if (strcmp(name, "replay") == 0)
+		return read_replay(reading, name, value, err);
 	if (strcmp(name, "threshold") == 0)
 		return read_threshold(reading, name, value, &reading->threshold,
 		                      err);
@@ -270,6 +300,7 @@ static int finish(struct policy *policy, const struct reading *reading,
 			.promote = key->promote.items,
 			.promote_count = key->promote.count,
 			.not_after_s = key->not_after_s,
+			.may_revoke = key->may_revoke,
 		};
 	}
 	policy->trust.struct_size = sizeof(policy->trust);
@@ -277,6 +308,7 @@ static int finish(struct policy *policy, const struct reading *reading,
 	policy->trust.key_count = policy->key_count;
 	policy->trust.threshold = reading->threshold;
 	policy->trust.promote_threshold = reading->promote_threshold;
+	policy->trust.memory = policy->memory;
 	policy->trust.on_untrusted = on_untrusted;
 	policy->trust.self = policy;
 	return 0;
@@ -308,6 +340,41 @@ static int find(const char *named, char **out, struct tkb_error *err)
 	return 0;
 }
 
+static bool has_revoker(const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->key_count; i++) {
+		if (policy->keys[i].may_revoke)
+			return true;
+	}
+	return false;
+}
+
+/* Where it is remembered what was seen, if need be: in the folder for states. */
+static int find_memory(struct policy *policy, struct tkb_error *err)
+{
+	const char *const xdg = cli_variable("XDG_STATE_HOME");
+	const char *const home = cli_variable("HOME");
+	int length;
+
+	if (!policy->trust.refuses_replay && !has_revoker(policy))
+		return 0;
+	if (xdg != NULL && xdg[0] == '/')
+		length = asprintf(&policy->memory, "%s/tkbundle/seen", xdg);
+	else if (home != NULL && home[0] == '/')
+		length = asprintf(&policy->memory,
+		                  "%s/.local/state/tkbundle/seen", home);
+	else
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "%.300s: HOME and XDG_STATE_HOME name no "
+		                 "place to remember what was seen",
+		                 policy->path);
+	if (length < 0) {
+		policy->memory = NULL; /* asprintf() leaves it undefined */
+		return no_memory(err);
+	}
+	return 0;
+}
+
 int policy_load(struct policy *policy, struct cli *cli,
                 const struct remote_library *library, const char *named,
                 struct tkb_error *err)
@@ -325,6 +392,8 @@ int policy_load(struct policy *policy, struct cli *cli,
 	if (policy->keys == NULL || policy->trust_keys == NULL)
 		return no_memory(err);
 	rc = config_file_read(policy->path, CONFIG_FILE_POLICY, &visitor, err);
+	if (rc == 0)
+		rc = find_memory(policy, err);
 	return rc == 0 ? finish(policy, &reading, err) : rc;
 }
 

@@ -16,7 +16,10 @@
  *     release.key = release.pem.pub
  *     release.promote = prod-??
  *     release.not-after = 2027-12-31T00:00:00Z
+ *     security.key = security.pem.pub
+ *     security.revoke = yes
  *     promote-threshold = 1
+ *     replay = refuse
  *
  * which root or the user owns and nobody else may write, and so the files of keys,
  * whose names begin at its folder. It is the one that the configuration names, else
@@ -28,7 +31,8 @@ struct policy_key;
 /* Zeroed, there is none. */
 struct policy {
 	struct cli *cli;
-	char *path; /* owned; NULL: there is no policy */
+	char *path;   /* owned; NULL: there is no policy */
+	char *memory; /* owned; what was seen under it */
 	struct tkb_trust trust;
 	struct policy_key *keys;          /* owned */
 	struct tkb_trust_key *trust_keys; /* owned; of the same keys */

@@ -26,6 +26,7 @@ extern const struct command command_push;
 extern const struct command command_refs;
 extern const struct command command_relocate;
 extern const struct command command_report;
+extern const struct command command_revoke;
 extern const struct command command_run;
 extern const struct command command_show;
 extern const struct command command_sign;

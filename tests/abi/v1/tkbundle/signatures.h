@@ -71,6 +71,33 @@ TKB_API TKB_NODISCARD int tkb_ref_promote(
 	const struct tkb_sign_options *options, struct tkb_sign_report *report,
 	struct tkb_error *err);
 
+/** What tkb_revoke() has written. */
+struct tkb_revoke_report {
+	size_t struct_size;     /**< sizeof it, as the caller was built */
+	uint64_t added_count;   /**< digests that were not revoked before */
+	uint64_t revoked_count; /**< digests of the list */
+	uint64_t sequence;      /**< of the list */
+};
+
+/**
+ * Write a new list of what is revoked: what `digests` are of, bundles, records, blobs
+ * or keys (struct tkb_key_info), besides what older lists revoke that one of the
+ * keys, or one that may revoke by the remote's policy, has signed. Without digests,
+ * the list is renewed, which must happen before it ends. Nothing that was revoked is
+ * ever taken back.
+ *
+ * @param signing  who signs, and for how long; its stage is not asked
+ * @param report   may be NULL
+ * @return 0; TKB_ERR_TOO_LARGE (it would have more than 4096 digests);
+ *         TKB_ERR_INVALID, or a failure of the remote
+ */
+TKB_API TKB_NODISCARD int tkb_revoke(struct tkb_remote *remote,
+                                     const struct tkb_digest *digests,
+                                     size_t count,
+                                     const struct tkb_signing *signing,
+                                     struct tkb_revoke_report *report,
+                                     struct tkb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

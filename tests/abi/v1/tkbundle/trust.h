@@ -161,6 +161,7 @@ struct tkb_trust_key {
 	size_t promote_count;
 	uint64_t not_after_s; /**< since 1970; its signatures count until then.
 	                           0: always */
+	bool may_revoke;      /**< it may sign lists of what is revoked */
 };
 
 /** What becomes of a record that no known key has signed. */
@@ -173,13 +174,15 @@ enum tkb_unsigned {
 /** A record that the policy does not trust. */
 struct tkb_untrusted {
 	const char *ref;
-	const struct tkb_digest *record;
-	const char *message; /**< a sentence */
-	bool is_used;        /**< it is, by TKB_UNSIGNED_WARN */
+	const struct tkb_digest *record; /**< NULL: all that the ref has */
+	const char *message;             /**< a sentence */
+	bool is_used;                    /**< it is, by TKB_UNSIGNED_WARN */
 };
 
 /**
- * Whose signatures count: a policy. struct tkb_remote_options has it, and what is
+ * Whose signatures count: a policy. Where one of its keys may revoke, the remote
+ * must show a list of what is revoked, signed by such a key, that has not ended and
+ * is no older than one that was seen: else nothing is trusted. struct tkb_remote_options has it, and what is
  * pulled or listed through such a remote is held against it before anything of a
  * bundle is fetched. It must never come from a remote.
  */
@@ -190,6 +193,13 @@ struct tkb_trust {
 	uint32_t threshold; /**< so many keys must have signed; 0: one */
 	uint32_t promote_threshold; /**< the same for TKB_STAGE_PROD */
 	enum tkb_unsigned unsigned_records;
+	/** A file in which it is remembered what was seen of signed refs, and of
+	    the list of what is revoked, made with its folder when something is.
+	    NULL: nothing is remembered. */
+	const char *memory;
+	/** Refuse a ref whose newest signature is older than one that was seen,
+	    by the memory. */
+	bool refuses_replay;
 	/** Told of what is not trusted; may be NULL. */
 	void (*on_untrusted)(void *self, const struct tkb_untrusted *record);
 	void *self; /**< given to on_untrusted() */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/signatures.h>
+
+#include "base/struct.h"
+#include "remote/remote.h"
+#include "trust/date.h"
+#include "trust/judge.h"
+#include "trust/revocations.h"
+#include "trust/signer.h"
+
+enum {
+	/* Others may write lists meanwhile; with each round, all know more. */
+	ROUNDS = 8
+};
+
+/* Who writes a list, and whose lists it takes along. */
+struct revoker {
+	struct tkb_remote *remote;
+	struct tkb_signing signing;
+	const struct tkb_key *keys[TKB_SIGNATURES_LIMIT + TKB_TRUST_KEYS];
+	size_t key_count;
+	uint64_t now_s;
+	struct tkb_revoke_report report;
+};
+
+static int begin(struct revoker *revoker, const struct tkb_signing *given,
+                 struct tkb_error *err)
+{
+	const struct tkb_trust *trust = revoker->remote->options.trust;
+	struct tkb_trust own;
+	int rc;
+
+	rc = tkb_signing_read(&revoker->signing, given, err);
+	if (rc == 0 && trust != NULL)
+		rc = tkb_trust_read(&own, trust, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < revoker->signing.key_count; i++)
+		revoker->keys[revoker->key_count++] = revoker->signing.keys[i];
+	for (size_t i = 0; trust != NULL && i < own.key_count; i++) {
+		if (own.keys[i].may_revoke)
+			revoker->keys[revoker->key_count++] = own.keys[i].key;
+	}
+	revoker->now_s = tkb_time_now();
+	return 0;
+}
+
+static int write_list(const struct revoker *revoker,
+                      const struct tkb_revocation *list, struct tkb_buf *out,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf payload = TKB_BUF_INIT(TKB_REVOCATION_TEXT_LIMIT);
+	int rc;
+
+	if (list->digests.count > TKB_REVOCATION_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "a list revokes at most %d, not %zu: give the "
+		                "rest keys that no policy knows",
+		                TKB_REVOCATION_LIMIT, list->digests.count);
+	rc = tkb_revocation_write(list, &payload, err);
+	if (rc < 0)
+		return rc;
+	return tkb_envelope_seal(tkb_buf_bytes(&payload), revoker->signing.keys,
+	                         revoker->signing.key_count, out, err);
+}
+
+/* Add a list of all that `known` and `digests` revoke, and drop those it replaces. */
+static int replace(struct revoker *revoker, struct tkb_revocations *known,
+                   const struct tkb_digest *digests, size_t count,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(TKB_REVOCATION_TEXT_LIMIT);
+	struct tkb_revocation *list = &known->all;
+	struct tkb_digest made;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = tkb_digests_add(&list->digests, &digests[i], err);
+	tkb_digests_sort(&list->digests);
+	list->sequence =
+		list->sequence >= revoker->now_s && list->sequence != UINT64_MAX
+			? list->sequence + 1
+			: revoker->now_s;
+	list->expires_s = revoker->now_s + revoker->signing.lifetime_s;
+	if (rc == 0)
+		rc = write_list(revoker, list, &text, err);
+	if (rc == 0)
+		rc = tkb_digest_of(tkb_buf_bytes(&text), &made, err);
+	if (rc == 0)
+		rc = tkb_remote_add(revoker->remote, TKB_REVOKED_NAME,
+		                    tkb_buf_bytes(&text), err);
+	for (size_t i = 0; i < known->lists.count && rc >= 0; i++) {
+		if (!tkb_digest_equal(&known->lists.items[i], &made))
+			rc = tkb_remote_drop(revoker->remote, TKB_REVOKED_NAME,
+			                     &known->lists.items[i], err);
+	}
+	revoker->report.revoked_count = list->digests.count;
+	revoker->report.sequence = list->sequence;
+	return rc < 0 ? rc : 0;
+}
+
+/* Is there one list, and no other beside it, with all of `digests`? */
+static bool is_done(const struct tkb_revocations *known,
+                    const struct revoker *revoker,
+                    const struct tkb_digest *digests, size_t count)
+{
+	if (known->count != 1 || known->all.sequence < revoker->report.sequence)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (!tkb_digests_have(&known->all.digests, &digests[i]))
+			return false;
+	}
+	return true;
+}
+
+static int revoke(struct revoker *revoker, const struct tkb_digest *digests,
+                  size_t count, struct tkb_error *err)
+{
+	/* Where others go on writing lists, several stay, which all count. */
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		TKB_AUTO(tkb_revocations_release)
+		struct tkb_revocations known = { .count = 0 };
+		int rc;
+
+		rc = tkb_revocations_read(revoker->remote, revoker->keys,
+		                          revoker->key_count, revoker->now_s,
+		                          &known, err);
+		if (rc < 0)
+			return rc;
+		if (round > 0 && is_done(&known, revoker, digests, count))
+			return 0;
+		for (size_t i = 0; round == 0 && i < count; i++)
+			revoker->report.added_count += !tkb_digests_have(
+				&known.all.digests, &digests[i]);
+		rc = replace(revoker, &known, digests, count, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int tkb_revoke(struct tkb_remote *remote, const struct tkb_digest *digests,
+               size_t count, const struct tkb_signing *signing,
+               struct tkb_revoke_report *report, struct tkb_error *err)
+{
+	struct revoker revoker = { .remote = remote };
+	int rc;
+
+	rc = TKB_STRUCT_CHECK(tkb_revoke_report, sequence, report, err);
+	if (rc == 0)
+		rc = begin(&revoker, signing, err);
+	if (rc == 0)
+		rc = revoke(&revoker, digests, count, err);
+	if (rc == 0)
+		TKB_STRUCT_WRITE(tkb_revoke_report, report, &revoker.report);
+	return rc;
+}

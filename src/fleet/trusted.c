@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/records.h"
+
+#include <stdio.h>
+
+#include "base/digest.h"
+#include "trust/date.h"
+#include "trust/judge.h"
+#include "trust/memory.h"
+#include "trust/revocations.h"
+
+/* What is asked of a policy. */
+struct question {
+	struct tkb_case asked;
+	struct tkb_record_list *list;
+	uint64_t newest; /* sequence of a signature that counts */
+};
+
+/* `digest` is of a record, or NULL: it is about the whole ref. */
+static void tell_untrusted(const struct question *question,
+                           const struct tkb_digest *digest, bool is_used,
+                           const struct tkb_error *why)
+{
+	const struct tkb_trust *trust = question->asked.trust;
+	const char *ref = question->asked.ref;
+
+	if (trust->on_untrusted != NULL)
+		trust->on_untrusted(trust->self,
+		                    &(struct tkb_untrusted){ ref, digest,
+		                                             why->message,
+		                                             is_used });
+	if (!is_used && question->list->untrusted_count++ == 0)
+		question->list->untrusted = *why;
+}
+
+static bool is_revoked(const struct tkb_digests *revoked,
+                       const struct tkb_record *record,
+                       const struct tkb_subject *subject)
+{
+	return tkb_digests_have(revoked, &record->digest) ||
+	       tkb_digests_have(revoked, &record->blob) ||
+	       tkb_digests_have(revoked, &subject->bundle) ||
+	       tkb_digests_have(revoked, &subject->content);
+}
+
+static int judge(const struct question *question,
+                 const struct tkb_record *record, struct tkb_opinion *out,
+                 struct tkb_error *err)
+{
+	struct tkb_subject subject;
+	int rc;
+
+	rc = tkb_record_subject(record, &subject, err);
+	if (rc == 0)
+		rc = tkb_judge(&question->asked, &subject, out, err);
+	if (rc < 0 || !is_revoked(question->asked.revoked, record, &subject))
+		return rc;
+	out->judgement = TKB_REFUSED;
+	(void)snprintf(out->words, sizeof(out->words), "it is revoked");
+	return 0;
+}
+
+static int is_trusted(void *self, const struct tkb_record *record, bool *out,
+                      struct tkb_error *err)
+{
+	struct question *question = self;
+	const enum tkb_unsigned mode = question->asked.trust->unsigned_records;
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_opinion opinion;
+	struct tkb_error why = { 0 };
+	int rc;
+
+	rc = judge(question, record, &opinion, err);
+	if (rc < 0)
+		return rc;
+	*out = opinion.judgement == TKB_TRUSTED ||
+	       (opinion.judgement == TKB_UNSIGNED &&
+	        mode != TKB_UNSIGNED_REFUSE);
+	if (opinion.judgement == TKB_TRUSTED &&
+	    opinion.sequence > question->newest)
+		question->newest = opinion.sequence;
+	if (*out &&
+	    (opinion.judgement == TKB_TRUSTED || mode != TKB_UNSIGNED_WARN))
+		return 0;
+	tkb_digest_to_hex(&record->digest, hex);
+	(void)tkb_fail(&why, TKB_ERR_UNTRUSTED,
+	               "record %.12s of ref '%s' is not trusted: %s", hex,
+	               question->asked.ref, opinion.words);
+	tell_untrusted(question, &record->digest, *out, &why);
+	return 0;
+}
+
+static int keep_none(void *self, const struct tkb_record *record, bool *out,
+                     struct tkb_error *err)
+{
+	struct question *question = self;
+
+	(void)record, (void)err;
+	*out = false;
+	question->list->untrusted_count++;
+	return 0;
+}
+
+/* Was more of the ref seen here than the remote shows? Then nothing of it stays. */
+static int recall(struct question *question, const struct tkb_remote *remote,
+                  struct tkb_error *err)
+{
+	const struct tkb_trust *trust = question->asked.trust;
+	struct tkb_error why = { 0 };
+	struct tkb_digest name;
+	uint64_t seen = 0;
+	int rc;
+
+	if (!trust->refuses_replay || question->list->count == 0)
+		return 0;
+	rc = tkb_memory_name(remote, question->asked.ref, &name, err);
+	if (rc == 0)
+		rc = tkb_memory_note(trust->memory, &name, question->newest,
+		                     &seen, err);
+	if (rc < 0 || seen <= question->newest)
+		return rc;
+	(void)tkb_fail(&why, TKB_ERR_UNTRUSTED,
+	               "ref '%s' is not trusted: its newest signature is older "
+	               "than one that was seen here",
+	               question->asked.ref);
+	tell_untrusted(question, NULL, false, &why);
+	question->list->untrusted_count--; /* its records are counted */
+	return tkb_records_keep(question->list, keep_none, question, err);
+}
+
+static int keep(struct question *question, struct tkb_remote *remote,
+                struct tkb_error *err)
+{
+	TKB_AUTO(tkb_envelopes_release)
+	struct tkb_envelopes envelopes = { .count = 0 };
+	int rc;
+
+	question->asked.envelopes = &envelopes;
+	rc = tkb_envelopes_read(remote, question->asked.ref, &envelopes, err);
+	if (rc == 0)
+		rc = tkb_records_keep(question->list, is_trusted, question,
+		                      err);
+	return rc == 0 ? recall(question, remote, err) : rc;
+}
+
+int tkb_records_keep_trusted(struct tkb_remote *remote, const char *ref,
+                             struct tkb_record_list *list,
+                             struct tkb_error *err)
+{
+	TKB_AUTO(tkb_revocations_release)
+	struct tkb_revocations revoked = { .count = 0 };
+	struct tkb_trust trust;
+	struct question question = {
+		.asked = { .trust = &trust,
+		           .revoked = &revoked.all.digests,
+		           .ref = ref,
+		           .now_s = tkb_time_now() },
+		.list = list,
+	};
+	int rc;
+
+	if (remote->options.trust == NULL)
+		return 0;
+	rc = tkb_trust_read(&trust, remote->options.trust, err);
+	if (rc == 0)
+		rc = tkb_revocations_check(remote, &trust, question.asked.now_s,
+		                           &revoked, err);
+	return rc == 0 ? keep(&question, remote, err) : rc;
+}
+
+static int is_not_revoked(void *self, const struct tkb_record *record,
+                          bool *out, struct tkb_error *err)
+{
+	struct tkb_subject subject;
+	int rc;
+
+	rc = tkb_record_subject(record, &subject, err);
+	*out = rc == 0 && !is_revoked(self, record, &subject);
+	return rc;
+}
+
+int tkb_records_drop_revoked(struct tkb_remote *remote,
+                             struct tkb_record_list *list,
+                             struct tkb_error *err)
+{
+	TKB_AUTO(tkb_revocations_release)
+	struct tkb_revocations revoked = { .count = 0 };
+	int rc;
+
+	if (list->count < 2)
+		return 0;
+	rc = tkb_revocations_read(remote, NULL, 0, 0, &revoked, err);
+	if (rc < 0 || revoked.all.digests.count == 0)
+		return rc;
+	return tkb_records_keep(list, is_not_revoked, &revoked.all.digests,
+	                        err);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_MEMORY_H
+#define TKB_TRUST_MEMORY_H
+
+/*
+ * What a machine has seen of signed refs: a file of a first line,
+ *
+ *     tkbundle-seen 1
+ *
+ * and for each ref of a remote a line with a digest of both and the newest
+ * sequence; what changed last stands last. Several processes may write it: a lock
+ * on the file beside it, "*.lock", keeps them apart.
+ */
+
+#include <tkbundle/trust.h>
+
+#include "base/base.h"
+#include "remote/remote.h"
+
+enum {
+	TKB_MEMORY_REFS = 4096 /* of more, the first are forgotten */
+};
+
+/*
+ * What the memory calls a ref of a remote, or of that what has a reserved name: by
+ * the remote's last tier, which is the one that is shared.
+ */
+TKB_NODISCARD int tkb_memory_name(const struct tkb_remote *remote,
+                                  const char *ref, struct tkb_digest *out,
+                                  struct tkb_error *err);
+
+/*
+ * Remember that `sequence` was seen, unless a newer one was.
+ *
+ * @param newest_out  receives the newest that was ever seen, this one included
+ * @return 0; TKB_ERR_UNTRUSTED (the file is damaged), TKB_ERR_IO, TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int tkb_memory_note(const char *path,
+                                  const struct tkb_digest *name,
+                                  uint64_t sequence, uint64_t *newest_out,
+                                  struct tkb_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_REVOCATIONS_H
+#define TKB_TRUST_REVOCATIONS_H
+
+/*
+ * Lists of what is revoked: Statements of in-toto in envelopes, which lie as records
+ * of the name "@revoked". Each subject is a digest: of a bundle, a record, a blob or
+ * a key. Several may lie there, of several who revoke; what is revoked is what stands
+ * in any of them.
+ */
+
+#include "base/digest.h"
+#include "remote/remote.h"
+#include "trust/envelope.h"
+
+#define TKB_REVOCATION_TYPE "https://tkbundle.dev/revocation/v1"
+
+enum {
+	TKB_REVOCATION_LIMIT = 4096,            /* digests of one list */
+	TKB_REVOCATION_TEXT_LIMIT = 1024 * 1024 /* bytes of its envelope */
+};
+
+struct tkb_revocation {
+	uint64_t sequence;
+	uint64_t expires_s;         /* since 1970 */
+	struct tkb_digests digests; /* sorted, each once */
+};
+
+void tkb_revocation_release(struct tkb_revocation *list);
+
+/* Append its statement, as canonical JSON. */
+TKB_NODISCARD int tkb_revocation_write(const struct tkb_revocation *list,
+                                       struct tkb_buf *out,
+                                       struct tkb_error *err);
+
+/* Read a statement. TKB_ERR_CORRUPT where it is something else. */
+TKB_NODISCARD int tkb_revocation_read(struct tkb_bytes text,
+                                      struct tkb_revocation *out,
+                                      struct tkb_error *err);
+
+/* All lists of a remote that one of some keys has signed. */
+struct tkb_revocations {
+	struct tkb_revocation all; /* what any of them revokes; the newest
+	                              sequence and the last end of any */
+	bool has_current;          /* one of them has not ended */
+	uint64_t newest;           /* sequence of such */
+	size_t count;              /* of lists */
+	struct tkb_digests lists;  /* what they are called in the remote */
+};
+
+void tkb_revocations_release(struct tkb_revocations *revocations);
+
+/*
+ * Read those that lie in `remote`; what nobody of `keys` has signed is passed over.
+ * Without keys (NULL), all count, whoever wrote them.
+ */
+TKB_NODISCARD int tkb_revocations_read(struct tkb_remote *remote,
+                                       const struct tkb_key *const *keys,
+                                       size_t key_count, uint64_t now_s,
+                                       struct tkb_revocations *out,
+                                       struct tkb_error *err);
+
+/*
+ * Read what is revoked for a policy whose keys may revoke; nothing where none may.
+ *
+ * @return 0; TKB_ERR_UNTRUSTED (there is no list, all have ended, or a newer one was
+ *         seen), or a failure of the remote or the memory
+ */
+TKB_NODISCARD int tkb_revocations_check(struct tkb_remote *remote,
+                                        const struct tkb_trust *trust,
+                                        uint64_t now_s,
+                                        struct tkb_revocations *out,
+                                        struct tkb_error *err);
+
+#endif

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+cache cache
+key() {
+	tkbundle key new "$@" >/dev/null
+}
+# Keys differ each time; what is said of them does not.
+hide() {
+	sed 's/record [0-9a-f]\{12\}/record ID/; s/"sequence":[0-9]*/"sequence":N/'
+}
+id() {
+	tkbundle key show "$1" --json | sed 's/.*"id":"\([0-9a-f]*\)".*/\1/'
+}
+key ci.pem
+key old.pem
+key security.pem --kind p256
+export TKBUNDLE_REMOTE=remote XDG_STATE_HOME=$PWD/state
+cat >policy <<'FILE'
+ci.key = ci.pem.pub
+ci.publish = *
+old.key = old.pem.pub
+old.publish = *
+security.key = security.pem.pub
+security.revoke = yes
+FILE
+try tkbundle push model/a cache --sign ci.pem
+try tkbundle push model/b cache --sign old.pem
+
+# A remote without a list is not trusted at all: somebody may hide it.
+try tkbundle pull model/a one --trust policy
+try tkbundle revoke --sign ci.pem
+try tkbundle pull model/a one --trust policy
+try tkbundle revoke --sign security.pem
+try tkbundle pull model/a one --trust policy
+
+# A key, a record, all that a ref holds.
+try_line 'tkbundle revoke $(id old.pem) --sign security.pem --json | hide'
+try_line 'tkbundle pull model/b two --trust policy 2>&1 | hide'
+try tkbundle pull model/a three --trust policy
+try tkbundle revoke --ref model/a --sign security.pem --expires 7d
+try_line 'tkbundle pull model/a four --trust policy 2>&1 | hide'
+try_line 'sed s/^/unsigned=accept\\n/ policy | head -1 | cat - policy >lax;
+	tkbundle pull model/a four --trust lax 2>&1 | hide'
+try_line 'tkbundle ls model/a --remote - 2>&1 | wc -l'
+try_line 'TKBUNDLE_TRUST=$PWD/policy tkbundle ls model/a --remote - 2>&1 | hide'
+# Again is nothing new.
+try tkbundle revoke --ref model/a --sign security.pem
+
+# An older list, or none, is noticed.
+try tkbundle push model/c cache --sign ci.pem --key 5DJU
+cp -r remote kept
+try tkbundle revoke --sign security.pem
+try tkbundle pull model/c five --trust policy
+mv remote newer && mv kept remote
+try tkbundle pull model/c six --trust policy
+rm -r remote/ref/@revoked
+try tkbundle pull model/c six --trust policy
+# A machine that has seen nothing cannot know of a newer one.
+rm -r remote && mv newer remote
+try_line 'XDG_STATE_HOME=$PWD/other tkbundle pull model/c six --trust policy'
+
+# A memory that is damaged is one sentence.
+echo nonsense >state/tkbundle/seen
+try_line 'tkbundle pull model/c seven --trust policy 2>&1 | sed "s#$PWD#HERE#"'
+try_line 'tkbundle run --ref model/c --cache seven --trust policy --push never \
+	-- true 2>&1 | grep -o "is damaged, which remembers" | uniq'
+rm state/tkbundle/seen
+try tkbundle pull model/c seven --trust policy
+
+# A ref that goes back, where the policy refuses that.
+cp -r remote kept
+try tkbundle sign model/c --key ci.pem --all
+{ cat policy; echo 'replay = refuse'; } >strict
+try tkbundle pull model/c eight --trust strict
+rm -r remote && mv kept remote
+try tkbundle pull model/c nine --trust policy
+try tkbundle pull model/c ten --trust strict
+try_line 'ls ten 2>&1'
+
+fault() {
+	printf '%b' "$1" >fault
+	printf '# %s\n' "$1"
+	try tkbundle pull model/a none --trust fault
+}
+fault 'ci.key = ci.pem.pub\nci.revoke = no\n'
+fault 'replay = maybe\n'
+fault 'replay = refuse\nreplay = refuse\n'
+try_line 'env -u HOME -u XDG_STATE_HOME tkbundle pull model/c none --trust strict'
+try tkbundle revoke abc --sign security.pem
+try tkbundle revoke --ref nothing --sign security.pem
+try tkbundle revoke

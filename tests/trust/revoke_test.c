@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signing.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "fleet/compact.h"
+#include "fleet/records.h"
+#include "trust/revocations.h"
+
+/* Lists of what is revoked, and that nothing of them can be changed. */
+
+#define LISTS "@revoked"
+#define NOW UINT64_C(1800000000)
+
+static const char *const all[] = { "*" };
+
+/* A policy of "ci", which may publish, and "security", which may revoke. */
+struct fleet {
+	struct tkb_key *ci;
+	struct tkb_key *security;
+	struct tkb_trust_key keys[2];
+	struct tkb_trust trust;
+	struct tkb_remote *remote; /* under no policy */
+	struct tkb_remote *strict;
+};
+
+static struct fleet *arrange(void)
+{
+	struct fleet *fleet = test_alloc(sizeof(*fleet));
+	const struct tkb_remote_options options = { SIZED(options),
+		                                    .trust = &fleet->trust };
+
+	*fleet = (struct fleet){ .ci = make_key(), .security = make_key() };
+	fleet->keys[0] = (struct tkb_trust_key){ .key = fleet->ci,
+		                                 .name = "ci",
+		                                 .publish = all,
+		                                 .publish_count = 1 };
+	fleet->keys[1] = (struct tkb_trust_key){ .key = fleet->security,
+		                                 .name = "security",
+		                                 .may_revoke = true };
+	fleet->trust =
+		(struct tkb_trust){ SIZED(fleet->trust), .keys = fleet->keys,
+		                    .key_count = 2,
+		                    .memory = text("%s/seen", test_folder()) };
+	fleet->remote = open_spy(spy_url("remote"));
+	fleet->strict = open_spy_with(spy_url("remote"), options);
+	return fleet;
+}
+
+static void fleet_end(struct fleet *fleet)
+{
+	tkb_key_close(fleet->ci);
+	tkb_key_close(fleet->security);
+}
+
+static struct tkb_revoke_report revoke_by(struct tkb_remote *remote,
+                                          const struct tkb_key *key,
+                                          const struct tkb_digest *digests,
+                                          size_t count)
+{
+	struct tkb_revoke_report report = { SIZED(report) };
+	struct signer_of signer;
+
+	OK(tkb_revoke(remote, digests, count, signing_with(&signer, key),
+	              &report, ERR));
+	return report;
+}
+
+static int pull_from(struct fleet *fleet, const char *name)
+{
+	struct tkb_pull_report report = { SIZED(report) };
+
+	test_error = (struct tkb_error){ 0 };
+	return tkb_pull(fleet->strict, REF, text("%s/%s", test_folder(), name),
+	                NULL, &report, ERR);
+}
+
+static struct tkb_digest digest(const char *of)
+{
+	struct tkb_digest made;
+
+	OK(tkb_digest_of(tkb_text(of), &made, ERR));
+	return made;
+}
+
+TEST(revoked, is_whatever_a_digest_of_the_list_is_of)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { .count = 0 };
+	struct tkb_subject subject;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	OK(tkb_record_list_read(fleet->remote, REF, true, &records, ERR));
+	OK(tkb_record_subject(&records.items[0], &subject, ERR));
+	const struct {
+		struct tkb_digest digest;
+		const char *words;
+	} cases[] = {
+		{ records.items[0].digest, "it is revoked" },
+		{ records.items[0].blob, "it is revoked" },
+		{ subject.bundle, "it is revoked" },
+		{ subject.content, "it is revoked" },
+		{ fleet->ci->id, "'ci' has signed it, whose key is revoked" },
+	};
+
+	EACH(i, cases) {
+		CHECK_INT(tkb_ref_delete(fleet->remote, LISTS, NULL, ERR),
+		          i == 0 ? TKB_MISS : 0);
+		(void)revoke_by(fleet->remote, fleet->security,
+		                &cases[i].digest, 1);
+		if (i > 0)
+			SYS(unlink(fleet->trust.memory));
+		spy_reset();
+		CHECK_INT(pull_from(fleet, "pulled"), TKB_ERR_UNTRUSTED);
+		CHECK_CONTAINS(ERR->message, cases[i].words);
+		CHECK_INT(spy_count(SPY_GET), 0);
+	}
+	CHECK(!exists(text("%s/pulled", test_folder())));
+	fleet_end(fleet);
+}
+
+TEST(revoked, stays_what_older_lists_have)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	const struct tkb_digest one = digest("one");
+	const struct tkb_digest two = digest("two");
+	struct tkb_key *deputy = make_key();
+	struct tkb_revoke_report report;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	report = revoke_by(fleet->remote, fleet->security, &one, 1);
+	CHECK_INT(report.added_count, 1);
+	const uint64_t first = report.sequence;
+	report = revoke_by(fleet->remote, fleet->security, &two, 1);
+	CHECK_INT(report.revoked_count, 2);
+	CHECK(report.sequence > first);
+	report = revoke_by(fleet->remote, fleet->security, &one, 1);
+	CHECK_INT(report.added_count, 0);
+	CHECK_INT(count_under(fleet->remote, LISTS), 1);
+	/* The list of a stranger stands beside it, and is not taken along. */
+	report = revoke_by(fleet->remote, deputy, &fleet->ci->id, 1);
+	CHECK_INT(report.revoked_count, 1);
+	CHECK_INT(count_under(fleet->remote, LISTS), 2);
+	CHECK_INT(pull_from(fleet, "pulled"), 0);
+	/* Who may revoke by the policy is no stranger. */
+	fleet->keys[0].may_revoke = true;
+	report = revoke_by(fleet->strict, fleet->ci, NULL, 0);
+	CHECK_INT(report.revoked_count, 2);
+	CHECK_INT(count_under(fleet->remote, LISTS), 2);
+	tkb_key_close(deputy);
+	fleet_end(fleet);
+}
+
+TEST(revoked, is_nothing_less_where_several_revoke_at_once)
+{
+	enum {
+		WRITERS = 5
+	};
+	struct fleet *fleet = arrange();
+	const char *url = text("%s/shared", test_folder());
+	const struct tkb_key *const key = fleet->security;
+	TKB_AUTO(tkb_revocations_release)
+	struct tkb_revocations found = { .count = 0 };
+	struct tkb_remote *remote = NULL;
+	pid_t children[WRITERS];
+
+	for (unsigned i = 0; i < WRITERS; i++) {
+		const struct tkb_digest own = digest(text("%u", i));
+		struct signer_of signer;
+
+		children[i] = fork();
+		CHECK(children[i] >= 0);
+		if (children[i] == 0)
+			_exit(tkb_remote_open(url, NULL, &remote, NULL) != 0 ||
+			      tkb_revoke(remote, &own, 1,
+			                 signing_with(&signer, key), NULL,
+			                 NULL) != 0);
+	}
+	for (unsigned i = 0; i < WRITERS; i++) {
+		int status = 1;
+
+		CHECK_INT(waitpid(children[i], &status, 0), children[i]);
+		CHECK_INT(status, 0);
+	}
+	OK(tkb_remote_open(url, NULL, &remote, ERR));
+	OK(tkb_revocations_read(remote, &key, 1, NOW, &found, ERR));
+	CHECK_INT(found.all.digests.count, WRITERS);
+	tkb_remote_close(remote);
+	fleet_end(fleet);
+}
+
+TEST(list, that_is_hidden_older_or_ended_is_noticed)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	struct signer_of signer;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "shows no list of what is revoked");
+	(void)revoke_by(fleet->remote, fleet->security, NULL, 0);
+	const struct tkb_bytes old = only_text(fleet->remote, LISTS);
+	CHECK_INT(pull_from(fleet, "one"), 0);
+
+	(void)revoke_by(fleet->remote, fleet->security, NULL, 0);
+	CHECK_INT(pull_from(fleet, "two"), 0);
+	OK(tkb_ref_delete(fleet->remote, LISTS, NULL, ERR));
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "shows no list of what is revoked");
+	OK(tkb_remote_add(fleet->remote, LISTS, old, ERR));
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "older than one that was seen here");
+
+	const struct tkb_signing *signing =
+		signing_with(&signer, fleet->security);
+	signer.signing.lifetime_s = 1;
+	OK(tkb_revoke(fleet->remote, NULL, 0, signing, NULL, ERR));
+	(void)sleep(2);
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "its list of what is revoked ended at 20");
+	CHECK(!exists(text("%s/cold", test_folder())));
+	fleet_end(fleet);
+}
+
+/* A list of two digests, as it lies in a remote. */
+static struct tkb_bytes make_list(const struct tkb_key *key, uint64_t sequence,
+                                  uint64_t expires_s)
+{
+	struct tkb_revocation list = { .sequence = sequence,
+		                       .expires_s = expires_s };
+	struct tkb_buf *payload = test_buf(TKB_MIB);
+	struct tkb_buf *out = test_buf(TKB_MIB);
+	const struct tkb_digest one = digest("one");
+	const struct tkb_digest two = digest("two");
+
+	OK(tkb_digests_add(&list.digests, &one, ERR));
+	OK(tkb_digests_add(&list.digests, &two, ERR));
+	tkb_digests_sort(&list.digests);
+	OK(tkb_revocation_write(&list, payload, ERR));
+	OK(tkb_envelope_seal(tkb_buf_bytes(payload), &key, 1, out, ERR));
+	tkb_revocation_release(&list);
+	return tkb_buf_bytes(out);
+}
+
+/* How many lists of the key does a remote have in which this one lies alone? */
+static size_t count_lists(const struct tkb_key *key, struct tkb_bytes list)
+{
+	TKB_AUTO(tkb_revocations_release)
+	struct tkb_revocations found = { .count = 0 };
+	struct tkb_remote *remote = NULL;
+	size_t count;
+
+	OK(tkb_remote_open("memory://lists", NULL, &remote, ERR));
+	OK(tkb_remote_add(remote, LISTS, list, ERR));
+	OK(tkb_revocations_read(remote, &key, 1, NOW, &found, ERR));
+	count = found.has_current ? found.count : 0;
+	tkb_remote_close(remote);
+	return count;
+}
+
+/* Each bit of a whole list, and each byte that it may end behind. */
+TEST(list, with_a_flipped_bit_is_none)
+{
+	static const enum tkb_key_kind kinds[] = { TKB_KEY_ED25519,
+		                                   TKB_KEY_P256 };
+
+	EACH(i, kinds) {
+		struct tkb_key *key = NULL;
+
+		OK(tkb_key_make(kinds[i], &key, ERR));
+		const struct tkb_bytes whole = make_list(key, 7, NOW + 1);
+		unsigned char *bytes = test_alloc(whole.size);
+
+		memcpy(bytes, whole.data, whole.size);
+		for (size_t bit = 0; bit < whole.size * 8; bit++) {
+			bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+			CHECK_INT(count_lists(key,
+			                      (struct tkb_bytes){ bytes,
+			                                          whole.size }),
+			          0);
+			bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		}
+		for (size_t size = 1; size < whole.size; size++)
+			CHECK_INT(count_lists(key, (struct tkb_bytes){ bytes,
+			                                               size }),
+			          0);
+		CHECK_INT(count_lists(key, whole), 1);
+		tkb_key_close(key);
+	}
+}
+
+TEST(list, that_another_key_signed_or_that_ended_is_none)
+{
+	struct tkb_key *key = make_key();
+	struct tkb_key *other = make_key();
+
+	CHECK_INT(count_lists(key, make_list(key, 7, NOW + 1)), 1);
+	CHECK_INT(count_lists(key, make_list(key, 7, NOW)), 0);
+	CHECK_INT(count_lists(key, make_list(other, 7, NOW + 1)), 0);
+	tkb_key_close(key);
+	tkb_key_close(other);
+}
+
+/* A signed statement of one kind is none of the other. */
+TEST(list, is_no_signature_of_a_record_nor_is_that_a_list)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_key *key = make_key();
+	const struct tkb_key *const keys[] = { key };
+	const struct tkb_statement statement = { .ref = "model/a",
+		                                 .sequence = 7,
+		                                 .expires_s = NOW + 1 };
+	struct tkb_buf *signature = test_buf(TKB_MIB);
+	struct tkb_envelope envelope;
+
+	OK(tkb_envelope_make(&statement, keys, 1, signature, ERR));
+	CHECK_INT(count_lists(key, tkb_buf_bytes(signature)), 0);
+	FAILS(tkb_envelope_read(make_list(key, 7, NOW + 1), &arena, &envelope,
+	                        ERR),
+	      TKB_ERR_CORRUPT, "");
+	tkb_key_close(key);
+}
+
+static struct tkb_bytes swap(struct tkb_bytes text, const char *from,
+                             const char *to)
+{
+	struct tkb_buf *out = test_buf(TKB_MIB);
+	const char *begin = text.data;
+	const char *at = memmem(begin, text.size, from, strlen(from));
+
+	CHECK(at != NULL);
+	tkb_buf_add(out, tkb_bytes_slice(text, 0, (size_t)(at - begin)));
+	tkb_buf_add_text(out, to);
+	tkb_buf_add(out,
+	            tkb_bytes_slice(text, (size_t)(at - begin) + strlen(from),
+	                            text.size));
+	return tkb_buf_bytes(out);
+}
+
+TEST(list, with_what_is_not_known_is_refused)
+{
+	static const struct {
+		const char *from;
+		const char *to;
+		const char *part;
+	} cases[] = {
+		{ "Statement/v1", "Statement/v2", "no Statement" },
+		{ "revocation/v1", "revocation/v0", "not about what" },
+		{ "revocation/v1", "record/v1", "not about what" },
+		{ "\"sequence\":7", "\"sequences\":7", "not known" },
+		{ "\"sequence\":7", "\"sequence\":7,\"sequence\":9", "twice" },
+		{ "\"sequence\":7", "\"sequence\":-7", "" },
+		{ "\"expires\":\"20", "\"expires\":\"x0", "a time" },
+		{ "\"name\":\"revoked\"", "\"name\":\"trusted\"", "otherwise" },
+		{ "\"subject\"", "\"subjects\"", "not known" },
+		{ "\"sha256\":\"", "\"sha256\":\"0", "" },
+	};
+	struct tkb_revocation list = { .sequence = 7, .expires_s = NOW };
+	struct tkb_revocation read = { .sequence = 0 };
+	struct tkb_buf *whole = test_buf(TKB_MIB);
+	const struct tkb_digest one = digest("one");
+	const struct tkb_digest two = digest("two");
+
+	OK(tkb_digests_add(&list.digests, &one, ERR));
+	OK(tkb_revocation_write(&list, whole, ERR));
+	OK(tkb_revocation_read(tkb_buf_bytes(whole), &read, ERR));
+	CHECK_INT(read.sequence, 7);
+	CHECK_INT(read.expires_s, NOW);
+	CHECK_INT(read.digests.count, 1);
+	tkb_revocation_release(&read);
+	EACH(i, cases)
+		FAILS(tkb_revocation_read(swap(tkb_buf_bytes(whole),
+		                               cases[i].from, cases[i].to),
+		                          &read, ERR),
+		      TKB_ERR_CORRUPT, cases[i].part);
+
+	/* There is one order, and nothing twice. */
+	OK(tkb_digests_add(&list.digests, &one, ERR));
+	tkb_buf_reset(whole);
+	OK(tkb_revocation_write(&list, whole, ERR));
+	FAILS(tkb_revocation_read(tkb_buf_bytes(whole), &read, ERR),
+	      TKB_ERR_CORRUPT, "not sorted");
+	list.digests.items[0] = tkb_digest_compare(&one, &two) > 0 ? one : two;
+	list.digests.items[1] = tkb_digest_compare(&one, &two) > 0 ? two : one;
+	tkb_buf_reset(whole);
+	OK(tkb_revocation_write(&list, whole, ERR));
+	FAILS(tkb_revocation_read(tkb_buf_bytes(whole), &read, ERR),
+	      TKB_ERR_CORRUPT, "not sorted");
+	tkb_revocation_release(&list);
+}
+
+TEST(list, of_more_than_it_holds_is_not_written)
+{
+	struct fleet *fleet = arrange();
+	struct tkb_digest *many =
+		test_alloc((TKB_REVOCATION_LIMIT + 1) * sizeof(*many));
+	struct signer_of signer;
+
+	for (size_t i = 0; i <= TKB_REVOCATION_LIMIT; i++)
+		many[i] = digest(text("%zu", i));
+	CHECK_INT(revoke_by(fleet->remote, fleet->security, many,
+	                    TKB_REVOCATION_LIMIT)
+	                  .revoked_count,
+	          TKB_REVOCATION_LIMIT);
+	FAILS(tkb_revoke(fleet->remote, many, TKB_REVOCATION_LIMIT + 1,
+	                 signing_with(&signer, fleet->security), NULL, ERR),
+	      TKB_ERR_TOO_LARGE, "at most 4096");
+	CHECK_INT(count_under(fleet->remote, LISTS), 1);
+	fleet_end(fleet);
+}
+
+/* Merged with others, its digest would be another one. */
+TEST(compaction, leaves_what_is_revoked_as_it_is)
+{
+	struct fleet *fleet = arrange();
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { .count = 0 };
+	uint64_t count = 0;
+
+	push_singly(fleet->remote, 3);
+	OK(tkb_record_list_read(fleet->remote, REF, true, &records, ERR));
+	const struct tkb_digest revoked = records.items[1].digest;
+	(void)revoke_by(fleet->remote, fleet->security, &revoked, 1);
+	OK(tkb_compact(fleet->remote, REF, &records, NULL, &count, ERR));
+	CHECK_INT(count, 2);
+	tkb_record_list_release(&records);
+	OK(tkb_record_list_read(fleet->remote, REF, true, &records, ERR));
+	CHECK_INT(records.count, 2);
+	CHECK(tkb_digest_equal(&records.items[0].digest, &revoked) ||
+	      tkb_digest_equal(&records.items[1].digest, &revoked));
+	fleet_end(fleet);
+}
+
+TEST(ref, that_goes_back_is_refused_where_the_policy_says_so)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	struct signer_of signer;
+	const struct tkb_sign_options renewal = {
+		SIZED(renewal), .signing = signing_with(&signer, fleet->ci),
+		.is_renewal = true
+	};
+
+	fleet->keys[1].may_revoke = false;
+	fleet->trust.refuses_replay = true;
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	const struct tkb_bytes old = only_text(fleet->remote, SIGNED);
+	OK(tkb_ref_sign(fleet->remote, REF, &renewal, NULL, ERR));
+	CHECK_INT(pull_from(fleet, "one"), 0);
+	OK(tkb_ref_delete(fleet->remote, SIGNED, NULL, ERR));
+	OK(tkb_remote_add(fleet->remote, SIGNED, old, ERR));
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "older than one that was seen here");
+	fleet->trust.unsigned_records = TKB_UNSIGNED_ACCEPT;
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
+	CHECK(!exists(text("%s/cold", test_folder())));
+	/* Signed anew, it is the newest again. */
+	OK(tkb_ref_sign(fleet->remote, REF, &renewal, NULL, ERR));
+	fleet->trust.memory = NULL;
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_INVALID);
+	CHECK_CONTAINS(ERR->message, "wants a memory");
+	fleet_end(fleet);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+#include "config/remote_use.h"
+#include "trust/key_file.h"
+#include "trust/signers.h"
+
+static const struct option_spec options[] = {
+	ARGS_REMOTE,
+	{ OPTION(TEXT, "ref", "REF", ref,
+	         "revoke what this ref holds now, too") },
+	ARGS_SIGN("sign with the private key in KEY_FILE"),
+	ARGS_EXPIRES,
+	ARGS_TRUST,
+	ARGS_PASSPHRASE_FILE,
+	ARGS_PASSPHRASE_COMMAND,
+	ARGS_DEADLINE,
+	ARGS_JSON,
+};
+
+/* What is to be revoked. */
+struct list {
+	struct tkb_digest *items; /* owned */
+	size_t count;
+};
+
+static void list_release(struct list *list)
+{
+	free(list->items);
+}
+
+static int add(struct list *list, const struct tkb_digest *digest,
+               struct tkb_error *err)
+{
+	struct tkb_digest *const items = reallocarray(
+		list->items, list->count + 1, sizeof(*list->items));
+
+	if (items == NULL)
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	list->items = items;
+	list->items[list->count++] = *digest;
+	return 0;
+}
+
+/* Of an operand: 64 digits. */
+static int add_operand(struct list *list, const char *text,
+                       struct tkb_error *err)
+{
+	struct tkb_digest digest;
+
+	if (!key_id_read(text, &digest))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.100s' is no digest of 64 digits: of a "
+		                 "bundle, a record, a blob or a key",
+		                 text);
+	return add(list, &digest, err);
+}
+
+/* The records that a ref holds, and their blobs. */
+static int add_ref(struct remote_use *use, struct list *list,
+                   struct tkb_error *err)
+{
+	const struct tkb_holdings_options brief = { .struct_size =
+		                                            sizeof(brief),
+		                                    .is_brief = true };
+	const struct remote_library *const library = &use->library;
+	struct tkb_holdings *holdings = NULL;
+	int rc;
+
+	rc = library->holdings_open(use->remote, use->ref, &brief, &holdings,
+	                            err);
+	for (size_t i = 0;
+	     rc == 0 && i < library->holdings_record_count(holdings); i++) {
+		const struct tkb_holdings_record *const record =
+			library->holdings_record(holdings, i);
+
+		rc = add(list, &record->digest, err);
+		if (rc == 0)
+			rc = add(list, &record->blob, err);
+	}
+	library->holdings_close(holdings);
+	return rc;
+}
+
+static void tell(const struct remote_use *use, const struct arguments *args,
+                 const struct tkb_revoke_report *report)
+{
+	struct json_out *const json = &use->cli->json;
+
+	json_out_number(json, "added", report->added_count);
+	json_out_number(json, "revoked", report->revoked_count);
+	json_out_number(json, "sequence", report->sequence);
+	if (!args->is_json)
+		text_line(use->cli->out,
+		          "revoked %" PRIu64 " more: %" PRIu64 " %s in the "
+		          "list",
+		          report->added_count, report->revoked_count,
+		          text_plural(report->revoked_count, "digest",
+		                      "digests"));
+}
+
+static enum status revoke(struct remote_use *use, const struct arguments *args,
+                          const struct tkb_signing *signing)
+{
+	TKB_AUTO(list_release) struct list list = { .count = 0 };
+	struct tkb_revoke_report report = { .struct_size = sizeof(report) };
+	struct tkb_error err = { .status = 0 };
+	enum status status = STATUS_DONE;
+	int rc = 0;
+
+	json_out_text(&use->cli->json, "verb", "revoke");
+	remote_use_json(use);
+	if (args->ref != NULL)
+		status = remote_use_ref(use, args->ref, NULL);
+	if (status != STATUS_DONE)
+		return status;
+	for (size_t i = 0; i < args->operands.count && rc == 0; i++)
+		rc = add_operand(&list, args_operand(args, i), &err);
+	if (rc == 0 && args->ref != NULL)
+		rc = add_ref(use, &list, &err);
+	if (rc == 0)
+		rc = use->library.revoke(use->remote, list.items, list.count,
+		                         signing, &report, &err);
+	if (rc != 0)
+		return remote_use_failed(use, rc, &err, "the list");
+	tell(use, args, &report);
+	return STATUS_DONE;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	struct signers signers = { .count = 0 };
+	struct tkb_error err = { .status = 0 };
+	enum status status = passphrase_check(cli, args);
+	int rc;
+
+	if (args->trust.sign.count == 0)
+		return cli_misused(cli, "'--sign' names the key that signs");
+	if (status != STATUS_DONE || cli_is_disabled(cli))
+		return status;
+	status = remote_use_begin(&use, args, true);
+	if (status != STATUS_DONE)
+		return status;
+	signals_catch();
+	rc = signers_read(&signers, cli, &use.library, args, &err);
+	status = rc == 0 ? revoke(&use, args, signers_signing(&signers))
+	                 : cli_failed(cli, rc, &err, "the key");
+	signers_release(&signers, &use.library);
+	return status;
+}
+
+const struct command command_revoke = {
+	.name = "revoke",
+	.operands = { "DIGEST" },
+	.required_operands = 0,
+	.repeats_operand = true,
+	.summary = "say that a bundle or a key is not to be used any more",
+	.details = "Adds digests, of bundles, records, blobs or keys, to the "
+		   "remote's signed list of what is revoked, which every "
+		   "policy wants that has a key with 'revoke'. Without any, "
+		   "the list is signed anew before it ends. What is revoked "
+		   "stays so.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};
