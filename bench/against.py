@@ -6,8 +6,8 @@
 
 BEFORE and AFTER are programs. Each row is done by both with the same files; what is
 printed is the median of the ratios within a round, AFTER by BEFORE, so below 1 the
-second is faster. The folders lie in $TMPDIR, best on tmpfs. Servers are those of
-remote.py, and left out where they do not start; what compiles is left out where a
+second is faster. The folders lie in $TMPDIR, best on tmpfs. The servers are those of
+remote.py. Rows are left out if their server does not start, or if they compile and a
 program has no tkbundle-compile beside it.
 """
 
@@ -36,7 +36,7 @@ class Against:
         self.folder = tempfile.mkdtemp(prefix="tkbundle-against-")
         self.cache = self.path("cache")
         bench.run(bench.GROW + [self.cache, str(count), "--check"])
-        # Each has files of its own making, where versions could differ.
+        # Each program uses files that it made itself, in case their versions differ.
         for name, program in self.programs.items():
             for profile in ("full", "lean"):
                 bench.run([program, "collect", self.cache, "-o",
@@ -49,7 +49,7 @@ class Against:
         return os.path.join(self.folder, name)
 
     def row(self, what, arguments, short=False):
-        """`arguments(name, out)` gives those of the build called so."""
+        """`arguments(name, out)` returns the arguments for build `name`."""
         times = {name: [] for name in self.programs}
         for number in range(-1, self.rounds * (10 if short else 1)):
             names = list(self.programs)
@@ -96,7 +96,7 @@ class Against:
 
 
 def start(servers):
-    """What starts of the servers that remote.py measures."""
+    """Those of remote.py's servers that start."""
     found = []
     for begin in (servers.start_redis, servers.start_http, servers.start_s3):
         try:

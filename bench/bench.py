@@ -26,8 +26,8 @@ TOUCHED = 1536 << 20
 SHORT_RUNS = 50
 MEMORY_BUDGET_MIB = 128
 
-# Nothing of the caller's that changes what a program does: TKBUNDLE_DISABLE,
-# TAR_OPTIONS, GZIP, ZSTD_NBTHREADS.
+# Drop variables that change what a program does: TKBUNDLE_DISABLE, TAR_OPTIONS, GZIP,
+# ZSTD_NBTHREADS.
 ENVIRONMENT = {
     name: os.environ[name]
     for name in ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")
@@ -59,7 +59,7 @@ class Row:
 
 @dataclasses.dataclass
 class Contestant:
-    """A command in which OUT stands for what it makes, new each time."""
+    """A command; OUT in it is replaced by a new path for its result each time."""
 
     argv: list
     prints_time: bool = False  # what it prints is its time in ms
@@ -115,10 +115,9 @@ def text_of(argv):
 
 
 def run(argv):
-    """Run a program to its end.
-
-    Memory is what the kernel says of the child, never below what this process
-    holds itself (about 16 MiB), since a child begins as a copy of it.
+    """Run a program to its end. Its memory is the child's peak by the kernel. This is
+    at least the memory of this process (about 16 MiB), since a child begins as a copy
+    of it.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         actions = [
@@ -143,9 +142,8 @@ def run_shell(script, *args):
 
 
 def touch_memory():
-    """Make the host give us the memory: the first touch of it is slow.
-
-    In a child, because its peak would count for every later child of ours.
+    """Touch memory once, so that the host gives it to us: the first touch is slow. In a
+    child, since our own peak would count for all later children.
     """
     run([sys.executable, "-c", f"b'x' * {TOUCHED}"])
 
@@ -160,7 +158,7 @@ def run_once(contestant, out):
 
 
 def check(cache, count):
-    """A fast emit that leaves something out would be no merit."""
+    """Check that an emit left nothing out."""
     found = run(GROW + [cache, "--check"]).output.strip()
     if found != f"{count} entries, 0 bad":
         raise Failed(f"'{cache}' holds {found}, not {count} whole ones")
@@ -171,7 +169,7 @@ def in_turns(place, contestants, rounds, makes_folder):
     times = {name: [] for name in contestants}
     for number in range(-1, rounds):
         touch_memory()
-        # Each takes each position, so that none is always after the slowest.
+        # Rotate the order, so that none always runs after the slowest.
         names = list(contestants)
         shift = number % len(names)
         for name in names[shift:] + names[:shift]:
@@ -315,7 +313,7 @@ class Bench:
                             times, "lean", "tkbundle", 3))
 
     def measure_present(self, count):
-        """Emit again what is there, and one entry, for what a start costs."""
+        """Emit what is already there, and a single entry: what a start costs."""
         full = self.memory.path(f"full{count}")
         root = self.memory.path(f"present{count}")
         again = [self.program, "emit", full, root]

@@ -55,7 +55,7 @@ class CompileBench:
         note(f"{row.what}: {row.ours}")
 
     def unpack(self):
-        """Triton's IR of all fixtures, each beside its metadata."""
+        """Triton's IR of all fixtures, each with its metadata beside it."""
         for name in FIXTURES:
             path = os.path.join(REPOSITORY, "fixtures", f"{name}.tar.gz")
             with tarfile.open(path) as archive:

@@ -6,8 +6,8 @@
 
 For each kernel three cubins are looked at: Triton's own, as it lies in the
 fixture; Triton's PTX, assembled by our ptxas; and ours, of Triton's LLVM IR.
-The second tells what the assembler's version makes of it, the third what the
-compiler's does. All that is printed was read from the files.
+The second shows the effect of the assembler's version, the third that of the
+compiler's. All figures are read from the files.
 """
 
 import argparse
@@ -100,7 +100,7 @@ def read_cubin(path, tools):
     cubin.ptxas = version.group(1).decode() if version else "not told"
     listing = run(os.path.join(tools, "nvdisasm"), "-c", path)
     found = MACHINE_CODE.findall(listing)
-    # Behind the last branch, which goes to itself, is padding.
+    # The last branch goes to itself; only padding follows.
     cubin.code = tuple(name + rest.rstrip() for name, rest in found)
     cubin.counts = collections.Counter(name for name, _ in found
                                        if name != "NOP")
@@ -173,7 +173,8 @@ class Comparison:
         return out
 
     def assemble(self, ptx, version, target):
-        """Their PTX, called of `version`, which our ptxas takes."""
+        """Triton's PTX, with its version changed to `version`, which our ptxas
+        accepts."""
         with open(ptx, encoding="utf-8") as file:
             text = re.sub(r"\.version \S+", version, file.read(), count=1)
         ptx = os.path.join(self.folder, f"{abs(hash(ptx))}.ptx")

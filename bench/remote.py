@@ -22,7 +22,7 @@ PULLERS = 16
 PULLERS_COUNT = 250  # entries; all of them are there 48 times at once
 BUDGET = 1.5
 
-# One after another, for a failure of any is one of all.
+# Wait for each by its pid, so that no failure is missed.
 HERD = """\
 mkdir -p "$1"
 pids=
@@ -57,7 +57,7 @@ class RemoteBench(bench.Bench):
         self.collect(cache, self.memory.path(f"full{count}"))
 
     def push(self, remote, where, count):
-        """What a push of all entries to a new ref is."""
+        """Measure a push of all entries to a new ref."""
         return [self.program, "push", "bench",
                 self.memory.path(f"cache{count}"),
                 "--remote", remote.url(where)]
@@ -99,7 +99,7 @@ class RemoteBench(bench.Bench):
             times, BUDGET if remote.has_budget else None))
 
     def measure_nothing(self, remote, count):
-        """A pull of what is there; against an emit of it from a file."""
+        """Measure a pull of what is there, against an emit of it from a file."""
         root = self.memory.fresh()
         again = self.pull(remote, f"pull{count}", root)
         run(again)
@@ -185,7 +185,7 @@ class RemoteBench(bench.Bench):
 
 
 def start(servers, bench_, args):
-    """The remotes that were asked for and can be had."""
+    """The remotes that were asked for and can be started."""
     starters = {
         "file": servers.start_file,
         "redis": servers.start_redis,
@@ -269,7 +269,7 @@ def report(bench_, facts, args):
 
 def main():
     args = parse_arguments()
-    # The servers are stopped however this ends.
+    # Stop the servers even after an exception.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bench.ENVIRONMENT.update(
         TKBUNDLE_CONFIG="/dev/null", AWS_ACCESS_KEY_ID=S3_KEY,

@@ -67,10 +67,8 @@ dir %(folder)s
 
 
 class Remote:
-    """A remote, and the plain client of its kind.
-
-    `where` sets apart what does not belong together; it, and the paths, may
-    hold $ for the shell.
+    """A remote, and the plain client of its kind. `where` keeps measurements apart;
+    `where` and the paths may contain $ for the shell.
     """
 
     def __init__(self, name, client, url, put, get, has_budget=False):
@@ -116,7 +114,7 @@ def moto_python():
 
 
 def make_certificates(folder):
-    """An authority, authority.pem, and what it says of 127.0.0.1."""
+    """Make an authority, authority.pem, and its certificate for 127.0.0.1."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
            "-nodes", "-keyout"]
     names = os.path.join(folder, "names")

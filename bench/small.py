@@ -30,7 +30,7 @@ MANY_CORES = 16
 
 
 def timed(work, *arguments):
-    """Milliseconds, and what is returned: to free that is not timed."""
+    """The time in milliseconds, and the result, so that freeing it is not timed."""
     start = time.perf_counter()
     result = work(*arguments)
     return (time.perf_counter() - start) * 1000, result
@@ -108,7 +108,7 @@ class Small:
         self.check(os.path.join(out, "1", "triton", "0"))
 
     def puts(self):
-        """Of keys that are new to it, as a compile puts them."""
+        """Put keys that are new to the recorder, as a compile does."""
         keys = [f"{number:064x}" for number in range(PUTS)]
 
         def put_all(recorder):

@@ -21,7 +21,7 @@ from bench import OUT, Contestant, Failed, Place, note, run
 FIXTURE = os.path.join(bench.HERE, "..", "fixtures", "vllm-0.24-small-h200.tar.gz")
 PACKED = "/inductor_cache/"
 GRAPHS = ("fxgraph", "aotautograd")
-GPU = "TKBUNDLE_GPU=NVIDIA H200,580"  # what was tuned is for one, and packed
+GPU = "TKBUNDLE_GPU=NVIDIA H200,580"  # tuned units are for one GPU, and are packed
 FILES_OF_A_KERNEL = 8
 # Files, and how many kernels have some of them. The first is the folder that a
 # 4-layer Llama leaves behind with max-autotune; the second holds no kernel at all.
@@ -35,7 +35,8 @@ def name_of(digest, length):
 
 
 class Tree:
-    """The files of Inductor in the fixture that are no kernel's: each may be varied."""
+    """Inductor's files in the fixture that belong to no kernel: variants may be made of
+    each."""
 
     def __init__(self):
         self.files = []
@@ -71,7 +72,7 @@ def grow_tree(root, files, kernels):
 
 
 def files_below(root):
-    """What each file of a folder holds, but for the paths of the folder itself."""
+    """The contents of each file in a folder, without the folder's own path."""
     found = {}
     for folder, folders, names in os.walk(root):
         if ".tkbundle" in folders:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what build.py made against a second build of the same files, from nothing.
+"""Compares what build.py made with a second build of the same files, from scratch.
 
     again.py [x86_64 | aarch64]...      both, by default
 
-It is made in a folder with another name, later; what was fetched is taken along. Each
-wheel and tar must have the same bytes.
+The second build is made later, in a folder with another name; fetched sources are
+reused. Each wheel and tar must have the same bytes.
 """
 
 import os

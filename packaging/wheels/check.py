@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What we built needs glibc alone, an old one, and tells nothing of this machine."""
+"""Check that what we built needs nothing but an old glibc, and has no path of this
+machine."""
 
 import re
 import subprocess
 
 from place import GLIBC, TREE, fail
 
-# What glibc 2.17 is in pieces of.
+# The libraries that glibc 2.17 consists of.
 GLIBC_PARTS = {"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6",
                "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 MACHINES = {"x86_64": "Advanced Micro Devices X86-64", "aarch64": "AArch64"}

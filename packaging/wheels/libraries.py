@@ -9,7 +9,8 @@ from recipes import RECIPES
 from sources import sources, unpack
 from toolchain import FLAGS
 
-# What pkg-config tells CMake: all of it, since a static library names nothing.
+# What pkg-config tells CMake: all libraries, since a static library lists no
+# dependencies.
 PACKAGES = {
     "libzstd": "-lzstd",
     "libcrypto": "-lcrypto",
@@ -32,7 +33,7 @@ def write_package(tools, name, version, libraries):
 
 
 def build_all(tools):
-    """Have them all in the toolchain's prefix."""
+    """Build all of them into the toolchain's prefix."""
     found = sources()
     recipe = hashlib.sha256()
     for name in ("recipes.py", "zig.txt"):

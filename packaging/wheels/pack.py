@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the wheel and the tar: of the same files, the same bytes."""
+"""Writes the wheel and the tar: the same files give the same bytes."""
 
 import base64
 import gzip
@@ -15,8 +15,8 @@ from place import HERE, TREE, environment, epoch, version
 
 TAGS = {"x86_64": ("manylinux_2_17_x86_64", "manylinux2014_x86_64"),
         "aarch64": ("manylinux_2_17_aarch64", "manylinux2014_aarch64")}
-# Of what is inside: tkbundle and OpenSSL; hiredis and zstd; expat, jansson and
-# Zig's runtime; curl.
+# The licences of what is inside: tkbundle and OpenSSL; hiredis and zstd; expat, jansson
+# and Zig's runtime; curl.
 LICENSE = "Apache-2.0 AND BSD-3-Clause AND MIT AND curl"
 # What PyTorch calls when it is imported; python/tkbundle/_autoload.py.
 ENTRY_POINTS = b"[torch.backends]\ntkbundle = tkbundle._autoload:start\n"
@@ -65,7 +65,7 @@ def record_line(path, data):
 
 
 class Packer:
-    """Zopfli, as zipfile uses a compressor of zlib: by 3 % smaller."""
+    """Zopfli with the interface of a zlib compressor, for zipfile: 3 % smaller."""
 
     def __init__(self, *_choice):
         self.parts = []
@@ -110,7 +110,7 @@ def write_wheel(folder, architecture, binaries, licenses, sbom):
     out = folder / f"{name}-py3-none-{'.'.join(tags)}.whl"
     with mock.patch.object(zipfile, "_get_compressor", Packer), \
             zipfile.ZipFile(out, "w") as wheel:
-        # What describes it stands at the end.
+        # The metadata comes last.
         for path in sorted(files, key=lambda one: (".dist-info/" in one, one)):
             entry = zipfile.ZipInfo(path, time.gmtime(epoch())[:6])
             entry.create_system = 3

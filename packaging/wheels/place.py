@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where everything lies, and what everything needs."""
+"""Paths, and what all steps share."""
 
 import hashlib
 import os
@@ -43,8 +43,8 @@ def run(words, log=None, **options):
 
 
 def environment(name, what, requirements, *options):
-    """The virtual environment build/wheels/NAME, made anew where the file of
-    requirements is another one than it was."""
+    """The virtual environment build/wheels/NAME. It is made anew when its file of
+    requirements has changed."""
     place = WORK / name
     wanted = requirements.read_text()
     mark = place / "installed"
@@ -64,7 +64,7 @@ def version():
 
 
 def epoch():
-    """The time that what we make is of: the commit's."""
+    """The time of all files that we make: that of the commit."""
     told = os.environ.get("SOURCE_DATE_EPOCH")
     if told:
         return int(told)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What we built passes the checks of others, and runs: elsewhere by QEMU."""
+"""Check that what we built passes others' checks, and runs; for other machines in
+QEMU."""
 
 import platform
 import re
@@ -24,7 +25,7 @@ sys.exit(f"the SBOM is no CycloneDX: {fault}" if fault else 0)
 
 
 def checkers():
-    """A virtual environment with them; its folder of programs."""
+    """Make a virtual environment with the checks; return its folder of programs."""
     return environment("checks", "twine, auditwheel and cyclonedx",
                        HERE / "checks.txt") / "bin"
 
@@ -63,7 +64,7 @@ def guest(architecture):
         root = WORK / "guest" / architecture
         root.mkdir(parents=True, exist_ok=True)
         run(["dpkg-deb", "-x", file, root])
-        # With -L, "/" would be that folder.
+        # QEMU's -L would make that folder "/".
         libraries = root / "lib" / f"{architecture}-linux-gnu"
         loader = next(libraries.glob("ld-linux-*.so.1"))
         return [qemu, loader, "--library-path", libraries]
@@ -71,8 +72,8 @@ def guest(architecture):
 
 
 def prove(program, architecture):
-    """Collect, verify, emit, push and pull: 13 kernels, and 4 modules of x86_64,
-    which others leave in the bundle."""
+    """Collect, verify, emit, push and pull 13 kernels and 4 modules. The modules are
+    for x86_64; other machines do not emit them."""
     before = guest(architecture)
     if before is None:
         say(f"{architecture}: there is no QEMU of it here: nothing is run")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each library is built: static, and of what we use alone."""
+"""How each library is built: static, and only with the features that we use."""
 
 import shutil
 
 from place import JOBS, fail, run
 from toolchain import FLAGS
 
-# What spends no time is made small: of OpenSSL, what does is assembly.
+# Build for size where no time is spent. OpenSSL's fast parts are assembly.
 SMALL = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
 
 # TLS 1.2 and 1.3 with certificates, and SHA-256. Configuration files of the
@@ -37,14 +37,15 @@ def edit(path, old, new):
 
 
 def build_openssl(tools, source, build, log):
-    # It notes when it was built.
+    # OpenSSL stores the time of its build.
     environment = {**tools.environment(), "SOURCE_DATE_EPOCH": "0"}
     shutil.copytree(source, build, symlinks=True)
-    # AES in 700 kB of code, for what no network asks for: that for AVX stays.
+    # Leave out 700 kB of AES for AVX-512, whose speed no network needs; keep that for
+    # AVX.
     edit(build / "crypto/modes/asm/aes-gcm-avx512.pl",
          "if ($avx512vaes>0) { #<<<", "if (0) {")
-    # It learns what the processor has by a section .init, which Zig's linker leaves
-    # out: SHA-256 would not use the processor's own instructions.
+    # OpenSSL detects the processor's features in section .init, which Zig's linker
+    # leaves out. Without that, SHA-256 would not use the processor's instructions.
     edit(build / "crypto/cpuid.c",
          "void OPENSSL_cpuid_setup(void)\n{\n    static int trigger",
          "__attribute__((constructor)) void OPENSSL_cpuid_setup(void)\n{\n"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes sources.lock anew: of each library the newest version in Debian.
+"""Updates sources.lock to the newest version of each library in Debian.
 
     renew.py [SUITE...]     by default stable and its security updates
 
-A SUITE is a folder of a Debian mirror with its lists, below the server.
+A SUITE is a folder below a Debian mirror, with lists of packages.
 """
 
 import lzma

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is inside, as CycloneDX and by their licences."""
+"""Lists what is inside, as CycloneDX, with the licences."""
 
 import datetime
 import json
@@ -9,7 +9,7 @@ from place import TREE, epoch, fail, version
 from sources import unpack
 from toolchain import zig, zig_version
 
-# Of each source package: SPDX's name of its licence, and the file that has it.
+# For each source package: the SPDX name of its licence, and the file with its text.
 LICENSES = {
     "openssl": ("Apache-2.0", "LICENSE.txt"),
     "libzstd": ("BSD-3-Clause", "LICENSE"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's source packages: fetched, held against sources.lock, unpacked."""
+"""Fetches Debian's source packages, checks them against sources.lock, unpacks them."""
 
 import hashlib
 import shutil
@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from place import HERE, WORK, fail, run, say
 
-# A security update lies in its own pool until the next release of stable.
+# A security update is in a pool of its own until the next release of stable.
 POOLS = ("http://deb.debian.org/debian/pool/",
          "http://deb.debian.org/debian-security/pool/updates/")
 PATIENCE_S = 60
@@ -37,7 +37,7 @@ class Source:
 
     @property
     def upstream(self):
-        """The version that its authors gave it."""
+        """The upstream version."""
         return self.version.rsplit("-", 1)[0].partition("+dfsg")[0]
 
     def stamp(self):
@@ -107,7 +107,7 @@ def unpack(source):
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)
     say(f"unpacking {source.name} {source.version}")
-    # The lock has checked what signatures would.
+    # The hashes in the lock replace the check of signatures.
     run(["dpkg-source", "--no-check", "-x", dsc, part],
         log=WORK / "sources" / f"{source.name}.log")
     part.rename(source.folder)

@@ -6,7 +6,7 @@ import re
 
 from place import GLIBC, HERE, JOBS, WORK, environment, run
 
-# How everything is compiled. Zig would check for undefined behaviour.
+# Flags for all compiles. By default, Zig would trap undefined behaviour.
 FLAGS = ["-fno-sanitize=undefined", "-g0", "-fPIC", "-ffunction-sections",
          "-fdata-sections", "-fstack-protector-strong"]
 TOOLS = {"cc": "cc", "ar": "ar", "ranlib": "ranlib", "objcopy": "objcopy"}
@@ -24,8 +24,8 @@ def zig_version():
 
 
 class Toolchain:
-    """Programs `tkb-cc`, `tkb-ar` and so on, in a folder for PATH: where it is
-    built from does not show in what is built."""
+    """Make programs `tkb-cc`, `tkb-ar` and so on, in a folder for PATH. Since they have
+    no path in their names, the results do not depend on the folder of the build."""
 
     def __init__(self, architecture):
         self.architecture = architecture

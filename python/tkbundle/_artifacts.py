@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels in the artifacts of torch.compiler.save_cache_artifacts().
 
-What TritonBundler is told of, a recorder is told of, too; to note that is all
-that is done while something is compiled. What was noted is packed when the
-artifacts are saved: an artifact is a bundle, its key says of which cache root.
-When it is loaded, the bundle is verified and emitted to that root here.
+What TritonBundler receives is noted in a recorder, too; nothing else is done while
+something is compiled. It is packed when the artifacts are saved: an artifact is a
+bundle, and its key names the kind of cache root. When it is loaded, the bundle is
+verified and emitted to this machine's root of that kind.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _found(bundler: ModuleType, bundle: Any) -> None:
             _done.append(compile_)
 
 
-#: What to do when the bundler is called, and whether before it.
+#: What to do when the bundler is called, and whether to do it before the call.
 _CALLS: Dict[str, Tuple[Callable[..., None], bool]] = {
     "begin_compile": (_begin, False), "put": (_put, False),
     "put_winner": (_put_winner, False),
@@ -157,7 +157,7 @@ def _hook_bundler(bundler: ModuleType) -> None:
 
 
 def _modules_of(root: str) -> List[Tuple[str, int]]:
-    """Entries that no compile names: what Triton made to launch kernels."""
+    """Entries that belong to no compile: what Triton made to launch kernels."""
     folders = [(root, 0)]
     devices = os.path.join(root, "triton")
     if os.path.isdir(devices):

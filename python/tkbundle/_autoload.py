@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch calls this when it is imported, as an entry point of torch.backends.
 
-PyTorch does not start where such a call fails: this one does not, and does
+PyTorch does not start if such a call fails. This one never fails, and does
 nothing unless TKBUNDLE_INDUCTOR is set.
 """
 

@@ -240,7 +240,7 @@ def collect(root: Path, path: Path, **options: Any) -> CollectReport:
     Options: keys, device, profile ("full" or "lean"), kernels_only, strip,
     strict, dry_run, jobs, deadline (seconds), as of tkbundle-collect(1); trees,
     folders by the names that they have in the bundle; and level, how hard to
-    compress: -50, the fastest, to 19; by itself 2.
+    compress: -50, the fastest, to 19; 2 by default.
     """
     results = Results()
     return call(
@@ -254,8 +254,8 @@ def emit(path: Path, root: Path, **options: Any) -> EmitReport:
     """Put the entries of the bundle `path` into the cache `root`.
 
     Options: keys, devices, layout ("auto", "triton" or "inductor"), sync,
-    dry_run, jobs, deadline (seconds), as of tkbundle-emit(1), and trees, where
-    the trees of a bundle go; others are passed over.
+    dry_run, jobs, deadline (seconds), as of tkbundle-emit(1), and trees, the folders
+    for trees of the bundle; other trees are skipped.
     """
     bundle = ctypes.c_void_p()
     check(_native.library().tkb_bundle_open, path_of(path),
@@ -278,7 +278,7 @@ def emit_opened(bundle: ctypes.c_void_p, root: Path,
 
 
 def _configured() -> Optional[str]:
-    from tkbundle import _program  # few need it, and it costs to load
+    from tkbundle import _program  # loading it takes time, and few need it
     return _program.remote()
 
 
@@ -360,7 +360,7 @@ class Recording:
 
     def __exit__(self, *_error: Any) -> None:
         handle, self._handle = self._handle, ctypes.c_void_p()
-        if handle:  # else it was handed over
+        if handle:  # otherwise, another thread has it
             _native.library().tkb_recorder_end_compile(handle)
             _native.library().tkb_recorder_free(handle)
 
@@ -419,7 +419,7 @@ class Recording:
         def work() -> None:
             try:
                 report = later.collect(path, **options)
-            except BaseException as error:  # the caller's to look at
+            except BaseException as error:  # the caller gets it from the future
                 later.__exit__()
                 future.set_exception(error)
             else:
@@ -428,7 +428,7 @@ class Recording:
 
         try:
             Thread(target=work, name="tkbundle-collect").start()
-        except RuntimeError:  # the system gives none, or all is ending
+        except RuntimeError:  # no thread can be started, or the interpreter is ending
             later.__exit__()
             raise
         return future

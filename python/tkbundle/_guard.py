@@ -22,6 +22,6 @@ def guarded(what: str, work: Callable[[], V], otherwise: V) -> V:
     """Do `work`; any exception is a miss."""
     try:
         return work()
-    except Exception as error:  # the user's program has no part in it
+    except Exception as error:  # must not reach the user's program
         warn(what, error)
         return otherwise

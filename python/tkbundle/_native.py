@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The libraries, as their headers declare them.
 
-tests/python/layout.py holds every struct and number here against the headers.
+tests/python/layout.py compares every struct and number here with the headers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import (Any, Dict, Iterator, List, Mapping, Tuple, Type,
 from tkbundle import _errors
 
 MISS, PARTIAL, LEFT_OUT = 1, -11, -8
-RESERVE = 64  # bytes for what structs with a size may get at their end
+RESERVE = 64  # bytes for members that a newer library may add to a struct
 PROFILES = {"full": 0, "lean": 1}
 LAYOUTS = {"auto": 0, "triton": 1, "inductor": 2}
 NEEDS = {"all": 0, "any": 1}
@@ -295,8 +295,8 @@ T = TypeVar("T", bound=Structure)
 
 
 def sized(kind: Type[T], **values: Any) -> T:
-    """A struct that says how large it is, with room for members of a newer
-    library, which are zero."""
+    """A struct with its size set, and zeroed room for members of a newer
+    library."""
     room = ctypes.create_string_buffer(ctypes.sizeof(kind) + RESERVE)
     struct = kind.from_buffer(room)
     for name, value in {"struct_size": len(room), **values}.items():

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program `tkbundle` as a child process.
 
-What may hang or crash (networks, mounts, files of others) is in the child. It
-has a deadline, and the kernel kills it when this process ends, however that
-comes.
+What may hang or crash (networks, mounts, other users' files) runs in the child. It has
+a deadline, and the kernel kills it when this process ends for any reason.
 """
 
 from __future__ import annotations
@@ -125,7 +124,7 @@ def _judge(status: Optional[int], out: bytes, words: bytes,
 
 
 class Settings(NamedTuple):
-    """What is configured, or `tkbundle run` has by default. In seconds."""
+    """The configured times, or the defaults of `tkbundle run`, in seconds."""
 
     wait: float = 2.0
     deadline: float = 30.0
@@ -141,8 +140,8 @@ def seconds_of(text: str) -> float:
 
 
 def first_settings() -> Settings:
-    """What holds until the program has told its configuration: on a busy
-    machine, it can take longer to start than a pull is waited for."""
+    """Settings until the program has printed its configuration: on a busy machine, it
+    may take longer to start than the wait for a pull."""
     try:
         return Settings(wait=seconds_of(os.environ["TKBUNDLE_WAIT"]))
     except (KeyError, ValueError):

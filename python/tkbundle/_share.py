@@ -2,11 +2,11 @@
 """A cache root that is shared under a ref while a program uses it.
 
     share = Share(root)
-    share.ready()            # pulls, and waits no longer than `wait` says
-    share.note(key)          # it was compiled: pushed when that is quiet
+    share.ready()            # pulls, and waits at most `wait` seconds
+    share.note(key)          # it was compiled: push it after a quiet time
     share.finish()           # at the end: what is left
 
-Nothing here raises: what fails is a miss, and one warning.
+Nothing here raises: a failure is a miss, and one warning.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class Share:
     # The pushes.
 
     def use(self, key: str) -> None:
-        """An entry was found. It is pushed with the next that is compiled;
-        at once, where the ref has nothing yet."""
+        """An entry was found. Push it with the next one that is compiled; at
+        once if the ref is empty."""
         with self._lock:
             is_known, self._used = key in self._used, self._used | {key}
         if self._is_empty and not is_known:
@@ -219,7 +219,7 @@ class Share:
         if outcome.reason:
             warn("push", outcome.reason)
         self._is_empty = self._is_empty and bool(outcome.reason)
-        # What was left out would be left out again.
+        # Entries that were left out once would be left out again.
         return outcome.status in (0, PARTIAL)
 
     def finish(self) -> None:
@@ -242,7 +242,8 @@ def _after_fork() -> None:
         share.after_fork()
     util = sys.modules.get("multiprocessing.util")
     if _last_work and util is not None:
-        # It forgets what was to be done at the end, and then asks us.
+        # multiprocessing clears its list of exit functions in a fork, then
+        # calls this.
         util.register_after_fork(
             _end_with_worker, lambda end: end(_last_work))
 

@@ -5,8 +5,8 @@
     with written(keys) as words:         # beside the compiling thread
         ...                              # words of `tkbundle push`
 
-docs/format.md has what a file holds. To note costs a dictionary's entry; what
-JSON cannot hold is found out when it is written, and left out.
+docs/format.md has what a file holds. Noting costs one entry of a dictionary.
+What JSON cannot represent is left out when the file is written.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def _listen_to(knobs: Any) -> None:
 
 @functools.lru_cache(maxsize=None)
 def listen() -> None:
-    """Hear of all compiles, also where the cache manager is not ours: once,
-    now or when Triton is imported. Since Triton 3.4 there is a place for
-    that; who stands there is told first."""
+    """Note all compiles, even without our cache manager: install once, now or
+    when Triton is imported. Triton 3.4 and newer have a hook for that; a
+    listener that is already installed is called first."""
     _imports.when_there("triton.knobs", _listen_to)
 
 
@@ -154,8 +154,8 @@ def _write(folder: str, keys: Iterable[str]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def written(keys: Optional[Iterable[str]]) -> Iterator[List[str]]:
-    """What a push of these kernels, or of all, must be told to take along of
-    what they were compiled."""
+    """The options with which a push of these kernels, or of all, takes their
+    specialisations along."""
     with tempfile.TemporaryDirectory(prefix="tkbundle-") as folder:
         units = list(_write(folder, list(_noted) if keys is None else keys))
         named = [] if keys is None else [f"--key={unit}" for unit in units]

@@ -6,13 +6,12 @@
     values.put("torch/fx-graph/5a80...", b"") # by and by
     values.finish()                           # at the end: what is left
 
-A name is a ref, and its value the one unit of a tree in a bundle: so a value
-has digests, an age and a clean-up, as kernels have, on every kind of remote.
+A name is a ref, and its value is the only unit of a tree in a bundle. So values have
+digests, ages and garbage collection like kernels, on every kind of remote.
 
-Nothing here raises: what fails is a miss, and one warning. The network is
-used by threads of ours, which the caller waits for no longer than agreed: all
-answers that are no value cost `wait` together, and then nothing is asked any
-more.
+Nothing here raises: a failure is a miss, and one warning. Threads of ours use the
+network, and callers wait for them for a limited time: misses may take `wait` seconds in
+all, and after that nothing is asked any more.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tkbundle._guard import guarded, warn
 from tkbundle._share import MARGIN_S
 
 TREE = "value"  # and what its file is called
-QUIET_S = 0.5  # until what was put goes up: a newer value may follow
+QUIET_S = 0.5  # delay before an upload: a newer value may follow
 GONE = (_errors.Unavailable, _errors.Denied, _errors.Cancelled)
 
 _all: "weakref.WeakSet[Values]" = weakref.WeakSet()
@@ -194,7 +193,7 @@ class Values:
             pass
         except GONE as error:
             self._stop(error)
-        except Exception as error:  # it is damaged; others may not be
+        except Exception as error:  # the blob is damaged; others may be intact
             warn("remote cache", error)
 
     # Writing.

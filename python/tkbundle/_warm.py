@@ -53,11 +53,11 @@ def warm(ref: str, root: Optional[str] = None, *,
          push: Optional[str] = None) -> Iterator[None]:
     """Pull `ref`, run the block, push what it compiled.
 
-    What is not given is configured, as for `tkbundle run`: the remote, how
-    long the block may wait for the pull, when pull and push give up (both in
-    seconds), and whether to push ("always", "on-exit" or "never"). Without
-    `root`, the cache is that of `engine`; without an engine, that of torch
-    where it was imported, else Triton's. With torch's, Inductor's remote
+    Arguments that are not given are configured as for `tkbundle run`: the
+    remote, how long the block may wait for the pull, when pull and push give
+    up (both in seconds), and whether to push ("always", "on-exit" or "never").
+    Without `root`, the cache is that of `engine`; without an engine, that of
+    torch where it was imported, else Triton's. With torch's, Inductor's remote
     caches are installed, too. Never raises by itself.
     """
     if root is None and engine is None and "torch" in sys.modules:

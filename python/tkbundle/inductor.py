@@ -7,8 +7,8 @@
 
 For PyTorch 2.6 and newer. FX graphs, AOTAutograd's results, and what was tuned
 go to the remote, and come from there, as Inductor's own backend would use
-Redis. A backend that somebody else has put there stays, and so does what the
-program or its environment say of these caches.
+Redis. A backend that others have installed is kept, and so are the settings of
+the program and its environment.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def _is_value(data: Optional[bytes]) -> bool:
 
 def _backend(base: Any, values: _values.Values, kind: str) -> Any:
     class Backend(base):  # type: ignore[misc]
-        """One of Inductor's remote caches, as that asks for it."""
+        """One of Inductor's remote caches, with the interface that Inductor
+        expects."""
 
         def _get(self, key: str) -> Optional[bytes]:
             _turn_on_tuned()
@@ -87,7 +88,8 @@ def _hook(module: ModuleType, values: _values.Values) -> None:
 
 
 def _turn_on(setting: str) -> None:
-    """Set it now, or when that is possible. Settings of others stay."""
+    """Set it now, or when that is possible. Settings that others made are
+    kept."""
     place, _, member = setting.rpartition(".")
 
     def turn_on(config: ModuleType) -> None:

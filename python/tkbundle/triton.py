@@ -5,8 +5,8 @@
     TKBUNDLE_REMOTE=redis://cache TKBUNDLE_REF=my-model/v1
 
 For Triton 3.0 and newer. The first look-up pulls the ref into the cache root,
-and waits for that as long as TKBUNDLE_WAIT says; what is compiled is pushed
-when nothing more comes, and at exit.
+and waits for at most TKBUNDLE_WAIT. What is compiled is pushed after a quiet
+time, and at exit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Report(NamedTuple):
 
     found: int
     compiled: int
-    loaded: int  #: on a GPU; 0 before Triton 3.5, which does not tell
+    loaded: int  #: on a GPU; 0 before Triton 3.5, which does not report it
     seconds: float  #: spent on compiling, sum over threads
 
 
