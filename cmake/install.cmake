@@ -29,6 +29,7 @@ install(TARGETS tkbundle_compile
 	COMPONENT compile)
 install(FILES
 	tools/tkbundle-compile/tkbundle_triton_launch.py
+	tools/tkbundle-compile/tkbundle_triton_recorded.py
 	tools/tkbundle-compile/tkbundle_triton_signature.py
 	tools/tkbundle-compile/tkbundle_triton_ir.py
 	tools/tkbundle-compile/tkbundle_triton_stage.py

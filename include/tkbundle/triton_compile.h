@@ -128,6 +128,20 @@ TKB_API void tkb_triton_close(struct tkb_triton *triton);
 TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
 
 /**
+ * A kernel that was compiled before, and is to be compiled anew. Where there is a
+ * specialisation, it tells what of; else the unit's metadata and the IR do, from
+ * which constants are found by trying. The source is the module that the
+ * specialisation names, or the file that the IR names, there or below a folder of
+ * $PYTHONPATH. It must make the recorded kernel; if it cannot be told whether it
+ * does, there is a note.
+ */
+struct tkb_triton_recorded {
+	const char *key;                 /**< of its entry */
+	struct tkb_bytes specialisation; /**< JSON; may be empty */
+	struct tkb_bytes ir;             /**< the entry's .ttir; may be empty */
+};
+
+/**
  * A kernel to compile. Zero means the default.
  *
  * The file may also be Triton's IR: .ttir, .ttgir, or .glir (which needs Triton
@@ -145,7 +159,8 @@ struct tkb_triton_unit {
 	/** More launch options, as a JSON object: {"num_ctas": 2}; or NULL. */
 	const char *options;
 	/** Of IR: the metadata that Triton wrote for the same kernel, for launch
-	 *  options that are not given here. May be empty. */
+	 *  options that are not given here. May be empty. Also of what was
+	 *  recorded. */
 	struct tkb_bytes metadata;
 	/** One of the choices of a compiled unit that is equal but for this. */
 	const char *choice;
@@ -154,6 +169,8 @@ struct tkb_triton_unit {
 	/** "ttir", "glir", "ttgir", "llir", "ptx" or "cubin": stop there, and give
 	 *  that, without an entry. NULL: make an entry. */
 	const char *stage;
+	/** What was recorded of a kernel; NULL: it is in a file. */
+	const struct tkb_triton_recorded *recorded;
 };
 
 /**

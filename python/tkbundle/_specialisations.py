@@ -135,7 +135,7 @@ def describe(key: str, noted: _Noted) -> bytes:
         "attrs": _plain(src.attrs), "constants": _plain(src.constants),
         "format": "tkbundle-specialisation", "function": _function(src.fn),
         "key": key, "options": _chosen(options, target),
-        "signature": _plain(src.signature),
+        "signature": _plain(src.signature), "source": src.fn.cache_key,
         "target": [target.backend, str(target.arch), target.warp_size],
         "triton": sys.modules["triton"].__version__, "version": 1,
     }, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()

@@ -20,17 +20,17 @@ import sys
 import tempfile
 
 OUTS = ("entry", "cubin", "ptx", "llir", "ttgir", "ttir")
-COLUMNS = ("ir", "ptx", "cuda", "ttir", "ttgir", "kernel", "list", "module")
+COLUMNS = ("ir", "ptx", "cuda", "ttir", "ttgir", "kernel", "list", "module", "recorded")
 CAN = {"ir": OUTS[:4], "ptx": OUTS[:3], "cuda": OUTS[:3], "ttir": OUTS, "ttgir": OUTS[:5],
-       "kernel": OUTS, "list": OUTS}
+       "kernel": OUTS, "list": OUTS, "recorded": OUTS}
 
 # The inputs, by kind; "bc" is IR, too.
 INPUTS = {"ir": "k.ll", "bc": "k.bc", "ptx": "k.ptx", "cuda": "k.cu",
           "ttir": "k.ttir", "ttgir": "k.ttgir",
-          "kernel": "k.py:copy_kernel", "list": "k.json"}
+          "kernel": "k.py:copy_kernel", "list": "k.json", "recorded": "k.tkb"}
 BAD = {"ir": "bad.ll", "bc": "bad.bc", "ptx": "bad.ptx", "cuda": "bad.cu",
        "ttir": "bad.ttir", "ttgir": "bad.ttgir",
-       "kernel": "bad.py:copy_kernel", "list": "bad.json"}
+       "kernel": "bad.py:copy_kernel", "list": "bad.json", "recorded": "bad.tkb"}
 COLUMN = {**{kind: kind for kind in COLUMNS}, "bc": "ir"}
 SIGNATURE = "*fp32:16, *fp32:16, i32, 128"
 
@@ -147,7 +147,7 @@ class Scene:
                  "k.json": LIST % "k.py",
                  "k.ttir": TTIR % ("", "", *[""] * 6), "bad.ttir": "no IR",
                  "k.ttgir": TTIR % (LAYOUT, ATTRIBUTES, *[", #l"] * 6), "bad.ttgir": "no IR", "bad.ll": "no IR", "bad.bc": "no IR",
-                 "bad.ptx": "no PTX", "bad.cu": "no CUDA C", "bad.py": "1 +\n",
+                 "bad.tkb": "no bundle", "bad.ptx": "no PTX", "bad.cu": "no CUDA C", "bad.py": "1 +\n",
                  "bad.json": LIST % "bad.py",
                  "unasked.json": (LIST % "k.py").replace(SIGNATURE, UNASKED),
                  "call.json": '{"n": 3}',
@@ -201,9 +201,18 @@ class Scene:
             words["finalize"] = ["--finalize"]
         if option == "python" and out != "entry":
             words["json"] = ["--json"]
-        if COLUMN[kind] in ("ttir", "ttgir", "kernel", "list"):
+        if COLUMN[kind] in ("ttir", "ttgir", "kernel", "list", "recorded"):
             words["jobs"] = ["-j1"]
         return words
+
+    def record(self):
+        """A bundle of the kernel for another target."""
+        self.clean()
+        self.compile("k.json", "--target", "cuda:86", "--cache", "cache")
+        subprocess.run([self.program, "collect", "cache", "-o", "k.tkb"], check=False,
+                       cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.clean()
 
     def find_lack(self, kind):
         """Why inputs of this kind cannot be compiled here; None: they can."""
@@ -211,8 +220,10 @@ class Scene:
             return "there is no ptxas"
         if kind == "bc" and not os.path.exists(self.path("k.bc")):
             return "there is no llvm-as"
+        if kind == "recorded":
+            self.record()
         ended = self.compile(INPUTS[kind], *sum(self.words(kind, "entry", "").values(), []))
-        if ended.returncode != 0 and re.search("without LLVM|no NVRTC|no Python|has no Triton"
+        if ended.returncode != 0 and re.search("without LLVM|no NVRTC|no Python|has no Triton|there is no 'k.tkb'"
                                                "|no 'python3'", ended.stderr):
             return ended.stderr.strip()
         return None

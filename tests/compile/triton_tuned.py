@@ -46,8 +46,9 @@ MORE = {"nested": 1}
 LAUNCH = """
 import importlib, json, sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
-from triton_kernel import use_driver
+from triton_kernel import Driver, use_driver
 import tuned_kernels
+from triton.backends.compiler import GPUTarget
 
 use_driver()
 
@@ -77,10 +78,21 @@ def argument(told):
     return tuple(map(argument, told)) if isinstance(told, list) else told
 
 
-name, arguments = json.loads(sys.argv[3])
-kernel = getattr(tuned_kernels, name)
-constants = {"PARTS": arguments.pop()} if name == "pruned" else {}
-kernel.run(*map(argument, arguments), grid=(1,), warmup=True, **constants)
+if sys.argv[5]:  # note what the kernels are compiled of
+    from tkbundle import _specialisations as noted
+    noted.listen()
+for arch in sys.argv[4].split(","):
+    Driver.get_current_target = staticmethod(lambda: GPUTarget("cuda", int(arch), 32))
+    Driver.get_current_device = staticmethod(lambda: int(arch))
+    for name, arguments in json.loads(sys.argv[3]):
+        kernel = tuner = getattr(tuned_kernels, name)
+        while hasattr(tuner, "configs"):
+            tuner.cache.clear()
+            tuner = tuner.fn
+        constants = {"PARTS": arguments.pop()} if name == "pruned" else {}
+        kernel.run(*map(argument, arguments), grid=(1,), warmup=True, **constants)
+if sys.argv[5]:
+    list(noted._write(sys.argv[5], noted.noted()))
 """
 
 
@@ -92,14 +104,17 @@ class Scene:
         self.python = os.path.join(self.venv, "bin", "python3")
         self.count = self.failed = 0
         self.caches = 0
+        self.folders = []  # in PYTHONPATH
 
     def environment(self, version, cache):
         env = {name: value for name, value in os.environ.items()
                if not name.startswith(("TRITON_", "TKBUNDLE_", "PYTHON"))}
         env.update(HOME=self.folder, TMPDIR=self.folder, PYTHONDONTWRITEBYTECODE="1",
                    TRITON_CACHE_DIR=cache)
+        folders = [os.path.join(self.sources, "python")]
         if version != "3.6.0":
-            env["PYTHONPATH"] = os.path.join(self.venv, f"triton-{version}")
+            folders.insert(0, os.path.join(self.venv, f"triton-{version}"))
+        env["PYTHONPATH"] = os.pathsep.join(folders + self.folders)
         return env
 
     def run(self, words, version, cache):
@@ -118,12 +133,12 @@ class Scene:
                          "--python", self.python, "--cache", cache, "--keep-going", "-j2",
                          "--signature", signature, *more], version, cache), keys(cache)
 
-    def launch(self, version, name, arguments):
+    def launch(self, version, launches, targets="90", notes=""):
         cache = self.cache()
         ended = self.run([self.python, "-c", LAUNCH, os.path.join(self.tests, "support"),
-                          os.path.join(self.tests, "compile"), json.dumps([name, arguments])],
-                         version, cache)
-        return keys(cache), ended.stderr
+                          os.path.join(self.tests, "compile"), json.dumps(launches),
+                          targets, notes], version, cache)
+        return cache, ended.stderr
 
     def tap(self, sentence, check, *args):
         self.count += 1
@@ -148,7 +163,8 @@ def number(version):
 
 def has_same_keys(scene, version, name, signature, arguments):
     ended, ours = scene.compile(version, name, signature, "--strict")
-    theirs, failure = scene.launch(version, name, arguments)
+    cache, failure = scene.launch(version, [(name, arguments)])
+    theirs = keys(cache)
     faults = []
     if ended.returncode != 0 or ended.stderr:
         faults.append(f"exit status {ended.returncode}: {ended.stderr}")

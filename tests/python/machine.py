@@ -13,6 +13,7 @@ sys.path.append(os.path.join(TREE, "tests", "run"))
 import scene  # noqa: E402  (from ../run)
 
 VENV = os.path.join(TREE, "build", "venv")
+SUPPORT = os.path.join(TREE, "tests", "support")
 USER = os.path.join(HERE, "user.py")
 STOCK = os.path.join(TREE, "tests", "support", "stock_triton.py")
 PACKAGE = os.path.join(TREE, "python")

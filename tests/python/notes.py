@@ -3,10 +3,9 @@
 import json
 import os
 
-from machine import HERE, TRITONS, kernels, use
+from machine import SUPPORT, TRITONS, VENV, kernels, use
 from scene import equal, files_below, require, test, wait_until
 
-AGAIN = os.path.join(HERE, "compile_again.py")
 TREE = "specialisations"
 
 
@@ -31,9 +30,14 @@ def check_again(here, version):
     noted = fetch(here)
     for name in noted:
         equal(noted[name]["key"], name)
-    ended = use(here, version, here.path("specs"), script=AGAIN, root="again",
-                env={"TKBUNDLE_DISABLE": "1"})
-    equal(sorted(ended.out.split()), sorted(noted))
+    ended = here.tkbundle(
+        "compile", here.path("specs"), "--target", "cuda:90", "--python",
+        os.path.join(VENV, "bin", "python3"), "--cache", here.path("again"),
+        env={"PYTHONPATH": f"{TRITONS[version]}:{SUPPORT}",
+             "PYTHONDONTWRITEBYTECODE": "1", "TRITON_DEFAULT_FP_FUSION": "1"})
+    equal((ended.status, ended.err), (0, ""))
+    equal(sorted(key for key in os.listdir(here.path("again"))
+                 if key in noted), sorted(noted))
     return noted
 
 

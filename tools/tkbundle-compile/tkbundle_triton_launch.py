@@ -21,7 +21,7 @@ from tkbundle_triton_signature import INVALID, Refused, match_items, split_signa
 from tkbundle_triton_tuned import Launch, given_by
 
 (FILE, SHOWN, KERNEL, SIGNATURE, ARCH, NUM_WARPS, NUM_STAGES, OPTIONS, PTXAS,
- METADATA, CHOICE, WINNERS, STAGE, PRINTS) = range(1, 15)
+ METADATA, CHOICE, WINNERS, STAGE, PRINTS, RECORDED, SPECIALISATION, IR) = range(1, 18)
 (HASH, FOLDER, NAME, IS_HIT, VERSION, NOTE, UNASKED, CHOICES, KEY, PRODUCT) = range(64, 74)
 IO, UNSUPPORTED = -3, -5
 NAMES_SHOWN = 12

@@ -21,7 +21,8 @@ sys.path[:] = [HERE] + [folder for folder in sys.path if folder != HERE]
 sys.dont_write_bytecode, _kept = True, sys.dont_write_bytecode
 from tkbundle_triton_inductor import compile_module
 from tkbundle_triton_ir import compile_ir
-from tkbundle_triton_launch import FILE, KERNEL, brief, compile_kernel
+from tkbundle_triton_launch import FILE, KERNEL, RECORDED, brief, compile_kernel
+from tkbundle_triton_recorded import compile_recorded
 from tkbundle_triton_signature import INVALID, Refused
 
 sys.dont_write_bytecode = _kept
@@ -188,6 +189,8 @@ def set_environment(texts):
 
 
 def compiler_of(fields):
+    if RECORDED in fields:
+        return compile_recorded
     if KERNEL in fields:
         return compile_kernel
     return compile_module if fields[FILE].endswith(b".py") else compile_ir

@@ -18,9 +18,8 @@
 
 enum {
 	PATH_LIMIT = 4096,
-	TEXT_LIMIT = 1024 * 1024,
 	FILE_LIMIT = 64 * 1024 * 1024,
-	METADATA_LIMIT = 4 * 1024 * 1024,
+	REQUEST_LIMIT = 64 * 1024 * 1024,
 	/* Triton prints the PTX that ptxas refuses */
 	LOG_LIMIT = 16 * 1024 * 1024,
 	PASSES_LIMIT = 256 * 1024 * 1024, /* of the log, with printed passes */
@@ -203,12 +202,42 @@ static size_t find_arch(const char *target, const char **begin_out)
 	return length;
 }
 
+static void add_bytes(struct tkb_buf *out, enum tkb_triton_field field,
+                      struct tkb_bytes bytes)
+{
+	if (bytes.size != 0)
+		tkb_field_add(out, (enum tkb_field)field, bytes);
+}
+
+/* What is to be compiled: a file, or what was recorded. */
+static int write_source(const struct tkb_triton_unit *unit, struct tkb_buf *out,
+                        struct tkb_error *err)
+{
+	const struct tkb_triton_recorded *recorded = unit->recorded;
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
+	int rc;
+
+	if (recorded != NULL) {
+		add_text(out, TKB_TRITON_RECORDED, recorded->key);
+		add_bytes(out, TKB_TRITON_SPECIALISATION,
+		          recorded->specialisation);
+		add_bytes(out, TKB_TRITON_IR, recorded->ir);
+		return 0;
+	}
+	rc = tkb_path_absolute(unit->file, &path, err);
+	if (rc < 0)
+		return rc;
+	tkb_field_add(out, (enum tkb_field)TKB_TRITON_FILE,
+	              tkb_buf_bytes(&path));
+	add_text(out, TKB_TRITON_SHOWN, unit->file);
+	return 0;
+}
+
 static int write_request(const struct tkb_triton *triton,
                          const struct tkb_triton_unit *unit,
                          struct tkb_buf *out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	const char *arch;
 	const size_t arch_length = find_arch(unit->target, &arch);
 	int rc;
@@ -217,12 +246,9 @@ static int write_request(const struct tkb_triton *triton,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' is not a CUDA target, such as cuda:90",
 		                unit->target);
-	rc = tkb_path_absolute(unit->file, &path, err);
+	rc = write_source(unit, out, err);
 	if (rc < 0)
 		return rc;
-	tkb_field_add(out, (enum tkb_field)TKB_TRITON_FILE,
-	              tkb_buf_bytes(&path));
-	add_text(out, TKB_TRITON_SHOWN, unit->file);
 	add_text(out, TKB_TRITON_KERNEL, unit->kernel);
 	add_text(out, TKB_TRITON_SIGNATURE, unit->signature);
 	tkb_field_add(out, (enum tkb_field)TKB_TRITON_ARCH,
@@ -231,9 +257,7 @@ static int write_request(const struct tkb_triton *triton,
 	add_number(out, TKB_TRITON_NUM_STAGES, unit->num_stages);
 	add_text(out, TKB_TRITON_OPTIONS, unit->options);
 	add_text(out, TKB_TRITON_PTXAS, triton->ptxas);
-	if (unit->metadata.size != 0)
-		tkb_field_add(out, (enum tkb_field)TKB_TRITON_METADATA,
-		              unit->metadata);
+	add_bytes(out, TKB_TRITON_METADATA, unit->metadata);
 	add_text(out, TKB_TRITON_CHOICE, unit->choice);
 	add_number(out, TKB_TRITON_WINNERS, unit->only_winners);
 	add_text(out, TKB_TRITON_STAGE, unit->stage);
@@ -268,7 +292,7 @@ static int submit_job(struct tkb_triton *triton,
                       struct tkb_triton_compile *compile, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf request = TKB_BUF_INIT(TEXT_LIMIT + METADATA_LIMIT);
+	struct tkb_buf request = TKB_BUF_INIT(REQUEST_LIMIT);
 	struct tkb_job job = { .struct_size = sizeof(job),
 		               .timeout_ms = triton->timeout_ms };
 	char key[TKB_DIGEST_HEX_SIZE];
@@ -308,7 +332,7 @@ int tkb_triton_submit(struct tkb_triton *triton,
 	if (rc < 0)
 		return rc;
 	rc = tkb_triton_check_unit(unit, err);
-	if (rc == 0)
+	if (rc == 0 && unit->file != NULL)
 		rc = log_source(triton, unit->file, err);
 	if (rc == 0)
 		rc = submit_job(triton, unit, compile, err);

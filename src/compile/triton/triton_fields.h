@@ -19,11 +19,14 @@ enum tkb_triton_field {
 	TKB_TRITON_NUM_STAGES,
 	TKB_TRITON_OPTIONS,  /* a JSON object */
 	TKB_TRITON_PTXAS,    /* path of the ptxas to use */
-	TKB_TRITON_METADATA, /* of a file of IR: text of Triton's JSON */
+	TKB_TRITON_METADATA, /* of IR, or recorded: text of Triton's JSON */
 	TKB_TRITON_CHOICE,   /* one of the choices of an answer */
 	TKB_TRITON_WINNERS,  /* "1" */
 	TKB_TRITON_STAGE,    /* "ptx": to answer with, instead of an entry */
 	TKB_TRITON_PRINTS,   /* set: show the IR after each pass */
+	TKB_TRITON_RECORDED, /* a key: instead of file, kernel and signature */
+	TKB_TRITON_SPECIALISATION, /* of that key: JSON */
+	TKB_TRITON_IR,             /* likewise: text */
 
 	/* In answers. */
 	TKB_TRITON_HASH = 64, /* hexadecimal */

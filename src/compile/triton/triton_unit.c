@@ -39,11 +39,30 @@ static int check_stage(const char *stage, struct tkb_error *err)
 	                          stage);
 }
 
+static int check_recorded(const struct tkb_triton_unit *unit,
+                          struct tkb_error *err)
+{
+	if (unit->file != NULL || unit->kernel != NULL ||
+	    unit->signature != NULL || unit->options != NULL ||
+	    unit->num_warps != 0 || unit->num_stages != 0 ||
+	    unit->choice != NULL || unit->only_winners)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "what was recorded of a kernel names all but "
+		                "its target");
+	if (unit->recorded->key == NULL || unit->target == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the key and a target of a recorded kernel "
+		                "must be named");
+	return check_stage(unit->stage, err);
+}
+
 int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
                           struct tkb_error *err)
 {
 	const bool has_names = unit->kernel != NULL || unit->signature != NULL;
 
+	if (unit->recorded != NULL)
+		return check_recorded(unit, err);
 	if (unit->file != NULL && unit->target != NULL && is_ir(unit->file))
 		return has_names ? tkb_fail(err, TKB_ERR_INVALID,
 		                            "'%s' is IR, for which no kernel "

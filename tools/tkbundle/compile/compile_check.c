@@ -39,7 +39,7 @@ enum status compile_check_sort(const struct cli *cli,
 				"'%s' is nothing to compile: its name ends "
 				"in none of " COMPILE_INPUT_ENDINGS
 				", and it is no FILE.py:KERNEL, FILE.py, "
-				"FILE.json or folder",
+				"FILE.json, FILE.tkb or folder",
 				operand);
 	}
 	return STATUS_DONE;
@@ -54,6 +54,7 @@ static enum status check_kernels(const struct cli *cli,
 	for (size_t i = 0; i < inputs->kernel_count; i++) {
 		if (chosen->signature == NULL &&
 		    !compile_triton_is_list(inputs->kernels[i]) &&
+		    !compile_triton_is_recorded(inputs->kernels[i]) &&
 		    !compile_triton_is_module(inputs->kernels[i]) &&
 		    !compile_triton_is_ir(inputs->kernels[i]))
 			return cli_misused(cli,
@@ -87,14 +88,15 @@ static enum status check_targets(const struct cli *cli,
 	return STATUS_DONE;
 }
 
-/* A list may have many kernels. */
+/* A list or a bundle may have many kernels. */
 static bool is_one(const struct arguments *args,
                    const struct compile_inputs *inputs)
 {
 	return args->targets.count == 1 &&
 	       inputs->file_count + inputs->kernel_count == 1 &&
 	       (inputs->kernel_count == 0 ||
-	        !compile_triton_is_list(inputs->kernels[0]));
+	        (!compile_triton_is_list(inputs->kernels[0]) &&
+	         !compile_triton_is_recorded(inputs->kernels[0])));
 }
 
 static enum status check_emit(const struct cli *cli,

@@ -17,12 +17,14 @@ enum {
 	KERNEL = 1u << 5, /* FILE.py:KERNEL */
 	LIST = 1u << 6,   /* FILE.json */
 	MODULE = 1u << 7, /* FILE.py, or a folder */
+	ANEW = 1u << 8,   /* FILE.tkb, or a cache root */
 	CODE = IR | PTX | CUDA,
 	MLIR = TTIR | TTGIR,
 	SOURCE = KERNEL | LIST,
 	EARLY = TTIR | SOURCE, /* what has no layouts yet */
-	TRITON = MLIR | SOURCE,
-	ALL = CODE | TRITON
+	TRITON = MLIR | SOURCE | ANEW,
+	ALL = CODE | TRITON,
+	FILES = ALL & ~ANEW
 };
 
 static const struct {
@@ -38,6 +40,7 @@ static const struct {
 	{ KERNEL, "a kernel of Triton's", "FILE.py:KERNEL" },
 	{ LIST, "a list of kernels", "FILE.json" },
 	{ MODULE, "a module of Inductor's", "FILE.py" },
+	{ ANEW, "of compiled kernels", "FILE.tkb" },
 };
 
 enum {
@@ -80,14 +83,15 @@ static const struct row {
 	{ "fast", IR, IR, IR, IR, 0, 0, false },
 	{ "rules", IR, IR, IR, IR, 0, 0, false },
 	{ "signature", KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, true },
-	{ "python", TRITON | MODULE, TRITON, TRITON, TRITON, TRITON, EARLY,
-	  true },
+	{ "python", TRITON | MODULE, TRITON, TRITON, TRITON, TRITON,
+	  EARLY | ANEW, true },
 	{ "strict", SOURCE, SOURCE, SOURCE, SOURCE, SOURCE, SOURCE, true },
 	{ "winners", MODULE, 0, 0, 0, 0, 0, true },
-	{ "emit", 0, ALL, ALL, IR | TRITON, TRITON, EARLY, false },
-	{ "output", 0, ALL, ALL, IR | TRITON, TRITON, EARLY, false },
+	{ "emit", 0, ALL, ALL, IR | TRITON, TRITON, EARLY | ANEW, false },
+	{ "output", 0, ALL, ALL, IR | TRITON, TRITON, EARLY | ANEW, false },
+	{ "log", FILES | MODULE, FILES, FILES, FILES, FILES, FILES, false },
 	{ "print-after-all", IR | TRITON, IR | TRITON, IR | TRITON, IR | TRITON,
-	  EARLY, SOURCE, false },
+	  EARLY | ANEW, SOURCE | ANEW, false },
 };
 
 static const struct row *row_of(const char *option)
@@ -105,6 +109,8 @@ static unsigned kind_of(const char *input)
 
 	if (compile_triton_is_list(input))
 		return LIST;
+	if (compile_triton_is_recorded(input))
+		return ANEW;
 	if (compile_triton_is_module(input))
 		return MODULE;
 	if (compile_triton_is_ir(input))

@@ -33,9 +33,17 @@ bool compile_triton_is_ir(const char *operand)
 	       compile_triton_has_layouts(operand);
 }
 
+bool compile_triton_is_recorded(const char *operand)
+{
+	return compile_recorded_is_there(operand);
+}
+
 bool compile_triton_is_module(const char *operand)
 {
 	struct stat status;
+
+	if (compile_triton_is_recorded(operand))
+		return false;
 
 	return ends_with(operand, strlen(operand), ".py") ||
 	       (stat(operand, &status) == 0 && S_ISDIR(status.st_mode));
@@ -46,6 +54,7 @@ bool compile_triton_is_input(const char *operand)
 	const char *const colon = strrchr(operand, ':');
 
 	if (compile_triton_is_list(operand) || compile_triton_is_ir(operand) ||
+	    compile_triton_is_recorded(operand) ||
 	    compile_triton_is_module(operand))
 		return true;
 	return colon != NULL && colon[1] != '\0' &&
@@ -83,7 +92,8 @@ static bool add_for_target(struct triton_items *items,
 	item->unit.stage = items->stage;
 	item->python = python;
 	(void)snprintf(item->target, sizeof(item->target), "%s", target);
-	if (asprintf(&item->label, "%s%s%s", unit->file,
+	if (asprintf(&item->label, "%s%s%s",
+	             unit->file == NULL ? "" : unit->file,
 	             unit->kernel == NULL ? "" : ":",
 	             unit->kernel == NULL ? "" : unit->kernel) < 0)
 		item->label = NULL; /* asprintf() leaves it undefined */
@@ -247,12 +257,65 @@ static enum status add_list(struct cli *cli,
 	return STATUS_DONE;
 }
 
+/* The items of a kernel are called "kernels.tkb:add_kernel (KRJX2HQ7)". */
+static bool name_recorded(struct triton_items *items, size_t first,
+                          const char *input,
+                          const struct compile_recorded_kernel *kernel)
+{
+	for (size_t i = first; i < items->count; i++) {
+		struct triton_item *const item = &items->items[i];
+
+		free(item->label);
+		if (asprintf(&item->label, "%s:%s (%.8s)", input,
+		             kernel->name == NULL ? "" : kernel->name,
+		             kernel->key) < 0)
+			item->label = NULL; /* asprintf() leaves it undefined */
+		item->input = item->label;
+		if (item->label == NULL)
+			return false;
+	}
+	return true;
+}
+
+static enum status add_recorded(struct cli *cli,
+                                const struct compile_triton_request *order,
+                                const char *input, struct triton_items *items)
+{
+	struct compile_recorded *const recorded =
+		&items->recorded[items->recorded_count++];
+	struct tkb_error err = { .status = 0 };
+	const int rc = compile_recorded_read(input, recorded, &err);
+
+	if (rc == TKB_MISS && err.message[0] == '\0')
+		(void)cli_error(&err, rc, "there is no '%s'", input);
+	if (rc != 0)
+		return add_failed(items, input, rc, &err) ? STATUS_DONE
+		                                          : cli_no_memory(cli);
+	for (size_t i = 0; i < recorded->count; i++) {
+		const struct compile_recorded_kernel *const kernel =
+			&recorded->kernels[i];
+		const struct tkb_triton_unit unit = {
+			.struct_size = sizeof(unit),
+			.metadata = kernel->metadata,
+			.recorded = &kernel->recorded,
+		};
+		const size_t first = items->count;
+
+		if (!add_for_targets(items, order, &unit, NULL) ||
+		    !name_recorded(items, first, input, kernel))
+			return cli_no_memory(cli);
+	}
+	return STATUS_DONE;
+}
+
 static enum status add_input(struct cli *cli,
                              const struct compile_triton_request *order,
                              const char *input, struct triton_items *items)
 {
 	if (compile_triton_is_list(input))
 		return add_list(cli, order, input, items);
+	if (compile_triton_is_recorded(input))
+		return add_recorded(cli, order, input, items);
 	if (compile_triton_is_module(input))
 		return add_modules(cli, order, input, items);
 	return compile_triton_is_ir(input)
@@ -274,8 +337,9 @@ enum status triton_items_read(struct cli *cli,
 	out->paths = calloc(order->input_count + 1, sizeof(*out->paths));
 	out->metadata = calloc(order->input_count + 1, sizeof(*out->metadata));
 	out->modules = calloc(order->input_count + 1, sizeof(*out->modules));
+	out->recorded = calloc(order->input_count + 1, sizeof(*out->recorded));
 	if (out->lists == NULL || out->paths == NULL || out->metadata == NULL ||
-	    out->modules == NULL)
+	    out->modules == NULL || out->recorded == NULL)
 		return cli_no_memory(cli);
 	for (size_t i = 0; i < order->input_count && status == STATUS_DONE; i++)
 		status = add_input(cli, order, order->inputs[i], out);
@@ -350,6 +414,9 @@ void triton_items_release(struct triton_items *items)
 		free((void *)(uintptr_t)items->metadata[i].data);
 	for (size_t i = 0; i < items->module_count; i++)
 		compile_modules_release(&items->modules[i]);
+	for (size_t i = 0; i < items->recorded_count; i++)
+		compile_recorded_release(&items->recorded[i]);
+	free(items->recorded);
 	free(items->modules);
 	free(items->metadata);
 	free(items->paths);

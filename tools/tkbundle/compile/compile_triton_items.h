@@ -3,6 +3,7 @@
 #define TKBUNDLE_COMPILE_TRITON_ITEMS_H
 
 #include "compile/compile_modules.h"
+#include "compile/compile_recorded.h"
 #include "compile/compile_triton_request.h"
 
 /* Each kernel of the inputs, with each signature, for each target. */
@@ -32,6 +33,8 @@ struct triton_items {
 	size_t path_count;
 	struct compile_modules *modules; /* likewise: of folders */
 	size_t module_count;
+	struct compile_recorded *recorded; /* likewise: of bundles and roots */
+	size_t recorded_count;
 	const char *stage;          /* of all; NULL: entries are made */
 	struct tkb_bytes *metadata; /* likewise: of IR */
 	size_t metadata_count;

@@ -7,7 +7,7 @@
 #include "cli/args.h"
 #include "cli/deadline.h"
 
-/* Is it FILE.py:KERNEL, FILE.json, Triton's IR, or of Inductor's? */
+/* Is it FILE.py:KERNEL, FILE.json, Triton's IR, of Inductor's, or recorded? */
 bool compile_triton_is_input(const char *operand);
 
 /* Is it FILE.json? Such a list names signatures, and may name targets. */
@@ -15,6 +15,9 @@ bool compile_triton_is_list(const char *operand);
 
 /* Is it FILE.py, a module of Inductor's, or a folder of such? */
 bool compile_triton_is_module(const char *operand);
+
+/* Is it FILE.tkb, or a folder of entries: kernels to be compiled anew? */
+bool compile_triton_is_recorded(const char *operand);
 
 /* Is it Triton's IR? */
 bool compile_triton_is_ir(const char *operand);

@@ -1,0 +1,527 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles a kernel that was compiled before, for another target or by another Triton.
+
+What it was compiled of is in its specialisation, if tkbundle's Python package noted one
+(docs/format.md); else in its metadata and its IR, which have everything but the values
+of constants. Those are found by trying: the right ones give the recorded key, or, where
+another Triton made it, the recorded IR.
+"""
+
+import functools
+import importlib
+import itertools
+import json
+import os
+import re
+import sys
+import traceback
+
+from tkbundle_triton_ir import LAUNCH_OPTIONS
+from tkbundle_triton_launch import (IR, METADATA, RECORDED, SPECIALISATION, Driver, Run, answer_of,
+                                    answer_of_stage, brief, forget_kernels, jitted, listed,
+                                    load_file, prepare)
+from tkbundle_triton_signature import INVALID, Item, Refused
+from tkbundle_triton_stage import Made
+from tkbundle_triton_tuned import Launch, decorators, is_autotuner
+
+# Of the metadata; cluster_dims there are what Triton chose.
+OPTIONS = {*LAUNCH_OPTIONS, "debug", "sanitize_overflow"} - {"cluster_dims"}
+KEYS_TRIED = 20000
+IRS_TRIED = 200
+ELEMENTS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8E4M3FN": "fp8e4nv",
+            "f8E5M2": "fp8e5", "f8E4M3FNUZ": "fp8e4b8", "f8E5M2FNUZ": "fp8e5b16"}
+
+
+class Unlike(Exception):
+    """Why this source, or these constants, did not make the recorded kernel."""
+
+
+def tuples(value):
+    """Triton has tuples where JSON has lists."""
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
+
+
+def parse(data, what):
+    try:
+        value = json.loads(data or b"{}")
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise Refused(INVALID, f"its {what} is not a JSON object")
+    return value
+
+
+class Recorded:
+    """What is known of a kernel."""
+
+    def __init__(self, fields):
+        self.key = os.fsdecode(fields[RECORDED])
+        self.noted = parse(fields.get(SPECIALISATION), "specialisation")
+        self.metadata = parse(fields.get(METADATA), "metadata")
+        self.ir = fields.get(IR, b"").decode("utf-8", "replace")
+        self.name = self.metadata.get("name") or self.noted.get("function", self.key)
+        self.triton = self.noted.get("triton") or self.metadata.get("triton_version")
+        self.target = self.read_target()
+        self.path, self.line = self.position()
+        if not self.noted and not self.ir:
+            raise Refused(INVALID, f"nothing tells what '{self.name}' was compiled of: it has "
+                          "neither a specialisation nor IR of Triton's")
+
+    def read_target(self):
+        """Of Triton 3.0 on an object, or one of JSON, or a list."""
+        from triton.backends.compiler import GPUTarget
+
+        target = self.noted.get("target") or self.metadata.get("target")
+        if isinstance(target, dict):
+            target = [target.get(name) for name in ("backend", "arch", "warp_size")]
+        try:
+            backend, arch, warp_size = target
+            if backend != "cuda":
+                raise Refused(INVALID, f"'{self.name}' was compiled for {backend}, not for CUDA")
+            return GPUTarget(backend, int(arch), warp_size)
+        except (TypeError, ValueError):
+            raise Refused(INVALID, f"nothing tells the target of '{self.name}'") from None
+
+    def position(self):
+        """File and line of the function, if the IR has them."""
+        told = dict(re.findall(r"^(#loc\d*) = loc\((.*)\)$", self.ir, re.M))
+        end = re.search(r"^  \} loc\((#loc\d*|\".*?)\)$", self.ir, re.M)
+        place = told.get(end[1], end[1]) if end else told.get("#loc", "")
+        match = re.fullmatch(r'"(.+)":(\d+):\d+', place)
+        return (match[1], int(match[2])) if match else (None, 0)
+
+    def options(self, usual, known):
+        """Those of the launch, and the names of those that this Triton has not."""
+        if self.noted:
+            options = self.noted.get("options", {})
+        else:
+            options = {name: value for name, value in self.metadata.items()
+                       if name in OPTIONS and tuples(value) != usual.get(name)}
+        options = {name: tuples(value) for name, value in options.items()}
+        return ({name: value for name, value in options.items() if name in known},
+                sorted(set(options) - set(known)))
+
+
+def import_from(path):
+    """The module of this file, if a folder of sys.path leads to it."""
+    for folder in sys.path:
+        parts = os.path.relpath(path, folder or ".").split(os.sep)
+        if parts[0] == os.pardir:
+            continue
+        parts[-1] = os.path.splitext(parts[-1])[0]
+        if parts[-1] == "__init__":
+            parts.pop()
+        if parts and all(part.isidentifier() for part in parts):
+            return importlib.import_module(".".join(parts))
+    return None
+
+
+def places_of(path):
+    """Where the file may lie: there, or below a folder of sys.path."""
+    if os.path.isfile(path):
+        yield path
+    parts = path.split(os.sep)
+    for first in range(1, len(parts)):
+        for folder in sys.path:
+            place = os.path.join(folder, *parts[first:])
+            if os.path.isfile(place):
+                yield place
+
+
+def load_path(recorded):
+    if not recorded.path.endswith(".py"):
+        raise Refused(INVALID, f"'{recorded.name}' was compiled from '{recorded.path}', which "
+                      "is no Python file")
+    place = next(places_of(recorded.path), None)
+    if place is None:
+        raise Refused(INVALID, f"the source of '{recorded.name}' is not found: there is no "
+                      f"'{recorded.path}', nor one like it in PYTHONPATH")
+    try:
+        return import_from(place) or load_file(place, place), place
+    except Refused as error:
+        raise Refused(INVALID, f"the source of '{recorded.name}', {error}") from error
+    except BaseException as error:
+        traceback.print_exc()
+        raise Refused(INVALID, f"the source of '{recorded.name}', '{place}' cannot be run: "
+                      + brief(error)) from error
+
+
+def find_named(recorded):
+    """By module and name; the reason why not, if there is none."""
+    module, _, name = recorded.noted["function"].partition(":")
+    if "<locals>" in name:
+        return None, f"'{name}' of '{module}' is defined in a function"
+    try:
+        value = importlib.import_module(module) if module != "__main__" else None
+    except BaseException as error:
+        if not isinstance(error, ModuleNotFoundError):
+            traceback.print_exc()
+        return None, f"'{module}' cannot be imported: {brief(error)}"
+    if value is None:
+        return None, "it was in a program's main file"
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return value, f"'{module}' has no kernel '{name}'"
+
+
+def is_at(jit, line):
+    lines, first = len(jit.raw_src) if hasattr(jit, "raw_src") else 1, jit.starting_line_number
+    return first <= line < first + lines
+
+
+def find_placed(recorded):
+    module, place = load_path(recorded)
+    name = recorded.noted.get("function", ":" + recorded.name).rpartition(":")[2]
+    found = [value for value in vars(module).values() if jitted(value) is not None]
+    for fits in (lambda jit: jit.__name__ == name, lambda jit: is_at(jit, recorded.line)):
+        for value in found:
+            if fits(jitted(value)):
+                return value
+    raise Refused(INVALID, f"the source of '{recorded.name}' is not found: '{place}' has "
+                  "no such kernel")
+
+
+def find_function(recorded):
+    why = "its IR has no name of a file"
+    if recorded.noted:
+        value, why = find_named(recorded)
+        if jitted(value) is not None:
+            return value
+    if recorded.path is not None:
+        return find_placed(recorded)
+    raise Refused(INVALID, f"the source of '{recorded.name}' is not found: {why}")
+
+
+def constant_of(value):
+    """Of the JSON of a specialisation."""
+    import triton.language as tl
+
+    if isinstance(value, list):
+        return tuple(map(constant_of, value))
+    if not isinstance(value, dict):
+        return value
+    kind, told = next(iter(value.items()))
+    if kind == "dtype":
+        return tl.dtype(told)
+    if kind == "constexpr":
+        return tl.constexpr(constant_of(told))
+    if kind == "function":
+        module, _, name = told.partition(":")
+        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    raise ValueError(f"an unknown kind of constant, '{kind}'")
+
+
+def constant(number, value):
+    item = Item(number, "None")
+    item.text, item.value = repr(value), value
+    return item
+
+
+def item_of(number, path, kind, constants, aligned):
+    if path in constants:
+        return constant(number, constants[path])
+    if isinstance(kind, tuple):
+        item = constant(number, None)
+        item.parts = tuple(item_of(number, (*path, at), one, constants, aligned)
+                           for at, one in enumerate(kind))
+        return item
+    is_aligned = path in aligned and not kind.startswith("tensordesc")
+    return Item(number, kind + (":16" if is_aligned else ""))
+
+
+def attributes_of(attrs):
+    """The paths of arguments that are multiples of 16, in each Triton's words."""
+    pairs = [(tuples(path), told) for path, told in attrs]
+    named = {path: told for path, told in pairs if isinstance(path, str)}
+    if "arg_properties" in named:
+        named = {name: told for name, told in named["arg_properties"]}
+    for name in ("divisible_by_16", "tt.divisibility"):
+        if name in named:
+            return {(number,) for number in named[name]}
+    return {path for path, told in pairs if ["tt.divisibility", 16] in (told or [])}
+
+
+def path_of(name, jit):
+    if isinstance(name, str):
+        return (jit.arg_names.index(name),)
+    return name if isinstance(name, tuple) else (name,)
+
+
+def items_of_note(recorded, jit):
+    """The items of a specialisation, by parameter."""
+    noted = recorded.noted
+    try:
+        types_of = {path_of(tuples(name), jit)[0]: tuples(kind)
+                    for name, kind in noted["signature"]}
+        constants = {path_of(tuples(path), jit): constant_of(value)
+                     for path, value in noted["constants"]}
+        aligned = attributes_of(noted["attrs"])
+        names = range(len(jit.arg_names))
+        if set(types_of) | {path[0] for path in constants} != set(names):
+            raise ValueError("other parameters")
+        return {jit.arg_names[at]: item_of(at + 1, (at,), types_of.get(at), constants, aligned)
+                for at in names}
+    except Refused:
+        raise
+    except (AttributeError, ImportError, KeyError, TypeError, ValueError) as error:
+        raise Unlike(f"has other parameters or constants than the recorded one ({error})") \
+            from error
+
+
+def types_in_ir(text, name):
+    """The types that may have become this one, the usual first."""
+    match = re.match(r"!tt\.ptr<([\w]+)", text)
+    star, inner = ("*", match[1]) if match else ("", text)
+    if inner in ELEMENTS:
+        return [star + ELEMENTS[inner]]
+    if re.fullmatch(r"i(1|8|16|32|64)", inner):
+        return [star + inner, star + "u" + inner[1:]]
+    raise Refused(INVALID, f"the IR of '{name}' does not tell what it takes as '{text}'")
+
+
+def arguments_in_ir(recorded):
+    """The name, or None, the types and the hint of each argument."""
+    head = re.search(r"tt\.func (?:public )?@(?:\"[^\"]*\"|[\w.$-]+)\((.*?)\)(?: ->.*)? "
+                     r"(?:attributes )?\{", recorded.ir)
+    if head is None:
+        raise Refused(INVALID, f"the IR of '{recorded.name}' has no kernel")
+    names = {number: name for number, name in
+             re.findall(r'^(#loc\d*) = loc\("([^"]+)"\(#loc\d*\)\)$', recorded.ir, re.M)}
+    found = []
+    for text in re.split(r", (?=%)", head[1]):
+        match = re.match(r"%[\w.$-]+: ([^\s{]+(?:<[^>]*>)?)", text)
+        if match is None:
+            continue
+        place = re.search(r'loc\((?:"([^"]+)"\(|(#loc\d*))', text)
+        name = place and (place[1] or names.get(place[2]))
+        hint = re.search(r"tt\.divisibility = (\d+)", text)
+        found.append((name, types_in_ir(match[1], recorded.name),
+                      ":16" if hint and int(hint[1]) % 16 == 0 else ""))
+    return found
+
+
+def values_in_ir(recorded):
+    """What a constant may be, judged by the IR: its numbers, and what no IR shows."""
+    import triton.language as tl
+
+    numbers = {int(number) for number in re.findall(r"(?<![\w.#%])\d{1,9}(?=[x\s,>)])",
+                                                    recorded.ir)}
+    powers = sorted(number for number in numbers if number > 1 and number & (number - 1) == 0)
+    numbers.update(int(float(number)) for number in re.findall(r"\d\.\d+E[+-]\d+",
+                                                               recorded.ir, re.I)
+                   if float(number).is_integer() and abs(float(number)) < 1 << 31)
+    rest = sorted(number for number in numbers if number not in powers and number > 1)
+    kinds = [getattr(tl, name) for word, name in
+             (("f16", "float16"), ("bf16", "bfloat16"), ("f32", "float32"), ("f64", "float64"))
+             if re.search(rf"\b(?:\d+x)*{word}\b", recorded.ir)]
+    return powers, [True, False], [1, 0, None], kinds, rest[:48]
+
+
+def values_of(param, values):
+    """The same, with those first that such a name has."""
+    powers, truths, few, kinds, rest = values
+    if re.search("(?i)type", param.name):
+        order = kinds, truths, few, powers
+    elif re.match("(?i)(is|has|use|do|with|enable|allow|even)_", param.name):
+        order = truths, few, powers, kinds
+    else:
+        order = powers, truths, few, kinds
+    default = [param.default] if param.has_default else []
+    return [*default, *itertools.chain(*order), *rest]
+
+
+def configurations(found, options):
+    """What decorators may give, for the options of the kernel: assignments of values."""
+    lists = [[config.all_kwargs() for config in decorator.configs]
+             for decorator in decorators(found) if is_autotuner(decorator)]
+    for configs in itertools.product(*lists):
+        given = {name: value for config in configs for name, value in config.items()}
+        if all(given.get(name, value) == value for name, value in options.items()):
+            yield given
+
+
+def guesses(recorded, found, jit, options):
+    """The constants and the types that the IR allows, the most likely first."""
+    told = arguments_in_ir(recorded)
+    names = [name for name, _, _ in told]
+    if not all(names):  # before Triton 3.5
+        names = [param.name for param in jit.params if not param.is_constexpr]
+        if len(names) != len(told):
+            raise Unlike("has arguments that its IR does not name")
+    if not set(names) <= set(jit.arg_names):
+        raise Unlike("has other parameters than the recorded one")
+    kinds = {name: [kind + hint for kind in kinds]
+             for name, (_, kinds, hint) in zip(names, told)}
+    missing = [param for param in jit.params if param.name not in kinds]
+    values = values_in_ir(recorded)
+    plain = {param.name: values_of(param, values) if param.is_constexpr else [1, None]
+             for param in missing}
+    configs = [*configurations(found, options), {}]
+    for config in configs:
+        lists = [[config[param.name]] if param.name in config else plain[param.name]
+                 for param in missing]
+        for chosen in itertools.islice(nearest(lists + list(kinds.values())),
+                                       KEYS_TRIED // len(configs)):
+            yield (dict(zip((param.name for param in missing), chosen)),
+                   dict(zip(kinds, chosen[len(missing):])))
+
+
+def nearest(lists):
+    """All combinations; those of which all are among the first of their list, first."""
+    longest = max(map(len, lists), default=1)
+    size, before = min(4, longest), 0
+    while True:
+        for chosen in itertools.product(*(range(min(len(one), size)) for one in lists)):
+            if before == 0 or any(number >= before for number in chosen):
+                yield [one[number] for one, number in zip(lists, chosen)]
+        if size == longest:
+            return
+        before, size = size, min(size * 2, longest)
+
+
+def items_of_guess(jit, constants, kinds):
+    return {name: constant(number, constants[name]) if name in constants
+            else Item(number, kinds[name]) for number, name in enumerate(jit.arg_names, 1)}
+
+
+class Again:
+    """A launch with these items, which compiles; with a stage it raises Made."""
+
+    def __init__(self, recorded, jit, items, options, defaults, fields=(), stage=None):
+        self.jit = jit
+        self.launch = Launch(jit, jit, recorded.name, list(items), list(items.values()),
+                             options, defaults)
+        self.run = Run([(param.num, param.name, items[param.name]) for param in jit.params],
+                       self.launch.notes, self.launch.unasked, fields)
+        self.run.stage = stage or self.run.stage
+
+    def compile(self):
+        Run.current = self.run
+        try:
+            return self.launch.compile(None)
+        finally:
+            Run.current = None
+
+
+def bare(ir):
+    """IR without positions."""
+    ir = re.sub(r"^#loc.*\n", "", ir, flags=re.M)
+    return re.sub(r" ?\bloc\((?:[^()\"]|\"[^\"]*\"|\([^()]*\))*\)", "", ir).strip()
+
+
+class Trial:
+    """Makes the recorded kernel again, with the target and the options it had."""
+
+    def __init__(self, recorded, jit, triton):
+        from triton.runtime.driver import driver
+
+        self.recorded, self.jit = recorded, jit
+        driver.set_active(Driver(recorded.target))
+        forget_kernels(jit)
+        self.defaults = vars(triton.compiler.compiler.make_backend(recorded.target)
+                             .parse_options({}))
+        self.options, _ = recorded.options(self.defaults, self.defaults)
+        self.ir = bare(recorded.ir)
+
+    def stage(self, items, stage):
+        """Its key or its IR; None: it does not compile."""
+        try:
+            Again(self.recorded, self.jit, items, self.options, self.defaults, (),
+                  stage).compile()
+        except Made as made:
+            return made.key if stage == "key" else made.data
+        except BaseException:
+            pass
+        return None
+
+    def has_key(self, items):
+        return self.stage(items, "key") == self.recorded.key
+
+    def made_ir(self, items):
+        return bare(self.stage(items, "ttir") or "")
+
+    def has_ir(self, items):
+        return bool(self.ir) and self.made_ir(items) == self.ir
+
+
+def check_note(recorded, trial, items, triton):
+    """A note, if it cannot be told whether the source is the recorded one."""
+    if trial.has_key(items) or trial.has_ir(items):
+        return ""
+    same_triton = recorded.triton == triton.__version__
+    if same_triton and recorded.noted.get("source") == trial.jit.cache_key:
+        return ""
+    if same_triton and (trial.ir or "source" in recorded.noted):
+        raise Unlike("has changed since it was recorded")
+    return f"whether the source of '{recorded.name}' has changed since it was recorded, by " \
+        f"Triton {recorded.triton}, is not known"
+
+
+def guess(recorded, trial, found, jit, triton):
+    """The items of the kernel that was recorded."""
+    asked, first = set(), []
+    for number, told in enumerate(guesses(recorded, found, jit, trial.options)):
+        if number == KEYS_TRIED:
+            break
+        items = items_of_guess(jit, *told)
+        if trial.has_key(items):
+            return items
+        asked.update(told[0])
+        if len(first) < IRS_TRIED:
+            first.append(items)
+    irs = [trial.made_ir(items) for items in first]
+    if trial.ir in irs:
+        return first[irs.index(trial.ir)]
+    constants = sorted(asked)
+    if recorded.triton != triton.__version__:
+        raise Unlike(f"cannot be told from the IR of Triton {recorded.triton}: Triton "
+                     f"{triton.__version__} makes another; a specialisation would tell")
+    raise Unlike("has changed since it was recorded" if not constants else
+                 "has changed since it was recorded, or has constants that cannot be "
+                 f"told from its IR: {listed(constants)}")
+
+
+def kernel_of(recorded, triton):
+    """The jitted function, its items, and a note."""
+    found = find_function(recorded)
+    jit = jitted(found)
+    trial = Trial(recorded, jit, triton)
+    try:
+        if recorded.noted:
+            items = items_of_note(recorded, jit)
+            return jit, items, check_note(recorded, trial, items, triton)
+        return jit, guess(recorded, trial, found, jit, triton), ""
+    except Unlike as error:
+        path = sys.modules[jit.fn.__module__].__file__ if jit.fn.__module__ in sys.modules \
+            else jit.fn.__module__
+        raise Refused(INVALID, f"'{recorded.name}' of '{path}' {error}") from error
+
+
+def compile_recorded(fields):
+    from triton.runtime.driver import driver
+
+    triton, target = prepare(fields)
+    root = os.environ.get("TRITON_CACHE_DIR")
+    recorded = Recorded(fields)
+    jit, items, note = kernel_of(recorded, triton)
+    if root is not None:  # the module may have set its own
+        os.environ["TRITON_CACHE_DIR"] = root
+    driver.set_active(Driver(target))
+    defaults = vars(triton.compiler.compiler.make_backend(target).parse_options({}))
+    options, unknown = recorded.options(defaults, defaults)
+    if unknown:
+        raise Refused(INVALID, f"'{recorded.name}' was compiled with {listed(unknown)}, which "
+                      f"Triton {triton.__version__} does not have")
+    forget_kernels(jit)
+    again = Again(recorded, jit, items, options, defaults, fields)
+    again.run.notes += [note] if note else []
+    try:
+        kernel = again.compile()
+    except Refused:
+        raise
+    except Made as made:
+        return answer_of_stage(again.run, made, triton.__version__, recorded.name)
+    except BaseException as error:
+        traceback.print_exc()
+        raise Refused(INVALID, f"'{recorded.name}' does not compile: {brief(error)}") from error
+    return answer_of(again.run, kernel, triton.__version__, root)

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/compile_recorded.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/compile_input.h"
+#include "report/source.h"
+#include "cli/cli.h"
+
+static const char tree[] = "specialisations";
+static const char ending[] = ".json";
+
+enum {
+	KEY_LENGTH = 52 /* the least: base32 of a SHA-256 */
+};
+
+static void free_bytes(struct tkb_bytes bytes)
+{
+	free((void *)(uintptr_t)bytes.data);
+}
+
+void compile_recorded_release(struct compile_recorded *recorded)
+{
+	for (size_t i = 0; i < recorded->count; i++) {
+		struct compile_recorded_kernel *const one =
+			&recorded->kernels[i];
+
+		free(one->key);
+		free(one->name);
+		free_bytes(one->metadata);
+		free_bytes(one->recorded.specialisation);
+		free_bytes(one->recorded.ir);
+	}
+	free(recorded->kernels);
+}
+
+static int no_memory(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+/* "KEY.json", the name of a specialisation. */
+static bool is_specialisation(const char *name)
+{
+	size_t length = 0;
+
+	while (isalnum((unsigned char)name[length]))
+		length++;
+	return length >= KEY_LENGTH && strcmp(name + length, ending) == 0;
+}
+
+/* The kernel of this key, which is added if it is not there; NULL: no memory. */
+static struct compile_recorded_kernel *kernel_of(
+	struct compile_recorded *recorded, const char *key, size_t length)
+{
+	struct compile_recorded_kernel *one;
+
+	for (size_t i = 0; i < recorded->count; i++) {
+		one = &recorded->kernels[i];
+		if (strncmp(one->key, key, length) == 0 &&
+		    one->key[length] == '\0')
+			return one;
+	}
+	if (recorded->count == recorded->capacity) {
+		const size_t wanted = 2 * recorded->capacity + 16;
+
+		one = realloc(recorded->kernels, wanted * sizeof(*one));
+		if (one == NULL)
+			return NULL;
+		recorded->kernels = one;
+		recorded->capacity = wanted;
+	}
+	one = &recorded->kernels[recorded->count];
+	*one = (struct compile_recorded_kernel){ .key = strndup(key, length) };
+	one->recorded.key = one->key;
+	if (one->key == NULL)
+		return NULL;
+	recorded->count++;
+	return one;
+}
+
+static int copy(struct tkb_bytes bytes, struct tkb_bytes *out,
+                struct tkb_error *err)
+{
+	void *const data = malloc(bytes.size + 1);
+
+	if (data == NULL)
+		return no_memory(err);
+	if (bytes.size != 0)
+		memcpy(data, bytes.data, bytes.size);
+	free_bytes(*out);
+	*out = (struct tkb_bytes){ data, bytes.size };
+	return 0;
+}
+
+struct reading {
+	const struct source *source;
+	struct compile_recorded *recorded;
+};
+
+/* "add_kernel.ttir" of the kernel "add_kernel" */
+static bool is_called(const char *name, const char *kernel, const char *suffix)
+{
+	const size_t length = strlen(kernel);
+
+	return strncmp(name, kernel, length) == 0 &&
+	       strcmp(name + length, suffix) == 0;
+}
+
+static int on_kernel_file(struct reading *reading,
+                          const struct tkb_entry *entry, const char *name,
+                          struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct compile_recorded_kernel *const kernel =
+		kernel_of(reading->recorded, entry->key, strlen(entry->key));
+
+	if (kernel == NULL)
+		return no_memory(err);
+	if (kernel->name == NULL)
+		kernel->name = strdup(entry->name);
+	if (kernel->name == NULL)
+		return no_memory(err);
+	if (is_called(name, entry->name, ending))
+		return copy(bytes, &kernel->metadata, err);
+	if (is_called(name, entry->name, ".ttir"))
+		return copy(bytes, &kernel->recorded.ir, err);
+	return 0;
+}
+
+/* `name` is "KEY.json". */
+static int add_specialisation(struct compile_recorded *recorded,
+                              const char *name, struct tkb_bytes bytes,
+                              struct tkb_error *err)
+{
+	struct compile_recorded_kernel *const kernel =
+		kernel_of(recorded, name, strlen(name) - strlen(ending));
+
+	return kernel == NULL
+	               ? no_memory(err)
+	               : copy(bytes, &kernel->recorded.specialisation, err);
+}
+
+static int on_file(void *self, size_t index, size_t file,
+                   struct tkb_bytes bytes, struct tkb_error *err)
+{
+	struct reading *const reading = self;
+	const struct tkb_entry *const entry =
+		source_entry(reading->source, index);
+
+	if (entry->kind == TKB_KIND_KERNEL)
+		return on_kernel_file(reading, entry, entry->files[file].name,
+		                      bytes, err);
+	if (entry->kind == TKB_KIND_UNIT && strcmp(entry->tree, tree) == 0 &&
+	    is_specialisation(entry->name))
+		return add_specialisation(reading->recorded, entry->name, bytes,
+		                          err);
+	return 0;
+}
+
+static int read_source(const char *path, struct compile_recorded *out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(source_close) struct source source = { 0 };
+	struct reading reading = { &source, out };
+	const struct tkb_file_visitor visitor = { on_file, &reading };
+	const int rc = source_open(path, false, &source, err);
+
+	return rc != 0 ? rc : source_read_all(&source, &visitor, err);
+}
+
+static int read_specialisation(const char *folder, const char *name,
+                               struct compile_recorded *out,
+                               struct tkb_error *err)
+{
+	struct tkb_bytes text = { NULL, 0 };
+	char *path;
+	int rc;
+
+	if (!is_specialisation(name))
+		return 0;
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return no_memory(err);
+	rc = compile_input_file(path, &text, err);
+	if (rc == 0)
+		rc = add_specialisation(out, name, text, err);
+	free_bytes(text);
+	free(path);
+	return rc;
+}
+
+/* Those that lie in a folder, beside entries or alone. */
+static int read_specialisations(const char *folder,
+                                struct compile_recorded *out,
+                                struct tkb_error *err)
+{
+	struct dirent **names = NULL;
+	const int count = scandir(folder, &names, NULL, alphasort);
+	int rc = 0;
+
+	if (count < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s",
+		                 folder, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (rc == 0)
+			rc = read_specialisation(folder, names[i]->d_name, out,
+			                         err);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
+int compile_recorded_read(const char *path, struct compile_recorded *out,
+                          struct tkb_error *err)
+{
+	int rc = read_source(path, out, err);
+
+	if (rc == 0 && source_is_cache(path))
+		rc = read_specialisations(path, out, err);
+	if (rc != 0 || out->count != 0)
+		return rc;
+	return cli_error(err, TKB_MISS, "'%s' has no kernels", path);
+}
+
+static bool has_group(const char *folder, const char *name)
+{
+	struct dirent *entry;
+	bool is_found = false;
+	char *path;
+	DIR *files;
+
+	if (name[0] == '.' || asprintf(&path, "%s/%s", folder, name) < 0)
+		return false;
+	files = opendir(path);
+	free(path);
+	if (files == NULL)
+		return false;
+	for (entry = readdir(files); entry != NULL && !is_found;
+	     entry = readdir(files))
+		is_found = source_is_group(entry->d_name);
+	(void)closedir(files);
+	return is_found;
+}
+
+bool compile_recorded_is_there(const char *path)
+{
+	const size_t length = strlen(path);
+	struct dirent *entry;
+	bool is_found = false;
+	DIR *folder;
+
+	if (length > 4 && strcmp(path + length - 4, ".tkb") == 0)
+		return true;
+	folder = opendir(path);
+	if (folder == NULL)
+		return false;
+	for (entry = readdir(folder); entry != NULL && !is_found;
+	     entry = readdir(folder))
+		is_found = is_specialisation(entry->d_name) ||
+		           has_group(path, entry->d_name);
+	(void)closedir(folder);
+	return is_found;
+}
