@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signing.h"
+
+#include <unistd.h>
+
+#include "fake_http.h"
+#include "nginx.h"
+#include "s3_fixture.h"
+#include "trust/key.h"
+
+/* Signed refs and lists of what is revoked, in every kind of remote. */
+
+#define PROD "prod/model"
+
+static const char *const models[] = { "team/*" };
+static const char *const products[] = { "prod/*" };
+
+struct fleet {
+	struct tkb_key *ci;
+	struct tkb_key *release;
+	struct tkb_trust_key keys[2];
+	struct tkb_trust trust;
+	struct tkb_remote *remote; /* under no policy */
+	struct tkb_remote *strict;
+};
+
+/* "ci" may publish; "release" may promote and revoke. */
+static void arrange(struct fleet *fleet, const char *url)
+{
+	const struct tkb_remote_options options = { SIZED(options),
+		                                    .trust = &fleet->trust };
+
+	*fleet = (struct fleet){ .ci = make_key() };
+	OK(tkb_key_make(TKB_KEY_P256, &fleet->release, ERR));
+	fleet->keys[0] = (struct tkb_trust_key){ .key = fleet->ci,
+		                                 .name = "ci",
+		                                 .publish = models,
+		                                 .publish_count = 1 };
+	fleet->keys[1] = (struct tkb_trust_key){ .key = fleet->release,
+		                                 .name = "release",
+		                                 .promote = products,
+		                                 .promote_count = 1,
+		                                 .may_revoke = true };
+	fleet->trust = (struct tkb_trust){
+		SIZED(fleet->trust),
+		.keys = fleet->keys,
+		.key_count = 2,
+		.memory = text("%s/seen", test_folder()),
+		.refuses_replay = true,
+	};
+	fleet->remote = must_open_remote(url, NULL);
+	fleet->strict = must_open_remote(url, &options);
+}
+
+static int pull_ref(const struct fleet *fleet, const char *ref,
+                    const char *name, struct tkb_pull_report *report)
+{
+	*report = (struct tkb_pull_report){ SIZED(*report) };
+	test_error = (struct tkb_error){ 0 };
+	return tkb_pull(fleet->strict, ref, text("%s/%s", test_folder(), name),
+	                NULL, report, ERR);
+}
+
+static void revoke_by(struct fleet *fleet, const struct tkb_digest *digest,
+                      size_t count)
+{
+	struct signer_of signer;
+
+	OK(tkb_revoke(fleet->remote, digest, count,
+	              signing_with(&signer, fleet->release), NULL, ERR));
+}
+
+/* The whole life of a ref: pushed, signed, pulled, promoted, revoked. */
+static void check_life(const char *url)
+{
+	const char *one = cache_of("one", (struct part){ 0, 10 });
+	const char *other = cache_of("other", (struct part){ 10, POOL });
+	const struct tkb_sign_options by_ci = { SIZED(by_ci) };
+	struct tkb_sign_options options = by_ci;
+	struct tkb_pull_report pulled;
+	struct signer_of signer;
+	struct fleet fleet;
+
+	arrange(&fleet, url);
+	(void)push_signed(fleet.remote, one, fleet.ci);
+	CHECK_INT(pull_ref(&fleet, REF, "cold", &pulled), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "shows no list");
+	revoke_by(&fleet, NULL, 0);
+	CHECK_INT(pull_ref(&fleet, REF, "dev", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, 10);
+
+	(void)push_all(fleet.remote, other);
+	CHECK_INT(pull_ref(&fleet, REF, "dev", &pulled), TKB_ERR_UNTRUSTED);
+	options.signing = signing_with(&signer, fleet.ci);
+	OK(tkb_ref_sign(fleet.remote, REF, &options, NULL, ERR));
+	CHECK_INT(pull_ref(&fleet, REF, "dev", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, POOL - 10);
+
+	CHECK_INT(pull_ref(&fleet, PROD, "prod", &pulled), TKB_MISS);
+	options.signing = signing_with(&signer, fleet.release);
+	signer.signing.stage = TKB_STAGE_PROD;
+	OK(tkb_ref_promote(fleet.strict, REF, PROD, &options, NULL, ERR));
+	CHECK_INT(pull_ref(&fleet, PROD, "prod", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, POOL);
+	check_is_part(text("%s/prod", test_folder()), (struct part){ 0, POOL });
+
+	revoke_by(&fleet, &fleet.ci->id, 1);
+	CHECK_INT(pull_ref(&fleet, REF, "late", &pulled), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message,
+	               "'ci' has signed it, whose key is revoked");
+	CHECK_INT(pull_ref(&fleet, PROD, "still", &pulled), 0);
+	/* Signatures of records that are gone go, and no list does. */
+	OK(tkb_ref_delete(fleet.remote, REF, NULL, ERR));
+	CHECK_INT(count_under(fleet.remote, SIGNED), 0);
+	OK(tkb_remote_gc(fleet.remote, NULL, NULL, ERR));
+	CHECK_INT(count_under(fleet.remote, "@revoked"), 1);
+	CHECK_INT(pull_ref(&fleet, PROD, "again", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, POOL);
+	tkb_key_close(fleet.ci);
+	tkb_key_close(fleet.release);
+}
+
+TEST(trust, holds_in_a_folder)
+{
+	check_life(text("%s/remote", test_folder()));
+}
+
+TEST(trust, holds_in_redis)
+{
+	struct server server = start_redis("");
+
+	check_life(text("redis://127.0.0.1:%u", server.port));
+}
+
+TEST(trust, holds_in_redis_by_a_socket_where_all_expires)
+{
+	struct server server = start_redis("");
+
+	check_life(text("redis+unix://%s?ttl=1d", server.socket));
+}
+
+TEST(trust, holds_in_http)
+{
+	const struct server server = start_nginx(nginx_dav());
+
+	check_life(text("http://127.0.0.1:%u/some/where", server.port));
+}
+
+TEST(trust, holds_in_webdav)
+{
+	if (nginx_dav_module()[0] == '\0')
+		skip();
+	const struct server server =
+		start_nginx_with(nginx_dav_module(), nginx_webdav());
+
+	check_life(text("http://127.0.0.1:%u", server.port));
+}
+
+TEST(trust, holds_in_http_with_a_document)
+{
+	const struct server server = start_web(0);
+
+	check_life(text("http://127.0.0.1:%u/base", server.port));
+}
+
+TEST(trust, holds_in_s3)
+{
+	start_s3();
+	check_life(s3_url(text("%s/some", new_bucket("trust")), ""));
+}
+
+TEST(trust, holds_behind_a_near_folder)
+{
+	struct server server = start_redis("");
+
+	check_life(text("%s/near,redis://127.0.0.1:%u", test_folder(),
+	                server.port));
+}
