@@ -69,6 +69,8 @@ static const struct {
 	  "prepack: 12 words repacked into 4 tables\n" },
 	{ "prepack", "prepack_loop", "knows the values of a loops counter",
 	  "prepack: 3 words repacked into 3 tables\n" },
+	{ "prepack", "prepack_rows", "knows the rows of blocks of threads",
+	  "prepack: 1 word repacked into 1 table\n" },
 	{ "prepack", "prepack_not",
 	  "leaves bytes that are not its own or not known", "" },
 	{ "prepack", "prepack_widen", "reads aligned bytes as a word",

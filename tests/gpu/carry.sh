@@ -28,7 +28,6 @@ fi
 rm -rf "${out:?}"
 mkdir -p "$out/bin" "$out/lib"
 cp "$build/tkbundle" "$out/bin/"
-cp -r "$build/engines" "$out/bin/"
 if [ -n "$compiles" ] && [ -x "$build/tkbundle-compile" ]; then
     cp "$build/tkbundle-compile" \
         "$(dirname "$0")"/../../tools/tkbundle-compile/*triton*.py \

@@ -123,6 +123,25 @@ static struct word small_number(struct generate *g)
 	return out;
 }
 
+/* A thread's place, as of blocks of so many threads: an i64 from 0 to 62. */
+static struct word place_index(struct generate *g)
+{
+	const struct word thread = name(g, "%i");
+	const struct word block = name(g, "%i");
+	const struct word sum = name(g, "%i");
+	const struct word out = name(g, "%i");
+
+	emit(g, "  %s = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n",
+	     thread.text);
+	emit(g, "  %s = shl%s i32 %%n, %u\n", block.text,
+	     chance(g, 70) ? " nuw nsw" : " nsw", 1 + pick(g, 3));
+	emit(g, "  %s = add nuw nsw i32 %s, %s\n", sum.text, block.text,
+	     thread.text);
+	emit(g, "  %s = %s i32 %s to i64\n", out.text,
+	     chance(g, 50) ? "zext" : "sext", sum.text);
+	return out;
+}
+
 /* An i64 from 0 to 112. */
 static struct word generate_index(struct generate *g)
 {
@@ -130,6 +149,8 @@ static struct word generate_index(struct generate *g)
 	struct word small;
 	struct word out;
 
+	if (chance(g, 15))
+		return place_index(g);
 	if (g->counter.text[0] != '\0' && chance(g, 60))
 		small = g->counter;
 	else

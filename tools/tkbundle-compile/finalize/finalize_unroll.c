@@ -5,6 +5,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#include "base/base.h"
+
 /*
  * Unrolls loops whose count is a constant, and makes values of what they kept in
  * memory of the thread. A loop that multiplies bytes is worth more than others:
@@ -28,6 +30,8 @@ enum {
 
 static const char full[] = "llvm.loop.unroll.full";
 static const char count[] = "llvm.loop.unroll.count";
+/* What clang says of each loop of C++. */
+static const char progress[] = "llvm.loop.mustprogress";
 
 static unsigned loop_kind(LLVMModuleRef module)
 {
@@ -93,6 +97,33 @@ static void set_mark(LLVMValueRef end, const char *name, unsigned steps)
 		LLVMMetadataAsValue(context, make_mark(context, name, steps)));
 }
 
+/* Does the metadata of a loop say whether it is to be unrolled? */
+static bool says_how(LLVMValueRef node)
+{
+	LLVMValueRef items[32] = { NULL };
+	const unsigned size = node == NULL ? 0 : LLVMGetMDNodeNumOperands(node);
+
+	if (size > TKB_COUNT_OF(items))
+		return true;
+	if (size != 0)
+		LLVMGetMDNodeOperands(node, items);
+	for (unsigned i = 1; i < size; i++) {
+		LLVMValueRef words[8] = { NULL };
+		const char *text = NULL;
+		unsigned length = 0;
+
+		if (LLVMIsAMDNode(items[i]) != NULL &&
+		    LLVMGetMDNodeNumOperands(items[i]) <= TKB_COUNT_OF(words)) {
+			LLVMGetMDNodeOperands(items[i], words);
+			text = LLVMGetMDString(words[0], &length);
+		}
+		if (text == NULL || length != strlen(progress) ||
+		    memcmp(text, progress, length) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Mark loops that multiply bytes, unless something is said of them. */
 static size_t mark(LLVMModuleRef module, const char *name)
 {
@@ -107,7 +138,7 @@ static size_t mark(LLVMModuleRef module, const char *name)
 
 			if (!branches_to(block, block) ||
 			    !multiplies_bytes(block) ||
-			    LLVMGetMetadata(end, kind) != NULL)
+			    says_how(LLVMGetMetadata(end, kind)))
 				continue;
 			set_mark(end, name, STEPS);
 			marked++;
@@ -172,7 +203,7 @@ static size_t mark_inner(LLVMModuleRef module)
 				goes_back(block) ? inner_loop_size(block) : 0;
 
 			if (size == 0 || size > SIZE / 2 ||
-			    LLVMGetMetadata(end, kind) != NULL)
+			    says_how(LLVMGetMetadata(end, kind)))
 				continue;
 			set_mark(end, count, (unsigned)(SIZE / size));
 			marked++;

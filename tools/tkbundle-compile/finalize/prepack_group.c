@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+enum {
+	FACTOR_LIMIT = 1 << 28 /* times 32 bits, four such add up exactly */
+};
+
 static int64_t floor_div(int64_t a, int64_t b)
 {
 	return a / b - (a % b != 0 && (a < 0) != (b < 0));
@@ -90,7 +94,7 @@ enum nearness {
 	NEARNESS_COUNT
 };
 
-static enum nearness nearness_of(LLVMValueRef value)
+static enum nearness nearness_of_value(LLVMValueRef value)
 {
 	size_t size = 0;
 	const char *name;
@@ -108,6 +112,24 @@ static enum nearness nearness_of(LLVMValueRef value)
 	               : UNKNOWN;
 }
 
+/* Of all terms together: as near as the nearest. */
+static enum nearness nearness_of(const struct group *group,
+                                 const struct axis *axis)
+{
+	const struct prepack_address *address = &group->words[0]->address;
+	enum nearness least = NEARNESS_COUNT;
+
+	if (axis->term.value != NULL)
+		return nearness_of_value(axis->term.value);
+	for (size_t i = 0; i < address->term_count; i++) {
+		const enum nearness one =
+			nearness_of_value(address->terms[i].value);
+
+		least = one < least ? one : least;
+	}
+	return least;
+}
+
 /*
  * The axes in which threads of a warp differ get the smallest strides, so that
  * neighbouring threads read adjacent words.
@@ -120,7 +142,7 @@ static void lay_out(struct group *group)
 		for (size_t i = 0; i < group->axis_count; i++) {
 			struct axis *axis = &group->axes[i];
 
-			if ((int)nearness_of(axis->term.value) != nearness)
+			if ((int)nearness_of(group, axis) != nearness)
 				continue;
 			axis->stride = stride;
 			stride *= axis->count;
@@ -169,7 +191,7 @@ static bool is_scattered(const struct group *group)
 		const struct axis *axis = &group->axes[i];
 
 		if (axis->stride == 1 && axis->count > 1 &&
-		    nearness_of(axis->term.value) < BLOCK)
+		    nearness_of(group, axis) < BLOCK)
 			return axis->term.factor * axis->range.step > size;
 	}
 	return false;
@@ -204,7 +226,8 @@ static bool is_narrow(const struct axis *axis)
 	       LLVMGetIntTypeWidth(LLVMTypeOf(axis->term.value)) <= 32;
 }
 
-bool prepack_find_axes(const struct source *source, struct group *group)
+/* Each term is an axis. */
+static bool find_apart(const struct source *source, struct group *group)
 {
 	const struct prepack_address *address = &group->words[0]->address;
 	struct axis *unknown = NULL;
@@ -230,6 +253,57 @@ bool prepack_find_axes(const struct source *source, struct group *group)
 			return false;
 	}
 	return count_positions(source, group);
+}
+
+static int64_t common_factor(int64_t a, int64_t b)
+{
+	while (b != 0) {
+		const int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a < 0 ? -a : a;
+}
+
+/*
+ * The sum of all terms is the axis, in steps of what divides their factors. All
+ * are narrow, and so is the sum exact: no multiple of 2^64 is lost where it is
+ * divided.
+ */
+static bool find_together(const struct source *source, struct group *group)
+{
+	const struct prepack_address *address = &group->words[0]->address;
+	struct axis *axis = &group->axes[0];
+	int64_t factor = 0;
+
+	for (size_t i = 0; i < address->term_count; i++) {
+		const struct axis one = { .term = address->terms[i] };
+
+		if (!is_narrow(&one) || one.term.factor > FACTOR_LIMIT ||
+		    one.term.factor < -FACTOR_LIMIT)
+			return false;
+		factor = common_factor(factor, one.term.factor);
+	}
+	if (address->term_count < 2 || factor == 0)
+		return false;
+	*axis = (struct axis){ .term = { NULL, PREPACK_SIGNED, factor },
+		               .range = { .step = 1 } };
+	group->axis_count = 1;
+	return bound_axis(source, group, axis) &&
+	       count_positions(source, group);
+}
+
+bool prepack_find_axes(const struct source *source, struct group *group)
+{
+	struct group other = *group;
+
+	if (!find_together(source, &other))
+		return find_apart(source, group);
+	if (!find_apart(source, group) ||
+	    other.position_count < group->position_count)
+		*group = other;
+	return true;
 }
 
 int64_t prepack_word_index(const struct group *group, size_t index,

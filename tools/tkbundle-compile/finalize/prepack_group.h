@@ -7,13 +7,14 @@
  * the same terms. The terms span a box of positions; the new table has the
  * words of the group for each position. The range of a term is known from the
  * code, or follows from two facts: all words of a group are read whenever one
- * is, and all reads are inside the constant.
+ * is, and all reads are inside the constant. Where that does not tell the terms
+ * apart, as of a row that is block * size + thread, their sum is the one axis.
  */
 
 #include "finalize/prepack.h"
 
 struct axis {
-	struct prepack_term term;
+	struct prepack_term term; /* without a value: of all terms, in steps */
 	struct prepack_range range;
 	int64_t count;
 	int64_t stride; /* in positions */

@@ -13,14 +13,41 @@ static LLVMValueRef build_product(LLVMBuilderRef builder, LLVMValueRef value,
 	                                  "");
 }
 
-/* The distance of an axis from its first value, in positions. */
-static LLVMValueRef build_axis(LLVMBuilderRef builder, const struct axis *axis,
+static LLVMValueRef build_wide(LLVMBuilderRef builder,
+                               const struct prepack_term *term,
                                LLVMTypeRef wide)
 {
+	return LLVMBuildIntCast2(builder, term->value, wide,
+	                         term->extension == PREPACK_SIGNED, "");
+}
+
+/* The sum of all terms, in steps of the axis. */
+static LLVMValueRef build_sum(LLVMBuilderRef builder, const struct group *group,
+                              const struct axis *axis, LLVMTypeRef wide)
+{
+	const struct prepack_address *address = &group->words[0]->address;
+	LLVMValueRef sum = NULL;
+
+	for (size_t i = 0; i < address->term_count; i++) {
+		const struct prepack_term *term = &address->terms[i];
+		LLVMValueRef at =
+			build_product(builder, build_wide(builder, term, wide),
+		                      term->factor / axis->term.factor);
+
+		sum = sum == NULL ? at : LLVMBuildAdd(builder, sum, at, "");
+	}
+	return sum;
+}
+
+/* The distance of an axis from its first value, in positions. */
+static LLVMValueRef build_axis(LLVMBuilderRef builder,
+                               const struct group *group,
+                               const struct axis *axis, LLVMTypeRef wide)
+{
 	const struct prepack_range *range = &axis->range;
-	const bool is_signed = axis->term.extension == PREPACK_SIGNED;
-	LLVMValueRef at = LLVMBuildIntCast2(builder, axis->term.value, wide,
-	                                    is_signed, "");
+	LLVMValueRef at = axis->term.value == NULL
+	                          ? build_sum(builder, group, axis, wide)
+	                          : build_wide(builder, &axis->term, wide);
 
 	if (range->low != 0)
 		at = LLVMBuildSub(
@@ -41,7 +68,8 @@ static LLVMValueRef build_position(LLVMBuilderRef builder,
 	LLVMValueRef sum = LLVMConstInt(wide, 0, false);
 
 	for (size_t i = 0; i < group->axis_count; i++) {
-		LLVMValueRef at = build_axis(builder, &group->axes[i], wide);
+		LLVMValueRef at =
+			build_axis(builder, group, &group->axes[i], wide);
 
 		sum = i == 0 ? at : LLVMBuildAdd(builder, sum, at, "");
 	}
