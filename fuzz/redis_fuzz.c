@@ -127,8 +127,10 @@ static int do_what(uint8_t wish, struct tkb_redis *redis,
 	case 4:
 		return tkb_backend_redis.records(
 			redis, call, "ref",
-			&(struct tkb_record_visitor){ take_record, &told,
-		                                      take_unread },
+			&(struct tkb_record_visitor){ .on_record = take_record,
+		                                      .self = &told,
+		                                      .on_unread =
+		                                              take_unread },
 			err);
 	case 5:
 		return tkb_backend_redis.refs(

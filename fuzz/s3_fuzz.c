@@ -130,8 +130,9 @@ static void use(void *self, const struct tkb_op_limits *call)
 	struct tkb_digest digest = { { 1 } };
 	size_t told = 0;
 	const struct tkb_blob_visitor blobs = { take_blob, &told };
-	const struct tkb_record_visitor records = { take_record, &told,
-		                                    take_unread };
+	const struct tkb_record_visitor records = { .on_record = take_record,
+		                                    .self = &told,
+		                                    .on_unread = take_unread };
 	const struct tkb_ref_visitor refs = { take_ref, &told };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf got = TKB_BUF_INIT(answer.size + 1);

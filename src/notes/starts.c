@@ -14,9 +14,14 @@ struct name {
 	char text[256];
 };
 
+enum {
+	PRUNE_EVERY = 32, /* reports, about, one prunes */
+	PRUNE_LIMIT = 256 /* so many at most, of one that is left */
+};
+
 struct report {
 	struct tkb_digest digest;
-	struct tkb_bytes text; /* in the arena */
+	struct tkb_bytes text; /* in the arena; without data: not fetched */
 	uint64_t age_s;
 };
 
@@ -26,6 +31,7 @@ struct reports {
 	struct report *items; /* owned */
 	size_t count;
 	size_t capacity;
+	bool has_failed; /* no memory, where that cannot be said */
 };
 
 static void reports_release(struct reports *reports)
@@ -49,46 +55,45 @@ static int make_name(const char *ref, struct name *out, struct tkb_error *err)
 	return 0;
 }
 
-int tkb_starts_add(struct tkb_remote *remote, const char *ref,
-                   struct tkb_bytes report, const struct tkb_digest *before,
-                   struct tkb_digest *digest_out, struct tkb_error *err)
+static int add_report(struct reports *reports, const struct tkb_digest *digest,
+                      struct tkb_bytes text, uint64_t age_s,
+                      struct tkb_error *err)
 {
-	struct tkb_digest digest;
-	struct name name;
-	int rc;
+	const struct report report = { .digest = *digest,
+		                       .text = text,
+		                       .age_s = age_s };
 
-	if (report.size > TKB_START_SIZE_LIMIT)
-		return tkb_fail(err, TKB_ERR_TOO_LARGE,
-		                "a report of a start has %zu bytes, more than "
-		                "%d",
-		                report.size, TKB_START_SIZE_LIMIT);
-	rc = make_name(ref, &name, err);
-	if (rc == 0)
-		rc = tkb_digest_of(report, &digest, err);
-	if (rc == 0)
-		rc = tkb_remote_add(remote, name.text, report, err);
-	if (rc != 0)
-		return rc;
-	if (before != NULL && tkb_digest_compare(before, &digest) != 0)
-		(void)(tkb_remote_drop(remote, name.text, before, NULL) == 0);
-	*digest_out = digest;
-	return 0;
-}
-
-static int keep(void *self, const struct tkb_digest *digest,
-                struct tkb_bytes text, uint64_t age_s, struct tkb_error *err)
-{
-	struct reports *reports = self;
-	const struct report report = {
-		.digest = *digest,
-		.text = { tkb_arena_string(&reports->arena, text), text.size },
-		.age_s = age_s,
-	};
-
-	if (report.text.data == NULL)
-		return tkb_fail_nomem(err);
 	return tkb_append(&reports->items, &reports->count, &reports->capacity,
 	                  &report, sizeof(report), err);
+}
+
+static int copy(struct reports *reports, struct tkb_bytes *text,
+                struct tkb_error *err)
+{
+	text->data = tkb_arena_string(&reports->arena, *text);
+	return text->data == NULL ? tkb_fail_nomem(err) : 0;
+}
+
+/* A remote that does not know ages before gives the report itself. */
+static int list_read(void *self, const struct tkb_digest *digest,
+                     struct tkb_bytes text, uint64_t age_s,
+                     struct tkb_error *err)
+{
+	const int rc = copy(self, &text, err);
+
+	return rc == 0 ? add_report(self, digest, text, age_s, err) : rc;
+}
+
+/* Nothing is fetched: which are wanted is known when all are listed. */
+static bool list_unread(void *self, const struct tkb_digest *digest,
+                        uint64_t age_s)
+{
+	struct reports *reports = self;
+
+	if (add_report(reports, digest, (struct tkb_bytes){ NULL, 0 }, age_s,
+	               NULL) != 0)
+		reports->has_failed = true;
+	return false;
 }
 
 /* A report that cannot be read is ignored: one less does not matter. */
@@ -109,17 +114,55 @@ static int compare_reports(const void *a, const void *b)
 	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
-/* The reports under a name, the newest first. */
-static int read_reports(struct tkb_remote *remote, const char *name,
+/* By digest; of one that several tiers have, the youngest, which was read, first. */
+static int compare_digests(const void *a, const void *b)
+{
+	const struct report *left = a;
+	const struct report *right = b;
+	const int order = tkb_digest_compare(&left->digest, &right->digest);
+
+	if (order != 0)
+		return order;
+	if ((left->text.data == NULL) != (right->text.data == NULL))
+		return left->text.data == NULL ? 1 : -1;
+	return (left->age_s > right->age_s) - (left->age_s < right->age_s);
+}
+
+/* Keep each report once, and sort them by age. */
+static void sort_reports(struct reports *reports)
+{
+	size_t kept = 0;
+
+	if (reports->count < 2)
+		return;
+	qsort(reports->items, reports->count, sizeof(*reports->items),
+	      compare_digests);
+	for (size_t i = 0; i < reports->count; i++) {
+		if (kept == 0 ||
+		    !tkb_digest_equal(&reports->items[kept - 1].digest,
+		                      &reports->items[i].digest))
+			reports->items[kept++] = reports->items[i];
+	}
+	reports->count = kept;
+	qsort(reports->items, reports->count, sizeof(*reports->items),
+	      compare_reports);
+}
+
+/* List the reports under a name, the newest first; some are read. */
+static int list_reports(struct tkb_remote *remote, const char *name,
                         struct reports *out, struct tkb_error *err)
 {
-	const struct tkb_record_visitor visitor = { keep, out, pass_over };
+	const struct tkb_record_visitor visitor = { .on_record = list_read,
+		                                    .self = out,
+		                                    .on_unread = pass_over,
+		                                    .wants = list_unread };
 	int rc;
 
 	rc = tkb_remote_records(remote, name, &visitor, err);
-	if (rc == 0 && out->count > 1)
-		qsort(out->items, out->count, sizeof(*out->items),
-		      compare_reports);
+	if (rc == 0 && out->has_failed)
+		rc = tkb_fail_nomem(err);
+	if (rc == 0)
+		sort_reports(out);
 	return rc;
 }
 
@@ -128,6 +171,122 @@ static bool is_counted(const struct reports *reports, size_t index)
 	return index < TKB_STARTS_LIMIT &&
 	       reports->items[index].age_s <= TKB_STARTS_AGE_S &&
 	       reports->items[index].text.size <= TKB_START_SIZE_LIMIT;
+}
+
+static struct report *find(const struct reports *reports,
+                           const struct tkb_digest *digest)
+{
+	const size_t count = reports->count < TKB_STARTS_LIMIT
+	                             ? reports->count
+	                             : TKB_STARTS_LIMIT;
+
+	for (size_t i = 0; i < count; i++) {
+		if (tkb_digest_equal(&reports->items[i].digest, digest))
+			return &reports->items[i];
+	}
+	return NULL;
+}
+
+/* The first ones that were not read. */
+static bool is_wanted(void *self, const struct tkb_digest *digest,
+                      uint64_t age_s)
+{
+	const struct report *const report = find(self, digest);
+
+	return report != NULL && report->text.data == NULL &&
+	       age_s <= TKB_STARTS_AGE_S;
+}
+
+static int fill_in(void *self, const struct tkb_digest *digest,
+                   struct tkb_bytes text, uint64_t age_s, struct tkb_error *err)
+{
+	struct report *const report = find(self, digest);
+	int rc = 0;
+
+	(void)age_s;
+	if (report != NULL && report->text.data == NULL) {
+		rc = copy(self, &text, err);
+		report->text = text;
+	}
+	return rc;
+}
+
+/* Fetch those that count, and were only listed. */
+static int fetch_reports(struct tkb_remote *remote, const char *name,
+                         struct reports *reports, struct tkb_error *err)
+{
+	const struct tkb_record_visitor visitor = { .on_record = fill_in,
+		                                    .self = reports,
+		                                    .on_unread = pass_over,
+		                                    .wants = is_wanted };
+
+	for (size_t i = 0; i < reports->count; i++) {
+		if (is_counted(reports, i) &&
+		    reports->items[i].text.data == NULL)
+			return tkb_remote_records(remote, name, &visitor, err);
+	}
+	return 0;
+}
+
+/* Which are dropped, and how many at most. */
+struct pruning {
+	bool is_all; /* also those that count */
+	bool is_dry_run;
+	uint64_t limit;
+};
+
+static int prune(struct tkb_remote *remote, const char *name,
+                 const struct pruning *pruning, uint64_t *count,
+                 struct tkb_error *err)
+{
+	TKB_AUTO(reports_release) struct reports reports = { .count = 0 };
+	uint64_t dropped = 0;
+	int rc;
+
+	rc = list_reports(remote, name, &reports, err);
+	/* The oldest first. */
+	for (size_t i = reports.count;
+	     i-- > 0 && rc >= 0 && dropped < pruning->limit;) {
+		if (!pruning->is_all && is_counted(&reports, i))
+			continue;
+		dropped++;
+		if (!pruning->is_dry_run)
+			rc = tkb_remote_drop(remote, name,
+			                     &reports.items[i].digest, err);
+	}
+	*count += dropped;
+	return rc < 0 ? rc : 0;
+}
+
+int tkb_starts_add(struct tkb_remote *remote, const char *ref,
+                   struct tkb_bytes report, const struct tkb_digest *before,
+                   struct tkb_digest *digest_out, struct tkb_error *err)
+{
+	const struct pruning few = { .limit = PRUNE_LIMIT };
+	struct tkb_digest digest;
+	uint64_t dropped = 0;
+	struct name name;
+	int rc;
+
+	if (report.size > TKB_START_SIZE_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "a report of a start has %zu bytes, more than "
+		                "%d",
+		                report.size, TKB_START_SIZE_LIMIT);
+	rc = make_name(ref, &name, err);
+	if (rc == 0)
+		rc = tkb_digest_of(report, &digest, err);
+	if (rc == 0)
+		rc = tkb_remote_add(remote, name.text, report, err);
+	if (rc != 0)
+		return rc;
+	if (before != NULL && tkb_digest_compare(before, &digest) != 0)
+		(void)(tkb_remote_drop(remote, name.text, before, NULL) == 0);
+	/* Digests are even: about every so many of them is such a one. */
+	if (digest.bytes[0] % PRUNE_EVERY == 0)
+		(void)(prune(remote, name.text, &few, &dropped, NULL) == 0);
+	*digest_out = digest;
+	return 0;
 }
 
 int tkb_starts_read(struct tkb_remote *remote, const char *ref,
@@ -141,9 +300,12 @@ int tkb_starts_read(struct tkb_remote *remote, const char *ref,
 
 	rc = make_name(ref, &name, err);
 	if (rc == 0)
-		rc = read_reports(remote, name.text, &reports, err);
+		rc = list_reports(remote, name.text, &reports, err);
+	if (rc == 0)
+		rc = fetch_reports(remote, name.text, &reports, err);
 	for (size_t i = 0; i < reports.count && rc == 0; i++) {
-		if (!is_counted(&reports, i))
+		if (!is_counted(&reports, i) ||
+		    reports.items[i].text.data == NULL)
 			continue;
 		rc = visitor->on_start(visitor->self, reports.items[i].text,
 		                       reports.items[i].age_s, err);
@@ -168,36 +330,19 @@ int tkb_starts_refs(struct tkb_remote *remote,
 	return rc;
 }
 
-static int prune(struct tkb_remote *remote, const char *name, bool is_all,
-                 bool is_dry_run, uint64_t *count, struct tkb_error *err)
-{
-	TKB_AUTO(reports_release) struct reports reports = { .count = 0 };
-	int rc;
-
-	rc = read_reports(remote, name, &reports, err);
-	for (size_t i = 0; i < reports.count && rc >= 0; i++) {
-		if (!is_all && is_counted(&reports, i))
-			continue;
-		(*count)++;
-		if (!is_dry_run)
-			rc = tkb_remote_drop(remote, name,
-			                     &reports.items[i].digest, err);
-	}
-	return rc < 0 ? rc : 0;
-}
-
 int tkb_starts_prune(struct tkb_remote *remote, bool is_dry_run,
                      uint64_t *dropped_out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_ref_names_release)
 	struct tkb_ref_names names = { .prefix = TKB_STARTS_PREFIX };
+	const struct pruning surplus = { .is_dry_run = is_dry_run,
+		                         .limit = UINT64_MAX };
 	uint64_t count = 0;
 	int rc;
 
 	rc = tkb_remote_ref_names(remote, false, &names, err);
 	for (size_t i = 0; i < names.count && rc == 0; i++)
-		rc = prune(remote, names.items[i], false, is_dry_run, &count,
-		           err);
+		rc = prune(remote, names.items[i], &surplus, &count, err);
 	if (rc == 0)
 		*dropped_out = count;
 	return rc;
@@ -206,11 +351,11 @@ int tkb_starts_prune(struct tkb_remote *remote, bool is_dry_run,
 int tkb_starts_drop(struct tkb_remote *remote, const char *ref,
                     struct tkb_error *err)
 {
+	const struct pruning all = { .is_all = true, .limit = UINT64_MAX };
 	struct name name;
 	uint64_t count = 0;
 	int rc;
 
 	rc = make_name(ref, &name, err);
-	return rc == 0 ? prune(remote, name.text, true, false, &count, err)
-	               : rc;
+	return rc == 0 ? prune(remote, name.text, &all, &count, err) : rc;
 }

@@ -174,8 +174,9 @@ struct gathering {
 	const char *ref;
 	const struct tkb_tier *tier; /* that is being asked */
 	uint64_t limit;
-	struct tkb_arena arena; /* owns the records */
-	struct kept *items;     /* owned */
+	const struct tkb_record_visitor *visitor; /* whom it is for */
+	struct tkb_arena arena;                   /* owns the records */
+	struct kept *items;                       /* owned */
 	size_t count;
 	size_t capacity;
 };
@@ -249,13 +250,25 @@ static int keep_record(void *self, const struct tkb_digest *digest,
 	return add_kept(gathering, &kept, err);
 }
 
+static bool wants(void *self, const struct tkb_digest *digest, uint64_t age_s)
+{
+	const struct gathering *gathering = self;
+
+	return gathering->visitor->wants(gathering->visitor->self, digest,
+	                                 age_s);
+}
+
 static int gather_records(struct tkb_tier *tier,
                           const struct tkb_op_limits *limits, void *self,
                           struct tkb_error *err)
 {
 	struct gathering *gathering = self;
-	const struct tkb_record_visitor visitor = { keep_record, gathering,
-		                                    keep_unread };
+	const struct tkb_record_visitor visitor = {
+		.on_record = keep_record,
+		.self = gathering,
+		.on_unread = keep_unread,
+		.wants = gathering->visitor->wants != NULL ? wants : NULL,
+	};
 
 	gathering->tier = tier;
 	return tier->backend->records(tier->self, limits, gathering->ref,
@@ -368,7 +381,8 @@ int tkb_remote_records_all(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(gathering_release)
 	struct gathering gathering = { .ref = ref,
-		                       .limit = remote->max_record_size };
+		                       .limit = remote->max_record_size,
+		                       .visitor = visitor };
 	const struct tkb_tier_work work = { gather_records, &gathering };
 	int rc;
 

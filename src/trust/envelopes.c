@@ -71,8 +71,9 @@ int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(tkb_envelopes_release)
 	struct tkb_envelopes envelopes = { .count = 0 };
-	const struct tkb_record_visitor visitor = { keep, &envelopes,
-		                                    pass_over };
+	const struct tkb_record_visitor visitor = { .on_record = keep,
+		                                    .self = &envelopes,
+		                                    .on_unread = pass_over };
 	struct name name;
 	int rc;
 

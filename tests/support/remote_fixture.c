@@ -187,8 +187,9 @@ static int note_unread(void *self, const struct tkb_digest *digest,
 
 struct tkb_record_visitor record_visitor(struct notebook *notebook)
 {
-	return (struct tkb_record_visitor){ note_record, notebook,
-		                            note_unread };
+	return (struct tkb_record_visitor){ .on_record = note_record,
+		                            .self = notebook,
+		                            .on_unread = note_unread };
 }
 
 struct tkb_ref_visitor ref_visitor(struct notebook *notebook)

@@ -147,6 +147,14 @@ static int tell_answer(const struct tkb_http_objects *objects,
 		err);
 }
 
+/* Those whose age only their answer tells are. */
+static bool is_wanted(const struct tkb_http_listed *record,
+                      const struct tkb_record_visitor *visitor)
+{
+	return visitor->wants == NULL || record->age_s == UINT64_MAX ||
+	       visitor->wants(visitor->self, &record->digest, record->age_s);
+}
+
 /* Tell the records from `*next` on that go into one batch. */
 static int tell_batch(const struct tkb_http_objects *objects,
                       const struct tkb_http_listed *records, size_t count,
@@ -164,6 +172,8 @@ static int tell_batch(const struct tkb_http_objects *objects,
 		const struct tkb_http_listed *record = &records[*next];
 		const bool is_told = record->size != TKB_SIZE_UNKNOWN;
 
+		if (!is_wanted(record, visitor))
+			continue;
 		if (is_told && record->size > TKB_HTTP_RECORD_LIMIT) {
 			rc = tell_large(record, visitor, err);
 			continue;
@@ -173,7 +183,7 @@ static int tell_batch(const struct tkb_http_objects *objects,
 			break;
 		rc = batch_add(objects, batch, record, err);
 	}
-	if (rc == 0)
+	if (rc == 0 && batch->count != 0)
 		rc = tkb_http_client_do(objects->client, objects->limits,
 		                        batch->requests, batch->count, err);
 	for (size_t i = 0; i < batch->count && rc == 0; i++)

@@ -140,7 +140,7 @@ static int pass_over(void *self, const struct tkb_digest *digest,
  */
 static int ask_latency(struct looking *looking, struct tkb_error *err)
 {
-	const struct tkb_record_visitor visitor = { pass_over, NULL, NULL };
+	const struct tkb_record_visitor visitor = { .on_record = pass_over };
 	struct cli *const cli = looking->use.cli;
 	const uint64_t begin_ms = deadline_now_ms();
 	uint64_t time_ms;

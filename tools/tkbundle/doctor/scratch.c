@@ -48,7 +48,9 @@ static bool remove_blob(struct remote_use *use, const struct tkb_digest *digest,
 void scratch_try(struct remote_use *use, struct scratch *out)
 {
 	const struct remote_library *const library = &use->library;
-	const struct tkb_record_visitor visitor = { note_age, out, pass_over };
+	const struct tkb_record_visitor visitor = { .on_record = note_age,
+		                                    .self = out,
+		                                    .on_unread = pass_over };
 	struct tkb_digest digest;
 	char text[TEXT_SIZE] = "";
 	char ref[TEXT_SIZE];

@@ -132,6 +132,12 @@ struct tkb_record_visitor {
 	 */
 	int (*on_unread)(void *self, const struct tkb_digest *digest,
 	                 const struct tkb_error *why, struct tkb_error *err);
+	/**
+	 * Asked before a record is fetched, by remotes that know its age by
+	 * then: false passes over it. NULL: all are wanted.
+	 */
+	bool (*wants)(void *self, const struct tkb_digest *digest,
+	              uint64_t age_s);
 };
 
 /** A size that a remote does not tell. */

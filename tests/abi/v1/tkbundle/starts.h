@@ -18,7 +18,7 @@ extern "C" {
  * A report is any text. They are kept as records of a ref named "@starts/" and
  * the ref's name. tkb_remote_refs() does not list it, and no other ref may
  * begin like that. tkb_remote_gc() removes reports that are too many or too
- * old.
+ * old, and so does about every 32nd that is left.
  */
 
 enum {
