@@ -100,8 +100,9 @@ int tkb_revocations_read(struct tkb_remote *remote,
 	struct gathering gathering = { .keys = keys,
 		                       .key_count = key_count,
 		                       .now_s = now_s };
-	const struct tkb_record_visitor visitor = { keep, &gathering,
-		                                    pass_over };
+	const struct tkb_record_visitor visitor = { .on_record = keep,
+		                                    .self = &gathering,
+		                                    .on_unread = pass_over };
 	int rc;
 
 	rc = tkb_remote_records(remote, TKB_REVOKED_NAME, &visitor, err);
