@@ -182,8 +182,7 @@ define <4 x i8> @by_an_index_of_64_bits(i64 %row) {
   ret <4 x i8> %v3
 }
 
-define <4 x i8> @by_two_unknown_indices(i32 %row, i32 %column) {
-  %r = zext i32 %row to i64
+define <4 x i8> @by_two_indices_of_which_one_has_64_bits(i64 %r, i32 %column) {
   %c = zext i32 %column to i64
   %r8 = shl nuw nsw i64 %r, 3
   %c4 = shl nuw nsw i64 %c, 2
