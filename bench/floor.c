@@ -2,9 +2,9 @@
 
 /*
  * The floor of an emit: decode the frames of a bundle on two threads and write
- * each entry into a folder of its own, with one rename. No digest is computed,
- * nothing is checked against the manifest, nothing that stands there is looked
- * at. It trusts the bundle wholly: it is for bench.py, which made it.
+ * each entry into a folder of its own, with one rename. It computes no digest,
+ * checks nothing against the manifest, and does not look at what exists in the
+ * root. It trusts the bundle, which bench.py has made.
  *
  *     floor BUNDLE ROOT
  */

@@ -6,9 +6,9 @@
  *     small collect ROOT FILE    pack ROOT, an Inductor folder, into memory
  *     small emit FILE FOLDER     open FILE's bytes, emit into FOLDER/0 and FOLDER/1
  *
- * Each is done twice, as Python's steps have been done before, too. What is printed
- * is the time of the second in milliseconds; by `collect`, also that of a put in
- * microseconds. FILE is written and read outside the clock.
+ * Each is done twice, since Python's steps are warmed up, too. It prints the
+ * time of the second run in milliseconds; `collect` also prints that of a put
+ * in microseconds. Writing and reading FILE is not timed.
  */
 
 #define _GNU_SOURCE

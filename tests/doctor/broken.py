@@ -12,7 +12,7 @@ VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
 
 
 def entries(root, end):
-    """The paths of files below `root` that end so."""
+    """The paths of files below `root` with this ending."""
     return sorted(os.path.join(folder, name)
                   for folder, _, names in os.walk(root) for name in names
                   if name.endswith(end))
@@ -132,7 +132,8 @@ def _(scene):
 
 
 def cut(scene, clinic, part):
-    """A bundle of which so much is there, and how many entries it should have."""
+    """A bundle of which only this part is there, and how many entries it should
+    have."""
     clinic.cache()
     path = scene.path("cache.tkb")
     count = len(clinic.doctor(path)["fits"])
@@ -321,7 +322,7 @@ def _(scene):
 
 
 def vllm(scene):
-    """A machine with vLLM's caches, all well but what the test adds."""
+    """A machine with vLLM's caches, healthy except for what the test adds."""
     clinic = Clinic(scene, gpus="9.0:GPU-1:NVIDIA H200",
                     packages=(("vllm", "0.24.0"),))
     env = {"TKBUNDLE_GPU": "NVIDIA H200,580", "HOME": scene.path("home"),
@@ -388,7 +389,7 @@ def _(scene):
 
 
 def mounted(scene, clinic, options, *words):
-    """What doctor says of a tmpfs with a cache; in a namespace of its own."""
+    """Run doctor on a cache on a tmpfs, in a namespace of its own."""
     if shutil.which("unshare") is None:
         raise Skip("there is no unshare")
     script = ("mount -t tmpfs -o size=8m none mnt && cp -a cache/. mnt && "

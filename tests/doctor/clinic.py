@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A machine for doctor: a GPU, a Python with its packages, and a cache.
 
-The GPU is what NVML's stand-in says, Python a script that gives a canned answer, a
-ptxas one that prints a version; the cache is a fixture's.
+The GPU is faked by a stand-in for NVML, Python by a script with a canned answer, ptxas
+by one that prints a version. The cache is a fixture.
 """
 import json
 import os

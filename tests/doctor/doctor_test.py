@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds doctor against breakages that were made on purpose, and healthy machines.
+"""Tests doctor on machines that were broken on purpose, and on healthy ones.
 
 usage: doctor_test.py PROGRAM [WORDS-OF-A-SENTENCE]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What does not answer, or is too much: doctor tells the rest, in time."""
+"""If something does not answer, or is too large, doctor reports the rest in time."""
 import os
 import shutil
 import tempfile

@@ -69,7 +69,7 @@ def _(scene):
         os.remove(path)
     clinic.names("holes", root, "--remote", remote, "--ref", "llama/h100",
                  verdict=("partly",), advice="tkbundle push llama/h100")
-    # Who has nothing is not told to pull what is gone.
+    # A machine without entries is not advised to pull what is gone.
     clinic.names("not-in-bundle", scene.path("empty"), "--remote", remote,
                  "--ref", "llama/h100", verdict=("cold",),
                  advice="mend the ref as is said below, then")
@@ -116,7 +116,7 @@ def _(scene):
 
 
 class Skewed(http.server.BaseHTTPRequestHandler):
-    """S3, to whom our clock is wrong."""
+    """A fake S3 that rejects our clock."""
 
     def refuse(self):
         body = (b"<?xml version='1.0'?><Error><Code>RequestTimeTooSkewed</Code>"

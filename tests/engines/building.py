@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ninja has built elsewhere is not built again here, or is left out.
+"""What ninja has built on another machine is not built again, or it is left out.
 
 The project is C++ with headers of a Python package and of the compiler. Both
 ninjas are asked: Debian's, and PyPI's where build/venv has it.
@@ -93,7 +93,7 @@ class Builder:
         return ended.stdout + ended.stderr
 
     def steps(self):
-        """How many steps a build would have; 0: nothing to do."""
+        """How many steps a build would take; 0: nothing to do."""
         said = self.build("-n")
         if "no work to do" in said:
             return 0

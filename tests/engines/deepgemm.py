@@ -119,7 +119,7 @@ def digest_26(text):
 
 
 class Installed:
-    """DeepGEMM 2.6 for a Python of a machine's own, which may not be there yet."""
+    """DeepGEMM 2.6 with a Python of the machine, which may not exist yet."""
 
     def __init__(self, scene, name, engine="deepgemm", root=".dj",
                  package="deep_gemm", is_there=True):

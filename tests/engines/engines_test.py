@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Carries what engines cache, by the profiles that come with the program.
+"""Tests that caches of engines are carried, by the profiles that come with tkbundle.
 
 usage: engines_test.py PROGRAM [WORDS-OF-A-SENTENCE]
 

@@ -52,7 +52,7 @@ class Version(tuple):
         return tuple.__new__(cls, (int(i) for i in text.split(".")))
 """,
 }
-# As nvcc, it names all headers, also those behind -isystem.
+# Like nvcc, the stub lists all headers, including those of -isystem.
 NVCC = """#!/usr/bin/env python3
 import subprocess, sys
 words = sys.argv[1:]

@@ -43,13 +43,14 @@ def is_group(name):
 
 
 def linked(ended):
-    """How many kernels the first line says."""
+    """The number of kernels in the first line."""
     _, is_said, rest = ended.err.splitlines()[0].partition(", linked ")
     return int(rest.split(",")[0]) if is_said else 0
 
 
 def check_root(machine, root):
-    """Whole, each entry at its place, and nothing left behind."""
+    """Check that each entry is whole and in its place, and that no temporary files are
+    left."""
     verified = machine.scene.tkbundle("verify", root)
     equal(verified.status, 0, verified.out, verified.err)
     moved = machine.scene.tkbundle("relocate", "--json", "--dry-run", root)

@@ -60,7 +60,7 @@ def _(scene):
     for path in [*files_below(second.home), *files_below(scene.path("remote")),
                  scene.path("a.tkb"), scene.path("whole.tkb")]:
         require(b"plain-secret" not in read(path), path)
-    # Bundles are compressed: what they hold has been looked at in `second`.
+    # Bundles are compressed: `second` has shown what they hold.
     equal(read(second.path(KEYS)).count(b"hidden"), 4)
     for name in ("settings.env", "settings.yaml", "settings.toml"):
         require(b"hidden" in read(second.path(name)), name)

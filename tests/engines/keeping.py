@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees are kept in order where they lie: relocate and gc."""
+"""Trees are maintained in place: relocate and gc."""
 import fcntl
 import json
 import os
@@ -20,7 +20,7 @@ from scene import equal, is_there, require, test, wait_until
 
 
 def outcomes(document):
-    """What became of the units and entries: counts by outcome."""
+    """The counts of units and entries, by outcome."""
     found = {}
     for each in document["entries"]:
         found[each["outcome"]] = found.get(each["outcome"], 0) + 1
@@ -74,7 +74,7 @@ def _(scene):
     first = Machine(scene, "first", VLLM)
     kernels = contents(first.kernels)
 
-    # Without rules no text holds paths: nothing is to be done.
+    # Without rules, no file has paths, so there is nothing to do.
     ended = scene.tkbundle("relocate", "--tree", "mine=" + first.tree)
     equal((ended.status, ended.out),
           (0, f"relocated 0, present 53 in {first.tree}\n"))
@@ -322,7 +322,7 @@ def _(scene):
              "top.json": json.dumps([f"{here}/index.json"])}
 
     def check():
-        """No index that is there names what is not."""
+        """Check that no index names a missing file."""
         for name in ("index.json", "top.json"):
             if os.path.exists(os.path.join(here, name)):
                 for path in re.findall(rb'"(/[^"]*)"',

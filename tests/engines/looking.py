@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees are looked at where they lie: verify, stats and diff."""
+"""Trees are read in place: verify, stats and diff."""
 import json
 import os
 import shutil

@@ -45,7 +45,8 @@ class Machine:
         return read(self.path(GRAPH, INDEX))
 
     def verb(self, verb, *words, status=0, env=None, **more):
-        """Let `verb` work on the engine's caches; status None: any."""
+        """Run `verb` on the engine's caches. Status None: any exit status is
+        allowed."""
         ended = self.scene.tkbundle(
             verb, "--engine", self.engine, *words,
             env={**self.environment, **(env or {})}, **more)
@@ -88,7 +89,7 @@ def contents(root):
 
 
 def stages(root):
-    """What emits that are over have left."""
+    """Leftovers of emits that have ended."""
     own = os.path.join(root, ".tkbundle")
     return [name for name in (os.listdir(own) if os.path.isdir(own) else [])
             if name.startswith(("stage", "tmp"))]
@@ -104,6 +105,6 @@ def names_what_is_there(machine):
 
 
 def reasons(document):
-    """Why what was left out: sentences by the name of the unit."""
+    """Why units were left out: messages by name."""
     return {each["name"] or each["key"]: each["message"]
             for each in document["left_out"]}

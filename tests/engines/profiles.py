@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A profile says what is right, or what is wrong with it."""
+"""A correct profile is accepted; the message about another one says what is wrong."""
 import json
 import os
 

@@ -19,7 +19,7 @@ ARTIFACT = "artifact_compile_range_1_16384_subgraph_1"
 
 
 def pair(scene, user="serve"):
-    """A machine that has all, its bundle a.tkb, and one that has nothing."""
+    """A full machine, its bundle a.tkb, and an empty machine."""
     first = Machine(scene, "first", VLLM)
     first.collect("a.tkb")
     return first, Machine(scene, "second", user=user)
@@ -39,7 +39,7 @@ def start(machine, *words):
 
 
 def units_are_whole(first, second):
-    """Each unit that is there has all its files, and their bytes."""
+    """Check that each unit that exists has all its files, with the right bytes."""
     wanted, got = carried(first.tree), carried(second.tree)
     for path, data in got.items():
         require(wanted.get(path) == data, f"'{path}' is torn")

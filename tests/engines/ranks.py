@@ -148,7 +148,7 @@ class Node:
                 "MADE_KERNELS": self.made.kernels}
 
     def serve(self, ranks=RANKS, status=0, options=(), **env):
-        """Returns what the ranks have counted together, and run's document."""
+        """Returns the sum of the ranks' counts, and the document of run."""
         shutil.rmtree(os.path.join(self.home, "out"), ignore_errors=True)
         ended = self.scene.run(
             sys.executable, self.scene.path("engine.py"), self.made.tree, GRAPH, AOT,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units that are being written, and what a start has made."""
+"""Units that are still being written, and what a start has compiled."""
 import contextlib
 import json
 import os
@@ -44,7 +44,7 @@ def own_engine(scene):
 
 
 def pulled(scene, number, env):
-    """What another machine gets."""
+    """The files that another machine gets."""
     root = scene.path(f"pulled-{number}")
     ended = scene.tkbundle(
         "pull", "a/b", "--remote", scene.remote, "--engine", "own",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was tuned is used only on the GPU and the driver that it was tuned on."""
+"""Tuned units are used only on the GPU and the driver that they were tuned on."""
 import functools
 import hashlib
 import json
@@ -25,7 +25,7 @@ def tuned(machine):
 
 
 def first_machine(scene):
-    """A machine with eight units that were tuned."""
+    """A machine with eight tuned units."""
     first = Machine(scene, "first", VLLM)
     write(first.path(FLASHINFER), '{"tactic": 1}')
     write(first.path(PLAN), '{"plan": 1}')
@@ -163,7 +163,7 @@ VERSION = re.compile(rb',\["[0-9a-f]{64}",\d+\]')
 
 
 def edit_record(scene, edit):
-    """Put another record in the place of the ref's only one."""
+    """Replace the ref's only record."""
     folder = scene.path("remote", "ref", "a,b")
     (name,) = os.listdir(folder)
     text = edit(read(os.path.join(folder, name)))

@@ -22,7 +22,7 @@ def install(scene, folder, *packages, script="vllm"):
 
 
 def told(scene, *command, **env):
-    """What run -v says before the command starts, which need not be able to."""
+    """The output of run -v before the command starts; the command need not exist."""
     os.makedirs(scene.path("one"), exist_ok=True)
     ended = scene.go([scene.program, "run", "-v", "--push", "never", "--",
                       *command],
@@ -167,7 +167,7 @@ def _(scene):
                    "places": [["HOME", "/mine"]]}],
         "outside": [{"name": "t", "package": "triton", "places": []}],
         "set": []}))
-    # A Python that alone finds what lies beside it.
+    # Only this Python finds the packages beside it.
     write(python, f"#!/bin/sh\nPYTHONPATH={packages} "
           f"exec {sys.executable} -S \"$@\"\n")
     os.chmod(python, 0o755)
@@ -182,7 +182,7 @@ def _(scene):
             lines = told(scene, command, **env, **search)
             require(f"set TRITON_PTXAS_PATH={ptxas}" in lines, head, lines)
             require(f"set TKBUNDLE_PYTHON={python}" in lines, head, lines)
-    # What the user has set stays.
+    # Variables that the user has set are kept.
     lines = told(scene, script, TRITON_PTXAS_PATH="/own",
                  TKBUNDLE_PYTHON="/bin/false", **env)
     require(not any("PTXAS" in line or "PYTHON" in line for line in lines),

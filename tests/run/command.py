@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command gets everything as we got it, and we end as it does."""
+"""The command gets all that tkbundle was given, and tkbundle ends as the command
+does."""
 import hashlib
 import os
 import signal
@@ -9,7 +10,7 @@ import sys
 from scene import (ENTRIES, Skip, children, equal, hanging, is_there, require,
                    test, wait_until)
 
-# Prints what a process is given, but what differs for each.
+# Prints what a process inherits, except what differs for each process.
 FACTS = """
 import os, re, signal
 own = os.listdir("/proc/self/fd")
@@ -203,7 +204,7 @@ def _(scene):
     ended = scene.go([*line[:at], *line[at + 2:]],
                      env={"TKBUNDLE_REMOTE": scene.remote})
     equal((ended.status, ended.counts()[0]), (0, str(ENTRIES)), ended.err)
-    # The command line is the stronger one.
+    # The command line has precedence.
     ended = scene.run("true", options=["--cache", "other"],
                       env={"TKBUNDLE_REMOTE": "file:///nowhere"})
     equal(ended.counts()[0], str(ENTRIES), ended.err)

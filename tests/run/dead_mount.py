@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command beside a dead mount: whoever touches it hangs till he is
-killed, as on NFS whose server has gone.
+"""Runs a command beside a dead mount: whatever touches it hangs until it is killed, as
+on NFS whose server is gone.
 
 usage: dead_mount.py FOLDER COMMAND...
 
-It is a FUSE file system whose server never says a word. Run it in a mount
+It is a FUSE file system whose server never answers. Run it in a mount
 namespace of its own.
 """
 import ctypes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever fails, hangs or crashes of ours: the command runs all the same."""
+"""Whatever part of tkbundle fails, hangs or crashes, the command runs."""
 import os
 import shutil
 import signal
@@ -20,7 +20,7 @@ def delay(scene, begin):
 
 
 def check_started(scene, begin, ended, least, most=8):
-    """It ran, not before `least`, and not much later than that."""
+    """Check that the command ran, not before `least` and not much later."""
     equal(ended.status, 3, ended.err)
     require(least <= delay(scene, begin) < least + most,
             f"it began after {delay(scene, begin)} s")
@@ -204,7 +204,7 @@ def _(scene):
 
 
 def dead(scene, folder):
-    """Words before a command for whom `folder` is a dead mount."""
+    """The arguments to run a command that sees `folder` as a dead mount."""
     need_root()
     os.makedirs(folder, exist_ok=True)
     before = ["unshare", "-m", sys.executable,

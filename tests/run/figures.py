@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told while the command runs: figures, lines, documents."""
+"""What is reported while the command runs: figures, lines, documents."""
 import glob
 import json
 import os
@@ -34,7 +34,7 @@ def figures(scene, name="figures"):
 
 
 def wait_for(scene, what, **values):
-    """Until the file has these values."""
+    """Wait until the file has these values."""
     def is_so():
         got = figures(scene)
         return got and all(got.get(name) == value
@@ -251,7 +251,7 @@ def alerts():
 
 
 class Gauges(dict):
-    """What is not there compares with nothing, as Prometheus has it."""
+    """As in Prometheus, comparing with a missing metric gives nothing."""
 
     def __missing__(self, name):
         return float("nan")

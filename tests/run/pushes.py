@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is pulled, used, compiled and pushed, and the line that tells."""
+"""What is pulled, used, compiled and pushed, and the last line."""
 import json
 import os
 import shutil
@@ -245,7 +245,7 @@ def _(scene):
 
 @test("what was seen and not pushed yet when the command ends is pushed")
 def _(scene):
-    # A look every two seconds; the next one would have told of it.
+    # The watch looks every two seconds; its next look would have found it.
     ended = scene.shell(compiling(scene) + "; sleep 3")
     equal(ended.counts(), ("0", "0", str(ENTRIES), str(ENTRIES)), ended.err)
 

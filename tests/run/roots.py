@@ -12,7 +12,7 @@ BOUND = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && '
 
 
 def read_only(scene, root, *more):
-    """Words before a command that sees `root` mounted so."""
+    """The arguments to run a command that sees `root` mounted like this."""
     need_root()
     script = BOUND + "".join(f"{line} && " for line in more) + 'exec "$@"'
     before = ["unshare", "-m", "sh", "-c", script, "sh", root]
@@ -54,7 +54,7 @@ def _(scene):
 
 @test("a root that was moved, and cannot be written, is of use all the same")
 def _(scene):
-    root = scene.fixture()  # its group files name the place of its birth
+    root = scene.fixture()  # its group files name the path where it was made
     ended = scene.shell(reader(), before=read_only(scene, root),
                         options=["--cache", root])
     equal(ended.out, f"{KERNELS}\n", ended.err)

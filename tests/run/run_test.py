@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds `tkbundle run` to what it says.
+"""Tests `tkbundle run`.
 
 usage: run_test.py PROGRAM [WORDS-OF-A-SENTENCE]
 

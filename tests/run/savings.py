@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long what was compiled took, and what a warm start so saves."""
+"""How long compiling took, and how much of that a warm start saves."""
 import json
 import os
 import re

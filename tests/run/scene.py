@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `tkbundle run` are made of.
+"""Shared by the tests of `tkbundle run`.
 
 A test is a function with a sentence that must hold; it is given a scene: an
 empty folder of its own, which goes away with it, and `tkbundle run` in it.
@@ -121,7 +121,7 @@ def descendants(pid):
 
 
 class Ended:
-    """What became of a run."""
+    """How a run ended."""
 
     def __init__(self, status, out, err, seconds):
         self.status, self.out, self.err = status, out, err
@@ -248,7 +248,7 @@ class Scene:
 
 @contextlib.contextmanager
 def silent_server():
-    """A port that takes connections and never says a word."""
+    """A port that accepts connections and never answers."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen(64)
@@ -257,7 +257,7 @@ def silent_server():
 
 @contextlib.contextmanager
 def hanging():
-    """A remote that hangs, longer than anybody waits for it."""
+    """A remote that hangs for longer than any time limit."""
     with silent_server() as port:
         yield (f"redis://:secretword@127.0.0.1:{port}/"
                "?timeout=60s&stall-timeout=60s&connect-timeout=60s")

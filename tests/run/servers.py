@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real servers that remotes lie on, each on a port of its own."""
+"""The real servers for remotes, each on a port of its own."""
 import contextlib
 import http.client
 import os
@@ -32,7 +32,7 @@ def answers(port):
 
 @contextlib.contextmanager
 def serving(scene, line_of, is_ready):
-    """Start what line_of(port) says. Somebody else may take the port first."""
+    """Run the command line_of(port). Another process may take the port first."""
     for _ in range(PORT_TRIES):
         port = free_port()
         with open(scene.path(f"server-{port}.log"), "wb") as log:
@@ -54,7 +54,7 @@ def serving(scene, line_of, is_ready):
 
 
 def find(program):
-    # Where Debian has servers, which is not in every user's PATH.
+    # Debian's folder of servers, which is not in every user's PATH.
     found = shutil.which(program) or shutil.which(program, path="/usr/sbin")
     if found is None:
         raise Skip(f"there is no {program}")
@@ -81,7 +81,7 @@ def redis(scene, **settings):
 
 @contextlib.contextmanager
 def nginx(scene, methods="PUT DELETE MKCOL"):
-    """The URL of a folder that nginx lets one read, list and, by these, write."""
+    """The URL of a folder that nginx serves, lists and, with these methods, writes."""
     program = find("nginx")
     os.makedirs(scene.path("nginx", "www"))
     temporary = "".join(f"{kind}_temp_path {scene.path('nginx', kind)};\n"
@@ -124,7 +124,7 @@ autoindex_format json;
 
 
 def ask(port, command):
-    """What moto answers to a command of the tests; None: it does not."""
+    """moto's answer to a command of the tests; None: it gave none."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     try:
         connection.request("GET", f"/_test/{command}")
@@ -137,7 +137,7 @@ def ask(port, command):
 
 @contextlib.contextmanager
 def s3(scene):
-    """The URL of a bucket of moto's, whose keys the scene gets."""
+    """The URL of a bucket of moto's. The scene gets its keys."""
     python = os.environ.get("TKB_MOTO_PYTHON", sys.executable)
     if not os.access(python, os.X_OK):
         raise Skip(f"cannot run '{python}': ./bootstrap test makes it")

@@ -10,7 +10,7 @@ import time
 from scene import (Skip, children, equal, hanging, is_there, need, need_root,
                    process, require, test, wait_until)
 
-# Writes down each signal that comes, until there is a file "end".
+# Logs each signal, until there is a file "end".
 COUNTER = """
 import os, signal, sys, time
 log = open("log", "a", buffering=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of starts: when they are left, what they say, what hinders them."""
+"""Reports of starts: when they are left, what is in them, and what may prevent them."""
 import contextlib
 import hashlib
 import json
@@ -35,7 +35,7 @@ def reports(scene):
 
 
 def fleet(scene, remote=None):
-    """What `fleet` says of the ref; None: it has no report."""
+    """The document of `fleet` for the ref; None: it has no report."""
     ended = scene.tkbundle("fleet", "a/b", "--json", "--remote",
                            remote or scene.remote)
     require(ended.status in (0, 3), ended.err)
@@ -191,7 +191,7 @@ def _(scene):
 
 
 def hindered(scene, remote, *says, wait="30s", before=()):
-    """The start is as it would be without; a sentence at -v, else none."""
+    """The start does not change; there is a message with -v, else none."""
     for options in ([], ["-v"]):
         begin = time.time()
         ended = scene.shell(STARTED, remote=remote, before=before,

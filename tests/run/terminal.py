@@ -79,8 +79,8 @@ class Terminal:
 
 @contextlib.contextmanager
 def terminal(scene, line):
-    # The leak sanitizer stops us as a debugger does, and waits for ever where
-    # a SIGCONT, as the end of a terminal sends it, comes in between.
+    # The leak sanitizer stops the process as a debugger does. It waits for ever if a
+    # SIGCONT comes in between, which the end of a terminal sends.
     options = scene.environment.get("ASAN_OPTIONS", "")
     scene.environment["ASAN_OPTIONS"] = options + ":detect_leaks=0"
     made = Terminal(scene, line)

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* All of this is in a process of its own. */
+/* The state of the server, which is a process of its own. */
 
 struct file {
 	struct file *next;
@@ -370,7 +370,10 @@ static void *serve_script(void *argument)
 	if (read_head(fd, head, sizeof(head))) {
 		note_request(head);
 		play(fd, head);
-		/* To close with bytes unread would be a reset. */
+		/*
+		 * Read the rest: closing with unread bytes would reset the
+		 * connection.
+		 */
 		(void)shutdown(fd, SHUT_WR);
 		while (recv(fd, bytes, sizeof(bytes), 0) > 0)
 			continue;

@@ -49,7 +49,7 @@ static struct attempt must(struct attempt attempt)
 	return attempt;
 }
 
-/* What a remote holds, as its backend tells it. */
+/* The blobs and records that a remote's backend lists. */
 struct stock {
 	const struct notebook *blobs;
 	const struct notebook *records;
@@ -226,7 +226,7 @@ void check_message(const struct attempt *attempt, const char *name,
 	CHECK(strstr(attempt->err.message, SECRET) == NULL);
 }
 
-/* A busy machine may let the proxy's process wait longer than us. */
+/* On a busy machine, the proxy's process may be slower than we are. */
 static bool has_struck(const struct proxy *proxy)
 {
 	for (unsigned i = 0; i < 100 && proxy->counts->struck[0] == 0; i++)
@@ -235,8 +235,8 @@ static bool has_struck(const struct proxy *proxy)
 }
 
 /*
- * Push or pull by a proxy until the fault is met: on a busy machine the hasty
- * may have given up before.
+ * Push or pull by a proxy until the fault is met: on a busy machine, a client
+ * with short limits may give up before.
  */
 static struct attempt meet(struct scene *scene, const struct fault_case *test,
                            struct attempt (*try_it)(const char *url,
@@ -286,7 +286,7 @@ static const char *new_root(void)
 	return text("%s/cache", folder);
 }
 
-/* What was not done is not there, or is all of some frames. */
+/* If the work was not done, nothing is there, or all of some frames. */
 static void check_rest(const struct scene *scene, size_t count)
 {
 	CHECK(count == 0 || (scene->has_frames && count < scene->entry_count));

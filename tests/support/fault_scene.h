@@ -95,16 +95,17 @@ struct attempt {
 struct attempt pull_from(const char *url, const char *root);
 struct attempt push_to(const char *url, const char *root);
 
-/* What went wrong is said of the remote `name`, without the secret. */
+/* The message names the remote `name`, and not the secret. */
 void check_message(const struct attempt *attempt, const char *name,
                    const char *part);
 
 /*
- * All that is in the cache at `root`, which need not be there, verifies and is
- * of the source; nothing of ours is left. Returns how many entries it has.
+ * Check that all entries of the cache at `root`, which need not exist, verify
+ * and are from the source, and that no temporary files are left. Returns the
+ * number of entries.
  */
 size_t count_right(const struct scene *scene, const char *root);
-/* The same while something of ours may be left: after a kill. */
+/* The same after a kill: temporary files may be left. */
 size_t count_visible(const struct scene *scene, const char *root);
 
 /*
@@ -116,7 +117,7 @@ size_t count_sound(const struct scene *scene);
 /* The blobs in the remote, all of which are sound. */
 const struct notebook *list_of_blobs(const struct scene *scene);
 
-/* A fault, and what becomes of a pull or a push that meets it. */
+/* A fault, and how a pull or push that meets it must end. */
 struct fault_case {
 	const char *name;
 	struct fault fault;
@@ -161,15 +162,15 @@ void check_pulls(const struct scene *scene, const struct fault_case *cases,
                  size_t count);
 
 /*
- * Let `cut` strike once, at each 1/16 of `size` bytes. A pull that may try again
- * is right; one that may not comes to `rc`, and says `part`.
+ * Let `cut` strike once, at each 1/16 of `size` bytes. A pull with retries
+ * succeeds; one without returns `rc`, with `part` in its message.
  */
 void check_cuts(const struct scene *scene, const struct fault *cut,
                 uint64_t size, int rc, const char *part);
 
 /*
- * Push to an empty ref by a proxy with each of these faults. Whatever comes of
- * it, nothing in the remote is torn, and the next push and pull heal.
+ * Push to an empty ref by a proxy with each of these faults. However it ends,
+ * nothing in the remote is torn, and the next push and pull succeed.
  */
 void check_pushes(struct scene *scene, const struct fault_case *cases,
                   size_t count);

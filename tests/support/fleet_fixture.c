@@ -14,7 +14,7 @@ enum {
 	NAMES_LIMIT = 1024
 };
 
-/* Emitted there, it names the place where it is. */
+/* Emit there, so that the group files have the right paths. */
 static const char *make_pool(const char *fixture, const char *cache)
 {
 	const char *root = text("%s/pool", test_folder());
@@ -160,7 +160,7 @@ static void read_replaced(const char *path, const char *from, const char *to,
 	}
 }
 
-/* The group file says where it is; all else is the same. */
+/* The group files have other paths; all other files are the same. */
 static void check_same_entry(const char *root, const char *key)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);

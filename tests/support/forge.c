@@ -244,10 +244,10 @@ struct tkb_bytes forge_bomb(uint64_t size, uint64_t claimed)
 	return keep(&out);
 }
 
-/* libarchive gives what it writes here. */
+/* Receives what libarchive writes. */
 struct writer {
 	struct tkb_buf out;
-	bool is_closing; /* what ends an archive is dropped */
+	bool is_closing; /* the end of the archive is dropped */
 };
 
 static la_ssize_t append(struct archive *archive, void *self, const void *data,
@@ -347,7 +347,7 @@ static struct tkb_bytes join(struct tkb_bytes one, struct tkb_bytes other)
 	return keep(&out);
 }
 
-/* Compress what is not, and say in a line what it is. */
+/* Compress the frame unless it is packed, and write its line of the list. */
 static const char *pack_frame(const struct forge_frame *frame,
                               struct tkb_bytes *packed_out)
 {

@@ -258,7 +258,10 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	/* A test depends on no machine's GPU, nor on what TLS trusts there. */
+	/*
+	 * Tests must not depend on this machine's GPU, nor on the certificates
+	 * that it trusts.
+	 */
 	SYS(setenv("TKBUNDLE_GPU", "", 1));
 	SYS(unsetenv("REQUESTS_CA_BUNDLE"));
 	SYS(unsetenv("CURL_CA_BUNDLE"));

@@ -56,7 +56,7 @@
 #define CHECK_STR(got, wanted) assert_string_equal(got, wanted)
 
 /*
- * The expected result of a call; its error is shown if it differs.
+ * Check the result of a call; its error is shown if it differs.
  *
  *     OK(call)                   it returns 0
  *     FAILS(call, status, part)  it returns `status`, and its message has `part`
@@ -108,7 +108,7 @@ extern _Thread_local struct tkb_error test_error;
 #define DEFAULTS(type) ((struct type){ SIZED(struct type) })
 #define CHOSEN(type, ...) ((struct type){ SIZED(struct type), __VA_ARGS__ })
 
-/* Walk a table: a test that fails tells the row, if the walk has no break. */
+/* Walk a table: a failing test prints the row. Do not break out of the loop. */
 #define EACH(i, table)                                                         \
 	for (size_t i = 0; test_row(#table, i, TKB_COUNT_OF(table)); i++)
 bool test_row(const char *table, size_t index, size_t count);
@@ -133,10 +133,10 @@ void *test_alloc(size_t size);
 struct tkb_buf *test_buf(size_t limit);
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Call `end` when the test is over, failed or not; what began last ends first. */
+/* Call `end` when the test is over, failed or not, in reverse order. */
 void at_end(void (*end)(void *self), void *self);
 
-/* What stands between the bars of a text; ends with NULL. */
+/* The parts of a text between its bars; ends with NULL. */
 const char **words(const char *all);
 
 /* Unpack fixtures/<name>.tar.gz into the new folder `into`. */
@@ -145,7 +145,7 @@ void unpack(const char *name, const char *into);
 /* Copy folder `from`, with all in it, to `to`, which must not be there. */
 void copy_folder(const char *from, const char *to);
 
-/* A file's bytes; a zero stands behind them. The file must be there. */
+/* A file's bytes, followed by a zero. The file must exist. */
 struct tkb_bytes read_file(const char *path);
 void write_file(const char *path, struct tkb_bytes bytes);
 void write_text(const char *path, const char *contents);
@@ -154,7 +154,10 @@ bool exists(const char *path);
 /* Replace the first `from` in a file by `to`; it must be there. */
 void edit_file(const char *path, const char *from, const char *to);
 
-/* What its block lets go of: a buffer; a bundle, to which a value is given. */
+/*
+ * Variables that are released with their block: a buffer, and a bundle that the
+ * test assigns.
+ */
 #define BUF(name, limit)                                                       \
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(limit)
 #define BUNDLE(name) TKB_AUTO(test_close_bundle) struct tkb_bundle *name
@@ -167,7 +170,7 @@ struct tkb_bundle *test_bundle(const char *path);
 const char **list(const char *folder);
 size_t count_names(const char *folder);
 
-/* What a program did. */
+/* How a program ended. */
 struct outcome {
 	int status; /* exit status, or 128 and the signal */
 	const char *out;
@@ -178,7 +181,7 @@ struct outcome {
 /* Run a program without a shell; arguments end with NULL. */
 struct outcome run(const char *program, ...) __attribute__((sentinel));
 
-/* Words of a shell, made as by printf, of which none may fail. */
+/* Run a shell command, made as by printf. No part of it may fail. */
 void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The path of the `tkbundle` that was built with these tests. */

@@ -98,7 +98,7 @@ static bool is_ready(const struct server *server)
 	return false;
 }
 
-/* Where Debian has it, which is not in every user's PATH. */
+/* Debian's path: not every user's PATH has it. */
 static const char *find_nginx(void)
 {
 	static const char *const usual = "/usr/sbin/nginx";
@@ -114,7 +114,7 @@ struct server start_nginx_with(const char *more, const char *lines)
 	(void)mkdir("nginx", 0777);
 	(void)mkdir("nginx/www", 0777);
 	(void)mkdir("nginx/temp", 0777);
-	/* Somebody else may take the port before the server does. */
+	/* Another process may take the port before the server does. */
 	for (int i = 0; i < PORT_TRIES; i++) {
 		const unsigned port = free_port();
 		const unsigned tls_port = has_tls ? free_port() : 0;

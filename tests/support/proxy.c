@@ -22,14 +22,14 @@ enum {
 	LOOK_MS = 5 /* between two looks whether a delay is over */
 };
 
-/* One way through the proxy. */
+/* One direction of a connection. */
 struct flow {
 	char bytes[ROOM];
-	size_t size;               /* bytes that are here */
-	size_t ready;              /* of those, may go on */
-	const struct fault *fault; /* to be done here; NULL: none */
-	uint64_t left;             /* bytes until it strikes */
-	uint64_t resume_ms;        /* nothing goes on before */
+	size_t size;               /* bytes that have come */
+	size_t ready;              /* of those, may be forwarded */
+	const struct fault *fault; /* the fault to inject; NULL: none */
+	uint64_t left;             /* bytes until the fault */
+	uint64_t resume_ms;        /* nothing is forwarded before */
 	bool is_marked;            /* `left` counts */
 	bool is_stopped;           /* takes nothing more */
 };
@@ -41,7 +41,7 @@ struct line {
 	struct flow up;
 	struct flow down;
 	bool is_whole;     /* its fault is that of the whole connection */
-	bool was_answered; /* what the client says next is a request */
+	bool was_answered; /* the client's next bytes are a request */
 	bool is_ending;    /* the client gets what is ready, and no more */
 	bool is_rude;      /* it ends by a reset */
 	bool is_ended;     /* the client has been told so */
@@ -58,11 +58,11 @@ struct exchange {
 	struct pollfd items[2 * LINES_LIMIT + 1];
 };
 
-/* Let the client see the end, once it has what is ready. */
+/* End the client's connection once it has what is ready. */
 static void end(struct line *line)
 {
 	line->is_ending = true;
-	line->up.is_stopped = false; /* what else it says is dropped */
+	line->up.is_stopped = false; /* further bytes are dropped */
 	line->up.size = line->up.ready;
 	line->down.is_stopped = true;
 	line->down.size = line->down.ready;
@@ -154,7 +154,7 @@ static bool find_mark(struct flow *flow)
 	return true;
 }
 
-/* Let what has come go on, as far as the fault allows. */
+/* Release what has come for forwarding, as far as the fault allows. */
 static void look(struct exchange *exchange, struct line *line,
                  struct flow *flow)
 {
@@ -182,7 +182,10 @@ static void look(struct exchange *exchange, struct line *line,
 	flow->ready = flow->size;
 }
 
-/* Does a request, or with NULL a connection, fit, and is it one to be harmed? */
+/*
+ * Does the fault match this request (NULL: this connection), and does it still
+ * apply?
+ */
 static bool meets(struct exchange *exchange, size_t index, const char *request,
                   size_t size)
 {
@@ -308,7 +311,7 @@ static void lose_server(struct line *line)
 		end(line);
 }
 
-/* "Go on" is no answer: the request is not over. */
+/* After "100 Continue", the request goes on. */
 static bool is_answer(const char *bytes, size_t size)
 {
 	static const char go_on[] = "HTTP/1.1 100 ";

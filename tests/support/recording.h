@@ -35,7 +35,7 @@ struct keys {
 
 struct keys keys_of(size_t count, ...);
 
-/* Those of a cache's kernels, or of all its entries, sorted. */
+/* The keys of a cache's kernels, or of all its entries, sorted. */
 struct keys kernels_of(const char *root);
 struct keys entries_of(const char *root);
 
@@ -61,7 +61,7 @@ void put_winner(struct tkb_recorder *recorder, const char *key);
 void save(struct tkb_recorder *recorder, const char *cache_key,
           const char *payload, enum tkb_need need, struct keys needs);
 
-/* What a recorder collects, or tkb_collect(). `report` may be NULL. */
+/* The bundle that a recorder, or tkb_collect(), makes. `report` may be NULL. */
 struct tkb_bytes recorded(struct tkb_recorder *recorder, const char *root);
 struct tkb_bytes recorded_with(struct tkb_recorder *recorder, const char *root,
                                const struct tkb_collect_options *options,

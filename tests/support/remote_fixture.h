@@ -3,8 +3,8 @@
 #define TKB_TESTS_REMOTE_FIXTURE_H
 
 /*
- * What tests of remotes are made of: bytes and digests, a connection as the
- * library's core has one, and notebooks that write down what is told.
+ * For tests of remotes: bytes and digests, a connection as the library's core
+ * has one, and notebooks that record what callbacks receive.
  */
 
 #include "harness.h"
@@ -73,7 +73,7 @@ void check_blob(const struct handle *handle, const struct tkb_digest *digest,
                 uint64_t offset, struct tkb_bytes wanted);
 bool is_there(const struct handle *handle, const struct tkb_digest *digest);
 
-/* Something that was told. */
+/* An item that a callback received. */
 struct told {
 	struct tkb_digest digest;
 	struct tkb_bytes bytes;
@@ -86,7 +86,7 @@ struct told {
 struct notebook {
 	struct told items[2048];
 	size_t count;
-	int rc; /* what to return to who tells */
+	int rc; /* what the callback returns */
 };
 
 struct notebook *new_notebook(void);
@@ -98,7 +98,7 @@ struct notebook *list_blobs(const struct handle *handle);
 struct notebook *list_records(const struct handle *handle, const char *ref);
 struct notebook *list_refs(const struct handle *handle);
 
-/* How often it was told. */
+/* How often the item was received. */
 size_t count_digest(const struct notebook *notebook,
                     const struct tkb_digest *digest);
 size_t count_name(const struct notebook *notebook, const char *name);

@@ -31,7 +31,7 @@ static void launch(void)
 {
 	const char *log = text("%s/s3.log", test_folder());
 
-	/* Somebody else may take the port before the server does. */
+	/* Another process may take the port before the server does. */
 	for (int i = 0; i < PORT_TRIES; i++) {
 		const unsigned port = free_port();
 
@@ -121,7 +121,7 @@ const char *s3_url(const char *where, const char *rest)
 	            rest);
 }
 
-/* What nobody may be told. */
+/* Secrets, which no message may contain. */
 static void check_silent(const char *message)
 {
 	CHECK(strstr(message, "s3cret") == NULL);

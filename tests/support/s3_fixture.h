@@ -29,10 +29,10 @@ const char *s3_url(const char *where, const char *rest);
 /* What the guard answers to "/_test/<command>". */
 const char *ask_s3(const char *command);
 
-/* It opens, and a listing of its refs fails so. */
+/* The remote opens, and listing its refs fails with this. */
 void check_refusal(const char *url, int status, const char *part);
 
-/* Opening fails so. */
+/* Opening fails with this. */
 void check_unopened(const char *url, int status, const char *part);
 
 #endif

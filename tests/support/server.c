@@ -152,7 +152,9 @@ bool start_server(struct server *out, unsigned port, const char *log,
 	return false;
 }
 
-/* Whoever answers on its port may be somebody else; its log knows. */
+/*
+ * Another server may answer on the port; only the log shows that ours is ready.
+ */
 static bool is_ready(struct server *server, const char *log)
 {
 	for (int i = 0; i < START_TRIES; i++) {
@@ -170,7 +172,7 @@ struct server start_redis(const char *configuration)
 	const bool has_tls = strstr(configuration, "tls-cert-file") != NULL;
 	struct server server;
 
-	/* Somebody else may take the port before the server does. */
+	/* Another process may take the port before the server does. */
 	for (int i = 0; i < PORT_TRIES; i++) {
 		const unsigned port = free_port();
 		const unsigned tls_port = has_tls ? free_port() : 0;

@@ -3,9 +3,9 @@
 #define TKB_TESTS_SERVER_H
 
 /*
- * Servers for tests: real ones and such as a test makes up. Each listens on a
- * free port of 127.0.0.1, ends with its test, and dies with the test program
- * whatever happens to that.
+ * Servers for tests: real ones, and functions of a test. Each listens on a free
+ * port of 127.0.0.1, ends with its test, and dies with the test program,
+ * however that ends.
  *
  *     struct server redis = start_redis("maxmemory 10mb\n");
  *

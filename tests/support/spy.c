@@ -13,7 +13,7 @@ struct agent {
 	const char *path;
 };
 
-static _Thread_local bool is_inside; /* a hook is at work in this thread */
+static _Thread_local bool is_inside; /* this thread runs a hook */
 
 void spy_reset(void)
 {
@@ -100,7 +100,10 @@ static struct spy_event event_of(const struct agent *agent, enum spy_op op,
 	return event;
 }
 
-/* In each function: note the call, or return what the hook says. */
+/*
+ * Every operation: record the call, then return the hook's result if it is not
+ * 0.
+ */
 #define ENTER(op, digest)                                                      \
 	struct agent *const agent = self;                                      \
 	struct spy_event event = event_of(agent, (op), (digest));              \

@@ -3,9 +3,9 @@
 #define TKB_TESTS_SPY_H
 
 /*
- * A backend of the tests' own: a folder as `file://` has it, that writes down
- * what is asked of it, and does harm where a test says so. `spy:///dir` is one
- * that several threads may use at once, `lone:///dir` is not.
+ * A backend for tests: a folder as with `file://`. It records its operations,
+ * and lets them fail as a test wishes. `spy:///dir` is one that several threads
+ * may use at once, `lone:///dir` is not.
  *
  *     spy_refuse(SPY_GET, 1, TKB_ERR_DENIED, "no");
  *     struct tkb_remote *remote = open_spy(urls);
@@ -41,8 +41,9 @@ struct spy_event {
 
 struct spy {
 	/*
-	 * Called before each operation, from any thread. What is not 0 is
-	 * returned instead. What it asks of a remote itself is not noted.
+	 * Called before each operation, from any thread. If it does not return
+	 * 0, the operation returns that instead. Operations that it does itself
+	 * are not recorded.
 	 */
 	int (*before)(const struct spy_event *event, struct tkb_error *err);
 	void (*after)(const struct spy_event *event);
@@ -68,11 +69,17 @@ extern struct spy spy;
 /* Forget everything. */
 void spy_reset(void);
 
-/* From now on, the first `count` of these fail so; SIZE_MAX: all, 0: none. */
+/*
+ * From now on, the next `count` of these operations fail with this; SIZE_MAX:
+ * all, 0: none.
+ */
 void spy_refuse(enum spy_op op, size_t count, int status, const char *words);
 
 size_t spy_count(enum spy_op op);
-/* Of all, but SPY_OPEN: to open a folder is no round trip. */
+/*
+ * The count of all operations except SPY_OPEN: opening a folder is no round
+ * trip.
+ */
 size_t spy_trips(void);
 
 /* Closed with the test. */

@@ -3,7 +3,7 @@
 #define TKB_TESTS_TLS_FIXTURE_H
 
 /*
- * The servers that speak TLS, redis-server and nginx, and what is checked of
+ * The servers that speak TLS, redis-server and nginx, and checks to run with
  * each.
  *
  *     make_authority("ca");
@@ -18,7 +18,10 @@ enum {
 	TLS_KINDS = 2
 };
 
-/* Whether a server wants a certificate of its clients, and by which TLS. */
+/*
+ * Whether a server requires certificates of its clients, and which version of
+ * TLS it speaks.
+ */
 enum client_wish {
 	NO_CERTIFICATE,
 	CERTIFICATE_1_2,
@@ -31,7 +34,7 @@ struct tls_kind {
 	/* With certificate `name`. */
 	struct server (*start)(const char *name, enum client_wish wish);
 	const char *refusal; /* of a client without a certificate */
-	int clear_status;    /* of one that comes in the clear */
+	int clear_status;    /* of a client without TLS */
 	const char *clear_refusal;
 };
 
@@ -49,7 +52,7 @@ struct server start_tls_nginx(const char *name, enum client_wish wish);
 const char *tls_url(const struct tls_target *target, const char *host,
                     const char *rest);
 
-/* It is refused at open, or by whatever is asked for first. */
+/* The connection is refused at open, or at the first operation. */
 void check_url_works(const char *url);
 void check_url_refused(const char *url, int status, const char *part);
 
