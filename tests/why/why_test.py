@@ -96,27 +96,26 @@ seed("nothing else that is recorded", (), "unknown",
      "what is recorded is equal")
 
 
-@test("a kernel that nothing is like: nobody has pushed it")
-def _(scene):
+def start_with_new_kernel(scene, **named):
+    """Run a command that compiles a kernel into an empty cache."""
     root = scene.fixture("here")
     other = scene.path("there")
     os.rename(root, other)
     os.makedirs(root)
     kernel, = (name for name in os.listdir(other) if name.startswith(KEY))
     scene.run("cp", "-r", os.path.join(other, kernel), root,
-              options=("--cache", root))
+              options=("--cache", root), **named)
+
+
+@test("a kernel that nothing is like: nobody has pushed it")
+def _(scene):
+    start_with_new_kernel(scene)
     one_made(scene, "not-in-bundle", "let CI, or a first server, run")
 
 
 @test("a kernel that the remote may have, and no pull brings: 'not-pulled'")
 def _(scene):
-    root = scene.fixture("here")
-    other = scene.path("there")
-    os.rename(root, other)
-    os.makedirs(root)
-    kernel, = (name for name in os.listdir(other) if name.startswith(KEY))
-    scene.run("cp", "-r", os.path.join(other, kernel), root,
-              options=("--cache", root), remote="redis://127.0.0.1:1/0")
+    start_with_new_kernel(scene, remote="redis://127.0.0.1:1/0")
     one_made(scene, "not-pulled", "cannot connect", "--wait")
 
 

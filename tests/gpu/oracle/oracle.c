@@ -12,20 +12,15 @@
  * header.
  */
 
-#include <dlfcn.h>
-#include <stddef.h>
+#include "../driver.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	POINTERS = 4,
 	SIZE = 512,
 	ROOM = 1024 /* for each pointer, on the device */
 };
-
-typedef unsigned long long address; /* on the device */
 
 /* One input of a kernel, as its file has it. */
 struct sample {
@@ -35,79 +30,6 @@ struct sample {
 	unsigned char before[POINTERS][SIZE];
 	unsigned char after[POINTERS][SIZE];
 };
-
-struct driver {
-	int (*init)(unsigned);
-	int (*get_device)(int *, int);
-	int (*get_name)(char *, int, int);
-	int (*retain)(void **, int);
-	int (*set_current)(void *);
-	int (*load)(void **, const void *);
-	int (*unload)(void *);
-	int (*get_function)(void **, void *, const char *);
-	int (*alloc)(address *, size_t);
-	int (*copy_in)(address, const void *, size_t);
-	int (*copy_out)(void *, address, size_t);
-	int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
-	              unsigned, unsigned, void *, void **, void **);
-};
-
-static void check(int rc, const char *what)
-{
-	if (rc == 0)
-		return;
-	(void)fprintf(stderr, "oracle: %s: CUDA error %d\n", what, rc);
-	exit(1);
-}
-
-static void *need(void *library, const char *name)
-{
-	void *const found = dlsym(library, name);
-
-	if (found == NULL) {
-		(void)fprintf(stderr, "oracle: the driver has no %s\n", name);
-		exit(1);
-	}
-	return found;
-}
-
-/* ISO C has no cast from an object's address to a function's. */
-#define NEED(field, name)                                                      \
-	do {                                                                   \
-		void *const found = need(library, name);                       \
-		memcpy(&driver->field, &found, sizeof(found));                 \
-	} while (0)
-
-static void open_driver(struct driver *driver)
-{
-	void *const library = dlopen("libcuda.so.1", RTLD_NOW);
-	char name[256];
-	void *context;
-	int device;
-
-	if (library == NULL) {
-		(void)fprintf(stderr, "oracle: %s\n", dlerror());
-		exit(77); /* skipped */
-	}
-	NEED(init, "cuInit");
-	NEED(get_device, "cuDeviceGet");
-	NEED(get_name, "cuDeviceGetName");
-	NEED(retain, "cuDevicePrimaryCtxRetain");
-	NEED(set_current, "cuCtxSetCurrent");
-	NEED(load, "cuModuleLoadData");
-	NEED(unload, "cuModuleUnload");
-	NEED(get_function, "cuModuleGetFunction");
-	NEED(alloc, "cuMemAlloc_v2");
-	NEED(copy_in, "cuMemcpyHtoD_v2");
-	NEED(copy_out, "cuMemcpyDtoH_v2");
-	NEED(launch, "cuLaunchKernel");
-	check(driver->init(0), "cuInit");
-	check(driver->get_device(&device, 0), "cuDeviceGet");
-	check(driver->get_name(name, sizeof(name), device), "cuDeviceGetName");
-	check(driver->retain(&context, device), "cuDevicePrimaryCtxRetain");
-	check(driver->set_current(context), "cuCtxSetCurrent");
-	(void)printf("%s\n", name);
-}
 
 static char *read_whole(const char *path, size_t *size_out)
 {
