@@ -327,7 +327,7 @@ static bool read_head(int fd, char *head, size_t size)
 	return false;
 }
 
-static void say(int fd, const char *what)
+static void send_text(int fd, const char *what)
 {
 	size_t left = strlen(what);
 
@@ -354,7 +354,7 @@ static void play(int fd, const char *head)
 			answer = &script[i];
 	}
 	if (answer->what != NULL)
-		say(fd, answer->what);
+		send_text(fd, answer->what);
 	if (answer->what == NULL || answer->hangs) {
 		while (recv(fd, bytes, sizeof(bytes), 0) > 0)
 			continue;

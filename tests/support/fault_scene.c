@@ -55,7 +55,7 @@ struct stock {
 	const struct notebook *records;
 };
 
-static struct stock look_into(const char *url)
+static struct stock read_stock(const char *url)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
 	struct stock stock;
@@ -85,7 +85,7 @@ static struct stock look_into(const char *url)
 
 const struct notebook *list_of_blobs(const struct scene *scene)
 {
-	return look_into(scene->direct).blobs;
+	return read_stock(scene->direct).blobs;
 }
 
 /* Push what is in `scene`, and learn what that comes to. */
@@ -97,7 +97,7 @@ static struct scene push_scene(struct scene scene)
 	struct attempt pushed = must(push_to(scene.direct, scene.source));
 	scene.entry_count = pushed.pushed.pushed_count;
 	CHECK(scene.entry_count != 0);
-	struct stock stock = look_into(scene.direct);
+	struct stock stock = read_stock(scene.direct);
 	CHECK_INT(stock.blobs->count, 1);
 	CHECK_INT(stock.records->count, 1);
 	tkb_digest_to_hex(&stock.blobs->items[0].digest, hex);
@@ -215,7 +215,7 @@ size_t count_right(const struct scene *scene, const char *root)
 
 size_t count_sound(const struct scene *scene)
 {
-	return look_into(scene->direct).records->count;
+	return read_stock(scene->direct).records->count;
 }
 
 void check_message(const struct attempt *attempt, const char *name,

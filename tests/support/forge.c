@@ -22,17 +22,6 @@ enum {
 	SUM_FIELD = 148
 };
 
-/* A copy that lives as long as the test. */
-static struct tkb_bytes keep(const struct tkb_buf *buf)
-{
-	char *copy = test_alloc(buf->size + 1);
-
-	CHECK_INT(tkb_buf_check(buf, NULL), 0);
-	if (buf->size != 0)
-		memcpy(copy, buf->data, buf->size);
-	return (struct tkb_bytes){ copy, buf->size };
-}
-
 const char *forge_digest(struct tkb_bytes bytes)
 {
 	char *hex = test_alloc(TKB_DIGEST_HEX_SIZE);
@@ -215,7 +204,7 @@ struct tkb_bytes forge_pack(struct tkb_bytes bytes)
 	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(LIMIT);
 
 	CHECK_INT(tkb_packer_pack(&packer, bytes, &out, NULL), 0);
-	return keep(&out);
+	return test_copy(&out);
 }
 
 static void add_little_endian(struct tkb_buf *out, uint64_t value, size_t size)
@@ -241,7 +230,7 @@ struct tkb_bytes forge_bomb(uint64_t size, uint64_t claimed)
 		add_little_endian(&out, part << 3 | 1 << 1 | (size == 0), 3);
 		tkb_buf_add_byte(&out, 0);
 	}
-	return keep(&out);
+	return test_copy(&out);
 }
 
 /* Receives what libarchive writes. */
@@ -333,7 +322,7 @@ struct tkb_bytes forge_tar(const struct forge_member *members, size_t count)
 		add_member(archive, &writer, &members[i]);
 	writer.is_closing = true;
 	(void)archive_write_free(archive);
-	struct tkb_bytes tar = keep(&writer.out);
+	struct tkb_bytes tar = test_copy(&writer.out);
 	tkb_buf_release(&writer.out);
 	return tar;
 }
@@ -344,7 +333,7 @@ static struct tkb_bytes join(struct tkb_bytes one, struct tkb_bytes other)
 
 	tkb_buf_add(&out, one);
 	tkb_buf_add(&out, other);
-	return keep(&out);
+	return test_copy(&out);
 }
 
 /* Compress the frame unless it is packed, and write its line of the list. */
@@ -376,7 +365,7 @@ static struct tkb_bytes end_for(struct tkb_bytes first)
 
 	CHECK_INT(tkb_digest_of(first, &digest, NULL), 0);
 	tkb_end_write(&digest, &out);
-	return keep(&out);
+	return test_copy(&out);
 }
 
 void forge_write(const struct forge *forge, const char *path)
@@ -408,7 +397,7 @@ void forge_write(const struct forge *forge, const char *path)
 	else
 		tkb_buf_add(&out, end_for(first));
 	tkb_buf_add(&out, forge->behind);
-	write_file(path, keep(&out));
+	write_file(path, test_copy(&out));
 }
 
 void forge_put_file(struct forge *forge, const char *name,

@@ -110,6 +110,16 @@ void *test_alloc(size_t size)
 	return block->data;
 }
 
+struct tkb_bytes test_copy(const struct tkb_buf *buf)
+{
+	char *copy = test_alloc(buf->size);
+
+	CHECK_INT(tkb_buf_check(buf, NULL), 0);
+	if (buf->size != 0)
+		memcpy(copy, buf->data, buf->size);
+	return (struct tkb_bytes){ copy, buf->size };
+}
+
 void at_end(void (*end)(void *self), void *self)
 {
 	struct ending *ending = test_alloc(sizeof(*ending));

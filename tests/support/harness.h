@@ -133,6 +133,9 @@ void *test_alloc(size_t size);
 struct tkb_buf *test_buf(size_t limit);
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A copy of what is in `buf`, which lives as long as the test. */
+struct tkb_bytes test_copy(const struct tkb_buf *buf);
+
 /* Call `end` when the test is over, failed or not, in reverse order. */
 void at_end(void (*end)(void *self), void *self);
 

@@ -155,8 +155,8 @@ static bool find_mark(struct flow *flow)
 }
 
 /* Release what has come for forwarding, as far as the fault allows. */
-static void look(struct exchange *exchange, struct line *line,
-                 struct flow *flow)
+static void release_ready(struct exchange *exchange, struct line *line,
+                          struct flow *flow)
 {
 	const struct fault *fault = flow->fault;
 	bool is_over;
@@ -243,7 +243,7 @@ static void begin(struct exchange *exchange, struct line *line,
 	flow->fault = fault;
 	flow->left = fault->at;
 	flow->is_marked = false;
-	look(exchange, line, flow);
+	release_ready(exchange, line, flow);
 }
 
 /* The client has said something. */
@@ -262,7 +262,7 @@ static void begin_request(struct exchange *exchange, struct line *line)
 }
 
 /* Returns how many bytes came; 0: the peer has hung up; -1: none now. */
-static ssize_t take(struct flow *flow, int fd)
+static ssize_t receive(struct flow *flow, int fd)
 {
 	const ssize_t got =
 		recv(fd, flow->bytes + flow->size, CHUNK - flow->size, 0);
@@ -275,7 +275,7 @@ static ssize_t take(struct flow *flow, int fd)
 }
 
 /* False: the peer takes nothing more. */
-static bool give(struct flow *flow, int fd, atomic_ullong *count)
+static bool send_ready(struct flow *flow, int fd, atomic_ullong *count)
 {
 	const ssize_t sent = send(fd, flow->bytes, flow->ready, MSG_NOSIGNAL);
 
@@ -288,9 +288,9 @@ static bool give(struct flow *flow, int fd, atomic_ullong *count)
 	return true;
 }
 
-static void hear_client(struct exchange *exchange, struct line *line)
+static void read_client(struct exchange *exchange, struct line *line)
 {
-	const ssize_t got = take(&line->up, line->client);
+	const ssize_t got = receive(&line->up, line->client);
 
 	line->is_unreachable |= got == 0;
 	if (got <= 0)
@@ -300,7 +300,7 @@ static void hear_client(struct exchange *exchange, struct line *line)
 		return;
 	}
 	begin_request(exchange, line);
-	look(exchange, line, &line->up);
+	release_ready(exchange, line, &line->up);
 }
 
 static void lose_server(struct line *line)
@@ -320,17 +320,17 @@ static bool is_answer(const char *bytes, size_t size)
 	       memcmp(bytes, go_on, sizeof(go_on) - 1) != 0;
 }
 
-static void hear_server(struct exchange *exchange, struct line *line)
+static void read_server(struct exchange *exchange, struct line *line)
 {
 	const size_t had = line->down.size;
-	const ssize_t got = take(&line->down, line->server);
+	const ssize_t got = receive(&line->down, line->server);
 
 	if (got == 0)
 		lose_server(line);
 	if (got <= 0)
 		return;
 	line->was_answered |= is_answer(line->down.bytes + had, (size_t)got);
-	look(exchange, line, &line->down);
+	release_ready(exchange, line, &line->down);
 }
 
 /* The client has all that it gets. */
@@ -369,21 +369,21 @@ static void serve_client(struct exchange *exchange, struct line *line,
 	if ((events & (POLLERR | POLLHUP | POLLRDHUP)) != 0)
 		line->is_unreachable = true;
 	else if ((events & POLLIN) != 0)
-		hear_client(exchange, line);
+		read_client(exchange, line);
 	if ((events & POLLOUT) != 0 && !line->is_unreachable)
-		line->is_unreachable |= !give(&line->down, line->client,
-		                              &exchange->counts->down);
+		line->is_unreachable |= !send_ready(&line->down, line->client,
+		                                    &exchange->counts->down);
 }
 
 static void serve_server(struct exchange *exchange, struct line *line,
                          short events)
 {
 	if ((events & POLLIN) != 0)
-		hear_server(exchange, line);
+		read_server(exchange, line);
 	else if ((events & (POLLERR | POLLHUP)) != 0)
 		lose_server(line);
 	if ((events & POLLOUT) != 0 && line->server >= 0 &&
-	    !give(&line->up, line->server, &exchange->counts->up))
+	    !send_ready(&line->up, line->server, &exchange->counts->up))
 		lose_server(line);
 }
 
@@ -393,8 +393,8 @@ static void serve(struct exchange *exchange, struct line *line, short client,
 	serve_client(exchange, line, client);
 	if (line->server >= 0 && !line->is_unreachable)
 		serve_server(exchange, line, server);
-	look(exchange, line, &line->up);
-	look(exchange, line, &line->down);
+	release_ready(exchange, line, &line->up);
+	release_ready(exchange, line, &line->down);
 	finish(line);
 }
 

@@ -133,16 +133,6 @@ void save(struct tkb_recorder *recorder, const char *cache_key,
 	OK(tkb_recorder_put_launcher(recorder, &launcher, ERR));
 }
 
-static struct tkb_bytes keep(const struct tkb_buf *buf)
-{
-	char *copy = test_alloc(buf->size);
-
-	CHECK_INT(tkb_buf_check(buf, NULL), 0);
-	if (buf->size != 0)
-		memcpy(copy, buf->data, buf->size);
-	return (struct tkb_bytes){ copy, buf->size };
-}
-
 struct tkb_bytes recorded_with(struct tkb_recorder *recorder, const char *root,
                                const struct tkb_collect_options *options,
                                struct tkb_collect_report *report)
@@ -155,7 +145,7 @@ struct tkb_bytes recorded_with(struct tkb_recorder *recorder, const char *root,
 		report = &own;
 	DONE(tkb_recorder_collect(recorder, root, options, &sink, report, ERR),
 	     report->left_out_count + report->dropped_count > 0);
-	return keep(&buf);
+	return test_copy(&buf);
 }
 
 struct tkb_bytes recorded(struct tkb_recorder *recorder, const char *root)
@@ -172,7 +162,7 @@ struct tkb_bytes collected(const char *root,
 
 	DONE(tkb_collect(root, options, &sink, &report, ERR),
 	     report.left_out_count > 0);
-	return keep(&buf);
+	return test_copy(&buf);
 }
 
 struct tkb_bytes collected_keys(const char *root, const struct keys *keys)
@@ -307,7 +297,7 @@ const char *launchers_in(const struct tkb_bundle *bundle)
 		OK(tkb_bundle_read_launcher(bundle, i, &sink, ERR));
 		CHECK_INT(buf.size, launcher->size);
 		list = join(list, text("%s=%s", launcher->cache_key,
-		                       (const char *)keep(&buf).data));
+		                       (const char *)test_copy(&buf).data));
 	}
 	return list;
 }
