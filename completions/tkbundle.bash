@@ -34,7 +34,7 @@ _tkbundle_options() {
 	fleet)
 		options="--remote --deadline --metrics --json" ;;
 	gc)
-		options="--remote --engine --tree --max-size --max-entries --max-age
+		options="--remote --engine --tree --max-size --max-entries --max-age --revoked --trust
 			--deadline --metrics --json -n --dry-run" ;;
 	help)
 		options="" ;;
@@ -85,7 +85,7 @@ _tkbundle_options() {
 	stats)
 		options="--paths --used --engine --tree --json" ;;
 	verify)
-		options="--remote --repair --engine --tree --deadline -j --jobs
+		options="--remote --repair --engine --tree --trust --deadline -j --jobs
 			--json" ;;
 	why)
 		options="--last --remote --deadline --json" ;;

@@ -180,6 +180,36 @@ TKB_API size_t tkb_uses_count(const struct tkb_uses *uses);
 TKB_API const struct tkb_use *tkb_uses_at(const struct tkb_uses *uses,
                                           size_t index);
 
+/**
+ * Where the entries of a cache come from, of what was pulled under a policy: see
+ * trust.h. Which of them are revoked?
+ */
+struct tkb_origins;
+
+/**
+ * Read what is noted beside a cache.
+ *
+ * @param revoked  digests of what is revoked, as tkb_revoked() tells them; not kept
+ * @param out      receives a handle that the caller closes
+ * @return 0, also where nothing is noted; TKB_ERR_IO, TKB_ERR_TOO_LARGE or
+ *         TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_origins_open(const char *cache_root,
+                                           const struct tkb_digest *revoked,
+                                           size_t count,
+                                           struct tkb_origins **out,
+                                           struct tkb_error *err);
+
+/**
+ * Does the entry with this key come from something that is revoked, and was not
+ * removed by a gc since?
+ */
+TKB_API bool tkb_origins_is_revoked(const struct tkb_origins *origins,
+                                    const char *key);
+
+/** Release it. NULL is allowed. */
+TKB_API void tkb_origins_close(struct tkb_origins *origins);
+
 /** Choices for tkb_gc(). Zero means: no such bound. */
 struct tkb_gc_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
@@ -196,6 +226,9 @@ struct tkb_gc_options {
 	const struct tkb_watch *watch;
 	const struct tkb_tree *trees; /**< their units, too; not kept */
 	size_t tree_count;
+	/** Remove what comes from something that is revoked, of this cache root;
+	    not kept. NULL: that is not asked. */
+	const struct tkb_origins *revoked;
 };
 
 /** What a gc did. */

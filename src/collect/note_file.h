@@ -4,7 +4,7 @@
 
 /*
  * Files of a cache root in which lines about its entries are noted, in our own
- * folder: "times" and "makers". Whoever writes one only appends whole lines.
+ * folder: "times", "makers" and "origins". Whoever writes one only appends whole lines.
  */
 
 #include "base/base.h"

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/disable.h"
 #include "base/struct.h"
+#include "collect/origins.h"
 #include "format/reader.h"
 #include "cache/watch.h"
 #include "fleet/prefetch.h"
@@ -518,6 +519,35 @@ static int note_makers(const struct puller *puller, struct tkb_error *err)
 	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
 }
 
+/*
+ * And, under a policy, which record an entry comes from, and who signed that. Where
+ * it cannot be written, entries cannot, either.
+ */
+static int note_origins(const struct puller *puller, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < puller->records.count && rc == 0; i++) {
+		const struct tkb_record *record = &puller->records.items[i];
+		TKB_AUTO(tkb_free_at)
+		const char **keys =
+			tkb_alloc_array(record->entry_count, sizeof(*keys));
+		const struct tkb_origin origin = { record->origin.items,
+			                           record->origin.count, keys,
+			                           record->entry_count };
+
+		if (keys == NULL)
+			return tkb_fail_nomem(err);
+		for (size_t k = 0; k < record->entry_count; k++)
+			keys[k] = record->entries[k].key;
+		if (origin.digest_count != 0 && puller->root != NULL &&
+		    tkb_pull_plan_uses(puller->plan, i))
+			rc = tkb_origins_note(puller->root, &origin, NULL);
+		rc = rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
+	}
+	return rc;
+}
+
 static int pull(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_record_fault *fault;
@@ -532,6 +562,8 @@ static int pull(struct puller *puller, struct tkb_error *err)
 		rc = note_times(puller, err);
 	if (rc == 0 && !puller->options.is_dry_run)
 		rc = note_makers(puller, err);
+	if (rc == 0 && !puller->options.is_dry_run)
+		rc = note_origins(puller, err);
 	fault = tkb_pull_fault(&puller->records);
 	if (puller->failure == 0 && puller->records.untrusted_count != 0) {
 		puller->failure = TKB_ERR_UNTRUSTED;

@@ -11,6 +11,7 @@
 
 void tkb_record_release(struct tkb_record *record)
 {
+	tkb_digests_release(&record->origin);
 	tkb_arena_release(&record->arena);
 	*record = (struct tkb_record){ 0 };
 }

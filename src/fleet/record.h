@@ -77,11 +77,13 @@ struct tkb_record_facts {
 };
 
 struct tkb_record {
-	struct tkb_arena arena;   /* owns what the rest points to */
-	struct tkb_digest digest; /* of the record itself; set by its reader */
-	uint64_t age_s;           /* likewise */
-	struct tkb_bytes text;    /* likewise: its bytes */
-	bool is_hole;             /* its blob is gone: see records.h */
+	struct tkb_arena arena;    /* owns what the rest points to */
+	struct tkb_digest digest;  /* of the record itself; set by its reader */
+	uint64_t age_s;            /* likewise */
+	struct tkb_bytes text;     /* likewise: its bytes */
+	bool is_hole;              /* its blob is gone: see records.h */
+	struct tkb_digests origin; /* owned: under a policy, what may be revoked
+	                              of it: itself, its bundle, keys, ... */
 	struct tkb_digest blob;
 	uint64_t size;            /* of the blob, bytes */
 	struct tkb_digest bundle; /* its id */

@@ -143,7 +143,7 @@ int tkb_record_list_read(struct tkb_remote *remote, const char *ref,
 }
 
 int tkb_records_keep(struct tkb_record_list *list,
-                     int (*is_kept)(void *self, const struct tkb_record *record,
+                     int (*is_kept)(void *self, struct tkb_record *record,
                                     bool *out, struct tkb_error *err),
                      void *self, struct tkb_error *err)
 {
@@ -171,7 +171,7 @@ struct owner {
 	const char *ref;
 };
 
-static int is_own(void *self, const struct tkb_record *record, bool *out,
+static int is_own(void *self, struct tkb_record *record, bool *out,
                   struct tkb_error *err)
 {
 	const struct owner *owner = self;
@@ -193,7 +193,7 @@ int tkb_records_keep_own(struct tkb_record_list *list,
 	return signer == NULL ? 0 : tkb_records_keep(list, is_own, &owner, err);
 }
 
-static int is_unsigned(void *self, const struct tkb_record *record, bool *out,
+static int is_unsigned(void *self, struct tkb_record *record, bool *out,
                        struct tkb_error *err)
 {
 	const struct tkb_envelopes *envelopes = self;

@@ -50,11 +50,12 @@ TKB_NODISCARD int tkb_record_list_read(struct tkb_remote *remote,
                                        struct tkb_error *err);
 
 /* Keep the records for which `is_kept` says so. */
-TKB_NODISCARD int tkb_records_keep(
-	struct tkb_record_list *list,
-	int (*is_kept)(void *self, const struct tkb_record *record, bool *out,
-                       struct tkb_error *err),
-	void *self, struct tkb_error *err);
+TKB_NODISCARD int tkb_records_keep(struct tkb_record_list *list,
+                                   int (*is_kept)(void *self,
+                                                  struct tkb_record *record,
+                                                  bool *out,
+                                                  struct tkb_error *err),
+                                   void *self, struct tkb_error *err);
 
 /*
  * Take from the list what the remote's policy does not trust, and tell the policy's

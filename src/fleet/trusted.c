@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/signatures.h>
+
 #include "fleet/records.h"
 
 #include <stdio.h>
@@ -43,9 +45,24 @@ static bool is_revoked(const struct tkb_digests *revoked,
 	       tkb_digests_have(revoked, &subject->content);
 }
 
-static int judge(const struct question *question,
-                 const struct tkb_record *record, struct tkb_opinion *out,
-                 struct tkb_error *err)
+/* Note what may be revoked of it later. */
+static int note_origin(struct tkb_record *record,
+                       const struct tkb_subject *subject,
+                       const struct tkb_opinion *opinion, struct tkb_error *err)
+{
+	const struct tkb_digest own[] = { record->digest, record->blob,
+		                          subject->bundle, subject->content };
+	int rc = 0;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(own) && rc == 0; i++)
+		rc = tkb_digests_add(&record->origin, &own[i], err);
+	for (size_t i = 0; i < opinion->key_count && rc == 0; i++)
+		rc = tkb_digests_add(&record->origin, &opinion->keys[i], err);
+	return rc;
+}
+
+static int judge(const struct question *question, struct tkb_record *record,
+                 struct tkb_opinion *out, struct tkb_error *err)
 {
 	struct tkb_subject subject;
 	int rc;
@@ -53,6 +70,8 @@ static int judge(const struct question *question,
 	rc = tkb_record_subject(record, &subject, err);
 	if (rc == 0)
 		rc = tkb_judge(&question->asked, &subject, out, err);
+	if (rc == 0)
+		rc = note_origin(record, &subject, out, err);
 	if (rc < 0 || !is_revoked(question->asked.revoked, record, &subject))
 		return rc;
 	out->judgement = TKB_REFUSED;
@@ -60,7 +79,7 @@ static int judge(const struct question *question,
 	return 0;
 }
 
-static int is_trusted(void *self, const struct tkb_record *record, bool *out,
+static int is_trusted(void *self, struct tkb_record *record, bool *out,
                       struct tkb_error *err)
 {
 	struct question *question = self;
@@ -90,7 +109,7 @@ static int is_trusted(void *self, const struct tkb_record *record, bool *out,
 	return 0;
 }
 
-static int keep_none(void *self, const struct tkb_record *record, bool *out,
+static int keep_none(void *self, struct tkb_record *record, bool *out,
                      struct tkb_error *err)
 {
 	struct question *question = self;
@@ -168,8 +187,8 @@ int tkb_records_keep_trusted(struct tkb_remote *remote, const char *ref,
 	return rc == 0 ? keep(&question, remote, err) : rc;
 }
 
-static int is_not_revoked(void *self, const struct tkb_record *record,
-                          bool *out, struct tkb_error *err)
+static int is_not_revoked(void *self, struct tkb_record *record, bool *out,
+                          struct tkb_error *err)
 {
 	struct tkb_subject subject;
 	int rc;
@@ -194,4 +213,26 @@ int tkb_records_drop_revoked(struct tkb_remote *remote,
 		return rc;
 	return tkb_records_keep(list, is_not_revoked, &revoked.all.digests,
 	                        err);
+}
+
+int tkb_revoked(struct tkb_remote *remote,
+                int (*on_digest)(void *self, const struct tkb_digest *digest,
+                                 struct tkb_error *err),
+                void *self, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_revocations_release)
+	struct tkb_revocations revoked = { .count = 0 };
+	struct tkb_trust trust;
+	int rc;
+
+	if (remote->options.trust == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "there is no policy that says who may revoke");
+	rc = tkb_trust_read(&trust, remote->options.trust, err);
+	if (rc == 0)
+		rc = tkb_revocations_check(remote, &trust, tkb_time_now(),
+		                           &revoked, err);
+	for (size_t i = 0; i < revoked.all.digests.count && rc == 0; i++)
+		rc = on_digest(self, &revoked.all.digests.items[i], err);
+	return rc;
 }

@@ -172,6 +172,8 @@ static void count_signature(struct finding *finding,
 
 	finding->has_signed[index] = true;
 	finding->count++;
+	opinion->keys[opinion->key_count++] =
+		finding->judged->trust->keys[index].key->id;
 	/* The newest envelopes come first. */
 	if (opinion->signer != NULL)
 		return;

@@ -35,6 +35,9 @@ struct tkb_opinion {
 	                                sentence: "its signature by 'ci' ended" */
 	/* Of the newest signature that counts: */
 	const char *signer; /* the policy's name of its key, or NULL */
+	/* And of all that count: */
+	struct tkb_digest keys[TKB_TRUST_KEYS];
+	size_t key_count;
 	uint64_t sequence;
 	uint64_t expires_s;
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/origins.h"
 #include "emit/maintain/gc.h"
 
 #include <errno.h>
@@ -326,6 +327,29 @@ static void report_all(struct tkb_gc *gc)
 	tkb_watcher_finish(&gc->batch.watcher);
 }
 
+/* What is removed does not come from anywhere, should it come again. */
+static int note_removed(const struct tkb_gc *gc, const char *cache_root,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	const char **keys = tkb_alloc_array(gc->batch.job_count, sizeof(*keys));
+	struct tkb_origin origin = { .keys = keys };
+
+	if (keys == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < gc->batch.job_count; i++) {
+		const struct tkb_job *job = &gc->batch.jobs[i];
+		const char *key = gc->items[i].found->entry.key;
+
+		if (job->is_done && job->outcome == TKB_OUTCOME_REMOVED &&
+		    tkb_origins_is_revoked(gc->options->revoked, key))
+			keys[origin.key_count++] = key;
+	}
+	return origin.key_count == 0
+	               ? 0
+	               : tkb_origins_note(cache_root, &origin, err);
+}
+
 int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
            struct tkb_gc_report *report, struct tkb_error *err)
 {
@@ -334,12 +358,12 @@ int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_gc_options, tree_count, &chosen, options, err);
+	rc = TKB_STRUCT_READ(tkb_gc_options, revoked, &chosen, options, err);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_gc_report, unfinished_count, report,
 		                      err);
 	if (rc == 0 && !chosen.has_max_size && !chosen.has_max_entries &&
-	    !chosen.has_max_age)
+	    !chosen.has_max_age && chosen.revoked == NULL)
 		rc = tkb_fail(err, TKB_ERR_INVALID, "no bound is given");
 	if (rc == 0)
 		rc = tkb_batch_begin(&gc.batch, chosen.is_enabled, chosen.watch,
@@ -349,6 +373,9 @@ int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
 	if (rc == 0) {
 		rc = collect_garbage(&gc, cache_root, &fault);
 		report_all(&gc);
+		if (rc == 0 && chosen.revoked != NULL && cache_root != NULL &&
+		    !chosen.is_dry_run)
+			rc = note_removed(&gc, cache_root, &fault);
 		if (rc != 0)
 			return tkb_batch_end(&gc.batch, rc, &fault, err);
 	}

@@ -100,6 +100,9 @@ static void choose(struct tkb_gc *gc)
 
 		item->is_chosen =
 			is_too_old(gc, item) ||
+			(options->revoked != NULL &&
+		         tkb_origins_is_revoked(options->revoked,
+		                                item->found->entry.key)) ||
 			(options->has_max_entries &&
 		         count > options->max_entries) ||
 			(options->has_max_size && size > options->max_size);

@@ -130,6 +130,7 @@ struct trust_arguments {
 	bool is_encrypted;
 	bool is_public;
 	bool is_renewal; /* sign anew what is signed */
+	bool is_revoked; /* remove what is revoked */
 };
 
 /* A parsed command line. A verb reads what its own options fill in. */

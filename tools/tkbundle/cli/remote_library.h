@@ -32,6 +32,7 @@
 	X(ref_sign, tkb_ref_sign)                                              \
 	X(ref_promote, tkb_ref_promote)                                        \
 	X(revoke, tkb_revoke)                                                  \
+	X(revoked, tkb_revoked)                                                \
 	X(pull, tkb_pull)                                                      \
 	X(pull_bundle, tkb_pull_bundle)                                        \
 	X(push, tkb_push)                                                      \

@@ -7,6 +7,7 @@
 #include "cli/counts.h"
 #include "cli/follow.h"
 #include "verbs/remote_gc.h"
+#include "report/revoked.h"
 #include "config/root.h"
 #include "cli/text.h"
 
@@ -22,6 +23,9 @@ static const struct option_spec options[] = {
 	  .max = 999999999 },
 	{ OPTION(AGE, "max-age", "AGE", max_age,
 	         "remove entries unused for this time, as 30d or 12h") },
+	{ OPTION(SWITCH, "revoked", NULL, trust.is_revoked,
+	         "remove what came from something that is revoked") },
+	ARGS_TRUST,
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_JSON,
@@ -39,8 +43,8 @@ static const struct count counts[] = {
 };
 
 static int gc(struct cli *cli, const struct arguments *args,
-              const struct root *root, struct tkb_gc_report *report,
-              struct tkb_error *err)
+              const struct root *root, const struct tkb_origins *revoked,
+              struct tkb_gc_report *report, struct tkb_error *err)
 {
 	struct tkb_gc_options chosen = {
 		.struct_size = sizeof(chosen),
@@ -53,6 +57,7 @@ static int gc(struct cli *cli, const struct arguments *args,
 		.is_dry_run = args->is_dry_run,
 		.trees = root->trees.items,
 		.tree_count = root->trees.count,
+		.revoked = revoked,
 	};
 	struct follow follow;
 	int rc;
@@ -112,6 +117,7 @@ static void say_which_cache(const struct cli *cli, const struct arguments *args,
 static enum status run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
+	TKB_AUTO(revoked_close) struct tkb_origins *revoked = NULL;
 	struct tkb_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
 	int rc;
@@ -120,9 +126,12 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	    (args->engines.count > 0 || args->trees.count > 0))
 		return cli_misused(cli, "'--remote' excludes '--engine' and "
 		                        "'--tree'");
-	if (args->remote != NULL)
+	if (args->remote != NULL && !args->trust.is_revoked)
 		return remote_gc_run(cli, args);
-	if (args->deadline.is_set || args->metrics != NULL)
+	if (args->trust.policy != NULL && !args->trust.is_revoked)
+		return cli_misused(cli, "'--trust' is for '--revoked'");
+	if ((args->deadline.is_set && !args->trust.is_revoked) ||
+	    args->metrics != NULL)
 		return cli_misused(
 			cli, "'--deadline' and '--metrics' need '--remote'");
 	rc = root_choose_all(args, args_operand(args, 0), &root, &err);
@@ -131,17 +140,28 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (!cli->is_disabled)
 		say_which_cache(cli, args, root_name(&root));
 	if (!args->max_size.is_set && !args->max_entries.is_set &&
-	    !args->max_age.is_set)
-		return cli_misused(cli, "'--max-size', '--max-entries' or "
-		                        "'--max-age' is missing");
+	    !args->max_age.is_set && !args->trust.is_revoked)
+		return cli_misused(cli, "'--max-size', '--max-entries', "
+		                        "'--max-age' or '--revoked' is "
+		                        "missing");
+	if (args->trust.is_revoked && root.path == NULL)
+		return cli_misused(cli, "'--revoked' is for a cache, not for "
+		                        "trees alone");
 	if (cli_is_disabled(cli))
 		return STATUS_DONE;
+	if (args->trust.is_revoked) {
+		const enum status status =
+			revoked_open(cli, args, root.path, &revoked);
+
+		if (status != STATUS_DONE)
+			return status;
+	}
 
 	json_out_text(&cli->json, "verb", "gc");
 	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
-	rc = gc(cli, args, &root, &report, &err);
+	rc = gc(cli, args, &root, revoked, &report, &err);
 	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, root_name(&root));
 
@@ -169,7 +189,9 @@ const struct command command_gc = {
 		"the one "
 		"that collect uses, even where a remote is configured. A "
 		"compiler "
-		"may use the cache at the same time.\n\nWith --remote: removes "
+		"may use the cache at the same time. With --revoked, what was "
+		"pulled under a policy goes that is revoked now, by the list "
+		"of the remote.\n\nWith --remote alone: removes "
 		"records that were not used for --max-age, records whose blob "
 		"is "
 		"gone, and blobs that are a day old and that no record names. "

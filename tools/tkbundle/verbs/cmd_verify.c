@@ -11,6 +11,7 @@
 #include "verbs/remote_verify.h"
 #include "config/choices.h"
 #include "config/root.h"
+#include "report/revoked.h"
 #include "report/source.h"
 #include "cli/text.h"
 
@@ -21,6 +22,7 @@ static const struct option_spec options[] = {
 	         "drop damaged records and blobs of the remote") },
 	ARGS_ENGINES,
 	ARGS_TREES,
+	ARGS_TRUST,
 	ARGS_DEADLINE,
 	ARGS_JOBS,
 	ARGS_JSON,
@@ -147,6 +149,8 @@ struct inspection {
 	const struct tkb_watch *followed; /* by it */
 	struct tkb_results *useless;      /* owned */
 	struct tkb_watch watch;
+	const struct tkb_origins *revoked; /* what is; or NULL */
+	size_t revoked_count;
 };
 
 static void inspection_release(struct inspection *inspection)
@@ -154,12 +158,20 @@ static void inspection_release(struct inspection *inspection)
 	tkb_results_free(inspection->useless);
 }
 
+static bool is_revoked(const struct inspection *inspection,
+                       const struct tkb_result *result)
+{
+	return inspection->revoked != NULL && result->key != NULL &&
+	       tkb_origins_is_revoked(inspection->revoked, result->key);
+}
+
 static void on_result(void *self, const struct tkb_result *result)
 {
 	struct inspection *const inspection = self;
 	const struct tkb_watch *kept = tkb_results_watch(inspection->useless);
 
-	if (result->outcome == TKB_OUTCOME_UNFINISHED ||
+	if (is_revoked(inspection, result) ||
+	    result->outcome == TKB_OUTCOME_UNFINISHED ||
 	    (result->outcome == TKB_OUTCOME_COLLECTED &&
 	     result->message[0] != '\0'))
 		kept->on_result(kept->self, result);
@@ -210,7 +222,32 @@ static int inspection_begin(struct inspection *inspection, struct cli *cli,
 	return 0;
 }
 
-/* Name the units that are whole, but moved, or unfinished. */
+/* Of something that is whole, but of no use: its name, and why. */
+struct useless {
+	const char *path;
+	const char *state;
+	const char *message;
+};
+
+static struct useless useless_of(struct inspection *inspection,
+                                 const struct tkb_result *result)
+{
+	const bool is_moved = result->outcome == TKB_OUTCOME_COLLECTED;
+	const char *const path = is_moved ? result->name : result->key;
+
+	if (is_revoked(inspection, result)) {
+		inspection->revoked_count++;
+		return (struct useless){ result->key, "revoked",
+			                 "it comes from something that is "
+			                 "revoked; 'gc --revoked' removes it" };
+	}
+	return (struct useless){ path,
+		                 is_moved ? "moved"
+		                          : tkb_outcome_name(result->outcome),
+		                 result->message };
+}
+
+/* Name what is revoked, and the units that are whole, but moved, or unfinished. */
 static void inspection_end(struct inspection *inspection, struct cli *cli)
 {
 	const struct tkb_results *const useless = inspection->useless;
@@ -220,17 +257,14 @@ static void inspection_end(struct inspection *inspection, struct cli *cli)
 	for (size_t i = 0; i < tkb_results_count(useless); i++) {
 		const struct tkb_result *const unit =
 			tkb_results_at(useless, i);
-		const bool is_moved = unit->outcome == TKB_OUTCOME_COLLECTED;
-		const char *const path = is_moved ? unit->name : unit->key;
-		const char *const state =
-			is_moved ? "moved" : tkb_outcome_name(unit->outcome);
+		const struct useless it = useless_of(inspection, unit);
 
-		cli_say(cli, "%s %s: %s", state, path, unit->message);
+		cli_say(cli, "%s %s: %s", it.state, it.path, it.message);
 		json_out_open_object(&cli->json, NULL);
-		json_out_text(&cli->json, "unit", path);
+		json_out_text(&cli->json, "unit", it.path);
 		json_out_text(&cli->json, "root", unit->root);
-		json_out_text(&cli->json, "state", state);
-		json_out_text(&cli->json, "message", unit->message);
+		json_out_text(&cli->json, "state", it.state);
+		json_out_text(&cli->json, "message", it.message);
 		json_out_close(&cli->json);
 	}
 	if (tkb_results_is_cut(useless))
@@ -240,7 +274,8 @@ static void inspection_end(struct inspection *inspection, struct cli *cli)
 
 /* Verify a cache, and trees, by a collect that writes nothing. */
 static enum status verify_cache(struct cli *cli, const struct arguments *args,
-                                const struct root *root)
+                                const struct root *root,
+                                const struct tkb_origins *revoked)
 {
 	struct tkb_collect_options chosen = choices_for_collect(args, root);
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
@@ -255,6 +290,7 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	rc = inspection_begin(&inspection, cli, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, root_name(root));
+	inspection.revoked = revoked;
 	chosen.watch = &inspection.watch;
 	rc = tkb_collect(root->path, &chosen, NULL, &report, &err);
 	inspection_end(&inspection, cli);
@@ -275,8 +311,25 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	if (!args->is_json)
 		summarize_cache(cli, root, &report);
 
-	return inspection.follow.has_untrusted ? STATUS_UNTRUSTED
-	                                       : status_of(rc);
+	return inspection.follow.has_untrusted || inspection.revoked_count > 0
+	               ? STATUS_UNTRUSTED
+	               : status_of(rc);
+}
+
+/* With a policy, what of the cache is revoked now. */
+static enum status verify_root(struct cli *cli, const struct arguments *args,
+                               const struct root *root)
+{
+	TKB_AUTO(revoked_close) struct tkb_origins *revoked = NULL;
+	enum status status = STATUS_DONE;
+
+	if (args->trust.policy != NULL && root->path == NULL)
+		return cli_misused(cli, "'--trust' is for a cache, not for "
+		                        "trees alone");
+	if (args->trust.policy != NULL)
+		status = revoked_open(cli, args, root->path, &revoked);
+	return status == STATUS_DONE ? verify_cache(cli, args, root, revoked)
+	                             : status;
 }
 
 static enum status run(struct cli *cli, const struct arguments *args)
@@ -298,7 +351,10 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 	if (source_is_root(&root))
-		return verify_cache(cli, args, &root);
+		return verify_root(cli, args, &root);
+	if (args->trust.policy != NULL)
+		return cli_misused(cli, "'--trust' is for a cache or a ref, "
+		                        "which a bundle is not");
 	return verify_bundle(cli, args, root.path);
 }
 
@@ -314,11 +370,14 @@ const struct command command_verify = {
 		   "cannot be read. Without an operand it is the cache that "
 		   "collect uses. "
 		   "With --engine or --tree, units of trees are checked as "
-		   "entries are.\n\nWith --remote: reads all records and "
+		   "entries are. With --trust, what was pulled under a policy "
+		   "is named that is revoked now, by the list of the "
+		   "configured remote.\n\nWith --remote: reads all records and "
 		   "blobs, or those of REF, and reports what is damaged. "
 		   "--repair drops it, and the next push uploads it again. The "
 		   "exit status is 5 if something is damaged, 4 if something "
-		   "is missing or cannot be read.",
+		   "is missing or cannot be read. With --trust, records of "
+		   "REF that the policy does not trust are named, too.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

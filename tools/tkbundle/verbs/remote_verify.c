@@ -83,6 +83,24 @@ static void summarize(const struct cli *cli, const char *name,
 	          text_plural(report->ref_count, "ref", "refs"), rest);
 }
 
+/* Would the policy let the ref be pulled? What it does not trust is named. */
+static enum status check_trust(struct remote_use *use)
+{
+	const struct tkb_holdings_options options = {
+		.struct_size = sizeof(options),
+		.watch = &use->watch,
+	};
+	struct tkb_holdings *holdings = NULL;
+	struct tkb_error err = { .status = 0 };
+	const int rc = use->library.holdings_open(use->remote, use->ref,
+	                                          &options, &holdings, &err);
+
+	use->library.holdings_close(holdings);
+	if (!cli_is_done(rc) && rc != TKB_MISS)
+		return remote_use_failed(use, rc, &err, use->ref);
+	return use->policy.refused_count > 0 ? STATUS_UNTRUSTED : STATUS_DONE;
+}
+
 static enum status run_with(struct remote_use *use,
                             const struct arguments *args, const char *ref)
 {
@@ -124,6 +142,9 @@ enum status remote_verify_run(struct cli *cli, const struct arguments *args)
 	const char *const pattern = args_operand(args, 0);
 	enum status status = STATUS_DONE;
 
+	if (args->trust.policy != NULL && pattern == NULL)
+		return cli_misused(cli, "'--trust' wants a REF, or a cache and "
+		                        "no '--remote'");
 	if (args->is_repair && cli_is_disabled(cli))
 		return STATUS_DONE;
 	status = remote_use_begin(&use, args, false);
@@ -135,5 +156,8 @@ enum status remote_verify_run(struct cli *cli, const struct arguments *args)
 	remote_use_json(&use);
 	if (pattern != NULL)
 		json_out_text(&cli->json, "ref", use.ref);
-	return run_with(&use, args, pattern != NULL ? use.ref : NULL);
+	status = run_with(&use, args, pattern != NULL ? use.ref : NULL);
+	if (args->trust.policy != NULL)
+		status = status_merge(status, check_trust(&use));
+	return status;
 }

@@ -98,6 +98,21 @@ TKB_API TKB_NODISCARD int tkb_revoke(struct tkb_remote *remote,
                                      struct tkb_revoke_report *report,
                                      struct tkb_error *err);
 
+/**
+ * Tell what is revoked, by the remote's policy: see struct tkb_trust.
+ *
+ * @param on_digest  called for each digest, in their order; ends the call unless it
+ *                   returns 0
+ * @return 0, also where no key of the policy may revoke; TKB_ERR_UNTRUSTED (there is
+ *         no list that counts); TKB_ERR_INVALID (no policy), a failure of the remote,
+ *         or what on_digest() returned
+ */
+TKB_API TKB_NODISCARD int tkb_revoked(
+	struct tkb_remote *remote,
+	int (*on_digest)(void *self, const struct tkb_digest *digest,
+                         struct tkb_error *err),
+	void *self, struct tkb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

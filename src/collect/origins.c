@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collect/origins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/digest.h"
+#include "cache/key.h"
+#include "collect/note_file.h"
+
+static const char file_name[] = "origins";
+
+enum {
+	HEX = TKB_DIGEST_HEX_SIZE - 1
+};
+
+/* What a line says of an entry: the last one counts. */
+struct saying {
+	const char *key;
+	size_t line;
+	bool is_revoked; /* else it is removed */
+};
+
+struct tkb_origins {
+	struct tkb_arena arena;
+	struct saying *items; /* owned; when open, one for each key, sorted */
+	size_t count;
+	size_t capacity;
+};
+
+void tkb_origins_close(struct tkb_origins *origins)
+{
+	if (origins == NULL)
+		return;
+	tkb_arena_release(&origins->arena);
+	free(origins->items);
+	free(origins);
+}
+
+void tkb_origins_close_at(struct tkb_origins **origins)
+{
+	tkb_origins_close(*origins);
+}
+
+/* Does the file say so, and of nothing later that it was removed? */
+static bool is_known(struct tkb_bytes text, struct tkb_bytes line)
+{
+	struct tkb_bytes said;
+	bool is_said = false;
+	size_t at = 0;
+
+	while (tkb_note_file_line(text, &at, &said)) {
+		if (tkb_bytes_equal(said, line))
+			is_said = true;
+		else if (said.size > 0 && *(const char *)said.data == '-')
+			is_said = false;
+	}
+	return is_said;
+}
+
+int tkb_origins_note(const char *cache_root, const struct tkb_origin *origin,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf line = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf known = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT);
+	char hex[TKB_DIGEST_HEX_SIZE];
+	int rc;
+
+	for (size_t i = 0; i < origin->digest_count; i++) {
+		tkb_digest_to_hex(&origin->digests[i], hex);
+		tkb_buf_add_text(&line, i == 0 ? "" : ",");
+		tkb_buf_add_text(&line, hex);
+	}
+	if (origin->digest_count == 0)
+		tkb_buf_add_byte(&line, '-');
+	for (size_t i = 0; i < origin->key_count; i++) {
+		tkb_buf_add_byte(&line, ' ');
+		tkb_buf_add_text(&line, origin->keys[i]);
+	}
+	tkb_buf_add_byte(&line, '\n');
+	rc = tkb_buf_check(&line, err);
+	if (rc == 0)
+		rc = tkb_note_file_read(cache_root, file_name, &known, err);
+	if (rc < 0 ||
+	    is_known(tkb_buf_bytes(&known),
+	             tkb_bytes_slice(tkb_buf_bytes(&line), 0, line.size - 1)))
+		return rc;
+	return tkb_note_file_append(cache_root, file_name, tkb_buf_bytes(&line),
+	                            err);
+}
+
+/* Is one of the digests that a line begins with revoked? */
+static bool is_revoked(struct tkb_bytes digests,
+                       const struct tkb_digests *revoked)
+{
+	const char *text = digests.data;
+	struct tkb_digest digest;
+
+	for (size_t at = 0; at + HEX <= digests.size; at += HEX + 1) {
+		if (tkb_digest_from_hex((struct tkb_bytes){ text + at, HEX },
+		                        &digest) &&
+		    tkb_digests_have(revoked, &digest))
+			return true;
+	}
+	return false;
+}
+
+/* The next word of a line. */
+static bool next_word(struct tkb_bytes *rest, struct tkb_bytes *out)
+{
+	const char *text = rest->data;
+	const char *blank;
+	size_t size;
+
+	if (rest->size == 0)
+		return false;
+	blank = memchr(text, ' ', rest->size);
+	size = blank != NULL ? (size_t)(blank - text) : rest->size;
+	*out = (struct tkb_bytes){ text, size };
+	if (blank != NULL)
+		size++;
+	*rest = tkb_bytes_slice(*rest, size, rest->size);
+	return true;
+}
+
+static int read_line(struct tkb_origins *origins, struct tkb_bytes line,
+                     size_t number, const struct tkb_digests *revoked,
+                     struct tkb_error *err)
+{
+	struct tkb_bytes word;
+	struct saying saying = { .line = number };
+	int rc = 0;
+
+	if (!next_word(&line, &word))
+		return 0;
+	saying.is_revoked = is_revoked(word, revoked);
+	if (!saying.is_revoked && !tkb_bytes_equal(word, tkb_text("-")))
+		return 0;
+	while (rc == 0 && next_word(&line, &word)) {
+		saying.key = tkb_arena_string(&origins->arena, word);
+		if (saying.key == NULL)
+			return tkb_fail_nomem(err);
+		rc = tkb_append(&origins->items, &origins->count,
+		                &origins->capacity, &saying, sizeof(saying),
+		                err);
+	}
+	return rc;
+}
+
+static int compare_sayings(const void *a, const void *b)
+{
+	const struct saying *left = a;
+	const struct saying *right = b;
+	const int order = strcmp(left->key, right->key);
+
+	return order != 0 ? order
+	                  : (left->line > right->line) -
+	                            (left->line < right->line);
+}
+
+/* Keep of each key what was said last, if that is that it is revoked. */
+static void settle(struct tkb_origins *origins)
+{
+	size_t kept = 0;
+
+	if (origins->count > 1)
+		qsort(origins->items, origins->count, sizeof(*origins->items),
+		      compare_sayings);
+	for (size_t i = 0; i < origins->count; i++) {
+		const struct saying *saying = &origins->items[i];
+
+		if (i + 1 < origins->count &&
+		    strcmp(saying->key, saying[1].key) == 0)
+			continue;
+		if (saying->is_revoked)
+			origins->items[kept++] = *saying;
+	}
+	origins->count = kept;
+}
+
+static int read_lines(const char *cache_root, const struct tkb_digests *revoked,
+                      struct tkb_origins *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT);
+	struct tkb_bytes line;
+	size_t number = 0;
+	size_t at = 0;
+	int rc;
+
+	rc = tkb_note_file_read(cache_root, file_name, &text, err);
+	while (rc == 0 && tkb_note_file_line(tkb_buf_bytes(&text), &at, &line))
+		rc = read_line(out, line, number++, revoked, err);
+	if (rc == 0)
+		settle(out);
+	return rc;
+}
+
+int tkb_origins_open(const char *cache_root, const struct tkb_digest *revoked,
+                     size_t count, struct tkb_origins **out,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_origins_close_at)
+	struct tkb_origins *origins = calloc(1, sizeof(*origins));
+	TKB_AUTO(tkb_digests_release) struct tkb_digests sorted = { 0 };
+	int rc = 0;
+
+	if (origins == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = tkb_digests_add(&sorted, &revoked[i], err);
+	tkb_digests_sort(&sorted);
+	if (rc == 0)
+		rc = read_lines(cache_root, &sorted, origins, err);
+	if (rc == 0)
+		*out = tkb_take(origins);
+	return rc;
+}
+
+static int compare_key(const void *key, const void *item)
+{
+	return strcmp(key, ((const struct saying *)item)->key);
+}
+
+bool tkb_origins_is_revoked(const struct tkb_origins *origins, const char *key)
+{
+	return origins->count > 0 &&
+	       bsearch(key, origins->items, origins->count,
+	               sizeof(*origins->items), compare_key) != NULL;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/revoked.h"
+
+#include <stdlib.h>
+
+struct digests {
+	struct tkb_digest *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+static void digests_release(struct digests *digests)
+{
+	free(digests->items);
+}
+
+static int add(void *self, const struct tkb_digest *digest,
+               struct tkb_error *err)
+{
+	struct digests *const digests = self;
+
+	if (digests->count == digests->capacity) {
+		const size_t capacity =
+			digests->capacity > 0 ? 2 * digests->capacity : 64;
+		struct tkb_digest *const items =
+			reallocarray(digests->items, capacity, sizeof(*items));
+
+		if (items == NULL)
+			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		digests->items = items;
+		digests->capacity = capacity;
+	}
+	digests->items[digests->count++] = *digest;
+	return 0;
+}
+
+enum status revoked_open(struct cli *cli, const struct arguments *args,
+                         const char *root, struct tkb_origins **out)
+{
+	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	TKB_AUTO(digests_release) struct digests digests = { .count = 0 };
+	struct tkb_error err = { .status = 0 };
+	const enum status status = remote_use_begin(&use, args, true);
+	int rc;
+
+	if (status != STATUS_DONE)
+		return status;
+	rc = use.library.revoked(use.remote, add, &digests, &err);
+	if (rc == 0)
+		rc = tkb_origins_open(root, digests.items, digests.count, out,
+		                      &err);
+	return rc == 0 ? STATUS_DONE
+	               : remote_use_failed(&use, rc, &err, "the list");
+}
+
+void revoked_close(struct tkb_origins **origins)
+{
+	tkb_origins_close(*origins);
+}
