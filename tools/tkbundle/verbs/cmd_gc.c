@@ -7,7 +7,7 @@
 #include "cli/counts.h"
 #include "cli/follow.h"
 #include "verbs/remote_gc.h"
-#include "report/revoked.h"
+#include "config/revoked.h"
 #include "config/root.h"
 #include "cli/text.h"
 

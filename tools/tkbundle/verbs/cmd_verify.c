@@ -11,7 +11,7 @@
 #include "verbs/remote_verify.h"
 #include "config/choices.h"
 #include "config/root.h"
-#include "report/revoked.h"
+#include "config/revoked.h"
 #include "report/source.h"
 #include "cli/text.h"
 

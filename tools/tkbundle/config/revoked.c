@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/revoked.h"
+#include "config/revoked.h"
 
 #include <stdlib.h>
 
