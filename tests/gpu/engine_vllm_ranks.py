@@ -73,6 +73,17 @@ def start(programs, lab, work, name, ranks):
     return said, run
 
 
+def units_of(work):
+    """Of each record of the remote, the units' names; a kernel's is empty."""
+    units = {}
+    folder = os.path.join(work, "remote", "ref", "ranks")
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            record = json.load(file)
+        units[name] = [entry[4][1] if len(entry) > 4 else "" for entry in record["entries"]]
+    return units
+
+
 def ranks_of(work, name):
     """The ranks that have graphs, and those that have code compiled ahead of time."""
     graphs, ahead = set(), set()
@@ -108,17 +119,22 @@ def main():
     have = ranks_of(work, "cold")
     print("ranks with graphs, and with code:", have, flush=True)
     check("cold: each rank has graphs and code", have == (wanted, wanted))
-    pushed = run.get("pushed")
+    compiled = run.get("compiled")
     os.rename(os.path.join(work, "cold"), os.path.join(work, "gone"))
     shutil.rmtree(os.path.join(work, "gone"))
     for name in ("elsewhere", "elsewhere, again"):
+        before = units_of(work)
         warm, run = start(programs, lab, work, name, ranks)
+        pushed = [unit for record, units in units_of(work).items() if record not in before
+                  for unit in units]
         check(name + ": the engine starts", warm.get("ok"))
         check(name + ": nothing is compiled", run.get("compiled") == 0)
-        check(name + ": nothing is pushed", run.get("pushed") == 0)
+        # What Inductor tunes can differ from rank to rank, and share a file.
+        check(name + ": nothing is pushed but what was tuned again",
+              all(unit.endswith(".best_config") for unit in pushed))
         check(name + ": the same tokens", warm.get("token_ids") == cold.get("token_ids"))
         if name == "elsewhere":
-            check("elsewhere: all was emitted", run.get("emitted") == pushed)
+            check("elsewhere: all was emitted", run.get("emitted") == compiled)
             check("elsewhere: each rank has graphs and code",
                   ranks_of(work, "elsewhere") == (wanted, wanted))
         check(name + ": it is ready sooner",

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows on a GPU that `tkbundle why --last` names two causes of cold starts.
 
-    why.py torch PROGRAM_DIR WORK_DIR
+    why.py torch PROGRAM_DIR WORK_DIR PTXAS
     why.py vllm PROGRAM_DIR LAB_DIR WORK_DIR
 
 PROGRAM_DIR holds tkbundle. A torch.compile program starts on another's kernels without
-its graphs: its parent process uses another ptxas than the workers did. A vLLM that
+its graphs: they were made by PTXAS, which is of another version than Triton's own, as
+Inductor's workers may have one that the parent process has not. A vLLM that
 another user has started is started under another $HOME. Both are compiled anew; the
 page names the cause, and after its advice nothing is. LAB_DIR is that of engine_vllm.py.
 The last line counts the checks.
@@ -20,7 +21,12 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KIND = sys.argv[1]
-PROGRAMS, *LAB, WORK = (os.path.abspath(path) for path in sys.argv[2:])
+PATHS = [os.path.abspath(path) for path in sys.argv[2:]]
+if KIND == "torch":
+    PROGRAMS, WORK, PTXAS = PATHS
+    LAB = []
+else:
+    PROGRAMS, *LAB, WORK = PATHS
 TKBUNDLE = os.path.join(PROGRAMS, "tkbundle")
 SITE = os.path.join(WORK, "site")
 counts = {True: 0, False: 0}
@@ -70,10 +76,10 @@ def of_reason(document, reason):
 def torch():
     program = [sys.executable, os.path.join(HERE, "engine_torch.py"), "--child", "default"]
 
-    def home(name):
-        return environment(os.path.join(WORK, name))
+    def home(name, **others):
+        return environment(os.path.join(WORK, name), **others)
 
-    start("cold", program, home("one"), *remote("kernels"))
+    start("cold", program, home("one", TRITON_PTXAS_PATH=PTXAS), *remote("kernels"))
     again = start("on kernels alone", program, home("two"), *remote("kernels"))
     found = of_reason(again, "ptxas")
     check("on kernels alone: kernels were compiled anew", again.get("compiled"))
