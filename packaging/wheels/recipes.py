@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How each library is built: static, and only with the features that we use."""
+"""How each library is built: static, and of what we use alone."""
 
 import shutil
 
 from place import JOBS, fail, run
 from toolchain import FLAGS
 
-# Build for size where no time is spent. OpenSSL's fast parts are assembly.
+# What spends no time is made small: of OpenSSL, what does is assembly.
 SMALL = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
 
 # TLS 1.2 and 1.3 with certificates, and SHA-256. Configuration files of the
@@ -37,19 +37,25 @@ def edit(path, old, new):
 
 
 def build_openssl(tools, source, build, log):
-    # OpenSSL stores the time of its build.
+    # It notes when it was built.
     environment = {**tools.environment(), "SOURCE_DATE_EPOCH": "0"}
     shutil.copytree(source, build, symlinks=True)
-    # Leave out 700 kB of AES for AVX-512, whose speed no network needs; keep that for
-    # AVX.
+    # AES in 700 kB of code, for what no network asks for: that for AVX stays.
     edit(build / "crypto/modes/asm/aes-gcm-avx512.pl",
          "if ($avx512vaes>0) { #<<<", "if (0) {")
-    # OpenSSL detects the processor's features in section .init, which Zig's linker
-    # leaves out. Without that, SHA-256 would not use the processor's instructions.
+    # It learns what the processor has by a section .init, which Zig's linker leaves
+    # out: SHA-256 would not use the processor's own instructions.
     edit(build / "crypto/cpuid.c",
          "void OPENSSL_cpuid_setup(void)\n{\n    static int trigger",
          "__attribute__((constructor)) void OPENSSL_cpuid_setup(void)\n{\n"
          "    static int trigger")
+    # 150 kB of multiples of P-256's generator, which do not compress: without them
+    # OpenSSL handles it like any other point.
+    edit(build / "crypto/ec/ecp_nistz256.c",
+         "preComputedTable = ecp_nistz256_precomputed;", "preComputedTable = NULL;")
+    edit(build / "crypto/ec/asm/ecp_nistz256-x86_64.pl",
+         "while (@line=splice(@arr,0,16)) {", "while (0) {")
+    edit(build / "crypto/ec/asm/ecp_nistz256-armv8.pl", "for(1..37) {", "for(1..0) {")
     run(["./Configure", f"linux-{tools.architecture}",
          *(f"no-{name}" for name in WITHOUT), "--prefix=/usr", "--libdir=lib",
          "--openssldir=/etc/ssl", "-Oz", *FLAGS, *SMALL],
