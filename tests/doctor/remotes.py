@@ -153,3 +153,33 @@ def _(scene):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@test("remote: a ref that the policy does not trust, and what is revoked here")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    remote = scene.path("remote")
+    key = scene.path("ci.pem")
+    policy = scene.path("policy")
+    clinic.verb("key", "new", key)
+    with open(policy, "w", encoding="utf-8") as file:
+        file.write("ci.key = ci.pem.pub\nci.publish = *\nci.revoke = yes\n")
+    os.chmod(policy, 0o600)
+    trust = {"TKBUNDLE_TRUST": policy,
+             "XDG_STATE_HOME": scene.path("state")}
+    named = (root, "--remote", remote, "--ref", "llama/h100")
+    clinic.verb("push", "llama/h100", root, "--remote", remote)
+    clinic.names("trust", *named, env=trust, what="shows no list")
+    clinic.verb("revoke", "--remote", remote, "--sign", key)
+    clinic.names("trust", *named, env=trust, advice=policy,
+                 what="no key of the policy has signed it")
+    clinic.verb("sign", "llama/h100", "--remote", remote, "--key", key)
+    document = clinic.is_well(*named, env=trust)
+    equal(document["remote"]["revoked"], 0)
+    clinic.verb("pull", "llama/h100", root, "--remote", remote, env=trust)
+    clinic.verb("revoke", "--ref", "llama/h100", "--remote", remote,
+                "--sign", key)
+    document = clinic.names("revoked", *named, env=trust,
+                            advice="tkbundle gc --revoked")
+    equal(document["remote"]["revoked"], 13)

@@ -34,21 +34,29 @@ static int add(void *self, const struct tkb_digest *digest,
 	return 0;
 }
 
+int revoked_find(const struct remote_use *use, const char *root,
+                 struct tkb_origins **out, struct tkb_error *err)
+{
+	TKB_AUTO(digests_release) struct digests digests = { .count = 0 };
+	int rc;
+
+	rc = use->library.revoked(use->remote, add, &digests, err);
+	return rc == 0 ? tkb_origins_open(root, digests.items, digests.count,
+	                                  out, err)
+	               : rc;
+}
+
 enum status revoked_open(struct cli *cli, const struct arguments *args,
                          const char *root, struct tkb_origins **out)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
-	TKB_AUTO(digests_release) struct digests digests = { .count = 0 };
 	struct tkb_error err = { .status = 0 };
 	const enum status status = remote_use_begin(&use, args, true);
 	int rc;
 
 	if (status != STATUS_DONE)
 		return status;
-	rc = use.library.revoked(use.remote, add, &digests, &err);
-	if (rc == 0)
-		rc = tkb_origins_open(root, digests.items, digests.count, out,
-		                      &err);
+	rc = revoked_find(&use, root, out, &err);
 	return rc == 0 ? STATUS_DONE
 	               : remote_use_failed(&use, rc, &err, "the list");
 }

@@ -8,7 +8,13 @@
 
 /*
  * Which entries of the cache `root` come from something that the remote's list
- * revokes, under the policy.
+ * revokes, under the policy. Returns as tkb_revoked() and tkb_origins_open() do.
+ */
+TKB_NODISCARD int revoked_find(const struct remote_use *use, const char *root,
+                               struct tkb_origins **out, struct tkb_error *err);
+
+/*
+ * The same of the configured remote, which is opened for that.
  *
  * @return STATUS_DONE, or why not, which has been said
  */

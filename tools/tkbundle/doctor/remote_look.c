@@ -10,6 +10,7 @@
 #include "cli/text.h"
 #include "config/choices.h"
 #include "config/remote_use.h"
+#include "config/revoked.h"
 #include "doctor/remote_folders.h"
 #include "doctor/scratch.h"
 
@@ -74,6 +75,13 @@ static void note_failure(struct looking *looking, int rc,
 		             "its load and the network, or give 'tkbundle run' "
 		             "more time, as --wait 20s",
 		             looking->name, time);
+	else if (rc == TKB_ERR_UNTRUSTED)
+		findings_add(
+			findings, FINDING_FAULT, "trust",
+			"%s	let somebody sign it whom the policy '%s' "
+			"trusts, as by 'tkbundle sign', or look at that "
+			"policy",
+			err->message, looking->use.policy.path);
 	else if (rc == TKB_ERR_DENIED)
 		findings_add(findings, FINDING_FAULT, "rights",
 		             "%s\tgive this machine credentials that may read "
@@ -517,6 +525,44 @@ static bool choose_ref(struct looking *looking)
 	return false;
 }
 
+/* What lies in the cache, and is revoked since? A dry run of a gc counts it. */
+static void look_for_revoked(struct looking *looking)
+{
+	TKB_AUTO(revoked_close) struct tkb_origins *revoked = NULL;
+	struct doctor *const doctor = looking->doctor;
+	const char *const root = doctor->root.path;
+	struct tkb_gc_options options = { .struct_size = sizeof(options),
+		                          .is_dry_run = true,
+		                          .is_enabled = true,
+		                          .watch = &looking->use.watch };
+	struct tkb_gc_report report = { .struct_size = sizeof(report) };
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	if (policy_trust(&looking->use.policy) == NULL || doctor->is_file ||
+	    root == NULL)
+		return;
+	rc = revoked_find(&looking->use, root, &revoked, &err);
+	if (rc == 0) {
+		options.revoked = revoked;
+		rc = tkb_gc(root, &options, &report, &err);
+	}
+	json_out_number(&looking->use.cli->json, "revoked",
+	                report.removed_count);
+	if (report.removed_count > 0)
+		findings_add(
+			&doctor->findings, FINDING_FAULT, "revoked",
+			"%" PRIu64 " %s of '%s' %s from something that is "
+			"revoked	tkbundle gc --revoked %s",
+			report.removed_count,
+			text_plural(report.removed_count, "entry", "entries"),
+			root,
+			text_plural(report.removed_count, "comes", "come"),
+			root);
+	if (rc < 0 && rc != TKB_ERR_PARTIAL)
+		note_failure(looking, rc, &err);
+}
+
 static void inspect_remote(struct looking *looking)
 {
 	const enum remote_folders folders =
@@ -537,6 +583,7 @@ static void inspect_remote(struct looking *looking)
 		try_rights(looking);
 	if (choose_ref(looking))
 		look_at_ref(looking);
+	look_for_revoked(looking);
 }
 
 enum status remote_look(struct doctor *doctor, struct remote_facts *out)
