@@ -135,7 +135,7 @@ complete -c tkbundle -n '__tkbundle_verb compile' -l without -x -d 'skip this st
 complete -c tkbundle -n '__tkbundle_verb compile' -l fast -d 'let --finalize use rules that change rounding'
 complete -c tkbundle -n '__tkbundle_verb compile' -l rules -r -F -d 'add these rules to --finalize'
 complete -c tkbundle -n '__tkbundle_verb compile' -l signature -x -d 'parameters of a Triton kernel, as \'*fp32:16, i32, 64\''
-complete -c tkbundle -n '__tkbundle_verb compile' -l python -r -F -d 'the Python that has Triton'
+complete -c tkbundle -n '__tkbundle_verb compile' -l python -r -F -d 'a Python that has Triton; each of several compiles all'
 complete -c tkbundle -n '__tkbundle_verb compile' -l keep-going -d 'compile the rest after a failure'
 complete -c tkbundle -n '__tkbundle_verb compile' -l strict -d 'fail if no launch uses a compiled Triton kernel'
 complete -c tkbundle -n '__tkbundle_verb compile' -l winners -d 'compile only what Inductor\'s tuning chose'

@@ -234,6 +234,37 @@ def hits(scene):
         "SIZE=128 num_warps=8 num_stages=4"] else [ended.stdout])
 
 
+def matrix(scene):
+    """Each Python compiles for each target, and a broken one costs itself alone."""
+    kernels = os.path.join(scene.tests, "compile", "tuned_kernels.py")
+    other = os.path.join(scene.folder, "python")
+    with open(other, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\nPYTHONPATH={scene.venv}/triton-3.9.0 exec {scene.python} "
+                   '"$@"\n')
+    os.chmod(other, 0o755)
+    cache = scene.cache()
+    words = [scene.program, "compile", f"{kernels}:unspecialized", "--signature",
+             f"{FLOATS}, i32", "--target", "cuda:80,cuda:90", "--python", scene.python,
+             "--python", "/nowhere/python", "--python", "/bin/false", "--python", other,
+             "--cache", cache, "-j2"]
+    ended = scene.run([*words, "--keep-going"], "3.6.0", cache)
+    faults = says(ended, 4, "there is no Python at '/nowhere/python'", *(
+        f"{line}\n" for line in (
+            f"{scene.python} with Triton 3.6.0 for cuda:80: compiled 1, hits 0, failed 0",
+            f"{scene.python} with Triton 3.6.0 for cuda:90: compiled 1, hits 0, failed 0",
+            "/nowhere/python for cuda:80: compiled 0, hits 0, failed 1",
+            "/bin/false for cuda:90: compiled 0, hits 0, failed 1",
+            f"{other} with Triton 3.9.0 for cuda:90: compiled 1, hits 0, failed 0")))
+    ended = scene.run([*words, "--json"], "3.6.0", cache)
+    cells = [(cell["python"], cell["target"], cell["hits"], cell["failed"], cell["left"])
+             for cell in json.loads(ended.stdout)["matrix"]]
+    wanted = [(scene.python, "cuda:80", 1, 0, 0), (scene.python, "cuda:90", 1, 0, 0),
+              ("/nowhere/python", "cuda:80", 0, 1, 0), ("/nowhere/python", "cuda:90", 0, 1, 0),
+              ("/bin/false", "cuda:80", 0, 0, 1), ("/bin/false", "cuda:90", 0, 0, 1),
+              (other, "cuda:80", 0, 0, 1), (other, "cuda:90", 0, 0, 1)]
+    return faults + ([] if len(keys(cache)) == 4 and cells == wanted else [f"{cells}"])
+
+
 def modules(scene):
     """What PyTorch would compile; that is not there."""
     folder = os.path.join(scene.folder, "inductor", "ab")
@@ -269,6 +300,7 @@ def main():
         scene.tap("what no launch asks for is counted, and fails if that is strict", unasked)
         scene.tap("constants and options select configurations", selected)
         scene.tap("each configuration is told of, and is a hit then", hits)
+        scene.tap("each Python compiles for each target, and a broken one fails alone", matrix)
         scene.tap("a folder of Inductor's without kernels, or without PyTorch, is told",
                   modules)
         print(f"1..{scene.count}")

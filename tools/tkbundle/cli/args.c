@@ -488,6 +488,7 @@ static const size_t text_lists[] = {
 	offsetof(struct arguments, compile.folders),
 	offsetof(struct arguments, compile.kept),
 	offsetof(struct arguments, compile.ptxas_options),
+	offsetof(struct arguments, compile.pythons),
 	offsetof(struct arguments, compile.rules),
 	offsetof(struct arguments, compile.without),
 	offsetof(struct arguments, trust.sign),

@@ -84,6 +84,7 @@ struct compile_arguments {
 	struct texts folders; /* of includes */
 	struct texts kept;    /* names of kernels */
 	struct texts ptxas_options;
+	struct texts pythons;
 	struct texts rules;
 	struct texts without; /* steps of finalize */
 	struct number cubin_with;
@@ -96,7 +97,6 @@ struct compile_arguments {
 	const char *log;
 	const char *metadata;
 	const char *ptxas;
-	const char *python;
 	const char *signature;
 	bool is_fast;
 	bool is_finalized;

@@ -92,7 +92,7 @@ static enum status check_targets(const struct cli *cli,
 static bool is_one(const struct arguments *args,
                    const struct compile_inputs *inputs)
 {
-	return args->targets.count == 1 &&
+	return args->targets.count == 1 && args->compile.pythons.count < 2 &&
 	       inputs->file_count + inputs->kernel_count == 1 &&
 	       (inputs->kernel_count == 0 ||
 	        (!compile_triton_is_list(inputs->kernels[0]) &&

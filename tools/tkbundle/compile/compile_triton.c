@@ -38,12 +38,37 @@ struct work {
 	enum status status;
 };
 
+void compile_triton_counts_release(struct compile_triton_counts *counts)
+{
+	compile_matrix_release(&counts->matrix);
+}
+
+/* As it was given, or else found. */
+static const char *python_of(const struct work *work,
+                             const struct triton_item *item)
+{
+	if (item->python != NULL)
+		return item->python;
+	return work->triton != NULL ? tkb_triton_python(work->triton)
+	                            : "python3";
+}
+
+static void count(struct work *work, const struct triton_item *item,
+                  const char *outcome, const char *version)
+{
+	if (item->target[0] != '\0' &&
+	    !compile_matrix_count(&work->counts->matrix, python_of(work, item),
+	                          item->target, outcome, version))
+		work->status = cli_no_memory(work->cli);
+}
+
 static void put(struct work *work, const struct triton_item *item,
                 const char *outcome, const struct tkb_triton_compiled *compiled,
                 const char *message)
 {
 	struct json_out *const json = &work->cli->json;
 
+	count(work, item, outcome, compiled == NULL ? NULL : compiled->version);
 	json_out_open_object(json, NULL);
 	json_out_text(json, "input", item->input);
 	json_out_text(json, "signature",
@@ -380,7 +405,7 @@ static void do_items(struct work *work, struct triton_items *items)
 			item->has_ended = true;
 			work->items[work->count++] = item;
 		}
-		do_work(work, python == NULL ? work->order->python : python);
+		do_work(work, python);
 	}
 }
 

@@ -2,6 +2,7 @@
 #ifndef TKBUNDLE_COMPILE_TRITON_H
 #define TKBUNDLE_COMPILE_TRITON_H
 
+#include "compile/compile_matrix.h"
 #include "compile/compile_triton_request.h"
 
 /*
@@ -20,7 +21,11 @@ struct compile_triton_counts {
 	uint64_t left;    /* after a failure, or for want of time */
 	char tools
 		[1024]; /* what took part: "Triton 3.6.0 (/usr/bin/python3)" */
+	struct compile_matrix matrix; /* of the same, but "unasked" */
 };
+
+/* For TKB_AUTO. */
+void compile_triton_counts_release(struct compile_triton_counts *counts);
 
 /*
  * Compile all. Failures are printed, with the whole of what Triton said.

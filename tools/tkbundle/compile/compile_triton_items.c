@@ -102,16 +102,30 @@ static bool add_for_target(struct triton_items *items,
 }
 
 /* For the targets of the command line. */
-static bool add_for_targets(struct triton_items *items,
-                            const struct compile_triton_request *order,
-                            const struct tkb_triton_unit *unit,
-                            const char *python)
+static bool add_for_python(struct triton_items *items,
+                           const struct compile_triton_request *order,
+                           const struct tkb_triton_unit *unit,
+                           const char *python)
 {
 	char target[64];
 
 	for (size_t i = 0; i < order->target_count; i++) {
 		compile_work_target(&order->targets[i], target);
 		if (!add_for_target(items, unit, python, target))
+			return false;
+	}
+	return true;
+}
+
+/* For the Pythons and targets of the command line. */
+static bool add_for_targets(struct triton_items *items,
+                            const struct compile_triton_request *order,
+                            const struct tkb_triton_unit *unit)
+{
+	if (order->python_count == 0)
+		return add_for_python(items, order, unit, NULL);
+	for (size_t i = 0; i < order->python_count; i++) {
+		if (!add_for_python(items, order, unit, order->pythons[i]))
 			return false;
 	}
 	return true;
@@ -136,9 +150,25 @@ static enum status add_kernel(struct cli *cli,
 		return cli_no_memory(cli);
 	items->paths[items->path_count++] = path;
 	unit.file = path;
-	if (!add_for_targets(items, order, &unit, NULL))
+	if (!add_for_targets(items, order, &unit))
 		return cli_no_memory(cli);
 	return STATUS_DONE;
+}
+
+/* A list may name the Python for all its targets. */
+static bool add_listed_target(struct triton_items *items,
+                              const struct compile_triton_request *order,
+                              const struct tkb_triton_unit *unit,
+                              const struct tkb_triton_item *listed,
+                              const char *target)
+{
+	if (listed->python != NULL || order->python_count == 0)
+		return add_for_target(items, unit, listed->python, target);
+	for (size_t i = 0; i < order->python_count; i++) {
+		if (!add_for_target(items, unit, order->pythons[i], target))
+			return false;
+	}
+	return true;
 }
 
 static bool add_listed(struct triton_items *items,
@@ -151,11 +181,13 @@ static bool add_listed(struct triton_items *items,
 		unit.num_warps = order->num_warps;
 	if (unit.num_stages == 0)
 		unit.num_stages = order->num_stages;
+	if (listed->target_count == 0 && listed->python == NULL)
+		return add_for_targets(items, order, &unit);
 	if (listed->target_count == 0)
-		return add_for_targets(items, order, &unit, listed->python);
+		return add_for_python(items, order, &unit, listed->python);
 	for (size_t i = 0; i < listed->target_count; i++) {
-		if (!add_for_target(items, &unit, listed->python,
-		                    listed->targets[i]))
+		if (!add_listed_target(items, order, &unit, listed,
+		                       listed->targets[i]))
 			return false;
 	}
 	return true;
@@ -197,8 +229,8 @@ static enum status add_ir(struct cli *cli,
 		return add_failed(items, input, rc, &err) ? STATUS_DONE
 		                                          : cli_no_memory(cli);
 	unit.metadata = *metadata;
-	return add_for_targets(items, order, &unit, NULL) ? STATUS_DONE
-	                                                  : cli_no_memory(cli);
+	return add_for_targets(items, order, &unit) ? STATUS_DONE
+	                                            : cli_no_memory(cli);
 }
 
 static bool add_module(struct triton_items *items,
@@ -211,7 +243,7 @@ static bool add_module(struct triton_items *items,
 		.only_winners = order->only_winners,
 	};
 
-	return add_for_targets(items, order, &unit, NULL);
+	return add_for_targets(items, order, &unit);
 }
 
 static enum status add_modules(struct cli *cli,
@@ -301,7 +333,7 @@ static enum status add_recorded(struct cli *cli,
 		};
 		const size_t first = items->count;
 
-		if (!add_for_targets(items, order, &unit, NULL) ||
+		if (!add_for_targets(items, order, &unit) ||
 		    !name_recorded(items, first, input, kernel))
 			return cli_no_memory(cli);
 	}

@@ -29,8 +29,9 @@ bool compile_triton_has_layouts(const char *operand);
 struct compile_triton_request {
 	const char *const *inputs; /* for which the above is true */
 	size_t input_count;
-	const char *signature;  /* of FILE.py:KERNEL, which needs one */
-	const char *python;     /* a path or a name */
+	const char *signature;      /* of FILE.py:KERNEL, which needs one */
+	const char *const *pythons; /* paths or names; none: the default one */
+	size_t python_count;
 	const char *ptxas;      /* a path; NULL: as Triton finds it */
 	const char *cache_root; /* NULL: Triton's own */
 	const char *metadata;   /* of IR: a file; NULL: that beside it */

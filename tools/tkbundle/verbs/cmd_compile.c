@@ -63,8 +63,8 @@ static const struct option_spec options[] = {
 	         "add these rules to --finalize") },
 	{ OPTION(TEXT, "signature", "ITEMS", compile.signature,
 	         "parameters of a Triton kernel, as '*fp32:16, i32, 64'") },
-	{ OPTION(TEXT, "python", "PYTHON", compile.python,
-	         "the Python that has Triton") },
+	{ OPTION(TEXTS, "python", "PYTHON", compile.pythons,
+	         "a Python that has Triton; each of several compiles all") },
 	{ OPTION(SWITCH, "keep-going", NULL, compile.keeps_going,
 	         "compile the rest after a failure") },
 	{ OPTION(SWITCH, "strict", NULL, compile.is_strict,
@@ -94,7 +94,8 @@ static enum status compile_kernels(struct compile_work *work,
 		.inputs = inputs->kernels,
 		.input_count = inputs->kernel_count,
 		.signature = chosen->signature,
-		.python = chosen->python,
+		.pythons = chosen->pythons.items,
+		.python_count = chosen->pythons.count,
 		.ptxas = chosen->ptxas,
 		.cache_root = work->root,
 		.metadata = chosen->metadata,
@@ -153,20 +154,24 @@ static void print_why_skipped(struct compile_work *work)
 		cli_failed(work->cli, TKB_ERR_CANCELLED, &err, ""));
 }
 
-static void summarize(struct compile_work *work, uint64_t unasked)
+static void summarize(struct compile_work *work,
+                      const struct compile_triton_counts *triton)
 {
 	const uint64_t *const counts = work->counts;
 	struct json_out *const json = &work->cli->json;
-	const struct text_count rest[] = { { "unasked", unasked },
+	const struct text_count rest[] = { { "unasked", triton->unasked },
 		                           { "left", counts[COMPILE_LEFT] } };
 	char more[96];
 
 	json_out_number(json, "compiled", counts[COMPILE_DONE]);
 	json_out_number(json, "hits", counts[COMPILE_HIT]);
 	json_out_number(json, "failed", counts[COMPILE_FAILED]);
-	json_out_number(json, "unasked", unasked);
+	json_out_number(json, "unasked", triton->unasked);
 	json_out_number(json, "left", counts[COMPILE_LEFT]);
 	json_out_text(json, "tools", work->tools);
+	compile_matrix_print(work->cli, &triton->matrix,
+	                     !work->args->is_json &&
+	                             !work->args->compile.emit.is_set);
 	if (work->args->is_json || work->args->compile.emit.is_set)
 		return;
 	text_counts(rest, 2, more, sizeof(more));
@@ -193,6 +198,7 @@ static enum status exit_status_of(const struct compile_work *work)
 static enum status compile(struct compile_work *work,
                            const struct compile_inputs *inputs)
 {
+	TKB_AUTO(compile_triton_counts_release)
 	struct compile_triton_counts counts = { .compiled = 0 };
 	struct json_out *const json = &work->cli->json;
 	enum status status = compile_open_log_file(work);
@@ -215,7 +221,7 @@ static enum status compile(struct compile_work *work,
 	json_out_close(json);
 	add_counts(work, &counts);
 	print_why_skipped(work);
-	summarize(work, counts.unasked);
+	summarize(work, &counts);
 	if (counts.unasked != 0 && work->args->compile.is_strict)
 		work->status = status_merge(work->status, STATUS_PARTIAL);
 	return exit_status_of(work);
