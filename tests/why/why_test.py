@@ -119,6 +119,21 @@ def _(scene):
     one_made(scene, "not-pulled", "cannot connect", "--wait")
 
 
+@test("a kernel that the remote has, and the policy does not trust")
+def _(scene):
+    key = scene.path("ci.pem")
+    policy = scene.path("policy")
+    equal(scene.tkbundle("key", "new", key).status, 0)
+    with open(policy, "w", encoding="utf-8") as file:
+        file.write("ci.key = ci.pem.pub\nci.publish = *\n")
+    os.chmod(policy, 0o600)
+    equal(scene.tkbundle("push", "a/b", scene.fixture("pushed"), "--remote",
+                         scene.remote).status, 0)
+    start_with_new_kernel(scene, env={"TKBUNDLE_TRUST": policy})
+    one_made(scene, "untrusted", "no key of the policy has signed it",
+             "tkbundle sign")
+
+
 @test("a kernel that the remote has, and damaged: 'damaged'")
 def _(scene):
     root = scene.fixture("here")

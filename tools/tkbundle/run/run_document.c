@@ -61,6 +61,13 @@ static void visit_entry(const json_t *entry, bool is_emitted,
 		visit(self, kind, path, is_emitted);
 }
 
+bool run_document_is_untrusted(const struct run_child *pull)
+{
+	json_auto_t *document = read_document(pull);
+
+	return json_is_true(json_object_get(document, "is_untrusted"));
+}
+
 bool run_document_each(const struct run_child *pull, const struct trees *trees,
                        void (*visit)(void *self, size_t kind, const char *path,
                                      bool is_emitted),

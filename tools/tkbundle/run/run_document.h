@@ -20,6 +20,9 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
                                      bool is_emitted),
                        void *self);
 
+/* Has the pull found that the policy does not trust the ref, or a part of it? */
+bool run_document_is_untrusted(const struct run_child *pull);
+
 /*
  * Visit the units that the pull has skipped because they were tuned on another
  * GPU or driver: `platform` is "gpu NVIDIA H200, driver 580".

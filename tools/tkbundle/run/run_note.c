@@ -169,6 +169,7 @@ static void take_pull(const struct run *run, struct explain *out)
 	/* A ref that nobody has pushed to is no failure. */
 	out->is_pull_failed = !run_child_has_exited(pull, &status) ||
 	                      (status != 0 && status != STATUS_ABSENT);
+	out->is_pull_untrusted = run_document_is_untrusted(pull);
 	out->is_pull_damaged = status == STATUS_UNTRUSTED;
 }
 

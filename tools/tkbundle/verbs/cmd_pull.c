@@ -219,6 +219,8 @@ static enum status run_with(struct remote_use *use,
 		(void)remote_use_failed(use, rc, &err, use->ref);
 	if (rc == TKB_ERR_CORRUPT)
 		remote_use_say_repair(use);
+	if (rc == TKB_ERR_UNTRUSTED)
+		json_out_flag(json, "is_untrusted", true);
 	/*
 	 * If single blobs failed, the rest was emitted. A bundle is written
 	 * whole or not at all.

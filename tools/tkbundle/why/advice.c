@@ -118,6 +118,9 @@ static const char *plain_advice(enum reason reason)
 		return "nothing is wrong if both work: one key may have "
 		       "several "
 		       "bytes; 'tkbundle verify' finds damage";
+	case REASON_UNTRUSTED:
+		return "let somebody sign it whom the policy trusts, as by "
+		       "'tkbundle sign'; 'tkbundle doctor' says what is wrong";
 	case REASON_NOT_PULLED:
 		return "mend what failed, or give the pull longer, with --wait";
 	case REASON_DAMAGED:

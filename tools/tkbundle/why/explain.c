@@ -144,14 +144,16 @@ static void advise(const struct work *work, const struct start *start,
 
 /* Nothing is similar, or the most similar entry has nothing recorded. */
 static void explain_unmatched(struct work *work, struct start *start,
-                        const struct differences *like, struct start_made *made,
-                        char advice[START_TEXT_SIZE])
+                              const struct differences *like,
+                              struct start_made *made,
+                              char advice[START_TEXT_SIZE])
 {
 	const struct explain *const explain = work->explain;
 
 	if (explain->is_pull_failed)
-		made->reason = explain->is_pull_damaged ? REASON_DAMAGED
-		                                        : REASON_NOT_PULLED;
+		made->reason = explain->is_pull_untrusted ? REASON_UNTRUSTED
+		               : explain->is_pull_damaged ? REASON_DAMAGED
+		                                          : REASON_NOT_PULLED;
 	else if (like != NULL)
 		made->reason = REASON_UNKNOWN;
 	else
@@ -198,10 +200,10 @@ static const char *known(const struct start *start, const char *name)
 }
 
 /* The pull skipped it, since it was tuned on another GPU or driver. */
-static bool explain_tuned(const struct work *work, const struct tkb_entry *entry,
-                       struct start *start, struct start_made *made,
-                       char detail[START_TEXT_SIZE],
-                       char advice[START_TEXT_SIZE])
+static bool explain_tuned(const struct work *work,
+                          const struct tkb_entry *entry, struct start *start,
+                          struct start_made *made, char detail[START_TEXT_SIZE],
+                          char advice[START_TEXT_SIZE])
 {
 	const struct explain *const explain = work->explain;
 	const char *const gpu = known(start, "gpu");
@@ -227,7 +229,7 @@ static bool explain_tuned(const struct work *work, const struct tkb_entry *entry
 }
 
 static int explain_entry(struct work *work, size_t number, struct start *start,
-                struct tkb_error *err)
+                         struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .is_found = false };
 	const struct tkb_made *const item = &work->explain->made[number];
@@ -262,17 +264,18 @@ static int explain_entry(struct work *work, size_t number, struct start *start,
 		keep_for_tree(work, entry, &made, advice);
 	} else if (!tell_as_tree(work, entry, &made, advice)) {
 		explain_unmatched(work, start,
-		            match.is_found && entry->kind == TKB_KIND_KERNEL
-		                    ? &match.differences
-		                    : NULL,
-		            &made, advice);
+		                  match.is_found &&
+		                                  entry->kind == TKB_KIND_KERNEL
+		                          ? &match.differences
+		                          : NULL,
+		                  &made, advice);
 	}
 	start_add_made(start, &made);
 	return 0;
 }
 
 static void add_unexplained(const struct tkb_made *item, const char *detail,
-                         struct start *start)
+                            struct start *start)
 {
 	const struct start_made made = {
 		.kind = (char *)(item->tree != NULL ? item->tree : "kernels"),
@@ -301,18 +304,18 @@ static bool is_first(const struct work *work, size_t number)
 }
 
 static int explain_number(struct work *work, size_t number, struct start *start,
-                       struct tkb_error *err)
+                          struct tkb_error *err)
 {
 	const struct explain *const explain = work->explain;
 
 	if (work->indices[number] == NOWHERE) {
 		add_unexplained(&explain->made[number], "it is not there whole",
-		             start);
+		                start);
 		return 0;
 	}
 	if (deadline_now_ms() > explain->deadline_ms) {
 		add_unexplained(&explain->made[number],
-		             "there was no time to look into it", start);
+		                "there was no time to look into it", start);
 		return 0;
 	}
 	return explain_entry(work, number, start, err);
@@ -327,7 +330,7 @@ int explain_all(const struct explain *explain, struct start *start,
 	if (explain->source == NULL) {
 		for (size_t i = 0; i < explain->made_count; i++)
 			add_unexplained(&explain->made[i],
-			             "the cache could not be read", start);
+			                "the cache could not be read", start);
 		return 0;
 	}
 	rc = open_work(&work, err);

@@ -28,10 +28,11 @@ struct explain {
 	size_t made_count;
 	const struct explain_skipped *skipped;
 	size_t skipped_count;
-	const char *engine;   /* "vllm"; "": none */
-	bool is_pull_failed;  /* it failed, or was not done in time */
-	bool is_pull_damaged; /* and that is because something is damaged */
-	uint64_t deadline_ms; /* of CLOCK_MONOTONIC: entries left then have no
+	const char *engine;     /* "vllm"; "": none */
+	bool is_pull_failed;    /* it failed, or was not done in time */
+	bool is_pull_untrusted; /* and that is because of the policy */
+	bool is_pull_damaged;   /* and that is because something is damaged */
+	uint64_t deadline_ms;   /* of CLOCK_MONOTONIC: entries left then have no
 			        reason */
 };
 

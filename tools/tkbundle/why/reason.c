@@ -28,6 +28,8 @@ static const struct {
 	[REASON_BYTES] = { "bytes", "other bytes under the same key" },
 	[REASON_NOT_IN_BUNDLE] = { "not-in-bundle",
 	                           "nothing like it was there" },
+	[REASON_UNTRUSTED] = { "untrusted",
+	                       "the policy did not trust what was there" },
 	[REASON_NOT_PULLED] = { "not-pulled", "the pull did not bring it" },
 	[REASON_DAMAGED] = { "damaged", "what was there was damaged" },
 	[REASON_UNKNOWN] = { "unknown", "what decides it is not recorded" },

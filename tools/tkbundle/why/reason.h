@@ -32,6 +32,7 @@ enum reason {
 	REASON_BYTES,       /* the files differ besides */
 	/* No key of it is known here, or what has it could not be used. */
 	REASON_NOT_IN_BUNDLE, /* nobody has pushed or packed it */
+	REASON_UNTRUSTED,     /* the policy did not trust what was there */
 	REASON_NOT_PULLED,    /* the pull failed, or came too late */
 	REASON_DAMAGED,       /* it was torn, so it was compiled again */
 	REASON_UNKNOWN,       /* the part that differs is not recorded */
