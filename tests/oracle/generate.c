@@ -262,7 +262,7 @@ void generate_store(struct generate *g, struct word value)
 
 struct word generate_value(struct generate *g)
 {
-	switch (pick(g, 19)) {
+	switch (pick(g, 21)) {
 	case 0:
 	case 1:
 		return generate_words(g);
@@ -287,6 +287,9 @@ struct word generate_value(struct generate *g)
 		return generate_memory(g);
 	case 13:
 		return generate_asm(g);
+	case 14:
+	case 15:
+		return generate_convolution(g);
 	default:
 		return generate_sum(g);
 	}

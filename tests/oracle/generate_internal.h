@@ -79,6 +79,7 @@ const char *generate_space(const struct stream *stream);
 /* Each writes some code; those with a result give an i32. */
 struct word generate_sum(struct generate *g);
 struct word generate_words(struct generate *g);
+struct word generate_convolution(struct generate *g);
 struct word generate_asm(struct generate *g);
 struct word generate_vector(struct generate *g);
 struct word generate_bytes(struct generate *g);

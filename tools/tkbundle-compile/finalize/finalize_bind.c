@@ -372,6 +372,7 @@ int finalize_bind(struct finalize *finalize, struct tkb_error *err)
 	             ? fail(err, TKB_ERR_NOMEM, "out of memory")
 	             : find_values(finalize, kernel, values, err);
 	if (rc == 0) {
+		finalize_contract(finalize);
 		made = make_function(finalize->module, kernel, values, types);
 		move_parameters(kernel, made, values);
 		move_body(kernel, made);

@@ -24,6 +24,8 @@ struct finalize_request {
 	struct bindings bindings;
 	bool is_printed; /* show the IR before and after each step */
 	bool is_fast;    /* also apply rules that change rounding */
+	/* Products and sums are not fused. */
+	bool is_fusion_off;
 };
 
 #endif

@@ -36,6 +36,12 @@ int finalize_prepack(struct finalize *finalize, struct tkb_error *err);
 int finalize_fold(struct finalize *finalize, struct tkb_error *err);
 int finalize_verify(struct finalize *finalize, struct tkb_error *err);
 
+/*
+ * Fuse products and sums as code generation would, and let it fuse no others: for
+ * a kernel whose arguments are bound.
+ */
+void finalize_contract(const struct finalize *finalize);
+
 /* Is it one of the kernels to keep? */
 bool finalize_keeps(const struct finalize *finalize, LLVMValueRef kernel);
 

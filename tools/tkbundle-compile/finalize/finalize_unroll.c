@@ -20,7 +20,8 @@
 
 enum {
 	STEPS = 16, /* of a marked loop that is too large to be unrolled whole */
-	SIZE = 1024, /* instructions that a loop may become */
+	SIZE = 2048, /* instructions that a loop may become */
+	LEAST = 4,   /* steps at once, else nothing is gained */
 	DEPTH = 3    /* of loops in each other */
 };
 
@@ -202,7 +203,7 @@ static size_t mark_inner(LLVMModuleRef module)
 			const size_t size =
 				goes_back(block) ? inner_loop_size(block) : 0;
 
-			if (size == 0 || size > SIZE / 2 ||
+			if (size == 0 || size > SIZE / LEAST ||
 			    says_how(LLVMGetMetadata(end, kind)))
 				continue;
 			set_mark(end, count, (unsigned)(SIZE / size));

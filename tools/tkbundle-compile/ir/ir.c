@@ -241,7 +241,7 @@ static int compile(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	llvm_set_layout(module, machine);
 	set_reflect(module);
 	rc = ir_link_libdevice(module, machine, options->libdevice,
-	                       products->kernel, err);
+	                       products->kernel, options->is_fusion_off, err);
 	if (rc == 0 && options->is_optimized)
 		rc = llvm_run_passes(module, machine, "default<O3>", err);
 	if (rc == 0)
@@ -263,15 +263,16 @@ int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
 	module = NULL; /* released before its context */
 	struct diagnosis diagnosis = { .log = log };
 	const bool is_changed = options->finalize->is_wanted;
+	struct finalize_request finalize = *options->finalize;
 	int rc;
 
+	finalize.is_fusion_off = options->is_fusion_off;
 	LLVMContextSetDiagnosticHandler(context, diagnose, &diagnosis);
 	rc = make_machine(options, &machine, err);
 	if (rc == 0)
 		rc = read_module(context, ir, &module, err);
 	if (rc == 0 && is_changed)
-		rc = finalize_module(module, machine, options->finalize, log,
-		                     err);
+		rc = finalize_module(module, machine, &finalize, log, err);
 	if (rc == 0)
 		rc = check_diagnosis(&diagnosis, err);
 	if (rc == 0 && (is_changed || options->is_llir_only))

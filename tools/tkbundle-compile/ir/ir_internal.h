@@ -18,12 +18,13 @@ int ir_find_kernel(LLVMModuleRef module, const char *wanted, char kernel[1024],
 /*
  * Link functions that the module calls but does not define from the libdevice
  * at `path`, if there are any. The functions used are inlined and optimized
- * with the module, and everything but `kernel` becomes internal.
+ * with the module, and everything but `kernel` becomes internal. Where the module
+ * says which products and sums are fused, theirs are fused, too.
  *
  * @return 0; TKB_ERR_INVALID (an undefined function), TKB_ERR_IO
  */
 int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                      const char *path, const char *kernel,
+                      const char *path, const char *kernel, bool is_fusion_off,
                       struct tkb_error *err);
 
 /*

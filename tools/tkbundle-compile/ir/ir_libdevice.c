@@ -8,6 +8,7 @@
 #include <llvm-c/Linker.h>
 
 #include "worker/fail.h"
+#include "finalize/finalize_step.h"
 #include "llvm/llvm_module.h"
 
 /*
@@ -59,8 +60,29 @@ static int read_libdevice(LLVMContextRef context, const char *path,
 	return 0;
 }
 
+static bool has_contracted(LLVMModuleRef module)
+{
+	LLVMValueRef at = LLVMGetFirstFunction(module);
+
+	while (at != NULL && !llvm_is_contracted(at))
+		at = LLVMGetNextFunction(at);
+	return at != NULL;
+}
+
+/* Fuse products and sums of the library, before the kernel takes them in. */
+static void contract(LLVMModuleRef library, bool is_fusion_off)
+{
+	const struct finalize_request request = {
+		.is_fusion_off = is_fusion_off,
+	};
+	const struct finalize finalize = { .module = library,
+		                           .request = &request };
+
+	finalize_contract(&finalize);
+}
+
 int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                      const char *path, const char *kernel,
+                      const char *path, const char *kernel, bool is_fusion_off,
                       struct tkb_error *err)
 {
 	const char *external = find_external(module);
@@ -79,6 +101,8 @@ int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	if (rc < 0)
 		return rc;
 	llvm_set_layout(library, machine);
+	if (has_contracted(module))
+		contract(library, is_fusion_off);
 	if (LLVMLinkModules2(module, library)) {
 		library = NULL;
 		return fail(err, TKB_ERR_INVALID, "cannot link '%s'", path);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "llvm/llvm_module.h"
+
 static void allow_fusion(LLVMValueRef instruction)
 {
 	if (LLVMCanValueUseFastMathFlags(instruction))
@@ -44,6 +46,8 @@ void ir_prepare(LLVMModuleRef module, bool is_fusion_off)
 	     function != NULL; function = LLVMGetNextFunction(function)) {
 		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
 		     block != NULL; block = LLVMGetNextBasicBlock(block))
-			prepare_block(module, block, is_fusion_off);
+			prepare_block(module, block,
+			              is_fusion_off ||
+			                      llvm_is_contracted(function));
 	}
 }

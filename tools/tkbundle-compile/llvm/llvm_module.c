@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llvm/llvm_module.h"
 
+#include <string.h>
+
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include "worker/fail.h"
@@ -32,4 +34,24 @@ int llvm_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	(void)fail(err, TKB_ERR_INVALID, "LLVM: %s", text);
 	LLVMDisposeErrorMessage(text);
 	return TKB_ERR_INVALID;
+}
+
+static const char contracted[] = "tkb.contracted";
+
+void llvm_mark_contracted(LLVMValueRef function)
+{
+	LLVMContextRef context =
+		LLVMGetModuleContext(LLVMGetGlobalParent(function));
+
+	LLVMAddAttributeAtIndex(
+		function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		LLVMCreateStringAttribute(context, contracted,
+	                                  (unsigned)strlen(contracted), "", 0));
+}
+
+bool llvm_is_contracted(LLVMValueRef function)
+{
+	return LLVMGetStringAttributeAtIndex(
+		       function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		       contracted, (unsigned)strlen(contracted)) != NULL;
 }

@@ -4,6 +4,8 @@
 
 /* Operations on a whole module. */
 
+#include <stdbool.h>
+
 #include <tkbundle/tkbundle.h>
 
 #include <llvm-c/TargetMachine.h>
@@ -15,5 +17,12 @@ void llvm_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine);
 TKB_NODISCARD int llvm_run_passes(LLVMModuleRef module,
                                   LLVMTargetMachineRef machine,
                                   const char *passes, struct tkb_error *err);
+
+/*
+ * A function whose products and sums are fused as they are to be: code generation
+ * fuses no others.
+ */
+void llvm_mark_contracted(LLVMValueRef function);
+bool llvm_is_contracted(LLVMValueRef function);
 
 #endif
