@@ -31,6 +31,7 @@ install(FILES
 	tools/tkbundle-compile/tkbundle_triton_launch.py
 	tools/tkbundle-compile/tkbundle_triton_recorded.py
 	tools/tkbundle-compile/tkbundle_triton_signature.py
+	tools/tkbundle-compile/tkbundle_triton_guess.py
 	tools/tkbundle-compile/tkbundle_triton_ir.py
 	tools/tkbundle-compile/tkbundle_triton_stage.py
 	tools/tkbundle-compile/tkbundle_triton_tuned.py

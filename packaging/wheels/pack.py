@@ -25,7 +25,8 @@ import sys, zopfli.zlib
 sys.stdout.buffer.write(zopfli.zlib.compress(sys.stdin.buffer.read(), numiterations=3))
 """
 TRITON_WORKER = ("triton_worker.py", "tkbundle_triton_launch.py",
-                 "tkbundle_triton_inductor.py", "tkbundle_triton_ir.py",
+                 "tkbundle_triton_guess.py", "tkbundle_triton_inductor.py",
+                 "tkbundle_triton_ir.py",
                  "tkbundle_triton_recorded.py", "tkbundle_triton_signature.py",
                  "tkbundle_triton_stage.py",
                  "tkbundle_triton_tuned.py", "tkbundle_triton_values.py")

@@ -169,6 +169,28 @@ def changed_note(scene):
         f"it made {key}" for key in keys(made)]
 
 
+def rude(scene):
+    """Modules that do at import what they like."""
+    doings = {"leaves": "import sys; sys.exit(3)", "dies": "import os; os._exit(3)",
+              "wants": "import no_such_package", "prints": "print('hello')",
+              "raises": "raise RuntimeError('no GPU here')"}
+    cache = record_modules(scene, *doings)
+    for name, doing in doings.items():
+        with open(os.path.join(scene.folder, "modules", name + ".py"), "a",
+                  encoding="utf-8") as file:
+            file.write(doing + "\n")
+    ended, made = again(scene, "3.6.0", cache)
+    shown = f"the source of '%s', '{scene.folder}/modules/%s.py' cannot be run: "
+    faults = says(ended, 4, "compiled 2, hits 0, failed 8 ",
+                  shown % ("leaves", "leaves") + "SystemExit: 3\n",
+                  shown % ("wants", "wants") + "ModuleNotFoundError: No module named "
+                  "'no_such_package'\n",
+                  shown % ("raises", "raises") + "RuntimeError: no GPU here\n", ":dies (",
+                  "exited with status 3")
+    faults += ["what a module prints is in the output"] if "hello" in ended.stdout else []
+    return faults + ([] if len(keys(made)) == 2 else [f"{keys(made)}"])
+
+
 def moved(scene):
     """The file of the IR is gone, and lies below a folder of PYTHONPATH."""
     cache = record_modules(scene, "moved")
@@ -220,6 +242,8 @@ def main():
         scene.folders = []
         scene.tap("what only the IR of another Triton tells is refused", other_ir)
         scene.tap("a source that is gone, changed or broken costs itself alone", changed)
+        scene.tap("a source that exits, dies, prints or wants what is not there fails alone",
+                  rude)
         scene.tap("a source that was moved is found by PYTHONPATH", moved)
         scene.tap("what tells nothing of a kernel is told", without)
         scene.tap("a stage is had instead of entries", emitted)
