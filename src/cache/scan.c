@@ -502,12 +502,13 @@ int tkb_cache_load(struct tkb_cache *cache, const struct tkb_scan *scan,
 	const struct tkb_parallel_work work = { load_one, &candidates };
 	int rc;
 
-	if (patience_ns != 0)
-		candidates.end_ns = tkb_now_ns() + patience_ns;
 	rc = scan->picks != NULL ? look_up_picks(&candidates, scan, err)
 	                         : list_candidates(&candidates, options, err);
 	if (rc != 0)
 		return rc;
+	/* However long the list is, some of it is read. */
+	if (patience_ns != 0)
+		candidates.end_ns = tkb_now_ns() + patience_ns;
 	rc = open_loaders(cache, options, err);
 	if (rc < 0)
 		return rc;

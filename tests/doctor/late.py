@@ -42,6 +42,8 @@ def _(scene):
                             env={"FAKE_NVML_FAILS": "count"})
     equal(document["machine"]["no_gpu"], "NVML fails: Unknown Error")
     equal(document["machine"]["driver"], "580.65.06")
+    finding, = (each for each in document["findings"] if each["cause"] == "target")
+    require("nvidia-smi" in finding["advice"], finding)
 
 
 @test("late: an NVML of which a function is missing tells the rest")
@@ -84,3 +86,5 @@ def read_a_part(clinic, root):
                             what="nothing is known of the rest")
     require(time.monotonic() - begin < LATE_S)
     require(document["unread"] > 0, document["findings"])
+    for finding in document["findings"]:
+        require("nothing is cached" not in finding["what"], finding)

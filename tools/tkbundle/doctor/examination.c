@@ -154,9 +154,11 @@ static void note_unread(struct doctor *doctor, const struct examination *it)
 	const size_t count = source_entry_count(&it->source);
 	const size_t unread = cache != NULL ? tkb_cache_unread_count(cache)
 	                                    : it->looks.unread_count;
-	const size_t total =
-		cache != NULL ? unread + count + tkb_cache_left_out_count(cache)
-			      : count;
+	const size_t total = cache != NULL
+	                             ? unread + count +
+	                                       tkb_cache_left_out_count(cache) +
+	                                       tkb_cache_unfinished_count(cache)
+	                             : count;
 
 	if (unread == 0)
 		return;
@@ -224,9 +226,11 @@ static void note_no_bundle(struct doctor *doctor)
 	             doctor->root.path, doctor->root.path);
 }
 
-static void note_empty(struct doctor *doctor, const struct fits *fits,
+static void note_empty(struct doctor *doctor, const struct examination *it,
                        const struct remote_facts *remote)
 {
+	const struct source *const source = &it->source;
+	const struct fits *const fits = &it->fits;
 	const char *const name = root_name(&doctor->root);
 	const char *const ref = remote->ref[0] != '\0' && !remote->is_missing
 	                                ? remote->ref
@@ -244,7 +248,15 @@ static void note_empty(struct doctor *doctor, const struct fits *fits,
 		    !doctor->places[i].facts.can_read)
 			return; /* already noted */
 	}
-	if (fits->misfit_count > 0)
+	if (fits->misfit_count == 0 && source->cache != NULL &&
+	    tkb_cache_unread_count(source->cache) > 0)
+		findings_add(&doctor->findings, FINDING_COLD,
+		             reason_word(REASON_NOT_IN_BUNDLE),
+		             "of what was read in '%s', no kernel or graph "
+		             "would be used here\ttkbundle doctor --deep, "
+		             "which reads all",
+		             name);
+	else if (fits->misfit_count > 0)
 		findings_add(&doctor->findings, FINDING_COLD,
 		             reason_word(REASON_NOT_IN_BUNDLE),
 		             "no kernel or graph in '%s' would be used "
@@ -317,7 +329,7 @@ void examination_note(struct doctor *doctor, const struct examination *it,
 	if (rc == TKB_MISS && doctor->is_file)
 		note_no_bundle(doctor);
 	else if (rc >= 0)
-		note_empty(doctor, &it->fits, remote);
+		note_empty(doctor, it, remote);
 	else
 		note_damage(doctor, FINDING_COLD, err);
 	if (rc == 0)

@@ -199,13 +199,29 @@ static void print_json(const struct gpus *gpus, struct json_out *json)
 	json_out_text(json, "no_gpu", gpus->why[0] != '\0' ? gpus->why : NULL);
 }
 
+/* Is there an NVML that does not work, as one of another version? */
+static bool is_broken(const struct gpus *gpus)
+{
+	static const char word[] = "NVML ";
+
+	return strncmp(gpus->why, word, strlen(word)) == 0 &&
+	       strstr(gpus->why, "cannot open shared object file") == NULL;
+}
+
 void gpus_print(const struct gpus *gpus, struct cli *cli, bool is_json,
                 struct findings *findings)
 {
 	print_json(gpus, &cli->json);
 	if (!is_json)
 		print_gpus(gpus, cli);
-	if (gpus->why[0] != '\0')
+	if (is_broken(gpus))
+		findings_add(findings, FINDING_RISK, "target",
+		             "%s, so what fits a GPU is not checked\tmend the "
+		             "driver: 'nvidia-smi' must work here; after an "
+		             "update of the driver, restart the container or "
+		             "the machine",
+		             gpus->why);
+	else if (gpus->why[0] != '\0')
 		findings_add(findings, FINDING_RISK, "target",
 		             "no GPU is known here, so what fits one is not "
 		             "checked\trun doctor where the server runs, with "

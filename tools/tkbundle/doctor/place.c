@@ -175,16 +175,16 @@ static void note_rights(const struct place *place, struct findings *findings)
 		             "into it, or mount it writable",
 		             place->path);
 	else if (!facts->can_read || !facts->can_write)
-		findings_add(findings,
-		             facts->can_read ? FINDING_FAULT : FINDING_COLD,
-		             "owner",
-		             "'%s' belongs to %s, mode %03" PRIo32
-		             ", and %s may not %s it\tchown -R %s %s, or "
-		             "start as %s",
-		             place->path, user_name(facts->owner, owner),
-		             facts->mode, user_name(geteuid(), own),
-		             facts->can_read ? "write" : "read", own,
-		             place->path, owner);
+		findings_add(
+			findings,
+			facts->can_read ? FINDING_FAULT : FINDING_COLD, "owner",
+			"'%s' belongs to %s, mode %03" PRIo32
+			", and user '%s' may not %s it\tchown -R %s %s, or "
+			"start as %s",
+			place->path, user_name(facts->owner, owner),
+			facts->mode, user_name(geteuid(), own),
+			facts->can_read ? "write" : "read", own, place->path,
+			owner);
 	else if (geteuid() == 0 && facts->is_there && facts->owner != 0)
 		findings_add(findings, FINDING_RISK, "owner",
 		             "'%s' belongs to %s, and doctor runs as root\trun "

@@ -82,6 +82,12 @@ static void note_failure(struct looking *looking, int rc,
 			"trusts, as by 'tkbundle sign', or look at that "
 			"policy",
 			err->message, looking->use.policy.path);
+	else if (strstr(err->message, ": give it ") != NULL)
+		findings_add(
+			findings, FINDING_FAULT, "remote",
+			"%s\tset the server up as is said, or name another "
+			"remote",
+			err->message);
 	else if (rc == TKB_ERR_DENIED)
 		findings_add(findings, FINDING_FAULT, "rights",
 		             "%s\tgive this machine credentials that may read "

@@ -19,6 +19,9 @@ enum {
 	NAME_SHOWN = 60 /* bytes of a kernel's name */
 };
 
+/* Larger than any time or count is; that of 1,000 reports can be added up. */
+#define NUMBER_LIMIT ((json_int_t)1000000000000000)
+
 /* Facts that identify no person and no host. */
 static const char *const facts[] = { "capability", "driver", "engine", "gpu",
 	                             "libtriton",  "torch",  "triton" };
@@ -212,10 +215,9 @@ size_t start_report_write(const struct start *start,
 uint64_t start_report_number(const json_t *report, const char *name)
 {
 	const json_t *const value = json_object_get(report, name);
+	const json_int_t number = json_integer_value(value);
 
-	return json_is_integer(value) && json_integer_value(value) > 0
-	               ? (uint64_t)json_integer_value(value)
-	               : 0;
+	return number > 0 && number <= NUMBER_LIMIT ? (uint64_t)number : 0;
 }
 
 void start_report_reasons(const json_t *report, uint64_t out[REASON_COUNT])

@@ -221,6 +221,15 @@ static enum status run_with(struct remote_use *use,
 		remote_use_say_repair(use);
 	if (rc == TKB_ERR_UNTRUSTED)
 		json_out_flag(json, "is_untrusted", true);
+	if (cli_is_done(rc) && report->gone_count > 0)
+		cli_say(use->cli,
+		        "%" PRIu64
+		        " %s of ref '%s' %s gone: 'tkbundle push %s' "
+		        "from a machine that has the entries brings them again",
+		        report->gone_count,
+		        text_plural(report->gone_count, "blob", "blobs"),
+		        use->ref, text_plural(report->gone_count, "is", "are"),
+		        use->ref);
 	/*
 	 * If single blobs failed, the rest was emitted. A bundle is written
 	 * whole or not at all.
