@@ -183,3 +183,34 @@ def _(scene):
     document = clinic.names("revoked", *named, env=trust,
                             advice="tkbundle gc --revoked")
     equal(document["remote"]["revoked"], 13)
+
+
+class Unlisted(http.server.BaseHTTPRequestHandler):
+    """A server that has no listing of what it has."""
+
+    def do_GET(self):  # pylint: disable=invalid-name
+        body = b"<html><body>welcome</body></html>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
+@test("remote: a server that lists nothing lacks no credentials")
+def _(scene):
+    clinic, root, _ = with_remote(scene)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Unlisted)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    url = f"http://127.0.0.1:{server.server_port}/x"
+    try:
+        clinic.names("remote", root, "--remote", url, "--ref", "llama/h100",
+                     what="give it a JSON index", advice="set the server up")
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
