@@ -148,13 +148,27 @@ static size_t mark(LLVMModuleRef module, const char *name)
 	return marked;
 }
 
+/* PTX with many registers, as of a product of matrices, is worth as many. */
+static size_t weight_of(LLVMValueRef at)
+{
+	LLVMTypeRef type = LLVMTypeOf(at);
+
+	if (LLVMIsACallInst(at) == NULL ||
+	    LLVMIsAInlineAsm(LLVMGetCalledValue(at)) == NULL)
+		return 1;
+	return 1 + LLVMGetNumArgOperands(at) +
+	       (LLVMGetTypeKind(type) == LLVMStructTypeKind
+	                ? LLVMCountStructElementTypes(type)
+	                : 0);
+}
+
 static size_t block_size(LLVMBasicBlockRef block)
 {
 	size_t size = 0;
 
 	for (LLVMValueRef at = LLVMGetFirstInstruction(block); at != NULL;
 	     at = LLVMGetNextInstruction(at))
-		size++;
+		size += weight_of(at);
 	return size;
 }
 
