@@ -50,8 +50,6 @@ TEST(seen, tells_the_newest_that_was_seen)
 TEST(seen, holds_so_many_refs_and_no_more)
 {
 	const char *path = text("%s/seen", test_folder());
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf made = TKB_BUF_INIT(TKB_MIB);
 	struct stat status;
 	FILE *file = fopen(path, "w");
 
