@@ -71,7 +71,7 @@ ON_UNREAD = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Digest),
 
 class RecordVisitor(Structure):
     _fields_ = [("on_record", ON_RECORD), ("self", c_void_p),
-                ("on_unread", ON_UNREAD)]
+                ("on_unread", ON_UNREAD), ("wants", c_void_p)]
 
 
 class CollectOptions(Structure):

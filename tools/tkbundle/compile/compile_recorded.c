@@ -60,7 +60,8 @@ static struct compile_recorded_kernel *kernel_of(
 {
 	struct compile_recorded_kernel *one;
 
-	for (size_t i = 0; i < recorded->count; i++) {
+	/* The files of one kernel come one after another. */
+	for (size_t i = recorded->count; i-- > 0;) {
 		one = &recorded->kernels[i];
 		if (strncmp(one->key, key, length) == 0 &&
 		    one->key[length] == '\0')
