@@ -266,6 +266,14 @@ if [ $# -eq 0 ]; then
 	done
 fi
 
+for name in "$@"; do
+	name=${name##*/}
+	if [ ! -e "$here/${name%.sh}.sh" ]; then
+		echo "run.sh: there is no case '$name'" >&2
+		exit 2
+	fi
+done
+
 for worker in $(seq "$(nproc)"); do
 	work_on_cases "$@" &
 done
