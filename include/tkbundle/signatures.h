@@ -64,7 +64,8 @@ TKB_API TKB_NODISCARD int tkb_ref_sign(struct tkb_remote *remote,
  * @return 0; TKB_ERR_UNTRUSTED (the policy does not trust a record) or
  *         TKB_ERR_PARTIAL (one cannot be read, or its blob is gone), where the
  *         others are promoted; TKB_MISS (`from` has none); TKB_ERR_INVALID (the
- *         remote has no policy); or as tkb_ref_sign()
+ *         remote has no policy, or one that lets only other keys promote to
+ *         `to`); or as tkb_ref_sign()
  */
 TKB_API TKB_NODISCARD int tkb_ref_promote(
 	struct tkb_remote *remote, const char *from, const char *to,

@@ -7,6 +7,7 @@
 #include "base/struct.h"
 #include "fleet/records.h"
 #include "remote/remote.h"
+#include "trust/judge.h"
 
 /* What signs, and what is signed. */
 struct signature_work {
@@ -148,6 +149,11 @@ int tkb_ref_promote(struct tkb_remote *remote, const char *from, const char *to,
 		                "ref '%.200s' cannot be promoted to itself",
 		                to);
 	rc = begin(&work, from, options, report, err);
+	if (rc == 0 && !tkb_trust_lets_promote(remote->options.trust,
+	                                       &work.signer.signing, to))
+		return tkb_fail(
+			err, TKB_ERR_INVALID,
+			"the policy lets other keys promote to '%.200s'", to);
 	if (rc == 0)
 		rc = tkb_records_keep_trusted(remote, from, &work.records, err);
 	work.report.untrusted_count = work.records.untrusted_count;

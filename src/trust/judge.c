@@ -81,6 +81,33 @@ static bool may_sign(const struct tkb_trust_key *key,
 	               : matches(key->publish, key->publish_count, ref);
 }
 
+static bool has_key(const struct tkb_signing *signing,
+                    const struct tkb_digest *id)
+{
+	for (size_t i = 0; i < signing->key_count; i++) {
+		if (tkb_digest_equal(&signing->keys[i]->id, id))
+			return true;
+	}
+	return false;
+}
+
+bool tkb_trust_lets_promote(const struct tkb_trust *trust,
+                            const struct tkb_signing *signing, const char *ref)
+{
+	bool is_named = false;
+
+	for (size_t i = 0; i < trust->key_count; i++) {
+		const struct tkb_trust_key *key = &trust->keys[i];
+
+		if (!matches(key->promote, key->promote_count, ref))
+			continue;
+		if (has_key(signing, &key->key->id))
+			return true;
+		is_named = true;
+	}
+	return !is_named;
+}
+
 /* A verdict while it is found. */
 struct finding {
 	const struct tkb_case *judged;

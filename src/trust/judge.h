@@ -47,6 +47,12 @@ TKB_NODISCARD int tkb_trust_read(struct tkb_trust *own,
                                  const struct tkb_trust *given,
                                  struct tkb_error *err);
 
+/*
+ * May one of these keys promote to the ref, or does the policy name no key that may?
+ */
+bool tkb_trust_lets_promote(const struct tkb_trust *trust,
+                            const struct tkb_signing *signing, const char *ref);
+
 /* Judge the record of `subject`. */
 TKB_NODISCARD int tkb_judge(const struct tkb_case *judged,
                             const struct tkb_subject *subject,

@@ -39,9 +39,11 @@ try_line 'find remote/cas -type f | wc -l'
 try tkbundle promote model/a --to prod/a --sign release.pem --trust policy
 try tkbundle pull prod/a two --trust policy
 try_line "tkbundle refs | awk '{ print \$1, \$2, \$3 }'"
-# A key without the role promotes, and nobody trusts that.
+# A key without the role does not promote, unless the policy knows of no key that may:
+# then it is for others to trust that or not.
 try tkbundle promote model/a --to prod/b --sign ci.pem --trust policy
-try tkbundle pull prod/b three --trust policy
+try tkbundle promote model/a --to stage/b --sign ci.pem --trust policy
+try tkbundle pull stage/b three --trust policy
 # A part that nobody has signed stays where it is.
 try tkbundle push model/a cache
 try tkbundle promote model/a --to prod/a --sign release.pem --trust policy

@@ -59,8 +59,10 @@ const struct command command_promote = {
 	.details = "Adds the records of REF that the policy trusts to another "
 		   "ref, and signs them for that and for the stage 'prod'. "
 		   "Nothing is fetched or uploaded, and what the other ref "
-		   "holds stays. A record that the policy does not trust is "
-		   "named and left out; then the exit status is 5.",
+		   "holds stays. Where the policy names keys that may promote "
+		   "to the other ref, one of them must sign. A record that the "
+		   "policy does not trust is named and left out; then the exit "
+		   "status is 5.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,
