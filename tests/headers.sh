@@ -244,6 +244,15 @@ variables() {
 		$7 ~ /\*COM\*/ { print $1, $7 }'
 }
 
+# A script without that right is a test that is not run.
+cannot_run() {
+	find bench cmake fuzz packaging tests tools -type f \
+		'(' -name '*.py' -o -name '*.sh' ')' ! -perm -100 \
+		-exec awk 'FNR == 1 && /^#!/ { print FILENAME }' '{}' +
+}
+
+none "whoever owns a script that begins with #! may run it" cannot_run
+
 # A sanitizer keeps variables of its own beside ours.
 rule="the library has no variable outside a function"
 # shellcheck disable=SC2086 # the objects are many words
