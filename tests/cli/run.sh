@@ -175,9 +175,10 @@ save() {
 
 # Replace in file $1 what differs between machines: paths, and sizes that zstd
 # decides.
-# shellcheck disable=SC2016 # $TMP and $SIZE are meant as they stand
+# shellcheck disable=SC2016 # $TMP and the others are meant as they stand
 normalize() {
 	[ ! -s "$1" ] || sed -i -e "s|$own/case|\$TMP|g" \
+		-e 's/record [0-9a-f]\{12\} of/record $RECORD of/' \
 		-e 's/\( into .*\) ([0-9.]* k*M*B)/\1 ($SIZE)/' \
 		-e 's/\( [1-9][0-9]* blobs*\) ([0-9.]* k*M*B)/\1 ($SIZE)/' \
 		-e 's/\("\(bundle\|uploaded\|fetched\)_size": \)[1-9][0-9]*/\1$SIZE/' "$1"
