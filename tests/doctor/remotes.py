@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remotes that doctor has something to say about."""
+import contextlib
 import http.server
 import os
 import threading
@@ -137,22 +138,29 @@ class Skewed(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@test("remote: a clock that is wrong")
-def _(scene):
-    clinic, root, _ = with_remote(scene)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Skewed)
+@contextlib.contextmanager
+def serving(handler):
+    """The URL of a server on loopback, which ends with the block."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    url = f"s3://bucket/x?endpoint=http://127.0.0.1:{server.server_port}"
     try:
-        clinic.names("clock", root, "--remote", url, "--ref", "llama/h100",
-                     advice="clock",
-                     env={"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
-                          "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI"})
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@test("remote: a clock that is wrong")
+def _(scene):
+    clinic, root, _ = with_remote(scene)
+    with serving(Skewed) as server:
+        clinic.names("clock", root, "--remote",
+                     f"s3://bucket/x?endpoint={server}", "--ref", "llama/h100",
+                     advice="clock",
+                     env={"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+                          "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI"})
 
 
 @test("remote: a ref that the policy does not trust, and what is revoked here")
@@ -203,14 +211,7 @@ class Unlisted(http.server.BaseHTTPRequestHandler):
 @test("remote: a server that lists nothing lacks no credentials")
 def _(scene):
     clinic, root, _ = with_remote(scene)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Unlisted)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    url = f"http://127.0.0.1:{server.server_port}/x"
-    try:
-        clinic.names("remote", root, "--remote", url, "--ref", "llama/h100",
-                     what="give it a JSON index", advice="set the server up")
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Unlisted) as server:
+        clinic.names("remote", root, "--remote", server + "/x", "--ref",
+                     "llama/h100", what="give it a JSON index",
+                     advice="set the server up")
