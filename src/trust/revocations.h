@@ -13,8 +13,6 @@
 #include "remote/remote.h"
 #include "trust/envelope.h"
 
-#define TKB_REVOCATION_TYPE "https://tkbundle.dev/revocation/v1"
-
 enum {
 	TKB_REVOCATION_LIMIT = 4096,            /* digests of one list */
 	TKB_REVOCATION_TEXT_LIMIT = 1024 * 1024 /* bytes of its envelope */

@@ -2,14 +2,11 @@
 #ifndef TKB_TRUST_STATEMENT_H
 #define TKB_TRUST_STATEMENT_H
 
-/* What is signed of a record: a Statement of in-toto, version 1. */
+/* What is signed of a record: a Statement (in_toto.h). */
 
 #include <tkbundle/trust.h>
 
 #include "base/arena.h"
-
-#define TKB_STATEMENT_TYPE "https://in-toto.io/Statement/v1"
-#define TKB_PREDICATE_TYPE "https://tkbundle.dev/record/v1"
 
 enum {
 	TKB_STATEMENT_LIMIT = 16 * 1024, /* bytes */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trust/in_toto.h"
+
+#include "trust/date.h"
+
+#define TYPE "https://in-toto.io/Statement/v1"
+
+void tkb_in_toto_begin(struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, "{\"_type\":\"" TYPE "\",\"predicate\":{");
+}
+
+void tkb_in_toto_add_life(struct tkb_buf *out, uint64_t expires_s,
+                          uint64_t sequence)
+{
+	char expires[TKB_TIME_TEXT_SIZE];
+
+	tkb_time_text(expires_s, expires);
+	tkb_json_add_text(out, "\"expires\":", expires);
+	tkb_json_add_number(out, ",\"sequence\":", sequence);
+}
+
+void tkb_in_toto_end_predicate(struct tkb_buf *out, const char *type)
+{
+	tkb_json_add_text(out, "},\"predicateType\":", type);
+	tkb_buf_add_text(out, ",\"subject\":[");
+}
+
+void tkb_in_toto_add_subject(struct tkb_buf *out, bool is_first,
+                             const struct tkb_digest *digest, const char *name)
+{
+	tkb_json_add_digest(out,
+	                    is_first ? "{\"digest\":{\"sha256\":"
+	                             : ",{\"digest\":{\"sha256\":",
+	                    digest);
+	tkb_json_add_text(out, "},\"name\":", name);
+	tkb_buf_add_text(out, "}");
+}
+
+void tkb_in_toto_end(struct tkb_buf *out)
+{
+	tkb_buf_add_text(out, "]}");
+}
+
+bool tkb_in_toto_is_time(const char *text)
+{
+	uint64_t seconds;
+
+	return tkb_time_read(text, &seconds);
+}
+
+static bool is_type(const char *text)
+{
+	return strcmp(text, TYPE) == 0;
+}
+
+static const struct tkb_schema_field digest_fields[] = {
+	TKB_FIELD_DIGEST("sha256", struct tkb_in_toto_subject, digest),
+};
+
+static const struct tkb_schema digest_schema = {
+	.fields = digest_fields,
+	.count = TKB_COUNT_OF(digest_fields),
+	.is_closed = true,
+};
+
+/* `subjects` is of the same sort. */
+static int read_members(const struct tkb_schema_document *document,
+                        const struct tkb_in_toto_sort *sort,
+                        const struct tkb_schema_list *subjects,
+                        struct tkb_in_toto *out, struct tkb_error *err)
+{
+	const struct tkb_schema_field fields[] = {
+		TKB_FIELD_TEXT("_type", struct tkb_in_toto, type, is_type,
+		               "it is no Statement of in-toto, version 1"),
+		{ .name = "predicate",
+		  .kind = TKB_SCHEMA_OBJECT,
+		  .schema = sort->predicate,
+		  .missing = "a predicate is no object" },
+		TKB_FIELD_TEXT("predicateType", struct tkb_in_toto,
+		               predicate_type, sort->is_predicate,
+		               sort->other_predicate),
+		TKB_FIELD_LIST("subject", struct tkb_in_toto, subjects,
+		               subject_count, subjects, "subjects are no list"),
+	};
+	const struct tkb_schema schema = { .fields = fields,
+		                           .count = TKB_COUNT_OF(fields),
+		                           .is_closed = true };
+
+	return tkb_schema_read(document, &schema, out, err);
+}
+
+int tkb_in_toto_read(const struct tkb_schema_document *document,
+                     const struct tkb_in_toto_sort *sort,
+                     struct tkb_in_toto *out, struct tkb_error *err)
+{
+	const struct tkb_schema_field fields[] = {
+		{ .name = "digest",
+		  .kind = TKB_SCHEMA_OBJECT,
+		  .schema = &digest_schema,
+		  .missing = "a digest is no object" },
+		TKB_FIELD_TEXT("name", struct tkb_in_toto_subject, name,
+		               sort->is_name, sort->wrong_name),
+	};
+	const struct tkb_schema subject = { .fields = fields,
+		                            .count = TKB_COUNT_OF(fields),
+		                            .is_closed = true };
+	const struct tkb_schema_list subjects = {
+		.item = { .kind = TKB_SCHEMA_OBJECT,
+		          .schema = &subject,
+		          .missing = "a subject is no object" },
+		.item_size = sizeof(struct tkb_in_toto_subject),
+		.none = sort->none,
+		.limit = sort->limit,
+		.too_many = sort->too_many,
+		.fault = sort->fault,
+	};
+	int rc;
+
+	rc = read_members(document, sort, &subjects, out, err);
+	if (rc < 0)
+		return rc;
+	(void)tkb_time_read(out->expires, &out->expires_s); /* it was checked */
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_IN_TOTO_H
+#define TKB_TRUST_IN_TOTO_H
+
+/*
+ * Statements of in-toto, version 1: subjects, and a predicate that says something
+ * about them. All of ours end, and are numbered:
+ *
+ *     {"_type":"https://in-toto.io/Statement/v1",
+ *      "predicate":{...,"expires":"...","sequence":5,...},
+ *      "predicateType":"https://tkbundle.dev/...",
+ *      "subject":[{"digest":{"sha256":"<64 digits>"},"name":"..."},...]}
+ *
+ * They are written as canonical JSON by tkb_in_toto_begin(), the predicate's
+ * members, tkb_in_toto_end_predicate(), tkb_in_toto_add_subject() for each subject
+ * and tkb_in_toto_end().
+ */
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "text/schema.h"
+
+struct tkb_in_toto_subject {
+	struct tkb_digest digest;
+	const char *name;
+};
+
+/* What all have. A reader's struct begins with it, its predicate's members follow. */
+struct tkb_in_toto {
+	const char *type;
+	const char *predicate_type;
+	struct tkb_in_toto_subject *subjects;
+	size_t subject_count;
+	const char *expires;
+	uint64_t expires_s; /* the same, since 1970 */
+	uint64_t sequence;
+};
+
+/* What one sort of them may say. */
+struct tkb_in_toto_sort {
+	const struct tkb_schema *predicate; /* of the reader's struct */
+	bool (*is_predicate)(const char *type);
+	const char *other_predicate; /* what to say of another type */
+	bool (*is_name)(const char *name);
+	const char *wrong_name;
+	/* As in struct tkb_schema_list, of the subjects: */
+	const char *none;
+	size_t limit;
+	const char *too_many;
+	const char *(*fault)(const void *earlier, size_t count,
+	                     const void *item);
+};
+
+/* Members of each predicate. */
+#define TKB_IN_TOTO_EXPIRES                                                    \
+	TKB_FIELD_TEXT("expires", struct tkb_in_toto, expires,                 \
+	               tkb_in_toto_is_time,                                    \
+	               "a time is not as 2027-02-21T12:00:00Z")
+#define TKB_IN_TOTO_SEQUENCE                                                   \
+	TKB_FIELD_NUMBER("sequence", struct tkb_in_toto, sequence, UINT64_MAX)
+
+bool tkb_in_toto_is_time(const char *text);
+
+/*
+ * Read one, however its JSON is written, into the struct that begins with `out`.
+ * TKB_ERR_CORRUPT where it is something else, or says what is not known here.
+ */
+TKB_NODISCARD int tkb_in_toto_read(const struct tkb_schema_document *document,
+                                   const struct tkb_in_toto_sort *sort,
+                                   struct tkb_in_toto *out,
+                                   struct tkb_error *err);
+
+void tkb_in_toto_begin(struct tkb_buf *out);
+
+/* Write both of these; what stands before them ends with a comma, or is "{". */
+void tkb_in_toto_add_life(struct tkb_buf *out, uint64_t expires_s,
+                          uint64_t sequence);
+
+void tkb_in_toto_end_predicate(struct tkb_buf *out, const char *type);
+void tkb_in_toto_add_subject(struct tkb_buf *out, bool is_first,
+                             const struct tkb_digest *digest, const char *name);
+void tkb_in_toto_end(struct tkb_buf *out);
+
+#endif
