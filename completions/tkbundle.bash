@@ -65,7 +65,7 @@ _tkbundle_options() {
 			--metrics --key --device --profile --no-modules --no-compaction
 			--settle --strict -j --jobs --json -n --dry-run -v --verbose" ;;
 	refs)
-		options="--remote --delete -l --long --deadline --json" ;;
+		options="--remote --delete -l --long --trust --deadline --json" ;;
 	relocate)
 		options="--engine --tree --deadline --json -n --dry-run" ;;
 	report)

@@ -72,6 +72,20 @@ TKB_API TKB_NODISCARD int tkb_ref_promote(
 	const struct tkb_sign_options *options, struct tkb_sign_report *report,
 	struct tkb_error *err);
 
+/**
+ * Hold the records of a ref against the remote's policy, which is told of each: see
+ * on_trusted and on_untrusted of struct tkb_trust. Nothing of a bundle is fetched.
+ *
+ * @param untrusted_out  receives how many would not be pulled
+ * @return 0; TKB_MISS (the ref has no record); TKB_ERR_UNTRUSTED (there is no list of
+ *         what is revoked that counts, or the ref is older than it was seen);
+ *         TKB_ERR_INVALID (no policy), or a failure of the remote
+ */
+TKB_API TKB_NODISCARD int tkb_ref_judge(struct tkb_remote *remote,
+                                        const char *ref,
+                                        uint64_t *untrusted_out,
+                                        struct tkb_error *err);
+
 /** What tkb_revoke() has written. */
 struct tkb_revoke_report {
 	size_t struct_size;     /**< sizeof it, as the caller was built */

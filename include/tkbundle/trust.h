@@ -179,12 +179,33 @@ struct tkb_untrusted {
 	bool is_used;                    /**< it is, by TKB_UNSIGNED_WARN */
 };
 
+/** A signature that counts. */
+struct tkb_signature {
+	const char *signer;         /**< what the policy calls its key */
+	struct tkb_digest key;      /**< its id */
+	enum tkb_trust_stage stage; /**< the key may publish the ref, or promote
+	                                 to it */
+	uint64_t sequence;
+	uint64_t expires_s; /**< since 1970; when it ends, by itself or as the
+	                         policy lets its key count no longer */
+};
+
+/** A record that the policy trusts. */
+struct tkb_trusted {
+	const char *ref;
+	const struct tkb_digest *record;
+	const struct tkb_signature *signatures; /**< the newest first; as many
+	                                             as the policy wants */
+	size_t signature_count;
+};
+
 /**
  * Whose signatures count: a policy. Where one of its keys may revoke, the remote
  * must show a list of what is revoked, signed by such a key, that has not ended and
- * is no older than one that was seen: else nothing is trusted. struct tkb_remote_options has it, and what is
- * pulled or listed through such a remote is held against it before anything of a
- * bundle is fetched. It must never come from a remote.
+ * is no older than one that was seen: else nothing is trusted. struct
+ * tkb_remote_options has it, and what is pulled or listed through such a remote is
+ * held against it before anything of a bundle is fetched. It must never come from a
+ * remote.
  */
 struct tkb_trust {
 	size_t struct_size; /**< sizeof it, as the caller was built */
@@ -202,7 +223,9 @@ struct tkb_trust {
 	bool refuses_replay;
 	/** Told of what is not trusted; may be NULL. */
 	void (*on_untrusted)(void *self, const struct tkb_untrusted *record);
-	void *self; /**< given to on_untrusted() */
+	void *self; /**< given to on_untrusted() and on_trusted() */
+	/** Told of what is trusted, and by whom it is signed; may be NULL. */
+	void (*on_trusted)(void *self, const struct tkb_trusted *record);
 };
 
 #ifdef __cplusplus

@@ -35,6 +35,22 @@ static void tell_untrusted(const struct question *question,
 		question->list->untrusted = *why;
 }
 
+static void tell_trusted(struct question *question,
+                         const struct tkb_digest *digest,
+                         const struct tkb_opinion *opinion)
+{
+	const struct tkb_trust *trust = question->asked.trust;
+	const struct tkb_trusted told = { question->asked.ref, digest,
+		                          opinion->signatures,
+		                          opinion->signature_count };
+
+	/* The newest signature is the first. */
+	if (opinion->signatures[0].sequence > question->newest)
+		question->newest = opinion->signatures[0].sequence;
+	if (trust->on_trusted != NULL)
+		trust->on_trusted(trust->self, &told);
+}
+
 static bool is_revoked(const struct tkb_digests *revoked,
                        const struct tkb_record *record,
                        const struct tkb_subject *subject)
@@ -56,8 +72,9 @@ static int note_origin(struct tkb_record *record,
 
 	for (size_t i = 0; i < TKB_COUNT_OF(own) && rc == 0; i++)
 		rc = tkb_digests_add(&record->origin, &own[i], err);
-	for (size_t i = 0; i < opinion->key_count && rc == 0; i++)
-		rc = tkb_digests_add(&record->origin, &opinion->keys[i], err);
+	for (size_t i = 0; i < opinion->signature_count && rc == 0; i++)
+		rc = tkb_digests_add(&record->origin,
+		                     &opinion->signatures[i].key, err);
 	return rc;
 }
 
@@ -95,9 +112,8 @@ static int is_trusted(void *self, struct tkb_record *record, bool *out,
 	*out = opinion.judgement == TKB_TRUSTED ||
 	       (opinion.judgement == TKB_UNSIGNED &&
 	        mode != TKB_UNSIGNED_REFUSE);
-	if (opinion.judgement == TKB_TRUSTED &&
-	    opinion.sequence > question->newest)
-		question->newest = opinion.sequence;
+	if (opinion.judgement == TKB_TRUSTED)
+		tell_trusted(question, &record->digest, &opinion);
 	if (*out &&
 	    (opinion.judgement == TKB_TRUSTED || mode != TKB_UNSIGNED_WARN))
 		return 0;
@@ -185,6 +201,27 @@ int tkb_records_keep_trusted(struct tkb_remote *remote, const char *ref,
 		rc = tkb_revocations_check(remote, &trust, question.asked.now_s,
 		                           &revoked, err);
 	return rc == 0 ? keep(&question, remote, err) : rc;
+}
+
+int tkb_ref_judge(struct tkb_remote *remote, const char *ref,
+                  uint64_t *untrusted_out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
+	int rc;
+
+	if (remote->options.trust == NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "there is no policy that says whose signatures "
+		                "of '%.200s' count",
+		                ref);
+	rc = tkb_record_list_read(remote, ref, false, &list, err);
+	if (rc == 0 && list.count + list.fault_count == 0)
+		return TKB_MISS;
+	if (rc == 0)
+		rc = tkb_records_keep_trusted(remote, ref, &list, err);
+	if (rc == 0)
+		*untrusted_out = list.untrusted_count;
+	return rc;
 }
 
 static int is_not_revoked(void *self, struct tkb_record *record, bool *out,

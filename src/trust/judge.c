@@ -31,7 +31,7 @@ int tkb_trust_read(struct tkb_trust *own, const struct tkb_trust *given,
 {
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_trust, self, own, given, err);
+	rc = TKB_STRUCT_READ(tkb_trust, on_trusted, own, given, err);
 	if (rc < 0)
 		return rc;
 	if (own->key_count > TKB_TRUST_KEYS)
@@ -113,7 +113,6 @@ struct finding {
 	const struct tkb_case *judged;
 	enum tkb_trust_stage stage;
 	bool has_signed[TKB_TRUST_KEYS]; /* keys of the policy, in its order */
-	size_t count;                    /* of those */
 	bool is_claimed;                 /* a key of the policy is named */
 	struct tkb_opinion *opinion;
 };
@@ -192,21 +191,25 @@ static bool is_fit(struct finding *finding,
 	return true;
 }
 
+/* The newest envelopes come first. */
 static void count_signature(struct finding *finding,
                             const struct tkb_statement *statement, size_t index)
 {
+	const struct tkb_trust_key *key = &finding->judged->trust->keys[index];
 	struct tkb_opinion *opinion = finding->opinion;
+	const bool ends_with_key = key->not_after_s != 0 &&
+	                           key->not_after_s < statement->expires_s;
 
 	finding->has_signed[index] = true;
-	finding->count++;
-	opinion->keys[opinion->key_count++] =
-		finding->judged->trust->keys[index].key->id;
-	/* The newest envelopes come first. */
-	if (opinion->signer != NULL)
-		return;
-	opinion->signer = finding->judged->trust->keys[index].name;
-	opinion->sequence = statement->sequence;
-	opinion->expires_s = statement->expires_s;
+	opinion->signatures[opinion->signature_count++] =
+		(struct tkb_signature){
+			.signer = key->name,
+			.key = key->key->id,
+			.stage = statement->stage,
+			.sequence = statement->sequence,
+			.expires_s = ends_with_key ? key->not_after_s
+		                                   : statement->expires_s,
+		};
 }
 
 static int weigh_key(struct finding *finding,
@@ -257,21 +260,21 @@ int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
 	                              : trust->threshold;
 	int rc = 0;
 
-	*out = (struct tkb_opinion){ .signer = NULL };
+	*out = (struct tkb_opinion){ .signature_count = 0 };
 	say(&finding, "no key of the policy has signed it");
-	for (size_t i = 0;
-	     i < judged->envelopes->count && rc == 0 && finding.count < wanted;
+	for (size_t i = 0; i < judged->envelopes->count && rc == 0 &&
+	                   out->signature_count < wanted;
 	     i++) {
 		if (tkb_envelope_is_of(&judged->envelopes->items[i], subject))
 			rc = weigh(&finding, &judged->envelopes->items[i], err);
 	}
 	if (rc < 0)
 		return rc;
-	if (finding.count > 0 && finding.count < wanted)
+	if (out->signature_count > 0 && out->signature_count < wanted)
 		say(&finding, "%zu of %zu keys that must have signed it",
-		    finding.count, wanted);
-	out->judgement = finding.count >= wanted ? TKB_TRUSTED
-	                 : finding.is_claimed    ? TKB_REFUSED
-	                                         : TKB_UNSIGNED;
+		    out->signature_count, wanted);
+	out->judgement = out->signature_count >= wanted ? TKB_TRUSTED
+	                 : finding.is_claimed           ? TKB_REFUSED
+	                                                : TKB_UNSIGNED;
 	return 0;
 }

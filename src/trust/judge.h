@@ -33,13 +33,9 @@ struct tkb_opinion {
 	enum tkb_judgement judgement;
 	char words[TKB_JUDGE_WORDS]; /* why it is not trusted, as the end of a
 	                                sentence: "its signature by 'ci' ended" */
-	/* Of the newest signature that counts: */
-	const char *signer; /* the policy's name of its key, or NULL */
-	/* And of all that count: */
-	struct tkb_digest keys[TKB_TRUST_KEYS];
-	size_t key_count;
-	uint64_t sequence;
-	uint64_t expires_s;
+	/* Those that count, the newest first. */
+	struct tkb_signature signatures[TKB_TRUST_KEYS];
+	size_t signature_count;
 };
 
 /* Copy and check a policy; what it points to is kept by reference. */

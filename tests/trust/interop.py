@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 try:
     from cryptography.hazmat.primitives.serialization import (
@@ -94,6 +95,15 @@ class Place:
             key = load_pem_private_key(file.read(), None)
         return CryptoSigner(key, self.public_key())
 
+    def sign_with(self, envelope, **predicate):
+        """Their signature of a statement that says something else."""
+        statement = json.loads(envelope.payload)
+        statement["predicate"].update(predicate)
+        made = Envelope(json.dumps(statement, indent=1).encode(),
+                        envelope.payload_type, {})
+        made.sign(self.signer())
+        return made.to_dict()
+
 
 def is_verified(place, envelope):
     try:
@@ -121,14 +131,16 @@ def checks(program, kind):
         theirs.sign(place.signer())
         place.replace(theirs.to_dict())
         yield f"{kind}: what others sign is pulled", place.pull("warm") == 0
-        statement = json.loads(theirs.payload)
-        statement["predicate"]["stage"] = "prod"
-        other = Envelope(json.dumps(statement, indent=1).encode(),
-                         theirs.payload_type, {})
-        other.sign(place.signer())
-        place.replace(other.to_dict())
+        place.replace(place.sign_with(theirs, stage="prod"))
         yield (f"{kind}: what they sign for another stage is not",
                place.pull("cold") == 5)
+        soon = time.time() + 10 * 24 * 60 * 60
+        place.replace(place.sign_with(theirs, sequence=1, expires=time.strftime(
+            "%Y-%m-%dT%H:%M:%SZ", time.gmtime(soon))))
+        done = place.run("pull", "model", "late", "--remote", "remote", "--trust",
+                         "policy")
+        yield (f"{kind}: a signature that ends soon is used, and that is said",
+               done.returncode == 0 and "signed of ref 'model' ends in " in done.stderr)
 
 
 def main():

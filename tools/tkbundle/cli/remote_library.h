@@ -29,6 +29,7 @@
 	X(ref_expand, tkb_ref_expand)                                          \
 	X(ref_look, tkb_ref_look)                                              \
 	X(ref_delete, tkb_ref_delete)                                          \
+	X(ref_judge, tkb_ref_judge)                                            \
 	X(ref_sign, tkb_ref_sign)                                              \
 	X(ref_promote, tkb_ref_promote)                                        \
 	X(revoke, tkb_revoke)                                                  \

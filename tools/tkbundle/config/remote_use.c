@@ -6,6 +6,7 @@
 
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "trust/signed.h"
 
 static void print_warnings(const struct remote_use *use)
 {
@@ -266,6 +267,18 @@ enum status remote_use_failed(struct remote_use *use, int rc,
 		                bare.message, name);
 	}
 	return cli_failed(use->cli, rc, &own, subject);
+}
+
+void remote_use_signatures(struct remote_use *use, bool is_shown, FILE *out)
+{
+	const struct signed_list *const list = &use->policy.trusted;
+
+	if (policy_trust(&use->policy) == NULL)
+		return;
+	signed_list_json(list, use->ref, &use->cli->json);
+	if (is_shown)
+		signed_list_print(list, use->ref, use->cli, out);
+	signed_list_warn(list, use->ref, use->cli);
 }
 
 void remote_use_say_repair(const struct remote_use *use)

@@ -113,6 +113,14 @@ void remote_use_follow_alone(struct remote_use *use, struct follow *follow);
 enum status remote_use_failed(struct remote_use *use, int rc,
                               const struct tkb_error *err, const char *subject);
 
+/*
+ * Under a policy, add to the document by whom that is signed which it trusts of the
+ * ref, print that, and say what ends soon.
+ *
+ * @param out  NULL: as messages
+ */
+void remote_use_signatures(struct remote_use *use, bool is_shown, FILE *out);
+
 /* Print which command repairs a damaged remote. */
 void remote_use_say_repair(const struct remote_use *use);
 

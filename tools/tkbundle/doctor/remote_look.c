@@ -475,6 +475,35 @@ static void print_ref(struct looking *looking, const struct tkb_ref_info *info,
 			looking->use.ref);
 }
 
+/* Who has signed what of it is trusted? */
+static int look_at_trust(struct looking *looking, struct tkb_error *err)
+{
+	struct remote_use *const use = &looking->use;
+	uint64_t count = 0;
+
+	return policy_trust(&use->policy) == NULL
+	               ? 0
+	               : use->library.ref_judge(use->remote, use->ref, &count,
+	                                        err);
+}
+
+static void print_trust(struct looking *looking)
+{
+	struct remote_use *const use = &looking->use;
+	const struct signed_list *const list = &use->policy.trusted;
+	char words[512];
+
+	if (policy_trust(&use->policy) == NULL)
+		return;
+	signed_list_json(list, use->ref, &use->cli->json);
+	if (!looking->doctor->args->is_json)
+		signed_list_print(list, use->ref, use->cli, use->cli->out);
+	if (signed_list_ending(list, use->ref, words, sizeof(words)))
+		findings_add(&looking->doctor->findings, FINDING_RISK, "trust",
+		             "%s	'tkbundle sign --all' signs it anew",
+		             words);
+}
+
 static void look_at_ref(struct looking *looking)
 {
 	struct remote_use *const use = &looking->use;
@@ -493,6 +522,8 @@ static void look_at_ref(struct looking *looking)
 		rc = count_missing(looking, &info, &missing, &err);
 	if (rc == 0)
 		rc = count_holes(looking, &holes, &err);
+	if (rc == 0)
+		rc = look_at_trust(looking, &err);
 	remote_use_waited(use);
 	json_out_flag(&use->cli->json, "is_ref_found", info.record_count != 0);
 	if (rc == TKB_MISS && info.record_count == 0)
@@ -501,6 +532,7 @@ static void look_at_ref(struct looking *looking)
 		note_failure(looking, rc, &err);
 	else
 		print_ref(looking, &info, missing, holes);
+	print_trust(looking);
 }
 
 /*

@@ -45,6 +45,7 @@ void policy_release(struct policy *policy, const struct remote_library *library)
 		free(key->publish.text);
 		free(key->promote.text);
 	}
+	signed_list_release(&policy->trusted);
 	free(policy->keys);
 	free(policy->trust_keys);
 	free(policy->path);
@@ -275,10 +276,22 @@ static void on_untrusted(void *self, const struct tkb_untrusted *record)
 {
 	struct policy *const policy = self;
 
+	if (record->record == NULL)
+		signed_list_forget(&policy->trusted, record->ref);
+	policy->refused_count += !record->is_used;
 	/* The failure of the call names the first that is not used. */
-	if (record->is_used || policy->refused_count++ > 0)
+	if ((record->is_used || policy->refused_count > 1 ||
+	     policy->says_all) &&
+	    !policy->is_quiet)
 		cli_say(policy->cli, "%s%s", record->message,
 		        record->is_used ? "; it is used all the same" : "");
+}
+
+static void on_trusted(void *self, const struct tkb_trusted *record)
+{
+	struct policy *const policy = self;
+
+	signed_list_add(&policy->trusted, record);
 }
 
 /* Make of what was read what the library asks. */
@@ -310,6 +323,7 @@ static int finish(struct policy *policy, const struct reading *reading,
 	policy->trust.promote_threshold = reading->promote_threshold;
 	policy->trust.memory = policy->memory;
 	policy->trust.on_untrusted = on_untrusted;
+	policy->trust.on_trusted = on_trusted;
 	policy->trust.self = policy;
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/remote_library.h"
+#include "trust/signed.h"
 
 /*
  * Whose signatures count: a file of `name = value` lines,
@@ -38,6 +39,9 @@ struct policy {
 	struct tkb_trust_key *trust_keys; /* owned; of the same keys */
 	size_t key_count;
 	size_t refused_count; /* records that were told of, and not used */
+	bool is_quiet;        /* those are counted, and not said */
+	bool says_all; /* the first, too, which a failure names otherwise */
+	struct signed_list trusted; /* what was, and who has signed it */
 };
 
 void policy_release(struct policy *policy,

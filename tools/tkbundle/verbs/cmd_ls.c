@@ -248,6 +248,7 @@ static enum status list_ref(struct cli *cli, const struct arguments *args)
 		print_entries(cli, args, &at.source, NULL);
 		print_records(&at);
 	}
+	remote_use_signatures(&at.use, !args->is_json, cli->out);
 	return status_merge(status, print_stages(&at, args));
 }
 

@@ -31,7 +31,7 @@ static const struct option_spec options[] = {
 	ARGS_JOBS,
 	ARGS_JSON,
 	ARGS_DRY_RUN("report what is missing, fetch nothing"),
-	ARGS_VERBOSE("say which certificates TLS trusts"),
+	ARGS_VERBOSE("say which certificates TLS trusts, and who has signed"),
 };
 
 static const struct count entry_counts[] = {
@@ -243,6 +243,7 @@ static enum status run_with(struct remote_use *use,
 		counts_json(COUNTS(entry_counts), report, json);
 	}
 	counts_json(COUNTS(blob_counts), report, json);
+	remote_use_signatures(use, args->is_verbose, NULL);
 	if (!args->is_json)
 		summarize(use, args, &root, report);
 	return exit_status_of(rc, report);

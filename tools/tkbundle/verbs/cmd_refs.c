@@ -17,10 +17,15 @@ static const struct option_spec options[] = {
 	{ OPTION(TEXT, "delete", "REF", deleted,
 	         "drop all records of this ref") },
 	{ OPTION(SWITCH, "long", NULL, is_long,
-	         "list the pushes that had labels, and when they were"),
+	         "list the pushes that had labels, and who has signed"),
 	  .letter = 'l' },
+	ARGS_TRUST,
 	ARGS_DEADLINE,
 	ARGS_JSON,
+};
+
+enum {
+	TRUST_SIZE = SIGNED_BRIEF_SIZE + 32
 };
 
 /* The refs of a remote. */
@@ -30,10 +35,12 @@ struct listing {
 		char *name;                    /* owned */
 		struct tkb_holdings *holdings; /* owned; of its records alone */
 		struct tkb_ref_info info;
+		uint64_t untrusted_count;
 	} * items; /* owned */
 	size_t count;
 	size_t capacity;
 	const struct remote_library *library;
+	const struct policy *policy;
 };
 
 static void drop_ref(struct listing *listing, struct ref *ref)
@@ -89,6 +96,19 @@ static int add_name(void *self, const char *ref, struct tkb_error *err)
 	return 0;
 }
 
+/* Who has signed it? A ref that cannot be trusted is listed, too. */
+static int judge_ref(struct remote_use *use, struct ref *ref,
+                     struct tkb_error *err)
+{
+	int rc;
+
+	if (policy_trust(&use->policy) == NULL)
+		return 0;
+	rc = use->library.ref_judge(use->remote, ref->name,
+	                            &ref->untrusted_count, err);
+	return rc == TKB_MISS ? 0 : rc;
+}
+
 /* @return TKB_MISS: it was deleted meanwhile */
 static int read_ref(struct remote_use *use, struct ref *ref,
                     struct tkb_error *err)
@@ -107,7 +127,7 @@ static int read_ref(struct remote_use *use, struct ref *ref,
 	                                &ref->holdings, err);
 	if (rc == 0)
 		use->library.holdings_info(ref->holdings, &ref->info);
-	return rc;
+	return rc == 0 ? judge_ref(use, ref, err) : rc;
 }
 
 /* Read each ref; those deleted meanwhile are removed from the list. */
@@ -162,6 +182,12 @@ static void fill_json(struct json_out *json, const struct listing *listing)
 		else
 			json_out_number(json, "age", ref->info.age_s);
 		ref_out_json(json, listing->library, ref->holdings);
+		if (policy_trust(listing->policy) != NULL) {
+			json_out_number(json, "untrusted",
+			                ref->untrusted_count);
+			signed_list_json(&listing->policy->trusted, ref->name,
+			                 json);
+		}
 		json_out_close(json);
 	}
 	json_out_close(json);
@@ -179,21 +205,46 @@ static int name_width(const struct listing *listing)
 	return (int)width;
 }
 
+/* Write who has signed it, and how many records the policy does not trust. */
+static void write_trust(const struct listing *listing, const struct ref *ref,
+                        char out[TRUST_SIZE])
+{
+	char brief[SIGNED_BRIEF_SIZE];
+
+	signed_list_brief(&listing->policy->trusted, ref->name, brief);
+	if (ref->untrusted_count > 0)
+		(void)snprintf(out, TRUST_SIZE, "%s%suntrusted %" PRIu64, brief,
+		               brief[0] != '\0' ? ", " : "",
+		               ref->untrusted_count);
+	else
+		(void)snprintf(out, TRUST_SIZE, "%s", brief);
+}
+
 static void print_ref(const struct cli *cli, const struct listing *listing,
                       const struct ref *ref, int width)
 {
 	char size[TEXT_SIZE_SIZE];
 	char age[TEXT_AGE_SIZE] = "-";
 	char made[REF_OUT_SIZE];
+	char trust[TRUST_SIZE];
 
 	text_size(ref->info.size, size);
 	if (ref->info.age_s != UINT64_MAX)
 		text_age(ref->info.age_s, age);
 	ref_out_made(listing->library, ref->holdings, made);
-	text_line(cli->out, "%-*s  %4" PRIu64 "  %6" PRIu64 "  %6s  %4s%s%s",
-	          width, ref->name, ref->info.record_count,
-	          ref->info.entry_count, size, age, made[0] != '\0' ? "  " : "",
-	          made);
+	write_trust(listing, ref, trust);
+	text_line(cli->out,
+	          "%-*s  %4" PRIu64 "  %6" PRIu64 "  %6s  %4s%s%s%s%s", width,
+	          ref->name, ref->info.record_count, ref->info.entry_count,
+	          size, age, made[0] != '\0' ? "  " : "", made,
+	          trust[0] != '\0' ? "  " : "", trust);
+}
+
+static void print_more(const struct cli *cli, const struct listing *listing,
+                       const struct ref *ref)
+{
+	ref_out_pushes(cli->out, listing->library, ref->holdings);
+	signed_list_print(&listing->policy->trusted, ref->name, cli, cli->out);
 }
 
 static void print(const struct cli *cli, const struct arguments *args,
@@ -207,10 +258,10 @@ static void print(const struct cli *cli, const struct arguments *args,
 		const struct ref *const ref = &listing->items[i];
 
 		unreadable.count += ref->info.unreadable_count;
+		signed_list_warn(&listing->policy->trusted, ref->name, cli);
 		print_ref(cli, listing, ref, width);
 		if (args->is_long)
-			ref_out_pushes(cli->out, listing->library,
-			               ref->holdings);
+			print_more(cli, listing, ref);
 	}
 	text_counts(&unreadable, 1, rest, sizeof(rest));
 	text_line(cli->out, "%zu %s%s", listing->count,
@@ -221,11 +272,14 @@ static enum status list(struct remote_use *use, const struct arguments *args)
 {
 	TKB_AUTO(listing_release)
 	struct listing listing = { .pattern = args_operand(args, 0),
-		                   .library = &use->library };
+		                   .library = &use->library,
+		                   .policy = &use->policy };
 	struct cli *const cli = use->cli;
 	struct tkb_error err = { .status = 0 };
-	const int rc = read_listing(use, &listing, &err);
+	int rc;
 
+	use->policy.is_quiet = true;
+	rc = read_listing(use, &listing, &err);
 	if (rc != 0)
 		return remote_use_failed(use, rc, &err, "the remote");
 	fill_json(&cli->json, &listing);
@@ -292,7 +346,8 @@ const struct command command_refs = {
 		"Prints name, number of records, number of entries, size of "
 		"the blobs, the time since the last push or pull, Triton's "
 		"versions and targets, and the labels of the last push that "
-		"had some. In "
+		"had some; under a policy also who has signed, until when, "
+		"and how many records it does not trust. In "
 		"PATTERN, '*', '?' and '[...]' match any bytes, also slashes. "
 		"The blobs of a deleted ref are removed by the next gc.",
 	.options = options,

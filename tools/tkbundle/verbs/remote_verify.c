@@ -84,21 +84,20 @@ static void summarize(const struct cli *cli, const char *name,
 }
 
 /* Would the policy let the ref be pulled? What it does not trust is named. */
-static enum status check_trust(struct remote_use *use)
+static enum status check_trust(struct remote_use *use,
+                               const struct arguments *args)
 {
-	const struct tkb_holdings_options options = {
-		.struct_size = sizeof(options),
-		.watch = &use->watch,
-	};
-	struct tkb_holdings *holdings = NULL;
 	struct tkb_error err = { .status = 0 };
-	const int rc = use->library.holdings_open(use->remote, use->ref,
-	                                          &options, &holdings, &err);
+	uint64_t count = 0;
+	int rc;
 
-	use->library.holdings_close(holdings);
-	if (!cli_is_done(rc) && rc != TKB_MISS)
+	use->policy.says_all = true;
+	rc = use->library.ref_judge(use->remote, use->ref, &count, &err);
+	if (rc < 0)
 		return remote_use_failed(use, rc, &err, use->ref);
-	return use->policy.refused_count > 0 ? STATUS_UNTRUSTED : STATUS_DONE;
+	json_out_number(&use->cli->json, "untrusted", count);
+	remote_use_signatures(use, !args->is_json, use->cli->out);
+	return count > 0 ? STATUS_UNTRUSTED : STATUS_DONE;
 }
 
 static enum status run_with(struct remote_use *use,
@@ -158,6 +157,6 @@ enum status remote_verify_run(struct cli *cli, const struct arguments *args)
 		json_out_text(&cli->json, "ref", use.ref);
 	status = run_with(&use, args, pattern != NULL ? use.ref : NULL);
 	if (args->trust.policy != NULL)
-		status = status_merge(status, check_trust(&use));
+		status = status_merge(status, check_trust(&use, args));
 	return status;
 }

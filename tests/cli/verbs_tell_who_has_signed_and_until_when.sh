@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+cache cache
+for name in ci release; do
+	tkbundle key new $name.pem >/dev/null
+done
+# Keys and times differ each time.
+hide() {
+	sed -E 's/[0-9a-f]{64}/ID/g
+		s/key [0-9a-f]{12}/key ID/
+		s/(sequence\"?[: ])[0-9]+/\1NUMBER/g
+		s/[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:]*Z)?/DATE/g'
+}
+export TKBUNDLE_REMOTE=remote
+cat >policy <<'FILE'
+ci.key = ci.pem.pub
+ci.publish = model/*
+release.key = release.pem.pub
+release.promote = prod/*
+FILE
+tkbundle push model/a cache --sign ci.pem >/dev/null
+tkbundle push model/b cache >/dev/null
+tkbundle promote model/a --to prod/a --sign release.pem --trust policy >/dev/null
+
+try_line 'tkbundle pull model/a one --trust policy -v 2>&1 | hide'
+try_line 'tkbundle pull model/a one --trust policy --json | grep -o "\"signatures.*" | hide'
+try_line 'tkbundle verify model/a --remote - --trust policy 2>&1 | hide'
+try_line 'tkbundle verify model/b --remote - --trust policy --json | grep -o "\"untrusted.*" | hide'
+try_line 'tkbundle verify prod/a --remote - --trust policy --json | grep -o "\"untrusted.*" | hide'
+try_line 'tkbundle refs --trust policy | sed "s/  .*:90//" | hide'
+try_line 'tkbundle refs "prod/*" -l --trust policy | tail -n 2 | hide'
+try_line 'tkbundle refs model/b --trust policy --json | grep -o "\"untrusted.*" | hide'
+try_line 'TKBUNDLE_TRUST=policy tkbundle ls prod/a --remote - | grep signed | hide'
+try_line 'TKBUNDLE_TRUST=policy TKBUNDLE_REF=prod/a tkbundle doctor one | grep signed | hide'
