@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet/record.h"
+#include "records/record.h"
 
 #include "base/digest.h"
 #include "text/json.h"

@@ -42,6 +42,7 @@ LAYERS = {
         "src/remote/s3",
         "src/trust",
         "src/notes",
+        "src/records",
         "src/fleet",
         "src/refs",
     ],

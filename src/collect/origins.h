@@ -10,8 +10,8 @@
  *
  * the digests of what may be revoked, the record, its bundle and the keys that have
  * signed it among them, and the keys of its entries. A line of "-" and keys says
- * that these entries were removed. What a key's last such line says not, the later
- * ones say.
+ * that these entries were removed: of a key, only the lines behind its last such
+ * line count.
  */
 
 #include <tkbundle/maintain.h>

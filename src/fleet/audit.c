@@ -6,7 +6,7 @@
 #include "base/struct.h"
 #include "cache/watch.h"
 #include "format/reader.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "remote/remote.h"
 
 /*

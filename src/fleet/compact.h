@@ -11,7 +11,7 @@
 
 #include <tkbundle/fleet.h>
 
-#include "fleet/records.h"
+#include "records/records.h"
 
 enum {
 	TKB_RECORDS_LIMIT = 32 /* a ref with more records is compacted */

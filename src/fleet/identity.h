@@ -7,7 +7,7 @@
  * what was tuned the version.
  */
 
-#include "fleet/records.h"
+#include "records/records.h"
 
 struct tkb_identity {
 	const char *key; /* borrowed from the records */

@@ -9,7 +9,7 @@
 
 #include <tkbundle/emit.h>
 
-#include "fleet/records.h"
+#include "records/records.h"
 
 struct tkb_keys {
 	const char **items; /* owned; the keys belong to the records */

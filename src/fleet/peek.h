@@ -5,7 +5,7 @@
 /* The start of a blob: what its bundle holds, without the rest. */
 
 #include "format/reader.h"
-#include "fleet/record.h"
+#include "records/record.h"
 #include "remote/remote.h"
 
 /*

@@ -18,7 +18,7 @@
  * all of them. What was read is checked only when tkb_prefetch_await() returns 0.
  */
 
-#include "fleet/record.h"
+#include "records/record.h"
 #include "format/merge_plan.h"
 #include "remote/remote.h"
 

@@ -8,13 +8,12 @@
 #include "base/digest.h"
 #include "base/disable.h"
 #include "base/struct.h"
-#include "collect/origins.h"
 #include "format/reader.h"
 #include "cache/watch.h"
 #include "fleet/prefetch.h"
 #include "fleet/keys.h"
 #include "fleet/pull.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "remote/remote.h"
 #include "fleet/pull_plan.h"
 #include "emit/options.h"
@@ -28,8 +27,6 @@
  */
 
 enum {
-	DEFAULT_CONNECTIONS = 4,
-	CONNECTIONS_LIMIT = 16,
 	/* Time for checking what is present: at most so long, */
 	CHECK_MS = 2000,
 	/* and at most one part in so many of the remaining time. */
@@ -362,100 +359,6 @@ static void stamp_records(struct puller *puller)
 	}
 }
 
-/* Records of many entries first: then fewer blobs are needed. */
-static int compare_records(const void *a, const void *b)
-{
-	const struct tkb_record *left = a;
-	const struct tkb_record *right = b;
-
-	if (left->entry_count != right->entry_count)
-		return left->entry_count > right->entry_count ? -1 : 1;
-	return tkb_digest_compare(&left->digest, &right->digest);
-}
-
-void tkb_pull_note_gone(struct tkb_error *first, const char *ref)
-{
-	if (first->status == 0)
-		(void)tkb_fail(first, TKB_ERR_PARTIAL,
-		               "a blob of ref '%s' is gone", ref);
-}
-
-const struct tkb_record_fault *tkb_pull_fault(
-	const struct tkb_record_list *list)
-{
-	const struct tkb_record_fault *damaged =
-		tkb_record_list_fault(list, TKB_RECORD_DAMAGED, NULL);
-
-	return damaged != NULL
-	               ? damaged
-	               : tkb_record_list_fault(list, TKB_RECORD_UNREAD, NULL);
-}
-
-int tkb_pull_records(struct tkb_remote *remote, const char *ref,
-                     struct tkb_record_list *out,
-                     struct tkb_pull_report *report, struct tkb_error *err)
-{
-	const struct tkb_record_fault *fault;
-	int rc;
-
-	rc = tkb_record_list_read(remote, ref, false, out, err);
-	if (rc == 0)
-		rc = tkb_records_keep_trusted(remote, ref, out, err);
-	if (rc < 0)
-		return rc;
-	report->untrusted_count = out->untrusted_count;
-	if (out->count == 0 && out->untrusted_count != 0)
-		return tkb_fail_as(err, TKB_ERR_UNTRUSTED, &out->untrusted);
-	report->record_count = out->count;
-	report->unreadable_count = out->fault_count;
-	fault = tkb_pull_fault(out);
-	if (out->count == 0 && fault != NULL)
-		return tkb_fail(err, (enum tkb_status)fault->status, "%s",
-		                fault->message);
-	if (out->count == 0 && out->fault_count != 0)
-		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
-		                "ref '%s' has only records of a newer tkbundle",
-		                ref);
-	if (out->count == 0)
-		return TKB_MISS;
-	qsort(out->items, out->count, sizeof(*out->items), compare_records);
-	return 0;
-}
-
-int tkb_pull_options_read(struct tkb_pull_options *out,
-                          struct tkb_emit_options *emit,
-                          struct tkb_timed *timed,
-                          const struct tkb_pull_options *given,
-                          const struct tkb_pull_report *report,
-                          struct tkb_error *err)
-{
-	int rc;
-
-	rc = TKB_STRUCT_READ(tkb_pull_options, connections, out, given, err);
-	if (rc == 0)
-		rc = TKB_STRUCT_CHECK(tkb_pull_report, unfetched_count, report,
-		                      err);
-	if (rc == 0)
-		rc = tkb_emit_options_read(emit, out->emit, err);
-	if (rc == 0)
-		rc = tkb_timed_begin(timed, emit->watch, emit->deadline_ms,
-		                     err);
-	if (rc != 0)
-		return rc;
-	emit->watch = &timed->watch;
-	emit->deadline_ms = 0;
-	out->emit = emit;
-	return 0;
-}
-
-size_t tkb_pull_connections(const struct tkb_pull_options *options)
-{
-	if (options->connections == 0)
-		return DEFAULT_CONNECTIONS;
-	return options->connections < CONNECTIONS_LIMIT ? options->connections
-	                                                : CONNECTIONS_LIMIT;
-}
-
 /* Read the ref, and plan what to get of it. */
 static int prepare(struct puller *puller, struct tkb_error *err)
 {
@@ -489,65 +392,6 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	               : 0;
 }
 
-/* Keep the compile times of entries. A failure to write them is harmless. */
-static int note_times(const struct puller *puller, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_times_release) struct tkb_times times = { 0 };
-	int rc = 0;
-
-	for (size_t i = 0; i < puller->records.count && rc == 0; i++)
-		rc = tkb_record_add_times(&puller->records.items[i], &times,
-		                          err);
-	tkb_key_notes_sort(&times.notes);
-	if (rc == 0 && times.notes.count != 0 && puller->root != NULL)
-		rc = tkb_times_store(puller->root, &times, NULL);
-	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
-}
-
-/* Likewise, what made them. */
-static int note_makers(const struct puller *puller, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_makers_release) struct tkb_makers makers = { 0 };
-	int rc = 0;
-
-	for (size_t i = 0; i < puller->records.count && rc == 0; i++)
-		rc = tkb_record_add_makers(&puller->records.items[i], &makers,
-		                           err);
-	tkb_key_notes_sort(&makers.notes);
-	if (rc == 0 && makers.notes.count != 0 && puller->root != NULL)
-		rc = tkb_makers_store(puller->root, &makers, NULL);
-	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
-}
-
-/*
- * And, under a policy, which record an entry comes from, and who signed that. Where
- * it cannot be written, entries cannot, either.
- */
-static int note_origins(const struct puller *puller, struct tkb_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < puller->records.count && rc == 0; i++) {
-		const struct tkb_record *record = &puller->records.items[i];
-		TKB_AUTO(tkb_free_at)
-		const char **keys =
-			tkb_alloc_array(record->entry_count, sizeof(*keys));
-		const struct tkb_origin origin = { record->origin.items,
-			                           record->origin.count, keys,
-			                           record->entry_count };
-
-		if (keys == NULL)
-			return tkb_fail_nomem(err);
-		for (size_t k = 0; k < record->entry_count; k++)
-			keys[k] = record->entries[k].key;
-		if (origin.digest_count != 0 && puller->root != NULL &&
-		    tkb_pull_plan_uses(puller->plan, i))
-			rc = tkb_origins_note(puller->root, &origin, NULL);
-		rc = rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
-	}
-	return rc;
-}
-
 static int pull(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_record_fault *fault;
@@ -558,12 +402,8 @@ static int pull(struct puller *puller, struct tkb_error *err)
 		rc = pull_missing(puller, err);
 	if (rc == 0 && !puller->options.is_dry_run)
 		stamp_records(puller);
-	if (rc == 0 && !puller->options.is_dry_run)
-		rc = note_times(puller, err);
-	if (rc == 0 && !puller->options.is_dry_run)
-		rc = note_makers(puller, err);
-	if (rc == 0 && !puller->options.is_dry_run)
-		rc = note_origins(puller, err);
+	if (rc == 0 && !puller->options.is_dry_run && puller->root != NULL)
+		rc = tkb_pull_note(puller->plan, puller->root, err);
 	fault = tkb_pull_fault(&puller->records);
 	if (puller->failure == 0 && puller->records.untrusted_count != 0) {
 		puller->failure = TKB_ERR_UNTRUSTED;

@@ -7,7 +7,7 @@
 #include <tkbundle/fleet.h>
 
 #include "cache/watch.h"
-#include "fleet/records.h"
+#include "records/records.h"
 
 /*
  * The records of `ref`, those of many entries first; they are counted in

@@ -18,7 +18,7 @@
 
 #include "cache/root.h"
 #include "cache/scanned_entry.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "remote/remote.h"
 
 struct tkb_pull_plan_request {
@@ -148,5 +148,14 @@ size_t tkb_pull_plan_present(const struct tkb_pull_plan *plan);
 
 /* Does the record have anything that is wanted, present or not? */
 bool tkb_pull_plan_uses(const struct tkb_pull_plan *plan, size_t record);
+
+/*
+ * Note beside the cache what the records tell of their entries: how long they took
+ * to compile, what made them, and, under a policy, what would have to be revoked to
+ * revoke them (pull_notes.c). A note that cannot be written is left out; memory that
+ * is short is the one failure.
+ */
+TKB_NODISCARD int tkb_pull_note(const struct tkb_pull_plan *plan,
+                                const char *root, struct tkb_error *err);
 
 #endif

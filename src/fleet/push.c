@@ -15,7 +15,7 @@
 #include "fleet/identity.h"
 #include "fleet/layout_triton.h"
 #include "fleet/push_session.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "remote/remote.h"
 
 /*

@@ -7,7 +7,7 @@
 #include "fleet/compact.h"
 #include "fleet/push.h"
 #include "fleet/push_session.h"
-#include "fleet/records.h"
+#include "records/records.h"
 
 enum {
 	CHUNK = 1024 * 1024

@@ -5,7 +5,7 @@
 #include "base/disable.h"
 #include "base/struct.h"
 #include "collect/collect.h"
-#include "fleet/record.h"
+#include "records/record.h"
 
 int tkb_push_session_read(struct tkb_push_session *session,
                           const struct tkb_push_options *given,

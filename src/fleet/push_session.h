@@ -7,7 +7,7 @@
 #include <tkbundle/fleet.h>
 
 #include "cache/watch.h"
-#include "fleet/record.h"
+#include "records/record.h"
 #include "remote/remote.h"
 
 /*

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/struct.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "remote/remote.h"
 #include "trust/judge.h"
 

@@ -11,7 +11,7 @@
 #include "fleet/identity.h"
 #include "fleet/peek.h"
 #include "fleet/pull.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "remote/remote.h"
 
 struct tkb_holdings {

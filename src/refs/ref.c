@@ -3,7 +3,7 @@
 
 #include "base/digest.h"
 #include "base/struct.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "notes/starts.h"
 #include "remote/remote.h"
 #include "trust/envelopes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop.h"
 #include "world.h"
-#include "fleet/record.h"
+#include "records/record.h"
 
 /* A record: what cannot be read for want of memory is not damaged. */
 

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "fleet/record.h"
+#include "records/record.h"
 
 enum {
 	KEYS_LIMIT = 64,

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fleet/record.h"
+#include "records/record.h"
 
 enum {
 	NAMES_LIMIT = 1024

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "fleet/compact.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "trust/revocations.h"
 
 /* Lists of what is revoked, and that nothing of them can be changed. */

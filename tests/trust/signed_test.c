@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "fleet/compact.h"
-#include "fleet/records.h"
+#include "records/records.h"
 #include "trust/judge.h"
 
 /* Signed refs: what is pushed with keys, and pulled under a policy. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/signatures.h>
 
-#include "fleet/records.h"
+#include "records/records.h"
 
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_FLEET_RECORDS_H
-#define TKB_FLEET_RECORDS_H
+#ifndef TKB_RECORDS_RECORDS_H
+#define TKB_RECORDS_RECORDS_H
 
 /* All records of a ref, read. */
 
 #include <tkbundle/remote.h>
 
-#include "fleet/record.h"
+#include "records/record.h"
 
 /* A record that cannot be used. */
 struct tkb_record_fault {

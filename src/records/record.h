@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_FLEET_RECORD_H
-#define TKB_FLEET_RECORD_H
+#ifndef TKB_RECORDS_RECORD_H
+#define TKB_RECORDS_RECORD_H
 
 /*
  * A record: an immutable note that one bundle belongs to a ref. Canonical JSON,

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/gc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+
+static int add_blob(void *self, const struct tkb_digest *digest, uint64_t size,
+                    uint64_t age_s, struct tkb_error *err)
+{
+	const struct tkb_gc_blob blob = { *digest, size, age_s };
+	struct tkb_remote_gc *gc = self;
+
+	return tkb_append(&gc->blobs, &gc->blob_count, &gc->blob_capacity,
+	                  &blob, sizeof(blob), err);
+}
+
+static struct tkb_gc_blob *find_blob(const struct tkb_remote_gc *gc,
+                                     const struct tkb_digest *digest)
+{
+	return bsearch(digest, gc->blobs, gc->blob_count, sizeof(*gc->blobs),
+	               tkb_compare_digests);
+}
+
+/* Does a record from `first` on name the blob? */
+static bool is_named(const struct tkb_remote_gc *gc, size_t first,
+                     const struct tkb_digest *digest)
+{
+	for (size_t i = first; i < gc->item_count; i++) {
+		if (tkb_digest_equal(&gc->items[i].blob, digest))
+			return true;
+	}
+	return false;
+}
+
+static int remove_blob(struct tkb_remote_gc *gc, size_t tier,
+                       const struct tkb_gc_blob *blob, struct tkb_error *err)
+{
+	int rc = 0;
+
+	if (!gc->options->is_dry_run)
+		rc = tkb_remote_remove(gc->remote, tier, &blob->digest, err);
+	if (rc < 0)
+		return rc;
+	gc->report.removed_count++;
+	gc->report.removed_size += blob->size;
+	tkb_remote_gc_report_removed(gc, NULL, &blob->digest, blob->size);
+	return 0;
+}
+
+static int list_blobs(struct tkb_remote_gc *gc, size_t tier,
+                      struct tkb_error *err)
+{
+	const struct tkb_blob_visitor visitor = { add_blob, gc };
+	int rc;
+
+	gc->blob_count = 0;
+	rc = tkb_remote_list(gc->remote, tier, &visitor, err);
+	if (rc == 0 && gc->blob_count > 1)
+		qsort(gc->blobs, gc->blob_count, sizeof(*gc->blobs),
+		      tkb_compare_digests);
+	return rc;
+}
+
+/*
+ * Remove blobs that no record names and that are old enough. `*named_out` is the
+ * size of those that are named: only they count for eviction, since the young
+ * ones without a name are removed on another day.
+ */
+static int remove_unnamed(struct tkb_remote_gc *gc, size_t tier,
+                          uint64_t *named_out, struct tkb_error *err)
+{
+	const uint64_t grace_s = tkb_remote_gc_grace(gc);
+	uint64_t named = 0;
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < gc->blob_count && rc == 0; i++) {
+		const struct tkb_gc_blob *blob = &gc->blobs[i];
+		const bool has_name = is_named(gc, 0, &blob->digest);
+
+		rc = tkb_watch_check(gc->options->watch, err);
+		tkb_remote_gc_count_step(gc);
+		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
+		    !gc->has_lost_name &&
+		    !tkb_digests_have(&gc->compacted, &blob->digest)) {
+			rc = remove_blob(gc, tier, blob, err);
+			continue;
+		}
+		named += has_name ? blob->size : 0;
+		gc->report.kept_size += blob->size;
+		gc->blobs[kept++] = *blob;
+	}
+	gc->blob_count = kept;
+	*named_out = named;
+	return rc;
+}
+
+/* Drop the least recently used records until the tier is small enough. */
+static int evict(struct tkb_remote_gc *gc, size_t tier, uint64_t size,
+                 struct tkb_error *err)
+{
+	const struct tkb_remote_gc_options *options = gc->options;
+	struct tkb_gc_item *items = gc->items;
+	size_t next = 0;
+	size_t kept = 0;
+	int rc = 0;
+
+	while (next < gc->item_count && rc == 0 && size > options->max_size) {
+		const struct tkb_gc_item item = items[next++];
+		struct tkb_gc_blob *blob = find_blob(gc, &item.blob);
+
+		rc = tkb_watch_check(gc->options->watch, err);
+		if (rc < 0 || blob == NULL) {
+			items[kept++] = item; /* of another tier */
+			continue;
+		}
+		rc = tkb_remote_gc_drop(gc, item.ref, &item.digest, blob->size,
+		                        err);
+		gc->report.evicted_count++;
+		if (rc < 0 || is_named(gc, next, &item.blob))
+			continue;
+		rc = remove_blob(gc, tier, blob, err);
+		size -= blob->size;
+		gc->report.kept_size -= blob->size;
+		blob->size = 0;
+	}
+	if (next != kept)
+		memmove(items + kept, items + next,
+		        (gc->item_count - next) * sizeof(*items));
+	gc->item_count -= next - kept;
+	return rc;
+}
+
+static int clean_tier(struct tkb_remote_gc *gc, size_t tier,
+                      struct tkb_error *err)
+{
+	const uint64_t removed = gc->report.removed_count;
+	size_t listed;
+	uint64_t named = 0;
+	int rc;
+
+	rc = list_blobs(gc, tier, err);
+	listed = gc->blob_count;
+	gc->steps += listed;
+	if (rc == 0)
+		rc = remove_unnamed(gc, tier, &named, err);
+	if (rc == 0 && gc->options->has_max_size)
+		rc = evict(gc, tier, named, err);
+	gc->report.kept_count += listed - (gc->report.removed_count - removed);
+	return rc;
+}
+
+int tkb_remote_gc_blobs(struct tkb_remote_gc *gc, struct tkb_error *err)
+{
+	bool has_tier = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < gc->remote->tier_count && rc == 0; i++) {
+		if (gc->remote->tiers[i].is_read_only)
+			continue;
+		has_tier = true;
+		rc = clean_tier(gc, i, err);
+	}
+	return rc == 0 && !has_tier ? tkb_fail(err, TKB_ERR_DENIED,
+	                                       "no remote may be written")
+	                            : rc;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/gc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "fleet/compact.h"
+#include "records/records.h"
+
+static int add_item(struct tkb_remote_gc *gc, const char *ref,
+                    const struct tkb_record *record, struct tkb_error *err)
+{
+	const struct tkb_gc_item item = { .ref = ref,
+		                          .digest = record->digest,
+		                          .blob = record->blob,
+		                          .age_s = record->age_s };
+
+	return tkb_append(&gc->items, &gc->item_count, &gc->item_capacity,
+	                  &item, sizeof(item), err);
+}
+
+/* Drop records that are too old, and remove them and holes from the list. */
+static int drop_expired(struct tkb_remote_gc *gc, const char *ref,
+                        struct tkb_record_list *records, struct tkb_error *err)
+{
+	const struct tkb_remote_gc_options *options = gc->options;
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < records->count; i++) {
+		struct tkb_record *record = &records->items[i];
+		const bool is_old = options->has_max_age &&
+		                    record->age_s > options->max_age_s;
+
+		if (rc < 0 || !(record->is_hole || is_old)) {
+			records->items[kept++] = *record;
+			continue;
+		}
+		if (record->is_hole)
+			tkb_remote_gc_report_removed(gc, ref, &record->digest,
+			                             record->size);
+		else
+			rc = tkb_remote_gc_drop(gc, ref, &record->digest,
+			                        record->size, err);
+		gc->report.hole_count += record->is_hole;
+		gc->report.expired_count += !record->is_hole;
+		tkb_record_release(record);
+	}
+	records->count = kept;
+	return rc;
+}
+
+static bool wants_compaction(const struct tkb_remote_gc *gc,
+                             const struct tkb_record_list *records)
+{
+	return !gc->options->is_compaction_off && !gc->options->is_dry_run &&
+	       records->count > TKB_RECORDS_LIMIT;
+}
+
+static void report_fault(struct tkb_remote_gc *gc, const char *ref,
+                         const struct tkb_record_fault *fault)
+{
+	const struct tkb_remote_gc_options *options = gc->options;
+	const struct tkb_remote_fault told = {
+		.trouble = fault->trouble == TKB_RECORD_UNREAD
+		                   ? TKB_REMOTE_TROUBLE_UNREAD
+		           : fault->trouble == TKB_RECORD_NEWER
+		                   ? TKB_REMOTE_TROUBLE_NEWER
+		                   : TKB_REMOTE_TROUBLE_DAMAGED,
+		.ref = ref,
+		.digest = &fault->digest,
+		.message = fault->message,
+	};
+
+	if (options->on_fault != NULL)
+		options->on_fault(options->self, &told);
+	if (gc->fault.status != 0)
+		return;
+	if (fault->trouble == TKB_RECORD_UNREAD)
+		(void)tkb_fail(&gc->fault, (enum tkb_status)fault->status,
+		               "nothing is removed, for ref '%s' has records "
+		               "that cannot be read: %s",
+		               ref, fault->message);
+	else
+		(void)tkb_fail(&gc->fault, TKB_ERR_UNSUPPORTED,
+		               "nothing is removed, for ref '%s' has records "
+		               "that this tkbundle cannot read: %s",
+		               ref, fault->message);
+}
+
+/*
+ * A damaged record is useless to everybody; after any other fault, somebody may
+ * be able to read it.
+ */
+static void note_faults(struct tkb_remote_gc *gc, const char *ref,
+                        const struct tkb_record_list *records)
+{
+	for (size_t i = 0; i < records->fault_count; i++) {
+		if (records->faults[i].trouble != TKB_RECORD_DAMAGED)
+			report_fault(gc, ref, &records->faults[i]);
+		else
+			gc->has_lost_name = true;
+	}
+}
+
+static int check_faults(const struct tkb_remote_gc *gc, struct tkb_error *err)
+{
+	const struct tkb_error *fault = &gc->fault;
+
+	return fault->status != 0 ? tkb_fail_as(err, fault->status, fault) : 0;
+}
+
+static int read_ref(struct tkb_remote_gc *gc, const char *ref,
+                    struct tkb_record_list *out, struct tkb_error *err)
+{
+	int rc;
+
+	rc = tkb_watch_check(gc->options->watch, err);
+	if (rc == 0)
+		rc = tkb_record_list_read(gc->remote, ref, true, out, err);
+	if (rc < 0)
+		return tkb_fail_while(err, rc, "ref '%s'", ref);
+	note_faults(gc, ref, out);
+	return 0;
+}
+
+/* Fail, before anything is changed, if a record of any ref cannot be read. */
+static int check_refs(struct tkb_remote_gc *gc, struct tkb_error *err)
+{
+	for (size_t i = 0; i < gc->refs.count; i++) {
+		TKB_AUTO(tkb_record_list_release)
+		struct tkb_record_list records = { 0 };
+		int rc;
+
+		rc = read_ref(gc, gc->refs.items[i], &records, err);
+		if (rc < 0)
+			return rc;
+		tkb_remote_gc_count_step(gc);
+	}
+	return check_faults(gc, err);
+}
+
+/* Drop the ref's signatures whose record is none of `records`. */
+static int prune_envelopes(struct tkb_remote_gc *gc, const char *ref,
+                           const struct tkb_record_list *records,
+                           struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	struct tkb_subject *living =
+		tkb_alloc_array(records->count, sizeof(*living));
+	int rc = 0;
+
+	if (living == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < records->count && rc == 0; i++)
+		rc = tkb_record_subject(&records->items[i], &living[i], err);
+	if (rc < 0 || tkb_fleet_tier(gc->remote) == NULL)
+		return rc;
+	return tkb_envelopes_prune(gc->remote, ref, living, records->count,
+	                           tkb_remote_gc_grace(gc),
+	                           gc->options->is_dry_run,
+	                           &gc->report.envelope_count, err);
+}
+
+static bool has_name(const struct tkb_ref_names *names, const char *name)
+{
+	return names->count > 0 &&
+	       bsearch(&name, names->items, names->count, sizeof(*names->items),
+	               tkb_compare_texts) != NULL;
+}
+
+static bool is_signed(const struct tkb_remote_gc *gc, const char *ref)
+{
+	char name[sizeof(TKB_SIGNED_PREFIX) + TKB_REF_SIZE];
+
+	(void)snprintf(name, sizeof(name), TKB_SIGNED_PREFIX "%s", ref);
+	return has_name(&gc->signed_refs, name);
+}
+
+/* Drop the signatures of refs that have no record. */
+static int prune_orphans(struct tkb_remote_gc *gc, struct tkb_error *err)
+{
+	static const struct tkb_record_list none = { .count = 0 };
+	const struct tkb_ref_names *names = &gc->signed_refs;
+	int rc = 0;
+
+	for (size_t i = 0; i < names->count && rc == 0; i++) {
+		const char *ref = names->items[i] + strlen(TKB_SIGNED_PREFIX);
+
+		if (!has_name(&gc->refs, ref))
+			rc = prune_envelopes(gc, ref, &none, err);
+	}
+	return rc;
+}
+
+static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	uint64_t damaged = 0;
+	int rc;
+
+	rc = read_ref(gc, ref, &records, err);
+	if (rc == 0)
+		rc = check_faults(gc, err);
+	if (rc < 0)
+		return rc;
+	gc->report.record_count += records.count;
+	if (!gc->options->is_dry_run)
+		rc = tkb_records_drop_damaged(gc->remote, ref, &records,
+		                              &damaged, err);
+	if (rc < 0)
+		return rc;
+	gc->report.hole_count += damaged;
+	rc = tkb_records_check(gc->remote, &records, false, err);
+	if (rc == 0 && !gc->options->is_dry_run)
+		rc = tkb_records_drop_holes(gc->remote, ref, &records, err);
+	if (rc == 0)
+		rc = drop_expired(gc, ref, &records, err);
+	if (rc == 0 && wants_compaction(gc, &records)) {
+		for (size_t i = 0; i < records.count && rc == 0; i++)
+			rc = tkb_digests_add(&gc->compacted,
+			                     &records.items[i].blob, err);
+		if (rc == 0)
+			rc = tkb_compact(gc->remote, ref, &records, NULL,
+			                 &gc->report.compacted_count, err);
+		tkb_record_list_release(&records);
+		if (rc == 0)
+			rc = read_ref(gc, ref, &records, err);
+		if (rc == 0)
+			rc = check_faults(gc, err);
+	}
+	for (size_t i = 0; i < records.count && rc == 0; i++)
+		rc = add_item(gc, ref, &records.items[i], err);
+	if (rc == 0 && is_signed(gc, ref))
+		rc = prune_envelopes(gc, ref, &records, err);
+	return rc;
+}
+
+/* The least recently used first. */
+static int compare_items(const void *a, const void *b)
+{
+	const struct tkb_gc_item *left = a;
+	const struct tkb_gc_item *right = b;
+
+	if (left->age_s != right->age_s)
+		return left->age_s > right->age_s ? -1 : 1;
+	return tkb_digest_compare(&left->digest, &right->digest);
+}
+
+int tkb_remote_gc_records(struct tkb_remote_gc *gc, struct tkb_error *err)
+{
+	const struct tkb_ref_names *refs = &gc->refs;
+	int rc;
+
+	rc = check_refs(gc, err);
+	for (size_t i = 0; i < refs->count && rc == 0; i++) {
+		rc = clean_ref(gc, refs->items[i], err);
+		tkb_remote_gc_count_step(gc);
+	}
+	if (rc == 0)
+		rc = prune_orphans(gc, err);
+	tkb_digests_sort(&gc->compacted);
+	if (gc->item_count > 1)
+		qsort(gc->items, gc->item_count, sizeof(*gc->items),
+		      compare_items);
+	return rc;
+}
