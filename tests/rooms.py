@@ -40,6 +40,7 @@ LAYERS = {
         "src/remote/redis",
         "src/remote/http",
         "src/remote/s3",
+        "src/remote/oci",
         "src/trust",
         "src/notes",
         "src/records",

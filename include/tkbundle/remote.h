@@ -32,6 +32,8 @@ extern "C" {
  * | `http://[user[:password]@]host[:port][/path]` | a server that takes PUT |
  * | `https://...` | the same under TLS |
  * | `s3://bucket/prefix` | S3, and servers with its protocol |
+ * | `oci://host[:port]/name` | a repository of a container registry |
+ * | `oci+http://...` | the same without TLS |
  *
  * Parameters that every URL may have (`?timeout=5s&mode=ro`):
  * `mode=ro|rw`; `on-error=fail|ignore`; `timeout`, `connect-timeout`,

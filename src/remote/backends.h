@@ -12,6 +12,7 @@
 extern const struct tkb_remote_backend tkb_backend_dir;
 extern const struct tkb_remote_backend tkb_backend_http;
 extern const struct tkb_remote_backend tkb_backend_memory;
+extern const struct tkb_remote_backend tkb_backend_oci;
 extern const struct tkb_remote_backend tkb_backend_redis;
 extern const struct tkb_remote_backend tkb_backend_s3;
 

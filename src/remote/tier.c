@@ -26,8 +26,8 @@ enum {
 };
 
 static const struct tkb_remote_backend *const built_in[] = {
-	&tkb_backend_dir,   &tkb_backend_http, &tkb_backend_memory,
-	&tkb_backend_redis, &tkb_backend_s3,
+	&tkb_backend_dir, &tkb_backend_http,  &tkb_backend_memory,
+	&tkb_backend_oci, &tkb_backend_redis, &tkb_backend_s3,
 };
 
 static bool has_word(const char *const *words, const char *wanted)

@@ -62,6 +62,16 @@ bool tkb_http_request_fails_alone(const struct tkb_http_request *request,
                                   size_t count,
                                   const struct tkb_op_limits *limits);
 
+/*
+ * The URL that `reference`, as in a header, means in an answer of `base`, ended by
+ * a zero, into `out`, which is emptied before. `*is_same_out`: is it of the same
+ * server? If not, no secret may be sent there. Returns 0, TKB_ERR_UNAVAILABLE (it
+ * is no URL of HTTP), TKB_ERR_DENIED (it leads away from TLS) or TKB_ERR_NOMEM.
+ */
+TKB_NODISCARD int tkb_http_url_resolve(const char *base, const char *reference,
+                                       struct tkb_buf *out, bool *is_same_out,
+                                       struct tkb_error *err);
+
 /* A date as HTTP tells it, in seconds since 1970; 0 where it is none. */
 int64_t tkb_http_date_parse(const char *text);
 

@@ -52,6 +52,29 @@ static void copy_header(CURL *curl, const char *name, char *out, size_t size)
 		memcpy(out, header->value, strlen(header->value) + 1);
 }
 
+static void join_header(CURL *curl, struct tkb_http_header *out)
+{
+	struct curl_header *header = NULL;
+	size_t used = 0;
+
+	for (size_t i = 0; curl_easy_header(curl, out->name, i, CURLH_HEADER,
+	                                    -1, &header) == CURLHE_OK;
+	     i++) {
+		const size_t size = strlen(header->value);
+
+		if (used + size + 3 > out->size) {
+			out->value[0] = '\0';
+			return;
+		}
+		if (i > 0) {
+			memcpy(out->value + used, ", ", 2);
+			used += 2;
+		}
+		memcpy(out->value + used, header->value, size + 1);
+		used += size;
+	}
+}
+
 int64_t tkb_http_date_parse(const char *text)
 {
 	const time_t time = text[0] != '\0' ? curl_getdate(text, NULL) : 0;
@@ -85,9 +108,8 @@ static void fill_in(struct tkb_http_slot *slot)
 	copy_header(curl, "ETag", request->etag, sizeof(request->etag));
 	request->date_s = read_date(curl, "Date");
 	request->modified_s = read_date(curl, "Last-Modified");
-	if (request->wanted_header != NULL)
-		copy_header(curl, request->wanted_header, request->wanted_value,
-		            sizeof(request->wanted_value));
+	for (size_t i = 0; i < request->wanted_count; i++)
+		join_header(curl, &request->wanted[i]);
 }
 
 /* Scheme, host and port: who is asked. */
@@ -124,6 +146,35 @@ static bool is_same(const struct origin *a, const char *url)
 
 	return read_origin(url, &b) && strcmp(a->scheme, b.scheme) == 0 &&
 	       strcasecmp(a->host, b.host) == 0 && strcmp(a->port, b.port) == 0;
+}
+
+int tkb_http_url_resolve(const char *base, const char *reference,
+                         struct tkb_buf *out, bool *is_same_out,
+                         struct tkb_error *err)
+{
+	TKB_AUTO(tkb_curl_url_cleanup_at) CURLU *parts = curl_url();
+	TKB_AUTO(tkb_curl_free_at) char *url = NULL;
+	TKB_AUTO(origin_release) struct origin origin = { NULL, NULL, NULL };
+
+	if (parts == NULL)
+		return tkb_fail_nomem(err);
+	if (curl_url_set(parts, CURLUPART_URL, base, 0) != CURLUE_OK ||
+	    curl_url_set(parts, CURLUPART_URL, reference, 0) != CURLUE_OK ||
+	    curl_url_get(parts, CURLUPART_URL, &url, 0) != CURLUE_OK ||
+	    !read_origin(url, &origin) ||
+	    (strcmp(origin.scheme, "http") != 0 &&
+	     strcmp(origin.scheme, "https") != 0))
+		return refuse(err, TKB_ERR_UNAVAILABLE,
+		              "it names what is no URL of HTTP");
+	if (strncmp(base, "https:", 6) == 0 &&
+	    strcmp(origin.scheme, "https") != 0)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it leads from https to %s", origin.scheme);
+	*is_same_out = is_same(&origin, base);
+	tkb_buf_reset(out);
+	tkb_buf_add_text(out, url);
+	tkb_buf_add_byte(out, '\0');
+	return tkb_buf_check(out, err);
 }
 
 /* A redirect to another server gets neither secrets nor uploads. */
@@ -182,6 +233,18 @@ static bool is_redirect(long status)
 	       status == 307 || status == 308;
 }
 
+/*
+ * Nothing lies behind the offset. docker-registry then tells the blob's length and
+ * sends no such body.
+ */
+static bool is_behind_end(const struct tkb_http_slot *slot)
+{
+	long status = 0;
+
+	(void)curl_easy_getinfo(slot->curl, CURLINFO_RESPONSE_CODE, &status);
+	return status == 416 && slot->request->offset != 0;
+}
+
 int tkb_http_slot_finish(struct tkb_http_slot *slot, CURLcode code,
                          const struct tkb_op_limits *limits)
 {
@@ -189,7 +252,8 @@ int tkb_http_slot_finish(struct tkb_http_slot *slot, CURLcode code,
 	const char *location = NULL;
 
 	request->rc = slot->rc;
-	if (slot->rc == 0 && code != CURLE_OK && !slot->is_enough)
+	if (slot->rc == 0 && code != CURLE_OK && !slot->is_enough &&
+	    !is_behind_end(slot))
 		request->rc =
 			tkb_http_slot_explain(slot, code, &request->error);
 	else if (slot->rc == 0 && !slot->is_answered)

@@ -299,7 +299,8 @@ static void clear(struct tkb_http_request *request)
 	request->date_s = 0;
 	request->modified_s = 0;
 	request->retry_after_ms = 0;
-	request->wanted_value[0] = '\0';
+	for (size_t i = 0; i < request->wanted_count; i++)
+		request->wanted[i].value[0] = '\0';
 }
 
 int tkb_http_client_do(struct tkb_http_client *client,

@@ -29,6 +29,14 @@ struct tkb_http_client_options {
 	uint32_t connections; /* at most so many; TKB_HTTP_CLIENT_CONNECTIONS */
 };
 
+/* A header of an answer. Several of that name are joined by ", ". */
+struct tkb_http_header {
+	const char *name;
+	char *value; /* `size` bytes of the caller's; "" if there is none, or it
+	                is longer */
+	size_t size;
+};
+
 struct tkb_http_request {
 	const char *method; /* GET, HEAD, PUT, DELETE, PROPFIND, MKCOL... */
 	const char *url;    /* whole and encoded, sent as it is; no secret */
@@ -49,7 +57,8 @@ struct tkb_http_request {
 	 * buffer's limit (the rest is dropped, no failure); NULL: nowhere.
 	 */
 	struct tkb_buf *refusal;
-	const char *wanted_header; /* a header of the answer, or NULL */
+	struct tkb_http_header *wanted; /* of the answer, filled in */
+	size_t wanted_count;
 
 	/* Filled in. */
 	int rc; /* 0: there was an answer; else what ended it */
@@ -60,7 +69,6 @@ struct tkb_http_request {
 	int64_t date_s;          /* Date, since 1970; 0: none */
 	int64_t modified_s;      /* Last-Modified; 0: none */
 	uint32_t retry_after_ms; /* 0: not told */
-	char wanted_value[64];   /* its value; "" if there is none */
 };
 
 #endif

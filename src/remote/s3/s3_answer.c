@@ -69,8 +69,8 @@ static void read_refusal(const struct tkb_s3 *s3,
 	             0 ||
 	     holds_secret(s3, out->code) || holds_secret(s3, out->message)))
 		*out = (struct refusal){ .code = "" };
-	if (request->wanted_value[0] != '\0')
-		copy(out->region, request->wanted_value);
+	if (request->wanted[0].value[0] != '\0')
+		copy(out->region, request->wanted[0].value);
 }
 
 /* Known error codes. */

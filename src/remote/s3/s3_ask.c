@@ -12,7 +12,8 @@
 enum {
 	URL_LIMIT = 16 * 1024,
 	HEADER_LIMIT = 64 * 1024,
-	HEADERS = 8
+	HEADERS = 8,
+	REGION_SIZE = 64
 };
 
 /* The SHA-256 of no bytes. */
@@ -183,6 +184,23 @@ static int print_url(const struct tkb_s3 *s3, const struct parts *parts,
 	return tkb_arena_copy_buf(parts->arena, &url, &out->url, err);
 }
 
+static int want_region(struct tkb_arena *arena, struct tkb_http_request *out,
+                       struct tkb_error *err)
+{
+	out->wanted = tkb_arena_alloc(arena, 1, sizeof(*out->wanted));
+	if (out->wanted == NULL)
+		return tkb_fail_nomem(err);
+	*out->wanted = (struct tkb_http_header){
+		.name = "x-amz-bucket-region",
+		.value = tkb_arena_alloc(arena, REGION_SIZE, 1),
+		.size = REGION_SIZE,
+	};
+	if (out->wanted->value == NULL)
+		return tkb_fail_nomem(err);
+	out->wanted_count = 1;
+	return 0;
+}
+
 int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
                    struct tkb_arena *arena, struct tkb_http_request *out,
                    struct tkb_error *err)
@@ -204,6 +222,5 @@ int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 		rc = print_url(s3, &parts, out, err);
 	out->method = ask->method;
 	out->body = ask->body;
-	out->wanted_header = "x-amz-bucket-region";
-	return rc;
+	return rc == 0 ? want_region(arena, out, err) : rc;
 }

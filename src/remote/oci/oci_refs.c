@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/blob_buffer.h"
+#include "remote/oci/oci.h"
+
+/* Records and refs. */
+
+int tkb_oci_add(void *self, const struct tkb_op_limits *limits, const char *ref,
+                const struct tkb_digest *digest, struct tkb_bytes record,
+                struct tkb_error *err)
+{
+	const struct tkb_oci_item item = { ref, digest, record.size };
+	const struct tkb_blob blob = { record.size,
+		                       tkb_memory_source(&record) };
+
+	return tkb_oci_store(self, limits, &item, &blob, err);
+}
+
+int tkb_oci_drop(void *self, const struct tkb_op_limits *limits,
+                 const char *ref, const struct tkb_digest *digest,
+                 struct tkb_error *err)
+{
+	const struct tkb_oci_item item = { ref, digest, 0 };
+
+	return tkb_oci_manifest_delete(self, limits, &item, err);
+}
+
+/* A newer manifest takes its tag. */
+int tkb_oci_touch(void *self, const struct tkb_op_limits *limits,
+                  const char *ref, const struct tkb_digest *digest,
+                  struct tkb_error *err)
+{
+	struct tkb_oci_manifest manifest;
+	struct tkb_oci_item item = { ref, digest, 0 };
+	char tag[TKB_OCI_TAG_SIZE];
+	int rc;
+
+	rc = tkb_oci_tag(ref, digest, tag, err);
+	if (rc == 0)
+		rc = tkb_oci_manifest_get(self, limits, tag, &manifest, err);
+	if (rc != 0)
+		return rc;
+	item.size = manifest.size;
+	return tkb_oci_manifest_put(self, limits, &item, err);
+}
+
+/* The records that are listed. */
+struct gathering {
+	const struct tkb_oci_tags *tags;
+	size_t start; /* of the digest in a tag */
+	const struct tkb_record_visitor *visitor;
+	struct tkb_http_listed *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+static void gathering_release(struct gathering *gathering)
+{
+	free(gathering->items);
+}
+
+static int gather(void *self, size_t index, int rc,
+                  const struct tkb_oci_manifest *manifest,
+                  const struct tkb_error *why, struct tkb_error *err)
+{
+	struct gathering *gathering = self;
+	const struct tkb_record_visitor *visitor = gathering->visitor;
+	struct tkb_http_listed found = { .size = manifest->size,
+		                         .age_s = manifest->age_s };
+	size_t start;
+
+	if (!tkb_oci_tag_read(gathering->tags->items[index], &found.digest,
+	                      &start) ||
+	    start != gathering->start || rc == TKB_MISS)
+		return 0;
+	if (rc < 0)
+		return visitor->on_unread(visitor->self, &found.digest, why,
+		                          err);
+	return tkb_append(&gathering->items, &gathering->count,
+	                  &gathering->capacity, &found, sizeof(found), err);
+}
+
+static int prepare(const struct tkb_http_objects *objects, const char *method,
+                   const struct tkb_digest *digest, struct tkb_arena *arena,
+                   struct tkb_http_request *out, struct tkb_error *err)
+{
+	out->method = method;
+	return tkb_oci_blob_url(objects->self, arena, digest, &out->url, err);
+}
+
+static int judge(const struct tkb_http_objects *objects,
+                 const struct tkb_http_request *request, struct tkb_error *err)
+{
+	return tkb_oci_judge(request, objects->limits, err);
+}
+
+int tkb_oci_records(void *self, const struct tkb_op_limits *limits,
+                    const char *ref, const struct tkb_record_visitor *visitor,
+                    struct tkb_error *err)
+{
+	struct tkb_oci *oci = self;
+	TKB_AUTO(tkb_oci_tags_release) struct tkb_oci_tags tags = { 0 };
+	TKB_AUTO(gathering_release)
+	struct gathering found = { .tags = &tags, .visitor = visitor };
+	const struct tkb_oci_manifest_visitor manifests = { gather, &found };
+	const struct tkb_http_objects objects = { .self = oci,
+		                                  .client = oci->client,
+		                                  .limits = limits,
+		                                  .ref = ref,
+		                                  .prepare = prepare,
+		                                  .judge = judge };
+	char start[TKB_OCI_TAG_SIZE];
+	int rc;
+
+	rc = tkb_oci_tag_start(ref, start, err);
+	if (rc < 0)
+		return rc;
+	found.start = strlen(start);
+	rc = tkb_oci_tags_read(oci, limits, start, &tags, err);
+	if (rc == 0)
+		rc = tkb_oci_manifests(oci, limits, tags.items, tags.count,
+		                       &manifests, err);
+	return rc == 0 ? tkb_http_objects_records(&objects, found.items,
+	                                          found.count, visitor, err)
+	               : rc;
+}
+
+/* Names that are too long for tags stand in manifests. */
+static int tell_name(void *self, size_t index, int rc,
+                     const struct tkb_oci_manifest *manifest,
+                     const struct tkb_error *why, struct tkb_error *err)
+{
+	const struct tkb_ref_visitor *visitor = self;
+
+	(void)index;
+	if (rc < 0)
+		return tkb_fail_as(err, rc, why);
+	if (rc == TKB_MISS || manifest->ref[0] == '\0')
+		return 0;
+	return visitor->on_ref(visitor->self, manifest->ref, err);
+}
+
+static bool begins_alike(const char *a, const char *b, size_t size)
+{
+	return a != NULL && strncmp(a, b, size) == 0;
+}
+
+/* Tell the names in tags, and keep the other tags. */
+static int tell_names(struct tkb_oci_tags *tags,
+                      const struct tkb_ref_visitor *visitor,
+                      struct tkb_error *err)
+{
+	const char *last = NULL;
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < tags->count && rc == 0; i++) {
+		const char *tag = tags->items[i];
+		struct tkb_digest digest;
+		char ref[TKB_OCI_REF_SIZE];
+		size_t start = 0;
+
+		if (!tkb_oci_tag_read(tag, &digest, &start) ||
+		    begins_alike(last, tag, start))
+			continue;
+		last = tag;
+		if (tkb_oci_tag_ref(tag, start, ref))
+			rc = visitor->on_ref(visitor->self, ref, err);
+		else if (tag[0] == 'h')
+			tags->items[kept++] = tag;
+	}
+	tags->count = kept;
+	return rc;
+}
+
+int tkb_oci_refs(void *self, const struct tkb_op_limits *limits,
+                 const struct tkb_ref_visitor *visitor, struct tkb_error *err)
+{
+	struct tkb_ref_visitor told = *visitor;
+	const struct tkb_oci_manifest_visitor manifests = { tell_name, &told };
+	TKB_AUTO(tkb_oci_tags_release) struct tkb_oci_tags tags = { 0 };
+	int rc;
+
+	rc = tkb_oci_tags_read(self, limits, "", &tags, err);
+	if (rc == 0)
+		rc = tell_names(&tags, visitor, err);
+	return rc == 0 ? tkb_oci_manifests(self, limits, tags.items, tags.count,
+	                                   &manifests, err)
+	               : rc;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "remote/net/url.h"
+#include "remote/oci/oci.h"
+
+/* The registry and the repository that a URL names. */
+
+enum {
+	NAME_LIMIT = 255
+};
+
+static bool is_alphanumeric(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
+}
+
+/* Between letters and digits: a dot, one or two underscores, dashes. */
+static size_t count_separators(const char *text)
+{
+	const size_t dashes = strspn(text, "-");
+
+	if (dashes != 0)
+		return dashes;
+	if (text[0] == '.')
+		return 1;
+	return text[0] != '_' ? 0 : 1 + (text[1] == '_');
+}
+
+/* As the specification wants it: "[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*", slashes. */
+static bool is_repository(const char *name)
+{
+	if (strlen(name) > NAME_LIMIT || !is_alphanumeric(name[0]))
+		return false;
+	while (*name != '\0') {
+		if (is_alphanumeric(*name)) {
+			name++;
+			continue;
+		}
+		name += *name == '/' ? 1 : count_separators(name);
+		if (!is_alphanumeric(*name))
+			return false;
+	}
+	return true;
+}
+
+/* Who can listen there needs no network, so Docker, too, asks for no TLS. */
+static bool is_loopback(const char *host)
+{
+	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+	       (strncmp(host, "127.", 4) == 0 &&
+	        strspn(host, "0123456789.") == strlen(host));
+}
+
+static bool has_tls(const struct tkb_remote_url *url)
+{
+	static const char *const names[] = { "cafile", "cert", "key",
+		                             "server-name", "verify" };
+
+	if (strcmp(url->scheme, "oci+http") == 0)
+		return false;
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		if (tkb_remote_url_param(url, names[i]) != NULL)
+			return true;
+	}
+	return !is_loopback(url->host);
+}
+
+static int read_base(const struct tkb_remote_url *url, struct tkb_oci *oci,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf base = TKB_BUF_INIT(TKB_OCI_URL_LIMIT);
+	const bool is_hub = strcmp(url->host, "docker.io") == 0;
+	const bool is_ipv6 = strchr(url->host, ':') != NULL;
+
+	tkb_buf_add_text(&base, has_tls(url) ? "https://" : "http://");
+	tkb_buf_add_text(&base, is_ipv6 ? "[" : "");
+	tkb_buf_add_text(&base, is_hub ? "registry-1.docker.io" : url->host);
+	tkb_buf_add_text(&base, is_ipv6 ? "]" : "");
+	if (url->port != 0) {
+		tkb_buf_add_byte(&base, ':');
+		tkb_buf_add_number(&base, url->port);
+	}
+	return tkb_arena_copy_buf(&oci->arena, &base, &oci->base, err);
+}
+
+static int read_repository(const struct tkb_remote_url *url,
+                           struct tkb_oci *oci, struct tkb_error *err)
+{
+	const char *path = url->path[0] == '/' ? url->path + 1 : url->path;
+	const bool is_short = strcmp(url->host, "docker.io") == 0 &&
+	                      strchr(path, '/') == NULL;
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf name = TKB_BUF_INIT(2 * NAME_LIMIT);
+
+	if (strchr(path, ':') != NULL || strchr(path, '@') != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.80s' names a tag: a remote is a whole "
+		                "repository, as in oci://host/team/kernels",
+		                path);
+	if (!is_repository(path))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.80s' cannot be a repository's name, which "
+		                "is of small letters, digits and '._-/'",
+		                path);
+	tkb_buf_add_text(&name, is_short ? "library/" : "");
+	tkb_buf_add_text(&name, path);
+	return tkb_arena_copy_buf(&oci->arena, &name, &oci->repository, err);
+}
+
+int tkb_oci_site_read(const struct tkb_remote_url *url, struct tkb_oci *oci,
+                      struct tkb_error *err)
+{
+	int rc;
+
+	oci->url = url;
+	if (url->host[0] == '\0')
+		return tkb_fail(err, TKB_ERR_INVALID, "the URL has no host");
+	if (strpbrk(url->host, "/?#@\\ ") != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the URL's host is no name");
+	rc = tkb_url_check_tls(url, has_tls(url), "oci", err);
+	if (rc == 0)
+		rc = read_base(url, oci, err);
+	return rc == 0 ? read_repository(url, oci, err) : rc;
+}
+
+int tkb_oci_url(const struct tkb_oci *oci, struct tkb_arena *arena,
+                const char *kind, const char *name, const char **out,
+                struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf url = TKB_BUF_INIT(TKB_OCI_URL_LIMIT);
+
+	tkb_buf_add_text(&url, oci->base);
+	tkb_buf_add_text(&url, "/v2/");
+	tkb_buf_add_text(&url, oci->repository);
+	tkb_buf_add_text(&url, kind);
+	tkb_buf_add_text(&url, name);
+	return tkb_arena_copy_buf(arena, &url, out, err);
+}
+
+int tkb_oci_blob_url(const struct tkb_oci *oci, struct tkb_arena *arena,
+                     const struct tkb_digest *digest, const char **out,
+                     struct tkb_error *err)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(digest, hex);
+	return tkb_oci_url(oci, arena, "/blobs/sha256:", hex, out, err);
+}

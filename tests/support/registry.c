@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "registry.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	PORT_TRIES = 20,
+	READY_TRIES = 2000 /* of 5 ms */
+};
+
+#define PROGRAM "/usr/bin/docker-registry"
+
+static const char *storage(unsigned port)
+{
+	return text("storage:\n  filesystem:\n    rootdirectory: "
+	            "%s/registry-%u\n  delete:\n    enabled: true\n",
+	            test_folder(), port);
+}
+
+/* Another server may answer on the port; the log shows that ours listens. */
+static bool is_ready(const struct server *server, const char *log)
+{
+	const struct timespec nap = { .tv_nsec = 5000000 };
+
+	for (int i = 0; i < READY_TRIES; i++) {
+		if (strstr(read_file(log).data, "listening on") != NULL)
+			return true;
+		if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
+			return false;
+		(void)nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+struct server start_registry(const char *more)
+{
+	struct server server;
+
+	if (access(PROGRAM, X_OK) != 0)
+		skip();
+	for (int i = 0; i < PORT_TRIES; i++) {
+		const unsigned port = free_port();
+		const char *log = text("registry-%u.log", port);
+		const char *file = text("registry-%u.yml", port);
+		const bool has_storage = strstr(more, "storage:") != NULL;
+
+		write_text(file,
+		           text("version: 0.1\nlog:\n  level: info\n"
+		                "http:\n  addr: 127.0.0.1:%u\n%s%s",
+		                port, has_storage ? "" : storage(port), more));
+		if (start_server(&server, port, log, PROGRAM, "serve", file,
+		                 NULL) &&
+		    is_ready(&server, log)) {
+			end_with_test(&server);
+			return server;
+		}
+		if (i == PORT_TRIES - 1)
+			fail_msg("docker-registry does not start: %s",
+			         (const char *)read_file(log).data);
+	}
+	abort();
+}
