@@ -49,6 +49,16 @@ class Patches:
             setattr(thing, name, value)
 
 
+class Replaced:
+    """A module, in which some names stand for something else."""
+
+    def __init__(self, module, **names):
+        self.__dict__.update(names, replaced_module=module)
+
+    def __getattr__(self, name):
+        return getattr(self.replaced_module, name)
+
+
 class Winners:
     """
     The .best_config files beside a module. Their names depend on the build of PyTorch:
@@ -84,6 +94,10 @@ def patch(inductor, patches, target, only_winners, made_for):
     real = inductor.hints.DeviceProperties
     properties.create = real.create
     patches.set(inductor.hints, "DeviceProperties", properties)
+    # Some heuristics choose otherwise where PyTorch has no CUDA device.
+    torch = inductor.heuristics.torch
+    patches.set(inductor.heuristics, "torch", Replaced(torch, cuda=Replaced(
+        torch.cuda, is_available=lambda: True)))
     for name in ("set_driver_to_gpu", "set_driver_to_cpu"):
         patches.set(inductor.helpers, name, lambda: None)
     patches.set(inductor.cache.AutotuneCache, "create", staticmethod(
