@@ -32,9 +32,11 @@ install(FILES
 	tools/tkbundle-compile/tkbundle_triton_recorded.py
 	tools/tkbundle-compile/tkbundle_triton_signature.py
 	tools/tkbundle-compile/tkbundle_triton_guess.py
+	tools/tkbundle-compile/tkbundle_triton_inductor.py
 	tools/tkbundle-compile/tkbundle_triton_ir.py
 	tools/tkbundle-compile/tkbundle_triton_stage.py
 	tools/tkbundle-compile/tkbundle_triton_tuned.py
+	tools/tkbundle-compile/tkbundle_triton_values.py
 	tools/tkbundle-compile/triton_worker.py
 	DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
 	COMPONENT compile OPTIONAL)
