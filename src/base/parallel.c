@@ -10,9 +10,13 @@ enum {
 	THREAD_LIMIT = 256
 };
 
+struct worker;
+
 struct shared {
 	const struct tkb_parallel_work *work;
 	size_t count;
+	struct worker *workers;
+	size_t worker_count;
 	atomic_size_t next;
 	atomic_bool failed;
 	pthread_mutex_t lock; /* guards rc and err */
@@ -24,6 +28,7 @@ struct worker {
 	struct shared *shared;
 	size_t index;
 	pthread_t thread;
+	bool has_thread;
 };
 
 static void note_failure(struct shared *shared, int rc,
@@ -54,34 +59,72 @@ static void work_until_done(struct shared *shared, size_t worker)
 	}
 }
 
+static void work_in_thread(struct worker *worker);
+
 static void *run_worker(void *argument)
 {
-	const struct worker *worker = argument;
-
-	work_until_done(worker->shared, worker->index);
+	work_in_thread(argument);
 	return NULL;
 }
 
-/* Returns how many of `workers`, from the second on, have a thread. */
-static size_t start(struct worker *workers, size_t count, struct shared *shared)
+static bool has_more(const struct shared *shared)
 {
-	size_t started = 1;
+	return !atomic_load(&shared->failed) &&
+	       atomic_load(&shared->next) < shared->count;
+}
+
+/*
+ * Start two more threads, which do the same: many are there sooner, and little work
+ * is done before the last of them exists. Without work for it, none is started.
+ */
+static void start_children(const struct worker *parent)
+{
+	struct shared *shared = parent->shared;
+	const size_t first = 2 * parent->index + 1;
+
+	for (size_t i = first; i < first + 2 && i < shared->worker_count; i++) {
+		struct worker *worker = &shared->workers[i];
+
+		if (!has_more(shared))
+			return;
+		*worker = (struct worker){ .shared = shared, .index = i };
+		worker->has_thread = pthread_create(&worker->thread, NULL,
+		                                    run_worker, worker) == 0;
+	}
+}
+
+static void join_children(const struct worker *parent)
+{
+	struct shared *shared = parent->shared;
+	const size_t first = 2 * parent->index + 1;
+
+	for (size_t i = first; i < first + 2 && i < shared->worker_count; i++) {
+		if (shared->workers[i].has_thread)
+			(void)pthread_join(shared->workers[i].thread, NULL);
+	}
+}
+
+static void work_in_thread(struct worker *worker)
+{
+	start_children(worker);
+	work_until_done(worker->shared, worker->index);
+	join_children(worker);
+}
+
+/* The calling thread's work. Threads inherit its mask of signals. */
+static void work_first(struct shared *shared)
+{
+	struct worker *worker = &shared->workers[0];
 	sigset_t all;
 	sigset_t old;
 
+	*worker = (struct worker){ .shared = shared };
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (started < count) {
-		struct worker *worker = &workers[started];
-
-		*worker = (struct worker){ .shared = shared, .index = started };
-		if (pthread_create(&worker->thread, NULL, run_worker, worker) !=
-		    0)
-			break;
-		started++;
-	}
+	start_children(worker);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return started;
+	work_until_done(shared, 0);
+	join_children(worker);
 }
 
 int tkb_parallel(size_t count, size_t threads,
@@ -89,8 +132,9 @@ int tkb_parallel(size_t count, size_t threads,
 {
 	TKB_AUTO(tkb_free_at) struct worker *workers = NULL;
 	struct shared shared = { .work = work, .count = count };
-	size_t started;
 
+	if (count == 0)
+		return 0;
 	if (threads > count)
 		threads = count;
 	if (threads > THREAD_LIMIT)
@@ -99,11 +143,10 @@ int tkb_parallel(size_t count, size_t threads,
 	if (workers == NULL)
 		return tkb_fail_nomem(err);
 
+	shared.workers = workers;
+	shared.worker_count = threads;
 	(void)pthread_mutex_init(&shared.lock, NULL);
-	started = threads > 1 ? start(workers, threads, &shared) : 1;
-	work_until_done(&shared, 0);
-	for (size_t i = 1; i < started; i++)
-		(void)pthread_join(workers[i].thread, NULL);
+	work_first(&shared);
 	(void)pthread_mutex_destroy(&shared.lock);
 
 	if (shared.rc < 0 && err != NULL)
