@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows that programs start warm elsewhere with the package's hooks, and nothing changed.
 
-    hooks.py PROGRAM_DIR|WHEEL WORK [ROUNDS]
+    hooks.py PROGRAM_DIR|WHEEL WORK [ROUNDS [PART...]]
 
-PROGRAM_DIR holds the program and the libraries; a WHEEL has the package, too. Python has
+PARTs are triton, inductor, artifacts, bundler and ranks, by default all. PROGRAM_DIR holds the program and the libraries; a WHEEL has the package, too. Python has
 PyTorch and Triton. A Triton program (model.py) and a torch.compile program (inductor.py)
 run by themselves, with the hooks, and with them in another home, where nothing may be
 compiled; a program with both kinds of kernels runs from PyTorch's cache artifacts, without
@@ -209,25 +209,47 @@ def median(results, what="seconds"):
     return statistics.median(one.get(what, -1) for one in results)
 
 
-def main():
-    given, work = (os.path.abspath(word) for word in sys.argv[1:3])
-    bench = Bench(given, work, int(sys.argv[3]) if len(sys.argv) > 3 else 3)
-    print(f"PyTorch {torch.__version__}, {os.cpu_count()} cores, "
-          f"{torch.cuda.get_device_name() if HAS_GPU else 'no GPU'}")
+def triton(bench):
     bench.measure_hooks("triton", [os.path.join(HERE, "model.py")] if HAS_GPU
                         else [HOOKED, "kernels"])
+
+
+def inductor(bench):
     bench.measure_hooks("inductor", [os.path.join(HERE, "inductor.py")] if HAS_GPU
                         else [HOOKED, "graph"])
-    bench.measure_artifacts()
+
+
+def bundler(bench):
+    """Of a graph, and of what the part "inductor" has left."""
     bench.measure_bundler("26 entries", bench.fixture())
     for root in glob.glob(bench.path("inductor-cold", "torchinductor", "triton", "0")):
         bench.measure_bundler("of inductor.py", root)
+
+
+def ranks(bench):
     if not HAS_GPU or torch.cuda.device_count() > 1:
         second = bench.measure_ranks("ranks", lambda rank: {"CUDA_VISIBLE_DEVICES": str(rank)})
         check("ranks: the graphs of rank 1 are hits",
               second.get("hits") and not second.get("misses"))
     if HAS_GPU and torch.cuda.device_count() > 1:
         bench.measure_ranks("ranks that see all GPUs", lambda _rank: {})
+
+
+PARTS = {"triton": triton, "inductor": inductor, "artifacts": Bench.measure_artifacts,
+         "bundler": bundler, "ranks": ranks}
+
+
+def main():
+    if len(sys.argv) < 3 or not set(sys.argv[4:]) <= set(PARTS):
+        print("usage: hooks.py PROGRAM_DIR|WHEEL WORK [ROUNDS [PART...]]", file=sys.stderr)
+        return 2
+    given, work = (os.path.abspath(word) for word in sys.argv[1:3])
+    parts = sys.argv[4:] or PARTS
+    bench = Bench(given, work, int(sys.argv[3]) if len(sys.argv) > 3 else 3)
+    print(f"PyTorch {torch.__version__}, {os.cpu_count()} cores, "
+          f"{torch.cuda.get_device_name() if HAS_GPU else 'no GPU'}")
+    for part in parts:
+        PARTS[part](bench)
     shutil.rmtree(work)
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 0 if not counts[False] else 1
