@@ -4,18 +4,30 @@
 #include "records/records.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/digest.h"
+#include "base/parallel.h"
 #include "trust/date.h"
 #include "trust/judge.h"
 #include "trust/memory.h"
 #include "trust/revocations.h"
 
+enum {
+	/* Records that are judged at once, */
+	BATCH = 128,
+	/* and at least so many by each thread: that costs more than its start. */
+	SHARE = 4
+};
+
 /* What is asked of a policy. */
 struct question {
 	struct tkb_case asked;
 	struct tkb_record_list *list;
-	uint64_t newest; /* sequence of a signature that counts */
+	struct tkb_opinion *opinions; /* owned; of a batch */
+	size_t first;                 /* its first record, */
+	size_t end;                   /* and where it ends */
+	uint64_t newest;              /* sequence of a signature that counts */
 };
 
 /* `digest` is of a record, or NULL: it is about the whole ref. */
@@ -96,31 +108,66 @@ static int judge(const struct question *question, struct tkb_record *record,
 	return 0;
 }
 
+static int judge_one(void *self, size_t worker, size_t index,
+                     struct tkb_error *err)
+{
+	const struct question *question = self;
+
+	(void)worker;
+	return judge(question, &question->list->items[question->first + index],
+	             &question->opinions[index], err);
+}
+
+/* Judge the record and those behind it: arithmetic takes the time. */
+static int judge_batch(struct question *question, size_t first,
+                       struct tkb_error *err)
+{
+	const struct tkb_parallel_work work = { judge_one, question };
+	const size_t rest = question->list->count - first;
+	const size_t count = rest < BATCH ? rest : BATCH;
+	const size_t useful = (count + SHARE - 1) / SHARE;
+	size_t threads = tkb_parallel_threads(0);
+
+	if (question->opinions == NULL)
+		question->opinions =
+			tkb_alloc_array(count, sizeof(*question->opinions));
+	if (question->opinions == NULL)
+		return tkb_fail_nomem(err);
+	if (threads > useful)
+		threads = useful;
+	question->first = first;
+	question->end = first + count;
+	return tkb_parallel(count, threads, &work, err);
+}
+
 static int is_trusted(void *self, struct tkb_record *record, bool *out,
                       struct tkb_error *err)
 {
 	struct question *question = self;
 	const enum tkb_unsigned mode = question->asked.trust->unsigned_records;
+	const size_t index = (size_t)(record - question->list->items);
+	const struct tkb_opinion *opinion;
 	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_opinion opinion;
 	struct tkb_error why = { 0 };
-	int rc;
+	int rc = 0;
 
-	rc = judge(question, record, &opinion, err);
+	if (index >= question->end)
+		rc = judge_batch(question, index, err);
 	if (rc < 0)
 		return rc;
-	*out = opinion.judgement == TKB_TRUSTED ||
-	       (opinion.judgement == TKB_UNSIGNED &&
+	opinion = &question->opinions[index - question->first];
+	*out = opinion->judgement == TKB_TRUSTED ||
+	       (opinion->judgement == TKB_UNSIGNED &&
 	        mode != TKB_UNSIGNED_REFUSE);
-	if (opinion.judgement == TKB_TRUSTED)
-		tell_trusted(question, &record->digest, &opinion);
+	if (opinion->judgement == TKB_TRUSTED)
+		tell_trusted(question, &record->digest, opinion);
 	if (*out &&
-	    (opinion.judgement == TKB_TRUSTED || mode != TKB_UNSIGNED_WARN))
+	    (opinion->judgement == TKB_TRUSTED || mode != TKB_UNSIGNED_WARN))
 		return 0;
 	tkb_digest_to_hex(&record->digest, hex);
 	(void)tkb_fail(&why, TKB_ERR_UNTRUSTED,
 	               "record %.12s of ref '%s' is not trusted: %s", hex,
-	               question->asked.ref, opinion.words);
+	               question->asked.ref, opinion->words);
 	tell_untrusted(question, &record->digest, *out, &why);
 	return 0;
 }
@@ -175,6 +222,7 @@ static int keep(struct question *question, struct tkb_remote *remote,
 	if (rc == 0)
 		rc = tkb_records_keep(question->list, is_trusted, question,
 		                      err);
+	free(question->opinions);
 	return rc == 0 ? recall(question, remote, err) : rc;
 }
 

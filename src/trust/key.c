@@ -55,8 +55,8 @@ static int find_id(const EVP_PKEY *key, struct tkb_digest *out,
 	return rc;
 }
 
-int tkb_key_adopt(EVP_PKEY *made, bool is_private, const char *name,
-                  struct tkb_key **out, struct tkb_error *err)
+int tkb_key_adopt(EVP_PKEY *made, bool is_private, const struct tkb_bytes *spki,
+                  const char *name, struct tkb_key **out, struct tkb_error *err)
 {
 	struct tkb_key *key = calloc(1, sizeof(*key));
 	int rc;
@@ -72,6 +72,8 @@ int tkb_key_adopt(EVP_PKEY *made, bool is_private, const char *name,
 		              "'%.300s' is a key of another algorithm (%.40s): "
 		              "Ed25519 and ECDSA on P-256 are known",
 		              name, EVP_PKEY_get0_type_name(made));
+	else if (spki != NULL)
+		rc = tkb_digest_of(*spki, &key->id, err);
 	else
 		rc = find_id(made, &key->id, err);
 	if (rc < 0) {
@@ -96,7 +98,7 @@ int tkb_key_make(enum tkb_key_kind kind, struct tkb_key **out,
 		                "no key of kind %d can be made", (int)kind);
 	if (made == NULL)
 		return tkb_key_fail("make a key", err);
-	return tkb_key_adopt(made, true, "the new key", out, err);
+	return tkb_key_adopt(made, true, NULL, "the new key", out, err);
 }
 
 int tkb_key_look(const struct tkb_key *key, struct tkb_key_info *out,

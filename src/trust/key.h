@@ -26,11 +26,11 @@ struct tkb_key {
 
 /*
  * What OpenSSL has made, which this takes over, also on failure. `name` is of the
- * file, for messages.
+ * file, for messages; `spki` what its id is of, where that is at hand.
  */
 TKB_NODISCARD int tkb_key_adopt(EVP_PKEY *made, bool is_private,
-                                const char *name, struct tkb_key **out,
-                                struct tkb_error *err);
+                                const struct tkb_bytes *spki, const char *name,
+                                struct tkb_key **out, struct tkb_error *err);
 
 /* A failure of OpenSSL's that has nothing to do with what it was given. */
 int tkb_key_fail(const char *what, struct tkb_error *err);
@@ -45,6 +45,15 @@ TKB_NODISCARD int tkb_key_check(const struct tkb_key *key,
                                 struct tkb_bytes message,
                                 struct tkb_bytes signature, bool *out,
                                 struct tkb_error *err);
+
+/*
+ * Read the PEM of a public key that is written as everybody writes it, of Ed25519 or
+ * P-256: OpenSSL's decoders would take as long as two dozen signatures. TKB_MISS: it is
+ * something else, or damaged.
+ */
+TKB_NODISCARD int tkb_key_read_plain(struct tkb_bytes text, const char *name,
+                                     struct tkb_key **out,
+                                     struct tkb_error *err);
 
 /* Read minisign's file of a public key. */
 TKB_NODISCARD int tkb_minisign_read(struct tkb_bytes text, const char *name,

@@ -61,7 +61,7 @@ int tkb_minisign_read(struct tkb_bytes text, const char *name,
 	                                      bytes.data + HEAD, PUBLIC_SIZE);
 	if (made == NULL)
 		return tkb_key_fail("read a public key", err);
-	rc = tkb_key_adopt(made, false, name, out, err);
+	rc = tkb_key_adopt(made, false, NULL, name, out, err);
 	if (rc < 0)
 		return rc;
 	(*out)->kind = TKB_KEY_MINISIGN;

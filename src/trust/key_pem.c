@@ -130,16 +130,21 @@ static int read_pem(struct tkb_bytes text, const char *name,
 	ERR_clear_error();
 	if (made == NULL)
 		return refuse_private(&asking, name, err);
-	return tkb_key_adopt(made, is_private, name, out, err);
+	return tkb_key_adopt(made, is_private, NULL, name, out, err);
 }
 
 int tkb_key_read(struct tkb_bytes text, const char *name,
                  const struct tkb_passphrase *passphrase, struct tkb_key **out,
                  struct tkb_error *err)
 {
+	int rc;
+
 	if (text.size > TEXT_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.300s' is no key: it is too large", name);
+	rc = tkb_key_read_plain(text, name, out, err);
+	if (rc != TKB_MISS)
+		return rc;
 	if (text.size > 0 &&
 	    memmem(text.data, text.size, BEGIN, strlen(BEGIN)) != NULL)
 		return read_pem(text, name, passphrase, out, err);
