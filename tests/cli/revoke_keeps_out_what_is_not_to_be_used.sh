@@ -88,3 +88,13 @@ try_line 'env -u HOME -u XDG_STATE_HOME tkbundle pull model/c none --trust stric
 try tkbundle revoke abc --sign security.pem
 try tkbundle revoke --ref nothing --sign security.pem
 try tkbundle revoke
+
+# A short digest is of something at hand: a record as messages name it, or a key.
+try tkbundle push model/d cache --sign ci.pem --key 5DJU --no-compaction
+try_line 'tkbundle revoke $(ls remote/ref/model,d | cut -c -12) --sign security.pem'
+try_line 'tkbundle pull model/d seven --trust policy 2>&1 | hide'
+try_line 'tkbundle revoke $(id ci.pem | cut -c -12) --sign security.pem --trust policy'
+try tkbundle pull model/c eight --trust policy
+try_line 'tkbundle revoke $(id security.pem | cut -c -8) --sign security.pem 2>&1 |
+	sed "s/[0-9a-f]\{8\}/DIGITS/"'
+try tkbundle revoke 1234567 --sign security.pem

@@ -25,6 +25,10 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
+enum {
+	SHORT_LIMIT = 8 /* digits, at least */
+};
+
 /* What is to be revoked. */
 struct list {
 	struct tkb_digest *items; /* owned */
@@ -49,18 +53,109 @@ static int add(struct list *list, const struct tkb_digest *digest,
 	return 0;
 }
 
-/* Of an operand: 64 digits. */
-static int add_operand(struct list *list, const char *text,
-                       struct tkb_error *err)
-{
-	struct tkb_digest digest;
+/* What a short digest stands for, while it is looked for. */
+struct search {
+	struct remote_use *use;
+	const char *text;
+	struct tkb_digest found;
+	size_t count; /* of different ones */
+};
 
-	if (!key_id_read(text, &digest))
+static void compare(struct search *search, const struct tkb_digest *digest)
+{
+	char hex[KEY_ID_SIZE];
+
+	key_id_text(digest, hex);
+	if (strncmp(hex, search->text, strlen(search->text)) != 0 ||
+	    (search->count > 0 &&
+	     memcmp(&search->found, digest, sizeof(*digest)) == 0))
+		return;
+	search->found = *digest;
+	search->count++;
+}
+
+static int look_at_keys(struct search *search, struct tkb_error *err)
+{
+	const struct tkb_trust *const trust =
+		policy_trust(&search->use->policy);
+	struct tkb_key_info info = { .struct_size = sizeof(info) };
+	int rc = 0;
+
+	for (size_t i = 0; trust != NULL && i < trust->key_count && rc == 0;
+	     i++) {
+		rc = search->use->library.key_look(trust->keys[i].key, &info,
+		                                   err);
+		if (rc == 0)
+			compare(search, &info.id);
+	}
+	return rc;
+}
+
+static int look_at_ref(void *self, const char *ref, struct tkb_error *err)
+{
+	const struct tkb_holdings_options brief = { .struct_size =
+		                                            sizeof(brief),
+		                                    .is_brief = true };
+	struct search *const search = self;
+	const struct remote_library *const library = &search->use->library;
+	struct tkb_holdings *holdings = NULL;
+	const int rc = library->holdings_open(search->use->remote, ref, &brief,
+	                                      &holdings, err);
+
+	for (size_t i = 0;
+	     rc == 0 && i < library->holdings_record_count(holdings); i++) {
+		const struct tkb_holdings_record *const record =
+			library->holdings_record(holdings, i);
+
+		compare(search, &record->digest);
+		compare(search, &record->blob);
+	}
+	library->holdings_close(holdings);
+	return rc < 0 ? rc : 0;
+}
+
+/* Of the remote's records and blobs, and of the policy's keys. */
+static int find_short(struct remote_use *use, const char *text,
+                      struct tkb_digest *out, struct tkb_error *err)
+{
+	struct search search = { .use = use, .text = text };
+	const struct tkb_ref_visitor visitor = { look_at_ref, &search };
+	int rc;
+
+	rc = use->library.refs(use->remote, &visitor, err);
+	if (rc == 0)
+		rc = look_at_keys(&search, err);
+	if (rc < 0)
+		return rc;
+	if (search.count != 1)
 		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%.100s' is no digest of 64 digits: of a "
-		                 "bundle, a record, a blob or a key",
-		                 text);
-	return add(list, &digest, err);
+		                 "'%.64s' begins %s, of the remote's records "
+		                 "and blobs, and of the policy's keys",
+		                 text,
+		                 search.count == 0 ? "no digest"
+		                                   : "several digests");
+	*out = search.found;
+	return 0;
+}
+
+/* Of an operand: 64 digits, or the first of one that is at hand. */
+static int add_operand(struct remote_use *use, struct list *list,
+                       const char *text, struct tkb_error *err)
+{
+	const size_t length = strlen(text);
+	struct tkb_digest digest;
+	int rc = 0;
+
+	if (length >= SHORT_LIMIT && length < KEY_ID_SIZE - 1 &&
+	    strspn(text, "0123456789abcdef") == length)
+		rc = find_short(use, text, &digest, err);
+	else if (!key_id_read(text, &digest))
+		rc = cli_error(err, TKB_ERR_INVALID,
+		               "'%.100s' is no digest of 64 digits, or its "
+		               "first %d: of a bundle, a record, a blob or a "
+		               "key",
+		               text, SHORT_LIMIT);
+	return rc == 0 ? add(list, &digest, err) : rc;
 }
 
 /* The records that a ref holds, and their blobs. */
@@ -122,7 +217,7 @@ static enum status revoke(struct remote_use *use, const struct arguments *args,
 	if (status != STATUS_DONE)
 		return status;
 	for (size_t i = 0; i < args->operands.count && rc == 0; i++)
-		rc = add_operand(&list, args_operand(args, i), &err);
+		rc = add_operand(use, &list, args_operand(args, i), &err);
 	if (rc == 0 && args->ref != NULL)
 		rc = add_ref(use, &list, &err);
 	if (rc == 0)
@@ -165,7 +260,9 @@ const struct command command_revoke = {
 	.summary = "say that a bundle or a key is not to be used any more",
 	.details = "Adds digests, of bundles, records, blobs or keys, to the "
 		   "remote's signed list of what is revoked, which every "
-		   "policy wants that has a key with 'revoke'. Without any, "
+		   "policy wants that has a key with 'revoke'. Of a record or "
+		   "blob in the remote, and of a key of the policy, the first "
+		   "8 digits are enough, where they are of one. Without any, "
 		   "the list is signed anew before it ends. What is revoked "
 		   "stays so.",
 	.options = options,

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "report/entry_out.h"
@@ -14,6 +15,7 @@
 #include "config/revoked.h"
 #include "report/source.h"
 #include "cli/text.h"
+#include "trust/detached.h"
 
 static const struct option_spec options[] = {
 	{ OPTION(SECRET, "remote", "URL[,URL...]|-", remote,
@@ -104,6 +106,20 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
 	summarize(cli, path, report.verified_count, report.file_count,
 	          report.size, rest);
 	return status_of(rc);
+}
+
+/* With a policy, its signature first. */
+static enum status verify_signed(struct cli *cli, const struct arguments *args,
+                                 const char *path)
+{
+	enum status status = STATUS_DONE;
+
+	if (args->trust.policy != NULL && strcmp(path, "-") == 0)
+		return cli_misused(cli, "'--trust' wants a file, beside which "
+		                        "its signature lies, and not '-'");
+	if (args->trust.policy != NULL)
+		status = detached_check(cli, args, path);
+	return status == STATUS_DONE ? verify_bundle(cli, args, path) : status;
 }
 
 static void summarize_cache(const struct cli *cli, const struct root *root,
@@ -352,10 +368,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		return cli_failed(cli, rc, &err, "~");
 	if (source_is_root(&root))
 		return verify_root(cli, args, &root);
-	if (args->trust.policy != NULL)
-		return cli_misused(cli, "'--trust' is for a cache or a ref, "
-		                        "which a bundle is not");
-	return verify_bundle(cli, args, root.path);
+	return verify_signed(cli, args, root.path);
 }
 
 const struct command command_verify = {
@@ -377,7 +390,9 @@ const struct command command_verify = {
 		   "--repair drops it, and the next push uploads it again. The "
 		   "exit status is 5 if something is damaged, 4 if something "
 		   "is missing or cannot be read. With --trust, records of "
-		   "REF that the policy does not trust are named, too.",
+		   "REF that the policy does not trust are named, too; and a "
+		   "bundle's file must be signed by minisign, in FILE.minisig, "
+		   "by a key of the policy.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -228,6 +228,27 @@ struct tkb_trust {
 	void (*on_trusted)(void *self, const struct tkb_trusted *record);
 };
 
+/**
+ * Has a key of the policy signed a file, by a detached signature of minisign's? Its key
+ * must be one of minisign's in the policy that may publish or promote something; what
+ * is revoked is not asked.
+ *
+ * @param contents    all of the file
+ * @param signature   what minisign has written beside it, "*.minisig": of either
+ *                    kind, with its trusted comment
+ * @param name        for messages
+ * @param signer_out  receives what the policy calls the key
+ * @return 0, TKB_ERR_UNTRUSTED (no such key has signed it, or the signature is damaged
+ *         or of something else), TKB_ERR_UNSUPPORTED (OpenSSL has no BLAKE2b),
+ *         TKB_ERR_INVALID (the policy) or TKB_ERR_NOMEM
+ */
+TKB_API TKB_NODISCARD int tkb_trust_check_file(const struct tkb_trust *trust,
+                                               struct tkb_bytes contents,
+                                               struct tkb_bytes signature,
+                                               const char *name,
+                                               const char **signer_out,
+                                               struct tkb_error *err);
+
 #ifdef __cplusplus
 }
 #endif

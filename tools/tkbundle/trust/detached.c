@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trust/detached.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/auto.h"
+#include "cli/fd.h"
+#include "cli/text.h"
+#include "trust/policy.h"
+
+enum {
+	SIGNATURE_LIMIT = 16 * 1024
+};
+
+/* The bytes of a file, as they are in memory. */
+struct mapping {
+	struct tkb_bytes bytes;
+};
+
+static void mapping_release(struct mapping *mapping)
+{
+	if (mapping->bytes.size > 0)
+		(void)munmap((void *)(uintptr_t)mapping->bytes.data,
+		             mapping->bytes.size);
+}
+
+static int cannot_read(const char *path, struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_IO, "cannot read '%.300s': %s", path,
+	                 strerror(errno));
+}
+
+static int map(const char *path, struct mapping *out, struct tkb_error *err)
+{
+	TKB_AUTO(fd_close)
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct stat status;
+	void *data;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return cannot_read(path, err);
+	if (!S_ISREG(status.st_mode))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.300s' is no file, beside which a "
+		                 "signature lies",
+		                 path);
+	if (status.st_size == 0)
+		return 0;
+	data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd,
+	            0);
+	if (data == MAP_FAILED)
+		return cannot_read(path, err);
+	out->bytes = (struct tkb_bytes){ data, (size_t)status.st_size };
+	return 0;
+}
+
+static int read_signature(const char *path, const char *signature, char *out,
+                          size_t *size_out, struct tkb_error *err)
+{
+	TKB_AUTO(fd_close)
+	const int fd = open(signature, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const ssize_t size = fd < 0 ? -1 : fd_read(fd, out, SIGNATURE_LIMIT);
+
+	if (fd < 0 && errno == ENOENT)
+		return cli_error(err, TKB_ERR_UNTRUSTED,
+		                 "'%.300s' is not trusted: there is no "
+		                 "signature '%.300s'",
+		                 path, signature);
+	if (size < 0)
+		return cannot_read(signature, err);
+	*size_out = (size_t)size;
+	return 0;
+}
+
+static int check(const struct policy *policy,
+                 const struct remote_library *library, const char *path,
+                 const char **signer_out, struct tkb_error *err)
+{
+	TKB_AUTO(mapping_release) struct mapping file = { .bytes = { 0 } };
+	TKB_AUTO(text_free) char *beside = NULL;
+	char signature[SIGNATURE_LIMIT];
+	size_t size = 0;
+	int rc;
+
+	if (asprintf(&beside, "%s.minisig", path) < 0) {
+		beside = NULL; /* asprintf() leaves it undefined */
+		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	}
+	rc = map(path, &file, err);
+	if (rc == 0)
+		rc = read_signature(path, beside, signature, &size, err);
+	return rc != 0 ? rc
+	               : library->check_file(
+				 policy_trust(policy), file.bytes,
+				 (struct tkb_bytes){ signature, size }, path,
+				 signer_out, err);
+}
+
+enum status detached_check(struct cli *cli, const struct arguments *args,
+                           const char *path)
+{
+	struct remote_library library = { .key_close = NULL };
+	struct policy policy = { .path = NULL };
+	struct tkb_error err = { .status = 0 };
+	const char *signer = NULL;
+	int rc;
+
+	rc = remote_library_load(&library, &err);
+	if (rc == 0)
+		rc = policy_load(&policy, cli, &library, args->trust.policy,
+		                 &err);
+	if (rc == 0)
+		rc = check(&policy, &library, path, &signer, &err);
+	if (rc == 0)
+		json_out_text(&cli->json, "signer", signer);
+	if (rc == 0 && !args->is_json)
+		text_line(cli->out, "signed by '%s'", signer);
+	policy_release(&policy, &library);
+	return rc == 0 ? STATUS_DONE : cli_failed(cli, rc, &err, path);
+}
