@@ -58,6 +58,9 @@ extern "C" {
  * environment and ~/.aws/credentials, as for AWS' own programs, never from the
  * URL.
  *
+ * A registry: credentials come from the URL, or from Docker's and Podman's files
+ * and their credential helpers; over HTTP on this machine itself, else over TLS.
+ *
  * TLS: `cafile`, `cert`, `key` (PEM files), `server-name`, `verify=true|false`.
  * Trusted authorities come from the first of these that exists: `cafile`; the
  * variables `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` (a file, or a folder with

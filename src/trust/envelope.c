@@ -3,7 +3,7 @@
 
 #include "base/digest.h"
 #include "text/schema.h"
-#include "trust/base64.h"
+#include "text/base64.h"
 
 #define PAYLOAD_TYPE "application/vnd.in-toto+json"
 

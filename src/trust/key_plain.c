@@ -4,7 +4,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 
-#include "trust/base64.h"
+#include "text/base64.h"
 
 #define BEGIN "-----BEGIN PUBLIC KEY-----\n"
 #define END "\n-----END PUBLIC KEY-----\n"

@@ -3,6 +3,7 @@
 
 #include "fake_http.h"
 #include "nginx.h"
+#include "registry.h"
 #include "s3_fixture.h"
 
 TEST(fleet_race, at_a_folder_nothing_is_lost)
@@ -22,6 +23,14 @@ TEST(fleet_race, at_nginx_nothing_is_lost)
 	struct server nginx = start_nginx(nginx_dav());
 
 	race_at(text("http://127.0.0.1:%u/fleet", nginx.port));
+}
+
+/* Each record is a tag. */
+TEST(fleet_race, at_a_registry_nothing_is_lost)
+{
+	struct server server = start_registry("");
+
+	race_at(text("oci://127.0.0.1:%u/fleet", server.port));
 }
 
 /* All records in one document, which is written under If-Match. */

@@ -48,9 +48,9 @@ struct server start_registry(const char *more)
 		const bool has_storage = strstr(more, "storage:") != NULL;
 
 		write_text(file,
-		           text("version: 0.1\nlog:\n  level: info\n"
-		                "http:\n  addr: 127.0.0.1:%u\n%s%s",
-		                port, has_storage ? "" : storage(port), more));
+		           text("version: 0.1\nlog:\n  level: info\n%s"
+		                "http:\n  addr: 127.0.0.1:%u\n%s",
+		                has_storage ? "" : storage(port), port, more));
 		if (start_server(&server, port, log, PROGRAM, "serve", file,
 		                 NULL) &&
 		    is_ready(&server, log)) {

@@ -13,7 +13,8 @@
 #include "server.h"
 
 /*
- * Start it with these members of its configuration besides ("auth:\n  ..."), or
+ * Start it with these members of its configuration besides ("auth:\n  ...", and,
+ * before those, such of "http:"), or
  * skip the test where it is not installed. It allows to delete, unless `more` says
  * otherwise in a "storage:" of its own. What it logs is in "registry-<port>.log".
  */

@@ -5,7 +5,7 @@
 
 #include "base/digest.h"
 #include "harness.h"
-#include "trust/base64.h"
+#include "text/base64.h"
 
 /* Keys, in the files that they lie in, and what they sign. */
 

@@ -5,6 +5,7 @@
 
 #include "fake_http.h"
 #include "nginx.h"
+#include "registry.h"
 #include "s3_fixture.h"
 #include "trust/key.h"
 
@@ -167,6 +168,13 @@ TEST(trust, holds_in_s3)
 {
 	start_s3();
 	check_life(s3_url(text("%s/some", new_bucket("trust")), ""));
+}
+
+TEST(trust, holds_in_a_registry)
+{
+	const struct server server = start_registry("");
+
+	check_life(text("oci://127.0.0.1:%u/some/where", server.port));
 }
 
 TEST(trust, holds_behind_a_near_folder)

@@ -110,6 +110,8 @@ static void fill_in(struct tkb_http_slot *slot)
 	request->modified_s = read_date(curl, "Last-Modified");
 	for (size_t i = 0; i < request->wanted_count; i++)
 		join_header(curl, &request->wanted[i]);
+	if (request->status == 401 && request->challenge != NULL)
+		join_header(curl, request->challenge);
 }
 
 /* Scheme, host and port: who is asked. */

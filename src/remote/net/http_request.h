@@ -59,6 +59,8 @@ struct tkb_http_request {
 	struct tkb_buf *refusal;
 	struct tkb_http_header *wanted; /* of the answer, filled in */
 	size_t wanted_count;
+	/* WWW-Authenticate of a 401; several requests may share it. NULL */
+	struct tkb_http_header *challenge;
 
 	/* Filled in. */
 	int rc; /* 0: there was an answer; else what ended it */

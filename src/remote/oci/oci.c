@@ -12,6 +12,7 @@ static void oci_close(void *self)
 	struct tkb_oci *oci = self;
 
 	tkb_http_client_close(oci->client);
+	tkb_oci_auth_release(&oci->auth);
 	tkb_arena_release(&oci->arena);
 	free(oci);
 }
@@ -26,16 +27,17 @@ static int oci_open(const struct tkb_remote_url *url,
                     const struct tkb_op_limits *limits, void **self_out,
                     struct tkb_error *err)
 {
-	const struct tkb_http_client_options options = { .url = url,
-		                                         .connections =
-		                                                 CONNECTIONS };
 	TKB_AUTO(close_at)
 	struct tkb_oci *oci = tkb_alloc_array(1, sizeof(*oci));
+	struct tkb_http_client_options options = { .url = url,
+		                                   .header_count = 1,
+		                                   .connections = CONNECTIONS };
 	int rc;
 
 	(void)limits;
 	if (oci == NULL)
 		return tkb_fail_nomem(err);
+	options.headers = oci->lines;
 	rc = tkb_oci_site_read(url, oci, err);
 	if (rc == 0)
 		rc = tkb_http_client_open(&options, &oci->client, err);
@@ -114,8 +116,9 @@ static int oci_has(void *self, const struct tkb_op_limits *limits,
 		const struct tkb_http_request *pair = &requests[2 * i];
 		int named;
 
-		rc = tkb_oci_judge(&pair[0], limits, err);
-		named = rc < 0 ? rc : tkb_oci_judge(&pair[1], limits, err);
+		rc = tkb_http_request_judge(&pair[0], limits, err);
+		named = rc < 0 ? rc
+		               : tkb_http_request_judge(&pair[1], limits, err);
 		out[i] = rc == 0 && named == 0;
 		if (sizes != NULL)
 			sizes[i] = pair[0].length;

@@ -26,6 +26,7 @@
 #include "base/digest.h"
 #include "remote/backends.h"
 #include "remote/net/http_objects.h"
+#include "remote/oci/oci_keys.h"
 
 enum {
 	TKB_OCI_TAG_SIZE = 129,
@@ -37,9 +38,12 @@ enum {
 
 struct tkb_oci {
 	const struct tkb_remote_url *url;
-	struct tkb_arena arena;         /* owns the texts */
-	const char *base;               /* "https://host:port" */
-	const char *repository;         /* "team/kernels" */
+	struct tkb_arena arena; /* owns the texts */
+	const char *base;       /* "https://host:port" */
+	const char *registry; /* "host:port", as files of credentials say it */
+	const char *repository; /* "team/kernels" */
+	struct tkb_oci_auth auth;
+	const char *lines[1];           /* the header that each request has */
 	struct tkb_http_client *client; /* owned */
 	int64_t now_s; /* by the server's clock, when last heard of; 0: never */
 	bool has_empty; /* the blob that all manifests name as configuration */
@@ -60,6 +64,25 @@ TKB_NODISCARD int tkb_oci_blob_url(const struct tkb_oci *oci,
                                    const struct tkb_digest *digest,
                                    const char **out, struct tkb_error *err);
 
+/*
+ * Do what the header WWW-Authenticate of a 401 asks for. TKB_MISS: all that was
+ * sent already.
+ */
+TKB_NODISCARD int tkb_oci_auth_answer(struct tkb_oci *oci,
+                                      const struct tkb_op_limits *limits,
+                                      const char *challenge,
+                                      struct tkb_error *err);
+
+/* Get a token for all that was wanted so far. */
+TKB_NODISCARD int tkb_oci_auth_token(struct tkb_oci *oci,
+                                     const struct tkb_op_limits *limits,
+                                     struct tkb_error *err);
+
+/* Begin an operation: get another token where the one there is ends. */
+TKB_NODISCARD int tkb_oci_auth_renew(struct tkb_oci *oci,
+                                     const struct tkb_op_limits *limits,
+                                     struct tkb_error *err);
+
 /* As tkb_http_client_do(), with the credentials that the registry wants. */
 TKB_NODISCARD int tkb_oci_do(struct tkb_oci *oci,
                              const struct tkb_op_limits *limits,
@@ -71,11 +94,6 @@ TKB_NODISCARD int tkb_oci_ask(struct tkb_oci *oci,
                               const struct tkb_op_limits *limits,
                               struct tkb_http_request *request,
                               struct tkb_error *err);
-
-/* As tkb_http_request_judge(), with the reason that a registry gives. */
-TKB_NODISCARD int tkb_oci_judge(const struct tkb_http_request *request,
-                                const struct tkb_op_limits *limits,
-                                struct tkb_error *err);
 
 /* The tag of a record of `ref`, or, where that is NULL, of a blob. */
 TKB_NODISCARD int tkb_oci_tag(const char *ref, const struct tkb_digest *digest,

@@ -203,7 +203,7 @@ static int read_answer(struct batch *batch, size_t index,
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "its manifest has more than %d bytes",
 		                TKB_OCI_MANIFEST_LIMIT);
-	rc = tkb_oci_judge(request, limits, err);
+	rc = tkb_http_request_judge(request, limits, err);
 	if (rc != 0)
 		return rc;
 	rc = read_manifest(tkb_buf_bytes(&batch->bodies[index]), out, err);

@@ -93,7 +93,7 @@ static int prepare(const struct tkb_http_objects *objects, const char *method,
 static int judge(const struct tkb_http_objects *objects,
                  const struct tkb_http_request *request, struct tkb_error *err)
 {
-	return tkb_oci_judge(request, objects->limits, err);
+	return tkb_http_request_judge(request, objects->limits, err);
 }
 
 int tkb_oci_records(void *self, const struct tkb_op_limits *limits,

@@ -74,6 +74,7 @@ static int read_base(const struct tkb_remote_url *url, struct tkb_oci *oci,
 	struct tkb_buf base = TKB_BUF_INIT(TKB_OCI_URL_LIMIT);
 	const bool is_hub = strcmp(url->host, "docker.io") == 0;
 	const bool is_ipv6 = strchr(url->host, ':') != NULL;
+	int rc;
 
 	tkb_buf_add_text(&base, has_tls(url) ? "https://" : "http://");
 	tkb_buf_add_text(&base, is_ipv6 ? "[" : "");
@@ -83,7 +84,12 @@ static int read_base(const struct tkb_remote_url *url, struct tkb_oci *oci,
 		tkb_buf_add_byte(&base, ':');
 		tkb_buf_add_number(&base, url->port);
 	}
-	return tkb_arena_copy_buf(&oci->arena, &base, &oci->base, err);
+	rc = tkb_arena_copy_buf(&oci->arena, &base, &oci->base, err);
+	if (rc < 0)
+		return rc;
+	oci->registry = is_hub ? "index.docker.io"
+	                       : strstr(oci->base, "://") + strlen("://");
+	return 0;
 }
 
 static int read_repository(const struct tkb_remote_url *url,

@@ -285,7 +285,7 @@ static int find_blobs(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	if (rc == 0)
 		rc = tkb_oci_do(oci, limits, requests, count, err);
 	for (size_t i = 0; i < count && rc >= 0; i++)
-		rc = tkb_oci_judge(&requests[i], limits, err);
+		rc = tkb_http_request_judge(&requests[i], limits, err);
 	if (rc < 0)
 		return rc;
 	*has_out =

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/oci/oci_keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/base64.h"
+
+enum {
+	SECRET_LIMIT = 256 * 1024
+};
+
+static void wipe_text(char **text)
+{
+	if (*text != NULL)
+		explicit_bzero(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
+static void wipe(struct tkb_buf *buf)
+{
+	if (buf->data != NULL)
+		explicit_bzero(buf->data, buf->capacity);
+	tkb_buf_release(buf);
+}
+
+void tkb_oci_keys_release(struct tkb_oci_keys *keys)
+{
+	wipe_text(&keys->basic);
+	wipe_text(&keys->identity);
+}
+
+void tkb_oci_auth_release(struct tkb_oci_auth *auth)
+{
+	tkb_oci_keys_release(&auth->keys);
+	wipe_text(&auth->line);
+}
+
+int tkb_oci_keys_set(struct tkb_oci_keys *keys, const char *user,
+                     const char *password, struct tkb_error *err)
+{
+	TKB_AUTO(wipe) struct tkb_buf plain = TKB_BUF_INIT(SECRET_LIMIT);
+	TKB_AUTO(wipe) struct tkb_buf text = TKB_BUF_INIT(SECRET_LIMIT * 2);
+	int rc;
+
+	tkb_buf_add_text(&plain, user);
+	tkb_buf_add_byte(&plain, ':');
+	tkb_buf_add_text(&plain, password);
+	rc = tkb_buf_check(&plain, err);
+	if (rc < 0)
+		return rc;
+	tkb_base64_add(tkb_buf_bytes(&plain), &text);
+	tkb_buf_add_byte(&text, '\0');
+	rc = tkb_buf_check(&text, err);
+	if (rc < 0)
+		return rc;
+	wipe_text(&keys->basic);
+	keys->basic = (char *)tkb_take(text.data);
+	return 0;
+}
+
+int tkb_oci_auth_set(struct tkb_oci_auth *auth, const char *kind,
+                     const char *value, struct tkb_error *err)
+{
+	const size_t size =
+		strlen("Authorization:  ") + strlen(kind) + strlen(value) + 1;
+	char *line = malloc(size);
+
+	if (line == NULL)
+		return tkb_fail_nomem(err);
+	(void)snprintf(line, size, "Authorization: %s %s", kind, value);
+	wipe_text(&auth->line);
+	auth->line = line;
+	return 0;
+}
