@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "registry.h"
+
 /* What a clean-up of a remote removes, and what it leaves. */
 
 enum {
@@ -392,6 +394,25 @@ TEST(remote_gc, of_what_may_not_be_written_is_denied)
 }
 
 /* Two tiers: the nearer has a part of the blobs. */
+
+TEST(remote_gc, over_a_registry_that_deletes_nothing_fails_and_loses_nothing)
+{
+	const struct tkb_remote_gc_options options = { SIZED(options),
+		                                       .has_max_size = true,
+		                                       .max_size = 0 };
+	struct tkb_remote_gc_report report = { SIZED(report) };
+	struct server server = start_registry(
+		text("storage:\n  filesystem:\n    rootdirectory: %s/data\n",
+	             test_folder()));
+	struct tkb_remote *remote = must_open_remote(
+		text("oci://127.0.0.1:%u/fleet", server.port), NULL);
+
+	CHECK(pool() != NULL);
+	(void)push_part(remote, whole);
+	FAILS(tkb_remote_gc(remote, &options, &report, ERR), TKB_ERR_DENIED,
+	      "it refuses to delete (HTTP 405)");
+	check_pulls(remote, "cache", whole);
+}
 
 TEST(remote_gc, of_tiers_counts_and_bounds_each)
 {

@@ -213,3 +213,98 @@ TEST(oci, the_registrys_own_collection_takes_nothing_in_use)
 	CHECK(!is_there(handle, &gone));
 	CHECK_INT(list_records(handle, "ref")->count, 1);
 }
+
+/* What comes of a blob of 1000 bytes behind this fault. */
+static int get_behind(const struct fault *fault, const char *timeout,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(2000);
+	const struct tkb_sink sink = tkb_buf_sink(&out);
+	struct server server = start_registry("");
+	struct proxy proxy = start_proxy(server.port, fault, 1);
+	const struct tkb_digest digest = must_put(
+		must_connect(oci_url(server.port)), make_bytes(1000, 8));
+	const int rc = tkb_remote_get(
+		must_open_remote(
+			text("%s?timeout=%s", oci_url(proxy.port), timeout),
+			NULL),
+		&digest, &sink, err);
+
+	CHECK(proxy.counts->struck[0] > 0);
+	return rc;
+}
+
+TEST(oci, a_registry_that_lies_about_lengths_and_bytes_is_found_out)
+{
+	const struct fault longer = { .harm = LIE,
+		                      .request = "GET /v2/team/kernels/blobs/",
+		                      .behind = "Content-Length: ",
+		                      .by = 1 };
+	const struct fault shorter = { .harm = LIE,
+		                       .request = "GET /v2/team/kernels/blobs/",
+		                       .behind = "Content-Length: ",
+		                       .by = -1 };
+	const struct fault other = { .harm = FLIP,
+		                     .request = "GET /v2/team/kernels/blobs/",
+		                     .behind = "\r\n\r\n",
+		                     .at = 500 };
+
+	FAILS(get_behind(&longer, "1s", ERR), TKB_ERR_UNAVAILABLE,
+	      "it was not done in time");
+	FAILS(get_behind(&shorter, "60s", ERR), TKB_ERR_CORRUPT,
+	      "has another digest");
+	FAILS(get_behind(&other, "60s", ERR), TKB_ERR_CORRUPT,
+	      "has another digest");
+}
+
+static void collect_garbage(const struct server *server)
+{
+	CHECK_INT(run("docker-registry", "garbage-collect", "--delete-untagged",
+	              text("registry-%u.yml", server->port), NULL)
+	                  .status,
+	          0);
+}
+
+/* All is deleted, and collected, between two operations of one handle. */
+TEST(oci, what_is_deleted_under_our_feet_is_stored_again)
+{
+	struct server server = start_registry("");
+	struct handle *handle = must_connect(oci_url(server.port));
+	struct handle *other = must_connect(oci_url(server.port));
+	const struct tkb_bytes bytes = make_bytes(1000, 8);
+	const struct tkb_digest blob = must_put(handle, bytes);
+	const struct tkb_digest record =
+		must_add(handle, "ref", make_bytes(10, 9));
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(2000);
+
+	OK(ASK(other, remove, &blob, ERR));
+	OK(ASK(other, drop, "ref", &record, ERR));
+	collect_garbage(&server);
+	CHECK(!is_there(handle, &blob));
+	CHECK_INT(get(handle, &blob, 0, &out, ERR), TKB_MISS);
+	CHECK_INT(list_records(handle, "ref")->count, 0);
+	CHECK_INT(ASK(handle, touch, "ref", &record, ERR), TKB_MISS);
+	CHECK_INT(ASK(handle, drop, "ref", &record, ERR), TKB_MISS);
+	CHECK_INT(ASK(handle, remove, &blob, ERR), TKB_MISS);
+	(void)must_put(handle, bytes);
+	(void)must_add(handle, "ref", make_bytes(10, 9));
+	check_blob(handle, &blob, 0, bytes);
+	CHECK_INT(list_records(handle, "ref")->count, 1);
+}
+
+/* A tag is listed, and its manifest is gone when it is asked for. */
+TEST(oci, a_record_that_goes_while_records_are_read_is_none)
+{
+	const struct web_answer answers[] = {
+		{ "/tags/list",
+		  text(LISTED("", "{\"name\":\"a\",\"tags\":[\"r.a.%064d\"]}"),
+		       7),
+		  false },
+		{ "/manifests/", EMPTY("404 Not Found"), false },
+	};
+	struct server server = start_script(answers, 2);
+	struct handle *handle = must_connect(oci_url(server.port));
+
+	CHECK_INT(list_records(handle, "a")->count, 0);
+	CHECK(strstr(requests_so_far(), "/manifests/r.a.") != NULL);
+}

@@ -46,7 +46,6 @@ struct tkb_oci {
 	const char *lines[1];           /* the header that each request has */
 	struct tkb_http_client *client; /* owned */
 	int64_t now_s; /* by the server's clock, when last heard of; 0: never */
-	bool has_empty; /* the blob that all manifests name as configuration */
 };
 
 /* Read the URL into base and repository. Returns 0, TKB_ERR_INVALID or _NOMEM. */

@@ -263,15 +263,18 @@ static int put_empty(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	return rc == 0 ? upload_blob(oci, limits, &digest, &blob, err) : rc;
 }
 
-/* Is this blob there, and the empty one? */
+/*
+ * Is this blob there, and the empty one, which all manifests name as configuration?
+ * Asked each time: a registry collects that, too, once no manifest names it.
+ */
 static int find_blobs(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                       const struct tkb_oci_item *item, bool *has_out,
-                      struct tkb_error *err)
+                      bool *has_empty_out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	struct tkb_http_request requests[] = { { .method = "HEAD" },
 		                               { .method = "HEAD" } };
-	const size_t count = oci->has_empty ? 1 : 2;
+	const size_t count = TKB_COUNT_OF(requests);
 	struct tkb_digest empty;
 	int rc;
 
@@ -290,7 +293,7 @@ static int find_blobs(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 		return rc;
 	*has_out =
 		requests[0].status == 200 && requests[0].length == item->size;
-	oci->has_empty |= requests[1].status == 200;
+	*has_empty_out = requests[1].status == 200;
 	return 0;
 }
 
@@ -299,14 +302,13 @@ int tkb_oci_store(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                   struct tkb_error *err)
 {
 	bool has = false;
+	bool has_empty = false;
 	int rc;
 
-	rc = find_blobs(oci, limits, item, &has, err);
+	rc = find_blobs(oci, limits, item, &has, &has_empty, err);
 	if (rc == 0 && !has)
 		rc = upload_blob(oci, limits, item->digest, blob, err);
-	if (rc == 0 && !oci->has_empty) {
+	if (rc == 0 && !has_empty)
 		rc = put_empty(oci, limits, err);
-		oci->has_empty = rc == 0;
-	}
 	return rc == 0 ? tkb_oci_manifest_put(oci, limits, item, err) : rc;
 }
