@@ -24,20 +24,12 @@ install(CODE "
 			FILE \"\$ENV{DESTDIR}/usr/${CMAKE_INSTALL_BINDIR}/tkbundle\")
 	endif()")
 
+file(GLOB tkb_triton_worker CONFIGURE_DEPENDS
+	${PROJECT_SOURCE_DIR}/tools/tkbundle-compile/*.py)
 install(TARGETS tkbundle_compile
 	RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
 	COMPONENT compile)
-install(FILES
-	tools/tkbundle-compile/tkbundle_triton_launch.py
-	tools/tkbundle-compile/tkbundle_triton_recorded.py
-	tools/tkbundle-compile/tkbundle_triton_signature.py
-	tools/tkbundle-compile/tkbundle_triton_guess.py
-	tools/tkbundle-compile/tkbundle_triton_inductor.py
-	tools/tkbundle-compile/tkbundle_triton_ir.py
-	tools/tkbundle-compile/tkbundle_triton_stage.py
-	tools/tkbundle-compile/tkbundle_triton_tuned.py
-	tools/tkbundle-compile/tkbundle_triton_values.py
-	tools/tkbundle-compile/triton_worker.py
+install(FILES ${tkb_triton_worker}
 	DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tkbundle
 	COMPONENT compile OPTIONAL)
 if(TARGET tkbundle_archive)

@@ -24,20 +24,14 @@ PACK = """
 import sys, zopfli.zlib
 sys.stdout.buffer.write(zopfli.zlib.compress(sys.stdin.buffer.read(), numiterations=3))
 """
-TRITON_WORKER = ("triton_worker.py", "tkbundle_triton_launch.py",
-                 "tkbundle_triton_guess.py", "tkbundle_triton_inductor.py",
-                 "tkbundle_triton_ir.py",
-                 "tkbundle_triton_recorded.py", "tkbundle_triton_signature.py",
-                 "tkbundle_triton_stage.py",
-                 "tkbundle_triton_tuned.py", "tkbundle_triton_values.py")
+
 
 
 def data_files():
     """{path below a prefix: bytes} of what the program reads as it runs."""
     out = {}
-    for name in TRITON_WORKER:
-        out[f"libexec/tkbundle/{name}"] = (
-            TREE / "tools" / "tkbundle-compile" / name).read_bytes()
+    for path in sorted((TREE / "tools" / "tkbundle-compile").glob("*.py")):
+        out[f"libexec/tkbundle/{path.name}"] = path.read_bytes()
     for path in sorted((TREE / "share" / "engines").glob("*.json")):
         out[f"share/tkbundle/engines/{path.name}"] = path.read_bytes()
     return out
