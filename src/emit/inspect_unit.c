@@ -227,11 +227,12 @@ static int match_files(const struct place *place, enum tkb_entry_state *out,
 
 	*out = TKB_ENTRY_STATE_PRESENT;
 	for (size_t turn = 0; turn < 2 * unit->file_count; turn++) {
+		const bool is_first = turn < unit->file_count;
 		const struct tkb_file *const file =
-			&unit->files[turn % unit->file_count];
+			&unit->files[is_first ? turn : turn - unit->file_count];
 		enum match match = MATCH_TORN;
 
-		if (file->is_last != (turn < unit->file_count))
+		if (file->is_last != is_first)
 			continue;
 		rc = match_file(place, file, &match, err);
 		if (rc < 0)

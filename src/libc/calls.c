@@ -39,6 +39,7 @@ void *tkb_libc_reallocarray(void *items, size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): as glibc does */
 	return realloc(items, count * size);
 }
 

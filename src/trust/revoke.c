@@ -27,7 +27,7 @@ static int begin(struct revoker *revoker, const struct tkb_signing *given,
                  struct tkb_error *err)
 {
 	const struct tkb_trust *trust = revoker->remote->options.trust;
-	struct tkb_trust own;
+	struct tkb_trust own = { .key_count = 0 };
 	int rc;
 
 	rc = tkb_signing_read(&revoker->signing, given, err);
@@ -37,7 +37,7 @@ static int begin(struct revoker *revoker, const struct tkb_signing *given,
 		return rc;
 	for (size_t i = 0; i < revoker->signing.key_count; i++)
 		revoker->keys[revoker->key_count++] = revoker->signing.keys[i];
-	for (size_t i = 0; trust != NULL && i < own.key_count; i++) {
+	for (size_t i = 0; i < own.key_count; i++) {
 		if (own.keys[i].may_revoke)
 			revoker->keys[revoker->key_count++] = own.keys[i].key;
 	}

@@ -346,13 +346,32 @@ static int find_values(const struct finalize *finalize, LLVMValueRef kernel,
 	return rc;
 }
 
+/* `values` and `types` have room for all parameters; the values are NULL. */
+static int bind_parameters(struct finalize *finalize, LLVMValueRef kernel,
+                           LLVMValueRef *values, LLVMTypeRef *types,
+                           struct tkb_error *err)
+{
+	LLVMValueRef made;
+	int rc;
+
+	rc = find_values(finalize, kernel, values, err);
+	if (rc < 0)
+		return rc;
+	finalize_contract(finalize);
+	made = make_function(finalize->module, kernel, values, types);
+	move_parameters(kernel, made, values);
+	move_body(kernel, made);
+	replace_kernel(kernel, made);
+	finalize_count(finalize, finalize->request->bindings.count, "argument");
+	return 0;
+}
+
 int finalize_bind(struct finalize *finalize, struct tkb_error *err)
 {
 	const struct bindings *const bindings = &finalize->request->bindings;
 	LLVMValueRef kernel = NULL;
 	LLVMValueRef *values = NULL;
 	LLVMTypeRef *types = NULL;
-	LLVMValueRef made;
 	int rc;
 
 	if (bindings->count == 0)
@@ -370,15 +389,7 @@ int finalize_bind(struct finalize *finalize, struct tkb_error *err)
 	types = calloc(LLVMCountParams(kernel) + 1, sizeof(*types));
 	rc = values == NULL || types == NULL
 	             ? fail(err, TKB_ERR_NOMEM, "out of memory")
-	             : find_values(finalize, kernel, values, err);
-	if (rc == 0) {
-		finalize_contract(finalize);
-		made = make_function(finalize->module, kernel, values, types);
-		move_parameters(kernel, made, values);
-		move_body(kernel, made);
-		replace_kernel(kernel, made);
-		finalize_count(finalize, bindings->count, "argument");
-	}
+	             : bind_parameters(finalize, kernel, values, types, err);
 	free(values);
 	free(types);
 	return rc;

@@ -173,9 +173,11 @@ static LLVMValueRef make_assembly(LLVMValueRef old, struct tkb_error *err)
 		(void)fail(err, TKB_ERR_NOMEM, "out of memory");
 		return NULL;
 	}
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): it has a size */
 	memcpy(copy, text, before);
-	memcpy(copy + before, constant, strlen(constant));
-	memcpy(copy + before + strlen(constant), text + before, size - before);
+	memcpy(copy + before, constant, sizeof(constant) - 1);
+	memcpy(copy + before + sizeof(constant) - 1, text + before,
+	       size - before);
 	made = LLVMGetInlineAsm(LLVMGetInlineAsmFunctionType(old), copy,
 	                        size + strlen(constant), constraints,
 	                        constraint_size, false,

@@ -119,7 +119,7 @@ static int make_locked(char *path, int *out)
 	for (int i = 0; i < TRIES; i++) {
 		TKB_AUTO(fd_close) int fd = -1;
 
-		(void)memcpy(path + length, "XXXXXX", strlen("XXXXXX"));
+		(void)memcpy(path + length, "XXXXXX", sizeof("XXXXXX"));
 		if (mkdtemp(path) == NULL)
 			return -1;
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

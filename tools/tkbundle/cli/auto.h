@@ -7,6 +7,7 @@
 
 /* Define name(), which calls release() on a pointer to `type`, for TKB_AUTO. */
 #define TKB_AUTO_POINTER(name, type, release)                                  \
+	/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type has none */      \
 	static inline void name(type **pointer)                                \
 	{                                                                      \
 		release(*pointer);                                             \

@@ -59,6 +59,7 @@
 	X(holdings_item, tkb_holdings_item)                                    \
 	X(holdings_makers, tkb_holdings_makers)
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member has none */
 #define REMOTE_MEMBER(member, function) __typeof__(function) *member;
 
 /*

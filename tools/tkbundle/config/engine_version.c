@@ -209,9 +209,9 @@ void engine_file_find(const char *path, const char *command, const char *engine,
 {
 	struct search search = { .look = look_for_file,
 		                 .wanted = path,
-		                 .found = out,
 		                 .found_size = size };
 
+	search.found = out;
 	search_python(&search, command, engine);
 }
 
