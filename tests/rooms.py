@@ -56,6 +56,8 @@ LAYERS = {
         "tools/tkbundle/report",
         "tools/tkbundle/diff",
         "tools/tkbundle/why",
+        "tools/tkbundle/doctor/machine",
+        "tools/tkbundle/doctor/remote",
         "tools/tkbundle/doctor",
         "tools/tkbundle/compile",
         "tools/tkbundle/archive",

@@ -6,15 +6,15 @@
 
 #include "cli/text.h"
 #include "doctor/examination.h"
-#include "doctor/finding.h"
-#include "doctor/gpus.h"
-#include "doctor/limits.h"
-#include "doctor/place.h"
-#include "doctor/remote_look.h"
-#include "doctor/settings.h"
-#include "doctor/state.h"
-#include "doctor/tools.h"
-#include "doctor/versions.h"
+#include "doctor/machine/finding.h"
+#include "doctor/machine/gpus.h"
+#include "doctor/machine/limits.h"
+#include "doctor/machine/place.h"
+#include "doctor/remote/remote_look.h"
+#include "doctor/machine/settings.h"
+#include "doctor/machine/state.h"
+#include "doctor/machine/tools.h"
+#include "doctor/machine/versions.h"
 
 enum {
 	ASKS_MORE = 2 /* beside tools and places */

@@ -209,9 +209,9 @@ void engine_kernels_note(struct doctor *doctor, const struct source *source)
 			&doctor->findings, FINDING_FAULT,
 			reason_word(REASON_PATH),
 			"%zu kernels, such as %s, are only where Inductor put "
-		        "them, but are looked for in '%s'\tstart by 'tkbundle "
-		        "run --engine %s', which links them, and export "
-		        "TRITON_CACHE_DIR=%s before the first start elsewhere",
+			"them, but are looked for in '%s'\tstart by 'tkbundle "
+			"run --engine %s', which links them, and export "
+			"TRITON_CACHE_DIR=%s before the first start elsewhere",
 			count, name, root->path,
 			doctor_engine(doctor) != NULL ? doctor_engine(doctor)
 						      : "vllm",

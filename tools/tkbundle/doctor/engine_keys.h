@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_ENGINE_KEYS_H
 #define TKBUNDLE_ENGINE_KEYS_H
 
-#include "doctor/state.h"
+#include "doctor/machine/state.h"
 #include "report/source.h"
 
 /*

@@ -166,7 +166,7 @@ static void note_unread(struct doctor *doctor, const struct examination *it)
 	findings_add(
 		&doctor->findings, FINDING_RISK, "size",
 		"of %s%zu %s, %zu were read in %d ms; nothing is known "
-		"of the rest	tkbundle doctor --deep, which reads all%s",
+		"of the rest\ttkbundle doctor --deep, which reads all%s",
 		cache != NULL ? "about " : "", total,
 		cache != NULL ? "folders" : "entries", total - unread,
 		DOCTOR_PATIENCE_MS,

@@ -3,8 +3,8 @@
 #define TKBUNDLE_EXAMINATION_H
 
 #include "doctor/fit.h"
-#include "doctor/remote_look.h"
-#include "doctor/state.h"
+#include "doctor/remote/remote_look.h"
+#include "doctor/machine/state.h"
 
 /*
  * The cache or bundle that doctor is asked about: what of it fits, and why the rest

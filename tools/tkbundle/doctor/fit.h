@@ -2,10 +2,10 @@
 #ifndef TKBUNDLE_FIT_H
 #define TKBUNDLE_FIT_H
 
-#include "doctor/gpus.h"
+#include "doctor/machine/gpus.h"
 #include "doctor/look.h"
-#include "doctor/tools.h"
-#include "doctor/versions.h"
+#include "doctor/machine/tools.h"
+#include "doctor/machine/versions.h"
 
 /*
  * Which entries of a source would be used here, and why each other one would not.

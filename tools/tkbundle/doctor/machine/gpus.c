@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/gpus.h"
+#include "doctor/machine/gpus.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/versions.h"
+#include "doctor/machine/versions.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static void read_package(struct versions *versions, const char *name,
 			continue;
 		copy_field(item->text, sizeof(item->text), strsep(&rest, "\t"));
 		copy_field(item->imported, sizeof(item->imported),
-		     strsep(&rest, "\t"));
+		           strsep(&rest, "\t"));
 		copy_field(item->fault, sizeof(item->fault), rest);
 		return;
 	}

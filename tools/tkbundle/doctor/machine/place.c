@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/place.h"
+#include "doctor/machine/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

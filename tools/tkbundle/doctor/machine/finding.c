@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/finding.h"
+#include "doctor/machine/finding.h"
 
 #include <stdarg.h>
 #include <stdio.h>

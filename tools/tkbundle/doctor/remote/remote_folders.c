@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/remote_folders.h"
+#include "doctor/remote/remote_folders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "doctor/place.h"
-#include "doctor/state.h"
+#include "doctor/machine/place.h"
+#include "doctor/machine/state.h"
 
 static void note_missing(const struct remote_use *use, const char *path,
                          bool is_last, struct findings *findings)

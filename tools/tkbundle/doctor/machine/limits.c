@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/limits.h"
+#include "doctor/machine/limits.h"
 
 #include <inttypes.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 #include "cli/ask.h"
 #include "config/python.h"
-#include "doctor/finding.h"
+#include "doctor/machine/finding.h"
 
 /*
  * What a Python says of itself and of its packages. It imports none of them, unless

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "cli/ask.h"
-#include "doctor/finding.h"
+#include "doctor/machine/finding.h"
 
 /*
  * The folder of a cache, and its file system. A child process looks at it,

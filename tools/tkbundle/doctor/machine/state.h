@@ -4,11 +4,11 @@
 
 #include "cli/args.h"
 #include "config/root.h"
-#include "doctor/finding.h"
-#include "doctor/gpus.h"
-#include "doctor/place.h"
-#include "doctor/tools.h"
-#include "doctor/versions.h"
+#include "doctor/machine/finding.h"
+#include "doctor/machine/gpus.h"
+#include "doctor/machine/place.h"
+#include "doctor/machine/tools.h"
+#include "doctor/machine/versions.h"
 
 /*
  * What doctor knows of this machine, as one page: facts, what fits and what does

@@ -2,8 +2,8 @@
 #ifndef TKBUNDLE_SETTINGS_H
 #define TKBUNDLE_SETTINGS_H
 
-#include "doctor/finding.h"
-#include "doctor/versions.h"
+#include "doctor/machine/finding.h"
+#include "doctor/machine/versions.h"
 
 /*
  * The variables that are set here and enter keys, as the profiles of engines

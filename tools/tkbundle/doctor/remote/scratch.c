@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/scratch.h"
+#include "doctor/remote/scratch.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/tools.h"
+#include "doctor/machine/tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_LIMITS_H
 #define TKBUNDLE_LIMITS_H
 
-#include "doctor/finding.h"
+#include "doctor/machine/finding.h"
 
 /*
  * What the control group of this process may use of the machine's cores and memory:

@@ -3,7 +3,7 @@
 #define TKBUNDLE_GPUS_H
 
 #include "cli/ask.h"
-#include "doctor/finding.h"
+#include "doctor/machine/finding.h"
 
 /*
  * The GPUs of this machine, as the driver's library tells a child: it may hang.

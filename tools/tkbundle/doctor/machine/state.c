@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/state.h"
+#include "doctor/machine/state.h"
 
 const char *doctor_engine(const struct doctor *doctor)
 {

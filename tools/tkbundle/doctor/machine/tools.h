@@ -4,7 +4,7 @@
 
 #include "cli/ask.h"
 #include "config/python.h"
-#include "doctor/finding.h"
+#include "doctor/machine/finding.h"
 
 /*
  * Each ptxas that a process here may use. Which one made a kernel is part of its key:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/settings.h"
+#include "doctor/machine/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

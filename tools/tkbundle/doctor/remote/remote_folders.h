@@ -3,7 +3,7 @@
 #define TKBUNDLE_REMOTE_FOLDERS_H
 
 #include "config/remote_use.h"
-#include "doctor/finding.h"
+#include "doctor/machine/finding.h"
 
 /* Which of a remote's tiers that are folders are there. */
 enum remote_folders {

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "doctor/remote/looking.h"
+
+#include <inttypes.h>
+
+#include "cli/text.h"
+#include "config/revoked.h"
+
+int remote_trust_ask(struct remote_looking *looking, struct tkb_error *err)
+{
+	struct remote_use *const use = &looking->use;
+	uint64_t count = 0;
+
+	return policy_trust(&use->policy) == NULL
+	               ? 0
+	               : use->library.ref_judge(use->remote, use->ref, &count,
+	                                        err);
+}
+
+void remote_trust_print(struct remote_looking *looking)
+{
+	struct remote_use *const use = &looking->use;
+	const struct signed_list *const list = &use->policy.trusted;
+	char words[512];
+
+	if (policy_trust(&use->policy) == NULL)
+		return;
+	signed_list_json(list, use->ref, &use->cli->json);
+	if (!looking->doctor->args->is_json)
+		signed_list_print(list, use->ref, use->cli, use->cli->out);
+	if (signed_list_ending(list, use->ref, words, sizeof(words)))
+		findings_add(&looking->doctor->findings, FINDING_RISK, "trust",
+		             "%s\t'tkbundle sign --all' signs it anew", words);
+}
+
+/* A dry run of a gc counts it. */
+void remote_trust_look_revoked(struct remote_looking *looking)
+{
+	TKB_AUTO(revoked_close) struct tkb_origins *revoked = NULL;
+	struct doctor *const doctor = looking->doctor;
+	const char *const root = doctor->root.path;
+	struct tkb_gc_options options = { .struct_size = sizeof(options),
+		                          .is_dry_run = true,
+		                          .is_enabled = true,
+		                          .watch = &looking->use.watch };
+	struct tkb_gc_report report = { .struct_size = sizeof(report) };
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	if (policy_trust(&looking->use.policy) == NULL || doctor->is_file ||
+	    root == NULL)
+		return;
+	rc = revoked_find(&looking->use, root, &revoked, &err);
+	if (rc == 0) {
+		options.revoked = revoked;
+		rc = tkb_gc(root, &options, &report, &err);
+	}
+	json_out_number(&looking->use.cli->json, "revoked",
+	                report.removed_count);
+	if (report.removed_count > 0)
+		findings_add(
+			&doctor->findings, FINDING_FAULT, "revoked",
+			"%" PRIu64 " %s of '%s' %s from something that is "
+			"revoked\ttkbundle gc --revoked %s",
+			report.removed_count,
+			text_plural(report.removed_count, "entry", "entries"),
+			root,
+			text_plural(report.removed_count, "comes", "come"),
+			root);
+	if (rc < 0 && rc != TKB_ERR_PARTIAL)
+		remote_look_failed(looking, rc, &err);
+}
