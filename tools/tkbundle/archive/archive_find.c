@@ -38,11 +38,6 @@ struct finder {
 	bool wants_kernels;
 };
 
-static int fail_nomem(struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-}
-
 void archive_found_release(struct archive_found *found)
 {
 	for (size_t i = 0; i < found->kernel_count; i++)
@@ -62,7 +57,7 @@ static int alloc_lists(struct archive_found *out, struct tkb_error *err)
 	                       out->trees.items != NULL &&
 	                       out->trees.texts != NULL
 	               ? 0
-	               : fail_nomem(err);
+	               : cli_error_nomem(err);
 }
 
 /* Keep `text` as long as what was found; NULL if out of memory. */
@@ -237,7 +232,7 @@ static int add_kernels(struct finder *finder, const char *path,
 		return 0;
 	copy = out->kernel_count < KERNELS_LIMIT ? strdup(path) : NULL;
 	if (copy == NULL)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	out->kernels[out->kernel_count++] = copy;
 	return 0;
 }
@@ -250,7 +245,7 @@ static int wrap(const char *path, struct tkb_error *err)
 
 	if (asprintf(&aside, "%s.inside", path) < 0 ||
 	    asprintf(&inside, "%s/torch_compile_cache", path) < 0)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	if (rename(path, aside) < 0 || mkdir(path, 0700) < 0 ||
 	    rename(aside, inside) < 0)
 		return cli_error(err, TKB_ERR_IO, "cannot move '%s'", path);
@@ -291,7 +286,7 @@ static int take_tree(struct finder *finder, struct archive_place *found,
 			continue;
 		path = own_text(finder, strdup(found->path));
 		rc = path != NULL ? place(finder, wanted, path, err)
-		                  : fail_nomem(err);
+		                  : cli_error_nomem(err);
 		if (rc == 0 && found->look == ARCHIVE_LOOK_VLLM_INSIDE)
 			rc = wrap(found->path, err);
 	}
@@ -395,7 +390,7 @@ static int add_given(struct finder *finder, const char *text,
 		path = NULL;
 	path = own_text(finder, path);
 	if (name == NULL || path == NULL)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	if (lstat(path, &status) < 0 || !S_ISDIR(status.st_mode))
 		return cli_error(err, TKB_MISS,
 		                 "the archive holds no folder '%.200s'",

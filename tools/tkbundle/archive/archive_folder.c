@@ -142,7 +142,7 @@ int archive_folder_make(const char *output, struct archive_folder *out,
 	char *path = NULL;
 
 	if (format_path(output, &path) < 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	remove_abandoned(path);
 	if (make_locked(path, &out->lock_fd) < 0) {
 		(void)fail(path, err);
@@ -153,7 +153,7 @@ int archive_folder_make(const char *output, struct archive_folder *out,
 	free(path);
 	if (out->path == NULL ||
 	    asprintf(&out->files, "%s/files", out->path) < 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	if (mkdir(out->files, 0700) < 0)
 		return fail(out->files, err);
 	out->fd = open(out->files, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

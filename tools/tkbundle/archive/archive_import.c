@@ -134,7 +134,7 @@ static int collect_part(const struct archive_import *import, size_t index,
 
 	if (asprintf(&path, "%s/%zu.tkb", import->folder->path, index) < 0) {
 		path = NULL;
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	}
 	collected = collect(import, index, output != NULL ? path : NULL,
 	                    &report, err);
@@ -157,7 +157,7 @@ static int collect_all(const struct archive_import *import, const char *output,
 	parts.items = calloc(import->found->kernel_count,
 	                     sizeof(struct tkb_bundle *));
 	if (parts.items == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < import->found->kernel_count; i++) {
 		rc = collect_part(import, i, output, &parts, report, err);
 		if (!cli_is_done(rc))

@@ -15,11 +15,6 @@ enum {
 
 #define KERNELS "triton"
 
-static int fail_nomem(struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-}
-
 void archive_stage_release(struct archive_stage *stage)
 {
 	for (size_t i = 0; i < stage->tree_count; i++)
@@ -58,7 +53,7 @@ static int default_place(bool has_trees, char **out, struct tkb_error *err)
 			                 "--root where the archive will be "
 			                 "unpacked");
 		*out = strdup(folder);
-		return *out == NULL ? fail_nomem(err) : 0;
+		return *out == NULL ? cli_error_nomem(err) : 0;
 	}
 	rc = root_choose(NULL, &root, err);
 	if (rc < 0)
@@ -94,7 +89,7 @@ static int choose_place(struct archive_stage *stage, const char *given,
 	if (rc < 0)
 		return rc;
 	if (stage->place == NULL)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	length = strlen(stage->place);
 	while (length > 1 && stage->place[length - 1] == '/')
 		stage->place[--length] = '\0';
@@ -108,7 +103,7 @@ static int choose_place(struct archive_stage *stage, const char *given,
 	if (rc != 0)
 		return rc;
 	stage->root = join(folder->files, length == 1 ? "" : stage->place);
-	return stage->root == NULL ? fail_nomem(err) : 0;
+	return stage->root == NULL ? cli_error_nomem(err) : 0;
 }
 
 static bool has_tree(const struct tkb_tree *trees, size_t count,
@@ -132,7 +127,7 @@ static int find_trees(const struct tkb_bundle *bundle,
 	*has_kernels = false;
 	stage->trees = trees;
 	if (trees == NULL)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < tkb_bundle_entry_count(bundle); i++) {
 		const struct tkb_entry *entry = tkb_bundle_entry(bundle, i);
 
@@ -169,11 +164,11 @@ int archive_stage_plan(const struct tkb_bundle *bundle, const char *place,
 	else if (has_kernels)
 		out->kernels = join_name(out->root, KERNELS);
 	if (out->kernels == NULL && (has_kernels || out->tree_count == 0))
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < out->tree_count; i++) {
 		out->trees[i].path = join_name(out->root, out->trees[i].name);
 		if (out->trees[i].path == NULL)
-			return fail_nomem(err);
+			return cli_error_nomem(err);
 	}
 	return 0;
 }

@@ -34,7 +34,7 @@ static int add(struct archive_places *places, const char *path,
 		                 PLACES_LIMIT);
 	copy = places->items == NULL ? NULL : strdup(path);
 	if (copy == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	places->items[places->count++] =
 		(struct archive_place){ copy, look, suffix };
 	return 0;
@@ -199,7 +199,7 @@ FTS *archive_walk_open(const char *folder, struct tkb_error *err)
 	FTS *const walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare);
 
 	if (walk == NULL)
-		(void)cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		(void)cli_error_nomem(err);
 	return walk;
 }
 

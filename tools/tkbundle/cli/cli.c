@@ -161,6 +161,9 @@ struct tkb_sink cli_sink(struct cli *cli)
 	return (struct tkb_sink){ .write = write_out, .self = cli };
 }
 
+#undef cli_error
+#undef cli_error_nomem
+
 int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
               ...)
 {
@@ -174,6 +177,11 @@ int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
 	(void)vsnprintf(err->message, sizeof(err->message), format, values);
 	va_end(values);
 	return status;
+}
+
+int cli_error_nomem(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 }
 
 void cli_close_draft(struct tkb_draft **draft)

@@ -115,4 +115,16 @@ __attribute__((format(printf, 3, 4))) int cli_error(struct tkb_error *err,
                                                     enum tkb_status status,
                                                     const char *format, ...);
 
+int cli_error_nomem(struct tkb_error *err);
+
+#ifdef __clang_analyzer__
+/*
+ * clang-tidy reads one file at a time: it would follow what comes after a failure
+ * that returned 0.
+ */
+#define cli_error(err, status, ...)                                            \
+	((void)cli_error(err, status, __VA_ARGS__), (status))
+#define cli_error_nomem(err) ((void)cli_error_nomem(err), TKB_ERR_NOMEM)
+#endif
+
 #endif

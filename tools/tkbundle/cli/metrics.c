@@ -127,7 +127,7 @@ int metrics_write(const struct metrics *metrics, const char *path,
 	for (size_t i = 0; stream != NULL && i < metrics->count; i++)
 		put_item(stream, metrics, i);
 	if (stream == NULL || fclose(stream) != 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	/* Readable by all: the node exporter runs as another user. */
 	return cli_write_file(path, (struct tkb_bytes){ text, size }, 0644,
 	                      err);

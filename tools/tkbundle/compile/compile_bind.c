@@ -44,7 +44,7 @@ static int add(struct compile_bindings *bindings, const char *argument,
 	struct tkb_binding *made;
 
 	if (items == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	bindings->items = items;
 	made = &items[bindings->count++];
 	*made = (struct tkb_binding){
@@ -54,7 +54,7 @@ static int add(struct compile_bindings *bindings, const char *argument,
 	};
 	if (made->argument == NULL || made->value == NULL ||
 	    (file != NULL && made->file == NULL))
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	return file == NULL ? 0 : read_file(file, &made->bytes, err);
 }
 
@@ -81,7 +81,7 @@ static int read_option(const char *text, struct compile_bindings *out,
 		                 text, value + 2);
 	file = strndup(value + 2, (size_t)(type - value) - 2);
 	if (file == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	return add(out, text, (size_t)(value - text), type + 1, file, err);
 }
 
@@ -97,10 +97,9 @@ static int read_member(const char *from, const char *argument, json_t *value,
 
 	if (json_is_number(value)) {
 		text = json_dumps(value, JSON_ENCODE_ANY);
-		return text == NULL
-		               ? cli_error(err, TKB_ERR_NOMEM, "out of memory")
-		               : add(out, argument, strlen(argument), text,
-		                     NULL, err);
+		return text == NULL ? cli_error_nomem(err)
+		                    : add(out, argument, strlen(argument), text,
+		                          NULL, err);
 	}
 	if (type == NULL || named == NULL || json_object_size(value) != 2)
 		return cli_error(err, TKB_ERR_INVALID,
@@ -109,7 +108,7 @@ static int read_member(const char *from, const char *argument, json_t *value,
 		                 from, argument);
 	text = text_beside(from, named);
 	return text == NULL
-	               ? cli_error(err, TKB_ERR_NOMEM, "out of memory")
+	               ? cli_error_nomem(err)
 	               : add(out, argument, strlen(argument), type, text, err);
 }
 

@@ -68,7 +68,7 @@ int compile_input_file(const char *path, struct tkb_bytes *out,
 	size = (size_t)status.st_size;
 	data = calloc(1, size + 1);
 	if (data == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	got = fd_read(fd, data, size);
 	if (got != (ssize_t)size) {
 		free(data);
@@ -96,7 +96,7 @@ static int read_beside(const char *path, struct tkb_bytes *out,
 	int rc;
 
 	if (asprintf(&beside, "%.*s.json", (int)length, path) < 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = compile_input_file(beside, &text, err);
 	free(beside);
 	if (rc == 0 && is_metadata(text))

@@ -17,11 +17,6 @@ void compile_modules_release(struct compile_modules *modules)
 	free(modules->paths);
 }
 
-static int no_memory(struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-}
-
 /* A module that calls kernels has them in texts, and each in its own module. */
 static bool has_kernel(const char *text)
 {
@@ -47,7 +42,7 @@ static int add(struct compile_modules *modules, char *path,
 	grown = realloc(modules->paths, (modules->count + 1) * sizeof(char *));
 	if (grown == NULL) {
 		free(path);
-		return no_memory(err);
+		return cli_error_nomem(err);
 	}
 	modules->paths = grown;
 	modules->paths[modules->count++] = path;
@@ -68,7 +63,7 @@ static int add_name(struct compile_modules *modules, const char *folder,
 	if (entry->d_name[0] == '.')
 		return 0;
 	if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	if (length > 3 && strcmp(entry->d_name + length - 3, ".py") == 0)
 		return add(modules, path, err);
 	if (depth == 0)

@@ -40,7 +40,7 @@ static int join(const char *letter, const char *value, char **out,
 	if (asprintf(out, "%s%s", letter, value) >= 0)
 		return 0;
 	*out = NULL; /* asprintf() leaves it undefined */
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	return cli_error_nomem(err);
 }
 
 static int choose_nvrtc(const struct compile_arguments *args,
@@ -52,7 +52,7 @@ static int choose_nvrtc(const struct compile_arguments *args,
 
 	choices->nvrtc = calloc(count + 1, sizeof(*choices->nvrtc));
 	if (choices->nvrtc == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < args->folders.count && rc == 0; i++)
 		rc = join("-I", args->folders.items[i], &choices->nvrtc[used++],
 		          err);
@@ -69,7 +69,7 @@ static int choose_finalize(const struct compile_arguments *args,
 
 	choices->rules = calloc(args->rules.count + 1, sizeof(*choices->rules));
 	if (choices->rules == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < args->rules.count; i++) {
 		const char *const path = args->rules.items[i];
 
@@ -162,7 +162,7 @@ enum status compile_open_root(struct compile_work *work, char **root_out)
 	if (rc == 0 && asprintf(root_out, "%s%s", root.path,
 	                        root.is_inductor ? "/triton/0" : "") < 0) {
 		*root_out = NULL; /* asprintf() leaves it undefined */
-		rc = cli_error(&err, TKB_ERR_NOMEM, "out of memory");
+		rc = cli_error_nomem(&err);
 	}
 	work->root = *root_out;
 	return rc == 0 ? STATUS_DONE : cli_failed(work->cli, rc, &err, "~");

@@ -39,11 +39,6 @@ void compile_recorded_release(struct compile_recorded *recorded)
 	free(recorded->kernels);
 }
 
-static int no_memory(struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-}
-
 /* "KEY.json", the name of a specialisation. */
 static bool is_specialisation(const char *name)
 {
@@ -91,7 +86,7 @@ static int copy(struct tkb_bytes bytes, struct tkb_bytes *out,
 	void *const data = malloc(bytes.size + 1);
 
 	if (data == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	if (bytes.size != 0)
 		memcpy(data, bytes.data, bytes.size);
 	free_bytes(*out);
@@ -121,11 +116,11 @@ static int on_kernel_file(struct reading *reading,
 		kernel_of(reading->recorded, entry->key, strlen(entry->key));
 
 	if (kernel == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	if (kernel->name == NULL)
 		kernel->name = strdup(entry->name);
 	if (kernel->name == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	if (is_called(name, entry->name, ending))
 		return copy(bytes, &kernel->metadata, err);
 	if (is_called(name, entry->name, ".ttir"))
@@ -142,7 +137,7 @@ static int add_specialisation(struct compile_recorded *recorded,
 		kernel_of(recorded, name, strlen(name) - strlen(ending));
 
 	return kernel == NULL
-	               ? no_memory(err)
+	               ? cli_error_nomem(err)
 	               : copy(bytes, &kernel->recorded.specialisation, err);
 }
 
@@ -185,7 +180,7 @@ static int read_specialisation(const char *folder, const char *name,
 	if (!is_specialisation(name))
 		return 0;
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	rc = compile_input_file(path, &text, err);
 	if (rc == 0)
 		rc = add_specialisation(out, name, text, err);

@@ -57,11 +57,6 @@ const char *config_variable(enum config_name name)
 	return specs[name].variable;
 }
 
-static int no_memory(struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-}
-
 static bool read_number(const struct spec *spec, const char *text,
                         uint64_t *out)
 {
@@ -139,7 +134,7 @@ static int set_value(struct config *config, size_t index, const char *text,
 	if (copy == NULL || place == NULL) {
 		free(copy);
 		free(place);
-		return no_memory(err);
+		return cli_error_nomem(err);
 	}
 	free(value->text);
 	free(value->origin);
@@ -194,7 +189,7 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 
 	if (asprintf(&origin, "%s:%zu", path, line) < 0) {
 		origin = NULL; /* asprintf() leaves it undefined */
-		return no_memory(err);
+		return cli_error_nomem(err);
 	}
 	/* Do not show it if it is not a name: it may be a part of a URL. */
 	if (name[strspn(name, NAME_CHARS)] != '\0' || name[0] == '\0')
@@ -210,7 +205,7 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 	reading->is_seen[index] = true;
 	rc = set_value(reading->config, index, value, origin, &fault);
 	if (rc == TKB_ERR_NOMEM)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	if (rc != 0)
 		keep_first_fault(reading, rc, &fault);
 	return 0;
@@ -269,7 +264,7 @@ static int load_path(struct config *config, size_t index, struct tkb_error *err)
 	enum config_file_kind kind = CONFIG_FILE_SYSTEM;
 
 	if (!config_path(index, &path))
-		return no_memory(err);
+		return cli_error_nomem(err);
 	if (path == NULL)
 		return 0;
 	if (cli_variable("TKBUNDLE_CONFIG") != NULL)
@@ -317,7 +312,7 @@ static int set_word(struct config *config, enum config_name name,
 	TKB_AUTO(text_free) char *word = strndup(begin, length);
 
 	if (word == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	return set_value(config, name, word, option, err);
 }
 

@@ -13,7 +13,7 @@ int labels_read(const struct arguments *args, struct labels *out,
 
 	out->items = calloc(count + 1, sizeof(*out->items));
 	if (out->items == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < count; i++) {
 		const char *const text = args->labels.items[i];
 		const char *const sign = strchr(text, '=');
@@ -26,7 +26,7 @@ int labels_read(const struct arguments *args, struct labels *out,
 		out->items[i].name = strndup(text, (size_t)(sign - text));
 		out->items[i].value = sign + 1;
 		if (out->items[i].name == NULL)
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+			return cli_error_nomem(err);
 		out->count++;
 	}
 	return 0;

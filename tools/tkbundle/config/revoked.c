@@ -26,7 +26,7 @@ static int add(void *self, const struct tkb_digest *digest,
 			reallocarray(digests->items, capacity, sizeof(*items));
 
 		if (items == NULL)
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+			return cli_error_nomem(err);
 		digests->items = items;
 		digests->capacity = capacity;
 	}

@@ -54,7 +54,7 @@ static int make_default(char **out, struct tkb_error *err)
 
 	if (asprintf(out, "%s/.triton/cache", home) < 0) {
 		*out = NULL; /* asprintf() leaves it undefined */
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	}
 
 	return 0;
@@ -73,7 +73,7 @@ int root_choose(const char *given, struct root *out, struct tkb_error *err)
 	if (given != NULL) {
 		root.path = strdup(given);
 		if (root.path == NULL)
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+			return cli_error_nomem(err);
 		root.is_inductor = is_inductor(given);
 	} else {
 		rc = make_default(&root.path, err);

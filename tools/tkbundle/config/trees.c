@@ -17,11 +17,6 @@ enum {
 	TREES_LIMIT = 64
 };
 
-static int fail_nomem(struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-}
-
 void trees_release(struct trees *trees)
 {
 	for (size_t i = 0; i < trees->engine_count; i++)
@@ -154,7 +149,7 @@ static int prefer_placed(const struct tkb_engine *engine, size_t index,
 		return 0;
 	copy = strdup(placed);
 	if (copy == NULL)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	free(*path);
 	*path = copy;
 	*is_placed_out = true;
@@ -248,7 +243,7 @@ static int add_outside(struct trees *trees, const char *name, const char *path,
 		                 "there are more than %d trees", TREES_LIMIT);
 	copy = own_text(trees, strdup(path));
 	if (copy == NULL)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	rc = add_tree(trees, name, copy, NULL, err);
 	if (rc == 0) {
 		trees->items[trees->count - 1].is_outside = true;
@@ -438,7 +433,7 @@ static int add_given(struct trees *trees, const char *text,
 		                 "there are more than %d trees", TREES_LIMIT);
 	name = own_text(trees, strndup(text, (size_t)(equals - text)));
 	if (name == NULL)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	rc = trees_split_kind(trees, name, &rules, err);
 	return rc != 0 ? rc : add_tree(trees, name, equals + 1, rules, err);
 }
@@ -455,7 +450,7 @@ int trees_choose(const struct arguments *args, struct trees *out,
 		.texts = calloc(TREES_LIMIT, sizeof(*out->texts)),
 	};
 	if (out->engines == NULL || out->items == NULL || out->texts == NULL)
-		return fail_nomem(err);
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < args->engines.count && rc == 0; i++)
 		rc = add_engine(out, args->engines.items[i], err);
 	for (size_t i = 0; i < args->trees.count && rc == 0; i++)

@@ -274,12 +274,12 @@ int diff_sources(const struct source *a, const struct source *b,
 	struct diff diff = { .count = 0 };
 
 	if (!sort_side(a, &a_side) || !sort_side(b, &b_side))
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 
 	diff.pairs =
 		calloc(a_side.count + b_side.count + 1, sizeof(*diff.pairs));
 	if (diff.pairs == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 
 	match(&diff, &a_side, &b_side);
 	qsort(diff.pairs, diff.count, sizeof(*diff.pairs), compare_pairs);

@@ -87,7 +87,7 @@ static int recall(struct pass *pass, const struct diff_cubin *cubin,
 	tkb_memory_release(&pass->kept);
 	pass->kept.data = malloc(cubin->size + 1);
 	if (pass->kept.data == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 
 	got = fd_read_at(pass->fd, pass->kept.data, cubin->size, cubin->offset);
 	if (got != (ssize_t)cubin->size)
@@ -113,9 +113,7 @@ static int compare(struct pass *pass, struct diff_cubin *cubin,
 		cubin->file.a->name, &cubin->diff, &own);
 	if (rc == TKB_ERR_CORRUPT) {
 		cubin->failure = strdup(own.message);
-		return cubin->failure != NULL
-		               ? 0
-		               : cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cubin->failure != NULL ? 0 : cli_error_nomem(err);
 	}
 	if (rc != 0)
 		*err = own;
@@ -177,7 +175,7 @@ static int visit_all(struct pass *pass, struct tkb_error *err)
 	pass->firsts = calloc(tkb_bundle_entry_count(bundle) + 1,
 	                      sizeof(*pass->firsts));
 	if (pass->firsts == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 
 	for (size_t i = count; i > 0; i--)
 		pass->firsts[entry_of(pass, &pass->cubins->items[i - 1])] =
@@ -225,7 +223,7 @@ int diff_cubins(const struct source *a, const struct source *b,
 		return 0;
 	out->items = calloc(count, sizeof(*out->items));
 	if (out->items == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	out->count = list_cubins(diff, out->items);
 
 	rc = open_nameless(&fd, err);

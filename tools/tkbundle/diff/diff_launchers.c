@@ -90,7 +90,7 @@ int diff_launchers(const struct source *a, const struct source *b,
 	                            tkb_bundle_launcher_count(b->bundle) + 1,
 	                    sizeof(*out->items));
 	if (out->items == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 
 	match(a->bundle, b->bundle, out);
 	return 0;

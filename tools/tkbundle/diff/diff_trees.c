@@ -72,7 +72,7 @@ int diff_trees_choose(const struct arguments *args, size_t side,
 		                 "'--tree'");
 	items = calloc(args->trees.count + 1, sizeof(*items));
 	if (items == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	own.trees = (struct texts){ .items = items };
 	rc = pick(&args->trees, side, &own.trees, err);
 	return rc != 0 ? rc : root_choose_all(&own, path, out, err);

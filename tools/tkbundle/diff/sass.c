@@ -135,7 +135,7 @@ static int add_folder(struct folders *folders, const char *path, size_t length,
 	if (path == NULL)
 		return 0;
 	if (asprintf(place, "%.*s%s", (int)length, path, rest) < 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	folders->count++;
 	return 0;
 }

@@ -298,12 +298,12 @@ static int add(struct fits *fits, const struct tkb_entry *entry,
 			fits->misfit_count > 0 ? 2 * fits->misfit_count : 1,
 			sizeof(*items));
 		if (items == NULL)
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+			return cli_error_nomem(err);
 		fits->misfits = items;
 	}
 	copy = strdup(message);
 	if (copy == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	items[fits->misfit_count++] = (struct misfit){
 		.entry = entry, .key = key, .cause = cause, .message = copy
 	};
@@ -400,7 +400,7 @@ static int find_faults(const struct fit_facts *facts, struct fits *fits,
 	size_t count = 0;
 
 	if (names == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < fits->count; i++) {
 		if (fits->fits[i])
 			names[count++] = source_entry(facts->source, i);
@@ -431,7 +431,7 @@ int fits_take(const struct fit_facts *facts, struct fits *out,
 	out->count = source_entry_count(facts->source);
 	out->fits = calloc(out->count + 1, sizeof(*out->fits));
 	if (out->fits == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = judge_all(facts, out, err);
 	if (rc == 0)
 		rc = add_left_out(facts, out, err);

@@ -268,7 +268,7 @@ int looks_take(const struct source *source, uint64_t end_ms, struct looks *out,
 
 	looking.looks = calloc(count + 1, sizeof(*looking.looks));
 	if (looking.looks == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	out->items = looking.looks;
 	out->count = count;
 	for (size_t i = 0; i < count; i++) {

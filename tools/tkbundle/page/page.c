@@ -93,7 +93,7 @@ int page_write(struct json_out *json, FILE *to, struct tkb_error *err)
 	if (stream != NULL)
 		is_made = json_out_write(json, stream);
 	if (stream == NULL || fclose(stream) != 0 || !is_made)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = make_nonce(nonce, err);
 	if (rc == 0)
 		put_page(to, nonce, data);

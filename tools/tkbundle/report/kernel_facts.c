@@ -26,7 +26,7 @@ static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 
 	*out = strndup(bytes.data, bytes.size);
 	if (*out == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	return 0;
 }
 
@@ -135,7 +135,7 @@ int kernel_facts_read_all(const struct source *source,
 
 	reading.list = calloc(count + 1, sizeof(*reading.list));
 	if (reading.list == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	if (source->bundle != NULL)
 		rc = tkb_bundle_read_all(source->bundle, &visitor, NULL, err);
 	for (size_t i = 0; source->bundle == NULL && i < count && rc == 0; i++)

@@ -11,7 +11,7 @@ static int open_file(const char *path, const char *middle, const char *end,
 {
 	if (asprintf(path_out, "%s%s%s", path, middle, end) < 0) {
 		*path_out = NULL;
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	}
 	return tkb_draft_open(*path_out, out, err);
 }

@@ -15,7 +15,7 @@ static int list_entries(struct remote_source *source, struct tkb_error *err)
 	source->source.entries =
 		calloc(count + 1, sizeof(*source->source.entries));
 	if (source->source.entries == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		source->source.entries[i] =
 			library->holdings_item(source->holdings, i)->entry;

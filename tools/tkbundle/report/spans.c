@@ -114,7 +114,7 @@ int spans_note(struct spans *spans, const char *cache_root,
 				                   .ms = (uint32_t)ms };
 	}
 	rc = times == NULL || taken.items == NULL
-	             ? cli_error(err, TKB_ERR_NOMEM, "out of memory")
+	             ? cli_error_nomem(err)
 	             : tkb_times_note(cache_root, times, count, err);
 	free(times);
 	free(taken.items);

@@ -206,7 +206,7 @@ int stats_gather(const struct source *source, struct stats *out,
 	files = list_files(source, stats.files.count);
 	if (files == NULL || !gather_types(files, &stats) ||
 	    !gather_names(source, &stats) || !gather_trees(source, &stats))
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	gather_repeats(files, &stats);
 
 	*out = stats;

@@ -50,7 +50,7 @@ static int search_bytes(struct search *search, struct stats_type *type,
 			continue;
 		}
 		if (!path_table_add(search->table, path))
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+			return cli_error_nomem(err);
 		type->path_count++;
 		if (search->tree != NULL)
 			search->tree->path_count++;

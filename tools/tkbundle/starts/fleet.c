@@ -34,7 +34,7 @@ static bool grow(struct fleet_rows *rows)
 	const size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 64;
 	struct fleet_row *items;
 
-	if (rows->count < rows->capacity)
+	if (rows->items != NULL && rows->count < rows->capacity)
 		return true;
 	items = reallocarray(rows->items, capacity, sizeof(*items));
 	if (items == NULL)

@@ -90,7 +90,7 @@ static int leave(const struct run *run, struct remote_use *use,
 	find_facts(use, shared->plan.root, &start->facts);
 	size = start_report_write(start, &more, text);
 	if (size == 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = use->library.starts_add(
 		use->remote, use->ref, (struct tkb_bytes){ text, size },
 		shared->has_left ? &shared->left : NULL, &digest, err);

@@ -60,7 +60,7 @@ static int on_report(void *self, struct tkb_bytes text, uint64_t age_s,
 	     json_object_set_new(read->places, id,
 	                         json_integer((json_int_t)read->count)) < 0)) {
 		json_decref(report);
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	}
 	read->items[read->count].report = report;
 	read->items[read->count].age_s = age_s;
@@ -79,7 +79,7 @@ int starts_read(struct remote_use *use, const char *ref,
 	if (read != NULL)
 		read->places = json_object();
 	if (read == NULL || read->places == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = use->library.starts_read(use->remote, ref, &reader, err);
 	for (size_t i = 0; i < read->count && rc == 0; i++)
 		visitor->on_start(visitor->self, read->items[i].report,

@@ -127,7 +127,7 @@ int config_file_read(const char *path, enum config_file_kind kind,
 	int rc;
 
 	if (data == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = load(path, kind, data, &size, err);
 	if (rc == 0 && size > 0)
 		rc = visit_lines(path, data, visitor, err);

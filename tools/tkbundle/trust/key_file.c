@@ -66,17 +66,17 @@ int key_file_read(const struct cli *cli, const struct remote_library *library,
 	struct passphrase own;
 	struct tkb_passphrase asked = { passphrase_ask, &own };
 	char *data = calloc(1, SIZE_LIMIT + 1);
-	struct stat status;
+	struct stat status = { .st_mode = 0 };
 	ssize_t size = -1;
 	int rc;
 
-	if (data != NULL && fd >= 0 && fstat(fd, &status) == 0)
+	if (data == NULL)
+		return cli_error_nomem(err);
+	if (fd >= 0 && fstat(fd, &status) == 0)
 		size = fd_read(fd, data, SIZE_LIMIT + 1);
 	if (passphrase != NULL)
 		own = *passphrase;
-	if (data == NULL)
-		rc = cli_error(err, TKB_ERR_NOMEM, "out of memory");
-	else if (size < 0)
+	if (size < 0)
 		rc = cannot("read", path, err);
 	else
 		rc = library->key_read((struct tkb_bytes){ data, (size_t)size },
@@ -87,8 +87,7 @@ int key_file_read(const struct cli *cli, const struct remote_library *library,
 	if (rc == 0)
 		warn_of_readers(cli, path, &status, info.is_private,
 		                strstr(data, "ENCRYPTED") != NULL);
-	if (data != NULL)
-		explicit_bzero(data, SIZE_LIMIT + 1);
+	explicit_bzero(data, SIZE_LIMIT + 1);
 	free(data);
 	return rc;
 }
@@ -157,7 +156,7 @@ int key_file_write(const struct remote_library *library,
 
 	if (asprintf(&public_path, "%s.pub", path) < 0) {
 		public_path = NULL; /* asprintf() leaves it undefined */
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	}
 	file = make_file(path, 0600, err);
 	if (file < 0)

@@ -53,11 +53,6 @@ void policy_release(struct policy *policy, const struct remote_library *library)
 	*policy = (struct policy){ .path = NULL };
 }
 
-static int no_memory(struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-}
-
 /* A file while it is read. */
 struct reading {
 	struct policy *policy;
@@ -95,7 +90,7 @@ static int find_key(struct reading *reading, const char *name,
 	*out = &policy->keys[policy->key_count];
 	(*out)->name = strdup(name);
 	if ((*out)->name == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	policy->key_count++;
 	return 0;
 }
@@ -125,7 +120,7 @@ static int read_key(struct reading *reading, struct policy_key *key,
 	int rc;
 
 	if (path == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	if (key->key != NULL)
 		return refuse(reading, name, "has two keys", err);
 	rc = check_owner(reading, path, err);
@@ -146,7 +141,7 @@ static int read_patterns(const struct reading *reading,
 	patterns->text = strdup(value);
 	rest = patterns->text;
 	if (rest == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	while (rest != NULL) {
 		const char *const word = strsep(&rest, " \t");
 
@@ -345,7 +340,7 @@ static int find(const char *named, char **out, struct tkb_error *err)
 		length = asprintf(out, "%s/.config/tkbundle/trust", home);
 	if (length < 0) {
 		*out = NULL; /* asprintf() leaves it undefined */
-		return no_memory(err);
+		return cli_error_nomem(err);
 	}
 	if (named != NULL || (*out != NULL && access(*out, F_OK) == 0))
 		return 0;
@@ -384,7 +379,7 @@ static int find_memory(struct policy *policy, struct tkb_error *err)
 		                 policy->path);
 	if (length < 0) {
 		policy->memory = NULL; /* asprintf() leaves it undefined */
-		return no_memory(err);
+		return cli_error_nomem(err);
 	}
 	return 0;
 }
@@ -404,7 +399,7 @@ int policy_load(struct policy *policy, struct cli *cli,
 	policy->keys = calloc(KEYS_LIMIT, sizeof(*policy->keys));
 	policy->trust_keys = calloc(KEYS_LIMIT, sizeof(*policy->trust_keys));
 	if (policy->keys == NULL || policy->trust_keys == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	rc = config_file_read(policy->path, CONFIG_FILE_POLICY, &visitor, err);
 	if (rc == 0)
 		rc = find_memory(policy, err);

@@ -35,7 +35,7 @@ static int name_remote(struct cli *cli, const struct config *config, char **out,
 		                 value->origin, fault.message);
 	*out = remote_use_name(&use);
 	if (*out == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	return 0;
 }
 

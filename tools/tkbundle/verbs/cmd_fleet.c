@@ -47,13 +47,13 @@ static int add_ref(void *self, const char *ref, struct tkb_error *err)
 			reallocarray(refs->names, capacity, sizeof(*names));
 
 		if (names == NULL)
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+			return cli_error_nomem(err);
 		refs->names = names;
 		refs->capacity = capacity;
 	}
 	refs->names[refs->count] = strdup(ref);
 	if (refs->names[refs->count] == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	refs->count++;
 	return 0;
 }
@@ -268,7 +268,7 @@ static int survey(struct remote_use *use, const struct arguments *args,
 	if (rc != 0)
 		return rc;
 	if (fleet.is_failed)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	fleet_sort(&fleet);
 	fill_json(&use->cli->json, ref, &fleet);
 	if (!args->is_json)

@@ -217,7 +217,7 @@ static int import(struct work *work, struct tkb_error *err)
 	if (output != NULL && output_is_stdout(work->args)) {
 		if (asprintf(&spare, "%s/out.tkb", work->folder.path) < 0) {
 			spare = NULL;
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+			return cli_error_nomem(err);
 		}
 		output = spare;
 	}

@@ -130,7 +130,7 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 		return rc;
 	if (asprintf(&middle, ".%s", tkb_c_launcher_suffix(launcher)) < 0) {
 		middle = NULL;
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	}
 	rc = launcher_pair_open(args->output, middle, &pair, err);
 	if (rc != 0)

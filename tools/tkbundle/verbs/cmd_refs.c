@@ -57,11 +57,6 @@ static void listing_release(struct listing *listing)
 	free(listing->items);
 }
 
-static int no_memory(struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
-}
-
 static int make_room(struct listing *listing, struct tkb_error *err)
 {
 	const size_t capacity =
@@ -72,7 +67,7 @@ static int make_room(struct listing *listing, struct tkb_error *err)
 		return 0;
 	items = reallocarray(listing->items, capacity, sizeof(*items));
 	if (items == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	listing->items = items;
 	listing->capacity = capacity;
 	return 0;
@@ -91,7 +86,7 @@ static int add_name(void *self, const char *ref, struct tkb_error *err)
 		return rc;
 	name = strdup(ref);
 	if (name == NULL)
-		return no_memory(err);
+		return cli_error_nomem(err);
 	listing->items[listing->count++] = (struct ref){ .name = name };
 	return 0;
 }

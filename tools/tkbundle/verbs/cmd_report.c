@@ -119,7 +119,7 @@ static int store(const struct cli *cli, const struct arguments *args,
 	stream = open_memstream(&text, &size);
 	rc = stream != NULL ? page_write(json, stream, err) : TKB_ERR_NOMEM;
 	if (stream == NULL || fclose(stream) != 0)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	if (rc == 0)
 		rc = tkb_draft_open(args->output, &draft, err);
 	if (rc != 0)

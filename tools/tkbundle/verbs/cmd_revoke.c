@@ -47,7 +47,7 @@ static int add(struct list *list, const struct tkb_digest *digest,
 		list->items, list->count + 1, sizeof(*list->items));
 
 	if (items == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	list->items = items;
 	list->items[list->count++] = *digest;
 	return 0;

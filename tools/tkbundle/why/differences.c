@@ -295,12 +295,13 @@ static void merge(const struct parts *a, const struct parts *b,
 	size_t j = 0;
 
 	while (i < a->count || j < b->count) {
-		const struct part *const left =
-			i < a->count ? &a->items[i] : NULL;
+		const bool has_left = i < a->count;
+		const bool has_right = j < b->count;
+		const struct part *const left = has_left ? &a->items[i] : NULL;
 		const struct part *const right =
-			j < b->count ? &b->items[j] : NULL;
-		const int order = left == NULL ? 1
-		                  : right == NULL
+			has_right ? &b->items[j] : NULL;
+		const int order = !has_left ? 1
+		                  : !has_right
 		                          ? -1
 		                          : strcmp(left->name, right->name);
 		const struct part *const one = order <= 0 ? left : right;
@@ -417,7 +418,7 @@ int differences_find(const struct parts *a, const struct parts *b,
 
 	all.items = calloc(a->count + b->count + 1, sizeof(*all.items));
 	if (all.items == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	merge(a, b, &all);
 	drop_consequences(&all);
 	for (size_t i = 0; i < all.count; i++)

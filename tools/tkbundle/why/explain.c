@@ -59,7 +59,7 @@ static int open_work(struct work *work, struct tkb_error *err)
 	work->indices = calloc(explain->made_count + 1, sizeof(size_t));
 	work->is_made = calloc(count + 1, sizeof(bool));
 	if (work->indices == NULL || work->is_made == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = match_side_open(&work->side, explain->source, explain->makers,
 	                     err);
 	for (size_t i = 0; i < explain->made_count && rc == 0; i++) {

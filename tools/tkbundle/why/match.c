@@ -16,9 +16,7 @@ int match_side_open(struct match_side *side, const struct source *source,
 		.parts = calloc(source_entry_count(source) + 1,
 		                sizeof(*side->parts)),
 	};
-	return side->parts != NULL
-	               ? 0
-	               : cli_error(err, TKB_ERR_NOMEM, "out of memory");
+	return side->parts != NULL ? 0 : cli_error_nomem(err);
 }
 
 void match_side_close(struct match_side *side)

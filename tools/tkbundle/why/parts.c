@@ -31,7 +31,7 @@ int parts_add(struct parts *parts, enum reason reason, const char *name,
 	if (parts->count == parts->capacity) {
 		items = realloc(items, capacity * sizeof(*items));
 		if (items == NULL)
-			return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+			return cli_error_nomem(err);
 		parts->items = items;
 		parts->capacity = capacity;
 	}
@@ -40,7 +40,7 @@ int parts_add(struct parts *parts, enum reason reason, const char *name,
 	if (part.name == NULL || part.value == NULL) {
 		free(part.name);
 		free(part.value);
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	}
 	items[parts->count++] = part;
 	return 0;
@@ -179,13 +179,13 @@ static int add_code(const struct source *source, size_t index,
 		return rc;
 	code = ir_without_places(bytes_of(&ir), &size);
 	if (code == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = parts_add(out, REASON_SOURCE, PARTS_CODE, code, size, err);
 	if (rc == 0 && ir_line(bytes_of(&ir), line))
 		rc = add_text(out, REASON_SOURCE, PARTS_FIRST_LINE, line, err);
 	lines = ir_lines(bytes_of(&ir), &size);
 	if (lines == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	return rc == 0 ? parts_add(out, REASON_SOURCE, PARTS_LINES, lines, size,
 	                           err)
 	               : rc;

@@ -24,7 +24,7 @@ static int add_value(struct parts *out, enum reason reason, const char *name,
 	TKB_AUTO(text_free) char *text = text_of(value);
 
 	if (text == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	return parts_add(out, reason, name, text, strlen(text), err);
 }
 

@@ -270,7 +270,7 @@ int start_write(const struct start *start, uint64_t process,
 		                 "there is no folder for notes of starts");
 	text = make_text(start, &size);
 	if (text == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	rc = cli_write_file(path, (struct tkb_bytes){ text, size }, 0600, err);
 	free(text);
 	if (rc == 0)

@@ -147,7 +147,7 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 		                 strerror(errno));
 	text = malloc(FILE_LIMIT);
 	if (text == NULL)
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	size = fd_read(fd, text, FILE_LIMIT);
 	if (size >= 0 && size < FILE_LIMIT)
 		document = json_loadb(text, (size_t)size, 0, NULL);

@@ -90,8 +90,11 @@ void gpus_end(struct gpus *gpus, const struct ask *ask)
 {
 	char *rest = gpus->answer;
 
-	while (ask->end == ASK_DONE && rest != NULL)
-		read_line(gpus, strsep(&rest, "\n"));
+	if (ask->end == ASK_DONE) {
+		do
+			read_line(gpus, strsep(&rest, "\n"));
+		while (rest != NULL);
+	}
 	gpus->is_late = ask->end == ASK_LATE;
 	if (gpus->is_late)
 		(void)snprintf(gpus->why, sizeof(gpus->why),
