@@ -28,6 +28,10 @@ def child(mode):
     import torch
     import transformers
     from torch._dynamo.utils import counters
+    if os.environ.get("WORKERS_FIRST"):
+        # Wait for them, so that they compile all kernels.
+        from torch._inductor.async_compile import AsyncCompile
+        AsyncCompile.wait_pool_ready()
     begin = time.time()
     loaded = 0.0
     if os.environ.get("ARTIFACTS_IN"):

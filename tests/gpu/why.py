@@ -6,13 +6,14 @@
     why.py vllm PROGRAM_DIR LAB_DIR WORK_DIR
 
 PROGRAM_DIR holds tkbundle. A torch.compile program starts on another's kernels without
-its graphs: they were made by PTXAS, which is of another version than Triton's own, as
-Inductor's workers may have one that the parent process has not. A vLLM that
-another user has started is started under another $HOME. Both are compiled anew; the
-page names the cause, and after its advice nothing is. LAB_DIR is that of engine_vllm.py.
-The last line counts the checks.
+its graphs. Inductor's workers compiled those, with the version of PyTorch's ptxas in
+their keys; the process that compiles without them has that of Triton's own ptxas, which
+is PTXAS here: of another version than PyTorch's. A vLLM that another user has started is
+started under another $HOME. Both are compiled anew; the page names the cause, and after
+its advice nothing is. LAB_DIR is that of engine_vllm.py. The last line counts the checks.
 """
 
+import importlib.util
 import json
 import os
 import shutil
@@ -73,14 +74,43 @@ def of_reason(document, reason):
     return [made for made in document.get("made", []) if made["reason"] == reason]
 
 
+def package(name):
+    return os.path.dirname(importlib.util.find_spec(name).origin)
+
+
+def version(ptxas):
+    return subprocess.run([ptxas, "--version"], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout.splitlines()[-1]
+
+
+def make_triton():
+    """A Triton in SITE whose own ptxas is PTXAS, and all else the installed one's."""
+    for folder, _, names in os.walk(package("triton")):
+        here = os.path.join(SITE, "triton", os.path.relpath(folder, package("triton")))
+        os.makedirs(here)
+        for name in names:
+            own = os.path.join(folder, name)
+            os.symlink(PTXAS if own.endswith("nvidia/bin/ptxas") else own,
+                       os.path.join(here, name))
+
+
 def torch():
     program = [sys.executable, os.path.join(HERE, "engine_torch.py"), "--child", "default"]
+    make_triton()
+    versions = {"PyTorch's": version(os.path.join(package("torch"), "bin", "ptxas")),
+                "Triton's own": version(os.path.join(package("triton"), "backends",
+                                                     "nvidia", "bin", "ptxas")),
+                "PTXAS": version(PTXAS)}
+    print(versions, flush=True)
+    check("PyTorch's ptxas is not PTXAS", versions["PyTorch's"] != versions["PTXAS"])
 
     def home(name, **others):
-        return environment(os.path.join(WORK, name), **others)
+        return environment(os.path.join(WORK, name), PYTHONPATH=SITE,
+                           PYTHONDONTWRITEBYTECODE="1", **others)
 
-    start("cold", program, home("one", TRITON_PTXAS_PATH=PTXAS), *remote("kernels"))
-    again = start("on kernels alone", program, home("two"), *remote("kernels"))
+    start("cold", program, home("one", WORKERS_FIRST="1"), *remote("kernels"))
+    again = start("on kernels alone", program, home("two", TORCHINDUCTOR_COMPILE_THREADS="1"),
+                  *remote("kernels"))
     found = of_reason(again, "ptxas")
     check("on kernels alone: kernels were compiled anew", again.get("compiled"))
     check("on kernels alone: the cause is ptxas", found)
@@ -88,7 +118,7 @@ def torch():
           found and "TRITON_PTXAS_PATH=/" in found[0]["advice"]
           and "run --engine torch" in found[0]["advice"])
     engine = ("--engine", "torch", *remote("engine"))
-    start("as advised, cold", program, home("three"), *engine)
+    start("as advised, cold", program, home("three", WORKERS_FIRST="1"), *engine)
     warm = start("as advised", program, home("four"), *engine)
     check("as advised: nothing is compiled for a ptxas", not of_reason(warm, "ptxas"))
     kernels = [made for made in warm.get("made", []) if made["kind"] == "kernels"]

@@ -96,6 +96,22 @@ seed("nothing else that is recorded", (), "unknown",
      "what is recorded is equal")
 
 
+@test("a kernel of Inductor with nothing else that differs: the ptxas of its key")
+def _(scene):
+    machine = Machine(scene, "one", TORCH, engine="torch")
+    root = machine.path("triton/0")
+    for key, edits, reason, says in (
+            ("3ZMFR5NZ", (), "ptxas", "PyTorch's in their keys"),
+            ("C5SROS2B", (".source", "c5nsflqgsgue", "c5nsflqgsgua"), "unknown",
+             "what is recorded is equal (Triton, arch, code, lines")):
+        ended = scene.run(
+            *compiling("kernel", root, key, *edits),
+            options=("--engine", "torch"), env=machine.environment)
+        equal(ended.status, 0, ended.err)
+        made = one_made(scene, reason, says, env=machine.environment)
+        require(("run --engine torch" in made["advice"]) == (reason == "ptxas"), made)
+
+
 def start_with_new_kernel(scene, **named):
     """Run a command that compiles a kernel into an empty cache."""
     root = scene.fixture("here")
@@ -348,7 +364,8 @@ def _(scene):
             ("first line: 5 in A, 6 in B", {"text": "#\n" + KERNEL}),
             ("the same code stands at other places of its source",
              {"text": KERNEL.replace("    total", "    # a\n    total")}),
-            ("text of its source, where names and comments count\n",
+            ("text of its source, where names and comments count, the ptxas "
+             "whose version is in its key\n",
              {"text": KERNEL.replace("at < n)\n    tl", "at < n)  # a\n    tl")}),
             ("Triton: 3.6.0 in A, 3.3.1 in B", {"PYTHONPATH": older}))):
         ended = scene.tkbundle("why", "add_kernel", base,

@@ -134,6 +134,28 @@ bool ir_line(struct tkb_bytes ir, char out[IR_TEXT_SIZE])
 	       take(ir, quote + 2, "0123456789", out);
 }
 
+bool ir_module(struct tkb_bytes ir, char out[IR_TEXT_SIZE])
+{
+	/* #loc = loc("/root/torchinductor/5n/c5nsflqgsg....py":18:0) */
+	static const char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
+	const char *const path = find(ir, "#loc = loc(\"");
+	const char *const end = (const char *)ir.data + ir.size;
+	const char *const quote =
+		path != NULL ? memchr(path, '"', (size_t)(end - path)) : NULL;
+	const char *name;
+
+	if (quote == NULL || quote - path < IR_MODULE_SIZE + 4)
+		return false;
+	name = quote - IR_MODULE_SIZE;
+	/* Its folder is called by the first two digits of the hash. */
+	if (name[-1] != '/' || name[-4] != '/' ||
+	    memcmp(name - 3, name + 1, 2) != 0 ||
+	    memcmp(quote - 3, ".py", 3) != 0)
+		return false;
+	(void)snprintf(out, IR_TEXT_SIZE, "%.*s", IR_MODULE_SIZE, name);
+	return strspn(out, digits) == IR_MODULE_SIZE - strlen(".py");
+}
+
 bool ir_ptxas_of_ptx(struct tkb_bytes ptx, char out[IR_TEXT_SIZE])
 {
 	return ptx_cuda(ptx_of_text(ptx), out, IR_TEXT_SIZE);

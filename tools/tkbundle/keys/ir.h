@@ -22,11 +22,18 @@ char *ir_without_places(struct tkb_bytes ir, size_t *size_out);
 char *ir_lines(struct tkb_bytes ir, size_t *size_out);
 
 enum {
-	IR_TEXT_SIZE = 64
+	IR_TEXT_SIZE = 64,
+	IR_MODULE_SIZE = 55 /* of the name of a module of Inductor's */
 };
 
 /* The line on which the function begins, in digits; false: it is not told. */
 bool ir_line(struct tkb_bytes ir, char out[IR_TEXT_SIZE]);
+
+/*
+ * The module of PyTorch's Inductor in which the function stands, "c5nsflqgsg....py", a
+ * name that is a hash of its text; false: it stands in another file.
+ */
+bool ir_module(struct tkb_bytes ir, char out[IR_TEXT_SIZE]);
 
 /*
  * The release of ptxas for which PTX was written, "12.8", by the version of PTX

@@ -288,6 +288,20 @@ static void add(struct differences *out, const struct difference *difference)
 	out->items[out->count++] = *difference;
 }
 
+/* List a part that both have, if people know it. */
+static void name_equal(const char *name, struct differences *out)
+{
+	static const char *const names[] = {
+		PARTS_CODE,  "arch",  PARTS_LINES, "libtriton", "num_stages",
+		"num_warps", "ptxas", "signature", "target",    "Triton",
+	};
+	const size_t length = strlen(out->equal);
+
+	if (is_among(name, names, sizeof(names) / sizeof(names[0])))
+		(void)snprintf(out->equal + length, sizeof(out->equal) - length,
+		               "%s%s", length != 0 ? ", " : "", name);
+}
+
 static void merge(const struct parts *a, const struct parts *b,
                   struct differences *out)
 {
@@ -308,8 +322,13 @@ static void merge(const struct parts *a, const struct parts *b,
 		struct difference found = { .reason = one->reason,
 			                    .name = one->name };
 
-		if (order == 0 && !is_equal(left, right, &found))
+		if (order == 0 && strcmp(one->name, PARTS_MODULE) == 0)
+			out->is_one_module =
+				strcmp(left->value, right->value) == 0;
+		else if (order == 0 && !is_equal(left, right, &found))
 			add(out, &found);
+		else if (order == 0)
+			name_equal(one->name, out);
 		/*
 		 * Prefer an entry that is known to differ to one of which
 		 * nothing is known.
@@ -421,6 +440,10 @@ int differences_find(const struct parts *a, const struct parts *b,
 		return cli_error_nomem(err);
 	merge(a, b, &all);
 	drop_consequences(&all);
+	/* Its text is one, and that names the build of Triton. */
+	if (all.count == 0 && all.is_one_module)
+		add(&all, &(struct difference){ .reason = REASON_PTXAS,
+		                                .name = PARTS_KEY_PTXAS });
 	for (size_t i = 0; i < all.count; i++)
 		all.cost += cost_of(&all.items[i]);
 	if (all.count > 1)
@@ -429,14 +452,20 @@ int differences_find(const struct parts *a, const struct parts *b,
 	return 0;
 }
 
-const char *differences_left(const struct differences *differences)
+void differences_left(const struct differences *differences, char *out,
+                      size_t size)
 {
-	return differences->knows_builds
-	               ? "what is recorded is equal; what is left is the text "
-	                 "of its source, where names and comments count"
-	               : "what is recorded is equal; what is left is the text "
-	                 "of its source, where names and comments count, or "
-	                 "another build of Triton, as that for another Python";
+	(void)snprintf(out, size,
+	               "what is recorded is equal%s%s%s; what is left is the "
+	               "text of its source, where names and comments count, "
+	               "the ptxas whose version is in its key%s",
+	               differences->equal[0] != '\0' ? " (" : "",
+	               differences->equal,
+	               differences->equal[0] != '\0' ? ")" : "",
+	               differences->knows_builds
+	                       ? ""
+	                       : ", or another build of Triton, as that for "
+	                         "another Python");
 }
 
 enum reason differences_reason(const struct differences *differences)
@@ -451,8 +480,14 @@ void differences_show(const struct difference *difference,
 	const char *const a = difference->a;
 	const char *const b = difference->b;
 
-	if (strcmp(difference->name, PARTS_CODE) == 0 &&
-	    difference->reason == REASON_CONSTANTS)
+	if (strcmp(difference->name, PARTS_KEY_PTXAS) == 0)
+		(void)snprintf(out, size,
+		               "%s, all else is equal: Inductor's workers have "
+		               "the version of PyTorch's in their keys, the "
+		               "process that starts them that of Triton's own",
+		               difference->name);
+	else if (strcmp(difference->name, PARTS_CODE) == 0 &&
+	         difference->reason == REASON_CONSTANTS)
 		(void)snprintf(out, size,
 		               "the code differs in numbers alone: %s %s, %s "
 		               "%s",

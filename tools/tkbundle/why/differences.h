@@ -11,6 +11,9 @@
  * version of Triton brings with it, IR that another Triton makes. A part that only
  * one entry has recorded is listed only if its absence means something: a variable
  * that is not recorded is not set. Values of secret names are not shown.
+ *
+ * If nothing differs in two kernels of one module of Inductor's, then it is the ptxas of
+ * the key: the name of a module is a hash of the kernel's text and of Triton's build.
  */
 
 enum {
@@ -28,8 +31,11 @@ struct difference {
 struct differences {
 	struct difference *items; /* owned; the most important first */
 	size_t count;
-	uint64_t cost;     /* how different the entries are */
-	bool knows_builds; /* it is known which builds of Triton made them */
+	uint64_t cost;      /* how different the entries are */
+	bool knows_builds;  /* it is known which builds of Triton made them */
+	bool is_one_module; /* both stand in one module of Inductor's */
+	char equal
+		[DIFFERENCE_TEXT_SIZE]; /* parts that both have: "code, ..." */
 };
 
 /* Below this cost, the same kernel was compiled in another environment. */
@@ -50,10 +56,11 @@ TKB_NODISCARD int differences_find(const struct parts *a, const struct parts *b,
                                    struct tkb_error *err);
 
 /*
- * A sentence about what may differ in kernels of which nothing recorded
- * differs.
+ * A sentence about kernels of which nothing recorded differs: what is equal, and what
+ * may differ.
  */
-const char *differences_left(const struct differences *differences);
+void differences_left(const struct differences *differences, char *out,
+                      size_t size);
 
 /*
  * The reason for both, and its text, "ptxas: 13.0.88 there, 12.8 here".

@@ -159,7 +159,7 @@ static void explain_unmatched(struct work *work, struct start *start,
 	else
 		made->reason = REASON_NOT_IN_BUNDLE;
 	if (made->reason == REASON_UNKNOWN)
-		made->detail = (char *)differences_left(like);
+		differences_left(like, made->detail, START_TEXT_SIZE);
 	advise(work, start, made->reason, NULL, advice);
 }
 

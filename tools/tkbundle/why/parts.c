@@ -183,6 +183,8 @@ static int add_code(const struct source *source, size_t index,
 	rc = parts_add(out, REASON_SOURCE, PARTS_CODE, code, size, err);
 	if (rc == 0 && ir_line(bytes_of(&ir), line))
 		rc = add_text(out, REASON_SOURCE, PARTS_FIRST_LINE, line, err);
+	if (rc == 0 && ir_module(bytes_of(&ir), line))
+		rc = add_text(out, REASON_SOURCE, PARTS_MODULE, line, err);
 	lines = ir_lines(bytes_of(&ir), &size);
 	if (lines == NULL)
 		return cli_error_nomem(err);

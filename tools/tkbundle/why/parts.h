@@ -45,6 +45,12 @@ struct parts {
 #define PARTS_LINES "lines"
 #define PARTS_FIRST_LINE "first line"
 
+/* The module of Inductor's that it stands in; its name is a hash of its text. */
+#define PARTS_MODULE "module"
+
+/* The ptxas whose version is in a key, which need not be the one that made the code. */
+#define PARTS_KEY_PTXAS "ptxas of the key"
+
 /* What `tkbundle compile` made the entry of, with which options, and where. */
 #define PARTS_INPUT "compiled from"
 #define PARTS_OPTIONS "options of compile"

@@ -56,13 +56,13 @@ static void put_pair(struct json_out *json, const struct why_pair *pair)
 static void print_differences(const struct cli *cli,
                               const struct why_pair *pair)
 {
-	char text[2 * DIFFERENCE_TEXT_SIZE + 200];
+	char text[2 * DIFFERENCE_TEXT_SIZE + 200] =
+		"what decides its key is not recorded";
 
+	if (pair->differences->count == 0 && pair->a->kind == TKB_KIND_KERNEL)
+		differences_left(pair->differences, text, sizeof(text));
 	if (pair->differences->count == 0)
-		text_line(cli->out, "  %s",
-		          pair->a->kind == TKB_KIND_KERNEL
-		                  ? differences_left(pair->differences)
-		                  : "what decides its key is not recorded");
+		text_line(cli->out, "  %s", text);
 	for (size_t i = 0; i < pair->differences->count; i++) {
 		differences_show(&pair->differences->items[i], in_both, text,
 		                 sizeof(text));
