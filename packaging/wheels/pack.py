@@ -26,7 +26,6 @@ sys.stdout.buffer.write(zopfli.zlib.compress(sys.stdin.buffer.read(), numiterati
 """
 
 
-
 def data_files():
     """{path below a prefix: bytes} of what the program reads as it runs."""
     out = {}
