@@ -68,6 +68,24 @@ def _(scene):
                                 TRITON_PTXAS_PATH="/mine"))
 
 
+@test("a command that is named from this folder on is found from any other, too")
+def _(scene):
+    install(scene, "venv", "vllm-0.24.1")
+    packages = os.path.join("venv", "lib", "python3.12", "site-packages")
+    ptxas = os.path.join(packages, "triton", "backends", "nvidia", "bin", "ptxas")
+    write(scene.path(ptxas), "")
+    os.chmod(scene.path(ptxas), 0o755)
+    setting = f"set TRITON_PTXAS_PATH={scene.path(ptxas)}"
+    module = ("-m", "vllm.server", "--model", "x")
+    for command in (("venv/bin/python3", *module), ("./venv/bin/python3", *module),
+                    ("venv/bin/vllm", "serve", "x")):
+        lines = told(scene, *command)
+        require(setting.replace("/venv", "/./venv") in lines if command[0][0] == "."
+                else setting in lines, lines)
+    lines = told(scene, "python3", *module, PATH="venv/bin:" + os.environ["PATH"])
+    require(setting in lines, lines)
+
+
 @test("of pyenv's scripts, what they start is found: by the variable, the file here "
       "or above, or pyenv's own")
 def _(scene):

@@ -107,8 +107,8 @@ static bool find_of_script(const char *name, char out[PYTHON_PATH_SIZE])
 	return find_program(name, path) && find_interpreter(path, out);
 }
 
-bool python_find(const char *command, const char *engine,
-                 char out[PYTHON_PATH_SIZE])
+static bool find_python(const char *command, const char *engine,
+                        char out[PYTHON_PATH_SIZE])
 {
 	const char *const own = cli_variable("TKBUNDLE_PYTHON");
 
@@ -119,6 +119,29 @@ bool python_find(const char *command, const char *engine,
 	if (own != NULL)
 		return find_program(own, out);
 	return find_of_script(engine, out) || find_program("python3", out);
+}
+
+/*
+ * Begin a path at "/": the command may leave this folder before it, or a child of
+ * it, asks. Links stay, since a virtual environment's Python is one.
+ */
+static bool make_absolute(char path[PYTHON_PATH_SIZE])
+{
+	char folder[PYTHON_PATH_SIZE];
+	char relative[PYTHON_PATH_SIZE];
+
+	if (path[0] == '/')
+		return true;
+	(void)snprintf(relative, sizeof(relative), "%s", path);
+	return getcwd(folder, sizeof(folder)) != NULL &&
+	       snprintf(path, PYTHON_PATH_SIZE, "%s/%s", folder, relative) <
+	               PYTHON_PATH_SIZE;
+}
+
+bool python_find(const char *command, const char *engine,
+                 char out[PYTHON_PATH_SIZE])
+{
+	return find_python(command, engine, out) && make_absolute(out);
 }
 
 bool python_is_gone(const char *engine, char script[PYTHON_PATH_SIZE],
