@@ -21,7 +21,7 @@ def finish():
 
 def start(home, words, environment):
     """Run a command in a new home. The last JSON line that it printed, and its stderr."""
-    os.makedirs(home)
+    os.makedirs(home, exist_ok=True)
     done = subprocess.run(
         words, timeout=600, check=False,
         env={"HOME": home, "TMPDIR": home, "PATH": os.environ["PATH"], "LC_ALL": "C",
