@@ -3,8 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void tkb_fd_close_at(int *fd)
@@ -47,32 +51,90 @@ int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode)
 	return fd;
 }
 
-int tkb_fd_open_quietly(int dir_fd, const char *name)
+/* -1 and ENOSYS or EPERM where the kernel or a sandbox lacks the call. */
+static int open_at_once(int dir_fd, const char *path, int flags)
 {
-	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	const struct open_how how = {
+		.flags = (unsigned)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
 	int fd;
 
-	fd = tkb_fd_open(dir_fd, name, flags | O_NOATIME, 0);
-	if (fd < 0 && errno == EPERM)
-		fd = tkb_fd_open(dir_fd, name, flags, 0);
+	do {
+		fd = (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EINTR);
 	return fd;
 }
 
-int tkb_dir_open(int dir_fd, const char *name, DIR **out, struct tkb_error *err)
+static int open_part_by_part(int dir_fd, const char *path, int flags)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+	const char *slash = strchr(path, '/');
+	TKB_AUTO(tkb_fd_close_at) int folder = -1;
+
+	for (; slash != NULL; slash = strchr(path, '/')) {
+		char name[NAME_MAX + 1];
+		const size_t length = (size_t)(slash - path);
+		int fd;
+
+		if (length > NAME_MAX) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		memcpy(name, path, length);
+		name[length] = '\0';
+		fd = tkb_fd_open(folder < 0 ? dir_fd : folder, name,
+		                 O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+		if (fd < 0)
+			return -1;
+		tkb_fd_close_at(&folder);
+		folder = fd;
+		path = slash + 1;
+	}
+	return tkb_fd_open(folder < 0 ? dir_fd : folder, path, flags, 0);
+}
+
+int tkb_fd_open_below(int dir_fd, const char *path, int flags)
+{
+	int fd;
+
+	flags |= O_NOFOLLOW;
+	if (dir_fd == AT_FDCWD || strchr(path, '/') == NULL)
+		return tkb_fd_open(dir_fd, path, flags, 0);
+	fd = open_at_once(dir_fd, path, flags);
+	/* EPERM may also be of O_NOATIME: both ways tell. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		fd = open_part_by_part(dir_fd, path, flags);
+	return fd;
+}
+
+/* The access time stays, where we may ask for that. */
+static int open_without_time(int dir_fd, const char *path, int flags)
+{
+	int fd = tkb_fd_open_below(dir_fd, path, flags | O_NOATIME);
+
+	if (fd < 0 && errno == EPERM)
+		fd = tkb_fd_open_below(dir_fd, path, flags);
+	return fd;
+}
+
+int tkb_fd_open_quietly(int dir_fd, const char *path)
+{
+	return open_without_time(dir_fd, path,
+	                         O_RDONLY | O_NONBLOCK | O_NOCTTY);
+}
+
+int tkb_dir_open(int dir_fd, const char *path, DIR **out, struct tkb_error *err)
+{
 	DIR *dir;
 	int fd;
 
-	fd = tkb_fd_open(dir_fd, name, flags | O_NOATIME, 0);
-	if (fd < 0 && errno == EPERM)
-		fd = tkb_fd_open(dir_fd, name, flags, 0);
+	fd = open_without_time(dir_fd, path, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
-		return tkb_fail_errno(err, "cannot open folder '%s'", name);
+		return tkb_fail_errno(err, "cannot open folder '%s'", path);
 	dir = fdopendir(fd);
 	if (dir == NULL) {
 		tkb_fd_close_at(&fd);
-		return tkb_fail_errno(err, "cannot list folder '%s'", name);
+		return tkb_fail_errno(err, "cannot list folder '%s'", path);
 	}
 	*out = dir;
 	return 0;

@@ -31,13 +31,20 @@ void tkb_dir_close_at(DIR **dir);
 int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode);
 
 /*
+ * Likewise without O_CREAT, of a path of several parts, none of which is followed
+ * if it is a link (ELOOP or ENOTDIR): somebody may swap a folder for one while we
+ * work. Of a path below AT_FDCWD, which the user has named, that is the last part.
+ */
+int tkb_fd_open_below(int dir_fd, const char *path, int flags);
+
+/*
  * Open a file for reading: no link is followed, a FIFO does not block, the
  * access time stays (where we may ask for that). -1 and errno on failure.
  */
-int tkb_fd_open_quietly(int dir_fd, const char *name);
+int tkb_fd_open_quietly(int dir_fd, const char *path);
 
-/* Open the folder `name` for listing; not through a link. */
-TKB_NODISCARD int tkb_dir_open(int dir_fd, const char *name, DIR **out,
+/* Open the folder `path` for listing; not through a link. */
+TKB_NODISCARD int tkb_dir_open(int dir_fd, const char *path, DIR **out,
                                struct tkb_error *err);
 
 /*

@@ -195,9 +195,9 @@ int tkb_cache_read(const struct tkb_cache *cache, size_t index, size_t file,
 	struct stat status;
 	int rc;
 
-	folder = tkb_fd_open(found->root->fd,
-	                     tkb_root_folder(found->root, &found->entry),
-	                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	folder = tkb_fd_open_below(found->root->fd,
+	                           tkb_root_folder(found->root, &found->entry),
+	                           O_RDONLY | O_DIRECTORY);
 	if (folder < 0)
 		return tkb_fail_errno(err, "cannot open '%s'",
 		                      found->entry.key);

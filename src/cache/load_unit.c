@@ -344,8 +344,8 @@ static int load_files(struct unit *unit, struct tkb_error *err)
 {
 	int rc;
 
-	unit->fd = tkb_fd_open(unit->root->fd, unit->folder,
-	                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	unit->fd = tkb_fd_open_below(unit->root->fd, unit->folder,
+	                             O_RDONLY | O_DIRECTORY);
 	if (unit->fd < 0)
 		return tkb_fail_look(TKB_REASON_BUSY,
 		                     "vanished while it was read", unit->folder,

@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -36,33 +34,19 @@ static int open_folder(int dir_fd, const struct tkb_share *share,
 }
 
 /*
- * Open the first `length` bytes of `path` by one call that follows no link.
- * Returns -1 and errno: ENOSYS where the kernel or a sandbox lacks the call.
- */
-static int open_at_once(int root_fd, const char *path, size_t length)
-{
-	const struct open_how how = {
-		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
-	};
-	char folder[TKB_UNIT_PATH_LIMIT + 1];
-
-	memcpy(folder, path, length);
-	folder[length] = '\0';
-	return (int)syscall(SYS_openat2, root_fd, folder, &how, sizeof(how));
-}
-
-/*
- * Open the folder of `path`, which has a slash. Where one call does not
- * suffice, go part by part, which also makes missing folders and finds what is
- * wrong.
+ * Open the folder of `path`, which has a slash. If it is not there,
+ * go part by part, which makes missing folders and finds what is wrong.
  */
 static int open_parent(int root_fd, const struct tkb_share *share,
                        const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	int fd = open_at_once(root_fd, path, (size_t)(slash - path));
+	char folder[TKB_UNIT_PATH_LIMIT + 1];
+	int fd;
 
+	(void)snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path),
+	               path);
+	fd = tkb_fd_open_below(root_fd, folder, O_RDONLY | O_DIRECTORY);
 	if (fd >= 0 || (errno == ENOENT && share == NULL))
 		return fd;
 	fd = tkb_fd_open(root_fd, ".", O_RDONLY | O_DIRECTORY, 0);
@@ -188,13 +172,23 @@ int tkb_unit_write(const struct tkb_destination *to, struct tkb_loader *loader,
 static int move_file(const struct tkb_destination *to, int from, int dir,
                      const char *name, struct tkb_error *err)
 {
-	if (strchr(name, '/') != NULL) {
-		int rc = make_folders(to, dir, name, err);
+	const char *slash = strrchr(name, '/');
+	TKB_AUTO(tkb_fd_close_at) int folder = -1;
+	char path[TKB_UNIT_PATH_LIMIT + 1];
+	int rc;
 
+	if (slash != NULL) {
+		rc = make_folders(to, dir, name, err);
 		if (rc < 0)
 			return rc;
+		(void)snprintf(path, sizeof(path), "%.*s", (int)(slash - name),
+		               name);
+		folder = tkb_fd_open_below(dir, path, O_RDONLY | O_DIRECTORY);
+		if (folder < 0)
+			return tkb_destination_fail(to, name, err);
 	}
-	return renameat(from, name, dir, name) == 0
+	return renameat(from, name, slash != NULL ? folder : dir,
+	                slash != NULL ? slash + 1 : name) == 0
 	               ? 0
 	               : tkb_destination_fail(to, name, err);
 }

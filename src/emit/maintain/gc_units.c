@@ -327,8 +327,12 @@ static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 {
 	const struct tkb_entry *unit = &item->found->entry;
 	const char *folder = tkb_root_folder(item->found->root, unit);
-	char path[2 * TKB_UNIT_PATH_LIMIT + 2];
+	TKB_AUTO(tkb_fd_close_at)
+	int dir = tkb_fd_open_below(item->found->root->fd, folder,
+	                            O_RDONLY | O_DIRECTORY);
 
+	if (dir < 0)
+		return errno == ENOENT ? 0 : fail_remove(item, err);
 	for (size_t i = 0; i < 2 * unit->file_count; i++) {
 		const bool is_first_pass = i < unit->file_count;
 		const struct tkb_file *file =
@@ -336,9 +340,7 @@ static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 
 		if (file->is_last != is_first_pass)
 			continue;
-		(void)snprintf(path, sizeof(path), "%s/%s", folder, file->name);
-		if (unlinkat(item->found->root->fd, path, 0) < 0 &&
-		    errno != ENOENT)
+		if (unlinkat(dir, file->name, 0) < 0 && errno != ENOENT)
 			return fail_remove(item, err);
 	}
 	(void)unlinkat(item->found->root->fd, folder, AT_REMOVEDIR);
