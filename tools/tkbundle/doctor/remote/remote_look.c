@@ -8,6 +8,8 @@
 #include "cli/text.h"
 #include "doctor/remote/remote_folders.h"
 #include "doctor/remote/looking.h"
+#include "doctor/remote/remote_ref.h"
+#include "doctor/remote/remote_trust.h"
 #include "doctor/remote/scratch.h"
 
 enum {

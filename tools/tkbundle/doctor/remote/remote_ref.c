@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/remote/looking.h"
+#include "doctor/remote/remote_ref.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 #include "cli/text.h"
 #include "config/choices.h"
+#include "doctor/remote/remote_trust.h"
 
 enum {
 	PATH_SIZE = 4096,

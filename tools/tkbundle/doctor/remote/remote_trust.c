@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doctor/remote/looking.h"
+#include "doctor/remote/remote_trust.h"
 
 #include <inttypes.h>
 
 #include "cli/text.h"
 #include "config/revoked.h"
+#include "trust/signed.h"
 
 int remote_trust_ask(struct remote_looking *looking, struct tkb_error *err)
 {
