@@ -106,7 +106,9 @@ def _(here):
                    for number in range(8)]
         ended = [here.finish(one) for one in started]
         equal({one.status for one in ended}, {0}, ended[0].err)
-        equal({one.err for one in ended}, {""})
+        # What another one writes at this moment is pushed by that one.
+        equal([line for one in ended for line in one.err.splitlines()
+               if not (": push: left out " in line and ": busy: " in line)], [])
     equal(sum(compiled(one) for one in ended), 0)
     equal(kernels(here), 2)
 

@@ -165,10 +165,11 @@ struct tkb_oci_item {
 	uint64_t size;
 };
 
-/* Put a manifest, whose blobs are there. */
+/* Put a manifest, whose blobs are there; true: the registry says that they are not. */
 TKB_NODISCARD int tkb_oci_manifest_put(struct tkb_oci *oci,
                                        const struct tkb_op_limits *limits,
                                        const struct tkb_oci_item *item,
+                                       bool *lacks_blob_out,
                                        struct tkb_error *err);
 
 /* Delete the manifest behind an item's tag; TKB_MISS: there is none. */

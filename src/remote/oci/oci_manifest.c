@@ -79,7 +79,8 @@ static int tag_url(const struct tkb_oci *oci, const struct tkb_oci_item *item,
 
 int tkb_oci_manifest_put(struct tkb_oci *oci,
                          const struct tkb_op_limits *limits,
-                         const struct tkb_oci_item *item, struct tkb_error *err)
+                         const struct tkb_oci_item *item, bool *lacks_blob_out,
+                         struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
@@ -91,6 +92,7 @@ int tkb_oci_manifest_put(struct tkb_oci *oci,
 	struct tkb_blob body;
 	int rc;
 
+	*lacks_blob_out = false;
 	rc = write_manifest(oci, item, &text, err);
 	if (rc == 0)
 		rc = tag_url(oci, item, &arena, &request.url, err);
@@ -100,13 +102,14 @@ int tkb_oci_manifest_put(struct tkb_oci *oci,
 	body = (struct tkb_blob){ bytes.size, tkb_memory_source(&bytes) };
 	request.body = &body;
 	rc = tkb_oci_ask(oci, limits, &request, err);
-	if (rc == TKB_MISS || (rc == TKB_ERR_DENIED && request.status == 400))
-		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "it does not take a manifest (HTTP %ld): its "
-		                "blobs were removed meanwhile, or it takes "
-		                "images alone",
-		                request.status);
-	return rc;
+	if (rc != TKB_MISS && (rc != TKB_ERR_DENIED || request.status != 400))
+		return rc;
+	*lacks_blob_out = true;
+	return tkb_fail(
+		err, TKB_ERR_UNAVAILABLE,
+		"it does not take a manifest (HTTP %ld): its blobs were "
+		"removed meanwhile, or it takes images alone",
+		request.status);
 }
 
 /* A manifest that is read. */

@@ -35,6 +35,7 @@ int tkb_oci_touch(void *self, const struct tkb_op_limits *limits,
 	struct tkb_oci_manifest manifest;
 	struct tkb_oci_item item = { ref, digest, 0 };
 	char tag[TKB_OCI_TAG_SIZE];
+	bool lacks_blob;
 	int rc;
 
 	rc = tkb_oci_tag(ref, digest, tag, err);
@@ -43,7 +44,7 @@ int tkb_oci_touch(void *self, const struct tkb_op_limits *limits,
 	if (rc != 0)
 		return rc;
 	item.size = manifest.size;
-	return tkb_oci_manifest_put(self, limits, &item, err);
+	return tkb_oci_manifest_put(self, limits, &item, &lacks_blob, err);
 }
 
 /* The records that are listed. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/blob_buffer.h"
 #include "remote/oci/oci.h"
@@ -12,7 +13,8 @@
  */
 
 enum {
-	TRIES = 5 /* of going on, without a byte more there */
+	TRIES = 5,         /* of going on, without a byte more there */
+	MANIFEST_TRIES = 4 /* where its blobs seem to be missing */
 };
 
 #define CHUNK ((uint64_t)16 * TKB_MIB)
@@ -297,18 +299,43 @@ static int find_blobs(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	return 0;
 }
 
-int tkb_oci_store(struct tkb_oci *oci, const struct tkb_op_limits *limits,
-                  const struct tkb_oci_item *item, const struct tkb_blob *blob,
-                  struct tkb_error *err)
+static int store_once(struct tkb_oci *oci, const struct tkb_op_limits *limits,
+                      const struct tkb_oci_item *item,
+                      const struct tkb_blob *blob, bool *lacks_blob_out,
+                      struct tkb_error *err)
 {
 	bool has = false;
 	bool has_empty = false;
 	int rc;
 
+	*lacks_blob_out = false;
 	rc = find_blobs(oci, limits, item, &has, &has_empty, err);
 	if (rc == 0 && !has)
 		rc = upload_blob(oci, limits, item->digest, blob, err);
 	if (rc == 0 && !has_empty)
 		rc = put_empty(oci, limits, err);
-	return rc == 0 ? tkb_oci_manifest_put(oci, limits, item, err) : rc;
+	return rc == 0 ? tkb_oci_manifest_put(oci, limits, item, lacks_blob_out,
+	                                      err)
+	               : rc;
+}
+
+/*
+ * While another client puts the same blob, a registry that keeps it in files can deny
+ * for a moment that it has it.
+ */
+int tkb_oci_store(struct tkb_oci *oci, const struct tkb_op_limits *limits,
+                  const struct tkb_oci_item *item, const struct tkb_blob *blob,
+                  struct tkb_error *err)
+{
+	struct timespec nap = { .tv_nsec = 20000000 };
+	bool lacks_blob = false;
+	int rc;
+
+	for (int turn = 0;; turn++) {
+		rc = store_once(oci, limits, item, blob, &lacks_blob, err);
+		if (!lacks_blob || turn == MANIFEST_TRIES - 1)
+			return rc;
+		(void)nanosleep(&nap, NULL);
+		nap.tv_nsec *= 2;
+	}
 }
