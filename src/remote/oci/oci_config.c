@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/fd.h"
+#include "remote/net/secret.h"
 #include "remote/oci/oci_keys.h"
 #include "text/json_walk.h"
 
@@ -71,9 +68,7 @@ static size_t fit(const struct found *found, const char *name, size_t size)
 
 static int keep(char **out, const char *value, struct tkb_error *err)
 {
-	if (*out != NULL)
-		explicit_bzero(*out, strlen(*out));
-	free(*out);
+	tkb_secret_text_release(out);
 	*out = strdup(value);
 	return *out == NULL ? tkb_fail_nomem(err) : 0;
 }
@@ -127,43 +122,6 @@ static int take_value(void *self, const char *path, enum tkb_json_type type,
 	return 0;
 }
 
-static void wipe(struct tkb_buf *buf)
-{
-	if (buf->data != NULL)
-		explicit_bzero(buf->data, buf->capacity);
-	tkb_buf_release(buf);
-}
-
-/* TKB_MISS: there is no such file. */
-static int read_file(const char *path, struct tkb_buf *out,
-                     struct tkb_error *err)
-{
-	TKB_AUTO(tkb_fd_close_at)
-	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY,
-	                     0);
-	struct stat status;
-	unsigned char *text;
-	ssize_t got;
-
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return TKB_MISS;
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return tkb_fail(err, TKB_ERR_DENIED, "cannot read '%.200s': %s",
-		                path, strerror(errno));
-	if (!S_ISREG(status.st_mode) || status.st_size > FILE_LIMIT)
-		return tkb_fail(err, TKB_ERR_DENIED,
-		                "'%.200s' is no file of credentials", path);
-	text = tkb_buf_reserve(out, (size_t)status.st_size);
-	if (text == NULL)
-		return tkb_buf_check(out, err);
-	got = tkb_fd_read_full(fd, text, (size_t)status.st_size);
-	if (got < 0)
-		return tkb_fail(err, TKB_ERR_DENIED, "cannot read '%.200s': %s",
-		                path, strerror(errno));
-	out->size = (size_t)got;
-	return 0;
-}
-
 static bool is_base64(const char *text)
 {
 	return text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -176,13 +134,14 @@ static int look_into(const char *path, const char *registry,
                      const char *repository, const struct tkb_op_limits *limits,
                      struct tkb_oci_keys *out, struct tkb_error *err)
 {
-	TKB_AUTO(wipe) struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT + 1);
+	TKB_AUTO(tkb_secret_release)
+	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT + 1);
 	TKB_AUTO(found_release)
 	struct found found = { .registry = registry, .repository = repository };
 	const struct tkb_json_walker walker = { take_value, &found };
 	int rc;
 
-	rc = read_file(path, &text, err);
+	rc = tkb_secret_file_read(path, "credentials", FILE_LIMIT, &text, err);
 	if (rc != 0)
 		return rc;
 	rc = tkb_json_walk(tkb_buf_bytes(&text), &walker, NULL);

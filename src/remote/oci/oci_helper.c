@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "remote/net/limits.h"
+#include "remote/net/secret.h"
 #include "remote/oci/oci_keys.h"
 #include "text/json_walk.h"
 
@@ -29,13 +30,6 @@ enum {
 };
 
 extern char **environ;
-
-static void wipe(struct tkb_buf *buf)
-{
-	if (buf->data != NULL)
-		explicit_bzero(buf->data, buf->capacity);
-	tkb_buf_release(buf);
-}
 
 /* A helper that runs. */
 struct helper {
@@ -225,8 +219,8 @@ struct answer {
 
 static void answer_release(struct answer *answer)
 {
-	wipe(&answer->user);
-	wipe(&answer->secret);
+	tkb_secret_release(&answer->user);
+	tkb_secret_release(&answer->secret);
 }
 
 static int take_value(void *self, const char *path, enum tkb_json_type type,
@@ -284,7 +278,8 @@ int tkb_oci_helper_ask(const char *name, const char *registry,
 {
 	const uint64_t end = tkb_now_ns() + limits->stall_ms * TKB_NS_PER_MS;
 	TKB_AUTO(helper_end) struct helper helper = { .out = -1 };
-	TKB_AUTO(wipe) struct tkb_buf text = TKB_BUF_INIT(ANSWER_LIMIT);
+	TKB_AUTO(tkb_secret_release)
+	struct tkb_buf text = TKB_BUF_INIT(ANSWER_LIMIT);
 	char program[NAME_SIZE];
 	int rc;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/net/secret.h"
 #include "remote/oci/oci_keys.h"
 
 #include <stdio.h>
@@ -11,38 +12,25 @@ enum {
 	SECRET_LIMIT = 256 * 1024
 };
 
-static void wipe_text(char **text)
-{
-	if (*text != NULL)
-		explicit_bzero(*text, strlen(*text));
-	free(*text);
-	*text = NULL;
-}
-
-static void wipe(struct tkb_buf *buf)
-{
-	if (buf->data != NULL)
-		explicit_bzero(buf->data, buf->capacity);
-	tkb_buf_release(buf);
-}
-
 void tkb_oci_keys_release(struct tkb_oci_keys *keys)
 {
-	wipe_text(&keys->basic);
-	wipe_text(&keys->identity);
+	tkb_secret_text_release(&keys->basic);
+	tkb_secret_text_release(&keys->identity);
 }
 
 void tkb_oci_auth_release(struct tkb_oci_auth *auth)
 {
 	tkb_oci_keys_release(&auth->keys);
-	wipe_text(&auth->line);
+	tkb_secret_text_release(&auth->line);
 }
 
 int tkb_oci_keys_set(struct tkb_oci_keys *keys, const char *user,
                      const char *password, struct tkb_error *err)
 {
-	TKB_AUTO(wipe) struct tkb_buf plain = TKB_BUF_INIT(SECRET_LIMIT);
-	TKB_AUTO(wipe) struct tkb_buf text = TKB_BUF_INIT(SECRET_LIMIT * 2);
+	TKB_AUTO(tkb_secret_release)
+	struct tkb_buf plain = TKB_BUF_INIT(SECRET_LIMIT);
+	TKB_AUTO(tkb_secret_release)
+	struct tkb_buf text = TKB_BUF_INIT(SECRET_LIMIT * 2);
 	int rc;
 
 	tkb_buf_add_text(&plain, user);
@@ -56,7 +44,7 @@ int tkb_oci_keys_set(struct tkb_oci_keys *keys, const char *user,
 	rc = tkb_buf_check(&text, err);
 	if (rc < 0)
 		return rc;
-	wipe_text(&keys->basic);
+	tkb_secret_text_release(&keys->basic);
 	keys->basic = (char *)tkb_take(text.data);
 	return 0;
 }
@@ -71,7 +59,7 @@ int tkb_oci_auth_set(struct tkb_oci_auth *auth, const char *kind,
 	if (line == NULL)
 		return tkb_fail_nomem(err);
 	(void)snprintf(line, size, "Authorization: %s %s", kind, value);
-	wipe_text(&auth->line);
+	tkb_secret_text_release(&auth->line);
 	auth->line = line;
 	return 0;
 }

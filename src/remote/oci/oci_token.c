@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "remote/net/escape.h"
 #include "remote/net/limits.h"
+#include "remote/net/secret.h"
 #include "remote/oci/oci.h"
 #include "text/json_walk.h"
 
@@ -16,13 +17,6 @@ enum {
 	MARGIN_S = 10,  /* before its end another one is got */
 	LONGEST_S = 24 * 60 * 60
 };
-
-static void wipe(struct tkb_buf *buf)
-{
-	if (buf->data != NULL)
-		explicit_bzero(buf->data, buf->capacity);
-	tkb_buf_release(buf);
-}
 
 /* What is in a challenge, or in the answer with a token. */
 static bool is_word(const char *text)
@@ -42,7 +36,7 @@ struct token {
 
 static void token_release(struct token *token)
 {
-	wipe(&token->text);
+	tkb_secret_release(&token->text);
 }
 
 static int take_value(void *self, const char *path, enum tkb_json_type type,
@@ -179,10 +173,10 @@ struct asking {
 
 static void asking_release(struct asking *asking)
 {
-	wipe(&asking->query);
-	wipe(&asking->url);
-	wipe(&asking->line);
-	wipe(&asking->body);
+	tkb_secret_release(&asking->query);
+	tkb_secret_release(&asking->url);
+	tkb_secret_release(&asking->line);
+	tkb_secret_release(&asking->body);
 }
 
 /* With a user and a password, or none: all is in the URL. */

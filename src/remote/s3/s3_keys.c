@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/fd.h"
+#include "remote/net/secret.h"
 #include "remote/s3/s3.h"
 
 /* Credentials: from the environment, or from the files of AWS' programs. */
@@ -49,51 +46,6 @@ int tkb_s3_settings_path(const char *variable, const char *name,
 	}
 	tkb_buf_add_byte(out, '\0');
 	return tkb_buf_check(out, err);
-}
-
-static int fail_read(const char *path, struct tkb_error *err)
-{
-	return tkb_fail(err, TKB_ERR_DENIED, "cannot read '%.200s': %s", path,
-	                strerror(errno));
-}
-
-/*
- * Links are followed, since mounted secrets are links. Only regular files are
- * read: others may have no end.
- */
-static int read_settings(const char *path, struct tkb_buf *out,
-                         struct tkb_error *err)
-{
-	TKB_AUTO(tkb_fd_close_at)
-	int fd = tkb_fd_open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY,
-	                     0);
-	struct stat status;
-	unsigned char *text;
-	ssize_t got;
-
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return TKB_MISS;
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return fail_read(path, err);
-	if (!S_ISREG(status.st_mode) || status.st_size > TKB_S3_SETTINGS_LIMIT)
-		return tkb_fail(err, TKB_ERR_DENIED,
-		                "'%.200s' is no file of settings", path);
-	text = tkb_buf_reserve(out, (size_t)status.st_size + 1);
-	if (text == NULL)
-		return tkb_buf_check(out, err);
-	got = tkb_fd_read_full(fd, text, (size_t)status.st_size);
-	if (got < 0)
-		return fail_read(path, err);
-	text[got] = '\0';
-	out->size = (size_t)got + 1;
-	return 0;
-}
-
-static void wipe(struct tkb_buf *buf)
-{
-	if (buf->data != NULL)
-		explicit_bzero(buf->data, buf->capacity);
-	tkb_buf_release(buf);
 }
 
 static bool is_space(char byte)
@@ -168,13 +120,14 @@ static const char *find_setting(char *text, const char *section,
 int tkb_s3_setting(const char *path, const char *section, const char *name,
                    struct tkb_buf *out, struct tkb_error *err)
 {
-	TKB_AUTO(wipe)
+	TKB_AUTO(tkb_secret_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_S3_SETTINGS_LIMIT + 1);
 	const char *value;
 	int rc;
 
 	tkb_buf_reset(out);
-	rc = read_settings(path, &text, err);
+	rc = tkb_secret_file_read(path, "settings", TKB_S3_SETTINGS_LIMIT,
+	                          &text, err);
 	if (rc != 0)
 		return rc;
 	value = find_setting((char *)text.data, section, name);
@@ -184,19 +137,11 @@ int tkb_s3_setting(const char *path, const char *section, const char *name,
 	return tkb_buf_check(out, err);
 }
 
-static void wipe_text(char **text)
-{
-	if (*text != NULL)
-		explicit_bzero(*text, strlen(*text));
-	free(*text);
-	*text = NULL;
-}
-
 void tkb_s3_keys_release(struct tkb_s3_keys *keys)
 {
-	wipe_text(&keys->id);
-	wipe_text(&keys->secret);
-	wipe_text(&keys->token);
+	tkb_secret_text_release(&keys->id);
+	tkb_secret_text_release(&keys->secret);
+	tkb_secret_text_release(&keys->token);
 }
 
 /*
@@ -243,7 +188,8 @@ static int read_environment(struct tkb_s3_keys *keys, struct tkb_error *err)
 static int read_key(const char *path, const char *profile, const char *name,
                     char **out, struct tkb_error *err)
 {
-	TKB_AUTO(wipe) struct tkb_buf value = TKB_BUF_INIT(VALUE_LIMIT);
+	TKB_AUTO(tkb_secret_release)
+	struct tkb_buf value = TKB_BUF_INIT(VALUE_LIMIT);
 	int rc;
 
 	rc = tkb_s3_setting(path, profile, name, &value, err);
