@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What real_inductor.py and real_torch.py share: homes, starts in them, and checks."""
+"""What real_inductor.py, real_torch.py and real_vllm.py share: homes, starts in them, and
+checks."""
 
 import json
 import os
+import shutil
 import subprocess
+import sys
+import tempfile
 
 counts = {True: 0, False: 0}
 
@@ -32,3 +36,18 @@ def start(home, words, environment):
     if done.returncode != 0 or not lines:
         raise SystemExit(f"{home}: status {done.returncode}: {said[-4000:]}")
     return json.loads(lines[-1]), said
+
+
+def measure_modes(machines, modes):
+    """
+    Measure each mode, or those that the command names behind TKBUNDLE PYTHON [WORK_DIR],
+    in a new folder, which is removed. The exit status.
+    """
+    work = tempfile.mkdtemp(prefix="tkbundle-real-", dir=(sys.argv[3:] or [None])[0])
+    try:
+        made = machines(sys.argv[1], sys.argv[2], work)
+        for mode in sys.argv[4:] or modes:
+            made.measure(mode)
+    finally:
+        shutil.rmtree(work)
+    return finish()

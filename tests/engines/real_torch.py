@@ -10,11 +10,9 @@ PYTHON has torch. It makes C++ there, with g++. The last line counts the checks.
 
 import json
 import os
-import shutil
 import sys
-import tempfile
 
-from real import check, finish, start
+from real import check, measure_modes, start
 
 MODEL = """\
 import hashlib, json, sys, torch
@@ -94,15 +92,4 @@ class Machines:
         check(mode + ": the same result", warm["result"] == cold["result"])
 
 
-def main():
-    work = tempfile.mkdtemp(prefix="tkbundle-torch-", dir=(sys.argv[3:] or [None])[0])
-    try:
-        machines = Machines(sys.argv[1], sys.argv[2], work)
-        for mode in sys.argv[4:] or MODES:
-            machines.measure(mode)
-    finally:
-        shutil.rmtree(work)
-    return finish()
-
-
-sys.exit(main())
+sys.exit(measure_modes(Machines, MODES))

@@ -15,9 +15,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 
-from real import check, finish, start
+from real import check, measure_modes, start
 
 SERVER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "vllm_on_cpu.py")
 
@@ -120,15 +119,4 @@ class Machines:
         return len(json.loads(ended.stdout)["entries"])
 
 
-def main():
-    work = tempfile.mkdtemp(prefix="tkbundle-vllm-", dir=(sys.argv[3:] or [None])[0])
-    try:
-        machines = Machines(sys.argv[1], sys.argv[2], work)
-        for mode in sys.argv[4:] or MODES:
-            machines.measure(mode)
-    finally:
-        shutil.rmtree(work)
-    return finish()
-
-
-sys.exit(main())
+sys.exit(measure_modes(Machines, MODES))
