@@ -35,6 +35,7 @@ _tkbundle_options() {
 		options="--remote --deadline --metrics --json" ;;
 	gc)
 		options="--remote --engine --tree --max-size --max-entries --max-age --revoked --trust
+			--sign --expires --passphrase-file --passphrase-command
 			--deadline --metrics --json -n --dry-run" ;;
 	help)
 		options="" ;;

@@ -358,6 +358,12 @@ struct tkb_remote_gc_options {
 	void (*on_fault)(void *self, const struct tkb_remote_fault *fault);
 	void *self; /**< given to both; on_removed()'s `ref` is NULL for
 	                 a blob */
+	/**
+	 * Compact signed records, too: those that these keys alone have signed are
+	 * merged, and signed again for the stage that they had. NULL: what is
+	 * signed stays as it is. Its stage is not asked.
+	 */
+	const struct tkb_signing *signing;
 };
 
 /** What a gc did, in all writable tiers. */

@@ -148,7 +148,7 @@ int tkb_compact(struct tkb_remote *remote, const char *ref,
 	int rc;
 
 	rc = signer != NULL
-	             ? tkb_records_keep_own(records, signer, ref, err)
+	             ? tkb_records_keep_alone(records, signer, ref, err)
 	             : tkb_records_keep_unsigned(remote, ref, records, err);
 	if (rc == 0)
 		rc = tkb_records_drop_revoked(remote, records, err);

@@ -22,8 +22,8 @@ enum {
  * merged is added to `count`. Records whose blob cannot be fetched stay.
  *
  * A record that somebody has signed is never merged into one that nobody has:
- * without a `signer` (NULL), signed records stay, and with one, only what it has
- * signed itself is merged, and signed again.
+ * without a `signer` (NULL), signed records stay, and with one, only what it alone
+ * has signed is merged, and signed again.
  */
 TKB_NODISCARD int tkb_compact(struct tkb_remote *remote, const char *ref,
                               struct tkb_record_list *records,

@@ -87,7 +87,7 @@ int tkb_remote_gc(struct tkb_remote *remote,
 	struct tkb_timed timed;
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_remote_gc_options, self, &chosen, options,
+	rc = TKB_STRUCT_READ(tkb_remote_gc_options, signing, &chosen, options,
 	                     err);
 	if (rc == 0)
 		rc = TKB_STRUCT_CHECK(tkb_remote_gc_report, kept_size, report,

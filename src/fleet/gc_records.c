@@ -195,6 +195,53 @@ static int prune_orphans(struct tkb_remote_gc *gc, struct tkb_error *err)
 	return rc;
 }
 
+/* Merge what the caller's keys have signed for a stage. */
+static int compact_signed(struct tkb_remote_gc *gc, const char *ref,
+                          enum tkb_trust_stage stage, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { .count = 0 };
+	struct tkb_signer signer = { .now_s = 0 };
+	struct tkb_signing signing;
+	int rc;
+
+	rc = tkb_signing_read(&signing, gc->options->signing, err);
+	signing.stage = stage;
+	if (rc == 0)
+		rc = tkb_signer_begin(&signer, &signing, gc->remote, ref, err);
+	if (rc == 0)
+		rc = read_ref(gc, ref, &records, err);
+	if (rc == 0)
+		rc = check_faults(gc, err);
+	if (rc == 0)
+		rc = tkb_compact(gc->remote, ref, &records, &signer,
+		                 &gc->report.compacted_count, err);
+	tkb_signer_release(&signer);
+	return rc;
+}
+
+/* The list is read again. */
+static int compact(struct tkb_remote_gc *gc, const char *ref,
+                   struct tkb_record_list *records, struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < records->count && rc == 0; i++)
+		rc = tkb_digests_add(&gc->compacted, &records->items[i].blob,
+		                     err);
+	if (rc == 0)
+		rc = tkb_compact(gc->remote, ref, records, NULL,
+		                 &gc->report.compacted_count, err);
+	if (rc == 0 && gc->options->signing != NULL)
+		rc = compact_signed(gc, ref, TKB_STAGE_DEV, err);
+	if (rc == 0 && gc->options->signing != NULL)
+		rc = compact_signed(gc, ref, TKB_STAGE_PROD, err);
+	tkb_record_list_release(records);
+	if (rc == 0)
+		rc = read_ref(gc, ref, records, err);
+	return rc == 0 ? check_faults(gc, err) : rc;
+}
+
 static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
                      struct tkb_error *err)
 {
@@ -220,19 +267,8 @@ static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
 		rc = tkb_records_drop_holes(gc->remote, ref, &records, err);
 	if (rc == 0)
 		rc = drop_expired(gc, ref, &records, err);
-	if (rc == 0 && wants_compaction(gc, &records)) {
-		for (size_t i = 0; i < records.count && rc == 0; i++)
-			rc = tkb_digests_add(&gc->compacted,
-			                     &records.items[i].blob, err);
-		if (rc == 0)
-			rc = tkb_compact(gc->remote, ref, &records, NULL,
-			                 &gc->report.compacted_count, err);
-		tkb_record_list_release(&records);
-		if (rc == 0)
-			rc = read_ref(gc, ref, &records, err);
-		if (rc == 0)
-			rc = check_faults(gc, err);
-	}
+	if (rc == 0 && wants_compaction(gc, &records))
+		rc = compact(gc, ref, &records, err);
 	for (size_t i = 0; i < records.count && rc == 0; i++)
 		rc = add_item(gc, ref, &records.items[i], err);
 	if (rc == 0 && is_signed(gc, ref))

@@ -193,6 +193,30 @@ int tkb_records_keep_own(struct tkb_record_list *list,
 	return signer == NULL ? 0 : tkb_records_keep(list, is_own, &owner, err);
 }
 
+static int is_alone(void *self, struct tkb_record *record, bool *out,
+                    struct tkb_error *err)
+{
+	const struct owner *owner = self;
+	struct tkb_subject subject;
+	int rc;
+
+	rc = is_own(self, record, out, err);
+	if (rc == 0 && *out)
+		rc = tkb_record_subject(record, &subject, err);
+	if (rc == 0 && *out)
+		*out = tkb_signer_is_alone(owner->signer, owner->ref, &subject);
+	return rc;
+}
+
+int tkb_records_keep_alone(struct tkb_record_list *list,
+                           const struct tkb_signer *signer, const char *ref,
+                           struct tkb_error *err)
+{
+	struct owner owner = { signer, ref };
+
+	return tkb_records_keep(list, is_alone, &owner, err);
+}
+
 static int is_unsigned(void *self, struct tkb_record *record, bool *out,
                        struct tkb_error *err)
 {

@@ -79,6 +79,15 @@ TKB_NODISCARD int tkb_records_keep_own(struct tkb_record_list *list,
                                        const struct tkb_signer *signer,
                                        const char *ref, struct tkb_error *err);
 
+/*
+ * The same, and what somebody else has signed, too: merged with others, it would
+ * have lost that signature.
+ */
+TKB_NODISCARD int tkb_records_keep_alone(struct tkb_record_list *list,
+                                         const struct tkb_signer *signer,
+                                         const char *ref,
+                                         struct tkb_error *err);
+
 /* Take from the list what anybody has signed. */
 TKB_NODISCARD int tkb_records_keep_unsigned(struct tkb_remote *remote,
                                             const char *ref,

@@ -109,6 +109,35 @@ int tkb_signer_knows(const struct tkb_signer *signer, const char *ref,
 	return rc;
 }
 
+static bool is_of_signer(const struct tkb_signer *signer,
+                         const struct tkb_digest *key)
+{
+	for (size_t i = 0; i < signer->signing.key_count; i++) {
+		if (tkb_digest_equal(&signer->signing.keys[i]->id, key))
+			return true;
+	}
+	return false;
+}
+
+bool tkb_signer_is_alone(const struct tkb_signer *signer, const char *ref,
+                         const struct tkb_subject *subject)
+{
+	for (size_t i = 0; i < signer->envelopes.count; i++) {
+		const struct tkb_envelope *envelope =
+			&signer->envelopes.items[i];
+
+		if (!tkb_envelope_is_of(envelope, subject) ||
+		    strcmp(envelope->statement.ref, ref) != 0 ||
+		    envelope->statement.expires_s <= signer->now_s)
+			continue;
+		for (size_t k = 0; k < envelope->signature_count; k++) {
+			if (!is_of_signer(signer, &envelope->signatures[k].key))
+				return false;
+		}
+	}
+	return true;
+}
+
 int tkb_signer_sign(const struct tkb_signer *signer, struct tkb_remote *remote,
                     const char *ref, const struct tkb_subject *subject,
                     const char **targets, size_t target_count,

@@ -39,6 +39,13 @@ TKB_NODISCARD int tkb_signer_knows(const struct tkb_signer *signer,
                                    const struct tkb_subject *subject, bool *out,
                                    struct tkb_error *err);
 
+/*
+ * Does no other key vouch for this record, by a signature of the ref that has not
+ * ended? Those of others are not checked: what they say would be lost in any case.
+ */
+bool tkb_signer_is_alone(const struct tkb_signer *signer, const char *ref,
+                         const struct tkb_subject *subject);
+
 /* Sign a record, and add the envelope to the remote. `targets` may be NULL. */
 TKB_NODISCARD int tkb_signer_sign(const struct tkb_signer *signer,
                                   struct tkb_remote *remote, const char *ref,

@@ -22,30 +22,6 @@ static const char *out(const char *name)
 	return text("%s/%s", test_folder(), name);
 }
 
-/*
- * The pool's first entry under many keys: each a record of its own. A cache of
- * `count` such entries.
- */
-static const char *autotunes(const char *name, unsigned from, unsigned to)
-{
-	const char *root = out(name);
-
-	if (!exists(root))
-		SYS(mkdir(root, 0777));
-	for (unsigned i = from; i < to; i++) {
-		const char *key = text("%052u", i);
-		char *base32 = test_alloc(strlen(key));
-
-		/* Digits of base 32 begin with letters. */
-		for (size_t j = 0; key[j] != '\0'; j++)
-			base32[j] = (char)('A' + (key[j] - '0'));
-		SYS(mkdir(text("%s/%s", root, base32), 0777));
-		write_text(text("%s/%s/kernel.autotune.json", root, base32),
-		           text("{\"n\":%u}", i));
-	}
-	return root;
-}
-
 /* Push `count` records of an entry each; the last push may compact. */
 static struct tkb_push_report push_many(struct tkb_remote *remote,
                                         unsigned count)

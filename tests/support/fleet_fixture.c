@@ -61,6 +61,26 @@ const char *cache_of(const char *name, struct part part)
 	return root;
 }
 
+const char *autotunes(const char *name, unsigned from, unsigned to)
+{
+	const char *root = text("%s/%s", test_folder(), name);
+
+	if (!exists(root))
+		SYS(mkdir(root, 0777));
+	for (unsigned i = from; i < to; i++) {
+		const char *key = text("%052u", i);
+		char *base32 = test_alloc(strlen(key));
+
+		/* Digits of base 32 begin with letters. */
+		for (size_t j = 0; key[j] != '\0'; j++)
+			base32[j] = (char)('A' + (key[j] - '0'));
+		SYS(mkdir(text("%s/%s", root, base32), 0777));
+		write_text(text("%s/%s/kernel.autotune.json", root, base32),
+		           text("{\"n\":%u}", i));
+	}
+	return root;
+}
+
 const char *inductor_cache(void)
 {
 	const char *root = text("%s/ind/.cache/torchinductor", test_folder());

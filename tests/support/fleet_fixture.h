@@ -37,6 +37,9 @@ const char *large_pool(void);
 /* A cache of some of the pool's entries, in the new folder `name`. */
 const char *cache_of(const char *name, struct part part);
 
+/* A cache of small entries, in the folder `name`: the keys of number `from` to `to`. */
+const char *autotunes(const char *name, unsigned from, unsigned to);
+
 /* An Inductor cache of 26 entries for each of devices 0 and 1. */
 const char *inductor_cache(void);
 

@@ -395,7 +395,7 @@ static void push_signed_singly(struct tkb_remote *remote, size_t count,
 
 	for (size_t i = 0; i < count; i++)
 		(void)push_with(remote,
-		                cache_of(text("part-%zu", i),
+		                cache_of(text("%zu-of-%zu", i, count),
 		                         (struct part){ i, i + 1 }),
 		                options);
 }
@@ -409,6 +409,33 @@ static void compact(struct tkb_remote *remote, const struct tkb_signer *signer,
 	*count = 0;
 	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
 	OK(tkb_compact(remote, REF, &records, signer, count, ERR));
+}
+
+/* By a policy that wants both, the merge of one would be worth nothing. */
+TEST(compaction, leaves_what_somebody_else_has_signed_too)
+{
+	struct tkb_key *key = make_key();
+	struct tkb_key *other = make_key();
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+	struct signer_of second;
+	const struct tkb_sign_options both = {
+		SIZED(both), .signing = signing_with(&second, other)
+	};
+	struct signer_of first;
+	struct tkb_signer signer = { .now_s = 0 };
+	uint64_t count;
+
+	push_signed_singly(remote, 2, key);
+	OK(tkb_ref_sign(remote, REF, &both, NULL, ERR));
+	push_signed_singly(remote, 4, key);
+	OK(tkb_signer_begin(&signer, signing_with(&first, key), remote, REF,
+	                    ERR));
+	compact(remote, &signer, &count);
+	tkb_signer_release(&signer);
+	CHECK_INT(count, 2);
+	CHECK_INT(count_under(remote, REF), 3);
+	tkb_key_close(key);
+	tkb_key_close(other);
 }
 
 TEST(compaction, never_makes_unsigned_what_was_signed)

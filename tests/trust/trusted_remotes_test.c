@@ -13,6 +13,10 @@
 
 #define PROD "prod/model"
 
+enum {
+	RECORDS = 33 /* a ref with so many is compacted */
+};
+
 static const char *const models[] = { "team/*" };
 static const char *const products[] = { "prod/*" };
 
@@ -71,6 +75,36 @@ static void revoke_by(struct fleet *fleet, const struct tkb_digest *digest,
 	              signing_with(&signer, fleet->release), NULL, ERR));
 }
 
+/* Signed records become one, by a gc of whoever has signed them, and by nobody else. */
+static void check_compaction(struct fleet *fleet)
+{
+	struct tkb_remote_gc_options options = { SIZED(options) };
+	struct tkb_remote_gc_report report = { SIZED(report) };
+	struct tkb_pull_report pulled;
+	struct signer_of signer;
+	const struct tkb_push_options pushing = {
+		SIZED(pushing), .signing = signing_with(&signer, fleet->ci),
+		.is_compaction_off = true
+	};
+
+	for (unsigned i = count_under(fleet->remote, REF); i < RECORDS; i++)
+		(void)push_with(fleet->remote,
+		                autotunes(text("part-%u", i), i, i + 1),
+		                pushing);
+	OK(tkb_remote_gc(fleet->remote, &options, &report, ERR));
+	CHECK_INT(report.compacted_count, 0);
+	options.signing = signing_with(&signer, fleet->release);
+	OK(tkb_remote_gc(fleet->remote, &options, &report, ERR));
+	CHECK_INT(report.compacted_count, 0);
+	CHECK_INT(count_under(fleet->remote, REF), RECORDS);
+	options.signing = signing_with(&signer, fleet->ci);
+	OK(tkb_remote_gc(fleet->remote, &options, &report, ERR));
+	CHECK_INT(report.compacted_count, RECORDS);
+	CHECK_INT(count_under(fleet->remote, REF), 1);
+	CHECK_INT(pull_ref(fleet, REF, "compacted", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, POOL + RECORDS - 2);
+}
+
 /* The whole life of a ref: pushed, signed, pulled, promoted, revoked. */
 static void check_life(const char *url)
 {
@@ -105,6 +139,7 @@ static void check_life(const char *url)
 	CHECK_INT(pulled.emitted_count, POOL);
 	check_is_part(text("%s/prod", test_folder()), (struct part){ 0, POOL });
 
+	check_compaction(&fleet);
 	revoke_by(&fleet, &fleet.ci->id, 1);
 	CHECK_INT(pull_ref(&fleet, REF, "late", &pulled), TKB_ERR_UNTRUSTED);
 	CHECK_CONTAINS(ERR->message,

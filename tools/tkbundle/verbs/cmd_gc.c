@@ -10,6 +10,7 @@
 #include "config/revoked.h"
 #include "config/root.h"
 #include "cli/text.h"
+#include "trust/signers.h"
 
 static const struct option_spec options[] = {
 	{ OPTION(SECRET, "remote", "URL[,URL...]|-", remote,
@@ -26,6 +27,10 @@ static const struct option_spec options[] = {
 	{ OPTION(SWITCH, "revoked", NULL, trust.is_revoked,
 	         "remove what came from something that is revoked") },
 	ARGS_TRUST,
+	ARGS_SIGN("merge what this key has signed, and sign that"),
+	ARGS_EXPIRES,
+	ARGS_PASSPHRASE_FILE,
+	ARGS_PASSPHRASE_COMMAND,
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_JSON,
@@ -126,8 +131,13 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	    (args->engines.count > 0 || args->trees.count > 0))
 		return cli_misused(cli, "'--remote' excludes '--engine' and "
 		                        "'--tree'");
+	if (passphrase_check(cli, args) != STATUS_DONE)
+		return STATUS_USAGE;
 	if (args->remote != NULL && !args->trust.is_revoked)
 		return remote_gc_run(cli, args);
+	if (args->trust.sign.count > 0)
+		return cli_misused(cli, "'--sign' needs '--remote', and is not "
+		                        "for '--revoked'");
 	if (args->trust.policy != NULL && !args->trust.is_revoked)
 		return cli_misused(cli, "'--trust' is for '--revoked'");
 	if ((args->deadline.is_set && !args->trust.is_revoked) ||
@@ -197,7 +207,9 @@ const struct command command_gc = {
 		"gone, and blobs that are a day old and that no record names. "
 		"Then it removes the least recently used records until the "
 		"rest takes no more than --max-size. Small bundles of a ref "
-		"are merged.",
+		"are merged, but for those that are signed: with --sign, those "
+		"are merged that this key alone has signed, and the result is "
+		"signed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = run,

@@ -7,6 +7,7 @@
 #include "report/entry_out.h"
 #include "config/remote_use.h"
 #include "cli/text.h"
+#include "trust/signers.h"
 
 static const struct count counts[] = {
 	COUNT_AND_METRIC(tkb_remote_gc_report, ref_count, "refs", NULL, "refs",
@@ -47,6 +48,12 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	if (args->operands.count > 0)
 		return cli_misused(cli, "CACHE_ROOT and '--remote' exclude "
 		                        "each other");
+	if (args->trust.sign.count == 0 &&
+	    (args->trust.expires.is_set ||
+	     args->trust.passphrase_file != NULL ||
+	     args->trust.passphrase_command != NULL))
+		return cli_misused(cli, "'--expires' and '--passphrase-...' "
+		                        "are for '--sign'");
 	return cli_exclude(cli, args->max_entries.is_set, "--max-entries", true,
 	                   "--remote");
 }
@@ -106,6 +113,7 @@ static void on_removed(void *self, const char *ref,
 }
 
 static int gc(struct remote_use *use, const struct arguments *args,
+              const struct tkb_signing *signing,
               struct tkb_remote_gc_report *report, bool *is_damaged,
               struct tkb_error *err)
 {
@@ -121,6 +129,7 @@ static int gc(struct remote_use *use, const struct arguments *args,
 		.on_removed = on_removed,
 		.on_fault = on_fault,
 		.self = &lists,
+		.signing = signing,
 	};
 	int rc;
 
@@ -158,7 +167,8 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 }
 
 static enum status run_with(struct remote_use *use,
-                            const struct arguments *args)
+                            const struct arguments *args,
+                            const struct tkb_signing *signing)
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	struct metrics metrics = { .verb = "gc",
@@ -176,7 +186,7 @@ static enum status run_with(struct remote_use *use,
 	json_out_text(json, "verb", "gc");
 	remote_use_json(use);
 	json_out_flag(json, "dry_run", args->is_dry_run);
-	rc = gc(use, args, &report, &is_damaged, &err);
+	rc = gc(use, args, signing, &report, &is_damaged, &err);
 	if (rc != 0) {
 		status = remote_use_failed(use, rc, &err, name);
 		if (is_damaged)
@@ -193,10 +203,19 @@ static enum status run_with(struct remote_use *use,
 enum status remote_gc_run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
+	struct signers signers = { .count = 0 };
+	struct tkb_error err = { .status = 0 };
 	enum status status = check(cli, args);
+	int rc;
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
 	status = remote_use_begin(&use, args, false);
-	return status != STATUS_DONE ? status : run_with(&use, args);
+	if (status != STATUS_DONE)
+		return status;
+	rc = signers_read(&signers, cli, &use.library, args, &err);
+	status = rc == 0 ? run_with(&use, args, signers_signing(&signers))
+	                 : cli_failed(cli, rc, &err, "--sign");
+	signers_release(&signers, &use.library);
+	return status;
 }
