@@ -157,7 +157,8 @@ static void print_overview(const struct cli *cli)
 		"\n'tkbundle help VERB' or 'tkbundle VERB --help' explains "
 		"a verb;\n'tkbundle --version --verbose' lists the "
 		"libraries.\nTKBUNDLE_DISABLE=1 makes collect, compile, emit, "
-		"gc, pull, push and\nrelocate do nothing, with success.\n"
+		"export, gc, import, promote,\npull, push, relocate, revoke "
+		"and sign do nothing, with success.\n"
 		"\nexit status: 0 done, 1 failed, 2 usage, 3 absent, "
 		"4 partial, 5 untrusted\n",
 		cli->out);
