@@ -7,6 +7,10 @@ _tkbundle_options() {
 	case $1 in
 	--version)
 		options="--verbose" ;;
+	attest)
+		options="--remote --sign --expires --stage --passphrase-file
+			--passphrase-command --python --ptxas --deadline -j --jobs
+			--json -n --dry-run" ;;
 	collect)
 		options="-o --output --engine --tree --key --device --profile
 			--no-modules --strip-locations --settle --strict -j --jobs --json
@@ -116,8 +120,8 @@ _tkbundle_value() {
 		value="cuda:75 cuda:80 cuda:86 cuda:89 cuda:90 cuda:100 cuda:120" ;;
 	compile:-I | compile:--include)
 		value=:cache ;;
-	compile:--ptxas | compile:--libdevice | compile:--metadata | \
-		compile:--bind-from | compile:--rules | compile:--python | compile:--log)
+	*:--ptxas | compile:--libdevice | compile:--metadata | \
+		compile:--bind-from | compile:--rules | *:--python | compile:--log)
 		value=:file ;;
 	compile:-D | compile:--define | *:--ptxas-option | *:--name | \
 		*:--num-* | compile:--keep | compile:--bind | *:--without | *:--signature | *:--grid | *:--out-name)
@@ -136,7 +140,7 @@ _tkbundle_value() {
 		value="tkb triton" ;;
 	*:--layout)
 		value="auto triton inductor" ;;
-	sign:--stage)
+	attest:--stage | sign:--stage)
 		value="dev prod" ;;
 	*:--stage)
 		value="ptx llir ttir ttgir glir source cubin sass" ;;
@@ -240,7 +244,7 @@ _tkbundle_reply() {
 }
 
 _tkbundle() {
-	local verbs="collect compile config diff doctor emit export fleet gc help
+	local verbs="attest collect compile config diff doctor emit export fleet gc help
 		import key launcher ls merge promote pull push refs relocate
 		report revoke run show sign stats verify why"
 	local options='' value='' word i count=0

@@ -61,6 +61,7 @@ LAYERS = {
         "tools/tkbundle/doctor",
         "tools/tkbundle/compile",
         "tools/tkbundle/archive",
+        "tools/tkbundle/attest",
         "tools/tkbundle/run",
         "tools/tkbundle/starts",
         "tools/tkbundle/page",

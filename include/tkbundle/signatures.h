@@ -2,6 +2,7 @@
 #ifndef TKBUNDLE_SIGNATURES_H
 #define TKBUNDLE_SIGNATURES_H
 
+#include <tkbundle/bundle.h>
 #include <tkbundle/remote.h>
 #include <tkbundle/trust.h>
 
@@ -27,6 +28,17 @@ struct tkb_sign_options {
 	const struct tkb_signing *signing; /**< wanted */
 	bool is_renewal; /**< sign anew what these keys have signed, too */
 	bool is_dry_run; /**< only count */
+	/**
+	 * Asked about each record that would be signed, with its blob, which was fetched, and has the bundle that the record names. NULL:
+	 * all are signed. In a dry run, `signing` may be NULL then.
+	 *
+	 * @param blob  lent for the call; NULL: it is gone, or damaged
+	 * @return 0: sign it; TKB_MISS: do not; or a negative enum tkb_status, which
+	 *         ends the call
+	 */
+	int (*vouch)(void *self, const struct tkb_digest *record,
+	             const struct tkb_source *blob, struct tkb_error *err);
+	void *self; /**< given to vouch() */
 };
 
 /** What became of a ref's records. */
@@ -37,6 +49,7 @@ struct tkb_sign_report {
 	uint64_t unreadable_count; /**< damaged, or of a newer tkbundle */
 	uint64_t gone_count;       /**< their blob is gone: not promoted */
 	uint64_t untrusted_count;  /**< by the remote's policy: not promoted */
+	uint64_t refused_count;    /**< by vouch(): not signed */
 };
 
 /**
@@ -44,7 +57,8 @@ struct tkb_sign_report {
  * the remote is not asked.
  *
  * @param report  filled in on 0 and TKB_ERR_PARTIAL; may be NULL
- * @return 0; TKB_ERR_PARTIAL (a record cannot be read: the others are signed);
+ * @return 0; TKB_ERR_PARTIAL (a record cannot be read, or vouch() did not
+ *         vouch for it: the others are signed); what vouch() returned;
  *         TKB_MISS (there is none); TKB_ERR_INVALID, TKB_ERR_TOO_LARGE (the
  *         ref's name is too long for signatures), or a failure of the remote
  */

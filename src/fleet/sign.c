@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/struct.h"
+#include "fleet/prefetch.h"
 #include "records/records.h"
 #include "remote/remote.h"
 #include "trust/judge.h"
@@ -32,14 +33,15 @@ static int begin(struct signature_work *work, const char *from,
 {
 	int rc;
 
-	rc = TKB_STRUCT_READ(tkb_sign_options, is_dry_run, &work->options,
-	                     given, err);
+	rc = TKB_STRUCT_READ(tkb_sign_options, self, &work->options, given,
+	                     err);
 	if (rc == 0)
-		rc = TKB_STRUCT_CHECK(tkb_sign_report, untrusted_count, report,
+		rc = TKB_STRUCT_CHECK(tkb_sign_report, refused_count, report,
 		                      err);
-	if (rc == 0 && work->options.signing == NULL)
+	if (rc == 0 && work->options.signing == NULL &&
+	    !(work->options.is_dry_run && work->options.vouch != NULL))
 		rc = tkb_fail(err, TKB_ERR_INVALID, "there is no key to sign");
-	if (rc == 0)
+	if (rc == 0 && work->options.signing != NULL)
 		rc = tkb_signer_begin(&work->signer, work->options.signing,
 		                      work->remote, work->ref, err);
 	if (rc == 0)
@@ -53,19 +55,45 @@ static int begin(struct signature_work *work, const char *from,
 	               : 0;
 }
 
+/* Is the record one that the caller vouches for, who looks at its blob? */
+static int ask(struct signature_work *work, const struct tkb_record *record,
+               bool *out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_gathering_close) struct tkb_gathering blob = { 0 };
+	struct tkb_source source;
+	int rc;
+
+	*out = true;
+	if (work->options.vouch == NULL)
+		return 0;
+	rc = tkb_gather(&blob, work->remote, record, 1, 1, true, err);
+	if (rc < 0)
+		return rc;
+	source = tkb_prefetch_source(blob.prefetch, 0);
+	rc = work->options.vouch(work->options.self, &record->digest,
+	                         blob.count == 1 ? &source : NULL, err);
+	*out = rc == 0;
+	work->report.refused_count += rc == TKB_MISS;
+	return rc < 0 ? rc : 0;
+}
+
 /* Sign a record, unless that is done, and add it where it is not of the ref. */
 static int sign(struct signature_work *work, const struct tkb_record *record,
                 bool adds, struct tkb_error *err)
 {
 	struct tkb_subject subject;
 	bool is_known = false;
+	bool is_vouched = true;
 	int rc;
 
 	rc = tkb_record_subject(record, &subject, err);
-	if (rc == 0 && !work->options.is_renewal)
+	if (rc == 0 && !work->options.is_renewal &&
+	    work->options.signing != NULL)
 		rc = tkb_signer_knows(&work->signer, work->ref, &subject,
 		                      &is_known, err);
-	if (rc < 0)
+	if (rc == 0 && !is_known)
+		rc = ask(work, record, &is_vouched, err);
+	if (rc < 0 || !is_vouched)
 		return rc;
 	work->report.present_count += is_known;
 	work->report.signed_count += !is_known;
@@ -98,6 +126,12 @@ static int end(const struct signature_work *work, int rc,
 		                work->report.gone_count,
 		                work->report.gone_count == 1 ? "blob is"
 		                                             : "blobs are");
+	if (work->report.refused_count > 0)
+		return tkb_fail(err, TKB_ERR_PARTIAL,
+		                "%" PRIu64 " of %zu %s not vouched for",
+		                work->report.refused_count, work->records.count,
+		                work->records.count == 1 ? "record is"
+		                                         : "records are");
 	return 0;
 }
 

@@ -11,14 +11,16 @@
 
 /* Sorted by name; `tkbundle help` prints it as it stands. */
 static const struct command *const commands[] = {
-	&command_version,  &command_collect,  &command_compile, &command_config,
-	&command_diff,     &command_doctor,   &command_emit,    &command_export,
-	&command_fleet,    &command_gc,       &command_help,    &command_import,
-	&command_key,      &command_launcher, &command_ls,      &command_merge,
-	&command_promote,  &command_pull,     &command_push,    &command_refs,
-	&command_relocate, &command_report,   &command_revoke,  &command_run,
-	&command_show,     &command_sign,     &command_stats,   &command_verify,
-	&command_why,
+	&command_version,  &command_attest, &command_collect,
+	&command_compile,  &command_config, &command_diff,
+	&command_doctor,   &command_emit,   &command_export,
+	&command_fleet,    &command_gc,     &command_help,
+	&command_import,   &command_key,    &command_launcher,
+	&command_ls,       &command_merge,  &command_promote,
+	&command_pull,     &command_push,   &command_refs,
+	&command_relocate, &command_report, &command_revoke,
+	&command_run,      &command_show,   &command_sign,
+	&command_stats,    &command_verify, &command_why,
 };
 
 /*

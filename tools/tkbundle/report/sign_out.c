@@ -15,6 +15,7 @@ static const struct count counts[] = {
 	COUNT(tkb_sign_report, gone_count, "gone", "gone blobs"),
 	COUNT(tkb_sign_report, unreadable_count, "unreadable",
 	      "unreadable records"),
+	COUNT(tkb_sign_report, refused_count, "refused", "refused records"),
 };
 
 static enum status run_with(

@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "config/remote_use.h"
 #include "cli/text.h"
-#include "verbs/config_engine.h"
+#include "config/config_engine.h"
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXTS, "engine", "NAME", engines,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verbs/config_engine.h"
+#include "config/config_engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attest/attest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attest/attest_compare.h"
+#include "cli/fd.h"
+#include "cli/text.h"
+#include "compile/compile_triton.h"
+#include "report/source.h"
+#include "trust/key_file.h"
+
+enum {
+	CHUNK = 256 * 1024
+};
+
+int attest_begin(struct attest *attest, struct tkb_error *err)
+{
+	deadline_begin(&attest->deadline, attest->args->deadline.value);
+	return archive_folder_make(NULL, &attest->folder, err);
+}
+
+void attest_end(struct attest *attest)
+{
+	archive_folder_remove(&attest->folder);
+}
+
+static int cannot_write(const char *path, struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_IO, "cannot write '%s': %s", path,
+	                 strerror(errno));
+}
+
+/* The blob as the file that is compiled. */
+static int save(const struct tkb_source *blob, const char *path,
+                struct tkb_error *err)
+{
+	TKB_AUTO(fd_close)
+	const int fd =
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	TKB_AUTO(text_free) char *chunk = malloc(CHUNK);
+	uint64_t offset = 0;
+	size_t got = CHUNK;
+	int rc = 0;
+
+	if (chunk == NULL)
+		return cli_error_nomem(err);
+	if (fd < 0)
+		return cannot_write(path, err);
+	while (rc == 0 && got == CHUNK) {
+		rc = blob->read_at(blob->self, offset, chunk, CHUNK, &got, err);
+		if (rc == 0 && !fd_write(fd, (struct tkb_bytes){ chunk, got }))
+			rc = cannot_write(path, err);
+		offset += got;
+	}
+	return rc;
+}
+
+static bool same_target(const struct tkb_target *a, const struct tkb_target *b)
+{
+	return strcmp(a->backend, b->backend) == 0 &&
+	       strcmp(a->arch, b->arch) == 0;
+}
+
+/* For which its kernels are, each once; `out` has room for all of them. */
+static size_t list_targets(const struct source *source, struct tkb_target *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+		size_t k = 0;
+
+		if (entry->kind != TKB_KIND_KERNEL)
+			continue;
+		while (k < count && !same_target(&out[k], &entry->target))
+			k++;
+		if (k == count)
+			out[count++] = entry->target;
+	}
+	return count;
+}
+
+/* What fails is printed there, and is missing in the cache. */
+static int compile(struct attest *attest, const char *bundle,
+                   const char *cache_root, const struct source *source,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(compile_triton_counts_release)
+	struct compile_triton_counts counts = { .compiled = 0 };
+	struct tkb_target *const targets =
+		calloc(source_entry_count(source) + 1, sizeof(*targets));
+	const struct compile_arguments *const chosen = &attest->args->compile;
+	const struct compile_triton_request order = {
+		.inputs = &bundle,
+		.input_count = 1,
+		.pythons = chosen->pythons.items,
+		.python_count = chosen->pythons.count,
+		.ptxas = chosen->ptxas,
+		.cache_root = cache_root,
+		.targets = targets,
+		.target_count =
+			targets == NULL ? 0 : list_targets(source, targets),
+		.worker_count = attest->args->jobs.value,
+		.deadline = attest->deadline,
+		.keep_going = true,
+		.is_json = true,
+	};
+
+	if (targets == NULL)
+		return cli_error_nomem(err);
+	json_out_open_array(&attest->cli->json, "compiled");
+	if (order.target_count > 0)
+		(void)compile_triton(attest->cli, &order, &counts);
+	json_out_close(&attest->cli->json);
+	free(targets);
+	if (counts.left > 0)
+		return cli_error(err, TKB_ERR_CANCELLED,
+		                 "the kernels were not all compiled again");
+	return 0;
+}
+
+static int compare(struct attest *attest, const char *record,
+                   const struct source *source, const char *cache_root,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(source_close) struct source made = { 0 };
+	struct attest_verdict verdict = { .cli = attest->cli,
+		                          .record = record };
+	int rc;
+
+	rc = source_open(cache_root, true, &made, err);
+	if (rc == 0)
+		rc = attest_compare(source, &made, &verdict, err);
+	attest->same += verdict.same;
+	attest->different += verdict.different;
+	attest->other += verdict.other;
+	if (rc != 0)
+		return rc;
+	return verdict.different + verdict.other > 0 ? TKB_MISS : 0;
+}
+
+static int look_at(struct attest *attest, const char *record,
+                   const struct tkb_source *blob, struct tkb_error *err)
+{
+	TKB_AUTO(source_close) struct source source = { 0 };
+	TKB_AUTO(text_free) char *bundle = NULL;
+	TKB_AUTO(text_free) char *cache_root = NULL;
+	int rc;
+
+	if (asprintf(&bundle, "%s/%s.tkb", attest->folder.files, record) < 0)
+		return cli_error_nomem(err);
+	if (asprintf(&cache_root, "%s/%s", attest->folder.files, record) < 0)
+		return cli_error_nomem(err);
+	if (mkdir(cache_root, 0700) < 0)
+		return cannot_write(cache_root, err);
+	rc = save(blob, bundle, err);
+	if (rc == 0)
+		rc = source_open(bundle, false, &source, err);
+	if (rc == 0)
+		rc = compile(attest, bundle, cache_root, &source, err);
+	return rc == 0 ? compare(attest, record, &source, cache_root, err) : rc;
+}
+
+int attest_vouch(void *self, const struct tkb_digest *record,
+                 const struct tkb_source *blob, struct tkb_error *err)
+{
+	struct attest *const attest = self;
+	struct json_out *const json = &attest->cli->json;
+	char id[KEY_ID_SIZE];
+	int rc = TKB_MISS;
+
+	key_id_text(record, id);
+	json_out_open_object(json, NULL);
+	json_out_text(json, "record", id);
+	if (blob == NULL) {
+		attest->other++;
+		cli_say(attest->cli,
+		        "record %.12s: its blob is gone, or "
+		        "damaged",
+		        id);
+	} else {
+		rc = look_at(attest, id, blob, err);
+	}
+	json_out_flag(json, "same", rc == 0);
+	json_out_close(json);
+	return rc;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verbs/commands.h"
+
+#include <inttypes.h>
+
+#include "attest/attest.h"
+#include "cli/text.h"
+#include "config/remote_use.h"
+#include "report/sign_out.h"
+
+static const struct option_spec options[] = {
+	ARGS_REMOTE,
+	ARGS_SIGN("sign what came out the same with the key in KEY_FILE"),
+	ARGS_EXPIRES,
+	{ OPTION(WORD, "stage", "dev|prod", trust.stage,
+	         "sign for this stage; default dev") },
+	ARGS_PASSPHRASE_FILE,
+	ARGS_PASSPHRASE_COMMAND,
+	{ OPTION(TEXTS, "python", "PYTHON", compile.pythons,
+	         "the Python whose Triton compiles") },
+	{ OPTION(TEXT, "ptxas", "PATH", compile.ptxas,
+	         "use this ptxas, not the one that is found") },
+	{ OPTION(NUMBER, "jobs", "N", jobs,
+	         "use N workers, not one for each core"),
+	  .letter = 'j', .min = 1, .max = 256 },
+	ARGS_DEADLINE,
+	ARGS_JSON,
+	ARGS_DRY_RUN("compile and compare, sign nothing"),
+};
+
+static void summarize(const struct attest *attest)
+{
+	struct json_out *const json = &attest->cli->json;
+
+	json_out_number(json, "same_kernels", attest->same);
+	json_out_number(json, "different_kernels", attest->different);
+	json_out_number(json, "other", attest->other);
+	if (!attest->args->is_json)
+		text_line(attest->cli->out,
+		          "same %" PRIu64 ", different %" PRIu64
+		          ", not compiled again %" PRIu64,
+		          attest->same, attest->different, attest->other);
+}
+
+static enum status attest(struct remote_use *use, const struct arguments *args,
+                          const struct tkb_sign_options *given)
+{
+	TKB_AUTO(attest_end)
+	struct attest attest = { .cli = use->cli,
+		                 .args = args,
+		                 .folder = ARCHIVE_FOLDER_NONE };
+	struct tkb_sign_report report = { .struct_size = sizeof(report) };
+	struct tkb_sign_options chosen = *given;
+	struct tkb_error err = { .status = 0 };
+	enum status status;
+	int rc;
+
+	chosen.vouch = attest_vouch;
+	chosen.self = &attest;
+	rc = attest_begin(&attest, &err);
+	if (rc != 0)
+		return cli_failed(use->cli, rc, &err, "");
+	json_out_open_array(&use->cli->json, "records");
+	rc = use->library.ref_sign(use->remote, use->ref, &chosen, &report,
+	                           &err);
+	json_out_close(&use->cli->json);
+	if (rc == 0 || rc == TKB_ERR_PARTIAL)
+		summarize(&attest);
+	status = sign_out(use, args, rc, &err, &report, "attested", use->ref);
+	/* Bytes that differ are worse than what nobody can tell. */
+	return attest.different > 0 && status == STATUS_PARTIAL
+	               ? STATUS_UNTRUSTED
+	               : status;
+}
+
+static enum status run(struct cli *cli, const struct arguments *args)
+{
+	if (args->trust.sign.count == 0 && !args->is_dry_run)
+		return cli_misused(cli, "'--sign' names the key that signs, "
+		                        "and '-n' only compares");
+	return sign_run(cli, args,
+	                (enum tkb_trust_stage)args->trust.stage.value, attest);
+}
+
+const struct command command_attest = {
+	.name = "attest",
+	.operands = { "REF" },
+	.required_operands = 1,
+	.summary = "compile again what a ref holds, and sign what is the same",
+	.details = "Compiles each kernel of Triton's that the ref holds again, "
+		   "of its source, as its specialisation or IR tells, with the "
+		   "installed Python and Triton. A record whose kernels all "
+		   "come out with the same keys and bytes is signed, with "
+		   "--sign; any other is left as it is, and each kernel named "
+		   "that differs: then the exit status is 5. What cannot be "
+		   "compiled again, as a module, is named, too; then it is 4.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.run = run,
+};
