@@ -274,12 +274,21 @@ const char *tkb_engine_model(const struct tkb_engine *engine,
 	return NULL;
 }
 
+/* Append the user's name as PyTorch does, which uses it in that of a folder. */
+static void add_user(const char *user, struct tkb_buf *out)
+{
+	for (; *user != '\0'; user++)
+		tkb_buf_add_byte(out, strchr("\\/:*?\"<>|", *user) != NULL
+		                              ? '_'
+		                              : *user);
+}
+
 /* Append `text`; "%u" in it is the name of the user. */
 static void add_suffix(const char *text, const char *user, struct tkb_buf *out)
 {
 	for (; *text != '\0'; text++) {
 		if (text[0] == '%' && text[1] == 'u') {
-			tkb_buf_add_text(out, user);
+			add_user(user, out);
 			text++;
 		} else {
 			tkb_buf_add_byte(out, *text);

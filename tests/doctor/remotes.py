@@ -62,6 +62,22 @@ def _(scene):
                 "llama/h100")
 
 
+@test("remote: a ref that another Triton made, and nothing is cached")
+def _(scene):
+    clinic, _, remote = with_remote(scene, triton="3.7.1")
+    clinic.names("triton", scene.path("empty"), "--remote", remote, "--ref",
+                 "llama/h100", verdict=("cold",),
+                 what="made by Triton 3.6.0, and here is 3.7.1",
+                 advice="tkbundle run --ref llama/h100")
+
+
+@test("remote: all of a ref is here, and none of it fits")
+def _(scene):
+    clinic, root, remote = with_remote(scene, ptxas=(("12.9", "86"), None))
+    clinic.names("ptxas", root, "--remote", remote, "--ref", "llama/h100",
+                 verdict=("cold",), what="13 entries do not fit, the first since it was made by a ptxas")
+
+
 @test("remote: a blob that is gone")
 def _(scene):
     clinic, root, remote = with_remote(scene)

@@ -2,12 +2,13 @@
 """tkbundle run, with a script that caches as an engine does."""
 import json
 import os
+import pwd
 import shutil
 import stat
 import threading
 
 from machines import contents, write
-from scene import FIXTURE, KERNELS, equal, require, test
+from scene import FIXTURE, KERNELS, Skip, equal, require, test
 
 PROFILES = os.path.join(os.path.dirname(os.path.realpath(__file__)),
                         "..", "..", "share", "engines")
@@ -106,6 +107,30 @@ def _(scene):
               "sh", "-c", script], env=env)
     equal(scene.read("said").split()[-1],
           scene.path("tmp", "torchinductor_op"))
+
+
+def inductor(scene, **env):
+    """Where Inductor's cache is, by its default."""
+    cleared = ("LOGNAME", "USER", "LNAME", "USERNAME", "XDG_CACHE_HOME")
+    ended = scene.go(["env", *(f"--unset={name}" for name in cleared),
+                      *(f"{name}={value}" for name, value in env.items()),
+                      scene.program, "config", "--engine", "torch", "--json"])
+    roots = json.loads(ended.out)["engines"][0]["roots"]
+    return next(root["path"] for root in roots if root["name"] == "inductor")
+
+
+@test("the user whose name is in a default place is the one whom Python finds")
+def _(scene):
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError as error:
+        raise Skip("this user has no name") from error
+    for user, env in ((name, {}), ("a", {"USER": "a"}),
+                      ("b", {"USER": "a", "LOGNAME": "b"}),
+                      ("c", {"USERNAME": "c"}), ("x_op", {"USER": "x\\op"})):
+        place = scene.path("torchinductor_" + user)
+        os.makedirs(os.path.join(place, "fxgraph"), exist_ok=True)
+        equal(inductor(scene, **env), place)
 
 
 @test("an engine is known by its command")

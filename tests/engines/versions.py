@@ -68,6 +68,24 @@ def _(scene):
                                 TRITON_PTXAS_PATH="/mine"))
 
 
+@test("packages are found where a .pth file says, as Python finds them")
+def _(scene):
+    vllm = install(scene, "venv")
+    packages = scene.path("venv", "lib", "python3.12", "site-packages")
+    os.makedirs(packages)
+    os.makedirs(scene.path("more", "vllm-0.24.1.dist-info"))
+    ptxas = scene.path("more", "triton", "backends", "nvidia", "bin", "ptxas")
+    write(ptxas, "")
+    os.chmod(ptxas, 0o755)
+    write(os.path.join(packages, "more.pth"),
+          f"# more\n\nimport nothing\nnowhere\n{scene.path('more')}\r\n")
+
+    lines = told(scene, vllm, "serve", "x")
+
+    require("engine vllm 0.24.1" in lines, lines)
+    require(f"set TRITON_PTXAS_PATH={ptxas}" in lines, lines)
+
+
 @test("a command that is named from this folder on is found from any other, too")
 def _(scene):
     install(scene, "venv", "vllm-0.24.1")

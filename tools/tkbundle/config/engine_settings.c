@@ -55,12 +55,6 @@ bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE])
 	       is_usable(is_made, out);
 }
 
-static const char *variable(void *self, const char *name)
-{
-	(void)self;
-	return getenv(name);
-}
-
 /*
  * Is there something at the engine's own default place? Then it stays there: a
  * warm cache must not be left behind.
@@ -71,7 +65,8 @@ static bool find_old(const struct tkb_engine *engine, size_t index,
 	char *path = NULL;
 	bool is_old;
 
-	if (tkb_engine_locate(engine, index, variable, NULL, &path, NULL) != 0)
+	if (tkb_engine_locate(engine, index, trees_variable, NULL, &path,
+	                      NULL) != 0)
 		return false;
 	is_old = path[0] == '/' && strlen(path) < ENGINE_PATH_SIZE &&
 	         access(path, R_OK | W_OK | X_OK) == 0 &&

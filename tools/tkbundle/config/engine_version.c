@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "cli/text.h"
 #include "config/python.h"
 
 enum {
@@ -50,6 +52,46 @@ static void search_folder(const struct search *search, const char *folder)
 {
 	if (search->found[0] == '\0')
 		search->look(search, folder);
+}
+
+/* Search the folders that a file as `more.pth` names, as Python does. */
+static void search_listed(const struct search *search, const char *folder,
+                          const char *name)
+{
+	char path[2 * PATH_SIZE + 512];
+	char line[PATH_SIZE];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "re");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (line[0] == '\0' || line[0] == '#' ||
+		    strncmp(line, "import", strlen("import")) == 0)
+			continue;
+		(void)snprintf(path, sizeof(path), "%s%s%s",
+		               line[0] == '/' ? "" : folder,
+		               line[0] == '/' ? "" : "/", line);
+		search_folder(search, path);
+	}
+	if (file != NULL)
+		(void)fclose(file);
+}
+
+/* Search a folder of packages, and those that its .pth files name. */
+static void search_packages(const struct search *search, const char *folder)
+{
+	const struct dirent *item;
+	DIR *items;
+
+	search_folder(search, folder);
+	items = search->found[0] == '\0' ? opendir(folder) : NULL;
+	while (items != NULL && (item = readdir(items)) != NULL) {
+		if (text_ends_with(item->d_name, ".pth"))
+			search_listed(search, folder, item->d_name);
+	}
+	if (items != NULL)
+		(void)closedir(items);
 }
 
 static void look_for_file(const struct search *search, const char *folder)
@@ -116,7 +158,7 @@ static void search_prefix(const struct search *search, const char *prefix)
 				               "%s/%s/%s/%s", prefix,
 				               libraries[i], item->d_name,
 				               ends[j]);
-				search_folder(search, path);
+				search_packages(search, path);
 			}
 		}
 		if (folder != NULL)

@@ -2,6 +2,7 @@
 #include "config/trees.h"
 
 #include <dirent.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +65,21 @@ static int add_tree(struct trees *trees, const char *name, const char *path,
 	return 0;
 }
 
-static const char *variable(void *self, const char *name)
+const char *trees_variable(void *self, const char *name)
 {
+	static const char *const names[] = { "LOGNAME", "USER", "LNAME",
+		                             "USERNAME" };
+	const struct passwd *user;
+
 	(void)self;
-	return getenv(name);
+	if (strcmp(name, "USER") != 0)
+		return getenv(name);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (cli_variable(names[i]) != NULL)
+			return cli_variable(names[i]);
+	}
+	user = getpwuid(getuid());
+	return user != NULL ? user->pw_name : NULL;
 }
 
 bool trees_placed_folder(char *out, size_t size)
@@ -99,8 +111,8 @@ static bool is_left(const struct tkb_engine *engine, const char *path,
 
 		is_left =
 			!root->is_kernels &&
-			tkb_engine_locate(engine, i, variable, NULL, &place,
-		                          NULL) == 0 &&
+			tkb_engine_locate(engine, i, trees_variable, NULL,
+		                          &place, NULL) == 0 &&
 			strcmp(place, path) == 0 &&
 			tkb_tree_part(root->rules, name) == TKB_TREE_PART_LEFT;
 		free(place);
@@ -163,7 +175,7 @@ int trees_locate(const struct tkb_engine *engine, size_t index, char **out,
 	int rc;
 
 	*is_placed_out = false;
-	rc = tkb_engine_locate(engine, index, variable, NULL, &path, err);
+	rc = tkb_engine_locate(engine, index, trees_variable, NULL, &path, err);
 	if (rc == 0)
 		rc = prefer_placed(engine, index, &path, is_placed_out, err);
 	if (rc == 0)
@@ -179,7 +191,7 @@ void trees_describe_origin(const struct tkb_engine *engine, size_t index,
 	const struct tkb_engine_root *const root =
 		tkb_engine_root(engine, index);
 	const char *const name =
-		tkb_engine_located_by(engine, index, variable, NULL);
+		tkb_engine_located_by(engine, index, trees_variable, NULL);
 
 	if (is_placed)
 		(void)snprintf(out, TREES_ORIGIN_SIZE, "placed by run");
@@ -325,8 +337,8 @@ static int add_outsides(struct trees *trees, const struct tkb_engine *engine,
 
 		rc = add_folder(trees, engine, i, err);
 		if (rc == 0)
-			rc = tkb_engine_locate_outside(engine, i, variable,
-			                               NULL, &path, err);
+			rc = tkb_engine_locate_outside(
+				engine, i, trees_variable, NULL, &path, err);
 		if (rc == 0)
 			rc = add_outside(trees,
 			                 tkb_engine_outside(engine, i)->name,

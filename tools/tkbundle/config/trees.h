@@ -31,6 +31,12 @@ TKB_NODISCARD int trees_choose(const struct arguments *args, struct trees *out,
 void trees_release(struct trees *trees);
 
 /*
+ * For tkb_engine_locate(): an environment variable; for USER the user's name, as
+ * Python's getpass finds it.
+ */
+const char *trees_variable(void *self, const char *name);
+
+/*
  * The folder in which `run` places caches that the user has not placed, whether it
  * exists or not. False where there is no home folder.
  */

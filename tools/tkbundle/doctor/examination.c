@@ -163,16 +163,15 @@ static void note_unread(struct doctor *doctor, const struct examination *it)
 	if (unread == 0)
 		return;
 	json_out_number(&doctor->cli->json, "unread", unread);
-	findings_add(
-		&doctor->findings, FINDING_RISK, "size",
-		"of %s%zu %s, %zu were read in %d ms; nothing is known "
-		"of the rest\ttkbundle doctor --deep, which reads all%s",
-		cache != NULL ? "about " : "", total,
-		cache != NULL ? "folders" : "entries", total - unread,
-		DOCTOR_PATIENCE_MS,
-		cache != NULL ? "; and 'tkbundle gc --max-age 30d' "
-				"removes what nobody uses"
-			      : "");
+	findings_add(&doctor->findings, FINDING_RISK, "size",
+	             "of %s%zu %s, %zu were read in %d ms; nothing is known "
+	             "of the rest\ttkbundle doctor --deep, which reads all%s",
+	             cache != NULL ? "about " : "", total,
+	             cache != NULL ? "folders" : "entries", total - unread,
+	             DOCTOR_PATIENCE_MS,
+	             cache != NULL ? "; and 'tkbundle gc --max-age 30d' "
+	                             "removes what nobody uses"
+	                           : "");
 }
 
 static const char *advise_unread(const struct doctor *doctor, int status)
@@ -235,21 +234,22 @@ static void note_empty(struct doctor *doctor, const struct examination *it,
 	const char *const ref = remote->ref[0] != '\0' && !remote->is_missing
 	                                ? remote->ref
 	                                : "REF";
+	const bool is_read = source->cache == NULL ||
+	                     tkb_cache_unread_count(source->cache) == 0;
 	char where[2 * PATH_SIZE];
 
 	fit_out_where(&doctor->root, where, sizeof(where));
 	/* What `run` would pull counts. Tunings and modules alone do not. */
 	if (fits->counts[TKB_KIND_KERNEL] + fits->counts[TKB_KIND_UNIT] > 0 ||
 	    (fits_total(fits) > 0 && fits->fault_count == 0) ||
-	    remote->is_enough)
+	    (remote->is_enough && !(remote->is_all_here && is_read)))
 		return;
 	for (size_t i = 0; i < doctor->place_count && !doctor->is_file; i++) {
 		if (doctor->places[i].facts.is_there &&
 		    !doctor->places[i].facts.can_read)
 			return; /* already noted */
 	}
-	if (fits->misfit_count == 0 && source->cache != NULL &&
-	    tkb_cache_unread_count(source->cache) > 0)
+	if (fits->misfit_count == 0 && !is_read)
 		findings_add(&doctor->findings, FINDING_COLD,
 		             reason_word(REASON_NOT_IN_BUNDLE),
 		             "of what was read in '%s', no kernel or graph "

@@ -319,10 +319,10 @@ void fit_out_note(const struct fits *fits, const struct fit_facts *facts,
 			continue;
 		advise(group, facts, root, advice, sizeof(advice));
 		findings_add(findings, FINDING_FAULT, group->cause,
-		             "%zu %s: %s\t%s", group->fault_count,
+		             "%zu %s since %s\t%s", group->fault_count,
 		             text_plural(group->fault_count,
-		                         "entry does not fit",
-		                         "entries do not fit"),
+		                         "entry does not fit,",
+		                         "entries do not fit, the first"),
 		             group->first->message, advice);
 	}
 }

@@ -305,7 +305,7 @@ void place_print(const struct place *place, struct cli *cli, bool is_json,
 	note_faults(place, findings);
 	if (is_json)
 		return;
-	text_line(cli->out, "  %s%s: %s, by %s%s", place->name,
+	text_line(cli->out, "  %s%s: %s (%s)%s", place->name,
 	          place->is_kernels ? " (kernels)" : "", place->path,
 	          place->origin, facts->is_there ? "" : ", not there yet");
 	if (place->is_late || facts->error != 0)

@@ -8,6 +8,7 @@
 struct remote_facts {
 	bool is_named; /* there is one, by the command line or the configuration */
 	bool is_enough;       /* it can be read, and has entries of the ref */
+	bool is_all_here;     /* a pull would add none of them */
 	uint64_t entry_count; /* of the ref */
 	bool is_missing;      /* the ref is */
 	bool is_empty;        /* all that it names is gone */

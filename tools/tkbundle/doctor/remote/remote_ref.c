@@ -14,7 +14,8 @@
 enum {
 	PATH_SIZE = 4096,
 	DISTANCE_LIMIT = 4,
-	REFS_LIMIT = 10000
+	REFS_LIMIT = 10000,
+	LIST_SIZE = 64
 };
 
 /* How many letters must be changed to make one of the other, up to a limit. */
@@ -165,26 +166,49 @@ static int count_holes(struct remote_looking *looking, uint64_t *holes_out,
 	return rc;
 }
 
-/* Add to the list "sm_90, sm_100" what is not in it and has room. */
-static void add_arch(const struct tkb_target *target, char *archs, size_t size)
-{
-	const size_t length = strlen(archs);
-	char arch[32];
+/* What the entries of a ref are for, as its records tell. */
+struct makers {
+	char archs[LIST_SIZE];   /* "sm_90, sm_100" */
+	char tritons[LIST_SIZE]; /* "3.5.0, 3.6.0" */
+	bool has_arch;           /* one of them is here; or that is not known */
+	bool has_triton;
+};
 
-	(void)snprintf(arch, sizeof(arch), "%s%s",
-	               strcmp(target->backend, "cuda") == 0 ? "sm_" : "",
-	               target->arch);
-	if (strstr(archs, arch) == NULL && length + strlen(arch) + 2 < size)
-		(void)snprintf(archs + length, size - length, "%s%s",
-		               length > 0 ? ", " : "", arch);
+/* Add to the list what is not in it and has room. */
+static void add_word(const char *prefix, const char *text, char list[LIST_SIZE])
+{
+	const size_t length = strlen(list);
+	char word[32];
+
+	(void)snprintf(word, sizeof(word), "%s%s", prefix, text);
+	if (strstr(list, word) == NULL && length + strlen(word) + 2 < LIST_SIZE)
+		(void)snprintf(list + length, LIST_SIZE - length, "%s%s",
+		               length > 0 ? ", " : "", word);
 }
 
-/* Has the ref entries for other GPUs alone? Then `archs` tells whose. */
-static bool is_for_others(struct remote_looking *looking, char *archs,
-                          size_t size)
+static void add_record(const struct doctor *doctor,
+                       const struct tkb_holdings_record *record,
+                       struct makers *makers)
+{
+	const char *const triton = versions_find(&doctor->versions, "triton");
+
+	for (size_t i = 0; i < record->target_count; i++) {
+		const struct tkb_target *const target = &record->targets[i];
+
+		makers->has_arch |= gpus_have_arch(&doctor->gpus, target->arch);
+		add_word(strcmp(target->backend, "cuda") == 0 ? "sm_" : "",
+		         target->arch, makers->archs);
+	}
+	for (size_t i = 0; i < record->triton_count; i++) {
+		makers->has_triton |= strcmp(record->tritons[i], triton) == 0;
+		add_word("", record->tritons[i], makers->tritons);
+	}
+}
+
+static void find_makers(struct remote_looking *looking, struct makers *out)
 {
 	const struct remote_library *const library = &looking->use.library;
-	const struct gpus *const gpus = &looking->doctor->gpus;
+	const struct doctor *const doctor = looking->doctor;
 	const struct tkb_holdings_options options = {
 		.struct_size = sizeof(options),
 		.deadline_ms = remote_use_left_ms(&looking->use),
@@ -192,47 +216,50 @@ static bool is_for_others(struct remote_looking *looking, char *archs,
 		.is_brief = true
 	};
 	struct tkb_holdings *holdings = NULL;
-	bool is_other = false;
-	bool fits = gpus->visible_count == 0;
 
-	archs[0] = '\0';
-	if (fits)
-		return false;
+	*out = (struct makers){ .has_arch = doctor->gpus.visible_count == 0,
+		                .has_triton =
+		                        versions_find(&doctor->versions,
+		                                      "triton")[0] == '\0' };
 	if (library->holdings_open(looking->use.remote, looking->use.ref,
 	                           &options, &holdings, NULL) < 0 &&
 	    holdings == NULL)
-		return false;
-	for (size_t i = 0; i < library->holdings_record_count(holdings); i++) {
-		const struct tkb_holdings_record *const record =
-			library->holdings_record(holdings, i);
-
-		for (size_t j = 0; j < record->target_count; j++) {
-			const struct tkb_target *const target =
-				&record->targets[j];
-
-			fits |= gpus_have_arch(gpus, target->arch);
-			is_other = true;
-			add_arch(target, archs, size);
-		}
-	}
+		return;
+	for (size_t i = 0; i < library->holdings_record_count(holdings); i++)
+		add_record(doctor, library->holdings_record(holdings, i), out);
 	library->holdings_close(holdings);
-	return is_other && !fits;
 }
 
-static void note_target(struct remote_looking *looking)
+/* Note what a ref has for other machines alone. */
+static void note_makers(struct remote_looking *looking)
 {
-	char theirs[64];
+	struct doctor *const doctor = looking->doctor;
+	struct makers makers;
 	char ours[128];
 
-	if (!is_for_others(looking, theirs, sizeof(theirs)))
-		return;
-	gpus_archs(&looking->doctor->gpus, ours, sizeof(ours));
-	looking->out->is_enough = false;
-	findings_add(&looking->doctor->findings, FINDING_FAULT, "target",
-	             "ref '%s' is for %s, and here is %s\tname the ref for "
-	             "this GPU, or start here once by 'tkbundle run --ref %s "
-	             "-- COMMAND', which compiles and pushes",
-	             looking->use.ref, theirs, ours, looking->use.ref);
+	find_makers(looking, &makers);
+	if (makers.archs[0] != '\0' && !makers.has_arch) {
+		gpus_archs(&doctor->gpus, ours, sizeof(ours));
+		looking->out->is_enough = false;
+		findings_add(&doctor->findings, FINDING_FAULT, "target",
+		             "ref '%s' is for %s, and here is %s\tname the "
+		             "ref for this GPU, or start here once by "
+		             "'tkbundle run --ref %s -- COMMAND', which "
+		             "compiles and pushes",
+		             looking->use.ref, makers.archs, ours,
+		             looking->use.ref);
+	}
+	if (makers.tritons[0] != '\0' && !makers.has_triton) {
+		looking->out->is_enough = false;
+		findings_add(&doctor->findings, FINDING_FAULT, "triton",
+		             "the kernels of ref '%s' were made by Triton %s, "
+		             "and here is %s\tinstall the Triton that made "
+		             "them, or start here once by 'tkbundle run --ref "
+		             "%s -- COMMAND', which compiles and pushes",
+		             looking->use.ref, makers.tritons,
+		             versions_find(&doctor->versions, "triton"),
+		             looking->use.ref);
+	}
 }
 
 static void print_ref(struct remote_looking *looking,
@@ -261,7 +288,8 @@ static void print_ref(struct remote_looking *looking,
 	looking->out->entry_count = info->entry_count;
 	looking->out->is_enough = holes < info->record_count;
 	looking->out->is_empty = holes >= info->record_count;
-	note_target(looking);
+	looking->out->is_all_here = missing == 0 && !looking->doctor->is_file;
+	note_makers(looking);
 	if (holes > 0)
 		findings_add(
 			findings, FINDING_FAULT, "holes",
@@ -277,7 +305,9 @@ static void print_ref(struct remote_looking *looking,
 			findings, FINDING_RISK, "not-pulled",
 			"%" PRIu64 " entries of ref '%s' are not here\t"
 			"tkbundle pull %s, or start by 'tkbundle run --ref "
-			"%s -- COMMAND', which pulls them",
+			"%s -- COMMAND', which pulls them; then doctor can say "
+		        "which "
+			"fit",
 			missing, looking->use.ref, looking->use.ref,
 			looking->use.ref);
 }
