@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 from clinic import TORCH, TRITON, Clinic, powerless
-from scene import FIXTURES, Skip, equal, require, test
+from scene import FIXTURES, Skip, equal, need_root, require, test
 
 VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
 
@@ -375,17 +375,49 @@ def _(scene):
                  env={"CUDA_VISIBLE_DEVICES": "-1"})
 
 
-@test("broken: a root of somebody else")
+def without_power(scene, clinic, root):
+    """What doctor says of a root to a user who is bound by permissions."""
+    line = powerless(scene, scene.program, "doctor", root)
+    ended = scene.go(line, env=clinic.environment)
+    require(ended.status in (3, 4), ended.out, ended.err)
+    return ended.out
+
+
+@test("broken: a root that this user has made so that it cannot be written")
 def _(scene):
     clinic = Clinic(scene)
     root = clinic.cache()
     os.chmod(root, 0o555)
-    line = powerless(scene, scene.program, "doctor", root)
-    ended = scene.go(line, env=clinic.environment)
+    said = without_power(scene, clinic, root)
+    below = without_power(scene, clinic, os.path.join(root, "more"))
     os.chmod(root, 0o755)
-    equal(ended.status, 4, ended.out, ended.err)
-    require(f"owner: '{root}' belongs to" in ended.out and
-            "chown" in ended.out, ended.out)
+    require(f"owner: '{root}' belongs to" in said and
+            f"do: chmod -R u+rwX {root}\n" in said, said)
+    require(f"owner: '{root}/more' does not exist" in below and
+            "do: chmod u+w what is above" in below, below)
+
+
+@test("broken: a root of somebody else")
+def _(scene):
+    need_root()
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    os.chown(root, 12345, -1)
+    said = without_power(scene, clinic, root)
+    below = without_power(scene, clinic, os.path.join(root, "more"))
+    require(f"owner: '{root}' belongs to 12345, mode 755, and user 'root' may "
+            "not write it" in said and
+            f"do: chown -R root {root}, or start as 12345" in said, said)
+    require(f"do: as 12345: install -d -o root {root}/more; or place" in below,
+            below)
+
+
+@test("broken: a Python without the engine that is named")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.names("python", clinic.cache(), "--engine", "vllm", level="risk",
+                 verdict=("warm", "partly"), what="has no vllm, so it is not",
+                 advice="export TKBUNDLE_PYTHON=")
 
 
 def mounted(scene, clinic, options, *words):

@@ -122,6 +122,7 @@ def _(scene):
     equal(ended.status, 0, ended.out, ended.err)
     require("risk, rights: what is compiled here cannot be pushed" in ended.out,
             ended.out)
+    require("else let this user write the folder" in ended.out, ended.out)
 
 
 @test("remote: what is tried in it is gone again")

@@ -110,6 +110,9 @@ static void begin(struct doctor *doctor, struct questions *questions)
 	/* Python and the driver take longest: find the others while they work. */
 	versions_add(&doctor->versions, "triton");
 	versions_add(&doctor->versions, "torch");
+	if (root->trees.engine_count > 0)
+		doctor->versions.engine =
+			tkb_engine_package(root->trees.engines[0]);
 	for (size_t i = 0; i < root->trees.engine_count; i++)
 		versions_add(&doctor->versions,
 		             tkb_engine_package(root->trees.engines[i]));

@@ -160,11 +160,52 @@ static const char *user_name(uint32_t id, char out[PLACE_NAME_SIZE])
 	return out;
 }
 
-static void note_rights(const struct place *place, struct findings *findings)
+/* Note what this user may not do, and who can let him. */
+static void note_powerless(const struct place *place, struct findings *findings)
 {
 	const struct place_facts *const facts = &place->facts;
 	char owner[PLACE_NAME_SIZE];
 	char own[PLACE_NAME_SIZE];
+	char advice[sizeof(place->path) + 3 * PLACE_NAME_SIZE];
+
+	(void)user_name(facts->owner, owner);
+	(void)user_name(geteuid(), own);
+	if (facts->owner == geteuid() && facts->is_there)
+		(void)snprintf(advice, sizeof(advice), "chmod -R u+rwX %s",
+		               place->path);
+	else if (facts->owner == geteuid())
+		(void)snprintf(advice, sizeof(advice),
+		               "chmod u+w what is above, or place the cache "
+		               "elsewhere");
+	else if (facts->is_there)
+		(void)snprintf(advice, sizeof(advice),
+		               "chown -R %s %s, or start as %s", own,
+		               place->path, owner);
+	else
+		(void)snprintf(advice, sizeof(advice),
+		               "as %s: install -d -o %s %s; or place the cache "
+		               "elsewhere",
+		               owner, own, place->path);
+	if (facts->is_there)
+		findings_add(findings,
+		             facts->can_read ? FINDING_FAULT : FINDING_COLD,
+		             "owner",
+		             "'%s' belongs to %s, mode %03" PRIo32
+		             ", and user '%s' may not %s it\t%s",
+		             place->path, owner, facts->mode, own,
+		             facts->can_read ? "write" : "read", advice);
+	else
+		findings_add(findings, FINDING_FAULT, "owner",
+		             "'%s' does not exist, and user '%s' may not make "
+		             "it: what is above belongs to %s, mode %03" PRIo32
+		             "\t%s",
+		             place->path, own, owner, facts->mode, advice);
+}
+
+static void note_rights(const struct place *place, struct findings *findings)
+{
+	const struct place_facts *const facts = &place->facts;
+	char owner[PLACE_NAME_SIZE];
 
 	if (facts->is_read_only)
 		findings_add(findings, FINDING_FAULT, "read-only",
@@ -175,16 +216,7 @@ static void note_rights(const struct place *place, struct findings *findings)
 		             "into it, or mount it writable",
 		             place->path);
 	else if (!facts->can_read || !facts->can_write)
-		findings_add(
-			findings,
-			facts->can_read ? FINDING_FAULT : FINDING_COLD, "owner",
-			"'%s' belongs to %s, mode %03" PRIo32
-			", and user '%s' may not %s it\tchown -R %s %s, or "
-			"start as %s",
-			place->path, user_name(facts->owner, owner),
-			facts->mode, user_name(geteuid(), own),
-			facts->can_read ? "write" : "read", own, place->path,
-			owner);
+		note_powerless(place, findings);
 	else if (geteuid() == 0 && facts->is_there && facts->owner != 0)
 		findings_add(findings, FINDING_RISK, "owner",
 		             "'%s' belongs to %s, and doctor runs as root\trun "

@@ -201,10 +201,23 @@ static void print_packages(const struct versions *versions, struct cli *cli)
 	}
 }
 
+/* What the server's Python has, and this one has not; NULL: nothing. */
+static const char *find_missing(const struct versions *versions)
+{
+	if (versions_find(versions, "triton")[0] == '\0')
+		return "Triton";
+	return versions->engine != NULL && versions->engine[0] != '\0' &&
+	                       versions_find(versions, versions->engine)[0] ==
+	                               '\0'
+	               ? versions->engine
+	               : NULL;
+}
+
 static void note_faults(const struct versions *versions,
                         struct findings *findings)
 {
 	const char *const own = cli_variable("TKBUNDLE_PYTHON");
+	const char *const missing = find_missing(versions);
 
 	if (versions->script[0] != '\0')
 		findings_add(findings, FINDING_FAULT, "python",
@@ -235,15 +248,14 @@ static void note_faults(const struct versions *versions,
 		             "%s cannot be asked, so versions are not "
 		             "known\tname the server's in TKBUNDLE_PYTHON",
 		             versions->python);
-	else if (versions->script[0] == '\0' &&
-	         versions_find(versions, "triton")[0] == '\0')
+	else if (versions->script[0] == '\0' && missing != NULL)
 		findings_add(findings, FINDING_RISK, "python",
-		             "%s has no Triton, so it is not the server's, and "
+		             "%s has no %s, so it is not the server's, and "
 		             "what is compared with it may be wrong\tname the "
 		             "Python "
 		             "that the server is started by: export "
 		             "TKBUNDLE_PYTHON=PATH",
-		             versions->python);
+		             versions->python, missing);
 	for (size_t i = 0; i < versions->count; i++) {
 		if (versions->items[i].fault[0] != '\0')
 			findings_add(findings, FINDING_FAULT, "python",

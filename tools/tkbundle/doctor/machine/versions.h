@@ -34,6 +34,7 @@ struct versions {
 	bool has_answered;
 	struct version items[VERSIONS_LIMIT];
 	size_t count;
+	const char *engine; /* the package that is asked for, or NULL */
 	const char *argv[VERSIONS_LIMIT + 8];
 	char answer[VERSIONS_ANSWER_SIZE];
 };

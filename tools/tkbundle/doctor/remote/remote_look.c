@@ -159,6 +159,14 @@ static int ask_latency(struct remote_looking *looking, struct tkb_error *err)
 	return rc;
 }
 
+/* Is the tier that is shared a folder? */
+static bool is_folder(const struct remote_use *use)
+{
+	const size_t count = use->library.tier_count(use->remote);
+
+	return use->library.tier_folder(use->remote, count - 1) != NULL;
+}
+
 static void try_rights(struct remote_looking *looking)
 {
 	struct findings *const findings = &looking->doctor->findings;
@@ -178,9 +186,11 @@ static void try_rights(struct remote_looking *looking)
 	else if (!scratch.can_write)
 		findings_add(findings, FINDING_RISK, "rights",
 		             "what is compiled here cannot be pushed: %s\tgive "
-		             "'--push never' if that is intended, else "
-		             "credentials that may write",
-		             scratch.err.message);
+		             "'--push never' if that is intended, else %s",
+		             scratch.err.message,
+		             is_folder(&looking->use)
+		                     ? "let this user write the folder"
+		                     : "credentials that may write");
 	else if (!scratch.can_remove)
 		findings_add(findings, FINDING_RISK, "rights",
 		             "remote '%s' may be written, and nothing removed: "

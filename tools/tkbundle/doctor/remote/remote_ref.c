@@ -306,7 +306,7 @@ static void print_ref(struct remote_looking *looking,
 			"%" PRIu64 " entries of ref '%s' are not here\t"
 			"tkbundle pull %s, or start by 'tkbundle run --ref "
 			"%s -- COMMAND', which pulls them; then doctor can say "
-		        "which "
+			"which "
 			"fit",
 			missing, looking->use.ref, looking->use.ref,
 			looking->use.ref);
