@@ -14,6 +14,7 @@
  *   trusted-<boot id>     see mark.h
  *   runs                  see hold.h
  *   tools                 see compile/compiler/tools_memory.h
+ *   triton                see compile/triton/triton_memory.h
  *
  *     tkb_stage_init(&stage, root);
  *     tkb_stage_begin(&stage, &id, true);     // opens .tkbundle, cleans up

@@ -19,6 +19,9 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [HERE] + [folder for folder in sys.path if folder != HERE]
 sys.dont_write_bytecode, _kept = True, sys.dont_write_bytecode
+from tkbundle_triton_trace import BEGUN, Trace  # before what it traces
+
+TRACE = Trace()
 from tkbundle_triton_inductor import compile_module
 from tkbundle_triton_ir import compile_ir
 from tkbundle_triton_launch import FILE, KERNEL, RECORDED, brief, compile_kernel
@@ -35,6 +38,7 @@ HEAD_FORMAT = struct.Struct("=IIQQ")
 SIZE_FORMAT = struct.Struct("=Q")
 DONE_FORMAT = struct.Struct("=iii512s")
 FIELD_FORMAT = struct.Struct("=II")
+READ, SEARCHED, LISTED, VARIABLE, SHARED, BEGAN = range(74, 80)
 
 
 def forget_modules(before, folders):
@@ -107,6 +111,18 @@ def set_kill_on_pool_exit(is_on):
         os._exit(0)
 
 
+def pack(fields):
+    """Fields are texts, bytes, or several texts in a list."""
+    values = [(number, os.fsencode(value)) for number, given in fields.items()
+              for value in (given if isinstance(given, list) else [given])]
+    return b"".join(FIELD_FORMAT.pack(number, len(value)) + value for number, value in values)
+
+
+def pack_depends(depends):
+    return {number: sorted(values)
+            for number, values in zip((READ, SEARCHED, LISTED, VARIABLE), depends)}
+
+
 class Pool:
     def __init__(self):
         try:
@@ -162,12 +178,7 @@ class Pool:
         return data[SIZE_FORMAT.size:end].split(b"\0")[:-1], fields
 
     def answer(self, fields):
-        """Fields are texts, bytes, or several texts in a list."""
-        values = [(number, os.fsencode(value)) for number, given in fields.items()
-                  for value in (given if isinstance(given, list) else [given])]
-        data = b"".join(FIELD_FORMAT.pack(number, len(value)) + value
-                        for number, value in values)
-        self.send(ANSWER, data)
+        self.send(ANSWER, pack(fields))
         self.send(DONE, DONE_FORMAT.pack(0, 0, 0, b""))
 
     def refuse(self, status, sentence):
@@ -206,6 +217,7 @@ def main():
         environment, fields = pool.receive_job()
         kept = Kept()
         failure = None
+        TRACE.begin()
         set_kill_on_pool_exit(True)
         try:
             set_environment(environment)
@@ -215,8 +227,14 @@ def main():
         except BaseException as error:
             traceback.print_exc()
             failure = INVALID, brief(error)
+        root = os.environ.get("TRITON_CACHE_DIR")
+        state = TRACE.end()
         kept.put_back()
         set_kill_on_pool_exit(False)
+        depends = TRACE.depends(*state, root)
+        if failure is None and depends is not None:
+            answer.update(pack_depends(depends[1]))
+            answer.update({SHARED: pack(pack_depends(depends[0])), BEGAN: str(BEGUN)})
         if failure is None:
             pool.answer(answer)
         else:

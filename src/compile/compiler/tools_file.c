@@ -1,53 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compiler/tools_file.h"
 
-#include <sys/stat.h>
+#include <string.h>
 
 #include "compile/pool/fields.h"
+#include "compile/pool/file_identity.h"
 
 enum {
 	PATH_SIZE = 4096
 };
 
-/* Identifies a file and its contents. */
-struct identity {
-	uint64_t device;
-	uint64_t inode;
-	uint64_t size;
-	int64_t mtime_s;
-	int64_t mtime_ns;
-	int64_t ctime_s;
-	int64_t ctime_ns;
-};
-
-/* Follows links. False if there is no file. */
-static bool identify(const char *path, struct identity *out)
-{
-	struct stat status;
-
-	if (stat(path, &status) < 0)
-		return false;
-	*out = (struct identity){
-		.device = status.st_dev,
-		.inode = status.st_ino,
-		.size = (uint64_t)status.st_size,
-		.mtime_s = status.st_mtim.tv_sec,
-		.mtime_ns = status.st_mtim.tv_nsec,
-		.ctime_s = status.st_ctim.tv_sec,
-		.ctime_ns = status.st_ctim.tv_nsec,
-	};
-	return true;
-}
-
 void tkb_tool_file_add(struct tkb_buf *out, const char *path)
 {
 	const struct tkb_bytes name = tkb_text(path);
-	unsigned char room[sizeof(struct identity) + PATH_SIZE];
-	struct identity identity;
+	unsigned char room[sizeof(struct tkb_file_identity) + PATH_SIZE];
+	struct tkb_file_identity identity;
 
 	if (name.size >= PATH_SIZE)
 		return; /* no file can have such a path */
-	if (!identify(path, &identity)) {
+	if (!tkb_file_identify(path, &identity)) {
 		tkb_field_add_text(out, TKB_FIELD_ABSENT_FILE, path);
 		return;
 	}
@@ -69,22 +40,22 @@ static bool read_path(struct tkb_bytes bytes, char out[PATH_SIZE])
 
 static bool is_unchanged(struct tkb_bytes bytes)
 {
-	struct identity identity;
+	struct tkb_file_identity identity;
 	char path[PATH_SIZE];
 
 	return bytes.size > sizeof(identity) &&
 	       read_path(tkb_bytes_slice(bytes, sizeof(identity), bytes.size),
 	                 path) &&
-	       identify(path, &identity) &&
+	       tkb_file_identify(path, &identity) &&
 	       memcmp(&identity, bytes.data, sizeof(identity)) == 0;
 }
 
 static bool is_absent(struct tkb_bytes bytes)
 {
-	struct identity identity;
+	struct tkb_file_identity identity;
 	char path[PATH_SIZE];
 
-	return read_path(bytes, path) && !identify(path, &identity);
+	return read_path(bytes, path) && !tkb_file_identify(path, &identity);
 }
 
 bool tkb_tool_files_hold(struct tkb_bytes answer)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compiler/tools_memory.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/digest.h"
-#include "base/fd.h"
-#include "base/path.h"
-#include "emit/stage.h"
-#include "compile/pool/fields.h"
 #include "compile/compiler/tools_file.h"
+#include "compile/pool/fields.h"
+#include "compile/pool/memory_file.h"
 
 enum {
 	ANSWER_LIMIT = 64 * 1024,
@@ -18,13 +14,10 @@ enum {
 	ANSWERS_LIMIT = 64
 };
 
-static const char file_name[] = "tools";
-
-/* The file begins with this, then the digest of the rest, which is fields. */
-static const char magic[] = "tkbundle tools 1\n";
-
-enum {
-	HEAD_SIZE = sizeof(magic) - 1 + sizeof(struct tkb_digest)
+static const struct tkb_memory_file tools_file = {
+	.name = "tools",
+	.magic = "tkbundle tools 1\n",
+	.limit = FILE_LIMIT,
 };
 
 /* Read the next query and its answer. False at the end. */
@@ -55,35 +48,15 @@ static bool find_answer(struct tkb_bytes all, const struct tkb_digest *query,
 	return false;
 }
 
-/* The remembered answers; empty if the file is damaged. */
-static struct tkb_bytes read_answers(int own_fd, struct tkb_buf *buf)
-{
-	const struct tkb_bytes nothing = { "", 0 };
-	struct tkb_digest digest;
-	struct tkb_bytes all;
-	struct stat status;
-
-	if (tkb_fd_read_file(own_fd, file_name, FILE_LIMIT, buf, &status,
-	                     NULL) < 0 ||
-	    buf->failure != 0 || buf->size < HEAD_SIZE ||
-	    memcmp(buf->data, magic, sizeof(magic) - 1) != 0)
-		return nothing;
-	all = tkb_bytes_slice(tkb_buf_bytes(buf), HEAD_SIZE, buf->size);
-	if (tkb_digest_of(all, &digest, NULL) < 0 ||
-	    memcmp(&digest, buf->data + sizeof(magic) - 1, sizeof(digest)) != 0)
-		return nothing;
-	return all;
-}
-
 bool tkb_tools_recall(const char *root, const struct tkb_digest *query,
                       struct tkb_buf *answer)
 {
-	TKB_AUTO(tkb_fd_close_at) int own = tkb_own_folder_open_at(root);
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf buf = TKB_BUF_INIT(FILE_LIMIT + 1);
 	struct tkb_bytes found;
 
-	if (own < 0 || !find_answer(read_answers(own, &buf), query, &found) ||
+	if (!find_answer(tkb_memory_file_read(&tools_file, root, &buf), query,
+	                 &found) ||
 	    !tkb_tool_files_hold(found))
 		return false;
 	tkb_buf_reset(answer);
@@ -130,56 +103,18 @@ static void merge_answers(struct tkb_bytes fresh, struct tkb_bytes old,
 	}
 }
 
-/* Written in the stage, then renamed. */
-static void write_answers(const struct tkb_stage *stage, struct tkb_bytes all)
+static void merge_fresh(void *self, struct tkb_bytes old, struct tkb_buf *out)
 {
-	TKB_AUTO(tkb_fd_close_at) int fd = -1;
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf file = TKB_BUF_INIT(FILE_LIMIT);
-	struct tkb_digest digest;
-
-	if (tkb_digest_of(all, &digest, NULL) < 0)
-		return;
-	tkb_buf_add_text(&file, magic);
-	tkb_buf_add(&file, (struct tkb_bytes){ &digest, sizeof(digest) });
-	tkb_buf_add(&file, all);
-	fd = tkb_fd_open(stage->fd, file_name,
-	                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-	if (fd < 0 || file.failure != 0)
-		return;
-	tkb_share_apply(&stage->share, fd);
-	if (tkb_fd_write_all(fd, tkb_buf_bytes(&file), file_name, NULL) < 0)
-		return;
-	(void)renameat(stage->fd, file_name, stage->own_fd, file_name);
+	merge_answers(*(const struct tkb_bytes *)self, old, out);
 }
 
 void tkb_tools_remember(const char *root, struct tkb_bytes fresh)
 {
-	static const struct tkb_digest nothing = { { 0 } };
-	TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
-	TKB_AUTO(tkb_stage_close) struct tkb_stage stage = { 0 };
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf old = TKB_BUF_INIT(FILE_LIMIT + 1);
-	TKB_AUTO(tkb_buf_release) struct tkb_buf all = TKB_BUF_INIT(FILE_LIMIT);
-
-	tkb_stage_init(&stage, NULL);
-	if (fresh.size == 0 ||
-	    tkb_root_make(root, false, 0, false, &roots, NULL) < 0 ||
-	    roots.items[0].fd < 0)
-		return;
-	tkb_stage_init(&stage, &roots.items[0]);
-	tkb_stage_begin(&stage, &nothing, true);
-	if (tkb_stage_open(&stage, NULL) < 0)
-		return;
-	merge_answers(fresh, read_answers(stage.own_fd, &old), &all);
-	if (all.failure == 0)
-		write_answers(&stage, tkb_buf_bytes(&all));
+	if (fresh.size != 0)
+		tkb_memory_file_update(&tools_file, root, merge_fresh, &fresh);
 }
 
 void tkb_tools_forget(const char *root)
 {
-	TKB_AUTO(tkb_fd_close_at) int own = tkb_own_folder_open_at(root);
-
-	if (own >= 0)
-		(void)unlinkat(own, file_name, 0);
+	tkb_memory_file_remove(&tools_file, root);
 }

@@ -12,7 +12,10 @@
 #include "compile/triton/triton_answer.h"
 #include "compile/triton/triton_external.h"
 #include "compile/triton/triton_fields.h"
+#include "compile/triton/triton_memory.h"
 #include "compile/triton/triton_unit.h"
+
+extern char **environ;
 
 /* Client of triton_worker.py. */
 
@@ -41,11 +44,14 @@ struct tkb_triton {
 	uint32_t timeout_ms;
 	bool has_pass_output;
 	struct tkb_sink log;
+	struct tkb_triton_memory memory;
 };
 
 struct tkb_triton_compile {
 	struct tkb_arena arena;    /* of the environment */
-	struct tkb_future *future; /* owned */
+	struct tkb_future *future; /* owned; NULL: the answer was remembered */
+	struct tkb_triton_memory *memory; /* borrowed; NULL: not to be noted */
+	struct tkb_digest query;          /* of the job */
 	struct tkb_triton_answer answer;
 	bool is_done;
 };
@@ -130,6 +136,7 @@ int tkb_triton_open(const struct tkb_triton_options *given,
 	triton->has_pass_output = options->has_pass_output;
 	triton->log = options->log;
 	rc = copy_path(triton, options->cache_root, &triton->cache_root, err);
+	tkb_triton_memory_init(&triton->memory, triton->cache_root);
 	if (rc == 0)
 		rc = set_ptxas(triton, options->ptxas, err);
 	if (rc == 0)
@@ -145,6 +152,7 @@ void tkb_triton_close(struct tkb_triton *triton)
 	if (triton == NULL)
 		return;
 	tkb_pool_close(triton->pool);
+	tkb_triton_memory_close(&triton->memory);
 	tkb_arena_release(&triton->arena);
 	free(triton);
 }
@@ -266,24 +274,75 @@ static int write_request(const struct tkb_triton *triton,
 	return tkb_buf_check(out, err);
 }
 
-/* Digest of the request and its environment. */
-static int make_key(struct tkb_bytes request, const char *const *environment,
-                    char out[TKB_DIGEST_HEX_SIZE], struct tkb_error *err)
+/* Variables that the worker's libraries read by themselves, or Python does. */
+static bool is_of_libraries(const char *variable)
 {
+	static const char *const begins[] = {
+		"AMD",  "CUDA",    "HIP",   "HOME=",   "LC_",          "LANG",
+		"LD_",  "LLVM",    "MLIR",  "NVPTX",   "PATH=",        "PYTHON",
+		"ROCM", "TMPDIR=", "TORCH", "PYTORCH", "VIRTUAL_ENV=",
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(begins); i++) {
+		if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_texts(struct tkb_buf *out, const char *const *texts,
+                      bool (*is_wanted)(const char *text))
+{
+	for (; texts != NULL && *texts != NULL; texts++) {
+		if (is_wanted != NULL && !is_wanted(*texts))
+			continue;
+		tkb_buf_add_text(out, *texts);
+		tkb_buf_add_byte(out, '\0');
+	}
+}
+
+/*
+ * Digests of the request and its environment: for the pool, and, with the Python,
+ * for the memory.
+ */
+static int make_keys(const struct tkb_triton *triton, struct tkb_bytes request,
+                     const char *const *environment,
+                     char out[TKB_DIGEST_HEX_SIZE],
+                     struct tkb_digest *query_out, struct tkb_error *err)
+{
+	const char *const python[] = { triton->python, NULL };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf all = TKB_BUF_INIT(SIZE_MAX);
 	struct tkb_digest digest;
 	int rc;
 
 	tkb_buf_add(&all, request);
-	for (; environment != NULL && *environment != NULL; environment++) {
-		tkb_buf_add_text(&all, *environment);
-		tkb_buf_add_byte(&all, '\0');
-	}
+	add_texts(&all, environment, NULL);
 	rc = tkb_buf_check(&all, err);
 	if (rc == 0)
 		rc = tkb_digest_of(tkb_buf_bytes(&all), &digest, err);
-	if (rc == 0)
-		tkb_digest_to_hex(&digest, out);
+	if (rc < 0)
+		return rc;
+	tkb_digest_to_hex(&digest, out);
+	add_texts(&all, python, NULL);
+	add_texts(&all, (const char *const *)environ, is_of_libraries);
+	rc = tkb_buf_check(&all, err);
+	return rc < 0 ? rc : tkb_digest_of(tkb_buf_bytes(&all), query_out, err);
+}
+
+/* Take the answer that is remembered. 0, TKB_MISS or an error. */
+static int recall(struct tkb_triton *triton, struct tkb_triton_compile *compile,
+                  struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf answer = TKB_BUF_INIT(REQUEST_LIMIT);
+	int rc;
+
+	if (!tkb_triton_memory_recall(&triton->memory, &compile->query,
+	                              &answer))
+		return TKB_MISS;
+	rc = tkb_triton_answer_read(tkb_buf_bytes(&answer), &compile->answer,
+	                            err);
+	compile->is_done = rc == 0;
 	return rc;
 }
 
@@ -306,10 +365,17 @@ static int submit_job(struct tkb_triton *triton,
 	if (rc < 0)
 		return rc;
 	job.request = tkb_buf_bytes(&request);
-	rc = make_key(job.request, job.environment, key, err);
+	rc = make_keys(triton, job.request, job.environment, key,
+	               &compile->query, err);
 	if (rc < 0)
 		return rc;
 	job.key = key;
+	if (unit->stage == NULL && !triton->has_pass_output) {
+		compile->memory = &triton->memory;
+		rc = recall(triton, compile, err);
+		if (rc != TKB_MISS)
+			return rc;
+	}
 	return tkb_pool_submit(triton->pool, &job, &compile->future, err);
 }
 
@@ -351,6 +417,9 @@ int tkb_triton_wait(struct tkb_triton_compile *compile, uint32_t timeout_ms,
 
 	if (!compile->is_done) {
 		rc = tkb_future_wait(compile->future, timeout_ms, &answer, err);
+		if (rc == 0 && compile->memory != NULL)
+			tkb_triton_memory_note(compile->memory, &compile->query,
+			                       answer);
 		if (rc == 0)
 			rc = tkb_triton_answer_read(answer, &compile->answer,
 			                            err);
@@ -363,7 +432,8 @@ int tkb_triton_wait(struct tkb_triton_compile *compile, uint32_t timeout_ms,
 
 struct tkb_bytes tkb_triton_log(struct tkb_triton_compile *compile)
 {
-	return tkb_future_log(compile->future);
+	return compile->future == NULL ? (struct tkb_bytes){ NULL, 0 }
+	                               : tkb_future_log(compile->future);
 }
 
 void tkb_triton_free(struct tkb_triton_compile *compile)

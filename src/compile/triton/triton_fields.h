@@ -38,7 +38,18 @@ enum tkb_triton_field {
 	TKB_TRITON_IS_UNASKED, /* "1" */
 	TKB_TRITON_CHOICES,    /* one of several */
 	TKB_TRITON_KEY,
-	TKB_TRITON_PRODUCT /* the stage */
+	TKB_TRITON_PRODUCT, /* the stage */
+
+	/*
+	 * What the answer depends on; none where that is not known. See
+	 * triton_depends.h.
+	 */
+	TKB_TRITON_READ,     /* a file that was read or looked for */
+	TKB_TRITON_SEARCHED, /* a folder, searched for modules */
+	TKB_TRITON_LISTED,   /* a folder */
+	TKB_TRITON_VARIABLE, /* a name, or "*" for all */
+	TKB_TRITON_SHARED,   /* these four, of all jobs of the worker */
+	TKB_TRITON_BEGAN     /* the worker, ns since 1970 */
 };
 
 #endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/triton/triton_depends.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/fd.h"
+#include "compile/pool/fields.h"
+#include "compile/pool/file_identity.h"
+#include "compile/triton/triton_fields.h"
+
+enum {
+	PATH_SIZE = 4096,
+	CONTENTS_LIMIT = 4 * 1024 * 1024,
+	NAMES_LIMIT = 1024 * 1024,
+	ENVIRONMENT_LIMIT = 4 * 1024 * 1024
+};
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* Times of files are those of the kernel's last tick. */
+#define TICK_NS INT64_C(20000000)
+
+enum kind {
+	ABSENT,
+	COMPARED, /* the digest is of the contents */
+	LARGE     /* only the identity counts */
+};
+
+struct state {
+	struct tkb_file_identity identity;
+	struct tkb_digest digest;
+	uint64_t kind;
+};
+
+extern char **environ;
+
+static int64_t changed_ns(const struct tkb_file_identity *identity)
+{
+	return identity->ctime_s * NS_PER_S + identity->ctime_ns;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* May it be a module's, or name folders of modules? */
+static bool is_importable(const char *name)
+{
+	static const char *const endings[] = { ".py", ".so", ".pyc", ".pth" };
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot != NULL && i < TKB_COUNT_OF(endings); i++) {
+		if (strcmp(dot, endings[i]) == 0)
+			return true;
+	}
+	return dot == NULL && strcmp(name, "__pycache__") != 0;
+}
+
+struct names {
+	struct tkb_digests digests; /* of each name */
+	int64_t newest_ns;          /* change of one of them */
+};
+
+static bool add_name(struct names *names, int folder, const char *name)
+{
+	struct tkb_digest digest;
+	struct stat status;
+	int64_t changed;
+
+	if (tkb_digest_of(tkb_text(name), &digest, NULL) < 0 ||
+	    tkb_digests_add(&names->digests, &digest, NULL) < 0)
+		return false;
+	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	changed = status.st_ctim.tv_sec * NS_PER_S + status.st_ctim.tv_nsec;
+	if (changed > names->newest_ns && !S_ISDIR(status.st_mode))
+		names->newest_ns = changed;
+	return true;
+}
+
+/* The digest of the names in a folder, and when one of them changed last. */
+static bool digest_folder(const char *path, bool is_searched,
+                          struct tkb_digest *out, int64_t *newest_out)
+{
+	struct names names = { .newest_ns = 0 };
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = opendir(path);
+	const struct dirent *item;
+	bool is_whole = dir != NULL;
+	int rc = 0;
+
+	while (is_whole && (rc = tkb_dir_next(dir, &item, NULL)) == 0) {
+		if (item->d_name[0] != '.' &&
+		    (!is_searched || is_importable(item->d_name)))
+			is_whole = add_name(&names, dirfd(dir), item->d_name);
+	}
+	tkb_digests_sort(&names.digests);
+	is_whole = is_whole && rc == TKB_MISS &&
+	           tkb_digest_of((struct tkb_bytes){ names.digests.items,
+	                                             names.digests.count *
+	                                                     sizeof(*out) },
+	                         out, NULL) == 0;
+	*newest_out = names.newest_ns;
+	tkb_digests_release(&names.digests);
+	return is_whole;
+}
+
+static bool digest_file(const char *path, struct tkb_digest *out)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf contents = TKB_BUF_INIT(CONTENTS_LIMIT);
+
+	return tkb_fd_read_path(path, &contents, NULL) == 0 &&
+	       tkb_digest_of(tkb_buf_bytes(&contents), out, NULL) == 0;
+}
+
+/* The state of a file or folder; false if it cannot be told. */
+static bool look(enum tkb_triton_field field, const char *path,
+                 struct state *out, int64_t *newest_out)
+{
+	struct tkb_file_identity after;
+
+	*out = (struct state){ .kind = ABSENT };
+	*newest_out = 0;
+	if (!tkb_file_identify(path, &out->identity))
+		return true;
+	*newest_out = changed_ns(&out->identity);
+	out->kind = COMPARED;
+	if (field == TKB_TRITON_READ && out->identity.size > CONTENTS_LIMIT) {
+		out->kind = LARGE;
+		return true;
+	}
+	if (field == TKB_TRITON_READ
+	            ? !digest_file(path, &out->digest)
+	            : !digest_folder(path, field == TKB_TRITON_SEARCHED,
+	                             &out->digest, newest_out))
+		return false;
+	return tkb_file_identify(path, &after) &&
+	       tkb_file_is_same(&after, &out->identity);
+}
+
+/* Without the identity of what may still be written unnoticed. */
+static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
+                      const struct state *state, const char *path)
+{
+	const struct tkb_bytes name = tkb_text(path);
+	unsigned char room[sizeof(*state) + PATH_SIZE];
+	struct state kept = *state;
+
+	if (changed_ns(&kept.identity) > now_ns() - TICK_NS)
+		kept.identity = (struct tkb_file_identity){ 0 };
+	memcpy(room, &kept, sizeof(kept));
+	memcpy(room + sizeof(kept), name.data, name.size);
+	tkb_field_add(out, (enum tkb_field)field,
+	              (struct tkb_bytes){ room, sizeof(kept) + name.size });
+}
+
+static bool read_path(struct tkb_bytes bytes, char out[PATH_SIZE])
+{
+	if (bytes.size == 0 || bytes.size >= PATH_SIZE ||
+	    memchr(bytes.data, '\0', bytes.size) != NULL)
+		return false;
+	memcpy(out, bytes.data, bytes.size);
+	out[bytes.size] = '\0';
+	return true;
+}
+
+/* A variable and its value; of "*" the digest of all. */
+static bool add_variable(struct tkb_buf *out, const char *name)
+{
+	static const char *const passing[] = { "_=", "PWD=", "OLDPWD=",
+		                               "SHLVL=" };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf all = TKB_BUF_INIT(ENVIRONMENT_LIMIT);
+	const char *value = getenv(name);
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_digest digest;
+	bool is_passing;
+
+	tkb_buf_add_text(&all, name);
+	if (strcmp(name, "*") != 0) {
+		if (value != NULL) {
+			tkb_buf_add_byte(&all, '=');
+			tkb_buf_add_text(&all, value);
+		}
+		tkb_field_add(out, (enum tkb_field)TKB_TRITON_VARIABLE,
+		              tkb_buf_bytes(&all));
+		return all.failure == 0;
+	}
+	tkb_buf_reset(&all);
+	for (char **item = environ; item != NULL && *item != NULL; item++) {
+		is_passing = false;
+		for (size_t i = 0; i < TKB_COUNT_OF(passing); i++)
+			is_passing |= strncmp(*item, passing[i],
+			                      strlen(passing[i])) == 0;
+		if (is_passing)
+			continue;
+		tkb_buf_add_text(&all, *item);
+		tkb_buf_add_byte(&all, '\0');
+	}
+	if (all.failure != 0 ||
+	    tkb_digest_of(tkb_buf_bytes(&all), &digest, NULL) < 0)
+		return false;
+	tkb_digest_to_hex(&digest, hex);
+	tkb_buf_reset(&all);
+	tkb_buf_add_text(&all, "*=");
+	tkb_buf_add_text(&all, hex);
+	tkb_field_add(out, (enum tkb_field)TKB_TRITON_VARIABLE,
+	              tkb_buf_bytes(&all));
+	return true;
+}
+
+static bool note_field(enum tkb_triton_field field, struct tkb_bytes bytes,
+                       int64_t began_ns, struct tkb_buf *out)
+{
+	char path[PATH_SIZE];
+	struct state state;
+	int64_t newest;
+
+	if (field != TKB_TRITON_READ && field != TKB_TRITON_SEARCHED &&
+	    field != TKB_TRITON_LISTED && field != TKB_TRITON_VARIABLE)
+		return true;
+	if (!read_path(bytes, path))
+		return false;
+	if (field == TKB_TRITON_VARIABLE)
+		return add_variable(out, path);
+	if (!look(field, path, &state, &newest) || newest > began_ns - TICK_NS)
+		return false;
+	add_state(out, field, &state, path);
+	return true;
+}
+
+bool tkb_depends_note(struct tkb_bytes answer, int64_t began_ns,
+                      struct tkb_buf *out)
+{
+	struct tkb_fields fields = { .bytes = answer };
+	enum tkb_field field;
+	struct tkb_bytes bytes;
+	int rc;
+
+	while ((rc = tkb_fields_next(&fields, &field, &bytes, NULL)) == 0) {
+		if (!note_field((enum tkb_triton_field)field, bytes, began_ns,
+		                out))
+			return false;
+	}
+	return rc == TKB_MISS && out->failure == 0;
+}
+
+bool tkb_depends_note_entry(const char *folder, struct tkb_buf *out)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = opendir(folder);
+	const struct dirent *item;
+	struct state state;
+	int64_t newest;
+	size_t count = 0;
+	int rc = TKB_ERR_IO;
+
+	while (dir != NULL && (rc = tkb_dir_next(dir, &item, NULL)) == 0) {
+		TKB_AUTO(tkb_buf_release)
+		struct tkb_buf path = TKB_BUF_INIT(PATH_SIZE - 1);
+
+		if (item->d_name[0] == '.')
+			continue;
+		tkb_buf_add_text(&path, folder);
+		tkb_buf_add_byte(&path, '/');
+		tkb_buf_add_text(&path, item->d_name);
+		tkb_buf_add_byte(&path, '\0');
+		if (path.failure != 0 ||
+		    !look(TKB_TRITON_READ, (const char *)path.data, &state,
+		          &newest) ||
+		    state.kind != COMPARED)
+			return false;
+		add_state(out, TKB_TRITON_READ, &state,
+		          (const char *)path.data);
+		count++;
+	}
+	return rc == TKB_MISS && count != 0 && out->failure == 0;
+}
+
+static bool variable_holds(struct tkb_bytes noted)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf there = TKB_BUF_INIT(ENVIRONMENT_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf wanted = TKB_BUF_INIT(ENVIRONMENT_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf name = TKB_BUF_INIT(ENVIRONMENT_LIMIT);
+	const char *end = memchr(noted.data, '=', noted.size);
+
+	tkb_buf_add(&name,
+	            tkb_bytes_slice(
+			    noted, 0,
+			    end == NULL ? noted.size
+					: (size_t)(end -
+	                                           (const char *)noted.data)));
+	tkb_buf_add_byte(&name, '\0');
+	tkb_field_add(&wanted, (enum tkb_field)TKB_TRITON_VARIABLE, noted);
+	return name.failure == 0 && wanted.failure == 0 &&
+	       add_variable(&there, (const char *)name.data) &&
+	       tkb_bytes_equal(tkb_buf_bytes(&there), tkb_buf_bytes(&wanted));
+}
+
+static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
+                        struct tkb_buf *renewed)
+{
+	struct tkb_file_identity identity;
+	char path[PATH_SIZE];
+	struct state before;
+	struct state state;
+	int64_t newest;
+
+	if (noted.size <= sizeof(before) ||
+	    !read_path(tkb_bytes_slice(noted, sizeof(before), noted.size),
+	               path))
+		return false;
+	memcpy(&before, noted.data, sizeof(before));
+	if (!tkb_file_identify(path, &identity))
+		state = (struct state){ .kind = ABSENT };
+	else if (before.kind == ABSENT)
+		return false;
+	else if (tkb_file_is_same(&identity, &before.identity))
+		state = before;
+	else if (!look(field, path, &state, &newest))
+		return false;
+	if (state.kind != before.kind ||
+	    (state.kind == LARGE &&
+	     !tkb_file_is_same(&state.identity, &before.identity)) ||
+	    !tkb_digest_equal(&state.digest, &before.digest))
+		return false;
+	add_state(renewed, field, &state, path);
+	return true;
+}
+
+bool tkb_depends_hold(struct tkb_bytes noted, struct tkb_buf *renewed)
+{
+	struct tkb_fields fields = { .bytes = noted };
+	enum tkb_field field;
+	struct tkb_bytes bytes;
+	bool holds = true;
+	int rc = 0;
+
+	while (holds &&
+	       (rc = tkb_fields_next(&fields, &field, &bytes, NULL)) == 0) {
+		switch ((enum tkb_triton_field)field) {
+		case TKB_TRITON_READ:
+		case TKB_TRITON_SEARCHED:
+		case TKB_TRITON_LISTED:
+			holds = state_holds((enum tkb_triton_field)field, bytes,
+			                    renewed);
+			break;
+		case TKB_TRITON_VARIABLE:
+			holds = variable_holds(bytes);
+			tkb_field_add(renewed, field, bytes);
+			break;
+		default:
+			tkb_field_add(renewed, field, bytes);
+		}
+	}
+	return holds && rc == TKB_MISS;
+}

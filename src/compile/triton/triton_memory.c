@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compile/triton/triton_memory.h"
+
+#include <stdlib.h>
+
+#include "compile/pool/fields.h"
+#include "compile/pool/memory_file.h"
+#include "compile/triton/triton_depends.h"
+#include "compile/triton/triton_fields.h"
+
+enum {
+	FILE_LIMIT = 16 * 1024 * 1024,
+	NOTE_LIMIT = 2 * 1024 * 1024,
+	PATH_LIMIT = 4096,
+	ANSWERS_LIMIT = 4096
+};
+
+static const struct tkb_memory_file triton_file = {
+	.name = "triton",
+	.magic = "tkbundle triton 1\n",
+	.limit = FILE_LIMIT,
+};
+
+/*
+ * The file is a sequence of notes, each a digest and fields. The digest is that of
+ * the job; or of the fields, which then are what several answers share.
+ */
+static bool next_note(struct tkb_fields *fields, struct tkb_digest *digest_out,
+                      struct tkb_bytes *note_out)
+{
+	enum tkb_field field;
+	struct tkb_bytes bytes;
+
+	if (tkb_fields_next(fields, &field, &bytes, NULL) != 0 ||
+	    field != TKB_FIELD_QUERY || bytes.size != sizeof(*digest_out))
+		return false;
+	memcpy(digest_out, bytes.data, bytes.size);
+	return tkb_fields_next(fields, &field, note_out, NULL) == 0 &&
+	       field == TKB_FIELD_ANSWER;
+}
+
+static bool find_note(struct tkb_bytes all, const struct tkb_digest *digest,
+                      struct tkb_bytes *note_out)
+{
+	struct tkb_fields fields = { .bytes = all };
+	struct tkb_digest found;
+
+	while (next_note(&fields, &found, note_out)) {
+		if (tkb_digest_equal(&found, digest))
+			return true;
+	}
+	return false;
+}
+
+static void add_note(struct tkb_buf *out, const struct tkb_digest *digest,
+                     struct tkb_bytes note)
+{
+	tkb_field_add(out, TKB_FIELD_QUERY,
+	              (struct tkb_bytes){ digest, sizeof(*digest) });
+	tkb_field_add(out, TKB_FIELD_ANSWER, note);
+}
+
+static bool find_field(struct tkb_bytes all, enum tkb_triton_field wanted,
+                       struct tkb_bytes *out)
+{
+	struct tkb_fields fields = { .bytes = all };
+	enum tkb_field field;
+
+	while (tkb_fields_next(&fields, &field, out, NULL) == 0) {
+		if ((enum tkb_triton_field)field == wanted)
+			return true;
+	}
+	return false;
+}
+
+/* The digest of what an answer shares with others; false if it is none. */
+static bool shared_of(struct tkb_bytes note, struct tkb_digest *out)
+{
+	struct tkb_bytes bytes;
+
+	if (!find_field(note, TKB_TRITON_SHARED, &bytes) ||
+	    bytes.size != sizeof(*out))
+		return false;
+	memcpy(out, bytes.data, bytes.size);
+	return true;
+}
+
+void tkb_triton_memory_init(struct tkb_triton_memory *memory, const char *root)
+{
+	*memory = (struct tkb_triton_memory){
+		.root = root,
+		.file = TKB_BUF_INIT(FILE_LIMIT + 1),
+		.fresh = TKB_BUF_INIT(FILE_LIMIT),
+	};
+	(void)pthread_mutex_init(&memory->lock, NULL);
+}
+
+static bool has_digest(const struct tkb_digests *digests,
+                       const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < digests->count; i++) {
+		if (tkb_digest_equal(&digests->items[i], digest))
+			return true;
+	}
+	return false;
+}
+
+/* Does what several answers share still hold? */
+static bool shared_holds(struct tkb_triton_memory *memory,
+                         const struct tkb_digest *digest)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf renewed = TKB_BUF_INIT(NOTE_LIMIT);
+	struct tkb_bytes note;
+	bool holds;
+
+	if (has_digest(&memory->unchanged, digest))
+		return true;
+	if (has_digest(&memory->changed, digest))
+		return false;
+	holds = find_note(memory->known, digest, &note) &&
+	        tkb_depends_hold(note, &renewed);
+	return tkb_digests_add(holds ? &memory->unchanged : &memory->changed,
+	                       digest, NULL) == 0 &&
+	       holds;
+}
+
+static bool recall(struct tkb_triton_memory *memory,
+                   const struct tkb_digest *query, struct tkb_buf *answer)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf renewed = TKB_BUF_INIT(NOTE_LIMIT);
+	struct tkb_digest shared;
+	struct tkb_bytes note;
+	struct tkb_bytes result;
+
+	if (!memory->is_read)
+		memory->known = tkb_memory_file_read(&triton_file, memory->root,
+		                                     &memory->file);
+	memory->is_read = true;
+	if (!find_note(memory->known, query, &note) ||
+	    !shared_of(note, &shared) || !shared_holds(memory, &shared) ||
+	    !tkb_depends_hold(note, &renewed) ||
+	    !find_field(note, TKB_TRITON_PRODUCT, &result))
+		return false;
+	if (renewed.failure == 0 &&
+	    !tkb_bytes_equal(tkb_buf_bytes(&renewed), note))
+		add_note(&memory->fresh, query, tkb_buf_bytes(&renewed));
+	tkb_buf_reset(answer);
+	tkb_buf_add(answer, result);
+	return answer->failure == 0;
+}
+
+bool tkb_triton_memory_recall(struct tkb_triton_memory *memory,
+                              const struct tkb_digest *query,
+                              struct tkb_buf *answer)
+{
+	bool is_known = false;
+
+	if (memory->root == NULL)
+		return false;
+	(void)pthread_mutex_lock(&memory->lock);
+	is_known = recall(memory, query, answer);
+	(void)pthread_mutex_unlock(&memory->lock);
+	return is_known;
+}
+
+/* Note what the worker's answers share, unless it was noted. */
+static bool note_shared(struct tkb_triton_memory *memory,
+                        struct tkb_bytes fields, int64_t began_ns,
+                        struct tkb_digest *out)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf note = TKB_BUF_INIT(NOTE_LIMIT);
+	struct tkb_digest told;
+
+	if (tkb_digest_of(fields, &told, NULL) < 0)
+		return false;
+	if (!memory->has_shared || !tkb_digest_equal(&told, &memory->shared)) {
+		if (!tkb_depends_note(fields, began_ns, &note) ||
+		    tkb_digest_of(tkb_buf_bytes(&note), &memory->shared_note,
+		                  NULL) < 0)
+			return false;
+		add_note(&memory->fresh, &memory->shared_note,
+		         tkb_buf_bytes(&note));
+		memory->shared = told;
+		memory->has_shared = true;
+	}
+	*out = memory->shared_note;
+	return true;
+}
+
+/* The answer as it is for a hit. */
+static void add_result(struct tkb_bytes answer, bool has_entry,
+                       struct tkb_buf *out)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf result = TKB_BUF_INIT(NOTE_LIMIT);
+	struct tkb_fields fields = { .bytes = answer };
+	enum tkb_field field;
+	struct tkb_bytes bytes;
+
+	while (tkb_fields_next(&fields, &field, &bytes, NULL) == 0) {
+		if ((enum tkb_triton_field)field < TKB_TRITON_PRODUCT &&
+		    (enum tkb_triton_field)field != TKB_TRITON_IS_HIT)
+			tkb_field_add(&result, field, bytes);
+	}
+	if (has_entry)
+		tkb_field_add_text(&result, (enum tkb_field)TKB_TRITON_IS_HIT,
+		                   "1");
+	tkb_field_add(out, (enum tkb_field)TKB_TRITON_PRODUCT,
+	              tkb_buf_bytes(&result));
+	if (result.failure != 0)
+		out->failure = result.failure;
+}
+
+static void note_answer(struct tkb_triton_memory *memory,
+                        const struct tkb_digest *query, struct tkb_bytes answer,
+                        struct tkb_bytes shared_fields, int64_t began_ns)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf note = TKB_BUF_INIT(NOTE_LIMIT);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf folder = TKB_BUF_INIT(PATH_LIMIT);
+	struct tkb_digest shared;
+	struct tkb_bytes bytes = { NULL, 0 };
+	const bool has_entry = find_field(answer, TKB_TRITON_FOLDER, &bytes) &&
+	                       bytes.size != 0;
+
+	if (!note_shared(memory, shared_fields, began_ns, &shared))
+		return;
+	tkb_field_add(&note, (enum tkb_field)TKB_TRITON_SHARED,
+	              (struct tkb_bytes){ &shared, sizeof(shared) });
+	add_result(answer, has_entry, &note);
+	if (has_entry) {
+		tkb_buf_add(&folder, bytes);
+		tkb_buf_add_byte(&folder, '\0');
+		if (folder.failure != 0 ||
+		    !tkb_depends_note_entry((const char *)folder.data, &note))
+			return;
+	}
+	if (tkb_depends_note(answer, began_ns, &note))
+		add_note(&memory->fresh, query, tkb_buf_bytes(&note));
+}
+
+void tkb_triton_memory_note(struct tkb_triton_memory *memory,
+                            const struct tkb_digest *query,
+                            struct tkb_bytes answer)
+{
+	struct tkb_bytes shared;
+	struct tkb_bytes began;
+	char number[32] = "";
+
+	if (memory->root == NULL ||
+	    !find_field(answer, TKB_TRITON_SHARED, &shared) ||
+	    !find_field(answer, TKB_TRITON_BEGAN, &began) ||
+	    began.size >= sizeof(number))
+		return;
+	memcpy(number, began.data, began.size);
+	(void)pthread_mutex_lock(&memory->lock);
+	note_answer(memory, query, answer, shared, strtoll(number, NULL, 10));
+	(void)pthread_mutex_unlock(&memory->lock);
+}
+
+struct merging {
+	struct tkb_bytes fresh;
+	struct tkb_digests needed; /* what the answers share */
+	size_t count;
+};
+
+/* Add those answers that no newer ones replace, as far as there is room. */
+static void merge_answers(struct merging *merging, struct tkb_bytes from,
+                          struct tkb_bytes newer, struct tkb_buf *out)
+{
+	struct tkb_fields fields = { .bytes = from };
+	struct tkb_digest query;
+	struct tkb_digest shared;
+	struct tkb_bytes note;
+	struct tkb_bytes other;
+
+	while (next_note(&fields, &query, &note) &&
+	       merging->count < ANSWERS_LIMIT) {
+		if (!shared_of(note, &shared) ||
+		    out->size + note.size > FILE_LIMIT / 2 ||
+		    find_note(newer, &query, &other))
+			continue;
+		if (!has_digest(&merging->needed, &shared) &&
+		    tkb_digests_add(&merging->needed, &shared, NULL) < 0)
+			return;
+		add_note(out, &query, note);
+		merging->count++;
+	}
+}
+
+static void merge(void *self, struct tkb_bytes old, struct tkb_buf *out)
+{
+	const struct tkb_bytes nothing = { "", 0 };
+	struct merging *merging = self;
+	struct tkb_bytes note;
+
+	merge_answers(merging, merging->fresh, nothing, out);
+	merge_answers(merging, old, merging->fresh, out);
+	for (size_t i = 0; i < merging->needed.count; i++) {
+		const struct tkb_digest *digest = &merging->needed.items[i];
+
+		if ((find_note(merging->fresh, digest, &note) ||
+		     find_note(old, digest, &note)) &&
+		    out->size + note.size < FILE_LIMIT - NOTE_LIMIT)
+			add_note(out, digest, note);
+	}
+}
+
+void tkb_triton_memory_close(struct tkb_triton_memory *memory)
+{
+	struct merging merging = { .fresh = tkb_buf_bytes(&memory->fresh) };
+
+	if (memory->root != NULL && memory->fresh.size != 0 &&
+	    memory->fresh.failure == 0)
+		tkb_memory_file_update(&triton_file, memory->root, merge,
+		                       &merging);
+	tkb_digests_release(&merging.needed);
+	tkb_digests_release(&memory->unchanged);
+	tkb_digests_release(&memory->changed);
+	tkb_buf_release(&memory->file);
+	tkb_buf_release(&memory->fresh);
+	(void)pthread_mutex_destroy(&memory->lock);
+}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces what an answer of this worker depends on.
+
+Those are the files that were read or looked for, the folders that were searched for
+modules, and the variables that were read. As long as all are the same, the same job
+has the same answer, and needs no worker. What cannot be traced, such as the output of
+another program, makes an answer that is not remembered.
+"""
+
+import functools
+import os
+import re
+import site
+import stat
+import sys
+import tempfile
+import time
+
+BEGUN = time.time_ns()
+ENTRY = re.compile(r"[A-Z2-7]{52}|[0-9a-f]{64}")
+SYSTEM = ("/proc/", "/dev/", "/sys/")
+UNKNOWN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty",
+           "socket.connect", "socket.getaddrinfo", "urllib.Request")
+TOOLS = re.compile(r"ptxas(-blackwell)?")
+MADE = os.O_TRUNC | os.O_EXCL
+ALL = "*"  # of the environment
+
+
+class Seen:
+    """What was seen of one job, or of all."""
+
+    def __init__(self):
+        self.files, self.made, self.folders, self.variables = set(), set(), set(), set()
+        self.why = None  # it is not known what the answer depends on
+
+
+class Trace:
+    def __init__(self):
+        self.is_on = True
+        self.job, self.kept, self.modules = Seen(), Seen(), set()
+        sys.addaudithook(self.see)
+        for name in ("stat", "lstat", "access"):
+            self.watch_look(name)
+        self.watch_variables()
+
+    def see(self, event, args):
+        if not self.is_on:
+            return
+        if event == "open":
+            self.see_open(*args)
+        elif event in ("os.listdir", "os.scandir"):
+            if "importlib" not in sys._getframe(1).f_code.co_filename:
+                self.add(self.job.folders, "." if args[0] is None else args[0])
+        elif event == "subprocess.Popen":
+            self.see_program(*args[:2])
+        elif event == "ctypes.dlopen" and args[0] and "/" in os.fsdecode(args[0]):
+            self.add(self.job.files, args[0])
+        elif event in UNKNOWN:
+            self.job.why = event
+
+    def see_open(self, path, _mode, flags):
+        flags = flags or 0
+        if flags & MADE:
+            self.add(self.job.made, path)
+        elif flags & os.O_ACCMODE != os.O_WRONLY:
+            self.add(self.job.files, path)
+
+    def see_program(self, program, args):
+        program = os.fsdecode(program)
+        if TOOLS.fullmatch(os.path.basename(program)) and "/" in program:
+            self.add(self.job.files, program)
+        else:
+            self.job.why = program
+
+    @staticmethod
+    def add(paths, path):
+        if isinstance(path, (str, bytes, os.PathLike)):
+            paths.add(os.path.join(os.getcwd(), os.fsdecode(path)))
+
+    def watch_look(self, name):
+        look = getattr(os, name)
+
+        @functools.wraps(look)
+        def seen(path, *args, **kwargs):
+            if not self.is_on or isinstance(path, int) or kwargs.get("dir_fd") is not None:
+                return look(path, *args, **kwargs)
+            self.add(self.job.files, path)
+            return look(path, *args, **kwargs)
+
+        for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks,
+                      os.supports_effective_ids):
+            if look in known:
+                known.add(seen)
+        setattr(os, name, seen)
+
+    def watch_variables(self):
+        kind = type(os.environ)
+        get, walk = kind.__getitem__, kind.__iter__
+
+        def seen_get(environ, name):
+            if self.is_on:
+                self.job.variables.add(os.fsdecode(name))
+            return get(environ, name)
+
+        def seen_walk(environ):
+            if self.is_on:
+                self.job.variables.add(ALL)
+            return walk(environ)
+
+        kind.__getitem__, kind.__iter__ = seen_get, seen_walk
+
+    def begin(self):
+        self.job = Seen()
+        self.is_on = True
+
+    def end(self):
+        """What is to be known before the state of the process is put back."""
+        self.is_on = False
+        return list(sys.path), module_files()
+
+    def depends(self, path, before, root):
+        """
+        What all jobs of this worker depend on, and this one: of each the files, the
+        folders of modules, those that were listed, and the variables. None: unknown.
+        """
+        kept = module_files()
+        modules, folders = (before[0] - kept[0], before[1] - kept[1])
+        job, kept_seen = self.job, self.kept
+        if kept[0] - self.modules:  # they may have read files of their own
+            kept_seen.why = kept_seen.why or job.why
+            for name in ("files", "made", "folders", "variables"):
+                getattr(kept_seen, name).update(getattr(job, name))
+            kept_seen.files -= modules
+        self.modules |= kept[0]
+        if job.why or kept_seen.why:
+            return None
+        shared = wanted(kept[0] | kept_seen.files | python_files(),
+                        kept_seen.made | modules | job.made, root)
+        own = wanted(modules | job.files, job.made, root) - shared
+        listed = kept_seen.folders | job.folders
+        searched = {os.path.abspath(folder) for folder in path} | folders
+        return ((shared, kept[1], set(), kept_seen.variables),
+                (own, searched, listed, job.variables))
+
+
+def module_files():
+    """The files of all modules, and the folders of all packages."""
+    files, folders = set(), set()
+    for module in list(sys.modules.values()):
+        values = getattr(module, "__dict__", {})
+        file = values.get("__file__")
+        if isinstance(file, str):
+            files.add(os.path.abspath(file))
+        try:
+            folders.update(os.path.abspath(folder) for folder in values.get("__path__") or ()
+                           if isinstance(folder, str))
+        except Exception:
+            continue
+    return files, folders
+
+
+def python_files():
+    """What decides which Python starts, and where it looks for modules."""
+    files = {sys.executable, os.path.realpath(sys.executable),
+             os.path.join(sys.prefix, "pyvenv.cfg"), site.getusersitepackages()}
+    for folder in sys.path:
+        try:
+            files.update(os.path.join(folder, name) for name in os.listdir(folder)
+                         if name.endswith(".pth"))
+        except OSError:
+            continue
+    return files
+
+
+def wanted(files, made, root):
+    """Without what the job itself wrote, compiled modules, and entries."""
+    root = root and os.path.realpath(root)
+    temporary = os.path.join(tempfile.gettempdir(), tempfile.gettempprefix())
+    kept = set()
+    for path in files - made:
+        if path.startswith(SYSTEM) or "/__pycache__/" in path:
+            continue
+        inside = os.path.relpath(os.path.realpath(path), root) if root else ".."
+        if ENTRY.match(inside.split("/")[0]) or inside == ".":
+            continue
+        try:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                continue
+        except OSError:
+            if path.startswith(temporary):
+                continue  # of a compiler
+        kept.add(path)
+    return kept
