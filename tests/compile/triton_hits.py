@@ -4,7 +4,7 @@
 
 usage: triton_hits.py PROGRAM SOURCES
 
-A Python that notes its starts stands before the real one. What a hit depends on is
+A module that Python loads first notes its starts. What a hit depends on is
 changed in each way, and must be seen. Prints TAP.
 """
 import glob
@@ -64,18 +64,18 @@ class Scene:
         self.count = self.failed = 0
         self.starts = self.path("starts")
         self.variables, self.options = {}, []
-        self.folders = [self.path("first"), self.path("second")]
+        self.folders = [self.path("start"), self.path("first"), self.path("second")]
+        self.place = self.folder
         for name in ("first", "second", "own", "temporary"):
             os.mkdir(self.path(name))
         self.write("own/kernels.py", SOURCE)
         self.write("own/data.txt", "2")
         self.write("second/helper.py", HELPER)
         self.real = os.path.join(self.venv, "bin", "python3")
-        self.use_python(self.real)
-
-    def use_python(self, python):
-        self.write("python3", f'#!/bin/sh\necho >>{self.starts}\nexec {python} "$@"\n')
-        os.chmod(self.path("python3"), 0o755)
+        self.python = self.real
+        os.mkdir(self.path("start"))
+        self.write("start/sitecustomize.py",
+                   f'with open("{self.starts}", "a") as file:\n    file.write("\\n")\n')
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -99,8 +99,9 @@ class Scene:
         done = subprocess.run(
             [self.program, "compile", f"{self.path('own/kernels.py')}:{kernel}",
              "--signature", SIGNATURE, "--target", "cuda:90", "--json",
-             "--cache", self.path("cache"), "--python", self.path("python3"),
+             "--cache", self.path("cache"), "--python", self.python,
              *self.options], env=env, text=True, check=False, stdin=subprocess.DEVNULL,
+            cwd=self.place,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         with open(self.starts) as file:
             started = len(file.readlines())
@@ -228,7 +229,7 @@ def with_editable(scene):
     os.rename(scene.path("second/helper.py"), scene.path("editable/helper.py"))
     with open(os.path.join(site, "mine.pth"), "w") as file:
         file.write(f"{real}\n{scene.path('editable')}\n")
-    scene.use_python(scene.path("venv/bin/python3"))
+    scene.python = scene.path("venv/bin/python3")
     scene.seen("an edited module of an editable install",
                lambda: scene.append("editable/helper.py", "# more\n"))
     os.mkdir(scene.path("elsewhere"))

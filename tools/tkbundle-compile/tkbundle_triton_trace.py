@@ -20,7 +20,8 @@ BEGUN = time.time_ns()
 ENTRY = re.compile(r"[A-Z2-7]{52}|[0-9a-f]{64}")
 SYSTEM = ("/proc/", "/dev/", "/sys/")
 UNKNOWN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty",
-           "socket.connect", "socket.getaddrinfo", "urllib.Request")
+           "socket.connect", "socket.getaddrinfo", "socket.gethostbyname",
+           "socket.gethostbyaddr", "socket.sendto", "sqlite3.connect", "urllib.Request")
 TOOLS = re.compile(r"ptxas(-blackwell)?")
 MADE = os.O_TRUNC | os.O_EXCL
 ALL = "*"  # of the environment
@@ -31,6 +32,7 @@ class Seen:
 
     def __init__(self):
         self.files, self.made, self.folders, self.variables = set(), set(), set(), set()
+        self.links = set()
         self.why = None  # it is not known what the answer depends on
 
 
@@ -38,8 +40,9 @@ class Trace:
     def __init__(self):
         self.is_on = True
         self.job, self.kept, self.modules = Seen(), Seen(), set()
+        self.finders = set()
         sys.addaudithook(self.see)
-        for name in ("stat", "lstat", "access"):
+        for name in ("stat", "lstat", "access", "readlink"):
             self.watch_look(name)
         self.watch_variables()
 
@@ -50,7 +53,9 @@ class Trace:
             self.see_open(*args)
         elif event in ("os.listdir", "os.scandir"):
             if "importlib" not in sys._getframe(1).f_code.co_filename:
-                self.add(self.job.folders, "." if args[0] is None else args[0])
+                self.see_list(args[0])
+        elif event == "os.mkdir":
+            self.add(self.job.made, args[0])
         elif event == "subprocess.Popen":
             self.see_program(*args[:2])
         elif event == "ctypes.dlopen" and args[0] and "/" in os.fsdecode(args[0]):
@@ -64,6 +69,11 @@ class Trace:
             self.add(self.job.made, path)
         elif flags & os.O_ACCMODE != os.O_WRONLY:
             self.add(self.job.files, path)
+
+    def see_list(self, path):
+        if isinstance(path, int):
+            self.job.why = "a descriptor of a folder"
+        self.add(self.job.folders, "." if path is None else path)
 
     def see_program(self, program, args):
         program = os.fsdecode(program)
@@ -85,7 +95,10 @@ class Trace:
             if not self.is_on or isinstance(path, int) or kwargs.get("dir_fd") is not None:
                 return look(path, *args, **kwargs)
             self.add(self.job.files, path)
-            return look(path, *args, **kwargs)
+            result = look(path, *args, **kwargs)
+            if name == "readlink" or name == "lstat" and stat.S_ISLNK(result.st_mode):
+                self.add(self.job.links, path)
+            return result
 
         for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks,
                       os.supports_effective_ids):
@@ -111,36 +124,44 @@ class Trace:
 
     def begin(self):
         self.job = Seen()
+        self.finders = set(sys.path_importer_cache)
         self.is_on = True
 
     def end(self):
         """What is to be known before the state of the process is put back."""
         self.is_on = False
-        return list(sys.path), module_files()
+        searched = set(sys.path_importer_cache) - self.finders
+        for folder in searched:  # the next job that searches it is to be seen
+            del sys.path_importer_cache[folder]
+        return searched.union(sys.path), module_files()
 
-    def depends(self, path, before, root):
+    def depends(self, path, before, source, root):
         """
         What all jobs of this worker depend on, and this one: of each the files, the
-        folders of modules, those that were listed, and the variables. None: unknown.
+        folders of modules, those that were listed, the variables and the links. None:
+        unknown. What was read for one job may have been kept by a module for the next.
         """
         kept = module_files()
         modules, folders = (before[0] - kept[0], before[1] - kept[1])
         job, kept_seen = self.job, self.kept
-        if kept[0] - self.modules:  # they may have read files of their own
-            kept_seen.why = kept_seen.why or job.why
-            for name in ("files", "made", "folders", "variables"):
-                getattr(kept_seen, name).update(getattr(job, name))
-            kept_seen.files -= modules
+        stem = source and os.path.splitext(source)[0] + "."
+        kept_seen.why = kept_seen.why or job.why
+        for name in ("files", "made", "folders", "variables", "links"):
+            getattr(kept_seen, name).update(getattr(job, name))
+        kept_seen.files = {file for file in kept_seen.files - modules
+                           if not stem or not file.startswith(stem)}
         self.modules |= kept[0]
         if job.why or kept_seen.why:
             return None
         shared = wanted(kept[0] | kept_seen.files | python_files(),
                         kept_seen.made | modules | job.made, root)
         own = wanted(modules | job.files, job.made, root) - shared
-        listed = kept_seen.folders | job.folders
         searched = {os.path.abspath(folder) for folder in path} | folders
-        return ((shared, kept[1], set(), kept_seen.variables),
-                (own, searched, listed, job.variables))
+        listed = without_entries(kept_seen.folders, root)
+        links = {link for link in without_entries(kept_seen.links, root)
+                 if not link.startswith(SYSTEM)}
+        return ((shared, kept[1], listed, kept_seen.variables, links),
+                (own, searched, set(), set(), set()))
 
 
 def module_files():
@@ -162,7 +183,8 @@ def module_files():
 def python_files():
     """What decides which Python starts, and where it looks for modules."""
     files = {sys.executable, os.path.realpath(sys.executable),
-             os.path.join(sys.prefix, "pyvenv.cfg"), site.getusersitepackages()}
+             os.path.join(sys.prefix, "pyvenv.cfg"), site.getusersitepackages(),
+             os.path.join(os.path.dirname(sys.executable), "pyvenv.cfg")}
     for folder in sys.path:
         try:
             files.update(os.path.join(folder, name) for name in os.listdir(folder)
@@ -172,20 +194,25 @@ def python_files():
     return files
 
 
+def without_entries(paths, root):
+    root = root and os.path.realpath(root)
+    kept = set()
+    for path in paths:
+        inside = os.path.relpath(os.path.realpath(path), root) if root else ".."
+        if not ENTRY.match(inside.split("/")[0]) and inside != ".":
+            kept.add(path)
+    return kept
+
+
 def wanted(files, made, root):
     """Without what the job itself wrote, compiled modules, and entries."""
-    root = root and os.path.realpath(root)
     temporary = os.path.join(tempfile.gettempdir(), tempfile.gettempprefix())
     kept = set()
-    for path in files - made:
+    for path in without_entries(files - made, root):
         if path.startswith(SYSTEM) or "/__pycache__/" in path:
             continue
-        inside = os.path.relpath(os.path.realpath(path), root) if root else ".."
-        if ENTRY.match(inside.split("/")[0]) or inside == ".":
-            continue
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):
-                continue
+            os.stat(path)
         except OSError:
             if path.startswith(temporary):
                 continue  # of a compiler

@@ -38,7 +38,7 @@ HEAD_FORMAT = struct.Struct("=IIQQ")
 SIZE_FORMAT = struct.Struct("=Q")
 DONE_FORMAT = struct.Struct("=iii512s")
 FIELD_FORMAT = struct.Struct("=II")
-READ, SEARCHED, LISTED, VARIABLE, SHARED, BEGAN = range(74, 80)
+READ, SEARCHED, LISTED, VARIABLE, LINK, SHARED, BEGAN, PROGRAM = range(74, 82)
 
 
 def forget_modules(before, folders):
@@ -120,7 +120,7 @@ def pack(fields):
 
 def pack_depends(depends):
     return {number: sorted(values)
-            for number, values in zip((READ, SEARCHED, LISTED, VARIABLE), depends)}
+            for number, values in zip((READ, SEARCHED, LISTED, VARIABLE, LINK), depends)}
 
 
 class Pool:
@@ -231,10 +231,11 @@ def main():
         state = TRACE.end()
         kept.put_back()
         set_kill_on_pool_exit(False)
-        depends = TRACE.depends(*state, root)
+        depends = TRACE.depends(*state, os.fsdecode(fields.get(FILE, b"")), root)
         if failure is None and depends is not None:
             answer.update(pack_depends(depends[1]))
-            answer.update({SHARED: pack(pack_depends(depends[0])), BEGAN: str(BEGUN)})
+            answer.update({SHARED: pack(pack_depends(depends[0])), BEGAN: str(BEGUN),
+                           PROGRAM: os.readlink("/proc/self/exe")})
         if failure is None:
             pool.answer(answer)
         else:

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/triton_compile.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/digest.h"
+#include "base/fd.h"
 #include "base/path.h"
 #include "base/struct.h"
 #include "compile/pool/fields.h"
@@ -141,6 +145,7 @@ int tkb_triton_open(const struct tkb_triton_options *given,
 		rc = set_ptxas(triton, options->ptxas, err);
 	if (rc == 0)
 		rc = open_pool(triton, options, err);
+	triton->memory.python = triton->python;
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(triton);
@@ -302,8 +307,31 @@ static void add_texts(struct tkb_buf *out, const char *const *texts,
 }
 
 /*
- * Digests of the request and its environment: for the pool, and, with the Python,
- * for the memory.
+ * What a source may ask for, and no file tells: the working folder, the machine, and
+ * the driver of its GPUs.
+ */
+static void add_place(struct tkb_buf *out)
+{
+	TKB_AUTO(tkb_fd_close_at)
+	int fd = tkb_fd_open(AT_FDCWD, "/proc/driver/nvidia/version", O_RDONLY,
+	                     0);
+	char room[PATH_LIMIT];
+	struct utsname name;
+	ssize_t size;
+
+	if (getcwd(room, sizeof(room)) != NULL)
+		tkb_buf_add_text(out, room);
+	tkb_buf_add_byte(out, '\0');
+	if (uname(&name) == 0)
+		tkb_buf_add(out, (struct tkb_bytes){ &name, sizeof(name) });
+	size = fd < 0 ? 0 : tkb_fd_read_full(fd, room, sizeof(room));
+	if (size > 0)
+		tkb_buf_add(out, (struct tkb_bytes){ room, (size_t)size });
+}
+
+/*
+ * Digests of the request and its environment: for the pool, and, with the Python, the
+ * working folder and the machine, for the memory.
  */
 static int make_keys(const struct tkb_triton *triton, struct tkb_bytes request,
                      const char *const *environment,
@@ -324,6 +352,7 @@ static int make_keys(const struct tkb_triton *triton, struct tkb_bytes request,
 		return rc;
 	tkb_digest_to_hex(&digest, out);
 	add_texts(&all, python, NULL);
+	add_place(&all);
 	add_texts(&all, (const char *const *)environ, is_of_libraries);
 	rc = tkb_buf_check(&all, err);
 	return rc < 0 ? rc : tkb_digest_of(tkb_buf_bytes(&all), query_out, err);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,7 +34,8 @@ enum kind {
 struct state {
 	struct tkb_file_identity identity;
 	struct tkb_digest digest;
-	uint64_t kind;
+	uint32_t kind;
+	uint32_t mode; /* kind of file and permissions; of files only */
 };
 
 extern char **environ;
@@ -97,8 +99,8 @@ static bool digest_folder(const char *path, bool is_searched,
 	int rc = 0;
 
 	while (is_whole && (rc = tkb_dir_next(dir, &item, NULL)) == 0) {
-		if (item->d_name[0] != '.' &&
-		    (!is_searched || is_importable(item->d_name)))
+		if (!is_searched ||
+		    (item->d_name[0] != '.' && is_importable(item->d_name)))
 			is_whole = add_name(&names, dirfd(dir), item->d_name);
 	}
 	tkb_digests_sort(&names.digests);
@@ -121,6 +123,36 @@ static bool digest_file(const char *path, struct tkb_digest *out)
 	       tkb_digest_of(tkb_buf_bytes(&contents), out, NULL) == 0;
 }
 
+/* Where a link leads; without an identity, which is that of the file there. */
+static bool look_link(const char *path, struct state *out)
+{
+	char target[PATH_SIZE];
+	const ssize_t length = readlink(path, target, sizeof(target));
+
+	*out = (struct state){ .kind = length < 0 ? ABSENT : COMPARED };
+	return length < 0 ||
+	       ((size_t)length < sizeof(target) &&
+	        tkb_digest_of((struct tkb_bytes){ target, (size_t)length },
+	                      &out->digest, NULL) == 0);
+}
+
+/* Of a folder that was not listed only the mode counts. */
+static bool look_file(const char *path, struct state *out, int64_t *newest_out)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return false;
+	out->mode = status.st_mode;
+	if (!S_ISREG(status.st_mode)) {
+		*newest_out = 0;
+		return true;
+	}
+	if (out->identity.size > CONTENTS_LIMIT)
+		out->kind = LARGE;
+	return out->kind == LARGE || digest_file(path, &out->digest);
+}
+
 /* The state of a file or folder; false if it cannot be told. */
 static bool look(enum tkb_triton_field field, const char *path,
                  struct state *out, int64_t *newest_out)
@@ -129,16 +161,14 @@ static bool look(enum tkb_triton_field field, const char *path,
 
 	*out = (struct state){ .kind = ABSENT };
 	*newest_out = 0;
+	if (field == TKB_TRITON_LINK)
+		return look_link(path, out);
 	if (!tkb_file_identify(path, &out->identity))
 		return true;
 	*newest_out = changed_ns(&out->identity);
 	out->kind = COMPARED;
-	if (field == TKB_TRITON_READ && out->identity.size > CONTENTS_LIMIT) {
-		out->kind = LARGE;
-		return true;
-	}
 	if (field == TKB_TRITON_READ
-	            ? !digest_file(path, &out->digest)
+	            ? !look_file(path, out, newest_out)
 	            : !digest_folder(path, field == TKB_TRITON_SEARCHED,
 	                             &out->digest, newest_out))
 		return false;
@@ -225,7 +255,8 @@ static bool note_field(enum tkb_triton_field field, struct tkb_bytes bytes,
 	int64_t newest;
 
 	if (field != TKB_TRITON_READ && field != TKB_TRITON_SEARCHED &&
-	    field != TKB_TRITON_LISTED && field != TKB_TRITON_VARIABLE)
+	    field != TKB_TRITON_LISTED && field != TKB_TRITON_VARIABLE &&
+	    field != TKB_TRITON_LINK)
 		return true;
 	if (!read_path(bytes, path))
 		return false;
@@ -321,7 +352,10 @@ static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
 	               path))
 		return false;
 	memcpy(&before, noted.data, sizeof(before));
-	if (!tkb_file_identify(path, &identity))
+	if (field == TKB_TRITON_LINK) {
+		if (!look(field, path, &state, &newest))
+			return false;
+	} else if (!tkb_file_identify(path, &identity))
 		state = (struct state){ .kind = ABSENT };
 	else if (before.kind == ABSENT)
 		return false;
@@ -329,7 +363,7 @@ static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
 		state = before;
 	else if (!look(field, path, &state, &newest))
 		return false;
-	if (state.kind != before.kind ||
+	if (state.kind != before.kind || state.mode != before.mode ||
 	    (state.kind == LARGE &&
 	     !tkb_file_is_same(&state.identity, &before.identity)) ||
 	    !tkb_digest_equal(&state.digest, &before.digest))
@@ -352,6 +386,7 @@ bool tkb_depends_hold(struct tkb_bytes noted, struct tkb_buf *renewed)
 		case TKB_TRITON_READ:
 		case TKB_TRITON_SEARCHED:
 		case TKB_TRITON_LISTED:
+		case TKB_TRITON_LINK:
 			holds = state_holds((enum tkb_triton_field)field, bytes,
 			                    renewed);
 			break;

@@ -5,9 +5,10 @@
 /*
  * What an answer of triton_worker.py depends on, with the state in which it was:
  *
- *     files      by contents, or that there is none
+ *     files      by mode and contents, or that there is none
  *     folders    by the names in them; of those that were searched for modules,
  *                by the names that a module may have
+ *     links      by where they lead
  *     variables  by value
  *
  * A file or folder whose identity is the same is taken to be unchanged; else its
@@ -22,8 +23,8 @@
 #include "base/buf.h"
 
 /*
- * Add the state of what the fields TKB_TRITON_READ, _SEARCHED, _LISTED and _VARIABLE
- * of `answer` name. False if it is not that which the worker saw.
+ * Add the state of what the fields TKB_TRITON_READ, _SEARCHED, _LISTED, _VARIABLE
+ * and _LINK of `answer` name. False if it is not that which the worker saw.
  */
 bool tkb_depends_note(struct tkb_bytes answer, int64_t began_ns,
                       struct tkb_buf *out);

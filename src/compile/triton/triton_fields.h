@@ -48,8 +48,10 @@ enum tkb_triton_field {
 	TKB_TRITON_SEARCHED, /* a folder, searched for modules */
 	TKB_TRITON_LISTED,   /* a folder */
 	TKB_TRITON_VARIABLE, /* a name, or "*" for all */
-	TKB_TRITON_SHARED,   /* these four, of all jobs of the worker */
-	TKB_TRITON_BEGAN     /* the worker, ns since 1970 */
+	TKB_TRITON_LINK,     /* a symbolic link */
+	TKB_TRITON_SHARED,   /* these five, of all jobs of the worker */
+	TKB_TRITON_BEGAN,    /* the worker, ns since 1970 */
+	TKB_TRITON_PROGRAM   /* path of the Python that runs the worker */
 };
 
 #endif

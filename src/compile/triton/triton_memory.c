@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "compile/pool/fields.h"
+#include "compile/pool/file_identity.h"
 #include "compile/pool/memory_file.h"
 #include "compile/triton/triton_depends.h"
 #include "compile/triton/triton_fields.h"
@@ -243,18 +244,39 @@ static void note_answer(struct tkb_triton_memory *memory,
 		add_note(&memory->fresh, query, tkb_buf_bytes(&note));
 }
 
+/*
+ * Does the worker run in the Python that was named? A script or a shim that chooses
+ * one may choose another the next time.
+ */
+static bool is_run_by(const char *python, struct tkb_bytes program)
+{
+	struct tkb_file_identity named;
+	struct tkb_file_identity run;
+	char path[PATH_LIMIT];
+
+	if (program.size >= sizeof(path))
+		return false;
+	memcpy(path, program.data, program.size);
+	path[program.size] = '\0';
+	return tkb_file_identify(python, &named) &&
+	       tkb_file_identify(path, &run) && tkb_file_is_same(&named, &run);
+}
+
 void tkb_triton_memory_note(struct tkb_triton_memory *memory,
                             const struct tkb_digest *query,
                             struct tkb_bytes answer)
 {
 	struct tkb_bytes shared;
 	struct tkb_bytes began;
+	struct tkb_bytes program;
 	char number[32] = "";
 
 	if (memory->root == NULL ||
 	    !find_field(answer, TKB_TRITON_SHARED, &shared) ||
 	    !find_field(answer, TKB_TRITON_BEGAN, &began) ||
-	    began.size >= sizeof(number))
+	    began.size >= sizeof(number) ||
+	    !find_field(answer, TKB_TRITON_PROGRAM, &program) ||
+	    !is_run_by(memory->python, program))
 		return;
 	memcpy(number, began.data, began.size);
 	(void)pthread_mutex_lock(&memory->lock);

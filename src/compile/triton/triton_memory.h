@@ -23,6 +23,7 @@
 struct tkb_triton_memory {
 	pthread_mutex_t lock;
 	const char *root;       /* borrowed; NULL: nothing is remembered */
+	const char *python;     /* borrowed: path of the program */
 	struct tkb_buf file;    /* as read; */
 	struct tkb_bytes known; /* borrowed of it */
 	bool is_read;
@@ -34,6 +35,7 @@ struct tkb_triton_memory {
 	bool has_shared;
 };
 
+/* `memory->python` is to be set by the caller. */
 void tkb_triton_memory_init(struct tkb_triton_memory *memory, const char *root);
 
 /* Write what is fresh, and release it. */
