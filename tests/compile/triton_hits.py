@@ -135,6 +135,57 @@ class Scene:
         return before
 
 
+LOOKS = """
+here = os.path.dirname(os.path.realpath(__file__))
+os.path.isdir(os.path.join(here, "folder"))
+os.listdir(os.path.join(here, "listed"))
+os.path.realpath(os.path.join(here, "link"))
+"""
+
+
+def with_places(scene):
+    """What decides without being read: where, and what was only looked at."""
+    for name in ("elsewhere", "a", "b", "own/folder", "own/listed"):
+        os.mkdir(scene.path(name))
+    scene.seen("another working folder",
+               lambda: setattr(scene, "place", scene.path("elsewhere")))
+    scene.place = scene.folder
+    link = scene.path("own/link")
+    os.symlink(scene.path("a"), link)
+    scene.append("own/kernels.py", LOOKS)
+    scene.seen("a folder that goes", lambda: os.rmdir(scene.path("own/folder")))
+    scene.seen("a hidden file in a folder that was listed",
+               lambda: scene.write("own/listed/.hidden", ""))
+    scene.seen("a link that leads elsewhere",
+               lambda: (os.remove(link), os.symlink(scene.path("b"), link)))
+    scene.seen("another order of PYTHONPATH", scene.folders.reverse)
+    scene.folders.reverse()
+    scene.write("own/kernels.py", SOURCE)
+
+
+def with_namespace(scene):
+    os.makedirs(scene.path("second/spread"))
+    shutil.copy(scene.path("second/helper.py"), scene.path("second/spread/inner.py"))
+    scene.write("own/kernels.py", SOURCE.replace(
+        "import helper", "from spread import inner as helper"))
+
+    def add_portion():
+        os.makedirs(scene.path("first/spread"))
+        shutil.copy(scene.path("second/helper.py"), scene.path("first/spread/inner.py"))
+
+    scene.seen("a further part of a namespace package", add_portion)
+    shutil.rmtree(scene.path("first/spread"))
+    scene.write("own/kernels.py", SOURCE)
+
+
+def with_shim(scene):
+    scene.write("shim", f'#!/bin/sh\nexec {scene.real} "$@"\n')
+    os.chmod(scene.path("shim"), 0o755)
+    scene.python = scene.path("shim")
+    scene.ok(scene.warm() is None, "of a Python that a script chooses nothing is remembered")
+    scene.python = scene.real
+
+
 def entry(scene):
     return glob.glob(scene.path("cache/*/__grp__add.json"))
 
@@ -245,7 +296,8 @@ def with_editable(scene):
 def main():
     with tempfile.TemporaryDirectory(prefix="tkb-hits-") as folder:
         scene = Scene(sys.argv[1], os.path.realpath(sys.argv[2]), os.path.realpath(folder))
-        for part in (with_files, with_entries, with_tuned, with_tools, with_editable):
+        for part in (with_files, with_places, with_namespace, with_shim, with_entries,
+                     with_tuned, with_tools, with_editable):
             part(scene)
         print(f"1..{scene.count}")
         return 1 if scene.failed else 0

@@ -18,7 +18,7 @@ import time
 
 BEGUN = time.time_ns()
 ENTRY = re.compile(r"[A-Z2-7]{52}|[0-9a-f]{64}")
-SYSTEM = ("/proc/", "/dev/", "/sys/")
+SYSTEM = ("/proc/", "/sys/", "/dev/fd/", "/dev/std")
 UNKNOWN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty",
            "socket.connect", "socket.getaddrinfo", "socket.gethostbyname",
            "socket.gethostbyaddr", "socket.sendto", "sqlite3.connect", "urllib.Request")

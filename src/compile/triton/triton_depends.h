@@ -15,8 +15,8 @@
  * contents are compared. The state is noted after the worker has read a file: what
  * was written since the worker began is not noted, and nor is the answer.
  *
- * Of /proc, /sys and /dev nothing is noted, and of files beyond 4 MiB no contents:
- * these must be the same files.
+ * Of /proc and /sys nothing is noted, of devices only the mode, and of files beyond
+ * 4 MiB no contents: these must be the same files.
  */
 
 #include "base/base.h"
