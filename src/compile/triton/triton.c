@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/triton_compile.h>
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -16,10 +13,9 @@
 #include "compile/triton/triton_answer.h"
 #include "compile/triton/triton_external.h"
 #include "compile/triton/triton_fields.h"
+#include "compile/triton/triton_key.h"
 #include "compile/triton/triton_memory.h"
 #include "compile/triton/triton_unit.h"
-
-extern char **environ;
 
 /* Client of triton_worker.py. */
 
@@ -279,85 +275,6 @@ static int write_request(const struct tkb_triton *triton,
 	return tkb_buf_check(out, err);
 }
 
-/* Variables that the worker's libraries read by themselves, or Python does. */
-static bool is_of_libraries(const char *variable)
-{
-	static const char *const begins[] = {
-		"AMD",  "CUDA",    "HIP",   "HOME=",   "LC_",          "LANG",
-		"LD_",  "LLVM",    "MLIR",  "NVPTX",   "PATH=",        "PYTHON",
-		"ROCM", "TMPDIR=", "TORCH", "PYTORCH", "VIRTUAL_ENV=",
-	};
-
-	for (size_t i = 0; i < TKB_COUNT_OF(begins); i++) {
-		if (strncmp(variable, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void add_texts(struct tkb_buf *out, const char *const *texts,
-                      bool (*is_wanted)(const char *text))
-{
-	for (; texts != NULL && *texts != NULL; texts++) {
-		if (is_wanted != NULL && !is_wanted(*texts))
-			continue;
-		tkb_buf_add_text(out, *texts);
-		tkb_buf_add_byte(out, '\0');
-	}
-}
-
-/*
- * What a source may ask for, and no file tells: the working folder, the machine, and
- * the driver of its GPUs.
- */
-static void add_place(struct tkb_buf *out)
-{
-	TKB_AUTO(tkb_fd_close_at)
-	int fd = tkb_fd_open(AT_FDCWD, "/proc/driver/nvidia/version", O_RDONLY,
-	                     0);
-	char room[PATH_LIMIT];
-	struct utsname name;
-	ssize_t size;
-
-	if (getcwd(room, sizeof(room)) != NULL)
-		tkb_buf_add_text(out, room);
-	tkb_buf_add_byte(out, '\0');
-	if (uname(&name) == 0)
-		tkb_buf_add(out, (struct tkb_bytes){ &name, sizeof(name) });
-	size = fd < 0 ? 0 : tkb_fd_read_full(fd, room, sizeof(room));
-	if (size > 0)
-		tkb_buf_add(out, (struct tkb_bytes){ room, (size_t)size });
-}
-
-/*
- * Digests of the request and its environment: for the pool, and, with the Python, the
- * working folder and the machine, for the memory.
- */
-static int make_keys(const struct tkb_triton *triton, struct tkb_bytes request,
-                     const char *const *environment,
-                     char out[TKB_DIGEST_HEX_SIZE],
-                     struct tkb_digest *query_out, struct tkb_error *err)
-{
-	const char *const python[] = { triton->python, NULL };
-	TKB_AUTO(tkb_buf_release) struct tkb_buf all = TKB_BUF_INIT(SIZE_MAX);
-	struct tkb_digest digest;
-	int rc;
-
-	tkb_buf_add(&all, request);
-	add_texts(&all, environment, NULL);
-	rc = tkb_buf_check(&all, err);
-	if (rc == 0)
-		rc = tkb_digest_of(tkb_buf_bytes(&all), &digest, err);
-	if (rc < 0)
-		return rc;
-	tkb_digest_to_hex(&digest, out);
-	add_texts(&all, python, NULL);
-	add_place(&all);
-	add_texts(&all, (const char *const *)environ, is_of_libraries);
-	rc = tkb_buf_check(&all, err);
-	return rc < 0 ? rc : tkb_digest_of(tkb_buf_bytes(&all), query_out, err);
-}
-
 /* Take the answer that is remembered. 0, TKB_MISS or an error. */
 static int recall(struct tkb_triton *triton, struct tkb_triton_compile *compile,
                   struct tkb_error *err)
@@ -394,8 +311,8 @@ static int submit_job(struct tkb_triton *triton,
 	if (rc < 0)
 		return rc;
 	job.request = tkb_buf_bytes(&request);
-	rc = make_keys(triton, job.request, job.environment, key,
-	               &compile->query, err);
+	rc = tkb_triton_key_make(triton->python, job.request, job.environment,
+	                         key, &compile->query, err);
 	if (rc < 0)
 		return rc;
 	job.key = key;

@@ -10,13 +10,9 @@
 #include "base/digest.h"
 #include "base/fd.h"
 #include "compile/pool/fields.h"
-#include "compile/pool/file_identity.h"
-#include "compile/triton/triton_fields.h"
+#include "compile/triton/triton_look.h"
 
 enum {
-	PATH_SIZE = 4096,
-	CONTENTS_LIMIT = 4 * 1024 * 1024,
-	NAMES_LIMIT = 1024 * 1024,
 	ENVIRONMENT_LIMIT = 4 * 1024 * 1024
 };
 
@@ -25,25 +21,7 @@ enum {
 /* Times of files are those of the kernel's last tick. */
 #define TICK_NS INT64_C(20000000)
 
-enum kind {
-	ABSENT,
-	COMPARED, /* the digest is of the contents */
-	LARGE     /* only the identity counts */
-};
-
-struct state {
-	struct tkb_file_identity identity;
-	struct tkb_digest digest;
-	uint32_t kind;
-	uint32_t mode; /* kind of file and permissions; of files only */
-};
-
 extern char **environ;
-
-static int64_t changed_ns(const struct tkb_file_identity *identity)
-{
-	return identity->ctime_s * NS_PER_S + identity->ctime_ns;
-}
 
 static int64_t now_ns(void)
 {
@@ -53,138 +31,15 @@ static int64_t now_ns(void)
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* May it be a module's, or name folders of modules? */
-static bool is_importable(const char *name)
-{
-	static const char *const endings[] = { ".py", ".so", ".pyc", ".pth" };
-	const char *dot = strrchr(name, '.');
-
-	for (size_t i = 0; dot != NULL && i < TKB_COUNT_OF(endings); i++) {
-		if (strcmp(dot, endings[i]) == 0)
-			return true;
-	}
-	return dot == NULL && strcmp(name, "__pycache__") != 0;
-}
-
-struct names {
-	struct tkb_digests digests; /* of each name */
-	int64_t newest_ns;          /* change of one of them */
-};
-
-static bool add_name(struct names *names, int folder, const char *name)
-{
-	struct tkb_digest digest;
-	struct stat status;
-	int64_t changed;
-
-	if (tkb_digest_of(tkb_text(name), &digest, NULL) < 0 ||
-	    tkb_digests_add(&names->digests, &digest, NULL) < 0)
-		return false;
-	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
-	changed = status.st_ctim.tv_sec * NS_PER_S + status.st_ctim.tv_nsec;
-	if (changed > names->newest_ns && !S_ISDIR(status.st_mode))
-		names->newest_ns = changed;
-	return true;
-}
-
-/* The digest of the names in a folder, and when one of them changed last. */
-static bool digest_folder(const char *path, bool is_searched,
-                          struct tkb_digest *out, int64_t *newest_out)
-{
-	struct names names = { .newest_ns = 0 };
-	TKB_AUTO(tkb_dir_close_at) DIR *dir = opendir(path);
-	const struct dirent *item;
-	bool is_whole = dir != NULL;
-	int rc = 0;
-
-	while (is_whole && (rc = tkb_dir_next(dir, &item, NULL)) == 0) {
-		if (!is_searched ||
-		    (item->d_name[0] != '.' && is_importable(item->d_name)))
-			is_whole = add_name(&names, dirfd(dir), item->d_name);
-	}
-	tkb_digests_sort(&names.digests);
-	is_whole = is_whole && rc == TKB_MISS &&
-	           tkb_digest_of((struct tkb_bytes){ names.digests.items,
-	                                             names.digests.count *
-	                                                     sizeof(*out) },
-	                         out, NULL) == 0;
-	*newest_out = names.newest_ns;
-	tkb_digests_release(&names.digests);
-	return is_whole;
-}
-
-static bool digest_file(const char *path, struct tkb_digest *out)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf contents = TKB_BUF_INIT(CONTENTS_LIMIT);
-
-	return tkb_fd_read_path(path, &contents, NULL) == 0 &&
-	       tkb_digest_of(tkb_buf_bytes(&contents), out, NULL) == 0;
-}
-
-/* Where a link leads; without an identity, which is that of the file there. */
-static bool look_link(const char *path, struct state *out)
-{
-	char target[PATH_SIZE];
-	const ssize_t length = readlink(path, target, sizeof(target));
-
-	*out = (struct state){ .kind = length < 0 ? ABSENT : COMPARED };
-	return length < 0 ||
-	       ((size_t)length < sizeof(target) &&
-	        tkb_digest_of((struct tkb_bytes){ target, (size_t)length },
-	                      &out->digest, NULL) == 0);
-}
-
-/* Of a folder that was not listed only the mode counts. */
-static bool look_file(const char *path, struct state *out, int64_t *newest_out)
-{
-	struct stat status;
-
-	if (stat(path, &status) < 0)
-		return false;
-	out->mode = status.st_mode;
-	if (!S_ISREG(status.st_mode)) {
-		*newest_out = 0;
-		return true;
-	}
-	if (out->identity.size > CONTENTS_LIMIT)
-		out->kind = LARGE;
-	return out->kind == LARGE || digest_file(path, &out->digest);
-}
-
-/* The state of a file or folder; false if it cannot be told. */
-static bool look(enum tkb_triton_field field, const char *path,
-                 struct state *out, int64_t *newest_out)
-{
-	struct tkb_file_identity after;
-
-	*out = (struct state){ .kind = ABSENT };
-	*newest_out = 0;
-	if (field == TKB_TRITON_LINK)
-		return look_link(path, out);
-	if (!tkb_file_identify(path, &out->identity))
-		return true;
-	*newest_out = changed_ns(&out->identity);
-	out->kind = COMPARED;
-	if (field == TKB_TRITON_READ
-	            ? !look_file(path, out, newest_out)
-	            : !digest_folder(path, field == TKB_TRITON_SEARCHED,
-	                             &out->digest, newest_out))
-		return false;
-	return tkb_file_identify(path, &after) &&
-	       tkb_file_is_same(&after, &out->identity);
-}
-
 /* Without the identity of what may still be written unnoticed. */
 static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
-                      const struct state *state, const char *path)
+                      const struct tkb_look *state, const char *path)
 {
 	const struct tkb_bytes name = tkb_text(path);
-	unsigned char room[sizeof(*state) + PATH_SIZE];
-	struct state kept = *state;
+	unsigned char room[sizeof(*state) + TKB_LOOK_PATH_SIZE];
+	struct tkb_look kept = *state;
 
-	if (changed_ns(&kept.identity) > now_ns() - TICK_NS)
+	if (tkb_look_changed_ns(&kept.identity) > now_ns() - TICK_NS)
 		kept.identity = (struct tkb_file_identity){ 0 };
 	memcpy(room, &kept, sizeof(kept));
 	memcpy(room + sizeof(kept), name.data, name.size);
@@ -192,9 +47,9 @@ static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
 	              (struct tkb_bytes){ room, sizeof(kept) + name.size });
 }
 
-static bool read_path(struct tkb_bytes bytes, char out[PATH_SIZE])
+static bool read_path(struct tkb_bytes bytes, char out[TKB_LOOK_PATH_SIZE])
 {
-	if (bytes.size == 0 || bytes.size >= PATH_SIZE ||
+	if (bytes.size == 0 || bytes.size >= TKB_LOOK_PATH_SIZE ||
 	    memchr(bytes.data, '\0', bytes.size) != NULL)
 		return false;
 	memcpy(out, bytes.data, bytes.size);
@@ -250,8 +105,8 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 static bool note_field(enum tkb_triton_field field, struct tkb_bytes bytes,
                        int64_t began_ns, struct tkb_buf *out)
 {
-	char path[PATH_SIZE];
-	struct state state;
+	char path[TKB_LOOK_PATH_SIZE];
+	struct tkb_look state;
 	int64_t newest;
 
 	if (field != TKB_TRITON_READ && field != TKB_TRITON_SEARCHED &&
@@ -262,7 +117,8 @@ static bool note_field(enum tkb_triton_field field, struct tkb_bytes bytes,
 		return false;
 	if (field == TKB_TRITON_VARIABLE)
 		return add_variable(out, path);
-	if (!look(field, path, &state, &newest) || newest > began_ns - TICK_NS)
+	if (!tkb_look(field, path, &state, &newest) ||
+	    newest > began_ns - TICK_NS)
 		return false;
 	add_state(out, field, &state, path);
 	return true;
@@ -288,14 +144,14 @@ bool tkb_depends_note_entry(const char *folder, struct tkb_buf *out)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = opendir(folder);
 	const struct dirent *item;
-	struct state state;
+	struct tkb_look state;
 	int64_t newest;
 	size_t count = 0;
 	int rc = TKB_ERR_IO;
 
 	while (dir != NULL && (rc = tkb_dir_next(dir, &item, NULL)) == 0) {
 		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf path = TKB_BUF_INIT(PATH_SIZE - 1);
+		struct tkb_buf path = TKB_BUF_INIT(TKB_LOOK_PATH_SIZE - 1);
 
 		if (item->d_name[0] == '.')
 			continue;
@@ -304,9 +160,9 @@ bool tkb_depends_note_entry(const char *folder, struct tkb_buf *out)
 		tkb_buf_add_text(&path, item->d_name);
 		tkb_buf_add_byte(&path, '\0');
 		if (path.failure != 0 ||
-		    !look(TKB_TRITON_READ, (const char *)path.data, &state,
-		          &newest) ||
-		    state.kind != COMPARED)
+		    !tkb_look(TKB_TRITON_READ, (const char *)path.data, &state,
+		              &newest) ||
+		    state.kind != TKB_LOOK_COMPARED)
 			return false;
 		add_state(out, TKB_TRITON_READ, &state,
 		          (const char *)path.data);
@@ -342,9 +198,9 @@ static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
                         struct tkb_buf *renewed)
 {
 	struct tkb_file_identity identity;
-	char path[PATH_SIZE];
-	struct state before;
-	struct state state;
+	char path[TKB_LOOK_PATH_SIZE];
+	struct tkb_look before;
+	struct tkb_look state;
 	int64_t newest;
 
 	if (noted.size <= sizeof(before) ||
@@ -353,18 +209,18 @@ static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
 		return false;
 	memcpy(&before, noted.data, sizeof(before));
 	if (field == TKB_TRITON_LINK) {
-		if (!look(field, path, &state, &newest))
+		if (!tkb_look(field, path, &state, &newest))
 			return false;
 	} else if (!tkb_file_identify(path, &identity))
-		state = (struct state){ .kind = ABSENT };
-	else if (before.kind == ABSENT)
+		state = (struct tkb_look){ .kind = TKB_LOOK_ABSENT };
+	else if (before.kind == TKB_LOOK_ABSENT)
 		return false;
 	else if (tkb_file_is_same(&identity, &before.identity))
 		state = before;
-	else if (!look(field, path, &state, &newest))
+	else if (!tkb_look(field, path, &state, &newest))
 		return false;
 	if (state.kind != before.kind || state.mode != before.mode ||
-	    (state.kind == LARGE &&
+	    (state.kind == TKB_LOOK_LARGE &&
 	     !tkb_file_is_same(&state.identity, &before.identity)) ||
 	    !tkb_digest_equal(&state.digest, &before.digest))
 		return false;
