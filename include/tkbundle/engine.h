@@ -56,7 +56,7 @@ struct tkb_engine_setting {
  * A folder outside the caches, such as a Python package or a toolkit, to which
  * files of the caches refer. On emit they get its path on this machine.
  */
-struct tkb_engine_outside {
+struct tkb_engine_external {
 	const char *name;    /**< like that of a tree */
 	const char *package; /**< the Python package, if it is one; else "" */
 };
@@ -129,18 +129,18 @@ TKB_API const struct tkb_engine_setting *tkb_engine_setting(
 	const struct tkb_engine *engine, size_t index);
 
 /** The folders outside its caches to which these refer. */
-TKB_API size_t tkb_engine_outside_count(const struct tkb_engine *engine);
-TKB_API const struct tkb_engine_outside *tkb_engine_outside(
+TKB_API size_t tkb_engine_external_count(const struct tkb_engine *engine);
+TKB_API const struct tkb_engine_external *tkb_engine_external(
 	const struct tkb_engine *engine, size_t index);
 
 /**
  * The paths, relative to the Python packages, at which folder `index` outside
  * may be, such as "deep_gemm": the first one that exists is used.
  */
-TKB_API size_t tkb_engine_outside_folder_count(const struct tkb_engine *engine,
-                                               size_t index);
-TKB_API const char *tkb_engine_outside_folder(const struct tkb_engine *engine,
-                                              size_t index, size_t folder);
+TKB_API size_t tkb_engine_external_folder_count(const struct tkb_engine *engine,
+                                                size_t index);
+TKB_API const char *tkb_engine_external_folder(const struct tkb_engine *engine,
+                                               size_t index, size_t folder);
 
 /** Must TRITON_PTXAS_PATH name one ptxas for all of its processes? */
 TKB_API bool tkb_engine_needs_ptxas(const struct tkb_engine *engine);
@@ -164,8 +164,9 @@ TKB_API const char *tkb_engine_key(const struct tkb_engine *engine,
 
 /** A variable of the environment that enters keys. */
 struct tkb_engine_variable {
-	const char *name;   /**< a '*' stands for any text */
-	const char *before; /**< only in versions before this; "": in all; "0": in
+	const char *name; /**< a '*' stands for any text */
+	const char
+		*before; /**< only in versions before this; "": in all; "0": in
 	                         none, though a later one's name may fit */
 };
 
@@ -213,7 +214,7 @@ TKB_API const char *tkb_engine_located_by(
  * Like tkb_engine_locate(), for folder `index` outside, unless that is a
  * package.
  */
-TKB_API TKB_NODISCARD int tkb_engine_locate_outside(
+TKB_API TKB_NODISCARD int tkb_engine_locate_external(
 	const struct tkb_engine *engine, size_t index,
 	const char *(*get)(void *self, const char *name), void *self,
 	char **out, struct tkb_error *err);

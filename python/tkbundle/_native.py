@@ -59,7 +59,7 @@ class Result(Structure):
 
 class Tree(Structure):
     _fields_ = [("name", c_char_p), ("path", c_char_p), ("rules", c_void_p),
-                ("is_outside", c_bool), ("is_in_names", c_bool)]
+                ("is_external", c_bool), ("is_in_names", c_bool)]
 
 
 #: on_record() and on_unread() of a record's visitor.

@@ -17,6 +17,13 @@ void *tkb_alloc_array(size_t count, size_t size)
 	return calloc(count == 0 ? 1 : count, size);
 }
 
+const char *tkb_environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
 int tkb_compare_texts(const void *a, const void *b)
 {
 	const char *const *left = a;

@@ -48,6 +48,14 @@ void tkb_free_at(void *pointer_to_pointer);
  */
 void *tkb_alloc_array(size_t count, size_t size) TKB_NODISCARD;
 
+/* The value of an environment variable; NULL if it is unset or empty. */
+const char *tkb_environment(const char *name);
+
+static inline uint32_t tkb_or_default(uint32_t value, uint32_t otherwise)
+{
+	return value != 0 ? value : otherwise;
+}
+
 /* For qsort() and bsearch(), of `const char *` and of what begins with one. */
 int tkb_compare_texts(const void *a, const void *b);
 

@@ -66,6 +66,12 @@ static inline bool tkb_bytes_equal(struct tkb_bytes a, struct tkb_bytes b)
 	       (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+static inline bool tkb_bytes_equal_text(struct tkb_bytes bytes,
+                                        const char *text)
+{
+	return tkb_bytes_equal(bytes, tkb_text(text));
+}
+
 /* Bytes `from` to `to` of `bytes`. */
 static inline struct tkb_bytes tkb_bytes_slice(struct tkb_bytes bytes,
                                                size_t from, size_t to)

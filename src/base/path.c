@@ -142,6 +142,20 @@ int tkb_path_make_folders(const char *path, struct tkb_error *err)
 	               : tkb_fail_errno(err, "cannot make folder '%s'", path);
 }
 
+const char *tkb_path_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+size_t tkb_path_parent_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (size_t)(slash - path);
+}
+
 bool tkb_path_is_program(const char *path)
 {
 	struct stat status;

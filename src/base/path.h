@@ -29,6 +29,12 @@ bool tkb_name_is_valid(struct tkb_bytes name);
 TKB_NODISCARD int tkb_path_absolute(const char *path, struct tkb_buf *out,
                                     struct tkb_error *err);
 
+/* What is behind the last slash of `path`: all of it if there is none. */
+const char *tkb_path_base_name(const char *path);
+
+/* The length of what is before the last slash; 0 if there is none. */
+size_t tkb_path_parent_length(const char *path);
+
 /* Is it a file that may be executed? */
 bool tkb_path_is_program(const char *path);
 

@@ -311,7 +311,7 @@ static int add_tree(const struct tkb_tree *tree, bool make,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the path of tree '%s' is empty", tree->name);
 	rc = join(tree->path, "", &full, err);
-	if (rc == 0 && tree->is_outside)
+	if (rc == 0 && tree->is_external)
 		rc = add_root(roots, &capacity, tkb_take(full), -1, 0, err);
 	else if (rc == 0)
 		rc = open_or_make(&full, make, roots, &capacity, err);
@@ -386,7 +386,7 @@ const struct tkb_root *tkb_roots_tree(const struct tkb_roots *roots,
 	for (size_t i = 0; i < roots->count; i++) {
 		const struct tkb_tree *tree = roots->items[i].tree;
 
-		if (tree != NULL && !tree->is_outside &&
+		if (tree != NULL && !tree->is_external &&
 		    strcmp(tree->name, name) == 0)
 			return &roots->items[i];
 	}

@@ -123,7 +123,7 @@ static int list_tree(struct lister *lister, const struct tkb_named_root *named,
 		                                  .visit = visit };
 	struct tkb_cache *cache = lister->cache;
 
-	if (root_of(lister)->tree->is_outside) {
+	if (root_of(lister)->tree->is_external) {
 		cache->named[cache->named_count++] = *named;
 		return 0;
 	}

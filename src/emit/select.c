@@ -26,7 +26,7 @@ static bool has_root(const struct tkb_entry *entry,
 	if (entry->kind != TKB_KIND_UNIT)
 		return emitter->path.size != 0;
 	for (size_t i = 0; i < options->tree_count; i++) {
-		if (!options->trees[i].is_outside &&
+		if (!options->trees[i].is_external &&
 		    strcmp(options->trees[i].name, entry->tree) == 0)
 			return true;
 	}

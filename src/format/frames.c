@@ -10,11 +10,6 @@ enum {
 
 #define FRAME_LIMIT ((size_t)1024 * TKB_MIB)
 
-static int refuse(struct tkb_error *err, const char *what)
-{
-	return tkb_fail(err, TKB_ERR_CORRUPT, "%s", what);
-}
-
 /* Reads `tkbundle.frames`. */
 struct lines {
 	const char *at;
@@ -68,7 +63,8 @@ static int read_first_line(struct lines *lines, struct tkb_error *err)
 		memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
 
 	if (newline == NULL || newline - lines->at > LINE_LIMIT)
-		return refuse(err, "'" TKB_FRAMES_MEMBER "' has no first line");
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'" TKB_FRAMES_MEMBER "' has no first line");
 	if ((size_t)(newline - lines->at) < length ||
 	    memcmp(lines->at, known, length) != 0)
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
@@ -198,7 +194,8 @@ static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
 		bundle->frame_count++;
 	}
 	if (claims->used != item_count)
-		return refuse(err, "an entry is in no frame");
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "an entry is in no frame");
 	return 0;
 }
 
@@ -214,7 +211,8 @@ int tkb_frames_parse(struct tkb_bundle *bundle, struct tkb_bytes text,
 	int rc;
 
 	if (text.size > TKB_FRAMES_SIZE_LIMIT)
-		return refuse(err, "'" TKB_FRAMES_MEMBER "' is too large");
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'" TKB_FRAMES_MEMBER "' is too large");
 	claims.entries =
 		tkb_arena_alloc(arena, item_count, sizeof(*claims.entries));
 	bundle->frames =

@@ -16,11 +16,6 @@ static bool is_format(const char *text)
 	return strcmp(text, "tkbundle") == 0;
 }
 
-static bool is_profile(const char *text)
-{
-	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
-}
-
 /* The bit of a known word, or 0. */
 static unsigned feature_of(const char *word)
 {
@@ -104,7 +99,8 @@ static const struct tkb_schema_field fields[] = {
 	               manifest.launcher_count, &tkb_manifest_launchers,
 	               "launchers are no list"),
 	TKB_FIELD_LAYOUT(struct reading, manifest.layout),
-	TKB_FIELD_TEXT("profile", struct reading, manifest.profile, is_profile,
+	TKB_FIELD_TEXT("profile", struct reading, manifest.profile,
+	               tkb_contents_profile_is_valid,
 	               "the profile is not known"),
 	{ .name = "requires",
 	  .kind = TKB_SCHEMA_CUSTOM,

@@ -66,6 +66,11 @@ const char *tkb_file_order_fault(const void *earlier, size_t count,
 	               : NULL;
 }
 
+bool tkb_contents_profile_is_valid(const char *text)
+{
+	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
+}
+
 bool tkb_layout_is_valid(const char *text)
 {
 	return strcmp(text, "inductor") == 0;

@@ -41,6 +41,9 @@ bool tkb_layout_is_valid(const char *text);
 		.is_valid = tkb_layout_is_valid                                \
 	}
 
+/* Shared with records: "full" or "lean". */
+bool tkb_contents_profile_is_valid(const char *text);
+
 /* Shared with records: [backend, architecture, warp size]. */
 extern const struct tkb_schema tkb_target_schema;
 

@@ -15,11 +15,6 @@ enum {
 	(TKB_MANIFEST_SIZE_LIMIT + TKB_FRAMES_SIZE_LIMIT + SIGNATURE_LIMIT +   \
 	 HEADER_SLACK)
 
-static int refuse(struct tkb_error *err, const char *what)
-{
-	return tkb_fail(err, TKB_ERR_CORRUPT, "%s", what);
-}
-
 static int expect_member(struct tkb_tar_reader *tar, const char *wanted,
                          struct tkb_bytes *out, struct tkb_error *err)
 {
@@ -71,7 +66,8 @@ static int read_header(struct tkb_bundle *bundle, struct tkb_bytes header,
 		return rc;
 
 	if (manifest.size > TKB_MANIFEST_SIZE_LIMIT)
-		return refuse(err, "the manifest is too large");
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "the manifest is too large");
 	rc = tkb_manifest_parse(manifest, &bundle->manifest, err);
 	if (rc < 0)
 		return rc;
@@ -109,11 +105,13 @@ static int check_end(const struct tkb_bundle *bundle, struct tkb_bytes packed,
 		return rc;
 
 	if (got < (size_t)TKB_END_SIZE)
-		return refuse(err, "it is cut short");
+		return tkb_fail(err, TKB_ERR_CORRUPT, "it is cut short");
 	if (memcmp(found, wanted.data, TKB_END_SIZE) != 0)
-		return refuse(err, "its last frame does not fit its first");
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "its last frame does not fit its first");
 	if (got > (size_t)TKB_END_SIZE)
-		return refuse(err, "there are bytes behind its end");
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "there are bytes behind its end");
 	return 0;
 }
 
@@ -129,9 +127,9 @@ static int check_magic(const struct tkb_bundle *bundle, struct tkb_error *err)
 	if (rc < 0)
 		return rc;
 	if (got == 0)
-		return refuse(err, "it is empty");
+		return tkb_fail(err, TKB_ERR_CORRUPT, "it is empty");
 	if (got != sizeof(found) || memcmp(found, magic, sizeof(magic)) != 0)
-		return refuse(err, "it is not a bundle");
+		return tkb_fail(err, TKB_ERR_CORRUPT, "it is not a bundle");
 	return 0;
 }
 
@@ -172,7 +170,8 @@ static int read_packed_header(const struct tkb_bundle *bundle,
 		if (rc == 0)
 			break;
 		if (got < wanted)
-			return refuse(err, "it ends in its first frame");
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                "it ends in its first frame");
 		wanted = packed->size;
 	}
 	packed->size = size;

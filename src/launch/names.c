@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 
 enum {
@@ -79,18 +80,17 @@ static const char *const prefixes[] = { "CU",     "INT",   "PTRDIFF_",
 	                                "WCHAR_", "WINT_", "algo_id",
 	                                "__cuda", "cu",    "tkb_" };
 
-static bool is_letter(char byte)
+bool tkb_name_may_begin_with(char byte)
 {
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       byte == '_';
+	return tkb_is_letter(byte) || byte == '_';
 }
 
 bool tkb_name_is_identifier(const char *name)
 {
-	if (!is_letter(name[0]))
+	if (!tkb_name_may_begin_with(name[0]))
 		return false;
 	for (; *name != '\0'; name++) {
-		if (!is_letter(*name) && (*name < '0' || *name > '9'))
+		if (!tkb_name_may_begin_with(*name) && !tkb_is_digit(*name))
 			return false;
 	}
 	return true;

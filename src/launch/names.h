@@ -7,6 +7,9 @@
 #include "base/arena.h"
 #include "base/base.h"
 
+/* A letter or an underscore. */
+bool tkb_name_may_begin_with(char byte);
+
 /* Letters, digits and underscores, not beginning with a digit. */
 bool tkb_name_is_identifier(const char *name);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/signature.h"
 
+#include "base/ascii.h"
 #include "base/digest.h"
+#include "launch/names.h"
 #include "launch/print.h"
 
 enum {
@@ -55,17 +57,6 @@ const char *tkb_type_of_mlir(struct tkb_bytes mlir)
 	return NULL;
 }
 
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
-static bool is_letter(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       byte == '_';
-}
-
 /* A number in the syntax of Python's int() and float(), with inf and nan. */
 static bool is_number(const char *text)
 {
@@ -78,10 +69,10 @@ static bool is_number(const char *text)
 		if (strcmp(text, words[i]) == 0)
 			return true;
 	}
-	for (; is_digit(*text) || (*text == '.' && !has_dot) ||
-	       (*text == '_' && digits > 0 && is_digit(text[1]));
+	for (; tkb_is_digit(*text) || (*text == '.' && !has_dot) ||
+	       (*text == '_' && digits > 0 && tkb_is_digit(text[1]));
 	     text++) {
-		digits += is_digit(*text) ? 1 : 0;
+		digits += tkb_is_digit(*text) ? 1 : 0;
 		has_dot = has_dot || *text == '.';
 	}
 	if (digits == 0)
@@ -89,7 +80,7 @@ static bool is_number(const char *text)
 	if (*text == 'e' || *text == 'E') {
 		text++;
 		text += *text == '-' || *text == '+' ? 1 : 0;
-		if (!is_digit(*text))
+		if (!tkb_is_digit(*text))
 			return false;
 		text += strspn(text, "0123456789");
 	}
@@ -109,11 +100,11 @@ static bool is_word(const char *text)
 	if (*text == '"' || *text == '\'')
 		return length > 1 && text[length - 1] == *text &&
 		       memchr(text + 1, *text, length - 2) == NULL;
-	if (!is_letter(*text) || strchr(text, '.') == NULL)
+	if (!tkb_name_may_begin_with(*text) || strchr(text, '.') == NULL)
 		return false;
 	for (; *text != '\0'; text++) {
-		if (!is_letter(*text) && !is_digit(*text) &&
-		    !(*text == '.' && is_letter(text[1])))
+		if (!tkb_name_may_begin_with(*text) && !tkb_is_digit(*text) &&
+		    !(*text == '.' && tkb_name_may_begin_with(text[1])))
 			return false;
 	}
 	return true;
@@ -368,7 +359,7 @@ int tkb_signature_suffix(const struct tkb_signature *signature,
 static void add_constant(const char *text, struct tkb_buf *out)
 {
 	for (; *text != '\0'; text++) {
-		if (is_letter(*text) || is_digit(*text))
+		if (tkb_name_may_begin_with(*text) || tkb_is_digit(*text))
 			tkb_buf_add_byte(out, *text);
 		else if (*text == '-')
 			tkb_buf_add_byte(out, 'm');

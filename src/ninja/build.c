@@ -45,11 +45,6 @@ static int read_paths(struct tkb_ninja_parser *parser,
 	}
 }
 
-static bool is_word(struct tkb_bytes word, const char *wanted)
-{
-	return tkb_bytes_equal(word, tkb_text(wanted));
-}
-
 /*
  * Take an indented "name =" of a rule, pool or statement. TKB_MISS: the line is
  * not indented.
@@ -99,9 +94,10 @@ static int read_bindings(struct tkb_ninja_parser *parser, struct tkb_error *err)
 	tkb_ninja_lexer_skip_line(lexer);
 	for (rc = read_indented(lexer, &name, err); rc == 0;
 	     rc = read_indented(lexer, &name, err)) {
-		has_depfile = has_depfile || is_word(name, "depfile");
-		has_deps = has_deps || is_word(name, "deps");
-		if (is_word(name, "dyndep"))
+		has_depfile =
+			has_depfile || tkb_bytes_equal_text(name, "depfile");
+		has_deps = has_deps || tkb_bytes_equal_text(name, "deps");
+		if (tkb_bytes_equal_text(name, "dyndep"))
 			return tkb_ninja_lexer_fail(lexer, "a dyndep", err);
 		rc = add_binding(parser, name, err);
 		if (rc < 0)
@@ -149,8 +145,9 @@ static int read_pool(struct tkb_ninja_parser *parser, struct tkb_error *err)
 /* A variable that only a rule may set here, since it changes the inputs. */
 static bool is_for_rules(struct tkb_bytes name)
 {
-	return is_word(name, "depfile") || is_word(name, "deps") ||
-	       is_word(name, "dyndep");
+	return tkb_bytes_equal_text(name, "depfile") ||
+	       tkb_bytes_equal_text(name, "deps") ||
+	       tkb_bytes_equal_text(name, "dyndep");
 }
 
 static int set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
@@ -279,7 +276,7 @@ static int read_files(struct tkb_ninja_parser *parser, struct tkb_error *err)
 		rc = read_inputs(parser, &statement, err);
 	if (rc < 0)
 		return rc;
-	if (!is_word(rule, "phony")) {
+	if (!tkb_bytes_equal_text(rule, "phony")) {
 		statement.rule = find_rule(parser, rule);
 		return add_statement(parser, &statement, err);
 	}
@@ -320,17 +317,18 @@ static int read_statement(struct tkb_ninja_parser *parser,
 		return rc;
 	if (tkb_ninja_lexer_peek(lexer) == '=')
 		return set(lexer, word, &lexer->file, err);
-	if (is_word(word, "build"))
+	if (tkb_bytes_equal_text(word, "build"))
 		return read_build(parser, err);
-	if (is_word(word, "rule"))
+	if (tkb_bytes_equal_text(word, "rule"))
 		return read_rule(parser, err);
-	if (is_word(word, "pool"))
+	if (tkb_bytes_equal_text(word, "pool"))
 		return read_pool(parser, err);
-	if (is_word(word, "default")) {
+	if (tkb_bytes_equal_text(word, "default")) {
 		tkb_ninja_lexer_skip_line(lexer);
 		return 0;
 	}
-	if (is_word(word, "include") || is_word(word, "subninja"))
+	if (tkb_bytes_equal_text(word, "include") ||
+	    tkb_bytes_equal_text(word, "subninja"))
 		return tkb_ninja_lexer_fail(lexer, "it reads another file",
 		                            err);
 	return tkb_ninja_lexer_fail(lexer, "no statement", err);

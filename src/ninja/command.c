@@ -6,11 +6,6 @@ enum {
 	DEPTH_LIMIT = 16 /* of variables in each other */
 };
 
-static bool is_word(struct tkb_bytes word, const char *wanted)
-{
-	return tkb_bytes_equal(word, tkb_text(wanted));
-}
-
 /* Of which statement variables are looked up, and how deep in each other. */
 struct edge_names {
 	struct tkb_ninja_parser *parser;
@@ -102,13 +97,14 @@ static int look_up(void *self, struct tkb_bytes name, struct tkb_buf *out,
 	const char *value;
 	int rc;
 
-	if (is_word(name, "in") || is_word(name, "in_newline")) {
+	if (tkb_bytes_equal_text(name, "in") ||
+	    tkb_bytes_equal_text(name, "in_newline")) {
 		add_paths(&parser->inputs, edge->first_input,
 		          edge->explicit_inputs_end,
 		          name.size == 2 ? ' ' : '\n', out);
 		return 0;
 	}
-	if (is_word(name, "out")) {
+	if (tkb_bytes_equal_text(name, "out")) {
 		add_paths(&parser->outputs, edge->first_output,
 		          edge->explicit_outputs_end, ' ', out);
 		return 0;

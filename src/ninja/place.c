@@ -14,8 +14,8 @@ enum {
 	COARSEST_SECONDS = 2
 };
 
-const char *tkb_ninja_inside(const struct tkb_ninja_place *place,
-                             const char *path)
+const char *tkb_ninja_relative_path(const struct tkb_ninja_place *place,
+                                    const char *path)
 {
 	const size_t length = strlen(place->folder);
 
@@ -29,8 +29,8 @@ const char *tkb_ninja_inside(const struct tkb_ninja_place *place,
 }
 
 /* The absolute path of a path that leaves the folder. ninja has tidied it. */
-static bool format_outside(const struct tkb_ninja_place *place,
-                           const char *path, char out[PATH_SIZE])
+static bool format_absolute(const struct tkb_ninja_place *place,
+                            const char *path, char out[PATH_SIZE])
 {
 	size_t length = strlen(place->folder);
 	int size;
@@ -53,12 +53,12 @@ static bool format_outside(const struct tkb_ninja_place *place,
 static int open_file(const struct tkb_ninja_place *place, const char *path)
 {
 	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
-	const char *inside = tkb_ninja_inside(place, path);
+	const char *inside = tkb_ninja_relative_path(place, path);
 	char outside[PATH_SIZE];
 
 	if (inside != NULL)
 		return tkb_fd_open(place->dir_fd, inside, flags, 0);
-	if (!format_outside(place, path, outside)) {
+	if (!format_absolute(place, path, outside)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
@@ -143,7 +143,7 @@ static int touch(const struct tkb_ninja_place *place, const char *output,
 		{ .tv_nsec = UTIME_OMIT },
 		{ .tv_sec = mtime / 1000000000, .tv_nsec = mtime % 1000000000 },
 	};
-	const char *inside = tkb_ninja_inside(place, output);
+	const char *inside = tkb_ninja_relative_path(place, output);
 	struct stat status;
 
 	if (inside == NULL)

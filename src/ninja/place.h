@@ -16,8 +16,8 @@ struct tkb_ninja_place {
 };
 
 /* `path` relative to the build's folder, or NULL if it is elsewhere. */
-const char *tkb_ninja_inside(const struct tkb_ninja_place *place,
-                             const char *path);
+const char *tkb_ninja_relative_path(const struct tkb_ninja_place *place,
+                                    const char *path);
 
 static inline int64_t tkb_ninja_mtime(const struct stat *status)
 {

@@ -240,7 +240,7 @@ static int find_row(const struct project *project,
 	const struct tkb_ninja_output *row =
 		tkb_ninja_log_find(&project->log, output);
 
-	if (tkb_ninja_inside(project->place, output) == NULL)
+	if (tkb_ninja_relative_path(project->place, output) == NULL)
 		return tkb_fail_entry(err, TKB_REASON_OUTSIDE,
 		                      "the output '%.300s' is outside the "
 		                      "folder that it is built in",

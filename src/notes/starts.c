@@ -96,14 +96,6 @@ static bool list_unread(void *self, const struct tkb_digest *digest,
 	return false;
 }
 
-/* A report that cannot be read is ignored: one less does not matter. */
-static int pass_over(void *self, const struct tkb_digest *digest,
-                     const struct tkb_error *why, struct tkb_error *err)
-{
-	(void)self, (void)digest, (void)why, (void)err;
-	return 0;
-}
-
 static int compare_reports(const void *a, const void *b)
 {
 	const struct report *left = a;
@@ -152,10 +144,12 @@ static void sort_reports(struct reports *reports)
 static int list_reports(struct tkb_remote *remote, const char *name,
                         struct reports *out, struct tkb_error *err)
 {
-	const struct tkb_record_visitor visitor = { .on_record = list_read,
-		                                    .self = out,
-		                                    .on_unread = pass_over,
-		                                    .wants = list_unread };
+	const struct tkb_record_visitor visitor = {
+		.on_record = list_read,
+		.self = out,
+		.on_unread = tkb_record_ignore_unread,
+		.wants = list_unread
+	};
 	int rc;
 
 	rc = tkb_remote_records(remote, name, &visitor, err);
@@ -215,10 +209,12 @@ static int fill_in(void *self, const struct tkb_digest *digest,
 static int fetch_reports(struct tkb_remote *remote, const char *name,
                          struct reports *reports, struct tkb_error *err)
 {
-	const struct tkb_record_visitor visitor = { .on_record = fill_in,
-		                                    .self = reports,
-		                                    .on_unread = pass_over,
-		                                    .wants = is_wanted };
+	const struct tkb_record_visitor visitor = {
+		.on_record = fill_in,
+		.self = reports,
+		.on_unread = tkb_record_ignore_unread,
+		.wants = is_wanted
+	};
 
 	for (size_t i = 0; i < reports->count; i++) {
 		if (is_counted(reports, i) &&

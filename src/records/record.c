@@ -21,11 +21,6 @@ static bool is_format(const char *text)
 	return strcmp(text, TKB_RECORD_FORMAT) == 0;
 }
 
-static bool is_profile(const char *text)
-{
-	return strcmp(text, "full") == 0 || strcmp(text, "lean") == 0;
-}
-
 static const struct tkb_schema_field blob_fields[] = {
 	TKB_FIELD_DIGEST(NULL, struct tkb_record, blob),
 	TKB_FIELD_NUMBER(NULL, struct tkb_record, size, UINT64_MAX),
@@ -204,7 +199,8 @@ static const struct tkb_schema_field fields[] = {
 	  .is_optional = true,
 	  .list = &maker_list,
 	  .missing = "makers are no list" },
-	TKB_FIELD_TEXT("profile", struct reading, profile, is_profile,
+	TKB_FIELD_TEXT("profile", struct reading, profile,
+	               tkb_contents_profile_is_valid,
 	               "the profile is not known"),
 	{ .name = "pushes",
 	  .kind = TKB_SCHEMA_LIST,

@@ -111,6 +111,12 @@ TKB_NODISCARD int tkb_remote_has_sized(struct tkb_remote *remote,
                                        size_t count, bool *out, uint64_t *sizes,
                                        struct tkb_error *err);
 
+/* For struct tkb_record_visitor: what cannot be read counts as absent. */
+TKB_NODISCARD int tkb_record_ignore_unread(void *self,
+                                           const struct tkb_digest *digest,
+                                           const struct tkb_error *why,
+                                           struct tkb_error *err);
+
 /* Called for records that no tier has whole; `tier` is the name of one. */
 struct tkb_damage_visitor {
 	/* Its bytes have another digest. */

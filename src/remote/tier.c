@@ -126,11 +126,6 @@ static int read_param(struct tkb_tier *tier, const struct tkb_param *param,
 	                name);
 }
 
-static uint32_t or_default(uint32_t value, uint32_t otherwise)
-{
-	return value != 0 ? value : otherwise;
-}
-
 static int prepare(struct tkb_tier *tier,
                    const struct tkb_remote_options *options,
                    struct tkb_error *err)
@@ -139,11 +134,12 @@ static int prepare(struct tkb_tier *tier,
 	int rc = 0;
 
 	tier->watch = options->watch;
-	tier->timeout_ms = or_default(options->timeout_ms, DEFAULT_TIMEOUT_MS);
+	tier->timeout_ms =
+		tkb_or_default(options->timeout_ms, DEFAULT_TIMEOUT_MS);
 	tier->connect_ms =
-		or_default(options->connect_timeout_ms, DEFAULT_CONNECT_MS);
+		tkb_or_default(options->connect_timeout_ms, DEFAULT_CONNECT_MS);
 	tier->stall_ms =
-		or_default(options->stall_timeout_ms, DEFAULT_STALL_MS);
+		tkb_or_default(options->stall_timeout_ms, DEFAULT_STALL_MS);
 	tier->retries = DEFAULT_RETRIES;
 	tier->backend = choose_backend(url->scheme, options);
 	if (tier->backend == NULL)

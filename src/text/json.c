@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text/json.h"
 
+#include "base/ascii.h"
 #include "text/json_hex.h"
 #include "base/utf8.h"
 
@@ -38,11 +39,6 @@ static unsigned char byte_at(const struct tkb_json *json, size_t at)
 	const unsigned char *text = json->text.data;
 
 	return at < json->text.size ? text[at] : 0;
-}
-
-static bool is_digit(unsigned char byte)
-{
-	return byte >= '0' && byte <= '9';
 }
 
 /* In a canonical string, only these characters are escaped, and only so. */
@@ -153,7 +149,7 @@ static int read_string(struct tkb_json *json, struct tkb_error *err)
 
 static size_t skip_digits(const struct tkb_json *json, size_t at)
 {
-	while (is_digit(byte_at(json, at)))
+	while (tkb_is_digit(byte_at(json, at)))
 		at++;
 	return at;
 }
@@ -283,7 +279,7 @@ static int read_value(struct tkb_json *json, struct tkb_json_token *out,
 	if (byte == '"') {
 		out->type = TKB_JSON_STRING;
 		rc = read_string(json, err);
-	} else if (is_digit(byte) ||
+	} else if (tkb_is_digit(byte) ||
 	           (byte == '-' && byte_at(json, json->at + 1) != 'I')) {
 		out->type = TKB_JSON_NUMBER;
 		rc = read_number(json, err);
@@ -445,7 +441,7 @@ bool tkb_json_number(const struct tkb_json *json,
 	for (size_t i = token->start; i < token->end; i++) {
 		uint64_t digit;
 
-		if (!is_digit((unsigned char)text[i]))
+		if (!tkb_is_digit((unsigned char)text[i]))
 			return false;
 		digit = (uint64_t)(text[i] - '0');
 		if (value > UINT64_MAX / 10 || value * 10 > UINT64_MAX - digit)

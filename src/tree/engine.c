@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "tree/glob.h"
 #include "tree/path_style.h"
 #include "tree/profile.h"
@@ -150,27 +151,27 @@ const struct tkb_engine_setting *tkb_engine_setting(
 	return &engine->settings[index];
 }
 
-size_t tkb_engine_outside_count(const struct tkb_engine *engine)
+size_t tkb_engine_external_count(const struct tkb_engine *engine)
 {
-	return engine->outside_count;
+	return engine->external_count;
 }
 
-const struct tkb_engine_outside *tkb_engine_outside(
+const struct tkb_engine_external *tkb_engine_external(
 	const struct tkb_engine *engine, size_t index)
 {
-	return &engine->outsides[index].outside;
+	return &engine->externals[index].external;
 }
 
-size_t tkb_engine_outside_folder_count(const struct tkb_engine *engine,
-                                       size_t index)
+size_t tkb_engine_external_folder_count(const struct tkb_engine *engine,
+                                        size_t index)
 {
-	return engine->outsides[index].folder_count;
+	return engine->externals[index].folder_count;
 }
 
-const char *tkb_engine_outside_folder(const struct tkb_engine *engine,
-                                      size_t index, size_t folder)
+const char *tkb_engine_external_folder(const struct tkb_engine *engine,
+                                       size_t index, size_t folder)
 {
-	return engine->outsides[index].folders[folder];
+	return engine->externals[index].folders[folder];
 }
 
 bool tkb_engine_needs_ptxas(const struct tkb_engine *engine)
@@ -214,13 +215,6 @@ const struct tkb_engine_variable *tkb_engine_variable(
 	return &engine->variables[index];
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
 /* Do the first arguments match the words of `pattern`, one by one? */
 static bool matches(const char *pattern, const char *const *arguments)
 {
@@ -234,7 +228,7 @@ static bool matches(const char *pattern, const char *const *arguments)
 			return false;
 		memcpy(word, pattern, length);
 		word[length] = '\0';
-		if (!tkb_glob_matches(word, last_part(arguments[i])))
+		if (!tkb_glob_matches(word, tkb_path_base_name(arguments[i])))
 			return false;
 		pattern += length;
 		pattern += strspn(pattern, " ");
@@ -382,13 +376,13 @@ int tkb_engine_locate(const struct tkb_engine *engine, size_t index,
 	              root->fallback_count, out, err);
 }
 
-int tkb_engine_locate_outside(const struct tkb_engine *engine, size_t index,
-                              const char *(*get)(void *self, const char *name),
-                              void *self, char **out, struct tkb_error *err)
+int tkb_engine_locate_external(const struct tkb_engine *engine, size_t index,
+                               const char *(*get)(void *self, const char *name),
+                               void *self, char **out, struct tkb_error *err)
 {
 	const struct environment environment = { get, self };
-	const struct tkb_profile_outside *outside = &engine->outsides[index];
+	const struct tkb_profile_external *external = &engine->externals[index];
 
-	return locate(&environment, "", outside->fallbacks,
-	              outside->fallback_count, out, err);
+	return locate(&environment, "", external->fallbacks,
+	              external->fallback_count, out, err);
 }

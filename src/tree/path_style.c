@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "text/json.h"
 
@@ -151,11 +152,6 @@ static unsigned char byte_at(struct tkb_bytes text, size_t at)
 	return ((const unsigned char *)text.data)[at];
 }
 
-static bool is_one_of(unsigned char byte, const char *bytes)
-{
-	return byte != '\0' && strchr(bytes, byte) != NULL;
-}
-
 /* Is the byte at `at` behind an odd number of `escape`? */
 static bool is_escaped(struct tkb_bytes text, size_t at, char escape)
 {
@@ -181,10 +177,10 @@ static bool is_opener(enum tkb_path_style style, struct tkb_bytes text,
 	const unsigned char byte = byte_at(text, at);
 
 	if (has_backslashes(style) && is_escaped(text, at, '\\'))
-		return is_one_of(byte, escaped_ends);
+		return tkb_is_one_of(byte, escaped_ends);
 	if (style == TKB_PATH_STYLE_NINJA && is_escaped(text, at, '$'))
 		return false;
-	return byte <= ' ' || is_one_of(byte, "'\"`=:,;([{<|&!#@");
+	return byte <= ' ' || tkb_is_one_of(byte, "'\"`=:,;([{<|&!#@");
 }
 
 bool tkb_path_begins(enum tkb_path_style style, struct tkb_bytes text,
@@ -194,7 +190,7 @@ bool tkb_path_begins(enum tkb_path_style style, struct tkb_bytes text,
 		return true;
 	/* "-I/usr/include" */
 	if (at < 2 || byte_at(text, at - 2) != '-' ||
-	    !is_one_of(byte_at(text, at - 1), "BILo"))
+	    !tkb_is_one_of(byte_at(text, at - 1), "BILo"))
 		return false;
 	return at == 2 || is_opener(style, text, at - 3);
 }
@@ -208,8 +204,8 @@ bool tkb_path_ends(enum tkb_path_style style, struct tkb_bytes text, size_t at)
 	byte = byte_at(text, at);
 	if (has_backslashes(style) && byte == '\\')
 		return at + 1 < text.size &&
-		       is_one_of(byte_at(text, at + 1), escaped_ends);
-	return byte <= ' ' || is_one_of(byte, "/'\"`:,;)]}>|&");
+		       tkb_is_one_of(byte_at(text, at + 1), escaped_ends);
+	return byte <= ' ' || tkb_is_one_of(byte, "/'\"`:,;)]}>|&");
 }
 
 char tkb_path_quote(enum tkb_path_style style, struct tkb_bytes text, size_t at)

@@ -164,34 +164,34 @@ static const struct tkb_schema_list text_list = {
 	.too_many = "too many words",
 };
 
-static const struct tkb_schema_field outside_fields[] = {
-	TKB_FIELD_TEXT("name", struct tkb_profile_outside, outside.name,
+static const struct tkb_schema_field external_fields[] = {
+	TKB_FIELD_TEXT("name", struct tkb_profile_external, external.name,
 	               tkb_tree_name_is_valid,
 	               "a folder's name is not allowed"),
-	TKB_FIELD_TEXT("package", struct tkb_profile_outside, outside.package,
+	TKB_FIELD_TEXT("package", struct tkb_profile_external, external.package,
 	               NULL, NULL),
-	TKB_FIELD_LIST("places", struct tkb_profile_outside, fallbacks,
+	TKB_FIELD_LIST("places", struct tkb_profile_external, fallbacks,
 	               fallback_count, &fallback_list, "places are no list"),
 	{ .name = "folders",
 	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct tkb_profile_outside, folders),
-	  .count_offset = offsetof(struct tkb_profile_outside, folder_count),
+	  .offset = offsetof(struct tkb_profile_external, folders),
+	  .count_offset = offsetof(struct tkb_profile_external, folder_count),
 	  .list = &text_list,
 	  .is_optional = true,
 	  .missing = "folders are no list" },
 };
 
-static const struct tkb_schema outside_schema = {
-	.fields = outside_fields,
-	.count = TKB_COUNT_OF(outside_fields),
+static const struct tkb_schema external_schema = {
+	.fields = external_fields,
+	.count = TKB_COUNT_OF(external_fields),
 	.is_closed = true,
 };
 
-static const struct tkb_schema_list outside_list = {
+static const struct tkb_schema_list external_list = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
-	          .schema = &outside_schema,
+	          .schema = &external_schema,
 	          .missing = "a folder outside is no object" },
-	.item_size = sizeof(struct tkb_profile_outside),
+	.item_size = sizeof(struct tkb_profile_external),
 	.limit = LIST_LIMIT,
 	.too_many = "too many folders outside",
 };
@@ -254,9 +254,9 @@ static const struct tkb_schema_field fields[] = {
 	               &setting_list, "settings are no list"),
 	{ .name = "outside",
 	  .kind = TKB_SCHEMA_LIST,
-	  .offset = offsetof(struct tkb_engine, outsides),
-	  .count_offset = offsetof(struct tkb_engine, outside_count),
-	  .list = &outside_list,
+	  .offset = offsetof(struct tkb_engine, externals),
+	  .count_offset = offsetof(struct tkb_engine, external_count),
+	  .list = &external_list,
 	  .is_optional = true,
 	  .missing = "folders outside are no list" },
 	{ .name = "keys",

@@ -28,8 +28,8 @@ struct tkb_profile_root {
 };
 
 /* A folder that is not part of the cache, but that the cache's texts name. */
-struct tkb_profile_outside {
-	struct tkb_engine_outside outside;
+struct tkb_profile_external {
+	struct tkb_engine_external external;
 	const char **folders;
 	size_t folder_count;
 	struct tkb_profile_fallback *fallbacks;
@@ -54,8 +54,8 @@ struct tkb_engine {
 	size_t root_count;
 	struct tkb_engine_setting *settings;
 	size_t setting_count;
-	struct tkb_profile_outside *outsides;
-	size_t outside_count;
+	struct tkb_profile_external *externals;
+	size_t external_count;
 	uint32_t needs_ptxas;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/secret_name.h"
 
+#include "base/ascii.h"
+
 enum {
 	NAME_LIMIT = 255, /* of a longer name, its end counts */
 	SPREAD_LIMIT = 2 * NAME_LIMIT + 3
@@ -59,21 +61,6 @@ static bool is_in(struct word word, const char *const *words, size_t count)
 #define IS_IN(word, words) is_in(word, words, TKB_COUNT_OF(words))
 #define IS(word, name) is_in(word, (const char *const[]){ name }, 1)
 
-static bool is_lower(char byte)
-{
-	return byte >= 'a' && byte <= 'z';
-}
-
-static bool is_upper(char byte)
-{
-	return byte >= 'A' && byte <= 'Z';
-}
-
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
 /*
  * Rewrite a name in capitals, with underscores between words: "accessToken",
  * "--access-token" and "ACCESS_TOKEN" all become "ACCESS_TOKEN". Returns
@@ -89,16 +76,16 @@ static bool spread(struct tkb_bytes name, char out[SPREAD_LIMIT])
 	for (size_t i = name.size > NAME_LIMIT ? name.size - NAME_LIMIT : 0;
 	     i < name.size; i++) {
 		const char byte = bytes[i];
-		const bool is_word =
-			is_lower(byte) || is_upper(byte) || is_digit(byte);
+		const bool is_word = tkb_is_letter(byte) || tkb_is_digit(byte);
 
-		is_capital = is_capital && !is_lower(byte);
+		is_capital = is_capital && !tkb_is_lower(byte);
 		if (size != 0 && out[size - 1] != '_' &&
-		    (!is_word || (is_upper(byte) && is_lower(before))))
+		    (!is_word || (tkb_is_upper(byte) && tkb_is_lower(before))))
 			out[size++] = '_';
 		if (is_word)
-			out[size++] = is_lower(byte) ? (char)(byte - 'a' + 'A')
-			                             : byte;
+			out[size++] = tkb_is_lower(byte)
+			                      ? (char)(byte - 'a' + 'A')
+			                      : byte;
 		before = byte;
 	}
 	out[size] = '\0';
@@ -113,7 +100,7 @@ static struct word word_at(const char *text)
 /* Drop digits at the end: "KEY2" becomes "KEY". */
 static struct word without_digits(struct word word)
 {
-	while (word.size > 1 && is_digit(word.text[word.size - 1]))
+	while (word.size > 1 && tkb_is_digit(word.text[word.size - 1]))
 		word.size--;
 	return word;
 }

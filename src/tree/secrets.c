@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/secrets.h"
 
+#include "base/ascii.h"
 #include "text/json.h"
 
 #define HIDDEN "hidden"
@@ -19,11 +20,6 @@ static unsigned char byte_at(const struct copy *copy, size_t at)
 	const unsigned char *text = copy->text.data;
 
 	return at < copy->text.size ? text[at] : '\0';
-}
-
-static bool is_one_of(unsigned char byte, const char *bytes)
-{
-	return byte != '\0' && strchr(bytes, byte) != NULL;
 }
 
 static struct tkb_bytes part_of(const struct copy *copy, size_t from, size_t to)
@@ -249,7 +245,7 @@ static size_t hide_bracket(struct copy *copy, size_t at)
 
 static bool is_end(unsigned char byte)
 {
-	return byte <= ' ' || is_one_of(byte, "'\",;:)]}\\");
+	return byte <= ' ' || tkb_is_one_of(byte, "'\",;:)]}\\");
 }
 
 static bool has_escapes(const struct copy *copy)
@@ -341,7 +337,8 @@ static size_t hide_value(struct copy *copy, const struct name *name)
 	unsigned char byte = byte_at(copy, at);
 	struct quote quote;
 
-	while (at < name->value + 2 && is_one_of(byte_at(copy, at), "rRbBuUfF"))
+	while (at < name->value + 2 &&
+	       tkb_is_one_of(byte_at(copy, at), "rRbBuUfF"))
 		at++;
 	quote = quote_at(copy, at);
 	if (quote.mark != '\0') {
@@ -372,7 +369,7 @@ static size_t skip_other(const struct copy *copy, size_t at)
 		return at;
 	while (byte_at(copy, at) == '\\')
 		at++;
-	return is_one_of(byte_at(copy, at), "nrtbfv") ? at + 1 : at;
+	return tkb_is_one_of(byte_at(copy, at), "nrtbfv") ? at + 1 : at;
 }
 
 /*
@@ -382,7 +379,7 @@ static size_t skip_other(const struct copy *copy, size_t at)
 static size_t end_of_authority(const struct copy *copy, size_t at)
 {
 	while (at < copy->text.size && byte_at(copy, at) > ' ' &&
-	       !is_one_of(byte_at(copy, at), "/?#\"'`<>\\"))
+	       !tkb_is_one_of(byte_at(copy, at), "/?#\"'`<>\\"))
 		at++;
 	return at;
 }

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/unit.h"
 
+#include "base/ascii.h"
 #include "base/fd.h"
 #include "base/path.h"
-
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 bool tkb_tree_name_is_valid(const char *name)
 {
 	const size_t length = strlen(name);
 
-	if (length == 0 || length > TKB_TREE_NAME_LIMIT || !is_letter(name[0]))
+	if (length == 0 || length > TKB_TREE_NAME_LIMIT ||
+	    !tkb_is_letter(name[0]))
 		return false;
 	for (size_t i = 0; i < length; i++) {
-		if (!is_letter(name[i]) &&
-		    !(name[i] >= '0' && name[i] <= '9') && name[i] != '-' &&
-		    name[i] != '_')
+		if (!tkb_is_letter(name[i]) && !tkb_is_digit(name[i]) &&
+		    name[i] != '-' && name[i] != '_')
 			return false;
 	}
 	return true;
@@ -64,14 +60,6 @@ int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
 	return rc;
 }
 
-/* The length of what is before the last part of `path`. */
-static size_t length_of_parent(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? 0 : (size_t)(slash - path);
-}
-
 void tkb_unit_parent_close(struct tkb_unit_parent *parent)
 {
 	if (parent->length != 0)
@@ -83,7 +71,7 @@ bool tkb_unit_parent_holds(const struct tkb_unit_parent *parent, int root_fd,
                            const char *path)
 {
 	return parent->length != 0 && parent->root_fd == root_fd &&
-	       parent->length == length_of_parent(path) &&
+	       parent->length == tkb_path_parent_length(path) &&
 	       memcmp(parent->path, path, parent->length) == 0;
 }
 
@@ -93,6 +81,6 @@ void tkb_unit_parent_set(struct tkb_unit_parent *parent, int root_fd, int fd,
 	tkb_unit_parent_close(parent);
 	parent->root_fd = root_fd;
 	parent->fd = fd;
-	parent->length = length_of_parent(path);
+	parent->length = tkb_path_parent_length(path);
 	memcpy(parent->path, path, parent->length);
 }

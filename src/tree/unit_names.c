@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "tree/deepgemm.h"
 #include "tree/glob.h"
 #include "tree/unit.h"
@@ -47,19 +48,12 @@ struct tkb_unit_names {
 	size_t search_count;
 };
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
 /* The path of `name` beside `path`. */
 static void format_beside(const char *path, const char *name, char *out,
                           size_t size)
 {
-	(void)snprintf(out, size, "%.*s%s", (int)(last_part(path) - path), path,
-	               name);
+	(void)snprintf(out, size, "%.*s%s",
+	               (int)(tkb_path_base_name(path) - path), path, name);
 }
 
 /*
@@ -137,7 +131,8 @@ static int look_at(struct tkb_unit_names *names, int dir_fd, const char *folder,
 static bool folder_of(const struct tkb_tree_rule *rule,
                       char out[TKB_UNIT_PATH_LIMIT + 1])
 {
-	const size_t length = (size_t)(last_part(rule->path) - rule->path);
+	const size_t length =
+		(size_t)(tkb_path_base_name(rule->path) - rule->path);
 
 	if (length == 0 || length > TKB_UNIT_PATH_LIMIT)
 		return false;
@@ -288,7 +283,8 @@ const char *tkb_unit_names_bundled(const struct tkb_unit_names *names,
 bool tkb_unit_names_concern(const struct tkb_unit_names *names,
                             const char *name)
 {
-	return names != NULL && tkb_deepgemm_is_name(last_part(name)) &&
+	return names != NULL &&
+	       tkb_deepgemm_is_name(tkb_path_base_name(name)) &&
 	       tkb_tree_judge(names->rules, name).naming ==
 	               TKB_TREE_NAMING_DEEPGEMM;
 }
@@ -296,7 +292,7 @@ bool tkb_unit_names_concern(const struct tkb_unit_names *names,
 void tkb_unit_names_find(struct tkb_unit_names *names, const char *name,
                          struct tkb_bytes code, char *out, size_t size)
 {
-	const char *folder = last_part(name);
+	const char *folder = tkb_path_base_name(name);
 	char here[TKB_DEEPGEMM_NAME_SIZE];
 	size_t way = atomic_load(&names->way);
 

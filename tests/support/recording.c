@@ -32,14 +32,6 @@ struct keys keys_of(size_t count, ...)
 	return keys;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	const char *const *left = a;
-	const char *const *right = b;
-
-	return strcmp(*left, *right);
-}
-
 static struct keys list_keys(const char *root, bool kernels_only)
 {
 	TKB_AUTO(close_cache_at) struct tkb_cache *cache = NULL;
@@ -53,7 +45,7 @@ static struct keys list_keys(const char *root, bool kernels_only)
 		if (!kernels_only || entry->kind == TKB_KIND_KERNEL)
 			keys.items[keys.count++] = text("%s", entry->key);
 	}
-	qsort(keys.items, keys.count, sizeof(*keys.items), compare_texts);
+	qsort(keys.items, keys.count, sizeof(*keys.items), tkb_compare_texts);
 	return keys;
 }
 
@@ -267,7 +259,7 @@ const char *keys_in(const struct tkb_bundle *bundle)
 			tkb_bundle_entry(bundle, keys.count)->key;
 		keys.count++;
 	}
-	qsort(keys.items, keys.count, sizeof(*keys.items), compare_texts);
+	qsort(keys.items, keys.count, sizeof(*keys.items), tkb_compare_texts);
 	return short_keys(&keys);
 }
 

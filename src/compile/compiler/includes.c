@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "base/fd.h"
+#include "base/path.h"
 
 enum {
 	PATH_LIMIT = 4096,
@@ -62,13 +63,6 @@ static bool try_folder(struct search *search, const char *folder, size_t length,
 	return true;
 }
 
-static size_t folder_length(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? 0 : (size_t)(slash - path);
-}
-
 /* Search as the compiler does: beside the includer, then in the folders. */
 static int find_include(struct search *search, const char *from,
                         struct tkb_bytes name, struct tkb_error *err)
@@ -79,7 +73,8 @@ static int find_include(struct search *search, const char *from,
 		(void)try_folder(search, "", 0, name, err, &rc);
 		return rc;
 	}
-	if (try_folder(search, from, folder_length(from), name, err, &rc))
+	if (try_folder(search, from, tkb_path_parent_length(from), name, err,
+	               &rc))
 		return rc;
 	for (size_t i = 0; search->folders[i] != NULL; i++) {
 		const char *folder = search->folders[i];

@@ -107,15 +107,10 @@ static void init_locks(struct tkb_pool *pool)
 	(void)pthread_condattr_destroy(&attributes);
 }
 
-static uint32_t or_default(uint32_t value, uint32_t otherwise)
-{
-	return value != 0 ? value : otherwise;
-}
-
 static struct tkb_task_limits limits_of(const struct tkb_pool_options *options)
 {
 	return (struct tkb_task_limits){
-		.tries = or_default(options->tries, DEFAULT_TRIES),
+		.tries = tkb_or_default(options->tries, DEFAULT_TRIES),
 		.max_answer_size = options->max_answer_size != 0
 		                           ? options->max_answer_size
 		                           : DEFAULT_ANSWER_SIZE,
@@ -210,9 +205,9 @@ int tkb_pool_open(const struct tkb_pool_options *given, struct tkb_pool **out,
 	pool->references = 1;
 	pool->end = &pool->first;
 	pool->spawn.folder = -1;
-	pool->grace_ms = or_default(options->grace_ms, DEFAULT_GRACE_MS);
-	pool->start_timeout_ms =
-		or_default(options->start_timeout_ms, DEFAULT_START_TIMEOUT_MS);
+	pool->grace_ms = tkb_or_default(options->grace_ms, DEFAULT_GRACE_MS);
+	pool->start_timeout_ms = tkb_or_default(options->start_timeout_ms,
+	                                        DEFAULT_START_TIMEOUT_MS);
 	pool->limits = limits_of(options);
 	pool->watch = watch;
 	pool->starts_late = options->starts_late;

@@ -79,7 +79,7 @@ static int find_roots(struct gatherer *gatherer, struct tkb_error *err)
 		const struct tkb_root *root = &gatherer->roots.items[first + i];
 
 		gatherer->tree = first + i;
-		if (root->fd >= 0 && !root->tree->is_outside)
+		if (root->fd >= 0 && !root->tree->is_external)
 			rc = tkb_tree_walk(root->fd, NULL, root->tree->rules,
 			                   &visitor, err);
 	}

@@ -9,12 +9,7 @@
 
 #include <curl/curl.h>
 
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value == NULL || value[0] == '\0' ? NULL : value;
-}
+#include "base/base.h"
 
 static bool is_folder(const char *path)
 {
@@ -38,8 +33,8 @@ static void choose(struct tkb_authorities *out, const char *path,
  */
 static bool find_openssl(struct tkb_authorities *out)
 {
-	const char *file = variable("SSL_CERT_FILE");
-	const char *folder = variable("SSL_CERT_DIR");
+	const char *file = tkb_environment("SSL_CERT_FILE");
+	const char *folder = tkb_environment("SSL_CERT_DIR");
 
 	if (file != NULL && folder != NULL)
 		(void)snprintf(out->text, sizeof(out->text),
@@ -65,7 +60,7 @@ static bool find_variable(struct tkb_authorities *out)
 		                             "CURL_CA_BUNDLE" };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		const char *path = variable(names[i]);
+		const char *path = tkb_environment(names[i]);
 
 		if (path != NULL) {
 			choose(out, path, names[i]);

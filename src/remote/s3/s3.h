@@ -66,9 +66,6 @@ TKB_NODISCARD int tkb_s3_settings_path(const char *variable, const char *name,
                                        struct tkb_buf *out,
                                        struct tkb_error *err);
 
-/* The environment's, NULL where it is empty. */
-const char *tkb_s3_environment(const char *name);
-
 /* The profile that is asked for. */
 const char *tkb_s3_profile(const struct tkb_remote_url *url);
 

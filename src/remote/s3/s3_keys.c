@@ -12,27 +12,20 @@ enum {
 	VALUE_LIMIT = 32 * 1024
 };
 
-const char *tkb_s3_environment(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value == NULL || value[0] == '\0' ? NULL : value;
-}
-
 const char *tkb_s3_profile(const struct tkb_remote_url *url)
 {
 	const char *profile = tkb_remote_url_param(url, "profile");
 
 	if (profile == NULL)
-		profile = tkb_s3_environment("AWS_PROFILE");
+		profile = tkb_environment("AWS_PROFILE");
 	return profile == NULL ? "default" : profile;
 }
 
 int tkb_s3_settings_path(const char *variable, const char *name,
                          struct tkb_buf *out, struct tkb_error *err)
 {
-	const char *path = tkb_s3_environment(variable);
-	const char *home = tkb_s3_environment("HOME");
+	const char *path = tkb_environment(variable);
+	const char *home = tkb_environment("HOME");
 
 	tkb_buf_reset(out);
 	if (path == NULL && home == NULL)
@@ -95,7 +88,7 @@ static const char *find_setting(char *text, const char *section,
                                 const char *name)
 {
 	const char *found = NULL;
-	bool is_inside = false;
+	bool is_in_section = false;
 	char *rest = text;
 
 	while (rest != NULL) {
@@ -103,14 +96,14 @@ static const char *find_setting(char *text, const char *section,
 		const char *value;
 
 		if (line[0] == '[') {
-			is_inside = is_head(line, section);
+			is_in_section = is_head(line, section);
 			continue;
 		}
 		/*
 		 * The name of a commented line begins with '#', so it matches
 		 * nothing.
 		 */
-		value = is_inside ? value_of(line, name) : NULL;
+		value = is_in_section ? value_of(line, name) : NULL;
 		if (value != NULL)
 			found = value;
 	}
@@ -163,9 +156,9 @@ static int copy_value(const char *value, const char *what, char **out,
 
 static int read_environment(struct tkb_s3_keys *keys, struct tkb_error *err)
 {
-	const char *id = tkb_s3_environment("AWS_ACCESS_KEY_ID");
-	const char *secret = tkb_s3_environment("AWS_SECRET_ACCESS_KEY");
-	const char *token = tkb_s3_environment("AWS_SESSION_TOKEN");
+	const char *id = tkb_environment("AWS_ACCESS_KEY_ID");
+	const char *secret = tkb_environment("AWS_SECRET_ACCESS_KEY");
+	const char *token = tkb_environment("AWS_SESSION_TOKEN");
 	int rc;
 
 	if (id == NULL && secret == NULL)

@@ -122,9 +122,9 @@ static int read_region(const struct tkb_remote_url *url,
 	int rc = 0;
 
 	if (region == NULL)
-		region = tkb_s3_environment("AWS_REGION");
+		region = tkb_environment("AWS_REGION");
 	if (region == NULL)
-		region = tkb_s3_environment("AWS_DEFAULT_REGION");
+		region = tkb_environment("AWS_DEFAULT_REGION");
 	if (region == NULL)
 		rc = configured_region(url, &configured, err);
 	if (rc < 0)
@@ -215,9 +215,9 @@ static const char *find_endpoint(const struct tkb_remote_url *url)
 	const char *endpoint = tkb_remote_url_param(url, "endpoint");
 
 	if (endpoint == NULL)
-		endpoint = tkb_s3_environment("AWS_ENDPOINT_URL_S3");
+		endpoint = tkb_environment("AWS_ENDPOINT_URL_S3");
 	if (endpoint == NULL)
-		endpoint = tkb_s3_environment("AWS_ENDPOINT_URL");
+		endpoint = tkb_environment("AWS_ENDPOINT_URL");
 	return endpoint;
 }
 

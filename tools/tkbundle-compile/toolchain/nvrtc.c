@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 
+#include "base/path.h"
 #include "worker/fail.h"
 #include "toolchain/gpu.h"
 #include "toolchain/ptx.h"
@@ -106,17 +107,11 @@ struct arguments {
 	char toolkit[CUDA_PATH_SIZE];
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
-}
-
 static int list_arguments(const struct nvrtc_request *request,
                           struct arguments *out, struct tkb_error *err)
 {
-	const int folder = (int)(base_name(request->path) - request->path);
+	const int folder =
+		(int)(tkb_path_base_name(request->path) - request->path);
 	char gpu[GPU_NAME_SIZE];
 
 	if (request->option_count > OPTIONS_LIMIT)
@@ -212,8 +207,9 @@ static int compile_once(const struct nvrtc *nvrtc,
 	rc = list_arguments(request, &arguments, err);
 	if (rc < 0)
 		return rc;
-	number = nvrtc->create(&handle, source, base_name(request->path), 0,
-	                       NULL, NULL);
+	number =
+		nvrtc->create(&handle, source,
+	                      tkb_path_base_name(request->path), 0, NULL, NULL);
 	if (number != 0)
 		return fail(err, TKB_ERR_INVALID, "NVRTC: %s",
 		            nvrtc->get_error(number));

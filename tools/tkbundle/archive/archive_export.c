@@ -68,12 +68,6 @@ static bool send_record(const struct sender *sender, uint32_t kind,
 	       send_bytes(sender, path, record.path_length);
 }
 
-static int fail_file(const char *path, struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
-	                 strerror(errno));
-}
-
 /* @return 1: it was sent; 0: the child does not take it; or TKB_ERR_IO */
 static int send_file(struct sender *sender, const FTSENT *item,
                      struct tkb_error *err)
@@ -85,7 +79,7 @@ static int send_file(struct sender *sender, const FTSENT *item,
 	uint64_t left;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return fail_file(item->fts_path, err);
+		return cli_error_read(err, item->fts_path);
 	left = (uint64_t)status.st_size;
 	if (!send_record(sender,
 	                 (status.st_mode & S_IXUSR) != 0 ? PROGRAM_KIND
@@ -99,7 +93,7 @@ static int send_file(struct sender *sender, const FTSENT *item,
 			left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
 
 		if (fd_read(fd, bytes, part) != (ssize_t)part)
-			return fail_file(item->fts_path, err);
+			return cli_error_read(err, item->fts_path);
 		if (!send_bytes(sender, bytes, part))
 			return 0;
 		left -= part;
@@ -128,7 +122,7 @@ static int send_item(struct sender *sender, FTS *walk, FTSENT *item,
 		return 1;
 	default:
 		errno = item->fts_errno;
-		return fail_file(item->fts_path, err);
+		return cli_error_read(err, item->fts_path);
 	}
 }
 

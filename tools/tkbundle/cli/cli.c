@@ -163,6 +163,7 @@ struct tkb_sink cli_sink(struct cli *cli)
 
 #undef cli_error
 #undef cli_error_nomem
+#undef cli_error_read
 
 int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
               ...)
@@ -182,6 +183,12 @@ int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
 int cli_error_nomem(struct tkb_error *err)
 {
 	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+}
+
+int cli_error_read(struct tkb_error *err, const char *path)
+{
+	return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
+	                 strerror(errno));
 }
 
 void cli_close_draft(struct tkb_draft **draft)

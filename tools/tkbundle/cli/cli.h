@@ -117,6 +117,9 @@ __attribute__((format(printf, 3, 4))) int cli_error(struct tkb_error *err,
 
 int cli_error_nomem(struct tkb_error *err);
 
+/* The same for a file that cannot be read, of which errno says why. TKB_ERR_IO */
+int cli_error_read(struct tkb_error *err, const char *path);
+
 #ifdef __clang_analyzer__
 /*
  * clang-tidy reads one file at a time: it would follow what comes after a failure
@@ -125,6 +128,7 @@ int cli_error_nomem(struct tkb_error *err);
 #define cli_error(err, status, ...)                                            \
 	((void)cli_error(err, status, __VA_ARGS__), (status))
 #define cli_error_nomem(err) ((void)cli_error_nomem(err), TKB_ERR_NOMEM)
+#define cli_error_read(err, path) ((void)cli_error_read(err, path), TKB_ERR_IO)
 #endif
 
 #endif

@@ -128,6 +128,11 @@ const char *text_plural(uint64_t count, const char *one, const char *many)
 	return count == 1 ? one : many;
 }
 
+const char *text_or_empty(const char *text)
+{
+	return text != NULL ? text : "";
+}
+
 bool text_ends_with(const char *text, const char *end)
 {
 	const size_t length = strlen(text);

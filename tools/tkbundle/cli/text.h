@@ -61,6 +61,9 @@ void text_counts(const struct text_count *counts, size_t count, char *out,
 /* "entry" for 1, "entries" for any other number. */
 const char *text_plural(uint64_t count, const char *one, const char *many);
 
+/* `text`, or "" for NULL. */
+const char *text_or_empty(const char *text);
+
 bool text_ends_with(const char *text, const char *end);
 
 /* For TKB_AUTO: free what a `char *` points to. */

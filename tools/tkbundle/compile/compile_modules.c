@@ -82,8 +82,7 @@ static int add_folder(struct compile_modules *modules, const char *folder,
 	if (count < 0 && errno == ENOTDIR && depth != 0)
 		return 0;
 	if (count < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s",
-		                 folder, strerror(errno));
+		return cli_error_read(err, folder);
 	for (int i = 0; i < count; i++) {
 		if (rc == 0)
 			rc = add_name(modules, folder, names[i], depth, err);

@@ -11,6 +11,7 @@
 #include "compile/compile_input.h"
 #include "report/source.h"
 #include "cli/cli.h"
+#include "report/kernel_facts.h"
 
 static const char tree[] = "specialisations";
 static const char ending[] = ".json";
@@ -99,15 +100,6 @@ struct reading {
 	struct compile_recorded *recorded;
 };
 
-/* "add_kernel.ttir" of the kernel "add_kernel" */
-static bool is_called(const char *name, const char *kernel, const char *suffix)
-{
-	const size_t length = strlen(kernel);
-
-	return strncmp(name, kernel, length) == 0 &&
-	       strcmp(name + length, suffix) == 0;
-}
-
 static int on_kernel_file(struct reading *reading,
                           const struct tkb_entry *entry, const char *name,
                           struct tkb_bytes bytes, struct tkb_error *err)
@@ -121,9 +113,9 @@ static int on_kernel_file(struct reading *reading,
 		kernel->name = strdup(entry->name);
 	if (kernel->name == NULL)
 		return cli_error_nomem(err);
-	if (is_called(name, entry->name, ending))
+	if (kernel_file_is(name, entry->name, ending))
 		return copy(bytes, &kernel->metadata, err);
-	if (is_called(name, entry->name, ".ttir"))
+	if (kernel_file_is(name, entry->name, ".ttir"))
 		return copy(bytes, &kernel->recorded.ir, err);
 	return 0;
 }
@@ -199,8 +191,7 @@ static int read_specialisations(const char *folder,
 	int rc = 0;
 
 	if (count < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s",
-		                 folder, strerror(errno));
+		return cli_error_read(err, folder);
 	for (int i = 0; i < count; i++) {
 		if (rc == 0)
 			rc = read_specialisation(folder, names[i]->d_name, out,

@@ -213,17 +213,17 @@ static void show_variables(const struct show *show)
 	json_out_close(json);
 }
 
-static void show_outside(const struct show *show)
+static void show_external(const struct show *show)
 {
 	struct json_out *const json = &show->cli->json;
 
 	json_out_open_array(json, "outside");
-	for (size_t i = 0; i < tkb_engine_outside_count(show->engine); i++) {
-		const struct tkb_engine_outside *const item =
-			tkb_engine_outside(show->engine, i);
+	for (size_t i = 0; i < tkb_engine_external_count(show->engine); i++) {
+		const struct tkb_engine_external *const item =
+			tkb_engine_external(show->engine, i);
 		const bool is_package = item->package[0] != '\0';
 		const size_t folder_count =
-			tkb_engine_outside_folder_count(show->engine, i);
+			tkb_engine_external_folder_count(show->engine, i);
 
 		json_out_open_object(json, NULL);
 		json_out_text(json, "name", item->name);
@@ -233,7 +233,7 @@ static void show_outside(const struct show *show)
 		for (size_t j = 0; j < folder_count; j++)
 			json_out_text(
 				json, NULL,
-				tkb_engine_outside_folder(show->engine, i, j));
+				tkb_engine_external_folder(show->engine, i, j));
 		json_out_close(json);
 		json_out_close(json);
 		if (show->args->is_json)
@@ -244,7 +244,7 @@ static void show_outside(const struct show *show)
 			text_line(
 				show->cli->out,
 				"    below Python's packages: %s",
-				tkb_engine_outside_folder(show->engine, i, j));
+				tkb_engine_external_folder(show->engine, i, j));
 	}
 	json_out_close(json);
 }
@@ -268,7 +268,7 @@ static int show_engine(struct show *show, const char *name,
 		rc = show_root(show, i, err);
 	json_out_close(json);
 	show_settings(show);
-	show_outside(show);
+	show_external(show);
 	show_keys(show);
 	show_variables(show);
 	json_out_close(json);

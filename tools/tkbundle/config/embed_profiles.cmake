@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DOUT=FILE -DFILES=FILE;... -P embed_profiles.cmake: each file as an array of
 # C, and the table of them.
-set(code "/* Made by embed_profiles.cmake. */\n#include \"config/profiles_inside.h\"\n")
+set(code "/* Made by embed_profiles.cmake. */\n#include \"config/builtin_profiles.h\"\n")
 set(table "")
 foreach(file IN LISTS FILES)
 	get_filename_component(name ${file} NAME_WE)
@@ -11,6 +11,6 @@ foreach(file IN LISTS FILES)
 	string(APPEND table
 		"\t{ \"${name}\", { ${name}_text, sizeof(${name}_text) } },\n")
 endforeach()
-string(APPEND code "const struct profile_inside profiles_inside[] = {\n"
+string(APPEND code "const struct builtin_profile builtin_profiles[] = {\n"
 	"${table}\t{ NULL, { NULL, 0 } }\n};\n")
 file(WRITE ${OUT} "${code}")

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "config/profiles_inside.h"
+#include "config/builtin_profiles.h"
 
 enum {
 	PATH_SIZE = 4096,
@@ -115,7 +115,7 @@ void profiles_list(struct profile_names *out)
 		if (folder != NULL)
 			(void)closedir(folder);
 	}
-	for (const struct profile_inside *one = profiles_inside;
+	for (const struct builtin_profile *one = builtin_profiles;
 	     one->name != NULL; one++)
 		profile_names_add(out, one->name, strlen(one->name));
 }
@@ -135,10 +135,10 @@ static bool find_file(const char *name, char out[PROFILE_PATH_SIZE])
 	return false;
 }
 
-static int open_inside(const char *name, struct tkb_engine **out,
-                       struct tkb_error *err)
+static int open_builtin(const char *name, struct tkb_engine **out,
+                        struct tkb_error *err)
 {
-	const struct profile_inside *one = profiles_inside;
+	const struct builtin_profile *one = builtin_profiles;
 
 	while (one->name != NULL && strcmp(one->name, name) != 0)
 		one++;
@@ -166,5 +166,5 @@ int profile_open(const char *name, char path[PROFILE_PATH_SIZE],
 		(void)snprintf(path, PROFILE_PATH_SIZE, "%s",
 		               is_file ? file : "");
 	return is_file ? tkb_engine_open(file, out, err)
-	               : open_inside(name, out, err);
+	               : open_builtin(name, out, err);
 }

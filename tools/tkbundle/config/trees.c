@@ -242,8 +242,8 @@ static int add_root(struct trees *trees, const struct tkb_engine *engine,
  * Folders outside
  */
 
-static int add_outside(struct trees *trees, const char *name, const char *path,
-                       bool is_in_names, struct tkb_error *err)
+static int add_external(struct trees *trees, const char *name, const char *path,
+                        bool is_in_names, struct tkb_error *err)
 {
 	char *copy;
 	int rc;
@@ -258,7 +258,7 @@ static int add_outside(struct trees *trees, const char *name, const char *path,
 		return cli_error_nomem(err);
 	rc = add_tree(trees, name, copy, NULL, err);
 	if (rc == 0) {
-		trees->items[trees->count - 1].is_outside = true;
+		trees->items[trees->count - 1].is_external = true;
 		trees->items[trees->count - 1].is_in_names = is_in_names;
 	}
 	return rc;
@@ -275,7 +275,7 @@ static int add_packages(struct trees *trees, const struct tkb_engine *engine,
 		"name).submodule_search_locations[0]))\n"
 		"    except Exception: print()\n";
 	const char *names[TREES_LIMIT + 1] = { NULL };
-	const struct tkb_engine_outside *items[TREES_LIMIT];
+	const struct tkb_engine_external *items[TREES_LIMIT];
 	char answer[TREES_LIMIT * 256];
 	char python[PYTHON_PATH_SIZE];
 	char *line = answer;
@@ -283,8 +283,9 @@ static int add_packages(struct trees *trees, const struct tkb_engine *engine,
 	int rc = 0;
 
 	for (size_t i = 0;
-	     i < tkb_engine_outside_count(engine) && count < TREES_LIMIT; i++) {
-		items[count] = tkb_engine_outside(engine, i);
+	     i < tkb_engine_external_count(engine) && count < TREES_LIMIT;
+	     i++) {
+		items[count] = tkb_engine_external(engine, i);
 		names[count] = items[count]->package;
 		count += names[count][0] != '\0';
 	}
@@ -299,8 +300,8 @@ static int add_packages(struct trees *trees, const struct tkb_engine *engine,
 			break;
 		*end = '\0';
 		if (line[0] == '/')
-			rc = add_outside(trees, items[i]->name, line, false,
-			                 err);
+			rc = add_external(trees, items[i]->name, line, false,
+			                  err);
 		line = end + 1;
 	}
 	return rc;
@@ -312,37 +313,38 @@ static int add_folder(struct trees *trees, const struct tkb_engine *engine,
 {
 	char path[PATH_SIZE] = "";
 
-	for (size_t i = 0; i < tkb_engine_outside_folder_count(engine, index) &&
-	                   path[0] == '\0';
+	for (size_t i = 0;
+	     i < tkb_engine_external_folder_count(engine, index) &&
+	     path[0] == '\0';
 	     i++)
-		engine_file_find(tkb_engine_outside_folder(engine, index, i),
+		engine_file_find(tkb_engine_external_folder(engine, index, i),
 		                 NULL, tkb_engine_name(engine), path,
 		                 sizeof(path));
 	return path[0] != '/'
 	               ? 0
-	               : add_outside(trees,
-	                             tkb_engine_outside(engine, index)->name,
-	                             path, true, err);
+	               : add_external(trees,
+	                              tkb_engine_external(engine, index)->name,
+	                              path, true, err);
 }
 
-static int add_outsides(struct trees *trees, const struct tkb_engine *engine,
-                        struct tkb_error *err)
+static int add_externals(struct trees *trees, const struct tkb_engine *engine,
+                         struct tkb_error *err)
 {
 	int rc;
 
 	rc = add_packages(trees, engine, err);
-	for (size_t i = 0; i < tkb_engine_outside_count(engine) && rc == 0;
+	for (size_t i = 0; i < tkb_engine_external_count(engine) && rc == 0;
 	     i++) {
 		char *path = NULL;
 
 		rc = add_folder(trees, engine, i, err);
 		if (rc == 0)
-			rc = tkb_engine_locate_outside(
+			rc = tkb_engine_locate_external(
 				engine, i, trees_variable, NULL, &path, err);
 		if (rc == 0)
-			rc = add_outside(trees,
-			                 tkb_engine_outside(engine, i)->name,
-			                 path, false, err);
+			rc = add_external(trees,
+			                  tkb_engine_external(engine, i)->name,
+			                  path, false, err);
 		else if (rc == TKB_MISS)
 			rc = 0;
 		free(path);
@@ -363,7 +365,7 @@ static int add_engine(struct trees *trees, const char *name,
 	for (size_t i = 0; i < tkb_engine_root_count(engine) && rc == 0; i++)
 		rc = add_root(trees, engine, i, err);
 	if (rc == 0)
-		rc = add_outsides(trees, engine, err);
+		rc = add_externals(trees, engine, err);
 	return rc;
 }
 

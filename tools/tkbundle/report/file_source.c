@@ -10,12 +10,6 @@
 #include "cli/cli.h"
 #include "cli/fd.h"
 
-static int cannot_read(const char *name, struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", name,
-	                 strerror(errno));
-}
-
 int file_source_open(const char *path, struct file_source *out,
                      struct tkb_error *err)
 {
@@ -38,7 +32,7 @@ int file_source_open(const char *path, struct file_source *out,
 		return TKB_MISS;
 	}
 	if (made.fd < 0 || fstat(made.fd, &status) < 0)
-		return cannot_read(made.name, err);
+		return cli_error_read(err, made.name);
 	made.is_pipe = !S_ISREG(status.st_mode);
 	*out = made;
 	made = (struct file_source)FILE_SOURCE_INIT;
@@ -57,7 +51,7 @@ static int read_at(void *self, uint64_t offset, void *data, size_t size,
 	got = file->is_pipe ? fd_read(file->fd, data, size)
 	                    : fd_read_at(file->fd, data, size, offset);
 	if (got < 0)
-		return cannot_read(file->name, err);
+		return cli_error_read(err, file->name);
 	*got_out = (size_t)got;
 	file->done += *got_out;
 	return 0;

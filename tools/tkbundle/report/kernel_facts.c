@@ -51,19 +51,19 @@ static int read_facts_of(struct reading *reading, size_t index,
 	return rc == TKB_ERR_NOMEM ? rc : 0;
 }
 
-static bool is_called(const char *name, const char *kernel, const char *suffix)
+bool kernel_file_is(const char *file, const char *kernel, const char *suffix)
 {
 	const size_t length = strlen(kernel);
 
-	return strncmp(name, kernel, length) == 0 &&
-	       strcmp(name + length, suffix) == 0;
+	return strncmp(file, kernel, length) == 0 &&
+	       strcmp(file + length, suffix) == 0;
 }
 
 static bool is_wanted(const struct tkb_entry *entry, size_t file,
                       const char *suffix)
 {
 	return entry->kind == TKB_KIND_KERNEL &&
-	       is_called(entry->files[file].name, entry->name, suffix);
+	       kernel_file_is(entry->files[file].name, entry->name, suffix);
 }
 
 static int on_file(void *self, size_t index, size_t file,

@@ -11,6 +11,9 @@ struct kernel_facts {
 	char *signature; /* owned; NULL: not told */
 };
 
+/* Is `file` the file of `kernel` with this suffix, as "add_kernel.ttir" is? */
+bool kernel_file_is(const char *file, const char *kernel, const char *suffix);
+
 /* The facts of entry `index`. Facts that are missing are no failure. */
 TKB_NODISCARD int kernel_facts_read(const struct source *source, size_t index,
                                     struct kernel_facts *out,

@@ -92,11 +92,6 @@ static void sort_known_names(struct count *count)
 	}
 }
 
-static int64_t nanoseconds(const struct timespec *time)
-{
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
 /*
  * Was it written while the command ran, and not by our pull? A server's clock
  * may be wrong, so a new name counts, too.
@@ -104,8 +99,8 @@ static int64_t nanoseconds(const struct timespec *time)
 static bool is_compiled(const struct count *count, const char *name,
                         const struct stat *stamp)
 {
-	const int64_t read_ns = nanoseconds(&stamp->st_atim);
-	const int64_t written_ns = nanoseconds(&stamp->st_mtim);
+	const int64_t read_ns = run_scan_time_ns(&stamp->st_atim);
+	const int64_t written_ns = run_scan_time_ns(&stamp->st_mtim);
 
 	if (json_object_get(count->emitted, name) != NULL)
 		return false;
@@ -172,7 +167,8 @@ static void note_used(struct count *count, const char *tree, const char *name)
 static bool is_read(const struct stat *stamp)
 {
 	return stamp->st_atim.tv_sec != 0 &&
-	       nanoseconds(&stamp->st_atim) > nanoseconds(&stamp->st_mtim);
+	       run_scan_time_ns(&stamp->st_atim) >
+	               run_scan_time_ns(&stamp->st_mtim);
 }
 
 static void count_key(void *self, int root_fd, const char *path,
@@ -191,7 +187,7 @@ static void count_key(void *self, int root_fd, const char *path,
 	if (is_compiled(count, name, &stamp)) {
 		note_compiled(count, name, NULL, key);
 		note_span(count, NULL, key, spans_begin(root_fd, key),
-		          nanoseconds(&stamp.st_mtim));
+		          run_scan_time_ns(&stamp.st_mtim));
 	} else if (is_read(&stamp)) {
 		note_used(count, NULL, key);
 	} else if (count->counts->has_access_times &&
@@ -231,8 +227,8 @@ static bool is_new_file(const struct count *count, const char *path,
 		return json_object_get(count->old, path) == NULL;
 	if (json_object_get(count->emitted, count->unit.path) != NULL)
 		return count->run->children[RUN_PULL].pid == 0 &&
-		       nanoseconds(&status->st_ctim) > count->run->pull_ns;
-	return nanoseconds(&status->st_ctim) >= count->run->command_ns;
+		       run_scan_time_ns(&status->st_ctim) > count->run->pull_ns;
+	return run_scan_time_ns(&status->st_ctim) >= count->run->command_ns;
 }
 
 /* Until this time, changes of units are known: later ones are the command's. */
@@ -261,12 +257,12 @@ static void count_file(void *self, const char *path,
 	if ((json_object_get(count->known, path) == NULL &&
 	     json_object_get(count->known, unit->path) == NULL) ||
 	    (in->is_tuned &&
-	     nanoseconds(&status->st_ctim) > known_until(count->run)))
+	     run_scan_time_ns(&status->st_ctim) > known_until(count->run)))
 		count->counts->has_new = true;
 	unit->is_new = unit->is_new || is_new_file(count, path, status);
 	unit->is_read = unit->is_read || is_read(status);
-	if (nanoseconds(&status->st_mtim) > unit->end_ns)
-		unit->end_ns = nanoseconds(&status->st_mtim);
+	if (run_scan_time_ns(&status->st_mtim) > unit->end_ns)
+		unit->end_ns = run_scan_time_ns(&status->st_mtim);
 }
 
 /* Count kernels that lie in a tree. */

@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#include "cli/json_in.h"
+
 #define PATH_SIZE 4096
 
 /* The child's output ends at the file offset, which it shares with us. */
@@ -28,14 +30,6 @@ static json_t *read_document(const struct run_child *pull)
 	return document;
 }
 
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *const text =
-		json_string_value(json_object_get(object, name));
-
-	return text != NULL ? text : "";
-}
-
 /* The kind of a unit is that of its tree's root. */
 static size_t kind_of(const struct trees *trees, const char *root)
 {
@@ -52,12 +46,13 @@ static void visit_entry(const json_t *entry, bool is_emitted,
                                       bool is_emitted),
                         void *self)
 {
-	const char *const root = text_of(entry, "root");
+	const char *const root = json_in_text(entry, "root");
 	const size_t kind = kind_of(trees, root);
 	char path[PATH_SIZE];
 
 	if (snprintf(path, sizeof(path), "%s/%s", root,
-	             text_of(entry, kind != 0 ? "name" : "key")) < PATH_SIZE)
+	             json_in_text(entry, kind != 0 ? "name" : "key")) <
+	    PATH_SIZE)
 		visit(self, kind, path, is_emitted);
 }
 
@@ -79,7 +74,7 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
 
 	json_array_foreach(json_object_get(document, "entries"), index, entry)
 	{
-		const char *const outcome = text_of(entry, "outcome");
+		const char *const outcome = json_in_text(entry, "outcome");
 		const bool is_emitted = strcmp(outcome, "emitted") == 0 ||
 		                        strcmp(outcome, "repaired") == 0;
 
@@ -101,10 +96,10 @@ void run_document_tuned(const struct run_child *pull,
 
 	json_array_foreach(json_object_get(document, "entries"), index, entry)
 	{
-		const char *const platform = text_of(entry, "message");
+		const char *const platform = json_in_text(entry, "message");
 
-		if (strcmp(text_of(entry, "reason"), "platform") == 0 &&
+		if (strcmp(json_in_text(entry, "reason"), "platform") == 0 &&
 		    strncmp(platform, "gpu ", 4) == 0)
-			visit(self, text_of(entry, "name"), platform);
+			visit(self, json_in_text(entry, "name"), platform);
 	}
 }

@@ -154,7 +154,7 @@ static void set_python(const struct arguments *args, struct run_plan *plan,
 	static const char name[] = "TKBUNDLE_PYTHON";
 	char python[PYTHON_PATH_SIZE];
 
-	if (tkb_engine_outside_count(engine) != 0 &&
+	if (tkb_engine_external_count(engine) != 0 &&
 	    cli_variable(name) == NULL &&
 	    python_find(args->operands.items[0], tkb_engine_name(engine),
 	                python))

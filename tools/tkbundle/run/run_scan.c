@@ -174,3 +174,8 @@ void run_scan_tree(const struct tkb_tree *tree,
 
 	scan_folder(&walk, tree->path, (struct run_scan_unit){ .size = 0 });
 }
+
+int64_t run_scan_time_ns(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}

@@ -3,7 +3,9 @@
 #define TKBUNDLE_RUN_SCAN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <tkbundle/tree.h>
 
@@ -36,6 +38,9 @@ void run_scan_keys(const char *path,
  * @return whether there is one
  */
 bool run_scan_stamp(int root_fd, const char *key, struct stat *out);
+
+/* Since 1970, as all times of files are compared. */
+int64_t run_scan_time_ns(const struct timespec *time);
 
 struct run_scan_unit {
 	size_t size;   /* length of the unit's path in the file's path */

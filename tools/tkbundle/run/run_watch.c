@@ -123,11 +123,6 @@ static bool is_settled(const struct look *look, const struct stat *status)
 	       -age_ms >= (int64_t)look->settle_ms;
 }
 
-static int64_t nanoseconds(const struct timespec *time)
-{
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
 /* Of what a pull has emitted, only the unit's name is known. */
 static void scan_file(void *self, const char *path,
                       const struct run_scan_unit *in, const struct stat *status)
@@ -137,7 +132,8 @@ static void scan_file(void *self, const char *path,
 
 	(void)snprintf(unit, sizeof(unit), "%.*s", (int)in->size, path);
 	if ((is_known(look, path) || is_known(look, unit)) &&
-	    (!in->is_tuned || nanoseconds(&status->st_ctim) <= look->since_ns))
+	    (!in->is_tuned ||
+	     run_scan_time_ns(&status->st_ctim) <= look->since_ns))
 		return;
 	look->new_count++;
 	if (look->is_learning && is_settled(look, status) &&
@@ -159,7 +155,7 @@ static void scan_all(struct look *look)
 		run_scan_tree(&look->trees.items[i], &visitor);
 	/* A file that was just written is not pushed yet. */
 	if (look->is_learning)
-		look->shared->learnt_ns = nanoseconds(&look->now) -
+		look->shared->learnt_ns = run_scan_time_ns(&look->now) -
 		                          (int64_t)look->settle_ms * 1000000;
 }
 

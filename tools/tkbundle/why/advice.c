@@ -4,12 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/text.h"
 #include "why/parts.h"
-
-static const char *or_none(const char *text)
-{
-	return text != NULL ? text : "";
-}
 
 /* Inductor's workers use another ptxas than their parent. */
 static void write_ptxas(const struct advice_case *where, char *out, size_t size)
@@ -45,13 +41,13 @@ static void write_home(const struct advice_case *where, char *out, size_t size)
 	               "and where it was made, which sets %s alike; or set it "
 	               "to one value on both",
 	               where->engine[0] != '\0' ? where->engine : "vllm",
-	               or_none(where->name));
+	               text_or_empty(where->name));
 }
 
 static void write_variable(const struct advice_case *where, char *out,
                            size_t size)
 {
-	const char *const name = or_none(where->name);
+	const char *const name = text_or_empty(where->name);
 
 	if (strcmp(name, "VLLM_API_KEY") == 0)
 		(void)snprintf(out, size,
@@ -62,7 +58,7 @@ static void write_variable(const struct advice_case *where, char *out,
 		               "compile it by the same path, with the same "
 		               "folders of headers: lines of the source name "
 		               "them");
-	else if (or_none(where->there)[0] == '\0')
+	else if (text_or_empty(where->there)[0] == '\0')
 		(void)snprintf(out, size,
 		               "unset %s, or set it where it is made, too",
 		               name);
@@ -77,7 +73,7 @@ static void write_variable(const struct advice_case *where, char *out,
 static void write_version(const char *what, const struct advice_case *where,
                           char *out, size_t size)
 {
-	const char *const there = or_none(where->there);
+	const char *const there = text_or_empty(where->there);
 
 	if (strchr(there, ',') == NULL)
 		(void)snprintf(out, size,

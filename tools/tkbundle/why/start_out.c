@@ -9,11 +9,6 @@
 
 #define KEY_WIDTH 12
 
-static const char *or_nothing(const char *text)
-{
-	return text != NULL ? text : "";
-}
-
 static bool same_words(const struct start_made *one,
                        const struct start_made *other)
 {
@@ -84,8 +79,9 @@ static void print_start(const struct cli *cli, const struct start *start)
 		(void)snprintf(runs, sizeof(runs), ", %" PRIu64 " runs",
 		               start->run_count);
 	text_line(cli->out, "%s%s%s%s: emitted %s, used %s, compiled anew %s",
-	          or_nothing(start->command), start->ref != NULL ? " of " : "",
-	          or_nothing(start->ref), runs, emitted, used, compiled);
+	          text_or_empty(start->command),
+	          start->ref != NULL ? " of " : "", text_or_empty(start->ref),
+	          runs, emitted, used, compiled);
 	for (size_t i = 0; i < start->failure_count; i++)
 		text_line(cli->out, "failed: %s%s%s", start->failures[i].of,
 		          start->failures[i].of[0] != '\0' ? ": " : "",
@@ -113,7 +109,7 @@ void start_out_one(struct cli *cli, const struct start *start)
  */
 
 static void print_fact(struct cli *cli, const char *name, const char *a,
-                      const char *b)
+                       const char *b)
 {
 	if (a != NULL && b != NULL && strcmp(a, b) == 0)
 		return;
@@ -129,22 +125,22 @@ static void print_fact(struct cli *cli, const char *name, const char *a,
 }
 
 static void print_facts(struct cli *cli, const struct facts *a,
-                       const struct facts *b)
+                        const struct facts *b)
 {
 	json_out_open_array(&cli->json, "facts");
 	for (size_t i = 0; i < a->count; i++)
 		print_fact(cli, a->items[i].name, a->items[i].value,
-		          facts_find(b, a->items[i].name));
+		           facts_find(b, a->items[i].name));
 	for (size_t i = 0; i < b->count; i++) {
 		if (facts_find(a, b->items[i].name) == NULL)
 			print_fact(cli, b->items[i].name, NULL,
-			          b->items[i].value);
+			           b->items[i].value);
 	}
 	json_out_close(&cli->json);
 }
 
 static void print_made_of(struct cli *cli, const char *side, const char *name,
-                      const struct start *start)
+                          const struct start *start)
 {
 	json_out_open_array(&cli->json, side);
 	for (size_t i = 0; i < start->made_count; i++) {

@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/fd.h"
+#include "cli/json_in.h"
 #include "why/start_file.h"
 
 enum {
@@ -26,14 +27,6 @@ static uint64_t number_of(const json_t *object, const char *name)
 	return json_is_integer(value) && json_integer_value(value) >= 0
 	               ? (uint64_t)json_integer_value(value)
 	               : START_UNKNOWN;
-}
-
-static const char *text_of(const json_t *object, const char *name)
-{
-	const char *const text =
-		json_string_value(json_object_get(object, name));
-
-	return text != NULL ? text : "";
 }
 
 /* NULL: there is none. */
@@ -54,15 +47,15 @@ static void read_made(const json_t *document, struct start *out)
 	{
 		/* start_add_made() copies the texts. */
 		struct start_made made = {
-			.kind = (char *)text_of(item, "kind"),
-			.key = (char *)text_of(item, "key"),
-			.name = (char *)text_of(item, "name"),
+			.kind = (char *)json_in_text(item, "kind"),
+			.key = (char *)json_in_text(item, "key"),
+			.name = (char *)json_in_text(item, "name"),
 			.reason = REASON_UNKNOWN,
-			.detail = (char *)text_of(item, "detail"),
-			.advice = (char *)text_of(item, "advice"),
+			.detail = (char *)json_in_text(item, "detail"),
+			.advice = (char *)json_in_text(item, "advice"),
 		};
 
-		(void)reason_find(text_of(item, "reason"), &made.reason);
+		(void)reason_find(json_in_text(item, "reason"), &made.reason);
 		start_add_made(out, &made);
 	}
 }
@@ -89,8 +82,8 @@ static void read_lists(json_t *document, struct start *out)
 	json_object_foreach(json_object_get(document, "facts"), name, item)
 		facts_set(&out->facts, name, json_string_value(item));
 	json_array_foreach(json_object_get(document, "failures"), index, item)
-		start_add_failure(out, text_of(item, "of"),
-	                          text_of(item, "message"));
+		start_add_failure(out, json_in_text(item, "of"),
+	                          json_in_text(item, "message"));
 	read_made(document, out);
 	read_reasons(document, out);
 }
@@ -119,7 +112,7 @@ static int check(const json_t *document, const char *path,
 	const json_int_t version =
 		json_integer_value(json_object_get(document, "version"));
 
-	if (strcmp(text_of(document, "format"), START_FORMAT) != 0)
+	if (strcmp(json_in_text(document, "format"), START_FORMAT) != 0)
 		return cli_error(err, TKB_ERR_CORRUPT,
 		                 "'%s' is no note of a start", path);
 	if (version != START_VERSION)
@@ -143,8 +136,7 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 		return TKB_MISS;
 	}
 	if (fd < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
-		                 strerror(errno));
+		return cli_error_read(err, path);
 	text = malloc(FILE_LIMIT);
 	if (text == NULL)
 		return cli_error_nomem(err);
@@ -153,8 +145,7 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 		document = json_loadb(text, (size_t)size, 0, NULL);
 	free(text);
 	if (size < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
-		                 strerror(errno));
+		return cli_error_read(err, path);
 	rc = check(document, path, err);
 	if (rc == 0)
 		read_document(document, out);

@@ -36,7 +36,7 @@ struct tkb_tree {
 	 * Not a tree, and nothing of it is packed: `path` is a folder outside,
 	 * such as a Python package, that files of the trees name.
 	 */
-	bool is_outside;
+	bool is_external;
 	/** Such a folder, which appears in names of units, not in files. */
 	bool is_in_names;
 };

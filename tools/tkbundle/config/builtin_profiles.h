@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKBUNDLE_PROFILES_INSIDE_H
-#define TKBUNDLE_PROFILES_INSIDE_H
+#ifndef TKBUNDLE_BUILTIN_PROFILES_H
+#define TKBUNDLE_BUILTIN_PROFILES_H
 
 #include <tkbundle/engine.h>
 
 /* The profiles of share/engines, as the build embeds them: see embed_profiles.cmake. */
-struct profile_inside {
+struct builtin_profile {
 	const char *name; /* NULL behind the last */
 	struct tkb_bytes text;
 };
 
-extern const struct profile_inside profiles_inside[];
+extern const struct builtin_profile builtin_profiles[];
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_BASE_ASCII_H
+#define TKB_BASE_ASCII_H
+
+/* Kinds of bytes in ASCII, whatever the locale. */
+
+#include <stdbool.h>
+#include <string.h>
+
+static inline bool tkb_is_digit(int byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+static inline bool tkb_is_lower(int byte)
+{
+	return byte >= 'a' && byte <= 'z';
+}
+
+static inline bool tkb_is_upper(int byte)
+{
+	return byte >= 'A' && byte <= 'Z';
+}
+
+static inline bool tkb_is_letter(int byte)
+{
+	return tkb_is_lower(byte) || tkb_is_upper(byte);
+}
+
+/* A zero byte is none of them. */
+static inline bool tkb_is_one_of(unsigned char byte, const char *bytes)
+{
+	return byte != '\0' && strchr(bytes, byte) != NULL;
+}
+
+#endif
