@@ -60,8 +60,8 @@ static int move_to_file(struct tkb_blob_buffer *buffer, struct tkb_error *err)
 	return 0;
 }
 
-static int add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
-               struct tkb_error *err)
+static int append_bytes(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
+                        struct tkb_error *err)
 {
 	int rc;
 
@@ -92,7 +92,7 @@ int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
 	int rc;
 
 	(void)pthread_mutex_lock(&buffer->lock);
-	rc = add(buffer, bytes, err);
+	rc = append_bytes(buffer, bytes, err);
 	(void)pthread_cond_broadcast(&buffer->changed);
 	(void)pthread_mutex_unlock(&buffer->lock);
 	return rc;

@@ -10,8 +10,8 @@ enum {
 	FIRST_CAPACITY = 64 * 1024
 };
 
-static int make_room(struct tkb_memory *memory, size_t size,
-                     struct tkb_error *err)
+static int reserve_memory(struct tkb_memory *memory, size_t size,
+                          struct tkb_error *err)
 {
 	const size_t limit = memory->limit != 0 ? memory->limit : SIZE_MAX;
 	size_t capacity = memory->capacity;
@@ -52,7 +52,7 @@ static int write_memory(void *self, struct tkb_bytes bytes,
 
 	if (bytes.size == 0)
 		return 0;
-	rc = make_room(memory, bytes.size, err);
+	rc = reserve_memory(memory, bytes.size, err);
 	if (rc < 0)
 		return rc;
 	memcpy(memory->data + memory->size, bytes.data, bytes.size);

@@ -28,7 +28,8 @@ struct elf {
 	Elf64_Ehdr header;
 };
 
-static int fail(const struct elf *elf, const char *what, struct tkb_error *err)
+static int fail_elf(const struct elf *elf, const char *what,
+                    struct tkb_error *err)
 {
 	return tkb_fail_entry(err, TKB_REASON_BINARY, "'%s' %s", elf->name,
 	                      what);
@@ -134,14 +135,14 @@ static int open_elf(struct tkb_bytes bytes, const char *name, struct elf *out,
 
 	if (!copy_at(&elf, 0, &elf.header, sizeof(elf.header)) ||
 	    memcmp(elf.header.e_ident, ELFMAG, SELFMAG) != 0)
-		return fail(&elf, "is not an ELF file", err);
+		return fail_elf(&elf, "is not an ELF file", err);
 	if (elf.header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    elf.header.e_ident[EI_DATA] != ELFDATA2LSB)
-		return fail(&elf, "is not a 64-bit little-endian ELF file",
-		            err);
+		return fail_elf(&elf, "is not a 64-bit little-endian ELF file",
+		                err);
 	if (le16toh(elf.header.e_shnum) == 0 || !sections_are_within(&elf) ||
 	    !segments_are_within(&elf))
-		return fail(&elf, "is cut short", err);
+		return fail_elf(&elf, "is cut short", err);
 	*out = elf;
 	return 0;
 }
@@ -216,7 +217,7 @@ int tkb_elf_check_cubin(struct tkb_bytes bytes, const char *name, uint64_t arch,
 	if (rc < 0)
 		return rc;
 	if (le16toh(elf.header.e_machine) != MACHINE_CUDA)
-		return fail(&elf, "is not a cubin", err);
+		return fail_elf(&elf, "is not a cubin", err);
 	if (arch != 0) {
 		rc = check_arch(&elf, arch, err);
 		if (rc < 0)
@@ -238,7 +239,7 @@ int tkb_elf_check_hsaco(struct tkb_bytes bytes, const char *name,
 	if (rc < 0)
 		return rc;
 	if (le16toh(elf.header.e_machine) != MACHINE_AMDGPU)
-		return fail(&elf, "is not an AMD code object", err);
+		return fail_elf(&elf, "is not an AMD code object", err);
 	return 0;
 }
 
@@ -361,7 +362,7 @@ int tkb_elf_check_module(struct tkb_bytes bytes, const char *name,
 	if (rc < 0)
 		return rc;
 	if (le16toh(elf.header.e_type) != ET_DYN)
-		return fail(&elf, "is not a shared object", err);
+		return fail_elf(&elf, "is not a shared object", err);
 	add_machine(&elf, platform);
 	add_libc(&elf, platform);
 	add_python_tag(name, platform);
@@ -410,9 +411,9 @@ bool tkb_platform_fits(const char *platform, const struct tkb_gpu_here *here)
 	return libc_fits(libc + 1);
 }
 
-static struct tkb_cubin_part part_of(const struct elf *elf,
-                                     const Elf64_Shdr *names,
-                                     const Elf64_Shdr *section)
+static struct tkb_cubin_part section_part(const struct elf *elf,
+                                          const Elf64_Shdr *names,
+                                          const Elf64_Shdr *section)
 {
 	struct tkb_cubin_part part = { .offset = section->sh_offset };
 	const char *name = string_at(elf, names, section->sh_name);
@@ -444,7 +445,7 @@ int tkb_cubin_parts(struct tkb_bytes bytes, const char *name,
 		(void)read_section(&elf, i, &section);
 		if (section.sh_type == SHT_NULL)
 			continue;
-		part = part_of(&elf, &names, &section);
+		part = section_part(&elf, &names, &section);
 		rc = visitor->on_part(visitor->self, &part, err);
 		if (rc < 0)
 			return rc;

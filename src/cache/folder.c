@@ -3,8 +3,8 @@
 
 #include "cache/names.h"
 
-static void add_name(struct tkb_folder *folder, struct tkb_buf *names,
-                     const char *name)
+static void add_item_name(struct tkb_folder *folder, struct tkb_buf *names,
+                          const char *name)
 {
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return;
@@ -15,8 +15,8 @@ static void add_name(struct tkb_folder *folder, struct tkb_buf *names,
 	tkb_buf_add(names, (struct tkb_bytes){ name, strlen(name) + 1 });
 }
 
-static int list(struct tkb_folder *folder, struct tkb_buf *names,
-                struct tkb_error *err)
+static int list_folder_names(struct tkb_folder *folder, struct tkb_buf *names,
+                             struct tkb_error *err)
 {
 	const struct dirent *item = NULL;
 	int rc;
@@ -26,7 +26,7 @@ static int list(struct tkb_folder *folder, struct tkb_buf *names,
 		rc = tkb_dir_next(folder->dir, &item, err);
 		if (rc != 0)
 			break;
-		add_name(folder, names, item->d_name);
+		add_item_name(folder, names, item->d_name);
 	}
 	return rc < 0 ? rc : tkb_buf_check(names, err);
 }
@@ -40,7 +40,7 @@ int tkb_folder_open(int root_fd, const char *key, struct tkb_buf *names,
 	rc = tkb_dir_open(root_fd, key, &out->dir, err);
 	if (rc == 0) {
 		out->fd = dirfd(out->dir);
-		rc = list(out, names, err);
+		rc = list_folder_names(out, names, err);
 	}
 	if (rc == TKB_ERR_IO && err != NULL)
 		err->reason = TKB_REASON_UNREADABLE;

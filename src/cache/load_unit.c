@@ -50,8 +50,8 @@ static void format_path(const struct unit *unit, const char *name,
  * List
  */
 
-static int visit(void *self, const struct tkb_tree_item *item,
-                 struct tkb_error *err)
+static int load_unit_item(void *self, const struct tkb_tree_item *item,
+                          struct tkb_error *err)
 {
 	struct unit *unit = self;
 	const char *name = item->path + strlen(unit->folder) + 1;
@@ -75,7 +75,7 @@ static int visit(void *self, const struct tkb_tree_item *item,
 static int list_files(struct unit *unit, struct tkb_error *err)
 {
 	const struct tkb_tree_visitor visitor = { .self = unit,
-		                                  .visit = visit };
+		                                  .visit = load_unit_item };
 	struct tkb_loader *loader = unit->loader;
 	const char *name;
 	int rc;

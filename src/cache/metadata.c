@@ -22,7 +22,7 @@ static const char *const all_binaries[] = { "cubin", "hsaco", "spv", "zebin",
 	                                    NULL };
 
 /* Can a manifest hold this text? */
-static bool is_plain(struct tkb_bytes text)
+static bool is_manifest_text(struct tkb_bytes text)
 {
 	for (size_t i = 0; i < text.size; i++) {
 		if (((const unsigned char *)text.data)[i] < 0x20)
@@ -41,7 +41,7 @@ static int decode_string(const struct tkb_schema_reader *reader,
 	tkb_json_decode(raw, out);
 	if (out->failure != 0)
 		return tkb_fail_nomem(err);
-	if (!is_plain(tkb_buf_bytes(out)))
+	if (!is_manifest_text(tkb_buf_bytes(out)))
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "%s is no metadata: it has a text that no "
 		                "bundle can hold",
@@ -50,8 +50,8 @@ static int decode_string(const struct tkb_schema_reader *reader,
 }
 
 /* Read a string, or a number as its digits; of any other value, "". */
-static int read_text(struct tkb_schema_reader *reader, void *out,
-                     struct tkb_error *err)
+static int read_metadata_text(struct tkb_schema_reader *reader, void *out,
+                              struct tkb_error *err)
 {
 	const struct tkb_json_token *token = &reader->token;
 	const size_t size = token->end - token->start;
@@ -91,8 +91,10 @@ static int read_warp_size(struct tkb_schema_reader *reader, void *out,
 }
 
 static const struct tkb_schema_field target_fields[] = {
-	TKB_FIELD_CUSTOM_AT("backend", struct tkb_target, backend, read_text),
-	TKB_FIELD_CUSTOM_AT("arch", struct tkb_target, arch, read_text),
+	TKB_FIELD_CUSTOM_AT("backend", struct tkb_target, backend,
+	                    read_metadata_text),
+	TKB_FIELD_CUSTOM_AT("arch", struct tkb_target, arch,
+	                    read_metadata_text),
 	TKB_FIELD_CUSTOM_AT("warp_size", struct tkb_target, warp_size,
 	                    read_warp_size),
 };
@@ -113,10 +115,12 @@ static int read_target(struct tkb_schema_reader *reader, void *out,
 }
 
 static const struct tkb_schema_field metadata_fields[] = {
-	TKB_FIELD_CUSTOM_AT("hash", struct tkb_metadata, hash, read_text),
-	TKB_FIELD_CUSTOM_AT("name", struct tkb_metadata, symbol, read_text),
+	TKB_FIELD_CUSTOM_AT("hash", struct tkb_metadata, hash,
+	                    read_metadata_text),
+	TKB_FIELD_CUSTOM_AT("name", struct tkb_metadata, symbol,
+	                    read_metadata_text),
 	TKB_FIELD_CUSTOM_AT("triton_version", struct tkb_metadata, version,
-	                    read_text),
+	                    read_metadata_text),
 	TKB_FIELD_CUSTOM_AT("target", struct tkb_metadata, target, read_target),
 };
 

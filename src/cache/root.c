@@ -63,8 +63,8 @@ static int32_t device_of(DIR *dir, const char *name)
 	return device_number(name);
 }
 
-static int add_root(struct tkb_roots *roots, size_t *capacity, char *path,
-                    int fd, uint32_t device, struct tkb_error *err)
+static int append_root(struct tkb_roots *roots, size_t *capacity, char *path,
+                       int fd, uint32_t device, struct tkb_error *err)
 {
 	int rc;
 
@@ -121,7 +121,7 @@ static int open_root(const char *path, const char *below, uint32_t device,
 		                                   "'%s' is not a folder", full)
 		                        : rc;
 	}
-	return add_root(roots, capacity, tkb_take(full), fd, device, err);
+	return append_root(roots, capacity, tkb_take(full), fd, device, err);
 }
 
 /* The folder "triton" below `path`; TKB_MISS if there is none. */
@@ -281,8 +281,8 @@ static int open_or_make(char **full, bool make, struct tkb_roots *roots,
 
 	if (stat(*full, &status) < 0 && errno == ENOENT) {
 		if (!make)
-			return add_root(roots, capacity, tkb_take(*full), -1, 0,
-			                err);
+			return append_root(roots, capacity, tkb_take(*full), -1,
+			                   0, err);
 		rc = tkb_path_make_folders(*full, err);
 		if (rc < 0)
 			return rc;
@@ -312,7 +312,7 @@ static int add_tree(const struct tkb_tree *tree, bool make,
 		                "the path of tree '%s' is empty", tree->name);
 	rc = join(tree->path, "", &full, err);
 	if (rc == 0 && tree->is_external)
-		rc = add_root(roots, &capacity, tkb_take(full), -1, 0, err);
+		rc = append_root(roots, &capacity, tkb_take(full), -1, 0, err);
 	else if (rc == 0)
 		rc = open_or_make(&full, make, roots, &capacity, err);
 	if (rc == 0)
@@ -376,8 +376,8 @@ int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
 	                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return tkb_fail_errno(err, "cannot open cache root '%s'", full);
-	return add_root(roots, &capacity, tkb_take(full), fd,
-	                device < 0 ? 0 : (uint32_t)device, err);
+	return append_root(roots, &capacity, tkb_take(full), fd,
+	                   device < 0 ? 0 : (uint32_t)device, err);
 }
 
 const struct tkb_root *tkb_roots_tree(const struct tkb_roots *roots,
@@ -409,8 +409,8 @@ int tkb_root_make(const char *path, bool is_inductor, uint32_t device,
 		return rc;
 	if (stat(full, &status) < 0 && errno == ENOENT) {
 		if (!make)
-			return add_root(roots, &capacity, tkb_take(full), -1,
-			                device, err);
+			return append_root(roots, &capacity, tkb_take(full), -1,
+			                   device, err);
 		rc = tkb_path_make_folders(full, err);
 		if (rc < 0)
 			return rc;

@@ -39,7 +39,7 @@ static void candidates_release(struct candidates *candidates)
 	free(candidates->items);
 }
 
-static bool is_folder(int dir_fd, const struct dirent *item, bool *is_link)
+static bool is_folder_item(int dir_fd, const struct dirent *item, bool *is_link)
 {
 	struct stat status;
 
@@ -53,8 +53,9 @@ static bool is_folder(int dir_fd, const struct dirent *item, bool *is_link)
 }
 
 /* Append `candidate`, with a copy of `key`. */
-static int push(struct candidates *candidates, struct candidate candidate,
-                const char *key, struct tkb_error *err)
+static int push_candidate(struct candidates *candidates,
+                          struct candidate candidate, const char *key,
+                          struct tkb_error *err)
 {
 	candidate.key =
 		tkb_arena_string(&candidates->cache->arena, tkb_text(key));
@@ -71,11 +72,12 @@ static int add_candidate(struct candidates *candidates,
 {
 	const struct candidate candidate = { .root = root, .is_link = is_link };
 
-	return push(candidates, candidate, key, err);
+	return push_candidate(candidates, candidate, key, err);
 }
 
-static int add_item(struct candidates *candidates, const struct tkb_root *root,
-                    const struct dirent *item, struct tkb_error *err)
+static int add_listed_item(struct candidates *candidates,
+                           const struct tkb_root *root,
+                           const struct dirent *item, struct tkb_error *err)
 {
 	const char *name = item->d_name;
 	bool is_link = false;
@@ -83,7 +85,7 @@ static int add_item(struct candidates *candidates, const struct tkb_root *root,
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
 	    strcmp(name, TKB_OWN_FOLDER) == 0)
 		return 0;
-	if (is_folder(root->fd, item, &is_link) ||
+	if (is_folder_item(root->fd, item, &is_link) ||
 	    (is_link && tkb_key_is_valid(name)))
 		return add_candidate(candidates, root, name, is_link, err);
 	candidates->cache->stray_count++;
@@ -116,7 +118,7 @@ static int list_root(struct candidates *candidates, const struct tkb_root *root,
 	while (rc == 0) {
 		rc = tkb_dir_next(dir, &item, err);
 		if (rc == 0 && (!has_units || tkb_key_is_valid(item->d_name)))
-			rc = add_item(candidates, root, item, err);
+			rc = add_listed_item(candidates, root, item, err);
 	}
 	return rc < 0 ? tkb_fail_while(err, rc, "'%s'", root->path) : 0;
 }
@@ -185,7 +187,7 @@ static int pick_in_root(struct candidates *candidates,
 		if (rc < 0)
 			return rc;
 	}
-	return push(candidates, candidate, picks->key, err);
+	return push_candidate(candidates, candidate, picks->key, err);
 }
 
 /* The path of the first root, for results; "" if there is none. */
@@ -261,7 +263,7 @@ static int add_unit(struct candidates *candidates,
 		.unit = unit,
 	};
 
-	return push(candidates, candidate, unit->key, err);
+	return push_candidate(candidates, candidate, unit->key, err);
 }
 
 /* Look up a unit that was listed before. */
@@ -342,7 +344,8 @@ static int select_keys(struct candidates *candidates,
 	return missed;
 }
 
-static int load(struct tkb_loader *loader, struct candidate *candidate)
+static int load_candidate(struct tkb_loader *loader,
+                          struct candidate *candidate)
 {
 	struct tkb_error *err = &candidate->err;
 
@@ -371,7 +374,8 @@ static int load_one(void *self, size_t worker, size_t index,
 		candidate->is_unread = true;
 		return 0;
 	}
-	candidate->rc = load(&candidates->cache->loaders[worker], candidate);
+	candidate->rc =
+		load_candidate(&candidates->cache->loaders[worker], candidate);
 	tkb_watcher_progress(candidates->watcher, 1);
 	if (candidate->rc < 0 &&
 	    !tkb_failure_is_of_entry(candidate->rc, &candidate->err)) {

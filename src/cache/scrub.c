@@ -199,8 +199,9 @@ static int read_children(struct parser *parser, struct tkb_error *err)
 	}
 }
 
-static int read_member(struct parser *parser, const struct tkb_json_token *key,
-                       struct tkb_error *err)
+static int read_group_member(struct parser *parser,
+                             const struct tkb_json_token *key,
+                             struct tkb_error *err)
 {
 	if (tkb_json_equals(tkb_json_raw(&parser->json, key),
 	                    tkb_text("child_paths")))
@@ -224,7 +225,7 @@ static int read_group(struct parser *parser, struct tkb_error *err)
 			return rc;
 		if (token.type == TKB_JSON_OBJECT_END)
 			break;
-		rc = read_member(parser, &token, err);
+		rc = read_group_member(parser, &token, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -23,7 +23,7 @@ static struct span slice(struct span span, size_t from, size_t to)
 	return (struct span){ span.data + from, to - from };
 }
 
-static bool begins_with(struct span span, size_t at, const char *word)
+static bool span_begins_with(struct span span, size_t at, const char *word)
 {
 	const size_t length = strlen(word);
 
@@ -93,7 +93,7 @@ static void strip_mlir(struct span text)
 			break;
 		at = (size_t)(found - text.data) + sizeof(start) - 1;
 		end = end_of_string(text, at);
-		if (begins_with(text, end, "\":"))
+		if (span_begins_with(text, end, "\":"))
 			dash(slice(text, at, end));
 		at = end;
 	}
@@ -120,7 +120,7 @@ static bool read_byte_line(struct span line, struct byte_line *out)
 
 	while (at < line.size && isspace(line.data[at]))
 		at++;
-	if (!begins_with(line, at, ".b8 "))
+	if (!span_begins_with(line, at, ".b8 "))
 		return false;
 	*out = (struct byte_line){ .at = at + strlen(".b8 ") };
 	for (at = out->at;
@@ -203,11 +203,11 @@ static void strip_line(struct span line)
 
 	while (at < line.size && isspace(line.data[at]))
 		at++;
-	if (begins_with(line, at, ".file"))
+	if (span_begins_with(line, at, ".file"))
 		dash_after(slice(line, at, line.size), "\"");
-	else if (begins_with(line, at, ".loc"))
+	else if (span_begins_with(line, at, ".loc"))
 		dash_comment(line, true);
-	else if (begins_with(line, at, ".b8"))
+	else if (span_begins_with(line, at, ".b8"))
 		dash_comment(line, false);
 }
 
@@ -362,7 +362,7 @@ static void strip_elf(struct span file)
 	Elf64_Shdr names;
 	Elf64_Shdr section;
 
-	if (file.size < sizeof(header) || !begins_with(file, 0, ELFMAG))
+	if (file.size < sizeof(header) || !span_begins_with(file, 0, ELFMAG))
 		return;
 	memcpy(&header, file.data, sizeof(header));
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 ||

@@ -23,8 +23,8 @@ static const struct tkb_root *root_of(const struct lister *lister)
 	return &lister->cache->roots.items[lister->root];
 }
 
-static int refuse(const struct lister *lister, const char *path,
-                  const struct tkb_error *why, struct tkb_error *err)
+static int reject_path(const struct lister *lister, const char *path,
+                       const struct tkb_error *why, struct tkb_error *err)
 {
 	return tkb_cache_reject(lister->cache, root_of(lister)->path, path, why,
 	                        err);
@@ -51,7 +51,7 @@ static int add_unit(struct lister *lister, const struct tkb_tree_item *item,
 	if (!tkb_unit_path_is_valid(path)) {
 		(void)tkb_fail_entry(&why, TKB_REASON_NAME,
 		                     "its path cannot stand in a bundle");
-		return refuse(lister, path, &why, err);
+		return reject_path(lister, path, &why, err);
 	}
 	rc = tkb_unit_tree_key(&lister->hasher, root_of(lister)->tree->name,
 	                       name, key, err);
@@ -86,15 +86,15 @@ static int is_left(struct lister *lister, const struct tkb_tree_rule *rule,
 	return rc;
 }
 
-static int check(void *self, struct tkb_error *err)
+static int check_watcher(void *self, struct tkb_error *err)
 {
 	const struct lister *lister = self;
 
 	return tkb_watcher_check(lister->watcher, err);
 }
 
-static int visit(void *self, const struct tkb_tree_item *item,
-                 struct tkb_error *err)
+static int list_tree_item(void *self, const struct tkb_tree_item *item,
+                          struct tkb_error *err)
 {
 	struct lister *lister = self;
 	bool leaves = false;
@@ -105,7 +105,7 @@ static int visit(void *self, const struct tkb_tree_item *item,
 		return tkb_root_add_nested(&lister->cache->roots, lister->root,
 		                           item->path, err);
 	case TKB_TREE_THING_REFUSED:
-		return refuse(lister, item->path, item->why, err);
+		return reject_path(lister, item->path, item->why, err);
 	case TKB_TREE_THING_FILE:
 	case TKB_TREE_THING_FOLDER:
 		break;
@@ -119,8 +119,8 @@ static int list_tree(struct lister *lister, const struct tkb_named_root *named,
                      struct tkb_error *err)
 {
 	const struct tkb_tree_visitor visitor = { .self = lister,
-		                                  .check = check,
-		                                  .visit = visit };
+		                                  .check = check_watcher,
+		                                  .visit = list_tree_item };
 	struct tkb_cache *cache = lister->cache;
 
 	if (root_of(lister)->tree->is_external) {

@@ -239,11 +239,12 @@ int tkb_collect_read(struct tkb_collect_options *out,
 }
 
 /* `folder` holds a large bundle until its header is known; NULL is $TMPDIR. */
-static int collect(const char *cache_root,
-                   const struct tkb_collect_options *options,
-                   const struct tkb_collect_selection *selection,
-                   const struct tkb_sink *sink, const char *folder,
-                   struct tkb_collect_report *report, struct tkb_error *err)
+static int collect_cache(const char *cache_root,
+                         const struct tkb_collect_options *options,
+                         const struct tkb_collect_selection *selection,
+                         const struct tkb_sink *sink, const char *folder,
+                         struct tkb_collect_report *report,
+                         struct tkb_error *err)
 {
 	TKB_AUTO(collector_close)
 	struct collector collector = { .options = options,
@@ -292,8 +293,8 @@ static int collect_to_file(const char *cache_root,
 	if (rc < 0)
 		return rc;
 	sink = tkb_draft_sink(draft);
-	rc = collect(cache_root, options, selection, &sink, dirname(copy),
-	             report, err);
+	rc = collect_cache(cache_root, options, selection, &sink, dirname(copy),
+	                   report, err);
 	published = tkb_is_done(rc) ? tkb_draft_publish(draft, err) : 0;
 	return published < 0 ? published : rc;
 }
@@ -319,9 +320,9 @@ int tkb_collect_selected(const char *cache_root,
 		rc = collect_to_file(cache_root, &chosen, selection, to->path,
 		                     &own, err);
 	else
-		rc = collect(cache_root, &chosen, selection,
-		             options->is_dry_run ? NULL : to->sink, NULL, &own,
-		             err);
+		rc = collect_cache(cache_root, &chosen, selection,
+		                   options->is_dry_run ? NULL : to->sink, NULL,
+		                   &own, err);
 	rc = tkb_timed_end(&timed, rc, err);
 	if (tkb_is_done(rc) || rc == TKB_ERR_LEFT_OUT)
 		TKB_STRUCT_WRITE(tkb_collect_report, report, &own);

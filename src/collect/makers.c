@@ -58,8 +58,8 @@ const char *tkb_makers_find(const struct tkb_makers *makers, const char *tree,
 }
 
 /* "KEY KEY ... = MAKER" */
-static int read_line(struct tkb_makers *makers, struct tkb_bytes line,
-                     struct tkb_error *err)
+static int read_maker_line(struct tkb_makers *makers, struct tkb_bytes line,
+                           struct tkb_error *err)
 {
 	const char *at = line.data;
 	const char *equals = memmem(line.data, line.size, sign, strlen(sign));
@@ -91,8 +91,8 @@ static int read_line(struct tkb_makers *makers, struct tkb_bytes line,
 	return rc;
 }
 
-static int read_file(const char *cache_root, struct tkb_makers *makers,
-                     struct tkb_error *err)
+static int read_makers_file(const char *cache_root, struct tkb_makers *makers,
+                            struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT + 1);
@@ -102,7 +102,7 @@ static int read_file(const char *cache_root, struct tkb_makers *makers,
 
 	rc = tkb_note_file_read(cache_root, file_name, &text, err);
 	while (rc == 0 && tkb_note_file_line(tkb_buf_bytes(&text), &at, &line))
-		rc = read_line(makers, line, err);
+		rc = read_maker_line(makers, line, err);
 	tkb_key_notes_sort(&makers->notes);
 	return rc;
 }
@@ -116,7 +116,7 @@ int tkb_makers_open(const char *cache_root, struct tkb_makers **out,
 
 	if (makers == NULL)
 		return tkb_fail_nomem(err);
-	rc = read_file(cache_root, makers, err);
+	rc = read_makers_file(cache_root, makers, err);
 	if (rc == 0)
 		*out = tkb_take(makers);
 	return rc;
@@ -177,7 +177,7 @@ int tkb_makers_store(const char *cache_root, const struct tkb_makers *news,
 	TKB_AUTO(tkb_makers_release) struct tkb_makers known = { 0 };
 	int rc;
 
-	rc = read_file(cache_root, &known, err);
+	rc = read_makers_file(cache_root, &known, err);
 	if (rc == 0)
 		rc = add_lines(&news->notes, &known, &text, err);
 	if (rc < 0 || text.size == 0)

@@ -23,8 +23,8 @@ int tkb_note_file_read(const char *cache_root, const char *name,
 	                        err);
 }
 
-static int open_file(const char *cache_root, const char *name, int *out,
-                     struct tkb_error *err)
+static int open_note_file(const char *cache_root, const char *name, int *out,
+                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int root = -1;
 	TKB_AUTO(tkb_fd_close_at) int own = -1;
@@ -60,7 +60,7 @@ int tkb_note_file_append(const char *cache_root, const char *name,
 	tkb_buf_add(&text, lines);
 	rc = tkb_buf_check(&text, err);
 	if (rc == 0)
-		rc = open_file(cache_root, name, &fd, err);
+		rc = open_note_file(cache_root, name, &fd, err);
 	/* Others may append, too: one call writes whole lines. */
 	return rc == 0 ? tkb_fd_write_all(fd, tkb_buf_bytes(&text), name, err)
 	               : rc;

@@ -44,7 +44,7 @@ void tkb_origins_close_at(struct tkb_origins **origins)
 }
 
 /* Does the file say so, and of nothing later that it was removed? */
-static bool is_known(struct tkb_bytes text, struct tkb_bytes line)
+static bool is_noted(struct tkb_bytes text, struct tkb_bytes line)
 {
 	struct tkb_bytes said;
 	bool is_said = false;
@@ -85,7 +85,7 @@ int tkb_origins_note(const char *cache_root, const struct tkb_origin *origin,
 	if (rc == 0)
 		rc = tkb_note_file_read(cache_root, file_name, &known, err);
 	if (rc < 0 ||
-	    is_known(tkb_buf_bytes(&known),
+	    is_noted(tkb_buf_bytes(&known),
 	             tkb_bytes_slice(tkb_buf_bytes(&line), 0, line.size - 1)))
 		return rc;
 	return tkb_note_file_append(cache_root, file_name, tkb_buf_bytes(&line),
@@ -126,9 +126,9 @@ static bool next_word(struct tkb_bytes *rest, struct tkb_bytes *out)
 	return true;
 }
 
-static int read_line(struct tkb_origins *origins, struct tkb_bytes line,
-                     size_t number, const struct tkb_digests *revoked,
-                     struct tkb_error *err)
+static int read_origin_line(struct tkb_origins *origins, struct tkb_bytes line,
+                            size_t number, const struct tkb_digests *revoked,
+                            struct tkb_error *err)
 {
 	struct tkb_bytes word;
 	struct saying saying = { .line = number };
@@ -193,7 +193,7 @@ static int read_lines(const char *cache_root, const struct tkb_digests *revoked,
 
 	rc = tkb_note_file_read(cache_root, file_name, &text, err);
 	while (rc == 0 && tkb_note_file_line(tkb_buf_bytes(&text), &at, &line))
-		rc = read_line(out, line, number++, revoked, err);
+		rc = read_origin_line(out, line, number++, revoked, err);
 	if (rc == 0)
 		settle(out);
 	return rc;

@@ -230,7 +230,7 @@ static int pack_frame(void *self, size_t worker, size_t index,
 	return pack_tar(pack, loader, packing, index, err);
 }
 
-static int list_items(struct tkb_pack *pack, struct tkb_error *err)
+static int list_packed_items(struct tkb_pack *pack, struct tkb_error *err)
 {
 	int rc;
 
@@ -253,7 +253,7 @@ static int plan_frames(struct tkb_pack *pack, struct tkb_error *err)
 	size_t count = 0;
 	int rc;
 
-	rc = list_items(pack, err);
+	rc = list_packed_items(pack, err);
 	if (rc < 0)
 		return rc;
 	rc = tkb_cut_frames(pack->items, pack->item_count, &pack->cuts, &count,

@@ -128,8 +128,8 @@ int tkb_recorder_begin_compile(struct tkb_recorder *recorder,
 	return rc;
 }
 
-static int put(struct tkb_recorder *recorder, const char *key, uint32_t device,
-               struct tkb_error *err)
+static int put_key(struct tkb_recorder *recorder, const char *key,
+                   uint32_t device, struct tkb_error *err)
 {
 	int rc;
 
@@ -160,7 +160,7 @@ int tkb_recorder_put(struct tkb_recorder *recorder, const char *key,
 	if (device >= TKB_DEVICE_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID, "no device has number %u",
 		                (unsigned)device);
-	return put(recorder, key, device, err);
+	return put_key(recorder, key, device, err);
 }
 
 int tkb_recorder_put_winner(struct tkb_recorder *recorder, const char *key,
@@ -171,7 +171,7 @@ int tkb_recorder_put_winner(struct tkb_recorder *recorder, const char *key,
 	rc = check_key(key, err);
 	if (rc < 0)
 		return rc;
-	return put(recorder, key, TKB_DEVICE_WINNER, err);
+	return put_key(recorder, key, TKB_DEVICE_WINNER, err);
 }
 
 static int check_needs(const struct tkb_launcher_spec *launcher,
@@ -298,10 +298,12 @@ void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final)
 	unlock(recorder);
 }
 
-static int collect(struct tkb_recorder *recorder, const char *cache_root,
-                   const struct tkb_collect_options *options,
-                   const struct tkb_collect_target *to,
-                   struct tkb_collect_report *report, struct tkb_error *err)
+static int collect_recorded(struct tkb_recorder *recorder,
+                            const char *cache_root,
+                            const struct tkb_collect_options *options,
+                            const struct tkb_collect_target *to,
+                            struct tkb_collect_report *report,
+                            struct tkb_error *err)
 {
 	TKB_AUTO(tkb_collect_selection_release)
 	struct tkb_collect_selection selection = { 0 };
@@ -329,7 +331,8 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
 {
 	const struct tkb_collect_target to = { .sink = sink };
 
-	return collect(recorder, cache_root, options, &to, report, err);
+	return collect_recorded(recorder, cache_root, options, &to, report,
+	                        err);
 }
 
 int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
@@ -341,7 +344,8 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
 {
 	const struct tkb_collect_target to = { .path = path };
 
-	return collect(recorder, cache_root, options, &to, report, err);
+	return collect_recorded(recorder, cache_root, options, &to, report,
+	                        err);
 }
 
 void tkb_recorder_end_compile(struct tkb_recorder *recorder)

@@ -105,7 +105,7 @@ static struct tkb_recorded_table *new_table(size_t slot_count)
 }
 
 /* Build a table of twice the slots, and publish it. */
-static int grow(struct tkb_recorder_set *set, struct tkb_error *err)
+static int grow_table(struct tkb_recorder_set *set, struct tkb_error *err)
 {
 	struct tkb_recorded_table *old = atomic_load(&set->table);
 	struct tkb_recorded_table *table =
@@ -144,7 +144,7 @@ int tkb_recorder_set_put(struct tkb_recorder_set *set, const char *key,
 	}
 	if (table == NULL ||
 	    2 * (atomic_load(&table->count) + 1) > table->slot_count) {
-		rc = grow(set, err);
+		rc = grow_table(set, err);
 		if (rc < 0)
 			return rc;
 		table = atomic_load(&set->table);
@@ -175,7 +175,7 @@ static size_t saved_size(const struct tkb_launcher_spec *launcher)
 	return size;
 }
 
-static const char *copy_text(const char *text, char **at)
+static const char *copy_text_to(const char *text, char **at)
 {
 	const size_t size = strlen(text) + 1;
 	char *copy = *at;
@@ -193,9 +193,9 @@ static void fill_saved(struct tkb_recorded_launcher *recorded,
 	struct tkb_saved_launcher *saved = &recorded->saving.saved;
 
 	for (size_t i = 0; i < launcher->need_count; i++)
-		needs[i] = copy_text(launcher->needs[i], &at);
-	saved->cache_key = copy_text(launcher->cache_key, &at);
-	saved->name = copy_text(launcher->name, &at);
+		needs[i] = copy_text_to(launcher->needs[i], &at);
+	saved->cache_key = copy_text_to(launcher->cache_key, &at);
+	saved->name = copy_text_to(launcher->name, &at);
 	saved->need = launcher->need;
 	saved->needs = needs;
 	saved->need_count = launcher->need_count;
@@ -237,7 +237,7 @@ void tkb_recorder_set_save(struct tkb_recorder_set *set,
 	set->new_size += recorded->saving.payload.size;
 }
 
-static int compare_pairs(const void *a, const void *b)
+static int compare_recorded_pairs(const void *a, const void *b)
 {
 	const struct tkb_recorded_pair *const *left = a;
 	const struct tkb_recorded_pair *const *right = b;
@@ -268,7 +268,7 @@ int tkb_recorder_set_list(const struct tkb_recorder_set *set,
 		if (pair != NULL)
 			list[count++] = pair;
 	}
-	qsort(list, count, sizeof(*list), compare_pairs);
+	qsort(list, count, sizeof(*list), compare_recorded_pairs);
 	*out = list;
 	*count_out = count;
 	return 0;

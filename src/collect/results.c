@@ -34,30 +34,32 @@ void tkb_results_free(struct tkb_results *results)
 	free(results);
 }
 
-static const char *copy_text(struct tkb_results *results, const char *text)
+static const char *copy_result_text(struct tkb_results *results,
+                                    const char *text)
 {
 	return tkb_arena_string(&results->arena, tkb_text(text));
 }
 
-static bool add(struct tkb_results *results, const struct tkb_result *result)
+static bool add_to_results(struct tkb_results *results,
+                           const struct tkb_result *result)
 {
 	struct tkb_result kept = *result;
 
-	kept.root = copy_text(results, result->root);
-	kept.key = copy_text(results, result->key);
-	kept.name = copy_text(results, result->name);
-	kept.message = copy_text(results, result->message);
+	kept.root = copy_result_text(results, result->root);
+	kept.key = copy_result_text(results, result->key);
+	kept.name = copy_result_text(results, result->name);
+	kept.message = copy_result_text(results, result->message);
 	return kept.root != NULL && kept.key != NULL && kept.name != NULL &&
 	       kept.message != NULL &&
 	       tkb_append(&results->items, &results->count, &results->capacity,
 	                  &kept, sizeof(kept), NULL) == 0;
 }
 
-static void on_result(void *self, const struct tkb_result *result)
+static void keep_result(void *self, const struct tkb_result *result)
 {
 	struct tkb_results *results = self;
 
-	if (!add(results, result))
+	if (!add_to_results(results, result))
 		results->is_cut = true;
 }
 
@@ -66,7 +68,7 @@ const struct tkb_watch *tkb_results_watch(struct tkb_results *results)
 	results->watch =
 		(struct tkb_watch){ .struct_size = sizeof(results->watch),
 		                    .self = results,
-		                    .on_result = on_result };
+		                    .on_result = keep_result };
 	return &results->watch;
 }
 

@@ -49,7 +49,8 @@ uint32_t tkb_times_find(const struct tkb_times *times, const char *tree,
 }
 
 /* "KEY MS" */
-static int read_line(struct tkb_times *times, char *line, struct tkb_error *err)
+static int read_time_line(struct tkb_times *times, char *line,
+                          struct tkb_error *err)
 {
 	char *space = strchr(line, ' ');
 	unsigned long ms;
@@ -66,8 +67,8 @@ static int read_line(struct tkb_times *times, char *line, struct tkb_error *err)
 	return ms == 0 ? 0 : tkb_times_add(times, line, (uint32_t)ms, err);
 }
 
-static int read_text(struct tkb_times *times, const struct tkb_buf *text,
-                     struct tkb_error *err)
+static int read_times(struct tkb_times *times, const struct tkb_buf *text,
+                      struct tkb_error *err)
 {
 	struct tkb_bytes found;
 	char line[256];
@@ -80,21 +81,21 @@ static int read_text(struct tkb_times *times, const struct tkb_buf *text,
 			continue;
 		memcpy(line, found.data, found.size);
 		line[found.size] = '\0';
-		rc = read_line(times, line, err);
+		rc = read_time_line(times, line, err);
 	}
 	tkb_key_notes_sort(&times->notes);
 	return rc;
 }
 
-static int read_file(const char *cache_root, struct tkb_times *times,
-                     struct tkb_error *err)
+static int read_times_file(const char *cache_root, struct tkb_times *times,
+                           struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT + 1);
 	int rc;
 
 	rc = tkb_note_file_read(cache_root, file_name, &text, err);
-	return rc == 0 ? read_text(times, &text, err) : rc;
+	return rc == 0 ? read_times(times, &text, err) : rc;
 }
 
 int tkb_times_open(const char *cache_root, struct tkb_times **out,
@@ -106,7 +107,7 @@ int tkb_times_open(const char *cache_root, struct tkb_times **out,
 
 	if (times == NULL)
 		return tkb_fail_nomem(err);
-	rc = read_file(cache_root, times, err);
+	rc = read_times_file(cache_root, times, err);
 	if (rc == 0)
 		*out = tkb_take(times);
 	return rc;
@@ -120,7 +121,7 @@ int tkb_times_store(const char *cache_root, const struct tkb_times *news,
 	TKB_AUTO(tkb_times_release) struct tkb_times known = { 0 };
 	int rc;
 
-	rc = read_file(cache_root, &known, err);
+	rc = read_times_file(cache_root, &known, err);
 	for (size_t i = 0; rc == 0 && i < news->notes.count; i++) {
 		const struct tkb_key_note *item = &news->notes.items[i];
 

@@ -67,8 +67,9 @@ static bool link_file(const struct tkb_destination *to, size_t index, int from,
 }
 
 /* Make the entry's folder in the stage; the loader keeps its final path. */
-static int begin(const struct tkb_destination *to, struct tkb_loader *loader,
-                 int *dir_out, struct tkb_error *err)
+static int begin_staged_entry(const struct tkb_destination *to,
+                              struct tkb_loader *loader, int *dir_out,
+                              struct tkb_error *err)
 {
 	const char *key = to->entry->key;
 	char name[TKB_STAGE_NUMBER_SIZE];
@@ -111,7 +112,7 @@ int tkb_destination_write(const struct tkb_destination *to,
 	const struct tkb_entry *entry = to->entry;
 	int rc;
 
-	rc = begin(to, loader, &dir, err);
+	rc = begin_staged_entry(to, loader, &dir, err);
 	if (rc < 0)
 		return rc;
 	if (written != NULL &&
@@ -178,7 +179,7 @@ int tkb_destination_link(const struct tkb_destination *to,
 
 	rc = tkb_scanned_entry_check(loader, found, err);
 	if (rc == 0)
-		rc = begin(to, loader, &dir, err);
+		rc = begin_staged_entry(to, loader, &dir, err);
 	if (rc < 0)
 		return rc;
 	tkb_share_of(found->root->fd, &share);

@@ -24,7 +24,7 @@ static int move_file(const struct tkb_destination *to, int from_fd, int to_fd,
 }
 
 /* The entry's folder, which is made if it is not there. */
-static int open_folder(const struct tkb_destination *to)
+static int open_entry_folder(const struct tkb_destination *to)
 {
 	const int root = to->stage->root->fd;
 	int fd = tkb_share_publish_folder(&to->stage->share, root,
@@ -48,7 +48,7 @@ static int move_files(const struct tkb_destination *to, struct tkb_error *err)
 	from_fd = tkb_destination_open_written(to);
 	if (from_fd < 0)
 		return tkb_destination_fail(to, entry->key, err);
-	to_fd = open_folder(to);
+	to_fd = open_entry_folder(to);
 	if (to_fd < 0)
 		return tkb_destination_fail(to, entry->key, err);
 

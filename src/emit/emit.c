@@ -125,8 +125,8 @@ static int inspect_job(void *self, size_t worker, size_t index,
  * The whole emit
  */
 
-static int emit(struct tkb_emitter *emitter, const char *path,
-                struct tkb_error *err)
+static int emit_entries(struct tkb_emitter *emitter, const char *path,
+                        struct tkb_error *err)
 {
 	struct tkb_batch *batch = &emitter->batch;
 	int rc = 0;
@@ -211,7 +211,7 @@ int tkb_emit_without(const struct tkb_bundle *bundle, const char *cache_root,
 		TKB_STRUCT_WRITE(tkb_emit_report, report, &emitter.report);
 		return 0;
 	}
-	rc = emit(&emitter, cache_root, &fault);
+	rc = emit_entries(&emitter, cache_root, &fault);
 	tkb_emit_report(&emitter);
 	if (rc != 0)
 		return tkb_batch_end(&emitter.batch, rc, &fault, err);

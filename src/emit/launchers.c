@@ -86,8 +86,8 @@ static size_t binary_of(const struct tkb_scanned_entry *found)
 	return i;
 }
 
-static int copy_text(struct maker *maker, const char *text, const char **out,
-                     struct tkb_error *err)
+static int copy_launcher_text(struct maker *maker, const char *text,
+                              const char **out, struct tkb_error *err)
 {
 	return tkb_arena_copy(&maker->out->arena, tkb_text(text), out, err);
 }
@@ -135,7 +135,7 @@ static int find_kernel(struct maker *maker, const struct tkb_root *root,
 		return tkb_fail_nomem(err);
 	if (rc != 0)
 		return TKB_MISS;
-	rc = copy_text(maker, key, &out->key, err);
+	rc = copy_launcher_text(maker, key, &out->key, err);
 	if (rc < 0)
 		return rc;
 	return make_path(maker, root, key, found.files[binary].name,
@@ -186,11 +186,12 @@ static int drop_launcher(struct maker *maker, size_t index,
 	struct tkb_dropped_launcher dropped = { .reason = reason };
 	int rc;
 
-	rc = copy_text(maker, saved->cache_key, &dropped.cache_key, err);
+	rc = copy_launcher_text(maker, saved->cache_key, &dropped.cache_key,
+	                        err);
 	if (rc == 0)
-		rc = copy_text(maker, saved->name, &dropped.name, err);
+		rc = copy_launcher_text(maker, saved->name, &dropped.name, err);
 	if (rc == 0)
-		rc = copy_text(maker, message, &dropped.message, err);
+		rc = copy_launcher_text(maker, message, &dropped.message, err);
 	if (rc == 0)
 		maker->out->dropped[maker->out->dropped_count++] = dropped;
 	return rc;
@@ -280,8 +281,9 @@ static int read_frame(struct maker *maker, size_t index, struct tkb_error *err)
 		if (rc == 0)
 			kept = keep_payload(maker, item, i, err);
 		else
-			kept = copy_text(maker, fault.message,
-			                 &maker->faults[item - first], err);
+			kept = copy_launcher_text(maker, fault.message,
+			                          &maker->faults[item - first],
+			                          err);
 		if (kept < 0)
 			return kept;
 	}
@@ -312,14 +314,14 @@ static int list_launchers(struct maker *maker, struct tkb_error *err)
 			continue;
 		}
 		fit->found.payload = maker->payloads[payload];
-		rc = copy_text(maker, saved->cache_key, &fit->found.cache_key,
-		               err);
+		rc = copy_launcher_text(maker, saved->cache_key,
+		                        &fit->found.cache_key, err);
 		if (rc == 0)
-			rc = copy_text(maker, saved->name, &fit->found.name,
-			               err);
+			rc = copy_launcher_text(maker, saved->name,
+			                        &fit->found.name, err);
 		if (rc == 0)
-			rc = copy_text(maker, fit->found.root, &fit->found.root,
-			               err);
+			rc = copy_launcher_text(maker, fit->found.root,
+			                        &fit->found.root, err);
 		if (rc == 0)
 			maker->out->items[maker->out->count++] = fit->found;
 	}

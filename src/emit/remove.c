@@ -9,7 +9,7 @@
 #include "emit/inspect.h"
 
 /* Open it, but follow no link. */
-static int open_folder(const struct tkb_scanned_entry *found)
+static int open_scanned_folder(const struct tkb_scanned_entry *found)
 {
 	return tkb_fd_open(found->root->fd, found->entry.key,
 	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -47,7 +47,7 @@ static int check_writer(const struct tkb_scanned_entry *found,
 static int check_is_there(const struct tkb_scanned_entry *found,
                           struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int folder = open_folder(found);
+	TKB_AUTO(tkb_fd_close_at) int folder = open_scanned_folder(found);
 
 	if (folder >= 0 && (found->group_name == NULL ||
 	                    faccessat(folder, found->group_name, F_OK,
@@ -87,7 +87,7 @@ int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
 	rc = tkb_remove_check(loader, found, err);
 	if (rc != 0 || found->group_name == NULL)
 		return rc;
-	folder = open_folder(found);
+	folder = open_scanned_folder(found);
 	if (folder >= 0 && unlinkat(folder, found->group_name, 0) == 0)
 		return 0;
 	return errno == ENOENT ? TKB_MISS
@@ -98,7 +98,8 @@ int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
  * Is it still the file that was scanned? ctime is not compared: a new link to
  * the file changes it.
  */
-static bool is_same(const struct stat *status, const struct tkb_stamp *wanted)
+static bool is_scanned_file(const struct stat *status,
+                            const struct tkb_stamp *wanted)
 {
 	return status->st_ino == wanted->inode &&
 	       status->st_size == wanted->size &&
@@ -114,7 +115,7 @@ static int remove_file(int folder, const struct tkb_scanned_entry *found,
 	struct stat status;
 
 	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (!is_same(&status, &found->loaded[index].stamp) ||
+	    (!is_scanned_file(&status, &found->loaded[index].stamp) ||
 	     unlinkat(folder, name, 0) == 0))
 		return 0;
 	return errno == ENOENT ? 0 : fail_remove(found, name, err);
@@ -149,7 +150,7 @@ int tkb_remove_rest(struct tkb_stage *stage,
 	/* Lock if possible: what was hidden must be removed in any case. */
 	if (tkb_stage_lock(stage, &lock, NULL) < 0)
 		lock = -1;
-	folder = open_folder(found);
+	folder = open_scanned_folder(found);
 	if (folder < 0)
 		return errno == ENOENT
 		               ? 0

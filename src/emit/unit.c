@@ -19,8 +19,8 @@ enum {
  * Find the way to a unit
  */
 
-static int open_folder(int dir_fd, const struct tkb_share *share,
-                       const char *name)
+static int open_unit_folder(int dir_fd, const struct tkb_share *share,
+                            const char *name)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 	int fd = tkb_fd_open(dir_fd, name, flags, 0);
@@ -57,7 +57,7 @@ static int open_parent(int root_fd, const struct tkb_share *share,
 
 		memcpy(name, path, length);
 		name[length] = '\0';
-		fd = open_folder(parent, share, name);
+		fd = open_unit_folder(parent, share, name);
 		path = slash + 1;
 	}
 	return fd;
@@ -211,7 +211,7 @@ static int move_files(const struct tkb_destination *to, int parent,
 	const struct tkb_entry *unit = to->entry;
 	TKB_AUTO(tkb_fd_close_at) int from = tkb_destination_open_written(to);
 	TKB_AUTO(tkb_fd_close_at)
-	int dir = open_folder(parent, &to->stage->share, name);
+	int dir = open_unit_folder(parent, &to->stage->share, name);
 	int rc = 0;
 
 	if (from < 0 || dir < 0)

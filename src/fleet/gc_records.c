@@ -9,8 +9,8 @@
 #include "fleet/compact.h"
 #include "records/records.h"
 
-static int add_item(struct tkb_remote_gc *gc, const char *ref,
-                    const struct tkb_record *record, struct tkb_error *err)
+static int add_gc_item(struct tkb_remote_gc *gc, const char *ref,
+                       const struct tkb_record *record, struct tkb_error *err)
 {
 	const struct tkb_gc_item item = { .ref = ref,
 		                          .digest = record->digest,
@@ -270,14 +270,14 @@ static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
 	if (rc == 0 && wants_compaction(gc, &records))
 		rc = compact(gc, ref, &records, err);
 	for (size_t i = 0; i < records.count && rc == 0; i++)
-		rc = add_item(gc, ref, &records.items[i], err);
+		rc = add_gc_item(gc, ref, &records.items[i], err);
 	if (rc == 0 && is_signed(gc, ref))
 		rc = prune_envelopes(gc, ref, &records, err);
 	return rc;
 }
 
 /* The least recently used first. */
-static int compare_items(const void *a, const void *b)
+static int compare_record_ages(const void *a, const void *b)
 {
 	const struct tkb_gc_item *left = a;
 	const struct tkb_gc_item *right = b;
@@ -302,6 +302,6 @@ int tkb_remote_gc_records(struct tkb_remote_gc *gc, struct tkb_error *err)
 	tkb_digests_sort(&gc->compacted);
 	if (gc->item_count > 1)
 		qsort(gc->items, gc->item_count, sizeof(*gc->items),
-		      compare_items);
+		      compare_record_ages);
 	return rc;
 }

@@ -26,7 +26,7 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* The newest version of an entry comes first. */
-static int compare(const void *a, const void *b)
+static int compare_identities(const void *a, const void *b)
 {
 	const struct tkb_identity *left = a;
 	const struct tkb_identity *right = b;
@@ -37,8 +37,8 @@ static int compare(const void *a, const void *b)
 	               : tkb_version_compare(&right->version, &left->version);
 }
 
-static void add_record(struct tkb_identities *identities,
-                       const struct tkb_record *record)
+static void add_record_entries(struct tkb_identities *identities,
+                               const struct tkb_record *record)
 {
 	for (size_t i = 0; i < record->entry_count; i++) {
 		const struct tkb_record_entry *entry = &record->entries[i];
@@ -73,7 +73,7 @@ static void remove_twins(struct tkb_identities *identities)
 
 		if (last == NULL || compare_entries(last, item) != 0)
 			identities->entry_count++;
-		else if (compare(last, item) == 0)
+		else if (compare_identities(last, item) == 0)
 			continue;
 		identities->items[kept] = *item;
 		last = &identities->items[kept++];
@@ -90,9 +90,10 @@ int tkb_identities_list(const struct tkb_record_list *records,
 	if (made.items == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < records->count; i++)
-		add_record(&made, &records->items[i]);
+		add_record_entries(&made, &records->items[i]);
 	if (made.count > 1)
-		qsort(made.items, made.count, sizeof(*made.items), compare);
+		qsort(made.items, made.count, sizeof(*made.items),
+		      compare_identities);
 	remove_twins(&made);
 	*out = made;
 	return 0;

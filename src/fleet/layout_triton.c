@@ -47,8 +47,8 @@ static bool may_be_written(const struct tkb_tier *tier)
  * Append what Python's `format.format()` makes of `format`; false if Python
  * would fail.
  */
-static bool make_name(const char *format, const char *key, const char *file,
-                      struct tkb_buf *out)
+static bool format_cache_key(const char *format, const char *key,
+                             const char *file, struct tkb_buf *out)
 {
 	static const char key_word[] = "{key}";
 	static const char file_word[] = "{filename}";
@@ -97,7 +97,7 @@ static int check_tier(const struct tkb_tier *tier, struct tkb_error *err)
 		                "remote '%.200s': Triton reads database 0 "
 		                "alone, not %.40s",
 		                place->name, database);
-	if (!make_name(format_of(tier), "", "", &name))
+	if (!format_cache_key(format_of(tier), "", "", &name))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "remote '%.200s': 'triton-key-format' wants "
 		                "{key}, {filename} and no other braces, not "
@@ -274,8 +274,8 @@ static int put_entry(struct pusher *pusher, const struct tkb_entry *entry,
 		struct tkb_buf name = TKB_BUF_INIT(KEY_LIMIT);
 		int rc;
 
-		(void)make_name(format_of(tier), entry->key,
-		                values.items[i].name, &name);
+		(void)format_cache_key(format_of(tier), entry->key,
+		                       values.items[i].name, &name);
 		rc = tkb_arena_copy_buf(&pusher->arena, &name,
 		                        &values.items[i].name, err);
 		if (rc < 0)

@@ -139,7 +139,7 @@ static int start_fetchers(struct tkb_prefetch *prefetch, size_t count,
 }
 
 /* Called by several threads; the remote's watch is called by one at a time. */
-static bool is_cancelled(void *self)
+static bool is_prefetch_cancelled(void *self)
 {
 	struct tkb_prefetch *prefetch = self;
 	bool is_over;
@@ -169,7 +169,7 @@ int tkb_prefetch_open(const struct tkb_prefetch_start *request,
 	prefetch->watch =
 		(struct tkb_watch){ .struct_size = sizeof(prefetch->watch),
 		                    .self = prefetch,
-		                    .is_cancelled = is_cancelled };
+		                    .is_cancelled = is_prefetch_cancelled };
 	prefetch->old_watch = request->remote->watch;
 	request->remote->watch = prefetch->watch;
 	prefetch->items =
@@ -319,8 +319,8 @@ int tkb_gather(struct tkb_gathering *gathering, struct tkb_remote *remote,
 }
 
 /* A record lists its bundle's entries in the bundle's order. */
-static const struct tkb_version *find_version(const void *self, size_t bundle,
-                                              size_t item)
+static const struct tkb_version *find_record_version(const void *self,
+                                                     size_t bundle, size_t item)
 {
 	const struct tkb_gathering *gathering = self;
 	const struct tkb_record *record = gathering->records[bundle];
@@ -333,7 +333,8 @@ int tkb_gathering_merge(const struct tkb_gathering *gathering,
                         const struct tkb_merge_options *options,
                         const struct tkb_sink *sink, struct tkb_error *err)
 {
-	const struct tkb_merge_versions versions = { gathering, find_version };
+	const struct tkb_merge_versions versions = { gathering,
+		                                     find_record_version };
 
 	return tkb_merge_newest(
 		(const struct tkb_bundle *const *)gathering->bundles,

@@ -102,7 +102,7 @@ static void report_progress(void *self, uint64_t done, uint64_t total)
 	(void)pthread_mutex_unlock(&puller->watch_lock);
 }
 
-static bool is_cancelled(void *self)
+static bool is_pull_cancelled(void *self)
 {
 	struct puller *puller = self;
 	bool answer;
@@ -124,7 +124,7 @@ static struct tkb_watch make_watch(struct puller *puller)
 		.on_progress =
 			watch->on_progress != NULL ? report_progress : NULL,
 		.is_cancelled =
-			watch->is_cancelled != NULL ? is_cancelled : NULL,
+			watch->is_cancelled != NULL ? is_pull_cancelled : NULL,
 	};
 }
 
@@ -360,7 +360,7 @@ static void stamp_records(struct puller *puller)
 }
 
 /* Read the ref, and plan what to get of it. */
-static int prepare(struct puller *puller, struct tkb_error *err)
+static int prepare_pull(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_pull_plan_request request = {
 		.cache_root = puller->root,
@@ -392,12 +392,12 @@ static int prepare(struct puller *puller, struct tkb_error *err)
 	               : 0;
 }
 
-static int pull(struct puller *puller, struct tkb_error *err)
+static int pull_ref(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_record_fault *fault;
 	int rc;
 
-	rc = prepare(puller, err);
+	rc = prepare_pull(puller, err);
 	if (rc == 0)
 		rc = pull_missing(puller, err);
 	if (rc == 0 && !puller->options.is_dry_run)
@@ -449,7 +449,7 @@ int tkb_pull(struct tkb_remote *remote, const char *ref, const char *cache_root,
 	puller.emit_watch = make_watch(&puller);
 	puller.options.watch = &puller.emit_watch;
 	tkb_remote_attach_watch(&attachment, remote, &puller.emit_watch);
-	rc = pull(&puller, err);
+	rc = pull_ref(&puller, err);
 	if (rc != 0)
 		return tkb_timed_end(&timed, rc, err);
 	TKB_STRUCT_WRITE(tkb_pull_report, report, &puller.report);

@@ -21,10 +21,12 @@ static void note_lost(const struct tkb_record_list *records, const char *ref,
 		tkb_pull_note_gone(first, ref);
 }
 
-static int pull(struct tkb_remote *remote, const char *ref,
-                const struct tkb_pull_options *options,
-                const struct tkb_watch *watch, const struct tkb_sink *sink,
-                struct tkb_pull_report *report, struct tkb_error *err)
+static int pull_merged_bundle(struct tkb_remote *remote, const char *ref,
+                              const struct tkb_pull_options *options,
+                              const struct tkb_watch *watch,
+                              const struct tkb_sink *sink,
+                              struct tkb_pull_report *report,
+                              struct tkb_error *err)
 {
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
@@ -78,7 +80,8 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 	                           err);
 	if (rc < 0)
 		return rc;
-	rc = pull(remote, ref, &chosen, &timed.watch, sink, report, err);
+	rc = pull_merged_bundle(remote, ref, &chosen, &timed.watch, sink,
+	                        report, err);
 	return tkb_timed_end(&timed, rc, err);
 }
 

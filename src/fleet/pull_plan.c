@@ -162,7 +162,7 @@ static int compare_places(const void *a, const void *b)
  * The kind, as far as a record tells: modules and what was tuned have a
  * platform, kernels a target.
  */
-static enum tkb_kind kind_of(const struct tkb_record_entry *entry)
+static enum tkb_kind record_entry_kind(const struct tkb_record_entry *entry)
 {
 	if (entry->platform[0] != '\0' && !tkb_gpu_is_platform(entry->platform))
 		return TKB_KIND_MODULE;
@@ -188,7 +188,7 @@ static int add_places(struct tkb_pull_plan *plan,
 			.tree = entry->tree,
 			.name = entry->name,
 			.device = devices[i],
-			.kinds = 1U << kind_of(entry),
+			.kinds = 1U << record_entry_kind(entry),
 			.version = entry->version,
 		};
 

@@ -99,9 +99,9 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
  * Find the version of a tuned unit in the cache. One that cannot be read, or is
  * changing, is left to the packer to report.
  */
-static int find_version(struct pusher *pusher,
-                        const struct tkb_scanned_entry *found,
-                        struct tkb_version *out, struct tkb_error *err)
+static int find_unit_version(struct pusher *pusher,
+                             const struct tkb_scanned_entry *found,
+                             struct tkb_version *out, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
 	int rc;
@@ -136,7 +136,7 @@ static int pick_devices(struct pusher *pusher,
 	size_t picked = 0;
 	int rc;
 
-	rc = find_version(pusher, found, &identity.version, err);
+	rc = find_unit_version(pusher, found, &identity.version, err);
 	if (rc < 0)
 		return rc;
 
@@ -237,7 +237,7 @@ static void report_look(void *self, uint64_t done, uint64_t total)
 	pusher->told.on_look(pusher->told.self, done, total);
 }
 
-static bool is_cancelled(void *self)
+static bool is_push_cancelled(void *self)
 {
 	const struct pusher *pusher = self;
 
@@ -245,7 +245,7 @@ static bool is_cancelled(void *self)
 }
 
 /* Those of the caller's watch that it has. */
-static void follow(struct pusher *pusher)
+static void forward_watch(struct pusher *pusher)
 {
 	const struct tkb_watch *const told = &pusher->told;
 
@@ -255,7 +255,7 @@ static void follow(struct pusher *pusher)
 		.on_result = told->on_result != NULL ? report_result : NULL,
 		.on_progress =
 			told->on_progress != NULL ? report_progress : NULL,
-		.is_cancelled = is_cancelled,
+		.is_cancelled = is_push_cancelled,
 		.on_look = told->on_look != NULL ? report_look : NULL,
 	};
 }
@@ -361,8 +361,9 @@ static void stamp_records(const struct pusher *pusher)
 	}
 }
 
-static int push(struct pusher *pusher, const struct tkb_push_options *options,
-                struct tkb_error *err)
+static int push_missing(struct pusher *pusher,
+                        const struct tkb_push_options *options,
+                        struct tkb_error *err)
 {
 	int rc;
 
@@ -438,10 +439,10 @@ static int push_bundles(struct pusher *pusher,
 	pusher->labels = options->labels;
 	pusher->label_count = options->label_count;
 	pusher->told = *options->collect->watch;
-	follow(pusher);
+	forward_watch(pusher);
 	pusher->options.watch = &pusher->watch;
 	rc = lock_cache(pusher, &lock, err);
-	return rc == 0 ? push(pusher, options, err) : rc;
+	return rc == 0 ? push_missing(pusher, options, err) : rc;
 }
 
 int tkb_push(struct tkb_remote *remote, const char *ref, const char *cache_root,

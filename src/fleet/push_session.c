@@ -85,9 +85,10 @@ int tkb_push_sign_begin(struct tkb_signer *signer,
 	return rc;
 }
 
-static int sign(struct tkb_remote *remote, const char *ref,
-                struct tkb_bytes text, const struct tkb_signer *signer,
-                struct tkb_error *err)
+static int sign_new_record(struct tkb_remote *remote, const char *ref,
+                           struct tkb_bytes text,
+                           const struct tkb_signer *signer,
+                           struct tkb_error *err)
 {
 	TKB_AUTO(tkb_record_release) struct tkb_record record = { 0 };
 	int rc;
@@ -99,11 +100,11 @@ static int sign(struct tkb_remote *remote, const char *ref,
 	return tkb_record_sign(&record, signer, remote, ref, err);
 }
 
-static int add_record(struct tkb_remote *remote, const char *ref,
-                      struct tkb_blob_buffer *buffer,
-                      const struct tkb_record_facts *facts,
-                      const struct tkb_digest *blob, struct tkb_digest *out,
-                      struct tkb_error *err)
+static int add_blob_record(struct tkb_remote *remote, const char *ref,
+                           struct tkb_blob_buffer *buffer,
+                           const struct tkb_record_facts *facts,
+                           const struct tkb_digest *blob,
+                           struct tkb_digest *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf record = TKB_BUF_INIT((size_t)remote->max_record_size);
@@ -120,8 +121,8 @@ static int add_record(struct tkb_remote *remote, const char *ref,
 		rc = tkb_digest_of(tkb_buf_bytes(&record), out, err);
 	/* No reader finds a record that will be signed a moment later. */
 	if (rc == 0 && facts != NULL && facts->signer != NULL)
-		rc = sign(remote, ref, tkb_buf_bytes(&record), facts->signer,
-		          err);
+		rc = sign_new_record(remote, ref, tkb_buf_bytes(&record),
+		                     facts->signer, err);
 	if (rc < 0)
 		return rc;
 	return tkb_remote_add(remote, ref, tkb_buf_bytes(&record), err);
@@ -141,5 +142,6 @@ int tkb_push_blob(struct tkb_remote *remote, const char *ref,
 	rc = tkb_remote_put_watched(remote, &blob, watch, &digest, err);
 	if (rc < 0)
 		return rc;
-	return add_record(remote, ref, buffer, facts, &digest, record_out, err);
+	return add_blob_record(remote, ref, buffer, facts, &digest, record_out,
+	                       err);
 }

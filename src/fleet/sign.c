@@ -27,9 +27,10 @@ static void work_end(struct signature_work *work)
 }
 
 /* Read the records of `from`, and begin to sign for work->ref. */
-static int begin(struct signature_work *work, const char *from,
-                 const struct tkb_sign_options *given,
-                 const struct tkb_sign_report *report, struct tkb_error *err)
+static int begin_signing(struct signature_work *work, const char *from,
+                         const struct tkb_sign_options *given,
+                         const struct tkb_sign_report *report,
+                         struct tkb_error *err)
 {
 	int rc;
 
@@ -78,8 +79,9 @@ static int ask(struct signature_work *work, const struct tkb_record *record,
 }
 
 /* Sign a record, unless that is done, and add it where it is not of the ref. */
-static int sign(struct signature_work *work, const struct tkb_record *record,
-                bool adds, struct tkb_error *err)
+static int sign_record(struct signature_work *work,
+                       const struct tkb_record *record, bool adds,
+                       struct tkb_error *err)
 {
 	struct tkb_subject subject;
 	bool is_known = false;
@@ -143,9 +145,9 @@ int tkb_ref_sign(struct tkb_remote *remote, const char *ref,
 	struct signature_work work = { .remote = remote, .ref = ref };
 	int rc;
 
-	rc = begin(&work, ref, options, report, err);
+	rc = begin_signing(&work, ref, options, report, err);
 	for (size_t i = 0; i < work.records.count && rc == 0; i++)
-		rc = sign(&work, &work.records.items[i], false, err);
+		rc = sign_record(&work, &work.records.items[i], false, err);
 	return rc == TKB_MISS ? rc : end(&work, rc, report, err);
 }
 
@@ -160,7 +162,7 @@ static int promote_all(struct signature_work *work, struct tkb_error *err)
 		if (records->items[i].is_hole)
 			work->report.gone_count++;
 		else
-			rc = sign(work, &records->items[i], true, err);
+			rc = sign_record(work, &records->items[i], true, err);
 	}
 	return rc;
 }
@@ -182,7 +184,7 @@ int tkb_ref_promote(struct tkb_remote *remote, const char *from, const char *to,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "ref '%.200s' cannot be promoted to itself",
 		                to);
-	rc = begin(&work, from, options, report, err);
+	rc = begin_signing(&work, from, options, report, err);
 	if (rc == 0 && !tkb_trust_lets_promote(remote->options.trust,
 	                                       &work.signer.signing, to))
 		return tkb_fail(

@@ -105,8 +105,10 @@ static int expect_members(struct tkb_decoder *decoder,
 	return 0;
 }
 
-static int read_member(struct tkb_decoder *decoder, struct tkb_tar_reader *tar,
-                       const struct tkb_member *member, struct tkb_error *err)
+static int read_tar_member(struct tkb_decoder *decoder,
+                           struct tkb_tar_reader *tar,
+                           const struct tkb_member *member,
+                           struct tkb_error *err)
 {
 	const struct tkb_file *file = &member->entry->files[member->file];
 	char wanted[TKB_MEMBER_PATH_SIZE];
@@ -318,7 +320,7 @@ static int read_members(struct tkb_decoder *decoder,
 		rc = read_mixed(decoder, frame, &tar, err);
 	for (size_t i = 0;
 	     !frame->is_mixed && i < decoder->member_count && rc == 0; i++)
-		rc = read_member(decoder, &tar, &decoder->members[i], err);
+		rc = read_tar_member(decoder, &tar, &decoder->members[i], err);
 	return rc < 0 ? rc : tkb_tar_finish(&tar, err);
 }
 

@@ -56,7 +56,7 @@ static int make_item(const struct tkb_digest *digest, uint64_t size,
 	return 0;
 }
 
-static int compare_digests(const void *a, const void *b)
+static int compare_launcher_digests(const void *a, const void *b)
 {
 	const struct tkb_saved_launcher *const *left = a;
 	const struct tkb_saved_launcher *const *right = b;
@@ -80,11 +80,12 @@ int tkb_payload_items(const struct tkb_saved_launcher *launchers, size_t count,
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &launchers[i];
-	qsort(sorted, count, sizeof(*sorted), compare_digests);
+	qsort(sorted, count, sizeof(*sorted), compare_launcher_digests);
 	for (size_t i = 0; i < count; i++) {
 		const struct tkb_saved_launcher *launcher = sorted[i];
-		const bool is_known = i > 0 && compare_digests(&sorted[i - 1],
-		                                               &sorted[i]) == 0;
+		const bool is_known =
+			i > 0 && compare_launcher_digests(&sorted[i - 1],
+		                                          &sorted[i]) == 0;
 
 		if (is_known && launcher->size != sorted[i - 1]->size)
 			return tkb_fail(err, TKB_ERR_CORRUPT,

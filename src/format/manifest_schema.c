@@ -7,7 +7,7 @@
 #include "cache/names.h"
 #include "format/launcher_payload.h"
 
-static bool is_name(const char *text)
+static bool is_member_name(const char *text)
 {
 	return tkb_name_is_valid(tkb_text(text));
 }
@@ -77,7 +77,7 @@ bool tkb_layout_is_valid(const char *text)
 }
 
 static const struct tkb_schema_field file_fields[] = {
-	TKB_FIELD_TEXT(NULL, struct tkb_file, name, is_name,
+	TKB_FIELD_TEXT(NULL, struct tkb_file, name, is_member_name,
 	               "a file's name is not allowed"),
 	TKB_FIELD_NUMBER(NULL, struct tkb_file, size, TKB_FILE_SIZE_LIMIT),
 	TKB_FIELD_DIGEST(NULL, struct tkb_file, digest),
@@ -133,7 +133,7 @@ static const struct tkb_schema_field entry_fields[] = {
 	               "a key has no known shape"),
 	TKB_FIELD_CHOICE("kind", struct tkb_entry, kind, kind_word,
 	                 "a kind is missing", "a kind is not known"),
-	TKB_FIELD_TEXT("name", struct tkb_entry, name, is_name,
+	TKB_FIELD_TEXT("name", struct tkb_entry, name, is_member_name,
 	               "an entry's name is not allowed"),
 	TKB_FIELD_TEXT("platform", struct tkb_entry, platform, NULL, NULL),
 	TKB_FIELD_TUPLE("producer", 0, &producer_schema,

@@ -90,7 +90,7 @@ static const struct tkb_schema_list file_list = {
 	.fault = file_fault,
 };
 
-static bool is_folder(const char *path)
+static bool is_folder_path(const char *path)
 {
 	return strcmp(path, ".") == 0 || tkb_unit_path_is_valid(path);
 }
@@ -98,7 +98,7 @@ static bool is_folder(const char *path)
 static const struct tkb_schema_field unit_fields[] = {
 	TKB_FIELD_LIST("files", struct tkb_entry, files, file_count, &file_list,
 	               "files are no list"),
-	TKB_FIELD_TEXT("folder", struct tkb_entry, folder, is_folder,
+	TKB_FIELD_TEXT("folder", struct tkb_entry, folder, is_folder_path,
 	               "a unit's folder is not allowed"),
 	{ .name = "platform",
 	  .kind = TKB_SCHEMA_TEXT,

@@ -29,7 +29,7 @@ static struct tkb_version version_of(const struct tkb_merge_plan *plan,
 	                       : *version;
 }
 
-static int list_items(struct tkb_merge_plan *plan, struct tkb_error *err)
+static int list_merge_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	size_t count = 0;
 
@@ -393,8 +393,8 @@ static int plan_frames(struct tkb_merge_plan *plan, struct tkb_error *err)
 int tkb_merge_plan_make(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	int (*const steps[])(struct tkb_merge_plan *, struct tkb_error *) = {
-		list_items,    decide_items, merge_launchers,
-		drop_payloads, order_items,  plan_frames,
+		list_merge_items, decide_items, merge_launchers,
+		drop_payloads,    order_items,  plan_frames,
 	};
 	int rc = 0;
 

@@ -115,8 +115,8 @@ static int read_pipe(void *self, uint64_t offset, void *data, size_t size,
 	return 0;
 }
 
-static int read_file(void *self, uint64_t offset, void *data, size_t size,
-                     size_t *got_out, struct tkb_error *err)
+static int read_bundle_file(void *self, uint64_t offset, void *data,
+                            size_t size, size_t *got_out, struct tkb_error *err)
 {
 	const struct tkb_bundle *bundle = self;
 	const ssize_t got = tkb_fd_pread_full(bundle->fd, data, size, offset);
@@ -193,8 +193,8 @@ static int check_file(const struct tkb_bundle *bundle, int fd,
 }
 
 /* Read the header and hand over the bundle. */
-static int finish(struct tkb_bundle **bundle, struct tkb_bundle **out,
-                  struct tkb_error *err)
+static int finish_open(struct tkb_bundle **bundle, struct tkb_bundle **out,
+                       struct tkb_error *err)
 {
 	int rc;
 
@@ -249,14 +249,14 @@ int tkb_bundle_open_fd(int fd, const char *name, const struct tkb_watch *watch,
 		rc = read_pipe_header(bundle, fd, &own, err);
 	if (rc < 0)
 		return rc;
-	bundle->source =
-		(struct tkb_source){ .read_at = read_file, .self = bundle };
+	bundle->source = (struct tkb_source){ .read_at = read_bundle_file,
+		                              .self = bundle };
 	if (is_pipe) {
 		*out = tkb_take(bundle);
 		return 0;
 	}
 	bundle->fd = fd;
-	return finish(&bundle, out, err);
+	return finish_open(&bundle, out, err);
 }
 
 int tkb_bundle_open(const char *path, struct tkb_bundle **out,
@@ -288,7 +288,7 @@ int tkb_bundle_open_memory(struct tkb_bytes bytes, const char *name,
 	bundle->memory = bytes;
 	bundle->source =
 		(struct tkb_source){ .read_at = read_memory, .self = bundle };
-	return finish(&bundle, out, err);
+	return finish_open(&bundle, out, err);
 }
 
 int tkb_bundle_open_source(const struct tkb_source *source, const char *name,
@@ -299,7 +299,7 @@ int tkb_bundle_open_source(const struct tkb_source *source, const char *name,
 	if (bundle == NULL)
 		return tkb_fail_nomem(err);
 	bundle->source = *source;
-	return finish(&bundle, out, err);
+	return finish_open(&bundle, out, err);
 }
 
 int tkb_bundle_open_pinned(const struct tkb_source *source, const char *name,

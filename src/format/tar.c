@@ -175,7 +175,7 @@ struct tkb_tar_reader tkb_tar_reader_of(struct tkb_bytes bytes)
 	return (struct tkb_tar_reader){ .bytes = bytes };
 }
 
-static int refuse(struct tkb_error *err)
+static int refuse_tar_header(struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_CORRUPT,
 	                "a member's header is not as it must be");
@@ -231,8 +231,8 @@ static bool read_record(struct tkb_tar_reader *reader, size_t size)
 	return true;
 }
 
-static void read_name(struct tkb_tar_reader *reader,
-                      const struct header *header)
+static void read_header_name(struct tkb_tar_reader *reader,
+                             const struct header *header)
 {
 	const size_t prefix = length_of(header->prefix, PREFIX_SIZE);
 	const size_t name = length_of(header->name, NAME_SIZE);
@@ -260,7 +260,7 @@ static bool read_headers(struct tkb_tar_reader *reader, uint64_t *size_out)
 			return false;
 		memcpy(&header, here(reader) + before, sizeof(header));
 	} else {
-		read_name(reader, &header);
+		read_header_name(reader, &header);
 	}
 	*size_out = read_size(&header);
 	return true;
@@ -277,11 +277,11 @@ int tkb_tar_next(struct tkb_tar_reader *reader, struct tkb_bytes *out,
 	if (left(reader) == 0)
 		return TKB_MISS;
 	if (!read_headers(reader, &size))
-		return refuse(err);
+		return refuse_tar_header(err);
 	headers = headers_of(reader->path, (size_t)size);
 	if (left(reader) < headers.size ||
 	    memcmp(here(reader), headers.bytes, headers.size) != 0)
-		return refuse(err);
+		return refuse_tar_header(err);
 	reader->at += headers.size;
 	padding = padded((size_t)size) - (size_t)size;
 	if (left(reader) < padded((size_t)size) ||

@@ -38,8 +38,8 @@ static bool is_text(const struct tkb_schema_reader *reader, const char *text)
 }
 
 /* A number up to the field's limit; null leaves `out` unchanged. */
-static int read_number(struct tkb_schema_reader *reader, void *out,
-                       struct tkb_error *err)
+static int read_fact_number(struct tkb_schema_reader *reader, void *out,
+                            struct tkb_error *err)
 {
 	const struct tkb_schema_field *field = reader->field;
 	uint64_t number;
@@ -78,7 +78,7 @@ static int read_cluster(struct tkb_schema_reader *reader, void *out,
 	for (size_t i = 0; i < 3; i++) {
 		rc = tkb_schema_next(reader, err);
 		if (rc == 0)
-			rc = read_number(reader, &cluster[i], err);
+			rc = read_fact_number(reader, &cluster[i], err);
 		if (rc < 0)
 			return rc;
 	}
@@ -111,7 +111,7 @@ static int read_scratch_size(struct tkb_schema_reader *reader, void *out,
 	struct tkb_scratch *const scratch = out;
 
 	scratch->is_parameter = true;
-	return read_number(reader, &scratch->size, err);
+	return read_fact_number(reader, &scratch->size, err);
 }
 
 #define FIELD(name_, member_, read_, limit_)                                   \
@@ -130,20 +130,20 @@ static int read_scratch_size(struct tkb_schema_reader *reader, void *out,
 	}
 
 static const struct tkb_schema_field fields[] = {
-	FIELD("num_warps", facts.num_warps, read_number, WARP_LIMIT),
-	FIELD("num_stages", facts.num_stages, read_number, STAGE_LIMIT),
-	FIELD("num_ctas", facts.num_ctas, read_number, CTA_LIMIT),
-	FIELD("shared", facts.shared, read_number, SHARED_LIMIT),
+	FIELD("num_warps", facts.num_warps, read_fact_number, WARP_LIMIT),
+	FIELD("num_stages", facts.num_stages, read_fact_number, STAGE_LIMIT),
+	FIELD("num_ctas", facts.num_ctas, read_fact_number, CTA_LIMIT),
+	FIELD("shared", facts.shared, read_fact_number, SHARED_LIMIT),
 	FIELD("cluster_dims", facts.cluster, read_cluster, CTA_LIMIT),
 	FIELD("launch_cooperative_grid", facts.is_cooperative, read_flag, 0),
 	FIELD("launch_pdl", facts.is_programmatic, read_flag, 0),
 	FIELD("clc", has_work_stealing, read_flag, 0),
 	FIELD("tensordesc_meta", has_descriptors, read_descriptors, 0),
 	SCRATCH("global_scratch_size", facts.global),
-	FIELD("global_scratch_align", facts.global.align, read_number,
+	FIELD("global_scratch_align", facts.global.align, read_fact_number,
 	      UINT32_MAX),
 	SCRATCH("profile_scratch_size", facts.profile),
-	FIELD("profile_scratch_align", facts.profile.align, read_number,
+	FIELD("profile_scratch_align", facts.profile.align, read_fact_number,
 	      UINT32_MAX),
 };
 

@@ -69,8 +69,8 @@ static int set_names(struct tkb_c_launcher *launcher,
 }
 
 /* List the arguments that are not constants, under made-up names. */
-static int list_arguments(struct tkb_c_launcher *launcher,
-                          struct tkb_error *err)
+static int list_launcher_arguments(struct tkb_c_launcher *launcher,
+                                   struct tkb_error *err)
 {
 	const struct tkb_signature *const signature = &launcher->signature;
 
@@ -208,7 +208,7 @@ static int init_launcher(struct tkb_c_launcher *launcher,
 		                  launcher->facts.num_stages, "stages",
 		                  "--num-stages", &launcher->num_stages, err);
 	if (rc == 0)
-		rc = list_arguments(launcher, err);
+		rc = list_launcher_arguments(launcher, err);
 	if (rc == 0)
 		rc = tkb_apply_formals(launcher, kernel->ttir, err);
 	if (rc == 0)

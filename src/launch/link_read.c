@@ -57,7 +57,7 @@ static const char *take_word(struct tkb_bytes *text, struct tkb_arena *arena)
 }
 
 /* A number from 1 to 999; 0 for anything else. */
-static uint32_t number_of(const char *word)
+static uint32_t read_link_number(const char *word)
 {
 	uint32_t number = 0;
 
@@ -77,8 +77,8 @@ static int read_words(const struct tkb_c_header *header,
                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf buf = TKB_BUF_INIT(TKB_MIB);
-	const uint32_t num_warps = number_of(words[2]);
-	const uint32_t num_stages = number_of(words[3]);
+	const uint32_t num_warps = read_link_number(words[2]);
+	const uint32_t num_stages = read_link_number(words[3]);
 	size_t scratch = 0;
 	int rc;
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/ascii.h"
 #include "base/buf.h"
+#include "text/ascii.h"
 
 enum {
 	NAME_LIMIT = 512,

@@ -249,7 +249,7 @@ static const char *const families[] = {
 };
 
 /* True if `name` is one of the words in `list`, separated by blanks. */
-static bool has_word(const char *list, const char *name)
+static bool has_library_word(const char *list, const char *name)
 {
 	const size_t length = strlen(name);
 
@@ -267,7 +267,7 @@ static bool has_word(const char *list, const char *name)
 bool tkb_name_is_of_library(const char *name)
 {
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
-		if (words[i][0] == name[0] && has_word(words[i], name))
+		if (words[i][0] == name[0] && has_library_word(words[i], name))
 			return true;
 	}
 	for (size_t i = 0; i < TKB_COUNT_OF(families); i++) {

@@ -51,8 +51,9 @@ static int fail_table(struct tkb_error *err)
 }
 
 /* Add the record whose value is at `at`. */
-static int add_record(struct tkb_bytes table, size_t at,
-                      struct tkb_parameters *out, struct tkb_error *err)
+static int add_parameter_record(struct tkb_bytes table, size_t at,
+                                struct tkb_parameters *out,
+                                struct tkb_error *err)
 {
 	const uint32_t ordinal = number_at(table, at + 4, 2);
 	const uint32_t flags = number_at(table, at + 8, 4);
@@ -86,7 +87,8 @@ static int read_table(struct tkb_bytes table, struct tkb_parameters *out,
 		    number_at(table, at + 1, 1) == ATTRIBUTE_PARAMETER) {
 			if (size != RECORD_SIZE)
 				return fail_table(err);
-			rc = add_record(table, at + HEAD_SIZE, out, err);
+			rc = add_parameter_record(table, at + HEAD_SIZE, out,
+			                          err);
 		}
 		at += HEAD_SIZE + size;
 	}

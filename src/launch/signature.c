@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/signature.h"
 
-#include "base/ascii.h"
 #include "base/digest.h"
 #include "launch/names.h"
 #include "launch/print.h"
+#include "text/ascii.h"
 
 enum {
 	TEXT_LIMIT = 16 * 1024,
@@ -58,7 +58,7 @@ const char *tkb_type_of_mlir(struct tkb_bytes mlir)
 }
 
 /* A number in the syntax of Python's int() and float(), with inf and nan. */
-static bool is_number(const char *text)
+static bool is_python_number(const char *text)
 {
 	static const char *const words[] = { "inf", "infinity", "nan" };
 	size_t digits = 0;
@@ -88,7 +88,7 @@ static bool is_number(const char *text)
 }
 
 /* True, None, tl.float16 or "text". */
-static bool is_word(const char *text)
+static bool is_constant_word(const char *text)
 {
 	const size_t length = strlen(text);
 	static const char *const words[] = { "True", "False", "None" };
@@ -190,7 +190,7 @@ static int parse_item(size_t index, struct tkb_argument *out,
 	if (out->text[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "item %zu of the signature is empty", index);
-	if (is_number(out->text) || is_word(out->text)) {
+	if (is_python_number(out->text) || is_constant_word(out->text)) {
 		out->what = TKB_CLASS_CONSTANT;
 		return 0;
 	}

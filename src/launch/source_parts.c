@@ -240,8 +240,8 @@ static void add_piece(struct tkb_buf *out, const char *text,
 	}
 }
 
-static void add_text(struct tkb_buf *out, struct tkb_buf *text,
-                     const char *function)
+static void add_source_text(struct tkb_buf *out, struct tkb_buf *text,
+                            const char *function)
 {
 	tkb_buf_add_byte(text, '\0');
 	if (text->failure != 0)
@@ -293,7 +293,7 @@ void tkb_print_loading(struct tkb_buf *out,
 		                  : "");
 	else
 		text.failure = symbol.failure;
-	add_text(out, &text, launcher->function);
+	add_source_text(out, &text, launcher->function);
 }
 
 void tkb_print_preparing(struct tkb_buf *out,
@@ -318,7 +318,7 @@ void tkb_print_preparing(struct tkb_buf *out,
 		tkb_print(&text, preparing, (const char *)attributes.data);
 	else
 		text.failure = attributes.failure;
-	add_text(out, &text, launcher->function);
+	add_source_text(out, &text, launcher->function);
 }
 
 void tkb_print_helpers(struct tkb_buf *out,

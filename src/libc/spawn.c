@@ -32,7 +32,8 @@ int tkb_libc_actions_destroy(struct tkb_libc_actions *actions)
 	return 0;
 }
 
-static int add(struct tkb_libc_actions *actions, struct tkb_libc_action action)
+static int add_action(struct tkb_libc_actions *actions,
+                      struct tkb_libc_action action)
 {
 	if (actions->count == TKB_LIBC_ACTION_COUNT)
 		return ENOMEM;
@@ -45,30 +46,32 @@ static int add(struct tkb_libc_actions *actions, struct tkb_libc_action action)
 int tkb_libc_actions_open(struct tkb_libc_actions *actions, int fd,
                           const char *path, int flags, mode_t mode)
 {
-	return add(actions, (struct tkb_libc_action){ .kind = TKB_LIBC_OPEN,
-	                                              .fd = fd,
-	                                              .path = path,
-	                                              .flags = flags,
-	                                              .mode = mode });
+	return add_action(actions,
+	                  (struct tkb_libc_action){ .kind = TKB_LIBC_OPEN,
+	                                            .fd = fd,
+	                                            .path = path,
+	                                            .flags = flags,
+	                                            .mode = mode });
 }
 
 int tkb_libc_actions_dup2(struct tkb_libc_actions *actions, int fd, int as)
 {
-	return add(actions, (struct tkb_libc_action){ .kind = TKB_LIBC_DUP2,
-	                                              .fd = fd,
-	                                              .as = as });
+	return add_action(actions,
+	                  (struct tkb_libc_action){
+				  .kind = TKB_LIBC_DUP2, .fd = fd, .as = as });
 }
 
 int tkb_libc_actions_fchdir(struct tkb_libc_actions *actions, int fd)
 {
-	return add(actions, (struct tkb_libc_action){ .kind = TKB_LIBC_FCHDIR,
-	                                              .fd = fd });
+	return add_action(actions, (struct tkb_libc_action){
+					   .kind = TKB_LIBC_FCHDIR, .fd = fd });
 }
 
 int tkb_libc_actions_closefrom(struct tkb_libc_actions *actions, int first)
 {
-	return add(actions, (struct tkb_libc_action){
-				    .kind = TKB_LIBC_CLOSEFROM, .fd = first });
+	return add_action(actions,
+	                  (struct tkb_libc_action){ .kind = TKB_LIBC_CLOSEFROM,
+	                                            .fd = first });
 }
 
 /* Open a file as that very descriptor. */
@@ -172,7 +175,7 @@ static int read_attributes(struct spawn *spawn,
 }
 
 /* The child runs on our stack, and we wait until it has become the program. */
-static int start(struct spawn *spawn, pid_t *out)
+static int start_child(struct spawn *spawn, pid_t *out)
 {
 	/*
 	 * In between, no other code of ours runs, and the child only asks the
@@ -211,7 +214,7 @@ static int spawn_by(struct spawn *spawn, pid_t *out,
 	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
 	rc = read_attributes(spawn, attributes, &mask);
 	if (rc == 0)
-		rc = start(spawn, out);
+		rc = start_child(spawn, out);
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return rc;
 }

@@ -101,8 +101,8 @@ static bool open_library(struct library *library, const char *path,
 }
 
 /* If `status` is not 0, record the failure and return false. */
-static bool check(const struct library *library, int status,
-                  struct tkb_nvml *nvml)
+static bool check_nvml(const struct library *library, int status,
+                       struct tkb_nvml *nvml)
 {
 	if (status == 0)
 		return true;
@@ -115,19 +115,19 @@ static bool read_gpu(const struct library *library, unsigned index,
 	struct tkb_gpu *gpu = &nvml->gpus[index];
 	struct nvml_device *device = NULL;
 
-	return check(library, library->device_at(index, &device), nvml) &&
-	       check(library,
-	             library->device_name(device, gpu->name,
-	                                  sizeof(gpu->name) - 1),
-	             nvml) &&
-	       check(library,
-	             library->device_uuid(device, gpu->uuid,
-	                                  sizeof(gpu->uuid) - 1),
-	             nvml) &&
-	       check(library,
-	             library->device_capability(device, &gpu->major,
-	                                        &gpu->minor),
-	             nvml);
+	return check_nvml(library, library->device_at(index, &device), nvml) &&
+	       check_nvml(library,
+	                  library->device_name(device, gpu->name,
+	                                       sizeof(gpu->name) - 1),
+	                  nvml) &&
+	       check_nvml(library,
+	                  library->device_uuid(device, gpu->uuid,
+	                                       sizeof(gpu->uuid) - 1),
+	                  nvml) &&
+	       check_nvml(library,
+	                  library->device_capability(device, &gpu->major,
+	                                             &gpu->minor),
+	                  nvml);
 }
 
 static int read_gpus(const struct library *library, unsigned count,
@@ -151,13 +151,13 @@ static int ask(struct library *library, const char *path, struct tkb_nvml *nvml,
 
 	if (!open_library(library, path, nvml))
 		return TKB_MISS;
-	library->is_on = check(library, library->init(), nvml);
+	library->is_on = check_nvml(library, library->init(), nvml);
 	if (!library->is_on ||
-	    !check(library,
-	           library->driver_version(nvml->driver,
-	                                   sizeof(nvml->driver) - 1),
-	           nvml) ||
-	    !check(library, library->device_count(&count), nvml))
+	    !check_nvml(library,
+	                library->driver_version(nvml->driver,
+	                                        sizeof(nvml->driver) - 1),
+	                nvml) ||
+	    !check_nvml(library, library->device_count(&count), nvml))
 		return TKB_MISS;
 	if (library->cuda_version != NULL &&
 	    library->cuda_version(&nvml->cuda) != 0)

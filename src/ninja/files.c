@@ -21,8 +21,8 @@ static int fail_log(const struct tkb_ninja_rows *rows, const char *what,
 }
 
 /* Take a line without its end. */
-static int take_line(struct tkb_ninja_rows *rows, struct tkb_bytes *out,
-                     struct tkb_error *err)
+static int take_row(struct tkb_ninja_rows *rows, struct tkb_bytes *out,
+                    struct tkb_error *err)
 {
 	const char *first = (const char *)rows->text.data + rows->at;
 	const char *end = memchr(first, '\n', rows->text.size - rows->at);
@@ -47,7 +47,7 @@ int tkb_ninja_rows_open(struct tkb_bytes text, struct tkb_ninja_rows *out,
 	if (text.size == 0)
 		return tkb_fail_entry(err, TKB_REASON_METADATA,
 		                      "ninja's log is empty");
-	rc = take_line(&rows, &line, err);
+	rc = take_row(&rows, &line, err);
 	if (rc < 0)
 		return rc;
 	version = (const char *)line.data + before;
@@ -66,7 +66,7 @@ int tkb_ninja_rows_open(struct tkb_bytes text, struct tkb_ninja_rows *out,
 }
 
 /* An integer of at most 18 digits, up to `end`. */
-static bool read_number(const char *text, const char *end, int64_t *out)
+static bool read_row_number(const char *text, const char *end, int64_t *out)
 {
 	int64_t value = 0;
 
@@ -113,7 +113,7 @@ int tkb_ninja_rows_next(struct tkb_ninja_rows *rows, struct tkb_ninja_row *out,
 
 	if (rows->at == rows->text.size)
 		return TKB_MISS;
-	rc = take_line(rows, &line, err);
+	rc = take_row(rows, &line, err);
 	if (rc < 0)
 		return rc;
 	at = line.data;
@@ -126,7 +126,7 @@ int tkb_ninja_rows_next(struct tkb_ninja_rows *rows, struct tkb_ninja_row *out,
 	row.at = (size_t)(tabs[2] + 1 - text);
 	row.output = (struct tkb_bytes){ tabs[2] + 1,
 		                         (size_t)(tabs[3] - tabs[2] - 1) };
-	if (!read_number(tabs[1] + 1, tabs[2], &row.mtime))
+	if (!read_row_number(tabs[1] + 1, tabs[2], &row.mtime))
 		return fail_log(rows, "has a time that is none", err);
 	if (row.output.size == 0 ||
 	    memchr(row.output.data, '\0', row.output.size) != NULL)
@@ -188,8 +188,8 @@ void tkb_ninja_records_close(struct tkb_ninja_records *records)
 }
 
 /* A path, up to three zeros, and the complement of its number. */
-static int read_path(struct tkb_ninja_records *records, size_t size,
-                     struct tkb_error *err)
+static int read_path_record(struct tkb_ninja_records *records, size_t size,
+                            struct tkb_error *err)
 {
 	const char *path = (const char *)records->bytes.data + records->at;
 	const char *kept;
@@ -269,7 +269,7 @@ int tkb_ninja_records_next(struct tkb_ninja_records *records,
 			return fail_deps(records, "they end in a record", err);
 		records->at += 4;
 		rc = is_record ? read_record(records, size, out, err)
-		               : read_path(records, size, err);
+		               : read_path_record(records, size, err);
 		if (rc < 0)
 			return rc;
 		records->at += size;

@@ -15,7 +15,8 @@ void tkb_ninja_lexer_release(struct tkb_ninja_lexer *lexer)
 	free(lexer->statement.items);
 }
 
-static unsigned char byte_at(const struct tkb_ninja_lexer *lexer, size_t at)
+static unsigned char lexer_byte_at(const struct tkb_ninja_lexer *lexer,
+                                   size_t at)
 {
 	const unsigned char *text = lexer->text.data;
 
@@ -28,31 +29,33 @@ int tkb_ninja_lexer_fail(const struct tkb_ninja_lexer *lexer, const char *what,
 	size_t line = 1;
 
 	for (size_t i = 0; i < lexer->at; i++)
-		line += byte_at(lexer, i) == '\n';
+		line += lexer_byte_at(lexer, i) == '\n';
 	return tkb_fail_entry(err, TKB_REASON_METADATA,
 	                      "line %zu of build.ninja: %s", line, what);
 }
 
 unsigned char tkb_ninja_lexer_peek(const struct tkb_ninja_lexer *lexer)
 {
-	return byte_at(lexer, lexer->at);
+	return lexer_byte_at(lexer, lexer->at);
 }
 
 /* The size of the line's end at `at`, or 0. */
 static size_t end_size(const struct tkb_ninja_lexer *lexer, size_t at)
 {
-	if (byte_at(lexer, at) == '\n')
+	if (lexer_byte_at(lexer, at) == '\n')
 		return 1;
-	return byte_at(lexer, at) == '\r' && byte_at(lexer, at + 1) == '\n' ? 2
-	                                                                    : 0;
+	return lexer_byte_at(lexer, at) == '\r' &&
+	                       lexer_byte_at(lexer, at + 1) == '\n'
+	               ? 2
+	               : 0;
 }
 
 void tkb_ninja_lexer_skip_space(struct tkb_ninja_lexer *lexer)
 {
 	for (;;) {
-		if (byte_at(lexer, lexer->at) == ' ')
+		if (lexer_byte_at(lexer, lexer->at) == ' ')
 			lexer->at++;
-		else if (byte_at(lexer, lexer->at) == '$' &&
+		else if (lexer_byte_at(lexer, lexer->at) == '$' &&
 		         end_size(lexer, lexer->at + 1) != 0)
 			lexer->at += 1 + end_size(lexer, lexer->at + 1);
 		else
@@ -70,10 +73,10 @@ bool tkb_ninja_lexer_take_end(struct tkb_ninja_lexer *lexer)
 
 bool tkb_ninja_lexer_take_comment(struct tkb_ninja_lexer *lexer)
 {
-	if (byte_at(lexer, lexer->at) != '#')
+	if (lexer_byte_at(lexer, lexer->at) != '#')
 		return false;
 	while (lexer->at < lexer->text.size &&
-	       byte_at(lexer, lexer->at) != '\n')
+	       lexer_byte_at(lexer, lexer->at) != '\n')
 		lexer->at++;
 	lexer->at += lexer->at < lexer->text.size;
 	return true;
@@ -82,7 +85,7 @@ bool tkb_ninja_lexer_take_comment(struct tkb_ninja_lexer *lexer)
 void tkb_ninja_lexer_skip_line(struct tkb_ninja_lexer *lexer)
 {
 	while (!tkb_ninja_lexer_take_end(lexer)) {
-		if (byte_at(lexer, lexer->at) == '$') {
+		if (lexer_byte_at(lexer, lexer->at) == '$') {
 			const size_t size = end_size(lexer, lexer->at + 1);
 
 			lexer->at += size == 0 ? 2 : 1 + size;
@@ -128,8 +131,8 @@ int tkb_ninja_lexer_word(struct tkb_ninja_lexer *lexer, struct tkb_bytes *out,
 	return 0;
 }
 
-static struct tkb_ninja_variable *find(const struct tkb_ninja_scope *scope,
-                                       struct tkb_bytes name)
+static struct tkb_ninja_variable *find_in_scope(
+	const struct tkb_ninja_scope *scope, struct tkb_bytes name)
 {
 	for (size_t i = 0; i < scope->count; i++) {
 		if (tkb_bytes_equal(scope->items[i].name, name))
@@ -141,7 +144,7 @@ static struct tkb_ninja_variable *find(const struct tkb_ninja_scope *scope,
 const char *tkb_ninja_scope_value(const struct tkb_ninja_scope *scope,
                                   struct tkb_bytes name)
 {
-	const struct tkb_ninja_variable *found = find(scope, name);
+	const struct tkb_ninja_variable *found = find_in_scope(scope, name);
 
 	return found == NULL ? NULL : found->value;
 }
@@ -172,8 +175,8 @@ static int add_variable(const struct tkb_ninja_lexer *lexer,
 static int add_escape(struct tkb_ninja_lexer *lexer, bool is_path,
                       struct tkb_buf *out, struct tkb_error *err)
 {
-	const bool is_braced = byte_at(lexer, lexer->at + 1) == '{';
-	const unsigned char next = byte_at(lexer, lexer->at + 1);
+	const bool is_braced = lexer_byte_at(lexer, lexer->at + 1) == '{';
+	const unsigned char next = lexer_byte_at(lexer, lexer->at + 1);
 	size_t start = lexer->at + 1;
 	size_t end;
 	int rc;
@@ -189,10 +192,10 @@ static int add_escape(struct tkb_ninja_lexer *lexer, bool is_path,
 	}
 	start += is_braced;
 	end = start;
-	while (is_simple(byte_at(lexer, end)) ||
-	       (is_braced && byte_at(lexer, end) == '.'))
+	while (is_simple(lexer_byte_at(lexer, end)) ||
+	       (is_braced && lexer_byte_at(lexer, end) == '.'))
 		end++;
-	if (end == start || (is_braced && byte_at(lexer, end) != '}'))
+	if (end == start || (is_braced && lexer_byte_at(lexer, end) != '}'))
 		return tkb_ninja_lexer_fail(lexer, "a \"$\" that means nothing",
 		                            err);
 	rc = add_variable(lexer, tkb_bytes_slice(lexer->text, start, end),
@@ -207,8 +210,8 @@ static bool ends_path(unsigned char byte)
 }
 
 /* Take a value up to the line's end, or a path up to its own. */
-static int take_value(struct tkb_ninja_lexer *lexer, bool is_path,
-                      struct tkb_buf *out, struct tkb_error *err)
+static int take_value_text(struct tkb_ninja_lexer *lexer, bool is_path,
+                           struct tkb_buf *out, struct tkb_error *err)
 {
 	const size_t before = out->size;
 	int rc = 0;
@@ -248,7 +251,7 @@ int tkb_ninja_lexer_expand(struct tkb_ninja_lexer *lexer, size_t at,
 
 	lexer->at = at;
 	lexer->names = names;
-	rc = take_value(lexer, false, out, err);
+	rc = take_value_text(lexer, false, out, err);
 	lexer->at = before;
 	lexer->names = outer;
 	return rc;
@@ -260,13 +263,13 @@ int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf value = TKB_BUF_INIT(TKB_NINJA_VALUE_LIMIT);
 	struct tkb_ninja_variable variable = { .name = name };
-	struct tkb_ninja_variable *found = find(scope, name);
+	struct tkb_ninja_variable *found = find_in_scope(scope, name);
 	int rc;
 
 	if (!tkb_ninja_lexer_take(lexer, "="))
 		return tkb_ninja_lexer_fail(lexer, "no \"=\" behind a word",
 		                            err);
-	rc = take_value(lexer, false, &value, err);
+	rc = take_value_text(lexer, false, &value, err);
 	if (rc == 0)
 		rc = tkb_arena_copy_buf(&lexer->arena, &value, &variable.value,
 		                        err);
@@ -345,7 +348,7 @@ int tkb_ninja_lexer_path(struct tkb_ninja_lexer *lexer, const char **out,
 	const size_t start = lexer->at;
 	int rc;
 
-	rc = take_value(lexer, true, &path, err);
+	rc = take_value_text(lexer, true, &path, err);
 	if (rc < 0)
 		return rc;
 	if (path.size == 0 && lexer->at != start)

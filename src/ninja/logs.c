@@ -164,9 +164,9 @@ static int read_records(struct tkb_ninja_records *records,
 	return rc < 0 ? rc : 0;
 }
 
-static int add_item(const struct tkb_ninja_records *records,
-                    const struct tkb_ninja_record *record,
-                    struct tkb_ninja_deps *deps, struct tkb_error *err)
+static int add_dep(const struct tkb_ninja_records *records,
+                   const struct tkb_ninja_record *record,
+                   struct tkb_ninja_deps *deps, struct tkb_error *err)
 {
 	struct tkb_ninja_dep *item = &deps->items[deps->count];
 
@@ -223,7 +223,7 @@ int tkb_ninja_deps_read(struct tkb_bytes bytes, struct tkb_ninja_deps *out,
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		if (last[i].inputs_start != 0)
-			rc = add_item(&records, &last[i], &deps, err);
+			rc = add_dep(&records, &last[i], &deps, err);
 	}
 	if (rc < 0)
 		return rc;
@@ -282,7 +282,7 @@ static int list_paths(const struct tkb_ninja_deps *deps, struct writer *writer,
 }
 
 /* The number of `path`, whose record is written first if it is new. */
-static uint32_t number_of(struct writer *writer, const char *path)
+static uint32_t number_of_path(struct writer *writer, const char *path)
 {
 	const char **found = bsearch(&path, writer->paths, writer->path_count,
 	                             sizeof(*writer->paths), tkb_compare_texts);
@@ -305,16 +305,16 @@ static void write_record(struct writer *writer,
 {
 	const uint64_t mtime = (uint64_t)item->mtime;
 
-	(void)number_of(writer, item->output);
+	(void)number_of_path(writer, item->output);
 	for (size_t i = 0; i < item->input_count; i++)
-		(void)number_of(writer, item->inputs[i]);
+		(void)number_of_path(writer, item->inputs[i]);
 	add_word(UINT32_C(0x80000000) + 12 + 4 * (uint32_t)item->input_count,
 	         writer->out);
-	add_word(number_of(writer, item->output), writer->out);
+	add_word(number_of_path(writer, item->output), writer->out);
 	add_word((uint32_t)mtime, writer->out);
 	add_word((uint32_t)(mtime >> 32), writer->out);
 	for (size_t i = 0; i < item->input_count; i++)
-		add_word(number_of(writer, item->inputs[i]), writer->out);
+		add_word(number_of_path(writer, item->inputs[i]), writer->out);
 }
 
 static bool fits(const struct tkb_ninja_dep *item)

@@ -50,7 +50,8 @@ static bool format_absolute(const struct tkb_ninja_place *place,
 }
 
 /* Open it for reading; -1 and errno. */
-static int open_file(const struct tkb_ninja_place *place, const char *path)
+static int open_build_file(const struct tkb_ninja_place *place,
+                           const char *path)
 {
 	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 	const char *inside = tkb_ninja_relative_path(place, path);
@@ -65,7 +66,7 @@ static int open_file(const struct tkb_ninja_place *place, const char *path)
 	return tkb_fd_open(AT_FDCWD, outside, flags, 0);
 }
 
-static int fail(const char *path, struct tkb_error *err)
+static int fail_to_read(const char *path, struct tkb_error *err)
 {
 	if (errno == ENOENT || errno == ENOTDIR)
 		return TKB_MISS;
@@ -79,7 +80,7 @@ static int stat_open(int fd, const char *path, struct stat *out,
                      struct tkb_error *err)
 {
 	if (fstat(fd, out) < 0)
-		return fail(path, err);
+		return fail_to_read(path, err);
 	if (!S_ISREG(out->st_mode))
 		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
 		                      "'%.300s' is not a file", path);
@@ -89,9 +90,9 @@ static int stat_open(int fd, const char *path, struct stat *out,
 int tkb_ninja_stat(const struct tkb_ninja_place *place, const char *path,
                    struct stat *out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int fd = open_file(place, path);
+	TKB_AUTO(tkb_fd_close_at) int fd = open_build_file(place, path);
 
-	return fd < 0 ? fail(path, err) : stat_open(fd, path, out, err);
+	return fd < 0 ? fail_to_read(path, err) : stat_open(fd, path, out, err);
 }
 
 static int hash_file(int fd, const char *path, struct tkb_hasher *hasher,
@@ -109,7 +110,7 @@ static int hash_file(int fd, const char *path, struct tkb_hasher *hasher,
 	do {
 		size = tkb_fd_read_full(fd, room, PIECE_SIZE);
 		if (rc == 0 && size < 0)
-			return fail(path, err);
+			return fail_to_read(path, err);
 		if (rc == 0)
 			rc = tkb_hasher_add(
 				hasher,
@@ -122,12 +123,12 @@ int tkb_ninja_digest(const struct tkb_ninja_place *place, const char *path,
                      struct tkb_hasher *hasher, struct tkb_digest *digest_out,
                      int64_t *mtime_out, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int fd = open_file(place, path);
+	TKB_AUTO(tkb_fd_close_at) int fd = open_build_file(place, path);
 	struct stat status;
 	int rc;
 
 	if (fd < 0)
-		return fail(path, err);
+		return fail_to_read(path, err);
 	rc = stat_open(fd, path, &status, err);
 	if (rc == 0)
 		rc = hash_file(fd, path, hasher, digest_out, err);

@@ -41,8 +41,8 @@ static void release_project(struct project *project)
 	free(project->inputs);
 }
 
-static int read_file(const struct project *project, const char *name,
-                     struct tkb_buf *out, struct tkb_error *err)
+static int read_project_file(const struct project *project, const char *name,
+                             struct tkb_buf *out, struct tkb_error *err)
 {
 	struct stat status;
 
@@ -57,7 +57,7 @@ static int read_build(struct project *project, struct tkb_error *err)
 	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT);
 	int rc;
 
-	rc = read_file(project, TKB_NINJA_BUILD, &text, err);
+	rc = read_project_file(project, TKB_NINJA_BUILD, &text, err);
 	return rc < 0 ? rc
 	              : tkb_ninja_build_read(tkb_buf_bytes(&text),
 	                                     &project->build, err);
@@ -70,14 +70,14 @@ static int read_logs(struct project *project, struct tkb_error *err)
 	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT);
 	int rc;
 
-	rc = read_file(project, TKB_NINJA_LOG, &text, err);
+	rc = read_project_file(project, TKB_NINJA_LOG, &text, err);
 	if (rc == 0)
 		rc = tkb_ninja_log_read(tkb_buf_bytes(&text), &project->log,
 		                        err);
 	if (rc < 0 || faccessat(project->place->dir_fd, TKB_NINJA_DEPS, F_OK,
 	                        AT_SYMLINK_NOFOLLOW) < 0)
 		return rc;
-	rc = read_file(project, TKB_NINJA_DEPS, &text, err);
+	rc = read_project_file(project, TKB_NINJA_DEPS, &text, err);
 	return rc < 0 ? rc
 	              : tkb_ninja_deps_read(tkb_buf_bytes(&text),
 	                                    &project->deps, err);
@@ -151,7 +151,7 @@ static int read_inputs(struct project *project, struct tkb_hasher *hasher,
 }
 
 /* By digests: paths differ between machines. */
-static int compare_digests(const void *a, const void *b)
+static int compare_input_digests(const void *a, const void *b)
 {
 	const struct input *const *left = a;
 	const struct input *const *right = b;
@@ -353,7 +353,7 @@ static int write_inputs(const struct project *project, struct tkb_buf *out,
 		sorted[i] = &project->inputs[i];
 	if (project->input_count > 1)
 		qsort(sorted, project->input_count, sizeof(*sorted),
-		      compare_digests);
+		      compare_input_digests);
 	for (size_t i = 0; i < project->input_count; i++) {
 		tkb_digest_to_hex(&sorted[i]->digest, hex);
 		add_line("in", hex, sorted[i]->path, out);

@@ -25,7 +25,7 @@ static int fail_record(struct tkb_error *err)
 }
 
 /* Take a line that begins with `word` and a space; NULL where none is next. */
-static const char *take_line(struct reader *reader, const char *word)
+static const char *take_record_line(struct reader *reader, const char *word)
 {
 	const size_t length = strlen(word);
 	char *line = reader->at;
@@ -90,7 +90,7 @@ static int read_deps(struct reader *reader, const char *output,
 	if (item->inputs == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < item->input_count; i++) {
-		item->inputs[i] = take_line(reader, "dep");
+		item->inputs[i] = take_record_line(reader, "dep");
 		if (item->inputs[i] == NULL)
 			return fail_record(err);
 	}
@@ -110,7 +110,7 @@ static int read_outputs(struct reader *reader,
 	if (deps->items == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < build->output_count; i++) {
-		const char *line = take_line(reader, "out");
+		const char *line = take_record_line(reader, "out");
 		const char *path = line == NULL ? NULL : strchr(line, ' ');
 
 		if (path == NULL || strcmp(path + 1, build->outputs[i]) != 0)
@@ -214,12 +214,12 @@ int tkb_ninja_record_apply(const struct tkb_ninja_place *place,
 
 	if (reader.at == NULL)
 		return tkb_fail_nomem(err);
-	version = take_line(&reader, "ninja");
+	version = take_record_line(&reader, "ninja");
 	if (version == NULL || version[0] < '5' || version[0] > '7' ||
 	    version[1] != '\0')
 		return fail_record(err);
-	for (line = take_line(&reader, "in"); line != NULL;
-	     line = take_line(&reader, "in")) {
+	for (line = take_record_line(&reader, "in"); line != NULL;
+	     line = take_record_line(&reader, "in")) {
 		rc = check_input(place, line, hasher, &newest, err);
 		if (rc < 0)
 			return rc;

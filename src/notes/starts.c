@@ -40,7 +40,8 @@ static void reports_release(struct reports *reports)
 	free(reports->items);
 }
 
-static int make_name(const char *ref, struct name *out, struct tkb_error *err)
+static int make_reports_ref(const char *ref, struct name *out,
+                            struct tkb_error *err)
 {
 	if (!tkb_ref_is_valid(ref) || tkb_ref_is_reserved(ref))
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -67,8 +68,8 @@ static int add_report(struct reports *reports, const struct tkb_digest *digest,
 	                  &report, sizeof(report), err);
 }
 
-static int copy(struct reports *reports, struct tkb_bytes *text,
-                struct tkb_error *err)
+static int copy_report_text(struct reports *reports, struct tkb_bytes *text,
+                            struct tkb_error *err)
 {
 	text->data = tkb_arena_string(&reports->arena, *text);
 	return text->data == NULL ? tkb_fail_nomem(err) : 0;
@@ -79,7 +80,7 @@ static int list_read(void *self, const struct tkb_digest *digest,
                      struct tkb_bytes text, uint64_t age_s,
                      struct tkb_error *err)
 {
-	const int rc = copy(self, &text, err);
+	const int rc = copy_report_text(self, &text, err);
 
 	return rc == 0 ? add_report(self, digest, text, age_s, err) : rc;
 }
@@ -107,7 +108,7 @@ static int compare_reports(const void *a, const void *b)
 }
 
 /* By digest; of one that several tiers have, the youngest, which was read, first. */
-static int compare_digests(const void *a, const void *b)
+static int compare_report_digests(const void *a, const void *b)
 {
 	const struct report *left = a;
 	const struct report *right = b;
@@ -128,7 +129,7 @@ static void sort_reports(struct reports *reports)
 	if (reports->count < 2)
 		return;
 	qsort(reports->items, reports->count, sizeof(*reports->items),
-	      compare_digests);
+	      compare_report_digests);
 	for (size_t i = 0; i < reports->count; i++) {
 		if (kept == 0 ||
 		    !tkb_digest_equal(&reports->items[kept - 1].digest,
@@ -167,8 +168,8 @@ static bool is_counted(const struct reports *reports, size_t index)
 	       reports->items[index].text.size <= TKB_START_SIZE_LIMIT;
 }
 
-static struct report *find(const struct reports *reports,
-                           const struct tkb_digest *digest)
+static struct report *find_report(const struct reports *reports,
+                                  const struct tkb_digest *digest)
 {
 	const size_t count = reports->count < TKB_STARTS_LIMIT
 	                             ? reports->count
@@ -182,10 +183,10 @@ static struct report *find(const struct reports *reports,
 }
 
 /* The first ones that were not read. */
-static bool is_wanted(void *self, const struct tkb_digest *digest,
-                      uint64_t age_s)
+static bool is_wanted_report(void *self, const struct tkb_digest *digest,
+                             uint64_t age_s)
 {
-	const struct report *const report = find(self, digest);
+	const struct report *const report = find_report(self, digest);
 
 	return report != NULL && report->text.data == NULL &&
 	       age_s <= TKB_STARTS_AGE_S;
@@ -194,12 +195,12 @@ static bool is_wanted(void *self, const struct tkb_digest *digest,
 static int fill_in(void *self, const struct tkb_digest *digest,
                    struct tkb_bytes text, uint64_t age_s, struct tkb_error *err)
 {
-	struct report *const report = find(self, digest);
+	struct report *const report = find_report(self, digest);
 	int rc = 0;
 
 	(void)age_s;
 	if (report != NULL && report->text.data == NULL) {
-		rc = copy(self, &text, err);
+		rc = copy_report_text(self, &text, err);
 		report->text = text;
 	}
 	return rc;
@@ -213,7 +214,7 @@ static int fetch_reports(struct tkb_remote *remote, const char *name,
 		.on_record = fill_in,
 		.self = reports,
 		.on_unread = tkb_record_ignore_unread,
-		.wants = is_wanted
+		.wants = is_wanted_report
 	};
 
 	for (size_t i = 0; i < reports->count; i++) {
@@ -269,7 +270,7 @@ int tkb_starts_add(struct tkb_remote *remote, const char *ref,
 		                "a report of a start has %zu bytes, more than "
 		                "%d",
 		                report.size, TKB_START_SIZE_LIMIT);
-	rc = make_name(ref, &name, err);
+	rc = make_reports_ref(ref, &name, err);
 	if (rc == 0)
 		rc = tkb_digest_of(report, &digest, err);
 	if (rc == 0)
@@ -294,7 +295,7 @@ int tkb_starts_read(struct tkb_remote *remote, const char *ref,
 	size_t told = 0;
 	int rc;
 
-	rc = make_name(ref, &name, err);
+	rc = make_reports_ref(ref, &name, err);
 	if (rc == 0)
 		rc = list_reports(remote, name.text, &reports, err);
 	if (rc == 0)
@@ -352,6 +353,6 @@ int tkb_starts_drop(struct tkb_remote *remote, const char *ref,
 	uint64_t count = 0;
 	int rc;
 
-	rc = make_name(ref, &name, err);
+	rc = make_reports_ref(ref, &name, err);
 	return rc == 0 ? prune(remote, name.text, &all, &count, err) : rc;
 }

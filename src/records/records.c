@@ -76,9 +76,9 @@ static int add_unparsed(struct tkb_record_list *list,
 	                 err);
 }
 
-static int add_record(void *self, const struct tkb_digest *digest,
-                      struct tkb_bytes text, uint64_t age_s,
-                      struct tkb_error *err)
+static int list_record(void *self, const struct tkb_digest *digest,
+                       struct tkb_bytes text, uint64_t age_s,
+                       struct tkb_error *err)
 {
 	struct tkb_record_list *list = self;
 	struct tkb_record record = { 0 };
@@ -127,7 +127,7 @@ int tkb_record_list_read(struct tkb_remote *remote, const char *ref,
                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_record_list_release) struct tkb_record_list list = { 0 };
-	const struct tkb_record_visitor visitor = { .on_record = add_record,
+	const struct tkb_record_visitor visitor = { .on_record = list_record,
 		                                    .self = &list };
 	const struct tkb_damage_visitor damage = { note_damaged, note_unread,
 		                                   &list };
@@ -171,8 +171,8 @@ struct owner {
 	const char *ref;
 };
 
-static int is_own(void *self, struct tkb_record *record, bool *out,
-                  struct tkb_error *err)
+static int is_own_record(void *self, struct tkb_record *record, bool *out,
+                         struct tkb_error *err)
 {
 	const struct owner *owner = self;
 	struct tkb_subject subject;
@@ -190,7 +190,9 @@ int tkb_records_keep_own(struct tkb_record_list *list,
 {
 	struct owner owner = { signer, ref };
 
-	return signer == NULL ? 0 : tkb_records_keep(list, is_own, &owner, err);
+	return signer == NULL
+	               ? 0
+	               : tkb_records_keep(list, is_own_record, &owner, err);
 }
 
 static int is_alone(void *self, struct tkb_record *record, bool *out,
@@ -200,7 +202,7 @@ static int is_alone(void *self, struct tkb_record *record, bool *out,
 	struct tkb_subject subject;
 	int rc;
 
-	rc = is_own(self, record, out, err);
+	rc = is_own_record(self, record, out, err);
 	if (rc == 0 && *out)
 		rc = tkb_record_subject(record, &subject, err);
 	if (rc == 0 && *out)

@@ -90,8 +90,9 @@ static int note_origin(struct tkb_record *record,
 	return rc;
 }
 
-static int judge(const struct question *question, struct tkb_record *record,
-                 struct tkb_opinion *out, struct tkb_error *err)
+static int judge_record(const struct question *question,
+                        struct tkb_record *record, struct tkb_opinion *out,
+                        struct tkb_error *err)
 {
 	struct tkb_subject subject;
 	int rc;
@@ -114,8 +115,9 @@ static int judge_one(void *self, size_t worker, size_t index,
 	const struct question *question = self;
 
 	(void)worker;
-	return judge(question, &question->list->items[question->first + index],
-	             &question->opinions[index], err);
+	return judge_record(question,
+	                    &question->list->items[question->first + index],
+	                    &question->opinions[index], err);
 }
 
 /* Judge the record and those behind it: arithmetic takes the time. */
@@ -210,8 +212,8 @@ static int recall(struct question *question, const struct tkb_remote *remote,
 	return tkb_records_keep(question->list, keep_none, question, err);
 }
 
-static int keep(struct question *question, struct tkb_remote *remote,
-                struct tkb_error *err)
+static int keep_trusted(struct question *question, struct tkb_remote *remote,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_envelopes_release)
 	struct tkb_envelopes envelopes = { .count = 0 };
@@ -248,7 +250,7 @@ int tkb_records_keep_trusted(struct tkb_remote *remote, const char *ref,
 	if (rc == 0)
 		rc = tkb_revocations_check(remote, &trust, question.asked.now_s,
 		                           &revoked, err);
-	return rc == 0 ? keep(&question, remote, err) : rc;
+	return rc == 0 ? keep_trusted(&question, remote, err) : rc;
 }
 
 int tkb_ref_judge(struct tkb_remote *remote, const char *ref,

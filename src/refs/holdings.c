@@ -203,7 +203,7 @@ static bool is_twin(const struct tkb_holdings_item *a,
 	       has_same_devices(a->entry, b->entry);
 }
 
-static int compare_items(const void *a, const void *b)
+static int compare_holdings_items(const void *a, const void *b)
 {
 	const struct tkb_holdings_item *left = a;
 	const struct tkb_holdings_item *right = b;
@@ -233,7 +233,8 @@ static void remove_twins(struct tkb_holdings *holdings)
 	holdings->item_count = kept;
 }
 
-static int list_items(struct tkb_holdings *holdings, struct tkb_error *err)
+static int list_holdings_items(struct tkb_holdings *holdings,
+                               struct tkb_error *err)
 {
 	size_t count = 0;
 
@@ -261,7 +262,7 @@ static int list_items(struct tkb_holdings *holdings, struct tkb_error *err)
 	}
 	if (holdings->item_count > 1)
 		qsort(holdings->items, holdings->item_count,
-		      sizeof(*holdings->items), compare_items);
+		      sizeof(*holdings->items), compare_holdings_items);
 	remove_twins(holdings);
 	return 0;
 }
@@ -348,7 +349,7 @@ static int open_holdings(struct tkb_remote *remote, const char *ref,
 	if (rc == 0 && !options->is_brief)
 		rc = read_manifests(holdings, remote, watch, err);
 	if (rc == 0 && !options->is_brief)
-		rc = list_items(holdings, err);
+		rc = list_holdings_items(holdings, err);
 	if (rc != 0)
 		return rc;
 	if (!options->is_brief)

@@ -28,8 +28,9 @@ int tkb_ref_look(struct tkb_remote *remote, const char *ref,
 	return 0;
 }
 
-static int keep(void *self, const struct tkb_digest *digest,
-                struct tkb_bytes record, uint64_t age_s, struct tkb_error *err)
+static int keep_digest(void *self, const struct tkb_digest *digest,
+                       struct tkb_bytes record, uint64_t age_s,
+                       struct tkb_error *err)
 {
 	(void)record, (void)age_s;
 	return tkb_digests_add(self, digest, err);
@@ -55,7 +56,7 @@ int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
                    uint64_t *dropped_out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_digests_release) struct tkb_digests digests = { 0 };
-	const struct tkb_record_visitor visitor = { .on_record = keep,
+	const struct tkb_record_visitor visitor = { .on_record = keep_digest,
 		                                    .self = &digests };
 	const struct tkb_damage_visitor damage = { keep_damaged, keep_unread,
 		                                   &digests };

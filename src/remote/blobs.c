@@ -62,8 +62,9 @@ static int read_cargo(void *self, uint64_t offset, void *data, size_t size,
 	                                       data, size, got_out, err);
 }
 
-static int put(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-               void *self, struct tkb_error *err)
+static int put_blob_in_tier(struct tkb_tier *tier,
+                            const struct tkb_op_limits *limits, void *self,
+                            struct tkb_error *err)
 {
 	const struct delivery *delivery = self;
 	struct cargo cargo = { &delivery->blob->source, limits };
@@ -78,7 +79,7 @@ int tkb_tier_put(struct tkb_tier *tier, const struct tkb_digest *digest,
                  const struct tkb_blob *blob, struct tkb_error *err)
 {
 	struct delivery delivery = { digest, blob };
-	const struct tkb_tier_work work = { put, &delivery };
+	const struct tkb_tier_work work = { put_blob_in_tier, &delivery };
 
 	return tkb_tier_do(tier, &work, err);
 }
@@ -322,8 +323,9 @@ static int tell_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 	                                 age_s, err);
 }
 
-static int list(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-                void *self, struct tkb_error *err)
+static int list_blobs_of_tier(struct tkb_tier *tier,
+                              const struct tkb_op_limits *limits, void *self,
+                              struct tkb_error *err)
 {
 	struct listing *listing = self;
 	const struct tkb_blob_visitor visitor = { tell_blob, listing };
@@ -340,7 +342,7 @@ int tkb_remote_list(struct tkb_remote *remote, size_t tier,
                     struct tkb_error *err)
 {
 	struct listing listing = { .visitor = visitor };
-	const struct tkb_tier_work work = { list, &listing };
+	const struct tkb_tier_work work = { list_blobs_of_tier, &listing };
 	int rc;
 
 	rc = check_tier(remote, tier, err);

@@ -56,9 +56,9 @@ static struct item **find_link(struct memory *memory, const char *ref,
 }
 
 /* Replaces what has the same digest. */
-static int store(struct memory *memory, const char *ref,
-                 const struct tkb_digest *digest, const struct tkb_blob *blob,
-                 struct tkb_error *err)
+static int store_item(struct memory *memory, const char *ref,
+                      const struct tkb_digest *digest,
+                      const struct tkb_blob *blob, struct tkb_error *err)
 {
 	struct item **link = find_link(memory, ref, digest);
 	const size_t length = strlen(ref) + 1;
@@ -108,7 +108,7 @@ static int memory_put(void *self, const struct tkb_op_limits *limits,
                       const struct tkb_blob *blob, struct tkb_error *err)
 {
 	(void)limits;
-	return store(self, "", digest, blob, err);
+	return store_item(self, "", digest, blob, err);
 }
 
 static int memory_has(void *self, const struct tkb_op_limits *limits,
@@ -155,7 +155,7 @@ static int memory_add(void *self, const struct tkb_op_limits *limits,
 		                       tkb_memory_source(&record) };
 
 	(void)limits;
-	return store(self, ref, digest, &blob, err);
+	return store_item(self, ref, digest, &blob, err);
 }
 
 static int memory_touch(void *self, const struct tkb_op_limits *limits,

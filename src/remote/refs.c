@@ -67,8 +67,9 @@ struct entry {
 	struct tkb_bytes record;
 };
 
-static int add(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-               void *self, struct tkb_error *err)
+static int add_record_to_tier(struct tkb_tier *tier,
+                              const struct tkb_op_limits *limits, void *self,
+                              struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
@@ -133,7 +134,7 @@ int tkb_remote_add(struct tkb_remote *remote, const char *ref,
 	rc = tkb_digest_of(record, &entry.digest, err);
 	if (rc < 0)
 		return rc;
-	return do_everywhere(remote, &entry, add, err);
+	return do_everywhere(remote, &entry, add_record_to_tier, err);
 }
 
 int tkb_remote_drop(struct tkb_remote *remote, const char *ref,

@@ -112,7 +112,7 @@ void tkb_remote_close(struct tkb_remote *remote)
 	free(remote);
 }
 
-static bool is_cancelled(void *self)
+static bool is_attachment_cancelled(void *self)
 {
 	const struct tkb_remote_attachment *attachment = self;
 
@@ -130,7 +130,7 @@ void tkb_remote_attach_watch(struct tkb_remote_attachment *attachment,
 	remote->watch =
 		(struct tkb_watch){ .struct_size = sizeof(attachment->own),
 		                    .self = attachment,
-		                    .is_cancelled = is_cancelled };
+		                    .is_cancelled = is_attachment_cancelled };
 }
 
 void tkb_remote_detach_watch(struct tkb_remote_attachment *attachment)

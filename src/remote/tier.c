@@ -30,7 +30,7 @@ static const struct tkb_remote_backend *const built_in[] = {
 	&tkb_backend_oci, &tkb_backend_redis, &tkb_backend_s3,
 };
 
-static bool has_word(const char *const *words, const char *wanted)
+static bool is_one_of_words(const char *const *words, const char *wanted)
 {
 	for (; *words != NULL; words++) {
 		if (strcmp(*words, wanted) == 0)
@@ -42,7 +42,7 @@ static bool has_word(const char *const *words, const char *wanted)
 const struct tkb_remote_backend *tkb_remote_backend_find(const char *scheme)
 {
 	for (size_t i = 0; i < TKB_COUNT_OF(built_in); i++) {
-		if (has_word(built_in[i]->schemes, scheme))
+		if (is_one_of_words(built_in[i]->schemes, scheme))
 			return built_in[i];
 	}
 	return NULL;
@@ -54,7 +54,7 @@ static const struct tkb_remote_backend *choose_backend(
 {
 	for (size_t i = 0; i < options->backend_count; i++) {
 		if (options->backends[i]->abi == TKB_REMOTE_BACKEND_ABI &&
-		    has_word(options->backends[i]->schemes, scheme))
+		    is_one_of_words(options->backends[i]->schemes, scheme))
 			return options->backends[i];
 	}
 	return tkb_remote_backend_find(scheme);
@@ -74,8 +74,8 @@ static int read_choice(const struct tkb_param *param, const char *no,
 	return tkb_url_refuse(param->name, wanted, param->value, err);
 }
 
-static int read_time(const struct tkb_param *param, uint32_t *out,
-                     struct tkb_error *err)
+static int read_timeout(const struct tkb_param *param, uint32_t *out,
+                        struct tkb_error *err)
 {
 	uint64_t time_ms = 0;
 
@@ -112,23 +112,23 @@ static int read_param(struct tkb_tier *tier, const struct tkb_param *param,
 		return read_choice(param, "fail", "ignore",
 		                   &tier->ignores_errors, err);
 	if (strcmp(name, "timeout") == 0)
-		return read_time(param, &tier->timeout_ms, err);
+		return read_timeout(param, &tier->timeout_ms, err);
 	if (strcmp(name, "connect-timeout") == 0)
-		return read_time(param, &tier->connect_ms, err);
+		return read_timeout(param, &tier->connect_ms, err);
 	if (strcmp(name, "stall-timeout") == 0)
-		return read_time(param, &tier->stall_ms, err);
+		return read_timeout(param, &tier->stall_ms, err);
 	if (strcmp(name, "retries") == 0)
 		return read_retries(param, &tier->retries, err);
-	if (has_word(tier->backend->params, name))
+	if (is_one_of_words(tier->backend->params, name))
 		return 0;
 	return tkb_fail(err, TKB_ERR_INVALID,
 	                "%s:// knows no parameter '%.80s'", tier->url->scheme,
 	                name);
 }
 
-static int prepare(struct tkb_tier *tier,
-                   const struct tkb_remote_options *options,
-                   struct tkb_error *err)
+static int prepare_tier(struct tkb_tier *tier,
+                        const struct tkb_remote_options *options,
+                        struct tkb_error *err)
 {
 	const struct tkb_remote_url *url = tier->url;
 	int rc = 0;
@@ -162,7 +162,7 @@ int tkb_tier_open(struct tkb_tier *tier, const char *text,
 	if (rc < 0)
 		return rc;
 	made.url->fallback_cafile = options->fallback_cafile;
-	rc = prepare(&made, options, err);
+	rc = prepare_tier(&made, options, err);
 	if (rc < 0)
 		return tkb_fail_while(err, rc, "remote '%s'", made.url->name);
 	*tier = made;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 /* Read the number at the start of `text`. Returns what follows, or NULL. */
-static const char *read_number(const char *text, uint64_t *out)
+static const char *read_leading_number(const char *text, uint64_t *out)
 {
 	const char *at = text;
 	uint64_t value = 0;
@@ -50,7 +50,7 @@ static uint64_t size_factor(const char *unit)
 bool tkb_size_parse(const char *text, uint64_t *out)
 {
 	uint64_t value;
-	const char *unit = read_number(text, &value);
+	const char *unit = read_leading_number(text, &value);
 
 	return unit != NULL && multiply(value, size_factor(unit), out);
 }
@@ -75,7 +75,7 @@ static uint64_t time_factor(const char *unit, uint64_t unit_ms)
 bool tkb_time_parse(const char *text, uint64_t unit_ms, uint64_t *out)
 {
 	uint64_t value;
-	const char *unit = read_number(text, &value);
+	const char *unit = read_leading_number(text, &value);
 
 	return unit != NULL && multiply(value, time_factor(unit, unit_ms), out);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text/json.h"
 
-#include "base/ascii.h"
 #include "text/json_hex.h"
 #include "base/utf8.h"
+#include "text/ascii.h"
 
 /* What may come next. */
 enum state {
@@ -16,8 +16,8 @@ enum state {
 	WANT_NOTHING
 };
 
-static int fail(const struct tkb_json *json, const char *what,
-                struct tkb_error *err)
+static int fail_json(const struct tkb_json *json, const char *what,
+                     struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_CORRUPT, "not JSON at byte %zu: %s",
 	                json->at, what);
@@ -34,7 +34,7 @@ static bool is_canonical(const struct tkb_json *json)
 }
 
 /* The byte at `at`, or 0 behind the end; a zero byte is an error anyway. */
-static unsigned char byte_at(const struct tkb_json *json, size_t at)
+static unsigned char json_byte_at(const struct tkb_json *json, size_t at)
 {
 	const unsigned char *text = json->text.data;
 
@@ -83,7 +83,7 @@ static size_t escape_length(const struct tkb_json *json, size_t at)
 /* The length of the character at `at` in a string, or 0 if it is none. */
 static size_t character_length(const struct tkb_json *json, size_t at)
 {
-	const unsigned char byte = byte_at(json, at);
+	const unsigned char byte = json_byte_at(json, at);
 	uint32_t code;
 
 	if (byte < 0x20)
@@ -103,7 +103,7 @@ static uint64_t zero_bytes(uint64_t word)
 }
 
 /* Are eight bytes ASCII, none a control character, quote or backslash? */
-static bool is_plain(const unsigned char *bytes)
+static bool are_plain_bytes(const unsigned char *bytes)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t word;
@@ -120,7 +120,8 @@ static void skip_plain(struct tkb_json *json)
 	const unsigned char *text = json->text.data;
 	size_t at = json->at;
 
-	while (json->text.size - at >= sizeof(uint64_t) && is_plain(text + at))
+	while (json->text.size - at >= sizeof(uint64_t) &&
+	       are_plain_bytes(text + at))
 		at += sizeof(uint64_t);
 	while (at < json->text.size && text[at] >= 0x20 && text[at] < 0x80 &&
 	       text[at] != '"' && text[at] != '\\')
@@ -131,16 +132,17 @@ static void skip_plain(struct tkb_json *json)
 static int read_string(struct tkb_json *json, struct tkb_error *err)
 {
 	json->at++;
-	for (skip_plain(json); byte_at(json, json->at) != '"';
+	for (skip_plain(json); json_byte_at(json, json->at) != '"';
 	     skip_plain(json)) {
 		const size_t length = character_length(json, json->at);
 
 		if (length == 0)
-			return fail(json,
-			            json->at >= json->text.size
-			                    ? "the text ends in a string"
-			                    : "a byte that no string may hold",
-			            err);
+			return fail_json(
+				json,
+				json->at >= json->text.size
+					? "the text ends in a string"
+					: "a byte that no string may hold",
+				err);
 		json->at += length;
 	}
 	json->at++;
@@ -149,7 +151,7 @@ static int read_string(struct tkb_json *json, struct tkb_error *err)
 
 static size_t skip_digits(const struct tkb_json *json, size_t at)
 {
-	while (tkb_is_digit(byte_at(json, at)))
+	while (tkb_is_digit(json_byte_at(json, at)))
 		at++;
 	return at;
 }
@@ -159,15 +161,16 @@ static size_t skip_fraction(const struct tkb_json *json, size_t at)
 {
 	size_t end;
 
-	if (byte_at(json, at) == '.') {
+	if (json_byte_at(json, at) == '.') {
 		end = skip_digits(json, at + 1);
 		if (end == at + 1)
 			return 0;
 		at = end;
 	}
-	if (byte_at(json, at) == 'e' || byte_at(json, at) == 'E') {
+	if (json_byte_at(json, at) == 'e' || json_byte_at(json, at) == 'E') {
 		at++;
-		if (byte_at(json, at) == '+' || byte_at(json, at) == '-')
+		if (json_byte_at(json, at) == '+' ||
+		    json_byte_at(json, at) == '-')
 			at++;
 		end = skip_digits(json, at);
 		if (end == at)
@@ -177,25 +180,25 @@ static size_t skip_fraction(const struct tkb_json *json, size_t at)
 	return at;
 }
 
-static int read_number(struct tkb_json *json, struct tkb_error *err)
+static int read_json_number(struct tkb_json *json, struct tkb_error *err)
 {
 	size_t at = json->at;
 	size_t end;
 
-	if (byte_at(json, at) == '-')
+	if (json_byte_at(json, at) == '-')
 		at++;
-	end = byte_at(json, at) == '0' ? at + 1 : skip_digits(json, at);
+	end = json_byte_at(json, at) == '0' ? at + 1 : skip_digits(json, at);
 	if (end == at)
-		return fail(json, "no number", err);
+		return fail_json(json, "no number", err);
 	if (is_canonical(json)) {
 		if (at != json->at)
-			return fail(json, "a negative number", err);
+			return fail_json(json, "a negative number", err);
 		json->at = end;
 		return 0;
 	}
 	end = skip_fraction(json, end);
 	if (end == 0)
-		return fail(json, "half a number", err);
+		return fail_json(json, "half a number", err);
 	json->at = end;
 	return 0;
 }
@@ -229,7 +232,7 @@ static int read_word(struct tkb_json *json, struct tkb_json_token *out,
 			return 0;
 		}
 	}
-	return fail(json, "no value", err);
+	return fail_json(json, "no value", err);
 }
 
 static void after_value(struct tkb_json *json)
@@ -245,11 +248,11 @@ static bool in_object(const struct tkb_json *json)
 static int open_container(struct tkb_json *json, struct tkb_json_token *out,
                           struct tkb_error *err)
 {
-	const bool object = byte_at(json, json->at) == '{';
+	const bool object = json_byte_at(json, json->at) == '{';
 	const uint64_t bit = UINT64_C(1) << json->depth % TKB_JSON_DEPTH;
 
 	if (json->depth == TKB_JSON_DEPTH)
-		return fail(json, "nested deeper than 64", err);
+		return fail_json(json, "nested deeper than 64", err);
 	json->objects = object ? json->objects | bit : json->objects & ~bit;
 	json->depth++;
 	json->last_keys[json->depth] = (struct tkb_bytes){ NULL, 0 };
@@ -271,7 +274,7 @@ static int close_container(struct tkb_json *json, struct tkb_json_token *out)
 static int read_value(struct tkb_json *json, struct tkb_json_token *out,
                       struct tkb_error *err)
 {
-	const unsigned char byte = byte_at(json, json->at);
+	const unsigned char byte = json_byte_at(json, json->at);
 	int rc;
 
 	if (byte == '{' || byte == '[')
@@ -280,9 +283,9 @@ static int read_value(struct tkb_json *json, struct tkb_json_token *out,
 		out->type = TKB_JSON_STRING;
 		rc = read_string(json, err);
 	} else if (tkb_is_digit(byte) ||
-	           (byte == '-' && byte_at(json, json->at + 1) != 'I')) {
+	           (byte == '-' && json_byte_at(json, json->at + 1) != 'I')) {
 		out->type = TKB_JSON_NUMBER;
-		rc = read_number(json, err);
+		rc = read_json_number(json, err);
 	} else {
 		rc = read_word(json, out, err);
 	}
@@ -299,7 +302,7 @@ static int check_order(struct tkb_json *json, struct tkb_bytes key,
 	const struct tkb_bytes last = json->last_keys[json->depth];
 
 	if (last.data != NULL && tkb_bytes_compare(last, key) >= 0)
-		return fail(json, "a member twice, or not in order", err);
+		return fail_json(json, "a member twice, or not in order", err);
 	json->last_keys[json->depth] = key;
 	return 0;
 }
@@ -309,8 +312,8 @@ static int read_key(struct tkb_json *json, struct tkb_json_token *out,
 {
 	int rc;
 
-	if (byte_at(json, json->at) != '"')
-		return fail(json, "no member name", err);
+	if (json_byte_at(json, json->at) != '"')
+		return fail_json(json, "no member name", err);
 	out->type = TKB_JSON_KEY;
 	rc = read_string(json, err);
 	if (rc < 0)
@@ -322,7 +325,7 @@ static int read_key(struct tkb_json *json, struct tkb_json_token *out,
 	return check_order(json, tkb_json_raw(json, out), err);
 }
 
-static void skip_space(struct tkb_json *json)
+static void skip_json_space(struct tkb_json *json)
 {
 	const char *text = json->text.data;
 
@@ -337,11 +340,11 @@ static void skip_space(struct tkb_json *json)
 /* Skip a colon or comma, where one must be. */
 static int read_separator(struct tkb_json *json, struct tkb_error *err)
 {
-	const unsigned char byte = byte_at(json, json->at);
+	const unsigned char byte = json_byte_at(json, json->at);
 
 	if (json->state == WANT_COLON) {
 		if (byte != ':')
-			return fail(json, "no colon behind a name", err);
+			return fail_json(json, "no colon behind a name", err);
 		json->state = WANT_VALUE;
 	} else if (json->state == WANT_COMMA_OR_END && byte == ',') {
 		json->state = in_object(json) ? WANT_KEY : WANT_VALUE;
@@ -349,14 +352,14 @@ static int read_separator(struct tkb_json *json, struct tkb_error *err)
 		return 0;
 	}
 	json->at++;
-	skip_space(json);
+	skip_json_space(json);
 	return 0;
 }
 
 static int read_token(struct tkb_json *json, struct tkb_json_token *out,
                       struct tkb_error *err)
 {
-	const unsigned char byte = byte_at(json, json->at);
+	const unsigned char byte = json_byte_at(json, json->at);
 
 	switch ((enum state)json->state) {
 	case WANT_VALUE_OR_END:
@@ -374,16 +377,16 @@ static int read_token(struct tkb_json *json, struct tkb_json_token *out,
 	case WANT_COMMA_OR_END:
 		if (byte == (in_object(json) ? '}' : ']'))
 			return close_container(json, out);
-		return fail(json, "no comma and no end", err);
+		return fail_json(json, "no comma and no end", err);
 	case WANT_NOTHING:
 		if (json->at != json->text.size)
-			return fail(json, "something behind the end", err);
+			return fail_json(json, "something behind the end", err);
 		out->type = TKB_JSON_END;
 		return 0;
 	case WANT_COLON:
 		break;
 	}
-	return fail(json, "no colon behind a name", err);
+	return fail_json(json, "no colon behind a name", err);
 }
 
 int tkb_json_next(struct tkb_json *json, struct tkb_json_token *out,
@@ -392,7 +395,7 @@ int tkb_json_next(struct tkb_json *json, struct tkb_json_token *out,
 	struct tkb_json_token token;
 	int rc;
 
-	skip_space(json);
+	skip_json_space(json);
 	rc = read_separator(json, err);
 	if (rc < 0)
 		return rc;

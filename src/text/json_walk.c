@@ -78,8 +78,8 @@ static void enter(struct walk *walk, bool is_array)
 	walk->is_array[walk->depth++] = is_array;
 }
 
-static int take(struct walk *walk, const struct tkb_json_token *token,
-                struct tkb_error *err)
+static int take_token(struct walk *walk, const struct tkb_json_token *token,
+                      struct tkb_error *err)
 {
 	switch (token->type) {
 	case TKB_JSON_OBJECT:
@@ -116,7 +116,7 @@ int tkb_json_walk(struct tkb_bytes text, const struct tkb_json_walker *walker,
 	do {
 		rc = tkb_json_next(&walk.json, &token, err);
 		if (rc == 0)
-			rc = take(&walk, &token, err);
+			rc = take_token(&walk, &token, err);
 	} while (rc == 0 && token.type != TKB_JSON_END);
 	return rc;
 }

@@ -93,9 +93,9 @@ static int keep_text(const struct tkb_schema_reader *reader, const char **out,
 	return tkb_arena_copy(reader->document->arena, value, out, err);
 }
 
-static int read_text(struct tkb_schema_reader *reader,
-                     const struct tkb_schema_field *field, void *out,
-                     struct tkb_error *err)
+static int read_text_field(struct tkb_schema_reader *reader,
+                           const struct tkb_schema_field *field, void *out,
+                           struct tkb_error *err)
 {
 	const char *text = NULL;
 	int rc;
@@ -111,9 +111,9 @@ static int read_text(struct tkb_schema_reader *reader,
 	return 0;
 }
 
-static int read_number(struct tkb_schema_reader *reader,
-                       const struct tkb_schema_field *field, void *out,
-                       struct tkb_error *err)
+static int read_number_field(struct tkb_schema_reader *reader,
+                             const struct tkb_schema_field *field, void *out,
+                             struct tkb_error *err)
 {
 	uint64_t number = 0;
 	uint32_t small;
@@ -199,9 +199,9 @@ static int refuse_member(const struct tkb_schema_reader *reader,
 }
 
 /* The member with the name just read, which is most often field `*next`. */
-static int read_member(struct tkb_schema_reader *reader,
-                       const struct tkb_schema *schema, uint32_t *seen,
-                       size_t *next, void *base, struct tkb_error *err)
+static int read_object_member(struct tkb_schema_reader *reader,
+                              const struct tkb_schema *schema, uint32_t *seen,
+                              size_t *next, void *base, struct tkb_error *err)
 {
 	const size_t index = find_field(reader, schema, *next);
 	const bool is_known = index < schema->count;
@@ -238,7 +238,8 @@ static int read_members(struct tkb_schema_reader *reader,
 			return rc;
 		if (reader->token.type == TKB_JSON_OBJECT_END)
 			break;
-		rc = read_member(reader, schema, &seen, &next, base, err);
+		rc = read_object_member(reader, schema, &seen, &next, base,
+		                        err);
 		if (rc < 0)
 			return rc;
 	}
@@ -278,9 +279,9 @@ static int read_parts(struct tkb_schema_reader *reader,
 }
 
 /* Read the item that begins here, and put it behind the `count` earlier ones. */
-static int add_item(struct tkb_schema_reader *reader,
-                    const struct tkb_schema_list *list, size_t start,
-                    size_t count, struct tkb_error *err)
+static int add_list_item(struct tkb_schema_reader *reader,
+                         const struct tkb_schema_list *list, size_t start,
+                         size_t count, struct tkb_error *err)
 {
 	const char *fault = NULL;
 	unsigned char *place;
@@ -342,7 +343,7 @@ static int read_list(struct tkb_schema_reader *reader,
 			return rc;
 		if (reader->token.type == TKB_JSON_ARRAY_END)
 			break;
-		rc = add_item(reader, field->list, start, count, err);
+		rc = add_list_item(reader, field->list, start, count, err);
 		if (rc < 0)
 			return rc;
 		count++;
@@ -363,9 +364,9 @@ int tkb_schema_value(struct tkb_schema_reader *reader,
 
 	switch (field->kind) {
 	case TKB_SCHEMA_TEXT:
-		return read_text(reader, field, out, err);
+		return read_text_field(reader, field, out, err);
 	case TKB_SCHEMA_NUMBER:
-		return read_number(reader, field, out, err);
+		return read_number_field(reader, field, out, err);
 	case TKB_SCHEMA_DIGEST:
 		return read_digest(reader, field, out, err);
 	case TKB_SCHEMA_CHOICE:

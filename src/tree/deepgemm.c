@@ -22,7 +22,7 @@ struct state {
 static const struct state start = { { 0xc6a4a7935bd1e995,
 	                              0x9e3779b97f4a7c15 } };
 
-static uint64_t add(uint64_t half, struct tkb_bytes bytes)
+static uint64_t hash_bytes(uint64_t half, struct tkb_bytes bytes)
 {
 	const unsigned char *data = bytes.data;
 
@@ -161,8 +161,9 @@ bool tkb_deepgemm_is_name(const char *folder)
 }
 
 /* What is hashed before the code; false where there is no such way. */
-static bool begin(const char *folder, const struct tkb_deepgemm_place *place,
-                  size_t number, struct state *out)
+static bool begin_hash(const char *folder,
+                       const struct tkb_deepgemm_place *place, size_t number,
+                       struct state *out)
 {
 	const struct way way = way_of(number);
 	char flags[FLAGS_SIZE];
@@ -175,10 +176,10 @@ static bool begin(const char *folder, const struct tkb_deepgemm_place *place,
 		return false;
 	*out = start;
 	for (size_t i = 0; i < 2; i++) {
-		uint64_t half = add(out->halves[i], name_of(folder));
+		uint64_t half = hash_bytes(out->halves[i], name_of(folder));
 
-		half = add(half, tkb_text("$$"));
-		out->halves[i] = add(half, tkb_text(flags));
+		half = hash_bytes(half, tkb_text("$$"));
+		out->halves[i] = hash_bytes(half, tkb_text(flags));
 	}
 	return true;
 }
@@ -186,7 +187,7 @@ static bool begin(const char *folder, const struct tkb_deepgemm_place *place,
 static uint64_t hash_half(const struct state *begun, size_t half,
                           struct tkb_bytes code)
 {
-	return mix(add(begun->halves[half], code));
+	return mix(hash_bytes(begun->halves[half], code));
 }
 
 static bool is_way(const char *folder, struct tkb_bytes code,
@@ -196,7 +197,7 @@ static bool is_way(const char *folder, struct tkb_bytes code,
 	struct state begun;
 	char hex[DIGITS / 2 + 1];
 
-	if (!begin(folder, place, number, &begun))
+	if (!begin_hash(folder, place, number, &begun))
 		return false;
 	for (size_t i = 0; i < 2; i++) {
 		(void)snprintf(hex, sizeof(hex), "%016llx",
@@ -229,7 +230,7 @@ bool tkb_deepgemm_rename(const char *folder, struct tkb_bytes code,
 	const int length = (int)(strrchr(folder, '.') - folder);
 	struct state begun = start;
 
-	if (!begin(folder, place, way, &begun))
+	if (!begin_hash(folder, place, way, &begun))
 		return false;
 	(void)snprintf(out, TKB_DEEPGEMM_NAME_SIZE, "%.*s.%016llx%016llx",
 	               length, folder,

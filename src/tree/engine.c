@@ -297,8 +297,8 @@ struct environment {
 };
 
 /* A variable's value, unless that is empty. */
-static const char *value_of(const struct environment *environment,
-                            const char *name)
+static const char *environment_value(const struct environment *environment,
+                                     const char *name)
 {
 	const char *value = environment->get(environment->self, name);
 
@@ -315,7 +315,8 @@ static size_t find_fallback(const struct environment *environment,
 	while (i < count &&
 	       (fallbacks[i].variable[0] == '\0'
 	                ? fallbacks[i].suffix[0] == '\0'
-	                : value_of(environment, fallbacks[i].variable) == NULL))
+	                : environment_value(environment,
+	                                    fallbacks[i].variable) == NULL))
 		i++;
 	return i;
 }
@@ -327,7 +328,7 @@ static int locate(const struct environment *environment, const char *variable,
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const char *value = value_of(environment, variable);
+	const char *value = environment_value(environment, variable);
 	const char *user = environment->get(environment->self, "USER");
 	const size_t i = find_fallback(environment, fallbacks, count);
 	int rc;
@@ -337,7 +338,7 @@ static int locate(const struct environment *environment, const char *variable,
 	if (value != NULL) {
 		tkb_buf_add_text(&path, value);
 	} else {
-		value = value_of(environment, fallbacks[i].variable);
+		value = environment_value(environment, fallbacks[i].variable);
 		tkb_buf_add_text(&path, word_of(value));
 		add_suffix(fallbacks[i].suffix, user == NULL ? "root" : user,
 		           &path);
@@ -360,7 +361,7 @@ const char *tkb_engine_located_by(const struct tkb_engine *engine, size_t index,
 	const size_t i = find_fallback(&environment, root->fallbacks,
 	                               root->fallback_count);
 
-	if (value_of(&environment, root->root.variable) != NULL)
+	if (environment_value(&environment, root->root.variable) != NULL)
 		return root->root.variable;
 	return i < root->fallback_count ? root->fallbacks[i].variable : NULL;
 }

@@ -77,7 +77,7 @@ int tkb_gpu_ask(struct tkb_gpu_here *here, struct tkb_error *err)
  */
 
 /* The start of a file, with a zero; "" where it cannot be read. */
-static void read_text(int dir_fd, const char *name, char out[TEXT_SIZE])
+static void read_proc_text(int dir_fd, const char *name, char out[TEXT_SIZE])
 {
 	TKB_AUTO(tkb_fd_close_at)
 	int fd = tkb_fd_open_quietly(dir_fd, name);
@@ -88,7 +88,7 @@ static void read_text(int dir_fd, const char *name, char out[TEXT_SIZE])
 }
 
 /* The first word that is a version, as in "... Module  580.65.06  Sun Jul ..." */
-static const char *find_version(const char *text)
+static const char *find_version_word(const char *text)
 {
 	while (*text != '\0') {
 		const size_t digits = strspn(text, "0123456789");
@@ -102,7 +102,7 @@ static const char *find_version(const char *text)
 }
 
 /* The name in the line "Model: <name>" of one GPU. */
-static bool read_name(int dir_fd, const char *gpu, char out[NAME_LIMIT + 1])
+static bool read_gpu_name(int dir_fd, const char *gpu, char out[NAME_LIMIT + 1])
 {
 	static const char label[] = "Model:";
 	char path[NAME_MAX + sizeof("/information")];
@@ -111,7 +111,7 @@ static bool read_name(int dir_fd, const char *gpu, char out[NAME_LIMIT + 1])
 	size_t length;
 
 	(void)snprintf(path, sizeof(path), "%s/information", gpu);
-	read_text(dir_fd, path, text);
+	read_proc_text(dir_fd, path, text);
 	name = strstr(text, label);
 	if (name == NULL)
 		return false;
@@ -143,7 +143,7 @@ static bool read_names(int dir_fd, char out[NAME_LIMIT + 1])
 		rc = tkb_dir_next(dir, &item, NULL);
 		if (rc != 0 || item->d_name[0] == '.')
 			continue;
-		if (!read_name(dirfd(dir), item->d_name, name) ||
+		if (!read_gpu_name(dirfd(dir), item->d_name, name) ||
 		    (out[0] != '\0' && strcmp(out, name) != 0))
 			return false;
 		memcpy(out, name, sizeof(name));
@@ -162,8 +162,8 @@ void tkb_gpu_read(const char *folder, char out[TKB_GPU_PLATFORM_SIZE])
 	out[0] = '\0';
 	if (fd < 0 || !read_names(fd, name))
 		return;
-	read_text(fd, "version", text);
-	version = find_version(text);
+	read_proc_text(fd, "version", text);
+	version = find_version_word(text);
 	if (version != NULL)
 		(void)format(name, strlen(name), version, out);
 }

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "base/ascii.h"
 #include "base/utf8.h"
+#include "text/ascii.h"
 #include "text/json.h"
 
 static const char *const names[] = {
@@ -147,7 +147,7 @@ bool tkb_path_spell(struct tkb_path_spelling spelling, const char *path,
 	return is_spelled;
 }
 
-static unsigned char byte_at(struct tkb_bytes text, size_t at)
+static unsigned char text_byte_at(struct tkb_bytes text, size_t at)
 {
 	return ((const unsigned char *)text.data)[at];
 }
@@ -157,7 +157,8 @@ static bool is_escaped(struct tkb_bytes text, size_t at, char escape)
 {
 	size_t first = at;
 
-	while (first > 0 && byte_at(text, first - 1) == (unsigned char)escape)
+	while (first > 0 &&
+	       text_byte_at(text, first - 1) == (unsigned char)escape)
 		first--;
 	return (at - first) % 2 == 1;
 }
@@ -174,7 +175,7 @@ static const char escaped_ends[] = "nrtfbv\"'";
 static bool is_opener(enum tkb_path_style style, struct tkb_bytes text,
                       size_t at)
 {
-	const unsigned char byte = byte_at(text, at);
+	const unsigned char byte = text_byte_at(text, at);
 
 	if (has_backslashes(style) && is_escaped(text, at, '\\'))
 		return tkb_is_one_of(byte, escaped_ends);
@@ -189,8 +190,8 @@ bool tkb_path_begins(enum tkb_path_style style, struct tkb_bytes text,
 	if (at == 0 || is_opener(style, text, at - 1))
 		return true;
 	/* "-I/usr/include" */
-	if (at < 2 || byte_at(text, at - 2) != '-' ||
-	    !tkb_is_one_of(byte_at(text, at - 1), "BILo"))
+	if (at < 2 || text_byte_at(text, at - 2) != '-' ||
+	    !tkb_is_one_of(text_byte_at(text, at - 1), "BILo"))
 		return false;
 	return at == 2 || is_opener(style, text, at - 3);
 }
@@ -201,10 +202,10 @@ bool tkb_path_ends(enum tkb_path_style style, struct tkb_bytes text, size_t at)
 
 	if (at == text.size)
 		return true;
-	byte = byte_at(text, at);
+	byte = text_byte_at(text, at);
 	if (has_backslashes(style) && byte == '\\')
 		return at + 1 < text.size &&
-		       tkb_is_one_of(byte_at(text, at + 1), escaped_ends);
+		       tkb_is_one_of(text_byte_at(text, at + 1), escaped_ends);
 	return byte <= ' ' || tkb_is_one_of(byte, "/'\"`:,;)]}>|&");
 }
 
@@ -214,7 +215,7 @@ char tkb_path_quote(enum tkb_path_style style, struct tkb_bytes text, size_t at)
 
 	if (style != TKB_PATH_STYLE_PYTHON || at == 0)
 		return '\0';
-	byte = byte_at(text, at - 1);
+	byte = text_byte_at(text, at - 1);
 	if ((byte != '\'' && byte != '"') || is_escaped(text, at - 1, '\\'))
 		return '\0';
 	return (char)byte;

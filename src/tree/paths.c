@@ -40,7 +40,7 @@ static int fail_sentinel(struct tkb_error *err, const char *what)
 	return tkb_fail_entry(err, TKB_REASON_SENTINEL, "%s", what);
 }
 
-static bool is_name(struct tkb_bytes name)
+static bool is_root_name(struct tkb_bytes name)
 {
 	const char *text = name.data;
 
@@ -63,7 +63,7 @@ static int check_roots(const struct tkb_named_root *roots, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		const size_t length = strlen(roots[i].path);
 
-		if (!is_name(tkb_text(roots[i].name)))
+		if (!is_root_name(tkb_text(roots[i].name)))
 			return tkb_fail(err, TKB_ERR_INVALID,
 			                "'%s' cannot be a root's name",
 			                roots[i].name);
@@ -117,8 +117,9 @@ static int add_form(struct forms *forms, const struct form *form,
 	return 0;
 }
 
-static int add_root(struct forms *forms, const struct tkb_named_root *root,
-                    struct tkb_error *err)
+static int add_root_forms(struct forms *forms,
+                          const struct tkb_named_root *root,
+                          struct tkb_error *err)
 {
 	static const char quotes[] = { '\0', '\'', '"' };
 	const bool is_quoted = forms->style == TKB_PATH_STYLE_PYTHON &&
@@ -152,7 +153,7 @@ static int find_forms(enum tkb_path_style style,
 	for (size_t i = 0; i < root_count; i++) {
 		if (roots[i].is_in_names)
 			continue;
-		rc = add_root(out, &roots[i], err);
+		rc = add_root_forms(out, &roots[i], err);
 		if (rc < 0)
 			return rc;
 	}
@@ -328,7 +329,7 @@ static const struct tkb_named_root *find_root(
 	static const struct tkb_named_root any = { .name = "", .path = "/-" };
 
 	if (roots == NULL)
-		return is_name(name) ? &any : NULL;
+		return is_root_name(name) ? &any : NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (tkb_bytes_equal(tkb_text(roots[i].name), name))
 			return &roots[i];

@@ -10,7 +10,7 @@ enum {
 	LIST_LIMIT = 256
 };
 
-static bool is_word(const char *text)
+static bool is_profile_word(const char *text)
 {
 	return text[0] != '\0' &&
 	       strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-") ==
@@ -239,7 +239,7 @@ static const struct tkb_schema_list variable_list = {
 };
 
 static const struct tkb_schema_field fields[] = {
-	TKB_FIELD_TEXT("engine", struct tkb_engine, name, is_word,
+	TKB_FIELD_TEXT("engine", struct tkb_engine, name, is_profile_word,
 	               "an engine's name is not allowed"),
 	TKB_FIELD_TEXT("package", struct tkb_engine, package, NULL, NULL),
 	TKB_FIELD_LIST("versions", struct tkb_engine, versions, version_count,

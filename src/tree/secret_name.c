@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/secret_name.h"
 
-#include "base/ascii.h"
+#include "text/ascii.h"
 
 enum {
 	NAME_LIMIT = 255, /* of a longer name, its end counts */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/secrets.h"
 
-#include "base/ascii.h"
+#include "text/ascii.h"
 #include "text/json.h"
 
 #define HIDDEN "hidden"
@@ -15,14 +15,15 @@ struct copy {
 	size_t count;
 };
 
-static unsigned char byte_at(const struct copy *copy, size_t at)
+static unsigned char copy_byte_at(const struct copy *copy, size_t at)
 {
 	const unsigned char *text = copy->text.data;
 
 	return at < copy->text.size ? text[at] : '\0';
 }
 
-static struct tkb_bytes part_of(const struct copy *copy, size_t from, size_t to)
+static struct tkb_bytes copy_part(const struct copy *copy, size_t from,
+                                  size_t to)
 {
 	return tkb_bytes_slice(copy->text, from, to);
 }
@@ -30,7 +31,7 @@ static struct tkb_bytes part_of(const struct copy *copy, size_t from, size_t to)
 /* Replace bytes `from` to `to` by `with`. */
 static void replace(struct copy *copy, size_t from, size_t to, const char *with)
 {
-	tkb_buf_add(copy->out, part_of(copy, copy->done, from));
+	tkb_buf_add(copy->out, copy_part(copy, copy->done, from));
 	tkb_buf_add_text(copy->out, with);
 	copy->done = to;
 	copy->count++;
@@ -42,7 +43,7 @@ static void hide(struct copy *copy, size_t from, size_t to)
 	static const char *const open_words[] = { HIDDEN, "null", "None",
 		                                  "true", "True", "false",
 		                                  "False" };
-	const struct tkb_bytes value = part_of(copy, from, to);
+	const struct tkb_bytes value = copy_part(copy, from, to);
 
 	if (value.size == 0)
 		return;
@@ -68,17 +69,17 @@ static struct quote quote_at(const struct copy *copy, size_t at)
 	struct quote quote = { 0 };
 	unsigned char mark;
 
-	while (byte_at(copy, at + quote.backslashes) == '\\' &&
+	while (copy_byte_at(copy, at + quote.backslashes) == '\\' &&
 	       quote.backslashes < 15)
 		quote.backslashes++;
 	at += quote.backslashes;
-	mark = byte_at(copy, at);
+	mark = copy_byte_at(copy, at);
 	if (mark != '"' && mark != '\'')
 		return (struct quote){ 0 };
 	quote.mark = (char)mark;
 	quote.size = quote.backslashes + 1;
-	if (quote.backslashes == 0 && byte_at(copy, at + 1) == mark &&
-	    byte_at(copy, at + 2) == mark)
+	if (quote.backslashes == 0 && copy_byte_at(copy, at + 1) == mark &&
+	    copy_byte_at(copy, at + 2) == mark)
 		quote.size = 3;
 	return quote;
 }
@@ -95,15 +96,15 @@ static size_t end_of_quoted(const struct copy *copy, size_t at,
 	size_t run = 0;
 
 	for (; at < copy->text.size; at++) {
-		const char byte = (char)byte_at(copy, at);
+		const char byte = (char)copy_byte_at(copy, at);
 
 		if (byte == '\n' && quote->size != 3 &&
 		    copy->style == TKB_PATH_STYLE_PYTHON)
 			return at;
 		if (byte == quote->mark && run % turn == quote->backslashes &&
 		    (quote->size != 3 ||
-		     (byte_at(copy, at + 1) == (unsigned char)byte &&
-		      byte_at(copy, at + 2) == (unsigned char)byte)))
+		     (copy_byte_at(copy, at + 1) == (unsigned char)byte &&
+		      copy_byte_at(copy, at + 2) == (unsigned char)byte)))
 			return at - quote->backslashes;
 		run = byte == '\\' ? run + 1 : 0;
 	}
@@ -129,37 +130,42 @@ static bool is_name_byte(unsigned char byte)
 
 static bool is_option(const struct copy *copy, const struct name *name)
 {
-	return byte_at(copy, name->start) == '-' &&
-	       byte_at(copy, name->start + 1) == '-';
+	return copy_byte_at(copy, name->start) == '-' &&
+	       copy_byte_at(copy, name->start + 1) == '-';
 }
 
 static bool is_capital(const struct copy *copy, const struct name *name)
 {
 	for (size_t at = name->start; at < name->end; at++) {
-		if (byte_at(copy, at) >= 'a' && byte_at(copy, at) <= 'z')
+		if (copy_byte_at(copy, at) >= 'a' &&
+		    copy_byte_at(copy, at) <= 'z')
 			return false;
 	}
 	return true;
 }
 
 /* Skip white space; within quotes, a value may be on the next line. */
-static size_t skip_space(const struct copy *copy, size_t at, bool has_lines)
+static size_t skip_space_before_value(const struct copy *copy, size_t at,
+                                      bool has_lines)
 {
-	while (byte_at(copy, at) == ' ' || byte_at(copy, at) == '\t' ||
-	       (has_lines &&
-	        (byte_at(copy, at) == '\n' || byte_at(copy, at) == '\r')))
+	while (copy_byte_at(copy, at) == ' ' ||
+	       copy_byte_at(copy, at) == '\t' ||
+	       (has_lines && (copy_byte_at(copy, at) == '\n' ||
+	                      copy_byte_at(copy, at) == '\r')))
 		at++;
 	return at;
 }
 
 /* Is the name, in its quotes, the first item in a bracket? */
-static bool is_first(const struct copy *copy, const struct name *name)
+static bool is_first_in_bracket(const struct copy *copy,
+                                const struct name *name)
 {
 	size_t at = name->start - name->quote.size;
 
 	if (name->start <= name->quote.size)
 		return false;
-	return byte_at(copy, at - 1) == '(' || byte_at(copy, at - 1) == '[';
+	return copy_byte_at(copy, at - 1) == '(' ||
+	       copy_byte_at(copy, at - 1) == '[';
 }
 
 /*
@@ -168,16 +174,16 @@ static bool is_first(const struct copy *copy, const struct name *name)
 static size_t separator_at(const struct copy *copy, const struct name *name,
                            size_t at)
 {
-	const unsigned char byte = byte_at(copy, at);
-	const unsigned char next = byte_at(copy, at + 1);
+	const unsigned char byte = copy_byte_at(copy, at);
+	const unsigned char next = copy_byte_at(copy, at + 1);
 
 	if (byte == ':' && next != ':' &&
-	    !(next == '/' && byte_at(copy, at + 2) == '/'))
+	    !(next == '/' && copy_byte_at(copy, at + 2) == '/'))
 		return next == '=' ? 2 : 1;
 	if (byte == '=' && next != '=')
 		return next == '>' ? 2 : 1;
 	if (byte == ',' && name->quote.mark != '\0' &&
-	    (is_option(copy, name) || is_first(copy, name)))
+	    (is_option(copy, name) || is_first_in_bracket(copy, name)))
 		return 1;
 	return 0;
 }
@@ -192,20 +198,21 @@ static bool find_value(const struct copy *copy, struct name *name)
 	name->quote = quote_at(copy, at);
 	has_lines = name->quote.mark != '\0';
 	at += name->quote.size;
-	if (has_lines && byte_at(copy, at) == ']')
+	if (has_lines && copy_byte_at(copy, at) == ']')
 		at++;
-	name->value = skip_space(copy, at, has_lines);
+	name->value = skip_space_before_value(copy, at, has_lines);
 	name->is_spaced = name->value != at;
 	size = separator_at(copy, name, name->value);
 	if (size != 0) {
-		name->separator = (char)byte_at(copy, name->value);
-		name->value = skip_space(copy, name->value + size, has_lines);
+		name->separator = (char)copy_byte_at(copy, name->value);
+		name->value = skip_space_before_value(copy, name->value + size,
+		                                      has_lines);
 		return name->value < copy->text.size;
 	}
 	name->separator = ' ';
 	return is_option(copy, name) && !has_lines && name->is_spaced &&
 	       name->value < copy->text.size &&
-	       byte_at(copy, name->value) != '-';
+	       copy_byte_at(copy, name->value) != '-';
 }
 
 /* Hide what is in quotes at `at`; returns the position behind it. */
@@ -226,7 +233,7 @@ static size_t hide_bracket(struct copy *copy, size_t at)
 
 	while (at < copy->text.size) {
 		const struct quote quote = quote_at(copy, at);
-		const unsigned char byte = byte_at(copy, at);
+		const unsigned char byte = copy_byte_at(copy, at);
 
 		if (quote.mark != '\0') {
 			at = hide_quoted(copy, at, &quote);
@@ -264,7 +271,7 @@ static size_t end_of_line(const struct copy *copy, size_t start)
 	size_t at = start;
 
 	for (; at < copy->text.size; at++) {
-		const unsigned char byte = byte_at(copy, at);
+		const unsigned char byte = copy_byte_at(copy, at);
 
 		if (byte == '\n' || byte == '\r')
 			break;
@@ -282,13 +289,13 @@ static size_t end_of_word(const struct copy *copy, size_t start)
 	const size_t line = end_of_line(copy, start);
 
 	for (size_t at = start; at < line; at++) {
-		const unsigned char byte = byte_at(copy, at);
+		const unsigned char byte = copy_byte_at(copy, at);
 
 		if (byte <= ' ')
 			return at;
 		if ((byte == '"' || byte == '\'') &&
-		    (at + 1 == line || is_end(byte_at(copy, at + 1)))) {
-			while (at > start && byte_at(copy, at - 1) == '\\')
+		    (at + 1 == line || is_end(copy_byte_at(copy, at + 1)))) {
+			while (at > start && copy_byte_at(copy, at - 1) == '\\')
 				at--;
 			return at;
 		}
@@ -318,10 +325,11 @@ static size_t hide_bare(struct copy *copy, const struct name *name)
 static size_t hide_number(struct copy *copy, const struct name *name)
 {
 	const struct tkb_bytes quote =
-		part_of(copy, name->end, name->end + name->quote.size);
+		copy_part(copy, name->end, name->end + name->quote.size);
 	size_t end = name->value;
 
-	while (is_name_byte(byte_at(copy, end)) || byte_at(copy, end) == '+')
+	while (is_name_byte(copy_byte_at(copy, end)) ||
+	       copy_byte_at(copy, end) == '+')
 		end++;
 	replace(copy, name->value, end, "");
 	tkb_buf_add(copy->out, quote);
@@ -334,19 +342,20 @@ static size_t hide_number(struct copy *copy, const struct name *name)
 static size_t hide_value(struct copy *copy, const struct name *name)
 {
 	size_t at = name->value;
-	unsigned char byte = byte_at(copy, at);
+	unsigned char byte = copy_byte_at(copy, at);
 	struct quote quote;
 
 	while (at < name->value + 2 &&
-	       tkb_is_one_of(byte_at(copy, at), "rRbBuUfF"))
+	       tkb_is_one_of(copy_byte_at(copy, at), "rRbBuUfF"))
 		at++;
 	quote = quote_at(copy, at);
 	if (quote.mark != '\0') {
 		const size_t start = at + quote.size;
 
 		if (name->separator == ',' &&
-		    (!is_option(copy, name) || byte_at(copy, start) == '-') &&
-		    tkb_secret_name_bytes(part_of(
+		    (!is_option(copy, name) ||
+		     copy_byte_at(copy, start) == '-') &&
+		    tkb_secret_name_bytes(copy_part(
 			    copy, start, end_of_quoted(copy, start, &quote))))
 			return start;
 		return hide_quoted(copy, at, &quote);
@@ -365,11 +374,11 @@ static size_t hide_value(struct copy *copy, const struct name *name)
  */
 static size_t skip_other(const struct copy *copy, size_t at)
 {
-	if (byte_at(copy, at++) != '\\')
+	if (copy_byte_at(copy, at++) != '\\')
 		return at;
-	while (byte_at(copy, at) == '\\')
+	while (copy_byte_at(copy, at) == '\\')
 		at++;
-	return tkb_is_one_of(byte_at(copy, at), "nrtbfv") ? at + 1 : at;
+	return tkb_is_one_of(copy_byte_at(copy, at), "nrtbfv") ? at + 1 : at;
 }
 
 /*
@@ -378,8 +387,8 @@ static size_t skip_other(const struct copy *copy, size_t at)
  */
 static size_t end_of_authority(const struct copy *copy, size_t at)
 {
-	while (at < copy->text.size && byte_at(copy, at) > ' ' &&
-	       !tkb_is_one_of(byte_at(copy, at), "/?#\"'`<>\\"))
+	while (at < copy->text.size && copy_byte_at(copy, at) > ' ' &&
+	       !tkb_is_one_of(copy_byte_at(copy, at), "/?#\"'`<>\\"))
 		at++;
 	return at;
 }
@@ -393,19 +402,19 @@ static size_t hide_in_url(struct copy *copy, size_t at)
 	size_t end;
 
 	/* "://", or in JSON ":\/\/" */
-	if (byte_at(copy, start++) != ':')
+	if (copy_byte_at(copy, start++) != ':')
 		return at;
 	for (int i = 0; i < 2; i++) {
-		start += byte_at(copy, start) == '\\' ? 1 : 0;
-		if (byte_at(copy, start++) != '/')
+		start += copy_byte_at(copy, start) == '\\' ? 1 : 0;
+		if (copy_byte_at(copy, start++) != '/')
 			return at;
 	}
 	end = end_of_authority(copy, start);
-	while (end > start && byte_at(copy, end - 1) != '@')
+	while (end > start && copy_byte_at(copy, end - 1) != '@')
 		end--;
 	if (end == start)
 		return at;
-	while (start < end && byte_at(copy, start) != ':')
+	while (start < end && copy_byte_at(copy, start) != ':')
 		start++;
 	if (start == end)
 		return at;
@@ -419,18 +428,19 @@ static void hide_in_text(struct copy *copy, size_t at)
 	while (at < copy->text.size) {
 		struct name name = { .start = at };
 
-		if (!is_name_byte(byte_at(copy, at))) {
+		if (!is_name_byte(copy_byte_at(copy, at))) {
 			at = skip_other(copy, at);
 			continue;
 		}
-		while (is_name_byte(byte_at(copy, at)))
+		while (is_name_byte(copy_byte_at(copy, at)))
 			at++;
 		name.end = at;
 		at = hide_in_url(copy, at);
 		if (at != name.end)
 			continue;
 		if (find_value(copy, &name) &&
-		    tkb_secret_name_bytes(part_of(copy, name.start, name.end)))
+		    tkb_secret_name_bytes(
+			    copy_part(copy, name.start, name.end)))
 			at = hide_value(copy, &name);
 	}
 }
@@ -479,7 +489,7 @@ static int hide_string(struct copy *copy, struct reader *reader,
 {
 	const struct tkb_json_token *token = &reader->token;
 	const bool is_first = reader->is_in_array;
-	const bool is_option = byte_at(copy, token->start + 1) == '-';
+	const bool is_option = copy_byte_at(copy, token->start + 1) == '-';
 	bool is_name;
 	int rc;
 
@@ -564,7 +574,7 @@ int tkb_secrets_hide(struct tkb_bytes text, enum tkb_path_style style,
 		return tkb_fail_nomem(err);
 	}
 	if (copy.done < text.size)
-		tkb_buf_add(out, part_of(&copy, copy.done, text.size));
+		tkb_buf_add(out, copy_part(&copy, copy.done, text.size));
 	rc = tkb_buf_check(out, err);
 	if (rc == 0)
 		*count_out = copy.count;

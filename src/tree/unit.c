@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/unit.h"
 
-#include "base/ascii.h"
 #include "base/fd.h"
 #include "base/path.h"
+#include "text/ascii.h"
 
 bool tkb_tree_name_is_valid(const char *name)
 {

@@ -165,7 +165,7 @@ static int look_below(struct tkb_unit_names *names, int root_fd,
 	return rc < 0 ? rc : 0;
 }
 
-static int compare_pairs(const void *a, const void *b)
+static int compare_name_pairs(const void *a, const void *b)
 {
 	const struct pair *left = a;
 	const struct pair *right = b;
@@ -216,7 +216,7 @@ int tkb_unit_names_open(int root_fd, const struct tkb_tree_rules *rules,
 		return rc;
 	if (names->count > 1)
 		qsort(names->pairs, names->count, sizeof(*names->pairs),
-		      compare_pairs);
+		      compare_name_pairs);
 	*out = tkb_take(names);
 	return 0;
 }

@@ -38,8 +38,8 @@ static int tell_refused(const struct walk *walk, const struct tkb_error *why,
 	return walk->visitor->visit(walk->visitor->self, &item, err);
 }
 
-static int refuse(const struct walk *walk, enum tkb_reason reason,
-                  const char *sentence, struct tkb_error *err)
+static int refuse_path(const struct walk *walk, enum tkb_reason reason,
+                       const char *sentence, struct tkb_error *err)
 {
 	struct tkb_error why = { 0 };
 
@@ -58,8 +58,8 @@ static int enter_folder(struct walk *walk, int dir_fd, const char *name,
 	int rc;
 
 	if (walk->depth == DEPTH_LIMIT)
-		return refuse(walk, TKB_REASON_LIMIT,
-		              "folders are too deep in each other", err);
+		return refuse_path(walk, TKB_REASON_LIMIT,
+		                   "folders are too deep in each other", err);
 	walk->depth++;
 	rc = walk_folder(walk, dir_fd, name, &why);
 	walk->depth--;
@@ -82,8 +82,8 @@ static int visit_item(struct walk *walk, int dir_fd, const char *name,
 	if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0; /* it has gone meanwhile */
 	if (S_ISLNK(status.st_mode))
-		return refuse(walk, TKB_REASON_UNSAFE, "it is a symbolic link",
-		              err);
+		return refuse_path(walk, TKB_REASON_UNSAFE,
+		                   "it is a symbolic link", err);
 	if (S_ISREG(status.st_mode))
 		return report_item(walk, TKB_TREE_THING_FILE, &rule, err);
 	if (!S_ISDIR(status.st_mode))
@@ -111,8 +111,8 @@ static int walk_item(struct walk *walk, int dir_fd, const char *name,
 	if (rc < 0)
 		return rc;
 	if (length + slash + strlen(name) >= sizeof(walk->path))
-		return refuse(walk, TKB_REASON_LIMIT,
-		              "a path in it is too long", err);
+		return refuse_path(walk, TKB_REASON_LIMIT,
+		                   "a path in it is too long", err);
 	if (slash != 0)
 		walk->path[length] = '/';
 	memcpy(walk->path + length + slash, name, strlen(name) + 1);

@@ -15,7 +15,8 @@ struct scan {
 	char closers[DEPTH_LIMIT]; /* what ends each open bracket */
 };
 
-static bool begins_with(const struct scan *scan, const char *text, size_t size)
+static bool rest_begins_with(const struct scan *scan, const char *text,
+                             size_t size)
 {
 	return (size_t)(scan->end - scan->at) >= size &&
 	       memcmp(scan->at, text, size) == 0;
@@ -25,12 +26,12 @@ static bool begins_with(const struct scan *scan, const char *text, size_t size)
 static bool skip_string(struct scan *scan)
 {
 	const char quotes[] = { *scan->at, *scan->at, *scan->at };
-	const bool is_long =
-		scan->is_python && begins_with(scan, quotes, sizeof(quotes));
+	const bool is_long = scan->is_python &&
+	                     rest_begins_with(scan, quotes, sizeof(quotes));
 	const size_t size = is_long ? sizeof(quotes) : 1;
 
 	for (scan->at += size; scan->at < scan->end; scan->at++) {
-		if (begins_with(scan, quotes, size)) {
+		if (rest_begins_with(scan, quotes, size)) {
 			scan->at += size;
 			return true;
 		}

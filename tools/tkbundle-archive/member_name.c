@@ -24,8 +24,8 @@ static bool is_text(const char *raw)
 	return true;
 }
 
-static int refuse(struct tkb_error *err, int status, const char *raw,
-                  const char *reason)
+static int refuse_name(struct tkb_error *err, int status, const char *raw,
+                       const char *reason)
 {
 	return tkb_fail(err, status, "'%.*s' %s", SHOWN_LENGTH, raw, reason);
 }
@@ -37,16 +37,17 @@ static int add_part(const char *raw, const char *part, size_t length,
 	const size_t used = strlen(out->text);
 
 	if (length == 2 && strncmp(part, "..", length) == 0)
-		return refuse(err, TKB_ERR_CORRUPT, raw,
-		              "leads out of the archive");
+		return refuse_name(err, TKB_ERR_CORRUPT, raw,
+		                   "leads out of the archive");
 	if (strncmp(part, whiteout, strlen(whiteout)) == 0)
-		return refuse(err, TKB_ERR_CORRUPT, raw,
-		              "removes a file of the layers below this one: "
-		              "unpack the whole image, and collect that");
+		return refuse_name(
+			err, TKB_ERR_CORRUPT, raw,
+			"removes a file of the layers below this one: "
+			"unpack the whole image, and collect that");
 	if (length > ARCHIVE_NAME_LIMIT ||
 	    used + length + 2 > sizeof(out->text))
-		return refuse(err, TKB_ERR_TOO_LARGE, raw,
-		              "is too long for a path");
+		return refuse_name(err, TKB_ERR_TOO_LARGE, raw,
+		                   "is too long for a path");
 	if (used != 0)
 		out->text[used] = '/';
 	memcpy(out->text + used + (used != 0), part, length);
@@ -65,13 +66,14 @@ int member_name_read(const char *raw, struct member_name *out,
 	if (raw[0] == '\0')
 		return tkb_fail(err, TKB_ERR_CORRUPT, "an entry has no name");
 	if (raw[0] == '/')
-		return refuse(err, TKB_ERR_CORRUPT, raw, "is absolute");
+		return refuse_name(err, TKB_ERR_CORRUPT, raw, "is absolute");
 	if (strlen(raw) > ARCHIVE_PATH_LIMIT)
-		return refuse(err, TKB_ERR_TOO_LARGE, raw,
-		              "is too long for a path");
+		return refuse_name(err, TKB_ERR_TOO_LARGE, raw,
+		                   "is too long for a path");
 	if (!is_text(raw))
-		return refuse(err, TKB_ERR_CORRUPT, raw,
-		              "is no name: it holds more than visible text");
+		return refuse_name(
+			err, TKB_ERR_CORRUPT, raw,
+			"is no name: it holds more than visible text");
 	while (*part != '\0' && rc == 0) {
 		const size_t length = strcspn(part, "/");
 
@@ -83,8 +85,8 @@ int member_name_read(const char *raw, struct member_name *out,
 		part += *part == '/';
 	}
 	if (rc == 0 && depth > ARCHIVE_DEPTH_LIMIT)
-		return refuse(err, TKB_ERR_TOO_LARGE, raw,
-		              "lies in too many folders");
+		return refuse_name(err, TKB_ERR_TOO_LARGE, raw,
+		                   "lies in too many folders");
 	return rc;
 }
 

@@ -28,8 +28,8 @@ struct unpacker {
 	struct unpacked done;
 };
 
-static int refuse(const struct unpacker *at, int status, const char *reason,
-                  struct tkb_error *err)
+static int refuse_unpacked(const struct unpacker *at, int status,
+                           const char *reason, struct tkb_error *err)
 {
 	return tkb_fail(err, status, "'%.200s' %s", at->name.text, reason);
 }
@@ -37,7 +37,8 @@ static int refuse(const struct unpacker *at, int status, const char *reason,
 static int fail_io(const struct unpacker *at, struct tkb_error *err)
 {
 	if (errno == EFBIG)
-		return refuse(at, TKB_ERR_TOO_LARGE, "is too large", err);
+		return refuse_unpacked(at, TKB_ERR_TOO_LARGE, "is too large",
+		                       err);
 	return tkb_fail_errno(err, "cannot unpack '%.200s'", at->name.text);
 }
 
@@ -111,9 +112,9 @@ static int make_folder(struct unpacker *at, const char *path,
 		errno = ENOTDIR;
 	}
 	if (errno == ENOTDIR)
-		return refuse(at, TKB_ERR_CORRUPT,
-		              "is in the archive as a folder and as a file",
-		              err);
+		return refuse_unpacked(
+			at, TKB_ERR_CORRUPT,
+			"is in the archive as a folder and as a file", err);
 	return fail_io(at, err);
 }
 
@@ -152,8 +153,8 @@ static int make_file(struct unpacker *at, mode_t mode, int *out,
 	if (*out >= 0)
 		return 0;
 	if (errno == EEXIST || errno == EISDIR)
-		return refuse(at, TKB_ERR_CORRUPT, "is in the archive twice",
-		              err);
+		return refuse_unpacked(at, TKB_ERR_CORRUPT,
+		                       "is in the archive twice", err);
 	return fail_io(at, err);
 }
 
@@ -175,8 +176,8 @@ static int write_blocks(struct unpacker *at, int fd, uint64_t *end_out,
 		if (rc != ARCHIVE_OK)
 			return fail_archive(at, err);
 		if (offset < 0 || (uint64_t)offset < end)
-			return refuse(at, TKB_ERR_CORRUPT,
-			              "has parts that overlap", err);
+			return refuse_unpacked(at, TKB_ERR_CORRUPT,
+			                       "has parts that overlap", err);
 		if ((uint64_t)offset > ARCHIVE_FILE_LIMIT)
 			return check_size(at, (uint64_t)offset, err);
 		end = (uint64_t)offset + block.size;
@@ -203,8 +204,8 @@ static int write_file(struct unpacker *at, struct archive_entry *entry, int fd,
 
 	if (archive_entry_size_is_set(entry)) {
 		if (archive_entry_size(entry) < 0)
-			return refuse(at, TKB_ERR_CORRUPT, "has a size below 0",
-			              err);
+			return refuse_unpacked(at, TKB_ERR_CORRUPT,
+			                       "has a size below 0", err);
 		said = (uint64_t)archive_entry_size(entry);
 		rc = check_size(at, said, err);
 	}
@@ -236,9 +237,9 @@ static int unpack_file(struct unpacker *at, struct archive_entry *entry,
 	int rc;
 
 	if ((mode & (S_ISUID | S_ISGID)) != 0)
-		return refuse(at, TKB_ERR_CORRUPT,
-		              "would run with rights of its owner or group",
-		              err);
+		return refuse_unpacked(
+			at, TKB_ERR_CORRUPT,
+			"would run with rights of its owner or group", err);
 	rc = make_file(at, mode, &fd, err);
 	return rc == 0 ? write_file(at, entry, fd, err) : rc;
 }
@@ -247,7 +248,8 @@ static int unpack_file(struct unpacker *at, struct archive_entry *entry,
  * Links
  */
 
-static int copy(struct unpacker *at, int from, int to, struct tkb_error *err)
+static int copy_contents(struct unpacker *at, int from, int to,
+                         struct tkb_error *err)
 {
 	char data[COPY_SIZE];
 	ssize_t got;
@@ -290,7 +292,7 @@ static int unpack_hard_link(struct unpacker *at, const char *target,
 	if (rc == 0)
 		rc = make_file(at, status.st_mode, &to, err);
 	if (rc == 0)
-		rc = copy(at, from, to, err);
+		rc = copy_contents(at, from, to, err);
 	if (rc == 0)
 		at->done.file_count++;
 	return rc;
@@ -336,18 +338,19 @@ static int unpack_entry(struct unpacker *at, struct archive_entry *entry,
 		return leave_out_link(at, archive_entry_symlink(entry), err);
 	case AE_IFCHR:
 	case AE_IFBLK:
-		return refuse(at, TKB_ERR_CORRUPT, "is a device", err);
+		return refuse_unpacked(at, TKB_ERR_CORRUPT, "is a device", err);
 	case AE_IFIFO:
-		return refuse(at, TKB_ERR_CORRUPT, "is a pipe", err);
+		return refuse_unpacked(at, TKB_ERR_CORRUPT, "is a pipe", err);
 	case AE_IFSOCK:
-		return refuse(at, TKB_ERR_CORRUPT, "is a socket", err);
+		return refuse_unpacked(at, TKB_ERR_CORRUPT, "is a socket", err);
 	default:
-		return refuse(at, TKB_ERR_CORRUPT, "is of no known kind", err);
+		return refuse_unpacked(at, TKB_ERR_CORRUPT,
+		                       "is of no known kind", err);
 	}
 }
 
-static int read_name(struct unpacker *at, struct archive_entry *entry,
-                     struct tkb_error *err)
+static int read_member_name(struct unpacker *at, struct archive_entry *entry,
+                            struct tkb_error *err)
 {
 	const char *raw = archive_entry_pathname_utf8(entry);
 
@@ -385,7 +388,7 @@ static int unpack_all(struct unpacker *at, struct tkb_error *err)
 			return check_end(at, err);
 		if (rc != ARCHIVE_OK)
 			return fail_archive(at, err);
-		rc = read_name(at, entry, err);
+		rc = read_member_name(at, entry, err);
 		if (rc == 0)
 			rc = unpack_entry(at, entry, err);
 		if (rc < 0)

@@ -77,7 +77,7 @@ static bool is_drawable(FILE *log)
 }
 
 /* Run the verb cli->command; `argv` is what follows it. */
-static enum status run(struct cli *cli, int argc, char **argv)
+static enum status run_verb(struct cli *cli, int argc, char **argv)
 {
 	TKB_AUTO(args_release) struct arguments args = { .is_help = false };
 	enum status status = args_parse(cli, argc, argv, &args);
@@ -114,7 +114,7 @@ static enum status dispatch(struct cli *cli, int argc, char **argv)
 	if (cli->command == NULL)
 		return cli_misused(cli, "unknown %s '%s'",
 		                   name[0] == '-' ? "option" : "verb", name);
-	return run(cli, argc - 2, argv + 2);
+	return run_verb(cli, argc - 2, argv + 2);
 }
 
 /* Check that the output was written: a disk may be full. */

@@ -42,7 +42,7 @@ static void gatherer_close(struct gatherer *gatherer)
 	tkb_roots_release(&gatherer->roots);
 }
 
-static int check(void *self, struct tkb_error *err)
+static int check_gatherer(void *self, struct tkb_error *err)
 {
 	struct gatherer *gatherer = self;
 
@@ -50,8 +50,8 @@ static int check(void *self, struct tkb_error *err)
 }
 
 /* A folder that cannot be opened is passed over. */
-static int visit(void *self, const struct tkb_tree_item *item,
-                 struct tkb_error *err)
+static int add_kernels_root(void *self, const struct tkb_tree_item *item,
+                            struct tkb_error *err)
 {
 	struct gatherer *gatherer = self;
 	int rc;
@@ -68,8 +68,8 @@ static int find_roots(struct gatherer *gatherer, struct tkb_error *err)
 {
 	const struct tkb_gather_options *options = gatherer->options;
 	const struct tkb_tree_visitor visitor = { .self = gatherer,
-		                                  .check = check,
-		                                  .visit = visit };
+		                                  .check = check_gatherer,
+		                                  .visit = add_kernels_root };
 	const size_t first = gatherer->roots.count;
 	int rc;
 
@@ -139,8 +139,9 @@ static int report_left_out(struct gatherer *gatherer,
 }
 
 /* Add an entry, unless it is there already, or is still being compiled. */
-static int add_entry(struct gatherer *gatherer, const struct tkb_root *root,
-                     const char *key, struct tkb_error *err)
+static int add_gathered_entry(struct gatherer *gatherer,
+                              const struct tkb_root *root, const char *key,
+                              struct tkb_error *err)
 {
 	struct tkb_scanned_entry found = { 0 };
 	struct tkb_error why = { 0 };
@@ -176,11 +177,12 @@ static int list_root(struct gatherer *gatherer, const struct tkb_root *root,
 		rc = tkb_dir_next(dir, &item, err);
 		if (rc != 0)
 			break;
-		rc = check(gatherer, err);
+		rc = check_gatherer(gatherer, err);
 		if (rc == 0 &&
 		    (item->d_type == DT_DIR || item->d_type == DT_UNKNOWN) &&
 		    tkb_key_is_valid(item->d_name))
-			rc = add_entry(gatherer, root, item->d_name, err);
+			rc = add_gathered_entry(gatherer, root, item->d_name,
+			                        err);
 	}
 	return rc < 0 ? tkb_fail_while(err, rc, "'%s'", root->path) : 0;
 }
@@ -255,8 +257,8 @@ static int gather_entry(void *self, size_t worker, size_t index,
 	return 0;
 }
 
-static int gather(struct gatherer *gatherer, const char *path,
-                  struct tkb_error *err)
+static int gather_entries(struct gatherer *gatherer, const char *path,
+                          struct tkb_error *err)
 {
 	struct tkb_batch *batch = &gatherer->batch;
 	int rc;
@@ -319,7 +321,7 @@ int tkb_gather_kernels(const char *cache_root,
 	if (rc < 0)
 		return rc;
 	if (rc == 0) {
-		rc = gather(&gatherer, cache_root, &fault);
+		rc = gather_entries(&gatherer, cache_root, &fault);
 		if (gatherer.batch.roots != NULL)
 			tkb_batch_report(&gatherer.batch, count_result,
 			                 &gatherer.report);

@@ -66,8 +66,8 @@ static int check_roots(struct tkb_gc *gc, struct tkb_error *err)
 	return 0;
 }
 
-static int fail(struct tkb_gc *gc, size_t index, int rc,
-                const struct tkb_error *fault, struct tkb_error *err)
+static int fail_gc_job(struct tkb_gc *gc, size_t index, int rc,
+                       const struct tkb_error *fault, struct tkb_error *err)
 {
 	return tkb_batch_fail(&gc->batch, &gc->batch.jobs[index],
 	                      fault->reason == TKB_REASON_BUSY
@@ -127,7 +127,7 @@ static int hide_item(void *self, size_t worker, size_t index,
 	if (rc == 0)
 		rc = hide(gc, index, loader, &fault);
 	if (rc < 0)
-		return fail(gc, index, rc, &fault, err);
+		return fail_gc_job(gc, index, rc, &fault, err);
 	if (rc == 0 && gc->options->is_dry_run)
 		finish_removed(gc, index);
 	item->is_hidden = rc == 0 && !gc->options->is_dry_run;
@@ -189,7 +189,7 @@ static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 		if (rc == 0)
 			finish_removed(gc, i);
 		else
-			rc = fail(gc, i, rc, &fault, err);
+			rc = fail_gc_job(gc, i, rc, &fault, err);
 		if (rc < 0)
 			result = rc;
 	}

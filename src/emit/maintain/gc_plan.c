@@ -19,7 +19,7 @@ int tkb_gc_look(const struct tkb_gc *gc, const struct tkb_gc_item *item,
 		err);
 }
 
-static int compare_items(const void *a, const void *b)
+static int compare_last_uses(const void *a, const void *b)
 {
 	const struct tkb_gc_item *left = a;
 	const struct tkb_gc_item *right = b;
@@ -36,7 +36,7 @@ static int compare_items(const void *a, const void *b)
 	       (left->use.device < right->use.device);
 }
 
-static int list_items(struct tkb_gc *gc, struct tkb_error *err)
+static int list_gc_items(struct tkb_gc *gc, struct tkb_error *err)
 {
 	const size_t count = gc->cache->found_count;
 	int rc;
@@ -62,7 +62,7 @@ static int list_items(struct tkb_gc *gc, struct tkb_error *err)
 		return rc;
 	if (gc->item_count > 1)
 		qsort(gc->items, gc->item_count, sizeof(*gc->items),
-		      compare_items);
+		      compare_last_uses);
 	tkb_gc_index_units(gc);
 	return 0;
 }
@@ -136,7 +136,7 @@ int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err)
 	int rc;
 
 	gc->now_ns = now_ns();
-	rc = list_items(gc, err);
+	rc = list_gc_items(gc, err);
 	if (rc < 0)
 		return rc;
 	choose(gc);

@@ -157,7 +157,7 @@ int tkb_use_look(const struct tkb_scanned_entry *found, bool has_times,
 	return rc;
 }
 
-static int compare_names(const struct tkb_use *a, const struct tkb_use *b)
+static int compare_use_names(const struct tkb_use *a, const struct tkb_use *b)
 {
 	int order = strcmp(a->entry->name, b->entry->name);
 
@@ -178,7 +178,7 @@ static int compare_uses(const void *a, const void *b)
 		return is_used ? -1 : 1;
 	if (left->used_ns != right->used_ns)
 		return left->used_ns < right->used_ns ? -1 : 1;
-	return compare_names(left, right);
+	return compare_use_names(left, right);
 }
 
 /* Find out which roots keep access times. */

@@ -140,9 +140,9 @@ static int fail_unless_missing(struct tkb_error *err, const char *what)
 	return blame_remote(tkb_fail_errno(err, "%s", what), err);
 }
 
-static int open_file(struct folder *folder, const char *ref,
-                     const struct tkb_digest *digest, int *out,
-                     struct tkb_error *err)
+static int open_stored_file(struct folder *folder, const char *ref,
+                            const struct tkb_digest *digest, int *out,
+                            struct tkb_error *err)
 {
 	char *path = NULL;
 	int rc;
@@ -186,13 +186,13 @@ static int dir_get(void *self, const struct tkb_op_limits *limits,
 	int rc;
 
 	(void)limits;
-	rc = open_file(self, NULL, digest, &fd, err);
+	rc = open_stored_file(self, NULL, digest, &fd, err);
 	return rc == 0 ? send_file(fd, offset, sink, err) : rc;
 }
 
-static int store(struct folder *folder, const char *ref,
-                 const struct tkb_digest *digest, const struct tkb_blob *blob,
-                 struct tkb_error *err)
+static int store_file(struct folder *folder, const char *ref,
+                      const struct tkb_digest *digest,
+                      const struct tkb_blob *blob, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	char *path = NULL;
@@ -221,7 +221,7 @@ static int dir_put(void *self, const struct tkb_op_limits *limits,
                    struct tkb_error *err)
 {
 	(void)limits;
-	return store(self, NULL, digest, blob, err);
+	return store_file(self, NULL, digest, blob, err);
 }
 
 static int dir_has(void *self, const struct tkb_op_limits *limits,
@@ -409,7 +409,7 @@ static int dir_add(void *self, const struct tkb_op_limits *limits,
 	    errno == ENOENT)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "the folder is not there");
-	return store(self, ref, digest, &blob, err);
+	return store_file(self, ref, digest, &blob, err);
 }
 
 struct record_listing {
@@ -515,9 +515,9 @@ static int stop_at_first(void *self, int dir_fd, const char *name,
 	return TKB_ERR_CANCELLED;
 }
 
-static int report_ref(int dir_fd, const char *name,
-                      const struct tkb_ref_visitor *visitor,
-                      struct tkb_error *err)
+static int report_folder_ref(int dir_fd, const char *name,
+                             const struct tkb_ref_visitor *visitor,
+                             struct tkb_error *err)
 {
 	bool has_record = false;
 	const struct digest_visitor each = { stop_at_first, &has_record };
@@ -555,7 +555,8 @@ static int dir_refs(void *self, const struct tkb_op_limits *limits,
 	while (rc == 0) {
 		rc = tkb_dir_next(dir, &item, err);
 		if (rc == 0 && item->d_name[0] != '.')
-			rc = report_ref(dirfd(dir), item->d_name, visitor, err);
+			rc = report_folder_ref(dirfd(dir), item->d_name,
+			                       visitor, err);
 	}
 	return rc < 0 ? rc : 0;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/http/http.h"
 
-static int prepare(const struct tkb_http_objects *objects, const char *method,
-                   const struct tkb_digest *digest, struct tkb_arena *arena,
-                   struct tkb_http_request *out, struct tkb_error *err)
+static int prepare_http_request(const struct tkb_http_objects *objects,
+                                const char *method,
+                                const struct tkb_digest *digest,
+                                struct tkb_arena *arena,
+                                struct tkb_http_request *out,
+                                struct tkb_error *err)
 {
 	char folder[TKB_HTTP_FOLDER_SIZE] = "cas";
 	char hex[TKB_DIGEST_HEX_SIZE];
@@ -15,8 +18,9 @@ static int prepare(const struct tkb_http_objects *objects, const char *method,
 	return tkb_http_url(objects->self, arena, folder, hex, &out->url, err);
 }
 
-static int judge(const struct tkb_http_objects *objects,
-                 const struct tkb_http_request *request, struct tkb_error *err)
+static int judge_http_request(const struct tkb_http_objects *objects,
+                              const struct tkb_http_request *request,
+                              struct tkb_error *err)
 {
 	return tkb_http_request_judge(request, objects->limits, err);
 }
@@ -29,8 +33,8 @@ struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
 		                          .client = http->client,
 		                          .limits = limits,
 		                          .ref = ref,
-		                          .prepare = prepare,
-		                          .judge = judge };
+		                          .prepare = prepare_http_request,
+		                          .judge = judge_http_request };
 }
 
 static int http_get(void *self, const struct tkb_op_limits *limits,

@@ -27,9 +27,9 @@ static void reading_release(struct reading *reading)
 }
 
 /* The value of a string, terminated by a zero. */
-static int read_text(struct reading *reading,
-                     const struct tkb_json_token *token, struct tkb_buf *out,
-                     struct tkb_error *err)
+static int read_index_text(struct reading *reading,
+                           const struct tkb_json_token *token,
+                           struct tkb_buf *out, struct tkb_error *err)
 {
 	tkb_buf_reset(out);
 	tkb_json_decode(tkb_json_raw(&reading->json, token), out);
@@ -39,9 +39,9 @@ static int read_text(struct reading *reading,
 	return tkb_buf_check(out, err);
 }
 
-static int read_member(struct reading *reading, struct tkb_bytes key,
-                       const struct tkb_json_token *value,
-                       struct tkb_error *err)
+static int read_index_member(struct reading *reading, struct tkb_bytes key,
+                             const struct tkb_json_token *value,
+                             struct tkb_error *err)
 {
 	struct tkb_http_file *file = &reading->file;
 	int rc;
@@ -55,8 +55,8 @@ static int read_member(struct reading *reading, struct tkb_bytes key,
 	if (value->type != TKB_JSON_STRING)
 		return tkb_json_skip(&reading->json, value, err);
 	if (tkb_json_equals(key, tkb_text("name")))
-		return read_text(reading, value, &reading->name, err);
-	rc = read_text(reading, value, &reading->text, err);
+		return read_index_text(reading, value, &reading->name, err);
+	rc = read_index_text(reading, value, &reading->text, err);
 	if (rc < 0)
 		return rc;
 	if (tkb_json_equals(key, tkb_text("type")))
@@ -68,8 +68,9 @@ static int read_member(struct reading *reading, struct tkb_bytes key,
 	return 0;
 }
 
-static int read_file(struct reading *reading, struct tkb_http_listing *listing,
-                     struct tkb_error *err)
+static int read_index_file(struct reading *reading,
+                           struct tkb_http_listing *listing,
+                           struct tkb_error *err)
 {
 	struct tkb_json_token key;
 	struct tkb_json_token value;
@@ -83,9 +84,9 @@ static int read_file(struct reading *reading, struct tkb_http_listing *listing,
 			break;
 		rc = tkb_json_next(&reading->json, &value, err);
 		if (rc == 0)
-			rc = read_member(reading,
-			                 tkb_json_raw(&reading->json, &key),
-			                 &value, err);
+			rc = read_index_member(
+				reading, tkb_json_raw(&reading->json, &key),
+				&value, err);
 		if (rc < 0)
 			break;
 	}
@@ -120,7 +121,7 @@ int tkb_http_read_index(struct tkb_bytes body, struct tkb_http_listing *listing,
 			break;
 		if (token.type != TKB_JSON_OBJECT)
 			return tkb_fail(err, TKB_ERR_CORRUPT, "no file");
-		rc = read_file(&reading, listing, err);
+		rc = read_index_file(&reading, listing, err);
 	}
 	return rc == 0 ? tkb_json_next(&reading.json, &token, err) : rc;
 }

@@ -95,8 +95,9 @@ static int add_request(const struct tkb_http *http, struct batch *batch,
 }
 
 /* Add the requests that list a folder in the known mode. */
-static int add_folder(const struct tkb_http *http, struct batch *batch,
-                      const char *folder, size_t listing, struct tkb_error *err)
+static int add_folder_requests(const struct tkb_http *http, struct batch *batch,
+                               const char *folder, size_t listing,
+                               struct tkb_error *err)
 {
 	static const char digits[] = "0123456789abcdef";
 	const struct listing_item item = { .mode = http->mode,
@@ -135,11 +136,12 @@ static int read_dav(const struct tkb_http *http,
  * Read an answer. TKB_MISS: there is no such folder; TKB_ERR_CORRUPT: it is not
  * a listing.
  */
-static int read_answer(const struct tkb_http *http,
-                       const struct tkb_op_limits *limits,
-                       const struct listing_item *item,
-                       const struct tkb_http_request *request,
-                       struct tkb_http_listing *listing, struct tkb_error *err)
+static int read_listing_answer(const struct tkb_http *http,
+                               const struct tkb_op_limits *limits,
+                               const struct listing_item *item,
+                               const struct tkb_http_request *request,
+                               struct tkb_http_listing *listing,
+                               struct tkb_error *err)
 {
 	const struct tkb_bytes body = tkb_buf_bytes(&item->body);
 	int rc;
@@ -172,15 +174,15 @@ static int list_known(struct tkb_http *http, const struct tkb_op_limits *limits,
 
 	rc = batch_init(&batch, count * SHARDS, err);
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = add_folder(http, &batch, folders[i], i, err);
+		rc = add_folder_requests(http, &batch, folders[i], i, err);
 	if (rc == 0)
 		rc = tkb_http_client_do(http->client, limits, batch.requests,
 		                        batch.count, err);
 	for (size_t i = 0; i < batch.count && rc >= 0; i++) {
 		const struct listing_item *item = &batch.items[i];
 
-		rc = read_answer(http, limits, item, &batch.requests[i],
-		                 &listings[item->listing], err);
+		rc = read_listing_answer(http, limits, item, &batch.requests[i],
+		                         &listings[item->listing], err);
 		tkb_buf_release(&batch.items[i].body);
 	}
 	if (rc == TKB_ERR_CORRUPT)
@@ -226,7 +228,8 @@ static int choose_mode(struct tkb_http *http,
 		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = read_answer(http, limits, item, request, &read, &fault);
+		rc = read_listing_answer(http, limits, item, request, &read,
+		                         &fault);
 		if (rc == 0) {
 			http->mode = item->mode;
 			*listing = read;

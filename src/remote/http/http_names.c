@@ -11,9 +11,10 @@ enum {
 	FOLDERS = 16 /* listed per batch */
 };
 
-static int report_ref(const struct tkb_http_listing *listing,
-                      const char *folder, const struct tkb_ref_visitor *visitor,
-                      struct tkb_error *err)
+static int report_listed_ref(const struct tkb_http_listing *listing,
+                             const char *folder,
+                             const struct tkb_ref_visitor *visitor,
+                             struct tkb_error *err)
 {
 	char ref[TKB_HTTP_FOLDER_SIZE];
 	size_t i = 0;
@@ -59,8 +60,8 @@ static int report_ref_batch(struct tkb_http *http,
 	rc = tkb_http_list(http, limits, ref_batch->folders, ref_batch->count,
 	                   ref_batch->listings, err);
 	for (size_t i = 0; i < ref_batch->count && rc == 0; i++)
-		rc = report_ref(&ref_batch->listings[i], ref_batch->folders[i],
-		                visitor, err);
+		rc = report_listed_ref(&ref_batch->listings[i],
+		                       ref_batch->folders[i], visitor, err);
 	ref_batch_reset(ref_batch);
 	return rc;
 }

@@ -35,7 +35,8 @@ void tkb_http_close(void *self)
 
 TKB_AUTO_POINTER(close_at, struct tkb_http, tkb_http_close)
 
-static int refuse(const char *name, const char *wanted, struct tkb_error *err)
+static int refuse_param(const char *name, const char *wanted,
+                        struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_INVALID, "'%s' wants %s", name, wanted);
 }
@@ -52,14 +53,15 @@ static int read_listing_options(struct tkb_http *http, struct tkb_error *err)
 		single != NULL &&
 		(strcmp(single, "1") == 0 || strcmp(single, "true") == 0);
 	if (single != NULL && !http->is_single_writer)
-		return refuse("single-writer", "'1', or to be left out", err);
+		return refuse_param("single-writer", "'1', or to be left out",
+		                    err);
 	while (mode != NULL && i < TKB_COUNT_OF(modes) &&
 	       strcmp(mode, modes[i]) != 0)
 		i++;
 	if (i == TKB_COUNT_OF(modes))
-		return refuse("listing",
-		              "'auto', 'index', 'dav', 'document' or 'none'",
-		              err);
+		return refuse_param(
+			"listing",
+			"'auto', 'index', 'dav', 'document' or 'none'", err);
 	http->mode = (enum tkb_http_listing_mode)i;
 	return 0;
 }
@@ -80,8 +82,8 @@ static int read_headers(struct tkb_http *http, struct tkb_error *err)
 		if (strcmp(url->params[i].name, "header") != 0)
 			continue;
 		if (colon == NULL || colon == value || colon[1] == '\0')
-			return refuse("header", "a name, a colon and a value",
-			              err);
+			return refuse_param("header",
+			                    "a name, a colon and a value", err);
 		http->headers[http->header_count++] = value;
 	}
 	return 0;
@@ -142,7 +144,7 @@ static int read_bearer(struct tkb_http *http, struct tkb_error *err)
 	if (bearer == NULL)
 		return 0;
 	if (bearer[0] == '\0' || !is_token(bearer))
-		return refuse("bearer", "a token", err);
+		return refuse_param("bearer", "a token", err);
 	http->bearer = strdup(bearer);
 	return http->bearer == NULL ? tkb_fail_nomem(err) : 0;
 }
@@ -174,7 +176,8 @@ static int read_client_options(const struct tkb_http *http,
 		return 0;
 	if (!tkb_size_parse(connections, &number) || number == 0 ||
 	    number > CONNECTIONS_LIMIT)
-		return refuse("connections", "a number from 1 to 64", err);
+		return refuse_param("connections", "a number from 1 to 64",
+		                    err);
 	options->connections = (uint32_t)number;
 	return 0;
 }

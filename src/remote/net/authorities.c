@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-static bool is_folder(const char *path)
+static bool is_existing_folder(const char *path)
 {
 	struct stat status;
 
@@ -21,7 +21,7 @@ static bool is_folder(const char *path)
 static void choose(struct tkb_authorities *out, const char *path,
                    const char *origin)
 {
-	if (is_folder(path))
+	if (is_existing_folder(path))
 		out->folder = path;
 	else
 		out->file = path;

@@ -62,8 +62,8 @@ void tkb_connection_close(struct tkb_connection *connection)
 
 TKB_AUTO_POINTER(close_at, struct tkb_connection, tkb_connection_close)
 
-static int explain(struct tkb_connection *connection, CURLcode code,
-                   struct tkb_error *err)
+static int explain_connection_fault(struct tkb_connection *connection,
+                                    CURLcode code, struct tkb_error *err)
 {
 	const int rc = tkb_curl_explain(connection->curl, connection->peer.url,
 	                                connection->fault, code, err);
@@ -139,7 +139,9 @@ static int set_options(struct tkb_connection *connection,
 	rc = set_address(connection, &code, err);
 	if (rc < 0)
 		return rc;
-	return code == CURLE_OK ? 0 : explain(connection, code, err);
+	return code == CURLE_OK
+	               ? 0
+	               : explain_connection_fault(connection, code, err);
 }
 
 static int fail_multi(CURLMcode code, struct tkb_error *err)
@@ -165,7 +167,8 @@ static int connect_it(struct tkb_connection *connection,
 			return fail_multi(code, err);
 		message = curl_multi_info_read(connection->multi, &count);
 		if (message != NULL && message->data.result != CURLE_OK)
-			return explain(connection, message->data.result, err);
+			return explain_connection_fault(
+				connection, message->data.result, err);
 		if (message != NULL)
 			return 0;
 		rc = tkb_op_limits_check(limits, err);
@@ -202,7 +205,9 @@ static int keep_last_fault(struct tkb_connection *connection,
 	tkb_curl_set(code, connection->curl, CURLOPT_DEBUGFUNCTION, keep_text);
 	tkb_curl_set(code, connection->curl, CURLOPT_DEBUGDATA, connection);
 	tkb_curl_set(code, connection->curl, CURLOPT_VERBOSE, 1L);
-	return code == CURLE_OK ? 0 : explain(connection, code, err);
+	return code == CURLE_OK
+	               ? 0
+	               : explain_connection_fault(connection, code, err);
 }
 
 int tkb_connection_open(const struct tkb_peer *peer,
@@ -241,8 +246,9 @@ int tkb_connection_open(const struct tkb_peer *peer,
 }
 
 /* Wait until `events` (POLLIN, POLLOUT) may be. */
-static int wait_for(const struct tkb_connection *connection, short events,
-                    const struct tkb_op_limits *limits, struct tkb_error *err)
+static int wait_for_socket(const struct tkb_connection *connection,
+                           short events, const struct tkb_op_limits *limits,
+                           struct tkb_error *err)
 {
 	struct pollfd item = { .fd = connection->fd, .events = events };
 
@@ -273,7 +279,7 @@ int tkb_connection_write(struct tkb_connection *connection,
 		code = curl_easy_send(connection->curl, bytes.data, size,
 		                      &moved);
 		if (code == CURLE_AGAIN)
-			rc = wait_for(connection, POLLOUT, limits, err);
+			rc = wait_for_socket(connection, POLLOUT, limits, err);
 		else if (code == CURLE_OK)
 			connection->moved_ns = tkb_now_ns();
 		connection->is_hung_up =
@@ -306,11 +312,11 @@ int tkb_connection_read(struct tkb_connection *connection,
 		if (code == CURLE_OK && *got_out != 0)
 			return 0;
 		if (code != CURLE_AGAIN)
-			return explain(connection,
-			               code == CURLE_OK ? CURLE_GOT_NOTHING
-			                                : code,
-			               err);
-		rc = wait_for(connection, POLLIN, limits, err);
+			return explain_connection_fault(
+				connection,
+				code == CURLE_OK ? CURLE_GOT_NOTHING : code,
+				err);
+		rc = wait_for_socket(connection, POLLIN, limits, err);
 	}
 	return rc;
 }

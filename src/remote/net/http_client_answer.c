@@ -8,7 +8,7 @@ enum {
 	RETRY_LIMIT_S = 3600
 };
 
-static int refuse(struct tkb_error *err, int status, const char *what)
+static int refuse_answer(struct tkb_error *err, int status, const char *what)
 {
 	return tkb_fail(err, status, "%s", what);
 }
@@ -25,15 +25,16 @@ int tkb_http_slot_explain(const struct tkb_http_slot *slot, CURLcode code,
 	switch (code) {
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		if (slot->is_moving)
-			return refuse(err, TKB_ERR_UNAVAILABLE,
-			              "its answer is not HTTP");
-		return refuse(err, TKB_ERR_INVALID, "its URL makes no sense");
+			return refuse_answer(err, TKB_ERR_UNAVAILABLE,
+			                     "its answer is not HTTP");
+		return refuse_answer(err, TKB_ERR_INVALID,
+		                     "its URL makes no sense");
 	case CURLE_COULDNT_RESOLVE_PROXY:
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "its proxy's name is not known");
+		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
+		                     "its proxy's name is not known");
 	case CURLE_PARTIAL_FILE:
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "its answer ended too early");
+		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
+		                     "its answer ended too early");
 	default:
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "its answer is not HTTP: %s",
@@ -142,7 +143,7 @@ static bool read_origin(const char *url, struct origin *out)
 	                    CURLU_DEFAULT_PORT) == CURLUE_OK;
 }
 
-static bool is_same(const struct origin *a, const char *url)
+static bool is_same_origin(const struct origin *a, const char *url)
 {
 	TKB_AUTO(origin_release) struct origin b = { NULL, NULL, NULL };
 
@@ -166,13 +167,13 @@ int tkb_http_url_resolve(const char *base, const char *reference,
 	    !read_origin(url, &origin) ||
 	    (strcmp(origin.scheme, "http") != 0 &&
 	     strcmp(origin.scheme, "https") != 0))
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "it names what is no URL of HTTP");
+		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
+		                     "it names what is no URL of HTTP");
 	if (strncmp(base, "https:", 6) == 0 &&
 	    strcmp(origin.scheme, "https") != 0)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it leads from https to %s", origin.scheme);
-	*is_same_out = is_same(&origin, base);
+	*is_same_out = is_same_origin(&origin, base);
 	tkb_buf_reset(out);
 	tkb_buf_add_text(out, url);
 	tkb_buf_add_byte(out, '\0');
@@ -203,8 +204,8 @@ static int go_to_other_server(struct tkb_http_slot *slot,
 }
 
 /* TKB_MISS: the slot is ready to ask there. */
-static int follow(struct tkb_http_slot *slot, const char *location,
-                  const struct tkb_op_limits *limits)
+static int follow_redirect(struct tkb_http_slot *slot, const char *location,
+                           const struct tkb_op_limits *limits)
 {
 	TKB_AUTO(tkb_free_at) char *url = strdup(location);
 	TKB_AUTO(origin_release) struct origin origin = { NULL, NULL, NULL };
@@ -215,14 +216,14 @@ static int follow(struct tkb_http_slot *slot, const char *location,
 		return tkb_fail_nomem(err);
 	if (!read_origin(url, &origin) || (strcmp(origin.scheme, "http") != 0 &&
 	                                   strcmp(origin.scheme, "https") != 0))
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "it redirects to what is no HTTP");
+		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
+		                     "it redirects to what is no HTTP");
 	if (++slot->redirects > TKB_HTTP_REDIRECTS)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it redirects more than %d times",
 		                TKB_HTTP_REDIRECTS);
-	if (!is_same(&origin, slot->url) &&
-	    !is_same(&origin, slot->request->url))
+	if (!is_same_origin(&origin, slot->url) &&
+	    !is_same_origin(&origin, slot->request->url))
 		rc = go_to_other_server(slot, &origin);
 	if (rc == 0)
 		rc = tkb_http_slot_prepare(slot, url, limits, err);
@@ -266,7 +267,7 @@ int tkb_http_slot_finish(struct tkb_http_slot *slot, CURLcode code,
 	fill_in(slot);
 	(void)curl_easy_getinfo(slot->curl, CURLINFO_REDIRECT_URL, &location);
 	if (is_redirect(request->status) && location != NULL)
-		request->rc = follow(slot, location, limits);
+		request->rc = follow_redirect(slot, location, limits);
 	return request->rc;
 }
 
@@ -283,10 +284,11 @@ static int judge_status(const struct tkb_http_request *request,
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it wants other credentials: HTTP %ld", status);
 	if (status == 403)
-		return refuse(err, TKB_ERR_DENIED, "it forbids this: HTTP 403");
+		return refuse_answer(err, TKB_ERR_DENIED,
+		                     "it forbids this: HTTP 403");
 	if (status == 429)
-		return refuse(err, TKB_ERR_UNAVAILABLE,
-		              "it is asked too often: HTTP 429");
+		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
+		                     "it is asked too often: HTTP 429");
 	if (status / 100 == 3)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it redirects to nowhere: HTTP %ld", status);

@@ -87,7 +87,7 @@ static int rewind_body(void *self, curl_off_t offset, int origin)
 /*
  * Skip bytes of a body that nobody wants. Returns false if there are too many.
  */
-static bool pass_over(struct tkb_http_slot *slot, size_t size)
+static bool skip_body_bytes(struct tkb_http_slot *slot, size_t size)
 {
 	slot->got += size;
 	slot->is_enough = slot->got > TKB_HTTP_DRAIN;
@@ -106,7 +106,7 @@ static bool keep_refusal(struct tkb_http_slot *slot, struct tkb_bytes bytes)
 			tkb_bytes_slice(bytes, 0,
 		                        bytes.size < room ? bytes.size : room));
 	}
-	return pass_over(slot, bytes.size);
+	return skip_body_bytes(slot, bytes.size);
 }
 
 /* Check that the answer begins at `offset`. */
@@ -160,7 +160,7 @@ static size_t take_body(const char *data, size_t size, size_t count, void *self)
 	if (status / 100 != 2)
 		return keep_refusal(slot, bytes) ? bytes.size : 0;
 	if (request->sink == NULL)
-		return pass_over(slot, bytes.size) ? bytes.size : 0;
+		return skip_body_bytes(slot, bytes.size) ? bytes.size : 0;
 	is_part = status == 206;
 	if (is_part && slot->got == 0)
 		slot->rc = check_part(slot);

@@ -60,8 +60,8 @@ static void end_slot(struct tkb_http_client *client, struct tkb_http_slot *slot,
 	request->error = *why;
 }
 
-static int add(struct run *run, struct tkb_http_slot *slot,
-               struct tkb_error *err)
+static int add_transfer(struct run *run, struct tkb_http_slot *slot,
+                        struct tkb_error *err)
 {
 	slot->is_moving = false;
 	if (curl_multi_add_handle(run->client->multi, slot->curl) != CURLM_OK) {
@@ -72,8 +72,8 @@ static int add(struct run *run, struct tkb_http_slot *slot,
 	return 0;
 }
 
-static int start(struct run *run, struct tkb_http_slot *slot,
-                 struct tkb_error *err)
+static int start_transfer(struct run *run, struct tkb_http_slot *slot,
+                          struct tkb_error *err)
 {
 	struct tkb_http_request *request = &run->requests[run->next++];
 	int rc;
@@ -84,7 +84,7 @@ static int start(struct run *run, struct tkb_http_slot *slot,
 	rc = tkb_http_slot_prepare(slot, request->url, run->limits,
 	                           &request->error);
 	if (rc == 0)
-		return add(run, slot, err);
+		return add_transfer(run, slot, err);
 	slot->request = NULL;
 	request->rc = rc;
 	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
@@ -102,7 +102,7 @@ static int start_some(struct run *run, struct tkb_error *err)
 			continue;
 		if (client->active_count >= window(run))
 			return 0;
-		rc = start(run, &client->slots[i], err);
+		rc = start_transfer(run, &client->slots[i], err);
 		if (rc < 0)
 			return rc;
 	}
@@ -129,8 +129,8 @@ static void fail_remaining(struct run *run)
 	}
 }
 
-static int finish(struct run *run, struct tkb_http_slot *slot, CURLcode code,
-                  struct tkb_error *err)
+static int finish_transfer(struct run *run, struct tkb_http_slot *slot,
+                           CURLcode code, struct tkb_error *err)
 {
 	struct tkb_http_request *request = slot->request;
 	int rc;
@@ -139,7 +139,7 @@ static int finish(struct run *run, struct tkb_http_slot *slot, CURLcode code,
 	run->client->active_count--;
 	rc = tkb_http_slot_finish(slot, code, run->limits);
 	if (rc == TKB_MISS)
-		return add(run, slot, err);
+		return add_transfer(run, slot, err);
 	slot->request = NULL;
 	if (rc < 0 && !slot->is_moving && !slot->is_other_server)
 		run->connect_failure = request;
@@ -169,8 +169,9 @@ static int finish_some(struct run *run, struct tkb_error *err)
 			break;
 		if (message->msg != CURLMSG_DONE)
 			continue;
-		rc = finish(run, slot_of(run->client, message->easy_handle),
-		            message->data.result, err);
+		rc = finish_transfer(run,
+		                     slot_of(run->client, message->easy_handle),
+		                     message->data.result, err);
 		if (rc < 0)
 			return rc;
 	}

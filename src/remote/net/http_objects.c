@@ -148,8 +148,8 @@ static int tell_answer(const struct tkb_http_objects *objects,
 }
 
 /* Those whose age only their answer tells are. */
-static bool is_wanted(const struct tkb_http_listed *record,
-                      const struct tkb_record_visitor *visitor)
+static bool is_wanted_record(const struct tkb_http_listed *record,
+                             const struct tkb_record_visitor *visitor)
 {
 	return visitor->wants == NULL || record->age_s == UINT64_MAX ||
 	       visitor->wants(visitor->self, &record->digest, record->age_s);
@@ -172,7 +172,7 @@ static int tell_batch(const struct tkb_http_objects *objects,
 		const struct tkb_http_listed *record = &records[*next];
 		const bool is_told = record->size != TKB_SIZE_UNKNOWN;
 
-		if (!is_wanted(record, visitor))
+		if (!is_wanted_record(record, visitor))
 			continue;
 		if (is_told && record->size > TKB_HTTP_RECORD_LIMIT) {
 			rc = tell_large(record, visitor, err);

@@ -101,7 +101,7 @@ struct part {
 	size_t size;
 };
 
-static struct part part_of(const char *start, const char *end)
+static struct part url_part(const char *start, const char *end)
 {
 	return (struct part){ start, (size_t)(end - start) };
 }
@@ -117,7 +117,7 @@ static const char *find_any(struct part part, const char *set)
 	return at;
 }
 
-static int refuse(struct tkb_error *err, const char *what)
+static int refuse_url(struct tkb_error *err, const char *what)
 {
 	return tkb_fail(err, TKB_ERR_INVALID, "%s", what);
 }
@@ -150,8 +150,9 @@ static int decode(struct parsed *parsed, struct part part, const char **out,
 			if (part.size - i < 3 ||
 			    tkb_hex_value(part.start[i + 1]) < 0 ||
 			    tkb_hex_value(part.start[i + 2]) < 0)
-				return refuse(err, "a '%' in the URL wants two "
-				                   "hexadecimal digits");
+				return refuse_url(err,
+				                  "a '%' in the URL wants two "
+				                  "hexadecimal digits");
 			value = tkb_hex_value(part.start[i + 1]) * 16 +
 			        tkb_hex_value(part.start[i + 2]);
 			i += 2;
@@ -160,8 +161,9 @@ static int decode(struct parsed *parsed, struct part part, const char **out,
 	}
 	text[used] = '\0';
 	if (!is_allowed((struct tkb_bytes){ text, used }))
-		return refuse(err, "the URL holds a control character, or no "
-		                   "UTF-8");
+		return refuse_url(err,
+		                  "the URL holds a control character, or no "
+		                  "UTF-8");
 	*out = text;
 	return 0;
 }
@@ -179,10 +181,10 @@ static int read_scheme(struct parsed *parsed, struct part part,
 			*at = (char)(*at - 'A' + 'a');
 		if ((*at < 'a' || *at > 'z') && *at != '+' && *at != '-' &&
 		    *at != '.' && (*at < '0' || *at > '9'))
-			return refuse(err, "the URL has no scheme");
+			return refuse_url(err, "the URL has no scheme");
 	}
 	parsed->url.scheme = scheme;
-	return scheme[0] == '\0' ? refuse(err, "the URL has no scheme") : 0;
+	return scheme[0] == '\0' ? refuse_url(err, "the URL has no scheme") : 0;
 }
 
 static int read_user(struct parsed *parsed, struct part part,
@@ -194,11 +196,11 @@ static int read_user(struct parsed *parsed, struct part part,
 	int rc;
 
 	url->has_user = colon != part.start;
-	rc = decode(parsed, part_of(part.start, colon), &url->user, err);
+	rc = decode(parsed, url_part(part.start, colon), &url->user, err);
 	if (rc < 0 || colon == end)
 		return rc;
 	url->has_password = true;
-	return decode(parsed, part_of(colon + 1, end), &url->password, err);
+	return decode(parsed, url_part(colon + 1, end), &url->password, err);
 }
 
 static int read_port(struct parsed *parsed, struct part part,
@@ -208,11 +210,11 @@ static int read_port(struct parsed *parsed, struct part part,
 
 	for (size_t i = 0; i < part.size; i++) {
 		if (part.start[i] < '0' || part.start[i] > '9' || i == 5)
-			return refuse(err, "the URL's port is no number");
+			return refuse_url(err, "the URL's port is no number");
 		port = port * 10 + (uint32_t)(part.start[i] - '0');
 	}
 	if (part.size != 0 && (port == 0 || port > PORT_LIMIT))
-		return refuse(err, "the URL's port is out of range");
+		return refuse_url(err, "the URL's port is out of range");
 	parsed->url.port = port;
 	return 0;
 }
@@ -223,22 +225,23 @@ static int read_host(struct parsed *parsed, struct part part,
 {
 	const char *end = part.start + part.size;
 	const char *host_end = find_any(part, ":");
-	struct part host = part_of(part.start, host_end);
+	struct part host = url_part(part.start, host_end);
 	int rc;
 
 	if (part.size != 0 && part.start[0] == '[') {
 		host_end = find_any(part, "]");
 		if (host_end == end)
-			return refuse(err, "the URL's host lacks a ']'");
-		host = part_of(part.start + 1, host_end);
+			return refuse_url(err, "the URL's host lacks a ']'");
+		host = url_part(part.start + 1, host_end);
 		host_end++;
 	}
 	if (host_end != end && *host_end != ':')
-		return refuse(err, "there is something behind the URL's host");
+		return refuse_url(err,
+		                  "there is something behind the URL's host");
 	rc = decode(parsed, host, &parsed->url.host, err);
 	if (rc < 0 || host_end == end)
 		return rc;
-	return read_port(parsed, part_of(host_end + 1, end), err);
+	return read_port(parsed, url_part(host_end + 1, end), err);
 }
 
 static int read_authority(struct parsed *parsed, struct part part,
@@ -254,10 +257,10 @@ static int read_authority(struct parsed *parsed, struct part part,
 	}
 	if (at == NULL)
 		return read_host(parsed, part, err);
-	rc = read_user(parsed, part_of(part.start, at), err);
+	rc = read_user(parsed, url_part(part.start, at), err);
 	if (rc < 0)
 		return rc;
-	return read_host(parsed, part_of(at + 1, end), err);
+	return read_host(parsed, url_part(at + 1, end), err);
 }
 
 static int read_param(struct parsed *parsed, struct part part,
@@ -271,10 +274,10 @@ static int read_param(struct parsed *parsed, struct part part,
 	if (part.size == 0)
 		return 0;
 	if (parsed->url.param_count == PARAMS_LIMIT)
-		return refuse(err, "the URL has too many parameters");
-	rc = decode(parsed, part_of(part.start, equals), &param.name, err);
+		return refuse_url(err, "the URL has too many parameters");
+	rc = decode(parsed, url_part(part.start, equals), &param.name, err);
 	if (rc == 0 && equals != end)
-		rc = decode(parsed, part_of(equals + 1, end), &param.value,
+		rc = decode(parsed, url_part(equals + 1, end), &param.value,
 		            err);
 	if (rc < 0)
 		return rc;
@@ -299,9 +302,9 @@ static int read_query(struct parsed *parsed, struct part part,
 		return tkb_fail_nomem(err);
 	parsed->url.params = params;
 	for (;;) {
-		const char *stop = find_any(part_of(at, end), "&");
+		const char *stop = find_any(url_part(at, end), "&");
 
-		rc = read_param(parsed, part_of(at, stop), params, err);
+		rc = read_param(parsed, url_part(at, stop), params, err);
 		if (rc < 0 || stop == end)
 			return rc;
 		at = stop + 1;
@@ -323,8 +326,8 @@ void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out)
 }
 
 /* The URL as it may be shown: without user, password and parameters. */
-static int make_name(struct parsed *parsed, const char *text,
-                     struct tkb_error *err)
+static int make_shown_url(struct parsed *parsed, const char *text,
+                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf name = TKB_BUF_INIT(URL_LIMIT);
@@ -348,23 +351,23 @@ static int read_rest(struct parsed *parsed, struct part part,
 	const char *query;
 	int rc;
 
-	rc = read_authority(parsed, part_of(part.start, slash), err);
+	rc = read_authority(parsed, url_part(part.start, slash), err);
 	if (rc < 0)
 		return rc;
-	query = find_any(part_of(slash, end), "?#");
-	rc = decode(parsed, part_of(slash, query), &parsed->url.path, err);
+	query = find_any(url_part(slash, end), "?#");
+	rc = decode(parsed, url_part(slash, query), &parsed->url.path, err);
 	if (rc < 0)
 		return rc;
 	if (query == end)
 		return 0;
-	if (*query == '#' || find_any(part_of(query, end), "#") != end)
-		return refuse(err, "a remote's URL has no '#'");
-	return read_query(parsed, part_of(query + 1, end), err);
+	if (*query == '#' || find_any(url_part(query, end), "#") != end)
+		return refuse_url(err, "a remote's URL has no '#'");
+	return read_query(parsed, url_part(query + 1, end), err);
 }
 
 /* Read a path, which may be followed by a question mark and parameters. */
-static int read_path(struct parsed *parsed, struct part part,
-                     struct tkb_error *err)
+static int read_url_path(struct parsed *parsed, struct part part,
+                         struct tkb_error *err)
 {
 	const char *end = part.start + part.size;
 	const char *query = find_any(part, "?");
@@ -376,25 +379,26 @@ static int read_path(struct parsed *parsed, struct part part,
 	if (parsed->url.path == NULL)
 		return tkb_fail_nomem(err);
 	if (query == part.start)
-		return refuse(err, "the remote's path is empty");
+		return refuse_url(err, "the remote's path is empty");
 	return query == end ? 0
-	                    : read_query(parsed, part_of(query + 1, end), err);
+	                    : read_query(parsed, url_part(query + 1, end), err);
 }
 
-static int parse(struct parsed *parsed, const char *text, struct tkb_error *err)
+static int parse_url(struct parsed *parsed, const char *text,
+                     struct tkb_error *err)
 {
 	const char *end = text + strlen(text);
 	const char *colon = strstr(text, "://");
 	int rc;
 
 	if (end - text > URL_LIMIT)
-		return refuse(err, "the URL is too long");
+		return refuse_url(err, "the URL is too long");
 	if (colon == NULL)
-		return read_path(parsed, part_of(text, end), err);
-	rc = read_scheme(parsed, part_of(text, colon), err);
+		return read_url_path(parsed, url_part(text, end), err);
+	rc = read_scheme(parsed, url_part(text, colon), err);
 	if (rc < 0)
 		return rc;
-	return read_rest(parsed, part_of(colon + 3, end), err);
+	return read_rest(parsed, url_part(colon + 3, end), err);
 }
 
 int tkb_remote_url_parse(const char *text, struct tkb_remote_url **out,
@@ -412,9 +416,9 @@ int tkb_remote_url_parse(const char *text, struct tkb_remote_url **out,
 		                               .host = "",
 		                               .path = "",
 		                               .name = "" };
-	rc = parse(parsed, text, err);
+	rc = parse_url(parsed, text, err);
 	if (rc == 0)
-		rc = make_name(parsed, text, err);
+		rc = make_shown_url(parsed, text, err);
 	if (rc < 0)
 		return rc;
 	*out = &tkb_take(parsed)->url;

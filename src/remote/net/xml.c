@@ -36,7 +36,7 @@ static void stop(struct reading *reading, int rc)
 	(void)XML_StopParser(reading->parser, XML_FALSE);
 }
 
-static void refuse(struct reading *reading, const char *what)
+static void refuse_xml(struct reading *reading, const char *what)
 {
 	if (reading->rc == 0)
 		stop(reading, tkb_fail(reading->err, TKB_ERR_CORRUPT,
@@ -51,11 +51,11 @@ static void begin_element(void *self, const XML_Char *name,
 	(void)name, (void)attributes;
 	reading->depth++;
 	if (reading->depth > DEPTH_LIMIT)
-		refuse(reading, "goes too deep");
+		refuse_xml(reading, "goes too deep");
 	tkb_buf_reset(&reading->text);
 }
 
-static void add_text(void *self, const XML_Char *text, int size)
+static void add_xml_text(void *self, const XML_Char *text, int size)
 {
 	struct reading *reading = self;
 
@@ -63,7 +63,7 @@ static void add_text(void *self, const XML_Char *text, int size)
 	if (reading->text.failure == TKB_ERR_NOMEM)
 		stop(reading, tkb_fail_nomem(reading->err));
 	else if (reading->text.failure != 0)
-		refuse(reading, "holds a text that is too long");
+		refuse_xml(reading, "holds a text that is too long");
 }
 
 static void end_element(void *self, const XML_Char *name)
@@ -72,7 +72,7 @@ static void end_element(void *self, const XML_Char *name)
 	const char *colon = strrchr(name, ':');
 	int rc;
 
-	add_text(self, "", 1); /* what ends a text in C */
+	add_xml_text(self, "", 1); /* what ends a text in C */
 	if (reading->rc != 0)
 		return; /* expat may call once more after it was stopped */
 	rc = reading->visitor->on_element(
@@ -89,7 +89,7 @@ static void refuse_type(void *self, const XML_Char *name,
                         int has_subset)
 {
 	(void)name, (void)system_id, (void)public_id, (void)has_subset;
-	refuse(self, "has a document type");
+	refuse_xml(self, "has a document type");
 }
 
 int tkb_xml_read(struct tkb_bytes document,
@@ -108,7 +108,7 @@ int tkb_xml_read(struct tkb_bytes document,
 		return tkb_fail(err, TKB_ERR_CORRUPT, "the XML is too long");
 	XML_SetUserData(reading.parser, &reading);
 	XML_SetElementHandler(reading.parser, begin_element, end_element);
-	XML_SetCharacterDataHandler(reading.parser, add_text);
+	XML_SetCharacterDataHandler(reading.parser, add_xml_text);
 	XML_SetStartDoctypeDeclHandler(reading.parser, refuse_type);
 	if (XML_Parse(reading.parser, document.data, (int)document.size,
 	              XML_TRUE) == XML_STATUS_OK)

@@ -262,7 +262,7 @@ static int redis_remove(void *self, const struct tkb_op_limits *limits,
 	return removed == 0 ? TKB_MISS : 0;
 }
 
-static int gather(void *self, const char *name, struct tkb_error *err)
+static int gather_digest(void *self, const char *name, struct tkb_error *err)
 {
 	struct tkb_digests *found = self;
 	struct tkb_digest digest;
@@ -358,7 +358,7 @@ static int redis_list(void *self, const struct tkb_op_limits *limits,
                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_digests_release) struct tkb_digests found = { 0 };
-	const struct tkb_redis_scan scan = { "cas", gather, &found };
+	const struct tkb_redis_scan scan = { "cas", gather_digest, &found };
 	struct tkb_redis *redis = self;
 	int rc;
 

@@ -58,8 +58,9 @@ static int check_results(const struct tkb_reply *reply, size_t count,
  * If MULTI is refused, the commands that follow are executed at once. So wait
  * for the answer to the first MULTI of a connection.
  */
-static int begin(struct tkb_redis *redis, const struct tkb_op_limits *limits,
-                 size_t *pending, struct tkb_error *err)
+static int begin_transaction(struct tkb_redis *redis,
+                             const struct tkb_op_limits *limits,
+                             size_t *pending, struct tkb_error *err)
 {
 	int rc;
 
@@ -85,7 +86,7 @@ int tkb_redis_put_named(void *self, const struct tkb_op_limits *limits,
 
 	rc = tkb_resp_drain(&redis->resp, limits, err);
 	if (rc == 0)
-		rc = begin(redis, limits, &pending, err);
+		rc = begin_transaction(redis, limits, &pending, err);
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = queue_set(redis, limits, &items[i], err);
 	if (rc < 0)

@@ -20,7 +20,7 @@ struct choices {
 	const char *database; /* NULL: the default */
 };
 
-static bool is_number(const char *text)
+static bool is_database_number(const char *text)
 {
 	uint64_t number = 0;
 
@@ -40,7 +40,7 @@ static int read_database(const struct tkb_remote_url *url,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the URL names a database twice");
 	choices->database = path[0] != '\0' ? path : param;
-	if (choices->database != NULL && !is_number(choices->database))
+	if (choices->database != NULL && !is_database_number(choices->database))
 		return tkb_url_refuse("db", "a database's number",
 		                      choices->database, err);
 	return 0;

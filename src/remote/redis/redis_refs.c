@@ -129,8 +129,8 @@ static void listing_release(struct listing *listing)
 	free(listing->stamps);
 }
 
-static bool read_field(const struct tkb_reply *hash, size_t index,
-                       struct tkb_digest *out)
+static bool read_digest_field(const struct tkb_reply *hash, size_t index,
+                              struct tkb_digest *out)
 {
 	return hash->items[index]->kind == TKB_REPLY_STRING &&
 	       hash->items[index + 1]->kind == TKB_REPLY_STRING &&
@@ -147,7 +147,7 @@ static int read_stamps(struct listing *listing, const struct tkb_reply *hash,
 	for (size_t i = 0; i + 1 < hash->count; i += 2) {
 		struct stamp *stamp = &listing->stamps[listing->stamp_count];
 
-		if (!read_field(hash, i, &stamp->digest))
+		if (!read_digest_field(hash, i, &stamp->digest))
 			continue;
 		stamp->age_s =
 			tkb_redis_age(listing->redis, hash->items[i + 1]->text);
@@ -202,7 +202,7 @@ static int set_missing_times(struct listing *listing, const char *ref,
 	size_t ignored = 0;
 
 	for (size_t i = 0; i + 1 < listing->records->count; i += 2) {
-		if (!read_field(listing->records, i, &digest) ||
+		if (!read_digest_field(listing->records, i, &digest) ||
 		    find_stamp(listing, &digest) != NULL)
 			continue;
 		make_keys(redis, ref, &digest, &keys);
@@ -230,7 +230,7 @@ int tkb_redis_records(void *self, const struct tkb_op_limits *limits,
 		const struct stamp *stamp;
 		struct tkb_digest digest;
 
-		if (!read_field(listing.records, i, &digest))
+		if (!read_digest_field(listing.records, i, &digest))
 			continue;
 		stamp = find_stamp(&listing, &digest);
 		rc = visitor->on_record(visitor->self, &digest,
@@ -241,7 +241,7 @@ int tkb_redis_records(void *self, const struct tkb_op_limits *limits,
 }
 
 /* A name that is not a ref's belongs to a longer prefix. */
-static int report_ref(void *self, const char *name, struct tkb_error *err)
+static int report_key_ref(void *self, const char *name, struct tkb_error *err)
 {
 	const struct tkb_ref_visitor *visitor = self;
 
@@ -254,7 +254,7 @@ int tkb_redis_refs(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_ref_visitor *visitor, struct tkb_error *err)
 {
 	struct tkb_ref_visitor copy = *visitor;
-	const struct tkb_redis_scan scan = { "ref", report_ref, &copy };
+	const struct tkb_redis_scan scan = { "ref", report_key_ref, &copy };
 	struct tkb_redis *redis = self;
 	int rc;
 

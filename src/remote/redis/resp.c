@@ -39,7 +39,7 @@ typedef int array_count;
  * Refuse the types of RESP3, which we never ask for. hiredis 0.14 does so
  * itself; in 1.x a missing callback would make it return an invalid pointer.
  */
-static void *refuse(const redisReadTask *task)
+static void *refuse_resp3_type(const redisReadTask *task)
 {
 	struct tkb_resp *resp = task->privdata;
 
@@ -91,7 +91,7 @@ static void *make_text(const redisReadTask *task, char *text, size_t size)
 	else if (task->type == REDIS_REPLY_STATUS)
 		kind = TKB_REPLY_STATUS;
 	else if (task->type != REDIS_REPLY_STRING)
-		return refuse(task);
+		return refuse_resp3_type(task);
 	reply = add_reply(task, kind);
 	if (reply == NULL)
 		return NULL;
@@ -107,7 +107,7 @@ static void *make_array(const redisReadTask *task, array_count items)
 	struct tkb_reply *reply;
 
 	if (task->type != REDIS_REPLY_ARRAY || is_too_deep(task))
-		return refuse(task);
+		return refuse_resp3_type(task);
 	resp->has_too_many =
 		count < 0 || (size_t)count > ITEMS_LIMIT - resp->item_count;
 	if (resp->has_too_many)
@@ -134,7 +134,7 @@ static void *make_integer(const redisReadTask *task, long long value)
 /* A null string or array; RESP3's null is another type. */
 static void *make_nil(const redisReadTask *task)
 {
-	return task->type == REDIS_REPLY_NIL ? refuse(task)
+	return task->type == REDIS_REPLY_NIL ? refuse_resp3_type(task)
 	                                     : add_reply(task, TKB_REPLY_NIL);
 }
 
@@ -144,13 +144,13 @@ static void *refuse_double(const redisReadTask *task, double value, char *text,
                            size_t size)
 {
 	(void)value, (void)text, (void)size;
-	return refuse(task);
+	return refuse_resp3_type(task);
 }
 
 static void *refuse_bool(const redisReadTask *task, int value)
 {
 	(void)value;
-	return refuse(task);
+	return refuse_resp3_type(task);
 }
 #endif
 
@@ -276,8 +276,8 @@ int tkb_resp_send(struct tkb_resp *resp, const struct tkb_op_limits *limits,
 }
 
 /* Sets `*out` if an answer is complete. */
-static int parse(struct tkb_resp *resp, const struct tkb_reply **out,
-                 struct tkb_error *err)
+static int parse_reply(struct tkb_resp *resp, const struct tkb_reply **out,
+                       struct tkb_error *err)
 {
 	void *reply = NULL;
 
@@ -301,9 +301,9 @@ static size_t unread(const struct tkb_resp *resp)
 	return resp->reader->len - resp->reader->pos;
 }
 
-static int read_answer(struct tkb_resp *resp,
-                       const struct tkb_op_limits *limits, size_t limit,
-                       const struct tkb_reply **out, struct tkb_error *err)
+static int read_reply(struct tkb_resp *resp, const struct tkb_op_limits *limits,
+                      size_t limit, const struct tkb_reply **out,
+                      struct tkb_error *err)
 {
 	size_t fed = unread(resp);
 	int rc;
@@ -311,7 +311,7 @@ static int read_answer(struct tkb_resp *resp,
 	for (;;) {
 		size_t got = 0;
 
-		rc = parse(resp, out, err);
+		rc = parse_reply(resp, out, err);
 		if (rc < 0 || *out != NULL)
 			return rc;
 		if (fed > limit)
@@ -340,7 +340,7 @@ int tkb_resp_next(struct tkb_resp *resp, const struct tkb_op_limits *limits,
 		return rc;
 	tkb_arena_release(&resp->arena);
 	resp->item_count = 0;
-	rc = read_answer(resp, limits, limit, &reply, err);
+	rc = read_reply(resp, limits, limit, &reply, err);
 	resp->is_broken |= rc < 0;
 	if (rc < 0)
 		return rc;

@@ -54,9 +54,12 @@ static int s3_open(const struct tkb_remote_url *url,
 	return rc;
 }
 
-static int prepare(const struct tkb_http_objects *objects, const char *method,
-                   const struct tkb_digest *digest, struct tkb_arena *arena,
-                   struct tkb_http_request *out, struct tkb_error *err)
+static int prepare_s3_request(const struct tkb_http_objects *objects,
+                              const char *method,
+                              const struct tkb_digest *digest,
+                              struct tkb_arena *arena,
+                              struct tkb_http_request *out,
+                              struct tkb_error *err)
 {
 	const struct tkb_s3_ask ask = { .method = method,
 		                        .ref = objects->ref,
@@ -65,8 +68,9 @@ static int prepare(const struct tkb_http_objects *objects, const char *method,
 	return tkb_s3_prepare(objects->self, &ask, arena, out, err);
 }
 
-static int judge(const struct tkb_http_objects *objects,
-                 const struct tkb_http_request *request, struct tkb_error *err)
+static int judge_s3_request(const struct tkb_http_objects *objects,
+                            const struct tkb_http_request *request,
+                            struct tkb_error *err)
 {
 	return tkb_s3_judge(objects->self, objects->limits, request, err);
 }
@@ -79,8 +83,8 @@ struct tkb_http_objects tkb_s3_objects_of(struct tkb_s3 *s3,
 		                          .client = s3->client,
 		                          .limits = limits,
 		                          .ref = ref,
-		                          .prepare = prepare,
-		                          .judge = judge };
+		                          .prepare = prepare_s3_request,
+		                          .judge = judge_s3_request };
 }
 
 static int s3_get(void *self, const struct tkb_op_limits *limits,
@@ -93,9 +97,9 @@ static int s3_get(void *self, const struct tkb_op_limits *limits,
 	return tkb_s3_do(self, limits, &ask, &request, err);
 }
 
-static int store(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-                 const char *ref, const struct tkb_digest *digest,
-                 const struct tkb_blob *blob, struct tkb_error *err)
+static int put_object(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
+                      const char *ref, const struct tkb_digest *digest,
+                      const struct tkb_blob *blob, struct tkb_error *err)
 {
 	const struct tkb_s3_ask ask = {
 		.method = "PUT", .ref = ref, .digest = digest, .body = blob
@@ -116,7 +120,7 @@ static int s3_put(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digest, const struct tkb_blob *blob,
                   struct tkb_error *err)
 {
-	return store(self, limits, NULL, digest, blob, err);
+	return put_object(self, limits, NULL, digest, blob, err);
 }
 
 static int s3_add(void *self, const struct tkb_op_limits *limits,
@@ -126,7 +130,7 @@ static int s3_add(void *self, const struct tkb_op_limits *limits,
 	const struct tkb_blob blob = { record.size,
 		                       tkb_memory_source(&record) };
 
-	return store(self, limits, ref, digest, &blob, err);
+	return put_object(self, limits, ref, digest, &blob, err);
 }
 
 static int stop_at_first(void *self, const struct tkb_s3_item *item,
@@ -140,9 +144,10 @@ static int stop_at_first(void *self, const struct tkb_s3_item *item,
  * An answer to HEAD has no body, so it has no reason. A listing is mostly
  * refused for the same reason, and says it.
  */
-static int explain(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-                   const struct tkb_http_request *request, int rc,
-                   struct tkb_error *err)
+static int explain_refused_head(struct tkb_s3 *s3,
+                                const struct tkb_op_limits *limits,
+                                const struct tkb_http_request *request, int rc,
+                                struct tkb_error *err)
 {
 	const struct tkb_s3_listing listing = { .start = "cas/",
 		                                .on_item = stop_at_first };
@@ -192,7 +197,8 @@ static int s3_has(void *self, const struct tkb_op_limits *limits,
 	for (size_t i = 0; i < count; i++) {
 		rc = tkb_s3_judge(self, limits, &requests[i], err);
 		if (rc < 0)
-			return explain(self, limits, &requests[i], rc, err);
+			return explain_refused_head(self, limits, &requests[i],
+			                            rc, err);
 		out[i] = rc == 0;
 		if (sizes != NULL)
 			sizes[i] = size_told(&requests[i]);
@@ -213,7 +219,9 @@ static int s3_drop(void *self, const struct tkb_op_limits *limits,
 
 	rc = tkb_s3_do(self, limits, &ask, &request, err);
 	if (rc != 0)
-		return rc < 0 ? explain(self, limits, &request, rc, err) : rc;
+		return rc < 0 ? explain_refused_head(self, limits, &request, rc,
+		                                     err)
+		              : rc;
 	ask.method = "DELETE";
 	request = (struct tkb_http_request){ .offset = 0 };
 	return tkb_s3_do(self, limits, &ask, &request, err);

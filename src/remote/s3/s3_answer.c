@@ -18,7 +18,7 @@ struct refusal {
 	char region[TEXT_SIZE];
 };
 
-static void copy(char out[TEXT_SIZE], const char *text)
+static void copy_cut(char out[TEXT_SIZE], const char *text)
 {
 	const size_t size = strnlen(text, TEXT_SIZE - 1);
 
@@ -35,11 +35,11 @@ static int read_element(void *self, const char *name, size_t depth,
 	if (depth != 2)
 		return 0;
 	if (strcmp(name, "Code") == 0)
-		copy(refusal->code, text);
+		copy_cut(refusal->code, text);
 	if (strcmp(name, "Message") == 0)
-		copy(refusal->message, text);
+		copy_cut(refusal->message, text);
 	if (strcmp(name, "Region") == 0)
-		copy(refusal->region, text);
+		copy_cut(refusal->region, text);
 	return 0;
 }
 
@@ -70,7 +70,7 @@ static void read_refusal(const struct tkb_s3 *s3,
 	     holds_secret(s3, out->code) || holds_secret(s3, out->message)))
 		*out = (struct refusal){ .code = "" };
 	if (request->wanted[0].value[0] != '\0')
-		copy(out->region, request->wanted[0].value);
+		copy_cut(out->region, request->wanted[0].value);
 }
 
 /* Known error codes. */
@@ -152,9 +152,10 @@ static bool is_elsewhere(const struct tkb_s3 *s3,
 }
 
 /* `rc` is what the status alone means. */
-static int explain(const struct tkb_s3 *s3,
-                   const struct tkb_http_request *request,
-                   const struct refusal *refusal, int rc, struct tkb_error *err)
+static int explain_refusal(const struct tkb_s3 *s3,
+                           const struct tkb_http_request *request,
+                           const struct refusal *refusal, int rc,
+                           struct tkb_error *err)
 {
 	if (is_elsewhere(s3, request, refusal))
 		return fail_region(s3, refusal, err);
@@ -190,7 +191,7 @@ int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 		return 0;
 	if (request->rc == 0 || request->status / 100 == 3) {
 		read_refusal(s3, request, &refusal);
-		explained = explain(s3, request, &refusal, rc, err);
+		explained = explain_refusal(s3, request, &refusal, rc, err);
 	}
 	if (explained != 0)
 		return explained;

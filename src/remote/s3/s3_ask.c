@@ -115,8 +115,8 @@ static int make_headers(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 	return rc;
 }
 
-static int sign(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
-                struct parts *parts, struct tkb_error *err)
+static int sign_request(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
+                        struct parts *parts, struct tkb_error *err)
 {
 	const struct tkb_sigv4_keys keys = { s3->keys.id, s3->keys.secret,
 		                             s3->site.region, "s3" };
@@ -215,7 +215,7 @@ int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 	if (rc == 0)
 		rc = make_headers(s3, ask, &parts, err);
 	if (rc == 0 && s3->keys.id != NULL)
-		rc = sign(s3, ask, &parts, err);
+		rc = sign_request(s3, ask, &parts, err);
 	if (rc == 0)
 		rc = print_headers(&parts, out, err);
 	if (rc == 0)

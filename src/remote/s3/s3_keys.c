@@ -72,7 +72,7 @@ static bool is_head(char *line, const char *section)
 }
 
 /* The value in "name = value", or NULL. */
-static const char *value_of(char *line, const char *name)
+static const char *setting_value(char *line, const char *name)
 {
 	char *equals = strchr(line, '=');
 
@@ -103,7 +103,7 @@ static const char *find_setting(char *text, const char *section,
 		 * The name of a commented line begins with '#', so it matches
 		 * nothing.
 		 */
-		value = is_in_section ? value_of(line, name) : NULL;
+		value = is_in_section ? setting_value(line, name) : NULL;
 		if (value != NULL)
 			found = value;
 	}

@@ -38,7 +38,7 @@ static void page_release(struct page *page)
 }
 
 /* Some servers encode a space as a plus: in the prefix, accept both. */
-static bool is_same(char got, char wanted)
+static bool is_same_byte(char got, char wanted)
 {
 	return got == wanted || (got == '+' && wanted == ' ');
 }
@@ -47,7 +47,7 @@ static bool is_same(char got, char wanted)
  * Read the key without the listing's start, decoded. False: it has another
  * start.
  */
-static bool read_name(struct page *page, const char *key)
+static bool read_key_name(struct page *page, const char *key)
 {
 	const char *start = (const char *)page->start.data;
 
@@ -56,7 +56,7 @@ static bool read_name(struct page *page, const char *key)
 		const char byte = tkb_unescape_next(&key);
 
 		if (*start != '\0') {
-			if (!is_same(byte, *start))
+			if (!is_same_byte(byte, *start))
 				return false;
 			start++;
 			continue;
@@ -68,7 +68,7 @@ static bool read_name(struct page *page, const char *key)
 }
 
 /* "2009-10-12T17:50:30.000Z"; 0 for anything else. */
-static int64_t read_time(const char *text)
+static int64_t read_s3_time(const char *text)
 {
 	struct tm parts = { 0 };
 
@@ -127,11 +127,11 @@ static int report_folder(struct page *page, struct tkb_error *err)
 static void read_part(struct page *page, const char *name, const char *text)
 {
 	if (strcmp(name, "Key") == 0 || strcmp(name, "Prefix") == 0)
-		page->has_name = read_name(page, text);
+		page->has_name = read_key_name(page, text);
 	if (strcmp(name, "Size") == 0)
 		page->size = read_size(text);
 	if (strcmp(name, "LastModified") == 0)
-		page->modified_s = read_time(text);
+		page->modified_s = read_s3_time(text);
 }
 
 static int read_element(void *self, const char *name, size_t depth,

@@ -68,8 +68,8 @@ static void gathering_release(struct gathering *gathering)
 	free(gathering->items);
 }
 
-static int gather(void *self, const struct tkb_s3_item *item,
-                  struct tkb_error *err)
+static int gather_listed_item(void *self, const struct tkb_s3_item *item,
+                              struct tkb_error *err)
 {
 	struct gathering *gathering = self;
 	struct tkb_http_listed found = { .size = item->size,
@@ -93,7 +93,7 @@ int tkb_s3_records(void *self, const struct tkb_op_limits *limits,
 	TKB_AUTO(gathering_release) struct gathering found = { 0 };
 	char start[TKB_S3_KEY_SIZE];
 	const struct tkb_s3_listing listing = { .start = start,
-		                                .on_item = gather,
+		                                .on_item = gather_listed_item,
 		                                .self = &found };
 	int rc;
 
@@ -104,8 +104,8 @@ int tkb_s3_records(void *self, const struct tkb_op_limits *limits,
 	               : rc;
 }
 
-static int report_ref(void *self, const struct tkb_s3_item *item,
-                      struct tkb_error *err)
+static int report_prefix_ref(void *self, const struct tkb_s3_item *item,
+                             struct tkb_error *err)
 {
 	const struct tkb_ref_visitor *visitor = self;
 	char ref[TKB_S3_REF_SIZE];
@@ -123,7 +123,7 @@ int tkb_s3_refs(void *self, const struct tkb_op_limits *limits,
 	struct tkb_ref_visitor told = *visitor;
 	const struct tkb_s3_listing listing = { .start = "ref/",
 		                                .has_folders = true,
-		                                .on_item = report_ref,
+		                                .on_item = report_prefix_ref,
 		                                .self = &told };
 
 	return tkb_s3_list(self, limits, &listing, err);

@@ -22,7 +22,7 @@ void tkb_s3_site_release(struct tkb_s3_site *site)
 	*site = (struct tkb_s3_site){ 0 };
 }
 
-static bool is_name(const char *text, const char *others, size_t limit)
+static bool is_site_name(const char *text, const char *others, size_t limit)
 {
 	const size_t size = strlen(text);
 
@@ -48,7 +48,7 @@ static int read_bucket(const struct tkb_remote_url *url,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "an s3 URL names a bucket, which has no port: "
 		                "the server goes into 'endpoint'");
-	if (!is_name(url->host, "._-", NAME_LIMIT))
+	if (!is_site_name(url->host, "._-", NAME_LIMIT))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.80s' cannot be a bucket's name", url->host);
 	return 0;
@@ -132,7 +132,7 @@ static int read_region(const struct tkb_remote_url *url,
 	if (region == NULL)
 		region = configured.size == 0 ? "us-east-1"
 		                              : (const char *)configured.data;
-	if (!is_name(region, "-", REGION_LIMIT))
+	if (!is_site_name(region, "-", REGION_LIMIT))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.80s' cannot be a region's name", region);
 	site->region = tkb_arena_string(&site->arena, tkb_text(region));
@@ -198,7 +198,7 @@ static int use_endpoint(struct tkb_s3_site *site, const char *text,
 	    url->param_count != 0 ||
 	    (strcmp(url->scheme, "http") != 0 &&
 	     strcmp(url->scheme, "https") != 0) ||
-	    !is_name(url->host, ".-_:", NAME_LIMIT) ||
+	    !is_site_name(url->host, ".-_:", NAME_LIMIT) ||
 	    url->path[strspn(url->path, "/")] != '\0')
 		return fail_endpoint(err);
 	rc = make_host(site, url, has_path_style, err);

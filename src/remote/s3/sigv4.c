@@ -41,7 +41,7 @@ static const char *encoded(struct tkb_arena *arena, const char *text)
 	return tkb_arena_string(arena, tkb_buf_bytes(&buf));
 }
 
-static int compare_pairs(const void *a, const void *b)
+static int compare_sigv4_pairs(const void *a, const void *b)
 {
 	const struct tkb_sigv4_pair *left = a;
 	const struct tkb_sigv4_pair *right = b;
@@ -66,7 +66,7 @@ int tkb_sigv4_query(const struct tkb_sigv4_pair *pairs, size_t count,
 			return tkb_fail_nomem(err);
 	}
 	if (count > 1)
-		qsort(sorted, count, sizeof(*sorted), compare_pairs);
+		qsort(sorted, count, sizeof(*sorted), compare_sigv4_pairs);
 	for (size_t i = 0; i < count; i++) {
 		if (i != 0)
 			tkb_buf_add_byte(out, '&');

@@ -219,7 +219,7 @@ static void take_bytes(struct archive_child *child, const char *bytes,
 	}
 }
 
-static bool is_cancelled(const struct archive_child *child)
+static bool is_child_cancelled(const struct archive_child *child)
 {
 	return signals_is_caught() ||
 	       (child->deadline != NULL && deadline_is_over(child->deadline));
@@ -231,7 +231,7 @@ bool archive_child_listen(struct archive_child *child, int time_ms)
 	char bytes[4096];
 	ssize_t got;
 
-	if (is_cancelled(child))
+	if (is_child_cancelled(child))
 		return false;
 	if (poll(&poller, 1, time_ms) <= 0)
 		return true; /* or it was interrupted */
@@ -280,7 +280,7 @@ int archive_child_finish(struct archive_child *child, struct tkb_error *err)
 
 	while (archive_child_listen(child, LISTEN_MS))
 		continue;
-	if (is_cancelled(child)) {
+	if (is_child_cancelled(child)) {
 		archive_child_release(child);
 		return cli_error(err, TKB_ERR_CANCELLED, "%s",
 		                 signals_is_caught() ? "cancelled"

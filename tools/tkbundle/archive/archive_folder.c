@@ -42,7 +42,7 @@ static int format_path(const char *output, char **out)
 	return asprintf(out, "/tmp/" NAME);
 }
 
-static int fail(const char *path, struct tkb_error *err)
+static int fail_to_make_folder(const char *path, struct tkb_error *err)
 {
 	return cli_error(err, TKB_ERR_IO, "cannot make folder '%s': %s", path,
 	                 strerror(errno));
@@ -145,7 +145,7 @@ int archive_folder_make(const char *output, struct archive_folder *out,
 		return cli_error_nomem(err);
 	remove_abandoned(path);
 	if (make_locked(path, &out->lock_fd) < 0) {
-		(void)fail(path, err);
+		(void)fail_to_make_folder(path, err);
 		free(path);
 		return TKB_ERR_IO;
 	}
@@ -155,9 +155,9 @@ int archive_folder_make(const char *output, struct archive_folder *out,
 	    asprintf(&out->files, "%s/files", out->path) < 0)
 		return cli_error_nomem(err);
 	if (mkdir(out->files, 0700) < 0)
-		return fail(out->files, err);
+		return fail_to_make_folder(out->files, err);
 	out->fd = open(out->files, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return out->fd < 0 ? fail(out->files, err) : 0;
+	return out->fd < 0 ? fail_to_make_folder(out->files, err) : 0;
 }
 
 void archive_folder_remove(struct archive_folder *folder)

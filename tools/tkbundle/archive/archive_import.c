@@ -17,7 +17,7 @@ const char *archive_import_shown(const struct archive_folder *folder,
 	return path[length] == '/' ? path + length + 1 : ".";
 }
 
-static void on_result(void *self, const struct tkb_result *result)
+static void show_import_result(void *self, const struct tkb_result *result)
 {
 	const struct archive_import *const import = self;
 	struct tkb_result shown = *result;
@@ -26,14 +26,14 @@ static void on_result(void *self, const struct tkb_result *result)
 	import->watch->on_result(import->watch->self, &shown);
 }
 
-static void on_progress(void *self, uint64_t done, uint64_t total)
+static void show_import_progress(void *self, uint64_t done, uint64_t total)
 {
 	const struct archive_import *const import = self;
 
 	import->watch->on_progress(import->watch->self, done, total);
 }
 
-static bool is_cancelled(void *self)
+static bool is_import_cancelled(void *self)
 {
 	const struct archive_import *const import = self;
 
@@ -41,17 +41,18 @@ static bool is_cancelled(void *self)
 }
 
 /* Collect one root of kernels, or none; the first time with all trees. */
-static int collect(const struct archive_import *import, size_t index,
-                   const char *output, struct tkb_collect_report *report,
-                   struct tkb_error *err)
+static int collect_import_root(const struct archive_import *import,
+                               size_t index, const char *output,
+                               struct tkb_collect_report *report,
+                               struct tkb_error *err)
 {
 	const struct archive_found *const found = import->found;
 	const struct tkb_watch watch = {
 		.struct_size = sizeof(watch),
 		.self = (void *)(uintptr_t)import,
-		.on_result = on_result,
-		.on_progress = on_progress,
-		.is_cancelled = is_cancelled,
+		.on_result = show_import_result,
+		.on_progress = show_import_progress,
+		.is_cancelled = is_import_cancelled,
 	};
 	const struct root root = { .trees = found->trees };
 	struct tkb_collect_options chosen =
@@ -136,8 +137,8 @@ static int collect_part(const struct archive_import *import, size_t index,
 		path = NULL;
 		return cli_error_nomem(err);
 	}
-	collected = collect(import, index, output != NULL ? path : NULL,
-	                    &report, err);
+	collected = collect_import_root(
+		import, index, output != NULL ? path : NULL, &report, err);
 	if (!cli_is_done(collected))
 		return collected;
 	add_report(sum, &report);
@@ -175,5 +176,5 @@ int archive_import_collect(const struct archive_import *import,
 {
 	return import->found->kernel_count > 1
 	               ? collect_all(import, output, report, err)
-	               : collect(import, 0, output, report, err);
+	               : collect_import_root(import, 0, output, report, err);
 }

@@ -64,7 +64,7 @@ static int default_place(bool has_trees, char **out, struct tkb_error *err)
 }
 
 /* Is the path as engines write it in texts, and not "/./a//b/"? */
-static bool is_plain(const char *path)
+static bool is_plain_path(const char *path)
 {
 	const size_t length = strlen(path);
 
@@ -93,7 +93,7 @@ static int choose_place(struct archive_stage *stage, const char *given,
 	length = strlen(stage->place);
 	while (length > 1 && stage->place[length - 1] == '/')
 		stage->place[--length] = '\0';
-	if (!is_plain(stage->place))
+	if (!is_plain_path(stage->place))
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' is no plain absolute path: say by "
 		                 "--root where the archive will be unpacked",

@@ -21,8 +21,9 @@ void archive_places_release(struct archive_places *places)
 	free(places->items);
 }
 
-static int add(struct archive_places *places, const char *path,
-               enum archive_look look, size_t suffix, struct tkb_error *err)
+static int add_walked_place(struct archive_places *places, const char *path,
+                            enum archive_look look, size_t suffix,
+                            struct tkb_error *err)
 {
 	char *copy;
 
@@ -89,7 +90,7 @@ static bool is_key(const char *name)
 	}
 }
 
-static bool is_folder(int at, const char *name)
+static bool is_folder_at(int at, const char *name)
 {
 	struct stat status;
 
@@ -106,7 +107,7 @@ static bool has_folder(int at, const char *name,
 
 	while (folder != NULL && (item = readdir(folder)) != NULL) {
 		if (is_such(item->d_name) &&
-		    is_folder(dirfd(folder), item->d_name))
+		    is_folder_at(dirfd(folder), item->d_name))
 			return true;
 	}
 	return false;
@@ -150,15 +151,16 @@ static enum archive_look look_at(int at)
 {
 	const bool has_devices = has_folder(at, "triton", is_device);
 
-	if (is_folder(at, "torch_compile_cache") || is_folder(at, "modelinfos"))
+	if (is_folder_at(at, "torch_compile_cache") ||
+	    is_folder_at(at, "modelinfos"))
 		return ARCHIVE_LOOK_VLLM;
-	if (is_folder(at, "torch_aot_compile"))
+	if (is_folder_at(at, "torch_aot_compile"))
 		return ARCHIVE_LOOK_VLLM_INSIDE;
-	if (is_folder(at, "fxgraph") || is_folder(at, "aotautograd") ||
+	if (is_folder_at(at, "fxgraph") || is_folder_at(at, "aotautograd") ||
 	    (has_devices && has_folder(at, ".", is_inductors)))
 		return has_devices ? ARCHIVE_LOOK_INDUCTOR_KERNELS
 		                   : ARCHIVE_LOOK_INDUCTOR;
-	if (is_folder(at, "cached_ops"))
+	if (is_folder_at(at, "cached_ops"))
 		return ARCHIVE_LOOK_FLASHINFER;
 	if (has_devices || has_folder(at, ".", is_key))
 		return ARCHIVE_LOOK_KERNELS;
@@ -188,7 +190,7 @@ static bool find_suffix(const char *path, const char *const *suffixes,
 	return false;
 }
 
-static int compare(const FTSENT **a, const FTSENT **b)
+static int compare_fts_names(const FTSENT **a, const FTSENT **b)
 {
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
@@ -196,7 +198,8 @@ static int compare(const FTSENT **a, const FTSENT **b)
 FTS *archive_walk_open(const char *folder, struct tkb_error *err)
 {
 	char *const paths[] = { (char *)(uintptr_t)folder, NULL };
-	FTS *const walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare);
+	FTS *const walk =
+		fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, compare_fts_names);
 
 	if (walk == NULL)
 		(void)cli_error_nomem(err);
@@ -204,9 +207,9 @@ FTS *archive_walk_open(const char *folder, struct tkb_error *err)
 }
 
 /* @return 1: walk on inside; 0: it is a cache, do not look inside */
-static int visit(const char *path, const char *const *suffixes,
-                 size_t suffix_count, struct archive_places *out,
-                 struct tkb_error *err)
+static int visit_folder(const char *path, const char *const *suffixes,
+                        size_t suffix_count, struct archive_places *out,
+                        struct tkb_error *err)
 {
 	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	enum archive_look look;
@@ -221,7 +224,7 @@ static int visit(const char *path, const char *const *suffixes,
 	if (look == ARCHIVE_LOOK_NONE &&
 	    !find_suffix(path, suffixes, suffix_count, &suffix))
 		return 1;
-	rc = add(out, path, look, suffix, err);
+	rc = add_walked_place(out, path, look, suffix, err);
 	return rc;
 }
 
@@ -238,7 +241,8 @@ int archive_walk(const char *folder, const char *const *suffixes,
 	while (rc >= 0 && (item = fts_read(walk)) != NULL) {
 		if (item->fts_info != FTS_D)
 			continue;
-		rc = visit(item->fts_path, suffixes, suffix_count, out, err);
+		rc = visit_folder(item->fts_path, suffixes, suffix_count, out,
+		                  err);
 		if (rc == 0)
 			(void)fts_set(walk, item, FTS_SKIP);
 	}

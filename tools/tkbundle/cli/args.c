@@ -68,8 +68,8 @@ bool args_is_given(const struct arguments *args, const struct option_spec *spec)
 	return false;
 }
 
-static bool is_number(const char *text, uint32_t min, uint32_t max,
-                      uint32_t *out)
+static bool parse_number(const char *text, uint32_t min, uint32_t max,
+                         uint32_t *out)
 {
 	const size_t length = strlen(text);
 	unsigned long value;
@@ -115,7 +115,7 @@ static bool is_target(char *text, struct tkb_target *out)
 
 	if (text[0] == '\0' || arch == text)
 		return false;
-	if (warp != NULL && !is_number(warp + 1, 1, 1024, &warp_size))
+	if (warp != NULL && !parse_number(warp + 1, 1, 1024, &warp_size))
 		return false;
 
 	if (warp != NULL)
@@ -147,7 +147,7 @@ static enum status store_number(const struct parser *parser,
 	struct number *const number = to;
 	uint32_t value;
 
-	if (!is_number(text, spec->min, spec->max, &value))
+	if (!parse_number(text, spec->min, spec->max, &value))
 		return cli_misused(parser->cli,
 		                   "'%s' wants a number from %u to %u, "
 		                   "not '%s'",
@@ -160,7 +160,7 @@ static enum status store_number(const struct parser *parser,
 	return STATUS_DONE;
 }
 
-static bool read_time(const char *text, uint64_t *out)
+static bool parse_time(const char *text, uint64_t *out)
 {
 	return tkb_time_parse(text, 0, out);
 }
@@ -170,7 +170,7 @@ static bool read_age(const char *text, uint64_t *out)
 {
 	uint64_t time_ms;
 
-	if (strstr(text, "ms") != NULL || !read_time(text, &time_ms))
+	if (strstr(text, "ms") != NULL || !parse_time(text, &time_ms))
 		return false;
 	*out = time_ms / 1000;
 	return true;
@@ -186,7 +186,7 @@ static const struct amount_kind *amount_kind(enum option_kind kind)
 	static const struct amount_kind size = { tkb_size_parse,
 		                                 "500M or 20Gi" };
 	static const struct amount_kind age = { read_age, "30d or 12h" };
-	static const struct amount_kind time = { read_time, "500ms or 30s" };
+	static const struct amount_kind time = { parse_time, "500ms or 30s" };
 
 	if (kind == OPTION_SIZE)
 		return &size;
@@ -292,8 +292,8 @@ static enum status store_secret(const struct parser *parser,
 }
 
 /* Keep the value of an option; a switch has none. */
-static enum status store(const struct parser *parser,
-                         const struct option_spec *spec, char *text)
+static enum status store_option(const struct parser *parser,
+                                const struct option_spec *spec, char *text)
 {
 	void *const to = (char *)parser->out + spec->offset;
 
@@ -327,13 +327,13 @@ static enum status store_value(struct parser *parser,
                                const struct option_spec *spec, char *joined)
 {
 	if (joined != NULL)
-		return store(parser, spec, joined);
+		return store_option(parser, spec, joined);
 	if (parser->next == parser->argc)
 		return cli_misused(parser->cli, "'%s' wants %s", parser->shown,
 		                   spec->value);
 
 	parser->next++;
-	return store(parser, spec, parser->argv[parser->next - 1]);
+	return store_option(parser, spec, parser->argv[parser->next - 1]);
 }
 
 /* The option called `name`, of `length` bytes, or `letter`; or NULL. */
@@ -375,7 +375,7 @@ static enum status take_long(struct parser *parser, char *word)
 	if (value != NULL)
 		return cli_misused(parser->cli, "'%s' takes no value",
 		                   parser->shown);
-	return store(parser, spec, NULL);
+	return store_option(parser, spec, NULL);
 }
 
 static enum status take_letters(struct parser *parser, char *word)
@@ -395,7 +395,7 @@ static enum status take_letters(struct parser *parser, char *word)
 		if (spec->kind != OPTION_SWITCH)
 			return store_value(parser, spec,
 			                   at[1] != '\0' ? at + 1 : NULL);
-		status = store(parser, spec, NULL);
+		status = store_option(parser, spec, NULL);
 	}
 
 	return status;

@@ -70,7 +70,7 @@ static bool start_function(struct ask *ask, int fd)
 	return ask->child > 0;
 }
 
-static void begin(struct ask *ask)
+static void begin_question(struct ask *ask)
 {
 	bool is_started;
 	int ends[2];
@@ -97,7 +97,7 @@ static void begin(struct ask *ask)
 void asks_begin(struct ask *asks, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		begin(&asks[i]);
+		begin_question(&asks[i]);
 }
 
 /*
@@ -123,7 +123,7 @@ static void reap(struct ask *ask)
 		ask->end = ASK_FAILED;
 }
 
-static void read_answer(struct ask *ask)
+static void read_child_answer(struct ask *ask)
 {
 	char rest;
 	const size_t room = ask->size - 1 - ask->length;
@@ -164,7 +164,7 @@ void asks_end(struct ask *asks, size_t count, uint64_t limit_ms)
 			break;
 		for (size_t i = 0; i < count; i++) {
 			if (asks[i].fd >= 0 && polls[i].revents != 0)
-				read_answer(&asks[i]);
+				read_child_answer(&asks[i]);
 		}
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t value_of(const struct count *count, const void *report)
+static uint64_t read_report_count(const struct count *count, const void *report)
 {
 	uint64_t value;
 
@@ -22,7 +22,7 @@ void counts_json(struct count_list counts, const void *report,
 
 		if (count->name != NULL)
 			json_out_number(json, count->name,
-			                value_of(count, report));
+			                read_report_count(count, report));
 	}
 }
 
@@ -34,7 +34,7 @@ void counts_words(struct count_list counts, const void *report, char *out,
 	out[0] = '\0';
 	for (size_t i = 0; i < counts.count && used < size; i++) {
 		const struct count *const count = &counts.items[i];
-		const uint64_t value = value_of(count, report);
+		const uint64_t value = read_report_count(count, report);
 
 		if (count->word != NULL && value != 0)
 			used += (size_t)snprintf(out + used, size - used,
@@ -51,6 +51,6 @@ void counts_metrics(struct count_list counts, const void *report,
 
 		if (count->metric != NULL)
 			metrics_add(metrics, count->metric, count->help,
-			            (double)value_of(count, report));
+			            (double)read_report_count(count, report));
 	}
 }

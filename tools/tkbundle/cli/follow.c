@@ -55,7 +55,7 @@ static void add_result(struct follow *follow, const struct tkb_result *result)
 	json_out_close(json);
 }
 
-static void on_result(void *self, const struct tkb_result *result)
+static void follow_result(void *self, const struct tkb_result *result)
 {
 	struct follow *const follow = self;
 	const bool bad = is_bad(result);
@@ -79,7 +79,7 @@ static void on_result(void *self, const struct tkb_result *result)
 		add_result(follow, result);
 }
 
-static void on_progress(void *self, uint64_t done, uint64_t total)
+static void follow_progress(void *self, uint64_t done, uint64_t total)
 {
 	struct follow *const follow = self;
 
@@ -93,7 +93,7 @@ static void on_look(void *self, uint64_t done, uint64_t total)
 	progress_look(&follow->progress, done, total);
 }
 
-static bool is_cancelled(void *self)
+static bool is_follow_cancelled(void *self)
 {
 	struct follow *const follow = self;
 
@@ -141,9 +141,9 @@ const struct tkb_watch *follow_watch(struct follow *follow)
 	follow->watch =
 		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
 		                    .self = follow,
-		                    .on_result = on_result,
-		                    .on_progress = on_progress,
-		                    .is_cancelled = is_cancelled,
+		                    .on_result = follow_result,
+		                    .on_progress = follow_progress,
+		                    .is_cancelled = is_follow_cancelled,
 		                    .on_look = on_look };
 	return &follow->watch;
 }

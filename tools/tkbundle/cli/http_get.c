@@ -93,7 +93,7 @@ static bool cut_port(char *host, in_port_t *out)
 }
 
 /* Is it free of bytes that would end the request's line? */
-static bool is_plain(const char *path)
+static bool is_request_path(const char *path)
 {
 	for (; *path != '\0'; path++) {
 		if (*path <= ' ' || *path > '~' || *path == '#')
@@ -123,12 +123,12 @@ bool http_url_parse(const char *text, struct http_url *out)
 	             host[length] == '/' ? "" : "/",
 	             host + length) >= (int)sizeof(out->path))
 		return false;
-	return is_plain(out->path) && cut_port(name, &port) &&
+	return is_request_path(out->path) && cut_port(name, &port) &&
 	       add_host(out, name, port);
 }
 
 /* Wait for `events`; false where time is up. */
-static bool wait_for(int fd, short events, const struct deadline *end)
+static bool wait_for_events(int fd, short events, const struct deadline *end)
 {
 	struct pollfd item = { .fd = fd, .events = events };
 	int count;
@@ -159,7 +159,7 @@ static int connect_to(const struct http_url *url, size_t index,
 	            url->sizes[index]) < 0 &&
 	    errno != EINPROGRESS)
 		return -1;
-	if (!wait_for(fd, POLLOUT, end))
+	if (!wait_for_events(fd, POLLOUT, end))
 		return -1;
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		return -1;
@@ -183,7 +183,7 @@ static bool send_request(int fd, const struct http_url *url,
 	ssize_t got = 0;
 
 	for (int at = 0; at < length; at += (int)got) {
-		if (!wait_for(fd, POLLOUT, end))
+		if (!wait_for_events(fd, POLLOUT, end))
 			return false;
 		got = send(fd, text + at, (size_t)(length - at), MSG_NOSIGNAL);
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
@@ -202,7 +202,7 @@ static ssize_t receive(int fd, char *out, size_t room,
 	ssize_t got;
 
 	do {
-		if (!wait_for(fd, POLLIN, end))
+		if (!wait_for_events(fd, POLLIN, end))
 			return -1;
 		got = recv(fd, out, room, 0);
 	} while (got < 0 && (errno == EAGAIN || errno == EINTR));
@@ -210,8 +210,8 @@ static ssize_t receive(int fd, char *out, size_t room,
 }
 
 /* The first line of the answer, without its end. */
-static bool read_line(int fd, char out[HTTP_REASON_SIZE],
-                      const struct deadline *end)
+static bool read_status_line(int fd, char out[HTTP_REASON_SIZE],
+                             const struct deadline *end)
 {
 	char rest[4096];
 	size_t size = 0;
@@ -259,7 +259,7 @@ int http_get(const struct http_url *url, uint64_t limit_ms,
 		deadline_begin(&end, limit_ms);
 		fd = connect_to(url, i, &end);
 		if (fd < 0 || !send_request(fd, url, &end) ||
-		    !read_line(fd, line, &end)) {
+		    !read_status_line(fd, line, &end)) {
 			(void)snprintf(reason_out, HTTP_REASON_SIZE, "%s",
 			               strerror(errno));
 			continue;

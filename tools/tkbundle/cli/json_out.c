@@ -36,7 +36,7 @@ static bool is_open(const struct json_out *json)
 }
 
 /* Take over `value`; NULL means that memory is short, and is remembered. */
-static void put(struct json_out *json, const char *name, json_t *value)
+static void put_json(struct json_out *json, const char *name, json_t *value)
 {
 	json_t *const top = json->stack[json->depth - 1];
 	int rc;
@@ -65,7 +65,7 @@ void json_out_text(struct json_out *json, const char *name, const char *text)
 	copy = malloc(size);
 	if (copy != NULL)
 		(void)tkb_text_repair(text, copy, size);
-	put(json, name, copy != NULL ? json_string(copy) : NULL);
+	put_json(json, name, copy != NULL ? json_string(copy) : NULL);
 }
 
 void json_out_number(struct json_out *json, const char *name, uint64_t value)
@@ -73,26 +73,27 @@ void json_out_number(struct json_out *json, const char *name, uint64_t value)
 	const uint64_t limit = INT64_MAX; /* json_int_t has a sign */
 
 	if (is_open(json))
-		put(json, name,
-		    json_integer((json_int_t)(value < limit ? value : limit)));
+		put_json(json, name,
+		         json_integer(
+				 (json_int_t)(value < limit ? value : limit)));
 }
 
 void json_out_real(struct json_out *json, const char *name, double value)
 {
 	if (is_open(json))
-		put(json, name, json_real(value));
+		put_json(json, name, json_real(value));
 }
 
 void json_out_flag(struct json_out *json, const char *name, bool value)
 {
 	if (is_open(json))
-		put(json, name, json_boolean(value));
+		put_json(json, name, json_boolean(value));
 }
 
 void json_out_null(struct json_out *json, const char *name)
 {
 	if (is_open(json))
-		put(json, name, json_null());
+		put_json(json, name, json_null());
 }
 
 /* `container` belongs to what it is put into; the stack borrows it. */
@@ -100,7 +101,7 @@ static void open_container(struct json_out *json, const char *name,
                            json_t *container)
 {
 	assert(json->depth < JSON_OUT_DEPTH);
-	put(json, name, container);
+	put_json(json, name, container);
 	json->stack[json->depth] = container;
 	json->depth++;
 }

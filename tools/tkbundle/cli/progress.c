@@ -14,7 +14,7 @@
 #define WIDTH 30
 #define RATE_SIZE (TEXT_SIZE_SIZE + TEXT_AGE_SIZE + 16)
 
-static void on_progress(void *self, uint64_t done, uint64_t total)
+static void draw_progress(void *self, uint64_t done, uint64_t total)
 {
 	progress_update(self, done, total);
 }
@@ -31,7 +31,7 @@ void progress_init(struct progress *progress, FILE *to, bool is_tty)
 		.is_tty = is_tty,
 		.watch = { .struct_size = sizeof(struct tkb_watch),
 		           .self = progress,
-		           .on_progress = on_progress,
+		           .on_progress = draw_progress,
 		           .on_look = on_look },
 	};
 	if (!is_tty)

@@ -24,8 +24,8 @@ void compile_bindings_release(struct compile_bindings *bindings)
 	free(bindings->items);
 }
 
-static int read_file(const char *path, struct tkb_bytes *out,
-                     struct tkb_error *err)
+static int read_array_file(const char *path, struct tkb_bytes *out,
+                           struct tkb_error *err)
 {
 	const int rc = compile_input_file(path, out, err);
 
@@ -35,9 +35,10 @@ static int read_file(const char *path, struct tkb_bytes *out,
 }
 
 /* Add a binding of copies; `file` is that of an array, or NULL. */
-static int add(struct compile_bindings *bindings, const char *argument,
-               size_t length, const char *value, const char *file,
-               struct tkb_error *err)
+static int append_binding(struct compile_bindings *bindings,
+                          const char *argument, size_t length,
+                          const char *value, const char *file,
+                          struct tkb_error *err)
 {
 	struct tkb_binding *items = realloc(
 		bindings->items, (bindings->count + 1) * sizeof(*items));
@@ -55,7 +56,7 @@ static int add(struct compile_bindings *bindings, const char *argument,
 	if (made->argument == NULL || made->value == NULL ||
 	    (file != NULL && made->file == NULL))
 		return cli_error_nomem(err);
-	return file == NULL ? 0 : read_file(file, &made->bytes, err);
+	return file == NULL ? 0 : read_array_file(file, &made->bytes, err);
 }
 
 /* "n=4096", or "w=@weights.bin:i8[256,256]". */
@@ -72,8 +73,8 @@ static int read_option(const char *text, struct compile_bindings *out,
 		                 "ARG=@FILE:TYPE",
 		                 text);
 	if (value[1] != '@')
-		return add(out, text, (size_t)(value - text), value + 1, NULL,
-		           err);
+		return append_binding(out, text, (size_t)(value - text),
+		                      value + 1, NULL, err);
 	if (type == NULL || type == value + 2 || type[1] == '\0')
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'--bind %s' does not say which type '%s' "
@@ -82,12 +83,13 @@ static int read_option(const char *text, struct compile_bindings *out,
 	file = strndup(value + 2, (size_t)(type - value) - 2);
 	if (file == NULL)
 		return cli_error_nomem(err);
-	return add(out, text, (size_t)(value - text), type + 1, file, err);
+	return append_binding(out, text, (size_t)(value - text), type + 1, file,
+	                      err);
 }
 
 /* 4096, 0.125, or {"file": "weights.bin", "type": "i8[256,256]"}. */
-static int read_member(const char *from, const char *argument, json_t *value,
-                       struct compile_bindings *out, struct tkb_error *err)
+static int read_binding(const char *from, const char *argument, json_t *value,
+                        struct compile_bindings *out, struct tkb_error *err)
 {
 	const char *const type =
 		json_string_value(json_object_get(value, "type"));
@@ -97,9 +99,10 @@ static int read_member(const char *from, const char *argument, json_t *value,
 
 	if (json_is_number(value)) {
 		text = json_dumps(value, JSON_ENCODE_ANY);
-		return text == NULL ? cli_error_nomem(err)
-		                    : add(out, argument, strlen(argument), text,
-		                          NULL, err);
+		return text == NULL
+		               ? cli_error_nomem(err)
+		               : append_binding(out, argument, strlen(argument),
+		                                text, NULL, err);
 	}
 	if (type == NULL || named == NULL || json_object_size(value) != 2)
 		return cli_error(err, TKB_ERR_INVALID,
@@ -107,9 +110,9 @@ static int read_member(const char *from, const char *argument, json_t *value,
 		                 "with 'file' and 'type'",
 		                 from, argument);
 	text = text_beside(from, named);
-	return text == NULL
-	               ? cli_error_nomem(err)
-	               : add(out, argument, strlen(argument), type, text, err);
+	return text == NULL ? cli_error_nomem(err)
+	                    : append_binding(out, argument, strlen(argument),
+	                                     type, text, err);
 }
 
 static int read_json(const char *path, struct compile_bindings *out,
@@ -122,7 +125,7 @@ static int read_json(const char *path, struct compile_bindings *out,
 	json_t *value;
 	int rc;
 
-	rc = read_file(path, &text, err);
+	rc = read_array_file(path, &text, err);
 	if (rc < 0)
 		return rc;
 	json = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &where);
@@ -134,7 +137,7 @@ static int read_json(const char *path, struct compile_bindings *out,
 		                 json == NULL ? where.text : "");
 	json_object_foreach(json, argument, value)
 	{
-		rc = read_member(path, argument, value, out, err);
+		rc = read_binding(path, argument, value, out, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -17,8 +17,8 @@ void compile_matrix_release(struct compile_matrix *matrix)
 }
 
 /* The cell, which is added if it is not there; NULL: there is no memory. */
-static struct compile_matrix_cell *find(struct compile_matrix *matrix,
-                                        const char *python, const char *target)
+static struct compile_matrix_cell *find_or_add_cell(
+	struct compile_matrix *matrix, const char *python, const char *target)
 {
 	struct compile_matrix_cell *cell;
 
@@ -45,7 +45,8 @@ bool compile_matrix_count(struct compile_matrix *matrix, const char *python,
                           const char *target, const char *outcome,
                           const char *version)
 {
-	struct compile_matrix_cell *const cell = find(matrix, python, target);
+	struct compile_matrix_cell *const cell =
+		find_or_add_cell(matrix, python, target);
 
 	if (cell == NULL)
 		return false;

@@ -25,8 +25,8 @@ static bool has_kernel(const char *text)
 }
 
 /* Takes `path` over. */
-static int add(struct compile_modules *modules, char *path,
-               struct tkb_error *err)
+static int append_module(struct compile_modules *modules, char *path,
+                         struct tkb_error *err)
 {
 	struct tkb_bytes text = { NULL, 0 };
 	int rc = compile_input_file(path, &text, err);
@@ -49,12 +49,13 @@ static int add(struct compile_modules *modules, char *path,
 	return 0;
 }
 
-static int add_folder(struct compile_modules *modules, const char *folder,
-                      int depth, struct tkb_error *err);
+static int add_modules_folder(struct compile_modules *modules,
+                              const char *folder, int depth,
+                              struct tkb_error *err);
 
-static int add_name(struct compile_modules *modules, const char *folder,
-                    const struct dirent *entry, int depth,
-                    struct tkb_error *err)
+static int add_folder_item(struct compile_modules *modules, const char *folder,
+                           const struct dirent *entry, int depth,
+                           struct tkb_error *err)
 {
 	const size_t length = strlen(entry->d_name);
 	char *path;
@@ -65,15 +66,16 @@ static int add_name(struct compile_modules *modules, const char *folder,
 	if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
 		return cli_error_nomem(err);
 	if (length > 3 && strcmp(entry->d_name + length - 3, ".py") == 0)
-		return add(modules, path, err);
+		return append_module(modules, path, err);
 	if (depth == 0)
-		rc = add_folder(modules, path, 1, err);
+		rc = add_modules_folder(modules, path, 1, err);
 	free(path);
 	return rc;
 }
 
-static int add_folder(struct compile_modules *modules, const char *folder,
-                      int depth, struct tkb_error *err)
+static int add_modules_folder(struct compile_modules *modules,
+                              const char *folder, int depth,
+                              struct tkb_error *err)
 {
 	struct dirent **names = NULL;
 	const int count = scandir(folder, &names, NULL, alphasort);
@@ -85,7 +87,8 @@ static int add_folder(struct compile_modules *modules, const char *folder,
 		return cli_error_read(err, folder);
 	for (int i = 0; i < count; i++) {
 		if (rc == 0)
-			rc = add_name(modules, folder, names[i], depth, err);
+			rc = add_folder_item(modules, folder, names[i], depth,
+			                     err);
 		free(names[i]);
 	}
 	free(names);
@@ -95,7 +98,7 @@ static int add_folder(struct compile_modules *modules, const char *folder,
 int compile_modules_list(const char *folder, struct compile_modules *out,
                          struct tkb_error *err)
 {
-	const int rc = add_folder(out, folder, 0, err);
+	const int rc = add_modules_folder(out, folder, 0, err);
 
 	if (rc != 0 || out->count != 0)
 		return rc;

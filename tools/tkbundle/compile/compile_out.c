@@ -11,8 +11,9 @@ static const char *const outcomes[] = { [COMPILE_LEFT] = "left",
 	                                [COMPILE_HIT] = "hit",
 	                                [COMPILE_FAILED] = "failed" };
 
-static void list(struct compile_work *work, const struct compile_item *item,
-                 const char *kernel, const char *message)
+static void add_item_json(struct compile_work *work,
+                          const struct compile_item *item, const char *kernel,
+                          const char *message)
 {
 	struct json_out *const json = &work->cli->json;
 
@@ -80,7 +81,7 @@ void compile_out_done(struct compile_work *work,
 	const struct arguments *const args = work->args;
 	const char *const kernel = compiled == NULL ? "" : compiled->kernel;
 
-	list(work, item, kernel, "");
+	add_item_json(work, item, kernel, "");
 	if (compiled != NULL)
 		compile_out_note_tools(work->tools, sizeof(work->tools),
 		                       compiled->tools);
@@ -99,7 +100,7 @@ void compile_out_failed(struct compile_work *work,
 {
 	const struct tkb_error *const err = &item->err;
 
-	list(work, item, "", err->message);
+	add_item_json(work, item, "", err->message);
 	if (item->is_read)
 		cli_say(work->cli, "%s for %s: %s", item->path, item->target,
 		        err->message);
@@ -112,5 +113,5 @@ void compile_out_failed(struct compile_work *work,
 void compile_out_left(struct compile_work *work,
                       const struct compile_item *item)
 {
-	list(work, item, "", "");
+	add_item_json(work, item, "", "");
 }

@@ -81,8 +81,8 @@ static struct compile_recorded_kernel *kernel_of(
 	return one;
 }
 
-static int copy(struct tkb_bytes bytes, struct tkb_bytes *out,
-                struct tkb_error *err)
+static int copy_bytes(struct tkb_bytes bytes, struct tkb_bytes *out,
+                      struct tkb_error *err)
 {
 	void *const data = malloc(bytes.size + 1);
 
@@ -114,9 +114,9 @@ static int on_kernel_file(struct reading *reading,
 	if (kernel->name == NULL)
 		return cli_error_nomem(err);
 	if (kernel_file_is(name, entry->name, ending))
-		return copy(bytes, &kernel->metadata, err);
+		return copy_bytes(bytes, &kernel->metadata, err);
 	if (kernel_file_is(name, entry->name, ".ttir"))
-		return copy(bytes, &kernel->recorded.ir, err);
+		return copy_bytes(bytes, &kernel->recorded.ir, err);
 	return 0;
 }
 
@@ -130,7 +130,8 @@ static int add_specialisation(struct compile_recorded *recorded,
 
 	return kernel == NULL
 	               ? cli_error_nomem(err)
-	               : copy(bytes, &kernel->recorded.specialisation, err);
+	               : copy_bytes(bytes, &kernel->recorded.specialisation,
+	                            err);
 }
 
 static int on_file(void *self, size_t index, size_t file,

@@ -103,7 +103,7 @@ static const struct row *row_of(const char *option)
 	return NULL;
 }
 
-static unsigned kind_of(const char *input)
+static unsigned input_kind(const char *input)
 {
 	enum tkb_source_kind kind = TKB_SOURCE_KIND_LLIR;
 
@@ -169,8 +169,9 @@ static unsigned inputs_of(const struct row *row, const struct number *emit)
 	}
 }
 
-static enum status refuse(const struct cli *cli, const struct arguments *args,
-                          const struct row *row, const char *input)
+static enum status refuse_option(const struct cli *cli,
+                                 const struct arguments *args,
+                                 const struct row *row, const char *input)
 {
 	const struct number *const emit = &args->compile.emit;
 	const char *const stage =
@@ -179,7 +180,7 @@ static enum status refuse(const struct cli *cli, const struct arguments *args,
 			: "";
 	const unsigned ever = row->entry | row->cubin | row->ptx | row->llir |
 	                      row->ttgir | row->ttir;
-	const unsigned kind = kind_of(input);
+	const unsigned kind = input_kind(input);
 	const bool is_emit = strcmp(row->option, "emit") == 0;
 	char names[NAMES_SIZE] = "";
 
@@ -200,8 +201,9 @@ static enum status refuse(const struct cli *cli, const struct arguments *args,
 	                   row->option, input, words_of(kind), names);
 }
 
-static enum status check(const struct cli *cli, const struct arguments *args,
-                         const struct row *row)
+static enum status check_row(const struct cli *cli,
+                             const struct arguments *args,
+                             const struct row *row)
 {
 	const unsigned inputs = inputs_of(row, &args->compile.emit);
 	const char *refused = NULL;
@@ -209,12 +211,13 @@ static enum status check(const struct cli *cli, const struct arguments *args,
 	for (size_t i = 0; i < args->operands.count; i++) {
 		const char *const input = args->operands.items[i];
 
-		if ((inputs & kind_of(input)) == 0)
+		if ((inputs & input_kind(input)) == 0)
 			refused = refused == NULL ? input : refused;
 		else if (row->wants_one)
 			return STATUS_DONE;
 	}
-	return refused == NULL ? STATUS_DONE : refuse(cli, args, row, refused);
+	return refused == NULL ? STATUS_DONE
+	                       : refuse_option(cli, args, row, refused);
 }
 
 enum status compile_table_check(const struct cli *cli,
@@ -225,14 +228,14 @@ enum status compile_table_check(const struct cli *cli,
 
 	/* First, for others depend on it. */
 	if (args->compile.emit.is_set)
-		status = check(cli, args, row_of("emit"));
+		status = check_row(cli, args, row_of("emit"));
 	for (size_t i = 0; i < command->option_count && status == STATUS_DONE;
 	     i++) {
 		const struct option_spec *const spec = &command->options[i];
 		const struct row *const row = row_of(spec->name);
 
 		if (row != NULL && args_is_given(args, spec))
-			status = check(cli, args, row);
+			status = check_row(cli, args, row);
 	}
 	return status;
 }

@@ -62,9 +62,10 @@ static void count(struct work *work, const struct triton_item *item,
 		work->status = cli_no_memory(work->cli);
 }
 
-static void put(struct work *work, const struct triton_item *item,
-                const char *outcome, const struct tkb_triton_compiled *compiled,
-                const char *message)
+static void add_item_to_json(struct work *work, const struct triton_item *item,
+                             const char *outcome,
+                             const struct tkb_triton_compiled *compiled,
+                             const char *message)
 {
 	struct json_out *const json = &work->cli->json;
 
@@ -160,7 +161,7 @@ static void end_well(struct work *work, struct triton_item *item,
 	work->counts->unasked += compiled->is_unasked;
 	if (!compiled->is_hit && work->order->emitted == NULL)
 		add_made(work, compiled);
-	put(work, item, outcome, compiled, "");
+	add_item_to_json(work, item, outcome, compiled, "");
 	note_tool(work, compiled->version);
 	if (work->order->is_verbose && !work->order->is_json)
 		text_line(work->cli->out, "%s %s %s of %s for %s", outcome,
@@ -184,7 +185,7 @@ static void count_failure(struct work *work, int rc)
 
 static void end_badly(struct work *work, const struct triton_item *item, int rc)
 {
-	put(work, item, "failed", NULL, item->err.message);
+	add_item_to_json(work, item, "failed", NULL, item->err.message);
 	if (item->compile == NULL) /* it is about a file, which it names */
 		cli_say(work->cli, "%s", item->err.message);
 	else
@@ -197,7 +198,7 @@ static void end_badly(struct work *work, const struct triton_item *item, int rc)
 
 static void leave(struct work *work, const struct triton_item *item)
 {
-	put(work, item, "left", NULL, "");
+	add_item_to_json(work, item, "left", NULL, "");
 	work->counts->left++;
 }
 
@@ -212,7 +213,7 @@ static void begin_item(struct work *work, struct triton_item *item)
 		                item->unit.file);
 }
 
-static void begin(struct work *work)
+static void begin_triton_items(struct work *work)
 {
 	for (size_t i = work->ended;
 	     i < work->count && i < work->ended + AHEAD && !work->is_stopped;
@@ -263,8 +264,8 @@ static void end_one(struct work *work, struct triton_item *item,
 }
 
 /* Wait as long as there is time; TKB_MISS: there is none. */
-static int wait_for(struct work *work, struct triton_item *item,
-                    const struct tkb_triton_compiled **out)
+static int wait_for_triton(struct work *work, struct triton_item *item,
+                           const struct tkb_triton_compiled **out)
 {
 	int rc;
 
@@ -280,8 +281,8 @@ static int wait_for(struct work *work, struct triton_item *item,
 }
 
 /* Write the stage that --emit names, unless there are choices to be compiled. */
-static int emit(const struct work *work, struct triton_item *item,
-                const struct tkb_triton_compiled *compiled)
+static int emit_triton_stage(const struct work *work, struct triton_item *item,
+                             const struct tkb_triton_compiled *compiled)
 {
 	const struct arguments *const args = work->order->emitted;
 
@@ -308,9 +309,9 @@ static void end(struct work *work)
 		return;
 	}
 	if (rc == 0)
-		rc = wait_for(work, item, &compiled);
+		rc = wait_for_triton(work, item, &compiled);
 	if (rc == 0 && work->order->emitted != NULL)
-		rc = emit(work, item, compiled);
+		rc = emit_triton_stage(work, item, compiled);
 	if (rc == TKB_MISS && item->status == 0) {
 		work->is_stopped = true;
 		leave(work, item);
@@ -344,7 +345,7 @@ static void fail_all(struct work *work, int rc, const struct tkb_error *err)
 			end_badly(work, item, item->status);
 			continue;
 		}
-		put(work, item, "failed", NULL, err->message);
+		add_item_to_json(work, item, "failed", NULL, err->message);
 		count_failure(work, rc);
 	}
 }
@@ -375,7 +376,7 @@ static void do_work(struct work *work, const char *python)
 		/* Do not wait for hits. */
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
-		begin(work);
+		begin_triton_items(work);
 		end(work);
 	}
 	note_made(work);

@@ -63,7 +63,7 @@ bool compile_triton_is_input(const char *operand)
 }
 
 /* A new item, which is zeroed; NULL: there is no memory. */
-static struct triton_item *add(struct triton_items *items)
+static struct triton_item *add_triton_item(struct triton_items *items)
 {
 	if (items->count == items->capacity) {
 		const size_t wanted = 2 * items->capacity + 16;
@@ -83,7 +83,7 @@ static bool add_for_target(struct triton_items *items,
                            const struct tkb_triton_unit *unit,
                            const char *python, const char *target)
 {
-	struct triton_item *const item = add(items);
+	struct triton_item *const item = add_triton_item(items);
 
 	if (item == NULL)
 		return false;
@@ -197,7 +197,7 @@ static bool add_listed(struct triton_items *items,
 static bool add_failed(struct triton_items *items, const char *input, int rc,
                        const struct tkb_error *err)
 {
-	struct triton_item *const item = add(items);
+	struct triton_item *const item = add_triton_item(items);
 
 	if (item == NULL)
 		return false;

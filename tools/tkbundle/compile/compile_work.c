@@ -114,7 +114,7 @@ static int submit(struct compile_work *work, struct compile_item *item)
 	                           &item->err);
 }
 
-static void begin(struct compile_work *work)
+static void submit_items(struct compile_work *work)
 {
 	while (work->begun < work->count && work->begun < work->ended + AHEAD &&
 	       !work->is_stopped) {
@@ -125,8 +125,9 @@ static void begin(struct compile_work *work)
 }
 
 /* Returns TKB_MISS where time is up. */
-static int wait_for(struct compile_work *work, struct compile_item *item,
-                    const struct tkb_compiled **out)
+static int wait_for_compile(struct compile_work *work,
+                            struct compile_item *item,
+                            const struct tkb_compiled **out)
 {
 	int rc;
 
@@ -155,7 +156,8 @@ static void fail_item(struct compile_work *work, struct compile_item *item,
 }
 
 /* An item before it has the same key, and has ended. */
-static void follow(struct compile_work *work, struct compile_item *item)
+static void follow_same_item(struct compile_work *work,
+                             struct compile_item *item)
 {
 	const struct compile_item *const same = find_same(work, item);
 
@@ -169,8 +171,9 @@ static void follow(struct compile_work *work, struct compile_item *item)
 }
 
 /* Write the stage that --emit names. */
-static int emit(struct compile_work *work, const struct tkb_compiled *compiled,
-                struct tkb_error *err)
+static int emit_compiled_stage(struct compile_work *work,
+                               const struct tkb_compiled *compiled,
+                               struct tkb_error *err)
 {
 	const struct tkb_bytes products[COMPILE_STAGE_COUNT] = {
 		[COMPILE_STAGE_LLIR] = compiled->llir,
@@ -189,14 +192,14 @@ static void end_compile(struct compile_work *work, struct compile_item *item)
 	const struct tkb_compiled *compiled = NULL;
 	int rc;
 
-	rc = wait_for(work, item, &compiled);
+	rc = wait_for_compile(work, item, &compiled);
 	if (rc == TKB_MISS) {
 		work->is_stopped = true;
 		compile_out_left(work, item);
 		return;
 	}
 	if (rc == 0 && work->args->output != NULL)
-		rc = emit(work, compiled, &item->err);
+		rc = emit_compiled_stage(work, compiled, &item->err);
 	item->status = rc;
 	if (rc != 0) {
 		fail_item(work, item, rc);
@@ -218,7 +221,7 @@ static void end(struct compile_work *work)
 	else if (work->is_stopped || work->ended > work->begun)
 		compile_out_left(work, item);
 	else if (item->compile == NULL)
-		follow(work, item);
+		follow_same_item(work, item);
 	else
 		end_compile(work, item);
 	work->counts[item->outcome]++;
@@ -280,7 +283,7 @@ void compile_work_do(struct compile_work *work)
 		/* Do not wait for an item that is a hit, or ready soon. */
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
-		begin(work);
+		submit_items(work);
 		end(work);
 	}
 	note_made(work);

@@ -57,8 +57,8 @@ const char *config_variable(enum config_name name)
 	return specs[name].variable;
 }
 
-static bool read_number(const struct spec *spec, const char *text,
-                        uint64_t *out)
+static bool read_config_number(const struct spec *spec, const char *text,
+                               uint64_t *out)
 {
 	struct http_url url;
 	uint32_t word;
@@ -124,7 +124,7 @@ static int set_value(struct config *config, size_t index, const char *text,
 	char *copy;
 	char *place;
 
-	if (text[0] == '\0' || !read_number(spec, text, &number)) {
+	if (text[0] == '\0' || !read_config_number(spec, text, &number)) {
 		config->fault_count++;
 		return refuse_value(spec, text, origin, err);
 	}

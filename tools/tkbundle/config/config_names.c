@@ -17,7 +17,7 @@ struct part {
 	size_t size;
 };
 
-static struct part part_of(const char *text)
+static struct part name_part(const char *text)
 {
 	return (struct part){ text, strcspn(text, "=") };
 }
@@ -84,7 +84,7 @@ bool config_is_unknown(const char *variable)
 		"TKBUNDLE_GPU",     "TKBUNDLE_INDUCTOR",
 		"TKBUNDLE_LIBRARY", "TKBUNDLE_PYTHON"
 	};
-	struct part part = part_of(variable);
+	struct part part = name_part(variable);
 
 	for (size_t i = 0; i < CONFIG_COUNT; i++) {
 		if (is_part(part, config_variable((enum config_name)i)))

@@ -33,7 +33,7 @@ struct search {
  * Are the names equal? '-', '_' and '.' are one, and so are small and capital
  * letters.
  */
-static bool is_name(const char *text, const char *package)
+static bool is_package_name(const char *text, const char *package)
 {
 	static const char separators[] = "-_.";
 
@@ -118,8 +118,8 @@ static void look_for_version(const struct search *search, const char *folder)
 		const size_t length = strlen(search->wanted);
 
 		if (end == NULL || end[strlen(ending)] != '\0' ||
-		    !is_name(name, search->wanted) || name[length] != '-' ||
-		    end - name - (long)length - 1 <= 0 ||
+		    !is_package_name(name, search->wanted) ||
+		    name[length] != '-' || end - name - (long)length - 1 <= 0 ||
 		    end - name - (long)length - 1 >= (long)search->found_size)
 			continue;
 		(void)snprintf(search->found, search->found_size, "%.*s",

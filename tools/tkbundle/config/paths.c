@@ -78,8 +78,8 @@ bool paths_next(struct tkb_bytes bytes, size_t *at, struct tkb_bytes *out)
 }
 
 /* Where `part` is first found from `from` on; the size if it is not there. */
-static size_t find(struct tkb_bytes bytes, size_t from, const char *part,
-                   size_t size)
+static size_t find_bytes(struct tkb_bytes bytes, size_t from, const char *part,
+                         size_t size)
 {
 	const char *const text = bytes.data;
 	const char *found = NULL;
@@ -111,7 +111,7 @@ struct tkb_bytes paths_own(struct tkb_bytes group, const char *key)
 {
 	const char *const text = group.data;
 	const size_t length = strlen(key);
-	size_t at = find(group, 0, key, length);
+	size_t at = find_bytes(group, 0, key, length);
 
 	/* "<place>/<key>/<name>", with the quotes. No key is ever escaped. */
 	while (at < group.size) {
@@ -125,14 +125,15 @@ struct tkb_bytes paths_own(struct tkb_bytes group, const char *key)
 			return (struct tkb_bytes){
 				quote + 1, (size_t)(text + end - (quote + 1))
 			};
-		at = find(group, at + 1, key, length);
+		at = find_bytes(group, at + 1, key, length);
 	}
 
 	return (struct tkb_bytes){ .size = 0 };
 }
 
 /* Does a string of `json` that is `own`, or lies below, begin at `at`? */
-static bool is_own(struct tkb_bytes json, struct tkb_bytes own, size_t at)
+static bool is_own_path_at(struct tkb_bytes json, struct tkb_bytes own,
+                           size_t at)
 {
 	const char *const text = json.data;
 	const size_t end = at + own.size;
@@ -154,9 +155,9 @@ bool paths_next_own(struct tkb_bytes json, struct tkb_bytes own, size_t *at,
 	}
 
 	if (own.size > 0)
-		found = find(json, begin, own.data, own.size);
-	while (found < json.size && !is_own(json, own, found))
-		found = find(json, found + 1, own.data, own.size);
+		found = find_bytes(json, begin, own.data, own.size);
+	while (found < json.size && !is_own_path_at(json, own, found))
+		found = find_bytes(json, found + 1, own.data, own.size);
 
 	*out = (struct tkb_bytes){ text + begin, found - begin };
 	if (found == json.size) {
@@ -164,6 +165,6 @@ bool paths_next_own(struct tkb_bytes json, struct tkb_bytes own, size_t *at,
 		return false;
 	}
 
-	*at = find(json, found + own.size, "\"", 1);
+	*at = find_bytes(json, found + own.size, "\"", 1);
 	return true;
 }

@@ -121,7 +121,7 @@ void profiles_list(struct profile_names *out)
 }
 
 /* The file of the profile called `name`; false: no folder has one. */
-static bool find_file(const char *name, char out[PROFILE_PATH_SIZE])
+static bool find_profile_file(const char *name, char out[PROFILE_PATH_SIZE])
 {
 	char folder[PATH_SIZE];
 
@@ -161,7 +161,7 @@ int profile_open(const char *name, char path[PROFILE_PATH_SIZE],
 	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '.')
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%.200s' is not the name of an engine", name);
-	is_file = find_file(name, file);
+	is_file = find_profile_file(name, file);
 	if (path != NULL)
 		(void)snprintf(path, PROFILE_PATH_SIZE, "%s",
 		               is_file ? file : "");

@@ -53,7 +53,7 @@ int remote_use_open(struct remote_use *use, const char *urls,
 static const char waits_for[] = "asking the remote";
 
 /* The library asks this again and again while it waits, from any thread. */
-static bool is_cancelled(void *self)
+static bool is_use_cancelled(void *self)
 {
 	struct remote_use *const use = self;
 
@@ -79,7 +79,7 @@ int remote_use_open_configured(struct remote_use *use, struct tkb_error *err)
 
 	use->watch = (struct tkb_watch){ .struct_size = sizeof(use->watch),
 		                         .self = use,
-		                         .is_cancelled = is_cancelled };
+		                         .is_cancelled = is_use_cancelled };
 	rc = remote_library_load(&use->library, err);
 	if (rc == 0)
 		rc = policy_load(&use->policy, use->cli, &use->library,

@@ -14,8 +14,8 @@ static void digests_release(struct digests *digests)
 	free(digests->items);
 }
 
-static int add(void *self, const struct tkb_digest *digest,
-               struct tkb_error *err)
+static int add_revoked_digest(void *self, const struct tkb_digest *digest,
+                              struct tkb_error *err)
 {
 	struct digests *const digests = self;
 
@@ -40,7 +40,8 @@ int revoked_find(const struct remote_use *use, const char *root,
 	TKB_AUTO(digests_release) struct digests digests = { .count = 0 };
 	int rc;
 
-	rc = use->library.revoked(use->remote, add, &digests, err);
+	rc = use->library.revoked(use->remote, add_revoked_digest, &digests,
+	                          err);
 	return rc == 0 ? tkb_origins_open(root, digests.items, digests.count,
 	                                  out, err)
 	               : rc;

@@ -42,7 +42,7 @@ static char *own_text(struct trees *trees, char *text)
 	return text;
 }
 
-static bool is_known(const struct trees *trees, const char *name)
+static bool has_tree_named(const struct trees *trees, const char *name)
 {
 	for (size_t i = 0; i < trees->count; i++) {
 		if (strcmp(trees->items[i].name, name) == 0)
@@ -54,7 +54,7 @@ static bool is_known(const struct trees *trees, const char *name)
 static int add_tree(struct trees *trees, const char *name, const char *path,
                     const struct tkb_tree_rules *rules, struct tkb_error *err)
 {
-	if (is_known(trees, name))
+	if (has_tree_named(trees, name))
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are two trees '%.200s'", name);
 	if (trees->count == TREES_LIMIT)
@@ -204,8 +204,8 @@ void trees_describe_origin(const struct tkb_engine *engine, size_t index,
 		               name[0] != '\0' ? ", by " : "", name);
 }
 
-static int add_root(struct trees *trees, const struct tkb_engine *engine,
-                    size_t index, struct tkb_error *err)
+static int add_engine_root(struct trees *trees, const struct tkb_engine *engine,
+                           size_t index, struct tkb_error *err)
 {
 	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
 	char *path = NULL;
@@ -214,7 +214,7 @@ static int add_root(struct trees *trees, const struct tkb_engine *engine,
 
 	/* Two engines may share a root: its first profile counts. */
 	if (root->is_kernels ? trees->kernels != NULL
-	                     : is_known(trees, root->name))
+	                     : has_tree_named(trees, root->name))
 		return 0;
 	rc = trees_locate(engine, index, &path, &is_placed, err);
 	if (rc == TKB_MISS)
@@ -248,7 +248,7 @@ static int add_external(struct trees *trees, const char *name, const char *path,
 	char *copy;
 	int rc;
 
-	if (is_known(trees, name))
+	if (has_tree_named(trees, name))
 		return 0;
 	if (trees->text_count == TREES_LIMIT)
 		return cli_error(err, TKB_ERR_INVALID,
@@ -308,8 +308,9 @@ static int add_packages(struct trees *trees, const struct tkb_engine *engine,
 }
 
 /* As Python itself finds it: links are not resolved, and nothing is imported. */
-static int add_folder(struct trees *trees, const struct tkb_engine *engine,
-                      size_t index, struct tkb_error *err)
+static int add_external_folder(struct trees *trees,
+                               const struct tkb_engine *engine, size_t index,
+                               struct tkb_error *err)
 {
 	char path[PATH_SIZE] = "";
 
@@ -337,7 +338,7 @@ static int add_externals(struct trees *trees, const struct tkb_engine *engine,
 	     i++) {
 		char *path = NULL;
 
-		rc = add_folder(trees, engine, i, err);
+		rc = add_external_folder(trees, engine, i, err);
 		if (rc == 0)
 			rc = tkb_engine_locate_external(
 				engine, i, trees_variable, NULL, &path, err);
@@ -363,7 +364,7 @@ static int add_engine(struct trees *trees, const char *name,
 		return rc;
 	trees->engines[trees->engine_count++] = engine;
 	for (size_t i = 0; i < tkb_engine_root_count(engine) && rc == 0; i++)
-		rc = add_root(trees, engine, i, err);
+		rc = add_engine_root(trees, engine, i, err);
 	if (rc == 0)
 		rc = add_externals(trees, engine, err);
 	return rc;

@@ -49,9 +49,6 @@ bool trees_placed_folder(char *out, size_t size);
  */
 bool trees_has_only_rest(const struct tkb_engine *engine, const char *path);
 
-/* The value of an environment variable, as tkb_engine_locate() asks for it. */
-const char *trees_variable(void *self, const char *name);
-
 /*
  * Where root `index` of an engine lies; the caller frees the path.
  *

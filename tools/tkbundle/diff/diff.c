@@ -33,7 +33,7 @@ static int compare_identity(const struct tkb_entry *a,
 	return order != 0 ? order : strcmp(a->platform, b->platform);
 }
 
-static int compare_items(const void *a, const void *b)
+static int compare_diff_items(const void *a, const void *b)
 {
 	const struct item *const left = a;
 	const struct item *const right = b;
@@ -54,7 +54,7 @@ static bool sort_side(const struct source *source, struct side *out)
 	for (size_t i = 0; i < out->count; i++)
 		out->items[i] = (struct item){ .entry = source_entry(source, i),
 			                       .index = i };
-	qsort(out->items, out->count, sizeof(*out->items), compare_items);
+	qsort(out->items, out->count, sizeof(*out->items), compare_diff_items);
 	return true;
 }
 
@@ -95,7 +95,7 @@ static bool same_file(const struct tkb_file *a, const struct tkb_file *b)
 	       memcmp(&a->digest, &b->digest, sizeof(a->digest)) == 0;
 }
 
-static size_t find_file(const struct tkb_entry *entry, const char *name)
+static size_t find_entry_file(const struct tkb_entry *entry, const char *name)
 {
 	size_t index = 0;
 
@@ -122,8 +122,8 @@ bool diff_next_file(const struct diff_pair *pair, size_t *at,
 			is_a ? &a->files[*at] : &b->files[*at - a->file_count];
 		struct diff_file file = { .name = at_hand->name };
 
-		file.a_index = find_file(a, file.name);
-		file.b_index = find_file(b, file.name);
+		file.a_index = find_entry_file(a, file.name);
+		file.b_index = find_entry_file(b, file.name);
 		file.a = file.a_index < a->file_count ? &a->files[file.a_index]
 		                                      : NULL;
 		file.b = file.b_index < b->file_count ? &b->files[file.b_index]
@@ -245,7 +245,7 @@ static void match(struct diff *diff, const struct side *a, const struct side *b)
 }
 
 /* By kind, name, key, platform and first device, as entries in a bundle. */
-static int compare_pairs(const void *a, const void *b)
+static int compare_diff_pairs(const void *a, const void *b)
 {
 	const struct diff_pair *const left = a;
 	const struct diff_pair *const right = b;
@@ -282,7 +282,7 @@ int diff_sources(const struct source *a, const struct source *b,
 		return cli_error_nomem(err);
 
 	match(&diff, &a_side, &b_side);
-	qsort(diff.pairs, diff.count, sizeof(*diff.pairs), compare_pairs);
+	qsort(diff.pairs, diff.count, sizeof(*diff.pairs), compare_diff_pairs);
 	*out = diff;
 	return 0;
 }

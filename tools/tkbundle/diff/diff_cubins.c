@@ -99,8 +99,8 @@ static int recall(struct pass *pass, const struct diff_cubin *cubin,
 }
 
 /* A bundle may hold a file called .cubin that is no ELF file. */
-static int compare(struct pass *pass, struct diff_cubin *cubin,
-                   struct tkb_bytes bytes, struct tkb_error *err)
+static int compare_cubin(struct pass *pass, struct diff_cubin *cubin,
+                         struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct tkb_error own = { .status = 0 };
 	int rc = recall(pass, cubin, err);
@@ -240,7 +240,7 @@ int diff_cubins(const struct source *a, const struct source *b,
 	b_pass.source = b;
 	b_pass.is_b = true;
 	b_pass.fd = fd;
-	b_pass.take = compare;
+	b_pass.take = compare_cubin;
 	return visit_all(&b_pass, err);
 }
 

@@ -88,8 +88,9 @@ static int redirect_child(posix_spawn_file_actions_t *actions, int out_fd,
 }
 
 /* Start `tool` out of `folder`, or off the PATH where that is NULL. */
-static int start(const struct tool *tool, const char *folder,
-                 const posix_spawn_file_actions_t *actions, pid_t *out)
+static int start_disassembler(const struct tool *tool, const char *folder,
+                              const posix_spawn_file_actions_t *actions,
+                              pid_t *out)
 {
 	TKB_AUTO(text_free) char *path = NULL;
 	char cubin[] = CHILD_PATH;
@@ -127,8 +128,9 @@ static void folders_release(struct folders *folders)
 }
 
 /* "<path><rest>"; without a path, nothing. */
-static int add_folder(struct folders *folders, const char *path, size_t length,
-                      const char *rest, struct tkb_error *err)
+static int add_tools_folder(struct folders *folders, const char *path,
+                            size_t length, const char *rest,
+                            struct tkb_error *err)
 {
 	char **const place = &folders->items[folders->count];
 
@@ -151,12 +153,14 @@ static int list_folders(struct folders *out, struct tkb_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < 2 && rc == 0; i++)
-		rc = add_folder(out, homes[i],
-		                homes[i] == NULL ? 0 : strlen(homes[i]), "/bin",
-		                err);
+		rc = add_tools_folder(out, homes[i],
+		                      homes[i] == NULL ? 0 : strlen(homes[i]),
+		                      "/bin", err);
 	if (rc == 0 && slash != NULL)
-		rc = add_folder(out, ptxas, (size_t)(slash - ptxas), "", err);
-	return rc == 0 ? add_folder(out, usual, strlen(usual), "", err) : rc;
+		rc = add_tools_folder(out, ptxas, (size_t)(slash - ptxas), "",
+		                      err);
+	return rc == 0 ? add_tools_folder(out, usual, strlen(usual), "", err)
+	               : rc;
 }
 
 /* What $TRITON_NVDISASM_PATH names is the one that is wanted, or an error. */
@@ -167,9 +171,10 @@ static int start_named(const char *path,
 	const struct tool named = {
 		path, { tools[0].options[0], tools[0].options[1] }
 	};
-	const int number = strchr(path, '/') == NULL
-	                           ? ENOENT
-	                           : start(&named, NULL, actions, out);
+	const int number =
+		strchr(path, '/') == NULL
+			? ENOENT
+			: start_disassembler(&named, NULL, actions, out);
 
 	*name_out = tools[0].name;
 	if (number != 0)
@@ -195,11 +200,11 @@ static int start_any(const posix_spawn_file_actions_t *actions, pid_t *out,
 		return rc;
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
 		*name_out = tools[i].name;
-		if (start(&tools[i], NULL, actions, out) == 0)
+		if (start_disassembler(&tools[i], NULL, actions, out) == 0)
 			return 0;
 		for (size_t k = 0; k < folders.count; k++) {
-			if (start(&tools[i], folders.items[k], actions, out) ==
-			    0)
+			if (start_disassembler(&tools[i], folders.items[k],
+			                       actions, out) == 0)
 				return 0;
 		}
 	}
@@ -209,7 +214,8 @@ static int start_any(const posix_spawn_file_actions_t *actions, pid_t *out,
 	                 "both come with the CUDA toolkit");
 }
 
-static int wait_for(pid_t child, const char *name, struct tkb_error *err)
+static int wait_for_disassembler(pid_t child, const char *name,
+                                 struct tkb_error *err)
 {
 	int state = 0;
 	pid_t ended;
@@ -273,7 +279,7 @@ static int disassemble(int cubin_fd, const struct tkb_sink *out,
 	/* Once the pipe is closed, a tool that still writes dies of it. */
 	relayed = relay(ends[0], out, err);
 	(void)close(ends[0]);
-	rc = wait_for(child, name, relayed == 0 ? err : NULL);
+	rc = wait_for_disassembler(child, name, relayed == 0 ? err : NULL);
 	return relayed != 0 ? relayed : rc;
 }
 

@@ -102,7 +102,7 @@ static void add_places(struct doctor *doctor)
  * Questions
  */
 
-static void begin(struct doctor *doctor, struct questions *questions)
+static void begin_questions(struct doctor *doctor, struct questions *questions)
 {
 	const struct root *const root = &doctor->root;
 	struct ask *next = questions->rest;
@@ -253,7 +253,7 @@ enum status doctor_run(struct cli *cli, const struct arguments *args)
 		return cli_failed(cli, rc, &err, "~");
 	}
 	add_places(doctor);
-	begin(doctor, questions);
+	begin_questions(doctor, questions);
 	status = print_page(doctor, questions);
 	free(questions);
 	return status;

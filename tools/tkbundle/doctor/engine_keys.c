@@ -57,7 +57,8 @@ static bool place_here(const char *there, char out[PATH_SIZE])
 	return false;
 }
 
-static void compare(const char *name, const char *there, struct difference *out)
+static void compare_variable(const char *name, const char *there,
+                             struct difference *out)
 {
 	const char *const here = cli_variable(name);
 	struct difference own = { .is_secret = tkb_secret_name(name) };
@@ -90,7 +91,7 @@ static void compare_all(const struct tkb_memory *text, struct difference *out)
 	json_object_foreach(values, name, value)
 	{
 		if (json_is_string(value))
-			compare(name, json_string_value(value), out);
+			compare_variable(name, json_string_value(value), out);
 	}
 	json_decref(document);
 }

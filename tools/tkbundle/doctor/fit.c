@@ -284,9 +284,9 @@ static bool is_of_other_python(const struct fit_facts *facts,
  * All of them
  */
 
-static int add(struct fits *fits, const struct tkb_entry *entry,
-               const char *key, const char *cause, const char *message,
-               struct tkb_error *err)
+static int add_misfit(struct fits *fits, const struct tkb_entry *entry,
+                      const char *key, const char *cause, const char *message,
+                      struct tkb_error *err)
 {
 	struct misfit *items = fits->misfits;
 	char *copy;
@@ -339,8 +339,8 @@ static int judge_all(const struct fit_facts *facts, struct fits *fits,
 		if (fits->fits[i])
 			fits->counts[entry->kind]++;
 		else
-			rc = add(fits, entry, entry->key, answer.cause,
-			         answer.message, err);
+			rc = add_misfit(fits, entry, entry->key, answer.cause,
+			                answer.message, err);
 	}
 	return rc;
 }
@@ -361,11 +361,11 @@ static int add_left_out(const struct fit_facts *facts, struct fits *fits,
 			fits->busy_count++;
 			continue;
 		}
-		rc = add(fits, NULL, item->key,
-		         item->reason == TKB_REASON_UNREADABLE
-		                 ? "owner"
-		                 : reason_word(REASON_DAMAGED),
-		         item->message, err);
+		rc = add_misfit(fits, NULL, item->key,
+		                item->reason == TKB_REASON_UNREADABLE
+		                        ? "owner"
+		                        : reason_word(REASON_DAMAGED),
+		                item->message, err);
 	}
 	return rc;
 }
@@ -374,7 +374,7 @@ static int add_left_out(const struct fit_facts *facts, struct fits *fits,
  * Which are faults
  */
 
-static int compare(const void *a, const void *b)
+static int compare_entry_names(const void *a, const void *b)
 {
 	const struct tkb_entry *const one = *(const struct tkb_entry *const *)a;
 	const struct tkb_entry *const other =
@@ -405,14 +405,15 @@ static int find_faults(const struct fit_facts *facts, struct fits *fits,
 		if (fits->fits[i])
 			names[count++] = source_entry(facts->source, i);
 	}
-	qsort(names, count, sizeof(*names), compare);
+	qsort(names, count, sizeof(*names), compare_entry_names);
 	for (size_t i = 0; i < fits->misfit_count; i++) {
 		struct misfit *const misfit = &fits->misfits[i];
 
-		misfit->is_fault = misfit->entry == NULL ||
-		                   is_always_fault(misfit->cause) ||
-		                   bsearch(&misfit->entry, names, count,
-		                           sizeof(*names), compare) == NULL;
+		misfit->is_fault =
+			misfit->entry == NULL ||
+			is_always_fault(misfit->cause) ||
+			bsearch(&misfit->entry, names, count, sizeof(*names),
+		                compare_entry_names) == NULL;
 		/* Without a GPU here, other GPUs' tunings are no fault. */
 		if (facts->gpus->count == 0 &&
 		    strcmp(misfit->cause, reason_word(REASON_GPU)) == 0)

@@ -103,8 +103,8 @@ static void entry_json(const struct tkb_entry *entry, struct json_out *json)
 	json_out_text(json, "tree", entry->tree);
 }
 
-static void print_json(const struct fits *fits, const struct source *source,
-                       struct json_out *json)
+static void add_fits_json(const struct fits *fits, const struct source *source,
+                          struct json_out *json)
 {
 	json_out_open_array(json, "fits");
 	for (size_t i = 0; i < fits->count; i++) {
@@ -185,7 +185,7 @@ void fit_out_print(const struct fits *fits, const struct source *source,
 	const size_t count = group_all(fits, groups);
 	char names[NAMES_SIZE];
 
-	print_json(fits, source, &cli->json);
+	add_fits_json(fits, source, &cli->json);
 	if (is_json)
 		return;
 	print_counts(fits, cli);

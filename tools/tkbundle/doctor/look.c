@@ -166,7 +166,7 @@ static void look_into_cache(struct looking *looking)
  * verified to find out which can be used
  */
 
-static int compare(const void *a, const void *b)
+static int compare_looked_at(const void *a, const void *b)
 {
 	const struct looked_at *const left = a;
 	const struct looked_at *const right = b;
@@ -177,7 +177,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Variants for several platforms have one key and name: a result is of all. */
-static void on_result(void *self, const struct tkb_result *result)
+static void note_result(void *self, const struct tkb_result *result)
 {
 	const struct looking *const looking = self;
 	const struct tkb_entry entry = { .key = result->key,
@@ -192,12 +192,14 @@ static void on_result(void *self, const struct tkb_result *result)
 	while (count > 0) {
 		const size_t half = count / 2;
 		const bool is_above =
-			compare(&looking->sorted[low + half], &sought) < 0;
+			compare_looked_at(&looking->sorted[low + half],
+		                          &sought) < 0;
 
 		low += is_above ? half + 1 : 0;
 		count = is_above ? count - half - 1 : half;
 	}
-	for (; low < end && compare(&looking->sorted[low], &sought) == 0;
+	for (; low < end &&
+	       compare_looked_at(&looking->sorted[low], &sought) == 0;
 	     low++) {
 		struct look *const look = looking->sorted[low].look;
 
@@ -214,7 +216,7 @@ static void find_damage(struct looking *looking)
 	const uint64_t now_ms = deadline_now_ms();
 	const struct tkb_watch watch = { .struct_size = sizeof(watch),
 		                         .self = looking,
-		                         .on_result = on_result };
+		                         .on_result = note_result };
 	const struct tkb_verify_options options = {
 		.struct_size = sizeof(options),
 		.deadline_ms = now_ms < looking->end_ms
@@ -230,8 +232,9 @@ static void find_damage(struct looking *looking)
 		looking->sorted[i] =
 			(struct looked_at){ source_entry(looking->source, i),
 			                    &looking->looks[i] };
-	qsort(looking->sorted, count, sizeof(*looking->sorted), compare);
-	/* on_result() has received what it finds. */
+	qsort(looking->sorted, count, sizeof(*looking->sorted),
+	      compare_looked_at);
+	/* note_result() has received what it finds. */
 	(void)(tkb_bundle_verify(looking->source->bundle, &options, NULL,
 	                         NULL) == 0);
 	free(looking->sorted);

@@ -29,7 +29,7 @@ static bool is_at(const struct facts *facts, size_t at, const char *name)
 	return at < facts->count && strcmp(facts->items[at].name, name) == 0;
 }
 
-static bool grow(struct facts *facts)
+static bool grow_facts(struct facts *facts)
 {
 	const size_t capacity = 2 * facts->capacity + 16;
 	struct fact *items;
@@ -49,7 +49,7 @@ static void insert(struct facts *facts, size_t at, const char *name,
 {
 	struct fact fact;
 
-	if (facts->count == FACTS_LIMIT || !grow(facts))
+	if (facts->count == FACTS_LIMIT || !grow_facts(facts))
 		return;
 	fact.name = strdup(name);
 	fact.value = strndup(value, FACT_SIZE - 1);

@@ -146,7 +146,7 @@ static void take_engine(struct facts *out, const char *command,
  * The GPU
  */
 
-static bool read_text(int at, const char *name, char out[TEXT_SIZE])
+static bool read_small_file(int at, const char *name, char out[TEXT_SIZE])
 {
 	TKB_AUTO(fd_close)
 	const int fd = openat(at, name, O_RDONLY | O_CLOEXEC);
@@ -156,7 +156,8 @@ static bool read_text(int at, const char *name, char out[TEXT_SIZE])
 	return size > 0;
 }
 
-static void take_line(struct facts *out, const char *name, const char *from)
+static void take_fact_line(struct facts *out, const char *name,
+                           const char *from)
 {
 	char text[FACT_SIZE];
 
@@ -172,7 +173,7 @@ static void take_driver(struct facts *out, int folder)
 	char text[TEXT_SIZE];
 	const char *at = text;
 
-	if (!read_text(folder, "version", text))
+	if (!read_small_file(folder, "version", text))
 		return;
 	while (*at != '\0' && *at != '\n') {
 		const size_t length = strspn(at, "0123456789.");
@@ -223,10 +224,11 @@ static void take_gpu(struct facts *out)
 
 		(void)snprintf(path, sizeof(path), "gpus/%s/information",
 		               item->d_name);
-		model = read_text(folder, path, text) ? strstr(text, "Model:")
-		                                      : NULL;
+		model = read_small_file(folder, path, text)
+		                ? strstr(text, "Model:")
+		                : NULL;
 		if (model != NULL)
-			take_line(out, "gpu", model + strlen("Model:"));
+			take_fact_line(out, "gpu", model + strlen("Model:"));
 	}
 }
 

@@ -100,7 +100,7 @@ char *ir_lines(struct tkb_bytes ir, size_t *size_out)
 }
 
 /* Behind the first `word` of the text; NULL: there is none. */
-static const char *find(struct tkb_bytes text, const char *word)
+static const char *find_behind(struct tkb_bytes text, const char *word)
 {
 	const char *const found =
 		memmem(text.data, text.size, word, strlen(word));
@@ -109,8 +109,8 @@ static const char *find(struct tkb_bytes text, const char *word)
 }
 
 /* Copy the characters at `from` that are in `set`; false: there are none. */
-static bool take(struct tkb_bytes text, const char *from, const char *set,
-                 char out[IR_TEXT_SIZE])
+static bool take_characters(struct tkb_bytes text, const char *from,
+                            const char *set, char out[IR_TEXT_SIZE])
 {
 	const char *const end = (const char *)text.data + text.size;
 	size_t size = 0;
@@ -125,20 +125,20 @@ static bool take(struct tkb_bytes text, const char *from, const char *set,
 bool ir_line(struct tkb_bytes ir, char out[IR_TEXT_SIZE])
 {
 	/* #loc = loc("/srv/app/model.py":9:0) */
-	const char *const path = find(ir, "#loc = loc(\"");
+	const char *const path = find_behind(ir, "#loc = loc(\"");
 	const char *const end = (const char *)ir.data + ir.size;
 	const char *quote =
 		path != NULL ? memchr(path, '"', (size_t)(end - path)) : NULL;
 
 	return quote != NULL && quote + 1 < end && quote[1] == ':' &&
-	       take(ir, quote + 2, "0123456789", out);
+	       take_characters(ir, quote + 2, "0123456789", out);
 }
 
 bool ir_module(struct tkb_bytes ir, char out[IR_TEXT_SIZE])
 {
 	/* #loc = loc("/root/torchinductor/5n/c5nsflqgsg....py":18:0) */
 	static const char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
-	const char *const path = find(ir, "#loc = loc(\"");
+	const char *const path = find_behind(ir, "#loc = loc(\"");
 	const char *const end = (const char *)ir.data + ir.size;
 	const char *const quote =
 		path != NULL ? memchr(path, '"', (size_t)(end - path)) : NULL;
@@ -164,7 +164,7 @@ bool ir_ptxas_of_ptx(struct tkb_bytes ptx, char out[IR_TEXT_SIZE])
 bool ir_ptxas_of_cubin(struct tkb_bytes cubin, char out[IR_TEXT_SIZE])
 {
 	const char *const release =
-		find(cubin, "Cuda compilation tools, release ");
+		find_behind(cubin, "Cuda compilation tools, release ");
 	const char *const end = (const char *)cubin.data + cubin.size;
 	const char *version;
 
@@ -172,5 +172,5 @@ bool ir_ptxas_of_cubin(struct tkb_bytes cubin, char out[IR_TEXT_SIZE])
 		return false;
 	version = memmem(release, (size_t)(end - release), ", V", 3);
 	return version != NULL && version - release < IR_TEXT_SIZE &&
-	       take(cubin, version + 3, "0123456789.", out);
+	       take_characters(cubin, version + 3, "0123456789.", out);
 }

@@ -21,7 +21,7 @@ bool ptx_cuda(uint32_t ptx, char *out, size_t size)
 }
 
 /* Behind ".version ", with which a line begins; NULL: none does. */
-static const char *find_version(struct tkb_bytes text)
+static const char *find_ptx_version(struct tkb_bytes text)
 {
 	static const char word[] = "\n.version ";
 	const size_t length = strlen(word);
@@ -37,7 +37,7 @@ static const char *find_version(struct tkb_bytes text)
 
 uint32_t ptx_of_text(struct tkb_bytes text)
 {
-	const char *const at = find_version(text);
+	const char *const at = find_ptx_version(text);
 	char number[16] = "";
 	unsigned major = 0;
 	unsigned minor = 0;

@@ -68,9 +68,9 @@ static void add_files(struct json_out *json, const struct stats *stats,
 	json_out_close(json);
 }
 
-static void add_entry(struct json_out *json, const struct stats *stats,
-                      const struct tkb_entry *entry, json_int_t used_s,
-                      uint32_t time_ms, uint64_t part)
+static void add_entry_json(struct json_out *json, const struct stats *stats,
+                           const struct tkb_entry *entry, json_int_t used_s,
+                           uint32_t time_ms, uint64_t part)
 {
 	char target[64] = "";
 	char devices[64];
@@ -115,9 +115,10 @@ int page_add_source(struct json_out *json, const struct source *source,
 
 		if (facts->of_entry != NULL)
 			facts->of_entry(facts->self, i, &time_ms, &part);
-		add_entry(json, &stats, entry,
-		          json_integer_value(json_object_get(uses, entry->key)),
-		          time_ms, part);
+		add_entry_json(
+			json, &stats, entry,
+			json_integer_value(json_object_get(uses, entry->key)),
+			time_ms, part);
 	}
 	json_out_close(json);
 	return 0;

@@ -15,7 +15,7 @@ struct reading {
 	struct tkb_memory metadata;
 };
 
-static void release(struct reading *reading)
+static void release_metadata(struct reading *reading)
 {
 	tkb_memory_release(&reading->metadata);
 }
@@ -59,8 +59,8 @@ bool kernel_file_is(const char *file, const char *kernel, const char *suffix)
 	       strcmp(file + length, suffix) == 0;
 }
 
-static bool is_wanted(const struct tkb_entry *entry, size_t file,
-                      const char *suffix)
+static bool is_wanted_file(const struct tkb_entry *entry, size_t file,
+                           const char *suffix)
 {
 	return entry->kind == TKB_KIND_KERNEL &&
 	       kernel_file_is(entry->files[file].name, entry->name, suffix);
@@ -75,7 +75,7 @@ static int on_file(void *self, size_t index, size_t file,
 	const struct tkb_sink sink = tkb_memory_sink(&reading->metadata);
 	int rc;
 
-	if (is_wanted(entry, file, ".json")) {
+	if (is_wanted_file(entry, file, ".json")) {
 		reading->metadata.size = 0;
 		rc = sink.write(sink.self, bytes, err);
 		reading->index = index;
@@ -84,7 +84,7 @@ static int on_file(void *self, size_t index, size_t file,
 		                               (struct tkb_bytes){ .size = 0 },
 		                               err);
 	}
-	if (is_wanted(entry, file, ".ttir") && reading->index == index)
+	if (is_wanted_file(entry, file, ".ttir") && reading->index == index)
 		return read_facts_of(reading, index, bytes, err);
 	return 0;
 }
@@ -99,8 +99,8 @@ static int read_one(struct reading *reading, size_t index,
 	int rc = 0;
 
 	for (size_t i = 0; i < entry->file_count && rc == 0; i++) {
-		if (!is_wanted(entry, i, ".json") &&
-		    !is_wanted(entry, i, ".ttir"))
+		if (!is_wanted_file(entry, i, ".json") &&
+		    !is_wanted_file(entry, i, ".ttir"))
 			continue;
 		rc = source_read_file(reading->source, index, i, &bytes, err);
 		if (rc == 0)
@@ -116,7 +116,7 @@ static int read_one(struct reading *reading, size_t index,
 int kernel_facts_read(const struct source *source, size_t index,
                       struct kernel_facts *out, struct tkb_error *err)
 {
-	TKB_AUTO(release)
+	TKB_AUTO(release_metadata)
 	struct reading reading = {
 		.source = source, .list = out, .first = index, .index = SIZE_MAX
 	};
@@ -128,7 +128,7 @@ int kernel_facts_read_all(const struct source *source,
                           struct kernel_facts **out, struct tkb_error *err)
 {
 	const size_t count = source_entry_count(source);
-	TKB_AUTO(release)
+	TKB_AUTO(release_metadata)
 	struct reading reading = { .source = source, .index = SIZE_MAX };
 	const struct tkb_file_visitor visitor = { on_file, &reading };
 	int rc = 0;

@@ -5,9 +5,9 @@
 
 #include "cli/text.h"
 
-static int open_file(const char *path, const char *middle, const char *end,
-                     char **path_out, struct tkb_draft **out,
-                     struct tkb_error *err)
+static int open_pair_file(const char *path, const char *middle, const char *end,
+                          char **path_out, struct tkb_draft **out,
+                          struct tkb_error *err)
 {
 	if (asprintf(path_out, "%s%s%s", path, middle, end) < 0) {
 		*path_out = NULL;
@@ -19,12 +19,12 @@ static int open_file(const char *path, const char *middle, const char *end,
 int launcher_pair_open(const char *path, const char *middle,
                        struct launcher_pair *out, struct tkb_error *err)
 {
-	const int rc = open_file(path, middle, ".c", &out->source_path,
-	                         &out->source, err);
+	const int rc = open_pair_file(path, middle, ".c", &out->source_path,
+	                              &out->source, err);
 
 	return rc < 0 ? rc
-	              : open_file(path, middle, ".h", &out->header_path,
-	                          &out->header, err);
+	              : open_pair_file(path, middle, ".h", &out->header_path,
+	                               &out->header, err);
 }
 
 int launcher_pair_publish(struct cli *cli, struct launcher_pair *pair,

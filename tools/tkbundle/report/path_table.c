@@ -34,7 +34,7 @@ static bool is_full(const struct path_table *table, size_t size)
 	       size > PATH_TABLE_SIZE_LIMIT - table->size;
 }
 
-static bool grow(struct path_table *table)
+static bool grow_paths(struct path_table *table)
 {
 	const size_t capacity = 2 * table->capacity + 64;
 	struct path_count **items;
@@ -52,12 +52,12 @@ static bool grow(struct path_table *table)
 }
 
 /* @return a count of 0 in the table, or NULL */
-static struct path_count *add_item(struct path_table *table,
-                                   struct tkb_bytes path)
+static struct path_count *add_path_count(struct path_table *table,
+                                         struct tkb_bytes path)
 {
 	struct path_count *item;
 
-	if (!grow(table))
+	if (!grow_paths(table))
 		return NULL;
 	item = malloc(sizeof(*item) + path.size + 1);
 	if (item == NULL)
@@ -87,7 +87,7 @@ bool path_table_add(struct path_table *table, struct tkb_bytes path)
 	if (node != NULL)
 		item = *node;
 	else if (!is_full(table, path.size))
-		item = add_item(table, path);
+		item = add_path_count(table, path);
 
 	if (item != NULL)
 		item->count++;

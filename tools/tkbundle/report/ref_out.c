@@ -26,7 +26,8 @@ static void made_release(struct made *made)
 	free(made->pushes);
 }
 
-static void add_text(struct made *made, const char *prefix, const char *text)
+static void add_made_text(struct made *made, const char *prefix,
+                          const char *text)
 {
 	char whole[80];
 
@@ -93,13 +94,13 @@ static bool gather_texts(const struct remote_library *library,
 			library->holdings_record(holdings, i);
 
 		for (size_t k = 0; !is_target && k < record->triton_count; k++)
-			add_text(out, prefix, record->tritons[k]);
+			add_made_text(out, prefix, record->tritons[k]);
 		for (size_t k = 0; is_target && k < record->target_count; k++) {
 			char backend[40];
 
 			(void)snprintf(backend, sizeof(backend),
 			               "%s:", record->targets[k].backend);
-			add_text(out, backend, record->targets[k].arch);
+			add_made_text(out, backend, record->targets[k].arch);
 		}
 	}
 	return out->texts != NULL;

@@ -18,7 +18,7 @@ static const struct count counts[] = {
 	COUNT(tkb_sign_report, refused_count, "refused", "refused records"),
 };
 
-static enum status run_with(
+static enum status sign_with(
 	struct remote_use *use, const struct arguments *args,
 	const struct tkb_signing *signing,
 	enum status (*work)(struct remote_use *use,
@@ -64,8 +64,9 @@ enum status sign_run(struct cli *cli, const struct arguments *args,
 	signals_catch();
 	rc = signers_read(&signers, cli, &use.library, args, &err);
 	signers.signing.stage = stage;
-	status = rc == 0 ? run_with(&use, args, signers_signing(&signers), work)
-	                 : cli_failed(cli, rc, &err, "the key");
+	status =
+		rc == 0 ? sign_with(&use, args, signers_signing(&signers), work)
+			: cli_failed(cli, rc, &err, "the key");
 	signers_release(&signers, &use.library);
 	return status;
 }

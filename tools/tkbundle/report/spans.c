@@ -22,7 +22,7 @@ void spans_release(struct spans *spans)
 	free(spans->items);
 }
 
-static bool grow(struct spans *spans)
+static bool grow_spans(struct spans *spans)
 {
 	const size_t capacity = 2 * spans->capacity + 64;
 	struct span *items;
@@ -42,7 +42,7 @@ void spans_add(struct spans *spans, const char *tree, const char *name,
 {
 	struct span span = { .begin_ns = begin_ns, .end_ns = end_ns };
 
-	if (end_ns <= begin_ns || !grow(spans))
+	if (end_ns <= begin_ns || !grow_spans(spans))
 		return;
 	span.tree = tree != NULL ? strdup(tree) : NULL;
 	span.name = strdup(name);
@@ -69,7 +69,7 @@ struct taken {
 };
 
 /* How much of `span`, which ends last, is not taken; it is then. */
-static int64_t take(struct taken *taken, const struct span *span)
+static int64_t take_free_time(struct taken *taken, const struct span *span)
 {
 	struct span sum = { .begin_ns = span->begin_ns,
 		            .end_ns = span->end_ns };
@@ -105,7 +105,7 @@ int spans_note(struct spans *spans, const char *cache_root,
 	for (size_t i = 0;
 	     times != NULL && taken.items != NULL && i < spans->count; i++) {
 		const struct span *const span = &spans->items[i];
-		const int64_t ms = take(&taken, span) / NS_PER_MS;
+		const int64_t ms = take_free_time(&taken, span) / NS_PER_MS;
 
 		if (ms > 0 && ms < UINT32_MAX)
 			times[count++] =

@@ -32,7 +32,7 @@ static bool is_dropped(const char *type)
 	return false;
 }
 
-static void add(struct stats_sum *sum, uint64_t count, uint64_t size)
+static void add_to_sum(struct stats_sum *sum, uint64_t count, uint64_t size)
 {
 	sum->count += count;
 	sum->size += size;
@@ -46,7 +46,7 @@ static int compare_types(const void *a, const void *b)
 	return strcmp(extension((*left)->name), extension((*right)->name));
 }
 
-static int compare_digests(const void *a, const void *b)
+static int compare_file_digests(const void *a, const void *b)
 {
 	const struct tkb_file *const *const left = a;
 	const struct tkb_file *const *const right = b;
@@ -55,7 +55,7 @@ static int compare_digests(const void *a, const void *b)
 	              sizeof((*left)->digest));
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_name_sizes(const void *a, const void *b)
 {
 	const struct stats_name *const left = a;
 	const struct stats_name *const right = b;
@@ -110,11 +110,12 @@ static bool gather_names(const struct source *source, struct stats *stats)
 		}
 
 		name->entry_count++;
-		add(&name->files, entry->file_count, tkb_entry_size(entry));
+		add_to_sum(&name->files, entry->file_count,
+		           tkb_entry_size(entry));
 	}
 
 	qsort(stats->names, stats->name_count, sizeof(*stats->names),
-	      compare_names);
+	      compare_name_sizes);
 	return true;
 }
 
@@ -138,7 +139,8 @@ static bool gather_trees(const struct source *source, struct stats *stats)
 			stats->tree_count++;
 		}
 		tree->unit_count++;
-		add(&tree->files, entry->file_count, tkb_entry_size(entry));
+		add_to_sum(&tree->files, entry->file_count,
+		           tkb_entry_size(entry));
 	}
 
 	return true;
@@ -170,9 +172,9 @@ static bool gather_types(const struct tkb_file **files, struct stats *stats)
 		}
 
 		type = &stats->types[stats->type_count - 1];
-		add(&type->files, 1, files[i]->size);
+		add_to_sum(&type->files, 1, files[i]->size);
 		if (type->is_dropped)
-			add(&stats->dropped, 1, files[i]->size);
+			add_to_sum(&stats->dropped, 1, files[i]->size);
 	}
 
 	return true;
@@ -183,10 +185,10 @@ static void gather_repeats(const struct tkb_file **files, struct stats *stats)
 {
 	const size_t count = (size_t)stats->files.count;
 
-	qsort(files, count, sizeof(*files), compare_digests);
+	qsort(files, count, sizeof(*files), compare_file_digests);
 	for (size_t i = 1; i < count; i++) {
-		if (compare_digests(&files[i - 1], &files[i]) == 0)
-			add(&stats->repeats, 1, files[i]->size);
+		if (compare_file_digests(&files[i - 1], &files[i]) == 0)
+			add_to_sum(&stats->repeats, 1, files[i]->size);
 	}
 }
 
@@ -200,7 +202,8 @@ int stats_gather(const struct source *source, struct stats *out,
 	for (size_t i = 0; i < source_entry_count(source); i++) {
 		const struct tkb_entry *const entry = source_entry(source, i);
 
-		add(&stats.files, entry->file_count, tkb_entry_size(entry));
+		add_to_sum(&stats.files, entry->file_count,
+		           tkb_entry_size(entry));
 	}
 
 	files = list_files(source, stats.files.count);

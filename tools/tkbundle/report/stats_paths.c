@@ -17,7 +17,7 @@ struct search {
 	struct tkb_memory own;   /* the path, as its group file has it */
 };
 
-static void release(struct search *search)
+static void release_search(struct search *search)
 {
 	tkb_memory_release(&search->own);
 }
@@ -131,7 +131,7 @@ static int search_file(void *self, size_t index, size_t file,
 int stats_paths(const struct source *source, struct stats *stats,
                 struct path_table *table, struct tkb_error *err)
 {
-	TKB_AUTO(release)
+	TKB_AUTO(release_search)
 	struct search search = { .source = source,
 		                 .stats = stats,
 		                 .table = table,

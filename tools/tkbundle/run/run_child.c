@@ -22,7 +22,7 @@
 #define ERR_SIZE ((off_t)1 << 20)
 
 /* @return a descriptor, or -1 */
-static int make_room(const char *name, off_t size)
+static int make_output_file(const char *name, off_t size)
 {
 	const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -34,13 +34,15 @@ static int make_room(const char *name, off_t size)
 	return -1;
 }
 
-static bool prepare(struct run_child *child, const char *name)
+static bool prepare_child(struct run_child *child, const char *name)
 {
 	run_child_release(child);
-	*child = (struct run_child){ .name = name,
-		                     .has_begun = true,
-		                     .out_fd = make_room("out", OUT_SIZE),
-		                     .err_fd = make_room("err", ERR_SIZE) };
+	*child =
+		(struct run_child){ .name = name,
+		                    .has_begun = true,
+		                    .out_fd = make_output_file("out", OUT_SIZE),
+		                    .err_fd =
+		                            make_output_file("err", ERR_SIZE) };
 	if (child->out_fd < 0 || child->err_fd < 0)
 		child->error = errno;
 	return child->error == 0;
@@ -105,7 +107,7 @@ bool run_child_spawn(struct run_child *child, const char *name,
 {
 	pid_t pid;
 
-	if (!child->has_begun && !prepare(child, name))
+	if (!child->has_begun && !prepare_child(child, name))
 		return false;
 
 	child->begin_ms = deadline_now_ms();

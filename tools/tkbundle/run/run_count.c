@@ -59,21 +59,21 @@ static void try_times(void *self, const char *path)
 	}
 }
 
-static void add(json_t *set, const char *name)
+static void add_to_set(json_t *set, const char *name)
 {
 	(void)json_object_set_new_nocheck(set, name, json_null());
 }
 
 /* Count an entry. What was present, and what the ref has, needs no push. */
-static void add_entry(void *self, size_t kind, const char *path,
-                      bool is_emitted)
+static void count_pulled_entry(void *self, size_t kind, const char *path,
+                               bool is_emitted)
 {
 	struct count *const count = self;
 
-	add(count->known, path);
+	add_to_set(count->known, path);
 	if (!is_emitted)
 		return;
-	add(count->emitted, path);
+	add_to_set(count->emitted, path);
 	if (kind < count->counts->kind_count)
 		count->counts->kinds[kind].emitted++;
 }
@@ -86,9 +86,9 @@ static void sort_known_names(struct count *count)
 	     at += strlen(shared->names + at) + 1) {
 		/* A watch that was killed may have missed new entries. */
 		if (at < shared->told_size)
-			add(count->known, shared->names + at);
+			add_to_set(count->known, shared->names + at);
 		if (at < shared->baseline_size)
-			add(count->old, shared->names + at);
+			add_to_set(count->old, shared->names + at);
 	}
 }
 
@@ -337,8 +337,9 @@ static void count_all(struct count *count, const struct trees *trees)
 
 	list_kinds(counts, plan, trees);
 	count->kind = &counts->kinds[0];
-	count->has_document = run_document_each(&count->run->children[RUN_PULL],
-	                                        trees, add_entry, count);
+	count->has_document =
+		run_document_each(&count->run->children[RUN_PULL], trees,
+	                          count_pulled_entry, count);
 	sort_known_names(count);
 	run_scan_roots(plan->root, plan->is_inductor, try_times,
 	               &counts->has_access_times);

@@ -31,7 +31,7 @@ static json_t *read_document(const struct run_child *pull)
 }
 
 /* The kind of a unit is that of its tree's root. */
-static size_t kind_of(const struct trees *trees, const char *root)
+static size_t kind_of_root(const struct trees *trees, const char *root)
 {
 	for (size_t i = 0; i < trees->count; i++) {
 		if (strcmp(trees->items[i].path, root) == 0)
@@ -47,7 +47,7 @@ static void visit_entry(const json_t *entry, bool is_emitted,
                         void *self)
 {
 	const char *const root = json_in_text(entry, "root");
-	const size_t kind = kind_of(trees, root);
+	const size_t kind = kind_of_root(trees, root);
 	char path[PATH_SIZE];
 
 	if (snprintf(path, sizeof(path), "%s/%s", root,

@@ -10,7 +10,7 @@
 #include "config/profiles.h"
 #include "config/python.h"
 
-static bool fail(struct run_plan *plan, const struct tkb_error *err)
+static bool fail_plan(struct run_plan *plan, const struct tkb_error *err)
 {
 	(void)snprintf(plan->message, sizeof(plan->message), "%s",
 	               err->message);
@@ -176,7 +176,7 @@ static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
 	char note[ENGINE_NOTE_SIZE];
 
 	if (profile_open(name, NULL, &engine, &err) != 0)
-		return fail(plan, &err);
+		return fail_plan(plan, &err);
 	engine_version_find(engine, args->operands.items[0], version);
 	engine_version_note(engine, version, note);
 	add_note(plan, note);
@@ -208,7 +208,7 @@ static bool check_trees(const struct arguments *args, struct run_plan *plan)
 	struct tkb_error err = { .status = 0 };
 
 	if (run_engine_trees(args, plan, &trees, &err) != 0)
-		return fail(plan, &err);
+		return fail_plan(plan, &err);
 	plan->has_trees = trees.count != 0;
 	if (trees.kernels != NULL)
 		(void)snprintf(plan->meant, sizeof(plan->meant), "%s",

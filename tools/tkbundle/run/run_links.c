@@ -74,7 +74,7 @@ static bool link_file(void *self, const char *name)
 }
 
 /* The last two parts of a path, if it names a file of this very entry. */
-static bool is_own(const char *value, const char *key, const char *name)
+static bool names_own_file(const char *value, const char *key, const char *name)
 {
 	char end[PATH_SIZE];
 	const int length = snprintf(end, sizeof(end), "/%s/%s", key, name);
@@ -98,7 +98,7 @@ static void rewrite(json_t *group, const struct move *move)
 		char place[PATH_SIZE];
 
 		if (json_is_string(value) &&
-		    is_own(json_string_value(value), key, name) &&
+		    names_own_file(json_string_value(value), key, name) &&
 		    snprintf(place, sizeof(place), "%s/%s", move->own, name) <
 		            (int)sizeof(place))
 			(void)json_string_set(value, place);

@@ -26,7 +26,7 @@ struct made {
 	size_t capacity;
 };
 
-static void release(struct made *made)
+static void release_made_entries(struct made *made)
 {
 	for (size_t i = 0; i < made->count; i++) {
 		free((char *)made->items[i].tree);
@@ -36,7 +36,7 @@ static void release(struct made *made)
 }
 
 /* Without memory, entries are left out of the note. */
-static void add(void *self, const char *tree, const char *name)
+static void add_made_entry(void *self, const char *tree, const char *name)
 {
 	struct made *const made = self;
 	const size_t capacity = 2 * made->capacity + 64;
@@ -173,8 +173,8 @@ static void take_pull(const struct run *run, struct explain *out)
 	out->is_pull_damaged = status == STATUS_UNTRUSTED;
 }
 
-static void explain(const struct run *run, const struct trees *trees,
-                    const struct made *made, struct start *start)
+static void explain_made(const struct run *run, const struct trees *trees,
+                         const struct made *made, struct start *start)
 {
 	const struct run_plan *const plan = &run->shared->plan;
 	const struct tkb_cache_options options = {
@@ -226,8 +226,8 @@ void run_note_makers(void *self)
 {
 	struct run *const run = self;
 	TKB_AUTO(facts_release) struct facts facts = { .count = 0 };
-	TKB_AUTO(release) struct made made = { .count = 0 };
-	const struct run_made_visitor visitor = { add, &made };
+	TKB_AUTO(release_made_entries) struct made made = { .count = 0 };
+	const struct run_made_visitor visitor = { add_made_entry, &made };
 
 	take_facts(run, &facts);
 	run_count_made(run, &visitor);
@@ -239,9 +239,9 @@ void run_note(void *self)
 	struct run *const run = self;
 	const struct run_plan *const plan = &run->shared->plan;
 	TKB_AUTO(start_release) struct start start = { .made_count = 0 };
-	TKB_AUTO(release) struct made made = { .count = 0 };
+	TKB_AUTO(release_made_entries) struct made made = { .count = 0 };
 	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
-	const struct run_made_visitor visitor = { add, &made };
+	const struct run_made_visitor visitor = { add_made_entry, &made };
 
 	start_init(&start);
 	run_note_figures(run, &start);
@@ -253,7 +253,7 @@ void run_note(void *self)
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, NULL) != 0)
 		trees.count = 0;
-	explain(run, &trees, &made, &start);
+	explain_made(run, &trees, &made, &start);
 	/* A note that cannot be written is no failure of the run. */
 	if (start_write(&start, (uint64_t)getppid(), NULL) != 0)
 		return;

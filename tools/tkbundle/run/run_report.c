@@ -28,9 +28,8 @@ struct reasons {
 	} items[REASONS_LIMIT];
 };
 
-__attribute__((format(printf, 3, 4))) static void add(struct reasons *reasons,
-                                                      const char *what,
-                                                      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void add_reason(
+	struct reasons *reasons, const char *what, const char *format, ...)
 {
 	struct reason *const reason = &reasons->items[reasons->count];
 	va_list values;
@@ -84,15 +83,15 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 
 	/* Disabled verification is always mentioned. */
 	if (run_child_line(pull, ": verify=false:", reason))
-		add(reasons, NULL, "%s", reason);
+		add_reason(reasons, NULL, "%s", reason);
 
 	show_limit(run, limit);
 	if (pull->pid == 0 && !pull->is_told &&
 	    (!run_child_has_exited(pull, &status) || status != 0)) {
 		run_child_reason(pull, reason);
-		add(reasons, "pull", "%s", reason);
+		add_reason(reasons, "pull", "%s", reason);
 	} else if (pull->pid != 0 || pull->is_told || run->is_late) {
-		add(reasons, "pull", "not done after %s", limit);
+		add_reason(reasons, "pull", "not done after %s", limit);
 	}
 }
 
@@ -102,24 +101,25 @@ static void add_ready(const struct run *run, struct reasons *reasons)
 	const struct run_shared *const shared = run->shared;
 
 	if (shared->plan.ready_message[0] != '\0')
-		add(reasons, "ready", "%s", shared->plan.ready_message);
+		add_reason(reasons, "ready", "%s", shared->plan.ready_message);
 	if (run->command == 0 && run->shared->exec_error == 0 &&
 	    run_ready_is_asked(&shared->plan) && shared->ready_ms == 0)
-		add(reasons, "ready", "%s",
-		    shared->ready_reason[0] != '\0'
-		            ? shared->ready_reason
-		            : "the command ended before it was asked");
+		add_reason(reasons, "ready", "%s",
+		           shared->ready_reason[0] != '\0'
+		                   ? shared->ready_reason
+		                   : "the command ended before it was asked");
 }
 
-static void add_root(const struct run *run, struct reasons *reasons)
+static void add_root_reason(const struct run *run, struct reasons *reasons)
 {
 	const char *const elsewhere = run_command_elsewhere(run);
 
 	if (run->shared->plan.message[0] != '\0')
-		add(reasons, "cache", "%s", run->shared->plan.message);
+		add_reason(reasons, "cache", "%s", run->shared->plan.message);
 	if (elsewhere != NULL)
-		add(reasons, "cache", "%s names '%s', not '%s'", elsewhere,
-		    getenv(elsewhere), run->shared->plan.root);
+		add_reason(reasons, "cache", "%s names '%s', not '%s'",
+		           elsewhere, getenv(elsewhere),
+		           run->shared->plan.root);
 }
 
 /* What the push left out, with the first of its lines about that. */
@@ -147,10 +147,10 @@ static void add_left_out(const struct run *run, struct reasons *reasons)
 	if (count == 0 || run->command != 0)
 		return;
 	if (count == 1)
-		add(reasons, "push", "left out %s", run->left_out);
+		add_reason(reasons, "push", "left out %s", run->left_out);
 	else
-		add(reasons, "push", "left out %" PRIu64 ", first %s", count,
-		    run->left_out);
+		add_reason(reasons, "push", "left out %" PRIu64 ", first %s",
+		           count, run->left_out);
 }
 
 void run_report_push(struct run *run)
@@ -194,24 +194,24 @@ static void add_command(const struct run *run, struct reasons *reasons)
 	const int error = run->shared->exec_error;
 
 	if (error != 0)
-		add(reasons, "command", "cannot run '%.1000s': %s",
-		    run->args->operands.items[0], strerror(error));
+		add_reason(reasons, "command", "cannot run '%.1000s': %s",
+		           run->args->operands.items[0], strerror(error));
 }
 
 static void list_reasons(const struct run *run, struct reasons *out)
 {
 	*out = (struct reasons){ .count = 0 };
 	add_command(run, out);
-	add_root(run, out);
+	add_root_reason(run, out);
 	if (run->shared->links_error[0] != '\0')
-		add(out, "links", "%s", run->shared->links_error);
+		add_reason(out, "links", "%s", run->shared->links_error);
 	add_ready(run, out);
 	add_pull(run, out);
 	if (run->has_push_reason)
-		add(out, "push", "%s", run->push_reason);
+		add_reason(out, "push", "%s", run->push_reason);
 	add_left_out(run, out);
 	if (run->shared->metrics_error[0] != '\0')
-		add(out, "metrics", "%s", run->shared->metrics_error);
+		add_reason(out, "metrics", "%s", run->shared->metrics_error);
 }
 
 void run_report_failures(const struct run *run,

@@ -134,7 +134,7 @@ static bool use_folder(const char *path)
 }
 
 /* The FNV-1a hash of a path. */
-static uint64_t number_of(const char *path)
+static uint64_t hash_path(const char *path)
 {
 	uint64_t number = 0xcbf29ce484222325;
 
@@ -159,7 +159,7 @@ static bool use_other_root(struct run_plan *plan, bool is_beside_allowed)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		(void)snprintf(plan->root, sizeof(plan->root),
 		               "%.4000s/tkbundle-%u-%016" PRIx64, folders[i],
-		               user, number_of(plan->meant));
+		               user, hash_path(plan->meant));
 		if (use_folder(plan->root))
 			return true;
 	}

@@ -16,7 +16,7 @@ enum {
 	DEPTH_LIMIT = 64 /* of folders in each other, as in a collect */
 };
 
-static bool is_number(const char *name)
+static bool is_device_number(const char *name)
 {
 	return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
 }
@@ -56,7 +56,8 @@ void run_scan_roots(const char *root, bool is_inductor,
 		const int length = snprintf(path, sizeof(path), "%s/triton/%s",
 		                            root, item->d_name);
 
-		if (is_number(item->d_name) && length < (int)sizeof(path))
+		if (is_device_number(item->d_name) &&
+		    length < (int)sizeof(path))
 			visit(self, path);
 	}
 }

@@ -25,7 +25,7 @@ struct environment {
 	char *remote;
 };
 
-static void release(struct environment *environment)
+static void release_environment(struct environment *environment)
 {
 	free(environment->items);
 	free(environment->remote);
@@ -66,10 +66,11 @@ static bool make(const char *remote, struct environment *out)
 }
 
 /* Start the child with `words`, which end with NULL, and then ref and root. */
-static bool start(struct run *run, enum run_role role, const char *verb,
-                  const char *const *words, uint64_t end_ms)
+static bool start_verb(struct run *run, enum run_role role, const char *verb,
+                       const char *const *words, uint64_t end_ms)
 {
-	TKB_AUTO(release) struct environment environment = { .items = NULL };
+	TKB_AUTO(release_environment)
+	struct environment environment = { .items = NULL };
 	struct run_child *const child = &run->children[role];
 	const uint64_t now = deadline_now_ms();
 	const struct run_plan *const plan = &run->shared->plan;
@@ -118,7 +119,7 @@ bool run_verbs_pull(struct run *run, uint64_t end_ms)
 		                      policy != NULL ? "--trust" : NULL, policy,
 		                      NULL };
 
-	return start(run, RUN_PULL, "pull", words, end_ms);
+	return start_verb(run, RUN_PULL, "pull", words, end_ms);
 }
 
 bool run_verbs_push(struct run *run, uint64_t settle_ms, uint64_t end_ms)
@@ -133,7 +134,7 @@ bool run_verbs_push(struct run *run, uint64_t settle_ms, uint64_t end_ms)
 
 	(void)snprintf(settle, sizeof(settle), "%" PRIu64 "ms", settle_ms);
 	run_child_release(&run->children[RUN_PUSH]);
-	if (!start(run, RUN_PUSH, "push", words, end_ms))
+	if (!start_verb(run, RUN_PUSH, "push", words, end_ms))
 		return false;
 	(void)setpriority(PRIO_PROCESS, (id_t)run->children[RUN_PUSH].pid,
 	                  PUSH_NICENESS);

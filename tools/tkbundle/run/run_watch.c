@@ -36,7 +36,7 @@ struct look {
 	struct trees trees;
 };
 
-static int compare_names(const void *a, const void *b)
+static int compare_known_names(const void *a, const void *b)
 {
 	const char *const *const left = a;
 	const char *const *const right = b;
@@ -61,17 +61,17 @@ static void sort_names(struct look *look)
 	     at += strlen(shared->names + at) + 1)
 		look->known[look->known_count++] = shared->names + at;
 	qsort(look->known, look->known_count, sizeof(*look->known),
-	      compare_names);
+	      compare_known_names);
 }
 
-static bool is_known(const struct look *look, const char *name)
+static bool is_known_name(const struct look *look, const char *name)
 {
 	return look->known != NULL &&
 	       bsearch(&name, look->known, look->known_count,
-	               sizeof(*look->known), compare_names) != NULL;
+	               sizeof(*look->known), compare_known_names) != NULL;
 }
 
-static void add_name(struct run_shared *shared, const char *name)
+static void add_known_name(struct run_shared *shared, const char *name)
 {
 	const size_t size = strlen(name) + 1;
 
@@ -83,8 +83,8 @@ static void add_name(struct run_shared *shared, const char *name)
 	shared->name_size += size;
 }
 
-static bool make_name(const char *path, const char *key,
-                      char out[RUN_PATH_SIZE])
+static bool make_entry_path(const char *path, const char *key,
+                            char out[RUN_PATH_SIZE])
 {
 	return snprintf(out, RUN_PATH_SIZE, "%s/%s", path, key) < RUN_PATH_SIZE;
 }
@@ -95,7 +95,7 @@ static void scan_key(void *self, int root_fd, const char *path, const char *key)
 	char name[RUN_PATH_SIZE];
 	struct stat stamp;
 
-	if (!make_name(path, key, name) || is_known(look, name))
+	if (!make_entry_path(path, key, name) || is_known_name(look, name))
 		return;
 	if (!run_scan_stamp(root_fd, key, &stamp)) {
 		look->unfinished_count++;
@@ -104,7 +104,7 @@ static void scan_key(void *self, int root_fd, const char *path, const char *key)
 
 	look->new_count++;
 	if (look->is_learning)
-		add_name(look->shared, name);
+		add_known_name(look->shared, name);
 }
 
 static void scan_root(void *self, const char *path)
@@ -131,14 +131,14 @@ static void scan_file(void *self, const char *path,
 	char unit[RUN_PATH_SIZE];
 
 	(void)snprintf(unit, sizeof(unit), "%.*s", (int)in->size, path);
-	if ((is_known(look, path) || is_known(look, unit)) &&
+	if ((is_known_name(look, path) || is_known_name(look, unit)) &&
 	    (!in->is_tuned ||
 	     run_scan_time_ns(&status->st_ctim) <= look->since_ns))
 		return;
 	look->new_count++;
 	if (look->is_learning && is_settled(look, status) &&
-	    !is_known(look, path))
-		add_name(look->shared, path);
+	    !is_known_name(look, path))
+		add_known_name(look->shared, path);
 }
 
 static void scan_all(struct look *look)
@@ -204,15 +204,15 @@ static uint64_t times_of(const struct run_plan *plan)
 	return sum;
 }
 
-static void add_entry(void *self, size_t kind, const char *path,
-                      bool is_emitted)
+static void add_pulled_entry(void *self, size_t kind, const char *path,
+                             bool is_emitted)
 {
 	const struct look *const look = self;
 
 	(void)kind;
 	(void)is_emitted;
-	if (!is_known(look, path))
-		add_name(look->shared, path);
+	if (!is_known_name(look, path))
+		add_known_name(look->shared, path);
 }
 
 static void sleep_ms(uint64_t time_ms)
@@ -285,7 +285,7 @@ void run_watch_wait(void *self)
 	/* Entries of a pull that ended late are known, not new. */
 	sort_names(&look);
 	(void)run_document_each(&run->children[RUN_PULL], &look.trees,
-	                        add_entry, &look);
+	                        add_pulled_entry, &look);
 	if (run_ready_is_asked(plan) && run->shared->ready_ms == 0) {
 		run_ready_wait(run->shared);
 		scan_all(&look);

@@ -29,7 +29,7 @@ void fleet_release(struct fleet *fleet)
 	rows_release(&fleet->idle);
 }
 
-static bool grow(struct fleet_rows *rows)
+static bool grow_rows(struct fleet_rows *rows)
 {
 	const size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 64;
 	struct fleet_row *items;
@@ -59,7 +59,7 @@ static struct fleet_row *row_of(struct fleet *fleet, struct fleet_rows *rows,
 	if (rows->count == ROWS_LIMIT)
 		return NULL;
 	copy = strdup(name);
-	if (copy == NULL || !grow(rows) ||
+	if (copy == NULL || !grow_rows(rows) ||
 	    json_object_set_new(rows->places, name,
 	                        json_integer((json_int_t)rows->count)) < 0) {
 		free(copy);

@@ -27,7 +27,7 @@ static const char *const facts[] = { "capability", "driver", "engine", "gpu",
 	                             "libtriton",  "torch",  "triton" };
 
 /* Text of at most `size` bytes, in UTF-8 whatever it was. */
-static json_t *text_of(const char *text, size_t size)
+static json_t *make_cut_text(const char *text, size_t size)
 {
 	char copy[512];
 	json_t *made;
@@ -56,7 +56,8 @@ static void put_text(json_t *report, const char *name, const char *text,
                      size_t size)
 {
 	if (text != NULL && text[0] != '\0')
-		(void)json_object_set_new(report, name, text_of(text, size));
+		(void)json_object_set_new(report, name,
+		                          make_cut_text(text, size));
 }
 
 static void put_numbers(json_t *report, const struct start *start)
@@ -127,8 +128,8 @@ static void put_failures(json_t *report, const struct start *start,
 		               start->failures[i].of,
 		               start->failures[i].message);
 		take_words(line, words, sizeof(words));
-		(void)json_array_append_new(failures,
-		                            text_of(words, sizeof(words)));
+		(void)json_array_append_new(
+			failures, make_cut_text(words, sizeof(words)));
 	}
 	(void)json_object_set_new(report, "failures", failures);
 }
@@ -157,10 +158,10 @@ static void put_made(json_t *report, const struct start *start)
 		const struct start_made *const made = &start->made[i];
 		json_t *const item = json_array();
 
-		(void)json_array_append_new(item,
-		                            text_of(made->name, NAME_SHOWN));
-		(void)json_array_append_new(item,
-		                            text_of(made->key, KEY_SHOWN));
+		(void)json_array_append_new(
+			item, make_cut_text(made->name, NAME_SHOWN));
+		(void)json_array_append_new(
+			item, make_cut_text(made->key, KEY_SHOWN));
 		(void)json_array_append_new(
 			item, json_string(reason_word(made->reason)));
 		if (!fits(report, list, item))
@@ -177,8 +178,8 @@ static void put_idle(json_t *report, const char *line)
 		const size_t length = strcspn(line, "\n");
 
 		if (!fits(report, list,
-		          text_of(line,
-		                  length < KEY_SHOWN ? length : KEY_SHOWN)))
+		          make_cut_text(line, length < KEY_SHOWN ? length
+		                                                 : KEY_SHOWN)))
 			return;
 		line += length + (line[length] == '\n');
 	}

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Had nobody published anything under the ref? That is no failure. */
-static bool is_first(const struct run *run)
+static bool is_first_start(const struct run *run)
 {
 	int status = 0;
 
@@ -80,7 +80,7 @@ static int leave(const struct run *run, struct remote_use *use,
 		.id = run->id,
 		.node = run->args->node,
 		.idle = shared->counts.idle,
-		.is_first = is_first(run),
+		.is_first = is_first_start(run),
 	};
 	struct tkb_digest digest;
 	char text[TKB_START_SIZE_LIMIT];

@@ -43,7 +43,7 @@ void starts_moment_pushed(struct run *run)
 	run->has_pushed = true;
 }
 
-static void report(void *self)
+static void report_moment(void *self)
 {
 	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	run_count(self);
@@ -66,7 +66,7 @@ uint64_t starts_moment_turn(struct run *run)
 		return run->leave_ms;
 	}
 	run->leave_ms = RUN_NEVER;
-	(void)run_child_fork(child, "leave", report, run,
+	(void)run_child_fork(child, "leave", report_moment, run,
 	                     &run->children[RUN_PULL], now + LIMIT_MS);
 	return run->leave_ms;
 }

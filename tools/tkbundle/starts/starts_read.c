@@ -17,7 +17,7 @@ struct read {
 	json_t *places; /* owned; an object: where the report of an id is */
 };
 
-static void release(struct read *read)
+static void release_reports(struct read *read)
 {
 	for (size_t i = 0; i < read->count; i++)
 		json_decref(read->items[i].report);
@@ -28,7 +28,7 @@ static void release(struct read *read)
 static void release_at(struct read **read)
 {
 	if (*read != NULL)
-		release(*read);
+		release_reports(*read);
 }
 
 static bool has_ended(const json_t *report)

@@ -28,7 +28,7 @@ static const struct option_spec options[] = {
 	ARGS_DRY_RUN("compile and compare, sign nothing"),
 };
 
-static void summarize(const struct attest *attest)
+static void summarize_attest(const struct attest *attest)
 {
 	struct json_out *const json = &attest->cli->json;
 
@@ -65,7 +65,7 @@ static enum status attest(struct remote_use *use, const struct arguments *args,
 	                           &err);
 	json_out_close(&use->cli->json);
 	if (rc == 0 || rc == TKB_ERR_PARTIAL)
-		summarize(&attest);
+		summarize_attest(&attest);
 	status = sign_out(use, args, rc, &err, &report, "attested", use->ref);
 	/* Bytes that differ are worse than what nobody can tell. */
 	return attest.different > 0 && status == STATUS_PARTIAL
@@ -73,7 +73,7 @@ static enum status attest(struct remote_use *use, const struct arguments *args,
 	               : status;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_attest(struct cli *cli, const struct arguments *args)
 {
 	if (args->trust.sign.count == 0 && !args->is_dry_run)
 		return cli_misused(cli, "'--sign' names the key that signs, "
@@ -96,5 +96,5 @@ const struct command command_attest = {
 		   "compiled again, as a module, is named, too; then it is 4.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_attest,
 };

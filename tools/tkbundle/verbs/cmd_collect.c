@@ -44,9 +44,10 @@ static int to_stdout(struct cli *cli, const char *root,
 	return flushed < 0 ? flushed : rc;
 }
 
-static int collect(struct cli *cli, const struct arguments *args,
-                   const struct root *root, struct tkb_collect_report *report,
-                   struct tkb_error *err)
+static int collect_to_output(struct cli *cli, const struct arguments *args,
+                             const struct root *root,
+                             struct tkb_collect_report *report,
+                             struct tkb_error *err)
 {
 	struct tkb_collect_options chosen = choices_for_collect(args, root);
 	struct follow follow;
@@ -68,8 +69,9 @@ static int collect(struct cli *cli, const struct arguments *args,
 	                  root->path);
 }
 
-static void summarize(const struct cli *cli, const struct arguments *args,
-                      const struct tkb_collect_report *report)
+static void summarize_collect(const struct cli *cli,
+                              const struct arguments *args,
+                              const struct tkb_collect_report *report)
 {
 	char moved[64];
 
@@ -79,7 +81,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 		&(struct collect_words){ "collect", "collected", moved });
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_collect(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
@@ -104,7 +106,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	                                                      : "full");
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
-	rc = collect(cli, args, &root, &report, &err);
+	rc = collect_to_output(cli, args, &root, &report, &err);
 	if (rc == TKB_ERR_LEFT_OUT)
 		json_out_number(&cli->json, "left_out_count",
 		                report.left_out_count);
@@ -116,7 +118,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	collect_out_json(&report, &cli->json);
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
-		summarize(cli, args, &report);
+		summarize_collect(cli, args, &report);
 	return status_of(rc);
 }
 
@@ -133,5 +135,5 @@ const struct command command_collect = {
 		   "4. Nothing in the cache is changed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_collect,
 };

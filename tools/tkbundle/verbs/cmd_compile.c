@@ -154,8 +154,8 @@ static void print_why_skipped(struct compile_work *work)
 		cli_failed(work->cli, TKB_ERR_CANCELLED, &err, ""));
 }
 
-static void summarize(struct compile_work *work,
-                      const struct compile_triton_counts *triton)
+static void summarize_compile(struct compile_work *work,
+                              const struct compile_triton_counts *triton)
 {
 	const uint64_t *const counts = work->counts;
 	struct json_out *const json = &work->cli->json;
@@ -221,13 +221,13 @@ static enum status compile(struct compile_work *work,
 	json_out_close(json);
 	add_counts(work, &counts);
 	print_why_skipped(work);
-	summarize(work, &counts);
+	summarize_compile(work, &counts);
 	if (counts.unasked != 0 && work->args->compile.is_strict)
 		work->status = status_merge(work->status, STATUS_PARTIAL);
 	return exit_status_of(work);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_compile(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(compile_check_release)
 	struct compile_inputs inputs = { NULL, 0, NULL, 0 };
@@ -268,5 +268,5 @@ const struct command command_compile = {
 		"--keep-going is given.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_compile,
 };

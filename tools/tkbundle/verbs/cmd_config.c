@@ -66,8 +66,8 @@ static int value_width(const struct config *config, const char *remote)
 	return (int)width;
 }
 
-static void print(const struct cli *cli, const struct config *config,
-                  const char *remote)
+static void print_config(const struct cli *cli, const struct config *config,
+                         const char *remote)
 {
 	const int width = value_width(config, remote);
 
@@ -80,8 +80,8 @@ static void print(const struct cli *cli, const struct config *config,
 	}
 }
 
-static void fill_json(struct json_out *json, const struct config *config,
-                      const char *remote)
+static void fill_config_json(struct json_out *json, const struct config *config,
+                             const char *remote)
 {
 	json_out_open_array(json, "values");
 	for (size_t i = 0; i < CONFIG_COUNT; i++) {
@@ -164,7 +164,7 @@ static enum status print_value(struct cli *cli, const char *name)
 	return STATUS_DONE;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_config(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
 	TKB_AUTO(text_free) char *remote = NULL;
@@ -186,9 +186,9 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		status = cli_failed(cli, rc, &err, "the configuration");
 
-	fill_json(&cli->json, &config, remote);
+	fill_config_json(&cli->json, &config, remote);
 	if (!args->is_json)
-		print(cli, &config, remote);
+		print_config(cli, &config, remote);
 	status = status_merge(status, print_files(cli, args->is_json));
 	print_unknown(cli);
 	return status_merge(
@@ -211,5 +211,5 @@ const struct command command_config = {
 		   "of a remote included, and exits with 3 if there is none.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_config,
 };

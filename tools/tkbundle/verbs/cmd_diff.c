@@ -27,7 +27,7 @@ struct comparison {
 	struct diff_launchers launchers;
 };
 
-static void release(struct comparison *comparison)
+static void release_diff(struct comparison *comparison)
 {
 	diff_launchers_release(&comparison->launchers);
 	diff_cubins_release(&comparison->cubins);
@@ -88,7 +88,8 @@ static void put_json(struct json_out *json, const struct comparison *comparison)
 	diff_launchers_json(json, &comparison->launchers);
 }
 
-static void print(const struct cli *cli, const struct comparison *comparison)
+static void print_diff(const struct cli *cli,
+                       const struct comparison *comparison)
 {
 	const uint64_t *const counts = comparison->diff.counts;
 	const struct text_count others[] = {
@@ -132,8 +133,8 @@ static int open_both(struct comparison *comparison,
 	return rc;
 }
 
-static enum status compare(struct cli *cli, const struct arguments *args,
-                           struct comparison *comparison)
+static enum status compare_both(struct cli *cli, const struct arguments *args,
+                                struct comparison *comparison)
 {
 	struct tkb_error err = { .status = 0 };
 	enum status status = STATUS_DONE;
@@ -154,16 +155,16 @@ static enum status compare(struct cli *cli, const struct arguments *args,
 
 	put_json(&cli->json, comparison);
 	if (!args->is_json)
-		print(cli, comparison);
+		print_diff(cli, comparison);
 	if (!is_equal(comparison) || left_out_count(&comparison->a) > 0 ||
 	    left_out_count(&comparison->b) > 0)
 		status = status_merge(status, STATUS_PARTIAL);
 	return status;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_diff(struct cli *cli, const struct arguments *args)
 {
-	TKB_AUTO(release)
+	TKB_AUTO(release_diff)
 	struct comparison comparison = { .a.cli = cli, .b.cli = cli };
 	struct tkb_error err = { .status = 0 };
 	const char *path;
@@ -180,7 +181,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 
 	put_side(cli, false, args_operand(args, 0), &comparison.a);
 	put_side(cli, true, args_operand(args, 1), &comparison.b);
-	return compare(cli, args, &comparison);
+	return compare_both(cli, args, &comparison);
 }
 
 const struct command command_diff = {
@@ -200,5 +201,5 @@ const struct command command_diff = {
 		"is equal, 4 if not, or if an entry of a cache was left out.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_diff,
 };

@@ -42,9 +42,9 @@ static const struct count counts_of_launchers[] = {
 	COUNT(launcher_counts, dropped, NULL, "dropped launchers"),
 };
 
-static int emit(struct cli *cli, const struct arguments *args,
-                const struct tkb_bundle *bundle, const struct root *root,
-                struct tkb_emit_report *report, struct tkb_error *err)
+static int emit_bundle(struct cli *cli, const struct arguments *args,
+                       const struct tkb_bundle *bundle, const struct root *root,
+                       struct tkb_emit_report *report, struct tkb_error *err)
 {
 	struct tkb_emit_options chosen = choices_for_emit(args, root);
 	struct follow follow;
@@ -58,10 +58,10 @@ static int emit(struct cli *cli, const struct arguments *args,
 	return follow_missed(&follow, rc, err);
 }
 
-static void summarize(const struct cli *cli, const struct arguments *args,
-                      const struct root *root,
-                      const struct tkb_emit_report *report,
-                      const struct launcher_counts *launchers)
+static void summarize_emit(const struct cli *cli, const struct arguments *args,
+                           const struct root *root,
+                           const struct tkb_emit_report *report,
+                           const struct launcher_counts *launchers)
 {
 	char rest[160];
 	char launchers_rest[96];
@@ -89,7 +89,7 @@ static enum status exit_status_of(int rc, const struct tkb_emit_report *report,
 	return status;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_emit(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	TKB_AUTO(source_close_bundle) struct tkb_bundle *bundle = NULL;
@@ -121,7 +121,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
 
-	rc = emit(cli, args, bundle, &root, &report, &err);
+	rc = emit_bundle(cli, args, bundle, &root, &report, &err);
 	if (!cli_is_done(rc))
 		(void)cli_failed(cli, rc, &err, path);
 	if (!cli_is_done(rc) && rc != TKB_ERR_CORRUPT)
@@ -136,7 +136,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (launchers_rc != 0)
 		(void)cli_failed(cli, launchers_rc, &err, root.path);
 	if (!args->is_json)
-		summarize(cli, args, &root, &report, &launchers);
+		summarize_emit(cli, args, &root, &report, &launchers);
 	return status_merge(exit_status_of(rc, &report, &launchers),
 	                    status_of(launchers_rc));
 }
@@ -155,5 +155,5 @@ const struct command command_emit = {
 		   "folder without entries, for a bundle of several GPUs.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_emit,
 };

@@ -95,7 +95,7 @@ static const char *format_of(const struct arguments *args)
  * The time of all files: $SOURCE_DATE_EPOCH, as for reproducible builds, else
  * 0.
  */
-static bool read_time(char out[24])
+static bool read_time_of_files(char out[24])
 {
 	const char *text = cli_variable("SOURCE_DATE_EPOCH");
 
@@ -104,7 +104,7 @@ static bool read_time(char out[24])
 	                        strspn(text, "0123456789") == strlen(text));
 }
 
-static enum status check(struct work *work)
+static enum status check_export(struct work *work)
 {
 	const struct arguments *args = work->args;
 
@@ -125,15 +125,15 @@ static enum status check(struct work *work)
 	if (args->archive_root != NULL && args->archive_root[0] != '/')
 		return cli_misused(work->cli, "'%s' is not an absolute path",
 		                   args->archive_root);
-	if (!read_time(work->time))
+	if (!read_time_of_files(work->time))
 		return cli_misused(
 			work->cli,
 			"SOURCE_DATE_EPOCH is not a number of seconds");
 	return STATUS_DONE;
 }
 
-static int emit(struct work *work, const struct tkb_bundle *bundle,
-                struct tkb_error *err)
+static int emit_to_folder(struct work *work, const struct tkb_bundle *bundle,
+                          struct tkb_error *err)
 {
 	const struct arguments *args = work->args;
 	struct tkb_emit_options chosen = {
@@ -236,7 +236,7 @@ static int export(struct work *work, struct tkb_error *err)
 	if (rc != 0)
 		return rc;
 	json_out_text(&work->cli->json, "root", work->stage.place);
-	rc = emit(work, bundle, err);
+	rc = emit_to_folder(work, bundle, err);
 	if (rc == 0)
 		rc = output_is_stdout(args)
 		             ? pack(work, STDOUT_FILENO, err)
@@ -244,7 +244,7 @@ static int export(struct work *work, struct tkb_error *err)
 	return rc;
 }
 
-static void summarize(const struct work *work)
+static void summarize_export(const struct work *work)
 {
 	FILE *const to = output_log(work->cli, work->args);
 	char size[TEXT_SIZE_SIZE];
@@ -265,7 +265,7 @@ static void summarize(const struct work *work)
 	          output_name(work->args), rest, launchers, work->stage.place);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_export(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(work_release)
 	struct work work = {
@@ -276,7 +276,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 		.report = { .struct_size = sizeof(work.report) },
 	};
 	struct tkb_error err = { .status = 0 };
-	const enum status status = check(&work);
+	const enum status status = check_export(&work);
 	int rc;
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
@@ -294,7 +294,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	counts_json(COUNTS(counts_of_files), &work.done, &cli->json);
 	counts_json(COUNTS(counts_of_launchers), &work, &cli->json);
 	if (!args->is_json)
-		summarize(&work);
+		summarize_export(&work);
 	return STATUS_DONE;
 }
 
@@ -312,5 +312,5 @@ const struct command command_export = {
 		"that run uses. The same bundle gives the same archive.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_export,
 };

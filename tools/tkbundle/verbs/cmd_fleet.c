@@ -109,8 +109,8 @@ static void put_reasons(struct json_out *json, const struct fleet *fleet)
 	json_out_close(json);
 }
 
-static void fill_json(struct json_out *json, const char *ref,
-                      const struct fleet *fleet)
+static void fill_fleet_json(struct json_out *json, const char *ref,
+                            const struct fleet *fleet)
 {
 	json_out_open_object(json, NULL);
 	json_out_text(json, "ref", ref);
@@ -171,7 +171,7 @@ static void print_kernels(FILE *to, const struct fleet *fleet)
 		text_line(to, "and %zu more", idle->count - ROW_LIMIT);
 }
 
-static void print(FILE *to, const char *ref, const struct fleet *fleet)
+static void print_fleet(FILE *to, const char *ref, const struct fleet *fleet)
 {
 	char age[TEXT_AGE_SIZE];
 	char first[64] = "";
@@ -270,9 +270,9 @@ static int survey(struct remote_use *use, const struct arguments *args,
 	if (fleet.is_failed)
 		return cli_error_nomem(err);
 	fleet_sort(&fleet);
-	fill_json(&use->cli->json, ref, &fleet);
+	fill_fleet_json(&use->cli->json, ref, &fleet);
 	if (!args->is_json)
-		print(use->cli->out, ref, &fleet);
+		print_fleet(use->cli->out, ref, &fleet);
 	measure(metrics, ref, &fleet);
 	return 0;
 }
@@ -299,9 +299,9 @@ static int survey_all(struct remote_use *use, const struct arguments *args,
 	return rc;
 }
 
-static enum status run_with(struct remote_use *use,
-                            const struct arguments *args,
-                            struct metrics *metrics, struct refs *refs)
+static enum status summarize_starts(struct remote_use *use,
+                                    const struct arguments *args,
+                                    struct metrics *metrics, struct refs *refs)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
@@ -331,7 +331,7 @@ static enum status run_with(struct remote_use *use,
 	return STATUS_DONE;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_fleet(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	TKB_AUTO(refs_release) struct refs refs = { .count = 0 };
@@ -342,7 +342,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (status != STATUS_DONE)
 		return status;
 	signals_catch();
-	status = run_with(&use, args, &metrics, &refs);
+	status = summarize_starts(&use, args, &metrics, &refs);
 	return remote_use_measure(&use, args, &metrics, status);
 }
 
@@ -359,5 +359,5 @@ const struct command command_fleet = {
 		   "of a ref count, for 30 days.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_fleet,
 };

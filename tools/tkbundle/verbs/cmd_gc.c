@@ -74,9 +74,9 @@ static int gc(struct cli *cli, const struct arguments *args,
 	return cli_missed(err, rc, "folder", root_name(root));
 }
 
-static void summarize(const struct cli *cli, const struct arguments *args,
-                      const struct root *root,
-                      const struct tkb_gc_report *report)
+static void summarize_gc(const struct cli *cli, const struct arguments *args,
+                         const struct root *root,
+                         const struct tkb_gc_report *report)
 {
 	char removed[TEXT_SIZE_SIZE];
 	char kept[TEXT_SIZE_SIZE];
@@ -119,7 +119,7 @@ static void say_which_cache(const struct cli *cli, const struct arguments *args,
 		        root, remote->origin);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_gc(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	TKB_AUTO(revoked_close) struct tkb_origins *revoked = NULL;
@@ -180,7 +180,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	json_out_flag(&cli->json, "knows_use", report.has_uses);
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
-		summarize(cli, args, &root, &report);
+		summarize_gc(cli, args, &root, &report);
 	return status_of(rc);
 }
 
@@ -212,5 +212,5 @@ const struct command command_gc = {
 		"signed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_gc,
 };

@@ -142,7 +142,7 @@ static void print_found(const struct work *work)
 	json_out_close(json);
 }
 
-static int find(struct work *work, struct tkb_error *err)
+static int find_caches(struct work *work, struct tkb_error *err)
 {
 	int rc;
 
@@ -158,7 +158,8 @@ static int find(struct work *work, struct tkb_error *err)
 	return 0;
 }
 
-static int collect(struct work *work, const char *output, struct tkb_error *err)
+static int collect_archive(struct work *work, const char *output,
+                           struct tkb_error *err)
 {
 	struct follow follow;
 	struct archive_import import = {
@@ -211,7 +212,7 @@ static int import(struct work *work, struct tkb_error *err)
 	deadline_begin(&work->deadline, work->args->deadline.value);
 	rc = unpack(work, err);
 	if (rc == 0)
-		rc = find(work, err);
+		rc = find_caches(work, err);
 	if (rc != 0)
 		return rc;
 	if (output != NULL && output_is_stdout(work->args)) {
@@ -221,13 +222,13 @@ static int import(struct work *work, struct tkb_error *err)
 		}
 		output = spare;
 	}
-	rc = collect(work, output, err);
+	rc = collect_archive(work, output, err);
 	if (cli_is_done(rc) && spare != NULL)
 		sent = send_bundle(work, spare, err);
 	return sent != 0 ? sent : rc;
 }
 
-static void summarize(const struct work *work)
+static void summarize_import(const struct work *work)
 {
 	char links[64];
 
@@ -237,7 +238,7 @@ static void summarize(const struct work *work)
 		&(struct collect_words){ "import", "imported", links });
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_import(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(work_release)
 	struct work work = {
@@ -269,7 +270,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	collect_out_json(&work.report, &cli->json);
 	counts_json(COUNTS(counts), &work, &cli->json);
 	if (!args->is_json)
-		summarize(&work);
+		summarize_import(&work);
 	return status_of(rc);
 }
 
@@ -287,5 +288,5 @@ const struct command command_import = {
 		"machine that the archive comes from are not kept.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_import,
 };

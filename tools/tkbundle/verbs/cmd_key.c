@@ -31,8 +31,8 @@ static void use_end(struct use *use)
 }
 
 static void print_key(struct use *use, const struct arguments *args,
-                 const struct tkb_key_info *info, const char *before,
-                 const char *after)
+                      const struct tkb_key_info *info, const char *before,
+                      const char *after)
 {
 	struct json_out *const json = &use->cli->json;
 	const char *const path = args_operand(args, 1);
@@ -90,11 +90,12 @@ static int show(struct use *use, const struct arguments *args,
 		rc = use->library.key_look(use->key, &info, err);
 	if (rc == 0)
 		print_key(use, args, &info, "",
-		     info.is_private ? " private" : " public");
+		          info.is_private ? " private" : " public");
 	return rc;
 }
 
-static enum status check(const struct cli *cli, const struct arguments *args)
+static enum status check_key_word(const struct cli *cli,
+                                  const struct arguments *args)
 {
 	const char *const word = args_operand(args, 0);
 	const bool is_new = strcmp(word, "new") == 0;
@@ -113,11 +114,11 @@ static enum status check(const struct cli *cli, const struct arguments *args)
 	return passphrase_check(cli, args);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_key(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(use_end) struct use use = { .cli = cli };
 	struct tkb_error err = { .status = 0 };
-	const enum status status = check(cli, args);
+	const enum status status = check_key_word(cli, args);
 	int rc;
 
 	if (status != STATUS_DONE)
@@ -143,5 +144,5 @@ const struct command command_key = {
 		   "of minisign can be shown, too.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_key,
 };

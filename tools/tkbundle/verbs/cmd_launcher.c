@@ -255,7 +255,7 @@ static enum status run_link(struct cli *cli, const struct arguments *args)
 	return rc == 0 ? STATUS_DONE : cli_failed(cli, rc, &err, args->output);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_launcher(struct cli *cli, const struct arguments *args)
 {
 	const struct launcher_arguments *const own = &args->launcher;
 	const bool has_choice = own->signature != NULL || own->grid != NULL ||
@@ -293,5 +293,5 @@ const struct command command_launcher = {
 		   "whose headers are given.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_launcher,
 };

@@ -137,8 +137,9 @@ static void print_entries(const struct cli *cli, const struct arguments *args,
 	}
 }
 
-static void print(const struct cli *cli, const struct arguments *args,
-                  const struct source *source, const struct kernel_facts *facts)
+static void print_listing(const struct cli *cli, const struct arguments *args,
+                          const struct source *source,
+                          const struct kernel_facts *facts)
 {
 	const struct totals totals = add_up(source);
 
@@ -146,8 +147,8 @@ static void print(const struct cli *cli, const struct arguments *args,
 	print_totals(cli, source, &totals);
 }
 
-static void fill_json(struct json_out *json, const struct source *source,
-                      const struct kernel_facts *facts, bool has_files)
+static void fill_ls_json(struct json_out *json, const struct source *source,
+                         const struct kernel_facts *facts, bool has_files)
 {
 	const struct totals totals = add_up(source);
 	const struct tkb_cache *const cache = source->cache;
@@ -173,8 +174,8 @@ static void fill_json(struct json_out *json, const struct source *source,
 	json_out_number(json, "stray", tkb_cache_stray_count(cache));
 }
 
-static enum status list(struct cli *cli, const struct arguments *args,
-                        const struct source *source, const char *path)
+static enum status list_source(struct cli *cli, const struct arguments *args,
+                               const struct source *source, const char *path)
 {
 	struct kernel_facts *facts = NULL;
 	struct tkb_error err = { .status = 0 };
@@ -186,9 +187,9 @@ static enum status list(struct cli *cli, const struct arguments *args,
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
 
-	fill_json(&cli->json, source, facts, args->has_files);
+	fill_ls_json(&cli->json, source, facts, args->has_files);
 	if (!args->is_json)
-		print(cli, args, source, facts);
+		print_listing(cli, args, source, facts);
 	kernel_facts_free(facts, source_entry_count(source));
 	return STATUS_DONE;
 }
@@ -242,7 +243,7 @@ static enum status list_ref(struct cli *cli, const struct arguments *args)
 	if (at.holdings == NULL)
 		return status;
 	remote_source_json(&at);
-	fill_json(&cli->json, &at.source, NULL, args->has_files);
+	fill_ls_json(&cli->json, &at.source, NULL, args->has_files);
 	json_out_number(&cli->json, "packed_size", remote_source_size(&at));
 	if (!args->is_json) {
 		print_entries(cli, args, &at.source, NULL);
@@ -252,7 +253,7 @@ static enum status list_ref(struct cli *cli, const struct arguments *args)
 	return status_merge(status, print_stages(&at, args));
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_ls(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(source_close) struct source source = { .cli = cli };
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
@@ -272,7 +273,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, root.path);
 
-	status = list(cli, args, &source, root.path);
+	status = list_source(cli, args, &source, root.path);
 	/*
 	 * Entries that were left out are no failure of a list, but are
 	 * reported.
@@ -299,5 +300,5 @@ const struct command command_ls = {
 		   "and by tree. Only the start of each blob is read.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_ls,
 };

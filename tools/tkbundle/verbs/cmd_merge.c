@@ -40,7 +40,8 @@ static void inputs_close(struct inputs *inputs)
 	free(inputs->items);
 }
 
-static enum status check(const struct cli *cli, const struct arguments *args)
+static enum status check_inputs(const struct cli *cli,
+                                const struct arguments *args)
 {
 	size_t from_stdin = 0;
 
@@ -97,8 +98,8 @@ static int merge(struct cli *cli, const struct arguments *args,
 	return rc == 0 && output_is_stdout(args) ? cli_flush(cli, err) : rc;
 }
 
-static void summarize(const struct cli *cli, const struct arguments *args,
-                      const struct tkb_merge_report *report)
+static void summarize_merge(const struct cli *cli, const struct arguments *args,
+                            const struct tkb_merge_report *report)
 {
 	FILE *const to = output_log(cli, args);
 	char size[TEXT_SIZE_SIZE];
@@ -121,12 +122,12 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          report->unused_size != 0 ? unused : "");
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_merge(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(inputs_close) struct inputs inputs = { .count = 0 };
 	struct tkb_merge_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
-	enum status status = check(cli, args);
+	enum status status = check_inputs(cli, args);
 	int rc;
 
 	if (status != STATUS_DONE)
@@ -147,7 +148,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	entry_out_digest(&cli->json, "id", &report.id);
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
-		summarize(cli, args, &report);
+		summarize_merge(cli, args, &report);
 	return STATUS_DONE;
 }
 
@@ -165,5 +166,5 @@ const struct command command_merge = {
 		"may be one of the bundles; '-' is a bundle on standard input.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_merge,
 };

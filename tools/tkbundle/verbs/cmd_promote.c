@@ -42,7 +42,7 @@ static enum status promote(struct remote_use *use, const struct arguments *args,
 	return sign_out(use, args, rc, &err, &report, "promoted", use->ref);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_promote(struct cli *cli, const struct arguments *args)
 {
 	if (args->trust.to == NULL)
 		return cli_misused(cli, "'--to' names the ref to promote to");
@@ -65,5 +65,5 @@ const struct command command_promote = {
 		   "status is 5.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_promote,
 };

@@ -70,7 +70,8 @@ static const struct count blob_counts[] = {
 };
 
 /* With -o, the whole ref is written, and no cache is used. */
-static enum status check(const struct cli *cli, const struct arguments *args)
+static enum status check_pull(const struct cli *cli,
+                              const struct arguments *args)
 {
 	if (cli_exclude(cli, args->devices.count > 0, "--device",
 	                args->layout.value == TKB_LAYOUT_TRITON,
@@ -123,9 +124,9 @@ static int to_stdout(struct remote_use *use,
 	return flushed < 0 ? flushed : rc;
 }
 
-static int pull(struct remote_use *use, const struct arguments *args,
-                const struct root *root, struct tkb_pull_report *report,
-                struct tkb_error *err)
+static int pull_entries(struct remote_use *use, const struct arguments *args,
+                        const struct root *root, struct tkb_pull_report *report,
+                        struct tkb_error *err)
 {
 	struct tkb_emit_options emit = choices_for_emit(args, root);
 	const struct tkb_pull_options chosen = { .struct_size = sizeof(chosen),
@@ -162,9 +163,10 @@ static void describe_blobs(const struct tkb_pull_report *report, char *out,
 	               text_plural(count, "blob", "blobs"), bytes, rest);
 }
 
-static void summarize(const struct remote_use *use,
-                      const struct arguments *args, const struct root *root,
-                      const struct tkb_pull_report *report)
+static void summarize_pull(const struct remote_use *use,
+                           const struct arguments *args,
+                           const struct root *root,
+                           const struct tkb_pull_report *report)
 {
 	char blobs[192];
 	char rest[160];
@@ -197,9 +199,9 @@ static enum status exit_status_of(int rc, const struct tkb_pull_report *report)
 	return status;
 }
 
-static enum status run_with(struct remote_use *use,
-                            const struct arguments *args,
-                            struct tkb_pull_report *report)
+static enum status pull_from_remote(struct remote_use *use,
+                                    const struct arguments *args,
+                                    struct tkb_pull_report *report)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct json_out *const json = &use->cli->json;
@@ -210,7 +212,7 @@ static enum status run_with(struct remote_use *use,
 	status = remote_use_choose(use, args, true, args->output, &root);
 	if (status != STATUS_DONE)
 		return status;
-	rc = pull(use, args, &root, report, &err);
+	rc = pull_entries(use, args, &root, report, &err);
 	if (rc == TKB_MISS && report->gone_count > 0)
 		(void)cli_error(&err, rc, "the blobs of ref '%s' are gone",
 		                use->ref);
@@ -245,24 +247,24 @@ static enum status run_with(struct remote_use *use,
 	counts_json(COUNTS(blob_counts), report, json);
 	remote_use_signatures(use, args->is_verbose, NULL);
 	if (!args->is_json)
-		summarize(use, args, &root, report);
+		summarize_pull(use, args, &root, report);
 	return exit_status_of(rc, report);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_pull(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
 	struct metrics metrics = { .verb = "pull",
 		                   .label = "ref",
 		                   .label_value = use.ref };
-	enum status status = check(cli, args);
+	enum status status = check_pull(cli, args);
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
 	status = remote_use_begin(&use, args, true);
 	if (status == STATUS_DONE)
-		status = run_with(&use, args, &report);
+		status = pull_from_remote(&use, args, &report);
 	counts_metrics(COUNTS(entry_counts), &report, &metrics);
 	metrics_add(&metrics, "failed",
 	            "Entries that failed or were left to a compiler.",
@@ -285,5 +287,5 @@ const struct command command_pull = {
 		   "ref is gone or cannot be emitted.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_pull,
 };

@@ -74,7 +74,8 @@ static bool is_for_triton(const struct arguments *args)
  * Refuse options without effect: a bundle is pushed as it is, and Triton's
  * layout has no refs.
  */
-static enum status check(const struct cli *cli, const struct arguments *args)
+static enum status check_push(const struct cli *cli,
+                              const struct arguments *args)
 {
 	const char *const ref = args_operand(args, 0);
 
@@ -135,10 +136,10 @@ static int push_bundle(struct remote_use *use, const struct arguments *args,
 	                                report, err);
 }
 
-static int push(struct remote_use *use, const struct arguments *args,
-                const struct root *root, const struct labels *labels,
-                const struct signers *signers, struct tkb_push_report *report,
-                struct tkb_error *err)
+static int push_entries(struct remote_use *use, const struct arguments *args,
+                        const struct root *root, const struct labels *labels,
+                        const struct signers *signers,
+                        struct tkb_push_report *report, struct tkb_error *err)
 {
 	struct tkb_collect_options collect = choices_for_collect(args, root);
 	const struct tkb_push_options chosen = {
@@ -165,9 +166,9 @@ static int push(struct remote_use *use, const struct arguments *args,
 	return follow_missed(&follow, rc, err);
 }
 
-static enum status summarize(const struct remote_use *use,
-                             const struct arguments *args,
-                             const struct tkb_push_report *report)
+static enum status summarize_push(const struct remote_use *use,
+                                  const struct arguments *args,
+                                  const struct tkb_push_report *report)
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	char size[TEXT_SIZE_SIZE];
@@ -190,10 +191,10 @@ static enum status summarize(const struct remote_use *use,
 	return STATUS_DONE;
 }
 
-static enum status run_with(struct remote_use *use,
-                            const struct arguments *args,
-                            const struct signers *signers,
-                            struct tkb_push_report *report)
+static enum status push_to_remote(struct remote_use *use,
+                                  const struct arguments *args,
+                                  const struct signers *signers,
+                                  struct tkb_push_report *report)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	TKB_AUTO(labels_release) struct labels labels = { .count = 0 };
@@ -210,7 +211,7 @@ static enum status run_with(struct remote_use *use,
 	rc = labels_read(args, &labels, &err);
 	if (rc != 0)
 		return cli_misused(use->cli, "%s", err.message);
-	rc = push(use, args, &root, &labels, signers, report, &err);
+	rc = push_entries(use, args, &root, &labels, signers, report, &err);
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
 		return cli_failed(use->cli,
@@ -222,12 +223,12 @@ static enum status run_with(struct remote_use *use,
 			args->bundle != NULL ? args->bundle : root_name(&root));
 	counts_json(COUNTS(counts), report, &use->cli->json);
 	if (!args->is_json)
-		status = summarize(use, args, report);
+		status = summarize_push(use, args, report);
 	return status_merge(status, status_of(rc));
 }
 
 /* Read the keys of --sign, and push. */
-static enum status run_signing(struct remote_use *use,
+static enum status push_signed(struct remote_use *use,
                                const struct arguments *args,
                                struct tkb_push_report *report)
 {
@@ -237,26 +238,26 @@ static enum status run_signing(struct remote_use *use,
 	int rc;
 
 	rc = signers_read(&signers, use->cli, &use->library, args, &err);
-	status = rc == 0 ? run_with(use, args, &signers, report)
+	status = rc == 0 ? push_to_remote(use, args, &signers, report)
 	                 : cli_failed(use->cli, rc, &err, "--sign");
 	signers_release(&signers, &use->library);
 	return status;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_push(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
 	struct metrics metrics = { .verb = "push",
 		                   .label = "ref",
 		                   .label_value = use.ref };
-	enum status status = check(cli, args);
+	enum status status = check_push(cli, args);
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
 	status = remote_use_begin(&use, args, true);
 	if (status == STATUS_DONE)
-		status = run_signing(&use, args, &report);
+		status = push_signed(&use, args, &report);
 	counts_metrics(COUNTS(counts), &report, &metrics);
 	return remote_use_measure(&use, args, &metrics, status);
 }
@@ -276,5 +277,5 @@ const struct command command_push = {
 		   "is pushed; refs shows them.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_push,
 };

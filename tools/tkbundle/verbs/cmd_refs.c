@@ -57,7 +57,7 @@ static void listing_release(struct listing *listing)
 	free(listing->items);
 }
 
-static int make_room(struct listing *listing, struct tkb_error *err)
+static int grow_listing(struct listing *listing, struct tkb_error *err)
 {
 	const size_t capacity =
 		listing->capacity > 0 ? 2 * listing->capacity : 64;
@@ -73,7 +73,7 @@ static int make_room(struct listing *listing, struct tkb_error *err)
 	return 0;
 }
 
-static int add_name(void *self, const char *ref, struct tkb_error *err)
+static int list_ref(void *self, const char *ref, struct tkb_error *err)
 {
 	struct listing *const listing = self;
 	char *name;
@@ -81,7 +81,7 @@ static int add_name(void *self, const char *ref, struct tkb_error *err)
 
 	if (listing->pattern != NULL && fnmatch(listing->pattern, ref, 0) != 0)
 		return 0;
-	rc = make_room(listing, err);
+	rc = grow_listing(listing, err);
 	if (rc != 0)
 		return rc;
 	name = strdup(ref);
@@ -149,7 +149,7 @@ static int read_refs(struct remote_use *use, struct listing *listing,
 static int read_listing(struct remote_use *use, struct listing *listing,
                         struct tkb_error *err)
 {
-	const struct tkb_ref_visitor visitor = { add_name, listing };
+	const struct tkb_ref_visitor visitor = { list_ref, listing };
 	int rc;
 
 	remote_use_wait(use);
@@ -160,7 +160,7 @@ static int read_listing(struct remote_use *use, struct listing *listing,
 	return rc;
 }
 
-static void fill_json(struct json_out *json, const struct listing *listing)
+static void fill_refs_json(struct json_out *json, const struct listing *listing)
 {
 	json_out_open_array(json, "refs");
 	for (size_t i = 0; i < listing->count; i++) {
@@ -242,8 +242,8 @@ static void print_more(const struct cli *cli, const struct listing *listing,
 	signed_list_print(&listing->policy->trusted, ref->name, cli, cli->out);
 }
 
-static void print(const struct cli *cli, const struct arguments *args,
-                  const struct listing *listing)
+static void print_refs(const struct cli *cli, const struct arguments *args,
+                       const struct listing *listing)
 {
 	const int width = name_width(listing);
 	struct text_count unreadable = { "unreadable records", 0 };
@@ -263,7 +263,8 @@ static void print(const struct cli *cli, const struct arguments *args,
 	          text_plural(listing->count, "ref", "refs"), rest);
 }
 
-static enum status list(struct remote_use *use, const struct arguments *args)
+static enum status list_refs(struct remote_use *use,
+                             const struct arguments *args)
 {
 	TKB_AUTO(listing_release)
 	struct listing listing = { .pattern = args_operand(args, 0),
@@ -277,14 +278,14 @@ static enum status list(struct remote_use *use, const struct arguments *args)
 	rc = read_listing(use, &listing, &err);
 	if (rc != 0)
 		return remote_use_failed(use, rc, &err, "the remote");
-	fill_json(&cli->json, &listing);
+	fill_refs_json(&cli->json, &listing);
 	if (listing.count == 0 && listing.pattern != NULL) {
 		(void)cli_error(&err, TKB_MISS, "there is no ref '%.200s'",
 		                listing.pattern);
 		return remote_use_failed(use, TKB_MISS, &err, "");
 	}
 	if (!args->is_json)
-		print(cli, args, &listing);
+		print_refs(cli, args, &listing);
 	return STATUS_DONE;
 }
 
@@ -312,7 +313,7 @@ static enum status delete_ref(struct remote_use *use,
 	return STATUS_DONE;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_refs(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	enum status status;
@@ -329,7 +330,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	json_out_text(&cli->json, "verb", "refs");
 	remote_use_json(&use);
 	return args->deleted != NULL ? delete_ref(&use, args)
-	                             : list(&use, args);
+	                             : list_refs(&use, args);
 }
 
 const struct command command_refs = {
@@ -347,5 +348,5 @@ const struct command command_refs = {
 		"The blobs of a deleted ref are removed by the next gc.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_refs,
 };

@@ -44,9 +44,10 @@ static int relocate(struct cli *cli, const struct arguments *args,
 	return cli_missed(err, rc, "folder", root_name(root));
 }
 
-static void summarize(const struct cli *cli, const struct arguments *args,
-                      const struct root *root,
-                      const struct tkb_relocate_report *report)
+static void summarize_relocate(const struct cli *cli,
+                               const struct arguments *args,
+                               const struct root *root,
+                               const struct tkb_relocate_report *report)
 {
 	char rest[96];
 
@@ -59,7 +60,7 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          root_layout_words(root, report->is_inductor));
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_relocate(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_relocate_report report = { .struct_size = sizeof(report) };
@@ -85,7 +86,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	              report.is_inductor ? "inductor" : "triton");
 	counts_json(COUNTS(counts), &report, &cli->json);
 	if (!args->is_json)
-		summarize(cli, args, &root, &report);
+		summarize_relocate(cli, args, &root, &report);
 	return status_of(rc);
 }
 
@@ -103,5 +104,5 @@ const struct command command_relocate = {
 		   "the exit status is 4.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_relocate,
 };

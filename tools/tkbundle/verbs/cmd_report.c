@@ -104,8 +104,8 @@ static int describe_ref(struct json_out *json, struct remote_source *at,
 	return rc == TKB_MISS ? 0 : rc;
 }
 
-static int store(const struct cli *cli, const struct arguments *args,
-                 struct json_out *json, struct tkb_error *err)
+static int store_page(const struct cli *cli, const struct arguments *args,
+                      struct json_out *json, struct tkb_error *err)
 {
 	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
 	TKB_AUTO(text_free) char *text = NULL;
@@ -129,8 +129,8 @@ static int store(const struct cli *cli, const struct arguments *args,
 	return rc != 0 ? rc : tkb_draft_publish(draft, err);
 }
 
-static enum status report_ref(struct cli *cli, const struct arguments *args,
-                              struct json_out *json)
+static enum status report_on_ref(struct cli *cli, const struct arguments *args,
+                                 struct json_out *json)
 {
 	TKB_AUTO(remote_source_close) struct remote_source at = { .cli = cli };
 	struct tkb_error err = { .status = 0 };
@@ -141,7 +141,7 @@ static enum status report_ref(struct cli *cli, const struct arguments *args,
 		return status;
 	rc = describe_ref(json, &at, &err);
 	if (rc == 0)
-		rc = store(cli, args, json, &err);
+		rc = store_page(cli, args, json, &err);
 	return rc != 0 ? remote_use_failed(&at.use, rc, &err, args->output)
 	               : status;
 }
@@ -162,11 +162,11 @@ static enum status report_path(struct cli *cli, const struct arguments *args,
 	if (rc != 0)
 		return cli_failed(cli, rc, &err,
 		                  root.path != NULL ? root.path : "~");
-	rc = store(cli, args, json, &err);
+	rc = store_page(cli, args, json, &err);
 	return rc != 0 ? cli_failed(cli, rc, &err, args->output) : STATUS_DONE;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_report(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(json_out_release)
 	struct json_out json = { .is_wanted = false };
@@ -176,7 +176,7 @@ static enum status run(struct cli *cli, const struct arguments *args)
 	if (args->remote == NULL && args->deadline.is_set)
 		return cli_misused(cli, "'--deadline' needs '--remote'");
 	json_out_init(&json, true);
-	return args->remote != NULL ? report_ref(cli, args, &json)
+	return args->remote != NULL ? report_on_ref(cli, args, &json)
 	                            : report_path(cli, args, &json);
 }
 
@@ -192,5 +192,5 @@ const struct command command_report = {
 		   "--remote, the operand is a ref.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_report,
 };

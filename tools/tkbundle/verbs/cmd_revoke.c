@@ -40,8 +40,8 @@ static void list_release(struct list *list)
 	free(list->items);
 }
 
-static int add(struct list *list, const struct tkb_digest *digest,
-               struct tkb_error *err)
+static int append_digest(struct list *list, const struct tkb_digest *digest,
+                         struct tkb_error *err)
 {
 	struct tkb_digest *const items = reallocarray(
 		list->items, list->count + 1, sizeof(*list->items));
@@ -61,7 +61,7 @@ struct search {
 	size_t count; /* of different ones */
 };
 
-static void compare(struct search *search, const struct tkb_digest *digest)
+static void match_digest(struct search *search, const struct tkb_digest *digest)
 {
 	char hex[KEY_ID_SIZE];
 
@@ -86,7 +86,7 @@ static int look_at_keys(struct search *search, struct tkb_error *err)
 		rc = search->use->library.key_look(trust->keys[i].key, &info,
 		                                   err);
 		if (rc == 0)
-			compare(search, &info.id);
+			match_digest(search, &info.id);
 	}
 	return rc;
 }
@@ -107,8 +107,8 @@ static int look_at_ref(void *self, const char *ref, struct tkb_error *err)
 		const struct tkb_holdings_record *const record =
 			library->holdings_record(holdings, i);
 
-		compare(search, &record->digest);
-		compare(search, &record->blob);
+		match_digest(search, &record->digest);
+		match_digest(search, &record->blob);
 	}
 	library->holdings_close(holdings);
 	return rc < 0 ? rc : 0;
@@ -155,7 +155,7 @@ static int add_operand(struct remote_use *use, struct list *list,
 		               "first %d: of a bundle, a record, a blob or a "
 		               "key",
 		               text, SHORT_LIMIT);
-	return rc == 0 ? add(list, &digest, err) : rc;
+	return rc == 0 ? append_digest(list, &digest, err) : rc;
 }
 
 /* The records that a ref holds, and their blobs. */
@@ -176,9 +176,9 @@ static int add_ref(struct remote_use *use, struct list *list,
 		const struct tkb_holdings_record *const record =
 			library->holdings_record(holdings, i);
 
-		rc = add(list, &record->digest, err);
+		rc = append_digest(list, &record->digest, err);
 		if (rc == 0)
-			rc = add(list, &record->blob, err);
+			rc = append_digest(list, &record->blob, err);
 	}
 	library->holdings_close(holdings);
 	return rc;
@@ -229,7 +229,7 @@ static enum status revoke(struct remote_use *use, const struct arguments *args,
 	return STATUS_DONE;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_revoke(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct signers signers = { .count = 0 };
@@ -267,5 +267,5 @@ const struct command command_revoke = {
 		   "stays so.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_revoke,
 };

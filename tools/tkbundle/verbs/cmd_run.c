@@ -74,7 +74,7 @@ static const struct option_spec options[] = {
 	ARGS_VERBOSE("say which engine it is, and which variables are set"),
 };
 
-static void release(struct run *run)
+static void release_children(struct run *run)
 {
 	for (size_t i = 0; i < RUN_ROLE_COUNT; i++)
 		run_child_release(&run->children[i]);
@@ -139,7 +139,7 @@ static void choose_plan(struct run *run)
  * Gather kernels that an engine has put where it does not look for them, for at
  * most half of the time that is left. The pull need not bring those.
  */
-static void gather(struct run *run)
+static void gather_kernels(struct run *run)
 {
 	struct run_shared *const shared = run->shared;
 	const uint64_t now = deadline_now_ms();
@@ -156,7 +156,7 @@ static void gather(struct run *run)
 	        now + (half_ms > LOOK_MS ? half_ms : LOOK_MS));
 }
 
-static void pull(struct run *run)
+static void pull_before_command(struct run *run)
 {
 	const struct run_plan *const made = &run->shared->plan;
 	const uint64_t end_ms = run->start_ms + made->wait_ms;
@@ -325,7 +325,7 @@ static void write_metrics(struct run *run)
 }
 
 /* The command has ended: count and push the rest within the deadline. */
-static void finish(struct run *run)
+static void finish_run(struct run *run)
 {
 	const struct run_plan *const made = &run->shared->plan;
 	const uint64_t now = deadline_now_ms();
@@ -395,8 +395,8 @@ static enum status run_beside(struct run *run)
 	if (run->shared->plan.has_trees && run->stop_signal == 0)
 		(void)run_child_fork(&run->children[RUN_HOLD], "hold", run_hold,
 		                     run, NULL, RUN_NEVER);
-	gather(run);
-	pull(run);
+	gather_kernels(run);
+	pull_before_command(run);
 	if (run->children[RUN_PULL].pid == 0)
 		list_present(run);
 	run_loop_drain(run);
@@ -414,7 +414,7 @@ static enum status run_beside(struct run *run)
 	supervise(run);
 	if (run->shared->exec_error != 0)
 		return end_without_command(run);
-	finish(run);
+	finish_run(run);
 	write_metrics(run);
 	leave_report(run);
 	if (run->args->requires_warm && status_of_command(run) == STATUS_DONE &&
@@ -428,7 +428,8 @@ static enum status run_beside(struct run *run)
 
 static enum status run_command(struct cli *cli, const struct arguments *args)
 {
-	TKB_AUTO(release) struct run run = { .cli = cli, .args = args };
+	TKB_AUTO(release_children)
+	struct run run = { .cli = cli, .args = args };
 
 	if (args->refresh.is_set && args->metrics == NULL)
 		return cli_misused(cli, "'--refresh' needs '--metrics'");

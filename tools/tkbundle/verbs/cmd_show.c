@@ -91,8 +91,8 @@ static void print_facts(const struct cli *cli, const struct shown *shown)
 	entry_out_files(cli->out, entry, shown->source.bundle != NULL);
 }
 
-static void fill_json(struct json_out *json, const struct shown *shown,
-                      const char *path)
+static void fill_show_json(struct json_out *json, const struct shown *shown,
+                           const char *path)
 {
 	const bool is_moved = source_is_moved(&shown->source, shown->index);
 
@@ -113,7 +113,7 @@ static enum status show_entry_facts(struct cli *cli,
 
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
-	fill_json(&cli->json, shown, path);
+	fill_show_json(&cli->json, shown, path);
 	if (!args->is_json)
 		print_facts(cli, shown);
 	return STATUS_DONE;
@@ -139,8 +139,9 @@ static char *join_names(const struct tkb_entry *entry)
  * Find the file called `name`, or, if `is_suffix` and `name` begins with a dot,
  * the one that ends with it. If there is none, the error lists the files.
  */
-static enum status find_file(const struct cli *cli, const struct shown *shown,
-                             const char *name, bool is_suffix, size_t *out)
+static enum status find_shown_file(const struct cli *cli,
+                                   const struct shown *shown, const char *name,
+                                   bool is_suffix, size_t *out)
 {
 	TKB_AUTO(text_free) char *names = NULL;
 	const struct tkb_entry *const entry = shown->entry;
@@ -197,7 +198,7 @@ static enum status show(struct cli *cli, const struct arguments *args,
 	enum status status;
 
 	if (args->file != NULL) {
-		status = find_file(cli, shown, args->file, false, &file);
+		status = find_shown_file(cli, shown, args->file, false, &file);
 		return status == STATUS_DONE ? write_file(cli, shown, file)
 		                             : status;
 	}
@@ -209,14 +210,14 @@ static enum status show(struct cli *cli, const struct arguments *args,
 	(void)snprintf(suffix, sizeof(suffix), ".%.*s",
 	               is_sass ? 5 : (int)length, is_sass ? "cubin" : stage);
 
-	status = find_file(cli, shown, suffix, true, &file);
+	status = find_shown_file(cli, shown, suffix, true, &file);
 	if (status != STATUS_DONE)
 		return status;
 	return is_sass ? write_sass(cli, shown, file)
 	               : write_file(cli, shown, file);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_show(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(close_shown) struct shown shown = { .entry = NULL };
 	const char *const path = args_operand(args, 0);
@@ -264,5 +265,5 @@ const struct command command_show = {
 		"$TRITON_PTXAS_PATH.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_show,
 };

@@ -21,8 +21,9 @@ static const struct option_spec options[] = {
 	ARGS_DRY_RUN("report what would be signed, sign nothing"),
 };
 
-static enum status sign(struct remote_use *use, const struct arguments *args,
-                        const struct tkb_sign_options *chosen)
+static enum status sign_ref(struct remote_use *use,
+                            const struct arguments *args,
+                            const struct tkb_sign_options *chosen)
 {
 	struct tkb_sign_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
@@ -32,12 +33,13 @@ static enum status sign(struct remote_use *use, const struct arguments *args,
 	return sign_out(use, args, rc, &err, &report, "signed", use->ref);
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_sign(struct cli *cli, const struct arguments *args)
 {
 	if (args->trust.sign.count == 0)
 		return cli_misused(cli, "'--key' names the key that signs");
 	return sign_run(cli, args,
-	                (enum tkb_trust_stage)args->trust.stage.value, sign);
+	                (enum tkb_trust_stage)args->trust.stage.value,
+	                sign_ref);
 }
 
 const struct command command_sign = {
@@ -51,5 +53,5 @@ const struct command command_sign = {
 		   "there, whoever pushed it.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_sign,
 };

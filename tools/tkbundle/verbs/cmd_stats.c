@@ -94,7 +94,7 @@ static enum status show_uses(struct cli *cli, const struct arguments *args,
 	return STATUS_DONE;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_stats(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(source_close) struct source source = { .cli = cli };
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
@@ -140,5 +140,5 @@ const struct command command_stats = {
 		   "--json is complete where the tables are cut short.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_stats,
 };

@@ -54,9 +54,9 @@ enum {
 	PATH_LIMIT = 4096
 };
 
-static void summarize(const struct cli *cli, const char *path,
-                      uint64_t entry_count, uint64_t file_count,
-                      uint64_t total_size, const char *rest)
+static void summarize_verify(const struct cli *cli, const char *path,
+                             uint64_t entry_count, uint64_t file_count,
+                             uint64_t total_size, const char *rest)
 {
 	char size[TEXT_SIZE_SIZE];
 
@@ -103,8 +103,8 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
 		return status_of(rc);
 
 	counts_words(COUNTS(bundle_counts), &report, rest, sizeof(rest));
-	summarize(cli, path, report.verified_count, report.file_count,
-	          report.size, rest);
+	summarize_verify(cli, path, report.verified_count, report.file_count,
+	                 report.size, rest);
 	return status_of(rc);
 }
 
@@ -128,8 +128,8 @@ static void summarize_cache(const struct cli *cli, const struct root *root,
 	char rest[160];
 
 	counts_words(COUNTS(cache_counts), report, rest, sizeof(rest));
-	summarize(cli, root_name(root), report->collected_count,
-	          report->file_count, report->size, rest);
+	summarize_verify(cli, root_name(root), report->collected_count,
+	                 report->file_count, report->size, rest);
 	if (report->moved_count > 0)
 		text_line(
 			cli->out,
@@ -181,7 +181,7 @@ static bool is_revoked(const struct inspection *inspection,
 	       tkb_origins_is_revoked(inspection->revoked, result->key);
 }
 
-static void on_result(void *self, const struct tkb_result *result)
+static void inspect_result(void *self, const struct tkb_result *result)
 {
 	struct inspection *const inspection = self;
 	const struct tkb_watch *kept = tkb_results_watch(inspection->useless);
@@ -196,7 +196,7 @@ static void on_result(void *self, const struct tkb_result *result)
 		                                result);
 }
 
-static void on_progress(void *self, uint64_t done, uint64_t total)
+static void forward_progress(void *self, uint64_t done, uint64_t total)
 {
 	const struct inspection *const inspection = self;
 
@@ -211,7 +211,7 @@ static void on_look(void *self, uint64_t done, uint64_t total)
 	inspection->followed->on_look(inspection->followed->self, done, total);
 }
 
-static bool is_cancelled(void *self)
+static bool is_verify_cancelled(void *self)
 {
 	const struct inspection *const inspection = self;
 
@@ -231,9 +231,9 @@ static int inspection_begin(struct inspection *inspection, struct cli *cli,
 	inspection->watch =
 		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
 		                    .self = inspection,
-		                    .on_result = on_result,
-		                    .on_progress = on_progress,
-		                    .is_cancelled = is_cancelled,
+		                    .on_result = inspect_result,
+		                    .on_progress = forward_progress,
+		                    .is_cancelled = is_verify_cancelled,
 		                    .on_look = on_look };
 	return 0;
 }
@@ -348,7 +348,7 @@ static enum status verify_root(struct cli *cli, const struct arguments *args,
 	                             : status;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_verify(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
@@ -395,5 +395,5 @@ const struct command command_verify = {
 		   "by a key of the policy.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_verify,
 };

@@ -33,7 +33,7 @@ struct comparison {
 	struct match_side b_side;
 };
 
-static void release(struct comparison *comparison)
+static void release_comparison(struct comparison *comparison)
 {
 	match_side_close(&comparison->a_side);
 	match_side_close(&comparison->b_side);
@@ -56,7 +56,7 @@ static bool has_part(const char *path, const char *part)
 	return false;
 }
 
-static bool is_wanted(const struct tkb_entry *entry, const char *name)
+static bool is_wanted_entry(const struct tkb_entry *entry, const char *name)
 {
 	if (strncmp(entry->key, name, strlen(name)) == 0 ||
 	    strcmp(entry->name, name) == 0)
@@ -240,7 +240,8 @@ static int report_pair(struct comparison *comparison,
 	return report_bytes(comparison, pair, err);
 }
 
-static int compare(struct comparison *comparison, struct tkb_error *err)
+static int compare_operands(struct comparison *comparison,
+                            struct tkb_error *err)
 {
 	struct json_out *const json = &comparison->cli->json;
 	int rc;
@@ -257,7 +258,7 @@ static int compare(struct comparison *comparison, struct tkb_error *err)
 	for (size_t i = 0; i < comparison->diff.count && rc == 0; i++) {
 		const struct diff_pair *const pair = &comparison->diff.pairs[i];
 
-		if (!is_wanted(diff_entry(pair), comparison->name))
+		if (!is_wanted_entry(diff_entry(pair), comparison->name))
 			continue;
 		comparison->has_any = true;
 		rc = report_pair(comparison, pair, err);
@@ -269,7 +270,7 @@ static int compare(struct comparison *comparison, struct tkb_error *err)
 static enum status compare_sources(struct comparison *comparison)
 {
 	struct tkb_error err = { .status = 0 };
-	const int rc = compare(comparison, &err);
+	const int rc = compare_operands(comparison, &err);
 
 	if (rc != 0)
 		return cli_failed(comparison->cli, rc, &err, comparison->name);
@@ -311,7 +312,7 @@ static enum status open_both(struct comparison *comparison,
 static enum status compare_two(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
-	TKB_AUTO(release)
+	TKB_AUTO(release_comparison)
 	struct comparison comparison = {
 		.cli = cli,
 		.name = args_operand(args, 0),
@@ -361,7 +362,7 @@ static enum status report_last(struct cli *cli)
 	return STATUS_DONE;
 }
 
-static enum status run(struct cli *cli, const struct arguments *args)
+static enum status cmd_why(struct cli *cli, const struct arguments *args)
 {
 	json_out_text(&cli->json, "verb", "why");
 	if (args->is_last && args->operands.count != 0)
@@ -389,5 +390,5 @@ const struct command command_why = {
 		"and why. The exit status is 4 if something differs.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.run = run,
+	.run = cmd_why,
 };

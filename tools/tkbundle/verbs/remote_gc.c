@@ -43,7 +43,8 @@ static const struct count counts[] = {
 	                 "Signatures that were removed: their record is gone."),
 };
 
-static enum status check(const struct cli *cli, const struct arguments *args)
+static enum status check_remote_gc(const struct cli *cli,
+                                   const struct arguments *args)
 {
 	if (args->operands.count > 0)
 		return cli_misused(cli, "CACHE_ROOT and '--remote' exclude "
@@ -144,9 +145,9 @@ static int gc(struct remote_use *use, const struct arguments *args,
 	return rc;
 }
 
-static void summarize(const struct cli *cli, const struct arguments *args,
-                      const char *name,
-                      const struct tkb_remote_gc_report *report)
+static void summarize_remote_gc(const struct cli *cli,
+                                const struct arguments *args, const char *name,
+                                const struct tkb_remote_gc_report *report)
 {
 	char removed[TEXT_SIZE_SIZE];
 	char kept[TEXT_SIZE_SIZE];
@@ -166,9 +167,9 @@ static void summarize(const struct cli *cli, const struct arguments *args,
 	          text_plural(report->ref_count, "ref", "refs"), rest);
 }
 
-static enum status run_with(struct remote_use *use,
-                            const struct arguments *args,
-                            const struct tkb_signing *signing)
+static enum status gc_remote(struct remote_use *use,
+                             const struct arguments *args,
+                             const struct tkb_signing *signing)
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	struct metrics metrics = { .verb = "gc",
@@ -194,7 +195,7 @@ static enum status run_with(struct remote_use *use,
 	} else {
 		counts_json(COUNTS(counts), &report, json);
 		if (!args->is_json)
-			summarize(use->cli, args, name, &report);
+			summarize_remote_gc(use->cli, args, name, &report);
 	}
 	counts_metrics(COUNTS(counts), &report, &metrics);
 	return remote_use_measure(use, args, &metrics, status);
@@ -205,7 +206,7 @@ enum status remote_gc_run(struct cli *cli, const struct arguments *args)
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct signers signers = { .count = 0 };
 	struct tkb_error err = { .status = 0 };
-	enum status status = check(cli, args);
+	enum status status = check_remote_gc(cli, args);
 	int rc;
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
@@ -214,7 +215,7 @@ enum status remote_gc_run(struct cli *cli, const struct arguments *args)
 	if (status != STATUS_DONE)
 		return status;
 	rc = signers_read(&signers, cli, &use.library, args, &err);
-	status = rc == 0 ? run_with(&use, args, signers_signing(&signers))
+	status = rc == 0 ? gc_remote(&use, args, signers_signing(&signers))
 	                 : cli_failed(cli, rc, &err, "--sign");
 	signers_release(&signers, &use.library);
 	return status;

@@ -53,8 +53,8 @@ static void on_fault(void *self, const struct tkb_remote_fault *fault)
 	json_out_close(json);
 }
 
-static void fill_json(struct json_out *json,
-                      const struct tkb_remote_verify_report *report)
+static void fill_remote_verify_json(
+	struct json_out *json, const struct tkb_remote_verify_report *report)
 {
 	json_out_flag(json, "intact",
 	              report->damaged_count + report->missing_count +
@@ -64,8 +64,9 @@ static void fill_json(struct json_out *json,
 	counts_json(COUNTS(counts), report, json);
 }
 
-static void summarize(const struct cli *cli, const char *name,
-                      const struct tkb_remote_verify_report *report)
+static void summarize_remote_verify(
+	const struct cli *cli, const char *name,
+	const struct tkb_remote_verify_report *report)
 {
 	char size[TEXT_SIZE_SIZE];
 	char rest[128];
@@ -100,8 +101,8 @@ static enum status check_trust(struct remote_use *use,
 	return count > 0 ? STATUS_UNTRUSTED : STATUS_DONE;
 }
 
-static enum status run_with(struct remote_use *use,
-                            const struct arguments *args, const char *ref)
+static enum status verify_remote(struct remote_use *use,
+                                 const struct arguments *args, const char *ref)
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
 	struct follow follow;
@@ -129,9 +130,9 @@ static enum status run_with(struct remote_use *use,
 	json_out_close(json);
 	if (!cli_is_done(rc) && rc != TKB_ERR_CORRUPT)
 		return remote_use_failed(use, rc, &err, name);
-	fill_json(json, &report);
+	fill_remote_verify_json(json, &report);
 	if (!args->is_json)
-		summarize(use->cli, name, &report);
+		summarize_remote_verify(use->cli, name, &report);
 	return status_of(rc);
 }
 
@@ -155,7 +156,7 @@ enum status remote_verify_run(struct cli *cli, const struct arguments *args)
 	remote_use_json(&use);
 	if (pattern != NULL)
 		json_out_text(&cli->json, "ref", use.ref);
-	status = run_with(&use, args, pattern != NULL ? use.ref : NULL);
+	status = verify_remote(&use, args, pattern != NULL ? use.ref : NULL);
 	if (args->trust.policy != NULL)
 		status = status_merge(status, check_trust(&use, args));
 	return status;

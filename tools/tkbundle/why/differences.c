@@ -18,7 +18,7 @@ void differences_release(struct differences *differences)
  */
 
 /* What follows hash and name in a line of a graph. */
-static const char *value_of(const struct part *part)
+static const char *graph_value(const struct part *part)
 {
 	const size_t length = strlen(part->name);
 	const char *at = part->value;
@@ -34,7 +34,7 @@ static const char *value_of(const struct part *part)
 
 static void copy_value(const struct part *part, char out[DIFFERENCE_TEXT_SIZE])
 {
-	const char *value = value_of(part);
+	const char *value = graph_value(part);
 
 	if (tkb_secret_name(part->name))
 		value = FACTS_SECRET;
@@ -283,7 +283,8 @@ static bool is_telling(const struct part *part)
 	       (part->reason == REASON_OPTIONS && !is_of_maker(part));
 }
 
-static void add(struct differences *out, const struct difference *difference)
+static void add_difference(struct differences *out,
+                           const struct difference *difference)
 {
 	out->items[out->count++] = *difference;
 }
@@ -326,7 +327,7 @@ static void merge(const struct parts *a, const struct parts *b,
 			out->is_one_module =
 				strcmp(left->value, right->value) == 0;
 		else if (order == 0 && !is_equal(left, right, &found))
-			add(out, &found);
+			add_difference(out, &found);
 		else if (order == 0)
 			name_equal(one->name, out);
 		/*
@@ -337,7 +338,7 @@ static void merge(const struct parts *a, const struct parts *b,
 			out->cost += 2;
 		if (order != 0 && is_telling(one)) {
 			copy_value(one, order < 0 ? found.a : found.b);
-			add(out, &found);
+			add_difference(out, &found);
 		}
 		i += order <= 0;
 		j += order >= 0;
@@ -442,8 +443,9 @@ int differences_find(const struct parts *a, const struct parts *b,
 	drop_consequences(&all);
 	/* Its text is one, and that names the build of Triton. */
 	if (all.count == 0 && all.is_one_module)
-		add(&all, &(struct difference){ .reason = REASON_PTXAS,
-		                                .name = PARTS_KEY_PTXAS });
+		add_difference(&all,
+		               &(struct difference){ .reason = REASON_PTXAS,
+		                                     .name = PARTS_KEY_PTXAS });
 	for (size_t i = 0; i < all.count; i++)
 		all.cost += cost_of(&all.items[i]);
 	if (all.count > 1)

@@ -24,14 +24,15 @@ struct work {
 	char tree_advice[START_TEXT_SIZE];
 };
 
-static void release(struct work *work)
+static void release_work(struct work *work)
 {
 	match_side_close(&work->side);
 	free(work->indices);
 	free(work->is_made);
 }
 
-static bool is_same(const struct tkb_entry *entry, const struct tkb_made *made)
+static bool is_made_entry(const struct tkb_entry *entry,
+                          const struct tkb_made *made)
 {
 	if (made->tree == NULL)
 		return entry->kind != TKB_KIND_UNIT &&
@@ -41,10 +42,11 @@ static bool is_same(const struct tkb_entry *entry, const struct tkb_made *made)
 	       strcmp(entry->name, made->name) == 0;
 }
 
-static size_t find(const struct source *source, const struct tkb_made *made)
+static size_t find_made_entry(const struct source *source,
+                              const struct tkb_made *made)
 {
 	for (size_t i = 0; i < source_entry_count(source); i++) {
-		if (is_same(source_entry(source, i), made))
+		if (is_made_entry(source_entry(source, i), made))
 			return i;
 	}
 	return NOWHERE;
@@ -63,7 +65,8 @@ static int open_work(struct work *work, struct tkb_error *err)
 	rc = match_side_open(&work->side, explain->source, explain->makers,
 	                     err);
 	for (size_t i = 0; i < explain->made_count && rc == 0; i++) {
-		work->indices[i] = find(explain->source, &explain->made[i]);
+		work->indices[i] =
+			find_made_entry(explain->source, &explain->made[i]);
 		if (work->indices[i] != NOWHERE)
 			work->is_made[work->indices[i]] = true;
 	}
@@ -290,7 +293,7 @@ static void add_unexplained(const struct tkb_made *item, const char *detail,
 }
 
 /* First explain units that have parts, as the others take their reason. */
-static bool is_first(const struct work *work, size_t number)
+static bool is_explained_first(const struct work *work, size_t number)
 {
 	const size_t index = work->indices[number];
 
@@ -324,7 +327,7 @@ static int explain_number(struct work *work, size_t number, struct start *start,
 int explain_all(const struct explain *explain, struct start *start,
                 struct tkb_error *err)
 {
-	TKB_AUTO(release) struct work work = { .explain = explain };
+	TKB_AUTO(release_work) struct work work = { .explain = explain };
 	int rc = 0;
 
 	if (explain->source == NULL) {
@@ -336,7 +339,7 @@ int explain_all(const struct explain *explain, struct start *start,
 	rc = open_work(&work, err);
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < explain->made_count && rc == 0; i++) {
-			if (is_first(&work, i) == (pass == 0))
+			if (is_explained_first(&work, i) == (pass == 0))
 				rc = explain_number(&work, i, start, err);
 		}
 	}

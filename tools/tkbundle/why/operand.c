@@ -18,7 +18,7 @@ static const struct {
 };
 
 /* The kind of tree whose root the path is; the count of kinds if it is none. */
-static size_t kind_of(const char *folder)
+static size_t kind_of_folder(const char *folder)
 {
 	const size_t count = sizeof(kinds) / sizeof(kinds[0]);
 	char path[START_PATH_SIZE];
@@ -32,14 +32,14 @@ static size_t kind_of(const char *folder)
 	return kind;
 }
 
-static int open_folder(struct operand *out, struct tkb_error *err)
+static int open_operand_folder(struct operand *out, struct tkb_error *err)
 {
 	struct cli *const cli = out->source.cli;
 	struct progress progress;
 	struct tkb_cache_options options = { .struct_size = sizeof(options),
 		                             .has_digests = true,
 		                             .watch = &progress.watch };
-	const size_t kind = kind_of(out->name);
+	const size_t kind = kind_of_folder(out->name);
 	const bool has_tree = kind < sizeof(kinds) / sizeof(kinds[0]);
 	const char *items[] = { out->tree };
 	const struct arguments wanted = { .trees = { items, 1 } };
@@ -132,7 +132,7 @@ int operand_open(const char *name, struct cli *cli, struct remote_use *use,
 {
 	*out = (struct operand){ .name = name, .source.cli = cli };
 	if (source_is_cache(name))
-		return open_folder(out, err);
+		return open_operand_folder(out, err);
 	if (strcmp(name, "-") != 0 && access(name, F_OK) != 0 && use != NULL)
 		return open_ref(out, use, err);
 	if (strcmp(name, "-") != 0 && is_note(name)) {

@@ -72,8 +72,9 @@ const char *parts_find(const struct parts *parts, const char *name)
 	return found != NULL ? found->value : NULL;
 }
 
-static int add_text(struct parts *parts, enum reason reason, const char *name,
-                    const char *value, struct tkb_error *err)
+static int add_text_part(struct parts *parts, enum reason reason,
+                         const char *name, const char *value,
+                         struct tkb_error *err)
 {
 	return parts_add(parts, reason, name, value, strlen(value), err);
 }
@@ -86,7 +87,8 @@ static int add_text(struct parts *parts, enum reason reason, const char *name,
  * The index of the kernel's file with this ending; the count of files if it has
  * none.
  */
-static size_t find_file(const struct tkb_entry *entry, const char *ending)
+static size_t find_kernel_file(const struct tkb_entry *entry,
+                               const char *ending)
 {
 	const size_t length = strlen(entry->name);
 
@@ -101,12 +103,12 @@ static size_t find_file(const struct tkb_entry *entry, const char *ending)
 }
 
 /* Read the file with this ending; `out` stays empty if there is none. */
-static int read_file(const struct source *source, size_t index,
-                     const char *ending, struct tkb_memory *out,
-                     struct tkb_error *err)
+static int read_kernel_file(const struct source *source, size_t index,
+                            const char *ending, struct tkb_memory *out,
+                            struct tkb_error *err)
 {
 	const struct tkb_entry *const entry = source_entry(source, index);
-	const size_t file = find_file(entry, ending);
+	const size_t file = find_kernel_file(entry, ending);
 
 	out->size = 0;
 	return file == entry->file_count
@@ -133,7 +135,7 @@ static int add_metadata(const struct source *source, size_t index,
                         struct parts *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_memory_release) struct tkb_memory text = { .size = 0 };
-	const int rc = read_file(source, index, ".json", &text, err);
+	const int rc = read_kernel_file(source, index, ".json", &text, err);
 
 	return rc == 0 && text.size != 0
 	               ? add_json(bytes_of(&text), parts_of_metadata, out, err)
@@ -152,7 +154,7 @@ static int add_input(const struct source *source, size_t index,
 	int rc = 0;
 
 	for (size_t i = 0; i < 3 && rc == 0 && text.size == 0; i++)
-		rc = read_file(source, index, endings[i], &text, err);
+		rc = read_kernel_file(source, index, endings[i], &text, err);
 	if (rc != 0 || text.size == 0)
 		return rc;
 	return parts_add(out, REASON_SOURCE, PARTS_CODE,
@@ -170,9 +172,9 @@ static int add_code(const struct source *source, size_t index,
 	size_t size = 0;
 	int rc;
 
-	rc = read_file(source, index, ".source", &ir, err);
+	rc = read_kernel_file(source, index, ".source", &ir, err);
 	if (rc == 0 && ir.size == 0)
-		rc = read_file(source, index, ".ttir", &ir, err);
+		rc = read_kernel_file(source, index, ".ttir", &ir, err);
 	if (rc == 0 && ir.size == 0)
 		return add_input(source, index, out, err);
 	if (rc != 0)
@@ -182,9 +184,10 @@ static int add_code(const struct source *source, size_t index,
 		return cli_error_nomem(err);
 	rc = parts_add(out, REASON_SOURCE, PARTS_CODE, code, size, err);
 	if (rc == 0 && ir_line(bytes_of(&ir), line))
-		rc = add_text(out, REASON_SOURCE, PARTS_FIRST_LINE, line, err);
+		rc = add_text_part(out, REASON_SOURCE, PARTS_FIRST_LINE, line,
+		                   err);
 	if (rc == 0 && ir_module(bytes_of(&ir), line))
-		rc = add_text(out, REASON_SOURCE, PARTS_MODULE, line, err);
+		rc = add_text_part(out, REASON_SOURCE, PARTS_MODULE, line, err);
 	lines = ir_lines(bytes_of(&ir), &size);
 	if (lines == NULL)
 		return cli_error_nomem(err);
@@ -202,8 +205,8 @@ static int add_signature(const struct source *source, size_t index,
 
 	rc = kernel_facts_read(source, index, &facts, err);
 	if (rc == 0 && facts.signature != NULL)
-		rc = add_text(out, REASON_SIGNATURE, "signature",
-		              facts.signature, err);
+		rc = add_text_part(out, REASON_SIGNATURE, "signature",
+		                   facts.signature, err);
 	return rc;
 }
 
@@ -215,16 +218,16 @@ static int add_ptxas(const struct source *source, size_t index,
 	bool is_known = false;
 	int rc;
 
-	rc = read_file(source, index, ".cubin", &bytes, err);
+	rc = read_kernel_file(source, index, ".cubin", &bytes, err);
 	if (rc == 0 && bytes.size != 0)
 		is_known = ir_ptxas_of_cubin(bytes_of(&bytes), version);
 	if (rc == 0 && !is_known) {
-		rc = read_file(source, index, ".ptx", &bytes, err);
+		rc = read_kernel_file(source, index, ".ptx", &bytes, err);
 		is_known = rc == 0 && bytes.size != 0 &&
 		           ir_ptxas_of_ptx(bytes_of(&bytes), version);
 	}
 	return rc == 0 && is_known
-	               ? add_text(out, REASON_PTXAS, "ptxas", version, err)
+	               ? add_text_part(out, REASON_PTXAS, "ptxas", version, err)
 	               : rc;
 }
 

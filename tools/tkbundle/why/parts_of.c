@@ -10,7 +10,7 @@
 #include "cli/text.h"
 
 /* A value as text, which the caller frees. */
-static char *text_of(const json_t *value)
+static char *copy_json_text(const json_t *value)
 {
 	if (json_is_string(value))
 		return strdup(json_string_value(value));
@@ -21,7 +21,7 @@ static char *text_of(const json_t *value)
 static int add_value(struct parts *out, enum reason reason, const char *name,
                      const json_t *value, struct tkb_error *err)
 {
-	TKB_AUTO(text_free) char *text = text_of(value);
+	TKB_AUTO(text_free) char *text = copy_json_text(value);
 
 	if (text == NULL)
 		return cli_error_nomem(err);
@@ -70,7 +70,7 @@ static int add_target(struct parts *out, const json_t *target,
 	const char *const backend =
 		json_string_value(json_object_get(target, "backend"));
 	TKB_AUTO(text_free)
-	char *arch = text_of(json_object_get(target, "arch"));
+	char *arch = copy_json_text(json_object_get(target, "arch"));
 	char text[128];
 
 	if (backend == NULL || arch == NULL)

@@ -137,7 +137,7 @@ static bool is_debug_only(const char *name, struct tkb_bytes a,
 	return strcmp(ending, ".cubin") == 0 && same_cubin(a, b);
 }
 
-static void add_name(char out[SAME_KEY_SIZE], const char *name)
+static void append_name(char out[SAME_KEY_SIZE], const char *name)
 {
 	const size_t length = strlen(out);
 
@@ -159,7 +159,7 @@ int same_key_compare(const struct source *a, const struct source *b,
 	while (diff_next_file(pair, &at, &file)) {
 		int rc = 0;
 
-		add_name(out, file.name);
+		append_name(out, file.name);
 		if (file.a == NULL || file.b == NULL) {
 			*reason = REASON_BYTES;
 			continue;

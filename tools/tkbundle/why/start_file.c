@@ -183,7 +183,7 @@ static char *make_text(const struct start *start, size_t *size_out)
  * Which
  */
 
-static int compare_names(const void *a, const void *b)
+static int compare_start_times(const void *a, const void *b)
 {
 	const struct start_name *const left = a;
 	const struct start_name *const right = b;
@@ -194,7 +194,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* "1795420000000-4711.json" */
-static bool read_name(const char *text, struct start_name *out)
+static bool read_start_name(const char *text, struct start_name *out)
 {
 	unsigned long long time_ms = 0;
 	unsigned long long process = 0;
@@ -221,7 +221,7 @@ size_t start_list(const char *folder, struct start_name **out)
 	     item != NULL; item = readdir(items)) {
 		struct start_name *grown;
 
-		if (!read_name(item->d_name, &name))
+		if (!read_start_name(item->d_name, &name))
 			continue;
 		grown = realloc(*out, (count + 1) * sizeof(*grown));
 		if (grown == NULL)
@@ -230,7 +230,7 @@ size_t start_list(const char *folder, struct start_name **out)
 		grown[count++] = name;
 	}
 	if (count > 1)
-		qsort(*out, count, sizeof(**out), compare_names);
+		qsort(*out, count, sizeof(**out), compare_start_times);
 	return count;
 }
 

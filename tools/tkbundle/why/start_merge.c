@@ -30,7 +30,7 @@ static bool has(const struct start *start, const struct start_made *made)
 	return false;
 }
 
-static bool is_same(const char *one, const char *other)
+static bool is_same_text(const char *one, const char *other)
 {
 	return one == NULL || other == NULL ? one == other
 	                                    : strcmp(one, other) == 0;
@@ -38,8 +38,9 @@ static bool is_same(const char *one, const char *other)
 
 bool start_is_one(const struct start *one, const struct start *other)
 {
-	return is_same(one->command, other->command) &&
-	       is_same(one->ref, other->ref) && is_same(one->root, other->root);
+	return is_same_text(one->command, other->command) &&
+	       is_same_text(one->ref, other->ref) &&
+	       is_same_text(one->root, other->root);
 }
 
 /*

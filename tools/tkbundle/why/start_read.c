@@ -20,7 +20,7 @@ enum {
 	FILE_LIMIT = 2 * 1024 * 1024
 };
 
-static uint64_t number_of(const json_t *object, const char *name)
+static uint64_t number_member(const json_t *object, const char *name)
 {
 	const json_t *const value = json_object_get(object, name);
 
@@ -67,7 +67,7 @@ static void read_reasons(const json_t *document, struct start *out)
 
 	for (size_t i = 0; i < REASON_COUNT; i++) {
 		const uint64_t count =
-			number_of(reasons, reason_word((enum reason)i));
+			number_member(reasons, reason_word((enum reason)i));
 
 		out->reasons[i] = count != START_UNKNOWN ? count : 0;
 	}
@@ -91,23 +91,23 @@ static void read_lists(json_t *document, struct start *out)
 static void read_document(json_t *document, struct start *out)
 {
 	start_init(out);
-	out->time_ms = number_of(document, "time_ms");
+	out->time_ms = number_member(document, "time_ms");
 	out->command = copy_of(document, "command");
 	out->ref = copy_of(document, "ref");
 	out->root = copy_of(document, "root");
-	out->status = number_of(document, "status");
-	out->emitted = number_of(document, "emitted");
-	out->used = number_of(document, "used");
-	out->compiled = number_of(document, "compiled");
-	out->pushed = number_of(document, "pushed");
-	out->saved_ms = number_of(document, "saved_ms");
-	out->delay_ms = number_of(document, "delay_ms");
-	out->ready_ms = number_of(document, "ready_ms");
+	out->status = number_member(document, "status");
+	out->emitted = number_member(document, "emitted");
+	out->used = number_member(document, "used");
+	out->compiled = number_member(document, "compiled");
+	out->pushed = number_member(document, "pushed");
+	out->saved_ms = number_member(document, "saved_ms");
+	out->delay_ms = number_member(document, "delay_ms");
+	out->ready_ms = number_member(document, "ready_ms");
 	read_lists(document, out);
 }
 
-static int check(const json_t *document, const char *path,
-                 struct tkb_error *err)
+static int check_start_document(const json_t *document, const char *path,
+                                struct tkb_error *err)
 {
 	const json_int_t version =
 		json_integer_value(json_object_get(document, "version"));
@@ -146,7 +146,7 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 	free(text);
 	if (size < 0)
 		return cli_error_read(err, path);
-	rc = check(document, path, err);
+	rc = check_start_document(document, path, err);
 	if (rc == 0)
 		read_document(document, out);
 	return rc;

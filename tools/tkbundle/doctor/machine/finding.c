@@ -8,7 +8,7 @@
 
 #include "cli/text.h"
 
-static bool is_known(const struct findings *findings, const char *what)
+static bool has_finding(const struct findings *findings, const char *what)
 {
 	for (size_t i = 0; i < findings->count; i++) {
 		if (strcmp(findings->items[i].what, what) == 0)
@@ -18,15 +18,15 @@ static bool is_known(const struct findings *findings, const char *what)
 }
 
 /* Take `text`, cut in two at its tab. */
-static void add(struct findings *findings, enum finding_level level,
-                const char *cause, char *text)
+static void add_finding(struct findings *findings, enum finding_level level,
+                        const char *cause, char *text)
 {
 	struct finding *items;
 	char *advice = strchr(text, '\t');
 
 	if (advice != NULL)
 		*advice++ = '\0';
-	if (is_known(findings, text)) {
+	if (has_finding(findings, text)) {
 		free(text);
 		return;
 	}
@@ -59,7 +59,7 @@ void findings_add(struct findings *findings, enum finding_level level,
 	if (length < 0)
 		findings->has_failed = true;
 	else
-		add(findings, level, cause, text);
+		add_finding(findings, level, cause, text);
 }
 
 enum verdict findings_verdict(const struct findings *findings)

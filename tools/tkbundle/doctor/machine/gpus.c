@@ -69,7 +69,7 @@ static void add_gpu(struct gpus *gpus, char *rest)
 	gpus->count++;
 }
 
-static void read_line(struct gpus *gpus, char *line)
+static void read_gpu_line(struct gpus *gpus, char *line)
 {
 	const char *const word = strsep(&line, "\t");
 
@@ -92,7 +92,7 @@ void gpus_end(struct gpus *gpus, const struct ask *ask)
 
 	if (ask->end == ASK_DONE) {
 		do
-			read_line(gpus, strsep(&rest, "\n"));
+			read_gpu_line(gpus, strsep(&rest, "\n"));
 		while (rest != NULL);
 	}
 	gpus->is_late = ask->end == ASK_LATE;
@@ -121,7 +121,7 @@ bool gpus_have_arch(const struct gpus *gpus, const char *arch)
 }
 
 /* Is it the first one of its architecture that may be used? */
-static bool is_first(const struct gpus *gpus, size_t index)
+static bool is_first_of_arch(const struct gpus *gpus, size_t index)
 {
 	for (size_t i = 0; i < index; i++) {
 		if (gpus->items[i].is_visible &&
@@ -137,7 +137,7 @@ void gpus_archs(const struct gpus *gpus, char *out, size_t size)
 
 	out[0] = '\0';
 	for (size_t i = 0; i < gpus->count; i++) {
-		if (!is_first(gpus, i) || length >= size)
+		if (!is_first_of_arch(gpus, i) || length >= size)
 			continue;
 		(void)snprintf(out + length, size - length, "%ssm_%" PRIu32,
 		               length > 0 ? " and " : "", gpus->items[i].arch);
@@ -185,7 +185,7 @@ static void print_gpus(const struct gpus *gpus, struct cli *cli)
 		text_line(cli->out, "  gpu not known: %s", gpus->why);
 }
 
-static void print_json(const struct gpus *gpus, struct json_out *json)
+static void add_gpus_json(const struct gpus *gpus, struct json_out *json)
 {
 	json_out_open_array(json, "gpus");
 	for (size_t i = 0; i < gpus->count; i++) {
@@ -214,7 +214,7 @@ static bool is_broken(const struct gpus *gpus)
 void gpus_print(const struct gpus *gpus, struct cli *cli, bool is_json,
                 struct findings *findings)
 {
-	print_json(gpus, &cli->json);
+	add_gpus_json(gpus, &cli->json);
 	if (!is_json)
 		print_gpus(gpus, cli);
 	if (is_broken(gpus))

@@ -23,8 +23,8 @@ struct limits {
 };
 
 /* The first line of a file; false where it cannot be read. */
-static bool read_line(const char *folder, const char *group, const char *name,
-                      char out[LINE_SIZE])
+static bool read_limit_line(const char *folder, const char *group,
+                            const char *name, char out[LINE_SIZE])
 {
 	char path[2 * PATH_SIZE];
 	bool is_read;
@@ -66,17 +66,19 @@ static void read_group(struct limits *limits, const char *group)
 	double quota = 0;
 	double period = 0;
 
-	if (read_line("/sys/fs/cgroup", group, "memory.max", line))
+	if (read_limit_line("/sys/fs/cgroup", group, "memory.max", line))
 		take_memory(limits, line);
-	if (read_line("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes",
-	              line))
+	if (read_limit_line("/sys/fs/cgroup/memory", group,
+	                    "memory.limit_in_bytes", line))
 		take_memory(limits, line);
-	if (read_line("/sys/fs/cgroup", group, "cpu.max", line) &&
+	if (read_limit_line("/sys/fs/cgroup", group, "cpu.max", line) &&
 	    sscanf(line, "%lf %lf", &quota, &period) == 2)
 		take_cores(limits, quota, period);
-	if (read_line("/sys/fs/cgroup/cpu", group, "cpu.cfs_quota_us", line) &&
+	if (read_limit_line("/sys/fs/cgroup/cpu", group, "cpu.cfs_quota_us",
+	                    line) &&
 	    sscanf(line, "%lf", &quota) == 1 &&
-	    read_line("/sys/fs/cgroup/cpu", group, "cpu.cfs_period_us", line) &&
+	    read_limit_line("/sys/fs/cgroup/cpu", group, "cpu.cfs_period_us",
+	                    line) &&
 	    sscanf(line, "%lf", &period) == 1)
 		take_cores(limits, quota, period);
 }

@@ -297,7 +297,7 @@ static void note_faults(const struct place *place, struct findings *findings)
 	note_mount(place, findings);
 }
 
-static void print_json(const struct place *place, struct json_out *json)
+static void add_place_json(const struct place *place, struct json_out *json)
 {
 	const struct place_facts *const facts = &place->facts;
 	char text[PLACE_NAME_SIZE];
@@ -333,7 +333,7 @@ void place_print(const struct place *place, struct cli *cli, bool is_json,
 	char size[TEXT_SIZE_SIZE];
 	char type[16];
 
-	print_json(place, &cli->json);
+	add_place_json(place, &cli->json);
 	note_faults(place, findings);
 	if (is_json)
 		return;

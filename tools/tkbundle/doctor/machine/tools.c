@@ -12,7 +12,7 @@
 
 static const char own_variable[] = "TRITON_PTXAS_PATH";
 
-static bool is_known(const struct tools *tools, const char *path)
+static bool has_tool(const struct tools *tools, const char *path)
 {
 	for (size_t i = 0; i < tools->count; i++) {
 		if (strcmp(tools->items[i].path, path) == 0)
@@ -21,13 +21,13 @@ static bool is_known(const struct tools *tools, const char *path)
 	return false;
 }
 
-static void add(struct tools *tools, const char *whose, const char *path,
-                bool is_used)
+static void add_tool(struct tools *tools, const char *whose, const char *path,
+                     bool is_used)
 {
 	struct tool *const tool = &tools->items[tools->count];
 
 	if (path[0] == '\0' || tools->count == TOOLS_LIMIT ||
-	    strlen(path) >= sizeof(tool->path) || is_known(tools, path) ||
+	    strlen(path) >= sizeof(tool->path) || has_tool(tools, path) ||
 	    access(path, X_OK) != 0)
 		return;
 	*tool = (struct tool){ .whose = whose, .is_used = is_used };
@@ -42,7 +42,7 @@ static void add_packaged(struct tools *tools, const char *engine,
 	char path[PYTHON_PATH_SIZE];
 
 	engine_file_find(file, NULL, engine, path, sizeof(path));
-	add(tools, whose, path, is_used);
+	add_tool(tools, whose, path, is_used);
 }
 
 static void add_below(struct tools *tools, const char *whose,
@@ -52,7 +52,7 @@ static void add_below(struct tools *tools, const char *whose,
 
 	if (folder != NULL && snprintf(path, sizeof(path), "%s/bin/ptxas",
 	                               folder) < (int)sizeof(path))
-		add(tools, whose, path, false);
+		add_tool(tools, whose, path, false);
 }
 
 static void add_of_path(struct tools *tools)
@@ -67,7 +67,7 @@ static void add_of_path(struct tools *tools)
 		    snprintf(path, sizeof(path), "%.*s/ptxas", (int)length,
 		             folders) > 0 &&
 		    access(path, X_OK) == 0) {
-			add(tools, "that of PATH", path, false);
+			add_tool(tools, "that of PATH", path, false);
 			return;
 		}
 		folders += length;
@@ -82,7 +82,7 @@ static void find_all(struct tools *tools, const char *engine)
 	tools->is_set = own != NULL;
 	tools->is_valid = own != NULL && access(own, X_OK) == 0;
 	if (tools->is_valid)
-		add(tools, "TRITON_PTXAS_PATH's", own, true);
+		add_tool(tools, "TRITON_PTXAS_PATH's", own, true);
 	add_packaged(tools, engine, "Triton's", ENGINE_FILE_PTXAS,
 	             !tools->is_valid);
 	/*

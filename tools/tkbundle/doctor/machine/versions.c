@@ -161,7 +161,8 @@ const char *versions_find(const struct versions *versions, const char *package)
  * Print
  */
 
-static void print_json(const struct versions *versions, struct json_out *json)
+static void add_versions_json(const struct versions *versions,
+                              struct json_out *json)
 {
 	json_out_open_object(json, "python");
 	json_out_text(json, "path",
@@ -270,7 +271,7 @@ static void note_faults(const struct versions *versions,
 void versions_print(const struct versions *versions, struct cli *cli,
                     bool is_json, struct findings *findings)
 {
-	print_json(versions, &cli->json);
+	add_versions_json(versions, &cli->json);
 	note_faults(versions, findings);
 	if (is_json)
 		return;

@@ -26,9 +26,9 @@ static void note_missing(const struct remote_use *use, const char *path,
 		             path);
 }
 
-static enum remote_folders judge(const struct remote_use *use,
-                                 const struct place *place, bool is_last,
-                                 struct findings *findings)
+static enum remote_folders judge_folder(const struct remote_use *use,
+                                        const struct place *place, bool is_last,
+                                        struct findings *findings)
 {
 	if (place->is_late) {
 		findings_add(findings, FINDING_FAULT, "remote",
@@ -66,7 +66,7 @@ enum remote_folders remote_folders_look(struct remote_use *use,
 		asks_end(&ask, 1,
 		         deadline_left_ms(&use->deadline, DOCTOR_LIMIT_MS));
 		place_end(&place, &ask);
-		own = judge(use, &place, i + 1 == count, findings);
+		own = judge_folder(use, &place, i + 1 == count, findings);
 		found = own > found ? own : found;
 	}
 	return found;

@@ -26,7 +26,7 @@ static void looking_end(struct remote_looking *looking)
  * Failures
  */
 
-static bool has_word(const char *message, const char *const words[])
+static bool has_any_word(const char *message, const char *const words[])
 {
 	for (size_t i = 0; words[i] != NULL; i++) {
 		if (strstr(message, words[i]) != NULL)
@@ -43,7 +43,7 @@ static bool is_of_clock(const char *message)
 		"has expired",          "clock",          NULL
 	};
 
-	return has_word(message, words);
+	return has_any_word(message, words);
 }
 
 void remote_look_failed(struct remote_looking *looking, int rc,
@@ -123,9 +123,9 @@ static enum status open_remote(struct remote_looking *looking)
 	return looking->name == NULL ? cli_no_memory(use->cli) : STATUS_DONE;
 }
 
-static int pass_over(void *self, const struct tkb_digest *digest,
-                     struct tkb_bytes record, uint64_t age_s,
-                     struct tkb_error *err)
+static int ignore_record(void *self, const struct tkb_digest *digest,
+                         struct tkb_bytes record, uint64_t age_s,
+                         struct tkb_error *err)
 {
 	(void)self;
 	(void)digest;
@@ -141,7 +141,8 @@ static int pass_over(void *self, const struct tkb_digest *digest,
  */
 static int ask_latency(struct remote_looking *looking, struct tkb_error *err)
 {
-	const struct tkb_record_visitor visitor = { .on_record = pass_over };
+	const struct tkb_record_visitor visitor = { .on_record =
+		                                            ignore_record };
 	struct cli *const cli = looking->use.cli;
 	const uint64_t begin_ms = deadline_now_ms();
 	uint64_t time_ms;

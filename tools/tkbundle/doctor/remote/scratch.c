@@ -23,8 +23,8 @@ static int note_age(void *self, const struct tkb_digest *digest,
 	return 0;
 }
 
-static int pass_over(void *self, const struct tkb_digest *digest,
-                     const struct tkb_error *why, struct tkb_error *err)
+static int ignore_unread(void *self, const struct tkb_digest *digest,
+                         const struct tkb_error *why, struct tkb_error *err)
 {
 	(void)self;
 	(void)digest;
@@ -48,9 +48,9 @@ static bool remove_blob(struct remote_use *use, const struct tkb_digest *digest,
 void scratch_try(struct remote_use *use, struct scratch *out)
 {
 	const struct remote_library *const library = &use->library;
-	const struct tkb_record_visitor visitor = { .on_record = note_age,
-		                                    .self = out,
-		                                    .on_unread = pass_over };
+	const struct tkb_record_visitor visitor = {
+		.on_record = note_age, .self = out, .on_unread = ignore_unread
+	};
 	struct tkb_digest digest;
 	char text[TEXT_SIZE] = "";
 	char ref[TEXT_SIZE];

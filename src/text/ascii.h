@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_BASE_ASCII_H
-#define TKB_BASE_ASCII_H
+#ifndef TKB_TEXT_ASCII_H
+#define TKB_TEXT_ASCII_H
 
 /* Kinds of bytes in ASCII, whatever the locale. */
 
