@@ -36,6 +36,7 @@ extern "C" {
  *   fuse          apply rules: int8 products become dp4a; the user's own
  *   prepack       pack constant int8 weights into words, in reading order
  *   fold          replace loads of constants by their values
+ *   optimize      run LLVM's O3, but not over what Triton has optimized
  *   verify        check the module
  *
  * No step changes what a kernel computes with its arguments, unless `is_fast` is set: then rules

@@ -94,7 +94,8 @@ TEST(worker, keeps_the_kernels_that_are_named)
 
 TEST(worker, leaves_out_steps_that_are_named)
 {
-	const char *const without[] = { "inline", "fold-globals", NULL };
+	const char *const without[] = { "inline", "fold-globals", "optimize",
+		                        NULL };
 	const char *const out =
 		finalize(&CHOSEN(tkb_finalize_options, .without = without));
 
@@ -116,7 +117,8 @@ TEST(worker, prints_the_module_before_and_after_each_step)
 		"strip",  "internalize", "fold-globals", "resolve-calls",
 		"inline", "propagate",   "peephole",     "cse",
 		"dce",    "unroll",      "read",         "gather",
-		"fuse",   "prepack",     "fold",         "verify"
+		"fuse",   "prepack",     "fold",         "optimize",
+		"verify"
 	};
 	const struct tkb_finalize_options plain =
 		DEFAULTS(tkb_finalize_options);
@@ -165,7 +167,9 @@ TEST(worker, takes_the_users_rules)
 		"  ret void\n"
 		"}\n";
 	const struct tkb_bytes rules[] = { tkb_text(rule) };
+	const char *const without[] = { "optimize", NULL };
 	const struct tkb_finalize_options options = { SIZED(options),
+		                                      .without = without,
 		                                      .rules = rules,
 		                                      .rule_count = 1 };
 	const char *out = NULL;

@@ -79,6 +79,8 @@ static const struct {
 	{ "fold", "fold", "reads constants while compiling",
 	  "fold: 3 loads\n" },
 	{ "fold", "fold_not", "leaves loads that are not known", "" },
+	{ "optimize", "optimize", "runs O3, but not over Triton's kernels",
+	  "optimize: 5 instructions, before 10\n" },
 	{ "inline", "inline", "puts functions where they are called",
 	  "inline: 3 instructions, before 5\n" },
 	{ "propagate", "propagate", "puts constants where they are used",

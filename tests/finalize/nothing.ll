@@ -15,7 +15,7 @@ yes:                                              ; preds = %0
   %p = getelementptr float, ptr addrspace(1) %a, i64 %i
   %x = load float, ptr addrspace(1) %p, align 4
   %q = getelementptr float, ptr addrspace(1) %b, i64 %i
-  %y = tail call float asm "mov.b32 $0, $1;", "=f,f"(float %x) #1
+  %y = tail call float asm sideeffect "mov.b32 $0, $1;", "=f,f"(float %x) #1
   store float %y, ptr addrspace(1) %q, align 4
   br label %no
 

@@ -7,7 +7,8 @@
 Products, convolutions and a norm: Triton's (bound/kernels.py), and as one writes
 them first in C (bound/plain.cl). Each is compiled unbound, (C by LLVM's
 O3), unbound with --finalize, and bound; all must leave the same bytes behind. The time is that of a
-launch in a graph of 100, the median of 50 graphs, in turns. Needs Triton, ptxas, and
+launch in a graph of 100, the median of 50 graphs, in turns; that of a kernel that
+does nothing is told, too. Needs Triton, ptxas, and
 no PyTorch. The last line is `N passed, N failed`.
 """
 import ctypes
@@ -319,6 +320,19 @@ class Proof:
                           f"{ratio:.2f}"))
         print(self.rows[-1], flush=True)
 
+    def floor(self):
+        """Microseconds of a launch of a kernel that does nothing."""
+        source = self.folder / "nothing.ptx"
+        source.write_text(f""".version 8.0
+.target sm_{self.driver.target.removeprefix("cuda:")}
+.address_size 64
+.visible .entry nothing() {{ ret; }}
+""")
+        nothing = Kernel(self.driver, self.cubin(source), "nothing",
+                         (64, 1, 1), 128, 0, [])
+        nothing.capture()
+        return statistics.median(nothing.time() for _ in range(GRAPHS))
+
     def check_right(self, name, kernel, arguments, arrays, got):
         """A product of a matrix and a vector is computed here, too."""
         if not kernel.startswith("gemv"):
@@ -350,6 +364,7 @@ def main():
                 proof.measure(*case)
             except RuntimeError as error:
                 proof.check(f"{case[0]}: {error}", False)
+    print(f"\na kernel that does nothing: {proof.floor():.2f} µs")
     print("\n| | unbound, µs | finalized | bound | times faster than the faster one |")
     print("|---|---|---|---|---|")
     for row in proof.rows:

@@ -46,6 +46,7 @@ enum shape_kind {
 	SHAPE_INTEGER,
 	SHAPE_FLOAT, /* of 16, 32 or 64 bits */
 	SHAPE_POINTER,
+	SHAPE_WIDE,  /* an integer of several words; a lane is one of them */
 	SHAPE_STRUCT /* of lanes that are only moved */
 };
 

@@ -14,8 +14,8 @@ static struct shape shape_of_struct(const struct machine *machine,
 		const struct shape part = machine_shape(
 			machine, LLVMStructGetTypeAtIndex(type, i));
 
-		if (part.kind == SHAPE_NONE)
-			return part;
+		if (part.kind == SHAPE_NONE || part.kind == SHAPE_WIDE)
+			return (struct shape){ .kind = SHAPE_NONE };
 		shape.count += part.count;
 	}
 	return shape;
@@ -50,6 +50,8 @@ struct shape machine_shape(const struct machine *machine, LLVMTypeRef type)
 	default:
 		break;
 	}
+	if (shape.width > 64 && shape.width % 64 == 0 && shape.count == 1)
+		shape = (struct shape){ SHAPE_WIDE, 64, shape.width / 64 };
 	if (shape.width > 64)
 		shape.kind = SHAPE_NONE;
 	if (shape.kind == SHAPE_NONE)

@@ -249,6 +249,16 @@ static void decode_rest(struct decode *decode, struct op *op)
 	}
 }
 
+static bool is_wide(const struct decode *decode, const struct op *op)
+{
+	bool is_any = op->shape.kind == SHAPE_WIDE;
+
+	for (unsigned i = 0; i < op->in_count; i++)
+		is_any |= shape_of(decode, LLVMGetOperand(op->value, i)).kind ==
+		          SHAPE_WIDE;
+	return is_any;
+}
+
 static void decode_op(struct decode *decode, LLVMValueRef at, struct op *op)
 {
 	const unsigned count = (unsigned)LLVMGetNumOperands(at);
@@ -274,6 +284,10 @@ static void decode_op(struct decode *decode, LLVMValueRef at, struct op *op)
 			op->from = shape_of(decode, operand);
 	}
 	op->in_count = count;
+	op->is_wide = is_wide(decode, op);
+	if (op->is_wide && !wide_is_known(op))
+		machine_stop(decode->machine, MACHINE_UNKNOWN,
+		             "a wide integer");
 	decode_rest(decode, op);
 }
 

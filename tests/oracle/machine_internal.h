@@ -34,6 +34,7 @@ struct op {
 	unsigned math;   /* fast-math flags */
 	unsigned detail; /* a predicate, an intrinsic, an offset in lanes */
 	unsigned align;
+	bool is_wide;   /* it takes or gives an integer of several words */
 	bool is_strong; /* volatile or atomic: to be seen */
 	bool is_fence;  /* ... and others' writes are seen after it */
 	int64_t offset;
@@ -117,6 +118,10 @@ uint64_t scalar_combine(LLVMAtomicRMWBinOp kind, uint64_t a, uint64_t b,
 /* The same bits in other lanes; one that is poison spreads over all it touches. */
 void scalar_bitcast(struct shape to, struct shape from, const struct lane *in,
                     struct lane *out);
+
+/* Integers of several words: false where the instruction is not known. */
+bool wide_is_known(const struct op *op);
+void wide_run(const struct op *op, struct lane *lanes);
 
 /* Take PTX apart; false where it is not a read. */
 bool asm_decode(struct op *op);

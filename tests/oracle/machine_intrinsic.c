@@ -293,7 +293,7 @@ static double greatest(double x, double y)
 	return x > y || (x == y && !signbit(x)) ? x : y;
 }
 
-static double real_number(unsigned kind, double x, double y, double z)
+static double real_number(unsigned kind, double x, double y)
 {
 	switch (kind) {
 	case RINT:
@@ -318,10 +318,8 @@ static double real_number(unsigned kind, double x, double y, double z)
 		return isnan(x) ? x : isnan(y) ? y : greatest(x, y);
 	case COPYSIGN:
 		return copysign(x, y);
-	case DIVIDE:
-		return x / y;
 	default:
-		return x * y + z;
+		return x / y;
 	}
 }
 
@@ -334,7 +332,13 @@ static struct lane floating(unsigned kind, const struct op *op,
 
 	for (unsigned i = 0; i < 3; i++)
 		x[i] = scalar_float(in[i], width);
-	value = real_number(kind, x[0], x[1], x[2]);
+	/* Rounded once: not to a double first. */
+	if (kind == FMA)
+		value = width == 64 ? fma(x[0], x[1], x[2])
+		                    : (double)fmaf((float)x[0], (float)x[1],
+		                                   (float)x[2]);
+	else
+		value = real_number(kind, x[0], x[1]);
 	if (((op->math & LLVMFastMathNoNaNs) != 0 &&
 	     (isnan(x[0]) || isnan(value))) ||
 	    ((op->math & LLVMFastMathNoInfs) != 0 &&

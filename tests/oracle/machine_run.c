@@ -524,6 +524,10 @@ static void run_memory(struct frame *frame, const struct op *op)
 
 static void run_op(struct frame *frame, const struct op *op)
 {
+	if (op->is_wide) {
+		wide_run(op, frame->lanes);
+		return;
+	}
 	switch ((int)op->opcode) {
 	case LLVMLoad:
 	case LLVMStore:

@@ -8,6 +8,7 @@
 #include <tkbundle/finalize.h>
 
 #include "llvm/llvm_module.h"
+#include "finalize/finalize_step.h"
 #include "finalize/finalize_uses.h"
 #include "oracle_sample.h"
 
@@ -106,10 +107,31 @@ static bool compare(struct oracle *oracle, const struct sample *sample,
 	       same_events(sample, now, input, out);
 }
 
+/*
+ * The module as code generation makes it: products and sums that it fuses are
+ * rounded once. Which ones, depends on what stands in a block.
+ */
+static LLVMModuleRef as_generated(const struct oracle *oracle,
+                                  LLVMModuleRef module)
+{
+	static const struct finalize_request plain = { .is_wanted = true };
+	const struct finalize finalize = {
+		.module = LLVMCloneModule(module),
+		.machine = oracle->machine,
+		.request = &plain,
+	};
+
+	/* What may be rounded otherwise is compared as it stands. */
+	if (!oracle->is_fast)
+		finalize_contract(&finalize);
+	return finalize.module;
+}
+
 /* The original, on all inputs. */
-static bool run_original(struct oracle *oracle, LLVMModuleRef module,
+static bool run_original(struct oracle *oracle, LLVMModuleRef original,
                          struct sample samples[SAMPLE_INPUTS])
 {
+	AUTO_LLVM(LLVMModuleRef) module = as_generated(oracle, original);
 	struct machine machine;
 	bool is_known = true;
 
@@ -136,10 +158,11 @@ static bool run_original(struct oracle *oracle, LLVMModuleRef module,
 	return is_known;
 }
 
-static bool check_module(struct oracle *oracle, LLVMModuleRef module,
+static bool check_module(struct oracle *oracle, LLVMModuleRef finalized,
                          const struct sample samples[SAMPLE_INPUTS],
                          struct mismatch *out)
 {
+	AUTO_LLVM(LLVMModuleRef) module = as_generated(oracle, finalized);
 	struct machine machine;
 	struct outcome_of now = { .events = NULL };
 	bool is_same = true;
@@ -309,6 +332,7 @@ static bool check_bound(struct oracle *oracle, LLVMModuleRef module,
 	const unsigned number = (unsigned)(oracle->modules % SAMPLE_ALIASED);
 	const struct sample *const sample = &samples[number];
 	AUTO_LLVM(LLVMModuleRef) after = LLVMCloneModule(module);
+	AUTO_LLVM(LLVMModuleRef) generated = NULL;
 	struct input input = sample->input;
 	struct bound bound = { .count = 0 };
 	struct outcome_of now = { .events = NULL };
@@ -324,13 +348,37 @@ static bool check_bound(struct oracle *oracle, LLVMModuleRef module,
 	if (!finalize_variant(oracle, after, (int)oracle->step_count, &bindings,
 	                      out))
 		return false;
-	machine_open(&machine, after);
+	generated = as_generated(oracle, after);
+	machine_open(&machine, generated);
 	machine.step_limit *= 4;
 	sample_run(&machine, &input, number, 0, &sample->then, &now);
 	is_same = compare(oracle, sample, &now, number, out);
 	oracle->runs++;
 	free(now.events);
 	machine_close(&machine);
+	return is_same;
+}
+
+static void free_samples(struct sample *samples)
+{
+	for (unsigned i = 0; i < SAMPLE_INPUTS; i++)
+		free(samples[i].then.events);
+	free(samples);
+}
+
+bool oracle_same(struct oracle *oracle, LLVMModuleRef before,
+                 LLVMModuleRef after, struct mismatch *out)
+{
+	struct sample *samples =
+		machine_alloc(SAMPLE_INPUTS * sizeof(*samples));
+	bool is_same;
+
+	*out = (struct mismatch){ .variant = -1 };
+	llvm_set_layout(before, oracle->machine);
+	llvm_set_layout(after, oracle->machine);
+	is_same = run_original(oracle, before, samples) &&
+	          check_module(oracle, after, samples, out);
+	free_samples(samples);
 	return is_same;
 }
 
@@ -355,9 +403,7 @@ bool oracle_check(struct oracle *oracle, LLVMModuleRef module,
 		}
 		is_same = is_same && check_bound(oracle, module, samples, out);
 	}
-	for (unsigned i = 0; i < SAMPLE_INPUTS; i++)
-		free(samples[i].then.events);
-	free(samples);
+	free_samples(samples);
 	return is_same;
 }
 

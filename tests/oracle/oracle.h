@@ -8,7 +8,8 @@
  * can be seen, must be the same. Where the original is poison, anything may be;
  * where it is undefined, nothing is asked. A kernel may not become undefined, nor
  * read or write a byte of its parameters that it did not. Arguments that are bound
- * to an input's values must not change what is done with this input.
+ * to an input's values must not change what is done with this input. Both are run
+ * as code generation makes them: it fuses products and sums, and rounds them once.
  */
 
 #include "finalize_fixture.h"
@@ -47,6 +48,10 @@ struct mismatch {
 /* False, and what is wrong, where a variant computes something else. */
 bool oracle_check(struct oracle *oracle, LLVMModuleRef module,
                   struct mismatch *out);
+
+/* The same of two modules with one kernel, whoever made `after` of `before`. */
+bool oracle_same(struct oracle *oracle, LLVMModuleRef before,
+                 LLVMModuleRef after, struct mismatch *out);
 
 void oracle_open(struct oracle *oracle);
 void oracle_close(struct oracle *oracle);

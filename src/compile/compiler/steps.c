@@ -37,6 +37,9 @@ static const struct {
 	                       "reading order" },
 	[TKB_STEP_FOLD] = { "fold",
 	                    "replace loads of constants by their values" },
+	[TKB_STEP_OPTIMIZE] = { "optimize",
+	                        "run LLVM's O3, but not over Triton's "
+	                        "kernels" },
 	[TKB_STEP_VERIFY] = { "verify", "check the module" },
 };
 

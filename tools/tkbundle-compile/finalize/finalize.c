@@ -29,6 +29,7 @@ static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
 	[TKB_STEP_FUSE] = finalize_fuse,
 	[TKB_STEP_PREPACK] = finalize_prepack,
 	[TKB_STEP_FOLD] = finalize_fold,
+	[TKB_STEP_OPTIMIZE] = finalize_optimize,
 	[TKB_STEP_VERIFY] = finalize_verify,
 };
 
@@ -170,6 +171,8 @@ int finalize_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	/* Constants must have the layout that the machine's code expects. */
 	if (machine != NULL)
 		llvm_set_layout(module, machine);
+	if (!request->is_fast || request->bindings.count != 0)
+		finalize_contract(&finalize);
 	for (size_t i = 0; i < TKB_STEP_COUNT && rc == 0; i++) {
 		if (is_wanted[i])
 			rc = run_step(&finalize, (enum tkb_step)i,

@@ -357,7 +357,6 @@ static int bind_parameters(struct finalize *finalize, LLVMValueRef kernel,
 	rc = find_values(finalize, kernel, values, err);
 	if (rc < 0)
 		return rc;
-	finalize_contract(finalize);
 	made = make_function(finalize->module, kernel, values, types);
 	move_parameters(kernel, made, values);
 	move_body(kernel, made);

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "llvm/llvm_module.h"
+#include "llvm/llvm_values.h"
 
 /*
  * Code generation makes one fused operation of a product and a sum of the same
  * block, and rounds once. Which ones it takes depends on the blocks: after loops
  * are unrolled, a*a + b*b may be fused the other way around. So they are fused
- * before anything is bound, as code generation would fuse them, and no others
- * afterwards: the bound kernel rounds where the unbound one does.
+ * before anything else, as code generation would fuse them, and no others
+ * afterwards: the finalized kernel rounds where the original does.
  */
 
 static bool is_fused(const struct finalize *finalize, LLVMValueRef value)
@@ -19,15 +20,60 @@ static bool is_fused(const struct finalize *finalize, LLVMValueRef value)
 	       (LLVMGetFastMathFlags(value) & LLVMFastMathAllowContract) != 0;
 }
 
+/* Code generation takes vectors apart, but for those that a GPU computes with. */
+static bool is_taken_apart(const struct finalize *finalize, LLVMTypeRef vector)
+{
+	enum {
+		HAS_PAIRS = 100 /* of 32 bits, from sm_100 on */
+	};
+	const LLVMTypeKind kind = LLVMGetTypeKind(LLVMGetElementType(vector));
+
+	return kind == LLVMDoubleTypeKind ||
+	       (kind == LLVMFloatTypeKind &&
+	        finalize_arch(finalize->machine) < HAS_PAIRS);
+}
+
+/* One lane of a vector, or its lanes in another order? */
+static bool is_rearranged(LLVMValueRef value)
+{
+	unsigned count;
+
+	if (LLVMIsAExtractElementInst(value) != NULL)
+		return LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL;
+	if (LLVMIsAShuffleVectorInst(value) == NULL)
+		return false;
+	count = llvm_lane_count(LLVMTypeOf(LLVMGetOperand(value, 0)));
+	for (unsigned i = 0; i < LLVMGetNumMaskElements(value); i++) {
+		const int lane = LLVMGetMaskValue(value, i);
+
+		if (lane != LLVMGetUndefMaskElem() && lane >= (int)count)
+			return false;
+	}
+	return true;
+}
+
+/* The product, or the vector of products that `value` takes; NULL: neither. */
+static LLVMValueRef product_of(const struct finalize *finalize,
+                               LLVMValueRef value)
+{
+	if (is_rearranged(value)) {
+		value = LLVMGetOperand(value, 0);
+		if (!is_taken_apart(finalize, LLVMTypeOf(value)))
+			return NULL;
+	}
+	return llvm_opcode(value) == LLVMFMul ? value : NULL;
+}
+
 /* A product of the same block that may be fused with `sum`. */
 static bool is_product(const struct finalize *finalize, LLVMValueRef value,
                        LLVMValueRef sum)
 {
-	return LLVMIsAInstruction(value) != NULL &&
-	       LLVMGetInstructionOpcode(value) == LLVMFMul &&
-	       LLVMGetInstructionParent(value) ==
+	LLVMValueRef product = product_of(finalize, value);
+
+	return product != NULL &&
+	       LLVMGetInstructionParent(product) ==
 	               LLVMGetInstructionParent(sum) &&
-	       is_fused(finalize, value);
+	       is_fused(finalize, product);
 }
 
 static unsigned count_uses(LLVMValueRef value)
@@ -53,14 +99,30 @@ static int choose_product(const struct finalize *finalize, LLVMValueRef sum)
 	return is_a ? 0 : is_b ? 1 : -1;
 }
 
+/* A factor of a product, or of those that are taken from a vector of them. */
+static LLVMValueRef factor(LLVMBuilderRef builder, LLVMValueRef product,
+                           unsigned which)
+{
+	LLVMValueRef vector;
+	LLVMValueRef made;
+
+	if (llvm_opcode(product) == LLVMFMul)
+		return LLVMGetOperand(product, which);
+	vector = LLVMGetOperand(product, 0);
+	made = LLVMInstructionClone(product);
+	LLVMInsertIntoBuilder(builder, made);
+	LLVMSetOperand(made, 0, LLVMGetOperand(vector, which));
+	return made;
+}
+
 static LLVMValueRef build_fused(LLVMModuleRef module, LLVMBuilderRef builder,
                                 LLVMValueRef sum, int which)
 {
 	static const char name[] = "llvm.fma";
 	LLVMTypeRef type = LLVMTypeOf(sum);
 	LLVMValueRef product = LLVMGetOperand(sum, (unsigned)which);
-	LLVMValueRef operands[] = { LLVMGetOperand(product, 0),
-		                    LLVMGetOperand(product, 1),
+	LLVMValueRef operands[] = { factor(builder, product, 0),
+		                    factor(builder, product, 1),
 		                    LLVMGetOperand(sum, 1 - (unsigned)which) };
 	LLVMValueRef function = LLVMGetIntrinsicDeclaration(
 		module, LLVMLookupIntrinsicID(name, sizeof(name) - 1), &type,
@@ -73,9 +135,14 @@ static LLVMValueRef build_fused(LLVMModuleRef module, LLVMBuilderRef builder,
 	                      function, operands, 3, "");
 }
 
+/*
+ * A product whose rounding is said is fused by nobody. Sums stay as they are: ptxas
+ * may fuse them with what it multiplies itself, as for a division by a constant, and
+ * does so in the original.
+ */
 static void forbid(LLVMValueRef value)
 {
-	if (LLVMCanValueUseFastMathFlags(value))
+	if (LLVMGetInstructionOpcode(value) == LLVMFMul)
 		LLVMSetFastMathFlags(
 			value,
 			LLVMGetFastMathFlags(value) &
@@ -105,12 +172,17 @@ static void fuse(const struct finalize *finalize, LLVMBuilderRef builder,
 	LLVMInstructionEraseFromParent(sum);
 }
 
+/* What was found in a module. */
+struct found {
+	bool has_products;
+	bool has_sums;
+};
+
 /* Fuse what is in the function, and let nothing else be. */
 static void contract(const struct finalize *finalize, LLVMBuilderRef builder,
-                     LLVMValueRef function)
+                     LLVMValueRef function, struct found *found)
 {
 	LLVMValueRef next;
-	bool has_sums = false;
 
 	if (llvm_is_contracted(function))
 		return;
@@ -119,7 +191,8 @@ static void contract(const struct finalize *finalize, LLVMBuilderRef builder,
 		for (LLVMValueRef at = LLVMGetFirstInstruction(block);
 		     at != NULL; at = next) {
 			next = LLVMGetNextInstruction(at);
-			has_sums |= is_sum(at);
+			found->has_products |= llvm_opcode(at) == LLVMFMul;
+			found->has_sums |= is_sum(at);
 			if (is_sum(at))
 				fuse(finalize, builder, at);
 		}
@@ -128,17 +201,23 @@ static void contract(const struct finalize *finalize, LLVMBuilderRef builder,
 		     at != NULL; at = LLVMGetNextInstruction(at))
 			forbid(at);
 	}
-	if (has_sums)
-		llvm_mark_contracted(function);
 }
 
+/* Where there are both, all functions are marked: they may become one. */
 void finalize_contract(const struct finalize *finalize)
 {
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(
 		LLVMGetModuleContext(finalize->module));
+	LLVMValueRef first = LLVMGetFirstFunction(finalize->module);
+	struct found found = { false, false };
 
-	for (LLVMValueRef at = LLVMGetFirstFunction(finalize->module);
-	     at != NULL; at = LLVMGetNextFunction(at))
-		contract(finalize, builder, at);
+	for (LLVMValueRef at = first; at != NULL; at = LLVMGetNextFunction(at))
+		contract(finalize, builder, at, &found);
+	for (LLVMValueRef at = first;
+	     at != NULL && found.has_products && found.has_sums;
+	     at = LLVMGetNextFunction(at)) {
+		if (!LLVMIsDeclaration(at))
+			llvm_mark_contracted(at);
+	}
 	LLVMDisposeBuilder(builder);
 }

@@ -7,8 +7,7 @@
 
 #include "rewrite/rewrite.h"
 
-/* The number of the architecture: 90 for "sm_90a". */
-static uint32_t find_arch(LLVMTargetMachineRef machine)
+uint32_t finalize_arch(LLVMTargetMachineRef machine)
 {
 	AUTO_LLVM_MESSAGE cpu = NULL;
 
@@ -46,7 +45,7 @@ int finalize_fuse(struct finalize *finalize, struct tkb_error *err)
 {
 	const struct rule_options options = {
 		.is_fast = finalize->request->is_fast,
-		.arch = find_arch(finalize->machine),
+		.arch = finalize_arch(finalize->machine),
 	};
 	struct rule_set *rules = NULL;
 	size_t count = 0;

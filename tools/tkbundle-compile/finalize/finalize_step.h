@@ -34,12 +34,13 @@ int finalize_gather(struct finalize *finalize, struct tkb_error *err);
 int finalize_fuse(struct finalize *finalize, struct tkb_error *err);
 int finalize_prepack(struct finalize *finalize, struct tkb_error *err);
 int finalize_fold(struct finalize *finalize, struct tkb_error *err);
+int finalize_optimize(struct finalize *finalize, struct tkb_error *err);
 int finalize_verify(struct finalize *finalize, struct tkb_error *err);
 
-/*
- * Fuse products and sums as code generation would, and let it fuse no others: for
- * a kernel whose arguments are bound.
- */
+/* The number of the architecture: 90 for "sm_90a"; 0 without a machine. */
+uint32_t finalize_arch(LLVMTargetMachineRef machine);
+
+/* Fuse products and sums as code generation would, and let it fuse no others. */
 void finalize_contract(const struct finalize *finalize);
 
 /* Is it one of the kernels to keep? */

@@ -28,14 +28,22 @@ static void add_trap(LLVMModuleRef module, LLVMValueRef unreachable)
 	(void)LLVMBuildCall2(builder, type, trap, NULL, 0, "");
 }
 
+/* Products of a function whose products are fused already stay by themselves. */
+static bool may_be_fused(LLVMValueRef at, bool is_contracted)
+{
+	return !is_contracted || LLVMGetInstructionOpcode(at) != LLVMFMul;
+}
+
 static void prepare_block(LLVMModuleRef module, LLVMBasicBlockRef block,
-                          bool is_fusion_off)
+                          bool is_fusion_off, bool is_contracted)
 {
 	LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
 
 	for (LLVMValueRef at = LLVMGetFirstInstruction(block);
-	     at != NULL && !is_fusion_off; at = LLVMGetNextInstruction(at))
-		allow_fusion(at);
+	     at != NULL && !is_fusion_off; at = LLVMGetNextInstruction(at)) {
+		if (may_be_fused(at, is_contracted))
+			allow_fusion(at);
+	}
 	if (LLVMIsAUnreachableInst(last))
 		add_trap(module, last);
 }
@@ -46,8 +54,7 @@ void ir_prepare(LLVMModuleRef module, bool is_fusion_off)
 	     function != NULL; function = LLVMGetNextFunction(function)) {
 		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function);
 		     block != NULL; block = LLVMGetNextBasicBlock(block))
-			prepare_block(module, block,
-			              is_fusion_off ||
-			                      llvm_is_contracted(function));
+			prepare_block(module, block, is_fusion_off,
+			              llvm_is_contracted(function));
 	}
 }
