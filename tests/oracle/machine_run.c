@@ -221,14 +221,16 @@ static void let_race(struct machine *machine, const struct op *op,
 	       size);
 }
 
-/* Of a constant, an atomic read is like any other: nobody writes it. */
+/* Of what nobody writes, an atomic read is like any other. */
 static bool is_seen(struct machine *machine, const struct op *op,
                     struct lane address)
 {
 	const struct object *object = machine_find(machine, address.bits);
 
-	return op->is_strong && (LLVMGetVolatile(op->value) || object == NULL ||
-	                         !object->is_constant || object->first == NULL);
+	return op->is_strong &&
+	       (LLVMGetVolatile(op->value) || object == NULL ||
+	        object->first == NULL ||
+	        !(object->is_constant || object->is_unwritten));
 }
 
 static void run_load(struct frame *frame, const struct op *op)
