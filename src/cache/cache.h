@@ -74,6 +74,39 @@ TKB_NODISCARD int tkb_cache_list_trees(struct tkb_cache *cache,
 const struct tkb_unit_place *tkb_cache_find_unit(const struct tkb_cache *cache,
                                                  const char *key);
 
+/* A folder that may hold an entry, and the result of loading it. */
+struct tkb_candidate {
+	const struct tkb_root *root;
+	char *key;                         /* in the cache's arena */
+	const struct tkb_unit_place *unit; /* or NULL: of kernels */
+	bool is_link;
+	const uint32_t *devices; /* picked; in the cache's arena, or NULL */
+	size_t device_count;
+	bool is_unread;
+	int rc;
+	struct tkb_error err;
+	struct tkb_scanned_entry found;
+};
+
+struct tkb_candidates {
+	struct tkb_cache *cache;
+	struct tkb_watcher *watcher; /* by reference */
+	uint64_t end_ns;             /* when patience is over; 0: never */
+	struct tkb_candidate *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+/* List the folders, or look up the picks. Returns 0, TKB_MISS or a failure. */
+TKB_NODISCARD int tkb_candidates_find(struct tkb_candidates *candidates,
+                                      const struct tkb_scan *scan,
+                                      struct tkb_error *err);
+
+/* List it as left out: it is wanted, but there is no finished entry. */
+TKB_NODISCARD int tkb_cache_reject_missing(struct tkb_cache *cache,
+                                           const char *root, const char *key,
+                                           struct tkb_error *err);
+
 /* List or look up the folders, and load them on all threads. */
 TKB_NODISCARD int tkb_cache_load(struct tkb_cache *cache,
                                  const struct tkb_scan *scan,

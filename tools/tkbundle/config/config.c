@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/http_get.h"
+#include "config/http_get.h"
 #include "trust/config_file.h"
 #include "config/engine_ref.h"
 #include "cli/text.h"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "cli/deadline.h"
-#include "cli/http_get.h"
+#include "config/http_get.h"
 
 #define NAP_MS 250     /* time between two questions */
 #define ANSWER_MS 2000 /* time for one answer */

@@ -13,132 +13,6 @@ void differences_release(struct differences *differences)
 	*differences = (struct differences){ .count = 0 };
 }
 
-/*
- * Values
- */
-
-/* What follows hash and name in a line of a graph. */
-static const char *graph_value(const struct part *part)
-{
-	const size_t length = strlen(part->name);
-	const char *at = part->value;
-
-	if (at[0] == '[' && strlen(at) > length + 2) {
-		const char *const name = strstr(at, part->name);
-
-		if (name != NULL && strncmp(name + length, ": ", 2) == 0)
-			at = name + length + 2;
-	}
-	return at;
-}
-
-static void copy_value(const struct part *part, char out[DIFFERENCE_TEXT_SIZE])
-{
-	const char *value = graph_value(part);
-
-	if (tkb_secret_name(part->name))
-		value = FACTS_SECRET;
-	(void)snprintf(out, DIFFERENCE_TEXT_SIZE, "%s", value);
-	if (strlen(value) >= DIFFERENCE_TEXT_SIZE)
-		(void)snprintf(out + DIFFERENCE_TEXT_SIZE - 5, 5, "...");
-}
-
-/* The number that begins at `at`, or the one byte. */
-static size_t step(const char *at)
-{
-	const size_t digits = strspn(at, "0123456789");
-
-	return digits != 0 ? digits : 1;
-}
-
-/*
- * Find the first number that differs. False: the texts differ in something
- * besides numbers.
- */
-static bool find_number(const char *a, const char *b, struct difference *out)
-{
-	bool is_found = false;
-
-	while (*a != '\0' && *b != '\0') {
-		const size_t a_size = step(a);
-		const size_t b_size = step(b);
-		const bool is_equal =
-			a_size == b_size && memcmp(a, b, a_size) == 0;
-
-		if (!is_equal && (!isdigit((unsigned char)*a) ||
-		                  !isdigit((unsigned char)*b)))
-			return false;
-		if (!is_equal && !is_found) {
-			(void)snprintf(out->a, sizeof(out->a), "%.*s",
-			               (int)(a_size < 20 ? a_size : 20), a);
-			(void)snprintf(out->b, sizeof(out->b), "%.*s",
-			               (int)(b_size < 20 ? b_size : 20), b);
-			is_found = true;
-		}
-		a += a_size;
-		b += b_size;
-	}
-	return *a == *b && is_found;
-}
-
-/* The first line that differs. */
-static void copy_lines(const char *a, const char *b, struct difference *out)
-{
-	size_t line = 0;
-
-	for (size_t i = 0; a[i] != '\0' && a[i] == b[i]; i++) {
-		if (a[i] == '\n')
-			line = i + 1;
-	}
-	a += line + strspn(a + line, " \t");
-	b += line + strspn(b + line, " \t");
-	(void)snprintf(out->a, sizeof(out->a), "%.*s",
-	               (int)(strcspn(a, "\n") < 100 ? strcspn(a, "\n") : 100),
-	               a);
-	(void)snprintf(out->b, sizeof(out->b), "%.*s",
-	               (int)(strcspn(b, "\n") < 100 ? strcspn(b, "\n") : 100),
-	               b);
-}
-
-/*
- * Paths
- */
-
-/* Does a path begin with a home folder? Its size, else 0. */
-static size_t home_size(const char *path)
-{
-	const char *const home = cli_variable("HOME");
-	const size_t length = home != NULL ? strlen(home) : 0;
-
-	if (length > 1 && strncmp(path, home, length) == 0 &&
-	    path[length] == '/')
-		return length;
-	if (strncmp(path, "/root/", 6) == 0)
-		return 5;
-	if (strncmp(path, "/home/", 6) == 0 && path[6] != '/' &&
-	    strchr(path + 6, '/') != NULL)
-		return (size_t)(strchr(path + 6, '/') - path);
-	return 0;
-}
-
-/* The reason for a variable with these values. */
-static enum reason reason_of_values(const char *a, const char *b)
-{
-	const size_t a_home = home_size(a);
-	const size_t b_home = home_size(b);
-
-	if (a_home != 0 && b_home != 0 && strcmp(a + a_home, b + b_home) == 0)
-		return REASON_HOME;
-	/* One value is the default below a home folder; the other was set. */
-	if ((a_home != 0 && b[0] == '/') || (b_home != 0 && a[0] == '/'))
-		return REASON_HOME;
-	return a[0] == '/' && b[0] == '/' ? REASON_PATH : REASON_ENVIRONMENT;
-}
-
-/*
- * Comparing
- */
-
 static bool is_among(const char *name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -254,16 +128,16 @@ static bool is_equal(const struct part *a, const struct part *b,
 		return true;
 	*out = (struct difference){ .reason = a->reason, .name = a->name };
 	if (strcmp(a->name, PARTS_CODE) == 0) {
-		if (find_number(a->value, b->value, out))
+		if (difference_find_number(a->value, b->value, out))
 			out->reason = REASON_CONSTANTS;
 		else
-			copy_lines(a->value, b->value, out);
+			difference_copy_lines(a->value, b->value, out);
 		return false;
 	}
-	copy_value(a, out->a);
-	copy_value(b, out->b);
+	difference_copy_value(a, out->a);
+	difference_copy_value(b, out->b);
 	if (a->reason == REASON_ENVIRONMENT)
-		out->reason = reason_of_values(out->a, out->b);
+		out->reason = difference_reason_of_variable(out->a, out->b);
 	return false;
 }
 
@@ -337,7 +211,8 @@ static void merge(const struct parts *a, const struct parts *b,
 		if (order != 0 && is_of_maker(one))
 			out->cost += 2;
 		if (order != 0 && is_telling(one)) {
-			copy_value(one, order < 0 ? found.a : found.b);
+			difference_copy_value(one,
+			                      order < 0 ? found.a : found.b);
 			add_difference(out, &found);
 		}
 		i += order <= 0;

@@ -71,4 +71,24 @@ enum reason differences_reason(const struct differences *differences);
 void differences_show(const struct difference *difference,
                       const char *const where[2], char *out, size_t size);
 
+/* For differences.c: what is shown of two values, as difference_values.c has it. */
+
+/* Copy the part's value; of one that may be secret, only that. */
+void difference_copy_value(const struct part *part,
+                           char out[DIFFERENCE_TEXT_SIZE]);
+
+/*
+ * Find the first number that differs. False: the texts differ in something
+ * besides numbers.
+ */
+bool difference_find_number(const char *a, const char *b,
+                            struct difference *out);
+
+/* The first line that differs. */
+void difference_copy_lines(const char *a, const char *b,
+                           struct difference *out);
+
+/* The reason for a variable with these values. */
+enum reason difference_reason_of_variable(const char *a, const char *b);
+
 #endif

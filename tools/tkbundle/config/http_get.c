@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/http_get.h"
+#include "config/http_get.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/dir/dir_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/draft.h"
+#include "base/fd.h"
+#include "remote/dir/dir_store.h"
+#include "remote/net/escape.h"
+
+int tkb_dir_file_path(struct tkb_dir_folder *folder, const char *ref,
+                      const struct tkb_digest *digest, char **path_out,
+                      struct tkb_error *err)
+{
+	struct tkb_buf *out = &folder->file;
+	char name[NAME_MAX + 1] = "";
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_buf_reset(out);
+	if (ref != NULL)
+		tkb_ref_to_folder(ref, name, sizeof(name));
+	tkb_buf_add_text(out, folder->path);
+	tkb_buf_add_text(out, ref != NULL ? "/ref/" : "/cas/");
+	tkb_buf_add_text(out, name);
+	if (digest != NULL) {
+		tkb_digest_to_hex(digest, hex);
+		if (ref == NULL)
+			tkb_buf_add(out, (struct tkb_bytes){ hex, 2 });
+		tkb_buf_add_byte(out, '/');
+		tkb_buf_add_text(out, hex);
+	}
+	tkb_buf_add_byte(out, '\0');
+	*path_out = (char *)out->data;
+	return tkb_buf_check(out, err);
+}
+
+/* An I/O error is a failure of the remote; errno says of which kind. */
+static int blame_remote(int rc, struct tkb_error *err)
+{
+	const int number = errno;
+	int status = rc;
+
+	if (rc == TKB_ERR_IO)
+		status = number == EACCES || number == EPERM || number == EROFS
+		                 ? TKB_ERR_DENIED
+		                 : TKB_ERR_UNAVAILABLE;
+	if (rc < 0 && err != NULL)
+		err->status = status;
+	return status;
+}
+
+int tkb_dir_fail_unless_missing(struct tkb_error *err, const char *what)
+{
+	if (errno == ENOENT)
+		return TKB_MISS;
+	return blame_remote(tkb_fail_errno(err, "%s", what), err);
+}
+
+int tkb_dir_file_open(struct tkb_dir_folder *folder, const char *ref,
+                      const struct tkb_digest *digest, int *out,
+                      struct tkb_error *err)
+{
+	char *path = NULL;
+	int rc;
+
+	rc = tkb_dir_file_path(folder, ref, digest, &path, err);
+	if (rc < 0)
+		return rc;
+	*out = tkb_fd_open(AT_FDCWD, path,
+	                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	return *out < 0 ? tkb_dir_fail_unless_missing(err, "cannot read a file")
+	                : 0;
+}
+
+int tkb_dir_file_store(struct tkb_dir_folder *folder, const char *ref,
+                       const struct tkb_digest *digest,
+                       const struct tkb_blob *blob, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
+	char *path = NULL;
+	char *slash;
+	int rc;
+
+	rc = tkb_dir_file_path(folder, ref, digest, &path, err);
+	if (rc < 0)
+		return rc;
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	rc = tkb_dir_make_folders(path, folder->is_synced, err);
+	*slash = '/';
+	if (rc == 0)
+		rc = tkb_draft_open(path, &draft, err);
+	if (rc == 0)
+		rc = tkb_dir_write(draft, blob, err);
+	*slash = '\0';
+	if (rc == 0)
+		rc = tkb_dir_publish(draft, path, folder->is_synced, err);
+	return blame_remote(rc, err);
+}
+
+int tkb_dir_file_remove(struct tkb_dir_folder *folder, const char *ref,
+                        const struct tkb_digest *digest, struct tkb_error *err)
+{
+	char *path = NULL;
+	int rc;
+
+	rc = tkb_dir_file_path(folder, ref, digest, &path, err);
+	if (rc < 0)
+		return rc;
+	if (unlink(path) < 0)
+		return tkb_dir_fail_unless_missing(err, "cannot remove a file");
+	return 0;
+}
+
+time_t tkb_dir_now(const struct tkb_dir_folder *folder)
+{
+	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(TKB_DIR_PATH_LIMIT);
+	struct stat status;
+
+	tkb_buf_add_text(&path, folder->path);
+	tkb_buf_add_text(&path, "/now");
+	tkb_buf_add_byte(&path, '\0');
+	if (tkb_buf_check(&path, NULL) < 0 ||
+	    tkb_draft_open((const char *)path.data, &draft, NULL) < 0 ||
+	    fstat(tkb_draft_fd(draft), &status) < 0)
+		return time(NULL);
+	return status.st_mtim.tv_sec;
+}
+
+uint64_t tkb_dir_age(const struct stat *status, time_t now)
+{
+	return status->st_mtim.tv_sec >= now
+	               ? 0
+	               : (uint64_t)(now - status->st_mtim.tv_sec);
+}
+
+int tkb_dir_visit(int dir_fd, const char *path,
+                  const struct tkb_dir_visitor *visitor, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item = NULL;
+	int rc;
+
+	if (tkb_dir_open(dir_fd, path, &dir, NULL) < 0) {
+		rc = tkb_dir_fail_unless_missing(err, "cannot list a folder");
+		return rc == TKB_MISS ? 0 : rc;
+	}
+	for (;;) {
+		struct tkb_digest digest;
+
+		rc = tkb_dir_next(dir, &item, err);
+		if (rc == TKB_MISS)
+			return 0;
+		if (rc < 0)
+			return blame_remote(rc, err);
+		if (!tkb_digest_from_hex(tkb_text(item->d_name), &digest))
+			continue;
+		rc = visitor->on_digest(visitor->self, dirfd(dir), item->d_name,
+		                        &digest, err);
+		if (rc < 0)
+			return rc;
+	}
+}

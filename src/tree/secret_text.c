@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/secret_text.h"
+
+#include "text/ascii.h"
+#include "tree/secret_name.h"
+
+static unsigned char copy_byte_at(const struct tkb_secret_copy *copy, size_t at)
+{
+	const unsigned char *text = copy->text.data;
+
+	return at < copy->text.size ? text[at] : '\0';
+}
+
+static struct tkb_bytes copy_part(const struct tkb_secret_copy *copy,
+                                  size_t from, size_t to)
+{
+	return tkb_bytes_slice(copy->text, from, to);
+}
+
+void tkb_secret_replace(struct tkb_secret_copy *copy, size_t from, size_t to,
+                        const char *with)
+{
+	tkb_buf_add(copy->out, copy_part(copy, copy->done, from));
+	tkb_buf_add_text(copy->out, with);
+	copy->done = to;
+	copy->count++;
+}
+
+void tkb_secret_hide(struct tkb_secret_copy *copy, size_t from, size_t to)
+{
+	static const char *const open_words[] = {
+		TKB_SECRET_HIDDEN, "null", "None", "true", "True",
+		"false",           "False"
+	};
+	const struct tkb_bytes value = copy_part(copy, from, to);
+
+	if (value.size == 0)
+		return;
+	for (size_t i = 0; i < TKB_COUNT_OF(open_words); i++) {
+		if (tkb_bytes_equal(value, tkb_text(open_words[i])))
+			return;
+	}
+	tkb_secret_replace(copy, from, to, TKB_SECRET_HIDDEN);
+}
+
+/*
+ * An opening quote of one mark or three, behind `backslashes`; without a mark,
+ * there is no quote.
+ */
+struct quote {
+	char mark;
+	size_t backslashes;
+	size_t size;
+};
+
+static struct quote quote_at(const struct tkb_secret_copy *copy, size_t at)
+{
+	struct quote quote = { 0 };
+	unsigned char mark;
+
+	while (copy_byte_at(copy, at + quote.backslashes) == '\\' &&
+	       quote.backslashes < 15)
+		quote.backslashes++;
+	at += quote.backslashes;
+	mark = copy_byte_at(copy, at);
+	if (mark != '"' && mark != '\'')
+		return (struct quote){ 0 };
+	quote.mark = (char)mark;
+	quote.size = quote.backslashes + 1;
+	if (quote.backslashes == 0 && copy_byte_at(copy, at + 1) == mark &&
+	    copy_byte_at(copy, at + 2) == mark)
+		quote.size = 3;
+	return quote;
+}
+
+/*
+ * Find the end of the text that `quote` opens before `at`. In a string within a
+ * string, a mark has three backslashes and not one, and a backslash is written
+ * as four; and so on.
+ */
+static size_t end_of_quoted(const struct tkb_secret_copy *copy, size_t at,
+                            const struct quote *quote)
+{
+	const size_t turn = 2 * (quote->backslashes + 1);
+	size_t run = 0;
+
+	for (; at < copy->text.size; at++) {
+		const char byte = (char)copy_byte_at(copy, at);
+
+		if (byte == '\n' && quote->size != 3 &&
+		    copy->style == TKB_PATH_STYLE_PYTHON)
+			return at;
+		if (byte == quote->mark && run % turn == quote->backslashes &&
+		    (quote->size != 3 ||
+		     (copy_byte_at(copy, at + 1) == (unsigned char)byte &&
+		      copy_byte_at(copy, at + 2) == (unsigned char)byte)))
+			return at - quote->backslashes;
+		run = byte == '\\' ? run + 1 : 0;
+	}
+	return at;
+}
+
+/* A name, and what stands around it. */
+struct name {
+	size_t start;
+	size_t end;
+	struct quote quote; /* behind it */
+	char separator;     /* ':', '=', ',' or ' ' */
+	bool is_spaced;     /* white space stands before the separator */
+	size_t value;       /* where the value begins */
+};
+
+static bool is_name_byte(unsigned char byte)
+{
+	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+	       (byte >= 'A' && byte <= 'Z') || byte == '_' || byte == '-' ||
+	       byte == '.';
+}
+
+static bool is_option(const struct tkb_secret_copy *copy,
+                      const struct name *name)
+{
+	return copy_byte_at(copy, name->start) == '-' &&
+	       copy_byte_at(copy, name->start + 1) == '-';
+}
+
+static bool is_capital(const struct tkb_secret_copy *copy,
+                       const struct name *name)
+{
+	for (size_t at = name->start; at < name->end; at++) {
+		if (copy_byte_at(copy, at) >= 'a' &&
+		    copy_byte_at(copy, at) <= 'z')
+			return false;
+	}
+	return true;
+}
+
+/* Skip white space; within quotes, a value may be on the next line. */
+static size_t skip_space_before_value(const struct tkb_secret_copy *copy,
+                                      size_t at, bool has_lines)
+{
+	while (copy_byte_at(copy, at) == ' ' ||
+	       copy_byte_at(copy, at) == '\t' ||
+	       (has_lines && (copy_byte_at(copy, at) == '\n' ||
+	                      copy_byte_at(copy, at) == '\r')))
+		at++;
+	return at;
+}
+
+/* Is the name, in its quotes, the first item in a bracket? */
+static bool is_first_in_bracket(const struct tkb_secret_copy *copy,
+                                const struct name *name)
+{
+	size_t at = name->start - name->quote.size;
+
+	if (name->start <= name->quote.size)
+		return false;
+	return copy_byte_at(copy, at - 1) == '(' ||
+	       copy_byte_at(copy, at - 1) == '[';
+}
+
+/*
+ * The size of the separator between name and value at `at`; 0: there is none.
+ */
+static size_t separator_at(const struct tkb_secret_copy *copy,
+                           const struct name *name, size_t at)
+{
+	const unsigned char byte = copy_byte_at(copy, at);
+	const unsigned char next = copy_byte_at(copy, at + 1);
+
+	if (byte == ':' && next != ':' &&
+	    !(next == '/' && copy_byte_at(copy, at + 2) == '/'))
+		return next == '=' ? 2 : 1;
+	if (byte == '=' && next != '=')
+		return next == '>' ? 2 : 1;
+	if (byte == ',' && name->quote.mark != '\0' &&
+	    (is_option(copy, name) || is_first_in_bracket(copy, name)))
+		return 1;
+	return 0;
+}
+
+/* Find separator and value of the name; false if no value follows. */
+static bool find_value(const struct tkb_secret_copy *copy, struct name *name)
+{
+	size_t at = name->end;
+	size_t size;
+	bool has_lines;
+
+	name->quote = quote_at(copy, at);
+	has_lines = name->quote.mark != '\0';
+	at += name->quote.size;
+	if (has_lines && copy_byte_at(copy, at) == ']')
+		at++;
+	name->value = skip_space_before_value(copy, at, has_lines);
+	name->is_spaced = name->value != at;
+	size = separator_at(copy, name, name->value);
+	if (size != 0) {
+		name->separator = (char)copy_byte_at(copy, name->value);
+		name->value = skip_space_before_value(copy, name->value + size,
+		                                      has_lines);
+		return name->value < copy->text.size;
+	}
+	name->separator = ' ';
+	return is_option(copy, name) && !has_lines && name->is_spaced &&
+	       name->value < copy->text.size &&
+	       copy_byte_at(copy, name->value) != '-';
+}
+
+/* Hide what is in quotes at `at`; returns the position behind it. */
+static size_t hide_quoted(struct tkb_secret_copy *copy, size_t at,
+                          const struct quote *quote)
+{
+	const size_t start = at + quote->size;
+	const size_t end = end_of_quoted(copy, start, quote);
+
+	tkb_secret_hide(copy, start, end);
+	return end < copy->text.size ? end + quote->size : end;
+}
+
+/* Hide everything in quotes in the bracket at `at`. */
+static size_t hide_bracket(struct tkb_secret_copy *copy, size_t at)
+{
+	size_t depth = 0;
+
+	while (at < copy->text.size) {
+		const struct quote quote = quote_at(copy, at);
+		const unsigned char byte = copy_byte_at(copy, at);
+
+		if (quote.mark != '\0') {
+			at = hide_quoted(copy, at, &quote);
+			continue;
+		}
+		at++;
+		if (byte == '[' || byte == '(' || byte == '{')
+			depth++;
+		else if (byte == ']' || byte == ')' || byte == '}')
+			depth--;
+		if (depth == 0)
+			break;
+	}
+	return at;
+}
+
+static bool is_end(unsigned char byte)
+{
+	return byte <= ' ' || tkb_is_one_of(byte, "'\",;:)]}\\");
+}
+
+static bool has_escapes(const struct tkb_secret_copy *copy)
+{
+	return copy->style == TKB_PATH_STYLE_JSON ||
+	       copy->style == TKB_PATH_STYLE_PYTHON;
+}
+
+/*
+ * The end of the line from `start` on, also in a string that holds several
+ * lines.
+ */
+static size_t end_of_line(const struct tkb_secret_copy *copy, size_t start)
+{
+	size_t run = 0; /* of backslashes */
+	size_t at = start;
+
+	for (; at < copy->text.size; at++) {
+		const unsigned char byte = copy_byte_at(copy, at);
+
+		if (byte == '\n' || byte == '\r')
+			break;
+		if (has_escapes(copy) && run % 2 == 1 &&
+		    (byte == 'n' || byte == 'r'))
+			return at - 1;
+		run = byte == '\\' ? run + 1 : 0;
+	}
+	return at;
+}
+
+/* The end of a value without quotes that is one word. */
+static size_t end_of_word(const struct tkb_secret_copy *copy, size_t start)
+{
+	const size_t line = end_of_line(copy, start);
+
+	for (size_t at = start; at < line; at++) {
+		const unsigned char byte = copy_byte_at(copy, at);
+
+		if (byte <= ' ')
+			return at;
+		if ((byte == '"' || byte == '\'') &&
+		    (at + 1 == line || is_end(copy_byte_at(copy, at + 1)))) {
+			while (at > start && copy_byte_at(copy, at - 1) == '\\')
+				at--;
+			return at;
+		}
+	}
+	return line;
+}
+
+/* Hide a value that has neither quotes nor brackets. */
+static size_t hide_bare(struct tkb_secret_copy *copy, const struct name *name)
+{
+	const bool is_word = name->separator == ' ' ||
+	                     (name->separator == '=' && !name->is_spaced);
+	size_t end;
+
+	if (name->separator == ',')
+		return name->value;
+	if (copy->style == TKB_PATH_STYLE_PYTHON &&
+	    (!is_word || (!is_option(copy, name) && !is_capital(copy, name))))
+		return name->value;
+	end = is_word ? end_of_word(copy, name->value)
+	              : end_of_line(copy, name->value);
+	tkb_secret_hide(copy, name->value, end);
+	return end;
+}
+
+/* Hide a number in place of a text in quotes. */
+static size_t hide_number(struct tkb_secret_copy *copy, const struct name *name)
+{
+	const struct tkb_bytes quote =
+		copy_part(copy, name->end, name->end + name->quote.size);
+	size_t end = name->value;
+
+	while (is_name_byte(copy_byte_at(copy, end)) ||
+	       copy_byte_at(copy, end) == '+')
+		end++;
+	tkb_secret_replace(copy, name->value, end, "");
+	tkb_buf_add(copy->out, quote);
+	tkb_buf_add_text(copy->out, TKB_SECRET_HIDDEN);
+	tkb_buf_add(copy->out, quote);
+	return end;
+}
+
+/* Hide the name's value; returns where to go on. */
+static size_t hide_value(struct tkb_secret_copy *copy, const struct name *name)
+{
+	size_t at = name->value;
+	unsigned char byte = copy_byte_at(copy, at);
+	struct quote quote;
+
+	while (at < name->value + 2 &&
+	       tkb_is_one_of(copy_byte_at(copy, at), "rRbBuUfF"))
+		at++;
+	quote = quote_at(copy, at);
+	if (quote.mark != '\0') {
+		const size_t start = at + quote.size;
+
+		if (name->separator == ',' &&
+		    (!is_option(copy, name) ||
+		     copy_byte_at(copy, start) == '-') &&
+		    tkb_secret_name_bytes(copy_part(
+			    copy, start, end_of_quoted(copy, start, &quote))))
+			return start;
+		return hide_quoted(copy, at, &quote);
+	}
+	if (byte == '[' || byte == '(' || byte == '{')
+		return hide_bracket(copy, name->value);
+	if (name->quote.mark != '\0' && name->separator != ',' &&
+	    ((byte >= '0' && byte <= '9') || byte == '-'))
+		return hide_number(copy, name);
+	return hide_bare(copy, name);
+}
+
+/*
+ * Skip what is not part of a name. An escape such as "
+ * " is skipped whole: its letter does not begin the name behind it.
+ */
+static size_t skip_other(const struct tkb_secret_copy *copy, size_t at)
+{
+	if (copy_byte_at(copy, at++) != '\\')
+		return at;
+	while (copy_byte_at(copy, at) == '\\')
+		at++;
+	return tkb_is_one_of(copy_byte_at(copy, at), "nrtbfv") ? at + 1 : at;
+}
+
+/*
+ * The end of a URL's user, password and host: white space, a quote, what may
+ * follow a host, or a backslash, which begins an escape.
+ */
+static size_t end_of_authority(const struct tkb_secret_copy *copy, size_t at)
+{
+	while (at < copy->text.size && copy_byte_at(copy, at) > ' ' &&
+	       !tkb_is_one_of(copy_byte_at(copy, at), "/?#\"'`<>\\"))
+		at++;
+	return at;
+}
+
+/*
+ * Hide the password of a URL whose scheme ends at `at`; returns where to go on.
+ */
+static size_t hide_in_url(struct tkb_secret_copy *copy, size_t at)
+{
+	size_t start = at;
+	size_t end;
+
+	/* "://", or in JSON ":\/\/" */
+	if (copy_byte_at(copy, start++) != ':')
+		return at;
+	for (int i = 0; i < 2; i++) {
+		start += copy_byte_at(copy, start) == '\\' ? 1 : 0;
+		if (copy_byte_at(copy, start++) != '/')
+			return at;
+	}
+	end = end_of_authority(copy, start);
+	while (end > start && copy_byte_at(copy, end - 1) != '@')
+		end--;
+	if (end == start)
+		return at;
+	while (start < end && copy_byte_at(copy, start) != ':')
+		start++;
+	if (start == end)
+		return at;
+	tkb_secret_hide(copy, start + 1, end - 1);
+	return end;
+}
+
+void tkb_secret_hide_in_text(struct tkb_secret_copy *copy, size_t at)
+{
+	while (at < copy->text.size) {
+		struct name name = { .start = at };
+
+		if (!is_name_byte(copy_byte_at(copy, at))) {
+			at = skip_other(copy, at);
+			continue;
+		}
+		while (is_name_byte(copy_byte_at(copy, at)))
+			at++;
+		name.end = at;
+		at = hide_in_url(copy, at);
+		if (at != name.end)
+			continue;
+		if (find_value(copy, &name) &&
+		    tkb_secret_name_bytes(
+			    copy_part(copy, name.start, name.end)))
+			at = hide_value(copy, &name);
+	}
+}
