@@ -65,7 +65,7 @@ _tkbundle_options() {
 			--deadline --metrics --key --device --target --layout
 			--sync -j --jobs --json -n --dry-run -v --verbose" ;;
 	push)
-		options="--remote --engine --tree --bundle --layout --label --sign --expires
+		options="--remote --engine --tree --bundle --layout --as --mount --format --label --sign --expires
 			--passphrase-file --passphrase-command --deadline
 			--metrics --key --device --profile --no-modules --no-compaction
 			--settle --strict -j --jobs --json -n --dry-run -v --verbose" ;;
@@ -136,6 +136,12 @@ _tkbundle_value() {
 		value=:none ;;
 	*:--profile)
 		value="full lean" ;;
+	push:--as)
+		value="bundle image" ;;
+	push:--mount)
+		value=:cache ;;
+	push:--format)
+		value="tar.gz tar.zst" ;;
 	push:--layout)
 		value="tkb triton" ;;
 	*:--layout)

@@ -62,6 +62,7 @@ LAYERS = {
         "tools/tkbundle/compile",
         "tools/tkbundle/archive",
         "tools/tkbundle/attest",
+        "tools/tkbundle/image",
         "tools/tkbundle/run",
         "tools/tkbundle/starts",
         "tools/tkbundle/page",

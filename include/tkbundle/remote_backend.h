@@ -31,7 +31,7 @@ extern "C" {
  */
 
 /** Grows by one whenever struct tkb_remote_backend changes. */
-#define TKB_REMOTE_BACKEND_ABI 2
+#define TKB_REMOTE_BACKEND_ABI 3
 
 /** One `name=value` of a URL's query. Decoded. */
 struct tkb_param {
@@ -153,6 +153,16 @@ struct tkb_ref_visitor {
 struct tkb_named {
 	const char *name;
 	struct tkb_bytes bytes;
+};
+
+/** A manifest of an image, and blobs that it names. */
+struct tkb_image_manifest {
+	const char *name; /**< a tag, or "sha256:" and 64 digits */
+	const char *media_type;
+	struct tkb_bytes text;
+	const struct tkb_digest *digests; /**< of the blobs */
+	const struct tkb_blob *blobs;
+	size_t blob_count;
 };
 
 /**
@@ -277,6 +287,32 @@ struct tkb_remote_backend {
 	int (*put_named)(void *self, const struct tkb_op_limits *limits,
 	                 const struct tkb_named *items, size_t count,
 	                 struct tkb_error *err);
+
+	/**
+	 * Store the blobs of an image that are not there, and then its manifest,
+	 * in place of what has its tag. NULL, as what follows, if the remote
+	 * keeps no images.
+	 *
+	 * @param lists_out  receives whether the remote itself lists it among
+	 *                   those that name the same subject
+	 */
+	int (*put_image)(void *self, const struct tkb_op_limits *limits,
+	                 const struct tkb_image_manifest *manifest,
+	                 bool *lists_out, struct tkb_error *err);
+
+	/** Give the manifest under a tag, or "sha256:" and digits, to `sink`. */
+	int (*get_image)(void *self, const struct tkb_op_limits *limits,
+	                 const char *name, const struct tkb_sink *sink,
+	                 struct tkb_error *err);
+
+	/**
+	 * Give the index of the manifests whose subject this is to `sink`;
+	 * TKB_MISS if the remote keeps no such lists.
+	 */
+	int (*get_referrers)(void *self, const struct tkb_op_limits *limits,
+	                     const struct tkb_digest *subject,
+	                     const struct tkb_sink *sink,
+	                     struct tkb_error *err);
 };
 
 /**

@@ -4,9 +4,10 @@
  * import` and `export`. It has no rights but those that it needs: see sandbox.h.
  *
  *     tkbundle-archive unpack        from standard input, into folder 4
- *     tkbundle-archive pack FORMAT TIME
+ *     tkbundle-archive pack FORMAT TIME [sum]
  *                                    records from standard input, the archive
- *                                    to standard output
+ *                                    to standard output; of a tar, tell the
+ *                                    digest that it has without compression
  *
  * Messages go to descriptor 3: see report.h.
  */
@@ -60,17 +61,29 @@ static int run_unpack(struct tkb_error *err)
 	return rc;
 }
 
-static int run_pack(const char *format, const char *time, struct tkb_error *err)
+static int run_pack(const char *format, const char *time, bool has_sum,
+                    struct tkb_error *err)
 {
+	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
+	struct tkb_digest sum = { { 0 } };
+	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
-	rc = enter(-1, err);
+	/* OpenSSL may read its configuration: only before there is a sandbox. */
+	rc = has_sum ? tkb_hasher_open(&hasher, err) : 0;
+	if (rc == 0)
+		rc = enter(-1, err);
 	if (rc == 0)
 		rc = pack(STDIN_FILENO, STDOUT_FILENO, format,
-		          strtoll(time, NULL, 10), err);
-	if (rc == 0)
-		report(REPORT_DONE, "0 0");
-	return rc;
+		          strtoll(time, NULL, 10), has_sum ? &hasher : NULL,
+		          &sum, err);
+	if (rc < 0)
+		return rc;
+	tkb_digest_to_hex(&sum, hex);
+	if (has_sum)
+		report(REPORT_SUM, "%s", hex);
+	report(REPORT_DONE, "0 0");
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -84,8 +97,8 @@ int main(int argc, char **argv)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (argc == 2 && strcmp(argv[1], "unpack") == 0) {
 		rc = run_unpack(&err);
-	} else if (argc == 4 && strcmp(argv[1], "pack") == 0) {
-		rc = run_pack(argv[2], argv[3], &err);
+	} else if ((argc == 4 || argc == 5) && strcmp(argv[1], "pack") == 0) {
+		rc = run_pack(argv[2], argv[3], argc == 5, &err);
 	} else {
 		(void)!write(STDERR_FILENO, misused, strlen(misused));
 		return 2;

@@ -14,15 +14,18 @@ enum {
 
 struct packer {
 	struct archive *archive;
+	struct archive *plain; /* the same without compression, which is only
+	                          hashed; NULL: nobody asks */
+	struct tkb_hasher *hasher;
 	int records_fd;
 	int64_t time;
 };
 
-static int fail_archive(const struct packer *packer, struct tkb_error *err)
+static int fail_archive(struct archive *archive, struct tkb_error *err)
 {
-	const char *reason = archive_error_string(packer->archive);
+	const char *reason = archive_error_string(archive);
 
-	if (archive_errno(packer->archive) == ENOMEM)
+	if (archive_errno(archive) == ENOMEM)
 		return tkb_fail_nomem(err);
 	return tkb_fail(err, TKB_ERR_IO, "cannot write it: %.300s",
 	                reason != NULL ? reason : "libarchive fails");
@@ -36,13 +39,13 @@ static int read_all(const struct packer *packer, void *data, size_t size,
 	return tkb_fail(err, TKB_ERR_IO, "what is to be packed ends early");
 }
 
-static int start_entry(const struct packer *packer,
+static int start_entry(const struct packer *packer, struct archive *archive,
                        const struct pack_record *record, const char *path,
                        struct tkb_error *err)
 {
 	const bool is_folder = record->kind == PACK_FOLDER;
 	TKB_AUTO(handles_close_entry)
-	struct archive_entry *entry = archive_entry_new2(packer->archive);
+	struct archive_entry *entry = archive_entry_new2(archive);
 
 	if (entry == NULL)
 		return tkb_fail_nomem(err);
@@ -53,9 +56,17 @@ static int start_entry(const struct packer *packer,
 	archive_entry_set_mtime(entry, packer->time, 0);
 	archive_entry_set_uid(entry, 0);
 	archive_entry_set_gid(entry, 0);
-	if (archive_write_header(packer->archive, entry) != ARCHIVE_OK)
-		return fail_archive(packer, err);
+	if (archive_write_header(archive, entry) != ARCHIVE_OK)
+		return fail_archive(archive, err);
 	return 0;
+}
+
+static int write_data(struct archive *archive, const void *data, size_t size,
+                      struct tkb_error *err)
+{
+	return archive_write_data(archive, data, size) == (ssize_t)size
+	               ? 0
+	               : fail_archive(archive, err);
 }
 
 static int copy_file(const struct packer *packer, uint64_t size,
@@ -68,11 +79,12 @@ static int copy_file(const struct packer *packer, uint64_t size,
 		const size_t part = size < sizeof(data) ? size : sizeof(data);
 
 		rc = read_all(packer, data, part, err);
+		if (rc == 0)
+			rc = write_data(packer->archive, data, part, err);
+		if (rc == 0 && packer->plain != NULL)
+			rc = write_data(packer->plain, data, part, err);
 		if (rc < 0)
 			return rc;
-		if (archive_write_data(packer->archive, data, part) !=
-		    (ssize_t)part)
-			return fail_archive(packer, err);
 		size -= part;
 	}
 	return 0;
@@ -94,7 +106,11 @@ static int pack_entries(const struct packer *packer, struct tkb_error *err)
 		rc = read_all(packer, path, record.path_length, err);
 		path[record.path_length] = '\0';
 		if (rc == 0)
-			rc = start_entry(packer, &record, path, err);
+			rc = start_entry(packer, packer->archive, &record, path,
+			                 err);
+		if (rc == 0 && packer->plain != NULL)
+			rc = start_entry(packer, packer->plain, &record, path,
+			                 err);
 		if (rc == 0)
 			rc = copy_file(packer, record.size, err);
 		if (rc < 0)
@@ -121,21 +137,58 @@ static bool choose_format(struct archive *archive, const char *format)
 	return rc == ARCHIVE_OK;
 }
 
+static ssize_t hash(struct archive *archive, void *self, const void *data,
+                    size_t size)
+{
+	(void)archive;
+	return tkb_hasher_add(self, (struct tkb_bytes){ data, size }, NULL) == 0
+	               ? (ssize_t)size
+	               : -1;
+}
+
+static int open_plain(struct packer *packer, struct tkb_error *err)
+{
+	packer->plain = archive_write_new();
+	if (packer->plain == NULL)
+		return tkb_fail_nomem(err);
+	if (!choose_format(packer->plain, "tar") ||
+	    archive_write_open(packer->plain, packer->hasher, NULL, hash,
+	                       NULL) != ARCHIVE_OK)
+		return fail_archive(packer->plain, err);
+	return tkb_hasher_begin(packer->hasher, err);
+}
+
+static void packer_close(struct packer *packer)
+{
+	handles_close_writer(&packer->plain);
+	handles_close_writer(&packer->archive);
+}
+
 int pack(int records_fd, int archive_fd, const char *format, int64_t time,
+         struct tkb_hasher *hasher, struct tkb_digest *plain_out,
          struct tkb_error *err)
 {
-	TKB_AUTO(handles_close_writer)
-	struct archive *archive = archive_write_new();
-	const struct packer packer = { archive, records_fd, time };
-	int rc;
+	TKB_AUTO(packer_close)
+	struct packer packer = { .archive = archive_write_new(),
+		                 .hasher = hasher,
+		                 .records_fd = records_fd,
+		                 .time = time };
+	int rc = 0;
 
-	if (archive == NULL)
+	if (packer.archive == NULL)
 		return tkb_fail_nomem(err);
-	if (!choose_format(archive, format) ||
-	    archive_write_open_fd(archive, archive_fd) != ARCHIVE_OK)
-		return fail_archive(&packer, err);
-	rc = pack_entries(&packer, err);
-	if (rc == 0 && archive_write_close(archive) != ARCHIVE_OK)
-		rc = fail_archive(&packer, err);
-	return rc;
+	if (!choose_format(packer.archive, format) ||
+	    archive_write_open_fd(packer.archive, archive_fd) != ARCHIVE_OK)
+		return fail_archive(packer.archive, err);
+	if (hasher != NULL)
+		rc = open_plain(&packer, err);
+	if (rc == 0)
+		rc = pack_entries(&packer, err);
+	if (rc == 0 && archive_write_close(packer.archive) != ARCHIVE_OK)
+		rc = fail_archive(packer.archive, err);
+	if (rc < 0 || hasher == NULL)
+		return rc;
+	if (archive_write_close(packer.plain) != ARCHIVE_OK)
+		return fail_archive(packer.plain, err);
+	return tkb_hasher_end(hasher, plain_out, err);
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <tkbundle/error.h>
+#include "base/digest.h"
 
 /* What a record says that its entry is. */
 enum pack_kind {
@@ -34,8 +34,11 @@ enum {
  *
  * @param format  "tar.gz", "tar.zst" or "zip"
  * @param time    of all entries, in seconds since 1970
+ * @param hasher  NULL, or of a tar: receives what it is without compression, whose
+ *                digest goes to `plain_out`
  */
 TKB_NODISCARD int pack(int records_fd, int archive_fd, const char *format,
-                       int64_t time, struct tkb_error *err);
+                       int64_t time, struct tkb_hasher *hasher,
+                       struct tkb_digest *plain_out, struct tkb_error *err);
 
 #endif

@@ -12,11 +12,12 @@ enum {
 };
 
 enum report_kind {
-	REPORT_DONE = 'd',    /* how many files, and bytes */
-	REPORT_FAILED = 'e',  /* a status, and a sentence */
-	REPORT_LINK = 'l',    /* the name of a link that was left out */
-	REPORT_NOTE = 'n',    /* a sentence */
-	REPORT_PROGRESS = 'p' /* how many bytes of the archive were read */
+	REPORT_DONE = 'd',     /* how many files, and bytes */
+	REPORT_FAILED = 'e',   /* a status, and a sentence */
+	REPORT_LINK = 'l',     /* the name of a link that was left out */
+	REPORT_NOTE = 'n',     /* a sentence */
+	REPORT_PROGRESS = 'p', /* how many bytes of the archive were read */
+	REPORT_SUM = 's'       /* the digest of a tar without compression */
 };
 
 /* Send a message; a text that is too long is cut. */

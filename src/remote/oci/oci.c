@@ -205,4 +205,7 @@ const struct tkb_remote_backend tkb_backend_oci = {
 	.drop = tkb_oci_drop,
 	.touch = tkb_oci_touch,
 	.refs = tkb_oci_refs,
+	.put_image = tkb_oci_put_image,
+	.get_image = tkb_oci_get_image,
+	.get_referrers = tkb_oci_get_referrers,
 };

@@ -185,7 +185,23 @@ TKB_NODISCARD int tkb_oci_store(struct tkb_oci *oci,
                                 const struct tkb_blob *blob,
                                 struct tkb_error *err);
 
+/* Upload a blob where it is not there yet. */
+TKB_NODISCARD int tkb_oci_upload(struct tkb_oci *oci,
+                                 const struct tkb_op_limits *limits,
+                                 const struct tkb_digest *digest,
+                                 const struct tkb_blob *blob,
+                                 struct tkb_error *err);
+
 /* What struct tkb_remote_backend wants. */
+int tkb_oci_put_image(void *self, const struct tkb_op_limits *limits,
+                      const struct tkb_image_manifest *manifest,
+                      bool *lists_out, struct tkb_error *err);
+int tkb_oci_get_image(void *self, const struct tkb_op_limits *limits,
+                      const char *name, const struct tkb_sink *sink,
+                      struct tkb_error *err);
+int tkb_oci_get_referrers(void *self, const struct tkb_op_limits *limits,
+                          const struct tkb_digest *subject,
+                          const struct tkb_sink *sink, struct tkb_error *err);
 int tkb_oci_add(void *self, const struct tkb_op_limits *limits, const char *ref,
                 const struct tkb_digest *digest, struct tkb_bytes record,
                 struct tkb_error *err);

@@ -252,6 +252,22 @@ static int upload_blob(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	return rc == 0 ? finish(&upload, err) : rc;
 }
 
+int tkb_oci_upload(struct tkb_oci *oci, const struct tkb_op_limits *limits,
+                   const struct tkb_digest *digest, const struct tkb_blob *blob,
+                   struct tkb_error *err)
+{
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_http_request request = { .method = "HEAD" };
+	int rc;
+
+	rc = tkb_oci_blob_url(oci, &arena, digest, &request.url, err);
+	if (rc == 0)
+		rc = tkb_oci_ask(oci, limits, &request, err);
+	if (rc < 0 || (rc == 0 && request.length == blob->size))
+		return rc;
+	return upload_blob(oci, limits, digest, blob, err);
+}
+
 /* The blob that each manifest names as its configuration. */
 static int put_empty(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                      struct tkb_error *err)

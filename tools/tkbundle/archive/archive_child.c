@@ -197,6 +197,9 @@ static void take_message(struct archive_child *child, const char *message)
 			progress_update(&child->progress,
 			                strtoull(text, NULL, 10), child->size);
 		break;
+	case 's':
+		(void)snprintf(child->sum, sizeof(child->sum), "%s", text);
+		break;
 	default:
 		(void)cli_error(&child->fault, TKB_ERR_CORRUPT,
 		                PROGRAM " says what nobody knows");

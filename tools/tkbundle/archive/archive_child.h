@@ -37,7 +37,8 @@ struct archive_child {
 	struct tkb_error fault; /* the failure that it reported */
 	uint64_t file_count;
 	uint64_t unpacked_size;
-	uint64_t link_count; /* left out */
+	uint64_t link_count;           /* left out */
+	char sum[TKB_DIGEST_HEX_SIZE]; /* of a tar without compression, or "" */
 };
 
 /* What the child gets; -1: nothing. All stay the caller's. */

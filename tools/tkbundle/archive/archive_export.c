@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -141,9 +142,9 @@ static int send_all(struct sender *sender, const char *folder,
 	return rc == 1 && !send_record(sender, END_KIND, "", 0) ? 0 : rc;
 }
 
-int archive_export_send(struct archive_child *child, const char *folder,
-                        int records_fd, struct archive_export *out,
-                        struct tkb_error *err)
+static int send_folder(struct archive_child *child, const char *folder,
+                       int records_fd, struct archive_export *out,
+                       struct tkb_error *err)
 {
 	struct sender sender = { .child = child,
 		                 .fd = records_fd,
@@ -155,7 +156,59 @@ int archive_export_send(struct archive_child *child, const char *folder,
 	if (rc < 0)
 		return rc;
 	rc = archive_child_finish(child, err);
+	if (rc != 0)
+		return rc;
+	*out = sender.done;
+	memcpy(out->sum, child->sum, sizeof(out->sum));
+	return 0;
+}
+
+bool archive_export_read_time(char out[24])
+{
+	const char *text = cli_variable("SOURCE_DATE_EPOCH");
+
+	if (out != NULL)
+		(void)snprintf(out, 24, "%s", text == NULL ? "0" : text);
+	return text == NULL || (strlen(text) <= 11 &&
+	                        strspn(text, "0123456789") == strlen(text));
+}
+
+int archive_export_pack(const struct archive_export_options *options,
+                        int out_fd, struct archive_export *out,
+                        struct tkb_error *err)
+{
+	static char name[] = "tkbundle-archive";
+	static char verb[] = "pack";
+	static char sum[] = "sum";
+	char time[24];
+	char *const argv[] = { name,
+		               verb,
+		               (char *)(uintptr_t)options->format,
+		               time,
+		               options->has_sum ? sum : NULL,
+		               NULL };
+	TKB_AUTO(archive_child_release)
+	struct archive_child child = {
+		.cli = options->cli,
+		.archive = options->name,
+		.what = "export",
+		.deadline = options->deadline,
+		.is_verbose = options->is_verbose,
+	};
+	struct archive_child_files files = { .out_fd = out_fd,
+		                             .folder_fd = -1 };
+	int pair[2];
+	int rc;
+
+	(void)archive_export_read_time(time);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot make a socket: %s",
+		                 strerror(errno));
+	files.in_fd = pair[0];
+	rc = archive_child_start(&child, argv, &files, err);
+	(void)close(pair[0]);
 	if (rc == 0)
-		*out = sender.done;
+		return send_folder(&child, options->folder, pair[1], out, err);
+	(void)close(pair[1]);
 	return rc;
 }

@@ -14,6 +14,7 @@ enum {
 };
 
 #define KERNELS "triton"
+#define VLLM "vllm"
 
 void archive_stage_release(struct archive_stage *stage)
 {
@@ -145,11 +146,31 @@ static int find_trees(const struct tkb_bundle *bundle,
 	return 0;
 }
 
+/* The folder in the place for the root of this name. */
+static char *join_root(const struct archive_stage *stage,
+                       enum archive_stage_shape shape, const char *name)
+{
+	const bool has_vllm = has_tree(stage->trees, stage->tree_count, VLLM);
+	char *path = NULL;
+
+	if (shape == ARCHIVE_STAGE_ROOTS)
+		return join_name(stage->root, name);
+	if (!has_vllm || strcmp(name, VLLM) == 0)
+		return asprintf(&path, "%s/io.%s.cache", stage->root, name) < 0
+		               ? NULL
+		               : path;
+	return asprintf(&path, "%s/io." VLLM ".cache/%s", stage->root, name) < 0
+	               ? NULL
+	               : path;
+}
+
 int archive_stage_plan(const struct tkb_bundle *bundle, const char *place,
+                       enum archive_stage_shape shape,
                        const struct archive_folder *folder,
                        struct archive_stage *out, struct tkb_error *err)
 {
 	bool has_kernels;
+	bool is_root;
 	int rc;
 
 	*out = (struct archive_stage){ .place = NULL };
@@ -159,14 +180,15 @@ int archive_stage_plan(const struct tkb_bundle *bundle, const char *place,
 		                  err);
 	if (rc != 0)
 		return rc;
-	if (out->tree_count == 0)
+	is_root = shape == ARCHIVE_STAGE_ROOTS && out->tree_count == 0;
+	if (is_root)
 		out->kernels = strdup(out->root);
 	else if (has_kernels)
-		out->kernels = join_name(out->root, KERNELS);
-	if (out->kernels == NULL && (has_kernels || out->tree_count == 0))
+		out->kernels = join_root(out, shape, KERNELS);
+	if (out->kernels == NULL && (has_kernels || is_root))
 		return cli_error_nomem(err);
 	for (size_t i = 0; i < out->tree_count; i++) {
-		out->trees[i].path = join_name(out->root, out->trees[i].name);
+		out->trees[i].path = join_root(out, shape, out->trees[i].name);
 		if (out->trees[i].path == NULL)
 			return cli_error_nomem(err);
 	}

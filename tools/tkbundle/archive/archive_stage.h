@@ -8,6 +8,17 @@
 
 #include "archive/archive_folder.h"
 
+/* How the roots of a bundle lie in the place. */
+enum archive_stage_shape {
+	/* Of a bundle with trees, each root is a folder, `triton` and those
+	   called as the trees; else the place is the cache root. */
+	ARCHIVE_STAGE_ROOTS,
+	/* As in images of MCV: `io.triton.cache`, `io.<tree>.cache`; where there
+	   is a tree of vLLM's, that is `io.vllm.cache`, and all others are
+	   folders in it. */
+	ARCHIVE_STAGE_IMAGE
+};
+
 /* Where a bundle is emitted to be packed. */
 struct archive_stage {
 	char *place;            /* owned; where it will be unpacked */
@@ -19,8 +30,7 @@ struct archive_stage {
 };
 
 /*
- * Plan it. Of a bundle with trees, each root is a folder in the place, `triton` and
- * those called as the trees; else the place is the cache root.
+ * Plan it.
  *
  * @param place  absolute, without "."; NULL: where emit or run puts it here
  * @param out    released by the caller, also after a failure
@@ -28,6 +38,7 @@ struct archive_stage {
  */
 TKB_NODISCARD int archive_stage_plan(const struct tkb_bundle *bundle,
                                      const char *place,
+                                     enum archive_stage_shape shape,
                                      const struct archive_folder *folder,
                                      struct archive_stage *out,
                                      struct tkb_error *err);

@@ -150,7 +150,8 @@ struct arguments {
 	struct number profile;
 	struct number layout;
 	struct number stage;
-	struct number format; /* of an archive */
+	struct number format; /* of an archive, or of an image's layer */
+	struct number as;     /* what is pushed: a bundle, or an image */
 	struct number max_entries;
 	struct amount max_size;
 	struct amount max_age;
@@ -171,6 +172,7 @@ struct arguments {
 	const char *metrics;
 	const char *output;
 	const char *archive_root; /* where an archive will be unpacked */
+	const char *mount;        /* where an image will be mounted */
 	const char *file;
 	const char *value_name; /* of the configuration */
 	bool has_files;

@@ -4,6 +4,7 @@
 
 #include <tkbundle/fleet.h>
 #include <tkbundle/holdings.h>
+#include <tkbundle/image.h>
 #include <tkbundle/remote.h>
 #include <tkbundle/signatures.h>
 #include <tkbundle/starts.h>
@@ -19,6 +20,7 @@
 	X(tier_warning, tkb_remote_tier_warning)                               \
 	X(tier_authorities, tkb_remote_tier_authorities)                       \
 	X(put, tkb_remote_put)                                                 \
+	X(get, tkb_remote_get)                                                 \
 	X(remove, tkb_remote_remove)                                           \
 	X(add, tkb_remote_add)                                                 \
 	X(drop, tkb_remote_drop)                                               \
@@ -34,6 +36,10 @@
 	X(ref_promote, tkb_ref_promote)                                        \
 	X(revoke, tkb_revoke)                                                  \
 	X(revoked, tkb_revoked)                                                \
+	X(image_digest, tkb_image_digest)                                      \
+	X(image_put, tkb_image_put)                                            \
+	X(image_get, tkb_image_get)                                            \
+	X(image_referrers, tkb_image_referrers)                                \
 	X(pull, tkb_pull)                                                      \
 	X(pull_bundle, tkb_pull_bundle)                                        \
 	X(push, tkb_push)                                                      \

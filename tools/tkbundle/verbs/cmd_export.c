@@ -5,11 +5,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "archive/archive_child.h"
 #include "archive/archive_export.h"
 #include "archive/archive_folder.h"
 #include "archive/archive_stage.h"
@@ -55,7 +53,6 @@ struct work {
 	const struct arguments *args;
 	const char *bundle_path;
 	const char *format;
-	char time[24]; /* of what is packed */
 	struct deadline deadline;
 	struct archive_folder folder;
 	struct archive_stage stage;
@@ -105,6 +102,7 @@ static bool read_time_of_files(char out[24])
 }
 
 static enum status check_export(struct work *work)
+static enum status check(struct work *work)
 {
 	const struct arguments *args = work->args;
 
@@ -126,6 +124,7 @@ static enum status check_export(struct work *work)
 		return cli_misused(work->cli, "'%s' is not an absolute path",
 		                   args->archive_root);
 	if (!read_time_of_files(work->time))
+	if (!archive_export_read_time(NULL))
 		return cli_misused(
 			work->cli,
 			"SOURCE_DATE_EPOCH is not a number of seconds");
@@ -166,34 +165,16 @@ static int emit_to_folder(struct work *work, const struct tkb_bundle *bundle,
 
 static int pack(struct work *work, int out_fd, struct tkb_error *err)
 {
-	static char name[] = "tkbundle-archive";
-	static char verb[] = "pack";
-	char *const argv[] = { name, verb, (char *)(uintptr_t)work->format,
-		               work->time, NULL };
-	TKB_AUTO(archive_child_release)
-	struct archive_child child = {
+	const struct archive_export_options how = {
 		.cli = work->cli,
-		.archive = work->bundle_path,
-		.what = "export",
+		.name = work->bundle_path,
+		.folder = work->stage.root,
+		.format = work->format,
 		.deadline = &work->deadline,
 		.is_verbose = work->args->is_verbose,
 	};
-	struct archive_child_files files = { .out_fd = out_fd,
-		                             .folder_fd = -1 };
-	int pair[2];
-	int rc;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot make a socket: %s",
-		                 strerror(errno));
-	files.in_fd = pair[0];
-	rc = archive_child_start(&child, argv, &files, err);
-	(void)close(pair[0]);
-	if (rc == 0)
-		return archive_export_send(&child, work->stage.root, pair[1],
-		                           &work->done, err);
-	(void)close(pair[1]);
-	return rc;
+	return archive_export_pack(&how, out_fd, &work->done, err);
 }
 
 static int pack_to_file(struct work *work, const char *path,
@@ -232,7 +213,8 @@ static int export(struct work *work, struct tkb_error *err)
 		rc = archive_folder_make(args->output, &work->folder, err);
 	if (rc == 0)
 		rc = archive_stage_plan(bundle, args->archive_root,
-		                        &work->folder, &work->stage, err);
+		                        ARCHIVE_STAGE_ROOTS, &work->folder,
+		                        &work->stage, err);
 	if (rc != 0)
 		return rc;
 	json_out_text(&work->cli->json, "root", work->stage.place);

@@ -11,6 +11,7 @@
 #include "config/engine_version.h"
 #include "config/remote_use.h"
 #include "config/root.h"
+#include "image/image_push.h"
 #include "report/source.h"
 #include "cli/text.h"
 #include "trust/signers.h"
@@ -23,6 +24,12 @@ static const struct option_spec options[] = {
 	         "push this bundle as it is, not a cache") },
 	{ OPTION(WORD, "layout", "tkb|triton", layout,
 	         "bundles, or values for Triton's Redis backend") },
+	{ OPTION(WORD, "as", "bundle|image", as,
+	         "into the ref, or as an image that can be mounted") },
+	{ OPTION(TEXT, "mount", "PATH", mount,
+	         "where the image will be mounted") },
+	{ OPTION(WORD, "format", "tar.gz|tar.zst", format,
+	         "of the image's layer; default tar.gz") },
 	{ OPTION(TEXTS, "label", "NAME=VALUE", labels,
 	         "store this with what is pushed, as commit=4f2a") },
 	ARGS_SIGN("sign what is pushed with the private key in KEY_FILE"),
@@ -70,6 +77,42 @@ static bool is_for_triton(const struct arguments *args)
 	return args->layout.value == TKB_PUSH_LAYOUT_TRITON;
 }
 
+static bool is_for_image(const struct arguments *args)
+{
+	return args->as.value == 1;
+}
+
+static enum status check_image(const struct cli *cli,
+                               const struct arguments *args)
+{
+	const bool is_image = is_for_image(args);
+
+	if (!is_image && (args->mount != NULL || args->format.is_set))
+		return cli_misused(cli, "'--mount' and '--format' are for "
+		                        "'--as image'");
+	if (!is_image)
+		return STATUS_DONE;
+	if (args->mount == NULL)
+		return cli_misused(cli, "'--mount PATH' is missing: files of "
+		                        "an image say where it is mounted");
+	if (args->mount[0] != '/')
+		return cli_misused(cli, "'%s' is not an absolute path",
+		                   args->mount);
+	if (!archive_export_read_time(NULL))
+		return cli_misused(
+			cli, "SOURCE_DATE_EPOCH is not a number of seconds");
+	if (cli_exclude(cli, true, "--as image", is_for_triton(args),
+	                "--layout triton") != STATUS_DONE ||
+	    cli_exclude(cli, true, "--as image", args->is_compaction_off,
+	                "--no-compaction") != STATUS_DONE)
+		return STATUS_USAGE;
+	if (cli_exclude(cli, true, "--as image", args->trust.sign.count > 0,
+	                "--sign") != STATUS_DONE)
+		return STATUS_USAGE;
+	return cli_exclude(cli, true, "--as image", args->metrics != NULL,
+	                   "--metrics");
+}
+
 /*
  * Refuse options without effect: a bundle is pushed as it is, and Triton's
  * layout has no refs.
@@ -100,7 +143,8 @@ static enum status check_push(const struct cli *cli,
 	     args->trust.passphrase_command != NULL))
 		return cli_misused(cli, "'--expires' and '--passphrase-...' "
 		                        "are for '--sign'");
-	if (passphrase_check(cli, args) != STATUS_DONE)
+	if (passphrase_check(cli, args) != STATUS_DONE ||
+	    check_image(cli, args) != STATUS_DONE)
 		return STATUS_USAGE;
 	if (args->bundle == NULL)
 		return STATUS_DONE;
@@ -195,6 +239,78 @@ static enum status push_to_remote(struct remote_use *use,
                                   const struct arguments *args,
                                   const struct signers *signers,
                                   struct tkb_push_report *report)
+static const struct count image_counts[] = {
+	COUNT(image_push, emitted.emitted_count, "pushed", NULL),
+	COUNT(image_push, emitted.skipped_count, "skipped", "skipped"),
+	COUNT(image_push, collected.left_out_count, "left_out_count",
+	      "left out"),
+	COUNT(image_push, packed.file_count, "files", NULL),
+	COUNT(image_push, packed.size, "size", NULL),
+	COUNT(image_push, layer_size, "layer_size", NULL),
+};
+
+static void tell_image(const struct image_push *push)
+{
+	const struct cli *cli = push->use->cli;
+	char size[TEXT_SIZE_SIZE];
+	char layer[TEXT_SIZE_SIZE];
+	char rest[160];
+
+	text_size(push->packed.size, size);
+	text_size(push->layer_size, layer);
+	counts_words(COUNTS(image_counts), push, rest, sizeof(rest));
+	text_line(cli->out,
+	          "%spushed %" PRIu64 " %s (%" PRIu64 " %s, %s)%s as "
+	          "%s@sha256:%s (%s), to be mounted at %s",
+	          push->args->is_dry_run ? "would have " : "",
+	          push->emitted.emitted_count,
+	          text_plural(push->emitted.emitted_count, "entry", "entries"),
+	          push->packed.file_count,
+	          text_plural(push->packed.file_count, "file", "files"), size,
+	          rest, push->name, push->digest, layer, push->args->mount);
+}
+
+static enum status run_image(struct remote_use *use,
+                             const struct arguments *args,
+                             const struct root *root,
+                             const struct labels *labels,
+                             const struct signers *signers)
+{
+	struct image_push push = {
+		.use = use,
+		.args = args,
+		.root = root,
+		.labels = labels,
+		.signers = signers,
+		.collected = { .struct_size = sizeof(push.collected) },
+		.emitted = { .struct_size = sizeof(push.emitted) },
+	};
+	struct json_out *json = &use->cli->json;
+	struct tkb_error err = { .status = 0 };
+	int rc;
+
+	rc = image_push(&push, &err);
+	if (rc == TKB_MISS)
+		return cli_failed(use->cli,
+		                  cli_missed(&err, rc, "folder", root->path),
+		                  &err, "");
+	if (!cli_is_done(rc))
+		return remote_use_failed(
+			use, rc, &err,
+			args->bundle != NULL ? args->bundle : root_name(root));
+	json_out_text(json, "image", push.name);
+	json_out_text(json, "digest", push.digest);
+	json_out_text(json, "mount", args->mount);
+	counts_json(COUNTS(image_counts), &push, json);
+	if (!args->is_json)
+		tell_image(&push);
+	return status_of(rc);
+}
+
+static enum status run_with(struct remote_use *use,
+                            const struct arguments *args,
+                            const struct signers *signers,
+                            struct tkb_push_report *report)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	TKB_AUTO(labels_release) struct labels labels = { .count = 0 };
@@ -212,6 +328,9 @@ static enum status push_to_remote(struct remote_use *use,
 	if (rc != 0)
 		return cli_misused(use->cli, "%s", err.message);
 	rc = push_entries(use, args, &root, &labels, signers, report, &err);
+	if (is_for_image(args))
+		return run_image(use, args, &root, &labels, signers);
+	rc = push(use, args, &root, &labels, signers, report, &err);
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
 		return cli_failed(use->cli,
@@ -274,7 +393,8 @@ const struct command command_push = {
 		   "$TKBUNDLE_REF. An entry that cannot be packed is left out; "
 		   "then the exit status is 4. Triton's layout has no refs: "
 		   "write '-' before CACHE_ROOT. Labels are stored with what "
-		   "is pushed; refs shows them.",
+		   "is pushed; refs shows them. An image holds all entries, "
+		   "and is mounted at PATH as it is: no emit is needed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_push,

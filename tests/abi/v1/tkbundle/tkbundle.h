@@ -31,6 +31,7 @@
  *   remote.h   a shared place that keeps blobs and refs
  *   fleet.h    push to it, and pull from it
  *   holdings.h list what a ref holds, without fetching it
+ *   image.h    store and fetch images of a registry
  *   trust.h    keys that sign, and a policy of whose signatures count
  *   signatures.h sign what a ref holds, and promote it
  *   starts.h   reports of starts that servers leave beside a ref
@@ -78,6 +79,7 @@
 #include <tkbundle/finalize.h>
 #include <tkbundle/fleet.h>
 #include <tkbundle/holdings.h>
+#include <tkbundle/image.h>
 #include <tkbundle/launcher.h>
 #include <tkbundle/machine.h>
 #include <tkbundle/maintain.h>

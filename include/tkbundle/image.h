@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_IMAGE_H
+#define TKBUNDLE_IMAGE_H
+
+#include <tkbundle/remote.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @file tkbundle/image.h
+ * Images of a registry: manifests, and the blobs that they name, as every
+ * container runtime reads them. What they mean is the caller's business.
+ *
+ *     rc = tkb_image_put(remote, &manifest, &is_listed, &err);
+ *     rc = tkb_image_get(remote, "latest", &sink, &err);
+ *     rc = tkb_remote_get(remote, &digest_of_a_layer, &sink, &err);
+ *
+ * Of several tiers, the first that keeps images is asked. A name is a tag, or
+ * "sha256:" and 64 hexadecimal digits; any other is TKB_ERR_INVALID. Where no tier
+ * keeps images, all of these return TKB_ERR_UNSUPPORTED.
+ */
+
+/** The bytes that a manifest may have, by the distribution protocol. */
+#define TKB_IMAGE_MANIFEST_LIMIT (4 * 1024 * 1024)
+
+/**
+ * The digest under which an image's manifest names a blob: its SHA-256.
+ *
+ * @return 0, TKB_ERR_NOMEM, or what its source returned
+ */
+TKB_API TKB_NODISCARD int tkb_image_digest(const struct tkb_blob *blob,
+                                           struct tkb_digest *out,
+                                           struct tkb_error *err);
+
+/**
+ * Store an image: its blobs that are not there, and then its manifest. Whoever
+ * reads the tag sees the former image or this one.
+ *
+ * @param manifest   not kept. Its digest is not checked against a name that is one:
+ *                   a registry does that
+ * @param lists_out  receives whether the registry itself lists the manifest among
+ *                   those of its subject; may be NULL
+ * @return 0, TKB_ERR_INVALID, TKB_ERR_UNSUPPORTED, TKB_ERR_TOO_LARGE, or a failure of
+ *         the remote
+ */
+TKB_API TKB_NODISCARD int tkb_image_put(
+	struct tkb_remote *remote, const struct tkb_image_manifest *manifest,
+	bool *lists_out, struct tkb_error *err);
+
+/**
+ * Send the manifest of this name to `sink`. One that is named by its digest has
+ * it.
+ *
+ * @return 0; TKB_MISS (there is none); TKB_ERR_CORRUPT (it has another digest);
+ *         TKB_ERR_TOO_LARGE, TKB_ERR_INVALID, TKB_ERR_UNSUPPORTED, what the sink
+ *         returned, or a failure of the remote
+ */
+TKB_API TKB_NODISCARD int tkb_image_get(struct tkb_remote *remote,
+                                        const char *name,
+                                        const struct tkb_sink *sink,
+                                        struct tkb_error *err);
+
+/**
+ * Send the index of those manifests to `sink` whose subject is the one with this
+ * digest.
+ *
+ * @return 0; TKB_MISS (the registry keeps no such lists; by the distribution
+ *         protocol, the index has the tag "sha256-" and the digest then); or as
+ *         tkb_image_get()
+ */
+TKB_API TKB_NODISCARD int tkb_image_referrers(struct tkb_remote *remote,
+                                              const struct tkb_digest *subject,
+                                              const struct tkb_sink *sink,
+                                              struct tkb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

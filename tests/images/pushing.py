@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cache becomes an image, whose files say that they lie where it is mounted."""
+import glob
+import json
+import os
+import re
+import subprocess
+import time
+
+from registry import config_of, copy, manifest_of, registry, unpack
+from scene import (ENTRIES, FIXTURES, Skip, equal, files_below, need, need_root,
+                   read, require, test)
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.realpath(__file__))))
+VENV = os.path.join(TREE, "build", "venv")
+STOCK = os.path.join(TREE, "tests", "support", "stock_triton.py")
+VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
+# Mount $1 at $2, so that nobody can write it, and run the rest.
+MOUNTED = ('mount --bind "$1" "$2" && mount -o remount,bind,ro "$2" && '
+           'shift 2 && exec "$@"')
+
+
+def push(scene, port, *words, ref="model", status=0, **more):
+    """Push an image; gives its name, without a tag, and the document."""
+    name = f"127.0.0.1:{port}/team/kernels"
+    ended = scene.tkbundle("push", ref, *words, "--as", "image", "--remote",
+                           f"oci://{name}", "--json", **more)
+    equal(ended.status, status, ended.err)
+    equal([left for left in os.listdir(scene.folder)
+           if left.startswith(".tkbundle-archive")], [])
+    return name, json.loads(ended.out)
+
+
+def labels(scene, image):
+    return config_of(scene, image)["config"]["Labels"]
+
+
+def groups(root):
+    return glob.glob(os.path.join(root, "*", "__grp__*.json"))
+
+
+def state(root):
+    """All that a write below `root` would change."""
+    found = {}
+    for place, folders, names in os.walk(root):
+        for name in [*folders, *names]:
+            path = os.path.join(place, name)
+            status = os.lstat(path)
+            found[path] = (status.st_ino, status.st_mtime_ns, status.st_size)
+    return found
+
+
+@test("others copy and unpack an image, which holds the cache as it is mounted")
+def _(scene):
+    with registry(scene) as port:
+        name, document = push(scene, port, scene.fixture(), "--mount",
+                              "/srv/kernels/")
+        root = unpack(scene, f"{name}:model")
+        equal((document["pushed"], document["mount"], document["image"]),
+              (ENTRIES, "/srv/kernels/", f"{name}:model"))
+        equal(sorted(os.listdir(root)), ["io.tkbundle.manifest",
+                                         "io.triton.cache",
+                                         "io.triton.manifest"])
+        cache = os.path.join(root, "io.triton.cache")
+        equal(len(os.listdir(cache)), ENTRIES)
+        require(groups(cache))
+        for group in groups(cache):
+            key = os.path.basename(os.path.dirname(group))
+            paths = json.loads(read(group))["child_paths"]
+            equal(paths, {child: f"/srv/kernels/io.triton.cache/{key}/{child}"
+                          for child in paths})
+        equal(document["digest"], subprocess.run(
+            ["sha256sum"], check=True, stdout=subprocess.PIPE,
+            input=subprocess.run(
+                ["curl", "-s", "-H", "Accept: application/vnd.oci.image."
+                 "manifest.v1+json", f"http://{name.split('/')[0]}/v2/team/"
+                 "kernels/manifests/model"], check=True,
+                stdout=subprocess.PIPE).stdout).stdout.decode().split()[0])
+
+
+@test("what MCV and KServe read of an image of kernels is there")
+def _(scene):
+    with registry(scene) as port:
+        name, _document = push(scene, port, scene.fixture(), "--mount", "/k",
+                               "--label", "commit=4f2a")
+        found = labels(scene, f"{name}:model")
+        root = unpack(scene, f"{name}:model")
+        listed = json.loads(read(os.path.join(
+            root, "io.triton.manifest", "manifest.json")))["triton"]
+        kernels = len(groups(os.path.join(root, "io.triton.cache")))
+        equal(found["cache.triton.image/entry-count"], str(kernels))
+        equal(len(listed), kernels)
+        equal(int(found["cache.triton.image/cache-size-bytes"]), sum(
+            os.path.getsize(path) for _inside, path in files_below(
+                os.path.join(root, "io.triton.cache"))))
+        targets = json.loads(found["cache.triton.image/summary"])["targets"]
+        equal({(item["backend"], item["arch"], item["warp_size"])
+               for item in targets},
+              {(item["backend"], item["arch"], item["warp_size"])
+               for item in listed})
+        for item in listed:
+            require(re.fullmatch("[0-9a-f]{64}", item["hash"]), item)
+            require({"num_warps", "num_stages"} <= set(item), item)
+        equal((found["commit"], found["dev.tkbundle.mount"]), ("4f2a", "/k"))
+        equal(found["org.opencontainers.image.title"], "kernels")
+        equal([layer["mediaType"] for layer in manifest_of(
+            scene, f"{name}:model")["layers"]],
+              ["application/vnd.oci.image.layer.v1.tar+gzip"])
+        require("cache.vllm.image/summary" not in found, found)
+
+
+@test("vLLM's cache is in an image as MCV and KServe have it, with all others in it")
+def _(scene):
+    os.mkdir(scene.path("home"))
+    subprocess.run(["tar", "-xzf", VLLM, "-C", scene.path("home")], check=True)
+    with registry(scene) as port:
+        name, _document = push(scene, port, "--engine", "vllm", "--mount",
+                               "/warm", env={"HOME": scene.path("home")})
+        found = labels(scene, f"{name}:model")
+        root = unpack(scene, f"{name}:model")
+        equal(sorted(os.listdir(root)), ["io.tkbundle.manifest",
+                                         "io.vllm.cache", "io.vllm.manifest"])
+        equal((found["io.kserve.km/framework"], found["io.kserve.km/cache-type"],
+               found["io.kserve.km/cache-root-env"]),
+              ("vllm", "torch-compile", "VLLM_CACHE_ROOT=/warm/io.vllm.cache"))
+        subpath = found["io.kserve.km/cache-mount-subpath"]
+        require(os.path.isdir(os.path.join(root, "io.vllm.cache", subpath)))
+        mounts = json.loads(found["io.kserve.km/cache-mounts"])
+        require({"subPath": "triton", "absPath": "/warm/io.vllm.cache/triton",
+                 "env": "TRITON_CACHE_DIR", "requiresWritable": True}
+                in mounts, mounts)
+        for mount in mounts:
+            require(os.path.isdir(os.path.join(root, "io.vllm.cache",
+                                               mount["subPath"])), mount)
+        listed = json.loads(read(os.path.join(
+            root, "io.vllm.manifest", "manifest.json")))["vllm"]
+        equal(found["cache.vllm.image/entry-count"], str(len(listed)))
+        equal(found.get("io.kserve.km/cache-hash", ""),
+              ",".join(item["vllmHash"] for item in listed))
+        require("cache.triton.image/summary" not in found, found)
+        require(json.loads(found["cache.vllm.image/summary"])["targets"], found)
+        equal(int(found["cache.vllm.image/cache-size-bytes"]), sum(
+            os.path.getsize(path) for _inside, path in files_below(
+                os.path.join(root, "io.vllm.cache"))))
+        for path in glob.glob(os.path.join(root, "**"), recursive=True):
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    require(scene.folder.encode() not in file.read(), path)
+
+
+@test("the same cache gives the same image, and only once is it uploaded")
+def _(scene):
+    source = scene.fixture()
+    with registry(scene) as port:
+        digests = set()
+        for ref in ("one", "two"):
+            for _ in range(2):
+                name, document = push(scene, port, source, "--mount", "/k",
+                                      ref=ref)
+                digests.add(document["digest"])
+        ended = scene.tkbundle("collect", source, "-o", "all.tkb")
+        equal(ended.status, 0, ended.err)
+        digests.add(push(scene, port, "--bundle", "all.tkb", "--mount", "/k",
+                         ref="three")[1]["digest"])
+        equal(len(digests), 1, digests)
+        blobs = glob.glob(scene.path("registry", "**", "data"), recursive=True)
+        equal(len(blobs), 3, blobs)  # manifest, configuration, layer
+        _name, dry = push(scene, port, source, "--mount", "/k", "-n",
+                          ref="dry")
+        require(dry["digest"] in digests, dry)
+        _name, other = push(scene, port, source, "--mount", "/l", ref="one")
+        require(other["digest"] not in digests)
+        equal(config_of(scene, f"{name}:one")["created"],
+              "1970-01-01T00:00:00Z")
+        push(scene, port, source, "--mount", "/k", ref="one",
+             env={"SOURCE_DATE_EPOCH": "86400"})
+        equal(config_of(scene, f"{name}:one")["created"],
+              "1970-01-02T00:00:00Z")
+
+
+@test("a layer may be compressed with zstd, and a ref have slashes")
+def _(scene):
+    need("bsdtar")
+    with registry(scene) as port:
+        source = scene.fixture()
+        name, first = push(scene, port, source, "--mount", "/k")
+        name, second = push(scene, port, source, "--mount", "/k", "--format",
+                            "tar.zst", ref="a/b_c")
+        equal(second["image"], f"{name}:a__b_5fc")
+        layout = copy(scene, second["image"], "layout")
+        layer, = manifest_of(scene, second["image"])["layers"]
+        equal(layer["mediaType"],
+              "application/vnd.oci.image.layer.v1.tar+zstd")
+        plain = config_of(scene, second["image"])["rootfs"]["diff_ids"]
+        equal(plain, config_of(scene, first["image"])["rootfs"]["diff_ids"])
+        blob = os.path.join(layout, "blobs", *layer["digest"].split(":"))
+        summed = subprocess.run(f"zstd -dc '{blob}' | sha256sum", shell=True,
+                                check=True, stdout=subprocess.PIPE)
+        equal(["sha256:" + summed.stdout.decode().split()[0]], plain)
+
+
+@test("an image stands beside the ref of its name, and gc lets it be")
+def _(scene):
+    source = scene.fixture()
+    with registry(scene) as port:
+        remote = f"oci://127.0.0.1:{port}/team/kernels"
+        equal(scene.tkbundle("push", "model", source, "--remote",
+                             remote).status, 0)
+        name, _document = push(scene, port, source, "--mount", "/k")
+        time.sleep(1.1)
+        ended = scene.tkbundle("gc", "--remote", remote, "--max-age", "1s")
+        equal(ended.status, 0, ended.err)
+        unpack(scene, f"{name}:model")
+        equal(scene.tkbundle("refs", "--remote", remote).out.splitlines()[-1],
+              "0 refs")
+
+
+@test("what makes no sense for an image is refused, and no folder is left")
+def _(scene):
+    source = scene.fixture()
+    for words, part in (
+            ((), "'--mount PATH' is missing"),
+            (("--mount", "k"), "'k' is not an absolute path"),
+            (("--mount", "/k/../l"), "no plain absolute path"),
+            (("--mount", "/k", "--no-compaction"), "--no-compaction"),
+            (("--mount", "/k", "--metrics", "m"), "--metrics")):
+        ended = scene.tkbundle("push", "model", source, "--as", "image",
+                               *words, "--remote", "oci://127.0.0.1:1/k")
+        equal(ended.status, 2, words)
+        require(part in ended.err, ended.err)
+    ended = scene.tkbundle("push", "model", source, "--mount", "/k",
+                           "--remote", "oci://127.0.0.1:1/k")
+    equal(ended.status, 2)
+    require("are for '--as image'" in ended.err, ended.err)
+    ended = scene.tkbundle("push", "model", source, "--as", "image", "--mount",
+                           "/k", "--remote", scene.remote)
+    equal(ended.status, 1)
+    require("keeps no images: a registry does" in ended.err, ended.err)
+    ended = scene.tkbundle("push", "model", source, "--as", "image", "--mount",
+                           "/k", "--remote", "oci://127.0.0.1:1/k")
+    equal(ended.status, 1)
+    require("cannot connect" in ended.err, ended.err)
+    equal([left for left in os.listdir(scene.folder)
+           if left.startswith(".tkbundle-archive")], [])
+
+
+def triton(scene, *before, **env):
+    """What a real Triton says when it wants two kernels."""
+    python = os.path.join(VENV, "bin", "python3")
+    if not os.path.exists(python):
+        raise Skip("there is no Triton in build/venv")
+    ended = scene.go([*before, python, STOCK, "compile"],
+                     env={"PYTHONDONTWRITEBYTECODE": "1", **env})
+    equal(ended.status, 0, ended.err)
+    return re.findall(r"^(compiled|found)", ended.out, re.M)
+
+
+@test("a real Triton finds each kernel in a mounted image, and writes nothing there")
+def _(scene):
+    need_root()
+    equal(triton(scene, TRITON_CACHE_DIR=scene.path("made")), ["compiled"] * 2)
+    place = scene.path("mounted")
+    os.mkdir(place)
+    with registry(scene) as port:
+        name, _document = push(scene, port, scene.path("made"), "--mount",
+                               place)
+        root = unpack(scene, f"{name}:model")
+    before = ["unshare", "-m", "sh", "-c", MOUNTED, "sh", root, place]
+    if scene.go([*before, "true"]).status != 0:
+        raise Skip("nothing can be mounted here")
+    cache = os.path.join(place, "io.triton.cache")
+    was = state(root)
+    # As a Kubernetes image volume has it: no emit, no tkbundle.
+    equal(triton(scene, *before, TRITON_CACHE_DIR=cache), ["found"] * 2)
+    # Under run, with a root beside it that can be written.
+    line = scene.line_of(options=["--cache", cache, "--push", "never"],
+                         remote=scene.remote)
+    equal(triton(scene, *before, *line), ["found"] * 2)
+    equal(state(root), was)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_IMAGE_MANIFEST_H
+#define TKBUNDLE_IMAGE_MANIFEST_H
+
+#include <tkbundle/tkbundle.h>
+
+struct json_t; /* jansson's */
+
+/* The documents of an image, as OCI has them. */
+
+#define IMAGE_MEDIA "application/vnd.oci.image."
+#define IMAGE_MANIFEST IMAGE_MEDIA "manifest.v1+json"
+#define IMAGE_INDEX IMAGE_MEDIA "index.v1+json"
+
+/* A blob that a manifest names. */
+struct image_part {
+	const char *media_type;
+	const struct tkb_digest *digest;
+	uint64_t size;
+};
+
+/*
+ * What a manifest says of a part: {"digest":...,"mediaType":...,"size":...}. NULL:
+ * out of memory.
+ */
+struct json_t *image_part_json(const struct image_part *part);
+
+/*
+ * The configuration of an image of one layer.
+ *
+ * @param sum     the digest of the layer without compression, 64 digits
+ * @param time_s  when it was made, since 1970
+ * @return a text that the caller frees, or NULL: out of memory
+ */
+char *image_config_text(struct json_t *labels, const char *sum, int64_t time_s);
+
+/* Its manifest, likewise. */
+char *image_manifest_text(const struct image_part *config,
+                          const struct image_part *layer);
+
+/* Hash a text. */
+TKB_NODISCARD int image_digest_text(int (*digest)(const struct tkb_blob *blob,
+                                                  struct tkb_digest *out,
+                                                  struct tkb_error *err),
+                                    const char *text, struct tkb_digest *out,
+                                    struct tkb_error *err);
+
+#endif

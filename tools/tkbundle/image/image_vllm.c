@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/image_vllm.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <jansson.h>
+
+#include "cli/auto.h"
+#include "image/image_json.h"
+
+enum {
+	PATH_SIZE = 4096
+};
+
+#define AOT "torch_aot_compile"
+#define ARTIFACT "artifact_compile_range_"
+
+/* The names in a folder, in order. */
+struct names {
+	struct dirent **items; /* owned, and each */
+	int count;
+};
+
+static void names_release(struct names *names)
+{
+	for (int i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+}
+
+static int is_seen(const struct dirent *item)
+{
+	return item->d_name[0] != '.';
+}
+
+static int is_rank(const struct dirent *item)
+{
+	return strncmp(item->d_name, "rank_", strlen("rank_")) == 0;
+}
+
+static int is_artifact(const struct dirent *item)
+{
+	return strncmp(item->d_name, ARTIFACT, strlen(ARTIFACT)) == 0;
+}
+
+static int compare(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void list(const char *path, int (*is_wanted)(const struct dirent *),
+                 struct names *out)
+{
+	out->items = NULL;
+	out->count = scandir(path, &out->items, is_wanted, compare);
+	if (out->count < 0)
+		out->count = 0;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool join(char out[PATH_SIZE], const char *path, const char *name)
+{
+	return snprintf(out, PATH_SIZE, "%s/%s", path, name) < PATH_SIZE;
+}
+
+/* The graph of one rank, as vLLM saves it in pieces. */
+static json_t *read_graph(const char *path, const char *rank,
+                          const char *prefix)
+{
+	TKB_AUTO(names_release) struct names artifacts = { 0 };
+	json_t *entry = json_object();
+	json_auto_t *keys = NULL;
+	json_t *list_of;
+	char file[PATH_SIZE];
+
+	if (join(file, path, "cache_key_factors.json"))
+		keys = image_json_read(file);
+	list(path, is_artifact, &artifacts);
+	if (keys == NULL || artifacts.count == 0 ||
+	    !join(file, path, artifacts.items[0]->d_name)) {
+		json_decref(entry);
+		return NULL;
+	}
+	list_of = json_array();
+	for (int i = 0; i < artifacts.count; i++)
+		(void)json_array_append_new(
+			list_of, json_string(artifacts.items[i]->d_name));
+	(void)json_object_set_new(entry, "rank", json_string(rank));
+	(void)json_object_set_new(entry, "prefix", json_string(prefix));
+	(void)json_object_set_new(entry, "artifact_count",
+	                          json_integer(artifacts.count));
+	(void)json_object_set_new(entry, "artifact_names", list_of);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const names[] = { "code_hash", "config_hash",
+			                             "compiler_hash" };
+
+		(void)json_object_set(entry, names[i],
+		                      json_object_get(keys, names[i]));
+	}
+	(void)json_object_set_new(
+		entry, "cache_save_format",
+		json_string(is_folder(file) ? "unpacked" : "binary"));
+	(void)json_object_set_new(
+		entry, "target_device",
+		json_string(image_json_string(json_object_get(keys, "env"),
+	                                      "VLLM_TARGET_DEVICE", "cuda")));
+	(void)json_object_set(entry, "env", json_object_get(keys, "env"));
+	return entry;
+}
+
+/* A rank of a graph that was compiled ahead: one file, `model`. */
+static json_t *read_model(const char *path, const char *rank)
+{
+	char file[PATH_SIZE];
+	struct stat status;
+
+	if (!join(file, path, "model") || lstat(file, &status) < 0 ||
+	    !S_ISREG(status.st_mode))
+		return NULL;
+	return json_pack("{s:s,s:s,s:i,s:[s],s:s}", "rank", rank, "prefix", "",
+	                 "artifact_count", 1, "artifact_names", "model",
+	                 "cache_save_format", "mega-aot");
+}
+
+static void read_ranks(const char *path, bool is_aot, json_t *entries)
+{
+	TKB_AUTO(names_release) struct names ranks = { 0 };
+
+	list(path, is_rank, &ranks);
+	for (int i = 0; i < ranks.count; i++) {
+		TKB_AUTO(names_release) struct names prefixes = { 0 };
+		const char *rank = ranks.items[i]->d_name;
+		char at[PATH_SIZE];
+		char below[PATH_SIZE];
+		json_t *entry = NULL;
+
+		if (!join(at, path, rank))
+			continue;
+		if (is_aot) {
+			entry = read_model(at, rank);
+			if (entry != NULL)
+				(void)json_array_append_new(entries, entry);
+			continue;
+		}
+		list(at, is_seen, &prefixes);
+		for (int j = 0; j < prefixes.count; j++) {
+			const char *prefix = prefixes.items[j]->d_name;
+
+			entry = join(below, at, prefix)
+			                ? read_graph(below, rank, prefix)
+			                : NULL;
+			if (entry != NULL)
+				(void)json_array_append_new(entries, entry);
+		}
+	}
+}
+
+/* The folders of hashes in `path`. */
+static void read_hashes(const char *path, bool is_aot, json_t *out)
+{
+	TKB_AUTO(names_release) struct names hashes = { 0 };
+
+	list(path, is_seen, &hashes);
+	for (int i = 0; i < hashes.count; i++) {
+		const char *name = hashes.items[i]->d_name;
+		json_auto_t *entries = json_array();
+		char at[PATH_SIZE];
+
+		if (strcmp(name, AOT) == 0 || !join(at, path, name) ||
+		    !is_folder(at))
+			continue;
+		read_ranks(at, is_aot, entries);
+		if (json_array_size(entries) == 0)
+			continue;
+		(void)json_array_append_new(
+			out,
+			json_pack("{s:s,s:s,s:O}", "vllmHash", name,
+		                  "cacheFormat", "binary", "binary", entries));
+	}
+}
+
+json_t *image_vllm_entries(const char *path, bool *is_aot_out)
+{
+	json_t *out = json_array();
+	char at[PATH_SIZE];
+
+	*is_aot_out = false;
+	if (out == NULL || !join(at, path, "torch_compile_cache"))
+		return out;
+	read_hashes(at, false, out);
+	*is_aot_out = json_array_size(out) == 0;
+	if (join(at, path, "torch_compile_cache/" AOT))
+		read_hashes(at, true, out);
+	*is_aot_out = *is_aot_out && json_array_size(out) != 0;
+	return out;
+}
