@@ -105,8 +105,7 @@ where="$where|src/text/base64\.[ch]|src/trust/key[a-z_]*\.[ch]"
 none "OpenSSL is used in src/base, for HMAC, and for keys" foreign
 what='hiredis' where='src/remote/redis/resp\.c|src/format/version\.c'
 none "hiredis is used in src/remote/redis/resp.c" foreign
-what='jansson\.h' where='tools/tkbundle/((cli/json_out|compile/compile_bind|run/run_[a-z]*|why/[a-z_]*|doctor/(look|engine_keys)|starts/[a-z_]*|page/page_data)\.c|cli/json_in\.h)'
-what='jansson\.h' where='tools/tkbundle/(cli/json_out|compile/compile_bind|run/run_[a-z]*|why/[a-z_]*|doctor/(look|engine_keys)|starts/[a-z_]*|page/page_data|image/[a-z_]*)\.c'
+what='jansson\.h' where='tools/tkbundle/((cli/json_out|compile/compile_bind|run/run_[a-z]*|why/[a-z_]*|doctor/(look|engine_keys)|starts/[a-z_]*|page/page_data|image/[a-z_]*)\.c|cli/json_in\.h)'
 none "jansson is used where documents are written or read" foreign
 what='curl/'
 where='src/remote/net/(curl\.h|authorities\.c)|src/format/version\.c'

@@ -88,21 +88,7 @@ static const char *format_of(const struct arguments *args)
 	return NULL;
 }
 
-/*
- * The time of all files: $SOURCE_DATE_EPOCH, as for reproducible builds, else
- * 0.
- */
-static bool read_time_of_files(char out[24])
-{
-	const char *text = cli_variable("SOURCE_DATE_EPOCH");
-
-	(void)snprintf(out, 24, "%s", text == NULL ? "0" : text);
-	return text == NULL || (strlen(text) <= 11 &&
-	                        strspn(text, "0123456789") == strlen(text));
-}
-
 static enum status check_export(struct work *work)
-static enum status check(struct work *work)
 {
 	const struct arguments *args = work->args;
 
@@ -123,7 +109,6 @@ static enum status check(struct work *work)
 	if (args->archive_root != NULL && args->archive_root[0] != '/')
 		return cli_misused(work->cli, "'%s' is not an absolute path",
 		                   args->archive_root);
-	if (!read_time_of_files(work->time))
 	if (!archive_export_read_time(NULL))
 		return cli_misused(
 			work->cli,

@@ -235,10 +235,6 @@ static enum status summarize_push(const struct remote_use *use,
 	return STATUS_DONE;
 }
 
-static enum status push_to_remote(struct remote_use *use,
-                                  const struct arguments *args,
-                                  const struct signers *signers,
-                                  struct tkb_push_report *report)
 static const struct count image_counts[] = {
 	COUNT(image_push, emitted.emitted_count, "pushed", NULL),
 	COUNT(image_push, emitted.skipped_count, "skipped", "skipped"),
@@ -307,10 +303,10 @@ static enum status run_image(struct remote_use *use,
 	return status_of(rc);
 }
 
-static enum status run_with(struct remote_use *use,
-                            const struct arguments *args,
-                            const struct signers *signers,
-                            struct tkb_push_report *report)
+static enum status push_to_remote(struct remote_use *use,
+                                  const struct arguments *args,
+                                  const struct signers *signers,
+                                  struct tkb_push_report *report)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	TKB_AUTO(labels_release) struct labels labels = { .count = 0 };
@@ -327,10 +323,9 @@ static enum status run_with(struct remote_use *use,
 	rc = labels_read(args, &labels, &err);
 	if (rc != 0)
 		return cli_misused(use->cli, "%s", err.message);
-	rc = push_entries(use, args, &root, &labels, signers, report, &err);
 	if (is_for_image(args))
 		return run_image(use, args, &root, &labels, signers);
-	rc = push(use, args, &root, &labels, signers, report, &err);
+	rc = push_entries(use, args, &root, &labels, signers, report, &err);
 	/* A miss is about the local cache or bundle, not about the remote. */
 	if (rc == TKB_MISS)
 		return cli_failed(use->cli,
