@@ -85,7 +85,7 @@ _tkbundle_options() {
 	show)
 		options="--file --stage --json" ;;
 	sign)
-		options="--remote --key --expires --stage --all --passphrase-file
+		options="--remote --key --expires --stage --all --export --import --passphrase-file
 			--passphrase-command --deadline --json -n --dry-run" ;;
 	stats)
 		options="--paths --used --engine --tree --json" ;;
@@ -118,7 +118,7 @@ _tkbundle_value() {
 		value="ptxas nvjitlink" ;;
 	compile:--target)
 		value="cuda:75 cuda:80 cuda:86 cuda:89 cuda:90 cuda:100 cuda:120" ;;
-	compile:-I | compile:--include)
+	compile:-I | compile:--include | sign:--export)
 		value=:cache ;;
 	*:--ptxas | compile:--libdevice | compile:--metadata | \
 		compile:--bind-from | compile:--rules | *:--python | compile:--log)
@@ -130,7 +130,7 @@ _tkbundle_value() {
 		value=:bundle ;;
 	key:--kind)
 		value="ed25519 p256" ;;
-	*:--passphrase-file | *:--trust | *:--sign | sign:--key)
+	*:--passphrase-file | *:--trust | *:--sign | sign:--key | sign:--import)
 		value=:file ;;
 	*:--passphrase-command | *:--expires | *:--to)
 		value=:none ;;

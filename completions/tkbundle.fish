@@ -176,6 +176,8 @@ complete -c tkbundle -n '__tkbundle_verb gc' -l revoked -d 'remove what came fro
 complete -c tkbundle -n '__tkbundle_verb revoke' -l ref -x -d 'revoke what this ref holds now, too'
 complete -c tkbundle -n '__tkbundle_verb sign' -l key -r -F -d 'sign with the private key in KEY_FILE'
 complete -c tkbundle -n '__tkbundle_verb attest sign' -l stage -x -a 'dev prod' -d 'sign for this stage; default dev'
+complete -c tkbundle -n '__tkbundle_verb sign' -l export -x -a '(__fish_complete_directories)' -d 'write this key\'s signatures as Sigstore bundles'
+complete -c tkbundle -n '__tkbundle_verb sign' -l import -r -F -d 'add this key\'s signature in a Sigstore bundle'
 complete -c tkbundle -n '__tkbundle_verb sign' -l all -d 'sign anew what this key has signed, too'
 complete -c tkbundle -n '__tkbundle_verb sign' -s n -l dry-run -d 'report what would be signed, sign nothing'
 complete -c tkbundle -n '__tkbundle_verb key' -l kind -x -a 'ed25519 p256' -d 'make a key of this kind; by default ed25519'

@@ -5,13 +5,11 @@
 #include "text/schema.h"
 #include "text/base64.h"
 
-#define PAYLOAD_TYPE "application/vnd.in-toto+json"
-
 void tkb_envelope_pae(struct tkb_bytes payload, struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, "DSSEv1 ");
-	tkb_buf_add_number(out, strlen(PAYLOAD_TYPE));
-	tkb_buf_add_text(out, " " PAYLOAD_TYPE " ");
+	tkb_buf_add_number(out, strlen(TKB_PAYLOAD_TYPE));
+	tkb_buf_add_text(out, " " TKB_PAYLOAD_TYPE " ");
 	tkb_buf_add_number(out, payload.size);
 	tkb_buf_add_byte(out, ' ');
 	tkb_buf_add(out, payload);
@@ -48,7 +46,7 @@ int tkb_envelope_seal(struct tkb_bytes payload,
 	rc = tkb_buf_check(&message, err);
 	tkb_buf_add_text(out, "{\"payload\":\"");
 	tkb_base64_add(payload, out);
-	tkb_buf_add_text(out, "\",\"payloadType\":\"" PAYLOAD_TYPE
+	tkb_buf_add_text(out, "\",\"payloadType\":\"" TKB_PAYLOAD_TYPE
 	                      "\",\"signatures\":[");
 	for (size_t i = 0; i < key_count && rc == 0; i++)
 		rc = add_signature(keys[i], tkb_buf_bytes(&message),
@@ -72,14 +70,13 @@ int tkb_envelope_make(const struct tkb_statement *statement,
 	                         err);
 }
 
-static bool is_payload_type(const char *text)
+bool tkb_envelope_is_payload_type(const char *text)
 {
-	return strcmp(text, PAYLOAD_TYPE) == 0;
+	return strcmp(text, TKB_PAYLOAD_TYPE) == 0;
 }
 
-/* The bytes of a string of base64, into the arena. */
-static int read_bytes(struct tkb_schema_reader *reader, void *out,
-                      struct tkb_error *err)
+int tkb_envelope_read_bytes(struct tkb_schema_reader *reader, void *out,
+                            struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf bytes = TKB_BUF_INIT(reader->document->text.size + 3);
@@ -104,7 +101,7 @@ static const struct tkb_schema_field signature_fields[] = {
 	{ .name = "sig",
 	  .kind = TKB_SCHEMA_CUSTOM,
 	  .offset = offsetof(struct tkb_envelope_signature, bytes),
-	  .read = read_bytes },
+	  .read = tkb_envelope_read_bytes },
 };
 
 static const struct tkb_schema signature_schema = {
@@ -133,9 +130,10 @@ static const struct tkb_schema_field fields[] = {
 	{ .name = "payload",
 	  .kind = TKB_SCHEMA_CUSTOM,
 	  .offset = offsetof(struct reading, envelope.payload),
-	  .read = read_bytes },
+	  .read = tkb_envelope_read_bytes },
 	TKB_FIELD_TEXT("payloadType", struct reading, payload_type,
-	               is_payload_type, "the payload is of another type"),
+	               tkb_envelope_is_payload_type,
+	               "the payload is of another type"),
 	TKB_FIELD_LIST("signatures", struct reading, envelope.signatures,
 	               envelope.signature_count, &signature_list,
 	               "signatures are no list"),

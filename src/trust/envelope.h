@@ -11,6 +11,7 @@
  * `keyid` is the id of a key; what is signed is DSSE's PAE of type and payload.
  */
 
+#include "text/schema.h"
 #include "trust/key.h"
 #include "trust/statement.h"
 
@@ -33,6 +34,13 @@ struct tkb_envelope {
 	struct tkb_envelope_signature *signatures;
 	size_t signature_count;
 };
+
+#define TKB_PAYLOAD_TYPE "application/vnd.in-toto+json"
+
+/* Parts of a schema: a text, and a struct tkb_bytes of base64, into the arena. */
+bool tkb_envelope_is_payload_type(const char *text);
+int tkb_envelope_read_bytes(struct tkb_schema_reader *reader, void *out,
+                            struct tkb_error *err);
 
 /* Append what keys sign of `payload`. */
 void tkb_envelope_pae(struct tkb_bytes payload, struct tkb_buf *out);

@@ -42,6 +42,20 @@ void tkb_in_toto_end(struct tkb_buf *out)
 	tkb_buf_add_text(out, "]}");
 }
 
+int tkb_in_toto_read_sequence(struct tkb_schema_reader *reader, void *out,
+                              struct tkb_error *err)
+{
+	struct tkb_json_token whole = reader->token;
+	const char *text = reader->document->text.data;
+
+	if (whole.type == TKB_JSON_NUMBER && whole.end - whole.start > 2 &&
+	    memcmp(text + whole.end - 2, ".0", 2) == 0)
+		whole.end -= 2;
+	return tkb_json_number(&reader->json, &whole, out)
+	               ? 0
+	               : tkb_schema_refuse(reader, "a number is missing", err);
+}
+
 bool tkb_in_toto_is_time(const char *text)
 {
 	uint64_t seconds;

@@ -57,7 +57,15 @@ struct tkb_in_toto_sort {
 	               tkb_in_toto_is_time,                                    \
 	               "a time is not as 2027-02-21T12:00:00Z")
 #define TKB_IN_TOTO_SEQUENCE                                                   \
-	TKB_FIELD_NUMBER("sequence", struct tkb_in_toto, sequence, UINT64_MAX)
+	{                                                                      \
+		.name = "sequence", .kind = TKB_SCHEMA_CUSTOM,                 \
+		.offset = offsetof(struct tkb_in_toto, sequence),              \
+		.read = tkb_in_toto_read_sequence                              \
+	}
+
+/* A number, also as protobuf writes those of a Struct: "5.0". */
+int tkb_in_toto_read_sequence(struct tkb_schema_reader *reader, void *out,
+                              struct tkb_error *err);
 
 bool tkb_in_toto_is_time(const char *text);
 

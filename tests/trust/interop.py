@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds signatures against another implementation, securesystemslib.
+"""Holds signatures against other implementations.
 
     interop.py PROGRAM
 
-It verifies the envelopes that push makes, and signs statements for which pull then
-takes what they are of; what it finds wrong, pull does, too. Prints TAP.
+securesystemslib verifies the envelopes that push makes, and signs statements for which
+pull then takes what they are of; what it finds wrong, pull does, too. in-toto-attestation
+reads the statements. model-signing and Sigstore's own models read the bundles that sign
+--export writes; model-signing verifies them, and writes one that sign --import takes.
+Prints TAP.
 """
 
 import copy
 import hashlib
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
+import types
 
 try:
     from cryptography.hazmat.primitives.serialization import (
@@ -24,6 +29,11 @@ try:
     from securesystemslib.dsse import Envelope
     from securesystemslib.exceptions import VerificationError
     from securesystemslib.signer import CryptoSigner, SSlibKey
+    from google.protobuf import json_format
+    from in_toto_attestation.v1 import statement_pb2
+    from in_toto_attestation.v1.statement import Statement
+    from model_signing._signing import sign_ec_key, sign_sigstore_pb
+    from sigstore_models.bundle.v1 import Bundle
 except ImportError as missing:
     print(f"1..0 # SKIP {missing}")
     sys.exit(0)
@@ -143,12 +153,95 @@ def checks(program, kind):
                done.returncode == 0 and "signed of ref 'model' ends in " in done.stderr)
 
 
+def read_statement(payload):
+    statement = json_format.Parse(payload, statement_pb2.Statement())
+    Statement.copy_from_pb(statement).validate()
+    return statement
+
+
+def exports(place, folder):
+    place.tkbundle("sign", "model", "--remote", "remote", "--key", "key.pem.pub", "--export",
+                   folder)
+    return [place.path(folder, name) for name in os.listdir(place.path(folder))]
+
+
+def is_taken_by_model_signing(place, path):
+    verifier = sign_ec_key.Verifier(pathlib.Path(place.path("key.pem.pub")))
+    try:
+        bundle = sign_sigstore_pb.Signature.read(pathlib.Path(path)).bundle
+        return verifier._verify_bundle(bundle)[0] == "application/vnd.in-toto+json"
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        print(f"# {type(error).__name__}: {error}")
+        return False
+
+
+def import_one(place, path, key="key.pem.pub", ref="model"):
+    return place.run("sign", ref, "--remote", "remote", "--key", key, "--import",
+                     path).returncode
+
+
+def bundle_checks(program, kind):
+    """Bundles of Sigstore's, which model-signing has for keys of ECDSA alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(program, folder, kind)
+        (path,) = exports(place, "out")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        ours = json.loads(text)
+        bundle = Bundle.from_json(text)
+        yield (f"{kind}: what is exported is a bundle to Sigstore's models",
+               bundle.media_type == "application/vnd.dev.sigstore.bundle.v0.3+json"
+               and is_verified(place, place.envelope()))
+        statement = read_statement(bundle.dsse_envelope.payload)
+        yield (f"{kind}: its statement is one to in-toto-attestation",
+               statement.subject[0].name == "model"
+               and statement.predicate_type == "https://tkbundle.dev/record/v1")
+
+        place.replace({"nothing": 1})
+        yield f"{kind}: without its envelope, nothing is pulled", place.pull("none") == 5
+        place.tkbundle("key", "new", "other.pem")
+        yield (f"{kind}: it is not taken as another key's, or of another ref",
+               import_one(place, path, key="other.pem.pub") == 5
+               and import_one(place, path, ref="none") == 3)
+        yield (f"{kind}: what was exported is imported, and pulled",
+               import_one(place, path) == 0 and place.pull("warm") == 0)
+
+        lies = 0
+        for change in range(0, len(text), 7):
+            with open(place.path("lie"), "w", encoding="utf-8") as file:
+                file.write(text[:change] + ("A" if text[change] != "A" else "B")
+                           + text[change + 1:])
+            status = import_one(place, "lie")
+            lies += status not in (0, 1, 5)
+            if status == 0:  # in what nobody signs: the hint, the name of the key
+                with open(place.path("lie"), encoding="utf-8") as file:
+                    lie = json.load(file)
+                lies += any(lie["dsseEnvelope"][name] != ours["dsseEnvelope"][name]
+                            for name in ("payload", "payloadType"))
+        yield f"{kind}: no byte of what is signed can be changed", lies == 0
+        if kind != "p256":
+            return
+        yield "model-signing verifies ours", is_taken_by_model_signing(place, path)
+        ours["dsseEnvelope"]["payload"] = ours["dsseEnvelope"]["payload"][:-8] + "MSJ9XX0="
+        with open(place.path("lie"), "w", encoding="utf-8") as file:
+            json.dump(ours, file)
+        yield ("and not one that was changed",
+               not is_taken_by_model_signing(place, place.path("lie")))
+        signer = sign_ec_key.Signer(pathlib.Path(place.path("key.pem")))
+        payload = types.SimpleNamespace(statement=types.SimpleNamespace(pb=statement))
+        signer.sign(payload).write(pathlib.Path(place.path("theirs")))
+        place.replace({"nothing": 1})
+        yield ("what model-signing signs is imported, and pulled",
+               place.pull("cold") == 5 and import_one(place, "theirs") == 0
+               and place.pull("cold") == 0)
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     failures = 0
     number = 0
     for kind in ("ed25519", "p256"):
-        for sentence, is_so in checks(program, kind):
+        for sentence, is_so in (*checks(program, kind), *bundle_checks(program, kind)):
             number += 1
             failures += not is_so
             print(f"{'ok' if is_so else 'not ok'} {number} - {sentence}")

@@ -217,6 +217,7 @@ static const size_t text_lists[] = {
 	offsetof(struct arguments, compile.rules),
 	offsetof(struct arguments, compile.without),
 	offsetof(struct arguments, trust.sign),
+	offsetof(struct arguments, trust.imported),
 };
 
 static struct texts *text_list(struct arguments *args, size_t index)

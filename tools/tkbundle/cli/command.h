@@ -125,6 +125,8 @@ struct trust_arguments {
 	struct number kind;    /* of a key */
 	struct number stage;   /* that is signed for */
 	const char *to;        /* the ref to promote to */
+	const char *exported;  /* a folder for signatures */
+	struct texts imported; /* files of signatures */
 	const char *passphrase_file;
 	const char *passphrase_command;
 	bool is_encrypted;

@@ -34,6 +34,8 @@
 	X(ref_judge, tkb_ref_judge)                                            \
 	X(ref_sign, tkb_ref_sign)                                              \
 	X(ref_promote, tkb_ref_promote)                                        \
+	X(signatures_export, tkb_signatures_export)                            \
+	X(signature_import, tkb_signature_import)                              \
 	X(revoke, tkb_revoke)                                                  \
 	X(revoked, tkb_revoked)                                                \
 	X(image_digest, tkb_image_digest)                                      \

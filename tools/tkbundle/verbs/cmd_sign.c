@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs/commands.h"
 
+#include "attest/sigstore.h"
 #include "cli/cli.h"
 #include "config/remote_use.h"
 #include "report/sign_out.h"
@@ -14,6 +15,10 @@ static const struct option_spec options[] = {
 	         "sign for this stage; default dev") },
 	{ OPTION(SWITCH, "all", NULL, trust.is_renewal,
 	         "sign anew what this key has signed, too") },
+	{ OPTION(TEXT, "export", "FOLDER", trust.exported,
+	         "write this key's signatures as Sigstore bundles") },
+	{ OPTION(TEXTS, "import", "FILE", trust.imported,
+	         "add this key's signature in a Sigstore bundle") },
 	ARGS_PASSPHRASE_FILE,
 	ARGS_PASSPHRASE_COMMAND,
 	ARGS_DEADLINE,
@@ -27,8 +32,16 @@ static enum status sign_ref(struct remote_use *use,
 {
 	struct tkb_sign_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
-	const int rc = use->library.ref_sign(use->remote, use->ref, chosen,
-	                                     &report, &err);
+	int rc;
+
+	if (args->trust.exported != NULL)
+		return sigstore_export(use, chosen->signing,
+		                       args->trust.exported);
+	if (args->trust.imported.count > 0)
+		return sigstore_import(use, chosen->signing,
+		                       &args->trust.imported);
+	rc = use->library.ref_sign(use->remote, use->ref, chosen, &report,
+	                           &err);
 
 	return sign_out(use, args, rc, &err, &report, "signed", use->ref);
 }
@@ -37,6 +50,14 @@ static enum status cmd_sign(struct cli *cli, const struct arguments *args)
 {
 	if (args->trust.sign.count == 0)
 		return cli_misused(cli, "'--key' names the key that signs");
+	if ((args->trust.exported != NULL) + (args->trust.imported.count > 0) +
+	            (args->trust.expires.is_set || args->trust.stage.is_set ||
+	             args->trust.is_renewal || args->is_dry_run) >
+	    1)
+		return cli_misused(cli,
+		                   "'--export' and '--import' exclude each "
+		                   "other, and '--expires', '--stage', "
+		                   "'--all' and '--dry-run'");
 	return sign_run(cli, args,
 	                (enum tkb_trust_stage)args->trust.stage.value,
 	                sign_ref);
@@ -47,10 +68,15 @@ const struct command command_sign = {
 	.operands = { "REF" },
 	.required_operands = 1,
 	.summary = "sign what a ref holds",
-	.details = "Signs each record that the ref holds now, and that these "
-		   "keys have not signed, so that a policy trusts what was "
-		   "pushed without a key. Whoever signs vouches for what is "
-		   "there, whoever pushed it.",
+	.details =
+		"Signs each record that the ref holds now, and that these "
+		"keys have not signed, so that a policy trusts what was "
+		"pushed without a key. Whoever signs vouches for what is "
+		"there, whoever pushed it.\n\nWith --export, the "
+		"signatures that the key has made are written for others, "
+		"as files of a DSSE envelope; with --import, one that others "
+		"wrote with the key is added. For both, a public key is "
+		"enough.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_sign,

@@ -86,6 +86,49 @@ TKB_API TKB_NODISCARD int tkb_ref_promote(
 	const struct tkb_sign_options *options, struct tkb_sign_report *report,
 	struct tkb_error *err);
 
+/** What tkb_signatures_export() tells. */
+struct tkb_signature_visitor {
+	/**
+	 * Called for each signature, with the record that it is of.
+	 *
+	 * @param text  a bundle of Sigstore's, lent for the call
+	 * @return 0, or a negative enum tkb_status, which ends the call
+	 */
+	int (*on_signature)(void *self, const struct tkb_digest *record,
+	                    uint64_t sequence, struct tkb_bytes text,
+	                    struct tkb_error *err);
+	void *self; /**< given to on_signature() */
+};
+
+/**
+ * Tell the signatures of what `ref` holds that `key` has made, each as a bundle of
+ * Sigstore's, version 0.3: a DSSE envelope, with a hint to the public key, which is the
+ * SHA-256 of its PEM. Others verify them.
+ *
+ * @param key  public or private
+ * @return 0; TKB_MISS (the ref has no record); what on_signature() returned, or a
+ *         failure of the remote
+ */
+TKB_API TKB_NODISCARD int tkb_signatures_export(
+	struct tkb_remote *remote, const char *ref, const struct tkb_key *key,
+	const struct tkb_signature_visitor *visitor, struct tkb_error *err);
+
+/**
+ * Add a signature that came as a bundle of Sigstore's, whoever wrote that: of a record
+ * that `ref` has, for that ref. Logs and certificates in it are not looked at.
+ *
+ * @param text  of the bundle
+ * @param key   that must have signed it
+ * @return 0; TKB_ERR_CORRUPT (it is something else); TKB_ERR_UNTRUSTED (of another
+ *         key, ref or record); TKB_MISS (the ref has no record), or a failure of the
+ *         remote
+ */
+TKB_API TKB_NODISCARD int tkb_signature_import(struct tkb_remote *remote,
+                                               const char *ref,
+                                               struct tkb_bytes text,
+                                               const struct tkb_key *key,
+                                               struct tkb_error *err);
+
 /**
  * Hold the records of a ref against the remote's policy, which is told of each: see
  * on_trusted and on_untrusted of struct tkb_trust. Nothing of a bundle is fetched.

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_TRUST_SIGSTORE_H
+#define TKB_TRUST_SIGSTORE_H
+
+/*
+ * One signature of an envelope as others exchange it, a bundle of Sigstore's, v0.3:
+ *
+ *     {"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json",
+ *      "verificationMaterial":{"publicKey":{"hint":"..."},"tlogEntries":[]},
+ *      "dsseEnvelope":{"payload":"<base64>",
+ *                      "payloadType":"application/vnd.in-toto+json",
+ *                      "signatures":[{"sig":"<base64>","keyid":"<64 digits>"}]}}
+ *
+ * The hint is the SHA-256 of the key's PEM. No log is asked.
+ */
+
+#include "trust/envelope.h"
+
+enum {
+	TKB_SIGSTORE_LIMIT = 256 * 1024 /* bytes */
+};
+
+/* Append that of `signature`, which `key` has made. */
+TKB_NODISCARD int tkb_sigstore_write(
+	const struct tkb_envelope *envelope,
+	const struct tkb_envelope_signature *signature,
+	const struct tkb_key *key, struct tkb_buf *out, struct tkb_error *err);
+
+/*
+ * Read one, however its JSON is written, and append the envelope that it has if it was
+ * `key` that signed it. TKB_ERR_CORRUPT where it is something else; TKB_ERR_UNTRUSTED
+ * where another key, or none, has signed it.
+ */
+TKB_NODISCARD int tkb_sigstore_read(struct tkb_bytes text,
+                                    const struct tkb_key *key,
+                                    struct tkb_buf *out, struct tkb_error *err);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attest/sigstore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/fd.h"
+#include "cli/text.h"
+#include "trust/key_file.h"
+
+enum {
+	SIZE_LIMIT = 256 * 1024, /* of a file */
+	SHOWN = 12               /* digits of a digest */
+};
+
+struct exporting {
+	struct remote_use *use;
+	const char *folder;
+	char key[KEY_ID_SIZE];
+	uint64_t count;
+};
+
+static int cannot(const char *what, const char *path, struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_IO, "cannot %s '%.300s': %s", what, path,
+	                 strerror(errno));
+}
+
+static int write_one(void *self, const struct tkb_digest *record,
+                     uint64_t sequence, struct tkb_bytes text,
+                     struct tkb_error *err)
+{
+	struct exporting *const exporting = self;
+	TKB_AUTO(text_free) char *path = NULL;
+	char id[KEY_ID_SIZE];
+
+	key_id_text(record, id);
+	if (asprintf(&path, "%s/%.*s-%.*s-%" PRIu64 ".sigstore.json",
+	             exporting->folder, SHOWN, id, SHOWN, exporting->key,
+	             sequence) < 0) {
+		path = NULL; /* asprintf() leaves it undefined */
+		return cli_error_nomem(err);
+	}
+	TKB_AUTO(fd_close)
+	const int fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (fd < 0 || !fd_write(fd, text))
+		return cannot("write", path, err);
+	json_out_text(&exporting->use->cli->json, NULL, path);
+	exporting->count++;
+	return 0;
+}
+
+static enum status end(struct remote_use *use, int rc,
+                       const struct tkb_error *err, const char *member,
+                       uint64_t count, const char *where)
+{
+	json_out_number(&use->cli->json, member, count);
+	if (rc != 0)
+		return remote_use_failed(use, rc, err, use->ref);
+	if (!use->cli->json.is_wanted)
+		text_line(use->cli->out, "%s %" PRIu64 " %s: %s", member, count,
+		          text_plural(count, "signature", "signatures"), where);
+	return STATUS_DONE;
+}
+
+enum status sigstore_export(struct remote_use *use,
+                            const struct tkb_signing *keys, const char *folder)
+{
+	struct tkb_key_info info = { .struct_size = sizeof(info) };
+	struct exporting exporting = { .use = use, .folder = folder };
+	const struct tkb_signature_visitor visitor = { write_one, &exporting };
+	struct tkb_error err = { .status = 0 };
+	int rc = 0;
+
+	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		rc = cannot("make", folder, &err);
+	json_out_open_array(&use->cli->json, "files");
+	for (size_t i = 0; i < keys->key_count && rc == 0; i++) {
+		rc = use->library.key_look(keys->keys[i], &info, &err);
+		key_id_text(&info.id, exporting.key);
+		if (rc == 0)
+			rc = use->library.signatures_export(
+				use->remote, use->ref, keys->keys[i], &visitor,
+				&err);
+	}
+	json_out_close(&use->cli->json);
+	return end(use, rc, &err, "exported", exporting.count, folder);
+}
+
+/* The last key's answer stands. */
+static int import(struct remote_use *use, const struct tkb_signing *keys,
+                  struct tkb_bytes text, struct tkb_error *err)
+{
+	int rc = TKB_ERR_UNTRUSTED;
+
+	for (size_t i = 0; i < keys->key_count && rc == TKB_ERR_UNTRUSTED; i++)
+		rc = use->library.signature_import(use->remote, use->ref, text,
+		                                   keys->keys[i], err);
+	return rc;
+}
+
+static int import_file(struct remote_use *use, const struct tkb_signing *keys,
+                       const char *path, struct tkb_error *err)
+{
+	TKB_AUTO(fd_close) const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	TKB_AUTO(text_free) char *text = malloc(SIZE_LIMIT + 1);
+	struct tkb_error why = { .status = 0 };
+	ssize_t size;
+	int rc;
+
+	if (text == NULL)
+		return cli_error_nomem(err);
+	size = fd < 0 ? -1 : fd_read(fd, text, SIZE_LIMIT + 1);
+	if (size < 0)
+		return cannot("read", path, err);
+	rc = import(use, keys, (struct tkb_bytes){ text, (size_t)size }, &why);
+	return rc < 0 ? cli_error(err, (enum tkb_status)rc, "'%.300s': %s",
+	                          path, why.message)
+	              : rc;
+}
+
+enum status sigstore_import(struct remote_use *use,
+                            const struct tkb_signing *keys,
+                            const struct texts *files)
+{
+	struct tkb_error err = { .status = 0 };
+	uint64_t count = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < files->count && rc == 0; i++) {
+		rc = import_file(use, keys, files->items[i], &err);
+		count += rc == 0;
+	}
+	return end(use, rc, &err, "imported", count, use->ref);
+}
