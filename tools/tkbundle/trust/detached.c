@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,15 +18,13 @@ enum {
 };
 
 /* The bytes of a file, as they are in memory. */
-struct mapping {
-	struct tkb_bytes bytes;
+struct contents {
+	struct tkb_bytes bytes; /* owned */
 };
 
-static void mapping_release(struct mapping *mapping)
+static void contents_release(struct contents *contents)
 {
-	if (mapping->bytes.size > 0)
-		(void)munmap((void *)(uintptr_t)mapping->bytes.data,
-		             mapping->bytes.size);
+	free((void *)(uintptr_t)contents->bytes.data);
 }
 
 static int cannot_read(const char *path, struct tkb_error *err)
@@ -36,11 +33,14 @@ static int cannot_read(const char *path, struct tkb_error *err)
 	                 strerror(errno));
 }
 
-static int map(const char *path, struct mapping *out, struct tkb_error *err)
+/* Read, and not mapped: another process may cut the file short meanwhile. */
+static int read_file(const char *path, struct contents *out,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(fd_close)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct stat status;
+	ssize_t got;
 	void *data;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
@@ -50,13 +50,17 @@ static int map(const char *path, struct mapping *out, struct tkb_error *err)
 		                 "'%.300s' is no file, beside which a "
 		                 "signature lies",
 		                 path);
-	if (status.st_size == 0)
-		return 0;
-	data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd,
-	            0);
-	if (data == MAP_FAILED)
-		return cannot_read(path, err);
+	data = malloc((size_t)status.st_size + 1);
+	if (data == NULL)
+		return cli_error_nomem(err);
 	out->bytes = (struct tkb_bytes){ data, (size_t)status.st_size };
+	got = fd_read(fd, data, (size_t)status.st_size + 1);
+	if (got < 0)
+		return cannot_read(path, err);
+	if (got != status.st_size)
+		return cli_error(err, TKB_ERR_IO,
+		                 "'%.300s' was changed while it was read",
+		                 path);
 	return 0;
 }
 
@@ -82,7 +86,7 @@ static int check(const struct policy *policy,
                  const struct remote_library *library, const char *path,
                  const char **signer_out, struct tkb_error *err)
 {
-	TKB_AUTO(mapping_release) struct mapping file = { .bytes = { 0 } };
+	TKB_AUTO(contents_release) struct contents file = { .bytes = { 0 } };
 	TKB_AUTO(text_free) char *beside = NULL;
 	char signature[SIGNATURE_LIMIT];
 	size_t size = 0;
@@ -92,7 +96,7 @@ static int check(const struct policy *policy,
 		beside = NULL; /* asprintf() leaves it undefined */
 		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 	}
-	rc = map(path, &file, err);
+	rc = read_file(path, &file, err);
 	if (rc == 0)
 		rc = read_signature(path, beside, signature, &size, err);
 	return rc != 0 ? rc

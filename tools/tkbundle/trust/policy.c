@@ -117,6 +117,7 @@ static int read_key(struct reading *reading, struct policy_key *key,
 	TKB_AUTO(text_free)
 	char *path = text_beside(reading->policy->path, value);
 	const char *const name = key->name;
+	struct tkb_key_info info = { .struct_size = sizeof(info) };
 	int rc;
 
 	if (path == NULL)
@@ -127,6 +128,13 @@ static int read_key(struct reading *reading, struct policy_key *key,
 	if (rc == 0)
 		rc = key_file_read(reading->policy->cli, reading->library, path,
 		                   NULL, &key->key, err);
+	if (rc == 0)
+		rc = reading->library->key_look(key->key, &info, err);
+	if (rc == 0 && info.is_private)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.300s' is a private key, which no policy "
+		                 "should hold: name its public one",
+		                 path);
 	return rc;
 }
 
