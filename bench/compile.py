@@ -33,6 +33,18 @@ extern "C" __global__ void scale(float *x, float a, int n)
 }
 """
 
+TRITON = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def shift(x, n, BY: tl.constexpr):
+    at = tl.program_id(0) * 64 + tl.arange(0, 64)
+    tl.store(x + at, tl.load(x + at, at < n) + BY, at < n)
+"""
+TRITON_KERNELS = 100
+
 
 def shell(script):
     """A contestant: $1 is what it makes."""
@@ -46,6 +58,7 @@ class CompileBench:
         self.memory = self.disk = memory
         self.llc = args.llc
         self.cuda = args.cuda
+        self.python = args.python
         self.ptxas = os.path.join(args.cuda, "bin", "ptxas")
         self.rows = []
         self.inputs = []
@@ -123,6 +136,24 @@ class CompileBench:
                      bench.ms_text([first])))
         self.memory.settle()
 
+    def measure_triton_hits(self):
+        """The second time notes what the first has written; the third starts no Python."""
+        with open(self.memory.path("shift.py"), "w", encoding="utf-8") as file:
+            file.write(TRITON)
+        with open(self.memory.path("shift.json"), "w", encoding="utf-8") as file:
+            json.dump([{"file": self.memory.path("shift.py"), "kernel": "shift", "signature": [
+                f"*fp32:16, i32, {by}" for by in range(TRITON_KERNELS)]}], file)
+        argv = [self.program, "compile", self.memory.path("shift.json"), "--target", "cuda:90",
+                "--cache", self.memory.fresh(), "--python", self.python]
+        first = run(argv).ms
+        started = run(argv).ms
+        again = [run(argv).ms for _ in range(bench.SHORT_RUNS)]
+        self.add(bench.at_most(
+            f"{TRITON_KERNELS} Triton kernels again, all hits: the first time",
+            statistics.median(again), 20, "ms", bench.ms_text([first]),
+            {"first": [first], "with Python": [started], "again": again}))
+        self.memory.settle()
+
     def measure_start(self):
         """A program, a worker and one job that compiles nothing."""
         ptx = self.memory.path("one.ptx")
@@ -154,6 +185,10 @@ def measure(bench_):
     for workers in (1, 2):
         bench_.measure_all(workers)
     bench_.measure_hits()
+    if bench_.python:
+        bench_.measure_triton_hits()
+    else:
+        note("hits of Triton kernels: not measured, for there is no Python with Triton")
     bench_.measure_start()
     if shutil.which("c++"):
         bench_.measure_cuda()
@@ -180,6 +215,7 @@ def parse_arguments():
                         "build/venv, or /usr/local/cuda")
     parser.add_argument("--llc", default="/usr/lib/llvm-22/bin/llc",
                         help="LLVM's compiler (%(default)s)")
+    parser.add_argument("--python", help="a Python with Triton; build/venv's")
     parser.add_argument("--tmpfs", default="/dev/shm",
                         help="a folder in memory (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3)
@@ -188,6 +224,8 @@ def parse_arguments():
     args = parser.parse_args()
     args.program = os.path.abspath(args.program)
     args.disk = args.tmpfs
+    venv = os.path.join(REPOSITORY, "build", "venv", "bin", "python3")
+    args.python = args.python or (venv if os.path.exists(venv) else None)
     places = (args.cuda, os.environ.get("CUDA_HOME"),
               os.path.join(REPOSITORY, "build", "venv", "cuda"),
               "/usr/local/cuda")

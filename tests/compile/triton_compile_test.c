@@ -69,10 +69,8 @@ TEST(triton_compile, makes_what_a_launch_of_3_9_makes)
 TEST(triton_compile, makes_what_an_h100_made)
 {
 	need_triton(TRITON_USUAL);
-	write_file("model.py",
-	           read_file(TKB_TESTS "/compile/triton_compile_model.py"));
-	write_file("model.json",
-	           read_file(TKB_TESTS "/compile/triton_compile_model.json"));
+	write_file("model.py", read_file(TKB_TESTS "/compile/model.py"));
+	write_file("model.json", read_file(TKB_TESTS "/compile/model.json"));
 	unpack("triton-3.6.0-h100", "theirs");
 	SYS(mkdir("tmp", 0700));
 

@@ -3,7 +3,7 @@
 
     triton_made.py TKBUNDLE
 
-Compiles the kernels of tests/compile/triton_compile_model.py for the GPU that is here, with
+Compiles the kernels of tests/compile/model.py for the GPU that is here, with
 no GPU in sight, and launches all of them in another process: Triton itself counts
 what it compiles, which must be nothing, and the results must be right. Launched
 with an empty cache, everything is compiled: that it counts is shown by that.
@@ -81,8 +81,8 @@ def main():
     target = capability()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        shutil.copy(os.path.join(TESTS, "compile", "triton_compile_model.py"), "model.py")
-        shutil.copy(os.path.join(TESTS, "compile", "triton_compile_model.json"), "model.json")
+        shutil.copy(os.path.join(TESTS, "compile", "model.py"), "model.py")
+        shutil.copy(os.path.join(TESTS, "compile", "model.json"), "model.json")
         made = json.loads(subprocess.run(
             [tkbundle, "compile", "model.json", "--python", sys.executable, "--target", target,
              "--cache", "made", "--json"],
