@@ -425,6 +425,8 @@ int archive_find(const char *folder, const struct arguments *args,
 	int rc;
 
 	rc = alloc_lists(out, err);
+	if (rc == 0 && args->trees.count == 0)
+		rc = archive_walk_split(folder, err);
 	if (rc == 0)
 		rc = want_what_is_asked(&finder, err);
 	for (size_t i = 0; i < args->trees.count && rc == 0; i++)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,8 @@
 #include "cli/cli.h"
 #include "cli/fd.h"
 
-#define PLACES_LIMIT 256 /* an archive has a few caches */
+#define VLLM "io.vllm.cache" /* as MCV calls it */
+#define PLACES_LIMIT 256     /* an archive has a few caches */
 
 void archive_places_release(struct archive_places *places)
 {
@@ -226,6 +228,46 @@ static int visit_folder(const char *path, const char *const *suffixes,
 		return 1;
 	rc = add_walked_place(out, path, look, suffix, err);
 	return rc;
+}
+
+/* Does the folder look like a cache that vLLM's own is not? */
+static bool is_of_others(int at, const char *name)
+{
+	const int fd = openat(at, name,
+	                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	enum archive_look look;
+
+	if (fd < 0)
+		return false;
+	look = look_at(fd);
+	(void)close(fd);
+	return look == ARCHIVE_LOOK_KERNELS || look == ARCHIVE_LOOK_INDUCTOR ||
+	       look == ARCHIVE_LOOK_INDUCTOR_KERNELS;
+}
+
+int archive_walk_split(const char *folder, struct tkb_error *err)
+{
+	TKB_AUTO(fd_close)
+	int top = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	TKB_AUTO(folder_close)
+	DIR *inside = folder_open(top, VLLM, O_NOFOLLOW);
+	const struct dirent *item;
+
+	while (inside != NULL && (item = readdir(inside)) != NULL) {
+		char beside[512];
+
+		if (item->d_name[0] == '.' ||
+		    !is_of_others(dirfd(inside), item->d_name))
+			continue;
+		(void)snprintf(beside, sizeof(beside), VLLM ".%s",
+		               item->d_name);
+		if (renameat(dirfd(inside), item->d_name, top, beside) < 0)
+			return cli_error(err, TKB_ERR_IO,
+			                 "cannot move '" VLLM "/%s': %s",
+			                 item->d_name, strerror(errno));
+		rewinddir(inside);
+	}
+	return 0;
 }
 
 int archive_walk(const char *folder, const char *const *suffixes,

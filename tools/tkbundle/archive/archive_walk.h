@@ -38,6 +38,12 @@ struct archive_places {
 FTS *archive_walk_open(const char *folder, struct tkb_error *err);
 
 /*
+ * MCV puts caches of others into that of vLLM: move those beside it. Only in a folder
+ * `io.vllm.cache` at the top; only what looks like kernels, or Inductor's.
+ */
+TKB_NODISCARD int archive_walk_split(const char *folder, struct tkb_error *err);
+
+/*
  * List the folders in and below `folder` that look like something, or whose path
  * ends with a slash and one of `suffixes` (NULL: none), in the order of their names.
  * What is inside of one is not listed.

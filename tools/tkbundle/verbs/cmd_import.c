@@ -17,6 +17,8 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "image/image_fetch.h"
+#include "image/image_name.h"
 #include "report/collect_out.h"
 
 static const struct option_spec options[] = {
@@ -80,7 +82,9 @@ static int open_archive(const char *path, int *out, uint64_t *size_out,
 	return 0;
 }
 
-static int unpack(struct work *work, struct tkb_error *err)
+/* Unpack the archive at `path`, or on standard input, into the folder. */
+static int unpack_file(struct work *work, const char *path,
+                       struct tkb_error *err)
 {
 	static char name[] = "tkbundle-archive";
 	static char verb[] = "unpack";
@@ -97,10 +101,7 @@ static int unpack(struct work *work, struct tkb_error *err)
 	struct archive_child_files files = { .out_fd = -1 };
 	int rc;
 
-	rc = open_archive(work->archive, &archive_fd, &child.size, err);
-	if (rc == 0)
-		rc = archive_folder_make(work->args->output, &work->folder,
-		                         err);
+	rc = open_archive(path, &archive_fd, &child.size, err);
 	if (rc != 0)
 		return rc;
 	files.in_fd = archive_fd;
@@ -110,6 +111,46 @@ static int unpack(struct work *work, struct tkb_error *err)
 		rc = archive_child_finish(&child, err);
 	work->link_count = child.link_count;
 	return rc;
+}
+
+/* An archive of an image was unpacked: unpack its layer in place of that. */
+static int unpack_layer(struct work *work, const char *layer,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(text_free) char *aside = NULL;
+	TKB_AUTO(text_free) char *moved = NULL;
+	const char *inside = layer + strlen(work->folder.files);
+
+	if (asprintf(&aside, "%s/image", work->folder.path) < 0 ||
+	    asprintf(&moved, "%s%s", aside, inside) < 0)
+		return cli_error_nomem(err);
+	fd_close(&work->folder.fd);
+	work->folder.fd = -1;
+	if (rename(work->folder.files, aside) < 0 ||
+	    mkdir(work->folder.files, 0700) < 0)
+		return cli_error(err, TKB_ERR_IO, "cannot move '%s': %s",
+		                 work->folder.files, strerror(errno));
+	work->folder.fd =
+		open(work->folder.files, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return unpack_file(work, moved, err);
+}
+
+static int unpack(struct work *work, struct tkb_error *err)
+{
+	TKB_AUTO(text_free) char *fetched = NULL;
+	TKB_AUTO(text_free) char *layer = NULL;
+	int rc;
+
+	rc = archive_folder_make(work->args->output, &work->folder, err);
+	if (rc == 0 && image_name_is_url(work->archive))
+		rc = image_fetch(work->cli, work->archive, &work->deadline,
+		                 &work->folder, &fetched, err);
+	if (rc == 0)
+		rc = unpack_file(
+			work, fetched != NULL ? fetched : work->archive, err);
+	if (rc == 0)
+		rc = image_layer_of_folder(work->folder.files, &layer, err);
+	return rc == 0 && layer != NULL ? unpack_layer(work, layer, err) : rc;
 }
 
 static void print_found(const struct work *work)
@@ -276,13 +317,15 @@ static enum status cmd_import(struct cli *cli, const struct arguments *args)
 
 const struct command command_import = {
 	.name = "import",
-	.operands = { "ARCHIVE|-" },
+	.operands = { "ARCHIVE|IMAGE|-" },
 	.required_operands = 1,
 	.summary = "make a bundle from the archive of another tool",
 	.details =
 		"ARCHIVE is a tar, as it is or compressed with gzip, bzip2, "
 		"xz or zstd, a layer of an image, or a ZIP; '-' is standard "
-		"input. Caches of kernels, of PyTorch and of vLLM are found "
+		"input. IMAGE is one of a registry, as oci://host/name:tag; "
+		"it has one layer. Caches of kernels, of PyTorch and of vLLM "
+	        "are found "
 		"in it by what they look like, others by --engine or --tree. "
 		"What is found is packed as collect packs it: paths of the "
 		"machine that the archive comes from are not kept.",

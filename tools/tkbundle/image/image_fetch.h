@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_IMAGE_FETCH_H
+#define TKBUNDLE_IMAGE_FETCH_H
+
+#include "archive/archive_folder.h"
+#include "cli/cli.h"
+#include "cli/deadline.h"
+
+/*
+ * Fetch the layer of the image that `text` names, "oci://host/name:tag", or with
+ * "@sha256:..." behind it, into a file of the folder. Of an index, the image of this
+ * machine, or else the only one, counts.
+ *
+ * @param path_out  receives the file's path, which the caller frees
+ * @return 0; TKB_MISS (there is no such image); TKB_ERR_INVALID (no name of one, or
+ *         it has credentials); TKB_ERR_CORRUPT (what is there is no image, or one of
+ *         several layers), or a failure of the remote
+ */
+TKB_NODISCARD int image_fetch(struct cli *cli, const char *text,
+                              const struct deadline *deadline,
+                              const struct archive_folder *folder,
+                              char **path_out, struct tkb_error *err);
+
+/*
+ * If what was unpacked in the folder is an image as OCI lays it out, or as `docker
+ * save` does, find its layer.
+ *
+ * @param path_out  receives its path, which the caller frees, or NULL: it is no image
+ * @return 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM
+ */
+TKB_NODISCARD int image_layer_of_folder(const char *folder, char **path_out,
+                                        struct tkb_error *err);
+
+#endif
