@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import shutil
 import stat
 import struct
 import subprocess
@@ -10,7 +11,7 @@ import tarfile
 import zipfile
 
 from importing import TRITON, leftovers, read
-from scene import equal, require, test
+from scene import Skip, equal, require, test
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -288,6 +289,29 @@ def refuses(name, data, status, words):
 
 for row in ROWS:
     refuses(*row)
+
+
+@test("hard links to a file of holes fill no disk")
+def _(scene):
+    if shutil.which("unshare") is None:
+        raise Skip("there is no unshare")
+    # 40 more of a file of 250 MiB, which has no byte in the archive.
+    with open(scene.path("x.tar"), "wb") as file:
+        file.write(sparse(250 * MIB)[:512])
+        for number in range(40):
+            file.write(tar(entry(f"twin{number}", tarfile.LNKTYPE,
+                                 linkname="a0"))[:512])
+        file.write(bytes(1024))
+    os.mkdir(scene.path("small"))
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    script = ("mount -t tmpfs -o size=8m none small && "
+              "TMPDIR=$PWD/small exec \"$@\"")
+    ended = scene.go(["unshare", *user, "--mount", "sh", "-c", script, "sh",
+                      scene.program, "import", "x.tar", "-o", "a.tkb"])
+    if "unshare" in ended.err or "mount" in ended.err:
+        raise Skip("it may not mount")
+    require("No space left" not in ended.err, ended.err)
+    equal(ended.status, 3, ended.err)
 
 
 @test("refused with one sentence, and nothing is left: a million links, and "

@@ -92,6 +92,17 @@ def _(scene):
                  advice="mend the ref as is said below, then")
 
 
+@test("remote: it is asked although there is no folder for temporary files")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    document = clinic.names(
+        "disk", root, "--remote", remote, "--ref", "llama/h100", level="risk",
+        verdict=("warm",), env={"TMPDIR": scene.path("nowhere")},
+        what=f"in '{scene.path('nowhere')}' (No such file or directory)",
+        advice="export TMPDIR=")
+    equal(document["remote"]["entries"], 13)
+
+
 @test("remote: one that cannot be reached")
 def _(scene):
     clinic, root, _ = with_remote(scene)

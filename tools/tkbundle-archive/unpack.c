@@ -248,24 +248,48 @@ static int unpack_file(struct unpacker *at, struct archive_entry *entry,
  * Links
  */
 
-static int copy_contents(struct unpacker *at, int from, int to,
-                         struct tkb_error *err)
+/* Copy what is between two places of a file. */
+static int copy_part(const struct unpacker *at, int from, int to, off_t begin,
+                     off_t end, struct tkb_error *err)
 {
 	char data[COPY_SIZE];
-	ssize_t got;
-	int rc;
+	int rc = 0;
 
-	while ((got = tkb_fd_read_full(from, data, sizeof(data))) > 0) {
-		at->done.size += (uint64_t)got;
-		rc = check_size(at, 0, err);
-		if (rc == 0)
-			rc = tkb_fd_write_all(
-				to, (struct tkb_bytes){ data, (size_t)got },
-				at->name.text, err);
-		if (rc < 0)
-			return rc;
+	while (begin < end && rc == 0) {
+		const size_t wanted = end - begin < COPY_SIZE
+		                              ? (size_t)(end - begin)
+		                              : COPY_SIZE;
+		const ssize_t got = pread(from, data, wanted, begin);
+
+		if (got <= 0)
+			return fail_io(at, err);
+		rc = tkb_fd_pwrite_all(to,
+		                       (struct tkb_bytes){ data, (size_t)got },
+		                       (uint64_t)begin, err);
+		begin += got;
 	}
-	return got < 0 ? fail_io(at, err) : 0;
+	return rc < 0 ? tkb_fail_while(err, rc, "'%.200s'", at->name.text) : rc;
+}
+
+/* Copy `size` bytes; holes stay holes: else a few links would fill a disk. */
+static int copy_contents(struct unpacker *at, int from, int to, off_t size,
+                         struct tkb_error *err)
+{
+	off_t begin = lseek(from, 0, SEEK_DATA);
+	int rc = 0;
+
+	while (begin >= 0 && rc == 0) {
+		const off_t end = lseek(from, begin, SEEK_HOLE);
+
+		if (end < 0)
+			return fail_io(at, err);
+		rc = copy_part(at, from, to, begin, end, err);
+		begin = lseek(from, end, SEEK_DATA);
+	}
+	if (rc == 0 && (errno != ENXIO || ftruncate(to, size) < 0))
+		return fail_io(at, err);
+	at->done.size += (uint64_t)size;
+	return rc;
 }
 
 /* A second name of a file that came before: it becomes a file of its own. */
@@ -292,7 +316,7 @@ static int unpack_hard_link(struct unpacker *at, const char *target,
 	if (rc == 0)
 		rc = make_file(at, status.st_mode, &to, err);
 	if (rc == 0)
-		rc = copy_contents(at, from, to, err);
+		rc = copy_contents(at, from, to, status.st_size, err);
 	if (rc == 0)
 		at->done.file_count++;
 	return rc;

@@ -143,8 +143,9 @@ static int emit_to_folder(struct work *work, const struct tkb_bundle *bundle,
 	/* Fail: nobody could tell an archive of a part from one of the whole. */
 	if (rc == TKB_ERR_PARTIAL)
 		return cli_error(err, TKB_ERR_IO,
-		                 "cannot export '%s': see above",
-		                 work->bundle_path);
+		                 "cannot export '%s': see above; it is put "
+		                 "together in '%s', and TMPDIR places that",
+		                 work->bundle_path, work->folder.path);
 	return rc;
 }
 

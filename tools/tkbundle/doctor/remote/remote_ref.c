@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "doctor/remote/remote_ref.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +141,8 @@ static int count_missing(struct remote_looking *looking,
 static int count_holes(struct remote_looking *looking, uint64_t *holes_out,
                        struct tkb_error *err)
 {
-	const char *const temporary = cli_variable("TMPDIR");
+	const char *const wanted = cli_variable("TMPDIR");
+	const char *const temporary = wanted != NULL ? wanted : "/tmp";
 	const struct tkb_collect_options collect = {
 		.struct_size = sizeof(collect),
 		.is_dry_run = true,
@@ -156,9 +158,16 @@ static int count_holes(struct remote_looking *looking, uint64_t *holes_out,
 	int rc;
 
 	(void)snprintf(folder, sizeof(folder), "%s/tkbundle-doctor.XXXXXX",
-	               temporary != NULL ? temporary : "/tmp");
-	if (mkdtemp(folder) == NULL)
-		return cli_error(err, TKB_ERR_IO, "cannot make '%s'", folder);
+	               temporary);
+	if (mkdtemp(folder) == NULL) {
+		findings_add(&looking->doctor->findings, FINDING_RISK, "disk",
+		             "no folder can be made in '%s' (%s), so it is not "
+		             "known whether what ref '%s' names is all there\t"
+		             "export TMPDIR=FOLDER, one that can be written, "
+		             "for the server, too",
+		             temporary, strerror(errno), looking->use.ref);
+		return 0;
+	}
 	rc = looking->use.library.push(looking->use.remote, looking->use.ref,
 	                               folder, &options, &report, err);
 	(void)rmdir(folder);
