@@ -3,6 +3,7 @@
 
 #include "text/json.h"
 #include "tree/secret_text.h"
+#include "tree/utf16.h"
 
 /* JSON while it is read. */
 struct reader {
@@ -114,9 +115,9 @@ static int hide_in_json(struct tkb_secret_copy *copy, struct tkb_error *err)
 	return 0;
 }
 
-int tkb_secrets_hide(struct tkb_bytes text, enum tkb_path_style style,
-                     struct tkb_buf *out, size_t *count_out,
-                     struct tkb_error *err)
+static int hide_bytes(struct tkb_bytes text, enum tkb_path_style style,
+                      struct tkb_buf *out, size_t *count_out,
+                      struct tkb_error *err)
 {
 	struct tkb_secret_copy copy = { .text = text,
 		                        .style = style,
@@ -142,4 +143,45 @@ int tkb_secrets_hide(struct tkb_bytes text, enum tkb_path_style style,
 	if (rc == 0)
 		*count_out = copy.count;
 	return rc;
+}
+
+/* As UTF-8, the secrets of UTF-16 are found. */
+static int hide_units(struct tkb_bytes text, enum tkb_path_style style,
+                      enum tkb_utf16 order, struct tkb_buf *out,
+                      size_t *count_out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf narrow = TKB_BUF_INIT(2 * text.size);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf hidden = TKB_BUF_INIT(8 * text.size);
+	int rc;
+
+	tkb_utf16_narrow(text, order, &narrow);
+	rc = tkb_buf_check(&narrow, err);
+	if (rc == 0)
+		rc = hide_bytes(tkb_buf_bytes(&narrow), style, &hidden,
+		                count_out, err);
+	if (rc < 0)
+		return rc;
+	if (*count_out == 0) {
+		tkb_buf_add(out, text);
+	} else {
+		tkb_utf16_widen(tkb_buf_bytes(&hidden), order, out);
+		tkb_buf_add(out, tkb_bytes_slice(text, text.size & ~(size_t)1,
+		                                 text.size));
+	}
+	return tkb_buf_check(out, err);
+}
+
+int tkb_secrets_hide(struct tkb_bytes text, enum tkb_path_style style,
+                     struct tkb_buf *out, size_t *count_out,
+                     struct tkb_error *err)
+{
+	const enum tkb_utf16 order = style == TKB_PATH_STYLE_NONE
+	                                     ? TKB_UTF16_NONE
+	                                     : tkb_utf16_order(text);
+
+	return order == TKB_UTF16_NONE
+	               ? hide_bytes(text, style, out, count_out, err)
+	               : hide_units(text, style, order, out, count_out, err);
 }

@@ -26,6 +26,8 @@
  * And the password of a URL, "scheme://user:password@host", up to the last "@" in
  * front of the host.
  *
+ * A text of UTF-16 is read as one of UTF-8, and stays one of UTF-16.
+ *
  * All else stays as it is, byte for byte. Where it cannot be told where a value
  * ends, rather more is hidden than less. No other value is known by its looks:
  * what has no name stays.

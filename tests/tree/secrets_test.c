@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "text/json.h"
+#include "tree/utf16.h"
 
 /* What is left of `given`, from memory of exactly its size. */
 static const char *hidden(struct tkb_bytes given, enum tkb_path_style style,
@@ -291,6 +292,72 @@ TEST(secrets, of_ten_planted_ones_none_is_found)
 		CHECK_CONTAINS(out, "\"VLLM_API_KEY\": \"hidden\",\n");
 		CHECK_CONTAINS(out, "    \"VLLM_USE_V1\": true\n  }\n}");
 	}
+}
+
+/* `from` as UTF-16; behind a mark of the order, where `has_mark`. */
+static struct tkb_bytes widened(const char *from, enum tkb_utf16 order,
+                                bool has_mark, struct tkb_buf *out)
+{
+	tkb_buf_reset(out);
+	if (has_mark)
+		tkb_utf16_widen(tkb_text("\xef\xbb\xbf"), order, out);
+	tkb_utf16_widen(tkb_text(from), order, out);
+	CHECK_OK(tkb_buf_check(out, ERR), ERR);
+	return tkb_buf_bytes(out);
+}
+
+TEST(secrets, in_utf_16_they_are_hidden_and_all_else_stays)
+{
+	static const char *const texts[][2] = {
+		{ "{\"API_KEY\": \"s3cr3t\", \"\xc3\xa9\xe2\x82\xac\": 1}",
+		  "{\"API_KEY\": \"hidden\", \"\xc3\xa9\xe2\x82\xac\": 1}" },
+		{ "\xe2\x82\xac HF_TOKEN=s3cr3t\r\nx=y",
+		  "\xe2\x82\xac HF_TOKEN=hidden\r\nx=y" },
+		{ "plain text", "plain text" },
+	};
+	TKB_AUTO(tkb_buf_release) struct tkb_buf wide = TKB_BUF_INIT(TKB_MIB);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf want = TKB_BUF_INIT(TKB_MIB);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
+
+	for (int i = 0; i < 3 * 2 * 2; i++) {
+		const char *const *const row = texts[i / 4];
+		const enum tkb_utf16 order =
+			i % 2 == 0 ? TKB_UTF16_LITTLE : TKB_UTF16_BIG;
+		const bool has_mark = i / 2 % 2 == 0 || i / 4 == 1;
+		size_t count = 77;
+
+		(void)widened(row[1], order, has_mark, &want);
+		tkb_buf_reset(&out);
+		CHECK_OK(tkb_secrets_hide(
+				 widened(row[0], order, has_mark, &wide),
+				 TKB_PATH_STYLE_JSON, &out, &count, ERR),
+		         ERR);
+		CHECK_INT(count, strcmp(row[0], row[1]) != 0);
+		CHECK(tkb_bytes_equal(tkb_buf_bytes(&out),
+		                      tkb_buf_bytes(&want)));
+	}
+}
+
+TEST(secrets, any_units_come_back_and_an_odd_byte_stays)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf all = TKB_BUF_INIT(TKB_MIB);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf mid = TKB_BUF_INIT(TKB_MIB);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(TKB_MIB);
+	size_t count = 0;
+
+	for (unsigned unit = 0; unit <= 0xffff; unit++) {
+		tkb_buf_add_byte(&all, (char)(unit & 0xff));
+		tkb_buf_add_byte(&all, (char)(unit >> 8));
+	}
+	tkb_utf16_narrow(tkb_buf_bytes(&all), TKB_UTF16_LITTLE, &mid);
+	tkb_utf16_widen(tkb_buf_bytes(&mid), TKB_UTF16_LITTLE, &out);
+	CHECK(tkb_bytes_equal(tkb_buf_bytes(&out), tkb_buf_bytes(&all)));
+	tkb_buf_reset(&out);
+	OK(tkb_secrets_hide((struct tkb_bytes){ "\0A\0_\0K\0E\0Y\0=\0x!", 15 },
+	                    TKB_PATH_STYLE_TEXT, &out, &count, ERR));
+	CHECK_INT(count, 1);
+	CHECK_INT(out.size, 25);
+	CHECK_INT(out.data[24], '!');
 }
 
 TEST(secrets, what_does_not_fit_is_too_large)
