@@ -434,7 +434,7 @@ struct tkb_remote_verify_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	uint64_t ref_count;
 	uint64_t record_count;
-	uint64_t blob_count; /**< that were read */
+	uint64_t blob_count; /**< that were read; in each tier, each once */
 	uint64_t size;       /**< of these blobs, bytes */
 	uint64_t damaged_count;
 	uint64_t missing_count; /**< in the last writable tier */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include <tkbundle/fleet.h>
 
 #include "base/digest.h"
@@ -20,12 +22,20 @@ enum {
 	FAILURES_LIMIT = 3 /* in a row: then the tier is unavailable */
 };
 
+struct read_blob {
+	struct tkb_digest digest;
+	uint64_t size; /* of what was read */
+};
+
 struct auditor {
 	const struct tkb_remote_verify_options *options;
 	struct tkb_remote one;     /* the tier that is verified */
 	bool is_shared;            /* the last one: what it lacks is missing */
 	struct tkb_digests named;  /* blobs of the tier's records */
 	struct tkb_digests stored; /* blobs that it lists */
+	struct read_blob *read;    /* owned; again for each that names it */
+	size_t read_count;
+	size_t read_capacity;
 	unsigned failures;   /* in a row, of blobs that could not be read */
 	uint64_t steps_done; /* records, and blobs that are listed */
 	uint64_t steps;      /* how many are known so far */
@@ -38,6 +48,31 @@ static void auditor_close(struct auditor *auditor)
 {
 	tkb_digests_release(&auditor->named);
 	tkb_digests_release(&auditor->stored);
+	free(auditor->read);
+}
+
+static int compare_read(const void *a, const void *b)
+{
+	const struct read_blob *left = a;
+	const struct read_blob *right = b;
+
+	return tkb_digest_compare(&left->digest, &right->digest);
+}
+
+/* Several records may name one blob: it is counted once. */
+static void count_read(struct auditor *auditor)
+{
+	if (auditor->read_count > 1)
+		qsort(auditor->read, auditor->read_count,
+		      sizeof(*auditor->read), compare_read);
+	for (size_t i = 0; i < auditor->read_count; i++) {
+		if (i > 0 &&
+		    compare_read(&auditor->read[i - 1], &auditor->read[i]) == 0)
+			continue;
+		auditor->report.blob_count++;
+		auditor->report.size += auditor->read[i].size;
+	}
+	auditor->read_count = 0;
 }
 
 static void count_step(struct auditor *auditor)
@@ -169,8 +204,14 @@ static int read_blob(struct auditor *auditor, const char *ref,
 	rc = tkb_tier_fetch(tier_of(auditor), digest, buffer, &why);
 	if (rc == TKB_ERR_CORRUPT)
 		rc = tkb_tier_fetch(tier_of(auditor), digest, buffer, &why);
-	auditor->report.blob_count += rc == 0 || rc == TKB_ERR_CORRUPT;
-	auditor->report.size += buffer->size;
+	if (rc == 0 || rc == TKB_ERR_CORRUPT) {
+		const struct read_blob read = { *digest, buffer->size };
+
+		if (tkb_append(&auditor->read, &auditor->read_count,
+		               &auditor->read_capacity, &read, sizeof(read),
+		               err) < 0)
+			return TKB_ERR_NOMEM;
+	}
 	if (rc == TKB_MISS) {
 		rc = report_missing(auditor, ref, digest, err);
 		return rc < 0 ? rc : TKB_MISS;
@@ -357,6 +398,7 @@ static int verify(struct auditor *auditor, const struct tkb_remote *remote,
 		auditor->one.tiers = &remote->tiers[i];
 		auditor->is_shared = auditor->one.tiers == shared;
 		rc = check_tier(auditor, err);
+		count_read(auditor);
 	}
 	if (rc == 0 && auditor->options->ref != NULL &&
 	    auditor->report.record_count == 0)
