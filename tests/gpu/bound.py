@@ -364,7 +364,7 @@ def main():
                 proof.measure(*case)
             except RuntimeError as error:
                 proof.check(f"{case[0]}: {error}", False)
-    print(f"\na kernel that does nothing: {proof.floor():.2f} µs")
+        print(f"\na kernel that does nothing: {proof.floor():.2f} µs")
     print("\n| | unbound, µs | finalized | bound | times faster than the faster one |")
     print("|---|---|---|---|---|")
     for row in proof.rows:
