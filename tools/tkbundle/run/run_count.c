@@ -330,6 +330,18 @@ static void list_kinds(struct run_counts *counts, const struct run_plan *plan,
 		         trees->items[i].name);
 }
 
+/* Folders outside are in the list of trees, and nothing of them is counted. */
+static void drop_external(struct run_counts *counts, const struct trees *trees)
+{
+	size_t kept = counts->kind_count > 0 ? 1 : 0;
+
+	for (size_t i = 1; i < counts->kind_count; i++) {
+		if (!trees->items[i - 1].is_external)
+			counts->kinds[kept++] = counts->kinds[i];
+	}
+	counts->kind_count = kept;
+}
+
 static void count_all(struct count *count, const struct trees *trees)
 {
 	const struct run_plan *const plan = &count->run->shared->plan;
@@ -344,8 +356,13 @@ static void count_all(struct count *count, const struct trees *trees)
 	run_scan_roots(plan->root, plan->is_inductor, try_times,
 	               &counts->has_access_times);
 	run_scan_roots(plan->root, plan->is_inductor, count_root, count);
-	for (size_t i = 0; i < trees->count && i + 1 < counts->kind_count; i++)
-		count_tree(count, &trees->items[i], &counts->kinds[i + 1]);
+	for (size_t i = 0; i < trees->count && i + 1 < counts->kind_count;
+	     i++) {
+		if (!trees->items[i].is_external)
+			count_tree(count, &trees->items[i],
+			           &counts->kinds[i + 1]);
+	}
+	drop_external(counts, trees);
 	counts->is_made = true;
 	/*
 	 * The next push sends the times. A failure to write them is harmless.
