@@ -655,6 +655,60 @@ def write_bundles(program, save, folder):
     write("bundle", "skippable", struct.pack("<II", 0x184d2a50, 4) + b"skip")
 
 
+def statement(kind="record", subjects=(("ab" * 32, "model/a"),), **members):
+    predicate = {"expires": "2027-02-21T12:00:00Z", "sequence": 5}
+    if kind == "record":
+        predicate.update(content="cd" * 32, stage="dev", targets=["cuda:90"])
+    predicate.update(members)
+    return canonical({
+        "_type": "https://in-toto.io/Statement/v1", "predicate": predicate,
+        "predicateType": f"https://tkbundle.dev/{kind}/v1",
+        "subject": [{"digest": {"sha256": digest}, "name": name} for digest, name in subjects]})
+
+
+def envelope(payload, *sizes):
+    return {"payload": base64.b64encode(payload.encode()).decode(),
+            "payloadType": "application/vnd.in-toto+json",
+            "signatures": [{"keyid": "ef" * 32, "sig": base64.b64encode(bytes(size)).decode()}
+                           for size in sizes]}
+
+
+def write_trust():
+    """The first letter says what it is."""
+    several = statement("revocation", (("ab" * 32, "revoked"), ("cd" * 32, "revoked")))
+    bundle = {"dsseEnvelope": envelope(statement(), 64),
+              "mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json",
+              "verificationMaterial": {"publicKey": {"hint": "ab" * 32}, "tlogEntries": []}}
+    pem = ("-----BEGIN PUBLIC KEY-----\n"
+           "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n"
+           "-----END PUBLIC KEY-----\n")
+    seeds = {
+        "statement": "s" + statement(),
+        "statement-prod": "s" + statement(stage="prod", targets=[]),
+        "statement-float": "s" + statement(sequence=5.0),
+        "statement-more": "s" + statement(other=1),
+        "statement-two": "s" + statement(subjects=(("ab" * 32, "a"), ("cd" * 32, "b"))),
+        "list": "l" + several,
+        "list-empty": "l" + statement("revocation", ()),
+        "list-turned": "l" + statement("revocation", (("cd" * 32, "revoked"),
+                                                      ("ab" * 32, "revoked"))),
+        "envelope": "e" + canonical(envelope(statement(), 64)),
+        "envelope-two": "e" + canonical(envelope(statement(), 64, 72)),
+        "envelope-none": "e" + canonical(envelope(statement())),
+        "envelope-list": "e" + canonical(envelope(several, 74)),
+        "sigstore": "b" + json.dumps(bundle),
+        "sigstore-two": "b" + json.dumps({**bundle, "dsseEnvelope": envelope(statement(), 64,
+                                                                             64)}),
+        "key": "k" + pem,
+        "key-none": "k" + pem.replace("PUBLIC KEY", "CERTIFICATE"),
+        "key-private": "k" + pem.replace("PUBLIC", "PRIVATE"),
+        "key-minisign": "kuntrusted comment: minisign public key\n"
+                        + base64.b64encode(b"Ed" + bytes(40)).decode() + "\n",
+    }
+    for name, text in seeds.items():
+        write("trust", name, text)
+
+
 # What remotes are told: records, answers of Redis, URLs.
 
 def record(entries=(), **members):
@@ -947,6 +1001,7 @@ def main():
     write_launcher_frames()
     write_mixed_frames()
     write_records()
+    write_trust()
     write_resps()
     write_redis()
     write_urls()

@@ -10,7 +10,7 @@ seconds=$2
 failed=0
 
 for target in bundle elf frames json listing manifest record redis \
-		resp s3 scrub tree url; do
+		resp s3 scrub tree trust url; do
 	mkdir -p "$build/corpus/$target"
 	echo "== $target, $seconds s"
 	(cd "$build" && "fuzz/${target}_fuzz" -max_total_time="$seconds" \
