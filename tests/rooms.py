@@ -42,6 +42,7 @@ LAYERS = {
         "src/remote/s3",
         "src/remote/oci",
         "src/trust",
+        "src/images",
         "src/notes",
         "src/records",
         "src/fleet",

@@ -3,6 +3,7 @@
 #define TKBUNDLE_IMAGE_H
 
 #include <tkbundle/remote.h>
+#include <tkbundle/trust.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +34,25 @@ extern "C" {
 TKB_API TKB_NODISCARD int tkb_image_digest(const struct tkb_blob *blob,
                                            struct tkb_digest *out,
                                            struct tkb_error *err);
+
+/** The media type of a signature, a bundle of Sigstore's. */
+#define TKB_IMAGE_SIGNATURE "application/vnd.dev.sigstore.bundle.v0.3+json"
+
+/**
+ * Sign an image: give `sink`, in one call for each key, a bundle of Sigstore's with a
+ * statement about the image's manifest. To store it is the caller's business: as the
+ * layer of a manifest whose subject is the image's.
+ *
+ * @param manifest  its digest
+ * @param name      of the image, which the statement has
+ * @return 0; TKB_ERR_INVALID, TKB_ERR_IO (OpenSSL cannot), TKB_ERR_TOO_LARGE (the
+ *         name), TKB_ERR_NOMEM, or what the sink returned
+ */
+TKB_API TKB_NODISCARD int tkb_image_sign(const struct tkb_digest *manifest,
+                                         const char *name,
+                                         const struct tkb_signing *signing,
+                                         const struct tkb_sink *sink,
+                                         struct tkb_error *err);
 
 /**
  * Store an image: its blobs that are not there, and then its manifest. Whoever

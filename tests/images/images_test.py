@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "..", "run"))
 import scene  # noqa: E402  (from ../run)
 import fetching  # noqa: E402,F401  pylint: disable=unused-import
+import signing  # noqa: E402,F401  pylint: disable=unused-import
 import pushing  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":

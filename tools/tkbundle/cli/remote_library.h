@@ -41,6 +41,7 @@
 	X(image_digest, tkb_image_digest)                                      \
 	X(image_put, tkb_image_put)                                            \
 	X(image_get, tkb_image_get)                                            \
+	X(image_sign, tkb_image_sign)                                          \
 	X(image_referrers, tkb_image_referrers)                                \
 	X(pull, tkb_pull)                                                      \
 	X(pull_bundle, tkb_pull_bundle)                                        \

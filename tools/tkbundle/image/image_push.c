@@ -21,6 +21,7 @@
 #include "image/image_json.h"
 #include "image/image_manifest.h"
 #include "image/image_name.h"
+#include "image/image_sign.h"
 #include "report/file_source.h"
 #include "report/source.h"
 
@@ -180,6 +181,7 @@ struct parts {
 	struct tkb_bytes config;
 	struct tkb_digest digests[2]; /* of the layer, of the configuration */
 	struct tkb_blob blobs[2];
+	struct tkb_digest manifest;
 };
 
 static void parts_close(struct parts *parts)
@@ -199,7 +201,6 @@ static int describe(struct work *work, struct parts *parts,
 	};
 	struct image_part config = { IMAGE_MEDIA "config.v1+json",
 		                     &parts->digests[1], 0 };
-	struct tkb_digest digest;
 	char time[24];
 	int rc;
 
@@ -227,10 +228,10 @@ static int describe(struct work *work, struct parts *parts,
 	work->manifest = image_manifest_text(&config, &layer);
 	if (work->manifest == NULL)
 		return cli_error_nomem(err);
-	rc = image_digest_text(library->image_digest, work->manifest, &digest,
-	                       err);
+	rc = image_digest_text(library->image_digest, work->manifest,
+	                       &parts->manifest, err);
 	if (rc == 0)
-		tkb_digest_to_hex(&digest, push->digest);
+		tkb_digest_to_hex(&parts->manifest, push->digest);
 	return rc;
 }
 
@@ -252,8 +253,12 @@ static int upload(struct work *work, const char *tag, struct tkb_error *err)
 		return rc;
 	manifest.text =
 		(struct tkb_bytes){ work->manifest, strlen(work->manifest) };
-	return push->use->library.image_put(push->use->remote, &manifest, NULL,
-	                                    err);
+	rc = push->use->library.image_put(push->use->remote, &manifest, NULL,
+	                                  err);
+	if (rc != 0 || signers_signing(push->signers) == NULL)
+		return rc;
+	return image_sign(push->use, push->signers, push->name, &parts.manifest,
+	                  manifest.text.size, err);
 }
 
 int image_push(struct image_push *push, struct tkb_error *err)

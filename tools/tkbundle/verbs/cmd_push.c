@@ -106,9 +106,6 @@ static enum status check_image(const struct cli *cli,
 	    cli_exclude(cli, true, "--as image", args->is_compaction_off,
 	                "--no-compaction") != STATUS_DONE)
 		return STATUS_USAGE;
-	if (cli_exclude(cli, true, "--as image", args->trust.sign.count > 0,
-	                "--sign") != STATUS_DONE)
-		return STATUS_USAGE;
 	return cli_exclude(cli, true, "--as image", args->metrics != NULL,
 	                   "--metrics");
 }
