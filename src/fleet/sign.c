@@ -57,8 +57,9 @@ static int begin_signing(struct signature_work *work, const char *from,
 }
 
 /* Is the record one that the caller vouches for, who looks at its blob? */
-static int ask(struct signature_work *work, const struct tkb_record *record,
-               bool *out, struct tkb_error *err)
+static int ask_to_vouch(struct signature_work *work,
+                        const struct tkb_record *record, bool *out,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_gathering_close) struct tkb_gathering blob = { 0 };
 	struct tkb_source source;
@@ -94,7 +95,7 @@ static int sign_record(struct signature_work *work,
 		rc = tkb_signer_knows(&work->signer, work->ref, &subject,
 		                      &is_known, err);
 	if (rc == 0 && !is_known)
-		rc = ask(work, record, &is_vouched, err);
+		rc = ask_to_vouch(work, record, &is_vouched, err);
 	if (rc < 0 || !is_vouched)
 		return rc;
 	work->report.present_count += is_known;

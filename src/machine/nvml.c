@@ -144,8 +144,8 @@ static int read_gpus(const struct library *library, unsigned count,
 	return 0;
 }
 
-static int ask(struct library *library, const char *path, struct tkb_nvml *nvml,
-               struct tkb_error *err)
+static int ask_nvml(struct library *library, const char *path,
+                    struct tkb_nvml *nvml, struct tkb_error *err)
 {
 	unsigned count = 0;
 
@@ -172,7 +172,7 @@ int tkb_nvml_read(const char *path, struct tkb_nvml *out, struct tkb_error *err)
 	TKB_AUTO(close_library) struct library library = { .is_on = false };
 
 	*out = (struct tkb_nvml){ 0 };
-	return ask(&library, path, out, err);
+	return ask_nvml(&library, path, out, err);
 }
 
 /* Does the list of visible GPUs name `gpu`, which is number `index`? */

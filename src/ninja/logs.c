@@ -253,7 +253,7 @@ static void release_writer(struct writer *writer)
 	free(writer->numbers);
 }
 
-static void add_word(uint32_t word, struct tkb_buf *out)
+static void add_little_endian(uint32_t word, struct tkb_buf *out)
 {
 	for (int i = 0; i < 4; i++)
 		tkb_buf_add_byte(out, (char)(word >> 8 * i));
@@ -290,11 +290,12 @@ static uint32_t number_of_path(struct writer *writer, const char *path)
 	const size_t padding = (4 - strlen(path) % 4) % 4;
 
 	if (*number == 0) {
-		add_word((uint32_t)(strlen(path) + padding + 4), writer->out);
+		add_little_endian((uint32_t)(strlen(path) + padding + 4),
+		                  writer->out);
 		tkb_buf_add_text(writer->out, path);
 		for (size_t i = 0; i < padding; i++)
 			tkb_buf_add_byte(writer->out, '\0');
-		add_word(~writer->written, writer->out);
+		add_little_endian(~writer->written, writer->out);
 		*number = ++writer->written;
 	}
 	return *number - 1;
@@ -308,13 +309,15 @@ static void write_record(struct writer *writer,
 	(void)number_of_path(writer, item->output);
 	for (size_t i = 0; i < item->input_count; i++)
 		(void)number_of_path(writer, item->inputs[i]);
-	add_word(UINT32_C(0x80000000) + 12 + 4 * (uint32_t)item->input_count,
-	         writer->out);
-	add_word(number_of_path(writer, item->output), writer->out);
-	add_word((uint32_t)mtime, writer->out);
-	add_word((uint32_t)(mtime >> 32), writer->out);
+	add_little_endian(UINT32_C(0x80000000) + 12 +
+	                          4 * (uint32_t)item->input_count,
+	                  writer->out);
+	add_little_endian(number_of_path(writer, item->output), writer->out);
+	add_little_endian((uint32_t)mtime, writer->out);
+	add_little_endian((uint32_t)(mtime >> 32), writer->out);
 	for (size_t i = 0; i < item->input_count; i++)
-		add_word(number_of_path(writer, item->inputs[i]), writer->out);
+		add_little_endian(number_of_path(writer, item->inputs[i]),
+		                  writer->out);
 }
 
 static bool fits(const struct tkb_ninja_dep *item)
@@ -339,7 +342,7 @@ int tkb_ninja_deps_write(const struct tkb_ninja_deps *deps, struct tkb_buf *out,
 	if (rc < 0)
 		return rc;
 	tkb_buf_add_text(out, "# ninjadeps\n");
-	add_word(4, out);
+	add_little_endian(4, out);
 	for (size_t i = 0; i < deps->count; i++) {
 		if (!fits(&deps->items[i]))
 			return tkb_fail_entry(err, TKB_REASON_LIMIT,

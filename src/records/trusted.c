@@ -186,8 +186,9 @@ static int keep_none(void *self, struct tkb_record *record, bool *out,
 }
 
 /* Was more of the ref seen here than the remote shows? Then nothing of it stays. */
-static int recall(struct question *question, const struct tkb_remote *remote,
-                  struct tkb_error *err)
+static int note_newest_seen(struct question *question,
+                            const struct tkb_remote *remote,
+                            struct tkb_error *err)
 {
 	const struct tkb_trust *trust = question->asked.trust;
 	struct tkb_error why = { 0 };
@@ -225,7 +226,7 @@ static int keep_trusted(struct question *question, struct tkb_remote *remote,
 		rc = tkb_records_keep(question->list, is_trusted, question,
 		                      err);
 	free(question->opinions);
-	return rc == 0 ? recall(question, remote, err) : rc;
+	return rc == 0 ? note_newest_seen(question, remote, err) : rc;
 }
 
 int tkb_records_keep_trusted(struct tkb_remote *remote, const char *ref,

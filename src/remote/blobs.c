@@ -214,8 +214,9 @@ struct question {
 	uint64_t *sizes;
 };
 
-static int has(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-               void *self, struct tkb_error *err)
+static int ask_tier_for_blobs(struct tkb_tier *tier,
+                              const struct tkb_op_limits *limits, void *self,
+                              struct tkb_error *err)
 {
 	const struct question *question = self;
 	int rc = 0;
@@ -240,7 +241,7 @@ int tkb_remote_has_sized(struct tkb_remote *remote,
 	TKB_AUTO(tkb_free_at)
 	uint64_t *told = tkb_alloc_array(count, sizeof(*told));
 	struct question question = { digests, count, answers, told };
-	const struct tkb_tier_work work = { has, &question };
+	const struct tkb_tier_work work = { ask_tier_for_blobs, &question };
 	struct tkb_verdict verdict = { 0 };
 	int rc;
 

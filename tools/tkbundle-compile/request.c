@@ -20,16 +20,18 @@ void compile_request_release(struct compile_request *request)
 	*request = (struct compile_request){ .arch = NULL };
 }
 
-static int read_text(struct compile_request *request, struct tkb_bytes bytes,
-                     void *out, struct tkb_error *err)
+static int read_request_text(struct compile_request *request,
+                             struct tkb_bytes bytes, void *out,
+                             struct tkb_error *err)
 {
 	if (memchr(bytes.data, '\0', bytes.size) != NULL)
 		return fail(err, TKB_ERR_INVALID, "a text has a NUL in it");
 	return tkb_arena_copy(&request->arena, bytes, out, err);
 }
 
-static int add_text(struct compile_request *request, struct tkb_bytes bytes,
-                    void *out, struct tkb_error *err)
+static int add_request_text(struct compile_request *request,
+                            struct tkb_bytes bytes, void *out,
+                            struct tkb_error *err)
 {
 	struct texts *texts = out;
 	const char **items =
@@ -39,7 +41,7 @@ static int add_text(struct compile_request *request, struct tkb_bytes bytes,
 		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	texts->items = items;
 	items[texts->count] = NULL;
-	return read_text(request, bytes, &items[texts->count++], err);
+	return read_request_text(request, bytes, &items[texts->count++], err);
 }
 
 /* An argument begins a binding, to which what follows belongs. */
@@ -54,8 +56,8 @@ static int add_binding(struct compile_request *request, struct tkb_bytes bytes,
 		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	bindings->items = items;
 	items[bindings->count] = (struct tkb_binding){ .argument = NULL };
-	return read_text(request, bytes, &items[bindings->count++].argument,
-	                 err);
+	return read_request_text(request, bytes,
+	                         &items[bindings->count++].argument, err);
 }
 
 static int read_bound(struct compile_request *request, struct tkb_bytes bytes,
@@ -65,8 +67,9 @@ static int read_bound(struct compile_request *request, struct tkb_bytes bytes,
 
 	if (bindings->count == 0)
 		return fail(err, TKB_ERR_INVALID, "a value has no argument");
-	return read_text(request, bytes,
-	                 &bindings->items[bindings->count - 1].value, err);
+	return read_request_text(request, bytes,
+	                         &bindings->items[bindings->count - 1].value,
+	                         err);
 }
 
 /* The bytes stay in the request, as its source does. */
@@ -83,8 +86,8 @@ static int read_bound_bytes(struct compile_request *request,
 	return 0;
 }
 
-static int read_number(struct tkb_bytes bytes, uint32_t limit, uint32_t *out,
-                       struct tkb_error *err)
+static int read_request_number(struct tkb_bytes bytes, uint32_t limit,
+                               uint32_t *out, struct tkb_error *err)
 {
 	const char *digit = bytes.data;
 
@@ -99,7 +102,7 @@ static int read_flag(struct compile_request *request, struct tkb_bytes bytes,
                      void *out, struct tkb_error *err)
 {
 	uint32_t number = 0;
-	const int rc = read_number(bytes, 1, &number, err);
+	const int rc = read_request_number(bytes, 1, &number, err);
 
 	(void)request;
 	*(bool *)out = rc == 0;
@@ -114,17 +117,18 @@ static const struct {
 	            void *out, struct tkb_error *err);
 	size_t offset;
 } readers[] = {
-	{ TKB_FIELD_ARCH, read_text, AT(arch) },
-	{ TKB_FIELD_KERNEL, read_text, AT(kernel) },
-	{ TKB_FIELD_NAME, read_text, AT(name) },
-	{ TKB_FIELD_PTXAS, read_text, AT(ptxas) },
-	{ TKB_FIELD_LIBDEVICE, read_text, AT(libdevice) },
-	{ TKB_FIELD_PTXAS_OPTION, add_text, AT(ptxas_options) },
-	{ TKB_FIELD_NVRTC_OPTION, add_text, AT(nvrtc_options) },
-	{ TKB_FIELD_FINALIZE_KEEP, add_text, AT(finalize.kernels) },
-	{ TKB_FIELD_FINALIZE_WITHOUT, add_text, AT(finalize.without) },
-	{ TKB_FIELD_FINALIZE_RULE, add_text, AT(finalize.rules) },
-	{ TKB_FIELD_FINALIZE_RULE_NAME, add_text, AT(finalize.rule_names) },
+	{ TKB_FIELD_ARCH, read_request_text, AT(arch) },
+	{ TKB_FIELD_KERNEL, read_request_text, AT(kernel) },
+	{ TKB_FIELD_NAME, read_request_text, AT(name) },
+	{ TKB_FIELD_PTXAS, read_request_text, AT(ptxas) },
+	{ TKB_FIELD_LIBDEVICE, read_request_text, AT(libdevice) },
+	{ TKB_FIELD_PTXAS_OPTION, add_request_text, AT(ptxas_options) },
+	{ TKB_FIELD_NVRTC_OPTION, add_request_text, AT(nvrtc_options) },
+	{ TKB_FIELD_FINALIZE_KEEP, add_request_text, AT(finalize.kernels) },
+	{ TKB_FIELD_FINALIZE_WITHOUT, add_request_text, AT(finalize.without) },
+	{ TKB_FIELD_FINALIZE_RULE, add_request_text, AT(finalize.rules) },
+	{ TKB_FIELD_FINALIZE_RULE_NAME, add_request_text,
+	  AT(finalize.rule_names) },
 	{ TKB_FIELD_BIND_ARGUMENT, add_binding, AT(finalize.bindings) },
 	{ TKB_FIELD_BIND_VALUE, read_bound, AT(finalize.bindings) },
 	{ TKB_FIELD_BIND_BYTES, read_bound_bytes, AT(finalize.bindings) },
@@ -138,8 +142,9 @@ static const struct {
 	{ TKB_FIELD_FINALIZE_FAST, read_flag, AT(finalize.is_fast) },
 };
 
-static int read_field(struct compile_request *request, enum tkb_field field,
-                      struct tkb_bytes bytes, struct tkb_error *err)
+static int read_request_field(struct compile_request *request,
+                              enum tkb_field field, struct tkb_bytes bytes,
+                              struct tkb_error *err)
 {
 	uint32_t number = 0;
 	int rc;
@@ -149,12 +154,13 @@ static int read_field(struct compile_request *request, enum tkb_field field,
 		return 0;
 	}
 	if (field == TKB_FIELD_INPUT) {
-		rc = read_number(bytes, TKB_INPUT_NONE, &number, err);
+		rc = read_request_number(bytes, TKB_INPUT_NONE, &number, err);
 		request->input = (enum tkb_input)number;
 		return rc;
 	}
 	if (field == TKB_FIELD_PRODUCT) {
-		rc = read_number(bytes, TKB_PRODUCT_CUBIN, &number, err);
+		rc = read_request_number(bytes, TKB_PRODUCT_CUBIN, &number,
+		                         err);
 		request->product = (enum tkb_product)number;
 		return rc;
 	}
@@ -206,7 +212,7 @@ int compile_request_read(struct tkb_bytes bytes, struct compile_request *out,
 	for (;;) {
 		rc = tkb_fields_next(&fields, &field, &value, err);
 		if (rc == 0)
-			rc = read_field(&request, field, value, err);
+			rc = read_request_field(&request, field, value, err);
 		if (rc != 0)
 			break;
 	}

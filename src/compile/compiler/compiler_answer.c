@@ -25,8 +25,9 @@ static int check_version(const struct tkb_compile *compile, const char *name,
 	                (const char *)version.data);
 }
 
-static int read_field(struct tkb_compile *compile, enum tkb_field field,
-                      struct tkb_bytes bytes, struct tkb_error *err)
+static int read_compiled_field(struct tkb_compile *compile,
+                               enum tkb_field field, struct tkb_bytes bytes,
+                               struct tkb_error *err)
 {
 	struct tkb_compiled *compiled = &compile->compiled;
 
@@ -75,8 +76,8 @@ static int check_answer(const struct tkb_compile *compile,
 	                "a worker's answer lacks the requested product");
 }
 
-static int read_answer(struct tkb_compile *compile, struct tkb_bytes answer,
-                       struct tkb_error *err)
+static int read_compile_answer(struct tkb_compile *compile,
+                               struct tkb_bytes answer, struct tkb_error *err)
 {
 	struct tkb_fields fields = { .bytes = answer };
 	enum tkb_field field;
@@ -86,7 +87,7 @@ static int read_answer(struct tkb_compile *compile, struct tkb_bytes answer,
 	do {
 		rc = tkb_fields_next(&fields, &field, &bytes, err);
 		if (rc == 0)
-			rc = read_field(compile, field, bytes, err);
+			rc = read_compiled_field(compile, field, bytes, err);
 	} while (rc == 0);
 	if (rc < 0)
 		return rc;
@@ -213,7 +214,7 @@ int tkb_compile_wait(struct tkb_compile *compile, uint32_t timeout_ms,
 	if (compile->future != NULL && !compile->is_read) {
 		rc = tkb_future_wait(compile->future, timeout_ms, &answer, err);
 		if (rc == 0)
-			rc = read_answer(compile, answer, err);
+			rc = read_compile_answer(compile, answer, err);
 	}
 	if (rc == 0 && compile->future != NULL && compile->cache_root != NULL &&
 	    !compile->is_published) {

@@ -57,7 +57,7 @@ int tkb_libdevice_add(struct tkb_compiler *compiler, const char *path,
 	return rc;
 }
 
-static bool begins_with(const char *at, const char *end, const char *text)
+static bool range_begins_with(const char *at, const char *end, const char *text)
 {
 	const size_t length = strlen(text);
 
@@ -69,8 +69,8 @@ static bool is_intrinsic(const char *at, const char *end)
 {
 	while (at < end && *at != '@' && *at != ';')
 		at++;
-	return begins_with(at, end, "@llvm.") ||
-	       begins_with(at, end, "@\"llvm.");
+	return range_begins_with(at, end, "@llvm.") ||
+	       range_begins_with(at, end, "@\"llvm.");
 }
 
 /* Bitcode is not parsed: assume that it calls. A text has no NUL in it. */
@@ -83,7 +83,8 @@ bool tkb_libdevice_is_called(struct tkb_bytes ir)
 	if (ir.size == 0)
 		return false;
 	end = at + ir.size;
-	if (begins_with(at, end, "BC") || memchr(at, '\0', ir.size) != NULL)
+	if (range_begins_with(at, end, "BC") ||
+	    memchr(at, '\0', ir.size) != NULL)
 		return true;
 	for (;;) {
 		at = memmem(at, (size_t)(end - at), word, strlen(word));

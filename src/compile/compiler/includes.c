@@ -23,7 +23,7 @@ struct search {
 	struct tkb_buf *out;
 };
 
-static bool is_known(const struct search *search, const char *path)
+static bool is_listed(const struct search *search, const char *path)
 {
 	for (size_t i = 0; i < search->count; i++) {
 		if (strcmp(search->paths[i], path) == 0)
@@ -46,7 +46,7 @@ static bool try_folder(struct search *search, const char *folder, size_t length,
 	if (size <= 0 || size >= PATH_LIMIT || stat(path, &status) < 0 ||
 	    !S_ISREG(status.st_mode))
 		return false;
-	if (is_known(search, path))
+	if (is_listed(search, path))
 		return true;
 	if (search->count == FILES_LIMIT) {
 		*rc_out = tkb_fail(err, TKB_ERR_TOO_LARGE,
@@ -121,8 +121,8 @@ static size_t find_directive(const char *text, size_t end)
 }
 
 /* Read a line, given without its newline: is it `# include <name>`? */
-static int read_line(struct search *search, const char *from, const char *text,
-                     size_t end, struct tkb_error *err)
+static int read_source_line(struct search *search, const char *from,
+                            const char *text, size_t end, struct tkb_error *err)
 {
 	static const char word[] = "include";
 	size_t at = find_directive(text, end);
@@ -167,14 +167,14 @@ static int read_lines(struct search *search, const char *from,
 		const size_t end = newline == NULL ? source.size
 		                                   : (size_t)(newline - text);
 
-		rc = read_line(search, from, text + at, end - at, err);
+		rc = read_source_line(search, from, text + at, end - at, err);
 		at = end + 1;
 	}
 	return rc;
 }
 
-static int read_file(struct search *search, const char *path,
-                     struct tkb_error *err)
+static int read_source_file(struct search *search, const char *path,
+                            struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf contents = TKB_BUF_INIT(64 * TKB_MIB);
@@ -211,6 +211,6 @@ int tkb_includes_add(struct tkb_bytes source, const char *name,
 	search->out = out;
 	rc = read_lines(search, name, source, err);
 	for (size_t i = 0; i < search->count && rc == 0; i++)
-		rc = read_file(search, search->paths[i], err);
+		rc = read_source_file(search, search->paths[i], err);
 	return rc == 0 ? tkb_buf_check(out, err) : rc;
 }

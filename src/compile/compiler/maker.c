@@ -72,7 +72,7 @@ static void add_define(struct tkb_bytes option, struct tkb_buf *out)
 	add_short(tkb_bytes_slice(option, name_size + 1, option.size), out);
 }
 
-static bool begins_with(struct tkb_bytes text, const char *begin)
+static bool text_begins_with(struct tkb_bytes text, const char *begin)
 {
 	return text.size >= strlen(begin) &&
 	       memcmp(text.data, begin, strlen(begin)) == 0;
@@ -80,12 +80,12 @@ static bool begins_with(struct tkb_bytes text, const char *begin)
 
 static bool is_include(struct tkb_bytes option)
 {
-	return begins_with(option, "-I") ||
-	       begins_with(option, "--include-path=");
+	return text_begins_with(option, "-I") ||
+	       text_begins_with(option, "--include-path=");
 }
 
 /* An option of the command line, or what says the same. */
-static void add_word(const char *word, struct tkb_buf *out)
+static void add_maker_word(const char *word, struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, out->size != 0 ? " " : "");
 	tkb_buf_add_text(out, word);
@@ -111,16 +111,16 @@ static void add_option(enum tkb_field field, struct tkb_bytes value,
 	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++) {
 		if (texts[i].field != field)
 			continue;
-		add_word(texts[i].text, out);
+		add_maker_word(texts[i].text, out);
 		if (texts[i].has_value)
 			tkb_buf_add(out, value);
 	}
 	if (field == TKB_FIELD_FINALIZE_RULE) {
-		add_word("--rules ", out);
+		add_maker_word("--rules ", out);
 		add_short(value, out);
 	}
 	if (field == TKB_FIELD_NVRTC_OPTION && !is_include(value)) {
-		add_word("", out);
+		add_maker_word("", out);
 		add_define(value, out);
 	}
 }
@@ -148,7 +148,7 @@ static void add_options(const struct tkb_compiler *compiler,
 		add_options_of(&compiler->key_cuda, &options);
 	add_options_of(&compiler->key_cubin, &options);
 	if (compiler->is_fusion_off)
-		add_word("without fusing multiply and add", &options);
+		add_maker_word("without fusing multiply and add", &options);
 	if (options.size == 0)
 		tkb_buf_add_text(&options, "none");
 	text = tkb_buf_bytes(&options);

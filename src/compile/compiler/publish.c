@@ -35,9 +35,9 @@ static void publisher_close(struct publisher *publisher)
 }
 
 /* Make "<prefix><kernel>.<extension>", in the arena. */
-static int make_name(struct publisher *publisher, const char *prefix,
-                     const char *extension, const char **out,
-                     struct tkb_error *err)
+static int make_file_name(struct publisher *publisher, const char *prefix,
+                          const char *extension, const char **out,
+                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(4096);
 	int rc;
@@ -72,7 +72,7 @@ static int add_file(struct publisher *publisher, const char *prefix,
 	if (publisher->file_count == FILES_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE, "too many stages");
 	*file = (struct tkb_file){ .size = bytes.size, .sentinels = sentinels };
-	rc = make_name(publisher, prefix, extension, &file->name, err);
+	rc = make_file_name(publisher, prefix, extension, &file->name, err);
 	if (rc == 0)
 		rc = tkb_digest_of(bytes, &file->digest, err);
 	if (rc < 0)

@@ -28,7 +28,7 @@ void tkb_tool_file_add(struct tkb_buf *out, const char *path)
 	              (struct tkb_bytes){ room, sizeof(identity) + name.size });
 }
 
-static bool read_path(struct tkb_bytes bytes, char out[PATH_SIZE])
+static bool read_tool_path(struct tkb_bytes bytes, char out[PATH_SIZE])
 {
 	if (bytes.size == 0 || bytes.size >= PATH_SIZE ||
 	    memchr(bytes.data, '\0', bytes.size) != NULL)
@@ -44,8 +44,9 @@ static bool is_unchanged(struct tkb_bytes bytes)
 	char path[PATH_SIZE];
 
 	return bytes.size > sizeof(identity) &&
-	       read_path(tkb_bytes_slice(bytes, sizeof(identity), bytes.size),
-	                 path) &&
+	       read_tool_path(
+		       tkb_bytes_slice(bytes, sizeof(identity), bytes.size),
+		       path) &&
 	       tkb_file_identify(path, &identity) &&
 	       memcmp(&identity, bytes.data, sizeof(identity)) == 0;
 }
@@ -55,7 +56,8 @@ static bool is_absent(struct tkb_bytes bytes)
 	struct tkb_file_identity identity;
 	char path[PATH_SIZE];
 
-	return read_path(bytes, path) && !tkb_file_identify(path, &identity);
+	return read_tool_path(bytes, path) &&
+	       !tkb_file_identify(path, &identity);
 }
 
 bool tkb_tool_files_hold(struct tkb_bytes answer)

@@ -145,7 +145,7 @@ static int start_one(struct tkb_pool *pool, struct tkb_error *err)
 }
 
 /* The dispatcher starts the workers, but for one. */
-static int start(struct tkb_pool *pool, struct tkb_error *err)
+static int start_dispatcher(struct tkb_pool *pool, struct tkb_error *err)
 {
 	sigset_t all;
 	sigset_t old;
@@ -219,7 +219,7 @@ int tkb_pool_open(const struct tkb_pool_options *given, struct tkb_pool **out,
 	if (rc == 0)
 		rc = make_slots(pool, count_workers(options), err);
 	if (rc == 0)
-		rc = start(pool, err);
+		rc = start_dispatcher(pool, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(pool);

@@ -177,8 +177,8 @@ static int log_source(const struct tkb_triton *triton, const char *path,
 	return rc;
 }
 
-static void add_text(struct tkb_buf *out, enum tkb_triton_field field,
-                     const char *text)
+static void add_text_field(struct tkb_buf *out, enum tkb_triton_field field,
+                           const char *text)
 {
 	tkb_field_add_text(out, (enum tkb_field)field, text);
 }
@@ -228,7 +228,7 @@ static int write_source(const struct tkb_triton_unit *unit, struct tkb_buf *out,
 	int rc;
 
 	if (recorded != NULL) {
-		add_text(out, TKB_TRITON_RECORDED, recorded->key);
+		add_text_field(out, TKB_TRITON_RECORDED, recorded->key);
 		add_bytes(out, TKB_TRITON_SPECIALISATION,
 		          recorded->specialisation);
 		add_bytes(out, TKB_TRITON_IR, recorded->ir);
@@ -239,7 +239,7 @@ static int write_source(const struct tkb_triton_unit *unit, struct tkb_buf *out,
 		return rc;
 	tkb_field_add(out, (enum tkb_field)TKB_TRITON_FILE,
 	              tkb_buf_bytes(&path));
-	add_text(out, TKB_TRITON_SHOWN, unit->file);
+	add_text_field(out, TKB_TRITON_SHOWN, unit->file);
 	return 0;
 }
 
@@ -258,26 +258,27 @@ static int write_request(const struct tkb_triton *triton,
 	rc = write_source(unit, out, err);
 	if (rc < 0)
 		return rc;
-	add_text(out, TKB_TRITON_KERNEL, unit->kernel);
-	add_text(out, TKB_TRITON_SIGNATURE, unit->signature);
+	add_text_field(out, TKB_TRITON_KERNEL, unit->kernel);
+	add_text_field(out, TKB_TRITON_SIGNATURE, unit->signature);
 	tkb_field_add(out, (enum tkb_field)TKB_TRITON_ARCH,
 	              (struct tkb_bytes){ arch, arch_length });
 	add_number(out, TKB_TRITON_NUM_WARPS, unit->num_warps);
 	add_number(out, TKB_TRITON_NUM_STAGES, unit->num_stages);
-	add_text(out, TKB_TRITON_OPTIONS, unit->options);
-	add_text(out, TKB_TRITON_PTXAS, triton->ptxas);
+	add_text_field(out, TKB_TRITON_OPTIONS, unit->options);
+	add_text_field(out, TKB_TRITON_PTXAS, triton->ptxas);
 	add_bytes(out, TKB_TRITON_METADATA, unit->metadata);
-	add_text(out, TKB_TRITON_CHOICE, unit->choice);
+	add_text_field(out, TKB_TRITON_CHOICE, unit->choice);
 	add_number(out, TKB_TRITON_WINNERS, unit->only_winners);
-	add_text(out, TKB_TRITON_STAGE, unit->stage);
+	add_text_field(out, TKB_TRITON_STAGE, unit->stage);
 	tkb_field_add_flag(out, (enum tkb_field)TKB_TRITON_PRINTS,
 	                   triton->has_pass_output);
 	return tkb_buf_check(out, err);
 }
 
 /* Take the answer that is remembered. 0, TKB_MISS or an error. */
-static int recall(struct tkb_triton *triton, struct tkb_triton_compile *compile,
-                  struct tkb_error *err)
+static int recall_compile(struct tkb_triton *triton,
+                          struct tkb_triton_compile *compile,
+                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf answer = TKB_BUF_INIT(REQUEST_LIMIT);
@@ -318,7 +319,7 @@ static int submit_job(struct tkb_triton *triton,
 	job.key = key;
 	if (unit->stage == NULL && !triton->has_pass_output) {
 		compile->memory = &triton->memory;
-		rc = recall(triton, compile, err);
+		rc = recall_compile(triton, compile, err);
 		if (rc != TKB_MISS)
 			return rc;
 	}

@@ -53,9 +53,9 @@ static int copy_product(struct tkb_triton_answer *answer,
 	return product->data == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-static int read_field(struct tkb_triton_answer *answer,
-                      enum tkb_triton_field field, struct tkb_bytes bytes,
-                      struct tkb_error *err)
+static int read_triton_field(struct tkb_triton_answer *answer,
+                             enum tkb_triton_field field,
+                             struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct tkb_triton_compiled *compiled = &answer->compiled;
 	const char **text_out = find_text(compiled, field);
@@ -92,7 +92,8 @@ int tkb_triton_answer_read(struct tkb_bytes answer,
 	};
 	rc = tkb_fields_next(&fields, &field, &bytes, err);
 	while (rc == 0) {
-		rc = read_field(out, (enum tkb_triton_field)field, bytes, err);
+		rc = read_triton_field(out, (enum tkb_triton_field)field, bytes,
+		                       err);
 		if (rc == 0)
 			rc = tkb_fields_next(&fields, &field, &bytes, err);
 	}

@@ -49,8 +49,8 @@ static int fail_member(const struct tkb_schema_reader *reader, const char *what,
 	                reader->document->name, reader->field->name, what);
 }
 
-static int read_text(struct tkb_schema_reader *reader, void *out,
-                     struct tkb_error *err)
+static int read_list_text(struct tkb_schema_reader *reader, void *out,
+                          struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(LIST_LIMIT);
@@ -68,8 +68,8 @@ static int read_text(struct tkb_schema_reader *reader, void *out,
 }
 
 /* Paths are relative to the list's folder. */
-static int read_path(struct tkb_schema_reader *reader, void *out,
-                     struct tkb_error *err)
+static int read_list_path(struct tkb_schema_reader *reader, void *out,
+                          struct tkb_error *err)
 {
 	const char *list = ((const struct object *)reader->document)->path;
 	const char *slash = strrchr(list, '/');
@@ -78,7 +78,7 @@ static int read_path(struct tkb_schema_reader *reader, void *out,
 	const char **path = out;
 	int rc;
 
-	rc = read_text(reader, path, err);
+	rc = read_list_text(reader, path, err);
 	if (rc < 0 || slash == NULL || (*path)[0] == '/')
 		return rc;
 	tkb_buf_add(&text,
@@ -96,8 +96,8 @@ static int read_python(struct tkb_schema_reader *reader, void *out,
 
 	if (reader->token.type == TKB_JSON_STRING &&
 	    memchr(raw.data, '/', raw.size) == NULL)
-		return read_text(reader, out, err);
-	return read_path(reader, out, err);
+		return read_list_text(reader, out, err);
+	return read_list_path(reader, out, err);
 }
 
 /* Read a string or an array of strings. */
@@ -119,11 +119,11 @@ static int read_texts(struct tkb_schema_reader *reader, void *out,
 	if (texts->items == NULL)
 		return tkb_fail_nomem(err);
 	texts->count = 1;
-	return read_text(reader, texts->items, err);
+	return read_list_text(reader, texts->items, err);
 }
 
-static int read_number(struct tkb_schema_reader *reader, void *out,
-                       struct tkb_error *err)
+static int read_list_number(struct tkb_schema_reader *reader, void *out,
+                            struct tkb_error *err)
 {
 	uint64_t value = 0;
 
@@ -157,7 +157,7 @@ static int read_options(struct tkb_schema_reader *reader, void *out,
 		.item = { .name = (name_),                                     \
 			  .kind = TKB_SCHEMA_CUSTOM,                           \
 			  .missing = "a string, or several",                   \
-			  .read = read_text },                                 \
+			  .read = read_list_text },                            \
 		.item_size = sizeof(const char *),                             \
 		.none = "\"" name_ "\" is empty"                               \
 	}
@@ -182,11 +182,11 @@ static const struct tkb_schema_list targets = TEXTS("targets");
 	}
 
 static const struct tkb_schema_field fields[] = {
-	FIELD("file", unit.file, read_path, false),
-	FIELD("kernel", unit.kernel, read_text, false),
+	FIELD("file", unit.file, read_list_path, false),
+	FIELD("kernel", unit.kernel, read_list_text, false),
 	FIELD_TEXTS("signature", signatures, &signatures, false),
-	FIELD("num_warps", unit.num_warps, read_number, true),
-	FIELD("num_stages", unit.num_stages, read_number, true),
+	FIELD("num_warps", unit.num_warps, read_list_number, true),
+	FIELD("num_stages", unit.num_stages, read_list_number, true),
 	FIELD("options", unit.options, read_options, true),
 	FIELD_TEXTS("targets", targets, &targets, true),
 	FIELD("python", item.python, read_python, true),

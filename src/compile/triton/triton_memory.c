@@ -126,8 +126,9 @@ static bool shared_holds(struct tkb_triton_memory *memory,
 	       holds;
 }
 
-static bool recall(struct tkb_triton_memory *memory,
-                   const struct tkb_digest *query, struct tkb_buf *answer)
+static bool recall_answer(struct tkb_triton_memory *memory,
+                          const struct tkb_digest *query,
+                          struct tkb_buf *answer)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf renewed = TKB_BUF_INIT(NOTE_LIMIT);
@@ -161,7 +162,7 @@ bool tkb_triton_memory_recall(struct tkb_triton_memory *memory,
 	if (memory->root == NULL)
 		return false;
 	(void)pthread_mutex_lock(&memory->lock);
-	is_known = recall(memory, query, answer);
+	is_known = recall_answer(memory, query, answer);
 	(void)pthread_mutex_unlock(&memory->lock);
 	return is_known;
 }
@@ -314,7 +315,7 @@ static void merge_answers(struct merging *merging, struct tkb_bytes from,
 	}
 }
 
-static void merge(void *self, struct tkb_bytes old, struct tkb_buf *out)
+static void merge_notes(void *self, struct tkb_bytes old, struct tkb_buf *out)
 {
 	const struct tkb_bytes nothing = { "", 0 };
 	struct merging *merging = self;
@@ -338,7 +339,7 @@ void tkb_triton_memory_close(struct tkb_triton_memory *memory)
 
 	if (memory->root != NULL && memory->fresh.size != 0 &&
 	    memory->fresh.failure == 0)
-		tkb_memory_file_update(&triton_file, memory->root, merge,
+		tkb_memory_file_update(&triton_file, memory->root, merge_notes,
 		                       &merging);
 	tkb_digests_release(&merging.needed);
 	tkb_digests_release(&memory->unchanged);

@@ -166,9 +166,9 @@ static int fail_strange(struct tkb_error *err)
 	                "its listing is not one that S3 gives");
 }
 
-static int ask(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
-               const struct page *page, struct tkb_http_request *request,
-               struct tkb_error *err)
+static int ask_for_page(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
+                        const struct page *page,
+                        struct tkb_http_request *request, struct tkb_error *err)
 {
 	struct tkb_sigv4_pair query[5] = {
 		{ "list-type", "2" },
@@ -204,7 +204,7 @@ static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = ask(s3, limits, page, &request, err);
+	rc = ask_for_page(s3, limits, page, &request, err);
 	if (rc < 0)
 		return rc;
 	page->now_s =

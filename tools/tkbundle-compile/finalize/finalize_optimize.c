@@ -11,7 +11,7 @@
 
 static const char *const kept[] = { "optnone", "noinline" };
 
-static bool has(LLVMValueRef function, const char *name)
+static bool has_attribute(LLVMValueRef function, const char *name)
 {
 	return LLVMGetEnumAttributeAtIndex(
 		       function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -55,13 +55,13 @@ static void add(LLVMValueRef function, const char *name)
 static const char mark[] = "tkb.added";
 
 /* Keep the passes from a function; what was added is noted. */
-static void keep(LLVMValueRef function)
+static void keep_unoptimized(LLVMValueRef function)
 {
 	LLVMContextRef context =
 		LLVMGetModuleContext(LLVMGetGlobalParent(function));
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
-		if (has(function, kept[i]))
+		if (has_attribute(function, kept[i]))
 			continue;
 		add(function, kept[i]);
 		LLVMAddAttributeAtIndex(
@@ -102,7 +102,7 @@ int finalize_optimize(struct finalize *finalize, struct tkb_error *err)
 		if (LLVMIsDeclaration(at))
 			continue;
 		if (is_scheduled(at))
-			keep(at);
+			keep_unoptimized(at);
 		else
 			is_any_left = true;
 	}

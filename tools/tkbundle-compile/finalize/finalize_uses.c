@@ -17,7 +17,7 @@ struct addresses {
 	size_t capacity;
 };
 
-static bool is_known(const struct addresses *addresses, LLVMValueRef value)
+static bool has_address(const struct addresses *addresses, LLVMValueRef value)
 {
 	for (size_t i = 0; i < addresses->count; i++) {
 		if (addresses->items[i] == value)
@@ -26,7 +26,7 @@ static bool is_known(const struct addresses *addresses, LLVMValueRef value)
 	return false;
 }
 
-static bool add(struct addresses *addresses, LLVMValueRef value)
+static bool add_address(struct addresses *addresses, LLVMValueRef value)
 {
 	return addresses->count < ADDRESS_LIMIT &&
 	       tkb_append(&addresses->items, &addresses->count,
@@ -37,7 +37,7 @@ static bool add(struct addresses *addresses, LLVMValueRef value)
 /* These values can be reached more than once. */
 static bool add_once(struct addresses *addresses, LLVMValueRef value)
 {
-	return is_known(addresses, value) || add(addresses, value);
+	return has_address(addresses, value) || add_address(addresses, value);
 }
 
 static bool begins_with_any(const char *name, const char *const *prefixes)
@@ -69,7 +69,7 @@ static bool intrinsic_only_reads(LLVMValueRef call, const char *name,
 	return begins_with_any(name, readers);
 }
 
-static const char *skip_space(const char *at)
+static const char *skip_separators(const char *at)
 {
 	return at + strspn(at, " \t\n;{}");
 }
@@ -81,7 +81,7 @@ static bool moves_pointer(const char *at)
 	const char *comma = memchr(at, ',', size);
 
 	return strncmp(at, "mov.", strlen("mov.")) == 0 &&
-	       (comma == NULL || (*skip_space(comma + 1) == '$' &&
+	       (comma == NULL || (*skip_separators(comma + 1) == '$' &&
 	                          memmem(at, size, "64", 2) != NULL));
 }
 
@@ -96,10 +96,10 @@ static bool ptx_only_reads(const char *at)
 		                               "cp.async.cg.",  ".reg",
 		                               "createpolicy.", NULL };
 
-	for (at = skip_space(at); *at != '\0';
-	     at = skip_space(at + strcspn(at, ";"))) {
+	for (at = skip_separators(at); *at != '\0';
+	     at = skip_separators(at + strcspn(at, ";"))) {
 		if (*at == '@') /* a predicate */
-			at = skip_space(at + strcspn(at, " \t"));
+			at = skip_separators(at + strcspn(at, " \t"));
 		if (!begins_with_any(at, readers) || moves_pointer(at))
 			return false;
 	}
@@ -173,7 +173,7 @@ static bool follow_instruction(struct addresses *addresses, LLVMValueRef user,
 	case LLVMGetElementPtr:
 	case LLVMBitCast:
 	case LLVMAddrSpaceCast:
-		return add(addresses, user);
+		return add_address(addresses, user);
 	case LLVMPHI:
 	case LLVMSelect:
 		return add_once(addresses, user);
@@ -184,8 +184,8 @@ static bool follow_instruction(struct addresses *addresses, LLVMValueRef user,
 	}
 }
 
-static bool follow(struct addresses *addresses, LLVMValueRef user,
-                   LLVMValueRef address)
+static bool follow_user(struct addresses *addresses, LLVMValueRef user,
+                        LLVMValueRef address)
 {
 	if (LLVMIsAInstruction(user) != NULL)
 		return follow_instruction(addresses, user, address);
@@ -195,7 +195,7 @@ static bool follow(struct addresses *addresses, LLVMValueRef user,
 	case LLVMGetElementPtr:
 	case LLVMBitCast:
 	case LLVMAddrSpaceCast:
-		return add(addresses, user);
+		return add_address(addresses, user);
 	default:
 		return false;
 	}
@@ -208,7 +208,7 @@ static bool follow_all(struct addresses *addresses)
 
 		for (LLVMUseRef use = LLVMGetFirstUse(address); use != NULL;
 		     use = LLVMGetNextUse(use)) {
-			if (!follow(addresses, LLVMGetUser(use), address))
+			if (!follow_user(addresses, LLVMGetUser(use), address))
 				return false;
 		}
 	}
@@ -218,7 +218,8 @@ static bool follow_all(struct addresses *addresses)
 bool finalize_is_only_read(LLVMValueRef pointer)
 {
 	struct addresses addresses = { .items = NULL };
-	const bool is_read = add(&addresses, pointer) && follow_all(&addresses);
+	const bool is_read =
+		add_address(&addresses, pointer) && follow_all(&addresses);
 
 	free(addresses.items);
 	return is_read;

@@ -29,8 +29,8 @@ static bool is_small(int64_t number)
 	return number <= LIMIT && number >= -LIMIT;
 }
 
-static bool push(struct parts *parts, LLVMValueRef value,
-                 enum prepack_extension extension, int64_t factor)
+static bool push_part(struct parts *parts, LLVMValueRef value,
+                      enum prepack_extension extension, int64_t factor)
 {
 	if (parts->count == PART_LIMIT || !is_small(factor))
 		return false;
@@ -43,10 +43,10 @@ static bool push_operands(struct parts *parts, const struct part *part)
 {
 	LLVMValueRef value = part->value;
 
-	return push(parts, LLVMGetOperand(value, 0), part->extension,
-	            part->factor) &&
-	       push(parts, LLVMGetOperand(value, 1), part->extension,
-	            part->factor);
+	return push_part(parts, LLVMGetOperand(value, 0), part->extension,
+	                 part->factor) &&
+	       push_part(parts, LLVMGetOperand(value, 1), part->extension,
+	                 part->factor);
 }
 
 static bool add_offset(struct prepack_address *address, int64_t factor,
@@ -79,8 +79,8 @@ static bool add_term(struct prepack_address *address, const struct part *part)
 	return true;
 }
 
-static bool number_of(LLVMValueRef value, enum prepack_extension extension,
-                      int64_t *out)
+static bool read_constant(LLVMValueRef value, enum prepack_extension extension,
+                          int64_t *out)
 {
 	if (LLVMIsAConstantInt(value) == NULL ||
 	    LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64)
@@ -109,9 +109,9 @@ static bool constant_factor(LLVMValueRef value, const struct part *part,
 	if (!keeps(value, part->extension))
 		return false;
 	if (LLVMGetInstructionOpcode(value) == LLVMMul)
-		return number_of(by, part->extension, out) &&
+		return read_constant(by, part->extension, out) &&
 		       is_small(*out * part->factor);
-	if (!number_of(by, PREPACK_UNSIGNED, out) || *out < 0 || *out > 29)
+	if (!read_constant(by, PREPACK_UNSIGNED, out) || *out < 0 || *out > 29)
 		return false;
 	*out = (int64_t)1 << *out;
 	return is_small(*out * part->factor);
@@ -131,12 +131,12 @@ static bool split(struct parts *parts, const struct part *part, bool *is_bad)
 	case LLVMSExt:
 		if (extension == PREPACK_UNSIGNED)
 			return false;
-		is_kept = push(parts, LLVMGetOperand(value, 0), PREPACK_SIGNED,
-		               part->factor);
+		is_kept = push_part(parts, LLVMGetOperand(value, 0),
+		                    PREPACK_SIGNED, part->factor);
 		break;
 	case LLVMZExt:
-		is_kept = push(parts, LLVMGetOperand(value, 0),
-		               PREPACK_UNSIGNED, part->factor);
+		is_kept = push_part(parts, LLVMGetOperand(value, 0),
+		                    PREPACK_UNSIGNED, part->factor);
 		break;
 	case LLVMOr:
 		if (!LLVMGetIsDisjoint(value))
@@ -152,8 +152,8 @@ static bool split(struct parts *parts, const struct part *part, bool *is_bad)
 	case LLVMShl:
 		if (!constant_factor(value, part, &by))
 			return false;
-		is_kept = push(parts, LLVMGetOperand(value, 0), extension,
-		               by * part->factor);
+		is_kept = push_part(parts, LLVMGetOperand(value, 0), extension,
+		                    by * part->factor);
 		break;
 	default:
 		return false;
@@ -171,14 +171,14 @@ static bool add_index(struct prepack_address *address, LLVMValueRef index,
 	bool is_bad = false;
 
 	if (width > 64 ||
-	    !push(&parts, index, width == 64 ? PREPACK_WHOLE : PREPACK_SIGNED,
-	          factor))
+	    !push_part(&parts, index,
+	               width == 64 ? PREPACK_WHOLE : PREPACK_SIGNED, factor))
 		return false;
 	while (parts.count != 0) {
 		const struct part part = parts.items[--parts.count];
 		int64_t number;
 
-		if (number_of(part.value, part.extension, &number)) {
+		if (read_constant(part.value, part.extension, &number)) {
 			if (!add_offset(address, part.factor, number))
 				return false;
 		} else if (!split(&parts, &part, &is_bad)) {
@@ -199,7 +199,7 @@ static bool add_step(LLVMTargetDataRef layout, struct prepack_address *address,
 
 	switch (LLVMGetTypeKind(*type)) {
 	case LLVMStructTypeKind:
-		if (!number_of(index, PREPACK_UNSIGNED, &number) ||
+		if (!read_constant(index, PREPACK_UNSIGNED, &number) ||
 		    !add_offset(address, 1,
 		                (int64_t)LLVMOffsetOfElement(layout, *type,
 		                                             (unsigned)number)))

@@ -11,16 +11,16 @@ struct text {
 	unsigned count; /* of outputs and operands */
 };
 
-static void skip_space(struct text *text)
+static void skip_blanks(struct text *text)
 {
 	text->at += strspn(text->at, " \t\n");
 }
 
-static bool take(struct text *text, const char *word)
+static bool take_word(struct text *text, const char *word)
 {
 	const size_t size = strlen(word);
 
-	skip_space(text);
+	skip_blanks(text);
 	if (strncmp(text->at, word, size) != 0)
 		return false;
 	text->at += size;
@@ -32,7 +32,7 @@ static bool take_number(struct text *text, unsigned *out)
 {
 	char *end = NULL;
 
-	if (!take(text, "$") || *text->at < '0' || *text->at > '9')
+	if (!take_word(text, "$") || *text->at < '0' || *text->at > '9')
 		return false;
 	*out = (unsigned)strtoul(text->at, &end, 10);
 	text->at = end;
@@ -56,16 +56,18 @@ static bool take_fallback(struct text *text, struct ptx_read *read,
 	char *end = NULL;
 	unsigned number;
 
-	if (!take(text, "mov.u") ||
+	if (!take_word(text, "mov.u") ||
 	    strtoul(text->at, &end, 10) == 0 /* read->width is known later */)
 		return false;
 	text->at = end;
-	if (!take_number(text, &number) || number != output || !take(text, ","))
+	if (!take_number(text, &number) || number != output ||
+	    !take_word(text, ","))
 		return false;
 	read->fallbacks[output] = -1;
-	if (!take(text, "0x0") && !take_operand(text, &read->fallbacks[output]))
+	if (!take_word(text, "0x0") &&
+	    !take_operand(text, &read->fallbacks[output]))
 		return false;
-	return take(text, ";");
+	return take_word(text, ";");
 }
 
 /* ".L1::evict_last.v2.b32": sizes, and hints that change no value */
@@ -101,18 +103,19 @@ static bool take_places(struct text *text, struct ptx_read *read)
 	for (unsigned i = 0; i < read->count; i++) {
 		unsigned number;
 
-		if (!take(text, i == 0 ? "{" : ",") ||
+		if (!take_word(text, i == 0 ? "{" : ",") ||
 		    !take_number(text, &number) || number != i)
 			return false;
 	}
-	if (!take(text, "}") || !take(text, ",") || !take(text, "[") ||
-	    !take_operand(text, &read->address) || !take(text, "+"))
+	if (!take_word(text, "}") || !take_word(text, ",") ||
+	    !take_word(text, "[") || !take_operand(text, &read->address) ||
+	    !take_word(text, "+"))
 		return false;
 	read->offset = strtoll(text->at, &end, 10);
 	if (end == text->at)
 		return false;
 	text->at = end;
-	return take(text, "]");
+	return take_word(text, "]");
 }
 
 static bool take_read(struct text *text, struct ptx_read *read)
@@ -120,14 +123,14 @@ static bool take_read(struct text *text, struct ptx_read *read)
 	int policy;
 
 	read->predicate = -1;
-	if (take(text, "@") && !take_operand(text, &read->predicate))
+	if (take_word(text, "@") && !take_operand(text, &read->predicate))
 		return false;
-	if (!take(text, "ld.global") || !take_kinds(text, read) ||
+	if (!take_word(text, "ld.global") || !take_kinds(text, read) ||
 	    !take_places(text, read) ||
-	    (take(text, ",") && !take_operand(text, &policy)) ||
-	    !take(text, ";"))
+	    (take_word(text, ",") && !take_operand(text, &policy)) ||
+	    !take_word(text, ";"))
 		return false;
-	skip_space(text);
+	skip_blanks(text);
 	return *text->at == '\0';
 }
 
@@ -187,8 +190,8 @@ static bool has_types(LLVMValueRef call, const struct ptx_read *read)
 	                  1);
 }
 
-static bool parse(LLVMValueRef assembly, const char *copy,
-                  struct ptx_read *read)
+static bool parse_assembly(LLVMValueRef assembly, const char *copy,
+                           struct ptx_read *read)
 {
 	struct text text = { .at = copy };
 	size_t size = 0;
@@ -203,7 +206,7 @@ static bool parse(LLVMValueRef assembly, const char *copy,
 	while (moves < text.output_count && strncmp(text.at, "mov.", 4) == 0) {
 		if (!take_fallback(&text, read, moves++))
 			return false;
-		skip_space(&text);
+		skip_blanks(&text);
 	}
 	/* What the predicate leaves out must have a value. */
 	return take_read(&text, read) &&
@@ -225,7 +228,7 @@ bool ptx_read_of(LLVMValueRef call, struct ptx_read *out)
 	text = LLVMGetInlineAsmAsmString(assembly, &size);
 	copy = strndup(text, size);
 	is_read = copy != NULL && strlen(copy) == size &&
-	          parse(assembly, copy, out) && has_types(call, out);
+	          parse_assembly(assembly, copy, out) && has_types(call, out);
 	free(copy);
 	return is_read;
 }

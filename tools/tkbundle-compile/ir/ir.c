@@ -127,8 +127,8 @@ static int make_machine(const struct ir_options *options,
 	return 0;
 }
 
-static bool parse(LLVMContextRef context, struct tkb_bytes ir,
-                  LLVMModuleRef *out, char **message)
+static bool parse_module(LLVMContextRef context, struct tkb_bytes ir,
+                         LLVMModuleRef *out, char **message)
 {
 	/* LLVMParseIRInContext() takes it over */
 	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
@@ -151,11 +151,11 @@ static int read_module(LLVMContextRef context, struct tkb_bytes ir,
 	AUTO_LLVM_MESSAGE ignored = NULL;
 	bool is_parsed;
 
-	is_parsed = parse(context, ir, out, &message);
+	is_parsed = parse_module(context, ir, out, &message);
 	if (!is_parsed && ir_newer_translate(ir, &older) != 0 &&
 	    tkb_buf_check(&older, err) == 0)
-		is_parsed =
-			parse(context, tkb_buf_bytes(&older), out, &ignored);
+		is_parsed = parse_module(context, tkb_buf_bytes(&older), out,
+		                         &ignored);
 	if (!is_parsed)
 		return fail(err, TKB_ERR_INVALID, "bad IR: %s", message);
 	release_message(&message);

@@ -15,7 +15,7 @@
  * Functions without a definition that are allowed: the driver provides them, or
  * they become constants.
  */
-static bool is_known(const char *name)
+static bool is_allowed_undefined(const char *name)
 {
 	static const char *const names[] = { "vprintf", "__assertfail",
 		                             "__nvvm_reflect", "malloc",
@@ -37,7 +37,7 @@ static const char *find_external(LLVMModuleRef module)
 		const char *name = LLVMGetValueName2(at, &size);
 
 		if (LLVMIsDeclaration(at) && LLVMGetIntrinsicID(at) == 0 &&
-		    LLVMGetFirstUse(at) != NULL && !is_known(name))
+		    LLVMGetFirstUse(at) != NULL && !is_allowed_undefined(name))
 			return name;
 	}
 	return NULL;

@@ -41,7 +41,7 @@ static const struct format *format_named(const char *word, size_t length)
 	return NULL;
 }
 
-static bool is_word(char letter)
+static bool is_word_letter(char letter)
 {
 	return isalnum((unsigned char)letter) || letter == '_' ||
 	       letter == '.' || letter == '-' || letter == '$';
@@ -62,7 +62,7 @@ static const char *skip_name(const char *at, const char *end)
 		found = memchr(at + 1, '"', (size_t)(end - at - 1));
 		return found == NULL ? end : found + 1;
 	}
-	while (at < end && is_word(*at))
+	while (at < end && is_word_letter(*at))
 		at++;
 	return at;
 }
@@ -147,8 +147,8 @@ static bool read_value(const struct format *format, const char *word,
  * Copy a word. A type is remembered for the constants after it in the line, and
  * such a constant is translated. Returns whether it was.
  */
-static bool add_word(const char *word, size_t length,
-                     const struct format **format, struct tkb_buf *out)
+static bool add_newer_word(const char *word, size_t length,
+                           const struct format **format, struct tkb_buf *out)
 {
 	const struct format *named = format_named(word, length);
 	char text[LONGEST] = "";
@@ -186,14 +186,15 @@ size_t ir_newer_translate(struct tkb_bytes ir, struct tkb_buf *out)
 						 begin, (size_t)(at - begin) });
 			continue;
 		}
-		if (!is_word(*at) && *at != '+') {
+		if (!is_word_letter(*at) && *at != '+') {
 			tkb_buf_add_byte(out, *at++);
 			continue;
 		}
 		do {
 			at++;
-		} while (at < end && (is_word(*at) || *at == '+'));
-		count += add_word(begin, (size_t)(at - begin), &format, out);
+		} while (at < end && (is_word_letter(*at) || *at == '+'));
+		count += add_newer_word(begin, (size_t)(at - begin), &format,
+		                        out);
 	}
 	return count;
 }

@@ -242,8 +242,8 @@ static bool has_reciprocals(const struct match *match)
 	return true;
 }
 
-static int begin(struct match *match, const struct rule *rule,
-                 LLVMValueRef root, struct tkb_error *err)
+static int begin_match(struct match *match, const struct rule *rule,
+                       LLVMValueRef root, struct tkb_error *err)
 {
 	if (match->bound_capacity < rule->node_count) {
 		free(match->bound);
@@ -277,7 +277,7 @@ int match_rule(struct match *match, const struct rule *rule, LLVMValueRef root,
 	     node->opcode != LLVMMul &&
 	     LLVMGetInstructionOpcode(root) != node->opcode))
 		return TKB_MISS;
-	rc = begin(match, rule, root, err);
+	rc = begin_match(match, rule, root, err);
 	if (rc < 0)
 		return rc;
 	match->mode = mode;

@@ -75,8 +75,8 @@ static int add_edge(struct reader *reader, uint32_t node, struct tkb_error *err)
 	return 0;
 }
 
-static int add_name(struct reader *reader, LLVMValueRef value, uint32_t node,
-                    struct tkb_error *err)
+static int name_node(struct reader *reader, LLVMValueRef value, uint32_t node,
+                     struct tkb_error *err)
 {
 	if (reader->name_count == RULE_MAX_NODES)
 		return rule_fail(reader->rule, err, "its pattern is too long");
@@ -159,7 +159,7 @@ static int read_alternative(struct reader *reader, LLVMValueRef call,
 	for (unsigned i = 0; i < LLVMCountParams(way) && rc == 0; i++) {
 		rc = find_node(reader, LLVMGetOperand(call, i), &node, err);
 		if (rc == 0)
-			rc = add_name(reader, LLVMGetParam(way, i), node, err);
+			rc = name_node(reader, LLVMGetParam(way, i), node, err);
 	}
 	reader->scope = begin;
 	for (LLVMValueRef at =
@@ -168,7 +168,7 @@ static int read_alternative(struct reader *reader, LLVMValueRef call,
 	     at = LLVMGetNextInstruction(at)) {
 		rc = read_instruction(reader, at, root_out, err);
 		if (rc == 0)
-			rc = add_name(reader, at, *root_out, err);
+			rc = name_node(reader, at, *root_out, err);
 	}
 	if (rc == 0)
 		rc = find_node(
@@ -236,8 +236,8 @@ static int read_parameters(struct reader *reader, struct tkb_error *err)
 
 		rc = add_node(reader, &node, &rule->parameters[i], err);
 		if (rc == 0)
-			rc = add_name(reader, node.value, rule->parameters[i],
-			              err);
+			rc = name_node(reader, node.value, rule->parameters[i],
+			               err);
 		if (rc < 0)
 			return rc;
 	}
@@ -263,7 +263,7 @@ static int read_body(struct reader *reader, struct tkb_error *err)
 		else
 			rc = read_instruction(reader, at, &node, err);
 		if (rc == 0)
-			rc = add_name(reader, at, node, err);
+			rc = name_node(reader, at, node, err);
 		if (rc < 0)
 			return rc;
 	}

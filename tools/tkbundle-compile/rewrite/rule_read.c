@@ -127,8 +127,9 @@ static int read_function(struct rule_set *set, const char *file,
 	            name, file);
 }
 
-static int parse(LLVMContextRef context, struct tkb_bytes text,
-                 const char *name, LLVMModuleRef *out, struct tkb_error *err)
+static int parse_rules(LLVMContextRef context, struct tkb_bytes text,
+                       const char *name, LLVMModuleRef *out,
+                       struct tkb_error *err)
 {
 	AUTO_LLVM_MESSAGE message = NULL;
 	/* LLVMParseIRInContext() takes it over */
@@ -147,9 +148,9 @@ static int parse(LLVMContextRef context, struct tkb_bytes text,
 }
 
 /* Read a file into `set`; after a failure some of its rules may be there. */
-static int read_file(struct rule_set *set, LLVMContextRef context,
-                     struct tkb_bytes text, const char *name,
-                     struct tkb_error *err)
+static int read_rules_file(struct rule_set *set, LLVMContextRef context,
+                           struct tkb_bytes text, const char *name,
+                           struct tkb_error *err)
 {
 	AUTO_LLVM(LLVMModuleRef) module = NULL;
 	char *file = tkb_arena_string(&set->arena, tkb_text(name));
@@ -157,7 +158,7 @@ static int read_file(struct rule_set *set, LLVMContextRef context,
 
 	if (file == NULL)
 		return tkb_fail_nomem(err);
-	rc = parse(context, text, file, &module, err);
+	rc = parse_rules(context, text, file, &module, err);
 	if (rc == 0)
 		rc = tkb_grow(&set->modules, &set->module_capacity,
 		              set->module_count, sizeof(LLVMModuleRef), err);
@@ -192,7 +193,7 @@ int rules_read(LLVMContextRef context, struct tkb_bytes text, const char *name,
 		set = fresh;
 	}
 	count = set->count;
-	rc = read_file(set, context, text, name, err);
+	rc = read_rules_file(set, context, text, name, err);
 	if (rc < 0) {
 		set->count = count;
 		return rc;

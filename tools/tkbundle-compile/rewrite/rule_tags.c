@@ -22,7 +22,7 @@ struct tag {
  * LLVM's strings have no terminating zero. A truncated one could be valid, so
  * long ones are replaced.
  */
-static void copy_text(const char *text, unsigned size, char out[64])
+static void copy_tag_text(const char *text, unsigned size, char out[64])
 {
 	static const char too_long[] = "(more than 63 bytes)";
 
@@ -47,11 +47,11 @@ static bool next_tag(const LLVMAttributeRef *attributes, unsigned count,
 		if (!LLVMIsStringAttribute(attribute))
 			continue;
 		text = LLVMGetStringAttributeKind(attribute, &size);
-		copy_text(text, size, out->name);
+		copy_tag_text(text, size, out->name);
 		if (strncmp(out->name, "tkb.", 4) != 0)
 			continue;
 		text = LLVMGetStringAttributeValue(attribute, &size);
-		copy_text(text, size, out->value);
+		copy_tag_text(text, size, out->value);
 		return true;
 	}
 	return false;

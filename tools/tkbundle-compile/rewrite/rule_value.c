@@ -134,7 +134,7 @@ static LLVMValueRef lane_of(LLVMValueRef constant, unsigned index)
 	               : constant;
 }
 
-static bool is_number(LLVMValueRef value)
+static bool is_constant_number(LLVMValueRef value)
 {
 	return value != NULL && (LLVMIsAConstantInt(value) != NULL ||
 	                         LLVMIsAConstantFP(value) != NULL);
@@ -148,7 +148,7 @@ bool rule_is_number(LLVMValueRef value)
 	    LLVMGetTypeKind(type) == LLVMScalableVectorTypeKind)
 		return false;
 	for (unsigned i = 0; i < llvm_lane_count(type); i++) {
-		if (!is_number(lane_of(value, i)))
+		if (!is_constant_number(lane_of(value, i)))
 			return false;
 	}
 	return true;

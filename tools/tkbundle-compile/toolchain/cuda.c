@@ -60,7 +60,7 @@ static void add_loader_paths(const char *name, struct tkb_buf *searched)
  * The library stays loaded after dlclose(): otherwise memory that its C++
  * runtime allocated would be reported as leaked.
  */
-static void *load(const char *path)
+static void *load_library(const char *path)
 {
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
@@ -92,7 +92,7 @@ static void *open_in(const char *folder, const char *name,
 			                  version);
 		if (length >= (int)sizeof(path))
 			continue;
-		handle = load(path);
+		handle = load_library(path);
 		if (folder == NULL)
 			add_loader_paths(path, searched);
 		else if (handle == NULL)
@@ -162,7 +162,7 @@ static void *open_next_to(const char *path, const char *name,
 	             name) >= CUDA_PATH_SIZE)
 		return NULL;
 	tkb_tool_file_add(searched, file);
-	return load(file);
+	return load_library(file);
 }
 
 void cuda_open_beside(struct cuda_library *library, const char *name)

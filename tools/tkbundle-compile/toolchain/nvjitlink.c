@@ -113,7 +113,8 @@ struct arguments {
 	uint32_t count;
 };
 
-static bool add(struct arguments *out, const char *format, const char *text)
+static bool add_argument(struct arguments *out, const char *format,
+                         const char *text)
 {
 	const size_t i = out->count;
 	int length;
@@ -128,20 +129,23 @@ static bool add(struct arguments *out, const char *format, const char *text)
 	return true;
 }
 
-static int list_arguments(const struct nvjitlink_request *request,
-                          struct arguments *out, struct tkb_error *err)
+static int list_nvjitlink_arguments(const struct nvjitlink_request *request,
+                                    struct arguments *out,
+                                    struct tkb_error *err)
 {
 	char gpu[GPU_NAME_SIZE];
 	bool fits;
 
 	gpu_name(request->arch, gpu);
-	fits = add(out, "-arch=", gpu) && add(out, "-Xptxas=", "-v");
+	fits = add_argument(out, "-arch=", gpu) &&
+	       add_argument(out, "-Xptxas=", "-v");
 	if (!request->is_line_info_off)
-		fits = fits && add(out, "-lineinfo", "");
+		fits = fits && add_argument(out, "-lineinfo", "");
 	if (request->is_fusion_off)
-		fits = fits && add(out, "-Xptxas=", "--fmad=false");
+		fits = fits && add_argument(out, "-Xptxas=", "--fmad=false");
 	for (size_t i = 0; i < request->option_count; i++)
-		fits = fits && add(out, "-Xptxas=", request->options[i]);
+		fits = fits &&
+		       add_argument(out, "-Xptxas=", request->options[i]);
 	return fits ? 0
 	            : fail(err, TKB_ERR_INVALID,
 	                   "the options of ptxas are too many or too long");
@@ -163,8 +167,9 @@ static int log_text(const char *text, const struct tkb_sink *log,
 }
 
 /* Write both logs, and on failure set `err`. */
-static int report(const struct nvjitlink *linker, void *handle, int number,
-                  const struct tkb_sink *log, struct tkb_error *err)
+static int report_nvjitlink_logs(const struct nvjitlink *linker, void *handle,
+                                 int number, const struct tkb_sink *log,
+                                 struct tkb_error *err)
 {
 	char *infos = cuda_read_log(handle, linker->get_infos_size,
 	                            linker->get_infos);
@@ -215,7 +220,7 @@ int nvjitlink_compile(const struct nvjitlink *linker,
 	int number;
 	int rc;
 
-	rc = list_arguments(request, &arguments, err);
+	rc = list_nvjitlink_arguments(request, &arguments, err);
 	if (rc < 0)
 		return rc;
 	text = strndup(ptx.data, ptx.size);
@@ -227,7 +232,7 @@ int nvjitlink_compile(const struct nvjitlink *linker,
 		                     "the PTX");
 	if (number == 0)
 		number = linker->complete(handle);
-	rc = report(linker, handle, number, log, err);
+	rc = report_nvjitlink_logs(linker, handle, number, log, err);
 	if (rc == 0)
 		rc = send_cubin(linker, handle, cubin, err);
 	if (handle != NULL)

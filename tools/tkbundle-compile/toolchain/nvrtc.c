@@ -107,8 +107,8 @@ struct arguments {
 	char toolkit[CUDA_PATH_SIZE];
 };
 
-static int list_arguments(const struct nvrtc_request *request,
-                          struct arguments *out, struct tkb_error *err)
+static int list_nvrtc_arguments(const struct nvrtc_request *request,
+                                struct arguments *out, struct tkb_error *err)
 {
 	const int folder =
 		(int)(tkb_path_base_name(request->path) - request->path);
@@ -137,8 +137,9 @@ static int list_arguments(const struct nvrtc_request *request,
 	return 0;
 }
 
-static int report(const struct nvrtc *nvrtc, nvrtc_program handle, int number,
-                  const struct tkb_sink *log, struct tkb_error *err)
+static int report_nvrtc_log(const struct nvrtc *nvrtc, nvrtc_program handle,
+                            int number, const struct tkb_sink *log,
+                            struct tkb_error *err)
 {
 	char *words =
 		cuda_read_log(handle, nvrtc->get_log_size, nvrtc->get_log);
@@ -204,7 +205,7 @@ static int compile_once(const struct nvrtc *nvrtc,
 	int number;
 	int rc;
 
-	rc = list_arguments(request, &arguments, err);
+	rc = list_nvrtc_arguments(request, &arguments, err);
 	if (rc < 0)
 		return rc;
 	number =
@@ -220,7 +221,7 @@ static int compile_once(const struct nvrtc *nvrtc,
 		                        arguments.items);
 	rc = name != NULL && number != 0
 	             ? TKB_MISS
-	             : report(nvrtc, handle, number, log, err);
+	             : report_nvrtc_log(nvrtc, handle, number, log, err);
 	if (rc == 0 && name != NULL)
 		find_lowered_name(nvrtc, handle, name, kernel);
 	if (rc == 0)

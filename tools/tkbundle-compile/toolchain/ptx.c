@@ -144,7 +144,7 @@ static struct tkb_bytes next_line(struct walk *walk)
 	return part(begin, walk->at);
 }
 
-static bool begins_with(struct tkb_bytes line, const char *word)
+static bool line_begins_with(struct tkb_bytes line, const char *word)
 {
 	return line.size >= strlen(word) &&
 	       memcmp(line.data, word, strlen(word)) == 0;
@@ -177,7 +177,7 @@ int ptx_strip_folders(struct tkb_bytes ptx, const struct tkb_sink *sink,
 	while (walk.at < walk.end && rc == 0) {
 		const struct tkb_bytes line = next_line(&walk);
 
-		if (!begins_with(line, "\t.file\t"))
+		if (!line_begins_with(line, "\t.file\t"))
 			continue;
 		rc = sink->write(sink->self, part(unsent, line.data), err);
 		if (rc == 0)
@@ -219,12 +219,12 @@ int ptx_finish(struct tkb_bytes ptx, uint32_t version,
 	while (walk.at < walk.end && rc == 0) {
 		const struct tkb_bytes line = next_line(&walk);
 
-		if (begins_with(line,
-		                ".target ")) { /* the last line to change */
+		if (line_begins_with(
+			    line, ".target ")) { /* the last line to change */
 			rc = send_target_line(line, sink, err);
 			break;
 		}
-		if (begins_with(line, ".version ") && version != 0)
+		if (line_begins_with(line, ".version ") && version != 0)
 			rc = sink->write(sink->self, tkb_text(text), err);
 		else
 			rc = sink->write(sink->self, line, err);

@@ -62,9 +62,9 @@ static bool try_path(char out[CUDA_PATH_SIZE], struct tkb_buf *searched)
 	return false;
 }
 
-static int find_file(const char *given, const char *arch,
-                     char out[CUDA_PATH_SIZE], struct tkb_buf *searched,
-                     struct tkb_error *err)
+static int find_ptxas_file(const char *given, const char *arch,
+                           char out[CUDA_PATH_SIZE], struct tkb_buf *searched,
+                           struct tkb_error *err)
 {
 	const char *named = given;
 
@@ -129,7 +129,7 @@ int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
 	struct ptxas found = { .ptx_version = 0 };
 	int rc;
 
-	rc = find_file(given, arch, found.path, searched, err);
+	rc = find_ptxas_file(given, arch, found.path, searched, err);
 	if (rc < 0)
 		return rc;
 	tkb_tool_file_add(searched, found.path);
@@ -149,8 +149,9 @@ static const char input[] = "/dev/stdin"; /* "-" would be copied to a file */
 static const char output[] = "/dev/stdout";
 
 /* tkbundle's options, then the user's, in Triton's order. */
-static int list_arguments(const struct ptxas_request *request, const char *gpu,
-                          const char **out, struct tkb_error *err)
+static int list_ptxas_arguments(const struct ptxas_request *request,
+                                const char *gpu, const char **out,
+                                struct tkb_error *err)
 {
 	size_t count = 0;
 
@@ -239,10 +240,11 @@ static int log_command(const struct ptxas_request *request,
 }
 
 /* Report that ptxas failed, and `why`. */
-static int report(const struct ptxas_request *request,
-                  const struct tool_run *run, const char *const *arguments,
-                  const char *why, const struct tkb_sink *log,
-                  struct tkb_error *err)
+static int report_ptxas_failure(const struct ptxas_request *request,
+                                const struct tool_run *run,
+                                const char *const *arguments, const char *why,
+                                const struct tkb_sink *log,
+                                struct tkb_error *err)
 {
 	char line[FAIL_LINE_SIZE];
 	char text[PEEK_SIZE];
@@ -287,7 +289,7 @@ int ptxas_compile(const struct ptxas_request *request, struct tkb_bytes ptx,
 
 	gpu_name(request->arch, gpu);
 	(void)snprintf(option, sizeof(option), "--gpu-name=%s", gpu);
-	rc = list_arguments(request, option, arguments, err);
+	rc = list_ptxas_arguments(request, option, arguments, err);
 	if (rc < 0)
 		return rc;
 	rc = tool_run(request->tool->path, arguments, ptx, &run, err);
@@ -297,6 +299,7 @@ int ptxas_compile(const struct ptxas_request *request, struct tkb_bytes ptx,
 		return rc;
 	check_result(&run, why);
 	if (why[0] != '\0')
-		return report(request, &run, arguments, why, log, err);
+		return report_ptxas_failure(request, &run, arguments, why, log,
+		                            err);
 	return tool_send(run.output, cubin, err);
 }

@@ -69,8 +69,8 @@ static int spawn(const char *path, const char *const *arguments,
 }
 
 /* The three files are its standard streams; it gets no other descriptors. */
-static int start(const char *path, const char *const *arguments, int input,
-                 const struct tool_run *run, pid_t *pid)
+static int start_tool(const char *path, const char *const *arguments, int input,
+                      const struct tool_run *run, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	int number = posix_spawn_file_actions_init(&actions);
@@ -93,14 +93,15 @@ static int start(const char *path, const char *const *arguments, int input,
 	return number;
 }
 
-static int run_with(const char *path, const char *const *arguments, int input,
-                    struct tool_run *run, struct tkb_error *err)
+static int run_tool_with_input(const char *path, const char *const *arguments,
+                               int input, struct tool_run *run,
+                               struct tkb_error *err)
 {
 	pid_t pid = 0;
 	pid_t rc;
 	int number;
 
-	number = start(path, arguments, input, run, &pid);
+	number = start_tool(path, arguments, input, run, &pid);
 	if (number != 0)
 		return fail(err, TKB_ERR_IO, "cannot start '%s': %s", path,
 		            strerror(number));
@@ -130,7 +131,7 @@ int tool_run(const char *path, const char *const *arguments,
 	else
 		rc = tkb_fd_pwrite_all(file, input, 0, err);
 	if (rc == 0)
-		rc = run_with(path, arguments, file, &run, err);
+		rc = run_tool_with_input(path, arguments, file, &run, err);
 	if (file >= 0)
 		(void)close(file);
 	if (rc < 0)

@@ -105,8 +105,9 @@ static void parts_close(struct parts *parts)
 	free(parts->items);
 }
 
-static int merge(const struct parts *parts, const char *output,
-                 struct tkb_collect_report *report, struct tkb_error *err)
+static int merge_collected(const struct parts *parts, const char *output,
+                           struct tkb_collect_report *report,
+                           struct tkb_error *err)
 {
 	const struct tkb_bundle *const *const bundles =
 		(const struct tkb_bundle *const *)parts->items;
@@ -165,7 +166,7 @@ static int collect_all(const struct archive_import *import, const char *output,
 			return rc;
 		worst = rc != 0 ? rc : worst;
 	}
-	rc = output == NULL ? 0 : merge(&parts, output, report, err);
+	rc = output == NULL ? 0 : merge_collected(&parts, output, report, err);
 	return rc == 0 ? worst : rc;
 }
 

@@ -79,8 +79,8 @@ static int keep_cubin(struct pass *pass, struct diff_cubin *cubin,
 }
 
 /* Read A's bytes back. */
-static int recall(struct pass *pass, const struct diff_cubin *cubin,
-                  struct tkb_error *err)
+static int read_kept_cubin(struct pass *pass, const struct diff_cubin *cubin,
+                           struct tkb_error *err)
 {
 	ssize_t got;
 
@@ -103,7 +103,7 @@ static int compare_cubin(struct pass *pass, struct diff_cubin *cubin,
                          struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct tkb_error own = { .status = 0 };
-	int rc = recall(pass, cubin, err);
+	int rc = read_kept_cubin(pass, cubin, err);
 
 	if (rc != 0)
 		return rc;

@@ -75,9 +75,9 @@ static enum status open_inputs(struct cli *cli, const struct arguments *args,
 	return STATUS_DONE;
 }
 
-static int merge(struct cli *cli, const struct arguments *args,
-                 const struct inputs *inputs, struct tkb_merge_report *report,
-                 struct tkb_error *err)
+static int merge_inputs(struct cli *cli, const struct arguments *args,
+                        const struct inputs *inputs,
+                        struct tkb_merge_report *report, struct tkb_error *err)
 {
 	const struct tkb_bundle *const *const bundles =
 		(const struct tkb_bundle *const *)inputs->items;
@@ -142,7 +142,7 @@ static enum status cmd_merge(struct cli *cli, const struct arguments *args)
 	status = open_inputs(cli, args, &inputs);
 	if (status != STATUS_DONE)
 		return status;
-	rc = merge(cli, args, &inputs, &report, &err);
+	rc = merge_inputs(cli, args, &inputs, &report, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, args->output);
 	entry_out_digest(&cli->json, "id", &report.id);

@@ -177,8 +177,8 @@ static void name_equal(const char *name, struct differences *out)
 		               "%s%s", length != 0 ? ", " : "", name);
 }
 
-static void merge(const struct parts *a, const struct parts *b,
-                  struct differences *out)
+static void merge_parts(const struct parts *a, const struct parts *b,
+                        struct differences *out)
 {
 	size_t i = 0;
 	size_t j = 0;
@@ -220,7 +220,8 @@ static void merge(const struct parts *a, const struct parts *b,
 	}
 }
 
-static bool has(const struct differences *differences, enum reason reason)
+static bool has_reason(const struct differences *differences,
+                       enum reason reason)
 {
 	for (size_t i = 0; i < differences->count; i++) {
 		if (differences->items[i].reason == reason)
@@ -242,7 +243,8 @@ static bool has_part(const struct differences *differences, const char *name)
 static bool is_moved(const struct differences *all)
 {
 	return has_part(all, PARTS_CODE) || has_part(all, PARTS_FIRST_LINE) ||
-	       has(all, REASON_TRITON) || has(all, REASON_SIGNATURE);
+	       has_reason(all, REASON_TRITON) ||
+	       has_reason(all, REASON_SIGNATURE);
 }
 
 /*
@@ -264,8 +266,8 @@ static bool is_finalized(const struct differences *all)
 /* Drop what follows from another difference. */
 static void drop_consequences(struct differences *all)
 {
-	const bool is_other_target = has(all, REASON_TARGET);
-	const bool is_other_triton = has(all, REASON_TRITON);
+	const bool is_other_target = has_reason(all, REASON_TARGET);
+	const bool is_other_triton = has_reason(all, REASON_TRITON);
 	const bool has_moved = is_moved(all);
 	const bool is_other_ir = is_finalized(all);
 	size_t kept = 0;
@@ -283,14 +285,16 @@ static void drop_consequences(struct differences *all)
 			continue;
 		/* An engine's version is in its hashes. */
 		if (strstr(at->name, " (a hash)") != NULL &&
-		    has(all, REASON_ENGINE))
+		    has_reason(all, REASON_ENGINE))
 			continue;
 		/* Types of arguments are in the code, too. */
-		if (is_code && (has(all, REASON_SIGNATURE) || is_other_ir))
+		if (is_code &&
+		    (has_reason(all, REASON_SIGNATURE) || is_other_ir))
 			continue;
 		/* The hash covers all of system_info. */
 		if (strcmp(at->name, "system_info[hash]") == 0 &&
-		    (has(all, REASON_GPU) || has(all, REASON_LIBTRITON)))
+		    (has_reason(all, REASON_GPU) ||
+		     has_reason(all, REASON_LIBTRITON)))
 			continue;
 		all->items[kept++] = *at;
 	}
@@ -314,7 +318,7 @@ int differences_find(const struct parts *a, const struct parts *b,
 	all.items = calloc(a->count + b->count + 1, sizeof(*all.items));
 	if (all.items == NULL)
 		return cli_error_nomem(err);
-	merge(a, b, &all);
+	merge_parts(a, b, &all);
 	drop_consequences(&all);
 	/* Its text is one, and that names the build of Triton. */
 	if (all.count == 0 && all.is_one_module)

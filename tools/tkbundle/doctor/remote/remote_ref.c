@@ -184,7 +184,8 @@ struct makers {
 };
 
 /* Add to the list what is not in it and has room. */
-static void add_word(const char *prefix, const char *text, char list[LIST_SIZE])
+static void add_listed_word(const char *prefix, const char *text,
+                            char list[LIST_SIZE])
 {
 	const size_t length = strlen(list);
 	char word[32];
@@ -205,12 +206,13 @@ static void add_record(const struct doctor *doctor,
 		const struct tkb_target *const target = &record->targets[i];
 
 		makers->has_arch |= gpus_have_arch(&doctor->gpus, target->arch);
-		add_word(strcmp(target->backend, "cuda") == 0 ? "sm_" : "",
-		         target->arch, makers->archs);
+		add_listed_word(strcmp(target->backend, "cuda") == 0 ? "sm_"
+		                                                     : "",
+		                target->arch, makers->archs);
 	}
 	for (size_t i = 0; i < record->triton_count; i++) {
 		makers->has_triton |= strcmp(record->tritons[i], triton) == 0;
-		add_word("", record->tritons[i], makers->tritons);
+		add_listed_word("", record->tritons[i], makers->tritons);
 	}
 }
 
