@@ -70,7 +70,7 @@ struct tkb_pool_options {
 	 */
 	const struct tkb_watch *watch;
 	/** Start a worker only when a job waits for one. */
-	bool starts_late;
+	bool is_started_late;
 };
 
 /**

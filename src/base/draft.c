@@ -211,7 +211,7 @@ static int move_into_place(struct tkb_draft *draft)
  * the rename that would be too late. So close a copy of the descriptor, which
  * reports it and keeps our lock.
  */
-static int flush(const struct tkb_draft *draft)
+static int flush_draft(const struct tkb_draft *draft)
 {
 	const int copy = fcntl(draft->fd, F_DUPFD_CLOEXEC, 0);
 
@@ -225,7 +225,7 @@ int tkb_draft_sync(const struct tkb_draft *draft, struct tkb_error *err)
 
 int tkb_draft_publish(struct tkb_draft *draft, struct tkb_error *err)
 {
-	if (flush(draft) < 0 ||
+	if (flush_draft(draft) < 0 ||
 	    (draft->private_name != NULL && move_into_place(draft) < 0))
 		return fail_to_write(draft, err);
 	tkb_fd_unlock_at(&draft->fd);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set(struct tkb_error *err, int status, enum tkb_reason reason,
-                const char *format, va_list arguments)
+static void set_error(struct tkb_error *err, int status, enum tkb_reason reason,
+                      const char *format, va_list arguments)
 {
 	char raw[sizeof(err->message)];
 
@@ -33,7 +33,7 @@ int tkb_fail(struct tkb_error *err, int status, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	set(err, status, TKB_REASON_NONE, format, arguments);
+	set_error(err, status, TKB_REASON_NONE, format, arguments);
 	va_end(arguments);
 	return status;
 }
@@ -44,7 +44,7 @@ int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
 	va_list arguments;
 
 	va_start(arguments, format);
-	set(err, TKB_ERR_CORRUPT, reason, format, arguments);
+	set_error(err, TKB_ERR_CORRUPT, reason, format, arguments);
 	va_end(arguments);
 	return TKB_ERR_CORRUPT;
 }
@@ -58,8 +58,8 @@ int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
 	size_t used;
 
 	va_start(arguments, format);
-	set(err, status, is_memory ? TKB_REASON_NONE : TKB_REASON_IO, format,
-	    arguments);
+	set_error(err, status, is_memory ? TKB_REASON_NONE : TKB_REASON_IO,
+	          format, arguments);
 	va_end(arguments);
 
 	if (err != NULL) {
@@ -96,7 +96,7 @@ int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
 
 	memcpy(inner, err->message, sizeof(inner));
 	va_start(arguments, format);
-	set(err, status, (enum tkb_reason)err->reason, format, arguments);
+	set_error(err, status, (enum tkb_reason)err->reason, format, arguments);
 	va_end(arguments);
 
 	used = strlen(err->message);

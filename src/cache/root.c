@@ -81,8 +81,8 @@ static int append_root(struct tkb_roots *roots, size_t *capacity, char *path,
 }
 
 /* "<path>/triton/<device>", or just "<path>"; owned by the caller. */
-static int join(const char *path, const char *below, char **out,
-                struct tkb_error *err)
+static int join_absolute(const char *path, const char *below, char **out,
+                         struct tkb_error *err)
 {
 	struct tkb_buf buf = TKB_BUF_INIT(PATH_LIMIT);
 	int rc;
@@ -111,7 +111,7 @@ static int open_root(const char *path, const char *below, uint32_t device,
 	int fd;
 	int rc;
 
-	rc = join(path, below, &full, err);
+	rc = join_absolute(path, below, &full, err);
 	if (rc < 0)
 		return rc;
 	fd = tkb_fd_open(AT_FDCWD, full, O_RDONLY | O_DIRECTORY, 0);
@@ -130,7 +130,7 @@ static int open_triton(const char *path, DIR **out, struct tkb_error *err)
 	TKB_AUTO(tkb_free_at) char *full = NULL;
 	int rc;
 
-	rc = join(path, "triton", &full, err);
+	rc = join_absolute(path, "triton", &full, err);
 	if (rc < 0)
 		return rc;
 	*out = opendir(full);
@@ -310,7 +310,7 @@ static int add_tree(const struct tkb_tree *tree, bool make,
 	if (tree->path == NULL || tree->path[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the path of tree '%s' is empty", tree->name);
-	rc = join(tree->path, "", &full, err);
+	rc = join_absolute(tree->path, "", &full, err);
 	if (rc == 0 && tree->is_external)
 		rc = append_root(roots, &capacity, tkb_take(full), -1, 0, err);
 	else if (rc == 0)
@@ -369,7 +369,7 @@ int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
 	int fd;
 	int rc;
 
-	rc = join(roots->items[index].path, below, &full, err);
+	rc = join_absolute(roots->items[index].path, below, &full, err);
 	if (rc < 0)
 		return rc;
 	fd = tkb_fd_open(roots->items[index].fd, below,
@@ -404,7 +404,7 @@ int tkb_root_make(const char *path, bool is_inductor, uint32_t device,
 
 	if (is_inductor)
 		format_below(below, device);
-	rc = join(path, below, &full, err);
+	rc = join_absolute(path, below, &full, err);
 	if (rc < 0)
 		return rc;
 	if (stat(full, &status) < 0 && errno == ENOENT) {

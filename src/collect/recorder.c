@@ -85,12 +85,12 @@ bool tkb_recorder_is_disabled(const struct tkb_recorder *recorder)
 	return recorder->is_disabled;
 }
 
-static void lock(struct tkb_recorder *recorder)
+static void lock_recorder(struct tkb_recorder *recorder)
 {
 	(void)pthread_mutex_lock(&recorder->guard->lock);
 }
 
-static void unlock(struct tkb_recorder *recorder)
+static void unlock_recorder(struct tkb_recorder *recorder)
 {
 	(void)pthread_mutex_unlock(&recorder->guard->lock);
 }
@@ -118,13 +118,13 @@ int tkb_recorder_begin_compile(struct tkb_recorder *recorder,
 {
 	int rc = 0;
 
-	lock(recorder);
+	lock_recorder(recorder);
 	if (recorder->phase != PHASE_IDLE)
 		rc = tkb_fail(err, TKB_ERR_INVALID,
 		              "a compile has begun and not ended");
 	else
 		recorder->phase = PHASE_COMPILING;
-	unlock(recorder);
+	unlock_recorder(recorder);
 	return rc;
 }
 
@@ -133,11 +133,11 @@ static int put_key(struct tkb_recorder *recorder, const char *key,
 {
 	int rc;
 
-	lock(recorder);
+	lock_recorder(recorder);
 	rc = check_phase(recorder, err);
 	if (rc == 0 && !recorder->is_disabled)
 		rc = tkb_recorder_set_put(&recorder->set, key, device, err);
-	unlock(recorder);
+	unlock_recorder(recorder);
 	return rc;
 }
 
@@ -236,7 +236,7 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
 		rc = tkb_recorded_launcher_new(&spec, &recorded, err);
 	if (rc < 0)
 		return rc;
-	lock(recorder);
+	lock_recorder(recorder);
 	rc = check_phase(recorder, err);
 	if (rc == 0 && recorded != NULL)
 		tkb_recorder_set_save(&recorder->set, tkb_take(recorded));
@@ -247,7 +247,7 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
 	if (rc == 0 &&
 	    (!recorder->guard->is_collecting || recorder->guard->has_ended))
 		tkb_recorder_set_purge(&recorder->set);
-	unlock(recorder);
+	unlock_recorder(recorder);
 	return rc;
 }
 
@@ -268,7 +268,7 @@ int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
 	if (options->key_count != 0 || options->has_device)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the recorder chooses keys and devices");
-	lock(recorder);
+	lock_recorder(recorder);
 	rc = check_phase(recorder, err);
 	if (rc == 0 && recorder->guard->is_collecting)
 		rc = tkb_fail(err, TKB_ERR_INVALID,
@@ -282,20 +282,20 @@ int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
 		recorder->guard->is_collecting = true;
 		recorder->guard->is_dry = options->is_dry_run;
 	}
-	unlock(recorder);
+	unlock_recorder(recorder);
 	return rc;
 }
 
 void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final)
 {
-	lock(recorder);
+	lock_recorder(recorder);
 	recorder->guard->is_collecting = false;
 	if (recorder->guard->has_ended)
 		tkb_recorder_set_release(&recorder->ended);
 	else if (is_final)
 		recorder->phase = PHASE_COLLECTED;
 	recorder->guard->has_ended = false;
-	unlock(recorder);
+	unlock_recorder(recorder);
 }
 
 static int collect_recorded(struct tkb_recorder *recorder,
@@ -350,11 +350,11 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
 
 void tkb_recorder_end_compile(struct tkb_recorder *recorder)
 {
-	lock(recorder);
+	lock_recorder(recorder);
 	if (recorder->guard->is_collecting && !recorder->guard->has_ended) {
 		recorder->guard->has_ended = true;
 		tkb_recorder_set_move(&recorder->set, &recorder->ended);
 	}
 	discard(recorder);
-	unlock(recorder);
+	unlock_recorder(recorder);
 }

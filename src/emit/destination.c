@@ -28,9 +28,10 @@ int tkb_destination_open_written(const struct tkb_destination *to)
 /*
  * Restore the paths in file `index`: its bytes as they are written to the root.
  */
-static int restore(const struct tkb_destination *to, struct tkb_loader *loader,
-                   size_t index, struct tkb_bytes packed, struct tkb_bytes *out,
-                   struct tkb_error *err)
+static int restore_file(const struct tkb_destination *to,
+                        struct tkb_loader *loader, size_t index,
+                        struct tkb_bytes packed, struct tkb_bytes *out,
+                        struct tkb_error *err)
 {
 	const struct tkb_file *file = &to->entry->files[index];
 	const struct tkb_bytes place = tkb_buf_bytes(&loader->place);
@@ -93,7 +94,7 @@ static int put_file(const struct tkb_destination *to, struct tkb_loader *loader,
 	struct tkb_bytes bytes;
 	int rc;
 
-	rc = restore(to, loader, index, packed, &bytes, err);
+	rc = restore_file(to, loader, index, packed, &bytes, err);
 	if (rc < 0)
 		return rc;
 	*size += bytes.size;

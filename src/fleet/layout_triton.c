@@ -133,9 +133,9 @@ static int check_tiers(const struct tkb_remote *remote, struct tkb_error *err)
 }
 
 /* Collect into `buffer`, and open that. */
-static int pack(struct pusher *pusher, const char *cache_root,
-                const struct tkb_collect_options *options,
-                struct tkb_blob_buffer *buffer, struct tkb_error *err)
+static int pack_cache(struct pusher *pusher, const char *cache_root,
+                      const struct tkb_collect_options *options,
+                      struct tkb_blob_buffer *buffer, struct tkb_error *err)
 {
 	struct tkb_collect_options chosen = *options;
 	const struct tkb_sink sink = tkb_blob_buffer_sink(buffer);
@@ -225,8 +225,9 @@ static int make_dict(struct tkb_bytes list, const char *key,
 }
 
 /* Replace sentinels by paths, and a list in the group file by a dict. */
-static int restore(struct pusher *pusher, const struct tkb_entry *entry,
-                   size_t file, struct tkb_bytes *bytes, struct tkb_error *err)
+static int restore_paths(struct pusher *pusher, const struct tkb_entry *entry,
+                         size_t file, struct tkb_bytes *bytes,
+                         struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf place = TKB_BUF_INIT(KEY_LIMIT);
@@ -330,7 +331,7 @@ static int collect_file(void *self, size_t index, size_t file,
 		tkb_arena_release(&pusher->arena);
 	if (group <= last && file >= group)
 		at = file == group ? last : file - 1;
-	rc = restore(pusher, entry, file, &bytes, err);
+	rc = restore_paths(pusher, entry, file, &bytes, err);
 	if (rc < 0)
 		return rc;
 	pusher->files.items[at].name = entry->files[file].name;
@@ -353,7 +354,8 @@ int tkb_push_triton(struct tkb_remote *remote, const char *cache_root,
 	pusher.is_dry_run = options->collect->is_dry_run;
 	rc = check_tiers(remote, err);
 	if (rc == 0)
-		rc = pack(&pusher, cache_root, options->collect, &buffer, err);
+		rc = pack_cache(&pusher, cache_root, options->collect, &buffer,
+		                err);
 	if (rc == 0)
 		rc = check_entries(&pusher, options->collect->is_strict, err);
 	if (rc == 0)

@@ -37,8 +37,8 @@ static int keep_start(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	               : tkb_fail(err, TKB_ERR_TOO_LARGE, "that will do");
 }
 
-static int get(struct tkb_tier *tier, const struct tkb_op_limits *call,
-               void *self, struct tkb_error *err)
+static int get_start(struct tkb_tier *tier, const struct tkb_op_limits *call,
+                     void *self, struct tkb_error *err)
 {
 	struct peek *peek = self;
 	const struct tkb_sink sink = { keep_start, peek };
@@ -51,7 +51,7 @@ static int get(struct tkb_tier *tier, const struct tkb_op_limits *call,
 static int peek_from(struct tkb_tier *tier, struct peek *peek,
                      struct tkb_error *err)
 {
-	const struct tkb_tier_work work = { get, peek };
+	const struct tkb_tier_work work = { get_start, peek };
 	int rc;
 
 	rc = tkb_tier_do(tier, &work, err);

@@ -6,10 +6,12 @@
 #include "fleet/push_session.h"
 
 /* Pack into `buffer`, without progress. */
-static int pack(const char *cache_root, const struct tkb_push_options *options,
-                const struct tkb_collect_selection *selection,
-                struct tkb_blob_buffer *buffer,
-                struct tkb_collect_report *report, struct tkb_error *err)
+static int pack_recorded(const char *cache_root,
+                         const struct tkb_push_options *options,
+                         const struct tkb_collect_selection *selection,
+                         struct tkb_blob_buffer *buffer,
+                         struct tkb_collect_report *report,
+                         struct tkb_error *err)
 {
 	const struct tkb_sink sink = tkb_blob_buffer_sink(buffer);
 	const struct tkb_collect_target to = { .sink = &sink };
@@ -35,7 +37,8 @@ static int pack_and_push(struct tkb_remote *remote, const char *ref,
 	int pushed;
 	int rc;
 
-	rc = pack(cache_root, options, selection, &buffer, &packed, err);
+	rc = pack_recorded(cache_root, options, selection, &buffer, &packed,
+	                   err);
 	if (!tkb_is_done(rc))
 		return rc;
 	report->left_out_count = packed.left_out_count;

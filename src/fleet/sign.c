@@ -111,8 +111,8 @@ static int sign_record(struct signature_work *work,
 	return rc;
 }
 
-static int end(const struct signature_work *work, int rc,
-               struct tkb_sign_report *report, struct tkb_error *err)
+static int end_signing(const struct signature_work *work, int rc,
+                       struct tkb_sign_report *report, struct tkb_error *err)
 {
 	const struct tkb_record_fault *fault = work->records.faults;
 
@@ -149,7 +149,7 @@ int tkb_ref_sign(struct tkb_remote *remote, const char *ref,
 	rc = begin_signing(&work, ref, options, report, err);
 	for (size_t i = 0; i < work.records.count && rc == 0; i++)
 		rc = sign_record(&work, &work.records.items[i], false, err);
-	return rc == TKB_MISS ? rc : end(&work, rc, report, err);
+	return rc == TKB_MISS ? rc : end_signing(&work, rc, report, err);
 }
 
 /* Asking for its blob resets the blob's age, where a remote has such. */
@@ -196,5 +196,5 @@ int tkb_ref_promote(struct tkb_remote *remote, const char *from, const char *to,
 	work.report.untrusted_count = work.records.untrusted_count;
 	if (rc == 0)
 		rc = promote_all(&work, err);
-	return rc == TKB_MISS ? rc : end(&work, rc, report, err);
+	return rc == TKB_MISS ? rc : end_signing(&work, rc, report, err);
 }

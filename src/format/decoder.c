@@ -324,8 +324,9 @@ static int read_members(struct tkb_decoder *decoder,
 	return rc < 0 ? rc : tkb_tar_finish(&tar, err);
 }
 
-static int decode(struct tkb_decoder *decoder, const struct tkb_bundle *bundle,
-                  const struct tkb_frame *frame, struct tkb_error *err)
+static int decode_frame(struct tkb_decoder *decoder,
+                        const struct tkb_bundle *bundle,
+                        const struct tkb_frame *frame, struct tkb_error *err)
 {
 	int rc;
 
@@ -353,7 +354,7 @@ int tkb_decoder_decode(struct tkb_decoder *decoder,
 	int rc;
 
 	decoder->frame = NULL;
-	rc = decode(decoder, bundle, frame, err);
+	rc = decode_frame(decoder, bundle, frame, err);
 	if (rc < 0)
 		return tkb_fail_while(err, rc, "'%s', frame %zu", bundle->name,
 		                      index);

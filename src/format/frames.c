@@ -82,7 +82,7 @@ struct claims {
 	size_t used;
 };
 
-static bool claim(struct claims *claims, uint64_t entry)
+static bool claim_entry(struct claims *claims, uint64_t entry)
 {
 	if (claims->taken[entry])
 		return false;
@@ -111,7 +111,7 @@ static bool take_ranges(struct lines *lines, size_t entry_count,
 		     last <= first))
 			return false;
 		for (next = first; next <= last; next++) {
-			if (!claim(claims, next))
+			if (!claim_entry(claims, next))
 				return false;
 			frame->entry_count++;
 		}

@@ -6,8 +6,8 @@
 /* Access to single files and entries of a bundle. */
 
 /* Find the frame of item `index`, and its number within the frame. */
-static void locate(const struct tkb_bundle *bundle, size_t index,
-                   size_t *frame_out, size_t *nth_out)
+static void locate_entry(const struct tkb_bundle *bundle, size_t index,
+                         size_t *frame_out, size_t *nth_out)
 {
 	for (size_t i = 0; i < bundle->frame_count; i++) {
 		for (size_t j = 0; j < bundle->frames[i].entry_count; j++) {
@@ -28,7 +28,7 @@ static int decode_for(struct tkb_decoder *decoder,
 	size_t frame = 0;
 	int rc;
 
-	locate(bundle, index, &frame, nth_out);
+	locate_entry(bundle, index, &frame, nth_out);
 	rc = tkb_decoder_open(decoder, err);
 	if (rc < 0)
 		return rc;

@@ -127,7 +127,7 @@ static void add_pax(struct headers *headers, const char *path)
 }
 
 /* Where the name begins, if both prefix and name fit; else NULL. */
-static const char *split(const char *path, size_t length)
+static const char *split_name(const char *path, size_t length)
 {
 	const char *slash;
 
@@ -142,7 +142,7 @@ static const char *split(const char *path, size_t length)
 static struct headers headers_of(const char *path, size_t size)
 {
 	const size_t length = strlen(path);
-	const char *name = split(path, length);
+	const char *name = split_name(path, length);
 	struct headers headers = { .size = 0 };
 	struct tkb_bytes prefix = tkb_text("");
 	struct tkb_bytes last = { path, NAME_SIZE };

@@ -135,7 +135,7 @@ static void reset_signals(const struct spawn *spawn)
 }
 
 /* In the child: become the program. Returns only if that fails. */
-static void become(struct spawn *spawn)
+static void become_program(struct spawn *spawn)
 {
 	const struct tkb_libc_actions *actions = spawn->actions;
 	const size_t count = actions == NULL ? 0 : actions->count;
@@ -187,7 +187,7 @@ static int start_child(struct spawn *spawn, pid_t *out)
 
 	if (pid == 0) {
 		errno = 0;
-		become(spawn);
+		become_program(spawn);
 		spawn->error = errno;
 		_exit(127);
 	}

@@ -150,8 +150,8 @@ static bool is_for_rules(struct tkb_bytes name)
 	       tkb_bytes_equal_text(name, "dyndep");
 }
 
-static int set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
-               struct tkb_ninja_scope *scope, struct tkb_error *err)
+static int set_variable(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
+                        struct tkb_ninja_scope *scope, struct tkb_error *err)
 {
 	if (is_for_rules(name))
 		return tkb_ninja_lexer_fail(
@@ -169,7 +169,7 @@ static int read_variables(struct tkb_ninja_lexer *lexer, struct tkb_error *err)
 	tkb_ninja_lexer_skip_line(lexer);
 	for (rc = read_indented(lexer, &name, err); rc == 0;
 	     rc = read_indented(lexer, &name, err)) {
-		rc = set(lexer, name, &lexer->statement, err);
+		rc = set_variable(lexer, name, &lexer->statement, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -316,7 +316,7 @@ static int read_statement(struct tkb_ninja_parser *parser,
 	if (rc < 0)
 		return rc;
 	if (tkb_ninja_lexer_peek(lexer) == '=')
-		return set(lexer, word, &lexer->file, err);
+		return set_variable(lexer, word, &lexer->file, err);
 	if (tkb_bytes_equal_text(word, "build"))
 		return read_build(parser, err);
 	if (tkb_bytes_equal_text(word, "rule"))

@@ -39,7 +39,7 @@ static const uint64_t secrets[] = { UINT64_C(0x2d358dccaa6c78a5),
 	                            UINT64_C(0x4b33a62ed433d4a3) };
 
 /* The product's lower and upper half. */
-static void multiply(uint64_t a, uint64_t b, uint64_t *low, uint64_t *high)
+static void multiply_wide(uint64_t a, uint64_t b, uint64_t *low, uint64_t *high)
 {
 	const uint64_t a0 = (uint32_t)a;
 	const uint64_t a1 = a >> 32;
@@ -52,19 +52,20 @@ static void multiply(uint64_t a, uint64_t b, uint64_t *low, uint64_t *high)
 	*high = a1 * b1 + (middle >> 32) + (other >> 32);
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t mix_words(uint64_t a, uint64_t b)
 {
 	uint64_t low;
 	uint64_t high;
 
-	multiply(a, b, &low, &high);
+	multiply_wide(a, b, &low, &high);
 	return low ^ high;
 }
 
 static uint64_t mix_at(const unsigned char *data, uint64_t secret,
                        uint64_t state)
 {
-	return mix(word_of(data, 8) ^ secret, word_of(data + 8, 8) ^ state);
+	return mix_words(word_of(data, 8) ^ secret,
+	                 word_of(data + 8, 8) ^ state);
 }
 
 /* Read the last 16 bytes; of a shorter text, all bytes. */
@@ -95,7 +96,7 @@ static uint64_t rapid(const unsigned char *data, size_t size)
 	uint64_t a;
 	uint64_t b;
 
-	state ^= mix(state ^ secrets[0], secrets[1]) ^ size;
+	state ^= mix_words(state ^ secrets[0], secrets[1]) ^ size;
 	if (size > 48) {
 		uint64_t second = state;
 		uint64_t third = state;
@@ -116,8 +117,8 @@ static uint64_t rapid(const unsigned char *data, size_t size)
 		read_end(data + left - 17, 17, &a, &b);
 	else
 		read_end(data, size, &a, &b);
-	multiply(a ^ secrets[1], b ^ state, &a, &b);
-	return mix(a ^ secrets[0] ^ size, b ^ secrets[1]);
+	multiply_wide(a ^ secrets[1], b ^ state, &a, &b);
+	return mix_words(a ^ secrets[0] ^ size, b ^ secrets[1]);
 }
 
 uint64_t tkb_ninja_hash(int version, struct tkb_bytes command)

@@ -320,7 +320,7 @@ static void write_record(struct writer *writer,
 		                  writer->out);
 }
 
-static bool fits(const struct tkb_ninja_dep *item)
+static bool dep_fits(const struct tkb_ninja_dep *item)
 {
 	if (item->input_count > (TKB_NINJA_RECORD_LIMIT - 12) / 4 ||
 	    strlen(item->output) > TKB_NINJA_RECORD_LIMIT - 8)
@@ -344,7 +344,7 @@ int tkb_ninja_deps_write(const struct tkb_ninja_deps *deps, struct tkb_buf *out,
 	tkb_buf_add_text(out, "# ninjadeps\n");
 	add_little_endian(4, out);
 	for (size_t i = 0; i < deps->count; i++) {
-		if (!fits(&deps->items[i]))
+		if (!dep_fits(&deps->items[i]))
 			return tkb_fail_entry(err, TKB_REASON_LIMIT,
 			                      "ninja's dependencies cannot "
 			                      "hold those of '%.300s'",

@@ -137,8 +137,8 @@ int tkb_ninja_digest(const struct tkb_ninja_place *place, const char *path,
 	return rc;
 }
 
-static int touch(const struct tkb_ninja_place *place, const char *output,
-                 int64_t mtime, int64_t *got, struct tkb_error *err)
+static int touch_output(const struct tkb_ninja_place *place, const char *output,
+                        int64_t mtime, int64_t *got, struct tkb_error *err)
 {
 	const struct timespec times[2] = {
 		{ .tv_nsec = UTIME_OMIT },
@@ -174,11 +174,11 @@ int tkb_ninja_touch(const struct tkb_ninja_place *place,
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
-		rc = touch(place, outputs[i], wanted, &got, err);
+		rc = touch_output(place, outputs[i], wanted, &got, err);
 		/* The file system has rounded it down. */
 		if (rc == 0 && i == 0 && got < *mtime) {
 			wanted += (int64_t)COARSEST_SECONDS * 1000000000;
-			rc = touch(place, outputs[i], wanted, &got, err);
+			rc = touch_output(place, outputs[i], wanted, &got, err);
 		}
 		if (rc < 0)
 			return rc;

@@ -60,8 +60,9 @@ static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 }
 
 /* Continue where the last try ended. */
-static int get(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-               void *self, struct tkb_error *err)
+static int get_from_tier(struct tkb_tier *tier,
+                         const struct tkb_op_limits *limits, void *self,
+                         struct tkb_error *err)
 {
 	struct transfer *transfer = self;
 	const struct tkb_sink sink = { add_bytes, transfer };
@@ -109,7 +110,7 @@ static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
 	struct transfer transfer = { .digest = digest,
 		                     .buffer = out,
 		                     .gauge = gauge };
-	const struct tkb_tier_work work = { get, &transfer };
+	const struct tkb_tier_work work = { get_from_tier, &transfer };
 	int rc;
 
 	tkb_blob_buffer_reset(out);
@@ -127,9 +128,9 @@ int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
  * Store the blob in the first `count` tiers. Failures do not matter: the blob
  * is here.
  */
-static void fill(struct tkb_remote *remote, size_t count,
-                 const struct tkb_digest *digest,
-                 struct tkb_blob_buffer *buffer)
+static void fill_nearer_tiers(struct tkb_remote *remote, size_t count,
+                              const struct tkb_digest *digest,
+                              struct tkb_blob_buffer *buffer)
 {
 	const struct tkb_blob blob = { buffer->size,
 		                       tkb_blob_buffer_source(buffer) };
@@ -162,8 +163,9 @@ struct claiming {
 	void *claim;
 };
 
-static int claim(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-                 void *self, struct tkb_error *err)
+static int claim_in_tier(struct tkb_tier *tier,
+                         const struct tkb_op_limits *limits, void *self,
+                         struct tkb_error *err)
 {
 	struct claiming *claiming = self;
 
@@ -184,7 +186,7 @@ static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
 	const struct timespec nap = { .tv_nsec = NAP_MS * (long)TKB_NS_PER_MS };
 	const uint64_t end = tkb_now_ns() + tier->timeout_ms * TKB_NS_PER_MS;
 	struct claiming claiming = { .digest = digest };
-	const struct tkb_tier_work work = { claim, &claiming };
+	const struct tkb_tier_work work = { claim_in_tier, &claiming };
 	bool has_waited = false;
 	int rc;
 
@@ -220,9 +222,9 @@ static bool may_claim(const struct tkb_remote *remote, size_t index)
 	       index + 1 < remote->tier_count;
 }
 
-static int fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
-                 struct gauge *gauge, struct tkb_blob_buffer *out,
-                 struct tkb_error *err)
+static int fetch_claimed(struct tkb_remote *remote,
+                         const struct tkb_digest *digest, struct gauge *gauge,
+                         struct tkb_blob_buffer *out, struct tkb_error *err)
 {
 	TKB_AUTO(claims_release) struct claims claims = { 0 };
 	struct tkb_verdict verdict = { 0 };
@@ -239,7 +241,7 @@ static int fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
 			rc = claim_or_wait(tier, digest, &claims, gauge, out,
 			                   &fault);
 		if (rc == 0) {
-			fill(remote, i, digest, out);
+			fill_nearer_tiers(remote, i, digest, out);
 			return 0;
 		}
 		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED)
@@ -252,7 +254,7 @@ static int fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
 int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
                      struct tkb_blob_buffer *out, struct tkb_error *err)
 {
-	return fetch(remote, digest, NULL, out, err);
+	return fetch_claimed(remote, digest, NULL, out, err);
 }
 
 int tkb_remote_fetch_told(struct tkb_remote *remote,
@@ -261,5 +263,5 @@ int tkb_remote_fetch_told(struct tkb_remote *remote,
 {
 	struct gauge gauge = { .watch = &remote->watch, .size = size };
 
-	return fetch(remote, digest, &gauge, out, err);
+	return fetch_claimed(remote, digest, &gauge, out, err);
 }

@@ -77,8 +77,9 @@ static int add_record_to_tier(struct tkb_tier *tier,
 	                          &entry->digest, entry->record, err);
 }
 
-static int drop(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-                void *self, struct tkb_error *err)
+static int drop_from_tier(struct tkb_tier *tier,
+                          const struct tkb_op_limits *limits, void *self,
+                          struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
@@ -86,8 +87,9 @@ static int drop(struct tkb_tier *tier, const struct tkb_op_limits *limits,
 	                           &entry->digest, err);
 }
 
-static int touch(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-                 void *self, struct tkb_error *err)
+static int touch_in_tier(struct tkb_tier *tier,
+                         const struct tkb_op_limits *limits, void *self,
+                         struct tkb_error *err)
 {
 	const struct entry *entry = self;
 
@@ -142,7 +144,7 @@ int tkb_remote_drop(struct tkb_remote *remote, const char *ref,
 {
 	struct entry entry = { .ref = ref, .digest = *digest };
 
-	return do_everywhere(remote, &entry, drop, err);
+	return do_everywhere(remote, &entry, drop_from_tier, err);
 }
 
 int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
@@ -150,7 +152,7 @@ int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
 {
 	struct entry entry = { .ref = ref, .digest = *digest };
 
-	return do_everywhere(remote, &entry, touch, err);
+	return do_everywhere(remote, &entry, touch_in_tier, err);
 }
 
 /* The state of a record in a tier, best first. */

@@ -22,7 +22,7 @@ static const char *read_leading_number(const char *text, uint64_t *out)
 	return at != text ? at : NULL;
 }
 
-static bool multiply(uint64_t value, uint64_t factor, uint64_t *out)
+static bool multiply_checked(uint64_t value, uint64_t factor, uint64_t *out)
 {
 	if (factor == 0 || value > UINT64_MAX / factor)
 		return false;
@@ -52,7 +52,7 @@ bool tkb_size_parse(const char *text, uint64_t *out)
 	uint64_t value;
 	const char *unit = read_leading_number(text, &value);
 
-	return unit != NULL && multiply(value, size_factor(unit), out);
+	return unit != NULL && multiply_checked(value, size_factor(unit), out);
 }
 
 static uint64_t time_factor(const char *unit, uint64_t unit_ms)
@@ -77,5 +77,6 @@ bool tkb_time_parse(const char *text, uint64_t unit_ms, uint64_t *out)
 	uint64_t value;
 	const char *unit = read_leading_number(text, &value);
 
-	return unit != NULL && multiply(value, time_factor(unit, unit_ms), out);
+	return unit != NULL &&
+	       multiply_checked(value, time_factor(unit, unit_ms), out);
 }

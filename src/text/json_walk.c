@@ -44,8 +44,8 @@ static void name_item(struct walk *walk)
 	tkb_buf_add_byte(&walk->path, '*');
 }
 
-static int tell(struct walk *walk, const struct tkb_json_token *token,
-                struct tkb_error *err)
+static int tell_value(struct walk *walk, const struct tkb_json_token *token,
+                      struct tkb_error *err)
 {
 	const struct tkb_json *json = &walk->json;
 	int rc;
@@ -71,7 +71,7 @@ static int tell(struct walk *walk, const struct tkb_json_token *token,
 }
 
 /* The tokenizer refuses what is nested deeper than the arrays here. */
-static void enter(struct walk *walk, bool is_array)
+static void enter_level(struct walk *walk, bool is_array)
 {
 	name_item(walk);
 	walk->sizes[walk->depth] = walk->path.size;
@@ -84,7 +84,7 @@ static int take_token(struct walk *walk, const struct tkb_json_token *token,
 	switch (token->type) {
 	case TKB_JSON_OBJECT:
 	case TKB_JSON_ARRAY:
-		enter(walk, token->type == TKB_JSON_ARRAY);
+		enter_level(walk, token->type == TKB_JSON_ARRAY);
 		break;
 	case TKB_JSON_OBJECT_END:
 	case TKB_JSON_ARRAY_END:
@@ -97,7 +97,7 @@ static int take_token(struct walk *walk, const struct tkb_json_token *token,
 	case TKB_JSON_END:
 		break;
 	default:
-		return tell(walk, token, err);
+		return tell_value(walk, token, err);
 	}
 	return tkb_buf_check(&walk->path, err);
 }

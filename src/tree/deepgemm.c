@@ -31,7 +31,7 @@ static uint64_t hash_bytes(uint64_t half, struct tkb_bytes bytes)
 	return half;
 }
 
-static uint64_t mix(uint64_t half)
+static uint64_t mix_half(uint64_t half)
 {
 	half = (half ^ half >> 30) * 0xbf58476d1ce4e5b9;
 	half = (half ^ half >> 27) * 0x94d049bb133111eb;
@@ -187,7 +187,7 @@ static bool begin_hash(const char *folder,
 static uint64_t hash_half(const struct state *begun, size_t half,
                           struct tkb_bytes code)
 {
-	return mix(hash_bytes(begun->halves[half], code));
+	return mix_half(hash_bytes(begun->halves[half], code));
 }
 
 static bool is_way(const char *folder, struct tkb_bytes code,

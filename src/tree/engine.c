@@ -216,7 +216,7 @@ const struct tkb_engine_variable *tkb_engine_variable(
 }
 
 /* Do the first arguments match the words of `pattern`, one by one? */
-static bool matches(const char *pattern, const char *const *arguments)
+static bool matches_arguments(const char *pattern, const char *const *arguments)
 {
 	char word[256];
 	size_t i = 0;
@@ -241,7 +241,7 @@ bool tkb_engine_is_command(const struct tkb_engine *engine,
                            const char *const *arguments)
 {
 	for (size_t i = 0; i < engine->command_count; i++) {
-		if (matches(engine->commands[i], arguments))
+		if (matches_arguments(engine->commands[i], arguments))
 			return true;
 	}
 	return false;
@@ -322,9 +322,10 @@ static size_t find_fallback(const struct environment *environment,
 }
 
 /* The root is where `variable` says, else at the first place that is known. */
-static int locate(const struct environment *environment, const char *variable,
-                  const struct tkb_profile_fallback *fallbacks, size_t count,
-                  char **out, struct tkb_error *err)
+static int locate_folder(const struct environment *environment,
+                         const char *variable,
+                         const struct tkb_profile_fallback *fallbacks,
+                         size_t count, char **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
@@ -373,8 +374,8 @@ int tkb_engine_locate(const struct tkb_engine *engine, size_t index,
 	const struct environment environment = { get, self };
 	const struct tkb_profile_root *root = &engine->roots[index];
 
-	return locate(&environment, root->root.variable, root->fallbacks,
-	              root->fallback_count, out, err);
+	return locate_folder(&environment, root->root.variable, root->fallbacks,
+	                     root->fallback_count, out, err);
 }
 
 int tkb_engine_locate_external(const struct tkb_engine *engine, size_t index,
@@ -384,6 +385,6 @@ int tkb_engine_locate_external(const struct tkb_engine *engine, size_t index,
 	const struct environment environment = { get, self };
 	const struct tkb_profile_external *external = &engine->externals[index];
 
-	return locate(&environment, "", external->fallbacks,
-	              external->fallback_count, out, err);
+	return locate_folder(&environment, "", external->fallbacks,
+	                     external->fallback_count, out, err);
 }

@@ -27,7 +27,7 @@
 #include "sandbox.h"
 #include "unpack.h"
 
-static int enter(int folder_fd, struct tkb_error *err)
+static int enter_sandbox(int folder_fd, struct tkb_error *err)
 {
 	struct sandbox sandbox = { 0 };
 	int rc;
@@ -52,7 +52,7 @@ static int run_unpack(struct tkb_error *err)
 	struct unpacked done = { 0 };
 	int rc;
 
-	rc = enter(REPORT_FOLDER_FD, err);
+	rc = enter_sandbox(REPORT_FOLDER_FD, err);
 	if (rc == 0)
 		rc = unpack(STDIN_FILENO, REPORT_FOLDER_FD, &done, err);
 	if (rc == 0)
@@ -72,7 +72,7 @@ static int run_pack(const char *format, const char *time, bool has_sum,
 	/* OpenSSL may read its configuration: only before there is a sandbox. */
 	rc = has_sum ? tkb_hasher_open(&hasher, err) : 0;
 	if (rc == 0)
-		rc = enter(-1, err);
+		rc = enter_sandbox(-1, err);
 	if (rc == 0)
 		rc = pack(STDIN_FILENO, STDOUT_FILENO, format,
 		          strtoll(time, NULL, 10), has_sum ? &hasher : NULL,

@@ -16,9 +16,9 @@
 #include "ir/ir.h"
 #include "stages.h"
 
-static int handle(void *self, struct tkb_bytes bytes,
-                  const struct tkb_sink *sink, const struct tkb_sink *log,
-                  struct tkb_error *err)
+static int handle_request(void *self, struct tkb_bytes bytes,
+                          const struct tkb_sink *sink,
+                          const struct tkb_sink *log, struct tkb_error *err)
 {
 	const struct stages *const stages = self;
 	struct compile_request request = { .arch = NULL };
@@ -46,7 +46,7 @@ static void forbid_cores(void)
 int main(int argc, char **argv)
 {
 	struct stages stages = { .ptxas = { .path = "" } };
-	const struct tkb_worker_handler handler = { handle, &stages };
+	const struct tkb_worker_handler handler = { handle_request, &stages };
 	struct tkb_error err = { .status = 0 };
 	int rc;
 

@@ -118,7 +118,7 @@ static enum status dispatch(struct cli *cli, int argc, char **argv)
 }
 
 /* Check that the output was written: a disk may be full. */
-static enum status flush(const struct cli *cli, enum status status)
+static enum status flush_output(const struct cli *cli, enum status status)
 {
 	const bool has_failed = ferror(cli->out) != 0;
 	struct tkb_error err = { .message = "cannot write to standard output" };
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 
 	cli.is_tty = is_drawable(cli.log);
 	status = dispatch(&cli, argc, argv);
-	status = flush(&cli, status);
+	status = flush_output(&cli, status);
 	signals_die_if_caught();
 	return (int)status;
 }

@@ -108,7 +108,7 @@ static int list_files(struct publisher *publisher, struct tkb_error *err)
 	                tkb_buf_bytes(&publisher->group), sentinels, err);
 }
 
-static int publish(struct publisher *publisher, struct tkb_error *err)
+static int publish_entry(struct publisher *publisher, struct tkb_error *err)
 {
 	static const uint32_t device = 0;
 	const struct tkb_publication *publication = publisher->publication;
@@ -171,7 +171,7 @@ int tkb_publication_write(const struct tkb_publication *publication,
 		return rc;
 	tkb_stage_init(&publisher.stage, &publisher.roots.items[0]);
 	tkb_stage_begin(&publisher.stage, &nothing, true);
-	return publish(&publisher, err);
+	return publish_entry(&publisher, err);
 }
 
 int tkb_publication_find(const char *root, const char *key, bool *out,

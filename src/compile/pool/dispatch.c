@@ -78,7 +78,7 @@ static bool lacks_worker(const struct tkb_pool *pool)
 {
 	size_t idle = 0;
 
-	if (!pool->starts_late)
+	if (!pool->is_started_late)
 		return true;
 	for (size_t i = 0; i < pool->slot_count; i++)
 		idle += has_worker(&pool->slots[i]) &&

@@ -150,7 +150,7 @@ static int start_dispatcher(struct tkb_pool *pool, struct tkb_error *err)
 	sigset_t all;
 	sigset_t old;
 	int number;
-	int rc = pool->starts_late ? 0 : start_one(pool, err);
+	int rc = pool->is_started_late ? 0 : start_one(pool, err);
 
 	if (rc < 0)
 		return rc;
@@ -210,7 +210,7 @@ int tkb_pool_open(const struct tkb_pool_options *given, struct tkb_pool **out,
 	                                        DEFAULT_START_TIMEOUT_MS);
 	pool->limits = limits_of(options);
 	pool->watch = watch;
-	pool->starts_late = options->starts_late;
+	pool->is_started_late = options->is_started_late;
 	pool->wakeup = tkb_output_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (pool->wakeup < 0)
 		return tkb_fail_errno(err, "cannot make an eventfd");

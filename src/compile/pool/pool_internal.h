@@ -46,7 +46,7 @@ struct tkb_pool {
 	pthread_t thread;
 	bool has_thread;
 	bool is_closing;
-	bool starts_late;       /* workers, with the jobs that wait for one */
+	bool is_started_late;   /* workers, with the jobs that wait for one */
 	struct tkb_watch watch; /* asked by those who wait */
 	struct tkb_spawn spawn;
 	uint32_t grace_ms;

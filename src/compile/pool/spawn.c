@@ -198,7 +198,7 @@ void tkb_worker_process_signal(const struct tkb_worker_process *process,
 		(void)kill(-process->pid, signal);
 }
 
-static void describe(const siginfo_t *info, char what[64])
+static void describe_end(const siginfo_t *info, char what[64])
 {
 	const char *name = info->si_code == CLD_EXITED
 	                           ? NULL
@@ -230,7 +230,7 @@ static bool poll_exit(const struct tkb_worker_process *process, char what[64])
 	if (rc == 0 && info.si_pid == 0)
 		return false;
 	if (rc == 0)
-		describe(&info, what);
+		describe_end(&info, what);
 	else /* somebody ignores SIGCHLD, or reaped the process */
 		(void)snprintf(what, 64, "ended");
 	return true;

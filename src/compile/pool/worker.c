@@ -151,8 +151,8 @@ static int split_job(struct tkb_bytes all, struct tkb_bytes *environment_out,
 	return 0;
 }
 
-static int handle(struct worker *worker, struct tkb_bytes request,
-                  struct tkb_error *err)
+static int handle_job(struct worker *worker, struct tkb_bytes request,
+                      struct tkb_error *err)
 {
 	const struct tkb_sink answer = { send_answer, worker };
 	const struct tkb_sink log = { send_log, worker };
@@ -180,7 +180,7 @@ static int do_job(struct worker *worker, struct tkb_error *err)
 		return rc;
 	done.rc = tkb_variables_set(&replaced, environment, &done.error);
 	if (done.rc == 0)
-		done.rc = handle(worker, request, &done.error);
+		done.rc = handle_job(worker, request, &done.error);
 	rc = tkb_variables_put_back(&replaced, err);
 	if (rc < 0)
 		return rc;

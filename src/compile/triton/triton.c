@@ -70,7 +70,8 @@ static int open_pool(struct tkb_triton *triton,
 		.watch = options->watch,
 		.max_log_size =
 			options->has_pass_output ? PASSES_LIMIT : LOG_LIMIT,
-		.starts_late = true, /* hits need none, and each loads Triton */
+		.is_started_late =
+			true, /* hits need none, and each loads Triton */
 	};
 	int rc;
 
@@ -268,7 +269,7 @@ static int write_request(const struct tkb_triton *triton,
 	add_text_field(out, TKB_TRITON_PTXAS, triton->ptxas);
 	add_bytes(out, TKB_TRITON_METADATA, unit->metadata);
 	add_text_field(out, TKB_TRITON_CHOICE, unit->choice);
-	add_number(out, TKB_TRITON_WINNERS, unit->only_winners);
+	add_number(out, TKB_TRITON_WINNERS, unit->has_only_winners);
 	add_text_field(out, TKB_TRITON_STAGE, unit->stage);
 	tkb_field_add_flag(out, (enum tkb_field)TKB_TRITON_PRINTS,
 	                   triton->has_pass_output);

@@ -45,7 +45,7 @@ static int check_recorded(const struct tkb_triton_unit *unit,
 	if (unit->file != NULL || unit->kernel != NULL ||
 	    unit->signature != NULL || unit->options != NULL ||
 	    unit->num_warps != 0 || unit->num_stages != 0 ||
-	    unit->choice != NULL || unit->only_winners)
+	    unit->choice != NULL || unit->has_only_winners)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "what was recorded of a kernel names all but "
 		                "its target");
@@ -69,7 +69,7 @@ int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
 		                            "and no signature can be named",
 		                            unit->file)
 		                 : check_stage(unit->stage, err);
-	if (unit->only_winners && has_names)
+	if (unit->has_only_winners && has_names)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "only a module of Inductor's has winners");
 	if (unit->file != NULL && unit->target != NULL && !has_names &&

@@ -29,7 +29,8 @@ static void gc_close(struct tkb_gc *gc)
 	tkb_cache_close(gc->cache);
 }
 
-static int scan(struct tkb_gc *gc, const char *path, struct tkb_error *err)
+static int scan_for_gc(struct tkb_gc *gc, const char *path,
+                       struct tkb_error *err)
 {
 	const struct tkb_cache_options options = {
 		.threads = gc->options->threads,
@@ -259,7 +260,7 @@ static int collect_garbage(struct tkb_gc *gc, const char *path,
 {
 	int rc;
 
-	rc = scan(gc, path, err);
+	rc = scan_for_gc(gc, path, err);
 	if (rc == 0)
 		rc = check_roots(gc, err);
 	if (rc == 0)

@@ -87,7 +87,7 @@ static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item)
  * The items are sorted by their last use: take from the front. If one of them
  * later turns out to be busy, it stays, and no younger one is taken instead.
  */
-static void choose(struct tkb_gc *gc)
+static void choose_victims(struct tkb_gc *gc)
 {
 	const struct tkb_gc_options *options = gc->options;
 	uint64_t count = gc->item_count;
@@ -139,6 +139,6 @@ int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err)
 	rc = list_gc_items(gc, err);
 	if (rc < 0)
 		return rc;
-	choose(gc);
+	choose_victims(gc);
 	return add_jobs(gc, err);
 }

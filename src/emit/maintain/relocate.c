@@ -23,8 +23,8 @@ static void relocator_close(struct relocator *relocator)
 }
 
 /* Find the whole entries; the cache drops the others. */
-static int scan(struct relocator *relocator, const char *path,
-                struct tkb_error *err)
+static int scan_moved(struct relocator *relocator, const char *path,
+                      struct tkb_error *err)
 {
 	const struct tkb_cache_options options = {
 		.threads = relocator->options->threads,
@@ -98,13 +98,13 @@ static int relocate_entry(void *self, size_t worker, size_t index,
 	return 0;
 }
 
-static int relocate(struct relocator *relocator, const char *path,
-                    struct tkb_error *err)
+static int relocate_entries(struct relocator *relocator, const char *path,
+                            struct tkb_error *err)
 {
 	struct tkb_batch *batch = &relocator->batch;
 	int rc;
 
-	rc = scan(relocator, path, err);
+	rc = scan_moved(relocator, path, err);
 	if (rc == 0)
 		rc = tkb_batch_init_stages(batch, &relocator->cache->roots,
 		                           NULL, relocator->options->is_dry_run,
@@ -177,7 +177,7 @@ int tkb_relocate(const char *cache_root,
 	if (rc < 0)
 		return rc;
 	if (rc == 0) {
-		rc = relocate(&relocator, cache_root, &fault);
+		rc = relocate_entries(&relocator, cache_root, &fault);
 		report_all(&relocator);
 		if (rc != 0)
 			return tkb_batch_end(&relocator.batch, rc, &fault, err);

@@ -18,8 +18,8 @@ static bool is_existing_folder(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static void choose(struct tkb_authorities *out, const char *path,
-                   const char *origin)
+static void choose_authorities(struct tkb_authorities *out, const char *path,
+                               const char *origin)
 {
 	if (is_existing_folder(path))
 		out->folder = path;
@@ -63,7 +63,7 @@ static bool find_variable(struct tkb_authorities *out)
 		const char *path = tkb_environment(names[i]);
 
 		if (path != NULL) {
-			choose(out, path, names[i]);
+			choose_authorities(out, path, names[i]);
 			return true;
 		}
 	}
@@ -97,7 +97,7 @@ static bool find_system(struct tkb_authorities *out)
 
 	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
 		if (access(paths[i], R_OK) == 0) {
-			choose(out, paths[i], "the system's");
+			choose_authorities(out, paths[i], "the system's");
 			return true;
 		}
 	}
@@ -111,7 +111,8 @@ void tkb_authorities_find_general(const struct tkb_remote_url *url,
 	if (find_variable(out) || find_built_in(out) || find_system(out))
 		return;
 	if (url->fallback_cafile != NULL)
-		choose(out, url->fallback_cafile, "this machine has none");
+		choose_authorities(out, url->fallback_cafile,
+		                   "this machine has none");
 	out->is_none = url->fallback_cafile == NULL;
 	if (out->is_none)
 		(void)snprintf(out->text, sizeof(out->text),

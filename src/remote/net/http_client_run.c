@@ -34,7 +34,8 @@ static size_t window(const struct run *run)
 	                                      : client->options.connections;
 }
 
-static void drop(struct tkb_http_client *client, struct tkb_http_slot *slot)
+static void drop_transfer(struct tkb_http_client *client,
+                          struct tkb_http_slot *slot)
 {
 	(void)curl_multi_remove_handle(client->multi, slot->curl);
 	slot->request = NULL;
@@ -45,7 +46,7 @@ static void drop_all(struct tkb_http_client *client)
 {
 	for (size_t i = 0; i < client->slot_count; i++) {
 		if (client->slots[i].request != NULL)
-			drop(client, &client->slots[i]);
+			drop_transfer(client, &client->slots[i]);
 	}
 }
 
@@ -55,7 +56,7 @@ static void end_slot(struct tkb_http_client *client, struct tkb_http_slot *slot,
 {
 	struct tkb_http_request *request = slot->request;
 
-	drop(client, slot);
+	drop_transfer(client, slot);
 	request->rc = why->status;
 	request->error = *why;
 }

@@ -134,8 +134,8 @@ static bool is_allowed(struct tkb_bytes text)
 }
 
 /* Keep `part` with its %xx decoded. */
-static int decode(struct parsed *parsed, struct part part, const char **out,
-                  struct tkb_error *err)
+static int decode_part(struct parsed *parsed, struct part part,
+                       const char **out, struct tkb_error *err)
 {
 	char *text = tkb_arena_string(
 		&parsed->arena, (struct tkb_bytes){ part.start, part.size });
@@ -196,11 +196,12 @@ static int read_user(struct parsed *parsed, struct part part,
 	int rc;
 
 	url->has_user = colon != part.start;
-	rc = decode(parsed, url_part(part.start, colon), &url->user, err);
+	rc = decode_part(parsed, url_part(part.start, colon), &url->user, err);
 	if (rc < 0 || colon == end)
 		return rc;
 	url->has_password = true;
-	return decode(parsed, url_part(colon + 1, end), &url->password, err);
+	return decode_part(parsed, url_part(colon + 1, end), &url->password,
+	                   err);
 }
 
 static int read_port(struct parsed *parsed, struct part part,
@@ -238,7 +239,7 @@ static int read_host(struct parsed *parsed, struct part part,
 	if (host_end != end && *host_end != ':')
 		return refuse_url(err,
 		                  "there is something behind the URL's host");
-	rc = decode(parsed, host, &parsed->url.host, err);
+	rc = decode_part(parsed, host, &parsed->url.host, err);
 	if (rc < 0 || host_end == end)
 		return rc;
 	return read_port(parsed, url_part(host_end + 1, end), err);
@@ -275,10 +276,11 @@ static int read_param(struct parsed *parsed, struct part part,
 		return 0;
 	if (parsed->url.param_count == PARAMS_LIMIT)
 		return refuse_url(err, "the URL has too many parameters");
-	rc = decode(parsed, url_part(part.start, equals), &param.name, err);
+	rc = decode_part(parsed, url_part(part.start, equals), &param.name,
+	                 err);
 	if (rc == 0 && equals != end)
-		rc = decode(parsed, url_part(equals + 1, end), &param.value,
-		            err);
+		rc = decode_part(parsed, url_part(equals + 1, end),
+		                 &param.value, err);
 	if (rc < 0)
 		return rc;
 	if (strcmp(param.name, "header") != 0 &&
@@ -355,7 +357,8 @@ static int read_rest(struct parsed *parsed, struct part part,
 	if (rc < 0)
 		return rc;
 	query = find_any(url_part(slash, end), "?#");
-	rc = decode(parsed, url_part(slash, query), &parsed->url.path, err);
+	rc = decode_part(parsed, url_part(slash, query), &parsed->url.path,
+	                 err);
 	if (rc < 0)
 		return rc;
 	if (query == end)

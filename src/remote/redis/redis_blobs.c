@@ -38,8 +38,8 @@ static void ask_chunk(struct download *load)
 	load->asked += CHUNK;
 }
 
-static int receive(struct download *load, const struct tkb_sink *sink,
-                   struct tkb_error *err)
+static int receive_blob(struct download *load, const struct tkb_sink *sink,
+                        struct tkb_error *err)
 {
 	while (load->done < load->size) {
 		const struct tkb_reply *reply = NULL;
@@ -114,7 +114,7 @@ static int redis_get(void *self, const struct tkb_op_limits *limits,
 	if (answers[0] <= 0)
 		return answers[1] == 0 ? TKB_MISS : check_empty(&load, err);
 	load.size = (uint64_t)answers[0];
-	return receive(&load, sink, err);
+	return receive_blob(&load, sink, err);
 }
 
 /* Bytes `offset` to `offset + size` of the blob. */

@@ -166,8 +166,8 @@ static const struct stamp *find_stamp(const struct listing *listing,
 	               sizeof(*listing->stamps), tkb_compare_digests);
 }
 
-static int fetch(struct listing *listing, const char *ref,
-                 struct tkb_error *err)
+static int fetch_ref_records(struct listing *listing, const char *ref,
+                             struct tkb_error *err)
 {
 	struct tkb_redis *redis = listing->redis;
 	const struct tkb_reply *hash = NULL;
@@ -223,7 +223,7 @@ int tkb_redis_records(void *self, const struct tkb_op_limits *limits,
 
 	rc = tkb_resp_drain(&listing.redis->resp, limits, err);
 	if (rc == 0)
-		rc = fetch(&listing, ref, err);
+		rc = fetch_ref_records(&listing, ref, err);
 	if (rc == 0)
 		rc = set_missing_times(&listing, ref, err);
 	for (size_t i = 0; rc == 0 && i + 1 < listing.records->count; i += 2) {

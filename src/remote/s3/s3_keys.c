@@ -47,7 +47,7 @@ static bool is_space(char byte)
 }
 
 /* Without the space around it, in place. */
-static char *trim(char *text)
+static char *trim_spaces(char *text)
 {
 	size_t size;
 
@@ -68,7 +68,7 @@ static bool is_head(char *line, const char *section)
 	if (end == NULL)
 		return false;
 	*end = '\0';
-	return strcmp(trim(line + 1), section) == 0;
+	return strcmp(trim_spaces(line + 1), section) == 0;
 }
 
 /* The value in "name = value", or NULL. */
@@ -80,7 +80,8 @@ static const char *setting_value(char *line, const char *name)
 	if (equals == NULL || is_space(line[0]))
 		return NULL;
 	*equals = '\0';
-	return strcmp(trim(line), name) == 0 ? trim(equals + 1) : NULL;
+	return strcmp(trim_spaces(line), name) == 0 ? trim_spaces(equals + 1)
+	                                            : NULL;
 }
 
 /* Takes `text` apart. The last one counts, as it does for AWS' programs. */

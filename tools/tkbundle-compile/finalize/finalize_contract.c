@@ -179,8 +179,9 @@ struct found {
 };
 
 /* Fuse what is in the function, and let nothing else be. */
-static void contract(const struct finalize *finalize, LLVMBuilderRef builder,
-                     LLVMValueRef function, struct found *found)
+static void contract_function(const struct finalize *finalize,
+                              LLVMBuilderRef builder, LLVMValueRef function,
+                              struct found *found)
 {
 	LLVMValueRef next;
 
@@ -212,7 +213,7 @@ void finalize_contract(const struct finalize *finalize)
 	struct found found = { false, false };
 
 	for (LLVMValueRef at = first; at != NULL; at = LLVMGetNextFunction(at))
-		contract(finalize, builder, at, &found);
+		contract_function(finalize, builder, at, &found);
 	for (LLVMValueRef at = first;
 	     at != NULL && found.has_products && found.has_sums;
 	     at = LLVMGetNextFunction(at)) {

@@ -226,8 +226,8 @@ static LLVMValueRef build_read(LLVMBuilderRef builder, LLVMContextRef context,
 	return build_outputs(builder, context, call, read, load);
 }
 
-static int replace(LLVMBuilderRef builder, LLVMContextRef context,
-                   LLVMValueRef call, size_t *count, struct tkb_error *err)
+static int replace_read(LLVMBuilderRef builder, LLVMContextRef context,
+                        LLVMValueRef call, size_t *count, struct tkb_error *err)
 {
 	struct ptx_read read;
 	LLVMValueRef made;
@@ -257,7 +257,7 @@ int finalize_read(struct finalize *finalize, struct tkb_error *err)
 	for (LLVMValueRef at = finalize_first(finalize->module);
 	     at != NULL && rc == 0; at = next) {
 		next = finalize_next(at);
-		rc = replace(builder, context, at, &count, err);
+		rc = replace_read(builder, context, at, &count, err);
 	}
 	LLVMDisposeBuilder(builder);
 	if (rc == 0 && count != 0)

@@ -8,7 +8,7 @@
 
 /* Removes what a profile left in a module: metadata and counting calls. */
 
-static bool begins(const char *text, const char *with)
+static bool name_begins_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
@@ -26,7 +26,7 @@ static bool counts_for_a_profile(LLVMValueRef instruction)
 	if (callee == NULL)
 		return false;
 	name = LLVMGetValueName2(callee, &size);
-	return begins(name, "llvm.instrprof.") ||
+	return name_begins_with(name, "llvm.instrprof.") ||
 	       strcmp(name, "llvm.pseudoprobe") == 0;
 }
 

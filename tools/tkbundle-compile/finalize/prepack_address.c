@@ -118,7 +118,8 @@ static bool constant_factor(LLVMValueRef value, const struct part *part,
 }
 
 /* Replace a part by its operands. False if it cannot be taken apart. */
-static bool split(struct parts *parts, const struct part *part, bool *is_bad)
+static bool split_part(struct parts *parts, const struct part *part,
+                       bool *is_bad)
 {
 	LLVMValueRef value = part->value;
 	const enum prepack_extension extension = part->extension;
@@ -181,7 +182,7 @@ static bool add_index(struct prepack_address *address, LLVMValueRef index,
 		if (read_constant(part.value, part.extension, &number)) {
 			if (!add_offset(address, part.factor, number))
 				return false;
-		} else if (!split(&parts, &part, &is_bad)) {
+		} else if (!split_part(&parts, &part, &is_bad)) {
 			if (!add_term(address, &part))
 				return false;
 		}

@@ -95,8 +95,8 @@ static void keep_invariance(const struct prepack_word *word,
 	LLVMSetMetadata(load, kind, LLVMGetMetadata(word->lanes[0], kind));
 }
 
-static void widen(struct prepack *prepack, struct prepack_word *word,
-                  LLVMValueRef at)
+static void widen_word(struct prepack *prepack, struct prepack_word *word,
+                       LLVMValueRef at)
 {
 	LLVMContextRef context =
 		LLVMGetModuleContext(prepack->finalize->module);
@@ -127,6 +127,6 @@ void prepack_widen(struct prepack *prepack)
 
 		last = word->is_done ? NULL : prepack_widen_at(word);
 		if (last != NULL)
-			widen(prepack, word, last);
+			widen_word(prepack, word, last);
 	}
 }

@@ -228,10 +228,11 @@ static int send_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine,
 }
 
 /* From a module to PTX. */
-static int compile(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                   const struct ir_options *options,
-                   const struct diagnosis *diagnosis,
-                   const struct ir_products *products, struct tkb_error *err)
+static int compile_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                          const struct ir_options *options,
+                          const struct diagnosis *diagnosis,
+                          const struct ir_products *products,
+                          struct tkb_error *err)
 {
 	int rc;
 
@@ -279,5 +280,6 @@ int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
 		rc = send_module(module, options, &products->llir, err);
 	if (rc < 0 || options->is_llir_only)
 		return rc;
-	return compile(module, machine, options, &diagnosis, products, err);
+	return compile_module(module, machine, options, &diagnosis, products,
+	                      err);
 }

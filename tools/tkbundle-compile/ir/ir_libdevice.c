@@ -70,7 +70,7 @@ static bool has_contracted(LLVMModuleRef module)
 }
 
 /* Fuse products and sums of the library, before the kernel takes them in. */
-static void contract(LLVMModuleRef library, bool is_fusion_off)
+static void contract_library(LLVMModuleRef library, bool is_fusion_off)
 {
 	const struct finalize_request request = {
 		.is_fusion_off = is_fusion_off,
@@ -102,7 +102,7 @@ int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
 		return rc;
 	llvm_set_layout(library, machine);
 	if (has_contracted(module))
-		contract(library, is_fusion_off);
+		contract_library(library, is_fusion_off);
 	if (LLVMLinkModules2(module, library)) {
 		library = NULL;
 		return fail(err, TKB_ERR_INVALID, "cannot link '%s'", path);

@@ -3,8 +3,8 @@
 
 #include "rewrite/rewrite_compare.h"
 
-static int bind(struct match *match, uint32_t node, struct binding binding,
-                struct tkb_error *err)
+static int bind_node(struct match *match, uint32_t node, struct binding binding,
+                     struct tkb_error *err)
 {
 	match->bound[node] = binding;
 	return match_push_trail(match, node, err);
@@ -59,7 +59,7 @@ static int bind_parameter(struct match *match, uint32_t node,
 		               : TKB_MISS;
 	if (!passes(match, &match->rule->nodes[node], &binding))
 		return TKB_MISS;
-	return bind(match, node, binding, err);
+	return bind_node(match, node, binding, err);
 }
 
 static bool is_parameter(const struct match *match, uint32_t node)
@@ -111,7 +111,7 @@ static int match_bits(struct match *match, uint32_t index, LLVMValueRef value,
 		return TKB_MISS;
 	rc = bind_parameter(match, match_edge(match, node, 0),
 	                    (struct binding){ .source = value }, err);
-	return rc != 0 ? rc : bind(match, index, binding, err);
+	return rc != 0 ? rc : bind_node(match, index, binding, err);
 }
 
 static bool is_bits(const struct match *match, uint32_t index)
@@ -152,8 +152,8 @@ static int match_part(struct match *match, uint32_t index, LLVMValueRef value,
 	                          .lanes = size },
 		err);
 	return rc != 0 ? rc
-	               : bind(match, index, (struct binding){ .value = value },
-	                      err);
+	               : bind_node(match, index,
+	                           (struct binding){ .value = value }, err);
 }
 
 /* An element of a vector with more lanes than the pattern's. */
@@ -221,7 +221,7 @@ static int match_factor(struct match *match, uint32_t index, LLVMValueRef value,
 		binding.is_virtual = true;
 	if (shift >= LLVMGetIntTypeWidth(type))
 		return TKB_MISS;
-	rc = bind(match, index, binding, err);
+	rc = bind_node(match, index, binding, err);
 	if (rc == 0)
 		rc = match_push_goal(match, MATCH_NODE,
 		                     match_edge(match, node, 1 - factor), other,
@@ -253,7 +253,7 @@ static int match_instruction(struct match *match, uint32_t index,
 		return match_factor(match, index, value, factor, err);
 	if (!compare_instruction(match, node, value))
 		return TKB_MISS;
-	rc = bind(match, index, binding, err);
+	rc = bind_node(match, index, binding, err);
 	if (rc == 0 && node->is_commutative)
 		rc = match_push_choice(match, MATCH_SWAP, index, value, err);
 	if (rc < 0)
@@ -283,8 +283,9 @@ int match_node(struct match *match, uint32_t index, LLVMValueRef value,
 		return compare_constant(node, value) ? 0 : TKB_MISS;
 	if (node->kind == RULE_INSTRUCTION)
 		return match_instruction(match, index, value, err);
-	rc = bind(match, index,
-	          (struct binding){ .value = value, .is_virtual = true }, err);
+	rc = bind_node(match, index,
+	               (struct binding){ .value = value, .is_virtual = true },
+	               err);
 	if (rc == 0)
 		rc = match_push_choice(match, MATCH_EITHER, index, value, err);
 	return rc < 0 ? rc : TKB_MISS; /* continue with the first alternative */

@@ -19,7 +19,7 @@ enum {
 	INPUT_PTX = 2 /* NVJITLINK_INPUT_PTX in nvJitLink.h */
 };
 
-static bool bind(struct nvjitlink *linker)
+static bool bind_nvjitlink(struct nvjitlink *linker)
 {
 	const struct cuda_library *library = &linker->library;
 
@@ -89,7 +89,7 @@ int nvjitlink_open(struct nvjitlink *linker, const char *arch,
 		            cuda_toolkit());
 	if (linker->library.handle == before)
 		return 0;
-	if (!bind(linker) || !query_release(linker)) {
+	if (!bind_nvjitlink(linker) || !query_release(linker)) {
 		(void)fail(err, TKB_ERR_UNSUPPORTED,
 		           "'%s' is not nvJitLink of CUDA 12 or 13",
 		           linker->library.path);

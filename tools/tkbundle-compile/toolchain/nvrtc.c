@@ -18,7 +18,7 @@ enum {
 	NAME_SIZE = 1024
 };
 
-static bool bind(struct nvrtc *nvrtc)
+static bool bind_nvrtc(struct nvrtc *nvrtc)
 {
 	const struct cuda_library *library = &nvrtc->library;
 
@@ -78,7 +78,7 @@ int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err)
 		            cuda_toolkit());
 	if (nvrtc->library.handle == before)
 		return 0;
-	if (!bind(nvrtc) || nvrtc->get_version(&major, &minor) != 0) {
+	if (!bind_nvrtc(nvrtc) || nvrtc->get_version(&major, &minor) != 0) {
 		(void)fail(err, TKB_ERR_UNSUPPORTED,
 		           "'%s' is not NVRTC of CUDA 12 or 13",
 		           nvrtc->library.path);

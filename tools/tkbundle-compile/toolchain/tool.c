@@ -42,8 +42,8 @@ static int add_signals(posix_spawnattr_t *attributes)
 }
 
 /* A limit cannot be set only for a child: set it for this process meanwhile. */
-static int spawn(const char *path, const char *const *arguments,
-                 const posix_spawn_file_actions_t *actions, pid_t *pid)
+static int spawn_tool(const char *path, const char *const *arguments,
+                      const posix_spawn_file_actions_t *actions, pid_t *pid)
 {
 	posix_spawnattr_t attributes;
 	struct rlimit limit;
@@ -88,7 +88,7 @@ static int start_tool(const char *path, const char *const *arguments, int input,
 	if (number == 0)
 		number = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	if (number == 0)
-		number = spawn(path, arguments, &actions, pid);
+		number = spawn_tool(path, arguments, &actions, pid);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return number;
 }

@@ -69,8 +69,9 @@ static int set_file(posix_spawn_file_actions_t *actions, int fd, int as)
  * The child gets no variables, which may be secrets, except those by which its
  * libraries are found.
  */
-static int spawn(pid_t *pid, const char *program, char *const argv[],
-                 const posix_spawn_file_actions_t *actions)
+static int spawn_archive_child(pid_t *pid, const char *program,
+                               char *const argv[],
+                               const posix_spawn_file_actions_t *actions)
 {
 	static char name[] = "LD_LIBRARY_PATH=";
 	const char *folders = getenv("LD_LIBRARY_PATH");
@@ -108,7 +109,7 @@ static int spawn_with(pid_t *pid, const char *program, char *const argv[],
 		rc = posix_spawn_file_actions_addclosefrom_np(&actions,
 		                                              FOLDER_FD + 1);
 	if (rc == 0)
-		rc = spawn(pid, program, argv, &actions);
+		rc = spawn_archive_child(pid, program, argv, &actions);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return rc;
 }
@@ -249,7 +250,7 @@ bool archive_child_listen(struct archive_child *child, int time_ms)
  * The end
  */
 
-static int reap(struct archive_child *child)
+static int reap_archive_child(struct archive_child *child)
 {
 	int status = 0;
 
@@ -289,7 +290,7 @@ int archive_child_finish(struct archive_child *child, struct tkb_error *err)
 		                 signals_is_caught() ? "cancelled"
 		                                     : "the deadline is over");
 	}
-	status = reap(child);
+	status = reap_archive_child(child);
 	if (child->fault.status != 0)
 		return cli_error(err, child->fault.status, "cannot %s '%s': %s",
 		                 child->what, child->archive,
@@ -304,5 +305,5 @@ void archive_child_release(struct archive_child *child)
 	if (child->pid == 0)
 		return;
 	(void)kill(child->pid, SIGKILL);
-	(void)reap(child);
+	(void)reap_archive_child(child);
 }

@@ -69,7 +69,7 @@ static void remove_all(char *path)
  */
 
 /* Open the folder `path` of ours and lock it; -1: it is not ours, or in use. */
-static int lock(const char *path)
+static int lock_folder(const char *path)
 {
 	const int fd =
 		open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -101,7 +101,7 @@ static void remove_abandoned(const char *path)
 			left = NULL;
 			continue;
 		}
-		fd = lock(left);
+		fd = lock_folder(left);
 		if (fd >= 0)
 			remove_all(left);
 	}

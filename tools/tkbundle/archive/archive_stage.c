@@ -27,7 +27,7 @@ void archive_stage_release(struct archive_stage *stage)
 }
 
 /* Both texts joined, for the caller to free; NULL if out of memory. */
-static char *join(const char *root, const char *below)
+static char *join_below(const char *root, const char *below)
 {
 	char *path = NULL;
 
@@ -103,7 +103,8 @@ static int choose_place(struct archive_stage *stage, const char *given,
 	stage->is_inductor = named.is_inductor;
 	if (rc != 0)
 		return rc;
-	stage->root = join(folder->files, length == 1 ? "" : stage->place);
+	stage->root =
+		join_below(folder->files, length == 1 ? "" : stage->place);
 	return stage->root == NULL ? cli_error_nomem(err) : 0;
 }
 

@@ -88,9 +88,9 @@ static size_t list_targets(const struct source *source, struct tkb_target *out)
 }
 
 /* What fails is printed there, and is missing in the cache. */
-static int compile(struct attest *attest, const char *bundle,
-                   const char *cache_root, const struct source *source,
-                   struct tkb_error *err)
+static int compile_again(struct attest *attest, const char *bundle,
+                         const char *cache_root, const struct source *source,
+                         struct tkb_error *err)
 {
 	TKB_AUTO(compile_triton_counts_release)
 	struct compile_triton_counts counts = { .compiled = 0 };
@@ -164,7 +164,7 @@ static int look_at(struct attest *attest, const char *record,
 	if (rc == 0)
 		rc = source_open(bundle, false, &source, err);
 	if (rc == 0)
-		rc = compile(attest, bundle, cache_root, &source, err);
+		rc = compile_again(attest, bundle, cache_root, &source, err);
 	return rc == 0 ? compare(attest, record, &source, cache_root, err) : rc;
 }
 

@@ -11,8 +11,9 @@
 /* An entry's other facts are where it lay, and what its files say. */
 #define FACTS (DIFF_KIND | DIFF_NAME | DIFF_TARGET)
 
-static void say(struct attest_verdict *verdict, const struct tkb_entry *entry,
-                const char *file, const char *what)
+static void say_difference(struct attest_verdict *verdict,
+                           const struct tkb_entry *entry, const char *file,
+                           const char *what)
 {
 	struct json_out *const json = &verdict->cli->json;
 
@@ -36,14 +37,14 @@ static bool is_same(struct attest_verdict *verdict,
 	size_t at = 0;
 
 	if ((pair->facts & FACTS) != 0) {
-		say(verdict, pair->a, "", "is another kernel");
+		say_difference(verdict, pair->a, "", "is another kernel");
 		is_good = false;
 	}
 	while (diff_next_file(pair, &at, &file)) {
 		if (file.a == NULL)
 			continue;
-		say(verdict, pair->a, file.name,
-		    file.b == NULL ? "is not made here" : "differs");
+		say_difference(verdict, pair->a, file.name,
+		               file.b == NULL ? "is not made here" : "differs");
 		is_good = false;
 	}
 	return is_good;
@@ -73,7 +74,8 @@ static void judge_kernels(struct attest_verdict *verdict,
 		if (pair->a == NULL || pair->a->kind != TKB_KIND_KERNEL)
 			continue;
 		if (pair->b == NULL) {
-			say(verdict, pair->a, "", "was not compiled again");
+			say_difference(verdict, pair->a, "",
+			               "was not compiled again");
 			verdict->other++;
 			continue;
 		}
@@ -95,8 +97,8 @@ static void judge_rest(struct attest_verdict *verdict, const struct diff *diff)
 		    strcmp(entry->tree, "specialisations") == 0 &&
 		    is_told_of(diff, entry))
 			continue;
-		say(verdict, entry, "",
-		    "is no kernel that can be compiled again");
+		say_difference(verdict, entry, "",
+		               "is no kernel that can be compiled again");
 		verdict->other++;
 	}
 }

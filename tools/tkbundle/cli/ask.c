@@ -105,7 +105,7 @@ void asks_begin(struct ask *asks, size_t count)
  */
 
 /* The child has ended, or ends now: no program can ignore SIGKILL. */
-static void reap(struct ask *ask)
+static void reap_child(struct ask *ask)
 {
 	int status = -1;
 
@@ -139,7 +139,7 @@ static void read_child_answer(struct ask *ask)
 		return;
 	}
 	ask->end = size == 0 ? ASK_DONE : ASK_FAILED;
-	reap(ask);
+	reap_child(ask);
 }
 
 void asks_end(struct ask *asks, size_t count, uint64_t limit_ms)
@@ -169,6 +169,6 @@ void asks_end(struct ask *asks, size_t count, uint64_t limit_ms)
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (asks[i].fd >= 0)
-			reap(&asks[i]);
+			reap_child(&asks[i]);
 	}
 }

@@ -103,7 +103,7 @@ struct compile_arguments {
 	bool is_optimized;
 	bool keeps_going;
 	bool is_strict;
-	bool only_winners;
+	bool has_only_winners;
 	bool has_pass_output;
 };
 

@@ -60,7 +60,7 @@ static void begin_part(struct progress *progress, uint64_t now, uint64_t done,
 	progress->is_look = is_look;
 }
 
-static void measure(struct progress *progress, uint64_t now, uint64_t done)
+static void measure_rate(struct progress *progress, uint64_t now, uint64_t done)
 {
 	const double spent_ms = (double)(now - progress->last_ms);
 	const double rate =
@@ -131,7 +131,7 @@ static void draw(struct progress *progress, uint64_t now)
 	    (!progress->is_told && progress->waits_for == NULL))
 		return;
 	if (progress->is_told) {
-		measure(progress, now, progress->done);
+		measure_rate(progress, now, progress->done);
 		draw_bar(progress, now);
 	} else {
 		draw_wait(progress, now);

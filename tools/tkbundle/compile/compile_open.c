@@ -34,8 +34,8 @@ static void choices_release(struct choices *choices)
 }
 
 /* "-Ifolder", "-DNAME=V". */
-static int join(const char *letter, const char *value, char **out,
-                struct tkb_error *err)
+static int join_option(const char *letter, const char *value, char **out,
+                       struct tkb_error *err)
 {
 	if (asprintf(out, "%s%s", letter, value) >= 0)
 		return 0;
@@ -54,11 +54,11 @@ static int choose_nvrtc(const struct compile_arguments *args,
 	if (choices->nvrtc == NULL)
 		return cli_error_nomem(err);
 	for (size_t i = 0; i < args->folders.count && rc == 0; i++)
-		rc = join("-I", args->folders.items[i], &choices->nvrtc[used++],
-		          err);
+		rc = join_option("-I", args->folders.items[i],
+		                 &choices->nvrtc[used++], err);
 	for (size_t i = 0; i < args->defines.count && rc == 0; i++)
-		rc = join("-D", args->defines.items[i], &choices->nvrtc[used++],
-		          err);
+		rc = join_option("-D", args->defines.items[i],
+		                 &choices->nvrtc[used++], err);
 	return rc;
 }
 

@@ -196,7 +196,7 @@ static void end_badly(struct work *work, const struct triton_item *item, int rc)
 	count_failure(work, rc);
 }
 
-static void leave(struct work *work, const struct triton_item *item)
+static void leave_triton_item(struct work *work, const struct triton_item *item)
 {
 	add_item_to_json(work, item, "left", NULL, "");
 	work->counts->left++;
@@ -298,14 +298,14 @@ static int emit_triton_stage(const struct work *work, struct triton_item *item,
 }
 
 /* End the first item that has not ended. */
-static void end(struct work *work)
+static void end_triton_item(struct work *work)
 {
 	struct triton_item *const item = work->items[work->ended++];
 	const struct tkb_triton_compiled *compiled = NULL;
 	int rc = item->status;
 
 	if (work->is_stopped || !item->is_begun) {
-		leave(work, item);
+		leave_triton_item(work, item);
 		return;
 	}
 	if (rc == 0)
@@ -314,7 +314,7 @@ static void end(struct work *work)
 		rc = emit_triton_stage(work, item, compiled);
 	if (rc == TKB_MISS && item->status == 0) {
 		work->is_stopped = true;
-		leave(work, item);
+		leave_triton_item(work, item);
 	} else if (rc != 0) {
 		end_badly(work, item, rc);
 	} else {
@@ -377,7 +377,7 @@ static void do_work(struct work *work, const char *python)
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
 		begin_triton_items(work);
-		end(work);
+		end_triton_item(work);
 	}
 	note_made(work);
 	tkb_triton_close(work->triton);

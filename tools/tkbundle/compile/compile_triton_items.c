@@ -240,7 +240,7 @@ static bool add_module(struct triton_items *items,
 	const struct tkb_triton_unit unit = {
 		.struct_size = sizeof(unit),
 		.file = path,
-		.only_winners = order->only_winners,
+		.has_only_winners = order->has_only_winners,
 	};
 
 	return add_for_targets(items, order, &unit);

@@ -35,7 +35,7 @@ struct compile_triton_request {
 	const char *ptxas;      /* a path; NULL: as Triton finds it */
 	const char *cache_root; /* NULL: Triton's own */
 	const char *metadata;   /* of IR: a file; NULL: that beside it */
-	bool only_winners;      /* of modules of Inductor's */
+	bool has_only_winners;  /* of modules of Inductor's */
 	const struct arguments
 		*emitted;   /* NULL: make entries; else of --emit */
 	uint32_t num_warps; /* 0: Triton's default, or the list's */

@@ -212,7 +212,7 @@ static void end_compile(struct compile_work *work, struct compile_item *item)
 }
 
 /* End the first item that has not ended. */
-static void end(struct compile_work *work)
+static void end_compile_item(struct compile_work *work)
 {
 	struct compile_item *const item = &work->items[work->ended++];
 
@@ -284,7 +284,7 @@ void compile_work_do(struct compile_work *work)
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
 		submit_items(work);
-		end(work);
+		end_compile_item(work);
 	}
 	note_made(work);
 }

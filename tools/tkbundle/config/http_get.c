@@ -196,8 +196,8 @@ static bool send_request(int fd, const struct http_url *url,
 /*
  * Read at most `room` bytes. Returns their number, 0 at the end, -1 on failure.
  */
-static ssize_t receive(int fd, char *out, size_t room,
-                       const struct deadline *end)
+static ssize_t receive_bytes(int fd, char *out, size_t room,
+                             const struct deadline *end)
 {
 	ssize_t got;
 
@@ -220,7 +220,8 @@ static bool read_status_line(int fd, char out[HTTP_REASON_SIZE],
 
 	while (size < HTTP_REASON_SIZE - 1 && got > 0 &&
 	       memchr(out, '\n', size) == NULL) {
-		got = receive(fd, out + size, HTTP_REASON_SIZE - 1 - size, end);
+		got = receive_bytes(fd, out + size, HTTP_REASON_SIZE - 1 - size,
+		                    end);
 		size += got > 0 ? (size_t)got : 0;
 	}
 	out[size] = '\0';
@@ -229,7 +230,7 @@ static bool read_status_line(int fd, char out[HTTP_REASON_SIZE],
 		*at = *at >= ' ' && *at <= '~' ? *at : '?';
 	errno = got == 0 && size == 0 ? ECONNRESET : errno;
 	while (got > 0 && dropped < REST_LIMIT) {
-		got = receive(fd, rest, sizeof(rest), end);
+		got = receive_bytes(fd, rest, sizeof(rest), end);
 		dropped += got > 0 ? (size_t)got : 0;
 	}
 	return size > 0;

@@ -21,7 +21,7 @@ struct shim {
 	char name[256];
 };
 
-static bool split(const char *path, struct shim *out)
+static bool split_shim(const char *path, struct shim *out)
 {
 	static const char folder[] = "/shims";
 	const char *const slash = strrchr(path, '/');
@@ -137,7 +137,7 @@ bool pyenv_resolve(char path[PYENV_PATH_SIZE])
 	char found[PYENV_PATH_SIZE];
 	char *rest = words;
 
-	if (!split(path, &shim))
+	if (!split_shim(path, &shim))
 		return true;
 	if (!read_versions(&shim, words))
 		return false;

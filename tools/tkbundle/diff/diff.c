@@ -218,7 +218,8 @@ static void match_identity(struct diff *diff, const struct side *a,
 }
 
 /* Walk both sides, which are sorted, one identity after another. */
-static void match(struct diff *diff, const struct side *a, const struct side *b)
+static void match_entries(struct diff *diff, const struct side *a,
+                          const struct side *b)
 {
 	size_t a_range[2] = { 0, 0 };
 	size_t b_range[2] = { 0, 0 };
@@ -281,7 +282,7 @@ int diff_sources(const struct source *a, const struct source *b,
 	if (diff.pairs == NULL)
 		return cli_error_nomem(err);
 
-	match(&diff, &a_side, &b_side);
+	match_entries(&diff, &a_side, &b_side);
 	qsort(diff.pairs, diff.count, sizeof(*diff.pairs), compare_diff_pairs);
 	*out = diff;
 	return 0;

@@ -52,8 +52,9 @@ static const struct tkb_saved_launcher *launcher_at(
 }
 
 /* Walk both, which stand by cache key in a bundle, at once. */
-static void match(const struct tkb_bundle *a, const struct tkb_bundle *b,
-                  struct diff_launchers *out)
+static void match_launchers(const struct tkb_bundle *a,
+                            const struct tkb_bundle *b,
+                            struct diff_launchers *out)
 {
 	const struct tkb_saved_launcher *left = launcher_at(a, 0);
 	const struct tkb_saved_launcher *right = launcher_at(b, 0);
@@ -92,7 +93,7 @@ int diff_launchers(const struct source *a, const struct source *b,
 	if (out->items == NULL)
 		return cli_error_nomem(err);
 
-	match(a->bundle, b->bundle, out);
+	match_launchers(a->bundle, b->bundle, out);
 	return 0;
 }
 

@@ -271,8 +271,9 @@ static const struct {
 	  "let this user read them, or start as the one who made them" },
 };
 
-static void advise(const struct group *group, const struct fit_facts *facts,
-                   const struct root *root, char *out, size_t size)
+static void advise_on_fit(const struct group *group,
+                          const struct fit_facts *facts,
+                          const struct root *root, char *out, size_t size)
 {
 	char where[WHERE_SIZE];
 
@@ -317,7 +318,7 @@ void fit_out_note(const struct fits *fits, const struct fit_facts *facts,
 
 		if (group->fault_count == 0)
 			continue;
-		advise(group, facts, root, advice, sizeof(advice));
+		advise_on_fit(group, facts, root, advice, sizeof(advice));
 		findings_add(findings, FINDING_FAULT, group->cause,
 		             "%zu %s since %s\t%s", group->fault_count,
 		             text_plural(group->fault_count,

@@ -15,7 +15,7 @@
 #include "keys/ptx.h"
 
 /* Append "name=value\n" to `*text`; false where memory is short. */
-static bool append(char **text, const char *name, const char *value)
+static bool append_setting(char **text, const char *name, const char *value)
 {
 	char *longer = NULL;
 
@@ -52,7 +52,7 @@ char *look_environment(void)
 		const char *const value = cli_variable(name);
 
 		if (value != NULL)
-			(void)append(&text, name, normal(value));
+			(void)append_setting(&text, name, normal(value));
 	}
 	return text;
 }
@@ -73,7 +73,7 @@ static void look_at_metadata(struct look *look, struct tkb_bytes bytes)
 			json_string_value(json_object_get(document, name));
 
 		if (value != NULL)
-			(void)append(&look->environment, name, value);
+			(void)append_setting(&look->environment, name, value);
 	}
 	json_decref(document);
 }

@@ -7,7 +7,7 @@
 
 #include "keys/ptx.h"
 
-static bool begins(struct tkb_bytes text, size_t at, const char *word)
+static bool word_begins_at(struct tkb_bytes text, size_t at, const char *word)
 {
 	const size_t size = strlen(word);
 
@@ -54,11 +54,11 @@ char *ir_without_places(struct tkb_bytes ir, size_t *size_out)
 	size_t size = 0;
 
 	for (size_t at = 0; out != NULL && at < ir.size;) {
-		if (is_line_begin && begins(ir, at, "#loc")) {
+		if (is_line_begin && word_begins_at(ir, at, "#loc")) {
 			at = end_of_line(ir, at);
 			continue;
 		}
-		if (begins(ir, at, " loc(")) {
+		if (word_begins_at(ir, at, " loc(")) {
 			at = end_of_bracket(ir, at);
 			continue;
 		}
@@ -81,7 +81,7 @@ char *ir_lines(struct tkb_bytes ir, size_t *size_out)
 	for (size_t at = 0; out != NULL && at < ir.size;) {
 		const size_t end = end_of_line(ir, at);
 		const char *const quote =
-			begins(ir, at, "#loc")
+			word_begins_at(ir, at, "#loc")
 				? memrchr(bytes + at, '"', end - at)
 				: NULL;
 		size_t from = quote != NULL ? (size_t)(quote - bytes) + 2 : end;

@@ -20,7 +20,8 @@ static void release_metadata(struct reading *reading)
 	tkb_memory_release(&reading->metadata);
 }
 
-static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+static int keep_signature(void *self, struct tkb_bytes bytes,
+                          struct tkb_error *err)
 {
 	char **const out = self;
 
@@ -36,7 +37,7 @@ static int read_facts_of(struct reading *reading, size_t index,
 {
 	struct kernel_facts *const facts =
 		&reading->list[index - reading->first];
-	const struct tkb_sink sink = { append, &facts->signature };
+	const struct tkb_sink sink = { keep_signature, &facts->signature };
 	const struct tkb_c_kernel kernel = {
 		.struct_size = sizeof(kernel),
 		.metadata = { reading->metadata.data, reading->metadata.size },

@@ -107,8 +107,8 @@ static bool gather_texts(const struct remote_library *library,
 }
 
 /* Append what there is room for. */
-static void append(char *out, size_t size, const char *separator,
-                   const char *text)
+static void append_separated(char *out, size_t size, const char *separator,
+                             const char *text)
 {
 	const size_t used = strlen(out);
 
@@ -128,7 +128,7 @@ static void write_labels(const struct tkb_push_note *note,
 
 		(void)snprintf(label, sizeof(label), "%s=%s",
 		               note->labels[i].name, note->labels[i].value);
-		append(out, LABELS_SIZE, " ", label);
+		append_separated(out, LABELS_SIZE, " ", label);
 	}
 }
 
@@ -146,15 +146,15 @@ void ref_out_made(const struct remote_library *library,
 		                  prefixes[is_target], &made))
 			return;
 		for (size_t i = 0; i < made.count; i++)
-			append(out, REF_OUT_SIZE - LABELS_SIZE, ", ",
-			       made.texts[i]);
+			append_separated(out, REF_OUT_SIZE - LABELS_SIZE, ", ",
+			                 made.texts[i]);
 	}
 	TKB_AUTO(made_release) struct made made = { .count = 0 };
 
 	if (!gather_pushes(library, holdings, &made) || made.push_count == 0)
 		return;
 	write_labels(made.pushes[0], labels);
-	append(out, REF_OUT_SIZE, ", ", labels);
+	append_separated(out, REF_OUT_SIZE, ", ", labels);
 }
 
 static void write_time(uint64_t time_ms, char out[TIME_SIZE])

@@ -90,8 +90,8 @@ static void seclude(const struct run_child *other)
  * Not by posix_spawn(), which waits until the file has been read: that may be
  * on a dead mount.
  */
-static void become(const struct run_child *child, char *const argv[],
-                   char *const environment[])
+static void become_verb(const struct run_child *child, char *const argv[],
+                        char *const environment[])
 {
 	seclude(child);
 	if (dup2(child->out_fd, STDOUT_FILENO) >= 0 &&
@@ -114,7 +114,7 @@ bool run_child_spawn(struct run_child *child, const char *name,
 	child->end_ms = end_ms;
 	pid = fork();
 	if (pid == 0) {
-		become(child, argv, environment);
+		become_verb(child, argv, environment);
 		_exit(EXIT_FAILURE);
 	}
 	child->error = pid < 0 ? errno : 0;
@@ -235,7 +235,8 @@ bool run_child_number(const struct run_child *child, const char *name,
 }
 
 /* Drop "tkbundle: " or "tkbundle pull: ", and the hint about help. */
-static void trim(const char *line, const char *name, char *out, size_t size)
+static void trim_message(const char *line, const char *name, char *out,
+                         size_t size)
 {
 	static const char program[] = "tkbundle";
 	char prefix[64];
@@ -268,7 +269,7 @@ static bool last_line(const struct run_child *child, char *out, size_t size)
 	line = line != NULL ? line + 1 : text;
 	if (*line == '\0')
 		return false;
-	trim(line, child->name, out, size);
+	trim_message(line, child->name, out, size);
 	return true;
 }
 
@@ -303,7 +304,7 @@ bool run_child_line(const struct run_child *child, const char *words,
 	found[strcspn(found, "\n")] = '\0';
 	while (found > text && found[-1] != '\n')
 		found--;
-	trim(found, child->name, out, RUN_REASON_SIZE);
+	trim_message(found, child->name, out, RUN_REASON_SIZE);
 	return true;
 }
 

@@ -70,7 +70,7 @@ static void drop_held(void)
 }
 
 /* @return only on failure: errno */
-static int become(const struct arguments *args)
+static int become_command(const struct arguments *args)
 {
 	char *const *const argv = (char *const *)args->operands.items;
 
@@ -103,7 +103,7 @@ bool run_command_start(struct run *run)
 			die_with(own);
 		run_signals_restore(&run->signals);
 		set_root(&run->shared->plan);
-		run->shared->exec_error = become(run->args);
+		run->shared->exec_error = become_command(run->args);
 		_exit(run->shared->exec_error == ENOENT ? NOT_FOUND
 		                                        : NOT_EXECUTABLE);
 	}
@@ -125,7 +125,7 @@ enum status run_command_failed(const struct cli *cli,
 enum status run_command_become_alone(struct cli *cli,
                                      const struct arguments *args)
 {
-	return run_command_failed(cli, args, become(args));
+	return run_command_failed(cli, args, become_command(args));
 }
 
 enum status run_command_become(struct run *run)

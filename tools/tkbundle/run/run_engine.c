@@ -18,7 +18,8 @@ static bool fail_plan(struct run_plan *plan, const struct tkb_error *err)
 }
 
 /* Set a variable for the command; one that is too long is not set. */
-static void set(struct run_plan *plan, const char *name, const char *value)
+static void set_run_variable(struct run_plan *plan, const char *name,
+                             const char *value)
 {
 	char *const at = plan->variables + plan->variables_size;
 	const size_t room = sizeof(plan->variables) - plan->variables_size;
@@ -106,11 +107,11 @@ static void make_defaults(const struct arguments *args, struct run_plan *plan,
 
 	if (!plan->has_remote && args->remote == NULL &&
 	    snprintf(text, sizeof(text), "%s/remote", base) < (int)sizeof(text))
-		set(plan, "TKBUNDLE_REMOTE", text);
+		set_run_variable(plan, "TKBUNDLE_REMOTE", text);
 	if (plan->has_ref)
 		return;
 	engine_ref_make(plan->engine_ref, &facts, text, sizeof(text));
-	set(plan, "TKBUNDLE_REF", text);
+	set_run_variable(plan, "TKBUNDLE_REF", text);
 	plan->has_ref = true;
 }
 
@@ -122,7 +123,7 @@ static void on_setting(void *self, const char *name, const char *value,
 {
 	(void)why;
 	if (value != NULL)
-		set(self, name, value);
+		set_run_variable(self, name, value);
 }
 
 static void add_note(struct run_plan *plan, const char *note)
@@ -158,7 +159,7 @@ static void set_python(const struct arguments *args, struct run_plan *plan,
 	    cli_variable(name) == NULL &&
 	    python_find(args->operands.items[0], tkb_engine_name(engine),
 	                python))
-		set(plan, name, python);
+		set_run_variable(plan, name, python);
 }
 
 static bool prepare_engine(const struct arguments *args, struct run_plan *plan,

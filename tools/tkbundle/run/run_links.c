@@ -123,7 +123,7 @@ static char *read_group(const struct move *move, const char *name)
 	return json_dumps(group, JSON_ENSURE_ASCII);
 }
 
-static bool publish(void *self, const char *name)
+static bool publish_file(void *self, const char *name)
 {
 	static const struct timespec never[] = { { .tv_sec = 0 },
 		                                 { .tv_nsec = UTIME_OMIT } };
@@ -178,7 +178,7 @@ static void link_entry(void *self, int root_fd, const char *path,
 	if (to < 0 || run_scan_stamp(AT_FDCWD, move.own, &status))
 		return; /* it is there */
 	if (each_item(from, link_file, &move))
-		(void)each_item(from, publish, &move);
+		(void)each_item(from, publish_file, &move);
 }
 
 /* Does the link lead to something? */

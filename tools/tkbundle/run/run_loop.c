@@ -33,7 +33,7 @@ static void note_end(struct run *run, pid_t pid, int state)
 	}
 }
 
-static void reap(struct run *run)
+static void reap_children(struct run *run)
 {
 	int state = 0;
 
@@ -87,7 +87,7 @@ void run_loop_turn(struct run *run, uint64_t until_ms)
 
 	number = run_signals_next(&run->signals, until_ms, &info);
 	if (number == SIGCHLD)
-		reap(run);
+		reap_children(run);
 	else if (number > 0)
 		take_signal(run, number, &info);
 }
@@ -99,7 +99,7 @@ void run_loop_drain(struct run *run)
 
 	for (; number > 0; number = run_signals_next(&run->signals, 0, &info)) {
 		if (number == SIGCHLD)
-			reap(run);
+			reap_children(run);
 		else if (run->command == 0 || info.si_pid == getpid())
 			take_signal(run, number, &info);
 		else

@@ -72,7 +72,7 @@ static bool make_absolute(const char *path, char out[RUN_PATH_SIZE])
 	return length > 0 && length < RUN_PATH_SIZE;
 }
 
-static bool choose(const struct arguments *args, struct run_plan *out)
+static bool choose_root(const struct arguments *args, struct run_plan *out)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	struct tkb_error err = { .status = 0 };
@@ -181,7 +181,8 @@ void run_root_plan(void *self)
 	struct run_plan *const plan = &run->shared->plan;
 
 	configure(run->args, plan);
-	if (!run_engine_plan(run->args, plan) || !choose(run->args, plan)) {
+	if (!run_engine_plan(run->args, plan) ||
+	    !choose_root(run->args, plan)) {
 		plan->is_made = true;
 		return;
 	}
@@ -213,7 +214,7 @@ void run_root_flee(void *self)
 		plan->has_root = use_other_root(plan, false);
 		plan->is_other = plan->has_root;
 		report_other_root(plan, "does not answer");
-	} else if (choose(run->args, plan)) {
+	} else if (choose_root(run->args, plan)) {
 		/* The child did not get as far as the root. */
 		(void)memcpy(plan->root, plan->meant, sizeof(plan->root));
 		plan->has_root = true;

@@ -39,7 +39,7 @@ static bool is_remote(const char *item)
 	       item[length] == '=';
 }
 
-static bool make(const char *remote, struct environment *out)
+static bool make_environment(const char *remote, struct environment *out)
 {
 	size_t count = 0;
 
@@ -78,7 +78,7 @@ static bool start_verb(struct run *run, enum run_role role, const char *verb,
 	size_t count = 3;
 	char time[32];
 
-	if (!make(run->args->remote, &environment)) {
+	if (!make_environment(run->args->remote, &environment)) {
 		*child = (struct run_child){ .name = verb,
 			                     .has_begun = true,
 			                     .error = ENOMEM,

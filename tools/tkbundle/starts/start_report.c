@@ -140,7 +140,7 @@ static size_t dump(const json_t *report, char *out, size_t size)
 }
 
 /* Add an item, if the report then has room for it. */
-static bool fits(json_t *report, json_t *list, json_t *item)
+static bool append_if_it_fits(json_t *report, json_t *list, json_t *item)
 {
 	if (json_array_append_new(list, item) == 0 &&
 	    dump(report, NULL, 0) <= TKB_START_SIZE_LIMIT)
@@ -164,7 +164,7 @@ static void put_made(json_t *report, const struct start *start)
 			item, make_cut_text(made->key, KEY_SHOWN));
 		(void)json_array_append_new(
 			item, json_string(reason_word(made->reason)));
-		if (!fits(report, list, item))
+		if (!append_if_it_fits(report, list, item))
 			return;
 	}
 }
@@ -177,9 +177,11 @@ static void put_idle(json_t *report, const char *line)
 	while (line != NULL && *line != '\0') {
 		const size_t length = strcspn(line, "\n");
 
-		if (!fits(report, list,
-		          make_cut_text(line, length < KEY_SHOWN ? length
-		                                                 : KEY_SHOWN)))
+		if (!append_if_it_fits(
+			    report, list,
+			    make_cut_text(line, length < KEY_SHOWN
+		                                        ? length
+		                                        : KEY_SHOWN)))
 			return;
 		line += length + (line[length] == '\n');
 	}

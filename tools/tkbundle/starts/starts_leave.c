@@ -40,7 +40,7 @@ static void add_failure(struct start *start, const struct run *run,
 }
 
 /* Fill in a start from its figures, where it has no note. */
-static void fill(const struct run *run, struct start *out)
+static void fill_start(const struct run *run, struct start *out)
 {
 	run_note_figures(run, out);
 	if (out->compiled != START_UNKNOWN)
@@ -72,8 +72,8 @@ static void find_facts(const struct remote_use *use, const char *root,
 	}
 }
 
-static int leave(const struct run *run, struct remote_use *use,
-                 struct start *start, struct tkb_error *err)
+static int leave_report(const struct run *run, struct remote_use *use,
+                        struct start *start, struct tkb_error *err)
 {
 	struct run_shared *const shared = run->shared;
 	const struct start_report_more more = {
@@ -137,12 +137,12 @@ void starts_leave(void *self)
 	if (start_read_own((uint64_t)run->command_ns / NS_PER_MS,
 	                   (uint64_t)getppid(), &start, NULL) != 0) {
 		start_release(&start);
-		fill(run, &start);
+		fill_start(run, &start);
 	}
 	if (remote_use_begin(&use, run->args, true) == STATUS_DONE &&
 	    remote_use_ref(&use, run->args->ref, shared->plan.root) ==
 	            STATUS_DONE) {
-		is_left = leave(run, &use, &start, &err) == 0;
+		is_left = leave_report(run, &use, &start, &err) == 0;
 		if (!is_left)
 			cli_say(&quiet, "%s", err.message);
 	}

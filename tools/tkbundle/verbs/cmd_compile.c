@@ -69,7 +69,7 @@ static const struct option_spec options[] = {
 	         "compile the rest after a failure") },
 	{ OPTION(SWITCH, "strict", NULL, compile.is_strict,
 	         "fail if no launch uses a compiled Triton kernel") },
-	{ OPTION(SWITCH, "winners", NULL, compile.only_winners,
+	{ OPTION(SWITCH, "winners", NULL, compile.has_only_winners,
 	         "compile only what Inductor's tuning chose") },
 	{ OPTION(WORD, "emit", COMPILE_STAGES, compile.emit,
 	         "write this of one kernel, and make no entry") },
@@ -107,7 +107,7 @@ static enum status compile_kernels(struct compile_work *work,
 		.worker_count = work->args->jobs.value,
 		.deadline = work->deadline,
 		.keep_going = chosen->keeps_going,
-		.only_winners = chosen->only_winners,
+		.has_only_winners = chosen->has_only_winners,
 		.has_pass_output = chosen->has_pass_output,
 		.is_json = work->args->is_json,
 		.is_verbose = work->args->is_verbose,
@@ -195,8 +195,8 @@ static enum status exit_status_of(const struct compile_work *work)
 	return STATUS_PARTIAL;
 }
 
-static enum status compile(struct compile_work *work,
-                           const struct compile_inputs *inputs)
+static enum status compile_inputs_of(struct compile_work *work,
+                                     const struct compile_inputs *inputs)
 {
 	TKB_AUTO(compile_triton_counts_release)
 	struct compile_triton_counts counts = { .compiled = 0 };
@@ -246,7 +246,8 @@ static enum status cmd_compile(struct cli *cli, const struct arguments *args)
 		status = compile_open_root(&work, &root);
 		json_out_text(&cli->json, "root", work.root);
 	}
-	return status == STATUS_DONE ? compile(&work, &inputs) : status;
+	return status == STATUS_DONE ? compile_inputs_of(&work, &inputs)
+	                             : status;
 }
 
 const struct command command_compile = {

@@ -149,7 +149,7 @@ static int emit_to_folder(struct work *work, const struct tkb_bundle *bundle,
 	return rc;
 }
 
-static int pack(struct work *work, int out_fd, struct tkb_error *err)
+static int pack_archive(struct work *work, int out_fd, struct tkb_error *err)
 {
 	const struct archive_export_options how = {
 		.cli = work->cli,
@@ -180,7 +180,8 @@ static int pack_to_file(struct work *work, const char *path,
 			                 "cannot open '%s': %s", path,
 			                 strerror(errno));
 	}
-	rc = pack(work, device >= 0 ? device : tkb_draft_fd(draft), err);
+	rc = pack_archive(work, device >= 0 ? device : tkb_draft_fd(draft),
+	                  err);
 	return rc == 0 ? tkb_draft_publish(draft, err) : rc;
 }
 
@@ -207,7 +208,7 @@ static int export(struct work *work, struct tkb_error *err)
 	rc = emit_to_folder(work, bundle, err);
 	if (rc == 0)
 		rc = output_is_stdout(args)
-		             ? pack(work, STDOUT_FILENO, err)
+		             ? pack_archive(work, STDOUT_FILENO, err)
 		             : pack_to_file(work, args->output, err);
 	return rc;
 }

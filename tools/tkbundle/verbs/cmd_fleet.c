@@ -203,8 +203,8 @@ static void print_fleet(FILE *to, const char *ref, const struct fleet *fleet)
 	print_kernels(to, fleet);
 }
 
-static void measure(struct metrics *metrics, const char *ref,
-                    const struct fleet *fleet)
+static void measure_fleet(struct metrics *metrics, const char *ref,
+                          const struct fleet *fleet)
 {
 	metrics_add_labelled(metrics, "starts", "Starts that left a report.",
 	                     (double)fleet->starts, ref, NULL);
@@ -273,7 +273,7 @@ static int survey(struct remote_use *use, const struct arguments *args,
 	fill_fleet_json(&use->cli->json, ref, &fleet);
 	if (!args->is_json)
 		print_fleet(use->cli->out, ref, &fleet);
-	measure(metrics, ref, &fleet);
+	measure_fleet(metrics, ref, &fleet);
 	return 0;
 }
 

@@ -47,9 +47,9 @@ static const struct count counts[] = {
 	COUNT(tkb_gc_report, unfinished_count, "unfinished", "unfinished"),
 };
 
-static int gc(struct cli *cli, const struct arguments *args,
-              const struct root *root, const struct tkb_origins *revoked,
-              struct tkb_gc_report *report, struct tkb_error *err)
+static int gc_cache(struct cli *cli, const struct arguments *args,
+                    const struct root *root, const struct tkb_origins *revoked,
+                    struct tkb_gc_report *report, struct tkb_error *err)
 {
 	struct tkb_gc_options chosen = {
 		.struct_size = sizeof(chosen),
@@ -171,7 +171,7 @@ static enum status cmd_gc(struct cli *cli, const struct arguments *args)
 	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
-	rc = gc(cli, args, &root, revoked, &report, &err);
+	rc = gc_cache(cli, args, &root, revoked, &report, &err);
 	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, root_name(&root));
 

@@ -50,8 +50,8 @@ static void print_key(struct use *use, const struct arguments *args,
 		          path);
 }
 
-static int make(struct use *use, const struct arguments *args,
-                struct tkb_error *err)
+static int make_key(struct use *use, const struct arguments *args,
+                    struct tkb_error *err)
 {
 	const char *const path = args_operand(args, 1);
 	const struct passphrase passphrase = passphrase_of(args, path);
@@ -73,8 +73,8 @@ static int make(struct use *use, const struct arguments *args,
 	return rc;
 }
 
-static int show(struct use *use, const struct arguments *args,
-                struct tkb_error *err)
+static int show_key(struct use *use, const struct arguments *args,
+                    struct tkb_error *err)
 {
 	const char *const path = args_operand(args, 1);
 	const struct passphrase passphrase = passphrase_of(args, path);
@@ -126,8 +126,8 @@ static enum status cmd_key(struct cli *cli, const struct arguments *args)
 	rc = remote_library_load(&use.library, &err);
 	if (rc == 0)
 		rc = strcmp(args_operand(args, 0), "new") == 0
-		             ? make(&use, args, &err)
-		             : show(&use, args, &err);
+		             ? make_key(&use, args, &err)
+		             : show_key(&use, args, &err);
 	return rc == 0 ? STATUS_DONE
 	               : cli_failed(cli, rc, &err, args_operand(args, 1));
 }

@@ -23,9 +23,10 @@ static const struct count counts[] = {
 	COUNT(tkb_relocate_report, failed_count, "failed", "failed"),
 };
 
-static int relocate(struct cli *cli, const struct arguments *args,
-                    const struct root *root, struct tkb_relocate_report *report,
-                    struct tkb_error *err)
+static int relocate_cache(struct cli *cli, const struct arguments *args,
+                          const struct root *root,
+                          struct tkb_relocate_report *report,
+                          struct tkb_error *err)
 {
 	struct tkb_relocate_options chosen = {
 		.struct_size = sizeof(chosen),
@@ -78,7 +79,7 @@ static enum status cmd_relocate(struct cli *cli, const struct arguments *args)
 	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 
-	rc = relocate(cli, args, &root, &report, &err);
+	rc = relocate_cache(cli, args, &root, &report, &err);
 	if (!cli_is_done(rc))
 		return cli_failed(cli, rc, &err, root_name(&root));
 

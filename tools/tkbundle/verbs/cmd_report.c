@@ -41,8 +41,8 @@ static void add_frames(struct json_out *json, const struct tkb_bundle *bundle)
 }
 
 /* @param path  of a cache or bundle */
-static int describe(struct json_out *json, const struct source *source,
-                    const char *path, struct tkb_error *err)
+static int describe_source(struct json_out *json, const struct source *source,
+                           const char *path, struct tkb_error *err)
 {
 	const bool is_cache = source->cache != NULL;
 	const struct page_facts facts = { .root = is_cache ? path : NULL };
@@ -158,7 +158,7 @@ static enum status report_path(struct cli *cli, const struct arguments *args,
 	if (rc == 0)
 		rc = source_open_root(&root, true, &source, &err);
 	if (rc == 0)
-		rc = describe(json, &source, root.path, &err);
+		rc = describe_source(json, &source, root.path, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err,
 		                  root.path != NULL ? root.path : "~");

@@ -184,8 +184,9 @@ static int add_ref(struct remote_use *use, struct list *list,
 	return rc;
 }
 
-static void tell(const struct remote_use *use, const struct arguments *args,
-                 const struct tkb_revoke_report *report)
+static void tell_revoked(const struct remote_use *use,
+                         const struct arguments *args,
+                         const struct tkb_revoke_report *report)
 {
 	struct json_out *const json = &use->cli->json;
 
@@ -201,8 +202,9 @@ static void tell(const struct remote_use *use, const struct arguments *args,
 		                      "digests"));
 }
 
-static enum status revoke(struct remote_use *use, const struct arguments *args,
-                          const struct tkb_signing *signing)
+static enum status revoke_digests(struct remote_use *use,
+                                  const struct arguments *args,
+                                  const struct tkb_signing *signing)
 {
 	TKB_AUTO(list_release) struct list list = { .count = 0 };
 	struct tkb_revoke_report report = { .struct_size = sizeof(report) };
@@ -225,7 +227,7 @@ static enum status revoke(struct remote_use *use, const struct arguments *args,
 		                         signing, &report, &err);
 	if (rc != 0)
 		return remote_use_failed(use, rc, &err, "the list");
-	tell(use, args, &report);
+	tell_revoked(use, args, &report);
 	return STATUS_DONE;
 }
 
@@ -246,7 +248,7 @@ static enum status cmd_revoke(struct cli *cli, const struct arguments *args)
 		return status;
 	signals_catch();
 	rc = signers_read(&signers, cli, &use.library, args, &err);
-	status = rc == 0 ? revoke(&use, args, signers_signing(&signers))
+	status = rc == 0 ? revoke_digests(&use, args, signers_signing(&signers))
 	                 : cli_failed(cli, rc, &err, "the key");
 	signers_release(&signers, &use.library);
 	return status;

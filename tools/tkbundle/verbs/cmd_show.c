@@ -187,8 +187,8 @@ static enum status write_sass(struct cli *cli, const struct shown *shown,
 	return STATUS_DONE;
 }
 
-static enum status show(struct cli *cli, const struct arguments *args,
-                        struct shown *shown)
+static enum status show_entry(struct cli *cli, const struct arguments *args,
+                              struct shown *shown)
 {
 	char suffix[16];
 	const char *stage;
@@ -248,7 +248,7 @@ static enum status cmd_show(struct cli *cli, const struct arguments *args)
 		return cli_failed(cli, rc, &err, key);
 
 	shown.entry = source_entry(&shown.source, shown.index);
-	return show(cli, args, &shown);
+	return show_entry(cli, args, &shown);
 }
 
 const struct command command_show = {

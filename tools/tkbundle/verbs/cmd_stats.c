@@ -44,8 +44,8 @@ static void measure_bundle(struct stats_out *shown, const char *path)
 	}
 }
 
-static enum status show(struct cli *cli, const struct arguments *args,
-                        const char *path, const struct source *source)
+static enum status show_stats(struct cli *cli, const struct arguments *args,
+                              const char *path, const struct source *source)
 {
 	TKB_AUTO(stats_release) struct stats stats = { .type_count = 0 };
 	TKB_AUTO(path_table_release) struct path_table paths = { .count = 0 };
@@ -117,7 +117,7 @@ static enum status cmd_stats(struct cli *cli, const struct arguments *args)
 		                  root.path != NULL ? root.path : "~");
 
 	source_out_head(&cli->json, &source, root_name(&root));
-	status = show(cli, args, root_name(&root), &source);
+	status = show_stats(cli, args, root_name(&root), &source);
 	if (status == STATUS_DONE && args->has_uses)
 		status = show_uses(cli, args, &root);
 	source_out_left_out(cli, &source, "");

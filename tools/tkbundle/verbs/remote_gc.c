@@ -113,10 +113,10 @@ static void on_removed(void *self, const char *ref,
 	json_out_close(json);
 }
 
-static int gc(struct remote_use *use, const struct arguments *args,
-              const struct tkb_signing *signing,
-              struct tkb_remote_gc_report *report, bool *is_damaged,
-              struct tkb_error *err)
+static int gc_tiers(struct remote_use *use, const struct arguments *args,
+                    const struct tkb_signing *signing,
+                    struct tkb_remote_gc_report *report, bool *is_damaged,
+                    struct tkb_error *err)
 {
 	struct json_out *const json = &use->cli->json;
 	struct gc_lists lists = { .cli = use->cli };
@@ -187,7 +187,7 @@ static enum status gc_remote(struct remote_use *use,
 	json_out_text(json, "verb", "gc");
 	remote_use_json(use);
 	json_out_flag(json, "dry_run", args->is_dry_run);
-	rc = gc(use, args, signing, &report, &is_damaged, &err);
+	rc = gc_tiers(use, args, signing, &report, &is_damaged, &err);
 	if (rc != 0) {
 		status = remote_use_failed(use, rc, &err, name);
 		if (is_damaged)

@@ -130,9 +130,9 @@ static void show_all(const struct differences *differences, char *out,
 	}
 }
 
-static void advise(const struct work *work, const struct start *start,
-                   enum reason reason, const struct difference *first,
-                   char out[START_TEXT_SIZE])
+static void advise_on_entry(const struct work *work, const struct start *start,
+                            enum reason reason, const struct difference *first,
+                            char out[START_TEXT_SIZE])
 {
 	const struct advice_case where = {
 		.engine = work->explain->engine,
@@ -163,7 +163,7 @@ static void explain_unmatched(struct work *work, struct start *start,
 		made->reason = REASON_NOT_IN_BUNDLE;
 	if (made->reason == REASON_UNKNOWN)
 		differences_left(like, made->detail, START_TEXT_SIZE);
-	advise(work, start, made->reason, NULL, advice);
+	advise_on_entry(work, start, made->reason, NULL, advice);
 }
 
 /*
@@ -195,7 +195,7 @@ static void keep_for_tree(struct work *work, const struct tkb_entry *entry,
 	               advice);
 }
 
-static const char *known(const struct start *start, const char *name)
+static const char *known_fact(const struct start *start, const char *name)
 {
 	const char *const value = facts_find(&start->facts, name);
 
@@ -209,7 +209,7 @@ static bool explain_tuned(const struct work *work,
                           char advice[START_TEXT_SIZE])
 {
 	const struct explain *const explain = work->explain;
-	const char *const gpu = known(start, "gpu");
+	const char *const gpu = known_fact(start, "gpu");
 	const struct explain_skipped *at = explain->skipped;
 	size_t left = entry->kind == TKB_KIND_UNIT ? explain->skipped_count : 0;
 
@@ -226,8 +226,8 @@ static bool explain_tuned(const struct work *work,
 	                       : REASON_GPU;
 	(void)snprintf(detail, START_TEXT_SIZE,
 	               "tuned on %.160s there, gpu %.80s, driver %.40s here",
-	               at->platform, gpu, known(start, "driver"));
-	advise(work, start, made->reason, NULL, advice);
+	               at->platform, gpu, known_fact(start, "driver"));
+	advise_on_entry(work, start, made->reason, NULL, advice);
 	return true;
 }
 
@@ -262,8 +262,8 @@ static int explain_entry(struct work *work, size_t number, struct start *start,
 	     match.differences.cost < DIFFERENCES_OTHER_KERNEL)) {
 		made.reason = differences_reason(&match.differences);
 		show_all(&match.differences, detail, sizeof(detail));
-		advise(work, start, made.reason, &match.differences.items[0],
-		       advice);
+		advise_on_entry(work, start, made.reason,
+		                &match.differences.items[0], advice);
 		keep_for_tree(work, entry, &made, advice);
 	} else if (!tell_as_tree(work, entry, &made, advice)) {
 		explain_unmatched(work, start,

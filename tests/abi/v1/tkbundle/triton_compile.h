@@ -165,7 +165,7 @@ struct tkb_triton_unit {
 	/** One of the choices of a compiled unit that is equal but for this. */
 	const char *choice;
 	/** Of a module of Inductor's, what its .best_config files name alone. */
-	bool only_winners;
+	bool has_only_winners;
 	/** "ttir", "glir", "ttgir", "llir", "ptx" or "cubin": stop there, and give
 	 *  that, without an entry. NULL: make an entry. */
 	const char *stage;
