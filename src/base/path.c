@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -154,6 +155,13 @@ size_t tkb_path_parent_length(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash == NULL ? 0 : (size_t)(slash - path);
+}
+
+bool tkb_path_is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 bool tkb_path_is_program(const char *path)

@@ -35,6 +35,9 @@ const char *tkb_path_base_name(const char *path);
 /* The length of what is before the last slash; 0 if there is none. */
 size_t tkb_path_parent_length(const char *path);
 
+/* Is it a folder, or a link to one? */
+bool tkb_path_is_folder(const char *path);
+
 /* Is it a file that may be executed? */
 bool tkb_path_is_program(const char *path);
 

@@ -233,9 +233,9 @@ static int compact(struct tkb_remote_gc *gc, const char *ref,
 		rc = tkb_compact(gc->remote, ref, records, NULL,
 		                 &gc->report.compacted_count, err);
 	if (rc == 0 && gc->options->signing != NULL)
-		rc = compact_signed(gc, ref, TKB_STAGE_DEV, err);
+		rc = compact_signed(gc, ref, TKB_TRUST_STAGE_DEV, err);
 	if (rc == 0 && gc->options->signing != NULL)
-		rc = compact_signed(gc, ref, TKB_STAGE_PROD, err);
+		rc = compact_signed(gc, ref, TKB_TRUST_STAGE_PROD, err);
 	tkb_record_list_release(records);
 	if (rc == 0)
 		rc = read_ref(gc, ref, records, err);

@@ -196,7 +196,7 @@ static int note_newest_seen(struct question *question,
 	uint64_t seen = 0;
 	int rc;
 
-	if (!trust->refuses_replay || question->list->count == 0)
+	if (!trust->is_replay_refused || question->list->count == 0)
 		return 0;
 	rc = tkb_memory_name(remote, question->asked.ref, &name, err);
 	if (rc == 0)

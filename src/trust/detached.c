@@ -34,7 +34,7 @@ static void detached_release(struct detached *detached)
 }
 
 /* The next line of `text`, which it is taken from, without its break. */
-static struct tkb_bytes take_line(struct tkb_bytes *text)
+static struct tkb_bytes take_signature_line(struct tkb_bytes *text)
 {
 	const char *begin = text->data;
 	const char *end =
@@ -48,7 +48,7 @@ static struct tkb_bytes take_line(struct tkb_bytes *text)
 	return (struct tkb_bytes){ begin, size };
 }
 
-static bool begins(struct tkb_bytes line, const char *with)
+static bool line_begins(struct tkb_bytes line, const char *with)
 {
 	return line.size >= strlen(with) &&
 	       memcmp(line.data, with, strlen(with)) == 0;
@@ -56,12 +56,12 @@ static bool begins(struct tkb_bytes line, const char *with)
 
 static bool read_detached(struct tkb_bytes text, struct detached *out)
 {
-	const struct tkb_bytes comment = take_line(&text);
-	const struct tkb_bytes signature = take_line(&text);
-	const struct tkb_bytes trusted = take_line(&text);
-	const struct tkb_bytes global = take_line(&text);
+	const struct tkb_bytes comment = take_signature_line(&text);
+	const struct tkb_bytes signature = take_signature_line(&text);
+	const struct tkb_bytes trusted = take_signature_line(&text);
+	const struct tkb_bytes global = take_signature_line(&text);
 
-	if (!begins(comment, COMMENT) || !begins(trusted, TRUSTED) ||
+	if (!line_begins(comment, COMMENT) || !line_begins(trusted, TRUSTED) ||
 	    text.size != 0 || !tkb_base64_read(signature, &out->signature) ||
 	    !tkb_base64_read(global, &out->global))
 		return false;
@@ -78,7 +78,7 @@ static const struct tkb_trust_key *find_key(const struct tkb_trust *trust,
 	for (size_t i = 0; i < trust->key_count; i++) {
 		const struct tkb_trust_key *key = &trust->keys[i];
 
-		if (key->key->kind == TKB_KEY_MINISIGN &&
+		if (key->key->kind == TKB_KEY_KIND_MINISIGN &&
 		    memcmp(key->key->minisign_id, detached->signature.data + 2,
 		           TKB_MINISIGN_ID_SIZE) == 0)
 			return key;
@@ -87,8 +87,10 @@ static const struct tkb_trust_key *find_key(const struct tkb_trust *trust,
 }
 
 /* Has the key signed the contents, and that with its comment? */
-static int check(const struct tkb_key *key, const struct detached *detached,
-                 struct tkb_bytes contents, bool *out, struct tkb_error *err)
+static int check_signature(const struct tkb_key *key,
+                           const struct detached *detached,
+                           struct tkb_bytes contents, bool *out,
+                           struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf both =
@@ -108,16 +110,17 @@ static int check(const struct tkb_key *key, const struct detached *detached,
 	                                    out, err);
 }
 
-static int refuse(const char *name, const char *what, const char *whose,
-                  struct tkb_error *err)
+static int refuse_file(const char *name, const char *what, const char *whose,
+                       struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_UNTRUSTED, "'%.200s' is not trusted: %s%s",
 	                name, what, whose);
 }
 
-static int judge(const struct tkb_trust *trust, const struct detached *detached,
-                 struct tkb_bytes contents, const char *name, const char **out,
-                 struct tkb_error *err)
+static int judge_signature(const struct tkb_trust *trust,
+                           const struct detached *detached,
+                           struct tkb_bytes contents, const char *name,
+                           const char **out, struct tkb_error *err)
 {
 	const struct tkb_trust_key *key = find_key(trust, detached);
 	char when[TKB_TIME_TEXT_SIZE];
@@ -125,24 +128,25 @@ static int judge(const struct tkb_trust *trust, const struct detached *detached,
 	int rc;
 
 	if (key == NULL)
-		return refuse(name, "no key of the policy has signed it", "",
-		              err);
+		return refuse_file(name, "no key of the policy has signed it",
+		                   "", err);
 	if (key->publish_count + key->promote_count == 0)
-		return refuse(name,
-		              "it is signed by a key that may publish "
-		              "nothing: ",
-		              key->name, err);
+		return refuse_file(name,
+		                   "it is signed by a key that may publish "
+		                   "nothing: ",
+		                   key->name, err);
 	if (key->not_after_s != 0 && key->not_after_s < tkb_time_now()) {
 		tkb_time_text(key->not_after_s, when);
-		return refuse(name, "it is signed by a key that counted until ",
-		              when, err);
+		return refuse_file(name,
+		                   "it is signed by a key that counted until ",
+		                   when, err);
 	}
-	rc = check(key->key, detached, contents, &is_good, err);
+	rc = check_signature(key->key, detached, contents, &is_good, err);
 	if (rc == 0 && !is_good)
-		return refuse(name,
-		              "its signature, or what that says of it, "
-		              "is not of ",
-		              key->name, err);
+		return refuse_file(name,
+		                   "its signature, or what that says of it, "
+		                   "is not of ",
+		                   key->name, err);
 	if (rc == 0)
 		*out = key->name;
 	return rc;
@@ -165,7 +169,9 @@ int tkb_trust_check_file(const struct tkb_trust *trust,
 	if (rc < 0)
 		return rc;
 	if (!read_detached(signature, &detached))
-		return refuse(name, "beside it lies no signature of minisign",
-		              "", err);
-	return judge(&own, &detached, contents, name, signer_out, err);
+		return refuse_file(name,
+		                   "beside it lies no signature of minisign",
+		                   "", err);
+	return judge_signature(&own, &detached, contents, name, signer_out,
+	                       err);
 }

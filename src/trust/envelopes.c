@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "base/digest.h"
+#include "remote/remote.h"
 
 /* "@signed/" and a ref. */
 struct name {
 	char text[256];
 };
 
-static bool make_name(const char *ref, struct name *out)
+static bool make_envelopes_ref(const char *ref, struct name *out)
 {
 	(void)snprintf(out->text, sizeof(out->text), TKB_SIGNED_PREFIX "%s",
 	               ref);
@@ -26,8 +27,9 @@ void tkb_envelopes_release(struct tkb_envelopes *envelopes)
 	*envelopes = (struct tkb_envelopes){ .count = 0 };
 }
 
-static int keep(void *self, const struct tkb_digest *digest,
-                struct tkb_bytes text, uint64_t age_s, struct tkb_error *err)
+static int keep_envelope(void *self, const struct tkb_digest *digest,
+                         struct tkb_bytes text, uint64_t age_s,
+                         struct tkb_error *err)
 {
 	struct tkb_envelopes *envelopes = self;
 	struct tkb_envelope envelope = { .is_known = false };
@@ -41,14 +43,6 @@ static int keep(void *self, const struct tkb_digest *digest,
 	return tkb_append(&envelopes->items, &envelopes->count,
 	                  &envelopes->capacity, &envelope, sizeof(envelope),
 	                  err);
-}
-
-/* It vouches for nothing, and hinders no other. */
-static int pass_over(void *self, const struct tkb_digest *digest,
-                     const struct tkb_error *why, struct tkb_error *err)
-{
-	(void)self, (void)digest, (void)why, (void)err;
-	return 0;
 }
 
 /* The newest first, and behind all what is none. */
@@ -71,14 +65,16 @@ int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(tkb_envelopes_release)
 	struct tkb_envelopes envelopes = { .count = 0 };
-	const struct tkb_record_visitor visitor = { .on_record = keep,
-		                                    .self = &envelopes,
-		                                    .on_unread = pass_over };
+	const struct tkb_record_visitor visitor = {
+		.on_record = keep_envelope,
+		.self = &envelopes,
+		.on_unread = tkb_record_ignore_unread
+	};
 	struct name name;
 	int rc;
 
 	/* Nobody can have signed what has too long a name. */
-	if (!make_name(ref, &name))
+	if (!make_envelopes_ref(ref, &name))
 		return 0;
 	rc = tkb_remote_records(remote, name.text, &visitor, err);
 	if (rc < 0)
@@ -96,7 +92,7 @@ int tkb_envelopes_add(struct tkb_remote *remote, const char *ref,
 {
 	struct name name;
 
-	if (!make_name(ref, &name))
+	if (!make_envelopes_ref(ref, &name))
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "ref '%.200s' has too long a name for "
 		                "signatures",
@@ -134,7 +130,7 @@ int tkb_envelopes_prune(struct tkb_remote *remote, const char *ref,
 	struct name name;
 	int rc;
 
-	if (!make_name(ref, &name))
+	if (!make_envelopes_ref(ref, &name))
 		return 0;
 	rc = tkb_envelopes_read(remote, ref, &envelopes, err);
 	for (size_t i = 0; i < envelopes.count && rc >= 0; i++) {

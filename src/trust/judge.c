@@ -41,7 +41,7 @@ int tkb_trust_read(struct tkb_trust *own, const struct tkb_trust *given,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a policy says of unsigned records what is not "
 		                "known");
-	if (own->refuses_replay && own->memory == NULL)
+	if (own->is_replay_refused && own->memory == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "a policy that refuses what is older wants a "
 		                "memory");
@@ -52,7 +52,8 @@ int tkb_trust_read(struct tkb_trust *own, const struct tkb_trust *given,
 	return check_keys(own, err);
 }
 
-static bool matches(const char *const *patterns, size_t count, const char *ref)
+static bool matches_any(const char *const *patterns, size_t count,
+                        const char *ref)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (fnmatch(patterns[i], ref, 0) == 0)
@@ -66,19 +67,19 @@ static enum tkb_trust_stage stage_of(const struct tkb_trust *trust,
                                      const char *ref)
 {
 	for (size_t i = 0; i < trust->key_count; i++) {
-		if (matches(trust->keys[i].promote,
-		            trust->keys[i].promote_count, ref))
-			return TKB_STAGE_PROD;
+		if (matches_any(trust->keys[i].promote,
+		                trust->keys[i].promote_count, ref))
+			return TKB_TRUST_STAGE_PROD;
 	}
-	return TKB_STAGE_DEV;
+	return TKB_TRUST_STAGE_DEV;
 }
 
 static bool may_sign(const struct tkb_trust_key *key,
                      enum tkb_trust_stage stage, const char *ref)
 {
-	return stage == TKB_STAGE_PROD
-	               ? matches(key->promote, key->promote_count, ref)
-	               : matches(key->publish, key->publish_count, ref);
+	return stage == TKB_TRUST_STAGE_PROD
+	               ? matches_any(key->promote, key->promote_count, ref)
+	               : matches_any(key->publish, key->publish_count, ref);
 }
 
 static bool has_key(const struct tkb_signing *signing,
@@ -99,7 +100,7 @@ bool tkb_trust_lets_promote(const struct tkb_trust *trust,
 	for (size_t i = 0; i < trust->key_count; i++) {
 		const struct tkb_trust_key *key = &trust->keys[i];
 
-		if (!matches(key->promote, key->promote_count, ref))
+		if (!matches_any(key->promote, key->promote_count, ref))
 			continue;
 		if (has_key(signing, &key->key->id))
 			return true;
@@ -117,10 +118,10 @@ struct finding {
 	struct tkb_opinion *opinion;
 };
 
-static void say(struct finding *finding, const char *format, ...)
+static void say_why(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void say(struct finding *finding, const char *format, ...)
+static void say_why(struct finding *finding, const char *format, ...)
 {
 	va_list values;
 
@@ -150,42 +151,43 @@ static bool is_fit(struct finding *finding,
 
 	if (judged->revoked != NULL &&
 	    tkb_digests_have(judged->revoked, &key->key->id)) {
-		say(finding, "'%s' has signed it, whose key is revoked",
-		    key->name);
+		say_why(finding, "'%s' has signed it, whose key is revoked",
+		        key->name);
 		return false;
 	}
 	if (strcmp(statement->ref, judged->ref) != 0) {
-		say(finding, "'%s' has signed it for ref '%.200s'", key->name,
-		    statement->ref);
+		say_why(finding, "'%s' has signed it for ref '%.200s'",
+		        key->name, statement->ref);
 		return false;
 	}
 	if (statement->stage != finding->stage) {
-		say(finding,
-		    "'%s' has signed it for stage '%s', and this ref wants "
-		    "'%s'",
-		    key->name, tkb_stage_name(statement->stage),
-		    tkb_stage_name(finding->stage));
+		say_why(finding,
+		        "'%s' has signed it for stage '%s', and this ref wants "
+		        "'%s'",
+		        key->name, tkb_stage_name(statement->stage),
+		        tkb_stage_name(finding->stage));
 		return false;
 	}
 	if (!may_sign(key, finding->stage, judged->ref)) {
-		say(finding, "'%s' has signed it, which may not %s this ref",
-		    key->name,
-		    finding->stage == TKB_STAGE_PROD ? "promote to"
-		                                     : "publish");
+		say_why(finding,
+		        "'%s' has signed it, which may not %s this ref",
+		        key->name,
+		        finding->stage == TKB_TRUST_STAGE_PROD ? "promote to"
+		                                               : "publish");
 		return false;
 	}
 	if (statement->expires_s <= judged->now_s) {
 		tkb_time_text(statement->expires_s, when);
-		say(finding, "its signature by '%s' ended at %s", key->name,
-		    when);
+		say_why(finding, "its signature by '%s' ended at %s", key->name,
+		        when);
 		return false;
 	}
 	if (key->not_after_s != 0 && key->not_after_s < judged->now_s) {
 		tkb_time_text(key->not_after_s, when);
-		say(finding,
-		    "'%s' has signed it, whose signatures counted "
-		    "until %s",
-		    key->name, when);
+		say_why(finding,
+		        "'%s' has signed it, whose signatures counted "
+		        "until %s",
+		        key->name, when);
 		return false;
 	}
 	return true;
@@ -227,8 +229,8 @@ static int weigh_key(struct finding *finding,
 	if (rc < 0)
 		return rc;
 	if (!is_good) {
-		say(finding, "its signature is not of '%s', as it says",
-		    key->name);
+		say_why(finding, "its signature is not of '%s', as it says",
+		        key->name);
 		return 0;
 	}
 	if (is_fit(finding, &envelope->statement, key)) {
@@ -255,13 +257,13 @@ int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
 	struct finding finding = { .judged = judged,
 		                   .stage = stage_of(trust, judged->ref),
 		                   .opinion = out };
-	const size_t wanted = finding.stage == TKB_STAGE_PROD
+	const size_t wanted = finding.stage == TKB_TRUST_STAGE_PROD
 	                              ? trust->promote_threshold
 	                              : trust->threshold;
 	int rc = 0;
 
 	*out = (struct tkb_opinion){ .signature_count = 0 };
-	say(&finding, "no key of the policy has signed it");
+	say_why(&finding, "no key of the policy has signed it");
 	for (size_t i = 0; i < judged->envelopes->count && rc == 0 &&
 	                   out->signature_count < wanted;
 	     i++) {
@@ -271,8 +273,8 @@ int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
 	if (rc < 0)
 		return rc;
 	if (out->signature_count > 0 && out->signature_count < wanted)
-		say(&finding, "%zu of %zu keys that must have signed it",
-		    out->signature_count, wanted);
+		say_why(&finding, "%zu of %zu keys that must have signed it",
+		        out->signature_count, wanted);
 	out->judgement = out->signature_count >= wanted ? TKB_TRUSTED
 	                 : finding.is_claimed           ? TKB_REFUSED
 	                                                : TKB_UNSIGNED;

@@ -31,10 +31,10 @@ static bool find_kind(const EVP_PKEY *key, enum tkb_key_kind *out)
 	char group[32] = "";
 
 	if (EVP_PKEY_is_a(key, "ED25519") == 1) {
-		*out = TKB_KEY_ED25519;
+		*out = TKB_KEY_KIND_ED25519;
 		return true;
 	}
-	*out = TKB_KEY_P256;
+	*out = TKB_KEY_KIND_P256;
 	return EVP_PKEY_is_a(key, "EC") == 1 &&
 	       EVP_PKEY_get_group_name(key, group, sizeof(group), NULL) == 1 &&
 	       strcmp(group, "prime256v1") == 0;
@@ -89,9 +89,9 @@ int tkb_key_make(enum tkb_key_kind kind, struct tkb_key **out,
 {
 	EVP_PKEY *made;
 
-	if (kind == TKB_KEY_ED25519)
+	if (kind == TKB_KEY_KIND_ED25519)
 		made = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
-	else if (kind == TKB_KEY_P256)
+	else if (kind == TKB_KEY_KIND_P256)
 		made = EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
 	else
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -126,7 +126,7 @@ void tkb_key_close(struct tkb_key *key)
 /* The digest that a signature is of; NULL: Ed25519 makes its own. */
 static const char *hash_of(const struct tkb_key *key)
 {
-	return key->kind == TKB_KEY_P256 ? "SHA256" : NULL;
+	return key->kind == TKB_KEY_KIND_P256 ? "SHA256" : NULL;
 }
 
 int tkb_key_sign(const struct tkb_key *key, struct tkb_bytes message,
@@ -173,7 +173,7 @@ int tkb_key_check_plain(const struct tkb_key *key, struct tkb_bytes message,
 int tkb_key_check(const struct tkb_key *key, struct tkb_bytes message,
                   struct tkb_bytes signature, bool *out, struct tkb_error *err)
 {
-	if (key->kind == TKB_KEY_MINISIGN)
+	if (key->kind == TKB_KEY_KIND_MINISIGN)
 		return tkb_minisign_check(key, message, signature, out, err);
 	return tkb_key_check_plain(key, message, signature, out, err);
 }

@@ -64,7 +64,7 @@ int tkb_minisign_read(struct tkb_bytes text, const char *name,
 	rc = tkb_key_adopt(made, false, NULL, name, out, err);
 	if (rc < 0)
 		return rc;
-	(*out)->kind = TKB_KEY_MINISIGN;
+	(*out)->kind = TKB_KEY_KIND_MINISIGN;
 	memcpy((*out)->minisign_id, bytes.data + LETTERS, TKB_MINISIGN_ID_SIZE);
 	return 0;
 }

@@ -23,13 +23,13 @@ static void bio_free_at(BIO **bio)
 /* What an encrypted key asks for, and what came of that. */
 struct asking {
 	const struct tkb_passphrase *passphrase;
-	int rc; /* of ask() */
+	int rc; /* of ask_for_passphrase() */
 	struct tkb_error *err;
 	bool is_asked;
 };
 
 /* OpenSSL's callback: the passphrase's size, or -1. */
-static int ask(char *out, int size, int is_writing, void *self)
+static int ask_for_passphrase(char *out, int size, int is_writing, void *self)
 {
 	struct asking *asking = self;
 	char text[TKB_PASSPHRASE_LIMIT];
@@ -125,8 +125,10 @@ static int read_pem(struct tkb_bytes text, const char *name,
 	if (is_private && strcmp(label, "PRIVATE KEY") != 0 &&
 	    strcmp(label, "ENCRYPTED PRIVATE KEY") != 0)
 		return refuse_label(label, name, err);
-	made = is_private ? PEM_read_bio_PrivateKey(bio, NULL, ask, &asking)
-	                  : PEM_read_bio_PUBKEY(bio, NULL, ask, &asking);
+	made = is_private ? PEM_read_bio_PrivateKey(bio, NULL,
+	                                            ask_for_passphrase, &asking)
+	                  : PEM_read_bio_PUBKEY(bio, NULL, ask_for_passphrase,
+	                                        &asking);
 	ERR_clear_error();
 	if (made == NULL)
 		return refuse_private(&asking, name, err);

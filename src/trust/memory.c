@@ -46,7 +46,7 @@ static void lines_release(struct lines *lines)
 	*lines = (struct lines){ .count = 0 };
 }
 
-static bool read_number(const char *text, uint64_t *out)
+static bool read_sequence(const char *text, uint64_t *out)
 {
 	uint64_t number = 0;
 
@@ -62,12 +62,12 @@ static bool read_number(const char *text, uint64_t *out)
 	return true;
 }
 
-static bool read_line(const char *text, struct line *out)
+static bool read_seen_line(const char *text, struct line *out)
 {
 	return tkb_digest_from_hex((struct tkb_bytes){ text, HEX },
 	                           &out->name) &&
 	       text[HEX] == ' ' &&
-	       read_number(text + HEX + 1, &out->sequence) &&
+	       read_sequence(text + HEX + 1, &out->sequence) &&
 	       text[LINE - 1] == '\n';
 }
 
@@ -79,8 +79,8 @@ static int fail_damaged(const char *path, struct tkb_error *err)
 	                path);
 }
 
-static int parse(const char *path, struct tkb_bytes text, struct lines *out,
-                 struct tkb_error *err)
+static int parse_seen(const char *path, struct tkb_bytes text,
+                      struct lines *out, struct tkb_error *err)
 {
 	const size_t first = sizeof(FIRST_LINE) - 1;
 	const char *at = text.data;
@@ -92,7 +92,7 @@ static int parse(const char *path, struct tkb_bytes text, struct lines *out,
 	for (size_t i = first; i < text.size && rc == 0; i += LINE) {
 		struct line line;
 
-		if (!read_line(at + i, &line))
+		if (!read_seen_line(at + i, &line))
 			return fail_damaged(path, err);
 		rc = tkb_append(&out->items, &out->count, &out->capacity, &line,
 		                sizeof(line), err);
@@ -100,7 +100,7 @@ static int parse(const char *path, struct tkb_bytes text, struct lines *out,
 	return rc;
 }
 
-static int load(const char *path, struct lines *out, struct tkb_error *err)
+static int load_seen(const char *path, struct lines *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf text = TKB_BUF_INIT(LIMIT);
 	int rc;
@@ -111,11 +111,11 @@ static int load(const char *path, struct lines *out, struct tkb_error *err)
 	rc = tkb_fd_read_path(path, &text, err);
 	if (rc == TKB_ERR_TOO_LARGE)
 		return fail_damaged(path, err);
-	return rc == 0 ? parse(path, tkb_buf_bytes(&text), out, err) : rc;
+	return rc == 0 ? parse_seen(path, tkb_buf_bytes(&text), out, err) : rc;
 }
 
-static struct line *find(const struct lines *lines,
-                         const struct tkb_digest *name)
+static struct line *find_seen(const struct lines *lines,
+                              const struct tkb_digest *name)
 {
 	for (size_t i = 0; i < lines->count; i++) {
 		if (tkb_digest_equal(&lines->items[i].name, name))
@@ -125,7 +125,7 @@ static struct line *find(const struct lines *lines,
 }
 
 /* Make its folder, and lock the file beside it. */
-static int lock(const char *path, int *out, struct tkb_error *err)
+static int lock_memory(const char *path, int *out, struct tkb_error *err)
 {
 	static const struct timespec nap = { .tv_nsec = NAP_MS * 1000000 };
 	const uint64_t end_ns = tkb_now_ns() + (uint64_t)LOCK_S * 1000000000;
@@ -172,13 +172,13 @@ static void add_line(const struct line *line, struct tkb_buf *out)
 }
 
 /* Write all lines but the one of this name, and that as the last. */
-static int store(const char *path, const struct lines *lines,
-                 const struct line *last, struct tkb_error *err)
+static int store_seen(const char *path, const struct lines *lines,
+                      const struct line *last, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf text = TKB_BUF_INIT(LIMIT);
 	TKB_AUTO(tkb_draft_close_at) struct tkb_draft *draft = NULL;
 	const size_t skipped = lines->count >= TKB_MEMORY_REFS &&
-	                       find(lines, &last->name) == NULL;
+	                       find_seen(lines, &last->name) == NULL;
 	struct tkb_sink sink;
 	int rc;
 
@@ -210,18 +210,18 @@ int tkb_memory_note(const char *path, const struct tkb_digest *name,
 	const struct line *found = NULL;
 	int rc;
 
-	rc = load(path, &lines, err);
+	rc = load_seen(path, &lines, err);
 	if (rc == 0)
-		found = find(&lines, name);
+		found = find_seen(&lines, name);
 	/* Most pulls see nothing new, and write nothing. */
 	if (rc == 0 && (found == NULL || found->sequence < sequence)) {
-		rc = lock(path, &held, err);
+		rc = lock_memory(path, &held, err);
 		if (rc == 0)
-			rc = load(path, &lines, err);
+			rc = load_seen(path, &lines, err);
 		if (rc == 0)
-			found = find(&lines, name);
+			found = find_seen(&lines, name);
 		if (rc == 0 && (found == NULL || found->sequence < sequence)) {
-			rc = store(path, &lines, &made, err);
+			rc = store_seen(path, &lines, &made, err);
 			found = &made;
 		}
 	}

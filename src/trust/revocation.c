@@ -29,7 +29,7 @@ static bool is_predicate(const char *text)
 	return strcmp(text, PREDICATE_TYPE) == 0;
 }
 
-static bool is_name(const char *text)
+static bool is_subject_name(const char *text)
 {
 	return strcmp(text, NAME) == 0;
 }
@@ -60,7 +60,7 @@ static const struct tkb_in_toto_sort sort = {
 	.predicate = &predicate,
 	.is_predicate = is_predicate,
 	.other_predicate = "it is not about what is revoked",
-	.is_name = is_name,
+	.is_name = is_subject_name,
 	.wrong_name = "a subject is called otherwise",
 	.limit = TKB_REVOCATION_LIMIT,
 	.too_many = "too many subjects",

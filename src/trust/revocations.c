@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "remote/remote.h"
 #include "trust/date.h"
 #include "trust/judge.h"
 #include "trust/memory.h"
@@ -59,8 +60,9 @@ static int add_list(struct gathering *gathering,
 }
 
 /* What is no list, or of somebody else, vouches for nothing. */
-static int keep(void *self, const struct tkb_digest *digest,
-                struct tkb_bytes text, uint64_t age_s, struct tkb_error *err)
+static int keep_revocation(void *self, const struct tkb_digest *digest,
+                           struct tkb_bytes text, uint64_t age_s,
+                           struct tkb_error *err)
 {
 	struct gathering *gathering = self;
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -85,13 +87,6 @@ static int keep(void *self, const struct tkb_digest *digest,
 	return rc < 0 ? 0 : add_list(gathering, digest, &list, err);
 }
 
-static int pass_over(void *self, const struct tkb_digest *digest,
-                     const struct tkb_error *why, struct tkb_error *err)
-{
-	(void)self, (void)digest, (void)why, (void)err;
-	return 0;
-}
-
 int tkb_revocations_read(struct tkb_remote *remote,
                          const struct tkb_key *const *keys, size_t key_count,
                          uint64_t now_s, struct tkb_revocations *out,
@@ -100,9 +95,11 @@ int tkb_revocations_read(struct tkb_remote *remote,
 	struct gathering gathering = { .keys = keys,
 		                       .key_count = key_count,
 		                       .now_s = now_s };
-	const struct tkb_record_visitor visitor = { .on_record = keep,
-		                                    .self = &gathering,
-		                                    .on_unread = pass_over };
+	const struct tkb_record_visitor visitor = {
+		.on_record = keep_revocation,
+		.self = &gathering,
+		.on_unread = tkb_record_ignore_unread
+	};
 	int rc;
 
 	rc = tkb_remote_records(remote, TKB_REVOKED_NAME, &visitor, err);
@@ -121,8 +118,9 @@ static int fail_untrusted(const struct tkb_remote *remote, const char *what,
 }
 
 /* Was a newer list seen? */
-static int recall(struct tkb_remote *remote, const struct tkb_trust *trust,
-                  uint64_t newest, struct tkb_error *err)
+static int recall_newest(struct tkb_remote *remote,
+                         const struct tkb_trust *trust, uint64_t newest,
+                         struct tkb_error *err)
 {
 	struct tkb_digest name;
 	uint64_t seen = 0;
@@ -155,8 +153,8 @@ int tkb_revocations_check(struct tkb_remote *remote,
 	for (size_t i = 0; i < trust->key_count; i++) {
 		const struct tkb_trust_key *key = &trust->keys[i];
 
-		is_wanted = is_wanted || key->may_revoke;
-		if (key->may_revoke &&
+		is_wanted = is_wanted || key->is_revoker;
+		if (key->is_revoker &&
 		    (key->not_after_s == 0 || key->not_after_s >= now_s))
 			keys[count++] = key->key;
 	}
@@ -176,5 +174,5 @@ int tkb_revocations_check(struct tkb_remote *remote,
 		               "its list of what is revoked ended at %s", when);
 		return fail_untrusted(remote, words, err);
 	}
-	return recall(remote, trust, out->newest, err);
+	return recall_newest(remote, trust, out->newest, err);
 }

@@ -23,8 +23,9 @@ struct revoker {
 	struct tkb_revoke_report report;
 };
 
-static int begin(struct revoker *revoker, const struct tkb_signing *given,
-                 struct tkb_error *err)
+static int begin_revoking(struct revoker *revoker,
+                          const struct tkb_signing *given,
+                          struct tkb_error *err)
 {
 	const struct tkb_trust *trust = revoker->remote->options.trust;
 	struct tkb_trust own = { .key_count = 0 };
@@ -38,7 +39,7 @@ static int begin(struct revoker *revoker, const struct tkb_signing *given,
 	for (size_t i = 0; i < revoker->signing.key_count; i++)
 		revoker->keys[revoker->key_count++] = revoker->signing.keys[i];
 	for (size_t i = 0; i < own.key_count; i++) {
-		if (own.keys[i].may_revoke)
+		if (own.keys[i].is_revoker)
 			revoker->keys[revoker->key_count++] = own.keys[i].key;
 	}
 	revoker->now_s = tkb_time_now();
@@ -66,9 +67,9 @@ static int write_list(const struct revoker *revoker,
 }
 
 /* Add a list of all that `known` and `digests` revoke, and drop those it replaces. */
-static int replace(struct revoker *revoker, struct tkb_revocations *known,
-                   const struct tkb_digest *digests, size_t count,
-                   struct tkb_error *err)
+static int replace_list(struct revoker *revoker, struct tkb_revocations *known,
+                        const struct tkb_digest *digests, size_t count,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_REVOCATION_TEXT_LIMIT);
@@ -115,8 +116,9 @@ static bool is_done(const struct tkb_revocations *known,
 	return true;
 }
 
-static int revoke(struct revoker *revoker, const struct tkb_digest *digests,
-                  size_t count, struct tkb_error *err)
+static int revoke_in_rounds(struct revoker *revoker,
+                            const struct tkb_digest *digests, size_t count,
+                            struct tkb_error *err)
 {
 	/* Where others go on writing lists, several stay, which all count. */
 	for (unsigned round = 0; round < ROUNDS; round++) {
@@ -134,7 +136,7 @@ static int revoke(struct revoker *revoker, const struct tkb_digest *digests,
 		for (size_t i = 0; round == 0 && i < count; i++)
 			revoker->report.added_count += !tkb_digests_have(
 				&known.all.digests, &digests[i]);
-		rc = replace(revoker, &known, digests, count, err);
+		rc = replace_list(revoker, &known, digests, count, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -150,9 +152,9 @@ int tkb_revoke(struct tkb_remote *remote, const struct tkb_digest *digests,
 
 	rc = TKB_STRUCT_CHECK(tkb_revoke_report, sequence, report, err);
 	if (rc == 0)
-		rc = begin(&revoker, signing, err);
+		rc = begin_revoking(&revoker, signing, err);
 	if (rc == 0)
-		rc = revoke(&revoker, digests, count, err);
+		rc = revoke_in_rounds(&revoker, digests, count, err);
 	if (rc == 0)
 		TKB_STRUCT_WRITE(tkb_revoke_report, report, &revoker.report);
 	return rc;

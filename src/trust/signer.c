@@ -44,9 +44,9 @@ int tkb_signing_read(struct tkb_signing *own, const struct tkb_signing *given,
 }
 
 /* Have all keys signed it, as of the ref and stage? */
-static int is_own(const struct tkb_signer *signer, const char *ref,
-                  const struct tkb_envelope *envelope, bool *out,
-                  struct tkb_error *err)
+static int is_signed_by_all(const struct tkb_signer *signer, const char *ref,
+                            const struct tkb_envelope *envelope, bool *out,
+                            struct tkb_error *err)
 {
 	const struct tkb_statement *statement = &envelope->statement;
 	bool is_good = envelope->is_known && strcmp(statement->ref, ref) == 0 &&
@@ -82,7 +82,8 @@ int tkb_signer_begin(struct tkb_signer *signer, const struct tkb_signing *given,
 		bool is_good = false;
 
 		if (sequence >= signer->sequence && sequence != UINT64_MAX)
-			rc = is_own(signer, ref, envelope, &is_good, err);
+			rc = is_signed_by_all(signer, ref, envelope, &is_good,
+			                      err);
 		if (is_good)
 			signer->sequence = sequence + 1;
 	}
@@ -103,7 +104,8 @@ int tkb_signer_knows(const struct tkb_signer *signer, const char *ref,
 
 		if (tkb_envelope_is_of(envelope, subject) &&
 		    envelope->statement.expires_s > signer->now_s)
-			rc = is_own(signer, ref, envelope, &is_good, err);
+			rc = is_signed_by_all(signer, ref, envelope, &is_good,
+			                      err);
 	}
 	*out = is_good;
 	return rc;

@@ -132,7 +132,7 @@ static enum tkb_judgement judge(struct scene *scene, const char *ref)
 
 TEST(judge, trusts_what_a_key_may_publish_and_has_signed)
 {
-	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_P256; kind++) {
+	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_KIND_P256; kind++) {
 		struct scene *scene = arrange(kind);
 		const struct tkb_statement made = statement_of("model/a");
 
@@ -148,7 +148,7 @@ TEST(judge, trusts_what_a_key_may_publish_and_has_signed)
 /* Each bit of a whole envelope, and each byte that it may end behind. */
 TEST(judge, trusts_no_envelope_with_a_flipped_bit)
 {
-	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_P256; kind++) {
+	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_KIND_P256; kind++) {
 		struct scene *scene = arrange(kind);
 		const struct tkb_statement made = statement_of("model/a");
 		const struct tkb_bytes whole = sign(&made, CI(scene), 1);
@@ -184,12 +184,13 @@ TEST(judge, trusts_no_signature_of_another_statement)
 		const char *part;
 	} cases[] = {
 		{ "model/b", "model/a", 0, NOW + 1, "for ref 'model/b'" },
-		{ "model/a", "prod/a", TKB_STAGE_PROD, NOW + 1, "for ref" },
-		{ "model/a", "model/a", TKB_STAGE_PROD, NOW + 1,
+		{ "model/a", "prod/a", TKB_TRUST_STAGE_PROD, NOW + 1,
+		  "for ref" },
+		{ "model/a", "model/a", TKB_TRUST_STAGE_PROD, NOW + 1,
 		  "for stage 'prod', and this ref wants 'dev'" },
-		{ "prod/a", "prod/a", TKB_STAGE_DEV, NOW + 1,
+		{ "prod/a", "prod/a", TKB_TRUST_STAGE_DEV, NOW + 1,
 		  "for stage 'dev', and this ref wants 'prod'" },
-		{ "prod/a", "prod/a", TKB_STAGE_PROD, NOW + 1,
+		{ "prod/a", "prod/a", TKB_TRUST_STAGE_PROD, NOW + 1,
 		  "may not promote to this ref" },
 		{ "other/a", "other/a", 0, NOW + 1, "may not publish" },
 		{ "model/a", "model/a", 0, NOW,
@@ -198,7 +199,7 @@ TEST(judge, trusts_no_signature_of_another_statement)
 	};
 
 	EACH(i, cases) {
-		struct scene *scene = arrange(TKB_KEY_ED25519);
+		struct scene *scene = arrange(TKB_KEY_KIND_ED25519);
 		struct tkb_statement made = statement_of(cases[i].ref);
 
 		made.stage = cases[i].stage;
@@ -212,10 +213,10 @@ TEST(judge, trusts_no_signature_of_another_statement)
 
 TEST(judge, trusts_for_production_who_may_promote)
 {
-	struct scene *scene = arrange(TKB_KEY_P256);
+	struct scene *scene = arrange(TKB_KEY_KIND_P256);
 	struct tkb_statement made = statement_of("prod/a");
 
-	made.stage = TKB_STAGE_PROD;
+	made.stage = TKB_TRUST_STAGE_PROD;
 	CHECK(lay(scene, sign(&made, RELEASE(scene), 1)));
 	CHECK_INT(judge(scene, "prod/a"), TKB_TRUSTED);
 	close_scene(scene);
@@ -223,7 +224,7 @@ TEST(judge, trusts_for_production_who_may_promote)
 
 TEST(judge, takes_a_key_no_longer_than_the_policy_says)
 {
-	struct scene *scene = arrange(TKB_KEY_ED25519);
+	struct scene *scene = arrange(TKB_KEY_KIND_ED25519);
 	const struct tkb_statement made = statement_of("model/a");
 
 	CHECK(lay(scene, sign(&made, CI(scene), 1)));
@@ -237,7 +238,7 @@ TEST(judge, takes_a_key_no_longer_than_the_policy_says)
 
 TEST(judge, counts_keys_and_not_signatures)
 {
-	struct scene *scene = arrange(TKB_KEY_ED25519);
+	struct scene *scene = arrange(TKB_KEY_KIND_ED25519);
 	const struct tkb_statement made = statement_of("model/a");
 	struct tkb_statement later = made;
 	const struct tkb_key *const both[] = { scene->ci, scene->release };
@@ -261,7 +262,7 @@ TEST(judge, counts_keys_and_not_signatures)
 
 TEST(judge, takes_no_policy_that_names_one_key_twice)
 {
-	struct scene *scene = arrange(TKB_KEY_ED25519);
+	struct scene *scene = arrange(TKB_KEY_KIND_ED25519);
 	struct tkb_trust_key keys[] = { scene->keys[0], scene->keys[0] };
 	const struct tkb_trust given = { SIZED(given), .keys = keys,
 		                         .key_count = 2, .threshold = 2 };
@@ -277,8 +278,8 @@ TEST(judge, takes_no_policy_that_names_one_key_twice)
 /* Whoever writes the remote can put signatures of his own there. */
 TEST(judge, is_not_hindered_by_what_lies_beside_a_good_signature)
 {
-	struct scene *scene = arrange(TKB_KEY_ED25519);
-	struct tkb_key *stranger = make_key(TKB_KEY_ED25519);
+	struct scene *scene = arrange(TKB_KEY_KIND_ED25519);
+	struct tkb_key *stranger = make_key(TKB_KEY_KIND_ED25519);
 	const struct tkb_key *const strangers[] = { stranger };
 	const struct tkb_statement made = statement_of("model/a");
 	struct tkb_statement old = made;
@@ -298,7 +299,7 @@ TEST(judge, is_not_hindered_by_what_lies_beside_a_good_signature)
 /* The signature of one key under the name of another. */
 TEST(judge, trusts_no_signature_under_the_name_of_another_key)
 {
-	struct scene *scene = arrange(TKB_KEY_ED25519);
+	struct scene *scene = arrange(TKB_KEY_KIND_ED25519);
 	const struct tkb_statement made = statement_of("model/a");
 	struct tkb_envelope envelope;
 	const struct tkb_key *const both[] = { scene->ci, scene->release };

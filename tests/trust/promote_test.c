@@ -73,7 +73,7 @@ static int promote(const struct fleet *fleet, struct tkb_sign_report *report)
 {
 	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->release, TKB_STAGE_PROD);
+		sign_with(&signer, fleet->release, TKB_TRUST_STAGE_PROD);
 
 	*report = (struct tkb_sign_report){ SIZED(*report) };
 	test_error = (struct tkb_error){ 0 };
@@ -86,7 +86,7 @@ TEST(sign, makes_a_ref_trusted_that_was_pushed_without_a_key)
 	struct fleet *fleet = arrange();
 	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->ci, TKB_STAGE_DEV);
+		sign_with(&signer, fleet->ci, TKB_TRUST_STAGE_DEV);
 	struct tkb_sign_report report = { SIZED(report) };
 	struct tkb_pull_report pulled;
 
@@ -113,7 +113,7 @@ TEST(sign, anew_makes_another_signature)
 	struct fleet *fleet = arrange();
 	struct signer_of signer;
 	struct tkb_sign_options options =
-		sign_with(&signer, fleet->ci, TKB_STAGE_DEV);
+		sign_with(&signer, fleet->ci, TKB_TRUST_STAGE_DEV);
 	struct tkb_sign_report report = { SIZED(report) };
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
@@ -203,7 +203,7 @@ TEST(promote, wants_a_policy_and_another_name)
 	struct fleet *fleet = arrange();
 	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->release, TKB_STAGE_PROD);
+		sign_with(&signer, fleet->release, TKB_TRUST_STAGE_PROD);
 	struct tkb_sign_report report;
 
 	CHECK_INT(promote(fleet, &report), TKB_MISS);

@@ -39,7 +39,7 @@ static struct fleet *arrange(void)
 		                                 .publish_count = 1 };
 	fleet->keys[1] = (struct tkb_trust_key){ .key = fleet->security,
 		                                 .name = "security",
-		                                 .may_revoke = true };
+		                                 .is_revoker = true };
 	fleet->trust =
 		(struct tkb_trust){ SIZED(fleet->trust), .keys = fleet->keys,
 		                    .key_count = 2,
@@ -148,7 +148,7 @@ TEST(revoked, stays_what_older_lists_have)
 	CHECK_INT(count_under(fleet->remote, LISTS), 2);
 	CHECK_INT(pull_from(fleet, "pulled"), 0);
 	/* Who may revoke by the policy is no stranger. */
-	fleet->keys[0].may_revoke = true;
+	fleet->keys[0].is_revoker = true;
 	report = revoke_by(fleet->strict, fleet->ci, NULL, 0);
 	CHECK_INT(report.revoked_count, 2);
 	CHECK_INT(count_under(fleet->remote, LISTS), 2);
@@ -266,8 +266,8 @@ static size_t count_lists(const struct tkb_key *key, struct tkb_bytes list)
 /* Each bit of a whole list, and each byte that it may end behind. */
 TEST(list, with_a_flipped_bit_is_none)
 {
-	static const enum tkb_key_kind kinds[] = { TKB_KEY_ED25519,
-		                                   TKB_KEY_P256 };
+	static const enum tkb_key_kind kinds[] = { TKB_KEY_KIND_ED25519,
+		                                   TKB_KEY_KIND_P256 };
 
 	EACH(i, kinds) {
 		struct tkb_key *key = NULL;
@@ -446,8 +446,8 @@ TEST(ref, that_goes_back_is_refused_where_the_policy_says_so)
 		.is_renewal = true
 	};
 
-	fleet->keys[1].may_revoke = false;
-	fleet->trust.refuses_replay = true;
+	fleet->keys[1].is_revoker = false;
+	fleet->trust.is_replay_refused = true;
 	(void)push_signed(fleet->remote, root, fleet->ci);
 	const struct tkb_bytes old = only_text(fleet->remote, SIGNED);
 	OK(tkb_ref_sign(fleet->remote, REF, &renewal, NULL, ERR));

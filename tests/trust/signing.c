@@ -7,7 +7,7 @@ struct tkb_key *make_key(void)
 {
 	struct tkb_key *key = NULL;
 
-	OK(tkb_key_make(TKB_KEY_ED25519, &key, ERR));
+	OK(tkb_key_make(TKB_KEY_KIND_ED25519, &key, ERR));
 	return key;
 }
 

@@ -65,7 +65,7 @@ static bool checks(const struct tkb_key *key, struct tkb_bytes message,
 
 TEST(key, comes_back_from_its_files_with_its_id)
 {
-	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_P256; kind++) {
+	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_KIND_P256; kind++) {
 		struct tkb_key *key = make(kind);
 		struct tkb_key *private_key = NULL;
 		struct tkb_key *public_key = NULL;
@@ -91,7 +91,7 @@ TEST(key, that_is_encrypted_opens_with_its_passphrase_alone)
 {
 	struct keyring keyring = { .word = "pass" };
 	const struct tkb_passphrase passphrase = { give_word, &keyring };
-	struct tkb_key *key = make(TKB_KEY_P256);
+	struct tkb_key *key = make(TKB_KEY_KIND_P256);
 	const struct tkb_bytes text = written(key, "pass");
 	struct tkb_key *again = NULL;
 
@@ -116,7 +116,7 @@ TEST(key, that_is_not_encrypted_asks_for_no_passphrase)
 {
 	struct keyring keyring = { .word = "pass" };
 	const struct tkb_passphrase passphrase = { give_word, &keyring };
-	struct tkb_key *key = make(TKB_KEY_ED25519);
+	struct tkb_key *key = make(TKB_KEY_KIND_ED25519);
 	struct tkb_key *again = NULL;
 
 	OK(tkb_key_read(written(key, ""), "a", &passphrase, &again, ERR));
@@ -161,14 +161,14 @@ TEST(key, that_is_something_else_is_refused_by_name)
 
 TEST(key, that_is_public_has_no_private_one_to_write)
 {
-	struct tkb_key *key = make(TKB_KEY_ED25519);
+	struct tkb_key *key = make(TKB_KEY_KIND_ED25519);
 	struct tkb_key *public_key = NULL;
 	const struct tkb_sink sink = tkb_buf_sink(test_buf(TKB_MIB));
 
 	OK(tkb_key_read(written_public(key), "b", NULL, &public_key, ERR));
 	FAILS(tkb_key_write(public_key, tkb_text(""), &sink, ERR),
 	      TKB_ERR_INVALID, "public key");
-	FAILS(tkb_key_make(TKB_KEY_MINISIGN, &key, ERR), TKB_ERR_INVALID,
+	FAILS(tkb_key_make(TKB_KEY_KIND_MINISIGN, &key, ERR), TKB_ERR_INVALID,
 	      "no key of kind 2");
 	tkb_key_close(public_key);
 	tkb_key_close(key);
@@ -176,7 +176,7 @@ TEST(key, that_is_public_has_no_private_one_to_write)
 
 TEST(signature, of_another_message_key_or_with_a_flipped_bit_is_refused)
 {
-	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_P256; kind++) {
+	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_KIND_P256; kind++) {
 		struct tkb_key *key = make(kind);
 		struct tkb_key *other = make(kind);
 		struct tkb_buf *made = test_buf(TKB_MIB);
@@ -204,7 +204,7 @@ TEST(minisign, signatures_are_checked_by_its_public_key)
 {
 	struct tkb_key *key = NULL;
 	struct tkb_buf *made = test_buf(TKB_MIB);
-	struct tkb_key *signer = make(TKB_KEY_ED25519);
+	struct tkb_key *signer = make(TKB_KEY_KIND_ED25519);
 	unsigned char raw[32];
 	size_t size = sizeof(raw);
 	struct tkb_buf *file = test_buf(TKB_MIB);
@@ -217,7 +217,7 @@ TEST(minisign, signatures_are_checked_by_its_public_key)
 	tkb_base64_add(tkb_buf_bytes(bytes), file);
 	tkb_buf_add_text(file, "\n");
 	OK(tkb_key_read(tkb_buf_bytes(file), "k.pub", NULL, &key, ERR));
-	CHECK_INT(key->kind, TKB_KEY_MINISIGN);
+	CHECK_INT(key->kind, TKB_KEY_KIND_MINISIGN);
 
 	/* The older kind, of the message itself. */
 	tkb_buf_add_text(made, "Ed12345678");

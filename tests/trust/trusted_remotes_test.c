@@ -36,7 +36,7 @@ static void arrange(struct fleet *fleet, const char *url)
 		                                    .trust = &fleet->trust };
 
 	*fleet = (struct fleet){ .ci = make_key() };
-	OK(tkb_key_make(TKB_KEY_P256, &fleet->release, ERR));
+	OK(tkb_key_make(TKB_KEY_KIND_P256, &fleet->release, ERR));
 	fleet->keys[0] = (struct tkb_trust_key){ .key = fleet->ci,
 		                                 .name = "ci",
 		                                 .publish = models,
@@ -45,13 +45,13 @@ static void arrange(struct fleet *fleet, const char *url)
 		                                 .name = "release",
 		                                 .promote = products,
 		                                 .promote_count = 1,
-		                                 .may_revoke = true };
+		                                 .is_revoker = true };
 	fleet->trust = (struct tkb_trust){
 		SIZED(fleet->trust),
 		.keys = fleet->keys,
 		.key_count = 2,
 		.memory = text("%s/seen", test_folder()),
-		.refuses_replay = true,
+		.is_replay_refused = true,
 	};
 	fleet->remote = must_open_remote(url, NULL);
 	fleet->strict = must_open_remote(url, &options);
@@ -133,7 +133,7 @@ static void check_life(const char *url)
 
 	CHECK_INT(pull_ref(&fleet, PROD, "prod", &pulled), TKB_MISS);
 	options.signing = signing_with(&signer, fleet.release);
-	signer.signing.stage = TKB_STAGE_PROD;
+	signer.signing.stage = TKB_TRUST_STAGE_PROD;
 	OK(tkb_ref_promote(fleet.strict, REF, PROD, &options, NULL, ERR));
 	CHECK_INT(pull_ref(&fleet, PROD, "prod", &pulled), 0);
 	CHECK_INT(pulled.emitted_count, POOL);

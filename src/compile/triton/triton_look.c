@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/path.h"
 
 enum {
 	CONTENTS_LIMIT = 4 * 1024 * 1024,
@@ -180,19 +181,12 @@ static int64_t newest_link_ns(const char *given)
 	return newest;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /* An archive is searched, too. */
 static bool look_there(enum tkb_triton_field field, const char *path,
                        struct tkb_look *out, int64_t *newest_out)
 {
 	if (field == TKB_TRITON_READ ||
-	    (field == TKB_TRITON_SEARCHED && !is_folder(path)))
+	    (field == TKB_TRITON_SEARCHED && !tkb_path_is_folder(path)))
 		return look_file(path, out, newest_out);
 	return digest_folder(path, field == TKB_TRITON_SEARCHED, &out->digest,
 	                     newest_out);

@@ -18,13 +18,6 @@ static int prepare_http_request(const struct tkb_http_objects *objects,
 	return tkb_http_url(objects->self, arena, folder, hex, &out->url, err);
 }
 
-static int judge_http_request(const struct tkb_http_objects *objects,
-                              const struct tkb_http_request *request,
-                              struct tkb_error *err)
-{
-	return tkb_http_request_judge(request, objects->limits, err);
-}
-
 struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
                                             const struct tkb_op_limits *limits,
                                             const char *ref)
@@ -33,8 +26,7 @@ struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
 		                          .client = http->client,
 		                          .limits = limits,
 		                          .ref = ref,
-		                          .prepare = prepare_http_request,
-		                          .judge = judge_http_request };
+		                          .prepare = prepare_http_request };
 }
 
 static int http_get(void *self, const struct tkb_op_limits *limits,

@@ -10,18 +10,12 @@
 #include <curl/curl.h>
 
 #include "base/base.h"
-
-static bool is_existing_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
+#include "base/path.h"
 
 static void choose_authorities(struct tkb_authorities *out, const char *path,
                                const char *origin)
 {
-	if (is_existing_folder(path))
+	if (tkb_path_is_folder(path))
 		out->folder = path;
 	else
 		out->file = path;

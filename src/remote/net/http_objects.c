@@ -128,7 +128,9 @@ static int tell_answer(const struct tkb_http_objects *objects,
 	struct tkb_error why = { 0 };
 	int rc;
 
-	rc = objects->judge(objects, request, &why);
+	rc = objects->judge != NULL
+	             ? objects->judge(objects, request, &why)
+	             : tkb_http_request_judge(request, objects->limits, &why);
 	if (rc == TKB_MISS)
 		return 0; /* dropped since it was listed */
 	if (rc == TKB_ERR_DENIED ||

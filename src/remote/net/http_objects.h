@@ -27,7 +27,7 @@ struct tkb_http_objects {
 	               const char *method, const struct tkb_digest *digest,
 	               struct tkb_arena *arena, struct tkb_http_request *out,
 	               struct tkb_error *err);
-	/* As tkb_http_request_judge(). */
+	/* NULL: tkb_http_request_judge(). */
 	int (*judge)(const struct tkb_http_objects *objects,
 	             const struct tkb_http_request *request,
 	             struct tkb_error *err);

@@ -50,7 +50,7 @@ static void read_value(const char *text, const char *name, char *out,
 }
 
 /* Is `word`, `size` bytes long, one of the words in `list`, with commas? */
-static bool has_word(const char *list, const char *word, size_t size)
+static bool has_scope_word(const char *list, const char *word, size_t size)
 {
 	while (*list != '\0') {
 		const size_t length = strcspn(list, ",");
@@ -66,8 +66,8 @@ static bool has_word(const char *list, const char *word, size_t size)
  * Add to the scope what another one has: what was wanted before will be wanted
  * again. False: it has nothing new.
  */
-static bool widen(const struct tkb_oci *oci, char scope[TKB_OCI_SCOPE_SIZE],
-                  const char *wanted)
+static bool widen_scope(const struct tkb_oci *oci,
+                        char scope[TKB_OCI_SCOPE_SIZE], const char *wanted)
 {
 	char start[TKB_OCI_SCOPE_SIZE];
 	const size_t size = (size_t)snprintf(start, sizeof(start),
@@ -85,7 +85,7 @@ static bool widen(const struct tkb_oci *oci, char scope[TKB_OCI_SCOPE_SIZE],
 		const size_t length = strcspn(at, ",");
 		const size_t used = strlen(scope);
 
-		if (!has_word(scope + size, at, length) &&
+		if (!has_scope_word(scope + size, at, length) &&
 		    used + length + 2 <= TKB_OCI_SCOPE_SIZE) {
 			(void)snprintf(scope + used, TKB_OCI_SCOPE_SIZE - used,
 			               ",%.*s", (int)length, at);
@@ -128,7 +128,7 @@ static int answer_bearer(struct tkb_oci *oci,
 	read_value(challenge, "realm", auth->realm, sizeof(auth->realm));
 	read_value(challenge, "service", auth->service, sizeof(auth->service));
 	read_value(challenge, "scope", scope, sizeof(scope));
-	is_wider = widen(oci, auth->scope, scope);
+	is_wider = widen_scope(oci, auth->scope, scope);
 	/* A token for all this was just refused. */
 	if (has_token && !is_wider && auth->is_new)
 		return TKB_MISS;

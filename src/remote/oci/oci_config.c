@@ -66,7 +66,7 @@ static size_t fit(const struct found *found, const char *name, size_t size)
 	return length + 1 + size;
 }
 
-static int keep(char **out, const char *value, struct tkb_error *err)
+static int keep_secret(char **out, const char *value, struct tkb_error *err)
 {
 	tkb_secret_text_release(out);
 	*out = strdup(value);
@@ -84,8 +84,9 @@ static bool ends_with(const char *path, const char *end, size_t *size_out)
 	return true;
 }
 
-static int take_value(void *self, const char *path, enum tkb_json_type type,
-                      const char *value, struct tkb_error *err)
+static int take_config_value(void *self, const char *path,
+                             enum tkb_json_type type, const char *value,
+                             struct tkb_error *err)
 {
 	static const char auths[] = "auths/";
 	static const char helpers[] = "credHelpers/";
@@ -109,13 +110,15 @@ static int take_value(void *self, const char *path, enum tkb_json_type type,
 			size = fit(found, path, size);
 			if (size > found->basic_size) {
 				found->basic_size = size;
-				return keep(&found->keys.basic, value, err);
+				return keep_secret(&found->keys.basic, value,
+				                   err);
 			}
 		} else if (ends_with(path, "/identitytoken", &size)) {
 			size = fit(found, path, size);
 			if (size > found->identity_size) {
 				found->identity_size = size;
-				return keep(&found->keys.identity, value, err);
+				return keep_secret(&found->keys.identity, value,
+				                   err);
 			}
 		}
 	}
@@ -138,7 +141,7 @@ static int look_into(const char *path, const char *registry,
 	struct tkb_buf text = TKB_BUF_INIT(FILE_LIMIT + 1);
 	TKB_AUTO(found_release)
 	struct found found = { .registry = registry, .repository = repository };
-	const struct tkb_json_walker walker = { take_value, &found };
+	const struct tkb_json_walker walker = { take_config_value, &found };
 	int rc;
 
 	rc = tkb_secret_file_read(path, "credentials", FILE_LIMIT, &text, err);

@@ -79,7 +79,7 @@ static int plan(posix_spawn_file_actions_t *actions,
 	return number;
 }
 
-static int spawn(const char *program, int in, int out, pid_t *pid_out)
+static int spawn_helper(const char *program, int in, int out, pid_t *pid_out)
 {
 	char *const arguments[] = { (char *)(uintptr_t)program,
 		                    (char *)(uintptr_t) "get", NULL };
@@ -119,8 +119,8 @@ static int make_pipe(int pair[2], struct tkb_error *err)
 }
 
 /* The question is in the pipe before anybody reads it: it is short. */
-static int start(struct helper *helper, const char *program,
-                 const char *registry, struct tkb_error *err)
+static int start_helper(struct helper *helper, const char *program,
+                        const char *registry, struct tkb_error *err)
 {
 	int question[2] = { -1, -1 };
 	int answer[2] = { -1, -1 };
@@ -134,7 +134,8 @@ static int start(struct helper *helper, const char *program,
 		rc = tkb_fail_errno(err, "cannot write to a pipe");
 	tkb_fd_close_at(&question[1]);
 	if (rc == 0)
-		number = spawn(program, question[0], answer[1], &helper->pid);
+		number = spawn_helper(program, question[0], answer[1],
+		                      &helper->pid);
 	tkb_fd_close_at(&question[0]);
 	tkb_fd_close_at(&answer[1]);
 	helper->out = answer[0];
@@ -185,9 +186,9 @@ static int wait_for_exit(struct helper *helper, const char *program,
 	               : TKB_MISS;
 }
 
-static int read_answer(const struct helper *helper, const char *program,
-                       uint64_t end, const struct tkb_op_limits *limits,
-                       struct tkb_buf *out, struct tkb_error *err)
+static int read_helper_answer(const struct helper *helper, const char *program,
+                              uint64_t end, const struct tkb_op_limits *limits,
+                              struct tkb_buf *out, struct tkb_error *err)
 {
 	struct pollfd wait = { .fd = helper->out, .events = POLLIN };
 	char bytes[4096];
@@ -223,8 +224,9 @@ static void answer_release(struct answer *answer)
 	tkb_secret_release(&answer->secret);
 }
 
-static int take_value(void *self, const char *path, enum tkb_json_type type,
-                      const char *value, struct tkb_error *err)
+static int take_helper_value(void *self, const char *path,
+                             enum tkb_json_type type, const char *value,
+                             struct tkb_error *err)
 {
 	struct answer *answer = self;
 	struct tkb_buf *to = strcmp(path, "Username") == 0 ? &answer->user
@@ -245,7 +247,7 @@ static int use_answer(struct tkb_bytes text, const char *program,
 	TKB_AUTO(answer_release)
 	struct answer answer = { TKB_BUF_INIT(ANSWER_LIMIT),
 		                 TKB_BUF_INIT(ANSWER_LIMIT) };
-	const struct tkb_json_walker walker = { take_value, &answer };
+	const struct tkb_json_walker walker = { take_helper_value, &answer };
 	int rc;
 
 	rc = tkb_json_walk(text, &walker, NULL);
@@ -264,7 +266,7 @@ static int use_answer(struct tkb_bytes text, const char *program,
 }
 
 /* A file must not name a program by its path, or hide one. */
-static bool is_name(const char *name)
+static bool is_helper_name(const char *name)
 {
 	return name[0] != '\0' && name[0] != '.' && strlen(name) < 200 &&
 	       name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -283,14 +285,15 @@ int tkb_oci_helper_ask(const char *name, const char *registry,
 	char program[NAME_SIZE];
 	int rc;
 
-	if (!is_name(name))
+	if (!is_helper_name(name))
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "'%.80s' is no name of a credential helper",
 		                name);
 	(void)snprintf(program, sizeof(program), "docker-credential-%s", name);
-	rc = start(&helper, program, registry, err);
+	rc = start_helper(&helper, program, registry, err);
 	if (rc == 0)
-		rc = read_answer(&helper, program, end, limits, &text, err);
+		rc = read_helper_answer(&helper, program, end, limits, &text,
+		                        err);
 	if (rc == 0)
 		rc = wait_for_exit(&helper, program, end, limits, err);
 	return rc == 0 ? use_answer(tkb_buf_bytes(&text), program, out, err)

@@ -118,8 +118,9 @@ struct reading {
 	bool is_manifest;
 };
 
-static int take_value(void *self, const char *path, enum tkb_json_type type,
-                      const char *value, struct tkb_error *err)
+static int take_manifest_value(void *self, const char *path,
+                               enum tkb_json_type type, const char *value,
+                               struct tkb_error *err)
 {
 	struct reading *reading = self;
 	struct tkb_oci_manifest *out = reading->out;
@@ -147,7 +148,7 @@ static int read_manifest(struct tkb_bytes text, struct tkb_oci_manifest *out,
                          struct tkb_error *err)
 {
 	struct reading reading = { .out = out };
-	const struct tkb_json_walker walker = { take_value, &reading };
+	const struct tkb_json_walker walker = { take_manifest_value, &reading };
 	int rc;
 
 	*out = (struct tkb_oci_manifest){ .size = TKB_SIZE_UNKNOWN };
@@ -195,9 +196,10 @@ static int batch_add(const struct tkb_oci *oci, struct batch *batch,
 	                   &batch->requests[i].url, err);
 }
 
-static int read_answer(struct batch *batch, size_t index,
-                       const struct tkb_op_limits *limits,
-                       struct tkb_oci_manifest *out, struct tkb_error *err)
+static int read_manifest_answer(struct batch *batch, size_t index,
+                                const struct tkb_op_limits *limits,
+                                struct tkb_oci_manifest *out,
+                                struct tkb_error *err)
 {
 	const struct tkb_http_request *request = &batch->requests[index];
 	int rc;
@@ -243,7 +245,7 @@ static int tell_batch(struct batch *batch, size_t first,
 		struct tkb_error why = { 0 };
 		int told;
 
-		told = read_answer(batch, i, limits, &manifest, &why);
+		told = read_manifest_answer(batch, i, limits, &manifest, &why);
 		if (told < 0 && !is_of_one(batch, i, told, limits))
 			return tkb_fail_as(err, told, &why);
 		rc = visitor->on_manifest(visitor->self, first + i, told,

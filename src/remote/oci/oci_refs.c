@@ -62,9 +62,10 @@ static void gathering_release(struct gathering *gathering)
 	free(gathering->items);
 }
 
-static int gather(void *self, size_t index, int rc,
-                  const struct tkb_oci_manifest *manifest,
-                  const struct tkb_error *why, struct tkb_error *err)
+static int gather_listed_record(void *self, size_t index, int rc,
+                                const struct tkb_oci_manifest *manifest,
+                                const struct tkb_error *why,
+                                struct tkb_error *err)
 {
 	struct gathering *gathering = self;
 	const struct tkb_record_visitor *visitor = gathering->visitor;
@@ -83,18 +84,15 @@ static int gather(void *self, size_t index, int rc,
 	                  &gathering->capacity, &found, sizeof(found), err);
 }
 
-static int prepare(const struct tkb_http_objects *objects, const char *method,
-                   const struct tkb_digest *digest, struct tkb_arena *arena,
-                   struct tkb_http_request *out, struct tkb_error *err)
+static int prepare_blob_request(const struct tkb_http_objects *objects,
+                                const char *method,
+                                const struct tkb_digest *digest,
+                                struct tkb_arena *arena,
+                                struct tkb_http_request *out,
+                                struct tkb_error *err)
 {
 	out->method = method;
 	return tkb_oci_blob_url(objects->self, arena, digest, &out->url, err);
-}
-
-static int judge(const struct tkb_http_objects *objects,
-                 const struct tkb_http_request *request, struct tkb_error *err)
-{
-	return tkb_http_request_judge(request, objects->limits, err);
 }
 
 int tkb_oci_records(void *self, const struct tkb_op_limits *limits,
@@ -105,13 +103,16 @@ int tkb_oci_records(void *self, const struct tkb_op_limits *limits,
 	TKB_AUTO(tkb_oci_tags_release) struct tkb_oci_tags tags = { 0 };
 	TKB_AUTO(gathering_release)
 	struct gathering found = { .tags = &tags, .visitor = visitor };
-	const struct tkb_oci_manifest_visitor manifests = { gather, &found };
-	const struct tkb_http_objects objects = { .self = oci,
-		                                  .client = oci->client,
-		                                  .limits = limits,
-		                                  .ref = ref,
-		                                  .prepare = prepare,
-		                                  .judge = judge };
+	const struct tkb_oci_manifest_visitor manifests = {
+		gather_listed_record, &found
+	};
+	const struct tkb_http_objects objects = {
+		.self = oci,
+		.client = oci->client,
+		.limits = limits,
+		.ref = ref,
+		.prepare = prepare_blob_request
+	};
 	char start[TKB_OCI_TAG_SIZE];
 	int rc;
 

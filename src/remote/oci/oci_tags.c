@@ -18,7 +18,7 @@ enum {
 	TAGS_LIMIT = 1024 * 1024
 };
 
-static bool is_plain(char byte)
+static bool is_tag_byte(char byte)
 {
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
 	       (byte >= '0' && byte <= '9') || byte == '.' || byte == '-';
@@ -31,7 +31,7 @@ static void escape(const char *ref, struct tkb_buf *out)
 	for (; *ref != '\0'; ref++) {
 		const unsigned char byte = (unsigned char)*ref;
 
-		if (is_plain(*ref)) {
+		if (is_tag_byte(*ref)) {
 			tkb_buf_add_byte(out, *ref);
 			continue;
 		}
@@ -147,8 +147,8 @@ struct page {
 	bool is_list;
 };
 
-static int take_value(void *self, const char *path, enum tkb_json_type type,
-                      const char *value, struct tkb_error *err)
+static int take_tag_value(void *self, const char *path, enum tkb_json_type type,
+                          const char *value, struct tkb_error *err)
 {
 	struct page *page = self;
 	struct tkb_oci_tags *tags = page->tags;
@@ -176,7 +176,7 @@ static int read_page(struct tkb_bytes body, const char *start,
                      struct tkb_oci_tags *tags, struct tkb_error *err)
 {
 	struct page page = { .start = start, .tags = tags };
-	const struct tkb_json_walker walker = { take_value, &page };
+	const struct tkb_json_walker walker = { take_tag_value, &page };
 	struct tkb_error fault = { 0 };
 	int rc;
 

@@ -19,7 +19,7 @@ enum {
 };
 
 /* What is in a challenge, or in the answer with a token. */
-static bool is_word(const char *text)
+static bool is_visible_text(const char *text)
 {
 	for (const char *at = text; *at != '\0'; at++) {
 		if (*at <= ' ' || *at > '~')
@@ -39,8 +39,9 @@ static void token_release(struct token *token)
 	tkb_secret_release(&token->text);
 }
 
-static int take_value(void *self, const char *path, enum tkb_json_type type,
-                      const char *value, struct tkb_error *err)
+static int take_token_value(void *self, const char *path,
+                            enum tkb_json_type type, const char *value,
+                            struct tkb_error *err)
 {
 	struct token *token = self;
 
@@ -48,7 +49,7 @@ static int take_value(void *self, const char *path, enum tkb_json_type type,
 	if (strcmp(path, "expires_in") == 0 && type == TKB_JSON_NUMBER)
 		token->lasts_s = strtoull(value, NULL, 10);
 	if ((strcmp(path, "token") != 0 && strcmp(path, "access_token") != 0) ||
-	    type != TKB_JSON_STRING || !is_word(value))
+	    type != TKB_JSON_STRING || !is_visible_text(value))
 		return 0;
 	tkb_buf_reset(&token->text);
 	tkb_buf_add_text(&token->text, value);
@@ -62,7 +63,7 @@ static int use_answer(struct tkb_oci_auth *auth, struct tkb_bytes body,
 	TKB_AUTO(token_release)
 	struct token token = { .text = TKB_BUF_INIT(TOKEN_LIMIT),
 		               .lasts_s = DEFAULT_S };
-	const struct tkb_json_walker walker = { take_value, &token };
+	const struct tkb_json_walker walker = { take_token_value, &token };
 	int rc;
 
 	rc = tkb_json_walk(body, &walker, NULL);
@@ -152,7 +153,8 @@ static int check_realm(const struct tkb_oci *oci, struct tkb_error *err)
 	const char *realm = oci->auth.realm;
 	const bool is_tls = strncmp(realm, "https://", 8) == 0;
 
-	if (!is_word(realm) || (!is_tls && strncmp(realm, "http://", 7) != 0))
+	if (!is_visible_text(realm) ||
+	    (!is_tls && strncmp(realm, "http://", 7) != 0))
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it says not where tokens for it are");
 	if (!is_tls && strncmp(oci->base, "https:", 6) == 0)

@@ -39,8 +39,8 @@ static const char *url_of(const struct upload *upload)
 }
 
 /* Each answer names the place where the upload goes on. */
-static int follow(struct upload *upload, const char *location,
-                  struct tkb_error *err)
+static int follow_location(struct upload *upload, const char *location,
+                           struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf next = TKB_BUF_INIT(TKB_OCI_URL_LIMIT);
@@ -65,7 +65,7 @@ static int follow(struct upload *upload, const char *location,
 	return 0;
 }
 
-static int begin(struct upload *upload, struct tkb_error *err)
+static int begin_upload(struct upload *upload, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_bytes nothing = { "", 0 };
@@ -94,7 +94,7 @@ static int begin(struct upload *upload, struct tkb_error *err)
 		                "repository '%.80s' and makes none, or it is "
 		                "no registry",
 		                request.status, upload->oci->repository);
-	return rc == 0 ? follow(upload, location, err) : rc;
+	return rc == 0 ? follow_location(upload, location, err) : rc;
 }
 
 /* Bytes from `offset` on, as a blob. */
@@ -114,7 +114,7 @@ static int read_part(void *self, uint64_t offset, void *data, size_t size,
 }
 
 /* The rest of the blob, and its end. */
-static int finish(struct upload *upload, struct tkb_error *err)
+static int finish_upload(struct upload *upload, struct tkb_error *err)
 {
 	static const char *const headers[] = {
 		"Content-Type: application/octet-stream"
@@ -176,7 +176,7 @@ static int look(struct upload *upload, struct tkb_error *err)
 	if (upload->sent > upload->blob->size)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it has more of an upload than was sent");
-	return follow(upload, location, err);
+	return follow_location(upload, location, err);
 }
 
 static int send_chunk(struct upload *upload, uint64_t size,
@@ -205,7 +205,7 @@ static int send_chunk(struct upload *upload, uint64_t size,
 	               (unsigned long long)(upload->sent + size - 1));
 	rc = tkb_oci_ask(upload->oci, upload->limits, &request, err);
 	if (rc == 0)
-		rc = follow(upload, location, err);
+		rc = follow_location(upload, location, err);
 	if (rc == 0)
 		upload->sent += size;
 	return rc == TKB_MISS || (rc < 0 && request.status == 416)
@@ -246,10 +246,10 @@ static int upload_blob(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 		                 .url = TKB_BUF_INIT(TKB_OCI_URL_LIMIT) };
 	int rc;
 
-	rc = begin(&upload, err);
+	rc = begin_upload(&upload, err);
 	if (rc == 0)
 		rc = send_chunks(&upload, err);
-	return rc == 0 ? finish(&upload, err) : rc;
+	return rc == 0 ? finish_upload(&upload, err) : rc;
 }
 
 int tkb_oci_upload(struct tkb_oci *oci, const struct tkb_op_limits *limits,

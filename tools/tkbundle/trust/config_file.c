@@ -16,15 +16,9 @@ enum {
 	SIZE_LIMIT = 64 * 1024
 };
 
-static int cannot_read(const char *path, struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
-	                 strerror(errno));
-}
-
 /* Can the file be trusted? */
-static int check(const char *path, enum config_file_kind kind,
-                 const struct stat *status, struct tkb_error *err)
+static int check_file(const char *path, enum config_file_kind kind,
+                      const struct stat *status, struct tkb_error *err)
 {
 	if (!S_ISREG(status->st_mode) && !S_ISCHR(status->st_mode))
 		return cli_error(err, TKB_ERR_INVALID, "'%s' is no file", path);
@@ -48,7 +42,7 @@ static int read_all(int fd, const char *path, char *data, size_t *size_out,
 	const ssize_t size = fd_read(fd, data, SIZE_LIMIT + 1);
 
 	if (size < 0)
-		return cannot_read(path, err);
+		return cli_error_read(err, path);
 	if (size > SIZE_LIMIT || memchr(data, '\0', (size_t)size) != NULL)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' is no file of 'name = value' lines",
@@ -59,8 +53,8 @@ static int read_all(int fd, const char *path, char *data, size_t *size_out,
 }
 
 /* Opening a pipe must not block. */
-static int load(const char *path, enum config_file_kind kind, char *data,
-                size_t *size_out, struct tkb_error *err)
+static int load_file(const char *path, enum config_file_kind kind, char *data,
+                     size_t *size_out, struct tkb_error *err)
 {
 	TKB_AUTO(fd_close)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -72,13 +66,13 @@ static int load(const char *path, enum config_file_kind kind, char *data,
 	    (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return 0;
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return cannot_read(path, err);
-	rc = check(path, kind, &status, err);
+		return cli_error_read(err, path);
+	rc = check_file(path, kind, &status, err);
 	return rc != 0 ? rc : read_all(fd, path, data, size_out, err);
 }
 
 /* Trim blanks from both ends of `text`. */
-static char *trim(char *text)
+static char *trim_line(char *text)
 {
 	static const char blank[] = " \t\r";
 	size_t size;
@@ -99,7 +93,7 @@ static int visit_lines(const char *path, char *data,
 	int rc = 0;
 
 	while (data != NULL && rc == 0) {
-		char *const line = trim(strsep(&data, "\n"));
+		char *const line = trim_line(strsep(&data, "\n"));
 		char *const equals = strchr(line, '=');
 
 		number++;
@@ -112,8 +106,9 @@ static int visit_lines(const char *path, char *data,
 			continue;
 		}
 		*equals = '\0';
-		rc = visitor->on_line(visitor->self, path, number, trim(line),
-		                      trim(equals + 1), err);
+		rc = visitor->on_line(visitor->self, path, number,
+		                      trim_line(line), trim_line(equals + 1),
+		                      err);
 	}
 	return rc;
 }
@@ -128,7 +123,7 @@ int config_file_read(const char *path, enum config_file_kind kind,
 
 	if (data == NULL)
 		return cli_error_nomem(err);
-	rc = load(path, kind, data, &size, err);
+	rc = load_file(path, kind, data, &size, err);
 	if (rc == 0 && size > 0)
 		rc = visit_lines(path, data, visitor, err);
 	explicit_bzero(data, SIZE_LIMIT + 2); /* there may be a password */

@@ -82,9 +82,9 @@ static int read_signature(const char *path, const char *signature, char *out,
 	return 0;
 }
 
-static int check(const struct policy *policy,
-                 const struct remote_library *library, const char *path,
-                 const char **signer_out, struct tkb_error *err)
+static int check_beside(const struct policy *policy,
+                        const struct remote_library *library, const char *path,
+                        const char **signer_out, struct tkb_error *err)
 {
 	TKB_AUTO(contents_release) struct contents file = { .bytes = { 0 } };
 	TKB_AUTO(text_free) char *beside = NULL;
@@ -120,7 +120,7 @@ enum status detached_check(struct cli *cli, const struct arguments *args,
 		rc = policy_load(&policy, cli, &library, args->trust.policy,
 		                 &err);
 	if (rc == 0)
-		rc = check(&policy, &library, path, &signer, &err);
+		rc = check_beside(&policy, &library, path, &signer, &err);
 	if (rc == 0)
 		json_out_text(&cli->json, "signer", signer);
 	if (rc == 0 && !args->is_json)

@@ -33,8 +33,8 @@ enum status passphrase_check(const struct cli *cli,
 }
 
 /* The first line of `text`. */
-static int take_line(const char *text, size_t size, const char *whose,
-                     char *out, size_t *size_out, struct tkb_error *err)
+static int take_first_line(const char *text, size_t size, const char *whose,
+                           char *out, size_t *size_out, struct tkb_error *err)
 {
 	const char *const end = memchr(text, '\n', size);
 	size_t length = end != NULL ? (size_t)(end - text) : size;
@@ -67,7 +67,7 @@ static int from_file(const char *path, char *out, size_t *size_out,
 	if (size < 0)
 		return cli_error(err, TKB_ERR_IO, "cannot read '%.300s': %s",
 		                 path, strerror(errno));
-	rc = take_line(text, (size_t)size, path, out, size_out, err);
+	rc = take_first_line(text, (size_t)size, path, out, size_out, err);
 	explicit_bzero(text, sizeof(text));
 	return rc;
 }
@@ -83,8 +83,8 @@ static int from_command(const char *command, char *out, size_t *size_out,
 	asks_begin(&ask, 1);
 	asks_end(&ask, 1, COMMAND_MS);
 	rc = ask.end == ASK_DONE
-	             ? take_line(text, ask.length, "--passphrase-command", out,
-	                         size_out, err)
+	             ? take_first_line(text, ask.length, "--passphrase-command",
+	                               out, size_out, err)
 	             : cli_error(err, TKB_ERR_IO,
 	                         "the command for the passphrase failed, or "
 	                         "took more than a minute");
@@ -144,8 +144,8 @@ static int from_terminal(const struct passphrase *passphrase, char *out,
 		rc = cli_error(err, TKB_ERR_INVALID,
 		               "these were two different passphrases");
 	if (rc == 0)
-		rc = take_line(text, (size_t)size, passphrase->subject, out,
-		               size_out, err);
+		rc = take_first_line(text, (size_t)size, passphrase->subject,
+		                     out, size_out, err);
 	explicit_bzero(text, sizeof(text));
 	explicit_bzero(again, sizeof(again));
 	return rc;

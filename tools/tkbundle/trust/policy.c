@@ -31,7 +31,7 @@ struct policy_key {
 	struct patterns publish;
 	struct patterns promote;
 	uint64_t not_after_s;
-	bool may_revoke;
+	bool is_revoker;
 };
 
 void policy_release(struct policy *policy, const struct remote_library *library)
@@ -64,8 +64,8 @@ struct reading {
 	bool has_replay;
 };
 
-static int refuse(const struct reading *reading, const char *name,
-                  const char *what, struct tkb_error *err)
+static int refuse_line(const struct reading *reading, const char *name,
+                       const char *what, struct tkb_error *err)
 {
 	return cli_error(err, TKB_ERR_INVALID, "%.300s:%zu: '%.80s' %s",
 	                 reading->policy->path, reading->line, name, what);
@@ -84,9 +84,10 @@ static int find_key(struct reading *reading, const char *name,
 		}
 	}
 	if (name[0] == '\0' || name[strspn(name, NAME_CHARS)] != '\0')
-		return refuse(reading, name, "cannot be a key's name", err);
+		return refuse_line(reading, name, "cannot be a key's name",
+		                   err);
 	if (policy->key_count == KEYS_LIMIT)
-		return refuse(reading, name, "is one key too many", err);
+		return refuse_line(reading, name, "is one key too many", err);
 	*out = &policy->keys[policy->key_count];
 	(*out)->name = strdup(name);
 	if ((*out)->name == NULL)
@@ -104,10 +105,11 @@ static int check_owner(const struct reading *reading, const char *path,
 	if (stat(path, &status) == 0 &&
 	    ((status.st_uid != 0 && status.st_uid != geteuid()) ||
 	     (status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
-		return refuse(reading, path,
-		              "belongs to somebody else, or others may write "
-		              "it",
-		              err);
+		return refuse_line(
+			reading, path,
+			"belongs to somebody else, or others may write "
+			"it",
+			err);
 	return 0;
 }
 
@@ -123,7 +125,7 @@ static int read_key(struct reading *reading, struct policy_key *key,
 	if (path == NULL)
 		return cli_error_nomem(err);
 	if (key->key != NULL)
-		return refuse(reading, name, "has two keys", err);
+		return refuse_line(reading, name, "has two keys", err);
 	rc = check_owner(reading, path, err);
 	if (rc == 0)
 		rc = key_file_read(reading->policy->cli, reading->library, path,
@@ -145,7 +147,7 @@ static int read_patterns(const struct reading *reading,
 	char *rest;
 
 	if (patterns->text != NULL)
-		return refuse(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "stands here twice", err);
 	patterns->text = strdup(value);
 	rest = patterns->text;
 	if (rest == NULL)
@@ -156,12 +158,13 @@ static int read_patterns(const struct reading *reading,
 		if (word[0] == '\0')
 			continue;
 		if (patterns->count == PATTERNS_LIMIT)
-			return refuse(reading, name, "has too many patterns",
-			              err);
+			return refuse_line(reading, name,
+			                   "has too many patterns", err);
 		patterns->items[patterns->count++] = word;
 	}
 	if (patterns->count == 0)
-		return refuse(reading, name, "wants a pattern of refs", err);
+		return refuse_line(reading, name, "wants a pattern of refs",
+		                   err);
 	return 0;
 }
 
@@ -169,8 +172,8 @@ static int read_revoke(const struct reading *reading, struct policy_key *key,
                        const char *value, struct tkb_error *err)
 {
 	if (strcmp(value, "yes") != 0)
-		return refuse(reading, "revoke", "wants 'yes'", err);
-	key->may_revoke = true;
+		return refuse_line(reading, "revoke", "wants 'yes'", err);
+	key->is_revoker = true;
 	return 0;
 }
 
@@ -192,13 +195,13 @@ static int read_role(struct reading *reading, const char *name,
 	if (strcmp(word, "revoke") == 0)
 		return read_revoke(reading, key, value, err);
 	if (strcmp(word, "not-after") != 0)
-		return refuse(reading, word, "is not known", err);
+		return refuse_line(reading, word, "is not known", err);
 	if (key->not_after_s != 0)
-		return refuse(reading, word, "stands here twice", err);
+		return refuse_line(reading, word, "stands here twice", err);
 	return reading->library->time_read(value, &key->not_after_s)
 	               ? 0
-	               : refuse(reading, value,
-	                        "is no time as 2027-06-30T00:00:00Z", err);
+	               : refuse_line(reading, value,
+	                             "is no time as 2027-06-30T00:00:00Z", err);
 }
 
 static int read_threshold(const struct reading *reading, const char *name,
@@ -209,10 +212,10 @@ static int read_threshold(const struct reading *reading, const char *name,
 	const unsigned long number = strtoul(value, &end, 10);
 
 	if (*out != 0)
-		return refuse(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "stands here twice", err);
 	if (*end != '\0' || number == 0 || number > KEYS_LIMIT)
-		return refuse(reading, name, "wants a number from 1 to 64",
-		              err);
+		return refuse_line(reading, name, "wants a number from 1 to 64",
+		                   err);
 	*out = (uint32_t)number;
 	return 0;
 }
@@ -223,10 +226,10 @@ static int read_unsigned(struct reading *reading, const char *name,
 	uint32_t word = 0;
 
 	if (reading->has_unsigned)
-		return refuse(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "stands here twice", err);
 	if (!args_find_word(value, "refuse|warn|accept", &word))
-		return refuse(reading, name,
-		              "wants 'refuse', 'warn' or 'accept'", err);
+		return refuse_line(reading, name,
+		                   "wants 'refuse', 'warn' or 'accept'", err);
 	reading->has_unsigned = true;
 	reading->policy->trust.unsigned_records = (enum tkb_unsigned)word;
 	return 0;
@@ -238,11 +241,12 @@ static int read_replay(struct reading *reading, const char *name,
 	uint32_t word = 0;
 
 	if (reading->has_replay)
-		return refuse(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "stands here twice", err);
 	if (!args_find_word(value, "accept|refuse", &word))
-		return refuse(reading, name, "wants 'refuse' or 'accept'", err);
+		return refuse_line(reading, name, "wants 'refuse' or 'accept'",
+		                   err);
 	reading->has_replay = true;
-	reading->policy->trust.refuses_replay = word == 1;
+	reading->policy->trust.is_replay_refused = word == 1;
 	return 0;
 }
 
@@ -272,7 +276,7 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 	if (strcmp(name, "promote-threshold") == 0)
 		return read_threshold(reading, name, value,
 		                      &reading->promote_threshold, err);
-	return refuse(reading, name, "is not known", err);
+	return refuse_line(reading, name, "is not known", err);
 }
 
 static void on_untrusted(void *self, const struct tkb_untrusted *record)
@@ -298,8 +302,8 @@ static void on_trusted(void *self, const struct tkb_trusted *record)
 }
 
 /* Make of what was read what the library asks. */
-static int finish(struct policy *policy, const struct reading *reading,
-                  struct tkb_error *err)
+static int finish_policy(struct policy *policy, const struct reading *reading,
+                         struct tkb_error *err)
 {
 	for (size_t i = 0; i < policy->key_count; i++) {
 		const struct policy_key *const key = &policy->keys[i];
@@ -316,7 +320,7 @@ static int finish(struct policy *policy, const struct reading *reading,
 			.promote = key->promote.items,
 			.promote_count = key->promote.count,
 			.not_after_s = key->not_after_s,
-			.may_revoke = key->may_revoke,
+			.is_revoker = key->is_revoker,
 		};
 	}
 	policy->trust.struct_size = sizeof(policy->trust);
@@ -332,7 +336,7 @@ static int finish(struct policy *policy, const struct reading *reading,
 }
 
 /* Where it is, if nobody names one. */
-static int find(const char *named, char **out, struct tkb_error *err)
+static int find_policy(const char *named, char **out, struct tkb_error *err)
 {
 	static const char machine[] = "/etc/tkbundle.trust";
 	const char *const xdg = cli_variable("XDG_CONFIG_HOME");
@@ -360,7 +364,7 @@ static int find(const char *named, char **out, struct tkb_error *err)
 static bool has_revoker(const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->key_count; i++) {
-		if (policy->keys[i].may_revoke)
+		if (policy->keys[i].is_revoker)
 			return true;
 	}
 	return false;
@@ -373,7 +377,7 @@ static int find_memory(struct policy *policy, struct tkb_error *err)
 	const char *const home = cli_variable("HOME");
 	int length;
 
-	if (!policy->trust.refuses_replay && !has_revoker(policy))
+	if (!policy->trust.is_replay_refused && !has_revoker(policy))
 		return 0;
 	if (xdg != NULL && xdg[0] == '/')
 		length = asprintf(&policy->memory, "%s/tkbundle/seen", xdg);
@@ -401,7 +405,7 @@ int policy_load(struct policy *policy, struct cli *cli,
 	int rc;
 
 	policy->cli = cli;
-	rc = find(named, &policy->path, err);
+	rc = find_policy(named, &policy->path, err);
 	if (rc != 0 || policy->path == NULL)
 		return rc;
 	policy->keys = calloc(KEYS_LIMIT, sizeof(*policy->keys));
@@ -411,7 +415,7 @@ int policy_load(struct policy *policy, struct cli *cli,
 	rc = config_file_read(policy->path, CONFIG_FILE_POLICY, &visitor, err);
 	if (rc == 0)
 		rc = find_memory(policy, err);
-	return rc == 0 ? finish(policy, &reading, err) : rc;
+	return rc == 0 ? finish_policy(policy, &reading, err) : rc;
 }
 
 const struct tkb_trust *policy_trust(const struct policy *policy)

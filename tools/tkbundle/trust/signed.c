@@ -37,8 +37,8 @@ static bool is_of(const struct signed_record *record, const char *ref)
 	return strcmp(record->ref, ref) == 0;
 }
 
-static bool is_known(const struct signed_list *list,
-                     const struct tkb_trusted *record)
+static bool has_record(const struct signed_list *list,
+                       const struct tkb_trusted *record)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		if (is_of(&list->items[i], record->ref) &&
@@ -49,7 +49,7 @@ static bool is_known(const struct signed_list *list,
 	return false;
 }
 
-static bool make_room(struct signed_list *list)
+static bool grow_signed_list(struct signed_list *list)
 {
 	const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 32;
 	struct signed_record *items;
@@ -71,12 +71,13 @@ void signed_list_add(struct signed_list *list, const struct tkb_trusted *record)
 		.signature_count = record->signature_count,
 	};
 
-	if (is_known(list, record))
+	if (has_record(list, record))
 		return;
 	made.ref = strdup(record->ref);
 	made.signatures =
 		calloc(record->signature_count + 1, sizeof(*made.signatures));
-	if (made.ref == NULL || made.signatures == NULL || !make_room(list)) {
+	if (made.ref == NULL || made.signatures == NULL ||
+	    !grow_signed_list(list)) {
 		record_release(&made);
 		list->is_cut = true;
 		return;
@@ -101,12 +102,12 @@ void signed_list_forget(struct signed_list *list, const char *ref)
 
 static const char *role_name(enum tkb_trust_stage stage)
 {
-	return stage == TKB_STAGE_PROD ? "promote" : "publish";
+	return stage == TKB_TRUST_STAGE_PROD ? "promote" : "publish";
 }
 
 static const char *stage_name(enum tkb_trust_stage stage)
 {
-	return stage == TKB_STAGE_PROD ? "prod" : "dev";
+	return stage == TKB_TRUST_STAGE_PROD ? "prod" : "dev";
 }
 
 static void write_when(uint64_t seconds, char out[WHEN_SIZE])

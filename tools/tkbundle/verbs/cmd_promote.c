@@ -48,7 +48,7 @@ static enum status cmd_promote(struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "'--to' names the ref to promote to");
 	if (args->trust.sign.count == 0)
 		return cli_misused(cli, "'--sign' names the key that signs");
-	return sign_run(cli, args, TKB_STAGE_PROD, promote);
+	return sign_run(cli, args, TKB_TRUST_STAGE_PROD, promote);
 }
 
 const struct command command_promote = {

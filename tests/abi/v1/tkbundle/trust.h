@@ -17,7 +17,7 @@ extern "C" {
  *     const struct tkb_push_options options = { .struct_size = sizeof(options),
  *                                               .signing = &signing };
  *
- *     rc = tkb_key_make(TKB_KEY_ED25519, &key, &err);
+ *     rc = tkb_key_make(TKB_KEY_KIND_ED25519, &key, &err);
  *     rc = tkb_key_write(key, passphrase, &sink, &err);
  *     tkb_key_close(key);
  *
@@ -31,9 +31,9 @@ extern "C" {
 
 /** What signs: algorithm and curve. */
 enum tkb_key_kind {
-	TKB_KEY_ED25519,
-	TKB_KEY_P256,    /**< ECDSA on P-256 with SHA-256, signatures in DER */
-	TKB_KEY_MINISIGN /**< a public key of minisign: Ed25519 of a BLAKE2b */
+	TKB_KEY_KIND_ED25519,
+	TKB_KEY_KIND_P256, /**< ECDSA on P-256 with SHA-256, signatures in DER */
+	TKB_KEY_KIND_MINISIGN /**< a public key of minisign: Ed25519 of a BLAKE2b */
 };
 
 /** A private or a public key. */
@@ -71,7 +71,7 @@ TKB_API const char *tkb_key_kind_name(unsigned kind);
 /**
  * Make a new private key.
  *
- * @param kind  TKB_KEY_ED25519 or TKB_KEY_P256
+ * @param kind  TKB_KEY_KIND_ED25519 or TKB_KEY_KIND_P256
  * @param out   receives a key that the caller closes
  * @return 0, TKB_ERR_INVALID (no such kind), TKB_ERR_IO (OpenSSL cannot) or
  *         TKB_ERR_NOMEM
@@ -125,8 +125,8 @@ TKB_API void tkb_key_close(struct tkb_key *key);
 
 /** What a signed record is for. */
 enum tkb_trust_stage {
-	TKB_STAGE_DEV, /**< what somebody pushed */
-	TKB_STAGE_PROD /**< what somebody promoted */
+	TKB_TRUST_STAGE_DEV, /**< what somebody pushed */
+	TKB_TRUST_STAGE_PROD /**< what somebody promoted */
 };
 
 /** How to sign. Zero means the default. */
@@ -156,12 +156,12 @@ struct tkb_trust_key {
 	const char *const *publish;
 	size_t publish_count;
 	/** Patterns of the refs that it may promote to. A ref that matches one
-	    of any key's wants TKB_STAGE_PROD; any other TKB_STAGE_DEV. */
+	    of any key's wants TKB_TRUST_STAGE_PROD; any other TKB_TRUST_STAGE_DEV. */
 	const char *const *promote;
 	size_t promote_count;
 	uint64_t not_after_s; /**< since 1970; its signatures count until then.
 	                           0: always */
-	bool may_revoke;      /**< it may sign lists of what is revoked */
+	bool is_revoker;      /**< it may sign lists of what is revoked */
 };
 
 /** What becomes of a record that no known key has signed. */
@@ -212,7 +212,7 @@ struct tkb_trust {
 	const struct tkb_trust_key *keys;
 	size_t key_count;
 	uint32_t threshold; /**< so many keys must have signed; 0: one */
-	uint32_t promote_threshold; /**< the same for TKB_STAGE_PROD */
+	uint32_t promote_threshold; /**< the same for TKB_TRUST_STAGE_PROD */
 	enum tkb_unsigned unsigned_records;
 	/** A file in which it is remembered what was seen of signed refs, and of
 	    the list of what is revoked, made with its folder when something is.
@@ -220,7 +220,7 @@ struct tkb_trust {
 	const char *memory;
 	/** Refuse a ref whose newest signature is older than one that was seen,
 	    by the memory. */
-	bool refuses_replay;
+	bool is_replay_refused;
 	/** Told of what is not trusted; may be NULL. */
 	void (*on_untrusted)(void *self, const struct tkb_untrusted *record);
 	void *self; /**< given to on_untrusted() and on_trusted() */
