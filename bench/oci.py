@@ -7,7 +7,9 @@
 Bytes sent by a push of one new kernel to a ref of 1,000, against a layer of the
 whole cache (tar and gzip, as MCV makes it) pushed anew by skopeo. And the time of
 a pull, against skopeo that copies the same blobs to a folder and an emit of them,
-in turns; the best of each. docker-registry, on this machine.
+in turns; the best of each. docker-registry, on this machine. And, with a Python that
+has Triton, how long it looks for all kernels in an image, unpacked by umoci where it
+is to be mounted, against a root that was emitted.
 """
 
 import argparse
@@ -178,11 +180,66 @@ def measure_pull(program, folder, port, rounds):
           f"{min(ours) / min(theirs):.2f}x")
 
 
+LOOK_UP = """
+import os, sys, time
+from triton.runtime.cache import FileCacheManager
+root = sys.argv[1]
+wanted = [(key, name[len("__grp__"):]) for key in sorted(os.listdir(root))
+          for name in os.listdir(os.path.join(root, key))
+          if name.startswith("__grp__")]
+begun = time.monotonic()
+for key, name in wanted:
+    assert FileCacheManager(key).get_group(name), key
+print(len(wanted), time.monotonic() - begun)
+"""
+
+
+def look_up(python, root):
+    said = subprocess.run(
+        [python, "-c", LOOK_UP, root], check=True, text=True,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TRITON_CACHE_DIR": root}).stdout
+    count, seconds = said.split()
+    return int(count), float(seconds)
+
+
+def count_files(folder):
+    return sum(len(names) for _place, _folders, names in os.walk(folder))
+
+
+def measure_start(program, folder, port, python, rounds):
+    cache = os.path.join(folder, "cache")
+    place = os.path.join(folder, "mounted")
+    image = f"127.0.0.1:{port}/bench/mounted"
+    run(program, "push", "model", cache, "--as", "image", "--mount", place,
+        "--remote", f"oci://{image}")
+    skopeo("copy", "--src-tls-verify=false", f"docker://{image}:model",
+           f"oci:{folder}/mountable:it")
+    run("umoci", "unpack", *([] if os.geteuid() == 0 else ["--rootless"]),
+        "--image", f"{folder}/mountable:it", f"{folder}/unpacked")
+    os.rename(f"{folder}/unpacked/rootfs", place)
+    warm = os.path.join(folder, "warm")
+    run(program, "collect", cache, "-o", f"{folder}/all.tkb")
+    run(program, "emit", f"{folder}/all.tkb", warm)
+    mounted = os.path.join(place, "io.triton.cache")
+    before = count_files(place)
+    times = {mounted: [], warm: []}
+    for _ in range(rounds):
+        for root, taken in times.items():
+            count, seconds = look_up(python, root)
+            taken.append(seconds)
+    there, here = min(times[mounted]), min(times[warm])
+    print(f"{count} kernels looked up in an image: {there:.4f} s, warm in "
+          f"place: {here:.4f} s; {there / here:.2f}x; files written in it: "
+          f"{count_files(place) - before}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default="build/release/tkbundle")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--python", help="one that has Triton")
     args = parser.parse_args()
     program = os.path.abspath(args.program)
     with tempfile.TemporaryDirectory() as folder:
@@ -190,6 +247,8 @@ def main():
         try:
             measure_bytes(program, folder, port, args.count)
             measure_pull(program, folder, port, args.rounds)
+            if args.python:
+                measure_start(program, folder, port, args.python, args.rounds)
         finally:
             server.terminate()
             server.wait()

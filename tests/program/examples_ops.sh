@@ -492,15 +492,16 @@ document=$source/docs/operations.md
 tests_exist() {
 	# shellcheck disable=SC2016 # quotes of Markdown
 	sed -n '/^| fault /,/^$/p' "$document" | grep -o '`[^`]*`' | tr -d '`' |
-		grep -E '^((run|users): |[a-z_0-9]+\.[a-z_0-9]+$)' >named
+		grep -E '^((run|users|images): |[a-z_0-9]+\.[a-z_0-9]+$)' >named
 	test "$(wc -l <named)" -gt 20 || return 1
 	while read -r name; do
 		case $name in
-		"run: "* | "users: "*) set -- "@test(\"${name#*: }\")" ;;
+		"run: "* | "users: "* | "images: "*) set -- "@test(\"${name#*: }\")" ;;
 		torture.*) set -- "def ${name#*.}(t):" ;;
 		*) set -- "TEST(${name%%.*}, ${name#*.})" ;;
 		esac
 		cat "$source"/tests/*/*_test.c "$source"/tests/run/*.py "$source"/tests/users/*.py \
+			"$source"/tests/images/*.py \
 			"$source"/tests/torture/*.py |
 			grep -q -F -- "$1" || echo "there is no $1"
 	done <named >absent
