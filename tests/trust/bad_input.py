@@ -161,6 +161,8 @@ def policies(scene):
 
 def wrong_keys(scene):
     """A certificate, an encrypted or private key, one of another kind."""
+    if shutil.which("openssl") is None:
+        return
     certificate = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "/dev/null",
          "-subj", "/CN=ci"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
@@ -215,13 +217,19 @@ def shrinking(scene):
     thread.join()
 
 
+def has_clock(scene):
+    """A program with sanitizers lets nothing be loaded before them."""
+    with open(scene.path("clock.c"), "w", encoding="utf-8") as file:
+        file.write(CLOCK)
+    made = subprocess.run(["cc", "-shared", "-fPIC", "-o", scene.path("clock.so"), file.name],
+                          check=False)
+    return made.returncode == 0 and scene.do("--version", wrong_s=0).returncode == 0
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="tkbundle-trust.") as folder:
         scene = Scene(sys.argv[1], folder)
-        with open(scene.path("clock.c"), "w", encoding="utf-8") as file:
-            file.write(CLOCK)
-        if subprocess.run(["cc", "-shared", "-fPIC", "-o", scene.path("clock.so"), file.name],
-                          check=False).returncode == 0:
+        if has_clock(scene):
             scene.tap("a clock that is a day behind refuses nothing, and signs nothing older",
                       clock_behind)
             scene.tap("a clock that is a day ahead refuses what ends within that day",
