@@ -208,7 +208,7 @@ def _(scene):
         equal(scene.tkbundle("push", "model", source, "--remote",
                              remote).status, 0)
         name, _document = push(scene, port, source, "--mount", "/k")
-        time.sleep(1.1)
+        time.sleep(2.5)  # the registry tells whole seconds
         ended = scene.tkbundle("gc", "--remote", remote, "--max-age", "1s")
         equal(ended.status, 0, ended.err)
         unpack(scene, f"{name}:model")
