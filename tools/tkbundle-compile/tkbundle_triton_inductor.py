@@ -8,6 +8,7 @@ ones, which are known when it is compiled.
 
 import ast
 import copy
+import functools
 import json
 import os
 import re
@@ -149,6 +150,23 @@ def text_of(name, config, version):
             f"ptxas={release[1] if release else version}")
 
 
+VERSIONS = {}  # of ptxas, by what it is
+
+
+def version_of(compiler, arch):
+    """Triton's own memory of it is for one ptxas; asking again starts that."""
+    if not hasattr(compiler, "get_ptxas"):
+        compiler.get_ptxas_version.cache_clear()
+        return compiler.get_ptxas_version(arch)
+    path = compiler.get_ptxas(arch).path
+    now = os.stat(path)
+    key = arch, path, now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
+    if key not in VERSIONS:
+        compiler.get_ptxas_version.cache_clear()
+        VERSIONS[key] = compiler.get_ptxas_version(arch)
+    return VERSIONS[key]
+
+
 def ptxas_versions(inductor, target):
     """
     Inductor compiles with PyTorch's ptxas if there is one. Its worker processes have the
@@ -157,11 +175,10 @@ def ptxas_versions(inductor, target):
     """
     import triton.backends.nvidia.compiler as compiler
 
-    own = compiler.get_ptxas_version(target.arch)
+    own = version_of(compiler, target.arch)
     path = inductor.tasks._set_triton_ptxas_path
     getattr(path, "__wrapped__", path)()
-    compiler.get_ptxas_version.cache_clear()
-    used = compiler.get_ptxas_version(target.arch)
+    used = version_of(compiler, target.arch)
     return [used] if used == own else [used, own]
 
 
@@ -232,27 +249,74 @@ def scaled(autotuner, config, registers):
     return made
 
 
-def compile_choice(triton, choices, text):
+def make_as(version, name, autotuner, config):
+    """Compile with this version of ptxas in the key: the run and the kernel."""
     import triton.backends.nvidia.compiler as compiler
 
-    number, times, name, autotuner, config, version = choose(choices, text)
-    root = os.environ.get("TRITON_CACHE_DIR")
     get_version, compiler.get_ptxas_version = compiler.get_ptxas_version, lambda _arch: version
     run = Run.current = Run([], [], [], {})
     try:
-        kernel = autotuner._precompile_config(config).kernel
+        return run, autotuner._precompile_config(config).kernel
     except BaseException as error:
         traceback.print_exc()
         raise Refused(INVALID, f"'{name}' does not compile: {brief(error)}") from error
     finally:
         Run.current = None
         compiler.get_ptxas_version = get_version
-    answer = answer_of(run, kernel, triton.__version__, root)
-    with open(os.path.join(run.folder, answer[NAME] + ".cubin"), "rb") as file:
+
+
+def repeat_stages(patches, run, kernel_name):
+    """
+    Let the next compilation have the stages of this one's entry. Only for another
+    version in the key: the program that compiles is the same, and so are its stages.
+    """
+    import triton.backends.nvidia.compiler as compiler
+    from triton.compiler.compiler import ASTSource
+
+    made = {}
+    for name in os.listdir(run.folder):
+        stem, _, stage = name.rpartition(".")
+        if stem == kernel_name:
+            with open(os.path.join(run.folder, name), "rb") as file:
+                made[stage] = file.read() if stage == "cubin" else file.read().decode()
+    of_all = json.loads(made.pop("json"))
+    real = compiler.CUDABackend.add_stages
+
+    def repeat(stage, _module, metadata):
+        metadata.update({name: value for name, value in of_all.items()
+                         if name not in ("hash", "target")})
+        return made[stage]
+
+    def add_stages(backend, stages, *args):
+        real(backend, stages, *args)
+        if made.keys() >= stages.keys():
+            stages.update({stage: functools.partial(repeat, stage) for stage in stages})
+
+    patches.set(compiler.CUDABackend, "add_stages", add_stages)
+    if "source" in made:
+        patches.set(ASTSource, "make_ir", lambda *_args: made["source"])
+
+
+def compile_choice(triton, patches, choices, versions, text):
+    """
+    The first version is that of the ptxas which compiles; what it has made, a further
+    choice has under the key of the other.
+    """
+    number, times, name, autotuner, config, version = choose(choices, text)
+    root = os.environ.get("TRITON_CACHE_DIR")
+    first, kernel = make_as(versions[0], name, autotuner, config)
+    answer = answer_of(first, kernel, triton.__version__, root)
+    if version != versions[0]:
+        repeat_stages(patches, first, answer[NAME])
+        return answer_of(*make_as(version, name, autotuner, config), triton.__version__, root)
+    with open(os.path.join(first.folder, answer[NAME] + ".cubin"), "rb") as file:
         more = scaled(autotuner, config, registers_of(file.read()))
     there = [text_of(choice[0], *choice[2:]) for choice in choices]
     texts = [text_of(name, new, version) for new in more]
-    answer[CHOICES] = [f"{number}+{times + 1} {text}" for text in texts if text not in there]
+    suffix = f"+{times}" if times else ""
+    answer[CHOICES] = [f"{number + at}{suffix} {text_of(name, config, other)}"
+                       for at, other in enumerate(versions) if at]
+    answer[CHOICES] += [f"{number}+{times + 1} {text}" for text in texts if text not in there]
     return answer
 
 
@@ -282,9 +346,11 @@ def compile_module(fields):
             os.environ["TRITON_CACHE_DIR"] = root
         choices = choices_of(found, only_winners, versions)
         if CHOICE in fields:
-            return compile_choice(triton, choices, os.fsdecode(fields[CHOICE]))
+            return compile_choice(triton, patches, choices, versions,
+                                  os.fsdecode(fields[CHOICE]))
         return {CHOICES: [f"{number} {text_of(choice[0], *choice[2:])}"
-                          for number, choice in enumerate(choices)],
+                          for number, choice in enumerate(choices)
+                          if choice[3] == versions[0]],
                 VERSION: triton.__version__, NOTE: "; ".join(notes_of(found, target, made_for))}
     finally:
         patches.put_back()

@@ -164,6 +164,11 @@ class Trace:
                 (own, searched, set(), set(), set()))
 
 
+def absolute(path):
+    """Not abspath(): that takes long where PyTorch has thousands of modules."""
+    return path if path.startswith("/") else os.path.abspath(path)
+
+
 def module_files():
     """The files of all modules, and the folders of all packages."""
     files, folders = set(), set()
@@ -171,9 +176,9 @@ def module_files():
         values = getattr(module, "__dict__", {})
         file = values.get("__file__")
         if isinstance(file, str):
-            files.add(os.path.abspath(file))
+            files.add(absolute(file))
         try:
-            folders.update(os.path.abspath(folder) for folder in values.get("__path__") or ()
+            folders.update(absolute(folder) for folder in values.get("__path__") or ()
                            if isinstance(folder, str))
         except Exception:
             continue

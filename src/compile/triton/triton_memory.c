@@ -167,28 +167,35 @@ bool tkb_triton_memory_recall(struct tkb_triton_memory *memory,
 	return is_known;
 }
 
-/* Note what the worker's answers share, unless it was noted. */
+/*
+ * Note what the worker's answers share, unless it was noted: of this worker, or of one
+ * that began before, since which it is the same.
+ */
 static bool note_shared(struct tkb_triton_memory *memory,
                         struct tkb_bytes fields, int64_t began_ns,
                         struct tkb_digest *out)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf note = TKB_BUF_INIT(NOTE_LIMIT);
-	struct tkb_digest told;
+	struct tkb_triton_told told = { .began_ns = began_ns };
 
-	if (tkb_digest_of(fields, &told, NULL) < 0)
+	if (tkb_digest_of(fields, &told.fields, NULL) < 0)
 		return false;
-	if (!memory->has_shared || !tkb_digest_equal(&told, &memory->shared)) {
-		if (!tkb_depends_note(fields, began_ns, &note) ||
-		    tkb_digest_of(tkb_buf_bytes(&note), &memory->shared_note,
-		                  NULL) < 0)
-			return false;
-		add_note(&memory->fresh, &memory->shared_note,
-		         tkb_buf_bytes(&note));
-		memory->shared = told;
-		memory->has_shared = true;
+	for (size_t i = 0; i < memory->told_count; i++) {
+		if (memory->told[i].began_ns <= began_ns &&
+		    tkb_digest_equal(&memory->told[i].fields, &told.fields)) {
+			*out = memory->told[i].note;
+			return true;
+		}
 	}
-	*out = memory->shared_note;
+	if (!tkb_depends_note(fields, began_ns, &note) ||
+	    tkb_digest_of(tkb_buf_bytes(&note), &told.note, NULL) < 0 ||
+	    tkb_grow(&memory->told, &memory->told_capacity, memory->told_count,
+	             sizeof(*memory->told), NULL) < 0)
+		return false;
+	memory->told[memory->told_count++] = told;
+	add_note(&memory->fresh, &told.note, tkb_buf_bytes(&note));
+	*out = told.note;
 	return true;
 }
 
@@ -344,6 +351,7 @@ void tkb_triton_memory_close(struct tkb_triton_memory *memory)
 	tkb_digests_release(&merging.needed);
 	tkb_digests_release(&memory->unchanged);
 	tkb_digests_release(&memory->changed);
+	free(memory->told);
 	tkb_buf_release(&memory->file);
 	tkb_buf_release(&memory->fresh);
 	(void)pthread_mutex_destroy(&memory->lock);

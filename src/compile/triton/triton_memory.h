@@ -20,6 +20,13 @@
 #include "base/buf.h"
 #include "base/digest.h"
 
+/* What a worker told of what its jobs share. */
+struct tkb_triton_told {
+	struct tkb_digest fields;
+	struct tkb_digest note;
+	int64_t began_ns;
+};
+
 struct tkb_triton_memory {
 	pthread_mutex_t lock;
 	const char *root;       /* borrowed; NULL: nothing is remembered */
@@ -27,12 +34,12 @@ struct tkb_triton_memory {
 	struct tkb_buf file;    /* as read; */
 	struct tkb_bytes known; /* borrowed of it */
 	bool is_read;
-	struct tkb_buf fresh;          /* to be written */
-	struct tkb_digests unchanged;  /* what is shared, and was looked at */
-	struct tkb_digests changed;    /* the same */
-	struct tkb_digest shared;      /* as a worker told it last */
-	struct tkb_digest shared_note; /* its note */
-	bool has_shared;
+	struct tkb_buf fresh;         /* to be written */
+	struct tkb_digests unchanged; /* what is shared, and was looked at */
+	struct tkb_digests changed;   /* the same */
+	struct tkb_triton_told *told; /* owned */
+	size_t told_count;
+	size_t told_capacity;
 };
 
 /* `memory->python` is to be set by the caller. */
