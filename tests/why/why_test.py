@@ -96,6 +96,54 @@ seed("nothing else that is recorded", (), "unknown",
      "what is recorded is equal")
 
 
+def ptxas(scene, name, version):
+    return scene.write(name, f"Cuda compilation tools, release {version[:4]}, "
+                       f"V{version}\n")
+
+
+def seed_start(what, find, reason, *says):
+    """Of a kernel, nothing that is recorded differs; of the starts, something."""
+    @test(f"a kernel after a start with {what}: the page says '{reason}'")
+    def _(scene):
+        before, here = find(scene)
+        root = scene.fixture("here")
+        equal(scene.tkbundle("relocate", root).status, 0)
+        for words, env in ((("-c", "pass"), before),
+                           ((COMPILER, "kernel", root, KEY), here)):
+            ended = scene.run(sys.executable, "-B", *words,
+                              options=("--cache", root), env=env)
+            equal(ended.status, 0, ended.err)
+        one_made(scene, reason, "what is recorded is equal", *says)
+
+
+seed_start("another Triton", lambda scene: (
+    {"PYTHONPATH": packages(scene, "old", library=b"1")[0]},
+    {"PYTHONPATH": packages(scene, "new", library=b"2", version="3.7.1")[0]}),
+    "triton", "probably Triton: 3.6.0 in the start before, 3.7.1 here",
+    "install Triton 3.6.0")
+seed_start("another ptxas", lambda scene: (
+    {"TRITON_PTXAS_PATH": ptxas(scene, "old", "12.8.93")},
+    {"TRITON_PTXAS_PATH": ptxas(scene, "new", "13.0.88")}),
+    "ptxas", "probably ptxas: 12.8.93 ", "13.0.88 ", "TRITON_PTXAS_PATH")
+seed_start("the same ptxas at another path", lambda scene: (
+    {"TRITON_PTXAS_PATH": ptxas(scene, "old", "12.8.93")},
+    {"TRITON_PTXAS_PATH": ptxas(scene, "new", "12.8.93")}),
+    "unknown", "what is left")
+seed_start("another variable", lambda _: ({"TRITON_F32_DEFAULT": "ieee"}, {}),
+           "environment", "probably TRITON_F32_DEFAULT: ieee in the start "
+           "before, not set here", "set TRITON_F32_DEFAULT=ieee")
+seed_start("another path", lambda _: ({"CUDA_HOME": "/usr/local/cuda"},
+                                      {"CUDA_HOME": "/opt/cuda"}),
+           "path", "probably CUDA_HOME: /usr/local/cuda in the start before, "
+           "/opt/cuda here", "set CUDA_HOME=/usr/local/cuda")
+seed_start("another GPU", lambda _: ({"TKBUNDLE_GPU": "NVIDIA H100,580"},
+                                     {"TKBUNDLE_GPU": "NVIDIA H200,580"}),
+           "gpu", "probably gpu: NVIDIA H100 in the start before, NVIDIA H200 "
+           "here", "a machine with this GPU")
+seed_start("the same of all that is noted", lambda _: ({}, {}), "unknown",
+           "what is left")
+
+
 @test("a kernel of Inductor with nothing else that differs: the ptxas of its key")
 def _(scene):
     machine = Machine(scene, "one", TORCH, engine="torch")

@@ -189,6 +189,7 @@ static void explain_made(const struct run *run, const struct trees *trees,
 	};
 	TKB_AUTO(source_close) struct source source = { .bundle = NULL };
 	TKB_AUTO(release_skipped) struct skipped skipped = { .count = 0 };
+	TKB_AUTO(start_release) struct start before = { .made_count = 0 };
 	struct tkb_makers *makers = NULL;
 	int rc;
 	struct explain asked = {
@@ -202,6 +203,8 @@ static void explain_made(const struct run *run, const struct trees *trees,
 	run_document_tuned(&run->children[RUN_PULL], add_skipped, &skipped);
 	asked.skipped = skipped.items;
 	asked.skipped_count = skipped.count;
+	if (start_read_before(start, &before, NULL) == 0)
+		asked.before = &before.facts;
 	if (tkb_makers_open(plan->root, &makers, NULL) == 0)
 		asked.makers = makers;
 	if (made->count != 0 &&

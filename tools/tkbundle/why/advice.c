@@ -53,6 +53,12 @@ static void write_variable(const struct advice_case *where, char *out,
 		(void)snprintf(out, size,
 		               "give the key as 'vllm serve --api-key', not in "
 		               "VLLM_API_KEY, which is part of vLLM's key");
+	else if (strcmp(name, "python") == 0)
+		(void)snprintf(
+			out, size,
+			"start it by one Python, as %.300s, with one set "
+			"of packages",
+			text_or_empty(where->there));
 	else if (strcmp(name, PARTS_PLACES) == 0)
 		(void)snprintf(out, size,
 		               "compile it by the same path, with the same "
@@ -135,7 +141,10 @@ void advice_write(enum reason reason, const struct advice_case *where,
 		write_ptxas(where, out, size);
 		break;
 	case REASON_HOME:
-		write_home(where, out, size);
+		if (strcmp(text_or_empty(where->name), "HOME") == 0)
+			write_variable(where, out, size);
+		else
+			write_home(where, out, size);
 		break;
 	case REASON_PATH:
 	case REASON_ENVIRONMENT:

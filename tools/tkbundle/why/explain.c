@@ -8,6 +8,7 @@
 #include "cli/deadline.h"
 #include "why/advice.h"
 #include "why/match.h"
+#include "why/start_changes.h"
 
 #define NOWHERE SIZE_MAX
 
@@ -107,10 +108,9 @@ static int find_partner(struct work *work, size_t index, struct match *out,
 }
 
 /* List all differences, as far as there is room. */
-static void show_all(const struct differences *differences, char *out,
-                     size_t size)
+static void show_all(const struct differences *differences,
+                     const char *const where[2], char *out, size_t size)
 {
-	static const char *const where[2] = { "there", "here" };
 	char text[2 * DIFFERENCE_TEXT_SIZE + 200];
 	size_t length = 0;
 
@@ -145,6 +145,30 @@ static void advise_on_entry(const struct work *work, const struct start *start,
 	advice_write(reason, &where, out, START_TEXT_SIZE);
 }
 
+/* What is recorded is equal: what differs from the start before? */
+static bool explain_by_start(const struct work *work, const struct start *start,
+                             struct start_made *made,
+                             char advice[START_TEXT_SIZE])
+{
+	static const char words[] = "what is recorded is equal; probably ";
+	static const char *const where[2] = { "in the start before", "here" };
+	TKB_AUTO(differences_release)
+	struct differences changes = { .count = 0 };
+	const struct facts *const before = work->explain->before;
+
+	/* Without memory, the cause is not known. */
+	if (before == NULL ||
+	    start_changes_find(before, &start->facts, &changes, NULL) != 0 ||
+	    changes.count == 0)
+		return false;
+	made->reason = differences_reason(&changes);
+	(void)memcpy(made->detail, words, sizeof(words));
+	show_all(&changes, where, made->detail + strlen(words),
+	         START_TEXT_SIZE - strlen(words));
+	advise_on_entry(work, start, made->reason, &changes.items[0], advice);
+	return true;
+}
+
 /* Nothing is similar, or the most similar entry has nothing recorded. */
 static void explain_unmatched(struct work *work, struct start *start,
                               const struct differences *like,
@@ -157,6 +181,8 @@ static void explain_unmatched(struct work *work, struct start *start,
 		made->reason = explain->is_pull_untrusted ? REASON_UNTRUSTED
 		               : explain->is_pull_damaged ? REASON_DAMAGED
 		                                          : REASON_NOT_PULLED;
+	else if (like != NULL && explain_by_start(work, start, made, advice))
+		return;
 	else if (like != NULL)
 		made->reason = REASON_UNKNOWN;
 	else
@@ -241,6 +267,7 @@ static int explain_entry(struct work *work, size_t number, struct start *start,
 		source_entry(work->explain->source, index);
 	char advice[START_TEXT_SIZE] = "";
 	char detail[START_TEXT_SIZE] = "";
+	static const char *const where[2] = { "there", "here" };
 	struct start_made made = {
 		.kind = (char *)(item->tree != NULL ? item->tree : "kernels"),
 		.key = (char *)(item->tree != NULL ? "" : item->name),
@@ -261,7 +288,7 @@ static int explain_entry(struct work *work, size_t number, struct start *start,
 	    (!work->explain->is_pull_failed ||
 	     match.differences.cost < DIFFERENCES_OTHER_KERNEL)) {
 		made.reason = differences_reason(&match.differences);
-		show_all(&match.differences, detail, sizeof(detail));
+		show_all(&match.differences, where, detail, sizeof(detail));
 		advise_on_entry(work, start, made.reason,
 		                &match.differences.items[0], advice);
 		keep_for_tree(work, entry, &made, advice);

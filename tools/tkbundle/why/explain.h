@@ -13,6 +13,9 @@
  *
  * Entries of the same start are compared only if just their environment
  * differs: a kernel's other constants are no reason, but a second ptxas is.
+ *
+ * Where nothing that is recorded of two kernels differs, the probable cause is what
+ * differs from the start before.
  */
 
 /* A unit that the pull skipped, since it was tuned elsewhere. */
@@ -28,11 +31,12 @@ struct explain {
 	size_t made_count;
 	const struct explain_skipped *skipped;
 	size_t skipped_count;
-	const char *engine;     /* "vllm"; "": none */
-	bool is_pull_failed;    /* it failed, or was not done in time */
-	bool is_pull_untrusted; /* and that is because of the policy */
-	bool is_pull_damaged;   /* and that is because something is damaged */
-	uint64_t deadline_ms;   /* of CLOCK_MONOTONIC: entries left then have no
+	const struct facts *before; /* of the start before; NULL: not known */
+	const char *engine;         /* "vllm"; "": none */
+	bool is_pull_failed;        /* it failed, or was not done in time */
+	bool is_pull_untrusted;     /* and that is because of the policy */
+	bool is_pull_damaged; /* and that is because something is damaged */
+	uint64_t deadline_ms; /* of CLOCK_MONOTONIC: entries left then have no
 			        reason */
 };
 

@@ -134,11 +134,21 @@ TKB_NODISCARD int start_read(const char *path, struct start *out,
 TKB_NODISCARD int start_read_own(uint64_t time_ms, uint64_t process,
                                  struct start *out, struct tkb_error *err);
 
-/* Have both the same command, ref and root? Then they may be of one start. */
+/* Have both the same command and root? */
+bool start_is_same_command(const struct start *one, const struct start *other);
+
+/* Have both the same ref, too? Then they may be of one start. */
 bool start_is_one(const struct start *one, const struct start *other);
 
 /* Add what another process of the same start has noted. */
 void start_merge(struct start *into, const struct start *other);
+
+/*
+ * The newest note of the same command and cache that was written before `start`
+ * began. TKB_MISS: there is none that can be read.
+ */
+TKB_NODISCARD int start_read_before(const struct start *start,
+                                    struct start *out, struct tkb_error *err);
 
 /*
  * The newest note, and those of its other ranks: of processes that were started

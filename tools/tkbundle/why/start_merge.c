@@ -36,11 +36,16 @@ static bool is_same_text(const char *one, const char *other)
 	                                    : strcmp(one, other) == 0;
 }
 
-bool start_is_one(const struct start *one, const struct start *other)
+bool start_is_same_command(const struct start *one, const struct start *other)
 {
 	return is_same_text(one->command, other->command) &&
-	       is_same_text(one->ref, other->ref) &&
 	       is_same_text(one->root, other->root);
+}
+
+bool start_is_one(const struct start *one, const struct start *other)
+{
+	return start_is_same_command(one, other) &&
+	       is_same_text(one->ref, other->ref);
 }
 
 /*

@@ -173,17 +173,34 @@ static bool make_path(const char *folder, const struct start_name *name,
 	       START_PATH_SIZE;
 }
 
-/* A note is written when its command ends, if not before. */
-static bool was_together(const char *path, const struct start_name *name,
-                         const struct start *last)
+/* A note is written when its command ends, if not before. False: it is gone. */
+static bool find_written_ms(const char *path, uint64_t *out)
 {
 	struct stat status;
 
+	if (stat(path, &status) < 0)
+		return false;
+	*out = (uint64_t)status.st_mtim.tv_sec * 1000 +
+	       (uint64_t)status.st_mtim.tv_nsec / 1000000;
+	return true;
+}
+
+static bool was_together(const char *path, const struct start_name *name,
+                         const struct start *last)
+{
+	uint64_t written_ms = 0;
+
 	return name->time_ms + START_TOGETHER_MS >= last->time_ms &&
-	       stat(path, &status) == 0 &&
-	       (uint64_t)status.st_mtim.tv_sec * 1000 +
-	                       (uint64_t)status.st_mtim.tv_nsec / 1000000 >=
-	               last->time_ms;
+	       find_written_ms(path, &written_ms) &&
+	       written_ms >= last->time_ms;
+}
+
+static bool was_before(const char *path, const struct start *start)
+{
+	uint64_t written_ms = 0;
+
+	return find_written_ms(path, &written_ms) &&
+	       written_ms < start->time_ms;
 }
 
 /* Notes that cannot be read are skipped. */
@@ -203,6 +220,37 @@ static void add_ranks(const char *folder, const struct start_name *names,
 		    start_is_one(out, &other))
 			start_merge(out, &other);
 	}
+}
+
+int start_read_before(const struct start *start, struct start *out,
+                      struct tkb_error *err)
+{
+	char folder[START_PATH_SIZE];
+	char path[START_PATH_SIZE];
+	struct start_name *names = NULL;
+	size_t count = 0;
+	bool is_found = false;
+
+	if (start_folder(false, folder))
+		count = start_list(folder, &names);
+	for (size_t i = 0; i < count && !is_found; i++) {
+		TKB_AUTO(start_release)
+		struct start other = { .made_count = 0 };
+
+		if (!make_path(folder, &names[i], path) ||
+		    !was_before(path, start) ||
+		    start_read(path, &other, NULL) != 0 ||
+		    !start_is_same_command(start, &other))
+			continue;
+		*out = other;
+		start_init(&other);
+		is_found = true;
+	}
+	free(names);
+	if (is_found)
+		return 0;
+	(void)cli_error(err, TKB_MISS, "there is no earlier note");
+	return TKB_MISS;
 }
 
 int start_read_last(struct start *out, struct tkb_error *err)
