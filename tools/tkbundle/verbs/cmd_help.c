@@ -153,15 +153,15 @@ static void print_overview(const struct cli *cli)
 	for (size_t i = 0; i < cli->command_count; i++)
 		(void)fprintf(cli->out, "  %-9s  %s\n", cli->commands[i]->name,
 		              cli->commands[i]->summary);
-	(void)fputs(
-		"\n'tkbundle help VERB' or 'tkbundle VERB --help' explains "
-		"a verb;\n'tkbundle --version --verbose' lists the "
-		"libraries.\nTKBUNDLE_DISABLE=1 makes collect, compile, emit, "
-		"export, gc, import, promote,\npull, push, relocate, revoke "
-		"and sign do nothing, with success.\n"
-		"\nexit status: 0 done, 1 failed, 2 usage, 3 absent, "
-		"4 partial, 5 untrusted\n",
-		cli->out);
+	(void)fputs("\n'tkbundle help VERB' or 'tkbundle VERB --help' explains "
+	            "a verb;\n'tkbundle --version --verbose' lists the "
+	            "libraries.\nTKBUNDLE_DISABLE=1 makes attest, collect, "
+	            "compile, "
+	            "emit, export, gc,\nimport, promote, pull, push, relocate, "
+	            "revoke and sign do nothing, with success.\n"
+	            "\nexit status: 0 done, 1 failed, 2 usage, 3 absent, "
+	            "4 partial, 5 untrusted\n",
+	            cli->out);
 }
 
 static enum status run_help(struct cli *cli, const struct arguments *args)
