@@ -196,6 +196,29 @@ def _(scene):
                      "error\n")
 
 
+@test("where TMPDIR is full, an export says that TMPDIR places what it makes")
+def _(scene):
+    need("unshare")
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    unshare = ["unshare", *user, "--mount"]
+    if subprocess.run([*unshare, "true"], check=False,
+                      stderr=subprocess.DEVNULL).returncode != 0:
+        raise Skip("it may not mount")
+    make(scene)
+    scene.write("x.zip", "old")
+    os.mkdir(scene.path("small"))
+    script = ("mount -t tmpfs -o size=64k none small || exit 99\n"
+              "TMPDIR=small \"$0\" export a.tkb -o x.zip\n"
+              "status=$?\nls -A small\nexit $status")
+    ended = scene.go([*unshare, "sh", "-c", script, scene.program])
+    equal((ended.status, ended.out), (1, ""), ended.err)
+    require("No space left on device" in ended.err, ended.err)
+    require("cannot export 'a.tkb': see above; it is put together in "
+            f"'{scene.path('small')}/" in ended.err, ended.err)
+    require(ended.err.endswith("', and TMPDIR places that\n"), ended.err)
+    equal(scene.read("x.zip"), "old")
+
+
 @test("a signal, or a packer's death, ends an export, which leaves nothing")
 def _(scene):
     make(scene)
