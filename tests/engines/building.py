@@ -187,6 +187,22 @@ def _(scene):
     equal(read(first.path("op.so")), before)
 
 
+@test("doctor names newer headers, and a pull mends what it names")
+def _(scene):
+    first = built(scene)
+    remote = ("a/b", "--remote", scene.path("remote"))
+    first.verb("push", *remote)
+    first.renew()
+    found, = (finding for finding in first.verb("doctor", status=4)["findings"]
+              if finding["level"] == "fault")
+    equal(found["cause"], "damaged")
+    require("own.h' is newer than" in found["what"], found)
+    require("tkbundle pull REF --engine own" in found["advice"], found)
+    first.verb("pull", *remote)
+    equal(first.verb("doctor")["verdict"], "warm")
+    equal(first.steps(), 0)
+
+
 @test("what was built of another header is left out, and named")
 def _(scene):
     built(scene).collect()
