@@ -121,6 +121,10 @@ seed_start("another Triton", lambda scene: (
     {"PYTHONPATH": packages(scene, "new", library=b"2", version="3.7.1")[0]}),
     "triton", "probably Triton: 3.6.0 in the start before, 3.7.1 here",
     "install Triton 3.6.0")
+seed_start("another build of Triton", lambda scene: (
+    {"PYTHONPATH": packages(scene, "old", library=b"1")[0]},
+    {"PYTHONPATH": packages(scene, "new", library=b"2")[0]}),
+    "libtriton", "probably libtriton: ", "install the same wheel")
 seed_start("another ptxas", lambda scene: (
     {"TRITON_PTXAS_PATH": ptxas(scene, "old", "12.8.93")},
     {"TRITON_PTXAS_PATH": ptxas(scene, "new", "13.0.88")}),
