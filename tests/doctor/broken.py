@@ -353,6 +353,45 @@ def _(scene):
                  advice="export CUDA_HOME=/usr/local/cuda")
 
 
+def make_graph(clinic, env, **versions):
+    """A start under these versions makes a graph: a copy under another key."""
+    for package, version in versions.items():
+        os.makedirs(clinic.scene.path("packages",
+                                      f"{package}-{version}.dist-info"))
+    tree = os.path.join(env["HOME"], ".cache/vllm/torch_compile_cache")
+    script = ("cp -r 799209178a 799209178b && sed -i s/799209178a/799209178b/ "
+              "799209178b/rank_*/*/vllm_compile_cache.py")
+    clinic.verb("run", "--engine", "vllm", "--push", "never", "--", "sh", "-c",
+                f"cd '{tree}' && {script}",
+                env={**env, "PYTHONPATH": clinic.scene.path("packages")})
+    return os.path.join(tree, "799209178a")
+
+
+def seed_made_by(cause, package, older, what):
+    @test(f"broken: a graph of another {package}, until one of this is there")
+    def _(scene):
+        clinic, env = vllm(scene)
+        clinic.python("printf '3.12.1\\tcpython-312\\ntriton\\t3.6.0\\t\\t\\n"
+                      "torch\\t2.11.0\\t\\t\\nvllm\\t0.24.0\\t\\t\\n'")
+        versions = {"torch": "2.11.0", "vllm": "0.24.0"}
+        old = make_graph(clinic, env, **{**versions, package: older})
+        document = clinic.doctor("--engine", "vllm", env=env)
+        require(any(misfit["cause"] == cause and not misfit["is_fault"]
+                    for misfit in document["misfits"]), document["misfits"])
+        equal(document["verdict"], "warm", document["findings"])
+        # Of other graphs it is not known what made them, so they may be of this.
+        for name in (old, os.path.join(os.path.dirname(old),
+                                       "torch_aot_compile")):
+            shutil.rmtree(name)
+        clinic.names(cause, "--engine", "vllm", env=env, what=what,
+                     advice="push from a machine that has the one of this")
+
+
+seed_made_by("torch", "torch", "2.10.0",
+             "made by PyTorch 2.10.0, and here is 2.11.0")
+seed_made_by("engine", "vllm", "0.23.0", "made by vllm 0.23.0, and here is 0.24.0")
+
+
 @test("broken: kernels where Inductor has put them, and nobody looks")
 def _(scene):
     clinic, env = vllm(scene)

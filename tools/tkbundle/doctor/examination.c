@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/text.h"
 #include "doctor/engine_keys.h"
+#include "doctor/fit_faults.h"
 #include "doctor/fit_out.h"
 #include "why/reason.h"
 
@@ -282,6 +283,7 @@ void examination_end(struct examination *it)
 {
 	fits_release(&it->fits);
 	looks_release(&it->looks);
+	tkb_makers_close(it->makers);
 	free(it->environment);
 	source_close(&it->source);
 }
@@ -293,11 +295,17 @@ int examination_take(struct doctor *doctor, struct examination *it,
 	                                                : DOCTOR_PATIENCE_MS;
 	int rc;
 
+	/* Where they cannot be read, they are not known. */
+	if (it->source.cache != NULL && doctor->root.path != NULL &&
+	    tkb_makers_open(doctor->root.path, &it->makers, NULL) != 0)
+		it->makers = NULL;
 	it->environment = look_environment();
 	it->facts = (struct fit_facts){ .source = &it->source,
 		                        .gpus = &doctor->gpus,
 		                        .versions = &doctor->versions,
 		                        .tools = &doctor->tools,
+		                        .makers = it->makers,
+		                        .engine = doctor_engine(doctor),
 		                        .environment = it->environment,
 		                        .has_graphs = has_graphs(doctor,
 		                                                 &it->source) };
@@ -306,6 +314,8 @@ int examination_take(struct doctor *doctor, struct examination *it,
 	it->facts.looks = it->looks.items;
 	if (rc == 0)
 		rc = fits_take(&it->facts, &it->fits, err);
+	if (rc == 0)
+		rc = fit_faults_find(&it->facts, &it->fits, err);
 	if (rc == 0)
 		fit_out_print(&it->fits, &it->source, doctor->cli,
 		              doctor->args->is_json);

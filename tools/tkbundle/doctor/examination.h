@@ -22,7 +22,8 @@ struct examination {
 	struct fit_facts facts;
 	struct looks looks;
 	struct fits fits;
-	char *environment; /* owned */
+	char *environment;         /* owned */
+	struct tkb_makers *makers; /* owned; NULL: none is known */
 };
 
 /*

@@ -8,6 +8,7 @@
 
 #include <tkbundle/machine.h>
 
+#include "doctor/fit_maker.h"
 #include "why/reason.h"
 
 enum {
@@ -219,6 +220,12 @@ static void judge_parts(size_t index, const struct fit_facts *facts,
 		judge_platform(entry, facts, out);
 	if (out->cause == NULL && entry->kind == TKB_KIND_UNIT)
 		judge_unit(entry, facts, out);
+	if (out->cause == NULL && fit_maker_is_graph(entry))
+		out->cause = fit_maker_judge(tkb_makers_find(facts->makers,
+		                                             entry->tree,
+		                                             entry->name),
+		                             facts->versions, facts->engine,
+		                             out->message, MESSAGE_SIZE);
 	if (entry->kind != TKB_KIND_KERNEL)
 		return;
 	if (out->cause == NULL)
@@ -370,60 +377,6 @@ static int add_left_out(const struct fit_facts *facts, struct fits *fits,
 	return rc;
 }
 
-/*
- * Which are faults
- */
-
-static int compare_entry_names(const void *a, const void *b)
-{
-	const struct tkb_entry *const one = *(const struct tkb_entry *const *)a;
-	const struct tkb_entry *const other =
-		*(const struct tkb_entry *const *)b;
-
-	if (one->kind != other->kind)
-		return one->kind < other->kind ? -1 : 1;
-	return strcmp(one->name, other->name);
-}
-
-static bool is_always_fault(const char *cause)
-{
-	return strcmp(cause, reason_word(REASON_PATH)) == 0 ||
-	       strcmp(cause, reason_word(REASON_DAMAGED)) == 0 ||
-	       strcmp(cause, "owner") == 0;
-}
-
-static int find_faults(const struct fit_facts *facts, struct fits *fits,
-                       struct tkb_error *err)
-{
-	const struct tkb_entry **const names =
-		calloc(fits->count + 1, sizeof(struct tkb_entry *));
-	size_t count = 0;
-
-	if (names == NULL)
-		return cli_error_nomem(err);
-	for (size_t i = 0; i < fits->count; i++) {
-		if (fits->fits[i])
-			names[count++] = source_entry(facts->source, i);
-	}
-	qsort(names, count, sizeof(*names), compare_entry_names);
-	for (size_t i = 0; i < fits->misfit_count; i++) {
-		struct misfit *const misfit = &fits->misfits[i];
-
-		misfit->is_fault =
-			misfit->entry == NULL ||
-			is_always_fault(misfit->cause) ||
-			bsearch(&misfit->entry, names, count, sizeof(*names),
-		                compare_entry_names) == NULL;
-		/* Without a GPU here, other GPUs' tunings are no fault. */
-		if (facts->gpus->count == 0 &&
-		    strcmp(misfit->cause, reason_word(REASON_GPU)) == 0)
-			misfit->is_fault = false;
-		fits->fault_count += misfit->is_fault;
-	}
-	free(names);
-	return 0;
-}
-
 int fits_take(const struct fit_facts *facts, struct fits *out,
               struct tkb_error *err)
 {
@@ -434,9 +387,7 @@ int fits_take(const struct fit_facts *facts, struct fits *out,
 	if (out->fits == NULL)
 		return cli_error_nomem(err);
 	rc = judge_all(facts, out, err);
-	if (rc == 0)
-		rc = add_left_out(facts, out, err);
-	return rc != 0 ? rc : find_faults(facts, out, err);
+	return rc != 0 ? rc : add_left_out(facts, out, err);
 }
 
 size_t fits_total(const struct fits *fits)

@@ -2,6 +2,8 @@
 #ifndef TKBUNDLE_FIT_H
 #define TKBUNDLE_FIT_H
 
+#include <tkbundle/makers.h>
+
 #include "doctor/machine/gpus.h"
 #include "doctor/look.h"
 #include "doctor/machine/tools.h"
@@ -9,6 +11,7 @@
 
 /*
  * Which entries of a source would be used here, and why each other one would not.
+ * fit_faults_find() then says which of these are faults.
  *
  * An entry for another machine is no fault if an entry of the same kind and
  * name fits this one. An entry that is torn, or names another folder, is always
@@ -20,7 +23,9 @@ struct fit_facts {
 	const struct gpus *gpus;
 	const struct versions *versions;
 	const struct tools *tools;
-	const char *environment; /* as of look_environment() */
+	const struct tkb_makers *makers; /* NULL: none is known */
+	const char *engine;              /* NULL: none is asked for */
+	const char *environment;         /* as of look_environment() */
 	bool has_graphs; /* Inductor's graphs name kernels, whatever ptxas made
 	                    them */
 };

@@ -258,6 +258,11 @@ static const struct {
 	            "that has the one of this" },
 	{ "libtriton", "use the Python that made them, or push from a machine "
 	               "that has the one of this" },
+	{ "torch", "install the PyTorch that made them, or push from a machine "
+	           "that has the one of this" },
+	{ "engine",
+	  "install the version that made them, or push from a machine "
+	  "that has the one of this" },
 	{ "driver", "update the driver, or push from a machine that has the "
 	            "one of this" },
 	{ "gpu", "let the engine tune here once, and push: 'tkbundle run --ref "

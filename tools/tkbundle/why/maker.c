@@ -51,6 +51,28 @@ bool maker_write(const struct facts *facts, char out[TKB_MAKER_SIZE])
 	return length != 0;
 }
 
+bool maker_find(const char *maker, const char *member, char *out, size_t size)
+{
+	const size_t length = strlen(member);
+	const char *at = maker;
+
+	while (at != NULL &&
+	       (strncmp(at, member, length) != 0 || at[length] != '=')) {
+		at = strstr(at, BETWEEN);
+		if (at != NULL)
+			at += strlen(BETWEEN);
+	}
+	if (at == NULL)
+		return false;
+	at += length + 1;
+	(void)snprintf(out, size, "%.*s",
+	               strstr(at, BETWEEN) != NULL
+	                       ? (int)(strstr(at, BETWEEN) - at)
+	                       : (int)strlen(at),
+	               at);
+	return true;
+}
+
 /* "name=value" */
 static int add_pair(const char *pair, size_t size, enum tkb_kind kind,
                     struct parts *parts, struct tkb_error *err)

@@ -21,6 +21,11 @@
 bool maker_write(const struct facts *facts, char out[TKB_MAKER_SIZE]);
 
 /*
+ * Copy a member's value, as of "torch"; false: it is not noted. `maker` may be NULL.
+ */
+bool maker_find(const char *maker, const char *member, char *out, size_t size);
+
+/*
  * Add a maker's facts to the parts of an entry that it made, where the entry lacks
  * them and they decide keys of that kind. Of a kernel that is the build of Triton;
  * its metadata has only the version.
