@@ -3,6 +3,7 @@
 import contextlib
 import http.server
 import os
+import shutil
 import threading
 
 from clinic import Clinic, powerless
@@ -53,6 +54,18 @@ def _(scene):
     clinic, root, remote = with_remote(scene)
     clinic.names("ref", root, "--remote", remote, "--ref", "qwen/a100",
                  verdict=("partly",), advice="tkbundle push qwen/a100")
+
+
+@test("remote: an entry of the ref that is not here is counted, and a pull brings it")
+def _(scene):
+    clinic, root, remote = with_remote(scene)
+    named = (root, "--remote", remote, "--ref", "llama/h100")
+    shutil.rmtree(os.path.join(root, sorted(os.listdir(root))[-1]))
+    clinic.names("not-pulled", *named, level="risk", verdict=("warm",),
+                 what="1 entry of ref 'llama/h100' is not here",
+                 advice="tkbundle pull llama/h100")
+    clinic.verb("pull", "llama/h100", root, "--remote", remote)
+    equal(clinic.is_well(*named)["remote"]["missing"], 0)
 
 
 @test("remote: a ref that is for another GPU alone, and nothing is cached")

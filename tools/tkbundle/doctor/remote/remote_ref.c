@@ -314,13 +314,13 @@ static void print_ref(struct remote_looking *looking,
 	if (missing > 0 && looking->out->is_enough)
 		findings_add(
 			findings, FINDING_RISK, "not-pulled",
-			"%" PRIu64 " entries of ref '%s' are not here\t"
+			"%" PRIu64 " %s of ref '%s' %s not here\t"
 			"tkbundle pull %s, or start by 'tkbundle run --ref "
-			"%s -- COMMAND', which pulls them; then doctor can say "
-			"which "
-			"fit",
-			missing, looking->use.ref, looking->use.ref,
-			looking->use.ref);
+			"%s -- COMMAND', which pulls what is missing; then "
+			"doctor can say what fits",
+			missing, text_plural(missing, "entry", "entries"),
+			looking->use.ref, text_plural(missing, "is", "are"),
+			looking->use.ref, looking->use.ref);
 }
 
 static void look_at_ref(struct remote_looking *looking)
