@@ -476,6 +476,31 @@ def mounted(scene, clinic, options, *words):
                      scene.program, *words], env=clinic.environment)
 
 
+@test("broken: a root on a network file system, which is a risk")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    library = os.path.join(os.environ["TKB_NVML"], "libnetwork_disk.so")
+    probe = clinic.verb("doctor", root, env={"LD_PRELOAD": library}, status=None)
+    if "ASan runtime does not come first" in probe.err:
+        raise Skip("nothing can be preloaded")
+    document = clinic.names(
+        "file-system", root, level="risk", verdict=("warm",),
+        what=f"'{root}' lies on nfs", advice="share it by a remote",
+        env={"LD_PRELOAD": library})
+    require(document["places"][0]["is_network"], document["places"])
+    require(not clinic.is_well(root)["places"][0]["is_network"])
+
+
+@test("broken: a disk without inodes")
+def _(scene):
+    clinic = Clinic(scene)
+    clinic.cache()
+    ended = mounted(scene, clinic, "size=256m,nr_inodes=500")
+    require("inodes left" in ended.out and "tkbundle gc mnt --max-age" in ended.out,
+            ended.out, ended.err)
+
+
 @test("broken: a root that is read-only")
 def _(scene):
     clinic = Clinic(scene)
