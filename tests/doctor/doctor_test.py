@@ -18,6 +18,7 @@ import healthy  # noqa: E402,F401  pylint: disable=unused-import
 import broken  # noqa: E402,F401  pylint: disable=unused-import
 import remotes  # noqa: E402,F401  pylint: disable=unused-import
 import late  # noqa: E402,F401  pylint: disable=unused-import
+import advice  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":
     sys.exit(scene.main(os.path.realpath(sys.argv[1]),
