@@ -13,8 +13,9 @@
 #include "cli/cli.h"
 #include "cli/fd.h"
 
-#define VLLM "io.vllm.cache" /* as MCV calls it */
-#define PLACES_LIMIT 256     /* an archive has a few caches */
+#define VLLM "io.vllm.cache"    /* as MCV calls it */
+#define AOT "torch_aot_compile" /* vLLM's own, in or beside graphs */
+#define PLACES_LIMIT 256        /* an archive has a few caches */
 
 void archive_places_release(struct archive_places *places)
 {
@@ -156,7 +157,7 @@ static enum archive_look look_at(int at)
 	if (is_folder_at(at, "torch_compile_cache") ||
 	    is_folder_at(at, "modelinfos"))
 		return ARCHIVE_LOOK_VLLM;
-	if (is_folder_at(at, "torch_aot_compile"))
+	if (is_folder_at(at, AOT))
 		return ARCHIVE_LOOK_VLLM_INSIDE;
 	if (is_folder_at(at, "fxgraph") || is_folder_at(at, "aotautograd") ||
 	    (has_devices && has_folder(at, ".", is_inductors)))
@@ -230,13 +231,18 @@ static int visit_folder(const char *path, const char *const *suffixes,
 	return rc;
 }
 
-/* Does the folder look like a cache that vLLM's own is not? */
+/*
+ * Does the folder look like a cache that vLLM's own is not? Names in vLLM's folder of
+ * code compiled ahead of time are digests, as keys of kernels are.
+ */
 static bool is_of_others(int at, const char *name)
 {
-	const int fd = openat(at, name,
-	                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	enum archive_look look;
+	int fd;
 
+	if (strcmp(name, AOT) == 0)
+		return false;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	look = look_at(fd);
