@@ -316,7 +316,8 @@ def _(scene):
     # 60 files, of which 31 units: a write a file, a rename a unit.
     require(first_time["renameat2"] < 60, first_time)
     require(first_time["write"] < 120, first_time)
-    require(first_time["openat"] < 300, first_time)
+    # Both look for the engine's Python, among as many packages as there are.
+    require((first_time - again)["openat"] < 240, first_time, again)
     require(again["write"] < 3 and again["openat"] < 120, again)
     require(again["renameat2"] + again["mkdirat"] == 0, again)
 
