@@ -28,6 +28,11 @@ try tkbundle why add_kernel one two --remote remote
 try tkbundle why add_kernel one three --remote remote
 tkbundle collect a -o a.tkb >words
 try_line 'tkbundle why add_kernel - e <a.tkb'
+# Of half a bundle, the list is there.
+size=$(wc -c <a.tkb)
+head -c $((size / 2)) a.tkb >half.tkb
+try tkbundle why add_kernel half.tkb a
+try tkbundle why add_kernel a half.tkb --json
 try tkbundle why add_kernel a none
 try tkbundle why none a d
 try tkbundle why add_kernel a

@@ -290,6 +290,27 @@ static enum status compare_sources(struct comparison *comparison)
 	return comparison->is_equal ? STATUS_DONE : STATUS_PARTIAL;
 }
 
+/* Of a bundle that is cut short, what its list of entries tells was compared. */
+static enum status report_fault(const struct comparison *comparison,
+                                const struct operand *operand,
+                                enum status status)
+{
+	const struct tkb_error *const fault =
+		operand->source.bundle != NULL
+			? tkb_bundle_fault(operand->source.bundle)
+			: NULL;
+	struct tkb_error err = { .status = 0 };
+
+	if (fault == NULL)
+		return status;
+	return cli_failed(comparison->cli,
+	                  cli_error(&err, fault->status,
+	                            "%s; what it lists is compared, whether "
+	                            "it is there or not",
+	                            fault->message),
+	                  &err, operand->name);
+}
+
 static enum status open_both(struct comparison *comparison,
                              const struct arguments *args,
                              struct remote_use *use)
@@ -343,7 +364,11 @@ static enum status compare_two(struct cli *cli, const struct arguments *args)
 		return STATUS_DONE;
 	}
 	comparison.is_one = strcmp(a, b) == 0;
-	return compare_sources(&comparison);
+	status = compare_sources(&comparison);
+	status = report_fault(&comparison, &comparison.a, status);
+	return comparison.is_one
+	               ? status
+	               : report_fault(&comparison, &comparison.b, status);
 }
 
 static enum status report_last(struct cli *cli)
