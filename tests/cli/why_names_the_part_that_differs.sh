@@ -33,6 +33,8 @@ size=$(wc -c <a.tkb)
 head -c $((size / 2)) a.tkb >half.tkb
 try tkbundle why add_kernel half.tkb a
 try tkbundle why add_kernel a half.tkb --json
+cp half.tkb other.tkb
+try tkbundle why add_kernel half.tkb other.tkb
 try tkbundle why add_kernel a none
 try tkbundle why none a d
 try tkbundle why add_kernel a

@@ -301,7 +301,9 @@ static enum status report_fault(const struct comparison *comparison,
 			: NULL;
 	struct tkb_error err = { .status = 0 };
 
-	if (fault == NULL)
+	/* One sentence is enough. */
+	if (fault == NULL ||
+	    (status != STATUS_DONE && status != STATUS_PARTIAL))
 		return status;
 	return cli_failed(comparison->cli,
 	                  cli_error(&err, fault->status,
