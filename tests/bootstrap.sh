@@ -41,7 +41,8 @@ cp "$source/bootstrap" tree/
 mkdir tree/tests
 echo redis >tree/tests/requirements.txt
 echo moto >tree/tests/s3_requirements.txt
-for tool in bash cat cut dirname env grep mktemp nproc rm sed sh tar; do
+for tool in bash cat chmod cut dirname env grep mkdir mktemp nproc rm sed sh tar \
+	touch; do
 	ln -s "$(command -v $tool)" bin/
 done
 script dpkg-query <<'END'
@@ -60,6 +61,11 @@ END
 script python3 <<'END'
 [ "$1" != -c ] || exit 1
 echo "python3 $*" >>"$WORK/calls"
+[ "$1 $2" = '-m venv' ] || exit 0
+mkdir -p "$3/bin"
+echo '#!/bin/sh
+echo "pip $*" >>"$WORK/calls"' >"$3/bin/pip"
+chmod +x "$3/bin/pip"
 END
 script id <<'END'
 cat "$WORK/uid"
@@ -130,6 +136,19 @@ bootstrap test
 holds "without python3-venv tests are run" called \
 	'^python3 -B tests/run_tests.py build/release'
 holds "and what is skipped is said" says 'no python3-venv: .* is skipped'
+
+missing nothing
+bootstrap engines
+holds "the real PyTorch is fetched" called '^pip install .* torch==2.11.0$'
+holds "and started in four ways" [ "$(grep -c \
+	'tests/engines/real_.* build/engines-torch-2.11.0/bin/python3$' calls)" = 4 ]
+bootstrap engines
+holds "it is fetched once" not called '^pip '
+bootstrap engines vllm==0.33.0
+holds "the real vLLM is fetched" called '^pip install .* vllm==0.33.0$'
+holds "and started" called '^python3 .*tests/engines/real_vllm.py .*-vllm-0.33.0/'
+bootstrap engines gpt==1
+holds "an engine that is none is refused" [ "$status" -eq 2 ]
 
 script sudo <<'END'
 echo "sudo $*" >>"$WORK/calls"

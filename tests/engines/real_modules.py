@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the modules that Inductor wrote on an H100, with the real PyTorch and no GPU.
 
-    real_modules.py PROGRAM PYTHON FIXTURE.tar.gz
+    real_modules.py PROGRAM PYTHON
 
 The entries must be those that the H100 made: the same kernels, each with the same
 PTX but for the folders in it. Keys are only the same where PyTorch's Python is: the
@@ -15,6 +15,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+
+FIXTURE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "fixtures",
+                       "inductor-2.11-llama4-h100.tar.gz")
 
 
 def content(folder, name):
@@ -67,10 +70,10 @@ def is_as_on_a_gpu(program, python, inductor, folder):
 
 
 def main():
-    program, fixture = os.path.realpath(sys.argv[1]), sys.argv[3]
+    program = os.path.realpath(sys.argv[1])
     python = os.path.abspath(sys.argv[2])  # a link into a virtual environment
     with tempfile.TemporaryDirectory(prefix="tkbundle-modules.") as folder:
-        with tarfile.open(fixture) as archive:
+        with tarfile.open(FIXTURE) as archive:
             archive.extractall(folder)
         inductor = os.path.join(folder, ".cache", "torchinductor")
         theirs = entries(os.path.join(inductor, "triton", "0"))
