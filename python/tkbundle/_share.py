@@ -145,8 +145,15 @@ class Share:
         self._is_empty = outcome.status == NO_RECORD
         # No remote is configured.
         self._is_off = outcome.status == MISUSED
-        if outcome.reason and not self._is_empty and not self._ended.is_set():
-            warn("pull", outcome.reason)
+        if outcome.reason and not self._ended.is_set():
+            warn("pull", outcome.reason + (self._advice() if self._is_empty
+                                           else ""))
+
+    def _advice(self) -> str:
+        """What to do where the ref has no record."""
+        what = ("push one elsewhere, or" if self._settings.push == "never"
+                else "what is compiled is pushed to it; if it should have one,")
+        return f": {what} check the names of ref and remote"
 
     def _operands(self) -> List[str]:
         return [self._ref] if self.root is None else [self._ref, self.root]

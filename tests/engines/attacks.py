@@ -13,7 +13,7 @@ from machines import (
     stages, write)
 from moving import carried
 from publishing import pair, units_are_whole
-from scene import Skip, equal, need_root, require, test
+from scene import equal, require, small_disk, test
 
 ROUNDS = 8
 
@@ -89,19 +89,6 @@ def _(scene):
                       sorted({inside.split("/")[0] for inside in before}))
         shutil.rmtree(second.home)
         shutil.rmtree(outside)
-
-
-@contextlib.contextmanager
-def small_disk(path, size):
-    need_root()
-    os.makedirs(path, exist_ok=True)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", path],
-                      check=False, capture_output=True).returncode != 0:
-        raise Skip("nothing can be mounted here")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", path], check=True)
 
 
 SIZES = [f"{size}k" for size in (4, 16, 48, 96, 160, 256, 352, 448)]

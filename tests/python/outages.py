@@ -5,8 +5,8 @@ import os
 import socket
 import threading
 
-from machine import compiled, launch, use, user
-from scene import (children, equal, hanging, process, require, test,
+from machine import compiled, launch, python, use, user
+from scene import (children, equal, hanging, process, require, small_disk, test,
                    wait_until)
 
 WAIT_S = 1
@@ -45,24 +45,28 @@ def _(here):
 
 
 @contextlib.contextmanager
-def liar():
-    """An HTTP server that has everything, and all of it is the same."""
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen(16)
+def server(answer):
+    """An HTTP server that answers everything so."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(16)
 
-        def answer():
+        def serve():
             with contextlib.suppress(OSError):
                 while True:
-                    client = server.accept()[0]
+                    client = listening.accept()[0]
                     with client, contextlib.suppress(OSError):
                         client.recv(65536)
-                        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: "
-                                       b"9\r\nConnection: close\r\n\r\n"
-                                       b"[{\"a\":1}]")
-        threading.Thread(target=answer, daemon=True).start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
-        server.shutdown(socket.SHUT_RDWR)
+                        client.sendall(b"HTTP/1.1 " + answer)
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def liar():
+    """It has everything, and all of it is the same."""
+    return server(b"200 OK\r\nContent-Length: 9\r\nConnection: close\r\n\r\n"
+                  b"[{\"a\":1}]")
 
 
 @test("a remote that lies is a miss")
@@ -96,6 +100,49 @@ def _(here):
     ended = use(here, "3.6", root="two",
                 env={"TKBUNDLE_LIBRARY": here.folder, "PATH": "/nowhere"})
     check_cold(ended, ("pull", "the program tkbundle is neither"))
+
+
+@test("a ref that is not there is one warning, that says what becomes of it")
+def _(here):
+    check_cold(use(here, "3.6", root="one", env={"TKBUNDLE_PUSH": "never"}),
+               ("pull", "': push one elsewhere, or check the names of ref and"))
+    ended = use(here, "3.6", root="two")
+    check_cold(ended, ("pull", "': what is compiled is pushed to it; if"))
+    require("ref 'a/b' has no record in 'file:///" in ended.err, ended.err)
+    check_cold(use(here, "3.6", root="three", env={"TKBUNDLE_REF": "../b"}),
+               ("pull", "'../b' cannot be a ref's name"))
+
+
+@test("a URL that is none is one warning, that names it")
+def _(here):
+    for number, remote in enumerate(("gopher://x", "http://", "s3:///x")):
+        check_cold(use(here, "3.6", root=str(number), remote=remote),
+                   ("pull", f"remote '{remote}'"))
+
+
+@test("a remote that grants no rights is one warning")
+def _(here):
+    with server(b"403 Forbidden\r\nContent-Length: 0\r\nConnection: close"
+                b"\r\n\r\n") as remote:
+        check_cold(use(here, "3.6", remote=remote),
+                   ("pull", "the right to read that is missing"))
+
+
+@test("a full disk, of the remote or of the cache, is one warning")
+def _(here):
+    with small_disk(here.path("disk"), "8k"):
+        check_cold(use(here, "3.6", root="one", remote=here.path("disk")),
+                   ("pull", "has no record"),
+                   ("push", "No space left on device"))
+    equal(here.tkbundle("push", "a/b", here.fixture(), "--remote",
+                        here.remote).status, 0)
+    with small_disk(here.path("disk"), "40k"):
+        ended = python(here, "import tkbundle\n"
+                       "with tkbundle.warm('a/b', 'disk/cache'): print('begun')",
+                       env={"TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, ended.out, ended.err.count("\n")), (0, "begun\n", 1),
+          ended.err)
+    require("No space left on device" in ended.err, ended.err)
 
 
 def slow_program(here):

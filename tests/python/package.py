@@ -112,6 +112,30 @@ with tkbundle.recording(root) as r:
     require(here.tkbundle("verify", "last.tkb").status == 0, "last.tkb is not whole")
 
 
+@test("threads that record at once, and call the library at once, lose nothing")
+def _(here):
+    check(here, f"""
+import concurrent.futures, threading
+root, remote = sys.argv[1:]
+keys, begun = os.listdir(root), threading.Barrier(8)
+def put(number):
+    begun.wait()
+    for key in keys[number:] + keys[:number]:
+        r.put(key)
+def work(number):
+    begun.wait()
+    report = tkbundle.collect(root, f"k{{number}}.tkb", jobs=1)
+    assert tkbundle.push("a/b", root, remote, jobs=1).pushed in (0, report.collected)
+    return tkbundle.emit(f"k{{number}}.tkb", f"out{{number}}", jobs=1).emitted
+with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    with tkbundle.recording(root) as r:
+        list(pool.map(put, range(8)))
+        assert r.collect("k.tkb").collected == {ENTRIES}
+    assert list(pool.map(work, range(8))) == [{ENTRIES}] * 8
+assert len({{open(f"k{{number}}.tkb", "rb").read() for number in range(8)}}) == 1
+""", here.fixture(), here.remote)
+
+
 @test("what fails raises the library's sentence, with what was done")
 def _(here):
     root = here.fixture()

@@ -86,6 +86,20 @@ def need_root():
         raise Skip("it needs root")
 
 
+@contextlib.contextmanager
+def small_disk(path, size):
+    """Meanwhile, the folder `path` is a file system of so many bytes."""
+    need_root()
+    os.makedirs(path, exist_ok=True)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", path],
+                      check=False, capture_output=True).returncode != 0:
+        raise Skip("nothing can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", path], check=True)
+
+
 def need(program):
     if shutil.which(program) is None:
         raise Skip(f"there is no {program}")

@@ -196,7 +196,8 @@ static int fail_hidden(struct tkb_error *err, int status)
 	return tkb_fail(err, status,
 	                "it does not list what it has: give it a JSON index "
 	                "(nginx: autoindex on; autoindex_format json;) or "
-	                "WebDAV, or name another way by 'listing'");
+	                "WebDAV, or name another way by 'listing'; if it has "
+	                "one, the right to read that is missing");
 }
 
 /*
