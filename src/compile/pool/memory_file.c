@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/pool/memory_file.h"
 
+#include <string.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -98,4 +100,39 @@ void tkb_memory_file_remove(const struct tkb_memory_file *file,
 
 	if (own >= 0)
 		(void)unlinkat(own, file->name, 0);
+}
+
+bool tkb_memory_next(struct tkb_fields *fields, struct tkb_digest *query_out,
+                     struct tkb_bytes *answer_out)
+{
+	enum tkb_field field;
+	struct tkb_bytes bytes;
+
+	if (tkb_fields_next(fields, &field, &bytes, NULL) != 0 ||
+	    field != TKB_FIELD_QUERY || bytes.size != sizeof(*query_out))
+		return false;
+	memcpy(query_out, bytes.data, bytes.size);
+	return tkb_fields_next(fields, &field, answer_out, NULL) == 0 &&
+	       field == TKB_FIELD_ANSWER;
+}
+
+bool tkb_memory_find(struct tkb_bytes all, const struct tkb_digest *query,
+                     struct tkb_bytes *answer_out)
+{
+	struct tkb_fields fields = { .bytes = all };
+	struct tkb_digest found;
+
+	while (tkb_memory_next(&fields, &found, answer_out)) {
+		if (tkb_digest_equal(&found, query))
+			return true;
+	}
+	return false;
+}
+
+void tkb_memory_add(struct tkb_buf *out, const struct tkb_digest *query,
+                    struct tkb_bytes answer)
+{
+	tkb_field_add(out, TKB_FIELD_QUERY,
+	              (struct tkb_bytes){ query, sizeof(*query) });
+	tkb_field_add(out, TKB_FIELD_ANSWER, answer);
 }

@@ -11,6 +11,8 @@
 
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/digest.h"
+#include "compile/pool/fields.h"
 
 struct tkb_memory_file {
 	const char *name;
@@ -22,6 +24,19 @@ struct tkb_memory_file {
 /* Its contents, which are fields; empty if the file is damaged or missing. */
 struct tkb_bytes tkb_memory_file_read(const struct tkb_memory_file *file,
                                       const char *root, struct tkb_buf *buf);
+
+/*
+ * The contents are a sequence of answers, each behind the digest of what was asked.
+ * Read the next one; false at the end.
+ */
+bool tkb_memory_next(struct tkb_fields *fields, struct tkb_digest *query_out,
+                     struct tkb_bytes *answer_out);
+
+bool tkb_memory_find(struct tkb_bytes all, const struct tkb_digest *query,
+                     struct tkb_bytes *answer_out);
+
+void tkb_memory_add(struct tkb_buf *out, const struct tkb_digest *query,
+                    struct tkb_bytes answer);
 
 /* Writes into `out` what is to stand, given what stands. */
 typedef void (*tkb_memory_merge)(void *self, struct tkb_bytes old,

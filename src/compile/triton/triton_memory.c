@@ -16,50 +16,15 @@ enum {
 	ANSWERS_LIMIT = 4096
 };
 
+/*
+ * The file is a sequence of notes, each a digest and fields. The digest is that of
+ * the job; or of the fields, which then are what several answers share.
+ */
 static const struct tkb_memory_file triton_file = {
 	.name = "triton",
 	.magic = "tkbundle triton 1\n",
 	.limit = FILE_LIMIT,
 };
-
-/*
- * The file is a sequence of notes, each a digest and fields. The digest is that of
- * the job; or of the fields, which then are what several answers share.
- */
-static bool next_note(struct tkb_fields *fields, struct tkb_digest *digest_out,
-                      struct tkb_bytes *note_out)
-{
-	enum tkb_field field;
-	struct tkb_bytes bytes;
-
-	if (tkb_fields_next(fields, &field, &bytes, NULL) != 0 ||
-	    field != TKB_FIELD_QUERY || bytes.size != sizeof(*digest_out))
-		return false;
-	memcpy(digest_out, bytes.data, bytes.size);
-	return tkb_fields_next(fields, &field, note_out, NULL) == 0 &&
-	       field == TKB_FIELD_ANSWER;
-}
-
-static bool find_note(struct tkb_bytes all, const struct tkb_digest *digest,
-                      struct tkb_bytes *note_out)
-{
-	struct tkb_fields fields = { .bytes = all };
-	struct tkb_digest found;
-
-	while (next_note(&fields, &found, note_out)) {
-		if (tkb_digest_equal(&found, digest))
-			return true;
-	}
-	return false;
-}
-
-static void add_note(struct tkb_buf *out, const struct tkb_digest *digest,
-                     struct tkb_bytes note)
-{
-	tkb_field_add(out, TKB_FIELD_QUERY,
-	              (struct tkb_bytes){ digest, sizeof(*digest) });
-	tkb_field_add(out, TKB_FIELD_ANSWER, note);
-}
 
 static bool find_field(struct tkb_bytes all, enum tkb_triton_field wanted,
                        struct tkb_bytes *out)
@@ -119,7 +84,7 @@ static bool shared_holds(struct tkb_triton_memory *memory,
 		return true;
 	if (has_digest(&memory->changed, digest))
 		return false;
-	holds = find_note(memory->known, digest, &note) &&
+	holds = tkb_memory_find(memory->known, digest, &note) &&
 	        tkb_depends_hold(note, &renewed);
 	return tkb_digests_add(holds ? &memory->unchanged : &memory->changed,
 	                       digest, NULL) == 0 &&
@@ -140,14 +105,14 @@ static bool recall_answer(struct tkb_triton_memory *memory,
 		memory->known = tkb_memory_file_read(&triton_file, memory->root,
 		                                     &memory->file);
 	memory->is_read = true;
-	if (!find_note(memory->known, query, &note) ||
+	if (!tkb_memory_find(memory->known, query, &note) ||
 	    !shared_of(note, &shared) || !shared_holds(memory, &shared) ||
 	    !tkb_depends_hold(note, &renewed) ||
 	    !find_field(note, TKB_TRITON_PRODUCT, &result))
 		return false;
 	if (renewed.failure == 0 &&
 	    !tkb_bytes_equal(tkb_buf_bytes(&renewed), note))
-		add_note(&memory->fresh, query, tkb_buf_bytes(&renewed));
+		tkb_memory_add(&memory->fresh, query, tkb_buf_bytes(&renewed));
 	tkb_buf_reset(answer);
 	tkb_buf_add(answer, result);
 	return answer->failure == 0;
@@ -194,7 +159,7 @@ static bool note_shared(struct tkb_triton_memory *memory,
 	             sizeof(*memory->told), NULL) < 0)
 		return false;
 	memory->told[memory->told_count++] = told;
-	add_note(&memory->fresh, &told.note, tkb_buf_bytes(&note));
+	tkb_memory_add(&memory->fresh, &told.note, tkb_buf_bytes(&note));
 	*out = told.note;
 	return true;
 }
@@ -249,7 +214,7 @@ static void note_answer(struct tkb_triton_memory *memory,
 			return;
 	}
 	if (tkb_depends_note(answer, began_ns, &note))
-		add_note(&memory->fresh, query, tkb_buf_bytes(&note));
+		tkb_memory_add(&memory->fresh, query, tkb_buf_bytes(&note));
 }
 
 /*
@@ -308,16 +273,16 @@ static void merge_answers(struct merging *merging, struct tkb_bytes from,
 	struct tkb_bytes note;
 	struct tkb_bytes other;
 
-	while (next_note(&fields, &query, &note) &&
+	while (tkb_memory_next(&fields, &query, &note) &&
 	       merging->count < ANSWERS_LIMIT) {
 		if (!shared_of(note, &shared) ||
 		    out->size + note.size > FILE_LIMIT / 2 ||
-		    find_note(newer, &query, &other))
+		    tkb_memory_find(newer, &query, &other))
 			continue;
 		if (!has_digest(&merging->needed, &shared) &&
 		    tkb_digests_add(&merging->needed, &shared, NULL) < 0)
 			return;
-		add_note(out, &query, note);
+		tkb_memory_add(out, &query, note);
 		merging->count++;
 	}
 }
@@ -333,10 +298,10 @@ static void merge_notes(void *self, struct tkb_bytes old, struct tkb_buf *out)
 	for (size_t i = 0; i < merging->needed.count; i++) {
 		const struct tkb_digest *digest = &merging->needed.items[i];
 
-		if ((find_note(merging->fresh, digest, &note) ||
-		     find_note(old, digest, &note)) &&
+		if ((tkb_memory_find(merging->fresh, digest, &note) ||
+		     tkb_memory_find(old, digest, &note)) &&
 		    out->size + note.size < FILE_LIMIT - NOTE_LIMIT)
-			add_note(out, digest, note);
+			tkb_memory_add(out, digest, note);
 	}
 }
 
