@@ -26,6 +26,15 @@ TEST(redis, urls_that_make_no_sense_are_refused)
 	} cases[] = {
 		{ "redis://", "has no host" },
 		{ "redis://:s3cret@/2", "has no host" },
+		{ "redis://user:a@b@host", "'@' is written as %40" },
+		{ "redis://host:0", "no number from 1 to 65535" },
+		{ "redis://host:65536", "no number from 1 to 65535" },
+		{ "redis://[::1", "cannot be read: Bad IPv6 address" },
+		{ "redis://host/%zz", "wants two hexadecimal digits" },
+		{ "redis://host?prefix=%00", "holds a control character" },
+		{ "redis://%ff", "holds a control character, or no UTF-8" },
+		{ "redis://host/1#a", "'#' in a remote's URL is written" },
+		{ "redis://host?db=1&%64b=2", "has parameter 'db' twice" },
 		{ "redis://host/two", "'db' wants a database's number" },
 		{ "redis://host/1/2", "'db' wants a database's number" },
 		{ "redis://host?db=-1", "'db' wants a database's number" },
@@ -64,6 +73,17 @@ TEST(redis, a_password_opens_and_nothing_else_does)
 	              TKB_ERR_DENIED, "does not know this user and password");
 	check_refused(text("redis://somebody:s3cret@127.0.0.1:%u", server.port),
 	              TKB_ERR_DENIED, "does not know this user and password");
+}
+
+TEST(redis, a_password_holds_whatever_its_url_encodes)
+{
+	struct server server =
+		start_redis("requirepass \"a@b:c/d?e#f%41,\xc3\xa9\"\n");
+
+	close_handle(must_connect(
+		text("redis://:a%%40b:c%%2Fd%%3Fe%%23f%%2541%%2C%%C3%%A9"
+	             "@127.0.0.1:%u",
+	             server.port)));
 }
 
 TEST(redis, a_password_that_is_not_wanted_is_refused)

@@ -265,6 +265,8 @@ TEST(s3_settings, a_bucket_is_a_host_or_a_path)
 	} cases[] = {
 		{ "s3://b-1", "https://b-1.s3.us-east-1.amazonaws.com", "",
 		  "" },
+		{ "s3://1234/x", "https://1234.s3.us-east-1.amazonaws.com", "",
+		  "x/" },
 		{ "s3://b/", "https://b.s3.us-east-1.amazonaws.com", "", "" },
 		{ "s3://b//x/y/?region=eu-west-1",
 		  "https://b.s3.eu-west-1.amazonaws.com", "", "x/y/" },
@@ -310,7 +312,7 @@ TEST(s3_settings, urls_that_make_no_sense_are_refused)
 	} cases[] = {
 		{ "s3://", "'' cannot be a bucket's name" },
 		{ "s3:///x", "'' cannot be a bucket's name" },
-		{ "s3://b%2Fc", "'b/c' cannot be a bucket's name" },
+		{ "s3://b%2Fc", "host is no name" },
 		{ "s3://.b", "'.b' cannot be a bucket's name" },
 		{ "s3://b@c:9000/x", "holds no credentials" },
 		{ "s3://AKID:s3cret@b", "holds no credentials" },

@@ -32,9 +32,6 @@ static int dir_open(const struct tkb_remote_url *url,
 	int rc;
 
 	(void)limits;
-	if (url->host[0] != '\0' && strcmp(url->host, "localhost") != 0)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "a file URL names no host: file:///dir");
 	if (url->path[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID, "the path is empty");
 	rc = tkb_url_choice(url, "sync", &is_synced, err);

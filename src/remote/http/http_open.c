@@ -191,9 +191,6 @@ static int make_base(struct tkb_http *http, struct tkb_error *err)
 
 	if (url->host[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID, "the URL has no host");
-	if (strpbrk(url->host, "/?#@\\ ") != NULL)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "the URL's host is no name");
 	tkb_url_add_server(url, &base);
 	tkb_escape(&base, url->path, "/");
 	while (base.size != 0 && base.data[base.size - 1] == '/')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/net/url.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +9,11 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/utf8.h"
+#include "remote/net/curl.h"
 
 enum {
 	URL_LIMIT = 8192,
-	PARAMS_LIMIT = 64,
-	PORT_LIMIT = 65535
+	PARAMS_LIMIT = 64
 };
 
 struct parsed {
@@ -95,192 +96,107 @@ const char *tkb_remote_url_warning(const struct tkb_remote_url *url)
 	       "the way to it can read and change everything";
 }
 
-/* A part of the text. */
-struct part {
-	const char *start;
-	size_t size;
-};
-
-static struct part url_part(const char *start, const char *end)
-{
-	return (struct part){ start, (size_t)(end - start) };
-}
-
-/* The first byte of `part` that is in `set`, or its end. */
-static const char *find_any(struct part part, const char *set)
-{
-	const char *at = part.start;
-	const char *end = part.start + part.size;
-
-	while (at != end && strchr(set, *at) == NULL)
-		at++;
-	return at;
-}
-
 static int refuse_url(struct tkb_error *err, const char *what)
 {
 	return tkb_fail(err, TKB_ERR_INVALID, "%s", what);
 }
 
-static bool is_allowed(struct tkb_bytes text)
+/* Keep `size` bytes of the URL with their %xx decoded. */
+static int decode(struct parsed *parsed, const char *start, size_t size,
+                  const char **out, struct tkb_error *err)
 {
-	const unsigned char *bytes = text.data;
+	TKB_AUTO(tkb_curl_free_at) char *text = NULL;
+	int decoded_size = 0;
 
-	for (size_t i = 0; i < text.size; i++) {
-		if (bytes[i] < 0x20 || bytes[i] == 0x7f)
-			return false;
-	}
-	return tkb_utf8_is_valid(text);
+	if (size == 0)
+		return 0; /* libcurl would take it for strlen() */
+	text = curl_easy_unescape(NULL, start, (int)size, &decoded_size);
+	if (text != NULL)
+		*out = tkb_arena_string(
+			&parsed->arena,
+			(struct tkb_bytes){ text, (size_t)decoded_size });
+	return text == NULL || *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-/* Keep `part` with its %xx decoded. */
-static int decode_part(struct parsed *parsed, struct part part,
-                       const char **out, struct tkb_error *err)
+/* The part's text, if the URL has one. */
+static char *find_part(CURLU *whole, CURLUPart part)
 {
-	char *text = tkb_arena_string(
-		&parsed->arena, (struct tkb_bytes){ part.start, part.size });
-	size_t used = 0;
+	char *text = NULL;
 
-	if (text == NULL)
+	return curl_url_get(whole, part, &text, 0) == CURLUE_OK ? text : NULL;
+}
+
+static int read_part(struct parsed *parsed, CURLU *whole, CURLUPart part,
+                     const char **out, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_curl_free_at) char *text = find_part(whole, part);
+
+	return text == NULL ? 0 : decode(parsed, text, strlen(text), out, err);
+}
+
+/* libcurl's words for a fault hold nothing of the URL. */
+static int explain_code(CURLUcode code, struct tkb_error *err)
+{
+	switch (code) {
+	case CURLUE_OUT_OF_MEMORY:
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < part.size; i++) {
-		int value = (unsigned char)part.start[i];
-
-		if (value == '%') {
-			if (part.size - i < 3 ||
-			    tkb_hex_value(part.start[i + 1]) < 0 ||
-			    tkb_hex_value(part.start[i + 2]) < 0)
-				return refuse_url(err,
-				                  "a '%' in the URL wants two "
-				                  "hexadecimal digits");
-			value = tkb_hex_value(part.start[i + 1]) * 16 +
-			        tkb_hex_value(part.start[i + 2]);
-			i += 2;
-		}
-		text[used++] = (char)value;
-	}
-	text[used] = '\0';
-	if (!is_allowed((struct tkb_bytes){ text, used }))
+	case CURLUE_BAD_FILE_URL:
+		return refuse_url(err, "a file URL names no host: file:///dir");
+	case CURLUE_BAD_HOSTNAME:
 		return refuse_url(err,
-		                  "the URL holds a control character, or no "
-		                  "UTF-8");
-	*out = text;
-	return 0;
-}
-
-static int read_scheme(struct parsed *parsed, struct part part,
-                       struct tkb_error *err)
-{
-	char *scheme = tkb_arena_string(
-		&parsed->arena, (struct tkb_bytes){ part.start, part.size });
-
-	if (scheme == NULL)
-		return tkb_fail_nomem(err);
-	for (char *at = scheme; *at != '\0'; at++) {
-		if (*at >= 'A' && *at <= 'Z')
-			*at = (char)(*at - 'A' + 'a');
-		if ((*at < 'a' || *at > 'z') && *at != '+' && *at != '-' &&
-		    *at != '.' && (*at < '0' || *at > '9'))
-			return refuse_url(err, "the URL has no scheme");
+		                  "the URL's host is no name; in a user or a "
+		                  "password, '@' is written as %40");
+	case CURLUE_BAD_PORT_NUMBER:
+		return refuse_url(err, "the URL's port is no number from 1 to "
+		                       "65535");
+	case CURLUE_BAD_SCHEME:
+		return refuse_url(err, "the URL has no scheme");
+	default:
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the URL cannot be read: %s",
+		                curl_url_strerror(code));
 	}
-	parsed->url.scheme = scheme;
-	return scheme[0] == '\0' ? refuse_url(err, "the URL has no scheme") : 0;
 }
 
-static int read_user(struct parsed *parsed, struct part part,
-                     struct tkb_error *err)
+static int read_login(struct parsed *parsed, CURLU *whole,
+                      struct tkb_error *err)
 {
 	struct tkb_remote_url *url = &parsed->url;
-	const char *end = part.start + part.size;
-	const char *colon = find_any(part, ":");
+	TKB_AUTO(tkb_curl_free_at)
+	char *password = find_part(whole, CURLUPART_PASSWORD);
+	TKB_AUTO(tkb_curl_free_at)
+	char *port = find_part(whole, CURLUPART_PORT);
 	int rc;
 
-	url->has_user = colon != part.start;
-	rc = decode_part(parsed, url_part(part.start, colon), &url->user, err);
-	if (rc < 0 || colon == end)
-		return rc;
-	url->has_password = true;
-	return decode_part(parsed, url_part(colon + 1, end), &url->password,
-	                   err);
+	url->has_password = password != NULL;
+	url->port = port == NULL ? 0 : (uint32_t)strtoul(port, NULL, 10);
+	if (port != NULL && url->port == 0)
+		return explain_code(CURLUE_BAD_PORT_NUMBER, err);
+	rc = read_part(parsed, whole, CURLUPART_USER, &url->user, err);
+	if (rc == 0 && password != NULL)
+		rc = decode(parsed, password, strlen(password), &url->password,
+		            err);
+	url->has_user = url->user[0] != '\0';
+	return rc;
 }
 
-static int read_port(struct parsed *parsed, struct part part,
-                     struct tkb_error *err)
-{
-	uint32_t port = 0;
-
-	for (size_t i = 0; i < part.size; i++) {
-		if (part.start[i] < '0' || part.start[i] > '9' || i == 5)
-			return refuse_url(err, "the URL's port is no number");
-		port = port * 10 + (uint32_t)(part.start[i] - '0');
-	}
-	if (part.size != 0 && (port == 0 || port > PORT_LIMIT))
-		return refuse_url(err, "the URL's port is out of range");
-	parsed->url.port = port;
-	return 0;
-}
-
-/* "host", "host:port", "[::1]:port". */
-static int read_host(struct parsed *parsed, struct part part,
-                     struct tkb_error *err)
-{
-	const char *end = part.start + part.size;
-	const char *host_end = find_any(part, ":");
-	struct part host = url_part(part.start, host_end);
-	int rc;
-
-	if (part.size != 0 && part.start[0] == '[') {
-		host_end = find_any(part, "]");
-		if (host_end == end)
-			return refuse_url(err, "the URL's host lacks a ']'");
-		host = url_part(part.start + 1, host_end);
-		host_end++;
-	}
-	if (host_end != end && *host_end != ':')
-		return refuse_url(err,
-		                  "there is something behind the URL's host");
-	rc = decode_part(parsed, host, &parsed->url.host, err);
-	if (rc < 0 || host_end == end)
-		return rc;
-	return read_port(parsed, url_part(host_end + 1, end), err);
-}
-
-static int read_authority(struct parsed *parsed, struct part part,
-                          struct tkb_error *err)
-{
-	const char *end = part.start + part.size;
-	const char *at = NULL;
-	int rc;
-
-	for (const char *here = part.start; here != end; here++) {
-		if (*here == '@')
-			at = here; /* the last one: a password may hold others */
-	}
-	if (at == NULL)
-		return read_host(parsed, part, err);
-	rc = read_user(parsed, url_part(part.start, at), err);
-	if (rc < 0)
-		return rc;
-	return read_host(parsed, url_part(at + 1, end), err);
-}
-
-static int read_param(struct parsed *parsed, struct part part,
+static int read_param(struct parsed *parsed, const char *text, size_t size,
                       struct tkb_param *params, struct tkb_error *err)
 {
-	const char *end = part.start + part.size;
-	const char *equals = find_any(part, "=");
-	struct tkb_param param = { .value = "" };
+	const char *equals = memchr(text, '=', size);
+	const size_t name_size =
+		equals == NULL ? size : (size_t)(equals - text);
+	struct tkb_param param = { .name = "", .value = "" };
 	int rc;
 
-	if (part.size == 0)
+	if (size == 0)
 		return 0;
 	if (parsed->url.param_count == PARAMS_LIMIT)
 		return refuse_url(err, "the URL has too many parameters");
-	rc = decode_part(parsed, url_part(part.start, equals), &param.name,
-	                 err);
-	if (rc == 0 && equals != end)
-		rc = decode_part(parsed, url_part(equals + 1, end),
-		                 &param.value, err);
+	rc = decode(parsed, text, name_size, &param.name, err);
+	if (rc == 0 && equals != NULL)
+		rc = decode(parsed, equals + 1, size - name_size - 1,
+		            &param.value, err);
 	if (rc < 0)
 		return rc;
 	if (strcmp(param.name, "header") != 0 &&
@@ -291,26 +207,23 @@ static int read_param(struct parsed *parsed, struct part part,
 	return 0;
 }
 
-static int read_query(struct parsed *parsed, struct part part,
+static int read_query(struct parsed *parsed, const char *query,
                       struct tkb_error *err)
 {
 	struct tkb_param *params =
 		tkb_arena_alloc(&parsed->arena, PARAMS_LIMIT, sizeof(*params));
-	const char *end = part.start + part.size;
-	const char *at = part.start;
-	int rc;
+	int rc = 0;
 
 	if (params == NULL)
 		return tkb_fail_nomem(err);
 	parsed->url.params = params;
-	for (;;) {
-		const char *stop = find_any(url_part(at, end), "&");
+	while (*query != '\0' && rc == 0) {
+		const size_t size = strcspn(query, "&");
 
-		rc = read_param(parsed, url_part(at, stop), params, err);
-		if (rc < 0 || stop == end)
-			return rc;
-		at = stop + 1;
+		rc = read_param(parsed, query, size, params, err);
+		query += size + (query[size] == '&');
 	}
+	return rc;
 }
 
 void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out)
@@ -344,64 +257,118 @@ static int make_shown_url(struct parsed *parsed, const char *text,
 	                          err);
 }
 
-/* Read what follows "scheme://". */
-static int read_rest(struct parsed *parsed, struct part part,
+/* What libcurl lets pass. */
+static int check_characters(const char *text, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_curl_free_at) char *decoded = NULL;
+	int size = 0;
+
+	if (strchr(text, '#') != NULL)
+		return refuse_url(err,
+		                  "a '#' in a remote's URL is written as %23");
+	for (const char *at = strchr(text, '%'); at != NULL;
+	     at = strchr(at + 1, '%')) {
+		if (tkb_hex_value(at[1]) < 0 || tkb_hex_value(at[2]) < 0)
+			return refuse_url(err, "a '%' in the URL wants two "
+			                       "hexadecimal digits");
+	}
+	decoded = curl_easy_unescape(NULL, text, 0, &size);
+	if (decoded == NULL)
+		return tkb_fail_nomem(err);
+	if (strlen(decoded) != (size_t)size || !tkb_utf8_is_shown(decoded))
+		return refuse_url(err, "the URL holds a control character, or "
+		                       "no UTF-8");
+	return 0;
+}
+
+/*
+ * The host as it is written: of a bucket that is called 1234, libcurl would make
+ * the address 0.0.4.210.
+ */
+static struct tkb_bytes find_host(const char *authority)
+{
+	const char *at = memchr(authority, '@', strcspn(authority, "/?"));
+	const char *host = at == NULL ? authority : at + 1;
+
+	if (*host == '[')
+		return (struct tkb_bytes){ host + 1, strcspn(host, "]/?") - 1 };
+	return (struct tkb_bytes){ host, strcspn(host, ":/?") };
+}
+
+/* libcurl reads no URL without a host, so it is given one. */
+static int split_url(CURLU *whole, const char *text, struct tkb_bytes host,
                      struct tkb_error *err)
 {
-	const char *end = part.start + part.size;
-	const char *slash = find_any(part, "/?#");
-	const char *query;
+	char given[URL_LIMIT + sizeof("localhost")];
+	const char *rest = host.data;
+	CURLUcode code;
+
+	(void)snprintf(given, sizeof(given), "%.*s%s%s", (int)(rest - text),
+	               text, host.size == 0 ? "localhost" : "", rest);
+	code = curl_url_set(whole, CURLUPART_URL, given,
+	                    CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS |
+	                            CURLU_ALLOW_SPACE);
+	return code == CURLUE_OK ? 0 : explain_code(code, err);
+}
+
+/* `authority` is what follows "scheme://" in the text. */
+static int read_url(struct parsed *parsed, const char *text,
+                    const char *authority, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_curl_url_cleanup_at) CURLU *whole = curl_url();
+	TKB_AUTO(tkb_curl_free_at) char *query = NULL;
+	const struct tkb_bytes host = find_host(authority);
+	struct tkb_remote_url *url = &parsed->url;
 	int rc;
 
-	rc = read_authority(parsed, url_part(part.start, slash), err);
-	if (rc < 0)
-		return rc;
-	query = find_any(url_part(slash, end), "?#");
-	rc = decode_part(parsed, url_part(slash, query), &parsed->url.path,
-	                 err);
-	if (rc < 0)
-		return rc;
-	if (query == end)
-		return 0;
-	if (*query == '#' || find_any(url_part(query, end), "#") != end)
-		return refuse_url(err, "a remote's URL has no '#'");
-	return read_query(parsed, url_part(query + 1, end), err);
+	if (whole == NULL)
+		return tkb_fail_nomem(err);
+	rc = check_characters(text, err);
+	if (rc == 0)
+		rc = split_url(whole, text, host, err);
+	if (rc == 0)
+		rc = read_part(parsed, whole, CURLUPART_SCHEME, &url->scheme,
+		               err);
+	if (rc == 0)
+		rc = read_login(parsed, whole, err);
+	if (rc == 0)
+		rc = decode(parsed, host.data, host.size, &url->host, err);
+	/* Without one, libcurl has "/". */
+	if (rc == 0 && authority[strcspn(authority, "/?")] == '/')
+		rc = read_part(parsed, whole, CURLUPART_PATH, &url->path, err);
+	query = rc == 0 ? find_part(whole, CURLUPART_QUERY) : NULL;
+	return query == NULL ? rc : read_query(parsed, query, err);
 }
 
 /* Read a path, which may be followed by a question mark and parameters. */
-static int read_url_path(struct parsed *parsed, struct part part,
+static int read_url_path(struct parsed *parsed, const char *text,
                          struct tkb_error *err)
 {
-	const char *end = part.start + part.size;
-	const char *query = find_any(part, "?");
+	const size_t size = strcspn(text, "?");
+	int rc;
 
 	parsed->url.scheme = "file";
-	parsed->url.path = tkb_arena_string(
-		&parsed->arena,
-		(struct tkb_bytes){ part.start, (size_t)(query - part.start) });
+	parsed->url.path = tkb_arena_string(&parsed->arena,
+	                                    (struct tkb_bytes){ text, size });
 	if (parsed->url.path == NULL)
 		return tkb_fail_nomem(err);
-	if (query == part.start)
+	if (size == 0)
 		return refuse_url(err, "the remote's path is empty");
-	return query == end ? 0
-	                    : read_query(parsed, url_part(query + 1, end), err);
+	if (text[size] == '\0')
+		return 0;
+	rc = check_characters(text + size, err);
+	return rc < 0 ? rc : read_query(parsed, text + size + 1, err);
 }
 
 static int parse_url(struct parsed *parsed, const char *text,
                      struct tkb_error *err)
 {
-	const char *end = text + strlen(text);
 	const char *colon = strstr(text, "://");
-	int rc;
 
-	if (end - text > URL_LIMIT)
+	if (strlen(text) > URL_LIMIT)
 		return refuse_url(err, "the URL is too long");
-	if (colon == NULL)
-		return read_url_path(parsed, url_part(text, end), err);
-	rc = read_scheme(parsed, url_part(text, colon), err);
-	if (rc < 0)
-		return rc;
-	return read_rest(parsed, url_part(colon + 3, end), err);
+	return colon == NULL ? read_url_path(parsed, text, err)
+	                     : read_url(parsed, text, colon + 3, err);
 }
 
 int tkb_remote_url_parse(const char *text, struct tkb_remote_url **out,

@@ -124,9 +124,6 @@ int tkb_oci_site_read(const struct tkb_remote_url *url, struct tkb_oci *oci,
 	oci->url = url;
 	if (url->host[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID, "the URL has no host");
-	if (strpbrk(url->host, "/?#@\\ ") != NULL)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "the URL's host is no name");
 	rc = tkb_url_check_tls(url, has_tls(url), "oci", err);
 	if (rc == 0)
 		rc = read_base(url, oci, err);
