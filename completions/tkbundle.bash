@@ -19,7 +19,7 @@ _tkbundle_options() {
 		options="--target --cache -j --jobs --ptxas --cubin-with
 			--ptxas-option -I --include -D --define --libdevice
 			--optimize --name --num-warps --num-stages --metadata
-			--finalize --keep --bind --bind-from --without --fast --rules
+			--finalize --keep --bind --bind-from --without --fast --quant --rules
 			--signature --python --keep-going --strict --winners --emit -o --output
 			--print-after-all --log
 			--deadline --json -v --verbose" ;;
@@ -112,6 +112,8 @@ _tkbundle_value() {
 		value="tar.gz tar.zst zip" ;;
 	export:--root)
 		value=:cache ;;
+	compile:--quant)
+		value="dynamic static weight-only" ;;
 	compile:--emit)
 		value="ttir ttgir llir ptx cubin sass" ;;
 	compile:--cubin-with)

@@ -133,6 +133,7 @@ complete -c tkbundle -n '__tkbundle_verb compile' -l keep -x -d 'keep this kerne
 complete -c tkbundle -n '__tkbundle_verb compile' -l bind -x -d 'let --finalize make an argument a constant'
 complete -c tkbundle -n '__tkbundle_verb compile' -l bind-from -r -F -d 'take such arguments from a JSON object'
 complete -c tkbundle -n '__tkbundle_verb compile' -l without -x -d 'skip this step of --finalize'
+complete -c tkbundle -n '__tkbundle_verb compile' -l quant -x -a 'dynamic static weight-only' -d 'use the rules of this scheme; refuse other kernels'
 complete -c tkbundle -n '__tkbundle_verb compile' -l fast -d 'let --finalize use rules that change rounding'
 complete -c tkbundle -n '__tkbundle_verb compile' -l rules -r -F -d 'add these rules to --finalize'
 complete -c tkbundle -n '__tkbundle_verb compile' -l signature -x -d 'parameters of a Triton kernel, as \'*fp32:16, i32, 64\''

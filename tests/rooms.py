@@ -79,6 +79,7 @@ LAYERS = {
         "tools/tkbundle-compile/worker",
         "tools/tkbundle-compile/llvm",
         "tools/tkbundle-compile/rewrite",
+        "tools/tkbundle-compile/quant",
         "tools/tkbundle-compile/finalize",
         "tools/tkbundle-compile/toolchain",
         "tools/tkbundle-compile/ir",

@@ -89,6 +89,11 @@ TEST(compile_key, changes_with_every_option_that_decides)
 		                                    .rule_count = 1 };
 	const struct tkb_finalize_options quick = { SIZED(quick),
 		                                    .is_fast = true };
+	const struct tkb_finalize_options dynamic = {
+		SIZED(dynamic), .quant = TKB_QUANT_DYNAMIC
+	};
+	const struct tkb_finalize_options fixed = { SIZED(fixed),
+		                                    .quant = TKB_QUANT_STATIC };
 	const char *const ptxas = other_ptxas("13.0.1");
 	const options all[] = {
 		{ SIZED(options), .ptxas = ptxas },
@@ -103,6 +108,8 @@ TEST(compile_key, changes_with_every_option_that_decides)
 		{ SIZED(options), .ptxas = ptxas, .finalize = &less },
 		{ SIZED(options), .ptxas = ptxas, .finalize = &ruled },
 		{ SIZED(options), .ptxas = ptxas, .finalize = &quick },
+		{ SIZED(options), .ptxas = ptxas, .finalize = &dynamic },
+		{ SIZED(options), .ptxas = ptxas, .finalize = &fixed },
 	};
 	const char *keys[TKB_COUNT_OF(all)];
 	const struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_LLIR);

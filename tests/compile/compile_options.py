@@ -59,6 +59,20 @@ define i32 @double.replacement(i32 %x) {
 }
 attributes #0 = { "tkb.rule"="exact" }
 """
+PRODUCT = """target triple = "nvptx64-nvidia-cuda"
+@w = internal addrspace(1) constant <4 x i8> <i8 1, i8 2, i8 3, i8 4>
+declare i32 @llvm.vector.reduce.add.v4i32(<4 x i32>)
+define ptx_kernel void @k(ptr addrspace(1) align 16 %p, i32 %n) {
+  %a = load <4 x i8>, ptr addrspace(1) %p
+  %b = load <4 x i8>, ptr addrspace(1) @w
+  %c = sext <4 x i8> %a to <4 x i32>
+  %d = sext <4 x i8> %b to <4 x i32>
+  %e = mul <4 x i32> %c, %d
+  %f = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %e)
+  store i32 %f, ptr addrspace(1) %p
+  ret void
+}
+"""
 PTX = (".version 8.0\n.target sm_80\n.address_size 64\n"
        ".visible .entry k(.param .u64 a)\n{ ret; }\n")
 CUDA = 'extern "C" __global__ void k(float *p)\n{\n\tp[0] *= 2;\n}\n'
@@ -100,11 +114,11 @@ VALUES = {"target": "cuda:80", "cache": "other", "jobs": "1", "ptxas": "./ptxas"
           "cubin-with": "nvjitlink", "ptxas-option": "--opt-level=1", "include": "folder",
           "define": "X=1", "libdevice": "two.ll", "name": "k", "num-warps": "8",
           "num-stages": "5", "metadata": "meta.json", "keep": "k",
-          "bind": "n=3", "bind-from": "call.json", "without": "dce", "rules": "rule.ll",
+          "bind": "n=3", "bind-from": "call.json", "without": "dce", "quant": "dynamic", "rules": "rule.ll",
           "signature": "*fp32, *fp32, i32, 128", "python": "./python",
           "emit": "ptx", "output": "out/", "log": "log.txt", "deadline": "1ms"}
 UNASKED = SIGNATURE.replace("i32", "i8")  # a launch passes another type
-FINALIZED = ("keep", "bind", "bind-from", "without", "fast", "rules")
+FINALIZED = ("keep", "bind", "bind-from", "without", "fast", "quant", "rules")
 
 
 class Skip(Exception):
@@ -142,7 +156,7 @@ class Scene:
         os.chmod(self.path(name), mode)
 
     def write_files(self):
-        files = {"k.ll": IR, "one.ll": LIBRARY % "1.0", "two.ll": LIBRARY % "2.0",
+        files = {"k.ll": IR, "product.ll": PRODUCT, "one.ll": LIBRARY % "1.0", "two.ll": LIBRARY % "2.0",
                  "rule.ll": RULE, "k.ptx": PTX, "k.cu": CUDA, "k.py": PYTHON,
                  "k.json": LIST % "k.py",
                  "k.ttir": TTIR % ("", "", *[""] * 6), "bad.ttir": "no IR",
@@ -342,6 +356,8 @@ def check_effect(scene, option, kind, out):
     inputs = [INPUTS[kind]]
     if option == "keep-going":
         inputs = [BAD[kind], INPUTS[kind]]
+    if option == "quant":
+        inputs = ["product.ll"]
     if option == "strict":
         inputs = ["unasked.json" if kind == "list" else INPUTS[kind]]
         words["signature"] = ["--signature", UNASKED] if kind == "kernel" else []
@@ -410,7 +426,7 @@ def check_pairs(scene):
     for words, sentence in (
             ("k.ptx --cubin-with nvjitlink --ptxas ./ptxas",
              "'--ptxas' has no meaning with '--cubin-with nvjitlink'"),
-            ("k.ll --fast", "'--without', '--rules', '--fast', '--keep', '--bind' and '--bind-from' want '--finalize'"),
+            ("k.ll --fast", "'--without', '--rules', '--fast', '--keep', '--bind', '--bind-from' and '--quant' want '--finalize'"),
             ("k.ll --emit llir -o out/ --name k",
              "'--name' and '--print-after-all' want '--finalize' with '--emit llir'"),
             ("k.ll --emit llir -o out/ --print-after-all",

@@ -188,6 +188,18 @@ TEST(worker, refuses_a_step_that_is_not_there)
 	              "finalize has no step 'unwind', but strip, ");
 }
 
+TEST(worker, refuses_a_kernel_of_another_scheme)
+{
+	check_refused(
+		tkb_text(table),
+		&CHOSEN(tkb_finalize_options, .quant = TKB_QUANT_WEIGHT_ONLY),
+		"cannot be quantized by 'weight-only': it makes no float");
+	check_refused(
+		tkb_text(table),
+		&CHOSEN(tkb_finalize_options, .quant = (enum tkb_quant)17),
+		"there is no quantization 17");
+}
+
 TEST(worker, refuses_a_kernel_that_is_not_there)
 {
 	const char *const kernels[] = { "three", NULL };

@@ -43,8 +43,8 @@ static const char *maker_with(const options *chosen,
 TEST(maker, names_what_decides)
 {
 	const char *const ptxas[] = { "-O1", "--maxrregcount=32", NULL };
-	const struct tkb_finalize_options fast = { SIZED(fast),
-		                                   .is_fast = true };
+	const struct tkb_finalize_options fast = { SIZED(fast), .is_fast = true,
+		                                   .quant = TKB_QUANT_STATIC };
 	const struct tkb_unit ir = unit_of("add", TKB_SOURCE_KIND_LLIR);
 	const struct tkb_unit ptx = unit_of("add", TKB_SOURCE_KIND_PTX);
 
@@ -61,7 +61,7 @@ TEST(maker, names_what_decides)
 	                              .is_optimized = true, .finalize = &fast),
 	                     &ir),
 	          "input=LLVM IR; llvm=1.1; nvjitlink=1.4; "
-	          "options=--optimize --finalize --fast");
+	          "options=--optimize --finalize --fast --quant static");
 }
 
 TEST(maker, has_no_secret_and_no_path)

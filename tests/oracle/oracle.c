@@ -233,6 +233,7 @@ static bool finalize_variant(struct oracle *oracle, LLVMModuleRef module,
 	const char *names[ORACLE_STEPS];
 	struct finalize_request order = { .is_wanted = true,
 		                          .is_fast = oracle->is_fast,
+		                          .quant = oracle->quant,
 		                          .bindings = *bindings,
 		                          .rules = oracle->rules };
 	TKB_AUTO(tkb_buf_release) struct tkb_buf log = TKB_BUF_INIT(1 << 20);

@@ -35,6 +35,7 @@ struct oracle {
 	char why[96];     /* of the last one */
 	/* The user's rules that take part, too. */
 	struct texts rules;
+	enum tkb_quant quant;
 	bool is_fast; /* with rules that change rounding */
 	int only;     /* the one variant that is looked at, or -1 */
 };

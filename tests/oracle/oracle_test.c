@@ -320,3 +320,42 @@ TEST(oracle, finds_nothing_in_what_it_once_found)
 	CHECK(oracle.undefined < count);
 	oracle_close(&oracle);
 }
+
+/* Kernels of tests/finalize/quant, by the schemes that take them. */
+static const struct {
+	const char *name;
+	enum tkb_quant quant;
+} quantized[] = {
+	{ "dynamic", TKB_QUANT_DYNAMIC },
+	{ "sums", TKB_QUANT_DYNAMIC },
+	{ "static", TKB_QUANT_STATIC },
+	{ "weight_only", TKB_QUANT_WEIGHT_ONLY },
+	{ "weight_only_int4", TKB_QUANT_WEIGHT_ONLY },
+};
+
+static void check_quantized(struct oracle *oracle, const char *name)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context, ir_file(text("quant/%s.ll", name)));
+	struct mismatch mismatch;
+
+	if (!oracle_check(oracle, module, &mismatch))
+		fail_msg("%s: %s: %s", name, mismatch.name, mismatch.what);
+}
+
+TEST(oracle, finds_nothing_in_kernels_of_schemes_of_quantization)
+{
+	EACH(i, quantized) {
+		struct oracle oracle;
+
+		oracle_open(&oracle);
+		oracle.quant = quantized[i].quant;
+		check_quantized(&oracle, quantized[i].name);
+		check_all_known(&oracle);
+		CHECK_INT(oracle.undefined, 0);
+		CHECK(oracle.changed[oracle.step_count] != 0);
+		CHECK(oracle.runs != 0);
+		oracle_close(&oracle);
+	}
+}

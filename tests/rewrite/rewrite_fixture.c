@@ -37,7 +37,7 @@ struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
 	struct rule_set *rules = NULL;
 
 	if (has_built_in)
-		OK(rules_read_built_in(context, &rules, ERR));
+		OK(rules_read_built_in(context, NULL, NULL, &rules, ERR));
 	else
 		OK(rules_read(context, rewrite_file(text("%s.rules", name)),
 		              name, &rules, ERR));

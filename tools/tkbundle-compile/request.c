@@ -109,6 +109,18 @@ static int read_flag(struct compile_request *request, struct tkb_bytes bytes,
 	return rc;
 }
 
+static int read_quant(struct compile_request *request, struct tkb_bytes bytes,
+                      void *out, struct tkb_error *err)
+{
+	uint32_t number = 0;
+	const int rc =
+		read_request_number(bytes, TKB_QUANT_WEIGHT_ONLY, &number, err);
+
+	(void)request;
+	*(enum tkb_quant *)out = (enum tkb_quant)number;
+	return rc;
+}
+
 #define AT(member) offsetof(struct compile_request, member)
 
 static const struct {
@@ -140,6 +152,7 @@ static const struct {
 	{ TKB_FIELD_WITHOUT_NVRTC, read_flag, AT(is_nvrtc_off) },
 	{ TKB_FIELD_FINALIZE, read_flag, AT(finalize.is_wanted) },
 	{ TKB_FIELD_FINALIZE_FAST, read_flag, AT(finalize.is_fast) },
+	{ TKB_FIELD_FINALIZE_QUANT, read_quant, AT(finalize.quant) },
 };
 
 static int read_request_field(struct compile_request *request,

@@ -133,6 +133,8 @@ static int check_options(const struct tkb_compiler_options *options,
 	if (options->finalize != NULL)
 		rc = tkb_steps_check(options->finalize->without, err);
 	if (rc == 0 && options->finalize != NULL)
+		rc = tkb_quant_check(options->finalize->quant, err);
+	if (rc == 0 && options->finalize != NULL)
 		rc = tkb_bindings_check(options->finalize->bindings,
 		                        options->finalize->binding_count, err);
 	if (rc == 0 && libdevice != NULL && access(libdevice, R_OK) < 0)

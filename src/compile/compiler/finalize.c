@@ -23,6 +23,8 @@ static int write_request(struct tkb_bytes module,
 	if (rc == 0)
 		rc = tkb_steps_check(options->without, err);
 	if (rc == 0)
+		rc = tkb_quant_check(options->quant, err);
+	if (rc == 0)
 		rc = tkb_bindings_check(options->bindings,
 		                        options->binding_count, err);
 	if (rc < 0)

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "collect/makers.h"
 #include "compile/compiler/includes.h"
+#include "compile/compiler/steps.h"
 #include "compile/pool/fields.h"
 #include "tree/secret_name.h"
 
@@ -91,6 +92,13 @@ static void add_maker_word(const char *word, struct tkb_buf *out)
 	tkb_buf_add_text(out, word);
 }
 
+/* Of a field of this process's own. */
+static const char *quant_name(struct tkb_bytes digit)
+{
+	return tkb_quant_name(
+		(enum tkb_quant)(*(const char *)digit.data - '0'));
+}
+
 static void add_option(enum tkb_field field, struct tkb_bytes value,
                        struct tkb_buf *out)
 {
@@ -114,6 +122,10 @@ static void add_option(enum tkb_field field, struct tkb_bytes value,
 		add_maker_word(texts[i].text, out);
 		if (texts[i].has_value)
 			tkb_buf_add(out, value);
+	}
+	if (field == TKB_FIELD_FINALIZE_QUANT) {
+		add_maker_word("--quant ", out);
+		tkb_buf_add_text(out, quant_name(value));
 	}
 	if (field == TKB_FIELD_FINALIZE_RULE) {
 		add_maker_word("--rules ", out);

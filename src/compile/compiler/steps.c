@@ -101,3 +101,22 @@ int tkb_steps_check(const char *const *names, struct tkb_error *err)
 		rc = tkb_step_find(*names, &step, err);
 	return rc;
 }
+
+static const char *const quants[] = {
+	[TKB_QUANT_DYNAMIC] = "dynamic",
+	[TKB_QUANT_STATIC] = "static",
+	[TKB_QUANT_WEIGHT_ONLY] = "weight-only",
+};
+
+const char *tkb_quant_name(enum tkb_quant quant)
+{
+	return (size_t)quant < TKB_COUNT_OF(quants) ? quants[quant] : NULL;
+}
+
+int tkb_quant_check(enum tkb_quant quant, struct tkb_error *err)
+{
+	if (quant == TKB_QUANT_ANY || tkb_quant_name(quant) != NULL)
+		return 0;
+	return tkb_fail(err, TKB_ERR_INVALID, "there is no quantization %u",
+	                (unsigned)quant);
+}

@@ -2,7 +2,10 @@
 #ifndef TKB_COMPILE_COMPILER_STEPS_H
 #define TKB_COMPILE_COMPILER_STEPS_H
 
-/* The steps of finalize, in order, for both the library and the worker. */
+/*
+ * The steps of finalize, in order, and the schemes of quantization, for both the
+ * library and the worker.
+ */
 
 #include <tkbundle/finalize.h>
 
@@ -37,5 +40,11 @@ TKB_NODISCARD int tkb_step_find(const char *name, enum tkb_step *out,
 /* Check a list of step names that ends with NULL, or is NULL. */
 TKB_NODISCARD int tkb_steps_check(const char *const *names,
                                   struct tkb_error *err);
+
+/* "weight-only"; NULL for TKB_QUANT_ANY, and for what is no scheme. */
+const char *tkb_quant_name(enum tkb_quant quant);
+
+/* Check a caller's choice: 0, or TKB_ERR_INVALID. */
+TKB_NODISCARD int tkb_quant_check(enum tkb_quant quant, struct tkb_error *err);
 
 #endif

@@ -60,6 +60,9 @@ void tkb_field_add_finalize(struct tkb_buf *out,
 	for (size_t i = 0; i < options->rule_count; i++)
 		tkb_field_add(out, TKB_FIELD_FINALIZE_RULE, options->rules[i]);
 	tkb_field_add_flag(out, TKB_FIELD_FINALIZE_FAST, options->is_fast);
+	if (options->quant != TKB_QUANT_ANY)
+		tkb_field_add_number(out, TKB_FIELD_FINALIZE_QUANT,
+		                     (uint64_t)options->quant);
 }
 
 void tkb_field_add_finalize_request(struct tkb_buf *out,

@@ -43,6 +43,7 @@ enum tkb_field {
 	TKB_FIELD_BIND_ARGUMENT,      /* an argument to bind, then its value */
 	TKB_FIELD_BIND_VALUE,         /* in keys, all of them as JSON */
 	TKB_FIELD_BIND_BYTES,         /* of an array; else empty */
+	TKB_FIELD_FINALIZE_QUANT,     /* enum tkb_quant, in decimal */
 
 	/* In answers. The kernel's name is in both. */
 	TKB_FIELD_LLIR = 64, /* the finalized module; text, as Triton's llir */

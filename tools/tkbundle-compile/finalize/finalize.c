@@ -10,6 +10,7 @@
 #include "worker/fail.h"
 #include "finalize/finalize_step.h"
 #include "llvm/llvm_module.h"
+#include "quant/quant.h"
 
 static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
                                           struct tkb_error *err) = {
@@ -76,7 +77,7 @@ static int choose_steps(const struct finalize_request *request,
 	int rc;
 
 	for (size_t i = 0; i < TKB_STEP_COUNT; i++)
-		is_wanted[i] = true;
+		is_wanted[i] = quant_has_step(request->quant, (enum tkb_step)i);
 	for (size_t i = 0; i < request->without.count; i++) {
 		rc = tkb_step_find(request->without.items[i], &step, err);
 		if (rc < 0)
@@ -174,9 +175,13 @@ int finalize_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	if (!request->is_fast || request->bindings.count != 0)
 		finalize_contract(&finalize);
 	for (size_t i = 0; i < TKB_STEP_COUNT && rc == 0; i++) {
-		if (is_wanted[i])
+		if (i == TKB_STEP_UNROLL)
+			rc = finalize_check_quant(&finalize, err);
+		if (rc == 0 && is_wanted[i])
 			rc = run_step(&finalize, (enum tkb_step)i,
 			              is_wanted[TKB_STEP_VERIFY], err);
+		if (rc == 0 && i == TKB_STEP_FUSE)
+			rc = finalize_check_quant_done(&finalize, err);
 	}
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "quant/quant.h"
 #include "rewrite/rewrite.h"
 
 uint32_t finalize_arch(LLVMTargetMachineRef machine)
@@ -19,6 +20,14 @@ uint32_t finalize_arch(LLVMTargetMachineRef machine)
 	               : 0;
 }
 
+/* Is a built-in file part of the request's scheme? */
+static bool is_chosen(const char *file, const void *request)
+{
+	const struct finalize_request *const chosen = request;
+
+	return quant_has_rules(chosen->quant, file);
+}
+
 static int read_rules(const struct finalize *finalize, struct rule_set **rules,
                       struct tkb_error *err)
 {
@@ -28,7 +37,8 @@ static int read_rules(const struct finalize *finalize, struct rule_set **rules,
 	char number[32];
 	int rc;
 
-	rc = rules_read_built_in(context, rules, err);
+	rc = rules_read_built_in(context, is_chosen, finalize->request, rules,
+	                         err);
 	for (size_t i = 0; i < texts->count && rc == 0; i++) {
 		const char *text = texts->items[i];
 

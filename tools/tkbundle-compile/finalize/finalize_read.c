@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "finalize/ptx_read.h"
+#include "llvm/ptx_read.h"
 #include "llvm/llvm_values.h"
 #include "worker/fail.h"
 

@@ -22,6 +22,7 @@ struct finalize_request {
 	struct texts rules;      /* texts of the user's rule files */
 	struct texts rule_names; /* their names; may be none */
 	struct bindings bindings;
+	enum tkb_quant quant;
 	bool is_printed; /* show the IR before and after each step */
 	bool is_fast;    /* also apply rules that change rounding */
 	/* Products and sums are not fused. */

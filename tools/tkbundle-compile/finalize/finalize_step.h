@@ -37,6 +37,14 @@ int finalize_fold(struct finalize *finalize, struct tkb_error *err);
 int finalize_optimize(struct finalize *finalize, struct tkb_error *err);
 int finalize_verify(struct finalize *finalize, struct tkb_error *err);
 
+/*
+ * Refuse kernels that are not of the scheme of quantization, before loops are
+ * unrolled, and those for which it did nothing, once rules have been applied.
+ */
+int finalize_check_quant(struct finalize *finalize, struct tkb_error *err);
+int finalize_check_quant_done(const struct finalize *finalize,
+                              struct tkb_error *err);
+
 /* The number of the architecture: 90 for "sm_90a"; 0 without a machine. */
 uint32_t finalize_arch(LLVMTargetMachineRef machine);
 

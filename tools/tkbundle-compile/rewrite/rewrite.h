@@ -8,7 +8,7 @@
  *
  *     struct rule_set *rules = NULL;
  *
- *     rc = rules_read_built_in(context, &rules, err);
+ *     rc = rules_read_built_in(context, NULL, NULL, &rules, err);
  *     if (rc == 0)
  *             rc = rules_read(context, text, "mine.ll", &rules, err);
  *     if (rc == 0)
@@ -43,8 +43,15 @@ TKB_NODISCARD int rules_read(LLVMContextRef context, struct tkb_bytes text,
                              const char *name, struct rule_set **rules,
                              struct tkb_error *err);
 
-/* Append the rules that are part of this program. */
+/* Is this file, "dp4a.ll", to be read? */
+typedef bool rule_choice(const char *file, const void *self);
+
+/*
+ * Append the rules that are part of this program: of the files that are chosen,
+ * or of all, without `is_chosen`.
+ */
 TKB_NODISCARD int rules_read_built_in(LLVMContextRef context,
+                                      rule_choice *is_chosen, const void *self,
                                       struct rule_set **rules,
                                       struct tkb_error *err);
 

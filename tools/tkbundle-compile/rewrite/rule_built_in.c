@@ -4,7 +4,8 @@
 #include "base/buf.h"
 #include "rewrite/rule_texts.h"
 
-int rules_read_built_in(LLVMContextRef context, struct rule_set **rules,
+int rules_read_built_in(LLVMContextRef context, rule_choice *is_chosen,
+                        const void *self, struct rule_set **rules,
                         struct tkb_error *err)
 {
 	for (size_t i = 0; i < rule_text_count; i++) {
@@ -13,6 +14,8 @@ int rules_read_built_in(LLVMContextRef context, struct rule_set **rules,
 		struct tkb_buf text = TKB_BUF_INIT(TKB_MIB);
 		int rc;
 
+		if (is_chosen != NULL && !is_chosen(file->name, self))
+			continue;
 		for (size_t line = 0; line < file->line_count; line++)
 			tkb_buf_add_text(&text, file->lines[line]);
 		rc = tkb_buf_check(&text, err);

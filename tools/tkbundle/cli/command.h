@@ -91,6 +91,7 @@ struct compile_arguments {
 	struct number emit;
 	struct number num_stages;
 	struct number num_warps;
+	struct number quant; /* enum tkb_quant, less 1 */
 	const char *bindings_file;
 	const char *kernel;
 	const char *libdevice;

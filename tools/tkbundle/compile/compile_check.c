@@ -139,10 +139,11 @@ static enum status check_pairs(const struct cli *cli,
 	if (!chosen->is_finalized &&
 	    (chosen->without.count != 0 || chosen->rules.count != 0 ||
 	     chosen->kept.count != 0 || chosen->bindings.count != 0 ||
-	     chosen->bindings_file != NULL || chosen->is_fast))
+	     chosen->bindings_file != NULL || chosen->quant.is_set ||
+	     chosen->is_fast))
 		return cli_misused(cli, "'--without', '--rules', '--fast', "
-		                        "'--keep', '--bind' and '--bind-from' "
-		                        "want '--finalize'");
+		                        "'--keep', '--bind', '--bind-from' "
+		                        "and '--quant' want '--finalize'");
 	if (is_linked && chosen->ptxas != NULL)
 		return cli_misused(cli, "'--ptxas' has no meaning with "
 		                        "'--cubin-with nvjitlink'");

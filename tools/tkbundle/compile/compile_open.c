@@ -62,6 +62,13 @@ static int choose_nvrtc(const struct compile_arguments *args,
 	return rc;
 }
 
+/* The words stand in the enum's order, behind the default. */
+static enum tkb_quant quant_of(const struct compile_arguments *args)
+{
+	return args->quant.is_set ? (enum tkb_quant)(args->quant.value + 1)
+	                          : TKB_QUANT_ANY;
+}
+
 static int choose_finalize(const struct compile_arguments *args,
                            struct choices *choices, struct tkb_error *err)
 {
@@ -94,6 +101,7 @@ static int choose_finalize(const struct compile_arguments *args,
 		.rule_names = args->rules.items,
 		.rule_count = choices->rule_count,
 		.is_fast = args->is_fast,
+		.quant = quant_of(args),
 	};
 	return 0;
 }

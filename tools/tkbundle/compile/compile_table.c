@@ -81,6 +81,7 @@ static const struct row {
 	{ "bind-from", IR, IR, IR, IR, 0, 0, false },
 	{ "without", IR, IR, IR, IR, 0, 0, false },
 	{ "fast", IR, IR, IR, IR, 0, 0, false },
+	{ "quant", IR, IR, IR, IR, 0, 0, false },
 	{ "rules", IR, IR, IR, IR, 0, 0, false },
 	{ "signature", KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, true },
 	{ "python", TRITON | MODULE, TRITON, TRITON, TRITON, TRITON,

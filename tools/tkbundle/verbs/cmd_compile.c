@@ -59,6 +59,8 @@ static const struct option_spec options[] = {
 	         "skip this step of --finalize") },
 	{ OPTION(SWITCH, "fast", NULL, compile.is_fast,
 	         "let --finalize use rules that change rounding") },
+	{ OPTION(WORD, "quant", "dynamic|static|weight-only", compile.quant,
+	         "use the rules of this scheme; refuse other kernels") },
 	{ OPTION(TEXTS, "rules", "FILE.ll", compile.rules,
 	         "add these rules to --finalize") },
 	{ OPTION(TEXT, "signature", "ITEMS", compile.signature,

@@ -48,6 +48,26 @@ extern "C" {
  */
 
 /**
+ * How a kernel is quantized: which rules "fuse" applies of those that are built
+ * in. A kernel that is not of the scheme is refused.
+ */
+enum tkb_quant {
+	TKB_QUANT_ANY, /**< whatever the kernel is; all rules */
+	/**
+	 * Products of int8 and int8 weights of the module; a scale is not known
+	 * before the kernel runs. They become dp4a.
+	 */
+	TKB_QUANT_DYNAMIC,
+	/** The same, and all scales are constants, which are folded. */
+	TKB_QUANT_STATIC,
+	/**
+	 * Int8 or int4 weights of the module become floats, and nothing else is
+	 * quantized: sums of floats stay in their order.
+	 */
+	TKB_QUANT_WEIGHT_ONLY
+};
+
+/**
  * A value for an argument of the kernel. The finalized kernel computes what the
  * original does with that value, and has one parameter less.
  */
@@ -86,6 +106,7 @@ struct tkb_finalize_options {
 	/** arguments of the kernel, the only one that is kept; may be NULL */
 	const struct tkb_binding *bindings;
 	size_t binding_count;
+	enum tkb_quant quant; /**< default TKB_QUANT_ANY */
 };
 
 /**
@@ -94,7 +115,8 @@ struct tkb_finalize_options {
  *
  * @param options  not kept; NULL: all defaults
  * @param out      receives the module; ignore what it got unless this returns 0
- * @return 0; TKB_ERR_INVALID (bad IR, rule, step or kernel, by name),
+ * @return 0; TKB_ERR_INVALID (bad IR, rule, step or kernel, by name; a kernel
+ *         that is not of the scheme),
  *         TKB_ERR_UNSUPPORTED (no LLVM), TKB_ERR_UNAVAILABLE (workers crashed
  *         or timed out), TKB_ERR_NOMEM, or the sink's own error
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "finalize/ptx_read.h"
+#include "llvm/ptx_read.h"
 
 #include <stdlib.h>
 #include <string.h>

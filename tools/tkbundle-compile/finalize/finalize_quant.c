@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "finalize/finalize_step.h"
+
+#include "finalize/finalize_external.h"
+#include "quant/quant.h"
+#include "worker/fail.h"
+
+/* Holds the kernels to keep to the scheme of quantization that was asked for. */
+
+static int check_kernels(const struct finalize *finalize,
+                         const char *(*fault_of)(LLVMValueRef kernel,
+                                                 enum tkb_quant quant),
+                         struct tkb_error *err)
+{
+	const enum tkb_quant quant = finalize->request->quant;
+
+	for (LLVMValueRef at = LLVMGetFirstFunction(finalize->module);
+	     at != NULL; at = LLVMGetNextFunction(at)) {
+		const char *fault = NULL;
+		size_t size = 0;
+
+		if (finalize_is_kernel(at) && finalize_keeps(finalize, at))
+			fault = fault_of(at, quant);
+		if (fault != NULL)
+			return fail(err, TKB_ERR_INVALID,
+			            "kernel '%s' cannot be quantized by "
+			            "'%s': %s",
+			            LLVMGetValueName2(at, &size),
+			            tkb_quant_name(quant), fault);
+	}
+	return 0;
+}
+
+int finalize_check_quant(struct finalize *finalize, struct tkb_error *err)
+{
+	int rc;
+
+	if (finalize->request->quant == TKB_QUANT_ANY)
+		return 0;
+	/* Variables in memory hide what is computed of what. */
+	rc = finalize_run(finalize, "function(sroa)", err);
+	return rc == 0 ? check_kernels(finalize, quant_fault, err) : rc;
+}
+
+int finalize_check_quant_done(const struct finalize *finalize,
+                              struct tkb_error *err)
+{
+	/* Who skips steps may have skipped what would have done it. */
+	if (finalize->request->without.count != 0)
+		return 0;
+	return check_kernels(finalize, quant_fault_done, err);
+}
