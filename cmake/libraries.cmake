@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The two libraries, each shared and static: libtkbundle needs libzstd and
-# libcrypto alone; libtkbundle-remote needs libtkbundle of the same version, and
+# The two libraries, each shared and static: libtkbundle needs libzstd, and of
+# libcrypto SHA-256 (sha256.cmake); libtkbundle-remote needs libtkbundle of the same version, and
 # the libraries for HTTP, TLS, Redis and XML.
 
 # Counts what breaks programs that were built before.
@@ -44,7 +44,9 @@ endfunction()
 
 add_library(tkbundle SHARED)
 add_library(tkbundle::tkbundle ALIAS tkbundle)
-target_link_libraries(tkbundle PRIVATE tkb_objects)
+include(cmake/sha256.cmake)
+target_link_libraries(tkbundle PRIVATE ${sha256_archive} tkb_objects)
+target_link_options(tkbundle PRIVATE LINKER:--as-needed)
 tkb_headers(tkbundle)
 tkb_library(tkbundle ${PROJECT_SOURCE_DIR}/src/tkbundle.symbols
 	tkb_remote_objects)

@@ -101,7 +101,7 @@ what='openssl/(ssl|x509|bio)' where='src/trust/key(_pem)?\.c'
 none "TLS is libcurl's" foreign
 what='openssl/'
 where='src/base/[a-z_]*\.[ch]|src/format/version\.c|src/remote/s3/sigv4\.c'
-where="$where|src/text/base64\.[ch]|src/trust/key[a-z_]*\.[ch]"
+where="$where|src/remote/net/base64\.[ch]|src/trust/key[a-z_]*\.[ch]"
 none "OpenSSL is used in src/base, for HMAC, and for keys" foreign
 what='hiredis' where='src/remote/redis/resp\.c|src/format/version\.c'
 none "hiredis is used in src/remote/redis/resp.c" foreign

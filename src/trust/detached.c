@@ -2,7 +2,7 @@
 #include <tkbundle/trust.h>
 
 #include "base/buf.h"
-#include "text/base64.h"
+#include "remote/net/base64.h"
 #include "trust/date.h"
 #include "trust/judge.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/digest.h"
 #include "text/schema.h"
-#include "text/base64.h"
+#include "remote/net/base64.h"
 
 void tkb_envelope_pae(struct tkb_bytes payload, struct tkb_buf *out)
 {

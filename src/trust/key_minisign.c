@@ -3,7 +3,7 @@
 
 #include <openssl/err.h>
 
-#include "text/base64.h"
+#include "remote/net/base64.h"
 
 /*
  * minisign's public key is 42 bytes, its signature 74: two letters, eight bytes by

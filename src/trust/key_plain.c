@@ -4,7 +4,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 
-#include "text/base64.h"
+#include "remote/net/base64.h"
 
 #define BEGIN "-----BEGIN PUBLIC KEY-----\n"
 #define END "\n-----END PUBLIC KEY-----\n"

@@ -2,7 +2,7 @@
 #include "trust/sigstore.h"
 
 #include "base/digest.h"
-#include "text/base64.h"
+#include "remote/net/base64.h"
 
 #define MEDIA_TYPE "application/vnd.dev.sigstore.bundle.v0.3+json"
 

@@ -5,7 +5,7 @@
 
 #include "base/digest.h"
 #include "harness.h"
-#include "text/base64.h"
+#include "remote/net/base64.h"
 
 /* Keys, in the files that they lie in, and what they sign. */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/base64.h"
+#include "remote/net/base64.h"
 
 enum {
 	SECRET_LIMIT = 256 * 1024

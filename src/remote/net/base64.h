@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TKB_TEXT_BASE64_H
-#define TKB_TEXT_BASE64_H
+#ifndef TKB_REMOTE_NET_BASE64_H
+#define TKB_REMOTE_NET_BASE64_H
 
 /* Base64 as RFC 4648 has it, with padding. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text/base64.h"
+#include "remote/net/base64.h"
 
 #include <openssl/evp.h>
 
