@@ -49,6 +49,14 @@ int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
 	return TKB_ERR_CORRUPT;
 }
 
+/* What helps, where the system's words alone name no remedy. */
+static const char *remedy(int number)
+{
+	return number == ENOSPC || number == EDQUOT
+	               ? ": make room there, or use another folder"
+	               : "";
+}
+
 int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
 {
 	const int number = errno;
@@ -67,7 +75,8 @@ int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
 
 		used = strlen(err->message);
 		(void)snprintf(err->message + used, sizeof(err->message) - used,
-		               ": %s", strerror_r(number, text, sizeof(text)));
+		               ": %s%s", strerror_r(number, text, sizeof(text)),
+		               remedy(number));
 	}
 	errno = number;
 	return status;

@@ -63,6 +63,22 @@ TEST(errno, of_memory_is_told_as_such)
 	CHECK_CONTAINS(err.message, "cannot read 'x'");
 }
 
+TEST(errno, of_a_full_disk_is_told_with_a_remedy)
+{
+	static const int numbers[] = { ENOSPC, EDQUOT };
+	struct tkb_error err = { 0 };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(numbers); i++) {
+		errno = numbers[i];
+		CHECK_INT(tkb_fail_errno(&err, "cannot write 'x'"), TKB_ERR_IO);
+		CHECK_CONTAINS(err.message,
+		               ": make room there, or use another folder");
+	}
+	errno = EIO;
+	CHECK_INT(tkb_fail_errno(&err, "cannot write 'x'"), TKB_ERR_IO);
+	CHECK_STR(err.message, "cannot write 'x': Input/output error");
+}
+
 TEST(errno, of_anything_else_is_told_as_the_systems_refusal)
 {
 	struct tkb_error err = { 0 };

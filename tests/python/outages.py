@@ -45,8 +45,8 @@ def _(here):
 
 
 @contextlib.contextmanager
-def server(answer):
-    """An HTTP server that answers everything so."""
+def server(answer, on_put=None):
+    """An HTTP server that answers everything so, or a PUT in its own way."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(16)
@@ -56,8 +56,10 @@ def server(answer):
                 while True:
                     client = listening.accept()[0]
                     with client, contextlib.suppress(OSError):
-                        client.recv(65536)
-                        client.sendall(b"HTTP/1.1 " + answer)
+                        asked = client.recv(65536)
+                        client.sendall(b"HTTP/1.1 " + (
+                            on_put if on_put and asked.startswith(b"PUT ")
+                            else answer))
         threading.Thread(target=serve, daemon=True).start()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
         listening.shutdown(socket.SHUT_RDWR)
@@ -128,12 +130,29 @@ def _(here):
                    ("pull", "the right to read that is missing"))
 
 
+GRANT = "grant the right to write there, or do not push (push=never)"
+
+
+@test("a remote that may be read alone is one warning, that says what to do")
+def _(here):
+    nothing = b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    with server(b"404 Not Found" + nothing, b"403 No" + nothing) as remote:
+        # So nothing is listed.
+        remote += "?listing=document&single-writer=1"
+        check_cold(use(here, "3.6", root="one", remote=remote),
+                   ("pull", "has no record"), ("push", "HTTP 403: " + GRANT))
+        check_cold(use(here, "3.6", root="two", remote=remote,
+                       env={"TKBUNDLE_PUSH": "never"}),
+                   ("pull", "has no record"))
+
+
 @test("a full disk, of the remote or of the cache, is one warning")
 def _(here):
     with small_disk(here.path("disk"), "8k"):
         check_cold(use(here, "3.6", root="one", remote=here.path("disk")),
                    ("pull", "has no record"),
-                   ("push", "No space left on device"))
+                   ("push", "No space left on device: make room there, or "
+                            "use another folder"))
     equal(here.tkbundle("push", "a/b", here.fixture(), "--remote",
                         here.remote).status, 0)
     with small_disk(here.path("disk"), "40k"):
@@ -142,7 +161,8 @@ def _(here):
                        env={"TKBUNDLE_REMOTE": here.remote})
     equal((ended.status, ended.out, ended.err.count("\n")), (0, "begun\n", 1),
           ended.err)
-    require("No space left on device" in ended.err, ended.err)
+    require("No space left on device: make room there" in ended.err,
+            ended.err)
 
 
 def slow_program(here):
@@ -196,7 +216,7 @@ def _(here):
         with hanging() as remote:
             line, environment = user(
                 here, "3.6", verb, remote=remote, root=verb,
-                env={"TKBUNDLE_WAIT": "500ms", "TKBUNDLE_DEADLINE": "4s"})
+                env={"TKBUNDLE_WAIT": "2s", "TKBUNDLE_DEADLINE": "6s"})
             started = launch(here, line, environment)
             pid = wait_until(lambda: [
                 one for one, words in children(started.pid).items()

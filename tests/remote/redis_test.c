@@ -155,7 +155,8 @@ TEST(redis, a_right_that_is_lacking_is_named_and_the_rest_works)
 	struct handle *handle = open_as(&server, "puller", "?ttl=1d");
 
 	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED,
-	      "do not let this user use 'psetex'");
+	      "do not let this user use 'psetex': grant the right to write "
+	      "there, or do not push (push=never)");
 	CHECK(!is_there(handle, &digest));
 	FAILS(ASK(handle, list, &visitor, ERR), TKB_ERR_DENIED, "'scan'");
 	CHECK_INT(list_records(handle, "none")->count, 0);
@@ -431,7 +432,8 @@ TEST(redis, a_full_server_that_evicts_nothing_says_so)
 	struct tkb_digest small = must_put(handle, make_bytes(10, 12));
 
 	FAILS(put_blob(handle, &digest, &large, ERR), TKB_ERR_UNAVAILABLE,
-	      "its memory is full (maxmemory)");
+	      "its memory is full (maxmemory), and it evicts nothing: give it "
+	      "more");
 	CHECK(is_there(handle, &small));
 	CHECK(!is_there(handle, &digest));
 }

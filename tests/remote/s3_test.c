@@ -120,6 +120,8 @@ TEST(s3, a_reader_reads_and_is_told_what_he_may_not)
 	FAILS(put_blob(&reader, &digest, &bytes, ERR), TKB_ERR_DENIED,
 	      "it answers 403, AccessDenied: User: reader is not "
 	      "authorized to s3:PutObject");
+	CHECK_CONTAINS(ERR->message, ": grant the right to write there, or do "
+	                             "not push (push=never)");
 	FAILS(ASK(&reader, remove, &digest, ERR), TKB_ERR_DENIED,
 	      "AccessDenied");
 	check_blob(&reader, &digest, 0, bytes);

@@ -219,10 +219,10 @@ def _(scene):
         hindered(scene, remote, "can only be read")
     with redis(scene, user="default on nopass ~* -@all +@read +@connection "
                "+info +time") as remote:
-        hindered(scene, remote, "ACL")
+        hindered(scene, remote, "ACL", "or do not push (push=never)")
     with s3(scene) as remote:
         scene.environment.update(READER)
-        hindered(scene, remote, "403")
+        hindered(scene, remote, "403", "or do not push (push=never)")
 
 
 @test("a remote that is slow hinders no start")
@@ -249,6 +249,7 @@ def _(scene):
     if scene.go([*before, "true"]).status != 0:
         raise Skip("nothing can be mounted here")
     hindered(scene, "file://" + scene.path("full", "remote"), "No space left",
+             "make room there, or use another folder",
              before=before)
 
 

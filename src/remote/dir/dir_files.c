@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/digest.h"
 #include "base/draft.h"
 #include "base/fd.h"
+#include "remote/net/grant.h"
 #include "remote/dir/dir_store.h"
 #include "remote/net/escape.h"
 
@@ -51,6 +53,20 @@ static int blame_remote(int rc, struct tkb_error *err)
 		                 : TKB_ERR_UNAVAILABLE;
 	if (rc < 0 && err != NULL)
 		err->status = status;
+	return status;
+}
+
+/* The same for what was to be written. */
+static int blame_writing(int rc, struct tkb_error *err)
+{
+	const int status = blame_remote(rc, err);
+
+	if (status == TKB_ERR_DENIED && err != NULL) {
+		const size_t used = strlen(err->message);
+
+		(void)snprintf(err->message + used, sizeof(err->message) - used,
+		               ": " TKB_REMOTE_GRANT);
+	}
 	return status;
 }
 
@@ -100,7 +116,7 @@ int tkb_dir_file_store(struct tkb_dir_folder *folder, const char *ref,
 	*slash = '\0';
 	if (rc == 0)
 		rc = tkb_dir_publish(draft, path, folder->is_synced, err);
-	return blame_remote(rc, err);
+	return blame_writing(rc, err);
 }
 
 int tkb_dir_file_remove(struct tkb_dir_folder *folder, const char *ref,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "remote/net/grant.h"
 #include "remote/net/http_client.h"
 #include "remote/net/http_slot.h"
 
@@ -271,6 +272,13 @@ int tkb_http_slot_finish(struct tkb_http_slot *slot, CURLcode code,
 	return request->rc;
 }
 
+static bool is_reading(const struct tkb_http_request *request)
+{
+	return strcmp(request->method, "GET") == 0 ||
+	       strcmp(request->method, "HEAD") == 0 ||
+	       strcmp(request->method, "PROPFIND") == 0;
+}
+
 static int judge_status(const struct tkb_http_request *request,
                         struct tkb_error *err)
 {
@@ -284,8 +292,17 @@ static int judge_status(const struct tkb_http_request *request,
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it wants other credentials: HTTP %ld", status);
 	if (status == 403)
-		return refuse_answer(err, TKB_ERR_DENIED,
-		                     "it forbids this: HTTP 403");
+		return refuse_answer(
+			err, TKB_ERR_DENIED,
+			is_reading(request)
+				? "it forbids this: HTTP 403: grant the right "
+				  "to read there"
+				: "it forbids this: HTTP "
+				  "403: " TKB_REMOTE_GRANT);
+	if (status == 507)
+		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
+		                     "it is full: HTTP 507: make room there, "
+		                     "or use another remote");
 	if (status == 429)
 		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
 		                     "it is asked too often: HTTP 429");

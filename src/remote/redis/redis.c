@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
+#include "remote/net/grant.h"
 
 enum {
 	SHORT = 64 * 1024,             /* an answer without bulk in it */
@@ -102,6 +104,22 @@ size_t tkb_redis_queue_expire(struct tkb_redis *redis, const char *key)
 	return 1;
 }
 
+/* Commands that a pull sends, too. */
+static bool is_reading(const char *command, size_t size)
+{
+	static const char *const names[] = { "get",     "getrange", "strlen",
+		                             "exists",  "hgetall",  "hexists",
+		                             "pexpire", "scan",     "select",
+		                             "time",    "zscore" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		if (size == strlen(names[i]) &&
+		    strncasecmp(command, names[i], size) == 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * It says which command is forbidden, last, between single quotes; from 7.2 on
  * also whom it is forbidden, which is nobody else's business.
@@ -116,10 +134,13 @@ static int explain_rights(const char *text, struct tkb_error *err)
 	if (start == NULL || start == text)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "its rules (ACL) do not let this user use "
-		                "these keys");
+		                "these keys: grant them to it");
 	return tkb_fail(err, TKB_ERR_DENIED,
-	                "its rules (ACL) do not let this user use '%.*s'",
-	                (int)(end - start), start);
+	                "its rules (ACL) do not let this user use '%.*s': %s",
+	                (int)(end - start), start,
+	                is_reading(start, (size_t)(end - start))
+	                        ? "grant it"
+	                        : TKB_REMOTE_GRANT);
 }
 
 #define CLUSTER                                                                \
@@ -146,11 +167,13 @@ static const struct {
 	{ "MASTERDOWN ", TKB_ERR_UNAVAILABLE,
 	  "it is a replica that has lost its primary" },
 	{ "MISCONF ", TKB_ERR_UNAVAILABLE,
-	  "it cannot save to its disk, and so takes nothing" },
+	  "it cannot save to its disk, and so takes nothing: see its log and "
+	  "its disk" },
 	{ "MOVED ", TKB_ERR_INVALID, CLUSTER },
 	{ "NOAUTH ", TKB_ERR_DENIED, "it wants a password" },
 	{ "OOM ", TKB_ERR_UNAVAILABLE,
-	  "its memory is full (maxmemory), and it evicts nothing" },
+	  "its memory is full (maxmemory), and it evicts nothing: give it "
+	  "more, let it evict (maxmemory-policy), or run gc" },
 	{ "READONLY ", TKB_ERR_DENIED,
 	  "it is a replica that takes nothing: name its primary" },
 	{ "WRONGPASS ", TKB_ERR_DENIED,

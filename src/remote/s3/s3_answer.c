@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "remote/net/grant.h"
 #include "remote/s3/s3.h"
 #include "remote/net/xml.h"
 
@@ -171,6 +172,12 @@ static int explain_refusal(const struct tkb_s3 *s3,
 			return tkb_fail(err, reasons[i].status, "%s",
 			                reasons[i].sentence);
 	}
+	if (strcmp(refusal->code, "AccessDenied") == 0 &&
+	    strcmp(request->method, "PUT") == 0)
+		return tkb_fail(err, rc,
+		                "it answers %ld, AccessDenied: "
+		                "%.200s: " TKB_REMOTE_GRANT,
+		                request->status, refusal->message);
 	if (refusal->code[0] != '\0')
 		return tkb_fail(err, rc, "it answers %ld, %.60s: %.250s",
 		                request->status, refusal->code,

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKB_REMOTE_NET_GRANT_H
+#define TKB_REMOTE_NET_GRANT_H
+
+/* What helps who may read a remote, and not write it. */
+#define TKB_REMOTE_GRANT                                                       \
+	"grant the right to write there, or do not push (push=never)"
+
+#endif
