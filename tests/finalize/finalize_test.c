@@ -71,6 +71,8 @@ static const struct {
 	  "prepack: 3 words repacked into 3 tables\n" },
 	{ "prepack", "prepack_rows", "knows the rows of blocks of threads",
 	  "prepack: 1 word repacked into 1 table\n" },
+	{ "prepack", "prepack_floats", "packs floats of rows and of columns",
+	  "prepack: 8 words repacked into 2 tables\n" },
 	{ "prepack", "prepack_not",
 	  "leaves bytes that are not its own or not known", "" },
 	{ "prepack", "prepack_widen", "reads aligned bytes as a word",

@@ -11,7 +11,7 @@ target datalayout = "e-p3:32:32-p4:32:32-p5:32:32-i64:64-i128:128-v16:16-v32:32-
 @two = internal addrspace(1) constant [16 x i8] c"\00\01\02\03\04\05\06\07\08\09\0A\0B\0C\0D\0E\0F", align 1
 @wraps = internal addrspace(1) constant [16 x i8] c"\00\01\02\03\04\05\06\07\08\09\0A\0B\0C\0D\0E\0F", align 1
 @narrow = internal addrspace(4) constant [16 x i8] c"\00\01\02\03\04\05\06\07\08\09\0A\0B\0C\0D\0E\0F", align 1
-@floats = internal addrspace(1) constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 1
+@structure = internal addrspace(1) constant { [16 x i8] } { [16 x i8] c"\00\01\02\03\04\05\06\07\08\09\0A\0B\0C\0D\0E\0F" }, align 1
 @undefined = internal addrspace(1) constant [16 x i8] [i8 undef, i8 1, i8 2, i8 3, i8 4, i8 5, i8 6, i8 7, i8 8, i8 9, i8 10, i8 11, i8 12, i8 13, i8 14, i8 15], align 1
 @twice = internal addrspace(1) constant [16 x i8] c"\00\01\02\03\04\05\06\07\08\09\0A\0B\0C\0D\0E\0F", align 1
 @sparse = internal addrspace(1) constant [64 x [8 x i8]] [[8 x i8] c"ABCDEFGH", [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer, [8 x i8] zeroinitializer], align 1
@@ -251,16 +251,16 @@ define <4 x i8> @by_addresses_of_32_bits(i32 %row) {
 
 define <4 x i8> @of_what_is_no_integers(i32 %row) {
   %r = zext i32 %row to i64
-  %p0 = getelementptr inbounds i8, ptr addrspace(1) @floats, i64 %r
+  %p0 = getelementptr inbounds i8, ptr addrspace(1) @structure, i64 %r
   %b0 = load i8, ptr addrspace(1) %p0, align 1
   %i1 = add nuw nsw i64 %r, 4
-  %p1 = getelementptr inbounds i8, ptr addrspace(1) @floats, i64 %i1
+  %p1 = getelementptr inbounds i8, ptr addrspace(1) @structure, i64 %i1
   %b1 = load i8, ptr addrspace(1) %p1, align 1
   %i2 = add nuw nsw i64 %r, 8
-  %p2 = getelementptr inbounds i8, ptr addrspace(1) @floats, i64 %i2
+  %p2 = getelementptr inbounds i8, ptr addrspace(1) @structure, i64 %i2
   %b2 = load i8, ptr addrspace(1) %p2, align 1
   %i3 = add nuw nsw i64 %r, 12
-  %p3 = getelementptr inbounds i8, ptr addrspace(1) @floats, i64 %i3
+  %p3 = getelementptr inbounds i8, ptr addrspace(1) @structure, i64 %i3
   %b3 = load i8, ptr addrspace(1) %p3, align 1
   %v0 = insertelement <4 x i8> poison, i8 %b0, i32 0
   %v1 = insertelement <4 x i8> %v0, i8 %b1, i32 1

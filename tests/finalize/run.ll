@@ -13,6 +13,8 @@
 @w_vector = internal addrspace(1) global [128 x i8] c"\4A\8A\CD\87\05\1C\B3\E3\FC\7F\54\00\16\1F\0C\CF\5F\79\51\1D\35\06\64\48\D3\66\D4\59\9E\20\99\18\F4\03\C0\DF\EE\29\E7\59\73\35\85\76\13\3F\AB\86\1A\88\DF\87\97\6F\2B\07\56\85\78\67\51\A7\62\C7\A8\7A\C2\F0\F1\03\0D\DF\77\9D\6C\C8\27\57\4A\10\0D\39\36\52\B0\48\0E\0F\15\46\15\22\17\21\BA\66\21\C4\36\7E\69\68\39\11\11\2C\93\F4\33\43\32\68\96\A3\AC\D8\85\0A\B3\83\90\18\BC\A4\F3\93\0F\D3", align 16
 @w_wide = internal addrspace(1) global [256 x i8] c"\0F\DF\32\B1\F0\18\6E\2E\93\57\DF\00\67\93\1B\02\B2\FB\30\FB\5E\FD\B1\85\51\91\6D\76\FF\54\38\29\FB\35\A7\B6\30\CD\CA\2C\D8\0C\BE\69\9B\86\DB\57\C2\77\EB\40\11\B2\A7\4F\E6\A5\56\ED\E0\83\76\40\AB\EC\79\62\88\9A\4F\4F\7E\A7\B2\52\78\A7\60\84\34\54\34\64\C4\4D\4B\9A\98\DE\8C\64\37\36\8F\69\C6\ED\11\06\CC\DF\71\97\ED\0B\48\83\CF\02\7C\DC\D7\75\75\5C\3F\E8\DD\A0\85\32\D6\7C\CC\50\80\D8\F7\E9\0A\D1\5D\A7\05\C7\FA\36\13\80\6F\52\66\B2\33\E9\68\F3\08\BD\AF\D2\E9\6B\5E\C8\3E\B6\1C\81\8C\C3\CC\1F\06\26\D6\D7\B4\87\37\72\9B\CD\70\C8\EC\6C\54\42\23\62\F0\73\4A\B4\D3\EF\96\40\F0\B5\75\88\C0\81\DA\5F\F6\01\8F\B7\7D\9A\A4\F5\F8\DB\2B\B9\4E\9B\C5\1D\2B\A6\47\B0\07\05\6B\24\96\80\33\49\77\5F\E7\B1\4E\6A\CE\55\2E\98\65\FD\6D\28\E0\3B\3C\87\D6\77\47\F2\FC\1D\F7\EF\49\FB\7E\FF", align 16
 @scales = internal addrspace(1) global [8 x float] [float 1.5625000000000000e-02, float 3.1250000000000000e-02, float 4.6875000000000000e-02, float 6.2500000000000000e-02, float 7.8125000000000000e-02, float 9.3750000000000000e-02, float 1.0937500000000000e-01, float 1.2500000000000000e-01]
+@w_floats = internal addrspace(1) global [128 x float] [float 2.3593750000000000e+00, float -3.1875000000000000e+00, float 4.6250000000000000e+00, float -6.4687500000000000e+00, float -5.6875000000000000e+00, float -5.0000000000000000e+00, float 3.6875000000000000e+00, float -6.1562500000000000e+00, float -1.1406250000000000e+00, float -6.8125000000000000e+00, float -5.2500000000000000e+00, float 5.8750000000000000e+00, float 5.3750000000000000e+00, float -5.7656250000000000e+00, float -3.1250000000000000e-01, float -5.1093750000000000e+00, float 5.5781250000000000e+00, float -6.1093750000000000e+00, float -4.0468750000000000e+00, float -8.5937500000000000e-01, float -6.0312500000000000e+00, float 4.6875000000000000e+00, float -6.4218750000000000e+00, float -9.3750000000000000e-01, float -6.5156250000000000e+00, float -3.7500000000000000e+00, float 1.2656250000000000e+00, float 5.4062500000000000e+00, float -3.3906250000000000e+00, float -4.2343750000000000e+00, float 1.8593750000000000e+00, float -2.2187500000000000e+00, float -4.7031250000000000e+00, float -2.0000000000000000e+00, float 3.9062500000000000e+00, float -4.8906250000000000e+00, float -6.0000000000000000e+00, float -6.0937500000000000e+00, float -1.4218750000000000e+00, float 7.8750000000000000e+00, float 5.6718750000000000e+00, float 2.0468750000000000e+00, float 6.8906250000000000e+00, float 6.5000000000000000e+00, float 3.5625000000000000e+00, float 1.5781250000000000e+00, float -6.2500000000000000e-02, float -2.2500000000000000e+00, float -2.0312500000000000e-01, float -5.3906250000000000e+00, float 1.5937500000000000e+00, float 7.8281250000000000e+00, float 2.9843750000000000e+00, float 6.3593750000000000e+00, float 1.2031250000000000e+00, float -5.6718750000000000e+00, float -4.2343750000000000e+00, float 5.3750000000000000e+00, float -2.7343750000000000e+00, float 2.9375000000000000e+00, float -3.1406250000000000e+00, float 7.6406250000000000e+00, float 5.4843750000000000e+00, float -6.7500000000000000e+00, float -5.5312500000000000e+00, float 2.0312500000000000e+00, float 2.8750000000000000e+00, float 3.2031250000000000e+00, float 7.8906250000000000e+00, float 6.5937500000000000e+00, float -5.8125000000000000e+00, float -5.0156250000000000e+00, float 6.2500000000000000e-01, float 7.1562500000000000e+00, float -5.9218750000000000e+00, float -6.0625000000000000e+00, float 1.9062500000000000e+00, float 6.2500000000000000e+00, float 1.0937500000000000e+00, float 4.3437500000000000e+00, float 3.0937500000000000e+00, float -7.2812500000000000e+00, float 6.7656250000000000e+00, float 3.3593750000000000e+00, float -2.6250000000000000e+00, float -4.2656250000000000e+00, float 7.7968750000000000e+00, float -6.1250000000000000e+00, float -1.0312500000000000e+00, float 1.1875000000000000e+00, float -3.8750000000000000e+00, float -7.8125000000000000e-02, float 4.7187500000000000e+00, float 4.5000000000000000e+00, float 7.8750000000000000e+00, float -5.4218750000000000e+00, float -2.6875000000000000e+00, float 6.3593750000000000e+00, float 4.8437500000000000e+00, float 8.9062500000000000e-01, float -3.6250000000000000e+00, float 5.7656250000000000e+00, float 9.0625000000000000e-01, float 5.2812500000000000e+00, float 3.4687500000000000e+00, float 4.1718750000000000e+00, float -6.2500000000000000e-01, float -3.1718750000000000e+00, float -5.3593750000000000e+00, float -2.3750000000000000e+00, float -3.1718750000000000e+00, float -5.7812500000000000e-01, float -5.4687500000000000e-01, float -7.6250000000000000e+00, float 7.5156250000000000e+00, float -2.1718750000000000e+00, float 4.0625000000000000e-01, float 1.0156250000000000e+00, float -7.8750000000000000e+00, float -3.3437500000000000e+00, float 5.4062500000000000e+00, float 3.8125000000000000e+00, float 2.1875000000000000e+00, float -3.9843750000000000e+00, float -6.2812500000000000e+00, float 6.6093750000000000e+00, float 4.5468750000000000e+00, float 4.7343750000000000e+00]
+@w_float_columns = internal addrspace(1) global [128 x float] [float 4.7656250000000000e+00, float 4.6093750000000000e+00, float -4.6875000000000000e+00, float 7.4062500000000000e+00, float 4.8125000000000000e+00, float -6.0156250000000000e+00, float -1.9062500000000000e+00, float -5.8593750000000000e+00, float -1.3281250000000000e+00, float 6.0937500000000000e+00, float -2.8125000000000000e+00, float -4.4843750000000000e+00, float 2.8750000000000000e+00, float -6.3281250000000000e+00, float -4.7343750000000000e+00, float -8.0000000000000000e+00, float -3.1718750000000000e+00, float -4.7656250000000000e+00, float 3.6250000000000000e+00, float -7.1875000000000000e+00, float -5.7500000000000000e+00, float -1.3593750000000000e+00, float 4.0312500000000000e+00, float -3.2500000000000000e+00, float 6.2500000000000000e-02, float 3.1093750000000000e+00, float 3.6406250000000000e+00, float 7.1718750000000000e+00, float -4.0781250000000000e+00, float -4.3125000000000000e+00, float 7.6093750000000000e+00, float 6.9062500000000000e+00, float 7.3593750000000000e+00, float 7.4687500000000000e+00, float 1.9687500000000000e+00, float -5.2656250000000000e+00, float -3.3906250000000000e+00, float -4.7343750000000000e+00, float 2.9531250000000000e+00, float 4.6875000000000000e-01, float 7.3125000000000000e+00, float -2.8437500000000000e+00, float -7.2656250000000000e+00, float -1.4375000000000000e+00, float 3.5625000000000000e+00, float -3.3125000000000000e+00, float -7.1406250000000000e+00, float 1.5312500000000000e+00, float -5.0937500000000000e+00, float 3.4375000000000000e-01, float 3.7343750000000000e+00, float -2.6562500000000000e+00, float 3.3750000000000000e+00, float -8.7500000000000000e-01, float 2.5468750000000000e+00, float -8.7500000000000000e-01, float -1.7656250000000000e+00, float -3.4375000000000000e-01, float 4.8125000000000000e+00, float -7.5000000000000000e-01, float -1.6093750000000000e+00, float 7.7656250000000000e+00, float 3.3750000000000000e+00, float -7.0781250000000000e+00, float -7.1093750000000000e+00, float 9.3750000000000000e-01, float 7.1093750000000000e+00, float 2.8125000000000000e-01, float -1.8125000000000000e+00, float 3.0156250000000000e+00, float 6.2968750000000000e+00, float 3.1718750000000000e+00, float 3.6562500000000000e+00, float -5.4375000000000000e+00, float -9.5312500000000000e-01, float -4.7343750000000000e+00, float -7.5000000000000000e-01, float 7.0312500000000000e+00, float -1.7187500000000000e+00, float 2.7968750000000000e+00, float -1.4687500000000000e+00, float 7.4375000000000000e+00, float -7.9531250000000000e+00, float 7.3281250000000000e+00, float 3.0000000000000000e+00, float -5.2968750000000000e+00, float -4.1718750000000000e+00, float 4.4218750000000000e+00, float -1.6250000000000000e+00, float 7.2968750000000000e+00, float -2.2968750000000000e+00, float 5.8750000000000000e+00, float 2.6250000000000000e+00, float -5.2343750000000000e+00, float 4.6562500000000000e+00, float 6.8125000000000000e+00, float 4.8437500000000000e+00, float -5.2968750000000000e+00, float -2.9218750000000000e+00, float -2.5625000000000000e+00, float -3.9375000000000000e+00, float -7.1250000000000000e+00, float -3.1718750000000000e+00, float 6.8906250000000000e+00, float -3.3281250000000000e+00, float 7.1718750000000000e+00, float 3.2031250000000000e+00, float -3.0156250000000000e+00, float -3.8125000000000000e+00, float -7.3281250000000000e+00, float -7.5468750000000000e+00, float -4.7187500000000000e+00, float -3.5468750000000000e+00, float 5.8750000000000000e+00, float -1.7812500000000000e+00, float -1.2500000000000000e+00, float -7.1093750000000000e+00, float 4.6875000000000000e-02, float -1.2031250000000000e+00, float 1.3593750000000000e+00, float -3.1250000000000000e-01, float 2.4218750000000000e+00, float 2.9687500000000000e-01, float 5.4062500000000000e+00, float -3.8125000000000000e+00, float -6.0625000000000000e+00, float 3.3125000000000000e+00, float 6.6562500000000000e+00]
 @zero_point = internal addrspace(1) global i32 11
 @state = internal addrspace(1) global i32 5
 @functions = internal global [3 x ptr] [ptr @half, ptr @twice, ptr @relu]
@@ -1472,5 +1474,125 @@ define ptx_kernel void @overlap(i32 %row, ptr align 16 %x, ptr %out) {
   %m3 = mul i32 %e3, %e5
   %s3 = add i32 %s2, %m3
   store i32 %s3, ptr %out
+  ret void
+}
+
+define ptx_kernel void @floats(i32 %row, ptr align 16 %x, ptr %out) {
+begin:
+  %first = mul nsw i32 %row, 16
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %begin ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %begin ], [ %s3, %loop ]
+  %k0 = add nuw nsw i32 %k, 0
+  %o0 = mul nuw nsw i32 %k0, 1
+  %at0 = add nsw i32 %o0, %first
+  %w0 = sext i32 %at0 to i64
+  %p0 = getelementptr float, ptr addrspace(1) @w_floats, i64 %w0
+  %a0 = load float, ptr addrspace(1) %p0
+  %q0 = getelementptr i8, ptr %x, i32 %k0
+  %x0 = load i8, ptr %q0
+  %b0 = sitofp i8 %x0 to float
+  %m0 = fmul float %a0, %b0
+  %s0 = fadd float %sum, %m0
+  %k1 = add nuw nsw i32 %k, 1
+  %o1 = mul nuw nsw i32 %k1, 1
+  %at1 = add nsw i32 %o1, %first
+  %w1 = sext i32 %at1 to i64
+  %p1 = getelementptr float, ptr addrspace(1) @w_floats, i64 %w1
+  %a1 = load float, ptr addrspace(1) %p1
+  %q1 = getelementptr i8, ptr %x, i32 %k1
+  %x1 = load i8, ptr %q1
+  %b1 = sitofp i8 %x1 to float
+  %m1 = fmul float %a1, %b1
+  %s1 = fadd float %s0, %m1
+  %k2 = add nuw nsw i32 %k, 2
+  %o2 = mul nuw nsw i32 %k2, 1
+  %at2 = add nsw i32 %o2, %first
+  %w2 = sext i32 %at2 to i64
+  %p2 = getelementptr float, ptr addrspace(1) @w_floats, i64 %w2
+  %a2 = load float, ptr addrspace(1) %p2
+  %q2 = getelementptr i8, ptr %x, i32 %k2
+  %x2 = load i8, ptr %q2
+  %b2 = sitofp i8 %x2 to float
+  %m2 = fmul float %a2, %b2
+  %s2 = fadd float %s1, %m2
+  %k3 = add nuw nsw i32 %k, 3
+  %o3 = mul nuw nsw i32 %k3, 1
+  %at3 = add nsw i32 %o3, %first
+  %w3 = sext i32 %at3 to i64
+  %p3 = getelementptr float, ptr addrspace(1) @w_floats, i64 %w3
+  %a3 = load float, ptr addrspace(1) %p3
+  %q3 = getelementptr i8, ptr %x, i32 %k3
+  %x3 = load i8, ptr %q3
+  %b3 = sitofp i8 %x3 to float
+  %m3 = fmul float %a3, %b3
+  %s3 = fadd float %s2, %m3
+  %next = add nuw nsw i32 %k, 4
+  %end = icmp eq i32 %next, 16
+  br i1 %end, label %done, label %loop
+done:
+  %bits = bitcast float %s3 to i32
+  store i32 %bits, ptr %out
+  ret void
+}
+
+define ptx_kernel void @float_columns(i32 %row, ptr align 16 %x, ptr %out) {
+begin:
+  %first = mul nsw i32 %row, 1
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %begin ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %begin ], [ %s3, %loop ]
+  %k0 = add nuw nsw i32 %k, 0
+  %o0 = mul nuw nsw i32 %k0, 8
+  %at0 = add nsw i32 %o0, %first
+  %w0 = sext i32 %at0 to i64
+  %p0 = getelementptr float, ptr addrspace(1) @w_float_columns, i64 %w0
+  %a0 = load float, ptr addrspace(1) %p0
+  %q0 = getelementptr i8, ptr %x, i32 %k0
+  %x0 = load i8, ptr %q0
+  %b0 = sitofp i8 %x0 to float
+  %m0 = fmul float %a0, %b0
+  %s0 = fadd float %sum, %m0
+  %k1 = add nuw nsw i32 %k, 1
+  %o1 = mul nuw nsw i32 %k1, 8
+  %at1 = add nsw i32 %o1, %first
+  %w1 = sext i32 %at1 to i64
+  %p1 = getelementptr float, ptr addrspace(1) @w_float_columns, i64 %w1
+  %a1 = load float, ptr addrspace(1) %p1
+  %q1 = getelementptr i8, ptr %x, i32 %k1
+  %x1 = load i8, ptr %q1
+  %b1 = sitofp i8 %x1 to float
+  %m1 = fmul float %a1, %b1
+  %s1 = fadd float %s0, %m1
+  %k2 = add nuw nsw i32 %k, 2
+  %o2 = mul nuw nsw i32 %k2, 8
+  %at2 = add nsw i32 %o2, %first
+  %w2 = sext i32 %at2 to i64
+  %p2 = getelementptr float, ptr addrspace(1) @w_float_columns, i64 %w2
+  %a2 = load float, ptr addrspace(1) %p2
+  %q2 = getelementptr i8, ptr %x, i32 %k2
+  %x2 = load i8, ptr %q2
+  %b2 = sitofp i8 %x2 to float
+  %m2 = fmul float %a2, %b2
+  %s2 = fadd float %s1, %m2
+  %k3 = add nuw nsw i32 %k, 3
+  %o3 = mul nuw nsw i32 %k3, 8
+  %at3 = add nsw i32 %o3, %first
+  %w3 = sext i32 %at3 to i64
+  %p3 = getelementptr float, ptr addrspace(1) @w_float_columns, i64 %w3
+  %a3 = load float, ptr addrspace(1) %p3
+  %q3 = getelementptr i8, ptr %x, i32 %k3
+  %x3 = load i8, ptr %q3
+  %b3 = sitofp i8 %x3 to float
+  %m3 = fmul float %a3, %b3
+  %s3 = fadd float %s2, %m3
+  %next = add nuw nsw i32 %k, 4
+  %end = icmp eq i32 %next, 16
+  br i1 %end, label %done, label %loop
+done:
+  %bits = bitcast float %s3 to i32
+  store i32 %bits, ptr %out
   ret void
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize/finalize_step.h"
+#include "finalize/prepack.h"
 
 #include <string.h>
 
@@ -203,6 +204,48 @@ static size_t inner_loop_size(LLVMBasicBlockRef last)
 	return 0;
 }
 
+/* How often the loop runs that goes back from `last`; 0: unknown. */
+static size_t trip_count(LLVMBasicBlockRef last)
+{
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(last);
+	LLVMValueRef test =
+		LLVMIsABranchInst(end) != NULL && LLVMIsConditional(end)
+			? LLVMIsAICmpInst(LLVMGetCondition(end))
+			: NULL;
+	struct prepack_term counter = { .factor = 1 };
+	struct prepack_range range;
+
+	if (test == NULL)
+		return 0;
+	counter.value = LLVMGetOperand(test, 0);
+	if (LLVMIsABinaryOperator(counter.value) != NULL)
+		counter.value = LLVMGetOperand(counter.value, 0);
+	return LLVMIsAPHINode(counter.value) != NULL &&
+	                       prepack_range_of(&counter, &range)
+	               ? (size_t)((range.high - range.low) / range.step + 1)
+	               : 0;
+}
+
+/*
+ * How many of its steps to do at once, at most `most`: all of them, or so many
+ * that none is left over, since the loop need not ask for its end in between,
+ * and the addresses of what it loads stay aligned.
+ */
+static unsigned choose_steps(size_t trips, size_t most)
+{
+	unsigned steps = 1;
+
+	if (trips != 0 && trips <= most)
+		return (unsigned)trips;
+	for (size_t at = most; trips != 0 && at >= most / 4 && at > 1; at--) {
+		if (trips % at == 0)
+			return (unsigned)at;
+	}
+	while (2 * (size_t)steps <= most)
+		steps *= 2;
+	return steps;
+}
+
 /* Mark all inner loops, unless something is said of them. */
 static size_t mark_inner(LLVMModuleRef module)
 {
@@ -220,7 +263,8 @@ static size_t mark_inner(LLVMModuleRef module)
 			if (size == 0 || size > SIZE / LEAST ||
 			    says_how(LLVMGetMetadata(end, kind)))
 				continue;
-			set_mark(end, count, (unsigned)(SIZE / size));
+			set_mark(end, count,
+			         choose_steps(trip_count(block), SIZE / size));
 			marked++;
 		}
 	}

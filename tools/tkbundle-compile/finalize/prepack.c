@@ -69,24 +69,36 @@ void prepack_find_offsets(LLVMTargetDataRef layout, struct prepack_word *word)
 	}
 }
 
+/* The bytes of a number that a word can hold; 0: another type. */
+static size_t size_of_number(LLVMTypeRef type)
+{
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMIntegerTypeKind: {
+		const unsigned width = LLVMGetIntTypeWidth(type);
+
+		return width == 8 || width == 32 ? width / 8 : 0;
+	}
+	case LLVMHalfTypeKind:
+	case LLVMBFloatTypeKind:
+		return 2;
+	case LLVMFloatTypeKind:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
 /* The number of words that a load of this type reads; 0: not whole words. */
 static size_t count_words(LLVMTypeRef type)
 {
 	size_t bytes = 1;
-	unsigned width;
 
 	if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
 		bytes = LLVMGetVectorSize(type);
 		type = LLVMGetElementType(type);
 	}
-	if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind)
-		return 0;
-	width = LLVMGetIntTypeWidth(type);
-	bytes *= width / 8;
-	return (width == 8 || width == 32) &&
-	                       (bytes == 4 || bytes == 8 || bytes == 16)
-	               ? bytes / 4
-	               : 0;
+	bytes *= size_of_number(type);
+	return bytes == 4 || bytes == 8 || bytes == 16 ? bytes / 4 : 0;
 }
 
 /* A load of words from a constant that may be repacked. */

@@ -4,7 +4,8 @@
 
 /*
  * Words of four bytes, as dp4a takes them, which the code assembles from four
- * loads or has in a vector. Prepack loads them faster, in one of two ways:
+ * loads or has in a vector, and floats. Prepack loads them faster, in one of two
+ * ways:
  *
  *   repack  the bytes come from a constant that the module owns and that is
  *           used for nothing else: a new constant replaces it, with the bytes
@@ -101,7 +102,7 @@ void prepack_find_offsets(LLVMTargetDataRef layout, struct prepack_word *word);
 /* True if `instruction` writes no memory and always completes. */
 bool prepack_is_harmless(LLVMValueRef instruction);
 
-/* The bytes of a constant array of integers; NULL: unknown or no memory. */
+/* The bytes of a constant array of numbers; NULL: unknown or no memory. */
 unsigned char *prepack_bytes_of(LLVMValueRef initializer, size_t size);
 
 #endif

@@ -136,8 +136,12 @@ static bool split_part(struct parts *parts, const struct part *part,
 		                    PREPACK_SIGNED, part->factor);
 		break;
 	case LLVMZExt:
+		/* Of a number that is not negative, the sign may be extended:
+		 * more arithmetic says that it keeps the sign. */
 		is_kept = push_part(parts, LLVMGetOperand(value, 0),
-		                    PREPACK_UNSIGNED, part->factor);
+		                    LLVMGetNNeg(value) ? PREPACK_SIGNED
+		                                       : PREPACK_UNSIGNED,
+		                    part->factor);
 		break;
 	case LLVMOr:
 		if (!LLVMGetIsDisjoint(value))

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /*
- * The bytes of a constant array of integers, possibly nested. LLVM keeps them
+ * The bytes of a constant array of numbers, possibly nested. LLVM keeps them
  * in this machine's byte order, which is little-endian like the GPU's.
  */
 
@@ -13,11 +13,32 @@ enum {
 	SIZE_LIMIT = 1 << 28 /* larger constants are not repacked */
 };
 
+static size_t size_of_number(LLVMTypeRef type)
+{
+	unsigned width;
+
+	switch (LLVMGetTypeKind(type)) {
+	case LLVMIntegerTypeKind:
+		width = LLVMGetIntTypeWidth(type);
+		return width == 8 || width == 16 || width == 32 || width == 64
+		               ? width / 8
+		               : 0;
+	case LLVMHalfTypeKind:
+	case LLVMBFloatTypeKind:
+		return 2;
+	case LLVMFloatTypeKind:
+		return 4;
+	case LLVMDoubleTypeKind:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
 /* Size of the type in bytes; 0 if it is not such an array. */
 static size_t size_of(LLVMTypeRef type)
 {
 	size_t size = 1;
-	unsigned width;
 
 	for (; LLVMGetTypeKind(type) == LLVMArrayTypeKind;
 	     type = LLVMGetElementType(type)) {
@@ -29,12 +50,7 @@ static size_t size_of(LLVMTypeRef type)
 		if (size > SIZE_LIMIT)
 			return 0;
 	}
-	if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind)
-		return 0;
-	width = LLVMGetIntTypeWidth(type);
-	return width == 8 || width == 16 || width == 32 || width == 64
-	               ? size * (width / 8)
-	               : 0;
+	return size * size_of_number(type);
 }
 
 /* A position in nested arrays. */

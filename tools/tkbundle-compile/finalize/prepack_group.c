@@ -12,7 +12,11 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-/* The minimum and maximum that the other axes add to an address. */
+/*
+ * The minimum and maximum that the other axes add to an address. A loop adds all
+ * that it counts, so the reads of its last turn are inside the constant whenever
+ * those of its first are.
+ */
 static void sum_others(const struct group *group, const struct axis *axis,
                        int64_t *low, int64_t *high)
 {
@@ -20,11 +24,12 @@ static void sum_others(const struct group *group, const struct axis *axis,
 		const struct axis *other = &group->axes[i];
 		const int64_t first = other->term.factor * other->range.low;
 		const int64_t last = other->term.factor * other->range.high;
+		const bool is_first_low = (first < last) != other->is_whole;
 
 		if (other == axis)
 			continue;
-		*low += first < last ? first : last;
-		*high += first < last ? last : first;
+		*low += is_first_low ? first : last;
+		*high += is_first_low ? last : first;
 	}
 }
 
@@ -112,7 +117,18 @@ static enum nearness nearness_of_value(LLVMValueRef value)
 	               : UNKNOWN;
 }
 
-/* Of all terms together: as near as the nearest. */
+bool prepack_is_summed(const struct group *group,
+                       const struct prepack_term *term)
+{
+	for (size_t i = 0; i < group->axis_count; i++) {
+		if (group->axes[i].term.value == term->value &&
+		    group->axes[i].term.extension == term->extension)
+			return false;
+	}
+	return true;
+}
+
+/* Of terms that are summed: as near as the nearest. */
 static enum nearness nearness_of(const struct group *group,
                                  const struct axis *axis)
 {
@@ -122,10 +138,11 @@ static enum nearness nearness_of(const struct group *group,
 	if (axis->term.value != NULL)
 		return nearness_of_value(axis->term.value);
 	for (size_t i = 0; i < address->term_count; i++) {
-		const enum nearness one =
-			nearness_of_value(address->terms[i].value);
+		const struct prepack_term *term = &address->terms[i];
+		const enum nearness one = nearness_of_value(term->value);
 
-		least = one < least ? one : least;
+		if (prepack_is_summed(group, term) && one < least)
+			least = one;
 	}
 	return least;
 }
@@ -197,6 +214,22 @@ static bool is_scattered(const struct group *group)
 	return false;
 }
 
+/* True if a thread reads words one by one that can be adjacent, and are not. */
+static bool is_spread(const struct group *group)
+{
+	if (group->adjacent_count == 1)
+		return false;
+	for (size_t i = 0; i < group->count; i++) {
+		const struct prepack_word *word = group->words[i];
+
+		if (word->count != 1 ||
+		    (i != 0 && word->address.offset ==
+		                       group->words[i - 1]->address.offset + 4))
+			return false;
+	}
+	return true;
+}
+
 static bool count_positions(const struct source *source, struct group *group)
 {
 	int64_t addresses = 1;
@@ -216,7 +249,7 @@ static bool count_positions(const struct source *source, struct group *group)
 	lay_out(group);
 	group->adjacent_count = count_adjacent(group);
 	return group->adjacent_count != 0 &&
-	       (has_lanes(group) || is_scattered(group));
+	       (has_lanes(group) || is_scattered(group) || is_spread(group));
 }
 
 /* True if the value is a number of at most 32 bits, with an unknown range. */
@@ -224,6 +257,34 @@ static bool is_narrow(const struct axis *axis)
 {
 	return axis->term.extension != PREPACK_WHOLE &&
 	       LLVMGetIntTypeWidth(LLVMTypeOf(axis->term.value)) <= 32;
+}
+
+/* Is it the counter of a loop of one block, which the group is in? */
+static bool is_whole_loop(const struct group *group, LLVMValueRef counter)
+{
+	LLVMBasicBlockRef block =
+		LLVMGetInstructionParent(group->words[0]->word);
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+	bool is_whole = false;
+
+	if (LLVMIsAPHINode(counter) == NULL ||
+	    LLVMGetInstructionParent(counter) != block)
+		return false;
+	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
+		is_whole |= LLVMGetSuccessor(end, i) == block;
+	return is_whole &&
+	       prepack_is_straight(LLVMGetFirstInstruction(block), NULL);
+}
+
+/* The axis of one term. */
+static struct axis axis_of(const struct group *group,
+                           const struct prepack_term *term)
+{
+	struct axis axis = { .term = *term, .range = { .step = 1 } };
+
+	axis.is_known = prepack_range_of(term, &axis.range);
+	axis.is_whole = axis.is_known && is_whole_loop(group, term->value);
+	return axis;
 }
 
 /* Each term is an axis. */
@@ -236,9 +297,7 @@ static bool find_apart(const struct source *source, struct group *group)
 	for (size_t i = 0; i < group->axis_count; i++) {
 		struct axis *axis = &group->axes[i];
 
-		*axis = (struct axis){ .term = address->terms[i],
-			               .range = { .step = 1 } };
-		axis->is_known = prepack_range_of(&axis->term, &axis->range);
+		*axis = axis_of(group, &address->terms[i]);
 		if (axis->is_known)
 			continue;
 		if (unknown != NULL || !is_narrow(axis))
@@ -267,31 +326,37 @@ static int64_t common_factor(int64_t a, int64_t b)
 }
 
 /*
- * The sum of all terms is the axis, in steps of what divides their factors. All
- * are narrow, and so is the sum exact: no multiple of 2^64 is lost where it is
- * divided.
+ * The sum of the terms is an axis, in steps of what divides their factors; the
+ * counters of loops are axes of their own. All are narrow, and so is the sum exact: no multiple of 2^64 is lost
+ * where it is divided.
  */
 static bool find_together(const struct source *source, struct group *group)
 {
 	const struct prepack_address *address = &group->words[0]->address;
-	struct axis *axis = &group->axes[0];
+	struct axis *sum = &group->axes[0];
+	size_t summed = 0;
 	int64_t factor = 0;
 
+	group->axis_count = 1;
 	for (size_t i = 0; i < address->term_count; i++) {
-		const struct axis one = { .term = address->terms[i] };
+		const struct axis one = axis_of(group, &address->terms[i]);
 
 		if (!is_narrow(&one) || one.term.factor > FACTOR_LIMIT ||
 		    one.term.factor < -FACTOR_LIMIT)
 			return false;
+		if (one.is_known && nearness_of_value(one.term.value) == LOOP &&
+		    group->axis_count < PREPACK_TERMS) {
+			group->axes[group->axis_count++] = one;
+			continue;
+		}
 		factor = common_factor(factor, one.term.factor);
+		summed++;
 	}
-	if (address->term_count < 2 || factor == 0)
+	if (summed < 2 || factor == 0)
 		return false;
-	*axis = (struct axis){ .term = { NULL, PREPACK_SIGNED, factor },
-		               .range = { .step = 1 } };
-	group->axis_count = 1;
-	return bound_axis(source, group, axis) &&
-	       count_positions(source, group);
+	*sum = (struct axis){ .term = { NULL, PREPACK_SIGNED, factor },
+		              .range = { .step = 1 } };
+	return bound_axis(source, group, sum) && count_positions(source, group);
 }
 
 bool prepack_find_axes(const struct source *source, struct group *group)

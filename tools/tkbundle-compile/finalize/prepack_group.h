@@ -7,18 +7,21 @@
  * the same terms. The terms span a box of positions; the new table has the
  * words of the group for each position. The range of a term is known from the
  * code, or follows from two facts: all words of a group are read whenever one
- * is, and all reads are inside the constant. Where that does not tell the terms
- * apart, as of a row that is block * size + thread, their sum is the one axis.
+ * is, in each turn of the loop around it, and all reads are inside the constant.
+ * Where that does not tell the terms
+ * apart, as of a row that is block * size + thread, their sum is one axis.
  */
 
 #include "finalize/prepack.h"
 
 struct axis {
-	struct prepack_term term; /* without a value: of all terms, in steps */
+	struct prepack_term
+		term; /* without a value: a sum of terms, in steps */
 	struct prepack_range range;
 	int64_t count;
 	int64_t stride; /* in positions */
 	bool is_known;
+	bool is_whole; /* the counter of a loop that never ends early */
 };
 
 struct group {
@@ -45,6 +48,16 @@ struct source {
  * unknown, or nothing would be gained.
  */
 bool prepack_find_axes(const struct source *source, struct group *group);
+
+/*
+ * True if every instruction from one to another of its block, or to the block's
+ * end, completes.
+ */
+bool prepack_is_straight(LLVMValueRef from, LLVMValueRef to);
+
+/* Is the term part of the axis that is a sum? Else it has one of its own. */
+bool prepack_is_summed(const struct group *group,
+                       const struct prepack_term *term);
 
 /* The index of word `index` of a position in the group's table. */
 int64_t prepack_word_index(const struct group *group, size_t index,

@@ -21,7 +21,7 @@ static LLVMValueRef build_wide(LLVMBuilderRef builder,
 	                         term->extension == PREPACK_SIGNED, "");
 }
 
-/* The sum of all terms, in steps of the axis. */
+/* The sum of the terms that are no axes themselves, in steps of this one. */
 static LLVMValueRef build_sum(LLVMBuilderRef builder, const struct group *group,
                               const struct axis *axis, LLVMTypeRef wide)
 {
@@ -30,10 +30,12 @@ static LLVMValueRef build_sum(LLVMBuilderRef builder, const struct group *group,
 
 	for (size_t i = 0; i < address->term_count; i++) {
 		const struct prepack_term *term = &address->terms[i];
-		LLVMValueRef at =
-			build_product(builder, build_wide(builder, term, wide),
-		                      term->factor / axis->term.factor);
+		LLVMValueRef at;
 
+		if (!prepack_is_summed(group, term))
+			continue;
+		at = build_product(builder, build_wide(builder, term, wide),
+		                   term->factor / axis->term.factor);
 		sum = sum == NULL ? at : LLVMBuildAdd(builder, sum, at, "");
 	}
 	return sum;

@@ -77,8 +77,7 @@ static bool may_be_replaced(const struct prepack *prepack, LLVMValueRef global)
 	       is_read_by_words(prepack, global);
 }
 
-/* True if every instruction between them, in one block, completes. */
-static bool is_straight(LLVMValueRef from, LLVMValueRef to)
+bool prepack_is_straight(LLVMValueRef from, LLVMValueRef to)
 {
 	for (LLVMValueRef at = from; at != NULL && at != to;
 	     at = LLVMGetNextInstruction(at)) {
@@ -95,7 +94,7 @@ static bool belongs(const struct group *group, const struct prepack_word *word)
 	return LLVMGetInstructionParent(last->word) ==
 	               LLVMGetInstructionParent(word->word) &&
 	       prepack_differ_by_offset(&last->address, &word->address) &&
-	       is_straight(last->word, word->word);
+	       prepack_is_straight(last->word, word->word);
 }
 
 static struct group *new_group(struct source *source, size_t max_words)
