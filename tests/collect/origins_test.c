@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/origins.h"
 
-#include "base/digest.h"
 #include "harness.h"
 
 /* Where the entries of a cache come from, and which of them are revoked. */
 
 static struct tkb_digest digest(const char *of)
 {
-	struct tkb_digest made;
-
-	OK(tkb_digest_of(tkb_text(of), &made, ERR));
-	return made;
+	return digest_of(tkb_text(of));
 }
 
 /* An entry with `key` comes from `from`, or (NULL) was removed. */

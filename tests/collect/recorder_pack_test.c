@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/digest.h"
-
 /* What a recorder packs of what was put. */
 
 /* Kernels of the H100's Triton cache, and of its Inductor's. */
@@ -86,7 +84,7 @@ TEST(recorder, packs_as_hard_as_its_level_says)
 			collected(root, &options));
 		if (i != 0) {
 			CHECK(report.bundle_size < before.bundle_size);
-			CHECK(tkb_digest_equal(&report.id, &before.id));
+			CHECK(is_same_digest(&report.id, &before.id));
 		}
 		before = report;
 	}

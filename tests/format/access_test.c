@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/digest.h"
-
 /* Bundles that lie in memory, or come from a callback; and whole entries. */
 
 enum {
@@ -133,8 +131,8 @@ static int check_file(void *self, size_t index, size_t file,
 	reader->wrong += index != reader->last_entry;
 	reader->wrong += file != reader->next_file++;
 	reader->wrong += bytes.size != entry->files[file].size;
-	reader->wrong += tkb_digest_of(bytes, &digest, NULL) != 0 ||
-	                 !tkb_digest_equal(&digest, &entry->files[file].digest);
+	digest = digest_of(bytes);
+	reader->wrong += !is_same_digest(&digest, &entry->files[file].digest);
 	if (reader->times != NULL)
 		reader->times[index]++;
 	return 0;

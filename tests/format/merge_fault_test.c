@@ -6,13 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/reader.h"
-
 /* What a merge refuses, and what is left behind when it fails: nothing. */
 
 enum {
 	MANY = 60000, /* two such bundles are over a limit */
-	WRITES_LIMIT = 64
+	WRITES_LIMIT = 64,
+	END_SIZE = 86 /* of a bundle's last frame */
 };
 
 /* Bundles of two kernels and of one of them and another. */
@@ -32,12 +31,19 @@ static void arrange_two(void)
 static void damage_frame(const char *path, size_t index)
 {
 	struct tkb_bundle *bundle = test_bundle(path);
-	const struct tkb_frame *frame = &bundle->frames[index];
 	const struct tkb_bytes old = read_file(path);
 	char *copy = test_alloc(old.size);
+	size_t end = old.size - END_SIZE;
+	uint64_t packed = 0;
+	uint64_t size;
+	uint64_t count;
 
+	for (size_t i = tkb_bundle_frame_count(bundle); i-- > index;) {
+		end -= (size_t)packed;
+		tkb_bundle_frame_sizes(bundle, i, &packed, &size, &count);
+	}
 	memcpy(copy, old.data, old.size);
-	copy[frame->offset + frame->packed_size / 2] ^= 1;
+	copy[end - packed / 2] ^= 1;
 	write_file(path, (struct tkb_bytes){ copy, old.size });
 }
 

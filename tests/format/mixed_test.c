@@ -4,8 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "format/reader.h"
-
 /*
  * Mixed frames: of what lies in them a part counts no more. Real ones are made
  * by a merge; hostile ones by taking such a one apart.
@@ -386,9 +384,14 @@ TEST(mixed, frames_that_count_more_than_fits_are_refused_at_once)
 TEST(mixed, frames_may_count_as_many_as_their_size_has_room_for)
 {
 	struct forge *forge = arrange_mixed();
-	struct tkb_bundle *bundle = test_bundle("m.tkb");
-	const uint64_t room = bundle->frames[MIXED].size / 512 - 2;
+	uint64_t packed;
+	uint64_t size;
+	uint64_t count;
+	uint64_t room;
 
+	tkb_bundle_frame_sizes(test_bundle("m.tkb"), MIXED, &packed, &size,
+	                       &count);
+	room = size / 512 - 2;
 	forge->frames[MIXED].entries = text("0 %llu", (unsigned long long)room);
 	check_refused(forge, "files are missing");
 	check_line_refused(text("0 %llu", (unsigned long long)room + 1));

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <openssl/sha.h>
+
 enum {
 	TESTS_LIMIT = 512,
 	ARGUMENTS_LIMIT = 64,
@@ -118,6 +120,19 @@ struct tkb_bytes test_copy(const struct tkb_buf *buf)
 	if (buf->size != 0)
 		memcpy(copy, buf->data, buf->size);
 	return (struct tkb_bytes){ copy, buf->size };
+}
+
+struct tkb_digest digest_of(struct tkb_bytes bytes)
+{
+	struct tkb_digest digest;
+
+	(void)SHA256(bytes.data, bytes.size, digest.bytes);
+	return digest;
+}
+
+bool is_same_digest(const struct tkb_digest *a, const struct tkb_digest *b)
+{
+	return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
 void at_end(void (*end)(void *self), void *self)

@@ -136,6 +136,10 @@ const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A copy of what is in `buf`, which lives as long as the test. */
 struct tkb_bytes test_copy(const struct tkb_buf *buf);
 
+/* By OpenSSL itself. */
+struct tkb_digest digest_of(struct tkb_bytes bytes);
+bool is_same_digest(const struct tkb_digest *a, const struct tkb_digest *b);
+
 /* Call `end` when the test is over, failed or not, in reverse order. */
 void at_end(void (*end)(void *self), void *self);
 

@@ -50,14 +50,6 @@ struct tkb_bytes make_bytes(size_t size, uint32_t seed)
 	return (struct tkb_bytes){ bytes, size };
 }
 
-struct tkb_digest digest_of(struct tkb_bytes bytes)
-{
-	struct tkb_digest digest;
-
-	OK(tkb_digest_of(bytes, &digest, ERR));
-	return digest;
-}
-
 struct tkb_digest made_up(uint32_t number)
 {
 	struct tkb_digest digest = { { 0xee } };

@@ -29,7 +29,6 @@ void check_in_time(uint64_t (*attempt)(void *self), void *self,
 
 /* Bytes that no other seed gives, all values among them. */
 struct tkb_bytes make_bytes(size_t size, uint32_t seed);
-struct tkb_digest digest_of(struct tkb_bytes bytes);
 /* A digest that nothing has. */
 struct tkb_digest made_up(uint32_t number);
 

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "base/fd.h"
 #include "harness.h"
 
@@ -14,10 +13,7 @@
 
 static struct tkb_digest name_of(unsigned number)
 {
-	struct tkb_digest digest;
-
-	OK(tkb_digest_of(tkb_text(text("%u", number)), &digest, ERR));
-	return digest;
+	return digest_of(tkb_text(text("%u", number)));
 }
 
 static uint64_t note(const char *path, unsigned number, uint64_t sequence)

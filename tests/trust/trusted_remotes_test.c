@@ -7,7 +7,6 @@
 #include "nginx.h"
 #include "registry.h"
 #include "s3_fixture.h"
-#include "trust/key.h"
 
 /* Signed refs and lists of what is revoked, in every kind of remote. */
 
@@ -112,6 +111,7 @@ static void check_life(const char *url)
 	const char *other = cache_of("other", (struct part){ 10, POOL });
 	const struct tkb_sign_options by_ci = { SIZED(by_ci) };
 	struct tkb_sign_options options = by_ci;
+	struct tkb_key_info ci = { SIZED(ci) };
 	struct tkb_pull_report pulled;
 	struct signer_of signer;
 	struct fleet fleet;
@@ -140,7 +140,8 @@ static void check_life(const char *url)
 	check_is_part(text("%s/prod", test_folder()), (struct part){ 0, POOL });
 
 	check_compaction(&fleet);
-	revoke_by(&fleet, &fleet.ci->id, 1);
+	OK(tkb_key_look(fleet.ci, &ci, ERR));
+	revoke_by(&fleet, &ci.id, 1);
 	CHECK_INT(pull_ref(&fleet, REF, "late", &pulled), TKB_ERR_UNTRUSTED);
 	CHECK_CONTAINS(ERR->message,
 	               "'ci' has signed it, whose key is revoked");
