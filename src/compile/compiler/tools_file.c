@@ -6,17 +6,14 @@
 #include "compile/pool/fields.h"
 #include "compile/pool/file_identity.h"
 
-enum {
-	PATH_SIZE = 4096
-};
-
 void tkb_tool_file_add(struct tkb_buf *out, const char *path)
 {
 	const struct tkb_bytes name = tkb_text(path);
-	unsigned char room[sizeof(struct tkb_file_identity) + PATH_SIZE];
+	unsigned char
+		room[sizeof(struct tkb_file_identity) + TKB_FIELD_PATH_SIZE];
 	struct tkb_file_identity identity;
 
-	if (name.size >= PATH_SIZE)
+	if (name.size >= TKB_FIELD_PATH_SIZE)
 		return; /* no file can have such a path */
 	if (!tkb_file_identify(path, &identity)) {
 		tkb_field_add_text(out, TKB_FIELD_ABSENT_FILE, path);
@@ -28,23 +25,13 @@ void tkb_tool_file_add(struct tkb_buf *out, const char *path)
 	              (struct tkb_bytes){ room, sizeof(identity) + name.size });
 }
 
-static bool read_tool_path(struct tkb_bytes bytes, char out[PATH_SIZE])
-{
-	if (bytes.size == 0 || bytes.size >= PATH_SIZE ||
-	    memchr(bytes.data, '\0', bytes.size) != NULL)
-		return false;
-	memcpy(out, bytes.data, bytes.size);
-	out[bytes.size] = '\0';
-	return true;
-}
-
 static bool is_unchanged(struct tkb_bytes bytes)
 {
 	struct tkb_file_identity identity;
-	char path[PATH_SIZE];
+	char path[TKB_FIELD_PATH_SIZE];
 
 	return bytes.size > sizeof(identity) &&
-	       read_tool_path(
+	       tkb_field_path(
 		       tkb_bytes_slice(bytes, sizeof(identity), bytes.size),
 		       path) &&
 	       tkb_file_identify(path, &identity) &&
@@ -54,9 +41,9 @@ static bool is_unchanged(struct tkb_bytes bytes)
 static bool is_absent(struct tkb_bytes bytes)
 {
 	struct tkb_file_identity identity;
-	char path[PATH_SIZE];
+	char path[TKB_FIELD_PATH_SIZE];
 
-	return read_tool_path(bytes, path) &&
+	return tkb_field_path(bytes, path) &&
 	       !tkb_file_identify(path, &identity);
 }
 

@@ -105,3 +105,13 @@ int tkb_fields_next(struct tkb_fields *fields, enum tkb_field *field_out,
 	fields->at += head.size;
 	return 0;
 }
+
+bool tkb_field_path(struct tkb_bytes bytes, char out[TKB_FIELD_PATH_SIZE])
+{
+	if (bytes.size == 0 || bytes.size >= TKB_FIELD_PATH_SIZE ||
+	    memchr(bytes.data, '\0', bytes.size) != NULL)
+		return false;
+	memcpy(out, bytes.data, bytes.size);
+	out[bytes.size] = '\0';
+	return true;
+}

@@ -104,4 +104,15 @@ TKB_NODISCARD int tkb_fields_next(struct tkb_fields *fields,
                                   struct tkb_bytes *bytes_out,
                                   struct tkb_error *err);
 
+enum {
+	TKB_FIELD_PATH_SIZE = 4096
+};
+
+/*
+ * The path in a field, with a zero behind it; false if it is empty, too long or
+ * holds a zero.
+ */
+TKB_NODISCARD bool tkb_field_path(struct tkb_bytes bytes,
+                                  char out[TKB_FIELD_PATH_SIZE]);
+
 #endif

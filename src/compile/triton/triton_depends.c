@@ -36,7 +36,7 @@ static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
                       const struct tkb_look *state, const char *path)
 {
 	const struct tkb_bytes name = tkb_text(path);
-	unsigned char room[sizeof(*state) + TKB_LOOK_PATH_SIZE];
+	unsigned char room[sizeof(*state) + TKB_FIELD_PATH_SIZE];
 	struct tkb_look kept = *state;
 
 	if (tkb_look_changed_ns(&kept.identity) > now_ns() - TICK_NS)
@@ -45,16 +45,6 @@ static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
 	memcpy(room + sizeof(kept), name.data, name.size);
 	tkb_field_add(out, (enum tkb_field)field,
 	              (struct tkb_bytes){ room, sizeof(kept) + name.size });
-}
-
-static bool read_path(struct tkb_bytes bytes, char out[TKB_LOOK_PATH_SIZE])
-{
-	if (bytes.size == 0 || bytes.size >= TKB_LOOK_PATH_SIZE ||
-	    memchr(bytes.data, '\0', bytes.size) != NULL)
-		return false;
-	memcpy(out, bytes.data, bytes.size);
-	out[bytes.size] = '\0';
-	return true;
 }
 
 /* A variable and its value; of "*" the digest of all. */
@@ -105,7 +95,7 @@ static bool add_variable(struct tkb_buf *out, const char *name)
 static bool note_field(enum tkb_triton_field field, struct tkb_bytes bytes,
                        int64_t began_ns, struct tkb_buf *out)
 {
-	char path[TKB_LOOK_PATH_SIZE];
+	char path[TKB_FIELD_PATH_SIZE];
 	struct tkb_look state;
 	int64_t newest;
 
@@ -113,7 +103,7 @@ static bool note_field(enum tkb_triton_field field, struct tkb_bytes bytes,
 	    field != TKB_TRITON_LISTED && field != TKB_TRITON_VARIABLE &&
 	    field != TKB_TRITON_LINK)
 		return true;
-	if (!read_path(bytes, path))
+	if (!tkb_field_path(bytes, path))
 		return false;
 	if (field == TKB_TRITON_VARIABLE)
 		return add_variable(out, path);
@@ -151,7 +141,7 @@ bool tkb_depends_note_entry(const char *folder, struct tkb_buf *out)
 
 	while (dir != NULL && (rc = tkb_dir_next(dir, &item, NULL)) == 0) {
 		TKB_AUTO(tkb_buf_release)
-		struct tkb_buf path = TKB_BUF_INIT(TKB_LOOK_PATH_SIZE - 1);
+		struct tkb_buf path = TKB_BUF_INIT(TKB_FIELD_PATH_SIZE - 1);
 
 		if (item->d_name[0] == '.')
 			continue;
@@ -198,14 +188,14 @@ static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
                         struct tkb_buf *renewed)
 {
 	struct tkb_file_identity identity;
-	char path[TKB_LOOK_PATH_SIZE];
+	char path[TKB_FIELD_PATH_SIZE];
 	struct tkb_look before;
 	struct tkb_look state;
 	int64_t newest;
 
 	if (noted.size <= sizeof(before) ||
-	    !read_path(tkb_bytes_slice(noted, sizeof(before), noted.size),
-	               path))
+	    !tkb_field_path(tkb_bytes_slice(noted, sizeof(before), noted.size),
+	                    path))
 		return false;
 	memcpy(&before, noted.data, sizeof(before));
 	if (field == TKB_TRITON_LINK) {

@@ -96,7 +96,7 @@ static bool digest_file(const char *path, struct tkb_digest *out)
 /* Where a link leads; without an identity, which is that of the file there. */
 static bool look_link(const char *path, struct tkb_look *out)
 {
-	char target[TKB_LOOK_PATH_SIZE];
+	char target[TKB_FIELD_PATH_SIZE];
 	const ssize_t length = readlink(path, target, sizeof(target));
 
 	*out = (struct tkb_look){ .kind = length < 0 ? TKB_LOOK_ABSENT
@@ -128,10 +128,10 @@ static bool look_file(const char *path, struct tkb_look *out,
 /*
  * Replace the first link in `path` by what it names. False if there is none, or no room.
  */
-static bool follow_link(char path[TKB_LOOK_PATH_SIZE], struct stat *status)
+static bool follow_link(char path[TKB_FIELD_PATH_SIZE], struct stat *status)
 {
-	char target[TKB_LOOK_PATH_SIZE];
-	char made[TKB_LOOK_PATH_SIZE];
+	char target[TKB_FIELD_PATH_SIZE];
+	char made[TKB_FIELD_PATH_SIZE];
 	char *end = path;
 	char *name = path;
 	ssize_t length = -1;
@@ -165,7 +165,7 @@ static bool follow_link(char path[TKB_LOOK_PATH_SIZE], struct stat *status)
 /* When one of the links that lead to a path changed last. */
 static int64_t newest_link_ns(const char *given)
 {
-	char path[TKB_LOOK_PATH_SIZE];
+	char path[TKB_FIELD_PATH_SIZE];
 	struct stat status;
 	int64_t newest = 0;
 	int64_t changed;

@@ -6,12 +6,9 @@
 
 #include "base/base.h"
 #include "base/digest.h"
+#include "compile/pool/fields.h"
 #include "compile/pool/file_identity.h"
 #include "compile/triton/triton_fields.h"
-
-enum {
-	TKB_LOOK_PATH_SIZE = 4096
-};
 
 enum tkb_look_kind {
 	TKB_LOOK_ABSENT,

@@ -10,9 +10,11 @@
 
 #include <jansson.h>
 
+#include <tkbundle/draft.h>
 #include <tkbundle/maintain.h>
 
 #include "cli/auto.h"
+#include "cli/cli.h"
 #include "cli/fd.h"
 #include "cli/text.h"
 #include "report/source.h"
@@ -129,28 +131,23 @@ static bool publish_file(void *self, const char *name)
 		                                 { .tv_nsec = UTIME_OMIT } };
 	struct move *const move = self;
 	TKB_AUTO(text_free) char *text = NULL;
-	TKB_AUTO(fd_close) int fd = -1;
-	char draft[64];
-	bool is_written;
+	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
+	char path[PATH_SIZE];
+	int fd;
 
 	if (!source_is_group(name))
 		return true;
 	text = read_group(move, name);
-	if (text == NULL)
+	if (text == NULL ||
+	    snprintf(path, sizeof(path), "%s/%s", move->own, name) >=
+	            PATH_SIZE ||
+	    tkb_draft_open(path, &draft, NULL) < 0)
 		return false;
-
-	(void)snprintf(draft, sizeof(draft), ".tkbundle-%d", (int)getpid());
-	fd = openat(move->to_fd, draft,
-	            O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-	            0666);
-	is_written = fd >= 0 &&
-	             fd_write(fd, (struct tkb_bytes){ text, strlen(text) });
-	if (is_written)
-		(void)futimens(fd, never); /* the use stamp */
-	if (is_written && renameat(move->to_fd, draft, move->to_fd, name) == 0)
-		return true;
-	(void)unlinkat(move->to_fd, draft, 0);
-	return false;
+	fd = tkb_draft_fd(draft);
+	if (!fd_write(fd, (struct tkb_bytes){ text, strlen(text) }))
+		return false;
+	(void)futimens(fd, never); /* the use stamp */
+	return tkb_draft_publish(draft, NULL) == 0;
 }
 
 static void link_entry(void *self, int root_fd, const char *path,

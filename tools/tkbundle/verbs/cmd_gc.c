@@ -119,31 +119,41 @@ static void say_which_cache(const struct cli *cli, const struct arguments *args,
 		        root, remote->origin);
 }
 
-static enum status cmd_gc(struct cli *cli, const struct arguments *args)
+/* What only a remote has, or only a policy. */
+static enum status check_gc_of_cache(const struct cli *cli,
+                                     const struct arguments *args)
+{
+	const bool is_revoked = args->trust.is_revoked;
+
+	if (args->trust.sign.count > 0)
+		return cli_misused(cli, "'--sign' needs '--remote', and is not "
+		                        "for '--revoked'");
+	if (args->trust.policy != NULL && !is_revoked)
+		return cli_misused(cli, "'--trust' is for '--revoked'");
+	if ((args->deadline.is_set && !is_revoked) || args->metrics != NULL)
+		return cli_misused(
+			cli, "'--deadline' and '--metrics' need '--remote'");
+	return STATUS_DONE;
+}
+
+static enum status check_gc(const struct cli *cli, const struct arguments *args)
+{
+	if (args->remote != NULL &&
+	    (args->engines.count > 0 || args->trees.count > 0))
+		return cli_misused(cli, "'--remote' excludes '--engine' and "
+		                        "'--tree'");
+	return passphrase_check(cli, args);
+}
+
+static enum status gc_of_cache(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(root_release) struct root root = { .path = NULL };
 	TKB_AUTO(revoked_close) struct tkb_origins *revoked = NULL;
 	struct tkb_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
+	enum status status = STATUS_DONE;
 	int rc;
 
-	if (args->remote != NULL &&
-	    (args->engines.count > 0 || args->trees.count > 0))
-		return cli_misused(cli, "'--remote' excludes '--engine' and "
-		                        "'--tree'");
-	if (passphrase_check(cli, args) != STATUS_DONE)
-		return STATUS_USAGE;
-	if (args->remote != NULL && !args->trust.is_revoked)
-		return remote_gc_run(cli, args);
-	if (args->trust.sign.count > 0)
-		return cli_misused(cli, "'--sign' needs '--remote', and is not "
-		                        "for '--revoked'");
-	if (args->trust.policy != NULL && !args->trust.is_revoked)
-		return cli_misused(cli, "'--trust' is for '--revoked'");
-	if ((args->deadline.is_set && !args->trust.is_revoked) ||
-	    args->metrics != NULL)
-		return cli_misused(
-			cli, "'--deadline' and '--metrics' need '--remote'");
 	rc = root_choose_all(args, args_operand(args, 0), &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
@@ -159,13 +169,10 @@ static enum status cmd_gc(struct cli *cli, const struct arguments *args)
 		                        "trees alone");
 	if (cli_is_disabled(cli))
 		return STATUS_DONE;
-	if (args->trust.is_revoked) {
-		const enum status status =
-			revoked_open(cli, args, root.path, &revoked);
-
-		if (status != STATUS_DONE)
-			return status;
-	}
+	if (args->trust.is_revoked)
+		status = revoked_open(cli, args, root.path, &revoked);
+	if (status != STATUS_DONE)
+		return status;
 
 	json_out_text(&cli->json, "verb", "gc");
 	json_out_text(&cli->json, "root", root_name(&root));
@@ -182,6 +189,19 @@ static enum status cmd_gc(struct cli *cli, const struct arguments *args)
 	if (!args->is_json)
 		summarize_gc(cli, args, &root, &report);
 	return status_of(rc);
+}
+
+static enum status cmd_gc(struct cli *cli, const struct arguments *args)
+{
+	const bool is_of_remote =
+		args->remote != NULL && !args->trust.is_revoked;
+	enum status status = check_gc(cli, args);
+
+	if (status == STATUS_DONE && !is_of_remote)
+		status = check_gc_of_cache(cli, args);
+	if (status != STATUS_DONE)
+		return status;
+	return is_of_remote ? remote_gc_run(cli, args) : gc_of_cache(cli, args);
 }
 
 const struct command command_gc = {
