@@ -234,6 +234,18 @@ def hits(scene):
         "SIZE=128 num_warps=8 num_stages=4"] else [ended.stdout])
 
 
+def large_stage(scene):
+    """A worker's message has 64 KiB at most: this takes several."""
+    kernels = os.path.join(scene.tests, "compile", "tuned_kernels.py")
+    out = os.path.join(scene.folder, "large.ptx")
+    ended = scene.run([scene.program, "compile", f"{kernels}:unspecialized", "--target",
+                       "cuda:90", "--python", scene.python, "--signature",
+                       f"{FLOATS}, i32, 16384", "--num-warps", "1", "--emit", "ptx", "-o", out],
+                      "3.6.0", scene.cache())
+    size = os.path.getsize(out) if os.path.exists(out) else 0
+    return says(ended, 0) + ([] if size > 2 * 64 * 1024 else [f"{size} bytes"])
+
+
 def matrix(scene):
     """Each Python compiles for each target, and a broken one costs itself alone."""
     kernels = os.path.join(scene.tests, "compile", "tuned_kernels.py")
@@ -300,6 +312,7 @@ def main():
         scene.tap("what no launch asks for is counted, and fails if that is strict", unasked)
         scene.tap("constants and options select configurations", selected)
         scene.tap("each configuration is told of, and is a hit then", hits)
+        scene.tap("a stage that is larger than a message is had whole", large_stage)
         scene.tap("each Python compiles for each target, and a broken one fails alone", matrix)
         scene.tap("a folder of Inductor's without kernels, or without PyTorch, is told",
                   modules)

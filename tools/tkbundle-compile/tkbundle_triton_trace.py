@@ -12,6 +12,7 @@ import os
 import re
 import site
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,12 +20,14 @@ import time
 BEGUN = time.time_ns()
 ENTRY = re.compile(r"[A-Z2-7]{52}|[0-9a-f]{64}")
 SYSTEM = ("/proc/", "/sys/", "/dev/fd/", "/dev/std")
-UNKNOWN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty",
+UNKNOWN = ("os.system", "os.exec", "os.fork", "os.forkpty",
            "socket.connect", "socket.getaddrinfo", "socket.gethostbyname",
            "socket.gethostbyaddr", "socket.sendto", "sqlite3.connect", "urllib.Request")
 TOOLS = re.compile(r"ptxas(-blackwell)?")
 MADE = os.O_TRUNC | os.O_EXCL
 ALL = "*"  # of the environment
+READ_LINK = os.readlink  # not watched
+SPAWN = subprocess.Popen._posix_spawn.__code__
 
 
 class Seen:
@@ -32,7 +35,7 @@ class Seen:
 
     def __init__(self):
         self.files, self.made, self.folders, self.variables = set(), set(), set(), set()
-        self.links = set()
+        self.links, self.temporary = set(), set()
         self.why = None  # it is not known what the answer depends on
 
 
@@ -56,8 +59,10 @@ class Trace:
                 self.see_list(args[0])
         elif event == "os.mkdir":
             self.add(self.job.made, args[0])
-        elif event == "subprocess.Popen":
-            self.see_program(*args[:2])
+        elif event == "tempfile.mkdtemp":
+            self.add(self.job.temporary, args[0])
+        elif event in ("subprocess.Popen", "os.posix_spawn"):
+            self.see_program(args[0])
         elif event == "ctypes.dlopen" and args[0] and "/" in os.fsdecode(args[0]):
             self.add(self.job.files, args[0])
         elif event in UNKNOWN:
@@ -71,11 +76,14 @@ class Trace:
             self.add(self.job.files, path)
 
     def see_list(self, path):
-        if isinstance(path, int):
-            self.job.why = "a descriptor of a folder"
+        if isinstance(path, int):  # as shutil.rmtree() has it
+            try:
+                path = READ_LINK(f"/proc/self/fd/{path}")
+            except OSError:
+                self.job.why = "a descriptor of a folder"
         self.add(self.job.folders, "." if path is None else path)
 
-    def see_program(self, program, args):
+    def see_program(self, program):
         program = os.fsdecode(program)
         if TOOLS.fullmatch(os.path.basename(program)) and "/" in program:
             self.add(self.job.files, program)
@@ -111,12 +119,12 @@ class Trace:
         get, walk = kind.__getitem__, kind.__iter__
 
         def seen_get(environ, name):
-            if self.is_on:
+            if self.is_on and not is_for_child():
                 self.job.variables.add(os.fsdecode(name))
             return get(environ, name)
 
         def seen_walk(environ):
-            if self.is_on:
+            if self.is_on and not is_for_child():
                 self.job.variables.add(ALL)
             return walk(environ)
 
@@ -146,22 +154,40 @@ class Trace:
         job, kept_seen = self.job, self.kept
         stem = source and os.path.splitext(source)[0] + "."
         kept_seen.why = kept_seen.why or job.why
-        for name in ("files", "made", "folders", "variables", "links"):
+        for name in ("files", "made", "folders", "variables", "links", "temporary"):
             getattr(kept_seen, name).update(getattr(job, name))
-        kept_seen.files = {file for file in kept_seen.files - modules
+        kept_seen.files = {file for file in lasting(kept_seen.files - modules,
+                                                    kept_seen.temporary)
                            if not stem or not file.startswith(stem)}
+        kept_seen.folders = lasting(kept_seen.folders, kept_seen.temporary)
         self.modules |= kept[0]
         if job.why or kept_seen.why:
             return None
         shared = wanted(kept[0] | kept_seen.files | python_files(),
                         kept_seen.made | modules | job.made, root)
-        own = wanted(modules | job.files, job.made, root) - shared
+        own = wanted(lasting(modules | job.files, job.temporary), job.made, root) - shared
         searched = {os.path.abspath(folder) for folder in path} | folders
         listed = without_entries(kept_seen.folders, root)
         links = {link for link in without_entries(kept_seen.links, root)
                  if not link.startswith(SYSTEM)}
         return ((shared, kept[1], listed, kept_seen.variables, links),
                 (own, searched, set(), set(), set()))
+
+
+def is_for_child():
+    """Is the environment read to be passed on to a program?"""
+    frame = sys._getframe(2)
+    for _ in range(3):
+        if frame is None or frame.f_code is SPAWN:
+            break
+        frame = frame.f_back
+    return frame is not None and frame.f_code is SPAWN
+
+
+def lasting(paths, temporary):
+    """Without folders that a job made for itself, under names of chance, and their files."""
+    inside = tuple(folder + "/" for folder in temporary)
+    return {path for path in paths if not (path + "/").startswith(inside)}
 
 
 def absolute(path):

@@ -34,6 +34,7 @@ del sys.path[0]
 POOL = 3
 MAGIC = 0x746B6232
 HELLO, JOB, _LOG, ANSWER, DONE = range(1, 6)
+PIECE = 64 * 1024  # of an answer, at most
 HEAD_FORMAT = struct.Struct("=IIQQ")
 SIZE_FORMAT = struct.Struct("=Q")
 DONE_FORMAT = struct.Struct("=iii512s")
@@ -178,7 +179,9 @@ class Pool:
         return data[SIZE_FORMAT.size:end].split(b"\0")[:-1], fields
 
     def answer(self, fields):
-        self.send(ANSWER, pack(fields))
+        data = pack(fields)
+        for at in range(0, len(data), PIECE):
+            self.send(ANSWER, data[at:at + PIECE])
         self.send(DONE, DONE_FORMAT.pack(0, 0, 0, b""))
 
     def refuse(self, status, sentence):
