@@ -44,6 +44,12 @@ def shift(x, n, BY: tl.constexpr):
     tl.store(x + at, tl.load(x + at, at < n) + BY, at < n)
 """
 TRITON_KERNELS = 100
+POOL_LIST = """
+import json, sys, warmup_kernels as kernels
+print(json.dumps([{"file": kernels.__file__, "kernel": name,
+                   "signature": kernels.signatures(name)} for name in sys.argv[1:]]))
+"""
+POOL_KERNELS = ("add", "softmax", "norm", "product")
 
 
 def shell(script):
@@ -59,6 +65,8 @@ class CompileBench:
         self.llc = args.llc
         self.cuda = args.cuda
         self.python = args.python
+        self.pool_python = args.pool_python
+        self.pool_triton, self.pool_packages = args.pool_triton, args.pool_packages
         self.ptxas = os.path.join(args.cuda, "bin", "ptxas")
         self.rows = []
         self.inputs = []
@@ -154,6 +162,43 @@ class CompileBench:
             {"first": [first], "with Python": [started], "again": again}))
         self.memory.settle()
 
+    def pool_contestants(self, kernels, workers):
+        """Each by itself, into an empty cache; kernels that do not compile cost no round."""
+        here = shlex.quote(bench.HERE)
+        env = (f"export PYTHONPATH={shlex.quote(self.pool_triton)}:{here}:"
+               f'{shlex.quote(self.pool_packages)} HOME="$1" ')
+        listed = self.memory.path("-".join(kernels) + ".json")
+        with open(listed, "w", encoding="utf-8") as file:
+            file.write(run(["sh", "-euc", env + '; shift; exec "$@"', "sh", "/tmp",
+                            self.pool_python, "-B", "-c", POOL_LIST, *kernels]).output)
+        ours = (f'{env}; {shlex.quote(self.program)} compile {shlex.quote(listed)} --target '
+                f'cuda:90 --python {shlex.quote(self.pool_python)} --keep-going -j {workers} '
+                '--cache "$1/made" >/dev/null 2>&1 || [ $? -eq 4 ]')
+        theirs = (f'{env} TRITON_CACHE_DIR="$1/made"; {shlex.quote(self.pool_python)} -B '
+                  f'{here}/warmup_pool.py {workers} {",".join(kernels)} '
+                  '>/dev/null 2>&1 || [ $? -eq 1 ]')
+        return {"tkbundle": shell('mkdir "$1"; ' + ours), "pool": shell('mkdir "$1"; ' + theirs)}
+
+    def made_by(self, contestant):
+        """How many kernels are there then."""
+        out = self.memory.path("made-by")
+        bench.run_once(contestant, out)
+        count = len(glob.glob(os.path.join(out, "made", "*", "*.cubin")))
+        bench.remove(out)
+        return count
+
+    def measure_pool(self, workers):
+        contestants = self.pool_contestants(POOL_KERNELS, workers)
+        counts = {name: self.made_by(one) for name, one in contestants.items()}
+        times = bench.in_turns(self.memory, contestants, self.rounds, makes_folder=False)
+        self.add(bench.faster(
+            f"{counts['tkbundle']} Triton kernels, -j {workers}: Triton 3.9's warm-up pool, "
+            f"which makes {counts['pool']}", times, "tkbundle", "pool"))
+        contestants = self.pool_contestants(("broken", *POOL_KERNELS), workers)
+        counts = {name: self.made_by(one) for name, one in contestants.items()}
+        self.add(Row("the same and one that ends its compiler, kernels made",
+                     str(counts["tkbundle"]), str(counts["pool"])))
+
     def measure_start(self):
         """A program, a worker and one job that compiles nothing."""
         ptx = self.memory.path("one.ptx")
@@ -189,6 +234,10 @@ def measure(bench_):
         bench_.measure_triton_hits()
     else:
         note("hits of Triton kernels: not measured, for there is no Python with Triton")
+    if bench_.pool_python:
+        bench_.measure_pool(os.cpu_count())
+    else:
+        note("Triton's own warm-up pool: not measured; it needs --pool-python")
     bench_.measure_start()
     if shutil.which("c++"):
         bench_.measure_cuda()
@@ -216,6 +265,11 @@ def parse_arguments():
     parser.add_argument("--llc", default="/usr/lib/llvm-22/bin/llc",
                         help="LLVM's compiler (%(default)s)")
     parser.add_argument("--python", help="a Python with Triton; build/venv's")
+    parser.add_argument("--pool-python", help="a Python with PyTorch, for Triton's pool")
+    parser.add_argument("--pool-triton", default=os.path.join(
+        REPOSITORY, "build", "venv", "triton-3.9.0"), help="the folder of Triton 3.9")
+    parser.add_argument("--pool-packages", default=os.path.join(REPOSITORY, "build", "warmup"),
+                        help="the folder of cloudpickle and pytest (%(default)s)")
     parser.add_argument("--tmpfs", default="/dev/shm",
                         help="a folder in memory (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3)

@@ -12,12 +12,14 @@ import shutil
 import sys
 import tempfile
 
-from triton_tuned import LAUNCHES, Scene, keys, number, says
+from triton_tuned import A, LAUNCHES, Scene, keys, number, says
 
 # Those whose IR tells everything but constants.
 BY_IR = ("plain", "registers", "nested", "inner", "heuristic", "pruned", "unspecialized")
 # By specialisations, also with Triton's newer kinds of arguments.
-NOTED = (*BY_IR, "modelled", "paired", "described", "layered")
+NOTED = (*BY_IR, "modelled", "paired", "described", "layered", "named")
+# Passed by position, which a signature does not tell.
+BY_POSITION = [("named", "", [A, A, 8, 2], "3.3.1")]
 TARGETS = "100,120"
 
 KERNEL = """import triton
@@ -45,7 +47,7 @@ def contents(cache):
 
 
 def launches(names, version):
-    return [(name, arguments) for name, _, arguments, since in LAUNCHES
+    return [(name, arguments) for name, _, arguments, since in LAUNCHES + BY_POSITION
             if name in names and number(version) >= number(since)]
 
 

@@ -90,6 +90,13 @@ def modelled(x, out, n, SIZE: tl.constexpr):
     tl.store(out + at, tl.load(x + at, at < n), at < n)
 
 
+@triton.jit
+def named(x, out, num_warps: tl.constexpr, num_stages: tl.constexpr):
+    """Its parameters have the names of options, and are none."""
+    at = tl.arange(0, 32 * num_warps)
+    tl.store(out + at, tl.load(x + at) + num_stages)
+
+
 @triton.jit(do_not_specialize=["n"])
 def unspecialized(x, out, n, SIZE: tl.constexpr = 64):
     at = tl.arange(0, SIZE)

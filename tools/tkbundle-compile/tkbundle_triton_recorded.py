@@ -262,6 +262,7 @@ class Again:
         self.jit = jit
         self.launch = Launch(jit, jit, recorded.name, list(items), list(items.values()),
                              options, defaults)
+        self.launch.is_recorded = True
         self.run = Run([(param.num, param.name, items[param.name]) for param in jit.params],
                        self.launch.notes, self.launch.unasked, fields)
         self.run.stage = stage or self.run.stage

@@ -75,6 +75,7 @@ class Launch:
         self.notes = []    # what a user should know
         self.unasked = []  # why no launch asks for this
         self.kept = []
+        self.is_recorded = False  # then the options are those that the launch had
 
     def known(self):
         """The arguments that a caller passes, as far as the signature tells."""
@@ -245,7 +246,8 @@ class Launch:
     def run_kernel(self, args, more):
         """
         The innermost launch, with the arguments for Triton. From the first parameter
-        on that is missing or named like an option, they are passed by name.
+        on that is missing or named like an option, they are passed by name: Triton takes
+        the value for the option, too. A launch that did so has recorded the option.
         """
         more.update(zip((param.name for param in self.jit.params), args))
         values = {}
@@ -257,7 +259,8 @@ class Launch:
                 values[param.name] = more.pop(param.name)
         args = []
         for param in self.jit.params:
-            if param.name not in values or param.name in self.defaults:
+            is_option = param.name in (self.options if self.is_recorded else self.defaults)
+            if param.name not in values or is_option:
                 break
             args.append(values.pop(param.name))
         return type(self.jit).run(self.jit, *args, **more, **values)
