@@ -122,7 +122,7 @@ void tkb_batch_report(struct tkb_batch *batch,
                                     const struct tkb_result *result),
                       void *self);
 
-/* Returns `rc`. Puts `fault` into `err`, or that the deadline has passed. */
+/* Return `rc`, with `fault` in `err`, or that the deadline has passed. */
 TKB_NODISCARD int tkb_batch_end(const struct tkb_batch *batch, int rc,
                                 const struct tkb_error *fault,
                                 struct tkb_error *err);

@@ -179,7 +179,7 @@ static int replace_texts(const struct place *place, struct staged *staged,
 	return rc;
 }
 
-/* Where it has the name that it has in a bundle, give it the one that it has here. */
+/* If a unit still has its name from a bundle, rename it to its name here. */
 static int rename_unit(const struct place *place, struct tkb_error *err)
 {
 	const struct tkb_root *root = place->to->stage->root;

@@ -184,8 +184,7 @@ static int commit_written(void *self, size_t worker, size_t index,
 }
 
 /*
- * First what ninja did not build: units that it built may have been built of
- * that.
+ * Units that ninja did not build come first: it may have built others from them.
  */
 static int commit_first(void *self, size_t worker, size_t index,
                         struct tkb_error *err)
@@ -298,8 +297,8 @@ static int compare_ranked(const void *a, const void *b)
 }
 
 /*
- * The largest first, so that the threads end at about the same time. But in
- * their order of arrival where a pull is still fetching the bundle.
+ * Sort frames, the largest first, so that all threads end at about the same
+ * time. While a pull is still fetching the bundle, keep the order of arrival.
  */
 static int order_frames(struct tkb_emitter *emitter, struct tkb_error *err)
 {

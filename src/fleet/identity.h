@@ -3,8 +3,8 @@
 #define TKB_FLEET_IDENTITY_H
 
 /*
- * What the records of a ref hold, each once: key, platform and device, and of
- * what was tuned the version.
+ * What the records of a ref hold, each once: a key, its platform and device,
+ * and the version of a tuned unit.
  */
 
 #include "records/records.h"
@@ -30,8 +30,8 @@ TKB_NODISCARD int tkb_identities_list(const struct tkb_record_list *records,
                                       struct tkb_error *err);
 
 /*
- * Is the entry held? Of what was tuned: in this version, or a newer one. A
- * version of unknown time is older than any other.
+ * Is the entry in a record? A tuned unit counts in this version or a newer one;
+ * a version of unknown time is older than any other.
  */
 bool tkb_identities_have(const struct tkb_identities *identities,
                          const struct tkb_identity *wanted);

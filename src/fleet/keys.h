@@ -19,9 +19,9 @@ struct tkb_keys {
 void tkb_keys_release(struct tkb_keys *keys);
 
 /*
- * The whole keys of those that `options` asks for. Returns 0, TKB_MISS (no
- * entry of the ref has one of them, and `watch` is told which), TKB_ERR_INVALID (a prefix is not unique)
- * or TKB_ERR_NOMEM.
+ * Complete the keys, or starts of keys, that `options` asks for. Returns 0,
+ * TKB_MISS (no entry of the ref has one of them, and `watch` is told which),
+ * TKB_ERR_INVALID (a prefix is not unique) or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_keys_find(const struct tkb_record_list *records,
                                 const struct tkb_emit_options *options,

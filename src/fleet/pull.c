@@ -312,8 +312,8 @@ static int check_present(struct puller *puller, struct tkb_error *err)
 }
 
 /*
- * Fetch what is missing; again, while blobs fail and other records hold their
- * entries.
+ * Fetch what is missing. As long as blobs fail and other records hold their
+ * entries, try those.
  */
 static int pull_missing(struct puller *puller, struct tkb_error *err)
 {

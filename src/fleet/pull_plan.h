@@ -88,8 +88,8 @@ bool tkb_pull_is_old(const struct tkb_pull_place *place,
                      const struct tkb_record_entry *entry);
 
 /*
- * Set `out`, which has room for all entries of the record, for those that are
- * older versions. Returns whether there is one.
+ * For each entry of the record, set in `out` whether it is an older version
+ * than the plan wants. Returns whether any is.
  */
 bool tkb_pull_plan_list_old(const struct tkb_pull_plan *plan,
                             const struct tkb_record *record, bool *out);

@@ -79,7 +79,9 @@ static int ask_to_vouch(struct signature_work *work,
 	return rc < 0 ? rc : 0;
 }
 
-/* Sign a record, unless that is done, and add it where it is not of the ref. */
+/*
+ * Sign a record unless it is signed, and add it to the ref if the ref lacks it.
+ */
 static int sign_record(struct signature_work *work,
                        const struct tkb_record *record, bool adds,
                        struct tkb_error *err)

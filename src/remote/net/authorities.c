@@ -45,8 +45,8 @@ static bool find_openssl(struct tkb_authorities *out)
 }
 
 /*
- * Whoever sets several of them for Python's requests, for curl and for OpenSSL
- * finds the order that each of these has.
+ * The order is that of Python's requests, of curl and of OpenSSL, for whoever
+ * sets several.
  */
 static bool find_variable(struct tkb_authorities *out)
 {

@@ -26,14 +26,11 @@ struct tkb_authorities {
 void tkb_authorities_find(const struct tkb_remote_url *url,
                           struct tkb_authorities *out);
 
-/*
- * The same without what the URL says of its server: for another one, as a
- * proxy.
- */
+/* The same for another server, as a proxy: what the URL says does not count. */
 void tkb_authorities_find_general(const struct tkb_remote_url *url,
                                   struct tkb_authorities *out);
 
-/* Are they asked for at all: has the URL's scheme TLS, and does it verify? */
+/* Does anything need them? Only a URL with TLS whose certificate is checked. */
 bool tkb_authorities_are_asked(const struct tkb_remote_url *url);
 
 #endif

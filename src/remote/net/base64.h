@@ -9,8 +9,8 @@
 void tkb_base64_add(struct tkb_bytes bytes, struct tkb_buf *out);
 
 /*
- * Append what `text` stands for; false if it is not the one way to write that:
- * no white space, all padding, and no bit that means nothing.
+ * Append the bytes that `text` encodes. False unless it is their only spelling:
+ * no white space, all padding, and no unused bit set.
  */
 bool tkb_base64_read(struct tkb_bytes text, struct tkb_buf *out);
 

@@ -47,8 +47,8 @@ TKB_NODISCARD int tkb_connection_open(const struct tkb_peer *peer,
 void tkb_connection_close(struct tkb_connection *connection);
 
 /*
- * Send all of `bytes`. A peer that hangs up may have said why before: what is
- * sent to it from then on is dropped, and the next read finds its last words or
+ * Send all of `bytes`. If the peer has hung up, they are dropped without a
+ * failure: the next read gets the peer's last message, which may say why, or
  * the end.
  */
 TKB_NODISCARD int tkb_connection_write(struct tkb_connection *connection,

@@ -53,9 +53,9 @@ TKB_NODISCARD int tkb_http_request_judge(const struct tkb_http_request *request,
                                          struct tkb_error *err);
 
 /*
- * Of `count` requests that were made together: has the server answered this one
- * with a failure of its own (5xx), another one well, and will nobody ask again?
- * Then what was asked for cannot be read, and the server is not away.
+ * Is this one of `count` requests made together unreadable, while the server is
+ * there? So it is if this one's answer is 5xx, another one's is good, and
+ * nobody will try again.
  */
 bool tkb_http_request_fails_alone(const struct tkb_http_request *request,
                                   const struct tkb_http_request *requests,

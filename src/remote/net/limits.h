@@ -29,7 +29,10 @@ int tkb_op_limits_fail_stalled(const struct tkb_op_limits *limits,
 /* How long to wait before the limits are checked again: at most `most_ms`. */
 int tkb_op_limits_wait_ms(const struct tkb_op_limits *limits, int most_ms);
 
-/* Any time shorter than `limit_ms`: who failed together must not meet again. */
+/*
+ * A random time below `limit_ms`, so that clients that failed together do not
+ * all return at once.
+ */
 uint64_t tkb_random_pause_ns(uint64_t limit_ms);
 
 #endif

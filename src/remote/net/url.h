@@ -15,7 +15,7 @@ TKB_AUTO_POINTER(tkb_url_free_at, struct tkb_remote_url, tkb_remote_url_free)
 /* Append "scheme://host:port", as the URL has it. */
 void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out);
 
-/* TKB_ERR_INVALID: the parameter `name` has a value that is none. */
+/* Refuse the value of parameter `name`: TKB_ERR_INVALID, and what it wants. */
 int tkb_url_refuse(const char *name, const char *wanted, const char *value,
                    struct tkb_error *err);
 
@@ -28,10 +28,9 @@ TKB_NODISCARD int tkb_url_choice(const struct tkb_remote_url *url,
                                  struct tkb_error *err);
 
 /*
- * Do the URL's parameters for TLS (cafile, cert, key, server-name, verify) make
- * sense? Where the connection is in the clear, there must be none: what is meant
- * to protect must not be ignored. `tls_scheme` is named then. Returns 0 or
- * TKB_ERR_INVALID.
+ * Check the URL's parameters for TLS: cafile, cert, key, server-name, verify.
+ * Without TLS there must be none, since what is meant to protect must not be
+ * ignored; then the message names `tls_scheme`. Returns 0 or TKB_ERR_INVALID.
  */
 TKB_NODISCARD int tkb_url_check_tls(const struct tkb_remote_url *url,
                                     bool has_tls, const char *tls_scheme,

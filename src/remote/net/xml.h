@@ -3,8 +3,9 @@
 #define TKB_REMOTE_NET_XML_H
 
 /*
- * XML from a peer that nobody trusts: no document type, hence no entities but
- * XML's own five, elements in at most 16 others, texts of at most 16 KiB.
+ * Reads XML from an untrusted peer. There must be no document type, so there
+ * are no entities but XML's own five. Elements lie in at most 16 others, texts have at
+ * most 16 KiB.
  */
 
 #include <tkbundle/bundle.h>

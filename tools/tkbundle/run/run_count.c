@@ -64,7 +64,10 @@ static void add_to_set(json_t *set, const char *name)
 	(void)json_object_set_new_nocheck(set, name, json_null());
 }
 
-/* Count an entry. What was present, and what the ref has, needs no push. */
+/*
+ * Count an entry. It needs no push if it was present before, or if the ref has
+ * it.
+ */
 static void count_pulled_entry(void *self, size_t kind, const char *path,
                                bool is_emitted)
 {
@@ -330,7 +333,7 @@ static void list_kinds(struct run_counts *counts, const struct run_plan *plan,
 		         trees->items[i].name);
 }
 
-/* Folders outside are in the list of trees, and nothing of them is counted. */
+/* Drop the trees that lie outside the caches: nothing in them is counted. */
 static void drop_external(struct run_counts *counts, const struct trees *trees)
 {
 	size_t kept = counts->kind_count > 0 ? 1 : 0;

@@ -6,8 +6,8 @@
 #include "run/run.h"
 
 /*
- * Is the server ready? Only asked if the user says how; otherwise, it is ready
- * after a quiet time.
+ * Is the server ready? It is asked if the user says how; otherwise a quiet time
+ * counts as ready.
  */
 
 /* What makes no sense on the command line; it is said. */
