@@ -160,7 +160,8 @@ def pretend_cuda(arch):
         "get_device_name": lambda *_device: f"sm_{arch}", "synchronize": lambda *_device: None,
         "current_stream": lambda *_device: stream, "default_stream": lambda *_device: stream,
         "Stream": lambda *_args, **_kwargs: stream, "stream": nothing, "device": nothing,
-        "empty_cache": lambda: None, "set_stream": lambda _stream: None, "Event": Event, "set_device": lambda *_device: None,
+        "empty_cache": lambda: None, "set_stream": lambda _stream: None, "Event": Event,
+        "set_device": lambda *_device: None,
         "manual_seed": lambda _seed: None, "is_bf16_supported": lambda *_args: True,
         "mem_get_info": lambda *_device: (80 << 30, 80 << 30),
     }
