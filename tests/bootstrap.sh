@@ -147,6 +147,11 @@ holds "it is fetched once" not called '^pip '
 bootstrap engines vllm==0.33.0
 holds "the real vLLM is fetched" called '^pip install .* vllm==0.33.0$'
 holds "and started" called '^python3 .*tests/engines/real_vllm.py .*-vllm-0.33.0/'
+bootstrap engines tilelang==0.1.15
+holds "the real TileLang is fetched with a compiler" called \
+	'^pip install .* tilelang\[nvcc\]==0.1.15$'
+holds "and started" called \
+	'^python3 .*tests/engines/real_tilelang.py .*-tilelang-0.1.15/'
 bootstrap engines gpt==1
 holds "an engine that is none is refused" [ "$status" -eq 2 ]
 

@@ -104,8 +104,11 @@ class Machines:
         shutil.rmtree(self.path(mode + "-cold"))
         warm, run = self.run(mode + "-run", mode)
         self.check_warm(mode + ", run", warm, cold)
-        check(mode + ", run: nothing is compiled anew, nor pushed",
-              (run["compiled"], run["pushed"]) == (0, 0))
+        # A graph in a folder compiles its C++ into that folder when it is loaded for the
+        # first time, in place, too: the cold start has it in Inductor's own.
+        grown = 1 if mode == "folders" else 0
+        check(mode + ", run: nothing is compiled anew that a start in place does not, "
+              "nor pushed", run["compiled"] <= grown and run["pushed"] == 0)
         shutil.rmtree(self.path(mode + "-run"))
         status, said = self.tkbundle("emit", mode + "-emit", bundle)
         check(mode + ", emit: all is emitted", (status, said["emitted"]) ==
