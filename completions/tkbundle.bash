@@ -115,11 +115,11 @@ _tkbundle_value() {
 	compile:--quant)
 		value="dynamic static weight-only" ;;
 	compile:--emit)
-		value="ttir ttgir llir ptx cubin sass" ;;
+		value="ttir ttgir llir ptx cubin sass amdgcn hsaco" ;;
 	compile:--cubin-with)
 		value="ptxas nvjitlink" ;;
 	compile:--target)
-		value="cuda:75 cuda:80 cuda:86 cuda:89 cuda:90 cuda:100 cuda:120" ;;
+		value="cuda:75 cuda:80 cuda:86 cuda:89 cuda:90 cuda:100 cuda:120 hip:gfx90a hip:gfx942 hip:gfx950 hip:gfx1100" ;;
 	compile:-I | compile:--include | sign:--export)
 		value=:cache ;;
 	*:--ptxas | compile:--libdevice | compile:--metadata | \
@@ -151,7 +151,7 @@ _tkbundle_value() {
 	attest:--stage | sign:--stage)
 		value="dev prod" ;;
 	*:--stage)
-		value="ptx llir ttir ttgir glir source cubin sass" ;;
+		value="ptx llir ttir ttgir glir source cubin sass amdgcn hsaco" ;;
 	*:--target)
 		value="cuda cuda:80 cuda:89 cuda:90 cuda:100 cuda:120 hip xpu" ;;
 	*:--metrics)

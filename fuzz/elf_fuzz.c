@@ -30,7 +30,9 @@ static bool is_hsaco(struct tkb_bytes elf)
 {
 	struct tkb_error err = { 0 };
 
-	return is_right(tkb_elf_check_hsaco(elf, "k.hsaco", &err), &err);
+	return is_right(
+		tkb_elf_check_hsaco(elf, "k.hsaco", "gfx942", "kernel", &err),
+		&err);
 }
 
 static void check_module(struct tkb_bytes elf, const char *name)

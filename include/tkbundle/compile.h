@@ -35,7 +35,8 @@ struct tkb_compile;
 struct tkb_finalize_options;
 
 /**
- * Check the name of a target, in Triton's spelling: "cuda:90", "cuda:90:32".
+ * Check the name of a target, in Triton's spelling: "cuda:90", "cuda:90:32". For
+ * kernels of Triton's there are "hip:gfx942" and others, too.
  *
  * @return 0, or TKB_ERR_INVALID with a list of the targets
  */

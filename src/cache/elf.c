@@ -11,9 +11,12 @@
 #include <gnu/libc-version.h>
 #endif
 
+#include "text/hip.h"
+
 enum {
 	MACHINE_CUDA = 190,
 	MACHINE_AMDGPU = 224,
+	ABI_AMD_HSA = 64,
 	ABI_CUDA_12 = 7, /* the architecture in bits 0 to 7 of the flags */
 	ABI_CUDA_13 = 8, /* in bits 8 to 15 */
 	SYMBOL_LIMIT = 1 << 20,
@@ -229,7 +232,29 @@ int tkb_elf_check_cubin(struct tkb_bytes bytes, const char *name, uint64_t arch,
 	return 0;
 }
 
+static int check_hip_arch(const struct elf *elf, const char *arch,
+                          struct tkb_error *err)
+{
+	const struct tkb_hip_arch *wanted = tkb_hip_find(arch);
+	const uint8_t found = le32toh(elf->header.e_flags) & 0xff;
+
+	if (wanted == NULL || wanted->machine == found)
+		return 0; /* of an unknown GPU, nothing is checked */
+	for (size_t i = 0; tkb_hip_arch(i) != NULL; i++) {
+		if (tkb_hip_arch(i)->machine == found)
+			return tkb_fail_entry(err, TKB_REASON_BINARY,
+			                      "'%s' is for %s, its metadata "
+			                      "says %s",
+			                      elf->name, tkb_hip_arch(i)->name,
+			                      arch);
+	}
+	return tkb_fail_entry(err, TKB_REASON_BINARY,
+	                      "'%s' is for another GPU, its metadata says %s",
+	                      elf->name, arch);
+}
+
 int tkb_elf_check_hsaco(struct tkb_bytes bytes, const char *name,
+                        const char *arch, const char *symbol,
                         struct tkb_error *err)
 {
 	struct elf elf = { .name = name };
@@ -240,7 +265,14 @@ int tkb_elf_check_hsaco(struct tkb_bytes bytes, const char *name,
 		return rc;
 	if (le16toh(elf.header.e_machine) != MACHINE_AMDGPU)
 		return fail_elf(&elf, "is not an AMD code object", err);
-	return 0;
+	if (elf.header.e_ident[EI_OSABI] != ABI_AMD_HSA)
+		return fail_elf(&elf, "is not a code object for AMD's HSA",
+		                err);
+	rc = check_hip_arch(&elf, arch, err);
+	if (rc == 0 && symbol != NULL && !has_function(&elf, symbol))
+		return tkb_fail_entry(err, TKB_REASON_BINARY,
+		                      "'%s' has no kernel '%s'", name, symbol);
+	return rc;
 }
 
 /* The highest GLIBC_x.y that any needed version names, as x << 16 | y. */

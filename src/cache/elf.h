@@ -20,8 +20,12 @@ TKB_NODISCARD int tkb_elf_check_cubin(struct tkb_bytes elf, const char *name,
                                       uint64_t arch, const char *symbol,
                                       struct tkb_error *err);
 
-/* Is `elf` a whole AMD code object? */
+/*
+ * Is `elf` a whole AMD code object for `arch`, "gfx942", with the kernel `symbol`?
+ * An `arch` that is not known fits any; a NULL `symbol` is not checked.
+ */
 TKB_NODISCARD int tkb_elf_check_hsaco(struct tkb_bytes elf, const char *name,
+                                      const char *arch, const char *symbol,
                                       struct tkb_error *err);
 
 /*

@@ -203,7 +203,9 @@ int tkb_metadata_check_binary(const struct tkb_metadata *metadata,
 			bytes, name, strtoull(metadata->target.arch, NULL, 10),
 			symbol[0] == '\0' ? NULL : symbol, err);
 	if (strcmp(extension, "hsaco") == 0)
-		return tkb_elf_check_hsaco(bytes, name, err);
+		return tkb_elf_check_hsaco(bytes, name, metadata->target.arch,
+		                           symbol[0] == '\0' ? NULL : symbol,
+		                           err);
 	if (bytes.size == 0 &&
 	    (strcmp(extension, "spv") == 0 || strcmp(extension, "zebin") == 0))
 		return tkb_fail_entry(err, TKB_REASON_BINARY, "'%s' is empty",

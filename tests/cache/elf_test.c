@@ -11,7 +11,9 @@
 
 enum {
 	MACHINE_CUDA = 190,
-	MACHINE_AMDGPU = 224
+	MACHINE_AMDGPU = 224,
+	ABI_AMD_HSA = 64,
+	FLAGS_GFX942 = 0x54c
 };
 
 /* An ELF file that a test may change. */
@@ -527,15 +529,51 @@ TEST(elf, code_objects_are_for_amds_machine_and_whole)
 	struct image object = cuda_12_cubin();
 	const struct tkb_bytes bytes = { object.data, object.size };
 
-	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", ERR), TKB_ERR_CORRUPT,
-	      "'k.hsaco' is not an AMD code object");
+	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", NULL, ERR),
+	      TKB_ERR_CORRUPT, "'k.hsaco' is not an AMD code object");
 	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
 
 	put(&object, HEADER(e_machine), MACHINE_AMDGPU);
-	OK(tkb_elf_check_hsaco(bytes, "k.hsaco", ERR));
+	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", NULL, ERR),
+	      TKB_ERR_CORRUPT, "'k.hsaco' is not a code object for AMD's HSA");
+	put(&object, HEADER(e_ident[EI_OSABI]), ABI_AMD_HSA);
+	put(&object, HEADER(e_flags), FLAGS_GFX942);
+	OK(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", NULL, ERR));
 	FAILS(tkb_elf_check_hsaco(tkb_bytes_slice(bytes, 0, bytes.size - 1),
-	                          "k.hsaco", ERR),
+	                          "k.hsaco", "gfx942", NULL, ERR),
 	      TKB_ERR_CORRUPT, "is cut short");
+}
+
+TEST(elf, code_objects_are_for_the_gpu_of_their_metadata)
+{
+	struct image object = cuda_12_cubin();
+	const struct tkb_bytes bytes = { object.data, object.size };
+
+	put(&object, HEADER(e_machine), MACHINE_AMDGPU);
+	put(&object, HEADER(e_ident[EI_OSABI]), ABI_AMD_HSA);
+	put(&object, HEADER(e_flags), FLAGS_GFX942);
+	OK(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx9999", NULL, ERR));
+	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx90a", NULL, ERR),
+	      TKB_ERR_CORRUPT,
+	      "'k.hsaco' is for gfx942, its metadata says "
+	      "gfx90a");
+	CHECK_INT(ERR->reason, TKB_REASON_BINARY);
+	put(&object, HEADER(e_flags), 0x500);
+	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx90a", NULL, ERR),
+	      TKB_ERR_CORRUPT, "'k.hsaco' is for another GPU");
+}
+
+TEST(elf, code_objects_have_their_kernel)
+{
+	struct image object = cuda_12_cubin();
+	const struct tkb_bytes bytes = { object.data, object.size };
+
+	put(&object, HEADER(e_machine), MACHINE_AMDGPU);
+	put(&object, HEADER(e_ident[EI_OSABI]), ABI_AMD_HSA);
+	put(&object, HEADER(e_flags), FLAGS_GFX942);
+	FAILS(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", "nobody", ERR),
+	      TKB_ERR_CORRUPT, "'k.hsaco' has no kernel 'nobody'");
+	OK(tkb_elf_check_hsaco(bytes, "k.hsaco", "gfx942", "add_kernel", ERR));
 }
 
 /* Whatever it says, it is judged without a crash; sanitizers watch. */

@@ -65,7 +65,7 @@ TEST(triton_options, a_parameter_may_be_called_as_an_option)
 
 TEST(triton_options, each_target_has_its_entry)
 {
-	static const char *const wrong[] = { "hip:gfx942", "cuda",
+	static const char *const wrong[] = { "xpu:gfx942", "cuda",
 		                             "cuda:",      "cuda:9x",
 		                             "cuda:90:64", "90",
 		                             "cuda:99999" };
@@ -84,11 +84,15 @@ TEST(triton_options, each_target_has_its_entry)
 		read_file(text("%s/copy_kernel.ptx", made.compiled.folder))
 			.data,
 		".target sm_100a");
+	unit.target = "hip:gfx9999";
+	made = make(triton, &unit);
+	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
+	            "there is no target 'hip:gfx9999'");
 	EACH(i, wrong) {
 		unit.target = wrong[i];
 		made = make(triton, &unit);
 		CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
-		            text("'%s' is not a CUDA target", wrong[i]));
+		            text("'%s' is not a target", wrong[i]));
 	}
 }
 

@@ -37,6 +37,12 @@ def types_in_ir(text, name):
     raise Refused(INVALID, f"the IR of '{name}' does not tell what it takes as '{text}'")
 
 
+def is_large(recorded, text):
+    """Whether the argument of a kernel for HIP is a pointer to 2 GiB or more."""
+    return recorded.target.backend == "hip" and "!tt.ptr<" in text and \
+        "tt.pointer_range = 32" not in text
+
+
 def arguments_in_ir(recorded):
     """The name, or None, the types and the hint of each argument."""
     head = re.search(r"tt\.func (?:public )?@(?:\"[^\"]*\"|[\w.$-]+)\((.*?)\)(?: ->.*)? "
@@ -54,7 +60,8 @@ def arguments_in_ir(recorded):
         name = place and (place[1] or names.get(place[2]))
         hint = re.search(r"tt\.divisibility = (\d+)", text)
         found.append((name, types_in_ir(match[1], recorded.name),
-                      ":16" if hint and int(hint[1]) % 16 == 0 else ""))
+                      (":16" if hint and int(hint[1]) % 16 == 0 else "") +
+                      (":large" if is_large(recorded, text) else "")))
     return found
 
 

@@ -44,6 +44,13 @@ def listed(names):
     return ", ".join(names) or "none"
 
 
+def capability_of(target):
+    """As PyTorch gives it: of gfx90a, minor and stepping are the last two digits."""
+    if target.backend == "cuda":
+        return divmod(target.arch, 10)
+    return int(target.arch[3:-2]), int(target.arch[-2], 16)
+
+
 class Driver:
     """The part of a driver that a compilation uses."""
 
@@ -60,7 +67,7 @@ class Driver:
         return 0
 
     def get_device_capability(self, _device=0):
-        return divmod(self.target.arch, 10)
+        return capability_of(self.target)
 
     def get_benchmarker(self):
         """Taken by @triton.autotune, but never run here."""
@@ -175,10 +182,23 @@ def watch_triton():
             return group
         return Run.current.see_group(self, group, filename)
 
+    watch_hip()
     for kind in (ASTSource, IRSource):
         kind.__init__ = watched(kind.__init__)
     watch_stages(lambda: Run.current.stage if Run.current and Run.current.source else None)
     get_group.original, FileCacheManager.get_group = FileCacheManager.get_group, get_group
+
+
+def watch_hip():
+    """Have HIP not import PyTorch to learn the size of what is no tensor of PyTorch's."""
+    module = sys.modules.get("triton.backends.amd.compiler")
+    original = getattr(getattr(module, "HIPBackend", None), "is_within_2gb", None)
+
+    def is_within(arg):
+        return arg.ptr_range() < 1 << 31 if hasattr(arg, "ptr_range") else original(arg)
+
+    if original is not None:
+        module.HIPBackend.is_within_2gb = staticmethod(is_within)
 
 
 def load_triton():
@@ -314,16 +334,33 @@ def choose(launch, fields):
     return choices, True, choices[int(number)]
 
 
+def target_of(arch):
+    """Of "90", or of "gfx942", whose waves have 64 threads up to gfx9."""
+    from triton.backends.compiler import GPUTarget
+
+    if arch.startswith("gfx"):
+        return GPUTarget("hip", arch, 64 if arch[3:-2] == "9" else 32)
+    return GPUTarget("cuda", int(arch), 32)
+
+
+def check_backend(triton, target):
+    from triton.backends import backends
+
+    if not any(backend.compiler.supports_target(target) for backend in backends.values()):
+        raise Refused(UNSUPPORTED, f"Triton {triton.__version__} of '{sys.executable}' does not "
+                      f"compile for {target.backend}")
+
+
 def prepare(fields):
     """Triton, with a driver that only knows the target; and the target."""
     triton = load_triton()
-    from triton.backends.compiler import GPUTarget
     from triton.runtime.driver import driver
 
     forget_versions()
     if PTXAS in fields:
         check_ptxas(os.fsdecode(fields[PTXAS]))
-    target = GPUTarget("cuda", int(fields[ARCH]), 32)
+    target = target_of(os.fsdecode(fields[ARCH]))
+    check_backend(triton, target)
     driver.set_active(Driver(target))
     return triton, target
 

@@ -25,7 +25,9 @@ from tkbundle_triton_stage import Made
 from tkbundle_triton_tuned import Launch
 
 # Of the metadata; cluster_dims there are what Triton chose.
-OPTIONS = {*LAUNCH_OPTIONS, "debug", "sanitize_overflow"} - {"cluster_dims"}
+# The last line has those for HIP.
+OPTIONS = {*LAUNCH_OPTIONS, "debug", "sanitize_overflow",
+           "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint"} - {"cluster_dims"}
 IRS_TRIED = 200
 
 
@@ -69,9 +71,10 @@ class Recorded:
             target = [target.get(name) for name in ("backend", "arch", "warp_size")]
         try:
             backend, arch, warp_size = target
-            if backend != "cuda":
-                raise Refused(INVALID, f"'{self.name}' was compiled for {backend}, not for CUDA")
-            return GPUTarget(backend, int(arch), warp_size)
+            if backend not in ("cuda", "hip"):
+                raise Refused(INVALID, f"'{self.name}' was compiled for {backend}, not for CUDA "
+                              "or HIP")
+            return GPUTarget(backend, int(arch) if backend == "cuda" else str(arch), warp_size)
         except (TypeError, ValueError):
             raise Refused(INVALID, f"nothing tells the target of '{self.name}'") from None
 
@@ -204,28 +207,31 @@ def constant_of(value):
     raise ValueError(f"an unknown kind of constant, '{kind}'")
 
 
-def item_of(number, path, kind, constants, aligned):
+def item_of(number, path, kind, constants, hints):
     if path in constants:
         return constant(number, constants[path])
     if isinstance(kind, tuple):
         item = constant(number, None)
-        item.parts = tuple(item_of(number, (*path, at), one, constants, aligned)
+        item.parts = tuple(item_of(number, (*path, at), one, constants, hints)
                            for at, one in enumerate(kind))
         return item
-    is_aligned = path in aligned and not kind.startswith("tensordesc")
-    return Item(number, kind + (":16" if is_aligned else ""))
+    if kind.startswith("tensordesc"):
+        return Item(number, kind)
+    aligned, small = hints
+    is_large = kind.startswith("*") and small is not None and path not in small
+    return Item(number, kind + (":16" if path in aligned else "") + (":large" if is_large else ""))
 
 
-def attributes_of(attrs):
-    """The paths of arguments that are multiples of 16, in each Triton's words."""
+def attributes_of(attrs, names, told_of):
+    """The paths of arguments with an attribute, in each Triton's words."""
     pairs = [(tuples(path), told) for path, told in attrs]
     named = {path: told for path, told in pairs if isinstance(path, str)}
     if "arg_properties" in named:
         named = {name: told for name, told in named["arg_properties"]}
-    for name in ("divisible_by_16", "tt.divisibility"):
+    for name in names:
         if name in named:
             return {(number,) for number in named[name]}
-    return {path for path, told in pairs if ["tt.divisibility", 16] in (told or [])}
+    return {path for path, told in pairs if told_of in (told or [])}
 
 
 def path_of(name, jit):
@@ -242,11 +248,14 @@ def items_of_note(recorded, jit):
                     for name, kind in noted["signature"]}
         constants = {path_of(tuples(path), jit): constant_of(value)
                      for path, value in noted["constants"]}
-        aligned = attributes_of(noted["attrs"])
+        hints = (attributes_of(noted["attrs"], ("divisible_by_16", "tt.divisibility"),
+                               ["tt.divisibility", 16]),
+                 attributes_of(noted["attrs"], ("tt.pointer_range",), ["tt.pointer_range", 32])
+                 if recorded.target.backend == "hip" else None)
         names = range(len(jit.arg_names))
         if set(types_of) | {path[0] for path in constants} != set(names):
             raise ValueError("other parameters")
-        return {jit.arg_names[at]: item_of(at + 1, (at,), types_of.get(at), constants, aligned)
+        return {jit.arg_names[at]: item_of(at + 1, (at,), types_of.get(at), constants, hints)
                 for at in names}
     except Refused:
         raise
@@ -354,19 +363,53 @@ def guess(recorded, trial, found, jit, triton):
 
 
 def kernel_of(recorded, triton):
-    """The jitted function, its items, and a note."""
+    """The kernel, its function, the function's items, and a note."""
     found = find_function(recorded)
     jit = jitted(found)
     trial = Trial(recorded, jit, triton)
     try:
         if recorded.noted:
             items = items_of_note(recorded, jit)
-            return jit, items, check_note(recorded, trial, items, triton)
-        return jit, guess(recorded, trial, found, jit, triton), ""
+            return found, jit, items, check_note(recorded, trial, items, triton)
+        return found, jit, guess(recorded, trial, found, jit, triton), ""
     except Unlike as error:
         path = sys.modules[jit.fn.__module__].__file__ if jit.fn.__module__ in sys.modules \
             else jit.fn.__module__
         raise Refused(INVALID, f"'{recorded.name}' of '{path}' {error}") from error
+
+
+def is_tuned(found):
+    """Whether a launch passes what an @triton.autotune says, defaults or not."""
+    while found is not None:
+        if hasattr(found, "configs"):
+            return True
+        found = getattr(found, "fn", None)
+    return False
+
+
+def options_elsewhere(recorded, found, defaults):
+    """Of a kernel for another vendor: what is a default there stays one."""
+    from triton.compiler.compiler import make_backend
+
+    usual = vars(make_backend(recorded.target).parse_options({}))
+    named = recorded.noted.get("options") or recorded.metadata
+    kept = ("num_warps", "num_stages", "num_ctas") if is_tuned(found) else ()
+    options = {name: tuples(value) for name, value in named.items() if name in OPTIONS and
+               (name in kept or name in usual and tuples(value) != usual[name])}
+    return ({name: value for name, value in options.items() if name in defaults},
+            [f"'{name}' is an option for {recorded.target.backend} alone"
+             for name in options if name not in defaults])
+
+
+def options_for(recorded, found, target, triton, defaults):
+    """The options of a launch, and notes."""
+    if target.backend != recorded.target.backend:
+        return options_elsewhere(recorded, found, defaults)
+    options, unknown = recorded.options(defaults, defaults)
+    if unknown:
+        raise Refused(INVALID, f"'{recorded.name}' was compiled with {listed(unknown)}, which "
+                      f"Triton {triton.__version__} does not have")
+    return options, []
 
 
 def compile_recorded(fields):
@@ -375,18 +418,15 @@ def compile_recorded(fields):
     triton, target = prepare(fields)
     root = os.environ.get("TRITON_CACHE_DIR")
     recorded = Recorded(fields)
-    jit, items, note = kernel_of(recorded, triton)
+    found, jit, items, note = kernel_of(recorded, triton)
     if root is not None:  # the module may have set its own
         os.environ["TRITON_CACHE_DIR"] = root
     driver.set_active(Driver(target))
     defaults = vars(triton.compiler.compiler.make_backend(target).parse_options({}))
-    options, unknown = recorded.options(defaults, defaults)
-    if unknown:
-        raise Refused(INVALID, f"'{recorded.name}' was compiled with {listed(unknown)}, which "
-                      f"Triton {triton.__version__} does not have")
+    options, notes = options_for(recorded, found, target, triton, defaults)
     forget_kernels(jit)
     again = Again(recorded, jit, items, options, defaults, fields)
-    again.run.notes += [note] if note else []
+    again.run.notes += notes + ([note] if note else [])
     try:
         kernel = again.compile()
     except Refused:

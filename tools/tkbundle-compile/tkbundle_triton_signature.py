@@ -36,6 +36,7 @@ class Item:
         self.text = text
         self.label = f"item {number} of the signature, '{text}',"
         self.type = self.hint = self.value = self.block = self.parts = None
+        self.is_large = False  # memory of 2 GiB or more, which HIP distinguishes
         self.is_pointer = False
         if text[0] == "(":
             self.read_tuple(number)
@@ -116,6 +117,12 @@ class Item:
             self.hint = 16
 
     def read_hint(self, dtype, text):
+        hint, _, size = text.rpartition(":")
+        if size == "large" and self.is_pointer:
+            self.is_large = True
+            if not hint:
+                return
+            text = hint
         if text not in ("1", "16"):
             self.refuse("has a hint that is neither 1 nor 16")
         self.hint = int(text)
@@ -135,7 +142,7 @@ class Item:
         if self.block is not None:
             return descriptor(DTYPES[self.type], self.block)
         if self.is_pointer:
-            return Tensor(DTYPES[self.type.lstrip("*k")], self.hint == 16)
+            return Tensor(DTYPES[self.type.lstrip("*k")], self.hint == 16, self.is_large)
         if self.type in ("i1", "u1"):
             return True
         if self.type[0] not in "iu":

@@ -31,12 +31,17 @@ class Dtype(str):
 class Tensor:
     """The part of a tensor that a launch uses."""
 
-    def __init__(self, dtype, is_aligned):
+    def __init__(self, dtype, is_aligned, is_large=False):
         self.dtype = Dtype("torch." + dtype)
+        self.is_large = is_large
         self.address = 1 << 40 if is_aligned else (1 << 40) + 1
 
     def data_ptr(self):
         return self.address
+
+    def ptr_range(self):
+        """The size of its memory, which HIP asks for."""
+        return 1 << 40 if self.is_large else 1 << 20
 
 
 def descriptor(dtype, block):

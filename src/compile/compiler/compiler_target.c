@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compiler/compiler_internal.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "text/hip.h"
+
 /*
  * LLVM treats an unknown architecture as an old one, so only these are
  * accepted. From 90 on an architecture has features that later ones lack: for
@@ -23,10 +28,15 @@ static int fail_unknown_target(const char *target, struct tkb_error *err)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' is no target: write cuda:%s", target,
 		                target);
+	if (tkb_target_is_hip(target))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%s' is a target of Triton's kernels alone",
+		                target);
 	if (strncmp(target, "cuda:", 5) != 0 && strcmp(target, "cuda") != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "there is no target '%s': only CUDA's are "
-		                "compiled, as cuda:90",
+		                "there is no target '%s': there are CUDA's, "
+		                "as cuda:90, and, for Triton's kernels, "
+		                "HIP's, as hip:gfx942",
 		                target);
 	if (digits != 0 && (arch[digits] == 'a' || arch[digits] == 'f') &&
 	    arch[digits + 1] == '\0')
@@ -38,10 +48,42 @@ static int fail_unknown_target(const char *target, struct tkb_error *err)
 	                "there is no target '%s': there are " KNOWN, target);
 }
 
+bool tkb_target_is_hip(const char *target)
+{
+	return strncmp(target, "hip:", 4) == 0 || strcmp(target, "hip") == 0;
+}
+
+/* "hip:gfx942", or "hip:gfx942:64" with the threads of a wave that it has. */
+static int check_hip_target(const char *target, struct tkb_error *err)
+{
+	const char *const arch = target[3] == '\0' ? "" : target + 4;
+	const size_t length = strcspn(arch, ":");
+	char name[16];
+
+	for (size_t i = 0; tkb_hip_arch(i) != NULL; i++) {
+		const struct tkb_hip_arch *const known = tkb_hip_arch(i);
+
+		(void)snprintf(name, sizeof(name), ":%u",
+		               (unsigned)known->wave_size);
+		if (strlen(known->name) == length &&
+		    strncmp(known->name, arch, length) == 0 &&
+		    (arch[length] == '\0' || strcmp(arch + length, name) == 0))
+			return 0;
+	}
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "there is no target '%s': there are those of gfx9 to "
+	                "gfx12, as hip:gfx90a, gfx942, gfx950, gfx1100 and "
+	                "gfx1201",
+	                target);
+}
+
 int tkb_target_check(const char *target, struct tkb_error *err)
 {
 	const char *arch = NULL;
 	size_t index = 0;
+
+	if (target != NULL && tkb_target_is_hip(target))
+		return check_hip_target(target, err);
 
 	return tkb_target_find(target, &index, &arch, err);
 }

@@ -2,6 +2,9 @@
 #include <tkbundle/triton_compile.h>
 
 #include <stdlib.h>
+#include <string.h>
+
+#include <tkbundle/compile.h>
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -192,22 +195,28 @@ static void add_number(struct tkb_buf *out, enum tkb_triton_field field,
 }
 
 /*
- * Find the architecture in "cuda:90" or "cuda:90:32". Returns its number of
- * digits, or 0 if that is no such target.
+ * Find the architecture in "cuda:90", "cuda:90:32" or "hip:gfx942". Returns the
+ * length of "90" or "gfx942", or 0 if that is no such target.
  */
 static size_t find_arch(const char *target, const char **begin_out)
 {
-	static const char backend[] = "cuda:";
-	const char *begin;
+	static const char digits[] = "0123456789";
+	const bool is_hip = strncmp(target, "hip:gfx", 7) == 0;
+	const char *begin = target + (is_hip ? 4 : 5);
+	const size_t before = is_hip ? 3 : 0;
+	const char *end;
 	size_t length;
 
-	if (strncmp(target, backend, strlen(backend)) != 0)
+	if (!is_hip && strncmp(target, "cuda:", 5) != 0)
 		return 0;
-	begin = target + strlen(backend);
-	length = strspn(begin, "0123456789");
+	length = before +
+	         strspn(begin + before, is_hip ? "0123456789abcdef" : digits);
+	end = begin + length;
 	*begin_out = begin;
-	if (length > 4 ||
-	    (begin[length] != '\0' && strcmp(begin + length, ":32") != 0))
+	if (length == before || length > before + 4)
+		return 0;
+	if (*end != '\0' && strcmp(end, ":32") != 0 &&
+	    (!is_hip || strcmp(end, ":64") != 0))
 		return 0;
 	return length;
 }
@@ -254,9 +263,15 @@ static int write_request(const struct tkb_triton *triton,
 
 	if (arch_length == 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%s' is not a CUDA target, such as cuda:90",
+		                "'%s' is not a target, such as cuda:90 or "
+		                "hip:gfx942",
 		                unit->target);
-	rc = write_source(unit, out, err);
+	/* Of CUDA's, the user's Triton may know newer ones. */
+	rc = strncmp(unit->target, "hip:", 4) == 0
+	             ? tkb_target_check(unit->target, err)
+	             : 0;
+	if (rc == 0)
+		rc = write_source(unit, out, err);
 	if (rc < 0)
 		return rc;
 	add_text_field(out, TKB_TRITON_KERNEL, unit->kernel);

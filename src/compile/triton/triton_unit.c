@@ -24,8 +24,10 @@ static bool is_ir(const char *path)
 
 static int check_stage(const char *stage, struct tkb_error *err)
 {
-	static const char *const stages[] = { "ttir", "glir", "ttgir",
-		                              "llir", "ptx",  "cubin" };
+	static const char *const stages[] = {
+		"ttir", "glir",  "ttgir",  "llir",
+		"ptx",  "cubin", "amdgcn", "hsaco"
+	};
 
 	for (size_t i = 0; stage != NULL && i < TKB_COUNT_OF(stages); i++) {
 		if (strcmp(stage, stages[i]) == 0)
@@ -35,7 +37,8 @@ static int check_stage(const char *stage, struct tkb_error *err)
 	               ? 0
 	               : tkb_fail(err, TKB_ERR_INVALID,
 	                          "there is no stage '%.32s'; there are ttir, "
-	                          "glir, ttgir, llir, ptx and cubin",
+	                          "glir, ttgir, llir, ptx, cubin, amdgcn and "
+	                          "hsaco",
 	                          stage);
 }
 

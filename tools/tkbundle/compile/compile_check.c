@@ -99,6 +99,11 @@ static bool is_one(const struct arguments *args,
 	         !compile_triton_is_recorded(inputs->kernels[0])));
 }
 
+static bool is_binary(uint32_t stage)
+{
+	return stage == COMPILE_STAGE_CUBIN || stage == COMPILE_STAGE_HSACO;
+}
+
 static enum status check_emit(const struct cli *cli,
                               const struct arguments *args,
                               const struct compile_inputs *inputs)
@@ -121,9 +126,12 @@ static enum status check_emit(const struct cli *cli,
 	if (is_to_stdout && args->is_json)
 		return cli_misused(cli, "'-o -' and '--json' both want "
 		                        "standard output");
-	if (is_to_stdout && args->compile.emit.value == COMPILE_STAGE_CUBIN &&
+	if (is_to_stdout && is_binary(args->compile.emit.value) &&
 	    isatty(fileno(cli->out)))
-		return cli_misused(cli, "a cubin is not written to a terminal");
+		return cli_misused(
+			cli, "a %s is not written to a terminal",
+			compile_emit_word(
+				(enum compile_stage)args->compile.emit.value));
 	return STATUS_DONE;
 }
 

@@ -10,8 +10,10 @@
 
 const char *compile_emit_word(enum compile_stage stage)
 {
-	static const char *const words[] = { "ttir", "ttgir", "llir",
-		                             "ptx",  "cubin", "sass" };
+	static const char *const words[] = {
+		"ttir",  "ttgir", "llir",   "ptx",
+		"cubin", "sass",  "amdgcn", "hsaco"
+	};
 
 	return words[stage];
 }

@@ -9,7 +9,7 @@
 /* What --emit writes instead of entries. */
 
 /* The words of --emit, in the order of the enum. */
-#define COMPILE_STAGES "ttir|ttgir|llir|ptx|cubin|sass"
+#define COMPILE_STAGES "ttir|ttgir|llir|ptx|cubin|sass|amdgcn|hsaco"
 
 enum compile_stage {
 	COMPILE_STAGE_TTIR,
@@ -18,6 +18,8 @@ enum compile_stage {
 	COMPILE_STAGE_PTX,
 	COMPILE_STAGE_CUBIN,
 	COMPILE_STAGE_SASS,
+	COMPILE_STAGE_AMDGCN,
+	COMPILE_STAGE_HSACO,
 	COMPILE_STAGE_COUNT
 };
 

@@ -6,6 +6,7 @@
 #include "compile/compile_emit.h"
 #include "compile/compile_input.h"
 #include "compile/compile_triton_request.h"
+#include "compile/compile_work.h"
 
 /* What an input is. */
 enum {
@@ -165,6 +166,10 @@ static unsigned inputs_of(const struct row *row, const struct number *emit)
 		return row->llir;
 	case COMPILE_STAGE_PTX:
 		return row->ptx;
+	case COMPILE_STAGE_AMDGCN:
+		return row->ptx & TRITON;
+	case COMPILE_STAGE_HSACO:
+		return row->cubin & TRITON;
 	default:
 		return row->cubin;
 	}
@@ -221,6 +226,67 @@ static enum status check_row(const struct cli *cli,
 	                       : refuse_option(cli, args, row, refused);
 }
 
+/* Stages that follow LLVM IR are those of one vendor. */
+static bool is_stage_of(enum compile_stage stage, bool is_hip)
+{
+	switch (stage) {
+	case COMPILE_STAGE_PTX:
+	case COMPILE_STAGE_CUBIN:
+	case COMPILE_STAGE_SASS:
+		return !is_hip;
+	case COMPILE_STAGE_AMDGCN:
+	case COMPILE_STAGE_HSACO:
+		return is_hip;
+	default:
+		return true;
+	}
+}
+
+static enum status check_hip_inputs(const struct cli *cli,
+                                    const struct arguments *args,
+                                    const char *target)
+{
+	char names[NAMES_SIZE] = "";
+
+	list_kinds(TRITON, names);
+	for (size_t i = 0; i < args->operands.count; i++) {
+		const char *const input = args->operands.items[i];
+		const unsigned kind = input_kind(input);
+
+		if ((kind & TRITON) == 0)
+			return cli_misused(cli,
+			                   "'--target %s' has no meaning for "
+			                   "'%s', which is %s: it is for %s",
+			                   target, input, words_of(kind),
+			                   names);
+	}
+	if (args->compile.ptxas != NULL)
+		return cli_misused(cli,
+		                   "'--ptxas' has no meaning for '--target %s'",
+		                   target);
+	return STATUS_DONE;
+}
+
+static enum status check_target(const struct cli *cli,
+                                const struct arguments *args,
+                                const struct tkb_target *target)
+{
+	const bool is_hip = strcmp(target->backend, "hip") == 0;
+	const struct number *const emit = &args->compile.emit;
+	const enum compile_stage stage = (enum compile_stage)emit->value;
+	char name[64];
+
+	compile_work_target(target, name);
+	if (emit->is_set && !is_stage_of(stage, is_hip))
+		return cli_misused(cli,
+		                   "'--emit %s' has no meaning for '--target "
+		                   "%s': it makes %s",
+		                   compile_emit_word(stage), name,
+		                   is_hip ? "amdgcn and hsaco"
+		                          : "ptx, cubin and sass");
+	return is_hip ? check_hip_inputs(cli, args, name) : STATUS_DONE;
+}
+
 enum status compile_table_check(const struct cli *cli,
                                 const struct arguments *args)
 {
@@ -238,5 +304,8 @@ enum status compile_table_check(const struct cli *cli,
 		if (row != NULL && args_is_given(args, spec))
 			status = check_row(cli, args, row);
 	}
+	for (size_t i = 0; i < args->targets.count && status == STATUS_DONE;
+	     i++)
+		status = check_target(cli, args, &args->targets.items[i]);
 	return status;
 }

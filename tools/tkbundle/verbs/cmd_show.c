@@ -9,7 +9,7 @@
 #include "report/source_out.h"
 #include "cli/text.h"
 
-#define STAGES "ptx|llir|ttir|ttgir|glir|source|cubin|sass"
+#define STAGES "ptx|llir|ttir|ttgir|glir|source|cubin|sass|amdgcn|hsaco"
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXT, "file", "NAME", file, "print this file as it is") },

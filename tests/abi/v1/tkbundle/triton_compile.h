@@ -27,6 +27,7 @@ extern "C" {
  *
  *     *fp32      a pointer, of any alignment
  *     *fp32:16   a pointer that is a multiple of 16, as those of new tensors
+ *     *fp32:large, *fp32:16:large  a pointer to 2 GiB or more: HIP distinguishes it
  *     i32        an integer; neither 1 nor a multiple of 16
  *     i32:16     a multiple of 16
  *     i32:1      1: Triton makes it a constant
