@@ -66,7 +66,7 @@ _tkbundle_options() {
 			--sync -j --jobs --json -n --dry-run -v --verbose" ;;
 	push)
 		options="--remote --engine --tree --bundle --layout --as --mount --format --label --sign --expires
-			--passphrase-file --passphrase-command --deadline
+			--trust --passphrase-file --passphrase-command --deadline
 			--metrics --key --device --profile --no-modules --no-compaction
 			--settle --strict -j --jobs --json -n --dry-run -v --verbose" ;;
 	refs)

@@ -226,6 +226,11 @@ struct tkb_trust {
 	void *self; /**< given to on_untrusted() and on_trusted() */
 	/** Told of what is trusted, and by whom it is signed; may be NULL. */
 	void (*on_trusted)(void *self, const struct tkb_trusted *record);
+	/** Refs below this name, "inbox" of "inbox/model", are where anybody may
+	    push: while unsigned records are refused, nothing is pulled from
+	    them, whoever has signed it, and it is only promoted. NULL: there
+	    is no such name. */
+	const char *inbox;
 };
 
 /**

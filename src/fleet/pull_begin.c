@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/struct.h"
 #include "emit/options.h"
+#include "trust/judge.h"
 
 enum {
 	DEFAULT_CONNECTIONS = 4,
@@ -41,6 +42,24 @@ const struct tkb_record_fault *tkb_pull_fault(
 	               : tkb_record_list_fault(list, TKB_RECORD_UNREAD, NULL);
 }
 
+/* What lies in an inbox is no more than a proposal, whoever has signed it. */
+static int check_inbox(const struct tkb_remote *remote, const char *ref,
+                       struct tkb_error *err)
+{
+	struct tkb_trust trust;
+	int rc;
+
+	if (remote->options.trust == NULL)
+		return 0;
+	rc = tkb_trust_read(&trust, remote->options.trust, err);
+	if (rc < 0 || !tkb_trust_keeps_back(&trust, ref))
+		return rc;
+	return tkb_fail(err, TKB_ERR_UNTRUSTED,
+	                "ref '%s' is not trusted: it is in the inbox, where "
+	                "nothing counts before it is promoted",
+	                ref);
+}
+
 int tkb_pull_records(struct tkb_remote *remote, const char *ref,
                      struct tkb_record_list *out,
                      struct tkb_pull_report *report, struct tkb_error *err)
@@ -48,7 +67,9 @@ int tkb_pull_records(struct tkb_remote *remote, const char *ref,
 	const struct tkb_record_fault *fault;
 	int rc;
 
-	rc = tkb_record_list_read(remote, ref, false, out, err);
+	rc = check_inbox(remote, ref, err);
+	if (rc == 0)
+		rc = tkb_record_list_read(remote, ref, false, out, err);
 	if (rc == 0)
 		rc = tkb_records_keep_trusted(remote, ref, out, err);
 	if (rc < 0)

@@ -37,6 +37,8 @@ struct pusher {
 	struct tkb_watch watch; /* of the options */
 	struct tkb_record_list records;
 	struct tkb_identities held;
+	struct tkb_record_list base; /* of another ref, which count, too */
+	struct tkb_identities held_by_base;
 	struct tkb_cache *cache; /* owned */
 	struct tkb_pick *picks;  /* owned; what the ref does not have */
 	size_t pick_count;
@@ -60,6 +62,8 @@ static void pusher_close(struct pusher *pusher)
 {
 	tkb_record_list_release(&pusher->records);
 	tkb_identities_release(&pusher->held);
+	tkb_record_list_release(&pusher->base);
+	tkb_identities_release(&pusher->held_by_base);
 	tkb_cache_close(pusher->cache);
 	tkb_times_close(pusher->times);
 	tkb_makers_close(pusher->makers);
@@ -148,7 +152,8 @@ static int pick_devices(struct pusher *pusher,
 		};
 
 		identity.device = entry->devices[i];
-		if (tkb_identities_have(&pusher->held, &identity))
+		if (tkb_identities_have(&pusher->held, &identity) ||
+		    tkb_identities_have(&pusher->held_by_base, &identity))
 			continue;
 		rc = tkb_append(&pusher->picks, &pusher->pick_count,
 		                &pusher->pick_capacity, &wanted, sizeof(wanted),
@@ -361,6 +366,27 @@ static void stamp_records(const struct pusher *pusher)
 	}
 }
 
+/* List what need not be pushed. */
+static int list_held(struct pusher *pusher,
+                     const struct tkb_push_options *options,
+                     struct tkb_error *err)
+{
+	int rc;
+
+	/* What others say is there is not what these keys vouch for. */
+	rc = tkb_records_keep_own(&pusher->records, pusher->signer, pusher->ref,
+	                          err);
+	if (rc == 0)
+		rc = tkb_identities_list(&pusher->records, &pusher->held, err);
+	if (rc == 0)
+		rc = tkb_push_base_read(pusher->remote, options, &pusher->base,
+		                        err);
+	if (rc == 0)
+		rc = tkb_identities_list(&pusher->base, &pusher->held_by_base,
+		                         err);
+	return rc;
+}
+
 static int push_missing(struct pusher *pusher,
                         const struct tkb_push_options *options,
                         struct tkb_error *err)
@@ -382,12 +408,8 @@ static int push_missing(struct pusher *pusher,
 		rc = tkb_push_sign_begin(&pusher->signer_room, options,
 		                         pusher->remote, pusher->ref,
 		                         &pusher->signer, err);
-	/* What others say is there is not what these keys vouch for. */
 	if (rc == 0)
-		rc = tkb_records_keep_own(&pusher->records, pusher->signer,
-		                          pusher->ref, err);
-	if (rc == 0)
-		rc = tkb_identities_list(&pusher->records, &pusher->held, err);
+		rc = list_held(pusher, options, err);
 	if (rc == 0)
 		rc = find_lacking(pusher, err);
 	if (rc == 0)

@@ -5,7 +5,6 @@
 #include "base/disable.h"
 #include "base/struct.h"
 #include "collect/collect.h"
-#include "records/record.h"
 
 int tkb_push_session_read(struct tkb_push_session *session,
                           const struct tkb_push_options *given,
@@ -83,6 +82,37 @@ int tkb_push_sign_begin(struct tkb_signer *signer,
 	if (rc == 0)
 		*out = signer;
 	return rc;
+}
+
+static int is_whole(void *self, struct tkb_record *record, bool *out,
+                    struct tkb_error *err)
+{
+	(void)self, (void)err;
+	*out = !record->is_hole;
+	return 0;
+}
+
+int tkb_push_base_read(struct tkb_remote *remote,
+                       const struct tkb_push_options *options,
+                       struct tkb_record_list *out, struct tkb_error *err)
+{
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	if (options->base_ref == NULL)
+		return 0;
+	rc = tkb_record_list_read(remote, options->base_ref, false, out, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_records_keep_trusted(remote, options->base_ref, out, &fault);
+	if (rc == TKB_ERR_UNTRUSTED) {
+		tkb_record_list_release(out);
+		return 0;
+	}
+	if (rc < 0)
+		return tkb_fail_as(err, rc, &fault);
+	rc = tkb_records_check(remote, out, false, err);
+	return rc == 0 ? tkb_records_keep(out, is_whole, NULL, err) : rc;
 }
 
 static int sign_new_record(struct tkb_remote *remote, const char *ref,

@@ -7,7 +7,7 @@
 #include <tkbundle/fleet.h>
 
 #include "cache/watch.h"
-#include "records/record.h"
+#include "records/records.h"
 #include "remote/remote.h"
 
 /*
@@ -66,6 +66,15 @@ TKB_NODISCARD int tkb_push_sign_begin(struct tkb_signer *signer,
                                       const char *ref,
                                       const struct tkb_signer **out,
                                       struct tkb_error *err);
+
+/*
+ * Read what else counts as there: what the remote's policy trusts of options->base_ref,
+ * where there is one. That nothing of it is trusted is no failure.
+ */
+TKB_NODISCARD int tkb_push_base_read(struct tkb_remote *remote,
+                                     const struct tkb_push_options *options,
+                                     struct tkb_record_list *out,
+                                     struct tkb_error *err);
 
 /*
  * Upload the bundle in `buffer`, then add its record with `facts` (may be

@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/digest.h"
 #include "base/struct.h"
@@ -107,6 +108,14 @@ bool tkb_trust_lets_promote(const struct tkb_trust *trust,
 		is_named = true;
 	}
 	return !is_named;
+}
+
+bool tkb_trust_keeps_back(const struct tkb_trust *trust, const char *ref)
+{
+	const size_t length = trust->inbox != NULL ? strlen(trust->inbox) : 0;
+
+	return length != 0 && trust->unsigned_records == TKB_UNSIGNED_REFUSE &&
+	       strncmp(ref, trust->inbox, length) == 0 && ref[length] == '/';
 }
 
 /* A verdict while it is found. */

@@ -5,7 +5,7 @@
     attest.py PROGRAM SOURCES
 
 A server, which has no key, pushes to inbox/...; whoever has one compiles that again, signs
-what comes out the same, and promotes it. Prints TAP.
+what comes out the same, and promotes it. Other servers pull that. Prints TAP.
 """
 import json
 import os
@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "compile"))
 # pylint: disable=wrong-import-position
 from triton_again import record_modules, write
-from triton_tuned import A, B, Scene, keys, says
+from triton_tuned import A, B, LAUNCH, Scene, keys, says
 
 LAUNCHES = [("plain", [A, A, 100]), ("inner", [B, B, 100])]
 NOTED = "specialisations"
@@ -36,9 +36,10 @@ class Fleet(Scene):
         self.folders = [os.path.join(self.tests, "compile")]
         for key in "ci", "release":
             self.do("key", "new", f"{key}.pem")
-        with open(self.path("policy"), "w", encoding="utf-8") as file:
-            file.write(POLICY)
-        os.chmod(self.path("policy"), 0o600)
+        for name, more in ("policy", ""), ("servers", "inbox = inbox\n"):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(POLICY + more)
+            os.chmod(self.path(name), 0o600)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -59,8 +60,20 @@ class Fleet(Scene):
         return self.do("attest", ref, "--remote", "remote", "--python", self.python, "-j2",
                        *more)
 
-    def pull(self, ref, root):
-        return self.do("pull", ref, root, "--remote", "remote", "--trust", "policy")
+    def pull(self, ref, root, policy="policy"):
+        return self.do("pull", ref, root, "--remote", "remote", "--trust", policy)
+
+    def serve(self, name, launches, *more):
+        """A server that compiles what it lacks; its cache and notes are its own."""
+        notes = self.path(name + "-notes")
+        os.makedirs(notes, exist_ok=True)
+        cache = self.path(name)
+        return self.run([self.program, "run", "--ref", "prod/life", "--remote", "remote",
+                         "--trust", "servers", "--cache", cache, "--wait", "60s", "--tree",
+                         f"{NOTED}={notes}", *more, "--", self.python, "-c", LAUNCH,
+                         os.path.join(self.tests, "support"),
+                         os.path.join(self.tests, "compile"), json.dumps(launches), "90",
+                         notes], "3.6.0", cache)
 
     def promote(self, ref, to):
         return self.do("promote", ref, "--to", to, "--remote", "remote", "--sign",
@@ -93,6 +106,28 @@ def whole_way(fleet):
         with open(path, "rb") as one, open(path.replace(cache, warm), "rb") as other:
             faults += [] if one.read() == other.read() else [path]
     return faults
+
+
+def life(fleet):
+    """All of it, of servers that know the policy and have no key."""
+    inbox, product = "inbox/prod/life", "prod/life"
+    first = fleet.serve("first", LAUNCHES)
+    count = len(keys(fleet.path("first")))
+    # Of each kernel there is a note, too.
+    faults = says(first, 0, "no record", f"compiled anew {2 * count}, pushed {2 * count};")
+    faults += says(fleet.pull(product, "none", "servers"), 3)
+    faults += says(fleet.pull(inbox, "none", "servers"), 5, "it is in the inbox")
+    faults += says(fleet.attest(inbox, "--sign", "ci.pem"), 0, f"same {count}, different 0")
+    faults += says(fleet.pull(inbox, "none", "servers"), 5, "it is in the inbox")
+    faults += says(fleet.promote(inbox, product), 0, "promoted 1")
+    faults += says(fleet.serve("second", LAUNCHES, "--require-warm"), 0, "compiled anew 0")
+    if keys(fleet.path("second")) != keys(fleet.path("first")) or not count:
+        faults.append(f"{count} kernels, and {len(keys(fleet.path('second')))}")
+    # What the product has goes to no inbox again; of another kernel, three configurations do.
+    third = fleet.serve("third", [*LAUNCHES, ("plain", [A, A, 32])])
+    faults += says(third, 0, "compiled anew 6, pushed 6")
+    return faults + says(fleet.do("ls", inbox, "--remote", "remote"), 0,
+                         f"{2 * count + 6} entries")
 
 
 def change(path, old, new):
@@ -191,6 +226,7 @@ def main():
             return 0
         fleet.tap("what a server pushed without a key is compiled again, signed and promoted",
                   whole_way)
+        fleet.tap("what a server compiles under the policy others pull once it is promoted", life)
         fleet.tap("IR tells what to compile, and what nothing tells of is not signed", by_ir)
         fleet.tap("a kernel of which a bit was changed is named, and its record stays unsigned",
                   changed_code)

@@ -213,3 +213,95 @@ TEST(promote, wants_a_policy_and_another_name)
 	      TKB_ERR_INVALID, "to itself");
 	fleet_end(fleet);
 }
+
+/* The same fleet, with an inbox. */
+static struct fleet *arrange_inbox(void)
+{
+	struct fleet *fleet = arrange();
+
+	fleet->trust.inbox = "inbox";
+	return fleet;
+}
+
+static void sign_dev(const struct fleet *fleet, const char *ref)
+{
+	struct signer_of signer;
+	const struct tkb_sign_options options =
+		sign_with(&signer, fleet->ci, TKB_TRUST_STAGE_DEV);
+
+	OK(tkb_ref_sign(fleet->remote, ref, &options, NULL, ERR));
+}
+
+TEST(inbox, gives_nothing_even_of_what_is_signed_before_it_is_promoted)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange_inbox();
+	struct signer_of signer;
+	const struct tkb_sign_options options =
+		sign_with(&signer, fleet->release, TKB_TRUST_STAGE_PROD);
+	struct tkb_pull_report pulled;
+
+	OK(tkb_push(fleet->remote, "inbox/" PROD, root, NULL, NULL, ERR));
+	sign_dev(fleet, "inbox/" PROD);
+	spy_reset();
+	CHECK_INT(pull_ref(fleet->strict, "inbox/" PROD, "cold", &pulled),
+	          TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "it is in the inbox");
+	CHECK_INT(spy_count(SPY_GET), 0);
+	OK(tkb_ref_promote(fleet->strict, "inbox/" PROD, PROD, &options, NULL,
+	                   ERR));
+	CHECK_INT(pull_ref(fleet->strict, PROD, "warm", &pulled), 0);
+	CHECK_INT(pulled.emitted_count, POOL);
+	fleet_end(fleet);
+}
+
+TEST(inbox, is_what_lies_below_its_name_under_a_policy_that_refuses)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange_inbox();
+	struct tkb_pull_report pulled;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	OK(tkb_push(fleet->remote, "inboxes", root, NULL, NULL, ERR));
+	sign_dev(fleet, "inboxes");
+	CHECK_INT(pull_ref(fleet->strict, "inboxes", "near", &pulled), 0);
+	OK(tkb_push(fleet->remote, "inbox/a", root, NULL, NULL, ERR));
+	fleet->trust.unsigned_records = TKB_UNSIGNED_ACCEPT;
+	CHECK_INT(pull_ref(fleet->strict, "inbox/a", "accepted", &pulled), 0);
+	fleet_end(fleet);
+}
+
+/* Only what is trusted, and there, counts as known. */
+TEST(inbox, gets_what_the_ref_behind_it_lacks)
+{
+	const char *one = cache_of("one", (struct part){ 0, 10 });
+	const char *all = cache_of("all", (struct part){ 0, POOL });
+	struct fleet *fleet = arrange_inbox();
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .base_ref = REF };
+	struct tkb_push_report report = { SIZED(report) };
+
+	(void)push_all(fleet->remote, all);
+	OK(tkb_push(fleet->strict, "inbox/a", one, &options, &report, ERR));
+	CHECK_INT(report.pushed_count, 10);
+	(void)push_signed(fleet->remote, one, fleet->ci);
+	OK(tkb_push(fleet->strict, "inbox/b", all, &options, &report, ERR));
+	CHECK_INT(report.pushed_count, POOL - 10);
+	CHECK_INT(report.present_count, 10);
+	fleet_end(fleet);
+}
+
+TEST(inbox, gets_again_what_the_ref_behind_it_has_lost)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange_inbox();
+	const struct tkb_push_options options = { SIZED(options),
+		                                  .base_ref = REF };
+	struct tkb_push_report report = { SIZED(report) };
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	SYS(unlink(blob_files("remote")[0]));
+	OK(tkb_push(fleet->strict, "inbox/a", root, &options, &report, ERR));
+	CHECK_INT(report.pushed_count, POOL);
+	fleet_end(fleet);
+}

@@ -29,6 +29,7 @@
 	X(gc, tkb_remote_gc)                                                   \
 	X(verify, tkb_remote_verify)                                           \
 	X(ref_expand, tkb_ref_expand)                                          \
+	X(ref_is_valid, tkb_ref_is_valid)                                      \
 	X(ref_look, tkb_ref_look)                                              \
 	X(ref_delete, tkb_ref_delete)                                          \
 	X(ref_judge, tkb_ref_judge)                                            \

@@ -159,6 +159,25 @@ enum status remote_use_ref(struct remote_use *use, const char *pattern,
 	return STATUS_DONE;
 }
 
+/* Go to the inbox, unless the ref is there. */
+static enum status divert(struct remote_use *use)
+{
+	const char *const inbox = use->policy.inbox;
+	const size_t length = inbox != NULL ? strlen(inbox) : 0;
+
+	if (inbox == NULL ||
+	    (strncmp(use->ref, inbox, length) == 0 && use->ref[length] == '/'))
+		return STATUS_DONE;
+	if (length + 1 + strlen(use->ref) >= sizeof(use->ref))
+		return cli_misused(use->cli,
+		                   "'%s/%s', the ref's name in the inbox, is "
+		                   "longer than %d bytes",
+		                   inbox, use->ref, TKB_REF_SIZE - 1);
+	(void)stpcpy(use->base, use->ref);
+	(void)stpcpy(stpcpy(stpcpy(use->ref, inbox), "/"), use->base);
+	return STATUS_DONE;
+}
+
 enum status remote_use_choose(struct remote_use *use,
                               const struct arguments *args, bool has_ref,
                               const char *file, struct root *root)
@@ -173,6 +192,8 @@ enum status remote_use_choose(struct remote_use *use,
 	if (has_ref)
 		status = remote_use_ref(use, args_operand(args, 0),
 		                        root_name(root));
+	if (status == STATUS_DONE && has_ref && use->is_keyless)
+		status = divert(use);
 	if (status != STATUS_DONE)
 		return status;
 

@@ -34,6 +34,8 @@ struct remote_use {
 	struct tkb_remote *remote; /* owned */
 	struct policy policy;      /* whose signatures count; by default none */
 	char ref[TKB_REF_SIZE];
+	bool is_keyless;         /* what is pushed goes to the policy's inbox */
+	char base[TKB_REF_SIZE]; /* then the ref that was meant; else "" */
 	struct progress waiting; /* zeroed: nothing is shown */
 };
 
@@ -81,7 +83,8 @@ enum status remote_use_ref(struct remote_use *use, const char *pattern,
 
 /*
  * Choose the cache and, where it `has_ref`, the ref, as the operands of push and
- * pull say, and begin the document.
+ * pull say, and begin the document. Where it is_keyless, and the policy has an inbox,
+ * the ref is the one in that.
  *
  * @param file  the bundle that stands in for the cache, or NULL
  */

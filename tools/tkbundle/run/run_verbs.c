@@ -124,14 +124,19 @@ bool run_verbs_pull(struct run *run, uint64_t end_ms)
 
 bool run_verbs_push(struct run *run, uint64_t settle_ms, uint64_t end_ms)
 {
+	const char *const policy = run->args->trust.policy;
 	char settle[32];
-	const char *const words[] = { "--jobs",
-		                      "1",
-		                      "--no-compaction",
-		                      settle_ms != 0 ? "--settle" : NULL,
-		                      settle,
-		                      NULL };
+	const char *words[8] = { "--jobs", "1", "--no-compaction" };
+	size_t count = 3;
 
+	if (policy != NULL) {
+		words[count++] = "--trust";
+		words[count++] = policy;
+	}
+	if (settle_ms != 0) {
+		words[count++] = "--settle";
+		words[count++] = settle;
+	}
 	(void)snprintf(settle, sizeof(settle), "%" PRIu64 "ms", settle_ms);
 	run_child_release(&run->children[RUN_PUSH]);
 	if (!start_verb(run, RUN_PUSH, "push", words, end_ms))

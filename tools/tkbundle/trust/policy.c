@@ -50,6 +50,7 @@ void policy_release(struct policy *policy, const struct remote_library *library)
 	free(policy->trust_keys);
 	free(policy->path);
 	free(policy->memory);
+	free(policy->inbox);
 	*policy = (struct policy){ .path = NULL };
 }
 
@@ -250,6 +251,19 @@ static int read_replay(struct reading *reading, const char *name,
 	return 0;
 }
 
+static int read_inbox(struct reading *reading, const char *name,
+                      const char *value, struct tkb_error *err)
+{
+	if (reading->policy->inbox != NULL)
+		return refuse_line(reading, name, "stands here twice", err);
+	/* Names with an @ hold what is no kernel. */
+	if (value[0] == '@' || !reading->library->ref_is_valid(value))
+		return refuse_line(reading, value,
+		                   "cannot be the beginning of refs", err);
+	reading->policy->inbox = strdup(value);
+	return reading->policy->inbox != NULL ? 0 : cli_error_nomem(err);
+}
+
 static int on_line(void *self, const char *path, size_t line, char *name,
                    char *value, struct tkb_error *err)
 {
@@ -270,6 +284,8 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 		return read_unsigned(reading, name, value, err);
 	if (strcmp(name, "replay") == 0)
 		return read_replay(reading, name, value, err);
+	if (strcmp(name, "inbox") == 0)
+		return read_inbox(reading, name, value, err);
 	if (strcmp(name, "threshold") == 0)
 		return read_threshold(reading, name, value, &reading->threshold,
 		                      err);
@@ -329,6 +345,7 @@ static int finish_policy(struct policy *policy, const struct reading *reading,
 	policy->trust.threshold = reading->threshold;
 	policy->trust.promote_threshold = reading->promote_threshold;
 	policy->trust.memory = policy->memory;
+	policy->trust.inbox = policy->inbox;
 	policy->trust.on_untrusted = on_untrusted;
 	policy->trust.on_trusted = on_trusted;
 	policy->trust.self = policy;

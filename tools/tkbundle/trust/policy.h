@@ -21,6 +21,7 @@
  *     security.revoke = yes
  *     promote-threshold = 1
  *     replay = refuse
+ *     inbox = inbox
  *
  * which root or the user owns and nobody else may write, and so the files of keys,
  * whose names begin at its folder. It is the one that the configuration names, else
@@ -34,6 +35,7 @@ struct policy {
 	struct cli *cli;
 	char *path;   /* owned; NULL: there is no policy */
 	char *memory; /* owned; what was seen under it */
+	char *inbox;  /* owned; the name above refs that anybody may push to */
 	struct tkb_trust trust;
 	struct policy_key *keys;          /* owned */
 	struct tkb_trust_key *trust_keys; /* owned; of the same keys */

@@ -34,6 +34,7 @@ static const struct option_spec options[] = {
 	         "store this with what is pushed, as commit=4f2a") },
 	ARGS_SIGN("sign what is pushed with the private key in KEY_FILE"),
 	ARGS_EXPIRES,
+	ARGS_TRUST,
 	ARGS_PASSPHRASE_FILE,
 	ARGS_PASSPHRASE_COMMAND,
 	ARGS_DEADLINE,
@@ -134,6 +135,9 @@ static enum status check_push(const struct cli *cli,
 	if (cli_exclude(cli, args->trust.sign.count > 0, "--sign",
 	                is_for_triton(args), "--layout triton") != STATUS_DONE)
 		return STATUS_USAGE;
+	if (cli_exclude(cli, args->trust.policy != NULL, "--trust",
+	                is_for_triton(args), "--layout triton") != STATUS_DONE)
+		return STATUS_USAGE;
 	if (args->trust.sign.count == 0 &&
 	    (args->trust.expires.is_set ||
 	     args->trust.passphrase_file != NULL ||
@@ -191,6 +195,7 @@ static int push_entries(struct remote_use *use, const struct arguments *args,
 		.labels = labels->items,
 		.label_count = labels->count,
 		.signing = signers_signing(signers),
+		.base_ref = use->base[0] != '\0' ? use->base : NULL,
 	};
 	struct follow follow;
 	int rc;
@@ -311,6 +316,10 @@ static enum status push_to_remote(struct remote_use *use,
 	enum status status;
 	int rc;
 
+	/* An image has a tag, and nothing below one. */
+	use->is_keyless = signers->count == 0 && !is_for_image(args);
+	/* Nobody asks here for what the policy does not trust. */
+	use->policy.is_quiet = true;
 	/* Triton's layout has no refs. */
 	status = remote_use_choose(use, args, !is_for_triton(args),
 	                           args->bundle, &root);

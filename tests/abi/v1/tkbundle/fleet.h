@@ -83,6 +83,13 @@ struct tkb_push_options {
 	 * compacted. Not for TKB_PUSH_LAYOUT_TRITON.
 	 */
 	const struct tkb_signing *signing;
+	/**
+	 * Another ref, whose entries count as there, too: those of records that
+	 * the remote's policy trusts, and whose blobs are there. So what is
+	 * pushed to an inbox is only what the ref behind it lacks. NULL: none.
+	 * Only for tkb_push() of bundles.
+	 */
+	const char *base_ref;
 };
 
 /** What a push did. */
