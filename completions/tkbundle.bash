@@ -45,7 +45,7 @@ _tkbundle_options() {
 		options="" ;;
 	import)
 		options="-o --output --engine --tree --profile --no-modules
-			--strict --deadline -j --jobs --json -n --dry-run
+			--trust --strict --deadline -j --jobs --json -n --dry-run
 			-v --verbose" ;;
 	key)
 		options="--kind --encrypt --passphrase-file --passphrase-command

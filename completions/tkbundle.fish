@@ -163,7 +163,7 @@ complete -c tkbundle -n '__tkbundle_verb export' -l root -x -a '(__fish_complete
 complete -c tkbundle -n '__tkbundle_verb export' -s v -l verbose -d 'say which parts of the sandbox are not supported'
 complete -c tkbundle -n '__tkbundle_verb import' -l tree -x -d 'the folder PATH of the archive, under this name'
 complete -c tkbundle -n '__tkbundle_verb import' -s v -l verbose -d 'say which caches were found, and which links left out'
-complete -c tkbundle -n '__tkbundle_verb gc promote pull push refs revoke run verify' -l trust -r -F -d 'the policy of whose signatures count'
+complete -c tkbundle -n '__tkbundle_verb gc import promote pull push refs revoke run verify' -l trust -r -F -d 'the policy of whose signatures count'
 complete -c tkbundle -n '__tkbundle_verb push' -l sign -r -F -d 'sign what is pushed with the private key in KEY_FILE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l sign -r -F -d 'merge what this key has signed, and sign that'
 complete -c tkbundle -n '__tkbundle_verb attest' -l sign -r -F -d 'sign what came out the same with the key in KEY_FILE'

@@ -54,6 +54,31 @@ TKB_API TKB_NODISCARD int tkb_image_sign(const struct tkb_digest *manifest,
                                          const struct tkb_sink *sink,
                                          struct tkb_error *err);
 
+/** An image that is judged. */
+struct tkb_image_question {
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const struct tkb_digest *manifest; /**< its digest */
+	const char *tag; /**< by which it was found; NULL: by its digest */
+	/** Bundles of Sigstore's, as they lie beside it; other bytes are
+	    passed over. */
+	const struct tkb_bytes *signatures;
+	size_t signature_count;
+};
+
+/**
+ * Does the remote's policy trust an image? A signature counts as one of a record does:
+ * of a key that may publish, or promote to, the ref that the image's tag stands for, and
+ * for the tag by which it was found, in whatever repository. What is revoked, and what
+ * was seen, is asked, too.
+ *
+ * @return 0, also where it is used all the same: the policy's owner is told of that;
+ *         TKB_ERR_UNTRUSTED (a sentence says why); TKB_ERR_INVALID (there is no policy),
+ *         TKB_ERR_NOMEM, or a failure of the remote
+ */
+TKB_API TKB_NODISCARD int tkb_image_judge(
+	struct tkb_remote *remote, const struct tkb_image_question *question,
+	struct tkb_error *err);
+
 /**
  * Store an image: its blobs that are not there, and then its manifest. Whoever
  * reads the tag sees the former image or this one.

@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "images/statement.h"
 #include "trust/date.h"
 #include "trust/envelope.h"
-#include "trust/in_toto.h"
 #include "trust/signer.h"
 #include "trust/sigstore.h"
 
@@ -14,18 +14,13 @@
  * its manifest, in a bundle.
  */
 
-#define PREDICATE "https://sigstore.dev/cosign/sign/v1"
-
 static void write_statement(const struct tkb_digest *manifest, const char *name,
                             uint64_t lifetime_s, struct tkb_buf *out)
 {
 	const uint64_t now_s = tkb_time_now();
 
-	tkb_in_toto_begin(out);
-	tkb_in_toto_add_life(out, now_s + lifetime_s, now_s);
-	tkb_in_toto_end_predicate(out, PREDICATE);
-	tkb_in_toto_add_subject(out, true, manifest, name);
-	tkb_in_toto_end(out);
+	tkb_image_statement_write(manifest, name, now_s + lifetime_s, now_s,
+	                          out);
 }
 
 static int write_bundle(const struct tkb_key *key, struct tkb_bytes statement,

@@ -63,9 +63,8 @@ static bool matches_any(const char *const *patterns, size_t count,
 	return false;
 }
 
-/* Which stage does the ref want? */
-static enum tkb_trust_stage stage_of(const struct tkb_trust *trust,
-                                     const char *ref)
+enum tkb_trust_stage tkb_trust_stage_of(const struct tkb_trust *trust,
+                                        const char *ref)
 {
 	for (size_t i = 0; i < trust->key_count; i++) {
 		if (matches_any(trust->keys[i].promote,
@@ -264,7 +263,8 @@ int tkb_judge(const struct tkb_case *judged, const struct tkb_subject *subject,
 {
 	const struct tkb_trust *trust = judged->trust;
 	struct finding finding = { .judged = judged,
-		                   .stage = stage_of(trust, judged->ref),
+		                   .stage = tkb_trust_stage_of(trust,
+		                                               judged->ref),
 		                   .opinion = out };
 	const size_t wanted = finding.stage == TKB_TRUST_STAGE_PROD
 	                              ? trust->promote_threshold

@@ -49,6 +49,10 @@ TKB_NODISCARD int tkb_trust_read(struct tkb_trust *own,
 bool tkb_trust_lets_promote(const struct tkb_trust *trust,
                             const struct tkb_signing *signing, const char *ref);
 
+/* Which stage does the ref want? */
+enum tkb_trust_stage tkb_trust_stage_of(const struct tkb_trust *trust,
+                                        const char *ref);
+
 /* Is nothing of the ref to be used before it is promoted? */
 bool tkb_trust_keeps_back(const struct tkb_trust *trust, const char *ref);
 

@@ -6,8 +6,10 @@ import hashlib
 import http.client
 import http.server
 import json
+import os
 import subprocess
 import threading
+import time
 import urllib.request
 
 from pushing import push
@@ -95,14 +97,25 @@ def _(scene):
 
 
 @contextlib.contextmanager
-def listing(port):
-    """A registry before another, which lists what names a subject, and no tag."""
+def listing(port, paths=None, replaced=None):
+    """A registry before another, which lists what names a subject, and no tag. Without
+    lists where `paths` is given, which gets what is asked; with other answers where
+    `replaced` has a part of a path."""
     subjects = {}
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def forward(self):
+            if paths is not None:
+                paths.append(self.path)
+            for part, body in (replaced or {}).items():
+                if part in self.path:
+                    return self.say(200, body)
+            if "/referrers/" in self.path and paths is None:
+                return self.say(200, json.dumps({
+                    "schemaVersion": 2, "manifests": subjects.get(
+                        self.path.rpartition("/")[2], [])}).encode())
             size = int(self.headers.get("Content-Length") or 0)
             body = self.rfile.read(size)
             server = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -122,10 +135,18 @@ def listing(port):
             if self.command != "HEAD":
                 self.wfile.write(data)
             server.close()
+            return None
+
+        def say(self, status, body):
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
 
         def note(self, body):
             manifest = json.loads(body)
-            if "subject" not in manifest:
+            if "subject" not in manifest or paths is not None:
                 return
             digest = manifest["subject"]["digest"]
             self.send_header("OCI-Subject", digest)
@@ -172,3 +193,185 @@ def _(scene):
             f"http://127.0.0.1:{port}/v2/_catalog", timeout=60).read()
             .replace(b" ", b""))
     require(read(scene.path("ed25519.pem")))
+
+
+POLICY = """ci.key = ed25519.pem.pub
+ci.publish = mod*
+release.key = p256.pem.pub
+release.promote = prod/*
+"""
+
+
+def policy(scene, name="policy", text=POLICY):
+    os.chmod(scene.write(name, text), 0o600)
+
+
+def take(scene, image, status=0, words="", trust="policy"):
+    """Import an image under the policy; what is refused is one sentence."""
+    ended = scene.tkbundle("import", f"oci://{image}", "-o", "taken.tkb",
+                           "--trust", trust, "-v")
+    equal(ended.status, status, ended.err)
+    require(words in ended.err, ended.err)
+    if status != 0:
+        equal(ended.err.count("\n"), 1, ended.err)
+        require(not os.path.exists(scene.path("taken.tkb")))
+    else:
+        os.unlink(scene.path("taken.tkb"))
+
+
+def ways(port):
+    """Where signatures are found by a tag, and where the registry lists them."""
+    yield contextlib.nullcontext(port)
+    yield map_port(listing(port))
+
+
+@contextlib.contextmanager
+def map_port(context):
+    with context as (front, _subjects):
+        yield front
+
+
+@test("an image that a policy trusts is imported, by tag and by digest")
+def _(scene):
+    scene.fixture()
+    policy(scene)
+    with registry(scene) as port:
+        for way in ways(port):
+            with way as front:
+                name, document = sign(scene, front, "ed25519", "p256")
+                for tail in ":model", "@sha256:" + document["digest"]:
+                    take(scene, name + tail, 0, "the image is signed by ci")
+            for key in "ed25519.pem", "p256.pem":
+                os.unlink(scene.path(key))
+                os.unlink(scene.path(key + ".pub"))
+
+
+@test("an image that nobody signed is not imported, and its layer not fetched")
+def _(scene):
+    source = scene.fixture()
+    keys(scene, "ed25519", "p256")
+    policy(scene)
+    policy(scene, "warn", POLICY + "unsigned = warn\n")
+    with registry(scene) as port, counted(port) as (front, paths):
+        name, _document = push(scene, front, source, "--mount", "/k")
+        paths.clear()
+        take(scene, name + ":model", 5, "no key of the policy has signed it")
+        require(paths and not [path for path in paths if "/blobs/" in path],
+                paths)
+        take(scene, name + ":model", 0, "it is used all the same", "warn")
+    ended = scene.tkbundle("import", "x.tar", "-o", "-", "--trust", "policy")
+    equal(ended.status, 2, ended.err)
+
+
+@contextlib.contextmanager
+def counted(port):
+    """What a registry is asked for."""
+    paths = []
+    with listing(port, paths) as (front, _subjects):
+        yield front, paths
+
+
+@test("a signature for another tag, by another key or for another role is none")
+def _(scene):
+    source = scene.fixture()
+    made = keys(scene, "ed25519", "p256")
+    policy(scene)
+    with registry(scene) as port:
+        name = f"127.0.0.1:{port}/team/kernels"
+
+        def pushed(ref, key, *more):
+            push(scene, port, source, "--mount", "/k", "--sign", key, *more,
+                 ref=ref)
+
+        pushed("model", made[0])
+        text = fetch(port, "manifests/model")
+        put(port, "manifests/modern", text)
+        take(scene, name + ":modern", 5, "has signed it for ref ':model'")
+        pushed("model2", made[1], "--label", "a=1")
+        take(scene, name + ":model2", 5, "'release' has signed it, which may "
+             "not publish this ref")
+        pushed("prod/model", made[0], "--label", "a=2")
+        take(scene, name + ":prod__model", 5, "which may not promote to")
+        pushed("prod/model", made[1], "--label", "a=2")
+        take(scene, name + ":prod__model", 0, "signed by release")
+        scene.tkbundle("key", "new", "stranger.pem")
+        pushed("model3", "stranger.pem", "--label", "a=3")
+        take(scene, name + ":model3", 5, "no key of the policy has signed it")
+        pushed("model4", made[0], "--label", "a=4", "--expires", "1s")
+        time.sleep(2)
+        take(scene, name + ":model4", 5, "its signature by 'ci' ended at")
+
+
+@test("an image that is revoked, or older than one that was seen, is not imported")
+def _(scene):
+    source = scene.fixture()
+    made = keys(scene, "ed25519", "p256")
+    policy(scene, "replay", POLICY + "replay = refuse\n")
+    policy(scene, "lists", POLICY + "release.revoke = yes\n")
+    with registry(scene) as port:
+        name = f"127.0.0.1:{port}/team/kernels"
+
+        def pushed(label):
+            return push(scene, port, source, "--mount", "/k", "--sign",
+                        made[0], "--label", label)[1]["digest"]
+
+        first = pushed("a=1")
+        text = fetch(port, "manifests/model")
+        take(scene, name + ":model", trust="replay")
+        time.sleep(1.1)  # sequences are seconds
+        second = pushed("a=2")
+        require(first != second)
+        take(scene, name + ":model", trust="replay")
+        put(port, "manifests/model", text)
+        take(scene, name + ":model", 5, "is older than one that was seen",
+             "replay")
+        take(scene, name + ":model", 5, "shows no list of what is revoked",
+             "lists")
+        ended = scene.tkbundle("revoke", first, "--remote", f"oci://{name}",
+                               "--sign", made[1])
+        equal(ended.status, 0, ended.err)
+        take(scene, name + ":model", 5, "it is revoked", "lists")
+        take(scene, name + "@sha256:" + second, trust="lists")
+
+
+@test("signatures that are damaged are none, and the others count")
+def _(scene):
+    scene.fixture()
+    with registry(scene) as port:
+        name, document = sign(scene, port, "ed25519", "p256")
+        policy(scene)
+        tag = "manifests/sha256-" + document["digest"]
+        index = json.loads(fetch(port, tag, INDEX))
+        good = index["manifests"]
+        for wrong in (b"<html>", b"{}", b'{"manifests":7}', b'{"manifests":[7]}',
+                      b'{"manifests":[{"digest":"sha256:..\\/x"}]}',
+                      json.dumps({"manifests": [{"digest": "sha256:" +
+                                                 document["digest"]}]}).encode()):
+            with replaced(port, "/sha256-", wrong) as front:
+                take(scene, name.replace(str(port), str(front)) + ":model", 5,
+                     "no key of the policy has signed it")
+        for item in good:
+            bundle = json.loads(fetch(port, "manifests/" + item["digest"]))
+            digest = bundle["layers"][0]["digest"]
+            with replaced(port, digest, b"{}") as front:
+                take(scene, name.replace(str(port), str(front)) + ":model",
+                     *((5, "which may not publish") if item is good[0] else
+                       (0, "signed by ci")))
+
+
+INDEX = "application/vnd.oci.image.index.v1+json"
+
+
+def put(port, path, text):
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/v2/team/kernels/{path}", text,
+        {"Content-Type": MANIFEST}, method="PUT")
+    with urllib.request.urlopen(request, timeout=60):
+        pass
+
+
+@contextlib.contextmanager
+def replaced(port, part, body):
+    """A registry that answers with `body` where a path has `part`."""
+    with listing(port, [], {part: body}) as (front, _subjects):
+        yield front

@@ -43,6 +43,7 @@
 	X(image_put, tkb_image_put)                                            \
 	X(image_get, tkb_image_get)                                            \
 	X(image_sign, tkb_image_sign)                                          \
+	X(image_judge, tkb_image_judge)                                        \
 	X(image_referrers, tkb_image_referrers)                                \
 	X(pull, tkb_pull)                                                      \
 	X(pull_bundle, tkb_pull_bundle)                                        \

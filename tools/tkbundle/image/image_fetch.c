@@ -16,7 +16,9 @@
 #include "cli/text.h"
 #include "config/remote_use.h"
 #include "image/image_json.h"
+#include "image/image_manifest.h"
 #include "image/image_name.h"
+#include "image/image_trust.h"
 
 #define LAYER_LIMIT ((uint64_t)16 << 30) /* as of all that is unpacked */
 #define BY_DIGEST "sha256:"
@@ -24,24 +26,6 @@
 enum {
 	PATH_SIZE = 4096
 };
-
-/* Read "sha256:" and 64 digits. */
-static bool read_digest(const char *text, struct tkb_digest *out)
-{
-	char again[sizeof(BY_DIGEST) + TKB_DIGEST_HEX_SIZE] = BY_DIGEST;
-
-	if (strlen(text) != strlen(BY_DIGEST) + TKB_DIGEST_HEX_SIZE - 1)
-		return false;
-	for (size_t i = 0; i < sizeof(out->bytes); i++) {
-		unsigned byte = 0;
-
-		if (sscanf(text + strlen(BY_DIGEST) + 2 * i, "%2x", &byte) != 1)
-			return false;
-		out->bytes[i] = (unsigned char)byte;
-	}
-	tkb_digest_to_hex(out, again + strlen(BY_DIGEST));
-	return strcmp(again, text) == 0;
-}
 
 static int fail_image(const char *name, const char *why, struct tkb_error *err)
 {
@@ -100,14 +84,19 @@ static const char *choose_manifest(const json_t *index)
  * From a registry
  */
 
-static int get_manifest(struct remote_use *use, const char *name, json_t **out,
-                        struct tkb_error *err)
+/* With `is_judged`, by the policy, if there is one. */
+static int get_manifest(struct remote_use *use, const char *name,
+                        bool is_judged, json_t **out, struct tkb_error *err)
 {
 	struct tkb_memory text = { .limit = TKB_IMAGE_MANIFEST_LIMIT };
 	const struct tkb_sink sink = tkb_memory_sink(&text);
 	int rc;
 
 	rc = use->library.image_get(use->remote, name, &sink, err);
+	if (rc == 0 && is_judged && policy_trust(&use->policy) != NULL)
+		rc = image_trust_check(
+			use, name, (struct tkb_bytes){ text.data, text.size },
+			err);
 	if (rc == 0)
 		*out = json_loadb((const char *)text.data, text.size, 0, NULL);
 	tkb_memory_release(&text);
@@ -147,12 +136,14 @@ static int fetch_image(struct remote_use *use, const char *name,
 	const char *digest = "";
 	int rc;
 
-	rc = get_manifest(use, name, &index, err);
+	rc = get_manifest(use, name, true, &index, err);
 	if (rc != 0)
 		return rc;
 	if (json_is_array(json_object_get(index, "manifests")) &&
 	    choose_manifest(index) != NULL) {
-		rc = get_manifest(use, choose_manifest(index), &manifest, err);
+		/* The index names it by its digest: its signature is enough. */
+		rc = get_manifest(use, choose_manifest(index), false, &manifest,
+		                  err);
 	} else {
 		manifest = index;
 		index = NULL;
@@ -161,7 +152,7 @@ static int fetch_image(struct remote_use *use, const char *name,
 		rc = layer_of(manifest, name, &digest, err);
 	if (rc != 0)
 		return rc;
-	if (!read_digest(digest, &layer))
+	if (!image_digest_read(digest, &layer))
 		return fail_image(name, "names a layer by no SHA-256", err);
 	rc = get_layer(use, &layer, path, err);
 	return rc == TKB_MISS ? fail_image(name, "lacks its layer", err) : rc;
@@ -173,7 +164,32 @@ static bool is_cancelled(void *self)
 	return deadline_is_cancelled(self);
 }
 
-int image_fetch(struct cli *cli, const char *text,
+static int load_policy(struct remote_use *use, const char *path,
+                       struct tkb_error *err)
+{
+	int rc;
+
+	rc = remote_library_load(&use->library, err);
+	return rc == 0 ? policy_load(&use->policy, use->cli, &use->library,
+	                             path, err)
+	               : rc;
+}
+
+/* By whom it is signed. */
+static void tell_signatures(const struct remote_use *use, bool is_said)
+{
+	const struct signed_list *const list = &use->policy.trusted;
+	char brief[SIGNED_BRIEF_SIZE];
+
+	if (list->count == 0)
+		return;
+	signed_list_json(list, list->items[0].ref, &use->cli->json);
+	signed_list_brief(list, list->items[0].ref, brief);
+	if (is_said)
+		cli_say(use->cli, "the image is %s", brief);
+}
+
+int image_fetch(struct cli *cli, const char *text, const struct arguments *args,
                 const struct deadline *deadline,
                 const struct archive_folder *folder, char **path_out,
                 struct tkb_error *err)
@@ -182,7 +198,7 @@ int image_fetch(struct cli *cli, const char *text,
 	const struct tkb_watch watch = { .struct_size = sizeof(watch),
 		                         .self = (void *)(uintptr_t)deadline,
 		                         .is_cancelled = is_cancelled };
-	const struct tkb_remote_options options = {
+	struct tkb_remote_options options = {
 		.struct_size = sizeof(options),
 		.max_blob_size = LAYER_LIMIT,
 		.watch = &watch,
@@ -194,6 +210,9 @@ int image_fetch(struct cli *cli, const char *text,
 	int rc;
 
 	rc = image_name_split(text, url, name, err);
+	if (rc == 0 && args->trust.policy != NULL)
+		rc = load_policy(&use, args->trust.policy, err);
+	options.trust = policy_trust(&use.policy);
 	if (rc == 0)
 		rc = remote_use_open(&use, url, &options, err);
 	if (rc != 0)
@@ -208,6 +227,7 @@ int image_fetch(struct cli *cli, const char *text,
 		                 "there is no image '%s' in '%s'", name,
 		                 use.library.tier_name(use.remote, 0));
 	if (rc == 0) {
+		tell_signatures(&use, args->is_verbose);
 		*path_out = path;
 		path = NULL;
 	}
@@ -224,7 +244,7 @@ static bool find_blob(const char *folder, const char *digest,
 {
 	struct tkb_digest known;
 
-	return digest != NULL && read_digest(digest, &known) &&
+	return digest != NULL && image_digest_read(digest, &known) &&
 	       snprintf(path, PATH_SIZE, "%s/blobs/sha256/%s", folder,
 	                digest + strlen(BY_DIGEST)) < PATH_SIZE;
 }

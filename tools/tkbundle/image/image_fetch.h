@@ -3,6 +3,7 @@
 #define TKBUNDLE_IMAGE_FETCH_H
 
 #include "archive/archive_folder.h"
+#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/deadline.h"
 
@@ -11,12 +12,14 @@
  * "@sha256:..." behind it, into a file of the folder. Of an index, the image of this
  * machine, or else the only one, counts.
  *
+ * @param args      of which --trust names a policy that must trust it
  * @param path_out  receives the file's path, which the caller frees
- * @return 0; TKB_MISS (there is no such image); TKB_ERR_INVALID (no name of one, or
+ * @return 0; TKB_ERR_UNTRUSTED; TKB_MISS (there is no such image); TKB_ERR_INVALID (no name of one, or
  *         it has credentials); TKB_ERR_CORRUPT (what is there is no image, or one of
  *         several layers), or a failure of the remote
  */
 TKB_NODISCARD int image_fetch(struct cli *cli, const char *text,
+                              const struct arguments *args,
                               const struct deadline *deadline,
                               const struct archive_folder *folder,
                               char **path_out, struct tkb_error *err);

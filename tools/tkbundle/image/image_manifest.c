@@ -75,3 +75,20 @@ int image_digest_text(int (*digest)(const struct tkb_blob *blob,
 
 	return digest(&blob, out, err);
 }
+
+bool image_digest_read(const char *text, struct tkb_digest *out)
+{
+	char again[sizeof(BY_DIGEST) + TKB_DIGEST_HEX_SIZE] = BY_DIGEST;
+
+	if (strlen(text) != strlen(BY_DIGEST) + TKB_DIGEST_HEX_SIZE - 1)
+		return false;
+	for (size_t i = 0; i < sizeof(out->bytes); i++) {
+		unsigned byte = 0;
+
+		if (sscanf(text + strlen(BY_DIGEST) + 2 * i, "%2x", &byte) != 1)
+			return false;
+		out->bytes[i] = (unsigned char)byte;
+	}
+	tkb_digest_to_hex(out, again + strlen(BY_DIGEST));
+	return strcmp(again, text) == 0;
+}

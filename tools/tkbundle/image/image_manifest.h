@@ -45,4 +45,7 @@ TKB_NODISCARD int image_digest_text(int (*digest)(const struct tkb_blob *blob,
                                     const char *text, struct tkb_digest *out,
                                     struct tkb_error *err);
 
+/* Read "sha256:" and 64 digits, of which none is a capital. */
+bool image_digest_read(const char *text, struct tkb_digest *out);
+
 #endif

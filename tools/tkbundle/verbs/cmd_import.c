@@ -28,6 +28,7 @@ static const struct option_spec options[] = {
 	         "the folder PATH of the archive, under this name") },
 	ARGS_PROFILE,
 	ARGS_NO_MODULES,
+	ARGS_TRUST,
 	ARGS_STRICT("write nothing if an entry would be left out"),
 	ARGS_DEADLINE,
 	ARGS_JOBS,
@@ -143,8 +144,8 @@ static int unpack(struct work *work, struct tkb_error *err)
 
 	rc = archive_folder_make(work->args->output, &work->folder, err);
 	if (rc == 0 && image_name_is_url(work->archive))
-		rc = image_fetch(work->cli, work->archive, &work->deadline,
-		                 &work->folder, &fetched, err);
+		rc = image_fetch(work->cli, work->archive, work->args,
+		                 &work->deadline, &work->folder, &fetched, err);
 	if (rc == 0)
 		rc = unpack_file(
 			work, fetched != NULL ? fetched : work->archive, err);
@@ -279,6 +280,17 @@ static void summarize_import(const struct work *work)
 		&(struct collect_words){ "import", "imported", links });
 }
 
+static enum status check_import(const struct cli *cli,
+                                const struct arguments *args)
+{
+	if (args->trust.policy != NULL &&
+	    !image_name_is_url(args_operand(args, 0)))
+		return cli_misused(cli, "'--trust' is for images of a "
+		                        "registry: signatures lie beside "
+		                        "those");
+	return collect_out_check(cli, args);
+}
+
 static enum status cmd_import(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(work_release)
@@ -290,7 +302,7 @@ static enum status cmd_import(struct cli *cli, const struct arguments *args)
 		.report = { .struct_size = sizeof(work.report) },
 	};
 	struct tkb_error err = { .status = 0 };
-	const enum status status = collect_out_check(cli, args);
+	const enum status status = check_import(cli, args);
 	int rc;
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
@@ -325,7 +337,7 @@ const struct command command_import = {
 		"xz or zstd, a layer of an image, or a ZIP; '-' is standard "
 		"input. IMAGE is one of a registry, as oci://host/name:tag; "
 		"it has one layer. Caches of kernels, of PyTorch and of vLLM "
-	        "are found "
+		"are found "
 		"in it by what they look like, others by --engine or --tree. "
 		"What is found is packed as collect packs it: paths of the "
 		"machine that the archive comes from are not kept.",

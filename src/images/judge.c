@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/image.h>
+
+#include <stdio.h>
+
+#include "base/digest.h"
+#include "base/struct.h"
+#include "images/statement.h"
+#include "remote/remote.h"
+#include "trust/date.h"
+#include "trust/judge.h"
+#include "trust/memory.h"
+#include "trust/revocations.h"
+#include "trust/sigstore.h"
+
+/*
+ * What keys of the policy have signed becomes envelopes of a record whose bundle is the
+ * image's manifest; then it is judged as a record is.
+ */
+
+enum {
+	SIGNATURES_LIMIT = 64, /* beside an image, that are looked at */
+	TAG_SIZE = 129
+};
+
+struct judging {
+	struct tkb_trust trust;
+	const struct tkb_image_question *question;
+	struct tkb_envelopes envelopes;
+	const char *tags[SIGNATURES_LIMIT]; /* that they are for */
+	struct tkb_revocations revoked;
+};
+
+static void judging_end(struct judging *judging)
+{
+	tkb_envelopes_release(&judging->envelopes);
+	tkb_revocations_release(&judging->revoked);
+}
+
+static int hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* "model/a_b" of the tag "model__a_5fb"; a tag that is none of ours stays as it is. */
+static void ref_of_tag(const char *tag, char ref[TAG_SIZE])
+{
+	size_t length = 0;
+
+	for (const char *at = tag; *at != '\0'; at++) {
+		char byte = *at;
+
+		if (at[0] == '_' && at[1] == '_') {
+			byte = '/';
+			at++;
+		} else if (at[0] == '_' && hex_value(at[1]) >= 0 &&
+		           hex_value(at[2]) >= 0) {
+			byte = (char)(hex_value(at[1]) * 16 + hex_value(at[2]));
+			at += 2;
+		}
+		if (length + 1 < TAG_SIZE)
+			ref[length++] = byte;
+	}
+	ref[length] = '\0';
+}
+
+/* Of "host:5000/repository:tag"; NULL: it has none that a registry may have. */
+static const char *tag_of_name(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	const char *colon = strrchr(slash != NULL ? slash : name, ':');
+
+	return colon == NULL || colon[1] == '\0' ||
+	                       strlen(colon + 1) >= TAG_SIZE
+	               ? NULL
+	               : colon + 1;
+}
+
+/* The newest comes first, as in those of a ref. */
+static int add_envelope(struct judging *judging,
+                        const struct tkb_envelope *envelope,
+                        struct tkb_error *err)
+{
+	struct tkb_envelopes *all = &judging->envelopes;
+	const uint64_t sequence = envelope->statement.sequence;
+	const char *tag = tag_of_name(envelope->statement.ref);
+	size_t at = all->count;
+	int rc;
+
+	if (tag == NULL || at == SIGNATURES_LIMIT)
+		return 0;
+	rc = tkb_grow(&all->items, &all->capacity, at, sizeof(*envelope), err);
+	if (rc < 0)
+		return rc;
+	for (; at > 0 && all->items[at - 1].statement.sequence < sequence;
+	     at--) {
+		all->items[at] = all->items[at - 1];
+		judging->tags[at] = judging->tags[at - 1];
+	}
+	all->items[at] = *envelope;
+	judging->tags[at] = tag;
+	all->count++;
+	return 0;
+}
+
+/* Has the key made this signature, and of this image? Anything else is passed over. */
+static int take_signature(struct judging *judging, const struct tkb_key *key,
+                          struct tkb_bytes bundle, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf text = TKB_BUF_INIT(TKB_SIGSTORE_LIMIT);
+	struct tkb_arena *arena = &judging->envelopes.arena;
+	const struct tkb_digest *manifest = judging->question->manifest;
+	struct tkb_in_toto statement = { .type = NULL };
+	struct tkb_envelope envelope = { .is_known = false };
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	rc = tkb_sigstore_read(bundle, key, &text, &fault);
+	if (rc == 0)
+		rc = tkb_envelope_open(tkb_buf_bytes(&text), arena, &envelope,
+		                       &fault);
+	if (rc == 0)
+		rc = tkb_image_statement_read(envelope.payload, arena,
+		                              &statement, &fault);
+	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_UNTRUSTED)
+		return 0;
+	if (rc < 0)
+		return tkb_fail_as(err, rc, &fault);
+	if (!tkb_digest_equal(&statement.subjects[0].digest, manifest))
+		return 0;
+	envelope.is_known = true;
+	envelope.statement = (struct tkb_statement){
+		.ref = statement.subjects[0].name,
+		.subject = { *manifest, *manifest },
+		.sequence = statement.sequence,
+		.expires_s = statement.expires_s,
+	};
+	return add_envelope(judging, &envelope, err);
+}
+
+static int take_signatures(struct judging *judging, struct tkb_error *err)
+{
+	const struct tkb_image_question *question = judging->question;
+	int rc = 0;
+
+	for (size_t i = 0; i < question->signature_count && rc == 0; i++) {
+		for (size_t k = 0; k < judging->trust.key_count && rc == 0; k++)
+			rc = take_signature(judging, judging->trust.keys[k].key,
+			                    question->signatures[i], err);
+	}
+	return rc;
+}
+
+/* Judge it as the image of this tag: signatures for another one name that. */
+static int judge_as(struct judging *judging, const char *tag,
+                    char ref[TAG_SIZE], struct tkb_opinion *out,
+                    struct tkb_error *err)
+{
+	const struct tkb_subject subject = { *judging->question->manifest,
+		                             *judging->question->manifest };
+	const struct tkb_case asked = { .trust = &judging->trust,
+		                        .envelopes = &judging->envelopes,
+		                        .revoked =
+		                                &judging->revoked.all.digests,
+		                        .ref = ref,
+		                        .now_s = tkb_time_now() };
+
+	ref_of_tag(tag, ref);
+	for (size_t i = 0; i < judging->envelopes.count; i++) {
+		struct tkb_statement *statement =
+			&judging->envelopes.items[i].statement;
+
+		/* The statement has no stage: the roles of its key decide. */
+		statement->stage = tkb_trust_stage_of(&judging->trust, ref);
+		statement->ref = strcmp(judging->tags[i], tag) == 0
+		                         ? ref
+		                         : judging->tags[i] - 1;
+	}
+	return tkb_judge(&asked, &subject, out, err);
+}
+
+/* Without a tag, it is what any of those says that have signed it. */
+static int judge_image(struct judging *judging, char ref[TAG_SIZE],
+                       struct tkb_opinion *out, struct tkb_error *err)
+{
+	const char *const tag = judging->question->tag;
+	int rc;
+
+	if (tag != NULL)
+		return judge_as(judging, tag, ref, out, err);
+	rc = judge_as(judging, "", ref, out, err);
+	for (size_t i = 0; i < judging->envelopes.count && rc == 0 &&
+	                   out->judgement != TKB_TRUSTED;
+	     i++)
+		rc = judge_as(judging, judging->tags[i], ref, out, err);
+	return rc;
+}
+
+/* Was a newer one seen under this tag? */
+static int recall(const struct judging *judging,
+                  const struct tkb_remote *remote, struct tkb_opinion *opinion,
+                  struct tkb_error *err)
+{
+	char name[TAG_SIZE + 8];
+	struct tkb_digest known;
+	uint64_t newest = 0;
+	int rc;
+
+	if (!judging->trust.is_replay_refused ||
+	    judging->question->tag == NULL || opinion->judgement != TKB_TRUSTED)
+		return 0;
+	(void)snprintf(name, sizeof(name), "@image/%.128s",
+	               judging->question->tag);
+	rc = tkb_memory_name(remote, name, &known, err);
+	if (rc == 0)
+		rc = tkb_memory_note(judging->trust.memory, &known,
+		                     opinion->signatures[0].sequence, &newest,
+		                     err);
+	if (rc < 0 || newest <= opinion->signatures[0].sequence)
+		return rc;
+	opinion->judgement = TKB_REFUSED;
+	(void)snprintf(opinion->words, sizeof(opinion->words),
+	               "its newest signature is older than one that was seen "
+	               "here");
+	return 0;
+}
+
+/* Tell the policy's owner, and fail where the image is not used. */
+static int conclude(const struct judging *judging, const char *ref,
+                    const struct tkb_opinion *opinion, struct tkb_error *err)
+{
+	const struct tkb_trust *trust = &judging->trust;
+	const struct tkb_digest *manifest = judging->question->manifest;
+	const bool is_trusted = opinion->judgement == TKB_TRUSTED;
+	const bool is_used =
+		is_trusted || (opinion->judgement == TKB_UNSIGNED &&
+	                       trust->unsigned_records != TKB_UNSIGNED_REFUSE);
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error why = { 0 };
+
+	if (is_trusted && trust->on_trusted != NULL)
+		trust->on_trusted(trust->self,
+		                  &(struct tkb_trusted){
+					  ref, manifest, opinion->signatures,
+					  opinion->signature_count });
+	if (is_used &&
+	    (is_trusted || trust->unsigned_records == TKB_UNSIGNED_ACCEPT))
+		return 0;
+	tkb_digest_to_hex(manifest, hex);
+	(void)tkb_fail(
+		&why, TKB_ERR_UNTRUSTED,
+		"image '%.128s%s%.12s' is not trusted: %s",
+		judging->question->tag != NULL ? judging->question->tag : "",
+		judging->question->tag != NULL ? "@" : "", hex, opinion->words);
+	if (trust->on_untrusted != NULL)
+		trust->on_untrusted(trust->self,
+		                    &(struct tkb_untrusted){ ref, manifest,
+		                                             why.message,
+		                                             is_used });
+	return is_used ? 0 : tkb_fail_as(err, TKB_ERR_UNTRUSTED, &why);
+}
+
+int tkb_image_judge(struct tkb_remote *remote,
+                    const struct tkb_image_question *question,
+                    struct tkb_error *err)
+{
+	TKB_AUTO(judging_end) struct judging judging = { .question = NULL };
+	struct tkb_image_question own;
+	struct tkb_opinion opinion;
+	char ref[TAG_SIZE] = "";
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_image_question, signature_count, &own,
+	                     question, err);
+	if (rc == 0 && remote->options.trust == NULL)
+		rc = tkb_fail(err, TKB_ERR_INVALID, "there is no policy");
+	if (rc == 0)
+		rc = tkb_trust_read(&judging.trust, remote->options.trust, err);
+	judging.question = &own;
+	if (rc == 0)
+		rc = tkb_revocations_check(remote, &judging.trust,
+		                           tkb_time_now(), &judging.revoked,
+		                           err);
+	if (rc == 0)
+		rc = take_signatures(&judging, err);
+	if (rc == 0)
+		rc = judge_image(&judging, ref, &opinion, err);
+	if (rc == 0)
+		rc = recall(&judging, remote, &opinion, err);
+	if (rc < 0)
+		return rc;
+	if (tkb_digests_have(&judging.revoked.all.digests, own.manifest)) {
+		opinion.judgement = TKB_REFUSED;
+		(void)snprintf(opinion.words, sizeof(opinion.words),
+		               "it is revoked");
+	}
+	return conclude(&judging, ref, &opinion, err);
+}

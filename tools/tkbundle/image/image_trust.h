@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TKBUNDLE_IMAGE_TRUST_H
+#define TKBUNDLE_IMAGE_TRUST_H
+
+#include "config/remote_use.h"
+
+/*
+ * Hold the image whose manifest is `text`, and which was found as `name`, against the
+ * policy in use: by the signatures beside it, which the registry lists, or an index
+ * does that has the tag of the manifest's digest. Of the image, nothing is decoded.
+ *
+ * @return 0; TKB_ERR_UNTRUSTED; TKB_ERR_TOO_LARGE, TKB_ERR_NOMEM, or a failure of the
+ *         remote
+ */
+TKB_NODISCARD int image_trust_check(struct remote_use *use, const char *name,
+                                    struct tkb_bytes text,
+                                    struct tkb_error *err);
+
+#endif
