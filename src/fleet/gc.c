@@ -8,6 +8,11 @@
 #include "notes/starts.h"
 
 #define GRACE_S ((uint64_t)24 * 60 * 60)
+#define STOPPED TKB_ERR_PARTIAL /* of what gc calls, nothing returns this */
+
+enum {
+	REFUSALS_LIMIT = 100
+};
 
 static void gc_close(struct tkb_remote_gc *gc)
 {
@@ -29,18 +34,40 @@ void tkb_remote_gc_report_removed(const struct tkb_remote_gc *gc,
 		options->on_removed(options->self, ref, digest, size);
 }
 
+int tkb_remote_gc_note_refusal(struct tkb_remote_gc *gc, int rc,
+                               const char *ref, const struct tkb_digest *digest,
+                               const struct tkb_error *why, bool *is_refused,
+                               struct tkb_error *err)
+{
+	const struct tkb_remote_gc_options *options = gc->options;
+
+	*is_refused = rc == TKB_ERR_DENIED;
+	if (rc >= 0)
+		return 0;
+	if (!*is_refused)
+		return tkb_fail_as(err, rc, why);
+	if (gc->report.refused_count++ == 0)
+		gc->refusal = *why;
+	if (options->on_refused != NULL)
+		options->on_refused(options->self, ref, digest, why->message);
+	/* Where nothing may be deleted, to ask on and on is of no use. */
+	return gc->report.refused_count < REFUSALS_LIMIT ? 0 : STOPPED;
+}
+
 int tkb_remote_gc_drop(struct tkb_remote_gc *gc, const char *ref,
                        const struct tkb_digest *digest, uint64_t size,
-                       struct tkb_error *err)
+                       bool *is_refused, struct tkb_error *err)
 {
+	struct tkb_error why = { 0 };
 	int rc = 0;
 
 	if (!gc->options->is_dry_run)
-		rc = tkb_remote_drop(gc->remote, ref, digest, err);
-	if (rc < 0)
-		return rc;
-	tkb_remote_gc_report_removed(gc, ref, digest, size);
-	return 0;
+		rc = tkb_remote_drop(gc->remote, ref, digest, &why);
+	rc = tkb_remote_gc_note_refusal(gc, rc, ref, digest, &why, is_refused,
+	                                err);
+	if (rc == 0 && !*is_refused)
+		tkb_remote_gc_report_removed(gc, ref, digest, size);
+	return rc;
 }
 
 void tkb_remote_gc_count_step(struct tkb_remote_gc *gc)
@@ -56,6 +83,8 @@ uint64_t tkb_remote_gc_grace(const struct tkb_remote_gc *gc)
 
 static int clean(struct tkb_remote_gc *gc, struct tkb_error *err)
 {
+	struct tkb_error why = { 0 };
+	bool is_refused = false;
 	int rc;
 
 	rc = tkb_remote_ref_names(gc->remote, true, &gc->refs, err);
@@ -69,10 +98,12 @@ static int clean(struct tkb_remote_gc *gc, struct tkb_error *err)
 		rc = tkb_remote_gc_records(gc, err);
 	if (rc == 0)
 		rc = tkb_remote_gc_blobs(gc, err);
-	if (rc == 0)
-		rc = tkb_starts_prune(gc->remote, gc->options->is_dry_run,
-		                      &gc->report.start_count, err);
-	return rc;
+	if (rc < 0)
+		return rc;
+	rc = tkb_starts_prune(gc->remote, gc->options->is_dry_run,
+	                      &gc->report.start_count, &why);
+	return tkb_remote_gc_note_refusal(gc, rc, NULL, NULL, &why, &is_refused,
+	                                  err);
 }
 
 int tkb_remote_gc(struct tkb_remote *remote,
@@ -105,7 +136,9 @@ int tkb_remote_gc(struct tkb_remote *remote,
 	gc.options = &chosen;
 	tkb_remote_attach_watch(&attachment, remote, &timed.watch);
 	rc = clean(&gc, err);
-	if (rc == 0)
+	if ((rc == 0 || rc == STOPPED) && gc.report.refused_count > 0)
+		rc = tkb_fail(err, TKB_ERR_PARTIAL, "%s", gc.refusal.message);
+	if (tkb_is_done(rc))
 		TKB_STRUCT_WRITE(tkb_remote_gc_report, report, &gc.report);
 	return tkb_timed_end(&timed, rc, err);
 }

@@ -52,6 +52,7 @@ struct tkb_remote_gc {
 	struct tkb_digests compacted;
 	bool has_lost_name;        /* a damaged record: its blob is not known */
 	struct tkb_error fault;    /* of the first record that cannot be read */
+	struct tkb_error refusal;  /* the first */
 	struct tkb_gc_blob *blobs; /* owned; by digest */
 	size_t blob_count;
 	size_t blob_capacity;
@@ -82,7 +83,19 @@ void tkb_remote_gc_report_removed(const struct tkb_remote_gc *gc,
                                   uint64_t size);
 TKB_NODISCARD int tkb_remote_gc_drop(struct tkb_remote_gc *gc, const char *ref,
                                      const struct tkb_digest *digest,
-                                     uint64_t size, struct tkb_error *err);
+                                     uint64_t size, bool *is_refused,
+                                     struct tkb_error *err);
+
+/*
+ * Is `rc`, with `why`, that the remote refuses to delete this? Then it is told, and counted,
+ * and the gc goes on: 0. `*is_refused` says which.
+ */
+TKB_NODISCARD int tkb_remote_gc_note_refusal(struct tkb_remote_gc *gc, int rc,
+                                             const char *ref,
+                                             const struct tkb_digest *digest,
+                                             const struct tkb_error *why,
+                                             bool *is_refused,
+                                             struct tkb_error *err);
 void tkb_remote_gc_count_step(struct tkb_remote_gc *gc);
 uint64_t tkb_remote_gc_grace(const struct tkb_remote_gc *gc);
 

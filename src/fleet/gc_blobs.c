@@ -34,14 +34,29 @@ static bool is_named(const struct tkb_remote_gc *gc, size_t first,
 	return false;
 }
 
-static int remove_blob(struct tkb_remote_gc *gc, size_t tier,
-                       const struct tkb_gc_blob *blob, struct tkb_error *err)
+/* Does one of the first `count` records, which stay, name it? */
+static bool is_named_before(const struct tkb_remote_gc *gc, size_t count,
+                            const struct tkb_digest *digest)
 {
+	for (size_t i = 0; i < count; i++) {
+		if (tkb_digest_equal(&gc->items[i].blob, digest))
+			return true;
+	}
+	return false;
+}
+
+static int remove_blob(struct tkb_remote_gc *gc, size_t tier,
+                       const struct tkb_gc_blob *blob, bool *is_refused,
+                       struct tkb_error *err)
+{
+	struct tkb_error why = { 0 };
 	int rc = 0;
 
 	if (!gc->options->is_dry_run)
-		rc = tkb_remote_remove(gc->remote, tier, &blob->digest, err);
-	if (rc < 0)
+		rc = tkb_remote_remove(gc->remote, tier, &blob->digest, &why);
+	rc = tkb_remote_gc_note_refusal(gc, rc, NULL, &blob->digest, &why,
+	                                is_refused, err);
+	if (rc < 0 || *is_refused)
 		return rc;
 	gc->report.removed_count++;
 	gc->report.removed_size += blob->size;
@@ -79,14 +94,16 @@ static int remove_unnamed(struct tkb_remote_gc *gc, size_t tier,
 	for (size_t i = 0; i < gc->blob_count && rc == 0; i++) {
 		const struct tkb_gc_blob *blob = &gc->blobs[i];
 		const bool has_name = is_named(gc, 0, &blob->digest);
+		bool is_refused = false;
 
 		rc = tkb_watch_check(gc->options->watch, err);
 		tkb_remote_gc_count_step(gc);
 		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
 		    !gc->has_lost_name &&
 		    !tkb_digests_have(&gc->compacted, &blob->digest)) {
-			rc = remove_blob(gc, tier, blob, err);
-			continue;
+			rc = remove_blob(gc, tier, blob, &is_refused, err);
+			if (!is_refused)
+				continue;
 		}
 		named += has_name ? blob->size : 0;
 		gc->report.kept_size += blob->size;
@@ -110,6 +127,7 @@ static int evict(struct tkb_remote_gc *gc, size_t tier, uint64_t size,
 	while (next < gc->item_count && rc == 0 && size > options->max_size) {
 		const struct tkb_gc_item item = items[next++];
 		struct tkb_gc_blob *blob = find_blob(gc, &item.blob);
+		bool is_refused = false;
 
 		rc = tkb_watch_check(gc->options->watch, err);
 		if (rc < 0 || blob == NULL) {
@@ -117,11 +135,18 @@ static int evict(struct tkb_remote_gc *gc, size_t tier, uint64_t size,
 			continue;
 		}
 		rc = tkb_remote_gc_drop(gc, item.ref, &item.digest, blob->size,
-		                        err);
-		gc->report.evicted_count++;
-		if (rc < 0 || is_named(gc, next, &item.blob))
+		                        &is_refused, err);
+		if (is_refused) {
+			items[kept++] = item;
 			continue;
-		rc = remove_blob(gc, tier, blob, err);
+		}
+		gc->report.evicted_count++;
+		if (rc < 0 || is_named(gc, next, &item.blob) ||
+		    is_named_before(gc, kept, &item.blob))
+			continue;
+		rc = remove_blob(gc, tier, blob, &is_refused, err);
+		if (is_refused)
+			continue;
 		size -= blob->size;
 		gc->report.kept_size -= blob->size;
 		blob->size = 0;

@@ -33,6 +33,7 @@ static int drop_expired(struct tkb_remote_gc *gc, const char *ref,
 		struct tkb_record *record = &records->items[i];
 		const bool is_old = options->has_max_age &&
 		                    record->age_s > options->max_age_s;
+		bool is_refused = false;
 
 		if (rc < 0 || !(record->is_hole || is_old)) {
 			records->items[kept++] = *record;
@@ -43,7 +44,11 @@ static int drop_expired(struct tkb_remote_gc *gc, const char *ref,
 			                             record->size);
 		else
 			rc = tkb_remote_gc_drop(gc, ref, &record->digest,
-			                        record->size, err);
+			                        record->size, &is_refused, err);
+		if (is_refused) {
+			records->items[kept++] = *record;
+			continue;
+		}
 		gc->report.hole_count += record->is_hole;
 		gc->report.expired_count += !record->is_hole;
 		tkb_record_release(record);
@@ -179,18 +184,30 @@ static bool is_signed(const struct tkb_remote_gc *gc, const char *ref)
 	return has_name(&gc->signed_refs, name);
 }
 
+/* As tkb_remote_gc_note_refusal(), of something that belongs to the ref. */
+static int note_ref_refusal(struct tkb_remote_gc *gc, int rc, const char *ref,
+                            const struct tkb_error *why, struct tkb_error *err)
+{
+	bool is_refused = false;
+
+	return tkb_remote_gc_note_refusal(gc, rc, ref, NULL, why, &is_refused,
+	                                  err);
+}
+
 /* Drop the signatures of refs that have no record. */
 static int prune_orphans(struct tkb_remote_gc *gc, struct tkb_error *err)
 {
 	static const struct tkb_record_list none = { .count = 0 };
 	const struct tkb_ref_names *names = &gc->signed_refs;
+	struct tkb_error why = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < names->count && rc == 0; i++) {
 		const char *ref = names->items[i] + strlen(TKB_SIGNED_PREFIX);
 
 		if (!has_name(&gc->refs, ref))
-			rc = prune_envelopes(gc, ref, &none, err);
+			rc = prune_envelopes(gc, ref, &none, &why);
+		rc = note_ref_refusal(gc, rc, ref, &why, err);
 	}
 	return rc;
 }
@@ -224,22 +241,47 @@ static int compact_signed(struct tkb_remote_gc *gc, const char *ref,
 static int compact(struct tkb_remote_gc *gc, const char *ref,
                    struct tkb_record_list *records, struct tkb_error *err)
 {
+	struct tkb_error why = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < records->count && rc == 0; i++)
 		rc = tkb_digests_add(&gc->compacted, &records->items[i].blob,
-		                     err);
+		                     &why);
 	if (rc == 0)
 		rc = tkb_compact(gc->remote, ref, records, NULL,
-		                 &gc->report.compacted_count, err);
+		                 &gc->report.compacted_count, &why);
 	if (rc == 0 && gc->options->signing != NULL)
-		rc = compact_signed(gc, ref, TKB_TRUST_STAGE_DEV, err);
+		rc = compact_signed(gc, ref, TKB_TRUST_STAGE_DEV, &why);
 	if (rc == 0 && gc->options->signing != NULL)
-		rc = compact_signed(gc, ref, TKB_TRUST_STAGE_PROD, err);
+		rc = compact_signed(gc, ref, TKB_TRUST_STAGE_PROD, &why);
+	rc = note_ref_refusal(gc, rc, ref, &why, err);
 	tkb_record_list_release(records);
 	if (rc == 0)
 		rc = read_ref(gc, ref, records, err);
 	return rc == 0 ? check_faults(gc, err) : rc;
+}
+
+/* Drop what is damaged, and what has no blob. What may not be dropped stays. */
+static int drop_useless(struct tkb_remote_gc *gc, const char *ref,
+                        struct tkb_record_list *records, struct tkb_error *err)
+{
+	struct tkb_error why = { 0 };
+	uint64_t damaged = 0;
+	int rc;
+
+	rc = tkb_records_drop_damaged(gc->remote, ref, records, &damaged, &why);
+	gc->report.hole_count += damaged;
+	rc = note_ref_refusal(gc, rc, ref, &why, err);
+	if (rc < 0)
+		return rc;
+	why = (struct tkb_error){ 0 };
+	rc = tkb_records_check(gc->remote, records, false, err);
+	if (rc < 0)
+		return rc;
+	rc = tkb_records_drop_holes(gc->remote, ref, records, &why);
+	for (size_t i = 0; i < records->count && rc == TKB_ERR_DENIED; i++)
+		records->items[i].is_hole = false;
+	return note_ref_refusal(gc, rc, ref, &why, err);
 }
 
 static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
@@ -247,7 +289,7 @@ static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
 {
 	TKB_AUTO(tkb_record_list_release)
 	struct tkb_record_list records = { 0 };
-	uint64_t damaged = 0;
+	struct tkb_error why = { 0 };
 	int rc;
 
 	rc = read_ref(gc, ref, &records, err);
@@ -256,24 +298,20 @@ static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
 	if (rc < 0)
 		return rc;
 	gc->report.record_count += records.count;
-	if (!gc->options->is_dry_run)
-		rc = tkb_records_drop_damaged(gc->remote, ref, &records,
-		                              &damaged, err);
-	if (rc < 0)
-		return rc;
-	gc->report.hole_count += damaged;
-	rc = tkb_records_check(gc->remote, &records, false, err);
-	if (rc == 0 && !gc->options->is_dry_run)
-		rc = tkb_records_drop_holes(gc->remote, ref, &records, err);
+	if (gc->options->is_dry_run)
+		rc = tkb_records_check(gc->remote, &records, false, err);
+	else
+		rc = drop_useless(gc, ref, &records, err);
 	if (rc == 0)
 		rc = drop_expired(gc, ref, &records, err);
 	if (rc == 0 && wants_compaction(gc, &records))
 		rc = compact(gc, ref, &records, err);
 	for (size_t i = 0; i < records.count && rc == 0; i++)
 		rc = add_gc_item(gc, ref, &records.items[i], err);
-	if (rc == 0 && is_signed(gc, ref))
-		rc = prune_envelopes(gc, ref, &records, err);
-	return rc;
+	if (rc < 0 || !is_signed(gc, ref))
+		return rc;
+	rc = prune_envelopes(gc, ref, &records, &why);
+	return note_ref_refusal(gc, rc, ref, &why, err);
 }
 
 /* The least recently used first. */

@@ -395,11 +395,30 @@ TEST(remote_gc, of_what_may_not_be_written_is_denied)
 
 /* Two tiers: the nearer has a part of the blobs. */
 
-TEST(remote_gc, over_a_registry_that_deletes_nothing_fails_and_loses_nothing)
+/* What was refused, and how often. */
+struct refused {
+	unsigned records;
+	unsigned blobs;
+};
+
+static void note_refused(void *self, const char *ref,
+                         const struct tkb_digest *digest, const char *message)
 {
-	const struct tkb_remote_gc_options options = { SIZED(options),
-		                                       .has_max_size = true,
-		                                       .max_size = 0 };
+	struct refused *refused = self;
+
+	CHECK(digest != NULL);
+	CHECK_CONTAINS(message, "it refuses to delete (HTTP 405)");
+	refused->records += ref != NULL;
+	refused->blobs += ref == NULL;
+}
+
+TEST(remote_gc, over_a_registry_that_deletes_nothing_names_it_and_loses_nothing)
+{
+	struct refused refused = { 0 };
+	const struct tkb_remote_gc_options options = {
+		SIZED(options), .has_max_size = true, .max_size = 0,
+		.self = &refused, .on_refused = note_refused
+	};
 	struct tkb_remote_gc_report report = { SIZED(report) };
 	struct server server = start_registry(
 		text("storage:\n  filesystem:\n    rootdirectory: %s/data\n",
@@ -409,8 +428,13 @@ TEST(remote_gc, over_a_registry_that_deletes_nothing_fails_and_loses_nothing)
 
 	CHECK(pool() != NULL);
 	(void)push_part(remote, whole);
-	FAILS(tkb_remote_gc(remote, &options, &report, ERR), TKB_ERR_DENIED,
+	FAILS(tkb_remote_gc(remote, &options, &report, ERR), TKB_ERR_PARTIAL,
 	      "it refuses to delete (HTTP 405)");
+	CHECK_INT(report.refused_count, 1);
+	CHECK_INT(report.evicted_count + report.removed_count, 0);
+	CHECK_INT(report.kept_count, 1);
+	CHECK_INT(refused.records, 1);
+	CHECK_INT(refused.blobs, 0);
 	check_pulls(remote, "cache", whole);
 }
 

@@ -278,3 +278,36 @@ def _(scene):
                          remote=scene.remote)
     equal(triton(scene, *before, *line), ["found"] * 2)
     equal(state(root), was)
+
+
+@test("gc lists what a registry refuses to delete, by digest and status")
+def _(scene):
+    source = scene.fixture()
+    with registry(scene, deletes=False) as port:
+        remote = f"oci://127.0.0.1:{port}/team/kernels"
+        for key in "5DJU", "CPSM":
+            ended = scene.tkbundle("push", "model", source, "--key", key,
+                                   "--remote", remote)
+            equal(ended.status, 0, ended.err)
+        time.sleep(2)  # then both are older than nothing
+        ended = scene.tkbundle("gc", "--remote", remote, "--max-age", "0s")
+        told = ended.err.splitlines()
+        equal(ended.status, 4, ended.err)
+        equal(len(told), 2, ended.err)
+        for line in told:
+            require(re.search("record [0-9a-f]{12} of ref 'model' stays: "
+                              ".*it refuses to delete \\(HTTP 405\\)", line),
+                    line)
+        require(ended.out.startswith("removed 0 blobs (0 B), kept 2 (") and
+                "refused 2" in ended.out, ended.out)
+        ended = scene.tkbundle("gc", "--remote", remote, "--max-size", "0",
+                               "--json")
+        equal(ended.status, 4, ended.err)
+        document = json.loads(ended.out)
+        equal(document["refused"], 2)
+        equal([(item["ref"], len(item["digest"])) for item in
+               document["refused_items"]], [("model", 64)] * 2)
+        equal(document["removed_items"], [])
+        ended = scene.tkbundle("pull", "model", scene.path("out"), "--remote",
+                               remote)
+        equal(ended.status, 0, ended.err)

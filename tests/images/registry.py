@@ -11,7 +11,7 @@ from scene import need, require
 
 
 @contextlib.contextmanager
-def registry(scene):
+def registry(scene, deletes=True):
     """Start it; gives its port. All that it keeps lies in the scene's folder."""
     need("docker-registry")
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -19,7 +19,7 @@ def registry(scene):
     config = scene.write(f"registry-{port}.json", json.dumps({
         "version": 0.1, "log": {"level": "error"},
         "storage": {"filesystem": {"rootdirectory": scene.path("registry")},
-                    "delete": {"enabled": True}},
+                    "delete": {"enabled": deletes}},
         "http": {"addr": f"127.0.0.1:{port}"}}))
     with open(os.devnull, "wb") as log:
         server = subprocess.Popen(["docker-registry", "serve", config],

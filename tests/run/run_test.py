@@ -21,6 +21,7 @@ import moments  # noqa: E402,F401  pylint: disable=unused-import
 import savings  # noqa: E402,F401  pylint: disable=unused-import
 import starts  # noqa: E402,F401  pylint: disable=unused-import
 import faults  # noqa: E402,F401  pylint: disable=unused-import
+import registries  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":
     sys.exit(scene.main(os.path.realpath(sys.argv[1]),

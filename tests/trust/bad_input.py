@@ -121,6 +121,20 @@ def clock_ahead(scene):
     yield ends(scene.pull("m/fast", "replay"), 0)
 
 
+def clock_of_run(scene):
+    """The command starts, cold where nothing counts any more, and is told so once."""
+    for ref, wrong_s, words in (("m/a", -DAY, "emitted 5"), ("m/a", DAY, "emitted 5"),
+                                ("m/half", DAY, "its signature by 'ci' ended at 20")):
+        scene.push("m/half", "ci", "--expires", "12h")
+        shutil.rmtree(scene.path("started"), ignore_errors=True)
+        done = scene.do("run", "--ref", ref, "--cache", "started", "--trust", "policy",
+                        "--push", "never", "--wait", "30s", "--", "sh", "-c", "exit 3",
+                        wrong_s=wrong_s)
+        lines = done.stderr.splitlines()
+        if done.returncode != 3 or len(lines) != 2 or not all(words in line for line in lines):
+            yield f"{ref} {wrong_s}: status {done.returncode}: {done.stderr}"
+
+
 def clock_and_lists(scene):
     scene.write("lists", "ci.key = ci.pem.pub\nci.publish = m/*\n"
                 "security.key = security.pem.pub\nsecurity.revoke = yes\n")
@@ -234,6 +248,8 @@ def main():
                       clock_behind)
             scene.tap("a clock that is a day ahead refuses what ends within that day",
                       clock_ahead)
+            scene.tap("under a clock that is wrong by a day, a command starts, and is told why it "
+                      "is cold", clock_of_run)
             scene.tap("so it does with lists of what is revoked", clock_and_lists)
         scene.tap("no bit of a policy, or of its key, lets a stranger in", policies)
         scene.tap("a key that is something else is one sentence, with its file", wrong_keys)

@@ -2,6 +2,8 @@
 #include "verbs/remote_gc.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/counts.h"
 #include "report/entry_out.h"
@@ -41,6 +43,21 @@ static const struct count counts[] = {
 	COUNT_AND_METRIC(tkb_remote_gc_report, envelope_count, "signatures",
 	                 "signatures", "removed_signatures",
 	                 "Signatures that were removed: their record is gone."),
+	COUNT_AND_METRIC(tkb_remote_gc_report, refused_count, "refused",
+	                 "refused", "refused",
+	                 "What the remote refused to delete."),
+};
+
+/* What a remote refused to delete; its library ends a gc after so many. */
+enum {
+	REFUSALS_LIMIT = 100
+};
+
+struct refusal {
+	char *ref;     /* owned; NULL: a blob */
+	char *message; /* owned; NULL: out of memory */
+	bool has_digest;
+	struct tkb_digest digest;
 };
 
 static enum status check_remote_gc(const struct cli *cli,
@@ -68,7 +85,72 @@ struct gc_lists {
 	bool is_removing;
 	bool has_damage;
 	struct follow follow;
+	struct refusal refusals[REFUSALS_LIMIT];
+	size_t refusal_count;
 };
+
+static void lists_release(struct gc_lists *lists)
+{
+	for (size_t i = 0; i < lists->refusal_count; i++) {
+		free(lists->refusals[i].ref);
+		free(lists->refusals[i].message);
+	}
+}
+
+/* They are kept until the list of what is removed ends. */
+static void on_refused(void *self, const char *ref,
+                       const struct tkb_digest *digest, const char *message)
+{
+	struct gc_lists *const lists = self;
+	struct refusal *refusal;
+
+	if (lists->refusal_count == REFUSALS_LIMIT)
+		return;
+	refusal = &lists->refusals[lists->refusal_count++];
+	refusal->ref = ref != NULL ? strdup(ref) : NULL;
+	refusal->message = strdup(message);
+	refusal->has_digest = digest != NULL;
+	if (digest != NULL)
+		refusal->digest = *digest;
+}
+
+static void say_refusal(const struct cli *cli, const struct refusal *refusal)
+{
+	char hex[TKB_DIGEST_HEX_SIZE] = "";
+
+	if (refusal->has_digest)
+		tkb_digest_to_hex(&refusal->digest, hex);
+	if (refusal->ref != NULL && refusal->has_digest)
+		cli_say(cli, "record %.12s of ref '%s' stays: %s", hex,
+		        refusal->ref, refusal->message);
+	else if (refusal->has_digest)
+		cli_say(cli, "blob %.12s stays: %s", hex, refusal->message);
+	else
+		cli_say(cli, "a part of ref '%s' stays: %s",
+		        refusal->ref != NULL ? refusal->ref : "-",
+		        refusal->message);
+}
+
+static void list_refusals(const struct gc_lists *lists)
+{
+	struct json_out *const json = &lists->cli->json;
+
+	json_out_open_array(json, "refused_items");
+	for (size_t i = 0; i < lists->refusal_count; i++) {
+		const struct refusal *const refusal = &lists->refusals[i];
+
+		if (refusal->message == NULL)
+			continue;
+		json_out_open_object(json, NULL);
+		json_out_text(json, "ref", refusal->ref);
+		if (refusal->has_digest)
+			entry_out_digest(json, "digest", &refusal->digest);
+		json_out_text(json, "message", refusal->message);
+		json_out_close(json);
+		say_refusal(lists->cli, refusal);
+	}
+	json_out_close(json);
+}
 
 static void begin_removing(struct gc_lists *lists)
 {
@@ -119,7 +201,7 @@ static int gc_tiers(struct remote_use *use, const struct arguments *args,
                     struct tkb_error *err)
 {
 	struct json_out *const json = &use->cli->json;
-	struct gc_lists lists = { .cli = use->cli };
+	TKB_AUTO(lists_release) struct gc_lists lists = { .cli = use->cli };
 	struct tkb_remote_gc_options chosen = {
 		.struct_size = sizeof(chosen),
 		.has_max_age = args->max_age.is_set,
@@ -129,6 +211,7 @@ static int gc_tiers(struct remote_use *use, const struct arguments *args,
 		.is_dry_run = args->is_dry_run,
 		.on_removed = on_removed,
 		.on_fault = on_fault,
+		.on_refused = on_refused,
 		.self = &lists,
 		.signing = signing,
 	};
@@ -141,6 +224,7 @@ static int gc_tiers(struct remote_use *use, const struct arguments *args,
 	follow_end_alone(&lists.follow);
 	begin_removing(&lists);
 	json_out_close(json);
+	list_refusals(&lists);
 	*is_damaged = lists.has_damage;
 	return rc;
 }
@@ -188,7 +272,7 @@ static enum status gc_remote(struct remote_use *use,
 	remote_use_json(use);
 	json_out_flag(json, "dry_run", args->is_dry_run);
 	rc = gc_tiers(use, args, signing, &report, &is_damaged, &err);
-	if (rc != 0) {
+	if (!cli_is_done(rc)) {
 		status = remote_use_failed(use, rc, &err, name);
 		if (is_damaged)
 			remote_use_say_repair(use);
@@ -196,6 +280,7 @@ static enum status gc_remote(struct remote_use *use,
 		counts_json(COUNTS(counts), &report, json);
 		if (!args->is_json)
 			summarize_remote_gc(use->cli, args, name, &report);
+		status = status_of(rc);
 	}
 	counts_metrics(COUNTS(counts), &report, &metrics);
 	return remote_use_measure(use, args, &metrics, status);

@@ -371,6 +371,13 @@ struct tkb_remote_gc_options {
 	 * signed stays as it is. Its stage is not asked.
 	 */
 	const struct tkb_signing *signing;
+	/**
+	 * Called for each blob and record that the remote refuses to delete, as
+	 * on_removed(); `digest` is NULL for the rest of a ref. May be NULL.
+	 */
+	void (*on_refused)(void *self, const char *ref,
+	                   const struct tkb_digest *digest,
+	                   const char *message);
 };
 
 /** What a gc did, in all writable tiers. */
@@ -390,6 +397,7 @@ struct tkb_remote_gc_report {
 	uint64_t start_count; /**< reports of starts dropped, see starts.h */
 	uint64_t
 		envelope_count; /**< signatures dropped, whose record is gone */
+	uint64_t refused_count; /**< what the remote refused to delete */
 };
 
 /**
@@ -408,10 +416,13 @@ struct tkb_remote_gc_report {
  * fails. If a damaged record is dropped, blobs that no record names stay until
  * the next gc.
  *
+ * What the remote refuses to delete stays, and the rest is done. After 100 of these the gc
+ * ends.
+ *
  * @param options  not kept; NULL means all defaults: no bounds
- * @param report   filled in on success; may be NULL
- * @return 0, TKB_ERR_DENIED (no tier is writable, or something may not be
- *         read), TKB_ERR_TOO_LARGE (a record is), TKB_ERR_UNSUPPORTED (a record
+ * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
+ * @return 0, TKB_ERR_PARTIAL (the remote refused to delete something), TKB_ERR_DENIED
+ *         (no tier is writable, or something may not be read), TKB_ERR_TOO_LARGE (a record is), TKB_ERR_UNSUPPORTED (a record
  *         of a newer tkbundle, or something that is no record),
  *         TKB_ERR_UNAVAILABLE, TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
