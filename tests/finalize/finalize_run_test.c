@@ -56,9 +56,9 @@ static const char models[] =
 	"declare i32 @llvm.vector.reduce.add.v4i32(<4 x i32>)\n";
 
 static const char *const kernels[] = {
-	"rows", "columns", "loop",   "unsigned", "mixed", "pair",     "dynamic",
-	"odd",  "masked",  "vector", "wide",     "table", "stateful", "overlap",
-	"floats", "float_columns"
+	"rows",     "columns", "loop",   "unsigned",     "mixed", "pair",
+	"dynamic",  "odd",     "masked", "vector",       "wide",  "table",
+	"stateful", "overlap", "floats", "float_columns"
 };
 
 typedef void (*kernel_function)(int32_t row, const void *input, int32_t *out);

@@ -153,7 +153,7 @@ static int ask_or_wait(struct tkb_compiler *compiler, struct tkb_tools *tools,
 
 static int get_tools(struct tkb_compiler *compiler, const char *target,
                      bool with_nvrtc, uint32_t timeout_ms,
-                  const struct tkb_tools **out, struct tkb_error *err)
+                     const struct tkb_tools **out, struct tkb_error *err)
 {
 	struct tkb_tools *tools;
 	const char *arch = NULL;
@@ -177,8 +177,8 @@ int tkb_tools_of_unit(struct tkb_compiler *compiler,
                       struct tkb_error *err)
 {
 	return get_tools(compiler, unit->target,
-	                     unit->kind == TKB_SOURCE_KIND_CUDA, TKB_FOREVER,
-	                     out, err);
+	                 unit->kind == TKB_SOURCE_KIND_CUDA, TKB_FOREVER, out,
+	                 err);
 }
 
 int tkb_compiler_tools(struct tkb_compiler *compiler, const char *target,
