@@ -18,9 +18,22 @@ def stored(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
+def own(statement):
+    """A function's own names: parameters, and what it assigns."""
+    if not isinstance(statement, ast.FunctionDef):
+        return set()
+    return stored(statement) | {
+        node.arg for node in ast.walk(statement.args) if isinstance(node, ast.arg)}
+
+
 def loaded(nodes):
-    return {node.id for top in nodes for node in ast.walk(top)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    """The names that they take from where they stand."""
+    found = set()
+    for top in nodes:
+        names = {node.id for node in ast.walk(top)
+                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        found |= names - own(top)
+    return found
 
 
 def is_kernel(statement):
@@ -68,9 +81,12 @@ def split(path, folder):
     kept = definitions(tree)
     lines = {number for one in kept for number in lines_of(one)}
     name = "tutorial_" + re.sub(r"\W", "_", os.path.basename(path)[:-3])
-    with open(os.path.join(folder, name + ".py"), "w", encoding="utf-8") as file:
-        for number, line in enumerate(text.splitlines()):
-            file.write((line if number in lines else "") + "\n")
+    place = os.path.join(folder, name + ".py")
+    # Another type's turn has written it: a cubin holds the time of its source.
+    if not os.path.exists(place):
+        with open(place, "w", encoding="utf-8") as file:
+            for number, line in enumerate(text.splitlines()):
+                file.write((line if number in lines else "") + "\n")
     rest = []
     for one in tree.body:
         is_main = isinstance(one, ast.If) and "__name__" in ast.unparse(one.test)
