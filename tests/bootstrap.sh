@@ -140,8 +140,8 @@ holds "and what is skipped is said" says 'no python3-venv: .* is skipped'
 missing nothing
 bootstrap engines
 holds "the real PyTorch is fetched" called '^pip install .* torch==2.11.0$'
-holds "and started in four ways" [ "$(grep -c \
-	'tests/engines/real_.* build/engines-torch-2.11.0/bin/python3$' calls)" = 4 ]
+holds "and started in five ways" [ "$(grep -c \
+	'tests/engines/real_.* build/engines-torch-2.11.0/bin/python3$' calls)" = 5 ]
 bootstrap engines
 holds "it is fetched once" not called '^pip '
 bootstrap engines vllm==0.33.0

@@ -8,7 +8,7 @@
 enum {
 	SIGNATURE_LIMIT = 16 * 1024,
 	HEADER_SLACK = 64 * 1024, /* tar headers of the header frame */
-	FIRST_READ = 32 * 1024
+	FIRST_READ = 256 * 1024
 };
 
 #define HEADER_LIMIT                                                           \

@@ -134,7 +134,7 @@ TEST(triton_stage, that_there_is_not_is_refused)
 
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
 	            "there is no stage 'sass'; there are ttir, glir, ttgir, "
-	            "llir, ptx and cubin");
+	            "llir, ptx, cubin, amdgcn and hsaco");
 }
 
 /* In order: of Triton's, then LLVM's, then of the code generator. */

@@ -34,7 +34,7 @@ WITH_LIBARCHIVE = ("tkbundle import", "tkbundle export",
                    "kernels.tar.gz")
 
 # Needs a worker with LLVM, or what another example made by one.
-WITH_LLVM = (".llir", " made")
+WITH_LLVM = (".llir", "rows.", " made")
 
 # Needs Python to load the libraries, which it cannot if they have sanitizers.
 WITH_LIBRARY = ("import tkbundle",)
