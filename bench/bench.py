@@ -354,7 +354,7 @@ class Bench:
              self.emitted_single(count)),
         ):
             times = [run(argv).ms for _ in range(SHORT_RUNS)]
-            self.add(at_most(what, statistics.median(times), 10, "ms",
+            self.add(at_most(what, statistics.median(times), 2.5, "ms",
                              ms_text(nothing), {"tkbundle": times}))
 
     def measure_size(self, count):

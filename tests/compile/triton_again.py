@@ -213,6 +213,15 @@ def without(scene):
                 "specialisation nor IR of Triton's\n", "compiled 0, hits 0, failed 2 ")
 
 
+def no_triton(scene):
+    """The Python that runs this has none."""
+    ended = scene.run([scene.program, "compile", record_modules(scene, "alone"), "--target",
+                       "cuda:100", "--cache", scene.cache(), "--keep-going", "--python",
+                       sys.executable], "3.6.0", "")
+    faults = says(ended, 1, f"'{sys.executable}' has no Triton\n", "compiled 0, hits 0, failed 1 ")
+    return faults + (["it shows its own code"] if "Traceback" in ended.stderr else [])
+
+
 def emitted(scene):
     path = bundle(scene, record_modules(scene, "shown"))
     out = os.path.join(scene.folder, "out", "")
@@ -248,6 +257,7 @@ def main():
                   rude)
         scene.tap("a source that was moved is found by PYTHONPATH", moved)
         scene.tap("what tells nothing of a kernel is told", without)
+        scene.tap("a Python without a Triton is named", no_triton)
         scene.tap("a stage is had instead of entries", emitted)
         print(f"1..{scene.count}")
         return 1 if scene.failed else 0

@@ -42,10 +42,11 @@ def entries(root):
     return found
 
 
-def compile_modules(program, python, inductor, root, *more):
+def compile_modules(program, python, inductor, root, *more, **variables):
     ended = subprocess.run([program, "compile", inductor, "--target", "cuda:90", "--cache",
                             root, "--python", python, "--json", "--keep-going", *more],
-                           text=True, check=False, stdout=subprocess.PIPE)
+                           text=True, check=False, stdout=subprocess.PIPE,
+                           env=dict(os.environ, **variables))
     return ended.returncode, json.loads(ended.stdout)
 
 
@@ -60,8 +61,10 @@ def is_as_on_a_gpu(program, python, inductor, folder):
                 module = os.path.join(folder, "reduction.py")
                 with open(module, "w", encoding="utf-8") as file:
                     file.write(text.replace(rows, rows.replace("256", "1024")))
+                # With an empty variable, as a container's file may have it.
                 _status, told = compile_modules(program, python, module,
-                                                os.path.join(folder, "reduction"))
+                                                os.path.join(folder, "reduction"),
+                                                TORCHINDUCTOR_CACHE_DIR="")
                 configurations = {kernel["configuration"] for kernel in told["kernels"]}
                 print(f"a reduction of 1024 rows: {', '.join(sorted(configurations))}")
                 return told["failed"] == 0 and all(

@@ -26,6 +26,10 @@ REGISTER_COUNT = 0x2F04  # EIATTR_REGCOUNT, a size, a symbol, a count
 
 
 def load_inductor():
+    # An empty name is that of a folder, for PyTorch, which cannot be made: what then
+    # imports half of Inductor cannot import it a second time.
+    if os.environ.get("TORCHINDUCTOR_CACHE_DIR") == "":
+        del os.environ["TORCHINDUCTOR_CACHE_DIR"]
     try:
         from torch._inductor.runtime import (autotune_cache, compile_tasks, hints,
                                              triton_helpers, triton_heuristics)

@@ -413,9 +413,9 @@ def options_for(recorded, found, target, triton, defaults):
 
 
 def compile_recorded(fields):
+    triton, target = prepare(fields)
     from triton.runtime.driver import driver
 
-    triton, target = prepare(fields)
     root = os.environ.get("TRITON_CACHE_DIR")
     recorded = Recorded(fields)
     found, jit, items, note = kernel_of(recorded, triton)
