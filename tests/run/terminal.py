@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 
-from scene import (TIMEOUT_S, descendants, equal, hanging, process, require,
+from scene import (TIMEOUT_S, descendants, equal, hanging, is_there, process, require,
                    test, wait_until)
 from signals import COUNTER
 
@@ -148,7 +148,8 @@ def _(scene):
               "sleep 0.05; done; echo over; exit 4")
     with shell(scene) as bash:
         bash.type(quoted(scene, "sh", "-c", script) + "\n")
-        time.sleep(1)
+        # Before the job runs, the shell itself has the terminal, and ignores it.
+        wait_until(is_there(scene.path("ticks")), "a tick")
         bash.type("\x1a")
         bash.see("Stopped")
         bash.see("ready> ")
