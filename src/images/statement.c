@@ -24,19 +24,8 @@ static bool is_image_name(const char *text)
 	return text[0] != '\0';
 }
 
-static const struct tkb_schema_field predicate_fields[] = {
-	TKB_IN_TOTO_EXPIRES,
-	TKB_IN_TOTO_SEQUENCE,
-};
-
-static const struct tkb_schema predicate = {
-	.fields = predicate_fields,
-	.count = TKB_COUNT_OF(predicate_fields),
-	.is_closed = true,
-};
-
 static const struct tkb_in_toto_sort sort = {
-	.predicate = &predicate,
+	.predicate = &tkb_in_toto_life,
 	.is_predicate = is_image_predicate,
 	.other_predicate = "it is not about an image",
 	.is_name = is_image_name,

@@ -78,6 +78,17 @@ static const struct tkb_schema digest_schema = {
 	.is_closed = true,
 };
 
+static const struct tkb_schema_field life_fields[] = {
+	TKB_IN_TOTO_EXPIRES,
+	TKB_IN_TOTO_SEQUENCE,
+};
+
+const struct tkb_schema tkb_in_toto_life = {
+	.fields = life_fields,
+	.count = TKB_COUNT_OF(life_fields),
+	.is_closed = true,
+};
+
 /* `subjects` is of the same sort. */
 static int read_members(const struct tkb_schema_document *document,
                         const struct tkb_in_toto_sort *sort,

@@ -63,6 +63,9 @@ struct tkb_in_toto_sort {
 		.read = tkb_in_toto_read_sequence                              \
 	}
 
+/* A predicate of these two alone. */
+extern const struct tkb_schema tkb_in_toto_life;
+
 /* A number, also as protobuf writes those of a Struct: "5.0". */
 int tkb_in_toto_read_sequence(struct tkb_schema_reader *reader, void *out,
                               struct tkb_error *err);

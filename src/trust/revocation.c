@@ -45,19 +45,8 @@ static const char *fault(const void *earlier, size_t count, const void *item)
 	               : NULL;
 }
 
-static const struct tkb_schema_field predicate_fields[] = {
-	TKB_IN_TOTO_EXPIRES,
-	TKB_IN_TOTO_SEQUENCE,
-};
-
-static const struct tkb_schema predicate = {
-	.fields = predicate_fields,
-	.count = TKB_COUNT_OF(predicate_fields),
-	.is_closed = true,
-};
-
 static const struct tkb_in_toto_sort sort = {
-	.predicate = &predicate,
+	.predicate = &tkb_in_toto_life,
 	.is_predicate = is_predicate,
 	.other_predicate = "it is not about what is revoked",
 	.is_name = is_subject_name,
