@@ -188,7 +188,7 @@ ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset)
 	return read_fully(fd, data, size, &offset);
 }
 
-/* At `offset`, or, if it is NULL, where the file is. */
+/* At `offset`, or, if it is NULL, where the file is. A temporary file has no name. */
 static int write_fully(int fd, struct tkb_bytes bytes, const uint64_t *offset,
                        const char *what, struct tkb_error *err)
 {
@@ -205,7 +205,12 @@ static int write_fully(int fd, struct tkb_bytes bytes, const uint64_t *offset,
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put < 0)
-			return tkb_fail_errno(err, "cannot write '%s'", what);
+			return what == NULL
+			               ? tkb_fail_errno(err, "cannot write a "
+			                                     "temporary file")
+			               : tkb_fail_errno(err,
+			                                "cannot write '%s'",
+			                                what);
 		done += (size_t)put;
 	}
 	return 0;
@@ -220,7 +225,7 @@ int tkb_fd_write_all(int fd, struct tkb_bytes bytes, const char *what,
 int tkb_fd_pwrite_all(int fd, struct tkb_bytes bytes, uint64_t offset,
                       struct tkb_error *err)
 {
-	return write_fully(fd, bytes, &offset, "a temporary file", err);
+	return write_fully(fd, bytes, &offset, NULL, err);
 }
 
 static int fail_open(const char *name, struct tkb_error *err)

@@ -380,7 +380,8 @@ def _(scene):
         raise Skip("a file system cannot be mounted here")
     equal(ended.out, "1\n")
     require(re.fullmatch(r"tkbundle: cannot import '[^']*': '.triton/cache/"
-                         r"[^']*': [^\n]*: No space left on device\n",
+                         r"[^']*': cannot write [^\n]*: No space left on device: "
+                         r"make room there, or use another folder\n",
                          ended.err), ended.err)
 
 

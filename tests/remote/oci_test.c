@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "fake_http.h"
 #include "proxy.h"
@@ -255,6 +258,52 @@ TEST(oci, a_registry_that_lies_about_lengths_and_bytes_is_found_out)
 	      "has another digest");
 	FAILS(get_behind(&other, "60s", ERR), TKB_ERR_CORRUPT,
 	      "has another digest");
+}
+
+/* A blob's link as it is while docker-registry writes it a second time. */
+static const char *tear_link(const struct server *server,
+                             const struct tkb_digest *digest)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+	const char *link;
+
+	tkb_digest_to_hex(digest, hex);
+	link = text("registry-%u/docker/registry/v2/repositories/team/kernels/"
+	            "_layers/sha256/%s/link",
+	            server->port, hex);
+	SYS(rename(link, "whole"));
+	write_text(link, "");
+	return link;
+}
+
+static void *mend_soon(void *link)
+{
+	const struct timespec nap = { .tv_nsec = 50000000 };
+
+	(void)nanosleep(&nap, NULL);
+	SYS(rename("whole", link));
+	return NULL;
+}
+
+TEST(oci, a_blob_that_another_client_puts_again_is_there_throughout)
+{
+	struct server server = start_registry("");
+	struct handle *handle = must_connect(oci_url(server.port));
+	const struct tkb_bytes bytes = make_bytes(1000, 8);
+	const struct tkb_digest digest = must_put(handle, bytes);
+	TKB_AUTO(tkb_buf_release) struct tkb_buf out = TKB_BUF_INIT(2000);
+	const char *link = tear_link(&server, &digest);
+	pthread_t mender;
+
+	FAILS(get(handle, &digest, 0, &out, ERR), TKB_ERR_UNAVAILABLE,
+	      "HTTP 500");
+	SYS(pthread_create(&mender, NULL, mend_soon, (void *)link));
+	check_blob(handle, &digest, 0, bytes);
+	SYS(pthread_join(mender, NULL));
+	(void)tear_link(&server, &digest);
+	SYS(pthread_create(&mender, NULL, mend_soon, (void *)link));
+	(void)must_put(handle, bytes);
+	SYS(pthread_join(mender, NULL));
 }
 
 static void collect_garbage(const struct server *server)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
+#include "remote/net/limits.h"
 #include "remote/oci/oci.h"
 
 /* Asking a registry, with the credentials that it wants. */
 
 enum {
-	ROUNDS = 3 /* it may want a token, and then one for more */
+	ROUNDS = 3,      /* it may want a token, and then one for more */
+	TORN_PAUSES = 3, /* where it fails to read what it is writing */
+	FIRST_PAUSE_MS = 20
 };
 
 static void note_time(struct tkb_oci *oci,
@@ -37,9 +42,31 @@ static bool is_unknown(const struct tkb_http_request *request)
 	return request->rc == 0 && request->status == 401;
 }
 
-/* Send those again that were refused for want of credentials. */
+/*
+ * A registry that keeps its state in files answers 500 for as long as another client
+ * has it write the file that is asked for: docker-registry truncates a blob's link
+ * before it writes the same digest there once more.
+ */
+static bool is_torn(const struct tkb_http_request *request)
+{
+	return request->rc == 0 && request->status == 500 &&
+	       (strcmp(request->method, "HEAD") == 0 ||
+	        strcmp(request->method, "GET") == 0);
+}
+
+static bool has_any(const struct tkb_http_request *requests, size_t count,
+                    bool (*is_meant)(const struct tkb_http_request *request))
+{
+	for (size_t i = 0; i < count; i++) {
+		if (is_meant(&requests[i]))
+			return true;
+	}
+	return false;
+}
+
 static int send_again(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                       struct tkb_http_request *requests, size_t count,
+                      bool (*is_meant)(const struct tkb_http_request *request),
                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at)
@@ -50,14 +77,59 @@ static int send_again(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	if (again == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		if (is_unknown(&requests[i]))
+		if (is_meant(&requests[i]))
 			again[used++] = requests[i];
 	}
 	rc = send_all(oci, limits, again, used, err);
 	used = 0;
 	for (size_t i = 0; i < count && rc == 0; i++) {
-		if (is_unknown(&requests[i]))
+		if (is_meant(&requests[i]))
 			requests[i] = again[used++];
+	}
+	return rc;
+}
+
+/* Send all, and those again that were refused for want of credentials. */
+static int send_with_credentials(struct tkb_oci *oci,
+                                 const struct tkb_op_limits *limits,
+                                 struct tkb_http_request *requests,
+                                 size_t count,
+                                 const struct tkb_http_header *challenge,
+                                 struct tkb_error *err)
+{
+	int rc;
+
+	rc = send_all(oci, limits, requests, count, err);
+	for (int round = 1;
+	     rc == 0 && round < ROUNDS && has_any(requests, count, is_unknown);
+	     round++) {
+		rc = tkb_oci_auth_answer(oci, limits, challenge->value, err);
+		if (rc == 0)
+			rc = send_again(oci, limits, requests, count,
+			                is_unknown, err);
+	}
+	return rc;
+}
+
+/* Ask again for what was being written. */
+static int outlast_writes(struct tkb_oci *oci,
+                          const struct tkb_op_limits *limits,
+                          struct tkb_http_request *requests, size_t count,
+                          struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (int i = 0;
+	     rc == 0 && i < TORN_PAUSES && has_any(requests, count, is_torn);
+	     i++) {
+		const int pause_ms =
+			tkb_op_limits_wait_ms(limits, FIRST_PAUSE_MS << i);
+		const struct timespec pause = {
+			.tv_nsec = pause_ms * (long)TKB_NS_PER_MS
+		};
+
+		(void)nanosleep(&pause, NULL);
+		rc = send_again(oci, limits, requests, count, is_torn, err);
 	}
 	return rc;
 }
@@ -76,18 +148,10 @@ int tkb_oci_do(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 		return rc;
 	for (size_t i = 0; i < count; i++)
 		requests[i].challenge = &challenge;
-	rc = send_all(oci, limits, requests, count, err);
-	for (int round = 1; rc == 0 && round < ROUNDS; round++) {
-		size_t i = 0;
-
-		while (i < count && !is_unknown(&requests[i]))
-			i++;
-		if (i == count)
-			break;
-		rc = tkb_oci_auth_answer(oci, limits, value, err);
-		if (rc == 0)
-			rc = send_again(oci, limits, requests, count, err);
-	}
+	rc = send_with_credentials(oci, limits, requests, count, &challenge,
+	                           err);
+	if (rc == 0)
+		rc = outlast_writes(oci, limits, requests, count, err);
 	for (size_t i = 0; i < count; i++)
 		requests[i].challenge = NULL;
 	return rc < 0 ? rc : 0;
