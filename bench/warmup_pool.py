@@ -10,34 +10,21 @@ PyTorch, cloudpickle and pytest.
 import os
 import sys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+SUPPORT = os.path.join(HERE, "..", "tests", "support")
+sys.path.append(SUPPORT)
 os.environ["PYTHONPATH"] = os.pathsep.join(
-    [os.path.dirname(os.path.abspath(__file__)), os.environ.get("PYTHONPATH", "")])
+    [HERE, SUPPORT, os.environ.get("PYTHONPATH", "")])
 import torch
 import triton
+import triton_kernel
 import warmup_kernels
 from triton._compile_warmup import process_pool_compile_warmup
-from triton.backends.compiler import GPUTarget
 from triton.runtime.driver import driver
 
 
-class Driver:
-    """One that knows only the target."""
-
-    @staticmethod
-    def get_current_target():
-        return GPUTarget("cuda", 90, 32)
-
-    @staticmethod
-    def get_current_device():
-        return 0
-
-    @staticmethod
-    def get_current_stream(_device):
-        return 0
-
-
 def main():
-    driver.set_active(Driver())
+    driver.set_active(triton_kernel.Driver())
     with process_pool_compile_warmup(workers=int(sys.argv[1]), directory=None, phase="bench"):
         tensor = torch.empty(1 << 20)
         for name in sys.argv[2].split(","):

@@ -279,7 +279,7 @@ int tkb_starts_add(struct tkb_remote *remote, const char *ref,
 		return rc;
 	if (before != NULL && tkb_digest_compare(before, &digest) != 0)
 		(void)(tkb_remote_drop(remote, name.text, before, NULL) == 0);
-	/* Digests are even: about every so many of them is such a one. */
+	/* Digests are random: one report in PRUNE_EVERY, about, prunes. */
 	if (digest.bytes[0] % PRUNE_EVERY == 0)
 		(void)(prune(remote, name.text, &few, &dropped, NULL) == 0);
 	*digest_out = digest;

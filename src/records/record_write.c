@@ -71,11 +71,14 @@ static void write_times(const struct tkb_bundle *bundle,
 	tkb_buf_add_byte(out, ']');
 }
 
-/* Add a text to those that are listed, unless it is their last; makes room. */
+/*
+ * Add a text to the list, unless it is the last one there. A full list is sorted
+ * first, which drops duplicates. Returns the new count.
+ */
 static size_t list_text(const char **list, size_t count, size_t limit,
                         const char *text)
 {
-	/* Neighbours have mostly the same. */
+	/* Mostly, neighbours have the same text. */
 	if (count > 0 && strcmp(list[count - 1], text) == 0)
 		return count;
 	if (count == limit)

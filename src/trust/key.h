@@ -25,8 +25,9 @@ struct tkb_key {
 };
 
 /*
- * What OpenSSL has made, which this takes over, also on failure. `name` is of the
- * file, for messages; `spki` what its id is of, where that is at hand.
+ * Make a key of OpenSSL's `made`, which this owns from now on, also after a failure.
+ * `name` is the file's, for messages; `spki` is the key's SubjectPublicKeyInfo, from
+ * which its id follows, or NULL: it is computed.
  */
 TKB_NODISCARD int tkb_key_adopt(EVP_PKEY *made, bool is_private,
                                 const struct tkb_bytes *spki, const char *name,

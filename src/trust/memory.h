@@ -22,8 +22,8 @@ enum {
 };
 
 /*
- * What the memory calls a ref of a remote, or of that what has a reserved name: by
- * the remote's last tier, which is the one that is shared.
+ * The digest under which the memory keeps a ref, or a reserved name, of a remote. It
+ * covers the URL of the remote's last tier, the one that the fleet shares.
  */
 TKB_NODISCARD int tkb_memory_name(const struct tkb_remote *remote,
                                   const char *ref, struct tkb_digest *out,

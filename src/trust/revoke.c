@@ -9,7 +9,7 @@
 #include "trust/signer.h"
 
 enum {
-	/* Others may write lists meanwhile; with each round, all know more. */
+	/* Others may write lists meanwhile; each round takes theirs along. */
 	ROUNDS = 8
 };
 

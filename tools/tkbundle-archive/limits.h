@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * What a foreign archive may hold. A file of a bundle is smaller, and a path
- * shorter: what a cache has beyond that is left out by a collect, which names it.
- * These limits end what was made to fill a disk.
+ * What a foreign archive may hold. The limits of a bundle are lower: a collect leaves
+ * out, by name, what is beyond those. These stop an archive that was made to fill a
+ * disk.
  */
 enum {
 	ARCHIVE_ENTRIES_LIMIT = 1000000, /* files, and folders on their way */

@@ -190,7 +190,7 @@ static int enter_seccomp(bool *out, struct tkb_error *err)
 
 static int set_limits(bool makes_files, struct tkb_error *err)
 {
-	/* What no list or window of an archive needs. */
+	/* More than any list of entries and any window of a compressor. */
 	const rlim_t memory = (rlim_t)2 << 30;
 	const rlim_t file_size =
 		makes_files ? ARCHIVE_FILE_LIMIT : RLIM_INFINITY;

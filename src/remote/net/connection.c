@@ -126,8 +126,8 @@ static int set_options(struct tkb_connection *connection,
 	tkb_curl_set(code, curl, CURLOPT_SSL_ENABLE_ALPN, 0L);
 	tkb_curl_set(code, curl, CURLOPT_BUFFERSIZE, (long)READ_SIZE);
 	/*
-	 * libcurl shares it among the host's addresses. The limits end it
-	 * before.
+	 * libcurl divides this time among the host's addresses; the limits of
+	 * the operation end it earlier.
 	 */
 	tkb_curl_set(code, curl, CURLOPT_CONNECTTIMEOUT_MS,
 	             (long)left_ms + 2 * TICK_MS);

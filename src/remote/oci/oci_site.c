@@ -45,7 +45,7 @@ static bool is_repository(const char *name)
 	return true;
 }
 
-/* Who can listen there needs no network, so Docker, too, asks for no TLS. */
+/* On this machine Docker, too, asks for no TLS. */
 static bool is_loopback(const char *host)
 {
 	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||

@@ -210,7 +210,7 @@ static bool is_called(LLVMValueRef kernel)
 	return false;
 }
 
-/* Does the parameter's memory belong to the call itself? */
+/* Is the parameter a copy that the caller makes in memory? */
 static bool is_by_value(LLVMValueRef kernel, unsigned parameter)
 {
 	return LLVMGetEnumAttributeAtIndex(kernel, parameter + 1,
@@ -225,7 +225,7 @@ static void copy_attributes(LLVMValueRef from, LLVMAttributeIndex at,
 	const unsigned count = LLVMGetAttributeCountAtIndex(from, at);
 	LLVMAttributeRef *items = calloc(count + 1, sizeof(*items));
 
-	/* Without memory it lacks what is not needed to be right. */
+	/* Out of memory: the code is right without attributes. */
 	if (items == NULL)
 		return;
 	LLVMGetAttributesAtIndex(from, at, items);

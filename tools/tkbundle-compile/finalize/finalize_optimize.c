@@ -54,7 +54,7 @@ static void add(LLVMValueRef function, const char *name)
 
 static const char mark[] = "tkb.added";
 
-/* Keep the passes from a function; what was added is noted. */
+/* Keep the passes away from a function; `mark` tells what was added for that. */
 static void keep_unoptimized(LLVMValueRef function)
 {
 	LLVMContextRef context =
