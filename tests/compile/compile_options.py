@@ -9,7 +9,8 @@ option. In each cell: an option that is said to have a meaning changes the keys,
 what comes out, or what is told; one that has none is refused, with exit status 2
 and a sentence that names option and input, and nothing is written. What needs a
 tool that is not there is skipped. Of the kinds of input, those are tried that are
-named, or all. Prints TAP.
+named, or all. Modules of Inductor's are compiled by the stand-in for PyTorch beside this
+file, or by the Python with PyTorch that TKB_TEST_TORCH names. Prints TAP.
 """
 import glob
 import os
@@ -22,16 +23,19 @@ import tempfile
 OUTS = ("entry", "cubin", "ptx", "llir", "ttgir", "ttir")
 COLUMNS = ("ir", "ptx", "cuda", "ttir", "ttgir", "kernel", "list", "module", "recorded")
 CAN = {"ir": OUTS[:4], "ptx": OUTS[:3], "cuda": OUTS[:3], "ttir": OUTS, "ttgir": OUTS[:5],
-       "kernel": OUTS, "list": OUTS, "recorded": OUTS}
+       "kernel": OUTS, "list": OUTS, "module": OUTS[:1], "recorded": OUTS}
 
-# The inputs, by kind; "bc" is IR, too.
+# The inputs, by kind; "bc" is IR, too, and a folder has modules.
 INPUTS = {"ir": "k.ll", "bc": "k.bc", "ptx": "k.ptx", "cuda": "k.cu",
           "ttir": "k.ttir", "ttgir": "k.ttgir",
-          "kernel": "k.py:copy_kernel", "list": "k.json", "recorded": "k.tkb"}
+          "kernel": "k.py:copy_kernel", "list": "k.json", "module": "mo/module.py",
+          "folder": "modules", "recorded": "k.tkb"}
 BAD = {"ir": "bad.ll", "bc": "bad.bc", "ptx": "bad.ptx", "cuda": "bad.cu",
        "ttir": "bad.ttir", "ttgir": "bad.ttgir",
-       "kernel": "bad.py:copy_kernel", "list": "bad.json", "recorded": "bad.tkb"}
-COLUMN = {**{kind: kind for kind in COLUMNS}, "bc": "ir"}
+       "kernel": "bad.py:copy_kernel", "list": "bad.json", "module": "bad.py",
+       "folder": "broken", "recorded": "bad.tkb"}
+COLUMN = {**{kind: kind for kind in COLUMNS}, "bc": "ir", "folder": "module"}
+JOBS = {"module": 2, "folder": 2}  # configurations of a kernel
 SIGNATURE = "*fp32:16, *fp32:16, i32, 128"
 
 IR = """target triple = "nvptx64-nvidia-cuda"
@@ -85,6 +89,41 @@ def copy_kernel(x, out, n, SIZE: tl.constexpr):
     at = tl.arange(0, SIZE)
     tl.store(out + at, tl.load(x + at, at < n), at < n)
 """
+MODULE = """import triton
+import triton.language as tl
+from torch._inductor.runtime import triton_heuristics, triton_helpers
+from torch._inductor.runtime.hints import DeviceProperties
+
+triton_helpers.set_driver_to_gpu()
+
+
+@triton_heuristics.pointwise(
+    size_hints={'x': 32768}, filename=__file__, min_elem_per_thread=0,
+    triton_meta={'signature': {'x': '*fp32', 'out': '*fp32', 'n': 'i32', 'XBLOCK': 'constexpr'},
+                 'device': DeviceProperties(type='cuda', index=0, multi_processor_count=132, cc=90,
+                                            major=9, regs_per_multiprocessor=65536,
+                                            max_threads_per_multi_processor=2048,
+                                            max_threads_per_block=1024, warp_size=32),
+                 'constants': {}, 'configs': [{(0,): [['tt.divisibility', 16]],
+                                               (1,): [['tt.divisibility', 16]]}]},
+    inductor_meta={'grid_type': 'Grid1D', 'autotune_hints': set(), 'kernel_name': 'triton_poi',
+                   'mutated_arg_names': [], 'autotune_pointwise': True})
+@triton.jit
+def triton_poi(x, out, n, XBLOCK: tl.constexpr):
+    at = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)
+    tl.store(out + at, tl.load(x + at, at < n), at < n)
+"""
+WINNER = """import json, sys
+from torch._inductor.runtime import triton_helpers, triton_heuristics
+triton_heuristics.torch.cuda.is_available = lambda: True
+triton_helpers.set_driver_to_gpu = lambda: None
+sys.path.insert(0, "mo")
+import module
+configs = module.triton_poi.configs
+best = {**configs[-1].all_kwargs(), "configs_hash": triton_heuristics.hash_configs(configs)}
+assert len(configs) > 1
+json.dump(best, open("mo/best.best_config", "w"))
+"""
 LAYOUT = ("#l = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], "
           "warpsPerCTA = [4], order = [0]}>\n")
 ATTRIBUTES = ('attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, '
@@ -134,6 +173,7 @@ class Scene:
         self.bases = {}
         self.ptxas = os.environ.get("TKB_TEST_PTXAS", "")
         self.venv = os.path.join(sources, "build", "venv")
+        self.torch = os.environ.get("TKB_TEST_TORCH", "")
         self.env = {name: value for name, value in os.environ.items()
                     if not re.match(r"TRITON_|TKBUNDLE_|CUDA_|PYTHONPATH|XDG_", name)}
         self.env.update(HOME=folder, TMPDIR=folder, PYTHONDONTWRITEBYTECODE="1",
@@ -145,6 +185,16 @@ class Scene:
             self.env["CUDA_HOME"] = os.environ["TKB_TEST_CUDA"]
         self.write_files()
         self.lacks = {kind: self.find_lack(kind) for kind in INPUTS}
+
+    def env_for(self, words):
+        """Modules of Inductor's want a PyTorch."""
+        names = [INPUTS[kind] for kind in ("module", "folder")]
+        if not set(words) & set(names + [BAD["module"], BAD["folder"]]):
+            return self.env
+        if self.torch:
+            return {**self.env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(self.torch))}
+        return {**self.env, "PYTHONPATH": os.path.join(self.sources, "tests", "compile",
+                                                       "stand_in")}
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -163,6 +213,8 @@ class Scene:
                  "k.ttgir": TTIR % (LAYOUT, ATTRIBUTES, *[", #l"] * 6), "bad.ttgir": "no IR", "bad.ll": "no IR", "bad.bc": "no IR",
                  "bad.tkb": "no bundle", "bad.ptx": "no PTX", "bad.cu": "no CUDA C", "bad.py": "1 +\n",
                  "bad.json": LIST % "bad.py",
+                 "mo/module.py": MODULE, "modules/mo/module.py": MODULE,
+                 "broken/mo/module.py": MODULE + "1 +\n",
                  "unasked.json": (LIST % "k.py").replace(SIGNATURE, UNASKED),
                  "call.json": '{"n": 3}',
                  "meta.json": '{"num_warps": 2, "maxnreg": 64}'}
@@ -170,7 +222,7 @@ class Scene:
             self.write(name, contents)
         os.mkdir(self.path("folder"))
         self.write("ptxas", PTXAS % self.ptxas, 0o755)
-        self.write("python", f"#!/bin/sh\nexec {self.venv}/bin/python3 \"$@\"\n", 0o755)
+        self.write("python", "#!/bin/sh\nexec \"$VIRTUAL_ENV/bin/python3\" \"$@\"\n", 0o755)
         for tool in ("/usr/lib/llvm-22/bin/llvm-as", "llvm-as"):
             if shutil.which(tool):
                 subprocess.run([tool, self.path("k.ll"), "-o", self.path("k.bc")], check=True)
@@ -178,8 +230,9 @@ class Scene:
 
     def compile(self, *words):
         return subprocess.run([self.program, "compile", *words], text=True, check=False,
-                              cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                              cwd=self.folder, env=self.env_for(words),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
 
     def files(self):
         """Each file below the folder, with its contents."""
@@ -215,7 +268,7 @@ class Scene:
             words["finalize"] = ["--finalize"]
         if option == "python" and out != "entry":
             words["json"] = ["--json"]
-        if COLUMN[kind] in ("ttir", "ttgir", "kernel", "list", "recorded"):
+        if COLUMN[kind] in ("ttir", "ttgir", "kernel", "list", "module", "recorded"):
             words["jobs"] = ["-j1"]
         return words
 
@@ -227,6 +280,13 @@ class Scene:
                        cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.clean()
+
+    def choose_winner(self):
+        """The file that Inductor writes beside a module whose kernel it has measured."""
+        env = self.env_for([INPUTS["module"]])
+        subprocess.run([env["VIRTUAL_ENV"] + "/bin/python3", "-c", WINNER], check=True,
+                       cwd=self.folder, env=env, stdin=subprocess.DEVNULL)
+        shutil.copy(self.path("mo/best.best_config"), self.path("modules/mo"))
 
     def find_lack(self, kind):
         """Why inputs of this kind cannot be compiled here; None: they can."""
@@ -240,6 +300,8 @@ class Scene:
         if ended.returncode != 0 and re.search("without LLVM|no NVRTC|no Python|has no Triton|there is no 'k.tkb'"
                                                "|no 'python3'", ended.stderr):
             return ended.stderr.strip()
+        if kind == "module":
+            self.choose_winner()
         return None
 
     def outcome(self, words, inputs):
@@ -336,8 +398,8 @@ def effect_of(option, out, ended, base):
     if option == "keep-going" and out != "entry":
         return None
     shows = {
-        "keep-going": "compiled 1, hits 0, failed 1 " in ended.stdout and
-                      "left 1" in base.stdout,
+        "keep-going": re.search(r"compiled [1-9]\d*, hits 0, failed 1 ", ended.stdout)
+                      is not None and "left 1" in base.stdout,
         "strict": ended.returncode == 4 and base.returncode == 0,
         "deadline": ended.returncode == 1 and "the deadline of 1ms" in ended.stderr,
         "json": ended.stdout.startswith('{"verb":"compile"'),
@@ -395,7 +457,7 @@ def concurrency(scene, kind):
         scene.write("counted", head + f"cd '{scene.folder}'\n" + body + "exec" + tail, 0o755)
         ended, _ = scene.outcome(sum(words.values(), []) + ["--jobs", number, "--ptxas",
                                                             "./counted"], [INPUTS[kind]])
-        if "compiled 2, hits 0, failed 0" not in ended.stdout:
+        if f"compiled {2 * JOBS.get(kind, 1)}, hits 0, failed 0" not in ended.stdout:
             faults.append(f"-j{number}: {ended.stdout}{ended.stderr}")
     for name in ("first", "second", "lock"):
         if os.path.isdir(scene.path(name)):
@@ -411,6 +473,9 @@ def check_mixed(scene):
             (["k.ll", "k.ptx"], ["--finalize"], "k.ptx"),
             (["k.ptx", "k.ll"], ["--finalize"], "k.ptx"),
             (["k.cu", "k.ll"], ["-DX"], "k.ll"),
+            (["k.json", "mo/module.py"], ["--num-stages", "2"], "mo/module.py"),
+            (["modules", "k.json"], ["--print-after-all"], "modules"),
+            (["k.json", "k.ll"], ["--winners"], "k.json"),
             (["k.json", "k.ll"], ["--num-stages", "2"], "k.ll")):
         ended = scene.compile(*inputs, "--target", "cuda:90", "--cache", "cache", *options)
         if ended.returncode != 2 or f"for '{named}', which is" not in ended.stderr:
@@ -457,7 +522,7 @@ def outs_of(kind, option):
         return ("llir",) if option in ("emit", "output") else ("entry",)
     if option in ("emit", "output"):
         return "sass", *OUTS[1:]
-    return CAN[kind]
+    return CAN[COLUMN[kind]]
 
 
 def try_option(scene, table, option, kind):
