@@ -153,7 +153,7 @@ static void check_glob(struct tkb_bytes input)
 
 	MUST(wanted != NULL && path != NULL);
 	(void)tkb_glob_matches(wanted, path);
-	(void)tkb_secret_name(path);
+	(void)tkb_name_is_secret(path);
 	free(wanted);
 	free(path);
 }

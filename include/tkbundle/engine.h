@@ -170,7 +170,10 @@ struct tkb_engine_variable {
 	                         none, though a later one's name may fit */
 };
 
-/** The variables that enter its keys: of those whose names fit, the first counts. */
+/**
+ * The variables that enter its keys. If several patterns fit a name, the first
+ * one counts.
+ */
 TKB_API size_t tkb_engine_variable_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_variable *tkb_engine_variable(
 	const struct tkb_engine *engine, size_t index);

@@ -82,7 +82,8 @@ struct tkb_file {
 	uint32_t sentinels;        /**< number of sentinels: paths to restore */
 	enum tkb_path_style style; /**< of a unit: how paths are written */
 	bool is_executable;        /**< of a unit */
-	bool is_last; /**< of a unit: it refers to others, and appears after them */
+	bool is_last;              /**< of a unit: it refers to other files, and
+	                                appears after them */
 };
 
 /** The GPU that a kernel was compiled for. */
@@ -157,8 +158,10 @@ struct tkb_result {
  * How a caller follows a long call. Any function may be NULL; `self` is given
  * to each. They are called from the library's threads, one at a time.
  *
- * Options with a watch also have a deadline_ms: after this time the call ends
- * as if is_cancelled() had returned true.
+ * The options of a call that have a watch also have a deadline_ms: after this
+ * time the call ends as if is_cancelled() had returned true. The watch of a
+ * remote, a pool or a compiler serves all calls with it, which have limits of
+ * their own.
  */
 struct tkb_watch {
 	size_t struct_size; /**< sizeof it, as the caller was built */

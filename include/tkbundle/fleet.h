@@ -366,14 +366,15 @@ struct tkb_remote_gc_options {
 	void *self; /**< given to both; on_removed()'s `ref` is NULL for
 	                 a blob */
 	/**
-	 * Compact signed records, too: those that these keys alone have signed are
-	 * merged, and signed again for the stage that they had. NULL: what is
-	 * signed stays as it is. Its stage is not asked.
+	 * Compact signed records, too: those that only these keys have signed
+	 * are merged, and the result is signed for the stage that they had; the
+	 * stage given here is ignored. NULL: signed records stay as they are.
 	 */
 	const struct tkb_signing *signing;
 	/**
-	 * Called for each blob and record that the remote refuses to delete, as
-	 * on_removed(); `digest` is NULL for the rest of a ref. May be NULL.
+	 * Called for each blob and record that the remote refuses to delete,
+	 * with `self` and `ref` as for on_removed(). A NULL `digest` stands for
+	 * what else the ref has. May be NULL.
 	 */
 	void (*on_refused)(void *self, const char *ref,
 	                   const struct tkb_digest *digest,
@@ -416,13 +417,14 @@ struct tkb_remote_gc_report {
  * fails. If a damaged record is dropped, blobs that no record names stay until
  * the next gc.
  *
- * What the remote refuses to delete stays, and the rest is done. After 100 of these the gc
- * ends.
+ * What the remote refuses to delete stays, and the rest is done. After 100
+ * refusals the gc ends.
  *
  * @param options  not kept; NULL means all defaults: no bounds
  * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
- * @return 0, TKB_ERR_PARTIAL (the remote refused to delete something), TKB_ERR_DENIED
- *         (no tier is writable, or something may not be read), TKB_ERR_TOO_LARGE (a record is), TKB_ERR_UNSUPPORTED (a record
+ * @return 0; TKB_ERR_PARTIAL (the remote refused to delete something; the rest
+ *         is done); TKB_ERR_DENIED (no tier is writable, or something may not
+ *         be read), TKB_ERR_TOO_LARGE (a record), TKB_ERR_UNSUPPORTED (a record
  *         of a newer tkbundle, or something that is no record),
  *         TKB_ERR_UNAVAILABLE, TKB_ERR_IO, TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */

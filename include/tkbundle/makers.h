@@ -10,15 +10,15 @@ extern "C" {
 
 /**
  * @file tkbundle/makers.h
- * What made entries: which build of Triton, which PyTorch, which engine, for which GPU;
- * of what tkb_compile_wait() makes, which compilers, with which options.
+ * What made entries: which build of Triton, which PyTorch, which engine, for
+ * which GPU; for tkb_compile_wait(), which compilers and options.
  *
- * That decides keys, and an entry's own files do not tell all of it. So who watches a
- * compile notes it, in a file of the cache root, `.tkbundle/makers`; a push writes
- * what is noted into the record of the bundle, and a pull notes what it reads there.
- * Bundles hold none: the same entries give the same bytes, whether somebody watched
- * them being made or not. It is for people who ask why a key is another one; who can
- * write a cache can write it.
+ * Keys depend on this, and an entry's own files do not tell all of it. So a
+ * program that sees a compile notes it in the file `.tkbundle/makers` of the
+ * cache root. A push copies the notes into the bundle's record, and a pull notes
+ * what it finds there. Bundles hold no makers, so that the same entries give the
+ * same bytes. They help people to find out why a key differs. Do not rely on
+ * them: anybody who can write to the cache can write them.
  */
 struct tkb_makers;
 
@@ -29,12 +29,12 @@ enum {
 /** An entry that was made. */
 struct tkb_made {
 	const char *tree; /**< of a unit, else NULL */
-	const char *name; /**< of a unit its path in the tree, else the key */
+	const char *name; /**< of a unit: its path in the tree; else the key */
 };
 
 /**
- * Read what is noted in the cache at `cache_root`; where nothing is, no maker is
- * known. Lines that make no sense are passed over.
+ * Read the makers that are noted in the cache at `cache_root`, none if none
+ * were noted. Malformed lines are ignored.
  *
  * @param out  receives makers that the caller closes
  * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
@@ -47,21 +47,21 @@ TKB_API TKB_NODISCARD int tkb_makers_open(const char *cache_root,
 TKB_API void tkb_makers_close(struct tkb_makers *makers);
 
 /**
- * What made an entry, "libtriton=3f2a90c1; triton=3.6.0"; NULL where nobody knows.
- * Borrowed from `makers`, which may be NULL. `tree` and `name` are as in tkb_made.
+ * What made an entry, as "libtriton=3f2a90c1; triton=3.6.0"; NULL if unknown.
+ * Borrowed from `makers`, which may be NULL. `tree` and `name` are as in
+ * tkb_made.
  */
 TKB_API const char *tkb_makers_find(const struct tkb_makers *makers,
                                     const char *tree, const char *name);
 
 /**
- * Note that `maker` made `count` entries; of one that is noted, the first maker
- * stays.
+ * Note that `maker` made `count` entries. A maker that was noted before stays.
  *
- * @param maker  pairs of name and value, sorted, with "; " between them: less than
- *               TKB_MAKER_SIZE bytes of UTF-8 that a terminal only shows
+ * @param maker  `name=value` pairs, sorted, joined by "; ": less than
+ *               TKB_MAKER_SIZE bytes of UTF-8 without control characters
  * @param items  not kept
- * @return 0, TKB_ERR_INVALID (`maker` is no such text), TKB_ERR_IO,
- *         TKB_ERR_TOO_LARGE (there are too many) or TKB_ERR_NOMEM
+ * @return 0, TKB_ERR_INVALID (a malformed `maker`), TKB_ERR_IO,
+ *         TKB_ERR_TOO_LARGE (too many) or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_makers_note(const char *cache_root,
                                           const char *maker,

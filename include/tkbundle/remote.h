@@ -58,8 +58,9 @@ extern "C" {
  * environment and ~/.aws/credentials, as for AWS' own programs, never from the
  * URL.
  *
- * A registry: credentials come from the URL, or from Docker's and Podman's files
- * and their credential helpers; over HTTP on this machine itself, else over TLS.
+ * A registry: credentials come from the URL, or from Docker's and Podman's
+ * files and their credential helpers. A registry on this machine itself is
+ * asked over HTTP, any other over TLS.
  *
  * TLS: `cafile`, `cert`, `key` (PEM files), `server-name`, `verify=true|false`.
  * Trusted authorities come from the first of these that exists: `cafile`; the
@@ -96,8 +97,8 @@ struct tkb_remote_options {
 	const struct tkb_remote_backend *const
 		*backends; /**< besides the built-in ones; kept */
 	size_t backend_count;
-	/** A PEM file of authorities for TLS, used if neither the URL, a variable
-	    nor the system names any; or NULL. Copied. */
+	/** A PEM file of authorities for TLS, used if neither the URL nor a
+	    variable nor the system names any; or NULL. Copied. */
 	const char *fallback_cafile;
 	/** What must be signed, and by whom; kept by reference. NULL: nothing
 	    is asked. See trust.h. */

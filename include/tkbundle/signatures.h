@@ -12,7 +12,8 @@ extern "C" {
 
 /**
  * @file tkbundle/signatures.h
- * Sign what a ref holds already, and promote it to another ref.
+ * Sign what a ref already holds, promote it to another ref, and revoke what must
+ * no longer be used.
  *
  *     const struct tkb_sign_options options = { .struct_size = sizeof(options),
  *                                               .signing = &signing };
@@ -22,30 +23,34 @@ extern "C" {
  *                          &err);
  */
 
-/** How to sign what is there. Zero means the default. */
+/** How to sign what a ref holds. Zero means the default. */
 struct tkb_sign_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	const struct tkb_signing *signing; /**< wanted */
-	bool is_renewal; /**< sign anew what these keys have signed, too */
+	const struct tkb_signing *signing; /**< required */
+	bool is_renewal; /**< also sign again what these keys have signed */
 	bool is_dry_run; /**< only count */
 	/**
-	 * Asked about each record that would be signed, with its blob, which was fetched, and has the bundle that the record names. NULL:
-	 * all are signed. In a dry run, `signing` may be NULL then.
+	 * Asked about each record before it is signed, with its blob, which was
+	 * fetched and checked. NULL: all are signed. In a dry run with it,
+	 * `signing` may be NULL.
 	 *
-	 * @param blob  lent for the call; NULL: it is gone, or damaged
-	 * @return 0: sign it; TKB_MISS: do not; or a negative enum tkb_status, which
-	 *         ends the call
+	 * @param blob  lent for the call; NULL: it is gone or damaged
+	 * @return 0: sign the record; TKB_MISS: do not; or a negative enum
+	 *         tkb_status, which ends the call
 	 */
 	int (*vouch)(void *self, const struct tkb_digest *record,
 	             const struct tkb_source *blob, struct tkb_error *err);
-	void *self; /**< given to vouch() */
+	void *self;           /**< given to vouch() */
+	uint32_t deadline_ms; /**< of the whole call; 0: none */
+	/** Its progress counts records; on_result() is not called. */
+	const struct tkb_watch *watch;
 };
 
 /** What became of a ref's records. */
 struct tkb_sign_report {
 	size_t struct_size;        /**< sizeof it, as the caller was built */
-	uint64_t signed_count;     /**< they have a new signature */
-	uint64_t present_count;    /**< these keys had signed them before */
+	uint64_t signed_count;     /**< with a new signature */
+	uint64_t present_count;    /**< that these keys had signed before */
 	uint64_t unreadable_count; /**< damaged, or of a newer tkbundle */
 	uint64_t gone_count;       /**< their blob is gone: not promoted */
 	uint64_t untrusted_count;  /**< by the remote's policy: not promoted */
@@ -53,14 +58,15 @@ struct tkb_sign_report {
 };
 
 /**
- * Sign the records that `ref` has. Whoever signs vouches for them: the policy of
- * the remote is not asked.
+ * Sign the records that `ref` has, whether the remote's policy trusts them or
+ * not: whoever signs vouches for them.
  *
  * @param report  filled in on 0 and TKB_ERR_PARTIAL; may be NULL
  * @return 0; TKB_ERR_PARTIAL (a record cannot be read, or vouch() did not
  *         vouch for it: the others are signed); what vouch() returned;
  *         TKB_MISS (there is none); TKB_ERR_INVALID, TKB_ERR_TOO_LARGE (the
- *         ref's name is too long for signatures), or a failure of the remote
+ *         ref's name is too long for signatures), TKB_ERR_CANCELLED (what was
+ *         signed until then stays), or a failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_ref_sign(struct tkb_remote *remote,
                                        const char *ref,
@@ -69,9 +75,9 @@ TKB_API TKB_NODISCARD int tkb_ref_sign(struct tkb_remote *remote,
                                        struct tkb_error *err);
 
 /**
- * Add the records of ref `from`, which the remote's policy trusts, to ref `to`, and
- * sign them for that: by the stage of `options`. No blob is fetched or uploaded. What
- * `to` holds stays.
+ * Add the records of ref `from` that the remote's policy trusts to ref `to`, and
+ * sign them for that ref and for the stage in options->signing. No blob is
+ * fetched or uploaded. What `to` holds stays.
  *
  * @param report  filled in on 0, TKB_ERR_PARTIAL and TKB_ERR_UNTRUSTED; may be
  *                NULL
@@ -86,12 +92,12 @@ TKB_API TKB_NODISCARD int tkb_ref_promote(
 	const struct tkb_sign_options *options, struct tkb_sign_report *report,
 	struct tkb_error *err);
 
-/** What tkb_signatures_export() tells. */
+/** Receives what tkb_signatures_export() finds. */
 struct tkb_signature_visitor {
 	/**
-	 * Called for each signature, with the record that it is of.
+	 * Called for each signature, with the record that it signs.
 	 *
-	 * @param text  a bundle of Sigstore's, lent for the call
+	 * @param text  a Sigstore bundle, lent for the call
 	 * @return 0, or a negative enum tkb_status, which ends the call
 	 */
 	int (*on_signature)(void *self, const struct tkb_digest *record,
@@ -101,27 +107,28 @@ struct tkb_signature_visitor {
 };
 
 /**
- * Tell the signatures of what `ref` holds that `key` has made, each as a bundle of
- * Sigstore's, version 0.3: a DSSE envelope, with a hint to the public key, which is the
- * SHA-256 of its PEM. Others verify them.
+ * Give each signature that `key` has made of what `ref` holds, as a Sigstore
+ * bundle, version 0.3, for other verifiers. It is a DSSE envelope with a hint at
+ * the public key: the SHA-256 of its PEM.
  *
  * @param key  public or private
- * @return 0; TKB_MISS (the ref has no record); what on_signature() returned, or a
- *         failure of the remote
+ * @return 0; TKB_MISS (the ref has no record); what on_signature() returned, or
+ *         a failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_signatures_export(
 	struct tkb_remote *remote, const char *ref, const struct tkb_key *key,
 	const struct tkb_signature_visitor *visitor, struct tkb_error *err);
 
 /**
- * Add a signature that came as a bundle of Sigstore's, whoever wrote that: of a record
- * that `ref` has, for that ref. Logs and certificates in it are not looked at.
+ * Add a signature from a Sigstore bundle that any program may have written. It
+ * must be of a record that `ref` has, and for that ref. Logs and certificates in
+ * the bundle are ignored.
  *
- * @param text  of the bundle
- * @param key   that must have signed it
- * @return 0; TKB_ERR_CORRUPT (it is something else); TKB_ERR_UNTRUSTED (of another
- *         key, ref or record); TKB_MISS (the ref has no record), or a failure of the
- *         remote
+ * @param text  the Sigstore bundle
+ * @param key   the key that must have signed
+ * @return 0; TKB_ERR_CORRUPT (no such bundle); TKB_ERR_UNTRUSTED (of another
+ *         key, ref or record); TKB_MISS (the ref has no record), or a failure
+ *         of the remote
  */
 TKB_API TKB_NODISCARD int tkb_signature_import(struct tkb_remote *remote,
                                                const char *ref,
@@ -130,13 +137,14 @@ TKB_API TKB_NODISCARD int tkb_signature_import(struct tkb_remote *remote,
                                                struct tkb_error *err);
 
 /**
- * Hold the records of a ref against the remote's policy, which is told of each: see
- * on_trusted and on_untrusted of struct tkb_trust. Nothing of a bundle is fetched.
+ * Judge the records of a ref by the remote's policy, and call on_trusted() or
+ * on_untrusted() of struct tkb_trust for each. Nothing of a bundle is fetched.
  *
- * @param untrusted_out  receives how many would not be pulled
- * @return 0; TKB_MISS (the ref has no record); TKB_ERR_UNTRUSTED (there is no list of
- *         what is revoked that counts, or the ref is older than it was seen);
- *         TKB_ERR_INVALID (no policy), or a failure of the remote
+ * @param untrusted_out  receives how many a pull would not take
+ * @return 0; TKB_MISS (the ref has no record); TKB_ERR_UNTRUSTED (the remote
+ *         has no valid list of what is revoked, or an older state of the ref
+ *         than was seen); TKB_ERR_INVALID (no policy), or a failure of the
+ *         remote
  */
 TKB_API TKB_NODISCARD int tkb_ref_judge(struct tkb_remote *remote,
                                         const char *ref,
@@ -147,18 +155,18 @@ TKB_API TKB_NODISCARD int tkb_ref_judge(struct tkb_remote *remote,
 struct tkb_revoke_report {
 	size_t struct_size;     /**< sizeof it, as the caller was built */
 	uint64_t added_count;   /**< digests that were not revoked before */
-	uint64_t revoked_count; /**< digests of the list */
+	uint64_t revoked_count; /**< digests in the list */
 	uint64_t sequence;      /**< of the list */
 };
 
 /**
- * Write a new list of what is revoked: what `digests` are of, bundles, records, blobs
- * or keys (struct tkb_key_info), besides what older lists revoke that one of the
- * keys, or one that may revoke by the remote's policy, has signed. Without digests,
- * the list is renewed, which must happen before it ends. Nothing that was revoked is
- * ever taken back.
+ * Revoke the bundles, records, blobs or keys (see struct tkb_key_info) with
+ * these digests: write a new list of what is revoked, with all that older lists
+ * have which one of these keys, or a key that may revoke by the remote's policy,
+ * has signed. Nothing revoked is ever taken back. Without digests the list is
+ * only renewed, which must happen before it expires.
  *
- * @param signing  who signs, and for how long; its stage is not asked
+ * @param signing  the keys, and how long the list holds; its stage is ignored
  * @param report   may be NULL
  * @return 0; TKB_ERR_TOO_LARGE (it would have more than 4096 digests);
  *         TKB_ERR_INVALID, or a failure of the remote
@@ -171,13 +179,13 @@ TKB_API TKB_NODISCARD int tkb_revoke(struct tkb_remote *remote,
                                      struct tkb_error *err);
 
 /**
- * Tell what is revoked, by the remote's policy: see struct tkb_trust.
+ * Give what is revoked by the remote's policy: see struct tkb_trust.
  *
- * @param on_digest  called for each digest, in their order; ends the call unless it
- *                   returns 0
- * @return 0, also where no key of the policy may revoke; TKB_ERR_UNTRUSTED (there is
- *         no list that counts); TKB_ERR_INVALID (no policy), a failure of the remote,
- *         or what on_digest() returned
+ * @param on_digest  called for each digest, in ascending order; what it returns
+ *                   ends the call, unless that is 0
+ * @return 0, also if no key of the policy may revoke; TKB_ERR_UNTRUSTED (the
+ *         remote has no valid list); TKB_ERR_INVALID (no policy), a failure of
+ *         the remote, or what on_digest() returned
  */
 TKB_API TKB_NODISCARD int tkb_revoked(
 	struct tkb_remote *remote,

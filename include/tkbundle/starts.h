@@ -38,9 +38,9 @@ struct tkb_starts_visitor {
 /**
  * Leave a report, in every writable tier.
  *
- * @param before      the digest of the start's report before, which is dropped, so
- *                    that a start counts once; where that may not be, it stays. NULL:
- *                    it is the first
+ * @param before      digest of an earlier report of the same start, which is
+ *                    dropped, so that a start counts once; if the remote does
+ *                    not allow that, it stays. NULL: there is none
  * @param digest_out  receives the digest of this one
  * @return 0, TKB_ERR_TOO_LARGE (the report, or the ref's name, is), or what
  *         tkb_remote_add() returns

@@ -45,7 +45,7 @@ struct tkb_tree {
  * Does the variable or option `name` hold a secret, like VLLM_API_KEY and
  * --hf-token? Their values are hidden in bundles.
  */
-TKB_API bool tkb_secret_name(const char *name);
+TKB_API bool tkb_name_is_secret(const char *name);
 
 #ifdef __cplusplus
 }

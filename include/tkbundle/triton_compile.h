@@ -27,7 +27,7 @@ extern "C" {
  *
  *     *fp32      a pointer, of any alignment
  *     *fp32:16   a pointer that is a multiple of 16, as those of new tensors
- *     *fp32:large, *fp32:16:large  a pointer to 2 GiB or more: HIP distinguishes it
+ *     *fp32:large, *fp32:16:large  a pointer to 2 GiB or more, for HIP
  *     i32        an integer; neither 1 nor a multiple of 16
  *     i32:16     a multiple of 16
  *     i32:1      1: Triton makes it a constant
@@ -129,15 +129,16 @@ TKB_API void tkb_triton_close(struct tkb_triton *triton);
 TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
 
 /**
- * A kernel that was compiled before, and is to be compiled anew. Where there is a
- * specialisation, it tells what of; else the unit's metadata and the IR do, from
- * which constants are found by trying. The source is the module that the
- * specialisation names, or the file that the IR names, there or below a folder of
- * $PYTHONPATH. It must make the recorded kernel; if it cannot be told whether it
- * does, there is a note.
+ * A kernel that was compiled before, to be compiled again. Its signature comes
+ * from the specialisation, or, without one, from the unit's metadata and the IR;
+ * constants, which these do not have, are then found by trying. Its source is
+ * the module that the specialisation names, or the file that the IR names, at
+ * that path or below a folder of $PYTHONPATH. The source must make the recorded
+ * kernel; if nobody can tell whether it does, there is a note.
  */
 struct tkb_triton_recorded {
-	const char *key;                 /**< of its entry */
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char *key;    /**< of its entry */
 	struct tkb_bytes specialisation; /**< JSON; may be empty */
 	struct tkb_bytes ir;             /**< the entry's .ttir; may be empty */
 };
@@ -146,8 +147,8 @@ struct tkb_triton_recorded {
  * A kernel to compile. Zero means the default.
  *
  * The file may also be Triton's IR: .ttir, .ttgir, or .glir (which needs Triton
- * 3.9). It has one kernel, its types and, but for .ttir, its warps. The entry is
- * the one that triton.compile(path) makes.
+ * 3.9). Such a file has one kernel and its types; all but .ttir have its number
+ * of warps, too. The entry is the one that triton.compile(path) makes.
  */
 struct tkb_triton_unit {
 	size_t struct_size; /**< sizeof it, as the caller was built */
@@ -159,16 +160,17 @@ struct tkb_triton_unit {
 	uint32_t num_stages;   /**< likewise */
 	/** More launch options, as a JSON object: {"num_ctas": 2}; or NULL. */
 	const char *options;
-	/** Of IR: the metadata that Triton wrote for the same kernel, for launch
-	 *  options that are not given here. May be empty. Also of what was
-	 *  recorded. */
+	/** For IR, and for what was recorded: the metadata that Triton wrote
+	 *  for the same kernel, which has the launch options that are not given
+	 *  here. May be empty. */
 	struct tkb_bytes metadata;
-	/** One of the choices of a compiled unit that is equal but for this. */
+	/** One of the choices that a compile of this unit gave; or NULL. */
 	const char *choice;
-	/** Of a module of Inductor's, what its .best_config files name alone. */
+	/** Of a module of Inductor's: only the configurations that its
+	 *  .best_config files name. */
 	bool has_only_winners;
-	/** "ttir", "glir", "ttgir", "llir", "ptx" or "cubin": stop there, and give
-	 *  that, without an entry. NULL: make an entry. */
+	/** "ttir", "glir", "ttgir", "llir", "ptx" or "cubin": stop there, and
+	 *  return that; no entry is made. NULL: make an entry. */
 	const char *stage;
 	/** What was recorded of a kernel; NULL: it is in a file. */
 	const struct tkb_triton_recorded *recorded;
@@ -196,8 +198,9 @@ struct tkb_triton_compiled {
 	const char *note;    /**< what a user should know; or "" */
 	bool is_unasked; /**< no launch uses this kernel: the note says why */
 	/**
-	 * Configurations, of which a launch tries each: "0 BLOCK=64 num_warps=4". If
-	 * nothing was compiled, key, hash, folder and kernel are empty.
+	 * Configurations, each of which a launch tries: "0 BLOCK=64
+	 * num_warps=4". If nothing was compiled, key, hash, folder and kernel
+	 * are empty.
 	 */
 	const char *const *choices;
 	size_t choice_count;

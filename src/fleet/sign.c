@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/struct.h"
+#include "cache/watch.h"
 #include "fleet/prefetch.h"
 #include "records/records.h"
 #include "remote/remote.h"
@@ -15,6 +16,8 @@ struct signature_work {
 	struct tkb_remote *remote;
 	const char *ref; /* that the signatures are for */
 	struct tkb_sign_options options;
+	struct tkb_timed timed;
+	struct tkb_remote_attachment attachment;
 	struct tkb_signer signer;
 	struct tkb_record_list records;
 	struct tkb_sign_report report;
@@ -22,6 +25,7 @@ struct signature_work {
 
 static void work_end(struct signature_work *work)
 {
+	tkb_remote_detach_watch(&work->attachment);
 	tkb_signer_release(&work->signer);
 	tkb_record_list_release(&work->records);
 }
@@ -42,7 +46,14 @@ static int begin_signing(struct signature_work *work, const char *from,
 	if (rc == 0 && work->options.signing == NULL &&
 	    !(work->options.is_dry_run && work->options.vouch != NULL))
 		rc = tkb_fail(err, TKB_ERR_INVALID, "there is no key to sign");
-	if (rc == 0 && work->options.signing != NULL)
+	if (rc == 0)
+		rc = tkb_timed_begin(&work->timed, work->options.watch,
+		                     work->options.deadline_ms, err);
+	if (rc < 0)
+		return rc;
+	tkb_remote_attach_watch(&work->attachment, work->remote,
+	                        &work->timed.watch);
+	if (work->options.signing != NULL)
 		rc = tkb_signer_begin(&work->signer, work->options.signing,
 		                      work->remote, work->ref, err);
 	if (rc == 0)
@@ -113,13 +124,33 @@ static int sign_record(struct signature_work *work,
 	return rc;
 }
 
+/* A record whose blob is gone is only counted. */
+static int sign_all(struct signature_work *work, bool adds,
+                    struct tkb_error *err)
+{
+	const struct tkb_record_list *records = &work->records;
+	const struct tkb_watch *watch = &work->timed.watch;
+	int rc = 0;
+
+	for (size_t i = 0; i < records->count && rc == 0; i++) {
+		rc = tkb_watch_check(watch, err);
+		if (rc == 0 && records->items[i].is_hole)
+			work->report.gone_count++;
+		else if (rc == 0)
+			rc = sign_record(work, &records->items[i], adds, err);
+		if (rc == 0)
+			tkb_watch_tell(watch, i + 1, records->count);
+	}
+	return rc;
+}
+
 static int end_signing(const struct signature_work *work, int rc,
                        struct tkb_sign_report *report, struct tkb_error *err)
 {
 	const struct tkb_record_fault *fault = work->records.faults;
 
-	if (rc < 0)
-		return rc;
+	if (rc != 0)
+		return tkb_timed_end(&work->timed, rc, err);
 	TKB_STRUCT_WRITE(tkb_sign_report, report, &work->report);
 	if (work->report.untrusted_count > 0)
 		return tkb_fail_as(err, TKB_ERR_UNTRUSTED,
@@ -149,25 +180,9 @@ int tkb_ref_sign(struct tkb_remote *remote, const char *ref,
 	int rc;
 
 	rc = begin_signing(&work, ref, options, report, err);
-	for (size_t i = 0; i < work.records.count && rc == 0; i++)
-		rc = sign_record(&work, &work.records.items[i], false, err);
-	return rc == TKB_MISS ? rc : end_signing(&work, rc, report, err);
-}
-
-/* Asking for its blob resets the blob's age, where a remote has such. */
-static int promote_all(struct signature_work *work, struct tkb_error *err)
-{
-	struct tkb_record_list *records = &work->records;
-	int rc;
-
-	rc = tkb_records_check(work->remote, records, false, err);
-	for (size_t i = 0; i < records->count && rc == 0; i++) {
-		if (records->items[i].is_hole)
-			work->report.gone_count++;
-		else
-			rc = sign_record(work, &records->items[i], true, err);
-	}
-	return rc;
+	if (rc == 0)
+		rc = sign_all(&work, false, err);
+	return end_signing(&work, rc, report, err);
 }
 
 int tkb_ref_promote(struct tkb_remote *remote, const char *from, const char *to,
@@ -196,7 +211,10 @@ int tkb_ref_promote(struct tkb_remote *remote, const char *from, const char *to,
 	if (rc == 0)
 		rc = tkb_records_keep_trusted(remote, from, &work.records, err);
 	work.report.untrusted_count = work.records.untrusted_count;
+	/* Asking for a blob resets its age, where a remote has such. */
 	if (rc == 0)
-		rc = promote_all(&work, err);
-	return rc == TKB_MISS ? rc : end_signing(&work, rc, report, err);
+		rc = tkb_records_check(remote, &work.records, false, err);
+	if (rc == 0)
+		rc = sign_all(&work, true, err);
+	return end_signing(&work, rc, report, err);
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/struct.h"
 #include "remote/remote.h"
 
 #define BY_DIGEST "sha256:"
@@ -79,8 +80,9 @@ int tkb_image_digest(const struct tkb_blob *blob, struct tkb_digest *out,
 	return tkb_blob_digest(blob, out, err);
 }
 
-static int put(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-               void *self, struct tkb_error *err)
+static int put_into_tier(struct tkb_tier *tier,
+                         const struct tkb_op_limits *limits, void *self,
+                         struct tkb_error *err)
 {
 	struct question *question = self;
 
@@ -89,32 +91,37 @@ static int put(struct tkb_tier *tier, const struct tkb_op_limits *limits,
 }
 
 int tkb_image_put(struct tkb_remote *remote,
-                  const struct tkb_image_manifest *manifest, bool *lists_out,
-                  struct tkb_error *err)
+                  const struct tkb_image_manifest *manifest,
+                  bool *is_listed_out, struct tkb_error *err)
 {
-	struct question question = { .manifest = manifest };
-	const struct tkb_tier_work work = { put, &question };
+	struct tkb_image_manifest own;
+	struct question question = { .manifest = &own };
+	const struct tkb_tier_work work = { put_into_tier, &question };
 	struct tkb_tier *tier = NULL;
 	struct tkb_digest digest;
 	bool is_digest;
 	int rc;
 
-	rc = check_name(manifest->name, &digest, &is_digest, err);
-	if (rc == 0 && manifest->text.size > TKB_IMAGE_MANIFEST_LIMIT)
+	rc = TKB_STRUCT_READ(tkb_image_manifest, blob_count, &own, manifest,
+	                     err);
+	if (rc == 0)
+		rc = check_name(own.name, &digest, &is_digest, err);
+	if (rc == 0 && own.text.size > TKB_IMAGE_MANIFEST_LIMIT)
 		rc = tkb_fail(err, TKB_ERR_TOO_LARGE,
 		              "an image's manifest of %zu bytes",
-		              manifest->text.size);
+		              own.text.size);
 	if (rc == 0)
 		rc = find_tier(remote, true, &tier, err);
 	if (rc == 0)
 		rc = tkb_tier_do(tier, &work, err);
-	if (rc == 0 && lists_out != NULL)
-		*lists_out = question.is_listed;
+	if (rc == 0 && is_listed_out != NULL)
+		*is_listed_out = question.is_listed;
 	return rc;
 }
 
-static int get(struct tkb_tier *tier, const struct tkb_op_limits *limits,
-               void *self, struct tkb_error *err)
+static int get_from_tier(struct tkb_tier *tier,
+                         const struct tkb_op_limits *limits, void *self,
+                         struct tkb_error *err)
 {
 	struct question *question = self;
 	const struct tkb_sink sink = tkb_buf_sink(&question->answer);
@@ -128,10 +135,10 @@ static int get(struct tkb_tier *tier, const struct tkb_op_limits *limits,
 	                                              err);
 }
 
-static int ask(struct tkb_remote *remote, struct question *question,
-               struct tkb_error *err)
+static int ask_tier(struct tkb_remote *remote, struct question *question,
+                    struct tkb_error *err)
 {
-	const struct tkb_tier_work work = { get, question };
+	const struct tkb_tier_work work = { get_from_tier, question };
 	struct tkb_tier *tier = NULL;
 	int rc;
 
@@ -160,7 +167,7 @@ int tkb_image_get(struct tkb_remote *remote, const char *name,
 
 	rc = check_name(name, &wanted, &is_digest, err);
 	if (rc == 0)
-		rc = ask(remote, &question, err);
+		rc = ask_tier(remote, &question, err);
 	if (rc != 0)
 		return rc;
 	rc = tkb_digest_of(tkb_buf_bytes(&question.answer), &found, err);
@@ -183,6 +190,6 @@ int tkb_image_referrers(struct tkb_remote *remote,
 	};
 	int rc;
 
-	rc = ask(remote, &question, err);
+	rc = ask_tier(remote, &question, err);
 	return rc == 0 ? send_answer(&question, sink, err) : rc;
 }

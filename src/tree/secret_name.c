@@ -157,7 +157,7 @@ bool tkb_secret_name_bytes(struct tkb_bytes name)
 	return false;
 }
 
-bool tkb_secret_name(const char *name)
+bool tkb_name_is_secret(const char *name)
 {
 	return tkb_secret_name_bytes(tkb_text(name));
 }

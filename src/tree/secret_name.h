@@ -22,7 +22,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* As tkb_secret_name(), for a name without a zero at its end. */
+/* As tkb_name_is_secret(), for a name without a zero at its end. */
 bool tkb_secret_name_bytes(struct tkb_bytes name);
 
 #endif

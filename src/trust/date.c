@@ -16,7 +16,7 @@ void tkb_time_text(uint64_t seconds, char out[TKB_TIME_TEXT_SIZE])
 	(void)strftime(out, TKB_TIME_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
-bool tkb_time_read(const char *text, uint64_t *out)
+bool tkb_date_parse(const char *text, uint64_t *out)
 {
 	char again[TKB_TIME_TEXT_SIZE];
 	struct tm parts = { .tm_mday = 0 };

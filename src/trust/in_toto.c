@@ -60,7 +60,7 @@ bool tkb_in_toto_is_time(const char *text)
 {
 	uint64_t seconds;
 
-	return tkb_time_read(text, &seconds);
+	return tkb_date_parse(text, &seconds);
 }
 
 static bool is_type(const char *text)
@@ -145,6 +145,7 @@ int tkb_in_toto_read(const struct tkb_schema_document *document,
 	rc = read_members(document, sort, &subjects, out, err);
 	if (rc < 0)
 		return rc;
-	(void)tkb_time_read(out->expires, &out->expires_s); /* it was checked */
+	(void)tkb_date_parse(out->expires,
+	                     &out->expires_s); /* it was checked */
 	return 0;
 }

@@ -19,10 +19,18 @@ import tempfile
 
 # Lent by the library, one by one: they may grow at their end.
 LENT = {
-    "tkb_compiled", "tkb_cubin_part", "tkb_dropped_launcher",
-    "tkb_entry", "tkb_launcher", "tkb_left_out", "tkb_op_limits",
-    "tkb_remote_fault", "tkb_remote_url", "tkb_result", "tkb_saved_launcher",
-    "tkb_triton_compiled", "tkb_triton_item", "tkb_use",
+    "tkb_compiled", "tkb_cubin_part", "tkb_dropped_launcher", "tkb_engine_external",
+    "tkb_engine_root", "tkb_engine_rule", "tkb_engine_setting", "tkb_engine_variable",
+    "tkb_entry", "tkb_holdings_item", "tkb_holdings_record", "tkb_launcher", "tkb_left_out",
+    "tkb_machine_gpu", "tkb_op_limits", "tkb_remote_fault", "tkb_remote_url", "tkb_result",
+    "tkb_saved_launcher", "tkb_triton_compiled", "tkb_triton_item", "tkb_triton_variable",
+    "tkb_trusted", "tkb_untrusted", "tkb_use",
+}
+
+# Their watch is for all calls with what they open, and each of these has its own limit.
+WATCH_FOR_MANY = {
+    "tkb_compiler_options", "tkb_op_limits", "tkb_pool_options", "tkb_remote_options",
+    "tkb_triton_options",
 }
 
 
@@ -47,6 +55,30 @@ def structs_of(code):
                 members.append((function or plain)[1])
         found[match[1]] = members
     return found
+
+
+def constant_structs(folder):
+    """Those of which error.h says that they never change."""
+    with open(os.path.join(folder, "tkbundle", "error.h"), encoding="utf-8") as file:
+        said = re.search(r"These never change:(.*?)\.\n", file.read(), re.S)
+    return set(re.findall(r"\btkb_\w+", said[1])) if said else set()
+
+
+def undecided(structs, constant):
+    """Yield structs of which nothing says whether they can grow, or two things."""
+    for name, members in structs.items():
+        ways = [name in LENT, "struct_size" in members, "abi" in members, name in constant]
+        if sum(ways) != 1:
+            yield f"struct {name}: lent, sized, with an ABI number or constant? {ways}"
+    for name in sorted((LENT | constant) - set(structs)):
+        yield f"there is no struct {name}"
+
+
+def without_deadline(structs):
+    """Yield options of a call that a watch can end, and no deadline."""
+    for name, members in structs.items():
+        if "watch" in members and "deadline_ms" not in members and name not in WATCH_FOR_MANY:
+            yield f"struct {name}"
 
 
 def enumerators_of(code):
@@ -126,6 +158,10 @@ def main():
         "functions are declared as they were":
             [f"{name}: {text}" for name, text in functions[0].items()
              if functions[1].get(name) != text],
+        "of each struct it is said whether it can grow":
+            list(undecided(structs[1], constant_structs(folders[1]))),
+        "options with a watch have a deadline":
+            list(without_deadline(structs[1])),
         "there is something to compare":
             [] if len(structs[0]) > 50 and len(functions[0]) > 100 else ["nothing"],
     }

@@ -125,6 +125,8 @@ TEST(sizes, of_zero_are_never_the_default)
 	const struct tkb_triton_options triton = { 0 };
 	const struct tkb_remote_options remote = { 0 };
 	const struct tkb_recorder_options recorder = { 0 };
+	const struct tkb_sign_options sign = { 0 };
+	const struct tkb_image_manifest image = { 0 };
 	const struct tkb_watch watch = { 0 };
 	const struct tkb_cache_options watched = { .struct_size =
 		                                           sizeof(watched),
@@ -161,5 +163,7 @@ TEST(sizes, of_zero_are_never_the_default)
 	        "remote_options");
 	REFUSED(tkb_recorder_new(&recorder, (struct tkb_recorder **)&out, &err),
 	        "recorder_options");
+	REFUSED(tkb_ref_sign(NULL, "r", &sign, NULL, &err), "sign_options");
+	REFUSED(tkb_image_put(NULL, &image, NULL, &err), "image_manifest");
 	CHECK(out == NULL);
 }

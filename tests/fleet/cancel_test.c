@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <tkbundle/signatures.h>
+
 #include "fleet_fixture.h"
 
 #include <arpa/inet.h>
@@ -172,8 +174,29 @@ static int verify(struct tkb_remote *remote, const struct end *end,
 	return tkb_remote_verify(remote, &options, NULL, err);
 }
 
-static const work works[] = { pull,        pull_bundle, push,
-	                      push_bundle, clean_up,    verify };
+static int vouch(void *self, const struct tkb_digest *record,
+                 const struct tkb_source *blob, struct tkb_error *err)
+{
+	(void)self;
+	(void)record;
+	(void)blob;
+	(void)err;
+	return 0;
+}
+
+static int sign(struct tkb_remote *remote, const struct end *end,
+                struct tkb_error *err)
+{
+	const struct tkb_sign_options options = {
+		SIZED(options), .is_dry_run = true, .vouch = vouch,
+		.deadline_ms = end->deadline_ms, .watch = end->watch
+	};
+
+	return tkb_ref_sign(remote, REF, &options, NULL, err);
+}
+
+static const work works[] = { pull,     pull_bundle, push, push_bundle,
+	                      clean_up, verify,      sign };
 
 static void check_ends(struct tkb_remote *remote, work do_it, bool is_late)
 {

@@ -79,7 +79,7 @@ TEST(secrets, names_that_have_secrets_are_known)
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (!tkb_secret_name(names[i]))
+		if (!tkb_name_is_secret(names[i]))
 			fail_msg("'%s' is not known", names[i]);
 	}
 }
@@ -120,7 +120,7 @@ TEST(secrets, names_of_other_things_are_none)
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (tkb_secret_name(names[i]))
+		if (tkb_name_is_secret(names[i]))
 			fail_msg("'%s' is taken for a secret's", names[i]);
 	}
 }
@@ -131,13 +131,13 @@ TEST(secrets, of_a_very_long_name_the_end_counts)
 
 	memset(name, 'A', sizeof(name));
 	memcpy(name + sizeof(name) - 9, "_API_KEY", 9);
-	CHECK(tkb_secret_name(name));
+	CHECK(tkb_name_is_secret(name));
 	memset(name, 'a', sizeof(name) - 1);
-	CHECK(!tkb_secret_name(name));
+	CHECK(!tkb_name_is_secret(name));
 	for (size_t i = 0; i + 1 < sizeof(name); i += 2)
 		memcpy(name + i, "aB", 2);
 	name[sizeof(name) - 1] = '\0';
-	CHECK(!tkb_secret_name(name));
+	CHECK(!tkb_name_is_secret(name));
 }
 
 TEST(secrets, in_json_values_of_secret_names_are_hidden)

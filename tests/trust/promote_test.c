@@ -128,6 +128,50 @@ TEST(sign, anew_makes_another_signature)
 	fleet_end(fleet);
 }
 
+struct progress {
+	uint64_t done;
+	uint64_t total;
+};
+
+static void on_progress(void *self, uint64_t done, uint64_t total)
+{
+	*(struct progress *)self = (struct progress){ done, total };
+}
+
+static bool has_begun(void *self)
+{
+	return ((const struct progress *)self)->done > 0;
+}
+
+TEST(sign, tells_its_progress_and_ends_between_two_records)
+{
+	struct fleet *fleet = arrange();
+	struct signer_of signer;
+	struct tkb_sign_options options =
+		sign_with(&signer, fleet->ci, TKB_TRUST_STAGE_DEV);
+	struct tkb_sign_report report = { SIZED(report) };
+	struct progress progress = { 0 };
+	struct tkb_watch watch = { SIZED(watch), .self = &progress,
+		                   .on_progress = on_progress,
+		                   .is_cancelled = has_begun };
+
+	CHECK(pool() != NULL);
+	push_singly(fleet->remote, 3);
+	options.watch = &watch;
+	FAILS(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR),
+	      TKB_ERR_CANCELLED, "cancelled");
+	CHECK_INT(progress.done, 1);
+	CHECK_INT(progress.total, 3);
+	CHECK_INT(count_under(fleet->remote, SIGNED), 1);
+
+	watch.is_cancelled = NULL;
+	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
+	CHECK_INT(report.signed_count, 2);
+	CHECK_INT(report.present_count, 1);
+	CHECK_INT(progress.done, 3);
+	fleet_end(fleet);
+}
+
 TEST(sign, without_a_key_signs_nothing)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));

@@ -349,6 +349,7 @@ int tkb_triton_submit(struct tkb_triton *triton,
                       struct tkb_triton_compile **out, struct tkb_error *err)
 {
 	struct tkb_triton_unit own;
+	struct tkb_triton_recorded recorded;
 	const struct tkb_triton_unit *unit = &own;
 	TKB_AUTO(free_at)
 	struct tkb_triton_compile *compile =
@@ -358,9 +359,13 @@ int tkb_triton_submit(struct tkb_triton *triton,
 	if (compile == NULL)
 		return tkb_fail_nomem(err);
 	rc = TKB_STRUCT_READ(tkb_triton_unit, options, &own, given, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_triton_check_unit(unit, err);
+	if (rc == 0 && own.recorded != NULL) {
+		rc = TKB_STRUCT_READ(tkb_triton_recorded, ir, &recorded,
+		                     own.recorded, err);
+		own.recorded = &recorded;
+	}
+	if (rc == 0)
+		rc = tkb_triton_check_unit(unit, err);
 	if (rc == 0 && unit->file != NULL)
 		rc = log_source(triton, unit->file, err);
 	if (rc == 0)

@@ -94,7 +94,7 @@ TKB_NODISCARD int tkb_oci_ask(struct tkb_oci *oci,
                               struct tkb_http_request *request,
                               struct tkb_error *err);
 
-/* The tag of a record of `ref`, or, where that is NULL, of a blob. */
+/* The tag of a record of `ref`, or, if that is NULL, of a blob. */
 TKB_NODISCARD int tkb_oci_tag(const char *ref, const struct tkb_digest *digest,
                               char out[TKB_OCI_TAG_SIZE],
                               struct tkb_error *err);
@@ -195,7 +195,7 @@ TKB_NODISCARD int tkb_oci_upload(struct tkb_oci *oci,
 /* What struct tkb_remote_backend wants. */
 int tkb_oci_put_image(void *self, const struct tkb_op_limits *limits,
                       const struct tkb_image_manifest *manifest,
-                      bool *lists_out, struct tkb_error *err);
+                      bool *is_listed_out, struct tkb_error *err);
 int tkb_oci_get_image(void *self, const struct tkb_op_limits *limits,
                       const char *name, const struct tkb_sink *sink,
                       struct tkb_error *err);

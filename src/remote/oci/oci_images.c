@@ -15,7 +15,7 @@ static const char *const accept[] = { "Accept: " OCI "manifest.v1+json, " OCI
 
 static int put_manifest(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                         const struct tkb_image_manifest *manifest,
-                        bool *lists_out, struct tkb_error *err)
+                        bool *is_listed_out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_blob body = { manifest->text.size,
@@ -39,7 +39,7 @@ static int put_manifest(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	                 &request.url, err);
 	if (rc == 0)
 		rc = tkb_oci_ask(oci, limits, &request, err);
-	*lists_out = rc == 0 && subject[0] != '\0';
+	*is_listed_out = rc == 0 && subject[0] != '\0';
 	if (rc == TKB_MISS || (rc == TKB_ERR_DENIED && request.status == 400))
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it does not take the image's manifest (HTTP "
@@ -50,20 +50,21 @@ static int put_manifest(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 
 int tkb_oci_put_image(void *self, const struct tkb_op_limits *limits,
                       const struct tkb_image_manifest *manifest,
-                      bool *lists_out, struct tkb_error *err)
+                      bool *is_listed_out, struct tkb_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < manifest->blob_count && rc == 0; i++)
 		rc = tkb_oci_upload(self, limits, &manifest->digests[i],
 		                    &manifest->blobs[i], err);
-	return rc == 0 ? put_manifest(self, limits, manifest, lists_out, err)
+	return rc == 0 ? put_manifest(self, limits, manifest, is_listed_out,
+	                              err)
 	               : rc;
 }
 
-static int get(struct tkb_oci *oci, const struct tkb_op_limits *limits,
-               const char *kind, const char *name, const struct tkb_sink *sink,
-               struct tkb_error *err)
+static int get_text(struct tkb_oci *oci, const struct tkb_op_limits *limits,
+                    const char *kind, const char *name,
+                    const struct tkb_sink *sink, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
@@ -93,7 +94,7 @@ int tkb_oci_get_image(void *self, const struct tkb_op_limits *limits,
                       const char *name, const struct tkb_sink *sink,
                       struct tkb_error *err)
 {
-	return get(self, limits, "/manifests/", name, sink, err);
+	return get_text(self, limits, "/manifests/", name, sink, err);
 }
 
 int tkb_oci_get_referrers(void *self, const struct tkb_op_limits *limits,
@@ -103,5 +104,5 @@ int tkb_oci_get_referrers(void *self, const struct tkb_op_limits *limits,
 	char hex[TKB_DIGEST_HEX_SIZE];
 
 	tkb_digest_to_hex(subject, hex);
-	return get(self, limits, "/referrers/sha256:", hex, sink, err);
+	return get_text(self, limits, "/referrers/sha256:", hex, sink, err);
 }

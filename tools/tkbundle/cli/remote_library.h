@@ -57,7 +57,7 @@
 	X(key_look, tkb_key_look)                                              \
 	X(key_close, tkb_key_close)                                            \
 	X(check_file, tkb_trust_check_file)                                    \
-	X(time_read, tkb_time_read)                                            \
+	X(date_parse, tkb_date_parse)                                          \
 	X(starts_add, tkb_starts_add)                                          \
 	X(starts_read, tkb_starts_read)                                        \
 	X(starts_refs, tkb_starts_refs)                                        \

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +73,7 @@ static struct compile_recorded_kernel *kernel_of(
 	}
 	one = &recorded->kernels[recorded->count];
 	*one = (struct compile_recorded_kernel){ .key = strndup(key, length) };
+	one->recorded.struct_size = sizeof(one->recorded);
 	one->recorded.key = one->key;
 	if (one->key == NULL)
 		return NULL;
@@ -192,7 +192,7 @@ static int read_specialisations(const char *folder,
 	int rc = 0;
 
 	if (count < 0)
-		return cli_error_read(err, folder);
+		return cli_error_errno(err, "read", folder);
 	for (int i = 0; i < count; i++) {
 		if (rc == 0)
 			rc = read_specialisation(folder, names[i]->d_name, out,

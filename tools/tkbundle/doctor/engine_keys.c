@@ -61,7 +61,7 @@ static void compare_variable(const char *name, const char *there,
                              struct difference *out)
 {
 	const char *const here = cli_variable(name);
-	struct difference own = { .is_secret = tkb_secret_name(name) };
+	struct difference own = { .is_secret = tkb_name_is_secret(name) };
 
 	if (out->is_found || strcmp(there, "hidden") == 0)
 		return;

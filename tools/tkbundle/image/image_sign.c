@@ -93,9 +93,11 @@ static int add_to_index(const struct signing *signing, json_t *item,
 	for (int i = 0; i < INDEX_TRIES; i++) {
 		json_auto_t *index = NULL;
 		TKB_AUTO(text_free) char *text = NULL;
-		struct tkb_image_manifest manifest = { .name = tag,
-			                               .media_type =
-			                                       IMAGE_INDEX };
+		struct tkb_image_manifest manifest = {
+			.struct_size = sizeof(manifest),
+			.name = tag,
+			.media_type = IMAGE_INDEX,
+		};
 
 		rc = read_index(signing, tag, &index, err);
 		if (rc != 0 || lists(index, item))
@@ -143,6 +145,7 @@ static int put_signature(const struct signing *signing, const char *text,
 {
 	const struct remote_library *library = &signing->use->library;
 	struct tkb_image_manifest manifest = {
+		.struct_size = sizeof(manifest),
 		.media_type = IMAGE_MANIFEST,
 		.text = { text, strlen(text) },
 		.digests = digests,

@@ -80,6 +80,6 @@ bool key_variable_find(const struct key_variables *variables, const char *name,
 
 bool key_variable_is_secret(const char *name, const char *value)
 {
-	return tkb_secret_name(name) ||
+	return tkb_name_is_secret(name) ||
 	       (strstr(value, "://") != NULL && strchr(value, '@') != NULL);
 }

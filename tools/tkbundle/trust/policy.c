@@ -199,7 +199,7 @@ static int read_role(struct reading *reading, const char *name,
 		return refuse_line(reading, word, "is not known", err);
 	if (key->not_after_s != 0)
 		return refuse_line(reading, word, "stands here twice", err);
-	return reading->library->time_read(value, &key->not_after_s)
+	return reading->library->date_parse(value, &key->not_after_s)
 	               ? 0
 	               : refuse_line(reading, value,
 	                             "is no time as 2027-06-30T00:00:00Z", err);
@@ -256,7 +256,7 @@ static int read_inbox(struct reading *reading, const char *name,
 {
 	if (reading->policy->inbox != NULL)
 		return refuse_line(reading, name, "stands here twice", err);
-	/* Names with an @ hold what is no kernel. */
+	/* Refs whose name begins with an @ hold no kernels. */
 	if (value[0] == '@' || !reading->library->ref_is_valid(value))
 		return refuse_line(reading, value,
 		                   "cannot be the beginning of refs", err);

@@ -68,7 +68,7 @@ static void write_variable(const struct advice_case *where, char *out,
 		(void)snprintf(out, size,
 		               "unset %s, or set it where it is made, too",
 		               name);
-	else if (tkb_secret_name(name))
+	else if (tkb_name_is_secret(name))
 		(void)snprintf(out, size, "set %s alike on both, or on neither",
 		               name);
 	else

@@ -27,7 +27,7 @@ void difference_copy_value(const struct part *part,
 {
 	const char *value = graph_value(part);
 
-	if (tkb_secret_name(part->name))
+	if (tkb_name_is_secret(part->name))
 		value = FACTS_SECRET;
 	(void)snprintf(out, DIFFERENCE_TEXT_SIZE, "%s", value);
 	if (strlen(value) >= DIFFERENCE_TEXT_SIZE)

@@ -53,9 +53,9 @@ struct tkb_cache_options {
 	size_t tree_count;
 	uint32_t settle_ms; /**< see struct tkb_collect_options */
 	/**
-	 * Stop reading folders this time after they were listed, and only count the rest, for a
-	 * caller that needs a partial answer soon. Equal entries of several
-	 * devices are not combined then. 0: read all.
+	 * For a caller that needs a partial answer soon: this time after the
+	 * folders were listed, read no more of them, and only count the rest.
+	 * Equal entries of several devices are not combined then. 0: read all.
 	 */
 	uint32_t patience_ms;
 };

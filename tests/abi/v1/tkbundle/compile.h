@@ -35,8 +35,8 @@ struct tkb_compile;
 struct tkb_finalize_options;
 
 /**
- * Check the name of a target, in Triton's spelling: "cuda:90", "cuda:90:32". For
- * kernels of Triton's there are "hip:gfx942" and others, too.
+ * Check the name of a target, in Triton's spelling: "cuda:90", "cuda:90:32".
+ * Triton's kernels can also have targets such as "hip:gfx942".
  *
  * @return 0, or TKB_ERR_INVALID with a list of the targets
  */
@@ -130,7 +130,8 @@ TKB_API void tkb_compiler_close(struct tkb_compiler *compiler);
  * @param out     borrowed until the compiler is closed
  * @return 0; TKB_MISS (not known yet); TKB_ERR_INVALID (no such target, with a
  *         list), TKB_ERR_IO or TKB_ERR_UNSUPPORTED (a tool is missing),
- *         TKB_ERR_UNAVAILABLE (workers crash), TKB_ERR_NOMEM
+ *         TKB_ERR_UNAVAILABLE (workers crash), TKB_ERR_CANCELLED,
+ *         TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_compiler_tools(struct tkb_compiler *compiler,
                                              const char *target,
@@ -192,7 +193,8 @@ struct tkb_compiled {
 	struct tkb_bytes llir;
 	struct tkb_bytes ptx;   /**< empty if not asked for */
 	struct tkb_bytes cubin; /**< likewise */
-	/** what made the entry, for tkb_makers_note(); "" for a hit, or no entry */
+	/** what made the entry, for tkb_makers_note(); "" for a hit, or if no
+	    entry was stored */
 	const char *maker;
 };
 

@@ -39,8 +39,9 @@ extern "C" {
  *   optimize      run LLVM's O3, but not over what Triton has optimized
  *   verify        check the module
  *
- * No step changes what a kernel computes with its arguments, unless `is_fast` is set: then rules
- * may change how a result is rounded, where its instructions allow it.
+ * No step changes what a kernel computes with its arguments. If `is_fast` is
+ * set, rules may change how a result is rounded, where its instructions allow
+ * that.
  *
  * A finalized module suits a program with a launcher of its own: a C launcher,
  * or Triton's override folder. The host can only look up globals that the
@@ -48,21 +49,21 @@ extern "C" {
  */
 
 /**
- * How a kernel is quantized: which rules "fuse" applies of those that are built
- * in. A kernel that is not of the scheme is refused.
+ * How a kernel is quantized, which decides the built-in rules that "fuse"
+ * applies. A kernel that is quantized otherwise is refused.
  */
 enum tkb_quant {
 	TKB_QUANT_ANY, /**< whatever the kernel is; all rules */
 	/**
-	 * Products of int8 and int8 weights of the module; a scale is not known
-	 * before the kernel runs. They become dp4a.
+	 * Int8 inputs times int8 weights of the module, with a scale that is
+	 * only known when the kernel runs. The products become dp4a.
 	 */
 	TKB_QUANT_DYNAMIC,
-	/** The same, and all scales are constants, which are folded. */
+	/** The same with constant scales, which are folded. */
 	TKB_QUANT_STATIC,
 	/**
-	 * Int8 or int4 weights of the module become floats, and nothing else is
-	 * quantized: sums of floats stay in their order.
+	 * Only the weights of the module are quantized, to int8 or int4, and
+	 * the kernel makes floats of them. Sums of floats stay in their order.
 	 */
 	TKB_QUANT_WEIGHT_ONLY
 };
@@ -111,14 +112,14 @@ struct tkb_finalize_options {
 
 /**
  * Finalize `module`, LLVM IR as text or bitcode, and wait for it. Of the
- * compiler's own options only the timeout matters.
+ * compiler's own options only the timeout and the watch matter.
  *
  * @param options  not kept; NULL: all defaults
  * @param out      receives the module; ignore what it got unless this returns 0
- * @return 0; TKB_ERR_INVALID (bad IR, rule, step or kernel, by name; a kernel
- *         that is not of the scheme),
- *         TKB_ERR_UNSUPPORTED (no LLVM), TKB_ERR_UNAVAILABLE (workers crashed
- *         or timed out), TKB_ERR_NOMEM, or the sink's own error
+ * @return 0; TKB_ERR_INVALID (bad IR, rule, step or kernel, by name; or a
+ *         kernel that is not quantized as `quant` says), TKB_ERR_UNSUPPORTED
+ *         (no LLVM), TKB_ERR_UNAVAILABLE (workers crashed or timed out),
+ *         TKB_ERR_CANCELLED, TKB_ERR_NOMEM, or the sink's own error
  */
 TKB_API TKB_NODISCARD int tkb_finalize(
 	struct tkb_compiler *compiler, struct tkb_bytes module,

@@ -11,19 +11,19 @@ extern "C" {
 
 /**
  * @file tkbundle/image.h
- * Images of a registry: manifests, and the blobs that they name, as every
- * container runtime reads them. What they mean is the caller's business.
+ * Images of a registry, as every container runtime reads them: manifests, and
+ * the blobs that they name. These functions do not look into either.
  *
  *     rc = tkb_image_put(remote, &manifest, &is_listed, &err);
  *     rc = tkb_image_get(remote, "latest", &sink, &err);
  *     rc = tkb_remote_get(remote, &digest_of_a_layer, &sink, &err);
  *
- * Of several tiers, the first that keeps images is asked. A name is a tag, or
- * "sha256:" and 64 hexadecimal digits; any other is TKB_ERR_INVALID. Where no tier
- * keeps images, all of these return TKB_ERR_UNSUPPORTED.
+ * Of several tiers, the first that keeps images is used. If none does, these
+ * functions return TKB_ERR_UNSUPPORTED. The name of an image is a tag, or
+ * "sha256:" and 64 hexadecimal digits; any other is TKB_ERR_INVALID.
  */
 
-/** The bytes that a manifest may have, by the distribution protocol. */
+/** The most bytes of a manifest, by the distribution protocol. */
 #define TKB_IMAGE_MANIFEST_LIMIT (4 * 1024 * 1024)
 
 /**
@@ -35,18 +35,18 @@ TKB_API TKB_NODISCARD int tkb_image_digest(const struct tkb_blob *blob,
                                            struct tkb_digest *out,
                                            struct tkb_error *err);
 
-/** The media type of a signature, a bundle of Sigstore's. */
+/** The media type of a signature: a Sigstore bundle. */
 #define TKB_IMAGE_SIGNATURE "application/vnd.dev.sigstore.bundle.v0.3+json"
 
 /**
- * Sign an image: give `sink`, in one call for each key, a bundle of Sigstore's with a
- * statement about the image's manifest. To store it is the caller's business: as the
- * layer of a manifest whose subject is the image's.
+ * Sign an image: write to `sink`, in one call for each key, a Sigstore bundle
+ * with a statement about the image's manifest. The caller stores each as the
+ * layer of a manifest whose subject is the image's manifest.
  *
- * @param manifest  its digest
- * @param name      of the image, which the statement has
- * @return 0; TKB_ERR_INVALID, TKB_ERR_IO (OpenSSL cannot), TKB_ERR_TOO_LARGE (the
- *         name), TKB_ERR_NOMEM, or what the sink returned
+ * @param manifest  digest of the image's manifest
+ * @param name      of the image, for the statement
+ * @return 0; TKB_ERR_INVALID, TKB_ERR_IO (OpenSSL cannot), TKB_ERR_TOO_LARGE
+ *         (the name), TKB_ERR_NOMEM, or what the sink returned
  */
 TKB_API TKB_NODISCARD int tkb_image_sign(const struct tkb_digest *manifest,
                                          const char *name,
@@ -54,25 +54,26 @@ TKB_API TKB_NODISCARD int tkb_image_sign(const struct tkb_digest *manifest,
                                          const struct tkb_sink *sink,
                                          struct tkb_error *err);
 
-/** An image that is judged. */
+/** An image that tkb_image_judge() judges. */
 struct tkb_image_question {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	const struct tkb_digest *manifest; /**< its digest */
 	const char *tag; /**< by which it was found; NULL: by its digest */
-	/** Bundles of Sigstore's, as they lie beside it; other bytes are
-	    passed over. */
+	/** Sigstore bundles that are stored beside it; anything else is
+	    ignored. */
 	const struct tkb_bytes *signatures;
 	size_t signature_count;
 };
 
 /**
- * Does the remote's policy trust an image? A signature counts as one of a record does:
- * of a key that may publish, or promote to, the ref that the image's tag stands for, and
- * for the tag by which it was found, in whatever repository. What is revoked, and what
- * was seen, is asked, too.
+ * Does the remote's policy trust an image? A signature counts under the same
+ * conditions as that of a record: its key may publish, or promote to, the ref
+ * that the image's tag stands for; it was made for this tag, in any repository;
+ * neither key nor image is revoked; and it is not older than one that was seen.
  *
- * @return 0, also where it is used all the same: the policy's owner is told of that;
- *         TKB_ERR_UNTRUSTED (a sentence says why); TKB_ERR_INVALID (there is no policy),
+ * @return 0, also for an untrusted image if the policy lets it be used: then
+ *         on_untrusted() of struct tkb_trust is told; TKB_ERR_UNTRUSTED (the
+ *         message says why); TKB_ERR_INVALID (there is no policy),
  *         TKB_ERR_NOMEM, or a failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_image_judge(
@@ -80,27 +81,27 @@ TKB_API TKB_NODISCARD int tkb_image_judge(
 	struct tkb_error *err);
 
 /**
- * Store an image: its blobs that are not there, and then its manifest. Whoever
- * reads the tag sees the former image or this one.
+ * Store an image: the blobs that the registry lacks, and then the manifest.
+ * Whoever reads the tag sees the former image or this one.
  *
- * @param manifest   not kept. Its digest is not checked against a name that is one:
- *                   a registry does that
- * @param lists_out  receives whether the registry itself lists the manifest among
- *                   those of its subject; may be NULL
- * @return 0, TKB_ERR_INVALID, TKB_ERR_UNSUPPORTED, TKB_ERR_TOO_LARGE, or a failure of
- *         the remote
+ * @param manifest       not kept. If its name is a digest, only the registry
+ *                       checks that
+ * @param is_listed_out  receives whether the registry itself lists the manifest
+ *                       among those of its subject; may be NULL
+ * @return 0, TKB_ERR_INVALID, TKB_ERR_UNSUPPORTED, TKB_ERR_TOO_LARGE, or a
+ *         failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_image_put(
 	struct tkb_remote *remote, const struct tkb_image_manifest *manifest,
-	bool *lists_out, struct tkb_error *err);
+	bool *is_listed_out, struct tkb_error *err);
 
 /**
- * Send the manifest of this name to `sink`. One that is named by its digest has
- * it.
+ * Send the manifest called `name` to `sink`. If the name is a digest, the
+ * manifest was checked against it.
  *
  * @return 0; TKB_MISS (there is none); TKB_ERR_CORRUPT (it has another digest);
- *         TKB_ERR_TOO_LARGE, TKB_ERR_INVALID, TKB_ERR_UNSUPPORTED, what the sink
- *         returned, or a failure of the remote
+ *         TKB_ERR_TOO_LARGE, TKB_ERR_INVALID, TKB_ERR_UNSUPPORTED, what the
+ *         sink returned, or a failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_image_get(struct tkb_remote *remote,
                                         const char *name,
@@ -108,8 +109,7 @@ TKB_API TKB_NODISCARD int tkb_image_get(struct tkb_remote *remote,
                                         struct tkb_error *err);
 
 /**
- * Send the index of those manifests to `sink` whose subject is the one with this
- * digest.
+ * Send the index of the manifests whose subject has this digest to `sink`.
  *
  * @return 0; TKB_MISS (the registry keeps no such lists; by the distribution
  *         protocol, the index has the tag "sha256-" and the digest then); or as

@@ -77,8 +77,8 @@ TKB_API TKB_NODISCARD int tkb_platform_check(const char *platform,
                                              struct tkb_error *err);
 
 /**
- * The newest PTX that a CUDA's tools and driver know: 87 is PTX 8.7, of CUDA 12.8. 0
- * where it is not known, as of CUDA 10.
+ * The newest PTX that this version of CUDA understands: 87 is PTX 8.7, of
+ * CUDA 12.8. 0 if unknown, as for CUDA 10.
  */
 TKB_API uint32_t tkb_ptx_of_cuda(uint32_t major, uint32_t minor);
 

@@ -181,15 +181,15 @@ TKB_API const struct tkb_use *tkb_uses_at(const struct tkb_uses *uses,
                                           size_t index);
 
 /**
- * Where the entries of a cache come from, of what was pulled under a policy: see
- * trust.h. Which of them are revoked?
+ * From which bundles the entries of a cache were pulled, and which of these are
+ * revoked. Only pulls with a policy note that: see trust.h.
  */
 struct tkb_origins;
 
 /**
- * Read what is noted beside a cache.
+ * Read what pulls have noted beside a cache.
  *
- * @param revoked  digests of what is revoked, as tkb_revoked() tells them; not kept
+ * @param revoked  digests that tkb_revoked() gave; not kept
  * @param out      receives a handle that the caller closes
  * @return 0, also where nothing is noted; TKB_ERR_IO, TKB_ERR_TOO_LARGE or
  *         TKB_ERR_NOMEM
@@ -201,7 +201,7 @@ TKB_API TKB_NODISCARD int tkb_origins_open(const char *cache_root,
                                            struct tkb_error *err);
 
 /**
- * Does the entry with this key come from something that is revoked, and was not
+ * Was the entry with this key pulled from something that is revoked, and not
  * removed by a gc since?
  */
 TKB_API bool tkb_origins_is_revoked(const struct tkb_origins *origins,
@@ -226,8 +226,8 @@ struct tkb_gc_options {
 	const struct tkb_watch *watch;
 	const struct tkb_tree *trees; /**< their units, too; not kept */
 	size_t tree_count;
-	/** Remove what comes from something that is revoked, of this cache root;
-	    not kept. NULL: that is not asked. */
+	/** Of this cache root: also remove what was pulled from something that
+	    is revoked. Not kept; may be NULL. */
 	const struct tkb_origins *revoked;
 };
 

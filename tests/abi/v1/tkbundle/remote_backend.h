@@ -157,7 +157,8 @@ struct tkb_named {
 
 /** A manifest of an image, and blobs that it names. */
 struct tkb_image_manifest {
-	const char *name; /**< a tag, or "sha256:" and 64 digits */
+	size_t struct_size; /**< sizeof it, as the caller was built */
+	const char *name;   /**< a tag, or "sha256:" and 64 digits */
 	const char *media_type;
 	struct tkb_bytes text;
 	const struct tkb_digest *digests; /**< of the blobs */
@@ -289,25 +290,25 @@ struct tkb_remote_backend {
 	                 struct tkb_error *err);
 
 	/**
-	 * Store the blobs of an image that are not there, and then its manifest,
-	 * in place of what has its tag. NULL, as what follows, if the remote
-	 * keeps no images.
+	 * Store the blobs of an image that the remote lacks, and then its
+	 * manifest, which replaces the one with this tag. NULL, like the
+	 * functions below, if the remote keeps no images.
 	 *
-	 * @param lists_out  receives whether the remote itself lists it among
-	 *                   those that name the same subject
+	 * @param is_listed_out  receives whether the remote itself lists it
+	 *                       among those that name the same subject
 	 */
 	int (*put_image)(void *self, const struct tkb_op_limits *limits,
 	                 const struct tkb_image_manifest *manifest,
-	                 bool *lists_out, struct tkb_error *err);
+	                 bool *is_listed_out, struct tkb_error *err);
 
-	/** Give the manifest under a tag, or "sha256:" and digits, to `sink`. */
+	/** Send the manifest with this tag, or "sha256:...", to `sink`. */
 	int (*get_image)(void *self, const struct tkb_op_limits *limits,
 	                 const char *name, const struct tkb_sink *sink,
 	                 struct tkb_error *err);
 
 	/**
-	 * Give the index of the manifests whose subject this is to `sink`;
-	 * TKB_MISS if the remote keeps no such lists.
+	 * Send the index of the manifests with this subject to `sink`; TKB_MISS
+	 * if the remote keeps no such lists.
 	 */
 	int (*get_referrers)(void *self, const struct tkb_op_limits *limits,
 	                     const struct tkb_digest *subject,

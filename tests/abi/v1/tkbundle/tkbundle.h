@@ -5,7 +5,7 @@
 /**
  * @file tkbundle/tkbundle.h
  * Includes all headers of libtkbundle and libtkbundle-remote. The latter has
- * remote.h, fleet.h, holdings.h, trust.h, signatures.h, starts.h and
+ * remote.h, fleet.h, holdings.h, image.h, trust.h, signatures.h, starts.h and
  * remote_backend.h.
  *
  *   error.h    how functions say what went wrong
@@ -14,7 +14,7 @@
  *   collect.h  pack a cache into a bundle
  *   bundle.h   read and verify a bundle
  *   emit.h     put a bundle's entries into a cache
-  *   tree.h     what engines cache beside Triton's kernels
+ *   tree.h     what engines cache beside Triton's kernels
  *   engine.h   profiles of engines: where their trees are
  *   launcher.h what a framework saved beside its kernels, given back
  *   recorder.h note what a framework compiles, and pack exactly that

@@ -21,8 +21,8 @@ extern "C" {
  *     rc = tkb_key_write(key, passphrase, &sink, &err);
  *     tkb_key_close(key);
  *
- * A key is known by its id, the SHA-256 of its SubjectPublicKeyInfo in DER: the
- * same for a private key and its public one, in whatever file either lies.
+ * A key is known by its id, the SHA-256 of its SubjectPublicKeyInfo in DER. A
+ * private key and its public key have the same id, in any file format.
  *
  * Threads: a key may be used by several at once.
  * Secrets: no message holds a part of a private key or a passphrase; both are
@@ -32,14 +32,15 @@ extern "C" {
 /** What signs: algorithm and curve. */
 enum tkb_key_kind {
 	TKB_KEY_KIND_ED25519,
-	TKB_KEY_KIND_P256, /**< ECDSA on P-256 with SHA-256, signatures in DER */
-	TKB_KEY_KIND_MINISIGN /**< a public key of minisign: Ed25519 of a BLAKE2b */
+	TKB_KEY_KIND_P256,    /**< ECDSA on P-256, SHA-256, signatures in DER */
+	TKB_KEY_KIND_MINISIGN /**< a public key of minisign: Ed25519 that signs
+	                           a BLAKE2b */
 };
 
 /** A private or a public key. */
 struct tkb_key;
 
-/** What is told of a key. */
+/** What tkb_key_look() tells about a key. */
 struct tkb_key_info {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	struct tkb_digest id;
@@ -54,10 +55,10 @@ enum {
 /** Where a passphrase comes from. */
 struct tkb_passphrase {
 	/**
-	 * Called when a key proves to be encrypted, and then once.
+	 * Called once, and only if the key is encrypted.
 	 *
-	 * @param out  receives at most TKB_PASSPHRASE_LIMIT bytes, and no zero
-	 *             behind them
+	 * @param out  receives at most TKB_PASSPHRASE_LIMIT bytes, without a
+	 *             zero at the end
 	 * @return 0, or a negative enum tkb_status, which ends the call
 	 */
 	int (*ask)(void *self, char *out, size_t *size_out,
@@ -65,7 +66,7 @@ struct tkb_passphrase {
 	void *self; /**< given to ask() */
 };
 
-/** The name of a kind, "ed25519"; NULL: there is none of this number. */
+/** The name of a kind, "ed25519"; NULL if there is no such kind. */
 TKB_API const char *tkb_key_kind_name(unsigned kind);
 
 /**
@@ -86,11 +87,11 @@ TKB_API TKB_NODISCARD int tkb_key_make(enum tkb_key_kind kind,
  *
  * @param text        not kept
  * @param name        for messages: the file; not kept
- * @param passphrase  NULL: there is none, and a key that is encrypted is refused
+ * @param passphrase  NULL: an encrypted key is refused
  * @param out         receives a key that the caller closes
- * @return 0; TKB_ERR_INVALID (it is something else, as a certificate, or of
- *         another algorithm; encrypted, and there is no passphrase, or not this
- *         one); TKB_ERR_NOMEM; or what ask() returned
+ * @return 0; TKB_ERR_INVALID (not such a key, for instance a certificate or a
+ *         key of another algorithm; or encrypted, and the passphrase is missing
+ *         or wrong); TKB_ERR_NOMEM; or what ask() returned
  */
 TKB_API TKB_NODISCARD int tkb_key_read(struct tkb_bytes text, const char *name,
                                        const struct tkb_passphrase *passphrase,
@@ -100,8 +101,8 @@ TKB_API TKB_NODISCARD int tkb_key_read(struct tkb_bytes text, const char *name,
 /**
  * Write a private key as PEM of PKCS #8.
  *
- * @param passphrase  with which it is encrypted: AES-256 by a key that PBKDF2
- *                    makes of it; an empty one: it is not encrypted
+ * @param passphrase  encrypts it, by PBKDF2 and AES-256; empty: it is not
+ *                    encrypted
  * @return 0, TKB_ERR_INVALID (it is a public key, or the passphrase is too
  *         long), TKB_ERR_NOMEM, or what the sink returned
  */
@@ -115,7 +116,7 @@ TKB_API TKB_NODISCARD int tkb_key_write_public(const struct tkb_key *key,
                                                const struct tkb_sink *sink,
                                                struct tkb_error *err);
 
-/** Tell of a key. @return 0, or TKB_ERR_INVALID (struct_size) */
+/** Look at a key. @return 0, or TKB_ERR_INVALID (struct_size) */
 TKB_API TKB_NODISCARD int tkb_key_look(const struct tkb_key *key,
                                        struct tkb_key_info *out,
                                        struct tkb_error *err);
@@ -132,20 +133,20 @@ enum tkb_trust_stage {
 /** How to sign. Zero means the default. */
 struct tkb_signing {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	const struct tkb_key *const *keys; /**< private ones, which all sign */
+	const struct tkb_key *const *keys; /**< private keys; all sign */
 	size_t key_count;
 	enum tkb_trust_stage stage;
-	uint64_t lifetime_s; /**< the signature holds for so long; default 90
+	uint64_t lifetime_s; /**< how long the signature is valid; default 90
 	                          days */
 };
 
 /**
- * Read a time as RFC 3339 has it in UTC, "2027-02-21T12:00:00Z".
+ * Read a time in UTC as RFC 3339 writes it: "2027-02-21T12:00:00Z".
  *
  * @param out  receives seconds since 1970
- * @return false if it is not exactly such a text, of a day that there is
+ * @return false if `text` is not exactly such a time, or there is no such day
  */
-TKB_API bool tkb_time_read(const char *text, uint64_t *out);
+TKB_API bool tkb_date_parse(const char *text, uint64_t *out);
 
 /** A key whose signatures count, and for what. */
 struct tkb_trust_key {
@@ -155,20 +156,21 @@ struct tkb_trust_key {
 	    slashes too, `?` for one, `[...]` for one of those. */
 	const char *const *publish;
 	size_t publish_count;
-	/** Patterns of the refs that it may promote to. A ref that matches one
-	    of any key's wants TKB_TRUST_STAGE_PROD; any other TKB_TRUST_STAGE_DEV. */
+	/** Patterns of the refs that it may promote to. If a ref matches such a
+	    pattern of any key, signatures must be for TKB_TRUST_STAGE_PROD;
+	    else for TKB_TRUST_STAGE_DEV. */
 	const char *const *promote;
 	size_t promote_count;
-	uint64_t not_after_s; /**< since 1970; its signatures count until then.
-	                           0: always */
+	uint64_t not_after_s; /**< its signatures count until this time, since
+	                           1970; 0: always */
 	bool is_revoker;      /**< it may sign lists of what is revoked */
 };
 
-/** What becomes of a record that no known key has signed. */
+/** What to do with a record that no known key has signed. */
 enum tkb_unsigned {
 	TKB_UNSIGNED_REFUSE,
-	TKB_UNSIGNED_WARN,  /**< it is used, and told */
-	TKB_UNSIGNED_ACCEPT /**< it is used */
+	TKB_UNSIGNED_WARN,  /**< use it, and call on_untrusted() */
+	TKB_UNSIGNED_ACCEPT /**< use it */
 };
 
 /** A record that the policy does not trust. */
@@ -176,7 +178,7 @@ struct tkb_untrusted {
 	const char *ref;
 	const struct tkb_digest *record; /**< NULL: all that the ref has */
 	const char *message;             /**< a sentence */
-	bool is_used;                    /**< it is, by TKB_UNSIGNED_WARN */
+	bool is_used;                    /**< all the same: TKB_UNSIGNED_WARN */
 };
 
 /** A signature that counts. */
@@ -186,8 +188,8 @@ struct tkb_signature {
 	enum tkb_trust_stage stage; /**< the key may publish the ref, or promote
 	                                 to it */
 	uint64_t sequence;
-	uint64_t expires_s; /**< since 1970; when it ends, by itself or as the
-	                         policy lets its key count no longer */
+	uint64_t expires_s; /**< since 1970: when it stops counting, because it
+	                         expires or, by the policy, its key does */
 };
 
 /** A record that the policy trusts. */
@@ -200,52 +202,54 @@ struct tkb_trusted {
 };
 
 /**
- * Whose signatures count: a policy. Where one of its keys may revoke, the remote
- * must show a list of what is revoked, signed by such a key, that has not ended and
- * is no older than one that was seen: else nothing is trusted. struct
- * tkb_remote_options has it, and what is pulled or listed through such a remote is
- * held against it before anything of a bundle is fetched. It must never come from a
+ * A policy: whose signatures count. It is given to a remote in struct
+ * tkb_remote_options. What is pulled or listed through that remote is judged
+ * before anything of a bundle is fetched. A policy must never come from a
  * remote.
+ *
+ * If one of its keys may revoke, the remote must have a list of what is revoked
+ * that such a key has signed, has not expired, and is no older than one that was
+ * seen. Otherwise nothing is trusted.
  */
 struct tkb_trust {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	const struct tkb_trust_key *keys;
 	size_t key_count;
-	uint32_t threshold; /**< so many keys must have signed; 0: one */
+	uint32_t threshold; /**< how many keys must have signed; 0: one */
 	uint32_t promote_threshold; /**< the same for TKB_TRUST_STAGE_PROD */
 	enum tkb_unsigned unsigned_records;
-	/** A file in which it is remembered what was seen of signed refs, and of
-	    the list of what is revoked, made with its folder when something is.
-	    NULL: nothing is remembered. */
+	/** The file that remembers the newest state that was seen of each
+	    signed ref, and of the list of what is revoked. It and its folder
+	    are made when needed. NULL: nothing is remembered. */
 	const char *memory;
 	/** Refuse a ref whose newest signature is older than one that was seen,
 	    by the memory. */
 	bool is_replay_refused;
-	/** Told of what is not trusted; may be NULL. */
+	/** Called for what is not trusted; may be NULL. */
 	void (*on_untrusted)(void *self, const struct tkb_untrusted *record);
 	void *self; /**< given to on_untrusted() and on_trusted() */
-	/** Told of what is trusted, and by whom it is signed; may be NULL. */
+	/** Called for what is trusted, with its signatures; may be NULL. */
 	void (*on_trusted)(void *self, const struct tkb_trusted *record);
-	/** Refs below this name, "inbox" of "inbox/model", are where anybody may
-	    push: while unsigned records are refused, nothing is pulled from
-	    them, whoever has signed it, and it is only promoted. NULL: there
+	/** Anybody may push to refs below this name, as "inbox/model" is below
+	    "inbox". While unsigned records are refused, nothing in these refs
+	    is pulled, whoever signed it: it can only be promoted. NULL: there
 	    is no such name. */
 	const char *inbox;
 };
 
 /**
- * Has a key of the policy signed a file, by a detached signature of minisign's? Its key
- * must be one of minisign's in the policy that may publish or promote something; what
- * is revoked is not asked.
+ * Has a key of the policy signed this file, by a detached signature of minisign?
+ * The key must be a minisign key of the policy that may publish or promote
+ * something. Whether it is revoked is not checked.
  *
  * @param contents    all of the file
- * @param signature   what minisign has written beside it, "*.minisig": of either
- *                    kind, with its trusted comment
+ * @param signature   the file "*.minisig" that minisign wrote beside it, of
+ *                    either kind, with its trusted comment
  * @param name        for messages
- * @param signer_out  receives what the policy calls the key
- * @return 0, TKB_ERR_UNTRUSTED (no such key has signed it, or the signature is damaged
- *         or of something else), TKB_ERR_UNSUPPORTED (OpenSSL has no BLAKE2b),
- *         TKB_ERR_INVALID (the policy) or TKB_ERR_NOMEM
+ * @param signer_out  receives the key's name in the policy
+ * @return 0, TKB_ERR_UNTRUSTED (no such key has signed it, or the signature is
+ *         damaged or of something else), TKB_ERR_UNSUPPORTED (OpenSSL has no
+ *         BLAKE2b), TKB_ERR_INVALID (the policy) or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_trust_check_file(const struct tkb_trust *trust,
                                                struct tkb_bytes contents,
