@@ -5,7 +5,7 @@
 #include "quant/quant.h"
 #include "worker/fail.h"
 
-/* Holds the kernels to keep to the scheme of quantization that was asked for. */
+/* Checks that the kernels to keep fit the scheme of quantization. */
 
 static int check_kernels(const struct finalize *finalize,
                          const char *(*fault_of)(LLVMValueRef kernel,
@@ -37,7 +37,7 @@ int finalize_check_quant(struct finalize *finalize, struct tkb_error *err)
 
 	if (finalize->request->quant == TKB_QUANT_ANY)
 		return 0;
-	/* Variables in memory hide what is computed of what. */
+	/* Variables in memory would hide what is computed from what. */
 	rc = finalize_run(finalize, "function(sroa)", err);
 	return rc == 0 ? check_kernels(finalize, quant_fault, err) : rc;
 }
@@ -45,7 +45,7 @@ int finalize_check_quant(struct finalize *finalize, struct tkb_error *err)
 int finalize_check_quant_done(const struct finalize *finalize,
                               struct tkb_error *err)
 {
-	/* Who skips steps may have skipped what would have done it. */
+	/* A step that was skipped may be the one that does it. */
 	if (finalize->request->without.count != 0)
 		return 0;
 	return check_kernels(finalize, quant_fault_done, err);

@@ -204,7 +204,7 @@ static size_t inner_loop_size(LLVMBasicBlockRef last)
 	return 0;
 }
 
-/* How often the loop runs that goes back from `last`; 0: unknown. */
+/* How often the loop with the last block `last` runs; 0: unknown. */
 static size_t trip_count(LLVMBasicBlockRef last)
 {
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(last);
@@ -227,9 +227,9 @@ static size_t trip_count(LLVMBasicBlockRef last)
 }
 
 /*
- * How many of its steps to do at once, at most `most`: all of them, or so many
- * that none is left over, since the loop need not ask for its end in between,
- * and the addresses of what it loads stay aligned.
+ * How many rounds of the loop to unroll into one, at most `most`: all of them, or
+ * a divisor of their number. Then the loop need not test for its end in between,
+ * and the addresses that it loads from stay aligned.
  */
 static unsigned choose_steps(size_t trips, size_t most)
 {

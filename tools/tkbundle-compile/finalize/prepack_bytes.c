@@ -36,7 +36,7 @@ static size_t size_of_number(LLVMTypeRef type)
 }
 
 /* Size of the type in bytes; 0 if it is not such an array. */
-static size_t size_of(LLVMTypeRef type)
+static size_t size_of_array(LLVMTypeRef type)
 {
 	size_t size = 1;
 
@@ -86,7 +86,7 @@ static bool copy_all(LLVMValueRef initializer, unsigned char *out)
 	while (walk.depth != 0) {
 		LLVMValueRef array = walk.arrays[walk.depth - 1];
 		const unsigned next = walk.next[walk.depth - 1]++;
-		const size_t size = size_of(LLVMTypeOf(array));
+		const size_t size = size_of_array(LLVMTypeOf(array));
 
 		if (LLVMIsAConstantArray(array) == NULL) {
 			if (!copy_leaf(array, size, out))
@@ -110,7 +110,7 @@ unsigned char *prepack_bytes_of(LLVMValueRef initializer, size_t size)
 	unsigned char *out;
 
 	if (size == 0 || size > SIZE_LIMIT ||
-	    size_of(LLVMTypeOf(initializer)) != size)
+	    size_of_array(LLVMTypeOf(initializer)) != size)
 		return NULL;
 	out = malloc(size);
 	if (out != NULL && !copy_all(initializer, out)) {

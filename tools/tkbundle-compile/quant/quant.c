@@ -8,13 +8,13 @@
 #include "llvm/llvm_values.h"
 
 /*
- * What a kernel multiplies, found by going through its instructions before loops
- * are unrolled and loads of weights become numbers:
+ * Finds what a kernel multiplies, before loops are unrolled and loads of weights
+ * become numbers:
  *
- *   product   of two bytes; a weight comes from a constant of the module;
- *   widened   a weight of up to eight bits that becomes a float;
- *   scale     what a sum of products is multiplied by once it is a float, and by
- *             what floats are multiplied before they become such bytes.
+ *   product   two bytes multiplied; a weight is read from a constant of the module;
+ *   widened   a weight of at most eight bits that becomes a float;
+ *   scale     the factor of a sum of products once that is a float, or of floats
+ *             before they become bytes.
  */
 
 enum {
@@ -23,11 +23,11 @@ enum {
 };
 
 struct survey {
-	bool has_product;  /* with a weight */
-	bool has_unbound;  /* a product without one */
-	bool has_widened;  /* a weight */
-	bool has_constant; /* a scale */
-	bool has_run_time; /* a scale */
+	bool has_product;  /* a product with a weight */
+	bool has_unbound;  /* a product without a weight */
+	bool has_widened;  /* a widened weight */
+	bool has_constant; /* a constant scale */
+	bool has_run_time; /* a scale known only when the kernel runs */
 };
 
 bool quant_has_step(enum tkb_quant quant, enum tkb_step step)

@@ -3,29 +3,30 @@
 #define TKB_COMPILE_QUANT_H
 
 /*
- * What a scheme of quantization decides (tkbundle/finalize.h): which steps and
- * rules are of use, and which kernels are of the scheme.
+ * The schemes of quantization (tkbundle/finalize.h): which steps and rules a
+ * scheme uses, and which kernels fit it.
  */
 
 #include <llvm-c/Core.h>
 
 #include "compile/compiler/steps.h"
 
-/* Is the step of use in the scheme? */
+/* Does the scheme use this step? */
 bool quant_has_step(enum tkb_quant quant, enum tkb_step step);
 
-/* Are the rules of this built-in file part of the scheme? */
+/* Does the scheme use the rules of this built-in file? */
 bool quant_has_rules(enum tkb_quant quant, const char *file);
 
 /*
- * Why the kernel is not of the scheme, in words; NULL: it is. Functions have been
- * inlined and arguments bound; loops are as they were, and variables in registers.
+ * Why the kernel does not fit the scheme, in words; NULL: it does. Call it after
+ * functions are inlined, arguments bound and variables in registers, and before
+ * loops are unrolled.
  */
 const char *quant_fault(LLVMValueRef kernel, enum tkb_quant quant);
 
 /*
- * The same once all steps have been done and rules applied: why that did not do
- * what the scheme is for.
+ * Why the finished kernel does not do what the scheme is for, in words; NULL: it
+ * does. Call it after all steps and rules.
  */
 const char *quant_fault_done(LLVMValueRef kernel, enum tkb_quant quant);
 

@@ -2,23 +2,23 @@
 #ifndef TKB_COMPILE_QUANT_WALK_H
 #define TKB_COMPILE_QUANT_WALK_H
 
-/* Where a value comes from, and what it is, for quant.c. */
+/* What a value is computed from, for quant.c. */
 
 #include <stdbool.h>
 
 #include <llvm-c/Core.h>
 
-/* Called with each value that a value is computed of. False: no further. */
+/* Called for each value on the way back. False: do not go back from this one. */
 typedef bool quant_visit(LLVMValueRef value, void *self);
 
 /*
- * Go back from `from`, which is visited first, through what computes: operations,
- * phis, calls without effects. Loads, arguments and constants are ends, which are
- * visited. Returns false if there was more than is looked at.
+ * Visit `from`, and then all that it is computed from, back through operations,
+ * phis and calls without effects. Loads, arguments and constants are visited, but
+ * not what is behind them. Returns false if there was more than the limit.
  */
 bool quant_walk_back(LLVMValueRef from, quant_visit *visit, void *self);
 
-/* What a value is computed of. */
+/* What a value is computed from. */
 struct quant_origin {
 	bool has_table; /* loads of constants of the module */
 	bool has_other; /* what is not known before the kernel runs */
@@ -26,16 +26,16 @@ struct quant_origin {
 
 struct quant_origin quant_origin_of(LLVMValueRef value);
 
-/* Nothing but numbers, and loads of constants of the module. */
+/* Is it computed from numbers and constants of the module alone? */
 bool quant_is_constant(LLVMValueRef value);
 
 /*
- * Is it computed of what was read from memory, or of floats? Numbers of threads
- * and of turns of a loop are not.
+ * Is it computed from memory or from floats? Indices of threads and counters of
+ * loops are not.
  */
 bool quant_is_data(LLVMValueRef value);
 
-/* How many bits an integer, or each of a vector, has that its type may widen. */
+/* The bits of an integer, or of each in a vector, before it was extended. */
 unsigned quant_bits_of(LLVMValueRef value);
 
 /* Does the call multiply four bytes by four bytes? */

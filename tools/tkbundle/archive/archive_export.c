@@ -80,7 +80,7 @@ static int send_file(struct sender *sender, const FTSENT *item,
 	uint64_t left;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return cli_error_read(err, item->fts_path);
+		return cli_error_errno(err, "read", item->fts_path);
 	left = (uint64_t)status.st_size;
 	if (!send_record(sender,
 	                 (status.st_mode & S_IXUSR) != 0 ? PROGRAM_KIND
@@ -94,7 +94,7 @@ static int send_file(struct sender *sender, const FTSENT *item,
 			left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
 
 		if (fd_read(fd, bytes, part) != (ssize_t)part)
-			return cli_error_read(err, item->fts_path);
+			return cli_error_errno(err, "read", item->fts_path);
 		if (!send_bytes(sender, bytes, part))
 			return 0;
 		left -= part;
@@ -123,7 +123,7 @@ static int send_item(struct sender *sender, FTS *walk, FTSENT *item,
 		return 1;
 	default:
 		errno = item->fts_errno;
-		return cli_error_read(err, item->fts_path);
+		return cli_error_errno(err, "read", item->fts_path);
 	}
 }
 

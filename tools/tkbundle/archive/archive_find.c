@@ -102,8 +102,8 @@ static struct wanted *find_wanted(struct finder *finder, const char *name)
 	return NULL;
 }
 
-static void want(struct finder *finder, const char *name,
-                 const struct tkb_tree_rules *rules, const char *suffix)
+static void add_wanted(struct finder *finder, const char *name,
+                       const struct tkb_tree_rules *rules, const char *suffix)
 {
 	if (find_wanted(finder, name) != NULL ||
 	    finder->wanted_count == TREES_LIMIT)
@@ -117,7 +117,7 @@ static void want(struct finder *finder, const char *name,
 }
 
 /* For tkb_engine_locate(): an archive has no home folder and no variables. */
-static const char *no_place(void *self, const char *name)
+static const char *no_variable_but(void *self, const char *name)
 {
 	const char *const variable = self;
 
@@ -135,14 +135,14 @@ static int want_root(struct finder *finder, const struct tkb_engine *engine,
 		finder->wants_kernels = true;
 		return 0;
 	}
-	rc = tkb_engine_locate(engine, index, no_place,
+	rc = tkb_engine_locate(engine, index, no_variable_but,
 	                       (void *)(uintptr_t)root->variable, &suffix, err);
 	if (rc < 0)
 		return rc;
 	suffix = rc == 0 ? own_text(finder, suffix) : NULL;
 	while (suffix != NULL && *suffix == '/')
 		suffix++;
-	want(finder, root->name, root->rules, suffix);
+	add_wanted(finder, root->name, root->rules, suffix);
 	return 0;
 }
 
@@ -179,7 +179,7 @@ static int want_all(struct finder *finder, struct tkb_error *err)
 	for (size_t i = 0; i < names.count && rc == 0; i++)
 		rc = want_engine(finder, names.items[i], err);
 	if (rc == 0)
-		want(finder, "flashinfer", NULL, NULL);
+		add_wanted(finder, "flashinfer", NULL, NULL);
 	finder->wants_kernels = true;
 	return rc;
 }
@@ -201,7 +201,7 @@ static int want_what_is_asked(struct finder *finder, struct tkb_error *err)
  */
 
 /* The path in the archive, for messages. */
-static const char *shown(const struct finder *finder, const char *path)
+static const char *path_inside(const struct finder *finder, const char *path)
 {
 	const size_t length = strlen(finder->folder);
 
@@ -209,15 +209,16 @@ static const char *shown(const struct finder *finder, const char *path)
 }
 
 /* Set the place of a tree; `path` lives as long as what was found. */
-static int place(struct finder *finder, struct wanted *wanted, const char *path,
-                 struct tkb_error *err)
+static int set_path(struct finder *finder, struct wanted *wanted,
+                    const char *path, struct tkb_error *err)
 {
 	if (wanted->path != NULL && strcmp(wanted->path, path) != 0)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "the archive holds '%s' in '%.200s' and in "
 		                 "'%.200s': name one by --engine and --tree",
-		                 wanted->name, shown(finder, wanted->path),
-		                 shown(finder, path));
+		                 wanted->name,
+		                 path_inside(finder, wanted->path),
+		                 path_inside(finder, path));
 	wanted->path = path;
 	return 0;
 }
@@ -238,7 +239,7 @@ static int add_kernels(struct finder *finder, const char *path,
 }
 
 /* The archive has only the inside of vLLM's cache: put the folder around it. */
-static int wrap(const char *path, struct tkb_error *err)
+static int wrap_vllm(const char *path, struct tkb_error *err)
 {
 	TKB_AUTO(text_free) char *aside = NULL;
 	TKB_AUTO(text_free) char *inside = NULL;
@@ -285,10 +286,10 @@ static int take_tree(struct finder *finder, struct archive_place *found,
 		    (look == ARCHIVE_LOOK_NONE && found->suffix != i))
 			continue;
 		path = own_text(finder, strdup(found->path));
-		rc = path != NULL ? place(finder, wanted, path, err)
+		rc = path != NULL ? set_path(finder, wanted, path, err)
 		                  : cli_error_nomem(err);
 		if (rc == 0 && found->look == ARCHIVE_LOOK_VLLM_INSIDE)
-			rc = wrap(found->path, err);
+			rc = wrap_vllm(found->path, err);
 	}
 	return rc;
 }
@@ -355,7 +356,7 @@ static int want_given(struct finder *finder, char *text, const char *path,
 	rc = trees_split_kind(&finder->out->trees, text, &rules, err);
 	if (rc != 0)
 		return rc;
-	want(finder, text, rules, NULL);
+	add_wanted(finder, text, rules, NULL);
 	wanted = find_wanted(finder, text);
 	if (wanted == NULL)
 		return cli_error(err, TKB_ERR_INVALID,

@@ -44,8 +44,7 @@ static int format_path(const char *output, char **out)
 
 static int fail_to_make_folder(const char *path, struct tkb_error *err)
 {
-	return cli_error(err, TKB_ERR_IO, "cannot make folder '%s': %s", path,
-	                 strerror(errno));
+	return cli_error_errno(err, "make folder", path);
 }
 
 static void remove_all(char *path)

@@ -150,7 +150,7 @@ static bool is_inductors(const char *name)
 	return name[0] != '.' && strcmp(name, "triton") != 0;
 }
 
-static enum archive_look look_at(int at)
+static enum archive_look recognize_layout(int at)
 {
 	const bool has_devices = has_folder(at, "triton", is_device);
 
@@ -220,9 +220,8 @@ static int visit_folder(const char *path, const char *const *suffixes,
 	int rc;
 
 	if (fd < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot open '%s': %s", path,
-		                 strerror(errno));
-	look = look_at(fd);
+		return cli_error_errno(err, "open", path);
+	look = recognize_layout(fd);
 	(void)close(fd);
 	if (look == ARCHIVE_LOOK_NONE &&
 	    !find_suffix(path, suffixes, suffix_count, &suffix))
@@ -245,7 +244,7 @@ static bool is_of_others(int at, const char *name)
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	look = look_at(fd);
+	look = recognize_layout(fd);
 	(void)close(fd);
 	return look == ARCHIVE_LOOK_KERNELS || look == ARCHIVE_LOOK_INDUCTOR ||
 	       look == ARCHIVE_LOOK_INDUCTOR_KERNELS;

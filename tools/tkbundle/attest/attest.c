@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attest/attest.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +30,9 @@ void attest_end(struct attest *attest)
 	archive_folder_remove(&attest->folder);
 }
 
-static int cannot_write(const char *path, struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_IO, "cannot write '%s': %s", path,
-	                 strerror(errno));
-}
-
 /* The blob as the file that is compiled. */
-static int save(const struct tkb_source *blob, const char *path,
-                struct tkb_error *err)
+static int save_blob(const struct tkb_source *blob, const char *path,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(fd_close)
 	const int fd =
@@ -52,17 +45,18 @@ static int save(const struct tkb_source *blob, const char *path,
 	if (chunk == NULL)
 		return cli_error_nomem(err);
 	if (fd < 0)
-		return cannot_write(path, err);
+		return cli_error_errno(err, "write", path);
 	while (rc == 0 && got == CHUNK) {
 		rc = blob->read_at(blob->self, offset, chunk, CHUNK, &got, err);
 		if (rc == 0 && !fd_write(fd, (struct tkb_bytes){ chunk, got }))
-			rc = cannot_write(path, err);
+			rc = cli_error_errno(err, "write", path);
 		offset += got;
 	}
 	return rc;
 }
 
-static bool same_target(const struct tkb_target *a, const struct tkb_target *b)
+static bool is_same_target(const struct tkb_target *a,
+                           const struct tkb_target *b)
 {
 	return strcmp(a->backend, b->backend) == 0 &&
 	       strcmp(a->arch, b->arch) == 0;
@@ -79,7 +73,7 @@ static size_t list_targets(const struct source *source, struct tkb_target *out)
 
 		if (entry->kind != TKB_KIND_KERNEL)
 			continue;
-		while (k < count && !same_target(&out[k], &entry->target))
+		while (k < count && !is_same_target(&out[k], &entry->target))
 			k++;
 		if (k == count)
 			out[count++] = entry->target;
@@ -126,9 +120,9 @@ static int compile_again(struct attest *attest, const char *bundle,
 	return 0;
 }
 
-static int compare(struct attest *attest, const char *record,
-                   const struct source *source, const char *cache_root,
-                   struct tkb_error *err)
+static int compare_compiled(struct attest *attest, const char *record,
+                            const struct source *source, const char *cache_root,
+                            struct tkb_error *err)
 {
 	TKB_AUTO(source_close) struct source made = { 0 };
 	struct attest_verdict verdict = { .cli = attest->cli,
@@ -146,8 +140,8 @@ static int compare(struct attest *attest, const char *record,
 	return verdict.different + verdict.other > 0 ? TKB_MISS : 0;
 }
 
-static int look_at(struct attest *attest, const char *record,
-                   const struct tkb_source *blob, struct tkb_error *err)
+static int attest_record(struct attest *attest, const char *record,
+                         const struct tkb_source *blob, struct tkb_error *err)
 {
 	TKB_AUTO(source_close) struct source source = { 0 };
 	TKB_AUTO(text_free) char *bundle = NULL;
@@ -159,13 +153,15 @@ static int look_at(struct attest *attest, const char *record,
 	if (asprintf(&cache_root, "%s/%s", attest->folder.files, record) < 0)
 		return cli_error_nomem(err);
 	if (mkdir(cache_root, 0700) < 0)
-		return cannot_write(cache_root, err);
-	rc = save(blob, bundle, err);
+		return cli_error_errno(err, "write", cache_root);
+	rc = save_blob(blob, bundle, err);
 	if (rc == 0)
 		rc = source_open(bundle, false, &source, err);
 	if (rc == 0)
 		rc = compile_again(attest, bundle, cache_root, &source, err);
-	return rc == 0 ? compare(attest, record, &source, cache_root, err) : rc;
+	return rc == 0 ? compare_compiled(attest, record, &source, cache_root,
+	                                  err)
+	               : rc;
 }
 
 int attest_vouch(void *self, const struct tkb_digest *record,
@@ -186,7 +182,7 @@ int attest_vouch(void *self, const struct tkb_digest *record,
 		        "damaged",
 		        id);
 	} else {
-		rc = look_at(attest, id, blob, err);
+		rc = attest_record(attest, id, blob, err);
 	}
 	json_out_flag(json, "same", rc == 0);
 	json_out_close(json);

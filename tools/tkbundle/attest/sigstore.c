@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,12 +24,6 @@ struct exporting {
 	char key[KEY_ID_SIZE];
 	uint64_t count;
 };
-
-static int cannot(const char *what, const char *path, struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_IO, "cannot %s '%.300s': %s", what, path,
-	                 strerror(errno));
-}
 
 static int write_one(void *self, const struct tkb_digest *record,
                      uint64_t sequence, struct tkb_bytes text,
@@ -52,15 +45,15 @@ static int write_one(void *self, const struct tkb_digest *record,
 		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
 	if (fd < 0 || !fd_write(fd, text))
-		return cannot("write", path, err);
+		return cli_error_errno(err, "write", path);
 	json_out_text(&exporting->use->cli->json, NULL, path);
 	exporting->count++;
 	return 0;
 }
 
-static enum status end(struct remote_use *use, int rc,
-                       const struct tkb_error *err, const char *member,
-                       uint64_t count, const char *where)
+static enum status end_exchange(struct remote_use *use, int rc,
+                                const struct tkb_error *err, const char *member,
+                                uint64_t count, const char *where)
 {
 	json_out_number(&use->cli->json, member, count);
 	if (rc != 0)
@@ -81,7 +74,7 @@ enum status sigstore_export(struct remote_use *use,
 	int rc = 0;
 
 	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-		rc = cannot("make", folder, &err);
+		rc = cli_error_errno(&err, "make", folder);
 	json_out_open_array(&use->cli->json, "files");
 	for (size_t i = 0; i < keys->key_count && rc == 0; i++) {
 		rc = use->library.key_look(keys->keys[i], &info, &err);
@@ -92,12 +85,12 @@ enum status sigstore_export(struct remote_use *use,
 				&err);
 	}
 	json_out_close(&use->cli->json);
-	return end(use, rc, &err, "exported", exporting.count, folder);
+	return end_exchange(use, rc, &err, "exported", exporting.count, folder);
 }
 
 /* The last key's answer stands. */
-static int import(struct remote_use *use, const struct tkb_signing *keys,
-                  struct tkb_bytes text, struct tkb_error *err)
+static int import_text(struct remote_use *use, const struct tkb_signing *keys,
+                       struct tkb_bytes text, struct tkb_error *err)
 {
 	int rc = TKB_ERR_UNTRUSTED;
 
@@ -120,8 +113,9 @@ static int import_file(struct remote_use *use, const struct tkb_signing *keys,
 		return cli_error_nomem(err);
 	size = fd < 0 ? -1 : fd_read(fd, text, SIZE_LIMIT + 1);
 	if (size < 0)
-		return cannot("read", path, err);
-	rc = import(use, keys, (struct tkb_bytes){ text, (size_t)size }, &why);
+		return cli_error_errno(err, "read", path);
+	rc = import_text(use, keys, (struct tkb_bytes){ text, (size_t)size },
+	                 &why);
 	return rc < 0 ? cli_error(err, (enum tkb_status)rc, "'%.300s': %s",
 	                          path, why.message)
 	              : rc;
@@ -139,5 +133,5 @@ enum status sigstore_import(struct remote_use *use,
 		rc = import_file(use, keys, files->items[i], &err);
 		count += rc == 0;
 	}
-	return end(use, rc, &err, "imported", count, use->ref);
+	return end_exchange(use, rc, &err, "imported", count, use->ref);
 }

@@ -163,7 +163,7 @@ struct tkb_sink cli_sink(struct cli *cli)
 
 #undef cli_error
 #undef cli_error_nomem
-#undef cli_error_read
+#undef cli_error_errno
 
 int cli_error(struct tkb_error *err, enum tkb_status status, const char *format,
               ...)
@@ -185,9 +185,9 @@ int cli_error_nomem(struct tkb_error *err)
 	return cli_error(err, TKB_ERR_NOMEM, "out of memory");
 }
 
-int cli_error_read(struct tkb_error *err, const char *path)
+int cli_error_errno(struct tkb_error *err, const char *verb, const char *path)
 {
-	return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s", path,
+	return cli_error(err, TKB_ERR_IO, "cannot %s '%.300s': %s", verb, path,
 	                 strerror(errno));
 }
 

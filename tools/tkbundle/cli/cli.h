@@ -117,8 +117,11 @@ __attribute__((format(printf, 3, 4))) int cli_error(struct tkb_error *err,
 
 int cli_error_nomem(struct tkb_error *err);
 
-/* The same for a file that cannot be read, of which errno says why. TKB_ERR_IO */
-int cli_error_read(struct tkb_error *err, const char *path);
+/*
+ * The same for a file that cannot be read or written: "cannot VERB 'PATH'", and
+ * why, by errno. @return TKB_ERR_IO
+ */
+int cli_error_errno(struct tkb_error *err, const char *verb, const char *path);
 
 #ifdef __clang_analyzer__
 /*
@@ -128,7 +131,8 @@ int cli_error_read(struct tkb_error *err, const char *path);
 #define cli_error(err, status, ...)                                            \
 	((void)cli_error(err, status, __VA_ARGS__), (status))
 #define cli_error_nomem(err) ((void)cli_error_nomem(err), TKB_ERR_NOMEM)
-#define cli_error_read(err, path) ((void)cli_error_read(err, path), TKB_ERR_IO)
+#define cli_error_errno(err, verb, path)                                       \
+	((void)cli_error_errno(err, verb, path), TKB_ERR_IO)
 #endif
 
 #endif

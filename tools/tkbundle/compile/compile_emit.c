@@ -46,9 +46,7 @@ static int open_draft(const char *output, const char *key, const char *stage,
 		return cli_error(err, TKB_ERR_IO, "the path '%s' is too long",
 		                 output);
 	if (mkdir(output, 0777) != 0 && errno != EEXIST)
-		return cli_error(err, TKB_ERR_IO,
-		                 "cannot make the folder '%s': %s", output,
-		                 strerror(errno));
+		return cli_error_errno(err, "make the folder", output);
 	return tkb_draft_open(path, out, err);
 }
 

@@ -84,7 +84,7 @@ static int add_modules_folder(struct compile_modules *modules,
 	if (count < 0 && errno == ENOTDIR && depth != 0)
 		return 0;
 	if (count < 0)
-		return cli_error_read(err, folder);
+		return cli_error_errno(err, "read", folder);
 	for (int i = 0; i < count; i++) {
 		if (rc == 0)
 			rc = add_folder_item(modules, folder, names[i], depth,

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compile/compile_open.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <tkbundle/finalize.h>
 
@@ -186,8 +184,7 @@ enum status compile_open_log_file(struct compile_work *work)
 	work->log = fopen(path, "we");
 	if (work->log != NULL)
 		return STATUS_DONE;
-	(void)cli_error(&err, TKB_ERR_IO, "cannot write '%s': %s", path,
-	                strerror(errno));
+	(void)cli_error_errno(&err, "write", path);
 	return cli_failed(work->cli, TKB_ERR_IO, &err, path);
 }
 
@@ -203,8 +200,7 @@ static int write_log(void *self, struct tkb_bytes source, struct tkb_error *err)
 	if (fwrite(source.data, 1, source.size, work->log) == source.size &&
 	    fputc('\n', work->log) != EOF && fflush(work->log) == 0)
 		return 0;
-	return cli_error(err, TKB_ERR_IO, "cannot write '%s': %s",
-	                 work->args->compile.log, strerror(errno));
+	return cli_error_errno(err, "write", work->args->compile.log);
 }
 
 struct tkb_sink compile_open_log(struct compile_work *work)

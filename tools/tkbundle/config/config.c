@@ -79,7 +79,7 @@ static bool read_config_number(const struct spec *spec, const char *text,
 }
 
 /* What a value must be, as a part of a sentence. */
-static const char *wanted(const struct spec *spec)
+static const char *wanted_value(const struct spec *spec)
 {
 	if (spec->kind == KIND_TIME)
 		return "a time of at most 24h, as 500ms or 30s";
@@ -101,17 +101,17 @@ static int refuse_value(const struct spec *spec, const char *text,
 	if (text[0] == '\0')
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "%s: '%s' wants %s, not nothing", origin,
-		                 spec->name, wanted(spec));
+		                 spec->name, wanted_value(spec));
 	if (spec->kind == KIND_ADDRESS)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "%s: '%s' wants %s, and nothing else", origin,
-		                 spec->name, wanted(spec));
+		                 spec->name, wanted_value(spec));
 	if (strstr(text, "://") != NULL)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "%s: '%s' wants %s, not a URL", origin,
-		                 spec->name, wanted(spec));
+		                 spec->name, wanted_value(spec));
 	return cli_error(err, TKB_ERR_INVALID, "%s: '%s' wants %s, not '%.80s'",
-	                 origin, spec->name, wanted(spec), text);
+	                 origin, spec->name, wanted_value(spec), text);
 }
 
 /* Set a value to `text`; `origin` names the place where it was found. */

@@ -15,7 +15,7 @@ enum {
 	FOLDER_COUNT = 3
 };
 
-/* The folder of the program; false where that is not known. */
+/* The folder of the program; false if that is unknown. */
 static bool own_folder(char out[PATH_SIZE])
 {
 	const ssize_t size = readlink("/proc/self/exe", out, PATH_SIZE - 1);

@@ -45,7 +45,7 @@ TKB_NODISCARD int root_choose_all(const struct arguments *args,
                                   const char *given, struct root *out,
                                   struct tkb_error *err);
 
-/* The root's path, or, where there is none, that of the first tree. */
+/* The root's path, or, if there is none, that of the first tree. */
 const char *root_name(const struct root *root);
 
 /* " (Inductor)" or " (Triton)", to stand behind it; "" where there are only trees. */

@@ -57,9 +57,7 @@ static int open_nameless(int *fd_out, struct tkb_error *err)
 		free(path);
 	}
 	if (fd < 0)
-		return cli_error(err, TKB_ERR_IO,
-		                 "cannot make a temporary file in '%s': %s",
-		                 folder, strerror(errno));
+		return cli_error_errno(err, "make a temporary file in", folder);
 
 	*fd_out = fd;
 	return 0;

@@ -87,7 +87,7 @@ static int redirect_child(posix_spawn_file_actions_t *actions, int out_fd,
 	return rc;
 }
 
-/* Start `tool` out of `folder`, or off the PATH where that is NULL. */
+/* Start `tool` out of `folder`, or off the PATH if that is NULL. */
 static int start_disassembler(const struct tool *tool, const char *folder,
                               const posix_spawn_file_actions_t *actions,
                               pid_t *out)

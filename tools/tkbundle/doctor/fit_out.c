@@ -28,16 +28,16 @@ struct group {
 	size_t name_count;
 };
 
-static const char *name_of(const struct misfit *misfit)
+static const char *misfit_name(const struct misfit *misfit)
 {
 	return misfit->entry != NULL && misfit->entry->name[0] != '\0'
 	               ? misfit->entry->name
 	               : misfit->key;
 }
 
-static void add_to(struct group *group, const struct misfit *misfit)
+static void add_misfit(struct group *group, const struct misfit *misfit)
 {
-	const char *const name = name_of(misfit);
+	const char *const name = misfit_name(misfit);
 
 	group->count++;
 	group->fault_count += misfit->is_fault;
@@ -69,7 +69,7 @@ static size_t group_all(const struct fits *fits,
 			groups[count++] =
 				(struct group){ .cause = misfit->cause };
 		if (at < count)
-			add_to(&groups[at], misfit);
+			add_misfit(&groups[at], misfit);
 	}
 	return count;
 }

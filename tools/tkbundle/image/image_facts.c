@@ -40,7 +40,7 @@ static void facts_release(struct facts *facts)
 }
 
 /* The path in the image of a root in the stage. */
-static const char *below(const struct facts *facts, const char *path)
+static const char *path_below(const struct facts *facts, const char *path)
 {
 	return path + strlen(facts->stage->root) + 1;
 }
@@ -92,8 +92,8 @@ static int add_size(const struct facts *facts, const char *name,
  */
 
 /* What MCV lists of a kernel, by its metadata; NULL: it was not emitted. */
-static json_t *describe(const struct facts *facts,
-                        const struct tkb_entry *entry)
+static json_t *describe_kernel(const struct facts *facts,
+                               const struct tkb_entry *entry)
 {
 	char path[PATH_SIZE];
 	json_auto_t *metadata = NULL;
@@ -151,7 +151,7 @@ static int list_kernels(const struct facts *facts, json_t *out,
 		if (entry->kind != TKB_KIND_KERNEL ||
 		    facts->stage->kernels == NULL)
 			continue;
-		described = describe(facts, entry);
+		described = describe_kernel(facts, entry);
 		if (described == NULL)
 			continue;
 		add_target(facts, entry);
@@ -202,7 +202,7 @@ static int add_cache(const struct facts *facts, const char *kind, json_t *list,
  */
 
 /* For tkb_engine_locate(): only the variable `self` is set. */
-static const char *only(void *self, const char *name)
+static const char *only_probe(void *self, const char *name)
 {
 	return strcmp(self, name) == 0 ? PROBE : NULL;
 }
@@ -214,7 +214,7 @@ static bool is_root_itself(const struct tkb_engine *engine, size_t index,
 	TKB_AUTO(text_free) char *path = NULL;
 
 	return variable[0] != '\0' &&
-	       tkb_engine_locate(engine, index, only,
+	       tkb_engine_locate(engine, index, only_probe,
 	                         (void *)(uintptr_t)variable, &path,
 	                         NULL) == 0 &&
 	       strcmp(path, PROBE) == 0;
@@ -250,7 +250,7 @@ static int add_root(const struct facts *facts, const char *name,
                     const char *path, json_t *roots, json_t *mounts,
                     struct tkb_error *err)
 {
-	const char *const inside = strchr(below(facts, path), '/');
+	const char *const inside = strchr(path_below(facts, path), '/');
 	char variable[128];
 	char place[PATH_SIZE];
 	json_t *mount = NULL;
@@ -258,13 +258,13 @@ static int add_root(const struct facts *facts, const char *name,
 	find_variable(name, variable, sizeof(variable));
 	if (json_array_append_new(roots,
 	                          json_pack("{s:s,s:s,s:s}", "name", name,
-	                                    "path", below(facts, path),
+	                                    "path", path_below(facts, path),
 	                                    "variable", variable)) < 0)
 		return cli_error_nomem(err);
 	if (inside == NULL)
 		return 0;
 	(void)snprintf(place, sizeof(place), "%s/%s", facts->stage->place,
-	               below(facts, path));
+	               path_below(facts, path));
 	mount = json_pack("{s:s,s:s,s:b}", "subPath", inside + 1, "absPath",
 	                  place, "requiresWritable", true);
 	if (variable[0] != '\0')
@@ -339,7 +339,7 @@ static int add_vllm(const struct facts *facts, const char *path,
 	if (list == NULL)
 		return cli_error_nomem(err);
 	(void)snprintf(root, sizeof(root), "VLLM_CACHE_ROOT=%s/%s",
-	               facts->stage->place, below(facts, path));
+	               facts->stage->place, path_below(facts, path));
 	rc = add_cache(facts, "vllm", list, path, err);
 	if (rc == 0)
 		rc = add_label(facts, "cache.vllm.image/format",
@@ -361,7 +361,7 @@ static int add_vllm(const struct facts *facts, const char *path,
 	return rc == 0 ? add_hashes(facts, list, err) : rc;
 }
 
-static int find(const struct facts *facts, struct tkb_error *err)
+static int find_facts(const struct facts *facts, struct tkb_error *err)
 {
 	json_auto_t *kernels = json_array();
 	const char *vllm = NULL;
@@ -403,7 +403,7 @@ int image_facts_write(const struct tkb_bundle *bundle,
 
 	if (facts.labels == NULL || facts.targets == NULL)
 		return cli_error_nomem(err);
-	rc = find(&facts, err);
+	rc = find_facts(&facts, err);
 	if (rc == 0) {
 		*labels_out = facts.labels;
 		facts.labels = NULL;

@@ -122,8 +122,7 @@ static int get_layer(struct remote_use *use, const struct tkb_digest *digest,
 	const struct tkb_sink sink = { write_bytes, &fd };
 
 	if (fd < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot make '%s': %s", path,
-		                 strerror(errno));
+		return cli_error_errno(err, "make", path);
 	return use->library.get(use->remote, digest, &sink, err);
 }
 

@@ -35,12 +35,6 @@ json_t *image_json_read(const char *path)
 	return json_loadfd(fd, 0, NULL);
 }
 
-static int fail(const char *path, struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_IO, "cannot write '%s': %s", path,
-	                 strerror(errno));
-}
-
 int image_json_write(const json_t *value, const char *path,
                      struct tkb_error *err)
 {
@@ -54,10 +48,10 @@ int image_json_write(const json_t *value, const char *path,
 	slash = strrchr(folder, '/');
 	*slash = '\0';
 	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
-		return fail(path, err);
+		return cli_error_errno(err, "write", path);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0 || !fd_write(fd, (struct tkb_bytes){ text, strlen(text) }))
-		return fail(path, err);
+		return cli_error_errno(err, "write", path);
 	return 0;
 }
 
@@ -67,15 +61,4 @@ const char *image_json_string(const json_t *object, const char *name,
 	const char *text = json_string_value(json_object_get(object, name));
 
 	return text != NULL ? text : otherwise;
-}
-
-int image_json_set_text(json_t *object, const char *name, const json_t *value,
-                        struct tkb_error *err)
-{
-	TKB_AUTO(text_free) char *text = image_json_text(value);
-
-	if (text == NULL ||
-	    json_object_set_new(object, name, json_string(text)) < 0)
-		return cli_error_nomem(err);
-	return 0;
 }

@@ -11,7 +11,7 @@ struct json_t; /* jansson's */
 /* Members in the order of their names, without spaces. NULL: out of memory. */
 char *image_json_text(const struct json_t *value);
 
-/* The JSON in a file of at most 16 MiB; NULL where it is none. */
+/* The JSON in a file of at most 16 MiB; NULL if it is not one. */
 struct json_t *image_json_read(const char *path);
 
 /* Write it to `path`, whose folder is made, too. TKB_ERR_IO or TKB_ERR_NOMEM. */
@@ -21,10 +21,5 @@ TKB_NODISCARD int image_json_write(const struct json_t *value, const char *path,
 /* Its string `name`, or `otherwise` if it has none. */
 const char *image_json_string(const struct json_t *object, const char *name,
                               const char *otherwise);
-
-/* Set a member to the text of `value`. TKB_ERR_NOMEM. */
-TKB_NODISCARD int image_json_set_text(struct json_t *object, const char *name,
-                                      const struct json_t *value,
-                                      struct tkb_error *err);
 
 #endif

@@ -30,7 +30,7 @@ bool image_name_is_url(const char *text);
 
 /*
  * Cut "oci://host/repository:tag?parameters" into the URL of a remote and the name of
- * an image in it: a tag, "latest" where there is none, or a digest, which counts
+ * an image in it: a tag, "latest" if there is none, or a digest, which counts
  * where both are given.
  *
  * @return 0 or TKB_ERR_INVALID

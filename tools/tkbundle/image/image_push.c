@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image/image_push.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ static void work_release(struct work *work)
 }
 
 /* Collect the cache into a bundle in the private folder. */
-static int collect(struct work *work, struct tkb_error *err)
+static int collect_cache(struct work *work, struct tkb_error *err)
 {
 	struct image_push *push = work->push;
 	struct tkb_collect_options chosen =
@@ -80,7 +79,7 @@ static int open_bundle(struct work *work, struct tkb_error *err)
 	const char *given = work->push->args->bundle;
 	int rc;
 
-	rc = given == NULL ? collect(work, err)
+	rc = given == NULL ? collect_cache(work, err)
 	                   : source_open_bundle(given, &work->bundle, err);
 	if (rc == 0 && tkb_bundle_entry_count(work->bundle) == 0)
 		return cli_error(err, TKB_MISS,
@@ -89,7 +88,7 @@ static int open_bundle(struct work *work, struct tkb_error *err)
 }
 
 /* Write the caches as they will lie where the image is mounted. */
-static int emit(struct work *work, struct tkb_error *err)
+static int emit_layer(struct work *work, struct tkb_error *err)
 {
 	struct image_push *push = work->push;
 	struct tkb_emit_options chosen = {
@@ -119,7 +118,7 @@ static bool has_zstd(const struct image_push *push)
 	return push->args->format.is_set && push->args->format.value == 1;
 }
 
-static int pack(struct work *work, struct tkb_error *err)
+static int pack_layer(struct work *work, struct tkb_error *err)
 {
 	struct image_push *push = work->push;
 	const struct archive_export_options how = {
@@ -141,14 +140,12 @@ static int pack(struct work *work, struct tkb_error *err)
 	}
 	fd = open(work->layer, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot make '%s': %s",
-		                 work->layer, strerror(errno));
+		return cli_error_errno(err, "make", work->layer);
 	rc = archive_export_pack(&how, fd, &push->packed, err);
 	if (rc != 0)
 		return rc;
 	if (fstat(fd, &status) < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot read '%s': %s",
-		                 work->layer, strerror(errno));
+		return cli_error_errno(err, "read", work->layer);
 	push->layer_size = (uint64_t)status.st_size;
 	return 0;
 }
@@ -189,8 +186,8 @@ static void parts_close(struct parts *parts)
 	file_source_close(&parts->file);
 }
 
-static int describe(struct work *work, struct parts *parts,
-                    struct tkb_error *err)
+static int describe_image(struct work *work, struct parts *parts,
+                          struct tkb_error *err)
 {
 	struct image_push *push = work->push;
 	const struct remote_library *library = &push->use->library;
@@ -235,11 +232,13 @@ static int describe(struct work *work, struct parts *parts,
 	return rc;
 }
 
-static int upload(struct work *work, const char *tag, struct tkb_error *err)
+static int upload_image(struct work *work, const char *tag,
+                        struct tkb_error *err)
 {
 	struct image_push *push = work->push;
 	TKB_AUTO(parts_close) struct parts parts = { .file = FILE_SOURCE_INIT };
 	struct tkb_image_manifest manifest = {
+		.struct_size = sizeof(manifest),
 		.name = tag,
 		.media_type = IMAGE_MANIFEST,
 		.digests = parts.digests,
@@ -248,7 +247,7 @@ static int upload(struct work *work, const char *tag, struct tkb_error *err)
 	};
 	int rc;
 
-	rc = describe(work, &parts, err);
+	rc = describe_image(work, &parts, err);
 	if (rc != 0 || push->args->is_dry_run)
 		return rc;
 	manifest.text =
@@ -279,15 +278,15 @@ int image_push(struct image_push *push, struct tkb_error *err)
 		                        ARCHIVE_STAGE_IMAGE, &work.folder,
 		                        &work.stage, err);
 	if (rc == 0)
-		rc = emit(&work, err);
+		rc = emit_layer(&work, err);
 	if (rc == 0)
 		rc = image_facts_write(work.bundle, &work.stage, &work.labels,
 		                       err);
 	if (rc == 0)
 		rc = add_labels(&work, err);
 	if (rc == 0)
-		rc = pack(&work, err);
+		rc = pack_layer(&work, err);
 	if (rc == 0)
-		rc = upload(&work, tag, err);
+		rc = upload_image(&work, tag, err);
 	return rc == 0 ? work.left_out : rc;
 }

@@ -31,7 +31,7 @@ static void beside_release(struct beside *beside)
 		tkb_memory_release(&beside->bundles[i]);
 }
 
-/* Read JSON that anybody may have written; `*out` is NULL where it is none. */
+/* Read JSON that anybody may have written; `*out` is NULL if it is not one. */
 static int get_json(struct beside *beside, const char *name, json_t **out,
                     struct tkb_error *err)
 {

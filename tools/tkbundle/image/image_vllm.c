@@ -47,16 +47,17 @@ static int is_artifact(const struct dirent *item)
 	return strncmp(item->d_name, ARTIFACT, strlen(ARTIFACT)) == 0;
 }
 
-static int compare(const struct dirent **a, const struct dirent **b)
+static int compare_names(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void list(const char *path, int (*is_wanted)(const struct dirent *),
-                 struct names *out)
+static void list_names(const char *path,
+                       int (*is_wanted)(const struct dirent *),
+                       struct names *out)
 {
 	out->items = NULL;
-	out->count = scandir(path, &out->items, is_wanted, compare);
+	out->count = scandir(path, &out->items, is_wanted, compare_names);
 	if (out->count < 0)
 		out->count = 0;
 }
@@ -85,7 +86,7 @@ static json_t *read_graph(const char *path, const char *rank,
 
 	if (join(file, path, "cache_key_factors.json"))
 		keys = image_json_read(file);
-	list(path, is_artifact, &artifacts);
+	list_names(path, is_artifact, &artifacts);
 	if (keys == NULL || artifacts.count == 0 ||
 	    !join(file, path, artifacts.items[0]->d_name)) {
 		json_decref(entry);
@@ -136,7 +137,7 @@ static void read_ranks(const char *path, bool is_aot, json_t *entries)
 {
 	TKB_AUTO(names_release) struct names ranks = { 0 };
 
-	list(path, is_rank, &ranks);
+	list_names(path, is_rank, &ranks);
 	for (int i = 0; i < ranks.count; i++) {
 		TKB_AUTO(names_release) struct names prefixes = { 0 };
 		const char *rank = ranks.items[i]->d_name;
@@ -152,7 +153,7 @@ static void read_ranks(const char *path, bool is_aot, json_t *entries)
 				(void)json_array_append_new(entries, entry);
 			continue;
 		}
-		list(at, is_seen, &prefixes);
+		list_names(at, is_seen, &prefixes);
 		for (int j = 0; j < prefixes.count; j++) {
 			const char *prefix = prefixes.items[j]->d_name;
 
@@ -170,7 +171,7 @@ static void read_hashes(const char *path, bool is_aot, json_t *out)
 {
 	TKB_AUTO(names_release) struct names hashes = { 0 };
 
-	list(path, is_seen, &hashes);
+	list_names(path, is_seen, &hashes);
 	for (int i = 0; i < hashes.count; i++) {
 		const char *name = hashes.items[i]->d_name;
 		json_auto_t *entries = json_array();

@@ -15,7 +15,7 @@ void facts_release(struct facts *facts)
 }
 
 /* Where `name` is, or would be. */
-static size_t place_of(const struct facts *facts, const char *name)
+static size_t index_of(const struct facts *facts, const char *name)
 {
 	size_t at = 0;
 
@@ -66,7 +66,7 @@ static void insert(struct facts *facts, size_t at, const char *name,
 
 void facts_set(struct facts *facts, const char *name, const char *value)
 {
-	const size_t at = place_of(facts, name);
+	const size_t at = index_of(facts, name);
 	char *copy;
 
 	if (value == NULL || value[0] == '\0')
@@ -84,7 +84,7 @@ void facts_set(struct facts *facts, const char *name, const char *value)
 
 const char *facts_find(const struct facts *facts, const char *name)
 {
-	const size_t at = place_of(facts, name);
+	const size_t at = index_of(facts, name);
 
 	return is_at(facts, at, name) ? facts->items[at].value : NULL;
 }

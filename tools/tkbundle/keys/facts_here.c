@@ -55,7 +55,7 @@ static void take_variables(struct facts *out)
  */
 
 /* The version that a ptxas says that it is, as it stands in its file. */
-static bool version_of(const char *path, char out[IR_TEXT_SIZE])
+static bool version_in_ptxas(const char *path, char out[IR_TEXT_SIZE])
 {
 	TKB_AUTO(fd_close)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -83,7 +83,7 @@ static void take_ptxas(struct facts *out, const char *name, const char *path)
 
 	if (path == NULL || path[0] == '\0')
 		return;
-	if (!version_of(path, version))
+	if (!version_in_ptxas(path, version))
 		(void)snprintf(version, sizeof(version), "unknown");
 	(void)snprintf(text, sizeof(text), "%s %.400s", version, path);
 	facts_set(out, name, text);

@@ -10,7 +10,7 @@
  * process could use, for its version.
  *
  * @param command  its program
- * @param engine   its name; "" where it is none
+ * @param engine   its name; "" if it is not one
  * @param package  the Python package that the engine is, or ""
  */
 void facts_here_find(struct facts *out, const char *command, const char *engine,

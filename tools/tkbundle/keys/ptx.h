@@ -14,10 +14,10 @@
  * CUDA is tkb_ptx_of_cuda().
  */
 
-/* The CUDA that has it, "12.8" or "12.5 or 12.6"; false where it is not known. */
+/* The CUDA that has it, "12.8" or "12.5 or 12.6"; false if it is unknown. */
 bool ptx_cuda(uint32_t ptx, char *out, size_t size);
 
-/* That of a text of PTX, by its line ".version 8.7"; 0 where there is none. */
+/* That of a text of PTX, by its line ".version 8.7"; 0 if there is none. */
 uint32_t ptx_of_text(struct tkb_bytes text);
 
 /* That of a ptxas, by what `ptxas --version` prints; 0 where it tells none. */

@@ -32,7 +32,7 @@ int file_source_open(const char *path, struct file_source *out,
 		return TKB_MISS;
 	}
 	if (made.fd < 0 || fstat(made.fd, &status) < 0)
-		return cli_error_read(err, made.name);
+		return cli_error_errno(err, "read", made.name);
 	made.is_pipe = !S_ISREG(status.st_mode);
 	*out = made;
 	made = (struct file_source)FILE_SOURCE_INIT;
@@ -51,7 +51,7 @@ static int read_at(void *self, uint64_t offset, void *data, size_t size,
 	got = file->is_pipe ? fd_read(file->fd, data, size)
 	                    : fd_read_at(file->fd, data, size, offset);
 	if (got < 0)
-		return cli_error_read(err, file->name);
+		return cli_error_errno(err, "read", file->name);
 	*got_out = (size_t)got;
 	file->done += *got_out;
 	return 0;

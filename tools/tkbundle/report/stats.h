@@ -22,7 +22,7 @@ struct stats_sum {
 
 /* All files of one extension. */
 struct stats_type {
-	const char *name; /* behind the last dot; "" where there is none */
+	const char *name; /* behind the last dot; "" if there is none */
 	struct stats_sum files;
 	bool is_dropped;     /* not in a lean bundle */
 	uint64_t path_count; /* absolute paths in them; see stats_paths.h */

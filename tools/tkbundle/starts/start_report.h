@@ -47,7 +47,7 @@ size_t start_report_write(const struct start *start,
  */
 struct json_t *start_report_read(struct tkb_bytes text);
 
-/* A number of it that is not negative; 0 where it is not known, or no start has it. */
+/* A number of it that is not negative; 0 if it is unknown, or no start has it. */
 uint64_t start_report_number(const struct json_t *report, const char *name);
 
 /*

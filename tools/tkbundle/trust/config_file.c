@@ -42,7 +42,7 @@ static int read_all(int fd, const char *path, char *data, size_t *size_out,
 	const ssize_t size = fd_read(fd, data, SIZE_LIMIT + 1);
 
 	if (size < 0)
-		return cli_error_read(err, path);
+		return cli_error_errno(err, "read", path);
 	if (size > SIZE_LIMIT || memchr(data, '\0', (size_t)size) != NULL)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' is no file of 'name = value' lines",
@@ -66,7 +66,7 @@ static int load_file(const char *path, enum config_file_kind kind, char *data,
 	    (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return 0;
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return cli_error_read(err, path);
+		return cli_error_errno(err, "read", path);
 	rc = check_file(path, kind, &status, err);
 	return rc != 0 ? rc : read_all(fd, path, data, size_out, err);
 }

@@ -31,7 +31,7 @@ struct config_file_visitor {
 /*
  * Visit the lines of the file `path`.
  *
- * @return 0, also where there is none that need be there; TKB_ERR_INVALID (it
+ * @return 0, also if there is none that need be there; TKB_ERR_INVALID (it
  *         cannot be trusted, or is no text), TKB_ERR_IO, TKB_ERR_NOMEM, or what
  *         the visitor returned
  */

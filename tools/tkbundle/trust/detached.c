@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,12 +26,6 @@ static void contents_release(struct contents *contents)
 	free((void *)(uintptr_t)contents->bytes.data);
 }
 
-static int cannot_read(const char *path, struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_IO, "cannot read '%.300s': %s", path,
-	                 strerror(errno));
-}
-
 /* Read, and not mapped: another process may cut the file short meanwhile. */
 static int read_file(const char *path, struct contents *out,
                      struct tkb_error *err)
@@ -44,7 +37,7 @@ static int read_file(const char *path, struct contents *out,
 	void *data;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return cannot_read(path, err);
+		return cli_error_errno(err, "read", path);
 	if (!S_ISREG(status.st_mode))
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%.300s' is no file, beside which a "
@@ -56,7 +49,7 @@ static int read_file(const char *path, struct contents *out,
 	out->bytes = (struct tkb_bytes){ data, (size_t)status.st_size };
 	got = fd_read(fd, data, (size_t)status.st_size + 1);
 	if (got < 0)
-		return cannot_read(path, err);
+		return cli_error_errno(err, "read", path);
 	if (got != status.st_size)
 		return cli_error(err, TKB_ERR_IO,
 		                 "'%.300s' was changed while it was read",
@@ -77,7 +70,7 @@ static int read_signature(const char *path, const char *signature, char *out,
 		                 "signature '%.300s'",
 		                 path, signature);
 	if (size < 0)
-		return cannot_read(signature, err);
+		return cli_error_errno(err, "read", signature);
 	*size_out = (size_t)size;
 	return 0;
 }
@@ -94,7 +87,7 @@ static int check_beside(const struct policy *policy,
 
 	if (asprintf(&beside, "%s.minisig", path) < 0) {
 		beside = NULL; /* asprintf() leaves it undefined */
-		return cli_error(err, TKB_ERR_NOMEM, "out of memory");
+		return cli_error_nomem(err);
 	}
 	rc = read_file(path, &file, err);
 	if (rc == 0)

@@ -38,12 +38,6 @@ void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE])
 		(void)snprintf(out + 2 * i, 3, "%02x", id->bytes[i]);
 }
 
-static int cannot(const char *what, const char *path, struct tkb_error *err)
-{
-	return cli_error(err, TKB_ERR_IO, "cannot %s '%.300s': %s", what, path,
-	                 strerror(errno));
-}
-
 static void warn_of_readers(const struct cli *cli, const char *path,
                             const struct stat *status, bool is_private,
                             bool is_encrypted)
@@ -77,7 +71,7 @@ int key_file_read(const struct cli *cli, const struct remote_library *library,
 	if (passphrase != NULL)
 		own = *passphrase;
 	if (size < 0)
-		rc = cannot("read", path, err);
+		rc = cli_error_errno(err, "read", path);
 	else
 		rc = library->key_read((struct tkb_bytes){ data, (size_t)size },
 		                       path, passphrase != NULL ? &asked : NULL,
@@ -96,7 +90,8 @@ static int to_fd(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
 	const int *const fd = self;
 
-	return fd_write(*fd, bytes) ? 0 : cannot("write", "the key", err);
+	return fd_write(*fd, bytes) ? 0
+	                            : cli_error_errno(err, "write", "the key");
 }
 
 /* Make the file `path`, which must not be there. */
@@ -110,7 +105,7 @@ static int make_file(const char *path, mode_t mode, struct tkb_error *err)
 		                 "'%.300s' is there already: a key that is "
 		                 "written over is lost",
 		                 path);
-	return fd < 0 ? cannot("make", path, err) : fd;
+	return fd < 0 ? cli_error_errno(err, "make", path) : fd;
 }
 
 static int write_private(const struct remote_library *library,
@@ -168,7 +163,7 @@ int key_file_write(const struct remote_library *library,
 	if (rc == 0)
 		rc = write_public(library, key, public_file, err);
 	if (rc == 0 && (fsync(file) < 0 || fsync(public_file) < 0))
-		rc = cannot("sync", path, err);
+		rc = cli_error_errno(err, "sync", path);
 	if (rc != 0) {
 		(void)unlink(path);
 		if (public_file >= 0)

@@ -65,8 +65,7 @@ static int from_file(const char *path, char *out, size_t *size_out,
 	int rc;
 
 	if (size < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot read '%.300s': %s",
-		                 path, strerror(errno));
+		return cli_error_errno(err, "read", path);
 	rc = take_first_line(text, (size_t)size, path, out, size_out, err);
 	explicit_bzero(text, sizeof(text));
 	return rc;

@@ -25,7 +25,7 @@
  *
  * which root or the user owns and nobody else may write, and so the files of keys,
  * whose names begin at its folder. It is the one that the configuration names, else
- * $XDG_CONFIG_HOME/tkbundle/trust, else /etc/tkbundle.trust; where there is none,
+ * $XDG_CONFIG_HOME/tkbundle/trust, else /etc/tkbundle.trust; if there is none,
  * nothing is asked.
  */
 struct policy_key;
@@ -53,7 +53,7 @@ void policy_release(struct policy *policy,
  * Load it.
  *
  * @param named  as the configuration names it, or NULL
- * @return 0, also where there is none; TKB_ERR_INVALID (a sentence with file and
+ * @return 0, also if there is none; TKB_ERR_INVALID (a sentence with file and
  *         line), TKB_ERR_IO or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int policy_load(struct policy *policy, struct cli *cli,

@@ -18,7 +18,7 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
-/* Name the remote without secrets; leave `*out` alone where there is none. */
+/* Name the remote without secrets; leave `*out` alone if there is none. */
 static int name_remote(struct cli *cli, const struct config *config, char **out,
                        struct tkb_error *err)
 {

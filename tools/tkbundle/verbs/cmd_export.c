@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs/commands.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -176,9 +174,7 @@ static int pack_to_file(struct work *work, const char *path,
 	if (tkb_draft_fd(draft) < 0) {
 		device = open(path, O_WRONLY | O_CLOEXEC);
 		if (device < 0)
-			return cli_error(err, TKB_ERR_IO,
-			                 "cannot open '%s': %s", path,
-			                 strerror(errno));
+			return cli_error_errno(err, "open", path);
 	}
 	rc = pack_archive(work, device >= 0 ? device : tkb_draft_fd(draft),
 	                  err);

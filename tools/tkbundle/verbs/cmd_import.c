@@ -71,8 +71,7 @@ static int open_archive(const char *path, int *out, uint64_t *size_out,
 		return cli_error(err, TKB_MISS, "there is no archive '%s'",
 		                 path);
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot open '%s': %s", path,
-		                 strerror(errno));
+		return cli_error_errno(err, "open", path);
 	*out = fd;
 	if (S_ISDIR(status.st_mode))
 		return cli_error(err, TKB_ERR_INVALID,
@@ -129,8 +128,7 @@ static int unpack_layer(struct work *work, const char *layer,
 	work->folder.fd = -1;
 	if (rename(work->folder.files, aside) < 0 ||
 	    mkdir(work->folder.files, 0700) < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot move '%s': %s",
-		                 work->folder.files, strerror(errno));
+		return cli_error_errno(err, "move", work->folder.files);
 	work->folder.fd =
 		open(work->folder.files, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return unpack_file(work, moved, err);

@@ -48,13 +48,13 @@ static void files_release(struct files *files)
 	tkb_memory_release(&files->ttir);
 }
 
-static struct tkb_bytes bytes_of(const struct tkb_memory *file)
+static struct tkb_bytes memory_bytes(const struct tkb_memory *file)
 {
 	return (struct tkb_bytes){ file->data, file->size };
 }
 
 /* The member of `files` for the file `name`; NULL: it is not needed. */
-static struct tkb_memory *place_of(struct files *files, const char *name)
+static struct tkb_memory *member_for(struct files *files, const char *name)
 {
 	const char *const end = strrchr(name, '.');
 
@@ -79,7 +79,7 @@ static int read_files(const struct source *source, size_t index,
 
 	for (size_t i = 0; i < entry->file_count && rc == 0; i++) {
 		struct tkb_memory *const place =
-			place_of(out, entry->files[i].name);
+			member_for(out, entry->files[i].name);
 
 		if (place != NULL)
 			rc = source_read_file(source, index, i, place, err);
@@ -105,10 +105,10 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 	const struct tkb_c_kernel kernel = {
 		.struct_size = sizeof(kernel),
 		.key = entry->key,
-		.metadata = bytes_of(&files->metadata),
-		.cubin = bytes_of(&files->cubin),
-		.ptx = bytes_of(&files->ptx),
-		.ttir = bytes_of(&files->ttir),
+		.metadata = memory_bytes(&files->metadata),
+		.cubin = memory_bytes(&files->cubin),
+		.ptx = memory_bytes(&files->ptx),
+		.ttir = memory_bytes(&files->ttir),
 	};
 	const struct tkb_c_launcher_options chosen = {
 		.struct_size = sizeof(chosen),

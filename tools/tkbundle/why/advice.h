@@ -9,7 +9,7 @@
 
 /* What the advice is made of. */
 struct advice_case {
-	const char *engine;        /* "vllm"; "" where it is not known */
+	const char *engine;        /* "vllm"; "" if it is unknown */
 	const char *name;          /* of the part; NULL: none is known */
 	const char *there;         /* its value there; "": it is not set */
 	const char *here;          /* and here */

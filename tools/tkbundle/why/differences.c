@@ -113,8 +113,9 @@ static bool same_ptxas(const char *a, const char *b)
 /* A hidden value counts as equal. */
 static bool same_value(const struct part *a, const struct part *b)
 {
-	if (tkb_secret_name(a->name) && (strcmp(a->value, FACTS_SECRET) == 0 ||
-	                                 strcmp(b->value, FACTS_SECRET) == 0))
+	if (tkb_name_is_secret(a->name) &&
+	    (strcmp(a->value, FACTS_SECRET) == 0 ||
+	     strcmp(b->value, FACTS_SECRET) == 0))
 		return true;
 	return strcmp(a->value, b->value) == 0 ||
 	       (a->reason == REASON_PTXAS && same_ptxas(a->value, b->value));

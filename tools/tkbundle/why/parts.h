@@ -20,7 +20,7 @@
  * from CUDA C, LLVM IR or PTX, that text is a part. The parts of a graph of vLLM's are in
  * cache_key_factors.json; those of a graph of Inductor's are the lines that PyTorch keeps
  * in it for debugging. Values of secret names are among them: before one is shown or
- * stored, ask tkb_secret_name().
+ * stored, ask tkb_name_is_secret().
  */
 struct part {
 	enum reason reason;

@@ -136,7 +136,7 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 		return TKB_MISS;
 	}
 	if (fd < 0)
-		return cli_error_read(err, path);
+		return cli_error_errno(err, "read", path);
 	text = malloc(FILE_LIMIT);
 	if (text == NULL)
 		return cli_error_nomem(err);
@@ -145,7 +145,7 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 		document = json_loadb(text, (size_t)size, 0, NULL);
 	free(text);
 	if (size < 0)
-		return cli_error_read(err, path);
+		return cli_error_errno(err, "read", path);
 	rc = check_start_document(document, path, err);
 	if (rc == 0)
 		read_document(document, out);

@@ -82,8 +82,8 @@ const char *verdict_word(enum verdict verdict)
 	return words[verdict];
 }
 
-static void print_one(const struct finding *finding, struct cli *cli,
-                      bool is_json)
+static void print_finding(const struct finding *finding, struct cli *cli,
+                          bool is_json)
 {
 	struct json_out *const json = &cli->json;
 
@@ -111,7 +111,8 @@ void findings_print(const struct findings *findings, struct cli *cli,
 	for (int level = FINDING_COLD; level >= FINDING_RISK; level--) {
 		for (size_t i = 0; i < findings->count; i++) {
 			if ((int)findings->items[i].level == level)
-				print_one(&findings->items[i], cli, is_json);
+				print_finding(&findings->items[i], cli,
+				              is_json);
 		}
 	}
 	json_out_close(&cli->json);

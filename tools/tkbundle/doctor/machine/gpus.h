@@ -32,7 +32,7 @@ struct gpus {
 	char driver[GPU_NAME_SIZE]; /* "" where it is not told */
 	uint32_t cuda;              /* 13000; 0: not told */
 	bool is_late;               /* the driver did not answer */
-	char why[256];              /* nothing is told of GPUs */
+	char why[256];              /* nothing is known of GPUs */
 	char answer[GPUS_ANSWER_SIZE];
 };
 

@@ -14,7 +14,7 @@ enum {
 };
 
 /* Is version `text`, "0.24.1", before `limit`, "0.33"? An unknown version is. */
-static bool is_before(const char *text, const char *limit)
+static bool is_older_version(const char *text, const char *limit)
 {
 	while (*text != '\0' && *limit != '\0') {
 		char *text_end = NULL;
@@ -57,9 +57,10 @@ static void note_secret(const char *name, const struct key_variable *variable,
 			: ", or give all servers the same");
 }
 
-static void print_one(const struct key_variables *variables, const char *text,
-                      const struct versions *versions, struct cli *cli,
-                      bool is_json, struct findings *findings)
+static void print_setting(const struct key_variables *variables,
+                          const char *text, const struct versions *versions,
+                          struct cli *cli, bool is_json,
+                          struct findings *findings)
 {
 	const char *const equals = strchr(text, '=');
 	struct json_out *const json = &cli->json;
@@ -73,8 +74,8 @@ static void print_one(const struct key_variables *variables, const char *text,
 	(void)snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
 	if (!key_variable_find(variables, name, &variable) ||
 	    (variable.before[0] != '\0' &&
-	     !is_before(versions_find(versions, variable.package),
-	                variable.before)))
+	     !is_older_version(versions_find(versions, variable.package),
+	                       variable.before)))
 		return;
 	is_hidden = key_variable_is_secret(name, equals + 1);
 	json_out_open_object(json, NULL);
@@ -101,7 +102,7 @@ void settings_print(const struct versions *versions, struct cli *cli,
 	key_variables_load(&variables);
 	json_out_open_array(&cli->json, "settings");
 	for (size_t i = 0; environ[i] != NULL; i++)
-		print_one(&variables, environ[i], versions, cli, is_json,
-		          findings);
+		print_setting(&variables, environ[i], versions, cli, is_json,
+		              findings);
 	json_out_close(&cli->json);
 }

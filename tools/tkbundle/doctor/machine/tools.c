@@ -182,7 +182,7 @@ const struct tool *tools_find(const struct tools *tools, uint32_t ptx)
 	return found;
 }
 
-static void print_one(const struct tool *tool, struct cli *cli, bool is_json)
+static void print_tool(const struct tool *tool, struct cli *cli, bool is_json)
 {
 	struct json_out *const json = &cli->json;
 	const char *const version = tool->version[0] != '\0' ? tool->version
@@ -209,7 +209,7 @@ void tools_print(const struct tools *tools, struct cli *cli, bool is_json,
 {
 	json_out_open_array(&cli->json, "ptxas");
 	for (size_t i = 0; i < tools->count; i++)
-		print_one(&tools->items[i], cli, is_json);
+		print_tool(&tools->items[i], cli, is_json);
 	json_out_close(&cli->json);
 	if (tools->is_set && !tools->is_valid)
 		findings_add(findings, FINDING_FAULT, "ptxas",
