@@ -188,7 +188,10 @@ ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset)
 	return read_fully(fd, data, size, &offset);
 }
 
-/* At `offset`, or, if it is NULL, where the file is. A temporary file has no name. */
+/*
+ * Write at `offset`, or, if that is NULL, at the file's position. `what` is the
+ * file's name for the message; NULL: it is a temporary file.
+ */
 static int write_fully(int fd, struct tkb_bytes bytes, const uint64_t *offset,
                        const char *what, struct tkb_error *err)
 {

@@ -4,7 +4,7 @@
 /* No struct is larger: an uninitialised size is most likely larger. */
 #define SIZE_LIMIT ((size_t)4096)
 
-static size_t size_of(const void *given)
+static size_t given_size(const void *given)
 {
 	size_t size;
 
@@ -20,7 +20,7 @@ static size_t smaller(size_t a, size_t b)
 int tkb_struct_check(const struct tkb_struct_shape *shape, const void *given,
                      struct tkb_error *err)
 {
-	const size_t size = given == NULL ? shape->size : size_of(given);
+	const size_t size = given == NULL ? shape->size : given_size(given);
 
 	if (size == 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -44,7 +44,7 @@ int tkb_struct_read(const struct tkb_struct_shape *shape, void *own,
                     const void *given, struct tkb_error *err)
 {
 	const unsigned char *bytes = given;
-	const size_t size = given == NULL ? 0 : size_of(given);
+	const size_t size = given == NULL ? 0 : given_size(given);
 	int rc;
 
 	rc = tkb_struct_check(shape, given, err);
@@ -73,7 +73,7 @@ void tkb_struct_write(const struct tkb_struct_shape *shape, void *given,
 
 	if (given == NULL)
 		return;
-	size = size_of(given);
+	size = given_size(given);
 	known = smaller(size, shape->size);
 	memcpy(bytes + sizeof(size), (const unsigned char *)own + sizeof(size),
 	       known - sizeof(size));

@@ -10,7 +10,7 @@
 
 /*
  * Decode the code point at the start of `bytes`; its length in bytes is
- * returned, or 0 where there is none.
+ * returned, or 0 if there is none.
  */
 size_t tkb_utf8_decode(struct tkb_bytes bytes, uint32_t *out);
 

@@ -187,8 +187,8 @@ static int pick_in_each(struct tkb_candidates *candidates,
 }
 
 /* The path for results about a pick: its device's root, or else the first. */
-static const char *path_of(const struct tkb_roots *roots,
-                           const struct tkb_pick *pick)
+static const char *path_of_pick(const struct tkb_roots *roots,
+                                const struct tkb_pick *pick)
 {
 	for (size_t i = 0; i < roots->count && !pick->any_device; i++) {
 		if (roots->items[i].tree == NULL &&
@@ -221,8 +221,8 @@ static int pick_in_roots(struct tkb_candidates *candidates,
 	}
 	if (has_any)
 		return 0;
-	return tkb_cache_reject_missing(candidates->cache, path_of(roots, pick),
-	                                pick->key, err);
+	return tkb_cache_reject_missing(
+		candidates->cache, path_of_pick(roots, pick), pick->key, err);
 }
 
 static int add_unit(struct tkb_candidates *candidates,

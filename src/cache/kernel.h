@@ -27,7 +27,7 @@ TKB_NODISCARD int tkb_kernel_check(const struct tkb_entry *entry,
                                    struct tkb_arena *arena,
                                    struct tkb_error *err);
 
-/* The index of the group file, or the file count where there is none. */
+/* The index of the group file, or the file count if there is none. */
 size_t tkb_kernel_group_index(const struct tkb_entry *entry);
 
 #endif

@@ -113,7 +113,7 @@ static int list_files(struct unit *unit, struct tkb_error *err)
  * Scrub
  */
 
-static struct tkb_text_place place_of(const struct unit *unit)
+static struct tkb_text_place place_of_unit(const struct unit *unit)
 {
 	return (struct tkb_text_place){ .tree = unit->root->tree->name,
 		                        .folder = unit->folder };
@@ -128,7 +128,7 @@ static bool ends_path(char c)
 static int scrub(struct unit *unit, struct tkb_bytes text,
                  struct tkb_file *file, struct tkb_error *err)
 {
-	const struct tkb_text_place at = place_of(unit);
+	const struct tkb_text_place at = place_of_unit(unit);
 	struct tkb_loader *loader = unit->loader;
 	bool is_moved = false;
 	int rc;
@@ -148,7 +148,7 @@ static int check_named(const struct unit *unit, const char *name,
                        struct tkb_error *err)
 {
 	const struct tkb_bytes text = tkb_buf_bytes(&unit->loader->text);
-	const struct tkb_text_place place = place_of(unit);
+	const struct tkb_text_place place = place_of_unit(unit);
 	const char *at = text.data;
 	const char *end = at + text.size;
 	char sentinel[sizeof("[REPLACE:]/") + TKB_TREE_NAME_LIMIT];

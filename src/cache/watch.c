@@ -8,8 +8,6 @@
 #include "base/clock.h"
 #include "base/struct.h"
 
-#define NS_PER_MS ((uint64_t)1000000)
-
 static void pass_result(void *self, const struct tkb_result *result)
 {
 	const struct tkb_timed *timed = self;
@@ -102,7 +100,7 @@ int tkb_timed_begin(struct tkb_timed *timed, const struct tkb_watch *given,
 		                     .deadline_ms = deadline_ms };
 	if (deadline_ms == 0)
 		return 0;
-	timed->end_ns = tkb_now_ns() + deadline_ms * NS_PER_MS;
+	timed->end_ns = tkb_now_ns() + deadline_ms * TKB_NS_PER_MS;
 	timed->watch = (struct tkb_watch){
 		.struct_size = sizeof(timed->watch),
 		.self = timed,

@@ -12,7 +12,7 @@
 /* What is to be collected. */
 struct tkb_collect_selection {
 	struct tkb_pick *picks;     /* owned; by key, then device; never NULL */
-	size_t pick_count;          /* 0: no cache is looked at */
+	size_t pick_count;          /* 0: no cache is read */
 	struct tkb_saving *savings; /* owned; launchers, by cache key */
 	size_t saving_count;
 };

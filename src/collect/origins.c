@@ -162,7 +162,7 @@ static int compare_sayings(const void *a, const void *b)
 }
 
 /* Keep of each key what was said last, if that is that it is revoked. */
-static void settle(struct tkb_origins *origins)
+static void keep_revoked(struct tkb_origins *origins)
 {
 	size_t kept = 0;
 
@@ -195,7 +195,7 @@ static int read_lines(const char *cache_root, const struct tkb_digests *revoked,
 	while (rc == 0 && tkb_note_file_line(tkb_buf_bytes(&text), &at, &line))
 		rc = read_origin_line(out, line, number++, revoked, err);
 	if (rc == 0)
-		settle(out);
+		keep_revoked(out);
 	return rc;
 }
 

@@ -15,7 +15,6 @@
 #include "emit/mark.h"
 
 #define NS_PER_US ((uint64_t)1000)
-#define NS_PER_MS ((uint64_t)1000000)
 
 enum {
 	OLD_S = 24 * 60 * 60, /* without locks, an older stage is dead */
@@ -183,7 +182,7 @@ static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 {
 	const uint64_t limit_ms =
 		atomic_load(&stage->has_given_up) ? 0 : TKB_STAGE_LOCK_MS;
-	const uint64_t end = tkb_now_ns() + limit_ms * NS_PER_MS;
+	const uint64_t end = tkb_now_ns() + limit_ms * TKB_NS_PER_MS;
 	uint64_t nap_us = FIRST_NAP_US;
 	int rc = 0;
 

@@ -115,7 +115,7 @@ static int repair(struct auditor *auditor, struct tkb_remote_fault *fault,
 	return rc < 0 ? rc : 0;
 }
 
-static void note(struct tkb_error *first, int status, const char *message)
+static void note_first(struct tkb_error *first, int status, const char *message)
 {
 	if (first->status == 0)
 		(void)tkb_fail(first, status, "%s", message);
@@ -134,9 +134,9 @@ static int report_fault(struct auditor *auditor, struct tkb_remote_fault fault,
 	report->unread_count += fault.trouble == TKB_REMOTE_TROUBLE_UNREAD;
 	report->newer_count += fault.trouble == TKB_REMOTE_TROUBLE_NEWER;
 	if (fault.trouble != TKB_REMOTE_TROUBLE_DAMAGED)
-		note(&auditor->first, TKB_ERR_PARTIAL, fault.message);
+		note_first(&auditor->first, TKB_ERR_PARTIAL, fault.message);
 	else
-		note(&auditor->damage, TKB_ERR_CORRUPT, fault.message);
+		note_first(&auditor->damage, TKB_ERR_CORRUPT, fault.message);
 	if (options->on_fault != NULL)
 		options->on_fault(options->self, &fault);
 	return rc;

@@ -18,8 +18,8 @@ static void exchange_end(struct exchange *exchange)
 }
 
 /* TKB_MISS: the ref has no record. */
-static int begin(struct exchange *exchange, struct tkb_remote *remote,
-                 const char *ref, struct tkb_error *err)
+static int begin_exchange(struct exchange *exchange, struct tkb_remote *remote,
+                          const char *ref, struct tkb_error *err)
 {
 	int rc;
 
@@ -51,11 +51,11 @@ static int find_record(const struct exchange *exchange,
 }
 
 /* The signatures that the key has made of this. */
-static int tell(const struct exchange *exchange,
-                const struct tkb_envelope *envelope,
-                const struct tkb_record *record,
-                const struct tkb_signature_visitor *visitor,
-                struct tkb_error *err)
+static int export_signatures(const struct exchange *exchange,
+                             const struct tkb_envelope *envelope,
+                             const struct tkb_record *record,
+                             const struct tkb_signature_visitor *visitor,
+                             struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -85,7 +85,7 @@ int tkb_signatures_export(struct tkb_remote *remote, const char *ref,
 	TKB_AUTO(exchange_end) struct exchange exchange = { .key = key };
 	int rc;
 
-	rc = begin(&exchange, remote, ref, err);
+	rc = begin_exchange(&exchange, remote, ref, err);
 	for (size_t i = 0; i < exchange.envelopes.count && rc == 0; i++) {
 		const struct tkb_envelope *envelope =
 			&exchange.envelopes.items[i];
@@ -96,7 +96,8 @@ int tkb_signatures_export(struct tkb_remote *remote, const char *ref,
 		if (rc == 0 && record != NULL)
 			rc = tkb_envelope_check(envelope, key, &is_good, err);
 		if (rc == 0 && is_good)
-			rc = tell(&exchange, envelope, record, visitor, err);
+			rc = export_signatures(&exchange, envelope, record,
+			                       visitor, err);
 	}
 	return rc;
 }
@@ -118,7 +119,7 @@ int tkb_signature_import(struct tkb_remote *remote, const char *ref,
 		rc = tkb_envelope_read(tkb_buf_bytes(&own), &arena, &envelope,
 		                       err);
 	if (rc == 0)
-		rc = begin(&exchange, remote, ref, err);
+		rc = begin_exchange(&exchange, remote, ref, err);
 	if (rc != 0)
 		return rc;
 	if (strcmp(envelope.statement.ref, ref) != 0)

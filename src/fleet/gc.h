@@ -52,7 +52,7 @@ struct tkb_remote_gc {
 	struct tkb_digests compacted;
 	bool has_lost_name;        /* a damaged record: its blob is not known */
 	struct tkb_error fault;    /* of the first record that cannot be read */
-	struct tkb_error refusal;  /* the first */
+	struct tkb_error refusal;  /* the first refusal to delete */
 	struct tkb_gc_blob *blobs; /* owned; by digest */
 	size_t blob_count;
 	size_t blob_capacity;
@@ -87,8 +87,9 @@ TKB_NODISCARD int tkb_remote_gc_drop(struct tkb_remote_gc *gc, const char *ref,
                                      struct tkb_error *err);
 
 /*
- * Is `rc`, with `why`, that the remote refuses to delete this? Then it is told, and counted,
- * and the gc goes on: 0. `*is_refused` says which.
+ * If `rc` and `why` say that the remote refuses to delete this, report and count
+ * it, and return 0, so that the gc goes on; else return `rc`. `*is_refused`
+ * tells which.
  */
 TKB_NODISCARD int tkb_remote_gc_note_refusal(struct tkb_remote_gc *gc, int rc,
                                              const char *ref,

@@ -184,7 +184,7 @@ static bool is_signed(const struct tkb_remote_gc *gc, const char *ref)
 	return has_name(&gc->signed_refs, name);
 }
 
-/* As tkb_remote_gc_note_refusal(), of something that belongs to the ref. */
+/* As tkb_remote_gc_note_refusal(), for what a ref has besides its records. */
 static int note_ref_refusal(struct tkb_remote_gc *gc, int rc, const char *ref,
                             const struct tkb_error *why, struct tkb_error *err)
 {

@@ -33,8 +33,6 @@ enum {
 	CHECK_SHARE = 4
 };
 
-#define NS_PER_MS ((uint64_t)1000000)
-
 struct puller {
 	struct tkb_remote *remote;
 	const char *ref;
@@ -289,7 +287,7 @@ static uint32_t check_ms(const struct tkb_timed *timed)
 		return CHECK_MS;
 	if (now >= timed->end_ns)
 		return 0;
-	part_ms = (timed->end_ns - now) / NS_PER_MS / CHECK_SHARE;
+	part_ms = (timed->end_ns - now) / TKB_NS_PER_MS / CHECK_SHARE;
 	return part_ms < CHECK_MS ? (uint32_t)part_ms : CHECK_MS;
 }
 

@@ -11,7 +11,7 @@
 
 /*
  * The records of `ref`, those of many entries first; they are counted in
- * `report`. TKB_MISS where there is none.
+ * `report`. TKB_MISS if there is none.
  */
 TKB_NODISCARD int tkb_pull_records(struct tkb_remote *remote, const char *ref,
                                    struct tkb_record_list *out,

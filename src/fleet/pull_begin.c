@@ -42,7 +42,7 @@ const struct tkb_record_fault *tkb_pull_fault(
 	               : tkb_record_list_fault(list, TKB_RECORD_UNREAD, NULL);
 }
 
-/* What lies in an inbox is no more than a proposal, whoever has signed it. */
+/* Nothing is pulled from an inbox, whoever signed it: see struct tkb_trust. */
 static int check_inbox(const struct tkb_remote *remote, const char *ref,
                        struct tkb_error *err)
 {

@@ -11,8 +11,6 @@
 #include "fleet/peek.h"
 #include "remote/tier.h"
 
-#define NS_PER_MS ((uint64_t)1000000)
-
 /* Has the record anything that is present, but whose bytes were not checked? */
 static bool is_unchecked(const struct tkb_pull_plan *plan,
                          const struct tkb_record *record)
@@ -148,7 +146,7 @@ static bool is_over(void *self)
 int tkb_pull_plan_check(struct tkb_pull_plan *plan, struct tkb_remote *remote,
                         uint32_t limit_ms, struct tkb_error *err)
 {
-	uint64_t end_ns = tkb_now_ns() + limit_ms * NS_PER_MS;
+	uint64_t end_ns = tkb_now_ns() + limit_ms * TKB_NS_PER_MS;
 	const struct tkb_watch brief = { .struct_size = sizeof(brief),
 		                         .self = &end_ns,
 		                         .is_cancelled = is_over };

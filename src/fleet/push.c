@@ -37,7 +37,7 @@ struct pusher {
 	struct tkb_watch watch; /* of the options */
 	struct tkb_record_list records;
 	struct tkb_identities held;
-	struct tkb_record_list base; /* of another ref, which count, too */
+	struct tkb_record_list base; /* of options->base_ref */
 	struct tkb_identities held_by_base;
 	struct tkb_cache *cache; /* owned */
 	struct tkb_pick *picks;  /* owned; what the ref does not have */
@@ -328,7 +328,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	             TKB_ERR_NOMEM))
 		return tkb_fail_nomem(err);
 
-	/* They were looked at, and chosen by the caller's filter, already. */
+	/* They were already read, and chosen by the caller's filter. */
 	pusher->watch.on_look = NULL;
 	pusher->options.keys = NULL;
 	pusher->options.key_count = 0;
@@ -373,7 +373,7 @@ static int list_held(struct pusher *pusher,
 {
 	int rc;
 
-	/* What others say is there is not what these keys vouch for. */
+	/* With keys, only records that these keys signed count as there. */
 	rc = tkb_records_keep_own(&pusher->records, pusher->signer, pusher->ref,
 	                          err);
 	if (rc == 0)

@@ -68,8 +68,8 @@ TKB_NODISCARD int tkb_push_sign_begin(struct tkb_signer *signer,
                                       struct tkb_error *err);
 
 /*
- * Read what else counts as there: what the remote's policy trusts of options->base_ref,
- * where there is one. That nothing of it is trusted is no failure.
+ * Read the records of options->base_ref, if it is set, that the remote's policy
+ * trusts: their entries count as there, too. It is no failure if none is trusted.
  */
 TKB_NODISCARD int tkb_push_base_read(struct tkb_remote *remote,
                                      const struct tkb_push_options *options,

@@ -111,7 +111,7 @@ static const struct tkb_schema_field unit_fields[] = {
 static const struct tkb_schema unit_schema = TKB_SCHEMA_OF(unit_fields);
 
 /* The name that the unit gets in memory. */
-static const char *name_of(const struct tkb_entry *unit)
+static const char *name_in_memory(const struct tkb_entry *unit)
 {
 	return tkb_unit_is_file(unit) ? unit->files[0].name : unit->folder;
 }
@@ -137,10 +137,10 @@ static bool has_file(const void *self, const char *path)
 
 static int compare_units(const void *a, const void *b)
 {
-	return strcmp(name_of(a), name_of(b));
+	return strcmp(name_in_memory(a), name_in_memory(b));
 }
 
-static const char *platform_of(const struct tkb_entry *unit)
+static const char *platform_or_none(const struct tkb_entry *unit)
 {
 	return unit->platform == NULL ? "" : unit->platform;
 }
@@ -151,7 +151,8 @@ static int compare_variants(const struct tkb_entry *a,
 {
 	const int order = compare_units(a, b);
 
-	return order != 0 ? order : strcmp(platform_of(a), platform_of(b));
+	return order != 0 ? order
+	                  : strcmp(platform_or_none(a), platform_or_none(b));
 }
 
 static bool has_unit(const void *self, const char *path)
@@ -251,7 +252,7 @@ unsigned tkb_manifest_features(const struct tkb_entry *unit)
 {
 	unsigned features = TKB_MANIFEST_TREES;
 
-	if (platform_of(unit)[0] != '\0')
+	if (platform_or_none(unit)[0] != '\0')
 		features |= TKB_MANIFEST_TUNED;
 	for (size_t i = 0; i < unit->file_count; i++) {
 		if (unit->files[i].style == TKB_PATH_STYLE_BUILD)
@@ -278,7 +279,7 @@ static int make_whole(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
 	char key[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
-	unit->name = name_of(unit);
+	unit->name = name_in_memory(unit);
 	rc = tkb_unit_tree_key(hasher, tree, unit->name, key, err);
 	if (rc < 0)
 		return rc;
@@ -287,7 +288,7 @@ static int make_whole(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
 		return tkb_fail_nomem(err);
 	unit->kind = TKB_KIND_UNIT;
 	unit->tree = tree;
-	unit->platform = platform_of(unit);
+	unit->platform = platform_or_none(unit);
 	unit->target = (struct tkb_target){ .backend = "", .arch = "" };
 	unit->producer = "";
 	unit->producer_version = "";

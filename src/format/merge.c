@@ -143,6 +143,30 @@ static void tell_results(struct merger *merger)
 	}
 }
 
+static int write_merged(struct merger *merger, const struct tkb_sink *sink,
+                        struct tkb_merge_report *report, struct tkb_error *err)
+{
+	const struct tkb_merge_plan *plan = &merger->plan;
+	const struct tkb_outline outline = {
+		.contents = { .entries = plan->merged,
+		              .entry_count = plan->entry_count,
+		              .launchers = plan->launchers,
+		              .launcher_count = plan->launcher_count,
+		              .profile = profile_of(plan),
+		              .layout = layout_of(plan) },
+		.frames = plan->frames,
+		.frame_count = plan->frame_count,
+		.send_frame = send_frame,
+		.self = merger,
+	};
+
+	fill_report(plan, report);
+	for (size_t i = 0; i < plan->frame_count; i++)
+		merger->watcher.total += plan->frames[i].packed_size;
+	return tkb_bundle_write(&outline, sink, &report->id,
+	                        &report->bundle_size, err);
+}
+
 int tkb_merge_newest(const struct tkb_bundle *const *bundles, size_t count,
                      const struct tkb_merge_versions *versions,
                      const struct tkb_merge_options *options,
@@ -157,8 +181,6 @@ int tkb_merge_newest(const struct tkb_bundle *const *bundles, size_t count,
 		          .versions = versions },
 		.packed = TKB_BUF_INIT(PACKED_LIMIT),
 	};
-	struct tkb_outline outline = { .send_frame = send_frame,
-		                       .self = &merger };
 	struct tkb_merge_report own = { 0 };
 	struct tkb_timed timed;
 	int rc;
@@ -176,28 +198,12 @@ int tkb_merge_newest(const struct tkb_bundle *const *bundles, size_t count,
 	if (sink == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID, "there is no sink");
 	rc = check_bundles(bundles, count, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_hasher_open(&merger.hasher, err);
-	if (rc < 0)
-		return rc;
-	rc = tkb_merge_plan_make(&merger.plan, err);
-	if (rc < 0)
-		return rc;
-	fill_report(&merger.plan, &own);
-	for (size_t i = 0; i < merger.plan.frame_count; i++)
-		merger.watcher.total += merger.plan.frames[i].packed_size;
-	outline.contents = (struct tkb_contents){
-		.entries = merger.plan.merged,
-		.entry_count = merger.plan.entry_count,
-		.launchers = merger.plan.launchers,
-		.launcher_count = merger.plan.launcher_count,
-		.profile = profile_of(&merger.plan),
-		.layout = layout_of(&merger.plan),
-	};
-	outline.frames = merger.plan.frames;
-	outline.frame_count = merger.plan.frame_count;
-	rc = tkb_bundle_write(&outline, sink, &own.id, &own.bundle_size, err);
+	if (rc == 0)
+		rc = tkb_hasher_open(&merger.hasher, err);
+	if (rc == 0)
+		rc = tkb_merge_plan_make(&merger.plan, err);
+	if (rc == 0)
+		rc = write_merged(&merger, sink, &own, err);
 	if (rc < 0)
 		return tkb_timed_end(&timed, rc, err);
 	tell_results(&merger);

@@ -17,8 +17,8 @@ void tkb_merge_plan_release(struct tkb_merge_plan *plan)
 	free(plan->sources);
 }
 
-static struct tkb_version version_of(const struct tkb_merge_plan *plan,
-                                     size_t bundle, size_t item)
+static struct tkb_version version_of_item(const struct tkb_merge_plan *plan,
+                                          size_t bundle, size_t item)
 {
 	const struct tkb_merge_versions *versions = plan->versions;
 	const struct tkb_version *version =
@@ -50,7 +50,7 @@ static int list_merge_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 				(struct tkb_merge_item){
 					.bundle = i,
 					.item = j,
-					.version = version_of(plan, i, j),
+					.version = version_of_item(plan, i, j),
 					.entry = manifest->entries[j],
 				};
 	}

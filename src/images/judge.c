@@ -14,12 +14,12 @@
 #include "trust/sigstore.h"
 
 /*
- * What keys of the policy have signed becomes envelopes of a record whose bundle is the
- * image's manifest; then it is judged as a record is.
+ * An image is judged like a record: the signatures by keys of the policy become
+ * envelopes of a record whose bundle is the image's manifest.
  */
 
 enum {
-	SIGNATURES_LIMIT = 64, /* beside an image, that are looked at */
+	SIGNATURES_LIMIT = 64, /* of an image; more are ignored */
 	TAG_SIZE = 129
 };
 
@@ -27,7 +27,7 @@ struct judging {
 	struct tkb_trust trust;
 	const struct tkb_image_question *question;
 	struct tkb_envelopes envelopes;
-	const char *tags[SIGNATURES_LIMIT]; /* that they are for */
+	const char *tags[SIGNATURES_LIMIT]; /* the tag that each is for */
 	struct tkb_revocations revoked;
 };
 
@@ -44,7 +44,10 @@ static int hex_value(char digit)
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* "model/a_b" of the tag "model__a_5fb"; a tag that is none of ours stays as it is. */
+/*
+ * The ref that a tag stands for: "model/a_b" for "model__a_5fb". A tag that no
+ * push made stays as it is.
+ */
 static void ref_of_tag(const char *tag, char ref[TAG_SIZE])
 {
 	size_t length = 0;
@@ -66,7 +69,7 @@ static void ref_of_tag(const char *tag, char ref[TAG_SIZE])
 	ref[length] = '\0';
 }
 
-/* Of "host:5000/repository:tag"; NULL: it has none that a registry may have. */
+/* The tag in "host:5000/repository:tag"; NULL: none, or too long for one. */
 static const char *tag_of_name(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -78,7 +81,7 @@ static const char *tag_of_name(const char *name)
 	               : colon + 1;
 }
 
-/* The newest comes first, as in those of a ref. */
+/* The newest comes first, as in the envelopes of a ref. */
 static int add_envelope(struct judging *judging,
                         const struct tkb_envelope *envelope,
                         struct tkb_error *err)
@@ -105,7 +108,7 @@ static int add_envelope(struct judging *judging,
 	return 0;
 }
 
-/* Has the key made this signature, and of this image? Anything else is passed over. */
+/* Add the signature if the key made it for this image; else ignore it. */
 static int take_signature(struct judging *judging, const struct tkb_key *key,
                           struct tkb_bytes bundle, struct tkb_error *err)
 {
@@ -154,7 +157,7 @@ static int take_signatures(struct judging *judging, struct tkb_error *err)
 	return rc;
 }
 
-/* Judge it as the image of this tag: signatures for another one name that. */
+/* Judge it as the image with this tag. Signatures for another tag do not count. */
 static int judge_as(struct judging *judging, const char *tag,
                     char ref[TAG_SIZE], struct tkb_opinion *out,
                     struct tkb_error *err)
@@ -182,7 +185,7 @@ static int judge_as(struct judging *judging, const char *tag,
 	return tkb_judge(&asked, &subject, out, err);
 }
 
-/* Without a tag, it is what any of those says that have signed it. */
+/* Without a tag, any tag that it was signed for will do. */
 static int judge_image(struct judging *judging, char ref[TAG_SIZE],
                        struct tkb_opinion *out, struct tkb_error *err)
 {
@@ -228,7 +231,7 @@ static int recall(const struct judging *judging,
 	return 0;
 }
 
-/* Tell the policy's owner, and fail where the image is not used. */
+/* Call on_trusted() or on_untrusted(), and fail if the image must not be used. */
 static int conclude(const struct judging *judging, const char *ref,
                     const struct tkb_opinion *opinion, struct tkb_error *err)
 {

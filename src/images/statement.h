@@ -3,9 +3,9 @@
 #define TKB_IMAGES_STATEMENT_H
 
 /*
- * What a signature of an image says: a Statement of in-toto whose subject is the
- * image's manifest, under the name that it was pushed as, and whose predicate is that
- * of cosign's, with an end and a number.
+ * What a signature of an image signs: an in-toto Statement. Its subject is the
+ * image's manifest, with the name under which the image was pushed; its predicate
+ * is cosign's, with the time when it expires and a sequence number.
  */
 
 #include "trust/in_toto.h"
@@ -16,8 +16,8 @@ void tkb_image_statement_write(const struct tkb_digest *manifest,
                                uint64_t sequence, struct tkb_buf *out);
 
 /*
- * Read one into `arena`; it has one subject. TKB_ERR_CORRUPT where it is something else,
- * or has no end.
+ * Read one into `arena`; it has one subject. TKB_ERR_CORRUPT if it is something
+ * else, or does not say when it expires.
  */
 TKB_NODISCARD int tkb_image_statement_read(struct tkb_bytes text,
                                            struct tkb_arena *arena,

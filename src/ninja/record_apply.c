@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "ninja/build.h"
 #include "ninja/hash.h"
@@ -169,21 +169,13 @@ static int read_build(const struct tkb_ninja_place *place,
 	              : tkb_ninja_build_read(tkb_buf_bytes(&text), out, err);
 }
 
-static int64_t now(void)
-{
-	struct timespec time;
-
-	(void)clock_gettime(CLOCK_REALTIME, &time);
-	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static int stamp(const struct tkb_ninja_place *place,
                  const struct tkb_ninja_build *build, int version,
                  int64_t newest, struct tkb_ninja_deps *deps,
                  struct tkb_buf *log_out, struct tkb_buf *deps_out,
                  struct tkb_error *err)
 {
-	int64_t mtime = now();
+	int64_t mtime = tkb_wall_ns();
 	int rc;
 
 	if (mtime < newest)

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "text/json.h"
 
@@ -124,13 +124,10 @@ int tkb_pushes_begin(struct tkb_pushes *pushes, const struct tkb_label *labels,
 	struct tkb_push_note note = { .entry_count = entry_count,
 		                      .labels = labels,
 		                      .label_count = count };
-	struct timespec now = { 0 };
 
 	if (count == 0)
 		return 0;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	note.time_ms =
-		(uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	note.time_ms = (uint64_t)tkb_wall_ns() / TKB_NS_PER_MS;
 	return tkb_pushes_add(pushes, &note, err);
 }
 

@@ -150,7 +150,7 @@ static const struct tkb_schema_list made_list = {
 	.too_many = "too many entries were made",
 };
 
-/* A record of a newer tkbundle is passed over, not called damaged. */
+/* A record of a newer tkbundle is ignored, not called damaged. */
 static int read_version(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {

@@ -16,7 +16,7 @@
  * "layout" is a member, too.
  *
  * A record with times has version 3 and a member "times", a number for each entry:
- * how many milliseconds it took to compile, 0 where nobody knows.
+ * how many milliseconds it took to compile, 0 if unknown.
  *
  * A record that knows with which Tritons its entries were made ("triton", a list of
  * versions), of what made them besides ("makers", and for each entry "made", which of

@@ -173,7 +173,7 @@ static int read_manifests(struct tkb_holdings *holdings,
  * A record lists its entries in the order of the bundle. It comes from outside
  * and may list fewer: the others have no version.
  */
-static const struct tkb_version *version_of(
+static const struct tkb_version *recorded_version(
 	const struct tkb_holdings_item *item, const struct tkb_holdings *of)
 {
 	static const struct tkb_version none = { .changed_ms = 0 };
@@ -226,8 +226,9 @@ static void remove_twins(struct tkb_holdings *holdings)
 
 		if (last == NULL || !is_twin(last, item))
 			holdings->items[kept++] = *item;
-		else if (tkb_version_compare(version_of(item, holdings),
-		                             version_of(last, holdings)) > 0)
+		else if (tkb_version_compare(recorded_version(item, holdings),
+		                             recorded_version(last, holdings)) >
+		         0)
 			*last = *item;
 	}
 	holdings->item_count = kept;

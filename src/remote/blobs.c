@@ -85,14 +85,14 @@ int tkb_tier_put(struct tkb_tier *tier, const struct tkb_digest *digest,
 }
 
 /* What a tier says of a blob's size, if anybody follows; 0: unknown. */
-static uint64_t size_of(struct tkb_remote *remote,
-                        const struct tkb_digest *digest)
+static uint64_t ask_for_size(struct tkb_remote *remote,
+                             const struct tkb_digest *digest)
 {
 	uint64_t size = 0;
 	bool is_there = false;
 	int rc = TKB_MISS;
 
-	/* What is wrong here is found, and said, by who gets the blob. */
+	/* A failure here is ignored: getting the blob will report it. */
 	if (remote->watch.on_progress != NULL)
 		rc = tkb_remote_has_sized(remote, digest, 1, &is_there, &size,
 		                          NULL);
@@ -107,7 +107,7 @@ int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	int rc;
 
-	rc = tkb_remote_fetch_told(remote, digest, size_of(remote, digest),
+	rc = tkb_remote_fetch_told(remote, digest, ask_for_size(remote, digest),
 	                           &buffer, err);
 	if (rc != 0)
 		return rc;

@@ -64,7 +64,7 @@ TKB_NODISCARD int tkb_blob_digest(const struct tkb_blob *blob,
                                   struct tkb_digest *out,
                                   struct tkb_error *err);
 
-/* As tkb_remote_put(); `watch` (may be NULL) is told of what has gone up. */
+/* As tkb_remote_put(); `watch`, or NULL, gets the progress of the upload. */
 TKB_NODISCARD int tkb_remote_put_watched(struct tkb_remote *remote,
                                          const struct tkb_blob *blob,
                                          const struct tkb_watch *watch,

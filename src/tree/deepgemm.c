@@ -142,7 +142,7 @@ static int format_flags(const struct way *way,
  */
 
 /* The part between "kernel." and the last dot. */
-static struct tkb_bytes name_of(const char *folder)
+static struct tkb_bytes kernel_of_folder(const char *folder)
 {
 	const char *first = folder + strlen(prefix);
 
@@ -176,7 +176,8 @@ static bool begin_hash(const char *folder,
 		return false;
 	*out = start;
 	for (size_t i = 0; i < 2; i++) {
-		uint64_t half = hash_bytes(out->halves[i], name_of(folder));
+		uint64_t half =
+			hash_bytes(out->halves[i], kernel_of_folder(folder));
 
 		half = hash_bytes(half, tkb_text("$$"));
 		out->halves[i] = hash_bytes(half, tkb_text(flags));

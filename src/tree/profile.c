@@ -18,7 +18,7 @@ static bool is_profile_word(const char *text)
 }
 
 /* "", or a version's numbers. */
-static bool is_before(const char *text)
+static bool is_version_limit(const char *text)
 {
 	return strspn(text, "0123456789.") == strlen(text);
 }
@@ -219,7 +219,8 @@ static const struct tkb_schema_list setting_list = {
 
 static const struct tkb_schema_field variable_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_engine_variable, name, NULL, NULL),
-	TKB_FIELD_TEXT(NULL, struct tkb_engine_variable, before, is_before,
+	TKB_FIELD_TEXT(NULL, struct tkb_engine_variable, before,
+	               is_version_limit,
 	               "a variable is of no version, as \"0.33\""),
 };
 

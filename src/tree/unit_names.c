@@ -98,8 +98,9 @@ static bool find_bundled(struct tkb_unit_names *names, const char *folder,
 }
 
 /* Look at `name` in `folder`, which is at `dir_fd`. */
-static int look_at(struct tkb_unit_names *names, int dir_fd, const char *folder,
-                   const char *name, struct tkb_error *err)
+static int add_renamed(struct tkb_unit_names *names, int dir_fd,
+                       const char *folder, const char *name,
+                       struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf code = TKB_BUF_INIT(CODE_LIMIT);
@@ -117,7 +118,7 @@ static int look_at(struct tkb_unit_names *names, int dir_fd, const char *folder,
 	rc = tkb_fd_read_file(dir_fd, own, CODE_LIMIT, &code, &status, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
-	/* What cannot be read is not whole, and left out by who reads it all. */
+	/* If it cannot be read, whoever reads the whole unit leaves it out. */
 	if (rc < 0 || !find_bundled(names, name, tkb_buf_bytes(&code), bundled))
 		return 0;
 	(void)snprintf(unit, sizeof(unit), "%s/%s", folder, bundled);
@@ -159,8 +160,8 @@ static int look_below(struct tkb_unit_names *names, int root_fd,
 	while (rc == 0) {
 		rc = tkb_dir_next(dir, &item, err);
 		if (rc == 0 && tkb_deepgemm_is_name(item->d_name))
-			rc = look_at(names, dirfd(dir), folder, item->d_name,
-			             err);
+			rc = add_renamed(names, dirfd(dir), folder,
+			                 item->d_name, err);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -174,8 +175,8 @@ static int compare_name_pairs(const void *a, const void *b)
 	return order != 0 ? order : (int)left->is_stale - (int)right->is_stale;
 }
 
-static const char *path_of(const struct tkb_named_root *named, size_t count,
-                           const char *name)
+static const char *path_of_root(const struct tkb_named_root *named,
+                                size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(named[i].name, name) == 0)
@@ -190,7 +191,7 @@ int tkb_unit_names_open(int root_fd, const struct tkb_tree_rules *rules,
                         const struct tkb_named_root *named, size_t named_count,
                         struct tkb_unit_names **out, struct tkb_error *err)
 {
-	const char *package = path_of(named, named_count, PACKAGE);
+	const char *package = path_of_root(named, named_count, PACKAGE);
 	TKB_AUTO(close_at) struct tkb_unit_names *names = NULL;
 	bool is_asked = false;
 	int rc = 0;
@@ -206,7 +207,7 @@ int tkb_unit_names_open(int root_fd, const struct tkb_tree_rules *rules,
 	names->rules = rules;
 	names->here = (struct tkb_deepgemm_place){
 		.package = package,
-		.cuda = path_of(named, named_count, CUDA),
+		.cuda = path_of_root(named, named_count, CUDA),
 	};
 	for (size_t i = 0; i < rules->count && rc == 0; i++) {
 		if (rules->items[i].naming == TKB_TREE_NAMING_DEEPGEMM)

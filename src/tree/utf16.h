@@ -11,7 +11,7 @@
 
 /* The order of the bytes of each unit. */
 enum tkb_utf16 {
-	TKB_UTF16_NONE, /* it is no such text */
+	TKB_UTF16_NONE, /* it is not such a text */
 	TKB_UTF16_LITTLE,
 	TKB_UTF16_BIG
 };

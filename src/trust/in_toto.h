@@ -63,7 +63,7 @@ struct tkb_in_toto_sort {
 		.read = tkb_in_toto_read_sequence                              \
 	}
 
-/* A predicate of these two alone. */
+/* A predicate that has only an expiry time and a sequence. */
 extern const struct tkb_schema tkb_in_toto_life;
 
 /* A number, also as protobuf writes those of a Struct: "5.0". */

@@ -49,11 +49,11 @@ TKB_NODISCARD int tkb_trust_read(struct tkb_trust *own,
 bool tkb_trust_lets_promote(const struct tkb_trust *trust,
                             const struct tkb_signing *signing, const char *ref);
 
-/* Which stage does the ref want? */
+/* The stage that signatures of the ref must be for. */
 enum tkb_trust_stage tkb_trust_stage_of(const struct tkb_trust *trust,
                                         const char *ref);
 
-/* Is nothing of the ref to be used before it is promoted? */
+/* Is it a ref of an inbox, of which nothing is used before it is promoted? */
 bool tkb_trust_keeps_back(const struct tkb_trust *trust, const char *ref);
 
 /* Judge the record of `subject`. */

@@ -159,7 +159,7 @@ int tkb_key_check_plain(const struct tkb_key *key, struct tkb_bytes message,
 	is_ready = context != NULL &&
 	           EVP_DigestVerifyInit_ex(context, NULL, hash_of(key), NULL,
 	                                   NULL, key->key, NULL) == 1;
-	/* A signature that is no DER is a failure of OpenSSL's, and none of ours. */
+	/* For a signature that is not DER OpenSSL fails: it is just not valid. */
 	*out = is_ready &&
 	       EVP_DigestVerify(context, signature.data, signature.size,
 	                        message.data, message.size) == 1;

@@ -25,9 +25,9 @@ struct tkb_key {
 };
 
 /*
- * Make a key of OpenSSL's `made`, which this owns from now on, also after a failure.
- * `name` is the file's, for messages; `spki` is the key's SubjectPublicKeyInfo, from
- * which its id follows, or NULL: it is computed.
+ * Make a key from OpenSSL's `made`, which the call owns, also if it fails. `name`
+ * is the file's, for messages. The id is computed from `spki`, the key's
+ * SubjectPublicKeyInfo; NULL: OpenSSL is asked for that.
  */
 TKB_NODISCARD int tkb_key_adopt(EVP_PKEY *made, bool is_private,
                                 const struct tkb_bytes *spki, const char *name,

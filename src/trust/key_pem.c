@@ -189,7 +189,8 @@ static bool write_private(const struct tkb_key *key,
 	return is_done;
 }
 
-static int hand_on(BIO *bio, const struct tkb_sink *sink, struct tkb_error *err)
+static int write_memory(BIO *bio, const struct tkb_sink *sink,
+                        struct tkb_error *err)
 {
 	char *data = NULL;
 	const long size = BIO_get_mem_data(bio, &data);
@@ -215,7 +216,7 @@ int tkb_key_write(const struct tkb_key *key, struct tkb_bytes passphrase,
 		return tkb_fail_nomem(err);
 	if (!write_private(key, passphrase, bio))
 		return tkb_key_fail("write a key", err);
-	return hand_on(bio, sink, err);
+	return write_memory(bio, sink, err);
 }
 
 int tkb_key_write_public(const struct tkb_key *key, const struct tkb_sink *sink,
@@ -227,5 +228,5 @@ int tkb_key_write_public(const struct tkb_key *key, const struct tkb_sink *sink,
 		return tkb_fail_nomem(err);
 	if (PEM_write_bio_PUBKEY(bio, key->key) != 1)
 		return tkb_key_fail("write a public key", err);
-	return hand_on(bio, sink, err);
+	return write_memory(bio, sink, err);
 }

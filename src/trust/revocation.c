@@ -34,7 +34,8 @@ static bool is_subject_name(const char *text)
 	return strcmp(text, NAME) == 0;
 }
 
-static const char *fault(const void *earlier, size_t count, const void *item)
+static const char *order_fault(const void *earlier, size_t count,
+                               const void *item)
 {
 	const struct tkb_in_toto_subject *last = earlier;
 	const struct tkb_in_toto_subject *next = item;
@@ -53,7 +54,7 @@ static const struct tkb_in_toto_sort sort = {
 	.wrong_name = "a subject is called otherwise",
 	.limit = TKB_REVOCATION_LIMIT,
 	.too_many = "too many subjects",
-	.fault = fault,
+	.fault = order_fault,
 };
 
 int tkb_revocation_read(struct tkb_bytes text, struct tkb_revocation *out,

@@ -6,19 +6,11 @@
 
 #define MEDIA_TYPE "application/vnd.dev.sigstore.bundle.v0.3+json"
 
-static int add_text(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	struct tkb_buf *buf = self;
-
-	tkb_buf_add(buf, bytes);
-	return tkb_buf_check(buf, err);
-}
-
 static int hint_of(const struct tkb_key *key, struct tkb_digest *out,
                    struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf pem = TKB_BUF_INIT(TKB_KIB);
-	const struct tkb_sink sink = { add_text, &pem };
+	const struct tkb_sink sink = tkb_buf_sink(&pem);
 	int rc;
 
 	rc = tkb_key_write_public(key, &sink, err);

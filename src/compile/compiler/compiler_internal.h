@@ -40,7 +40,7 @@ struct tkb_tools {
 	bool is_answered;        /* the last waiter frees the future */
 	struct tkb_digest query; /* of the request */
 	bool is_known;
-	const char *llvm; /* versions; "" where there is none */
+	const char *llvm; /* versions; "" if there is none */
 	const char *nvrtc;
 	const char *ptxas;
 	const char *nvjitlink;

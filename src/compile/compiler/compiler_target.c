@@ -53,7 +53,7 @@ bool tkb_target_is_hip(const char *target)
 	return strncmp(target, "hip:", 4) == 0 || strcmp(target, "hip") == 0;
 }
 
-/* "hip:gfx942", or "hip:gfx942:64" with the threads of a wave that it has. */
+/* "hip:gfx942", or "hip:gfx942:64" with the threads of its waves. */
 static int check_hip_target(const char *target, struct tkb_error *err)
 {
 	const char *const arch = target[3] == '\0' ? "" : target + 4;

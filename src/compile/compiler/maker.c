@@ -92,7 +92,7 @@ static void add_maker_word(const char *word, struct tkb_buf *out)
 	tkb_buf_add_text(out, word);
 }
 
-/* Of a field of this process's own. */
+/* The scheme in a field that this process wrote: one digit. */
 static const char *quant_name(struct tkb_bytes digit)
 {
 	return tkb_quant_name(

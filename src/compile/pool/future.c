@@ -94,7 +94,7 @@ enum {
 	ASK_MS = 100 /* between two questions whether a wait is cancelled */
 };
 
-static struct timespec after(uint32_t ms)
+static struct timespec time_after(uint32_t ms)
 {
 	struct timespec end = { 0 };
 
@@ -108,7 +108,7 @@ static struct timespec after(uint32_t ms)
 	return end;
 }
 
-static bool is_before(const struct timespec *a, const struct timespec *b)
+static bool is_earlier(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec
 	                              : a->tv_nsec < b->tv_nsec;
@@ -131,9 +131,9 @@ static bool is_told_to_end(struct tkb_pool *pool)
  */
 static bool wait_until(struct tkb_pool *pool, const struct timespec *end)
 {
-	const struct timespec moment = after(ASK_MS);
+	const struct timespec moment = time_after(ASK_MS);
 	const bool asks = pool->watch.is_cancelled != NULL &&
-	                  (end == NULL || is_before(&moment, end));
+	                  (end == NULL || is_earlier(&moment, end));
 	int rc;
 
 	if (asks)
@@ -148,7 +148,7 @@ static bool wait_until(struct tkb_pool *pool, const struct timespec *end)
 int tkb_future_wait(struct tkb_future *future, uint32_t timeout_ms,
                     struct tkb_bytes *out, struct tkb_error *err)
 {
-	const struct timespec end = after(timeout_ms);
+	const struct timespec end = time_after(timeout_ms);
 	struct tkb_pool *pool = future->pool;
 	struct tkb_task *task = future->task;
 	bool is_late = timeout_ms == 0;

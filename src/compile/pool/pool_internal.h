@@ -20,8 +20,6 @@ enum {
 	TKB_SLOTS_LIMIT = 256
 };
 
-#define TKB_NS_PER_MS ((uint64_t)1000000)
-
 struct tkb_slot {
 	struct tkb_worker_process process;
 	struct tkb_task *task; /* running; NULL: idle */

@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/fd.h"
 #include "compile/pool/fields.h"
@@ -16,20 +16,10 @@ enum {
 	ENVIRONMENT_LIMIT = 4 * 1024 * 1024
 };
 
-#define NS_PER_S INT64_C(1000000000)
-
 /* Times of files are those of the kernel's last tick. */
 #define TICK_NS INT64_C(20000000)
 
 extern char **environ;
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 /* Without the identity of what may still be written unnoticed. */
 static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
@@ -39,7 +29,7 @@ static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
 	unsigned char room[sizeof(*state) + TKB_FIELD_PATH_SIZE];
 	struct tkb_look kept = *state;
 
-	if (tkb_look_changed_ns(&kept.identity) > now_ns() - TICK_NS)
+	if (tkb_look_changed_ns(&kept.identity) > tkb_wall_ns() - TICK_NS)
 		kept.identity = (struct tkb_file_identity){ 0 };
 	memcpy(room, &kept, sizeof(kept));
 	memcpy(room + sizeof(kept), name.data, name.size);

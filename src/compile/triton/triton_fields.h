@@ -41,7 +41,7 @@ enum tkb_triton_field {
 	TKB_TRITON_PRODUCT, /* the stage */
 
 	/*
-	 * What the answer depends on; none where that is not known. See
+	 * What the answer depends on; none if that is unknown. See
 	 * triton_depends.h.
 	 */
 	TKB_TRITON_READ,     /* a file that was read or looked for */

@@ -49,7 +49,7 @@ static int check_gatherer(void *self, struct tkb_error *err)
 	return tkb_watcher_check(&gatherer->batch.watcher, err);
 }
 
-/* A folder that cannot be opened is passed over. */
+/* A folder that cannot be opened is ignored. */
 static int add_kernels_root(void *self, const struct tkb_tree_item *item,
                             struct tkb_error *err)
 {

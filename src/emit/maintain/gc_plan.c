@@ -2,13 +2,9 @@
 #include "emit/maintain/gc.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "emit/maintain/uses.h"
-
-enum {
-	NS_PER_S = 1000000000
-};
 
 int tkb_gc_look(const struct tkb_gc *gc, const struct tkb_gc_item *item,
                 struct tkb_use *out, struct tkb_error *err)
@@ -67,20 +63,12 @@ static int list_gc_items(struct tkb_gc *gc, struct tkb_error *err)
 	return 0;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item)
 {
 	const uint64_t limit_s = gc->options->max_age_s;
 
-	return gc->options->has_max_age && limit_s < INT64_MAX / NS_PER_S &&
-	       item->last_ns < gc->now_ns - (int64_t)limit_s * NS_PER_S;
+	return gc->options->has_max_age && limit_s < INT64_MAX / TKB_NS_PER_S &&
+	       item->last_ns < gc->now_ns - (int64_t)(limit_s * TKB_NS_PER_S);
 }
 
 /*
@@ -135,7 +123,7 @@ int tkb_gc_plan(struct tkb_gc *gc, struct tkb_error *err)
 {
 	int rc;
 
-	gc->now_ns = now_ns();
+	gc->now_ns = tkb_wall_ns();
 	rc = list_gc_items(gc, err);
 	if (rc < 0)
 		return rc;

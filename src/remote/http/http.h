@@ -90,7 +90,7 @@ TKB_NODISCARD int tkb_http_url(const struct tkb_http *http,
                                const char *name, const char **out,
                                struct tkb_error *err);
 
-/* The records of `ref`, or, where that is NULL, the blobs. */
+/* The records of `ref`, or, if that is NULL, the blobs. */
 struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
                                             const struct tkb_op_limits *limits,
                                             const char *ref);

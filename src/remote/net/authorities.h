@@ -26,11 +26,11 @@ struct tkb_authorities {
 void tkb_authorities_find(const struct tkb_remote_url *url,
                           struct tkb_authorities *out);
 
-/* The same for another server, as a proxy: what the URL says does not count. */
+/* The same for another server, such as a proxy: the URL's `cafile` is ignored. */
 void tkb_authorities_find_general(const struct tkb_remote_url *url,
                                   struct tkb_authorities *out);
 
-/* Does anything need them? Only a URL with TLS whose certificate is checked. */
+/* Are they needed? Only if the URL has TLS, and certificates are checked. */
 bool tkb_authorities_are_asked(const struct tkb_remote_url *url);
 
 #endif

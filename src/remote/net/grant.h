@@ -2,7 +2,7 @@
 #ifndef TKB_REMOTE_NET_GRANT_H
 #define TKB_REMOTE_NET_GRANT_H
 
-/* What helps who may read a remote, and not write it. */
+/* The advice in messages where a remote may be read, but not written. */
 #define TKB_REMOTE_GRANT                                                       \
 	"grant the right to write there, or do not push (push=never)"
 

@@ -72,7 +72,7 @@ TKB_NODISCARD int tkb_http_url_resolve(const char *base, const char *reference,
                                        struct tkb_buf *out, bool *is_same_out,
                                        struct tkb_error *err);
 
-/* A date as HTTP tells it, in seconds since 1970; 0 where it is none. */
+/* A date as HTTP tells it, in seconds since 1970; 0 if it is not one. */
 int64_t tkb_http_date_parse(const char *text);
 
 #endif

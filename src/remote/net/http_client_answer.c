@@ -116,7 +116,7 @@ static void fill_in(struct tkb_http_slot *slot)
 		join_header(curl, request->challenge);
 }
 
-/* Scheme, host and port: who is asked. */
+/* Scheme, host and port: the server that is asked. */
 struct origin {
 	char *scheme; /* owned, as the others */
 	char *host;

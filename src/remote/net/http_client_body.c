@@ -127,8 +127,8 @@ static int check_part(struct tkb_http_slot *slot)
 }
 
 /* Hand the bytes of a 2xx answer to the sink. */
-static int hand_on(struct tkb_http_slot *slot, struct tkb_bytes bytes,
-                   bool is_part)
+static int write_to_sink(struct tkb_http_slot *slot, struct tkb_bytes bytes,
+                         bool is_part)
 {
 	struct tkb_http_request *request = slot->request;
 	const uint64_t skip = is_part ? 0 : request->offset;
@@ -165,7 +165,7 @@ static size_t take_body(const char *data, size_t size, size_t count, void *self)
 	if (is_part && slot->got == 0)
 		slot->rc = check_part(slot);
 	if (slot->rc == 0)
-		slot->rc = hand_on(slot, bytes, is_part);
+		slot->rc = write_to_sink(slot, bytes, is_part);
 	return slot->rc == 0 ? bytes.size : 0;
 }
 

@@ -67,7 +67,7 @@ struct tkb_http_request {
 	struct tkb_error error;
 	long status;             /* 200, 404, ... */
 	uint64_t length;         /* Content-Length; UINT64_MAX: not told */
-	char etag[128];          /* "" where there is none */
+	char etag[128];          /* "" if there is none */
 	int64_t date_s;          /* Date, since 1970; 0: none */
 	int64_t modified_s;      /* Last-Modified; 0: none */
 	uint32_t retry_after_ms; /* 0: not told */

@@ -9,8 +9,6 @@
 #include "base/base.h"
 #include "base/clock.h"
 
-#define TKB_NS_PER_MS ((uint64_t)1000000)
-
 /*
  * May the operation go on? Returns 0, TKB_ERR_UNAVAILABLE after its deadline,
  * or TKB_ERR_CANCELLED.

@@ -109,7 +109,7 @@ static int decode(struct parsed *parsed, const char *start, size_t size,
 	int decoded_size = 0;
 
 	if (size == 0)
-		return 0; /* libcurl would take it for strlen() */
+		return 0; /* a size of 0 means strlen() to libcurl */
 	text = curl_easy_unescape(NULL, start, (int)size, &decoded_size);
 	if (text != NULL)
 		*out = tkb_arena_string(
@@ -134,7 +134,7 @@ static int read_part(struct parsed *parsed, CURLU *whole, CURLUPart part,
 	return text == NULL ? 0 : decode(parsed, text, strlen(text), out, err);
 }
 
-/* libcurl's words for a fault hold nothing of the URL. */
+/* libcurl's words for a fault quote nothing of the URL, which may be secret. */
 static int explain_code(CURLUcode code, struct tkb_error *err)
 {
 	switch (code) {
@@ -257,7 +257,7 @@ static int make_shown_url(struct parsed *parsed, const char *text,
 	                          err);
 }
 
-/* What libcurl lets pass. */
+/* Refuse characters that libcurl accepts. */
 static int check_characters(const char *text, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_curl_free_at) char *decoded = NULL;
@@ -282,8 +282,8 @@ static int check_characters(const char *text, struct tkb_error *err)
 }
 
 /*
- * The host as it is written: of a bucket that is called 1234, libcurl would make
- * the address 0.0.4.210.
+ * The host as written in the URL. libcurl changes it: it takes a bucket called
+ * 1234 for the address 0.0.4.210.
  */
 static struct tkb_bytes find_host(const char *authority)
 {
@@ -295,7 +295,7 @@ static struct tkb_bytes find_host(const char *authority)
 	return (struct tkb_bytes){ host, strcspn(host, ":/?") };
 }
 
-/* libcurl reads no URL without a host, so it is given one. */
+/* libcurl refuses a URL without a host, so such a URL gets one. */
 static int split_url(CURLU *whole, const char *text, struct tkb_bytes host,
                      struct tkb_error *err)
 {

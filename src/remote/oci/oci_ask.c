@@ -9,8 +9,8 @@
 /* Asking a registry, with the credentials that it wants. */
 
 enum {
-	ROUNDS = 3,      /* it may want a token, and then one for more */
-	TORN_PAUSES = 3, /* where it fails to read what it is writing */
+	ROUNDS = 3,      /* a token may prove to be for less than it takes */
+	TORN_PAUSES = 3, /* tries again if the file is being written */
 	FIRST_PAUSE_MS = 20
 };
 
@@ -43,9 +43,9 @@ static bool is_unknown(const struct tkb_http_request *request)
 }
 
 /*
- * A registry that keeps its state in files answers 500 for as long as another client
- * has it write the file that is asked for: docker-registry truncates a blob's link
- * before it writes the same digest there once more.
+ * A registry that keeps its state in files answers 500 while it writes the file
+ * that is asked for. docker-registry, when a client puts a blob that is there,
+ * truncates the blob's link and writes the same digest into it again.
  */
 static bool is_torn(const struct tkb_http_request *request)
 {
@@ -89,7 +89,7 @@ static int send_again(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-/* Send all, and those again that were refused for want of credentials. */
+/* Send all. Those refused for lack of credentials are sent again with some. */
 static int send_with_credentials(struct tkb_oci *oci,
                                  const struct tkb_op_limits *limits,
                                  struct tkb_http_request *requests,
@@ -111,7 +111,7 @@ static int send_with_credentials(struct tkb_oci *oci,
 	return rc;
 }
 
-/* Ask again for what was being written. */
+/* Ask again, after a pause, for files that were being written. */
 static int outlast_writes(struct tkb_oci *oci,
                           const struct tkb_op_limits *limits,
                           struct tkb_http_request *requests, size_t count,

@@ -149,7 +149,7 @@ static int finish_upload(struct upload *upload, struct tkb_error *err)
 }
 
 /* Ask how much of the upload is there. */
-static int look(struct upload *upload, struct tkb_error *err)
+static int ask_how_much(struct upload *upload, struct tkb_error *err)
 {
 	char location[TKB_OCI_HEADER_SIZE];
 	char range[64];
@@ -225,7 +225,7 @@ static int send_chunks(struct upload *upload, struct tkb_error *err)
 
 		rc = send_chunk(upload, CHUNK, &fault);
 		if (rc == TKB_ERR_UNAVAILABLE && ++tries < TRIES)
-			rc = look(upload, &fault);
+			rc = ask_how_much(upload, &fault);
 		if (rc < 0)
 			return tkb_fail_as(err, rc, &fault);
 		if (upload->sent > before)

@@ -14,11 +14,9 @@ enum {
 	PATTERN_SIZE = 2 * TKB_REDIS_KEY_SIZE
 };
 
-#define NS_PER_S ((uint64_t)1000000000)
-
 uint64_t tkb_redis_now(const struct tkb_redis *redis)
 {
-	return redis->clock_s + (tkb_now_ns() - redis->clock_ns) / NS_PER_S;
+	return redis->clock_s + (tkb_now_ns() - redis->clock_ns) / TKB_NS_PER_S;
 }
 
 bool tkb_redis_read_number(struct tkb_bytes text, uint64_t *out)

@@ -57,7 +57,7 @@ struct tkb_redis {
 /* Seconds, by the server's clock. */
 uint64_t tkb_redis_now(const struct tkb_redis *redis);
 
-/* How long ago `text`, a time in seconds, was; 0 where it is none. */
+/* How long ago `text`, a time in seconds, was; 0 if it is not one. */
 uint64_t tkb_redis_age(const struct tkb_redis *redis, struct tkb_bytes text);
 
 void tkb_redis_number(uint64_t number, char out[TKB_REDIS_NUMBER_SIZE]);

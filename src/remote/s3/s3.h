@@ -106,7 +106,7 @@ TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3,
                             struct tkb_http_request *request,
                             struct tkb_error *err);
 
-/* The records of `ref`, or, where that is NULL, the blobs. */
+/* The records of `ref`, or, if that is NULL, the blobs. */
 struct tkb_http_objects tkb_s3_objects_of(struct tkb_s3 *s3,
                                           const struct tkb_op_limits *limits,
                                           const char *ref);

@@ -14,7 +14,7 @@ enum {
 
 /* An error document. Texts that are too long are cut. */
 struct refusal {
-	char code[TEXT_SIZE]; /* "" where there is none */
+	char code[TEXT_SIZE]; /* "" if there is none */
 	char message[TEXT_SIZE];
 	char region[TEXT_SIZE];
 };

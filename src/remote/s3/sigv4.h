@@ -32,7 +32,7 @@ struct tkb_sigv4_pair {
 struct tkb_sigv4_request {
 	const char *method;
 	const char *path;  /* encoded */
-	const char *query; /* by tkb_sigv4_query(); "" where there is none */
+	const char *query; /* by tkb_sigv4_query(); "" if there is none */
 	/* Names in lower case and sorted; host and x-amz-date among them. */
 	const struct tkb_sigv4_pair *headers;
 	size_t header_count;
