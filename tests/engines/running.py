@@ -146,6 +146,40 @@ def _(scene):
     require("VLLM_CONFIG_ROOT" not in told, told)
 
 
+JIT = """
+leaf="${SGLANG_JIT_CACHE_DIR:-$HOME/.cache/sglang/jit}/sm90a/norm/build-1/deps-2"
+if [ -e "$leaf/norm.so" ]; then
+	echo warm
+else
+	mkdir -p "$leaf"
+	echo so >"$leaf/norm.so"
+	echo '[]' >"$leaf/sgl_deps.json"
+fi
+"""
+
+
+@test("SGLang's own kernels come along, although they do not lie in its cache, and once")
+def _(scene):
+    for home, said in (("one", ""), ("two", "warm\n")):
+        os.makedirs(scene.path(home))
+        ended = scene.go([scene.program, "run", "--engine", "sglang", "--ref", "a/b",
+                          "--remote", scene.remote, "--wait", "30s", "--", "sh", "-c",
+                          JIT],
+                         env={"HOME": scene.path(home)})
+        equal((ended.status, ended.out), (0, said), ended.err)
+
+    os.makedirs(scene.path("three"))
+    env = {"HOME": scene.path("three")}
+    for said in ("", "warm\n"):  # by its default, within the folder of the others
+        ended = scene.go(["sh", "-c", JIT], env=env)
+        equal(ended.out, said)
+        ended = scene.tkbundle("collect", "--engine", "sglang", "-o", "a.tkb", env=env)
+        require("collected 1 entry (2 files" in ended.out, ended.out, ended.err)
+        shutil.rmtree(scene.path("three", ".cache"))
+        ended = scene.tkbundle("emit", "--engine", "sglang", "a.tkb", env=env)
+        equal(ended.status, 0, ended.err)
+
+
 @test("what the user has set stays")
 def _(scene):
     os.makedirs(scene.path("one"))

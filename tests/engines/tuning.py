@@ -327,13 +327,17 @@ NEWEST = (
       "0.1.15/cuda-binaries/1f/metadata.json"),
      ("0.1.15/linux-x86_64/autotuner/1f/best_config.json",),
      ("py-cache/main.1f.py", "0.1.15/.staging/cuda-binaries/1f.7/x")),
-    ("sglang", ".cache/sglang", 2,
+    ("sglang", ".cache/sglang", 3,
      ("rust_extensions/artifacts/grpc/1f/grpc.so",
+      "torch_compile_cache/1f/rank_0_0/backbone/inductor_cache/fxgraph/ab/fab/2e",
+      "torch_compile_cache/1f/rank_0_0/backbone/inductor_cache/fxgraph/ab/fab/3d",
       "tilelang/0.1.15/cuda-binaries/1f/kernel.cubin",
       "tilelang/0.1.15/cuda-binaries/1f/metadata.json"),
      ("flashinfer/autotune/0.7.2/90a/1f/rank_tp0_pp0_dp0.json",
       ".cache/flashinfer/0.7.2/90a/autotune/pcie_ipc_all_reduce_ws4.json"),
      ("ple/model/table.bin", "model_streamer/1f/config.json",
+      "torch_compile_cache/1f/rank_0_0/backbone/computation_graph_1795.25.py",
+      "torch_compile_cache/1f/rank_0_0/backbone/sglang_compile_cache.py",
       "rust_extensions/targets/1f/x", "rust_extensions/locks/x.lock",
       "tilelang/py-cache/main.1f.py")))
 
