@@ -139,6 +139,9 @@ def _(scene):
     os.makedirs(scene.path("two"))
     equal(serve(scene, "one", options=())[1], "cold")
     require(serve(scene, "two", options=())[1].startswith("warm"))
+    os.makedirs(scene.path("three"))
+    require(serve(scene, "three", options=(), command=("run-batch", "--model", "m"))[1]
+            .startswith("warm"))
 
     _, _, told = serve(scene, "one", options=(), command=("other",),
                        VLLM_CACHE_ROOT=scene.path("x"),
