@@ -98,6 +98,8 @@ def _(scene):
           (4, 4, [{"of": "pull",
                    "message": last["reasons"][0]["message"]}]))
     require(0.5 < last["ready_seconds"] < last["duration_seconds"], last)
+    first = json.loads(ended.err.splitlines()[0])
+    equal([each["of"] for each in first["reasons"]], ["pull"])
 
 
 @test("localhost may be IPv6, and an address in brackets")

@@ -177,6 +177,7 @@ struct run {
 	int64_t pull_ns;     /* likewise: when the pull ended */
 	uint64_t delay_ms;   /* how much later the command was started */
 	pid_t command;       /* 0: it is not running */
+	bool has_begun;      /* it was started, and may have ended */
 	int command_state;   /* once it has ended */
 	bool is_interrupted; /* signal of the terminal, while the command ran */
 	int stop_signal;     /* a signal while no command ran, or 0 */

@@ -109,6 +109,7 @@ bool run_command_start(struct run *run)
 	}
 
 	run->command = pid;
+	run->has_begun = true;
 	run_loop_drain(run);
 	run_child_let_go(STDOUT_FILENO, run->children, RUN_ROLE_COUNT);
 	return true;

@@ -102,8 +102,9 @@ static void add_ready(const struct run *run, struct reasons *reasons)
 
 	if (shared->plan.ready_message[0] != '\0')
 		add_reason(reasons, "ready", "%s", shared->plan.ready_message);
-	if (run->command == 0 && run->shared->exec_error == 0 &&
-	    run_ready_is_asked(&shared->plan) && shared->ready_ms == 0)
+	if (run->has_begun && run->command == 0 &&
+	    run->shared->exec_error == 0 && run_ready_is_asked(&shared->plan) &&
+	    shared->ready_ms == 0)
 		add_reason(reasons, "ready", "%s",
 		           shared->ready_reason[0] != '\0'
 		                   ? shared->ready_reason
