@@ -2,6 +2,7 @@
 """Check that what we built passes others' checks, and runs; for other machines in
 QEMU."""
 
+import os
 import platform
 import re
 import shutil
@@ -15,6 +16,8 @@ from place import HERE, TREE, WORK, environment, fail, run, say, version
 from sources import digest_of, download
 
 FIXTURE = TREE / "fixtures" / "triton-3.6.0-h100.tar.gz"
+# A program that uses the package, as docs/python.md has it.
+TYPED = TREE / "tests" / "python" / "typed.py"
 SCHEMA = """
 import sys
 from cyclonedx.schema import SchemaVersion
@@ -26,7 +29,7 @@ sys.exit(f"the SBOM is no CycloneDX: {fault}" if fault else 0)
 
 def checkers():
     """Make a virtual environment with the checks; return its folder of programs."""
-    return environment("checks", "twine, auditwheel and cyclonedx",
+    return environment("checks", "twine, auditwheel, cyclonedx and mypy",
                        HERE / "checks.txt") / "bin"
 
 
@@ -39,10 +42,17 @@ def judge(wheel, architecture):
     tag = f'"manylinux_2_17_{architecture}"'
     if shown.returncode != 0 or tag not in shown.stdout:
         fail(f"auditwheel: {shown.stdout}{shown.stderr}")
-    with zipfile.ZipFile(wheel) as files:
+    with zipfile.ZipFile(wheel) as files, tempfile.TemporaryDirectory() as folder:
         sbom = next(name for name in files.namelist() if "/sboms/" in name)
         run([programs / "python", "-c", SCHEMA], input=files.read(sbom))
-    say(f"{architecture}: twine, auditwheel and CycloneDX's schema agree")
+        if "tkbundle/py.typed" not in files.namelist():
+            fail("the wheel does not say that it is typed")
+        files.extractall(folder)
+        for what in (["-p", "tkbundle"], [TYPED]):
+            run([programs / "mypy", "--strict", "--cache-dir", f"{folder}/mypy", *what],
+                log=WORK / architecture / "mypy.log", cwd=folder,
+                env={**os.environ, "MYPYPATH": folder})
+    say(f"{architecture}: twine, auditwheel, CycloneDX's schema and mypy agree")
 
 
 def guest(architecture):

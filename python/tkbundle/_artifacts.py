@@ -9,6 +9,7 @@ verified and emitted to this machine's root of that kind.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import pickle
@@ -39,7 +40,7 @@ class _Compile:
 
     def pack(self) -> Tuple[_calls.CollectReport, bytes]:
         for one in self.launchers:
-            guarded("artifacts", lambda one=one: self._save(one), None)
+            guarded("artifacts", functools.partial(self._save, one), None)
         try:
             return _memory.record(self.recording)
         finally:
@@ -198,7 +199,7 @@ def _record_all(manager: Any) -> None:
         _done.clear()
     for one in done:
         guarded("artifacts",
-                lambda one=one: _record(manager, "inductor", one), None)
+                functools.partial(_record, manager, "inductor", one), None)
     plain = _of_triton()
     if plain is not None:
         _record(manager, "triton", plain)
@@ -212,7 +213,9 @@ def _populate(key: str, content: bytes) -> None:
 
 
 def _register(cache: ModuleType) -> None:
-    class KernelsArtifact(cache.CacheArtifact):  # type: ignore[name-defined]
+    base: Any = cache.CacheArtifact
+
+    class KernelsArtifact(base):  # type: ignore[misc]
         """A bundle of kernels."""
 
         def populate_cache(self) -> None:

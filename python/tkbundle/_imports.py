@@ -8,6 +8,7 @@ It may be there already. What `work` raises is a warning.
 
 from __future__ import annotations
 
+import functools
 import importlib.abc
 import importlib.util
 import sys
@@ -37,7 +38,7 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
         for work in _awaited.pop(self._name, []):
-            guarded("hooks", lambda work=work: work(module), None)
+            guarded("hooks", functools.partial(work, module), None)
 
 
 class _Finder(importlib.abc.MetaPathFinder):

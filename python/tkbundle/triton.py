@@ -12,6 +12,7 @@ time, and at exit.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import sys
@@ -20,9 +21,9 @@ import time
 import uuid
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 
-from triton.runtime import cache as _cache
-
 from tkbundle import _guard, _share, _specialisations
+
+_cache: Any = importlib.import_module("triton.runtime.cache")
 
 ALONE = (".so", ".autotune.json")  # such files are entries without a group
 
