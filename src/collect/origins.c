@@ -43,53 +43,103 @@ void tkb_origins_close_at(struct tkb_origins **origins)
 	tkb_origins_close(*origins);
 }
 
-/* Does the file say so, and of nothing later that it was removed? */
-static bool is_noted(struct tkb_bytes text, struct tkb_bytes line)
-{
-	struct tkb_bytes said;
-	bool is_said = false;
-	size_t at = 0;
+/* Lines that the file has, behind the last that says what was removed; sorted. */
+struct said {
+	struct tkb_buf text;
+	struct tkb_bytes *lines; /* owned; in the text */
+	size_t count;
+	size_t capacity;
+};
 
-	while (tkb_note_file_line(text, &at, &said)) {
-		if (tkb_bytes_equal(said, line))
-			is_said = true;
-		else if (said.size > 0 && *(const char *)said.data == '-')
-			is_said = false;
-	}
-	return is_said;
+static void said_release(struct said *said)
+{
+	free(said->lines);
+	tkb_buf_release(&said->text);
 }
 
-int tkb_origins_note(const char *cache_root, const struct tkb_origin *origin,
+static int compare_lines(const void *a, const void *b)
+{
+	return tkb_bytes_compare(*(const struct tkb_bytes *)a,
+	                         *(const struct tkb_bytes *)b);
+}
+
+static int read_said(const char *cache_root, struct said *said,
                      struct tkb_error *err)
 {
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf line = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT);
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf known = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT);
-	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_bytes line;
+	size_t at = 0;
 	int rc;
+
+	rc = tkb_note_file_read(cache_root, file_name, &said->text, err);
+	while (rc == 0 &&
+	       tkb_note_file_line(tkb_buf_bytes(&said->text), &at, &line)) {
+		if (line.size > 0 && *(const char *)line.data == '-')
+			said->count = 0;
+		rc = tkb_append(&said->lines, &said->count, &said->capacity,
+		                &line, sizeof(line), err);
+	}
+	if (said->count > 1)
+		qsort(said->lines, said->count, sizeof(*said->lines),
+		      compare_lines);
+	return rc;
+}
+
+static void write_origin_line(const struct tkb_origin *origin,
+                              struct tkb_buf *out)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
 
 	for (size_t i = 0; i < origin->digest_count; i++) {
 		tkb_digest_to_hex(&origin->digests[i], hex);
-		tkb_buf_add_text(&line, i == 0 ? "" : ",");
-		tkb_buf_add_text(&line, hex);
+		tkb_buf_add_text(out, i == 0 ? "" : ",");
+		tkb_buf_add_text(out, hex);
 	}
 	if (origin->digest_count == 0)
-		tkb_buf_add_byte(&line, '-');
+		tkb_buf_add_byte(out, '-');
 	for (size_t i = 0; i < origin->key_count; i++) {
-		tkb_buf_add_byte(&line, ' ');
-		tkb_buf_add_text(&line, origin->keys[i]);
+		tkb_buf_add_byte(out, ' ');
+		tkb_buf_add_text(out, origin->keys[i]);
 	}
-	tkb_buf_add_byte(&line, '\n');
-	rc = tkb_buf_check(&line, err);
-	if (rc == 0)
-		rc = tkb_note_file_read(cache_root, file_name, &known, err);
-	if (rc < 0 ||
-	    is_noted(tkb_buf_bytes(&known),
-	             tkb_bytes_slice(tkb_buf_bytes(&line), 0, line.size - 1)))
+}
+
+/* Append the line of an origin, if the file does not have it. */
+static int add_new_line(const struct said *said,
+                        const struct tkb_origin *origin, struct tkb_buf *out,
+                        struct tkb_error *err)
+{
+	const size_t start = out->size;
+	struct tkb_bytes line;
+	int rc;
+
+	write_origin_line(origin, out);
+	rc = tkb_buf_check(out, err);
+	if (rc < 0)
 		return rc;
-	return tkb_note_file_append(cache_root, file_name, tkb_buf_bytes(&line),
-	                            err);
+	line = tkb_bytes_slice(tkb_buf_bytes(out), start, out->size);
+	if (said->count > 0 && bsearch(&line, said->lines, said->count,
+	                               sizeof(line), compare_lines) != NULL)
+		out->size = start;
+	else
+		tkb_buf_add_byte(out, '\n');
+	return 0;
+}
+
+int tkb_origins_note(const char *cache_root, const struct tkb_origin *origins,
+                     size_t count, struct tkb_error *err)
+{
+	TKB_AUTO(said_release)
+	struct said said = { .text = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT) };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf lines = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT);
+	int rc;
+
+	rc = read_said(cache_root, &said, err);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = add_new_line(&said, &origins[i], &lines, err);
+	if (rc < 0 || lines.size == 0)
+		return rc;
+	return tkb_note_file_append(cache_root, file_name,
+	                            tkb_buf_bytes(&lines), err);
 }
 
 /* Is one of the digests that a line begins with revoked? */

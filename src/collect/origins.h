@@ -26,10 +26,13 @@ struct tkb_origin {
 	size_t key_count;
 };
 
-/* Append it, unless the file says so, and of nothing later that it was removed. */
+/*
+ * Append each of them, unless the file says so, and of nothing later that it was
+ * removed. The file is read and written once.
+ */
 TKB_NODISCARD int tkb_origins_note(const char *cache_root,
-                                   const struct tkb_origin *origin,
-                                   struct tkb_error *err);
+                                   const struct tkb_origin *origins,
+                                   size_t count, struct tkb_error *err);
 
 void tkb_origins_close_at(struct tkb_origins **origins);
 

@@ -32,20 +32,43 @@ static int note_makers(const struct tkb_record_list *records, const char *root,
 }
 
 /* A record has an origin where a policy was asked about it. */
-static int note_origin(const struct tkb_record *record, const char *root,
-                       struct tkb_error *err)
+static bool has_origin(const struct tkb_pull_plan *plan, size_t index)
 {
-	TKB_AUTO(tkb_free_at)
-	const char **keys = tkb_alloc_array(record->entry_count, sizeof(*keys));
-	const struct tkb_origin origin = { record->origin.items,
-		                           record->origin.count, keys,
-		                           record->entry_count };
+	return plan->request.records->items[index].origin.count != 0 &&
+	       tkb_pull_plan_uses(plan, index);
+}
 
-	if (keys == NULL)
+static int note_origins(const struct tkb_pull_plan *plan, const char *root,
+                        struct tkb_error *err)
+{
+	const struct tkb_record_list *records = plan->request.records;
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_origin *origins =
+		tkb_arena_alloc(&arena, records->count, sizeof(*origins));
+	size_t count = 0;
+
+	if (origins == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < record->entry_count; i++)
-		keys[i] = record->entries[i].key;
-	return tkb_origins_note(root, &origin, NULL) == TKB_ERR_NOMEM
+	for (size_t i = 0; i < records->count; i++) {
+		const struct tkb_record *record = &records->items[i];
+		const char **keys;
+
+		if (!has_origin(plan, i))
+			continue;
+		keys = tkb_arena_alloc(&arena, record->entry_count,
+		                       sizeof(*keys));
+		if (keys == NULL)
+			return tkb_fail_nomem(err);
+		for (size_t k = 0; k < record->entry_count; k++)
+			keys[k] = record->entries[k].key;
+		origins[count++] =
+			(struct tkb_origin){ record->origin.items,
+			                     record->origin.count, keys,
+			                     record->entry_count };
+	}
+	if (count == 0)
+		return 0;
+	return tkb_origins_note(root, origins, count, NULL) == TKB_ERR_NOMEM
 	               ? tkb_fail_nomem(err)
 	               : 0;
 }
@@ -59,10 +82,5 @@ int tkb_pull_note(const struct tkb_pull_plan *plan, const char *root,
 	rc = note_times(records, root, err);
 	if (rc == 0)
 		rc = note_makers(records, root, err);
-	for (size_t i = 0; i < records->count && rc == 0; i++) {
-		if (records->items[i].origin.count != 0 &&
-		    tkb_pull_plan_uses(plan, i))
-			rc = note_origin(&records->items[i], root, err);
-	}
-	return rc;
+	return rc == 0 ? note_origins(plan, root, err) : rc;
 }

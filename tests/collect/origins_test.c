@@ -17,7 +17,7 @@ static void note(const char *from, const char *key)
 		                          digest(from == NULL ? "" : from) };
 	const struct tkb_origin origin = { own, from == NULL ? 0 : 2, &key, 1 };
 
-	OK(tkb_origins_note(test_folder(), &origin, ERR));
+	OK(tkb_origins_note(test_folder(), &origin, 1, ERR));
 }
 
 static bool is_revoked(const char *key)
@@ -67,6 +67,34 @@ TEST(origin, is_noted_once)
 	note(NULL, "BBB");
 	note("good", "BBB");
 	CHECK(read_file(path).size > once.size);
+}
+
+TEST(origin, of_many_is_noted_by_one_write)
+{
+	const char *path = text("%s/.tkbundle/origins", test_folder());
+	const struct tkb_digest good = digest("good");
+	const struct tkb_digest bad = digest("bad");
+	const char *const keys[] = { "AAA", "BBB", "CCC" };
+	const struct tkb_origin origins[] = { { &good, 1, keys, 1 },
+		                              { &bad, 1, keys + 1, 2 },
+		                              { &good, 1, keys + 1, 1 } };
+	const size_t count = TKB_COUNT_OF(origins);
+	struct tkb_bytes once;
+
+	note("good", "DDD");
+	OK(tkb_origins_note(test_folder(), origins, count, ERR));
+	CHECK(!is_revoked("AAA"));
+	CHECK(is_revoked("BBB"));
+	CHECK(is_revoked("CCC"));
+	once = read_file(path);
+	OK(tkb_origins_note(test_folder(), origins, count, ERR));
+	CHECK_INT(read_file(path).size, once.size);
+	/* Only what is new, or was removed meanwhile, is added. */
+	note(NULL, "BBB");
+	OK(tkb_origins_note(test_folder(), origins, 1, ERR));
+	CHECK(!is_revoked("BBB"));
+	OK(tkb_origins_note(test_folder(), origins, count, ERR));
+	CHECK(is_revoked("BBB"));
 }
 
 /* Anybody who writes the cache can write it: it must only not crash. */

@@ -348,7 +348,7 @@ static int note_removed(const struct tkb_gc *gc, const char *cache_root,
 	}
 	return origin.key_count == 0
 	               ? 0
-	               : tkb_origins_note(cache_root, &origin, err);
+	               : tkb_origins_note(cache_root, &origin, 1, err);
 }
 
 int tkb_gc(const char *cache_root, const struct tkb_gc_options *options,
