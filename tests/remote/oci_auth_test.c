@@ -248,6 +248,41 @@ TEST(oci_auth, tokens_are_got_for_what_is_wanted)
 	      "gives none for 'repository:team/kernels:pull");
 }
 
+/* A mount wants a right in the other repository, too. */
+TEST(oci_auth, a_token_for_two_repositories_is_got_to_mount)
+{
+	forget_user();
+	const struct server server = start_tokens(300);
+	const struct tkb_bytes bytes = make_bytes(1000, 1);
+	const char *url = text("oci://" WRITER
+	                       "@127.0.0.1:%u/team/prod?mount=team/kernels",
+	                       server.port);
+	struct tkb_digest digest;
+	struct handle *handle;
+	const char *log;
+
+	(void)must_put(must_connect(oci_url(server.port, WRITER "@")), bytes);
+	handle = must_connect(url);
+	digest = must_put(handle, bytes);
+	check_blob(handle, &digest, 0, bytes);
+	log = read_file("tokens.log").data;
+	CHECK(strstr(log, "repository:team/kernels:pull\n") != NULL);
+	CHECK(strstr(log, "writer repository:team/prod:pull,push "
+	                  "repository:team/kernels:pull\n") != NULL);
+	log = read_file(text("registry-%u.log", server.port)).data;
+	CHECK(strstr(log, "\"PUT /v2/team/prod/blobs/uploads/") == NULL);
+	/* By a token that gives tokens, in one form. */
+	write_text("auth.json",
+	           text("{\"auths\":{\"127.0.0.1:%u\":{\"identitytoken\":"
+	                "\"again\"}}}",
+	                server.port));
+	SYS(setenv("REGISTRY_AUTH_FILE", text("%s/auth.json", test_folder()),
+	           1));
+	OK(use(text("oci://127.0.0.1:%u/team/last?mount=team/kernels",
+	            server.port),
+	       ERR));
+}
+
 TEST(oci_auth, a_token_that_gives_tokens_is_used)
 {
 	forget_user();

@@ -2,13 +2,22 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fake_http.h"
 #include "proxy.h"
 #include "registry.h"
 
 /* The OCI backend: names, uploads, and registries that lie. */
+
+#define LISTED(more, body)                                                     \
+	"HTTP/1.1 200 OK\r\n" more "Connection: close\r\n\r\n" body
+
+enum {
+	DATA_LIMIT = 8192 /* bytes of a record that a manifest has, too */
+};
 
 static const char *oci_url(unsigned port)
 {
@@ -29,6 +38,7 @@ TEST(oci, names_what_cannot_be_a_repository)
 		{ "oci://host/a:tag", "names a tag" },
 		{ "oci:///a", "the URL has no host" },
 		{ "oci+http://host/a?verify=false", "oci" },
+		{ "oci://host/a?mount=B", "mount" },
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
@@ -78,6 +88,271 @@ TEST(oci, an_upload_that_breaks_goes_on_where_it_broke)
 	check_blob(handle, &digest, 0, bytes);
 }
 
+/* Then docker-registry 2.8 forgets all of it, and gets all of it again. */
+TEST(oci, an_upload_that_is_forgotten_begins_anew)
+{
+	static const struct fault faults[] = { { .harm = CUT,
+		                                 .request = "PATCH ",
+		                                 .at = 10 * TKB_MIB,
+		                                 .is_upload = true,
+		                                 .skip = 1,
+		                                 .times = 1 },
+		                               { .harm = CUT,
+		                                 .request = "PUT ",
+		                                 .at = 2 * TKB_MIB,
+		                                 .is_upload = true,
+		                                 .times = 1 } };
+	const struct tkb_bytes bytes = make_bytes(40 * TKB_MIB, 3);
+	struct server server = start_registry("");
+	struct proxy proxy = start_proxy(server.port, faults, 2);
+	struct handle *handle = must_connect(oci_url(proxy.port));
+	struct tkb_digest digest;
+
+	set_deadline(handle, 60000);
+	digest = must_put(handle, bytes);
+	CHECK_INT(proxy.counts->struck[0], 1);
+	CHECK_INT(proxy.counts->struck[1], 1);
+	check_blob(handle, &digest, 0, bytes);
+}
+
+static struct server start_uploads(const char *breaks)
+{
+	struct server server;
+	bool is_there = false;
+
+	for (int i = 0; i < 20 && !is_there; i++) {
+		const unsigned port = free_port();
+
+		is_there =
+			start_server(&server, port, "uploads.err", "python3",
+		                     "-B", TKB_UPLOAD_SERVER, text("%u", port),
+		                     "uploads.log", breaks, NULL);
+	}
+	CHECK(is_there);
+	end_with_test(&server);
+	return server;
+}
+
+/* How many bytes of blobs such a server got: the last number of each line. */
+static uint64_t count_uploaded(void)
+{
+	uint64_t sum = 0;
+
+	for (const char *at = read_file("uploads.log").data;
+	     (at = strchr(at, '\n')) != NULL; at++) {
+		const char *number = at;
+
+		while (number[-1] != ' ')
+			number--;
+		sum += strtoull(number, NULL, 10);
+	}
+	return sum;
+}
+
+/* What came before the break, within a chunk or the last part, is not sent again. */
+TEST(oci, an_upload_goes_on_within_a_chunk_where_the_registry_kept_it)
+{
+	static const struct {
+		const char *breaks;
+		size_t size;
+	} cases[] = {
+		{ "PATCH:5000000", 40 * TKB_MIB },
+		{ "PATCH:2,PUT:3000000", 40 * TKB_MIB },
+		{ "PUT:3000000", 8 * TKB_MIB },
+		{ "lost", 8 * TKB_MIB },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		const struct tkb_bytes bytes = make_bytes(cases[i].size, 4);
+		struct server server = start_uploads(cases[i].breaks);
+		struct handle *handle = must_connect(oci_url(server.port));
+		const struct tkb_digest digest = must_put(handle, bytes);
+
+		stop_server(&server, SIGTERM);
+		(void)digest;
+		/* The 2 bytes of the empty configuration, too. */
+		CHECK_INT(count_uploaded(), cases[i].size + 2);
+		SYS(unlink("uploads.log"));
+	}
+}
+
+TEST(oci, a_blob_of_another_repository_is_mounted_and_not_sent)
+{
+	const struct tkb_bytes bytes = make_bytes(4 * TKB_MIB, 5);
+	const struct tkb_bytes other = make_bytes(TKB_MIB, 6);
+	struct server server = start_registry("");
+	struct proxy proxy = start_proxy(server.port, NULL, 0);
+	struct handle *handle = must_connect(text(
+		"oci://127.0.0.1:%u/team/prod?mount=team/kernels", proxy.port));
+	const struct tkb_digest digest =
+		must_put(must_connect(oci_url(server.port)), bytes);
+
+	(void)must_put(handle, bytes);
+	CHECK(proxy.counts->up < 64 * TKB_KIB);
+	check_blob(handle, &digest, 0, bytes);
+	CHECK(is_there(handle, &digest));
+	/* What the other one does not have is sent. */
+	(void)must_put(handle, other);
+	CHECK(proxy.counts->up > TKB_MIB);
+	CHECK(strstr(read_file(text("registry-%u.log", server.port)).data,
+	             "from=team/kernels") != NULL);
+}
+
+static size_t count_text(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+		count++;
+	return count;
+}
+
+/* A registry that lets nobody mount is asked once, and gets the blob. */
+TEST(oci, what_cannot_be_mounted_is_sent)
+{
+	static const char *const refusals[] = { "401 Who", "403 No", "404 No",
+		                                "500 Oh" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(refusals); i++) {
+		const char *begun = "HTTP/1.1 202 Begun\r\nLocation: /v2/team/"
+				    "kernels/blobs/uploads/1\r\n"
+				    "Content-Length: 0\r\n\r\n";
+		const struct web_answer answers[] = {
+			{ "POST /v2/team/kernels/blobs/uploads/?mount=sha256:",
+			  text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",
+			       refusals[i]),
+			  false },
+			{ "POST ", begun, false },
+			{ "PUT ", EMPTY("201 Created"), false },
+		};
+		struct server server = start_script(answers, 3);
+		struct handle *handle = must_connect(
+			text("%s?mount=team/other", oci_url(server.port)));
+
+		write_text("requests", "");
+		(void)must_put(handle, make_bytes(100, 7));
+		(void)must_put(handle, make_bytes(100, 8));
+		CHECK_INT(count_text(requests_so_far(), "?mount="), 1);
+		stop_server(&server, SIGKILL);
+	}
+}
+
+/* How many manifests the registry sent whole, and how many it did not. */
+static void count_manifests(const struct server *server, size_t *whole,
+                            size_t *same)
+{
+	const char *log = read_file(text("registry-%u.log", server->port)).data;
+
+	*whole = 0;
+	*same = 0;
+	while ((log = strstr(log, "\"GET /v2/team/kernels/manifests/")) !=
+	       NULL) {
+		const char *end = strstr(log, "HTTP/1.1\" ");
+
+		if (end == NULL)
+			return;
+		*whole += strncmp(end, "HTTP/1.1\" 200", 13) == 0;
+		*same += strncmp(end, "HTTP/1.1\" 304", 13) == 0;
+		log = end;
+	}
+}
+
+TEST(oci, a_manifest_that_is_unchanged_is_not_sent_again)
+{
+	struct server server = start_registry("");
+	struct handle *handle = must_connect(oci_url(server.port));
+	struct handle *other = must_connect(oci_url(server.port));
+	struct tkb_digest digests[3];
+	const struct notebook *first;
+	const struct notebook *second;
+	size_t whole;
+	size_t same;
+
+	for (unsigned i = 0; i < 3; i++)
+		digests[i] = must_add(handle, "ref", make_bytes(100 + i, i));
+	first = list_records(handle, "ref");
+	nap_ms(1100); /* the registry's clock tells whole seconds */
+	OK(ASK(other, touch, "ref", &digests[0], ERR));
+	OK(ASK(other, drop, "ref", &digests[1], ERR));
+	second = list_records(handle, "ref");
+	CHECK_INT(first->count, 3);
+	CHECK_INT(second->count, 2);
+	CHECK_INT(count_digest(second, &digests[1]), 0);
+	for (size_t i = 0; i < second->count; i++) {
+		const struct told *told = &second->items[i];
+
+		CHECK_INT(told->age_s == 0,
+		          tkb_digest_equal(&told->digest, &digests[0]));
+	}
+	/* Three, one that was touched, and two that the other handle asked for. */
+	for (int i = 0; i < 200; i++) {
+		count_manifests(&server, &whole, &same);
+		if (whole + same >= 7)
+			break;
+		nap_ms(10); /* it logs when it has answered */
+	}
+	CHECK_INT(whole, 6);
+	CHECK_INT(same, 1);
+}
+
+TEST(oci, a_small_record_comes_with_its_manifest)
+{
+	static const struct fault blobs = { .harm = PASS,
+		                            .request = "GET /v2/team/kernels/"
+		                                       "blobs/" };
+	struct server server = start_registry("");
+	struct proxy proxy = start_proxy(server.port, &blobs, 1);
+	struct handle *handle = must_connect(oci_url(proxy.port));
+	const struct tkb_bytes small = make_bytes(DATA_LIMIT, 1);
+	const struct tkb_bytes large = make_bytes(DATA_LIMIT + 1, 2);
+	const struct tkb_digest digest = must_add(handle, "ref", small);
+	const struct notebook *notebook;
+
+	(void)must_add(handle, "ref", large);
+	OK(ASK(handle, touch, "ref", &digest, ERR));
+	for (int i = 0; i < 2; i++) {
+		notebook = list_records(handle, "ref");
+		CHECK_INT(notebook->count, 2);
+		CHECK_INT(count_digest(notebook, &digest), 1);
+	}
+	CHECK_INT(proxy.counts->met[0], 2);
+}
+
+/* A manifest that has the bytes of another record, or none, is one without. */
+TEST(oci, a_manifest_with_other_bytes_is_not_believed)
+{
+	static const char *const datas[] = { "YmFk", "no base64!", "" };
+	const struct tkb_bytes record = tkb_text("good");
+	const struct tkb_digest digest = digest_of(record);
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(&digest, hex);
+	for (size_t i = 0; i < TKB_COUNT_OF(datas); i++) {
+		const char *manifest =
+			text("{\"schemaVersion\":2,\"layers\":[{\"size\":4,"
+		             "\"data\":\"%s\"}]}",
+		             datas[i]);
+		const struct web_answer answers[] = {
+			{ "/tags/list",
+			  text(LISTED("", "{\"name\":\"a\",\"tags\":[\"r.a."
+			                  "%s\"]}"),
+			       hex),
+			  false },
+			{ "/manifests/", text(LISTED("", "%s"), manifest),
+			  false },
+			{ "/blobs/", OKAY(4, "good"), false },
+		};
+		struct server server = start_script(answers, 3);
+		struct handle *handle = must_connect(oci_url(server.port));
+		const struct notebook *notebook = list_records(handle, "a");
+
+		CHECK_INT(notebook->count, 1);
+		CHECK(tkb_bytes_equal(notebook->items[0].bytes, record));
+		CHECK(strstr(requests_so_far(), "/blobs/") != NULL);
+		stop_server(&server, SIGKILL);
+	}
+}
+
 TEST(oci, a_blob_that_is_there_is_not_sent_again)
 {
 	const struct tkb_bytes bytes = make_bytes(4 * TKB_MIB, 2);
@@ -102,9 +377,6 @@ static void check_list(const char *what, int status, const char *part)
 	CHECK_INT(notebook->count, 0);
 	stop_server(&server, SIGKILL);
 }
-
-#define LISTED(more, body)                                                     \
-	"HTTP/1.1 200 OK\r\n" more "Connection: close\r\n\r\n" body
 
 TEST(oci, a_list_of_tags_that_is_none_is_one_sentence)
 {

@@ -84,6 +84,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         size = int(self.headers["Content-Length"])
         query = urllib.parse.parse_qs(self.rfile.read(size).decode())
+        query["scope"] = " ".join(query.get("scope", [])).split()
         self.answer(query, "writer" if query.get("refresh_token") == ["again"]
                     else "stranger")
 

@@ -13,6 +13,7 @@ static void oci_close(void *self)
 
 	tkb_http_client_close(oci->client);
 	tkb_oci_auth_release(&oci->auth);
+	tkb_oci_seen_release(&oci->seen);
 	tkb_arena_release(&oci->arena);
 	free(oci);
 }
@@ -64,7 +65,8 @@ static int oci_put(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digest, const struct tkb_blob *blob,
                    struct tkb_error *err)
 {
-	const struct tkb_oci_item item = { NULL, digest, blob->size };
+	const struct tkb_oci_item item = { .digest = digest,
+		                           .size = blob->size };
 
 	return tkb_oci_store(self, limits, &item, blob, err);
 }
@@ -135,7 +137,7 @@ static int oci_remove(void *self, const struct tkb_op_limits *limits,
                       const struct tkb_digest *digest, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	const struct tkb_oci_item item = { NULL, digest, 0 };
+	const struct tkb_oci_item item = { .digest = digest };
 	struct tkb_http_request request = { .method = "DELETE" };
 	int rc;
 
@@ -191,8 +193,8 @@ const struct tkb_remote_backend tkb_backend_oci = {
 	.abi = TKB_REMOTE_BACKEND_ABI,
 	.is_shared = true,
 	.schemes = (const char *const[]){ "oci", "oci+http", NULL },
-	.params = (const char *const[]){ "cafile", "cert", "key", "server-name",
-	                                 "verify", NULL },
+	.params = (const char *const[]){ "cafile", "cert", "key", "mount",
+	                                 "server-name", "verify", NULL },
 	.open = oci_open,
 	.close = oci_close,
 	.get = oci_get,

@@ -13,6 +13,9 @@
  *     h.<hash>.<sha256>  the same where that is too long for a tag: the start
  *                        of the name's SHA-256; the manifest has the name
  *
+ * A manifest has a record of at most TKB_OCI_DATA_LIMIT bytes in itself, too, so that
+ * one request gets both.
+ *
  * No two pushers write one tag for different things, so nobody needs to compare
  * and swap. A manifest also says when it was put, by the server's clock, and a
  * random word, so that no two are equal: to delete one, which is only possible
@@ -33,7 +36,34 @@ enum {
 	TKB_OCI_REF_SIZE = 256,
 	TKB_OCI_HEADER_SIZE = 4096,
 	TKB_OCI_MANIFEST_LIMIT = 4 * 1024 * 1024,
+	TKB_OCI_DATA_LIMIT = 8 * 1024,
 	TKB_OCI_URL_LIMIT = 16 * 1024
+};
+
+/* What a manifest of ours says. */
+struct tkb_oci_manifest {
+	uint64_t size;              /* of its layer; TKB_SIZE_UNKNOWN */
+	int64_t put_s;              /* when it was put; 0: not told */
+	char ref[TKB_OCI_REF_SIZE]; /* "" if it has none */
+	struct tkb_digest digest;   /* its own */
+	uint64_t age_s;             /* since it was put */
+	struct tkb_bytes
+		data; /* of its layer, where it has that: not checked */
+};
+
+/* Manifests as they were seen last, by their tags. Zeroed is empty. */
+struct tkb_oci_seen_item {
+	char tag[TKB_OCI_TAG_SIZE];
+	char etag[96]; /* by which a registry tells whether it changed */
+	struct tkb_oci_manifest manifest;
+	char *data; /* owned; what that has */
+};
+
+struct tkb_oci_seen {
+	struct tkb_oci_seen_item *items; /* owned; sorted */
+	size_t count;
+	size_t capacity;
+	size_t data_size; /* of all */
 };
 
 struct tkb_oci {
@@ -42,10 +72,12 @@ struct tkb_oci {
 	const char *base;       /* "https://host:port" */
 	const char *registry; /* "host:port", as files of credentials say it */
 	const char *repository; /* "team/kernels" */
+	const char *mount; /* a repository that may have blobs, too; or NULL */
 	struct tkb_oci_auth auth;
 	const char *lines[1];           /* the header that each request has */
 	struct tkb_http_client *client; /* owned */
 	int64_t now_s; /* by the server's clock, when last heard of; 0: never */
+	struct tkb_oci_seen seen;
 };
 
 /* Read the URL into base and repository. Returns 0, TKB_ERR_INVALID or _NOMEM. */
@@ -76,6 +108,9 @@ TKB_NODISCARD int tkb_oci_auth_answer(struct tkb_oci *oci,
 TKB_NODISCARD int tkb_oci_auth_token(struct tkb_oci *oci,
                                      const struct tkb_op_limits *limits,
                                      struct tkb_error *err);
+
+/* Mount nothing any more, and ask for no right to. */
+void tkb_oci_auth_forget_mount(struct tkb_oci *oci);
 
 /* Begin an operation: get another token where the one there is ends. */
 TKB_NODISCARD int tkb_oci_auth_renew(struct tkb_oci *oci,
@@ -125,14 +160,16 @@ TKB_NODISCARD int tkb_oci_tags_read(struct tkb_oci *oci,
                                     const char *start, struct tkb_oci_tags *out,
                                     struct tkb_error *err);
 
-/* What a manifest of ours says. */
-struct tkb_oci_manifest {
-	uint64_t size;              /* of its layer; TKB_SIZE_UNKNOWN */
-	int64_t put_s;              /* when it was put; 0: not told */
-	char ref[TKB_OCI_REF_SIZE]; /* "" if it has none */
-	struct tkb_digest digest;   /* its own */
-	uint64_t age_s;             /* since it was put */
-};
+void tkb_oci_seen_release(struct tkb_oci_seen *seen);
+
+/* NULL: it was not seen. */
+const struct tkb_oci_seen_item *tkb_oci_seen_find(
+	const struct tkb_oci_seen *seen, const char *tag);
+
+/* Remember it, if there is room. */
+void tkb_oci_seen_note(struct tkb_oci_seen *seen, const char *tag,
+                       const char *etag,
+                       const struct tkb_oci_manifest *manifest);
 
 /*
  * Fetch manifests, several at once, and give them to `on_manifest` in this order:
@@ -140,6 +177,7 @@ struct tkb_oci_manifest {
  * struct tkb_record_visitor.
  */
 struct tkb_oci_manifest_visitor {
+	/* What the manifest points to lasts until this returns. */
 	int (*on_manifest)(void *self, size_t index, int rc,
 	                   const struct tkb_oci_manifest *manifest,
 	                   const struct tkb_error *why, struct tkb_error *err);
@@ -151,11 +189,12 @@ TKB_NODISCARD int tkb_oci_manifests(
 	const char *const *tags, size_t count,
 	const struct tkb_oci_manifest_visitor *visitor, struct tkb_error *err);
 
-/* Of one tag: 0, TKB_MISS, or a failure. */
+/* Of one tag: 0, TKB_MISS, or a failure. Its data are appended to `data`, or NULL. */
 TKB_NODISCARD int tkb_oci_manifest_get(struct tkb_oci *oci,
                                        const struct tkb_op_limits *limits,
                                        const char *tag,
                                        struct tkb_oci_manifest *out,
+                                       struct tkb_buf *data,
                                        struct tkb_error *err);
 
 /* What lies under a tag. */
@@ -163,6 +202,7 @@ struct tkb_oci_item {
 	const char *ref; /* whose record it is; NULL: a blob */
 	const struct tkb_digest *digest;
 	uint64_t size;
+	struct tkb_bytes data; /* its bytes, for the manifest; or none */
 };
 
 /* Put a manifest, whose blobs are there; true: the registry says that they are not. */
@@ -178,14 +218,21 @@ TKB_NODISCARD int tkb_oci_manifest_delete(struct tkb_oci *oci,
                                           const struct tkb_oci_item *item,
                                           struct tkb_error *err);
 
-/* Upload a blob where it is not there yet, and put its manifest. */
+/* Store a blob that is not there yet, and put its manifest. */
 TKB_NODISCARD int tkb_oci_store(struct tkb_oci *oci,
                                 const struct tkb_op_limits *limits,
                                 const struct tkb_oci_item *item,
                                 const struct tkb_blob *blob,
                                 struct tkb_error *err);
 
-/* Upload a blob where it is not there yet. */
+/* Upload a blob, or mount it, without a look whether it is there. */
+TKB_NODISCARD int tkb_oci_send(struct tkb_oci *oci,
+                               const struct tkb_op_limits *limits,
+                               const struct tkb_digest *digest,
+                               const struct tkb_blob *blob,
+                               struct tkb_error *err);
+
+/* The same where it is not there yet. */
 TKB_NODISCARD int tkb_oci_upload(struct tkb_oci *oci,
                                  const struct tkb_op_limits *limits,
                                  const struct tkb_digest *digest,

@@ -116,6 +116,63 @@ static int look_for_keys(struct tkb_oci *oci,
 	return rc;
 }
 
+static void add_part(char scope[TKB_OCI_SCOPE_SIZE], const char *part,
+                     size_t size)
+{
+	const size_t used = strlen(scope);
+
+	if (used + size + 2 <= TKB_OCI_SCOPE_SIZE)
+		(void)snprintf(scope + used, TKB_OCI_SCOPE_SIZE - used,
+		               "%s%.*s", used == 0 ? "" : " ", (int)size, part);
+}
+
+/*
+ * A scope may name several repositories, with blanks between: ours, and that which
+ * blobs are mounted from. One alone is meant for ours, whatever it says.
+ */
+static void split_scope(const struct tkb_oci *oci, const char *wanted,
+                        char own[TKB_OCI_SCOPE_SIZE],
+                        char also[TKB_OCI_SCOPE_SIZE])
+{
+	char start[TKB_OCI_SCOPE_SIZE];
+	const size_t size = (size_t)snprintf(start, sizeof(start),
+	                                     "repository:%s:", oci->repository);
+
+	own[0] = '\0';
+	also[0] = '\0';
+	for (const char *at = wanted; *at != '\0';) {
+		const size_t length = strcspn(at, " ");
+		const bool is_own =
+			wanted[length] == '\0' || strncmp(at, start, size) == 0;
+
+		if (length != 0)
+			add_part(is_own ? own : also, at, length);
+		at += length + (at[length] == ' ');
+	}
+}
+
+/* False: it has nothing new. */
+static bool add_scope(struct tkb_oci *oci, const char *wanted)
+{
+	struct tkb_oci_auth *auth = &oci->auth;
+	char own[TKB_OCI_SCOPE_SIZE];
+	char also[TKB_OCI_SCOPE_SIZE];
+	bool is_wider;
+
+	split_scope(oci, wanted, own, also);
+	is_wider = widen_scope(oci, auth->scope, own);
+	if (also[0] == '\0' || strcmp(also, auth->also) == 0)
+		return is_wider;
+	memcpy(auth->also, also, sizeof(also));
+	return true;
+}
+
+void tkb_oci_auth_forget_mount(struct tkb_oci *oci)
+{
+	oci->mount = NULL;
+	oci->auth.also[0] = '\0';
+}
+
 static int answer_bearer(struct tkb_oci *oci,
                          const struct tkb_op_limits *limits,
                          const char *challenge, struct tkb_error *err)
@@ -128,7 +185,7 @@ static int answer_bearer(struct tkb_oci *oci,
 	read_value(challenge, "realm", auth->realm, sizeof(auth->realm));
 	read_value(challenge, "service", auth->service, sizeof(auth->service));
 	read_value(challenge, "scope", scope, sizeof(scope));
-	is_wider = widen_scope(oci, auth->scope, scope);
+	is_wider = add_scope(oci, scope);
 	/* A token for all this was just refused. */
 	if (has_token && !is_wider && auth->is_new)
 		return TKB_MISS;

@@ -63,6 +63,7 @@ struct tkb_oci_auth {
 	bool is_new;                    /* the token is of this operation */
 	uint64_t expires_ns;            /* when the token ends; 0: never */
 	char scope[TKB_OCI_SCOPE_SIZE]; /* all that was asked for so far */
+	char also[TKB_OCI_SCOPE_SIZE];  /* of other repositories */
 	char realm[TKB_OCI_SCOPE_SIZE];
 	char service[TKB_OCI_SCOPE_SIZE];
 };

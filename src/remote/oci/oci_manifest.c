@@ -6,6 +6,7 @@
 
 #include "base/blob_buffer.h"
 #include "base/random.h"
+#include "remote/net/base64.h"
 #include "remote/oci/oci.h"
 #include "text/json_walk.h"
 
@@ -55,6 +56,11 @@ static int write_manifest(const struct tkb_oci *oci,
 	tkb_buf_add_text(out, ",\"digest\":\"sha256:");
 	tkb_buf_add_text(out, hex);
 	tkb_json_add_number(out, "\",\"size\":", item->size);
+	if (item->data.size != 0) {
+		tkb_buf_add_text(out, ",\"data\":\"");
+		tkb_base64_add(item->data, out);
+		tkb_buf_add_byte(out, '"');
+	}
 	tkb_buf_add_text(out, "}],\"annotations\":{");
 	if (item->ref != NULL) {
 		tkb_json_add_text(out, "\"" REF_NAME "\":", item->ref);
@@ -115,8 +121,24 @@ int tkb_oci_manifest_put(struct tkb_oci *oci,
 /* A manifest that is read. */
 struct reading {
 	struct tkb_oci_manifest *out;
+	struct tkb_arena *arena; /* owns its data */
 	bool is_manifest;
 };
+
+/* What is no base64, or too much, is not there. */
+static int take_data(const struct reading *reading, const char *value,
+                     struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf data = TKB_BUF_INIT(TKB_OCI_DATA_LIMIT + 3);
+	struct tkb_bytes *out = &reading->out->data;
+
+	if (!tkb_base64_read(tkb_text(value), &data) || data.failure != 0)
+		return 0;
+	out->data = tkb_arena_string(reading->arena, tkb_buf_bytes(&data));
+	out->size = data.size;
+	return out->data == NULL ? tkb_fail_nomem(err) : 0;
+}
 
 static int take_manifest_value(void *self, const char *path,
                                enum tkb_json_type type, const char *value,
@@ -126,7 +148,6 @@ static int take_manifest_value(void *self, const char *path,
 	struct tkb_oci_manifest *out = reading->out;
 	char *end = NULL;
 
-	(void)err;
 	if (strcmp(path, "schemaVersion") == 0) {
 		reading->is_manifest = strcmp(value, "2") == 0;
 	} else if (strcmp(path, "layers/*/size") == 0 &&
@@ -140,14 +161,17 @@ static int take_manifest_value(void *self, const char *path,
 		memcpy(out->ref, value, strlen(value) + 1);
 	} else if (strcmp(path, "annotations/" PUT_NAME) == 0) {
 		out->put_s = strtoll(value, NULL, 10);
+	} else if (strcmp(path, "layers/*/data") == 0 &&
+	           type == TKB_JSON_STRING) {
+		return take_data(reading, value, err);
 	}
 	return 0;
 }
 
-static int read_manifest(struct tkb_bytes text, struct tkb_oci_manifest *out,
-                         struct tkb_error *err)
+static int read_manifest(struct tkb_bytes text, struct tkb_arena *arena,
+                         struct tkb_oci_manifest *out, struct tkb_error *err)
 {
-	struct reading reading = { .out = out };
+	struct reading reading = { .out = out, .arena = arena };
 	const struct tkb_json_walker walker = { take_manifest_value, &reading };
 	int rc;
 
@@ -167,6 +191,8 @@ struct batch {
 	struct tkb_http_request requests[BATCH];
 	struct tkb_buf bodies[BATCH];
 	struct tkb_sink sinks[BATCH];
+	const char *headers[BATCH][2];
+	const char *tags[BATCH]; /* not kept */
 	size_t count;
 };
 
@@ -180,40 +206,85 @@ static void batch_free(struct batch **batch)
 	free(*batch);
 }
 
+/* "If-None-Match: ..." where the manifest was seen, else NULL. */
+static int write_condition(const struct tkb_oci *oci, struct batch *batch,
+                           const char *tag, const char **out,
+                           struct tkb_error *err)
+{
+	const struct tkb_oci_seen_item *seen =
+		tkb_oci_seen_find(&oci->seen, tag);
+	char line[128];
+
+	*out = NULL;
+	if (seen == NULL)
+		return 0;
+	(void)snprintf(line, sizeof(line), "If-None-Match: %s", seen->etag);
+	*out = tkb_arena_string(&batch->arena, tkb_text(line));
+	return *out == NULL ? tkb_fail_nomem(err) : 0;
+}
+
 static int batch_add(const struct tkb_oci *oci, struct batch *batch,
                      const char *tag, struct tkb_error *err)
 {
 	const size_t i = batch->count++;
+	int rc;
 
 	batch->bodies[i] = (struct tkb_buf)TKB_BUF_INIT(TKB_OCI_MANIFEST_LIMIT);
 	batch->sinks[i] = tkb_buf_sink(&batch->bodies[i]);
-	batch->requests[i] =
-		(struct tkb_http_request){ .method = "GET",
-		                           .headers = accept,
-		                           .header_count = 1,
-		                           .sink = &batch->sinks[i] };
+	batch->tags[i] = tag;
+	batch->headers[i][0] = accept[0];
+	rc = write_condition(oci, batch, tag, &batch->headers[i][1], err);
+	if (rc < 0)
+		return rc;
+	batch->requests[i] = (struct tkb_http_request){
+		.method = "GET",
+		.headers = batch->headers[i],
+		.header_count = batch->headers[i][1] != NULL ? 2 : 1,
+		.sink = &batch->sinks[i]
+	};
 	return tkb_oci_url(oci, &batch->arena, "/manifests/", tag,
 	                   &batch->requests[i].url, err);
 }
 
-static int read_manifest_answer(struct batch *batch, size_t index,
+/* What is there still, as it was seen. */
+static bool is_unchanged(const struct tkb_oci *oci, const struct batch *batch,
+                         size_t index, struct tkb_oci_manifest *out)
+{
+	const struct tkb_http_request *request = &batch->requests[index];
+	const struct tkb_oci_seen_item *seen =
+		tkb_oci_seen_find(&oci->seen, batch->tags[index]);
+
+	if (request->rc != 0 || request->status != 304 || seen == NULL)
+		return false;
+	*out = seen->manifest;
+	return true;
+}
+
+static int read_manifest_answer(struct tkb_oci *oci, struct batch *batch,
+                                size_t index,
                                 const struct tkb_op_limits *limits,
                                 struct tkb_oci_manifest *out,
                                 struct tkb_error *err)
 {
 	const struct tkb_http_request *request = &batch->requests[index];
-	int rc;
+	int rc = 0;
 
 	if (request->rc == TKB_ERR_TOO_LARGE)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "its manifest has more than %d bytes",
 		                TKB_OCI_MANIFEST_LIMIT);
-	rc = tkb_http_request_judge(request, limits, err);
-	if (rc != 0)
-		return rc;
-	rc = read_manifest(tkb_buf_bytes(&batch->bodies[index]), out, err);
+	if (!is_unchanged(oci, batch, index, out)) {
+		rc = tkb_http_request_judge(request, limits, err);
+		if (rc == 0)
+			rc = read_manifest(tkb_buf_bytes(&batch->bodies[index]),
+			                   &batch->arena, out, err);
+		if (rc != 0)
+			return rc;
+		tkb_oci_seen_note(&oci->seen, batch->tags[index], request->etag,
+		                  out);
+	}
 	out->age_s = tkb_http_age(request->date_s, out->put_s);
-	return rc;
+	return 0;
 }
 
 /*
@@ -233,7 +304,7 @@ static bool is_of_one(const struct batch *batch, size_t index, int rc,
 	                                    batch->count, limits);
 }
 
-static int tell_batch(struct batch *batch, size_t first,
+static int tell_batch(struct tkb_oci *oci, struct batch *batch, size_t first,
                       const struct tkb_op_limits *limits,
                       const struct tkb_oci_manifest_visitor *visitor,
                       struct tkb_error *err)
@@ -245,7 +316,8 @@ static int tell_batch(struct batch *batch, size_t first,
 		struct tkb_error why = { 0 };
 		int told;
 
-		told = read_manifest_answer(batch, i, limits, &manifest, &why);
+		told = read_manifest_answer(oci, batch, i, limits, &manifest,
+		                            &why);
 		if (told < 0 && !is_of_one(batch, i, told, limits))
 			return tkb_fail_as(err, told, &why);
 		rc = visitor->on_manifest(visitor->self, first + i, told,
@@ -275,7 +347,8 @@ int tkb_oci_manifests(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 			rc = tkb_oci_do(oci, limits, batch->requests,
 			                batch->count, err);
 		if (rc == 0)
-			rc = tell_batch(batch, first, limits, visitor, err);
+			rc = tell_batch(oci, batch, first, limits, visitor,
+			                err);
 	}
 	return rc;
 }
@@ -283,6 +356,7 @@ int tkb_oci_manifests(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 /* The one that tkb_oci_manifest_get() wants. */
 struct wanted {
 	struct tkb_oci_manifest *out;
+	struct tkb_buf *data; /* or NULL */
 	int rc;
 };
 
@@ -296,15 +370,19 @@ static int take_one(void *self, size_t index, int rc,
 	if (rc < 0)
 		return tkb_fail_as(err, rc, why);
 	*wanted->out = *manifest;
+	wanted->out->data = (struct tkb_bytes){ NULL, 0 };
+	if (wanted->data != NULL)
+		tkb_buf_add(wanted->data, manifest->data);
 	wanted->rc = rc;
 	return 0;
 }
 
 int tkb_oci_manifest_get(struct tkb_oci *oci,
                          const struct tkb_op_limits *limits, const char *tag,
-                         struct tkb_oci_manifest *out, struct tkb_error *err)
+                         struct tkb_oci_manifest *out, struct tkb_buf *data,
+                         struct tkb_error *err)
 {
-	struct wanted wanted = { .out = out };
+	struct wanted wanted = { .out = out, .data = data };
 	const struct tkb_oci_manifest_visitor visitor = { take_one, &wanted };
 	int rc;
 
@@ -335,7 +413,8 @@ int tkb_oci_manifest_delete(struct tkb_oci *oci,
 
 	rc = tkb_oci_tag(item->ref, item->digest, tag, err);
 	if (rc == 0)
-		rc = tkb_oci_manifest_get(oci, limits, tag, &manifest, err);
+		rc = tkb_oci_manifest_get(oci, limits, tag, &manifest, NULL,
+		                          err);
 	if (rc != 0)
 		return rc;
 	tkb_digest_to_hex(&manifest.digest, hex);

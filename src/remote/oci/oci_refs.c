@@ -11,7 +11,11 @@ int tkb_oci_add(void *self, const struct tkb_op_limits *limits, const char *ref,
                 const struct tkb_digest *digest, struct tkb_bytes record,
                 struct tkb_error *err)
 {
-	const struct tkb_oci_item item = { ref, digest, record.size };
+	const bool is_small = record.size <= TKB_OCI_DATA_LIMIT;
+	const struct tkb_oci_item item = {
+		ref, digest, record.size,
+		is_small ? record : (struct tkb_bytes){ NULL, 0 }
+	};
 	const struct tkb_blob blob = { record.size,
 		                       tkb_memory_source(&record) };
 
@@ -22,7 +26,7 @@ int tkb_oci_drop(void *self, const struct tkb_op_limits *limits,
                  const char *ref, const struct tkb_digest *digest,
                  struct tkb_error *err)
 {
-	const struct tkb_oci_item item = { ref, digest, 0 };
+	const struct tkb_oci_item item = { .ref = ref, .digest = digest };
 
 	return tkb_oci_manifest_delete(self, limits, &item, err);
 }
@@ -33,17 +37,23 @@ int tkb_oci_touch(void *self, const struct tkb_op_limits *limits,
                   struct tkb_error *err)
 {
 	struct tkb_oci_manifest manifest;
-	struct tkb_oci_item item = { ref, digest, 0 };
+	struct tkb_oci_item item = { .ref = ref, .digest = digest };
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf data = TKB_BUF_INIT(TKB_OCI_DATA_LIMIT);
 	char tag[TKB_OCI_TAG_SIZE];
 	bool lacks_blob;
 	int rc;
 
 	rc = tkb_oci_tag(ref, digest, tag, err);
 	if (rc == 0)
-		rc = tkb_oci_manifest_get(self, limits, tag, &manifest, err);
+		rc = tkb_oci_manifest_get(self, limits, tag, &manifest, &data,
+		                          err);
+	if (rc == 0)
+		rc = tkb_buf_check(&data, err);
 	if (rc != 0)
 		return rc;
 	item.size = manifest.size;
+	item.data = tkb_buf_bytes(&data);
 	return tkb_oci_manifest_put(self, limits, &item, &lacks_blob, err);
 }
 
@@ -62,6 +72,33 @@ static void gathering_release(struct gathering *gathering)
 	free(gathering->items);
 }
 
+/* Is it what the digest is of? */
+static int is_whole(struct tkb_bytes data, const struct tkb_digest *digest,
+                    bool *out, struct tkb_error *err)
+{
+	struct tkb_digest found;
+	int rc;
+
+	*out = false;
+	if (data.size == 0)
+		return 0;
+	rc = tkb_digest_of(data, &found, err);
+	*out = rc == 0 && tkb_digest_equal(&found, digest);
+	return rc;
+}
+
+/* The manifest has the record. */
+static int tell_record(const struct tkb_record_visitor *visitor,
+                       const struct tkb_http_listed *found,
+                       struct tkb_bytes record, struct tkb_error *err)
+{
+	if (visitor->wants != NULL &&
+	    !visitor->wants(visitor->self, &found->digest, found->age_s))
+		return 0;
+	return visitor->on_record(visitor->self, &found->digest, record,
+	                          found->age_s, err);
+}
+
 static int gather_listed_record(void *self, size_t index, int rc,
                                 const struct tkb_oci_manifest *manifest,
                                 const struct tkb_error *why,
@@ -71,6 +108,7 @@ static int gather_listed_record(void *self, size_t index, int rc,
 	const struct tkb_record_visitor *visitor = gathering->visitor;
 	struct tkb_http_listed found = { .size = manifest->size,
 		                         .age_s = manifest->age_s };
+	bool is_here = false;
 	size_t start;
 
 	if (!tkb_oci_tag_read(gathering->tags->items[index], &found.digest,
@@ -80,6 +118,11 @@ static int gather_listed_record(void *self, size_t index, int rc,
 	if (rc < 0)
 		return visitor->on_unread(visitor->self, &found.digest, why,
 		                          err);
+	rc = is_whole(manifest->data, &found.digest, &is_here, err);
+	if (rc < 0 || is_here)
+		return rc < 0 ? rc
+		              : tell_record(visitor, &found, manifest->data,
+		                            err);
 	return tkb_append(&gathering->items, &gathering->count,
 	                  &gathering->capacity, &found, sizeof(found), err);
 }

@@ -116,6 +116,20 @@ static int read_repository(const struct tkb_remote_url *url,
 	return tkb_arena_copy_buf(&oci->arena, &name, &oci->repository, err);
 }
 
+/* "mount=team/other": the blobs of that one may be taken, where the registry can. */
+static int read_mount(const struct tkb_remote_url *url, struct tkb_oci *oci,
+                      struct tkb_error *err)
+{
+	const char *name = tkb_remote_url_param(url, "mount");
+
+	if (name != NULL && !is_repository(name))
+		return tkb_url_refuse("mount", "a repository of the registry",
+		                      name, err);
+	oci->mount = name != NULL && strcmp(name, oci->repository) != 0 ? name
+	                                                                : NULL;
+	return 0;
+}
+
 int tkb_oci_site_read(const struct tkb_remote_url *url, struct tkb_oci *oci,
                       struct tkb_error *err)
 {
@@ -127,7 +141,9 @@ int tkb_oci_site_read(const struct tkb_remote_url *url, struct tkb_oci *oci,
 	rc = tkb_url_check_tls(url, has_tls(url), "oci", err);
 	if (rc == 0)
 		rc = read_base(url, oci, err);
-	return rc == 0 ? read_repository(url, oci, err) : rc;
+	if (rc == 0)
+		rc = read_repository(url, oci, err);
+	return rc == 0 ? read_mount(url, oci, err) : rc;
 }
 
 int tkb_oci_url(const struct tkb_oci *oci, struct tkb_arena *arena,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,16 +100,23 @@ static void add_parameter(struct tkb_buf *out, const char *name,
 	tkb_escape(out, value, "");
 }
 
-/* "service=...&scope=..." */
+/* "service=...&scope=...": a form has one scope, a URL one for each repository. */
 static int write_query(const struct tkb_oci_auth *auth, struct tkb_buf *out,
                        struct tkb_error *err)
 {
+	const bool is_form = auth->keys.identity != NULL;
+	char both[2 * TKB_OCI_SCOPE_SIZE];
+
+	(void)snprintf(both, sizeof(both), "%s %s", auth->scope, auth->also);
 	add_parameter(out, "service", auth->service);
-	add_parameter(out, "scope", auth->scope);
-	if (auth->keys.identity != NULL) {
+	add_parameter(out, "scope",
+	              is_form && auth->also[0] != '\0' ? both : auth->scope);
+	if (is_form) {
 		add_parameter(out, "grant_type", "refresh_token");
 		add_parameter(out, "client_id", "tkbundle");
 		add_parameter(out, "refresh_token", auth->keys.identity);
+	} else {
+		add_parameter(out, "scope", auth->also);
 	}
 	return tkb_buf_check(out, err);
 }

@@ -2,22 +2,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/blob_buffer.h"
 #include "remote/oci/oci.h"
 
 /*
- * Uploading a blob: in one piece, or, if it is large, in chunks, of which only
- * what did not arrive is sent again.
+ * Uploading a blob: by a mount from another repository, in one piece, or, if it is
+ * large, in chunks. Where it breaks, only what did not arrive is sent again, unless
+ * the registry forgets what it had: then all is.
  */
 
 enum {
-	TRIES = 5,         /* of going on, without a byte more there */
-	MANIFEST_TRIES = 4 /* where its blobs seem to be missing */
+	TRIES = 5 /* of going on, without a byte more there */
 };
 
 #define CHUNK ((uint64_t)16 * TKB_MIB)
+#define SMALL ((uint64_t)TKB_MIB) /* what breaks of less begins anew */
 
 struct upload {
 	struct tkb_oci *oci;
@@ -65,7 +65,9 @@ static int follow_location(struct upload *upload, const char *location,
 	return 0;
 }
 
-static int begin_upload(struct upload *upload, struct tkb_error *err)
+/* Ask to begin an upload; what is sent with the request is in its URL. */
+static int post(struct upload *upload, const char *query, long *status_out,
+                struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_bytes nothing = { "", 0 };
@@ -80,7 +82,7 @@ static int begin_upload(struct upload *upload, struct tkb_error *err)
 	int rc;
 
 	upload->sent = 0;
-	rc = tkb_oci_url(upload->oci, &arena, "/blobs/uploads/", "",
+	rc = tkb_oci_url(upload->oci, &arena, "/blobs/uploads/", query,
 	                 &request.url, err);
 	if (rc < 0)
 		return rc;
@@ -88,13 +90,55 @@ static int begin_upload(struct upload *upload, struct tkb_error *err)
 	tkb_buf_add_text(&upload->url, request.url);
 	tkb_buf_add_byte(&upload->url, '\0');
 	rc = tkb_oci_ask(upload->oci, upload->limits, &request, err);
+	*status_out = request.rc == 0 ? request.status : 0;
+	if (rc != 0 || request.status == 201)
+		return rc;
+	return follow_location(upload, location, err);
+}
+
+static int begin_upload(struct upload *upload, struct tkb_error *err)
+{
+	long status = 0;
+	int rc;
+
+	rc = post(upload, "", &status, err);
 	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it takes no uploads (HTTP %ld): it has no "
 		                "repository '%.80s' and makes none, or it is "
 		                "no registry",
-		                request.status, upload->oci->repository);
-	return rc == 0 ? follow_location(upload, location, err) : rc;
+		                status, upload->oci->repository);
+	return rc;
+}
+
+/*
+ * Begin an upload, or have the blob from the other repository, where it is there:
+ * `*is_there_out`. One that may not be read there, or a registry that mounts nothing,
+ * is a reason to upload it, and not to ask again.
+ */
+static int begin_or_mount(struct upload *upload, bool *is_there_out,
+                          struct tkb_error *err)
+{
+	struct tkb_oci *oci = upload->oci;
+	char query[TKB_OCI_SCOPE_SIZE];
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct tkb_error fault = { 0 };
+	long status = 0;
+	int rc;
+
+	if (oci->mount == NULL)
+		return begin_upload(upload, err);
+	tkb_digest_to_hex(upload->digest, hex);
+	(void)snprintf(query, sizeof(query), "?mount=sha256:%s&from=%s", hex,
+	               oci->mount);
+	rc = post(upload, query, &status, &fault);
+	*is_there_out = rc == 0 && status == 201;
+	if (rc == 0)
+		return 0;
+	if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED)
+		return tkb_fail_as(err, rc, &fault);
+	tkb_oci_auth_forget_mount(oci);
+	return begin_upload(upload, err);
 }
 
 /* Bytes from `offset` on, as a blob. */
@@ -111,6 +155,12 @@ static int read_part(void *self, uint64_t offset, void *data, size_t size,
 
 	return source->read_at(source->self, part->offset + offset, data, size,
 	                       got_out, err);
+}
+
+static int fail_forgotten(struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+	                "it forgot an upload that it had begun");
 }
 
 /* The rest of the blob, and its end. */
@@ -142,13 +192,10 @@ static int finish_upload(struct upload *upload, struct tkb_error *err)
 		return rc;
 	request.url = (const char *)url.data;
 	rc = tkb_oci_ask(upload->oci, upload->limits, &request, err);
-	if (rc == TKB_MISS)
-		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "it forgot an upload that it had begun");
-	return rc;
+	return rc == TKB_MISS ? fail_forgotten(err) : rc;
 }
 
-/* Ask how much of the upload is there. */
+/* Ask how much of the upload is there. TKB_MISS: the registry has forgotten it. */
 static int ask_how_much(struct upload *upload, struct tkb_error *err)
 {
 	char location[TKB_OCI_HEADER_SIZE];
@@ -167,8 +214,7 @@ static int ask_how_much(struct upload *upload, struct tkb_error *err)
 
 	rc = tkb_oci_ask(upload->oci, upload->limits, &request, err);
 	if (rc != 0)
-		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "it forgot an upload that it had begun");
+		return rc;
 	dash = strchr(range, '-');
 	last = dash != NULL ? strtoull(dash + 1, NULL, 10) : 0;
 	/* "0-0" is said of nothing, too. */
@@ -209,34 +255,81 @@ static int send_chunk(struct upload *upload, uint64_t size,
 	if (rc == 0)
 		upload->sent += size;
 	return rc == TKB_MISS || (rc < 0 && request.status == 416)
-	               ? TKB_ERR_UNAVAILABLE
+	               ? fail_forgotten(err)
 	               : rc;
 }
 
-/* Send the chunks before the last one. */
-static int send_chunks(struct upload *upload, struct tkb_error *err)
+static int find_blob(struct upload *upload, bool *is_there_out,
+                     struct tkb_error *err)
 {
-	int tries = 0;
-	int rc = 0;
+	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
+	struct tkb_http_request request = { .method = "HEAD" };
+	int rc;
 
-	while (rc == 0 && upload->blob->size - upload->sent > CHUNK) {
-		const uint64_t before = upload->sent;
-		struct tkb_error fault = { 0 };
+	rc = tkb_oci_blob_url(upload->oci, &arena, upload->digest, &request.url,
+	                      err);
+	if (rc == 0)
+		rc = tkb_oci_ask(upload->oci, upload->limits, &request, err);
+	*is_there_out = rc == 0 && request.length == upload->blob->size;
+	return rc < 0 ? rc : 0;
+}
 
-		rc = send_chunk(upload, CHUNK, &fault);
-		if (rc == TKB_ERR_UNAVAILABLE && ++tries < TRIES)
-			rc = ask_how_much(upload, &fault);
-		if (rc < 0)
-			return tkb_fail_as(err, rc, &fault);
-		if (upload->sent > before)
-			tries = 0;
-	}
+/*
+ * After a break: where does it go on? It may have arrived whole, and the answer been
+ * lost.
+ */
+static int go_on(struct upload *upload, bool *is_there_out,
+                 struct tkb_error *err)
+{
+	int rc;
+
+	rc = ask_how_much(upload, err);
+	if (rc != TKB_MISS)
+		return rc;
+	rc = find_blob(upload, is_there_out, err);
+	return rc == 0 && !*is_there_out ? begin_upload(upload, err) : rc;
+}
+
+/* Send the next chunk, or, with the last one, the end. */
+static int send_next(struct upload *upload, bool *is_there_out,
+                     struct tkb_error *err)
+{
+	int rc;
+
+	if (upload->blob->size - upload->sent > CHUNK)
+		return send_chunk(upload, CHUNK, err);
+	rc = finish_upload(upload, err);
+	*is_there_out = rc == 0;
 	return rc;
 }
 
-static int upload_blob(struct tkb_oci *oci, const struct tkb_op_limits *limits,
-                       const struct tkb_digest *digest,
-                       const struct tkb_blob *blob, struct tkb_error *err)
+static int send_all(struct upload *upload, struct tkb_error *err)
+{
+	bool is_there = false;
+	uint64_t most = 0;
+	int tries = 0;
+
+	while (!is_there) {
+		struct tkb_error fault = { 0 };
+		int rc;
+
+		rc = send_next(upload, &is_there, &fault);
+		if (rc == TKB_ERR_UNAVAILABLE && upload->blob->size > SMALL &&
+		    ++tries < TRIES)
+			rc = go_on(upload, &is_there, &fault);
+		if (rc < 0)
+			return tkb_fail_as(err, rc, &fault);
+		if (upload->sent > most) {
+			most = upload->sent;
+			tries = 0;
+		}
+	}
+	return 0;
+}
+
+int tkb_oci_send(struct tkb_oci *oci, const struct tkb_op_limits *limits,
+                 const struct tkb_digest *digest, const struct tkb_blob *blob,
+                 struct tkb_error *err)
 {
 	TKB_AUTO(upload_release)
 	struct upload upload = { .oci = oci,
@@ -244,114 +337,25 @@ static int upload_blob(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 		                 .digest = digest,
 		                 .blob = blob,
 		                 .url = TKB_BUF_INIT(TKB_OCI_URL_LIMIT) };
+	bool is_there = false;
 	int rc;
 
-	rc = begin_upload(&upload, err);
-	if (rc == 0)
-		rc = send_chunks(&upload, err);
-	return rc == 0 ? finish_upload(&upload, err) : rc;
+	rc = begin_or_mount(&upload, &is_there, err);
+	return rc == 0 && !is_there ? send_all(&upload, err) : rc;
 }
 
 int tkb_oci_upload(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digest, const struct tkb_blob *blob,
                    struct tkb_error *err)
 {
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	struct tkb_http_request request = { .method = "HEAD" };
+	struct upload upload = {
+		.oci = oci, .limits = limits, .digest = digest, .blob = blob
+	};
+	bool is_there = false;
 	int rc;
 
-	rc = tkb_oci_blob_url(oci, &arena, digest, &request.url, err);
-	if (rc == 0)
-		rc = tkb_oci_ask(oci, limits, &request, err);
-	if (rc < 0 || (rc == 0 && request.length == blob->size))
-		return rc;
-	return upload_blob(oci, limits, digest, blob, err);
-}
-
-/* The blob that each manifest names as its configuration. */
-static int put_empty(struct tkb_oci *oci, const struct tkb_op_limits *limits,
-                     struct tkb_error *err)
-{
-	const struct tkb_bytes text = { "{}", 2 };
-	const struct tkb_blob blob = { text.size, tkb_memory_source(&text) };
-	struct tkb_digest digest;
-	int rc;
-
-	rc = tkb_digest_of(text, &digest, err);
-	return rc == 0 ? upload_blob(oci, limits, &digest, &blob, err) : rc;
-}
-
-/*
- * Is this blob there, and the empty one, which all manifests name as configuration?
- * Asked each time: a registry collects that, too, once no manifest names it.
- */
-static int find_blobs(struct tkb_oci *oci, const struct tkb_op_limits *limits,
-                      const struct tkb_oci_item *item, bool *has_out,
-                      bool *has_empty_out, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	struct tkb_http_request requests[] = { { .method = "HEAD" },
-		                               { .method = "HEAD" } };
-	const size_t count = TKB_COUNT_OF(requests);
-	struct tkb_digest empty;
-	int rc;
-
-	rc = tkb_digest_of((struct tkb_bytes){ "{}", 2 }, &empty, err);
-	if (rc == 0)
-		rc = tkb_oci_blob_url(oci, &arena, item->digest,
-		                      &requests[0].url, err);
-	if (rc == 0)
-		rc = tkb_oci_blob_url(oci, &arena, &empty, &requests[1].url,
-		                      err);
-	if (rc == 0)
-		rc = tkb_oci_do(oci, limits, requests, count, err);
-	for (size_t i = 0; i < count && rc >= 0; i++)
-		rc = tkb_http_request_judge(&requests[i], limits, err);
-	if (rc < 0)
-		return rc;
-	*has_out =
-		requests[0].status == 200 && requests[0].length == item->size;
-	*has_empty_out = requests[1].status == 200;
-	return 0;
-}
-
-static int store_once(struct tkb_oci *oci, const struct tkb_op_limits *limits,
-                      const struct tkb_oci_item *item,
-                      const struct tkb_blob *blob, bool *lacks_blob_out,
-                      struct tkb_error *err)
-{
-	bool has = false;
-	bool has_empty = false;
-	int rc;
-
-	*lacks_blob_out = false;
-	rc = find_blobs(oci, limits, item, &has, &has_empty, err);
-	if (rc == 0 && !has)
-		rc = upload_blob(oci, limits, item->digest, blob, err);
-	if (rc == 0 && !has_empty)
-		rc = put_empty(oci, limits, err);
-	return rc == 0 ? tkb_oci_manifest_put(oci, limits, item, lacks_blob_out,
-	                                      err)
+	rc = find_blob(&upload, &is_there, err);
+	return rc == 0 && !is_there
+	               ? tkb_oci_send(oci, limits, digest, blob, err)
 	               : rc;
-}
-
-/*
- * While another client puts the same blob, a registry that keeps it in files can deny
- * for a moment that it has it.
- */
-int tkb_oci_store(struct tkb_oci *oci, const struct tkb_op_limits *limits,
-                  const struct tkb_oci_item *item, const struct tkb_blob *blob,
-                  struct tkb_error *err)
-{
-	struct timespec nap = { .tv_nsec = 20000000 };
-	bool lacks_blob = false;
-	int rc;
-
-	for (int turn = 0;; turn++) {
-		rc = store_once(oci, limits, item, blob, &lacks_blob, err);
-		if (!lacks_blob || turn == MANIFEST_TRIES - 1)
-			return rc;
-		(void)nanosleep(&nap, NULL);
-		nap.tv_nsec *= 2;
-	}
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/oci/oci.h"
+
+/* Manifests that were seen, so that only what changed since is sent again. */
+
+enum {
+	SEEN_LIMIT = 4096, /* half a kilobyte each, and their data */
+	DATA_LIMIT = 4 * 1024 * 1024
+};
+
+void tkb_oci_seen_release(struct tkb_oci_seen *seen)
+{
+	for (size_t i = 0; i < seen->count; i++)
+		free(seen->items[i].data);
+	free(seen->items);
+	*seen = (struct tkb_oci_seen){ .count = 0 };
+}
+
+/* Where the tag stands, or would. */
+static size_t find_place(const struct tkb_oci_seen *seen, const char *tag)
+{
+	size_t low = 0;
+	size_t high = seen->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (strcmp(seen->items[middle].tag, tag) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_at(const struct tkb_oci_seen *seen, size_t at, const char *tag)
+{
+	return at < seen->count && strcmp(seen->items[at].tag, tag) == 0;
+}
+
+const struct tkb_oci_seen_item *tkb_oci_seen_find(
+	const struct tkb_oci_seen *seen, const char *tag)
+{
+	const size_t at = find_place(seen, tag);
+
+	return is_at(seen, at, tag) ? &seen->items[at] : NULL;
+}
+
+/* Room for one more tag at `at`. */
+static bool insert(struct tkb_oci_seen *seen, size_t at, const char *tag)
+{
+	struct tkb_oci_seen_item *item;
+
+	if (seen->count == SEEN_LIMIT ||
+	    tkb_grow(&seen->items, &seen->capacity, seen->count, sizeof(*item),
+	             NULL) < 0)
+		return false;
+	item = &seen->items[at];
+	memmove(item + 1, item, (seen->count - at) * sizeof(*item));
+	seen->count++;
+	*item = (struct tkb_oci_seen_item){ .data = NULL };
+	memcpy(item->tag, tag, strlen(tag) + 1);
+	return true;
+}
+
+void tkb_oci_seen_note(struct tkb_oci_seen *seen, const char *tag,
+                       const char *etag,
+                       const struct tkb_oci_manifest *manifest)
+{
+	const size_t at = find_place(seen, tag);
+	const struct tkb_bytes data = manifest->data;
+	struct tkb_oci_seen_item *item;
+	char *copy = NULL;
+
+	/* A weak one is of something that is alike. */
+	if (etag[0] != '"' || strlen(etag) >= sizeof(item->etag) ||
+	    strlen(tag) >= sizeof(item->tag) ||
+	    data.size > DATA_LIMIT - seen->data_size)
+		return;
+	if (data.size != 0)
+		copy = malloc(data.size);
+	if ((data.size != 0 && copy == NULL) ||
+	    (!is_at(seen, at, tag) && !insert(seen, at, tag))) {
+		free(copy);
+		return;
+	}
+	if (data.size != 0)
+		memcpy(copy, data.data, data.size);
+	item = &seen->items[at];
+	seen->data_size += data.size - item->manifest.data.size;
+	free(item->data);
+	item->data = copy;
+	memcpy(item->etag, etag, strlen(etag) + 1);
+	item->manifest = *manifest;
+	item->manifest.data.data = copy;
+}
