@@ -280,6 +280,88 @@ def _(scene):
     equal(state(root), was)
 
 
+def mounted_vllm(scene, place):
+    """vLLM's caches as an image that is mounted at `place`: its files, and how."""
+    need_root()
+    os.mkdir(scene.path("home"))
+    os.mkdir(place)
+    subprocess.run(["tar", "-xzf", VLLM, "-C", scene.path("home")], check=True)
+    with registry(scene) as port:
+        name, _document = push(scene, port, "--engine", "vllm", "--mount", place,
+                               env={"HOME": scene.path("home")})
+        root = unpack(scene, f"{name}:model")
+    before = ["unshare", "-m", "sh", "-c", MOUNTED, "sh", root, place]
+    if scene.go([*before, "true"]).status != 0:
+        raise Skip("nothing can be mounted here")
+    return root, before
+
+
+def started(scene, before, place, script, **env):
+    line = scene.line_of("sh", "-c", script, options=["--cache", place, "--push", "never"])
+    ended = scene.go([*before, *line], env=env)
+    equal(ended.status, 0, ended.err)
+    return ended
+
+
+SHOW = 'echo "$VLLM_CACHE_ROOT $TRITON_CACHE_DIR" && echo new >"$VLLM_CACHE_ROOT/new"'
+
+
+@test("a command has the trees of a mounted image beside it, and its kernels")
+def _(scene):
+    place = scene.path("warm")
+    root, before = mounted_vllm(scene, place)
+    was = state(root)
+    ended = started(scene, before, place, SHOW)
+    vllm, kernels = ended.out.split()
+    require(vllm != os.path.join(place, "io.vllm.cache"), vllm)
+    require(not kernels.startswith(place + "/"), kernels)
+    equal(state(root), was)
+    inside = os.path.join(root, "io.vllm.cache")
+    wanted = {path: whole for path, whole in files_below(inside)
+              if not path.startswith("triton/")}
+    require(len(wanted) > 10, wanted.keys())
+    for path, whole in wanted.items():
+        equal(read(os.path.join(vllm, path)), read(whole), path)
+    keys = os.listdir(os.path.join(inside, "triton"))
+    equal(sorted(key for key in os.listdir(kernels) if key[0] != "."), sorted(keys))
+    for group in groups(kernels):
+        for path in json.loads(read(group))["child_paths"].values():
+            require(path.startswith(kernels + "/"), path)
+    # What was written there stays, and what is gone comes again.
+    lost = os.path.join(vllm, sorted(wanted)[0])
+    os.unlink(lost)
+    again = started(scene, before, place, "cat $VLLM_CACHE_ROOT/new; " + SHOW)
+    equal(again.out.split(), ["new", vllm, kernels])
+    require(os.path.exists(lost))
+    equal(state(root), was)
+
+
+@test("a variable that the user has set stays, unless it names the image")
+def _(scene):
+    place = scene.path("warm")
+    root, before = mounted_vllm(scene, place)
+    was = state(root)
+    own = scene.path("own")
+    ended = started(scene, before, place, "echo $VLLM_CACHE_ROOT", VLLM_CACHE_ROOT=own)
+    equal(ended.out, own + "\n")
+    ended = started(scene, before, place, SHOW,
+                    VLLM_CACHE_ROOT=os.path.join(place, "io.vllm.cache"))
+    require(not ended.out.startswith(place + "/"), ended.out)
+    equal(state(root), was)
+
+
+@test("a list of an image's roots that makes no sense is a cold start, and one sentence")
+def _(scene):
+    place = scene.path("warm")
+    os.makedirs(os.path.join(place, "io.tkbundle.manifest"))
+    evil = {"name": "vllm", "path": "../home", "variable": "LD_PRELOAD"}
+    for text in "", "[]", json.dumps({"roots": [evil]}), json.dumps({"roots": [{}]}):
+        scene.write("warm/io.tkbundle.manifest/roots.json", text)
+        ended = started(scene, [], place, "env")
+        require("is no list of an image's roots" in ended.err, ended.err)
+        require("LD_PRELOAD" not in ended.out, ended.out)
+
+
 @test("gc lists what a registry refuses to delete, by digest and status")
 def _(scene):
     source = scene.fixture()

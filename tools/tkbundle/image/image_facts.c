@@ -14,8 +14,8 @@
 #include "cli/auto.h"
 #include "cli/cli.h"
 #include "cli/text.h"
-#include "config/profiles.h"
 #include "image/image_json.h"
+#include "image/image_roots.h"
 #include "image/image_vllm.h"
 
 enum {
@@ -24,7 +24,6 @@ enum {
 };
 
 #define KSERVE "io.kserve.km/"
-#define PROBE "/probe"
 
 struct facts {
 	const struct tkb_bundle *bundle;
@@ -201,61 +200,17 @@ static int add_cache(const struct facts *facts, const char *kind, json_t *list,
  * Trees
  */
 
-/* For tkb_engine_locate(): only the variable `self` is set. */
-static const char *only_probe(void *self, const char *name)
-{
-	return strcmp(self, name) == 0 ? PROBE : NULL;
-}
-
-/* Does `variable` name the very root, and not a folder above it? */
-static bool is_root_itself(const struct tkb_engine *engine, size_t index,
-                           const char *variable)
-{
-	TKB_AUTO(text_free) char *path = NULL;
-
-	return variable[0] != '\0' &&
-	       tkb_engine_locate(engine, index, only_probe,
-	                         (void *)(uintptr_t)variable, &path,
-	                         NULL) == 0 &&
-	       strcmp(path, PROBE) == 0;
-}
-
-/* The variable that says where this root is; "": none does alone. */
-static void find_variable(const char *name, char *out, size_t size)
-{
-	TKB_AUTO(profile_names_release)
-	struct profile_names names = { .count = 0 };
-
-	out[0] = '\0';
-	profiles_list(&names);
-	for (size_t i = 0; i < names.count && out[0] == '\0'; i++) {
-		struct tkb_engine *engine = NULL;
-
-		if (profile_open(names.items[i], NULL, &engine, NULL) != 0)
-			continue;
-		for (size_t j = 0; j < tkb_engine_root_count(engine); j++) {
-			const struct tkb_engine_root *root =
-				tkb_engine_root(engine, j);
-
-			if (strcmp(root->name, name) == 0 &&
-			    is_root_itself(engine, j, root->variable))
-				(void)snprintf(out, size, "%s", root->variable);
-		}
-		tkb_engine_close(engine);
-	}
-}
-
 /* Add a root to the list of ours, and, where it is in vLLM's, to KServe's. */
 static int add_root(const struct facts *facts, const char *name,
                     const char *path, json_t *roots, json_t *mounts,
                     struct tkb_error *err)
 {
 	const char *const inside = strchr(path_below(facts, path), '/');
-	char variable[128];
+	char variable[IMAGE_VARIABLE_SIZE];
 	char place[PATH_SIZE];
 	json_t *mount = NULL;
 
-	find_variable(name, variable, sizeof(variable));
+	image_root_variable(name, variable);
 	if (json_array_append_new(roots,
 	                          json_pack("{s:s,s:s,s:s}", "name", name,
 	                                    "path", path_below(facts, path),
@@ -284,8 +239,8 @@ static int add_roots(const struct facts *facts, struct tkb_error *err)
 	int rc = 0;
 
 	if (stage->kernels != NULL)
-		rc = add_root(facts, "triton", stage->kernels, roots, mounts,
-		              err);
+		rc = add_root(facts, IMAGE_KERNELS, stage->kernels, roots,
+		              mounts, err);
 	for (size_t i = 0; i < stage->tree_count && rc == 0; i++)
 		rc = add_root(facts, stage->trees[i].name, stage->trees[i].path,
 		              roots, mounts, err);

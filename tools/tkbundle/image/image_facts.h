@@ -17,9 +17,6 @@
  *     dev.tkbundle.{bundle,mount}
  */
 
-/* Where the roots lie below the place of mounting, and their variables. */
-#define IMAGE_ROOTS_FILE "io.tkbundle.manifest/roots.json"
-
 struct json_t; /* jansson's */
 
 /*

@@ -82,6 +82,7 @@ struct run_plan {
 	bool is_other;            /* not the root that was asked for */
 	char root[RUN_PATH_SIZE]; /* absolute */
 	char meant[RUN_PATH_SIZE];
+	bool is_image;     /* a mounted image is, of which nothing is changed */
 	char message[512]; /* what is wrong, or "" */
 	bool has_remote;   /* a remote is configured */
 	bool has_ref;

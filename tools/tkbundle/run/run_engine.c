@@ -17,9 +17,7 @@ static bool fail_plan(struct run_plan *plan, const struct tkb_error *err)
 	return false;
 }
 
-/* Set a variable for the command; one that is too long is not set. */
-static void set_run_variable(struct run_plan *plan, const char *name,
-                             const char *value)
+void run_engine_add(struct run_plan *plan, const char *name, const char *value)
 {
 	char *const at = plan->variables + plan->variables_size;
 	const size_t room = sizeof(plan->variables) - plan->variables_size;
@@ -107,11 +105,11 @@ static void make_defaults(const struct arguments *args, struct run_plan *plan,
 
 	if (!plan->has_remote && args->remote == NULL &&
 	    snprintf(text, sizeof(text), "%s/remote", base) < (int)sizeof(text))
-		set_run_variable(plan, "TKBUNDLE_REMOTE", text);
+		run_engine_add(plan, "TKBUNDLE_REMOTE", text);
 	if (plan->has_ref)
 		return;
 	engine_ref_make(plan->engine_ref, &facts, text, sizeof(text));
-	set_run_variable(plan, "TKBUNDLE_REF", text);
+	run_engine_add(plan, "TKBUNDLE_REF", text);
 	plan->has_ref = true;
 }
 
@@ -123,7 +121,7 @@ static void on_setting(void *self, const char *name, const char *value,
 {
 	(void)why;
 	if (value != NULL)
-		set_run_variable(self, name, value);
+		run_engine_add(self, name, value);
 }
 
 static void add_note(struct run_plan *plan, const char *note)
@@ -159,7 +157,7 @@ static void set_python(const struct arguments *args, struct run_plan *plan,
 	    cli_variable(name) == NULL &&
 	    python_find(args->operands.items[0], tkb_engine_name(engine),
 	                python))
-		set_run_variable(plan, name, python);
+		run_engine_add(plan, name, python);
 }
 
 static bool prepare_engine(const struct arguments *args, struct run_plan *plan,
@@ -211,7 +209,7 @@ static bool check_trees(const struct arguments *args, struct run_plan *plan)
 	if (run_engine_trees(args, plan, &trees, &err) != 0)
 		return fail_plan(plan, &err);
 	plan->has_trees = trees.count != 0;
-	if (trees.kernels != NULL)
+	if (trees.kernels != NULL && !plan->is_image)
 		(void)snprintf(plan->meant, sizeof(plan->meant), "%s",
 		               trees.kernels);
 	return true;

@@ -30,6 +30,12 @@ TKB_NODISCARD int run_engine_trees(const struct arguments *args,
 /* With --verbose: print the engine, and the variables that were set. */
 void run_engine_say(const struct run *run);
 
+/*
+ * Set a variable here and for the command; one that is too long is not set. Called in
+ * a child.
+ */
+void run_engine_add(struct run_plan *plan, const char *name, const char *value);
+
 /* Set the plan's variables, for the command and for verbs. */
 void run_engine_set(const struct run_plan *plan);
 

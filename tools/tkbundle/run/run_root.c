@@ -13,6 +13,8 @@
 
 #include "config/config.h"
 #include "config/root.h"
+#include "image/image_copy.h"
+#include "image/image_roots.h"
 #include "run/run_engine.h"
 #include "run/run_links.h"
 #include "run/run_ready.h"
@@ -78,7 +80,7 @@ static bool choose_root(const struct arguments *args, struct run_plan *out)
 	struct tkb_error err = { .status = 0 };
 	const char *given = args->cache;
 
-	if (args->cache == NULL && out->meant[0] != '\0')
+	if ((args->cache == NULL || out->is_image) && out->meant[0] != '\0')
 		given = out->meant;
 	if (root_choose(given, &root, &err) != 0) {
 		(void)snprintf(out->message, sizeof(out->message), "%s",
@@ -143,7 +145,8 @@ static uint64_t hash_path(const char *path)
 	return number;
 }
 
-static bool use_other_root(struct run_plan *plan, bool is_beside_allowed)
+static bool find_other_root(const char *meant, bool is_beside_allowed,
+                            char out[RUN_PATH_SIZE])
 {
 	const char *const temporary = getenv("TMPDIR");
 	const char *const folders[] = { temporary != NULL && temporary[0] == '/'
@@ -152,19 +155,23 @@ static bool use_other_root(struct run_plan *plan, bool is_beside_allowed)
 		                        "/tmp" };
 	const unsigned user = (unsigned)geteuid();
 
-	(void)snprintf(plan->root, sizeof(plan->root), "%.4000s.tkbundle-%u",
-	               plan->meant, user);
-	if (is_beside_allowed && use_folder(plan->root))
+	(void)snprintf(out, RUN_PATH_SIZE, "%.4000s.tkbundle-%u", meant, user);
+	if (is_beside_allowed && use_folder(out))
 		return true;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		(void)snprintf(plan->root, sizeof(plan->root),
+		(void)snprintf(out, RUN_PATH_SIZE,
 		               "%.4000s/tkbundle-%u-%016" PRIx64, folders[i],
-		               user, hash_path(plan->meant));
-		if (use_folder(plan->root))
+		               user, hash_path(meant));
+		if (use_folder(out))
 			return true;
 	}
 
 	return false;
+}
+
+static bool use_other_root(struct run_plan *plan, bool is_beside_allowed)
+{
+	return find_other_root(plan->meant, is_beside_allowed, plan->root);
 }
 
 static void report_other_root(struct run_plan *plan, const char *why)
@@ -175,13 +182,81 @@ static void report_other_root(struct run_plan *plan, const char *why)
 	               plan->meant, why, plan->root);
 }
 
+static void mean_kernels(void *self, const char *path)
+{
+	struct run_plan *const plan = self;
+
+	(void)snprintf(plan->meant, sizeof(plan->meant), "%s", path);
+}
+
+static void add_variable(void *self, const char *name, const char *path)
+{
+	run_engine_add(self, name, path);
+}
+
+static bool is_inductor(void *self, const char *root)
+{
+	(void)self;
+	return run_scan_is_inductor(root);
+}
+
+static void link_inductor(void *self, const char *root, const char *own)
+{
+	(void)self;
+	run_links_make(root, own, true);
+}
+
+/* Without slashes at its end; false: no image can be mounted there. */
+static bool find_place(const char *given, char out[RUN_PATH_SIZE])
+{
+	size_t length = given != NULL ? strlen(given) : 0;
+
+	while (length > 1 && given[length - 1] == '/')
+		length--;
+	if (length < 2 || length >= RUN_PATH_SIZE || given[0] != '/')
+		return false;
+	(void)memcpy(out, given, length);
+	out[length] = '\0';
+	return true;
+}
+
+/* Use what --cache names, if an image is mounted there. */
+static bool plan_image(const struct arguments *args, struct run_plan *plan)
+{
+	char place[RUN_PATH_SIZE];
+	char own[RUN_PATH_SIZE];
+	const struct image_copy copy = { place,        own,
+		                         plan,         mean_kernels,
+		                         add_variable, is_inductor,
+		                         link_inductor };
+	struct tkb_error err = { .status = 0 };
+
+	if (!find_place(args->cache, place) || !image_roots_are_at(place))
+		return true;
+	plan->is_image = true;
+	if (!find_other_root(place, true, own)) {
+		(void)snprintf(plan->message, sizeof(plan->message),
+		               "there is no place beside the image at '%.300s' "
+		               "for what is compiled",
+		               place);
+		return false;
+	}
+	/* Where it has no kernels, those that are compiled go here. */
+	(void)snprintf(plan->meant, sizeof(plan->meant),
+	               "%.4000s/io." IMAGE_KERNELS ".cache", own);
+	if (image_copy(&copy, &err) == 0)
+		return true;
+	(void)snprintf(plan->message, sizeof(plan->message), "%s", err.message);
+	return false;
+}
+
 void run_root_plan(void *self)
 {
 	struct run *const run = self;
 	struct run_plan *const plan = &run->shared->plan;
 
 	configure(run->args, plan);
-	if (!run_engine_plan(run->args, plan) ||
+	if (!plan_image(run->args, plan) || !run_engine_plan(run->args, plan) ||
 	    !choose_root(run->args, plan)) {
 		plan->is_made = true;
 		return;
@@ -189,14 +264,15 @@ void run_root_plan(void *self)
 
 	plan->is_inductor =
 		plan->is_inductor || run_scan_is_inductor(plan->meant);
-	if (is_usable(plan)) {
+	if (!plan->is_image && is_usable(plan)) {
 		(void)snprintf(plan->root, sizeof(plan->root), "%s",
 		               plan->meant);
 		plan->has_root = true;
 	} else {
 		plan->has_root = use_other_root(plan, true);
 		plan->is_other = plan->has_root;
-		report_other_root(plan, "cannot be written");
+		if (!plan->is_image || !plan->has_root)
+			report_other_root(plan, "cannot be written");
 		if (plan->has_root)
 			run_links_make(plan->meant, plan->root,
 			               plan->is_inductor);

@@ -12,6 +12,10 @@
  * <root>.tkbundle-<user> beside it, else tkbundle-<user>-<number> in $TMPDIR,
  * else in /tmp. It belongs to the user, is closed to others, and is kept: the
  * next run finds what was compiled there.
+ *
+ * So is that of a mounted image (push --as image), which `--cache` names by the folder
+ * where it is mounted, and in which nothing is written. Engines' trees in it are copied
+ * below such a folder, too, and their variables name the copies.
  */
 
 /* Use what the command line says; no file is read. */
