@@ -89,3 +89,7 @@ try tkbundle push model/a cache --sign ci.pem.pub
 try tkbundle push model/a cache --sign policy
 try tkbundle push model/a cache --expires 1d
 try tkbundle push - cache --layout triton --sign ci.pem
+
+# The one that counts where none is named.
+try tkbundle config --get trust
+try_line 'tkbundle config | grep ^trust | tr -s " "'

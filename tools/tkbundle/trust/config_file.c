@@ -29,10 +29,14 @@ static int check_file(const char *path, enum config_file_kind kind,
 		                 "'%s' belongs to somebody else", path);
 	if (kind == CONFIG_FILE_POLICY && (status->st_mode & S_IWGRP) != 0)
 		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%s' may be written by its group", path);
+		                 "'%s' may be written by its group: 'chmod go-w "
+		                 "%s' mends that",
+		                 path, path);
 	if ((status->st_mode & S_IWOTH) != 0)
 		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%s' may be written by anybody", path);
+		                 "'%s' may be written by anybody: 'chmod go-w "
+		                 "%s' mends that",
+		                 path, path);
 	return 0;
 }
 

@@ -352,8 +352,7 @@ static int finish_policy(struct policy *policy, const struct reading *reading,
 	return 0;
 }
 
-/* Where it is, if nobody names one. */
-static int find_policy(const char *named, char **out, struct tkb_error *err)
+int policy_find(const char *named, char **out, struct tkb_error *err)
 {
 	static const char machine[] = "/etc/tkbundle.trust";
 	const char *const xdg = cli_variable("XDG_CONFIG_HOME");
@@ -422,7 +421,7 @@ int policy_load(struct policy *policy, struct cli *cli,
 	int rc;
 
 	policy->cli = cli;
-	rc = find_policy(named, &policy->path, err);
+	rc = policy_find(named, &policy->path, err);
 	if (rc != 0 || policy->path == NULL)
 		return rc;
 	policy->keys = calloc(KEYS_LIMIT, sizeof(*policy->keys));

@@ -46,6 +46,13 @@ struct policy {
 	struct signed_list trusted; /* what was, and who has signed it */
 };
 
+/*
+ * Where the policy is: `named`, or, where that is NULL, the user's or the machine's.
+ * `*out`, which the caller frees, is NULL where there is none.
+ */
+TKB_NODISCARD int policy_find(const char *named, char **out,
+                              struct tkb_error *err);
+
 void policy_release(struct policy *policy,
                     const struct remote_library *library);
 

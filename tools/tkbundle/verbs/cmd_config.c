@@ -9,6 +9,7 @@
 #include "config/remote_use.h"
 #include "cli/text.h"
 #include "config/config_engine.h"
+#include "trust/policy.h"
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXTS, "engine", "NAME", engines,
@@ -17,6 +18,18 @@ static const struct option_spec options[] = {
 	         "print only this value, including its secrets") },
 	ARGS_JSON,
 };
+
+/* All values, and the policy that counts where none is named. */
+static int load_config(struct config *config, struct tkb_error *err)
+{
+	struct config_value *const policy = &config->values[CONFIG_TRUST];
+	int rc;
+
+	rc = config_load(NULL, config, err);
+	return rc == 0 && policy->text == NULL
+	               ? policy_find(NULL, &policy->text, err)
+	               : rc;
+}
 
 /* Name the remote without secrets; leave `*out` alone if there is none. */
 static int name_remote(struct cli *cli, const struct config *config, char **out,
@@ -155,7 +168,7 @@ static enum status print_value(struct cli *cli, const char *name)
 	if (found == CONFIG_COUNT)
 		return cli_misused(cli, "'%.100s' is not the name of a value",
 		                   name);
-	rc = config_load(NULL, &config, &err);
+	rc = load_config(&config, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "the configuration");
 	if (config.values[found].text == NULL)
@@ -180,7 +193,7 @@ static enum status cmd_config(struct cli *cli, const struct arguments *args)
 	if (args->value_name != NULL)
 		return print_value(cli, args->value_name);
 	json_out_text(&cli->json, "verb", "config");
-	rc = config_load(NULL, &config, &err);
+	rc = load_config(&config, &err);
 	if (rc == 0)
 		rc = name_remote(cli, &config, &remote, &err);
 	if (rc != 0)

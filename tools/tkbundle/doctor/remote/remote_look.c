@@ -63,6 +63,12 @@ void remote_look_failed(struct remote_looking *looking, int rc,
 		             "its load and the network, or give 'tkbundle run' "
 		             "more time, as --wait 20s",
 		             looking->name, time);
+	else if (rc == TKB_ERR_UNTRUSTED &&
+	         strstr(err->message, "it is revoked") != NULL)
+		findings_add(findings, FINDING_FAULT, "trust",
+		             "%s\tlet CI make what replaces it, push and "
+		             "sign that: what is revoked stays so",
+		             err->message);
 	else if (rc == TKB_ERR_UNTRUSTED)
 		findings_add(findings, FINDING_FAULT, "trust",
 		             "%s\tlet somebody sign it whom the policy '%s' "
