@@ -9,7 +9,9 @@ option. In each cell: an option that is said to have a meaning changes the keys,
 what comes out, or what is told; one that has none is refused, with exit status 2
 and a sentence that names option and input, and nothing is written. What needs a
 tool that is not there is skipped. Of the kinds of input, those are tried that are
-named, or all. Modules of Inductor's are compiled by the stand-in for PyTorch beside this
+named, or all. Triton's kernels are compiled to an entry and to PTX; whether an option is
+taken for their other stages is asked of a Python that is not there. With
+TKB_TEST_CELLS=all they are compiled, too. Modules of Inductor's are compiled by the stand-in for PyTorch beside this
 file, or by the Python with PyTorch that TKB_TEST_TORCH names. Prints TAP.
 """
 import glob
@@ -34,6 +36,7 @@ BAD = {"ir": "bad.ll", "bc": "bad.bc", "ptx": "bad.ptx", "cuda": "bad.cu",
        "ttir": "bad.ttir", "ttgir": "bad.ttgir",
        "kernel": "bad.py:copy_kernel", "list": "bad.json", "module": "bad.py",
        "folder": "broken", "recorded": "bad.tkb"}
+BY_TRITON = ("kernel", "list", "ttir", "ttgir", "recorded")
 COLUMN = {**{kind: kind for kind in COLUMNS}, "bc": "ir", "folder": "module"}
 JOBS = {"module": 2, "folder": 2}  # configurations of a kernel
 SIGNATURE = "*fp32:16, *fp32:16, i32, 128"
@@ -268,7 +271,7 @@ class Scene:
             words["finalize"] = ["--finalize"]
         if option == "python" and out != "entry":
             words["json"] = ["--json"]
-        if COLUMN[kind] in ("ttir", "ttgir", "kernel", "list", "module", "recorded"):
+        if kind in BY_TRITON or COLUMN[kind] == "module":
             words["jobs"] = ["-j1"]
         return words
 
@@ -440,6 +443,23 @@ def check_effect(scene, option, kind, out):
     return faults
 
 
+def check_taken(scene, option, kind, out):
+    """It is no wrong command line, which is found before anything is compiled."""
+    words = scene.words(kind, out, option)
+    if option in words:
+        del words[option]
+    scene.clean()
+    ended = scene.compile(INPUTS[kind], *sum(words.values(), []), *given(option, out),
+                          "--python", "no/python3")
+    is_taken = ended.returncode == 1 and "no/python3" in ended.stderr
+    return [] if is_taken else [f"exit status {ended.returncode}: {ended.stderr}"]
+
+
+def is_compiled(option, kind, out):
+    return (os.environ.get("TKB_TEST_CELLS") == "all" or kind not in BY_TRITON
+            or out in ("entry", "ptx", "sass") or option in ("emit", "output", "python"))
+
+
 def concurrency(scene, kind):
     """-j1 does one after another, -j2 two at the same time."""
     if scene.lacks[kind]:
@@ -532,7 +552,10 @@ def try_option(scene, table, option, kind):
             if out == "entry":
                 scene.tap(f"{shown}: has an effect", concurrency, scene, kind)
         elif out in allowed(table, option, kind):
-            scene.tap(f"{shown}: has an effect", check_effect, scene, option, kind, out)
+            if is_compiled(option, kind, out):
+                scene.tap(f"{shown}: has an effect", check_effect, scene, option, kind, out)
+            else:
+                scene.tap(f"{shown}: is taken", check_taken, scene, option, kind, out)
         else:
             scene.tap(f"{shown}: is refused", check_refused, scene, option, kind, out)
 

@@ -7,6 +7,7 @@ usage: triton_again.py PROGRAM SOURCES
 Kernels are launched for one target, and what is recorded of them is compiled for
 others: that must make the keys and the bytes of launches there. Prints TAP.
 """
+import json
 import os
 import shutil
 import sys
@@ -125,9 +126,11 @@ def record_modules(scene, *names):
     os.makedirs(os.path.join(scene.folder, "modules"), exist_ok=True)
     for name in names:
         write(scene, name, 1)
-        scene.run([scene.program, "compile", f"modules/{name}.py:{name}", "--target", "cuda:90",
-                   "--python", scene.python, "--cache", cache, "--signature",
-                   "*fp32:16, *fp32, i32, 64"], "3.6.0", cache)
+    with open(os.path.join(scene.folder, "modules.json"), "w", encoding="utf-8") as file:
+        json.dump([{"file": f"modules/{name}.py", "kernel": name,
+                    "signature": "*fp32:16, *fp32, i32, 64"} for name in names], file)
+    scene.run([scene.program, "compile", "modules.json", "--target", "cuda:90", "--python",
+               scene.python, "--cache", cache, "-j1"], "3.6.0", cache)
     return cache
 
 

@@ -16,7 +16,7 @@
 #include <tkbundle/finalize.h>
 
 enum {
-	MODULES = 2000,
+	MODULES = 1000,
 	RULE_MODULES = 6 /* of each rule */
 };
 
