@@ -8,7 +8,7 @@ on_terminal() {
 escape=$(printf '\033')
 bars() {
 	tr '\r' '\n' <shown | grep '^\[' >bars
-	grep -c -v -E "^\[#*\.*\] (looked at [0-9]+ of [0-9]+|[0-9.]+ [kM]?B of [0-9.]+ [kM]?B)(, [0-9.]+ [kMG]?B/s, [0-9]+[smh] left)?$escape\[K\$" \
+	grep -c -v -E "^\[#*\.*\] (looked at [0-9]+ of [0-9]+|[0-9.]+ [kMG]?B of [0-9.]+ [kMG]?B)(, [0-9.]+( [kMG]?B)?/s, [0-9]+[smh] left)?$escape\[K\$" \
 		bars || true
 	# What is done never becomes less; its share may, a little, when there is more.
 	grep -v 'looked at' bars | sed 's/[^#]//g' |
