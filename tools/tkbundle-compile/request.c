@@ -144,7 +144,7 @@ static const struct {
 	{ TKB_FIELD_BIND_ARGUMENT, add_binding, AT(finalize.bindings) },
 	{ TKB_FIELD_BIND_VALUE, read_bound, AT(finalize.bindings) },
 	{ TKB_FIELD_BIND_BYTES, read_bound_bytes, AT(finalize.bindings) },
-	{ TKB_FIELD_WITH_NVJITLINK, read_flag, AT(with_nvjitlink) },
+	{ TKB_FIELD_WITH_NVJITLINK, read_flag, AT(uses_nvjitlink) },
 	{ TKB_FIELD_OPTIMIZED, read_flag, AT(is_optimized) },
 	{ TKB_FIELD_FUSION_OFF, read_flag, AT(is_fusion_off) },
 	{ TKB_FIELD_LINE_INFO_OFF, read_flag, AT(is_line_info_off) },

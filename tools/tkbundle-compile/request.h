@@ -24,7 +24,7 @@ struct compile_request {
 	struct texts ptxas_options; /* these lists' items are owned */
 	struct texts nvrtc_options;
 	struct finalize_request finalize;
-	bool with_nvjitlink;
+	bool uses_nvjitlink;
 	bool is_optimized;
 	bool is_bitcode;
 	bool is_nvrtc_off; /* do not query its version */

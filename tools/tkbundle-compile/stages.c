@@ -205,7 +205,7 @@ static int make_cubin(struct work *work, struct tkb_error *err)
 	const struct tkb_sink cubin = tkb_buf_sink(&work->cubin);
 	int rc;
 
-	rc = request->with_nvjitlink ? link_ptx(work, &cubin, err)
+	rc = request->uses_nvjitlink ? link_ptx(work, &cubin, err)
 	                             : assemble_ptx(work, &cubin, err);
 	return rc < 0 ? rc
 	              : tkb_elf_check_cubin(tkb_buf_bytes(&work->cubin),
@@ -240,7 +240,7 @@ static void add_dependencies(struct tkb_buf *fields, const struct work *work)
 	if (libdevice != NULL || room[0] != '\0')
 		tkb_tool_file_add(fields, libdevice == NULL ? room : libdevice);
 	tkb_buf_add(fields, tkb_buf_bytes(&work->searched));
-	if (work->request->with_nvjitlink)
+	if (work->request->uses_nvjitlink)
 		tkb_buf_add(fields,
 		            tkb_buf_bytes(&stages->nvjitlink.library.searched));
 	if (!work->request->is_nvrtc_off)
@@ -254,7 +254,7 @@ static int write_answer(const struct work *work, const struct tkb_sink *sink,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf fields = TKB_BUF_INIT(SIZE_MAX / 2);
 	const struct stages *stages = work->stages;
-	const bool with_nvjitlink = work->request->with_nvjitlink;
+	const bool uses_nvjitlink = work->request->uses_nvjitlink;
 	int rc;
 
 	add_text_field(&fields, TKB_FIELD_KERNEL, work->kernel);
@@ -263,7 +263,7 @@ static int write_answer(const struct work *work, const struct tkb_sink *sink,
 	add_bytes_field(&fields, TKB_FIELD_CUBIN, &work->cubin);
 	add_text_field(&fields, TKB_FIELD_LLVM, ir_version());
 	add_text_field(&fields, TKB_FIELD_NVRTC, stages->nvrtc.version);
-	if (work->ptx_version != 0 && with_nvjitlink)
+	if (work->ptx_version != 0 && uses_nvjitlink)
 		add_text_field(&fields, TKB_FIELD_NVJITLINK,
 		               stages->nvjitlink.version);
 	else if (work->ptx_version != 0)
@@ -290,7 +290,7 @@ static int find_assembler(struct work *work, struct tkb_error *err)
 
 	if (request->product == TKB_PRODUCT_LLIR)
 		return 0;
-	if (request->with_nvjitlink) {
+	if (request->uses_nvjitlink) {
 		rc = nvjitlink_open(&stages->nvjitlink, request->arch, err);
 		work->ptx_version = rc < 0 ? 0 : stages->nvjitlink.ptx_version;
 		return is_needed ? rc : 0;
@@ -307,7 +307,7 @@ static void add_assembler_name(struct work *work)
 
 	if (work->ptx_version == 0)
 		return;
-	if (work->request->with_nvjitlink)
+	if (work->request->uses_nvjitlink)
 		add_tool_name(work, "nvJitLink", stages->nvjitlink.version,
 		              stages->nvjitlink.library.path);
 	else

@@ -91,7 +91,7 @@ static int compile_again(struct attest *attest, const char *bundle,
 	struct tkb_target *const targets =
 		calloc(source_entry_count(source) + 1, sizeof(*targets));
 	const struct compile_arguments *const chosen = &attest->args->compile;
-	const struct compile_triton_request order = {
+	const struct compile_triton_request request = {
 		.inputs = &bundle,
 		.input_count = 1,
 		.pythons = chosen->pythons.items,
@@ -103,15 +103,15 @@ static int compile_again(struct attest *attest, const char *bundle,
 			targets == NULL ? 0 : list_targets(source, targets),
 		.worker_count = attest->args->jobs.value,
 		.deadline = attest->deadline,
-		.keep_going = true,
+		.keeps_going = true,
 		.is_json = true,
 	};
 
 	if (targets == NULL)
 		return cli_error_nomem(err);
 	json_out_open_array(&attest->cli->json, "compiled");
-	if (order.target_count > 0)
-		(void)compile_triton(attest->cli, &order, &counts);
+	if (request.target_count > 0)
+		(void)compile_triton(attest->cli, &request, &counts);
 	json_out_close(&attest->cli->json);
 	free(targets);
 	if (counts.left > 0)

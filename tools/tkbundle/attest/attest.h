@@ -8,10 +8,10 @@
 #include "cli/deadline.h"
 
 /*
- * Records held against what a compiler makes here: each kernel of a record is compiled
- * again, of what is recorded with it, and must come out with the same key and the same
- * bytes in each file. What cannot be compiled again, as a module, is vouched for by
- * nobody.
+ * Compares records with what a compiler makes here: each kernel of a record is
+ * compiled again, from what is recorded with it, and must get the same key and the
+ * same bytes in each file. A record with something that cannot be compiled again,
+ * such as a module, is not signed.
  *
  *     struct attest attest = { .cli = cli, .args = args,
  *                              .folder = ARCHIVE_FOLDER_NONE };
@@ -32,7 +32,7 @@ struct attest {
 /* Make the folder that it works in. */
 TKB_NODISCARD int attest_begin(struct attest *attest, struct tkb_error *err);
 
-/* As vouch() of struct tkb_sign_options. What does not come out the same is printed. */
+/* As vouch() of struct tkb_sign_options. Prints each kernel that differs. */
 int attest_vouch(void *self, const struct tkb_digest *record,
                  const struct tkb_source *blob, struct tkb_error *err);
 

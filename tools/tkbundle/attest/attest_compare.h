@@ -4,7 +4,7 @@
 
 #include "report/source.h"
 
-/* What came of a record's entries; what is not the same is printed as it is found. */
+/* The results for a record's entries. Each that differs is printed when found. */
 struct attest_verdict {
 	struct cli *cli;
 	const char *record; /* its digits, for messages */
@@ -14,8 +14,8 @@ struct attest_verdict {
 };
 
 /*
- * Hold what is recorded against what was made of it. A specialisation tells of what its
- * kernel is made, and is right if that kernel is the same.
+ * Compare what is recorded with what was made from it. A specialisation says how to
+ * make its kernel, so it is right if that kernel comes out the same.
  */
 TKB_NODISCARD int attest_compare(const struct source *recorded,
                                  const struct source *made,

@@ -4,7 +4,7 @@
 
 #include "config/remote_use.h"
 
-/* Signatures as files that others exchange: bundles of Sigstore's. */
+/* Signatures as files for other programs: Sigstore bundles. */
 
 /*
  * Write each signature of the ref that one of the keys has made into the folder, which

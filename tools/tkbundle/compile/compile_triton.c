@@ -22,7 +22,7 @@ enum {
 /* The items of one Python, in their order. */
 struct work {
 	struct cli *cli;
-	const struct compile_triton_request *order;
+	const struct compile_triton_request *request;
 	struct compile_triton_counts *counts;
 	struct tkb_triton *triton; /* owned; NULL: it cannot be had */
 	struct triton_items *all;
@@ -139,7 +139,7 @@ static void note_made(struct work *work)
 	version = facts_find(&facts, "triton");
 	if (version != NULL && strcmp(version, work->version) == 0 &&
 	    maker_write(&facts, maker))
-		(void)(tkb_makers_note(work->order->cache_root, maker,
+		(void)(tkb_makers_note(work->request->cache_root, maker,
 		                       work->made, work->made_count,
 		                       NULL) == 0);
 	for (size_t i = 0; i < work->made_count; i++)
@@ -159,16 +159,16 @@ static void end_well(struct work *work, struct triton_item *item,
 	else
 		work->counts->compiled++;
 	work->counts->unasked += compiled->is_unasked;
-	if (!compiled->is_hit && work->order->emitted == NULL)
+	if (!compiled->is_hit && work->request->emitted == NULL)
 		add_made(work, compiled);
 	add_item_to_json(work, item, outcome, compiled, "");
 	note_tool(work, compiled->version);
-	if (work->order->is_verbose && !work->order->is_json)
+	if (work->request->is_verbose && !work->request->is_json)
 		text_line(work->cli->out, "%s %s %s of %s for %s", outcome,
 		          compiled->key, compiled->kernel, item->label,
 		          item->target);
 	warn(work, item, compiled);
-	if (work->order->is_verbose || work->order->has_pass_output)
+	if (work->request->is_verbose || work->request->has_pass_output)
 		compile_out_log(work->cli, tkb_triton_log(item->compile));
 }
 
@@ -179,7 +179,7 @@ static void count_failure(struct work *work, int rc)
 	work->counts->failed++;
 	work->status = status_merge(
 		work->status, status == STATUS_USAGE ? STATUS_FAILED : status);
-	if (!work->order->keep_going)
+	if (!work->request->keeps_going)
 		work->is_stopped = true;
 }
 
@@ -284,7 +284,7 @@ static int wait_for_triton(struct work *work, struct triton_item *item,
 static int emit_triton_stage(const struct work *work, struct triton_item *item,
                              const struct tkb_triton_compiled *compiled)
 {
-	const struct arguments *const args = work->order->emitted;
+	const struct arguments *const args = work->request->emitted;
 
 	if (compiled->choice_count == 0)
 		return compile_emit_write(work->cli, args, compiled->key,
@@ -310,7 +310,7 @@ static void end_triton_item(struct work *work)
 	}
 	if (rc == 0)
 		rc = wait_for_triton(work, item, &compiled);
-	if (rc == 0 && work->order->emitted != NULL)
+	if (rc == 0 && work->request->emitted != NULL)
 		rc = emit_triton_stage(work, item, compiled);
 	if (rc == TKB_MISS && item->status == 0) {
 		work->is_stopped = true;
@@ -355,11 +355,11 @@ static void do_work(struct work *work, const char *python)
 	const struct tkb_triton_options options = {
 		.struct_size = sizeof(options),
 		.python = python,
-		.ptxas = work->order->ptxas,
-		.worker_count = work->order->worker_count,
-		.cache_root = work->order->cache_root,
-		.log = work->order->log,
-		.has_pass_output = work->order->has_pass_output,
+		.ptxas = work->request->ptxas,
+		.worker_count = work->request->worker_count,
+		.cache_root = work->request->cache_root,
+		.log = work->request->log,
+		.has_pass_output = work->request->has_pass_output,
 	};
 	struct tkb_error err = { .status = 0 };
 	int rc = 0;
@@ -411,17 +411,17 @@ static void do_items(struct work *work, struct triton_items *items)
 }
 
 enum status compile_triton(struct cli *cli,
-                           const struct compile_triton_request *order,
+                           const struct compile_triton_request *request,
                            struct compile_triton_counts *counts)
 {
 	TKB_AUTO(triton_items_release)
 	struct triton_items items = { .count = 0 };
 	struct work work = { .cli = cli,
 		             .all = &items,
-		             .order = order,
+		             .request = request,
 		             .counts = counts,
-		             .deadline = order->deadline };
-	const enum status status = triton_items_read(cli, order, &items);
+		             .deadline = request->deadline };
+	const enum status status = triton_items_read(cli, request, &items);
 
 	if (status != STATUS_DONE)
 		return status;

@@ -34,7 +34,7 @@ void compile_triton_counts_release(struct compile_triton_counts *counts);
  * @return STATUS_DONE; else what the failures merge to
  */
 enum status compile_triton(struct cli *cli,
-                           const struct compile_triton_request *order,
+                           const struct compile_triton_request *request,
                            struct compile_triton_counts *counts);
 
 #endif

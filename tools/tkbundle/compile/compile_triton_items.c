@@ -103,14 +103,14 @@ static bool add_for_target(struct triton_items *items,
 
 /* For the targets of the command line. */
 static bool add_for_python(struct triton_items *items,
-                           const struct compile_triton_request *order,
+                           const struct compile_triton_request *request,
                            const struct tkb_triton_unit *unit,
                            const char *python)
 {
 	char target[64];
 
-	for (size_t i = 0; i < order->target_count; i++) {
-		compile_work_target(&order->targets[i], target);
+	for (size_t i = 0; i < request->target_count; i++) {
+		compile_work_target(&request->targets[i], target);
 		if (!add_for_target(items, unit, python, target))
 			return false;
 	}
@@ -119,29 +119,29 @@ static bool add_for_python(struct triton_items *items,
 
 /* For the Pythons and targets of the command line. */
 static bool add_for_targets(struct triton_items *items,
-                            const struct compile_triton_request *order,
+                            const struct compile_triton_request *request,
                             const struct tkb_triton_unit *unit)
 {
-	if (order->python_count == 0)
-		return add_for_python(items, order, unit, NULL);
-	for (size_t i = 0; i < order->python_count; i++) {
-		if (!add_for_python(items, order, unit, order->pythons[i]))
+	if (request->python_count == 0)
+		return add_for_python(items, request, unit, NULL);
+	for (size_t i = 0; i < request->python_count; i++) {
+		if (!add_for_python(items, request, unit, request->pythons[i]))
 			return false;
 	}
 	return true;
 }
 
 static enum status add_kernel(struct cli *cli,
-                              const struct compile_triton_request *order,
+                              const struct compile_triton_request *request,
                               const char *input, struct triton_items *items)
 {
 	const size_t length = (size_t)(strrchr(input, ':') - input);
 	struct tkb_triton_unit unit = {
 		.struct_size = sizeof(unit),
 		.kernel = input + length + 1,
-		.signature = order->signature,
-		.num_warps = order->num_warps,
-		.num_stages = order->num_stages,
+		.signature = request->signature,
+		.num_warps = request->num_warps,
+		.num_stages = request->num_stages,
 	};
 	char *path;
 
@@ -150,43 +150,43 @@ static enum status add_kernel(struct cli *cli,
 		return cli_no_memory(cli);
 	items->paths[items->path_count++] = path;
 	unit.file = path;
-	if (!add_for_targets(items, order, &unit))
+	if (!add_for_targets(items, request, &unit))
 		return cli_no_memory(cli);
 	return STATUS_DONE;
 }
 
 /* A list may name the Python for all its targets. */
 static bool add_listed_target(struct triton_items *items,
-                              const struct compile_triton_request *order,
+                              const struct compile_triton_request *request,
                               const struct tkb_triton_unit *unit,
                               const struct tkb_triton_item *listed,
                               const char *target)
 {
-	if (listed->python != NULL || order->python_count == 0)
+	if (listed->python != NULL || request->python_count == 0)
 		return add_for_target(items, unit, listed->python, target);
-	for (size_t i = 0; i < order->python_count; i++) {
-		if (!add_for_target(items, unit, order->pythons[i], target))
+	for (size_t i = 0; i < request->python_count; i++) {
+		if (!add_for_target(items, unit, request->pythons[i], target))
 			return false;
 	}
 	return true;
 }
 
 static bool add_listed(struct triton_items *items,
-                       const struct compile_triton_request *order,
+                       const struct compile_triton_request *request,
                        const struct tkb_triton_item *listed)
 {
 	struct tkb_triton_unit unit = *listed->unit;
 
 	if (unit.num_warps == 0)
-		unit.num_warps = order->num_warps;
+		unit.num_warps = request->num_warps;
 	if (unit.num_stages == 0)
-		unit.num_stages = order->num_stages;
+		unit.num_stages = request->num_stages;
 	if (listed->target_count == 0 && listed->python == NULL)
-		return add_for_targets(items, order, &unit);
+		return add_for_targets(items, request, &unit);
 	if (listed->target_count == 0)
-		return add_for_python(items, order, &unit, listed->python);
+		return add_for_python(items, request, &unit, listed->python);
 	for (size_t i = 0; i < listed->target_count; i++) {
-		if (!add_listed_target(items, order, &unit, listed,
+		if (!add_listed_target(items, request, &unit, listed,
 		                       listed->targets[i]))
 			return false;
 	}
@@ -210,7 +210,7 @@ static bool add_failed(struct triton_items *items, const char *input, int rc,
 }
 
 static enum status add_ir(struct cli *cli,
-                          const struct compile_triton_request *order,
+                          const struct compile_triton_request *request,
                           const char *input, struct triton_items *items)
 {
 	struct tkb_bytes *const metadata =
@@ -219,35 +219,35 @@ static enum status add_ir(struct cli *cli,
 	struct tkb_triton_unit unit = {
 		.struct_size = sizeof(unit),
 		.file = input,
-		.num_warps = order->num_warps,
-		.num_stages = order->num_stages,
+		.num_warps = request->num_warps,
+		.num_stages = request->num_stages,
 	};
-	const int rc =
-		compile_input_metadata(input, order->metadata, metadata, &err);
+	const int rc = compile_input_metadata(input, request->metadata,
+	                                      metadata, &err);
 
 	if (rc != 0)
 		return add_failed(items, input, rc, &err) ? STATUS_DONE
 		                                          : cli_no_memory(cli);
 	unit.metadata = *metadata;
-	return add_for_targets(items, order, &unit) ? STATUS_DONE
-	                                            : cli_no_memory(cli);
+	return add_for_targets(items, request, &unit) ? STATUS_DONE
+	                                              : cli_no_memory(cli);
 }
 
 static bool add_module(struct triton_items *items,
-                       const struct compile_triton_request *order,
+                       const struct compile_triton_request *request,
                        const char *path)
 {
 	const struct tkb_triton_unit unit = {
 		.struct_size = sizeof(unit),
 		.file = path,
-		.has_only_winners = order->has_only_winners,
+		.has_only_winners = request->has_only_winners,
 	};
 
-	return add_for_targets(items, order, &unit);
+	return add_for_targets(items, request, &unit);
 }
 
 static enum status add_modules(struct cli *cli,
-                               const struct compile_triton_request *order,
+                               const struct compile_triton_request *request,
                                const char *input, struct triton_items *items)
 {
 	struct compile_modules *const modules =
@@ -257,19 +257,19 @@ static enum status add_modules(struct cli *cli,
 	int rc;
 
 	if (ends_with(input, strlen(input), ".py"))
-		return add_module(items, order, input) ? STATUS_DONE
-		                                       : cli_no_memory(cli);
+		return add_module(items, request, input) ? STATUS_DONE
+		                                         : cli_no_memory(cli);
 	rc = compile_modules_list(input, modules, &err);
 	if (rc != 0)
 		return add_failed(items, input, rc, &err) ? STATUS_DONE
 		                                          : cli_no_memory(cli);
 	for (size_t i = 0; i < modules->count && is_added; i++)
-		is_added = add_module(items, order, modules->paths[i]);
+		is_added = add_module(items, request, modules->paths[i]);
 	return is_added ? STATUS_DONE : cli_no_memory(cli);
 }
 
 static enum status add_list(struct cli *cli,
-                            const struct compile_triton_request *order,
+                            const struct compile_triton_request *request,
                             const char *input, struct triton_items *items)
 {
 	struct tkb_error err = { .status = 0 };
@@ -283,7 +283,7 @@ static enum status add_list(struct cli *cli,
 		                                          : cli_no_memory(cli);
 	items->lists[items->list_count++] = list;
 	for (size_t i = 0; i < tkb_triton_list_count(list); i++) {
-		if (!add_listed(items, order, tkb_triton_list_item(list, i)))
+		if (!add_listed(items, request, tkb_triton_list_item(list, i)))
 			return cli_no_memory(cli);
 	}
 	return STATUS_DONE;
@@ -310,7 +310,7 @@ static bool name_recorded(struct triton_items *items, size_t first,
 }
 
 static enum status add_recorded(struct cli *cli,
-                                const struct compile_triton_request *order,
+                                const struct compile_triton_request *request,
                                 const char *input, struct triton_items *items)
 {
 	struct compile_recorded *const recorded =
@@ -333,7 +333,7 @@ static enum status add_recorded(struct cli *cli,
 		};
 		const size_t first = items->count;
 
-		if (!add_for_targets(items, order, &unit) ||
+		if (!add_for_targets(items, request, &unit) ||
 		    !name_recorded(items, first, input, kernel))
 			return cli_no_memory(cli);
 	}
@@ -341,40 +341,43 @@ static enum status add_recorded(struct cli *cli,
 }
 
 static enum status add_input(struct cli *cli,
-                             const struct compile_triton_request *order,
+                             const struct compile_triton_request *request,
                              const char *input, struct triton_items *items)
 {
 	if (compile_triton_is_list(input))
-		return add_list(cli, order, input, items);
+		return add_list(cli, request, input, items);
 	if (compile_triton_is_recorded(input))
-		return add_recorded(cli, order, input, items);
+		return add_recorded(cli, request, input, items);
 	if (compile_triton_is_module(input))
-		return add_modules(cli, order, input, items);
+		return add_modules(cli, request, input, items);
 	return compile_triton_is_ir(input)
-	               ? add_ir(cli, order, input, items)
-	               : add_kernel(cli, order, input, items);
+	               ? add_ir(cli, request, input, items)
+	               : add_kernel(cli, request, input, items);
 }
 
 enum status triton_items_read(struct cli *cli,
-                              const struct compile_triton_request *order,
+                              const struct compile_triton_request *request,
                               struct triton_items *out)
 {
 	enum status status = STATUS_DONE;
 
-	if (order->emitted != NULL)
+	if (request->emitted != NULL)
 		out->stage = compile_emit_word(compile_emit_source(
 			(enum compile_stage)
-				order->emitted->compile.emit.value));
-	out->lists = calloc(order->input_count + 1, sizeof(*out->lists));
-	out->paths = calloc(order->input_count + 1, sizeof(*out->paths));
-	out->metadata = calloc(order->input_count + 1, sizeof(*out->metadata));
-	out->modules = calloc(order->input_count + 1, sizeof(*out->modules));
-	out->recorded = calloc(order->input_count + 1, sizeof(*out->recorded));
+				request->emitted->compile.emit.value));
+	out->lists = calloc(request->input_count + 1, sizeof(*out->lists));
+	out->paths = calloc(request->input_count + 1, sizeof(*out->paths));
+	out->metadata =
+		calloc(request->input_count + 1, sizeof(*out->metadata));
+	out->modules = calloc(request->input_count + 1, sizeof(*out->modules));
+	out->recorded =
+		calloc(request->input_count + 1, sizeof(*out->recorded));
 	if (out->lists == NULL || out->paths == NULL || out->metadata == NULL ||
 	    out->modules == NULL || out->recorded == NULL)
 		return cli_no_memory(cli);
-	for (size_t i = 0; i < order->input_count && status == STATUS_DONE; i++)
-		status = add_input(cli, order, order->inputs[i], out);
+	for (size_t i = 0; i < request->input_count && status == STATUS_DONE;
+	     i++)
+		status = add_input(cli, request, request->inputs[i], out);
 	/* From here on, the items do not move. */
 	for (size_t i = 0; i < out->count; i++)
 		out->items[i].unit.target = out->items[i].target;

@@ -44,7 +44,7 @@ struct triton_items {
 
 /* Failures are printed. */
 enum status triton_items_read(struct cli *cli,
-                              const struct compile_triton_request *order,
+                              const struct compile_triton_request *request,
                               struct triton_items *out);
 
 /*

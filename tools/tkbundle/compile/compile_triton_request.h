@@ -45,7 +45,7 @@ struct compile_triton_request {
 	size_t target_count;
 	uint32_t worker_count;
 	struct deadline deadline; /* of all of it */
-	bool keep_going;          /* after a failure go on with the rest */
+	bool keeps_going;         /* after a failure go on with the rest */
 	bool is_verbose;          /* a line for each, and what Triton says */
 	bool has_pass_output;
 	bool is_json;        /* print no lines of results */

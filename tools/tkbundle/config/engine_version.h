@@ -24,8 +24,8 @@ enum {
 #define ENGINE_FILE_PTXAS "triton/backends/nvidia/bin/ptxas"
 
 /*
- * The version for the Python of `command`, or NULL, as python_find() tells. "" where
- * none is found.
+ * The version that the Python of `command` has; NULL: the Python that python_find()
+ * finds. "" if there is none.
  */
 void engine_version_find(const struct tkb_engine *engine, const char *command,
                          char out[ENGINE_VERSION_SIZE]);
@@ -42,11 +42,11 @@ void engine_version_of_package(const char *package, const char *command,
 void engine_file_find(const char *path, const char *command, const char *engine,
                       char *out, size_t size);
 
-/* Was the profile checked with it? One that names no versions leaves that open. */
+/* Was the profile checked with it? True if the profile names no versions. */
 bool engine_version_is_checked(const struct tkb_engine *engine,
                                const char *version);
 
-/* Name engine and version, and, where the profile does not know it, those it does. */
+/* Name engine and version, and, if the profile was not checked with it, those it was. */
 void engine_version_note(const struct tkb_engine *engine, const char *version,
                          char out[ENGINE_NOTE_SIZE]);
 

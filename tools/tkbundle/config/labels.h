@@ -6,7 +6,7 @@
 
 #include "cli/args.h"
 
-/* What --label says, each NAME=VALUE; the library checks them. */
+/* The labels of --label NAME=VALUE. The library checks them. */
 struct labels {
 	struct tkb_label *items; /* owned, and each name */
 	size_t count;

@@ -13,8 +13,8 @@
 #include "trust/policy.h"
 
 /*
- * What the verbs have in common that use a remote: which one it is, which ref,
- * until when, and how it is said that something failed.
+ * The common part of verbs that use a remote: find the remote and the ref, keep the
+ * deadline, and report failures.
  *
  *     TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
  *
@@ -34,15 +34,15 @@ struct remote_use {
 	struct tkb_remote *remote; /* owned */
 	struct policy policy;      /* whose signatures count; by default none */
 	char ref[TKB_REF_SIZE];
-	bool is_keyless;         /* what is pushed goes to the policy's inbox */
-	char base[TKB_REF_SIZE]; /* then the ref that was meant; else "" */
+	bool is_keyless;         /* pushes go to the inbox of the policy */
+	char base[TKB_REF_SIZE]; /* then the ref that the user gave; else "" */
 	struct progress waiting; /* zeroed: nothing is shown */
 };
 
 /*
  * Load the configuration, start the deadline, open the remote, which makes no
- * connection yet, and print the warnings about it, with --verbose whom TLS
- * trusts, too.
+ * connection yet, and print the warnings about it; with --verbose also which
+ * certificates TLS trusts.
  *
  * @param is_bounded  whether the configured deadline counts, too, or only the
  *                    one on the command line
@@ -53,7 +53,7 @@ enum status remote_use_begin(struct remote_use *use,
 
 /*
  * Open the remote of the configuration, which is loaded; its deadline has begun.
- * Returns as remote_use_open() does; the failure names who named it.
+ * Returns as remote_use_open() does; the failure says where the URL comes from.
  */
 TKB_NODISCARD int remote_use_open_configured(struct remote_use *use,
                                              struct tkb_error *err);
@@ -82,19 +82,19 @@ enum status remote_use_ref(struct remote_use *use, const char *pattern,
                            const char *root);
 
 /*
- * Choose the cache and, where it `has_ref`, the ref, as the operands of push and
- * pull say, and begin the document. Where it is_keyless, and the policy has an inbox,
- * the ref is the one in that.
+ * Choose the cache and, with `has_ref`, the ref, from the operands of push and pull,
+ * and begin the document. If is_keyless is set and the policy has an inbox, the ref
+ * is the one in the inbox.
  *
- * @param file  the bundle that stands in for the cache, or NULL
+ * @param file  a bundle to use instead of the cache, or NULL
  */
 enum status remote_use_choose(struct remote_use *use,
                               const struct arguments *args, bool has_ref,
                               const char *file, struct root *root);
 
 /*
- * Around calls that only wait for the remote: a terminal shows how long. Between them
- * nothing else may be printed.
+ * Call these before and after a call that only waits for the remote: a terminal
+ * shows for how long. Print nothing in between.
  */
 void remote_use_wait(struct remote_use *use);
 void remote_use_waited(struct remote_use *use);
@@ -106,7 +106,7 @@ uint32_t remote_use_left_ms(const struct remote_use *use);
 void remote_use_follow(struct remote_use *use, struct follow *follow,
                        const char *name, enum follow_list list);
 
-/* As follow_begin_alone(), of work that counts things; ends at the deadline, too. */
+/* As follow_begin_alone(), with progress in items; ends at the deadline, too. */
 void remote_use_follow_alone(struct remote_use *use, struct follow *follow);
 
 /*
@@ -117,8 +117,8 @@ enum status remote_use_failed(struct remote_use *use, int rc,
                               const struct tkb_error *err, const char *subject);
 
 /*
- * Under a policy, add to the document by whom that is signed which it trusts of the
- * ref, print that, and say what ends soon.
+ * With a policy, add to the document who signed the records of the ref that it
+ * trusts, print that, and warn of signatures that expire soon.
  *
  * @param out  NULL: as messages
  */

@@ -7,16 +7,17 @@
 #include "config/remote_use.h"
 
 /*
- * Which entries of the cache `root` come from something that the remote's list
- * revokes, under the policy. Returns as tkb_revoked() and tkb_origins_open() do.
+ * Find the entries of the cache `root` that were pulled from something that is
+ * revoked, by the policy and the remote's list. Returns as tkb_revoked() and
+ * tkb_origins_open() do.
  */
 TKB_NODISCARD int revoked_find(const struct remote_use *use, const char *root,
                                struct tkb_origins **out, struct tkb_error *err);
 
 /*
- * The same of the configured remote, which is opened for that.
+ * The same with the configured remote, which is opened for this.
  *
- * @return STATUS_DONE, or why not, which has been said
+ * @return STATUS_DONE, or another status after printing why
  */
 enum status revoked_open(struct cli *cli, const struct arguments *args,
                          const char *root, struct tkb_origins **out);

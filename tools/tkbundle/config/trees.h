@@ -22,8 +22,8 @@ struct trees {
 };
 
 /*
- * Find out what `args` ask for. TKB_ERR_INVALID (the sentence says what makes no
- * sense), or what reading a profile returned.
+ * Choose the trees that `args` ask for. Returns 0, TKB_ERR_INVALID with a message
+ * about the option, or what reading a profile returned.
  */
 TKB_NODISCARD int trees_choose(const struct arguments *args, struct trees *out,
                                struct tkb_error *err);
@@ -43,17 +43,17 @@ const char *trees_variable(void *self, const char *name);
 bool trees_placed_folder(char *out, size_t size);
 
 /*
- * Is there nothing at `path`, where the engine looks by itself, but what it leaves
- * there whatever its variables say, as Inductor does its headers? An empty folder is
- * one that somebody has made for a cache.
+ * Does `path`, the engine's default place, hold nothing but files that the engine
+ * writes there whatever its variables say, such as Inductor's headers? False for an
+ * empty folder: somebody made that for a cache.
  */
 bool trees_has_only_rest(const struct tkb_engine *engine, const char *path);
 
 /*
  * Where root `index` of an engine lies; the caller frees the path.
  *
- * @param is_placed_out  it is where `run` has placed it, as nothing is where the
- *                       engine itself looks
+ * @param is_placed_out  receives whether `run` placed it there, because the
+ *                       engine's default place has no cache
  * @return as tkb_engine_locate()
  */
 TKB_NODISCARD int trees_locate(const struct tkb_engine *engine, size_t index,
@@ -64,7 +64,7 @@ enum {
 	TREES_ORIGIN_SIZE = 256
 };
 
-/* Who says so: a variable, "default, by HOME", or "placed by run". */
+/* Why it lies there: a variable, "default, by HOME", or "placed by run". */
 void trees_describe_origin(const struct tkb_engine *engine, size_t index,
                            bool is_placed, char out[TREES_ORIGIN_SIZE]);
 

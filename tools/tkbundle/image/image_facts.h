@@ -7,8 +7,8 @@
 #include "archive/archive_stage.h"
 
 /*
- * What an image of caches says of itself: labels that MCV and KServe read, and ours,
- * and the lists of entries that lie beside the caches.
+ * What describes an image of caches: labels, for MCV, KServe and tkbundle, and
+ * lists of entries beside the caches.
  *
  *     cache.triton.image/{entry-count,summary,cache-size-bytes}
  *     cache.vllm.image/{entry-count,summary,cache-size-bytes,format}
@@ -20,7 +20,7 @@
 struct json_t; /* jansson's */
 
 /*
- * Write the lists into the stage, where the caches lie already, and find the labels.
+ * Write the lists into the stage, which has the caches, and find the labels.
  *
  * @param labels_out  receives an object, which the caller releases
  * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE (a label that KServe would refuse) or

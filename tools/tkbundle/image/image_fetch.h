@@ -8,11 +8,11 @@
 #include "cli/deadline.h"
 
 /*
- * Fetch the layer of the image that `text` names, "oci://host/name:tag", or with
- * "@sha256:..." behind it, into a file of the folder. Of an index, the image of this
- * machine, or else the only one, counts.
+ * Fetch the layer of the image `text`, "oci://host/name:tag" or
+ * "oci://host/name@sha256:...", into a file of the folder. From an index, take the
+ * image for this machine, or the only one.
  *
- * @param args      of which --trust names a policy that must trust it
+ * @param args      --trust names a policy that must trust the image
  * @param path_out  receives the file's path, which the caller frees
  * @return 0; TKB_ERR_UNTRUSTED; TKB_MISS (there is no such image); TKB_ERR_INVALID (no name of one, or
  *         it has credentials); TKB_ERR_CORRUPT (what is there is no image, or one of

@@ -13,8 +13,8 @@ enum {
 };
 
 /*
- * The tag for an image of a ref: a slash becomes two underscores, and another byte
- * that no tag may have, or an underscore, one of those and two digits.
+ * The tag for an image of a ref: a slash becomes two underscores; an underscore, or
+ * another byte that a tag cannot have, becomes an underscore and two digits.
  *
  * @param name_out  receives "host/repository:tag" of the remote in use
  * @return 0; TKB_ERR_INVALID (the tag would be too long); TKB_ERR_UNSUPPORTED (the

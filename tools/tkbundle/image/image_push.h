@@ -9,8 +9,9 @@
 #include "trust/signers.h"
 
 /*
- * push --as image: an image of one layer, whose files say that they lie where it is
- * to be mounted. The same bundle, mount path and format give the same image.
+ * push --as image: an image of one layer. Paths in its files are those below the
+ * path where it will be mounted. The same bundle, mount path and format give the
+ * same image.
  */
 struct image_push {
 	struct remote_use *use;

@@ -6,10 +6,10 @@
 #include "trust/signers.h"
 
 /*
- * Sign the image with this manifest, once by each key, and put each signature beside
- * it, as a manifest whose subject it is. Where the registry keeps no lists of those,
- * add them to the index with the tag "sha256-<digest>", as the distribution protocol
- * wants it.
+ * Sign the image with this manifest by each key, and store each signature as a
+ * manifest whose subject is the image's. If the registry does not list these, add
+ * them to the index with the tag "sha256-<digest>", as the distribution protocol
+ * asks.
  *
  * @param name  of the image, "host/repository:tag"
  * @param size  of the manifest

@@ -5,9 +5,9 @@
 #include "config/remote_use.h"
 
 /*
- * Hold the image whose manifest is `text`, and which was found as `name`, against the
- * policy in use: by the signatures beside it, which the registry lists, or an index
- * does that has the tag of the manifest's digest. Of the image, nothing is decoded.
+ * Check that the policy in use trusts the image with the manifest `text`, which was
+ * found as `name`. Its signatures are those that the registry lists, or an index
+ * with the tag of the manifest's digest. Nothing of the image is decoded.
  *
  * @return 0; TKB_ERR_UNTRUSTED; TKB_ERR_TOO_LARGE, TKB_ERR_NOMEM, or a failure of the
  *         remote

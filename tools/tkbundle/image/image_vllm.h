@@ -7,8 +7,8 @@
 struct json_t; /* jansson's */
 
 /*
- * What MCV lists of vLLM's cache: an object for each folder of a hash in
- * torch_compile_cache, in the order of their names.
+ * What MCV lists for vLLM's cache: an object for each folder named by a hash in
+ * torch_compile_cache, sorted by name.
  *
  * @param path        VLLM_CACHE_ROOT
  * @param is_aot_out  receives whether the first is of torch_aot_compile

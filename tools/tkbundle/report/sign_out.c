@@ -18,37 +18,34 @@ static const struct count counts[] = {
 	COUNT(tkb_sign_report, refused_count, "refused", "refused records"),
 };
 
-static enum status sign_with(
-	struct remote_use *use, const struct arguments *args,
-	const struct tkb_signing *signing,
-	enum status (*work)(struct remote_use *use,
-                            const struct arguments *args,
-                            const struct tkb_sign_options *))
+enum status sign_begin(struct remote_use *use, const struct arguments *args,
+                       const struct tkb_signing *signing,
+                       struct tkb_sign_options *out)
 {
 	struct json_out *const json = &use->cli->json;
-	const struct tkb_sign_options chosen = {
-		.struct_size = sizeof(chosen),
+	const enum status status =
+		remote_use_ref(use, args_operand(args, 0), NULL);
+
+	*out = (struct tkb_sign_options){
+		.struct_size = sizeof(*out),
 		.signing = signing,
 		.is_renewal = args->trust.is_renewal,
 		.is_dry_run = args->is_dry_run,
 	};
-	const enum status status =
-		remote_use_ref(use, args_operand(args, 0), NULL);
-
 	if (status != STATUS_DONE)
 		return status;
 	json_out_text(json, "verb", use->cli->command->name);
 	json_out_text(json, "ref", use->ref);
 	remote_use_json(use);
 	json_out_flag(json, "dry_run", args->is_dry_run);
-	return work(use, args, &chosen);
+	return STATUS_DONE;
 }
 
 enum status sign_run(struct cli *cli, const struct arguments *args,
                      enum tkb_trust_stage stage,
                      enum status (*work)(struct remote_use *use,
                                          const struct arguments *args,
-                                         const struct tkb_sign_options *chosen))
+                                         const struct tkb_signing *signing))
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct signers signers = { .count = 0 };
@@ -64,9 +61,8 @@ enum status sign_run(struct cli *cli, const struct arguments *args,
 	signals_catch();
 	rc = signers_read(&signers, cli, &use.library, args, &err);
 	signers.signing.stage = stage;
-	status =
-		rc == 0 ? sign_with(&use, args, signers_signing(&signers), work)
-			: cli_failed(cli, rc, &err, "the key");
+	status = rc == 0 ? work(&use, args, signers_signing(&signers))
+	                 : cli_failed(cli, rc, &err, "the key");
 	signers_release(&signers, &use.library);
 	return status;
 }

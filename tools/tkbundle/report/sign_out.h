@@ -9,16 +9,20 @@
 
 /* What the verbs have in common that sign a ref's records. */
 
+/* Open the remote, read the keys, and call `work` with them. */
+enum status sign_run(struct cli *cli, const struct arguments *args,
+                     enum tkb_trust_stage stage,
+                     enum status (*work)(struct remote_use *use,
+                                         const struct arguments *args,
+                                         const struct tkb_signing *signing));
+
 /*
- * Open the remote, fill in use->ref from the first operand, read the keys, and call
- * `work` with what they choose.
+ * Fill in use->ref from the first operand, and the options of tkb_ref_sign()
+ * and tkb_ref_promote(), and begin the document.
  */
-enum status sign_run(
-	struct cli *cli, const struct arguments *args,
-	enum tkb_trust_stage stage,
-	enum status (*work)(struct remote_use *use,
-                            const struct arguments *args,
-                            const struct tkb_sign_options *chosen));
+enum status sign_begin(struct remote_use *use, const struct arguments *args,
+                       const struct tkb_signing *signing,
+                       struct tkb_sign_options *out);
 
 /* Print how it ended. `verb`: "signed", `ref`: what has the signatures. */
 enum status sign_out(struct remote_use *use, const struct arguments *args,

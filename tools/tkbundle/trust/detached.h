@@ -6,9 +6,9 @@
 #include "cli/cli.h"
 
 /*
- * Hold the bundle in the file `path` against the policy of args and the signature in
- * `path`.minisig, before anything of it is read otherwise. Who has signed it is printed,
- * and added to the document as "signer".
+ * Check that the policy of args trusts the bundle in the file `path` by the
+ * signature in `path`.minisig, before the bundle is parsed. Print who signed it, and
+ * add that to the document as "signer".
  */
 enum status detached_check(struct cli *cli, const struct arguments *args,
                            const char *path);

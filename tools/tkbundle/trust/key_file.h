@@ -20,8 +20,8 @@ void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE]);
 bool key_id_read(const char *text, struct tkb_digest *out);
 
 /*
- * Read the key in the file `path`, and ask for its passphrase if need be. A private
- * key that everybody may read, and is not encrypted, is warned of.
+ * Read the key in the file `path`, and ask for its passphrase if it is encrypted.
+ * Warn if a private key is not encrypted and everybody may read it.
  *
  * @param passphrase  NULL: a public key is wanted
  * @param out         receives a key that the caller closes
@@ -35,7 +35,7 @@ TKB_NODISCARD int key_file_read(const struct cli *cli,
 
 /*
  * Write a new key to `path`, for its owner alone, and its public key to `path`.pub.
- * Neither may be there.
+ * Neither may exist.
  *
  * @param passphrase  NULL: it is not encrypted
  */

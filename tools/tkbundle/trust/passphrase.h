@@ -32,15 +32,15 @@ struct passphrase {
 		       "the first line that COMMAND prints is the passphrase") \
 	}
 
-/* Of the options, for the key in the file `subject`. */
+/* The passphrase that the options give, for the key in the file `subject`. */
 struct passphrase passphrase_of(const struct arguments *args,
                                 const char *subject);
 
-/* Two ways to give it exclude each other. STATUS_DONE or STATUS_USAGE */
+/* Refuse two ways to give it. STATUS_DONE or STATUS_USAGE */
 enum status passphrase_check(const struct cli *cli,
                              const struct arguments *args);
 
-/* Get it, as ask() of struct tkb_passphrase does, of which this is the self. */
+/* ask() of struct tkb_passphrase; its self is a struct passphrase. */
 int passphrase_ask(void *self, char *out, size_t *size_out,
                    struct tkb_error *err);
 

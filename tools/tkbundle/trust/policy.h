@@ -9,7 +9,7 @@
 #include "trust/signed.h"
 
 /*
- * Whose signatures count: a file of `name = value` lines,
+ * A policy says whose signatures count. It is a file of `name = value` lines,
  *
  *     unsigned = refuse
  *     ci.key = ci.pem.pub
@@ -23,10 +23,10 @@
  *     replay = refuse
  *     inbox = inbox
  *
- * which root or the user owns and nobody else may write, and so the files of keys,
- * whose names begin at its folder. It is the one that the configuration names, else
- * $XDG_CONFIG_HOME/tkbundle/trust, else /etc/tkbundle.trust; if there is none,
- * nothing is asked.
+ * that root or the user owns and nobody else may write; the same holds for the files
+ * of keys, whose names are relative to its folder. It is the file that the
+ * configuration names, else $XDG_CONFIG_HOME/tkbundle/trust, else
+ * /etc/tkbundle.trust. If none exists, nothing has to be signed.
  */
 struct policy_key;
 
@@ -34,16 +34,16 @@ struct policy_key;
 struct policy {
 	struct cli *cli;
 	char *path;   /* owned; NULL: there is no policy */
-	char *memory; /* owned; what was seen under it */
+	char *memory; /* owned; the file that remembers what was seen */
 	char *inbox;  /* owned; the name above refs that anybody may push to */
 	struct tkb_trust trust;
 	struct policy_key *keys;          /* owned */
 	struct tkb_trust_key *trust_keys; /* owned; of the same keys */
 	size_t key_count;
-	size_t refused_count; /* records that were told of, and not used */
-	bool is_quiet;        /* those are counted, and not said */
-	bool says_all; /* the first, too, which a failure names otherwise */
-	struct signed_list trusted; /* what was, and who has signed it */
+	size_t refused_count; /* records that were reported, and not used */
+	bool is_quiet;        /* those are counted, and not printed */
+	bool says_all; /* print the first, too, which else the failure names */
+	struct signed_list trusted; /* trusted records, and who signed them */
 };
 
 /*
@@ -59,7 +59,7 @@ void policy_release(struct policy *policy,
 /*
  * Load it.
  *
- * @param named  as the configuration names it, or NULL
+ * @param named  the file that the configuration names, or NULL
  * @return 0, also if there is none; TKB_ERR_INVALID (a sentence with file and
  *         line), TKB_ERR_IO or TKB_ERR_NOMEM
  */

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 /*
- * By whom that is signed which a policy trusts: it is told while records are read,
+ * Who signed the records that a policy trusts: collected while records are read,
  * and shown when the verb is done.
  */
 struct signed_record {
@@ -31,16 +31,16 @@ enum {
 
 void signed_list_release(struct signed_list *list);
 
-/* Add a record, unless it was told of before. */
+/* Add a record, unless it is in the list. */
 void signed_list_add(struct signed_list *list,
                      const struct tkb_trusted *record);
 
-/* Nothing of this ref is trusted after all. */
+/* Drop the records of this ref, which is not trusted after all. */
 void signed_list_forget(struct signed_list *list, const char *ref);
 
 /*
- * Add to the document the list "signatures": for each record of `ref` its own, with
- * key, role, stage, sequence and end.
+ * Add the list "signatures" to the document: those of each record of `ref`, with
+ * key, role, stage, sequence and expiry time.
  */
 void signed_list_json(const struct signed_list *list, const char *ref,
                       struct json_out *json);
@@ -53,19 +53,20 @@ void signed_list_json(const struct signed_list *list, const char *ref,
 void signed_list_print(const struct signed_list *list, const char *ref,
                        const struct cli *cli, FILE *out);
 
-/* Write "signed by ci until 2027-02-21", of the first end; "" where nobody has. */
+/* Write "signed by ci until 2027-02-21", the first expiry; "" if nobody has. */
 void signed_list_brief(const struct signed_list *list, const char *ref,
                        char out[SIGNED_BRIEF_SIZE]);
 
 /*
- * Write what ends soon: within 14 days, and a quarter of the time that it holds.
+ * Write which signature expires soon: within 14 days, and within the last quarter
+ * of its lifetime.
  *
- * @return false: nothing does
+ * @return false: none does
  */
 bool signed_list_ending(const struct signed_list *list, const char *ref,
                         char *out, size_t size);
 
-/* Say that, if so. */
+/* Print that as a warning, if one does. */
 void signed_list_warn(const struct signed_list *list, const char *ref,
                       const struct cli *cli);
 

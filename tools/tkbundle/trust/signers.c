@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trust/signers.h"
 
+enum status signers_check(const struct cli *cli, const struct arguments *args)
+{
+	if (args->trust.sign.count == 0 &&
+	    (args->trust.expires.is_set ||
+	     args->trust.passphrase_file != NULL ||
+	     args->trust.passphrase_command != NULL))
+		return cli_misused(cli, "'--expires' and '--passphrase-...' "
+		                        "are for '--sign'");
+	return passphrase_check(cli, args);
+}
+
 void signers_release(struct signers *signers,
                      const struct remote_library *library)
 {

@@ -27,6 +27,13 @@ struct signers {
 	struct tkb_signing signing; /* of those */
 };
 
+/*
+ * Refuse options of a key without '--sign', and two passphrases.
+ *
+ * @return STATUS_DONE or STATUS_USAGE
+ */
+enum status signers_check(const struct cli *cli, const struct arguments *args);
+
 void signers_release(struct signers *signers,
                      const struct remote_library *library);
 

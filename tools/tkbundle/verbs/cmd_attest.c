@@ -43,18 +43,20 @@ static void summarize_attest(const struct attest *attest)
 }
 
 static enum status attest(struct remote_use *use, const struct arguments *args,
-                          const struct tkb_sign_options *given)
+                          const struct tkb_signing *signing)
 {
 	TKB_AUTO(attest_end)
 	struct attest attest = { .cli = use->cli,
 		                 .args = args,
 		                 .folder = ARCHIVE_FOLDER_NONE };
 	struct tkb_sign_report report = { .struct_size = sizeof(report) };
-	struct tkb_sign_options chosen = *given;
+	struct tkb_sign_options chosen;
 	struct tkb_error err = { .status = 0 };
-	enum status status;
+	enum status status = sign_begin(use, args, signing, &chosen);
 	int rc;
 
+	if (status != STATUS_DONE)
+		return status;
 	chosen.vouch = attest_vouch;
 	chosen.self = &attest;
 	rc = attest_begin(&attest, &err);

@@ -92,7 +92,7 @@ static enum status compile_kernels(struct compile_work *work,
                                    struct compile_triton_counts *counts)
 {
 	const struct compile_arguments *const chosen = &work->args->compile;
-	const struct compile_triton_request order = {
+	const struct compile_triton_request request = {
 		.inputs = inputs->kernels,
 		.input_count = inputs->kernel_count,
 		.signature = chosen->signature,
@@ -108,7 +108,7 @@ static enum status compile_kernels(struct compile_work *work,
 		.target_count = work->args->targets.count,
 		.worker_count = work->args->jobs.value,
 		.deadline = work->deadline,
-		.keep_going = chosen->keeps_going,
+		.keeps_going = chosen->keeps_going,
 		.has_only_winners = chosen->has_only_winners,
 		.has_pass_output = chosen->has_pass_output,
 		.is_json = work->args->is_json,
@@ -117,7 +117,7 @@ static enum status compile_kernels(struct compile_work *work,
 	};
 
 	work->logged = NULL;
-	return compile_triton(work->cli, &order, counts);
+	return compile_triton(work->cli, &request, counts);
 }
 
 static void add_counts(struct compile_work *work,

@@ -22,20 +22,23 @@ static const struct option_spec options[] = {
 };
 
 static enum status promote(struct remote_use *use, const struct arguments *args,
-                           const struct tkb_sign_options *chosen)
+                           const struct tkb_signing *signing)
 {
 	struct tkb_sign_report report = { .struct_size = sizeof(report) };
+	struct tkb_sign_options chosen;
 	char from[TKB_REF_SIZE];
 	struct tkb_error err = { .status = 0 };
-	enum status status;
+	enum status status = sign_begin(use, args, signing, &chosen);
 	int rc;
 
+	if (status != STATUS_DONE)
+		return status;
 	(void)stpcpy(from, use->ref);
 	status = remote_use_ref(use, args->trust.to, NULL);
 	if (status != STATUS_DONE)
 		return status;
 	json_out_text(&use->cli->json, "to", use->ref);
-	rc = use->library.ref_promote(use->remote, from, use->ref, chosen,
+	rc = use->library.ref_promote(use->remote, from, use->ref, &chosen,
 	                              &report, &err);
 	if (rc == TKB_MISS)
 		(void)cli_error(&err, TKB_MISS, "ref '%s' has no record", from);

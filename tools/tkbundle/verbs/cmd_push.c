@@ -138,13 +138,7 @@ static enum status check_push(const struct cli *cli,
 	if (cli_exclude(cli, args->trust.policy != NULL, "--trust",
 	                is_for_triton(args), "--layout triton") != STATUS_DONE)
 		return STATUS_USAGE;
-	if (args->trust.sign.count == 0 &&
-	    (args->trust.expires.is_set ||
-	     args->trust.passphrase_file != NULL ||
-	     args->trust.passphrase_command != NULL))
-		return cli_misused(cli, "'--expires' and '--passphrase-...' "
-		                        "are for '--sign'");
-	if (passphrase_check(cli, args) != STATUS_DONE ||
+	if (signers_check(cli, args) != STATUS_DONE ||
 	    check_image(cli, args) != STATUS_DONE)
 		return STATUS_USAGE;
 	if (args->bundle == NULL)

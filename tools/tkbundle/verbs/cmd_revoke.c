@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/signals.h"
 #include "cli/text.h"
 #include "config/remote_use.h"
+#include "report/sign_out.h"
 #include "trust/key_file.h"
-#include "trust/signers.h"
 
 static const struct option_spec options[] = {
 	ARGS_REMOTE,
@@ -233,25 +232,9 @@ static enum status revoke_digests(struct remote_use *use,
 
 static enum status cmd_revoke(struct cli *cli, const struct arguments *args)
 {
-	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
-	struct signers signers = { .count = 0 };
-	struct tkb_error err = { .status = 0 };
-	enum status status = passphrase_check(cli, args);
-	int rc;
-
 	if (args->trust.sign.count == 0)
 		return cli_misused(cli, "'--sign' names the key that signs");
-	if (status != STATUS_DONE || cli_is_disabled(cli))
-		return status;
-	status = remote_use_begin(&use, args, true);
-	if (status != STATUS_DONE)
-		return status;
-	signals_catch();
-	rc = signers_read(&signers, cli, &use.library, args, &err);
-	status = rc == 0 ? revoke_digests(&use, args, signers_signing(&signers))
-	                 : cli_failed(cli, rc, &err, "the key");
-	signers_release(&signers, &use.library);
-	return status;
+	return sign_run(cli, args, TKB_TRUST_STAGE_DEV, revoke_digests);
 }
 
 const struct command command_revoke = {

@@ -28,19 +28,21 @@ static const struct option_spec options[] = {
 
 static enum status sign_ref(struct remote_use *use,
                             const struct arguments *args,
-                            const struct tkb_sign_options *chosen)
+                            const struct tkb_signing *signing)
 {
 	struct tkb_sign_report report = { .struct_size = sizeof(report) };
+	struct tkb_sign_options chosen;
 	struct tkb_error err = { .status = 0 };
+	const enum status status = sign_begin(use, args, signing, &chosen);
 	int rc;
 
+	if (status != STATUS_DONE)
+		return status;
 	if (args->trust.exported != NULL)
-		return sigstore_export(use, chosen->signing,
-		                       args->trust.exported);
+		return sigstore_export(use, signing, args->trust.exported);
 	if (args->trust.imported.count > 0)
-		return sigstore_import(use, chosen->signing,
-		                       &args->trust.imported);
-	rc = use->library.ref_sign(use->remote, use->ref, chosen, &report,
+		return sigstore_import(use, signing, &args->trust.imported);
+	rc = use->library.ref_sign(use->remote, use->ref, &chosen, &report,
 	                           &err);
 
 	return sign_out(use, args, rc, &err, &report, "signed", use->ref);

@@ -66,12 +66,8 @@ static enum status check_remote_gc(const struct cli *cli,
 	if (args->operands.count > 0)
 		return cli_misused(cli, "CACHE_ROOT and '--remote' exclude "
 		                        "each other");
-	if (args->trust.sign.count == 0 &&
-	    (args->trust.expires.is_set ||
-	     args->trust.passphrase_file != NULL ||
-	     args->trust.passphrase_command != NULL))
-		return cli_misused(cli, "'--expires' and '--passphrase-...' "
-		                        "are for '--sign'");
+	if (signers_check(cli, args) != STATUS_DONE)
+		return STATUS_USAGE;
 	return cli_exclude(cli, args->max_entries.is_set, "--max-entries", true,
 	                   "--remote");
 }

@@ -13,8 +13,8 @@ enum remote_folders {
 };
 
 /*
- * Look for the folders, in children, as they may lie on dead mounts; and note what
- * is wrong. Whoever writes to the remote makes a folder that is not there.
+ * Look for the folders in child processes, since a dead mount would block them, and
+ * note what is wrong. A missing folder may be normal: the first push makes it.
  */
 enum remote_folders remote_folders_look(struct remote_use *use,
                                         struct findings *findings);

@@ -5,8 +5,8 @@
 #include "doctor/remote/looking.h"
 
 /*
- * Of a policy: ask who has signed what of the ref is trusted, print that, and look for
- * what lies in the cache and is revoked since.
+ * With a policy: find out who signed the trusted records of the ref, print that, and
+ * look for entries in the cache that are revoked since.
  */
 int remote_trust_ask(struct remote_looking *looking, struct tkb_error *err);
 void remote_trust_print(struct remote_looking *looking);

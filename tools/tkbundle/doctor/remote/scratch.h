@@ -5,8 +5,8 @@
 #include "config/remote_use.h"
 
 /*
- * May the remote be written? A blob of a few random bytes is put and removed, and a
- * record of a ref that nobody else has.
+ * Can the remote be written to? Tried by putting and removing a blob of a few random
+ * bytes, and a record of a ref that nobody else uses.
  */
 struct scratch {
 	bool can_write;
