@@ -63,16 +63,16 @@ static bool take_memory(struct tkb_spool *spool, size_t size)
 int tkb_spool_put(struct tkb_spool *spool, struct tkb_bytes bytes,
                   struct tkb_piece *out, struct tkb_error *err)
 {
-	bool in_memory;
+	bool is_in_memory;
 	void *copy;
 	int rc = 0;
 
 	(void)pthread_mutex_lock(&spool->lock);
-	in_memory = take_memory(spool, bytes.size);
-	if (!in_memory)
+	is_in_memory = take_memory(spool, bytes.size);
+	if (!is_in_memory)
 		rc = put_in_file(spool, bytes, out, err);
 	(void)pthread_mutex_unlock(&spool->lock);
-	if (!in_memory)
+	if (!is_in_memory)
 		return rc;
 
 	copy = malloc(bytes.size == 0 ? 1 : bytes.size);

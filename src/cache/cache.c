@@ -103,7 +103,7 @@ int tkb_cache_open(const char *path, const struct tkb_cache_options *options,
 	if (rc < 0)
 		return rc;
 	chosen.watch = &timed.watch;
-	scan.keep_apart = chosen.patience_ms != 0;
+	scan.keeps_apart = chosen.patience_ms != 0;
 	rc = tkb_cache_scan(path, &scan, out, err);
 	return tkb_timed_end(&timed, rc, err);
 }

@@ -49,7 +49,7 @@ struct tkb_scan {
 	const struct tkb_cache_options *options;
 	const struct tkb_pick *picks; /* by key, then device; NULL: list all */
 	size_t pick_count;
-	bool keep_apart;  /* do not fold equal entries of several devices */
+	bool keeps_apart; /* do not fold equal entries of several devices */
 	bool reads_all;   /* reject entries of which a file is damaged */
 	bool is_followed; /* report progress to the watch */
 };

@@ -45,7 +45,7 @@ struct hashing {
 	struct tkb_cache *cache;
 	struct tkb_watcher *watcher; /* by reference */
 	struct verdict *verdicts;    /* owned; of each entry found */
-	bool all;          /* else only those that another device has, too */
+	bool hashes_all;   /* else only those that another device has, too */
 	bool is_read_only; /* a file may change while it is read */
 };
 
@@ -71,7 +71,7 @@ static int hash_one(void *self, size_t worker, size_t index,
 	if (rc < 0)
 		return rc;
 	tkb_watcher_progress(hashing->watcher, 1);
-	if (!hashing->all && !has_twin(cache, index))
+	if (!hashing->hashes_all && !has_twin(cache, index))
 		return 0;
 	result->rc = tkb_scanned_entry_read_all(loader, found, &result->err);
 	/* A busy writer is no damage; only who packs the entry minds. */
@@ -175,7 +175,7 @@ static int reject_and_fold(struct tkb_cache *cache,
 
 static bool folds(const struct tkb_cache *cache, const struct tkb_scan *scan)
 {
-	return !scan->keep_apart && cache->roots.count > 1;
+	return !scan->keeps_apart && cache->roots.count > 1;
 }
 
 static bool hashes_all(const struct tkb_scan *scan)
@@ -195,7 +195,7 @@ static int hash_entries(struct tkb_cache *cache, const struct tkb_scan *scan,
 	TKB_AUTO(hashing_release)
 	struct hashing hashing = { .cache = cache,
 		                   .watcher = watcher,
-		                   .all = hashes_all(scan),
+		                   .hashes_all = hashes_all(scan),
 		                   .is_read_only = scan->reads_all };
 	const struct tkb_parallel_work work = { hash_one, &hashing };
 	int rc;

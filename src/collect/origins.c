@@ -38,10 +38,7 @@ void tkb_origins_close(struct tkb_origins *origins)
 	free(origins);
 }
 
-void tkb_origins_close_at(struct tkb_origins **origins)
-{
-	tkb_origins_close(*origins);
-}
+TKB_AUTO_POINTER(close_at, struct tkb_origins, tkb_origins_close)
 
 /* Lines that the file has, behind the last that says what was removed; sorted. */
 struct said {
@@ -253,7 +250,7 @@ int tkb_origins_open(const char *cache_root, const struct tkb_digest *revoked,
                      size_t count, struct tkb_origins **out,
                      struct tkb_error *err)
 {
-	TKB_AUTO(tkb_origins_close_at)
+	TKB_AUTO(close_at)
 	struct tkb_origins *origins = calloc(1, sizeof(*origins));
 	TKB_AUTO(tkb_digests_release) struct tkb_digests sorted = { 0 };
 	int rc = 0;

@@ -34,6 +34,4 @@ TKB_NODISCARD int tkb_origins_note(const char *cache_root,
                                    const struct tkb_origin *origins,
                                    size_t count, struct tkb_error *err);
 
-void tkb_origins_close_at(struct tkb_origins **origins);
-
 #endif

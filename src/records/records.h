@@ -58,8 +58,8 @@ TKB_NODISCARD int tkb_records_keep(struct tkb_record_list *list,
                                    void *self, struct tkb_error *err);
 
 /*
- * Take from the list what the remote's policy does not trust, and tell the policy's
- * owner of it. Nothing happens where there is no policy.
+ * Remove from the list what the remote's policy does not trust, and call its
+ * on_untrusted(). Without a policy, nothing is removed.
  */
 TKB_NODISCARD int tkb_records_keep_trusted(struct tkb_remote *remote,
                                            const char *ref,
@@ -67,28 +67,28 @@ TKB_NODISCARD int tkb_records_keep_trusted(struct tkb_remote *remote,
                                            struct tkb_error *err);
 
 /*
- * Take from the list what any list of the remote revokes, whoever wrote that: merged
- * with others, it would not be known any more.
+ * Remove from the list what any revocation list in the remote names, whoever signed
+ * it: once merged with other records, it could not be recognised any more.
  */
 TKB_NODISCARD int tkb_records_drop_revoked(struct tkb_remote *remote,
                                            struct tkb_record_list *list,
                                            struct tkb_error *err);
 
-/* Take from the list what `signer` has not signed; all stays if that is NULL. */
+/* Keep only what `signer` has signed; NULL: keep all. */
 TKB_NODISCARD int tkb_records_keep_own(struct tkb_record_list *list,
                                        const struct tkb_signer *signer,
                                        const char *ref, struct tkb_error *err);
 
 /*
- * The same, and what somebody else has signed, too: merged with others, it would
- * have lost that signature.
+ * Keep only what `signer`, and nobody else, has signed: a merge would lose the
+ * signatures of others.
  */
 TKB_NODISCARD int tkb_records_keep_alone(struct tkb_record_list *list,
                                          const struct tkb_signer *signer,
                                          const char *ref,
                                          struct tkb_error *err);
 
-/* Take from the list what anybody has signed. */
+/* Keep only what nobody has signed. */
 TKB_NODISCARD int tkb_records_keep_unsigned(struct tkb_remote *remote,
                                             const char *ref,
                                             struct tkb_record_list *list,

@@ -10,13 +10,13 @@ enum {
 	TKB_TIME_TEXT_SIZE = 21 /* with its NUL */
 };
 
-/* 9999-12-31T23:59:59Z: no text has more. */
+/* 9999-12-31T23:59:59Z: the last time that fits. */
 #define TKB_TIME_LIMIT_S UINT64_C(253402300799)
 
-/* Seconds since 1970; what is beyond the limit is written as the limit. */
+/* Write seconds since 1970. A time beyond the limit is written as the limit. */
 void tkb_time_text(uint64_t seconds, char out[TKB_TIME_TEXT_SIZE]);
 
-/* What time is it? */
+/* The time, in seconds since 1970. */
 uint64_t tkb_time_now(void);
 
 #endif

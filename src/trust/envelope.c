@@ -5,7 +5,8 @@
 #include "text/schema.h"
 #include "remote/net/base64.h"
 
-void tkb_envelope_pae(struct tkb_bytes payload, struct tkb_buf *out)
+/* What keys sign: DSSE's pre-authentication encoding of the payload. */
+static void add_encoding(struct tkb_bytes payload, struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, "DSSEv1 ");
 	tkb_buf_add_number(out, strlen(TKB_PAYLOAD_TYPE));
@@ -42,7 +43,7 @@ int tkb_envelope_seal(struct tkb_bytes payload,
 	struct tkb_buf message = TKB_BUF_INIT(payload.size + TKB_KIB);
 	int rc;
 
-	tkb_envelope_pae(payload, &message);
+	add_encoding(payload, &message);
 	rc = tkb_buf_check(&message, err);
 	tkb_buf_add_text(out, "{\"payload\":\"");
 	tkb_base64_add(payload, out);
@@ -202,7 +203,7 @@ int tkb_envelope_check(const struct tkb_envelope *envelope,
 	bool is_good = false;
 	int rc;
 
-	tkb_envelope_pae(envelope->payload, &message);
+	add_encoding(envelope->payload, &message);
 	rc = tkb_buf_check(&message, err);
 	for (size_t i = 0; i < envelope->signature_count && rc == 0 && !is_good;
 	     i++) {

@@ -3,12 +3,13 @@
 #define TKB_TRUST_ENVELOPE_H
 
 /*
- * A statement with signatures: DSSE. Beside a record lies canonical JSON alone:
+ * A statement with signatures, as DSSE has it. In a remote, an envelope is
+ * canonical JSON:
  *
  *     {"payload":"<base64>","payloadType":"application/vnd.in-toto+json",
  *      "signatures":[{"keyid":"<64 digits>","sig":"<base64>"},...]}
  *
- * `keyid` is the id of a key; what is signed is DSSE's PAE of type and payload.
+ * `keyid` is the id of a key. Keys sign DSSE's PAE of type and payload.
  */
 
 #include "text/schema.h"
@@ -28,8 +29,8 @@ struct tkb_envelope_signature {
 struct tkb_envelope {
 	struct tkb_digest digest; /* its name; set by its reader */
 	uint64_t age_s;           /* likewise */
-	bool is_known; /* likewise: what follows is there, for it was read */
-	struct tkb_bytes payload; /* in the arena, as what follows */
+	bool is_known; /* likewise: it could be read, and what follows is set */
+	struct tkb_bytes payload; /* in the arena, like what follows */
 	struct tkb_statement statement;
 	struct tkb_envelope_signature *signatures;
 	size_t signature_count;
@@ -41,9 +42,6 @@ struct tkb_envelope {
 bool tkb_envelope_is_payload_type(const char *text);
 int tkb_envelope_read_bytes(struct tkb_schema_reader *reader, void *out,
                             struct tkb_error *err);
-
-/* Append what keys sign of `payload`. */
-void tkb_envelope_pae(struct tkb_bytes payload, struct tkb_buf *out);
 
 /* Sign a payload with all `keys`, and append the envelope. */
 TKB_NODISCARD int tkb_envelope_seal(struct tkb_bytes payload,
@@ -58,7 +56,7 @@ TKB_NODISCARD int tkb_envelope_make(const struct tkb_statement *statement,
                                     struct tkb_error *err);
 
 /*
- * Read one into `arena`, whatever its payload says: its statement is not read.
+ * Read one into `arena`, except its statement: the payload may be of any kind.
  * TKB_ERR_CORRUPT as below.
  */
 TKB_NODISCARD int tkb_envelope_open(struct tkb_bytes text,
@@ -67,20 +65,20 @@ TKB_NODISCARD int tkb_envelope_open(struct tkb_bytes text,
                                     struct tkb_error *err);
 
 /*
- * Read one into `arena`. TKB_ERR_CORRUPT if it is none, or is written in another
- * way. No signature is checked.
+ * Read one into `arena`, with its statement. TKB_ERR_CORRUPT if it is not an
+ * envelope, or not canonical. No signature is checked.
  */
 TKB_NODISCARD int tkb_envelope_read(struct tkb_bytes text,
                                     struct tkb_arena *arena,
                                     struct tkb_envelope *out,
                                     struct tkb_error *err);
 
-/* Has `key` signed it? A key that it does not name has not. */
+/* Does it have a valid signature of `key`? */
 TKB_NODISCARD int tkb_envelope_check(const struct tkb_envelope *envelope,
                                      const struct tkb_key *key, bool *out,
                                      struct tkb_error *err);
 
-/* Is its statement about this record? Who signed it is not asked. */
+/* Is its statement about this record? Signatures are not checked. */
 bool tkb_envelope_is_of(const struct tkb_envelope *envelope,
                         const struct tkb_subject *subject);
 

@@ -3,8 +3,8 @@
 #define TKB_TRUST_ENVELOPES_H
 
 /*
- * The envelopes of a ref's records. In every kind of remote, they lie as records of
- * a name that no ref may have: "@signed/" and the ref's.
+ * The envelopes of a ref's records. Every kind of remote keeps them as records
+ * under a name that no ref can have: "@signed/" and the ref's name.
  */
 
 #include "remote/remote.h"
@@ -21,26 +21,27 @@ struct tkb_envelopes {
 void tkb_envelopes_release(struct tkb_envelopes *envelopes);
 
 /*
- * Read those of `ref`, the newest first. What is no envelope, or of a newer tkbundle, is among them
- * and is not known; what cannot be read is passed over.
+ * Read those of `ref`, the newest first. One that is not an envelope, or is of a
+ * newer tkbundle, is in the list without is_known. One that cannot be fetched is
+ * left out.
  */
 TKB_NODISCARD int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,
                                      struct tkb_envelopes *out,
                                      struct tkb_error *err);
 
-/* Add one; TKB_ERR_TOO_LARGE where the ref has too long a name. */
+/* Add one. TKB_ERR_TOO_LARGE if the ref's name is too long. */
 TKB_NODISCARD int tkb_envelopes_add(struct tkb_remote *remote, const char *ref,
                                     struct tkb_bytes envelope,
                                     struct tkb_error *err);
 
-/* Is there one of this record, whoever has signed it? */
+/* Is there one of this record, by any key? */
 bool tkb_envelopes_have(const struct tkb_envelopes *envelopes,
                         const struct tkb_subject *subject);
 
 /*
- * Drop those of `ref` that are of none of its `living` records and at least
- * `grace_s` old: a younger one may belong to a push that has not added its record
- * yet. With `is_dry_run` only count them.
+ * Drop the envelopes of `ref` that belong to none of its `living` records. Those
+ * younger than `grace_s` stay: a push adds the envelope before the record. With
+ * `is_dry_run` only count them.
  */
 TKB_NODISCARD int tkb_envelopes_prune(struct tkb_remote *remote,
                                       const char *ref,

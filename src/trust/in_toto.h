@@ -3,8 +3,8 @@
 #define TKB_TRUST_IN_TOTO_H
 
 /*
- * Statements of in-toto, version 1: subjects, and a predicate that says something
- * about them. All of ours end, and are numbered:
+ * in-toto Statements, version 1: subjects, and a predicate that says something
+ * about them. All that tkbundle makes have an expiry time and a sequence:
  *
  *     {"_type":"https://in-toto.io/Statement/v1",
  *      "predicate":{...,"expires":"...","sequence":5,...},
@@ -25,7 +25,8 @@ struct tkb_in_toto_subject {
 	const char *name;
 };
 
-/* What all have. A reader's struct begins with it, its predicate's members follow. */
+/* The common part. A reader's struct begins with it, and goes on with the
+   members of its predicate. */
 struct tkb_in_toto {
 	const char *type;
 	const char *predicate_type;
@@ -36,11 +37,11 @@ struct tkb_in_toto {
 	uint64_t sequence;
 };
 
-/* What one sort of them may say. */
+/* What one sort of Statement may contain. */
 struct tkb_in_toto_sort {
 	const struct tkb_schema *predicate; /* of the reader's struct */
 	bool (*is_predicate)(const char *type);
-	const char *other_predicate; /* what to say of another type */
+	const char *other_predicate; /* the message for another type */
 	bool (*is_name)(const char *name);
 	const char *wrong_name;
 	/* As in struct tkb_schema_list, of the subjects: */
@@ -51,7 +52,7 @@ struct tkb_in_toto_sort {
 	                     const void *item);
 };
 
-/* Members of each predicate. */
+/* Members that every predicate has. */
 #define TKB_IN_TOTO_EXPIRES                                                    \
 	TKB_FIELD_TEXT("expires", struct tkb_in_toto, expires,                 \
 	               tkb_in_toto_is_time,                                    \
@@ -66,15 +67,15 @@ struct tkb_in_toto_sort {
 /* A predicate that has only an expiry time and a sequence. */
 extern const struct tkb_schema tkb_in_toto_life;
 
-/* A number, also as protobuf writes those of a Struct: "5.0". */
+/* Read a number, also as protobuf writes it in a Struct: "5.0". */
 int tkb_in_toto_read_sequence(struct tkb_schema_reader *reader, void *out,
                               struct tkb_error *err);
 
 bool tkb_in_toto_is_time(const char *text);
 
 /*
- * Read one, however its JSON is written, into the struct that begins with `out`.
- * TKB_ERR_CORRUPT where it is something else, or says what is not known here.
+ * Read one into the struct that begins with `out`; its JSON need not be canonical.
+ * TKB_ERR_CORRUPT if it is something else, or has members unknown here.
  */
 TKB_NODISCARD int tkb_in_toto_read(const struct tkb_schema_document *document,
                                    const struct tkb_in_toto_sort *sort,
@@ -83,7 +84,7 @@ TKB_NODISCARD int tkb_in_toto_read(const struct tkb_schema_document *document,
 
 void tkb_in_toto_begin(struct tkb_buf *out);
 
-/* Write both of these; what stands before them ends with a comma, or is "{". */
+/* Write both members, after a comma or "{". */
 void tkb_in_toto_add_life(struct tkb_buf *out, uint64_t expires_s,
                           uint64_t sequence);
 

@@ -9,8 +9,8 @@
 
 enum tkb_judgement {
 	TKB_TRUSTED,
-	TKB_UNSIGNED, /* no key of the policy's has signed it */
-	TKB_REFUSED   /* one has, and that does not count */
+	TKB_UNSIGNED, /* no key of the policy has signed it */
+	TKB_REFUSED   /* one has, but its signature does not count */
 };
 
 /* What is judged. */
@@ -28,7 +28,7 @@ enum {
 	TKB_TRUST_KEYS = 64 /* of a policy, at most */
 };
 
-/* What comes of it. */
+/* The result. */
 struct tkb_opinion {
 	enum tkb_judgement judgement;
 	char words[TKB_JUDGE_WORDS]; /* why it is not trusted, as the end of a
@@ -44,7 +44,8 @@ TKB_NODISCARD int tkb_trust_read(struct tkb_trust *own,
                                  struct tkb_error *err);
 
 /*
- * May one of these keys promote to the ref, or does the policy name no key that may?
+ * May one of these keys promote to the ref? Yes, too, if the policy names no key
+ * that may.
  */
 bool tkb_trust_lets_promote(const struct tkb_trust *trust,
                             const struct tkb_signing *signing, const char *ref);

@@ -20,7 +20,7 @@ struct tkb_key {
 	bool is_private;
 	struct tkb_digest id;
 	EVP_PKEY *key; /* owned */
-	/* By which minisign finds a key. */
+	/* minisign's own id of the key. */
 	unsigned char minisign_id[TKB_MINISIGN_ID_SIZE];
 };
 
@@ -33,7 +33,7 @@ TKB_NODISCARD int tkb_key_adopt(EVP_PKEY *made, bool is_private,
                                 const struct tkb_bytes *spki, const char *name,
                                 struct tkb_key **out, struct tkb_error *err);
 
-/* A failure of OpenSSL's that has nothing to do with what it was given. */
+/* OpenSSL failed, though its input was good. */
 int tkb_key_fail(const char *what, struct tkb_error *err);
 
 /* Append the signature of `message`. The key is private. */
@@ -41,16 +41,16 @@ TKB_NODISCARD int tkb_key_sign(const struct tkb_key *key,
                                struct tkb_bytes message, struct tkb_buf *out,
                                struct tkb_error *err);
 
-/* Is `signature` the key's, of `message`? */
+/* Is `signature` a valid one of `message` by this key? */
 TKB_NODISCARD int tkb_key_check(const struct tkb_key *key,
                                 struct tkb_bytes message,
                                 struct tkb_bytes signature, bool *out,
                                 struct tkb_error *err);
 
 /*
- * Read the PEM of a public key that is written as everybody writes it, of Ed25519 or
- * P-256: OpenSSL's decoders would take as long as two dozen signatures. TKB_MISS: it is
- * something else, or damaged.
+ * Read the PEM of a public key of Ed25519 or P-256 in its usual form, quickly:
+ * OpenSSL's decoders take as long as two dozen signatures. TKB_MISS: it has
+ * another form, or is damaged.
  */
 TKB_NODISCARD int tkb_key_read_plain(struct tkb_bytes text, const char *name,
                                      struct tkb_key **out,
@@ -61,13 +61,13 @@ TKB_NODISCARD int tkb_minisign_read(struct tkb_bytes text, const char *name,
                                     struct tkb_key **out,
                                     struct tkb_error *err);
 
-/* As tkb_key_check(), of a key of minisign's. */
+/* As tkb_key_check(), for a minisign key. */
 TKB_NODISCARD int tkb_minisign_check(const struct tkb_key *key,
                                      struct tkb_bytes message,
                                      struct tkb_bytes signature, bool *out,
                                      struct tkb_error *err);
 
-/* The key's own algorithm, whatever else its kind does. */
+/* The same by the key's algorithm alone, without what minisign adds. */
 TKB_NODISCARD int tkb_key_check_plain(const struct tkb_key *key,
                                       struct tkb_bytes message,
                                       struct tkb_bytes signature, bool *out,

@@ -3,13 +3,13 @@
 #define TKB_TRUST_MEMORY_H
 
 /*
- * What a machine has seen of signed refs: a file of a first line,
+ * What a machine has seen of signed refs: a file with the first line
  *
  *     tkbundle-seen 1
  *
- * and for each ref of a remote a line with a digest of both and the newest
- * sequence; what changed last stands last. Several processes may write it: a lock
- * on the file beside it, "*.lock", keeps them apart.
+ * and a line for each ref of a remote: a digest of both, and the newest sequence.
+ * The line that changed last is the last. Several processes may write the file:
+ * they lock the file "*.lock" beside it.
  */
 
 #include <tkbundle/trust.h>
@@ -18,7 +18,7 @@
 #include "remote/remote.h"
 
 enum {
-	TKB_MEMORY_REFS = 4096 /* of more, the first are forgotten */
+	TKB_MEMORY_REFS = 4096 /* if there are more, the oldest are dropped */
 };
 
 /*

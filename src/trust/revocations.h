@@ -40,17 +40,17 @@ TKB_NODISCARD int tkb_revocation_read(struct tkb_bytes text,
 struct tkb_revocations {
 	struct tkb_revocation all; /* what any of them revokes; the newest
 	                              sequence and the last end of any */
-	bool has_current;          /* one of them has not ended */
+	bool has_current;          /* one of them has not expired */
 	uint64_t newest;           /* sequence of such */
 	size_t count;              /* of lists */
-	struct tkb_digests lists;  /* what they are called in the remote */
+	struct tkb_digests lists;  /* their names in the remote */
 };
 
 void tkb_revocations_release(struct tkb_revocations *revocations);
 
 /*
- * Read those that lie in `remote`; what nobody of `keys` has signed is passed over.
- * Without keys (NULL), all count, whoever wrote them.
+ * Read the lists in `remote` that one of `keys` has signed. Without keys (NULL),
+ * read all, signed by anybody.
  */
 TKB_NODISCARD int tkb_revocations_read(struct tkb_remote *remote,
                                        const struct tkb_key *const *keys,
@@ -59,10 +59,11 @@ TKB_NODISCARD int tkb_revocations_read(struct tkb_remote *remote,
                                        struct tkb_error *err);
 
 /*
- * Read what is revoked for a policy whose keys may revoke; nothing where none may.
+ * Read what is revoked by the keys of a policy that may revoke; nothing if none
+ * may.
  *
- * @return 0; TKB_ERR_UNTRUSTED (there is no list, all have ended, or a newer one was
- *         seen), or a failure of the remote or the memory
+ * @return 0; TKB_ERR_UNTRUSTED (there is no list, all have expired, or a newer one
+ *         was seen before), or a failure of the remote or the memory
  */
 TKB_NODISCARD int tkb_revocations_check(struct tkb_remote *remote,
                                         const struct tkb_trust *trust,

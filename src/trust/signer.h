@@ -2,7 +2,7 @@
 #ifndef TKB_TRUST_SIGNER_H
 #define TKB_TRUST_SIGNER_H
 
-/* Who signs the records of one push. */
+/* The keys that sign the records of one push. */
 
 #include "trust/envelopes.h"
 
@@ -16,14 +16,14 @@ struct tkb_signer {
 
 void tkb_signer_release(struct tkb_signer *signer);
 
-/* Copy and check how to sign; its lifetime is set. */
+/* Copy and check how to sign, and set the default lifetime. */
 TKB_NODISCARD int tkb_signing_read(struct tkb_signing *own,
                                    const struct tkb_signing *given,
                                    struct tkb_error *err);
 
 /*
- * Check what a caller gave, and read the ref's envelopes. The sequence is more than
- * any that these keys have signed for the ref, and no less than the time of day.
+ * Check what a caller gave, and read the ref's envelopes. The sequence will be
+ * larger than any that these keys have signed for the ref, and at least the time.
  */
 TKB_NODISCARD int tkb_signer_begin(struct tkb_signer *signer,
                                    const struct tkb_signing *given,
@@ -31,8 +31,8 @@ TKB_NODISCARD int tkb_signer_begin(struct tkb_signer *signer,
                                    struct tkb_error *err);
 
 /*
- * Has each of its keys signed this very record for the ref and stage, by a
- * signature that holds?
+ * Does this record have a valid signature of each of the keys, for the ref and
+ * stage?
  */
 TKB_NODISCARD int tkb_signer_knows(const struct tkb_signer *signer,
                                    const char *ref,
@@ -40,8 +40,9 @@ TKB_NODISCARD int tkb_signer_knows(const struct tkb_signer *signer,
                                    struct tkb_error *err);
 
 /*
- * Does no other key vouch for this record, by a signature of the ref that has not
- * ended? Those of others are not checked: what they say would be lost in any case.
+ * Have only these keys signed the record for the ref? Signatures that have
+ * expired do not count; those of other keys do, valid or not: a merge would lose
+ * them.
  */
 bool tkb_signer_is_alone(const struct tkb_signer *signer, const char *ref,
                          const struct tkb_subject *subject);

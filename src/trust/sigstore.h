@@ -3,7 +3,7 @@
 #define TKB_TRUST_SIGSTORE_H
 
 /*
- * One signature of an envelope as others exchange it, a bundle of Sigstore's, v0.3:
+ * One signature of an envelope as a Sigstore bundle, v0.3, for other programs:
  *
  *     {"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json",
  *      "verificationMaterial":{"publicKey":{"hint":"..."},"tlogEntries":[]},
@@ -11,7 +11,7 @@
  *                      "payloadType":"application/vnd.in-toto+json",
  *                      "signatures":[{"sig":"<base64>","keyid":"<64 digits>"}]}}
  *
- * The hint is the SHA-256 of the key's PEM. No log is asked.
+ * The hint is the SHA-256 of the key's PEM. No transparency log is used.
  */
 
 #include "trust/envelope.h"
@@ -20,16 +20,16 @@ enum {
 	TKB_SIGSTORE_LIMIT = 256 * 1024 /* bytes */
 };
 
-/* Append that of `signature`, which `key` has made. */
+/* Append the bundle of `signature`, which `key` has made. */
 TKB_NODISCARD int tkb_sigstore_write(
 	const struct tkb_envelope *envelope,
 	const struct tkb_envelope_signature *signature,
 	const struct tkb_key *key, struct tkb_buf *out, struct tkb_error *err);
 
 /*
- * Read one, however its JSON is written, and append the envelope that it has if it was
- * `key` that signed it. TKB_ERR_CORRUPT where it is something else; TKB_ERR_UNTRUSTED
- * where another key, or none, has signed it.
+ * Read one, whose JSON need not be canonical, and append its envelope. `key` must
+ * have signed that. TKB_ERR_CORRUPT: it is something else; TKB_ERR_UNTRUSTED:
+ * another key, or none, has signed it.
  */
 TKB_NODISCARD int tkb_sigstore_read(struct tkb_bytes text,
                                     const struct tkb_key *key,

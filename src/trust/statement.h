@@ -2,7 +2,7 @@
 #ifndef TKB_TRUST_STATEMENT_H
 #define TKB_TRUST_STATEMENT_H
 
-/* What is signed of a record: a Statement (in_toto.h). */
+/* What keys sign about a record: a Statement (in_toto.h). */
 
 #include <tkbundle/trust.h>
 
@@ -25,7 +25,7 @@ struct tkb_statement {
 	uint64_t sequence;
 	uint64_t expires_s; /* since 1970 */
 	enum tkb_trust_stage stage;
-	const char **targets; /* as "cuda:90": what it fits */
+	const char **targets; /* that it fits, as "cuda:90" */
 	size_t target_count;
 };
 
@@ -37,8 +37,8 @@ TKB_NODISCARD int tkb_statement_write(const struct tkb_statement *statement,
                                       struct tkb_error *err);
 
 /*
- * Read one, however its JSON is written, into `arena`. TKB_ERR_CORRUPT where it is
- * something else, or says what is not known here.
+ * Read one into `arena`; its JSON need not be canonical. TKB_ERR_CORRUPT if it is
+ * something else, or has members unknown here.
  */
 TKB_NODISCARD int tkb_statement_read(struct tkb_bytes text,
                                      struct tkb_arena *arena,

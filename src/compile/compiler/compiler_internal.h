@@ -120,9 +120,6 @@ TKB_NODISCARD int tkb_compiler_check(const struct tkb_compiler *compiler,
                                      const struct tkb_unit *unit,
                                      struct tkb_error *err);
 
-/* Is it a target of HIP's, for which only Triton's kernels are compiled? */
-bool tkb_target_is_hip(const char *target);
-
 /*
  * The index of target "cuda:90" in compiler->tools, and its architecture, "90".
  * Returns 0, or TKB_ERR_INVALID with a list of the targets.

@@ -18,6 +18,12 @@ static const char *const architectures[] = {
 
 #define KNOWN "cuda:75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120 and 121"
 
+/* Is it for AMD's GPUs? Only Triton's kernels can be compiled for these. */
+static bool is_hip(const char *target)
+{
+	return strncmp(target, "hip:", 4) == 0 || strcmp(target, "hip") == 0;
+}
+
 static int fail_unknown_target(const char *target, struct tkb_error *err)
 {
 	const char *rest = strchr(target, ':');
@@ -28,7 +34,7 @@ static int fail_unknown_target(const char *target, struct tkb_error *err)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' is no target: write cuda:%s", target,
 		                target);
-	if (tkb_target_is_hip(target))
+	if (is_hip(target))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%s' is a target of Triton's kernels alone",
 		                target);
@@ -46,11 +52,6 @@ static int fail_unknown_target(const char *target, struct tkb_error *err)
 		                target, (int)digits, arch);
 	return tkb_fail(err, TKB_ERR_INVALID,
 	                "there is no target '%s': there are " KNOWN, target);
-}
-
-bool tkb_target_is_hip(const char *target)
-{
-	return strncmp(target, "hip:", 4) == 0 || strcmp(target, "hip") == 0;
 }
 
 /* "hip:gfx942", or "hip:gfx942:64" with the threads of its waves. */
@@ -82,7 +83,7 @@ int tkb_target_check(const char *target, struct tkb_error *err)
 	const char *arch = NULL;
 	size_t index = 0;
 
-	if (target != NULL && tkb_target_is_hip(target))
+	if (target != NULL && is_hip(target))
 		return check_hip_target(target, err);
 
 	return tkb_target_find(target, &index, &arch, err);

@@ -39,7 +39,7 @@ static int scan_for_gc(struct tkb_gc *gc, const char *path,
 		.tree_count = gc->options->tree_count,
 	};
 	const struct tkb_scan scan = { .options = &options,
-		                       .keep_apart = true };
+		                       .keeps_apart = true };
 	int rc;
 
 	rc = tkb_cache_scan(path, &scan, &gc->cache, err);

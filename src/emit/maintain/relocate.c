@@ -33,7 +33,7 @@ static int scan_moved(struct relocator *relocator, const char *path,
 		.tree_count = relocator->options->tree_count,
 	};
 	const struct tkb_scan scan = { .options = &options,
-		                       .keep_apart = true,
+		                       .keeps_apart = true,
 		                       .reads_all = true };
 	const struct tkb_cache *cache;
 	int rc;

@@ -234,7 +234,7 @@ int tkb_uses_open(const char *cache_root,
 	struct tkb_timed timed;
 	struct tkb_cache_options wanted = { .watch = &timed.watch };
 	const struct tkb_scan scan = { .options = &wanted,
-		                       .keep_apart = true,
+		                       .keeps_apart = true,
 		                       .is_followed = true };
 	TKB_AUTO(uses_close_at)
 	struct tkb_uses *uses = tkb_alloc_array(1, sizeof(*uses));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 enum {
+	RECORDS_LIMIT = 1024 * 1024,
 	BATCH = 64,                /* records that are asked for together, */
 	UNKNOWN_SIZE = 1024 * 1024 /* assumed where no size is told */
 };
@@ -12,6 +13,22 @@ enum {
 #define BATCH_SIZE ((uint64_t)64 * TKB_MIB)
 /* Where no sizes are told, this bounds a batch. */
 #define BODIES_LIMIT ((uint64_t)4 * TKB_HTTP_RECORD_LIMIT)
+
+int tkb_http_records_add(struct tkb_http_records *records,
+                         const struct tkb_http_listed *record,
+                         struct tkb_error *err)
+{
+	if (records->count == RECORDS_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE, "more than %d records",
+		                RECORDS_LIMIT);
+	return tkb_append(&records->items, &records->count, &records->capacity,
+	                  record, sizeof(*record), err);
+}
+
+void tkb_http_records_release(struct tkb_http_records *records)
+{
+	free(records->items);
+}
 
 uint64_t tkb_http_age(int64_t now_s, int64_t then_s)
 {

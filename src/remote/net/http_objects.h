@@ -47,6 +47,19 @@ struct tkb_http_listed {
 	uint64_t age_s; /* UINT64_MAX: as its answer says */
 };
 
+/* Records that are listed, one by one. */
+struct tkb_http_records {
+	struct tkb_http_listed *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+/* Append one. TKB_ERR_TOO_LARGE if there are more than a million. */
+TKB_NODISCARD int tkb_http_records_add(struct tkb_http_records *records,
+                                       const struct tkb_http_listed *record,
+                                       struct tkb_error *err);
+void tkb_http_records_release(struct tkb_http_records *records);
+
 /*
  * Get records, several at once, and tell them. One that is too large, or is
  * refused, or fails alone, is told as unread; one that is gone is passed over.

@@ -70,7 +70,7 @@ struct tkb_oci {
 	const struct tkb_remote_url *url;
 	struct tkb_arena arena; /* owns the texts */
 	const char *base;       /* "https://host:port" */
-	const char *registry; /* "host:port", as files of credentials say it */
+	const char *registry;   /* "host:port", as in files of credentials */
 	const char *repository; /* "team/kernels" */
 	const char *mount; /* a repository that may have blobs, too; or NULL */
 	struct tkb_oci_auth auth;
@@ -89,22 +89,22 @@ TKB_NODISCARD int tkb_oci_url(const struct tkb_oci *oci,
                               struct tkb_arena *arena, const char *kind,
                               const char *name, const char **out,
                               struct tkb_error *err);
-/* Of a blob. */
+/* The URL of a blob. */
 TKB_NODISCARD int tkb_oci_blob_url(const struct tkb_oci *oci,
                                    struct tkb_arena *arena,
                                    const struct tkb_digest *digest,
                                    const char **out, struct tkb_error *err);
 
 /*
- * Do what the header WWW-Authenticate of a 401 asks for. TKB_MISS: all that was
- * sent already.
+ * Get the credentials that a 401 asks for in its header WWW-Authenticate. TKB_MISS:
+ * there are none but those that were sent.
  */
 TKB_NODISCARD int tkb_oci_auth_answer(struct tkb_oci *oci,
                                       const struct tkb_op_limits *limits,
                                       const char *challenge,
                                       struct tkb_error *err);
 
-/* Get a token for all that was wanted so far. */
+/* Get a token for all scopes that were asked for so far. */
 TKB_NODISCARD int tkb_oci_auth_token(struct tkb_oci *oci,
                                      const struct tkb_op_limits *limits,
                                      struct tkb_error *err);
@@ -112,7 +112,7 @@ TKB_NODISCARD int tkb_oci_auth_token(struct tkb_oci *oci,
 /* Mount nothing any more, and ask for no right to. */
 void tkb_oci_auth_forget_mount(struct tkb_oci *oci);
 
-/* Begin an operation: get another token where the one there is ends. */
+/* Begin an operation: get another token if the present one expires. */
 TKB_NODISCARD int tkb_oci_auth_renew(struct tkb_oci *oci,
                                      const struct tkb_op_limits *limits,
                                      struct tkb_error *err);
@@ -123,7 +123,7 @@ TKB_NODISCARD int tkb_oci_do(struct tkb_oci *oci,
                              struct tkb_http_request *requests, size_t count,
                              struct tkb_error *err);
 
-/* Do one, and judge it. */
+/* Do one request, and judge its answer. */
 TKB_NODISCARD int tkb_oci_ask(struct tkb_oci *oci,
                               const struct tkb_op_limits *limits,
                               struct tkb_http_request *request,
@@ -138,11 +138,11 @@ TKB_NODISCARD int tkb_oci_tag(const char *ref, const struct tkb_digest *digest,
 TKB_NODISCARD int tkb_oci_tag_start(const char *ref, char out[TKB_OCI_TAG_SIZE],
                                     struct tkb_error *err);
 
-/* What a tag says: its digest, and how long the start before that is. */
+/* The digest in a tag, and the length of what stands before it. */
 bool tkb_oci_tag_read(const char *tag, struct tkb_digest *digest_out,
                       size_t *start_out);
 
-/* The ref in a start "r.<ref>."; false: there is none. */
+/* The ref in the beginning of a tag, "r.<ref>."; false: it has another form. */
 bool tkb_oci_tag_ref(const char *tag, size_t start, char out[TKB_OCI_REF_SIZE]);
 
 /* All tags of the repository that may be ours. Zeroed is empty. */
@@ -189,7 +189,10 @@ TKB_NODISCARD int tkb_oci_manifests(
 	const char *const *tags, size_t count,
 	const struct tkb_oci_manifest_visitor *visitor, struct tkb_error *err);
 
-/* Of one tag: 0, TKB_MISS, or a failure. Its data are appended to `data`, or NULL. */
+/*
+ * Fetch the manifest of one tag: 0, TKB_MISS, or a failure. Its data are appended
+ * to `data`, unless that is NULL.
+ */
 TKB_NODISCARD int tkb_oci_manifest_get(struct tkb_oci *oci,
                                        const struct tkb_op_limits *limits,
                                        const char *tag,
@@ -197,7 +200,7 @@ TKB_NODISCARD int tkb_oci_manifest_get(struct tkb_oci *oci,
                                        struct tkb_buf *data,
                                        struct tkb_error *err);
 
-/* What lies under a tag. */
+/* What a tag stands for. */
 struct tkb_oci_item {
 	const char *ref; /* whose record it is; NULL: a blob */
 	const struct tkb_digest *digest;
@@ -205,7 +208,10 @@ struct tkb_oci_item {
 	struct tkb_bytes data; /* its bytes, for the manifest; or none */
 };
 
-/* Put a manifest, whose blobs are there; true: the registry says that they are not. */
+/*
+ * Put a manifest after its blobs. `*lacks_blob_out` becomes true if the registry
+ * says that a blob is missing.
+ */
 TKB_NODISCARD int tkb_oci_manifest_put(struct tkb_oci *oci,
                                        const struct tkb_op_limits *limits,
                                        const struct tkb_oci_item *item,
@@ -218,7 +224,7 @@ TKB_NODISCARD int tkb_oci_manifest_delete(struct tkb_oci *oci,
                                           const struct tkb_oci_item *item,
                                           struct tkb_error *err);
 
-/* Store a blob that is not there yet, and put its manifest. */
+/* Store a blob unless it is there, and put its manifest. */
 TKB_NODISCARD int tkb_oci_store(struct tkb_oci *oci,
                                 const struct tkb_op_limits *limits,
                                 const struct tkb_oci_item *item,
@@ -232,14 +238,14 @@ TKB_NODISCARD int tkb_oci_send(struct tkb_oci *oci,
                                const struct tkb_blob *blob,
                                struct tkb_error *err);
 
-/* The same where it is not there yet. */
+/* The same, unless it is there. */
 TKB_NODISCARD int tkb_oci_upload(struct tkb_oci *oci,
                                  const struct tkb_op_limits *limits,
                                  const struct tkb_digest *digest,
                                  const struct tkb_blob *blob,
                                  struct tkb_error *err);
 
-/* What struct tkb_remote_backend wants. */
+/* Functions of struct tkb_remote_backend. */
 int tkb_oci_put_image(void *self, const struct tkb_op_limits *limits,
                       const struct tkb_image_manifest *manifest,
                       bool *is_listed_out, struct tkb_error *err);

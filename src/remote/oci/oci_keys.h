@@ -3,12 +3,12 @@
 #define TKB_REMOTE_OCI_OCI_KEYS_H
 
 /*
- * What a registry wants to know of us. Nothing is sent before it asks: a 401 says
- * "Basic", and gets a user and a password, or "Bearer", and names a server that
- * gives tokens for them, or for nothing.
+ * Credentials for a registry. They are only sent once it asks for them by a 401:
+ * with "Basic" it wants a user and a password; with "Bearer" it names a server that
+ * gives tokens, for a user and a password or to anybody.
  *
- * Credentials are the URL's, else the first that one of these files has for the
- * registry, or the program that it names (docker-credential-...):
+ * They come from the URL, else from the first of these files that has some for the
+ * registry, or that names a program which has (docker-credential-...):
  *
  *     $REGISTRY_AUTH_FILE
  *     $XDG_RUNTIME_DIR/containers/auth.json
@@ -31,7 +31,7 @@ struct tkb_oci_keys {
 
 void tkb_oci_keys_release(struct tkb_oci_keys *keys);
 
-/* Of "user:password". */
+/* Set them to a user and a password. */
 TKB_NODISCARD int tkb_oci_keys_set(struct tkb_oci_keys *keys, const char *user,
                                    const char *password, struct tkb_error *err);
 
@@ -56,11 +56,11 @@ TKB_NODISCARD int tkb_oci_helper_ask(const char *name, const char *registry,
                                      struct tkb_error *err);
 
 struct tkb_oci_auth {
-	bool is_looked_for;       /* the credentials were */
-	struct tkb_oci_keys keys; /* they */
+	bool is_looked_for;       /* the credentials were searched for */
+	struct tkb_oci_keys keys; /* the credentials */
 	char *line;               /* owned; "Authorization: ...", as sent */
 	bool is_bearer;
-	bool is_new;                    /* the token is of this operation */
+	bool is_new;                    /* this operation got the token */
 	uint64_t expires_ns;            /* when the token ends; 0: never */
 	char scope[TKB_OCI_SCOPE_SIZE]; /* all that was asked for so far */
 	char also[TKB_OCI_SCOPE_SIZE];  /* of other repositories */
@@ -70,7 +70,7 @@ struct tkb_oci_auth {
 
 void tkb_oci_auth_release(struct tkb_oci_auth *auth);
 
-/* Send from now on "Authorization: <kind> <value>". */
+/* From now on, send "Authorization: <kind> <value>". */
 TKB_NODISCARD int tkb_oci_auth_set(struct tkb_oci_auth *auth, const char *kind,
                                    const char *value, struct tkb_error *err);
 

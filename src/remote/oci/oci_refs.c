@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/blob_buffer.h"
@@ -62,14 +61,12 @@ struct gathering {
 	const struct tkb_oci_tags *tags;
 	size_t start; /* of the digest in a tag */
 	const struct tkb_record_visitor *visitor;
-	struct tkb_http_listed *items; /* owned */
-	size_t count;
-	size_t capacity;
+	struct tkb_http_records records; /* owned */
 };
 
 static void gathering_release(struct gathering *gathering)
 {
-	free(gathering->items);
+	tkb_http_records_release(&gathering->records);
 }
 
 /* Is it what the digest is of? */
@@ -123,8 +120,7 @@ static int gather_listed_record(void *self, size_t index, int rc,
 		return rc < 0 ? rc
 		              : tell_record(visitor, &found, manifest->data,
 		                            err);
-	return tkb_append(&gathering->items, &gathering->count,
-	                  &gathering->capacity, &found, sizeof(found), err);
+	return tkb_http_records_add(&gathering->records, &found, err);
 }
 
 static int prepare_blob_request(const struct tkb_http_objects *objects,
@@ -167,8 +163,9 @@ int tkb_oci_records(void *self, const struct tkb_op_limits *limits,
 	if (rc == 0)
 		rc = tkb_oci_manifests(oci, limits, tags.items, tags.count,
 		                       &manifests, err);
-	return rc == 0 ? tkb_http_objects_records(&objects, found.items,
-	                                          found.count, visitor, err)
+	return rc == 0 ? tkb_http_objects_records(&objects, found.records.items,
+	                                          found.records.count, visitor,
+	                                          err)
 	               : rc;
 }
 

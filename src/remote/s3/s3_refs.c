@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/blob_buffer.h"
@@ -8,7 +7,6 @@
 #include "remote/net/xml.h"
 
 enum {
-	RECORDS_LIMIT = 1024 * 1024,
 	COPIED_LIMIT = 64 * 1024
 };
 
@@ -56,32 +54,15 @@ int tkb_s3_touch(void *self, const struct tkb_op_limits *limits,
 	return 0;
 }
 
-/* The records that are listed. */
-struct gathering {
-	struct tkb_http_listed *items; /* owned */
-	size_t count;
-	size_t capacity;
-};
-
-static void gathering_release(struct gathering *gathering)
-{
-	free(gathering->items);
-}
-
 static int gather_listed_item(void *self, const struct tkb_s3_item *item,
                               struct tkb_error *err)
 {
-	struct gathering *gathering = self;
 	struct tkb_http_listed found = { .size = item->size,
 		                         .age_s = item->age_s };
 
 	if (!tkb_digest_from_hex(tkb_text(item->name), &found.digest))
 		return 0;
-	if (gathering->count == RECORDS_LIMIT)
-		return tkb_fail(err, TKB_ERR_TOO_LARGE, "more than %d records",
-		                RECORDS_LIMIT);
-	return tkb_append(&gathering->items, &gathering->count,
-	                  &gathering->capacity, &found, sizeof(found), err);
+	return tkb_http_records_add(self, &found, err);
 }
 
 int tkb_s3_records(void *self, const struct tkb_op_limits *limits,
@@ -90,7 +71,8 @@ int tkb_s3_records(void *self, const struct tkb_op_limits *limits,
 {
 	const struct tkb_http_objects objects =
 		tkb_s3_objects_of(self, limits, ref);
-	TKB_AUTO(gathering_release) struct gathering found = { 0 };
+	TKB_AUTO(tkb_http_records_release)
+	struct tkb_http_records found = { 0 };
 	char start[TKB_S3_KEY_SIZE];
 	const struct tkb_s3_listing listing = { .start = start,
 		                                .on_item = gather_listed_item,
