@@ -83,9 +83,10 @@ const char *tkb_tree_index(const struct tkb_tree_rules *rules,
 
 enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule)
 {
-	static const char *const extensions[] = {
-		"cfg", "conf", "env", "ini", "toml", "txt", "yaml", "yml"
-	};
+	static const char *const extensions[] = { "cfg",  "conf",  "env",
+		                                  "ini",  "jsonl", "properties",
+		                                  "toml", "txt",   "yaml",
+		                                  "yml" };
 	const char *dot = strrchr(rule->path, '.');
 	const char *extension = dot == NULL ? "" : dot + 1;
 

@@ -294,6 +294,73 @@ static size_t end_of_word(const struct tkb_secret_copy *copy, size_t start)
 	return line;
 }
 
+/* Does a text of YAML follow, behind "name: |", or a list, or an object? */
+static bool begins_block(const struct tkb_secret_copy *copy,
+                         const struct name *name)
+{
+	size_t at = name->value;
+
+	if (copy->style != TKB_PATH_STYLE_TEXT || name->separator != ':')
+		return false;
+	if (tkb_is_one_of(copy_byte_at(copy, at), "|>"))
+		at++;
+	while (at > name->value &&
+	       tkb_is_one_of(copy_byte_at(copy, at), "+-123456789"))
+		at++;
+	return end_of_line(copy, at) == at;
+}
+
+/* Hide what a line has but keys; returns where it ends, or its text in quotes. */
+static size_t hide_item(struct tkb_secret_copy *copy, size_t at, size_t end)
+{
+	struct quote quote;
+	size_t key;
+
+	while (copy_byte_at(copy, at) == '-' &&
+	       copy_byte_at(copy, at + 1) == ' ')
+		at = skip_space_before_value(copy, at + 1, false);
+	for (key = at; is_name_byte(copy_byte_at(copy, key));)
+		key++;
+	if (key != at && copy_byte_at(copy, key) == ':' &&
+	    copy_byte_at(copy, key + 1) <= ' ')
+		at = skip_space_before_value(copy, key + 1, false);
+	quote = quote_at(copy, at);
+	if (quote.mark != '\0')
+		return end_of_line(copy, hide_quoted(copy, at, &quote));
+	if (at < end)
+		tkb_secret_hide(copy, at, end);
+	return end;
+}
+
+/* Hide the lines that are indented more than the name; returns their end. */
+static size_t hide_block(struct tkb_secret_copy *copy, const struct name *name)
+{
+	size_t end = end_of_line(copy, name->value);
+	const bool is_text = end != name->value;
+	size_t column = 0; /* of the name */
+
+	while (column < name->start &&
+	       copy_byte_at(copy, name->start - column - 1) != '\n')
+		column++;
+	while (end < copy->text.size) {
+		const size_t line = end + 1;
+		const size_t at = skip_space_before_value(copy, line, false);
+		const size_t next = end_of_line(copy, at);
+		const bool is_item = !is_text &&
+		                     copy_byte_at(copy, at) == '-' &&
+		                     copy_byte_at(copy, at + 1) == ' ';
+
+		if (at != next && at - line + (is_item ? 1 : 0) <= column)
+			break;
+		end = next;
+		if (is_text)
+			tkb_secret_hide(copy, at, next);
+		else
+			end = hide_item(copy, at, next);
+	}
+	return end;
+}
+
 /* Hide a value that has neither quotes nor brackets. */
 static size_t hide_bare(struct tkb_secret_copy *copy, const struct name *name)
 {
@@ -301,6 +368,8 @@ static size_t hide_bare(struct tkb_secret_copy *copy, const struct name *name)
 	                     (name->separator == '=' && !name->is_spaced);
 	size_t end;
 
+	if (begins_block(copy, name))
+		return hide_block(copy, name);
 	if (name->separator == ',')
 		return name->value;
 	if (copy->style == TKB_PATH_STYLE_PYTHON &&

@@ -11,7 +11,7 @@ KEYS = GRAPH + "/cache_key_factors.json"
 
 
 def plant(machine):
-    """Twelve secrets, in every kind of text that a profile carries."""
+    """Fifteen secrets, in every kind of text that a profile carries."""
     factors = json.loads(read(machine.path(KEYS)))
     factors["env"]["VLLM_API_KEY"] = "plain-secret-01"
     factors["env"]["NESTED"] = {"HF_TOKEN": ["plain-secret-02"]}
@@ -26,7 +26,10 @@ def plant(machine):
               encoding="utf-16") as file:
         file.write('{"HF_TOKEN": "plain-secret-12"}')
     write(machine.path("settings.env"), "export HF_TOKEN=plain-secret-07\n")
-    write(machine.path("settings.yaml"), "auth_token: plain-secret-08\n")
+    write(machine.path("settings.yaml"), "auth_token: plain-secret-08\n"
+          "private_key: |\n  -----BEGIN-----\n  plain-secret-13\n"
+          "api_keys:\n- plain-secret-14\n")
+    write(machine.path("calls.jsonl"), '{"n": 1}\n{"api_key": "plain-secret-15"}\n')
     write(machine.path("settings.toml"), 'password = "plain-secret-09"\n'
           'cache = "redis://me:plain-secret-11@cache:6379/0"\n')
     write(machine.path(AOT, "rank_0_0", "notes.txt"),
@@ -39,7 +42,7 @@ def files_below(folder):
             yield os.path.join(below, name)
 
 
-@test("of twelve secrets in a tree's texts, none is in the bundle, in the remote, "
+@test("of fifteen secrets in a tree's texts, none is in the bundle, in the remote, "
       "in a log or in a report")
 def _(scene):
     first = Machine(scene, "first", VLLM)
@@ -65,7 +68,7 @@ def _(scene):
         require(b"plain-secret" not in read(path).replace(b"\0", b""), path)
     # Bundles are compressed: `second` has shown what they hold.
     equal(read(second.path(KEYS)).count(b"hidden"), 4)
-    for name in ("settings.env", "settings.yaml", "settings.toml"):
+    for name in ("settings.env", "settings.yaml", "settings.toml", "calls.jsonl"):
         require(b"hidden" in read(second.path(name)), name)
     require(b"plain-secret-01" in read(first.path(KEYS)))
 
@@ -95,5 +98,5 @@ def _(scene):
     names_what_is_there(second)
     write(second.path(KEYS), text)
     shutil.rmtree(second.path(".tkbundle"))
-    equal(second.emit("a.tkb"), (0, 41, 0))
+    equal(second.emit("a.tkb"), (0, 42, 0))
     equal(read(second.path(KEYS)), text)

@@ -255,6 +255,29 @@ TEST(secrets, in_text_they_are_hidden_to_where_they_end)
 	          "token_count: 5\nauth://x\nPASSWORD==x\nPASSWORD=\nA_KEY");
 }
 
+TEST(secrets, in_blocks_of_yaml_they_are_hidden_to_where_the_block_ends)
+{
+	static const char *const blocks[][2] = {
+		{ "password: |\n  a b\n\n  c\nother: x\n",
+		  "password: |\n  hidden\n\n  hidden\nother: x\n" },
+		{ "a:\n  token: >-\n    x\n  b: y",
+		  "a:\n  token: >-\n    hidden\n  b: y" },
+		{ "- password: |2\r\n     x\r\n  user: y\r\n",
+		  "- password: |2\r\n     hidden\r\n  user: y\r\n" },
+		{ "api_keys:\n- a\n- \"b c\"\nx:\n- y\n",
+		  "api_keys:\n- hidden\n- \"hidden\"\nx:\n- y\n" },
+		{ "secret:\n  name: a b\n  of:\n    - c\nx: 1",
+		  "secret:\n  name: hidden\n  of:\n    - hidden\nx: 1" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(blocks); i++)
+		must_become(TKB_PATH_STYLE_TEXT, blocks[i][0], blocks[i][1]);
+	must_stay(TKB_PATH_STYLE_TEXT, "password:\nuser: x\n  y: z\n\nthe "
+	                               "token:\n   x\nkey: |\n  x\n");
+	must_stay(TKB_PATH_STYLE_TEXT, "password: |");
+	must_stay(TKB_PATH_STYLE_TEXT, "password:\n\n");
+}
+
 TEST(secrets, a_file_that_is_never_rewritten_stays)
 {
 	must_stay(TKB_PATH_STYLE_NONE, "A_KEY=x");
@@ -462,4 +485,25 @@ TEST(secrets, no_text_is_read_past_its_end_and_json_stays_json)
 	CHECK_STR(hidden((struct tkb_bytes){ NULL, 0 }, TKB_PATH_STYLE_JSON,
 	                 &valid),
 	          "");
+}
+
+TEST(secrets, no_text_of_blocks_is_read_past_its_end)
+{
+	static const char *const parts[] = {
+		"password:", "- ",  " ",  "\n", "\r\n",      "  ", "|", ">2-",
+		"x",         "a: ", "\"", "'",  "api_keys:", "\\", "[",
+	};
+	uint32_t seed = 11;
+
+	for (int round = 0; round < 20000; round++) {
+		const char *given = "token:";
+		size_t count = 0;
+
+		for (int i = 0; i < 9; i++) {
+			seed = seed * 1664525u + 1013904223u;
+			given = text("%s%s", given,
+			             parts[(seed >> 16) % TKB_COUNT_OF(parts)]);
+		}
+		(void)hidden(tkb_text(given), TKB_PATH_STYLE_TEXT, &count);
+	}
 }
