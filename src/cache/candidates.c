@@ -225,8 +225,9 @@ static int pick_in_roots(struct tkb_candidates *candidates,
 		candidates->cache, path_of_pick(roots, pick), pick->key, err);
 }
 
-static int add_unit(struct tkb_candidates *candidates,
-                    const struct tkb_unit_place *unit, struct tkb_error *err)
+static int add_unit_candidate(struct tkb_candidates *candidates,
+                              const struct tkb_unit_place *unit,
+                              struct tkb_error *err)
 {
 	const struct tkb_candidate candidate = {
 		.root = &candidates->cache->roots.items[unit->root],
@@ -244,7 +245,7 @@ static int pick_unit(struct tkb_candidates *candidates, const char *key,
 	const struct tkb_unit_place *unit = tkb_cache_find_unit(cache, key);
 
 	if (unit != NULL)
-		return add_unit(candidates, unit, err);
+		return add_unit_candidate(candidates, unit, err);
 	return tkb_cache_reject_missing(candidates->cache,
 	                                first_path(&cache->roots), key, err);
 }
@@ -338,7 +339,8 @@ static int list_candidates(struct tkb_candidates *candidates,
 			return rc;
 	}
 	for (size_t i = 0; i < candidates->cache->unit_count; i++) {
-		rc = add_unit(candidates, &candidates->cache->units[i], err);
+		rc = add_unit_candidate(candidates,
+		                        &candidates->cache->units[i], err);
 		if (rc < 0)
 			return rc;
 	}

@@ -119,7 +119,7 @@ static struct tkb_text_place place_of_unit(const struct unit *unit)
 		                        .folder = unit->folder };
 }
 
-static bool ends_path(char c)
+static bool ends_path_in_text(char c)
 {
 	return c == '\0' || c == '"' || c == '\'' || c == '\n' || c == ' ';
 }
@@ -167,7 +167,7 @@ static int check_named(const struct unit *unit, const char *name,
 		struct stat status;
 
 		at += length;
-		while (at + size < end && !ends_path(at[size]))
+		while (at + size < end && !ends_path_in_text(at[size]))
 			size++;
 		if (size >= sizeof(path))
 			continue;

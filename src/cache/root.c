@@ -290,8 +290,8 @@ static int open_or_make(char **full, bool make, struct tkb_roots *roots,
 	return open_root(*full, "", 0, roots, capacity, err);
 }
 
-static int add_tree(const struct tkb_tree *tree, bool make,
-                    struct tkb_roots *roots, struct tkb_error *err)
+static int add_tree_root(const struct tkb_tree *tree, bool make,
+                         struct tkb_roots *roots, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *full = NULL;
 	size_t capacity = roots->count;
@@ -332,7 +332,7 @@ int tkb_roots_add_trees(const struct tkb_tree *trees, size_t count, bool make,
 	if (named == NULL)
 		return tkb_fail_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		rc = add_tree(&trees[i], make, roots, err);
+		rc = add_tree_root(&trees[i], make, roots, err);
 		if (rc < 0)
 			return rc;
 		named[i] = (struct tkb_named_root){

@@ -115,10 +115,10 @@ static int make_executable(const struct tkb_destination *to, int dir,
 }
 
 /* Write `file` as `name` in `dir`, a folder of the stage. */
-static int write_file(const struct tkb_destination *to,
-                      struct tkb_loader *loader, const struct tkb_file *file,
-                      struct tkb_bytes bytes, int dir, const char *name,
-                      uint64_t *size, struct tkb_error *err)
+static int write_staged(const struct tkb_destination *to,
+                        struct tkb_loader *loader, const struct tkb_file *file,
+                        struct tkb_bytes bytes, int dir, const char *name,
+                        uint64_t *size, struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -154,14 +154,14 @@ int tkb_unit_write(const struct tkb_destination *to, struct tkb_loader *loader,
 	*size_out = 0;
 	tkb_stage_format_number(to->number, name);
 	if (tkb_unit_is_file(unit))
-		return write_file(to, loader, unit->files, files[0],
-		                  to->stage->fd, name, size_out, err);
+		return write_staged(to, loader, unit->files, files[0],
+		                    to->stage->fd, name, size_out, err);
 	dir = tkb_share_make_folder(&to->stage->share, to->stage->fd, name);
 	if (dir < 0)
 		return tkb_destination_fail(to, unit->name, err);
 	for (size_t i = 0; i < unit->file_count && rc == 0; i++)
-		rc = write_file(to, loader, &unit->files[i], files[i], dir,
-		                unit->files[i].name, size_out, err);
+		rc = write_staged(to, loader, &unit->files[i], files[i], dir,
+		                  unit->files[i].name, size_out, err);
 	return rc;
 }
 

@@ -142,9 +142,10 @@ static int report_fault(struct auditor *auditor, struct tkb_remote_fault fault,
 	return rc;
 }
 
-static int report_blob(struct auditor *auditor, enum tkb_remote_trouble trouble,
-                       const char *ref, const struct tkb_digest *digest,
-                       const char *message, struct tkb_error *err)
+static int report_blob_fault(struct auditor *auditor,
+                             enum tkb_remote_trouble trouble, const char *ref,
+                             const struct tkb_digest *digest,
+                             const char *message, struct tkb_error *err)
 {
 	return report_fault(auditor,
 	                    (struct tkb_remote_fault){ .trouble = trouble,
@@ -173,8 +174,8 @@ static int report_unread(struct auditor *auditor, const char *ref,
 	    auditor->failures == FAILURES_LIMIT)
 		return tkb_fail_as(err, why->status, why);
 	tier->is_unreachable = false;
-	return report_blob(auditor, TKB_REMOTE_TROUBLE_UNREAD, ref, digest,
-	                   why->message, err);
+	return report_blob_fault(auditor, TKB_REMOTE_TROUBLE_UNREAD, ref,
+	                         digest, why->message, err);
 }
 
 static int report_missing(struct auditor *auditor, const char *ref,
@@ -189,8 +190,8 @@ static int report_missing(struct auditor *auditor, const char *ref,
 	tkb_digest_to_hex(digest, hex);
 	(void)tkb_fail(&why, TKB_ERR_CORRUPT, "remote '%s': blob %s is gone",
 	               tier_of(auditor)->url->name, hex);
-	return report_blob(auditor, TKB_REMOTE_TROUBLE_MISSING, ref, digest,
-	                   why.message, err);
+	return report_blob_fault(auditor, TKB_REMOTE_TROUBLE_MISSING, ref,
+	                         digest, why.message, err);
 }
 
 /* Fetch a blob into `buffer`; TKB_MISS if it is not there or was reported. */
@@ -221,8 +222,8 @@ static int read_blob(struct auditor *auditor, const char *ref,
 		return 0;
 	}
 	if (rc == TKB_ERR_CORRUPT)
-		rc = report_blob(auditor, TKB_REMOTE_TROUBLE_DAMAGED, ref,
-		                 digest, why.message, err);
+		rc = report_blob_fault(auditor, TKB_REMOTE_TROUBLE_DAMAGED, ref,
+		                       digest, why.message, err);
 	else
 		rc = report_unread(auditor, ref, digest, &why, err);
 	return rc < 0 ? rc : TKB_MISS;
@@ -366,7 +367,7 @@ static int check_unnamed(struct auditor *auditor, struct tkb_error *err)
 	return rc < 0 ? rc : 0;
 }
 
-static int check_tier(struct auditor *auditor, struct tkb_error *err)
+static int audit_tier(struct auditor *auditor, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_ref_names_release) struct tkb_ref_names refs = { 0 };
 	const char *ref = auditor->options->ref;
@@ -397,7 +398,7 @@ static int verify(struct auditor *auditor, const struct tkb_remote *remote,
 	for (size_t i = 0; i < remote->tier_count && rc == 0; i++) {
 		auditor->one.tiers = &remote->tiers[i];
 		auditor->is_shared = auditor->one.tiers == shared;
-		rc = check_tier(auditor, err);
+		rc = audit_tier(auditor, err);
 		count_read(auditor);
 	}
 	if (rc == 0 && auditor->options->ref != NULL &&

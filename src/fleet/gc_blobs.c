@@ -16,8 +16,8 @@ static int add_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 	                  &blob, sizeof(blob), err);
 }
 
-static struct tkb_gc_blob *find_blob(const struct tkb_remote_gc *gc,
-                                     const struct tkb_digest *digest)
+static struct tkb_gc_blob *find_listed_blob(const struct tkb_remote_gc *gc,
+                                            const struct tkb_digest *digest)
 {
 	return bsearch(digest, gc->blobs, gc->blob_count, sizeof(*gc->blobs),
 	               tkb_compare_digests);
@@ -45,9 +45,9 @@ static bool is_named_before(const struct tkb_remote_gc *gc, size_t count,
 	return false;
 }
 
-static int remove_blob(struct tkb_remote_gc *gc, size_t tier,
-                       const struct tkb_gc_blob *blob, bool *is_refused,
-                       struct tkb_error *err)
+static int remove_listed_blob(struct tkb_remote_gc *gc, size_t tier,
+                              const struct tkb_gc_blob *blob, bool *is_refused,
+                              struct tkb_error *err)
 {
 	struct tkb_error why = { 0 };
 	int rc = 0;
@@ -101,7 +101,8 @@ static int remove_unnamed(struct tkb_remote_gc *gc, size_t tier,
 		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
 		    !gc->has_lost_name &&
 		    !tkb_digests_have(&gc->compacted, &blob->digest)) {
-			rc = remove_blob(gc, tier, blob, &is_refused, err);
+			rc = remove_listed_blob(gc, tier, blob, &is_refused,
+			                        err);
 			if (!is_refused)
 				continue;
 		}
@@ -126,7 +127,7 @@ static int evict(struct tkb_remote_gc *gc, size_t tier, uint64_t size,
 
 	while (next < gc->item_count && rc == 0 && size > options->max_size) {
 		const struct tkb_gc_item item = items[next++];
-		struct tkb_gc_blob *blob = find_blob(gc, &item.blob);
+		struct tkb_gc_blob *blob = find_listed_blob(gc, &item.blob);
 		bool is_refused = false;
 
 		rc = tkb_watch_check(gc->options->watch, err);
@@ -144,7 +145,7 @@ static int evict(struct tkb_remote_gc *gc, size_t tier, uint64_t size,
 		if (rc < 0 || is_named(gc, next, &item.blob) ||
 		    is_named_before(gc, kept, &item.blob))
 			continue;
-		rc = remove_blob(gc, tier, blob, &is_refused, err);
+		rc = remove_listed_blob(gc, tier, blob, &is_refused, err);
 		if (is_refused)
 			continue;
 		size -= blob->size;

@@ -117,8 +117,8 @@ static int check_faults(const struct tkb_remote_gc *gc, struct tkb_error *err)
 	return fault->status != 0 ? tkb_fail_as(err, fault->status, fault) : 0;
 }
 
-static int read_ref(struct tkb_remote_gc *gc, const char *ref,
-                    struct tkb_record_list *out, struct tkb_error *err)
+static int read_ref_records(struct tkb_remote_gc *gc, const char *ref,
+                            struct tkb_record_list *out, struct tkb_error *err)
 {
 	int rc;
 
@@ -139,7 +139,7 @@ static int check_refs(struct tkb_remote_gc *gc, struct tkb_error *err)
 		struct tkb_record_list records = { 0 };
 		int rc;
 
-		rc = read_ref(gc, gc->refs.items[i], &records, err);
+		rc = read_ref_records(gc, gc->refs.items[i], &records, err);
 		if (rc < 0)
 			return rc;
 		tkb_remote_gc_count_step(gc);
@@ -227,7 +227,7 @@ static int compact_signed(struct tkb_remote_gc *gc, const char *ref,
 	if (rc == 0)
 		rc = tkb_signer_begin(&signer, &signing, gc->remote, ref, err);
 	if (rc == 0)
-		rc = read_ref(gc, ref, &records, err);
+		rc = read_ref_records(gc, ref, &records, err);
 	if (rc == 0)
 		rc = check_faults(gc, err);
 	if (rc == 0)
@@ -257,7 +257,7 @@ static int compact(struct tkb_remote_gc *gc, const char *ref,
 	rc = note_ref_refusal(gc, rc, ref, &why, err);
 	tkb_record_list_release(records);
 	if (rc == 0)
-		rc = read_ref(gc, ref, records, err);
+		rc = read_ref_records(gc, ref, records, err);
 	return rc == 0 ? check_faults(gc, err) : rc;
 }
 
@@ -292,7 +292,7 @@ static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
 	struct tkb_error why = { 0 };
 	int rc;
 
-	rc = read_ref(gc, ref, &records, err);
+	rc = read_ref_records(gc, ref, &records, err);
 	if (rc == 0)
 		rc = check_faults(gc, err);
 	if (rc < 0)

@@ -83,7 +83,8 @@ static const char *format_of(const struct tkb_tier *tier)
 }
 
 /* Stock Triton cannot be told to use another database or key format. */
-static int check_tier(const struct tkb_tier *tier, struct tkb_error *err)
+static int check_stock_settings(const struct tkb_tier *tier,
+                                struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf name = TKB_BUF_INIT(KEY_LIMIT);
 	const struct tkb_remote_url *place = tier->url;
@@ -116,7 +117,7 @@ static int check_tiers(const struct tkb_remote *remote, struct tkb_error *err)
 		const struct tkb_tier *tier = &remote->tiers[i];
 
 		if (may_be_written(tier)) {
-			rc = check_tier(tier, err);
+			rc = check_stock_settings(tier, err);
 			count++;
 		} else if (!tier->is_read_only && unfit == NULL) {
 			unfit = tier;

@@ -297,8 +297,10 @@ static int make_whole(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
 	return 0;
 }
 
-static int add_tree(struct tkb_manifest *manifest, struct tkb_hasher *hasher,
-                    const struct tkb_manifest_tree *tree, struct tkb_error *err)
+static int add_units_of_tree(struct tkb_manifest *manifest,
+                             struct tkb_hasher *hasher,
+                             const struct tkb_manifest_tree *tree,
+                             struct tkb_error *err)
 {
 	int rc;
 
@@ -353,7 +355,7 @@ int tkb_manifest_add_units(struct tkb_manifest *manifest,
 	manifest->entries = entries;
 	rc = tkb_hasher_open(&hasher, err);
 	for (size_t i = 0; i < tree_count && rc == 0; i++)
-		rc = add_tree(manifest, &hasher, &trees[i], err);
+		rc = add_units_of_tree(manifest, &hasher, &trees[i], err);
 	return rc;
 }
 

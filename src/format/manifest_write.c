@@ -34,7 +34,8 @@ void tkb_manifest_write_target(const struct tkb_target *target,
 	tkb_buf_add_byte(out, ']');
 }
 
-static void write_entry(const struct tkb_entry *entry, struct tkb_buf *out)
+static void write_manifest_entry(const struct tkb_entry *entry,
+                                 struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, "{\"devices\":");
 	tkb_manifest_write_devices(entry, out);
@@ -97,7 +98,7 @@ void tkb_manifest_write(const struct tkb_contents *contents,
 	tkb_buf_add_text(out, "{\"entries\":[");
 	for (size_t i = 0; i < count; i++) {
 		tkb_buf_add_text(out, i == 0 ? "" : ",");
-		write_entry(contents->entries[i], out);
+		write_manifest_entry(contents->entries[i], out);
 	}
 	tkb_buf_add_text(out, "],\"format\":\"tkbundle\",\"launchers\":[");
 	for (size_t i = 0; i < contents->launcher_count; i++) {

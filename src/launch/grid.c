@@ -179,7 +179,7 @@ static int apply_pending(struct parser *parser, int min_precedence,
 	return rc;
 }
 
-static int take_number(struct parser *parser, struct tkb_error *err)
+static int parse_number(struct parser *parser, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release) struct tkb_buf c = TKB_BUF_INIT(64);
 	const size_t length = strspn(parser->at, "0123456789");
@@ -250,8 +250,8 @@ static int take_name(struct parser *parser, struct tkb_error *err)
 }
 
 /* A number, a name, or a prefix of one: a sign or '('. */
-static int take_operand(struct parser *parser, bool *has_operand,
-                        struct tkb_error *err)
+static int parse_operand(struct parser *parser, bool *has_operand,
+                         struct tkb_error *err)
 {
 	const char byte = *parser->at;
 
@@ -264,7 +264,7 @@ static int take_operand(struct parser *parser, bool *has_operand,
 	}
 	*has_operand = true;
 	if (byte >= '0' && byte <= '9')
-		return take_number(parser, err);
+		return parse_number(parser, err);
 	if (name_length(parser->at) > 0)
 		return take_name(parser, err);
 	*has_operand = false;
@@ -319,7 +319,7 @@ static int parse_size(struct parser *parser, const char **out,
 		if (has_operand && (*parser->at == ',' || *parser->at == '\0'))
 			break;
 		rc = has_operand ? take_operator(parser, &has_operand, err)
-		                 : take_operand(parser, &has_operand, err);
+		                 : parse_operand(parser, &has_operand, err);
 	}
 	if (rc == 0)
 		rc = apply_pending(parser, 1, err);

@@ -143,7 +143,7 @@ int tkb_ninja_rows_next(struct tkb_ninja_rows *rows, struct tkb_ninja_row *out,
 
 /* The dependencies */
 
-static uint32_t word_at(struct tkb_bytes bytes, size_t at)
+static uint32_t read_word(struct tkb_bytes bytes, size_t at)
 {
 	const unsigned char *data = (const unsigned char *)bytes.data + at;
 
@@ -169,7 +169,7 @@ int tkb_ninja_records_open(struct tkb_bytes bytes, struct tkb_arena *arena,
 	if (bytes.size < before + 4 ||
 	    memcmp(bytes.data, deps_begin, before) != 0)
 		return fail_deps(&records, "they do not begin as such", err);
-	version = word_at(bytes, before);
+	version = read_word(bytes, before);
 	if (version != 3 && version != 4)
 		return tkb_fail_entry(err, TKB_REASON_METADATA,
 		                      "ninja's dependencies have version %u, "
@@ -200,7 +200,7 @@ static int read_path_record(struct tkb_ninja_records *records, size_t size,
 		length--;
 	if (length == 0 || memchr(path, '\0', length) != NULL)
 		return fail_deps(records, "a path that is none", err);
-	if (word_at(records->bytes, records->at + size - 4) !=
+	if (read_word(records->bytes, records->at + size - 4) !=
 	    ~(uint32_t)records->path_count)
 		return fail_deps(records, "a path with a wrong number", err);
 	rc = tkb_arena_copy(records->arena, (struct tkb_bytes){ path, length },
@@ -215,7 +215,7 @@ uint32_t tkb_ninja_records_input(const struct tkb_ninja_records *records,
                                  const struct tkb_ninja_record *record,
                                  size_t index)
 {
-	return word_at(records->bytes, record->inputs_start + 4 * index);
+	return read_word(records->bytes, record->inputs_start + 4 * index);
 }
 
 static int read_record(struct tkb_ninja_records *records, size_t size,
@@ -228,12 +228,12 @@ static int read_record(struct tkb_ninja_records *records, size_t size,
 
 	if (size < head || size % 4 != 0)
 		return fail_deps(records, "a record of a wrong size", err);
-	record.output = word_at(records->bytes, records->at);
-	record.mtime = (int64_t)word_at(records->bytes, records->at + 4) *
+	record.output = read_word(records->bytes, records->at);
+	record.mtime = (int64_t)read_word(records->bytes, records->at + 4) *
 	               (records->is_wide ? 1 : 1000000000);
 	if (records->is_wide)
-		record.mtime |= (int64_t)((uint64_t)word_at(records->bytes,
-		                                            records->at + 8)
+		record.mtime |= (int64_t)((uint64_t)read_word(records->bytes,
+		                                              records->at + 8)
 		                          << 32);
 	record.input_count = (size - head) / 4;
 	if (record.output >= records->path_count)
@@ -259,7 +259,7 @@ int tkb_ninja_records_next(struct tkb_ninja_records *records,
 
 		if (left < 4)
 			return fail_deps(records, "they end in a record", err);
-		size = word_at(records->bytes, records->at);
+		size = read_word(records->bytes, records->at);
 		is_record = size >> 31 != 0;
 		size &= 0x7fffffff;
 		if (size < 4 || size > TKB_NINJA_RECORD_LIMIT)

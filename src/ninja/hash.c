@@ -2,7 +2,7 @@
 #include "ninja/hash.h"
 
 /* Up to 8 bytes at `data` as a number, little-endian. */
-static uint64_t word_of(const unsigned char *data, size_t size)
+static uint64_t little_endian(const unsigned char *data, size_t size)
 {
 	uint64_t word = 0;
 
@@ -18,13 +18,13 @@ static uint64_t murmur(const unsigned char *data, size_t size)
 	uint64_t hash = UINT64_C(0xdecafbaddecafbad) ^ (size * factor);
 
 	for (; size >= 8; data += 8, size -= 8) {
-		uint64_t word = word_of(data, 8) * factor;
+		uint64_t word = little_endian(data, 8) * factor;
 
 		word ^= word >> 47;
 		hash = (hash ^ (word * factor)) * factor;
 	}
 	if (size != 0)
-		hash = (hash ^ word_of(data, size)) * factor;
+		hash = (hash ^ little_endian(data, size)) * factor;
 	hash ^= hash >> 47;
 	hash *= factor;
 	return hash ^ hash >> 47;
@@ -64,8 +64,8 @@ static uint64_t mix_words(uint64_t a, uint64_t b)
 static uint64_t mix_at(const unsigned char *data, uint64_t secret,
                        uint64_t state)
 {
-	return mix_words(word_of(data, 8) ^ secret,
-	                 word_of(data + 8, 8) ^ state);
+	return mix_words(little_endian(data, 8) ^ secret,
+	                 little_endian(data + 8, 8) ^ state);
 }
 
 /* Read the last 16 bytes; of a shorter text, all bytes. */
@@ -77,12 +77,13 @@ static void read_end(const unsigned char *data, size_t size, uint64_t *a,
 	*a = 0;
 	*b = 0;
 	if (size > 16) {
-		*a = word_of(data + size - 16, 8);
-		*b = word_of(data + size - 8, 8);
+		*a = little_endian(data + size - 16, 8);
+		*b = little_endian(data + size - 8, 8);
 	} else if (size >= 4) {
-		*a = word_of(data, 4) << 32 | word_of(data + size - 4, 4);
-		*b = word_of(data + delta, 4) << 32 |
-		     word_of(data + size - 4 - delta, 4);
+		*a = little_endian(data, 4) << 32 |
+		     little_endian(data + size - 4, 4);
+		*b = little_endian(data + delta, 4) << 32 |
+		     little_endian(data + size - 4 - delta, 4);
 	} else if (size != 0) {
 		*a = (uint64_t)data[0] << 56 | (uint64_t)data[size >> 1] << 32 |
 		     data[size - 1];

@@ -150,9 +150,9 @@ const char *tkb_ninja_scope_value(const struct tkb_ninja_scope *scope,
 }
 
 /* A variable that is not set is empty. */
-static int add_variable(const struct tkb_ninja_lexer *lexer,
-                        struct tkb_bytes name, bool is_path,
-                        struct tkb_buf *out, struct tkb_error *err)
+static int expand_variable(const struct tkb_ninja_lexer *lexer,
+                           struct tkb_bytes name, bool is_path,
+                           struct tkb_buf *out, struct tkb_error *err)
 {
 	const char *value = NULL;
 
@@ -198,13 +198,13 @@ static int add_escape(struct tkb_ninja_lexer *lexer, bool is_path,
 	if (end == start || (is_braced && lexer_byte_at(lexer, end) != '}'))
 		return tkb_ninja_lexer_fail(lexer, "a \"$\" that means nothing",
 		                            err);
-	rc = add_variable(lexer, tkb_bytes_slice(lexer->text, start, end),
-	                  is_path, out, err);
+	rc = expand_variable(lexer, tkb_bytes_slice(lexer->text, start, end),
+	                     is_path, out, err);
 	lexer->at = end + is_braced;
 	return rc;
 }
 
-static bool ends_path(unsigned char byte)
+static bool ends_ninja_path(unsigned char byte)
 {
 	return byte == ' ' || byte == ':' || byte == '|';
 }
@@ -220,7 +220,7 @@ static int take_value_text(struct tkb_ninja_lexer *lexer, bool is_path,
 	       end_size(lexer, lexer->at) == 0) {
 		const unsigned char byte = tkb_ninja_lexer_peek(lexer);
 
-		if (is_path && ends_path(byte))
+		if (is_path && ends_ninja_path(byte))
 			break;
 		if (byte == '\0' || byte == '\r')
 			return tkb_ninja_lexer_fail(

@@ -313,8 +313,8 @@ static int check_outputs(const struct project *project, bool *is_fresh,
  * Make
  */
 
-static void add_line(const char *word, const char *middle, const char *path,
-                     struct tkb_buf *out)
+static void add_record_line(const char *word, const char *middle,
+                            const char *path, struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, word);
 	tkb_buf_add_byte(out, ' ');
@@ -334,9 +334,9 @@ static void write_output(const struct project *project, const char *output,
 
 	if (dep != NULL)
 		(void)snprintf(count, sizeof(count), "%zu", dep->input_count);
-	add_line("out", count, output, out);
+	add_record_line("out", count, output, out);
 	for (size_t i = 0; dep != NULL && i < dep->input_count; i++)
-		add_line("dep", "", dep->inputs[i], out);
+		add_record_line("dep", "", dep->inputs[i], out);
 }
 
 static int write_inputs(const struct project *project, struct tkb_buf *out,
@@ -356,7 +356,7 @@ static int write_inputs(const struct project *project, struct tkb_buf *out,
 		      compare_input_digests);
 	for (size_t i = 0; i < project->input_count; i++) {
 		tkb_digest_to_hex(&sorted[i]->digest, hex);
-		add_line("in", hex, sorted[i]->path, out);
+		add_record_line("in", hex, sorted[i]->path, out);
 	}
 	return 0;
 }

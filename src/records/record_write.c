@@ -24,9 +24,9 @@ static int write_version(const struct tkb_entry *unit,
 	return 0;
 }
 
-static int write_entry(const struct tkb_entry *entry,
-                       const struct tkb_versions *versions, struct tkb_buf *out,
-                       struct tkb_error *err)
+static int write_record_entry(const struct tkb_entry *entry,
+                              const struct tkb_versions *versions,
+                              struct tkb_buf *out, struct tkb_error *err)
 {
 	int rc = 0;
 
@@ -192,8 +192,8 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	tkb_buf_add_text(out, ",\"entries\":[");
 	for (size_t i = 0; i < count; i++) {
 		tkb_buf_add_text(out, i == 0 ? "" : ",");
-		rc = write_entry(tkb_bundle_entry(bundle, i), versions, out,
-		                 err);
+		rc = write_record_entry(tkb_bundle_entry(bundle, i), versions,
+		                        out, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -275,9 +275,9 @@ int tkb_remote_has(struct tkb_remote *remote, const struct tkb_digest *digests,
 	return tkb_remote_has_sized(remote, digests, count, out, sizes, err);
 }
 
-static int remove_blob(struct tkb_tier *tier,
-                       const struct tkb_op_limits *limits, void *self,
-                       struct tkb_error *err)
+static int remove_in_tier(struct tkb_tier *tier,
+                          const struct tkb_op_limits *limits, void *self,
+                          struct tkb_error *err)
 {
 	return tier->backend->remove(tier->self, limits, self, err);
 }
@@ -295,7 +295,7 @@ int tkb_remote_remove(struct tkb_remote *remote, size_t tier,
                       const struct tkb_digest *digest, struct tkb_error *err)
 {
 	struct tkb_digest wanted = *digest;
-	const struct tkb_tier_work work = { remove_blob, &wanted };
+	const struct tkb_tier_work work = { remove_in_tier, &wanted };
 	int rc;
 
 	rc = check_tier(remote, tier, err);

@@ -19,7 +19,7 @@ enum {
  * Open
  */
 
-static const char *word_of(const char *word)
+static const char *text_or_empty(const char *word)
 {
 	return word != NULL ? word : "";
 }
@@ -36,16 +36,17 @@ static bool show_rules(struct tkb_arena *arena, struct tkb_profile_root *root)
 			.path = rule->path,
 			.is = rule->action == TKB_TREE_ACTION_DEFAULT
 			              ? ""
-			              : word_of(tkb_profile_action_word(
+			              : text_or_empty(tkb_profile_action_word(
 						rule->action)),
 			.style = rule->style == TKB_PATH_STYLE_NONE
 			                 ? ""
-			                 : word_of(tkb_profile_style_word(
+			                 : text_or_empty(tkb_profile_style_word(
 						   rule->style)),
-			.named = rule->naming == TKB_TREE_NAMING_FIXED
-			                 ? ""
-			                 : word_of(tkb_profile_naming_word(
-						   rule->naming)),
+			.named =
+				rule->naming == TKB_TREE_NAMING_FIXED
+					? ""
+					: text_or_empty(tkb_profile_naming_word(
+						  rule->naming)),
 			.is_last = rule->is_last != 0,
 			.has_secrets = rule->has_secrets != 0,
 			.is_tuned = rule->is_tuned != 0,
@@ -340,7 +341,7 @@ static int locate_folder(const struct environment *environment,
 		tkb_buf_add_text(&path, value);
 	} else {
 		value = environment_value(environment, fallbacks[i].variable);
-		tkb_buf_add_text(&path, word_of(value));
+		tkb_buf_add_text(&path, text_or_empty(value));
 		add_suffix(fallbacks[i].suffix, user == NULL ? "root" : user,
 		           &path);
 	}

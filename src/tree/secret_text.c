@@ -256,7 +256,8 @@ static bool has_escapes(const struct tkb_secret_copy *copy)
  * The end of the line from `start` on, also in a string that holds several
  * lines.
  */
-static size_t end_of_line(const struct tkb_secret_copy *copy, size_t start)
+static size_t end_of_copied_line(const struct tkb_secret_copy *copy,
+                                 size_t start)
 {
 	size_t run = 0; /* of backslashes */
 	size_t at = start;
@@ -277,7 +278,7 @@ static size_t end_of_line(const struct tkb_secret_copy *copy, size_t start)
 /* The end of a value without quotes that is one word. */
 static size_t end_of_word(const struct tkb_secret_copy *copy, size_t start)
 {
-	const size_t line = end_of_line(copy, start);
+	const size_t line = end_of_copied_line(copy, start);
 
 	for (size_t at = start; at < line; at++) {
 		const unsigned char byte = copy_byte_at(copy, at);
@@ -307,7 +308,7 @@ static bool begins_block(const struct tkb_secret_copy *copy,
 	while (at > name->value &&
 	       tkb_is_one_of(copy_byte_at(copy, at), "+-123456789"))
 		at++;
-	return end_of_line(copy, at) == at;
+	return end_of_copied_line(copy, at) == at;
 }
 
 /* Hide what a line has but keys; returns where it ends, or its text in quotes. */
@@ -326,7 +327,7 @@ static size_t hide_item(struct tkb_secret_copy *copy, size_t at, size_t end)
 		at = skip_space_before_value(copy, key + 1, false);
 	quote = quote_at(copy, at);
 	if (quote.mark != '\0')
-		return end_of_line(copy, hide_quoted(copy, at, &quote));
+		return end_of_copied_line(copy, hide_quoted(copy, at, &quote));
 	if (at < end)
 		tkb_secret_hide(copy, at, end);
 	return end;
@@ -335,7 +336,7 @@ static size_t hide_item(struct tkb_secret_copy *copy, size_t at, size_t end)
 /* Hide the lines that are indented more than the name; returns their end. */
 static size_t hide_block(struct tkb_secret_copy *copy, const struct name *name)
 {
-	size_t end = end_of_line(copy, name->value);
+	size_t end = end_of_copied_line(copy, name->value);
 	const bool is_text = end != name->value;
 	size_t column = 0; /* of the name */
 
@@ -345,7 +346,7 @@ static size_t hide_block(struct tkb_secret_copy *copy, const struct name *name)
 	while (end < copy->text.size) {
 		const size_t line = end + 1;
 		const size_t at = skip_space_before_value(copy, line, false);
-		const size_t next = end_of_line(copy, at);
+		const size_t next = end_of_copied_line(copy, at);
 		const bool is_item = !is_text &&
 		                     copy_byte_at(copy, at) == '-' &&
 		                     copy_byte_at(copy, at + 1) == ' ';
@@ -376,7 +377,7 @@ static size_t hide_bare(struct tkb_secret_copy *copy, const struct name *name)
 	    (!is_word || (!is_option(copy, name) && !is_capital(copy, name))))
 		return name->value;
 	end = is_word ? end_of_word(copy, name->value)
-	              : end_of_line(copy, name->value);
+	              : end_of_copied_line(copy, name->value);
 	tkb_secret_hide(copy, name->value, end);
 	return end;
 }

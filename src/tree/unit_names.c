@@ -60,7 +60,7 @@ static void format_beside(const char *path, const char *name, char *out,
  * Look at what is there
  */
 
-static int add_pair(struct tkb_unit_names *names, const char *name,
+static int add_name(struct tkb_unit_names *names, const char *name,
                     const char *path, struct tkb_error *err)
 {
 	const struct pair pair = {
@@ -125,7 +125,7 @@ static int add_renamed(struct tkb_unit_names *names, int dir_fd,
 	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
 	return strlen(path) > TKB_UNIT_PATH_LIMIT
 	               ? 0
-	               : add_pair(names, unit, path, err);
+	               : add_name(names, unit, path, err);
 }
 
 /* The folder that all of `rule` are in; false: there are several. */

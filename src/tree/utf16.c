@@ -59,7 +59,8 @@ void tkb_utf16_narrow(struct tkb_bytes text, enum tkb_utf16 order,
 	}
 }
 
-static void add_unit(unsigned unit, enum tkb_utf16 order, struct tkb_buf *out)
+static void add_code_unit(unsigned unit, enum tkb_utf16 order,
+                          struct tkb_buf *out)
 {
 	const char low = (char)(unit & 0xff);
 	const char high = (char)(unit >> 8);
@@ -83,7 +84,7 @@ void tkb_utf16_widen(struct tkb_bytes text, enum tkb_utf16 order,
 			unit &= more == 2 ? 0x0fU : 0x1fU;
 		for (size_t i = 1; i <= more && at + i < text.size; i++)
 			unit = unit << 6 | (bytes[at + i] & 0x3fU);
-		add_unit(unit & 0xffffU, order, out);
+		add_code_unit(unit & 0xffffU, order, out);
 		at += 1 + more;
 	}
 }

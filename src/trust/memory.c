@@ -158,7 +158,7 @@ static int lock_memory(const char *path, int *out, struct tkb_error *err)
 	return 0;
 }
 
-static void add_line(const struct line *line, struct tkb_buf *out)
+static void add_seen(const struct line *line, struct tkb_buf *out)
 {
 	char hex[TKB_DIGEST_HEX_SIZE];
 	char number[DIGITS + 1];
@@ -185,9 +185,9 @@ static int store_seen(const char *path, const struct lines *lines,
 	tkb_buf_add_text(&text, FIRST_LINE);
 	for (size_t i = skipped; i < lines->count; i++) {
 		if (!tkb_digest_equal(&lines->items[i].name, &last->name))
-			add_line(&lines->items[i], &text);
+			add_seen(&lines->items[i], &text);
 	}
-	add_line(last, &text);
+	add_seen(last, &text);
 	rc = tkb_buf_check(&text, err);
 	if (rc == 0)
 		rc = tkb_draft_open(path, &draft, err);

@@ -386,7 +386,7 @@ static int read_member_name(struct unpacker *at, struct archive_entry *entry,
 }
 
 /* Is there a mark behind the last entry, as in each whole tar? */
-static int check_end(struct unpacker *at, struct tkb_error *err)
+static int check_end_of_tar(struct unpacker *at, struct tkb_error *err)
 {
 	const bool is_tar = (archive_format(at->archive) &
 	                     ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
@@ -409,7 +409,7 @@ static int unpack_all(struct unpacker *at, struct tkb_error *err)
 	for (;;) {
 		rc = archive_read_next_header2(at->archive, entry);
 		if (rc == ARCHIVE_EOF)
-			return check_end(at, err);
+			return check_end_of_tar(at, err);
 		if (rc != ARCHIVE_OK)
 			return fail_archive(at, err);
 		rc = read_member_name(at, entry, err);

@@ -9,9 +9,9 @@
 
 /* Client of the worker program: sends a module, receives a finalized one. */
 
-static int write_request(struct tkb_bytes module,
-                         const struct tkb_finalize_options *options,
-                         struct tkb_buf *out, struct tkb_error *err)
+static int write_finalize_request(struct tkb_bytes module,
+                                  const struct tkb_finalize_options *options,
+                                  struct tkb_buf *out, struct tkb_error *err)
 {
 	const char *target =
 		options->target == NULL ? "cuda:80" : options->target;
@@ -80,7 +80,7 @@ int tkb_finalize(struct tkb_compiler *compiler, struct tkb_bytes module,
 
 	rc = tkb_finalize_options_read(&chosen, options, err);
 	if (rc == 0)
-		rc = write_request(module, &chosen, &request, err);
+		rc = write_finalize_request(module, &chosen, &request, err);
 	if (rc < 0)
 		return rc;
 	job.request = tkb_buf_bytes(&request);

@@ -177,8 +177,8 @@ static void add_options(const struct tkb_compiler *compiler,
 }
 
 /* The folders that are searched, and the source's own name for its lines. */
-static void add_places(const struct tkb_compiler *compiler,
-                       const struct tkb_unit *unit, struct tkb_buf *out)
+static void add_search_folders(const struct tkb_compiler *compiler,
+                               const struct tkb_unit *unit, struct tkb_buf *out)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf places = TKB_BUF_INIT(TKB_COMPILE_TEXT_LIMIT);
@@ -242,7 +242,7 @@ static void add_members(struct tkb_compiler *compiler,
 		add_member("nvrtc", tkb_text(tools->nvrtc), out);
 	add_options(compiler, unit->kind, out);
 	if (is_cuda)
-		add_places(compiler, unit, out);
+		add_search_folders(compiler, unit, out);
 	if (!is_linked)
 		add_member("ptxas", tkb_text(tools->ptxas), out);
 }

@@ -29,7 +29,7 @@ struct worker {
 };
 
 /* Send all bytes; fails if the pool is gone. */
-static int send_all(struct tkb_bytes bytes, struct tkb_error *err)
+static int send_to_pool(struct tkb_bytes bytes, struct tkb_error *err)
 {
 	size_t done = 0;
 
@@ -54,8 +54,8 @@ static int send_message(enum tkb_message_type type, uint64_t job,
 	int rc;
 
 	head.job = job;
-	rc = send_all((struct tkb_bytes){ &head, sizeof(head) }, err);
-	return rc < 0 ? rc : send_all(bytes, err);
+	rc = send_to_pool((struct tkb_bytes){ &head, sizeof(head) }, err);
+	return rc < 0 ? rc : send_to_pool(bytes, err);
 }
 
 /* Returns TKB_MISS if the pool closed the socket. */

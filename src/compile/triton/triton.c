@@ -187,8 +187,8 @@ static void add_text_field(struct tkb_buf *out, enum tkb_triton_field field,
 	tkb_field_add_text(out, (enum tkb_field)field, text);
 }
 
-static void add_number(struct tkb_buf *out, enum tkb_triton_field field,
-                       uint32_t number)
+static void add_number_field(struct tkb_buf *out, enum tkb_triton_field field,
+                             uint32_t number)
 {
 	if (number != 0)
 		tkb_field_add_number(out, (enum tkb_field)field, number);
@@ -253,9 +253,9 @@ static int write_source(const struct tkb_triton_unit *unit, struct tkb_buf *out,
 	return 0;
 }
 
-static int write_request(const struct tkb_triton *triton,
-                         const struct tkb_triton_unit *unit,
-                         struct tkb_buf *out, struct tkb_error *err)
+static int write_triton_request(const struct tkb_triton *triton,
+                                const struct tkb_triton_unit *unit,
+                                struct tkb_buf *out, struct tkb_error *err)
 {
 	const char *arch;
 	const size_t arch_length = find_arch(unit->target, &arch);
@@ -278,13 +278,13 @@ static int write_request(const struct tkb_triton *triton,
 	add_text_field(out, TKB_TRITON_SIGNATURE, unit->signature);
 	tkb_field_add(out, (enum tkb_field)TKB_TRITON_ARCH,
 	              (struct tkb_bytes){ arch, arch_length });
-	add_number(out, TKB_TRITON_NUM_WARPS, unit->num_warps);
-	add_number(out, TKB_TRITON_NUM_STAGES, unit->num_stages);
+	add_number_field(out, TKB_TRITON_NUM_WARPS, unit->num_warps);
+	add_number_field(out, TKB_TRITON_NUM_STAGES, unit->num_stages);
 	add_text_field(out, TKB_TRITON_OPTIONS, unit->options);
 	add_text_field(out, TKB_TRITON_PTXAS, triton->ptxas);
 	add_bytes(out, TKB_TRITON_METADATA, unit->metadata);
 	add_text_field(out, TKB_TRITON_CHOICE, unit->choice);
-	add_number(out, TKB_TRITON_WINNERS, unit->has_only_winners);
+	add_number_field(out, TKB_TRITON_WINNERS, unit->has_only_winners);
 	add_text_field(out, TKB_TRITON_STAGE, unit->stage);
 	tkb_field_add_flag(out, (enum tkb_field)TKB_TRITON_PRINTS,
 	                   triton->has_pass_output);
@@ -320,7 +320,7 @@ static int submit_job(struct tkb_triton *triton,
 	char key[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
-	rc = write_request(triton, unit, &request, err);
+	rc = write_triton_request(triton, unit, &request, err);
 	if (rc == 0)
 		rc = tkb_triton_environment(triton->cache_root, triton->ptxas,
 		                            &compile->arena, &job.environment,

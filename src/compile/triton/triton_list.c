@@ -135,7 +135,7 @@ static int read_list_number(struct tkb_schema_reader *reader, void *out,
 }
 
 /* Kept verbatim: the worker parses it. */
-static int read_options(struct tkb_schema_reader *reader, void *out,
+static int keep_options(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {
 	int rc;
@@ -187,7 +187,7 @@ static const struct tkb_schema_field fields[] = {
 	FIELD_TEXTS("signature", signatures, &signatures, false),
 	FIELD("num_warps", unit.num_warps, read_list_number, true),
 	FIELD("num_stages", unit.num_stages, read_list_number, true),
-	FIELD("options", unit.options, read_options, true),
+	FIELD("options", unit.options, keep_options, true),
 	FIELD_TEXTS("targets", targets, &targets, true),
 	FIELD("python", item.python, read_python, true),
 };

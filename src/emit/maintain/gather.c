@@ -279,7 +279,7 @@ static int gather_entries(struct gatherer *gatherer, const char *path,
 	              : tkb_batch_run(batch, 1, gather_entry, gatherer, err);
 }
 
-static void count_result(void *self, const struct tkb_result *result)
+static void count_gathered(void *self, const struct tkb_result *result)
 {
 	struct tkb_gather_report *report = self;
 
@@ -323,7 +323,7 @@ int tkb_gather_kernels(const char *cache_root,
 	if (rc == 0) {
 		rc = gather_entries(&gatherer, cache_root, &fault);
 		if (gatherer.batch.roots != NULL)
-			tkb_batch_report(&gatherer.batch, count_result,
+			tkb_batch_report(&gatherer.batch, count_gathered,
 			                 &gatherer.report);
 		tkb_watcher_finish(&gatherer.batch.watcher);
 		if (rc != 0)

@@ -48,8 +48,7 @@ static int scan_for_gc(struct tkb_gc *gc, const char *path,
 	return tkb_roots_exist(&gc->cache->roots) ? 0 : TKB_MISS;
 }
 
-/* Find out which roots keep access times. */
-static int check_roots(struct tkb_gc *gc, struct tkb_error *err)
+static int find_times(struct tkb_gc *gc, struct tkb_error *err)
 {
 	const struct tkb_roots *roots = &gc->cache->roots;
 
@@ -57,13 +56,7 @@ static int check_roots(struct tkb_gc *gc, struct tkb_error *err)
 	if (gc->has_times == NULL)
 		return tkb_fail_nomem(err);
 	gc->report.is_inductor = roots->is_inductor;
-	gc->report.has_uses = true;
-	for (size_t i = 0; i < roots->count; i++) {
-		if (roots->items[i].fd < 0)
-			continue;
-		gc->has_times[i] = tkb_use_has_access_times(&roots->items[i]);
-		gc->report.has_uses &= gc->has_times[i];
-	}
+	gc->report.has_uses = tkb_use_find_times(roots, gc->has_times);
 	return 0;
 }
 
@@ -262,7 +255,7 @@ static int collect_garbage(struct tkb_gc *gc, const char *path,
 
 	rc = scan_for_gc(gc, path, err);
 	if (rc == 0)
-		rc = check_roots(gc, err);
+		rc = find_times(gc, err);
 	if (rc == 0)
 		rc = tkb_batch_init_stages(&gc->batch, &gc->cache->roots, NULL,
 		                           gc->options->is_dry_run, err);

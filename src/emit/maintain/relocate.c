@@ -121,7 +121,7 @@ static int relocate_entries(struct relocator *relocator, const char *path,
 	              : tkb_batch_run(batch, 1, relocate_entry, relocator, err);
 }
 
-static void count_result(void *self, const struct tkb_result *result)
+static void count_relocated(void *self, const struct tkb_result *result)
 {
 	struct tkb_relocate_report *report = self;
 
@@ -145,12 +145,13 @@ static void report_all(struct relocator *relocator)
 {
 	const struct tkb_cache *cache = relocator->cache;
 
-	tkb_batch_report(&relocator->batch, count_result, &relocator->report);
+	tkb_batch_report(&relocator->batch, count_relocated,
+	                 &relocator->report);
 	for (size_t i = 0; cache != NULL && i < cache->left_out_count; i++) {
 		const struct tkb_result result = tkb_left_out_result(
 			&cache->left_out[i], TKB_OUTCOME_LEFT_OUT);
 
-		count_result(&relocator->report, &result);
+		count_relocated(&relocator->report, &result);
 		tkb_watcher_result(&relocator->batch.watcher, &result);
 	}
 	tkb_watcher_finish(&relocator->batch.watcher);

@@ -40,7 +40,7 @@ static bool is_mounted_with_access_times(const struct tkb_root *root)
 	       (status.f_flag & (ST_NOATIME | ST_RDONLY)) == 0;
 }
 
-bool tkb_use_has_access_times(const struct tkb_root *root)
+static bool has_access_times(const struct tkb_root *root)
 {
 	static const struct timespec never[] = { { .tv_sec = 0 },
 		                                 { .tv_nsec = UTIME_OMIT } };
@@ -181,18 +181,17 @@ static int compare_uses(const void *a, const void *b)
 	return compare_use_names(left, right);
 }
 
-/* Find out which roots keep access times. */
-static void check_roots(struct tkb_uses *uses, bool *has_times)
+bool tkb_use_find_times(const struct tkb_roots *roots, bool *has_times)
 {
-	const struct tkb_roots *roots = &uses->cache->roots;
+	bool have_all = true;
 
-	uses->are_known = true;
 	for (size_t i = 0; i < roots->count; i++) {
 		if (roots->items[i].fd < 0)
 			continue;
-		has_times[i] = tkb_use_has_access_times(&roots->items[i]);
-		uses->are_known &= has_times[i];
+		has_times[i] = has_access_times(&roots->items[i]);
+		have_all &= has_times[i];
 	}
+	return have_all;
 }
 
 static int look_up_all(struct tkb_uses *uses, struct tkb_error *err)
@@ -206,7 +205,7 @@ static int look_up_all(struct tkb_uses *uses, struct tkb_error *err)
 	uses->items = tkb_alloc_array(cache->found_count, sizeof(*uses->items));
 	if (has_times == NULL || uses->items == NULL)
 		return tkb_fail_nomem(err);
-	check_roots(uses, has_times);
+	uses->are_known = tkb_use_find_times(&cache->roots, has_times);
 	for (size_t i = 0; i < cache->found_count; i++) {
 		const struct tkb_scanned_entry *found = &cache->found[i];
 

@@ -12,10 +12,11 @@
 #include "cache/scanned_entry.h"
 
 /*
- * Does the file system of `root` keep access times? Tried on an unnamed
- * temporary file; where none can be made, the mount options decide.
+ * Find out of which roots the file system keeps access times, and set
+ * `has_times` for each that exists. Returns whether all of these do. Tried on an
+ * unnamed temporary file; if none can be made, the mount options decide.
  */
-bool tkb_use_has_access_times(const struct tkb_root *root);
+bool tkb_use_find_times(const struct tkb_roots *roots, bool *has_times);
 
 /*
  * Find out when `found` was used; `has_times` says whether its root keeps

@@ -126,8 +126,8 @@ static char *find_part(CURLU *whole, CURLUPart part)
 	return curl_url_get(whole, part, &text, 0) == CURLUE_OK ? text : NULL;
 }
 
-static int read_part(struct parsed *parsed, CURLU *whole, CURLUPart part,
-                     const char **out, struct tkb_error *err)
+static int decode_part(struct parsed *parsed, CURLU *whole, CURLUPart part,
+                       const char **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_curl_free_at) char *text = find_part(whole, part);
 
@@ -172,7 +172,7 @@ static int read_login(struct parsed *parsed, CURLU *whole,
 	url->port = port == NULL ? 0 : (uint32_t)strtoul(port, NULL, 10);
 	if (port != NULL && url->port == 0)
 		return explain_code(CURLUE_BAD_PORT_NUMBER, err);
-	rc = read_part(parsed, whole, CURLUPART_USER, &url->user, err);
+	rc = decode_part(parsed, whole, CURLUPART_USER, &url->user, err);
 	if (rc == 0 && password != NULL)
 		rc = decode(parsed, password, strlen(password), &url->password,
 		            err);
@@ -327,15 +327,16 @@ static int read_url(struct parsed *parsed, const char *text,
 	if (rc == 0)
 		rc = split_url(whole, text, host, err);
 	if (rc == 0)
-		rc = read_part(parsed, whole, CURLUPART_SCHEME, &url->scheme,
-		               err);
+		rc = decode_part(parsed, whole, CURLUPART_SCHEME, &url->scheme,
+		                 err);
 	if (rc == 0)
 		rc = read_login(parsed, whole, err);
 	if (rc == 0)
 		rc = decode(parsed, host.data, host.size, &url->host, err);
 	/* Without one, libcurl has "/". */
 	if (rc == 0 && authority[strcspn(authority, "/?")] == '/')
-		rc = read_part(parsed, whole, CURLUPART_PATH, &url->path, err);
+		rc = decode_part(parsed, whole, CURLUPART_PATH, &url->path,
+		                 err);
 	query = rc == 0 ? find_part(whole, CURLUPART_QUERY) : NULL;
 	return query == NULL ? rc : read_query(parsed, query, err);
 }

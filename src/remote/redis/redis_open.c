@@ -68,8 +68,8 @@ static int read_choices(const struct tkb_remote_url *url,
 	return rc == 0 ? read_database(url, choices, err) : rc;
 }
 
-static int read_options(const struct tkb_remote_url *url,
-                        struct tkb_redis *redis, struct tkb_error *err)
+static int read_params(const struct tkb_remote_url *url,
+                       struct tkb_redis *redis, struct tkb_error *err)
 {
 	const char *prefix = tkb_remote_url_param(url, "prefix");
 	const char *ttl = tkb_remote_url_param(url, "ttl");
@@ -172,7 +172,7 @@ int tkb_redis_open(const struct tkb_remote_url *url,
 		return tkb_fail_nomem(err);
 	rc = read_choices(url, &choices, err);
 	if (rc == 0)
-		rc = read_options(url, redis, err);
+		rc = read_params(url, redis, err);
 	if (rc == 0)
 		rc = tkb_resp_open(&redis->resp, &choices.peer, &connect_limits,
 		                   err);

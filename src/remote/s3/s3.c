@@ -233,8 +233,8 @@ static int s3_remove(void *self, const struct tkb_op_limits *limits,
 	return s3_drop(self, limits, NULL, digest, err);
 }
 
-static int report_blob(void *self, const struct tkb_s3_item *item,
-                       struct tkb_error *err)
+static int report_item_blob(void *self, const struct tkb_s3_item *item,
+                            struct tkb_error *err)
 {
 	const struct tkb_blob_visitor *visitor = self;
 	struct tkb_digest digest;
@@ -251,7 +251,7 @@ static int s3_blobs(void *self, const struct tkb_op_limits *limits,
 {
 	struct tkb_blob_visitor told = *visitor;
 	const struct tkb_s3_listing listing = { .start = "cas/",
-		                                .on_item = report_blob,
+		                                .on_item = report_item_blob,
 		                                .self = &told };
 
 	return tkb_s3_list(self, limits, &listing, err);

@@ -124,7 +124,8 @@ static int report_folder(struct page *page, struct tkb_error *err)
 }
 
 /* What is in <Contents> or <CommonPrefixes>. */
-static void read_part(struct page *page, const char *name, const char *text)
+static void read_item_part(struct page *page, const char *name,
+                           const char *text)
 {
 	if (strcmp(name, "Key") == 0 || strcmp(name, "Prefix") == 0)
 		page->has_name = read_key_name(page, text);
@@ -142,7 +143,7 @@ static int read_element(void *self, const char *name, size_t depth,
 	if (depth == 1)
 		page->is_listing = strcmp(name, "ListBucketResult") == 0;
 	if (depth == 3)
-		read_part(page, name, text);
+		read_item_part(page, name, text);
 	if (depth != 2)
 		return 0;
 	if (strcmp(name, "Contents") == 0)

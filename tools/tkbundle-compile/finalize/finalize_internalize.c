@@ -13,7 +13,8 @@
  * kernels to keep and what the module says is used from outside.
  */
 
-static int check_kernels(const struct finalize *finalize, struct tkb_error *err)
+static int check_kernel_names(const struct finalize *finalize,
+                              struct tkb_error *err)
 {
 	const struct texts *kernels = &finalize->request->kernels;
 
@@ -65,7 +66,7 @@ int finalize_internalize(struct finalize *finalize, struct tkb_error *err)
 {
 	LLVMModuleRef module = finalize->module;
 	size_t count = 0;
-	const int rc = check_kernels(finalize, err);
+	const int rc = check_kernel_names(finalize, err);
 
 	if (rc < 0)
 		return rc;

@@ -36,8 +36,7 @@ static bool is_load(LLVMValueRef at)
 	return LLVMGetInstructionOpcode(at) == LLVMLoad;
 }
 
-static size_t count_instructions(LLVMModuleRef module,
-                                 bool (*is_it)(LLVMValueRef))
+static size_t count_matching(LLVMModuleRef module, bool (*is_it)(LLVMValueRef))
 {
 	size_t found = 0;
 
@@ -49,7 +48,7 @@ static size_t count_instructions(LLVMModuleRef module,
 
 size_t finalize_size(LLVMModuleRef module)
 {
-	return count_instructions(module, is_any);
+	return count_matching(module, is_any);
 }
 
 void finalize_report_size(struct finalize *finalize, size_t before)
@@ -74,7 +73,7 @@ static int run_counted(struct finalize *finalize, const char *passes,
 
 int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err)
 {
-	const size_t before = count_instructions(finalize->module, is_indirect);
+	const size_t before = count_matching(finalize->module, is_indirect);
 	size_t after;
 	int rc;
 
@@ -82,7 +81,7 @@ int finalize_resolve_calls(struct finalize *finalize, struct tkb_error *err)
 	if (before == 0)
 		return 0;
 	rc = finalize_run(finalize, "ipsccp,function(instsimplify)", err);
-	after = count_instructions(finalize->module, is_indirect);
+	after = count_matching(finalize->module, is_indirect);
 	if (before > after)
 		finalize_count(finalize, before - after, "call");
 	return rc;
@@ -118,13 +117,13 @@ int finalize_dce(struct finalize *finalize, struct tkb_error *err)
 /* Replace loads of constants, including those of prepack and the rules. */
 int finalize_fold(struct finalize *finalize, struct tkb_error *err)
 {
-	const size_t before = count_instructions(finalize->module, is_load);
+	const size_t before = count_matching(finalize->module, is_load);
 	size_t after;
 	int rc;
 
 	rc = finalize_run(finalize, "function(instsimplify,dce),globaldce",
 	                  err);
-	after = count_instructions(finalize->module, is_load);
+	after = count_matching(finalize->module, is_load);
 	if (before > after)
 		finalize_count(finalize, before - after, "load");
 	return rc;

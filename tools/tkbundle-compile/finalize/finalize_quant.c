@@ -7,7 +7,7 @@
 
 /* Checks that the kernels to keep fit the scheme of quantization. */
 
-static int check_kernels(const struct finalize *finalize,
+static int check_schemes(const struct finalize *finalize,
                          const char *(*fault_of)(LLVMValueRef kernel,
                                                  enum tkb_quant quant),
                          struct tkb_error *err)
@@ -39,7 +39,7 @@ int finalize_check_quant(struct finalize *finalize, struct tkb_error *err)
 		return 0;
 	/* Variables in memory would hide what is computed from what. */
 	rc = finalize_run(finalize, "function(sroa)", err);
-	return rc == 0 ? check_kernels(finalize, quant_fault, err) : rc;
+	return rc == 0 ? check_schemes(finalize, quant_fault, err) : rc;
 }
 
 int finalize_check_quant_done(const struct finalize *finalize,
@@ -48,5 +48,5 @@ int finalize_check_quant_done(const struct finalize *finalize,
 	/* A step that was skipped may be the one that does it. */
 	if (finalize->request->without.count != 0)
 		return 0;
-	return check_kernels(finalize, quant_fault_done, err);
+	return check_schemes(finalize, quant_fault_done, err);
 }

@@ -346,7 +346,7 @@ static void count_uses(struct build *build)
 	}
 }
 
-static size_t count_instructions(LLVMBasicBlockRef block)
+static size_t count_in_block(LLVMBasicBlockRef block)
 {
 	size_t count = 0;
 
@@ -364,8 +364,8 @@ int build_replacement(const struct match *match, LLVMModuleRef module,
 		               .builder = builder,
 		               .math = common_math(match) };
 	TKB_AUTO(tkb_free_at)
-	struct copy *copies = tkb_alloc_array(
-		count_instructions(cost_block(match)), sizeof(*copies));
+	struct copy *copies = tkb_alloc_array(count_in_block(cost_block(match)),
+	                                      sizeof(*copies));
 	struct cost_dying dying = { .count = 0 };
 	LLVMValueRef result = NULL;
 	int rc;

@@ -34,7 +34,7 @@ static LLVMValueRef find_half(LLVMModuleRef module, const char *name,
 }
 
 /* A rule whose replacement contains its pattern would be applied forever. */
-static int check_end(const struct rule *rule, struct tkb_error *err)
+static int check_termination(const struct rule *rule, struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .rule = NULL };
 
@@ -70,7 +70,7 @@ static int read_rule(struct rule_set *set, struct rule *rule,
 		rc = rule_check(rule, module, err);
 	if (rc == 0)
 		rc = rule_compile(rule, module, &set->arena, err);
-	return rc < 0 ? rc : check_end(rule, err);
+	return rc < 0 ? rc : check_termination(rule, err);
 }
 
 static int add_rule(struct rule_set *set, const char *file,

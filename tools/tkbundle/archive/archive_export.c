@@ -70,8 +70,8 @@ static bool send_record(const struct sender *sender, uint32_t kind,
 }
 
 /* @return 1: it was sent; 0: the child does not take it; or TKB_ERR_IO */
-static int send_file(struct sender *sender, const FTSENT *item,
-                     struct tkb_error *err)
+static int send_member(struct sender *sender, const FTSENT *item,
+                       struct tkb_error *err)
 {
 	TKB_AUTO(fd_close)
 	int fd = open(item->fts_accpath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -118,7 +118,7 @@ static int send_item(struct sender *sender, FTS *walk, FTSENT *item,
 		               ? 1
 		               : 0;
 	case FTS_F:
-		return send_file(sender, item, err);
+		return send_member(sender, item, err);
 	case FTS_DP:
 		return 1;
 	default:

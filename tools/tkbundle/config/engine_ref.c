@@ -15,7 +15,7 @@ enum {
 };
 
 /* Which of the words begins at `text`? WORD_COUNT: none. */
-static size_t word_at(const char *text)
+static size_t find_word(const char *text)
 {
 	size_t i = 0;
 
@@ -29,7 +29,7 @@ bool engine_ref_is_valid(const char *pattern)
 	if (strlen(pattern) >= ENGINE_REF_SIZE)
 		return false;
 	while (*pattern != '\0') {
-		const size_t word = word_at(pattern);
+		const size_t word = find_word(pattern);
 
 		if (word == WORD_COUNT && strchr("{}", *pattern) != NULL)
 			return false;
@@ -98,7 +98,7 @@ void engine_ref_make(const char *pattern, const struct engine_ref_facts *facts,
 	if (facts->model != NULL)
 		name_model(facts->model, model);
 	while (*pattern != '\0' && used + 1 < size) {
-		const size_t word = word_at(pattern);
+		const size_t word = find_word(pattern);
 		const size_t length =
 			word == WORD_COUNT ? 1 : strlen(words[word]);
 		const char *const value =

@@ -111,8 +111,8 @@ static struct cubin_diff_part compare_bytes(struct tkb_bytes a,
 }
 
 /* Compare two parts of one name, of which one may be NULL. `out` has room. */
-static int add_part(struct cubin_diff *out, const struct part *a,
-                    const struct part *b, struct tkb_error *err)
+static int add_section(struct cubin_diff *out, const struct part *a,
+                       const struct part *b, struct tkb_error *err)
 {
 	static const struct tkb_bytes nothing = { .size = 0 };
 	struct cubin_diff_part part = compare_bytes(
@@ -152,7 +152,7 @@ static int compare_lists(const struct parts *a, const struct parts *b,
 		}
 		i += left != NULL ? 1 : 0;
 		j += right != NULL ? 1 : 0;
-		rc = add_part(out, left, right, err);
+		rc = add_section(out, left, right, err);
 	}
 
 	return rc;

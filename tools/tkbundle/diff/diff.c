@@ -156,7 +156,7 @@ static struct diff_pair compare_entries(const struct item *a,
 	return pair;
 }
 
-static void add_pair(struct diff *diff, struct item *a, struct item *b)
+static void add_diff_pair(struct diff *diff, struct item *a, struct item *b)
 {
 	struct diff_pair *const pair = &diff->pairs[diff->count];
 
@@ -200,7 +200,7 @@ static void match_identity(struct diff *diff, const struct side *a,
 		for (size_t j = b_range[0]; j < b_range[1]; j++) {
 			if (!a->items[i].is_taken && !b->items[j].is_taken &&
 			    share_device(a->items[i].entry, b->items[j].entry))
-				add_pair(diff, &a->items[i], &b->items[j]);
+				add_diff_pair(diff, &a->items[i], &b->items[j]);
 		}
 	}
 
@@ -208,12 +208,12 @@ static void match_identity(struct diff *diff, const struct side *a,
 		struct item *const left = &a->items[i];
 
 		if (!left->is_taken)
-			add_pair(diff, left,
-			         first_free(b, b_range[0], b_range[1]));
+			add_diff_pair(diff, left,
+			              first_free(b, b_range[0], b_range[1]));
 	}
 	for (size_t j = b_range[0]; j < b_range[1]; j++) {
 		if (!b->items[j].is_taken)
-			add_pair(diff, NULL, &b->items[j]);
+			add_diff_pair(diff, NULL, &b->items[j]);
 	}
 }
 

@@ -56,8 +56,8 @@ static int add_label(const struct facts *facts, const char *name,
 	               : 0;
 }
 
-static int add_number(const struct facts *facts, const char *name,
-                      uint64_t number, struct tkb_error *err)
+static int add_count_label(const struct facts *facts, const char *name,
+                           uint64_t number, struct tkb_error *err)
 {
 	char text[32];
 
@@ -83,7 +83,7 @@ static int add_size(const struct facts *facts, const char *name,
 			size += (uint64_t)item->fts_statp->st_size;
 	}
 	(void)fts_close(walk);
-	return add_number(facts, name, size, err);
+	return add_count_label(facts, name, size, err);
 }
 
 /*
@@ -187,7 +187,7 @@ static int add_cache(const struct facts *facts, const char *kind, json_t *list,
 	rc = write_list(facts, kind, list, err);
 	(void)snprintf(name, sizeof(name), "cache.%s.image/entry-count", kind);
 	if (rc == 0)
-		rc = add_number(facts, name, json_array_size(list), err);
+		rc = add_count_label(facts, name, json_array_size(list), err);
 	(void)snprintf(name, sizeof(name), "cache.%s.image/summary", kind);
 	if (rc == 0)
 		rc = add_label(facts, name, text, err);

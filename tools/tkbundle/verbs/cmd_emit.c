@@ -78,7 +78,7 @@ static void summarize_emit(const struct cli *cli, const struct arguments *args,
 	          root_layout_words(root, report->is_inductor));
 }
 
-static enum status exit_status_of(int rc, const struct tkb_emit_report *report,
+static enum status status_of_emit(int rc, const struct tkb_emit_report *report,
                                   const struct launcher_counts *launchers)
 {
 	enum status status = status_of(rc);
@@ -137,7 +137,7 @@ static enum status cmd_emit(struct cli *cli, const struct arguments *args)
 		(void)cli_failed(cli, launchers_rc, &err, root.path);
 	if (!args->is_json)
 		summarize_emit(cli, args, &root, &report, &launchers);
-	return status_merge(exit_status_of(rc, &report, &launchers),
+	return status_merge(status_of_emit(rc, &report, &launchers),
 	                    status_of(launchers_rc));
 }
 

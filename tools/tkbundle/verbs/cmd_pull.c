@@ -190,7 +190,7 @@ static void summarize_pull(const struct remote_use *use,
 		          root_layout_words(root, report->is_inductor), blobs);
 }
 
-static enum status exit_status_of(int rc, const struct tkb_pull_report *report)
+static enum status status_of_pull(int rc, const struct tkb_pull_report *report)
 {
 	enum status status = status_of(rc);
 
@@ -248,7 +248,7 @@ static enum status pull_from_remote(struct remote_use *use,
 	remote_use_signatures(use, args->is_verbose, NULL);
 	if (!args->is_json)
 		summarize_pull(use, args, &root, report);
-	return exit_status_of(rc, report);
+	return status_of_pull(rc, report);
 }
 
 static enum status cmd_pull(struct cli *cli, const struct arguments *args)

@@ -105,8 +105,8 @@ static int judge_ref(struct remote_use *use, struct ref *ref,
 }
 
 /* @return TKB_MISS: it was deleted meanwhile */
-static int read_ref(struct remote_use *use, struct ref *ref,
-                    struct tkb_error *err)
+static int read_ref_row(struct remote_use *use, struct ref *ref,
+                        struct tkb_error *err)
 {
 	const struct tkb_holdings_options brief = {
 		.struct_size = sizeof(brief),
@@ -136,7 +136,7 @@ static int read_refs(struct remote_use *use, struct listing *listing,
 		struct ref ref = listing->items[i];
 
 		if (rc >= 0)
-			rc = read_ref(use, &ref, err);
+			rc = read_ref_row(use, &ref, err);
 		if (rc == 0)
 			listing->items[kept++] = ref;
 		else

@@ -291,9 +291,9 @@ static enum status compare_sources(struct comparison *comparison)
 }
 
 /* Of a bundle that is cut short, what its list of entries tells was compared. */
-static enum status report_fault(const struct comparison *comparison,
-                                const struct operand *operand,
-                                enum status status)
+static enum status report_damage(const struct comparison *comparison,
+                                 const struct operand *operand,
+                                 enum status status)
 {
 	const struct tkb_error *const fault =
 		operand->source.bundle != NULL
@@ -367,10 +367,10 @@ static enum status compare_two(struct cli *cli, const struct arguments *args)
 	}
 	comparison.is_one = strcmp(a, b) == 0;
 	status = compare_sources(&comparison);
-	status = report_fault(&comparison, &comparison.a, status);
+	status = report_damage(&comparison, &comparison.a, status);
 	return comparison.is_one
 	               ? status
-	               : report_fault(&comparison, &comparison.b, status);
+	               : report_damage(&comparison, &comparison.b, status);
 }
 
 static enum status report_last(struct cli *cli)

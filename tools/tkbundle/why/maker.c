@@ -74,8 +74,8 @@ bool maker_find(const char *maker, const char *member, char *out, size_t size)
 }
 
 /* "name=value" */
-static int add_pair(const char *pair, size_t size, enum tkb_kind kind,
-                    struct parts *parts, struct tkb_error *err)
+static int add_maker_part(const char *pair, size_t size, enum tkb_kind kind,
+                          struct parts *parts, struct tkb_error *err)
 {
 	for (size_t i = 0; i < MEMBER_COUNT; i++) {
 		const size_t length = strlen(members[i].name);
@@ -103,7 +103,7 @@ int maker_add(const char *maker, enum tkb_kind kind, struct parts *parts,
 		const size_t size =
 			end != NULL ? (size_t)(end - maker) : strlen(maker);
 
-		rc = add_pair(maker, size, kind, parts, err);
+		rc = add_maker_part(maker, size, kind, parts, err);
 		parts_sort(parts);
 		maker += size + (end != NULL ? strlen(BETWEEN) : 0);
 	}

@@ -214,8 +214,8 @@ static size_t hash_size(const char *text)
 }
 
 /* "[<hash>] name: value" */
-static int add_line(struct parts *out, const char *text, size_t size,
-                    struct tkb_error *err)
+static int add_hashed_part(struct parts *out, const char *text, size_t size,
+                           struct tkb_error *err)
 {
 	const size_t hash = hash_size(text + 1);
 	const char *const begin = text + 1 + hash + 2;
@@ -249,7 +249,7 @@ int parts_of_graph(struct tkb_bytes graph, struct parts *out,
 		at = (size_t)(found - data);
 		size = string_size(graph, at);
 		if (size > HASH_MOST + 4) {
-			rc = add_line(out, found, size, err);
+			rc = add_hashed_part(out, found, size, err);
 			at += size;
 		} else {
 			at++;

@@ -104,8 +104,9 @@ static bool is_variable(const char *name)
 	       strcmp(name, VARIABLE "TRITON_PTXAS_PATH") != 0;
 }
 
-static int add_variable(const char *name, const char *before, const char *here,
-                        struct differences *out, struct tkb_error *err)
+static int add_changed_variable(const char *name, const char *before,
+                                const char *here, struct differences *out,
+                                struct tkb_error *err)
 {
 	const struct known variable = {
 		.name = name + strlen(VARIABLE),
@@ -126,7 +127,7 @@ static int add_variables(const struct facts *before, const struct facts *here,
 		const struct fact *const at = &before->items[i];
 
 		if (is_variable(at->name))
-			rc = add_variable(
+			rc = add_changed_variable(
 				at->name, at->value,
 				text_or_empty(facts_find(here, at->name)), out,
 				err);
@@ -136,7 +137,8 @@ static int add_variables(const struct facts *before, const struct facts *here,
 
 		if (is_variable(at->name) &&
 		    facts_find(before, at->name) == NULL)
-			rc = add_variable(at->name, "", at->value, out, err);
+			rc = add_changed_variable(at->name, "", at->value, out,
+			                          err);
 	}
 	return rc;
 }
