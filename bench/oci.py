@@ -7,7 +7,8 @@
 Bytes sent by a push of one new kernel to a ref of 1,000, against a layer of the
 whole cache (tar and gzip, as MCV makes it) pushed anew by skopeo. And the time of
 a pull, against skopeo that copies the same blobs to a folder and an emit of them,
-in turns; the best of each. docker-registry, on this machine. And, with a Python that
+in turns; the best of each. Requests of a pull of 32 signed records, by the registry's
+log. docker-registry, on this machine. And, with a Python that
 has Triton, how long it looks for all kernels in an image, unpacked by umoci where it
 is to be mounted, against a root that was emitted.
 """
@@ -30,6 +31,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 IMAGE = "application/vnd.oci.image."
+RECORDS = 32  # of a ref whose requests are counted
 
 
 class Counter:
@@ -180,6 +182,43 @@ def measure_pull(program, folder, port, rounds):
           f"{min(ours) / min(theirs):.2f}x")
 
 
+def count_requests(folder):
+    """Those that the registry has answered, by its log, which comes behind."""
+    seen = -1
+    while True:
+        with open(os.path.join(folder, "log"), encoding="utf-8") as log:
+            count = log.read().count('HTTP/1.1" ')
+        if count == seen:
+            return count
+        seen = count
+        time.sleep(0.3)
+
+
+def measure_requests(program, folder, port):
+    """Of a pull of records with one kernel each, with a policy and without."""
+    remote = f"oci://127.0.0.1:{port}/bench/signed"
+    cache = os.path.join(folder, "cache")
+    key, policy = os.path.join(folder, "key"), os.path.join(folder, "policy")
+    keys = sorted(os.path.basename(os.path.dirname(name))
+                  for name in glob.glob(cache + "/*/*.cubin"))[:RECORDS]
+    run(program, "key", "new", key)
+    with open(policy, "w", encoding="utf-8") as out:
+        out.write("ci.key = key.pub\nci.publish = *\n")
+    os.chmod(policy, 0o644)
+    for name in keys:
+        run(program, "push", "model", cache, "--key", name, "--remote", remote,
+            "--no-compaction", "--sign", key)
+    counts = []
+    for words in (), ("--trust", policy):
+        out = os.path.join(folder, "asked")
+        before = count_requests(folder)
+        run(program, "pull", "model", out, "--remote", remote, *words)
+        counts.append(count_requests(folder) - before)
+        shutil.rmtree(out)
+    print(f"pull of {len(keys)} records of one kernel: {counts[0]} requests; "
+          f"under a policy: {counts[1]}")
+
+
 LOOK_UP = """
 import os, sys, time
 from triton.runtime.cache import FileCacheManager
@@ -247,6 +286,7 @@ def main():
         try:
             measure_bytes(program, folder, port, args.count)
             measure_pull(program, folder, port, args.rounds)
+            measure_requests(program, folder, port)
             if args.python:
                 measure_start(program, folder, port, args.python, args.rounds)
         finally:
