@@ -219,7 +219,8 @@ def _(scene):
              "XDG_STATE_HOME": scene.path("state")}
     named = (root, "--remote", remote, "--ref", "llama/h100")
     clinic.verb("push", "llama/h100", root, "--remote", remote)
-    clinic.names("trust", *named, env=trust, what="shows no list")
+    clinic.names("trust", *named, env=trust, what="shows no list",
+                 advice="tkbundle revoke")
     clinic.verb("revoke", "--remote", remote, "--sign", key)
     clinic.names("trust", *named, env=trust, advice=policy,
                  what="no key of the policy has signed it")
@@ -232,6 +233,12 @@ def _(scene):
     document = clinic.names("revoked", *named, env=trust,
                             advice="tkbundle gc --revoked")
     equal(document["remote"]["revoked"], 13)
+    clinic.names("trust", *named, env=trust, what="it is revoked",
+                 advice="let CI make what replaces it")
+    with open(policy, "a", encoding="utf-8") as file:
+        file.write("inbox = llama\n")
+    clinic.names("trust", *named, env=trust, what="it is in the inbox",
+                 advice="tkbundle promote")
 
 
 class Unlisted(http.server.BaseHTTPRequestHandler):

@@ -46,6 +46,37 @@ static bool is_of_clock(const char *message)
 	return has_any_word(message, words);
 }
 
+/* What helps depends on why it is not trusted. */
+static void add_untrusted(struct remote_looking *looking, const char *message)
+{
+	static const struct {
+		const char *words;
+		const char *advice;
+	} cases[] = {
+		{ "list of what is revoked",
+		  "let somebody whose key may revoke sign a list anew, by "
+		  "'tkbundle revoke'" },
+		{ "it is revoked",
+		  "let CI make what replaces it, push and sign that: what is "
+		  "revoked stays so" },
+		{ "it is in the inbox",
+		  "let CI look at it, and promote it, by 'tkbundle promote'" },
+	};
+	struct findings *const findings = &looking->doctor->findings;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (strstr(message, cases[i].words) == NULL)
+			continue;
+		findings_add(findings, FINDING_FAULT, "trust", "%s\t%s",
+		             message, cases[i].advice);
+		return;
+	}
+	findings_add(findings, FINDING_FAULT, "trust",
+	             "%s\tlet somebody sign it whom the policy '%s' trusts, "
+	             "as by 'tkbundle sign', or look at that policy",
+	             message, looking->use.policy.path);
+}
+
 void remote_look_failed(struct remote_looking *looking, int rc,
                         const struct tkb_error *err)
 {
@@ -63,18 +94,8 @@ void remote_look_failed(struct remote_looking *looking, int rc,
 		             "its load and the network, or give 'tkbundle run' "
 		             "more time, as --wait 20s",
 		             looking->name, time);
-	else if (rc == TKB_ERR_UNTRUSTED &&
-	         strstr(err->message, "it is revoked") != NULL)
-		findings_add(findings, FINDING_FAULT, "trust",
-		             "%s\tlet CI make what replaces it, push and "
-		             "sign that: what is revoked stays so",
-		             err->message);
 	else if (rc == TKB_ERR_UNTRUSTED)
-		findings_add(findings, FINDING_FAULT, "trust",
-		             "%s\tlet somebody sign it whom the policy '%s' "
-		             "trusts, as by 'tkbundle sign', or look at that "
-		             "policy",
-		             err->message, looking->use.policy.path);
+		add_untrusted(looking, err->message);
 	else if (strstr(err->message, ": give it ") != NULL)
 		findings_add(
 			findings, FINDING_FAULT, "remote",
