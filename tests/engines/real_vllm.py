@@ -10,6 +10,7 @@ and by itself from a bundle that `collect` made and `emit` wrote. No graph is co
 and the tokens are the same. The last line counts the checks.
 """
 
+import fnmatch
 import json
 import os
 import shutil
@@ -18,7 +19,13 @@ import sys
 
 from real import check, measure_modes, start
 
-SERVER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "vllm_on_cpu.py")
+HERE = os.path.dirname(os.path.realpath(__file__))
+SERVER = os.path.join(HERE, "vllm_on_cpu.py")
+PROFILE = os.path.join(HERE, "..", "..", "share", "engines", "vllm.json")
+
+# All variables that vLLM knows, those that are part of its keys, and its version.
+ASK = ("import json, vllm, vllm.envs as envs; print(json.dumps([vllm.__version__, "
+       "list(envs.environment_variables), list(envs.compile_factors())]))")
 
 MODEL = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 128,
@@ -122,4 +129,25 @@ class Machines:
         return len(json.loads(ended.stdout)["entries"])
 
 
+def check_variables(python):
+    """The profile tells of each variable of vLLM's whether its keys hold it."""
+    done = subprocess.run([python, "-c", ASK], check=True, stdout=subprocess.PIPE)
+    version, names, factors = json.loads(done.stdout.splitlines()[-1])
+    with open(PROFILE, encoding="utf-8") as file:
+        rules = json.load(file)["variables"]
+
+    def numbers(text):
+        return [int(part) for part in text.split(".")[:2]]
+
+    def enters(name):
+        before = next(before for pattern, before in rules
+                      if fnmatch.fnmatchcase(name, pattern))
+        return before == "" or (before != "0" and numbers(version) < numbers(before))
+    names = [name for name in names if name.startswith("VLLM_")]
+    wrong = [name for name in names if enters(name) != (name in factors)]
+    check(f"variables: of {len(names)}, the profile knows which are part of the keys; "
+          f"wrong: {wrong}", names and not wrong)
+
+
+check_variables(sys.argv[2])
 sys.exit(measure_modes(Machines, MODES))
