@@ -16,6 +16,7 @@ import sys
 import time
 from concurrent.futures import Future
 
+del sys.path[0]  # Beside this file stands a flashinfer.py, which is no FlashInfer.
 BEGIN = time.monotonic()
 os.environ.update({
     "VLLM_TARGET_DEVICE": "cpu", "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
@@ -26,6 +27,7 @@ os.environ.update({
 import torch  # noqa: E402
 import vllm  # noqa: E402
 from torch._dynamo.utils import counters  # noqa: E402
+from torch._inductor import cpu_vec_isa  # noqa: E402
 from vllm.compilation.counter import compilation_counter  # noqa: E402
 from vllm.compilation.passes.utility import fix_functionalization  # noqa: E402
 from vllm.config import CompilationMode, set_current_vllm_config  # noqa: E402
@@ -130,6 +132,10 @@ def main():
     CpuPlatform.check_and_update_config = adapt(
         CpuPlatform.check_and_update_config.__func__)
     CPUAttentionBackendImpl.forward = attend
+    # PyTorch asks the compiler for each set of instructions, and meanwhile changes the
+    # flags that it shares: vLLM loads graphs in several threads, each of which asks. Then
+    # flags stand there twice, and all that is compiled with them has another key.
+    cpu_vec_isa.pick_vec_isa()
     # It names kernels that the wheel has for a GPU alone.
     fix_functionalization.FixFunctionalizationPass.__call__ = lambda _self, _graph: None
     engine = vllm.LLM(model=sys.argv[1], load_format="dummy", skip_tokenizer_init=True,
