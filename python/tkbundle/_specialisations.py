@@ -28,6 +28,7 @@ from tkbundle import _imports
 TREE = "specialisations"
 FRAMES = 6  # between us and compile(), if others listen, too
 LIMIT = 100_000
+GLUON = "triton.experimental.gluon.language."
 
 _Noted = Tuple[Any, Any, Any]  # source, options, target
 _noted: Dict[str, _Noted] = {}
@@ -100,6 +101,9 @@ def _plain(value: Any) -> Any:
     kind = type(value).__name__
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {"namedtuple": [_function(type(value)),
+                               [_plain(one) for one in value]]}
     if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]
     if isinstance(value, (set, frozenset)):
@@ -111,8 +115,10 @@ def _plain(value: Any) -> Any:
         return {"dtype": str(value)}
     if kind == "constexpr":
         return {"constexpr": _plain(value.value)}
-    if kind == "JITFunction":
+    if kind in ("JITFunction", "GluonJITFunction"):
         return {"function": _function(value)}
+    if type(value).__module__.startswith(GLUON):
+        return {"layout": repr(value)}
     if kind == "AttrsDescriptor":
         told = value.to_dict() if hasattr(value, "to_dict") else vars(value)
         return _plain(told)

@@ -28,7 +28,10 @@ NAMES_SHOWN = 12
 
 
 def brief(error):
-    """The message of an exception, in one line."""
+    """The message of an exception, in one line; Triton has one of each function called."""
+    while type(error).__name__ == "CompilationError" and \
+            isinstance(error.__cause__, type(error)):
+        error = error.__cause__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__
@@ -378,7 +381,7 @@ def compile_kernel(fields):
     found = find_kernel(module, name, shown)
     jit = jitted(found)
     options, defaults = read_options(fields, triton, target)
-    items = split_signature(text(SIGNATURE))
+    items = split_signature(text(SIGNATURE), vars(module))
     names = match_items(jit, name, items, given_by(found))
     launch = Launch(found, jit, name, names, items, options, defaults)
     choices, is_chosen, choice = choose(launch, fields)

@@ -20,7 +20,8 @@ from tkbundle_triton_ir import LAUNCH_OPTIONS
 from tkbundle_triton_launch import (IR, METADATA, RECORDED, SPECIALISATION, Driver, Run, answer_of,
                                     answer_of_stage, brief, forget_kernels, jitted, listed,
                                     load_file, prepare)
-from tkbundle_triton_signature import INVALID, Item, Refused
+from tkbundle_triton_layout import layout_of
+from tkbundle_triton_signature import INVALID, Item, Refused, is_named_tuple
 from tkbundle_triton_stage import Made
 from tkbundle_triton_tuned import Launch
 
@@ -202,9 +203,35 @@ def constant_of(value):
     if kind == "constexpr":
         return tl.constexpr(constant_of(told))
     if kind == "function":
-        module, _, name = told.partition(":")
-        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        return named(told)
+    if kind == "layout":
+        return layout_of(told)
+    if kind == "namedtuple":
+        return tuple_class(told[0])(*map(constant_of, told[1]))
     raise ValueError(f"an unknown kind of constant, '{kind}'")
+
+
+def named(text):
+    """What a module calls so, as "module:name"."""
+    module, _, name = text.partition(":")
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+
+
+def tuple_class(text):
+    found = named(text)
+    if not is_named_tuple(found):
+        raise ValueError(f"'{text}' is no class of named tuples")
+    return found
+
+
+def kind_of(told):
+    """The type of an argument; of a tuple those of its parts."""
+    if isinstance(told, list):
+        return tuple(map(kind_of, told))
+    if isinstance(told, dict):
+        name, parts = told["namedtuple"]
+        return tuple_class(name)(*map(kind_of, parts))
+    return told
 
 
 def item_of(number, path, kind, constants, hints):
@@ -212,6 +239,7 @@ def item_of(number, path, kind, constants, hints):
         return constant(number, constants[path])
     if isinstance(kind, tuple):
         item = constant(number, None)
+        item.tuple_type = type(kind) if is_named_tuple(type(kind)) else None
         item.parts = tuple(item_of(number, (*path, at), one, constants, hints)
                            for at, one in enumerate(kind))
         return item
@@ -244,7 +272,7 @@ def items_of_note(recorded, jit):
     """The items of a specialisation, by parameter."""
     noted = recorded.noted
     try:
-        types_of = {path_of(tuples(name), jit)[0]: tuples(kind)
+        types_of = {path_of(tuples(name), jit)[0]: kind_of(kind)
                     for name, kind in noted["signature"]}
         constants = {path_of(tuples(path), jit): constant_of(value)
                      for path, value in noted["constants"]}

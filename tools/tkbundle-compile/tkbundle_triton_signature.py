@@ -4,11 +4,15 @@
 import ast
 import inspect
 import re
+import traceback
 
+from tkbundle_triton_layout import layout_of
 from tkbundle_triton_values import Number, Pointer, Tensor, descriptor
 
 INVALID = -1  # an enum tkb_status
-DESCRIPTOR = re.compile(r"tensordesc<\s*(\w+)\s*\[([\d\s,]+)\]\s*>")
+DESCRIPTOR = re.compile(r"tensordesc<\s*(\w+)\s*\[([\d\s,]+)\]\s*(?:,(.*))?>")
+OPENING, CLOSING = ("(", "[", "{", "<"), (")", "]", "}", ">")
+TUPLE = re.compile(r"([A-Za-z_][\w.]*)?\(")
 
 # torch's names of the types that a pointer may point to.
 DTYPES = {
@@ -30,15 +34,21 @@ class Refused(Exception):
 
 
 class Item:
-    """One item of a signature: a type with a hint or a value, or a constant."""
+    """
+    One item of a signature: a type with a hint or a value, or a constant. What it says
+    of names is looked up in a scope, which is the file of the kernel.
+    """
 
-    def __init__(self, number, text):
-        self.text = text
+    def __init__(self, number, text, scope=None):
+        self.text, self.scope = text, scope or {}
         self.label = f"item {number} of the signature, '{text}',"
-        self.type = self.hint = self.value = self.block = self.parts = None
+        self.type = self.hint = self.value = self.block = self.layout = self.parts = None
+        self.tuple_type = None  # of a named tuple
         self.is_large = False  # memory of 2 GiB or more, which HIP distinguishes
         self.is_pointer = False
-        if text[0] == "(":
+        if text[0] == "@":
+            self.value = self.evaluate(text[1:])
+        elif TUPLE.match(text):
             self.read_tuple(number)
         elif not self.read_constant():
             self.read_type()
@@ -52,13 +62,36 @@ class Item:
             return all(part.is_constant for part in self.parts)
         return self.type is None
 
+    def evaluate(self, text):
+        try:
+            return eval(text.strip(), dict(self.scope))
+        except Exception as error:
+            traceback.print_exc()
+            self.refuse(f"cannot be evaluated: {type(error).__name__}: {error}")
+
     def read_tuple(self, number):
+        name = TUPLE.match(self.text)[1]
         if self.text[-1] != ")":
             self.refuse("is a tuple without an end")
-        self.parts = tuple(Item(number, part) for part in split(self.text[1:-1], "a tuple")
+        if name is not None:
+            self.tuple_type = self.evaluate(name)
+            if not is_named_tuple(self.tuple_type):
+                self.refuse(f"is no tuple: '{name}' is no class of named tuples")
+        inside = self.text[len(name or "") + 1:-1]
+        self.parts = tuple(Item(number, part, self.scope) for part in split(inside, "a tuple")
                            if part)
+        value = self.made([part.value for part in self.parts])
         if self.is_constant:
-            self.value, self.parts = tuple(part.value for part in self.parts), None
+            self.value, self.parts = value, None
+
+    def made(self, values):
+        """A tuple of them, of its class."""
+        if self.tuple_type is None:
+            return tuple(values)
+        try:
+            return self.tuple_type(*values)
+        except TypeError as error:
+            self.refuse(f"is no such tuple: {error}")
 
     def read_constant(self):
         for read in (int, float, self.read_word):
@@ -87,6 +120,7 @@ class Item:
         if match is not None and match[1] in DTYPES:
             self.type = match[1]
             self.block = [int(size) for size in match[2].split(",")]
+            self.layout = match[3] and self.read_layout(match[3])
             return
         match = re.fullmatch(r"(\*k?)?(\w+)\s*(?:([:=])(.*))?", self.text)
         if match is None or match[2] not in DTYPES:
@@ -98,6 +132,12 @@ class Item:
             self.read_value(match[2], match[4].strip())
         elif match[3] == ":":
             self.read_hint(match[2], match[4].strip())
+
+    def read_layout(self, text):
+        try:
+            return layout_of(text.strip())
+        except ValueError as error:
+            self.refuse(f"has a layout that {error}")
 
     def read_value(self, dtype, text):
         """The value of a launch, which also tells its hint."""
@@ -136,11 +176,11 @@ class Item:
     def argument(self):
         """An argument that a launch specializes to this item."""
         if self.parts is not None:
-            return tuple(part.argument() for part in self.parts)
+            return self.made([part.argument() for part in self.parts])
         if self.type is None or self.value is not None:
             return self.value
         if self.block is not None:
-            return descriptor(DTYPES[self.type], self.block)
+            return descriptor(DTYPES[self.type], self.block, self.layout)
         if self.is_pointer:
             return Tensor(DTYPES[self.type.lstrip("*k")], self.hint == 16, self.is_large)
         if self.type in ("i1", "u1"):
@@ -155,7 +195,7 @@ class Item:
     def known(self, name):
         """What decorators see of the argument: asked for more, it raises."""
         if self.parts is not None:
-            return tuple(part.known(f"{name}[{i}]") for i, part in enumerate(self.parts))
+            return self.made([part.known(f"{name}[{i}]") for i, part in enumerate(self.parts)])
         if self.type is None or self.value is not None or self.block is not None:
             return self.argument()
         if self.is_pointer:
@@ -163,14 +203,18 @@ class Item:
         return 1 if self.hint == 1 else Number(name, self.hint)
 
 
+def is_named_tuple(value):
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
+
+
 def split(text, where):
     """Split at commas outside quotes and brackets."""
-    parts = re.findall(r"""'[^']*'|"[^"]*"|[^'"()\[\],]+|[()\[\],]""", text)
+    parts = re.findall(r"""'[^']*'|"[^"]*"|[^'"()\[\]{}<>,]+|[()\[\]{}<>,]""", text)
     if "".join(parts) != text:
         raise Refused(INVALID, f"a quote in {where} is not closed")
     items, depth = [""], 0
     for part in parts:
-        depth += (part in ("(", "[")) - (part in (")", "]"))
+        depth += (part in OPENING) - (part in CLOSING)
         if depth < 0:
             break
         if part == "," and depth == 0:
@@ -182,12 +226,12 @@ def split(text, where):
     return [item.strip() for item in items]
 
 
-def split_signature(text):
+def split_signature(text, scope):
     items = split(text, "the signature")
     for number, item in enumerate(items, 1):
         if item == "" and items != [""]:
             raise Refused(INVALID, f"item {number} of the signature is empty")
-    return [Item(*pair) for pair in enumerate(items, 1) if pair[1]]
+    return [Item(*pair, scope) for pair in enumerate(items, 1) if pair[1]]
 
 
 def match_items(jit, name, items, given=()):

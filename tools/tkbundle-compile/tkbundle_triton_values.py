@@ -44,13 +44,17 @@ class Tensor:
         return 1 << 40 if self.is_large else 1 << 20
 
 
-def descriptor(dtype, block):
-    """A descriptor of a tensor with blocks of this shape."""
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
+def descriptor(dtype, block, layout):
+    """A descriptor of a tensor with blocks of this shape; with a layout, it is Gluon's."""
     shape = [1 << 12] * len(block)
     strides = [1 << 12 * (len(block) - 1 - i) for i in range(len(block))]
-    return TensorDescriptor(Tensor(dtype, True), shape, strides, block)
+    if layout is None:
+        from triton.tools.tensor_descriptor import TensorDescriptor
+
+        return TensorDescriptor(Tensor(dtype, True), shape, strides, block)
+    from triton.experimental.gluon.nvidia import hopper
+
+    return hopper.TensorDescriptor(Tensor(dtype, True), shape, strides, block, layout)
 
 
 def torch_dtype(name):
