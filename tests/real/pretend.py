@@ -162,7 +162,7 @@ def pretend_cuda(arch):
         "Stream": lambda *_args, **_kwargs: stream, "stream": nothing, "device": nothing,
         "empty_cache": lambda: None, "set_stream": lambda _stream: None, "Event": Event,
         "set_device": lambda *_device: None,
-        "manual_seed": lambda _seed: None, "is_bf16_supported": lambda *_args: True,
+        "manual_seed": lambda _seed: None, "is_bf16_supported": lambda *_args, **_kwargs: True,
         "mem_get_info": lambda *_device: (80 << 30, 80 << 30),
     }
     for name, value in replaced.items():
