@@ -4,6 +4,8 @@
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Target.h>
 
+#include "llvm/llvm_module.h"
+
 struct tkb_bytes ir_file(const char *name)
 {
 	return read_file(text("%s/finalize/%s", TKB_TESTS, name));
@@ -25,6 +27,7 @@ LLVMModuleRef parse_ir(LLVMContextRef context, struct tkb_bytes ir)
 LLVMTargetMachineRef nvptx(void)
 {
 	static const char triple[] = "nvptx64-nvidia-cuda";
+	static bool has_options;
 	AUTO_LLVM_MESSAGE message = NULL;
 	LLVMTargetRef target = NULL;
 
@@ -32,6 +35,9 @@ LLVMTargetMachineRef nvptx(void)
 	LLVMInitializeNVPTXTarget();
 	LLVMInitializeNVPTXTargetMC();
 	LLVMInitializeNVPTXAsmPrinter();
+	if (!has_options)
+		llvm_set_options(NULL, 0);
+	has_options = true;
 	if (LLVMGetTargetFromTriple(triple, &target, &message))
 		fail_msg("%s", message);
 	return LLVMCreateTargetMachine(target, triple, "sm_90a", "+ptx86",

@@ -9,7 +9,6 @@
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/IRReader.h>
-#include <llvm-c/Support.h>
 #include <llvm/Config/llvm-config.h>
 
 #include "base/base.h"
@@ -29,18 +28,16 @@ static const char triple[] = "nvptx64-nvidia-cuda";
 
 void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason))
 {
-	const char *const arguments[] = { "tkbundle-compile",
-		                          "--nvptx-short-ptr",
-		                          "--nvptx-mad-wide-opt",
-		                          "--print-after-all" };
-	const int count = has_pass_output ? 4 : 3;
+	const char *const options[] = { "--nvptx-short-ptr",
+		                        "--nvptx-mad-wide-opt",
+		                        "--print-after-all" };
 
 	LLVMInstallFatalErrorHandler(on_fatal);
 	LLVMInitializeNVPTXTargetInfo();
 	LLVMInitializeNVPTXTarget();
 	LLVMInitializeNVPTXTargetMC();
 	LLVMInitializeNVPTXAsmPrinter();
-	LLVMParseCommandLineOptions(count, arguments, NULL);
+	llvm_set_options(options, has_pass_output ? 3 : 2);
 }
 
 const char *ir_version(void)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <llvm-c/Support.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include "worker/fail.h"
@@ -16,6 +17,21 @@ void llvm_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine)
 
 	LLVMSetTarget(module, triple);
 	LLVMSetModuleDataLayout(module, data);
+}
+
+enum {
+	OPTIONS = 8
+};
+
+void llvm_set_options(const char *const *more, size_t count)
+{
+	const char *all[OPTIONS] = { "tkbundle-compile",
+		                     "--enable-dse-partial-store-merging=0" };
+	int used = 2;
+
+	for (size_t i = 0; i < count && used < OPTIONS; i++)
+		all[used++] = more[i];
+	LLVMParseCommandLineOptions(used, all, NULL);
 }
 
 int llvm_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine,

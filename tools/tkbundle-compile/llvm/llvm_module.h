@@ -10,6 +10,13 @@
 
 #include <llvm-c/TargetMachine.h>
 
+/*
+ * Set LLVM's options: `more`, as on a command line, and one of our own. Once in a
+ * process. Of LLVM 22, the merging of stores drops a volatile store of a constant that
+ * overlaps the store of another, so it is off.
+ */
+void llvm_set_options(const char *const *more, size_t count);
+
 /* Set the module's triple and data layout to the machine's. */
 void llvm_set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine);
 
