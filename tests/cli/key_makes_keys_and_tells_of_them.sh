@@ -39,3 +39,33 @@ try tkbundle key new x --public
 try tkbundle key show ci.pem.pub --passphrase-file a --passphrase-command b
 try tkbundle key show nothing
 try tkbundle key new no/folder
+try_line 'tkbundle key show nothing --json'
+
+# Who interrupts at the prompt sees again what is typed, and no file is left.
+cat >interrupt.py <<'PY'
+import os, pty, signal, sys, termios, time
+
+def shows(terminal):
+    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+def wait_for(condition):
+    end = time.monotonic() + 20
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+ours, theirs = pty.openpty()
+child = os.fork()
+if child == 0:
+    os.setsid()
+    os.close(os.open(os.ttyname(theirs), os.O_RDWR))  # and it is the terminal
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.alarm(60)
+    os.execvp("tkbundle", ["tkbundle", "key", "new", "typed.pem", "--encrypt"])
+print("hidden:", wait_for(lambda: not shows(theirs)))
+os.write(ours, b"\x03")
+print("ended by:", signal.Signals(os.WTERMSIG(os.waitpid(child, 0)[1])).name)
+print("shown:", shows(theirs))
+PY
+try_line 'python3 interrupt.py'
+try_line 'ls typed.pem*'

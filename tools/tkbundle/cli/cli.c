@@ -122,6 +122,8 @@ enum status cli_failed(struct cli *cli, int rc, const struct tkb_error *err,
 		(void)cli_error(&own, TKB_ERR_IO, "cannot use '%s'", subject);
 
 	cli_say(cli, "%s", own.message);
+	/* It may have failed before it had anything else to tell. */
+	json_out_text(&cli->json, "verb", cli->command->name);
 	json_out_text(&cli->json, "error", own.message);
 	return status_of(rc);
 }

@@ -70,7 +70,9 @@ int key_file_read(const struct cli *cli, const struct remote_library *library,
 		size = fd_read(fd, data, SIZE_LIMIT + 1);
 	if (passphrase != NULL)
 		own = *passphrase;
-	if (size < 0)
+	if (fd < 0 && errno == ENOENT)
+		rc = cli_error(err, TKB_MISS, "there is no key '%.300s'", path);
+	else if (size < 0)
 		rc = cli_error_errno(err, "read", path);
 	else
 		rc = library->key_read((struct tkb_bytes){ data, (size_t)size },
@@ -86,12 +88,27 @@ int key_file_read(const struct cli *cli, const struct remote_library *library,
 	return rc;
 }
 
-static int to_fd(void *self, struct tkb_bytes bytes, struct tkb_error *err)
-{
-	const int *const fd = self;
+/* A file that is being written, and its name for messages. */
+struct key_file {
+	const char *path;
+	int fd;
+};
 
-	return fd_write(*fd, bytes) ? 0
-	                            : cli_error_errno(err, "write", "the key");
+static int to_file(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	const struct key_file *const file = self;
+
+	return fd_write(file->fd, bytes)
+	               ? 0
+	               : cli_error_errno(err, "write", file->path);
+}
+
+static int is_there(const char *path, struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_INVALID,
+	                 "'%.300s' is there already: a key that is written "
+	                 "over is lost",
+	                 path);
 }
 
 /* Make the file `path`, which must not be there. */
@@ -101,43 +118,54 @@ static int make_file(const char *path, mode_t mode, struct tkb_error *err)
 		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 
 	if (fd < 0 && errno == EEXIST)
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%.300s' is there already: a key that is "
-		                 "written over is lost",
-		                 path);
+		return is_there(path, err);
 	return fd < 0 ? cli_error_errno(err, "make", path) : fd;
 }
 
-static int write_private(const struct remote_library *library,
-                         const struct tkb_key *key, int fd,
-                         const struct passphrase *passphrase,
-                         struct tkb_error *err)
+/* Ask for the passphrase that a new key gets; NULL: for none. */
+static int ask_new(const struct passphrase *passphrase,
+                   char text[TKB_PASSPHRASE_LIMIT], size_t *size_out,
+                   struct tkb_error *err)
 {
-	const struct tkb_sink sink = { to_fd, &fd };
-	char text[TKB_PASSPHRASE_LIMIT];
 	struct passphrase own;
-	size_t size = 0;
-	int rc = 0;
 
-	if (passphrase != NULL) {
-		own = *passphrase;
-		own.is_new = true;
-		rc = passphrase_ask(&own, text, &size, err);
-	}
-	if (rc == 0)
-		rc = library->key_write(key, (struct tkb_bytes){ text, size },
-		                        &sink, err);
-	explicit_bzero(text, sizeof(text));
-	return rc;
+	if (passphrase == NULL)
+		return 0;
+	own = *passphrase;
+	own.is_new = true;
+	return passphrase_ask(&own, text, size_out, err);
 }
 
-static int write_public(const struct remote_library *library,
-                        const struct tkb_key *key, int fd,
-                        struct tkb_error *err)
+static int write_files(const struct remote_library *library,
+                       const struct tkb_key *key, const char *path,
+                       const char *public_path, struct tkb_bytes passphrase,
+                       struct tkb_error *err)
 {
-	const struct tkb_sink sink = { to_fd, &fd };
+	TKB_AUTO(fd_close) int fd = make_file(path, 0600, err);
+	TKB_AUTO(fd_close) int public_fd = -1;
+	struct key_file file = { path, fd };
+	struct key_file public_file = { public_path, -1 };
+	const struct tkb_sink sink = { to_file, &file };
+	const struct tkb_sink public_sink = { to_file, &public_file };
+	int rc;
 
-	return library->key_write_public(key, &sink, err);
+	if (fd < 0)
+		return fd;
+	public_fd = make_file(public_path, 0644, err);
+	public_file.fd = public_fd;
+	rc = public_fd < 0 ? public_fd : 0;
+	if (rc == 0)
+		rc = library->key_write(key, passphrase, &sink, err);
+	if (rc == 0)
+		rc = library->key_write_public(key, &public_sink, err);
+	if (rc == 0 && (fsync(fd) < 0 || fsync(public_fd) < 0))
+		rc = cli_error_errno(err, "sync", path);
+	if (rc != 0) {
+		(void)unlink(path);
+		if (public_fd >= 0)
+			(void)unlink(public_path);
+	}
+	return rc;
 }
 
 int key_file_write(const struct remote_library *library,
@@ -145,29 +173,21 @@ int key_file_write(const struct remote_library *library,
                    const struct passphrase *passphrase, struct tkb_error *err)
 {
 	TKB_AUTO(text_free) char *public_path = NULL;
-	TKB_AUTO(fd_close) int file = -1;
-	TKB_AUTO(fd_close) int public_file = -1;
+	char text[TKB_PASSPHRASE_LIMIT];
+	size_t size = 0;
 	int rc;
 
 	if (asprintf(&public_path, "%s.pub", path) < 0) {
 		public_path = NULL; /* asprintf() leaves it undefined */
 		return cli_error_nomem(err);
 	}
-	file = make_file(path, 0600, err);
-	if (file < 0)
-		return file;
-	public_file = make_file(public_path, 0644, err);
-	rc = public_file < 0 ? public_file : 0;
+	if (access(path, F_OK) == 0)
+		return is_there(path, err);
+	/* First: whoever is asked may interrupt, and then nothing is left. */
+	rc = ask_new(passphrase, text, &size, err);
 	if (rc == 0)
-		rc = write_private(library, key, file, passphrase, err);
-	if (rc == 0)
-		rc = write_public(library, key, public_file, err);
-	if (rc == 0 && (fsync(file) < 0 || fsync(public_file) < 0))
-		rc = cli_error_errno(err, "sync", path);
-	if (rc != 0) {
-		(void)unlink(path);
-		if (public_file >= 0)
-			(void)unlink(public_path);
-	}
+		rc = write_files(library, key, path, public_path,
+		                 (struct tkb_bytes){ text, size }, err);
+	explicit_bzero(text, sizeof(text));
 	return rc;
 }

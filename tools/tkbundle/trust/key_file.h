@@ -25,7 +25,7 @@ bool key_id_read(const char *text, struct tkb_digest *out);
  *
  * @param passphrase  NULL: a public key is wanted
  * @param out         receives a key that the caller closes
- * @return 0, TKB_ERR_IO, or what tkb_key_read() and passphrase_ask() return
+ * @return 0, TKB_MISS (no such file), TKB_ERR_IO, or what tkb_key_read() and passphrase_ask() return
  */
 TKB_NODISCARD int key_file_read(const struct cli *cli,
                                 const struct remote_library *library,

@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "cli/ask.h"
 #include "cli/fd.h"
+#include "cli/signals.h"
 
 enum {
 	COMMAND_MS = 60 * 1000
@@ -91,24 +95,58 @@ static int from_command(const char *command, char *out, size_t *size_out,
 	return rc;
 }
 
-/* Print `words`, and read a line that the terminal does not show. */
+/* Read a line, unless one of the signals comes first, and stays pending. */
+static ssize_t read_line(int terminal, const sigset_t *ending, char *text,
+                         size_t size, bool *is_ended)
+{
+	TKB_AUTO(fd_close)
+	const int signals = signalfd(-1, ending, SFD_CLOEXEC);
+	struct pollfd waits[] = { { .fd = terminal, .events = POLLIN },
+		                  { .fd = signals, .events = POLLIN } };
+	int count;
+
+	do
+		count = poll(waits, 2, -1);
+	while (count < 0 && errno == EINTR);
+	*is_ended = waits[1].revents != 0;
+	return count < 0 || *is_ended ? -1 : read(terminal, text, size);
+}
+
+/*
+ * Print `words`, and read a line that the terminal does not show. A signal that ends or
+ * stops the program waits until the terminal shows again what is typed.
+ */
 static ssize_t type_line(int terminal, const char *words, const char *subject,
                          char *text, size_t size)
 {
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+		                       SIGTSTP };
 	struct termios shown;
 	struct termios hidden;
+	bool is_ended = false;
+	sigset_t ending;
+	sigset_t old;
 	ssize_t got;
 
 	if (tcgetattr(terminal, &shown) < 0)
 		return -1;
 	hidden = shown;
 	hidden.c_lflag &= ~(tcflag_t)ECHO;
-	(void)dprintf(terminal, "%s '%s': ", words, subject);
-	if (tcsetattr(terminal, TCSAFLUSH, &hidden) < 0)
-		return -1;
-	got = read(terminal, text, size);
-	(void)tcsetattr(terminal, TCSAFLUSH, &shown);
-	(void)dprintf(terminal, "\n");
+	(void)sigemptyset(&ending);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		(void)sigaddset(&ending, numbers[i]);
+	do {
+		(void)sigprocmask(SIG_BLOCK, &ending, &old);
+		(void)dprintf(terminal, "%s '%s': ", words, subject);
+		got = tcsetattr(terminal, TCSAFLUSH, &hidden) < 0
+		              ? -1
+		              : read_line(terminal, &ending, text, size,
+		                          &is_ended);
+		(void)tcsetattr(terminal, TCSAFLUSH, &shown);
+		(void)dprintf(terminal, "\n");
+		/* Here it ends or stops; after that it asks again. */
+		(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	} while (is_ended && !signals_is_caught());
 	return got;
 }
 

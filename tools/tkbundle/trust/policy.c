@@ -131,6 +131,9 @@ static int read_key(struct reading *reading, struct policy_key *key,
 	if (rc == 0)
 		rc = key_file_read(reading->policy->cli, reading->library, path,
 		                   NULL, &key->key, err);
+	/* The policy is there, and cannot be used. */
+	if (rc == TKB_MISS)
+		rc = TKB_ERR_IO;
 	if (rc == 0)
 		rc = reading->library->key_look(key->key, &info, err);
 	if (rc == 0 && info.is_private)
