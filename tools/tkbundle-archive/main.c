@@ -95,6 +95,8 @@ int main(int argc, char **argv)
 
 	/* Whoever started this is gone: so is this. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* A write past the limit of `ulimit -f` fails, and that is reported. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	if (argc == 2 && strcmp(argv[1], "unpack") == 0) {
 		rc = run_unpack(&err);
 	} else if ((argc == 4 || argc == 5) && strcmp(argv[1], "pack") == 0) {

@@ -146,6 +146,7 @@ int main(int argc, char **argv)
 	if (!hold_standard_files() || !end_with_parent())
 		return STATUS_FAILED;
 
+	signals_let_writes_fail();
 	cli.is_tty = is_drawable(cli.log);
 	status = dispatch(&cli, argc, argv);
 	status = flush_output(&cli, status);

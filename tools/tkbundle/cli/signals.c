@@ -37,6 +37,25 @@ void signals_catch(void)
 	}
 }
 
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+void signals_let_writes_fail(void)
+{
+	struct sigaction action;
+	struct sigaction old;
+
+	(void)memset(&action, 0, sizeof(action));
+	action.sa_handler = do_nothing;
+	action.sa_flags = (int)SA_RESTART;
+	(void)sigemptyset(&action.sa_mask);
+	/* A handler, which another program does not inherit, as it would SIG_IGN. */
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		(void)sigaction(SIGXFSZ, &action, NULL);
+}
+
 bool signals_is_caught(void)
 {
 	return caught_signal != 0;

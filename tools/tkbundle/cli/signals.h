@@ -13,6 +13,12 @@
  */
 void signals_catch(void);
 
+/*
+ * A write past the limit of `ulimit -f` fails with EFBIG, and does not kill the program.
+ * What it starts is not concerned: there the signal does what it did before.
+ */
+void signals_let_writes_fail(void);
+
 /* Has one come? */
 bool signals_is_caught(void);
 
