@@ -185,8 +185,11 @@ enum status remote_use_choose(struct remote_use *use,
 	struct json_out *const json = &use->cli->json;
 	struct tkb_error err = { .status = 0 };
 	enum status status = STATUS_DONE;
-	const int rc = root_choose_all(args, args_operand(args, 1), root, &err);
+	int rc = 0;
 
+	/* With a file, the cache's root matters only to placeholders of the ref. */
+	if (file == NULL || root_has_default())
+		rc = root_choose_all(args, args_operand(args, 1), root, &err);
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "~");
 	if (has_ref)

@@ -35,18 +35,32 @@ static bool is_inductor(const char *path)
 	return strncmp(path + name, INDUCTOR_NAME, strlen(INDUCTOR_NAME)) == 0;
 }
 
-/* Triton's own default. `*out` is left alone if there is no home folder. */
-static int make_default(char **out, struct tkb_error *err)
+/* Where Triton has its cache by default; NULL if there is no home folder. */
+static const char *default_home(void)
 {
 	const char *home = cli_variable("TRITON_HOME");
 	const struct passwd *user;
 
 	if (home == NULL)
 		home = cli_variable("HOME");
-	if (home == NULL) {
-		user = getpwuid(getuid());
-		home = user != NULL ? user->pw_dir : NULL;
-	}
+	if (home != NULL)
+		return home;
+	user = getpwuid(getuid());
+	return user != NULL ? user->pw_dir : NULL;
+}
+
+bool root_has_default(void)
+{
+	return cli_variable("TRITON_CACHE_DIR") != NULL ||
+	       cli_variable("TORCHINDUCTOR_CACHE_DIR") != NULL ||
+	       default_home() != NULL;
+}
+
+/* Triton's own default. `*out` is left alone if there is no home folder. */
+static int make_default(char **out, struct tkb_error *err)
+{
+	const char *const home = default_home();
+
 	if (home == NULL)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "no cache root is named, and there is no "

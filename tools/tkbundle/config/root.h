@@ -34,6 +34,9 @@ struct root {
 TKB_NODISCARD int root_choose(const char *given, struct root *out,
                               struct tkb_error *err);
 
+/* Is there a root where none is named? A container's user may have no home folder. */
+bool root_has_default(void);
+
 /* Who says where it is: "the command line", a variable, or "default, by HOME". */
 const char *root_origin(const struct root *root);
 
