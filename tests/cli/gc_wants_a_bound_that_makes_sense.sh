@@ -13,3 +13,6 @@ for count in '' x -1 9999999999; do
 done
 try tkbundle gc cache --max-size
 find cache -name '__grp__*' | wc -l
+for option in --expires=1d --passphrase-file=none --passphrase-command=none; do
+	try tkbundle gc cache --max-entries 1 -n "$option"
+done

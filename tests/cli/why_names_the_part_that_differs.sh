@@ -40,3 +40,7 @@ try tkbundle why none a d
 try tkbundle why add_kernel a
 try tkbundle why --last a
 try env XDG_STATE_HOME="$PWD/none" TMPDIR="$PWD/none" tkbundle why --last
+
+try tkbundle why --last --remote remote
+try tkbundle why K a b --deadline 1s
+try_line 'tkbundle why --json'

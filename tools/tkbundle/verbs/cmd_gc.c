@@ -142,7 +142,7 @@ static enum status check_gc(const struct cli *cli, const struct arguments *args)
 	    (args->engines.count > 0 || args->trees.count > 0))
 		return cli_misused(cli, "'--remote' excludes '--engine' and "
 		                        "'--tree'");
-	return passphrase_check(cli, args);
+	return signers_check(cli, args);
 }
 
 static enum status gc_of_cache(struct cli *cli, const struct arguments *args)

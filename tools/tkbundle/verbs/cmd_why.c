@@ -347,6 +347,7 @@ static enum status compare_two(struct cli *cli, const struct arguments *args)
 
 	if (strcmp(a, "-") == 0 && strcmp(b, "-") == 0)
 		return cli_misused(cli, "only one of A and B can be '-'");
+	json_out_text(&cli->json, "verb", "why");
 	json_out_text(&cli->json, "name", comparison.name);
 	json_out_text(&cli->json, "a", a);
 	json_out_text(&cli->json, "b", b);
@@ -385,15 +386,20 @@ static enum status report_last(struct cli *cli)
 		                "leaves one when its command ends");
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "the note of the last start");
+	json_out_text(&cli->json, "verb", "why");
 	start_out_one(cli, &start);
 	return STATUS_DONE;
 }
 
 static enum status cmd_why(struct cli *cli, const struct arguments *args)
 {
-	json_out_text(&cli->json, "verb", "why");
 	if (args->is_last && args->operands.count != 0)
 		return cli_misused(cli, "'--last' takes no operand");
+	if (cli_exclude(cli, args->is_last, "--last", args->remote != NULL,
+	                "--remote") != STATUS_DONE)
+		return STATUS_USAGE;
+	if (args->deadline.is_set && args->remote == NULL)
+		return cli_misused(cli, "'--deadline' needs '--remote'");
 	if (!args->is_last && args->operands.count != 3)
 		return cli_misused(cli, "NAME, A and B are missing, or "
 		                        "'--last'");

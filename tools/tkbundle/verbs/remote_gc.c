@@ -66,8 +66,6 @@ static enum status check_remote_gc(const struct cli *cli,
 	if (args->operands.count > 0)
 		return cli_misused(cli, "CACHE_ROOT and '--remote' exclude "
 		                        "each other");
-	if (signers_check(cli, args) != STATUS_DONE)
-		return STATUS_USAGE;
 	return cli_exclude(cli, args->max_entries.is_set, "--max-entries", true,
 	                   "--remote");
 }
