@@ -51,3 +51,10 @@ mv record "remote/ref/newer/$(sha256sum record | cut -c -64)"
 list
 tkbundle refs newer --remote remote --json | json
 try tkbundle refs --delete newer --remote remote
+
+# What cannot be removed is named.
+tkbundle push a cache --remote denied >words
+chmod 555 denied/ref/a
+try_line 'powerless tkbundle refs --delete a --remote denied 2>&1 |
+	sed "s/[0-9a-f]\{64\}/\$DIGEST/"'
+chmod 755 denied/ref/a

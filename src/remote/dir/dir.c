@@ -64,8 +64,16 @@ static void dir_close(void *self)
 	free(folder);
 }
 
-static int send_file(int fd, uint64_t offset, const struct tkb_sink *sink,
-                     struct tkb_error *err)
+static int cannot_read(const struct tkb_digest *digest, struct tkb_error *err)
+{
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(digest, hex);
+	return tkb_dir_fail_unless_missing(err, "read", hex);
+}
+
+static int send_file(int fd, const struct tkb_digest *digest, uint64_t offset,
+                     const struct tkb_sink *sink, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) void *chunk = malloc(CHUNK);
 
@@ -76,8 +84,7 @@ static int send_file(int fd, uint64_t offset, const struct tkb_sink *sink,
 		int rc;
 
 		if (got < 0)
-			return tkb_dir_fail_unless_missing(
-				err, "cannot read a file");
+			return cannot_read(digest, err);
 		if (got == 0)
 			return 0;
 		rc = sink->write(sink->self,
@@ -97,7 +104,7 @@ static int dir_get(void *self, const struct tkb_op_limits *limits,
 
 	(void)limits;
 	rc = tkb_dir_file_open(self, NULL, digest, &fd, err);
-	return rc == 0 ? send_file(fd, offset, sink, err) : rc;
+	return rc == 0 ? send_file(fd, digest, offset, sink, err) : rc;
 }
 
 static int dir_put(void *self, const struct tkb_op_limits *limits,
@@ -123,7 +130,7 @@ static int dir_has(void *self, const struct tkb_op_limits *limits,
 		if (rc < 0)
 			return rc;
 		if (lstat(path, &status) < 0) {
-			rc = tkb_dir_fail_unless_missing(err, "cannot look");
+			rc = tkb_dir_fail_unless_missing(err, "look at", path);
 			if (rc < 0)
 				return rc;
 		}
@@ -164,7 +171,8 @@ static int report_blob(void *self, int dir_fd, const char *name,
 	struct stat status;
 
 	if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
-		const int rc = tkb_dir_fail_unless_missing(err, "cannot look");
+		const int rc =
+			tkb_dir_fail_unless_missing(err, "look at", name);
 
 		return rc == TKB_MISS ? 0
 		                      : rc; /* removed since it was listed */
@@ -307,7 +315,7 @@ static int dir_touch(void *self, const struct tkb_op_limits *limits,
 	if (rc < 0)
 		return rc;
 	if (utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW) < 0)
-		return tkb_dir_fail_unless_missing(err, "cannot touch a file");
+		return tkb_dir_fail_unless_missing(err, "touch", path);
 	return 0;
 }
 
@@ -356,7 +364,7 @@ static int dir_refs(void *self, const struct tkb_op_limits *limits,
 	if (rc < 0)
 		return rc;
 	if (tkb_dir_open(AT_FDCWD, path, &dir, NULL) < 0) {
-		rc = tkb_dir_fail_unless_missing(err, "cannot list a folder");
+		rc = tkb_dir_fail_unless_missing(err, "list", path);
 		return rc == TKB_MISS ? 0 : rc;
 	}
 	while (rc == 0) {

@@ -70,11 +70,13 @@ static int blame_writing(int rc, struct tkb_error *err)
 	return status;
 }
 
-int tkb_dir_fail_unless_missing(struct tkb_error *err, const char *what)
+int tkb_dir_fail_unless_missing(struct tkb_error *err, const char *what,
+                                const char *name)
 {
 	if (errno == ENOENT)
 		return TKB_MISS;
-	return blame_remote(tkb_fail_errno(err, "%s", what), err);
+	return blame_remote(
+		tkb_fail_errno(err, "cannot %s '%.300s'", what, name), err);
 }
 
 int tkb_dir_file_open(struct tkb_dir_folder *folder, const char *ref,
@@ -89,8 +91,7 @@ int tkb_dir_file_open(struct tkb_dir_folder *folder, const char *ref,
 		return rc;
 	*out = tkb_fd_open(AT_FDCWD, path,
 	                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-	return *out < 0 ? tkb_dir_fail_unless_missing(err, "cannot read a file")
-	                : 0;
+	return *out < 0 ? tkb_dir_fail_unless_missing(err, "read", path) : 0;
 }
 
 int tkb_dir_file_store(struct tkb_dir_folder *folder, const char *ref,
@@ -129,7 +130,7 @@ int tkb_dir_file_remove(struct tkb_dir_folder *folder, const char *ref,
 	if (rc < 0)
 		return rc;
 	if (unlink(path) < 0)
-		return tkb_dir_fail_unless_missing(err, "cannot remove a file");
+		return tkb_dir_fail_unless_missing(err, "remove", path);
 	return 0;
 }
 
@@ -165,7 +166,7 @@ int tkb_dir_visit(int dir_fd, const char *path,
 	int rc;
 
 	if (tkb_dir_open(dir_fd, path, &dir, NULL) < 0) {
-		rc = tkb_dir_fail_unless_missing(err, "cannot list a folder");
+		rc = tkb_dir_fail_unless_missing(err, "list", path);
 		return rc == TKB_MISS ? 0 : rc;
 	}
 	for (;;) {

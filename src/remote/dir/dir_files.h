@@ -38,11 +38,13 @@ TKB_NODISCARD int tkb_dir_file_path(struct tkb_dir_folder *folder,
                                     char **path_out, struct tkb_error *err);
 
 /*
- * Only ENOENT is a miss. ENOTDIR is not: whoever takes a folder that is hidden
- * by a file for an empty one may remove the blobs that its records name.
+ * "cannot <what> '<name>'", by errno. Only ENOENT is a miss. ENOTDIR is not: whoever
+ * takes a folder that is hidden by a file for an empty one may remove the blobs that
+ * its records name.
  */
 TKB_NODISCARD int tkb_dir_fail_unless_missing(struct tkb_error *err,
-                                              const char *what);
+                                              const char *what,
+                                              const char *name);
 
 TKB_NODISCARD int tkb_dir_file_open(struct tkb_dir_folder *folder,
                                     const char *ref,
