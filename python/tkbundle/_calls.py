@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import dataclasses
 import functools
+import math
 import os
 from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional,
                     Sequence, Tuple, Type, TypeVar, Union)
@@ -175,8 +176,11 @@ def call(kind: Type[R], struct: ctypes.Structure, absent: str,
 
 
 def path_of(path: Path) -> bytes:
-    """A path as C wants it."""
-    return os.fsencode(path)
+    """A path as C wants it, which ends at a zero."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise _errors.Error(f"{name!r} has a zero in it")
+    return name
 
 
 def encode(text: str) -> bytes:
@@ -186,7 +190,17 @@ def encode(text: str) -> bytes:
 
 
 def _ms(seconds: Optional[float]) -> int:
-    return 0 if seconds is None else max(1, int(seconds * 1000))
+    """A time as C wants it, where 0 is no limit, and a past one the least."""
+    if seconds is None or seconds == math.inf:
+        return 0
+    if math.isnan(seconds):
+        raise _errors.Error("a time in seconds is wanted, not nan")
+    return min(max(1, int(max(seconds, 0) * 1000)), 2 ** 32 - 1)
+
+
+def _keys(keys: Sequence[str]) -> List[bytes]:
+    """One text is one key: its letters are none."""
+    return [encode(key) for key in ([keys] if isinstance(keys, str) else keys)]
 
 
 def _choice(words: Any, word: str) -> int:
@@ -205,10 +219,10 @@ def collect_options(results: Results, *, keys: Sequence[str] = (),
                     strict: bool = False, dry_run: bool = False,
                     jobs: int = 0, deadline: Optional[float] = None,
                     trees: Optional[Trees] = None, level: int = 0) -> Any:
-    places = _places(trees)
+    places, chosen = _places(trees), _keys(keys)
     return _native.sized(
-        _native.CollectOptions, keys=_native.strings(
-            [encode(key) for key in keys]), key_count=len(keys),
+        _native.CollectOptions, keys=_native.strings(chosen),
+        key_count=len(chosen),
         has_device=device is not None, device=device or 0,
         profile=_choice(_native.PROFILES, profile),
         is_kernels_only=kernels_only, is_stripped=strip, is_strict=strict,
@@ -222,11 +236,11 @@ def emit_options(results: Results, *, keys: Sequence[str] = (),
                  sync: bool = False, dry_run: bool = False, jobs: int = 0,
                  deadline: Optional[float] = None,
                  trees: Optional[Trees] = None) -> Any:
-    places = _places(trees)
+    places, chosen = _places(trees), _keys(keys)
     numbers = (ctypes.c_uint32 * len(devices))(*devices) if devices else None
     return _native.sized(
-        _native.EmitOptions, keys=_native.strings(
-            [encode(key) for key in keys]), key_count=len(keys),
+        _native.EmitOptions, keys=_native.strings(chosen),
+        key_count=len(chosen),
         devices=numbers, device_count=len(devices),
         layout=_choice(_native.LAYOUTS, layout), is_synced=sync,
         is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),

@@ -158,6 +158,8 @@ error = failure(tkbundle.Partial, tkbundle.collect, root, "k.tkb")
 assert error.report.collected == {ENTRIES} - 1 and error.report.left_out == 1
 assert error.status == "partial"
 failure(tkbundle.Partial, tkbundle.collect, root, "x.tkb", strict=True)
+failure(tkbundle.Partial, tkbundle.collect, root, "k.tkb",
+        deadline=float("inf"))
 assert not os.path.exists("x.tkb")
 error = failure(tkbundle.Missing, tkbundle.collect, root, "x", keys=["ZZ"])
 assert "'ZZ'" in str(error)
@@ -171,6 +173,13 @@ assert "Connection refused" in str(error) and "secretword" not in str(error)
 failure(tkbundle.Error, tkbundle.pull, "a/b", "out", "gopher://x")
 failure(tkbundle.Error, tkbundle.push, "a/b", root)
 failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out", layout="flat")
+failure(tkbundle.Error, tkbundle.emit, "k.tkb\\0", "out")
+failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out\\0side")
+failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out", deadline=float("nan"))
+failure(tkbundle.Cancelled, tkbundle.collect, root, "x.tkb", deadline=-1)
+error = failure(tkbundle.Missing, tkbundle.emit, "k.tkb", "out", keys="ZZ")
+assert "'ZZ'" in str(error)
+assert not os.path.exists("out") and not os.path.exists("outside")
 data = bytearray(open("k.tkb", "rb").read())
 data[len(data) // 2] ^= 1
 open("k.tkb", "wb").write(data)
