@@ -6,11 +6,12 @@ import http.client
 import http.server
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
 
-from scene import HERE, equal, require, test
+from scene import FIXTURES, HERE, equal, require, test
 
 sys.path.insert(0, os.path.join(HERE, "..", "images"))
 # pylint: disable=wrong-import-position
@@ -41,11 +42,6 @@ def longer(real):
 def shorter(real):
     status, headers, body = real
     return status, headers, body[:len(body) // 2]
-
-
-def bundles(lie):
-    """Only of what is too large for a record."""
-    return lambda real: lie(real) if len(real[2]) > 2000 else real
 
 
 @contextlib.contextmanager
@@ -102,7 +98,8 @@ LOOP = answer(status=302, Location="SELFPATH")
 SCOPE = answer(status=401, WWW_Authenticate=(
     'Bearer realm="SELF/token",service="it",scope="repository:fleet:pull"'))
 
-# Each lie: of which answers, which it is, and what the command is told.
+# Each lie: of which answers, which it is, and what the command is told. A small record
+# comes with its manifest, so that the only blob is the bundle.
 LIES = (
     (TAGS, HTML, "pull: "),
     (TAGS, LOOP, "redirects more than"),
@@ -114,17 +111,23 @@ LIES = (
     (RECORD, flip, "pull: "),
     (RECORD, answer(status=404), "pull: "),
     (BLOB, HTML, "pull: "),
+    (BLOB, flip, "damaged"),
+    (BLOB, longer, "pull: "),
+    (BLOB, shorter, "pull: "),
+    (BLOB, answer(status=404), "is gone"),
+)
+# A large record is a blob of its own, and asked for before the bundle.
+LIES_OF_LARGE = (
+    (BLOB, HTML, "pull: "),
     (BLOB, LOOP, "pull: "),
     (BLOB, flip, "damaged"),
     (BLOB, longer, "pull: "),
     (BLOB, shorter, "pull: "),
     (BLOB, answer(status=404), "has no record"),
-    (BLOB, bundles(HTML), "pull: "),
-    (BLOB, bundles(flip), "damaged"),
-    (BLOB, bundles(longer), "pull: "),
-    (BLOB, bundles(shorter), "pull: "),
-    (BLOB, bundles(answer(status=404)), "is gone"),
 )
+# Each character takes two bytes of the record, which is then larger than 8 KiB.
+LABELS = [word for number in range(16)
+          for word in ("--label", f"{'large' * 6}{number}=" + '"' * 200)]
 
 
 def is_cold(scene, words, remote=None, options=(), **more):
@@ -145,19 +148,23 @@ def is_cold(scene, words, remote=None, options=(), **more):
 
 @test("behind a registry that lies, the command starts cold, and is told why once")
 def _(scene):
-    source = scene.fixture()
+    small = scene.fixture()
+    large = scene.fixture("large", os.path.join(FIXTURES, "triton-3.6.0-h100.tar.gz"))
     with registry(scene) as port:
-        ended = scene.tkbundle("push", "a/b", source, "--remote",
-                               f"oci://127.0.0.1:{port}/fleet")
-        equal(ended.status, 0, ended.err)
-        for where, lie, words in LIES:
-            with lying(port, where, lie) as front:
-                is_cold(scene, words, f"oci://127.0.0.1:{front}/fleet"
-                                      "?retries=0&stall-timeout=2s")
-        with lying(port, re.compile("nothing"), flip) as front:
-            ended = scene.shell("exit 3", options=["--push", "never"],
-                                remote=f"oci://127.0.0.1:{front}/fleet")
-        equal(ended.line()[0], "5", ended.err)
+        for name, words, lies, count in (("fleet", [small], LIES, "5"),
+                                         ("large", [large, *LABELS], LIES_OF_LARGE, "17")):
+            ended = scene.tkbundle("push", "a/b", *words, "--remote",
+                                   f"oci://127.0.0.1:{port}/{name}")
+            equal(ended.status, 0, ended.err)
+            for where, lie, told in lies:
+                with lying(port, where, lie) as front:
+                    is_cold(scene, told, f"oci://127.0.0.1:{front}/{name}"
+                                          "?retries=0&stall-timeout=2s")
+            with lying(port, re.compile("nothing"), flip) as front:
+                ended = scene.shell("exit 3", options=["--push", "never"],
+                                    remote=f"oci://127.0.0.1:{front}/{name}")
+            equal(ended.line()[0], count, ended.err)
+            shutil.rmtree(scene.root)
 
 
 def openssl(scene, *words):
