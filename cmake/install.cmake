@@ -6,13 +6,16 @@
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 
-# The program finds its library wherever both have been put together.
+# The program finds its library wherever both have been put together, and where they
+# are built. The build has no RPATH of its own: CMake ends that in a colon, which makes
+# the loader look into the current folder, too.
 set(path_to_library ${CMAKE_INSTALL_FULL_LIBDIR})
 cmake_path(RELATIVE_PATH path_to_library
 	BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR})
 if(NOT TKB_ONE_FILE)
 	set_target_properties(tkbundle_program PROPERTIES
-		INSTALL_RPATH "$ORIGIN/${path_to_library}")
+		BUILD_WITH_INSTALL_RPATH ON
+		INSTALL_RPATH "$ORIGIN/${path_to_library};$ORIGIN")
 endif()
 
 install(TARGETS tkbundle_program
@@ -39,7 +42,8 @@ if(TARGET tkbundle_archive)
 endif()
 
 # libtkbundle-remote finds the library beside it, wherever both have been put.
-set_target_properties(tkbundle_remote PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(tkbundle_remote PROPERTIES
+	BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
 install(TARGETS tkbundle
 	EXPORT tkbundle-targets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

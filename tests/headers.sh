@@ -239,6 +239,15 @@ none "libtkbundle needs libzstd and libcrypto alone" \
 none "libtkbundle-remote needs what it is known to" strange_needs "$remote" \
 	'tkbundle|crypto|hiredis|curl|expat'
 
+# An empty path is the current folder.
+current_folder() {
+	readelf -d "$library" "$remote" "${library%/*}/tkbundle" |
+		grep -E 'R(UN)?PATH.*(\[:|::|:\])'
+}
+
+some "the program is beside the library" ls "${library%/*}/tkbundle"
+none "nothing looks for libraries in the current folder" current_folder
+
 # shellcheck disable=SC2086 # the objects are many words
 variables() {
 	nm -A -f sysv $objects | awk -F '|' '
