@@ -231,7 +231,11 @@ static bool plan_image(const struct arguments *args, struct run_plan *plan)
 		                         link_inductor };
 	struct tkb_error err = { .status = 0 };
 
-	if (!find_place(args->cache, place) || !image_roots_are_at(place))
+	if (!find_place(args->cache, place))
+		return true;
+	/* If the place does not answer, there is one to flee from. */
+	(void)snprintf(plan->meant, sizeof(plan->meant), "%s", place);
+	if (!image_roots_are_at(place))
 		return true;
 	plan->is_image = true;
 	if (!find_other_root(place, true, own)) {
