@@ -22,7 +22,7 @@ struct remote_kind {
 };
 
 enum {
-	YOUNG_S = 60
+	YOUNG_S = 600
 };
 
 #define REMOTE_CONTRACT_TESTS(X, kind)                                         \
