@@ -176,7 +176,8 @@ failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out", layout="flat")
 failure(tkbundle.Error, tkbundle.emit, "k.tkb\\0", "out")
 failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out\\0side")
 failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out", deadline=float("nan"))
-failure(tkbundle.Cancelled, tkbundle.collect, root, "x.tkb", deadline=-1)
+assert [tkbundle._calls._ms(time) for time in (-1, 0, 1.5, 5e6)] == [
+    1, 1, 1500, 2 ** 32 - 1]
 error = failure(tkbundle.Missing, tkbundle.emit, "k.tkb", "out", keys="ZZ")
 assert "'ZZ'" in str(error)
 assert not os.path.exists("out") and not os.path.exists("outside")

@@ -163,10 +163,12 @@ def _(scene):
         copy = scene.path("copy")
         shutil.copy2(scene.program, copy)
         real, scene.program = scene.program, copy
+        libraries = {"LD_LIBRARY_PATH": os.path.dirname(real)}
         started = scene.start("sh", "-c",
                               "rm -f copy; touch on; "
                               "until test -e end; do sleep 0.05; done; " +
-                              compiling(scene, int(replace) + 1))
+                              compiling(scene, int(replace) + 1),
+                              env=libraries)
         scene.program = real
         wait_until(is_there(scene.path("on")), "the command")
         if replace:
