@@ -248,6 +248,17 @@ TEST(oci_auth, tokens_are_got_for_what_is_wanted)
 	      "gives none for 'repository:team/kernels:pull");
 }
 
+/* The file of credentials has a token that gives tokens. */
+static void have_identity_token(unsigned port)
+{
+	write_text("auth.json",
+	           text("{\"auths\":{\"127.0.0.1:%u\":{\"identitytoken\":"
+	                "\"again\"}}}",
+	                port));
+	SYS(setenv("REGISTRY_AUTH_FILE", text("%s/auth.json", test_folder()),
+	           1));
+}
+
 /* A mount wants a right in the other repository, too. */
 TEST(oci_auth, a_token_for_two_repositories_is_got_to_mount)
 {
@@ -272,12 +283,7 @@ TEST(oci_auth, a_token_for_two_repositories_is_got_to_mount)
 	log = read_file(text("registry-%u.log", server.port)).data;
 	CHECK(strstr(log, "\"PUT /v2/team/prod/blobs/uploads/") == NULL);
 	/* By a token that gives tokens, in one form. */
-	write_text("auth.json",
-	           text("{\"auths\":{\"127.0.0.1:%u\":{\"identitytoken\":"
-	                "\"again\"}}}",
-	                server.port));
-	SYS(setenv("REGISTRY_AUTH_FILE", text("%s/auth.json", test_folder()),
-	           1));
+	have_identity_token(server.port);
 	OK(use(text("oci://127.0.0.1:%u/team/last?mount=team/kernels",
 	            server.port),
 	       ERR));
@@ -288,12 +294,7 @@ TEST(oci_auth, a_token_that_gives_tokens_is_used)
 	forget_user();
 	const struct server server = start_tokens(300);
 
-	write_text("auth.json",
-	           text("{\"auths\":{\"127.0.0.1:%u\":{\"identitytoken\":"
-	                "\"again\"}}}",
-	                server.port));
-	SYS(setenv("REGISTRY_AUTH_FILE", text("%s/auth.json", test_folder()),
-	           1));
+	have_identity_token(server.port);
 	OK(use(oci_url(server.port, ""), ERR));
 }
 
