@@ -350,6 +350,21 @@ def _(scene):
     equal(state(root), was)
 
 
+@test("any path to a mounted image is of that image")
+def _(scene):
+    place = scene.path("warm")
+    os.makedirs(os.path.join(place, "io.tkbundle.manifest"))
+    os.makedirs(os.path.join(place, "io.vllm.cache"))
+    root = {"name": "vllm", "path": "io.vllm.cache"}
+    scene.write("warm/io.tkbundle.manifest/roots.json", json.dumps({"roots": [root]}))
+    beside = f"{place}.tkbundle-{os.geteuid()}"
+    for path in place + "/", "warm", "warm/.", "./warm//", ".":
+        before = ["sh", "-c", 'cd "$0" && exec "$@"', place if path == "." else "."]
+        ended = started(scene, before, path, "echo $VLLM_CACHE_ROOT")
+        vllm = os.path.realpath(ended.out.strip())
+        equal(vllm, os.path.join(os.path.realpath(beside), "io.vllm.cache"), path)
+
+
 @test("a list of an image's roots that makes no sense is a cold start, and one sentence")
 def _(scene):
     place = scene.path("warm")

@@ -55,7 +55,10 @@ static void configure(const struct arguments *args, struct run_plan *out)
 	out->has_ref = args->ref != NULL || values[CONFIG_REF].text != NULL;
 }
 
-/* `path` from the root folder on, without resolving links. */
+/*
+ * `path` from the root folder on, without resolving links, and with neither a slash nor
+ * "/." at its end, where names beside it begin.
+ */
 static bool make_absolute(const char *path, char out[RUN_PATH_SIZE])
 {
 	char here[RUN_PATH_SIZE];
@@ -69,9 +72,13 @@ static bool make_absolute(const char *path, char out[RUN_PATH_SIZE])
 		length = snprintf(out, RUN_PATH_SIZE, "%s/%s", here, path);
 	}
 
-	while (length > 1 && length < RUN_PATH_SIZE && out[length - 1] == '/')
+	if (length <= 0 || length >= RUN_PATH_SIZE)
+		return false;
+	while (length > 1 &&
+	       (out[length - 1] == '/' ||
+	        (out[length - 1] == '.' && out[length - 2] == '/')))
 		out[--length] = '\0';
-	return length > 0 && length < RUN_PATH_SIZE;
+	return true;
 }
 
 static bool choose_root(const struct arguments *args, struct run_plan *out)
@@ -206,20 +213,6 @@ static void link_inductor(void *self, const char *root, const char *own)
 	run_links_make(root, own, true);
 }
 
-/* Without slashes at its end; false: no image can be mounted there. */
-static bool find_place(const char *given, char out[RUN_PATH_SIZE])
-{
-	size_t length = given != NULL ? strlen(given) : 0;
-
-	while (length > 1 && given[length - 1] == '/')
-		length--;
-	if (length < 2 || length >= RUN_PATH_SIZE || given[0] != '/')
-		return false;
-	(void)memcpy(out, given, length);
-	out[length] = '\0';
-	return true;
-}
-
 /* Use what --cache names, if an image is mounted there. */
 static bool plan_image(const struct arguments *args, struct run_plan *plan)
 {
@@ -231,7 +224,9 @@ static bool plan_image(const struct arguments *args, struct run_plan *plan)
 		                         link_inductor };
 	struct tkb_error err = { .status = 0 };
 
-	if (!find_place(args->cache, place))
+	/* Nothing is beside the root folder. */
+	if (args->cache == NULL || args->cache[0] == '\0' ||
+	    !make_absolute(args->cache, place) || place[1] == '\0')
 		return true;
 	/* If the place does not answer, there is one to flee from. */
 	(void)snprintf(plan->meant, sizeof(plan->meant), "%s", place);
