@@ -2,6 +2,7 @@
 #include <tkbundle/image.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/digest.h"
 #include "base/struct.h"
@@ -37,11 +38,16 @@ static void judging_end(struct judging *judging)
 	tkb_revocations_release(&judging->revoked);
 }
 
-static int hex_value(char digit)
+/* The byte that "_xx" stands for; -1: a push does not write it so. */
+static int escaped_byte(const char *at)
 {
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+	static const char digits[] = "0123456789abcdef";
+	const int high = at[0] == '_' ? tkb_hex_value(at[1]) : -1;
+	const int low = high < 0 ? -1 : tkb_hex_value(at[2]);
+
+	return low >= 0 && at[1] == digits[high] && at[2] == digits[low]
+	               ? high * 16 + low
+	               : -1;
 }
 
 /*
@@ -53,14 +59,14 @@ static void ref_of_tag(const char *tag, char ref[TAG_SIZE])
 	size_t length = 0;
 
 	for (const char *at = tag; *at != '\0'; at++) {
+		const int escaped = escaped_byte(at);
 		char byte = *at;
 
 		if (at[0] == '_' && at[1] == '_') {
 			byte = '/';
 			at++;
-		} else if (at[0] == '_' && hex_value(at[1]) >= 0 &&
-		           hex_value(at[2]) >= 0) {
-			byte = (char)(hex_value(at[1]) * 16 + hex_value(at[2]));
+		} else if (escaped >= 0) {
+			byte = (char)escaped;
 			at += 2;
 		}
 		if (length + 1 < TAG_SIZE)

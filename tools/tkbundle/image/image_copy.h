@@ -6,10 +6,6 @@
 
 #include <tkbundle/tkbundle.h>
 
-enum {
-	IMAGE_PATH_SIZE = 4096
-};
-
 /*
  * Copies of a mounted image's caches, in which a command may write. Each root, of which
  * an engine's variable says where it is, is copied to the same path below another

@@ -14,10 +14,6 @@
 #include "config/profiles.h"
 #include "image/image_json.h"
 
-enum {
-	PATH_SIZE = 4096
-};
-
 #define PROBE "/probe"
 
 /* For tkb_engine_locate(): only the variable `self` is set. */
@@ -84,13 +80,19 @@ static int fail(const char *path, struct tkb_error *err)
 	                 "'%.400s' is no list of an image's roots", path);
 }
 
+/* The path of the list; false: there is none. */
+static bool find_list(const char *place, char out[IMAGE_PATH_SIZE])
+{
+	return snprintf(out, IMAGE_PATH_SIZE, "%s/" IMAGE_ROOTS_FILE, place) <
+	               IMAGE_PATH_SIZE &&
+	       access(out, F_OK) == 0;
+}
+
 bool image_roots_are_at(const char *place)
 {
-	char path[PATH_SIZE];
+	char path[IMAGE_PATH_SIZE];
 
-	return snprintf(path, sizeof(path), "%s/" IMAGE_ROOTS_FILE, place) <
-	               PATH_SIZE &&
-	       access(path, F_OK) == 0;
+	return find_list(place, path);
 }
 
 int image_roots_visit(const char *place,
@@ -100,12 +102,11 @@ int image_roots_visit(const char *place,
 	json_auto_t *document = NULL;
 	const json_t *roots;
 	const json_t *root;
-	char path[PATH_SIZE];
+	char path[IMAGE_PATH_SIZE];
 	size_t index;
 
-	if (!image_roots_are_at(place))
+	if (!find_list(place, path))
 		return TKB_MISS;
-	(void)snprintf(path, sizeof(path), "%s/" IMAGE_ROOTS_FILE, place);
 	document = image_json_read(path);
 	roots = json_object_get(document, "roots");
 	if (!json_is_array(roots))

@@ -16,6 +16,7 @@
 #define IMAGE_KERNELS "triton"
 
 enum {
+	IMAGE_PATH_SIZE = 4096,
 	IMAGE_VARIABLE_SIZE = 128
 };
 
