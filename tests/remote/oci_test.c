@@ -63,6 +63,23 @@ TEST(oci, takes_every_name_of_a_repository)
 	}
 }
 
+/* Upload 40 MB past faults of which each strikes once. */
+static struct proxy upload_past(const struct fault *faults, size_t count)
+{
+	const struct tkb_bytes bytes = make_bytes(40 * TKB_MIB, 1);
+	struct server server = start_registry("");
+	struct proxy proxy = start_proxy(server.port, faults, count);
+	struct handle *handle = must_connect(oci_url(proxy.port));
+	struct tkb_digest digest;
+
+	set_deadline(handle, 60000);
+	digest = must_put(handle, bytes);
+	for (size_t i = 0; i < count; i++)
+		CHECK_INT(proxy.counts->struck[i], 1);
+	check_blob(handle, &digest, 0, bytes);
+	return proxy;
+}
+
 /*
  * 40 MB are three chunks; the second one does not get there. (What breaks inside a
  * chunk, docker-registry 2.8 forgets.)
@@ -75,17 +92,9 @@ TEST(oci, an_upload_that_breaks_goes_on_where_it_broke)
 		                                 .is_upload = true,
 		                                 .skip = 1,
 		                                 .times = 1 } };
-	const struct tkb_bytes bytes = make_bytes(40 * TKB_MIB, 1);
-	struct server server = start_registry("");
-	struct proxy proxy = start_proxy(server.port, faults, 1);
-	struct handle *handle = must_connect(oci_url(proxy.port));
-	struct tkb_digest digest;
+	const struct proxy proxy = upload_past(faults, 1);
 
-	set_deadline(handle, 60000);
-	digest = must_put(handle, bytes);
-	CHECK_INT(proxy.counts->struck[0], 1);
 	CHECK(proxy.counts->up < 45 * TKB_MIB);
-	check_blob(handle, &digest, 0, bytes);
 }
 
 /* Then docker-registry 2.8 forgets all of it, and gets all of it again. */
@@ -102,17 +111,8 @@ TEST(oci, an_upload_that_is_forgotten_begins_anew)
 		                                 .at = 2 * TKB_MIB,
 		                                 .is_upload = true,
 		                                 .times = 1 } };
-	const struct tkb_bytes bytes = make_bytes(40 * TKB_MIB, 3);
-	struct server server = start_registry("");
-	struct proxy proxy = start_proxy(server.port, faults, 2);
-	struct handle *handle = must_connect(oci_url(proxy.port));
-	struct tkb_digest digest;
 
-	set_deadline(handle, 60000);
-	digest = must_put(handle, bytes);
-	CHECK_INT(proxy.counts->struck[0], 1);
-	CHECK_INT(proxy.counts->struck[1], 1);
-	check_blob(handle, &digest, 0, bytes);
+	(void)upload_past(faults, 2);
 }
 
 static struct server start_uploads(const char *breaks)
