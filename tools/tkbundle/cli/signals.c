@@ -1,20 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/signals.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	LOOK_S = 1,  /* from a signal to the look whether it has an effect */
+	BUSY_MS = 10 /* of CPU time, between two looks: something is done */
+};
 
 /*
  * The only variable of the program outside a function: a signal handler is
  * given nothing by which it could reach another. It is written in whichever
  * thread the signal comes to, and read in others: therefore atomic as well.
  */
-static volatile _Atomic sig_atomic_t caught_signal;
+static struct {
+	volatile _Atomic sig_atomic_t number;
+	volatile _Atomic sig_atomic_t is_known; /* somebody asked, and ends */
+	volatile _Atomic long cpu_ms;           /* used at the last look */
+} caught;
+
+static long used_cpu_ms(void)
+{
+	struct timespec used = { 0 };
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
 
 static void note_signal(int number)
 {
-	caught_signal = number;
+	caught.cpu_ms = used_cpu_ms();
+	caught.number = number;
+	(void)alarm(LOOK_S);
+}
+
+static void die_of(int number)
+{
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
+/* Opening a pipe, for one, waits for its other end as if no signal had come. */
+static void end_what_waits(int alarm_number)
+{
+	static const char words[] = "tkbundle: cancelled\n";
+	const int saved = errno;
+	const long cpu_ms = used_cpu_ms();
+
+	(void)alarm_number;
+	if (caught.is_known == 0 && cpu_ms - caught.cpu_ms < BUSY_MS) {
+		if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
+			errno = saved; /* nobody hears it */
+		die_of(caught.number);
+	} else if (caught.is_known == 0) {
+		caught.cpu_ms = cpu_ms;
+		(void)alarm(LOOK_S);
+	}
+	errno = saved;
 }
 
 void signals_catch(void)
@@ -35,6 +82,10 @@ void signals_catch(void)
 		    old.sa_handler != SIG_IGN)
 			(void)sigaction(numbers[i], &action, NULL);
 	}
+
+	action.sa_handler = end_what_waits;
+	action.sa_flags = (int)SA_RESTART;
+	(void)sigaction(SIGALRM, &action, NULL);
 }
 
 static void do_nothing(int number)
@@ -58,16 +109,14 @@ void signals_let_writes_fail(void)
 
 bool signals_is_caught(void)
 {
-	return caught_signal != 0;
+	if (caught.number == 0)
+		return false;
+	caught.is_known = 1;
+	return true;
 }
 
 void signals_die_if_caught(void)
 {
-	const int number = caught_signal;
-
-	if (number == 0)
-		return;
-
-	(void)signal(number, SIG_DFL);
-	(void)raise(number);
+	if (caught.number != 0)
+		die_of(caught.number);
 }

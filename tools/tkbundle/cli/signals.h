@@ -10,6 +10,8 @@
  * They are caught only while work is done that asks signals_is_caught() between
  * its pieces. At any other time they kill the program at once, as usual. So
  * does a second signal of the same kind: being killed is safe, only less tidy.
+ * And so does the first, a second later, if nobody has asked until then, and the
+ * program only waits: for the other end of a pipe that it opens, say.
  */
 void signals_catch(void);
 

@@ -59,7 +59,18 @@ static void work_release(struct work *work)
 	archive_folder_remove(&work->folder);
 }
 
-static int open_archive(const char *path, int *out, uint64_t *size_out,
+/* An archive that is open: `fd` is owned; -1: none. */
+struct input {
+	int fd;
+	uint64_t size;
+};
+
+static void input_close(const struct input *input)
+{
+	fd_close(&input->fd);
+}
+
+static int open_archive(const char *path, struct input *out,
                         struct tkb_error *err)
 {
 	struct stat status = { .st_size = 0 };
@@ -72,24 +83,23 @@ static int open_archive(const char *path, int *out, uint64_t *size_out,
 		                 path);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return cli_error_errno(err, "open", path);
-	*out = fd;
+	out->fd = fd;
 	if (S_ISDIR(status.st_mode))
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' is a folder: `tkbundle collect` takes "
 		                 "those",
 		                 path);
-	*size_out = (uint64_t)status.st_size;
+	out->size = (uint64_t)status.st_size;
 	return 0;
 }
 
-/* Unpack the archive at `path`, or on standard input, into the folder. */
-static int unpack_file(struct work *work, const char *path,
-                       struct tkb_error *err)
+/* Unpack the archive into the folder. */
+static int unpack_input(struct work *work, const struct input *input,
+                        struct tkb_error *err)
 {
 	static char name[] = "tkbundle-archive";
 	static char verb[] = "unpack";
 	char *const argv[] = { name, verb, NULL };
-	TKB_AUTO(fd_close) int archive_fd = -1;
 	TKB_AUTO(archive_child_release)
 	struct archive_child child = {
 		.cli = work->cli,
@@ -97,15 +107,15 @@ static int unpack_file(struct work *work, const char *path,
 		.what = "import",
 		.deadline = &work->deadline,
 		.is_verbose = work->args->is_verbose,
+		.size = input->size,
 	};
-	struct archive_child_files files = { .out_fd = -1 };
+	const struct archive_child_files files = {
+		.in_fd = input->fd,
+		.out_fd = -1,
+		.folder_fd = work->folder.fd,
+	};
 	int rc;
 
-	rc = open_archive(path, &archive_fd, &child.size, err);
-	if (rc != 0)
-		return rc;
-	files.in_fd = archive_fd;
-	files.folder_fd = work->folder.fd;
 	rc = archive_child_start(&child, argv, &files, err);
 	if (rc == 0)
 		rc = archive_child_finish(&child, err);
@@ -119,7 +129,9 @@ static int unpack_layer(struct work *work, const char *layer,
 {
 	TKB_AUTO(text_free) char *aside = NULL;
 	TKB_AUTO(text_free) char *moved = NULL;
+	TKB_AUTO(input_close) struct input input = { .fd = -1 };
 	const char *inside = layer + strlen(work->folder.files);
+	int rc;
 
 	if (asprintf(&aside, "%s/image", work->folder.path) < 0 ||
 	    asprintf(&moved, "%s%s", aside, inside) < 0)
@@ -131,22 +143,31 @@ static int unpack_layer(struct work *work, const char *layer,
 		return cli_error_errno(err, "move", work->folder.files);
 	work->folder.fd =
 		open(work->folder.files, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return unpack_file(work, moved, err);
+	rc = open_archive(moved, &input, err);
+	return rc == 0 ? unpack_input(work, &input, err) : rc;
 }
 
 static int unpack(struct work *work, struct tkb_error *err)
 {
 	TKB_AUTO(text_free) char *fetched = NULL;
 	TKB_AUTO(text_free) char *layer = NULL;
-	int rc;
+	TKB_AUTO(input_close) struct input input = { .fd = -1 };
+	const bool is_url = image_name_is_url(work->archive);
+	int rc = 0;
 
-	rc = archive_folder_make(work->args->output, &work->folder, err);
-	if (rc == 0 && image_name_is_url(work->archive))
+	/* First of all: that may take a while if it is a pipe. */
+	if (!is_url)
+		rc = open_archive(work->archive, &input, err);
+	if (rc == 0)
+		rc = archive_folder_make(work->args->output, &work->folder,
+		                         err);
+	if (rc == 0 && is_url)
 		rc = image_fetch(work->cli, work->archive, work->args,
 		                 &work->deadline, &work->folder, &fetched, err);
+	if (rc == 0 && is_url)
+		rc = open_archive(fetched, &input, err);
 	if (rc == 0)
-		rc = unpack_file(
-			work, fetched != NULL ? fetched : work->archive, err);
+		rc = unpack_input(work, &input, err);
 	if (rc == 0)
 		rc = image_layer_of_folder(work->folder.files, &layer, err);
 	return rc == 0 && layer != NULL ? unpack_layer(work, layer, err) : rc;
