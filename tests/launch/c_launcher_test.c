@@ -257,6 +257,31 @@ TEST(c_launcher, refuses_what_is_no_signature)
 	}
 }
 
+TEST(c_launcher, refuses_a_signature_of_too_many_items_or_bytes)
+{
+	static const struct {
+		const char *item;
+		size_t count;
+		const char *says;
+	} cases[] = {
+		{ "i1,", 4097, "has 4097 items in 12290 bytes" },
+		{ "1111111111111111", 1025, "has 1 items in 16399 bytes" },
+	};
+	const struct tkb_c_kernel kernel = bare_kernel();
+
+	EACH(i, cases) {
+		const size_t length = strlen(cases[i].item);
+		const size_t size = cases[i].count * length - 1;
+		char *signature = test_alloc(size + 1);
+
+		for (size_t at = 0; at < size; at++)
+			signature[at] = cases[i].item[at % length];
+		signature[size] = '\0';
+		check_refused(&kernel, signature, TKB_ERR_TOO_LARGE,
+		              cases[i].says);
+	}
+}
+
 TEST(c_launcher, refuses_tensor_descriptors_by_name)
 {
 	const struct tkb_c_kernel kernel = bare_kernel();

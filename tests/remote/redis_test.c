@@ -335,6 +335,24 @@ TEST(redis, times_that_were_lost_are_noted_anew)
 	CHECK_STR(ask_redis(&server, "HLEN", "tkbundle:used:ref", NULL), "1\n");
 }
 
+/* The clock of whoever noted it was fast. */
+TEST(redis, a_time_that_is_yet_to_come_makes_nothing_old)
+{
+	struct server server = start_redis("");
+	char hex[TKB_DIGEST_HEX_SIZE];
+	struct handle *handle = must_connect(redis_url(&server, ""));
+	struct tkb_digest digest = must_put(handle, make_bytes(10, 11));
+
+	(void)must_add(handle, "ref", make_bytes(10, 11));
+	tkb_digest_to_hex(&digest, hex);
+	(void)ask_redis(&server, "ZADD", "tkbundle:times:cas", "99999999999",
+	                hex, NULL);
+	(void)ask_redis(&server, "HSET", "tkbundle:used:ref", hex,
+	                "99999999999", NULL);
+	CHECK_INT(list_blobs(handle)->items[0].age_s, 0);
+	CHECK_INT(list_records(handle, "ref")->items[0].age_s, 0);
+}
+
 TEST(redis, what_is_gone_leaves_no_time)
 {
 	struct server server = start_redis("");
@@ -594,4 +612,29 @@ TEST(remote, tells_which_of_its_tiers_are_folders)
 	CHECK_STR(tkb_remote_tier_folder(remote, 0), "/a b/c");
 	CHECK(tkb_remote_tier_folder(remote, 1) == NULL);
 	CHECK_STR(tkb_remote_tier_folder(remote, 2), "/d");
+}
+
+static int count_record(void *self, const struct tkb_digest *digest,
+                        struct tkb_bytes bytes, uint64_t age_s,
+                        struct tkb_error *err)
+{
+	(void)digest, (void)bytes, (void)age_s, (void)err;
+	++*(int *)self;
+	return 0;
+}
+
+TEST(remote, reads_records_past_a_tier_whose_errors_are_to_be_ignored)
+{
+	const char *folder = text("file://%s/shared", test_folder());
+	struct tkb_remote *remote =
+		must_open_remote(text("redis://127.0.0.1:%u?on-error=ignore,%s",
+	                              free_port(), folder),
+	                         NULL);
+	int count = 0;
+	const struct tkb_record_visitor visitor = { .on_record = count_record,
+		                                    .self = &count };
+
+	(void)must_add(must_connect(folder), "ref", make_bytes(10, 12));
+	OK(tkb_remote_records(remote, "ref", &visitor, ERR));
+	CHECK_INT(count, 1);
 }
