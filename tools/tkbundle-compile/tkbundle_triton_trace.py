@@ -226,11 +226,19 @@ def python_files():
 
 
 def without_entries(paths, root):
-    root = root and os.path.realpath(root)
-    kept = set()
+    """Without the cache's root, and what is in folders of its entries."""
+    if not root:
+        return set(paths)
+    root, folders, kept = os.path.realpath(root), {}, set()
     for path in paths:
-        inside = os.path.relpath(os.path.realpath(path), root) if root else ".."
-        if not ENTRY.match(inside.split("/")[0]) and inside != ".":
+        folder, name = os.path.split(path)
+        if folder not in folders:  # of few folders are many files
+            folders[folder] = os.path.realpath(folder)
+        real = os.path.join(folders[folder], name)
+        if name in ("", os.curdir, os.pardir) or os.path.islink(real):
+            real = os.path.realpath(real)
+        if real != root and not (real.startswith(root + "/")
+                                 and ENTRY.match(real[len(root) + 1:].split("/")[0])):
             kept.add(path)
     return kept
 
