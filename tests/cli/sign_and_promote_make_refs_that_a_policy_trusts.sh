@@ -23,6 +23,7 @@ try tkbundle pull model/a one --trust policy
 try tkbundle sign model/a --key ci.pem --expires 7d
 try tkbundle pull model/a one --trust policy
 try tkbundle sign model/a --key ci.pem
+try tkbundle sign model/a --key ci.pem --import none
 try tkbundle sign model/a --key ci.pem --all
 try tkbundle sign model/a --key ci.pem --json
 try tkbundle sign model/a --key hidden.pem --passphrase-file word

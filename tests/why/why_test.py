@@ -187,6 +187,12 @@ def _(scene):
     one_made(scene, "not-pulled", "cannot connect", "--wait")
 
 
+@test("a kernel that a policy, which is not there, keeps from being pulled: the same")
+def _(scene):
+    start_with_new_kernel(scene, env={"TKBUNDLE_TRUST": scene.path("none")})
+    one_made(scene, "not-pulled", "there is no policy")
+
+
 @test("a kernel that the remote has, and the policy does not trust")
 def _(scene):
     key = scene.path("ci.pem")

@@ -56,6 +56,9 @@ static enum status end_exchange(struct remote_use *use, int rc,
                                 uint64_t count, const char *where)
 {
 	json_out_number(&use->cli->json, member, count);
+	/* A file is missing, and nothing of the remote. */
+	if (rc == TKB_MISS && err->message[0] != '\0')
+		return cli_failed(use->cli, rc, err, use->ref);
 	if (rc != 0)
 		return remote_use_failed(use, rc, err, use->ref);
 	if (!use->cli->json.is_wanted)
@@ -111,6 +114,9 @@ static int import_file(struct remote_use *use, const struct tkb_signing *keys,
 
 	if (text == NULL)
 		return cli_error_nomem(err);
+	if (fd < 0 && errno == ENOENT)
+		return cli_error(err, TKB_MISS, "there is no file '%.300s'",
+		                 path);
 	size = fd < 0 ? -1 : fd_read(fd, text, SIZE_LIMIT + 1);
 	if (size < 0)
 		return cli_error_errno(err, "read", path);

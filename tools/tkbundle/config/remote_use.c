@@ -45,6 +45,11 @@ int remote_use_open(struct remote_use *use, const char *urls,
 	rc = remote_library_load(&use->library, err);
 	if (rc == 0)
 		rc = use->library.open(urls, options, &use->remote, err);
+	/* To who has typed it, an unknown scheme is as wrong as an unknown parameter. */
+	if (rc == TKB_ERR_UNSUPPORTED) {
+		rc = TKB_ERR_INVALID;
+		err->status = rc;
+	}
 	if (rc == 0)
 		print_warnings(use);
 	return rc;

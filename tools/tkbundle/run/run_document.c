@@ -56,6 +56,13 @@ static void visit_entry(const json_t *entry, bool is_emitted,
 		visit(self, kind, path, is_emitted);
 }
 
+bool run_document_has_ref(const struct run_child *pull)
+{
+	json_auto_t *document = read_document(pull);
+
+	return json_object_get(document, "ref") != NULL;
+}
+
 bool run_document_is_untrusted(const struct run_child *pull)
 {
 	json_auto_t *document = read_document(pull);

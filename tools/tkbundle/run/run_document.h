@@ -20,6 +20,9 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
                                      bool is_emitted),
                        void *self);
 
+/* Did the pull get as far as its ref? Else a word or a file that it needs is wrong. */
+bool run_document_has_ref(const struct run_child *pull);
+
 /* Has the pull found that the policy does not trust the ref, or a part of it? */
 bool run_document_is_untrusted(const struct run_child *pull);
 

@@ -28,10 +28,11 @@ static int check_file(const char *path, enum config_file_kind kind,
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' belongs to somebody else", path);
 	if (kind == CONFIG_FILE_POLICY && (status->st_mode & S_IWGRP) != 0)
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%s' may be written by its group: 'chmod go-w "
-		                 "%s' mends that",
-		                 path, path);
+		return cli_error(
+			err, TKB_ERR_INVALID,
+			"'%s' may be written by its group: 'chmod go-w "
+			"%s' mends that",
+			path, path);
 	if ((status->st_mode & S_IWOTH) != 0)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' may be written by anybody: 'chmod go-w "
@@ -69,6 +70,10 @@ static int load_file(const char *path, enum config_file_kind kind, char *data,
 	if (fd < 0 && kind != CONFIG_FILE_NAMED && kind != CONFIG_FILE_POLICY &&
 	    (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return 0;
+	if (fd < 0 && errno == ENOENT)
+		return cli_error(err, TKB_MISS, "there is no %s '%.300s'",
+		                 kind == CONFIG_FILE_POLICY ? "policy" : "file",
+		                 path);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return cli_error_errno(err, "read", path);
 	rc = check_file(path, kind, &status, err);

@@ -31,8 +31,8 @@ struct config_file_visitor {
 /*
  * Visit the lines of the file `path`.
  *
- * @return 0, also if an optional file does not exist; TKB_ERR_INVALID (it cannot
- *         be trusted, or is not text), TKB_ERR_IO, TKB_ERR_NOMEM, or what the
+ * @return 0, also if an optional file does not exist; TKB_MISS (another one does not);
+ *         TKB_ERR_INVALID (it cannot be trusted, or is not text), TKB_ERR_IO, TKB_ERR_NOMEM, or what the
  *         visitor returned
  */
 TKB_NODISCARD int config_file_read(const char *path, enum config_file_kind kind,
