@@ -192,8 +192,17 @@ def _(scene):
 def _(scene):
     make(scene)
     ended = export(scene, "-o", "/dev/full", "--format", "zip", status=1)
-    equal(ended.err, "tkbundle: cannot export 'a.tkb': cannot write it: Write "
-                     "error\n")
+    equal(ended.err, "tkbundle: cannot export 'a.tkb' to '/dev/full': cannot write it: "
+                     "No space left on device\n")
+
+
+@test("with little memory for its stack, an export is made as ever")
+def _(scene):
+    make(scene)
+    for name in "x.zip", "x.tar.zst":
+        ended = scene.go(["sh", "-c", 'ulimit -s 128 && exec "$@"', "sh", scene.program,
+                          "export", "a.tkb", "-o", name])
+        equal(ended.status, 0, ended.err)
 
 
 @test("where TMPDIR is full, an export says that TMPDIR places what it makes")

@@ -385,6 +385,20 @@ def _(scene):
                          ended.err), ended.err)
 
 
+@test("what a limit of the shell keeps from starting is one sentence that names the file")
+def _(scene):
+    for limit, reason in (("-n 8", "cannot start tkbundle-archive: Too many open files"),
+                          ("-v 20000", "tkbundle-archive cannot start within 20000 kB")):
+        limited = ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", scene.program]
+        if scene.go([*limited, "--version"]).status != 0:
+            continue  # as with a sanitizer
+        ended = scene.go([*limited, "import", TRITON, "-o", "a.tkb"])
+        equal(ended.status, 1, ended.err)
+        require(re.fullmatch(f"tkbundle: cannot import '[^'\\n]*': {reason}[^\\n]*\\n",
+                             ended.err), ended.err)
+    equal(leftovers(scene), [])
+
+
 @test("a reader of the bundle that leaves does not keep the folder alive")
 def _(scene):
     line = f"'{scene.program}' import '{TORCH}' -o - | head -c 1 >/dev/null"

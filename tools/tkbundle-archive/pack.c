@@ -9,7 +9,7 @@
 #include "handles.h"
 
 enum {
-	COPY_SIZE = 128 * 1024
+	COPY_SIZE = 32 * 1024 /* on a stack that may be small */
 };
 
 struct packer {
@@ -24,9 +24,13 @@ struct packer {
 static int fail_archive(struct archive *archive, struct tkb_error *err)
 {
 	const char *reason = archive_error_string(archive);
+	const int number = archive_errno(archive);
 
-	if (archive_errno(archive) == ENOMEM)
+	if (number == ENOMEM)
 		return tkb_fail_nomem(err);
+	/* This is all that libarchive says of a full disk. */
+	if (reason != NULL && strcmp(reason, "Write error") == 0 && number > 0)
+		reason = strerror(number);
 	return tkb_fail(err, TKB_ERR_IO, "cannot write it: %.300s",
 	                reason != NULL ? reason : "libarchive fails");
 }

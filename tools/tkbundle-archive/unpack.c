@@ -15,7 +15,7 @@
 
 enum {
 	BLOCK_SIZE = 128 * 1024,
-	COPY_SIZE = 64 * 1024,
+	COPY_SIZE = 32 * 1024,
 	PROGRESS_STEP = 4 * 1024 * 1024
 };
 

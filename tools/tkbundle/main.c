@@ -123,8 +123,14 @@ static enum status flush_output(const struct cli *cli, enum status status)
 	const bool has_failed = ferror(cli->out) != 0;
 	struct tkb_error err = { .message = "cannot write to standard output" };
 
-	if (cli_flush(cli, &err) == 0 && !has_failed)
-		return status;
+	if (cli_flush(cli, &err) == 0) {
+		if (!has_failed)
+			return status;
+		/* Why an earlier write failed is not kept: one more tells. */
+		(void)fputc('\n', cli->out);
+		if (cli_flush(cli, &err) == 0)
+			err.status = TKB_ERR_IO;
+	}
 
 	/* A verb whose sink could not write has reported that already. */
 	if (status != STATUS_FAILED)

@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,10 +52,22 @@ static int find_program(char out[PATH_SIZE], struct tkb_error *err)
 	                 "archives: install the package " PROGRAM);
 }
 
-/* Duplicate a descriptor to a number above those that the child gets. */
-static int lift(int fd)
+/*
+ * Duplicate descriptors, of which those below 0 are none, to numbers above those that
+ * the child gets. 0 or the number of an error.
+ */
+static int lift_all(const int fds[4], int out[4])
 {
-	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	int rc = 0;
+
+	for (size_t i = 0; i < 4; i++) {
+		out[i] = fds[i] < 0 ? -1
+		                    : fcntl(fds[i], F_DUPFD_CLOEXEC,
+		                            FIRST_FREE_FD);
+		if (fds[i] >= 0 && out[i] < 0)
+			rc = EMFILE; /* or EINVAL: not even one is left */
+	}
+	return rc;
 }
 
 static int set_file(posix_spawn_file_actions_t *actions, int fd, int as)
@@ -114,6 +127,14 @@ static int spawn_with(pid_t *pid, const char *program, char *const argv[],
 	return rc;
 }
 
+static int cannot_start(const struct archive_child *child, int number,
+                        struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_IO,
+	                 "cannot %s '%s': cannot start " PROGRAM ": %s",
+	                 child->what, child->archive, strerror(number));
+}
+
 int archive_child_start(struct archive_child *child, char *const argv[],
                         const struct archive_child_files *files,
                         struct tkb_error *err)
@@ -127,13 +148,12 @@ int archive_child_start(struct archive_child *child, char *const argv[],
 	if (rc < 0)
 		return rc;
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot make a pipe: %s",
-		                 strerror(errno));
-	fds[0] = lift(files->in_fd);
-	fds[1] = lift(files->out_fd);
-	fds[2] = lift(pipe_fds[1]);
-	fds[3] = lift(files->folder_fd);
-	rc = spawn_with(&child->pid, program, argv, fds);
+		return cannot_start(child, errno, err);
+	rc = lift_all((int[]){ files->in_fd, files->out_fd, pipe_fds[1],
+	                       files->folder_fd },
+	              fds);
+	if (rc == 0)
+		rc = spawn_with(&child->pid, program, argv, fds);
 	for (size_t i = 0; i < 4; i++)
 		fd_close(&fds[i]);
 	fd_close(&pipe_fds[1]);
@@ -143,8 +163,7 @@ int archive_child_start(struct archive_child *child, char *const argv[],
 		return 0;
 	child->pid = 0;
 	fd_close(&pipe_fds[0]);
-	return cli_error(err, TKB_ERR_IO, "cannot start '%s': %s", program,
-	                 strerror(rc));
+	return cannot_start(child, rc, err);
 }
 
 /*
@@ -265,7 +284,19 @@ static int reap_archive_child(struct archive_child *child)
 static int explain_death(const struct archive_child *child, int status,
                          struct tkb_error *err)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_STARTED)
+	const bool is_unstarted =
+		WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_STARTED;
+	struct rlimit memory;
+
+	if (is_unstarted && getrlimit(RLIMIT_AS, &memory) == 0 &&
+	    memory.rlim_cur != RLIM_INFINITY)
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot %s '%s': " PROGRAM
+		                 " cannot start within %llu kB ('ulimit -v'), "
+		                 "or without the package libarchive13",
+		                 child->what, child->archive,
+		                 (unsigned long long)memory.rlim_cur / 1024);
+	if (is_unstarted)
 		return cli_error(err, TKB_ERR_IO,
 		                 PROGRAM " cannot start: install the package "
 		                         "libarchive13");
@@ -291,6 +322,11 @@ int archive_child_finish(struct archive_child *child, struct tkb_error *err)
 		                                     : "the deadline is over");
 	}
 	status = reap_archive_child(child);
+	if (child->fault.status != 0 && child->output != NULL)
+		return cli_error(err, child->fault.status,
+		                 "cannot %s '%s' to '%s': %s", child->what,
+		                 child->archive, child->output,
+		                 child->fault.message);
 	if (child->fault.status != 0)
 		return cli_error(err, child->fault.status, "cannot %s '%s': %s",
 		                 child->what, child->archive,

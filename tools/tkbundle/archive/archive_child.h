@@ -25,7 +25,9 @@ struct archive_child {
 	struct cli *cli;
 	const char *archive; /* its name, for messages */
 	const char *what;    /* "import" or "export" */
-	uint64_t size;       /* of the archive, for the bar; 0: not known */
+	const char
+		*output; /* where the latter goes to, for messages; or NULL */
+	uint64_t size;   /* of the archive, for the bar; 0: not known */
 	const struct deadline *deadline; /* or NULL */
 	bool is_verbose;
 	struct progress progress;

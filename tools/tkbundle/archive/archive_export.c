@@ -192,6 +192,7 @@ int archive_export_pack(const struct archive_export_options *options,
 		.cli = options->cli,
 		.archive = options->name,
 		.what = "export",
+		.output = options->output,
 		.deadline = options->deadline,
 		.is_verbose = options->is_verbose,
 	};
@@ -202,8 +203,9 @@ int archive_export_pack(const struct archive_export_options *options,
 
 	(void)archive_export_read_time(time);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return cli_error(err, TKB_ERR_IO, "cannot make a socket: %s",
-		                 strerror(errno));
+		return cli_error(err, TKB_ERR_IO,
+		                 "cannot export '%s': cannot make a socket: %s",
+		                 options->name, strerror(errno));
 	files.in_fd = pair[0];
 	rc = archive_child_start(&child, argv, &files, err);
 	(void)close(pair[0]);

@@ -7,7 +7,9 @@
 /* What to pack, and how. All are borrowed. */
 struct archive_export_options {
 	struct cli *cli;
-	const char *name;   /* of what is packed, for messages */
+	const char *name; /* of what is packed, for messages */
+	const char
+		*output; /* where the archive goes to, for messages; or NULL */
 	const char *folder; /* with all that is packed */
 	const char *format; /* as tkbundle-archive has it */
 	const struct deadline *deadline;

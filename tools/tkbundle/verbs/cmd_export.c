@@ -152,6 +152,7 @@ static int pack_archive(struct work *work, int out_fd, struct tkb_error *err)
 	const struct archive_export_options how = {
 		.cli = work->cli,
 		.name = work->bundle_path,
+		.output = output_name(work->args),
 		.folder = work->stage.root,
 		.format = work->format,
 		.deadline = &work->deadline,
