@@ -13,8 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tkbundle._errors import (Cancelled, Corrupt, Denied, Error, Missing,
-                              Partial, Unavailable)
+from tkbundle._errors import (Cancelled, Corrupt, Denied, Error, Invalid,
+                              Missing, Partial, Unavailable)
 
 if TYPE_CHECKING:
     from tkbundle._calls import (CollectReport, EmitReport, PullReport,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cancelled", "CollectReport", "Corrupt", "Denied", "EmitReport", "Error",
-    "Missing", "Partial", "PullReport", "PushReport", "Recording", "Result",
+    "Invalid", "Missing", "Partial", "PullReport", "PushReport", "Recording", "Result",
     "Unavailable", "collect", "emit", "pull", "push", "recording", "version",
     "warm",
 ]

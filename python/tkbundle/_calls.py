@@ -8,6 +8,7 @@ import ctypes
 import dataclasses
 import functools
 import math
+import operator
 import os
 from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional,
                     Sequence, Tuple, Type, TypeVar, Union)
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Trees = Mapping[str, Path]  # by their names
 Remote = Union[None, str, ctypes.c_void_p]  # URLs, or what opened() gives
+
+JOBS_LIMIT = 256  # as of --jobs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,13 +182,13 @@ def path_of(path: Path) -> bytes:
     """A path as C wants it, which ends at a zero."""
     name = os.fsencode(path)
     if b"\0" in name:
-        raise _errors.Error(f"{name!r} has a zero in it")
+        raise _errors.Invalid(f"{name!r} has a zero in it")
     return name
 
 
 def encode(text: str) -> bytes:
     if "\0" in text:
-        raise _errors.Error(f"{text!r} has a zero in it")
+        raise _errors.Invalid(f"{text!r} has a zero in it")
     return text.encode()
 
 
@@ -193,9 +196,18 @@ def _ms(seconds: Optional[float]) -> int:
     """A time as C wants it, where 0 is no limit, and a past one the least."""
     if seconds is None or seconds == math.inf:
         return 0
-    if math.isnan(seconds):
-        raise _errors.Error("a time in seconds is wanted, not nan")
+    if isinstance(seconds, float) and math.isnan(seconds):
+        raise _errors.Invalid("a time in seconds is wanted, not nan")
     return min(max(1, int(max(seconds, 0) * 1000)), 2 ** 32 - 1)
+
+
+def _number(name: str, value: int, most: int = 2 ** 32 - 1,
+            least: int = 0) -> int:
+    """C would get the lowest bits of a number that does not fit."""
+    if not least <= operator.index(value) <= most:
+        raise _errors.Invalid(
+            f"'{name}' is a number from {least} to {most}, not {value}")
+    return value
 
 
 def _keys(keys: Sequence[str]) -> List[bytes]:
@@ -205,7 +217,7 @@ def _keys(keys: Sequence[str]) -> List[bytes]:
 
 def _choice(words: Any, word: str) -> int:
     if word not in words:
-        raise _errors.Error(f"'{word}' is none of {', '.join(words)}")
+        raise _errors.Invalid(f"'{word}' is none of {', '.join(words)}")
     return int(words[word])
 
 
@@ -223,12 +235,14 @@ def collect_options(results: Results, *, keys: Sequence[str] = (),
     return _native.sized(
         _native.CollectOptions, keys=_native.strings(chosen),
         key_count=len(chosen),
-        has_device=device is not None, device=device or 0,
+        has_device=device is not None, device=_number("device", device or 0),
         profile=_choice(_native.PROFILES, profile),
         is_kernels_only=kernels_only, is_stripped=strip, is_strict=strict,
-        is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),
+        is_dry_run=dry_run, threads=_number("jobs", jobs, JOBS_LIMIT),
+        deadline_ms=_ms(deadline),
         watch=results.watch, trees=_native.trees(places),
-        tree_count=len(places), level=level)
+        tree_count=len(places),
+        level=_number("level", level, 2 ** 31 - 1, -2 ** 31))
 
 
 def emit_options(results: Results, *, keys: Sequence[str] = (),
@@ -237,13 +251,15 @@ def emit_options(results: Results, *, keys: Sequence[str] = (),
                  deadline: Optional[float] = None,
                  trees: Optional[Trees] = None) -> Any:
     places, chosen = _places(trees), _keys(keys)
-    numbers = (ctypes.c_uint32 * len(devices))(*devices) if devices else None
+    numbers = (ctypes.c_uint32 * len(devices))(
+        *(_number("devices", device) for device in devices)) if devices else None
     return _native.sized(
         _native.EmitOptions, keys=_native.strings(chosen),
         key_count=len(chosen),
         devices=numbers, device_count=len(devices),
         layout=_choice(_native.LAYOUTS, layout), is_synced=sync,
-        is_dry_run=dry_run, threads=jobs, deadline_ms=_ms(deadline),
+        is_dry_run=dry_run, threads=_number("jobs", jobs, JOBS_LIMIT),
+        deadline_ms=_ms(deadline),
         watch=results.watch, trees=_native.trees(places),
         tree_count=len(places))
 
@@ -341,7 +357,7 @@ def pull(ref: str, root: Path, remote: Remote = None, *,
     """Fetch the entries of `ref` that `root` lacks. Options: see emit()."""
     results = Results()
     choices = _native.sized(
-        _native.PullOptions, connections=connections,
+        _native.PullOptions, connections=_number("connections", connections),
         emit=ctypes.pointer(emit_options(results, **options)))
     with opened(remote) as handle:
         return call(
@@ -386,7 +402,7 @@ class Recording:
     def put(self, key: str, device: int = 0) -> None:
         """Kernel `key` was compiled for GPU `device`."""
         check(_native.library().tkb_recorder_put, self._begun(), encode(key),
-              device)
+              _number("device", device))
 
     def put_winner(self, key: str) -> None:
         """Autotuning chose kernel `key`: only winners are packed."""

@@ -18,6 +18,10 @@ class Error(Exception):
         self.report = report
 
 
+class Invalid(Error, ValueError):
+    """An argument makes no sense."""
+
+
 class Missing(Error):
     """The cache, the ref or the key that was named does not exist."""
 

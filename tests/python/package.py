@@ -172,12 +172,28 @@ error = failure(tkbundle.Unavailable, tkbundle.pull, "a/b", "out",
 assert "Connection refused" in str(error) and "secretword" not in str(error)
 failure(tkbundle.Error, tkbundle.pull, "a/b", "out", "gopher://x")
 failure(tkbundle.Error, tkbundle.push, "a/b", root)
-failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out", layout="flat")
-failure(tkbundle.Error, tkbundle.emit, "k.tkb\\0", "out")
-failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out\\0side")
-failure(tkbundle.Error, tkbundle.emit, "k.tkb", "out", deadline=float("nan"))
-assert [tkbundle._calls._ms(time) for time in (-1, 0, 1.5, 5e6)] == [
-    1, 1, 1500, 2 ** 32 - 1]
+failure(tkbundle.Invalid, tkbundle.emit, "k.tkb", "out", layout="flat")
+failure(tkbundle.Invalid, tkbundle.emit, "k.tkb\\0", "out")
+failure(tkbundle.Invalid, tkbundle.emit, "k.tkb", "out\\0side")
+failure(tkbundle.Invalid, tkbundle.emit, "k.tkb", "out", deadline=float("nan"))
+assert [tkbundle._calls._ms(time) for time in (-1, 0, 1.5, 5e6, 10 ** 400)] == [
+    1, 1, 1500, 2 ** 32 - 1, 2 ** 32 - 1]
+assert issubclass(tkbundle.Invalid, ValueError)
+for number in -1, 2 ** 32, 10 ** 30:
+    for function, words, name, value in (
+            (tkbundle.collect, (root, "x"), "jobs", number),
+            (tkbundle.collect, (root, "x"), "device", number),
+            (tkbundle.collect, (root, "x"), "level", number),
+            (tkbundle.emit, ("k.tkb", "out"), "jobs", number),
+            (tkbundle.emit, ("k.tkb", "out"), "devices", [0, number]),
+            (tkbundle.push, ("a/b", root, remote), "jobs", number),
+            (tkbundle.pull, ("a/b", "out", remote), "connections", number),
+            (tkbundle.pull, ("a/b", "out", remote), "jobs", number)):
+        if (name, number) != ("level", -1):
+            error = failure(tkbundle.Invalid, function, *words, **{{name: value}})
+            assert f"'{{name}}' is a number from " in str(error), error
+with tkbundle.recording(root) as numbered:
+    failure(tkbundle.Invalid, numbered.put, "A" * 52, -1)
 error = failure(tkbundle.Missing, tkbundle.emit, "k.tkb", "out", keys="ZZ")
 assert "'ZZ'" in str(error)
 assert not os.path.exists("out") and not os.path.exists("outside")
