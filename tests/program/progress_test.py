@@ -139,6 +139,10 @@ try:
            repr(got[:500]))
     server, port = stalled()
     at = ["--remote", f"http://127.0.0.1:{port}/"]
+    subprocess.run([PROGRAM, "key", "new", "key"], env=environment, check=True,
+                   stdout=subprocess.DEVNULL)
+    (work / "policy").write_text("all.key = key.pub\nall.publish = *\nall.promote = *\n")
+    (work / "policy").chmod(0o600)
     for name, words in {
             "doctor": ["doctor", str(cache), "--ref", "a", *at],
             "fleet": ["fleet", "a", "--deadline", "1s", *at],
@@ -146,6 +150,10 @@ try:
             "ls": ["ls", "a", "--deadline", "1s", *at],
             "pull": ["pull", "a", "warm", "--deadline", "1s", *at],
             "verify of a remote": ["verify", "--deadline", "1s", *at],
+            "sign": ["sign", "a", "--key", "key", "--deadline", "1s", *at],
+            "promote": ["promote", "a", "--to", "b", "--sign", "key", "--trust", "policy",
+                        "--deadline", "1s", *at],
+            "attest": ["attest", "a", "-n", "--deadline", "1s", *at],
     }.items():
         got = on_terminal(words)
         shown = drawn(got)

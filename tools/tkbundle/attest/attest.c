@@ -172,6 +172,8 @@ int attest_vouch(void *self, const struct tkb_digest *record,
 	char id[KEY_ID_SIZE];
 	int rc = TKB_MISS;
 
+	/* Kernels have their own bar, and some have a line. */
+	progress_erase(&attest->follow.progress);
 	key_id_text(record, id);
 	json_out_open_object(json, NULL);
 	json_out_text(json, "record", id);

@@ -6,6 +6,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/deadline.h"
+#include "cli/follow.h"
 
 /*
  * Compares records with what a compiler makes here: each kernel of a record is
@@ -24,6 +25,7 @@ struct attest {
 	const struct arguments *args;
 	struct deadline deadline;
 	struct archive_folder folder; /* made by attest_begin() */
+	struct follow follow;         /* of the records, begun by the caller */
 	uint64_t same;                /* kernels that came out the same */
 	uint64_t different;           /* those that did not */
 	uint64_t other;               /* what was not compiled again */

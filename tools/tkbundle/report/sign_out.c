@@ -67,6 +67,23 @@ enum status sign_run(struct cli *cli, const struct arguments *args,
 	return status;
 }
 
+int sign_follow(struct remote_use *use, const char *from,
+                struct tkb_sign_options *chosen, struct follow *follow,
+                struct tkb_sign_report *report, struct tkb_error *err)
+{
+	int rc;
+
+	remote_use_follow_alone(use, follow);
+	chosen->watch = follow_watch(follow);
+	rc = from == NULL
+	             ? use->library.ref_sign(use->remote, use->ref, chosen,
+	                                     report, err)
+	             : use->library.ref_promote(use->remote, from, use->ref,
+	                                        chosen, report, err);
+	follow_end_alone(follow);
+	return rc;
+}
+
 enum status sign_out(struct remote_use *use, const struct arguments *args,
                      int rc, const struct tkb_error *err,
                      const struct tkb_sign_report *report, const char *verb,

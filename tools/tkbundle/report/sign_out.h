@@ -4,6 +4,7 @@
 
 #include <tkbundle/signatures.h>
 
+#include "cli/follow.h"
 #include "config/remote_use.h"
 #include "trust/signers.h"
 
@@ -23,6 +24,16 @@ enum status sign_run(struct cli *cli, const struct arguments *args,
 enum status sign_begin(struct remote_use *use, const struct arguments *args,
                        const struct tkb_signing *signing,
                        struct tkb_sign_options *out);
+
+/*
+ * tkb_ref_sign() of use->ref, or tkb_ref_promote() to it where `from` is not NULL.
+ * `follow` is begun, shows the progress meanwhile, and ended.
+ */
+TKB_NODISCARD int sign_follow(struct remote_use *use, const char *from,
+                              struct tkb_sign_options *chosen,
+                              struct follow *follow,
+                              struct tkb_sign_report *report,
+                              struct tkb_error *err);
 
 /* Print how it ended. `verb`: "signed", `ref`: what has the signatures. */
 enum status sign_out(struct remote_use *use, const struct arguments *args,

@@ -63,8 +63,7 @@ static enum status attest(struct remote_use *use, const struct arguments *args,
 	if (rc != 0)
 		return cli_failed(use->cli, rc, &err, "");
 	json_out_open_array(&use->cli->json, "records");
-	rc = use->library.ref_sign(use->remote, use->ref, &chosen, &report,
-	                           &err);
+	rc = sign_follow(use, NULL, &chosen, &attest.follow, &report, &err);
 	json_out_close(&use->cli->json);
 	if (rc == 0 || rc == TKB_ERR_PARTIAL)
 		summarize_attest(&attest);

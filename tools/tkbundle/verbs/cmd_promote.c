@@ -26,6 +26,7 @@ static enum status promote(struct remote_use *use, const struct arguments *args,
 {
 	struct tkb_sign_report report = { .struct_size = sizeof(report) };
 	struct tkb_sign_options chosen;
+	struct follow follow;
 	char from[TKB_REF_SIZE];
 	struct tkb_error err = { .status = 0 };
 	enum status status = sign_begin(use, args, signing, &chosen);
@@ -38,8 +39,7 @@ static enum status promote(struct remote_use *use, const struct arguments *args,
 	if (status != STATUS_DONE)
 		return status;
 	json_out_text(&use->cli->json, "to", use->ref);
-	rc = use->library.ref_promote(use->remote, from, use->ref, &chosen,
-	                              &report, &err);
+	rc = sign_follow(use, from, &chosen, &follow, &report, &err);
 	if (rc == TKB_MISS)
 		(void)cli_error(&err, TKB_MISS, "ref '%s' has no record", from);
 	return sign_out(use, args, rc, &err, &report, "promoted", use->ref);

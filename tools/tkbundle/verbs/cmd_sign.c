@@ -32,6 +32,7 @@ static enum status sign_ref(struct remote_use *use,
 {
 	struct tkb_sign_report report = { .struct_size = sizeof(report) };
 	struct tkb_sign_options chosen;
+	struct follow follow;
 	struct tkb_error err = { .status = 0 };
 	const enum status status = sign_begin(use, args, signing, &chosen);
 	int rc;
@@ -42,9 +43,7 @@ static enum status sign_ref(struct remote_use *use,
 		return sigstore_export(use, signing, args->trust.exported);
 	if (args->trust.imported.count > 0)
 		return sigstore_import(use, signing, &args->trust.imported);
-	rc = use->library.ref_sign(use->remote, use->ref, &chosen, &report,
-	                           &err);
-
+	rc = sign_follow(use, NULL, &chosen, &follow, &report, &err);
 	return sign_out(use, args, rc, &err, &report, "signed", use->ref);
 }
 
