@@ -37,6 +37,8 @@ try tkbundle key make x
 try tkbundle key show x --kind p256
 try tkbundle key new x --public
 try tkbundle key show ci.pem.pub --passphrase-file a --passphrase-command b
+try tkbundle key show ci.pem.pub --passphrase-file word
+try tkbundle key show ci.pem.pub --passphrase-command 'cat word'
 try tkbundle key show nothing
 try tkbundle key new no/folder
 try_line 'tkbundle key show nothing --json'

@@ -23,6 +23,9 @@ for line in \
 	"pull a $remote -o c.tkb --target cuda" \
 	"pull a $remote -o c.tkb --layout triton" \
 	"pull a $remote -o c.tkb --sync" \
+	"pull a $remote -o c.tkb --engine vllm" \
+	"pull a $remote -o c.tkb --tree vllm=x" \
+	"doctor --wait 1s" \
 	"pull a $remote -o c.tkb -n" \
 	"pull a $remote -o - --json" \
 	"pull a $remote -o - --best-effort -n" \

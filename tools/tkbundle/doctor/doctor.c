@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/text.h"
+#include "config/config.h"
 #include "doctor/examination.h"
 #include "doctor/machine/finding.h"
 #include "doctor/machine/gpus.h"
@@ -231,6 +232,21 @@ static enum status print_page(struct doctor *doctor,
 	return print_verdict(doctor);
 }
 
+/* A time to wait for a remote is a mistake where there is none. */
+static enum status check_wait(const struct cli *cli,
+                              const struct arguments *args)
+{
+	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
+	struct tkb_error err = { .status = 0 };
+
+	/* remote_look() tells what is wrong with the configuration. */
+	if (!args->wait.is_set || config_load(args, &config, &err) != 0 ||
+	    config.values[CONFIG_REMOTE].text != NULL)
+		return STATUS_DONE;
+	return cli_misused(cli, "'--wait' is for a remote, and none is named: "
+	                        "'--remote URL' names one");
+}
+
 enum status doctor_run(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(doctor_release)
@@ -244,6 +260,11 @@ enum status doctor_run(struct cli *cli, const struct arguments *args)
 	if (doctor == NULL || questions == NULL) {
 		free(questions);
 		return cli_no_memory(cli);
+	}
+	status = check_wait(cli, args);
+	if (status != STATUS_DONE) {
+		free(questions);
+		return status;
 	}
 	doctor->cli = cli;
 	doctor->args = args;

@@ -193,6 +193,8 @@ int passphrase_ask(void *self, char *out, size_t *size_out,
 {
 	const struct passphrase *const passphrase = self;
 
+	if (passphrase->is_asked != NULL)
+		*passphrase->is_asked = true;
 	if (passphrase->file != NULL)
 		return from_file(passphrase->file, out, size_out, err);
 	if (passphrase->command != NULL)

@@ -17,6 +17,7 @@ struct passphrase {
 	const char *command; /* NULL, or for the shell */
 	const char *subject; /* the key's file, for the prompt */
 	bool is_new;         /* typed twice */
+	bool *is_asked;      /* set once somebody asks; or NULL */
 };
 
 #define ARGS_PASSPHRASE_FILE                                                   \

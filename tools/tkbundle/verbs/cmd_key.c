@@ -77,13 +77,23 @@ static int show_key(struct use *use, const struct arguments *args,
                     struct tkb_error *err)
 {
 	const char *const path = args_operand(args, 1);
-	const struct passphrase passphrase = passphrase_of(args, path);
+	struct passphrase passphrase = passphrase_of(args, path);
 	const struct tkb_sink out = cli_sink(use->cli);
 	struct tkb_key_info info = { .struct_size = sizeof(info) };
+	bool is_asked = passphrase.file == NULL && passphrase.command == NULL;
 	int rc;
 
+	passphrase.is_asked = &is_asked;
 	rc = key_file_read(use->cli, &use->library, path, &passphrase,
 	                   &use->key, err);
+	if (rc == 0 && !is_asked)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%.300s' is not encrypted: it has no "
+		                 "passphrase that '%s' could give",
+		                 path,
+		                 passphrase.file != NULL
+		                         ? "--passphrase-file"
+		                         : "--passphrase-command");
 	if (rc == 0 && args->trust.is_public)
 		return use->library.key_write_public(use->key, &out, err);
 	if (rc == 0)

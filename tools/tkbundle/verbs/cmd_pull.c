@@ -82,11 +82,14 @@ static enum status check_pull(const struct cli *cli,
 	if (args->operands.count > 1)
 		return cli_misused(cli, "CACHE_ROOT and '-o' exclude each "
 		                        "other");
-	if (args->keys.count + args->devices.count + args->targets.count > 0 ||
+	if (args->keys.count + args->devices.count + args->targets.count +
+	                    args->engines.count + args->trees.count >
+	            0 ||
 	    args->layout.is_set || args->is_sync || args->is_dry_run)
 		return cli_misused(
 			cli, "'-o' excludes '--key', '--device', '--target', "
-			     "'--layout', '--sync' and '--dry-run'");
+			     "'--engine', '--tree', '--layout', '--sync' and "
+			     "'--dry-run'");
 	return output_check(cli, args);
 }
 
