@@ -687,6 +687,29 @@ TEST(bundle, that_a_signature_goes_with_is_intact)
 	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
 }
 
+/* How long the frame is shows only when all of it is there. */
+TEST(bundle, whose_header_takes_several_reads_is_intact)
+{
+	enum {
+		SIZE = 1024 * 1024
+	};
+	char *noise = test_alloc(SIZE);
+	uint32_t number = 1;
+
+	for (size_t i = 0; i + 1 < SIZE; i++) {
+		number = number * 1664525u + 1013904223u;
+		noise[i] = (char)('A' + number % 10007 % 26);
+	}
+	noise[SIZE - 1] = '\0';
+	struct forge *forge = single();
+	forge_edit(forge, "\"version\":1}",
+	           text("\"version\":1,\"z\":\"%s\"}", noise));
+	forge_write(forge, "long.tkb");
+	struct tkb_bundle *bundle = test_bundle("long.tkb");
+
+	OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
+}
+
 TEST(bundle, that_lies_about_a_digest_is_found_by_verify_and_by_read)
 {
 	BUF(got, TKB_MIB);
