@@ -3,19 +3,28 @@
 cache cache
 mkfifo output archive bundle key
 
-# Its fourth digit has SIGTERM, which is caught; or the program has ended too early.
+# Its fourth digit has SIGTERM, from the moment that it is caught.
 is_ready() {
-	grep -Eq '^(SigCgt:.*[4-7c-f]...|State:.Z.*)$' "/proc/$1/status"
+	grep -q '^SigCgt:.*[4-7c-f]...$' "/proc/$1/status"
 }
 
-# Run the verb, send it one signal, and tell how it ended.
+is_alive() {
+	grep -q '^State:.[^XZ]' "/proc/$1/status"
+}
+
+# Run the verb, send it one signal, and tell how it ended: of SIGKILL if it goes on.
 end() {
 	{
 		tkbundle "$@" &
-		until is_ready $!; do
+		until is_ready $! || ! is_alive $!; do
 			sleep 0.01
 		done
-		kill -TERM $!
+		! is_alive $! || kill -TERM $!
+		for _ in $(seq 200); do
+			is_alive $! || break
+			sleep 0.1
+		done
+		! is_alive $! || kill -KILL $!
 		status=0
 		wait $! || status=$?
 	} 2>"words.$1"
