@@ -150,6 +150,27 @@ static int open_elf(struct tkb_bytes bytes, const char *name, struct elf *out,
 	return 0;
 }
 
+int tkb_elf_check_head(struct tkb_bytes head, uint64_t size, const char *name,
+                       struct tkb_error *err)
+{
+	struct elf elf = { .bytes = head, .name = name };
+	uint64_t offset;
+	uint64_t count;
+
+	if (head.size < SELFMAG || memcmp(head.data, ELFMAG, SELFMAG) != 0)
+		return fail_elf(&elf, "is not an ELF file", err);
+	if (!copy_at(&elf, 0, &elf.header, sizeof(elf.header)))
+		return fail_elf(&elf, "is cut short", err);
+	if (elf.header.e_ident[EI_CLASS] != ELFCLASS64)
+		return 0; /* another list */
+	offset = le64toh(elf.header.e_shoff);
+	count = (uint64_t)le16toh(elf.header.e_shnum) *
+	        le16toh(elf.header.e_shentsize);
+	if (offset > size || count > size - offset)
+		return fail_elf(&elf, "is cut short", err);
+	return 0;
+}
+
 static bool find_section(const struct elf *elf, uint32_t type, Elf64_Shdr *out)
 {
 	for (uint64_t i = 0; i < le16toh(elf->header.e_shnum); i++) {

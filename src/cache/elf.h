@@ -11,6 +11,10 @@
 #include "base/buf.h"
 #include "tree/gpu.h"
 
+enum {
+	TKB_ELF_HEAD = 64
+};
+
 /*
  * Is `elf` a whole cubin for sm_<arch> with the kernel `symbol`? An `arch` of 0
  * fits any; a NULL `symbol` is not checked. A failure has the reason "binary",
@@ -27,6 +31,13 @@ TKB_NODISCARD int tkb_elf_check_cubin(struct tkb_bytes elf, const char *name,
 TKB_NODISCARD int tkb_elf_check_hsaco(struct tkb_bytes elf, const char *name,
                                       const char *arch, const char *symbol,
                                       struct tkb_error *err);
+
+/*
+ * Does `head`, the first TKB_ELF_HEAD bytes of a file of `size` bytes or all that it
+ * has, begin an ELF file that was written to the end of its list of sections?
+ */
+TKB_NODISCARD int tkb_elf_check_head(struct tkb_bytes head, uint64_t size,
+                                     const char *name, struct tkb_error *err);
 
 /*
  * Is `elf` a whole shared object? Its platform is appended to `platform`:

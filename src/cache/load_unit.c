@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cache/elf.h"
 #include "cache/names.h"
 #include "ninja/record.h"
 #include "tree/glob.h"
@@ -271,12 +272,36 @@ static int load_record(struct unit *unit, size_t index, struct tkb_error *err)
 	                                    tkb_buf_bytes(&loader->text), err);
 }
 
+/*
+ * A compiler that failed may leave a kernel that no GPU loads. Its own machine has it
+ * until somebody removes it; no other one is to get it.
+ */
+static int check_device_code(const struct unit *unit, const char *name,
+                             uint64_t size, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	char head[TKB_ELF_HEAD];
+	ssize_t got;
+
+	if (!tkb_name_ends_with(name, ".cubin") &&
+	    !tkb_name_ends_with(name, ".hsaco"))
+		return 0;
+	fd = tkb_fd_open_quietly(unit->fd, name);
+	got = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+	if (got < 0)
+		return tkb_fail_look(TKB_REASON_BUSY, "cannot be read", name,
+		                     err);
+	return tkb_elf_check_head((struct tkb_bytes){ head, (size_t)got }, size,
+	                          name, err);
+}
+
 static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 {
 	struct tkb_file *file = &unit->found->files[index];
 	struct tkb_tree_rule rule;
 	char path[PATH_SIZE];
 	struct stat status;
+	int rc;
 
 	format_path(unit, file->name, path);
 	rule = tkb_tree_judge(unit->root->tree->rules, path);
@@ -292,7 +317,9 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 	file->is_last = rule.is_last != 0;
 	if (tkb_tree_secret_style(&rule) != TKB_PATH_STYLE_NONE)
 		return load_text(unit, index, &rule, err);
-	return tkb_load_stat_file(unit->fd, unit->found, index, err);
+	rc = check_device_code(unit, file->name, (uint64_t)status.st_size, err);
+	return rc < 0 ? rc
+	              : tkb_load_stat_file(unit->fd, unit->found, index, err);
 }
 
 /*

@@ -8,6 +8,7 @@ compiler, flags and code, and the flags have the headers' path: the kernel has
 another name on each machine.
 """
 import os
+import shutil
 
 from machines import Machine, contents, read, stages, write
 from scene import equal, require, test
@@ -149,7 +150,7 @@ class Installed:
     def compile(self, name="sm90_gemm", source=SOURCE):
         write(os.path.join(self.folder(name, source), "kernel.cu"), source)
         write(os.path.join(self.folder(name, source), "kernel.cubin"),
-              b"\x7fELF" + name.encode())
+              b"\x7fELF" + name.encode().ljust(60, b"\0"))
 
     def has_kernel(self, name="sm90_gemm"):
         return os.path.exists(os.path.join(self.folder(name), "kernel.cubin"))
@@ -262,13 +263,30 @@ def _(scene):
     equal(machine.kernels(), [])
 
 
+@test("a kernel of DeepGEMM's that its compiler failed to make is not shared")
+def _(scene):
+    machine = Machine(scene, "first", engine="deepgemm")
+    for kernel, cubin, reason in (("empty", b"", "is not an ELF file"),
+                                  ("told", b"error: no such file", "is not an ELF file"),
+                                  ("short", b"\x7fELF\2" + bytes(35) + b"\xff" + bytes(23),
+                                   "is cut short")):
+        folder = os.path.join(machine.home, ".dj", "cache", f"kernel.{kernel}.{digest(SOURCE)}")
+        write(os.path.join(folder, "kernel.cu"), SOURCE)
+        write(os.path.join(folder, "kernel.cubin"), cubin)
+
+        ended = machine.verb("collect", "-o", scene.path(kernel + ".tkb"), status=4)
+
+        require(f"binary: 'kernel.cubin' {reason}\n" in ended.err, ended.err)
+        shutil.rmtree(folder)
+
+
 @test("a kernel of DeepGEMM's with a name that is not reproduced keeps the name")
 def _(scene):
     first, second = (Installed(scene, name) for name in ("first", "second"))
     name = "cache/kernel.sm90_gemm." + digest(SOURCE)
     write(os.path.join(first.root, name, "kernel.cu"), SOURCE)
     equal(first.machine.collect("torn.tkb")[1]["collected"], 0)
-    write(os.path.join(first.root, name, "kernel.cubin"), b"\x7fELF")
+    write(os.path.join(first.root, name, "kernel.cubin"), b"\x7fELF" + bytes(60))
     first.machine.collect("a.tkb")
 
     equal(second.machine.emit("a.tkb"), (1, 0, 0))
