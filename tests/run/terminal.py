@@ -21,6 +21,18 @@ WATCHED = [str(int(number)) for number in
            (signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH)]
 
 
+TICK = """import os, sys, time
+ticks = 0
+while not os.path.exists("end"):
+    ticks += 1
+    with open("ticks", "w") as file:
+        file.write(f"{ticks}\\n")
+    time.sleep(0.05)
+print("over")
+sys.exit(4)
+"""
+
+
 class Terminal:
     """A program on a terminal of its own, and what it has shown."""
 
@@ -144,10 +156,12 @@ def _(scene):
 
 @test("Ctrl-Z stops the job, and fg and bg let it go on")
 def _(scene):
-    script = ("i=0; while test ! -e end; do i=$((i+1)); echo $i >ticks; "
-              "sleep 0.05; done; echo over; exit 4")
+    # Not a shell: dash makes its children by vfork(), and one that is stopped before it
+    # is another program leaves dash waiting for that, not stopped.
+    with open(scene.path("tick.py"), "w", encoding="utf-8") as file:
+        file.write(TICK)
     with shell(scene) as bash:
-        bash.type(quoted(scene, "sh", "-c", script) + "\n")
+        bash.type(quoted(scene, sys.executable, "-S", "tick.py") + "\n")
         # Before the job runs, the shell itself has the terminal, and ignores it.
         wait_until(is_there(scene.path("ticks")), "a tick")
         bash.type("\x1a")
