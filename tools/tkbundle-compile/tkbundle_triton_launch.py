@@ -222,7 +222,7 @@ def load_triton():
 
 
 def forget_versions():
-    """Of Triton's tools: the next job's environment may name another ptxas."""
+    """The job's environment may name another ptxas."""
     module = sys.modules.get("triton.backends.nvidia.compiler")
     for value in list(vars(module).values()) if module else []:
         if hasattr(value, "cache_clear"):
@@ -359,6 +359,7 @@ def prepare(fields):
     triton = load_triton()
     from triton.runtime.driver import driver
 
+    forget_versions()
     if PTXAS in fields:
         check_ptxas(os.fsdecode(fields[PTXAS]))
     target = target_of(os.fsdecode(fields[ARCH]))

@@ -24,8 +24,7 @@ from tkbundle_triton_trace import BEGUN, Trace  # before what it traces
 TRACE = Trace()
 from tkbundle_triton_inductor import compile_module
 from tkbundle_triton_ir import compile_ir
-from tkbundle_triton_launch import (FILE, KERNEL, RECORDED, brief, compile_kernel,
-                                    forget_versions)
+from tkbundle_triton_launch import FILE, KERNEL, RECORDED, brief, compile_kernel
 from tkbundle_triton_recorded import compile_recorded
 from tkbundle_triton_signature import INVALID, Refused
 
@@ -217,12 +216,8 @@ def main():
     for name in [name for name in os.environ if name.startswith("TRITON_")]:
         del os.environ[name]
     pool.send(HELLO, b"")
-    last = None
     while True:
         environment, fields = pool.receive_job()
-        if environment != last:
-            forget_versions()
-            last = environment
         kept = Kept()
         failure = None
         TRACE.begin()
