@@ -51,7 +51,8 @@ TICK = 0.1  # what was written just before a worker began is not trusted
 class Scene:
     def __init__(self, program, sources, folder, count=0):
         self.program, self.folder = os.path.realpath(program), folder
-        self.venv = os.path.join(os.path.realpath(sources), "build", "venv")
+        self.sources = os.path.realpath(sources)
+        self.venv = os.path.join(self.sources, "build", "venv")
         self.count, self.failed = count, 0
         self.starts = self.path("starts")
         self.variables, self.options = {}, []

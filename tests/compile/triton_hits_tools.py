@@ -16,6 +16,7 @@ import sys
 import time
 import zipfile
 
+from compile_options import MODULE
 from triton_hits_scene import SIGNATURE, SOURCE, TICK, main
 
 def real_ptxas(scene, name="ptxas"):
@@ -58,6 +59,46 @@ def with_ptxas_replaced(scene):
     _started, anew = scene.compile(inputs=[scene.path("list.json")])
     scene.ok(keys(says) == keys(anew) != keys(first) and len(keys(anew)) == 2,
              "the next one has the keys of the new ptxas")
+
+
+NAMES = """
+os.environ["TRITON_PTXAS_PATH"] = {ptxas!r}
+"""
+SETS = """
+triton.knobs.nvidia.ptxas = {ptxas!r}
+"""
+
+
+def with_ptxas_of_another_job(scene):
+    """A worker has kernels between jobs that name another ptxas, each in its way."""
+    shutil.copytree(os.path.join(scene.sources, "tests", "compile", "stand_in"),
+                    scene.path("stand_in"))
+    scene.folders.append(scene.path("stand_in"))
+    os.mkdir(scene.path("stand_in/torch/bin"))
+    other = scene.path("stand_in/torch/bin/ptxas")
+    os.symlink(real_ptxas(scene, "ptxas-blackwell"), other)
+    scene.write("own/module.py", MODULE)
+    scene.write("own/names.py", SOURCE + NAMES.format(ptxas=other))
+    scene.write("own/sets.py", SOURCE + SETS.format(ptxas=other))
+    kinds = SIGNATURE, SIGNATURE.replace("32", "16"), SIGNATURE.replace(":16", "")
+
+    def made(*jobs):
+        scene.write("list.json", json.dumps([
+            {"file": scene.path(f"own/{file}.py"), "kernel": "add", "signature": kinds[number]}
+            for file, number in jobs if file != "module"]))
+        modules = [scene.path("own/module.py") for file, _ in jobs if file == "module"]
+        shutil.rmtree(scene.path("cache"), ignore_errors=True)
+        started, says = scene.compile(inputs=[*modules, scene.path("list.json"), "-j1"])
+        return started, keys(says)
+
+    _started, alone = made(("kernels", 0), ("kernels", 1), ("kernels", 2))
+    started, found = made(("module", 0), ("kernels", 0), ("names", 0), ("kernels", 1),
+                          ("sets", 0), ("kernels", 2))
+    module, found = found[:-5], found[-5:]
+    scene.ok(started == 1 and len(set(module)) == 4 and "" not in module,
+             "a worker compiles for a module, a file and a knob that name another ptxas")
+    scene.ok(found[1] == found[3] != found[0], "that one is in their keys")
+    scene.ok(found[::2] == alone, "and not in those of the kernels between them")
 
 
 def keys(says):
@@ -144,5 +185,5 @@ def with_editable(scene):
     scene.seen("a further editable install", install_other)
 
 
-sys.exit(main((with_ptxas, with_ptxas_replaced, with_triton, with_packed, with_flags,
-               with_editable)))
+sys.exit(main((with_ptxas, with_ptxas_replaced, with_ptxas_of_another_job, with_triton,
+               with_packed, with_flags, with_editable)))

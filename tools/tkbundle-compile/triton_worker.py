@@ -60,6 +60,14 @@ def forget_modules(before, folders):
             del sys.modules[name]
 
 
+def forget_knobs():
+    """Triton's settings, which a file may have set, come before the environment."""
+    module = sys.modules.get("triton.knobs")
+    for value in list(vars(module).values()) if module else []:
+        if isinstance(value, getattr(module, "base_knobs", ())):
+            vars(value).clear()
+
+
 class Kept:
     """State of this process that a user's file may change, to be restored."""
 
@@ -83,6 +91,7 @@ class Kept:
             except Exception:
                 pass
         sys.stdin, sys.stdout, sys.stderr = self.streams
+        forget_knobs()
         for name in set(os.environ) - set(self.environment):
             del os.environ[name]
         os.environ.update(self.environment)
