@@ -420,6 +420,38 @@ TEST(determinism, holds_for_what_is_unfinished_or_stray)
 	check_same(collected(root), wanted);
 }
 
+static void note_left_out(void *self, const struct tkb_result *result)
+{
+	tkb_buf_add_text(self, text(" %c%s", result->key[0],
+	                            strrchr(result->root, '/')));
+}
+
+/* In the order of the keys and, of one key, of what is told of its root. */
+TEST(determinism, holds_for_what_is_told_of_several_devices)
+{
+	static const char *const devices[] = { "10", "0", "2" };
+	BUF(told, 4096);
+	const struct tkb_watch watch = { SIZED(watch),
+		                         .on_result = note_left_out,
+		                         .self = &told };
+	const struct tkb_collect_options options = { SIZED(options),
+		                                     .is_dry_run = true,
+		                                     .watch = &watch };
+
+	EACH(i, devices) {
+		shell(text("mkdir -p ind/triton/%s", devices[i]));
+		for (const char *first = "BCA"; *first != '\0'; first++)
+			SYS(symlink("elsewhere",
+			            text("ind/triton/%s/%c%s", devices[i],
+			                 *first, OTHER + 1)));
+	}
+
+	CHECK_INT(tkb_collect_to_file("ind", &options, NULL, NULL, NULL),
+	          TKB_ERR_PARTIAL);
+	tkb_buf_add_byte(&told, '\0');
+	CHECK_STR(told.data, " A/0 A/10 A/2 B/0 B/10 B/2 C/0 C/10 C/2");
+}
+
 TEST(determinism, holds_for_any_order_of_the_keys_asked_for)
 {
 	static const char *const one_way[] = { ADD, SOFTMAX };

@@ -696,6 +696,18 @@ TEST(emit, to_a_root_that_cannot_be_written_fails_and_says_so_once)
 	      outcome.err + strlen(outcome.err) - 1);
 }
 
+/* It may be Inductor's, which has its kernels elsewhere. */
+TEST(emit, to_a_root_that_cannot_be_listed_says_so)
+{
+	arrange();
+	SYS(chmod("out", 0333));
+	struct refusal refusal = as_nobody("out", emit_to_out);
+
+	CHECK_INT(refusal.rc, TKB_ERR_IO);
+	CHECK_CONTAINS(refusal.err.message, "cannot list folder");
+	CHECK_CONTAINS(refusal.err.message, text("'%s/out'", test_folder()));
+}
+
 TEST(emit, of_what_is_there_does_without_the_right_to_write)
 {
 	arrange();

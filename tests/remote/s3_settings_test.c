@@ -242,6 +242,18 @@ TEST(s3_settings, the_region_comes_from_the_nearest_place)
 	check_region("s3://bucket", "me-south-1");
 }
 
+TEST(s3_settings, the_region_is_not_guessed_where_its_file_cannot_be_named)
+{
+	char path[5000];
+
+	forget_aws();
+	set_keys("AKIDENV", "s3cret/env", NULL);
+	memset(path, 'a', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	set("AWS_CONFIG_FILE", path);
+	check_unopened("s3://bucket", TKB_ERR_TOO_LARGE, "more than the limit");
+}
+
 static void check_site(const char *text_, const char *base, const char *path,
                        const char *prefix)
 {

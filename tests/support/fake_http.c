@@ -64,7 +64,7 @@ static void name_version(const struct file *file, char out[64])
 	               (store.flags & WEB_STALE) != 0 ? 1 : file->version);
 }
 
-/* RFC 9110: If-Match compares strongly. */
+/* RFC 9110: If-Match compares strongly, unless WEB_LAX. */
 static bool holds(const struct request *request, const struct file *file)
 {
 	char etag[64];
@@ -74,7 +74,7 @@ static bool holds(const struct request *request, const struct file *file)
 	if (file != NULL)
 		name_version(file, etag);
 	if (request->if_match[0] != '\0' &&
-	    (file == NULL || etag[0] == 'W' ||
+	    (file == NULL || (etag[0] == 'W' && (store.flags & WEB_LAX) == 0) ||
 	     strcmp(request->if_match, etag) != 0))
 		return false;
 	return strcmp(request->if_none_match, "*") != 0 || file == NULL;

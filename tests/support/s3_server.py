@@ -319,6 +319,9 @@ class Guard:
             return self.answer(environ, start_response, "200 OK", text)
         with self.lock:
             self.log.append(f"{environ['REQUEST_METHOD']} {path}")
+        # The signature is that of no query.
+        if environ["RAW_URI"].endswith("?"):
+            raise Refusal("400 Bad Request", "AQuestionOfNothing")
         if "HTTP_AUTHORIZATION" in environ:
             self.check_signature(environ, path, query, body)
         elif not self.bucket_of(path).startswith("public"):
