@@ -49,7 +49,6 @@ static void encode(const struct tkb_digest *digest, const char *digits,
 			count -= bits;
 			*out++ = digits[pending >> count & ((1u << bits) - 1)];
 		}
-		pending &= (1u << count) - 1;
 	}
 	if (count != 0)
 		*out++ = digits[pending << (bits - count) & ((1u << bits) - 1)];
