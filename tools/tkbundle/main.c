@@ -9,7 +9,7 @@
 #include "verbs/commands.h"
 #include "cli/signals.h"
 
-/* Sorted by name; `tkbundle help` prints it as it stands. */
+/* Sorted by name; `tkbundle help` prints the verbs in this order. */
 static const struct command *const commands[] = {
 	&command_version,  &command_attest, &command_collect,
 	&command_compile,  &command_config, &command_diff,
@@ -40,7 +40,7 @@ static bool hold_standard_files(void)
 	return true;
 }
 
-/* What the variable says; NULL where it is not set, empty or "0". */
+/* The value of the variable; NULL if it is not set, empty or "0". */
 static const char *setting(const char *name)
 {
 	const char *const value = getenv(name);
@@ -51,11 +51,11 @@ static const char *setting(const char *name)
 }
 
 /*
- * If TKBUNDLE_PARENT holds the process number of our parent, have the kernel kill
- * us when the parent ends: being killed leaves nothing half-written. Our own
- * children do not get the variable.
+ * If TKBUNDLE_PARENT holds the process number of our parent, have the kernel
+ * kill us when the parent ends: being killed leaves nothing half-written. Our
+ * own children do not get the variable.
  *
- * @return whether the parent still runs, or none was named
+ * @return whether the parent still runs; true if no parent is named
  */
 static bool end_with_parent(void)
 {
@@ -117,7 +117,7 @@ static enum status dispatch(struct cli *cli, int argc, char **argv)
 	return run_verb(cli, argc - 2, argv + 2);
 }
 
-/* Check that the output was written: a disk may be full. */
+/* Check that all output was written: the disk may be full. */
 static enum status flush_output(const struct cli *cli, enum status status)
 {
 	const bool has_failed = ferror(cli->out) != 0;
@@ -126,13 +126,16 @@ static enum status flush_output(const struct cli *cli, enum status status)
 	if (cli_flush(cli, &err) == 0) {
 		if (!has_failed)
 			return status;
-		/* Why an earlier write failed is not kept: one more tells. */
+		/*
+		 * The reason of an earlier failure is lost: write once more to
+		 * get it.
+		 */
 		(void)fputc('\n', cli->out);
 		if (cli_flush(cli, &err) == 0)
 			err.status = TKB_ERR_IO;
 	}
 
-	/* A verb whose sink could not write has reported that already. */
+	/* If the verb's own sink could not write, it has already said so. */
 	if (status != STATUS_FAILED)
 		cli_say(cli, "%s", err.message);
 	return status_merge(status, STATUS_FAILED);

@@ -9,8 +9,8 @@
 extern const struct option_spec args_help_option;
 
 /*
- * An element of a verb's table; designated members may follow. The kind is
- * named without OPTION_, the value is NULL for a switch.
+ * An element of a verb's table of options; designated members may follow.
+ * `kind` is written without OPTION_; `value` is NULL for a switch.
  */
 #define OPTION(option_kind, long_name, value_name, member, text)               \
 	.name = (long_name), .kind = OPTION_##option_kind,                     \
@@ -20,7 +20,7 @@ extern const struct option_spec args_help_option;
 /* No option takes a time of more than a day. */
 #define ARGS_TIME_LIMIT_MS (24 * 60 * 60 * 1000)
 
-/* Options that several verbs have: elements of their tables. */
+/* Options that several verbs have, as elements of their tables. */
 #define ARGS_KEYS                                                              \
 	{                                                                      \
 		OPTION(TEXTS, "key", "KEY", keys,                              \
@@ -85,7 +85,7 @@ extern const struct option_spec args_help_option;
 			.letter = 'o', .is_required = true                     \
 	}
 
-/* What to pack: collect and push. */
+/* Options of collect and push: what to pack. */
 #define ARGS_DEVICE                                                            \
 	{                                                                      \
 		OPTION(NUMBER, "device", "N", device,                          \
@@ -113,7 +113,7 @@ extern const struct option_spec args_help_option;
 		OPTION(SWITCH, "strict", NULL, is_strict, text)                \
 	}
 
-/* What to put into a cache, and how: emit and pull. */
+/* Options of emit and pull: what to put into a cache, and how. */
 #define ARGS_DEVICES                                                           \
 	{                                                                      \
 		OPTION(NUMBERS, "device", "N", devices,                        \
@@ -137,12 +137,12 @@ extern const struct option_spec args_help_option;
 	}
 
 /*
- * Parse what follows the verb cli->command. Complaints go to the log.
+ * Parse the words after the verb cli->command. Errors go to the log.
  *
  * @param argv  borrowed until args_release(); may be cut into pieces
  * @param out   released by the caller, also after a failure
- * @return STATUS_DONE, STATUS_USAGE or STATUS_FAILED (memory). With
- *         out->is_help nothing after it was looked at.
+ * @return STATUS_DONE, STATUS_USAGE or STATUS_FAILED (memory). If
+ *         out->is_help is set, the words after it were not parsed.
  */
 enum status args_parse(const struct cli *cli, int argc, char **argv,
                        struct arguments *out);
@@ -153,10 +153,13 @@ void args_release(struct arguments *args);
 bool args_is_given(const struct arguments *args,
                    const struct option_spec *spec);
 
-/* Word number `index` of "full|lean": its length, and where it begins. */
+/* Find word number `index` of a list such as "full|lean". @return its length */
 size_t args_word(const char *words, uint32_t index, const char **begin_out);
 
-/* Which of the `words` is `text`? False if none. */
+/*
+ * Find the number of the word in `words` that equals `text`; false if none
+ * does.
+ */
 bool args_find_word(const char *text, const char *words, uint32_t *out);
 
 /* Operand number `index`, or NULL if there are not so many. */

@@ -140,7 +140,7 @@ static const char *operand_name(const struct command *command, size_t index)
 	return command->operands[i];
 }
 
-/* A URL may hold a password: it is never shown. */
+/* A URL may hold a password: never print it. */
 static bool is_misplaced_url(const struct args_parser *parser, const char *word)
 {
 	const struct command *const command = parser->cli->command;

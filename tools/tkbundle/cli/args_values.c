@@ -176,7 +176,7 @@ static enum status store_word(const struct args_parser *parser,
 }
 
 /*
- * One value may hold several targets; the commas between them are overwritten.
+ * A value may hold several targets; the commas between them are overwritten.
  */
 static enum status store_targets(const struct args_parser *parser,
                                  const struct option_spec *spec, char *text,

@@ -11,12 +11,12 @@ struct args_parser {
 	const struct cli *cli;
 	char **argv;
 	int argc;
-	int next;       /* the next word to be looked at */
-	char shown[64]; /* the present option, as it was written */
+	int next;       /* index of the next word */
+	char shown[64]; /* the current option, as the user wrote it */
 	struct arguments *out;
 };
 
-/* Keep the value of an option; a switch has none. */
+/* Store the value of an option; a switch has none. */
 enum status args_store(const struct args_parser *parser,
                        const struct option_spec *spec, char *text);
 

@@ -29,7 +29,10 @@ static bool add_files(posix_spawn_file_actions_t *actions, int fd)
 	                                        "/dev/null", O_WRONLY, 0) == 0;
 }
 
-/* In a group of its own, so that what it starts ends with it. */
+/*
+ * Give the child its own process group, so that its own children can be killed
+ * with it.
+ */
 static bool start_program(struct ask *ask, int fd)
 {
 	posix_spawn_file_actions_t actions;
@@ -104,7 +107,7 @@ void asks_begin(struct ask *asks, size_t count)
  * Listen
  */
 
-/* The child has ended, or ends now: no program can ignore SIGKILL. */
+/* Reap the child. If it still runs, kill it: no program can ignore SIGKILL. */
 static void reap_child(struct ask *ask)
 {
 	int status = -1;
@@ -113,7 +116,7 @@ static void reap_child(struct ask *ask)
 	ask->fd = -1;
 	if (ask->end != ASK_DONE)
 		(void)kill(-ask->child, SIGKILL);
-	/* A child in a system call that never returns cannot be waited for. */
+	/* Do not wait for a late child: its system call may never return. */
 	for (int i = 0; waitpid(ask->child, &status,
 	                        ask->end == ASK_LATE ? WNOHANG : 0) < 0 &&
 	                errno == EINTR && i < ASKS_LIMIT;

@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * Ask several child processes at once, and give up on those that do not answer
+ * Run several child processes at once, and give up on those that do not answer
  * in time. A child runs a program, or a function of ours that may hang, such as
- * one that looks at a dead mount or talks to a driver.
+ * one that reads a dead mount or calls a driver.
  *
  *     struct ask asks[] = {
  *             { .argv = python, .out = text, .size = sizeof(text) },
@@ -23,12 +23,12 @@
  *     if (asks[0].end == ASK_DONE)
  *             puts(text);
  *
- * A child reads and writes /dev/null, except for its answer. Begin before there
- * are threads if any of them is a function.
+ * A child's standard files are /dev/null, except the one for its answer. If a
+ * child runs a function, call asks_begin() before there are threads.
  */
 enum ask_end {
 	ASK_NONE,   /* it could not be started */
-	ASK_DONE,   /* it exited with 0, and its whole answer is there */
+	ASK_DONE,   /* it exited with 0, and its answer is complete */
 	ASK_FAILED, /* it failed, or its answer does not fit */
 	ASK_LATE    /* it did not answer in time, and was killed */
 };
@@ -36,7 +36,7 @@ enum ask_end {
 struct ask {
 	const char *const *argv; /* a program, ends with NULL; NULL: run
 				    `function` */
-	/* Run in a fork: write the answer to `fd`. False: it failed. */
+	/* Runs in a fork, and writes the answer to `fd`. False: it failed. */
 	bool (*function)(void *self, int fd);
 	void *self;
 	char *out; /* receives the answer, and a zero */

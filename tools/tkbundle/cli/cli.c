@@ -79,7 +79,7 @@ enum status cli_misused(const struct cli *cli, const char *format, ...)
 {
 	const char *verb = cli->command != NULL ? cli->command->name : "";
 	const char *space = cli->command != NULL ? " " : "";
-	/* The verb "--version" cannot be an operand of help. */
+	/* "help --version" would not work, so do not suggest it. */
 	const bool is_option = verb[0] == '-';
 	char prefix[64];
 	char suffix[64];
@@ -122,7 +122,7 @@ enum status cli_failed(struct cli *cli, int rc, const struct tkb_error *err,
 		(void)cli_error(&own, TKB_ERR_IO, "cannot use '%s'", subject);
 
 	cli_say(cli, "%s", own.message);
-	/* It may have failed before it had anything else to tell. */
+	/* The document may not contain the verb yet. */
 	json_out_text(&cli->json, "verb", cli->command->name);
 	json_out_text(&cli->json, "error", own.message);
 	return status_of(rc);
@@ -208,7 +208,9 @@ int cli_write_file(const char *path, struct tkb_bytes text, mode_t mode,
 	rc = tkb_draft_open(path, &draft, err);
 	if (rc != 0)
 		return rc;
-	/* What is no file, as a pipe, keeps the mode that it has. */
+	/*
+	 * A pipe or a device keeps its mode: only a file has a descriptor here.
+	 */
 	if (tkb_draft_fd(draft) >= 0)
 		(void)fchmod(tkb_draft_fd(draft), mode);
 	sink = tkb_draft_sink(draft);

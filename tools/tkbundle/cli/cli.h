@@ -14,7 +14,7 @@
 #include "cli/status.h"
 
 /*
- * What the verbs share: where they write, how they fail, how they exit.
+ * Common to all verbs: where they write, how they fail, how they exit.
  *
  * Results go to `out`, words to `log`. A verb returns its exit status; main()
  * writes the JSON document, flushes, and exits.
@@ -29,7 +29,7 @@ struct cli {
 	bool is_disabled; /* $TKBUNDLE_DISABLE */
 	const struct command *const *commands; /* sorted by name */
 	size_t command_count;
-	const struct command *command; /* the verb at work, or NULL */
+	const struct command *command; /* the verb that runs, or NULL */
 	struct json_out json;          /* a document, if --json was given */
 };
 
@@ -40,7 +40,7 @@ const char *cli_variable(const char *name);
 void cli_close_draft(struct tkb_draft **draft);
 
 /*
- * Write a file that appears whole, in place of one that is there.
+ * Write a file that appears whole and replaces an existing one.
  *
  * @return what tkb_draft_open(), its sink or tkb_draft_publish() returns
  */
@@ -50,23 +50,25 @@ TKB_NODISCARD int cli_write_file(const char *path, struct tkb_bytes text,
 /* Find the verb `name`; NULL if there is none. */
 const struct command *cli_find_command(const struct cli *cli, const char *name);
 
-/* The exit status for what a function of the library returned. */
+/* The exit status for a return value of the library. */
 enum status status_of(int rc);
 
 /*
- * Did the function do its work, at least in part? All else was reported
- * already.
+ * Did the function do its work, at least in part? What it did not do was
+ * already reported.
  */
 bool cli_is_done(int rc);
 
-/* The one of two that matters more: the first of 2, 5, 1, 4, 3, 0. */
+/*
+ * The more important one of two: the one that comes first in 2, 5, 1, 4, 3, 0.
+ */
 enum status status_merge(enum status one, enum status other);
 
 /* Print "tkbundle: ..." to the log. */
 __attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
                                                    const char *format, ...);
 
-/* Print that there is no memory. @return STATUS_FAILED */
+/* Print that memory is exhausted. @return STATUS_FAILED */
 enum status cli_no_memory(const struct cli *cli);
 
 /*
@@ -104,13 +106,15 @@ TKB_NODISCARD int cli_flush(const struct cli *cli, struct tkb_error *err);
 struct tkb_sink cli_sink(struct cli *cli);
 
 /*
- * Returns `rc`. If that is a miss, for which the library has no message, `err`
- * gets one: there is no such `what` ("folder").
+ * Return `rc`. If it is a miss, for which the library has no message, write one
+ * to `err`: there is no such `what` ("folder").
  */
 int cli_missed(struct tkb_error *err, int rc, const char *what,
                const char *path);
 
-/* Fill `err` as the library would: for sinks and openers of the program. */
+/*
+ * Fill `err` as the library does; used by the program's own sinks and openers.
+ */
 __attribute__((format(printf, 3, 4))) int cli_error(struct tkb_error *err,
                                                     enum tkb_status status,
                                                     const char *format, ...);
@@ -119,14 +123,14 @@ int cli_error_nomem(struct tkb_error *err);
 
 /*
  * The same for a file that cannot be read or written: "cannot VERB 'PATH'", and
- * why, by errno. @return TKB_ERR_IO
+ * the reason from errno. @return TKB_ERR_IO
  */
 int cli_error_errno(struct tkb_error *err, const char *verb, const char *path);
 
 #ifdef __clang_analyzer__
 /*
- * clang-tidy reads one file at a time: it would follow what comes after a failure
- * that returned 0.
+ * clang-tidy reads one file at a time, and would assume that these functions
+ * may return 0. Show it what they return.
  */
 #define cli_error(err, status, ...)                                            \
 	((void)cli_error(err, status, __VA_ARGS__), (status))

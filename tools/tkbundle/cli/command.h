@@ -11,12 +11,12 @@
 #include "cli/status.h"
 
 /*
- * A verb and its options are constants; how they are parsed, shown by help,
- * and complained about is derived from those.
+ * A verb and its options are constants. Parsing, help and error messages are
+ * derived from them.
  *
- * Options may stand before and after operands; "--" ends them. A value is
- * written `--key X`, `--key=X`, `-o X` or `-oX`; switches of one letter may
- * be joined. Every verb knows --help and -h.
+ * Options may come before and after operands; "--" ends them. A value is
+ * written `--key X`, `--key=X`, `-o X` or `-oX`; switches of one letter may be
+ * joined. Every verb knows --help and -h.
  */
 
 struct cli;
@@ -28,24 +28,24 @@ struct cli;
 enum option_kind {
 	OPTION_SWITCH,  /* bool */
 	OPTION_TEXT,    /* const char *, NULL if not given; the last counts */
-	OPTION_SECRET,  /* char *, owned; the word itself is made unreadable,
-	                   so that ps(1) does not tell it */
+	OPTION_SECRET,  /* char *, owned; the word itself is overwritten, so
+	                   that ps(1) does not show it */
 	OPTION_TEXTS,   /* struct texts */
 	OPTION_NUMBER,  /* struct number; the last counts */
 	OPTION_NUMBERS, /* struct numbers */
 	OPTION_SIZE,    /* struct amount, in bytes; the last counts */
 	OPTION_AGE,     /* struct amount, in seconds; the last counts */
 	OPTION_TIME,    /* struct amount, in milliseconds; the last counts */
-	OPTION_WORD,    /* struct number: which of the words in `value` */
+	OPTION_WORD,    /* struct number: the index of a word in `value` */
 	OPTION_TARGETS  /* struct targets */
 };
 
 struct option_spec {
-	const char *name; /* the long one, without dashes */
-	char letter;      /* the short one, or 0 */
+	const char *name; /* long name, without dashes */
+	char letter;      /* short name, or 0 */
 	enum option_kind kind;
 	const char *value; /* as in a synopsis, "KEY"; or "full|lean" */
-	bool is_required;  /* in the synopsis; the verb checks it */
+	bool is_required;  /* only in the synopsis; the verb checks it */
 	size_t offset;     /* into struct arguments */
 	uint32_t min;      /* of a number, or of a time */
 	uint32_t max;      /* 0: of a time, none */
@@ -77,7 +77,7 @@ struct targets {
 	size_t count;
 };
 
-/* What `compile` alone has. */
+/* Options that only `compile` has. */
 struct compile_arguments {
 	struct texts bindings; /* each ARGUMENT=VALUE */
 	struct texts defines;
@@ -108,7 +108,7 @@ struct compile_arguments {
 	bool has_pass_output;
 };
 
-/* What `launcher` alone has. */
+/* Options that only `launcher` has. */
 struct launcher_arguments {
 	struct number num_stages;
 	struct number num_warps;
@@ -118,11 +118,11 @@ struct launcher_arguments {
 	bool is_link;
 };
 
-/* What verbs have that sign, or hold signatures against a policy. */
+/* Options of verbs that sign, or check signatures against a policy. */
 struct trust_arguments {
 	const char *policy;    /* its file */
 	struct texts sign;     /* files of keys that sign */
-	struct amount expires; /* after which a signature ends, seconds */
+	struct amount expires; /* until a signature expires, seconds */
 	struct number kind;    /* of a key */
 	struct number stage;   /* that is signed for */
 	const char *to;        /* the ref to promote to */
@@ -132,11 +132,14 @@ struct trust_arguments {
 	const char *passphrase_command;
 	bool is_encrypted;
 	bool is_public;
-	bool is_renewal; /* sign anew what is signed */
+	bool is_renewal; /* sign again what is signed */
 	bool is_revoked; /* remove what is revoked */
 };
 
-/* A parsed command line. A verb reads what its own options fill in. */
+/*
+ * A parsed command line. A verb reads only the members that its own options
+ * fill in.
+ */
 struct arguments {
 	struct texts operands;
 	struct texts keys;
@@ -154,7 +157,7 @@ struct arguments {
 	struct number layout;
 	struct number stage;
 	struct number format; /* of an archive, or of an image's layer */
-	struct number as;     /* what is pushed: a bundle, or an image */
+	struct number as;     /* push as a bundle, or as an image */
 	struct number max_entries;
 	struct amount max_size;
 	struct amount max_age;
@@ -203,10 +206,10 @@ struct arguments {
 struct command {
 	const char *name;
 	const char *operands[4];  /* as in a synopsis; ends with NULL */
-	size_t required_operands; /* so many of them */
+	size_t required_operands; /* their number */
 	bool repeats_operand;     /* the last may be given several times */
-	bool takes_command;       /* the operands are one: they come last, and
-	                             the first ends the options */
+	bool takes_command;       /* the operands are a command: they come last,
+	                             and the first ends the options */
 	const char *summary;      /* one line, imperative, no full stop */
 	const char *details;      /* paragraphs, which help wraps; or NULL */
 	const struct option_spec *options;

@@ -8,8 +8,8 @@
 #include "cli/metrics.h"
 
 /*
- * The numbers of a report of the library, as one table that gives those of the
- * document, of the summary and of the metrics.
+ * The numbers of a report of the library. One table describes how they appear
+ * in the document, in the summary and in the metrics.
  *
  *     static const struct count counts[] = {
  *             COUNT(tkb_gc_report, removed_count, "removed", NULL),
@@ -19,7 +19,7 @@
  *     counts_json(COUNTS(counts), &report, &cli->json);
  */
 struct count {
-	size_t offset;      /* of a uint64_t in the report */
+	size_t offset;      /* offset of a uint64_t in the report */
 	const char *name;   /* in the document; NULL: not there */
 	const char *word;   /* in the summary; NULL: not there */
 	const char *metric; /* its name; NULL: none */

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 /*
- * When a verb gives up. A zeroed deadline never passes.
+ * The time when a verb gives up. A zeroed deadline never passes.
  *
- * Any thread may ask.
+ * Any thread may check it.
  */
 struct deadline {
-	uint64_t time_ms; /* how long it has; 0: for ever */
+	uint64_t time_ms; /* time allowed; 0: no limit */
 	uint64_t end_ms;  /* of CLOCK_MONOTONIC */
 };
 
@@ -23,7 +23,7 @@ bool deadline_is_over(const struct deadline *deadline);
 /* The time until the deadline, in milliseconds, at most `most_ms`. */
 uint32_t deadline_left_ms(const struct deadline *deadline, uint32_t most_ms);
 
-/* For a struct tkb_watch: is it over, or has a signal come? */
+/* For a struct tkb_watch: has the deadline passed, or a signal come? */
 bool deadline_is_cancelled(void *self);
 
 /* Milliseconds of CLOCK_MONOTONIC. */

@@ -11,7 +11,7 @@ void fd_close(const int *fd)
 		(void)close(*fd);
 }
 
-/* At `offset`, or, if it is NULL, where the file is. */
+/* Read at `offset`, or, if it is NULL, at the file's own position. */
 static ssize_t read_fully(int fd, void *data, size_t size,
                           const uint64_t *offset)
 {

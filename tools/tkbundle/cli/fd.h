@@ -9,12 +9,15 @@
 
 #include <tkbundle/tkbundle.h>
 
-/* File descriptors and folders; what is interrupted goes on. */
+/* File descriptors and folders; interrupted calls are repeated. */
 
 /* For TKB_AUTO; -1 is allowed. */
 void fd_close(const int *fd);
 
-/* Read until `size` bytes are there or the file ends. -1 and errno. */
+/*
+ * Read until `size` bytes have arrived or the file ends. -1 and errno on
+ * failure.
+ */
 ssize_t fd_read(int fd, void *data, size_t size);
 ssize_t fd_read_at(int fd, void *data, size_t size, uint64_t offset);
 

@@ -3,7 +3,7 @@
 
 #include "cli/signals.h"
 
-/* An entry that is skipped for any other reason was not asked for. */
+/* Entries skipped for any other reason were not requested. */
 static bool is_bad(const struct tkb_result *result)
 {
 	switch (result->outcome) {

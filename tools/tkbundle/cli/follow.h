@@ -9,8 +9,8 @@
 #include "cli/progress.h"
 
 /*
- * Follow long work of the library: the bar, a line for each entry that was
- * not done, the list of entries in the document, and signals.
+ * Follow long work of the library: draw the bar, print a line for each entry
+ * that was not done, list entries in the document, and watch for signals.
  *
  *     follow_begin(&follow, cli, "entries", FOLLOW_ALL);
  *     options.watch = follow_watch(&follow);
@@ -29,24 +29,24 @@ struct follow {
 	struct cli *cli;
 	struct progress progress;
 	enum follow_list list;
-	struct deadline *deadline; /* or NULL; may be set once it has begun */
-	struct tkb_watch watch;    /* calls back to this */
+	struct deadline *deadline; /* or NULL; may be set after the start */
+	struct tkb_watch watch;    /* its callbacks use this struct */
 	bool has_untrusted;        /* other than busy or unreadable */
-	struct tkb_error missing;  /* the first one: a key, or the device */
+	struct tkb_error missing;  /* the first one that is missing: a key, or
+	                              the device */
 };
 
 /* Without a list in the document, for work that reports no entries. */
 void follow_begin_alone(struct follow *follow, struct cli *cli);
 void follow_end_alone(struct follow *follow);
 
-/* `name` is that of the list in the document; not kept. */
+/* `name` is the name of the list in the document; not kept. */
 void follow_begin(struct follow *follow, struct cli *cli, const char *name,
                   enum follow_list list);
 void follow_end(struct follow *follow);
 
 /*
- * Returns `rc`. If a key or a device that was asked for is missing, `err` names
- * it.
+ * Return `rc`. If a requested key or device is missing, `err` names it.
  */
 int follow_missed(const struct follow *follow, int rc, struct tkb_error *err);
 

@@ -6,7 +6,10 @@
 
 #include "cli/text.h"
 
-/* The text of a member; "" where the object lacks it or it is no text. */
+/*
+ * The text of a member; "" if the object has no such member or it is not a
+ * text.
+ */
 static inline const char *json_in_text(const json_t *object, const char *name)
 {
 	return text_or_empty(json_string_value(json_object_get(object, name)));

@@ -35,7 +35,7 @@ static bool is_open(const struct json_out *json)
 	return json->is_wanted && !json->is_failed;
 }
 
-/* Take over `value`; NULL means that memory is short, and is remembered. */
+/* Take over `value`. NULL means out of memory; this is remembered. */
 static void put_json(struct json_out *json, const char *name, json_t *value)
 {
 	json_t *const top = json->stack[json->depth - 1];
@@ -96,7 +96,7 @@ void json_out_null(struct json_out *json, const char *name)
 		put_json(json, name, json_null());
 }
 
-/* `container` belongs to what it is put into; the stack borrows it. */
+/* The object or array around it owns `container`; the stack borrows it. */
 static void open_container(struct json_out *json, const char *name,
                            json_t *container)
 {

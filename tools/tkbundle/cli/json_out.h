@@ -19,9 +19,10 @@
  *     written = json_out_write(&json, stdout);
  *     json_out_release(&json);
  *
- * Where no document is wanted, everything does nothing, so that callers need
- * not ask. A failure (memory) is kept until json_out_write() reports it. In
- * an array, names are ignored. Members come out in the order they came in.
+ * If no document is wanted, all functions do nothing, so callers need not
+ * check. A failure (memory) is kept until json_out_write() reports it. In an
+ * array, names are ignored. Members are written in the order in which they were
+ * added.
  */
 struct json_t; /* jansson's */
 
@@ -31,7 +32,7 @@ struct json_t; /* jansson's */
 struct json_out {
 	bool is_wanted;
 	bool is_failed;
-	size_t depth; /* of what is open; stack[0] is the document */
+	size_t depth; /* open containers; stack[0] is the document */
 	struct json_t *stack[JSON_OUT_DEPTH];
 };
 
@@ -50,8 +51,8 @@ void json_out_open_array(struct json_out *json, const char *name);
 void json_out_close(struct json_out *json);
 
 /*
- * Write the document in one line; nothing if nothing is in it. What is still
- * open is closed.
+ * Write the document as one line, or nothing if it is empty. Open containers
+ * are closed.
  *
  * @return false if it could not be made or written
  */

@@ -28,15 +28,16 @@ struct metric {
 	const char *name; /* not kept, as all texts here */
 	const char *help; /* a sentence */
 	double value;
-	const char *labels[2]; /* values of more of them, or of the first
+	const char *labels[2]; /* values of further labels, or of the first
 	                          alone; NULL: it has none */
 };
 
 struct metrics {
 	const char *verb;
 	const char *label;       /* its name; NULL: none */
-	const char *label_value; /* holds no secret */
-	const char *labels[2];   /* names of those that some of them have */
+	const char *label_value; /* must not hold a secret */
+	const char *labels[2];   /* names of further labels that some metrics
+	                            have */
 	struct metric items[METRICS_LIMIT];
 	size_t count;
 };
@@ -49,14 +50,14 @@ const struct metric *metrics_find(const struct metrics *metrics,
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
                  double value);
 
-/* One of several with the same name, which are added one after another. */
+/* Add one of several metrics with the same name; add them one after another. */
 void metrics_add_labelled(struct metrics *metrics, const char *name,
                           const char *help, double value, const char *first,
                           const char *second);
 
 /*
- * What every verb has: whether it succeeded, how long it took, and when it
- * ended, which is now.
+ * Add the metrics that every verb has: whether it succeeded, how long it took,
+ * and when it ended, which is now.
  */
 void metrics_add_end(struct metrics *metrics, bool is_success,
                      uint64_t duration_ms);

@@ -11,16 +11,18 @@
 bool output_is_stdout(const struct arguments *args);
 
 /*
- * Refuse a terminal, and a document that would mix with the bundle.
+ * Refuse to write a bundle to a terminal, or together with a document.
  *
  * @return STATUS_DONE or STATUS_USAGE
  */
 enum status output_check(const struct cli *cli, const struct arguments *args);
 
-/* Where the summary goes: not into the bundle. */
+/*
+ * Where the summary goes: standard error if the bundle is on standard output.
+ */
 FILE *output_log(const struct cli *cli, const struct arguments *args);
 
-/* What a summary calls the output. */
+/* The name of the output in a summary. */
 const char *output_name(const struct arguments *args);
 
 #endif

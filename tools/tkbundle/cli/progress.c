@@ -7,10 +7,10 @@
 #include "cli/deadline.h"
 #include "cli/text.h"
 
-#define FIRST_MS 200 /* most work is done by then */
+#define FIRST_MS 200 /* most work is done sooner */
 #define NEXT_MS 100
-#define RATE_MS 500    /* a rate of less says nothing */
-#define STEADY_MS 2000 /* the rate follows what happened in about this time */
+#define RATE_MS 500    /* too short to measure a rate */
+#define STEADY_MS 2000 /* the rate is averaged over about this time */
 #define WIDTH 30
 #define RATE_SIZE (TEXT_SIZE_SIZE + TEXT_AGE_SIZE + 16)
 
@@ -49,7 +49,7 @@ static void write_amount(const struct progress *progress, uint64_t amount,
 		text_size(amount, out);
 }
 
-/* Another part of the work begins: it goes at its own pace. */
+/* Another part of the work begins, with a rate of its own. */
 static void begin_part(struct progress *progress, uint64_t now, uint64_t done,
                        bool is_look)
 {
@@ -76,7 +76,7 @@ static void measure_rate(struct progress *progress, uint64_t now, uint64_t done)
 	progress->last_done = done;
 }
 
-/* ", 5.2 MB/s, 12s left": what is known when some time has passed. */
+/* ", 5.2 MB/s, 12s left": known only after some time. */
 static void write_rate(const struct progress *progress, uint64_t now,
                        uint64_t done, uint64_t total, char out[RATE_SIZE])
 {
@@ -94,7 +94,7 @@ static void write_rate(const struct progress *progress, uint64_t now,
 	(void)snprintf(out, RATE_SIZE, ", %s/s, %s left", rate, left);
 }
 
-/* ", 3s": of what nobody can tell when it ends. */
+/* ", 3s": for work whose end is unknown. */
 static void draw_wait(const struct progress *progress, uint64_t now)
 {
 	char age[TEXT_AGE_SIZE];
@@ -124,7 +124,7 @@ static void draw_bar(const struct progress *progress, uint64_t now)
 	              total_text, rate);
 }
 
-/* If it is time, and there is anything to draw. */
+/* Draw the bar, if it is time and there is anything to draw. */
 static void draw(struct progress *progress, uint64_t now)
 {
 	if (now < progress->next_ms ||
@@ -178,7 +178,7 @@ void progress_tick(struct progress *progress)
 
 void progress_erase(struct progress *progress)
 {
-	/* Who holds it only writes a line. */
+	/* The lock is held only while a line is written. */
 	while (atomic_flag_test_and_set(&progress->is_busy))
 		(void)sched_yield();
 	if (progress->is_drawn) {

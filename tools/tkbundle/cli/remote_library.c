@@ -17,7 +17,9 @@ static const struct {
 	size_t offset; /* in struct remote_library */
 } functions[] = { REMOTE_FUNCTIONS(FUNCTION) };
 
-/* The library lies beside the one that the program is linked with. */
+/*
+ * The library is in the same folder as the one that the program is linked with.
+ */
 static void *open_library(void)
 {
 	Dl_info linked = { .dli_fname = NULL };
@@ -52,7 +54,9 @@ int remote_library_load(struct remote_library *out, struct tkb_error *err)
 			                 "cannot use the library for remotes: "
 			                 "%s",
 			                 dlerror());
-		/* ISO C converts no pointer to an object into this one. */
+		/*
+		 * ISO C cannot convert an object pointer to a function pointer.
+		 */
 		(void)memcpy((char *)out + functions[i].offset, &function,
 		             sizeof(function));
 	}

@@ -10,7 +10,7 @@
 #include <tkbundle/starts.h>
 #include <tkbundle/trust.h>
 
-/* Each member of the struct below, and which function it is. */
+/* The members of the struct below, each with the function that it points to. */
 #define REMOTE_FUNCTIONS(X)                                                    \
 	X(open, tkb_remote_open)                                               \
 	X(close, tkb_remote_close)                                             \
@@ -76,16 +76,16 @@
 /*
  * The functions of the library for remotes.
  *
- * It needs libraries for HTTP, TLS and Redis, which take three times as long to
- * load as all the rest of the program. So the program is not linked with it;
- * the verbs that use a remote load it.
+ * That library needs others for HTTP, TLS and Redis, which take three times as
+ * long to load as the rest of the program. So the program is not linked with
+ * it; only verbs that use a remote load it.
  */
 struct remote_library {
 	REMOTE_FUNCTIONS(REMOTE_MEMBER)
 };
 
 /*
- * Load the library, once and until the program ends.
+ * Load the library. It is loaded once, and stays until the program ends.
  *
  * @return 0 or TKB_ERR_IO
  */

@@ -3,7 +3,7 @@
 
 #define FUNCTION(member, function) .member = (function),
 
-/* Of a program that has the library inside. */
+/* For a program that contains the library. */
 int remote_library_load(struct remote_library *out, struct tkb_error *err)
 {
 	(void)err;

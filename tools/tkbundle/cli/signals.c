@@ -9,19 +9,21 @@
 #include <unistd.h>
 
 enum {
-	LOOK_S = 1,  /* from a signal to the look whether it has an effect */
-	BUSY_MS = 10 /* of CPU time, between two looks: something is done */
+	LOOK_S = 1,  /* from a signal to the check of its effect */
+	BUSY_MS = 10 /* CPU time between two checks: the program still works */
 };
 
 /*
- * The only variable of the program outside a function: a signal handler is
- * given nothing by which it could reach another. It is written in whichever
- * thread the signal comes to, and read in others: therefore atomic as well.
+ * The only global variable of the program: a signal handler gets no pointer to
+ * anything else. Any thread may receive the signal and write it, and other
+ * threads read it, so its members are atomic as well.
  */
 static struct {
 	volatile _Atomic sig_atomic_t number;
-	volatile _Atomic sig_atomic_t is_known; /* somebody asked, and ends */
-	volatile _Atomic long cpu_ms;           /* used at the last look */
+	volatile _Atomic sig_atomic_t is_known; /* somebody has checked, and
+	                                           will end */
+	volatile _Atomic long cpu_ms;           /* CPU time used at the last
+	                                           check */
 } caught;
 
 static long used_cpu_ms(void)
@@ -45,7 +47,10 @@ static void die_of(int number)
 	(void)raise(number);
 }
 
-/* Opening a pipe, for one, waits for its other end as if no signal had come. */
+/*
+ * End a program that only waits: opening a pipe, for example, goes on waiting
+ * for the other end after a signal.
+ */
 static void end_what_waits(int alarm_number)
 {
 	static const char words[] = "tkbundle: cancelled\n";
@@ -55,7 +60,7 @@ static void end_what_waits(int alarm_number)
 	(void)alarm_number;
 	if (caught.is_known == 0 && cpu_ms - caught.cpu_ms < BUSY_MS) {
 		if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
-			errno = saved; /* nobody hears it */
+			errno = saved; /* nobody reads it */
 		die_of(caught.number);
 	} else if (caught.is_known == 0) {
 		caught.cpu_ms = cpu_ms;
@@ -102,7 +107,7 @@ void signals_let_writes_fail(void)
 	action.sa_handler = do_nothing;
 	action.sa_flags = (int)SA_RESTART;
 	(void)sigemptyset(&action.sa_mask);
-	/* A handler, which another program does not inherit, as it would SIG_IGN. */
+	/* Use a handler: another program would inherit SIG_IGN. */
 	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 		(void)sigaction(SIGXFSZ, &action, NULL);
 }

@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_STATUS_H
 #define TKBUNDLE_STATUS_H
 
-/* What the program exits with; the manual page lists them. */
+/* The exit statuses of the program; the manual page explains them. */
 enum status {
 	STATUS_DONE = 0,
 	STATUS_FAILED = 1,

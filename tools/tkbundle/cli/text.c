@@ -90,7 +90,7 @@ void text_age(uint64_t seconds, char out[TEXT_AGE_SIZE])
 
 void text_time(uint64_t time_ms, char out[TEXT_TIME_SIZE])
 {
-	/* The largest last. */
+	/* From the smallest to the largest. */
 	static const struct {
 		const char *name;
 		uint64_t factor;

@@ -11,9 +11,8 @@
 /*
  * Text for people.
  *
- * Keys, names and paths come from outside and may hold anything. Whole lines
- * are made harmless when they are printed, so that no caller can forget to do
- * it.
+ * Keys, names and paths come from outside and may contain any bytes. Whole
+ * lines are escaped when they are printed, so that no caller can forget it.
  */
 
 /*
@@ -30,25 +29,25 @@ __attribute__((format(printf, 4, 0))) void text_line_around(FILE *to,
                                                             const char *format,
                                                             va_list values);
 
-/* Room for what text_size() writes. */
+/* The size of a buffer for text_size(). */
 #define TEXT_SIZE_SIZE 16
 
 /* Write "913 B", "1.2 kB", "64 MB": powers of 1000, as disks are sold. */
 void text_size(uint64_t size, char out[TEXT_SIZE_SIZE]);
 
-/* Room for what text_age() writes. */
+/* The size of a buffer for text_age(). */
 #define TEXT_AGE_SIZE 24
 
 /* Write "45s", "12m", "3h", "40d": the largest unit that fits, rounded down. */
 void text_age(uint64_t seconds, char out[TEXT_AGE_SIZE]);
 
-/* Room for what text_time() writes. */
+/* The size of a buffer for text_time(). */
 #define TEXT_TIME_SIZE 24
 
 /* Write milliseconds as tkb_time_parse() reads them: "500ms", "30s", "2d". */
 void text_time(uint64_t time_ms, char out[TEXT_TIME_SIZE]);
 
-/* What was counted, and how often it was met. */
+/* A word, and how often it was counted. */
 struct text_count {
 	const char *word;
 	uint64_t count;
@@ -70,8 +69,8 @@ bool text_ends_with(const char *text, const char *end);
 void text_free(char **text);
 
 /*
- * The path `file`, which begins at the folder in which the file `from` lies. Owned by
- * the caller; NULL: out of memory.
+ * The path `file`, relative to the folder that contains the file `from`. Owned
+ * by the caller; NULL: out of memory.
  */
 char *text_beside(const char *from, const char *file);
 
