@@ -19,7 +19,7 @@
 #define PATH_SIZE 4096
 #define LISTEN_MS 100
 
-/* Descriptors of the child, which expects them at these numbers. */
+/* The descriptors that the child expects. */
 enum {
 	MESSAGES_FD = 3,
 	FOLDER_FD = 4,
@@ -29,7 +29,9 @@ enum {
 /* The exit status of a loader, or a shell, that cannot start the program. */
 #define EXIT_NOT_STARTED 127
 
-/* Beside this program, where it was built, or in libexec. */
+/*
+ * Find the child's program: beside this one, where it was built, or in libexec.
+ */
 static int find_program(char out[PATH_SIZE], struct tkb_error *err)
 {
 	static const char *const betweens[] = { "", TKB_LIBEXEC_FROM_BIN "/" };
@@ -53,8 +55,8 @@ static int find_program(char out[PATH_SIZE], struct tkb_error *err)
 }
 
 /*
- * Duplicate descriptors, of which those below 0 are none, to numbers above those that
- * the child gets. 0 or the number of an error.
+ * Duplicate the descriptors that are not negative, to numbers above those that
+ * the child gets. @return 0 or an errno
  */
 static int lift_all(const int fds[4], int out[4])
 {
@@ -65,7 +67,8 @@ static int lift_all(const int fds[4], int out[4])
 		                    : fcntl(fds[i], F_DUPFD_CLOEXEC,
 		                            FIRST_FREE_FD);
 		if (fds[i] >= 0 && out[i] < 0)
-			rc = EMFILE; /* or EINVAL: not even one is left */
+			rc = EMFILE; /* EINVAL means that the limit leaves no
+			                number at all */
 	}
 	return rc;
 }
@@ -179,7 +182,7 @@ static void take_counts(struct archive_child *child, const char *text)
 	child->is_done = true;
 }
 
-/* Take over a status only if the library has it: it becomes our exit status. */
+/* Accept only a status that the library has: it becomes our exit status. */
 static void take_failure(struct archive_child *child, const char *text)
 {
 	char *end = NULL;
@@ -233,7 +236,7 @@ static void take_bytes(struct archive_child *child, const char *bytes,
 	for (size_t i = 0; i < size; i++) {
 		if (child->message_size == sizeof(child->message) - 1 &&
 		    bytes[i] != '\0')
-			continue; /* longer than any message: cut */
+			continue; /* longer than a message can be: cut */
 		child->message[child->message_size++] = bytes[i];
 		if (bytes[i] != '\0')
 			continue;

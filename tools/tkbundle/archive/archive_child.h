@@ -25,15 +25,14 @@ struct archive_child {
 	struct cli *cli;
 	const char *archive; /* its name, for messages */
 	const char *what;    /* "import" or "export" */
-	const char
-		*output; /* where the latter goes to, for messages; or NULL */
-	uint64_t size;   /* of the archive, for the bar; 0: not known */
+	const char *output; /* the output of an export, for messages; or NULL */
+	uint64_t size;      /* size of the archive, for the bar; 0: unknown */
 	const struct deadline *deadline; /* or NULL */
 	bool is_verbose;
 	struct progress progress;
 	pid_t pid;          /* 0: it is not running */
 	int messages_fd;    /* valid while `pid` is */
-	char message[2048]; /* the next message, as far as it has come */
+	char message[2048]; /* the part of the next message that has arrived */
 	size_t message_size;
 	bool is_done;           /* it reported success */
 	struct tkb_error fault; /* the failure that it reported */
@@ -43,7 +42,7 @@ struct archive_child {
 	char sum[TKB_DIGEST_HEX_SIZE]; /* of a tar without compression, or "" */
 };
 
-/* What the child gets; -1: nothing. All stay the caller's. */
+/* Descriptors for the child; -1: none. The caller keeps them. */
 struct archive_child_files {
 	int in_fd;
 	int out_fd;
@@ -57,7 +56,7 @@ TKB_NODISCARD int archive_child_start(struct archive_child *child,
                                       struct tkb_error *err);
 
 /*
- * Read its messages for at most so long. False if it has ended, or must end
+ * Read its messages for at most this long. False if it has ended, or must end
  * because of a signal or the deadline.
  */
 bool archive_child_listen(struct archive_child *child, int time_ms);
@@ -65,12 +64,13 @@ bool archive_child_listen(struct archive_child *child, int time_ms);
 /*
  * Wait for its end.
  *
- * @return 0; what it failed with; TKB_ERR_CANCELLED; or TKB_ERR_IO: it died
+ * @return 0; the failure that it reported; TKB_ERR_CANCELLED; or TKB_ERR_IO: it
+ * died
  */
 TKB_NODISCARD int archive_child_finish(struct archive_child *child,
                                        struct tkb_error *err);
 
-/* For TKB_AUTO: kill what still runs. */
+/* For TKB_AUTO: kill it if it still runs. */
 void archive_child_release(struct archive_child *child);
 
 #endif

@@ -33,11 +33,12 @@ enum {
 struct sender {
 	struct archive_child *child;
 	int fd;
-	size_t prefix_length; /* of a path, with its slash: not sent */
+	size_t prefix_length; /* length of the folder's path with its slash,
+	                         which is not sent */
 	struct archive_export done;
 };
 
-/* If this fails, the child's message says why, if it sends one. */
+/* If this fails, the child may send a message that says why. */
 static bool send_bytes(const struct sender *sender, const void *data,
                        size_t size)
 {
@@ -69,7 +70,7 @@ static bool send_record(const struct sender *sender, uint32_t kind,
 	       send_bytes(sender, path, record.path_length);
 }
 
-/* @return 1: it was sent; 0: the child does not take it; or TKB_ERR_IO */
+/* @return 1: it was sent; 0: the child does not accept it; or TKB_ERR_IO */
 static int send_member(struct sender *sender, const FTSENT *item,
                        struct tkb_error *err)
 {

@@ -7,14 +7,14 @@
 /* What to pack, and how. All are borrowed. */
 struct archive_export_options {
 	struct cli *cli;
-	const char *name; /* of what is packed, for messages */
-	const char
-		*output; /* where the archive goes to, for messages; or NULL */
-	const char *folder; /* with all that is packed */
-	const char *format; /* as tkbundle-archive has it */
+	const char *name;   /* name of what is packed, for messages */
+	const char *output; /* name of the archive, for messages; or NULL */
+	const char *folder; /* the folder to pack */
+	const char *format; /* as in tkbundle-archive */
 	const struct deadline *deadline;
 	bool is_verbose;
-	bool has_sum; /* tell what the tar is without compression */
+	bool has_sum; /* report the digest and size of the tar before
+	                 compression */
 };
 
 /* What was packed. */
@@ -29,13 +29,13 @@ struct archive_export {
  * reproducible builds, else 0.
  *
  * @param out  may be NULL
- * @return false: the variable is no number
+ * @return false: the variable is not a number
  */
 bool archive_export_read_time(char out[24]);
 
 /*
- * Pack what is in the folder into an archive, in an order that depends on the names
- * alone. What tkbundle itself keeps in a cache is left out.
+ * Pack the content of the folder into an archive, in an order that depends only
+ * on the names. Files that tkbundle itself keeps in a cache are left out.
  *
  * @return as archive_child_finish()
  */

@@ -22,10 +22,10 @@ enum {
 struct wanted {
 	const char *name;
 	const struct tkb_tree_rules *rules;
-	enum archive_look look; /* or NULL: it is known by its place */
-	const char *suffix;     /* then this */
-	const char *path;       /* where it was found; NULL: nowhere */
-	bool is_given;          /* given by --tree: no other folder counts */
+	enum archive_look look; /* or NULL: it is recognized by its place */
+	const char *suffix;     /* then by this place */
+	const char *path;       /* where it was found, or NULL */
+	bool is_given;          /* given by --tree: no other folder is used */
 };
 
 struct finder {
@@ -60,7 +60,9 @@ static int alloc_lists(struct archive_found *out, struct tkb_error *err)
 	               : cli_error_nomem(err);
 }
 
-/* Keep `text` as long as what was found; NULL if out of memory. */
+/*
+ * Keep `text` as long as the results; NULL if out of memory.
+ */
 static char *own_text(struct finder *finder, char *text)
 {
 	struct trees *const trees = &finder->out->trees;
@@ -74,7 +76,7 @@ static char *own_text(struct finder *finder, char *text)
 }
 
 /*
- * What is looked for
+ * What to look for
  */
 
 static enum archive_look look_of(const char *name)
@@ -167,7 +169,7 @@ static int want_engine(struct finder *finder, const char *name,
 }
 
 /*
- * Look for the trees of all profiles, and for FlashInfer's folder in any case.
+ * Look for the trees of all profiles, and always for FlashInfer's folder.
  */
 static int want_all(struct finder *finder, struct tkb_error *err)
 {
@@ -197,7 +199,7 @@ static int want_what_is_asked(struct finder *finder, struct tkb_error *err)
 }
 
 /*
- * What is there
+ * What was found
  */
 
 /* The path in the archive, for messages. */
@@ -208,7 +210,7 @@ static const char *path_inside(const struct finder *finder, const char *path)
 	return path[length] == '/' ? path + length + 1 : ".";
 }
 
-/* Set the place of a tree; `path` lives as long as what was found. */
+/* Set the place of a tree; `path` lives as long as the results. */
 static int set_path(struct finder *finder, struct wanted *wanted,
                     const char *path, struct tkb_error *err)
 {
@@ -238,7 +240,10 @@ static int add_kernels(struct finder *finder, const char *path,
 	return 0;
 }
 
-/* The archive has only the inside of vLLM's cache: put the folder around it. */
+/*
+ * The archive has only the content of vLLM's torch_compile_cache: make the
+ * folder around it.
+ */
 static int wrap_vllm(const char *path, struct tkb_error *err)
 {
 	TKB_AUTO(text_free) char *aside = NULL;
@@ -254,7 +259,8 @@ static int wrap_vllm(const char *path, struct tkb_error *err)
 }
 
 /*
- * FlashInfer's root is above the folders for versions and GPUs: cut those off.
+ * FlashInfer's root contains the folders of versions and GPUs: cut those off
+ * the path.
  */
 static void cut_flashinfer(const struct finder *finder, char *path)
 {
@@ -316,7 +322,7 @@ static int look_for_all(struct finder *finder, struct tkb_error *err)
 	int rc;
 
 	if (finder->args->engines.count == 0 && finder->args->trees.count != 0)
-		return 0; /* only those folders */
+		return 0; /* only the folders that --tree names */
 	for (size_t i = 0; i < finder->wanted_count; i++)
 		suffixes[i] = finder->wanted[i].look == ARCHIVE_LOOK_NONE
 		                      ? finder->wanted[i].suffix
@@ -333,7 +339,7 @@ static int look_for_all(struct finder *finder, struct tkb_error *err)
  * --tree NAME=PATH or NAME:KIND=PATH
  */
 
-/* Relative, and below the archive's own folder? */
+/* Is the path relative, and without ".."? */
 static bool is_below(const char *path)
 {
 	return path[0] != '/' && strcmp(path, "..") != 0 &&
@@ -342,8 +348,8 @@ static bool is_below(const char *path)
 }
 
 /*
- * Want the tree that NAME or NAME:KIND asks for, in `path`: with the rules of KIND,
- * or of the engine that has such a tree, or without.
+ * Look for the tree NAME or NAME:KIND in `path`, with the rules of KIND, or of
+ * an engine that has such a tree, or without rules.
  */
 static int want_given(struct finder *finder, char *text, const char *path,
                       struct tkb_error *err)
@@ -371,7 +377,7 @@ static int want_given(struct finder *finder, char *text, const char *path,
 	return 0;
 }
 
-/* Both parts of the option's text live as long as what was found. */
+/* Both parts of the option's text live as long as the results. */
 static int add_given(struct finder *finder, const char *text,
                      struct tkb_error *err)
 {
@@ -400,7 +406,7 @@ static int add_given(struct finder *finder, const char *text,
 }
 
 /*
- * All of it
+ * Find the caches
  */
 
 static void take_wanted(struct finder *finder)

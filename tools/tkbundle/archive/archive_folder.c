@@ -22,7 +22,7 @@ enum {
 	TRIES = 100
 };
 
-/* The length of the folder part of `output`; 0 is the present folder. */
+/* The length of the folder part of `output`; 0: the current folder. */
 static size_t folder_length(const char *output)
 {
 	const char *slash = strrchr(output, '/');
@@ -64,10 +64,13 @@ static void remove_all(char *path)
 }
 
 /*
- * Those of killed commands
+ * Folders of killed commands
  */
 
-/* Open the folder `path` of ours and lock it; -1: it is not ours, or in use. */
+/*
+ * Open the folder `path` and lock it; -1: it does not belong to us, or is in
+ * use.
+ */
 static int lock_folder(const char *path)
 {
 	const int fd =

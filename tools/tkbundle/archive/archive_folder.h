@@ -5,14 +5,14 @@
 #include <tkbundle/error.h>
 
 /*
- * A private folder for one command. It has a folder `files` for what is
- * unpacked from, or packed into, an archive.
+ * A private folder for one command. It has a folder `files`, into which an
+ * archive is unpacked, or whose content is packed.
  */
 struct archive_folder {
 	char *path;  /* owned; absolute; NULL: none */
 	char *files; /* owned; its path */
-	int fd;      /* owned; of `files`; -1: none */
-	int lock_fd; /* owned; of `path`, which is locked; -1: none */
+	int fd;      /* owned; descriptor of `files`; -1: none */
+	int lock_fd; /* owned; descriptor of `path`, with the lock; -1: none */
 };
 
 #define ARCHIVE_FOLDER_NONE                                                    \
@@ -21,9 +21,10 @@ struct archive_folder {
 	}
 
 /*
- * Make one: in $TMPDIR, else beside `output`, whose disk has room for it, else, where
- * that is NULL or standard output, in /tmp. Folders that killed commands have left in
- * the same place are removed: nobody holds their lock.
+ * Make the folder: in $TMPDIR, else beside `output`, whose disk needs room for
+ * the result anyway, or, if that is NULL or standard output, in /tmp. Folders
+ * that killed commands have left in the same place are removed: nobody holds
+ * their lock.
  *
  * @param out  released by the caller
  */
@@ -31,7 +32,7 @@ TKB_NODISCARD int archive_folder_make(const char *output,
                                       struct archive_folder *out,
                                       struct tkb_error *err);
 
-/* For TKB_AUTO: remove it, and all that is in it. */
+/* For TKB_AUTO: remove the folder with its content. */
 void archive_folder_remove(struct archive_folder *folder);
 
 #endif

@@ -40,7 +40,9 @@ static bool is_import_cancelled(void *self)
 	return import->watch->is_cancelled(import->watch->self);
 }
 
-/* Collect one root of kernels, or none; the first time with all trees. */
+/*
+ * Collect one root of kernels, or none; the first call also collects all trees.
+ */
 static int collect_import_root(const struct archive_import *import,
                                size_t index, const char *output,
                                struct tkb_collect_report *report,
@@ -73,7 +75,7 @@ static int collect_import_root(const struct archive_import *import,
 }
 
 /*
- * Add up the counts of several collects, but not those that only the merge
+ * Add up the counts of several collects, except those that only the merge
  * knows.
  */
 static void add_report(struct tkb_collect_report *sum,

@@ -12,13 +12,14 @@ struct archive_import {
 	const struct archive_folder *folder;
 	const struct archive_found *found; /* in the folder */
 	const struct tkb_watch
-		*watch;       /* is told paths as they are in the archive */
-	uint32_t deadline_ms; /* of each step; 0: none */
+		*watch;       /* gets paths as they are in the archive */
+	uint32_t deadline_ms; /* for each step; 0: no deadline */
 };
 
 /*
- * Collect what was found in an archive. One cache root is collected as `collect`
- * does; several, each into a bundle of its own, which are merged.
+ * Collect the caches that were found in an archive. A single cache root is
+ * collected as by `collect`; several are collected into a bundle each, and
+ * these are merged.
  *
  * @param output  the file that the bundle goes into; NULL: none, a dry run
  * @return as tkb_collect_to_file(), or tkb_merge_to_file()
@@ -29,8 +30,8 @@ TKB_NODISCARD int archive_import_collect(const struct archive_import *import,
                                          struct tkb_error *err);
 
 /*
- * `path`, which is in the folder, as it is in the archive; "." is the whole
- * archive.
+ * Convert `path`, which is in the folder, to its path in the archive; "." is
+ * the whole archive.
  */
 const char *archive_import_shown(const struct archive_folder *folder,
                                  const char *path);

@@ -64,7 +64,7 @@ static int default_place(bool has_trees, char **out, struct tkb_error *err)
 	return 0;
 }
 
-/* Is the path as engines write it in texts, and not "/./a//b/"? */
+/* Is the path written as engines write it in texts, and not like "/./a//b/"? */
 static bool is_plain_path(const char *path)
 {
 	const size_t length = strlen(path);
@@ -147,7 +147,7 @@ static int find_trees(const struct tkb_bundle *bundle,
 	return 0;
 }
 
-/* The folder in the place for the root of this name. */
+/* The folder for the root of this name, in the place. */
 static char *join_root(const struct archive_stage *stage,
                        enum archive_stage_shape shape, const char *name)
 {

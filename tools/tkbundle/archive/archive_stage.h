@@ -8,23 +8,23 @@
 
 #include "archive/archive_folder.h"
 
-/* How the roots of a bundle lie in the place. */
+/* How the roots of a bundle are arranged in the place. */
 enum archive_stage_shape {
-	/* Of a bundle with trees, each root is a folder, `triton` and those
-	   called as the trees; else the place is the cache root. */
+	/* If the bundle has trees, each root is a folder: `triton`, and those
+	 * named like the trees; else the place is the cache root. */
 	ARCHIVE_STAGE_ROOTS,
-	/* As in images of MCV: `io.triton.cache`, `io.<tree>.cache`; where there
-	   is a tree of vLLM's, that is `io.vllm.cache`, and all others are
-	   folders in it. */
+	/* As in images of MCV: `io.triton.cache`, `io.<tree>.cache`; if there
+	 * is a tree of vLLM's, that is `io.vllm.cache`, and all others are
+	 * folders in it. */
 	ARCHIVE_STAGE_IMAGE
 };
 
-/* Where a bundle is emitted to be packed. */
+/* The folder into which a bundle is emitted, to be packed. */
 struct archive_stage {
 	char *place;            /* owned; where it will be unpacked */
-	char *root;             /* owned; what that is in the folder */
-	char *kernels;          /* owned; the cache root there, or NULL */
-	bool is_inductor;       /* by the place's name */
+	char *root;             /* owned; that place, inside our folder */
+	char *kernels;          /* owned; the cache root in it, or NULL */
+	bool is_inductor;       /* named by their final place */
 	struct tkb_tree *trees; /* owned, and their paths */
 	size_t tree_count;
 };
@@ -32,7 +32,8 @@ struct archive_stage {
 /*
  * Plan it.
  *
- * @param place  absolute, without "."; NULL: where emit or run puts it here
+ * @param place absolute, without "."; NULL: where emit or run puts a bundle
+ *               here
  * @param out    released by the caller, also after a failure
  * @return 0, TKB_ERR_INVALID, TKB_ERR_IO or TKB_ERR_NOMEM
  */

@@ -13,9 +13,9 @@
 #include "cli/cli.h"
 #include "cli/fd.h"
 
-#define VLLM "io.vllm.cache"    /* as MCV calls it */
-#define AOT "torch_aot_compile" /* vLLM's own, in or beside graphs */
-#define PLACES_LIMIT 256        /* an archive has a few caches */
+#define VLLM "io.vllm.cache"    /* MCV's name for it */
+#define AOT "torch_aot_compile" /* vLLM's own folders, in or beside graphs */
+#define PLACES_LIMIT 256        /* an archive has only a few caches */
 
 void archive_places_release(struct archive_places *places)
 {
@@ -45,7 +45,7 @@ static int add_walked_place(struct archive_places *places, const char *path,
 }
 
 /*
- * What a folder looks like, by the names in it
+ * Recognize a folder by the names in it
  */
 
 static bool is_all(const char *name, int (*is_such)(int))
@@ -77,7 +77,7 @@ static int is_hex(int c)
 	return isdigit(c) || (c >= 'a' && c <= 'f');
 }
 
-/* As docs/format.md has it. */
+/* As in docs/format.md. */
 static bool is_key(const char *name)
 {
 	switch (strlen(name)) {
@@ -101,7 +101,7 @@ static bool is_folder_at(int at, const char *name)
 	       S_ISDIR(status.st_mode);
 }
 
-/* Does folder `name` of `at` have a folder with such a name? */
+/* Does the folder `name` in `at` contain a folder with such a name? */
 static bool has_folder(int at, const char *name,
                        bool (*is_such)(const char *name))
 {
@@ -144,7 +144,7 @@ static bool has_graph(int at)
 	return false;
 }
 
-/* Names in Inductor's folder, apart from those that mark kernels. */
+/* Names in Inductor's folder, except those that mark kernels. */
 static bool is_inductors(const char *name)
 {
 	return name[0] != '.' && strcmp(name, "triton") != 0;
@@ -209,7 +209,7 @@ FTS *archive_walk_open(const char *folder, struct tkb_error *err)
 	return walk;
 }
 
-/* @return 1: walk on inside; 0: it is a cache, do not look inside */
+/* @return 1: walk into the folder; 0: it is a cache, do not walk into it */
 static int visit_folder(const char *path, const char *const *suffixes,
                         size_t suffix_count, struct archive_places *out,
                         struct tkb_error *err)
@@ -231,8 +231,8 @@ static int visit_folder(const char *path, const char *const *suffixes,
 }
 
 /*
- * Does the folder look like a cache that vLLM's own is not? Names in vLLM's folder of
- * code compiled ahead of time are digests, as keys of kernels are.
+ * Does the folder look like a cache other than vLLM's own? vLLM's folder of
+ * code compiled ahead of time contains digests as names, like keys of kernels.
  */
 static bool is_of_others(int at, const char *name)
 {

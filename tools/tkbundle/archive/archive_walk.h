@@ -11,19 +11,21 @@
 /* What a folder looks like. */
 enum archive_look {
 	ARCHIVE_LOOK_NONE,
-	ARCHIVE_LOOK_KERNELS,  /* a folder of keys, or of some for each GPU */
+	ARCHIVE_LOOK_KERNELS,  /* a folder of keys, or one for each GPU */
 	ARCHIVE_LOOK_INDUCTOR, /* Inductor's, without kernels */
 	ARCHIVE_LOOK_INDUCTOR_KERNELS,
 	ARCHIVE_LOOK_VLLM,
-	ARCHIVE_LOOK_VLLM_INSIDE, /* the content of vLLM's torch_compile_cache */
-	ARCHIVE_LOOK_FLASHINFER   /* of one GPU and version */
+	ARCHIVE_LOOK_VLLM_INSIDE, /* content of vLLM's torch_compile_cache */
+	ARCHIVE_LOOK_FLASHINFER   /* FlashInfer's, of one GPU and version */
 };
 
-/* A folder that looks like a cache, or is where an engine would have one. */
+/*
+ * A folder that looks like a cache, or is at a place where an engine has one.
+ */
 struct archive_place {
 	char *path; /* owned */
 	enum archive_look look;
-	size_t suffix; /* which one it has, if `look` is none */
+	size_t suffix; /* the suffix that matched, if `look` is none */
 };
 
 struct archive_places {
@@ -32,21 +34,22 @@ struct archive_places {
 };
 
 /*
- * Walk through `folder` in the order of names, following no link. The caller closes
- * the walk by fts_close(); NULL if there is no memory.
+ * Walk through `folder` in the order of names, without following links. The
+ * caller closes the walk with fts_close(); NULL if out of memory.
  */
 FTS *archive_walk_open(const char *folder, struct tkb_error *err);
 
 /*
- * MCV puts caches of others into that of vLLM: move those beside it. Only in a folder
- * `io.vllm.cache` at the top; only what looks like kernels, or Inductor's.
+ * MCV puts other caches into that of vLLM: move them beside it. Only in a
+ * folder `io.vllm.cache` at the top, and only caches that look like kernels or
+ * Inductor's.
  */
 TKB_NODISCARD int archive_walk_split(const char *folder, struct tkb_error *err);
 
 /*
- * List the folders in and below `folder` that look like something, or whose path
- * ends with a slash and one of `suffixes` (NULL: none), in the order of their names.
- * What is inside of one is not listed.
+ * List `folder` and the folders below it that look like a cache, or whose path
+ * ends with a slash and one of `suffixes` (NULL: none), in the order of their
+ * names. Folders inside a listed one are not listed.
  */
 TKB_NODISCARD int archive_walk(const char *folder, const char *const *suffixes,
                                size_t suffix_count, struct archive_places *out,
