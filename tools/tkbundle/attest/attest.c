@@ -30,7 +30,7 @@ void attest_end(struct attest *attest)
 	archive_folder_remove(&attest->folder);
 }
 
-/* The blob as the file that is compiled. */
+/* Write the blob to the file that is compiled. */
 static int save_blob(const struct tkb_source *blob, const char *path,
                      struct tkb_error *err)
 {
@@ -62,7 +62,7 @@ static bool is_same_target(const struct tkb_target *a,
 	       strcmp(a->arch, b->arch) == 0;
 }
 
-/* For which its kernels are, each once; `out` has room for all of them. */
+/* The targets of its kernels, each once; `out` has room for all of them. */
 static size_t list_targets(const struct source *source, struct tkb_target *out)
 {
 	size_t count = 0;
@@ -81,7 +81,7 @@ static size_t list_targets(const struct source *source, struct tkb_target *out)
 	return count;
 }
 
-/* What fails is printed there, and is missing in the cache. */
+/* A kernel that fails is printed there, and is missing in the cache. */
 static int compile_again(struct attest *attest, const char *bundle,
                          const char *cache_root, const struct source *source,
                          struct tkb_error *err)
@@ -172,7 +172,7 @@ int attest_vouch(void *self, const struct tkb_digest *record,
 	char id[KEY_ID_SIZE];
 	int rc = TKB_MISS;
 
-	/* Kernels have their own bar, and some have a line. */
+	/* Compiling draws a bar of its own, and prints lines. */
 	progress_erase(&attest->follow.progress);
 	key_id_text(record, id);
 	json_out_open_object(json, NULL);

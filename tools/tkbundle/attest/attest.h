@@ -9,10 +9,10 @@
 #include "cli/follow.h"
 
 /*
- * Compares records with what a compiler makes here: each kernel of a record is
- * compiled again, from what is recorded with it, and must get the same key and the
- * same bytes in each file. A record with something that cannot be compiled again,
- * such as a module, is not signed.
+ * Compare records with what a compiler makes here: each kernel of a record is
+ * compiled again, from what is recorded with it, and must get the same key and
+ * the same bytes in each file. A record with something that cannot be compiled
+ * again, such as a module, is not signed.
  *
  *     struct attest attest = { .cli = cli, .args = args,
  *                              .folder = ARCHIVE_FOLDER_NONE };
@@ -25,16 +25,18 @@ struct attest {
 	const struct arguments *args;
 	struct deadline deadline;
 	struct archive_folder folder; /* made by attest_begin() */
-	struct follow follow;         /* of the records, begun by the caller */
+	struct follow follow;         /* array of the records, opened by the
+	                                 caller */
 	uint64_t same;                /* kernels that came out the same */
-	uint64_t different;           /* those that did not */
-	uint64_t other;               /* what was not compiled again */
+	uint64_t different;           /* kernels that came out different */
+	uint64_t other;               /* other things, which were not compiled
+	                                 again */
 };
 
-/* Make the folder that it works in. */
+/* Make the private folder. */
 TKB_NODISCARD int attest_begin(struct attest *attest, struct tkb_error *err);
 
-/* As vouch() of struct tkb_sign_options. Prints each kernel that differs. */
+/* The vouch() of struct tkb_sign_options. Prints each kernel that differs. */
 int attest_vouch(void *self, const struct tkb_digest *record,
                  const struct tkb_source *blob, struct tkb_error *err);
 

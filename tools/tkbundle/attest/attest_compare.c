@@ -8,7 +8,10 @@
 #include "diff/diff_facts.h"
 #include "report/entry_out.h"
 
-/* An entry's other facts are where it lay, and what its files say. */
+/*
+ * Do not compare an entry's other facts: they are its place, or follow from its
+ * files.
+ */
 #define FACTS (DIFF_KIND | DIFF_NAME | DIFF_TARGET)
 
 static void say_difference(struct attest_verdict *verdict,
@@ -50,7 +53,7 @@ static bool is_same(struct attest_verdict *verdict,
 	return is_good;
 }
 
-/* "KEY.json" of a kernel of the record, which is judged by itself? */
+/* Is it "KEY.json" of a kernel of the record, which is compared anyway? */
 static bool is_told_of(const struct diff *diff, const struct tkb_entry *unit)
 {
 	for (size_t i = 0; i < diff->count; i++) {

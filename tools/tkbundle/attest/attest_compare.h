@@ -4,18 +4,19 @@
 
 #include "report/source.h"
 
-/* The results for a record's entries. Each that differs is printed when found. */
+/* The results for a record's entries. Each entry that differs is printed. */
 struct attest_verdict {
 	struct cli *cli;
-	const char *record; /* its digits, for messages */
+	const char *record; /* digits of the record's digest, for messages */
 	uint64_t same;
 	uint64_t different;
 	uint64_t other; /* not compiled again */
 };
 
 /*
- * Compare what is recorded with what was made from it. A specialisation says how to
- * make its kernel, so it is right if that kernel comes out the same.
+ * Compare the recorded entries with those that were compiled. A specialisation
+ * says how to make its kernel, so it is right if that kernel comes out the
+ * same.
  */
 TKB_NODISCARD int attest_compare(const struct source *recorded,
                                  const struct source *made,

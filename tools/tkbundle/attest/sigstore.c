@@ -14,7 +14,7 @@
 #include "trust/key_file.h"
 
 enum {
-	SIZE_LIMIT = 256 * 1024, /* of a file */
+	SIZE_LIMIT = 256 * 1024, /* size of a file */
 	SHOWN = 12               /* digits of a digest */
 };
 
@@ -56,7 +56,10 @@ static enum status end_exchange(struct remote_use *use, int rc,
                                 uint64_t count, const char *where)
 {
 	json_out_number(&use->cli->json, member, count);
-	/* A file is missing, and nothing of the remote. */
+	/*
+	 * A miss means that a file does not exist here, and not that the remote
+	 * lacks something.
+	 */
 	if (rc == TKB_MISS && err->message[0] != '\0')
 		return cli_failed(use->cli, rc, err, use->ref);
 	if (rc != 0)
@@ -91,7 +94,7 @@ enum status sigstore_export(struct remote_use *use,
 	return end_exchange(use, rc, &err, "exported", exporting.count, folder);
 }
 
-/* The last key's answer stands. */
+/* If no key fits, return the answer for the last one. */
 static int import_text(struct remote_use *use, const struct tkb_signing *keys,
                        struct tkb_bytes text, struct tkb_error *err)
 {

@@ -7,8 +7,9 @@
 /* Signatures as files for other programs: Sigstore bundles. */
 
 /*
- * Write each signature of the ref that one of the keys has made into the folder, which
- * is made if it is not there, as RECORD-KEY-SEQUENCE.sigstore.json.
+ * Write each signature of the ref that one of the keys has made into the
+ * folder, as RECORD-KEY-SEQUENCE.sigstore.json. The folder is created if
+ * needed.
  */
 enum status sigstore_export(struct remote_use *use,
                             const struct tkb_signing *keys, const char *folder);
