@@ -10,7 +10,7 @@
 #include "starts/start_report.h"
 
 enum {
-	ROWS_LIMIT = 20000, /* of a table; further rows are dropped */
+	ROWS_LIMIT = 20000, /* rows of a table; more rows are dropped */
 	NODE_SIZE = 224
 };
 
@@ -44,7 +44,7 @@ static bool grow_rows(struct fleet_rows *rows)
 	return true;
 }
 
-/* The row of that name; a new one if there is none. NULL: there is no room. */
+/* Find the row of that name, or add one. NULL: no room. */
 static struct fleet_row *row_of(struct fleet *fleet, struct fleet_rows *rows,
                                 const char *name)
 {
@@ -91,7 +91,7 @@ static void count_row(const struct fleet *fleet, struct fleet_row *row,
 }
 
 /*
- * The node's name, else its facts: "NVIDIA H200, driver 580.65.06, triton
+ * The node's name, or else its facts: "NVIDIA H200, driver 580.65.06, triton
  * 3.6.0".
  */
 static void name_node(const json_t *report, char out[NODE_SIZE])

@@ -23,22 +23,22 @@
 
 struct json_t;
 
-/* Something with a name, and how often it was met. */
+/* A row of a table: a name, and its counts. */
 struct fleet_row {
 	char *name;         /* owned */
-	uint64_t starts;    /* in whose reports it is */
-	uint64_t cold;      /* of those */
+	uint64_t starts;    /* starts with it in their reports */
+	uint64_t cold;      /* cold ones of these */
 	uint64_t compiled;  /* entries */
 	uint64_t newest_s;  /* the age of the newest start, in seconds */
-	uint64_t last;      /* number of the start that was counted last */
-	enum reason reason; /* of a kernel: that of the newest start */
+	uint64_t last;      /* the number of the last start that was counted */
+	enum reason reason; /* of a kernel: the reason in the newest start */
 };
 
 struct fleet_rows {
 	struct fleet_row *items; /* owned; by fleet_sort() the worst first */
 	size_t count;
 	size_t capacity;
-	struct json_t *places; /* owned; where in the items a name is */
+	struct json_t *places; /* owned; maps a name to an index of the items */
 };
 
 struct fleet {
@@ -51,28 +51,29 @@ struct fleet {
 	uint64_t compiled;
 	uint64_t saved_ms;
 	uint64_t oldest_s; /* the age of the oldest start */
-	uint64_t delay_ms; /* the longest */
-	uint64_t failed;   /* starts of which something failed */
-	uint64_t first;    /* cold ones, for which nothing was published yet */
+	uint64_t delay_ms; /* the longest delay */
+	uint64_t failed;   /* starts in which something failed */
+	uint64_t first;    /* cold starts before anything was published */
 	struct {
 		uint64_t compiled;
 		uint64_t starts;
 	} reasons[REASON_COUNT];
-	enum reason order[REASON_COUNT]; /* that of most kernels first */
-	struct fleet_rows nodes;         /* by name, or by what they are */
-	struct fleet_rows kernels;       /* that were compiled anew, by name */
+	enum reason order[REASON_COUNT]; /* the reason of most kernels first */
+	struct fleet_rows nodes;         /* nodes, by name or by their facts */
+	struct fleet_rows kernels;       /* kernels that were compiled anew, by
+	                                    name */
 	struct fleet_rows idle; /* keys that were emitted and not used */
-	bool is_failed;         /* there was no memory */
+	bool is_failed;         /* out of memory */
 };
 
 /* For TKB_AUTO. */
 void fleet_release(struct fleet *fleet);
 
-/* Count a start, of which this is the report; NULL: it cannot be read. */
+/* Count the start of this report; NULL: a report that cannot be read. */
 void fleet_add(struct fleet *fleet, const struct json_t *report,
                uint64_t age_s);
 
-/* Put all tables into their order. */
+/* Sort all tables. */
 void fleet_sort(struct fleet *fleet);
 
 #endif

@@ -12,21 +12,21 @@
 #define REPORT_VERSION 1
 
 enum {
-	FACT_SHOWN = 64,     /* bytes of a fact */
-	FAILURE_SHOWN = 160, /* and of a failure */
+	FACT_SHOWN = 64,     /* most bytes of a fact */
+	FAILURE_SHOWN = 160, /* most bytes of a failure */
 	FAILURES_SHOWN = 3,
-	KEY_SHOWN = 12, /* of a key: 60 bits */
-	NAME_SHOWN = 60 /* bytes of a kernel's name */
+	KEY_SHOWN = 12, /* digits of a key: 60 bits */
+	NAME_SHOWN = 60 /* most bytes of a kernel's name */
 };
 
-/* Larger than any time or count is; that of 1,000 reports can be added up. */
+/* Larger than any real time or count; 1,000 of them can be added up. */
 #define NUMBER_LIMIT ((json_int_t)1000000000000000)
 
 /* Facts that identify no person and no host. */
 static const char *const facts[] = { "capability", "driver", "engine", "gpu",
 	                             "libtriton",  "torch",  "triton" };
 
-/* Text of at most `size` bytes, in UTF-8 whatever it was. */
+/* A JSON text of at most `size` bytes; the result is always valid UTF-8. */
 static json_t *make_cut_text(const char *text, size_t size)
 {
 	char copy[512];
@@ -37,8 +37,8 @@ static json_t *make_cut_text(const char *text, size_t size)
 	               text);
 	made = json_string(copy);
 	/*
-	 * If the text is not UTF-8, as it was cut, replace all bytes that are
-	 * not ASCII.
+	 * If the text is not UTF-8, for example because it was cut, replace all
+	 * bytes that are not ASCII.
 	 */
 	for (size_t i = 0; made == NULL && copy[i] != '\0'; i++)
 		copy[i] = (unsigned char)copy[i] < 0x80 ? copy[i] : '?';
@@ -85,7 +85,7 @@ static void put_reasons(json_t *report, const struct start *start)
 	(void)json_object_set_new(report, "reasons", reasons);
 }
 
-/* Copy a message without what it quotes: that may be a path or a host name. */
+/* Copy a message without its quoted parts: they may be paths or host names. */
 static void take_words(const char *message, char *out, size_t size)
 {
 	static const char gap[] = "'...'";

@@ -15,7 +15,7 @@ enum {
 	NS_PER_MS = 1000000
 };
 
-/* Had nobody published anything under the ref? That is no failure. */
+/* Had nobody published anything under the ref? That is not a failure. */
 static bool is_first_start(const struct run *run)
 {
 	int status = 0;
@@ -39,7 +39,7 @@ static void add_failure(struct start *start, const struct run *run,
 	start_add_failure(start, of, reason);
 }
 
-/* Fill in a start from its figures, where it has no note. */
+/* Fill in a start from its figures, if it has no note. */
 static void fill_start(const struct run *run, struct start *out)
 {
 	run_note_figures(run, out);
@@ -50,7 +50,7 @@ static void fill_start(const struct run *run, struct start *out)
 }
 
 /*
- * Facts that a note has. Without a note, ask for them as for a ref's
+ * Add the facts of the note. Without a note, find them out as for a ref's
  * placeholders.
  */
 static void find_facts(const struct remote_use *use, const char *root,
@@ -101,7 +101,7 @@ static int leave_report(const struct run *run, struct remote_use *use,
 	return rc;
 }
 
-/* Why it failed: the last line of the log, without our name. */
+/* The reason of the failure: the last line of the log, without our name. */
 static void store_error(struct run_shared *shared, char *words)
 {
 	static const char name[] = "tkbundle: ";

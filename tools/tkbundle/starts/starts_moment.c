@@ -12,9 +12,8 @@
 #include "starts/starts_leave.h"
 
 enum {
-	QUIET_TIMES = 12, /* so many of these after the start, by default a
-			     minute */
-	LIMIT_MS = 10000, /* time limit of a count, a note and a report */
+	QUIET_TIMES = 12, /* quiet times after the start, by default a minute */
+	LIMIT_MS = 10000, /* time limit for a count, a note and a report */
 	NICENESS = 10
 };
 

@@ -7,14 +7,15 @@
 
 #include "starts/start_report.h"
 
-/* What was read, the newest first. */
+/* The reports that were read, the newest first. */
 struct read {
 	struct {
 		json_t *report; /* owned; NULL: it cannot be read */
 		uint64_t age_s;
 	} items[TKB_STARTS_LIMIT];
 	size_t count;
-	json_t *places; /* owned; an object: where the report of an id is */
+	json_t *places; /* owned; an object that maps an id to the index of its
+	                   report */
 };
 
 static void release_reports(struct read *read)
@@ -36,7 +37,9 @@ static bool has_ended(const json_t *report)
 	return json_object_get(report, "status") != NULL;
 }
 
-/* Ages are whole seconds, so two reports of one start may come in any order. */
+/*
+ * Ages are whole seconds, so two reports of one start may be in either order.
+ */
 static int on_report(void *self, struct tkb_bytes text, uint64_t age_s,
                      struct tkb_error *err)
 {

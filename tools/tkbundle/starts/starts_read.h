@@ -17,11 +17,12 @@ struct starts_visitor {
 };
 
 /*
- * Visit the report of each start of the ref, the newest first. If a start, by its id,
- * has left several reports, visit the last: that of its end, if there is one.
+ * Visit the report of each start of the ref, the newest first. If a start has
+ * left several reports with its id, visit only the last: the one of its end, if
+ * there is one.
  *
- * @return 0, TKB_MISS (there is none), what tkb_starts_read() returns, or
- *         TKB_ERR_NOMEM; nothing was told then
+ * @return 0, TKB_MISS (there is none), a result of tkb_starts_read(), or
+ *         TKB_ERR_NOMEM; on failure nothing was visited
  */
 TKB_NODISCARD int starts_read(struct remote_use *use, const char *ref,
                               const struct starts_visitor *visitor,
