@@ -4,9 +4,12 @@
 
 #include <tkbundle/engine.h>
 
-/* The profiles of share/engines, as the build embeds them: see embed_profiles.cmake. */
+/*
+ * The profiles of share/engines, which the build embeds: see
+ * embed_profiles.cmake.
+ */
 struct builtin_profile {
-	const char *name; /* NULL behind the last */
+	const char *name; /* NULL after the last */
 	struct tkb_bytes text;
 };
 

@@ -9,7 +9,7 @@
 #include "config/root.h"
 
 /*
- * What the command line asks the library for. The lists are borrowed from
+ * Make the library's options from the command line. The lists are borrowed from
  * `args` and `root`; the caller adds the watch.
  */
 struct tkb_collect_options choices_for_collect(const struct arguments *args,

@@ -13,11 +13,11 @@
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyz-"
 
 enum kind {
-	KIND_URLS, /* never shown */
+	KIND_URLS, /* may hold a secret: never shown */
 	KIND_TEXT,
 	KIND_TIME,
 	KIND_WORD,
-	KIND_ADDRESS, /* of http_get() */
+	KIND_ADDRESS, /* a URL for http_get() */
 	KIND_TEMPLATE /* see engine_ref.h */
 };
 
@@ -78,7 +78,7 @@ static bool read_config_number(const struct spec *spec, const char *text,
 	return true;
 }
 
-/* What a value must be, as a part of a sentence. */
+/* The kind of value that is expected, as a part of a sentence. */
 static const char *wanted_value(const struct spec *spec)
 {
 	if (spec->kind == KIND_TIME)
@@ -93,7 +93,8 @@ static const char *wanted_value(const struct spec *spec)
 }
 
 /*
- * Do not show a URL that was given for another value: it may hold a password.
+ * If a URL was given for another value, do not print it: it may hold a
+ * password.
  */
 static int refuse_value(const struct spec *spec, const char *text,
                         const char *origin, struct tkb_error *err)
@@ -147,7 +148,7 @@ static int set_value(struct config *config, size_t index, const char *text,
 /* The state of reading one file. */
 struct reading {
 	struct config *config;
-	bool is_seen[CONFIG_COUNT]; /* in this file */
+	bool is_seen[CONFIG_COUNT]; /* the values that this file has set */
 	int rc;                     /* the first fault */
 	struct tkb_error fault;
 };
@@ -177,7 +178,7 @@ static int refuse_line(struct reading *reading, const char *origin,
 	return 0;
 }
 
-/* After a faulty line, the others are used nevertheless. */
+/* After a faulty line, the other lines are still used. */
 static int on_line(void *self, const char *path, size_t line, char *name,
                    char *value, struct tkb_error *err)
 {
@@ -191,7 +192,7 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 		origin = NULL; /* asprintf() leaves it undefined */
 		return cli_error_nomem(err);
 	}
-	/* Do not show it if it is not a name: it may be a part of a URL. */
+	/* Do not print it if it is not a name: it may be a part of a URL. */
 	if (name[strspn(name, NAME_CHARS)] != '\0' || name[0] == '\0')
 		return refuse_line(reading, origin, "",
 		                   "this is no 'name = value'");
@@ -228,7 +229,8 @@ static int load_file(struct config *config, const char *path,
 }
 
 /*
- * Without $HOME there is no user's file; asking a name service could take long.
+ * Without $HOME there is no user's file. Do not ask a name service for the home
+ * folder: that could take long.
  */
 static int user_path(char **out)
 {

@@ -14,16 +14,17 @@
  * The configuration of the verbs that use a remote, and the origin of each
  * value.
  *
- * A value comes from the command line, else from the environment, else from
- * the user's file ($XDG_CONFIG_HOME/tkbundle/config, or ~/.config/...), else
- * from /etc/tkbundle.conf, else it is the default. $TKBUNDLE_CONFIG names the
- * only file that is read instead. A variable that is empty counts as none.
+ * A value comes from the command line, else from the environment, else from the
+ * user's file ($XDG_CONFIG_HOME/tkbundle/config, or ~/.config/...), else from
+ * /etc/tkbundle.conf, else it is the default. If $TKBUNDLE_CONFIG is set, the
+ * file that it names is read instead of both. An empty variable counts as
+ * unset.
  *
  * A file has lines `name = value`; a line may be empty, or begin with '#'.
  *
  * The user's file must belong to root or to us, and nobody else may write it:
- * who can, chooses what our GPU runs. Files that were named by hand, and the
- * one in /etc, are taken as they are. So does ssh(1).
+ * whoever can write it chooses what our GPU runs. As in ssh(1), the file in
+ * $TKBUNDLE_CONFIG and the one in /etc are not checked.
  *
  *     TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
  *
@@ -50,12 +51,12 @@ enum {
 	CONFIG_COUNT = CONFIG_TRUST + 1
 };
 
-/* The words of CONFIG_PUSH, in the order of its numbers. */
+/* The words of CONFIG_PUSH; each one's number is its index. */
 #define CONFIG_PUSH_WORDS "always|on-exit|never"
 
 struct config_value {
-	char *text;      /* owned; NULL: nobody gave one */
-	uint64_t number; /* of a time, milliseconds; of a word, which */
+	char *text;      /* owned; NULL: no value */
+	uint64_t number; /* of a time: milliseconds; of a word: its index */
 	char *origin;    /* owned; "--remote", "TKBUNDLE_REF", "/a/file:3", or
 	                    "default" */
 };
@@ -66,20 +67,20 @@ struct config {
 };
 
 /*
- * Learn all values. May take as long as the file system does.
+ * Load all values. This may hang if the file system does.
  *
  * @param args  not kept; NULL: no command line
- * @param out   released by the caller, also after a failure; then what made
- *              sense is there all the same, for those who go on
- * @return 0, TKB_ERR_INVALID (the first fault, in a sentence with file and
- *         line), TKB_ERR_IO or TKB_ERR_NOMEM
+ * @param out released by the caller, also after a failure; then it has the
+ *              valid values, for callers that go on
+ * @return 0, TKB_ERR_INVALID (the message describes the first fault, with file
+ *         and line), TKB_ERR_IO or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int config_load(const struct arguments *args, struct config *out,
                               struct tkb_error *err);
 
 void config_release(struct config *config);
 
-/* What value `name` is called in a file, and in the environment. */
+/* The name of the value in a file, and in the environment. */
 const char *config_name(enum config_name name);
 const char *config_variable(enum config_name name);
 
@@ -91,11 +92,11 @@ const char *config_variable(enum config_name name);
 bool config_is_unknown(const char *variable);
 
 /*
- * Which files are read.
+ * The path of a configuration file.
  *
  * @param index  0: the weaker one
  * @param out    receives a path that the caller frees, or NULL: there is none
- * @return false where memory is short
+ * @return false if out of memory
  */
 bool config_path(size_t index, char **out);
 

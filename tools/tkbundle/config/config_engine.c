@@ -11,7 +11,7 @@
 #include "config/profiles.h"
 #include "config/trees.h"
 
-/* What is shown, and how. */
+/* Where to print, and in which form. */
 struct show {
 	struct cli *cli;
 	const struct arguments *args;

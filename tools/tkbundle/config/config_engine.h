@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 
 /*
- * Show the profile of each engine of --engine, and what it means on this machine, as
- * lines or in the document. Nothing is made or changed.
+ * Print the profile of each engine of --engine, and its effect on this machine,
+ * as lines or in the document. Nothing is created or changed.
  *
  * @param has_remote  the configuration names one
  */

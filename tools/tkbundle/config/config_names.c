@@ -4,14 +4,15 @@
 #include <string.h>
 
 /*
- * Which variables are ours. Kubernetes gives every container some for each
- * Service of its namespace, named after it: TKBUNDLE_SERVICE_HOST,
- * TKBUNDLE_SERVICE_PORT, TKBUNDLE_SERVICE_PORT_<name>, TKBUNDLE_PORT,
- * TKBUNDLE_PORT_6379_TCP and that with _PROTO, _PORT and _ADDR; where the
- * Service is called tkbundle-remote, with TKBUNDLE_REMOTE in place of TKBUNDLE.
+ * Decide which variables are ours. Kubernetes sets variables in every container
+ * for each Service of its namespace. For a Service called tkbundle these are
+ * TKBUNDLE_SERVICE_HOST, TKBUNDLE_SERVICE_PORT, TKBUNDLE_SERVICE_PORT_<name>,
+ * TKBUNDLE_PORT, TKBUNDLE_PORT_6379_TCP and the latter with _PROTO, _PORT and
+ * _ADDR. For a Service called tkbundle-remote they begin with TKBUNDLE_REMOTE
+ * instead of TKBUNDLE.
  */
 
-/* A part of a name. */
+/* A part of a variable's name. */
 struct part {
 	const char *start;
 	size_t size;
@@ -28,7 +29,7 @@ static bool is_part(struct part part, const char *text)
 	       strncmp(part.start, text, part.size) == 0;
 }
 
-/* Cut `prefix` from the beginning, if it stands there. */
+/* Remove `prefix` from the beginning. @return whether it was there */
 static bool cut(struct part *part, const char *prefix)
 {
 	const size_t size = strlen(prefix);
@@ -40,7 +41,7 @@ static bool cut(struct part *part, const char *prefix)
 	return true;
 }
 
-/* "6379_TCP", "6379_TCP_ADDR". */
+/* Is it like "6379_TCP" or "6379_TCP_ADDR"? */
 static bool is_port(struct part part)
 {
 	static const char *const protocols[] = { "_TCP", "_UDP", "_SCTP" };
@@ -65,7 +66,7 @@ static bool is_port(struct part part)
 	return false;
 }
 
-/* What may stand behind a Service's name. */
+/* Can this follow the name of a Service? */
 static bool is_of_service(struct part part)
 {
 	if (is_part(part, "_SERVICE_HOST") || is_part(part, "_SERVICE_PORT") ||
@@ -97,7 +98,7 @@ bool config_is_unknown(const char *variable)
 	if (!cut(&part, "TKBUNDLE_"))
 		return false;
 
-	/* The name of a Service may have any number of words. */
+	/* The name of a Service may consist of any number of words. */
 	part.start--;
 	part.size++;
 	for (; part.size > 0; part.start++, part.size--) {

@@ -14,7 +14,7 @@ enum {
 	NAME_SIZE = 128
 };
 
-/* Which of the words begins at `text`? WORD_COUNT: none. */
+/* Find the word that begins at `text`. WORD_COUNT: none. */
 static size_t find_word(const char *text)
 {
 	size_t i = 0;
@@ -44,7 +44,10 @@ static bool is_ref_character(char c)
 	       (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* The last two parts of a model's name or path, as a ref may have them. */
+/*
+ * The last two parts of a model's name or path, with only bytes that a ref may
+ * have.
+ */
 static void name_model(const char *model, char out[NAME_SIZE])
 {
 	const char *start = model + strlen(model);

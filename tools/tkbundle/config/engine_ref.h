@@ -20,16 +20,17 @@ enum {
 
 struct engine_ref_facts {
 	const char *engine;
-	const char *version; /* "" if it is not known; two parts of it count */
+	const char *version; /* "" if unknown; only its first two parts are
+	                        used */
 	const char *model;   /* a name or a path, or NULL */
 };
 
 bool engine_ref_is_valid(const char *pattern);
 
 /*
- * Fill in `pattern`, except {arch}, which is filled in when the ref is used. An
- * unknown word is dropped with the '-', '_', '.' or '/' before it. What is too
- * long is cut off.
+ * Fill in `pattern`, except {arch}, which is filled in when the ref is used. A
+ * word whose value is unknown is removed with the '-', '_', '.' or '/' before
+ * it. A result that is too long is cut.
  */
 void engine_ref_make(const char *pattern, const struct engine_ref_facts *facts,
                      char *out, size_t size);

@@ -56,8 +56,8 @@ bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE])
 }
 
 /*
- * Is there something at the engine's own default place? Then it stays there: a
- * warm cache must not be left behind.
+ * Is there a cache at the engine's own default place? Then it is used there: a
+ * warm cache must not be abandoned.
  */
 static bool find_old(const struct tkb_engine *engine, size_t index,
                      char out[ENGINE_PATH_SIZE])
@@ -114,9 +114,9 @@ static bool is_at_home(const char *path)
 }
 
 /*
- * Set a variable that is part of keys. If graphs lie at the default place, they
- * were compiled without it, and would be compiled again: only other machines
- * would profit, so it is then left alone.
+ * Set a variable that is part of keys. If there are graphs at the default
+ * place, they were compiled without it, and would be compiled again. Only other
+ * machines would profit from that, so without a remote the variable is not set.
  */
 static void set_for_keys(const char *name, const char *value, const char *why,
                          bool has_old,
@@ -149,8 +149,8 @@ static void make_setting(const struct tkb_engine_setting *setting, bool has_old,
 }
 
 /*
- * Name one ptxas: Inductor's workers and their parent would find two, and
- * compute two keys.
+ * Name one ptxas. Otherwise Inductor's workers and their parent find different
+ * ones, and compute different keys.
  */
 static void set_ptxas(const char *command, const char *engine, bool has_old,
                       const struct engine_settings_visitor *visitor)

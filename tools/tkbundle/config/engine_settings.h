@@ -10,25 +10,25 @@
 
 /*
  * The variables that `run` sets for an engine's command: a place for each
- * cache, and those that give it the same keys on every machine. What the user
- * has set stays.
+ * cache, and values that give the same keys on every machine. Variables that
+ * the user has set are not changed.
  */
 enum {
 	ENGINE_PATH_SIZE = 4096
 };
 
 /*
- * The folder for caches that the user has not placed: below the user's cache
- * folder, or a temporary one if that cannot be written.
+ * The folder for caches whose place the user has not set: below the user's
+ * cache folder, or a temporary folder if that cannot be written.
  *
  * @param is_made  make it if it does not exist
  */
 bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE]);
 
 /*
- * Gets each variable in turn. Both texts hold until it returns.
+ * Receives each variable in turn. Both texts are valid until it returns.
  *
- * @param value  to be set, or NULL: it is left alone
+ * @param value  the value to set, or NULL: do not set it
  * @param why    the reason for that
  */
 struct engine_settings_visitor {
@@ -37,12 +37,14 @@ struct engine_settings_visitor {
 	void *self;
 };
 
-/* What decides, beside the profile and the environment. */
+/*
+ * Other facts, besides the profile and the environment, that decide the
+ * settings.
+ */
 struct engine_settings_case {
-	const struct arguments
-		*args;    /* operands: the command, if one is there */
-	const char *base; /* the folder for caches not placed */
-	bool has_remote;  /* one that other machines may share */
+	const struct arguments *args; /* operands: the command, if any */
+	const char *base;             /* the folder for caches not placed */
+	bool has_remote; /* a remote that other machines may share */
 };
 
 /* Visit the variables of `engine`. */

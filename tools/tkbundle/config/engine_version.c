@@ -17,21 +17,22 @@ enum {
 };
 
 /*
- * Where its packages are
+ * The folders of packages
  */
 
 struct search {
-	/* Looks into a folder of packages, and fills `found`. */
+	/* Searches a folder of packages, and fills `found`. */
 	void (*look)(const struct search *search, const char *folder);
-	const char *wanted; /* a package, or a file of one */
+	const char *wanted; /* a package, or a file of a package */
 	char *found;        /* empty until then */
 	size_t found_size;
-	char name[32]; /* "python3.11"; a shorter one stands for all */
+	char name[32]; /* "python3.11"; a shorter name matches all that begin
+	                  with it */
 };
 
 /*
- * Are the names equal? '-', '_' and '.' are one, and so are small and capital
- * letters.
+ * Are the names equal? '-', '_' and '.' count as equal, and so do small and
+ * capital letters.
  */
 static bool is_package_name(const char *text, const char *package)
 {
@@ -54,7 +55,7 @@ static void search_folder(const struct search *search, const char *folder)
 		search->look(search, folder);
 }
 
-/* Search the folders that a file as `more.pth` names, as Python does. */
+/* Search the folders that a file such as `more.pth` names, as Python does. */
 static void search_listed(const struct search *search, const char *folder,
                           const char *name)
 {
@@ -104,7 +105,7 @@ static void look_for_file(const struct search *search, const char *folder)
 		search->found[0] = '\0';
 }
 
-/* The version of a package stands in the name of a folder beside it. */
+/* The version of a package is in the name of a folder beside it. */
 static void look_for_version(const struct search *search, const char *folder)
 {
 	static const char ending[] = ".dist-info";
@@ -166,7 +167,7 @@ static void search_prefix(const struct search *search, const char *prefix)
 	}
 }
 
-/* Look where a Python lies that is `program`, below `<prefix>/bin`. */
+/* Search the prefix of the Python `program`, which is <prefix>/bin/python. */
 static void search_program(const struct search *search, const char *program)
 {
 	char prefix[PATH_SIZE];
@@ -207,7 +208,9 @@ static void search_variables(const struct search *search)
 		search_prefix(search, path);
 }
 
-/* Search where the Python of `command` or of the engine does. */
+/*
+ * Search the folders that the Python of `command`, or of the engine, searches.
+ */
 static void search_python(struct search *search, const char *command,
                           const char *engine)
 {
@@ -258,10 +261,10 @@ void engine_file_find(const char *path, const char *command, const char *engine,
 }
 
 /*
- * What is known of it
+ * The version
  */
 
-/* Are the parts of `checked` the first ones of `version`? */
+/* Does `version` begin with all parts of `checked`? */
 static bool covers(const char *checked, const char *version)
 {
 	const size_t length = strlen(checked);

@@ -16,7 +16,10 @@
 
 #define PORT 80
 #define PORT_LIMIT 65535
-/* Up to here an answer is read to its end, so that the server can send all. */
+/*
+ * Up to this size an answer is read to its end, so that the server can send all
+ * of it.
+ */
 #define REST_LIMIT (64 * 1024)
 
 static void add_ipv4(struct http_url *url, struct in_addr address,
@@ -41,7 +44,7 @@ static void add_ipv6(struct http_url *url, const struct in6_addr *address,
 	url->sizes[url->address_count++] = sizeof(full);
 }
 
-/* "127.0.0.1", "[::1]" or "localhost". */
+/* Is it an address, such as "127.0.0.1" or "[::1]", or "localhost"? */
 static bool add_host(struct http_url *url, const char *host, in_port_t port)
 {
 	const struct in_addr local = { htonl(INADDR_LOOPBACK) };
@@ -92,7 +95,7 @@ static bool cut_port(char *host, in_port_t *out)
 	return port > 0 && port <= PORT_LIMIT;
 }
 
-/* Is it free of bytes that would end the request's line? */
+/* Does the text contain no byte that would end the request line? */
 static bool is_request_path(const char *path)
 {
 	for (; *path != '\0'; path++) {
@@ -127,7 +130,7 @@ bool http_url_parse(const char *text, struct http_url *out)
 	       add_host(out, name, port);
 }
 
-/* Wait for `events`; false where time is up. */
+/* Wait for `events`; false if the time is over. */
 static bool wait_for_events(int fd, short events, const struct deadline *end)
 {
 	struct pollfd item = { .fd = fd, .events = events };

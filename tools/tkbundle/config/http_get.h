@@ -10,14 +10,13 @@
 
 /*
  * Send one GET request to a server on this machine. Its host is an address or
- * localhost, so that no name service is asked, which could hang. No TLS, no
- * proxy, no redirect.
+ * localhost, because a name service could hang. No TLS, no proxy, no redirect.
  */
 struct http_url {
 	struct sockaddr_storage addresses[2]; /* localhost has two */
 	socklen_t sizes[2];
 	size_t address_count;
-	char host[80];   /* for the header, with the port */
+	char host[80];   /* for the Host header, with the port */
 	char path[1024]; /* with the query */
 };
 
@@ -33,10 +32,10 @@ enum {
 };
 
 /*
- * Get it, in at most `limit_ms` for each address.
+ * Get the URL, in at most `limit_ms` for each address.
  *
  * @param reason_out  receives why there was no answer, or its status line
- * @return the status, as 200; 0 where there was no answer
+ * @return the status, such as 200; 0 if there was no answer
  */
 int http_get(const struct http_url *url, uint64_t limit_ms,
              char reason_out[HTTP_REASON_SIZE]);

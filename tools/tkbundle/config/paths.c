@@ -12,7 +12,10 @@ static bool is_part(char byte)
 	       (byte != '\0' && strchr("._+@~-", byte) != NULL);
 }
 
-/* Does a sentinel end at `at`: "[REPLACE]", or that of a tree, "[REPLACE:vllm]"? */
+/*
+ * Does a sentinel end at `at`: "[REPLACE]", or that of a tree,
+ * "[REPLACE:vllm]"?
+ */
 static bool is_replaced(const char *text, size_t at)
 {
 	const size_t length = sizeof(TKB_SENTINEL) - 2;
@@ -24,14 +27,14 @@ static bool is_replaced(const char *text, size_t at)
 	       (begin[length] == ']' || begin[length] == ':');
 }
 
-/* Does a path, or what is below a sentinel, go on at `at`? */
+/* Is `at` inside a path, or inside the path after a sentinel? */
 static bool is_inside(const char *text, size_t at)
 {
 	return at > 0 && (is_part(text[at - 1]) || text[at - 1] == '/' ||
 	                  is_replaced(text, at));
 }
 
-/* Behind the last part of the path that begins at `at`, and their number. */
+/* The end of the path that begins at `at`, and the number of its parts. */
 static size_t end_of_path(struct tkb_bytes bytes, size_t at, size_t *parts_out)
 {
 	const char *const text = bytes.data;
@@ -77,7 +80,9 @@ bool paths_next(struct tkb_bytes bytes, size_t *at, struct tkb_bytes *out)
 	return false;
 }
 
-/* Where `part` is first found from `from` on; the size if it is not there. */
+/*
+ * The first offset of `part` at or after `from`; bytes.size if there is none.
+ */
 static size_t find_bytes(struct tkb_bytes bytes, size_t from, const char *part,
                          size_t size)
 {
@@ -89,7 +94,7 @@ static size_t find_bytes(struct tkb_bytes bytes, size_t from, const char *part,
 	return found != NULL ? (size_t)(found - text) : bytes.size;
 }
 
-/* The quote before `at` that begins a string; NULL if there is none. */
+/* The last quote before `at` that begins a string; NULL if there is none. */
 static const char *find_quote(const char *text, size_t at)
 {
 	const char *quote = memrchr(text, '"', at);
@@ -113,7 +118,10 @@ struct tkb_bytes paths_own(struct tkb_bytes group, const char *key)
 	const size_t length = strlen(key);
 	size_t at = find_bytes(group, 0, key, length);
 
-	/* "<place>/<key>/<name>", with the quotes. No key is ever escaped. */
+	/*
+	 * Find "<place>/<key>/<name>", with the quotes. A key never contains
+	 * escaped characters.
+	 */
 	while (at < group.size) {
 		const size_t end = at + length;
 		const bool is_folder = at > 0 && text[at - 1] == '/' &&
@@ -131,7 +139,7 @@ struct tkb_bytes paths_own(struct tkb_bytes group, const char *key)
 	return (struct tkb_bytes){ .size = 0 };
 }
 
-/* Does a string of `json` that is `own`, or lies below, begin at `at`? */
+/* Does a string that is the path `own`, or a path below it, begin at `at`? */
 static bool is_own_path_at(struct tkb_bytes json, struct tkb_bytes own,
                            size_t at)
 {

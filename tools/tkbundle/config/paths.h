@@ -8,12 +8,12 @@
 #include <tkbundle/entry.h>
 
 /*
- * Absolute paths in the bytes of a file, whatever kind of file it is.
+ * Find absolute paths in the bytes of any file.
  *
- * A path is a slash that follows neither a slash nor a character of a path,
- * and at least two parts of such characters, [A-Za-z0-9._+@~-], with a slash
- * between: "/srv/app", but not "//", "x/y/z", "</s>", "/usr" or a URL. What is
- * below a sentinel is none. One of 4096 bytes or more is none either: no
+ * A path is a slash that follows neither a slash nor a character of a path, and
+ * at least two parts of such characters, [A-Za-z0-9._+@~-], with a slash
+ * between: "/srv/app", but not "//", "x/y/z", "</s>", "/usr" or a URL. The part
+ * after a sentinel is not a path. Nor is anything of 4096 bytes or more: no
  * system would open it.
  *
  *     size_t at = 0;
@@ -22,19 +22,22 @@
  *             ...
  */
 
-/* Find the next path from `*at` on, and go behind it; false: no more. */
+/*
+ * Find the next path at or after `*at`, and set `*at` to its end; false: no
+ * more.
+ */
 bool paths_next(struct tkb_bytes bytes, size_t *at, struct tkb_bytes *out);
 
 /*
- * The path of entry `key` that `group`, its group file, names, as it stands
- * there: part of `group`, empty if there is none.
+ * The path of the entry `key` in `group`, its group file, exactly as written
+ * there. The result is a part of `group`, or empty if there is none.
  */
 struct tkb_bytes paths_own(struct tkb_bytes group, const char *key);
 
 /*
- * Find the next string, from `*at` on, in `json` that is the path `own` or
- * lies below it: what collect replaces by the sentinel. `*out` is what comes
- * before it; `*at` goes behind it.
+ * Find the next string in `json`, at or after `*at`, that is the path `own` or
+ * a path below it: collect replaces these by the sentinel. `*out` is the text
+ * before it; `*at` is set to its end.
  *
  * @return false, with the rest in `*out`, if there is no more
  */

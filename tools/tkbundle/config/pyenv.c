@@ -53,7 +53,10 @@ static bool read_words(const char *path, char out[WORDS_SIZE])
 	return size > 0;
 }
 
-/* In this folder, or in the next one above that has the file. */
+/*
+ * Read the file in the current folder, or else in the nearest folder above that
+ * has it.
+ */
 static bool read_local(char out[WORDS_SIZE])
 {
 	static const char name[] = "/.python-version";
@@ -76,7 +79,10 @@ static bool read_local(char out[WORDS_SIZE])
 	}
 }
 
-/* With colons or white space between them; the first that has the program counts. */
+/*
+ * Read the list of versions, separated by colons or white space. The first
+ * version that has the program is used.
+ */
 static bool read_versions(const struct shim *shim, char out[WORDS_SIZE])
 {
 	const char *const given = cli_variable("PYENV_VERSION");
@@ -89,10 +95,13 @@ static bool read_versions(const struct shim *shim, char out[WORDS_SIZE])
 }
 
 /*
- * What has the program
+ * The version that has the program
  */
 
-/* The newest that is called "<version>.<anything>": "3.12" may stand for "3.12.1". */
+/*
+ * Find the newest version called "<version>.<anything>": "3.12" may mean
+ * "3.12.1".
+ */
 static bool find_newest(const char *versions, const char *version,
                         char out[256])
 {

@@ -9,15 +9,15 @@ enum {
 };
 
 /*
- * pyenv puts a folder of scripts into PATH, `<root>/shims`, one for each program of
- * all its Pythons. Which of those it starts, $PYENV_VERSION says, or the file
- * `.python-version` in this folder or the next one above, or `<root>/version`. That
- * is read here: nothing is started.
+ * pyenv puts a folder of scripts into PATH, `<root>/shims`, with one script for
+ * each program of all its Pythons. $PYENV_VERSION decides which Python a script
+ * starts, else the file `.python-version` in the current folder or the nearest
+ * one above, else `<root>/version`. These are read here: no program is started.
  */
 
 /*
- * If `path` is such a script, replace it by what it starts. False: that is none of
- * pyenv's, and what comes behind in PATH counts.
+ * If `path` is such a script, replace it by the program that it starts. False:
+ * the script starts none of pyenv's programs, so search the rest of PATH.
  */
 bool pyenv_resolve(char path[PYENV_PATH_SIZE]);
 

@@ -17,7 +17,7 @@ enum {
 };
 
 /*
- * Which Python
+ * Find the Python
  */
 
 bool python_is_name(const char *path)
@@ -28,7 +28,10 @@ bool python_is_name(const char *path)
 	               strlen("python")) == 0;
 }
 
-/* The file that a shell would run for `name`, and not a script of pyenv's. */
+/*
+ * Find the file that a shell would run for `name`; instead of a script of
+ * pyenv's, find the program that it starts.
+ */
 static bool find_program(const char *name, char out[PYTHON_PATH_SIZE])
 {
 	const char *folders = cli_variable("PATH");
@@ -55,7 +58,10 @@ static bool find_program(const char *name, char out[PYTHON_PATH_SIZE])
 	return false;
 }
 
-/* The first word of `line` that is a Python's, cut off; NULL: there is none. */
+/*
+ * The first word of `line` that names a Python; NULL: there is none. `line` is
+ * cut into words.
+ */
 static char *python_word(char *line)
 {
 	char *word;
@@ -67,9 +73,9 @@ static char *python_word(char *line)
 }
 
 /*
- * The Python that the script `path` names in its first line, there or not. If that
- * line would be too long, pip writes /bin/sh there, and a second line that executes
- * the Python.
+ * Read the Python that the script `path` names in its first line; it need not
+ * exist. If that line would be too long, pip writes /bin/sh there, and a second
+ * line that executes the Python.
  */
 static bool read_interpreter(const char *path, char out[PYTHON_PATH_SIZE])
 {
@@ -122,8 +128,9 @@ static bool find_python(const char *command, const char *engine,
 }
 
 /*
- * Begin a path at "/": the command may leave this folder before it, or a child of
- * it, asks. Links stay, since a virtual environment's Python is one.
+ * Make a path absolute: the command may change its folder before it, or a child
+ * of it, uses the path. Do not resolve links, since the Python of a virtual
+ * environment is a link.
  */
 static bool make_absolute(char path[PYTHON_PATH_SIZE])
 {
@@ -153,7 +160,7 @@ bool python_is_gone(const char *engine, char script[PYTHON_PATH_SIZE],
 }
 
 /*
- * What it says
+ * Run the Python
  */
 
 bool python_ask(const char *python, const char *code,

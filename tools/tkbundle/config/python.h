@@ -11,7 +11,7 @@ enum {
 	PYTHON_PATH_SIZE = PYENV_PATH_SIZE
 };
 
-/* Is the program `path` called as a Python is, "python3.12"? */
+/* Is the program `path` named like a Python, such as "python3.12"? */
 bool python_is_name(const char *path);
 
 /*
@@ -25,8 +25,8 @@ bool python_find(const char *command, const char *engine,
                  char out[PYTHON_PATH_SIZE]);
 
 /*
- * Is the script in PATH that has the engine's name started by a Python that is not
- * there, as in a virtual environment that was moved?
+ * Does the script in PATH with the engine's name need a Python that does not
+ * exist, as after a move of a virtual environment?
  *
  * @param script  receives the script's path
  * @param python  receives the Python that its first line names
@@ -35,9 +35,9 @@ bool python_is_gone(const char *engine, char script[PYTHON_PATH_SIZE],
                     char python[PYTHON_PATH_SIZE]);
 
 /*
- * Run `code` by `python` with `arguments`, which end with NULL, and take what it
- * prints, with a zero behind it. False, and "", where it fails, takes longer than
- * 5 s, or prints more than fits.
+ * Run `code` with `python` and `arguments`, which end with NULL, and store what
+ * it prints, with a terminating zero. False, and "", if it fails, takes longer
+ * than 5 s, or prints more than fits.
  */
 bool python_ask(const char *python, const char *code,
                 const char *const *arguments, char *out, size_t size);

@@ -22,7 +22,7 @@ static void print_warnings(const struct remote_use *use)
 	}
 }
 
-/* Print whose certificates TLS trusts, for each tier that has TLS. */
+/* Print which authorities TLS trusts, for each tier that has TLS. */
 static void say_trust(const struct remote_use *use)
 {
 	const struct remote_library *const library = &use->library;
@@ -45,7 +45,10 @@ int remote_use_open(struct remote_use *use, const char *urls,
 	rc = remote_library_load(&use->library, err);
 	if (rc == 0)
 		rc = use->library.open(urls, options, &use->remote, err);
-	/* To who has typed it, an unknown scheme is as wrong as an unknown parameter. */
+	/*
+	 * Report an unknown scheme like an unknown parameter: both are mistakes
+	 * of the user.
+	 */
 	if (rc == TKB_ERR_UNSUPPORTED) {
 		rc = TKB_ERR_INVALID;
 		err->status = rc;
@@ -57,7 +60,7 @@ int remote_use_open(struct remote_use *use, const char *urls,
 
 static const char waits_for[] = "asking the remote";
 
-/* The library asks this again and again while it waits, from any thread. */
+/* The library calls this repeatedly while it waits, from any thread. */
 static bool is_use_cancelled(void *self)
 {
 	struct remote_use *const use = self;
@@ -192,7 +195,10 @@ enum status remote_use_choose(struct remote_use *use,
 	enum status status = STATUS_DONE;
 	int rc = 0;
 
-	/* With a file, the cache's root matters only to placeholders of the ref. */
+	/*
+	 * With a file, the cache's root is only needed for placeholders of the
+	 * ref.
+	 */
 	if (file == NULL || root_has_default())
 		rc = root_choose_all(args, args_operand(args, 1), root, &err);
 	if (rc != 0)
@@ -251,7 +257,10 @@ void remote_use_waited(struct remote_use *use)
 	use->waiting.is_tty = false;
 }
 
-/* Where in the sentence it says that a watch or a deadline ended it? */
+/*
+ * The offset in the message where it says that a watch or a deadline ended the
+ * work; 0 if it does not.
+ */
 static size_t find_end(const char *message)
 {
 	static const char *const ends[] = { "cancelled", "the deadline of " };
@@ -265,7 +274,7 @@ static size_t find_end(const char *message)
 	return 0;
 }
 
-/* What stands before, if anything, names the remote. */
+/* Keep the beginning of the message, which may name the remote. */
 static void blame_deadline(const struct remote_use *use, struct tkb_error *err)
 {
 	const struct tkb_error own = *err;
@@ -285,7 +294,7 @@ enum status remote_use_failed(struct remote_use *use, int rc,
 
 	if (rc == TKB_ERR_CANCELLED && !signals_is_caught())
 		blame_deadline(use, &own);
-	/* The library says nothing of a ref without records. */
+	/* The library has no message for a ref without records. */
 	if (rc == TKB_MISS && own.message[0] == '\0')
 		(void)cli_error(&own, TKB_MISS, "ref '%s' has no record",
 		                use->ref);

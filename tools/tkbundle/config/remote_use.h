@@ -13,8 +13,8 @@
 #include "trust/policy.h"
 
 /*
- * The common part of verbs that use a remote: find the remote and the ref, keep the
- * deadline, and report failures.
+ * The common part of verbs that use a remote: find the remote and the ref, keep
+ * the deadline, and report failures.
  *
  *     TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
  *
@@ -30,13 +30,14 @@ struct remote_use {
 	struct remote_library library;
 	uint64_t begin_ms; /* of CLOCK_MONOTONIC */
 	struct deadline deadline;
-	struct tkb_watch watch;    /* ends at the deadline or a signal */
+	struct tkb_watch watch;    /* cancels at the deadline or a signal */
 	struct tkb_remote *remote; /* owned */
-	struct policy policy;      /* whose signatures count; by default none */
+	struct policy policy;      /* the policy; by default none */
 	char ref[TKB_REF_SIZE];
-	bool is_keyless;         /* pushes go to the inbox of the policy */
-	char base[TKB_REF_SIZE]; /* then the ref that the user gave; else "" */
-	struct progress waiting; /* zeroed: nothing is shown */
+	bool is_keyless;         /* push to the inbox of the policy */
+	char base[TKB_REF_SIZE]; /* with an inbox: the ref that the user gave;
+	                            else "" */
+	struct progress waiting; /* zeroed: no progress is shown */
 };
 
 /*
@@ -44,23 +45,24 @@ struct remote_use {
  * connection yet, and print the warnings about it; with --verbose also which
  * certificates TLS trusts.
  *
- * @param is_bounded  whether the configured deadline counts, too, or only the
+ * @param is_bounded  whether the configured deadline is used, too, or only the
  *                    one on the command line
- * @return STATUS_DONE, STATUS_USAGE or STATUS_FAILED; then it has been said
+ * @return STATUS_DONE, STATUS_USAGE or STATUS_FAILED; failures were printed
  */
 enum status remote_use_begin(struct remote_use *use,
                              const struct arguments *args, bool is_bounded);
 
 /*
- * Open the remote of the configuration, which is loaded; its deadline has begun.
- * Returns as remote_use_open() does; the failure says where the URL comes from.
+ * Open the remote of the configuration, which must be loaded; the deadline must
+ * have begun. Returns like remote_use_open(); the error says where the URL
+ * comes from.
  */
 TKB_NODISCARD int remote_use_open_configured(struct remote_use *use,
                                              struct tkb_error *err);
 
 /*
- * Load the library and open a remote by its URLs, which connects to nothing.
- * Warnings about it are printed.
+ * Load the library and open a remote by its URLs. This makes no connection.
+ * Warnings about the remote are printed.
  *
  * @param options  NULL: the defaults
  * @return 0, or a failure of tkb_remote_open(), or TKB_ERR_IO
@@ -75,16 +77,16 @@ void remote_use_end(struct remote_use *use);
 /*
  * Fill in use->ref.
  *
- * @param pattern  as the user gave it; NULL or "-": the configured one
- * @param root     the cache whose kernels may fill words in
+ * @param pattern  the ref as the user gave it; NULL or "-": the configured one
+ * @param root     the cache whose kernels may give values for placeholders
  */
 enum status remote_use_ref(struct remote_use *use, const char *pattern,
                            const char *root);
 
 /*
- * Choose the cache and, with `has_ref`, the ref, from the operands of push and pull,
- * and begin the document. If is_keyless is set and the policy has an inbox, the ref
- * is the one in the inbox.
+ * Choose the cache and, with `has_ref`, the ref, from the operands of push and
+ * pull, and begin the document. If is_keyless is set and the policy has an
+ * inbox, the ref is the one in the inbox.
  *
  * @param file  a bundle to use instead of the cache, or NULL
  */
@@ -99,28 +101,31 @@ enum status remote_use_choose(struct remote_use *use,
 void remote_use_wait(struct remote_use *use);
 void remote_use_waited(struct remote_use *use);
 
-/* What is left of the deadline, for options of the library; 0: there is none. */
+/* The time until the deadline, for options of the library; 0: no deadline. */
 uint32_t remote_use_left_ms(const struct remote_use *use);
 
-/* As follow_begin(); what follows ends at the deadline, too. */
+/* Like follow_begin(); the work ends at the deadline, too. */
 void remote_use_follow(struct remote_use *use, struct follow *follow,
                        const char *name, enum follow_list list);
 
-/* As follow_begin_alone(), with progress in items; ends at the deadline, too. */
+/*
+ * Like follow_begin_alone(), with progress in items; the work ends at the
+ * deadline, too.
+ */
 void remote_use_follow_alone(struct remote_use *use, struct follow *follow);
 
 /*
- * As cli_failed(); names the deadline if that ended the work, and the remote if
- * something is absent.
+ * Like cli_failed(), but the message names the deadline if that ended the work,
+ * and the remote if something is absent.
  */
 enum status remote_use_failed(struct remote_use *use, int rc,
                               const struct tkb_error *err, const char *subject);
 
 /*
- * With a policy, add to the document who signed the records of the ref that it
- * trusts, print that, and warn of signatures that expire soon.
+ * With a policy, print who signed the records of the ref that it trusts, add
+ * that to the document, and warn of signatures that expire soon.
  *
- * @param out  NULL: as messages
+ * @param out  NULL: print as messages
  */
 void remote_use_signatures(struct remote_use *use, bool is_shown, FILE *out);
 
@@ -137,10 +142,12 @@ enum status remote_use_measure(const struct remote_use *use,
                                const struct arguments *args,
                                struct metrics *metrics, enum status status);
 
-/* The tiers' names, joined by commas. The caller frees it; NULL: no memory. */
+/*
+ * The tiers' names, joined by commas. The caller frees it; NULL: out of memory.
+ */
 char *remote_use_name(const struct remote_use *use);
 
-/* The same as a list in the document. */
+/* Add the tiers' names to the document as a list. */
 void remote_use_json(struct remote_use *use);
 
 #endif

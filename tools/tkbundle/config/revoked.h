@@ -8,14 +8,14 @@
 
 /*
  * Find the entries of the cache `root` that were pulled from something that is
- * revoked, by the policy and the remote's list. Returns as tkb_revoked() and
- * tkb_origins_open() do.
+ * revoked now, by the policy and the remote's list. Returns like tkb_revoked()
+ * and tkb_origins_open().
  */
 TKB_NODISCARD int revoked_find(const struct remote_use *use, const char *root,
                                struct tkb_origins **out, struct tkb_error *err);
 
 /*
- * The same with the configured remote, which is opened for this.
+ * The same with the configured remote, which is opened here.
  *
  * @return STATUS_DONE, or another status after printing why
  */

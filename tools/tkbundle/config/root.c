@@ -10,7 +10,7 @@
 
 #define INDUCTOR_NAME "torchinductor"
 
-/* How long `path` is without the slashes at its end. */
+/* The length of `path` without the slashes at its end. */
 static size_t trimmed_length(const char *path)
 {
 	size_t length = strlen(path);
@@ -35,7 +35,10 @@ static bool is_inductor(const char *path)
 	return strncmp(path + name, INDUCTOR_NAME, strlen(INDUCTOR_NAME)) == 0;
 }
 
-/* Where Triton has its cache by default; NULL if there is no home folder. */
+/*
+ * The folder that contains Triton's default cache; NULL if there is no home
+ * folder.
+ */
 static const char *default_home(void)
 {
 	const char *home = cli_variable("TRITON_HOME");

@@ -11,38 +11,41 @@
 /*
  * The cache that a verb works on.
  *
- * Where none is named: $TRITON_CACHE_DIR; else $TORCHINDUCTOR_CACHE_DIR;
+ * If none is named, it is $TRITON_CACHE_DIR; else $TORCHINDUCTOR_CACHE_DIR;
  * else $TRITON_HOME/.triton/cache; else ~/.triton/cache. An empty variable
- * counts as none.
+ * counts as unset.
  */
 struct root {
-	char *path;       /* owned; NULL where only trees are asked for */
-	bool is_given;    /* by the user, not by the environment */
-	bool is_inductor; /* by its name, for it need not exist yet: it is
-	                      $TORCHINDUCTOR_CACHE_DIR, or is called
-	                      torchinductor... as PyTorch calls it */
+	char *path;       /* owned; NULL if only trees are named */
+	bool is_given;    /* the user named it, not the environment */
+	bool is_inductor; /* judged by its name, as it may not exist yet: it is
+	                     $TORCHINDUCTOR_CACHE_DIR, or is called
+	                     torchinductor..., like PyTorch's */
 	struct trees trees;
 };
 
 /*
  * Choose the root.
  *
- * @param given  what the user named, or NULL; not kept
+ * @param given  the root that the user named, or NULL; not kept
  * @param out    released by the caller
  * @return 0, TKB_ERR_INVALID (no home folder) or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int root_choose(const char *given, struct root *out,
                               struct tkb_error *err);
 
-/* Is there a root where none is named? A container's user may have no home folder. */
+/* Is there a default root? A container's user may have no home folder. */
 bool root_has_default(void);
 
-/* Who says where it is: "the command line", a variable, or "default, by HOME". */
+/*
+ * What decided its place: "the command line", a variable, or "default, by
+ * HOME".
+ */
 const char *root_origin(const struct root *root);
 
 /*
- * The same, and the trees that `args` ask for. Where no root is named, it is that
- * of the engines; where only trees are, there is none.
+ * Choose the root, and the trees that `args` name. If no root is named, it is
+ * that of the engines; if only trees are named, there is no root.
  */
 TKB_NODISCARD int root_choose_all(const struct arguments *args,
                                   const char *given, struct root *out,
@@ -51,7 +54,10 @@ TKB_NODISCARD int root_choose_all(const struct arguments *args,
 /* The root's path, or, if there is none, that of the first tree. */
 const char *root_name(const struct root *root);
 
-/* " (Inductor)" or " (Triton)", to stand behind it; "" where there are only trees. */
+/*
+ * " (Inductor)" or " (Triton)", to print after the root; "" if there are only
+ * trees.
+ */
 const char *root_layout_words(const struct root *root, bool is_inductor);
 
 void root_release(struct root *root);

@@ -34,7 +34,10 @@ void trees_release(struct trees *trees)
  * Trees
  */
 
-/* Take `text`, which is freed with the trees; NULL if there is no memory. */
+/*
+ * Take ownership of `text`, which is freed with the trees; NULL if out of
+ * memory.
+ */
 static char *own_text(struct trees *trees, char *text)
 {
 	if (text != NULL)
@@ -96,13 +99,16 @@ bool trees_placed_folder(char *out, size_t size)
 	return length > 0 && (size_t)length < size;
 }
 
-/* Does a tree of `engine` at `path` leave `name` where it is? */
+/*
+ * Is `name` in the folder `path` something that the rules of `engine` never
+ * move?
+ */
 static bool is_left(const struct tkb_engine *engine, const char *path,
                     const char *name)
 {
 	bool is_left = false;
 
-	/* Inductor's kernels, which another root takes. */
+	/* Inductor's kernels belong to another root. */
 	if (strcmp(name, "triton") == 0)
 		return false;
 	for (size_t i = 0; i < tkb_engine_root_count(engine) && !is_left; i++) {
@@ -140,8 +146,8 @@ bool trees_has_only_rest(const struct tkb_engine *engine, const char *path)
 }
 
 /*
- * Where nothing is in the place that the engine itself would take, and `run` has
- * placed a cache for it, take that: `*path` is replaced.
+ * If the engine's own place has no cache, and `run` has placed one elsewhere,
+ * use that: `*path` is replaced.
  */
 static int prefer_placed(const struct tkb_engine *engine, size_t index,
                          char **path, bool *is_placed_out,
@@ -212,7 +218,7 @@ static int add_engine_root(struct trees *trees, const struct tkb_engine *engine,
 	bool is_placed;
 	int rc;
 
-	/* Two engines may share a root: its first profile counts. */
+	/* Two engines may share a root: use the first profile. */
 	if (root->is_kernels ? trees->kernels != NULL
 	                     : has_tree_named(trees, root->name))
 		return 0;
@@ -264,7 +270,10 @@ static int add_external(struct trees *trees, const char *name, const char *path,
 	return rc;
 }
 
-/* Of what is not installed, or cannot be asked for, no path is known. */
+/*
+ * If a package is not installed, or Python does not answer, its path is
+ * unknown.
+ */
 static int add_packages(struct trees *trees, const struct tkb_engine *engine,
                         struct tkb_error *err)
 {
@@ -307,7 +316,10 @@ static int add_packages(struct trees *trees, const struct tkb_engine *engine,
 	return rc;
 }
 
-/* As Python itself finds it: links are not resolved, and nothing is imported. */
+/*
+ * Find the folder as Python would: links are not resolved, and nothing is
+ * imported.
+ */
 static int add_external_folder(struct trees *trees,
                                const struct tkb_engine *engine, size_t index,
                                struct tkb_error *err)
@@ -370,7 +382,10 @@ static int add_engine(struct trees *trees, const char *name,
 	return rc;
 }
 
-/* The rules that `engine` has for trees called `kind`; NULL where it has none. */
+/*
+ * The root of `engine` with the rules for trees called `kind`; NULL if it has
+ * none.
+ */
 static const struct tkb_engine_root *find_root(const struct tkb_engine *engine,
                                                const char *kind)
 {
@@ -383,7 +398,10 @@ static const struct tkb_engine_root *find_root(const struct tkb_engine *engine,
 	return NULL;
 }
 
-/* By the profile of this name, or else by the first that has such a root. */
+/*
+ * Find the rules in the profile of this name, or else in the first one that has
+ * such a root.
+ */
 static int find_rules(struct trees *trees, const char *kind,
                       const struct tkb_tree_rules **out, struct tkb_error *err)
 {
@@ -402,7 +420,10 @@ static int find_rules(struct trees *trees, const char *kind,
 		const struct tkb_engine_root *root = NULL;
 		struct tkb_engine *engine = NULL;
 
-		/* One that cannot be read may be of another kind. */
+		/*
+		 * Ignore a profile that cannot be read: it may not have this
+		 * kind.
+		 */
 		if (profile_open(names.items[i], NULL, &engine, NULL) == 0)
 			root = find_root(engine, kind);
 		if (root != NULL) {

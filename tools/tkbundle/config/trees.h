@@ -7,8 +7,8 @@
 #include "cli/args.h"
 
 /*
- * The trees that a verb works on besides the cache root: those of the engines that
- * --engine names, and those of --tree.
+ * The trees that a verb works on besides the cache root: those of the engines
+ * that --engine names, and those of --tree.
  */
 struct trees {
 	struct tkb_engine **engines; /* owned, and what they point to */
@@ -17,13 +17,13 @@ struct trees {
 	size_t count;
 	char **texts; /* owned, as are the texts: paths and names of trees */
 	size_t text_count;
-	char *kernels; /* owned; where the engines' kernels lie, or NULL */
+	char *kernels; /* owned; the root of the engines' kernels, or NULL */
 	bool has_no_kernels; /* only trees are named, and no cache root */
 };
 
 /*
- * Choose the trees that `args` ask for. Returns 0, TKB_ERR_INVALID with a message
- * about the option, or what reading a profile returned.
+ * Choose the trees that `args` name. Returns 0, TKB_ERR_INVALID with a message
+ * about the option, or a failure to read a profile.
  */
 TKB_NODISCARD int trees_choose(const struct arguments *args, struct trees *out,
                                struct tkb_error *err);
@@ -31,26 +31,26 @@ TKB_NODISCARD int trees_choose(const struct arguments *args, struct trees *out,
 void trees_release(struct trees *trees);
 
 /*
- * For tkb_engine_locate(): an environment variable; for USER the user's name, as
- * Python's getpass finds it.
+ * For tkb_engine_locate(): an environment variable; for USER the user's name,
+ * as Python's getpass finds it.
  */
 const char *trees_variable(void *self, const char *name);
 
 /*
- * The folder in which `run` places caches that the user has not placed, whether it
- * exists or not. False where there is no home folder.
+ * The folder for caches whose place the user has not set. It may not exist.
+ * False if there is no home folder.
  */
 bool trees_placed_folder(char *out, size_t size);
 
 /*
- * Does `path`, the engine's default place, hold nothing but files that the engine
- * writes there whatever its variables say, such as Inductor's headers? False for an
- * empty folder: somebody made that for a cache.
+ * Does `path`, the engine's default place, contain only files that the engine
+ * always writes there, such as Inductor's headers? False for an empty folder:
+ * somebody made it for a cache.
  */
 bool trees_has_only_rest(const struct tkb_engine *engine, const char *path);
 
 /*
- * Where root `index` of an engine lies; the caller frees the path.
+ * Find the path of root `index` of an engine; the caller frees it.
  *
  * @param is_placed_out  receives whether `run` placed it there, because the
  *                       engine's default place has no cache
@@ -64,16 +64,18 @@ enum {
 	TREES_ORIGIN_SIZE = 256
 };
 
-/* Why it lies there: a variable, "default, by HOME", or "placed by run". */
+/*
+ * What decided its place: a variable, "default, by HOME", or "placed by run".
+ */
 void trees_describe_origin(const struct tkb_engine *engine, size_t index,
                            bool is_placed, char out[TREES_ORIGIN_SIZE]);
 
 /*
- * What NAME or NAME:KIND of --tree asks for. `*text` becomes the name.
+ * Parse NAME or NAME:KIND of --tree. `*text` becomes the name.
  *
- * @param trees      keeps the profile that the rules are of: it has room for one
- * @param rules_out  those of KIND; NULL for "plain"; left as it is where there is no
- *                   KIND
+ * @param trees      keeps the profile that has the rules
+ * @param rules_out  the rules of KIND; NULL for "plain"; unchanged if there is
+ *                   no KIND
  * @return 0, TKB_ERR_INVALID (no profile knows such a KIND) or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int trees_split_kind(struct trees *trees, char *text,
