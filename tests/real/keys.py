@@ -117,15 +117,19 @@ class Scene:
         return path
 
 
+def other_bytes(theirs, ours, keys):
+    """Of each key whose files are not the same, the names of those that differ."""
+    named = {key: sorted(name for name in theirs[key]
+                         if ours[key].get(name) != theirs[key][name]) for key in sorted(keys)}
+    return {key: names for key, names in named.items() if names}
+
+
 def same_bytes(theirs, ours, keys):
     """The number of keys whose files are the same; those that differ are named."""
-    same = 0
-    for key in sorted(keys):
-        differing = [name for name in theirs[key] if ours[key].get(name) != theirs[key][name]]
-        same += not differing
-        if differing:
-            print(f"    {key}: other bytes in {', '.join(sorted(differing))}", flush=True)
-    return same
+    others = other_bytes(theirs, ours, keys)
+    for key, names in others.items():
+        print(f"    {key}: other bytes in {', '.join(names)}", flush=True)
+    return len(keys) - len(others)
 
 
 def compile_rest(scene, arch, theirs, missing):
