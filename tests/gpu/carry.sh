@@ -8,7 +8,8 @@
 # OUT_DIR gets `tkbundle`, a script, the programs, and the libraries that they
 # need, packed: unpack.sh OUT_DIR puts those where they belong; and random kernels
 # for oracle.sh, packed too, where the tests were built. It is made anew. With
-# `slim`, what compiles and the kernels stay here. Needs patchelf and xz.
+# `slim`, LLVM and the kernels stay here: Triton's kernels are compiled there, IR
+# is not. Needs patchelf and xz.
 set -eu
 
 if [ $# -lt 2 ]; then
@@ -27,11 +28,10 @@ fi
 
 rm -rf "${out:?}"
 mkdir -p "$out/bin" "$out/lib"
-cp "$build/tkbundle" "$out/bin/"
+cp "$build/tkbundle" "$(dirname "$0")"/../../tools/tkbundle-compile/*triton*.py \
+    "$out/bin/"
 if [ -n "$compiles" ] && [ -x "$build/tkbundle-compile" ]; then
-    cp "$build/tkbundle-compile" \
-        "$(dirname "$0")"/../../tools/tkbundle-compile/*triton*.py \
-        "$out/bin/"
+    cp "$build/tkbundle-compile" "$out/bin/"
 fi
 
 # Lines as "	libzstd.so.1 => /lib/x86_64-linux-gnu/libzstd.so.1 (0x7f...)".
@@ -48,7 +48,8 @@ done
 cp -L "$build/libtkbundle-remote.so.1" "$out/lib/"
 chmod u+w "$out"/lib/*
 strip --strip-unneeded "$out"/lib/*
-patchelf --force-rpath --set-rpath "\$ORIGIN" "$out/lib/libtkbundle-remote.so.1"
+# Where Python loads them, no program says where their libraries are.
+patchelf --force-rpath --set-rpath "\$ORIGIN" "$out"/lib/libtkbundle*.so.1
 # The rpath is the programs' alone: what they start has the machine's libraries.
 for program in "$out"/bin/tkbundle "$out"/bin/tkbundle-compile; do
     [ -x "$program" ] || continue

@@ -4,14 +4,15 @@
 
     hooks.py PROGRAM_DIR|WHEEL WORK [ROUNDS [PART...]]
 
-PARTs are triton, inductor, artifacts, bundler and ranks, by default all. PROGRAM_DIR holds the program and the libraries; a WHEEL has the package, too. Python has
-PyTorch and Triton. A Triton program (model.py) and a torch.compile program (inductor.py)
-run by themselves, with the hooks, and with them in another home, where nothing may be
-compiled; a program with both kinds of kernels runs from PyTorch's cache artifacts, without
-and with ours; PyTorch's TritonBundler and the package pack and emit the same entries; and
-of two ranks, what the first one pushed warms the second. On a machine without a GPU
-Inductor makes C++, and kernels are compiled for an H100 and not launched. The last line
-counts the checks.
+PARTs are triton, inductor, artifacts, bundler and ranks, by default all. PROGRAM_DIR holds the
+program, and both libraries beside it or in lib, as a build folder and what carry.sh makes do; a
+WHEEL has the package, too. Python has PyTorch and Triton. A Triton program (model.py) and a
+torch.compile program (inductor.py) run by themselves, with the hooks, and with them in another
+home, where nothing may be compiled; a program with both kinds of kernels runs from PyTorch's cache
+artifacts, without and with ours; PyTorch's TritonBundler and the package pack and emit the same
+entries; and of two ranks, what the first one pushed warms the second. On a machine without a GPU
+Inductor makes C++, and kernels are compiled for an H100 and not launched. The last line counts the
+checks.
 """
 
 import glob
@@ -33,6 +34,7 @@ HOOKED = os.path.join(HERE, "hooked.py")
 MEMORY = "/dev/shm"
 HAS_GPU = torch.cuda.is_available()
 HOOKS = {"TRITON_CACHE_MANAGER": "tkbundle.triton:CacheManager", "TKBUNDLE_INDUCTOR": "1"}
+LIBRARIES = ("libtkbundle.so.1", "libtkbundle-remote.so.1")
 ENTRY_POINTS = "[torch.backends]\ntkbundle = tkbundle._autoload:start\n"
 
 counts = {True: 0, False: 0}
@@ -43,8 +45,19 @@ def check(what, is_so):
     print("ok  " if is_so else "FAIL", what, flush=True)
 
 
+def library_folder(given):
+    """Where the libraries of a PROGRAM_DIR are; None if it is no such folder."""
+    if not os.access(os.path.join(given, "tkbundle"), os.X_OK):
+        return None
+    subprocess.run([os.path.join(HERE, "unpack.sh"), given], check=True)
+    for folder in (given, os.path.join(given, "lib")):
+        if all(os.path.exists(os.path.join(folder, name)) for name in LIBRARIES):
+            return folder
+    return None
+
+
 def install(given, site):
-    """Have the package in `site`, as pip would; tells where the libraries are."""
+    """Have the package in `site`, as pip would; tells where programs and libraries are."""
     if given.endswith(".whl"):
         subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps",
                         "--disable-pip-version-check", "--target", site, given], check=True)
@@ -56,7 +69,8 @@ def install(given, site):
                        ("entry_points.txt", ENTRY_POINTS)):
         with open(os.path.join(info, name), "w", encoding="utf-8") as file:
             file.write(text)
-    return {"TKBUNDLE_LIBRARY": given}
+    return {"TKBUNDLE_LIBRARY": library_folder(given),
+            "PATH": given + os.pathsep + os.environ.get("PATH", os.defpath)}
 
 
 class Bench:
@@ -245,6 +259,10 @@ def main():
         print("usage: hooks.py PROGRAM_DIR|WHEEL WORK [ROUNDS [PART...]]", file=sys.stderr)
         return 2
     given, work = (os.path.abspath(word) for word in sys.argv[1:3])
+    if not given.endswith(".whl") and library_folder(given) is None:
+        print(f"hooks.py: '{given}' is no wheel, and no folder with tkbundle, and "
+              f"{' and '.join(LIBRARIES)} beside it or in lib", file=sys.stderr)
+        return 2
     parts = sys.argv[4:] or PARTS
     bench = Bench(given, work, int(sys.argv[3]) if len(sys.argv) > 3 else 3)
     print(f"PyTorch {torch.__version__}, {os.cpu_count()} cores, "
