@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness.h"
+#include "recording.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cache/scanned_entry.h"
 
 /* Entries that a compiler writes while they are looked at. */
 
@@ -43,16 +41,15 @@ struct dirent *list_differently(DIR *dir)
 	}
 }
 
+TKB_AUTO_POINTER(close_cache, struct tkb_cache, tkb_cache_close)
+
 static size_t count_strays(void)
 {
-	TKB_AUTO(tkb_loader_close) struct tkb_loader loader = { 0 };
-	TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
-	struct tkb_scanned_entry found = { 0 };
+	TKB_AUTO(close_cache) struct tkb_cache *cache = NULL;
 
-	OK(tkb_roots_open("cache", &roots, ERR));
-	OK(tkb_loader_open(&loader, false, false, ERR));
-	OK(tkb_scanned_entry_load(&loader, &roots.items[0], KEY, &found, ERR));
-	return found.stray_count;
+	OK(tkb_cache_open("cache", NULL, &cache, ERR));
+	CHECK_INT(tkb_cache_entry_count(cache), 1);
+	return tkb_cache_stray_count(cache);
 }
 
 static void arrange(void)
@@ -82,21 +79,28 @@ TEST(scanned_entry, counts_no_less_than_nothing_where_a_file_comes_late)
 	late = NULL;
 }
 
+/* What a device without a root lacks is missing from the first one. */
 TEST(scanned_entry, in_roots_by_device_however_their_folder_is_listed)
 {
 	static const char *const names[] = { "2", "7" };
 
-	SYS(mkdir("cache", 0777));
-	SYS(mkdir("cache/triton", 0777));
-	SYS(mkdir("cache/triton/7", 0777));
-	SYS(mkdir("cache/triton/2", 0777));
+	shell("mkdir -p cache/triton/7 cache/triton/2");
 	EACH(i, names) {
-		TKB_AUTO(tkb_roots_release) struct tkb_roots roots = { 0 };
+		RECORDER(recorder) = recording();
+		RESULTS(results) = NULL;
+		OK(tkb_results_new(&results, ERR));
+		const struct tkb_collect_options options = {
+			SIZED(options), .is_dry_run = true,
+			.watch = tkb_results_watch(results)
+		};
 
+		put(recorder, ABSENT, 5);
 		last = names[i];
-		OK(tkb_roots_open("cache", &roots, ERR));
-		CHECK_INT(roots.count, 2);
-		CHECK_INT(roots.items[0].device, 2);
-		CHECK_INT(roots.items[1].device, 7);
+		DONE(tkb_recorder_collect(recorder, "cache", &options, NULL,
+		                          NULL, ERR),
+		     true);
+		CHECK(last == NULL);
+		CHECK_STR(find_result(results, ABSENT)->root,
+		          text("%s/cache/triton/2", test_folder()));
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a worker answers is not believed: here is one that lies. */
+/* What a worker answers is not believed, nor what it read in a source. */
 
 #include "compile_fixture.h"
 
@@ -8,22 +8,25 @@
 
 #include "compile/pool/fields.h"
 
-/* Its worker answers `lie`, and nothing comes of that. */
+static const struct versions tools = { "", "", "", "" };
+
+/* A worker answers so, and nothing comes of it. */
 static void check_refused(const struct tkb_compiler_options *options,
-                          struct tkb_bytes lie, const char *part)
+                          struct tkb_bytes answer, const char *part)
 {
 	struct tkb_compiler_options chosen = *options;
 
-	chosen.worker = TKB_TEST_ANSWER_WORKER;
-	chosen.ptxas = "/bin/true";
 	chosen.cache_root = options->product == TKB_PRODUCT_PTX ? NULL : "root";
-	COMPILER(compiler) = open_compiler(&chosen);
+	SYS(setenv("ECHO", "1", 1));
+	COMPILER(compiler) = open_answering(&chosen, &tools);
 	const struct made made = try_compile(
-		compiler, &CHOSEN(tkb_unit, .name = "lie", .target = "cuda:90",
-	                          .kind = TKB_SOURCE_KIND_PTX, .source = lie));
+		compiler,
+		&CHOSEN(tkb_unit, .name = "any", .target = "cuda:90",
+	                .kind = TKB_SOURCE_KIND_PTX, .source = answer));
 
 	CHECK_FAILS(made.rc, TKB_ERR_CORRUPT, &made.err, part);
-	CHECK(!exists("root"));
+	CHECK(!exists("root") || count_entries("root") == 0);
+	CHECK_STR(run("find", ".", "-name", "*.cubin", NULL).out, "");
 }
 
 TEST(answer, without_what_was_asked_for_is_refused)
@@ -33,7 +36,6 @@ TEST(answer, without_what_was_asked_for_is_refused)
 	static const char lacks[] =
 		"a worker's answer lacks the requested product";
 
-	SYS(setenv("TOOLS", "", 1));
 	for (size_t i = 0; i < TKB_COUNT_OF(products); i++) {
 		const struct tkb_compiler_options *const options =
 			&OPTIONS(.product = i == 0 ? TKB_PRODUCT_PTX
@@ -57,7 +59,6 @@ TEST(answer, that_is_cut_short_is_refused)
 {
 	BUF(whole, 4096);
 
-	SYS(setenv("TOOLS", "", 1));
 	tkb_field_add_text(&whole, TKB_FIELD_KERNEL, "add");
 	tkb_field_add_text(&whole, TKB_FIELD_CUBIN, "of which a byte is gone");
 	check_refused(&DEFAULTS(tkb_compiler_options),
@@ -70,4 +71,21 @@ TEST(answer, about_tools_that_is_cut_short_is_refused)
 	SYS(setenv("TOOLS", "half", 1));
 	check_refused(&DEFAULTS(tkb_compiler_options), tkb_text("any"),
 	              "a field is cut short");
+	SYS(unsetenv("TOOLS"));
+}
+
+TEST(answer, with_a_kernel_whose_name_leaves_its_folder_is_refused)
+{
+	static const char *const names[] = { "../../escaped", "a/b", "a\nb" };
+
+	EACH(i, names) {
+		BUF(named, 4096);
+
+		tkb_field_add_text(&named, TKB_FIELD_KERNEL, names[i]);
+		tkb_field_add_text(&named, TKB_FIELD_PTX, "any");
+		tkb_field_add_text(&named, TKB_FIELD_CUBIN, "any");
+		check_refused(&DEFAULTS(tkb_compiler_options),
+		              tkb_buf_bytes(&named),
+		              "cannot be a kernel's name");
+	}
 }

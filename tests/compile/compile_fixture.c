@@ -66,6 +66,20 @@ struct tkb_compiler *open_compiler(const struct tkb_compiler_options *options)
 	return compiler;
 }
 
+struct tkb_compiler *open_answering(const struct tkb_compiler_options *options,
+                                    const struct versions *tools)
+{
+	struct tkb_compiler_options chosen = *options;
+
+	chosen.worker = TKB_TEST_ANSWER_WORKER;
+	chosen.ptxas = "/bin/true";
+	SYS(setenv("LLVM", tools->llvm, 1));
+	SYS(setenv("NVRTC", tools->nvrtc, 1));
+	SYS(setenv("PTXAS", tools->ptxas, 1));
+	SYS(setenv("NVJITLINK", tools->nvjitlink, 1));
+	return open_compiler(&chosen);
+}
+
 void need_llvm(void)
 {
 	COMPILER(compiler) = open_compiler(&DEFAULTS(tkb_compiler_options));
@@ -131,6 +145,7 @@ struct made try_compile(struct tkb_compiler *compiler,
 	made.key = text("%s", compiled->key);
 	made.kernel = text("%s", compiled->kernel);
 	made.tools = text("%s", compiled->tools);
+	made.maker = text("%s", compiled->maker);
 	made.is_hit = compiled->is_hit;
 	made.llir = copy(compiled->llir);
 	made.ptx = copy(compiled->ptx);

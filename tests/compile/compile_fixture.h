@@ -44,6 +44,19 @@ size_t count_lines(const char *path);
 /* Open with the worker, and with a real ptxas where none is named. */
 struct tkb_compiler *open_compiler(const struct tkb_compiler_options *options);
 
+/*
+ * Open with a worker that compiles nothing (answer_worker.c), and has tools of
+ * these versions.
+ */
+struct versions {
+	const char *llvm;
+	const char *nvrtc;
+	const char *ptxas;
+	const char *nvjitlink;
+};
+struct tkb_compiler *open_answering(const struct tkb_compiler_options *options,
+                                    const struct versions *tools);
+
 /* Skip the test where the worker has no LLVM. */
 void need_llvm(void);
 
@@ -60,6 +73,7 @@ struct made {
 	const char *key;
 	const char *kernel;
 	const char *tools;
+	const char *maker;
 	const char *log;
 	bool is_hit;
 	struct tkb_bytes llir;

@@ -11,8 +11,6 @@
 
 #include <tkbundle/finalize.h>
 
-#include "compile/compiler/compiler_internal.h"
-
 typedef struct tkb_compiler_options options;
 
 static unsigned failing; /* the digest that fails, counted from 1; 0: none */
@@ -179,23 +177,19 @@ TEST(compile_key, stays_with_what_does_not_decide)
 	CHECK_STR(key_with(&plain, &renamed), key);
 }
 
+static const struct versions plain_tools = { "1", "1", "1", "1" };
+
 /* The key that `unit` has where the tools are those. */
 static const char *key_by(const options *chosen, const struct tkb_unit *unit,
-                          const struct tkb_tools *tools)
+                          const struct versions *tools)
 {
-	COMPILER(compiler) = open_compiler(chosen);
-	char hash[TKB_DIGEST_HEX_SIZE];
-	char key[TKB_KEY_SIZE];
+	COMPILER(compiler) = open_answering(chosen, tools);
 
-	OK(tkb_unit_key(compiler, unit, tools, key, hash, ERR));
-	return text("%s", key);
+	return key_of(compiler, unit);
 }
 
 TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 {
-	static const struct tkb_tools plain = {
-		.llvm = "1", .nvrtc = "1", .ptxas = "1", .nvjitlink = "1"
-	};
 	const options by_ptxas = { SIZED(by_ptxas),
 		                   .cubin_with = TKB_CUBIN_TOOL_PTXAS };
 	const options by_linker = { SIZED(by_linker),
@@ -211,10 +205,10 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 	for (size_t i = 0; i < 6; i++) {
 		const options *chosen = i % 2 == 0 ? &by_ptxas : &by_linker;
 		const char *part = parts[i / 2][i % 2];
-		const char *key = key_by(chosen, &units[i / 2], &plain);
+		const char *key = key_by(chosen, &units[i / 2], &plain_tools);
 
 		for (const char *tool = "lnpj"; *tool != '\0'; tool++) {
-			struct tkb_tools tools = plain;
+			struct versions tools = plain_tools;
 
 			if (*tool == 'l')
 				tools.llvm = "2";
@@ -308,6 +302,18 @@ TEST(compile_key, covers_the_contents_of_the_libdevice_that_would_be_linked)
 	SYS(unsetenv("CUDA_HOME"));
 }
 
+static bool covers_libdevice(struct tkb_bytes ir)
+{
+	struct tkb_unit unit = calling("");
+	const options chosen = { SIZED(chosen), .libdevice = "a.bc" };
+
+	unit.source = ir;
+	write_text("a.bc", "one");
+	const char *const key = key_by(&chosen, &unit, &plain_tools);
+	write_text("a.bc", "two");
+	return strcmp(key_by(&chosen, &unit, &plain_tools), key) != 0;
+}
+
 TEST(compile_key, covers_a_libdevice_only_where_the_ir_can_call_it)
 {
 	static const char *const no[] = {
@@ -324,13 +330,13 @@ TEST(compile_key, covers_a_libdevice_only_where_the_ir_can_call_it)
 	};
 
 	EACH(i, no)
-		CHECK(!tkb_libdevice_is_called(calling(no[i]).source));
+		CHECK(!covers_libdevice(calling(no[i]).source));
 	EACH(i, yes)
-		CHECK(tkb_libdevice_is_called(calling(yes[i]).source));
-	CHECK(tkb_libdevice_is_called(
+		CHECK(covers_libdevice(calling(yes[i]).source));
+	CHECK(covers_libdevice(
 		(struct tkb_bytes){ "BC\xC0\xDE and more", 13 }));
-	CHECK(!tkb_libdevice_is_called((struct tkb_bytes){ NULL, 0 }));
-	CHECK(!tkb_libdevice_is_called(
+	CHECK(!covers_libdevice((struct tkb_bytes){ NULL, 0 }));
+	CHECK(!covers_libdevice(
 		unit_of("softmax", TKB_SOURCE_KIND_LLIR).source));
 }
 

@@ -371,6 +371,19 @@ TEST(compile, for_an_unknown_target_says_what_would_be_right)
 	(void)compile(compiler, &unit);
 }
 
+TEST(compile, finds_no_target_in_what_is_shorter_than_one)
+{
+	static const char *const texts[] = { "", "c", "cuda",
+		                             "cuda:", "cuda:9" };
+
+	EACH(i, texts) {
+		char *exact = test_alloc(strlen(texts[i]) + 1);
+
+		strcpy(exact, texts[i]);
+		FAILS(tkb_target_check(exact, ERR), TKB_ERR_INVALID, "target");
+	}
+}
+
 TEST(compile, does_not_take_for_a_cubin_what_is_none)
 {
 	const char *const ptxas = text("%s/ptxas", test_folder());

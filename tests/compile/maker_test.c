@@ -8,8 +8,6 @@
 
 #include <tkbundle/finalize.h>
 
-#include "compile/compiler/compiler_internal.h"
-
 typedef struct tkb_compiler_options options;
 
 static struct tkb_unit cuda_unit(void)
@@ -27,17 +25,15 @@ static struct tkb_unit cuda_unit(void)
 static const char *maker_with(const options *chosen,
                               const struct tkb_unit *unit)
 {
-	static const struct tkb_tools tools = { .llvm = "1.1",
-		                                .nvrtc = "1.2",
-		                                .ptxas = "1.3",
-		                                .nvjitlink = "1.4",
-		                                .libdevice = "" };
-	COMPILER(compiler) = open_compiler(chosen);
-	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
-	const char *maker = NULL;
+	static const struct versions tools = { "1.1", "1.2", "1.3", "1.4" };
+	options with_root = *chosen;
 
-	OK(tkb_unit_maker(compiler, unit, &tools, &arena, &maker, ERR));
-	return text("%s", maker);
+	with_root.cache_root = "root";
+	COMPILER(compiler) = open_answering(&with_root, &tools);
+	const char *const maker = compile(compiler, unit).maker;
+
+	CHECK_INT(run("rm", "-r", "root", NULL).status, 0);
+	return maker;
 }
 
 TEST(maker, names_what_decides)
