@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "cache/names.h"
 
 #include "harness.h"

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "compile/pool/fields.h"
 #include "compile/compiler/tools_file.h"
 #include "compile/compiler/tools_memory.h"
@@ -420,12 +419,7 @@ static struct tkb_bytes answer_of(const char *version)
 
 static struct tkb_digest question_of(unsigned number)
 {
-	struct tkb_digest digest;
-
-	CHECK_INT(tkb_digest_of((struct tkb_bytes){ &number, sizeof(number) },
-	                        &digest, NULL),
-	          0);
-	return digest;
+	return digest_of((struct tkb_bytes){ &number, sizeof(number) });
 }
 
 static void remember(unsigned number, struct tkb_bytes answer)
@@ -478,9 +472,8 @@ static void forge(struct tkb_bytes body)
 {
 	static const char magic[] = "tkbundle tools 1\n";
 	struct tkb_buf file = TKB_BUF_INIT(TKB_MIB);
-	struct tkb_digest digest;
+	const struct tkb_digest digest = digest_of(body);
 
-	CHECK_INT(tkb_digest_of(body, &digest, NULL), 0);
 	tkb_buf_add_text(&file, magic);
 	tkb_buf_add(&file, (struct tkb_bytes){ &digest, sizeof(digest) });
 	tkb_buf_add(&file, body);

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "base/digest.h"
-#include "cache/names.h"
 
 #include "harness.h"
 
@@ -187,7 +185,6 @@ static void check_bundle(const char *path)
 	struct tkb_bundle *bundle = NULL;
 	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
 	struct tkb_manifest listed = { 0 };
-	struct tkb_digest id;
 
 	OK(tkb_bundle_open(path, &bundle, ERR));
 	listed.profile = tkb_bundle_profile(bundle);
@@ -200,9 +197,9 @@ static void check_bundle(const char *path)
 	for (size_t i = 0; i < listed.entry_count; i++)
 		listed.entries[i] = *tkb_bundle_entry(bundle, i);
 	struct tkb_bytes bytes = written(&listed);
+	const struct tkb_digest id = digest_of(bytes);
 
-	OK(tkb_digest_of(bytes, &id, ERR));
-	CHECK(tkb_digest_equal(&id, tkb_bundle_id(bundle)));
+	CHECK(is_same_digest(&id, tkb_bundle_id(bundle)));
 	OK(tkb_manifest_parse(bytes, &manifest, ERR));
 	CHECK(tkb_bytes_equal(written(&manifest), bytes));
 	tkb_bundle_close(bundle);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trust/judge.h"
 
-#include "base/digest.h"
 #include "harness.h"
 #include "trust/date.h"
 
@@ -22,11 +21,10 @@ static struct tkb_key *make_key(enum tkb_key_kind kind)
 
 static struct tkb_subject subject(const char *name)
 {
-	struct tkb_subject made;
-
-	OK(tkb_digest_of(tkb_text(name), &made.bundle, ERR));
-	OK(tkb_digest_of(tkb_text(text("%s again", name)), &made.content, ERR));
-	return made;
+	return (struct tkb_subject){
+		.bundle = digest_of(tkb_text(name)),
+		.content = digest_of(tkb_text(text("%s again", name))),
+	};
 }
 
 static const char *targets[] = { "cuda:90" };
@@ -343,7 +341,7 @@ TEST(statement, is_read_as_it_is_written_by_others_too)
 	CHECK_INT(read.sequence, 7);
 	CHECK_INT(read.expires_s, NOW + 1000);
 	CHECK_INT(read.target_count, 1);
-	CHECK(tkb_digest_equal(&read.subject.content, &made.subject.content));
+	CHECK(is_same_digest(&read.subject.content, &made.subject.content));
 }
 
 TEST(statement, with_what_is_not_known_is_refused)

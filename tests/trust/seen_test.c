@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "harness.h"
 
 /* What a machine remembers of signed refs. */

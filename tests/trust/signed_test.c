@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "fleet/compact.h"
 #include "records/records.h"
 #include "trust/judge.h"
@@ -230,12 +229,11 @@ TEST(signed_ref, has_no_bit_of_a_record_that_can_be_changed)
 			   the bundle's id. */
 			const bool is_place =
 				record.size != whole.size ||
-				!tkb_digest_equal(&record.blob, &whole.blob) ||
-				!tkb_digest_equal(&record.frames,
-			                          &whole.frames);
+				!is_same_digest(&record.blob, &whole.blob) ||
+				!is_same_digest(&record.frames, &whole.frames);
 			CHECK_INT(opinion.judgement == TKB_TRUSTED, is_place);
 			CHECK(!is_place ||
-			      tkb_digest_equal(&record.bundle, &whole.bundle));
+			      is_same_digest(&record.bundle, &whole.bundle));
 			parsed++;
 			moved += is_place;
 		}

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/digest.h"
 #include "harness.h"
 #include "remote/net/base64.h"
 
@@ -77,10 +76,10 @@ TEST(key, comes_back_from_its_files_with_its_id)
 		                ERR));
 		OK(tkb_key_look(private_key, &info, ERR));
 		CHECK(info.is_private && info.kind == kind);
-		CHECK(tkb_digest_equal(&info.id, &key->id));
+		CHECK(is_same_digest(&info.id, &key->id));
 		OK(tkb_key_look(public_key, &info, ERR));
 		CHECK(!info.is_private && info.kind == kind);
-		CHECK(tkb_digest_equal(&info.id, &key->id));
+		CHECK(is_same_digest(&info.id, &key->id));
 		tkb_key_close(key);
 		tkb_key_close(private_key);
 		tkb_key_close(public_key);
@@ -98,7 +97,7 @@ TEST(key, that_is_encrypted_opens_with_its_passphrase_alone)
 	CHECK(memmem(text.data, text.size, "ENCRYPTED", 9) != NULL);
 	OK(tkb_key_read(text, "a", &passphrase, &again, ERR));
 	CHECK_INT(keyring.asked, 1);
-	CHECK(tkb_digest_equal(&again->id, &key->id));
+	CHECK(is_same_digest(&again->id, &key->id));
 	tkb_key_close(again);
 
 	keyring.word = "word";
