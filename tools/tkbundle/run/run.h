@@ -16,10 +16,10 @@
 /*
  * The verb `run`: one process that supervises, and children that do the rest.
  *
- * Whatever may hang or crash is done by a child: networks, the user's files, the cache
- * root (which may be on a dead NFS mount), and parsing. The supervisor starts children,
- * waits for signals with a time limit, and forwards some. A child that hangs is killed;
- * one that cannot be killed is left behind.
+ * Whatever may hang or crash is done by a child: networks, the user's files,
+ * the cache root (which may be on a dead NFS mount), and parsing. The
+ * supervisor starts children, waits for signals with a time limit, and forwards
+ * some. A child that hangs is killed; one that cannot be killed is left behind.
  *
  *     cmd_run.c      the order of the steps
  *     run_loop.c     wait for signals and act on them
@@ -55,15 +55,15 @@ enum {
 	RUN_IDLE_SIZE = 1024,
 	RUN_ENGINES_LIMIT = 8,
 	RUN_KINDS_LIMIT = 65,      /* kernels, and the trees of a bundle */
-	RUN_NAMES_SIZE = 16 << 20, /* room for 250,000; what is unused takes
-				      no memory */
+	RUN_NAMES_SIZE = 16 << 20, /* room for 250,000; unused room takes no
+	                              memory */
 	RUN_WAIT_MS = 2000,
 	RUN_DEADLINE_MS = 30000,
 	RUN_REFRESH_MS = 30000,
 	RUN_QUIET_MS = 5000
 };
 
-/* Identity of a file: tells it from another one of the same name. */
+/* Identity of a file, to distinguish it from another one of the same name. */
 struct run_stamp {
 	bool is_there;
 	uint64_t inode;
@@ -71,7 +71,7 @@ struct run_stamp {
 	struct timespec changed;
 };
 
-/* What a child finds out before the command starts. */
+/* The plan that a child makes before the command starts. */
 struct run_plan {
 	bool is_made; /* it is complete */
 	uint64_t wait_ms;
@@ -79,10 +79,12 @@ struct run_plan {
 	enum run_push push;
 	bool has_root;
 	bool is_inductor;
-	bool is_other;            /* not the root that was asked for */
+	bool is_other;            /* `root` is not the requested root,
+	                             `meant` */
 	char root[RUN_PATH_SIZE]; /* absolute */
 	char meant[RUN_PATH_SIZE];
-	bool is_image;     /* a mounted image is, of which nothing is changed */
+	bool is_image;     /* `meant` is a mounted image: change nothing in
+	                      it */
 	char message[512]; /* what is wrong, or "" */
 	bool has_remote;   /* a remote is configured */
 	bool has_ref;
@@ -95,7 +97,8 @@ struct run_plan {
 	char notes[2048];     /* of --verbose: lines, each with its zero */
 	size_t notes_size;
 	uint64_t quiet_ms;
-	char ready_url[1200]; /* what is asked: at most one of the two is set */
+	char ready_url[1200]; /* how to ask whether it is ready: at most one is
+	                         set */
 	char ready_file[RUN_PATH_SIZE];
 	char ready_message[128];      /* why the setting makes no sense */
 	struct run_stamp ready_stamp; /* of the file, before the command */
@@ -111,10 +114,10 @@ struct run_kind {
 	uint64_t emitted;
 	uint64_t used;
 	uint64_t compiled;
-	uint64_t saved_ms; /* how long those used took to compile */
+	uint64_t saved_ms; /* time that it took to compile those used */
 };
 
-/* What a child counts while the command runs, and after it. */
+/* The counts that a child makes while the command runs, and after it. */
 struct run_counts {
 	bool is_made;
 	bool has_access_times; /* in all roots; if not, uses are unknown */
@@ -125,7 +128,7 @@ struct run_counts {
 	uint64_t saved_ms;        /* of all kinds */
 	bool has_new;             /* there are entries not pushed yet */
 	char cold[RUN_COLD_SIZE]; /* the first ones compiled, a line each */
-	uint64_t cold_count;      /* of those lines */
+	uint64_t cold_count;      /* number of these lines */
 	char idle[RUN_IDLE_SIZE]; /* the first kernels that were emitted and
 	                             not used: keys, a line each */
 };
@@ -134,19 +137,23 @@ struct run_counts {
 struct run_shared {
 	struct run_plan plan;
 	struct run_counts counts;
-	uint64_t linked_count;   /* kernels that were in another root */
+	uint64_t linked_count;   /* kernels that were linked from another
+	                            root */
 	char links_error[512];   /* why not all were linked */
 	char metrics_error[512]; /* why no figures could be written */
 	char leave_error[512];   /* why no report of the start could be left */
 	bool has_left;           /* a report was left */
-	struct tkb_digest left;  /* its digest */
-	int exec_error;          /* why the command could not be started */
+	struct tkb_digest left;  /* the digest of that report */
+	int exec_error;          /* errno: why the command could not be
+	                            started */
 	uint64_t ready_ms;       /* when the server was ready; 0: not yet */
 	char ready_reason[512];  /* the answer to the last question */
-	bool has_baseline;       /* `names` begins with what was there before */
+	bool has_baseline;       /* `names` begins with the entries from
+	                            before */
 	bool is_full;            /* there was no room for all names */
-	int64_t learnt_ns;       /* since 1970: what was tuned later is new */
-	size_t baseline_size;    /* bytes of those */
+	int64_t learnt_ns;       /* since 1970: tuning results after it are
+	                            new */
+	size_t baseline_size;    /* bytes of the names from before */
 	size_t told_size; /* bytes of the names that need no further push */
 	size_t name_size; /* bytes of all names: "root/key" with NUL,
 			     unsorted */
@@ -178,24 +185,24 @@ struct run {
 	int64_t pull_ns;     /* likewise: when the pull ended */
 	uint64_t delay_ms;   /* how much later the command was started */
 	pid_t command;       /* 0: it is not running */
-	bool has_begun;      /* it was started, and may have ended */
-	int command_state;   /* once it has ended */
+	bool has_begun;      /* the command was started, and may have ended */
+	int command_state;   /* valid once it has ended */
 	bool is_interrupted; /* signal of the terminal, while the command ran */
 	int stop_signal;     /* a signal while no command ran, or 0 */
 	bool is_late;        /* the pull did not end in time */
 	bool is_dirty;       /* there is something to push */
 	bool is_stale;       /* the figures have changed */
-	bool has_news;       /* of which a line is to tell */
-	bool was_pulling;    /* when it was last looked for news */
+	bool has_news;       /* news that a line must report */
+	bool was_pulling;    /* whether the pull ran at the last check */
 	uint64_t refresh_ms; /* when figures are due */
-	uint64_t id;         /* of the start, in reports of it: random */
+	uint64_t id;         /* random number of the start, for its reports */
 	uint64_t leave_ms;   /* when a report of the start is due */
 	bool has_pushed;     /* a push has ended */
 	bool has_push_reason;
-	char push_reason[RUN_REASON_SIZE]; /* of the last push */
+	char push_reason[RUN_REASON_SIZE]; /* why the last push failed */
 	uint64_t pushed_count;
 	uint64_t left_out_count;        /* by the last push */
-	char left_out[RUN_REASON_SIZE]; /* the first of those, and why */
+	char left_out[RUN_REASON_SIZE]; /* the first entry left out, and why */
 };
 
 #endif

@@ -15,10 +15,10 @@
 #include "cli/deadline.h"
 
 #define GRACE_MS 1000 /* between SIGTERM and SIGKILL */
-#define FD_LIMIT 1024 /* ours are below it */
+#define FD_LIMIT 1024 /* our descriptors are below it */
 
-/* Memory is used only for what is printed. */
-#define OUT_SIZE ((off_t)64 << 20) /* 100,000 entries of a document */
+/* The file uses memory only for what is printed. */
+#define OUT_SIZE ((off_t)64 << 20) /* a document with 100,000 entries */
 #define ERR_SIZE ((off_t)1 << 20)
 
 /* @return a descriptor, or -1 */
@@ -72,7 +72,7 @@ void run_child_let_go(int last_fd, const struct run_child *children,
 	closefrom(FD_LIMIT);
 }
 
-/* In a fork: get a process group and the signals of a new program. */
+/* In a fork: make a process group, and restore the default signals. */
 static void seclude(const struct run_child *other)
 {
 	sigset_t none;
@@ -195,8 +195,8 @@ bool run_child_has_exited(const struct run_child *child, int *status_out)
 }
 
 /*
- * The end of what was written to `fd`, as a string. The file offset, which the
- * child shares with us, tells how much there is.
+ * Read the end of the child's output as a string. We share the file offset with
+ * the child, so it is the size of the output.
  */
 static void read_end(int fd, char *out, size_t size)
 {
@@ -220,7 +220,7 @@ bool run_child_number(const struct run_child *child, const char *name,
 	char *end;
 
 	/*
-	 * Within a JSON string the quotes would be escaped: this is a member.
+	 * This finds only a member: within a JSON string, quotes are escaped.
 	 */
 	(void)snprintf(member, sizeof(member), "\"%s\":", name);
 	read_end(child->out_fd, text, sizeof(text));
@@ -254,7 +254,7 @@ static void trim_message(const char *line, const char *name, char *out,
 		*tail = '\0';
 }
 
-/* The last complete line that it wrote; false if there is none. */
+/* The last complete line that the child wrote; false if there is none. */
 static bool last_line(const struct run_child *child, char *out, size_t size)
 {
 	char text[2048];

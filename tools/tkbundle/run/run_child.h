@@ -27,13 +27,13 @@ struct run_child {
 	pid_t pid;         /* 0: it is not running */
 	bool has_begun;    /* it was started, or failed to start */
 	int error;         /* why it failed to start */
-	int out_fd;        /* what it prints; has_begun: or -1 */
+	int out_fd;        /* what it prints, or -1; valid if has_begun */
 	int err_fd;        /* what it writes to standard error */
 	uint64_t begin_ms; /* of CLOCK_MONOTONIC */
-	uint64_t end_ms;   /* when it is told to end, and then killed */
-	bool is_told;      /* to end */
-	uint64_t told_ms;  /* when it was */
-	int state;         /* as of waitpid(), once it has ended */
+	uint64_t end_ms;   /* when to tell it to end, and later to kill it */
+	bool is_told;      /* it was told to end */
+	uint64_t told_ms;  /* when it was told */
+	int state;         /* as from waitpid(), once it has ended */
 };
 
 #define RUN_NEVER UINT64_MAX
@@ -49,21 +49,21 @@ bool run_child_spawn(struct run_child *child, const char *name,
                      uint64_t end_ms);
 
 /*
- * Start a fork that calls `task`, and then ends. It keeps the descriptors of
- * `other` (may be NULL). It dies with us.
+ * Start a fork that calls `task` and then ends. It keeps the descriptors of
+ * `other` (may be NULL). It is killed when we die.
  */
 bool run_child_fork(struct run_child *child, const char *name,
                     void (*task)(void *self), void *self,
                     const struct run_child *other, uint64_t end_ms);
 
 /*
- * Make /dev/null the standard files up to `last_fd`, and close all others but
- * those of `children`.
+ * Replace the standard files up to `last_fd` by /dev/null, and close all other
+ * descriptors except those of `children`.
  */
 void run_child_let_go(int last_fd, const struct run_child *children,
                       size_t count);
 
-/* If its time is over, tell it to end, or kill it. */
+/* If its time is over, tell it to end, or, later, kill it. */
 void run_child_tick(struct run_child *child, uint64_t now_ms);
 
 /* Tell it to end now. */
@@ -79,13 +79,15 @@ void run_child_note(struct run_child *child, int state);
 bool run_child_has_exited(const struct run_child *child, int *status_out);
 
 /*
- * The number in member `name` of the JSON document that it printed; only the
- * end of that is searched. False if there is none.
+ * The number in member `name` of the JSON document that it printed. Only the
+ * end of the document is searched. False if there is none.
  */
 bool run_child_number(const struct run_child *child, const char *name,
                       uint64_t *out);
 
-/* Why it failed: its last line on standard error, or how it ended. */
+/*
+ * The reason of its failure: its last line on standard error, or how it ended.
+ */
 void run_child_reason(const struct run_child *child, char out[RUN_REASON_SIZE]);
 
 /*
@@ -95,7 +97,7 @@ void run_child_reason(const struct run_child *child, char out[RUN_REASON_SIZE]);
 bool run_child_line(const struct run_child *child, const char *words,
                     char out[RUN_REASON_SIZE]);
 
-/* Release its output. A child that still runs is not stopped. */
+/* Release its output. This does not stop a child that still runs. */
 void run_child_release(struct run_child *child);
 
 #endif

@@ -17,7 +17,7 @@
 #define NOT_FOUND 127
 #define NOT_EXECUTABLE 126
 
-/* The variable that tells Triton or Inductor where the root is. */
+/* The variable that names the root for Triton or Inductor. */
 static const char *variable_of(const struct run_plan *plan)
 {
 	return plan->is_inductor ? "TORCHINDUCTOR_CACHE_DIR"
@@ -29,7 +29,7 @@ static void set_root(const struct run_plan *plan)
 {
 	const char *const name = variable_of(plan);
 
-	/* The user's root cannot be used. */
+	/* Override the user's variable: that root cannot be used. */
 	if (plan->has_root && (plan->is_other || cli_variable(name) == NULL))
 		(void)setenv(name, plan->root, 1);
 }
@@ -38,7 +38,7 @@ const char *run_command_elsewhere(const struct run *run)
 {
 	const struct run_plan *const plan = &run->shared->plan;
 	const char *const own = cli_variable(variable_of(plan));
-	/* Inductor prefers this variable, too. */
+	/* Set this one, too: Inductor prefers it. */
 	const char *const stronger =
 		plan->is_inductor ? cli_variable("TRITON_CACHE_DIR") : NULL;
 
@@ -52,8 +52,8 @@ const char *run_command_elsewhere(const struct run *run)
 
 /*
  * If we were started without a standard file, main() has opened /dev/null in
- * its place, so that using it fails. Close it: the command is to start without
- * that file, too.
+ * its place, in a way that using it fails. Close it, so that the command starts
+ * without that file, too.
  */
 static void drop_held(void)
 {
@@ -80,9 +80,9 @@ static int become_command(const struct arguments *args)
 }
 
 /*
- * Let the child die with its parent; the kernel watches the thread that forked
- * it, and we have only one. The new program keeps this, unless it changes its
- * user.
+ * Let the kernel kill the child when its parent dies. The kernel watches the
+ * thread that forked the child; we have only one. The new program keeps this
+ * setting unless it changes its user.
  */
 static void die_with(pid_t parent)
 {

@@ -5,15 +5,17 @@
 #include "run/run.h"
 
 /*
- * The command: it gets the signal mask, descriptors, environment and process
- * group that we were started with, and also the cache root.
+ * Start the command. It gets the signal mask, descriptors, environment and
+ * process group that we were started with, and also the cache root.
  */
 
 /*
- * Start it. Then close our copies of its descriptors, but for standard error: a
- * reader of its output sees when the command ends, not when we do.
+ * Start the command. Then close our copies of its descriptors, except standard
+ * error, so that a reader of its output sees when the command ends, and not
+ * when we do.
  *
- * @return whether it was started; it may still end with run->shared->exec_error
+ * @return whether the fork was started; it may still fail and set
+ *         run->shared->exec_error
  */
 bool run_command_start(struct run *run);
 
@@ -24,17 +26,17 @@ bool run_command_start(struct run *run);
  */
 enum status run_command_become(struct run *run);
 
-/* The same without a `run`: as if tkbundle had not been called. */
+/* The same without a struct run: as if tkbundle had not been called. */
 enum status run_command_become_alone(struct cli *cli,
                                      const struct arguments *args);
 
-/* Print why it cannot be run. @return 126 or 127 */
+/* Print why the command cannot be run. @return 126 or 127 */
 enum status run_command_failed(const struct cli *cli,
                                const struct arguments *args, int error);
 
 /*
- * The variable by which the command looks for kernels in another place than the
- * root; or NULL.
+ * The variable that makes the command look for kernels elsewhere than in the
+ * root, or NULL.
  */
 const char *run_command_elsewhere(const struct run *run);
 

@@ -19,24 +19,25 @@ struct count {
 	const struct run *run;
 	struct run_counts *counts;
 	json_t *emitted; /* an object with "root/key" of what was emitted */
-	json_t *known;   /* the same, of what was present or is in the ref */
-	json_t *old;     /* the same, of what was present before the command */
+	json_t *known;   /* the same, for entries that were present or are in
+	                    the ref */
+	json_t *old;     /* the same, for entries present before the command */
 	bool has_document;
-	struct run_kind *kind; /* of the entry in question */
+	struct run_kind *kind; /* of the current entry */
 	struct unit {          /* the unit whose files are being visited */
 		char path[RUN_PATH_SIZE]; /* empty: none */
 		bool is_new;
 		bool is_read;
 		int64_t end_ns; /* when a file of it was last written */
 	} unit;
-	const struct tkb_tree *tree; /* that it is of */
-	struct tkb_times *times;     /* owned; NULL: none is known */
+	const struct tkb_tree *tree; /* the tree of the unit */
+	struct tkb_times *times;     /* owned; NULL: unknown */
 	struct spans spans;
 	const struct run_made_visitor *visitor; /* may be NULL */
 };
 
 /*
- * Does reading update access times? Tried in the same way as the library does.
+ * Does reading update access times? Tested in the same way as in the library.
  */
 static void try_times(void *self, const char *path)
 {
@@ -87,7 +88,7 @@ static void sort_known_names(struct count *count)
 
 	for (size_t at = 0; at < shared->name_size;
 	     at += strlen(shared->names + at) + 1) {
-		/* A watch that was killed may have missed new entries. */
+		/* If the watch was killed, it may have missed new entries. */
 		if (at < shared->told_size)
 			add_to_set(count->known, shared->names + at);
 		if (at < shared->baseline_size)
@@ -107,7 +108,7 @@ static bool is_compiled(const struct count *count, const char *name,
 
 	if (json_object_get(count->emitted, name) != NULL)
 		return false;
-	/* Even a pull that was killed has stamped its entries as unused. */
+	/* Even a killed pull has stamped its entries as unused. */
 	if (count->run->children[RUN_PULL].has_begun && !count->has_document &&
 	    (read_ns == 0 || read_ns > written_ns))
 		return false;
@@ -126,7 +127,7 @@ static void note_span(struct count *count, const char *tree, const char *name,
 	          begin_ns > start_ns ? begin_ns : start_ns, end_ns);
 }
 
-/* It was compiled: keep its path, as long as there is room. */
+/* Note a compiled entry: keep its path, as long as there is room. */
 static void note_compiled(struct count *count, const char *path,
                           const char *tree, const char *name)
 {
@@ -144,7 +145,10 @@ static void note_compiled(struct count *count, const char *path,
 	counts->cold_count++;
 }
 
-/* It was emitted, and not used: note its key, while there is room. */
+/*
+ * Note an entry that was emitted and not used: keep its key, as long as there
+ * is room.
+ */
 static void note_idle(struct count *count, const char *key)
 {
 	struct run_counts *const counts = count->counts;
@@ -204,7 +208,7 @@ static void count_root(void *self, const char *path)
 	run_scan_keys(path, count_key, self);
 }
 
-/* All files of the unit were visited. */
+/* Count the unit, after all its files were visited. */
 static void end_unit(struct count *count)
 {
 	struct unit *const unit = &count->unit;
@@ -234,7 +238,10 @@ static bool is_new_file(const struct count *count, const char *path,
 	return run_scan_time_ns(&status->st_ctim) >= count->run->command_ns;
 }
 
-/* Until this time, changes of units are known: later ones are the command's. */
+/*
+ * Changes of units up to this time are known; later ones were made by the
+ * command.
+ */
 static int64_t known_until(const struct run *run)
 {
 	const int64_t begin_ns = run->shared->learnt_ns != 0
@@ -268,7 +275,7 @@ static void count_file(void *self, const char *path,
 		unit->end_ns = run_scan_time_ns(&status->st_mtim);
 }
 
-/* Count kernels that lie in a tree. */
+/* Count kernels that are in a tree. */
 static void count_nested(void *self, const char *path)
 {
 	struct count *const count = self;
@@ -333,7 +340,7 @@ static void list_kinds(struct run_counts *counts, const struct run_plan *plan,
 		         trees->items[i].name);
 }
 
-/* Drop the trees that lie outside the caches: nothing in them is counted. */
+/* Drop trees outside the caches: their contents are not counted. */
 static void drop_external(struct run_counts *counts, const struct trees *trees)
 {
 	size_t kept = counts->kind_count > 0 ? 1 : 0;
@@ -396,7 +403,7 @@ static bool count_with(struct run *run, const struct run_made_visitor *visitor,
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, &err) != 0)
 		trees.count = 0;
-	/* If they cannot be read, none are known. */
+	/* Names that cannot be read count as unknown. */
 	if (tkb_times_open(plan->root, &count.times, NULL) != 0)
 		count.times = NULL;
 	count_all(&count, &trees);

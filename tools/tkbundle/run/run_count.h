@@ -5,8 +5,8 @@
 #include "run/run.h"
 
 /*
- * Count what was used and compiled, and find entries that no watch has
- * reported. What was emitted is in the pull's document. `self` is a struct run.
+ * Count used and compiled entries, and find entries that no watch has reported.
+ * Emitted entries are listed in the pull's document. `self` is a struct run.
  */
 void run_count(void *self);
 
@@ -14,7 +14,7 @@ void run_count(void *self);
 struct run_made_visitor {
 	/*
 	 * @param tree  of a unit: its tree; else NULL
-	 * @param name  of a unit its path in the tree, else the key
+	 * @param name  of a unit: its path in the tree; else the key
 	 */
 	void (*made)(void *self, const char *tree, const char *name);
 	void *self;

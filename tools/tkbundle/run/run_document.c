@@ -12,7 +12,7 @@
 
 #define PATH_SIZE 4096
 
-/* The child's output ends at the file offset, which it shares with us. */
+/* We share the file offset with the child: its output ends there. */
 static json_t *read_document(const struct run_child *pull)
 {
 	const int fd = pull->has_begun ? pull->out_fd : -1;

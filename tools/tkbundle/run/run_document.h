@@ -10,8 +10,8 @@
 /*
  * Visit each entry in the document that a pull printed, with its kind (0: a
  * kernel; 1: a unit of the first of `trees`; ...), its path, and whether the
- * pull has put it there or it was present before. Entries that are in the ref
- * but not here are not visited. Only for tasks in a child: this parses.
+ * pull has emitted it or it was present before. Entries that are in the ref but
+ * not here are not visited. Call this only in a child, since it parses.
  *
  * @return whether there is a document
  */
@@ -20,10 +20,15 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
                                      bool is_emitted),
                        void *self);
 
-/* Did the pull get as far as its ref? Else a word or a file that it needs is wrong. */
+/*
+ * Did the pull find out its ref? If not, a word of the ref or a file that it
+ * needs is wrong.
+ */
 bool run_document_has_ref(const struct run_child *pull);
 
-/* Has the pull found that the policy does not trust the ref, or a part of it? */
+/*
+ * Has the pull found that the policy does not trust the ref, or a part of it?
+ */
 bool run_document_is_untrusted(const struct run_child *pull);
 
 /*

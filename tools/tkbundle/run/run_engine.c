@@ -89,8 +89,8 @@ static void recognize(const struct arguments *args, struct run_plan *plan)
 }
 
 /*
- * Default remote: a folder of this machine. Default ref: made of engine,
- * version, model and GPU.
+ * Set the default remote, a folder on this machine, and the default ref,
+ * composed of engine, version, model and GPU.
  */
 static void make_defaults(const struct arguments *args, struct run_plan *plan,
                           const struct tkb_engine *engine, const char *base,
@@ -114,7 +114,7 @@ static void make_defaults(const struct arguments *args, struct run_plan *plan,
 }
 
 /*
- * Settings that are left alone are not shown here; `config --engine` says why.
+ * Variables that are not set are not shown here; `config --engine` says why.
  */
 static void on_setting(void *self, const char *name, const char *value,
                        const char *why)
@@ -146,7 +146,7 @@ void run_engine_say(const struct run *run)
 		cli_say(run->cli, "set %s", plan->variables + at);
 }
 
-/* Set the Python that plan, pull and push ask where packages are. */
+/* Set the Python that the plan, pull and push use to find packages. */
 static void set_python(const struct arguments *args, struct run_plan *plan,
                        const struct tkb_engine *engine)
 {

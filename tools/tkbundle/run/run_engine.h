@@ -6,7 +6,7 @@
 #include "run/run.h"
 
 /*
- * What an engine needs as a command: its profile, a place for each of its
+ * Prepare an engine as the command: its profile, a place for each of its
  * caches, and variables that give it the same keys on every machine. Variables
  * that the user has set are kept.
  */
@@ -20,8 +20,8 @@
 bool run_engine_plan(const struct arguments *args, struct run_plan *plan);
 
 /*
- * The trees of the plan's engines and of the command line, as verbs find them;
- * the caller releases them. Called in a child.
+ * Find the trees of the plan's engines and of the command line, like other
+ * verbs; the caller releases them. Called in a child.
  */
 TKB_NODISCARD int run_engine_trees(const struct arguments *args,
                                    const struct run_plan *plan,
@@ -31,8 +31,8 @@ TKB_NODISCARD int run_engine_trees(const struct arguments *args,
 void run_engine_say(const struct run *run);
 
 /*
- * Set a variable here and for the command; one that is too long is not set. Called in
- * a child.
+ * Set a variable here and for the command; one that is too long is not set.
+ * Called in a child.
  */
 void run_engine_add(struct run_plan *plan, const char *name, const char *value);
 

@@ -25,7 +25,7 @@ static bool count_emitted(const struct run *run, uint64_t *out)
 		*out += repaired;
 		return true;
 	}
-	/* The pull found nothing, or did not get that far. */
+	/* The pull found nothing, or ended before it knew. */
 	return run_child_has_exited(pull, &status);
 }
 
@@ -52,7 +52,7 @@ void run_figures_take(const struct run *run, struct run_figures *out)
 	                                      "gone_blobs", &out->gone);
 }
 
-/* Did pull and push succeed, even if late? */
+/* Did the pull and the last push succeed, even if late? */
 static bool is_good(const struct run *run)
 {
 	int status = 0;
@@ -61,7 +61,7 @@ static bool is_good(const struct run *run)
 	       status == 0 && !run->has_push_reason;
 }
 
-/* Counts of all kinds together, and whether they are known. */
+/* The sum of a count over all kinds. @return whether it is known */
 static void name_kinds(const struct run_counts *counts, struct metrics *metrics)
 {
 	const struct run_kind *const kinds = counts->kinds;

@@ -15,7 +15,7 @@ struct run_figures {
 	uint64_t compiled;
 	uint64_t pushed;
 	uint64_t left_out; /* by the last push */
-	uint64_t saved_ms; /* known where `used` is */
+	uint64_t saved_ms; /* known if `used` is */
 	bool is_gone_known;
 	uint64_t gone; /* blobs */
 	bool is_ready_known;
@@ -25,14 +25,13 @@ struct run_figures {
 void run_figures_take(const struct run *run, struct run_figures *out);
 
 /*
- * Names and values of the figures, and of those that every verb has, for the
- * file of --metrics.
+ * Write the figures, and those that every verb has, to the file of --metrics.
  */
 void run_figures_name(const struct run *run, struct metrics *metrics);
 
 /*
  * Tasks, given a struct run. The first writes the figures to the file of
- * --metrics, the second counts before it does so.
+ * --metrics; the second counts first.
  */
 void run_figures_measure(void *self);
 void run_figures_renew(void *self);

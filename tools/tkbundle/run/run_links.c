@@ -75,7 +75,7 @@ static bool link_file(void *self, const char *name)
 	       (symlinkat(target, move->to_fd, name) == 0 || errno == EEXIST);
 }
 
-/* The last two parts of a path, if it names a file of this very entry. */
+/* The last two parts of a path, if it names a file of this entry. */
 static bool names_own_file(const char *value, const char *key, const char *name)
 {
 	char end[PATH_SIZE];
@@ -86,7 +86,7 @@ static bool names_own_file(const char *value, const char *key, const char *name)
 	       strcmp(value + size - (size_t)length, end) == 0;
 }
 
-/* Rewrite a group file to name the files at their new place. */
+/* Rewrite a group file so that it names the files in the new folder. */
 static void rewrite(json_t *group, const struct move *move)
 {
 	const char *const key = strrchr(move->own, '/') + 1;
@@ -94,7 +94,7 @@ static void rewrite(json_t *group, const struct move *move)
 	const char *name;
 	json_t *value;
 
-	/* A list, as Triton 2 writes, has no paths. */
+	/* A list, as Triton 2 writes it, has no paths. */
 	json_object_foreach(paths, name, value)
 	{
 		char place[PATH_SIZE];
@@ -173,12 +173,12 @@ static void link_entry(void *self, int root_fd, const char *path,
 	move.from_fd = from;
 	move.to_fd = to;
 	if (to < 0 || run_scan_stamp(AT_FDCWD, move.own, &status))
-		return; /* it is there */
+		return; /* it exists already */
 	if (each_item(from, link_file, &move))
 		(void)each_item(from, publish_file, &move);
 }
 
-/* Does the link lead to something? */
+/* Does the target of the link exist? */
 static bool is_good(void *self, const char *name)
 {
 	const int *const fd = self;
@@ -195,7 +195,7 @@ static bool retract(void *self, const char *name)
 	return true;
 }
 
-/* Remove the group file first, then links that lead nowhere. */
+/* Remove the group file first, then dangling links. */
 static bool drop_link(void *self, const char *name)
 {
 	const int *const fd = self;
@@ -273,7 +273,7 @@ void run_links_gather(void *self)
 		                        &err);
 	}
 
-	/* What could not be linked is compiled anew. */
+	/* Ignore failures: a kernel that was not linked is compiled anew. */
 	shared->linked_count = report.gathered_count;
 	(void)snprintf(
 		shared->links_error, sizeof(shared->links_error), "%s",

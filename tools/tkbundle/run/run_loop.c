@@ -58,7 +58,7 @@ static void take_signal(struct run *run, int number, const siginfo_t *info)
 {
 	const bool is_kernel = run_signals_is_kernel(info);
 
-	/* Caused by a failed call of our own, as SIGXFSZ is. */
+	/* Caused by a failed call of our own, like SIGXFSZ. */
 	if (!is_kernel && info->si_pid == getpid())
 		return;
 	if (is_kernel && (number == SIGINT || number == SIGQUIT))

@@ -17,9 +17,11 @@
 #include "keys/facts_here.h"
 #include "why/maker.h"
 
-#define EXPLAIN_MS 2000 /* for finding reasons; entries left then have none */
+#define EXPLAIN_MS                                                             \
+	2000 /* time to find reasons; entries left after it have
+                           none */
 
-/* What the command made; texts are owned. */
+/* The entries that the command made; texts are owned. */
 struct made {
 	struct tkb_made *items;
 	size_t count;
@@ -100,7 +102,7 @@ void run_note_figures(const struct run *run, struct start *start)
 		                                    : 128 + WTERMSIG(state));
 }
 
-/* Names. The command line itself may hold secrets. */
+/* Note names only: the command line itself may hold secrets. */
 static void take_names(const struct run *run, struct start *start)
 {
 	const struct run_plan *const plan = &run->shared->plan;
@@ -170,7 +172,7 @@ static void take_pull(const struct run *run, struct explain *out)
 
 	if (!pull->has_begun)
 		return;
-	/* A ref that nobody has pushed to is no failure. */
+	/* A ref without records is not a failure. */
 	out->is_pull_failed = !run_child_has_exited(pull, &status) ||
 	                      (status != 0 && (status != STATUS_ABSENT ||
 	                                       !run_document_has_ref(pull)));
@@ -218,7 +220,7 @@ static void explain_made(const struct run *run, const struct trees *trees,
 		return;
 }
 
-/* A failure to write them is harmless. */
+/* Ignore a failure to write them: it is harmless. */
 static void note_makers(const struct run *run, const struct facts *facts,
                         const struct made *made)
 {
@@ -262,7 +264,7 @@ void run_note(void *self)
 	    run_engine_trees(run->args, plan, &trees, NULL) != 0)
 		trees.count = 0;
 	explain_made(run, &trees, &made, &start);
-	/* A note that cannot be written is no failure of the run. */
+	/* A note that cannot be written is not a failure of the run. */
 	if (start_write(&start, (uint64_t)getppid(), NULL) != 0)
 		return;
 }

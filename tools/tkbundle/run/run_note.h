@@ -6,19 +6,22 @@
 #include "why/start.h"
 
 /*
- * A task, given a struct run: write the note of the start, or update it, with
- * what the command has compiled so far, and why. It fails silently: only `why
- * --last` reads the note.
+ * A task, given a struct run: write or update the note of the start, with the
+ * entries that the command has compiled so far, and why. It fails silently:
+ * only `why --last` reads the note.
  */
 void run_note(void *self);
 
 /*
- * A task, given a struct run: note in the cache what made the command's entries, for
- * the push to come. It fails silently, too.
+ * A task, given a struct run: note in the cache what made the command's
+ * entries, for the next push. It fails silently, too.
  */
 void run_note_makers(void *self);
 
-/* Take the numbers of a start, and what the command exited with if it has. */
+/*
+ * Copy the numbers of the start into `start`, and the exit status if the
+ * command has ended.
+ */
 void run_note_figures(const struct run *run, struct start *start);
 
 #endif

@@ -12,7 +12,7 @@
  */
 void run_refresh_begin(struct run *run);
 
-/* A push has ended. `had_reason`: the one before had failed. */
+/* Note that a push has ended. `had_reason`: the one before it had failed. */
 void run_refresh_pushed(struct run *run, bool had_reason);
 
 /* Start what is due. @return when to call this again at the latest */

@@ -16,14 +16,14 @@
 #define NUMBER_SIZE 24
 #define REASONS_LIMIT 8
 #define REASON_SIZE 1200
-#define LINE_SIZE 4096 /* bytes that a pipe takes in one write */
+#define LINE_SIZE 4096 /* bytes that a pipe accepts in one write */
 #define PARTIAL 4      /* an exit status */
 
-/* Collects what failed, and why. */
+/* Collects failures and their reasons. */
 struct reasons {
 	size_t count;
 	struct reason {
-		const char *what; /* or NULL: the text tells */
+		const char *what; /* or NULL: the text says it */
 		char text[REASON_SIZE];
 	} items[REASONS_LIMIT];
 };
@@ -60,7 +60,10 @@ static void show_count(bool is_known, uint64_t count, char out[NUMBER_SIZE])
 		(void)snprintf(out, NUMBER_SIZE, "%" PRIu64, count);
 }
 
-/* The time that the pull had: until the wait ended, or until it was stopped. */
+/*
+ * The time that the pull was given: until the wait ended, or until it was
+ * stopped.
+ */
 static void show_limit(const struct run *run, char out[NUMBER_SIZE])
 {
 	const struct run_plan *const plan = &run->shared->plan;
@@ -81,7 +84,7 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 	if (!pull->has_begun)
 		return;
 
-	/* Disabled verification is always mentioned. */
+	/* Always mention a certificate that is not checked. */
 	if (run_child_line(pull, ": verify=false:", reason))
 		add_reason(reasons, NULL, "%s", reason);
 
@@ -95,7 +98,7 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 	}
 }
 
-/* Whether it was ever ready is certain only when the command has ended. */
+/* Only when the command has ended is it certain that it was never ready. */
 static void add_ready(const struct run *run, struct reasons *reasons)
 {
 	const struct run_shared *const shared = run->shared;
@@ -123,7 +126,7 @@ static void add_root_reason(const struct run *run, struct reasons *reasons)
 		           run->shared->plan.root);
 }
 
-/* What the push left out, with the first of its lines about that. */
+/* Report what the push left out, with its first line about that. */
 static void note_left_out(struct run *run)
 {
 	static const char words[] = "left out ";
@@ -140,7 +143,7 @@ static void note_left_out(struct run *run)
 		               line + strlen(words));
 }
 
-/* While the command runs, it is at work on what is left out. */
+/* While the command runs, it may still be writing what was left out. */
 static void add_left_out(const struct run *run, struct reasons *reasons)
 {
 	const uint64_t count = run->left_out_count;
@@ -171,8 +174,8 @@ void run_report_push(struct run *run)
 		return;
 
 	/*
-	 * Entries that are still being compiled are no failure: the last push
-	 * takes them.
+	 * Entries that are still being compiled are not a failure: the last
+	 * push takes them.
 	 */
 	run->is_dirty = true;
 	if (run_child_has_exited(push, &status) && status == PARTIAL)
@@ -180,7 +183,7 @@ void run_report_push(struct run *run)
 
 	run->has_push_reason = true;
 	if (push->pid != 0 || push->is_told) {
-		/* The last push had what was left of the deadline. */
+		/* The last push had the rest of the deadline. */
 		show_time((push->told_ms - push->begin_ms + 50) / 100 * 100,
 		          limit);
 		(void)snprintf(run->push_reason, sizeof(run->push_reason),

@@ -56,8 +56,8 @@ static void configure(const struct arguments *args, struct run_plan *out)
 }
 
 /*
- * `path` from the root folder on, without resolving links, and with neither a slash nor
- * "/." at its end, where names beside it begin.
+ * Make `path` absolute, without resolving links, and remove slashes and "/."
+ * from its end, so that a suffix can be appended.
  */
 static bool make_absolute(const char *path, char out[RUN_PATH_SIZE])
 {
@@ -213,7 +213,7 @@ static void link_inductor(void *self, const char *root, const char *own)
 	run_links_make(root, own, true);
 }
 
-/* Use what --cache names, if an image is mounted there. */
+/* Use the folder of --cache as an image, if one is mounted there. */
 static bool plan_image(const struct arguments *args, struct run_plan *plan)
 {
 	char place[RUN_PATH_SIZE];
@@ -224,11 +224,14 @@ static bool plan_image(const struct arguments *args, struct run_plan *plan)
 		                         link_inductor };
 	struct tkb_error err = { .status = 0 };
 
-	/* Nothing is beside the root folder. */
+	/* "/" has no folder beside it. */
 	if (args->cache == NULL || args->cache[0] == '\0' ||
 	    !make_absolute(args->cache, place) || place[1] == '\0')
 		return true;
-	/* If the place does not answer, there is one to flee from. */
+	/*
+	 * Name the place before it is touched: if it does not answer, another
+	 * one is used.
+	 */
 	(void)snprintf(plan->meant, sizeof(plan->meant), "%s", place);
 	if (!image_roots_are_at(place))
 		return true;
@@ -240,7 +243,7 @@ static bool plan_image(const struct arguments *args, struct run_plan *plan)
 		               place);
 		return false;
 	}
-	/* Where it has no kernels, those that are compiled go here. */
+	/* Even if it has no kernels, compiled ones go here. */
 	(void)snprintf(plan->meant, sizeof(plan->meant),
 	               "%.4000s/io." IMAGE_KERNELS ".cache", own);
 	if (image_copy(&copy, &err) == 0)
@@ -290,7 +293,7 @@ void run_root_flee(void *self)
 		plan->is_other = plan->has_root;
 		report_other_root(plan, "does not answer");
 	} else if (choose_root(run->args, plan)) {
-		/* The child did not get as far as the root. */
+		/* The child ended before it reached the root. */
 		(void)memcpy(plan->root, plan->meant, sizeof(plan->root));
 		plan->has_root = true;
 		(void)snprintf(plan->message, sizeof(plan->message),

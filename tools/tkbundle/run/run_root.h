@@ -13,18 +13,19 @@
  * else in /tmp. It belongs to the user, is closed to others, and is kept: the
  * next run finds what was compiled there.
  *
- * So is that of a mounted image (push --as image), which `--cache` names by the folder
- * where it is mounted, and in which nothing is written. Engines' trees in it are copied
- * below such a folder, too, and their variables name the copies.
+ * The root of a mounted image (push --as image) is replaced in the same way:
+ * `--cache` names the folder where the image is mounted, and nothing is written
+ * in it. The engines' trees of the image are copied below such a folder, too,
+ * and their variables name the copies.
  */
 
-/* Use what the command line says; no file is read. */
+/* Fill in what the command line says; no file is read. */
 void run_root_assume(const struct arguments *args, struct run_plan *out);
 
 /* A task, given a struct run: fill in shared->plan. */
 void run_root_plan(void *self);
 
-/* The same without a look at the configuration and at the root. */
+/* The same without reading the configuration and the root. */
 void run_root_flee(void *self);
 
 #endif

@@ -13,7 +13,7 @@
 #include "report/source.h"
 
 enum {
-	DEPTH_LIMIT = 64 /* of folders in each other, as in a collect */
+	DEPTH_LIMIT = 64 /* depth of folders, as in a collect */
 };
 
 static bool is_device_number(const char *name)
@@ -73,7 +73,10 @@ void run_scan_keys(const char *path,
 		return;
 	for (const struct dirent *item = readdir(folder); item != NULL;
 	     item = readdir(folder)) {
-		/* Other names are tkbundle's, Triton's, "." and "..". */
+		/*
+		 * Other names belong to tkbundle or Triton, or are "." and
+		 * "..".
+		 */
 		if (item->d_name[0] != '.' &&
 		    (item->d_type == DT_DIR || item->d_type == DT_UNKNOWN))
 			visit(self, dirfd(folder), path, item->d_name);
@@ -110,7 +113,7 @@ struct tree_walk {
 	const struct tkb_tree *tree;
 	const struct run_tree_visitor *visitor;
 	size_t root;  /* length of its path, with the slash */
-	size_t depth; /* of the folder being visited */
+	size_t depth; /* of the current folder */
 };
 
 /* Visit a folder. A unit of size 0: the folder is in no unit. */

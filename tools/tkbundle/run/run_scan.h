@@ -10,8 +10,8 @@
 #include <tkbundle/tree.h>
 
 /*
- * List entries by names and times alone. Nothing is read, so no entry looks
- * used.
+ * List entries by names and times alone. No file is read, so no entry is marked
+ * as used.
  */
 
 /* Is there a folder triton/N below `root`? */
@@ -32,8 +32,8 @@ void run_scan_keys(const char *path,
                    void *self);
 
 /*
- * Look at the file that publishes the entry `key`: the group file, else the
- * module or autotune file.
+ * Stat the file that publishes the entry `key`: the group file, else the module
+ * or autotune file.
  *
  * @return whether there is one
  */
@@ -44,10 +44,10 @@ int64_t run_scan_time_ns(const struct timespec *time);
 
 struct run_scan_unit {
 	size_t size;   /* length of the unit's path in the file's path */
-	bool is_tuned; /* it may change, and is then pushed again */
+	bool is_tuned; /* the file may change, and is then pushed again */
 };
 
-/* Functions that are called with what is found in a tree. */
+/* Functions that are called for each thing found in a tree. */
 struct run_tree_visitor {
 	void *self;
 	/* A file, and its unit. The files of a unit come one after another. */

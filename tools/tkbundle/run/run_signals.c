@@ -40,7 +40,7 @@ int run_signals_next(const struct run_signals *signals, uint64_t until_ms,
 	for (;;) {
 		const uint64_t now = deadline_now_ms();
 		const uint64_t left = until_ms > now ? until_ms - now : 0;
-		/* Limit the wait, as the clock may be far off. */
+		/* Limit the wait: `until_ms` may be far away. */
 		const uint64_t wait = left < 3600000 ? left : 3600000;
 		const struct timespec time = {
 			.tv_sec = (time_t)(wait / 1000),
@@ -83,7 +83,8 @@ void run_signals_stop(int number)
 	(void)sigemptyset(&only);
 	(void)sigaddset(&only, number);
 	(void)raise(number);
-	(void)sigprocmask(SIG_UNBLOCK, &only, NULL); /* here it stops */
+	(void)sigprocmask(SIG_UNBLOCK, &only, NULL); /* the process stops
+	                                                here */
 	(void)sigprocmask(SIG_BLOCK, &only, NULL);
 }
 

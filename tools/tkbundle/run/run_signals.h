@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Signals of the supervisor. All are blocked, there are no handlers, and
- * signals are taken one by one, with a time limit: the supervisor never waits
- * for anything else.
+ * Signals of the supervisor. All are blocked, there are no handlers, and the
+ * supervisor accepts signals one by one, with a time limit. It never waits for
+ * anything else.
  *
  * Even process 1 receives signals that are blocked. With SIGTTOU blocked,
  * printing does not stop us. The command gets the mask that we were started
@@ -20,10 +20,11 @@
  * to the group (of a shell, or timeout(1)) reaches the command, too.
  */
 struct run_signals {
-	sigset_t all;               /* those that are blocked */
+	sigset_t all;               /* the signals that are blocked */
 	sigset_t old;               /* the mask that we were started with */
-	struct sigaction old_child; /* what is done about SIGCHLD: who ignores
-	                               it never learns how a child ended */
+	struct sigaction old_child; /* the action for SIGCHLD: a process that
+	                               ignores it never learns how a child
+	                               ended */
 };
 
 void run_signals_block(struct run_signals *signals);
@@ -43,8 +44,7 @@ int run_signals_next(const struct run_signals *signals, uint64_t until_ms,
 bool run_signals_ends(int number);
 
 /*
- * Does the signal come from the terminal or from elsewhere in the kernel, and
- * not from kill()?
+ * Did the terminal or the kernel send the signal, and not kill()?
  */
 bool run_signals_is_kernel(const siginfo_t *info);
 

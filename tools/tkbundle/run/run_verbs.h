@@ -5,9 +5,9 @@
 #include "run/run.h"
 
 /*
- * Start a pull into the root that ends by `end_ms`.
+ * Start a pull into the root, which ends by `end_ms`.
  *
- * It gets the remote by the environment, since ps(1) shows command lines.
+ * It gets the remote in the environment, since ps(1) shows command lines.
  */
 bool run_verbs_pull(struct run *run, uint64_t end_ms);
 

@@ -17,7 +17,7 @@
 #include "run/run_ready.h"
 #include "run/run_scan.h"
 
-#define LOOKS 4      /* looks within a quiet time */
+#define LOOKS 4      /* number of looks in a quiet time */
 #define LOOK_MS 2000 /* longest time between two looks */
 #define LOOK_LEAST_MS 20
 #define NICENESS 10
@@ -27,11 +27,12 @@ struct look {
 	struct run_shared *shared;
 	const char **known; /* owned; sorted */
 	size_t known_count;
-	size_t unfinished_count; /* folders that have no publishing file yet */
+	size_t unfinished_count; /* folders without a publishing file yet */
 	size_t new_count;
-	bool is_learning;    /* remember what is new */
-	uint64_t settle_ms;  /* but not files that changed since */
-	int64_t since_ns;    /* known files that changed since are new */
+	bool is_learning;    /* add new names to the known ones */
+	uint64_t settle_ms;  /* but not files that changed after this time */
+	int64_t since_ns;    /* known files that changed after this time are
+	                        new */
 	struct timespec now; /* by the file systems' clock */
 	struct trees trees;
 };
@@ -44,7 +45,7 @@ static int compare_known_names(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
-/* Sort the known names; without memory for that, none is known. */
+/* Sort the known names; if out of memory, no name counts as known. */
 static void sort_names(struct look *look)
 {
 	const struct run_shared *const shared = look->shared;
@@ -112,7 +113,7 @@ static void scan_root(void *self, const char *path)
 	run_scan_keys(path, scan_key, self);
 }
 
-/* Did it change so long ago that a push takes its unit? */
+/* Is its last change so long ago that a push takes its unit? */
 static bool is_settled(const struct look *look, const struct stat *status)
 {
 	const int64_t age_ms =
@@ -123,7 +124,7 @@ static bool is_settled(const struct look *look, const struct stat *status)
 	       -age_ms >= (int64_t)look->settle_ms;
 }
 
-/* Of what a pull has emitted, only the unit's name is known. */
+/* For units that a pull has emitted, only the unit's name is known. */
 static void scan_file(void *self, const char *path,
                       const struct run_scan_unit *in, const struct stat *status)
 {
@@ -153,7 +154,7 @@ static void scan_all(struct look *look)
 	run_scan_roots(plan->root, plan->is_inductor, scan_root, look);
 	for (size_t i = 0; i < look->trees.count; i++)
 		run_scan_tree(&look->trees.items[i], &visitor);
-	/* A file that was just written is not pushed yet. */
+	/* Ignore a file that was just written: a push would leave it out. */
 	if (look->is_learning)
 		look->shared->learnt_ns = run_scan_time_ns(&look->now) -
 		                          (int64_t)look->settle_ms * 1000000;
@@ -184,7 +185,7 @@ void run_watch_learn(void *self)
 	trees_release(&look.trees);
 }
 
-/* A number that changes with the times of the folders of keys. */
+/* A number that changes when the times of the folders of keys change. */
 static void add_time(void *self, const char *path)
 {
 	uint64_t *const sum = self;
@@ -236,14 +237,14 @@ static uint64_t nap_of(const struct run_plan *plan)
 }
 
 /*
- * Wait for news, then for more of it. The push must begin at most one quiet
- * time after the first.
+ * Wait for a new entry, then for more. The push must begin at most one quiet
+ * time after the first one.
  */
 static void wait_for_news(struct look *look)
 {
 	const struct run_plan *const plan = &look->shared->plan;
 	const uint64_t nap_ms = nap_of(plan);
-	uint64_t first_ms = 0; /* when there was news */
+	uint64_t first_ms = 0; /* when the first new entry was found */
 	uint64_t seen = 0;
 
 	for (;;) {
@@ -252,7 +253,7 @@ static void wait_for_news(struct look *look)
 
 		/*
 		 * A compiler makes a key's folder before it compiles: look
-		 * again until the group file is there.
+		 * again until the group file exists.
 		 */
 		if (times != seen || look->unfinished_count > 0 ||
 		    look->trees.count != 0)
@@ -294,11 +295,13 @@ void run_watch_wait(void *self)
 		wait_for_news(&look);
 	look.is_learning = true;
 	scan_all(&look);
-	/* For the times of what is pushed. */
+	/* The next push needs the times of the new entries. */
 	run_count(self);
 	run_note(self);
 
-	/* Too many names to remember: the last push finds the rest. */
+	/*
+	 * There are too many names to remember: the last push finds the rest.
+	 */
 	while (run->shared->is_full)
 		(void)pause();
 	free(look.known);

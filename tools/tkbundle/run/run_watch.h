@@ -10,20 +10,21 @@
  * has reported.
  */
 
-/* Learn what is there before the command starts. */
+/* Learn which entries exist before the command starts. */
 void run_watch_learn(void *self);
 
 /*
- * Wait until the server is ready, if that is asked, and until there are new
- * entries. Later calls wait for new entries, and then nearly a quiet time for
- * more: pushing each entry alone would make many small records. Tree files that
- * changed within a quiet time do not count yet: a push would leave them out.
+ * Wait until the server is ready, if the user says how to ask, and until there
+ * are new entries. Later calls wait for new entries, and then nearly a quiet
+ * time for more: pushing each entry alone would make many small records. Tree
+ * files that changed within a quiet time do not count yet: a push would leave
+ * them out.
  */
 void run_watch_wait(void *self);
 
 /*
- * Hold the trees, so that a gc spares what the command may read, until this process
- * ends. Given a struct run.
+ * Hold the trees until this process ends, so that a gc keeps what the command
+ * may read. Given a struct run.
  */
 void run_hold(void *self);
 
