@@ -5,18 +5,19 @@
 #include "why/differences.h"
 #include "keys/facts.h"
 
-/* What to do about a reason. */
+/* Advice for a reason. */
 
-/* What the advice is made of. */
+/* The facts that the advice may name. */
 struct advice_case {
 	const char *engine;        /* "vllm"; "" if it is unknown */
-	const char *name;          /* of the part; NULL: none is known */
-	const char *there;         /* its value there; "": it is not set */
-	const char *here;          /* and here */
-	const struct facts *facts; /* of this machine, or NULL */
+	const char *name;          /* name of the part; NULL: unknown */
+	const char *there;         /* its value on the other side; "": not
+	                              set */
+	const char *here;          /* its value here */
+	const struct facts *facts; /* facts about this machine, or NULL */
 };
 
-/* One sentence without a full stop; "": there is nothing to do. */
+/* Write one sentence without a full stop; "": there is nothing to do. */
 void advice_write(enum reason reason, const struct advice_case *where,
                   char *out, size_t size);
 

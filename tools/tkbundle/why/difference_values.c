@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-/* What follows hash and name in a line of a graph. */
+/* The text after the hash and the name in a line of a graph. */
 static const char *graph_value(const struct part *part)
 {
 	const size_t length = strlen(part->name);
@@ -34,7 +34,7 @@ void difference_copy_value(const struct part *part,
 		(void)snprintf(out + DIFFERENCE_TEXT_SIZE - 5, 5, "...");
 }
 
-/* The number that begins at `at`, or the one byte. */
+/* The length of the number that begins at `at`, or 1 if none does. */
 static size_t step(const char *at)
 {
 	const size_t digits = strspn(at, "0123456789");
@@ -87,7 +87,7 @@ void difference_copy_lines(const char *a, const char *b, struct difference *out)
 	               b);
 }
 
-/* Does a path begin with a home folder? Its size, else 0. */
+/* The size of the home folder at the start of a path; 0 if there is none. */
 static size_t home_size(const char *path)
 {
 	const char *const home = cli_variable("HOME");
@@ -111,7 +111,10 @@ enum reason difference_reason_of_variable(const char *a, const char *b)
 
 	if (a_home != 0 && b_home != 0 && strcmp(a + a_home, b + b_home) == 0)
 		return REASON_HOME;
-	/* One value is the default below a home folder; the other was set. */
+	/*
+	 * One value is the default, which is below a home folder; the other was
+	 * set.
+	 */
 	if ((a_home != 0 && b[0] == '/') || (b_home != 0 && a[0] == '/'))
 		return REASON_HOME;
 	return a[0] == '/' && b[0] == '/' ? REASON_PATH : REASON_ENVIRONMENT;

@@ -22,7 +22,10 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 	return false;
 }
 
-/* Options that a program chooses. All others come with the version of Triton. */
+/*
+ * Is it an option that a program chooses? All others depend on the version of
+ * Triton.
+ */
 static bool is_chosen(const char *name)
 {
 	static const char *const names[] = {
@@ -33,7 +36,7 @@ static bool is_chosen(const char *name)
 	return is_among(name, names, sizeof(names) / sizeof(names[0]));
 }
 
-/* Does the part follow from the target alone? */
+/* Does the target alone decide this part? */
 static bool follows_target(const char *name)
 {
 	static const char *const names[] = {
@@ -68,7 +71,7 @@ static uint64_t cost_of(const struct difference *difference)
 	}
 }
 
-/* Reasons, the most important first. */
+/* The rank of a reason; the most important one has rank 0. */
 static size_t rank_of(enum reason reason)
 {
 	static const enum reason order[] = {
@@ -105,7 +108,7 @@ static bool same_ptxas(const char *a, const char *b)
 	const size_t b_size = strlen(b);
 	const size_t size = a_size < b_size ? a_size : b_size;
 
-	/* A value that is less exact is equal: "12.8" and "12.8.93". */
+	/* A less exact value counts as equal: "12.8" and "12.8.93". */
 	return strncmp(a, b, size) == 0 &&
 	       (a_size == b_size || a[size] == '.' || b[size] == '.');
 }
@@ -121,7 +124,7 @@ static bool same_value(const struct part *a, const struct part *b)
 	       (a->reason == REASON_PTXAS && same_ptxas(a->value, b->value));
 }
 
-/* Do both have the part, with one value? `out` is filled in if not. */
+/* Do both have the part, with the same value? If not, `out` is filled in. */
 static bool is_equal(const struct part *a, const struct part *b,
                      struct difference *out)
 {
@@ -142,7 +145,7 @@ static bool is_equal(const struct part *a, const struct part *b,
 	return false;
 }
 
-/* Parts that only a maker has, so that many entries lack them. */
+/* Parts that only come from a maker: many entries lack them. */
 static bool is_of_maker(const struct part *part)
 {
 	return part->reason == REASON_LIBTRITON ||
@@ -151,7 +154,7 @@ static bool is_of_maker(const struct part *part)
 	       strcmp(part->name, PARTS_OPTIONS) == 0;
 }
 
-/* Does it mean something that one of both lacks this part? */
+/* If only one entry has this part, is that a difference? */
 static bool is_telling(const struct part *part)
 {
 	return part->reason == REASON_ENVIRONMENT ||
@@ -164,7 +167,9 @@ static void add_difference(struct differences *out,
 	out->items[out->count++] = *difference;
 }
 
-/* List a part that both have, if people know it. */
+/*
+ * Add the name of a part that both have to the list, if people know that name.
+ */
 static void name_equal(const char *name, struct differences *out)
 {
 	static const char *const names[] = {
@@ -206,8 +211,8 @@ static void merge_parts(const struct parts *a, const struct parts *b,
 		else if (order == 0)
 			name_equal(one->name, out);
 		/*
-		 * Prefer an entry that is known to differ to one of which
-		 * nothing is known.
+		 * Prefer an entry that is known to differ to an entry about
+		 * which nothing is known.
 		 */
 		if (order != 0 && is_of_maker(one))
 			out->cost += 2;
@@ -240,7 +245,7 @@ static bool has_part(const struct differences *differences, const char *name)
 	return false;
 }
 
-/* Is its code on other lines for a reason that is listed already? */
+/* Does a listed difference explain that the code is on other lines? */
 static bool is_moved(const struct differences *all)
 {
 	return has_part(all, PARTS_CODE) || has_part(all, PARTS_FIRST_LINE) ||
@@ -249,8 +254,8 @@ static bool is_moved(const struct differences *all)
 }
 
 /*
- * Was one finalized, or by other steps? Then the difference of the IR follows
- * from it.
+ * Was only one entry finalized, or both by other steps? Then this explains the
+ * difference of the IR.
  */
 static bool is_finalized(const struct differences *all)
 {
@@ -264,7 +269,7 @@ static bool is_finalized(const struct differences *all)
 	return false;
 }
 
-/* Drop what follows from another difference. */
+/* Drop differences that follow from another one. */
 static void drop_consequences(struct differences *all)
 {
 	const bool is_other_target = has_reason(all, REASON_TARGET);
@@ -284,11 +289,11 @@ static void drop_consequences(struct differences *all)
 		     (is_code || (is_option && !is_chosen(at->name)))) ||
 		    (is_lines && has_moved))
 			continue;
-		/* An engine's version is in its hashes. */
+		/* An engine's hashes cover its version. */
 		if (strstr(at->name, " (a hash)") != NULL &&
 		    has_reason(all, REASON_ENGINE))
 			continue;
-		/* Types of arguments are in the code, too. */
+		/* The code contains the types of arguments, too. */
 		if (is_code &&
 		    (has_reason(all, REASON_SIGNATURE) || is_other_ir))
 			continue;
@@ -302,7 +307,10 @@ static void drop_consequences(struct differences *all)
 	all->count = kept;
 }
 
-/* Is it known which build of Triton made the entry, or that Triton did not? */
+/*
+ * Is it known which build of Triton made the entry, or that another tool made
+ * it?
+ */
 static bool knows_build(const struct parts *parts)
 {
 	return parts_find(parts, "libtriton") != NULL ||

@@ -5,15 +5,17 @@
 #include "why/parts.h"
 
 /*
- * Which parts of two entries differ.
+ * Find out which parts of two entries differ.
  *
- * Differences that follow from another one are dropped: options that a target or a
- * version of Triton brings with it, IR that another Triton makes. A part that only
- * one entry has recorded is listed only if its absence means something: a variable
- * that is not recorded is not set. Values of secret names are not shown.
+ * Differences that follow from another one are dropped: options that a target
+ * or a version of Triton brings with it, IR that another Triton makes. A part
+ * that only one entry has recorded is listed only if its absence means
+ * something: a variable that is not recorded is not set. Values of secret names
+ * are not shown.
  *
- * If nothing differs in two kernels of one module of Inductor's, then it is the ptxas of
- * the key: the name of a module is a hash of the kernel's text and of Triton's build.
+ * If nothing differs between two kernels of the same Inductor module, the ptxas
+ * in the key differs: the name of a module is a hash of the kernel's text and
+ * of Triton's build.
  */
 
 enum {
@@ -22,33 +24,34 @@ enum {
 
 struct difference {
 	enum reason reason;
-	const char *name;             /* lent by the parts */
-	char a[DIFFERENCE_TEXT_SIZE]; /* its value; "" where it is not set */
+	const char *name;             /* borrowed from the parts */
+	char a[DIFFERENCE_TEXT_SIZE]; /* its value; "" if it is not set */
 	char b[DIFFERENCE_TEXT_SIZE];
 };
 
-/* Zeroed is none. */
+/* A zeroed struct has no differences. */
 struct differences {
 	struct difference *items; /* owned; the most important first */
 	size_t count;
 	uint64_t cost;      /* how different the entries are */
-	bool knows_builds;  /* it is known which builds of Triton made them */
-	bool is_one_module; /* both stand in one module of Inductor's */
+	bool knows_builds;  /* it is known which Triton builds made both */
+	bool is_one_module; /* both are in the same Inductor module */
 	char equal
-		[DIFFERENCE_TEXT_SIZE]; /* parts that both have: "code, ..." */
+		[DIFFERENCE_TEXT_SIZE]; /* names of parts that both have: "code,
+		                           ..." */
 };
 
 /* Below this cost, the same kernel was compiled in another environment. */
 #define DIFFERENCES_OTHER_KERNEL 100
 
-/* From this cost on, they have nothing to do with each other. */
+/* From this cost on, the two kernels are unrelated. */
 #define DIFFERENCES_OTHER_GRAPH 1000000
 
 /* For TKB_AUTO. */
 void differences_release(struct differences *differences);
 
 /*
- * @param a  read, as `b`; lent until `out` is released
+ * @param a  already read, like `b`; both must live until `out` is released
  * @return 0 or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int differences_find(const struct parts *a, const struct parts *b,
@@ -56,30 +59,36 @@ TKB_NODISCARD int differences_find(const struct parts *a, const struct parts *b,
                                    struct tkb_error *err);
 
 /*
- * A sentence about kernels of which nothing recorded differs: what is equal, and what
- * may differ.
+ * A sentence about two kernels without recorded differences: what is equal, and
+ * what may differ.
  */
 void differences_left(const struct differences *differences, char *out,
                       size_t size);
 
 /*
- * The reason for both, and its text, "ptxas: 13.0.88 there, 12.8 here".
+ * Write a difference as text, such as "ptxas: 13.0.88 there, 12.8 here".
  *
- * @param where what the sides are called: "in A", "in B"
+ * @param where  names of the sides: "in A", "in B"
  */
 enum reason differences_reason(const struct differences *differences);
 void differences_show(const struct difference *difference,
                       const char *const where[2], char *out, size_t size);
 
-/* For differences.c: what is shown of two values, as difference_values.c has it. */
+/*
+ * Functions of difference_values.c, for differences.c: how two values are
+ * shown.
+ */
 
-/* Copy the part's value; of one that may be secret, only that. */
+/*
+ * Copy the part's value; for one that may be secret, copy only a note that it
+ * is hidden.
+ */
 void difference_copy_value(const struct part *part,
                            char out[DIFFERENCE_TEXT_SIZE]);
 
 /*
- * Find the first number that differs. False: the texts differ in something
- * besides numbers.
+ * Find the first number that differs. False: the texts do not only differ in
+ * numbers.
  */
 bool difference_find_number(const char *a, const char *b,
                             struct difference *out);

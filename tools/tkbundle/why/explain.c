@@ -12,13 +12,14 @@
 
 #define NOWHERE SIZE_MAX
 
-/* What is known while entries are looked at. */
+/* The state while entries are explained. */
 struct work {
 	const struct explain *explain;
 	struct match_side side;
-	size_t *indices; /* owned; of what was made, in the source, or NOWHERE */
+	size_t *indices; /* owned; of the made entries in the source, or
+	                    NOWHERE */
 	bool *is_made;   /* owned; by index in the source */
-	/* Of units: why one of the same tree was made, for those without parts. */
+	/* Why a unit of this tree was made; used for units without parts. */
 	const char *tree;
 	enum reason tree_reason;
 	char tree_detail[START_TEXT_SIZE];
@@ -82,8 +83,8 @@ static bool was_there(void *self, size_t candidate)
 }
 
 /*
- * Find the most similar entry: of those that were there, else of those made
- * with it.
+ * Find the most similar entry among those that existed before, else among those
+ * made in the same start.
  */
 static int find_partner(struct work *work, size_t index, struct match *out,
                         struct tkb_error *err)
@@ -107,7 +108,7 @@ static int find_partner(struct work *work, size_t index, struct match *out,
 	return rc;
 }
 
-/* List all differences, as far as there is room. */
+/* Write all differences, as far as there is room. */
 static void show_all(const struct differences *differences,
                      const char *const where[2], char *out, size_t size)
 {
@@ -145,7 +146,9 @@ static void advise_on_entry(const struct work *work, const struct start *start,
 	advice_write(reason, &where, out, START_TEXT_SIZE);
 }
 
-/* What is recorded is equal: what differs from the start before? */
+/*
+ * If all recorded parts are equal, look for differences from the start before.
+ */
 static bool explain_by_start(const struct work *work, const struct start *start,
                              struct start_made *made,
                              char advice[START_TEXT_SIZE])
@@ -156,7 +159,7 @@ static bool explain_by_start(const struct work *work, const struct start *start,
 	struct differences changes = { .count = 0 };
 	const struct facts *const before = work->explain->before;
 
-	/* Without memory, the cause is not known. */
+	/* If out of memory, the cause is unknown. */
 	if (before == NULL ||
 	    start_changes_find(before, &start->facts, &changes, NULL) != 0 ||
 	    changes.count == 0)
@@ -169,7 +172,10 @@ static bool explain_by_start(const struct work *work, const struct start *start,
 	return true;
 }
 
-/* Nothing is similar, or the most similar entry has nothing recorded. */
+/*
+ * Explain an entry that has no similar one, or only one without recorded
+ * differences.
+ */
 static void explain_unmatched(struct work *work, struct start *start,
                               const struct differences *like,
                               struct start_made *made,
@@ -193,8 +199,8 @@ static void explain_unmatched(struct work *work, struct start *start,
 }
 
 /*
- * A unit without recorded parts was made for the reason of the others of its
- * tree.
+ * Explain a unit without recorded parts: it has the reason of the other units
+ * of its tree.
  */
 static bool tell_as_tree(struct work *work, const struct tkb_entry *entry,
                          struct start_made *made, char advice[START_TEXT_SIZE])
@@ -228,7 +234,10 @@ static const char *known_fact(const struct start *start, const char *name)
 	return value != NULL ? value : "an unknown one";
 }
 
-/* The pull skipped it, since it was tuned on another GPU or driver. */
+/*
+ * Explain a unit that the pull skipped, since it was tuned on another GPU or
+ * driver.
+ */
 static bool explain_tuned(const struct work *work,
                           const struct tkb_entry *entry, struct start *start,
                           struct start_made *made, char detail[START_TEXT_SIZE],
@@ -319,7 +328,7 @@ static void add_unexplained(const struct tkb_made *item, const char *detail,
 	start_add_made(start, &made);
 }
 
-/* First explain units that have parts, as the others take their reason. */
+/* First explain units that have parts: the others use their reason. */
 static bool is_explained_first(const struct work *work, size_t number)
 {
 	const size_t index = work->indices[number];

@@ -8,14 +8,15 @@
 #include "why/start.h"
 
 /*
- * Why a command compiled what it did: compare each entry that it made with the
- * most similar one that was there.
+ * Explain why a command compiled entries: compare each entry that it made with
+ * the most similar one that existed before.
  *
- * Entries of the same start are compared only if just their environment
- * differs: a kernel's other constants are no reason, but a second ptxas is.
+ * Two entries of the same start are compared only if nothing but their
+ * environment differs: a kernel's other constants are no reason, but a second
+ * ptxas is.
  *
- * Where nothing that is recorded of two kernels differs, the probable cause is what
- * differs from the start before.
+ * If nothing that is recorded for two kernels differs, the probable cause is a
+ * difference from the start before.
  */
 
 /* A unit that the pull skipped, since it was tuned elsewhere. */
@@ -25,22 +26,28 @@ struct explain_skipped {
 };
 
 struct explain {
-	const struct source *source; /* what there is; NULL: it is not known */
-	const struct tkb_makers *makers; /* of that; NULL: none is known */
+	const struct source *source;     /* the entries; NULL: unknown */
+	const struct tkb_makers *makers; /* makers of the entries; NULL:
+	                                    unknown */
 	const struct tkb_made *made;     /* what the command made */
 	size_t made_count;
 	const struct explain_skipped *skipped;
 	size_t skipped_count;
-	const struct facts *before; /* of the start before; NULL: not known */
+	const struct facts *before; /* facts of the start before; NULL:
+	                               unknown */
 	const char *engine;         /* "vllm"; "": none */
-	bool is_pull_failed;        /* it failed, or was not done in time */
-	bool is_pull_untrusted;     /* and that is because of the policy */
-	bool is_pull_damaged; /* and that is because something is damaged */
-	uint64_t deadline_ms; /* of CLOCK_MONOTONIC: entries left then have no
-			        reason */
+	bool is_pull_failed;        /* the pull failed, or was not done in
+	                               time */
+	bool is_pull_untrusted;     /* because of the policy */
+	bool is_pull_damaged;       /* because something is damaged */
+	uint64_t deadline_ms; /* of CLOCK_MONOTONIC: entries left at that time
+	                         get no reason */
 };
 
-/* Add all that was made to `start`, whose facts are known. 0 or TKB_ERR_NOMEM. */
+/*
+ * Add all entries that were made to `start`, whose facts must be set. @return 0
+ * or TKB_ERR_NOMEM
+ */
 TKB_NODISCARD int explain_all(const struct explain *explain,
                               struct start *start, struct tkb_error *err);
 

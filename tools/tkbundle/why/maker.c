@@ -6,7 +6,7 @@
 
 #define BETWEEN "; "
 
-/* By name, as a maker has them. */
+/* Sorted by name, as in a maker. */
 static const struct {
 	const char *name;
 	const char *shown; /* the name of the part */
@@ -41,7 +41,10 @@ bool maker_write(const struct facts *facts, char out[TKB_MAKER_SIZE])
 	for (size_t i = 0; i < MEMBER_COUNT; i++) {
 		const char *const value = facts_find(facts, members[i].name);
 
-		/* The name of a GPU with the separator in it is left out. */
+		/*
+		 * Leave out a value that contains the separator, such as an odd
+		 * GPU name.
+		 */
 		if (value == NULL || strstr(value, BETWEEN) != NULL)
 			continue;
 		length += (size_t)snprintf(

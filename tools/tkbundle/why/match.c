@@ -28,7 +28,7 @@ void match_side_close(struct match_side *side)
 	side->parts = NULL;
 }
 
-/* Use what could be read of a damaged entry. */
+/* Use the parts of a damaged entry that could be read. */
 static void read_parts(const struct match_side *side, size_t index,
                        struct parts *out)
 {
@@ -52,7 +52,7 @@ const struct parts *match_parts(struct match_side *side, size_t index)
 	return parts;
 }
 
-/* Is a part of a path of `size` bytes a hash? */
+/* Is this part of a path, of `size` bytes, a hash? */
 static bool is_hash(const char *part, size_t size)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -70,7 +70,7 @@ static bool is_hash(const char *part, size_t size)
 	return has_number;
 }
 
-/* Parts that stand in front of hashes, and are two characters of those. */
+/* Is this part the folder of two characters before a hash? */
 static bool is_prefix(const char *part, size_t size)
 {
 	return size == 2 && part[2] == '/' &&
@@ -99,8 +99,8 @@ static bool same_units(const char *one, const char *other)
 }
 
 /*
- * May both be the same under different keys? Then kernels have one name, and
- * units one name but for its hashes.
+ * Can both be the same kernel or unit, under different keys? Then kernels have
+ * the same name, and units the same name except for hashes in it.
  */
 static bool is_candidate(const struct tkb_entry *one,
                          const struct tkb_entry *other)

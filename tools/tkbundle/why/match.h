@@ -12,10 +12,11 @@
  * that kind and name.
  */
 
-/* A source, and the parts of its entries, which are read when asked for. */
+/* A source, and the parts of its entries, which are read on demand. */
 struct match_side {
 	const struct source *source;
-	const struct tkb_makers *makers; /* of them; NULL: none is known */
+	const struct tkb_makers *makers; /* makers of its entries; NULL:
+	                                    unknown */
 	struct parts *parts;             /* owned; by index */
 };
 
@@ -31,21 +32,21 @@ void match_side_close(struct match_side *side);
 /* The parts of an entry; NULL: they cannot be read. */
 const struct parts *match_parts(struct match_side *side, size_t index);
 
-/* The best partner for an entry. */
+/* The most similar entry of another side. */
 struct match {
 	bool is_found;
-	size_t index;                   /* in the other side */
-	struct differences differences; /* from it to the entry */
+	size_t index;                   /* its index in the other side */
+	struct differences differences; /* differences from it to the entry */
 };
 
 /* For TKB_AUTO. */
 void match_release(struct match *match);
 
 /*
- * Find the entry of `other` that is most like entry `index` of `side`, and has
- * another key.
+ * Find the entry of `other` that is most similar to entry `index` of `side`,
+ * and has another key.
  *
- * @param may_be  asked of each candidate; NULL: all may
+ * @param may_be  decides whether a candidate is allowed; NULL: all are
  * @return 0 or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int match_find(struct match_side *side, size_t index,

@@ -7,11 +7,11 @@
 
 #include "cli/fd.h"
 
-/* Names of engines' folders of graphs, and the kinds of tree that these are. */
+/* Names of engines' folders of graphs, and the kinds of their trees. */
 static const struct {
 	const char *folder;
 	const char *kind;
-	bool has_kernels; /* beside its trees */
+	bool has_kernels; /* kernels, beside its trees */
 } kinds[] = {
 	{ "torch_compile_cache", "vllm", false },
 	{ "fxgraph", "inductor", true },
@@ -52,7 +52,7 @@ static int open_operand_folder(struct operand *out, struct tkb_error *err)
 	}
 	if (rc != 0)
 		return rc;
-	/* What cannot be read stays unknown. */
+	/* A maker that cannot be read stays unknown. */
 	if (tkb_makers_open(out->name, &out->noted, NULL) != 0)
 		out->noted = NULL;
 	options.trees = out->trees.items;
@@ -87,8 +87,8 @@ static int write_to(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 }
 
 /*
- * Open the ref's records, which say what made its entries. Without them, that
- * is not known.
+ * Open the ref's records, which say what made its entries. Without records,
+ * that is unknown.
  */
 static void open_records(struct operand *out, struct remote_use *use)
 {

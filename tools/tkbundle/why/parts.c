@@ -84,8 +84,8 @@ static int add_text_part(struct parts *parts, enum reason reason,
  */
 
 /*
- * The index of the kernel's file with this ending; the count of files if it has
- * none.
+ * The index of the kernel's file with this suffix; the number of files if there
+ * is none.
  */
 static size_t find_kernel_file(const struct tkb_entry *entry,
                                const char *ending)
@@ -102,7 +102,7 @@ static size_t find_kernel_file(const struct tkb_entry *entry,
 	return entry->file_count;
 }
 
-/* Read the file with this ending; `out` stays empty if there is none. */
+/* Read the file with this suffix; `out` stays empty if there is none. */
 static int read_kernel_file(const struct source *source, size_t index,
                             const char *ending, struct tkb_memory *out,
                             struct tkb_error *err)
@@ -143,8 +143,8 @@ static int add_metadata(const struct source *source, size_t index,
 }
 
 /*
- * What `tkbundle compile` made a kernel of: the first of these files that it
- * has.
+ * The input of `tkbundle compile` for a kernel: the first of these files that
+ * the kernel has.
  */
 static int add_input(const struct source *source, size_t index,
                      struct parts *out, struct tkb_error *err)

@@ -7,20 +7,21 @@
 #include "why/reason.h"
 
 /*
- * What decides the key of an entry, as far as its own files tell: parts with a
+ * Read from the files of an entry what decides its key: parts, each with a
  * name, a value, and the reason that is given if the values differ.
  *
  *     TKB_AUTO(parts_release) struct parts parts = { .count = 0 };
  *
  *     rc = parts_read(&source, index, &parts, &err);
  *
- * The parts of a kernel are members of its metadata (target, version of Triton, options,
- * variables), the ptxas that its cubin names or whose version its PTX has, its signature,
- * the line on which its source begins, and its IR without locations. If it was compiled
- * from CUDA C, LLVM IR or PTX, that text is a part. The parts of a graph of vLLM's are in
- * cache_key_factors.json; those of a graph of Inductor's are the lines that PyTorch keeps
- * in it for debugging. Values of secret names are among them: before one is shown or
- * stored, ask tkb_name_is_secret().
+ * The parts of a kernel are members of its metadata (target, version of Triton,
+ * options, variables), the ptxas that its cubin names or whose version its PTX
+ * has, its signature, the line on which its source begins, and its IR without
+ * locations. If it was compiled from CUDA C, LLVM IR or PTX, that text is a
+ * part. The parts of a graph of vLLM's are in cache_key_factors.json; those of
+ * a graph of Inductor's are the lines that PyTorch keeps in it for debugging. A
+ * part may have a secret name: call tkb_name_is_secret() before you show or
+ * store its value.
  */
 struct part {
 	enum reason reason;
@@ -45,13 +46,18 @@ struct parts {
 #define PARTS_LINES "lines"
 #define PARTS_FIRST_LINE "first line"
 
-/* The module of Inductor's that it stands in; its name is a hash of its text. */
+/*
+ * The name of the Inductor module that contains the kernel; it is a hash of the
+ * module's text.
+ */
 #define PARTS_MODULE "module"
 
-/* The ptxas whose version is in a key, which need not be the one that made the code. */
+/*
+ * The ptxas whose version is in the key; another ptxas may have made the code.
+ */
 #define PARTS_KEY_PTXAS "ptxas of the key"
 
-/* What `tkbundle compile` made the entry of, with which options, and where. */
+/* The input of `tkbundle compile`, its options, and its paths. */
 #define PARTS_INPUT "compiled from"
 #define PARTS_OPTIONS "options of compile"
 #define PARTS_PLACES "paths (a hash)"
@@ -62,7 +68,7 @@ struct parts {
 /* For TKB_AUTO. */
 void parts_release(struct parts *parts);
 
-/* Add one; `size` bytes of `value` are copied. */
+/* Add a part; `size` bytes of `value` are copied. */
 TKB_NODISCARD int parts_add(struct parts *parts, enum reason reason,
                             const char *name, const char *value, size_t size,
                             struct tkb_error *err);
@@ -77,14 +83,14 @@ const char *parts_find(const struct parts *parts, const char *name);
  * Read the parts of entry `index`. Those that are missing or invalid are left
  * out.
  *
- * @return 0, or a failure to read: codes as of source_read()
+ * @return 0, or a failure of source_read()
  */
 TKB_NODISCARD int parts_read(const struct source *source, size_t index,
                              struct parts *out, struct tkb_error *err);
 
 /*
- * For parts_read(): those of a kernel's metadata, of vLLM's factors, and of a graph
- * of Inductor's.
+ * For parts_read(): read the parts of a kernel's metadata, of vLLM's factors,
+ * and of Inductor's graphs.
  */
 TKB_NODISCARD int parts_of_metadata(const struct json_t *metadata,
                                     struct parts *out, struct tkb_error *err);

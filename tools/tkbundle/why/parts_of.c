@@ -32,7 +32,7 @@ static int add_value(struct parts *out, enum reason reason, const char *name,
  * Triton's metadata
  */
 
-/* Results of the compile, which are in no key. */
+/* Results of the compile, which are not in keys. */
 static bool is_outcome(const char *name)
 {
 	static const char *const names[] = {
@@ -46,7 +46,7 @@ static bool is_outcome(const char *name)
 		"profile_scratch_align",
 		"tensordesc_meta",
 		"cache_dir",
-		/* Keys have the files' contents; these are their paths. */
+		/* Keys contain the contents of these files, not their paths. */
 		"extern_libs",
 	};
 
@@ -154,13 +154,14 @@ int parts_of_factors(const json_t *factors, struct parts *out,
  */
 
 enum {
-	HASH_LEAST = 51, /* of a hash in base32 */
+	HASH_LEAST = 51, /* length of a hash in base32 */
 	HASH_MOST = 52,
 	NAME_SIZE = 128,
-	VALUE_LIMIT = 400 /* shown; the hash in front of it is of all */
+	VALUE_LIMIT = 400 /* part that is shown; the hash before it covers
+	                     all */
 };
 
-/* The reason if it differs, by the name of the line. */
+/* The reason if a line differs, by the name of the line. */
 static enum reason reason_of(const char *name)
 {
 	static const struct {
@@ -186,8 +187,8 @@ static enum reason reason_of(const char *name)
 }
 
 /*
- * The size of the string that begins at `at`, if pickle wrote its size in front
- * of it: 'X' and four bytes, or 0x8c and one byte. 0: it did not.
+ * The size of the string that begins at `at`, if pickle wrote it before the
+ * string: 'X' and four bytes, or 0x8c and one byte. 0 if not.
  */
 static size_t string_size(struct tkb_bytes bytes, size_t at)
 {
@@ -202,7 +203,7 @@ static size_t string_size(struct tkb_bytes bytes, size_t at)
 	return size <= bytes.size - at ? size : 0;
 }
 
-/* Count the base32 digits at `text`, up to one more than a hash has. */
+/* Count the base32 digits at `text`, at most one more than a hash has. */
 static size_t hash_size(const char *text)
 {
 	size_t size = 0;

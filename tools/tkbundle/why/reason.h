@@ -5,17 +5,18 @@
 #include <stdbool.h>
 
 /*
- * Why something was compiled anew, or why two entries differ: which part of an
- * engine's key, or of the bytes under it, is different. Notes of starts, `why`,
- * `doctor` and `fleet` use the same words and sentences.
+ * Reasons why something was compiled anew, or why two entries differ: the part
+ * of an engine's key, or of the bytes under it, that is different. Notes of
+ * starts, `why`, `doctor` and `fleet` use the same words and sentences.
  */
 enum reason {
-	/* A part of the key differs: the first of these. */
+	/* A part of the key differs; if several do, the first of these. */
 	REASON_TARGET,      /* the architecture that it is compiled for */
 	REASON_TRITON,      /* the version of Triton */
 	REASON_LIBTRITON,   /* another build of that version */
 	REASON_PTXAS,       /* the ptxas that makes machine code */
-	REASON_COMPILER,    /* LLVM, NVRTC or nvJitLink, of what compile made */
+	REASON_COMPILER,    /* LLVM, NVRTC or nvJitLink, for entries made by
+	                       compile */
 	REASON_TORCH,       /* the version of PyTorch */
 	REASON_ENGINE,      /* the version of the engine */
 	REASON_GPU,         /* the name of the GPU */
@@ -29,23 +30,23 @@ enum reason {
 	REASON_SOURCE,      /* the source, or the line on which it begins */
 	/* The key is the same. */
 	REASON_DEBUG_LINES, /* only names and lines of sources differ */
-	REASON_BYTES,       /* the files differ besides */
-	/* No key of it is known here, or what has it could not be used. */
+	REASON_BYTES,       /* the files also differ in other ways */
+	/* No similar entry is known here, or it could not be used. */
 	REASON_NOT_IN_BUNDLE, /* nobody has pushed or packed it */
 	REASON_UNTRUSTED,     /* the policy did not trust what was there */
 	REASON_NOT_PULLED,    /* the pull failed, or came too late */
-	REASON_DAMAGED,       /* it was torn, so it was compiled again */
+	REASON_DAMAGED,       /* the entry was torn */
 	REASON_UNKNOWN,       /* the part that differs is not recorded */
 	REASON_COUNT
 };
 
-/* "ptxas", "not-in-bundle": as files and --json have it. */
+/* The word for files and --json: "ptxas", "not-in-bundle". */
 const char *reason_word(enum reason reason);
 
-/* "another ptxas": goes on a line for people. */
+/* The text for people: "another ptxas". */
 const char *reason_text(enum reason reason);
 
-/* The reason that is called `word`; false if none is. */
+/* Find the reason with this word; false if there is none. */
 bool reason_find(const char *word, enum reason *out);
 
 #endif

@@ -41,7 +41,10 @@ static bool is_debug_line(const char *line)
 	return false;
 }
 
-/* What only debuggers read at the end of a line: ", !dbg !7", "// model.py:9". */
+/*
+ * Text at the end of a line that only debuggers read: ", !dbg !7", "//
+ * model.py:9".
+ */
 static size_t size_of_code(const char *line)
 {
 	const size_t length = strcspn(line, "\n");
@@ -108,7 +111,9 @@ static bool same_cubin(struct tkb_bytes a, struct tkb_bytes b)
 	return true;
 }
 
-/* The metadata has the folders of Triton and its libraries; no key has them. */
+/*
+ * The metadata contains the folders of Triton and its libraries; keys do not.
+ */
 static bool same_metadata(struct tkb_bytes a, struct tkb_bytes b)
 {
 	json_auto_t *one = json_loadb(a.data, a.size, 0, NULL);

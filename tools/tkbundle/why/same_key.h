@@ -6,17 +6,17 @@
 #include "why/reason.h"
 
 /*
- * One key with two sets of files: do they differ only in lines for debuggers,
- * as when a program is in another folder?
+ * Compare two entries with the same key: do they differ only in lines for
+ * debuggers, as when a program is in another folder?
  */
 
-/* What differs, as the names of files with commas between them. */
+/* The names of the files that differ, separated by commas. */
 #define SAME_KEY_SIZE 400
 
 /*
  * Compare the files of a pair that differs.
  *
- * @param a       what the pair is of, as `b`
+ * @param a  the source of one of the pair, `b` of the other
  * @param reason  REASON_DEBUG_LINES or REASON_BYTES
  * @return 0, or as of source_read()
  */

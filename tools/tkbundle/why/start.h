@@ -10,8 +10,8 @@
 #include "why/reason.h"
 
 /*
- * The note of a start: what `run` knows of one, kept on this machine, and what made
- * the command compile.
+ * The note of a start, kept on this machine: what `run` knows about the start,
+ * and why its command compiled.
  *
  *     TKB_AUTO(start_release) struct start start = { 0 };
  *
@@ -20,9 +20,9 @@
  *             puts(reason_word(start.made[i].reason));
  *
  * Notes are files "<milliseconds since 1970>-<process>.json" in one folder,
- * $XDG_STATE_HOME/tkbundle/starts or ~/.local/state/tkbundle/starts; where neither can
- * be written, $TMPDIR/tkbundle-<uid>/starts. The newest START_NOTES_LIMIT stay. Each is
- * one JSON document:
+ * $XDG_STATE_HOME/tkbundle/starts or ~/.local/state/tkbundle/starts; where
+ * neither can be written, $TMPDIR/tkbundle-<uid>/starts. The newest
+ * START_NOTES_LIMIT stay. Each is one JSON document:
  *
  *     {"command": "vllm", "compiled": 2, "delay_ms": 812, "emitted": 95,
  *      "facts": {"gpu": "NVIDIA H200", ...}, "failures": [{"message": "...",
@@ -33,32 +33,33 @@
  *      "root": "/home/op/.triton/cache", "saved_ms": 41200, "status": 0,
  *      "time_ms": 1795420000000, "used": 93, "version": 1}
  *
- * Members that are not known are left out. A note has no command lines, no URLs
- * and no values of secret names.
+ * Unknown members are left out. A note has no command lines, no URLs and no
+ * values of secret names.
  */
 
 enum {
 	START_NOTES_LIMIT = 32,
-	START_MADE_LIMIT = 256, /* listed; all are counted */
+	START_MADE_LIMIT = 256, /* entries listed; all are counted */
 	START_FAILURES_LIMIT = 8,
 	START_PATH_SIZE = 4096,
-	START_TEXT_SIZE = 512 /* of a text in a note; a longer one is cut */
+	START_TEXT_SIZE = 512 /* size of a text in a note; a longer one is
+	                         cut */
 };
 
-/* The value of a number that is not known. */
+/* The value of an unknown number. */
 #define START_UNKNOWN UINT64_MAX
 
-/* What the command made anew. All texts are owned; none is NULL. */
+/* An entry that the command compiled. All texts are owned; none is NULL. */
 struct start_made {
 	char *kind; /* "kernels", or the name of a tree */
 	char *key;  /* of a kernel; "" for a unit */
-	char *name; /* of the kernel, or the unit's path in its tree */
+	char *name; /* name of the kernel, or the unit's path in its tree */
 	enum reason reason;
 	char *detail; /* "ptxas 13.0.88 there, 12.8.93 here"; may be "" */
 	char *advice; /* what to do; may be "" */
 };
 
-/* What failed, and why; the texts are owned. */
+/* A failure and its reason; the texts are owned. */
 struct start_failure {
 	char *of; /* "pull", "push", "cache"; may be "" */
 	char *message;
@@ -68,7 +69,7 @@ struct start {
 	uint64_t time_ms; /* since 1970: when the command was started */
 	char *command;    /* owned: its program, without the folder */
 	char *ref;        /* owned; NULL: there was none */
-	char *root;       /* owned: the cache root; NULL: likewise */
+	char *root;       /* owned: the cache root; NULL: there was none */
 	struct facts facts;
 	uint64_t emitted; /* these may be START_UNKNOWN */
 	uint64_t used;
@@ -83,13 +84,13 @@ struct start {
 	size_t made_count;
 	struct start_failure failures[START_FAILURES_LIMIT];
 	size_t failure_count;
-	uint64_t run_count; /* how many notes it is of */
+	uint64_t run_count; /* the number of notes that were combined */
 };
 
 /* For TKB_AUTO. */
 void start_release(struct start *start);
 
-/* A start of which nothing is known. */
+/* A start about which nothing is known. */
 void start_init(struct start *start);
 
 /*
@@ -106,7 +107,7 @@ void start_add_failure(struct start *start, const char *of,
 /*
  * The folder of notes, whether it exists or not.
  *
- * @param is_made  make it, and take another place where that fails
+ * @param is_made  make it, and use another place if that fails
  * @return false: there is no place
  */
 bool start_folder(bool is_made, char out[START_PATH_SIZE]);
@@ -115,7 +116,7 @@ bool start_folder(bool is_made, char out[START_PATH_SIZE]);
  * Write the note of `start` into that folder, in one step, and remove
  * notes that are too old.
  *
- * @param process  tells two starts of a millisecond apart
+ * @param process  distinguishes two starts in the same millisecond
  * @return 0, TKB_ERR_IO or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int start_write(const struct start *start, uint64_t process,
@@ -124,23 +125,26 @@ TKB_NODISCARD int start_write(const struct start *start, uint64_t process,
 /*
  * Read a note.
  *
- * @return 0, TKB_MISS (there is no such file), TKB_ERR_CORRUPT (it is no note, or a
- *         newer tkbundle's), TKB_ERR_IO or TKB_ERR_NOMEM
+ * @return 0, TKB_MISS (there is no such file), TKB_ERR_CORRUPT (it is not a
+ *         note, or of a newer tkbundle), TKB_ERR_IO or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int start_read(const char *path, struct start *out,
                              struct tkb_error *err);
 
-/* The note that start_write() has written with these; else as start_read(). */
+/*
+ * Read the note that start_write() wrote with these values; returns like
+ * start_read().
+ */
 TKB_NODISCARD int start_read_own(uint64_t time_ms, uint64_t process,
                                  struct start *out, struct tkb_error *err);
 
 /* Have both the same command and root? */
 bool start_is_same_command(const struct start *one, const struct start *other);
 
-/* Have both the same ref, too? Then they may be of one start. */
+/* Do both also have the same ref? Then they may belong to the same start. */
 bool start_is_one(const struct start *one, const struct start *other);
 
-/* Add what another process of the same start has noted. */
+/* Add the note of another process of the same start. */
 void start_merge(struct start *into, const struct start *other);
 
 /*
@@ -151,9 +155,9 @@ TKB_NODISCARD int start_read_before(const struct start *start,
                                     struct start *out, struct tkb_error *err);
 
 /*
- * The newest note, and those of its other ranks: of processes that were started
- * within a minute and ran at the same time. TKB_MISS: there is none. Else as
- * start_read().
+ * Read the newest note, combined with those of its other ranks: processes that
+ * were started within a minute and ran at the same time. TKB_MISS: there is
+ * none. Else like start_read().
  */
 TKB_NODISCARD int start_read_last(struct start *out, struct tkb_error *err);
 

@@ -10,7 +10,7 @@
 
 #define VARIABLE "env."
 
-/* Facts that are no variables, those that enter most keys first. */
+/* Facts that are not variables; those that are part of most keys come first. */
 struct known {
 	const char *fact;
 	const char *name;
@@ -33,7 +33,7 @@ static const struct known machine[] = {
 	{ "driver", "driver", REASON_DRIVER },
 };
 
-/* TRITON_PTXAS_PATH, if it is set, is for all processes. */
+/* If TRITON_PTXAS_PATH is set, it applies to all processes. */
 static const char *find_known(const struct facts *facts, const char *fact)
 {
 	const char *const for_all = facts_find(facts, "ptxas");
@@ -96,7 +96,7 @@ static int add_known(const struct known *known, size_t count,
 	return rc;
 }
 
-/* Those of which other facts tell, or that are in no key, are none. */
+/* Skip variables that other facts cover, or that are not part of keys. */
 static bool is_variable(const char *name)
 {
 	return strncmp(name, VARIABLE, strlen(VARIABLE)) == 0 &&

@@ -6,13 +6,15 @@
 #include "why/differences.h"
 
 /*
- * What differs between two starts of one command: the probable cause of a kernel's
- * second key where nothing that its files record differs.
+ * Find the differences between two starts of one command: the probable cause of
+ * a kernel's second key if nothing that its files record differs.
  *
- * Of a ptxas, its version counts, and not its place. A fact that one start does not
- * know is no difference, but a variable that it does not know was not set.
+ * For a ptxas, only its version is compared, and not its path. If one start
+ * lacks a fact, that is not a difference; but a variable that it lacks was not
+ * set.
  *
- * @param out  the most probable cause first; its names are lent by the facts
+ * @param out  the most probable cause first; its names are borrowed from the
+ *             facts
  * @return 0 or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int start_changes_find(const struct facts *before,

@@ -14,7 +14,7 @@
 #include "cli/fd.h"
 
 /*
- * Where
+ * The folder
  */
 
 /* Make a folder and those above it, closed to other users. */
@@ -75,7 +75,7 @@ bool start_folder(bool is_made, char out[START_PATH_SIZE])
 }
 
 /*
- * What
+ * The document
  */
 
 static void put_number(struct json_out *json, const char *name, uint64_t value)
@@ -157,7 +157,7 @@ void start_json(struct json_out *json, const struct start *start)
 	put_made(json, start);
 }
 
-/* The document as a text that the caller frees; NULL: no memory. */
+/* The document as a text that the caller frees; NULL: out of memory. */
 static char *make_text(const struct start *start, size_t *size_out)
 {
 	TKB_AUTO(json_out_release)
@@ -180,7 +180,7 @@ static char *make_text(const struct start *start, size_t *size_out)
 }
 
 /*
- * Which
+ * The list
  */
 
 static int compare_start_times(const void *a, const void *b)
@@ -193,7 +193,7 @@ static int compare_start_times(const void *a, const void *b)
 	return strcmp(right->text, left->text);
 }
 
-/* "1795420000000-4711.json" */
+/* Is it a name like "1795420000000-4711.json"? */
 static bool read_start_name(const char *text, struct start_name *out)
 {
 	unsigned long long time_ms = 0;

@@ -5,7 +5,7 @@
 #include "cli/json_out.h"
 #include "why/start.h"
 
-/* What the writer and the reader of notes share. */
+/* Common code of the writer and the reader of notes. */
 
 #define START_FORMAT "tkbundle-start"
 #define START_VERSION 1
@@ -16,7 +16,7 @@ struct start_name {
 	char text[64];
 };
 
-/* Add what a note has to an open object. */
+/* Add the members of a note to an open object. */
 void start_json(struct json_out *json, const struct start *start);
 
 /* The path of a note; false: it is too long. */

@@ -38,7 +38,7 @@ static void print_made(const struct cli *cli, const struct start_made *made)
 		          has_detail ? "  " : "", made->detail);
 }
 
-/* Print all entries with the reason and the advice of entry `index`. */
+/* Print all entries that have the reason and the advice of entry `index`. */
 static void print_group(const struct cli *cli, const struct start *start,
                         size_t index)
 {

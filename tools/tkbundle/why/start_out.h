@@ -8,7 +8,10 @@
 /* Print why a start compiled what it did, or add it to the document. */
 void start_out_one(struct cli *cli, const struct start *start);
 
-/* Compare the facts of two starts, and show what each compiled of `name`. */
+/*
+ * Compare the facts of two starts, and print the entries called `name` that
+ * each compiled.
+ */
 void start_out_two(struct cli *cli, const char *name, const struct start *a,
                    const struct start *b);
 

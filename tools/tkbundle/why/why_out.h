@@ -7,14 +7,15 @@
 
 /* What `why` prints: lines, or members of the document. */
 
-/* What became of one entry of A or B. */
+/* The result for one entry of A or B. */
 struct why_pair {
-	const struct tkb_entry *a; /* NULL: B alone has one */
+	const struct tkb_entry *a; /* NULL: only B has it */
 	const struct tkb_entry *b;
-	const struct differences *differences; /* of two keys, else NULL */
+	const struct differences *differences; /* if there are two keys, else
+	                                          NULL */
 	enum reason reason;
 	bool is_equal;
-	const char *detail; /* of one key: the files that differ */
+	const char *detail; /* if there is one key: the files that differ */
 	const char *advice; /* "": none */
 };
 
