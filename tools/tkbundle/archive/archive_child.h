@@ -65,7 +65,7 @@ bool archive_child_listen(struct archive_child *child, int time_ms);
  * Wait for its end.
  *
  * @return 0; the failure that it reported; TKB_ERR_CANCELLED; or TKB_ERR_IO: it
- * died
+ *         died
  */
 TKB_NODISCARD int archive_child_finish(struct archive_child *child,
                                        struct tkb_error *err);

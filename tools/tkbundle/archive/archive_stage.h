@@ -32,7 +32,7 @@ struct archive_stage {
 /*
  * Plan it.
  *
- * @param place absolute, without "."; NULL: where emit or run puts a bundle
+ * @param place  absolute, without "."; NULL: where emit or run puts a bundle
  *               here
  * @param out    released by the caller, also after a failure
  * @return 0, TKB_ERR_INVALID, TKB_ERR_IO or TKB_ERR_NOMEM

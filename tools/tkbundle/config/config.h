@@ -70,8 +70,8 @@ struct config {
  * Load all values. This may hang if the file system does.
  *
  * @param args  not kept; NULL: no command line
- * @param out released by the caller, also after a failure; then it has the
- *              valid values, for callers that go on
+ * @param out  released by the caller, also after a failure; then it has the
+ *             valid values, for callers that go on
  * @return 0, TKB_ERR_INVALID (the message describes the first fault, with file
  *         and line), TKB_ERR_IO or TKB_ERR_NOMEM
  */
