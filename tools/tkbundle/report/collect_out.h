@@ -8,10 +8,12 @@
 #include "cli/cli.h"
 #include "cli/counts.h"
 
-/* What collect and import have in common: both write a bundle, and tell of it. */
+/*
+ * Common code of collect and import: both write a bundle, and print a summary.
+ */
 
 /*
- * Is it said where the bundle goes, and may it go there?
+ * Check that an output is named, and that the bundle may be written to it.
  *
  * @return STATUS_DONE or STATUS_USAGE
  */
@@ -26,7 +28,7 @@ void collect_out_json(const struct tkb_collect_report *report,
 struct collect_words {
 	const char *will; /* "collect" */
 	const char *has;  /* "collected" */
-	const char *rest; /* what stands behind all counts */
+	const char *rest; /* printed after all counts */
 };
 
 void collect_out_summarize(const struct cli *cli, const struct arguments *args,

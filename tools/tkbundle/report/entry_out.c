@@ -19,7 +19,10 @@ void entry_out_target(const struct tkb_entry *entry, char *out, size_t size)
 		               target->arch);
 }
 
-/* The last index of the run of devices that begins at `first`. */
+/*
+ * The index of the last device in the run of consecutive numbers that begins at
+ * `first`.
+ */
 static size_t end_of_run(const struct tkb_entry *entry, size_t first)
 {
 	size_t last = first;
@@ -53,7 +56,7 @@ void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size)
 			               "%s%" PRIu32 "-%" PRIu32, comma,
 			               entry->devices[i], entry->devices[last]);
 
-		/* Keep room for the dots and the terminating NUL. */
+		/* Leave room for the dots and the terminating NUL. */
 		length = strlen(run);
 		if (used + length + 4 > size) {
 			(void)snprintf(out + used, size - used, "...");

@@ -11,18 +11,21 @@
 #include "cli/json_out.h"
 #include "report/kernel_facts.h"
 
-/* How an entry is shown, in words and in JSON. */
+/* Print an entry, as text and as JSON. */
 
-/* Write "cuda:90", of a unit its tree's name, or "-" where there is no target. */
+/*
+ * Write the target, "cuda:90"; for a unit, its tree's name; "-" if there is
+ * neither.
+ */
 void entry_out_target(const struct tkb_entry *entry, char *out, size_t size);
 
 /*
- * Write "0-3,7", or "-" of a unit; what has no room becomes "...". `size` is at
- * least 8.
+ * Write the devices, "0-3,7", or "-" for a unit; devices that do not fit become
+ * "...". `size` must be at least 8.
  */
 void entry_out_devices(const struct tkb_entry *entry, char *out, size_t size);
 
-/* Room for a number as text. */
+/* The size of a buffer for a number. */
 #define ENTRY_OUT_NUMBER_SIZE 16
 
 /* Write a number, or "-" for 0, which means unknown. */
@@ -38,8 +41,8 @@ void entry_out_digest(struct json_out *json, const char *name,
 /*
  * Add an object to the open array, or called `name` to the open object.
  *
- * @param is_moved  NULL where that has no meaning: in a bundle
- * @param facts     of its launch; NULL where nobody asked
+ * @param is_moved  NULL if it has no meaning, as for a bundle
+ * @param facts     facts of its launch; NULL: leave them out
  */
 void entry_out_json(struct json_out *json, const char *name,
                     const struct tkb_entry *entry, const bool *is_moved,

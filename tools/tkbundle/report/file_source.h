@@ -8,8 +8,8 @@
 #include <tkbundle/tkbundle.h>
 
 /*
- * The bytes of a file, or of standard input, as the library reads them. What
- * comes from a pipe can be read once, from its beginning to its end.
+ * The bytes of a file, or of standard input, as a source for the library. A
+ * pipe can be read only once, from its beginning to its end.
  *
  *     TKB_AUTO(file_source_close) struct file_source file = FILE_SOURCE_INIT;
  *
@@ -19,7 +19,7 @@
 struct file_source {
 	int fd;
 	const char *name; /* for messages; borrowed */
-	uint64_t done;    /* bytes read of a pipe */
+	uint64_t done;    /* bytes read from a pipe */
 	bool is_pipe;
 };
 

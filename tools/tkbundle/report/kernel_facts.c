@@ -6,12 +6,15 @@
 
 #include "cli/cli.h"
 
-/* The files of one entry after another, as they come. */
+/*
+ * The state while the files of the entries are visited, one entry after
+ * another.
+ */
 struct reading {
 	const struct source *source;
 	struct kernel_facts *list; /* by index, from `first` on */
 	size_t first;
-	size_t index; /* whose metadata is here */
+	size_t index; /* the entry whose metadata was read */
 	struct tkb_memory metadata;
 };
 
@@ -31,7 +34,7 @@ static int keep_signature(void *self, struct tkb_bytes bytes,
 	return 0;
 }
 
-/* The metadata comes before Triton's IR, and may come alone. */
+/* The metadata comes before Triton's IR, which may be missing. */
 static int read_facts_of(struct reading *reading, size_t index,
                          struct tkb_bytes ttir, struct tkb_error *err)
 {
@@ -90,7 +93,7 @@ static int on_file(void *self, size_t index, size_t file,
 	return 0;
 }
 
-/* Only the two files: a cache's others need not be read. */
+/* In a cache, read only these two files. */
 static int read_one(struct reading *reading, size_t index,
                     struct tkb_error *err)
 {

@@ -5,21 +5,23 @@
 #include "cli/json_out.h"
 #include "report/source.h"
 
-/* What a kernel's files say about its launch; zeroed: nothing. */
+/* Facts about a kernel's launch from its files; zeroed: unknown. */
 struct kernel_facts {
 	struct tkb_c_facts numbers;
-	char *signature; /* owned; NULL: not told */
+	char *signature; /* owned; NULL: unknown */
 };
 
 /* Is `file` the file of `kernel` with this suffix, as "add_kernel.ttir" is? */
 bool kernel_file_is(const char *file, const char *kernel, const char *suffix);
 
-/* The facts of entry `index`. Facts that are missing are no failure. */
+/* Read the facts of entry `index`. Missing facts are not a failure. */
 TKB_NODISCARD int kernel_facts_read(const struct source *source, size_t index,
                                     struct kernel_facts *out,
                                     struct tkb_error *err);
 
-/* Of every entry, decoding each frame once. To be freed as a list. */
+/*
+ * Read the facts of every entry, decoding each frame once. Free them as a list.
+ */
 TKB_NODISCARD int kernel_facts_read_all(const struct source *source,
                                         struct kernel_facts **out,
                                         struct tkb_error *err);
@@ -30,7 +32,7 @@ void kernel_facts_release(struct kernel_facts *facts);
 /* NULL is allowed. */
 void kernel_facts_free(struct kernel_facts *list, size_t count);
 
-/* Add them to the open object, as numbers and a text, or null. */
+/* Add the facts to the open object, as numbers and a text, or null. */
 void kernel_facts_json(struct json_out *json, const struct kernel_facts *facts);
 
 #endif

@@ -4,24 +4,24 @@
 
 #include "cli/cli.h"
 
-/* How saved launchers are shown, in words and in JSON. */
+/* Print saved launchers, as text and as JSON. */
 
-/* Those of a bundle: a line each, or the array "launchers". */
+/* Print the launchers of a bundle: a line each, or the array "launchers". */
 void launcher_out_saved(struct cli *cli, const struct tkb_bundle *bundle);
 
-/* What became of a bundle's launchers at a root. */
+/* How many of a bundle's launchers can be used in a root. */
 struct launcher_counts {
 	uint64_t ready;
 	uint64_t dropped;
-	uint64_t damaged; /* of those dropped */
+	uint64_t damaged; /* launchers that cannot be used */
 };
 
 /*
- * Look which launchers of `bundle` can be used in `root`: the arrays
- * "launchers" and "dropped_launchers", and a line to the log for each that was
- * dropped.
+ * Find out which launchers of `bundle` can be used in `root`. Add the arrays
+ * "launchers" and "dropped_launchers", and print a line to the log for each
+ * that was dropped.
  *
- * @return as tkb_launchers_open()
+ * @return a result of tkb_launchers_open()
  */
 TKB_NODISCARD int launcher_out_ready(struct cli *cli,
                                      const struct tkb_bundle *bundle,

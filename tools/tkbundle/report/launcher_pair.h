@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 /*
- * A source file and its header. Neither appears before both are published:
+ * A source file and its header. Both appear only when both are complete:
  *
  *     TKB_AUTO(launcher_pair_discard) struct launcher_pair pair = { 0 };
  *
@@ -28,7 +28,7 @@ TKB_NODISCARD int launcher_pair_open(const char *path, const char *middle,
                                      struct launcher_pair *out,
                                      struct tkb_error *err);
 
-/* Let both appear, and print what they are called. */
+/* Publish both files, and print their names. */
 TKB_NODISCARD int launcher_pair_publish(struct cli *cli,
                                         struct launcher_pair *pair,
                                         struct tkb_error *err);

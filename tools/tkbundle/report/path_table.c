@@ -51,7 +51,7 @@ static bool grow_paths(struct path_table *table)
 	return true;
 }
 
-/* @return a count of 0 in the table, or NULL */
+/* @return the new item, whose count is 0, or NULL */
 static struct path_count *add_path_count(struct path_table *table,
                                          struct tkb_bytes path)
 {
@@ -83,7 +83,7 @@ bool path_table_add(struct path_table *table, struct tkb_bytes path)
 	void *const *const node = tfind(&path, &table->root, compare_paths);
 	struct path_count *item = NULL;
 
-	/* What the tree points to is the first member of an item. */
+	/* The tree points to the first member of an item. */
 	if (node != NULL)
 		item = *node;
 	else if (!is_full(table, path.size))

@@ -9,8 +9,8 @@
 #include <tkbundle/entry.h>
 
 /*
- * Distinct paths, and how often each occurs. What comes from outside must not
- * fill the memory: when the table is full, new paths are counted, not kept.
+ * Distinct paths, and how often each occurs. Data from outside must not fill
+ * the memory: when the table is full, new paths are counted, but not kept.
  *
  *     TKB_AUTO(path_table_release) struct path_table table = { 0 };
  *
@@ -22,14 +22,14 @@
 #define PATH_TABLE_SIZE_LIMIT (16u << 20) /* bytes in them */
 
 struct path_count {
-	struct tkb_bytes path; /* owned: it is `text` */
+	struct tkb_bytes path; /* owned: it points to `text` */
 	uint64_t count;
 	char text[]; /* ends with a zero */
 };
 
 /* Zeroed is empty. */
 struct path_table {
-	void *root;                /* of a tree, over the items' paths */
+	void *root;                /* root of a tree of the items' paths */
 	struct path_count **items; /* owned */
 	size_t count;
 	size_t capacity;
@@ -38,10 +38,10 @@ struct path_table {
 	uint64_t beyond; /* occurrences of paths that are not kept */
 };
 
-/* Count an occurrence. @return false without memory; then nothing changed */
+/* Count an occurrence. @return false if out of memory; then nothing changed */
 bool path_table_add(struct path_table *table, struct tkb_bytes path);
 
-/* Order the items: the most frequent first, then by bytes. */
+/* Sort the items: the most frequent first, then by bytes. */
 void path_table_sort(struct path_table *table);
 
 /* For TKB_AUTO. */

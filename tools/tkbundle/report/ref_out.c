@@ -12,7 +12,7 @@
 #define TIME_SIZE 32
 #define LABELS_SIZE 512
 
-/* Texts and pushes of all records of a ref, each once. */
+/* Texts and pushes of all records of a ref, without duplicates. */
 struct made {
 	char (*texts)[80]; /* owned */
 	size_t count;
@@ -50,7 +50,7 @@ static int compare_pushes(const void *a, const void *b)
 	       (left->time_ms > right->time_ms);
 }
 
-/* @return false: there is no memory */
+/* @return false: out of memory */
 static bool gather_pushes(const struct remote_library *library,
                           const struct tkb_holdings *holdings, struct made *out)
 {
@@ -74,7 +74,10 @@ static bool gather_pushes(const struct remote_library *library,
 	return true;
 }
 
-/* Versions and targets; of both, all are short. @return false: no memory */
+/*
+ * Add versions and targets, all of which are short. @return false: out of
+ * memory
+ */
 static bool gather_texts(const struct remote_library *library,
                          const struct tkb_holdings *holdings, bool is_target,
                          const char *prefix, struct made *out)
@@ -106,7 +109,7 @@ static bool gather_texts(const struct remote_library *library,
 	return out->texts != NULL;
 }
 
-/* Append what there is room for. */
+/* Append the part that fits. */
 static void append_separated(char *out, size_t size, const char *separator,
                              const char *text)
 {

@@ -9,14 +9,17 @@
 #include "cli/json_out.h"
 #include "cli/remote_library.h"
 
-/* What the records of a ref tell of those who pushed, in words and in JSON. */
+/*
+ * Print what the records of a ref say about their pushes, as text and as JSON.
+ */
 
-/* Room for what ref_out_made() writes. */
+/* The size of a buffer for ref_out_made(). */
 #define REF_OUT_SIZE 1024
 
 /*
- * Write "triton 3.6.0, cuda:90, by=ci commit=4f2a": the versions, the targets, and
- * the labels of the newest push that has some. What has no room becomes "...".
+ * Write "triton 3.6.0, cuda:90, by=ci commit=4f2a": the versions, the targets,
+ * and the labels of the newest push that has some. A part that does not fit
+ * becomes "...".
  */
 void ref_out_made(const struct remote_library *library,
                   const struct tkb_holdings *holdings, char out[REF_OUT_SIZE]);

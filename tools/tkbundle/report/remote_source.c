@@ -53,7 +53,10 @@ enum status remote_source_open(struct remote_source *out,
 	status = remote_use_begin(use, args, false);
 	if (status != STATUS_DONE)
 		return status;
-	/* Kernels of the default cache may fill in words of the ref. */
+	/*
+	 * Kernels of the default cache may give values for placeholders of the
+	 * ref.
+	 */
 	rc = root_choose(NULL, &root, &err);
 	status = remote_use_ref(use, args_operand(args, 0),
 	                        rc == 0 ? root.path : NULL);

@@ -8,7 +8,7 @@
 #include "report/source.h"
 
 /*
- * A ref of a remote, looked into without fetching it.
+ * The entries of a ref, which are listed without fetching the ref.
  *
  *     TKB_AUTO(remote_source_close) struct remote_source at = { .cli = cli };
  *
@@ -23,11 +23,11 @@ struct remote_source {
 };
 
 /*
- * Read what the ref of args' first operand holds, and begin the document with
- * "ref" and "remotes".
+ * List the entries of the ref in args' first operand, and begin the document
+ * with "ref" and "remotes".
  *
- * @return STATUS_DONE; STATUS_PARTIAL: it is open, and lacks something, which has
- *         been said; or how it failed
+ * @return STATUS_DONE; STATUS_PARTIAL: it is open, but something is missing,
+ *         which was printed; or the status of the failure
  */
 enum status remote_source_open(struct remote_source *out,
                                const struct arguments *args);
@@ -35,10 +35,10 @@ enum status remote_source_open(struct remote_source *out,
 /* For TKB_AUTO. */
 void remote_source_close(struct remote_source *source);
 
-/* The sum of the sizes of the blobs that are there, in bytes. */
+/* The sum of the sizes of the existing blobs, in bytes. */
 uint64_t remote_source_size(const struct remote_source *source);
 
-/* The list "records" of the document. */
+/* Add the list "records" to the document. */
 void remote_source_json(const struct remote_source *source);
 
 #endif

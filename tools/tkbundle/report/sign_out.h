@@ -8,7 +8,7 @@
 #include "config/remote_use.h"
 #include "trust/signers.h"
 
-/* What the verbs have in common that sign a ref's records. */
+/* Common code of the verbs that sign a ref's records. */
 
 /* Open the remote, read the keys, and call `work` with them. */
 enum status sign_run(struct cli *cli, const struct arguments *args,
@@ -26,8 +26,9 @@ enum status sign_begin(struct remote_use *use, const struct arguments *args,
                        struct tkb_sign_options *out);
 
 /*
- * tkb_ref_sign() of use->ref, or tkb_ref_promote() to it where `from` is not NULL.
- * `follow` is begun, shows the progress meanwhile, and ended.
+ * Call tkb_ref_sign() for use->ref, or, if `from` is not NULL,
+ * tkb_ref_promote() from that to use->ref. `follow` is begun, shows the
+ * progress meanwhile, and is ended.
  */
 TKB_NODISCARD int sign_follow(struct remote_use *use, const char *from,
                               struct tkb_sign_options *chosen,
@@ -35,7 +36,9 @@ TKB_NODISCARD int sign_follow(struct remote_use *use, const char *from,
                               struct tkb_sign_report *report,
                               struct tkb_error *err);
 
-/* Print how it ended. `verb`: "signed", `ref`: what has the signatures. */
+/*
+ * Print the result. `verb`: "signed"; `ref`: the ref that has the signatures.
+ */
 enum status sign_out(struct remote_use *use, const struct arguments *args,
                      int rc, const struct tkb_error *err,
                      const struct tkb_sign_report *report, const char *verb,

@@ -62,13 +62,16 @@ static int compare_ends(const void *a, const void *b)
 	return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
 }
 
-/* Times that are taken, apart from each other, the latest on top. */
+/* Times that are already counted. They do not overlap; the latest is on top. */
 struct taken {
 	struct span *items;
 	size_t count;
 };
 
-/* How much of `span`, which ends last, is not taken; it is then. */
+/*
+ * The part of `span`, which ends last, that is not counted yet; then it is
+ * counted.
+ */
 static int64_t take_free_time(struct taken *taken, const struct span *span)
 {
 	struct span sum = { .begin_ns = span->begin_ns,

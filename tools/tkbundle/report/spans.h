@@ -9,11 +9,11 @@
 #include <tkbundle/times.h>
 
 /*
- * When entries were compiled, and how long that kept the command.
+ * When entries were compiled, and how long each took.
  *
- * Kernels are compiled at once by several workers, and graphs while their kernels
- * are. So that all times together are what passed on the clock, what two took at
- * the same time is that of the one that ended first.
+ * Several workers compile kernels at the same time, and a graph is compiled
+ * while its kernels are. To make the sum of all times equal to the time that
+ * passed, overlapping time counts only for the entry that ended first.
  *
  *     TKB_AUTO(spans_release) struct spans spans = { .items = NULL };
  *
@@ -35,17 +35,21 @@ struct spans {
 
 void spans_release(struct spans *spans);
 
-/* What ends before it begins is passed over, and without memory any. */
+/*
+ * Add a span. One that ends before it begins is ignored; so is any span if out
+ * of memory.
+ */
 void spans_add(struct spans *spans, const char *tree, const char *name,
                int64_t begin_ns, int64_t end_ns);
 
-/* Note the times in the cache, where they are long enough to be told. */
+/* Note the times in the cache, if they are long enough to be known. */
 TKB_NODISCARD int spans_note(struct spans *spans, const char *cache_root,
                              struct tkb_error *err);
 
 /*
- * When the folder or file `name` was made, in nanoseconds since 1970; where the
- * file system does not tell, when the oldest file in it was written.
+ * The time when the folder or file `name` was created, in nanoseconds since
+ * 1970; if the file system does not record that, the time when the oldest file
+ * in it was written.
  */
 int64_t spans_begin(int dir_fd, const char *name);
 

@@ -18,7 +18,7 @@ static const char *extension(const char *name)
 	return dot != NULL ? dot + 1 : "";
 }
 
-/* What a launch does not read. */
+/* Is it a type of file that a launch does not read? */
 static bool is_dropped(const char *type)
 {
 	static const char *const dropped[] = { "source", "ttir", "ttgir",
@@ -67,7 +67,9 @@ static int compare_name_sizes(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-/* Every file of every entry. @return a list that the caller frees, or NULL */
+/*
+ * List every file of every entry. @return a list that the caller frees, or NULL
+ */
 static const struct tkb_file **list_files(const struct source *source,
                                           uint64_t count)
 {
@@ -88,7 +90,7 @@ static const struct tkb_file **list_files(const struct source *source,
 	return files;
 }
 
-/* Entries of one name stand beside each other. */
+/* Entries with the same name follow each other. */
 static bool gather_names(const struct source *source, struct stats *stats)
 {
 	stats->names =
@@ -119,7 +121,7 @@ static bool gather_names(const struct source *source, struct stats *stats)
 	return true;
 }
 
-/* Units stand behind the entries, by tree. */
+/* Units come after the entries, sorted by tree. */
 static bool gather_trees(const struct source *source, struct stats *stats)
 {
 	for (size_t i = 0; i < source_entry_count(source); i++) {

@@ -5,16 +5,16 @@
 #include "report/source.h"
 
 /*
- * Bytes and counts of what a source holds, as its list tells; nothing is read.
+ * Bytes and counts of the contents of a source, from its list; no file is read.
  *
  *     TKB_AUTO(stats_release) struct stats stats = { 0 };
  *
  *     rc = stats_gather(&source, &stats, &err);
  *
- * An entry that stands for several devices counts once, as in a bundle.
+ * An entry for several devices counts once, as in a bundle.
  */
 
-/* Files counted together. */
+/* The counts of a group of files. */
 struct stats_sum {
 	uint64_t count;
 	uint64_t size; /* bytes */
@@ -22,11 +22,13 @@ struct stats_sum {
 
 /* All files of one extension. */
 struct stats_type {
-	const char *name; /* behind the last dot; "" if there is none */
+	const char *name; /* the part after the last dot; "" if there is none */
 	struct stats_sum files;
 	bool is_dropped;     /* not in a lean bundle */
-	uint64_t path_count; /* absolute paths in them; see stats_paths.h */
-	uint64_t own_count;  /* more, which collect replaces by the sentinel */
+	uint64_t path_count; /* absolute paths in these files; see
+	                        stats_paths.h */
+	uint64_t own_count;  /* further paths, which collect replaces by a
+	                        sentinel */
 };
 
 /* All entries of one kind and name. */
@@ -48,8 +50,8 @@ struct stats_tree {
 struct stats {
 	uint64_t entry_count;
 	struct stats_sum files;
-	struct stats_sum repeats; /* files that an equal one stands before */
-	struct stats_sum dropped; /* files that lean drops */
+	struct stats_sum repeats; /* files that are equal to an earlier one */
+	struct stats_sum dropped; /* files that a lean bundle does not have */
 	struct stats_type *types; /* owned; by name */
 	size_t type_count;
 	struct stats_name *names; /* owned; the largest first */
@@ -59,7 +61,7 @@ struct stats {
 };
 
 /*
- * @param source  opened and hashed; lent until `out` is released
+ * @param source  opened and hashed; must live until `out` is released
  * @return 0 or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int stats_gather(const struct source *source, struct stats *out,
@@ -68,11 +70,11 @@ TKB_NODISCARD int stats_gather(const struct source *source, struct stats *out,
 /* For TKB_AUTO. */
 void stats_release(struct stats *stats);
 
-/* The tree that the unit `entry` of the source is in; NULL: it is no unit. */
+/* The tree of the unit `entry` of the source; NULL: it is not a unit. */
 struct stats_tree *stats_find_tree(const struct stats *stats,
                                    const struct tkb_entry *entry);
 
-/* The type of a file called `name`, which must be of the source. */
+/* The type of the file `name`, which must belong to the source. */
 struct stats_type *stats_find_type(const struct stats *stats, const char *name);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cli/text.h"
 
-#define ROW_LIMIT 10 /* of a table for people */
+#define ROW_LIMIT 10 /* rows of a printed table */
 
 static void print_types(FILE *to, const struct stats_out *shown)
 {
@@ -156,7 +156,7 @@ static void print_bundle(FILE *to, const struct stats_out *shown)
 		          text_plural(frames, "frame", "frames"));
 }
 
-/* The entries' own paths are scrubbed: a bundle has none. */
+/* Entries' own paths are replaced in a bundle, so it has none. */
 static void print_path_totals(FILE *to, const struct stats_out *shown)
 {
 	const struct path_table *const paths = shown->paths;

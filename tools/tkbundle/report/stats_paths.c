@@ -11,10 +11,11 @@ struct search {
 	const struct source *source;
 	struct stats *stats;
 	struct path_table *table;
-	struct stats_tree *tree; /* of the entry that is searched, or NULL */
-	bool has_roots;          /* the file is a unit's, with paths of trees */
-	size_t entry;            /* whose path `own` is */
-	struct tkb_memory own;   /* the path, as its group file has it */
+	struct stats_tree *tree; /* the current entry, or NULL */
+	bool has_roots;          /* the file belongs to a unit, with paths of
+	                            trees */
+	size_t entry;            /* the entry whose path is `own` */
+	struct tkb_memory own;   /* its path, as in its group file */
 };
 
 static void release_search(struct search *search)
@@ -59,7 +60,7 @@ static int search_bytes(struct search *search, struct stats_type *type,
 	return 0;
 }
 
-/* Only JSON files are scrubbed, so only there is a path the entry's own. */
+/* Collect replaces the entry's own path only in JSON files. */
 static int search_json(struct search *search, struct stats_type *type,
                        struct tkb_bytes json, struct tkb_error *err)
 {
@@ -78,7 +79,10 @@ static int search_json(struct search *search, struct stats_type *type,
 	return rc;
 }
 
-/* The entry's own path stands in its group file, which need not come first. */
+/*
+ * Read the entry's own path from its group file, which may not be the first
+ * file.
+ */
 static int find_own(struct search *search, size_t index, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_memory_release) struct tkb_memory group = { .size = 0 };
@@ -118,7 +122,7 @@ static int search_file(void *self, size_t index, size_t file,
 	search->tree = stats_find_tree(search->stats, entry);
 	search->has_roots =
 		search->tree != NULL && entry->files[file].sentinels > 0;
-	/* A bundle has sentinels in their place. */
+	/* A bundle has sentinels in place of these paths. */
 	if (search->source->cache == NULL || search->tree != NULL ||
 	    !text_ends_with(name, ".json"))
 		return search_bytes(search, type, bytes, err);

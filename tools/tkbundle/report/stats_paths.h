@@ -6,11 +6,11 @@
 #include "report/stats.h"
 
 /*
- * Read every file of `source`, and count the absolute paths in it: by type
- * in `stats`, and by path in `table`. What collect would replace by the
- * sentinel is counted apart: it goes, the rest stays.
+ * Read every file of `source`, and count the absolute paths in it: by type in
+ * `stats`, and by path in `table`. Paths that collect would replace by a
+ * sentinel are counted separately.
  *
- * @param stats  of `source`
+ * @param stats  the stats of `source`
  * @param table  empty; sorted afterwards
  * @return as source_read_all()
  */

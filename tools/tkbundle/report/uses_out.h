@@ -8,7 +8,7 @@
 
 #include "cli/json_out.h"
 
-/* How the use of a cache's entries is shown, in words and in JSON. */
+/* Print the use of a cache's entries, as text and as JSON. */
 
 /* Print each entry, in order of use, and how many were used. */
 void uses_out_print(FILE *to, const struct tkb_uses *uses);
