@@ -14,7 +14,7 @@ void facts_release(struct facts *facts)
 	*facts = (struct facts){ .count = 0 };
 }
 
-/* Where `name` is, or would be. */
+/* The index of `name`, or the index where it must be inserted. */
 static size_t index_of(const struct facts *facts, const char *name)
 {
 	size_t at = 0;

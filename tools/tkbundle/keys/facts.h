@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 /*
- * What decides keys, as pairs of a name and a text, sorted by name:
+ * Facts that decide keys, as pairs of a name and a text, sorted by name:
  *
  *     capability       9.0
  *     driver           580.159.04
  *     engine           vllm 0.24.0
- *     env.VLLM_USE_V1  1                 variables that enter a key
+ *     env.VLLM_USE_V1  1 variables that are part of a key
  *     gpu              NVIDIA H200
  *     home             /home/serve
  *     libtriton        <first digits of its SHA-256>
@@ -21,8 +21,8 @@
  *     torch            2.11.0
  *     triton           3.6.0
  *
- * What is not known is not there. Values of variables that have secret names are
- * never taken: such a variable has a digest of its value.
+ * Unknown facts are left out. A variable with a secret name has a digest
+ * instead of its value.
  */
 struct fact {
 	char *name;
@@ -38,22 +38,23 @@ struct facts {
 
 enum {
 	FACTS_LIMIT = 128,
-	FACT_SIZE = 512 /* of a value, with its zero; a longer one is cut */
+	FACT_SIZE = 512 /* size of a value, with its zero; a longer one is
+	                   cut */
 };
 
-/* What stands for a value that is kept secret, here and in bundles. */
+/* The text in place of a secret value, here and in bundles. */
 #define FACTS_SECRET "hidden"
 
 /* For TKB_AUTO. */
 void facts_release(struct facts *facts);
 
 /*
- * Set one; "" and NULL are not known, and set nothing. What does not fit, or has no
- * memory, is not there.
+ * Set a fact. "" and NULL mean unknown, and set nothing. A fact that does not
+ * fit is left out, and so is one for which there is no memory.
  */
 void facts_set(struct facts *facts, const char *name, const char *value);
 
-/* NULL: it is not known. */
+/* The value of a fact; NULL: unknown. */
 const char *facts_find(const struct facts *facts, const char *name);
 
 #endif

@@ -24,7 +24,10 @@ enum {
  * Variables
  */
 
-/* Those that enter keys, and the one that says which GPUs there are. */
+/*
+ * Add the variables that are part of keys, and the one that says which GPUs are
+ * visible.
+ */
 static void take_variables(struct facts *out)
 {
 	TKB_AUTO(key_variables_release)
@@ -54,7 +57,7 @@ static void take_variables(struct facts *out)
  * Programs
  */
 
-/* The version that a ptxas says that it is, as it stands in its file. */
+/* The version of a ptxas, read from its file. */
 static bool version_in_ptxas(const char *path, char out[IR_TEXT_SIZE])
 {
 	TKB_AUTO(fd_close)
@@ -98,7 +101,10 @@ static void take_program(struct facts *out, const char *name, const char *file,
 	take_ptxas(out, name, path);
 }
 
-/* Builds of one version, as those for two Pythons, differ in this file. */
+/*
+ * Builds of the same version, such as those for two Pythons, differ in this
+ * file.
+ */
 static void take_libtriton(struct facts *out, const char *command,
                            const char *engine)
 {

@@ -5,18 +5,18 @@
 #include "keys/facts.h"
 
 /*
- * Find out what decides keys for a command on this machine. No Python is started:
- * names of folders, variables and files of the driver are read, and each ptxas that a
- * process could use, for its version.
+ * Find the facts that decide keys for a command on this machine. No Python is
+ * started: this reads names of folders, variables, files of the driver, and the
+ * version in each ptxas that a process could use.
  *
- * @param command  its program
- * @param engine   its name; "" if it is not one
- * @param package  the Python package that the engine is, or ""
+ * @param command  the program of the command
+ * @param engine   the engine's name; "" if it is not an engine
+ * @param package  the engine's Python package, or ""
  */
 void facts_here_find(struct facts *out, const char *command, const char *engine,
                      const char *package);
 
-/* Of these, Triton's alone: its version, and which build of that it is. */
+/* Find only the facts about Triton: its version, and its build. */
 void facts_here_find_triton(struct facts *out, const char *command,
                             const char *engine);
 

@@ -15,7 +15,10 @@ static bool word_begins_at(struct tkb_bytes text, size_t at, const char *word)
 	       memcmp((const char *)text.data + at, word, size) == 0;
 }
 
-/* Behind the bracket that ends what begins at `at`, outside of strings. */
+/*
+ * The position after the bracket that closes the one at `at`; brackets in
+ * strings are ignored.
+ */
 static size_t end_of_bracket(struct tkb_bytes text, size_t at)
 {
 	const char *const bytes = text.data;
@@ -99,7 +102,7 @@ char *ir_lines(struct tkb_bytes ir, size_t *size_out)
 	return out;
 }
 
-/* Behind the first `word` of the text; NULL: there is none. */
+/* The position after the first `word` in the text; NULL: there is none. */
 static const char *find_behind(struct tkb_bytes text, const char *word)
 {
 	const char *const found =
@@ -147,7 +150,7 @@ bool ir_module(struct tkb_bytes ir, char out[IR_TEXT_SIZE])
 	if (quote == NULL || quote - path < IR_MODULE_SIZE + 4)
 		return false;
 	name = quote - IR_MODULE_SIZE;
-	/* Its folder is called by the first two digits of the hash. */
+	/* The folder is named after the first two digits of the hash. */
 	if (name[-1] != '/' || name[-4] != '/' ||
 	    memcmp(name - 3, name + 1, 2) != 0 ||
 	    memcmp(quote - 3, ".py", 3) != 0)

@@ -20,7 +20,9 @@ bool ptx_cuda(uint32_t ptx, char *out, size_t size)
 	return ptx >= 70;
 }
 
-/* Behind ".version ", with which a line begins; NULL: none does. */
+/*
+ * The position after ".version " at the start of a line; NULL: there is none.
+ */
 static const char *find_ptx_version(struct tkb_bytes text)
 {
 	static const char word[] = "\n.version ";

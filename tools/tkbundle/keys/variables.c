@@ -44,7 +44,7 @@ void key_variables_release(struct key_variables *variables)
 	free(variables->engines);
 }
 
-/* The first of an engine's whose name fits counts. */
+/* Use the first pattern of an engine that matches the name. */
 static bool find_of(const struct tkb_engine *engine, const char *name,
                     struct key_variable *out)
 {

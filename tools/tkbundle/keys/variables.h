@@ -8,8 +8,8 @@
 #include <tkbundle/engine.h>
 
 /*
- * Variables of the environment that enter keys: as the profiles of engines say, and,
- * of Triton, those that it writes into a kernel's metadata.
+ * Environment variables that are part of keys: those that the profiles of
+ * engines list, and those that Triton writes into a kernel's metadata.
  *
  *     TKB_AUTO(key_variables_release) struct key_variables variables = { 0 };
  *     struct key_variable found;
@@ -24,28 +24,34 @@ struct key_variables {
 };
 
 struct key_variable {
-	const char *engine;  /* whose keys it enters, "vllm" */
-	const char *package; /* of which the engine is, or "" */
+	const char *engine;  /* the engine whose keys it is part of, "vllm" */
+	const char *package; /* the engine's Python package, or "" */
 	const char *before;  /* only in versions before this; "": in all */
 };
 
-/* Read all profiles that can be; fewer where memory is short. */
+/* Read all profiles that are readable; fewer if out of memory. */
 void key_variables_load(struct key_variables *out);
 
 /* For TKB_AUTO. */
 void key_variables_release(struct key_variables *variables);
 
-/* Does a variable enter any engine's keys? What is found lives as the variables do. */
+/*
+ * Is a variable part of any engine's keys? `out` is valid as long as
+ * `variables`.
+ */
 bool key_variable_find(const struct key_variables *variables, const char *name,
                        struct key_variable *out);
 
 /*
- * Go through the variables that are in Triton's metadata, sorted by name: `*at` is 0
- * for the first. NULL: there are no more.
+ * The next variable that Triton writes into metadata, sorted by name; `*at` is
+ * 0 for the first. NULL: there are no more.
  */
 const char *key_variable_next_of_triton(size_t *at);
 
-/* Is its value kept secret, by its name, or as a URL with a password in it? */
+/*
+ * Is the value secret, because of the name, or because it is a URL with a
+ * password?
+ */
 bool key_variable_is_secret(const char *name, const char *value);
 
 #endif

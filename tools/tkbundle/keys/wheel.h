@@ -6,17 +6,17 @@
 
 enum {
 	WHEEL_DIGEST_SIZE =
-		17 /* 16 digits, which tell builds apart, and a NUL */
+		17 /* 16 digits, enough to distinguish builds, and a NUL */
 };
 
 /*
- * The first digits of the SHA-256 of a file that a wheel has installed. They are those
- * of its list, RECORD, which pip and uv keep: so a library of 400 MB need not be
- * read. False where the list lacks it, as of a package built in place, or where the
- * file has another size than there.
+ * The first digits of the SHA-256 of a file that a wheel has installed. They
+ * are read from the wheel's list, RECORD, which pip and uv keep: so a library
+ * of 400 MB need not be read. False if the list lacks the file, as for a
+ * package built in place, or gives another size.
  *
- * @param folder   of packages, "/opt/venv/lib/python3.12/site-packages"
- * @param list     of the package: "triton-3.6.0.dist-info"
+ * @param folder   folder of packages, "/opt/venv/lib/python3.12/site-packages"
+ * @param list     folder of the list: "triton-3.6.0.dist-info"
  * @param file     below the folder: "triton/_C/libtriton.so"
  */
 bool wheel_digest(const char *folder, const char *list, const char *file,
