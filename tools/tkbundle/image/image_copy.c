@@ -23,7 +23,7 @@ enum {
 	ROOTS_LIMIT = 64
 };
 
-/* An image while it is copied. */
+/* The state of a copy of an image. */
 struct image {
 	const struct image_copy *copy;
 	char roots[ROOTS_LIMIT][IMAGE_PATH_SIZE]; /* paths of all its roots */
@@ -45,7 +45,7 @@ static bool keep_root(void *self, const char *name, const char *path)
 	return true;
 }
 
-/* The copy's path for one in the image. */
+/* The path in the copy for a path in the image. */
 static bool find_own(const struct image *image, const char *path,
                      char out[IMAGE_PATH_SIZE])
 {
@@ -65,7 +65,7 @@ static bool send_file(int from, int to, off_t size)
 	return true;
 }
 
-/* It appears whole, or not at all; one that is there stays. */
+/* Copy a root. The copy appears whole, or not at all; an existing one stays. */
 static bool copy_file(const char *path, const char *own)
 {
 	TKB_AUTO(cli_close_draft) struct tkb_draft *draft = NULL;
@@ -81,7 +81,7 @@ static bool copy_file(const char *path, const char *own)
 	       tkb_draft_publish(draft, NULL) == 0;
 }
 
-/* Is it another root, or a folder of kernels, which is linked? */
+/* Is it another root, or a folder of kernels, which is linked instead? */
 static bool is_apart(const struct image *image, const FTSENT *item,
                      const char *root, bool is_inductor)
 {
@@ -132,7 +132,10 @@ static bool copy_root(const struct image *image, const char *root)
 	return is_done;
 }
 
-/* The folders above a root in the copy, which may lie in one that comes later. */
+/*
+ * Make the folders above a root in the copy: it may be inside a root that is
+ * copied later.
+ */
 static bool make_above(const struct image *image, const char *root)
 {
 	char own[IMAGE_PATH_SIZE];
@@ -149,7 +152,7 @@ static bool make_above(const struct image *image, const char *root)
 	return true;
 }
 
-/* May the variable name the copy? The user's own choice stays. */
+/* May the variable be set to the copy? A value that the user has set stays. */
 static bool is_ours(const char *variable, const char *root)
 {
 	const char *const value = cli_variable(variable);

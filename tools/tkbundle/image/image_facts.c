@@ -20,7 +20,7 @@
 
 enum {
 	PATH_SIZE = 4096,
-	LABEL_LIMIT = 4096 /* of KServe's */
+	LABEL_LIMIT = 4096 /* limit of KServe */
 };
 
 #define KSERVE "io.kserve.km/"
@@ -29,7 +29,7 @@ struct facts {
 	const struct tkb_bundle *bundle;
 	const struct archive_stage *stage;
 	json_t *labels;  /* owned */
-	json_t *targets; /* owned; of the summary */
+	json_t *targets; /* owned; targets in the summary */
 };
 
 static void facts_release(struct facts *facts)
@@ -38,7 +38,7 @@ static void facts_release(struct facts *facts)
 	json_decref(facts->targets);
 }
 
-/* The path in the image of a root in the stage. */
+/* The path in the image for a root in the stage. */
 static const char *path_below(const struct facts *facts, const char *path)
 {
 	return path + strlen(facts->stage->root) + 1;
@@ -65,7 +65,7 @@ static int add_count_label(const struct facts *facts, const char *name,
 	return add_label(facts, name, text, err);
 }
 
-/* The bytes of all files below `path` that are packed. */
+/* The size of all files below `path` that are packed. */
 static int add_size(const struct facts *facts, const char *name,
                     const char *path, struct tkb_error *err)
 {
@@ -90,7 +90,10 @@ static int add_size(const struct facts *facts, const char *name,
  * Kernels
  */
 
-/* What MCV lists of a kernel, by its metadata; NULL: it was not emitted. */
+/*
+ * MCV's list item for a kernel, from its metadata; NULL: the kernel was not
+ * emitted.
+ */
 static json_t *describe_kernel(const struct facts *facts,
                                const struct tkb_entry *entry)
 {
@@ -119,7 +122,7 @@ static json_t *describe_kernel(const struct facts *facts,
 	return out;
 }
 
-/* Each target once, as it first appears. */
+/* Add each target once, in the order of first appearance. */
 static void add_target(const struct facts *facts, const struct tkb_entry *entry)
 {
 	json_t *target =
@@ -173,7 +176,7 @@ static int write_list(const struct facts *facts, const char *name, json_t *list,
 	return image_json_write(document, path, err);
 }
 
-/* The labels that each kind of cache has. */
+/* Add the list and the labels of one kind of cache. */
 static int add_cache(const struct facts *facts, const char *kind, json_t *list,
                      const char *path, struct tkb_error *err)
 {
@@ -200,7 +203,7 @@ static int add_cache(const struct facts *facts, const char *kind, json_t *list,
  * Trees
  */
 
-/* Add a root to the list of ours, and, where it is in vLLM's, to KServe's. */
+/* Add a root to our list, and, if it is inside vLLM's root, to KServe's. */
 static int add_root(const struct facts *facts, const char *name,
                     const char *path, json_t *roots, json_t *mounts,
                     struct tkb_error *err)
@@ -260,7 +263,7 @@ static int add_roots(const struct facts *facts, struct tkb_error *err)
 	               : add_label(facts, KSERVE "cache-mounts", text, err);
 }
 
-/* The hashes of vLLM's folders, with commas between. */
+/* The hashes of vLLM's folders, separated by commas. */
 static int add_hashes(const struct facts *facts, json_t *list,
                       struct tkb_error *err)
 {
@@ -274,7 +277,7 @@ static int add_hashes(const struct facts *facts, json_t *list,
 		const char *hash = image_json_string(entry, "vllmHash", "");
 
 		if (length + strlen(hash) + 1 > LABEL_LIMIT)
-			break; /* it is a hint */
+			break; /* it is only a hint */
 		length +=
 			(size_t)snprintf(text + length, sizeof(text) - length,
 		                         "%s%s", length == 0 ? "" : ",", hash);
@@ -336,7 +339,10 @@ static int find_facts(const struct facts *facts, struct tkb_error *err)
 		               err);
 	if (rc == 0)
 		rc = add_roots(facts, err);
-	/* MCV takes an image with both sorts of labels for Triton's. */
+	/*
+	 * Do not add both kinds of labels: MCV would take the image for a
+	 * Triton cache.
+	 */
 	if (rc == 0 && vllm != NULL)
 		rc = add_vllm(facts, vllm, err);
 	else if (rc == 0 && json_array_size(kernels) != 0)

@@ -7,8 +7,8 @@
 #include "archive/archive_stage.h"
 
 /*
- * What describes an image of caches: labels, for MCV, KServe and tkbundle, and
- * lists of entries beside the caches.
+ * The description of an image of caches: labels for MCV, KServe and tkbundle,
+ * and lists of entries beside the caches.
  *
  *     cache.triton.image/{entry-count,summary,cache-size-bytes}
  *     cache.vllm.image/{entry-count,summary,cache-size-bytes,format}
@@ -20,11 +20,11 @@
 struct json_t; /* jansson's */
 
 /*
- * Write the lists into the stage, which has the caches, and find the labels.
+ * Write the lists into the stage, which has the caches, and make the labels.
  *
  * @param labels_out  receives an object, which the caller releases
- * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE (a label that KServe would refuse) or
- *         TKB_ERR_NOMEM
+ * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE (a label that KServe would refuse)
+ *         or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int image_facts_write(const struct tkb_bundle *bundle,
                                     const struct archive_stage *stage,

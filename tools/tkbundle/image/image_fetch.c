@@ -20,7 +20,9 @@
 #include "image/image_name.h"
 #include "image/image_trust.h"
 
-#define LAYER_LIMIT ((uint64_t)16 << 30) /* as of all that is unpacked */
+#define LAYER_LIMIT                                                            \
+	((uint64_t)16 << 30) /* the same limit as for all unpacked
+                                            files */
 #define BY_DIGEST "sha256:"
 
 enum {
@@ -54,7 +56,7 @@ static int layer_of(const json_t *manifest, const char *name,
 	return 0;
 }
 
-/* Of an index: the manifest for this machine, else the first. */
+/* Choose from an index the manifest for this machine, else the first. */
 static const char *choose_manifest(const json_t *index)
 {
 	const json_t *manifests = json_object_get(index, "manifests");
@@ -84,7 +86,10 @@ static const char *choose_manifest(const json_t *index)
  * From a registry
  */
 
-/* With `is_judged`, by the policy, if there is one. */
+/*
+ * Fetch a manifest; with `is_judged`, check it against the policy, if there is
+ * one.
+ */
 static int get_manifest(struct remote_use *use, const char *name,
                         bool is_judged, json_t **out, struct tkb_error *err)
 {
@@ -140,7 +145,10 @@ static int fetch_image(struct remote_use *use, const char *name,
 		return rc;
 	if (json_is_array(json_object_get(index, "manifests")) &&
 	    choose_manifest(index) != NULL) {
-		/* The index names it by its digest: its signature is enough. */
+		/*
+		 * The index names the manifest by digest: the signature of the
+		 * index is enough.
+		 */
 		rc = get_manifest(use, choose_manifest(index), false, &manifest,
 		                  err);
 	} else {
@@ -157,7 +165,7 @@ static int fetch_image(struct remote_use *use, const char *name,
 	return rc == TKB_MISS ? fail_image(name, "lacks its layer", err) : rc;
 }
 
-/* It ends at the deadline, or at a signal. */
+/* The fetch ends at the deadline, or at a signal. */
 static bool is_cancelled(void *self)
 {
 	return deadline_is_cancelled(self);
@@ -174,7 +182,7 @@ static int load_policy(struct remote_use *use, const char *path,
 	               : rc;
 }
 
-/* By whom it is signed. */
+/* Print who signed the image. */
 static void tell_signatures(const struct remote_use *use, bool is_said)
 {
 	const struct signed_list *const list = &use->policy.trusted;
@@ -237,7 +245,7 @@ int image_fetch(struct cli *cli, const char *text, const struct arguments *args,
  * From an archive
  */
 
-/* The path of a blob of an OCI layout; false: it has none. */
+/* Find the path of a blob in an OCI layout; false: there is no such blob. */
 static bool find_blob(const char *folder, const char *digest,
                       char path[PATH_SIZE])
 {
@@ -266,7 +274,7 @@ static int layer_of_layout(const char *folder, const json_t *index,
 	return rc;
 }
 
-/* Of `docker save`: [{"Layers":["<path>"]}] */
+/* The manifest of `docker save`: [{"Layers":["<path>"]}] */
 static int layer_of_save(const char *folder, const json_t *saved,
                          char path[PATH_SIZE], struct tkb_error *err)
 {

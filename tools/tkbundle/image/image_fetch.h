@@ -9,14 +9,15 @@
 
 /*
  * Fetch the layer of the image `text`, "oci://host/name:tag" or
- * "oci://host/name@sha256:...", into a file of the folder. From an index, take the
- * image for this machine, or the only one.
+ * "oci://host/name@sha256:...", into a file of the folder. From an index, use
+ * the image for this machine, or else the first one.
  *
  * @param args      --trust names a policy that must trust the image
  * @param path_out  receives the file's path, which the caller frees
- * @return 0; TKB_ERR_UNTRUSTED; TKB_MISS (there is no such image); TKB_ERR_INVALID (no name of one, or
- *         it has credentials); TKB_ERR_CORRUPT (what is there is no image, or one of
- *         several layers), or a failure of the remote
+ * @return 0; TKB_ERR_UNTRUSTED; TKB_MISS (there is no such image);
+ *         TKB_ERR_INVALID (no name of one, or it has credentials);
+ *         TKB_ERR_CORRUPT (what is there is no image, or one of several
+ *         layers), or a failure of the remote
  */
 TKB_NODISCARD int image_fetch(struct cli *cli, const char *text,
                               const struct arguments *args,
@@ -25,10 +26,11 @@ TKB_NODISCARD int image_fetch(struct cli *cli, const char *text,
                               char **path_out, struct tkb_error *err);
 
 /*
- * If what was unpacked in the folder is an image as OCI lays it out, or as `docker
- * save` does, find its layer.
+ * If the unpacked files in the folder are an image in OCI's layout, or in that
+ * of `docker save`, find its layer.
  *
- * @param path_out  receives its path, which the caller frees, or NULL: it is no image
+ * @param path_out  receives its path, which the caller frees, or NULL: it is
+ *                  not an image
  * @return 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int image_layer_of_folder(const char *folder, char **path_out,

@@ -21,7 +21,9 @@ json_t *image_part_json(const struct image_part *part)
 	                 "digest", digest, "size", (json_int_t)part->size);
 }
 
-/* As images call this machine: modules in the caches are for it. */
+/*
+ * The name of this machine in images, since modules in the caches are for it.
+ */
 static const char *architecture(void)
 {
 	struct utsname machine;

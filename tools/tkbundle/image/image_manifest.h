@@ -6,7 +6,7 @@
 
 struct json_t; /* jansson's */
 
-/* The documents of an image, as OCI has them. */
+/* The documents of an OCI image. */
 
 #define IMAGE_MEDIA "application/vnd.oci.image."
 #define IMAGE_MANIFEST IMAGE_MEDIA "manifest.v1+json"
@@ -20,21 +20,21 @@ struct image_part {
 };
 
 /*
- * What a manifest says of a part: {"digest":...,"mediaType":...,"size":...}. NULL:
- * out of memory.
+ * Make the description of a part in a manifest:
+ * {"digest":...,"mediaType":...,"size":...}. NULL: out of memory.
  */
 struct json_t *image_part_json(const struct image_part *part);
 
 /*
- * The configuration of an image of one layer.
+ * Make the configuration of an image of one layer.
  *
  * @param sum     the digest of the layer without compression, 64 digits
- * @param time_s  when it was made, since 1970
+ * @param time_s  its creation time, since 1970
  * @return a text that the caller frees, or NULL: out of memory
  */
 char *image_config_text(struct json_t *labels, const char *sum, int64_t time_s);
 
-/* Its manifest, likewise. */
+/* Make its manifest, likewise. */
 char *image_manifest_text(const struct image_part *config,
                           const struct image_part *layer);
 
@@ -45,7 +45,7 @@ TKB_NODISCARD int image_digest_text(int (*digest)(const struct tkb_blob *blob,
                                     const char *text, struct tkb_digest *out,
                                     struct tkb_error *err);
 
-/* Read "sha256:" and 64 digits, of which none is a capital. */
+/* Read "sha256:" and 64 lower-case digits. */
 bool image_digest_read(const char *text, struct tkb_digest *out);
 
 #endif

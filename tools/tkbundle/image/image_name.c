@@ -77,8 +77,8 @@ int image_name_split(const char *text, char url[IMAGE_URL_SIZE],
 {
 	const size_t end = strcspn(text, "?");
 	const char *at = memchr(text + 6, '/', end > 6 ? end - 6 : 0);
-	const char *last = NULL; /* where the name of the image begins */
-	size_t whole = end;      /* of what stands before it */
+	const char *last = NULL; /* start of the image's name */
+	size_t whole = end;      /* length of the part before it */
 	size_t length;
 
 	for (; at != NULL && at < text + end; at++) {

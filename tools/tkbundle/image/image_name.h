@@ -4,7 +4,7 @@
 
 #include "config/remote_use.h"
 
-/* What images are called: host[:port]/repository:tag, or @sha256:digits. */
+/* Names of images: host[:port]/repository:tag, or @sha256:digits. */
 
 enum {
 	IMAGE_TAG_SIZE = 129,   /* with its NUL */
@@ -13,12 +13,13 @@ enum {
 };
 
 /*
- * The tag for an image of a ref: a slash becomes two underscores; an underscore, or
- * another byte that a tag cannot have, becomes an underscore and two digits.
+ * The tag for an image of a ref: a slash becomes two underscores; an
+ * underscore, or another byte that a tag cannot have, becomes an underscore and
+ * two digits.
  *
  * @param name_out  receives "host/repository:tag" of the remote in use
- * @return 0; TKB_ERR_INVALID (the tag would be too long); TKB_ERR_UNSUPPORTED (the
- *         remote is no registry)
+ * @return 0; TKB_ERR_INVALID (the tag would be too long); TKB_ERR_UNSUPPORTED
+ *         (the remote is no registry)
  */
 TKB_NODISCARD int image_name_of_ref(const struct remote_use *use,
                                     const char *ref, char tag[IMAGE_TAG_SIZE],
@@ -29,9 +30,9 @@ TKB_NODISCARD int image_name_of_ref(const struct remote_use *use,
 bool image_name_is_url(const char *text);
 
 /*
- * Cut "oci://host/repository:tag?parameters" into the URL of a remote and the name of
- * an image in it: a tag, "latest" if there is none, or a digest, which counts
- * where both are given.
+ * Cut "oci://host/repository:tag?parameters" into the URL of a remote and the
+ * name of an image in it: a tag, "latest" if there is none, or a digest, which
+ * is used if both are given.
  *
  * @return 0 or TKB_ERR_INVALID
  */

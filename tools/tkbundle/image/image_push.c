@@ -24,7 +24,7 @@
 #include "report/file_source.h"
 #include "report/source.h"
 
-/* One push at work. */
+/* The state of a push. */
 struct work {
 	struct image_push *push;
 	struct archive_folder folder;
@@ -87,7 +87,10 @@ static int open_bundle(struct work *work, struct tkb_error *err)
 	return rc;
 }
 
-/* Write the caches as they will lie where the image is mounted. */
+/*
+ * Write the caches with the paths that they will have when the image is
+ * mounted.
+ */
 static int emit_layer(struct work *work, struct tkb_error *err)
 {
 	struct image_push *push = work->push;
@@ -172,11 +175,12 @@ static int add_labels(struct work *work, struct tkb_error *err)
 	return 0;
 }
 
-/* The parts of the image, hashed; then its documents. */
+/* Hash the parts of the image, then make its documents. */
 struct parts {
 	struct file_source file;
 	struct tkb_bytes config;
-	struct tkb_digest digests[2]; /* of the layer, of the configuration */
+	struct tkb_digest digests[2]; /* digests of the layer and of the
+	                                 configuration */
 	struct tkb_blob blobs[2];
 	struct tkb_digest manifest;
 };

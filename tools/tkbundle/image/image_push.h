@@ -9,14 +9,14 @@
 #include "trust/signers.h"
 
 /*
- * push --as image: an image of one layer. Paths in its files are those below the
- * path where it will be mounted. The same bundle, mount path and format give the
- * same image.
+ * push --as image: an image of one layer. Paths in its files are those below
+ * the path where it will be mounted. The same bundle, mount path and format
+ * give the same image.
  */
 struct image_push {
 	struct remote_use *use;
 	const struct arguments *args;
-	const struct root *root; /* what is collected, without --bundle */
+	const struct root *root; /* what to collect, without --bundle */
 	const struct labels *labels;
 	const struct signers *signers;
 
@@ -30,10 +30,10 @@ struct image_push {
 };
 
 /*
- * Make it, and push it, unless it is a dry run.
+ * Make the image, and push it, unless it is a dry run.
  *
- * @return 0; TKB_ERR_PARTIAL (an entry was left out); TKB_MISS (there is nothing
- *         to push); or a failure
+ * @return 0; TKB_ERR_PARTIAL (an entry was left out); TKB_MISS (there is
+ *         nothing to push); or a failure
  */
 TKB_NODISCARD int image_push(struct image_push *push, struct tkb_error *err);
 

@@ -22,7 +22,7 @@ static const char *only_probe(void *self, const char *name)
 	return strcmp(self, name) == 0 ? PROBE : NULL;
 }
 
-/* Does `variable` name the very root, and not a folder above it? */
+/* Does `variable` name the root itself, and not a folder above it? */
 static bool is_root_itself(const struct tkb_engine *engine, size_t index,
                            const char *variable)
 {
@@ -60,7 +60,7 @@ void image_root_variable(const char *name, char out[IMAGE_VARIABLE_SIZE])
 	}
 }
 
-/* Is it a path that stays below the place, as we write it? */
+/* Is it a path below the place, written as we write it? */
 static bool is_inside(const char *path)
 {
 	for (const char *part = path;; part++) {

@@ -7,9 +7,9 @@
 
 #include <tkbundle/tkbundle.h>
 
-/* The roots of an image: caches that lie below the path where it is mounted. */
+/* The roots of an image: caches below the path where it is mounted. */
 
-/* Where they lie, and their variables. */
+/* The file that lists their paths and variables. */
 #define IMAGE_ROOTS_FILE "io.tkbundle.manifest/roots.json"
 
 /* The name of the root of kernels. */
@@ -21,15 +21,15 @@ enum {
 };
 
 /*
- * The variable that alone says where the root `name` is, by the profiles of engines;
- * "": none does.
+ * The variable that sets only the place of the root `name`, by the profiles of
+ * engines; "": there is none.
  */
 void image_root_variable(const char *name, char out[IMAGE_VARIABLE_SIZE]);
 
 /* Is an image of ours mounted at `place`? */
 bool image_roots_are_at(const char *place);
 
-/* Functions that are called with what an image has. */
+/* Functions that are called for each thing in an image. */
 struct image_roots_visitor {
 	void *self;
 	/* A root, and its path below the place; false: go no further. */
@@ -37,11 +37,11 @@ struct image_roots_visitor {
 };
 
 /*
- * Visit the roots of the image that is mounted at `place`. What the file says beyond
- * names and paths is not believed: an image may be anybody's.
+ * Visit the roots of the image that is mounted at `place`. Only names and paths
+ * are read from the file, since an image may come from anybody.
  *
- * @return 0, TKB_MISS (no image of ours is mounted there), TKB_ERR_CORRUPT (its list
- *         makes no sense), or TKB_ERR_CANCELLED (the visitor said false)
+ * @return 0, TKB_MISS (no image of ours is mounted there), TKB_ERR_CORRUPT (its
+ *         list makes no sense), or TKB_ERR_CANCELLED (the visitor said false)
  */
 TKB_NODISCARD int image_roots_visit(const char *place,
                                     const struct image_roots_visitor *visitor,

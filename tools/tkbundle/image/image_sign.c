@@ -25,7 +25,7 @@ struct signing {
 	uint64_t subject_size;
 };
 
-/* What an index says of one that names the subject. */
+/* The description of a manifest that names the subject, for an index. */
 static json_t *describe_signature(const struct tkb_digest *digest,
                                   uint64_t size)
 {
@@ -39,7 +39,7 @@ static json_t *describe_signature(const struct tkb_digest *digest,
 }
 
 /*
- * The index of the subject, where the registry keeps none itself
+ * The index of the subject, for a registry that does not keep one itself
  */
 
 static int read_index(const struct signing *signing, const char *tag,
@@ -80,8 +80,8 @@ static bool lists(const json_t *index, const json_t *item)
 }
 
 /*
- * A tag has no compare-and-swap: look whether another signer has written its index
- * over ours, and add ours again.
+ * A tag has no compare-and-swap: check whether another signer has replaced our
+ * index by its own, and add our signature again.
  */
 static int add_to_index(const struct signing *signing, json_t *item,
                         struct tkb_error *err)

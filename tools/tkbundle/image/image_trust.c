@@ -17,7 +17,7 @@ enum {
 	BUNDLE_LIMIT = 256 * 1024
 };
 
-/* What lies beside an image. */
+/* The signatures beside an image. */
 struct beside {
 	struct remote_use *use;
 	struct tkb_digest manifest;
@@ -31,7 +31,9 @@ static void beside_release(struct beside *beside)
 		tkb_memory_release(&beside->bundles[i]);
 }
 
-/* Read JSON that anybody may have written; `*out` is NULL if it is not one. */
+/*
+ * Read JSON that anybody may have written; `*out` is NULL if it is not valid.
+ */
 static int get_json(struct beside *beside, const char *name, json_t **out,
                     struct tkb_error *err)
 {
@@ -66,7 +68,7 @@ static int get_index(struct beside *beside, json_t **out, struct tkb_error *err)
 	return rc == TKB_MISS ? 0 : rc;
 }
 
-/* What is not there, or is damaged, is no signature. */
+/* A signature that is missing or damaged does not count. */
 static bool is_no_signature(int rc)
 {
 	return rc == TKB_MISS || rc == TKB_ERR_CORRUPT ||

@@ -19,7 +19,7 @@ enum {
 #define AOT "torch_aot_compile"
 #define ARTIFACT "artifact_compile_range_"
 
-/* The names in a folder, in order. */
+/* The names in a folder, sorted. */
 struct names {
 	struct dirent **items; /* owned, and each */
 	int count;
@@ -74,7 +74,7 @@ static bool join(char out[PATH_SIZE], const char *path, const char *name)
 	return snprintf(out, PATH_SIZE, "%s/%s", path, name) < PATH_SIZE;
 }
 
-/* The graph of one rank, as vLLM saves it in pieces. */
+/* The graph of one rank, which vLLM saves in pieces. */
 static json_t *read_graph(const char *path, const char *rank,
                           const char *prefix)
 {
@@ -119,7 +119,7 @@ static json_t *read_graph(const char *path, const char *rank,
 	return entry;
 }
 
-/* A rank of a graph that was compiled ahead: one file, `model`. */
+/* A rank of a graph that was compiled ahead of time: one file, `model`. */
 static json_t *read_model(const char *path, const char *rank)
 {
 	char file[PATH_SIZE];

@@ -7,8 +7,8 @@
 struct json_t; /* jansson's */
 
 /*
- * What MCV lists for vLLM's cache: an object for each folder named by a hash in
- * torch_compile_cache, sorted by name.
+ * MCV's list for vLLM's cache: an object for each folder in torch_compile_cache
+ * that is named by a hash, sorted by name.
  *
  * @param path        VLLM_CACHE_ROOT
  * @param is_aot_out  receives whether the first is of torch_aot_compile
