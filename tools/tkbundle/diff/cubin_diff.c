@@ -110,7 +110,10 @@ static struct cubin_diff_part compare_bytes(struct tkb_bytes a,
 	return part;
 }
 
-/* Compare two parts of one name, of which one may be NULL. `out` has room. */
+/*
+ * Compare two parts with the same name; one of them may be NULL. `out` has
+ * room.
+ */
 static int add_section(struct cubin_diff *out, const struct part *a,
                        const struct part *b, struct tkb_error *err)
 {
@@ -132,7 +135,7 @@ static int add_section(struct cubin_diff *out, const struct part *a,
 	return 0;
 }
 
-/* Walk both sorted lists at once. */
+/* Walk through both sorted lists at the same time. */
 static int compare_lists(const struct parts *a, const struct parts *b,
                          struct cubin_diff *out, struct tkb_error *err)
 {

@@ -5,7 +5,7 @@
 #include <tkbundle/cubin.h>
 
 /*
- * Which parts of two cubins differ.
+ * Find out which parts of two cubins differ.
  *
  *     struct cubin_diff diff = { 0 };
  *
@@ -14,10 +14,10 @@
  *             puts(diff.parts[i].name);
  *     cubin_diff_release(&diff);
  *
- * Parts of one name are compared in the order in which they stand.
+ * Parts with the same name are compared in the order of the file.
  */
 
-/* Not the name of a section: all that is in none of them. */
+/* Not a section: all bytes outside of sections. */
 #define CUBIN_DIFF_HEADERS "(headers)"
 
 enum cubin_diff_state {
@@ -31,19 +31,20 @@ struct cubin_diff_part {
 	enum cubin_diff_state state;
 	uint64_t a_size; /* bytes */
 	uint64_t b_size;
-	uint64_t different; /* bytes; those that only one has, too */
-	uint64_t first;     /* where in the part the first of them is */
+	uint64_t different; /* bytes that differ, or that only one has */
+	uint64_t first;     /* offset of the first of these in the part */
 };
 
 /* Zeroed is empty. */
 struct cubin_diff {
-	struct cubin_diff_part *parts; /* owned; those that differ, by name */
+	struct cubin_diff_part *parts; /* owned; parts that differ, sorted by
+	                                  name */
 	size_t count;
 };
 
 /*
- * Compare the cubins `a` and `b`. Where every section is equal and the files
- * are not, the one part is CUBIN_DIFF_HEADERS, of the whole files.
+ * Compare the cubins `a` and `b`. If every section is equal and the files are
+ * not, the only part is CUBIN_DIFF_HEADERS, for the whole files.
  *
  * @param name  for messages; not kept
  * @param out   empty; filled in on success

@@ -14,7 +14,7 @@ struct item {
 	bool is_taken; /* it has a partner */
 };
 
-/* The entries of one source, those of one identity beside each other. */
+/* The entries of one source; those with the same identity follow each other. */
 struct side {
 	struct item *items; /* owned */
 	size_t count;
@@ -58,7 +58,9 @@ static bool sort_side(const struct source *source, struct side *out)
 	return true;
 }
 
-/* Behind the last item of the identity that stands at `begin`. */
+/*
+ * The index after the last item with the same identity as the one at `begin`.
+ */
 static size_t end_of_identity(const struct side *side, size_t begin)
 {
 	size_t end = begin;
@@ -191,7 +193,7 @@ static struct item *first_free(const struct side *side, size_t begin,
 	return NULL;
 }
 
-/* Find partners for items of one identity, of which both sides have some. */
+/* Pair the items of an identity that both sides have. */
 static void match_identity(struct diff *diff, const struct side *a,
                            const size_t a_range[2], const struct side *b,
                            const size_t b_range[2])
@@ -217,7 +219,7 @@ static void match_identity(struct diff *diff, const struct side *a,
 	}
 }
 
-/* Walk both sides, which are sorted, one identity after another. */
+/* Walk through both sorted sides, one identity after another. */
 static void match_entries(struct diff *diff, const struct side *a,
                           const struct side *b)
 {
@@ -245,7 +247,9 @@ static void match_entries(struct diff *diff, const struct side *a,
 	}
 }
 
-/* By kind, name, key, platform and first device, as entries in a bundle. */
+/*
+ * Sort by kind, name, key, platform and first device, like entries in a bundle.
+ */
 static int compare_diff_pairs(const void *a, const void *b)
 {
 	const struct diff_pair *const left = a;

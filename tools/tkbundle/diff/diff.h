@@ -5,8 +5,7 @@
 #include "report/source.h"
 
 /*
- * What two sources have in common and what not, as their lists tell: sizes
- * and digests, no contents.
+ * Compare two sources by their lists: sizes and digests, not contents.
  *
  *     TKB_AUTO(diff_release) struct diff diff = { 0 };
  *
@@ -14,8 +13,8 @@
  *     for (size_t i = 0; i < diff.count; i++)
  *             ... diff.pairs[i] ...
  *
- * Entries of one identity (key and platform) are compared: the first two that
- * share a device, then those that are left, in order.
+ * Entries with the same identity (key and platform) are compared: first those
+ * that share a device, then the rest, in order.
  */
 
 enum diff_state {
@@ -28,33 +27,32 @@ enum diff_state {
 struct diff_pair {
 	const struct tkb_entry *a; /* NULL if only B has it */
 	const struct tkb_entry *b;
-	size_t a_index; /* in its source */
+	size_t a_index; /* index in its source */
 	size_t b_index;
 	enum diff_state state;
-	unsigned facts; /* that differ: a set of enum diff_fact_flag */
+	unsigned facts; /* facts that differ: a set of enum diff_fact_flag */
 };
 
 struct diff {
 	struct diff_pair *pairs; /* owned; in the order of a bundle */
 	size_t count;
-	uint64_t counts[4]; /* of pairs, by state */
+	uint64_t counts[4]; /* numbers of pairs, by state */
 };
 
-/* The entry that is there, A's if both are. */
+/* The entry that exists; A's if both do. */
 const struct tkb_entry *diff_entry(const struct diff_pair *pair);
 
-/* A file that is not the same in both entries of a pair. */
+/* A file that differs between the two entries of a pair. */
 struct diff_file {
 	const char *name;
 	const struct tkb_file *a; /* NULL if only B has it */
 	const struct tkb_file *b;
-	size_t a_index; /* in its entry */
+	size_t a_index; /* index in its entry */
 	size_t b_index;
 };
 
 /*
- * @param a    opened and hashed, as `b`; lent until `out` is
- *             released
+ * @param a  opened and hashed, like `b`; must live until `out` is released
  * @return 0 or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int diff_sources(const struct source *a, const struct source *b,
@@ -64,8 +62,8 @@ TKB_NODISCARD int diff_sources(const struct source *a, const struct source *b,
 void diff_release(struct diff *diff);
 
 /*
- * Find the next file that differs in a pair that does, A's before those that
- * only B has. `*at` is 0 at first.
+ * Find the next file that differs in a pair: first the files of A, then those
+ * that only B has. `*at` is 0 at first.
  *
  * @return false if there is no more
  */

@@ -11,14 +11,14 @@
 #include "cli/fd.h"
 #include "cli/text.h"
 
-/* One pass over the cubins of one side. */
+/* The state of a pass over the cubins of one side. */
 struct pass {
 	struct diff_cubins *cubins;
 	const struct source *source;
 	bool is_b;
 	size_t *firsts; /* owned; by entry: its first cubin; 0 if it has none */
-	int fd;         /* of the file without a name; lent */
-	uint64_t used;  /* bytes in it */
+	int fd;         /* descriptor of the file without a name; borrowed */
+	uint64_t used;  /* bytes in that file */
 	struct tkb_memory kept; /* A's bytes, read back */
 	int (*take)(struct pass *pass, struct diff_cubin *cubin,
 	            struct tkb_bytes bytes, struct tkb_error *err);
@@ -40,7 +40,7 @@ static size_t file_of(const struct pass *pass, const struct diff_cubin *cubin)
 	return pass->is_b ? cubin->file.b_index : cubin->file.a_index;
 }
 
-/* In $TMPDIR or /tmp; nobody else can see it. */
+/* Make a temporary file in $TMPDIR or /tmp that nobody else can see. */
 static int open_nameless(int *fd_out, struct tkb_error *err)
 {
 	const char *const wanted = getenv("TMPDIR");
@@ -49,7 +49,7 @@ static int open_nameless(int *fd_out, struct tkb_error *err)
 	char *path = NULL;
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	/* Not every file system knows O_TMPFILE. */
+	/* Not every file system supports O_TMPFILE. */
 	if (fd < 0 && asprintf(&path, "%s/tkbundle.XXXXXX", folder) >= 0) {
 		fd = mkostemp(path, O_CLOEXEC);
 		if (fd >= 0)
@@ -96,7 +96,7 @@ static int read_kept_cubin(struct pass *pass, const struct diff_cubin *cubin,
 	return 0;
 }
 
-/* A bundle may hold a file called .cubin that is no ELF file. */
+/* A bundle may hold a file named .cubin that is not an ELF file. */
 static int compare_cubin(struct pass *pass, struct diff_cubin *cubin,
                          struct tkb_bytes bytes, struct tkb_error *err)
 {
@@ -138,7 +138,8 @@ static int visit_cubin(void *self, size_t index, size_t file,
 }
 
 /*
- * Read cubins one by one: from a cache, or if few frames of a bundle have any.
+ * Read cubins one by one: from a cache, or if only few frames of a bundle have
+ * some.
  */
 static int visit_each(struct pass *pass, struct tkb_error *err)
 {
@@ -181,7 +182,7 @@ static int visit_all(struct pass *pass, struct tkb_error *err)
 	return tkb_bundle_read_all(bundle, &visitor, NULL, err);
 }
 
-/* Go over the cubins that both have and that differ; note them in `items`. */
+/* List in `items` the cubins that both sides have and that differ. */
 static size_t list_cubins(const struct diff *diff, struct diff_cubin *items)
 {
 	size_t count = 0;
@@ -249,7 +250,7 @@ const struct diff_cubin *diff_cubins_find(const struct diff_cubins *cubins,
 	size_t low = 0;
 	size_t high = cubins->count;
 
-	/* They are in the order of the pairs. */
+	/* The items are in the order of the pairs. */
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 

@@ -6,21 +6,21 @@
 #include "diff/diff.h"
 
 /*
- * The cubins that differ between two sources, taken apart.
+ * Compare the parts of the cubins that differ between two sources.
  *
- * A's are copied into a file without a name, and B's compared as they come
- * by: so each frame of a bundle is decoded once, and two cubins at most are
- * in memory.
+ * The cubins of A are copied into a file without a name, and those of B are
+ * compared with them as they are read: so each frame of a bundle is decoded
+ * once, and at most two cubins are in memory.
  */
 
-/* One file that differs, and how. */
+/* A cubin that differs, and its differences. */
 struct diff_cubin {
 	const struct diff_pair *pair;
 	struct diff_file file;
-	uint64_t offset; /* of A's bytes in the file without a name */
+	uint64_t offset; /* offset of A's bytes in the file without a name */
 	size_t size;
 	struct cubin_diff diff;
-	char *failure; /* owned; why it cannot be taken apart, or NULL */
+	char *failure; /* owned; why its parts cannot be compared, or NULL */
 };
 
 /* Zeroed is empty. */
@@ -30,7 +30,7 @@ struct diff_cubins {
 };
 
 /*
- * @param diff  of `a` and `b`; lent until `out` is released
+ * @param diff  of `a` and `b`; must live until `out` is released
  * @param out   empty; released by the caller, also after a failure
  * @return 0, TKB_ERR_CORRUPT (a bundle is damaged), TKB_ERR_IO or
  *         TKB_ERR_NOMEM
@@ -39,7 +39,10 @@ TKB_NODISCARD int diff_cubins(const struct source *a, const struct source *b,
                               const struct diff *diff, struct diff_cubins *out,
                               struct tkb_error *err);
 
-/* How file `file` of `pair` differs; NULL if it was not taken apart. */
+/*
+ * The differences of the file `file` of `pair`; NULL if its parts were not
+ * compared.
+ */
 const struct diff_cubin *diff_cubins_find(const struct diff_cubins *cubins,
                                           const struct diff_pair *pair,
                                           const struct diff_file *file);

@@ -4,7 +4,9 @@
 
 #include <tkbundle/entry.h>
 
-/* What of two entries can differ besides their files: each fact as text. */
+/*
+ * The facts of two entries that can differ besides their files, each as text.
+ */
 
 enum diff_fact_flag {
 	DIFF_KIND = 1u << 0,
@@ -14,7 +16,7 @@ enum diff_fact_flag {
 	DIFF_PRODUCER = 1u << 4
 };
 
-/* Room for any fact: all devices that there can be. */
+/* Enough for any fact: all possible devices. */
 #define DIFF_FACT_SIZE 4096
 
 struct diff_fact {
@@ -27,7 +29,7 @@ struct diff_fact {
 
 extern const struct diff_fact diff_facts[DIFF_FACT_COUNT];
 
-/* Which facts differ: a set of enum diff_fact_flag. */
+/* The facts that differ, as a set of enum diff_fact_flag. */
 unsigned diff_facts_compare(const struct tkb_entry *a,
                             const struct tkb_entry *b);
 

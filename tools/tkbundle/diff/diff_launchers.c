@@ -51,7 +51,10 @@ static const struct tkb_saved_launcher *launcher_at(
 	               : NULL;
 }
 
-/* Walk both, which stand by cache key in a bundle, at once. */
+/*
+ * Walk through both lists at the same time: bundles sort launchers by cache
+ * key.
+ */
 static void match_launchers(const struct tkb_bundle *a,
                             const struct tkb_bundle *b,
                             struct diff_launchers *out)

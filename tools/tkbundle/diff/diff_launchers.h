@@ -8,8 +8,8 @@
 #include "cli/json_out.h"
 
 /*
- * The saved launchers of two bundles, compared by their cache keys. A cache
- * cannot hold any: with one, there is nothing to compare.
+ * Compare the saved launchers of two bundles by their cache keys. A cache has
+ * none: if one side is a cache, there is nothing to compare.
  */
 
 struct diff_launcher {
@@ -20,13 +20,13 @@ struct diff_launcher {
 
 /* Zeroed is empty. */
 struct diff_launchers {
-	struct diff_launcher *items; /* owned; by cache key */
+	struct diff_launcher *items; /* owned; sorted by cache key */
 	size_t count;
-	uint64_t counts[4]; /* by state */
+	uint64_t counts[4]; /* numbers by state */
 };
 
 /*
- * @param a  lent, as `b`, until `out` is released
+ * @param a  must live, like `b`, until `out` is released
  * @return 0 or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int diff_launchers(const struct source *a, const struct source *b,

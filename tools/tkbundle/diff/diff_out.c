@@ -9,7 +9,7 @@
 #include "cli/text.h"
 
 #define KEY_WIDTH 12  /* 60 bits of a key's hash */
-#define NAME_WIDTH 40 /* longer names shift the rest of their line */
+#define NAME_WIDTH 40 /* longer names move the rest of their line */
 
 static void print_part(FILE *to, const struct cubin_diff_part *part, int width)
 {
@@ -70,7 +70,7 @@ static void print_file(FILE *to, const struct diff_file *file, int width)
 		          width, file->name, file->a->size);
 }
 
-/* The widest of what stands in a pair's first column. */
+/* The width of the widest text in a pair's first column. */
 static int detail_width(const struct diff_pair *pair)
 {
 	struct diff_file file;
@@ -122,7 +122,7 @@ static void print_details(FILE *to, const struct diff_pair *pair,
 	}
 }
 
-/* Modules of one key are told apart by their platform. */
+/* Print the platform: modules with the same key differ in it. */
 static void print_head(FILE *to, const struct diff_pair *pair, int width)
 {
 	static const char signs[] = {

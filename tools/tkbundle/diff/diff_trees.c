@@ -19,7 +19,7 @@ static bool same_name(const char *a, const char *b)
 	return strcspn(b, ":=") == length && strncmp(a, b, length) == 0;
 }
 
-/* Of each name, take the first tree for A, the second for B. */
+/* For each name, use the first tree for A, and the second for B. */
 static int pick(const struct texts *trees, size_t side, struct texts *out,
                 struct tkb_error *err)
 {

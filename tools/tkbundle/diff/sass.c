@@ -21,8 +21,8 @@ enum {
 #define CHILD_PATH "/proc/self/fd/3"
 
 /*
- * Tools in order of preference, each with the options that ask for code, and,
- * where it can, for the lines of the source.
+ * Tools in order of preference, each with the options that print the code, and,
+ * if possible, the lines of the source.
  */
 struct tool {
 	const char *name;
@@ -68,7 +68,9 @@ static int relay(int fd, const struct tkb_sink *to, struct tkb_error *err)
 	return rc;
 }
 
-/* Give the child its output, and the cubin under a number it can name. */
+/*
+ * Give the child its output, and the cubin as a descriptor with a fixed number.
+ */
 static int redirect_child(posix_spawn_file_actions_t *actions, int out_fd,
                           int cubin_fd)
 {
@@ -77,7 +79,7 @@ static int redirect_child(posix_spawn_file_actions_t *actions, int out_fd,
 	if (rc != 0)
 		return rc;
 
-	/* In this order, for out_fd may be CHILD_FD; cubin_fd is not 1. */
+	/* Keep this order: out_fd may be CHILD_FD; cubin_fd is not 1. */
 	rc = posix_spawn_file_actions_adddup2(actions, out_fd, STDOUT_FILENO);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, cubin_fd,
@@ -87,7 +89,7 @@ static int redirect_child(posix_spawn_file_actions_t *actions, int out_fd,
 	return rc;
 }
 
-/* Start `tool` out of `folder`, or off the PATH if that is NULL. */
+/* Start `tool` from `folder`, or from the PATH if that is NULL. */
 static int start_disassembler(const struct tool *tool, const char *folder,
                               const posix_spawn_file_actions_t *actions,
                               pid_t *out)
@@ -115,7 +117,7 @@ static int start_disassembler(const struct tool *tool, const char *folder,
 	return posix_spawnp(out, path, actions, NULL, argv, environ);
 }
 
-/* Folders to look in, after the PATH; each is owned. */
+/* Folders to search after the PATH; each is owned. */
 struct folders {
 	char *items[FOLDERS_LIMIT];
 	size_t count;
@@ -127,7 +129,7 @@ static void folders_release(struct folders *folders)
 		free(folders->items[i]);
 }
 
-/* "<path><rest>"; without a path, nothing. */
+/* Add "<path><rest>"; nothing if there is no path. */
 static int add_tools_folder(struct folders *folders, const char *path,
                             size_t length, const char *rest,
                             struct tkb_error *err)
@@ -163,7 +165,10 @@ static int list_folders(struct folders *out, struct tkb_error *err)
 	               : rc;
 }
 
-/* What $TRITON_NVDISASM_PATH names is the one that is wanted, or an error. */
+/*
+ * If $TRITON_NVDISASM_PATH names a tool, use only that; if it cannot be
+ * started, fail.
+ */
 static int start_named(const char *path,
                        const posix_spawn_file_actions_t *actions, pid_t *out,
                        const char **name_out, struct tkb_error *err)
@@ -185,7 +190,7 @@ static int start_named(const char *path,
 	return 0;
 }
 
-/* Start the first tool there is. `*name_out` tells which. */
+/* Start the first tool that exists. `*name_out` receives its name. */
 static int start_any(const posix_spawn_file_actions_t *actions, pid_t *out,
                      const char **name_out, struct tkb_error *err)
 {
@@ -253,8 +258,8 @@ static int run_tool(int cubin_fd, int out_fd, pid_t *out, const char **name_out,
 }
 
 /*
- * Disassemble the file `cubin_fd`. The output comes through us, because the
- * tools do not notice that nobody could write it.
+ * Disassemble the file `cubin_fd`. The output passes through us, because the
+ * tools do not notice if it cannot be written.
  */
 static int disassemble(int cubin_fd, const struct tkb_sink *out,
                        struct tkb_error *err)
@@ -276,7 +281,9 @@ static int disassemble(int cubin_fd, const struct tkb_sink *out,
 		return rc;
 	}
 
-	/* Once the pipe is closed, a tool that still writes dies of it. */
+	/*
+	 * Close the pipe first: a tool that still writes is killed by SIGPIPE.
+	 */
 	relayed = relay(ends[0], out, err);
 	(void)close(ends[0]);
 	rc = wait_for_disassembler(child, name, relayed == 0 ? err : NULL);
@@ -284,8 +291,8 @@ static int disassemble(int cubin_fd, const struct tkb_sink *out,
 }
 
 /*
- * The tools want a file that they can name and seek in. A file in memory has
- * a name for the child alone, and leaves nothing behind however we end.
+ * The tools need a file with a name in which they can seek. A file in memory
+ * has a name only for the child, and never stays behind.
  */
 int sass_print(struct cli *cli, const struct source *source, size_t index,
                size_t file, struct tkb_error *err)

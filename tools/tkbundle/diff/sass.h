@@ -17,9 +17,9 @@ TKB_NODISCARD int sass_write(struct tkb_bytes cubin, const struct tkb_sink *out,
                              struct tkb_error *err);
 
 /*
- * The same of an entry's file, to cli->out.
+ * Disassemble a file of an entry, and write the result to cli->out.
  *
- * @return as sass_write(), or what source_read() returned
+ * @return a result of sass_write() or source_read()
  */
 TKB_NODISCARD int sass_print(struct cli *cli, const struct source *source,
                              size_t index, size_t file, struct tkb_error *err);
