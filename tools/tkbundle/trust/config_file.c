@@ -135,6 +135,7 @@ int config_file_read(const char *path, enum config_file_kind kind,
 	rc = load_file(path, kind, data, &size, err);
 	if (rc == 0 && size > 0)
 		rc = visit_lines(path, data, visitor, err);
-	explicit_bzero(data, SIZE_LIMIT + 2); /* there may be a password */
+	explicit_bzero(data, SIZE_LIMIT + 2); /* the line may contain a
+	                                         password */
 	return rc;
 }

@@ -16,7 +16,7 @@ enum {
 	SIGNATURE_LIMIT = 16 * 1024
 };
 
-/* The bytes of a file, as they are in memory. */
+/* The bytes of a file, in memory. */
 struct contents {
 	struct tkb_bytes bytes; /* owned */
 };
@@ -26,7 +26,7 @@ static void contents_release(struct contents *contents)
 	free((void *)(uintptr_t)contents->bytes.data);
 }
 
-/* Read, and not mapped: another process may cut the file short meanwhile. */
+/* Read the file, do not map it: another process may cut it short meanwhile. */
 static int read_file(const char *path, struct contents *out,
                      struct tkb_error *err)
 {

@@ -88,7 +88,7 @@ int key_file_read(const struct cli *cli, const struct remote_library *library,
 	return rc;
 }
 
-/* A file that is being written, and its name for messages. */
+/* A file that is being written, and its name in messages. */
 struct key_file {
 	const char *path;
 	int fd;
@@ -111,7 +111,7 @@ static int is_there(const char *path, struct tkb_error *err)
 	                 path);
 }
 
-/* Make the file `path`, which must not be there. */
+/* Make the file `path`, which must not exist. */
 static int make_file(const char *path, mode_t mode, struct tkb_error *err)
 {
 	const int fd =
@@ -122,7 +122,7 @@ static int make_file(const char *path, mode_t mode, struct tkb_error *err)
 	return fd < 0 ? cli_error_errno(err, "make", path) : fd;
 }
 
-/* Ask for the passphrase that a new key gets; NULL: for none. */
+/* Ask for the passphrase of a new key; NULL: the key gets none. */
 static int ask_new(const struct passphrase *passphrase,
                    char text[TKB_PASSPHRASE_LIMIT], size_t *size_out,
                    struct tkb_error *err)
@@ -183,7 +183,7 @@ int key_file_write(const struct remote_library *library,
 	}
 	if (access(path, F_OK) == 0)
 		return is_there(path, err);
-	/* First: whoever is asked may interrupt, and then nothing is left. */
+	/* Ask first: the user may interrupt this, and then no file is left. */
 	rc = ask_new(passphrase, text, &size, err);
 	if (rc == 0)
 		rc = write_files(library, key, path, public_path,

@@ -10,7 +10,7 @@
 /* Keys in files. */
 
 enum {
-	KEY_ID_SIZE = 65 /* of an id in hexadecimal, with its NUL */
+	KEY_ID_SIZE = 65 /* size of an id in hexadecimal, with its NUL */
 };
 
 /* Write the id of a key. */
@@ -20,12 +20,13 @@ void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE]);
 bool key_id_read(const char *text, struct tkb_digest *out);
 
 /*
- * Read the key in the file `path`, and ask for its passphrase if it is encrypted.
- * Warn if a private key is not encrypted and everybody may read it.
+ * Read the key in the file `path`, and ask for its passphrase if it is
+ * encrypted. Warn if a private key is not encrypted and everybody may read it.
  *
- * @param passphrase  NULL: a public key is wanted
+ * @param passphrase  NULL: read a public key
  * @param out         receives a key that the caller closes
- * @return 0, TKB_MISS (no such file), TKB_ERR_IO, or what tkb_key_read() and passphrase_ask() return
+ * @return 0, TKB_MISS (no such file), TKB_ERR_IO, or a result of tkb_key_read()
+ *         or passphrase_ask()
  */
 TKB_NODISCARD int key_file_read(const struct cli *cli,
                                 const struct remote_library *library,
@@ -34,10 +35,10 @@ TKB_NODISCARD int key_file_read(const struct cli *cli,
                                 struct tkb_key **out, struct tkb_error *err);
 
 /*
- * Write a new key to `path`, for its owner alone, and its public key to `path`.pub.
- * Neither may exist.
+ * Write a new key to `path`, which only its owner may read, and its public key
+ * to `path`.pub. Neither file may exist.
  *
- * @param passphrase  NULL: it is not encrypted
+ * @param passphrase  NULL: do not encrypt the key
  */
 TKB_NODISCARD int key_file_write(const struct remote_library *library,
                                  const struct tkb_key *key, const char *path,

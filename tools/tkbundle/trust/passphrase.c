@@ -95,7 +95,9 @@ static int from_command(const char *command, char *out, size_t *size_out,
 	return rc;
 }
 
-/* Read a line, unless one of the signals comes first, and stays pending. */
+/*
+ * Read a line, unless one of the signals comes first; the signal stays pending.
+ */
 static ssize_t read_line(int terminal, const sigset_t *ending, char *text,
                          size_t size, bool *is_ended)
 {
@@ -113,8 +115,9 @@ static ssize_t read_line(int terminal, const sigset_t *ending, char *text,
 }
 
 /*
- * Print `words`, and read a line that the terminal does not show. A signal that ends or
- * stops the program waits until the terminal shows again what is typed.
+ * Print `words`, and read a line that the terminal does not show. A signal that
+ * ends or stops the program takes effect only after the terminal shows typed
+ * text again.
  */
 static ssize_t type_line(int terminal, const char *words, const char *subject,
                          char *text, size_t size)
@@ -144,7 +147,10 @@ static ssize_t type_line(int terminal, const char *words, const char *subject,
 		                          &is_ended);
 		(void)tcsetattr(terminal, TCSAFLUSH, &shown);
 		(void)dprintf(terminal, "\n");
-		/* Here it ends or stops; after that it asks again. */
+		/*
+		 * Here the program ends or stops; if it continues, it asks
+		 * again.
+		 */
 		(void)sigprocmask(SIG_SETMASK, &old, NULL);
 	} while (is_ended && !signals_is_caught());
 	return got;

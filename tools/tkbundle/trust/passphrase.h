@@ -9,15 +9,15 @@
 #include "cli/args.h"
 
 /*
- * The passphrase of a key: the first line of a file or of what a command prints,
- * or what somebody types. It never stands in an argument, where ps(1) shows it.
+ * The passphrase of a key: the first line of a file or of a command's output,
+ * or typed by the user. It is never an argument, which ps(1) would show.
  */
 struct passphrase {
 	const char *file;    /* NULL, or "-" for standard input */
-	const char *command; /* NULL, or for the shell */
+	const char *command; /* a command for the shell, or NULL */
 	const char *subject; /* the key's file, for the prompt */
-	bool is_new;         /* typed twice */
-	bool *is_asked;      /* set once somebody asks; or NULL */
+	bool is_new;         /* the user must type it twice */
+	bool *is_asked;      /* set when the passphrase is asked for; or NULL */
 };
 
 #define ARGS_PASSPHRASE_FILE                                                   \
@@ -33,15 +33,18 @@ struct passphrase {
 		       "the first line that COMMAND prints is the passphrase") \
 	}
 
-/* The passphrase that the options give, for the key in the file `subject`. */
+/*
+ * The source of the passphrase that the options name, for the key in the file
+ * `subject`.
+ */
 struct passphrase passphrase_of(const struct arguments *args,
                                 const char *subject);
 
-/* Refuse two ways to give it. STATUS_DONE or STATUS_USAGE */
+/* Refuse two options for the passphrase. STATUS_DONE or STATUS_USAGE */
 enum status passphrase_check(const struct cli *cli,
                              const struct arguments *args);
 
-/* ask() of struct tkb_passphrase; its self is a struct passphrase. */
+/* The ask() of struct tkb_passphrase; its `self` is a struct passphrase. */
 int passphrase_ask(void *self, char *out, size_t *size_out,
                    struct tkb_error *err);
 

@@ -24,7 +24,7 @@ struct patterns {
 	size_t count;
 };
 
-/* What the file says of a key. */
+/* The lines about a key. */
 struct policy_key {
 	char *name;          /* owned */
 	struct tkb_key *key; /* owned */
@@ -54,7 +54,7 @@ void policy_release(struct policy *policy, const struct remote_library *library)
 	*policy = (struct policy){ .path = NULL };
 }
 
-/* A file while it is read. */
+/* The state while a file is read. */
 struct reading {
 	struct policy *policy;
 	const struct remote_library *library;
@@ -72,7 +72,7 @@ static int refuse_line(const struct reading *reading, const char *name,
 	                 reading->policy->path, reading->line, name, what);
 }
 
-/* The key of this name, which is made if it is new. */
+/* Find the key with this name, or add it. */
 static int find_key(struct reading *reading, const char *name,
                     struct policy_key **out, struct tkb_error *err)
 {
@@ -97,7 +97,7 @@ static int find_key(struct reading *reading, const char *name,
 	return 0;
 }
 
-/* Who can write the file of a key writes the policy. */
+/* Whoever can write the file of a key can change the policy. */
 static int check_owner(const struct reading *reading, const char *path,
                        struct tkb_error *err)
 {
@@ -131,7 +131,10 @@ static int read_key(struct reading *reading, struct policy_key *key,
 	if (rc == 0)
 		rc = key_file_read(reading->policy->cli, reading->library, path,
 		                   NULL, &key->key, err);
-	/* The policy is there, and cannot be used. */
+	/*
+	 * A missing key file means that the policy cannot be used, not that
+	 * there is none.
+	 */
 	if (rc == TKB_MISS)
 		rc = TKB_ERR_IO;
 	if (rc == 0)
@@ -259,7 +262,7 @@ static int read_inbox(struct reading *reading, const char *name,
 {
 	if (reading->policy->inbox != NULL)
 		return refuse_line(reading, name, "stands here twice", err);
-	/* Refs whose name begins with an @ hold no kernels. */
+	/* Refs whose names begin with @ hold no kernels. */
 	if (value[0] == '@' || !reading->library->ref_is_valid(value))
 		return refuse_line(reading, value,
 		                   "cannot be the beginning of refs", err);
@@ -305,7 +308,10 @@ static void on_untrusted(void *self, const struct tkb_untrusted *record)
 	if (record->record == NULL)
 		signed_list_forget(&policy->trusted, record->ref);
 	policy->refused_count += !record->is_used;
-	/* The failure of the call names the first that is not used. */
+	/*
+	 * The error of the call already names the first record that is not
+	 * used.
+	 */
 	if ((record->is_used || policy->refused_count > 1 ||
 	     policy->says_all) &&
 	    !policy->is_quiet)
@@ -320,7 +326,7 @@ static void on_trusted(void *self, const struct tkb_trusted *record)
 	signed_list_add(&policy->trusted, record);
 }
 
-/* Make of what was read what the library asks. */
+/* Convert the policy into the library's struct. */
 static int finish_policy(struct policy *policy, const struct reading *reading,
                          struct tkb_error *err)
 {
@@ -389,7 +395,10 @@ static bool has_revoker(const struct policy *policy)
 	return false;
 }
 
-/* Where it is remembered what was seen, if need be: in the folder for states. */
+/*
+ * The file that remembers the sequence numbers that were seen, if needed; it is
+ * in the folder for state.
+ */
 static int find_memory(struct policy *policy, struct tkb_error *err)
 {
 	const char *const xdg = cli_variable("XDG_STATE_HOME");

@@ -23,32 +23,35 @@
  *     replay = refuse
  *     inbox = inbox
  *
- * that root or the user owns and nobody else may write; the same holds for the files
- * of keys, whose names are relative to its folder. It is the file that the
- * configuration names, else $XDG_CONFIG_HOME/tkbundle/trust, else
- * /etc/tkbundle.trust. If none exists, nothing has to be signed.
+ * that root or the user owns and nobody else may write; the same holds for the
+ * files of keys, whose names are relative to its folder. It is the file that
+ * the configuration names, else $XDG_CONFIG_HOME/tkbundle/trust, else
+ * /etc/tkbundle.trust. If none exists, nothing needs to be signed.
  */
 struct policy_key;
 
-/* Zeroed, there is none. */
+/* A zeroed struct is no policy. */
 struct policy {
 	struct cli *cli;
 	char *path;   /* owned; NULL: there is no policy */
-	char *memory; /* owned; the file that remembers what was seen */
-	char *inbox;  /* owned; the name above refs that anybody may push to */
+	char *memory; /* owned; the file with the sequence numbers that were
+	                 seen */
+	char *inbox;  /* owned; the first part of the names of refs that anybody
+	                 may push to */
 	struct tkb_trust trust;
 	struct policy_key *keys;          /* owned */
-	struct tkb_trust_key *trust_keys; /* owned; of the same keys */
+	struct tkb_trust_key *trust_keys; /* owned; lines about the same keys */
 	size_t key_count;
-	size_t refused_count; /* records that were reported, and not used */
-	bool is_quiet;        /* those are counted, and not printed */
-	bool says_all; /* print the first, too, which else the failure names */
+	size_t refused_count; /* records that were reported as untrusted */
+	bool is_quiet;        /* count these, but do not print them */
+	bool says_all; /* print the first one, too, which the error usually
+	                  names */
 	struct signed_list trusted; /* trusted records, and who signed them */
 };
 
 /*
- * Where the policy is: `named`, or, where that is NULL, the user's or the machine's.
- * `*out`, which the caller frees, is NULL where there is none.
+ * Find the policy's file: `named`, or, if that is NULL, the user's or the
+ * machine's. `*out`, which the caller frees, is NULL if there is none.
  */
 TKB_NODISCARD int policy_find(const char *named, char **out,
                               struct tkb_error *err);
@@ -57,7 +60,7 @@ void policy_release(struct policy *policy,
                     const struct remote_library *library);
 
 /*
- * Load it.
+ * Load the policy.
  *
  * @param named  the file that the configuration names, or NULL
  * @return 0, also if there is none; TKB_ERR_INVALID (a sentence with file and
@@ -67,7 +70,7 @@ TKB_NODISCARD int policy_load(struct policy *policy, struct cli *cli,
                               const struct remote_library *library,
                               const char *named, struct tkb_error *err);
 
-/* For struct tkb_remote_options; NULL: there is none. */
+/* The policy for struct tkb_remote_options; NULL: there is none. */
 const struct tkb_trust *policy_trust(const struct policy *policy);
 
 #endif

@@ -157,13 +157,13 @@ void signed_list_json(const struct signed_list *list, const char *ref,
 
 /* All signatures of a ref by one key, for one stage. */
 struct group {
-	const struct tkb_signature *first; /* that ends */
+	const struct tkb_signature *first; /* the one that expires */
 	size_t count;
 	uint64_t newest; /* sequence */
 };
 
 enum {
-	GROUPS = 2 * 64 /* stages of keys: a policy has no more */
+	GROUPS = 2 * 64 /* pairs of key and stage: a policy has no more */
 };
 
 static void add_to_group(struct group groups[GROUPS], size_t *count,
@@ -263,7 +263,10 @@ void signed_list_brief(const struct signed_list *list, const char *ref,
 	(void)snprintf(out + used, SIGNED_BRIEF_SIZE - used, " until %s", when);
 }
 
-/* Signing counts sequences from the time of day: so a signature has a lifetime. */
+/*
+ * A sequence number is at least the time of signing, so it shows a signature's
+ * lifetime.
+ */
 static bool ends_soon(const struct tkb_signature *signature, uint64_t now_s)
 {
 	const uint64_t end_s = signature->expires_s;

@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 
 /*
- * Who signed the records that a policy trusts: collected while records are read,
- * and shown when the verb is done.
+ * The signers of the records that a policy trusts. They are collected while
+ * records are read, and shown when the verb is done.
  */
 struct signed_record {
 	char *ref; /* owned */
@@ -17,12 +17,12 @@ struct signed_record {
 	size_t signature_count;
 };
 
-/* Zeroed it is empty. */
+/* A zeroed list is empty. */
 struct signed_list {
 	struct signed_record *items; /* owned */
 	size_t count;
 	size_t capacity;
-	bool is_cut; /* there was no memory for more */
+	bool is_cut; /* out of memory: some are missing */
 };
 
 enum {
@@ -35,12 +35,12 @@ void signed_list_release(struct signed_list *list);
 void signed_list_add(struct signed_list *list,
                      const struct tkb_trusted *record);
 
-/* Drop the records of this ref, which is not trusted after all. */
+/* Remove the records of this ref, because it is not trusted after all. */
 void signed_list_forget(struct signed_list *list, const char *ref);
 
 /*
- * Add the list "signatures" to the document: those of each record of `ref`, with
- * key, role, stage, sequence and expiry time.
+ * Add the list "signatures" to the document: those of each record of `ref`,
+ * with key, role, stage, sequence and expiry time.
  */
 void signed_list_json(const struct signed_list *list, const char *ref,
                       struct json_out *json);
@@ -58,7 +58,7 @@ void signed_list_brief(const struct signed_list *list, const char *ref,
                        char out[SIGNED_BRIEF_SIZE]);
 
 /*
- * Write which signature expires soon: within 14 days, and within the last quarter
+ * Write which signature expires soon: within 14 days, and in the last quarter
  * of its lifetime.
  *
  * @return false: none does
@@ -66,7 +66,7 @@ void signed_list_brief(const struct signed_list *list, const char *ref,
 bool signed_list_ending(const struct signed_list *list, const char *ref,
                         char *out, size_t size);
 
-/* Print that as a warning, if one does. */
+/* Print that as a warning, if a signature expires soon. */
 void signed_list_warn(const struct signed_list *list, const char *ref,
                       const struct cli *cli);
 

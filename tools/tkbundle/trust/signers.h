@@ -4,7 +4,7 @@
 
 #include "trust/key_file.h"
 
-/* The keys of --sign, as the library wants them. */
+/* The keys of --sign, for the library. */
 
 enum {
 	SIGNERS_LIMIT = 16
@@ -20,15 +20,16 @@ enum {
 		       "the signature holds so long; default 90d")             \
 	}
 
-/* Zeroed, nobody signs. */
+/* A zeroed struct has no keys. */
 struct signers {
 	struct tkb_key *keys[SIGNERS_LIMIT]; /* owned */
 	size_t count;
-	struct tkb_signing signing; /* of those */
+	struct tkb_signing signing; /* array of these keys */
 };
 
 /*
- * Refuse options of a key without '--sign', and two passphrases.
+ * Refuse options for a key without '--sign', and two options for the
+ * passphrase.
  *
  * @return STATUS_DONE or STATUS_USAGE
  */
@@ -40,15 +41,15 @@ void signers_release(struct signers *signers,
 /*
  * Read the keys, and ask for their passphrases.
  *
- * @return 0, also where there are none; TKB_ERR_INVALID, or what key_file_read()
- *         returns
+ * @return 0, also where there are none; TKB_ERR_INVALID, or what
+ *         key_file_read() returns
  */
 TKB_NODISCARD int signers_read(struct signers *signers, const struct cli *cli,
                                const struct remote_library *library,
                                const struct arguments *args,
                                struct tkb_error *err);
 
-/* For struct tkb_push_options; NULL: nobody signs. */
+/* The keys for struct tkb_push_options; NULL: there are none. */
 const struct tkb_signing *signers_signing(const struct signers *signers);
 
 #endif
