@@ -18,10 +18,10 @@
 #include "doctor/machine/versions.h"
 
 enum {
-	ASKS_MORE = 2 /* beside tools and places */
+	ASKS_MORE = 2 /* in addition to tools and places */
 };
 
-/* What is asked of children, in this order. */
+/* The questions for child processes, in this order. */
 struct questions {
 	struct ask places[DOCTOR_PLACES_LIMIT];
 	struct ask rest[TOOLS_LIMIT + ASKS_MORE];
@@ -108,7 +108,10 @@ static void begin_questions(struct doctor *doctor, struct questions *questions)
 	const struct root *const root = &doctor->root;
 	struct ask *next = questions->rest;
 
-	/* Python and the driver take longest: find the others while they work. */
+	/*
+	 * Python and the driver take longest: start them first, and find the
+	 * other tools and places meanwhile.
+	 */
 	versions_add(&doctor->versions, "triton");
 	versions_add(&doctor->versions, "torch");
 	if (root->trees.engine_count > 0)
@@ -232,14 +235,14 @@ static enum status print_page(struct doctor *doctor,
 	return print_verdict(doctor);
 }
 
-/* A time to wait for a remote is a mistake where there is none. */
+/* --wait without a remote is a mistake. */
 static enum status check_wait(const struct cli *cli,
                               const struct arguments *args)
 {
 	TKB_AUTO(config_release) struct config config = { .fault_count = 0 };
 	struct tkb_error err = { .status = 0 };
 
-	/* remote_look() tells what is wrong with the configuration. */
+	/* remote_look() reports errors of the configuration. */
 	if (!args->wait.is_set || config_load(args, &config, &err) != 0 ||
 	    config.values[CONFIG_REMOTE].text != NULL)
 		return STATUS_DONE;

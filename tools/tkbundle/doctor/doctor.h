@@ -6,10 +6,10 @@
 #include "cli/cli.h"
 
 /*
- * Look at everything, and print it.
+ * Examine everything, and print the results.
  *
- * @return STATUS_DONE (warm), STATUS_PARTIAL, STATUS_ABSENT (cold), STATUS_USAGE or
- *         STATUS_FAILED (something could not be looked at)
+ * @return STATUS_DONE (warm), STATUS_PARTIAL, STATUS_ABSENT (cold),
+ *         STATUS_USAGE or STATUS_FAILED (something could not be examined)
  */
 enum status doctor_run(struct cli *cli, const struct arguments *args);
 

@@ -29,8 +29,8 @@ struct difference {
 };
 
 /*
- * The path on this machine of a default below the other machine's $HOME. False:
- * `there` is no such default.
+ * Convert `there`, a default path below the other machine's $HOME, to this
+ * machine. False: `there` is not such a default.
  */
 static bool place_here(const char *there, char out[PATH_SIZE])
 {
@@ -70,7 +70,7 @@ static void compare_variable(const char *name, const char *there,
 	else if (place_here(there, own.here))
 		own.is_home = true;
 	else if (!own.is_secret)
-		return; /* the engine's default, which is not known */
+		return; /* not set: the engine's default, which is unknown */
 	if (strcmp(own.here, there) == 0)
 		return;
 	own.is_found = true;
@@ -170,7 +170,9 @@ static bool has_name(const struct tkb_cache *cache, const char *name)
 	return false;
 }
 
-/* Graphs name Inductor's own kernels; the others are looked for in the root. */
+/*
+ * Inductor's graphs name their own kernels; other kernels must be in the root.
+ */
 static bool is_looked_for(const struct tkb_entry *entry)
 {
 	static const char own[] = "triton_";

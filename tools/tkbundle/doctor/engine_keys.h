@@ -6,9 +6,9 @@
 #include "report/source.h"
 
 /*
- * vLLM writes down what entered the key of a graph, in cache_key_factors.json beside
- * it. Where no graph here was made with the variables that are set here, note the first
- * that differs.
+ * vLLM writes the parts of a graph's key into cache_key_factors.json beside the
+ * graph. If no graph here was made with the variables that are set here, note
+ * the first variable that differs.
  */
 void engine_keys_note(struct doctor *doctor, const struct source *source);
 

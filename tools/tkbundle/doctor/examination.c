@@ -18,8 +18,8 @@ enum {
 };
 
 /*
- * Is the operand a bundle, or named like one? It is not opened before the child
- * that looks at its folder has answered: the folder may be on a dead mount.
+ * Is the operand a bundle, or named like one? Open it only after the child that
+ * examines its folder has answered: the folder may be on a dead mount.
  */
 static bool is_file(const struct doctor *doctor)
 {
@@ -75,7 +75,7 @@ int examination_open(struct doctor *doctor, struct source *out,
 	return rc;
 }
 
-/* Inductor's graphs lie beside the kernels that they name. */
+/* Inductor's graphs are beside the kernels that they name. */
 static bool has_graphs(const struct doctor *doctor, const struct source *source)
 {
 	char path[PATH_SIZE];
@@ -187,8 +187,8 @@ static const char *advise_unread(const struct doctor *doctor, int status)
 }
 
 /*
- * Note what is incomplete or damaged. What could be read of it is reported,
- * too.
+ * Note that the source is incomplete or damaged. The parts that could be read
+ * are reported, too.
  */
 static void note_damage(struct doctor *doctor, enum finding_level level,
                         const struct tkb_error *damage)
@@ -240,7 +240,9 @@ static void note_empty(struct doctor *doctor, const struct examination *it,
 	char where[2 * PATH_SIZE];
 
 	fit_out_where(&doctor->root, where, sizeof(where));
-	/* What `run` would pull counts. Tunings and modules alone do not. */
+	/*
+	 * Count what `run` would pull. Tunings and modules alone do not count.
+	 */
 	if (fits->counts[TKB_KIND_KERNEL] + fits->counts[TKB_KIND_UNIT] > 0 ||
 	    (fits_total(fits) > 0 && fits->fault_count == 0) ||
 	    (remote->is_enough && !(remote->is_all_here && is_read)))
@@ -295,7 +297,7 @@ int examination_take(struct doctor *doctor, struct examination *it,
 	                                                : DOCTOR_PATIENCE_MS;
 	int rc;
 
-	/* Where they cannot be read, they are not known. */
+	/* Makers that cannot be read are unknown. */
 	if (it->source.cache != NULL && doctor->root.path != NULL &&
 	    tkb_makers_open(doctor->root.path, &it->makers, NULL) != 0)
 		it->makers = NULL;

@@ -7,8 +7,7 @@
 #include "doctor/machine/state.h"
 
 /*
- * The cache or bundle that doctor is asked about: what of it fits, and why the rest
- * does not.
+ * Examine a cache or bundle: which entries fit, and why the others do not.
  *
  *     TKB_AUTO(examination_end) struct examination it = { 0 };
  *
@@ -23,11 +22,11 @@ struct examination {
 	struct looks looks;
 	struct fits fits;
 	char *environment;         /* owned */
-	struct tkb_makers *makers; /* owned; NULL: none is known */
+	struct tkb_makers *makers; /* owned; NULL: unknown */
 };
 
 /*
- * Open the cache, or the bundle that the operand is or is called as.
+ * Open the cache, or the bundle: the operand may be one, or be named like one.
  *
  * @return 0, TKB_MISS (nothing is there that can be read), or as of
  *         tkb_bundle_open() and tkb_cache_open()
@@ -40,7 +39,10 @@ TKB_NODISCARD int examination_take(struct doctor *doctor,
                                    struct examination *it,
                                    struct tkb_error *err);
 
-/* Note what is wrong. @param rc  of the two above, with its error */
+/*
+ * Note what is wrong. @param rc the result of the two functions above, with its
+ * error
+ */
 void examination_note(struct doctor *doctor, const struct examination *it,
                       int rc, const struct remote_facts *remote,
                       const struct tkb_error *err);

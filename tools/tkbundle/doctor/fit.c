@@ -18,7 +18,7 @@ enum {
 
 static const char tag_word[] = "cpython-";
 
-/* What was found out about one entry. */
+/* The facts about one entry. */
 struct answer {
 	const char *cause; /* NULL: it fits */
 	char message[MESSAGE_SIZE];
@@ -73,7 +73,7 @@ static void judge_target(const struct tkb_entry *entry,
 	       entry->target.arch, archs);
 }
 
-/* Under Inductor, each GPU looks in its own folder. */
+/* With Inductor, each GPU has its own folder. */
 static void judge_device(const struct tkb_entry *entry,
                          const struct fit_facts *facts, struct answer *out)
 {
@@ -107,7 +107,7 @@ static void judge_triton(const struct tkb_entry *entry,
 	       entry->producer_version, here);
 }
 
-/* "9.0" of 90. */
+/* Write "9.0" for 90. */
 #define PTX_FORMAT "%" PRIu32 ".%" PRIu32
 #define PTX_PARTS(ptx) (ptx) / 10, (ptx) % 10
 
@@ -134,7 +134,7 @@ static void judge_ptx(const struct look *look, const struct fit_facts *facts,
 		       PTX_PARTS(look->ptx));
 }
 
-/* Fill `out` with the first line that only one of two has. */
+/* Find the first line that only one of two texts has. */
 static void find_difference(const char *a, const char *b, const char **line,
                             size_t *size, bool *is_of_a)
 {
@@ -183,7 +183,7 @@ static void judge_environment(const struct look *look,
 		       line);
 }
 
-/* "rank_3" in a path: the process of that number, or -1. */
+/* The number in "rank_3" of a path, or -1. */
 static long rank_of(const char *path)
 {
 	static const char word[] = "rank_";
@@ -241,11 +241,11 @@ static void judge_parts(size_t index, const struct fit_facts *facts,
 }
 
 /*
- * Which Python the modules were compiled for. Each build of Triton is for one
- * Python, and every key depends on a hash of the build.
+ * Find out which Python the modules were compiled for. Each build of Triton is
+ * for one Python, and every key depends on a hash of the build.
  */
 
-/* Copy "cpython-312" out of a module's name. */
+/* Copy "cpython-312" from a module's name. */
 static bool tag_of(const struct tkb_entry *entry, char out[VERSION_SIZE])
 {
 	for (size_t i = 0; i < entry->file_count; i++) {
@@ -263,7 +263,10 @@ static bool tag_of(const struct tkb_entry *entry, char out[VERSION_SIZE])
 	return false;
 }
 
-/* Are all modules for another Python? Then `out` gets the tag of one of them. */
+/*
+ * Are all modules for another Python? Then `out` receives the tag of one of
+ * them.
+ */
 static bool is_of_other_python(const struct fit_facts *facts,
                                char out[VERSION_SIZE])
 {
@@ -288,7 +291,7 @@ static bool is_of_other_python(const struct fit_facts *facts,
 }
 
 /*
- * All of them
+ * All entries
  */
 
 static int add_misfit(struct fits *fits, const struct tkb_entry *entry,

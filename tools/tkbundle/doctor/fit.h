@@ -10,22 +10,22 @@
 #include "doctor/machine/versions.h"
 
 /*
- * Which entries of a source would be used here, and why each other one would not.
- * fit_faults_find() then says which of these are faults.
+ * Find out which entries of a source would be used here, and why the others
+ * would not. fit_faults_find() then decides which of those are faults.
  *
- * An entry for another machine is no fault if an entry of the same kind and
+ * An entry for another machine is not a fault if an entry of the same kind and
  * name fits this one. An entry that is torn, or names another folder, is always
  * a fault.
  */
 struct fit_facts {
 	const struct source *source;
-	const struct look *looks; /* of each entry */
+	const struct look *looks; /* facts about each entry */
 	const struct gpus *gpus;
 	const struct versions *versions;
 	const struct tools *tools;
-	const struct tkb_makers *makers; /* NULL: none is known */
-	const char *engine;              /* NULL: none is asked for */
-	const char *environment;         /* as of look_environment() */
+	const struct tkb_makers *makers; /* NULL: unknown */
+	const char *engine;              /* NULL: no engine is named */
+	const char *environment;         /* as from look_environment() */
 	bool has_graphs; /* Inductor's graphs name kernels, whatever ptxas made
 	                    them */
 };
@@ -39,20 +39,20 @@ struct misfit {
 };
 
 struct fits {
-	bool *fits; /* owned; of each entry of the source */
+	bool *fits; /* owned; for each entry of the source */
 	size_t count;
-	size_t counts[4];       /* of those that fit, by kind */
+	size_t counts[4];       /* numbers of entries that fit, by kind */
 	struct misfit *misfits; /* owned */
 	size_t misfit_count;
-	size_t fault_count; /* of those */
-	size_t busy_count;  /* being written now */
+	size_t fault_count; /* number of misfits that are faults */
+	size_t busy_count;  /* entries that are being written */
 };
 
 TKB_NODISCARD int fits_take(const struct fit_facts *facts, struct fits *out,
                             struct tkb_error *err);
 void fits_release(struct fits *fits);
 
-/* How many entries fit, of all kinds. */
+/* The number of entries that fit, of all kinds. */
 size_t fits_total(const struct fits *fits);
 
 #endif

@@ -7,12 +7,12 @@
 #include "doctor/fit_maker.h"
 #include "why/reason.h"
 
-/* What fits: entries by kind and name, and a tree that has a graph that does. */
+/* The entries that fit, by kind and name, and a tree with a graph that fits. */
 struct fitting {
 	const struct tkb_entry **entries; /* owned */
 	size_t count;
-	const char *tree; /* the last that was asked for; NULL: none */
-	bool has_graph;   /* of it */
+	const char *tree; /* the last tree that was looked up; NULL: none */
+	bool has_graph;   /* whether a graph of that tree fits */
 };
 
 static int compare_entry_names(const void *a, const void *b)
@@ -33,7 +33,10 @@ static bool is_always_fault(const char *cause)
 	       strcmp(cause, "owner") == 0;
 }
 
-/* Names of graphs are hashes: after an update, others stand in the tree. */
+/*
+ * Names of graphs are hashes: after an update, the tree has graphs with other
+ * names.
+ */
 static bool has_other_graph(struct fitting *fitting,
                             const struct misfit *misfit)
 {
@@ -84,7 +87,10 @@ int fit_faults_find(const struct fit_facts *facts, struct fits *fits,
 		struct misfit *const misfit = &fits->misfits[i];
 
 		misfit->is_fault = is_fault(&fitting, misfit);
-		/* Without a GPU here, other GPUs' tunings are no fault. */
+		/*
+		 * If there is no GPU here, tunings for other GPUs are not
+		 * faults.
+		 */
 		if (facts->gpus->count == 0 &&
 		    strcmp(misfit->cause, reason_word(REASON_GPU)) == 0)
 			misfit->is_fault = false;

@@ -24,7 +24,7 @@ bool fit_maker_is_graph(const struct tkb_entry *entry)
 	return false;
 }
 
-/* "vllm 0.24.0": its version, if it is that engine. */
+/* The version in "vllm 0.24.0", if it names that engine. */
 static const char *version_of_engine(const char *value, const char *engine)
 {
 	const size_t length = engine != NULL ? strlen(engine) : 0;
@@ -41,7 +41,7 @@ const char *fit_maker_judge(const char *maker, const struct versions *versions,
 	const struct {
 		const char *member;
 		const char *shown;
-		const char *package; /* NULL: it is not known */
+		const char *package; /* NULL: unknown */
 		enum reason reason;
 	} known[] = {
 		{ "engine", engine, versions->engine, REASON_ENGINE },

@@ -52,7 +52,7 @@ static void add_misfit(struct group *group, const struct misfit *misfit)
 		group->names[group->name_count++] = name;
 }
 
-/* Returns how many there are. */
+/* Returns their number. */
 static size_t group_all(const struct fits *fits,
                         struct group groups[CAUSES_LIMIT])
 {
@@ -138,7 +138,7 @@ static void print_units(const struct fits *fits, const struct source *source,
 	const char *tree = NULL;
 	size_t count = 0;
 
-	/* They are sorted by kind alone: count each tree where it is met first. */
+	/* Entries are sorted only by kind: count a tree at its first entry. */
 	for (size_t i = 0; i < fits->count; i++) {
 		const struct tkb_entry *const entry = source_entry(source, i);
 		bool is_first = fits->fits[i] && entry->tree != NULL;
@@ -201,7 +201,7 @@ void fit_out_print(const struct fits *fits, const struct source *source,
 }
 
 /*
- * What to do
+ * Advice
  */
 
 void fit_out_where(const struct root *root, char *out, size_t size)
@@ -220,7 +220,7 @@ void fit_out_where(const struct root *root, char *out, size_t size)
 		(void)snprintf(out + length, size - length, " %s", root->path);
 }
 
-/* A ptxas that is here, and made what does not fit. */
+/* The ptxas on this machine that made the entries that do not fit. */
 static const char *find_tool(const struct fit_facts *facts,
                              const struct tkb_entry *entry)
 {
@@ -247,7 +247,7 @@ static void advise_ptxas(const struct group *group,
 		               "this one");
 }
 
-/* What to do about causes for which one sentence is enough. */
+/* Advice for causes for which one sentence is enough. */
 static const struct {
 	const char *cause;
 	const char *advice;

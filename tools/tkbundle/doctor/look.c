@@ -14,7 +14,7 @@
 #include "keys/variables.h"
 #include "keys/ptx.h"
 
-/* Append "name=value\n" to `*text`; false where memory is short. */
+/* Append "name=value\n" to `*text`; false if out of memory. */
 static bool append_setting(char **text, const char *name, const char *value)
 {
 	char *longer = NULL;
@@ -27,7 +27,7 @@ static bool append_setting(char **text, const char *name, const char *value)
 	return true;
 }
 
-/* Triton takes "1", "ON" and "true" for one. */
+/* Triton treats "1", "ON" and "true" as equal. */
 static const char *normal(const char *value)
 {
 	static const char *const words[][2] = {
@@ -61,7 +61,7 @@ char *look_environment(void)
  * A kernel
  */
 
-/* Triton writes the variables that are in the key as members of the metadata. */
+/* Triton writes the variables that are part of the key into the metadata. */
 static void look_at_metadata(struct look *look, struct tkb_bytes bytes)
 {
 	json_t *const document = json_loadb(bytes.data, bytes.size, 0, NULL);
@@ -78,7 +78,7 @@ static void look_at_metadata(struct look *look, struct tkb_bytes bytes)
 	json_decref(document);
 }
 
-/* Files that tell how a kernel was made. */
+/* Files that show how a kernel was made. */
 static bool is_ptx(const char *name)
 {
 	return text_ends_with(name, ".ptx");
@@ -90,7 +90,10 @@ static bool is_metadata(const struct tkb_entry *entry, const char *name)
 	       strncmp(name, entry->name, strlen(entry->name)) == 0;
 }
 
-/* An entry that is looked at; sorted by key, then name, to be found by them. */
+/*
+ * An entry that is examined. The list is sorted by key, then name, for
+ * look-ups.
+ */
 struct looked_at {
 	const struct tkb_entry *entry;
 	struct look *look;
@@ -100,7 +103,7 @@ struct looking {
 	const struct source *source;
 	struct look *looks;
 	uint64_t end_ms;
-	struct looked_at *sorted; /* owned; while damage is looked for */
+	struct looked_at *sorted; /* owned; set while damage is searched */
 };
 
 static int on_file(void *self, size_t index, size_t file,
@@ -127,7 +130,7 @@ static int on_file(void *self, size_t index, size_t file,
 }
 
 /*
- * A cache: only those files are read
+ * A cache: only these files are read
  */
 
 static void look_into(struct looking *looking, size_t index,
@@ -162,7 +165,7 @@ static void look_into_cache(struct looking *looking)
 }
 
 /*
- * A bundle: its frames are decoded once, and where one is damaged, every entry is
+ * A bundle: its frames are decoded once; if one is damaged, every entry is
  * verified to find out which can be used
  */
 
@@ -176,7 +179,10 @@ static int compare_looked_at(const void *a, const void *b)
 	                  : strcmp(left->entry->name, right->entry->name);
 }
 
-/* Variants for several platforms have one key and name: a result is of all. */
+/*
+ * Variants for several platforms have the same key and name: a result applies
+ * to all of them.
+ */
 static void note_result(void *self, const struct tkb_result *result)
 {
 	const struct looking *const looking = self;
@@ -234,13 +240,13 @@ static void find_damage(struct looking *looking)
 			                    &looking->looks[i] };
 	qsort(looking->sorted, count, sizeof(*looking->sorted),
 	      compare_looked_at);
-	/* note_result() has received what it finds. */
+	/* note_result() has already received the results. */
 	(void)(tkb_bundle_verify(looking->source->bundle, &options, NULL,
 	                         NULL) == 0);
 	free(looking->sorted);
 }
 
-/* @return how many entries there was no time for */
+/* @return the number of entries that were not read for lack of time */
 static size_t look_into_bundle(struct looking *looking)
 {
 	const struct tkb_file_visitor visitor = { on_file, looking };

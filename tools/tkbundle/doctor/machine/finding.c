@@ -17,7 +17,7 @@ static bool has_finding(const struct findings *findings, const char *what)
 	return false;
 }
 
-/* Take `text`, cut in two at its tab. */
+/* Take ownership of `text`, which is cut in two at its tab. */
 static void add_finding(struct findings *findings, enum finding_level level,
                         const char *cause, char *text)
 {

@@ -8,10 +8,10 @@
 #include "cli/cli.h"
 
 /*
- * What doctor has found wrong, and what to do about it.
+ * The problems that doctor has found, each with advice.
  *
  * A risk may slow a start or hide a fault; it does not change the verdict. With
- * a fault, a start has to compile something; with a cold one, everything.
+ * a fault, a start must compile something; with a cold finding, everything.
  */
 enum finding_level {
 	FINDING_RISK,
@@ -29,18 +29,18 @@ struct finding {
 	enum finding_level level;
 	const char *cause; /* a word */
 	char *what;        /* owned; a sentence */
-	char *advice; /* owned; what to do; "" where nothing is to be done */
+	char *advice;      /* owned; what to do; "": nothing */
 };
 
 struct findings {
 	struct finding *items; /* owned */
 	size_t count;
-	bool has_failed; /* memory */
+	bool has_failed; /* out of memory */
 };
 
 /*
- * Note one. Both texts are formatted, with a tab between: "what\tadvice". The same
- * sentence is kept once.
+ * Add a finding. The format contains both texts, separated by a tab:
+ * "what\tadvice". The same sentence is kept only once.
  *
  * @param cause  static storage
  */
@@ -48,13 +48,13 @@ __attribute__((format(printf, 4, 5))) void findings_add(
 	struct findings *findings, enum finding_level level, const char *cause,
 	const char *format, ...);
 
-/* The worst of them decides. */
+/* The verdict: the worst finding decides. */
 enum verdict findings_verdict(const struct findings *findings);
 
 /* "warm", "partly" or "cold". */
 const char *verdict_word(enum verdict verdict);
 
-/* Print them, the worst first, or add them to the document. */
+/* Print the findings, the worst first, or add them to the document. */
 void findings_print(const struct findings *findings, struct cli *cli,
                     bool is_json);
 

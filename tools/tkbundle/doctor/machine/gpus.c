@@ -51,7 +51,7 @@ void gpus_begin(struct gpus *gpus, struct ask *ask)
 }
 
 /*
- * What it has said
+ * The child's answer
  */
 
 static void add_gpu(struct gpus *gpus, char *rest)
@@ -120,7 +120,7 @@ bool gpus_have_arch(const struct gpus *gpus, const char *arch)
 	return false;
 }
 
-/* Is it the first one of its architecture that may be used? */
+/* Is it the first visible GPU of its architecture? */
 static bool is_first_of_arch(const struct gpus *gpus, size_t index)
 {
 	for (size_t i = 0; i < index; i++) {
@@ -202,7 +202,7 @@ static void add_gpus_json(const struct gpus *gpus, struct json_out *json)
 	json_out_text(json, "no_gpu", gpus->why[0] != '\0' ? gpus->why : NULL);
 }
 
-/* Is there an NVML that does not work, as one of another version? */
+/* Is there an NVML that does not work, for example because of its version? */
 static bool is_broken(const struct gpus *gpus)
 {
 	static const char word[] = "NVML ";

@@ -6,7 +6,8 @@
 #include "doctor/machine/finding.h"
 
 /*
- * The GPUs of this machine, as the driver's library tells a child: it may hang.
+ * The GPUs of this machine. A child process asks the driver's library, which
+ * may hang.
  *
  *     gpus_begin(&gpus, &ask);
  *     asks_begin(&ask, 1);
@@ -29,26 +30,29 @@ struct gpus {
 	struct gpu items[GPUS_LIMIT];
 	size_t count;
 	size_t visible_count;
-	char driver[GPU_NAME_SIZE]; /* "" where it is not told */
-	uint32_t cuda;              /* 13000; 0: not told */
+	char driver[GPU_NAME_SIZE]; /* "" if unknown */
+	uint32_t cuda;              /* 13000; 0: unknown */
 	bool is_late;               /* the driver did not answer */
-	char why[256];              /* nothing is known of GPUs */
+	char why[256];              /* why nothing is known about GPUs */
 	char answer[GPUS_ANSWER_SIZE];
 };
 
 void gpus_begin(struct gpus *gpus, struct ask *ask);
 void gpus_end(struct gpus *gpus, const struct ask *ask);
 
-/* Has a GPU that may be used this architecture? */
+/* Does a visible GPU have this architecture? */
 bool gpus_have_arch(const struct gpus *gpus, const char *arch);
 
-/* "sm_90", or "sm_80 and sm_90", of those that may be used; "" of none. */
+/*
+ * The architectures of visible GPUs, "sm_90" or "sm_80 and sm_90"; "" if there
+ * are none.
+ */
 void gpus_archs(const struct gpus *gpus, char *out, size_t size);
 
-/* The newest PTX that the driver takes, as 90; 0: not told. */
+/* The newest PTX that the driver accepts, as 90; 0: unknown. */
 uint32_t gpus_ptx(const struct gpus *gpus);
 
-/* Print them, and note what is wrong. */
+/* Print the GPUs, and note what is wrong. */
 void gpus_print(const struct gpus *gpus, struct cli *cli, bool is_json,
                 struct findings *findings);
 

@@ -22,7 +22,7 @@ struct limits {
 	double cores;    /* 0: none */
 };
 
-/* The first line of a file; false where it cannot be read. */
+/* Read the first line of a file; false if it cannot be read. */
 static bool read_limit_line(const char *folder, const char *group,
                             const char *name, char out[LINE_SIZE])
 {
@@ -59,7 +59,7 @@ static void take_cores(struct limits *limits, double quota, double period)
 		limits->cores = quota / period;
 }
 
-/* Look at a group, of version 2 or 1. */
+/* Read the limits of a group, of version 2 or 1. */
 static void read_group(struct limits *limits, const char *group)
 {
 	char line[LINE_SIZE];
@@ -83,7 +83,7 @@ static void read_group(struct limits *limits, const char *group)
 		take_cores(limits, quota, period);
 }
 
-/* A group and those that it is in. */
+/* Read the limits of a group and of those that contain it. */
 static void read_groups(struct limits *limits, char *group)
 {
 	for (;;) {
@@ -112,7 +112,7 @@ static struct limits read_limits(void)
 	}
 	if (file != NULL)
 		(void)fclose(file);
-	/* In a container, its own group is where the root is. */
+	/* In a container, the root of the file system is its own group. */
 	read_group(&limits, "");
 	return limits;
 }

@@ -5,8 +5,8 @@
 #include "doctor/machine/finding.h"
 
 /*
- * What the control group of this process may use of the machine's cores and memory:
- * the least of all groups that it is in.
+ * The cores and memory that the control groups of this process allow: the
+ * smallest limit of all groups that it is in.
  */
 void limits_print(struct cli *cli, bool is_json, struct findings *findings);
 

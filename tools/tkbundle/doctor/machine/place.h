@@ -18,19 +18,19 @@ enum {
 	PLACE_NAME_SIZE = 64
 };
 
-/* What the child answers, byte for byte. */
+/* The child's answer, byte for byte. */
 struct place_facts {
 	bool is_there;
 	bool is_folder;
 	bool can_read;
-	bool can_write; /* or make it */
+	bool can_write; /* or create it */
 	bool is_read_only;
 	bool is_noexec;
 	bool is_noatime;
 	uint32_t owner;
 	uint32_t mode;
-	int error;     /* errno; 0: it could be looked at */
-	uint64_t type; /* of the file system, as statfs(2) tells it */
+	int error;     /* errno; 0: it could be examined */
+	uint64_t type; /* type of the file system, from statfs(2) */
 	uint64_t free_size;
 	uint64_t free_files;
 	uint64_t files; /* 0: the file system does not count them */
@@ -38,8 +38,9 @@ struct place_facts {
 
 struct place {
 	const char *name;           /* "triton" */
-	char path[PLACE_PATH_SIZE]; /* absolute where that can be known */
-	char origin[256];           /* who says so, "TRITON_CACHE_DIR" */
+	char path[PLACE_PATH_SIZE]; /* absolute, if possible */
+	char origin[256];           /* what decided the path,
+	                               "TRITON_CACHE_DIR" */
 	bool is_kernels;
 	bool is_late;
 	struct place_facts facts;
@@ -49,7 +50,7 @@ struct place {
 void place_begin(struct place *place, struct ask *ask);
 void place_end(struct place *place, const struct ask *ask);
 
-/* Can it be read at all, and in time? */
+/* Can it be read, and did it answer in time? */
 bool place_is_usable(const struct place *place);
 
 void place_print(const struct place *place, struct cli *cli, bool is_json,

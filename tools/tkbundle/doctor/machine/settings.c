@@ -13,7 +13,10 @@ enum {
 	NAME_SIZE = 256
 };
 
-/* Is version `text`, "0.24.1", before `limit`, "0.33"? An unknown version is. */
+/*
+ * Is the version `text`, "0.24.1", before `limit`, "0.33"? An unknown version
+ * counts as before.
+ */
 static bool is_older_version(const char *text, const char *limit)
 {
 	while (*text != '\0' && *limit != '\0') {
@@ -31,8 +34,8 @@ static bool is_older_version(const char *text, const char *limit)
 }
 
 /*
- * A secret is meant to differ between servers, so it must not be part of their
- * keys.
+ * Note a secret that is part of keys: secrets should differ between servers, so
+ * their keys would, too.
  */
 static void note_secret(const char *name, const struct key_variable *variable,
                         const struct versions *versions,
@@ -41,8 +44,8 @@ static void note_secret(const char *name, const struct key_variable *variable,
 	const char *const version = versions_find(versions, variable->package);
 
 	/*
-	 * Without the engine here, it is not known whether its version uses the
-	 * variable.
+	 * If the engine is not installed here, it is unknown whether its
+	 * version uses the variable.
 	 */
 	findings_add(
 		findings, version[0] != '\0' ? FINDING_FAULT : FINDING_RISK,

@@ -6,9 +6,9 @@
 #include "doctor/machine/versions.h"
 
 /*
- * The variables that are set here and enter keys, as the profiles of engines
- * say. The values of secrets are not shown: of variables with a secret name,
- * and of URLs with a password.
+ * The variables that are set here and are part of keys, according to the
+ * profiles of engines. Secrets are not shown: values of variables with a secret
+ * name, and URLs with a password.
  */
 void settings_print(const struct versions *versions, struct cli *cli,
                     bool is_json, struct findings *findings);

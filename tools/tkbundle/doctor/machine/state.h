@@ -11,8 +11,8 @@
 #include "doctor/machine/versions.h"
 
 /*
- * What doctor knows of this machine, as one page: facts, what fits and what does
- * not, a verdict.
+ * The state of doctor, which prints one page about this machine: facts, what
+ * fits and what does not, and a verdict.
  *
  * Whatever may hang runs in child processes, in parallel, for at most
  * DOCTOR_LIMIT_MS. A cache is read for at most DOCTOR_PATIENCE_MS; entries that
@@ -38,7 +38,7 @@ struct doctor {
 	struct findings findings;
 };
 
-/* The engine whose Python is asked: the first of --engine, or NULL. */
+/* The engine whose Python is examined: the first of --engine, or NULL. */
 const char *doctor_engine(const struct doctor *doctor);
 
 #endif

@@ -132,7 +132,7 @@ void tools_end(struct tools *tools, const struct ask *asks)
 	}
 }
 
-/* Is the version of any known that is used? */
+/* Is the version of any used ptxas known? */
 static bool is_any_known(const struct tools *tools)
 {
 	for (size_t i = 0; i < tools->count; i++) {

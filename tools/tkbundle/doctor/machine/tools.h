@@ -7,9 +7,9 @@
 #include "doctor/machine/finding.h"
 
 /*
- * Each ptxas that a process here may use. Which one made a kernel is part of its key:
- * Triton takes its own, PyTorch's compile workers PyTorch's, and both that of
- * TRITON_PTXAS_PATH where it is set.
+ * The ptxas programs that processes here may use. The one that made a kernel is
+ * part of its key: Triton uses its own, PyTorch's compile workers use
+ * PyTorch's, and both use TRITON_PTXAS_PATH if it is set.
  */
 enum {
 	TOOLS_LIMIT = 8,
@@ -21,7 +21,7 @@ struct tool {
 	char path[PYTHON_PATH_SIZE];
 	bool is_used; /* Triton or PyTorch compiles kernels with it */
 	bool has_answered;
-	uint32_t ptx; /* 87; 0: not told */
+	uint32_t ptx; /* 87; 0: unknown */
 	char version[32];
 	const char *argv[3];
 	char answer[TOOL_ANSWER_SIZE];
@@ -31,26 +31,32 @@ struct tools {
 	struct tool items[TOOLS_LIMIT];
 	size_t count;
 	bool is_set;   /* TRITON_PTXAS_PATH is set */
-	bool is_valid; /* and it names a program */
+	bool is_valid; /* TRITON_PTXAS_PATH names a program */
 };
 
 /*
- * Find them.
+ * Find the ptxas programs.
  *
- * @param engine  whose Python's packages are looked into; NULL: any
- * @param asks    receives what to ask, one for each of `count`
+ * @param engine  the engine whose Python's packages are searched; NULL: any
+ * @param asks  receives the questions, one for each of `count`
  */
 void tools_begin(struct tools *tools, const char *engine, struct ask *asks);
 void tools_end(struct tools *tools, const struct ask *asks);
 
-/* Is a kernel whose PTX is of `ptx` made by one that is used here, or unknown? */
+/*
+ * Did a ptxas that is used here, or an unknown one, make a kernel with this
+ * version of PTX?
+ */
 bool tools_have(const struct tools *tools, uint32_t ptx);
 
-/* Two that are used, and do not agree. */
+/* Find two used ptxas that do not agree. */
 bool tools_disagree(const struct tools *tools, const struct tool **one,
                     const struct tool **other);
 
-/* The one used here, or else any, by which kernels of this PTX are made; or NULL. */
+/*
+ * The ptxas, preferably a used one, that makes kernels with this version of
+ * PTX; or NULL.
+ */
 const struct tool *tools_find(const struct tools *tools, uint32_t ptx);
 
 void tools_print(const struct tools *tools, struct cli *cli, bool is_json,

@@ -7,13 +7,13 @@
 #include "cli/text.h"
 
 /*
- * Print a line for Python, then one for each package, with tabs between the parts.
- * What a module prints when it is imported goes to /dev/null.
+ * Print a line for Python, then one for each package, with tabs between the
+ * parts. The output of modules that are imported goes to /dev/null.
  *
- * Most of Python's start is spent on code in .pth files, which `site` runs, and on
- * importing importlib.metadata. So start without `site`, call it without the code of
- * .pth files, and read a package's version from the file that importlib.metadata
- * reads.
+ * Most of Python's start is spent on code in .pth files, which `site` runs, and
+ * on importing importlib.metadata. So start without `site`, call it without the
+ * code of .pth files, and read a package's version from the file that
+ * importlib.metadata reads.
  */
 static const char question[] =
 	"import os, sys\n"
@@ -202,7 +202,7 @@ static void print_packages(const struct versions *versions, struct cli *cli)
 	}
 }
 
-/* What the server's Python has, and this one has not; NULL: nothing. */
+/* The package that the server's Python has and this one lacks; NULL: none. */
 static const char *find_missing(const struct versions *versions)
 {
 	if (versions_find(versions, "triton")[0] == '\0')

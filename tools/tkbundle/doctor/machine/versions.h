@@ -7,8 +7,8 @@
 #include "doctor/machine/finding.h"
 
 /*
- * What a Python says of itself and of its packages. It imports none of them, unless
- * that is wanted: the metadata beside them tells the versions.
+ * The versions of a Python and its packages. They are read from the metadata
+ * beside the packages, which are only imported if requested.
  */
 enum {
 	VERSIONS_LIMIT = 16,
@@ -18,8 +18,9 @@ enum {
 
 struct version {
 	const char *package;     /* as pip calls it; static, or the profile's */
-	char text[VERSION_SIZE]; /* "" where it is not installed */
-	char imported[VERSION_SIZE]; /* what its module says; "": not asked */
+	char text[VERSION_SIZE]; /* "" if it is not installed */
+	char imported[VERSION_SIZE]; /* the version in its module; "": not
+	                                imported */
 	char fault[256];             /* why it cannot be imported */
 };
 
@@ -34,24 +35,24 @@ struct versions {
 	bool has_answered;
 	struct version items[VERSIONS_LIMIT];
 	size_t count;
-	const char *engine; /* the package that is asked for, or NULL */
+	const char *engine; /* the package that the server must have, or NULL */
 	const char *argv[VERSIONS_LIMIT + 8];
 	char answer[VERSIONS_ANSWER_SIZE];
 };
 
-/* Packages may be added before it begins; each once. */
+/* Add a package before the child begins; each package is kept once. */
 void versions_add(struct versions *versions, const char *package);
 
 /*
  * @param engine   whose Python it is; NULL: any
  * @param is_deep  import them
- * @return false where there is no Python to ask
+ * @return false if there is no Python
  */
 bool versions_begin(struct versions *versions, const char *engine, bool is_deep,
                     struct ask *ask);
 void versions_end(struct versions *versions, const struct ask *ask);
 
-/* The version of a package; "" where it is not installed or nobody knows. */
+/* The version of a package; "" if it is not installed or unknown. */
 const char *versions_find(const struct versions *versions, const char *package);
 
 void versions_print(const struct versions *versions, struct cli *cli,

@@ -15,7 +15,9 @@ struct remote_looking {
 	struct remote_facts *out;
 };
 
-/* Make a finding of a failure of the remote's: what to do depends on its kind. */
+/*
+ * Make a finding from a failure of the remote: the advice depends on its kind.
+ */
 void remote_look_failed(struct remote_looking *looking, int rc,
                         const struct tkb_error *err);
 

@@ -35,7 +35,7 @@ static bool has_any_word(const char *message, const char *const words[])
 	return false;
 }
 
-/* What is said of a clock that is wrong: by S3, and by TLS. */
+/* Words in the messages of S3 and TLS about a wrong clock. */
 static bool is_of_clock(const char *message)
 {
 	static const char *const words[] = {
@@ -46,7 +46,7 @@ static bool is_of_clock(const char *message)
 	return has_any_word(message, words);
 }
 
-/* What helps depends on why it is not trusted. */
+/* The advice depends on why it is not trusted. */
 static void add_untrusted(struct remote_looking *looking, const char *message)
 {
 	static const struct {
@@ -163,7 +163,7 @@ static int ignore_record(void *self, const struct tkb_digest *digest,
 }
 
 /*
- * Is the remote there? It is asked for the records of a ref that does not
+ * Can the remote be reached? Ask it for the records of a ref that does not
  * exist.
  */
 static int ask_latency(struct remote_looking *looking, struct tkb_error *err)
@@ -187,7 +187,7 @@ static int ask_latency(struct remote_looking *looking, struct tkb_error *err)
 	return rc;
 }
 
-/* Is the tier that is shared a folder? */
+/* Is the shared tier a folder? */
 static bool is_folder(const struct remote_use *use)
 {
 	const size_t count = use->library.tier_count(use->remote);

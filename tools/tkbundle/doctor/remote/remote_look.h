@@ -7,9 +7,9 @@
 
 /*
  * Check whether the remote can be reached, read and written, whether it has the
- * ref, and what of the ref is missing here; for at most the time that `run` waits
- * for a pull. To try writing, put a scratch blob and a scratch record, and remove
- * them at once.
+ * ref, and which of its entries are missing here; for at most the time that
+ * `run` waits for a pull. To try writing, put a scratch blob and a scratch
+ * record, and remove them at once.
  */
 enum status remote_look(struct doctor *doctor, struct remote_facts *out);
 

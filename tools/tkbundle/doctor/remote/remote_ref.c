@@ -19,7 +19,10 @@ enum {
 	LIST_SIZE = 64
 };
 
-/* How many letters must be changed to make one of the other, up to a limit. */
+/*
+ * The number of letters that must be changed to turn one text into the other,
+ * up to a limit.
+ */
 static size_t distance(const char *a, const char *b)
 {
 	const size_t a_size = strlen(a);
@@ -175,15 +178,18 @@ static int count_holes(struct remote_looking *looking, uint64_t *holes_out,
 	return rc;
 }
 
-/* What the entries of a ref are for, as its records tell. */
+/*
+ * The targets or versions that the entries of a ref are for, from its records.
+ */
 struct makers {
 	char archs[LIST_SIZE];   /* "sm_90, sm_100" */
 	char tritons[LIST_SIZE]; /* "3.5.0, 3.6.0" */
-	bool has_arch;           /* one of them is here; or that is not known */
+	bool has_arch;           /* one of them fits this machine, or that is
+	                            unknown */
 	bool has_triton;
 };
 
-/* Add to the list what is not in it and has room. */
+/* Add a text to the list, unless it is in it or does not fit. */
 static void add_listed_word(const char *prefix, const char *text,
                             char list[LIST_SIZE])
 {
@@ -241,7 +247,7 @@ static void find_makers(struct remote_looking *looking, struct makers *out)
 	library->holdings_close(holdings);
 }
 
-/* Note what a ref has for other machines alone. */
+/* Note if a ref is only for other machines. */
 static void note_makers(struct remote_looking *looking)
 {
 	struct doctor *const doctor = looking->doctor;
@@ -371,7 +377,7 @@ static bool choose_ref(struct remote_looking *looking)
 
 	if (pattern == NULL)
 		return false;
-	/* The placeholder may need the driver, which has just not answered. */
+	/* The placeholder may need the driver, which did not answer. */
 	if (doctor->gpus.is_late && strchr(pattern, '{') != NULL)
 		return false;
 	if (use->library.ref_expand(pattern, &facts, use->ref, &err) == 0)

@@ -4,7 +4,7 @@
 
 #include "doctor/remote/looking.h"
 
-/* Which ref is used, and what has it for this machine? */
+/* Find out which ref is used, and what it has for this machine. */
 void remote_look_ref(struct remote_looking *looking);
 
 #endif

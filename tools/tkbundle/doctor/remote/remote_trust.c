@@ -34,7 +34,7 @@ void remote_trust_print(struct remote_looking *looking)
 		             "%s\t'tkbundle sign --all' signs it anew", words);
 }
 
-/* A dry run of a gc counts it. */
+/* Count these by a dry run of a gc. */
 void remote_trust_look_revoked(struct remote_looking *looking)
 {
 	TKB_AUTO(revoked_close) struct tkb_origins *revoked = NULL;

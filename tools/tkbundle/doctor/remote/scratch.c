@@ -33,7 +33,10 @@ static int ignore_unread(void *self, const struct tkb_digest *digest,
 	return 0;
 }
 
-/* Remove the blob from all tiers: one that may not be written has none. */
+/*
+ * Remove the blob from all tiers: a tier that may not be written does not have
+ * it.
+ */
 static bool remove_blob(struct remote_use *use, const struct tkb_digest *digest,
                         struct tkb_error *err)
 {

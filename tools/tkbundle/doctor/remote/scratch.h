@@ -5,15 +5,18 @@
 #include "config/remote_use.h"
 
 /*
- * Can the remote be written to? Tried by putting and removing a blob of a few random
- * bytes, and a record of a ref that nobody else uses.
+ * Find out whether the remote can be written: put and remove a blob of a few
+ * random bytes, and a record of a ref that nobody else uses.
  */
 struct scratch {
 	bool can_write;
 	bool can_remove;
-	/* of the record, as the remote tells it right after it was added */
+	/*
+	 * age of the record, as the remote gives it right after the record was
+	 * added
+	 */
 	uint64_t age_s;
-	struct tkb_error err; /* what failed first */
+	struct tkb_error err; /* the first failure */
 };
 
 void scratch_try(struct remote_use *use, struct scratch *out);
