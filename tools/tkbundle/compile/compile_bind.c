@@ -34,7 +34,9 @@ static int read_array_file(const char *path, struct tkb_bytes *out,
 	               : rc;
 }
 
-/* Add a binding of copies; `file` is that of an array, or NULL. */
+/*
+ * Add a binding with copies of the texts; `file` contains an array, or is NULL.
+ */
 static int append_binding(struct compile_bindings *bindings,
                           const char *argument, size_t length,
                           const char *value, const char *file,

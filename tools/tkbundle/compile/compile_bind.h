@@ -7,16 +7,16 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 
-/* What --bind and --bind-from say of the kernel's arguments. */
+/* The kernel's arguments in --bind and --bind-from. */
 struct compile_bindings {
-	struct tkb_binding *items; /* owned, as their texts and bytes */
+	struct tkb_binding *items; /* owned, with their texts and bytes */
 	size_t count;
 };
 
 /*
- * Read them, and the files that they name.
+ * Read the arguments, and the files that they name.
  *
- * @return 0, TKB_ERR_INVALID (what is said makes no sense), TKB_ERR_IO,
+ * @return 0, TKB_ERR_INVALID (an argument makes no sense), TKB_ERR_IO,
  *         TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int compile_bindings_read(const struct compile_arguments *args,

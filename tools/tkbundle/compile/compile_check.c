@@ -135,7 +135,10 @@ static enum status check_emit(const struct cli *cli,
 	return STATUS_DONE;
 }
 
-/* Refuse options that have no effect without, or beside, another. */
+/*
+ * Refuse options that have no effect without another option, or together with
+ * one.
+ */
 static enum status check_pairs(const struct cli *cli,
                                const struct compile_arguments *chosen,
                                const struct compile_inputs *inputs)

@@ -6,7 +6,7 @@
 
 /* Check a command line of `compile`, and report what makes no sense. */
 
-/* The operands, with Triton's kernels separate. */
+/* The operands; Triton's kernels are separate. */
 struct compile_inputs {
 	const char **files; /* owned */
 	size_t file_count;
@@ -14,12 +14,14 @@ struct compile_inputs {
 	size_t kernel_count;
 };
 
-/* Sort the operands. Codes: STATUS_DONE, _USAGE or _FAILED (memory). */
+/* Sort the operands. @return STATUS_DONE, _USAGE or _FAILED (memory) */
 enum status compile_check_sort(const struct cli *cli,
                                const struct arguments *args,
                                struct compile_inputs *out);
 
-/* Do the options fit the inputs, and each other? STATUS_DONE or _USAGE. */
+/*
+ * Do the options fit the inputs, and each other? @return STATUS_DONE or _USAGE
+ */
 enum status compile_check(const struct cli *cli, const struct arguments *args,
                           const struct compile_inputs *inputs);
 

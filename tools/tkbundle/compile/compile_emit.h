@@ -6,7 +6,7 @@
 
 #include "cli/args.h"
 
-/* What --emit writes instead of entries. */
+/* The stages that --emit writes instead of entries. */
 
 /* The words of --emit, in the order of the enum. */
 #define COMPILE_STAGES "ttir|ttgir|llir|ptx|cubin|sass|amdgcn|hsaco"
@@ -23,18 +23,18 @@ enum compile_stage {
 	COMPILE_STAGE_COUNT
 };
 
-/* Its word. */
+/* The word of the stage. */
 const char *compile_emit_word(enum compile_stage stage);
 
-/* What to make for it: sass is made of a cubin. */
+/* The product to compile for it: sass is made from a cubin. */
 enum compile_stage compile_emit_source(enum compile_stage stage);
 
-/* Is -o a folder, which takes the stage of many? */
+/* Is -o a folder, which can hold the stages of several kernels? */
 bool compile_emit_is_folder(const char *output);
 
 /*
- * Write the stage of the entry that `key` would be to where -o says; `product`
- * is what compile_emit_source() asks for.
+ * Write the stage of the entry with this key to the place of -o; `product` is
+ * the product that compile_emit_source() names.
  *
  * @return 0, TKB_ERR_UNSUPPORTED (nothing to disassemble with), TKB_ERR_IO or
  *         TKB_ERR_NOMEM

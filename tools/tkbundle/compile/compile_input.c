@@ -79,7 +79,7 @@ int compile_input_file(const char *path, struct tkb_bytes *out,
 	return 0;
 }
 
-/* Accept Triton's own metadata only; another file may have that name. */
+/* Accept only Triton's own metadata; another file may have the same name. */
 static bool is_metadata(struct tkb_bytes text)
 {
 	return text.data != NULL && strstr(text.data, "\"num_warps\"") != NULL;

@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 
 /*
- * What `compile` begins with: a file, whose name tells what it is. Beside IR or
- * PTX of an entry lies its metadata, which is taken by itself.
+ * An input of `compile`: a file, whose name says what it is. For IR or PTX of
+ * an entry, the metadata file beside it is used automatically.
  */
 struct compile_input {
 	const char *path; /* borrowed */
@@ -17,15 +17,15 @@ struct compile_input {
 	struct tkb_bytes metadata; /* owned; empty: none */
 };
 
-/* Which words an input's name may end in, for messages. */
+/* The suffixes that an input may have, for messages. */
 #define COMPILE_INPUT_ENDINGS                                                  \
 	".ll, .llir, .bc, .ptx, .cu, .ttir, .ttgir and .glir"
 
-/* What is in the file `path`, by its name; false: none that is compiled. */
+/* The kind of the file `path`, by its name; false: it cannot be compiled. */
 bool compile_input_kind(const char *path, enum tkb_source_kind *out);
 
 /*
- * Read it.
+ * Read the input.
  *
  * @param metadata  a file of metadata, or NULL
  * @return 0, TKB_MISS (there is no such file), TKB_ERR_INVALID (its name),
@@ -36,8 +36,9 @@ TKB_NODISCARD int compile_input_read(const char *path, const char *metadata,
                                      struct tkb_error *err);
 
 /*
- * The metadata of the kernel in `path`: the file `named`, or with NULL the one
- * beside IR or PTX of an entry, if it is there. The caller frees out->data.
+ * Read the metadata of the kernel in `path`: the file `named`, or, if that is
+ * NULL, the file beside IR or PTX of an entry, if it exists. The caller frees
+ * out->data.
  */
 TKB_NODISCARD int compile_input_metadata(const char *path, const char *named,
                                          struct tkb_bytes *out,
@@ -46,7 +47,7 @@ TKB_NODISCARD int compile_input_metadata(const char *path, const char *named,
 /* For TKB_AUTO. */
 void compile_input_release(struct compile_input *input);
 
-/* A whole file, with a zero behind it; the caller frees out->data. */
+/* Read a whole file, with a terminating zero; the caller frees out->data. */
 TKB_NODISCARD int compile_input_file(const char *path, struct tkb_bytes *out,
                                      struct tkb_error *err);
 

@@ -16,7 +16,7 @@ void compile_matrix_release(struct compile_matrix *matrix)
 	free(matrix->cells);
 }
 
-/* The cell, which is added if it is not there; NULL: there is no memory. */
+/* Find the cell, or add it; NULL: out of memory. */
 static struct compile_matrix_cell *find_or_add_cell(
 	struct compile_matrix *matrix, const char *python, const char *target)
 {

@@ -4,11 +4,11 @@
 
 #include "cli/cli.h"
 
-/* What became of Triton's kernels, by Python and target. */
+/* The results for Triton's kernels, by Python and target. */
 
 struct compile_matrix_cell {
-	char *python;  /* owned: as it was given, or found */
-	char *version; /* owned: of its Triton; NULL: none was heard of */
+	char *python;  /* owned: the Python, as given or found */
+	char *version; /* owned: the version of its Triton; NULL: unknown */
 	char target[64];
 	uint64_t compiled;
 	uint64_t hit;
@@ -26,15 +26,15 @@ struct compile_matrix {
  *
  * @param outcome  "compiled", "hit", "failed" or "left"
  * @param version  of Triton, or NULL
- * @return false: there is no memory
+ * @return false: out of memory
  */
 bool compile_matrix_count(struct compile_matrix *matrix, const char *python,
                           const char *target, const char *outcome,
                           const char *version);
 
 /*
- * A member "matrix" of the document, and lines, if there are several Pythons.
- * Nothing if no kernel was counted.
+ * Add the member "matrix" to the document, and print lines if there are several
+ * Pythons. Do nothing if no kernel was counted.
  */
 void compile_matrix_print(struct cli *cli, const struct compile_matrix *matrix,
                           bool has_lines);

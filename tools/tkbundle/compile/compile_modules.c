@@ -17,14 +17,17 @@ void compile_modules_release(struct compile_modules *modules)
 	free(modules->paths);
 }
 
-/* A module that calls kernels has them in texts, and each in its own module. */
+/*
+ * Skip a module that calls kernels: it only contains them as texts, and each
+ * also has a module of its own.
+ */
 static bool has_kernel(const char *text)
 {
 	return strstr(text, "@triton_heuristics.") != NULL &&
 	       strstr(text, "AsyncCompile") == NULL;
 }
 
-/* Takes `path` over. */
+/* Takes ownership of `path`. */
 static int append_module(struct compile_modules *modules, char *path,
                          struct tkb_error *err)
 {

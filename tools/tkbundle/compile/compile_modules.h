@@ -7,15 +7,18 @@
 #include "cli/auto.h"
 
 /*
- * The modules of a cache folder of Inductor's that define kernels of Triton's:
+ * The modules in a cache folder of Inductor's that define Triton kernels:
  * FOLDER/xx/NAME.py, in order.
  */
 struct compile_modules {
-	char **paths; /* owned, each */
+	char **paths; /* owned, and each of them */
 	size_t count;
 };
 
-/* Into a zeroed struct. Codes: 0, TKB_MISS (there are none), TKB_ERR_IO, _NOMEM. */
+/*
+ * List the modules; `out` must be zeroed. @return 0, TKB_MISS (there are none),
+ * TKB_ERR_IO or _NOMEM
+ */
 TKB_NODISCARD int compile_modules_list(const char *folder,
                                        struct compile_modules *out,
                                        struct tkb_error *err);

@@ -13,7 +13,7 @@
 /* Texts that the options of the library point to. */
 struct choices {
 	char **nvrtc;            /* owned; ends with NULL */
-	struct tkb_bytes *rules; /* owned, as their data */
+	struct tkb_bytes *rules; /* owned, with their data */
 	size_t rule_count;
 	struct compile_bindings bindings;
 	struct tkb_finalize_options finalize;
@@ -31,7 +31,7 @@ static void choices_release(struct choices *choices)
 	compile_bindings_release(&choices->bindings);
 }
 
-/* "-Ifolder", "-DNAME=V". */
+/* Add an option such as "-Ifolder" or "-DNAME=V". */
 static int join_option(const char *letter, const char *value, char **out,
                        struct tkb_error *err)
 {
@@ -60,7 +60,7 @@ static int choose_nvrtc(const struct compile_arguments *args,
 	return rc;
 }
 
-/* The words stand in the enum's order, behind the default. */
+/* The words are in the enum's order, after the default. */
 static enum tkb_quant quant_of(const struct compile_arguments *args)
 {
 	return args->quant.is_set ? (enum tkb_quant)(args->quant.value + 1)
@@ -127,7 +127,7 @@ static int open_compiler(struct compile_work *work, struct tkb_error *err)
 		.worker_count = args->jobs.value,
 		.cache_root = work->root,
 		.product = product_of(args),
-		/* The words stand in the enum's order. */
+		/* The words are in the enum's order. */
 		.cubin_with = (enum tkb_cubin_tool)chosen->cubin_with.value,
 		.ptxas = chosen->ptxas,
 		.ptxas_options = chosen->ptxas_options.items,

@@ -16,7 +16,7 @@ static const char tree[] = "specialisations";
 static const char ending[] = ".json";
 
 enum {
-	KEY_LENGTH = 52 /* the least: base32 of a SHA-256 */
+	KEY_LENGTH = 52 /* shortest key: base32 of a SHA-256 */
 };
 
 static void free_bytes(struct tkb_bytes bytes)
@@ -39,7 +39,7 @@ void compile_recorded_release(struct compile_recorded *recorded)
 	free(recorded->kernels);
 }
 
-/* "KEY.json", the name of a specialisation. */
+/* Is it "KEY.json", the name of a specialisation? */
 static bool is_specialisation(const char *name)
 {
 	size_t length = 0;
@@ -49,13 +49,13 @@ static bool is_specialisation(const char *name)
 	return length >= KEY_LENGTH && strcmp(name + length, ending) == 0;
 }
 
-/* The kernel of this key, which is added if it is not there; NULL: no memory. */
+/* Find the kernel with this key, or add it; NULL: out of memory. */
 static struct compile_recorded_kernel *kernel_of(
 	struct compile_recorded *recorded, const char *key, size_t length)
 {
 	struct compile_recorded_kernel *one;
 
-	/* The files of one kernel come one after another. */
+	/* The files of a kernel are visited one after another. */
 	for (size_t i = recorded->count; i-- > 0;) {
 		one = &recorded->kernels[i];
 		if (strncmp(one->key, key, length) == 0 &&
@@ -182,7 +182,7 @@ static int read_specialisation(const char *folder, const char *name,
 	return rc;
 }
 
-/* Those that lie in a folder, beside entries or alone. */
+/* Read the specialisations in a folder, which may also have entries. */
 static int read_specialisations(const char *folder,
                                 struct compile_recorded *out,
                                 struct tkb_error *err)

@@ -7,8 +7,9 @@
 #include "cli/auto.h"
 
 /*
- * What is recorded of compiled kernels: in a bundle, in a cache root of Triton's,
- * or in a folder of specialisations, as `pull --tree specialisations=FOLDER` fills.
+ * The records of compiled kernels: in a bundle, in a cache root of Triton's, or
+ * in a folder of specialisations, which `pull --tree specialisations=FOLDER`
+ * fills.
  */
 
 /* All owned. */
@@ -16,7 +17,8 @@ struct compile_recorded_kernel {
 	char *key;  /* of its entry */
 	char *name; /* "add_kernel" */
 	struct tkb_bytes metadata;
-	struct tkb_triton_recorded recorded; /* its key is the one above */
+	struct tkb_triton_recorded recorded; /* a specialisation of the kernel
+	                                        with the key above */
 };
 
 struct compile_recorded {
@@ -28,7 +30,10 @@ struct compile_recorded {
 /* Is it FILE.tkb, or a folder of entries or of specialisations? */
 bool compile_recorded_is_there(const char *path);
 
-/* Into a zeroed struct. Codes: 0, TKB_MISS (there are none), or as source_open(). */
+/*
+ * Read the records; `out` must be zeroed. @return 0, TKB_MISS (there are none),
+ * or a result of source_open()
+ */
 TKB_NODISCARD int compile_recorded_read(const char *path,
                                         struct compile_recorded *out,
                                         struct tkb_error *err);

@@ -8,7 +8,7 @@
 #include "compile/compile_triton_request.h"
 #include "compile/compile_work.h"
 
-/* What an input is. */
+/* The kinds of inputs. */
 enum {
 	IR = 1u << 0,
 	PTX = 1u << 1,
@@ -22,7 +22,7 @@ enum {
 	CODE = IR | PTX | CUDA,
 	MLIR = TTIR | TTGIR,
 	SOURCE = KERNEL | LIST,
-	EARLY = TTIR | SOURCE, /* what has no layouts yet */
+	EARLY = TTIR | SOURCE, /* IR without layouts */
 	TRITON = MLIR | SOURCE | ANEW,
 	ALL = CODE | TRITON,
 	FILES = ALL & ~ANEW
@@ -30,8 +30,8 @@ enum {
 
 static const struct {
 	unsigned kind;
-	const char *is;   /* what an input is said to be */
-	const char *name; /* what an option is said to be for */
+	const char *is;   /* the name of a kind of input, for messages */
+	const char *name; /* the plural, for messages */
 } kinds[] = {
 	{ IR, "LLVM IR", "LLVM IR" },
 	{ PTX, "PTX", "PTX" },
@@ -50,9 +50,8 @@ enum {
 };
 
 /*
- * For which inputs an option has a meaning if an entry is made, and if --emit
- * asks for a stage: a cubin, or sass, and so on. An option without a row always
- * has one.
+ * The inputs for which an option has a meaning: for an entry, and for each
+ * stage of --emit. An option without a row always has one.
  */
 static const struct row {
 	const char *option;
@@ -62,7 +61,7 @@ static const struct row {
 	unsigned llir;
 	unsigned ttgir;
 	unsigned ttir;
-	bool wants_one; /* one such input suffices; others may be there */
+	bool wants_one; /* one such input is enough; others are allowed */
 } rows[] = {
 	{ "ptxas", ALL | MODULE, ALL, IR | TRITON, TRITON, 0, 0, false },
 	{ "cubin-with", CODE, CODE, IR, 0, 0, 0, false },
@@ -226,7 +225,7 @@ static enum status check_row(const struct cli *cli,
 	                       : refuse_option(cli, args, row, refused);
 }
 
-/* Stages that follow LLVM IR are those of one vendor. */
+/* Stages after LLVM IR belong to one vendor. */
 static bool is_stage_of(enum compile_stage stage, bool is_hip)
 {
 	switch (stage) {
@@ -293,7 +292,7 @@ enum status compile_table_check(const struct cli *cli,
 	const struct command *const command = cli->command;
 	enum status status = STATUS_DONE;
 
-	/* First, for others depend on it. */
+	/* Check this first: others depend on it. */
 	if (args->compile.emit.is_set)
 		status = check_row(cli, args, row_of("emit"));
 	for (size_t i = 0; i < command->option_count && status == STATUS_DONE;

@@ -5,11 +5,11 @@
 #include "cli/args.h"
 
 /*
- * Which options of `compile` have a meaning for which inputs, and for what is to
- * come out. docs/compile.md shows the same table.
+ * Decide which options of `compile` have a meaning for which inputs and
+ * outputs. docs/compile.md shows the same table.
  */
 
-/* STATUS_DONE, or STATUS_USAGE: an option has none, which is said. */
+/* @return STATUS_DONE, or STATUS_USAGE: an option has none, which is printed */
 enum status compile_table_check(const struct cli *cli,
                                 const struct arguments *args);
 

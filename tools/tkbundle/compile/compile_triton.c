@@ -16,19 +16,19 @@
 
 enum {
 	AHEAD = 32,    /* items that are begun before the first of them ends */
-	SLICE_MS = 100 /* between looks at signals */
+	SLICE_MS = 100 /* between checks for signals */
 };
 
-/* The items of one Python, in their order. */
+/* The items of one Python, in order. */
 struct work {
 	struct cli *cli;
 	const struct compile_triton_request *request;
 	struct compile_triton_counts *counts;
-	struct tkb_triton *triton; /* owned; NULL: it cannot be had */
+	struct tkb_triton *triton; /* owned; NULL: it cannot be opened */
 	struct triton_items *all;
-	struct tkb_made *made; /* owned, and the keys: its new entries */
+	struct tkb_made *made; /* owned, with the keys: its new entries */
 	size_t made_count;
-	char version[64];           /* of the Triton that made those */
+	char version[64];           /* version of the Triton that made them */
 	struct triton_item **items; /* owned */
 	size_t count;
 	size_t ended;
@@ -43,7 +43,7 @@ void compile_triton_counts_release(struct compile_triton_counts *counts)
 	compile_matrix_release(&counts->matrix);
 }
 
-/* As it was given, or else found. */
+/* The Python as given, or else as found. */
 static const char *python_of(const struct work *work,
                              const struct triton_item *item)
 {
@@ -124,8 +124,8 @@ static void add_made(struct work *work,
 }
 
 /*
- * Note which build of Triton has made the entries: the one that this Python has, if
- * its version is what the worker has told. A failure is harmless.
+ * Note which build of Triton has made the entries: that of this Python, if it
+ * has the version that the worker reported. A failure is harmless.
  */
 static void note_made(struct work *work)
 {
@@ -186,7 +186,8 @@ static void count_failure(struct work *work, int rc)
 static void end_badly(struct work *work, const struct triton_item *item, int rc)
 {
 	add_item_to_json(work, item, "failed", NULL, item->err.message);
-	if (item->compile == NULL) /* it is about a file, which it names */
+	if (item->compile == NULL) /* the message is about a file, and names
+	                              it */
 		cli_say(work->cli, "%s", item->err.message);
 	else
 		cli_say(work->cli, "%s for %s: %s", item->label, item->target,
@@ -223,7 +224,7 @@ static void begin_triton_items(struct work *work)
 	}
 }
 
-/* Put an item for each choice in front of those that have not ended. */
+/* Insert an item for each choice before the items that have not ended. */
 static bool add_choices(struct work *work, const struct triton_item *item,
                         const struct tkb_triton_compiled *compiled)
 {
@@ -251,7 +252,7 @@ static bool add_choices(struct work *work, const struct triton_item *item,
 	return true;
 }
 
-/* It compiled, or it has choices that are to be compiled. */
+/* Report an item that was compiled, or that has choices to compile. */
 static void end_one(struct work *work, struct triton_item *item,
                     const struct tkb_triton_compiled *compiled)
 {
@@ -263,7 +264,7 @@ static void end_one(struct work *work, struct triton_item *item,
 		work->status = cli_no_memory(work->cli);
 }
 
-/* Wait as long as there is time; TKB_MISS: there is none. */
+/* Wait as long as there is time; TKB_MISS: the time is over. */
 static int wait_for_triton(struct work *work, struct triton_item *item,
                            const struct tkb_triton_compiled **out)
 {
@@ -280,7 +281,7 @@ static int wait_for_triton(struct work *work, struct triton_item *item,
 	return rc;
 }
 
-/* Write the stage that --emit names, unless there are choices to be compiled. */
+/* Write the stage of --emit, unless there are choices to compile. */
 static int emit_triton_stage(const struct work *work, struct triton_item *item,
                              const struct tkb_triton_compiled *compiled)
 {
@@ -324,7 +325,7 @@ static void end_triton_item(struct work *work)
 	item->compile = NULL;
 }
 
-/* What a worker is wanted for. */
+/* Make the options for a worker. */
 static size_t count_kernels(const struct work *work)
 {
 	size_t count = 0;
@@ -334,7 +335,7 @@ static size_t count_kernels(const struct work *work)
 	return count;
 }
 
-/* If its Python fails, none of its items can be compiled: report that once. */
+/* If the Python fails, none of its items can be compiled: report that once. */
 static void fail_all(struct work *work, int rc, const struct tkb_error *err)
 {
 	cli_say(work->cli, "%s", err->message);
@@ -373,7 +374,7 @@ static void do_work(struct work *work, const char *python)
 	progress_init(&work->progress, work->cli->log, work->cli->is_tty);
 	work->progress.is_count = true;
 	while (work->ended < work->count) {
-		/* Do not wait for hits. */
+		/* Do not wait for items that are hits. */
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
 		begin_triton_items(work);

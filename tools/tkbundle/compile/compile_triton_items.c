@@ -62,7 +62,7 @@ bool compile_triton_is_input(const char *operand)
 	       ends_with(operand, (size_t)(colon - operand), ".py");
 }
 
-/* A new item, which is zeroed; NULL: there is no memory. */
+/* A new, zeroed item; NULL: out of memory. */
 static struct triton_item *add_triton_item(struct triton_items *items)
 {
 	if (items->count == items->capacity) {
@@ -101,7 +101,7 @@ static bool add_for_target(struct triton_items *items,
 	return item->label != NULL;
 }
 
-/* For the targets of the command line. */
+/* Add items for the targets of the command line. */
 static bool add_for_python(struct triton_items *items,
                            const struct compile_triton_request *request,
                            const struct tkb_triton_unit *unit,
@@ -117,7 +117,7 @@ static bool add_for_python(struct triton_items *items,
 	return true;
 }
 
-/* For the Pythons and targets of the command line. */
+/* Add items for the Pythons and targets of the command line. */
 static bool add_for_targets(struct triton_items *items,
                             const struct compile_triton_request *request,
                             const struct tkb_triton_unit *unit)

@@ -6,19 +6,21 @@
 #include "compile/compile_recorded.h"
 #include "compile/compile_triton_request.h"
 
-/* Each kernel of the inputs, with each signature, for each target. */
+/*
+ * The items: each kernel of the inputs, with each signature, for each target.
+ */
 
 struct triton_item {
 	char *label;        /* owned: "kernels.py:add_kernel", for messages */
 	const char *input;  /* borrowed: the same, without a configuration */
-	char *choice;       /* owned: that of the unit, or NULL */
-	const char *python; /* NULL: the usual one */
+	char *choice;       /* owned: the signature of the unit, or NULL */
+	const char *python; /* NULL: the default one */
 	char target[64];
 	struct tkb_triton_unit unit;
 	struct tkb_triton_compile *compile; /* owned; NULL: not begun */
 	bool is_begun;
 	bool has_ended;
-	int status; /* of its beginning; of a list that cannot be read, too,
+	int status; /* failure to begin; also of a list that cannot be read,
 	               which has no file */
 	struct tkb_error err;
 };
@@ -27,7 +29,8 @@ struct triton_items {
 	struct triton_item *items; /* owned */
 	size_t count;
 	size_t capacity;
-	struct tkb_triton_list **lists; /* owned, as what they point to */
+	struct tkb_triton_list **lists; /* owned, with everything that they
+	                                   point to */
 	size_t list_count;
 	char **paths; /* likewise: of FILE.py:KERNEL */
 	size_t path_count;
@@ -35,21 +38,22 @@ struct triton_items {
 	size_t module_count;
 	struct compile_recorded *recorded; /* likewise: of bundles and roots */
 	size_t recorded_count;
-	const char *stage;          /* of all; NULL: entries are made */
-	struct tkb_bytes *metadata; /* likewise: of IR */
+	const char *stage;          /* stage for all items; NULL: make
+	                               entries */
+	struct tkb_bytes *metadata; /* owned, likewise: of IR */
 	size_t metadata_count;
 	struct triton_item **chosen; /* owned, each */
 	size_t chosen_count;
 };
 
-/* Failures are printed. */
+/* Make the items. Failures are printed. */
 enum status triton_items_read(struct cli *cli,
                               const struct compile_triton_request *request,
                               struct triton_items *out);
 
 /*
- * An item like `item`, which may not be one of the array, for one of the choices of
- * its answer. NULL: there is no memory.
+ * Make an item like `item`, which must not be in the array, for one of the
+ * choices in its answer. NULL: out of memory.
  */
 struct triton_item *triton_items_add_choice(struct triton_items *items,
                                             const struct triton_item *item,

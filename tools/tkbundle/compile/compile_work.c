@@ -13,7 +13,7 @@
 
 enum {
 	AHEAD = 32,    /* items that are begun before the first of them ends */
-	SLICE_MS = 100 /* between looks at signals */
+	SLICE_MS = 100 /* between checks for signals */
 };
 
 void compile_work_target(const struct tkb_target *target, char out[64])
@@ -124,7 +124,7 @@ static void submit_items(struct compile_work *work)
 	}
 }
 
-/* Returns TKB_MISS where time is up. */
+/* Returns TKB_MISS if the time is over. */
 static int wait_for_compile(struct compile_work *work,
                             struct compile_item *item,
                             const struct tkb_compiled **out)
@@ -155,7 +155,7 @@ static void fail_item(struct compile_work *work, struct compile_item *item,
 		work->is_stopped = true;
 }
 
-/* An item before it has the same key, and has ended. */
+/* Copy the result of an earlier item with the same key, which has ended. */
 static void follow_same_item(struct compile_work *work,
                              struct compile_item *item)
 {
@@ -170,7 +170,7 @@ static void follow_same_item(struct compile_work *work,
 	fail_item(work, item, same->status);
 }
 
-/* Write the stage that --emit names. */
+/* Write the stage of --emit. */
 static int emit_compiled_stage(struct compile_work *work,
                                const struct tkb_compiled *compiled,
                                struct tkb_error *err)
@@ -238,7 +238,7 @@ enum status compile_work_begin(struct compile_work *work,
 	return status == STATUS_DONE ? ask_tools(work) : status;
 }
 
-/* Take the items with this maker. */
+/* Collect the items with this maker. */
 static size_t take_made(struct compile_work *work, const char *maker,
                         struct tkb_made *out)
 {
@@ -280,7 +280,9 @@ void compile_work_do(struct compile_work *work)
 	progress_init(&work->progress, work->cli->log, work->cli->is_tty);
 	work->progress.is_count = true;
 	while (work->ended < work->count) {
-		/* Do not wait for an item that is a hit, or ready soon. */
+		/*
+		 * Do not wait for an item that is a hit, or will be ready soon.
+		 */
 		if (deadline_is_cancelled(&work->deadline))
 			work->is_stopped = true;
 		submit_items(work);
