@@ -11,7 +11,7 @@
 
 #define NONCE_SIZE 33 /* 32 digits */
 
-/* A page is written with parts in the places of these words. */
+/* The template's words that are replaced by the parts of a page. */
 static const struct {
 	const char *word;
 	const char *text; /* NULL: made for each page */

@@ -5,7 +5,7 @@
 	const SHOWN = 200;
 	const BOXES = 120;
 
-	/* Everything that is shown goes through textContent: names may hold anything. */
+	/* All text is shown through textContent: names may contain anything. */
 	const make = (tag, text, kind) => {
 		const made = document.createElement(tag);
 		if (text !== undefined) made.textContent = text;
@@ -114,7 +114,10 @@
 		return [...found.values()].sort((a, b) => b.size - a.size);
 	};
 
-	/* The treemap: slices of a rectangle, the larger half beside the other. */
+	/*
+	 * The treemap: a rectangle is cut into two halves, again and again; the
+	 * larger half comes first.
+	 */
 	const place = (items, x, y, width, height, put) => {
 		const sum = items.reduce((all, item) => all + item.size, 0);
 		if (items.length === 0 || sum === 0) return;

@@ -12,7 +12,7 @@
 #include "report/stats.h"
 #include "starts/start_report.h"
 
-#define DIGEST_SHOWN 16 /* digits, which tell files of one cache apart */
+#define DIGEST_SHOWN 16 /* digits of a digest, enough to distinguish files */
 
 void page_begin(struct json_out *json, const char *kind, const char *name)
 {
@@ -32,7 +32,7 @@ static json_t *read_uses(const char *root)
 	struct tkb_uses *uses = NULL;
 	json_t *const found = json_object();
 
-	/* The page does without them. */
+	/* The page can do without the uses. */
 	if (root == NULL || tkb_uses_open(root, NULL, &uses, NULL) != 0)
 		return found;
 	for (size_t i = 0; i < tkb_uses_count(uses); i++) {

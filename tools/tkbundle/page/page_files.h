@@ -2,7 +2,7 @@
 #ifndef TKBUNDLE_PAGE_FILES_H
 #define TKBUNDLE_PAGE_FILES_H
 
-/* The files beside this one, as the build embeds them: see embed.cmake. */
+/* The files beside this one, which the build embeds: see embed.cmake. */
 extern const char page_html[];
 extern const char page_css[];
 extern const char page_js[];
