@@ -68,7 +68,9 @@ static enum status attest(struct remote_use *use, const struct arguments *args,
 	if (rc == 0 || rc == TKB_ERR_PARTIAL)
 		summarize_attest(&attest);
 	status = sign_out(use, args, rc, &err, &report, "attested", use->ref);
-	/* Bytes that differ are worse than what nobody can tell. */
+	/*
+	 * A kernel that differs is worse than one that was not compiled again.
+	 */
 	return attest.different > 0 && status == STATUS_PARTIAL
 	               ? STATUS_UNTRUSTED
 	               : status;

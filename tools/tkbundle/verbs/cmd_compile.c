@@ -214,7 +214,7 @@ static enum status compile_inputs_of(struct compile_work *work,
 		return status;
 	json_out_open_array(json, "kernels");
 	compile_work_do(work);
-	if (work->is_stopped) /* the lists were not read */
+	if (work->is_stopped) /* lists were not read */
 		work->counts[COMPILE_LEFT] +=
 			inputs->kernel_count * work->args->targets.count;
 	else if (inputs->kernel_count != 0)

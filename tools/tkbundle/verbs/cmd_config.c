@@ -19,7 +19,7 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
-/* All values, and the policy that counts where none is named. */
+/* Load all values, and find the policy that is used if none is named. */
 static int load_config(struct config *config, struct tkb_error *err)
 {
 	struct config_value *const policy = &config->values[CONFIG_TRUST];

@@ -17,9 +17,9 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
-/* What is compared, and what came out. */
+/* The operands, and the result. */
 struct comparison {
-	struct root roots[2]; /* of A and B */
+	struct root roots[2]; /* trees of A and B */
 	struct source a;
 	struct source b;
 	struct diff diff;

@@ -45,7 +45,7 @@ static const struct count counts_of_files[] = {
 	COUNT(archive_export, size, "size", NULL),
 };
 
-/* One export at work. */
+/* The state of an export. */
 struct work {
 	struct cli *cli;
 	const struct arguments *args;
@@ -57,7 +57,8 @@ struct work {
 	struct tkb_emit_report report;
 	struct archive_export done;
 	uint64_t
-		launcher_count; /* in the bundle; no cache has a file for one */
+		launcher_count; /* saved launchers of the bundle; a cache has no
+		                   files for them */
 };
 
 static const struct count counts_of_launchers[] = {
@@ -138,7 +139,10 @@ static int emit_to_folder(struct work *work, const struct tkb_bundle *bundle,
 	chosen.watch = follow_watch(&follow);
 	rc = tkb_emit(bundle, work->stage.kernels, &chosen, &work->report, err);
 	follow_end(&follow);
-	/* Fail: nobody could tell an archive of a part from one of the whole. */
+	/*
+	 * Fail: otherwise an archive of a part would look like one of the
+	 * whole.
+	 */
 	if (rc == TKB_ERR_PARTIAL)
 		return cli_error(err, TKB_ERR_IO,
 		                 "cannot export '%s': see above; it is put "

@@ -13,7 +13,7 @@
 #include "starts/fleet.h"
 #include "starts/starts_read.h"
 
-#define ROW_LIMIT 10   /* of a table for people */
+#define ROW_LIMIT 10   /* rows of a printed table */
 #define REASON_LIMIT 3 /* likewise */
 
 static const struct option_spec options[] = {
@@ -242,7 +242,7 @@ static void measure_fleet(struct metrics *metrics, const char *ref,
 	}
 }
 
-/* Metrics of one name must follow each other in the file. */
+/* Metrics with the same name must follow each other in the file. */
 static int compare_metrics(const void *a, const void *b)
 {
 	const struct metric *const left = a;
@@ -294,7 +294,7 @@ static int survey_all(struct remote_use *use, const struct arguments *args,
 	for (size_t i = 0; i < refs->count && rc == 0; i++) {
 		rc = survey(use, args, refs->names[i], metrics, err);
 		if (rc == TKB_MISS && use->ref[0] == '\0')
-			rc = 0; /* they are all too old */
+			rc = 0; /* all reports are too old */
 	}
 	return rc;
 }

@@ -111,7 +111,7 @@ static void say_which_cache(const struct cli *cli, const struct arguments *args,
 	if (args->operands.count > 0)
 		return;
 	if (config_load(NULL, &config, &err) != 0)
-		err.status = 0; /* valid values are set nevertheless */
+		err.status = 0; /* valid values are set even after a failure */
 	if (remote->text != NULL)
 		cli_say(cli,
 		        "this cleans up the cache '%s'; the remote that %s "
@@ -119,7 +119,7 @@ static void say_which_cache(const struct cli *cli, const struct arguments *args,
 		        root, remote->origin);
 }
 
-/* What only a remote has, or only a policy. */
+/* Check options that only apply to a remote, or only with a policy. */
 static enum status check_gc_of_cache(const struct cli *cli,
                                      const struct arguments *args)
 {

@@ -5,14 +5,16 @@
 
 #define COLUMNS 80
 #define TEXT_COLUMNS 72
-#define OPTION_WIDTH 26 /* of what stands before an option's help */
+#define OPTION_WIDTH 26 /* width of the text before an option's help */
 
 static const struct option_spec version_options[] = {
 	{ OPTION(SWITCH, "verbose", NULL, is_verbose,
 	         "also list the libraries") },
 };
 
-/* A synopsis whose lines are broken between its parts. */
+/*
+ * The state of a synopsis that is printed with line breaks between its parts.
+ */
 struct synopsis {
 	FILE *to;
 	int indent;
@@ -99,7 +101,7 @@ static void put_option_help(FILE *to, const struct option_spec *spec)
 	               spec->value != NULL ? " " : "",
 	               spec->value != NULL ? spec->value : "");
 
-	/* An option that is too long gets a line of its own. */
+	/* A long option gets a line of its own. */
 	if (strlen(left) > OPTION_WIDTH)
 		(void)fprintf(to, "  %s\n  %-*s", left, OPTION_WIDTH, "");
 	else

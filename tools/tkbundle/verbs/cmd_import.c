@@ -37,7 +37,7 @@ static const struct option_spec options[] = {
 	ARGS_VERBOSE("say which caches were found, and which links left out"),
 };
 
-/* One import at work. */
+/* The state of an import. */
 struct work {
 	struct cli *cli;
 	const struct arguments *args;
@@ -123,7 +123,9 @@ static int unpack_input(struct work *work, const struct input *input,
 	return rc;
 }
 
-/* An archive of an image was unpacked: unpack its layer in place of that. */
+/*
+ * If the archive contained an image, replace its files by those of its layer.
+ */
 static int unpack_layer(struct work *work, const char *layer,
                         struct tkb_error *err)
 {
@@ -155,7 +157,7 @@ static int unpack(struct work *work, struct tkb_error *err)
 	const bool is_url = image_name_is_url(work->archive);
 	int rc = 0;
 
-	/* First of all: that may take a while if it is a pipe. */
+	/* Open the archive first: that may take long if it is a pipe. */
 	if (!is_url)
 		rc = open_archive(work->archive, &input, err);
 	if (rc == 0)
@@ -241,8 +243,8 @@ static int collect_archive(struct work *work, const char *output,
 }
 
 /*
- * The folder is removed by now: a reader that closes the pipe ends this
- * process.
+ * Print after the folder was removed: if the reader closes the pipe, this
+ * process ends.
  */
 static int send_bundle(struct work *work, const char *path,
                        struct tkb_error *err)

@@ -32,7 +32,7 @@ static const struct option_spec options[] = {
 	  .letter = 'o', .is_required = true },
 };
 
-/* Files of an entry, as bytes. */
+/* The contents of an entry's files. */
 struct files {
 	struct tkb_memory metadata;
 	struct tkb_memory cubin;
@@ -181,7 +181,7 @@ static enum status launch(struct cli *cli, const struct arguments *args)
 	return rc == 0 ? STATUS_DONE : cli_failed(cli, rc, &err, entry->key);
 }
 
-/* Headers that are read. */
+/* The headers that were read. */
 struct headers {
 	struct tkb_c_header *items; /* owned, with their texts */
 	size_t count;

@@ -14,7 +14,7 @@
 #include "cli/text.h"
 
 #define KEY_WIDTH 12  /* 60 bits of a key's hash */
-#define NAME_WIDTH 40 /* longer names shift the rest of their line */
+#define NAME_WIDTH 40 /* longer names move the rest of their line */
 
 static const struct option_spec options[] = {
 	{ OPTION(SECRET, "remote", "URL[,URL...]|-", remote,
@@ -77,7 +77,7 @@ static void print_entry(const struct cli *cli, const struct tkb_entry *entry,
 	          width, entry->name, target, devices, entry->file_count, size);
 }
 
-/* Signatures are long: print a line of their own. */
+/* Signatures are long: print each on a line of its own. */
 static void print_facts(const struct cli *cli, const struct kernel_facts *facts)
 {
 	char warps[ENTRY_OUT_NUMBER_SIZE];
@@ -194,7 +194,7 @@ static enum status list_source(struct cli *cli, const struct arguments *args,
 	return STATUS_DONE;
 }
 
-/* What the files are, by type, which of a kernel is its stage, and by tree. */
+/* Print the files by type, which for a kernel is the stage, and by tree. */
 static enum status print_stages(const struct remote_source *at,
                                 const struct arguments *args)
 {
@@ -275,8 +275,8 @@ static enum status cmd_ls(struct cli *cli, const struct arguments *args)
 
 	status = list_source(cli, args, &source, root.path);
 	/*
-	 * Entries that were left out are no failure of a list, but are
-	 * reported.
+	 * Entries that were left out are reported, but are not a failure of a
+	 * list.
 	 */
 	if (source.cache != NULL)
 		source_out_left_out(cli, &source, "");

@@ -27,7 +27,7 @@ static const struct count counts[] = {
 	COUNT(tkb_merge_report, bundle_size, "bundle_size", NULL),
 };
 
-/* The bundles that are merged. */
+/* The bundles to merge. */
 struct inputs {
 	struct tkb_bundle **items; /* owned, and so is each */
 	size_t count;

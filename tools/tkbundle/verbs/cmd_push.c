@@ -72,7 +72,7 @@ static const struct count counts[] = {
 	                 "uploaded_bytes", "Bytes that were uploaded."),
 };
 
-/* The words of --layout stand in the enum's order. */
+/* The words of --layout are in the enum's order. */
 static bool is_for_triton(const struct arguments *args)
 {
 	return args->layout.value == TKB_PUSH_LAYOUT_TRITON;
@@ -310,9 +310,9 @@ static enum status push_to_remote(struct remote_use *use,
 	enum status status;
 	int rc;
 
-	/* An image has a tag, and nothing below one. */
+	/* An image is pushed under a tag, for which there is no inbox. */
 	use->is_keyless = signers->count == 0 && !is_for_image(args);
-	/* Nobody asks here for what the policy does not trust. */
+	/* Records that the policy does not trust do not matter for a push. */
 	use->policy.is_quiet = true;
 	/* Triton's layout has no refs. */
 	status = remote_use_choose(use, args, !is_for_triton(args),

@@ -33,7 +33,8 @@ struct listing {
 	const char *pattern; /* or NULL: all */
 	struct ref {
 		char *name;                    /* owned */
-		struct tkb_holdings *holdings; /* owned; of its records alone */
+		struct tkb_holdings *holdings; /* owned; facts from its
+		                                  records */
 		struct tkb_ref_info info;
 		uint64_t untrusted_count;
 	} * items; /* owned */
@@ -91,7 +92,7 @@ static int list_ref(void *self, const char *ref, struct tkb_error *err)
 	return 0;
 }
 
-/* Who has signed it? A ref that cannot be trusted is listed, too. */
+/* Find out who has signed the ref. A ref that is not trusted is listed, too. */
 static int judge_ref(struct remote_use *use, struct ref *ref,
                      struct tkb_error *err)
 {
@@ -200,7 +201,9 @@ static int name_width(const struct listing *listing)
 	return (int)width;
 }
 
-/* Write who has signed it, and how many records the policy does not trust. */
+/*
+ * Write who has signed the ref, and how many records the policy does not trust.
+ */
 static void write_trust(const struct listing *listing, const struct ref *ref,
                         char out[TRUST_SIZE])
 {

@@ -40,7 +40,7 @@ static void add_frames(struct json_out *json, const struct tkb_bundle *bundle)
 	page_end_parts(json, packed_sum);
 }
 
-/* @param path  of a cache or bundle */
+/* @param path path of a cache or bundle */
 static int describe_source(struct json_out *json, const struct source *source,
                            const char *path, struct tkb_error *err)
 {

@@ -25,10 +25,10 @@ static const struct option_spec options[] = {
 };
 
 enum {
-	SHORT_LIMIT = 8 /* digits, at least */
+	SHORT_LIMIT = 8 /* least number of digits */
 };
 
-/* What is to be revoked. */
+/* The digests to revoke. */
 struct list {
 	struct tkb_digest *items; /* owned */
 	size_t count;
@@ -52,12 +52,12 @@ static int append_digest(struct list *list, const struct tkb_digest *digest,
 	return 0;
 }
 
-/* What a short digest stands for, while it is looked for. */
+/* The digests that begin with a short one, while they are searched. */
 struct search {
 	struct remote_use *use;
 	const char *text;
 	struct tkb_digest found;
-	size_t count; /* of different ones */
+	size_t count; /* number of different digests */
 };
 
 static void match_digest(struct search *search, const struct tkb_digest *digest)
@@ -113,7 +113,7 @@ static int look_at_ref(void *self, const char *ref, struct tkb_error *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* Of the remote's records and blobs, and of the policy's keys. */
+/* Search the remote's records and blobs, and the policy's keys. */
 static int find_short(struct remote_use *use, const char *text,
                       struct tkb_digest *out, struct tkb_error *err)
 {
@@ -137,7 +137,7 @@ static int find_short(struct remote_use *use, const char *text,
 	return 0;
 }
 
-/* Of an operand: 64 digits, or the first of one that is at hand. */
+/* Read an operand: 64 digits, or the first digits of a known digest. */
 static int add_operand(struct remote_use *use, struct list *list,
                        const char *text, struct tkb_error *err)
 {
@@ -157,7 +157,7 @@ static int add_operand(struct remote_use *use, struct list *list,
 	return rc == 0 ? append_digest(list, &digest, err) : rc;
 }
 
-/* The records that a ref holds, and their blobs. */
+/* Add the records that a ref holds, and their blobs. */
 static int add_ref(struct remote_use *use, struct list *list,
                    struct tkb_error *err)
 {

@@ -26,11 +26,11 @@
 #include "starts/starts_leave.h"
 #include "starts/starts_moment.h"
 
-#define SIGNAL_STATUS 128 /* and its number, as a shell has it */
-#define LOOK_MS 250       /* at least, for a look at the root */
-#define LEARN_MS 200      /* for a list of what is there */
-#define FIGURES_MS 500    /* for a file with figures */
-#define NOTE_MS 3000      /* for the note of the start */
+#define SIGNAL_STATUS 128 /* plus the signal's number, as in a shell */
+#define LOOK_MS 250       /* least time to examine the root */
+#define LEARN_MS 200      /* to list the existing entries */
+#define FIGURES_MS 500    /* to write a file with figures */
+#define NOTE_MS 3000      /* to write the note of the start */
 #define KILL_MS 100       /* for a killed child to end */
 #define END_MS 1500       /* for a child that was told to end */
 
@@ -137,7 +137,7 @@ static void choose_plan(struct run *run)
 
 /*
  * Gather kernels that an engine has put where it does not look for them, for at
- * most half of the time that is left. The pull need not bring those.
+ * most half of the time that is left. The pull need not fetch these.
  */
 static void gather_kernels(struct run *run)
 {
@@ -220,10 +220,10 @@ static void start_push(struct run *run, uint64_t settle_ms, uint64_t end_ms)
 }
 
 /*
- * While the command runs, a watch waits for new entries, then a push takes
- * them away, then a watch waits again.
+ * While the command runs, a watch waits for new entries, then a push uploads
+ * them, then a watch waits again.
  *
- * @return false: nothing can be watched
+ * @return false: no watch can be started
  */
 static bool keep_pushing(struct run *run)
 {
@@ -271,9 +271,9 @@ static void supervise(struct run *run)
 }
 
 /*
- * Push the entries that are left at the end. A command that did not succeed, as
- * one that was killed, may have been writing: what it wrote a moment ago is left
- * out.
+ * Push the remaining entries at the end. A command that did not succeed, for
+ * example because it was killed, may have been writing: files that it wrote a
+ * moment ago are left out.
  */
 static void push_rest(struct run *run, uint64_t end_ms)
 {
@@ -296,7 +296,10 @@ static void push_rest(struct run *run, uint64_t end_ms)
 	run_report_push(run);
 }
 
-/* Tell the fleet how the start was. What hinders that is nobody's failure. */
+/*
+ * Leave a report of the start for the fleet. If that is impossible, it is not a
+ * failure.
+ */
 static void leave_report(struct run *run)
 {
 	if (!starts_moment_can(run) || run->stop_signal != 0)

@@ -18,7 +18,7 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
-/* The entry that was asked for. */
+/* The requested entry. */
 struct shown {
 	struct source source;
 	size_t index;
@@ -46,7 +46,7 @@ static void print_launch(const struct cli *cli,
 	          facts->signature != NULL ? facts->signature : "-");
 }
 
-/* Print what units of trees do not have. */
+/* Print facts that units of trees do not have. */
 static void print_origin(const struct cli *cli, const struct shown *shown)
 {
 	const struct tkb_entry *const entry = shown->entry;
@@ -119,7 +119,7 @@ static enum status show_entry_facts(struct cli *cli,
 	return STATUS_DONE;
 }
 
-/* The names of an entry's files, ", " between; NULL without memory. */
+/* The names of an entry's files, separated by ", "; NULL: out of memory. */
 static char *join_names(const struct tkb_entry *entry)
 {
 	char *names = NULL;

@@ -108,7 +108,7 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
 	return status_of(rc);
 }
 
-/* With a policy, its signature first. */
+/* With a policy, check the bundle's signature first. */
 static enum status verify_signed(struct cli *cli, const struct arguments *args,
                                  const char *path)
 {
@@ -138,7 +138,7 @@ static void summarize_cache(const struct cli *cli, const struct root *root,
 			root->trees.count > 0 ? "its engine" : "Triton");
 }
 
-/* Is it a remote's folder, without entries of a cache? */
+/* Is it the folder of a remote, without entries of a cache? */
 static bool is_remote(const char *path, const struct tkb_collect_report *report)
 {
 	static const char *const names[] = { "cas", "ref" };
@@ -165,7 +165,8 @@ struct inspection {
 	const struct tkb_watch *followed; /* by it */
 	struct tkb_results *useless;      /* owned */
 	struct tkb_watch watch;
-	const struct tkb_origins *revoked; /* what is; or NULL */
+	const struct tkb_origins *revoked; /* the entries that are revoked; or
+	                                      NULL */
 	size_t revoked_count;
 };
 
@@ -238,7 +239,9 @@ static int inspection_begin(struct inspection *inspection, struct cli *cli,
 	return 0;
 }
 
-/* Of something that is whole, but of no use: its name, and why. */
+/*
+ * Report a unit or entry that is whole, but cannot be used: its name, and why.
+ */
 struct useless {
 	const char *path;
 	const char *state;
@@ -263,7 +266,10 @@ static struct useless useless_of(struct inspection *inspection,
 		                 result->message };
 }
 
-/* Name what is revoked, and the units that are whole, but moved, or unfinished. */
+/*
+ * Report entries that are revoked, and units that are whole, but moved or
+ * unfinished.
+ */
 static void inspection_end(struct inspection *inspection, struct cli *cli)
 {
 	const struct tkb_results *const useless = inspection->useless;
@@ -288,7 +294,7 @@ static void inspection_end(struct inspection *inspection, struct cli *cli)
 	json_out_close(&cli->json);
 }
 
-/* Verify a cache, and trees, by a collect that writes nothing. */
+/* Verify a cache and trees by a collect that writes nothing. */
 static enum status verify_cache(struct cli *cli, const struct arguments *args,
                                 const struct root *root,
                                 const struct tkb_origins *revoked)
@@ -332,7 +338,7 @@ static enum status verify_cache(struct cli *cli, const struct arguments *args,
 	               : status_of(rc);
 }
 
-/* With a policy, what of the cache is revoked now. */
+/* With a policy, find the entries of the cache that are revoked now. */
 static enum status verify_root(struct cli *cli, const struct arguments *args,
                                const struct root *root)
 {

@@ -19,7 +19,7 @@ static const struct option_spec options[] = {
 	ARGS_JSON,
 };
 
-/* What is compared. */
+/* The operands. */
 struct comparison {
 	struct cli *cli;
 	const char *name;
@@ -42,7 +42,7 @@ static void release_comparison(struct comparison *comparison)
 	operand_close(&comparison->a);
 }
 
-/* Is `part` all of `path`, or parts of it between slashes? */
+/* Is `part` the whole of `path`, or a sequence of its parts? */
 static bool has_part(const char *path, const char *part)
 {
 	const size_t length = strlen(part);
@@ -64,7 +64,9 @@ static bool is_wanted_entry(const struct tkb_entry *entry, const char *name)
 	return entry->kind == TKB_KIND_UNIT && has_part(entry->name, name);
 }
 
-/* Report two keys that are alike, or one without a counterpart. */
+/*
+ * Report two similar entries with different keys, or one without a counterpart.
+ */
 static void report_keys(struct comparison *comparison,
                         const struct tkb_entry *a, const struct tkb_entry *b,
                         const struct match *match)
@@ -89,7 +91,7 @@ static void report_keys(struct comparison *comparison,
 	why_out_pair(comparison->cli, &pair);
 }
 
-/* Report one key that both have: which of its files differ? */
+/* Report a key that both have, and which of its files differ. */
 static int report_bytes(struct comparison *comparison,
                         const struct diff_pair *found, struct tkb_error *err)
 {
@@ -290,7 +292,7 @@ static enum status compare_sources(struct comparison *comparison)
 	return comparison->is_equal ? STATUS_DONE : STATUS_PARTIAL;
 }
 
-/* Of a bundle that is cut short, what its list of entries tells was compared. */
+/* For a bundle that is cut short, the entries in its list were compared. */
 static enum status report_damage(const struct comparison *comparison,
                                  const struct operand *operand,
                                  enum status status)

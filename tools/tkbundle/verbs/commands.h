@@ -4,7 +4,7 @@
 
 #include "cli/args.h"
 
-/* The verbs: each is one constant, in a file of its own, cmd_<name>.c. */
+/* The verbs: each is a constant in a file of its own, cmd_<name>.c. */
 extern const struct command command_attest;
 extern const struct command command_collect;
 extern const struct command command_compile;

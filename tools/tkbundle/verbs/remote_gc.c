@@ -48,7 +48,10 @@ static const struct count counts[] = {
 	                 "What the remote refused to delete."),
 };
 
-/* What a remote refused to delete; its library ends a gc after so many. */
+/*
+ * Limit of objects that a remote refuses to delete; the library ends a gc after
+ * that many.
+ */
 enum {
 	REFUSALS_LIMIT = 100
 };
@@ -91,7 +94,7 @@ static void lists_release(struct gc_lists *lists)
 	}
 }
 
-/* They are kept until the list of what is removed ends. */
+/* Keep them until the list of removed items ends. */
 static void on_refused(void *self, const char *ref,
                        const struct tkb_digest *digest, const char *message)
 {

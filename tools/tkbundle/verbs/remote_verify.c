@@ -84,7 +84,9 @@ static void summarize_remote_verify(
 	          text_plural(report->ref_count, "ref", "refs"), rest);
 }
 
-/* Would the policy let the ref be pulled? What it does not trust is named. */
+/*
+ * Check the ref against the policy, as a pull does, and name untrusted records.
+ */
 static enum status check_trust(struct remote_use *use,
                                const struct arguments *args)
 {

@@ -5,7 +5,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 
-/* `verify --remote`. */
+/* Verify a remote, as `tkbundle verify --remote` does. */
 enum status remote_verify_run(struct cli *cli, const struct arguments *args);
 
 #endif
