@@ -3,8 +3,9 @@
 #define TKB_BASE_ARENA_H
 
 /*
- * Memory for many small things that live and die together: what a manifest or
- * a cache holds. Nothing in it is freed alone. Zeroed is empty.
+ * Memory for many small objects with the same lifetime: what a manifest or a
+ * cache holds. Single objects are not freed; tkb_arena_release() frees all. A
+ * zeroed arena is empty.
  */
 
 #include <tkbundle/entry.h>
@@ -25,12 +26,12 @@ void *tkb_arena_alloc(struct tkb_arena *arena, size_t count, size_t size);
 /* A copy of `bytes` and a terminating zero; or NULL. */
 char *tkb_arena_string(struct tkb_arena *arena, struct tkb_bytes bytes);
 
-/* The same for those that fail with TKB_ERR_NOMEM. */
+/* As tkb_arena_string(), but fails with TKB_ERR_NOMEM. */
 TKB_NODISCARD int tkb_arena_copy(struct tkb_arena *arena,
                                  struct tkb_bytes bytes, const char **out,
                                  struct tkb_error *err);
 
-/* The same for a buffer, which may have failed. */
+/* Copy the contents of `buf`. If the buffer failed, return its failure. */
 TKB_NODISCARD int tkb_arena_copy_buf(struct tkb_arena *arena,
                                      const struct tkb_buf *buf,
                                      const char **out, struct tkb_error *err);

@@ -6,8 +6,8 @@
  * Words that every file of the library uses.
  *
  * TKB_AUTO(fn) calls fn(&variable) when the variable's scope ends. A variable
- * that has it is initialised on its declaration line; ownership leaves it only
- * through tkb_take().
+ * declared so must be initialised on its declaration line; ownership leaves it
+ * only through tkb_take().
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 
 /* Define name(), which calls release() on a pointer to `type`, for TKB_AUTO. */
 #define TKB_AUTO_POINTER(name, type, release)                                  \
-	/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type has none */      \
+	/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */               \
 	static inline void name(type **pointer)                                \
 	{                                                                      \
 		release(*pointer);                                             \
@@ -43,8 +43,8 @@
 void tkb_free_at(void *pointer_to_pointer);
 
 /*
- * Zeroed memory for `count` items of `size` bytes, never NULL for zero items;
- * NULL when there is none or the product overflows.
+ * Zeroed memory for `count` items of `size` bytes; NULL if there is no memory
+ * or the product overflows. Zero items also give a pointer that is not NULL.
  */
 void *tkb_alloc_array(size_t count, size_t size) TKB_NODISCARD;
 
@@ -56,15 +56,16 @@ static inline uint32_t tkb_or_default(uint32_t value, uint32_t otherwise)
 	return value != 0 ? value : otherwise;
 }
 
-/* For qsort() and bsearch(), of `const char *` and of what begins with one. */
+/* Compare items by the `const char *` that they begin with, for qsort(). */
 int tkb_compare_texts(const void *a, const void *b);
 
-/* Sort `count` texts so, keep each once, and return how many there are. */
+/* Sort `count` texts, drop duplicates, and return how many are left. */
 size_t tkb_sort_texts(const char **texts, size_t count);
 
 /*
- * The index of the first of `count` sorted items, each of `size` bytes, that is not
- * less than `key`; `count` if there is none. `compare` gets the key and an item.
+ * The index of the first of `count` sorted items, each of `size` bytes, that is
+ * not less than `key`; `count` if there is none. `compare` gets the key and an
+ * item.
  */
 size_t tkb_lower_bound(const void *key, const void *items, size_t count,
                        size_t size,
@@ -77,7 +78,7 @@ size_t tkb_lower_bound(const void *key, const void *items, size_t count,
 TKB_NODISCARD int tkb_grow(void *items, size_t *capacity, size_t count,
                            size_t size, struct tkb_error *err);
 
-/* Add a copy of `item`, of `size` bytes, to the array. As tkb_grow(). */
+/* Append a copy of `item`, of `size` bytes. On failure nothing changes. */
 TKB_NODISCARD int tkb_append(void *items, size_t *count, size_t *capacity,
                              const void *item, size_t size,
                              struct tkb_error *err);

@@ -42,7 +42,7 @@ void tkb_blob_buffer_end(struct tkb_blob_buffer *buffer, int rc,
 	(void)pthread_mutex_unlock(&buffer->lock);
 }
 
-/* Move what is in memory to a file, and go on there. */
+/* Move the bytes from memory to a file, and continue there. */
 static int move_to_file(struct tkb_blob_buffer *buffer, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
@@ -98,7 +98,7 @@ int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer, struct tkb_bytes bytes,
 	return rc;
 }
 
-/* Read what is there. The lock is held. */
+/* Read bytes that have arrived. The lock is held. */
 static int read_held(const struct tkb_blob_buffer *buffer, uint64_t offset,
                      void *data, size_t size, size_t *got_out,
                      struct tkb_error *err)

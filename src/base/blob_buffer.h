@@ -12,9 +12,9 @@
  *     rc = tkb_blob_buffer_add(&buffer, bytes, err);
  *     rc = tkb_blob_buffer_read(&buffer, offset, data, size, &got, err);
  *
- * One thread may fill it while others read through tkb_blob_buffer_live_source():
- * from tkb_blob_buffer_begin() to tkb_blob_buffer_end() they wait for bytes that are
- * not there yet.
+ * One thread may fill the buffer while others read it through
+ * tkb_blob_buffer_live_source(). Between tkb_blob_buffer_begin() and
+ * tkb_blob_buffer_end(), readers wait for bytes that have not arrived yet.
  */
 
 #include <pthread.h>
@@ -26,7 +26,7 @@
 
 enum {
 	TKB_BLOB_BUFFER_MEMORY =
-		8 * 1024 * 1024 /* more than that goes to a file */
+		8 * 1024 * 1024 /* a larger buffer moves to a file */
 };
 
 struct tkb_blob_buffer {
@@ -37,10 +37,10 @@ struct tkb_blob_buffer {
 	uint64_t size;
 	uint64_t limit;
 	bool is_growing;
-	struct tkb_error failure; /* why it ended early, for readers */
+	struct tkb_error failure; /* why the filling ended early, for readers */
 };
 
-/* `memory_` bytes at most are kept in memory, `limit_` in all. */
+/* Keep at most `memory_` bytes in memory, and `limit_` bytes in all. */
 #define TKB_BLOB_BUFFER_INIT_SMALL(memory_, limit_)                            \
 	{                                                                      \
 		.lock = PTHREAD_MUTEX_INITIALIZER,                             \
@@ -58,33 +58,39 @@ TKB_NODISCARD int tkb_blob_buffer_add(struct tkb_blob_buffer *buffer,
                                       struct tkb_bytes bytes,
                                       struct tkb_error *err);
 
-/* More will come. */
+/* Tell readers that more bytes will come. */
 void tkb_blob_buffer_begin(struct tkb_blob_buffer *buffer);
 
-/* No more comes. `rc` is 0, or the failure of reads behind the end. */
+/*
+ * Tell readers that no more bytes will come. `rc` is 0, or the failure that
+ * reads past the end return.
+ */
 void tkb_blob_buffer_end(struct tkb_blob_buffer *buffer, int rc,
                          const struct tkb_error *failure);
 
-/* Fewer bytes than asked for only at the end. From several threads. */
+/* Read fewer bytes than `size` only at the end. Threads may share this. */
 TKB_NODISCARD int tkb_blob_buffer_read(struct tkb_blob_buffer *buffer,
                                        uint64_t offset, void *data, size_t size,
                                        size_t *got_out, struct tkb_error *err);
 
-/* Send all of it to `sink`. */
+/* Send the whole contents to `sink`. */
 TKB_NODISCARD int tkb_blob_buffer_send(struct tkb_blob_buffer *buffer,
                                        const struct tkb_sink *sink,
                                        struct tkb_error *err);
 
-/* Empty it; its limit stays. */
+/* Empty the buffer; its limit stays. */
 void tkb_blob_buffer_reset(struct tkb_blob_buffer *buffer);
 
-/* A sink that fills it; it must live as long. */
+/* A sink that fills the buffer, which must live as long as the sink. */
 struct tkb_sink tkb_blob_buffer_sink(struct tkb_blob_buffer *buffer);
 
-/* A source that reads it; it must live as long. */
+/* A source that reads the buffer, which must live as long as the source. */
 struct tkb_source tkb_blob_buffer_source(struct tkb_blob_buffer *buffer);
 
-/* The same, for other threads than the one that fills it. */
+/*
+ * As tkb_blob_buffer_source(), for threads other than the one that fills the
+ * buffer.
+ */
 struct tkb_source tkb_blob_buffer_live_source(struct tkb_blob_buffer *buffer);
 
 #endif

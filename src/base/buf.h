@@ -11,8 +11,8 @@
  *     tkb_buf_add(&buf, bytes);
  *     rc = tkb_buf_check(&buf, err);
  *
- * The functions that add return nothing: the first failure sticks, what comes
- * after it is dropped, and tkb_buf_check() reports it once.
+ * The functions that add return nothing: the buffer keeps the first failure and
+ * ignores later additions; tkb_buf_check() reports the failure once.
  */
 
 #include <string.h>
@@ -39,7 +39,7 @@ void tkb_buf_release(struct tkb_buf *buf);
 /* Empty it, keep its memory, forget a failure. */
 void tkb_buf_reset(struct tkb_buf *buf);
 
-/* Make room for `size` bytes more and return where they go, or NULL. */
+/* Make room for `size` more bytes and return where they go, or NULL. */
 unsigned char *tkb_buf_reserve(struct tkb_buf *buf, size_t size);
 
 void tkb_buf_add(struct tkb_buf *buf, struct tkb_bytes bytes);
@@ -72,7 +72,7 @@ static inline bool tkb_bytes_equal_text(struct tkb_bytes bytes,
 	return tkb_bytes_equal(bytes, tkb_text(text));
 }
 
-/* Bytes `from` to `to` of `bytes`. */
+/* The bytes from index `from` up to, but not including, index `to`. */
 static inline struct tkb_bytes tkb_bytes_slice(struct tkb_bytes bytes,
                                                size_t from, size_t to)
 {
@@ -82,7 +82,7 @@ static inline struct tkb_bytes tkb_bytes_slice(struct tkb_bytes bytes,
 /* A sink that appends to the buffer. */
 struct tkb_sink tkb_buf_sink(struct tkb_buf *buf);
 
-/* Order by bytes, a prefix before what it begins. */
+/* Compare byte by byte; a prefix comes before longer byte strings. */
 int tkb_bytes_compare(struct tkb_bytes a, struct tkb_bytes b);
 
 #endif

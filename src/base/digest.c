@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * These are deprecated since OpenSSL 3.0, and there in all of 3.x. Before its
- * first digest the other interface reads a configuration and lists all ciphers:
- * 0.9 ms of a start, for the same code behind it.
+ * OpenSSL 3.0 deprecated these functions; all of 3.x still has them. The newer
+ * interface reads a configuration and lists all ciphers before its first
+ * digest, which adds 0.9 ms to a start, and then runs the same code.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
@@ -28,7 +28,7 @@ void tkb_hasher_close(struct tkb_hasher *hasher)
 	*hasher = (struct tkb_hasher){ 0 };
 }
 
-/* The result of one step of hashing. */
+/* Turn OpenSSL's result into ours. */
 static int check_step(int is_done, struct tkb_error *err)
 {
 	if (is_done != 1)
@@ -93,7 +93,7 @@ int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
 	return tkb_hasher_digest(&hasher, bytes, out, err);
 }
 
-/* The value of each lower-case digit, plus one; 0 is no digit. */
+/* The value of each lower-case digit plus one; 0 marks what is no digit. */
 static const unsigned char digit_values[256] = {
 	['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
 	['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,

@@ -2,9 +2,7 @@
 #ifndef TKB_BASE_DIGEST_H
 #define TKB_BASE_DIGEST_H
 
-/*
- * SHA-256. A hasher can be used again and again by one thread.
- */
+/* SHA-256. One thread can use a hasher any number of times. */
 
 #include <tkbundle/entry.h>
 
@@ -24,13 +22,13 @@ TKB_NODISCARD int tkb_hasher_digest(struct tkb_hasher *hasher,
                                     struct tkb_digest *out,
                                     struct tkb_error *err);
 
-/* Have `bytes` the digest `wanted`? */
+/* Does `bytes` have the digest `wanted`? */
 TKB_NODISCARD int tkb_hasher_check(struct tkb_hasher *hasher,
                                    struct tkb_bytes bytes,
                                    const struct tkb_digest *wanted, bool *out,
                                    struct tkb_error *err);
 
-/* The digest of bytes that come in pieces: begin, add any number, end. */
+/* Hash bytes that come in pieces: begin, add any number of pieces, end. */
 TKB_NODISCARD int tkb_hasher_begin(struct tkb_hasher *hasher,
                                    struct tkb_error *err);
 TKB_NODISCARD int tkb_hasher_add(struct tkb_hasher *hasher,
@@ -38,7 +36,7 @@ TKB_NODISCARD int tkb_hasher_add(struct tkb_hasher *hasher,
 TKB_NODISCARD int tkb_hasher_end(struct tkb_hasher *hasher,
                                  struct tkb_digest *out, struct tkb_error *err);
 
-/* The same without a hasher, for a single digest. */
+/* The digest of `bytes`, without a hasher, for a single digest. */
 TKB_NODISCARD int tkb_digest_of(struct tkb_bytes bytes, struct tkb_digest *out,
                                 struct tkb_error *err);
 
@@ -47,10 +45,10 @@ bool tkb_digest_from_hex(struct tkb_bytes hex, struct tkb_digest *out);
 
 bool tkb_digest_equal(const struct tkb_digest *a, const struct tkb_digest *b);
 
-/* As memcmp(). */
+/* Compare as memcmp() does. */
 int tkb_digest_compare(const struct tkb_digest *a, const struct tkb_digest *b);
 
-/* A list of digests; zeroed it is empty. */
+/* A list of digests; a zeroed list is empty. */
 struct tkb_digests {
 	struct tkb_digest *items; /* owned */
 	size_t count;
@@ -62,13 +60,13 @@ TKB_NODISCARD int tkb_digests_add(struct tkb_digests *digests,
                                   const struct tkb_digest *digest,
                                   struct tkb_error *err);
 
-/* For qsort() and bsearch(), of digests and of what begins with one. */
+/* Compare structs that begin with a digest, for qsort() and bsearch(). */
 int tkb_compare_digests(const void *a, const void *b);
 
-/* Sort them, and keep each once. */
+/* Sort the digests and drop duplicates. */
 void tkb_digests_sort(struct tkb_digests *digests);
 
-/* Is it one of those, which are sorted? */
+/* Is `digest` in the sorted list? */
 bool tkb_digests_have(const struct tkb_digests *digests,
                       const struct tkb_digest *digest);
 

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 
 /*
- * Has whoever started this process turned tkbundle off, by TKBUNDLE_DISABLE in
- * the environment: set, and neither empty nor "0"? It is asked by the functions
- * of the library that do a whole work, where it begins; a caller that knows
- * better says so by `is_enabled` in its options.
+ * Did the user turn tkbundle off, with TKBUNDLE_DISABLE in the environment set,
+ * not empty and not "0"? Library functions that do a whole job (a collect, an
+ * emit) ask this where they begin; a caller that decides otherwise sets
+ * `is_enabled` in its options.
  */
 bool tkb_is_disabled(void);
 

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/random.h"
 
-/* "<path>.<random>.tmp", beside the destination: rename cannot cross. */
+/* "<path>.<random>.tmp": rename() must not cross file systems. */
 static int make_private_name(const char *path, char **out,
                              struct tkb_error *err)
 {
@@ -40,11 +40,11 @@ static bool is_private_name(const char *name, const char *base)
 	       strcmp(name + length + 1 + digits, ".tmp") == 0;
 }
 
-/* Remove the draft if its writer is dead: a living one holds a lock on it. */
+/* Remove the draft if its writer is dead: a live writer holds a lock on it. */
 static void remove_if_dead(int dir_fd, const char *name)
 {
 	TKB_AUTO(tkb_fd_unlock_at)
-	int fd = tkb_fd_open_quietly(dir_fd, name); /* does not wait */
+	int fd = tkb_fd_open_quietly(dir_fd, name); /* does not block */
 	struct stat status;
 
 	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
@@ -52,7 +52,7 @@ static void remove_if_dead(int dir_fd, const char *name)
 		(void)unlinkat(dir_fd, name, 0);
 }
 
-/* Remove what writers of this file left that were killed while publishing. */
+/* Remove drafts of this file whose writers were killed while publishing. */
 static int remove_dead_drafts(const char *path, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *for_folder = strdup(path);
@@ -66,7 +66,7 @@ static int remove_dead_drafts(const char *path, struct tkb_error *err)
 	base = basename(for_base);
 	dir = opendir(dirname(for_folder));
 	if (dir == NULL)
-		return 0; /* opening the draft says why */
+		return 0; /* opening the draft will report the reason */
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
 		if (is_private_name(item->d_name, base))
 			remove_if_dead(dirfd(dir), item->d_name);
@@ -87,7 +87,7 @@ static int fail_to_write(const struct tkb_draft *draft, struct tkb_error *err)
 	return tkb_fail_errno(err, "cannot write '%s'", draft->path);
 }
 
-/* Another process may remove it before it is locked: then try once more. */
+/* If another process removes the new file before it is locked, try again. */
 static int open_named(struct tkb_draft *draft, struct tkb_error *err)
 {
 	struct stat status = { 0 };
@@ -108,8 +108,8 @@ static int open_named(struct tkb_draft *draft, struct tkb_error *err)
 }
 
 /*
- * Open it without a name, where possible: then a killed process leaves nothing.
- * It gets its name through /proc.
+ * Open the draft without a name where possible: a killed process then leaves
+ * nothing behind. The draft gets its name later, through /proc.
  */
 static int open_hidden(struct tkb_draft *draft, struct tkb_error *err)
 {
@@ -132,7 +132,7 @@ static int open_regular(struct tkb_draft *draft, struct tkb_error *err)
 		rc = remove_dead_drafts(draft->path, err);
 	if (rc == 0)
 		rc = open_hidden(draft, err);
-	/* Without locks (some NFS), dead drafts stay; that is harmless. */
+	/* Without locks (some NFS), dead drafts stay; they do no harm. */
 	if (rc == 0)
 		(void)flock(draft->fd, LOCK_EX | LOCK_NB);
 	return rc;
@@ -207,9 +207,9 @@ static int move_into_place(struct tkb_draft *draft)
 }
 
 /*
- * On NFS, and with quotas, only close() reports that bytes did not fit; after
- * the rename that would be too late. So close a copy of the descriptor, which
- * reports it and keeps our lock.
+ * On NFS and with quotas, only close() reports that bytes did not fit, and
+ * after the rename that would be too late. So close a copy of the descriptor:
+ * that reports the failure, and we keep our lock.
  */
 static int flush_draft(const struct tkb_draft *draft)
 {

@@ -2,7 +2,7 @@
 #ifndef TKB_BASE_DRAFT_H
 #define TKB_BASE_DRAFT_H
 
-/* What stands behind the public draft.h, for the library's own use. */
+/* The struct behind the public draft.h, for the library's own use. */
 
 #include <tkbundle/draft.h>
 
@@ -11,15 +11,15 @@
 struct tkb_draft {
 	int fd;             /* owned; -1 once it is published */
 	char *path;         /* owned: what open() was given */
-	char *private_name; /* owned: what it is called before, or is for a
-	                       moment if the destination exists; NULL: it is
-	                       written to as it is */
-	bool is_named;      /* it has its private name */
+	char *private_name; /* owned: the name before publishing, or for a
+	                       moment if the destination exists; NULL: write
+	                       to the destination itself */
+	bool is_named;      /* the file has its private name */
 };
 
 /*
- * Bring what was written to the disk, so that no loss of power leaves an empty
- * file under a name that says more. Before it is published.
+ * Write the draft to the disk before it is published, so that a power loss does
+ * not leave an empty file under the final name.
  */
 TKB_NODISCARD int tkb_draft_sync(const struct tkb_draft *draft,
                                  struct tkb_error *err);

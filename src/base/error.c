@@ -17,12 +17,12 @@ static void set_error(struct tkb_error *err, int status, enum tkb_reason reason,
 
 	err->status = status;
 	err->reason = (int32_t)reason;
-	/* Names from outside may hold anything; a message is one line. */
+	/* Names from outside may hold any bytes; a message is one line. */
 	(void)vsnprintf(raw, sizeof(raw), format, arguments);
 	(void)tkb_text_show(raw, err->message, sizeof(err->message));
 }
 
-/* What error.h has for clang's analyzer is no function. */
+/* error.h defines these as macros for clang's analyzer. */
 #undef tkb_fail
 #undef tkb_fail_entry
 #undef tkb_fail_errno
@@ -49,7 +49,7 @@ int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
 	return TKB_ERR_CORRUPT;
 }
 
-/* What helps, where the system's words alone name no remedy. */
+/* Advice, where the system's own message suggests none. */
 static const char *remedy(int number)
 {
 	return number == ENOSPC || number == EDQUOT
@@ -116,7 +116,7 @@ int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
 
 const char *tkb_status_name(int status)
 {
-	/* No default case: compilers warn where one is missing. */
+	/* No default case: compilers warn about a missing status. */
 	switch ((enum tkb_status)status) {
 	case TKB_OK:
 		return "ok";

@@ -3,24 +3,24 @@
 #define TKB_BASE_ERROR_H
 
 /*
- * How an error is made. It is made once, where it is found:
+ * How to report an error. Create it once, where it is found:
  *
  *     return tkb_fail(err, TKB_ERR_CORRUPT, "bad magic in '%s'", name);
  *
- * passed on unchanged (`if (rc < 0) return rc;`), and given context only
- * where it crosses a layer, by tkb_fail_while(). All of them return the
- * status, and accept a NULL err. Bytes from outside that are printed into a
- * message are written as tkb_text_show() does.
+ * pass it on unchanged (`if (rc < 0) return rc;`), and add context only where
+ * it crosses a layer, with tkb_fail_while(). All these functions return the
+ * status and accept a NULL err. Control characters and other bytes that a
+ * terminal does not show are escaped in messages, as tkb_text_show() does.
  */
 
 #include <stdbool.h>
 
 #include <tkbundle/error.h>
 
-/* No status is lower: what another process says beyond it is no status. */
+/* The lowest status. A lower number from another process is not a status. */
 #define TKB_STATUS_LOWEST TKB_ERR_UNTRUSTED
 
-/* Did the call do its work, be it in part? */
+/* Did the call do its work, at least in part? */
 static inline bool tkb_is_done(int rc)
 {
 	return rc == TKB_OK || rc == TKB_ERR_PARTIAL;
@@ -29,32 +29,32 @@ static inline bool tkb_is_done(int rc)
 int tkb_fail(struct tkb_error *err, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A failure that is about one entry: status and reason. */
+/* Report a failure of one entry, with status TKB_ERR_CORRUPT and a reason. */
 int tkb_fail_entry(struct tkb_error *err, enum tkb_reason reason,
                    const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * TKB_ERR_IO with TKB_REASON_IO, or TKB_ERR_NOMEM where errno is ENOMEM, and
- * what errno says behind the sentence. errno stays.
+ * Report TKB_ERR_IO with TKB_REASON_IO, or TKB_ERR_NOMEM if errno is ENOMEM.
+ * The text of errno is added to the sentence. errno is kept.
  */
 int tkb_fail_errno(struct tkb_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 int tkb_fail_nomem(struct tkb_error *err);
 
-/* Hand on a failure that was kept; returns `status`. */
+/* Report a failure that was kept earlier; returns `status`. */
 int tkb_fail_as(struct tkb_error *err, int status,
                 const struct tkb_error *kept);
 
-/* Put "<context>: " before the sentence that is there; returns `status`. */
+/* Put "<context>: " before the message already in `err`; returns `status`. */
 int tkb_fail_while(struct tkb_error *err, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 #ifdef __clang_analyzer__
 /*
- * clang-tidy reads one file at a time: it would follow what comes after a failure
- * that returned 0.
+ * clang-tidy reads one file at a time: without these, it would assume that a
+ * failure can return 0, and follow the code after it.
  */
 #define tkb_fail(err, status, ...)                                             \
 	((void)tkb_fail(err, status, __VA_ARGS__), (status))

@@ -51,7 +51,7 @@ int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode)
 	return fd;
 }
 
-/* -1 and ENOSYS or EPERM where the kernel or a sandbox lacks the call. */
+/* Fails with ENOSYS or EPERM where the kernel or a sandbox lacks openat2(). */
 static int open_at_once(int dir_fd, const char *path, int flags)
 {
 	const struct open_how how = {
@@ -101,13 +101,13 @@ int tkb_fd_open_below(int dir_fd, const char *path, int flags)
 	if (dir_fd == AT_FDCWD || strchr(path, '/') == NULL)
 		return tkb_fd_open(dir_fd, path, flags, 0);
 	fd = open_at_once(dir_fd, path, flags);
-	/* EPERM may also be of O_NOATIME: both ways tell. */
+	/* If EPERM is of O_NOATIME, the other way fails alike. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = open_part_by_part(dir_fd, path, flags);
 	return fd;
 }
 
-/* The access time stays, where we may ask for that. */
+/* Leave the access time alone, where the kernel lets us. */
 static int open_without_time(int dir_fd, const char *path, int flags)
 {
 	int fd = tkb_fd_open_below(dir_fd, path, flags | O_NOATIME);
@@ -154,7 +154,7 @@ int tkb_dir_next(DIR *dir, const struct dirent **out, struct tkb_error *err)
 	return 0;
 }
 
-/* Read at `offset`, or, if it is NULL, where the file is. */
+/* Read at `offset`, or at the file's position if `offset` is NULL. */
 static ssize_t read_fully(int fd, void *data, size_t size,
                           const uint64_t *offset)
 {
@@ -189,8 +189,8 @@ ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset)
 }
 
 /*
- * Write at `offset`, or, if that is NULL, at the file's position. `what` is the
- * file's name for the message; NULL: it is a temporary file.
+ * Write at `offset`, or at the file's position if `offset` is NULL. `what` is
+ * the file's name for the message; NULL stands for a temporary file.
  */
 static int write_fully(int fd, struct tkb_bytes bytes, const uint64_t *offset,
                        const char *what, struct tkb_error *err)
@@ -264,7 +264,7 @@ static int check_regular(const struct stat *status, const char *name,
 	return 0;
 }
 
-/* Reading one byte more than its size shows a file that grows. */
+/* Read one byte more than the file's size, to notice a file that grows. */
 static int read_open_file(int fd, const char *name, struct tkb_buf *buf,
                           const struct stat *status, struct tkb_error *err)
 {
@@ -344,7 +344,7 @@ int tkb_fd_sync_folder(const char *path)
 	int rc;
 
 	if (fd < 0)
-		return 0; /* it may be written, and not listed */
+		return 0; /* a folder may be writable and not readable */
 	do {
 		rc = fsync(fd);
 	} while (rc < 0 && errno == EINTR);

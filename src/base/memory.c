@@ -24,9 +24,7 @@ static int reserve_memory(struct tkb_memory *memory, size_t size,
 	if (size <= capacity)
 		return 0;
 
-	/*
-	 * If the memory cannot be doubled, but has room for the bytes, go on.
-	 */
+	/* If it cannot be doubled, room for these bytes will do. */
 	capacity = capacity <= limit / 2 ? 2 * capacity : limit;
 	if (capacity < FIRST_CAPACITY)
 		capacity = FIRST_CAPACITY;
@@ -89,7 +87,7 @@ static int read_bytes(void *self, uint64_t offset, void *data, size_t size,
 
 struct tkb_source tkb_memory_source(const struct tkb_bytes *bytes)
 {
-	/* They are only read. */
+	/* The source only reads the bytes. */
 	return (struct tkb_source){ .read_at = read_bytes,
 		                    .self = (void *)bytes };
 }

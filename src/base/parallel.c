@@ -74,8 +74,9 @@ static bool has_more(const struct shared *shared)
 }
 
 /*
- * Start two more threads, which do the same: many are there sooner, and little work
- * is done before the last of them exists. Without work for it, none is started.
+ * Start two more threads, each of which starts two more: many threads exist
+ * soon, and none waits until the last is created. Start none when no work is
+ * left.
  */
 static void start_children(const struct worker *parent)
 {
@@ -111,7 +112,7 @@ static void work_in_thread(struct worker *worker)
 	join_children(worker);
 }
 
-/* The calling thread's work. Threads inherit its mask of signals. */
+/* The calling thread's work. New threads inherit its signal mask. */
 static void work_first(struct shared *shared)
 {
 	struct worker *worker = &shared->workers[0];

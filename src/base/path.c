@@ -26,7 +26,7 @@ bool tkb_name_is_valid(struct tkb_bytes name)
 	if (tkb_bytes_equal(name, tkb_text(".")) ||
 	    tkb_bytes_equal(name, tkb_text("..")))
 		return false;
-	/* No early return, so that compilers handle many bytes at once. */
+	/* No early return, so that compilers can vectorize the loop. */
 	for (size_t i = 0; i < name.size; i++) {
 		bad |= (unsigned char)((bytes[i] < 0x20) | (bytes[i] == 0x7f) |
 		                       (bytes[i] == '/'));
@@ -81,8 +81,8 @@ int tkb_path_absolute(const char *path, struct tkb_buf *out,
 }
 
 /*
- * Open part `name` of a path; if missing, make it. An existing link is
- * followed, as in any path. -1 and errno on failure.
+ * Open the part `name` of a path; make the folder if it is missing. An existing
+ * link is followed, as in any path. -1 and errno on failure.
  */
 static int enter_folder(int dir_fd, const char *name)
 {
@@ -97,7 +97,7 @@ static int enter_folder(int dir_fd, const char *name)
 	fd = tkb_share_publish_folder(&share, dir_fd, name);
 	if (fd >= 0)
 		return fd;
-	/* Another process may have made it meanwhile. */
+	/* Another process may have made the folder meanwhile. */
 	number = errno;
 	fd = tkb_fd_open(dir_fd, name, O_PATH | O_DIRECTORY, 0);
 	if (fd < 0 && number != EEXIST)

@@ -4,12 +4,12 @@
 
 #include "base/base.h"
 
-/* Room for a random name: 16 hexadecimal digits and a zero. */
+/* The size of a random name: 16 hexadecimal digits and a zero. */
 enum {
 	TKB_RANDOM_NAME_SIZE = 17
 };
 
-/* A name that nobody else has taken or can guess. */
+/* A name that nobody else has or can guess. */
 TKB_NODISCARD int tkb_random_name(char out[TKB_RANDOM_NAME_SIZE],
                                   struct tkb_error *err);
 

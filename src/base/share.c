@@ -12,8 +12,8 @@
 #include "base/random.h"
 
 /*
- * With an access control list, the mode's bits of the group are only an upper bound.
- * fgetxattr() fails with ENODATA if there is none.
+ * With an access control list, the group bits of the mode are only an upper
+ * bound. fgetxattr() fails with ENODATA if the folder has no list.
  */
 static bool has_list(int dir_fd)
 {
@@ -36,7 +36,7 @@ static mode_t rights_of(int dir_fd, mode_t mode)
 	return rights;
 }
 
-/* Is there nothing to change, as in a folder of our own? */
+/* Would it change nothing, as in a folder of our own? */
 static bool is_nothing(const struct tkb_share *share)
 {
 	return share->mode == 0 &&
@@ -63,7 +63,7 @@ void tkb_share_of(int dir_fd, struct tkb_share *out)
 	if (is_sticky && out->common != 0)
 		out->common |= S_ISVTX;
 	out->mode = is_sticky && !is_root ? 0 : out->common;
-	/* Nothing to give: later calls need not find out who we are. */
+	/* Nothing to change: later calls can skip the question who we are. */
 	if (out->common == 0 && is_nothing(out))
 		*out = (struct tkb_share)TKB_SHARE_INIT;
 }
@@ -96,15 +96,13 @@ void tkb_share_apply(const struct tkb_share *share, int fd)
 			fchown(fd, share->user, share->group) == 0 ||
 			fchown(fd, (uid_t)-1, share->group) == 0;
 
-		(void)is_given; /* fstat() tells */
+		(void)is_given; /* the fstat() below shows the result */
 		if (fstat(fd, &status) < 0)
 			return;
 	}
 
-	/*
-	 * If a file cannot get the folder's group, its own group gets what all
-	 * others have.
-	 */
+	/* If a file cannot get the folder's group, its own group gets only
+	   the rights of all others. */
 	if (share->group != status.st_gid)
 		rights =
 			(rights & ~(mode_t)S_IRWXG) | ((rights & S_IRWXO) << 3);
@@ -134,7 +132,10 @@ int tkb_share_open_common(int dir_fd, const char *name, int flags)
 	return fd;
 }
 
-/* Another user who may write to the parent may have replaced the folder. */
+/*
+ * Check that the folder is the one we made: another user who may write to the
+ * parent may have replaced it.
+ */
 static bool is_ours(int fd)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;

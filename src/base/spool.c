@@ -32,7 +32,7 @@ void tkb_spool_release(struct tkb_spool *spool)
 	(void)pthread_mutex_destroy(&spool->lock);
 }
 
-/* Lock held: append the piece to the file. */
+/* Append the piece to the file. The lock is held. */
 static int put_in_file(struct tkb_spool *spool, struct tkb_bytes bytes,
                        struct tkb_piece *out, struct tkb_error *err)
 {

@@ -3,9 +3,9 @@
 #define TKB_BASE_SPOOL_H
 
 /*
- * Pieces of bytes that must wait: in memory up to a limit, then in a file
- * without a name. Several threads may put pieces in; they are taken out in any
- * order, by their handle, when nothing is put any more.
+ * Keeps pieces of bytes for later: in memory up to a limit, then in a file
+ * without a name. Several threads may put pieces in. When that is over, pieces
+ * are taken out in any order, by their handle.
  */
 
 #include <pthread.h>
@@ -15,14 +15,14 @@
 
 struct tkb_spool {
 	pthread_mutex_t lock;
-	const char *folder; /* of the file; NULL is $TMPDIR */
+	const char *folder; /* where the file is made; NULL is $TMPDIR */
 	size_t memory_limit;
 	size_t memory_used;
 	int fd; /* owned; -1 until it is needed */
 	uint64_t file_used;
 };
 
-/* A piece: its bytes, or where in the file they are. */
+/* A piece: its bytes, or its place in the file. */
 struct tkb_piece {
 	void *data; /* owned; NULL if it is in the file */
 	uint64_t offset;
@@ -33,7 +33,7 @@ void tkb_spool_init(struct tkb_spool *spool, const char *folder,
                     size_t memory_limit);
 void tkb_spool_release(struct tkb_spool *spool);
 
-/* Empty it. All pieces must have been released. */
+/* Empty the spool. All pieces must have been released. */
 void tkb_spool_reset(struct tkb_spool *spool);
 
 TKB_NODISCARD int tkb_spool_put(struct tkb_spool *spool, struct tkb_bytes bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/struct.h"
 
-/* No struct is larger: an uninitialised size is most likely larger. */
+/* No struct is larger than this; an uninitialised size most likely is. */
 #define SIZE_LIMIT ((size_t)4096)
 
 static size_t given_size(const void *given)

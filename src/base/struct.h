@@ -16,27 +16,27 @@
  *     ...
  *     TKB_STRUCT_WRITE(tkb_gc_report, report, &done);
  *
- * The second argument is the last member of the struct's first version: less
- * than that nobody has. It never changes. New members go to the end of a
- * struct, and not into its padding, which an older caller leaves undefined.
+ * The second argument is the last member of the struct's first version, which
+ * every caller has. It never changes. New members go to the end of a struct,
+ * and not into its padding, which an older caller leaves undefined.
  */
 
 #include <string.h>
 
 #include "base/base.h"
 
-/* How the library knows a struct. */
+/* What the library knows about a struct. */
 struct tkb_struct_shape {
 	const char *name;
 	size_t size;
-	size_t first_size; /* up to its first version's last member */
+	size_t first_size; /* up to the last member of its first version */
 };
 
 /*
  * Copy the caller's struct to `own`, whose other bytes are zeroed; NULL is a
  * struct of zeros. Returns 0; TKB_ERR_INVALID if the size is not set or less
- * than any version had; TKB_ERR_UNSUPPORTED if members that this library does
- * not know are not zero.
+ * than any version's; TKB_ERR_UNSUPPORTED if members that this library does not
+ * know are not zero.
  */
 TKB_NODISCARD int tkb_struct_read(const struct tkb_struct_shape *shape,
                                   void *own, const void *given,
@@ -60,7 +60,7 @@ void tkb_struct_write(const struct tkb_struct_shape *shape, void *given,
 		.first_size = offsetof(struct type, last) +                    \
 	                      sizeof(((const struct type *)0)->last) })
 
-/* The pointer, if it is one to such a struct; else the compiler complains. */
+/* `pointer`; the compiler complains if it is of another type. */
 #define TKB_STRUCT_POINTER(type, pointer)                                      \
 	(1 ? (pointer) : (const struct type *)NULL)
 

@@ -6,7 +6,7 @@
 
 #include <tkbundle/error.h>
 
-/* The smallest code point of so many bytes. */
+/* The smallest code point that needs this many bytes. */
 static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
 static size_t length_of(unsigned char lead)
@@ -107,15 +107,15 @@ bool tkb_utf8_is_harmless(uint32_t code)
 		{ 0x115f, 0x1160 },   /* fillers */
 		{ 0x17b4, 0x17b5 },   /* invisible vowels */
 		{ 0x180b, 0x180f },   /* Mongolian selectors */
-		{ 0x200b, 0x200f },   /* of no width; marks of direction */
-		{ 0x2028, 0x202e },   /* separators; bidirectional */
-		{ 0x2060, 0x206f },   /* of no width; bidirectional isolates */
+		{ 0x200b, 0x200f },   /* zero width; direction marks */
+		{ 0x2028, 0x202e },   /* separators; bidirectional controls */
+		{ 0x2060, 0x206f },   /* zero width; bidirectional isolates */
 		{ 0x3164, 0x3164 },   /* filler */
 		{ 0xfe00, 0xfe0f },   /* variation selectors */
 		{ 0xfeff, 0xfeff },   /* byte order mark */
 		{ 0xffa0, 0xffa0 },   /* filler */
-		{ 0xfff0, 0xfffb },   /* annotations */
-		{ 0x1d173, 0x1d17a }, /* of music */
+		{ 0xfff0, 0xfffb },   /* interlinear annotations */
+		{ 0x1d173, 0x1d17a }, /* musical symbols */
 		{ 0xe0000, 0xe0fff }, /* tags */
 	};
 
@@ -126,7 +126,7 @@ bool tkb_utf8_is_harmless(uint32_t code)
 	return true;
 }
 
-/* Put `bytes` in, or "\\x1b" for each, if that fits whole. */
+/* Write `bytes`, or "\\x1b" for each byte, if the whole fits. */
 static size_t show_character(const unsigned char *bytes, size_t length,
                              bool is_shown, char *out, size_t room)
 {
@@ -193,7 +193,7 @@ size_t tkb_text_repair(const char *text, char *out, size_t size)
 			       width);
 			out[used + width] = '\0';
 		} else {
-			size = 0; /* it is full */
+			size = 0; /* no more fits */
 		}
 		used += width;
 		step = step == 0 ? 1 : step;

@@ -9,27 +9,27 @@
 #include "base/base.h"
 
 /*
- * Decode the code point at the start of `bytes`; its length in bytes is
- * returned, or 0 if there is none.
+ * Decode the code point at the start of `bytes`. Returns its length in bytes,
+ * or 0 if `bytes` do not begin with one.
  */
 size_t tkb_utf8_decode(struct tkb_bytes bytes, uint32_t *out);
 
 /*
- * Encode `code` into `out`, which has room for 4; its length is returned. A
- * surrogate is encoded as if it were a code point (three bytes).
+ * Encode `code` into `out`, which has room for 4 bytes, and return the length.
+ * A surrogate is encoded as any other code point is (three bytes).
  */
 size_t tkb_utf8_encode(uint32_t code, char *out);
 
 bool tkb_utf8_is_valid(struct tkb_bytes bytes);
 
 /*
- * Does a terminal only show `code`? That excludes control characters (C0, DEL, C1),
- * line and paragraph separators, invisible characters, and those that change the
- * direction of text.
+ * Is `code` safe to print on a terminal? Control characters (C0, DEL, C1), line
+ * and paragraph separators, invisible characters, and those that change the
+ * direction of text are not.
  */
 bool tkb_utf8_is_harmless(uint32_t code);
 
-/* Is a text not empty, and does a terminal only show it? */
+/* Is `text` not empty and safe to print on a terminal? */
 bool tkb_utf8_is_shown(const char *text);
 
 #endif
