@@ -30,7 +30,7 @@ static bool multiply_checked(uint64_t value, uint64_t factor, uint64_t *out)
 	return true;
 }
 
-/* The factor of `unit`, such as "MB" or "Ki"; 0: unknown. */
+/* The factor of `unit`, such as "MB" or "Ki"; 0 if it is unknown. */
 static uint64_t size_factor(const char *unit)
 {
 	static const char prefixes[] = "KMGTPE";

@@ -2,7 +2,7 @@
 #ifndef TKB_TEXT_ASCII_H
 #define TKB_TEXT_ASCII_H
 
-/* Kinds of bytes in ASCII, whatever the locale. */
+/* Classes of ASCII characters, independent of the locale. */
 
 #include <stdbool.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static inline bool tkb_is_letter(int byte)
 	return tkb_is_lower(byte) || tkb_is_upper(byte);
 }
 
-/* A zero byte is none of them. */
+/* Is `byte` one of the characters of `bytes`? A zero byte never is. */
 static inline bool tkb_is_one_of(unsigned char byte, const char *bytes)
 {
 	return byte != '\0' && strchr(bytes, byte) != NULL;

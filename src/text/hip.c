@@ -6,8 +6,8 @@
 #include "base/base.h"
 
 /*
- * Machines are those of EF_AMDGPU_MACH in LLVM's ELF.h. Up to gfx9 a wave has 64
- * threads, from gfx10 on 32.
+ * Machine numbers are EF_AMDGPU_MACH in LLVM's ELF.h. A wave has 64 threads up
+ * to gfx9, and 32 from gfx10 on.
  */
 static const struct tkb_hip_arch archs[] = {
 	{ "gfx900", 0x2c, 64 },  { "gfx906", 0x2f, 64 },

@@ -5,18 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* AMD's GPUs, as targets name them: "gfx942". */
+/* An AMD GPU, by the name that targets use: "gfx942". */
 
 struct tkb_hip_arch {
 	const char *name;
 	uint8_t machine;    /* in the flags of a code object */
-	uint32_t wave_size; /* threads that Triton launches as one warp */
+	uint32_t wave_size; /* threads in what Triton calls a warp */
 };
 
-/* The GPU of that name; NULL: it is not known. */
+/* The GPU with that name; NULL if it is not known. */
 const struct tkb_hip_arch *tkb_hip_find(const char *name);
 
-/* GPU `index`; NULL: there are no more. */
+/* GPU number `index`; NULL after the last one. */
 const struct tkb_hip_arch *tkb_hip_arch(size_t index);
 
 #endif

@@ -5,12 +5,12 @@
 #include "base/utf8.h"
 #include "text/ascii.h"
 
-/* What may come next. */
+/* What may come next in the text. */
 enum state {
 	WANT_VALUE,
-	WANT_VALUE_OR_END, /* behind "[" */
-	WANT_KEY,          /* behind "," in an object */
-	WANT_KEY_OR_END,   /* behind "{" */
+	WANT_VALUE_OR_END, /* after "[" */
+	WANT_KEY,          /* after "," in an object */
+	WANT_KEY_OR_END,   /* after "{" */
 	WANT_COLON,
 	WANT_COMMA_OR_END,
 	WANT_NOTHING
@@ -33,7 +33,7 @@ static bool is_canonical(const struct tkb_json *json)
 	return (json->flags & TKB_JSON_CANONICAL) != 0;
 }
 
-/* The byte at `at`, or 0 behind the end; a zero byte is an error anyway. */
+/* The byte at `at`, or 0 after the end; a zero byte is an error anyway. */
 static unsigned char json_byte_at(const struct tkb_json *json, size_t at)
 {
 	const unsigned char *text = json->text.data;
@@ -41,7 +41,10 @@ static unsigned char json_byte_at(const struct tkb_json *json, size_t at)
 	return at < json->text.size ? text[at] : 0;
 }
 
-/* In a canonical string, only these characters are escaped, and only so. */
+/*
+ * Is the escape allowed in a canonical string? Only a quote, a backslash and
+ * control characters are escaped there, each in one way.
+ */
 static bool is_canonical_escape(const unsigned char *escape)
 {
 	int32_t value;
@@ -58,7 +61,7 @@ static bool is_canonical_escape(const unsigned char *escape)
 	return value >= 0 && value < 0x20;
 }
 
-/* The length of the escape at `at`, or 0 if it is none. */
+/* The length of the escape at `at`, or 0 if there is no valid one. */
 static size_t escape_length(const struct tkb_json *json, size_t at)
 {
 	const unsigned char *escape =
@@ -80,7 +83,7 @@ static size_t escape_length(const struct tkb_json *json, size_t at)
 	return length;
 }
 
-/* The length of the character at `at` in a string, or 0 if it is none. */
+/* The length of the character at `at` in a string, or 0 if it is not valid. */
 static size_t character_length(const struct tkb_json *json, size_t at)
 {
 	const unsigned char byte = json_byte_at(json, at);
@@ -96,13 +99,13 @@ static size_t character_length(const struct tkb_json *json, size_t at)
 	                       &code);
 }
 
-/* A bit in each byte of `word` that is 0. */
+/* Set the top bit of each byte of `word` that is 0. */
 static uint64_t zero_bytes(uint64_t word)
 {
 	return (word - UINT64_C(0x0101010101010101)) & ~word;
 }
 
-/* Are eight bytes ASCII, none a control character, quote or backslash? */
+/* Are eight bytes ASCII, without control characters, quotes and backslashes? */
 static bool are_plain_bytes(const unsigned char *bytes)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -114,7 +117,7 @@ static bool are_plain_bytes(const unsigned char *bytes)
 	        ones * 0x80) == 0;
 }
 
-/* Skip characters that need no check: most of them. */
+/* Skip characters that need no further check, as most do. */
 static void skip_plain(struct tkb_json *json)
 {
 	const unsigned char *text = json->text.data;
@@ -140,8 +143,8 @@ static int read_string(struct tkb_json *json, struct tkb_error *err)
 			return fail_json(
 				json,
 				json->at >= json->text.size
-					? "the text ends in a string"
-					: "a byte that no string may hold",
+					? "the text ends inside a string"
+					: "a byte that a string may not have",
 				err);
 		json->at += length;
 	}
@@ -156,7 +159,7 @@ static size_t skip_digits(const struct tkb_json *json, size_t at)
 	return at;
 }
 
-/* Where the fraction and exponent at `at` end, or 0 if they are wrong. */
+/* The index after the fraction and exponent at `at`, or 0 if they are wrong. */
 static size_t skip_fraction(const struct tkb_json *json, size_t at)
 {
 	size_t end;
@@ -189,7 +192,7 @@ static int read_json_number(struct tkb_json *json, struct tkb_error *err)
 		at++;
 	end = json_byte_at(json, at) == '0' ? at + 1 : skip_digits(json, at);
 	if (end == at)
-		return fail_json(json, "no number", err);
+		return fail_json(json, "not a number", err);
 	if (is_canonical(json)) {
 		if (at != json->at)
 			return fail_json(json, "a negative number", err);
@@ -198,12 +201,12 @@ static int read_json_number(struct tkb_json *json, struct tkb_error *err)
 	}
 	end = skip_fraction(json, end);
 	if (end == 0)
-		return fail_json(json, "half a number", err);
+		return fail_json(json, "an incomplete number", err);
 	json->at = end;
 	return 0;
 }
 
-/* true, false and null; and NaN and Infinity, as Python writes them. */
+/* Read true, false or null, or NaN or Infinity, which Python writes. */
 static int read_word(struct tkb_json *json, struct tkb_json_token *out,
                      struct tkb_error *err)
 {
@@ -232,7 +235,7 @@ static int read_word(struct tkb_json *json, struct tkb_json_token *out,
 			return 0;
 		}
 	}
-	return fail_json(json, "no value", err);
+	return fail_json(json, "a value is missing", err);
 }
 
 static void after_value(struct tkb_json *json)
@@ -302,7 +305,8 @@ static int check_order(struct tkb_json *json, struct tkb_bytes key,
 	const struct tkb_bytes last = json->last_keys[json->depth];
 
 	if (last.data != NULL && tkb_bytes_compare(last, key) >= 0)
-		return fail_json(json, "a member twice, or not in order", err);
+		return fail_json(json, "a member is repeated or not in order",
+		                 err);
 	json->last_keys[json->depth] = key;
 	return 0;
 }
@@ -313,7 +317,7 @@ static int read_key(struct tkb_json *json, struct tkb_json_token *out,
 	int rc;
 
 	if (json_byte_at(json, json->at) != '"')
-		return fail_json(json, "no member name", err);
+		return fail_json(json, "a member name is missing", err);
 	out->type = TKB_JSON_KEY;
 	rc = read_string(json, err);
 	if (rc < 0)
@@ -337,14 +341,14 @@ static void skip_json_space(struct tkb_json *json)
 		json->at++;
 }
 
-/* Skip a colon or comma, where one must be. */
+/* Skip the colon or comma that must come before the next token. */
 static int read_separator(struct tkb_json *json, struct tkb_error *err)
 {
 	const unsigned char byte = json_byte_at(json, json->at);
 
 	if (json->state == WANT_COLON) {
 		if (byte != ':')
-			return fail_json(json, "no colon behind a name", err);
+			return fail_json(json, "a colon is missing", err);
 		json->state = WANT_VALUE;
 	} else if (json->state == WANT_COMMA_OR_END && byte == ',') {
 		json->state = in_object(json) ? WANT_KEY : WANT_VALUE;
@@ -377,16 +381,16 @@ static int read_token(struct tkb_json *json, struct tkb_json_token *out,
 	case WANT_COMMA_OR_END:
 		if (byte == (in_object(json) ? '}' : ']'))
 			return close_container(json, out);
-		return fail_json(json, "no comma and no end", err);
+		return fail_json(json, "a comma or an end is missing", err);
 	case WANT_NOTHING:
 		if (json->at != json->text.size)
-			return fail_json(json, "something behind the end", err);
+			return fail_json(json, "bytes after the end", err);
 		out->type = TKB_JSON_END;
 		return 0;
 	case WANT_COLON:
 		break;
 	}
-	return fail_json(json, "no colon behind a name", err);
+	return fail_json(json, "a colon is missing", err);
 }
 
 int tkb_json_next(struct tkb_json *json, struct tkb_json_token *out,

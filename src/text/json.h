@@ -3,7 +3,7 @@
 #define TKB_TEXT_JSON_H
 
 /*
- * A JSON tokenizer that knows where each token stands, so that a caller can
+ * A JSON tokenizer that gives the position of each token, so that a caller can
  * change one string of a document and leave every other byte alone.
  *
  *     struct tkb_json json = tkb_json_of(text, 0);
@@ -15,10 +15,10 @@
  *                     return rc;
  *     } while (token.type != TKB_JSON_END);
  *
- * It accepts RFC 8259, and what Python's json.dumps writes besides: NaN,
- * Infinity, -Infinity, and escapes of lone surrogates. Junk behind the
- * document, invalid UTF-8, and nesting deeper than 64 are refused. It uses no
- * memory but its struct, and no recursion.
+ * It accepts RFC 8259, and what Python's json.dumps writes beyond that: NaN,
+ * Infinity, -Infinity, and escapes of lone surrogates. It refuses bytes after
+ * the document, invalid UTF-8, and nesting deeper than 64. It allocates no
+ * memory and does not recurse.
  */
 
 #include <tkbundle/entry.h>
@@ -31,11 +31,9 @@ enum {
 };
 
 enum tkb_json_flags {
-	/*
-	 * Only the one way of writing a value that the manifest's format
-	 * allows: no white space, unsigned integers, members sorted by bytes,
-	 * none twice, escapes only where they must be.
-	 */
+	/* Accept only the canonical form that the manifest's format demands:
+	   no white space, unsigned integers, members sorted by bytes and not
+	   repeated, escapes only where they must be. */
 	TKB_JSON_CANONICAL = 1u << 0
 };
 
@@ -48,10 +46,10 @@ enum tkb_json_type {
 	TKB_JSON_STRING,
 	TKB_JSON_NUMBER,
 	TKB_JSON_WORD, /* true, false or null */
-	TKB_JSON_END   /* of the document */
+	TKB_JSON_END   /* the end of the document */
 };
 
-/* Bytes start to end of the text; of a string, with its quotes. */
+/* Bytes `start` to `end` of the text; a string includes its quotes. */
 struct tkb_json_token {
 	enum tkb_json_type type;
 	size_t start;
@@ -64,7 +62,7 @@ struct tkb_json {
 	unsigned state;
 	unsigned depth;
 	size_t at;
-	uint64_t objects; /* bit d: what is open at depth d is an object */
+	uint64_t objects; /* bit d: the container at depth d is an object */
 	struct tkb_bytes last_keys[TKB_JSON_DEPTH + 1]; /* canonical only */
 };
 
@@ -74,18 +72,19 @@ TKB_NODISCARD int tkb_json_next(struct tkb_json *json,
                                 struct tkb_json_token *out,
                                 struct tkb_error *err);
 
-/* Go behind the value that begins with `first`. */
+/* Skip to the end of the value that begins with `first`. */
 TKB_NODISCARD int tkb_json_skip(struct tkb_json *json,
                                 const struct tkb_json_token *first,
                                 struct tkb_error *err);
 
-/* What stands between the quotes of a key or string, escapes and all. */
+/* The text between the quotes of a key or string, escapes unchanged. */
 struct tkb_bytes tkb_json_raw(const struct tkb_json *json,
                               const struct tkb_json_token *token);
 
 /*
- * Append the value of the string whose raw text is `raw`. The escape of a
- * lone surrogate U+DC80 to U+DCFF gives the byte that Python meant by it.
+ * Append the value of the string whose raw text is `raw`. The escape of a lone
+ * surrogate U+DC80 to U+DCFF gives the byte that Python encoded so
+ * ("surrogateescape").
  */
 void tkb_json_decode(struct tkb_bytes raw, struct tkb_buf *out);
 
@@ -93,19 +92,19 @@ void tkb_json_decode(struct tkb_bytes raw, struct tkb_buf *out);
 bool tkb_json_equals(struct tkb_bytes raw, struct tkb_bytes value);
 
 /*
- * Does the value of `raw` begin with `prefix`? Then `*end_out` says how many
- * bytes of `raw` that is.
+ * Does the value of `raw` begin with `prefix`? Then `*end_out` is the number of
+ * bytes of `raw` that spell the prefix.
  */
 bool tkb_json_begins(struct tkb_bytes raw, struct tkb_bytes prefix,
                      size_t *end_out);
 
 /*
- * Where in `raw` the last slash of its value stands, in whatever spelling, and
- * how many bytes of `raw` it takes; SIZE_MAX if there is none.
+ * The position in `raw` of the last slash of its value, escaped or not; its
+ * length in `raw` goes to `*length_out`. SIZE_MAX if there is no slash.
  */
 size_t tkb_json_last_slash(struct tkb_bytes raw, size_t *length_out);
 
-/* An unsigned integer of at most 64 bits; false for any other number. */
+/* Read an unsigned integer of at most 64 bits; false for any other number. */
 bool tkb_json_number(const struct tkb_json *json,
                      const struct tkb_json_token *token, uint64_t *out);
 
@@ -116,8 +115,8 @@ void tkb_json_escape_python(struct tkb_bytes bytes, struct tkb_buf *out);
 void tkb_json_quote(struct tkb_bytes bytes, struct tkb_buf *out);
 
 /*
- * Append `before`, as it is, and a value: "],\"key\":" and a string. A digest is
- * 64 digits.
+ * Append `before` unchanged, such as "],\"key\":", and then a value: a string,
+ * a number, or a digest as a string of 64 digits.
  */
 void tkb_json_add_text(struct tkb_buf *out, const char *before,
                        const char *text);

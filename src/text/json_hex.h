@@ -2,7 +2,7 @@
 #ifndef TKB_TEXT_JSON_HEX_H
 #define TKB_TEXT_JSON_HEX_H
 
-/* The digits of a \uXXXX escape, for the two halves of json.h. */
+/* The digits of a \uXXXX escape, for both json.c and json_text.c. */
 
 #include <stdint.h>
 

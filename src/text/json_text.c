@@ -11,7 +11,7 @@ static bool has_escapes(struct tkb_bytes raw)
 	return memchr(raw.data, '\\', raw.size) != NULL;
 }
 
-/* A byte of a string, or an escape: `took` raw bytes that mean `bytes`. */
+/* One byte of a string, or one escape: `took` raw bytes stand for `bytes`. */
 struct unit {
 	size_t took;
 	size_t size; /* of `bytes` */
@@ -33,7 +33,7 @@ static struct unit unicode_unit(const unsigned char *escape, size_t left)
 			unit.took = 12;
 		}
 	}
-	/* What Python's "surrogateescape" makes of a byte that is not UTF-8. */
+	/* How "surrogateescape" encodes a byte that is not UTF-8. */
 	if (code >= 0xdc80 && code < 0xdd00) {
 		unit.bytes[0] = (char)(code - 0xdc00);
 		unit.size = 1;

@@ -9,11 +9,11 @@ enum {
 struct walk {
 	const struct tkb_json_walker *walker;
 	struct tkb_json json;
-	struct tkb_buf path; /* to the value that comes next, no zero behind */
+	struct tkb_buf path; /* of the next value; not terminated */
 	struct tkb_buf value;
-	size_t sizes[TKB_JSON_DEPTH + 1]; /* of the paths to what is open */
+	size_t sizes[TKB_JSON_DEPTH + 1]; /* of the open containers' paths */
 	bool is_array[TKB_JSON_DEPTH + 1];
-	size_t depth; /* how much is open */
+	size_t depth; /* number of open containers */
 };
 
 static void walk_release(struct walk *walk)
@@ -22,7 +22,7 @@ static void walk_release(struct walk *walk)
 	tkb_buf_release(&walk->value);
 }
 
-/* Go back to what is open. */
+/* Shorten the path to that of the innermost open container. */
 static void cut_path(struct walk *walk)
 {
 	walk->path.size = walk->depth == 0 ? 0 : walk->sizes[walk->depth - 1];
@@ -35,7 +35,7 @@ static void begin_name(struct walk *walk)
 		tkb_buf_add_byte(&walk->path, '/');
 }
 
-/* An item of an array has no key. */
+/* An item of an array has no key: its name is a star. */
 static void name_item(struct walk *walk)
 {
 	if (walk->depth == 0 || !walk->is_array[walk->depth - 1])
@@ -70,7 +70,7 @@ static int tell_value(struct walk *walk, const struct tkb_json_token *token,
 	return rc;
 }
 
-/* The tokenizer refuses what is nested deeper than the arrays here. */
+/* The depth fits the arrays: the tokenizer refuses deeper nesting. */
 static void enter_level(struct walk *walk, bool is_array)
 {
 	name_item(walk);

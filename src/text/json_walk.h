@@ -3,12 +3,13 @@
 #define TKB_TEXT_JSON_WALK_H
 
 /*
- * Each value of a JSON document with the way to it: of
+ * Calls a function for each value of a JSON document, with the value's path. In
  *
  *     {"annotations":{"a":"b"},"tags":["v1"]}
  *
- * "annotations/a" is the string b, and what stands in the list of tags is "tags/",
- * and a star. It suits documents of others, of which few members are wanted.
+ * the path of the string b is "annotations/a", and that of each tag is "tags/"
+ * and a star. This suits foreign documents of which only a few members are
+ * needed.
  */
 
 #include "text/json.h"
@@ -27,7 +28,7 @@ struct tkb_json_walker {
 
 /*
  * Returns 0, TKB_ERR_CORRUPT (it is no JSON), TKB_ERR_TOO_LARGE (one value, or
- * the way to it, is unreasonably long), TKB_ERR_NOMEM, or what on_value() did.
+ * its path, is unreasonably long), TKB_ERR_NOMEM, or the result of on_value().
  */
 TKB_NODISCARD int tkb_json_walk(struct tkb_bytes text,
                                 const struct tkb_json_walker *walker,

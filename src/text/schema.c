@@ -10,7 +10,7 @@ enum {
 	ALIGNMENT = alignof(max_align_t)
 };
 
-/* One item of a list, while it is read: it may hold lists itself. */
+/* One item of a list while it is read. The item may contain lists itself. */
 union item {
 	max_align_t align;
 	unsigned char bytes[TKB_SCHEMA_ITEM_SIZE];
@@ -25,7 +25,7 @@ int tkb_schema_refuse(const struct tkb_schema_reader *reader, const char *what,
 
 int tkb_schema_next(struct tkb_schema_reader *reader, struct tkb_error *err)
 {
-	struct tkb_error inner; /* set on failure; this is called often */
+	struct tkb_error inner; /* not initialised: this is called often */
 
 	if (tkb_json_next(&reader->json, &reader->token, &inner) < 0)
 		return tkb_fail(err, TKB_ERR_CORRUPT, "%s is %s",
@@ -59,7 +59,7 @@ static struct tkb_bytes raw_of(const struct tkb_schema_reader *reader)
 	return tkb_json_raw(&reader->json, &reader->token);
 }
 
-/* In a string they can only occur as escapes. */
+/* The raw text of a string has control characters only as escapes. */
 static bool has_control_character(struct tkb_bytes text)
 {
 	for (size_t i = 0; i < text.size; i++) {
@@ -69,7 +69,7 @@ static bool has_control_character(struct tkb_bytes text)
 	return false;
 }
 
-/* Keep the text of the string just read. */
+/* Keep the text of the string just read in the document's arena. */
 static int keep_text(const struct tkb_schema_reader *reader, const char **out,
                      struct tkb_error *err)
 {
@@ -167,15 +167,15 @@ static int read_choice(struct tkb_schema_reader *reader,
 }
 
 /*
- * The index of the field with the name just read. If members are in order, only
- * fields from `first` on are searched; else all.
+ * The index of the field with the name just read; `count` if there is none. The
+ * search starts at field `first`, the most likely one.
  */
 static size_t find_field(const struct tkb_schema_reader *reader,
                          const struct tkb_schema *schema, size_t first)
 {
 	const struct tkb_bytes raw = raw_of(reader);
 
-	/* If members are in order, it is most often the next one. */
+	/* Members are most often in the order of the fields. */
 	if (first < schema->count &&
 	    tkb_bytes_equal(raw, tkb_text(schema->fields[first].name)))
 		return first;
@@ -198,7 +198,7 @@ static int refuse_member(const struct tkb_schema_reader *reader,
 	                (const char *)name.data);
 }
 
-/* The member with the name just read, which is most often field `*next`. */
+/* Read the member whose name was just read, most often field `*next`. */
 static int read_object_member(struct tkb_schema_reader *reader,
                               const struct tkb_schema *schema, uint32_t *seen,
                               size_t *next, void *base, struct tkb_error *err)
@@ -223,7 +223,7 @@ static int read_object_member(struct tkb_schema_reader *reader,
 	return tkb_schema_value(reader, &schema->fields[index], base, err);
 }
 
-/* Behind its "{". */
+/* Read the members of an object, after its "{". */
 static int read_members(struct tkb_schema_reader *reader,
                         const struct tkb_schema *schema, void *base,
                         struct tkb_error *err)
@@ -252,7 +252,7 @@ static int read_members(struct tkb_schema_reader *reader,
 	return 0;
 }
 
-/* Behind its "[". */
+/* Read the parts of a tuple, after its "[". */
 static int read_parts(struct tkb_schema_reader *reader,
                       const struct tkb_schema *schema, void *base,
                       struct tkb_error *err)
@@ -278,7 +278,7 @@ static int read_parts(struct tkb_schema_reader *reader,
 	return rc;
 }
 
-/* Read the item that begins here, and put it behind the `count` earlier ones. */
+/* Read the item that begins here, and append it to the `count` earlier ones. */
 static int add_list_item(struct tkb_schema_reader *reader,
                          const struct tkb_schema_list *list, size_t start,
                          size_t count, struct tkb_error *err)
@@ -307,7 +307,7 @@ static int add_list_item(struct tkb_schema_reader *reader,
 	return 0;
 }
 
-/* Move the items from `start` on into the arena. */
+/* Move the items from index `start` on into the arena. */
 static int keep_items(struct tkb_schema_reader *reader,
                       const struct tkb_schema_field *field, size_t start,
                       size_t count, void *base, struct tkb_error *err)
@@ -324,7 +324,7 @@ static int keep_items(struct tkb_schema_reader *reader,
 	return 0;
 }
 
-/* Items of nested lists come behind those of the outer list. */
+/* Items of nested lists are kept after those of the outer list. */
 static int read_list(struct tkb_schema_reader *reader,
                      const struct tkb_schema_field *field, void *base,
                      struct tkb_error *err)
@@ -425,7 +425,7 @@ int tkb_schema_read(const struct tkb_schema_document *document,
 	if (rc == 0)
 		rc = tkb_schema_value(&reader, &root, out, err);
 	if (rc == 0)
-		rc = tkb_schema_next(&reader, err); /* nothing behind it */
+		rc = tkb_schema_next(&reader, err); /* nothing may follow */
 	tkb_buf_release(&reader.items);
 	return rc;
 }

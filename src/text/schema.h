@@ -3,8 +3,9 @@
 #define TKB_TEXT_SCHEMA_H
 
 /*
- * Reads a JSON document into structs by tables of fields: each says where a
- * value goes, of which kind it must be, and what is said of one that is not.
+ * Reads a JSON document into structs, as tables of fields describe it. A field
+ * says where its value goes, which kind it must have, and the error message if
+ * it has another.
  *
  *     static const struct tkb_schema_field point_fields[] = {
  *             TKB_FIELD_NUMBER("x", struct point, x, 100),
@@ -14,8 +15,9 @@
  *
  *     rc = tkb_schema_read(&document, &point, &here, err);
  *
- * A failure is TKB_ERR_CORRUPT and tells the byte: "the map at byte 5: a number
- * is too large". Texts and lists are kept in the document's arena.
+ * A failure is TKB_ERR_CORRUPT, and its message names the byte: "the map at
+ * byte 5: a number is too large". Texts and lists are kept in the document's
+ * arena.
  */
 
 #include "base/arena.h"
@@ -27,39 +29,42 @@ enum tkb_schema_kind {
 	TKB_SCHEMA_TEXT,   /* const char *: no control characters */
 	TKB_SCHEMA_NUMBER, /* uint64_t or uint32_t, from `least` to `limit` */
 	TKB_SCHEMA_DIGEST, /* struct tkb_digest */
-	TKB_SCHEMA_CHOICE, /* an enum: a text that `word` has */
-	TKB_SCHEMA_OBJECT, /* the struct that `schema` is of */
-	TKB_SCHEMA_TUPLE,  /* likewise, an array of the fields in order */
+	TKB_SCHEMA_CHOICE, /* an enum: one of the texts of `word` */
+	TKB_SCHEMA_OBJECT, /* the struct that `schema` describes */
+	TKB_SCHEMA_TUPLE,  /* the same, written as an array of the fields */
 	TKB_SCHEMA_LIST,   /* a pointer, and a size_t at `count_offset` */
-	TKB_SCHEMA_CUSTOM  /* what `read` makes of it */
+	TKB_SCHEMA_CUSTOM  /* a value that `read` reads */
 };
 
-/* Fields that belong together. */
+/* The fields of one object or tuple. */
 struct tkb_schema {
 	const struct tkb_schema_field *fields;
 	size_t count;         /* at most 32 */
 	bool is_closed;       /* refuse unknown and repeated members */
-	const char *too_many; /* of a tuple: the message for a further part */
+	const char *too_many; /* of a tuple: message if it has more parts */
 };
 
-/* One value. Of an object, or, without a name, of a tuple or a list. */
+/*
+ * One value: a member of an object; without a name, a part of a tuple or an
+ * item of a list.
+ */
 struct tkb_schema_field {
 	const char *name;
 	enum tkb_schema_kind kind;
 	size_t offset;
-	size_t size; /* of a number: of what it is kept in */
+	size_t size; /* of a number: the size of the variable */
 	size_t count_offset;
-	uint64_t least; /* of a number; `wrong` is said below it */
+	uint64_t least; /* of a number; `wrong` is the message below it */
 	uint64_t limit;
-	bool is_optional;    /* of a tuple, only the last ones may be */
-	const char *missing; /* what to say of another kind of value; NULL for
-	                        the common sentence of texts, numbers, digests */
-	const char *wrong;   /* what to say of a value that is not allowed */
+	bool is_optional;    /* in a tuple, only the last parts may be */
+	const char *missing; /* the message for another kind of value; NULL:
+	                        the common one for texts, numbers and digests */
+	const char *wrong;   /* the message for a value that is not allowed */
 	bool (*is_valid)(const char *text);   /* NULL: any text */
 	const char *(*word)(unsigned number); /* of an enum; NULL: no more */
 	const struct tkb_schema *schema;
 	const struct tkb_schema_list *list;
-	/* Called behind the value's first token, to go behind its last. */
+	/* Called after the value's first token; reads up to its last. */
 	int (*read)(struct tkb_schema_reader *reader, void *out,
 	            struct tkb_error *err);
 };
@@ -105,7 +110,7 @@ struct tkb_schema_field {
 		.name = (name_), .kind = TKB_SCHEMA_CUSTOM, .read = (read_)    \
 	}
 
-/* An optional member, which goes where `member_` is. */
+/* An optional member that is stored in `member_`. */
 #define TKB_FIELD_CUSTOM_AT(name_, type_, member_, read_)                      \
 	{                                                                      \
 		.name = (name_), .kind = TKB_SCHEMA_CUSTOM,                    \
@@ -118,14 +123,14 @@ struct tkb_schema_field {
 		.fields = (fields_), .count = TKB_COUNT_OF(fields_)            \
 	}
 
-/* A list of equal items. */
+/* A list of items of one type. */
 struct tkb_schema_list {
 	struct tkb_schema_field item;
-	size_t item_size; /* at most TKB_SCHEMA_ITEM_SIZE */
-	size_t limit;     /* of items; 0: none */
-	const char *none; /* what to say of an empty list; NULL: it may be */
-	const char *too_many; /* what to say beyond the limit */
-	/* What is wrong with `item`, behind `count` `earlier` ones; or NULL. */
+	size_t item_size;     /* at most TKB_SCHEMA_ITEM_SIZE */
+	size_t limit;         /* number of items; 0: unlimited */
+	const char *none;     /* the message for an empty list; NULL: allowed */
+	const char *too_many; /* the message for more items than the limit */
+	/* What is wrong with `item` after `count` `earlier` ones, or NULL. */
 	const char *(*fault)(const void *earlier, size_t count,
 	                     const void *item);
 };
@@ -135,26 +140,29 @@ enum {
 	TKB_SCHEMA_ITEM_SIZE = 256
 };
 
-/* What is read. */
+/* The document to read. */
 struct tkb_schema_document {
 	struct tkb_bytes text;   /* kept by reference */
 	unsigned flags;          /* of enum tkb_json_flags */
-	const char *name;        /* "the manifest" */
-	struct tkb_arena *arena; /* likewise */
+	const char *name;        /* for messages: "the manifest" */
+	struct tkb_arena *arena; /* by reference; texts and lists go there */
 };
 
-/* Fill `out`, a struct of `schema`. 0, TKB_ERR_CORRUPT, _NOMEM, or a hook's. */
+/*
+ * Fill `out`, a struct that `schema` describes. Returns 0, TKB_ERR_CORRUPT,
+ * TKB_ERR_NOMEM, or the result of a `read` function.
+ */
 TKB_NODISCARD int tkb_schema_read(const struct tkb_schema_document *document,
                                   const struct tkb_schema *schema, void *out,
                                   struct tkb_error *err);
 
-/* For hooks: a document while it is read. */
+/* A document while it is read, for `read` functions. */
 struct tkb_schema_reader {
 	const struct tkb_schema_document *document;
 	struct tkb_json json;
-	struct tkb_json_token token;          /* the last one read */
-	const struct tkb_schema_field *field; /* the one whose hook is called */
-	struct tkb_buf items; /* owned; of lists that are not whole */
+	struct tkb_json_token token;          /* the last token read */
+	const struct tkb_schema_field *field; /* whose `read` is called */
+	struct tkb_buf items; /* owned; items of unfinished lists */
 };
 
 int tkb_schema_refuse(const struct tkb_schema_reader *reader, const char *what,
@@ -164,20 +172,20 @@ int tkb_schema_refuse(const struct tkb_schema_reader *reader, const char *what,
 TKB_NODISCARD int tkb_schema_next(struct tkb_schema_reader *reader,
                                   struct tkb_error *err);
 
-/* The value that begins with the last token, into the struct at `base`. */
+/* Read the value that begins with the last token into the struct at `base`. */
 TKB_NODISCARD int tkb_schema_value(struct tkb_schema_reader *reader,
                                    const struct tkb_schema_field *field,
                                    void *base, struct tkb_error *err);
 
 /*
- * The value that begins with the last token, as the number of a version, of
- * which `first` is the lowest.
+ * Read the value that begins with the last token as a version number, of which
+ * `first` is the lowest.
  */
 TKB_NODISCARD int tkb_schema_version(struct tkb_schema_reader *reader,
                                      uint64_t first, uint64_t *out,
                                      struct tkb_error *err);
 
-/* Go behind the value that begins with the last token. */
+/* Skip the rest of the value that begins with the last token. */
 TKB_NODISCARD int tkb_schema_skip(struct tkb_schema_reader *reader,
                                   struct tkb_error *err);
 

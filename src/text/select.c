@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * The two smallest matching keys: folders are listed in random order, messages
- * are not.
+ * The two smallest matching keys, so that the message does not depend on the
+ * order in which a folder is listed.
  */
 struct matches {
 	const char *first;

@@ -2,14 +2,15 @@
 #ifndef TKB_TEXT_SELECT_H
 #define TKB_TEXT_SELECT_H
 
-/* Find a key by its first characters, as a person types it. */
+/* Find a key by its first characters, as a user types it. */
 
 #include "base/base.h"
 
 /*
- * The index of the one key among `count` that begins with `prefix`; where one
- * key stands several times, of the first. key_at(list, index) gives a key.
- * Returns 0, TKB_MISS or TKB_ERR_INVALID (several keys begin so).
+ * Find the index of the only key among `count` that begins with `prefix`; if
+ * that key occurs several times, the index of its first occurrence.
+ * key_at(list, index) gives a key. Returns 0, TKB_MISS or TKB_ERR_INVALID
+ * (several different keys begin with `prefix`).
  */
 TKB_NODISCARD int tkb_select_key(const void *list, size_t count,
                                  const char *(*key_at)(const void *list,
