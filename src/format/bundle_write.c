@@ -10,7 +10,7 @@
 #define HEADER_LIMIT                                                           \
 	(2 * (TKB_MANIFEST_SIZE_LIMIT + TKB_FRAMES_SIZE_LIMIT + TKB_MIB))
 
-/* A sink that counts what goes through it. */
+/* A sink that counts the bytes that go through it. */
 struct meter {
 	const struct tkb_sink *sink;
 	uint64_t size;
@@ -25,7 +25,7 @@ static int meter_write(void *self, struct tkb_bytes bytes,
 	return meter->sink->write(meter->sink->self, bytes, err);
 }
 
-/* The header frame's tar. */
+/* Write the tar of the header frame. */
 static int write_header(const struct tkb_outline *outline,
                         struct tkb_bytes manifest, struct tkb_buf *out,
                         struct tkb_error *err)

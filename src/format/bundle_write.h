@@ -3,8 +3,8 @@
 #define TKB_FORMAT_BUNDLE_WRITE_H
 
 /*
- * Put a bundle together: the header frame, data frames that are packed
- * already, and the last frame. Collect and merge both end here.
+ * Put a bundle together: the header frame, data frames that are already packed,
+ * and the last frame. Both collect and merge use it.
  */
 
 #include "base/base.h"
@@ -15,8 +15,8 @@ struct tkb_outline {
 	struct tkb_contents contents;
 	const struct tkb_frame *frames;
 	size_t frame_count;
-	int level; /* that the frames were packed with; 0: TKB_FRAME_LEVEL */
-	/* Send the packed bytes of frame `index`, all of them. */
+	int level; /* of the packed frames; 0: TKB_FRAME_LEVEL */
+	/* Send all packed bytes of frame `index`. */
 	int (*send_frame)(void *self, size_t index, const struct tkb_sink *sink,
 	                  struct tkb_error *err);
 	void *self; /* given to send_frame() */

@@ -63,7 +63,7 @@ int tkb_frame_read(const struct tkb_bundle *bundle,
 	return 0;
 }
 
-/* List the members that must be there, in order, and where their bytes go. */
+/* List the frame's members in order, and where their bytes go. */
 static int expect_members(struct tkb_decoder *decoder,
                           const struct tkb_bundle *bundle,
                           const struct tkb_frame *frame, struct tkb_error *err)
@@ -137,8 +137,8 @@ static int read_tar_member(struct tkb_decoder *decoder,
 }
 
 /*
- * A member of a mixed frame is found by path and digest: an unused one may have
- * the same path.
+ * Identifies a member of a mixed frame, by path and digest: an unused member
+ * may have the same path as a used one.
  */
 struct wanted {
 	enum {
@@ -152,7 +152,7 @@ struct wanted {
 	struct tkb_digest digest;
 };
 
-/* Split what follows "tree/": a tree's name and a path in it. */
+/* Is `path`, after "tree/", the name of a tree and a path in it? */
 static bool is_tree_path(const char *path)
 {
 	const size_t length = strcspn(path, "/");
@@ -165,7 +165,10 @@ static bool is_tree_path(const char *path)
 	       tkb_unit_path_is_valid(path + length + 1);
 }
 
-/* Unused members need valid paths, too: other tools may unpack them. */
+/*
+ * Split a member's path. Unused members need valid paths too, because other
+ * tools may unpack them.
+ */
 static bool split_path(const char *path, struct wanted *out)
 {
 	static const char entry[] = "triton/";
@@ -247,8 +250,8 @@ static int compare_with_member(const void *wanted, const void *member)
 }
 
 /*
- * Give the bytes to the next equal member that has none; false if there is
- * none.
+ * Give the bytes to the next equal member that has no bytes yet; false if there
+ * is none.
  */
 static bool place_member(struct tkb_decoder *decoder,
                          const struct wanted *wanted, struct tkb_bytes bytes)
@@ -272,7 +275,7 @@ static bool place_member(struct tkb_decoder *decoder,
 	return true;
 }
 
-/* In a mixed frame members are in any order, and some are unused. */
+/* Read a mixed frame: members may be in any order, and some are unused. */
 static int read_mixed(struct tkb_decoder *decoder,
                       const struct tkb_frame *frame, struct tkb_tar_reader *tar,
                       struct tkb_error *err)
@@ -294,8 +297,9 @@ static int read_mixed(struct tkb_decoder *decoder,
 			return rc;
 		if (rc == TKB_MISS || !split_path(tar->path, &wanted))
 			return tkb_fail(err, TKB_ERR_CORRUPT,
-			                rc == TKB_MISS ? "files are missing"
-			                               : "it holds a stranger");
+			                rc == TKB_MISS
+			                        ? "files are missing"
+			                        : "a path is not allowed");
 		rc = tkb_hasher_digest(&decoder->hasher, bytes, &wanted.digest,
 		                       err);
 		if (rc < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/frame.h"
 
-/* For ZSTD_d_forceIgnoreChecksum; a libzstd without it goes on checking. */
+/* For ZSTD_d_forceIgnoreChecksum; a libzstd without it still checks. */
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -55,10 +55,8 @@ int tkb_packer_pack(struct tkb_packer *packer, struct tkb_bytes bytes,
 	size = ZSTD_compress2(packer->context, place, bound, bytes.data,
 	                      bytes.size);
 	if (ZSTD_isError(size)) {
-		/*
-		 * The state of a context after a failure is unspecified: make a
-		 * new one.
-		 */
+		/* After a failure the context's state is unspecified: close
+		   it, and open a new one next time. */
 		tkb_packer_close(packer);
 		return tkb_fail(err, TKB_ERR_NOMEM, "cannot compress: %s",
 		                ZSTD_getErrorName(size));

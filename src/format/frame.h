@@ -3,16 +3,16 @@
 #define TKB_FORMAT_FRAME_H
 
 /*
- * One zstd frame: bytes in, bytes out, always with the same settings, by one
- * thread, so that the same input gives the same bytes.
+ * Compress to and decompress one zstd frame, always with the same settings and
+ * in one thread, so that the same input gives the same bytes.
  */
 
 #include "base/base.h"
 #include "base/buf.h"
 
 /*
- * Of kernels, level 2 makes less than level 3, in two thirds of the time; of shared
- * libraries, 5 % more.
+ * Level 2 makes kernels smaller than level 3 does, in two thirds of the time,
+ * and shared libraries 5 % larger.
  */
 enum {
 	TKB_FRAME_LEVEL = 2,
@@ -22,8 +22,8 @@ enum {
 };
 
 /*
- * A compressor for one thread, which can be used again and again, also after a
- * failure. Zeroed is closed.
+ * A compressor for one thread. It can be used any number of times, also after a
+ * failure. A zeroed one is closed.
  */
 struct tkb_packer {
 	void *context; /* owned */
@@ -40,15 +40,15 @@ TKB_NODISCARD int tkb_packer_pack(struct tkb_packer *packer,
 /* A decompressor, used in the same way. */
 struct tkb_unpacker {
 	void *context; /* owned */
-	/* The frames' digests are compared: skip zstd's own checksum. */
+	/* The frames' digests are compared, so skip zstd's own checksum. */
 	bool has_digest;
 };
 
 void tkb_unpacker_close(struct tkb_unpacker *unpacker);
 
 /*
- * Decode `frame`, which must be exactly one frame of exactly `size` bytes, and
- * append them. Returns 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM.
+ * Decode `frame`, which must be exactly one frame of exactly `size` decoded
+ * bytes, and append those. Returns 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_unpacker_unpack(struct tkb_unpacker *unpacker,
                                       struct tkb_bytes frame, size_t size,
@@ -58,7 +58,7 @@ TKB_NODISCARD int tkb_unpacker_unpack(struct tkb_unpacker *unpacker,
 /*
  * Find the packed and decoded sizes of the frame that `bytes` begin with.
  * Returns 0, TKB_MISS (the frame is longer than `bytes`) or TKB_ERR_CORRUPT (it
- * is not a frame, or does not tell its size).
+ * is not a frame, or does not state its size).
  */
 TKB_NODISCARD int tkb_frame_measure(struct tkb_bytes bytes, size_t *packed_out,
                                     uint64_t *size_out, struct tkb_error *err);

@@ -4,13 +4,13 @@
 
 enum {
 	LINE_LIMIT = 256,
-	TAR_BLOCK = 512, /* the least that a member takes */
-	PAX_LIMIT = 4096 /* tar headers of one member */
+	TAR_BLOCK = 512, /* the smallest size of a member */
+	PAX_LIMIT = 4096 /* the most that a member's headers take */
 };
 
 #define FRAME_LIMIT ((size_t)1024 * TKB_MIB)
 
-/* Reads `tkbundle.frames`. */
+/* The unread part of `tkbundle.frames`. */
 struct lines {
 	const char *at;
 	const char *end;
@@ -91,7 +91,10 @@ static bool claim_entry(struct claims *claims, uint64_t entry)
 	return true;
 }
 
-/* Read "0-41,43": ascending; no entry is in two frames. */
+/*
+ * Read ranges such as "0-41,43". They must ascend, and no entry may be in two
+ * frames.
+ */
 static bool take_ranges(struct lines *lines, size_t entry_count,
                         struct claims *claims, struct tkb_frame *frame)
 {
@@ -119,7 +122,7 @@ static bool take_ranges(struct lines *lines, size_t entry_count,
 	return true;
 }
 
-/* For a mixed frame, read behind a space how many of its files are unused. */
+/* A mixed frame has one more number: how many of its files are unused. */
 static bool take_unused(struct lines *lines, struct tkb_frame *frame)
 {
 	if (!take_char(lines, ' '))
@@ -128,7 +131,10 @@ static bool take_unused(struct lines *lines, struct tkb_frame *frame)
 	return take_number(lines, FRAME_LIMIT, &frame->unused_count);
 }
 
-/* A frame cannot be smaller than its files, nor much larger. */
+/*
+ * Is the frame's size plausible? It cannot be smaller than the frame's files,
+ * nor much larger.
+ */
 static bool size_fits(const struct tkb_bundle *bundle,
                       const struct tkb_frame *frame)
 {
@@ -162,7 +168,7 @@ static bool take_frame(struct lines *lines, const struct tkb_bundle *bundle,
 	       size_fits(bundle, frame);
 }
 
-/* An upper limit: the number of lines, or of items. */
+/* At most this many frames: as many as there are lines, or items. */
 static size_t count_frames(const struct lines *lines, size_t item_count)
 {
 	size_t count = 0;
@@ -182,7 +188,8 @@ static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
 	while (lines->at != lines->end) {
 		struct tkb_frame *frame = &bundle->frames[bundle->frame_count];
 
-		/* Check that each item is in a frame. */
+		/* Each frame has an item of its own, so there are no more
+		   frames than items. */
 		if (bundle->frame_count == item_count ||
 		    !take_frame(lines, bundle, claims, frame))
 			return tkb_fail(err, TKB_ERR_CORRUPT,

@@ -25,7 +25,7 @@ bool tkb_launcher_text_is_valid(const char *text, size_t limit)
 	return true;
 }
 
-/* The item of the payload that has `digest` and `size`. */
+/* Make the item for the payload with `digest` and `size`. */
 static int make_item(const struct tkb_digest *digest, uint64_t size,
                      struct tkb_arena *arena, struct tkb_entry *out,
                      struct tkb_error *err)

@@ -3,13 +3,13 @@
 #define TKB_FORMAT_LAUNCHER_PAYLOAD_H
 
 /*
- * Saved launchers, as a recorder notes them and a manifest lists them.
+ * Saved launchers, which a recorder notes and a manifest lists.
  *
- * Their payloads follow the entries in a bundle. The code that cuts, packs and
- * decodes frames treats each as one more entry, of a kind of its own, whose key,
- * name and only file's name are the payload's digest in hexadecimal. Entries and
- * payloads together are items, numbered from 0: first the entries, then the
- * distinct payloads by digest.
+ * In a bundle their payloads follow the entries. The code that cuts, packs and
+ * decodes frames treats each payload as an entry of a special kind with one
+ * file; its key, its name and its file's name are the payload's digest in
+ * hexadecimal. Entries and payloads together are called items and numbered from
+ * 0: first the entries, then the distinct payloads, sorted by digest.
  */
 
 #include <tkbundle/launcher.h>
@@ -23,25 +23,26 @@ enum {
 	TKB_CACHE_KEY_LIMIT = 1024
 };
 
-/* The kind of an item that is a payload; never seen outside the library. */
+/* The kind of an item that is a payload; used only inside the library. */
 #define TKB_KIND_PAYLOAD ((enum tkb_kind)(TKB_KIND_UNIT + 1))
 
 /*
- * Is `text` of 1 to `limit` bytes, UTF-8, and without control characters? So
- * are cache keys and launchers' names.
+ * Is `text` valid as a cache key or the name of a launcher: 1 to `limit` bytes
+ * of UTF-8 without control characters?
  */
 bool tkb_launcher_text_is_valid(const char *text, size_t limit);
 
 /*
- * The distinct payloads of `launchers` as items, by digest, in `arena`. Returns
- * 0, TKB_ERR_CORRUPT (one digest, two sizes) or TKB_ERR_NOMEM.
+ * Make items of the distinct payloads of `launchers`, sorted by digest, in
+ * `arena`. Returns 0, TKB_ERR_CORRUPT (one digest has two sizes) or
+ * TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_payload_items(const struct tkb_saved_launcher *launchers,
                                     size_t count, struct tkb_arena *arena,
                                     struct tkb_entry **out, size_t *count_out,
                                     struct tkb_error *err);
 
-/* The index of the payload with `digest`; `count` if it is not one of `items`. */
+/* The index of the payload with `digest` in `items`; `count` if none. */
 size_t tkb_payload_find(const struct tkb_entry *items, size_t count,
                         const struct tkb_digest *digest);
 

@@ -3,9 +3,9 @@
 #define TKB_FORMAT_MANIFEST_H
 
 /*
- * The manifest: what a bundle holds, as canonical JSON, its first member. Its
- * SHA-256 is the bundle's id. docs/format.md has every rule; a reader refuses
- * whatever breaks one.
+ * The manifest lists what a bundle holds, as canonical JSON. It is the bundle's
+ * first member, and its SHA-256 is the bundle's id. docs/format.md has the
+ * rules; a reader refuses a manifest that breaks one.
  */
 
 #include <tkbundle/launcher.h>
@@ -22,7 +22,7 @@ enum {
 };
 
 struct tkb_manifest {
-	struct tkb_arena arena;    /* owns what the rest points to */
+	struct tkb_arena arena;    /* owns what the other members point to */
 	struct tkb_entry *entries; /* the items, see launcher_payload.h:
 	                              entries, then payloads */
 	size_t entry_count;
@@ -30,21 +30,21 @@ struct tkb_manifest {
 	struct tkb_saved_launcher *launchers;
 	size_t launcher_count;
 	const char *profile;
-	const char *layout; /* of the cache it is of: "inductor", or NULL */
+	const char *layout; /* of the cache: "inductor", or NULL */
 };
 
 void tkb_manifest_release(struct tkb_manifest *manifest);
 
 /*
- * Read the manifest in `text`. Returns 0, TKB_ERR_CORRUPT,
- * TKB_ERR_UNSUPPORTED (a higher version, or something required that this one
- * does not know) or TKB_ERR_NOMEM.
+ * Read the manifest in `text`. Returns 0, TKB_ERR_CORRUPT, TKB_ERR_UNSUPPORTED
+ * (a newer version, or it requires something that this tkbundle does not know)
+ * or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_manifest_parse(struct tkb_bytes text,
                                      struct tkb_manifest *out,
                                      struct tkb_error *err);
 
-/* What a manifest is written of; entries and launchers are in order. */
+/* What a manifest is made of. Entries and launchers are in order. */
 struct tkb_contents {
 	const struct tkb_entry *const *entries;
 	size_t entry_count;

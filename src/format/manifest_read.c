@@ -26,7 +26,7 @@ static unsigned feature_of(const char *word)
 	return 0;
 }
 
-/* Refuse unknown words: a merge could not pass on what it does not know. */
+/* Refuse words that we do not know: a merge could not pass on their meaning. */
 static int read_requires(struct tkb_schema_reader *reader, void *out,
                          struct tkb_error *err)
 {
@@ -37,7 +37,7 @@ static int read_requires(struct tkb_schema_reader *reader, void *out,
 	unsigned *required = out;
 
 	if (reader->token.type != TKB_JSON_ARRAY)
-		return tkb_schema_refuse(reader, "requires is no list", err);
+		return tkb_schema_refuse(reader, "requires is not a list", err);
 	for (;;) {
 		const char *text = NULL;
 		unsigned feature;
@@ -80,7 +80,7 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 	return 0;
 }
 
-/* What is read of a manifest only to check it. */
+/* A manifest, and the members that are only checked. */
 struct reading {
 	struct tkb_manifest manifest;
 	const char *format;
@@ -92,12 +92,12 @@ struct reading {
 static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_LIST("entries", struct reading, manifest.entries,
 	               manifest.entry_count, &tkb_manifest_entries,
-	               "entries are no list"),
+	               "entries are not a list"),
 	TKB_FIELD_TEXT("format", struct reading, format, is_format,
-	               "the format is another"),
+	               "the format is not 'tkbundle'"),
 	TKB_FIELD_LIST("launchers", struct reading, manifest.launchers,
 	               manifest.launcher_count, &tkb_manifest_launchers,
-	               "launchers are no list"),
+	               "launchers are not a list"),
 	TKB_FIELD_LAYOUT(struct reading, manifest.layout),
 	TKB_FIELD_TEXT("profile", struct reading, manifest.profile,
 	               tkb_contents_profile_is_valid,
@@ -107,13 +107,14 @@ static const struct tkb_schema_field fields[] = {
 	  .offset = offsetof(struct reading, required),
 	  .read = read_requires },
 	TKB_FIELD_LIST("trees", struct reading, trees, tree_count,
-	               &tkb_manifest_trees, "trees are no list"),
+	               &tkb_manifest_trees, "trees are not a list"),
 	TKB_FIELD_CUSTOM("version", read_version),
 };
 
 /*
- * A manifest could not be read: is it of a newer format? Then its version, or what
- * it requires, is reported, and not the entry that looks wrong to us.
+ * Called when a manifest could not be read. If its format is newer than ours,
+ * report its version or what it requires, instead of an entry that we may have
+ * misunderstood.
  */
 static int check_version(const struct tkb_schema_document *document,
                          struct tkb_error *err)
@@ -138,7 +139,7 @@ static int compare_identity(const void *a, const void *b)
 	                  : strcmp((*left)->platform, (*right)->platform);
 }
 
-/* Add the entry's devices to `seen`; false if one is there already. */
+/* Add the entry's devices to `seen`; false if one was seen before. */
 static bool add_devices(const struct tkb_entry *entry,
                         bool seen[TKB_DEVICE_LIMIT])
 {
@@ -150,7 +151,7 @@ static bool add_devices(const struct tkb_entry *entry,
 	return true;
 }
 
-/* A key may be there twice only with another platform or for other devices. */
+/* A key may be repeated only for another platform or for other devices. */
 static int check_identities(const struct tkb_manifest *manifest,
                             struct tkb_error *err)
 {
@@ -182,7 +183,7 @@ static int check_identities(const struct tkb_manifest *manifest,
 	return 0;
 }
 
-/* Put the launchers' payloads behind the entries. */
+/* Append the launchers' payloads to the entries. */
 static int add_payloads(struct tkb_manifest *manifest, struct tkb_error *err)
 {
 	const size_t entry_count = manifest->entry_count;
@@ -211,7 +212,10 @@ static int add_payloads(struct tkb_manifest *manifest, struct tkb_error *err)
 	return 0;
 }
 
-/* An older tkbundle must not take a bundle with trees for one without. */
+/*
+ * What the manifest requires must match its trees: an older tkbundle must not
+ * take a bundle with trees for one without.
+ */
 static int check_requires(const struct reading *reading, struct tkb_error *err)
 {
 	unsigned features = 0;

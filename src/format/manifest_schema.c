@@ -50,7 +50,7 @@ const struct tkb_schema_list tkb_device_list = {
 	          .size = sizeof(uint32_t),
 	          .limit = TKB_DEVICE_LIMIT - 1 },
 	.item_size = sizeof(uint32_t),
-	.none = "an entry of no device",
+	.none = "an entry without devices",
 	.fault = device_fault,
 };
 
@@ -93,11 +93,11 @@ static const struct tkb_schema file_schema = {
 static const struct tkb_schema_list file_list = {
 	.item = { .kind = TKB_SCHEMA_TUPLE,
 	          .schema = &file_schema,
-	          .missing = "a file is no list" },
+	          .missing = "a file is not a list" },
 	.item_size = sizeof(struct tkb_file),
 	.limit = TKB_FILES_LIMIT,
-	.none = "an entry of no files",
-	.too_many = "an entry of too many files",
+	.none = "an entry without files",
+	.too_many = "an entry has too many files",
 	.fault = tkb_file_order_fault,
 };
 
@@ -126,9 +126,9 @@ const struct tkb_schema tkb_target_schema = {
 
 static const struct tkb_schema_field entry_fields[] = {
 	TKB_FIELD_LIST("devices", struct tkb_entry, devices, device_count,
-	               &tkb_device_list, "devices are no list"),
+	               &tkb_device_list, "devices are not a list"),
 	TKB_FIELD_LIST("files", struct tkb_entry, files, file_count, &file_list,
-	               "files are no list"),
+	               "files are not a list"),
 	TKB_FIELD_TEXT("key", struct tkb_entry, key, tkb_key_is_valid,
 	               "a key has no known shape"),
 	TKB_FIELD_CHOICE("kind", struct tkb_entry, kind, kind_word,
@@ -137,14 +137,14 @@ static const struct tkb_schema_field entry_fields[] = {
 	               "an entry's name is not allowed"),
 	TKB_FIELD_TEXT("platform", struct tkb_entry, platform, NULL, NULL),
 	TKB_FIELD_TUPLE("producer", 0, &producer_schema,
-	                "a producer is no list"),
+	                "a producer is not a list"),
 	TKB_FIELD_TUPLE("target", offsetof(struct tkb_entry, target),
-	                &tkb_target_schema, "a target is no list"),
+	                &tkb_target_schema, "a target is not a list"),
 };
 
 static const struct tkb_schema entry_schema = TKB_SCHEMA_OF(entry_fields);
 
-/* A kernel has exactly one group file, any other entry none. */
+/* A kernel has exactly one group file; any other entry has none. */
 static bool kind_fits_files(const struct tkb_entry *entry)
 {
 	size_t groups = 0;
@@ -174,7 +174,7 @@ static const char *entry_fault(const void *earlier, size_t count,
 const struct tkb_schema_list tkb_manifest_entries = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &entry_schema,
-	          .missing = "an entry is no object" },
+	          .missing = "an entry is not an object" },
 	.item_size = sizeof(struct tkb_entry),
 	.limit = TKB_ENTRIES_LIMIT,
 	.too_many = "too many entries",
@@ -196,7 +196,7 @@ static const char *need_fault(const void *earlier, size_t count,
 
 static const struct tkb_schema_list need_list = {
 	.item = { .kind = TKB_SCHEMA_TEXT,
-	          .missing = "a needed key is no string",
+	          .missing = "a needed key is not a string",
 	          .is_valid = tkb_key_is_valid,
 	          .wrong = "a key has no known shape" },
 	.item_size = sizeof(const char *),
@@ -226,8 +226,9 @@ static const struct tkb_schema_field launcher_fields[] = {
 	TKB_FIELD_CHOICE("need", struct tkb_saved_launcher, need, need_word,
 	                 "a need is missing", "a need is not known"),
 	TKB_FIELD_LIST("needs", struct tkb_saved_launcher, needs, need_count,
-	               &need_list, "needs are no list"),
-	TKB_FIELD_TUPLE("payload", 0, &payload_schema, "a payload is no list"),
+	               &need_list, "needs are not a list"),
+	TKB_FIELD_TUPLE("payload", 0, &payload_schema,
+	                "a payload is not a list"),
 };
 
 static const struct tkb_schema launcher_schema = TKB_SCHEMA_OF(launcher_fields);
@@ -247,7 +248,7 @@ static const char *launcher_fault(const void *earlier, size_t count,
 const struct tkb_schema_list tkb_manifest_launchers = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &launcher_schema,
-	          .missing = "a launcher is no object" },
+	          .missing = "a launcher is not an object" },
 	.item_size = sizeof(struct tkb_saved_launcher),
 	.limit = TKB_LAUNCHERS_LIMIT,
 	.too_many = "too many launchers",

@@ -3,34 +3,32 @@
 #define TKB_FORMAT_MANIFEST_SCHEMA_H
 
 /*
- * What an entry and a saved launcher are in JSON: docs/format.md, section 2,
- * as tables.
+ * The JSON of an entry and of a saved launcher, as tables: docs/format.md,
+ * section 2.
  */
 
 #include "text/schema.h"
 
-/* A list of struct tkb_entry, in a manifest's order. */
+/* The list of struct tkb_entry in a manifest. */
 extern const struct tkb_schema_list tkb_manifest_entries;
 
-/* A list of struct tkb_saved_launcher, by cache key. */
+/* The list of struct tkb_saved_launcher in a manifest. */
 extern const struct tkb_schema_list tkb_manifest_launchers;
 
-/*
- * Files, of entries and of units, are sorted by name: what is wrong, or NULL.
- */
+/* Files of entries and units must be sorted by name: what is wrong, or NULL. */
 const char *tkb_file_order_fault(const void *earlier, size_t count,
                                  const void *item);
 
-/* The last, optional item of a file, of entries and of units. */
+/* The optional last part of a file of an entry or a unit. */
 #define TKB_FIELD_SENTINELS                                                    \
 	{                                                                      \
 		.kind = TKB_SCHEMA_NUMBER,                                     \
 		.offset = offsetof(struct tkb_file, sentinels),                \
 		.size = sizeof(uint32_t), .is_optional = true, .least = 1,     \
-		.limit = UINT32_MAX, .wrong = "a count of no sentinels"        \
+		.limit = UINT32_MAX, .wrong = "a count of sentinels is 0"      \
 	}
 
-/* Shared with records: "inductor", where the cache has Inductor's layout. */
+/* Is it "inductor", the layout of Inductor's caches? Also for records. */
 bool tkb_layout_is_valid(const char *text);
 
 #define TKB_FIELD_LAYOUT(type_, member_)                                       \
@@ -41,13 +39,13 @@ bool tkb_layout_is_valid(const char *text);
 		.is_valid = tkb_layout_is_valid                                \
 	}
 
-/* Shared with records: "full" or "lean". */
+/* Is it "full" or "lean"? Also for records. */
 bool tkb_contents_profile_is_valid(const char *text);
 
-/* Shared with records: [backend, architecture, warp size]. */
+/* [backend, architecture, warp size]. Also for records. */
 extern const struct tkb_schema tkb_target_schema;
 
-/* Indices of GPUs, ascending, at least one. */
+/* At least one index of a GPU, ascending. */
 extern const struct tkb_schema_list tkb_device_list;
 
 #endif

@@ -12,12 +12,12 @@
 
 /*
  * The mode of a file: two bits for its kind, and above them its style of paths.
- * A mode of 0 is not written.
+ * A mode of 0 is left out.
  */
 enum mode {
 	MODE_EXECUTABLE = 1,
 	MODE_LAST = 2,
-	MODE_STYLE = 4, /* times the style */
+	MODE_STYLE = 4, /* multiplied by the style */
 	MODE_LIMIT = MODE_STYLE * TKB_PATH_STYLE_BUILD + MODE_STYLE - 1
 };
 
@@ -30,7 +30,7 @@ static const struct tkb_schema_field mode_field = {
 	.size = sizeof(uint32_t),
 	.least = 1,
 	.limit = MODE_LIMIT,
-	.wrong = "a mode that says nothing",
+	.wrong = "a mode is 0",
 };
 
 static int read_mode(struct tkb_schema_reader *reader, void *out,
@@ -49,7 +49,7 @@ static int read_mode(struct tkb_schema_reader *reader, void *out,
 	return 0;
 }
 
-/* [path, size, digest], then the mode, then how many sentinels. */
+/* [path, size, digest], then the mode, then the number of sentinels. */
 static const struct tkb_schema_field file_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_file, name, tkb_unit_path_is_valid,
 	               "a path in a tree is not allowed"),
@@ -82,11 +82,11 @@ static const char *file_fault(const void *earlier, size_t count,
 static const struct tkb_schema_list file_list = {
 	.item = { .kind = TKB_SCHEMA_TUPLE,
 	          .schema = &file_schema,
-	          .missing = "a file is no list" },
+	          .missing = "a file is not a list" },
 	.item_size = sizeof(struct tkb_file),
 	.limit = TKB_UNIT_FILES_LIMIT,
-	.none = "a unit of no files",
-	.too_many = "a unit of too many files",
+	.none = "a unit without files",
+	.too_many = "a unit has too many files",
 	.fault = file_fault,
 };
 
@@ -97,7 +97,7 @@ static bool is_folder_path(const char *path)
 
 static const struct tkb_schema_field unit_fields[] = {
 	TKB_FIELD_LIST("files", struct tkb_entry, files, file_count, &file_list,
-	               "files are no list"),
+	               "files are not a list"),
 	TKB_FIELD_TEXT("folder", struct tkb_entry, folder, is_folder_path,
 	               "a unit's folder is not allowed"),
 	{ .name = "platform",
@@ -110,7 +110,7 @@ static const struct tkb_schema_field unit_fields[] = {
 
 static const struct tkb_schema unit_schema = TKB_SCHEMA_OF(unit_fields);
 
-/* The name that the unit gets in memory. */
+/* The unit's name in memory. */
 static const char *name_in_memory(const struct tkb_entry *unit)
 {
 	return tkb_unit_is_file(unit) ? unit->files[0].name : unit->folder;
@@ -145,7 +145,7 @@ static const char *platform_or_none(const struct tkb_entry *unit)
 	return unit->platform == NULL ? "" : unit->platform;
 }
 
-/* One name may have a unit for each platform. */
+/* A name may have one unit for each platform. */
 static int compare_variants(const struct tkb_entry *a,
                             const struct tkb_entry *b)
 {
@@ -164,7 +164,7 @@ static bool has_unit(const void *self, const char *path)
 	               compare_units) != NULL;
 }
 
-/* Is a folder that `path` is in something that `self` has? */
+/* Does has() know one of the folders that `path` is in? */
 static bool is_inside(const char *path,
                       bool (*has)(const void *self, const char *path),
                       const void *self)
@@ -213,10 +213,10 @@ static const char *unit_fault(const void *earlier, size_t count,
 static const struct tkb_schema_list unit_list = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &unit_schema,
-	          .missing = "a unit is no object" },
+	          .missing = "a unit is not an object" },
 	.item_size = sizeof(struct tkb_entry),
 	.limit = TKB_ENTRIES_LIMIT,
-	.none = "a tree of no units",
+	.none = "a tree without units",
 	.too_many = "too many units",
 	.fault = unit_fault,
 };
@@ -225,7 +225,7 @@ static const struct tkb_schema_field tree_fields[] = {
 	TKB_FIELD_TEXT("name", struct tkb_manifest_tree, name,
 	               tkb_tree_name_is_valid, "a tree's name is not allowed"),
 	TKB_FIELD_LIST("units", struct tkb_manifest_tree, units, unit_count,
-	               &unit_list, "units are no list"),
+	               &unit_list, "units are not a list"),
 };
 
 static const struct tkb_schema tree_schema = TKB_SCHEMA_OF(tree_fields);
@@ -264,7 +264,7 @@ unsigned tkb_manifest_features(const struct tkb_entry *unit)
 const struct tkb_schema_list tkb_manifest_trees = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &tree_schema,
-	          .missing = "a tree is no object" },
+	          .missing = "a tree is not an object" },
 	.item_size = sizeof(struct tkb_manifest_tree),
 	.limit = TKB_TREES_LIMIT,
 	.too_many = "too many trees",

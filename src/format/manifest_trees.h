@@ -3,14 +3,14 @@
 #define TKB_FORMAT_MANIFEST_TREES_H
 
 /*
- * The member `trees` of a manifest. In JSON, a tree lists its units; in memory,
- * units are entries behind the others.
+ * The member `trees` of a manifest. In JSON, each tree lists its units; in
+ * memory, units follow the other entries in one list.
  */
 
 #include "format/manifest.h"
 #include "text/schema.h"
 
-/* A tree, as it stands in JSON. */
+/* A tree as it is in JSON. */
 struct tkb_manifest_tree {
 	const char *name;
 	struct tkb_entry *units;
@@ -19,16 +19,16 @@ struct tkb_manifest_tree {
 
 extern const struct tkb_schema_list tkb_manifest_trees;
 
-/* What a reader must support, one bit each. */
+/* What a reader of a manifest must support, one bit each. */
 enum {
-	TKB_MANIFEST_BUILDS = 1, /* what ninja built */
+	TKB_MANIFEST_BUILDS = 1, /* units that ninja built */
 	TKB_MANIFEST_TREES = 2,
-	TKB_MANIFEST_TUNED = 4 /* for a GPU and a driver */
+	TKB_MANIFEST_TUNED = 4 /* units tuned for a GPU and a driver */
 };
 
 /*
- * Word `index` of those that "requires" may have, in order; NULL behind the
- * last.
+ * Word number `index` of those that "requires" may have, in order; NULL after
+ * the last.
  */
 const char *tkb_manifest_feature(unsigned index);
 
@@ -36,13 +36,16 @@ const char *tkb_manifest_feature(unsigned index);
 unsigned tkb_manifest_features(const struct tkb_entry *unit);
 unsigned tkb_manifest_tree_features(const struct tkb_manifest_tree *tree);
 
-/* Make the trees' units whole entries, and put them behind the manifest's. */
+/*
+ * Complete the units of the trees to entries, and append them to the manifest's
+ * entries.
+ */
 TKB_NODISCARD int tkb_manifest_add_units(struct tkb_manifest *manifest,
                                          const struct tkb_manifest_tree *trees,
                                          size_t tree_count,
                                          struct tkb_error *err);
 
-/* Parts of a manifest, for that and for records. */
+/* Write parts of a manifest; also for records. */
 void tkb_manifest_write_file(const struct tkb_file *file, unsigned mode,
                              const char *before, struct tkb_buf *out);
 void tkb_manifest_write_devices(const struct tkb_entry *entry,

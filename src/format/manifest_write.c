@@ -91,7 +91,7 @@ void tkb_manifest_write(const struct tkb_contents *contents,
 {
 	size_t count = contents->entry_count;
 
-	/* Units are in order behind the entries. */
+	/* Units follow the other entries, in order. */
 	while (count != 0 &&
 	       contents->entries[count - 1]->kind == TKB_KIND_UNIT)
 		count--;

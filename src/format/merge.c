@@ -43,10 +43,7 @@ static int send_frame(void *self, size_t index, const struct tkb_sink *sink,
 	return sink->write(sink->self, tkb_buf_bytes(&merger->packed), err);
 }
 
-/*
- * Refuse bundles whose end is damaged: entries may be missing, and nobody could
- * tell.
- */
+/* Refuse bundles whose end is damaged: entries may be missing unnoticed. */
 static int check_bundles(const struct tkb_bundle *const *bundles, size_t count,
                          struct tkb_error *err)
 {
@@ -76,7 +73,7 @@ static bool has_kernels(const struct tkb_bundle *bundle)
 	       bundle->manifest.entries[0].kind != TKB_KIND_UNIT;
 }
 
-/* The layout that all bundles have in common, or none. */
+/* The layout of all bundles that have kernels, or NULL. */
 static const char *layout_of(const struct tkb_merge_plan *plan)
 {
 	const char *layout = NULL;

@@ -63,8 +63,8 @@ static bool is_payload(const struct tkb_merge_item *item)
 }
 
 /*
- * Payloads last. Items of one destination are together: newer versions first, then
- * those of earlier bundles.
+ * Payloads come last. Items with the same destination are neighbours: the
+ * newest version first, and of one version, the earliest bundle's.
  */
 static int compare_claims(const void *a, const void *b)
 {
@@ -93,7 +93,7 @@ static bool has_same_destination(const struct tkb_merge_item *a,
 	       strcmp(a->entry.platform, b->entry.platform) == 0;
 }
 
-/* The items with one destination, and the devices taken so far. */
+/* The items with one destination, and the devices that are taken so far. */
 struct contest {
 	struct tkb_merge_item **items;
 	size_t count;
@@ -101,7 +101,7 @@ struct contest {
 };
 
 /*
- * Write those devices of `entry` that no item has taken to `out`, and return
+ * Write the devices of `entry` that are not taken yet to `out`, and return
  * their number.
  */
 static size_t free_devices(const struct contest *contest,
@@ -159,7 +159,7 @@ static struct tkb_merge_item *find_equal(const struct contest *contest,
 	return NULL;
 }
 
-/* Decide whether the item is used, and for which devices. */
+/* Decide whether an item is used, and for which devices. */
 static int decide_item(struct tkb_merge_plan *plan, struct contest *contest,
                        struct tkb_merge_item *item, struct tkb_error *err)
 {
@@ -210,7 +210,7 @@ static int decide_items(struct tkb_merge_plan *plan, struct tkb_error *err)
 	return 0;
 }
 
-/* Sorted by cache key; of one key, the earlier bundle's first. */
+/* Sorted by cache key, then by bundle: the earliest launcher is used. */
 struct claimant {
 	const struct tkb_saved_launcher *launcher;
 	size_t number;
@@ -261,7 +261,7 @@ static int merge_launchers(struct tkb_merge_plan *plan, struct tkb_error *err)
 	return 0;
 }
 
-/* The wanted payload that has this digest, or NULL. */
+/* The payload with this digest among the `wanted` ones, or NULL. */
 static const struct tkb_file *find_payload(const struct tkb_entry *wanted,
                                            size_t count,
                                            const struct tkb_digest *digest)
@@ -357,7 +357,7 @@ static int plan_frame(struct tkb_merge_plan *plan, size_t bundle, size_t index,
 		return 0;
 	if (copy.is_mixed && copy.size > TKB_MIXED_SIZE_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
-		                "'%s', frame %zu: only a part of it counts, "
+		                "'%s', frame %zu: only a part of it is used, "
 		                "and it is too large for that",
 		                plan->bundles[bundle]->name, index);
 	qsort(places, copy.entry_count, sizeof(*places), compare_numbers);

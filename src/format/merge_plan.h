@@ -2,7 +2,7 @@
 #ifndef TKB_FORMAT_MERGE_PLAN_H
 #define TKB_FORMAT_MERGE_PLAN_H
 
-/* Which items of which bundles a merge uses, and which frames have them. */
+/* Which items of which bundles a merge uses, and which frames hold them. */
 
 #include <tkbundle/merge.h>
 
@@ -10,12 +10,12 @@
 #include "format/unit_version.h"
 
 /*
- * Versions of a bundle's items: of items with one destination, the newest is
- * used.
+ * The versions of a bundle's items: the newest item with the same destination
+ * is used.
  */
 struct tkb_merge_versions {
 	const void *self;
-	/* By reference. NULL: none is known, and all are older than others. */
+	/* By reference. NULL: not known, and older than all known versions. */
 	const struct tkb_version *(*find)(const void *self, size_t bundle,
 	                                  size_t item);
 };
@@ -23,18 +23,18 @@ struct tkb_merge_versions {
 /* An item of one of the bundles. */
 struct tkb_merge_item {
 	size_t bundle;
-	size_t item; /* in that bundle */
+	size_t item; /* its index in that bundle */
 	struct tkb_version version;
-	struct tkb_entry entry; /* with the devices that it is used for */
-	bool counts;            /* no item before it takes its place */
+	struct tkb_entry entry; /* with the devices for which it is used */
+	bool counts;            /* the merged bundle has it */
 	bool is_changed;        /* its devices differ from the bundle's */
 	size_t place;           /* its index in the merged bundle, if used */
 };
 
-/* A frame that is copied. */
+/* A frame of a bundle that is copied. */
 struct tkb_merge_frame {
 	size_t bundle;
-	size_t frame; /* in that bundle */
+	size_t frame; /* its index in that bundle */
 };
 
 struct tkb_merge_plan {
@@ -44,7 +44,7 @@ struct tkb_merge_plan {
 	struct tkb_arena arena;
 	struct tkb_merge_item *items; /* owned; by bundle, then item */
 	size_t item_count;
-	size_t *firsts; /* owned; of each bundle, in `items` */
+	size_t *firsts; /* owned; each bundle's first index in `items` */
 	struct tkb_saved_launcher *launchers; /* owned; by cache key */
 	size_t launcher_count;
 	const struct tkb_entry **merged; /* owned; entries, then payloads */
@@ -59,7 +59,7 @@ void tkb_merge_plan_release(struct tkb_merge_plan *plan);
 TKB_NODISCARD int tkb_merge_plan_make(struct tkb_merge_plan *plan,
                                       struct tkb_error *err);
 
-/* As tkb_merge(); of items that have versions, the newest is used. */
+/* As tkb_merge(), but uses the newest version of items that have versions. */
 TKB_NODISCARD int tkb_merge_newest(const struct tkb_bundle *const *bundles,
                                    size_t count,
                                    const struct tkb_merge_versions *versions,

@@ -14,14 +14,15 @@
 TKB_AUTO_POINTER(close_at, struct tkb_bundle, tkb_bundle_close)
 
 enum {
-	ASK_MS = 100 /* between two looks at the watch */
+	ASK_MS = 100 /* between two calls of the watch */
 };
 
 /*
- * A pipe cannot be read twice, nor from several threads, so it is copied to a
- * temporary file as far as it is read: the header, the frames that are listed
- * there, the end, and the one byte behind it that shows whether there is more. A
- * pipe that never ends does not fill the disk.
+ * A bundle that comes through a pipe. A pipe cannot be read twice, nor by
+ * several threads, so it is copied to a temporary file. Only what is needed is
+ * copied: the header, the frames that it lists, the end, and one byte more,
+ * which shows that the pipe goes on. So a pipe that never ends does not fill
+ * the disk.
  */
 struct pipe {
 	const char *name;
@@ -29,7 +30,7 @@ struct pipe {
 	int copy; /* owned */
 	uint64_t size;
 	bool has_ended;
-	bool has_failed; /* reading failed: the bundle is not at fault */
+	bool has_failed; /* it was the read that failed, not the bundle */
 	const struct tkb_watch *watch;
 };
 
@@ -48,7 +49,7 @@ static void pipe_close(struct pipe *pipe)
 	tkb_fd_close_at(&pipe->copy);
 }
 
-/* Wait for input; only if the watch may cancel the wait. */
+/* Wait for input, if the watch can cancel the wait. */
 static int await_bytes(struct pipe *pipe, struct tkb_error *err)
 {
 	const struct tkb_watch *watch = pipe->watch;
@@ -65,7 +66,7 @@ static int await_bytes(struct pipe *pipe, struct tkb_error *err)
 	return 0;
 }
 
-/* Copy until there are `size` bytes, or the pipe ends. */
+/* Copy until the file has `size` bytes, or the pipe ends. */
 static int copy_more(struct pipe *pipe, uint64_t size, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) void *chunk = malloc(TKB_MIB);
@@ -162,7 +163,7 @@ int tkb_bundle_pread(const struct tkb_bundle *bundle, uint64_t offset,
 	return 0;
 }
 
-/* An empty one, or NULL where there is no memory. */
+/* An empty bundle, or NULL if there is no memory. */
 static struct tkb_bundle *new_bundle(const char *name)
 {
 	struct tkb_bundle *bundle = tkb_alloc_array(1, sizeof(*bundle));
@@ -177,7 +178,10 @@ static struct tkb_bundle *new_bundle(const char *name)
 	return NULL;
 }
 
-/* Is `fd` a file, which can be read repeatedly? If not, it may be a pipe. */
+/*
+ * Is `fd` a regular file, which can be read repeatedly? Otherwise it is read as
+ * a pipe.
+ */
 static int check_file(const struct tkb_bundle *bundle, int fd,
                       bool *is_pipe_out, struct tkb_error *err)
 {
@@ -192,7 +196,7 @@ static int check_file(const struct tkb_bundle *bundle, int fd,
 	return 0;
 }
 
-/* Read the header and hand over the bundle. */
+/* Read the header and hand over the bundle to the caller. */
 static int finish_open(struct tkb_bundle **bundle, struct tkb_bundle **out,
                        struct tkb_error *err)
 {
@@ -205,7 +209,7 @@ static int finish_open(struct tkb_bundle **bundle, struct tkb_bundle **out,
 	return 0;
 }
 
-/* Copy the frames that the header lists, and no more. */
+/* Copy from a pipe the frames that the header lists, and no more. */
 static int read_pipe_header(struct tkb_bundle *bundle, int fd,
                             const struct tkb_watch *watch,
                             struct tkb_error *err)

@@ -5,7 +5,7 @@
 
 /* Access to single files and entries of a bundle. */
 
-/* Find the frame of item `index`, and its number within the frame. */
+/* Find the frame of item `index`, and the item's number within the frame. */
 static void locate_entry(const struct tkb_bundle *bundle, size_t index,
                          size_t *frame_out, size_t *nth_out)
 {
@@ -35,7 +35,7 @@ static int decode_for(struct tkb_decoder *decoder,
 	return tkb_decoder_decode(decoder, bundle, frame, err);
 }
 
-/* Check the digest of a file against the manifest, and return its bytes. */
+/* Check a file's digest against the manifest, and return its bytes. */
 static int checked_file(struct tkb_decoder *decoder,
                         const struct tkb_bundle *bundle,
                         const struct tkb_file *file, struct tkb_bytes bytes,
@@ -76,10 +76,7 @@ int tkb_bundle_read(const struct tkb_bundle *bundle, size_t index, size_t file,
 	return sink->write(sink->self, bytes, err);
 }
 
-/*
- * Pass on the files of item `index`, which is number `nth` of the decoded
- * frame.
- */
+/* Pass on the files of item `index`, number `nth` of the decoded frame. */
 static int tell_files(struct tkb_decoder *decoder,
                       const struct tkb_bundle *bundle, size_t index, size_t nth,
                       const struct tkb_file_visitor *visitor,

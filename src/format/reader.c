@@ -7,7 +7,7 @@
 
 enum {
 	SIGNATURE_LIMIT = 16 * 1024,
-	HEADER_SLACK = 64 * 1024, /* tar headers of the header frame */
+	HEADER_SLACK = 64 * 1024, /* for the header frame's tar headers */
 	FIRST_READ = 256 * 1024
 };
 
@@ -31,7 +31,7 @@ static int expect_member(struct tkb_tar_reader *tar, const char *wanted,
 	return 0;
 }
 
-/* A signature may come last; it is not part of what is signed. */
+/* Skip a signature, which may come last, and is not part of what is signed. */
 static int skip_signature(struct tkb_tar_reader *tar, struct tkb_error *err)
 {
 	struct tkb_bytes bytes;
@@ -79,7 +79,7 @@ static int read_header(struct tkb_bundle *bundle, struct tkb_bytes header,
 	return tkb_frames_parse(bundle, frames, offset, err);
 }
 
-/* Check that the last frame follows the data frames, and nothing else. */
+/* Check that after the data frames there is the last frame and nothing else. */
 static int check_end(const struct tkb_bundle *bundle, struct tkb_bytes packed,
                      struct tkb_error *err)
 {
@@ -115,7 +115,7 @@ static int check_end(const struct tkb_bundle *bundle, struct tkb_bytes packed,
 	return 0;
 }
 
-/* Tell apart a file that is no bundle at all. */
+/* Give a file that is not a bundle at all a message of its own. */
 static int check_magic(const struct tkb_bundle *bundle, struct tkb_error *err)
 {
 	static const unsigned char magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
@@ -149,7 +149,7 @@ static int read_more(const struct tkb_bundle *bundle, struct tkb_buf *packed,
 	return 0;
 }
 
-/* Read the header frame; its size is not known in advance. */
+/* Read the header frame, whose size is not known in advance. */
 static int read_packed_header(const struct tkb_bundle *bundle,
                               struct tkb_buf *packed, uint64_t *size_out,
                               struct tkb_error *err)
@@ -208,7 +208,7 @@ int tkb_bundle_read_header(struct tkb_bundle *bundle, struct tkb_error *err)
 	if (rc < 0 || bundle->is_pinned)
 		return rc;
 
-	/* Whole frames can be used even if the end of the bundle is damaged. */
+	/* If only the end is damaged, whole frames can still be used. */
 	rc = check_end(bundle, tkb_buf_bytes(&packed), &fault);
 	if (rc == TKB_ERR_CORRUPT) {
 		(void)tkb_fail_while(&fault, rc, "'%s'", bundle->name);

@@ -3,11 +3,11 @@
 #define TKB_FORMAT_READER_H
 
 /*
- * The parts of struct tkb_bundle, for those that read frames.
+ * struct tkb_bundle, for code that reads frames.
  *
- * Each thread has a decoder of its own. It reads a frame's bytes, compares their
- * digest, decompresses them, and compares each member with the manifest. Then it
- * gives the bytes of every file in the frame.
+ * Each thread uses its own decoder. The decoder reads a frame's bytes, checks
+ * their digest, decompresses them, and compares each member with the manifest.
+ * Then it can give the bytes of each file in the frame.
  */
 
 #include <tkbundle/bundle.h>
@@ -20,22 +20,24 @@
 
 struct tkb_bundle {
 	struct tkb_source source; /* where its bytes come from */
-	int fd;                   /* of a file, else -1 */
+	int fd;                   /* of a bundle in a file; else -1 */
 	bool owns_fd;
-	struct tkb_bytes memory; /* by reference; of one in memory */
+	struct tkb_bytes memory; /* by reference; of a bundle in memory */
 	char *name;              /* owned; for messages */
 	struct tkb_digest id;
 	struct tkb_digest frames_digest; /* of the text of tkbundle.frames */
-	bool is_pinned; /* a record has its digests, so the end is not read */
+	bool is_pinned; /* a record has the digests of header and frame list,
+	                   so the end is not read */
 	struct tkb_manifest manifest;
 	struct tkb_frame *frames; /* in the manifest's arena */
 	size_t frame_count;
-	struct tkb_error fault; /* what is wrong behind the last data frame */
+	struct tkb_error fault; /* what is wrong after the last data frame */
 };
 
 /*
- * Open a bundle whose id and frame list are known, so that each frame is checked
- * before the last one has arrived. TKB_ERR_CORRUPT if it is another bundle.
+ * Open a bundle whose id and frame list are known. Each frame can then be
+ * checked before the last one has arrived. TKB_ERR_CORRUPT if it is another
+ * bundle.
  */
 TKB_NODISCARD int tkb_bundle_open_pinned(const struct tkb_source *source,
                                          const char *name,
@@ -45,8 +47,8 @@ TKB_NODISCARD int tkb_bundle_open_pinned(const struct tkb_source *source,
                                          struct tkb_error *err);
 
 /*
- * Read up to `size` bytes at `offset`; fewer only at the end. A failure does
- * not name the bundle.
+ * Read up to `size` bytes at `offset`; fewer only at the end. The failure's
+ * message does not name the bundle.
  */
 TKB_NODISCARD int tkb_bundle_pread(const struct tkb_bundle *bundle,
                                    uint64_t offset, void *data, size_t size,
@@ -56,7 +58,7 @@ TKB_NODISCARD int tkb_bundle_pread(const struct tkb_bundle *bundle,
 TKB_NODISCARD int tkb_bundle_read_header(struct tkb_bundle *bundle,
                                          struct tkb_error *err);
 
-/* Read the text of `tkbundle.frames`; the data begin at `offset`. */
+/* Parse the text of `tkbundle.frames`. The data frames begin at `offset`. */
 TKB_NODISCARD int tkb_frames_parse(struct tkb_bundle *bundle,
                                    struct tkb_bytes text, uint64_t offset,
                                    struct tkb_error *err);
@@ -65,7 +67,8 @@ TKB_NODISCARD int tkb_frames_parse(struct tkb_bundle *bundle,
 size_t tkb_bundle_payload(const struct tkb_bundle *bundle, size_t index);
 
 /*
- * Replace `out` by the packed bytes of `frame`, and compare their digest.
+ * Read the packed bytes of `frame` into `out`, which is emptied first, and
+ * check their digest.
  */
 TKB_NODISCARD int tkb_frame_read(const struct tkb_bundle *bundle,
                                  const struct tkb_frame *frame,
@@ -80,15 +83,16 @@ struct tkb_decoder {
 	struct tkb_member *members; /* owned */
 	size_t member_capacity;
 	size_t member_count;
-	struct tkb_bytes *files; /* owned; of the frame's entries, in order */
+	struct tkb_bytes *files; /* owned; the files of the frame's entries,
+	                            in order */
 	size_t file_capacity;
-	/* Owned. Of a mixed frame, at the first of equal members: how many of
-	   them have their bytes. */
+	/* Owned. In a mixed frame: at the first of equal members, how many
+	   of them have their bytes already. */
 	size_t *placed;
 	size_t placed_capacity;
-	size_t *firsts; /* owned; of an entry of the frame, in `files` */
+	size_t *firsts; /* owned; each entry's first index in `files` */
 	size_t first_capacity;
-	const struct tkb_frame *frame; /* the decoded one */
+	const struct tkb_frame *frame; /* the decoded frame */
 };
 
 TKB_NODISCARD int tkb_decoder_open(struct tkb_decoder *decoder,

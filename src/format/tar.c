@@ -13,8 +13,8 @@ enum {
 };
 
 /*
- * POSIX.1-2001, "ustar Interchange Format". Fields are bytes, not terminated
- * texts.
+ * POSIX.1-2001, "ustar Interchange Format". The fields are byte arrays without
+ * a terminating zero.
  */
 struct header {
 	char name[NAME_SIZE];
@@ -38,7 +38,7 @@ struct header {
 
 _Static_assert(sizeof(struct header) == BLOCK, "a header is one block");
 
-/* The headers of one member. */
+/* All headers of one member. */
 struct headers {
 	unsigned char bytes[HEADERS_SIZE];
 	size_t size;
@@ -58,14 +58,17 @@ static void put_octal(char *to, size_t digits, uint64_t value)
 	}
 }
 
-/* Copy `text` without its zero. */
+/* Copy `text` without its terminating zero. */
 static void put_text(char *to, const char *text)
 {
 	while (*text != '\0')
 		*to++ = *text++;
 }
 
-/* The sum of all bytes; the checksum's own count as spaces. */
+/*
+ * The sum of all bytes of the header, in which the checksum itself counts as
+ * spaces.
+ */
 static void put_checksum(struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -78,7 +81,7 @@ static void put_checksum(struct header *header)
 	header->checksum[6] = '\0';
 }
 
-/* Append a header; `prefix` and `name` fit. */
+/* Append a header; `prefix` and `name` fit in their fields. */
 static void add_header(struct headers *headers, char type,
                        struct tkb_bytes prefix, struct tkb_bytes name,
                        size_t size)
@@ -104,8 +107,9 @@ static void add_header(struct headers *headers, char type,
 }
 
 /*
- * "127 path=...\n": the number counts itself, too. It has three digits, as a path
- * that needs a record is longer than NAME_SIZE, and not as long as 1,000.
+ * "127 path=...\n": the number is the record's length and counts its own digits
+ * too. It always has three: a path that needs a record is longer than NAME_SIZE
+ * and shorter than 1,000.
  */
 static size_t format_record(char out[RECORD_LIMIT], const char *path)
 {
@@ -115,7 +119,7 @@ static size_t format_record(char out[RECORD_LIMIT], const char *path)
 	                        path);
 }
 
-/* Append the pax header for a path that does not fit into the member's. */
+/* Append the pax header for a path that does not fit in the member's header. */
 static void add_pax(struct headers *headers, const char *path)
 {
 	char record[RECORD_LIMIT];
@@ -126,7 +130,7 @@ static void add_pax(struct headers *headers, const char *path)
 	headers->size += padded(size);
 }
 
-/* Where the name begins, if both prefix and name fit; else NULL. */
+/* Where the name begins in `path` if prefix and name both fit; else NULL. */
 static const char *split_name(const char *path, size_t length)
 {
 	const char *slash;
@@ -181,7 +185,7 @@ static int refuse_tar_header(struct tkb_error *err)
 	                "a member's header is not as it must be");
 }
 
-/* How many bytes of the stream are unread. */
+/* The number of unread bytes. */
 static size_t left(const struct tkb_tar_reader *reader)
 {
 	return reader->bytes.size - reader->at;
@@ -193,8 +197,8 @@ static const char *here(const struct tkb_tar_reader *reader)
 }
 
 /*
- * Read octal digits. Other bytes are noticed when the header is made again and
- * compared.
+ * Read octal digits. Other bytes need no check here: the header is made again
+ * and compared.
  */
 static uint64_t read_size(const struct header *header)
 {
@@ -212,9 +216,7 @@ static size_t length_of(const char *field, size_t size)
 	return end == NULL ? size : (size_t)(end - field);
 }
 
-/*
- * Read the path from a pax header's record; false if it is not as we write it.
- */
+/* Read the path from a pax record; false unless it is as we write it. */
 static bool read_record(struct tkb_tar_reader *reader, size_t size)
 {
 	const char *record = here(reader) + BLOCK;
@@ -226,7 +228,7 @@ static bool read_record(struct tkb_tar_reader *reader, size_t size)
 	length = size - (size_t)(equals + 1 - record);
 	if (length == 0 || length > sizeof(reader->path))
 		return false;
-	memcpy(reader->path, equals + 1, length - 1); /* not the line feed */
+	memcpy(reader->path, equals + 1, length - 1); /* no line feed */
 	reader->path[length - 1] = '\0';
 	return true;
 }
@@ -242,7 +244,7 @@ static void read_header_name(struct tkb_tar_reader *reader,
 	               (int)name, header->name);
 }
 
-/* Read path and size of the next member. The headers are checked later. */
+/* Read path and size of the next member; tkb_tar_next() checks the headers. */
 static bool read_headers(struct tkb_tar_reader *reader, uint64_t *size_out)
 {
 	struct header header;
@@ -295,9 +297,9 @@ int tkb_tar_next(struct tkb_tar_reader *reader, struct tkb_bytes *out,
 
 int tkb_tar_finish(const struct tkb_tar_reader *reader, struct tkb_error *err)
 {
-	/* Zero blocks are refused, too: they would end the whole tar early. */
+	/* Refuse zero blocks too: they would end the whole tar early. */
 	if (left(reader) != 0)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "there is something behind the last member");
+		                "there are bytes after the last member");
 	return 0;
 }

@@ -3,16 +3,16 @@
 #define TKB_FORMAT_TAR_H
 
 /*
- * Tar members in memory: POSIX.1-2001 (ustar, and a pax header before a name
- * that is too long for it), written in one way only: a plain file, mode 0644,
- * owner 0, time 0.
+ * Tar members in memory: POSIX.1-2001 (ustar, with a pax header before a name
+ * that is too long for ustar). There is only one way to write a member: a plain
+ * file, mode 0644, owner 0, time 0.
  *
- * libarchive is not used because it calls exit() when it is out of memory. And a
- * reader of one way of writing is simple: it makes the headers that this writer
- * would make for the member's name and size, and refuses any other byte.
+ * libarchive is not used because it calls exit() when it is out of memory. And
+ * our reader can be simple: it makes the headers that the writer would make for
+ * the member's name and size, and refuses any other bytes.
  *
- * No end of archive is written: the streams of several frames, joined, are one
- * tar.
+ * No end of archive is written, so that the streams of several frames, joined,
+ * are one tar.
  */
 
 #include "base/base.h"
@@ -22,10 +22,10 @@ enum {
 	TKB_TAR_PATH_SIZE = 960 /* the longest path, and a zero */
 };
 
-/* Append a member; the buffer keeps a failure. */
+/* Append a member; if that fails, `out` keeps the failure. */
 void tkb_tar_add(struct tkb_buf *out, const char *path, struct tkb_bytes bytes);
 
-/* Reads a stream that is not trusted, member by member. */
+/* Reads an untrusted stream, member by member. */
 struct tkb_tar_reader {
 	struct tkb_bytes bytes; /* kept by reference */
 	size_t at;
@@ -35,8 +35,8 @@ struct tkb_tar_reader {
 struct tkb_tar_reader tkb_tar_reader_of(struct tkb_bytes bytes);
 
 /*
- * The next member: its path is in the reader, its bytes are part of what the
- * reader was made of. Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT.
+ * Read the next member. Its path is in the reader; its bytes are a part of the
+ * reader's bytes. Returns 0, TKB_MISS at the end, or TKB_ERR_CORRUPT.
  */
 TKB_NODISCARD int tkb_tar_next(struct tkb_tar_reader *reader,
                                struct tkb_bytes *out, struct tkb_error *err);

@@ -13,7 +13,7 @@
 #include "cache/scrub.h"
 #include "cache/watch.h"
 
-/* What each thread verifies with. */
+/* What each thread needs to verify frames. */
 struct checker {
 	struct tkb_decoder decoder;
 	struct tkb_arena arena; /* for one entry */
@@ -24,8 +24,9 @@ struct verifier {
 	const struct tkb_bundle *bundle;
 	struct checker *checkers; /* owned */
 	size_t checker_count;
-	struct tkb_watcher watcher; /* its lock guards what follows */
-	bool *is_damaged;           /* owned; of each payload, by item */
+	struct tkb_watcher watcher; /* its lock guards the following members */
+	bool *is_damaged;           /* owned; whether each payload is
+	                               damaged, by item */
 	struct tkb_verify_report report;
 	struct tkb_error first; /* the first fault */
 };
@@ -60,7 +61,7 @@ static int check_digest(struct checker *checker, const struct tkb_file *file,
 	return 0;
 }
 
-/* Check that its paths can be restored, into any folder. */
+/* Check that the file's paths can be restored for any folder. */
 static int check_sentinels(struct checker *checker, const struct tkb_file *file,
                            struct tkb_bytes bytes, struct tkb_error *err)
 {
@@ -149,7 +150,7 @@ static void keep_first(struct verifier *verifier, const struct tkb_entry *item,
 	if (verifier->first.status != 0)
 		return;
 	verifier->first = *fault;
-	/* The message about a frame names the bundle already. */
+	/* A message about a frame already names the bundle. */
 	if (!is_of_frame)
 		(void)tkb_fail_while(&verifier->first, TKB_ERR_CORRUPT,
 		                     "'%s', %s '%s'", verifier->bundle->name,
@@ -185,10 +186,7 @@ static void note_entry(struct verifier *verifier, const struct tkb_entry *entry,
 	tkb_watcher_progress(&verifier->watcher, tkb_entry_size(entry));
 }
 
-/*
- * Remember what is wrong with a payload: launchers, which may share it, are
- * reported at the end.
- */
+/* Note a damaged payload: the launchers that use it are reported at the end. */
 static void note_payload(struct verifier *verifier, size_t item, int rc,
                          bool is_of_frame, const struct tkb_error *fault)
 {

@@ -17,8 +17,8 @@
 #define LARGEST_FRAME ((uint64_t)16 * TKB_MIB)
 
 /*
- * More frames let more cores decode; fewer compress better, which matters more
- * once all cores have enough to do.
+ * More frames let more cores decode. Fewer frames compress better, which
+ * matters more once all cores have enough to do.
  */
 static uint64_t frame_target(const struct tkb_entry *const *entries,
                              size_t count)
@@ -34,9 +34,9 @@ static uint64_t frame_target(const struct tkb_entry *const *entries,
 }
 
 /*
- * Does a new frame begin with `next`? Entries and payloads are not mixed, as
- * readers may want only one of them; and a large entry has a frame of its own,
- * which would else keep one core busy for long.
+ * Does a new frame begin with `next`? Entries and payloads have separate
+ * frames, because a reader may want only one of them. A large entry has its own
+ * frame, or else it would keep one core busy for long.
  */
 static bool is_border(const struct tkb_entry *entry,
                       const struct tkb_entry *next, uint64_t target)
@@ -119,7 +119,7 @@ void tkb_member_path(const struct tkb_member *member,
 		               entry->tree, entry->folder, file_name(member));
 }
 
-/* Indices as ranges: 0-41, 43, 50-51. */
+/* Write indices as ranges: 0-41, 43, 50-51. */
 static void write_ranges(const struct tkb_frame *frame, struct tkb_buf *out)
 {
 	size_t i = 0;
@@ -171,8 +171,9 @@ void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,
 }
 
 /*
- * RFC 8878: magic number; one segment, its size in two bytes less 256, no
- * checksum; a block of 1024 times one byte; a raw block, the last, of 72 bytes.
+ * A frame as RFC 8878 has it: the magic number; a descriptor for a single
+ * segment without checksum, and the frame's size less 256 in two bytes; a block
+ * that repeats one byte 1024 times; and a last, raw block of 72 bytes.
  */
 void tkb_end_write(const struct tkb_digest *header, struct tkb_buf *out)
 {

@@ -3,24 +3,25 @@
 #define TKB_FORMAT_WRITER_H
 
 /*
- * The layout of a bundle file: how entries are cut into frames, the order of files
+ * The layout of a bundle: how entries are cut into frames, the order of files
  * in a frame, and what comes before and after the data frames.
  */
 
 #include "base/base.h"
 #include "base/buf.h"
 
-/* Entries `first` to `first + count` share a frame. */
+/* A frame has the entries `first` to `first + count - 1`. */
 struct tkb_cut {
 	size_t first;
 	size_t count;
 };
 
 /*
- * Cut `entries`, which are in order: a frame ends once it holds a quarter of the
- * whole, at most 16 MiB; or a sixteenth, at least 512 KiB, of less than 16 MiB. It
- * ends before an entry that holds as much by itself, and where payloads begin.
- * `*out` is the caller's to free.
+ * Cut `entries`, which are in order, into frames. A frame ends once it holds a
+ * quarter of all bytes, but at most 16 MiB; if there are less than 16 MiB in
+ * all, a sixteenth, but at least 512 KiB. It also ends before an entry that
+ * holds this much by itself, and before the first payload. The caller frees
+ * `*out`.
  */
 TKB_NODISCARD int tkb_cut_frames(const struct tkb_entry *const *entries,
                                  size_t count, struct tkb_cut **out,
@@ -33,7 +34,7 @@ struct tkb_member {
 	size_t file;
 };
 
-/* Order the members of one frame: extension, name, key, entry. */
+/* Sort the members of one frame by extension, name, key and entry. */
 void tkb_members_sort(struct tkb_member *members, size_t count);
 
 enum {
@@ -41,31 +42,31 @@ enum {
 };
 
 /*
- * Its path in the tar: "triton/<key>/<file>", "tree/<name>/<path>", or
- * "launcher/<sha256>".
+ * Write the member's path in the tar: "triton/<key>/<file>",
+ * "tree/<name>/<path>", or "launcher/<sha256>".
  */
 void tkb_member_path(const struct tkb_member *member,
                      char out[TKB_MEMBER_PATH_SIZE]);
 
-/* A data frame, as `tkbundle.frames` describes it. */
+/* A data frame, as described in `tkbundle.frames`. */
 struct tkb_frame {
-	struct tkb_digest digest; /* of its compressed bytes */
+	struct tkb_digest digest; /* of the compressed bytes */
 	uint64_t packed_size;
 	uint64_t size;
-	uint64_t offset;         /* in the file; not written */
+	uint64_t offset;         /* in the bundle; not written to the list */
 	const uint32_t *entries; /* items of the manifest, ascending */
 	size_t entry_count;
-	/* Made by a merge: with unused files, or not in the manifest's order. */
+	/* Made by a merge: it may have unused files or another order. */
 	bool is_mixed;
-	uint64_t unused_count; /* how many files are unused */
+	uint64_t unused_count; /* number of unused files */
 };
 
 #define TKB_FRAMES_SIZE_LIMIT ((size_t)8 * 1024 * 1024)
 
-/* The most that a writer packs into a frame: a full one, and one more entry. */
+/* The largest frame that a writer makes: a full one plus one more entry. */
 #define TKB_MIXED_SIZE_LIMIT ((uint64_t)276 * 1024 * 1024)
 
-/* Append the text of `tkbundle.frames`, which tells the frames' `level`. */
+/* Append the text of `tkbundle.frames`, which states the frames' `level`. */
 void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,
                       struct tkb_buf *out);
 
@@ -74,10 +75,11 @@ void tkb_frames_write(const struct tkb_frame *frames, size_t count, int level,
 #define TKB_SIGNATURE_MEMBER "tkbundle.sig"
 
 /*
- * Append the last frame: the two zero blocks that end a tar, and behind them a
- * line with the digest of the header frame's bytes. It is not compressed, so
- * that there is one way to write it, and a reader can compare bytes: the header
- * pins the data frames, this pins the header, and nothing is left unpinned.
+ * Append the last frame: the two zero blocks that end a tar, and then a line
+ * with the digest of the header frame's bytes. It is not compressed, so there
+ * is only one way to write it, and a reader can compare bytes. The header has
+ * the digests of the data frames, and this frame has the digest of the header,
+ * so every byte of a bundle is covered.
  */
 void tkb_end_write(const struct tkb_digest *header, struct tkb_buf *out);
 

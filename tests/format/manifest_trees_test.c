@@ -132,16 +132,15 @@ struct fault {
 TEST(manifest_trees, have_each_part_as_it_must_be)
 {
 	static const struct fault faults[] = {
-		{ WITH_UNITS(""), "a tree of no units" },
-		{ WITH_UNITS(UNIT("a", "")), "a unit of no files" },
-		{ WITH("\"trees\"", "1"), "a tree is no object" },
+		{ WITH_UNITS(""), "a tree without units" },
+		{ WITH_UNITS(UNIT("a", "")), "a unit without files" },
+		{ WITH("\"trees\"", "1"), "a tree is not an object" },
 		{ WITH("\"trees\"", "{\"name\":\"a\"}"), "units" },
 		{ WITH("\"trees\"", TREE("vllm", "[]")),
-		  "a unit is no object" },
+		  "a unit is not an object" },
 		{ WITH_UNITS("{\"folder\":\"a\"}"), "files" },
-		{ WITH_UNITS(UNIT("a", "\"x\"")), "a file is no list" },
-		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",0"))),
-		  "a mode that says nothing" },
+		{ WITH_UNITS(UNIT("a", "\"x\"")), "a file is not a list" },
+		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",0"))), "a mode is 0" },
 		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",24,1"))),
 		  "a number is too large" },
 		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",22,1"))),
@@ -154,7 +153,7 @@ TEST(manifest_trees, have_each_part_as_it_must_be)
 		       TREE("a", UNIT("a", FILE_OF("x", "")))),
 		  "the manifest's trees do not fit what it requires" },
 		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",1,0"))),
-		  "a count of no sentinels" },
+		  "a count of sentinels is 0" },
 		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",4,1,1"))),
 		  "a file has too many parts" },
 		{ WITH_UNITS(UNIT("a", FILE_OF("x", ",4"))),
@@ -388,7 +387,7 @@ TEST(manifest_trees, hold_so_many_files_and_so_long_paths)
 
 	must_accept(of_files(TKB_UNIT_FILES_LIMIT));
 	must_refuse(of_files(TKB_UNIT_FILES_LIMIT + 1),
-	            "a unit of too many files");
+	            "a unit has too many files");
 	must_accept(of_trees(TKB_TREES_LIMIT));
 	must_refuse(of_trees(TKB_TREES_LIMIT + 1), "too many trees");
 

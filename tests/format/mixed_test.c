@@ -254,7 +254,7 @@ TEST(mixed, frames_with_a_stranger_are_refused)
 		struct forge *forge = arrange_mixed();
 		add_member(forge, paths[i], "x");
 		forge->frames[MIXED].entries = "0 4";
-		check_refused(forge, "it holds a stranger");
+		check_refused(forge, "a path is not allowed");
 	}
 }
 
@@ -283,7 +283,7 @@ TEST(mixed, frames_with_a_name_that_leads_elsewhere_are_refused)
 		struct forge *forge = arrange_mixed();
 		add_member(forge, paths[i], "x");
 		forge->frames[MIXED].entries = "0 4";
-		check_refused(forge, "it holds a stranger");
+		check_refused(forge, "a path is not allowed");
 	}
 }
 
@@ -355,7 +355,7 @@ TEST(mixed, frames_with_bytes_behind_are_refused)
 
 	forge->frames[MIXED].behind =
 		(struct tkb_bytes){ zeros, sizeof(zeros) };
-	check_refused(forge, "something behind the last member");
+	check_refused(forge, "bytes after the last member");
 }
 
 TEST(mixed, frames_that_count_one_too_many_are_refused)
@@ -548,7 +548,7 @@ TEST(mixed, frames_that_are_hostile_can_be_merged_and_stay_refused)
 	merge("y.tkb", "one.tkb", "x.tkb", NULL);
 	struct tkb_bundle *bundle = test_bundle("y.tkb");
 	FAILS(tkb_bundle_verify(bundle, NULL, NULL, ERR), TKB_ERR_CORRUPT,
-	      "it holds a stranger");
+	      "a path is not allowed");
 }
 
 /* A payload in a frame of its own, before that of the entry: both are wrong. */
