@@ -70,7 +70,7 @@ int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
 	tkb_watcher_init(&watcher, &watch, 0);
 	if (path != NULL)
 		rc = tkb_roots_open(path, &cache->roots, err);
-	/* Trees may exist before the first kernel. */
+	/* Trees may exist before the first kernel does. */
 	if (rc < 0 || (rc != 0 && options->tree_count == 0))
 		return rc;
 	rc = tkb_cache_list_trees(cache, options, &watcher, err);

@@ -5,9 +5,9 @@
 /*
  * The contents of struct tkb_cache.
  *
- * A cache is opened in three steps: its folders are listed (or looked up) and
- * loaded; what cannot be packed is rejected; equal entries of several devices are
- * folded into one.
+ * A cache is opened in three steps: list (or look up) its folders and load
+ * them; reject what cannot be packed; fold equal entries of several devices
+ * into one.
  */
 
 #include <tkbundle/cache.h>
@@ -18,16 +18,16 @@
 
 struct tkb_cache {
 	struct tkb_roots roots;
-	struct tkb_named_root *named; /* owned; the trees' */
+	struct tkb_named_root *named; /* owned; names and paths of the trees */
 	size_t named_count;
-	struct tkb_unit_place *units; /* owned; by key */
+	struct tkb_unit_place *units; /* owned; sorted by key */
 	size_t unit_count;
 	size_t unit_capacity;
-	struct tkb_loader *loaders; /* owned; one for each thread */
+	struct tkb_loader *loaders; /* owned; one per thread */
 	size_t loader_count;
-	struct tkb_scanned_entry *found; /* owned; sorted as in a bundle */
+	struct tkb_scanned_entry *found; /* owned; in a bundle's order */
 	size_t found_count;
-	struct tkb_left_out *left_out; /* owned; texts in `arena` */
+	struct tkb_left_out *left_out; /* owned; the texts are in `arena` */
 	size_t left_out_count;
 	size_t left_out_capacity;
 	struct tkb_arena arena;
@@ -36,41 +36,39 @@ struct tkb_cache {
 	size_t unread_count;
 };
 
-/* An entry to look up, and the device that it was compiled for. */
+/* An entry to look up, and the device for which it was compiled. */
 struct tkb_pick {
 	const char *key;
 	uint32_t device;
-	bool any_device; /* every device that has it */
+	bool any_device; /* look for it on every device */
 	bool is_unit;
 };
 
-/* The choices of callers inside the library. */
+/* What callers inside the library can choose. */
 struct tkb_scan {
 	const struct tkb_cache_options *options;
 	const struct tkb_pick *picks; /* by key, then device; NULL: list all */
 	size_t pick_count;
 	bool keeps_apart; /* do not fold equal entries of several devices */
-	bool reads_all;   /* reject entries of which a file is damaged */
+	bool reads_all;   /* reject entries with a damaged file */
 	bool is_followed; /* report progress to the watch */
 };
 
-/* As tkb_cache_open(), with these choices. */
+/* As tkb_cache_open(), with more choices. */
 TKB_NODISCARD int tkb_cache_scan(const char *path, const struct tkb_scan *scan,
                                  struct tkb_cache **out, struct tkb_error *err);
 
-/* The index of the root in which `found` was found. */
+/* The index of the root that contains `found`. */
 size_t tkb_cache_root_of(const struct tkb_cache *cache,
                          const struct tkb_scanned_entry *found);
 
-/*
- * Open the roots of the trees and of the kernels in them, and list the units.
- */
+/* Open the trees' roots and the kernels' roots in them, and list the units. */
 TKB_NODISCARD int tkb_cache_list_trees(struct tkb_cache *cache,
                                        const struct tkb_cache_options *options,
                                        struct tkb_watcher *watcher,
                                        struct tkb_error *err);
 
-/* The unit that has `key`, or NULL. */
+/* The unit with `key`, or NULL. */
 const struct tkb_unit_place *tkb_cache_find_unit(const struct tkb_cache *cache,
                                                  const char *key);
 
@@ -78,7 +76,7 @@ const struct tkb_unit_place *tkb_cache_find_unit(const struct tkb_cache *cache,
 struct tkb_candidate {
 	const struct tkb_root *root;
 	char *key;                         /* in the cache's arena */
-	const struct tkb_unit_place *unit; /* or NULL: of kernels */
+	const struct tkb_unit_place *unit; /* NULL if it may hold a kernel */
 	bool is_link;
 	const uint32_t *devices; /* picked; in the cache's arena, or NULL */
 	size_t device_count;
@@ -91,7 +89,7 @@ struct tkb_candidate {
 struct tkb_candidates {
 	struct tkb_cache *cache;
 	struct tkb_watcher *watcher; /* by reference */
-	uint64_t end_ns;             /* when patience is over; 0: never */
+	uint64_t end_ns;             /* when to stop loading; 0: never */
 	struct tkb_candidate *items; /* owned */
 	size_t count;
 	size_t capacity;
@@ -102,7 +100,7 @@ TKB_NODISCARD int tkb_candidates_find(struct tkb_candidates *candidates,
                                       const struct tkb_scan *scan,
                                       struct tkb_error *err);
 
-/* List it as left out: it is wanted, but there is no finished entry. */
+/* Note `key` as left out: it is wanted, but no finished entry exists. */
 TKB_NODISCARD int tkb_cache_reject_missing(struct tkb_cache *cache,
                                            const char *root, const char *key,
                                            struct tkb_error *err);
@@ -113,21 +111,21 @@ TKB_NODISCARD int tkb_cache_load(struct tkb_cache *cache,
                                  struct tkb_watcher *watcher,
                                  struct tkb_error *err);
 
-/* Will tkb_cache_fold() have to hash entries? */
+/* Does tkb_cache_fold() have to hash entries? */
 bool tkb_cache_hashes(const struct tkb_cache *cache,
                       const struct tkb_scan *scan);
 
-/* Sort the entries found, hash those that need it, and fold equal ones. */
+/* Sort the found entries, hash those that need it, and fold equal ones. */
 TKB_NODISCARD int tkb_cache_fold(struct tkb_cache *cache,
                                  const struct tkb_scan *scan,
                                  struct tkb_watcher *watcher,
                                  struct tkb_error *err);
 
-/* The result that reports an entry which was left out. */
+/* The result that reports an entry that was left out. */
 struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
                                       enum tkb_outcome outcome);
 
-/* List folder `key` of `root` as left out, for the reason in `why`. */
+/* Note folder `key` of `root` as left out, for the reason in `why`. */
 TKB_NODISCARD int tkb_cache_reject(struct tkb_cache *cache, const char *root,
                                    const char *key, const struct tkb_error *why,
                                    struct tkb_error *err);

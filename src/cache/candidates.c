@@ -62,7 +62,8 @@ static int add_listed_item(struct tkb_candidates *candidates,
 }
 
 /*
- * Is the folder a tree's, too? Then names that are not keys belong to the tree.
+ * Is the folder also the root of a tree? Then names that are not keys belong to
+ * the tree.
  */
 static bool is_tree_as_well(const struct tkb_roots *roots,
                             const struct tkb_root *root)
@@ -99,7 +100,7 @@ static const char *candidate_key(const void *list, size_t index)
 	return candidates->items[index].key;
 }
 
-/* Is there a folder `key`, or a link of that name? */
+/* Is there a folder or a link with the name `key`? */
 static bool has_folder(const struct tkb_root *root, const char *key,
                        bool *is_link)
 {
@@ -121,7 +122,7 @@ int tkb_cache_reject_missing(struct tkb_cache *cache, const char *root,
 	return tkb_cache_reject(cache, root, key, &why, err);
 }
 
-/* Keep the devices of `count` picks, which have one key. */
+/* Keep the devices of `count` picks, which have the same key. */
 static int keep_devices(struct tkb_candidates *candidates,
                         const struct tkb_pick *picks, size_t count,
                         struct tkb_candidate *candidate, struct tkb_error *err)
@@ -138,7 +139,7 @@ static int keep_devices(struct tkb_candidates *candidates,
 	return 0;
 }
 
-/* A Triton root has one folder for all devices of a key. */
+/* In a Triton root, all devices share one folder for a key. */
 static int pick_in_root(struct tkb_candidates *candidates,
                         const struct tkb_root *root,
                         const struct tkb_pick *picks, size_t count,
@@ -159,13 +160,13 @@ static int pick_in_root(struct tkb_candidates *candidates,
 	return push_candidate(candidates, candidate, picks->key, err);
 }
 
-/* The path of the first root, for results; "" if there is none. */
+/* The path of the first root, for results; "" if there is no root. */
 static const char *first_path(const struct tkb_roots *roots)
 {
 	return roots->count == 0 ? "" : roots->items[0].path;
 }
 
-/* With trees there may be several Triton roots: look in each. */
+/* With trees there may be several Triton roots: look in each of them. */
 static int pick_in_each(struct tkb_candidates *candidates,
                         const struct tkb_pick *picks, size_t count,
                         struct tkb_error *err)
@@ -186,7 +187,7 @@ static int pick_in_each(struct tkb_candidates *candidates,
 	                                          err);
 }
 
-/* The path for results about a pick: its device's root, or else the first. */
+/* The path to report for a pick: its device's root, or else the first root. */
 static const char *path_of_pick(const struct tkb_roots *roots,
                                 const struct tkb_pick *pick)
 {
@@ -198,7 +199,7 @@ static const char *path_of_pick(const struct tkb_roots *roots,
 	return first_path(roots);
 }
 
-/* Under Inductor, each device has a folder of its own. */
+/* Under Inductor, each device has its own root. */
 static int pick_in_roots(struct tkb_candidates *candidates,
                          const struct tkb_pick *pick, struct tkb_error *err)
 {
@@ -276,7 +277,7 @@ static int look_up_picks(struct tkb_candidates *candidates,
 	return 0;
 }
 
-/* Keep only candidates whose key is asked for. */
+/* Keep only the candidates with one of the wanted keys. */
 static int select_keys(struct tkb_candidates *candidates,
                        const struct tkb_cache_options *options,
                        struct tkb_error *err)
@@ -315,7 +316,7 @@ static int select_keys(struct tkb_candidates *candidates,
 	return missed;
 }
 
-/* List the roots of the devices asked for, and select by keys. */
+/* List the roots of the wanted devices, and select by keys. */
 static int list_candidates(struct tkb_candidates *candidates,
                            const struct tkb_cache_options *options,
                            struct tkb_error *err)

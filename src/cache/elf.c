@@ -17,14 +17,14 @@ enum {
 	MACHINE_CUDA = 190,
 	MACHINE_AMDGPU = 224,
 	ABI_AMD_HSA = 64,
-	ABI_CUDA_12 = 7, /* the architecture in bits 0 to 7 of the flags */
-	ABI_CUDA_13 = 8, /* in bits 8 to 15 */
+	ABI_CUDA_12 = 7, /* architecture in bits 0 to 7 of the flags */
+	ABI_CUDA_13 = 8, /* architecture in bits 8 to 15 */
 	SYMBOL_LIMIT = 1 << 20,
-	STRING_LIMIT = 4096, /* keeps the search from being quadratic */
+	STRING_LIMIT = 4096, /* or else the search would be quadratic */
 	VERSION_LIMIT = 4096
 };
 
-/* A checked ELF file: every section lies within the bytes. */
+/* An ELF file that was checked: every section lies inside `bytes`. */
 struct elf {
 	struct tkb_bytes bytes;
 	const char *name; /* for messages */
@@ -43,7 +43,7 @@ static bool is_within(const struct elf *elf, uint64_t offset, uint64_t size)
 	return offset <= elf->bytes.size && size <= elf->bytes.size - offset;
 }
 
-/* Copy what lies at `offset`: an ELF file's parts need not be aligned. */
+/* Copy a part of the file at `offset`, which need not be aligned. */
 static bool copy_at(const struct elf *elf, uint64_t offset, void *out,
                     size_t size)
 {
@@ -69,14 +69,17 @@ static bool read_section(const struct elf *elf, uint64_t index, Elf64_Shdr *out)
 	return true;
 }
 
-/* The text at `offset` of string table `table`; NULL if none, or too long. */
+/*
+ * The text at `offset` of string table `table`; NULL if there is none or it is
+ * too long.
+ */
 static const char *string_at(const struct elf *elf, const Elf64_Shdr *table,
                              uint64_t offset)
 {
 	const char *text = elf->bytes.data;
 	uint64_t left;
 
-	/* Only a section of this type is known to lie within the file. */
+	/* Only sections of this type are known to lie inside the file. */
 	if (table->sh_type != SHT_STRTAB || offset >= table->sh_size)
 		return NULL;
 	text += table->sh_offset + offset;
@@ -162,7 +165,7 @@ int tkb_elf_check_head(struct tkb_bytes head, uint64_t size, const char *name,
 	if (!copy_at(&elf, 0, &elf.header, sizeof(elf.header)))
 		return fail_elf(&elf, "is cut short", err);
 	if (elf.header.e_ident[EI_CLASS] != ELFCLASS64)
-		return 0; /* another list */
+		return 0; /* 32-bit files are not checked */
 	offset = le64toh(elf.header.e_shoff);
 	count = (uint64_t)le16toh(elf.header.e_shnum) *
 	        le16toh(elf.header.e_shentsize);
@@ -220,7 +223,7 @@ static int check_arch(const struct elf *elf, uint64_t arch,
 	else if (abi == ABI_CUDA_13)
 		found = flags >> 8 & 0xff;
 	else
-		return 0; /* of an unknown encoding, nothing is checked */
+		return 0; /* unknown encoding: nothing to compare */
 
 	if (found != arch)
 		return tkb_fail_entry(err, TKB_REASON_BINARY,
@@ -260,7 +263,7 @@ static int check_hip_arch(const struct elf *elf, const char *arch,
 	const uint8_t found = le32toh(elf->header.e_flags) & 0xff;
 
 	if (wanted == NULL || wanted->machine == found)
-		return 0; /* of an unknown GPU, nothing is checked */
+		return 0; /* unknown GPU: nothing to compare */
 	for (size_t i = 0; tkb_hip_arch(i) != NULL; i++) {
 		if (tkb_hip_arch(i)->machine == found)
 			return tkb_fail_entry(err, TKB_REASON_BINARY,
@@ -296,7 +299,7 @@ int tkb_elf_check_hsaco(struct tkb_bytes bytes, const char *name,
 	return rc;
 }
 
-/* The highest GLIBC_x.y that any needed version names, as x << 16 | y. */
+/* The highest GLIBC_x.y among the needed versions, as x << 16 | y. */
 static unsigned newest_glibc(const struct elf *elf, const Elf64_Shdr *needs,
                              const Elf64_Shdr *strings)
 {
@@ -331,7 +334,7 @@ static unsigned newest_glibc(const struct elf *elf, const Elf64_Shdr *needs,
 	return newest;
 }
 
-/* Is there a needed library whose name begins with `prefix`? */
+/* Does the file need a library whose name begins with `prefix`? */
 static bool needs_library(const struct elf *elf, const char *prefix)
 {
 	Elf64_Shdr dynamic = { 0 };
@@ -390,7 +393,7 @@ static void add_libc(const struct elf *elf, struct tkb_buf *out)
 	tkb_buf_add_number(out, newest & 0xffff);
 }
 
-/* "cuda_utils.cpython-312-x86_64-linux-gnu.so" gives "-cpython312". */
+/* Append "-cpython312" for "cuda_utils.cpython-312-x86_64-linux-gnu.so". */
 static void add_python_tag(const char *name, struct tkb_buf *out)
 {
 	static const char mark[] = ".cpython-";

@@ -12,7 +12,7 @@ static int compare_found(const void *a, const void *b)
 
 	const int order = tkb_entry_compare(&left->entry, &right->entry);
 
-	/* If two roots have it, the first one's is used. */
+	/* If two roots have it, the first root's comes first, and is kept. */
 	return order != 0 ? order
 	                  : (left->root > right->root) -
 	                            (left->root < right->root);
@@ -45,7 +45,7 @@ struct hashing {
 	struct tkb_cache *cache;
 	struct tkb_watcher *watcher; /* by reference */
 	struct verdict *verdicts;    /* owned; of each entry found */
-	bool hashes_all;   /* else only those that another device has, too */
+	bool hashes_all;   /* else only entries that another device has too */
 	bool is_read_only; /* a file may change while it is read */
 };
 
@@ -55,7 +55,8 @@ static void hashing_release(struct hashing *hashing)
 }
 
 /*
- * Hash an entry: those of one key on several devices are compared by digests.
+ * Hash an entry if needed: entries with one key on several devices are compared
+ * by their digests.
  */
 static int hash_one(void *self, size_t worker, size_t index,
                     struct tkb_error *err)
@@ -74,7 +75,8 @@ static int hash_one(void *self, size_t worker, size_t index,
 	if (!hashing->hashes_all && !has_twin(cache, index))
 		return 0;
 	result->rc = tkb_scanned_entry_read_all(loader, found, &result->err);
-	/* A busy writer is no damage; only who packs the entry minds. */
+	/* A file that is being written is not damaged; it matters only when
+	   the entry is packed. */
 	if (result->rc == 0 && !hashing->is_read_only)
 		result->rc =
 			tkb_scanned_entry_check(loader, found, &result->err);
@@ -116,7 +118,7 @@ static int join_devices(struct tkb_cache *cache, struct tkb_scanned_entry *into,
 	return 0;
 }
 
-/* Fold entry `index` into an equal one that is kept; false if there is none. */
+/* Fold entry `index` into an equal one that was kept, if there is one. */
 static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
                     bool *folded, struct tkb_error *err)
 {
@@ -128,9 +130,8 @@ static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
 
 		if (!same_identity(into, found))
 			break;
-		/*
-		 * A root and a tree may have different compiles of one kernel.
-		 */
+		/* A root and a tree may have different compiles of one
+		   kernel: keep one. */
 		if (shares_device(&into->entry, &found->entry)) {
 			*folded = true;
 			return 0;
@@ -143,7 +144,7 @@ static int fold_one(struct tkb_cache *cache, size_t kept, size_t index,
 	return 0;
 }
 
-/* Reject the entries that failed to hash; with `fold`, also join equal ones. */
+/* Reject entries that could not be hashed; with `fold`, join equal ones too. */
 static int reject_and_fold(struct tkb_cache *cache,
                            const struct verdict *verdicts, bool fold,
                            struct tkb_error *err)

@@ -19,7 +19,7 @@ size_t tkb_kernel_group_index(const struct tkb_entry *entry)
 	return i;
 }
 
-/* A group file may not list itself. */
+/* Does the entry have the file `name`? The group file may not list itself. */
 static bool has_file(const struct tkb_entry *entry, const char *name)
 {
 	if (tkb_name_is_group(name))
@@ -60,7 +60,7 @@ int tkb_kernel_check_group(const struct tkb_entry *entry, struct tkb_bytes text,
 	return 0;
 }
 
-/* Restore the group file to an arbitrary place, and check it there. */
+/* Restore the group file for an arbitrary folder, and check it there. */
 static int check_packed_group(const struct tkb_entry *entry,
                               struct tkb_bytes packed, struct tkb_arena *arena,
                               struct tkb_error *err)

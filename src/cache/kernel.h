@@ -2,15 +2,15 @@
 #ifndef TKB_CACHE_KERNEL_H
 #define TKB_CACHE_KERNEL_H
 
-/* Check a kernel's files against what a bundle says of it. */
+/* Check a kernel's files against what a bundle says about them. */
 
 #include "base/arena.h"
 #include "base/base.h"
 
 /*
- * Does `group` list exactly the entry's other files, in `place` (escaped)?
- * `group` is the group file of `entry` with its paths restored to there. A
- * failure has the reason "group".
+ * Check that the group file lists exactly the entry's other files, in the
+ * folder `place` (escaped). `group` is the group file of `entry` with its paths
+ * restored to `place`. A failure has the reason "group".
  */
 TKB_NODISCARD int tkb_kernel_check_group(const struct tkb_entry *entry,
                                          struct tkb_bytes group,
@@ -19,15 +19,15 @@ TKB_NODISCARD int tkb_kernel_check_group(const struct tkb_entry *entry,
                                          struct tkb_error *err);
 
 /*
- * Check all of kernel `entry`, whose files are `files`, as a bundle holds
- * them: group file, metadata, hash, target, binary.
+ * Check the kernel `entry`, whose files are `files`, in the form that a bundle
+ * holds: group file, metadata, hash, target, binary.
  */
 TKB_NODISCARD int tkb_kernel_check(const struct tkb_entry *entry,
                                    const struct tkb_bytes *files,
                                    struct tkb_arena *arena,
                                    struct tkb_error *err);
 
-/* The index of the group file, or the file count if there is none. */
+/* The index of the group file, or the number of files if there is none. */
 size_t tkb_kernel_group_index(const struct tkb_entry *entry);
 
 #endif

@@ -11,7 +11,7 @@ static const char base32_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 static const char base64_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* The digits of keys of `length` characters, or NULL. */
+/* The digits that a key of `length` characters may have, or NULL. */
 static const char *digits_of(size_t length)
 {
 	switch (length) {
@@ -35,7 +35,7 @@ bool tkb_key_is_valid(const char *key)
 	return digits != NULL && strspn(key, digits) == length;
 }
 
-/* As RFC 4648, without padding, with `bits` for each digit. */
+/* Encode as RFC 4648 does, without padding, with `bits` bits per digit. */
 static void encode(const struct tkb_digest *digest, const char *digits,
                    unsigned bits, char *out)
 {

@@ -15,13 +15,13 @@ enum {
 	TKB_KEY_SIZE = 65
 }; /* the longest key, and a zero */
 
-/* Has `key` one of the four shapes? */
+/* Does `key` have one of these four forms? */
 bool tkb_key_is_valid(const char *key);
 
 /* The key of a hash, as Triton 3.3 and later write it. */
 void tkb_key_encode(const struct tkb_digest *digest, char out[TKB_KEY_SIZE]);
 
-/* Is `key` the hash that is 64 (or 32) hexadecimal digits in `hex`? */
+/* Is `key` the hash that `hex` has as 64 (or 32) hexadecimal digits? */
 bool tkb_key_encodes(const char *key, const char *hex);
 
 #endif

@@ -8,7 +8,7 @@
 #include "cache/names.h"
 
 enum {
-	NAMES_LIMIT = 16 * 1024 * 1024, /* of all names in a folder */
+	NAMES_LIMIT = 16 * 1024 * 1024, /* of all names in a folder together */
 	PREFIX_LIMIT = 64 * 1024
 };
 
@@ -44,7 +44,7 @@ bool tkb_failure_is_of_entry(int rc, const struct tkb_error *err)
 	return rc != TKB_ERR_NOMEM && err->reason != TKB_REASON_NONE;
 }
 
-/* List the folder's names for which `wanted` is true as the entry's files. */
+/* Take the folder's names for which `wanted` is true as the entry's files. */
 static int list_matching(struct tkb_loader *loader,
                          const struct tkb_folder *folder,
                          struct tkb_scanned_entry *found, size_t count,
@@ -79,7 +79,7 @@ static int list_matching(struct tkb_loader *loader,
 	return tkb_load_name_entry(loader, found, found->files[0].name, err);
 }
 
-/* An entry's modules must all be for one platform. */
+/* Set the entry's platform. All its modules must have the same one. */
 static int set_platform(struct tkb_loader *loader,
                         struct tkb_scanned_entry *found,
                         struct tkb_bytes platform, struct tkb_error *err)
@@ -197,9 +197,9 @@ int tkb_scanned_entry_load(struct tkb_loader *loader,
 
 	rc = tkb_folder_open(root->fd, key, &loader->names, &folder, err);
 	if (rc == TKB_ERR_IO && errno == ENOENT)
-		return TKB_MISS; /* somebody has just removed it */
+		return TKB_MISS; /* the folder was just removed */
 	if (rc < 0 && rc != TKB_ERR_NOMEM && !tkb_key_is_valid(key))
-		return TKB_MISS; /* "lost+found" */
+		return TKB_MISS; /* for example "lost+found" */
 	if (rc < 0)
 		return rc;
 	out->stray_count = folder.name_count;
@@ -207,9 +207,10 @@ int tkb_scanned_entry_load(struct tkb_loader *loader,
 	    0)
 		return TKB_MISS;
 	if (!tkb_key_is_valid(key))
-		return tkb_fail_entry(err, TKB_REASON_NAME,
-		                      "the folder's name has not the shape of "
-		                      "a key");
+		return tkb_fail_entry(
+			err, TKB_REASON_NAME,
+			"the folder's name does not have the shape of "
+			"a key");
 
 	found.stray_count = folder.name_count;
 	found.entry.key = tkb_arena_string(&loader->arena, tkb_text(key));

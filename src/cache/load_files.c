@@ -110,7 +110,10 @@ int tkb_load_stat_file(int dir_fd, struct tkb_scanned_entry *found,
 	return 0;
 }
 
-/* The entry's path, and the one in its group file, both unescaped. */
+/*
+ * Two paths, both unescaped: that of the entry's folder, and the one that its
+ * group file names.
+ */
 struct prefixes {
 	struct tkb_buf own;
 	struct tkb_buf recorded;
@@ -142,7 +145,7 @@ static int find_prefixes(const struct tkb_root *root, const char *key,
 	rc = tkb_buf_check(&out->recorded, err);
 	if (rc < 0)
 		return rc;
-	/* A bare key is not replaced: it may be the metadata's hash. */
+	/* A bare key is not replaced: it may be the hash in the metadata. */
 	if (memchr(out->recorded.data, '/', out->recorded.size) == NULL)
 		tkb_buf_reset(&out->recorded);
 	return 0;
@@ -170,7 +173,7 @@ static int load_json(struct tkb_loader *loader, int dir_fd,
 	                           tkb_buf_bytes(&loader->text), err);
 }
 
-/* Keep the group file with the sentinel for each path. */
+/* Keep the group file with a sentinel in place of each path. */
 static int keep_group(struct tkb_loader *loader,
                       struct tkb_scanned_entry *found, size_t index,
                       const struct tkb_group *group, struct tkb_error *err)

@@ -21,7 +21,7 @@ static int index_of(const struct tkb_scanned_entry *found, const char *name,
 	return TKB_MISS;
 }
 
-/* A kernel must have a binary that its backend can load. */
+/* Check that the kernel has a binary that its backend can load. */
 static int check_has_binary(const struct tkb_scanned_entry *found,
                             struct tkb_error *err)
 {
@@ -61,7 +61,8 @@ static int check_metadata(struct tkb_loader *loader,
 }
 
 /*
- * A listed file must exist, even one that lean drops; else the entry is torn.
+ * Check that a listed file exists. Even a file that lean drops must, or else
+ * the entry is torn.
  */
 static int check_is_there(int dir_fd, const char *name, struct tkb_error *err)
 {
@@ -71,7 +72,7 @@ static int check_is_there(int dir_fd, const char *name, struct tkb_error *err)
 	return 0;
 }
 
-/* List the group file, and the files that it names. */
+/* Add the group file and the files that it names to the list. */
 static int list_children(struct tkb_loader *loader, int dir_fd,
                          struct tkb_scanned_entry *found,
                          const struct tkb_group *group, struct tkb_error *err)
@@ -112,8 +113,8 @@ static bool lists(const struct tkb_group *group, const char *name)
 }
 
 /*
- * Count files that the group file does not list. Some files of the kernel may
- * have appeared after the folder was listed.
+ * Count the files that the group file does not list. It may list files that
+ * appeared after the folder was listed.
  */
 static size_t count_strays(const struct tkb_folder *folder,
                            const struct tkb_scanned_entry *found,

@@ -21,15 +21,15 @@ enum {
 	PATH_SIZE = 4096
 };
 
-/* The unit being loaded, and where it is. */
+/* The unit that is loaded, and where it is. */
 struct unit {
 	struct tkb_loader *loader;
 	const struct tkb_root *root;
-	const char *folder; /* below the root; "." for a single file */
+	const char *folder; /* in the root; "." if the unit is one file */
 	struct tkb_scanned_entry *found;
-	size_t count;  /* of names in the loader */
-	bool is_built; /* by ninja */
-	int fd;        /* owned; of the folder */
+	size_t count;  /* of the names in the loader */
+	bool is_built; /* ninja built it */
+	int fd;        /* owned; the unit's folder */
 };
 
 static void unit_close(struct unit *unit)
@@ -37,7 +37,7 @@ static void unit_close(struct unit *unit)
 	tkb_fd_close_at(&unit->fd);
 }
 
-/* The path of a file of the unit below the root of its tree. */
+/* The path of a file of the unit, relative to the root of its tree. */
 static void format_path(const struct unit *unit, const char *name,
                         char out[PATH_SIZE])
 {
@@ -63,8 +63,8 @@ static int load_unit_item(void *self, const struct tkb_tree_item *item,
 	if (strlen(item->path) >= TKB_UNIT_PATH_LIMIT ||
 	    !tkb_unit_path_is_valid(name))
 		return tkb_fail_entry(err, TKB_REASON_NAME,
-		                      "'%s' cannot stand in a bundle", name);
-	/* ninja's files: the record replaces them. */
+		                      "'%s' cannot be in a bundle", name);
+	/* The record replaces ninja's own files. */
 	if (unit->is_built && strcmp(name, TKB_NINJA_DEPS) == 0)
 		return 0;
 	unit->count++;
@@ -125,7 +125,7 @@ static bool ends_path_in_text(char c)
 	return c == '\0' || c == '"' || c == '\'' || c == '\n' || c == ' ';
 }
 
-/* Put sentinels where the text has paths of trees, present or former. */
+/* Replace the present and former paths of trees in a text by sentinels. */
 static int scrub(struct unit *unit, struct tkb_bytes text,
                  struct tkb_file *file, struct tkb_error *err)
 {
@@ -144,7 +144,7 @@ static int scrub(struct unit *unit, struct tkb_bytes text,
 	               : rc;
 }
 
-/* An engine may fail on an index that names what does not exist. */
+/* Check that the files exist that an index names: an engine may need them. */
 static int check_named(const struct unit *unit, const char *name,
                        struct tkb_error *err)
 {
@@ -191,7 +191,7 @@ static int check_named(const struct unit *unit, const char *name,
 	return 0;
 }
 
-/* An engine that cannot read its index may not start. */
+/* Check that an index is whole: an engine that cannot read it may not start. */
 static int check_index(const struct unit *unit, const struct tkb_file *file,
                        struct tkb_error *err)
 {
@@ -202,7 +202,7 @@ static int check_index(const struct unit *unit, const struct tkb_file *file,
 	return check_named(unit, file->name, err);
 }
 
-/* Read a text, hide its secrets, and put sentinels for paths. */
+/* Read a text, hide its secrets, and replace paths by sentinels. */
 static int load_text(struct unit *unit, size_t index,
                      const struct tkb_tree_rule *rule, struct tkb_error *err)
 {
@@ -236,8 +236,8 @@ static int load_text(struct unit *unit, size_t index,
 }
 
 /*
- * Load ninja's record in place of its log. If ninja would build something
- * again, the unit is left out: what its files were made of is unknown.
+ * Load ninja's record in place of its log. If ninja would rebuild something,
+ * leave the unit out: nobody knows what its files were built from.
  */
 static int load_record(struct unit *unit, size_t index, struct tkb_error *err)
 {
@@ -273,8 +273,9 @@ static int load_record(struct unit *unit, size_t index, struct tkb_error *err)
 }
 
 /*
- * A compiler that failed may leave a kernel that no GPU loads. Its own machine has it
- * until somebody removes it; no other one is to get it.
+ * Check a device binary. A compiler that failed may leave one that no GPU
+ * loads. It stays on its own machine until somebody removes it, but must not
+ * reach others.
  */
 static int check_device_code(const struct unit *unit, const char *name,
                              uint64_t size, struct tkb_error *err)
@@ -326,7 +327,7 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
  * The whole unit
  */
 
-/* Engines write the index last: without it, the unit is unfinished. */
+/* Engines write the index last: without an index, the unit is unfinished. */
 static bool has_index(const struct unit *unit)
 {
 	const char *index =
@@ -349,7 +350,10 @@ static bool is_near(const struct timespec *time, const struct timespec *now,
 	return distance < distance_ms && -distance < distance_ms;
 }
 
-/* The file system's clock may be a little ahead of ours. */
+/*
+ * Check that no file was changed just now. The file system's clock may be a
+ * little ahead of ours.
+ */
 static int check_settled(const struct unit *unit, struct tkb_error *err)
 {
 	const struct tkb_scanned_entry *found = unit->found;
@@ -389,7 +393,10 @@ static int load_files(struct unit *unit, struct tkb_error *err)
 	return 0;
 }
 
-/* A folder that the rules leave to ninja may have been made without it. */
+/*
+ * Did ninja build this folder? The rules may leave a folder to ninja that was
+ * made without it.
+ */
 static bool is_built(const struct tkb_root *root,
                      const struct tkb_unit_place *place)
 {

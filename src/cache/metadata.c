@@ -12,7 +12,7 @@
 #include "cache/names.h"
 
 enum {
-	TEXT_LIMIT = 1024 /* a manifest allows 4096, including escapes */
+	TEXT_LIMIT = 1024 /* a manifest's limit is 4096, including escapes */
 };
 
 static const char *const cuda_binaries[] = { "cubin", NULL };
@@ -21,7 +21,7 @@ static const char *const xpu_binaries[] = { "spv", "zebin", NULL };
 static const char *const all_binaries[] = { "cubin", "hsaco", "spv", "zebin",
 	                                    NULL };
 
-/* Can a manifest hold this text? */
+/* Can a manifest contain this text? */
 static bool is_manifest_text(struct tkb_bytes text)
 {
 	for (size_t i = 0; i < text.size; i++) {
@@ -43,13 +43,13 @@ static int decode_string(const struct tkb_schema_reader *reader,
 		return tkb_fail_nomem(err);
 	if (!is_manifest_text(tkb_buf_bytes(out)))
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "%s is no metadata: it has a text that no "
+		                "%s is not metadata: it has a text that no "
 		                "bundle can hold",
 		                reader->document->name);
 	return 0;
 }
 
-/* Read a string, or a number as its digits; of any other value, "". */
+/* Read a string, or a number as its digits; any other value gives "". */
 static int read_metadata_text(struct tkb_schema_reader *reader, void *out,
                               struct tkb_error *err)
 {
@@ -64,7 +64,7 @@ static int read_metadata_text(struct tkb_schema_reader *reader, void *out,
 		value = tkb_buf_bytes(&decoded);
 	} else if (token->type == TKB_JSON_NUMBER && size > TEXT_LIMIT) {
 		rc = tkb_fail(err, TKB_ERR_CORRUPT,
-		              "%s is no metadata: it has a number of %zu "
+		              "%s is not metadata: it has a number of %zu "
 		              "digits",
 		              reader->document->name, size);
 	} else if (token->type == TKB_JSON_NUMBER) {

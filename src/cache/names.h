@@ -7,17 +7,17 @@
 #include "base/base.h"
 
 enum {
-	TKB_FILES_LIMIT = 64,       /* an entry */
-	TKB_ENTRIES_LIMIT = 100000, /* a bundle */
+	TKB_FILES_LIMIT = 64,       /* of an entry */
+	TKB_ENTRIES_LIMIT = 100000, /* of a bundle */
 	TKB_DEVICE_LIMIT = 1024     /* device numbers are below this */
 };
 
 #define TKB_FILE_SIZE_LIMIT ((uint64_t)64 * 1024 * 1024)
 
-/* A frame is decoded in memory, and holds whole entries. */
+/* A frame is decoded in memory, and an entry is never split between frames. */
 #define TKB_ENTRY_SIZE_LIMIT ((uint64_t)256 * 1024 * 1024)
 
-/* The part of `name` behind its last dot; "" if there is none. */
+/* The part of `name` after its last dot; "" if there is no dot. */
 const char *tkb_name_extension(const char *name);
 
 bool tkb_name_ends_with(const char *name, const char *ending);
@@ -29,13 +29,16 @@ bool tkb_name_is_group(const char *name);
 bool tkb_name_is_module(const char *name);
 bool tkb_name_is_autotune(const char *name);
 
-/* The `<name>` in a group, module or autotune file: its start and length. */
+/*
+ * The `<name>` in the name of a group, module or autotune file: where it
+ * starts, and its length.
+ */
 size_t tkb_name_stem(const char *name, const char **start_out);
 
-/* Is it source, IR or assembly? No launch reads those, and lean drops them. */
+/* Is it source, IR or assembly? No launch reads those, so lean drops them. */
 bool tkb_name_is_lean_drop(const char *name);
 
-/* The order of an entry's files: by extension, then by name. */
+/* Compare two files of an entry: by extension, then by name. */
 int tkb_name_compare(const char *a, const char *b);
 
 #endif

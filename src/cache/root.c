@@ -39,7 +39,7 @@ bool tkb_roots_exist(const struct tkb_roots *roots)
 	return false;
 }
 
-/* `name` as a device number, or -1. */
+/* The device number that `name` is, or -1. */
 static int32_t device_number(const char *name)
 {
 	const size_t length = strlen(name);
@@ -52,7 +52,7 @@ static int32_t device_number(const char *name)
 	return device < TKB_DEVICE_LIMIT ? (int32_t)device : -1;
 }
 
-/* The device number of folder `name` of `dir`, or -1. */
+/* The device number that folder `name` of `dir` has, or -1. */
 static int32_t device_of(DIR *dir, const char *name)
 {
 	struct stat status;
@@ -80,7 +80,7 @@ static int append_root(struct tkb_roots *roots, size_t *capacity, char *path,
 	return 0;
 }
 
-/* "<path>/triton/<device>", or just "<path>"; owned by the caller. */
+/* "<path>/triton/<device>", or just "<path>"; the caller owns it. */
 static int join_absolute(const char *path, const char *below, char **out,
                          struct tkb_error *err)
 {
@@ -124,7 +124,7 @@ static int open_root(const char *path, const char *below, uint32_t device,
 	return append_root(roots, capacity, tkb_take(full), fd, device, err);
 }
 
-/* The folder "triton" below `path`; TKB_MISS if there is none. */
+/* Open the folder "triton" in `path`; TKB_MISS if there is none. */
 static int open_triton(const char *path, DIR **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *full = NULL;
@@ -212,7 +212,7 @@ static int probe_keys(const char *path, struct tkb_probe *probe,
 	int rc = 0;
 
 	if (dir == NULL && (errno == ENOENT || errno == ENOTDIR))
-		return 0; /* opening it will tell why */
+		return 0; /* opening it will report the reason */
 	if (dir == NULL)
 		return tkb_fail_errno(err, "cannot list folder '%s'", path);
 	while (rc == 0 && !probe->has_keys) {
@@ -270,8 +270,8 @@ int tkb_roots_open(const char *path, struct tkb_roots *out,
 }
 
 /*
- * Open the folder at `full`, which it takes over. If it is missing and `make`
- * is set, make it.
+ * Open the folder `*full`, and take ownership of that path. If the folder is
+ * missing and `make` is set, make it.
  */
 static int open_or_make(char **full, bool make, struct tkb_roots *roots,
                         size_t *capacity, struct tkb_error *err)
@@ -397,7 +397,8 @@ int tkb_root_make(const char *path, bool is_inductor, uint32_t device,
                   bool make, struct tkb_roots *roots, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) char *full = NULL;
-	size_t capacity = roots->count; /* exact: it grows one by one */
+	size_t capacity = roots->count; /* no spare room: roots come one by
+	                                   one */
 	char below[32] = "";
 	struct stat status;
 	int rc;

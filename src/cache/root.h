@@ -3,8 +3,8 @@
 #define TKB_CACHE_ROOT_H
 
 /*
- * The cache roots below a path: the path itself, or under Inductor one for
- * each device, `triton/<device>`. And the roots of trees, behind them.
+ * The cache roots of a path: the path itself or, under Inductor, one root for
+ * each device, `triton/<device>`. The roots of trees follow.
  */
 
 #include <tkbundle/tree.h>
@@ -15,32 +15,32 @@
 #include "tree/unit_names.h"
 
 struct tkb_root {
-	char *path; /* owned; absolute, links not resolved */
+	char *path; /* owned; absolute; links are not resolved */
 	int fd;     /* owned */
 	uint32_t device;
 	const struct tkb_tree *tree; /* by reference; NULL: a root of kernels */
-	struct tkb_unit_names *names; /* owned; of its units, or NULL */
+	struct tkb_unit_names *names; /* owned; names of its units, or NULL */
 };
 
 struct tkb_roots {
-	struct tkb_root *items; /* owned; by device */
+	struct tkb_root *items; /* owned; sorted by device */
 	size_t count;
 	bool is_inductor;
 };
 
 void tkb_roots_release(struct tkb_roots *roots);
 
-/* Does any of them exist? */
+/* Does any of the roots exist? */
 bool tkb_roots_exist(const struct tkb_roots *roots);
 
 /*
- * Open the roots that exist below `path`. Returns 0, TKB_MISS (nothing is),
- * TKB_ERR_INVALID (not a folder), TKB_ERR_IO or TKB_ERR_NOMEM.
+ * Open the roots that exist below `path`. Returns 0, TKB_MISS (nothing exists
+ * at `path`), TKB_ERR_INVALID (not a folder), TKB_ERR_IO or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_roots_open(const char *path, struct tkb_roots *out,
                                  struct tkb_error *err);
 
-/* What is at a path already. */
+/* What already exists at a path. */
 struct tkb_probe {
 	bool is_inductor; /* it has a `triton/<device>` */
 	bool has_keys;    /* it has a name with the shape of a key */
@@ -50,19 +50,19 @@ TKB_NODISCARD int tkb_roots_probe(const char *path, struct tkb_probe *out,
                                   struct tkb_error *err);
 
 /*
- * Append the root at `path`, or under Inductor that of `device`. If it does not
- * exist, it is made if `make`; else its descriptor is -1.
+ * Append the root at `path` or, under Inductor, that of `device`. If it does
+ * not exist, make it if `make` is set; otherwise its descriptor is -1.
  */
 TKB_NODISCARD int tkb_root_make(const char *path, bool is_inductor,
                                 uint32_t device, bool make,
                                 struct tkb_roots *roots, struct tkb_error *err);
 
 /*
- * Append the root of each tree; the trees are kept by reference. A root that
- * does not exist is made if `make`; else its descriptor is -1. `named_out`,
- * which the caller frees, has the path of each, in order. Returns 0,
- * TKB_ERR_INVALID (a tree has no path, an invalid name, or another one's),
- * TKB_ERR_IO or TKB_ERR_NOMEM.
+ * Append the root of each tree; the trees are kept by reference. If a root does
+ * not exist, make it if `make` is set; otherwise its descriptor is -1.
+ * `named_out`, which the caller frees, gets the trees' names and paths, in
+ * order. Returns 0, TKB_ERR_INVALID (a tree has no path, an invalid name, or
+ * the name of another tree), TKB_ERR_IO or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_roots_add_trees(const struct tkb_tree *trees,
                                       size_t count, bool make,
@@ -71,15 +71,15 @@ TKB_NODISCARD int tkb_roots_add_trees(const struct tkb_tree *trees,
                                       struct tkb_error *err);
 
 /*
- * Append the root of kernels in folder `below` of the root at `index`. If the
+ * Append a root of kernels: the folder `below` in the root at `index`. If the
  * folder's name is a number, that is its device.
  */
 TKB_NODISCARD int tkb_root_add_nested(struct tkb_roots *roots, size_t index,
                                       const char *below, struct tkb_error *err);
 
 /*
- * The folder of an entry below the root: its key, or where its unit lies here; "." where
- * that is one file.
+ * The folder of an entry, relative to the root: its key, or the folder of its
+ * unit here; "." if the unit is a single file.
  */
 const char *tkb_root_folder(const struct tkb_root *root,
                             const struct tkb_entry *entry);

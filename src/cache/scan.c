@@ -80,7 +80,7 @@ static int open_loaders(struct tkb_cache *cache,
 	return 0;
 }
 
-/* Move what was loaded into the cache; count or reject the rest. */
+/* Move the loaded entries into the cache; count or reject the others. */
 static int take_found(struct tkb_cache *cache,
                       struct tkb_candidates *candidates, bool is_picked,
                       struct tkb_error *err)
@@ -143,7 +143,8 @@ int tkb_cache_load(struct tkb_cache *cache, const struct tkb_scan *scan,
 	rc = tkb_candidates_find(&candidates, scan, err);
 	if (rc != 0)
 		return rc;
-	/* However long the list is, some of it is read. */
+	/* The time starts here, so that some entries are loaded however long
+	   the list is. */
 	if (patience_ns != 0)
 		candidates.end_ns = tkb_now_ns() + patience_ns;
 	rc = open_loaders(cache, options, err);

@@ -3,9 +3,9 @@
 #define TKB_CACHE_SCANNED_ENTRY_H
 
 /*
- * An entry as it lies in a cache root. An entry is whole if its folder loads and
- * each of its files reads: collect, push, emit, pull, relocate and the verify of
- * a cache all judge by these functions.
+ * An entry as it is in a cache root. An entry is whole if these functions can
+ * load its folder and read each of its files. Collect, push, emit, pull,
+ * relocate and verify all use them to decide.
  *
  *   tkb_scanned_entry_load()      reads what decides what it is (the group file,
  *                                 other JSON files, modules), stats the rest;
@@ -28,7 +28,7 @@
 #include "tree/paths.h"
 #include "tree/unit.h"
 
-/* Identity of a file: tells it from another one of the same name. */
+/* Identifies a file: tells it from another file of the same name. */
 struct tkb_stamp {
 	uint64_t inode;
 	int64_t size;
@@ -38,41 +38,44 @@ struct tkb_stamp {
 
 struct tkb_scanned_entry_file {
 	struct tkb_stamp stamp;
-	/* In the arena, scrubbed, where tkb_scanned_entry_load() read the file;
-	   else NULL. */
+	/* The scrubbed contents, in the arena, if tkb_scanned_entry_load()
+	   read the file; else NULL. */
 	struct tkb_bytes bytes;
 };
 
 struct tkb_scanned_entry {
-	struct tkb_entry entry; /* all of it in the loader's arena */
-	struct tkb_file *files; /* the entry's, to be completed */
-	struct tkb_scanned_entry_file *loaded; /* of each file */
+	struct tkb_entry entry; /* its pointers are into the loader's arena */
+	struct tkb_file *files; /* the entry's files, to be completed */
+	struct tkb_scanned_entry_file *loaded; /* one for each file */
 	const struct tkb_root *root;
 	struct tkb_metadata metadata;
-	const char *group_name;         /* of a kernel, else NULL */
+	const char *group_name;         /* of a kernel; else NULL */
 	struct tkb_digest group_digest; /* of the group file in the folder */
-	size_t stray_count;             /* other files in the folder */
-	bool is_moved;                  /* its group file names another place */
-	bool is_unwanted; /* a module, and is_kernels_only: nothing else is set */
+	size_t stray_count;             /* files in the folder that are not
+	                                   the entry's */
+	bool is_moved;                  /* its group file has another path */
+	bool is_unwanted; /* a module that is_kernels_only skips: the other
+	                     members are not set */
 };
 
-/* What one thread needs to load entries. Zeroed is closed. */
+/* What one thread needs to load entries. A zeroed loader is closed. */
 struct tkb_loader {
 	struct tkb_unit_parent parent;
-	const struct tkb_named_root *named; /* by reference; of trees */
+	const struct tkb_named_root *named; /* by reference; names and paths
+	                                       of the trees */
 	size_t named_count;
-	struct tkb_arena arena; /* owns what was loaded */
+	struct tkb_arena arena; /* owns what is loaded */
 	struct tkb_hasher hasher;
 	struct tkb_buf scratch;
 	struct tkb_buf text;
 	struct tkb_buf group; /* the group file of the entry being loaded */
 	struct tkb_buf names;
 	struct tkb_buf place;     /* the entry's path, escaped */
-	struct tkb_gpu_here here; /* asked when something was tuned */
+	struct tkb_gpu_here here; /* looked up at the first tuned unit */
 	bool is_lean;
 	bool is_kernels_only;
 	bool strips;        /* drop source locations, see strip.h */
-	uint32_t settle_ms; /* a unit must have been unchanged for so long */
+	uint32_t settle_ms; /* leave out a unit that changed within this time */
 };
 
 TKB_NODISCARD int tkb_loader_open(struct tkb_loader *loader, bool is_lean,
@@ -82,8 +85,8 @@ void tkb_loader_close(struct tkb_loader *loader);
 /*
  * Load folder `key` of `root`.
  *
- * Returns 0; TKB_MISS where there is no finished entry; TKB_ERR_NOMEM; or
- * another failure, whose reason says why the entry is to be left out.
+ * Returns 0; TKB_MISS if there is no finished entry; TKB_ERR_NOMEM; or another
+ * failure, whose reason says why the entry must be left out.
  */
 TKB_NODISCARD int tkb_scanned_entry_load(struct tkb_loader *loader,
                                          const struct tkb_root *root,
@@ -92,44 +95,44 @@ TKB_NODISCARD int tkb_scanned_entry_load(struct tkb_loader *loader,
                                          struct tkb_error *err);
 
 /*
- * Fail because file `name` could not be reached (errno). If it does not exist,
- * the reason is `absent`, and the message "'<name>' <what>"; else the message
- * is the system's.
+ * Report that file `name` could not be looked up (errno). If it does not exist,
+ * the reason is `absent` and the message "'<name>' <what>"; otherwise the
+ * message is the system's.
  */
 int tkb_fail_look(enum tkb_reason absent, const char *what, const char *name,
                   struct tkb_error *err);
 
 struct tkb_stamp tkb_stamp_of(const struct stat *status);
 
-/* Read file `name` into `buf`, which is emptied before. */
+/* Read file `name` into `buf`, which is emptied first. */
 TKB_NODISCARD int tkb_scanned_entry_read_into(struct tkb_buf *buf, int dir_fd,
                                               const char *name,
                                               struct tkb_stamp *stamp_out,
                                               struct tkb_error *err);
 
 /*
- * File `index`, read, checked and hashed; valid until the loader is used
- * again. Its digest is put into the entry.
+ * Read, check and hash file `index`. `*out` is valid until the loader is used
+ * again. The digest goes into the entry.
  */
 TKB_NODISCARD int tkb_scanned_entry_read(struct tkb_loader *loader,
                                          const struct tkb_scanned_entry *found,
                                          size_t index, struct tkb_bytes *out,
                                          struct tkb_error *err);
 
-/* Read every file that is not read yet. */
+/* Read every file that was not read yet. */
 TKB_NODISCARD int tkb_scanned_entry_read_all(
 	struct tkb_loader *loader, const struct tkb_scanned_entry *found,
 	struct tkb_error *err);
 
 /*
- * Stat every file again, and read the group file again. The failure has the
- * reason "busy", or "missing".
+ * Stat every file again, and read the group file again. If one has changed,
+ * fail with the reason "busy" or "missing".
  */
 TKB_NODISCARD int tkb_scanned_entry_check(struct tkb_loader *loader,
                                           const struct tkb_scanned_entry *found,
                                           struct tkb_error *err);
 
-/* Does this failure concern one entry only, so that others can go on? */
+/* Does this failure concern only one entry, so that others can go on? */
 bool tkb_failure_is_of_entry(int rc, const struct tkb_error *err);
 
 #endif

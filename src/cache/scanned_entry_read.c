@@ -68,7 +68,7 @@ enum {
 _Static_assert(PATH_SIZE > TKB_KEY_SIZE + TKB_NAME_LIMIT,
                "a kernel's file has a shorter path");
 
-/* "<folder>/<name>": one look-up by the kernel, and no folder to open. */
+/* "<folder>/<name>": needs one system call, and no open folder. */
 static void format_path(char out[PATH_SIZE],
                         const struct tkb_scanned_entry *found, const char *name)
 {
@@ -77,8 +77,9 @@ static void format_path(char out[PATH_SIZE],
 }
 
 /*
- * After a power failure, a file may be empty or end in zeros. IR and PTX never
- * do so otherwise. A source may be empty, and any other file may do both.
+ * After a power failure, a file may be empty or end in zeros. Intact IR and PTX
+ * are never so. But a source may well be empty, and a file of any other kind
+ * may be both.
  */
 static bool is_written(const char *name, struct tkb_bytes bytes)
 {
@@ -168,7 +169,8 @@ static int check_unchanged(const struct tkb_scanned_entry *found, size_t index,
 }
 
 /*
- * Two writes of a group file may have one time stamp: compare the digest, too.
+ * Check that the group file is unchanged. Two writes may leave the same time
+ * stamp, so compare the digest too.
  */
 static int check_group(struct tkb_loader *loader,
                        const struct tkb_scanned_entry *found,

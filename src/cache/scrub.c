@@ -20,13 +20,13 @@ static int fail_group(struct tkb_error *err, const char *what)
 }
 
 /*
- * Read the next token. No string may begin with the sentinel already: restoring
- * would replace it.
+ * Read the next token. Fail if a string already begins with the sentinel:
+ * restoring would replace it.
  */
 static int read_token(struct parser *parser, struct tkb_json_token *out,
                       struct tkb_error *err)
 {
-	struct tkb_error inner; /* set on failure */
+	struct tkb_error inner; /* filled on failure */
 	size_t end;
 	int rc;
 
@@ -93,7 +93,7 @@ static int add_child(struct parser *parser, const struct tkb_child *child,
 	return 0;
 }
 
-/* Do the last two parts of the path `raw` equal the key and the name? */
+/* Are the last two parts of the path `raw` the key and the name? */
 static bool is_own_path(struct tkb_bytes raw, const char *key, const char *name,
                         size_t *slash_out)
 {
@@ -229,7 +229,7 @@ static int read_group(struct parser *parser, struct tkb_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	rc = read_token(parser, &token, err); /* it must be the end */
+	rc = read_token(parser, &token, err); /* nothing may follow */
 	if (rc < 0)
 		return rc;
 	if (parser->child_count == 0)
@@ -333,17 +333,17 @@ void tkb_group_rewrite(const struct tkb_group *group, struct tkb_bytes prefix,
 	tkb_buf_add(out, tkb_bytes_slice(group->text, from, group->text.size));
 }
 
-/* Replace the first `length` raw bytes of a string value by `with`. */
+/* Put `with` in place of the first `length` raw bytes of a string value. */
 struct replacement {
 	size_t length;
 	struct tkb_bytes with;
 };
 
-/* Decides what to replace in a string value; a length of 0 is nothing. */
+/* Decides what to replace in a string value; a length of 0 means nothing. */
 struct replacer {
 	int (*find)(struct replacer *replacer, struct tkb_bytes raw,
 	            struct replacement *out, struct tkb_error *err);
-	const char *name; /* the file's, for messages */
+	const char *name; /* of the file, for messages */
 	const struct tkb_bytes *prefixes;
 	size_t prefix_count;
 	uint32_t count;

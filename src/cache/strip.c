@@ -8,7 +8,7 @@
 #include "cache/names.h"
 
 enum {
-	/* shorter ones may be numbers: 47 is a slash, too */
+	/* a shorter string may be a number: 47 is a slash */
 	NAME_MIN = 4
 };
 
@@ -36,7 +36,7 @@ static bool contains(struct span span, const char *word)
 	return memmem(span.data, span.size, word, strlen(word)) != NULL;
 }
 
-/* Turn letters into dashes; white space stays. */
+/* Replace all bytes but white space by dashes. */
 static void dash(struct span span)
 {
 	for (size_t i = 0; i < span.size; i++) {
@@ -45,7 +45,7 @@ static void dash(struct span span)
 	}
 }
 
-/* The end of the string whose quote stands before `at`. */
+/* The end of the string that begins at `at`, after its quote. */
 static size_t end_of_string(struct span text, size_t at)
 {
 	while (at < text.size && text.data[at] != '"' && text.data[at] != '\n')
@@ -53,7 +53,7 @@ static size_t end_of_string(struct span text, size_t at)
 	return at;
 }
 
-/* Dash the text between `start` and the next quote. */
+/* Replace the text between each `start` and the next quote by dashes. */
 static void dash_after(struct span text, const char *start)
 {
 	const size_t length = strlen(start);
@@ -69,15 +69,13 @@ static void dash_after(struct span text, const char *start)
 		at = (size_t)(found - text.data) + length;
 		end = end_of_string(text, at);
 		dash(slice(text, at, end));
-		/*
-		 * That quote closes: it opens nothing, even if it equals
-		 * `start`.
-		 */
+		/* This quote closes the string. It does not open another,
+		   even if `start` is a quote. */
 		at = end < text.size ? end + 1 : end;
 	}
 }
 
-/* loc("file":1:2), and not loc("name"(#loc1)). */
+/* Strip loc("file":1:2), but not loc("name"(#loc1)). */
 static void strip_mlir(struct span text)
 {
 	static const char start[] = "loc(\"";
@@ -107,7 +105,7 @@ static void strip_llvm(struct span text)
 	dash_after(text, ", directory: \"");
 }
 
-/* A number of a line ".b8 47"; its digits. */
+/* Where the digits of the number in a line ".b8 47" are, and its value. */
 struct byte_line {
 	size_t at;
 	size_t length;
@@ -132,7 +130,7 @@ static bool read_byte_line(struct span line, struct byte_line *out)
 	return out->length != 0;
 }
 
-/* Lines end with a line break or, in a cubin, with a zero. */
+/* A line ends with a line break or, in a cubin, with a zero. */
 static size_t end_of_line(struct span text, size_t at)
 {
 	while (at < text.size && text.data[at] != '\n' && text.data[at] != '\0')
@@ -140,7 +138,7 @@ static size_t end_of_line(struct span text, size_t at)
 	return at;
 }
 
-/* A string written as numbers in lines of bytes, and the place of each. */
+/* Consecutive lines of bytes that spell a string: where they begin and end. */
 struct byte_run {
 	size_t start;
 	size_t end;
@@ -149,7 +147,10 @@ struct byte_run {
 	unsigned last[2];
 };
 
-/* Replace the numbers; each keeps its number of digits. */
+/*
+ * Replace the numbers by those of dashes or, to keep the number of digits, of
+ * another letter.
+ */
 static void dash_run(struct span text, const struct byte_run *run)
 {
 	for (size_t at = run->start; at < run->end;) {
@@ -164,7 +165,7 @@ static void dash_run(struct span text, const struct byte_run *run)
 	}
 }
 
-/* Add one byte of a string, or end the string. */
+/* Add one byte to the string, or end the string. */
 static void add_to_run(struct span text, struct byte_run *run, size_t at,
                        size_t end, unsigned value)
 {
@@ -184,7 +185,7 @@ static void add_to_run(struct span text, struct byte_run *run, size_t at,
 	run->last[1] = value;
 }
 
-/* Dash a file's name in a comment, "model.py:12:3". */
+/* Replace the name of a file in a comment such as "model.py:12:3" by dashes. */
 static void dash_comment(struct span line, bool always)
 {
 	const unsigned char *found = memmem(line.data, line.size, "//", 2);
@@ -228,7 +229,7 @@ static void strip_ptx(struct span text)
 	add_to_run(text, &run, 0, 0, 0);
 }
 
-/* Dash the string at `at`; returns the position behind its zero. */
+/* Replace the string at `at` by dashes; returns the position after its zero. */
 static size_t dash_string(struct span span, size_t at)
 {
 	const unsigned char *zero =
@@ -241,8 +242,8 @@ static size_t dash_string(struct span span, size_t at)
 }
 
 /*
- * Skip the number at `at`; with `clears`, make it 0 in as many bytes. Returns
- * the position behind it.
+ * Skip the LEB128 number at `at`; with `clears`, set it to 0 without changing
+ * its length. Returns the position after it.
  */
 static size_t pass_number(struct span span, size_t at, bool clears)
 {
@@ -257,7 +258,10 @@ static size_t pass_number(struct span span, size_t at, bool clears)
 	return at;
 }
 
-/* The tables of folders and files of DWARF 2 to 4, up to the line program. */
+/*
+ * Strip the tables of folders and files of DWARF 2 to 4, which end where the
+ * line program begins.
+ */
 static void strip_tables(struct span tables)
 {
 	size_t at = 0;
@@ -266,13 +270,13 @@ static void strip_tables(struct span tables)
 		at = dash_string(tables, at);
 	for (at++; at < tables.size && tables.data[at] != 0;) {
 		at = dash_string(tables, at);
-		at = pass_number(tables, at, false); /* its folder */
-		at = pass_number(tables, at, true);  /* its time */
-		at = pass_number(tables, at, true);  /* its size */
+		at = pass_number(tables, at, false); /* folder */
+		at = pass_number(tables, at, true);  /* time */
+		at = pass_number(tables, at, true);  /* size */
 	}
 }
 
-/* One unit of .debug_line. */
+/* Strip one unit of .debug_line. */
 static void strip_unit(struct span unit)
 {
 	enum {
@@ -309,7 +313,7 @@ static void strip_line_table(struct span section)
 	}
 }
 
-/* Dash whole strings that name a file or a folder. */
+/* Replace strings that name a file or a folder by dashes. */
 static void strip_strings(struct span section)
 {
 	for (size_t at = 0; at < section.size;) {

@@ -3,10 +3,10 @@
 #define TKB_CACHE_STRIP_H
 
 /*
- * Take the names of source files out of a kernel's files, in place: each letter
+ * Strip the names of source files from a kernel's files, in place: each letter
  * of a name becomes a dash. Nothing else changes, so offsets, sizes and the
- * structure of debug data stay as they are, and every reader of such a file
- * still reads it.
+ * structure of debug data stay, and every program that reads such a file can
+ * still read it.
  *
  *   ttir, ttgir, source   the file in loc("model.py":12:3)
  *   llir                  filename and directory of each !DIFile
@@ -15,12 +15,13 @@
  *                         size of each; strings of .debug_str and .debug_info;
  *                         the PTX in .nv_debug_ptx_txt
  *
- * Lines and columns, and names of functions, stay. Other files are left alone.
+ * Line numbers, columns and names of functions stay. Other files are left
+ * alone.
  */
 
 #include "base/base.h"
 
-/* The extension of `name` tells what kind of file it is. */
+/* Strip a file; the extension of `name` says what kind of file it is. */
 void tkb_strip_locations(const char *name, unsigned char *data, size_t size);
 
 #endif

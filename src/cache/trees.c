@@ -4,7 +4,7 @@
 #include "cache/cache.h"
 #include "tree/walk.h"
 
-/* Lists one tree. */
+/* Lists the units of one tree. */
 struct lister {
 	struct tkb_cache *cache;
 	size_t root;
@@ -50,7 +50,7 @@ static int add_unit(struct lister *lister, const struct tkb_tree_item *item,
 		return 0;
 	if (!tkb_unit_path_is_valid(path)) {
 		(void)tkb_fail_entry(&why, TKB_REASON_NAME,
-		                     "its path cannot stand in a bundle");
+		                     "its path cannot be in a bundle");
 		return reject_path(lister, path, &why, err);
 	}
 	rc = tkb_unit_tree_key(&lister->hasher, root_of(lister)->tree->name,
@@ -70,8 +70,8 @@ static int add_unit(struct lister *lister, const struct tkb_tree_item *item,
 }
 
 /*
- * Something tuned is left out if this machine's GPU is unknown: nobody could
- * tell where it fits.
+ * Leave out a tuned unit if this machine's GPU is unknown: nobody could tell to
+ * which GPU it belongs.
  */
 static int is_left(struct lister *lister, const struct tkb_tree_rule *rule,
                    bool *out, struct tkb_error *err)
@@ -114,7 +114,7 @@ static int list_tree_item(void *self, const struct tkb_tree_item *item,
 	return rc < 0 || leaves ? rc : add_unit(lister, item, err);
 }
 
-/* A root that does not exist is not named in results. */
+/* List the units of a tree. If its root does not exist, no result names it. */
 static int list_tree(struct lister *lister, const struct tkb_named_root *named,
                      struct tkb_error *err)
 {

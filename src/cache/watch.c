@@ -120,7 +120,7 @@ int tkb_timed_end(const struct tkb_timed *timed, int rc, struct tkb_error *err)
 	if (rc != TKB_ERR_CANCELLED || timed->deadline_ms == 0 ||
 	    tkb_now_ns() < timed->end_ns)
 		return rc;
-	/* Keep what stands before: "remote 'x': cancelled". */
+	/* Keep the context in front of the message: "remote 'x': cancelled". */
 	if (err != NULL)
 		why = *err;
 	end = strstr(why.message, "cancelled");
@@ -141,7 +141,7 @@ void tkb_watcher_release(struct tkb_watcher *watcher)
 	(void)pthread_mutex_destroy(&watcher->lock);
 }
 
-/* Does the result mean that something asked for was not done? */
+/* Does the result mean that something the caller asked for was not done? */
 static bool is_partial(const struct tkb_result *result)
 {
 	return result->outcome == TKB_OUTCOME_FAILED ||
@@ -176,8 +176,8 @@ void tkb_watcher_result(struct tkb_watcher *watcher,
 }
 
 /*
- * Call the watch with the lock held, so that progress never goes back; then
- * release it.
+ * Call the watch with the lock held, so that reported progress never decreases;
+ * then release the lock.
  */
 static void tell_and_unlock(struct tkb_watcher *watcher)
 {

@@ -3,10 +3,10 @@
 #define TKB_CACHE_WATCH_H
 
 /*
- * Call a caller's struct tkb_watch from several threads, one at a time. A
- * thread never waits to report progress or to ask for cancellation: if another
- * thread is doing so, it goes on. Waiting at each of a thousand entries would
- * cost more than the entries.
+ * Calls a caller's struct tkb_watch from several threads, one at a time. A
+ * thread never waits for the lock to report progress or to ask for
+ * cancellation: if another thread holds the lock, it skips the call. Waiting at
+ * each of a thousand entries would cost more than the entries themselves.
  */
 
 #include <pthread.h>
@@ -25,27 +25,27 @@ struct tkb_watcher {
 	struct tkb_error first; /* see tkb_result_note(); guarded by the lock */
 };
 
-/* Copy a caller's watch; NULL becomes one that does nothing. */
+/* Copy a caller's watch; NULL gives a watch that does nothing. */
 TKB_NODISCARD int tkb_watch_read(struct tkb_watch *out,
                                  const struct tkb_watch *given,
                                  struct tkb_error *err);
 
-/* Does the watch cancel the call? NULL does not. */
+/* Does the watch cancel the call? NULL never does. */
 bool tkb_watch_is_cancelled(const struct tkb_watch *watch);
 
-/* 0, or TKB_ERR_CANCELLED if the watch cancels. */
+/* Returns 0, or TKB_ERR_CANCELLED if the watch cancels the call. */
 TKB_NODISCARD int tkb_watch_check(const struct tkb_watch *watch,
                                   struct tkb_error *err);
 
 /*
- * Report that `key`, as the caller gave it, is missing; or, if it is "", that
+ * Report that `key`, as the caller gave it, is missing or, if `key` is "", that
  * the device is. Returns TKB_MISS.
  */
 int tkb_watch_missing(const struct tkb_watch *watch, const char *key,
                       const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Report the call's progress. For calls of one thread only. */
+/* Report the call's progress; only for calls that use one thread. */
 void tkb_watch_tell(const struct tkb_watch *watch, uint64_t done,
                     uint64_t total);
 
@@ -58,21 +58,21 @@ void tkb_watch_tell(const struct tkb_watch *watch, uint64_t done,
  *     rc = work(&timed.watch, err);
  *     return tkb_timed_end(&timed, rc, err);
  *
- * It must not be moved in between.
+ * The struct must not be moved in between.
  */
 struct tkb_timed {
 	struct tkb_watch watch; /* the watch to use */
 	struct tkb_watch own;   /* the caller's */
 	uint32_t deadline_ms;
-	uint64_t end_ns; /* of CLOCK_MONOTONIC */
+	uint64_t end_ns; /* on CLOCK_MONOTONIC */
 };
 
-/* `given` is the caller's watch, as for tkb_watch_read(). */
+/* Begin the time; `given` is the caller's watch, as for tkb_watch_read(). */
 TKB_NODISCARD int tkb_timed_begin(struct tkb_timed *timed,
                                   const struct tkb_watch *given,
                                   uint32_t deadline_ms, struct tkb_error *err);
 
-/* Returns `rc`; if the deadline cancelled the call, `err` says so. */
+/* Returns `rc`; if the deadline ended the call, the message says so. */
 TKB_NODISCARD int tkb_timed_end(const struct tkb_timed *timed, int rc,
                                 struct tkb_error *err);
 
@@ -81,8 +81,9 @@ void tkb_watcher_init(struct tkb_watcher *watcher,
 void tkb_watcher_release(struct tkb_watcher *watcher);
 
 /*
- * If `result` means that something asked for was not done, let `first` say so,
- * unless it holds an earlier one. Zero it before.
+ * If `result` means that something the caller asked for was not done, describe
+ * that in `first`, unless `first` already describes an earlier one. The caller
+ * zeroes `first` before.
  */
 void tkb_result_note(struct tkb_error *first, const struct tkb_result *result);
 
@@ -90,17 +91,17 @@ void tkb_result_note(struct tkb_error *first, const struct tkb_result *result);
 TKB_NODISCARD int tkb_partial(const struct tkb_error *first,
                               struct tkb_error *err);
 
-/* Note a result, and tell it. */
+/* Note a result, and report it to the caller. */
 void tkb_watcher_result(struct tkb_watcher *watcher,
                         const struct tkb_result *result);
 
 /* Add `done` bytes to the progress. */
 void tkb_watcher_progress(struct tkb_watcher *watcher, uint64_t done);
 
-/* Tell the final progress. */
+/* Report the final progress. */
 void tkb_watcher_finish(struct tkb_watcher *watcher);
 
-/* 0, or TKB_ERR_CANCELLED. */
+/* Returns 0, or TKB_ERR_CANCELLED. */
 TKB_NODISCARD int tkb_watcher_check(struct tkb_watcher *watcher,
                                     struct tkb_error *err);
 

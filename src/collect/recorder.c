@@ -145,7 +145,8 @@ static int check_key(const char *key, struct tkb_error *err)
 {
 	if (!tkb_key_is_valid(key))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.80s' has not the shape of a key", key);
+		                "'%.80s' does not have the shape of a key",
+		                key);
 	return 0;
 }
 

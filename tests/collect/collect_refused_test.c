@@ -332,7 +332,7 @@ static const struct damage damages[] = {
 	  .part = ".autotune.json'", .entry = AUTOTUNE },
 	{ "a folder whose name is no key", call_folder, NULL, NULL, "add",
 	  .reason = TKB_REASON_NAME,
-	  .part = "the folder's name has not the shape of a key",
+	  .part = "the folder's name does not have the shape of a key",
 	  .key = "add" },
 
 	/* Metadata */

@@ -29,9 +29,9 @@ TEST(recorder, puts_only_keys_for_devices_that_can_be)
 
 	EACH(i, bad) {
 		FAILS(tkb_recorder_put(recorder, bad[i], 0, ERR),
-		      TKB_ERR_INVALID, "not the shape of a key");
+		      TKB_ERR_INVALID, "not have the shape of a key");
 		FAILS(tkb_recorder_put_winner(recorder, bad[i], ERR),
-		      TKB_ERR_INVALID, "not the shape of a key");
+		      TKB_ERR_INVALID, "not have the shape of a key");
 	}
 	FAILS(tkb_recorder_put(recorder, ADD, 1024, ERR), TKB_ERR_INVALID,
 	      "no device has number 1024");
@@ -107,7 +107,7 @@ TEST(recorder, refuses_a_launcher_of_which_a_part_is_not_as_it_must_be)
 		{ { own, "k", "n", x, all, twice, 3 },
 		  MUST_BE("'" ADD "' twice") },
 		{ { own, "k", "n", x, TKB_NEED_ANY, shapeless, 2 },
-		  MUST_BE("'matmul' has not the shape of a key") },
+		  MUST_BE("'matmul' does not have the shape of a key") },
 	};
 	const char *root = h100();
 	RECORDER(recorder) = recording();

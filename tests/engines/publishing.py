@@ -213,10 +213,10 @@ def _(scene):
 
     why = reasons(said)
     equal({name.rpartition("/")[2]: message for name, message in why.items()},
-          {"file": "its path cannot stand in a bundle",
+          {"file": "its path cannot be in a bundle",
            "link": "it is a symbolic link",
            "rank_0_0": "'link': it is a symbolic link",
-           "a\nb.json": "its path cannot stand in a bundle",
+           "a\nb.json": "its path cannot be in a bundle",
            "backbone": "it holds more than 4096 files",
            "x": f"'{INDEX}' names 'torch_compile_cache/3/rank_0_0/x/gone', "
                 "which is not there",
