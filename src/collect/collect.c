@@ -85,7 +85,7 @@ static void report_unfinished(struct collector *collector)
 			.key = unit->path,
 			.name = "",
 			.outcome = TKB_OUTCOME_UNFINISHED,
-			.message = "its index is not there, or no file"
+			.message = "its index is missing, or it has no file"
 		};
 
 		if (unit->is_unfinished)
@@ -191,7 +191,7 @@ static int open_cache(struct collector *collector, const char *cache_root,
 	return collector->cache == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-/* A strict collect fails where something is left out. */
+/* A strict collect fails if something is left out. */
 static int check_left_out(const struct tkb_collect_report *report,
                           struct tkb_error *err)
 {
@@ -238,7 +238,10 @@ int tkb_collect_read(struct tkb_collect_options *out,
 	return rc;
 }
 
-/* `folder` holds a large bundle until its header is known; NULL is $TMPDIR. */
+/*
+ * Collect from a cache. `folder` is for the temporary file of a large bundle,
+ * which waits there until the header is known; NULL is $TMPDIR.
+ */
 static int collect_cache(const char *cache_root,
                          const struct tkb_collect_options *options,
                          const struct tkb_collect_selection *selection,
@@ -329,7 +332,7 @@ int tkb_collect_selected(const char *cache_root,
 	return rc;
 }
 
-/* Collect all. If tkbundle is disabled, the report is all zeros. */
+/* Collect everything. If tkbundle is disabled, the report is all zeros. */
 static int collect_all(const char *cache_root,
                        const struct tkb_collect_options *options,
                        const struct tkb_collect_target *to,

@@ -78,7 +78,7 @@ static int add_pick(struct tkb_collect_selection *selection,
 	                  &evidence->pick_capacity, pick, sizeof(*pick), err);
 }
 
-/* Pick the entries of pairs `first` to `end`, which are of one key. */
+/* Pick the entries of pairs `first` up to `end`, which have the same key. */
 static int pick_pairs(struct tkb_collect_selection *selection,
                       struct evidence *evidence, size_t first, size_t end,
                       struct tkb_error *err)
@@ -93,7 +93,7 @@ static int pick_pairs(struct tkb_collect_selection *selection,
 		return 0;
 	if (is_winner)
 		end--;
-	if (first == end) { /* this pair says that the key is a winner */
+	if (first == end) { /* the only pair says that the key won */
 		pick.any_device = true;
 		return add_pick(selection, evidence, &pick, err);
 	}
@@ -123,7 +123,7 @@ static int pick_all_pairs(struct tkb_collect_selection *selection,
 	return 0;
 }
 
-/* Pick kernels that a launcher needs and that were not put, on any device. */
+/* Pick kernels that a launcher needs and nobody put, on any device. */
 static int pick_needed(struct tkb_collect_selection *selection,
                        struct evidence *evidence, struct tkb_error *err)
 {

@@ -11,7 +11,7 @@ void tkb_key_notes_release(struct tkb_key_notes *notes)
 	*notes = (struct tkb_key_notes){ 0 };
 }
 
-/* That of the note before, or a copy; NULL: out of memory. */
+/* The last note's text if it is equal, or a copy; NULL: out of memory. */
 static const char *keep_text(struct tkb_key_notes *notes, const char *text)
 {
 	const char *last =

@@ -2,21 +2,21 @@
 #ifndef TKB_COLLECT_KEY_NOTES_H
 #define TKB_COLLECT_KEY_NOTES_H
 
-/* What is noted of entries, by their keys: times.h and makers.h. */
+/* Notes about entries, by their keys, for times.h and makers.h. */
 
 #include "base/arena.h"
 #include "base/base.h"
 
 struct tkb_key_note {
-	const char *key;  /* of the entry, also of a unit */
+	const char *key;  /* of an entry or a unit */
 	const char *text; /* or NULL */
 	uint32_t number;
-	size_t order; /* of two with one key, the first is used */
+	size_t order; /* of two notes with one key, the first is kept */
 };
 
 /*
- * Zeroed is empty. After tkb_key_notes_sort() by key, each once. Equal texts next to
- * each other are shared.
+ * A zeroed list is empty. tkb_key_notes_sort() sorts it by key and keeps one
+ * note per key. Notes that were added one after another share equal texts.
  */
 struct tkb_key_notes {
 	struct tkb_arena arena;     /* owns the keys and texts */
@@ -33,10 +33,10 @@ TKB_NODISCARD int tkb_key_notes_add(struct tkb_key_notes *notes,
 
 void tkb_key_notes_sort(struct tkb_key_notes *notes);
 
-/* For qsort(). */
+/* Compare two notes, for qsort(). */
 int tkb_key_note_compare(const void *a, const void *b);
 
-/* NULL where they lack it. They must have been sorted. */
+/* The note for `key`, or NULL. The notes must have been sorted. */
 const struct tkb_key_note *tkb_key_notes_find(const struct tkb_key_notes *notes,
                                               const char *key);
 

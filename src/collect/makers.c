@@ -10,7 +10,7 @@
 
 static const char file_name[] = "makers";
 
-/* Between the keys of a line, and what made them. */
+/* Stands between the keys in a line and what made their entries. */
 static const char sign[] = " = ";
 
 void tkb_makers_release(struct tkb_makers *makers)
@@ -57,7 +57,7 @@ const char *tkb_makers_find(const struct tkb_makers *makers, const char *tree,
 	               : NULL;
 }
 
-/* "KEY KEY ... = MAKER" */
+/* Read a line "KEY KEY ... = MAKER". */
 static int read_maker_line(struct tkb_makers *makers, struct tkb_bytes line,
                            struct tkb_error *err)
 {
@@ -138,7 +138,7 @@ static int compare_makers(const void *a, const void *b)
 	return order != 0 ? order : tkb_key_note_compare(a, b);
 }
 
-/* A line for all that one maker made. */
+/* Append one line for all entries of each maker. */
 static int add_lines(const struct tkb_key_notes *news,
                      const struct tkb_makers *known, struct tkb_buf *out,
                      struct tkb_error *err)
@@ -196,8 +196,8 @@ int tkb_makers_note(const char *cache_root, const char *maker,
 	if (!tkb_maker_is_valid(maker))
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "what made entries cannot be noted: it is not "
-		                "1 to %d bytes of UTF-8 that a terminal only "
-		                "shows",
+		                "1 to %d bytes of UTF-8 that a terminal can "
+		                "show safely",
 		                TKB_MAKER_SIZE - 1);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		char hex[TKB_DIGEST_HEX_SIZE];

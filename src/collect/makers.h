@@ -6,23 +6,26 @@
 
 #include "collect/key_notes.h"
 
-/* Zeroed is empty. Each has the text of what made the entry. */
+/* What made each entry, as a text. A zeroed list is empty. */
 struct tkb_makers {
 	struct tkb_key_notes notes;
 };
 
 void tkb_makers_release(struct tkb_makers *makers);
 
-/* Can it be noted? */
+/* Can this text be noted? */
 bool tkb_maker_is_valid(const char *maker);
 
 TKB_NODISCARD int tkb_makers_add(struct tkb_makers *makers, const char *key,
                                  const char *maker, struct tkb_error *err);
 
-/* NULL where `makers`, which may be NULL, lack it. They must have been sorted. */
+/*
+ * What made the entry with `key`, or NULL. `makers` may be NULL, and must have
+ * been sorted.
+ */
 const char *tkb_makers_of_key(const struct tkb_makers *makers, const char *key);
 
-/* Append those of `news` that the cache's file does not have. */
+/* Append those of `news` that the cache's file does not have yet. */
 TKB_NODISCARD int tkb_makers_store(const char *cache_root,
                                    const struct tkb_makers *news,
                                    struct tkb_error *err);

@@ -55,13 +55,13 @@ int tkb_note_file_append(const char *cache_root, const char *name,
 	TKB_AUTO(tkb_fd_close_at) int fd = -1;
 	int rc;
 
-	/* The last line may have no end: begin a new one. */
+	/* The file's last line may be incomplete: begin a new one. */
 	tkb_buf_add_byte(&text, '\n');
 	tkb_buf_add(&text, lines);
 	rc = tkb_buf_check(&text, err);
 	if (rc == 0)
 		rc = open_note_file(cache_root, name, &fd, err);
-	/* Others may append, too: one call writes whole lines. */
+	/* Others may append too, so write all lines in one call. */
 	return rc == 0 ? tkb_fd_write_all(fd, tkb_buf_bytes(&text), name, err)
 	               : rc;
 }
@@ -72,7 +72,7 @@ bool tkb_note_file_line(struct tkb_bytes text, size_t *at,
 	const char *begin;
 	const char *stop;
 
-	/* Without any bytes there is no address, either. */
+	/* An empty text may have a NULL pointer. */
 	if (*at >= text.size)
 		return false;
 	begin = (const char *)text.data + *at;

@@ -3,8 +3,8 @@
 #define TKB_COLLECT_NOTE_FILE_H
 
 /*
- * Files of a cache root in which lines about its entries are noted, in our own
- * folder: "times", "makers" and "origins". Whoever writes one only appends whole lines.
+ * Files in a cache root's `.tkbundle` folder that have lines about the root's
+ * entries: "times", "makers" and "origins". Writers only append whole lines.
  */
 
 #include "base/base.h"
@@ -15,7 +15,7 @@ enum {
 	TKB_NOTE_FILE_LIMIT = 16 * 1024 * 1024
 };
 
-/* Append all of file `name`; nothing if there is none. */
+/* Append the contents of file `name`; nothing if there is no such file. */
 TKB_NODISCARD int tkb_note_file_read(const char *cache_root, const char *name,
                                      struct tkb_buf *out,
                                      struct tkb_error *err);
@@ -26,17 +26,19 @@ TKB_NODISCARD int tkb_note_file_append(const char *cache_root, const char *name,
                                        struct tkb_error *err);
 
 /*
- * The next line of `text` from `*at` on, which is moved behind it, without its line
- * feed. False: there is none. One without an end, whose writer was killed, is none.
+ * Read the next line of `text` from `*at` on, without its line feed, and move
+ * `*at` past it. False if there is none. A last line without a line feed does
+ * not count: its writer was killed.
  */
 bool tkb_note_file_line(struct tkb_bytes text, size_t *at,
                         struct tkb_bytes *out);
 
 /*
- * The key by which an entry is noted, that of a manifest: `name`, or of a unit, in
- * `room`, the digest of its tree and name.
+ * The key under which an entry is noted, as in a manifest: of a kernel or
+ * module, `name`; of a unit, the digest of its tree and name, which is put into
+ * `room`.
  *
- * @return 0, TKB_MISS (no entry can be called so), or a failure
+ * @return 0, TKB_MISS (no entry can have that name), or a failure
  */
 TKB_NODISCARD int tkb_note_key(const char *tree, const char *name,
                                char room[TKB_DIGEST_HEX_SIZE],

@@ -15,16 +15,16 @@ enum {
 	HEX = TKB_DIGEST_HEX_SIZE - 1
 };
 
-/* What a line says of an entry: the last one counts. */
+/* What a line says about an entry; its last line counts. */
 struct saying {
 	const char *key;
 	size_t line;
-	bool is_revoked; /* else it is removed */
+	bool is_revoked; /* else it was removed */
 };
 
 struct tkb_origins {
 	struct tkb_arena arena;
-	struct saying *items; /* owned; when open, one for each key, sorted */
+	struct saying *items; /* owned; once opened, sorted, one per key */
 	size_t count;
 	size_t capacity;
 };
@@ -40,10 +40,10 @@ void tkb_origins_close(struct tkb_origins *origins)
 
 TKB_AUTO_POINTER(close_at, struct tkb_origins, tkb_origins_close)
 
-/* Lines that the file has, behind the last that says what was removed; sorted. */
+/* The file's lines after the last one about removed entries, sorted. */
 struct said {
 	struct tkb_buf text;
-	struct tkb_bytes *lines; /* owned; in the text */
+	struct tkb_bytes *lines; /* owned; pointers into the text */
 	size_t count;
 	size_t capacity;
 };
@@ -99,7 +99,7 @@ static void write_origin_line(const struct tkb_origin *origin,
 	}
 }
 
-/* Append the line of an origin, if the file does not have it. */
+/* Append the line of an origin, unless the file has it already. */
 static int add_new_line(const struct said *said,
                         const struct tkb_origin *origin, struct tkb_buf *out,
                         struct tkb_error *err)
@@ -139,7 +139,7 @@ int tkb_origins_note(const char *cache_root, const struct tkb_origin *origins,
 	                            tkb_buf_bytes(&lines), err);
 }
 
-/* Is one of the digests that a line begins with revoked? */
+/* Is one of the digests at the beginning of a line revoked? */
 static bool is_revoked(struct tkb_bytes digests,
                        const struct tkb_digests *revoked)
 {
@@ -155,7 +155,7 @@ static bool is_revoked(struct tkb_bytes digests,
 	return false;
 }
 
-/* The next word of a line. */
+/* Get the next word of a line. */
 static bool next_word(struct tkb_bytes *rest, struct tkb_bytes *out)
 {
 	const char *text = rest->data;
@@ -208,7 +208,7 @@ static int compare_sayings(const void *a, const void *b)
 	                            (left->line < right->line);
 }
 
-/* Keep of each key what was said last, if that is that it is revoked. */
+/* Keep only the last line about each key, and only if it says "revoked". */
 static void keep_revoked(struct tkb_origins *origins)
 {
 	size_t kept = 0;

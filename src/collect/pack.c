@@ -11,7 +11,7 @@
 #define SPOOL_MEMORY ((size_t)8 * TKB_MIB)
 #define FRAME_LIMIT ((size_t)4 * 1024 * TKB_MIB)
 
-/* What one thread packs with. */
+/* What one thread needs to pack. */
 struct tkb_packing {
 	struct tkb_packer packer;
 	struct tkb_buf tar;
@@ -48,7 +48,7 @@ static void drop_frames(struct tkb_pack *pack)
 	pack->fault_count = 0;
 }
 
-/* Free what only packing needs as soon as possible: it is large. */
+/* Free the memory that only packing needs as soon as possible: it is large. */
 static void release_packings(struct tkb_pack *pack)
 {
 	for (size_t i = 0; i < pack->packing_count; i++) {
@@ -110,7 +110,7 @@ static int add_members(struct tkb_packing *packing, const struct tkb_pack *pack,
 	return 0;
 }
 
-/* Keep the failure of one entry; return a failure that is not the entry's. */
+/* Keep a failure of one entry, and return 0. Any other failure is returned. */
 static int keep_fault(struct tkb_pack *pack, size_t entry, int rc,
                       const struct tkb_error *fault, struct tkb_error *err)
 {
@@ -272,7 +272,7 @@ static int plan_frames(struct tkb_pack *pack, struct tkb_error *err)
 	return 0;
 }
 
-/* Reject the entries that turned out to be bad. */
+/* Move the entries that turned out to be bad to the left-out ones. */
 static int drop_bad_entries(struct tkb_pack *pack, bool *dropped,
                             struct tkb_error *err)
 {
@@ -300,7 +300,7 @@ static int drop_bad_entries(struct tkb_pack *pack, bool *dropped,
 	return 0;
 }
 
-/* A new round reads all remaining items again. */
+/* Each round reads all remaining items again. */
 static void add_to_total(struct tkb_pack *pack)
 {
 	for (size_t i = 0; i < pack->item_count; i++)

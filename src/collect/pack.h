@@ -5,11 +5,11 @@
 /*
  * Read, check and pack what a cache holds into frames.
  *
- * Items (entries, and behind them launchers' payloads) are cut into frames by
- * their order and size; then each frame is read, checked and packed by one
- * thread. If an entry turns out to be bad, everything is cut and packed again
- * without it and without the launchers that need it: the bytes of a bundle must
- * not tell of an entry that is not in it.
+ * Items (entries, then payloads of launchers) are cut into frames by their
+ * order and size. Then each frame is read, checked and packed by one thread. If
+ * an entry turns out to be bad, everything is cut and packed again without it
+ * and without the launchers that need it: the bytes of a bundle must not depend
+ * on an entry that it does not have.
  *
  *     tkb_pack_init(&pack, &watcher, folder);
  *     pack.cache = cache;
@@ -23,7 +23,7 @@
 #include "format/launcher_payload.h"
 #include "format/writer.h"
 
-/* A launcher that is to be packed, with its payload. */
+/* A launcher to pack, with its payload. */
 struct tkb_saving {
 	struct tkb_saved_launcher saved;
 	struct tkb_bytes payload;
@@ -34,34 +34,34 @@ struct tkb_packing;
 struct tkb_pack {
 	struct tkb_cache *cache; /* by reference */
 	struct tkb_watcher *watcher;
-	const struct tkb_saving *savings; /* by cache key; by reference */
+	const struct tkb_saving *savings; /* by reference; by cache key */
 	size_t saving_count;
-	bool is_dry_run; /* read and check, pack nothing */
-	int level;       /* of the packers */
+	bool is_dry_run; /* read and check, but pack nothing */
+	int level;       /* of compression */
 
 	struct tkb_spool spool;
-	struct tkb_packing *packings; /* owned; one a loader */
+	struct tkb_packing *packings; /* owned; one for each loader */
 	size_t packing_count;
-	struct tkb_arena arena;         /* owns the payloads' items */
+	struct tkb_arena arena;         /* owns the items of the payloads */
 	const struct tkb_entry **items; /* owned */
 	size_t item_count;
-	struct tkb_bytes *payloads; /* owned; of the items behind the entries */
+	struct tkb_bytes *payloads; /* owned; one per item after the entries */
 	struct tkb_saved_launcher *launchers; /* owned; those that are kept */
 	size_t launcher_count;
-	const struct tkb_saving **dropped; /* owned; of the payloads */
+	const struct tkb_saving **dropped; /* owned; those that are dropped */
 	size_t dropped_count;
-	struct tkb_error **faults; /* owned; the launchers that are dropped */
+	struct tkb_error **faults; /* owned; one per item, or NULL */
 	size_t fault_count;
 	struct tkb_cut *cuts;     /* owned */
 	struct tkb_frame *frames; /* owned */
 	size_t frame_count;
 	struct tkb_piece *pieces; /* owned */
-	uint32_t *indices;        /* owned; what the frames' entries point to */
+	uint32_t *indices;        /* owned; the frames' `entries` point here */
 };
 
 /*
- * Pieces that do not fit into memory are kept in `folder`, which is by
- * reference.
+ * `folder` is for the file of the pieces that do not fit into memory; it is
+ * kept by reference.
  */
 void tkb_pack_init(struct tkb_pack *pack, struct tkb_watcher *watcher,
                    const char *folder);
@@ -75,9 +75,9 @@ TKB_NODISCARD int tkb_pack_send(void *pack, size_t index,
 void tkb_pack_close(struct tkb_pack *pack);
 
 /*
- * Choose those of the pack's savings whose kernels the cache holds. Fills in
- * `launchers` (where any kernel will do, with only those that are there),
- * `dropped`, and `items`.
+ * Choose the launchers whose kernels the cache has. Fills in `launchers`,
+ * `dropped` and `items`. A launcher that needs any of several kernels keeps
+ * those that exist.
  */
 TKB_NODISCARD int tkb_pack_choose(struct tkb_pack *pack, struct tkb_error *err);
 

@@ -35,7 +35,7 @@ static bool has_key(const struct keys *keys, const char *key)
 	               tkb_compare_texts) != NULL;
 }
 
-/* Keep the launcher with the kernels that are there, or drop it. */
+/* Keep the launcher with those of its kernels that exist, or drop it. */
 static int choose_launcher(struct tkb_pack *pack, const struct keys *keys,
                            const struct tkb_saving *saving,
                            struct tkb_error *err)
@@ -84,7 +84,7 @@ static int choose_launchers(struct tkb_pack *pack, struct tkb_error *err)
 	return rc;
 }
 
-/* Set where each payload's bytes are. */
+/* Note where the bytes of each payload are. */
 static int find_payloads(struct tkb_pack *pack, const struct tkb_entry *items,
                          size_t count, struct tkb_error *err)
 {

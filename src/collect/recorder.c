@@ -21,24 +21,25 @@ enum phase {
 };
 
 /*
- * State that a child must not inherit. It lies in a page that fork() empties, so
- * that a child finds the lock open and nobody collecting, whichever thread held
- * the lock or collected. (Kernels before 4.14 do not empty it: there, a lock that
- * is held during the fork stays held in the child.)
+ * State that a forked child must not inherit. It is in a page that fork()
+ * empties, so that in the child the lock is free and nothing is being
+ * collected, whatever the parent's threads were doing. (Kernels before 4.14 do
+ * not empty the page: there, a lock that is held during the fork stays held in
+ * the child.)
  */
 struct guard {
-	pthread_mutex_t lock; /* all zeros is unlocked, on Linux */
+	pthread_mutex_t lock; /* all zeros: not locked, on Linux */
 	bool is_collecting;
 	bool is_dry;    /* the compile goes on after the collect */
-	bool has_ended; /* the compile that is being collected has */
+	bool has_ended; /* the compile ended while it was collected */
 };
 
 struct tkb_recorder {
-	struct guard *guard; /* owned; guards what follows */
+	struct guard *guard; /* owned; its lock guards the other members */
 	enum phase phase;
 	struct tkb_recorder_set set;
 	struct tkb_recorder_set
-		ended; /* being collected though the compile ended */
+		ended; /* of a compile that ended while it was collected */
 	bool is_disabled;
 };
 
@@ -95,7 +96,7 @@ static void unlock_recorder(struct tkb_recorder *recorder)
 	(void)pthread_mutex_unlock(&recorder->guard->lock);
 }
 
-/* Lock held. May something be put, or collected? */
+/* Check that entries may be put or collected now. The lock is held. */
 static int check_phase(const struct tkb_recorder *recorder,
                        struct tkb_error *err)
 {
@@ -106,7 +107,7 @@ static int check_phase(const struct tkb_recorder *recorder,
 	if (recorder->phase == PHASE_COLLECTED)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the compile is collected already");
-	/* Wait for that collect: it may fail, and then the compile goes on. */
+	/* Refuse until that collect ends: if it fails, the compile goes on. */
 	if (guard->is_collecting && !guard->is_dry && !guard->has_ended)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the compile is being collected");
@@ -241,10 +242,7 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
 	rc = check_phase(recorder, err);
 	if (rc == 0 && recorded != NULL)
 		tkb_recorder_set_save(&recorder->set, tkb_take(recorded));
-	/*
-	 * A collect that is running may still point to launchers that were
-	 * replaced.
-	 */
+	/* A running collect may still use launchers that were replaced. */
 	if (rc == 0 &&
 	    (!recorder->guard->is_collecting || recorder->guard->has_ended))
 		tkb_recorder_set_purge(&recorder->set);
@@ -252,7 +250,7 @@ int tkb_recorder_put_launcher(struct tkb_recorder *recorder,
 	return rc;
 }
 
-/* Lock held. */
+/* Forget the compile. The lock is held. */
 static void discard(struct tkb_recorder *recorder)
 {
 	tkb_recorder_set_release(&recorder->set);
@@ -274,7 +272,7 @@ int tkb_recorder_begin_collect(struct tkb_recorder *recorder,
 	if (rc == 0 && recorder->guard->is_collecting)
 		rc = tkb_fail(err, TKB_ERR_INVALID,
 		              recorder->guard->has_ended
-		                      ? "the compile before is still being "
+		                      ? "the previous compile is still being "
 		                        "collected"
 		                      : "the compile is being collected");
 	if (rc == 0)

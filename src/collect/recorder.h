@@ -3,9 +3,9 @@
 #define TKB_COLLECT_RECORDER_H
 
 /*
- * Collect a recorder's entries and send the bundle somewhere else. Between begin
- * and finish, tkb_collect_selected() takes `selection`, and the recorder may be
- * used as during a collect of its own.
+ * Collect a recorder's entries for a bundle that is sent somewhere else.
+ * Between begin and finish, pass `selection` to tkb_collect_selected(). The
+ * recorder may be used meanwhile, as during its own collect.
  */
 
 #include <tkbundle/recorder.h>
@@ -19,7 +19,7 @@ TKB_NODISCARD int tkb_recorder_begin_collect(
 	const struct tkb_collect_options *options,
 	struct tkb_collect_selection *selection, struct tkb_error *err);
 
-/* After a begin that succeeded. If `is_final`, nothing can be put any more. */
+/* Call after a successful begin. If `is_final`, nothing more can be put. */
 void tkb_recorder_finish_collect(struct tkb_recorder *recorder, bool is_final);
 
 #endif

@@ -6,16 +6,16 @@
 
 #include "base/digest.h"
 
-/* A launcher and all that it points to, in one block of memory. */
+/* A launcher and everything that it points to, in one block of memory. */
 struct tkb_recorded_launcher {
 	struct tkb_recorded_launcher *next;
-	size_t number; /* ascending */
+	size_t number; /* later launchers have higher numbers */
 	bool is_replaced;
 	struct tkb_saving saving;
 	_Alignas(max_align_t) char memory[];
 };
 
-/* Open addressing; at most half full. */
+/* A hash table with open addressing, at most half full. */
 struct tkb_recorded_table {
 	size_t slot_count; /* a power of two */
 	_Atomic size_t count;
@@ -24,9 +24,7 @@ struct tkb_recorded_table {
 
 enum {
 	FIRST_SLOTS = 256,
-	/*
-	 * A purge is not worth it for fewer replaced launchers, or fewer bytes.
-	 */
+	/* A purge pays only with more replaced launchers, or more bytes. */
 	PURGE_COUNT = 64,
 	PURGE_SIZE = 1024 * 1024
 };
@@ -50,10 +48,8 @@ static void free_table(struct tkb_recorded_table *table)
 
 void tkb_recorder_set_release(struct tkb_recorder_set *set)
 {
-	/*
-	 * Unlink them before they are freed: a forked child must not find freed
-	 * ones.
-	 */
+	/* Unlink everything before freeing it: a forked child must not find
+	   freed memory. */
 	free_table(atomic_exchange(&set->table, NULL));
 	free_saved(atomic_exchange(&set->saved, NULL));
 	set->kept_count = set->new_count = 0;
@@ -69,7 +65,7 @@ void tkb_recorder_set_move(struct tkb_recorder_set *from,
 	tkb_recorder_set_release(from);
 }
 
-/* FNV-1a. A caller that makes keys collide only loses time. */
+/* FNV-1a. A caller that makes keys collide only slows itself down. */
 static size_t hash_of(const char *key, uint32_t device)
 {
 	uint64_t hash = 14695981039346656037u ^ device;
@@ -79,7 +75,7 @@ static size_t hash_of(const char *key, uint32_t device)
 	return (size_t)(hash ^ (hash >> 32));
 }
 
-/* The slot in which the pair is, or belongs. */
+/* The slot that has the pair, or the free slot where it belongs. */
 static size_t find_slot(const struct tkb_recorded_table *table, const char *key,
                         uint32_t device)
 {
@@ -104,7 +100,7 @@ static struct tkb_recorded_table *new_table(size_t slot_count)
 	return table;
 }
 
-/* Build a table of twice the slots, and publish it. */
+/* Build a table with twice as many slots, and publish it. */
 static int grow_table(struct tkb_recorder_set *set, struct tkb_error *err)
 {
 	struct tkb_recorded_table *old = atomic_load(&set->table);
@@ -274,7 +270,7 @@ int tkb_recorder_set_list(const struct tkb_recorder_set *set,
 	return 0;
 }
 
-/* By cache key, the newest first. */
+/* Sort by cache key, the newest launcher of each key first. */
 static int compare_saved(const void *a, const void *b)
 {
 	const struct tkb_recorded_launcher *const *left = a;
@@ -294,7 +290,7 @@ static bool is_newest(struct tkb_recorded_launcher *const *sorted, size_t index)
 	                            sorted[index]->saving.saved.cache_key) != 0;
 }
 
-/* All launchers, sorted; the caller frees the list. NULL: no memory. */
+/* All launchers, sorted, in a list that the caller frees. NULL: no memory. */
 static struct tkb_recorded_launcher **sort_saved(
 	const struct tkb_recorder_set *set, size_t *count_out)
 {
@@ -317,14 +313,14 @@ static struct tkb_recorded_launcher **sort_saved(
 	return sorted;
 }
 
-/* At each step, a child that is forked finds a consistent list. */
+/* A child that is forked between two steps must find a consistent list. */
 static void free_replaced(struct tkb_recorder_set *set)
 {
 	struct tkb_recorded_launcher *kept = atomic_load(&set->saved);
 
 	set->kept_count = set->new_count = 0;
 	set->kept_size = set->new_size = 0;
-	/* The newest launcher of all is never replaced: begin behind it. */
+	/* The first launcher is the newest, so nothing can have replaced it. */
 	while (kept != NULL) {
 		struct tkb_recorded_launcher *next = kept->next;
 
@@ -349,7 +345,7 @@ void tkb_recorder_set_purge(struct tkb_recorder_set *set)
 		return;
 	sorted = sort_saved(set, &count);
 	if (sorted == NULL)
-		return; /* a later purge may have memory */
+		return; /* there may be memory at a later purge */
 	for (size_t i = 0; i < count; i++)
 		sorted[i]->is_replaced = !is_newest(sorted, i);
 	free_replaced(set);

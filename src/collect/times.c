@@ -48,7 +48,7 @@ uint32_t tkb_times_find(const struct tkb_times *times, const char *tree,
 	               : 0;
 }
 
-/* "KEY MS" */
+/* Read a line "KEY MS". */
 static int read_time_line(struct tkb_times *times, char *line,
                           struct tkb_error *err)
 {

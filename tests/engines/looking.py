@@ -71,7 +71,7 @@ def _(scene):
     (unfinished,) = document["useless"]
     equal((unfinished["unit"], unfinished["root"], unfinished["state"]),
           (GRAPH, first.tree, "unfinished"))
-    require(f"unfinished {GRAPH}: its index is not there" in
+    require(f"unfinished {GRAPH}: its index is missing" in
             first.verb("verify").err)
     write(first.path(GRAPH, INDEX), index)
     equal(counts(first.document("verify")), (35, 0, 0, 4))
