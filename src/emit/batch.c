@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 
 enum {
-	JOBS_A_THREAD = 8 /* with fewer, another thread does not pay */
+	JOBS_A_THREAD = 8 /* with fewer jobs, another thread does not pay */
 };
 
 int tkb_batch_begin(struct tkb_batch *batch, bool is_enabled,
@@ -56,7 +56,7 @@ int tkb_batch_init_stages(struct tkb_batch *batch,
 	return 0;
 }
 
-/* Does this error number mean that the root is read-only for us? */
+/* Does this error number mean that we may not write to the root? */
 static bool is_refusal(int number)
 {
 	return number == EACCES || number == EPERM || number == EROFS ||
@@ -104,7 +104,7 @@ void tkb_batch_set_total(struct tkb_batch *batch)
 		batch->watcher.total += batch->jobs[i].size;
 }
 
-/* A step of a batch, as tkb_parallel() calls it. */
+/* What tkb_parallel() needs to run the jobs of a batch. */
 struct step {
 	struct tkb_batch *batch;
 	int (*do_one)(void *self, size_t worker, size_t index,

@@ -15,31 +15,31 @@
  *     tkb_batch_report(&batch, count, self);
  *     return tkb_batch_end(&batch, rc, &fault, err);
  *
- * A zeroed batch can be released.
- * Results are reported at the end and in the jobs' order: to take turns for it
- * would cost more than the work.
+ * A zeroed batch can be released. Results are reported at the end, in the order
+ * of the jobs: reporting each at once would make the threads wait for each
+ * other, which costs more than the work.
  */
 
 #include "cache/watch.h"
 #include "emit/stage.h"
 #include "tree/unit.h"
 
-/* A unit that is called otherwise here: see tree/unit_names.h. */
+/* A unit that has another name here: see tree/unit_names.h. */
 struct tkb_renamed {
 	struct tkb_entry entry;
 	char path[TKB_UNIT_PATH_LIMIT + 1];
 };
 
-/* One entry at one root, and what becomes of it. */
+/* One entry for one root, and what becomes of it. */
 struct tkb_job {
 	const struct tkb_entry *entry;
 	struct tkb_renamed *renamed; /* by reference; or NULL */
-	size_t root;                 /* its index */
-	uint64_t size; /* what it counts for in progress, in bytes */
-	bool is_done;  /* what follows is set */
+	size_t root;                 /* the root's index */
+	uint64_t size;               /* its part of the progress, in bytes */
+	bool is_done;                /* the following members are set */
 	enum tkb_outcome outcome;
 	enum tkb_reason reason;
-	const char *message; /* static, or `fault` */
+	const char *message; /* a constant, or `fault` */
 	char *fault;         /* owned */
 };
 
@@ -47,7 +47,7 @@ struct tkb_batch {
 	struct tkb_timed timed;
 	struct tkb_watcher watcher;
 	const struct tkb_roots *roots; /* by reference */
-	struct tkb_stage *stages;      /* owned; one a root */
+	struct tkb_stage *stages;      /* owned; one for each root */
 	size_t stage_count;
 	struct tkb_job *jobs; /* owned */
 	size_t job_count;
@@ -55,7 +55,7 @@ struct tkb_batch {
 };
 
 /*
- * Begin a call with the caller's watch and deadline, as tkb_timed_begin() does.
+ * Begin a call with the caller's watch and deadline: see tkb_timed_begin().
  * Returns 0; TKB_MISS if TKBUNDLE_DISABLE is set and `is_enabled` is false; or
  * a failure.
  */
@@ -66,8 +66,8 @@ TKB_NODISCARD int tkb_batch_begin(struct tkb_batch *batch, bool is_enabled,
 void tkb_batch_release(struct tkb_batch *batch);
 
 /*
- * Give each root a stage, and unless `is_dry_run` remove the stages of dead
- * processes there. `id` is the bundle's, or NULL.
+ * Give each root a stage. Unless `is_dry_run` is set, also remove the stages of
+ * dead processes there. `id` is the bundle's id, or NULL.
  */
 TKB_NODISCARD int tkb_batch_init_stages(struct tkb_batch *batch,
                                         const struct tkb_roots *roots,
@@ -75,14 +75,14 @@ TKB_NODISCARD int tkb_batch_init_stages(struct tkb_batch *batch,
                                         bool is_dry_run, struct tkb_error *err);
 
 /*
- * Open the stage of each root that has an unfinished job. A root that is
- * read-only for us fails the call; any other failure fails only the jobs of
- * that root.
+ * Open the stage of each root that has an unfinished job. If we may not write
+ * to a root, the call fails; any other failure fails only the jobs of that
+ * root.
  */
 TKB_NODISCARD int tkb_batch_open_stages(struct tkb_batch *batch,
                                         struct tkb_error *err);
 
-/* Append a job that is not done; its size is the entry's. */
+/* Append a job that is not done. Its size is that of the entry. */
 TKB_NODISCARD int tkb_batch_add_job(struct tkb_batch *batch,
                                     const struct tkb_entry *entry, size_t root,
                                     struct tkb_error *err);
@@ -92,7 +92,8 @@ void tkb_batch_set_total(struct tkb_batch *batch);
 
 /*
  * Call do_one(self, worker, index) for each job that is not done, on up to
- * `threads` threads as tkb_parallel() does, until one fails or it is cancelled.
+ * `threads` threads, with tkb_parallel(), until a call fails or the batch is
+ * cancelled.
  */
 TKB_NODISCARD int tkb_batch_run(struct tkb_batch *batch, size_t threads,
                                 int (*do_one)(void *self, size_t worker,
@@ -100,14 +101,14 @@ TKB_NODISCARD int tkb_batch_run(struct tkb_batch *batch, size_t threads,
                                               struct tkb_error *err),
                                 void *self, struct tkb_error *err);
 
-/* Note what became of a job; `message` is static. */
+/* Note the result of a job. `message` must be a constant. */
 void tkb_batch_finish(struct tkb_batch *batch, struct tkb_job *job,
                       enum tkb_outcome outcome, enum tkb_reason reason,
                       const char *message);
 
 /*
  * Finish a job that failed with `rc` and `fault`, and return 0. A failure that
- * is not the job's own (out of memory, cancelled) is returned instead.
+ * concerns the whole call (out of memory, cancelled) is returned instead.
  */
 TKB_NODISCARD int tkb_batch_fail(struct tkb_batch *batch, struct tkb_job *job,
                                  enum tkb_outcome outcome, int rc,
@@ -116,13 +117,19 @@ TKB_NODISCARD int tkb_batch_fail(struct tkb_batch *batch, struct tkb_job *job,
 
 bool tkb_batch_is_done(const struct tkb_batch *batch);
 
-/* Count and tell the result of each job that is done. */
+/*
+ * Call count() for the result of each job that is done, and report it to the
+ * caller.
+ */
 void tkb_batch_report(struct tkb_batch *batch,
                       void (*count)(void *self,
                                     const struct tkb_result *result),
                       void *self);
 
-/* Return `rc`, with `fault` in `err`, or that the deadline has passed. */
+/*
+ * Return `rc`, with `fault` in `err`. If the deadline ended the call, `err`
+ * says so.
+ */
 TKB_NODISCARD int tkb_batch_end(const struct tkb_batch *batch, int rc,
                                 const struct tkb_error *fault,
                                 struct tkb_error *err);

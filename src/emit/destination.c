@@ -25,9 +25,7 @@ int tkb_destination_open_written(const struct tkb_destination *to)
 	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
 
-/*
- * Restore the paths in file `index`: its bytes as they are written to the root.
- */
+/* Restore the paths in file `index`, which gives the bytes for the root. */
 static int restore_file(const struct tkb_destination *to,
                         struct tkb_loader *loader, size_t index,
                         struct tkb_bytes packed, struct tkb_bytes *out,
@@ -54,8 +52,8 @@ static int restore_file(const struct tkb_destination *to,
 }
 
 /*
- * Try to hard-link file `index` from folder `from` into `dir`; not if it holds
- * paths.
+ * Try to hard-link file `index` from folder `from` into `dir`. A file with
+ * paths is not linked.
  */
 static bool link_file(const struct tkb_destination *to, size_t index, int from,
                       int dir)
@@ -67,7 +65,7 @@ static bool link_file(const struct tkb_destination *to, size_t index, int from,
 	       linkat(from, file->name, dir, file->name, 0) == 0;
 }
 
-/* Make the entry's folder in the stage; the loader keeps its final path. */
+/* Make the entry's folder in the stage. The loader keeps its final path. */
 static int begin_staged_entry(const struct tkb_destination *to,
                               struct tkb_loader *loader, int *dir_out,
                               struct tkb_error *err)
@@ -132,8 +130,8 @@ int tkb_destination_write(const struct tkb_destination *to,
 }
 
 /*
- * Is the link in `dir` the file that was read? ctime is not compared: linking
- * changes it.
+ * Is the link in `dir` the file that was read? Do not compare ctime, which
+ * linking changes.
  */
 static bool is_same_file(int dir, const char *name,
                          const struct tkb_stamp *stamp)

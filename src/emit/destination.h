@@ -3,31 +3,31 @@
 #define TKB_EMIT_DESTINATION_H
 
 /*
- * Let an entry appear in a cache root: write it into the root's stage, where
- * nobody looks, then commit it.
+ * Put an entry into a cache root: write it into the root's stage, where nobody
+ * looks, and then commit it.
  *
- * A folder that does not exist yet appears by one rename, which never replaces
- * anything. One that exists is filled as Triton would fill it: the group file
- * is removed first and comes back last, and every other file is renamed over
- * what is there. So a reader finds a whole entry or none, and a compiler that
- * writes there at the same time gets no error. No folder is ever moved or
+ * A new folder appears by one rename, which never replaces anything. An
+ * existing folder is filled as Triton would fill it: the group file is removed
+ * first and returns last, and each other file replaces the old one by a rename.
+ * So a reader finds a whole entry or none, and a compiler that writes to the
+ * folder at the same time gets no error. No existing folder is ever moved or
  * replaced.
  */
 
 #include "emit/inspect.h"
 #include "emit/stage.h"
 
-/* Where one entry goes: a root, by way of its stage. */
+/* Where an entry goes: to a root, through the root's stage. */
 struct tkb_destination {
 	struct tkb_stage *stage;
 	const struct tkb_entry *entry;
-	size_t number; /* names the entry's folder in the stage */
+	size_t number; /* the name of the entry's folder in the stage */
 };
 
 /*
- * Write the entry's `files`, with paths restored, into the stage. Files without
- * a path are hard-linked, where possible, from `written`: the same entry,
- * already written for another root. NULL: there is none.
+ * Write the entry's `files`, with paths restored, into the stage. `written` is
+ * the same entry, already written for another root, or NULL. Files without
+ * paths are hard-linked from there, where possible.
  */
 TKB_NODISCARD int tkb_destination_write(const struct tkb_destination *to,
                                         struct tkb_loader *loader,
@@ -37,9 +37,9 @@ TKB_NODISCARD int tkb_destination_write(const struct tkb_destination *to,
                                         struct tkb_error *err);
 
 /*
- * Write an entry that a scan found in another root. Files without a path are
- * hard-linked from there, where possible. A file that changed since the scan is
- * a failure with the reason "busy".
+ * Write an entry that a scan found in another root. Files without paths are
+ * hard-linked from there, where possible. If a file changed since the scan, the
+ * failure has the reason "busy".
  */
 TKB_NODISCARD int tkb_destination_link(const struct tkb_destination *to,
                                        struct tkb_loader *loader,
@@ -47,9 +47,9 @@ TKB_NODISCARD int tkb_destination_link(const struct tkb_destination *to,
                                        struct tkb_error *err);
 
 /*
- * Move the written entry into place, given the `state` in which its folder was
- * found. `*outcome` is TKB_OUTCOME_EMITTED, TKB_OUTCOME_PRESENT (somebody else
- * was faster), TKB_OUTCOME_REPAIRED or TKB_OUTCOME_SKIPPED (busy).
+ * Move the written entry into place. `state` is what the inspection of its
+ * folder found. `*outcome` is TKB_OUTCOME_EMITTED, TKB_OUTCOME_PRESENT (another
+ * process was faster), TKB_OUTCOME_REPAIRED or TKB_OUTCOME_SKIPPED (busy).
  */
 TKB_NODISCARD int tkb_destination_commit(const struct tkb_destination *to,
                                          struct tkb_loader *loader,
@@ -59,17 +59,17 @@ TKB_NODISCARD int tkb_destination_commit(const struct tkb_destination *to,
 
 /*
  * Replace the group file of a moved entry by one with the entry's present path.
- * If a gc has removed the group file meanwhile, it stays removed, and the
- * failure has the reason "missing".
+ * If a gc has removed the group file meanwhile, it is not written again, and
+ * the failure has the reason "missing".
  */
 TKB_NODISCARD int tkb_destination_relocate(const struct tkb_destination *to,
                                            struct tkb_loader *loader,
                                            struct tkb_error *err);
 
-/* The folder of the written entry in its stage, opened; or -1. */
+/* Open the folder of the written entry in its stage; -1 on failure. */
 int tkb_destination_open_written(const struct tkb_destination *to);
 
-/* The failure to write `name` (errno). */
+/* Report the failure to write `name` (errno). */
 int tkb_destination_fail(const struct tkb_destination *to, const char *name,
                          struct tkb_error *err);
 

@@ -16,14 +16,14 @@ static int move_file(const struct tkb_destination *to, int from_fd, int to_fd,
 	if (renameat(from_fd, name, to_fd, name) == 0)
 		return 0;
 	if (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)
-		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
-		                      "a folder stands where '%s' of '%s' "
-		                      "should",
-		                      name, to->entry->key);
+		return tkb_fail_entry(
+			err, TKB_REASON_UNSAFE,
+			"a folder has the name of file '%s' of '%s'", name,
+			to->entry->key);
 	return tkb_destination_fail(to, name, err);
 }
 
-/* The entry's folder, which is made if it is not there. */
+/* Open the entry's folder, and make it if it does not exist. */
 static int open_entry_folder(const struct tkb_destination *to)
 {
 	const int root = to->stage->root->fd;
@@ -36,7 +36,10 @@ static int open_entry_folder(const struct tkb_destination *to)
 	return fd;
 }
 
-/* Root lock held. Replace every file: replacing some would mix two compiles. */
+/*
+ * Replace every file: replacing only some would mix two compiles. The root's
+ * lock is held.
+ */
 static int move_files(const struct tkb_destination *to, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int from_fd = -1;
@@ -67,7 +70,7 @@ static int move_files(const struct tkb_destination *to, struct tkb_error *err)
 	return move_file(to, from_fd, to_fd, entry->files[group].name, err);
 }
 
-/* Put the group file with its right paths into the loader's text. */
+/* Write the group file with its present paths into the loader's text. */
 static int rewrite_group(const struct tkb_destination *to,
                          struct tkb_loader *loader, int dir_fd,
                          const char *name, struct tkb_error *err)
@@ -97,7 +100,7 @@ static int rewrite_group(const struct tkb_destination *to,
 	return tkb_buf_check(&loader->text, err);
 }
 
-/* Root lock held, so that no gc removes the group file meanwhile. */
+/* The root's lock is held, so no gc removes the group file meanwhile. */
 static int replace_group(const struct tkb_destination *to,
                          struct tkb_loader *loader, struct tkb_error *err)
 {
@@ -134,7 +137,7 @@ int tkb_destination_relocate(const struct tkb_destination *to,
 	return replace_group(to, loader, err);
 }
 
-/* Root lock held: commit what was inspected again under the lock. */
+/* Commit after the inspection under the root's lock, which is held. */
 static int commit_in_lock(const struct tkb_destination *to,
                           struct tkb_loader *loader, enum tkb_entry_state state,
                           enum tkb_outcome *outcome, struct tkb_error *err)
@@ -163,7 +166,7 @@ static int commit_in_lock(const struct tkb_destination *to,
 	return 0;
 }
 
-/* Another process may have changed it: inspect it again, with the lock held. */
+/* Another process may have changed the entry: inspect again under the lock. */
 static int commit_files(const struct tkb_destination *to,
                         struct tkb_loader *loader, enum tkb_outcome *outcome,
                         struct tkb_error *err)

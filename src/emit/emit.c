@@ -159,7 +159,7 @@ static int emit_entries(struct tkb_emitter *emitter, const char *path,
 	return rc;
 }
 
-/* Mark the bundle as trusted in each root where all of it is whole. */
+/* Mark the bundle as trusted in each root, if all its entries are whole. */
 static void set_marks(const struct tkb_emitter *emitter)
 {
 	const struct tkb_emit_options *options = emitter->options;

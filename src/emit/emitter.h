@@ -3,15 +3,15 @@
 #define TKB_EMIT_EMITTER_H
 
 /*
- * An emit, and its steps in their order. emit.c passes through each once:
+ * An emit, and its steps in order. emit.c runs each step once:
  *
- *   select.c   which entries of the bundle are wanted, and fit this machine;
- *   plan.c     into which roots each of them goes: a job for each root;
- *   inspect    what already exists there (emit/inspect.h);
- *   write      frame by frame, decode and stage what is wanted (write.c,
- *              destination.c);
- *   commit     move what was staged into place (destination_commit.c);
- *   report.c   tell what became of each job.
+ *   select.c   choose the entries that are wanted and fit this machine;
+ *   plan.c     find the roots for each entry, and make a job for each root;
+ *   inspect    see what already exists there (emit/inspect.h);
+ *   write      frame by frame, decode the wanted entries and write them to the
+ *              stage (write.c, destination.c);
+ *   commit     move entries from the stage into place (destination_commit.c);
+ *   report.c   report the result of each job.
  */
 
 #include <tkbundle/emit.h>
@@ -23,40 +23,40 @@
 
 /* What an emit does with an entry of the bundle. */
 enum tkb_selection {
-	TKB_SELECTION_NONE,     /* none of the keys asked for */
-	TKB_SELECTION_TAKE,     /* it is emitted */
+	TKB_SELECTION_NONE,     /* its key was not asked for */
+	TKB_SELECTION_TAKE,     /* emitted */
 	TKB_SELECTION_TARGET,   /* skipped: for another target */
 	TKB_SELECTION_PLATFORM, /* skipped: for another platform */
 	TKB_SELECTION_TREE,     /* skipped: no folder given for its tree */
 };
 
-/* How far a job is. */
+/* The progress of a job. */
 struct tkb_progress {
-	enum tkb_entry_state state; /* of its destination */
-	bool is_written;            /* to the stage */
+	enum tkb_entry_state state; /* of the destination */
+	bool is_written;            /* the stage has it */
 };
 
 struct tkb_emitter {
 	const struct tkb_bundle *bundle;
 	const struct tkb_emit_options *options;
-	const bool *skips;      /* by entry; NULL: none is skipped */
-	struct tkb_batch batch; /* its jobs are by entry, then root */
-	struct tkb_arena arena; /* of units that are called otherwise here */
-	struct tkb_buf path; /* the root's, absolute, with a zero; or empty */
-	struct tkb_named_root *named;   /* owned; of the trees */
-	enum tkb_selection *selections; /* owned; of each entry */
-	struct tkb_gpu_here here;       /* asked where something was tuned */
+	const bool *skips;      /* by entry; NULL: skip none */
+	struct tkb_batch batch; /* its jobs are sorted by entry, then root */
+	struct tkb_arena arena; /* owns units that have another name here */
+	struct tkb_buf path; /* absolute, of the root, with a zero; or empty */
+	struct tkb_named_root *named;   /* owned; the trees' paths */
+	enum tkb_selection *selections; /* owned; one per entry */
+	struct tkb_gpu_here here;       /* set if the bundle has tuned units */
 	struct tkb_roots roots;
-	size_t *first_jobs; /* owned; item i has jobs from [i] up to [i + 1] */
-	struct tkb_progress *progress; /* owned; of each job */
-	size_t *order;                 /* owned; of frames, as they are read */
-	struct tkb_loader *loaders;    /* owned; one a thread */
-	struct tkb_decoder *decoders;  /* owned; one a thread */
+	size_t *first_jobs; /* owned; item i has jobs [i] up to [i + 1] */
+	struct tkb_progress *progress; /* owned; one per job */
+	size_t *order;                 /* owned; frames, in reading order */
+	struct tkb_loader *loaders;    /* owned; one per thread */
+	struct tkb_decoder *decoders;  /* owned; one per thread */
 	size_t loader_count;
 	size_t decoder_count;
 	struct tkb_emit_report report;
 	_Atomic uint64_t written_size;
-	struct tkb_error first_damage; /* guarded by the watcher's lock */
+	struct tkb_error first_damage; /* the watcher's lock guards it */
 };
 
 /* Fill in `selections`. Returns 0, TKB_MISS (no such key), or an error. */
@@ -64,32 +64,32 @@ TKB_NODISCARD int tkb_emit_select(struct tkb_emitter *emitter,
                                   struct tkb_error *err);
 
 /*
- * Choose the layout, open or make the roots, and fill in the jobs. Of several
- * variants of a key for one root, the first is emitted.
+ * Choose the layout, open or make the roots, and fill in the jobs. If a key has
+ * several variants for one root, the first variant is emitted.
  */
 TKB_NODISCARD int tkb_emit_plan(struct tkb_emitter *emitter,
                                 struct tkb_error *err);
 
 /*
- * Write what the inspection found missing, and move it into place. Options say
- * whether it is synced.
+ * Write what the inspection found missing, and move it into place. The options
+ * say whether to sync it.
  */
 TKB_NODISCARD int tkb_emit_write(struct tkb_emitter *emitter,
                                  struct tkb_error *err);
 
 /*
- * Finish a job that has failed, and return 0. A failure that concerns the whole
- * emit is passed on.
+ * Finish a job that failed, and return 0. A failure that concerns the whole
+ * emit is returned instead.
  */
 TKB_NODISCARD int tkb_emit_fail(struct tkb_emitter *emitter,
                                 struct tkb_job *job, int rc,
                                 const struct tkb_error *fault,
                                 struct tkb_error *err);
 
-/* Fill in the report, and give the caller all results. */
+/* Fill in the report, and give all results to the caller. */
 void tkb_emit_report(struct tkb_emitter *emitter);
 
-/* 0, or TKB_ERR_CORRUPT and what is damaged first. */
+/* Returns 0, or TKB_ERR_CORRUPT with the first damage that was found. */
 TKB_NODISCARD int tkb_emit_damage(const struct tkb_emitter *emitter,
                                   struct tkb_error *err);
 

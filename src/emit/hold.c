@@ -11,7 +11,7 @@
 #define HOLD_NAME "runs"
 
 struct tkb_hold {
-	struct tkb_roots roots; /* one */
+	struct tkb_roots roots; /* one root */
 	struct tkb_stage stage;
 	int fd; /* owned; locked */
 };
@@ -28,7 +28,7 @@ void tkb_hold_close(struct tkb_hold *hold)
 
 TKB_AUTO_POINTER(close_at, struct tkb_hold, tkb_hold_close)
 
-/* The first holder sets the file's time. */
+/* If nobody else holds the file, set its time. Then take a shared lock. */
 static int lock_shared(struct tkb_hold *hold, struct tkb_error *err)
 {
 	const int own = hold->stage.own_fd;

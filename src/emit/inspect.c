@@ -14,7 +14,7 @@ enum {
 	YOUNG_S = 600 /* no compile takes longer */
 };
 
-/* The folder where an entry goes. */
+/* The folder to which an entry goes. */
 struct folder {
 	struct tkb_loader *loader;
 	const struct tkb_entry *entry;
@@ -31,8 +31,9 @@ static uint64_t restored_size(const struct folder *at,
 }
 
 /*
- * Append `text` with the sentinel for each `place`. A text may hold that path
- * by chance; then the digest differs, and the entry is inspected closely.
+ * Append `text` with the sentinel in place of each `place`. If the text
+ * contains that path by chance, its digest differs, and the entry is loaded and
+ * read.
  */
 static void put_sentinels(struct tkb_bytes text, struct tkb_bytes place,
                           struct tkb_buf *out)
@@ -54,7 +55,7 @@ static void put_sentinels(struct tkb_bytes text, struct tkb_bytes place,
 	tkb_buf_add(out, (struct tkb_bytes){ at, (size_t)(end - at) });
 }
 
-/* Is the file there, byte for byte? An unreadable file is not. */
+/* Does the folder have this file, byte for byte? No if it cannot be read. */
 static int has_bytes(const struct folder *at, const struct tkb_file *file,
                      bool *out, struct tkb_error *err)
 {
@@ -119,7 +120,7 @@ static int looks_same(const struct folder *at, bool *out, struct tkb_error *err)
 	return 0;
 }
 
-/* Compare the bytes of the other files, too. */
+/* Compare the bytes of the other files too. */
 static int has_all_bytes(const struct folder *at, bool *out,
                          struct tkb_error *err)
 {
@@ -173,9 +174,10 @@ int tkb_inspect_writer(const struct tkb_root *root, const char *key,
 }
 
 /*
- * Read the files. A compiler ends a text with a line break, so a text without
- * one may have been cut short by a power failure: an emit writes it again.
- * Callers that cannot write it count it as whole: it may be the compiler's own.
+ * Read the files. A compiler ends each text with a line break. If there is
+ * none, a power failure may have cut the text short, so an emit writes it
+ * again. Callers that cannot write the file pass `is_trusted` and count it as
+ * whole: the compiler may have written it so.
  */
 static int read_files(struct tkb_loader *loader,
                       const struct tkb_scanned_entry *found, bool is_trusted,
@@ -264,7 +266,7 @@ int tkb_inspect_destination(struct tkb_loader *loader,
 	if (entry->kind == TKB_KIND_UNIT)
 		return tkb_inspect_unit(loader, root, entry, is_trusted, out,
 		                        err);
-	/* A path relative to the folder costs less than one from the root. */
+	/* A path in this folder is cheaper to look up than one in the root. */
 	folder = tkb_fd_open(root->fd, entry->key,
 	                     O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (folder < 0 && errno == ENOENT) {

@@ -5,10 +5,10 @@
 /*
  * Inspect what already exists at an entry's destination.
  *
- * A folder that is exactly what a bundle holds costs a few microseconds: its
- * group file is read and compared, of its other files the sizes. Any other
- * folder is loaded and read as a collect would: another compile of the same
- * kernel is as good.
+ * If a folder is exactly what the bundle holds, this takes a few microseconds:
+ * the group file is read and compared, and of the other files only the sizes
+ * are. Any other folder is loaded and read as a collect does it: another
+ * compile of the same kernel is as good.
  */
 
 #include "cache/scanned_entry.h"
@@ -16,15 +16,15 @@
 enum tkb_entry_state {
 	TKB_ENTRY_STATE_ABSENT,  /* there is nothing */
 	TKB_ENTRY_STATE_PRESENT, /* a whole entry */
-	TKB_ENTRY_STATE_MOVED, /* whole, but its group file names another path */
-	TKB_ENTRY_STATE_BUSY,  /* not whole, and a compiler is writing there */
-	TKB_ENTRY_STATE_BROKEN, /* a folder, but no whole entry */
+	TKB_ENTRY_STATE_MOVED,  /* whole, but its group file has another path */
+	TKB_ENTRY_STATE_BUSY,   /* not whole, and a compiler is writing there */
+	TKB_ENTRY_STATE_BROKEN, /* a folder, but not a whole entry */
 	TKB_ENTRY_STATE_UNSAFE  /* not a folder */
 };
 
 /*
- * Inspect the folder of `entry` in `root`. Unless `is_trusted`, every byte is
- * read and compared: the folder may be what a power failure left.
+ * Inspect the folder of `entry` in `root`. Unless `is_trusted`, read and
+ * compare every byte: a power failure may have damaged the folder.
  */
 TKB_NODISCARD int tkb_inspect_destination(struct tkb_loader *loader,
                                           const struct tkb_root *root,
@@ -34,10 +34,9 @@ TKB_NODISCARD int tkb_inspect_destination(struct tkb_loader *loader,
                                           struct tkb_error *err);
 
 /*
- * The same for a unit. A unit whose files are all there, one of them with
- * another size, is of another compile: that is somebody's own, and present. A
- * file that is missing, empty, or has the right size and other bytes makes the
- * unit broken.
+ * Inspect a unit. If all its files exist and one has another size, the unit is
+ * of another compile: it belongs to somebody else and is present. If a file is
+ * missing or empty, or has the right size and other bytes, the unit is broken.
  */
 TKB_NODISCARD int tkb_inspect_unit(struct tkb_loader *loader,
                                    const struct tkb_root *root,
@@ -46,9 +45,9 @@ TKB_NODISCARD int tkb_inspect_unit(struct tkb_loader *loader,
                                    struct tkb_error *err);
 
 /*
- * Inspect folder `key` by a caller that does not know what the entry holds: a
- * whole entry of `kind` is present, whatever its bytes. If `is_trusted`, files
- * that no launch reads are not read. What is absent or unsafe is "broken".
+ * Inspect folder `key` for a caller that does not know the entry's contents:
+ * any whole entry of `kind` is present. If `is_trusted`, files that no launch
+ * reads are not read. An absent or unsafe entry counts as broken.
  */
 TKB_NODISCARD int tkb_inspect_entry(struct tkb_loader *loader,
                                     const struct tkb_root *root,
@@ -57,7 +56,7 @@ TKB_NODISCARD int tkb_inspect_entry(struct tkb_loader *loader,
                                     struct tkb_error *err);
 
 /*
- * Is a compiler writing to folder `key`? A running Triton has a temporary
+ * Is a compiler writing to folder `key`? A running Triton keeps a temporary
  * folder there. Fails if the folder cannot be listed.
  */
 TKB_NODISCARD int tkb_inspect_writer(const struct tkb_root *root,

@@ -14,21 +14,21 @@
 #include "emit/inspect.h"
 #include "emit/unit.h"
 
-/* How a file at the destination compares with the bundle's. */
+/* How a file at the destination compares to the bundle's file. */
 enum match {
 	MATCH_SAME,
-	MATCH_OTHER, /* of another compile */
-	MATCH_TORN,  /* missing, empty, damaged, cannot be run, or names another
-	              root */
-	MATCH_USELESS /* an index that ends too early: no engine can read it */
+	MATCH_OTHER,  /* another compile made it */
+	MATCH_TORN,   /* missing, empty, damaged, not executable, or it names
+	                another root */
+	MATCH_USELESS /* an index that is cut short: no engine can read it */
 };
 
-/* The destination, and what it is compared with. */
+/* The destination, and the unit to compare it with. */
 struct place {
 	struct tkb_loader *loader;
 	const struct tkb_root *root;
 	const struct tkb_entry *unit;
-	int fd; /* of the folder that its files are below */
+	int fd; /* of the folder that contains its files */
 	bool is_trusted;
 };
 
@@ -51,14 +51,15 @@ static int digest_of(const struct place *place, const struct tkb_file *file,
 		                     &sentinels, is_moved, &fault);
 		if (rc == TKB_ERR_NOMEM)
 			return tkb_fail_nomem(err);
-		/* A text that cannot be scrubbed cannot be the bundle's. */
+		/* A text that cannot be scrubbed differs from the bundle's
+		   in any case. */
 		if (rc == 0)
 			bytes = tkb_buf_bytes(&loader->text);
 	}
 	return tkb_hasher_digest(&loader->hasher, bytes, out, err);
 }
 
-/* What the tree's rules say of the file. */
+/* What the tree's rules say about the file. */
 static struct tkb_tree_rule rule_of(const struct place *place,
                                     const struct tkb_file *file)
 {
@@ -71,7 +72,7 @@ static struct tkb_tree_rule rule_of(const struct place *place,
 	                                                    : path);
 }
 
-/* The style in which secrets are hidden in the file. */
+/* The style in which secrets in the file are hidden. */
 static enum tkb_path_style secret_style(const struct place *place,
                                         const struct tkb_file *file)
 {
@@ -80,7 +81,7 @@ static enum tkb_path_style secret_style(const struct place *place,
 	return tkb_tree_secret_style(&rule);
 }
 
-/* Is it an index, of which the loader's scratch is no whole one? */
+/* Is the text in the loader's scratch an index that is not whole? */
 static bool is_useless(const struct place *place, const struct tkb_file *file)
 {
 	const struct tkb_tree_rule rule = rule_of(place, file);
@@ -90,7 +91,7 @@ static bool is_useless(const struct place *place, const struct tkb_file *file)
 	                          rule.style);
 }
 
-/* Is this text the bundle's? The file here may still show its secrets. */
+/* Is this text the bundle's? The text here may still have its secrets. */
 static int compare_text(const struct place *place, const struct tkb_file *file,
                         bool *is_same, bool *is_moved, struct tkb_error *err)
 {
@@ -119,8 +120,8 @@ static int compare_text(const struct place *place, const struct tkb_file *file,
 
 /*
  * Read the file and compare it. A text that names another root is useless here.
- * A different file is of another compile if its size differs (`has_size` is
- * false) or if it has paths, which may differ.
+ * A file that differs is of another compile if its size differs (`has_size` is
+ * false) or if it has paths, which change the size; otherwise it is damaged.
  */
 static int compare_bytes(const struct place *place, const struct tkb_file *file,
                          bool has_size, enum match *out, struct tkb_error *err)
@@ -155,8 +156,8 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 }
 
 /*
- * Would ninja have nothing to do here? Then the unit matches its record. A
- * build of other inputs is somebody's own.
+ * Compare ninja's record. The unit matches if ninja would have nothing to do
+ * here. A build from other inputs belongs to somebody else.
  */
 static int match_record(const struct place *place, const struct tkb_file *file,
                         enum match *out, struct tkb_error *err)
@@ -218,7 +219,10 @@ static int match_file(const struct place *place, const struct tkb_file *file,
 	return compare_bytes(place, file, has_size, out, err);
 }
 
-/* Of a unit's files, first its index: all others are of no use without it. */
+/*
+ * Compare a unit's files, its index first: without the index, all others are
+ * useless.
+ */
 static int match_files(const struct place *place, enum tkb_entry_state *out,
                        struct tkb_error *err)
 {
@@ -241,10 +245,8 @@ static int match_files(const struct place *place, enum tkb_entry_state *out,
 			*out = TKB_ENTRY_STATE_BROKEN;
 		if (match == MATCH_USELESS)
 			return 0;
-		/*
-		 * It is somebody's own, even if parts are damaged: the bundle
-		 * has none to replace them.
-		 */
+		/* The unit belongs to somebody else, even if parts of it are
+		   damaged: the bundle has no parts that fit. */
 		if (match == MATCH_OTHER) {
 			*out = TKB_ENTRY_STATE_PRESENT;
 			return 0;

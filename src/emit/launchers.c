@@ -12,18 +12,18 @@
 #include "emit/options.h"
 
 /*
- * Find the launchers whose kernels are in place, and in which root; then read
- * their payloads, decoding each frame once.
+ * Find the launchers whose kernels are in place, and the roots that have them.
+ * Then read their payloads, decoding each frame once.
  */
 
-/* A launcher, and a root that has the kernels that it needs. */
+/* A launcher, and a root that has the kernels it needs. */
 struct fit {
 	size_t launcher;
-	struct tkb_launcher found; /* without its payload */
+	struct tkb_launcher found; /* still without its payload */
 };
 
 struct tkb_launchers {
-	struct tkb_arena arena;     /* owns what the rest points to */
+	struct tkb_arena arena;     /* owns what the other members point to */
 	struct tkb_launcher *items; /* owned */
 	size_t count;
 	struct tkb_dropped_launcher *dropped; /* owned */
@@ -31,7 +31,7 @@ struct tkb_launchers {
 	bool is_inductor;
 };
 
-/* What tkb_launchers_open() works with. */
+/* What tkb_launchers_open() needs. */
 struct maker {
 	const struct tkb_bundle *bundle;
 	const struct tkb_launchers_options *options;
@@ -40,12 +40,13 @@ struct maker {
 	struct tkb_roots roots;
 	struct tkb_loader loader;
 	struct tkb_decoder decoder;
-	struct fit *fits; /* owned; by launcher, then root */
+	struct fit *fits; /* owned; sorted by launcher, then root */
 	size_t fit_count;
 	size_t fit_capacity;
-	struct tkb_bytes *payloads; /* owned; by item less the entries */
-	bool *is_wanted;            /* owned; likewise */
-	const char **faults;        /* owned; of a payload, what is wrong */
+	struct tkb_bytes *payloads; /* owned; the first item after the
+	                               entries has [0] */
+	bool *is_wanted;            /* owned; in the same order */
+	const char **faults;        /* owned; what is wrong with each payload */
 };
 
 static void maker_close(struct maker *maker)
@@ -74,7 +75,7 @@ static bool is_device_wanted(const struct maker *maker,
 	return false;
 }
 
-/* The index of the kernel's binary, or the file count. */
+/* The index of the kernel's binary, or the number of files if there is none. */
 static size_t binary_of(const struct tkb_scanned_entry *found)
 {
 	const char *backend = found->metadata.target.backend;
@@ -109,8 +110,8 @@ static int make_path(struct maker *maker, const struct tkb_root *root,
 }
 
 /*
- * Find kernel `key` in `root`, whole and with its binary. Returns 0, TKB_MISS or
- * TKB_ERR_NOMEM.
+ * Find kernel `key` in `root`; it must be whole and have its binary. Returns 0,
+ * TKB_MISS or TKB_ERR_NOMEM.
  */
 static int find_kernel(struct maker *maker, const struct tkb_root *root,
                        const char *key, struct tkb_launcher_kernel *out,
@@ -142,7 +143,10 @@ static int find_kernel(struct maker *maker, const struct tkb_root *root,
 	                 &out->binary, err);
 }
 
-/* Add a fit if `root` has the kernels of launcher `index`; else TKB_MISS. */
+/*
+ * Add a fit if `root` has the kernels of launcher `index`; otherwise return
+ * TKB_MISS.
+ */
 static int try_root(struct maker *maker, size_t index,
                     const struct tkb_root *root, struct tkb_error *err)
 {
@@ -226,7 +230,7 @@ static int try_roots(struct maker *maker, size_t index, struct tkb_error *err)
 	return 0;
 }
 
-/* Copy the payload of `item`, which is number `nth` in the decoded frame. */
+/* Copy the payload of `item`, which has number `nth` in the decoded frame. */
 static int keep_payload(struct maker *maker, size_t item, size_t nth,
                         struct tkb_error *err)
 {
@@ -255,7 +259,7 @@ static int keep_payload(struct maker *maker, size_t item, size_t nth,
 	return 0;
 }
 
-/* If a frame cannot be read, only the payloads in it are lost. */
+/* If a frame cannot be read, only its payloads are lost. */
 static int read_frame(struct maker *maker, size_t index, struct tkb_error *err)
 {
 	const struct tkb_frame *frame = &maker->bundle->frames[index];
@@ -290,7 +294,7 @@ static int read_frame(struct maker *maker, size_t index, struct tkb_error *err)
 	return 0;
 }
 
-/* List the launchers that fit and whose payload was read; drop the others. */
+/* List the launchers that have a root and a payload; drop the others. */
 static int list_launchers(struct maker *maker, struct tkb_error *err)
 {
 	const struct tkb_bundle *bundle = maker->bundle;
@@ -418,7 +422,7 @@ int tkb_launchers_open(const struct tkb_bundle *bundle, const char *cache_root,
 	}
 	tkb_watcher_init(&maker.watcher, &timed.watch,
 	                 bundle->manifest.launcher_count + bundle->frame_count);
-	/* A cache that does not exist has no kernels. */
+	/* If the cache does not exist, there are no kernels. */
 	rc = tkb_roots_open(cache_root, &maker.roots, err);
 	if (rc < 0)
 		return rc;

@@ -11,7 +11,7 @@
 #include "emit/remove.h"
 
 enum {
-	OLD_S = 24 * 60 * 60 /* no compile takes so long */
+	OLD_S = 24 * 60 * 60 /* no compile takes this long */
 };
 
 static bool is_old(const struct stat *status)
@@ -19,7 +19,7 @@ static bool is_old(const struct stat *status)
 	return status->st_mtim.tv_sec < time(NULL) - OLD_S;
 }
 
-/* Is `name` what a compiler calls a file of a kernel? */
+/* Does `name` look like a kernel's file from a compiler? */
 static bool is_kernel_file(const char *name)
 {
 	return tkb_name_is_lean_drop(name) ||
@@ -27,7 +27,7 @@ static bool is_kernel_file(const char *name)
 	       tkb_metadata_is_binary("", name);
 }
 
-/* Are `a` and `b` files of one kernel, "x.ptx" and "x.json"? */
+/* Are `a` and `b` files of one kernel, as "x.ptx" and "x.json" are? */
 static bool is_same_kernel(const char *a, const char *b)
 {
 	const size_t length = (size_t)(tkb_name_extension(a) - a);
@@ -37,8 +37,8 @@ static bool is_same_kernel(const char *a, const char *b)
 }
 
 /*
- * A folder whose name has the shape of a key may still be somebody else's. Only
- * one that has nothing but old files of one kernel is removed.
+ * A folder may have a name like a key and still belong to somebody else. Remove
+ * it only if it contains nothing but old files of one kernel.
  */
 static bool is_leftover(const struct tkb_folder *folder)
 {
@@ -63,7 +63,7 @@ static bool is_leftover(const struct tkb_folder *folder)
 	return true;
 }
 
-/* Stat each file again: a compile may have begun in between. */
+/* Stat each file again: a compile may have begun meanwhile. */
 static void remove_leftover(const struct tkb_root *root,
                             const struct tkb_folder *folder)
 {
@@ -79,7 +79,7 @@ static void remove_leftover(const struct tkb_root *root,
 	(void)unlinkat(root->fd, folder->key, AT_REMOVEDIR);
 }
 
-/* A folder that cannot be read or removed stays, and does no harm. */
+/* If a folder cannot be read or removed, leave it: it does no harm. */
 static void try_folder(struct tkb_stage *stage, const char *key,
                        struct tkb_buf *names, bool is_dry_run, uint64_t *count)
 {

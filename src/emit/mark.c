@@ -28,7 +28,7 @@ static void format_name(char out[64])
 	(void)snprintf(out, 64, "%s%s", mark_prefix, boot_id);
 }
 
-/* The line that stands for a bundle. */
+/* The line for a bundle. */
 static void format_line(const struct tkb_digest *id,
                         char out[TKB_DIGEST_HEX_SIZE + 1])
 {
@@ -80,16 +80,15 @@ void tkb_mark_set(int own_fd, const struct tkb_digest *id)
 	fd = tkb_share_open_common(own_fd, name, O_WRONLY | O_APPEND);
 	if (fd < 0)
 		return;
-	/* A mark file that is too long to be read starts again from empty. */
+	/* If the mark file has become too long to read, start again with an
+	   empty one. */
 	if (fstat(fd, &status) == 0 &&
 	    status.st_size > MARK_LIMIT - TKB_DIGEST_HEX_SIZE &&
 	    ftruncate(fd, 0) < 0)
 		return;
 	format_line(id, line);
-	/*
-	 * One append writes one whole line, even among other processes. If it
-	 * is lost, the next emit reads every file again.
-	 */
+	/* One call appends a whole line, even if other processes append too.
+	   If the line is lost, the next emit reads every file again. */
 	if (write(fd, line, TKB_DIGEST_HEX_SIZE) == TKB_DIGEST_HEX_SIZE)
 		remove_old_marks(own_fd, name);
 }

@@ -3,10 +3,10 @@
 #define TKB_EMIT_MARK_H
 
 /*
- * The file `.tkbundle/trusted-<boot id>` of a root: the ids of the bundles whose
- * entries were written or verified in the root since the machine started. A
- * power failure cannot have damaged those. A tree's root has other digests
- * instead, see make_mark() in stage.c.
+ * The file `.tkbundle/trusted-<boot id>` of a root has the ids of the bundles
+ * whose entries were written or verified in the root since the machine started.
+ * Such entries cannot have been damaged by a power failure. In the root of a
+ * tree, the file has other digests instead: see make_mark() in stage.c.
  */
 
 #include "base/base.h"
@@ -16,8 +16,8 @@
 bool tkb_mark_is_set(int own_fd, const struct tkb_digest *id);
 
 /*
- * Mark it, and remove marks of earlier boots. A failure is harmless, and
- * ignored.
+ * Mark the bundle, and remove the marks of earlier boots. A failure does no
+ * harm and is ignored.
  */
 void tkb_mark_set(int own_fd, const struct tkb_digest *id);
 

@@ -3,8 +3,8 @@
 #define TKB_EMIT_OPTIONS_H
 
 /*
- * Options of emit, copied for functions that emit and open what they fetched.
- * NULL is all defaults. The watch stays the caller's.
+ * Options of an emit, copied for functions that emit or open what they fetched.
+ * NULL means all defaults. The watch still belongs to the caller.
  */
 
 #include <tkbundle/emit.h>
@@ -16,7 +16,7 @@ TKB_NODISCARD int tkb_emit_options_read(struct tkb_emit_options *out,
                                         const struct tkb_emit_options *given,
                                         struct tkb_error *err);
 
-/* As tkb_emit(), but without the entries that `skips` is true for, by index. */
+/* As tkb_emit(), but leaves out entry i if `skips[i]` is true. */
 TKB_NODISCARD int tkb_emit_without(const struct tkb_bundle *bundle,
                                    const char *cache_root, const bool *skips,
                                    const struct tkb_emit_options *options,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Kernels and modules of several devices? Units, which come last, have no
- * device.
+ * Are there kernels or modules for several devices? Units come last and have no
+ * devices.
  */
 static bool has_several_devices(const struct tkb_manifest *manifest)
 {
@@ -34,7 +34,7 @@ static int choose_layout(struct tkb_emitter *emitter, struct tkb_error *err)
 		                     err);
 		if (rc < 0)
 			return rc;
-		/* Of Inductor's folder, only `triton/<device>/` is looked into. */
+		/* Inductor only looks into `triton/<device>/`. */
 		is_inductor =
 			probe.is_inductor ||
 			(!probe.has_keys &&
@@ -48,7 +48,7 @@ static int choose_layout(struct tkb_emitter *emitter, struct tkb_error *err)
 	return 0;
 }
 
-/* Open or make the root for `device`, unless that was done before. */
+/* Open or make the root for `device`, unless this was done before. */
 static int open_root(struct tkb_emitter *emitter, uint32_t device, size_t *out,
                      struct tkb_error *err)
 {
@@ -71,7 +71,7 @@ static int open_root(struct tkb_emitter *emitter, uint32_t device, size_t *out,
 	return 0;
 }
 
-/* Where its name may be another one here, a job's unit is a copy. */
+/* If the unit may have another name here, its job gets a copy. */
 static struct tkb_renamed *copy_unit(struct tkb_emitter *emitter,
                                      const struct tkb_unit_names *names,
                                      const struct tkb_entry *unit)
@@ -89,7 +89,7 @@ static struct tkb_renamed *copy_unit(struct tkb_emitter *emitter,
 	return copy;
 }
 
-/* Add the job for a unit: its tree has one root. */
+/* Add one job for a unit, because its tree has one root. */
 static int add_unit_job(struct tkb_emitter *emitter,
                         const struct tkb_entry *unit, struct tkb_error *err)
 {
@@ -112,7 +112,7 @@ static int add_unit_job(struct tkb_emitter *emitter,
 	return rc;
 }
 
-/* Add a job for each root that `entry` goes into. */
+/* Add a job for each root to which `entry` goes. */
 static int add_jobs(struct tkb_emitter *emitter, const struct tkb_entry *entry,
                     struct tkb_error *err)
 {
@@ -153,7 +153,7 @@ static int add_all_jobs(struct tkb_emitter *emitter, struct tkb_error *err)
 		             ? add_unit_job(emitter, &manifest->entries[i], err)
 		             : add_jobs(emitter, &manifest->entries[i], err);
 	}
-	/* The items behind the entries are payloads, which have no jobs. */
+	/* The items after the entries are payloads, which have no jobs. */
 	for (size_t i = manifest->entry_count; i <= manifest->item_count; i++)
 		emitter->first_jobs[i] = emitter->batch.job_count;
 	return rc;
@@ -172,7 +172,7 @@ static int compare_jobs(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Skip all but the first of the jobs that have a key and a root in common. */
+/* Of the jobs with the same key and root, skip all but the first. */
 static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	struct tkb_batch *batch = &emitter->batch;
@@ -192,14 +192,14 @@ static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 			tkb_batch_finish(
 				batch, sorted[i], TKB_OUTCOME_SKIPPED,
 				TKB_REASON_TWIN,
-				"another entry of this key goes there");
+				"another entry with this key is emitted there");
 	}
 	return 0;
 }
 
 /*
- * The caller will move the roots from `staged_in` to their final path: name
- * that.
+ * The caller will move the roots from `staged_in` to their final path, so use
+ * that path in the files.
  */
 static int unstage_roots(struct tkb_emitter *emitter, struct tkb_error *err)
 {

@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "emit/inspect.h"
 
-/* Open it, but follow no link. */
+/* Open the entry's folder, unless it is a link. */
 static int open_scanned_folder(const struct tkb_scanned_entry *found)
 {
 	return tkb_fd_open(found->root->fd, found->entry.key,
@@ -28,7 +28,7 @@ static int fail_busy(struct tkb_error *err)
 	                      "a compiler is writing there");
 }
 
-/* Check that no compiler is writing there. */
+/* Fail if a compiler is writing to the folder. */
 static int check_writer(const struct tkb_scanned_entry *found,
                         struct tkb_error *err)
 {
@@ -41,7 +41,7 @@ static int check_writer(const struct tkb_scanned_entry *found,
 }
 
 /*
- * A kernel exists if its group file does, any other entry if its folder does.
+ * A kernel exists if its group file does; any other entry, if its folder does.
  * Returns 0, TKB_MISS, or a failure to find out.
  */
 static int check_is_there(const struct tkb_scanned_entry *found,
@@ -95,8 +95,8 @@ int tkb_remove_hide(struct tkb_stage *stage, struct tkb_loader *loader,
 }
 
 /*
- * Is it still the file that was scanned? ctime is not compared: a new link to
- * the file changes it.
+ * Is it still the file that was scanned? Do not compare ctime, which a new hard
+ * link changes.
  */
 static bool is_scanned_file(const struct stat *status,
                             const struct tkb_stamp *wanted)
@@ -107,7 +107,7 @@ static bool is_scanned_file(const struct stat *status,
 	       status->st_mtim.tv_nsec == wanted->modified.tv_nsec;
 }
 
-/* Remove the file that was scanned; one that has replaced it stays. */
+/* Remove the file that was scanned, but not one that has replaced it. */
 static int remove_file(int folder, const struct tkb_scanned_entry *found,
                        size_t index, struct tkb_error *err)
 {
@@ -147,7 +147,7 @@ int tkb_remove_rest(struct tkb_stage *stage,
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	int rc;
 
-	/* Lock if possible: what was hidden must be removed in any case. */
+	/* Lock if possible: hidden files must be removed in any case. */
 	if (tkb_stage_lock(stage, &lock, NULL) < 0)
 		lock = -1;
 	folder = open_scanned_folder(found);
@@ -162,10 +162,11 @@ int tkb_remove_rest(struct tkb_stage *stage,
 	if (rc < 0)
 		return rc;
 	rc = remove_files(folder, found, err);
-	/* An entry that appeared since may have lost files: make it a miss. */
+	/* If an entry has appeared meanwhile, it may have lost files: make
+	   it a miss. */
 	if (found->group_name != NULL)
 		(void)unlinkat(folder, found->group_name, 0);
-	/* The folder stays if it holds anything else. */
+	/* This fails if the folder contains anything else. */
 	(void)unlinkat(found->root->fd, found->entry.key, AT_REMOVEDIR);
 	return rc;
 }

@@ -78,7 +78,7 @@ void tkb_emit_report(struct tkb_emitter *emitter)
 {
 	const size_t count = emitter->bundle->manifest.entry_count;
 
-	/* Without roots, the emit failed before it had a plan. */
+	/* If the emit failed before it had a plan, there are no results. */
 	for (size_t i = 0; i < count && emitter->first_jobs != NULL; i++) {
 		if (emitter->selections[i] != TKB_SELECTION_NONE &&
 		    emitter->selections[i] != TKB_SELECTION_TAKE)
@@ -90,8 +90,8 @@ void tkb_emit_report(struct tkb_emitter *emitter)
 }
 
 /*
- * The message of a damaged frame names the frame; that of a damaged entry gets
- * the entry's name here.
+ * Make a message about damage. For a damaged frame it already names the frame;
+ * otherwise, add the entry's key.
  */
 static struct tkb_error damage_of(const struct tkb_emitter *emitter,
                                   const struct tkb_job *job,
@@ -111,7 +111,7 @@ int tkb_emit_fail(struct tkb_emitter *emitter, struct tkb_job *job, int rc,
 {
 	struct tkb_watcher *watcher = &emitter->batch.watcher;
 
-	/* The bundle is fine, and so is this machine. */
+	/* Not a failure: the inputs of this build differ on this machine. */
 	if (fault->reason == TKB_REASON_INPUTS)
 		return tkb_batch_fail(&emitter->batch, job, TKB_OUTCOME_SKIPPED,
 		                      rc, fault, err);

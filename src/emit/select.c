@@ -17,7 +17,7 @@ static bool is_target(const struct tkb_entry *entry,
 	return false;
 }
 
-/* Did the caller say where it goes? */
+/* Did the caller give a folder for this entry? */
 static bool has_root(const struct tkb_entry *entry,
                      const struct tkb_emitter *emitter)
 {
@@ -47,7 +47,7 @@ static enum tkb_selection selection_of(const struct tkb_entry *entry,
 	return TKB_SELECTION_TAKE;
 }
 
-/* Select all entries whose key is the one that begins with `prefix`. */
+/* Find the one key that begins with `prefix`, and select all its entries. */
 static int select_key(struct tkb_emitter *emitter, const char *prefix,
                       struct tkb_error *err)
 {

@@ -17,8 +17,9 @@
 #define NS_PER_US ((uint64_t)1000)
 
 enum {
-	OLD_S = 24 * 60 * 60, /* without locks, an older stage is dead */
-	FIRST_NAP_US = 100,   /* between two attempts to lock */
+	OLD_S = 24 * 60 * 60, /* if the file system has no locks, an older
+	                         stage is dead */
+	FIRST_NAP_US = 100,   /* between two tries to get the lock */
 	NAP_LIMIT_US = 10 * 1000
 };
 
@@ -51,7 +52,7 @@ static void remove_folder(int dir_fd, const char *name)
 			if (strcmp(item->d_name, ".") == 0 ||
 			    strcmp(item->d_name, "..") == 0)
 				continue;
-			/* Units have folders of folders. */
+			/* A unit may have nested folders. */
 			if (unlinkat(dirfd(dir), item->d_name, 0) < 0 &&
 			    errno == EISDIR)
 				remove_folder(dirfd(dir), item->d_name);
@@ -60,7 +61,7 @@ static void remove_folder(int dir_fd, const char *name)
 	(void)unlinkat(dir_fd, name, AT_REMOVEDIR);
 }
 
-/* Remove a stage. What cannot be removed, the next emit removes. */
+/* Remove a stage. What cannot be removed now, a later emit removes. */
 static void remove_stage(int own_fd, const char *name)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
@@ -76,7 +77,7 @@ static void remove_stage(int own_fd, const char *name)
 		if (unlinkat(dirfd(dir), item->d_name, 0) < 0)
 			remove_folder(dirfd(dir), item->d_name);
 	}
-	/* The lock last: a stage without one counts as its dead owner's. */
+	/* Remove the lock last: without it, the owner counts as dead. */
 	(void)unlinkat(dirfd(dir), "lock", 0);
 	(void)unlinkat(own_fd, name, AT_REMOVEDIR);
 }
@@ -96,9 +97,9 @@ static bool lacks_locks(int number)
 }
 
 /*
- * Go on without the lock? Yes if the file system has no locks, if it is not
- * ours to take, or if another process keeps it too long. After any other
- * failure, going on could mix two compiles.
+ * May we continue without the lock? Yes if the file system has no locks, if we
+ * may not take it, or if another process keeps it for too long. After any other
+ * failure, continuing could mix two compiles.
  */
 static bool can_do_without_lock(int number)
 {
@@ -107,8 +108,8 @@ static bool can_do_without_lock(int number)
 }
 
 /*
- * Is the stage's owner dead? Unless the root's lock is held (`is_locked`), a
- * stage without a lock file may just be being made: it must also be old.
+ * Is the stage's owner dead? If we do not hold the root's lock (`is_locked`), a
+ * stage without a lock file may just be being made, so it must also be old.
  */
 static bool is_dead(int own_fd, const char *name, bool is_locked)
 {
@@ -154,7 +155,7 @@ static bool has_stages(int own_fd)
 	return false;
 }
 
-/* Locking needs only the right to read, so another user's file will do. */
+/* Locking needs only read permission, so another user's file will do. */
 static int open_root_lock(int own_fd)
 {
 	int fd = tkb_share_open_common(own_fd, "lock", O_RDWR);
@@ -165,7 +166,7 @@ static int open_root_lock(int own_fd)
 	return fd;
 }
 
-/* Sleep, and double the time for the next call. */
+/* Sleep, and double the time for the next sleep. */
 static void sleep_longer(uint64_t *nap_us)
 {
 	const struct timespec time = { .tv_nsec = (long)(*nap_us * NS_PER_US) };
@@ -175,8 +176,8 @@ static void sleep_longer(uint64_t *nap_us)
 }
 
 /*
- * Wait for the lock, but not forever: any reader of the file can hold it. Once
- * a wait has timed out, later calls with this stage do not wait.
+ * Wait for the lock, but not forever, because anybody who can read the file can
+ * hold it. Once a wait has timed out, later calls with this stage do not wait.
  */
 static int wait_for_lock(struct tkb_stage *stage, int fd, struct tkb_error *err)
 {
@@ -227,7 +228,7 @@ void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE])
 	(void)snprintf(out, TKB_STAGE_NUMBER_SIZE, "%zu", number);
 }
 
-/* An access time of 0 means that the file was never read. */
+/* Set an access time of 0, which means that the file was never read. */
 static void stamp_unused(int fd)
 {
 	const struct timespec times[] = { { .tv_sec = 0 },
@@ -255,7 +256,7 @@ int tkb_stage_write_file(const struct tkb_stage *stage, int dir_fd,
 		return rc;
 	if (stage->root->tree != NULL || tkb_name_is_group(name))
 		stamp_unused(fd);
-	/* With NFS and quotas, close() may be the first to fail. */
+	/* On NFS or with quotas, close() may be the first call to fail. */
 	closing = fd;
 	fd = -1;
 	if (close(closing) < 0)
@@ -265,9 +266,10 @@ int tkb_stage_write_file(const struct tkb_stage *stage, int dir_fd,
 }
 
 /*
- * The mark of bundle `id` for the stage's root. Texts of a tree name its root,
- * so a tree's mark depends on its path: a copied or moved tree is not trusted.
- * False if the path is unknown.
+ * The mark of bundle `id` for the stage's root. The texts in a tree contain the
+ * path of its root, so a tree's mark depends on the path and the folder: a
+ * copied or moved tree is not trusted. Returns false if the mark cannot be
+ * made.
  */
 static bool make_mark(const struct tkb_stage *stage,
                       const struct tkb_digest *id, struct tkb_digest *out)
@@ -311,7 +313,7 @@ void tkb_stage_begin(struct tkb_stage *stage, const struct tkb_digest *id,
 	                    tkb_mark_is_set(stage->own_fd, &mark);
 	if (!clean || !has_stages(stage->own_fd))
 		return;
-	/* What cannot be removed, a later emit may remove. */
+	/* If something cannot be removed, a later emit may remove it. */
 	if (tkb_stage_lock(stage, &lock, NULL) != TKB_ERR_CANCELLED)
 		remove_dead_stages(stage->own_fd, lock >= 0);
 }
@@ -338,8 +340,8 @@ int tkb_stage_open_own(struct tkb_stage *stage, struct tkb_error *err)
 }
 
 /*
- * Root lock held, so a stage that is not locked yet cannot be taken for
- * abandoned.
+ * The root's lock is held, so that a stage without its own lock cannot be taken
+ * for abandoned.
  */
 static int make_stage(struct tkb_stage *stage, struct tkb_error *err)
 {

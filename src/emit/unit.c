@@ -28,14 +28,14 @@ static int open_unit_folder(int dir_fd, const struct tkb_share *share,
 	if (fd >= 0 || errno != ENOENT || share == NULL)
 		return fd;
 	fd = tkb_share_publish_folder(share, dir_fd, name);
-	/* Another process has made it. */
+	/* Another process has made the folder. */
 	return fd < 0 && errno == EEXIST ? tkb_fd_open(dir_fd, name, flags, 0)
 	                                 : fd;
 }
 
 /*
- * Open the folder of `path`, which has a slash. If it is not there,
- * go part by part, which makes missing folders and finds what is wrong.
+ * Open the parent folder of `path`. If it does not exist, go through its parts
+ * one by one: that makes missing folders, or finds out what is wrong.
  */
 static int open_parent(int root_fd, const struct tkb_share *share,
                        const char *path)
@@ -88,7 +88,7 @@ int tkb_unit_find_parent(struct tkb_unit_parent *parent, int root_fd,
  * Write
  */
 
-/* Make the folders that file `name` of a unit is in, below the stage's `dir`. */
+/* Make the folders for file `name` of a unit, in the stage's folder `dir`. */
 static int make_folders(const struct tkb_destination *to, int dir,
                         const char *name, struct tkb_error *err)
 {
@@ -100,7 +100,7 @@ static int make_folders(const struct tkb_destination *to, int dir,
 	return 0;
 }
 
-/* Whoever may read the file may run it. */
+/* Allow everybody who may read the file to execute it. */
 static int make_executable(const struct tkb_destination *to, int dir,
                            const char *name, struct tkb_error *err)
 {
@@ -128,7 +128,7 @@ static int write_staged(const struct tkb_destination *to,
 		                       loader->named_count, file->sentinels,
 		                       &loader->text, err);
 		bytes = tkb_buf_bytes(&loader->text);
-		/* An input of the build is missing or differs here. */
+		/* An input of the build is missing here, or differs. */
 		if (rc == TKB_ERR_CORRUPT && tkb_unit_record(to->entry) != NULL)
 			err->reason = TKB_REASON_INPUTS;
 	}
@@ -193,7 +193,7 @@ static int move_file(const struct tkb_destination *to, int from, int dir,
 	               : tkb_destination_fail(to, name, err);
 }
 
-/* ninja's record is written as two files: the log and the dependencies. */
+/* ninja's record was written as two files: the log and the dependencies. */
 static int move_logs(const struct tkb_destination *to, int from, int dir,
                      struct tkb_error *err)
 {
@@ -204,7 +204,10 @@ static int move_logs(const struct tkb_destination *to, int from, int dir,
 	return move_file(to, from, dir, TKB_NINJA_LOG, err);
 }
 
-/* Files that name others are removed first, and written last. */
+/*
+ * Move a unit's files into place. Files that name others are removed first, and
+ * written last.
+ */
 static int move_files(const struct tkb_destination *to, int parent,
                       const char *name, struct tkb_error *err)
 {
@@ -236,7 +239,7 @@ static int move_files(const struct tkb_destination *to, int parent,
 	return rc;
 }
 
-/* Root lock held. */
+/* Fill the place of a unit. The root's lock is held. */
 static int fill_unit(const struct tkb_destination *to, int parent,
                      const char *name, struct tkb_error *err)
 {
@@ -250,7 +253,7 @@ static int fill_unit(const struct tkb_destination *to, int parent,
 	               : tkb_destination_fail(to, to->entry->name, err);
 }
 
-/* Another process may have changed it: inspect it again, with the lock held. */
+/* Another process may have changed the unit: inspect again under the lock. */
 static int commit_in_lock(const struct tkb_destination *to,
                           struct tkb_loader *loader, int parent,
                           const char *name, enum tkb_outcome *outcome,
@@ -279,7 +282,7 @@ static int commit_in_lock(const struct tkb_destination *to,
 	return fill_unit(to, parent, name, err);
 }
 
-/* Write `bytes` as the file `name` of the unit in the stage. */
+/* Write `bytes` as file `name` of the unit in the stage. */
 static int replace_log(const struct tkb_destination *to, int dir,
                        const char *name, const struct tkb_buf *bytes,
                        struct tkb_error *err)
@@ -349,10 +352,8 @@ int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
 			*outcome = TKB_OUTCOME_EMITTED;
 			return 0;
 		}
-		/*
-		 * The folder that was remembered may have been removed: open it
-		 * again.
-		 */
+		/* The remembered parent folder may have been removed: open
+		   it again. */
 		if (errno == ENOENT && !is_again) {
 			tkb_unit_parent_close(&loader->parent);
 			continue;

@@ -3,17 +3,18 @@
 #define TKB_EMIT_UNIT_H
 
 /*
- * The steps of an emit for units of trees. A unit appears by one rename, as an
- * entry does: a folder with all that is in it, or a file. What is there and not
- * whole is filled file by file; files that name others are removed before and come
- * last.
+ * The steps of an emit for units of trees. A new unit appears by one rename, as
+ * an entry does: a file, or a folder with everything in it. An existing unit
+ * that is not whole is filled file by file; files that name others are removed
+ * first and written last.
  */
 
 #include "emit/destination.h"
 
 /*
- * Find the folder that `path` is in, below `root_fd`, through no link; with
- * `share`, what is missing of it is made. `*name_out` is the last part of `path`.
+ * Open the parent folder of `path`, which is relative to `root_fd`. No part may
+ * be a link. If `share` is not NULL, missing folders are made. `*name_out` is
+ * the last part of `path`.
  *
  * @return a descriptor that is `root_fd` or `parent`'s, until the next call; -1
  *         and errno on failure
@@ -22,15 +23,16 @@ int tkb_unit_find_parent(struct tkb_unit_parent *parent, int root_fd,
                          const struct tkb_share *share, const char *path,
                          const char **name_out);
 
-/* As tkb_destination_write(), and _commit(). */
+/* As tkb_destination_write() and tkb_destination_commit(). */
 TKB_NODISCARD int tkb_unit_write(const struct tkb_destination *to,
                                  struct tkb_loader *loader,
                                  const struct tkb_bytes *files,
                                  uint64_t *size_out, struct tkb_error *err);
 /*
- * For a unit that ninja built, between write and commit, once all that it may
- * have been built of is committed: compare its inputs with its record, and
- * write ninja's logs. With TKB_REASON_INPUTS the unit is useless here.
+ * For a unit that ninja built. Call this between write and commit, when
+ * everything that it may have been built from is committed. It compares the
+ * unit's inputs with its record, and writes ninja's logs. If it fails with
+ * TKB_REASON_INPUTS, the unit is useless here.
  */
 TKB_NODISCARD int tkb_unit_stamp(const struct tkb_destination *to,
                                  struct tkb_loader *loader,

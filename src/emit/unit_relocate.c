@@ -12,7 +12,7 @@
 #include "tree/moved.h"
 #include "tree/unit.h"
 
-/* A unit, and the folder that its files are below. */
+/* A unit, and the folder that contains its files. */
 struct place {
 	const struct tkb_destination *to;
 	struct tkb_loader *loader;
@@ -48,7 +48,7 @@ static int open_place(struct place *place, struct tkb_error *err)
 	                     : 0;
 }
 
-/* The name of file `index` of the unit in the stage. */
+/* The name in the stage of file `index` of the unit. */
 static void format_staged(const struct place *place, size_t index,
                           char out[2 * TKB_STAGE_NUMBER_SIZE])
 {
@@ -57,9 +57,9 @@ static void format_staged(const struct place *place, size_t index,
 }
 
 /*
- * Stage the loader's text as the replacement of the file with `status`. It may
- * hold secrets, so it has that file's rights from the first byte on. It keeps
- * that file's times, too: some engines compare them.
+ * Write the loader's text to the stage, to replace the file with `status`. The
+ * text may have secrets, so the new file never has more permissions than the
+ * old one. It also keeps that file's times, because some engines compare them.
  */
 static int stage_text(const struct place *place, size_t index,
                       const struct stat *status, struct tkb_error *err)
@@ -85,7 +85,7 @@ static int stage_text(const struct place *place, size_t index,
 		return rc;
 	if (fchmod(fd, status->st_mode & 07777) < 0 || futimens(fd, times) < 0)
 		return tkb_destination_fail(place->to, name, err);
-	/* With NFS and quotas, close() may be the first to fail. */
+	/* On NFS or with quotas, close() may be the first call to fail. */
 	closing = fd;
 	fd = -1;
 	return close(closing) < 0 ? tkb_destination_fail(place->to, name, err)
@@ -93,8 +93,8 @@ static int stage_text(const struct place *place, size_t index,
 }
 
 /*
- * If file `index` names the tree's old root, stage its replacement. `*status`
- * is that of the file that was read.
+ * If file `index` names the tree's old root, write its replacement to the
+ * stage. `*status` is the status of the old file when it was read.
  */
 static int stage_file(const struct place *place, size_t index,
                       struct stat *status, bool *is_staged,
@@ -132,7 +132,7 @@ static int stage_file(const struct place *place, size_t index,
 	                             : stage_text(place, index, status, err);
 }
 
-/* An engine may have rewritten the file since it was read. */
+/* Replace the file, unless an engine has rewritten it since it was read. */
 static int publish_file(const struct place *place, size_t index,
                         const struct stat *status, struct tkb_error *err)
 {
@@ -152,7 +152,7 @@ static int publish_file(const struct place *place, size_t index,
 	               : tkb_destination_fail(place->to, name, err);
 }
 
-/* A staged file, and the status of the original when it was read. */
+/* Is a file's replacement staged, and which status had the file when read? */
 struct staged {
 	bool is_staged;
 	struct stat status;
@@ -179,7 +179,7 @@ static int replace_texts(const struct place *place, struct staged *staged,
 	return rc;
 }
 
-/* If a unit still has its name from a bundle, rename it to its name here. */
+/* If a unit still has the name from its bundle, give it its name here. */
 static int rename_unit(const struct place *place, struct tkb_error *err)
 {
 	const struct tkb_root *root = place->to->stage->root;

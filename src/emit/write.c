@@ -26,7 +26,7 @@ static struct tkb_destination destination_of(struct tkb_emitter *emitter,
 	};
 }
 
-/* Does job `index` need bytes of the bundle? */
+/* Does job `index` need bytes from the bundle? */
 static bool needs_bytes(const struct tkb_emitter *emitter, size_t index)
 {
 	return !emitter->batch.jobs[index].is_done &&
@@ -47,7 +47,7 @@ static bool is_frame_needed(const struct tkb_emitter *emitter,
 	return false;
 }
 
-/* Fail all jobs that need bytes of a frame that cannot be decoded. */
+/* Fail all jobs that need bytes from a frame that cannot be decoded. */
 static int fail_frame(struct tkb_emitter *emitter,
                       const struct tkb_frame *frame, int cause,
                       struct tkb_error *fault, struct tkb_error *err)
@@ -69,7 +69,7 @@ static int fail_frame(struct tkb_emitter *emitter,
 	return rc;
 }
 
-/* A unit that is not here yet is named by the code in it. */
+/* The name of a unit that is new here depends on the code in it. */
 static void name_unit(struct tkb_emitter *emitter, const struct tkb_job *job,
                       const struct tkb_bytes *files)
 {
@@ -151,7 +151,7 @@ static int write_frame(struct tkb_emitter *emitter, size_t worker,
  * Commit
  */
 
-/* Move job `index` into place, if it was written to its stage. */
+/* Move job `index` into place, if it was written to the stage. */
 static int commit_written(void *self, size_t worker, size_t index,
                           struct tkb_error *err)
 {
@@ -184,7 +184,8 @@ static int commit_written(void *self, size_t worker, size_t index,
 }
 
 /*
- * Units that ninja did not build come first: it may have built others from them.
+ * Commit a job, but not a unit that ninja built: it may be built from other
+ * units, so it comes later.
  */
 static int commit_first(void *self, size_t worker, size_t index,
                         struct tkb_error *err)
@@ -211,7 +212,7 @@ static int commit_frame(struct tkb_emitter *emitter, size_t worker,
 	return rc;
 }
 
-/* Of an entry that was moved, only the group file is replaced. */
+/* If an entry was moved, only its paths are replaced. */
 static int commit_moved(void *self, size_t worker, size_t index,
                         struct tkb_error *err)
 {
@@ -231,7 +232,7 @@ static int commit_moved(void *self, size_t worker, size_t index,
 		                 TKB_REASON_NONE, "");
 	else if (fault.reason == TKB_REASON_MISSING)
 		tkb_batch_finish(&emitter->batch, job, TKB_OUTCOME_SKIPPED,
-		                 TKB_REASON_BUSY, "it was taken away just now");
+		                 TKB_REASON_BUSY, "it was removed just now");
 	else
 		return tkb_emit_fail(emitter, job, rc, &fault, err);
 	return 0;
@@ -250,7 +251,7 @@ static bool has_moved(const struct tkb_emitter *emitter)
  * The whole
  */
 
-/* With `sync`, the commit waits until everything is written. */
+/* If the emit is synced, the commit waits until everything is written. */
 static int emit_frame(void *self, size_t worker, size_t index,
                       struct tkb_error *err)
 {
@@ -297,8 +298,9 @@ static int compare_ranked(const void *a, const void *b)
 }
 
 /*
- * Sort frames, the largest first, so that all threads end at about the same
- * time. While a pull is still fetching the bundle, keep the order of arrival.
+ * Sort frames by size, the largest first, so that all threads end at about the
+ * same time. While a pull is still fetching the bundle, keep the order in which
+ * frames arrive.
  */
 static int order_frames(struct tkb_emitter *emitter, struct tkb_error *err)
 {

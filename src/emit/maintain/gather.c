@@ -15,17 +15,18 @@
 #include "tree/walk.h"
 
 /*
- * Roots are, in order: the one that kernels are gathered in, those of the
- * trees, and the roots of kernels in the trees. Entries are read from the last.
+ * Roots are, in order: the root that gathers the kernels, the roots of the
+ * trees, and the roots of kernels in the trees. Entries are read from these
+ * last ones.
  */
 struct gatherer {
 	const struct tkb_gather_options *options;
 	struct tkb_roots roots;
-	struct tkb_named_root *named; /* owned; of the trees */
-	size_t tree;                  /* the index of the one walked through */
-	struct tkb_batch batch;       /* its jobs are the entries found */
+	struct tkb_named_root *named; /* owned; names and paths of the trees */
+	size_t tree;                  /* the index of the tree being listed */
+	struct tkb_batch batch;       /* its jobs are the found entries */
 	struct tkb_loader source;     /* owns what was found */
-	struct tkb_loader loader;     /* for what is read anew */
+	struct tkb_loader loader;     /* for what is read again */
 	struct tkb_scanned_entry *found; /* owned */
 	size_t found_count;
 	size_t found_capacity;
@@ -49,7 +50,7 @@ static int check_gatherer(void *self, struct tkb_error *err)
 	return tkb_watcher_check(&gatherer->batch.watcher, err);
 }
 
-/* A folder that cannot be opened is ignored. */
+/* Ignore a folder that cannot be opened. */
 static int add_kernels_root(void *self, const struct tkb_tree_item *item,
                             struct tkb_error *err)
 {
@@ -63,7 +64,7 @@ static int add_kernels_root(void *self, const struct tkb_tree_item *item,
 	return rc == TKB_ERR_IO ? 0 : rc;
 }
 
-/* Open the roots of kernels in the trees. */
+/* Open the roots of kernels that are in the trees. */
 static int find_roots(struct gatherer *gatherer, struct tkb_error *err)
 {
 	const struct tkb_gather_options *options = gatherer->options;
@@ -86,7 +87,7 @@ static int find_roots(struct gatherer *gatherer, struct tkb_error *err)
 	return rc;
 }
 
-/* Is there a file, or a link to one, that is not empty? */
+/* Is `name` a file, or a link to one, that is not empty? */
 static bool has_file(int dir_fd, const char *name)
 {
 	struct stat status;
@@ -97,7 +98,7 @@ static bool has_file(int dir_fd, const char *name)
 
 /*
  * Does the first root have each file of folder `key` of `root` that a launch
- * reads? Only names are compared: each start asks this for all entries.
+ * reads? Only names are compared, because each start asks this for all entries.
  */
 static bool is_there(const struct gatherer *gatherer,
                      const struct tkb_root *root, const char *key)
@@ -138,7 +139,7 @@ static int report_left_out(struct gatherer *gatherer,
 	return 0;
 }
 
-/* Add an entry, unless it is there already, or is still being compiled. */
+/* Add an entry, unless the first root has it or a compiler still writes it. */
 static int add_gathered_entry(struct gatherer *gatherer,
                               const struct tkb_root *root, const char *key,
                               struct tkb_error *err)
@@ -187,7 +188,7 @@ static int list_root(struct gatherer *gatherer, const struct tkb_root *root,
 	return rc < 0 ? tkb_fail_while(err, rc, "'%s'", root->path) : 0;
 }
 
-/* Find the entries that the first root lacks; each becomes a job. */
+/* Find the entries that the first root lacks, and make a job for each. */
 static int find_entries(struct gatherer *gatherer, struct tkb_error *err)
 {
 	const size_t first = 1 + gatherer->options->tree_count;
@@ -203,7 +204,7 @@ static int find_entries(struct gatherer *gatherer, struct tkb_error *err)
 	return rc;
 }
 
-/* Read an entry, inspect its destination, and link it there. */
+/* Read an entry, inspect its destination, and link it to there. */
 static int bring(struct gatherer *gatherer, size_t index,
                  enum tkb_outcome *outcome, struct tkb_error *err)
 {
@@ -217,7 +218,7 @@ static int bring(struct gatherer *gatherer, size_t index,
 	int rc;
 
 	if (is_there(gatherer, found->root, found->entry.key))
-		return 0; /* brought here by another tree or process */
+		return 0; /* another tree or process has brought it */
 	rc = tkb_scanned_entry_read_all(&gatherer->loader, found, err);
 	if (rc == 0)
 		rc = tkb_inspect_destination(&gatherer->loader, to.stage->root,
@@ -241,7 +242,7 @@ static int gather_entry(void *self, size_t worker, size_t index,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	(void)worker; /* one thread: an entry is a few links */
+	(void)worker; /* one thread: an entry is only a few links */
 	tkb_arena_release(&gatherer->loader.arena);
 	rc = bring(gatherer, index, &outcome, &fault);
 	if (rc < 0)

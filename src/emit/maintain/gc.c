@@ -13,9 +13,9 @@
 #include "emit/remove.h"
 
 /*
- * A gc in four steps: put the entries into the order of their last use; choose,
- * from the oldest on, those that have to go; unlink their group files; and a
- * second later remove the rest of them.
+ * A gc has four steps: sort the entries by their last use; choose the oldest
+ * ones for removal, as many as needed; unlink their group files; and one second
+ * later remove their other files.
  */
 
 static void gc_close(struct tkb_gc *gc)
@@ -107,7 +107,7 @@ static int hide(struct tkb_gc *gc, size_t index, struct tkb_loader *loader,
 				 loader, item->found, err);
 }
 
-/* An item that another gc has removed meanwhile gets no result. */
+/* If another gc has removed the item meanwhile, it gets no result. */
 static int hide_item(void *self, size_t worker, size_t index,
                      struct tkb_error *err)
 {
@@ -138,7 +138,7 @@ static int hide_chosen(void *self, size_t worker, size_t index,
 	                                  : 0;
 }
 
-/* A process may have read a group file just before it was unlinked. */
+/* Wait: a process may have read a group file just before it was unlinked. */
 static void wait_for_readers(const struct tkb_gc *gc)
 {
 	struct timespec until = { 0 };
@@ -156,7 +156,7 @@ static void wait_for_readers(const struct tkb_gc *gc)
 		continue;
 }
 
-/* A unit was moved into the stage, and is removed with that. */
+/* A unit was moved into the stage, and is removed with the stage. */
 static int remove_rest(struct tkb_gc *gc, size_t index, struct tkb_error *err)
 {
 	const struct tkb_scanned_entry *found = gc->items[index].found;
@@ -167,7 +167,7 @@ static int remove_rest(struct tkb_gc *gc, size_t index, struct tkb_error *err)
 	                       found, err);
 }
 
-/* Remove the rest of what was hidden, also after a failure or cancellation. */
+/* Remove the other files of hidden entries, even if the gc failed. */
 static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 {
 	int result = 0;
@@ -200,8 +200,9 @@ static bool has_chosen(const struct tkb_gc *gc, size_t root)
 }
 
 /*
- * Fail if a root is read-only for us, and make sure that each has a lock file.
- * On a full disk it cannot be made; then the gc goes without.
+ * Fail if we may not write to a root, and make sure that each root has a lock
+ * file. On a full disk the file cannot be made; then the gc continues without a
+ * lock.
  */
 static int prepare_roots(struct tkb_gc *gc, struct tkb_error *err)
 {
@@ -279,7 +280,7 @@ static void count_removed(void *self, const struct tkb_result *result)
 	report->failed_count += result->outcome == TKB_OUTCOME_FAILED;
 }
 
-/* What another gc has removed is neither removed nor kept. */
+/* An entry that another gc removed counts neither as removed nor as kept. */
 static void count_sizes(struct tkb_gc *gc)
 {
 	for (size_t i = 0; i < gc->batch.job_count; i++) {
@@ -295,8 +296,8 @@ static void count_sizes(struct tkb_gc *gc)
 }
 
 /*
- * An entry that cannot be read is never removed, and may fill the cache: report
- * it.
+ * Report entries that cannot be read: they are never removed, and may fill the
+ * cache.
  */
 static void report_unreadable(struct tkb_gc *gc)
 {
@@ -321,7 +322,10 @@ static void report_all(struct tkb_gc *gc)
 	tkb_watcher_finish(&gc->batch.watcher);
 }
 
-/* What is removed does not come from anywhere, should it come again. */
+/*
+ * Note that the entries are removed. If one comes again, it must not count as
+ * revoked.
+ */
 static int note_removed(const struct tkb_gc *gc, const char *cache_root,
                         struct tkb_error *err)
 {

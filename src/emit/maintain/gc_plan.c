@@ -72,8 +72,9 @@ static bool is_too_old(const struct tkb_gc *gc, const struct tkb_gc_item *item)
 }
 
 /*
- * The items are sorted by their last use: take from the front. If one of them
- * later turns out to be busy, it stays, and no younger one is taken instead.
+ * Choose from the front: the items are sorted by their last use. If a chosen
+ * item later turns out to be busy, it stays, and no younger item is chosen
+ * instead.
  */
 static void choose_victims(struct tkb_gc *gc)
 {

@@ -17,7 +17,7 @@
  * What names what
  */
 
-/* The first `length` bytes of `path` in `tree`, which may be a unit's name. */
+/* The first `length` bytes of `path` in `tree`: perhaps the name of a unit. */
 struct start {
 	const char *tree;
 	const char *path;
@@ -47,7 +47,7 @@ static int compare_units(const void *a, const void *b)
 	return order != 0 ? order : strcmp(left->name, right->name);
 }
 
-/* The unit in which `path` of `tree` is, or that it is; or NULL. */
+/* Find the unit that `path` of `tree` is, or is in; or NULL. */
 static struct tkb_gc_unit *find_unit(const struct tkb_gc *gc, const char *tree,
                                      const char *path)
 {
@@ -64,7 +64,7 @@ static struct tkb_gc_unit *find_unit(const struct tkb_gc *gc, const char *tree,
 	return found;
 }
 
-/* Note that a text of `index` names `path` of `tree`. */
+/* Note that unit `index` has a text that names `path` of `tree`. */
 static int add_naming(struct tkb_gc *gc, const struct tkb_gc_unit *index,
                       const char *tree, const char *path, struct tkb_error *err)
 {
@@ -88,7 +88,10 @@ static bool ends_path(char c)
 	return (unsigned char)c <= ' ' || strchr("'\"`:,;)]}>|&", c) != NULL;
 }
 
-/* What `text` names: "[REPLACE:<tree>]/<path>", or with a style behind the tree. */
+/*
+ * Find the paths that `text` names: "[REPLACE:<tree>]/<path>", or with
+ * ":<style>" after the tree.
+ */
 static int read_names(struct tkb_gc *gc, const struct tkb_gc_unit *unit,
                       struct tkb_bytes text, struct tkb_error *err)
 {
@@ -133,7 +136,7 @@ static int compare_namings(const void *a, const void *b)
 	return (left->index > right->index) - (left->index < right->index);
 }
 
-/* The first naming of unit `named`; it may be the end. */
+/* The index of the first naming of unit `named`, if it has one. */
 static size_t first_naming(const struct tkb_gc *gc, size_t named)
 {
 	const struct tkb_gc_naming first = { .index = 0, .named = named };
@@ -160,8 +163,9 @@ static int list_units(struct tkb_gc *gc, struct tkb_error *err)
 }
 
 /*
- * Make each unit at least as young as those that name it, directly or by way of
- * others. `rank` orders units of one age: what is named comes later.
+ * Make each unit at least as young as the units that name it, directly or
+ * through others. Among units of the same age, `rank` puts a named unit after
+ * those that name it.
  */
 static void pass_on_uses(struct tkb_gc *gc)
 {
@@ -253,7 +257,7 @@ int tkb_gc_look_at_trees(struct tkb_gc *gc, struct tkb_error *err)
 		tree->is_locked = rc == 0;
 		tree->is_held = tkb_hold_is_there(&gc->batch.stages[i],
 		                                  &tree->since_ns);
-		/* Without access times, all of it may be in use. */
+		/* Without access times, any unit may be in use. */
 		tree->since_ns = gc->has_times[i]
 		                         ? tree->since_ns - TKB_GC_RELATIME_NS
 		                         : INT64_MIN;
@@ -261,7 +265,7 @@ int tkb_gc_look_at_trees(struct tkb_gc *gc, struct tkb_error *err)
 	return 0;
 }
 
-/* Does a unit that names this one stay? */
+/* Fail if a unit that names this one stays. */
 static int check_indexes(const struct tkb_gc *gc,
                          const struct tkb_gc_item *item, struct tkb_error *err)
 {
@@ -320,8 +324,8 @@ static int fail_remove(const struct tkb_gc_item *item, struct tkb_error *err)
 }
 
 /*
- * Files that name others go first. What cannot be removed stays, and so do its
- * folders.
+ * Remove the files one by one; files that name others go first. If a file
+ * cannot be removed, it and its folders stay.
  */
 static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 {
@@ -347,7 +351,7 @@ static int remove_files(const struct tkb_gc_item *item, struct tkb_error *err)
 	return 0;
 }
 
-/* Root lock held. */
+/* Remove a unit from its tree. The root's lock is held. */
 static int take_away(const struct tkb_gc_item *item, struct tkb_stage *stage,
                      struct tkb_loader *loader, size_t index,
                      struct tkb_error *err)
@@ -382,10 +386,7 @@ int tkb_gc_remove_unit(struct tkb_gc *gc, size_t index,
 	TKB_AUTO(tkb_fd_unlock_at) int lock = -1;
 	int rc;
 
-	/*
-	 * The disk may have been full until something else was removed: try
-	 * again.
-	 */
+	/* Earlier the disk may have been too full for a stage: try again. */
 	if (stage->fd < 0 && tkb_stage_open(stage, NULL) == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	rc = tkb_stage_lock(stage, &lock, err);

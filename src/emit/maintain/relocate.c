@@ -10,8 +10,8 @@
 struct relocator {
 	const struct tkb_relocate_options *options;
 	struct tkb_cache *cache;  /* owned */
-	struct tkb_batch batch;   /* its jobs are the entries found */
-	struct tkb_loader loader; /* for what is read anew here */
+	struct tkb_batch batch;   /* its jobs are the found entries */
+	struct tkb_loader loader; /* for what is read again */
 	struct tkb_relocate_report report;
 };
 
@@ -22,7 +22,7 @@ static void relocator_close(struct relocator *relocator)
 	tkb_cache_close(relocator->cache);
 }
 
-/* Find the whole entries; the cache drops the others. */
+/* Find the whole entries; the cache leaves out all others. */
 static int scan_moved(struct relocator *relocator, const char *path,
                       struct tkb_error *err)
 {
@@ -88,7 +88,7 @@ static int relocate_entry(void *self, size_t worker, size_t index,
 	rc = (job->entry->kind == TKB_KIND_UNIT ? tkb_unit_relocate
 	                                        : tkb_destination_relocate)(
 		&to, &relocator->loader, &fault);
-	/* An entry that has become incomplete is another process' work. */
+	/* If an entry has become incomplete, another process is changing it. */
 	if (rc < 0)
 		return tkb_batch_fail(batch, job,
 		                      rc == TKB_ERR_IO ? TKB_OUTCOME_FAILED

@@ -15,7 +15,8 @@
 
 struct tkb_uses {
 	struct tkb_cache *cache; /* owned */
-	struct tkb_use *items;   /* owned; in the order that the header says */
+	struct tkb_use *items;   /* owned; in the order that the public
+	                            header states */
 	size_t count;
 	bool are_known;
 };
@@ -56,7 +57,7 @@ static bool has_access_times(const struct tkb_root *root)
 	return status.st_atim.tv_sec != 0;
 }
 
-/* Limited, since a file's time may be set to any year. */
+/* Limit the result, because a file's time can be set to any year. */
 static int64_t nanoseconds(const struct timespec *time)
 {
 	static const int64_t second = 1000000000;
@@ -76,7 +77,7 @@ static enum tkb_use_state state_of(int64_t read_ns, int64_t written_ns)
 	                            : TKB_USE_STATE_COMPILED;
 }
 
-/* The file whose times count as the entry's. */
+/* The file whose times stand for the entry's. */
 static const char *stamp_name(const struct tkb_scanned_entry *found)
 {
 	return found->group_name != NULL ? found->group_name
@@ -93,8 +94,8 @@ static uint64_t size_on_disk(const struct tkb_scanned_entry *found)
 }
 
 /*
- * The state of a unit, of two of its files: one that is read makes it used, and one
- * that an engine wrote makes it compiled.
+ * Combine the states of two files of a unit. A file that was read makes the
+ * unit used; otherwise, one that an engine wrote makes it compiled.
  */
 static enum tkb_use_state stronger(enum tkb_use_state a, enum tkb_use_state b)
 {
@@ -105,7 +106,7 @@ static enum tkb_use_state stronger(enum tkb_use_state a, enum tkb_use_state b)
 	return b;
 }
 
-/* Take the times of file `name` into `use` where they are later. */
+/* Update `use` with the times of file `name` if they are later. */
 static int look_at_file(const struct tkb_scanned_entry *found, const char *name,
                         bool has_times, struct tkb_use *use,
                         struct tkb_error *err)
