@@ -6,7 +6,7 @@
 
 enum {
 	FLAGS_SIZE = 3 * 4096,
-	DIGITS = 32 /* of the hash */
+	DIGITS = 32 /* of the hash in hexadecimal */
 };
 
 static const char prefix[] = "kernel.";
@@ -51,7 +51,7 @@ static const struct {
 	{ 12, 3 }, { 12, 5 }, { 12, 7 },
 };
 
-/* From CUDA 12.9 on, the second counts. */
+/* For each GPU: its name before CUDA 12.9, and its name since. */
 static const char *const archs[][2] = {
 	{ "90a", "90a" },   { "100a", "100f" }, { "110a", "110a" },
 	{ "120a", "120a" }, { "121a", "121a" },
@@ -68,7 +68,7 @@ static const char *const extras[] = {
 enum compiler {
 	COMPILER_NVCC,
 	COMPILER_NVRTC,
-	COMPILER_NVRTC_DEBUG, /* where DG_JIT_DEBUG is set */
+	COMPILER_NVRTC_DEBUG, /* if DG_JIT_DEBUG is set */
 	COMPILER_COUNT
 };
 
@@ -77,7 +77,7 @@ enum {
 	            TKB_COUNT_OF(extras) * COMPILER_COUNT
 };
 
-/* One of all combinations. */
+/* One combination of compiler, version, GPU and flags. */
 struct way {
 	enum compiler compiler;
 	const char *extra;
@@ -86,7 +86,7 @@ struct way {
 	unsigned minor;
 };
 
-/* Those that are most likely have the lowest numbers. */
+/* The combination with this number. Likely ones have low numbers. */
 static struct way way_of(size_t number)
 {
 	const size_t version = number % TKB_COUNT_OF(versions);
@@ -105,7 +105,10 @@ static struct way way_of(size_t number)
 	return way;
 }
 
-/* "<compiler>$$<flags>$$"; what is too long is nobody's. */
+/*
+ * Format "<compiler>$$<flags>$$". If the result is too long, no folder was
+ * named after it.
+ */
 static int format_flags(const struct way *way,
                         const struct tkb_deepgemm_place *place,
                         char out[FLAGS_SIZE])
@@ -141,7 +144,7 @@ static int format_flags(const struct way *way,
  * Names
  */
 
-/* The part between "kernel." and the last dot. */
+/* The kernel's name: the part between "kernel." and the last dot. */
 static struct tkb_bytes kernel_of_folder(const char *folder)
 {
 	const char *first = folder + strlen(prefix);
@@ -160,7 +163,10 @@ bool tkb_deepgemm_is_name(const char *folder)
 	       strspn(dot + 1, "0123456789abcdef") == DIGITS;
 }
 
-/* What is hashed before the code; false where there is no such way. */
+/*
+ * Hash everything that comes before the code; false if there is no such
+ * combination.
+ */
 static bool begin_hash(const char *folder,
                        const struct tkb_deepgemm_place *place, size_t number,
                        struct state *out)

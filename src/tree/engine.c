@@ -24,7 +24,7 @@ static const char *text_or_empty(const char *word)
 	return word != NULL ? word : "";
 }
 
-/* Say in words what the rules of `root` are. */
+/* Make the rules of `root` readable: as words, not as numbers. */
 static bool show_rules(struct tkb_arena *arena, struct tkb_profile_root *root)
 {
 	root->shown = tkb_arena_alloc(arena, root->rules.count + 1,
@@ -216,7 +216,7 @@ const struct tkb_engine_variable *tkb_engine_variable(
 	return &engine->variables[index];
 }
 
-/* Do the first arguments match the words of `pattern`, one by one? */
+/* Do the first arguments match the words of `pattern`, each in its place? */
 static bool matches_arguments(const char *pattern, const char *const *arguments)
 {
 	char word[256];
@@ -269,7 +269,7 @@ const char *tkb_engine_model(const struct tkb_engine *engine,
 	return NULL;
 }
 
-/* Append the user's name as PyTorch does, which uses it in that of a folder. */
+/* Append the user's name as PyTorch changes it for the name of a folder. */
 static void add_user(const char *user, struct tkb_buf *out)
 {
 	for (; *user != '\0'; user++)
@@ -278,7 +278,7 @@ static void add_user(const char *user, struct tkb_buf *out)
 		                              : *user);
 }
 
-/* Append `text`; "%u" in it is the name of the user. */
+/* Append `text`, with the user's name in place of "%u". */
 static void add_suffix(const char *text, const char *user, struct tkb_buf *out)
 {
 	for (; *text != '\0'; text++) {
@@ -297,7 +297,7 @@ struct environment {
 	void *self;
 };
 
-/* A variable's value, unless that is empty. */
+/* A variable's value; NULL if it is unset or empty. */
 static const char *environment_value(const struct environment *environment,
                                      const char *name)
 {
@@ -306,7 +306,7 @@ static const char *environment_value(const struct environment *environment,
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* The first place whose variable is set, or that needs none. `count`: none. */
+/* The first place whose variable is set or that needs none; `count` if none. */
 static size_t find_fallback(const struct environment *environment,
                             const struct tkb_profile_fallback *fallbacks,
                             size_t count)
@@ -322,7 +322,7 @@ static size_t find_fallback(const struct environment *environment,
 	return i;
 }
 
-/* The root is where `variable` says, else at the first place that is known. */
+/* Find a root: at the path in `variable`, or else at the first known place. */
 static int locate_folder(const struct environment *environment,
                          const char *variable,
                          const struct tkb_profile_fallback *fallbacks,

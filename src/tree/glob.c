@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 
-/* The unread rest of a text, or of one part of a path. */
+/* The unread part of a pattern or path, or of one name in it. */
 struct span {
 	const char *at;
 	const char *end;
@@ -18,8 +18,8 @@ static struct span span_of(const char *text)
 }
 
 /*
- * Take the next character. Of bytes that are not UTF-8, take one, as a number
- * beyond Unicode.
+ * Take the next character. A byte that is not valid UTF-8 is taken alone, as a
+ * number above all of Unicode.
  */
 static uint32_t take_character(struct span *span)
 {
@@ -37,7 +37,7 @@ static uint32_t take_character(struct span *span)
 	return code;
 }
 
-/* Does a set that is closed begin at `*pattern`? */
+/* Does `pattern` begin with a set that has a closing bracket? */
 static bool begins_set(const struct span *pattern)
 {
 	const char *first = pattern->at + 1;
@@ -46,13 +46,13 @@ static bool begins_set(const struct span *pattern)
 		return false;
 	if (first < pattern->end && *first == '!')
 		first++;
-	/* A bracket right at the start belongs to the set. */
+	/* A closing bracket right at the start is an item of the set. */
 	return first < pattern->end &&
 	       memchr(first + 1, ']', (size_t)(pattern->end - first - 1)) !=
 	               NULL;
 }
 
-/* Take the set that begins here, and say whether `code` is in it. */
+/* Take the set at the start of `pattern`. Is `code` in it? */
 static bool take_set(struct span *pattern, uint32_t code)
 {
 	bool is_negated;
@@ -78,7 +78,7 @@ static bool take_set(struct span *pattern, uint32_t code)
 	return is_found != is_negated;
 }
 
-/* Take the pattern of one character, and say whether `code` matches it. */
+/* Take the pattern of one character. Does `code` match it? */
 static bool take_item(struct span *pattern, uint32_t code)
 {
 	if (*pattern->at == '?') {
@@ -92,8 +92,8 @@ static bool take_item(struct span *pattern, uint32_t code)
 
 /*
  * Match one name against one part of a pattern. On a mismatch, let the last
- * star take one more character. Earlier stars need no second try: the last one
- * can take all that they could.
+ * star take one more character. Earlier stars need no other try, because the
+ * last star can take everything that they could.
  */
 static bool name_matches(struct span pattern, struct span name)
 {
@@ -130,7 +130,7 @@ static bool take_part(struct span *path, struct span *out)
 	return slash != NULL;
 }
 
-/* Take a part of each; they must match, and both be folders or neither. */
+/* Take one part of each. Do they match, and are both or neither a folder? */
 static bool take_parts(struct span *pattern, struct span *path)
 {
 	struct span wanted;
@@ -141,7 +141,7 @@ static bool take_parts(struct span *pattern, struct span *path)
 	return wants_folder == is_folder && name_matches(wanted, name);
 }
 
-/* Take a part of the pattern that matches any number of folders: two stars. */
+/* Take two stars and a slash, which match any number of folders. */
 static bool take_folders(struct span *pattern)
 {
 	if (pattern->end - pattern->at < 3 ||
@@ -157,7 +157,7 @@ static bool is_all_below(const struct span *pattern)
 	       memcmp(pattern->at, "**", 2) == 0;
 }
 
-/* Works as name_matches() does, on parts in place of characters. */
+/* This works as name_matches() does, but with parts instead of characters. */
 bool tkb_glob_matches(const char *pattern, const char *path)
 {
 	struct span wanted = span_of(pattern);

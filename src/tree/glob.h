@@ -11,16 +11,16 @@
  *     ** /         any number of folders, or none (without the space)
  *     x/ **        all that is below x, at any depth (likewise)
  *
- * None of them matches a slash, and no character is special otherwise: a dot at
- * the start of a name is a character like others, and [*] is a star. A "[" that
- * nothing closes stands for itself.
+ * None of the first three matches a slash. No other character is special: a dot
+ * at the start of a name is an ordinary character. [*] is a star. A "[" without
+ * a closing bracket is an ordinary character.
  */
 
 #include "base/base.h"
 
 /*
- * Does `pattern` match the whole of `path`, which is relative? The time grows
- * with the product of their lengths, whatever they are.
+ * Does `pattern` match the whole of `path`, which is relative? In the worst
+ * case, the time grows with the product of their lengths.
  */
 bool tkb_glob_matches(const char *pattern, const char *path);
 

@@ -37,7 +37,7 @@ static bool is_printed(const char *text, size_t length)
 	return length != 0 && length <= NAME_LIMIT;
 }
 
-/* Format a platform; of `version`, the part before the first dot is used. */
+/* Format a platform, with the part of `version` before its first dot. */
 static bool format(const char *name, size_t length, const char *version,
                    char out[TKB_GPU_PLATFORM_SIZE])
 {
@@ -76,7 +76,7 @@ int tkb_gpu_ask(struct tkb_gpu_here *here, struct tkb_error *err)
  * What the driver says
  */
 
-/* The start of a file, with a zero; "" where it cannot be read. */
+/* Read the start of a file, with a zero; "" if it cannot be read. */
 static void read_proc_text(int dir_fd, const char *name, char out[TEXT_SIZE])
 {
 	TKB_AUTO(tkb_fd_close_at)
@@ -101,7 +101,7 @@ static const char *find_version_word(const char *text)
 	return NULL;
 }
 
-/* The name in the line "Model: <name>" of one GPU. */
+/* Read the name in the line "Model: <name>" of one GPU. */
 static bool read_gpu_name(int dir_fd, const char *gpu, char out[NAME_LIMIT + 1])
 {
 	static const char label[] = "Model:";
@@ -128,7 +128,8 @@ static bool read_gpu_name(int dir_fd, const char *gpu, char out[NAME_LIMIT + 1])
 }
 
 /*
- * The name of all GPUs in the folder; false if there is none, or names differ.
+ * Read the name of the GPUs in the folder; false if there are none, or their
+ * names differ.
  */
 static bool read_names(int dir_fd, char out[NAME_LIMIT + 1])
 {

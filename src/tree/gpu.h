@@ -3,9 +3,9 @@
 #define TKB_TREE_GPU_H
 
 /*
- * What was tuned fits only the GPU and the driver that it was measured on. As a
- * platform these are called "gpu <name>, driver <major>", as in
- * "gpu NVIDIA H200, driver 580".
+ * A tuned unit fits only the GPU and the driver on which it was measured. Its
+ * platform names both: "gpu <name>, driver <major>", as in "gpu NVIDIA H200,
+ * driver 580".
  */
 
 #include "base/base.h"
@@ -14,29 +14,29 @@ enum {
 	TKB_GPU_PLATFORM_SIZE = 160
 };
 
-/* The GPU and driver of this machine. Zeroed: not asked yet. */
+/* The GPU and driver of this machine. Zeroed: not looked up yet. */
 struct tkb_gpu_here {
 	bool is_asked;
-	char platform[TKB_GPU_PLATFORM_SIZE]; /* "": unknown */
+	char platform[TKB_GPU_PLATFORM_SIZE]; /* "": not known */
 };
 
-/* Is this the platform of something tuned, and not of a module? */
+/* Is this the platform of a tuned unit, and not of a module? */
 bool tkb_gpu_is_platform(const char *platform);
 
-/* Does `platform`, of something tuned, fit the machine of `here`? */
+/* Does `platform`, of a tuned unit, fit the machine in `here`? */
 bool tkb_gpu_fits(const char *platform, const struct tkb_gpu_here *here);
 
 /*
- * Find out, unless that was done. $TKBUNDLE_GPU overrides the driver, as in
- * "NVIDIA H200,580"; empty, it hides them. Returns 0, or TKB_ERR_INVALID (the
- * variable is malformed).
+ * Look up GPU and driver, unless this was done before. $TKBUNDLE_GPU replaces
+ * what the driver says, as in "NVIDIA H200,580"; if it is empty, there is no
+ * GPU. Returns 0, or TKB_ERR_INVALID (the variable is malformed).
  */
 TKB_NODISCARD int tkb_gpu_ask(struct tkb_gpu_here *here, struct tkb_error *err);
 
 /*
- * Read name and version from `folder`, which is /proc/driver/nvidia, into
- * `out`. It is "" without a driver or a GPU, and where GPUs have different
- * names.
+ * Read the GPU's name and the driver's version from `folder`, which is
+ * /proc/driver/nvidia, into `out`. `out` is "" if there is no driver or GPU, or
+ * if the GPUs have different names.
  */
 void tkb_gpu_read(const char *folder, char out[TKB_GPU_PLATFORM_SIZE]);
 

@@ -3,8 +3,8 @@
 #define TKB_TREE_LOCKS_H
 
 /*
- * Is an engine at work in a tree? Engines lock files called "*.lock" while they
- * compile.
+ * Find out whether an engine is working in a tree. Engines lock files called
+ * "*.lock" while they compile.
  */
 
 #include "base/base.h"
@@ -14,10 +14,10 @@ enum {
 };
 
 /*
- * Find a file "*.lock" below `root` that another process has locked by flock()
- * or fcntl(); `out` receives its path. tkbundle's own folders, and whatever
- * cannot be opened, are skipped. `check` is called for each file; its failure
- * ends the search.
+ * Find a file "*.lock" below `root` that another process has locked with
+ * flock() or fcntl(); `out` receives its path. tkbundle's own folders and
+ * everything that cannot be opened are skipped. `check` is called for each
+ * file; if it fails, the search ends.
  *
  * Returns 0, TKB_MISS (none is locked), TKB_ERR_NOMEM or what `check` returned.
  */

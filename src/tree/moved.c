@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Find the next path into the folder at or behind `start`: its "/<folder>/"; or
- * NULL. A file that is a unit itself has no folder, so its text does not tell
- * where the tree was.
+ * Find the next "/<folder>/" of `at`'s folder, at or after `start`; or NULL. A
+ * unit that is a single file has no folder, so its text does not show where the
+ * tree was.
  */
 static const char *find_folder(struct tkb_bytes text, const char *start,
                                const struct tkb_text_place *at)
@@ -27,7 +27,10 @@ static const char *find_folder(struct tkb_bytes text, const char *start,
 	return NULL;
 }
 
-/* In most styles, a path has a quote before it. */
+/*
+ * Can this byte stand before a path? In JSON and Python, a space cannot: paths
+ * are in quotes there.
+ */
 static bool begins_path(enum tkb_path_style style, char before)
 {
 	const bool has_quotes =
@@ -39,7 +42,7 @@ static bool begins_path(enum tkb_path_style style, char before)
 
 /*
  * Append the root that the tree had when the text was written; nothing if the
- * text does not tell.
+ * text does not show it.
  */
 static int find_root(struct tkb_bytes text, enum tkb_path_style style,
                      const struct tkb_text_place *at, struct tkb_buf *out,

@@ -3,22 +3,23 @@
 #define TKB_TREE_MOVED_H
 
 /*
- * Scrub a text of a tree that may have been copied or unpacked elsewhere since
- * the text was written.
+ * Scrub a text of a tree that may have been copied or moved after the text was
+ * written.
  */
 
 #include "tree/paths.h"
 
-/* Where a text belongs. */
+/* The unit that a text belongs to. */
 struct tkb_text_place {
-	const char *tree;   /* the name of a root */
-	const char *folder; /* of the unit, below that root */
+	const char *tree;   /* the name of the root */
+	const char *folder; /* of the unit, relative to that root */
 };
 
 /*
  * As tkb_paths_scrub(). If the text has a path into `at`'s folder, the part
- * before that folder is where the tree's root was then: it is treated as the
- * root, and `*is_moved` tells whether it differs from the present one.
+ * before that folder is where the root was when the text was written. It is
+ * replaced as the root would be, and `*is_moved` tells whether it differs from
+ * the present root.
  */
 TKB_NODISCARD int tkb_moved_scrub(struct tkb_bytes text,
                                   enum tkb_path_style style,
@@ -29,8 +30,8 @@ TKB_NODISCARD int tkb_moved_scrub(struct tkb_bytes text,
                                   struct tkb_error *err);
 
 /*
- * Has a scrubbed text a path into `at`'s folder without a sentinel? Then it
- * names several roots, or one in an unknown spelling.
+ * Does a scrubbed text still have a path into `at`'s folder without a sentinel?
+ * Then it names several roots, or spells one in an unknown way.
  */
 bool tkb_moved_is_mixed(struct tkb_bytes text, const struct tkb_text_place *at);
 

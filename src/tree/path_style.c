@@ -35,10 +35,10 @@ const char *tkb_path_spelling_other(enum tkb_path_style style)
 	return NULL;
 }
 
-/* A character of a path, or a byte that is not part of a valid one. */
+/* One character of a path, or one byte that is not valid UTF-8. */
 struct character {
 	struct tkb_bytes bytes;
-	uint32_t code; /* for such a byte: the code that os.fsdecode() makes */
+	uint32_t code; /* of such a byte: the surrogate of os.fsdecode() */
 	bool is_valid;
 };
 
@@ -152,7 +152,7 @@ static unsigned char text_byte_at(struct tkb_bytes text, size_t at)
 	return ((const unsigned char *)text.data)[at];
 }
 
-/* Is the byte at `at` behind an odd number of `escape`? */
+/* Is the byte at `at` after an odd number of `escape` characters? */
 static bool is_escaped(struct tkb_bytes text, size_t at, char escape)
 {
 	size_t first = at;
@@ -168,10 +168,10 @@ static bool has_backslashes(enum tkb_path_style style)
 	return style == TKB_PATH_STYLE_JSON || style == TKB_PATH_STYLE_PYTHON;
 }
 
-/* Letters that, behind a backslash, are white space or a quote. */
+/* Letters that, after a backslash, mean white space or a quote. */
 static const char escaped_ends[] = "nrtfbv\"'";
 
-/* May a path follow the byte at `at`? */
+/* May a path begin right after the byte at `at`? */
 static bool is_opener(enum tkb_path_style style, struct tkb_bytes text,
                       size_t at)
 {
@@ -189,7 +189,7 @@ bool tkb_path_begins(enum tkb_path_style style, struct tkb_bytes text,
 {
 	if (at == 0 || is_opener(style, text, at - 1))
 		return true;
-	/* "-I/usr/include" */
+	/* as in "-I/usr/include" */
 	if (at < 2 || text_byte_at(text, at - 2) != '-' ||
 	    !tkb_is_one_of(text_byte_at(text, at - 1), "BILo"))
 		return false;

@@ -9,29 +9,32 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* "none", "json", "python", "ninja", "text", "build"; NULL behind the last. */
+/* "none", "json", "python", "ninja", "text" or "build"; NULL after the last. */
 const char *tkb_path_style_name(unsigned style);
 
-/* What follows is for paths.c. */
+/* The rest is for paths.c. */
 
-/* Which spelling of a path is meant. */
+/* One of the spellings of a path. */
 struct tkb_path_spelling {
 	enum tkb_path_style style;
-	bool is_other; /* not the style's common one */
-	char quote;    /* Python: the literal's quote; 0: unknown */
+	bool is_other; /* not the style's usual spelling */
+	char quote;    /* in Python, the quote before the path; 0: unknown */
 };
 
 /*
- * In a sentinel, the word for the other spelling of the style; NULL: it has
- * one.
+ * The word in a sentinel for the style's other spelling; NULL if the style has
+ * only one spelling.
  */
 const char *tkb_path_spelling_other(enum tkb_path_style style);
 
-/* Append `path`. False, with some of it appended, if the style cannot hold it. */
+/*
+ * Append `path`. If the style cannot express it, return false; then a part of
+ * it may have been appended.
+ */
 bool tkb_path_spell(struct tkb_path_spelling spelling, const char *path,
                     struct tkb_buf *out);
 
-/* With a path at `at`: may a path begin, or end, there? */
+/* May a path begin, or end, at `at`? */
 bool tkb_path_begins(enum tkb_path_style style, struct tkb_bytes text,
                      size_t at);
 bool tkb_path_ends(enum tkb_path_style style, struct tkb_bytes text, size_t at);

@@ -11,7 +11,7 @@ enum {
 	ROOTS_LIMIT = 64,
 	NAME_LIMIT = 64,
 	PATH_LIMIT = 4096,
-	/* The longest escape of one byte, which is that of U+DCxx. */
+	/* enough for the longest escape of a byte, \udcXX */
 	SPELLED_LIMIT = PATH_LIMIT * 6
 };
 
@@ -22,7 +22,7 @@ struct form {
 	struct tkb_bytes text;
 };
 
-/* All forms of a text's style, longest paths first. */
+/* All spellings of all roots, the longest paths first. */
 struct forms {
 	enum tkb_path_style style;
 	struct tkb_arena arena;
@@ -82,7 +82,7 @@ static int check_roots(const struct tkb_named_root *roots, size_t count,
 	return 0;
 }
 
-/* Longest paths first; of one path, the common spelling first. */
+/* The longest path first; for the same path, the usual spelling first. */
 static int compare_forms(const void *a, const void *b)
 {
 	const struct form *left = a;
@@ -237,7 +237,7 @@ static uint32_t replace_paths(const struct forms *forms, struct tkb_bytes text,
 	return count;
 }
 
-/* Where the next sentinel begins, or the text's size. */
+/* The index of the next sentinel, or the text's size if there is none. */
 static size_t find_sentinel(struct tkb_bytes text, size_t from)
 {
 	const char *data = text.data;
@@ -254,11 +254,11 @@ static int check_text(struct tkb_bytes text, struct tkb_error *err)
 {
 	if (text.size > UINT32_MAX)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
-		                "a text of more than 4 GiB");
+		                "the text has more than 4 GiB");
 	return 0;
 }
 
-/* Does what was appended to `out`, from `before` on, restore to `text`? */
+/* Check that what was appended to `out` after `before` restores to `text`. */
 static int check_return(struct tkb_bytes text, enum tkb_path_style style,
                         const struct tkb_named_root *roots, size_t root_count,
                         const struct tkb_buf *out, size_t before,
@@ -319,10 +319,10 @@ int tkb_paths_scrub(struct tkb_bytes text, enum tkb_path_style style,
 struct mention {
 	const struct tkb_named_root *root;
 	bool is_other;
-	size_t end; /* behind the bracket that closes it */
+	size_t end; /* after the closing bracket */
 };
 
-/* Without a list of roots, any name is accepted. */
+/* Find a root by its name. If `roots` is NULL, any valid name is accepted. */
 static const struct tkb_named_root *find_root(
 	const struct tkb_named_root *roots, size_t count, struct tkb_bytes name)
 {
@@ -379,7 +379,8 @@ static int read_mention(struct tkb_bytes text, size_t at,
 }
 
 /*
- * Append the path for the sentinel at `at`; `*end_out` is behind the sentinel.
+ * Append the path in place of the sentinel at `at`; `*end_out` is the index
+ * after the sentinel.
  */
 static int restore_one(struct tkb_bytes text, size_t at,
                        enum tkb_path_style style,
@@ -399,7 +400,7 @@ static int restore_one(struct tkb_bytes text, size_t at,
 			    tkb_path_quote(style, text, at) },
 		    mention.root->path, out))
 		return tkb_fail_entry(err, TKB_REASON_SENTINEL,
-		                      "the path '%s' cannot stand in it",
+		                      "the path '%s' cannot be written in it",
 		                      mention.root->path);
 	*end_out = mention.end;
 	return 0;

@@ -3,12 +3,12 @@
 #define TKB_TREE_PATHS_H
 
 /*
- * Replace the paths of named roots in a text by sentinels, and sentinels by the
- * paths that the roots have elsewhere:
+ * Replace the paths of named roots in a text by sentinels, and on another
+ * machine the sentinels by the paths that the roots have there:
  *
  *     '/home/a/.cache/vllm/x'  <->  '[REPLACE:vllm]/x'
  *
- * A path is looked for, and written, as the file's style spells it:
+ * Paths are found and written in the spelling of the file's style:
  *
  *     JSON     as json.dumps() does by default; where a text has the other
  *              spelling, with ensure_ascii=False, "[REPLACE:vllm:utf-8]"
@@ -18,36 +18,38 @@
  *     text     as it is
  *     none     not at all: such a file is never rewritten
  *
- * The other spelling has a sentinel of its own only where the two differ, so a
- * text is the same whatever its root's path is.
+ * The other spelling has its own sentinel only where the two spellings differ,
+ * so that the scrubbed text does not depend on the root's path.
  *
- * A path counts where it begins and ends as one: behind the start, white space, a
- * control character, one of '"`=:,;([{<|&!#@ or an option such as -I; before the
- * end, a slash, white space, a control character or one of '"`:,;)]}>|& (in JSON
- * and Python, "\n" and the like are what they mean). So "/home/a" is neither in
- * "/home/ab" nor in "/mnt/home/a". Nothing is parsed, and nothing is looked up on
- * disk.
+ * A path is replaced only if it stands alone. Before it must be the start of
+ * the text, white space, a control character, one of '"`=:,;([{<|&!#@ or an
+ * option such as -I; after it the end of the text, a slash, white space, a
+ * control character or one of '"`:,;)]}>|& (in JSON and Python, an escape such
+ * as "\n" counts as what it means). So "/home/a" is found neither in "/home/ab"
+ * nor in "/mnt/home/a". Nothing is parsed, and nothing is looked up on disk.
  */
 
 #include "base/base.h"
 #include "base/buf.h"
 #include "tree/path_style.h"
 
-/* A root with its name; its path differs between machines. */
+/* A root, whose name is the same on all machines and whose path is not. */
 struct tkb_named_root {
 	const char *name; /* letters, digits and "_.-" */
 	const char *path; /* absolute, without a slash at its end */
-	bool is_in_names; /* of units, and in no text: see unit_names.h */
+	bool is_in_names; /* its path is part of units' names, and in no
+	                     text: see unit_names.h */
 };
 
 /*
- * Append `text` with a sentinel for each path of a root; where roots are
- * nested, that of the innermost. `*sentinels_out` is their number.
+ * Append `text` with a sentinel in place of each path of a root. If roots are
+ * nested, the innermost one is used. `*sentinels_out` is the number of
+ * sentinels.
  *
- * The result is restored with the same roots before this returns: a text that
- * would not come back as it was fails with TKB_REASON_SENTINEL, and so does one
- * that already holds a sentinel. After a failure, what was appended to `out` is
- * meaningless; the same holds for the functions below.
+ * Before this returns, it restores the result with the same roots. If that does
+ * not give `text` again, or if `text` already has a sentinel, it fails with
+ * TKB_REASON_SENTINEL. After a failure of this or a following function, do not
+ * use what was appended to `out`.
  */
 TKB_NODISCARD int tkb_paths_scrub(struct tkb_bytes text,
                                   enum tkb_path_style style,
@@ -59,7 +61,7 @@ TKB_NODISCARD int tkb_paths_scrub(struct tkb_bytes text,
 /*
  * Append `text` with each sentinel replaced by its root's path. It fails with
  * TKB_REASON_SENTINEL if the number of sentinels is not `sentinels`, if a root
- * is not listed, or if the style cannot express its path at that place.
+ * is not in the list, or if the style cannot express its path there.
  */
 TKB_NODISCARD int tkb_paths_restore(struct tkb_bytes text,
                                     enum tkb_path_style style,
@@ -67,7 +69,7 @@ TKB_NODISCARD int tkb_paths_restore(struct tkb_bytes text,
                                     size_t root_count, uint32_t sentinels,
                                     struct tkb_buf *out, struct tkb_error *err);
 
-/* Could tkb_paths_restore() restore it, given all the roots that it names? */
+/* Could tkb_paths_restore() restore the text if it knew all its roots? */
 TKB_NODISCARD int tkb_paths_check(struct tkb_bytes text,
                                   enum tkb_path_style style, uint32_t sentinels,
                                   struct tkb_error *err);

@@ -17,13 +17,16 @@ static bool is_profile_word(const char *text)
 	               strlen(text);
 }
 
-/* "", or a version's numbers. */
+/* Is `text` empty, or made of a version's digits and dots? */
 static bool is_version_limit(const char *text)
 {
 	return strspn(text, "0123456789.") == strlen(text);
 }
 
-/* The style "build" is left out: ninja's records are found, not described. */
+/*
+ * A profile cannot name the style "build": ninja's records are recognised, not
+ * described.
+ */
 const char *tkb_profile_style_word(unsigned number)
 {
 	return number == TKB_PATH_STYLE_BUILD ? NULL
@@ -59,22 +62,22 @@ static const struct tkb_schema_field rule_fields[] = {
 	  .offset = offsetof(struct tkb_tree_rule, action),
 	  .is_optional = true,
 	  .word = tkb_profile_action_word,
-	  .missing = "what a path is, is no word",
-	  .wrong = "what a path is, is no word that is known" },
+	  .missing = "the 'is' of a rule is not a word",
+	  .wrong = "the 'is' of a rule is not known" },
 	{ .name = "style",
 	  .kind = TKB_SCHEMA_CHOICE,
 	  .offset = offsetof(struct tkb_tree_rule, style),
 	  .is_optional = true,
 	  .word = tkb_profile_style_word,
-	  .missing = "a style of paths is no word",
+	  .missing = "a style of paths is not a word",
 	  .wrong = "a style of paths is not known" },
 	{ .name = "named",
 	  .kind = TKB_SCHEMA_CHOICE,
 	  .offset = offsetof(struct tkb_tree_rule, naming),
 	  .is_optional = true,
 	  .word = tkb_profile_naming_word,
-	  .missing = "what names a folder is no word",
-	  .wrong = "what names a folder is no word that is known" },
+	  .missing = "the 'named' of a rule is not a word",
+	  .wrong = "the 'named' of a rule is not known" },
 	OPTIONAL_NUMBER("last", struct tkb_tree_rule, is_last),
 	OPTIONAL_NUMBER("secrets", struct tkb_tree_rule, has_secrets),
 	OPTIONAL_NUMBER("tuned", struct tkb_tree_rule, is_tuned),
@@ -89,7 +92,7 @@ static const struct tkb_schema rule_schema = {
 static const struct tkb_schema_list rule_list = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &rule_schema,
-	          .missing = "a rule is no object" },
+	          .missing = "a rule is not an object" },
 	.item_size = sizeof(struct tkb_tree_rule),
 	.limit = LIST_LIMIT,
 	.too_many = "too many rules",
@@ -109,7 +112,7 @@ static const struct tkb_schema fallback_schema = {
 static const struct tkb_schema_list fallback_list = {
 	.item = { .kind = TKB_SCHEMA_TUPLE,
 	          .schema = &fallback_schema,
-	          .missing = "a place is no list" },
+	          .missing = "a place is not a list" },
 	.item_size = sizeof(struct tkb_profile_fallback),
 	.limit = LIST_LIMIT,
 	.too_many = "too many places",
@@ -121,10 +124,10 @@ static const struct tkb_schema_field root_fields[] = {
 	TKB_FIELD_TEXT("variable", struct tkb_profile_root, root.variable, NULL,
 	               NULL),
 	TKB_FIELD_LIST("places", struct tkb_profile_root, fallbacks,
-	               fallback_count, &fallback_list, "places are no list"),
+	               fallback_count, &fallback_list, "places are not a list"),
 	OPTIONAL_NUMBER("kernels", struct tkb_profile_root, is_kernels),
 	TKB_FIELD_LIST("rules", struct tkb_profile_root, rule_items,
-	               rules.count, &rule_list, "rules are no list"),
+	               rules.count, &rule_list, "rules are not a list"),
 };
 
 static const struct tkb_schema root_schema = {
@@ -141,7 +144,7 @@ static const char *root_fault(const void *earlier, size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(before[i].root.name, root->root.name) == 0)
-			return "a root stands there twice";
+			return "a root is repeated";
 	}
 	return NULL;
 }
@@ -149,7 +152,7 @@ static const char *root_fault(const void *earlier, size_t count,
 static const struct tkb_schema_list root_list = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &root_schema,
-	          .missing = "a root is no object" },
+	          .missing = "a root is not an object" },
 	.item_size = sizeof(struct tkb_profile_root),
 	.limit = LIST_LIMIT,
 	.none = "an engine without a root",
@@ -171,14 +174,14 @@ static const struct tkb_schema_field external_fields[] = {
 	TKB_FIELD_TEXT("package", struct tkb_profile_external, external.package,
 	               NULL, NULL),
 	TKB_FIELD_LIST("places", struct tkb_profile_external, fallbacks,
-	               fallback_count, &fallback_list, "places are no list"),
+	               fallback_count, &fallback_list, "places are not a list"),
 	{ .name = "folders",
 	  .kind = TKB_SCHEMA_LIST,
 	  .offset = offsetof(struct tkb_profile_external, folders),
 	  .count_offset = offsetof(struct tkb_profile_external, folder_count),
 	  .list = &text_list,
 	  .is_optional = true,
-	  .missing = "folders are no list" },
+	  .missing = "folders are not a list" },
 };
 
 static const struct tkb_schema external_schema = {
@@ -190,7 +193,7 @@ static const struct tkb_schema external_schema = {
 static const struct tkb_schema_list external_list = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &external_schema,
-	          .missing = "a folder outside is no object" },
+	          .missing = "a folder outside is not an object" },
 	.item_size = sizeof(struct tkb_profile_external),
 	.limit = LIST_LIMIT,
 	.too_many = "too many folders outside",
@@ -211,7 +214,7 @@ static const struct tkb_schema setting_schema = {
 static const struct tkb_schema_list setting_list = {
 	.item = { .kind = TKB_SCHEMA_TUPLE,
 	          .schema = &setting_schema,
-	          .missing = "a setting is no list" },
+	          .missing = "a setting is not a list" },
 	.item_size = sizeof(struct tkb_engine_setting),
 	.limit = LIST_LIMIT,
 	.too_many = "too many settings",
@@ -221,7 +224,7 @@ static const struct tkb_schema_field variable_fields[] = {
 	TKB_FIELD_TEXT(NULL, struct tkb_engine_variable, name, NULL, NULL),
 	TKB_FIELD_TEXT(NULL, struct tkb_engine_variable, before,
 	               is_version_limit,
-	               "a variable is of no version, as \"0.33\""),
+	               "a variable's version is not like \"0.33\""),
 };
 
 static const struct tkb_schema variable_schema = {
@@ -233,7 +236,7 @@ static const struct tkb_schema variable_schema = {
 static const struct tkb_schema_list variable_list = {
 	.item = { .kind = TKB_SCHEMA_TUPLE,
 	          .schema = &variable_schema,
-	          .missing = "a variable is no list" },
+	          .missing = "a variable is not a list" },
 	.item_size = sizeof(struct tkb_engine_variable),
 	.limit = LIST_LIMIT,
 	.too_many = "too many variables",
@@ -244,36 +247,36 @@ static const struct tkb_schema_field fields[] = {
 	               "an engine's name is not allowed"),
 	TKB_FIELD_TEXT("package", struct tkb_engine, package, NULL, NULL),
 	TKB_FIELD_LIST("versions", struct tkb_engine, versions, version_count,
-	               &text_list, "versions are no list"),
+	               &text_list, "versions are not a list"),
 	TKB_FIELD_LIST("commands", struct tkb_engine, commands, command_count,
-	               &text_list, "commands are no list"),
+	               &text_list, "commands are not a list"),
 	TKB_FIELD_LIST("models", struct tkb_engine, models, model_count,
-	               &text_list, "models are no list"),
+	               &text_list, "models are not a list"),
 	TKB_FIELD_LIST("roots", struct tkb_engine, roots, root_count,
-	               &root_list, "roots are no list"),
+	               &root_list, "roots are not a list"),
 	TKB_FIELD_LIST("set", struct tkb_engine, settings, setting_count,
-	               &setting_list, "settings are no list"),
+	               &setting_list, "settings are not a list"),
 	{ .name = "outside",
 	  .kind = TKB_SCHEMA_LIST,
 	  .offset = offsetof(struct tkb_engine, externals),
 	  .count_offset = offsetof(struct tkb_engine, external_count),
 	  .list = &external_list,
 	  .is_optional = true,
-	  .missing = "folders outside are no list" },
+	  .missing = "folders outside are not a list" },
 	{ .name = "keys",
 	  .kind = TKB_SCHEMA_LIST,
 	  .offset = offsetof(struct tkb_engine, keys),
 	  .count_offset = offsetof(struct tkb_engine, key_count),
 	  .list = &text_list,
 	  .is_optional = true,
-	  .missing = "what keys hold is no list" },
+	  .missing = "'keys' is not a list" },
 	{ .name = "variables",
 	  .kind = TKB_SCHEMA_LIST,
 	  .offset = offsetof(struct tkb_engine, variables),
 	  .count_offset = offsetof(struct tkb_engine, variable_count),
 	  .list = &variable_list,
 	  .is_optional = true,
-	  .missing = "variables are no list" },
+	  .missing = "variables are not a list" },
 	OPTIONAL_NUMBER("ptxas", struct tkb_engine, needs_ptxas),
 };
 

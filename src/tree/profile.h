@@ -2,7 +2,7 @@
 #ifndef TKB_TREE_PROFILE_H
 #define TKB_TREE_PROFILE_H
 
-/* A profile as it was read, and how it is. */
+/* A profile in memory, and the schema that reads it. */
 
 #include <tkbundle/engine.h>
 
@@ -10,7 +10,7 @@
 #include "text/schema.h"
 #include "tree/rules.h"
 
-/* "$variable" and a suffix; without a variable, an absolute path. */
+/* A variable's value and a suffix; without a variable, an absolute path. */
 struct tkb_profile_fallback {
 	const char *variable;
 	const char *suffix;
@@ -20,14 +20,14 @@ struct tkb_profile_root {
 	struct tkb_engine_root root;
 	uint32_t is_kernels;
 	struct tkb_profile_fallback
-		*fallbacks; /* the first whose variable is set counts */
+		*fallbacks; /* the first one whose variable is set is used */
 	size_t fallback_count;
 	struct tkb_tree_rules rules;
 	struct tkb_tree_rule *rule_items;
-	struct tkb_engine_rule *shown; /* the same, in a profile's words */
+	struct tkb_engine_rule *shown; /* the rules in a profile's words */
 };
 
-/* A folder that is not part of the cache, but that the cache's texts name. */
+/* A folder outside the cache that texts in the cache name. */
 struct tkb_profile_external {
 	struct tkb_engine_external external;
 	const char **folders;
@@ -37,18 +37,18 @@ struct tkb_profile_external {
 };
 
 struct tkb_engine {
-	struct tkb_arena arena; /* owns what the rest points to */
+	struct tkb_arena arena; /* owns what the other members point to */
 	const char *name;
 	const char *package;
 	const char **versions;
 	size_t version_count;
 	const char **commands; /* patterns of a command's words, with spaces */
 	size_t command_count;
-	const char **models; /* words that a model follows */
+	const char **models; /* options before the name of a model */
 	size_t model_count;
-	const char **keys; /* what they hold, for people */
+	const char **keys; /* what a cache's keys depend on, as prose */
 	size_t key_count;
-	struct tkb_engine_variable *variables; /* that enter them */
+	struct tkb_engine_variable *variables; /* that the keys depend on */
 	size_t variable_count;
 	struct tkb_profile_root *roots;
 	size_t root_count;
@@ -61,7 +61,7 @@ struct tkb_engine {
 
 extern const struct tkb_schema tkb_profile_schema;
 
-/* The word of an action, a style or a naming; NULL: it has none. */
+/* The profile's word for an action, a style or a naming; NULL if none. */
 const char *tkb_profile_action_word(unsigned number);
 const char *tkb_profile_style_word(unsigned number);
 const char *tkb_profile_naming_word(unsigned number);

@@ -7,7 +7,7 @@
 
 #include "tree/glob.h"
 
-/* Never packed: locks, unfinished files, and what belongs to one host. */
+/* Never packed: locks, unfinished files, and what belongs to one machine. */
 static const char *const left_everywhere[] = {
 	"**/*.lock",     "**/*.log",       "**/*.pid",
 	"**/*.sock",     "**/*.tmp",       "**/.staging*",

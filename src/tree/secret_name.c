@@ -4,18 +4,18 @@
 #include "text/ascii.h"
 
 enum {
-	NAME_LIMIT = 255, /* of a longer name, its end counts */
+	NAME_LIMIT = 255, /* of a longer name, only the end is looked at */
 	SPREAD_LIMIT = 2 * NAME_LIMIT + 3
 };
 
-/* A name with one of these is secret, whatever else is in it. */
+/* A name that contains one of these is secret, whatever else it contains. */
 static const char *const plain[] = {
 	"PASSWORD", "PASSWD",      "PASSPHRASE",    "SECRET",  "CREDENTIAL",
 	"APIKEY",   "ACCESSKEY",   "PRIVATEKEY",    "AUTHKEY", "AUTHTOKEN",
 	"APITOKEN", "ACCESSTOKEN", "AUTHORIZATION",
 };
 
-/* Words that make a following KEY or TOKEN secret in any case. */
+/* A KEY or TOKEN after one of these words is secret, in any spelling. */
 static const char *const secret_before[] = {
 	"API",     "ACCESS", "PRIVATE", "AUTH",     "SIGNING", "ENCRYPTION",
 	"SSH",     "MASTER", "SESSION", "ACCOUNT",  "STORAGE", "BEARER",
@@ -24,7 +24,7 @@ static const char *const secret_before[] = {
 	"ADMIN",   "DEPLOY", "ID",
 };
 
-/* Words that make a following KEY, TOKEN or AUTH harmless. */
+/* A KEY, TOKEN or AUTH after one of these words is harmless. */
 static const char *const harmless_before[] = {
 	"CACHE", "SORT",  "HASH",   "PUBLIC", "PRIMARY", "FOREIGN",
 	"INDEX", "GRAPH", "TUNING", "CONFIG", "KERNEL",  "LOOKUP",
@@ -32,7 +32,10 @@ static const char *const harmless_before[] = {
 	"PAD",   "UNK",   "NEXT",   "STOP",
 };
 
-/* Words that follow where the value is not the key itself. */
+/*
+ * A KEY, TOKEN or AUTH before one of these words is harmless: the value is
+ * something about it.
+ */
 static const char *const harmless_behind[] = {
 	"TAG",     "TYPE",     "NAME",    "THRESHOLD", "LIMIT",   "COUNT",
 	"SIZE",    "LEN",      "LENGTH",  "BITS",      "DIM",     "DIMS",
@@ -62,9 +65,9 @@ static bool is_in(struct word word, const char *const *words, size_t count)
 #define IS(word, name) is_in(word, (const char *const[]){ name }, 1)
 
 /*
- * Rewrite a name in capitals, with underscores between words: "accessToken",
- * "--access-token" and "ACCESS_TOKEN" all become "ACCESS_TOKEN". Returns
- * whether it was in capitals.
+ * Rewrite a name in capitals with underscores between its words: "accessToken",
+ * "--access-token" and "ACCESS_TOKEN" all become "ACCESS_TOKEN". Returns true
+ * if the name had no small letters.
  */
 static bool spread(struct tkb_bytes name, char out[SPREAD_LIMIT])
 {
@@ -97,7 +100,7 @@ static struct word word_at(const char *text)
 	return (struct word){ text, strcspn(text, "_") };
 }
 
-/* Drop digits at the end: "KEY2" becomes "KEY". */
+/* Remove digits at the end: "KEY2" becomes "KEY". */
 static struct word without_digits(struct word word)
 {
 	while (word.size > 1 && tkb_is_digit(word.text[word.size - 1]))
@@ -106,7 +109,7 @@ static struct word without_digits(struct word word)
 }
 
 /*
- * Is `word`, which is KEY, TOKEN or AUTH, secret between these two? A word of
+ * Is `word` (KEY, TOKEN, AUTH or PWD) secret between these two words? A word of
  * size 0 is missing.
  */
 static bool is_secret_word(struct word before, struct word word,

@@ -5,10 +5,10 @@
 /*
  * Which names have secrets as their values.
  *
- * PASSWORD, PASSWD, PASSPHRASE, SECRET, CREDENTIAL, AUTHORIZATION and APIKEY make a
- * name one wherever they stand in it. KEY, TOKEN and AUTH are words that caches
- * use for other things, too, so they count as whole words, between underscores
- * and the like:
+ * A name that contains PASSWORD, PASSWD, PASSPHRASE, SECRET, CREDENTIAL,
+ * AUTHORIZATION or APIKEY has a secret. Caches use the words KEY, TOKEN and
+ * AUTH for other things too, so these count only as whole words, between
+ * underscores and the like:
  *
  *   in capitals, as environment variables are written: HF_TOKEN, MY_KEY_2; but
  *   not CACHE_KEY, KEY, KEY_TAG or TOKEN_THRESHOLD, where the word beside it

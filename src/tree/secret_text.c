@@ -44,8 +44,8 @@ void tkb_secret_hide(struct tkb_secret_copy *copy, size_t from, size_t to)
 }
 
 /*
- * An opening quote of one mark or three, behind `backslashes`; without a mark,
- * there is no quote.
+ * An opening quote of one or three marks, after `backslashes` backslashes.
+ * Without a mark, there is no quote.
  */
 struct quote {
 	char mark;
@@ -74,9 +74,9 @@ static struct quote quote_at(const struct tkb_secret_copy *copy, size_t at)
 }
 
 /*
- * Find the end of the text that `quote` opens before `at`. In a string within a
- * string, a mark has three backslashes and not one, and a backslash is written
- * as four; and so on.
+ * Find the end of the text after the opening `quote`. In a string inside a
+ * string, a mark has three backslashes instead of one, and a backslash is
+ * written as four; and so on.
  */
 static size_t end_of_quoted(const struct tkb_secret_copy *copy, size_t at,
                             const struct quote *quote)
@@ -100,13 +100,13 @@ static size_t end_of_quoted(const struct tkb_secret_copy *copy, size_t at,
 	return at;
 }
 
-/* A name, and what stands around it. */
+/* A name, and what surrounds it. */
 struct name {
 	size_t start;
 	size_t end;
-	struct quote quote; /* behind it */
+	struct quote quote; /* the quote after the name */
 	char separator;     /* ':', '=', ',' or ' ' */
-	bool is_spaced;     /* white space stands before the separator */
+	bool is_spaced;     /* white space comes before the separator */
 	size_t value;       /* where the value begins */
 };
 
@@ -135,7 +135,7 @@ static bool is_capital(const struct tkb_secret_copy *copy,
 	return true;
 }
 
-/* Skip white space; within quotes, a value may be on the next line. */
+/* Skip white space. After a name in quotes, also skip line breaks. */
 static size_t skip_space_before_value(const struct tkb_secret_copy *copy,
                                       size_t at, bool has_lines)
 {
@@ -147,7 +147,7 @@ static size_t skip_space_before_value(const struct tkb_secret_copy *copy,
 	return at;
 }
 
-/* Is the name, in its quotes, the first item in a bracket? */
+/* Is the quoted name the first item in a bracket? */
 static bool is_first_in_bracket(const struct tkb_secret_copy *copy,
                                 const struct name *name)
 {
@@ -159,9 +159,7 @@ static bool is_first_in_bracket(const struct tkb_secret_copy *copy,
 	       copy_byte_at(copy, at - 1) == '[';
 }
 
-/*
- * The size of the separator between name and value at `at`; 0: there is none.
- */
+/* The size of the separator of name and value at `at`; 0 if there is none. */
 static size_t separator_at(const struct tkb_secret_copy *copy,
                            const struct name *name, size_t at)
 {
@@ -179,7 +177,7 @@ static size_t separator_at(const struct tkb_secret_copy *copy,
 	return 0;
 }
 
-/* Find separator and value of the name; false if no value follows. */
+/* Find the separator and the value of the name; false if no value follows. */
 static bool find_value(const struct tkb_secret_copy *copy, struct name *name)
 {
 	size_t at = name->end;
@@ -206,7 +204,7 @@ static bool find_value(const struct tkb_secret_copy *copy, struct name *name)
 	       copy_byte_at(copy, name->value) != '-';
 }
 
-/* Hide what is in quotes at `at`; returns the position behind it. */
+/* Hide the quoted text at `at`; returns the position after its last quote. */
 static size_t hide_quoted(struct tkb_secret_copy *copy, size_t at,
                           const struct quote *quote)
 {
@@ -217,7 +215,7 @@ static size_t hide_quoted(struct tkb_secret_copy *copy, size_t at,
 	return end < copy->text.size ? end + quote->size : end;
 }
 
-/* Hide everything in quotes in the bracket at `at`. */
+/* Hide all quoted texts in the bracket at `at`. */
 static size_t hide_bracket(struct tkb_secret_copy *copy, size_t at)
 {
 	size_t depth = 0;
@@ -253,13 +251,13 @@ static bool has_escapes(const struct tkb_secret_copy *copy)
 }
 
 /*
- * The end of the line from `start` on, also in a string that holds several
- * lines.
+ * The end of the line from `start` on. In a string, an escaped line break ends
+ * a line too.
  */
 static size_t end_of_copied_line(const struct tkb_secret_copy *copy,
                                  size_t start)
 {
-	size_t run = 0; /* of backslashes */
+	size_t run = 0; /* number of backslashes */
 	size_t at = start;
 
 	for (; at < copy->text.size; at++) {
@@ -275,7 +273,7 @@ static size_t end_of_copied_line(const struct tkb_secret_copy *copy,
 	return at;
 }
 
-/* The end of a value without quotes that is one word. */
+/* The end of a value that is one word without quotes. */
 static size_t end_of_word(const struct tkb_secret_copy *copy, size_t start)
 {
 	const size_t line = end_of_copied_line(copy, start);
@@ -295,7 +293,10 @@ static size_t end_of_word(const struct tkb_secret_copy *copy, size_t start)
 	return line;
 }
 
-/* Does a text of YAML follow, behind "name: |", or a list, or an object? */
+/*
+ * Does the value continue on the next lines, as in YAML: a text after "name:
+ * |", a list or an object?
+ */
 static bool begins_block(const struct tkb_secret_copy *copy,
                          const struct name *name)
 {
@@ -311,7 +312,10 @@ static bool begins_block(const struct tkb_secret_copy *copy,
 	return end_of_copied_line(copy, at) == at;
 }
 
-/* Hide what a line has but keys; returns where it ends, or its text in quotes. */
+/*
+ * Hide what a line has except a key. Returns the line's end, or that of its
+ * quoted text.
+ */
 static size_t hide_item(struct tkb_secret_copy *copy, size_t at, size_t end)
 {
 	struct quote quote;
@@ -362,7 +366,7 @@ static size_t hide_block(struct tkb_secret_copy *copy, const struct name *name)
 	return end;
 }
 
-/* Hide a value that has neither quotes nor brackets. */
+/* Hide a value that is neither quoted nor in brackets. */
 static size_t hide_bare(struct tkb_secret_copy *copy, const struct name *name)
 {
 	const bool is_word = name->separator == ' ' ||
@@ -382,7 +386,7 @@ static size_t hide_bare(struct tkb_secret_copy *copy, const struct name *name)
 	return end;
 }
 
-/* Hide a number in place of a text in quotes. */
+/* Hide a number, by writing a quoted text in its place. */
 static size_t hide_number(struct tkb_secret_copy *copy, const struct name *name)
 {
 	const struct tkb_bytes quote =
@@ -399,7 +403,7 @@ static size_t hide_number(struct tkb_secret_copy *copy, const struct name *name)
 	return end;
 }
 
-/* Hide the name's value; returns where to go on. */
+/* Hide the name's value; returns the position at which to continue. */
 static size_t hide_value(struct tkb_secret_copy *copy, const struct name *name)
 {
 	size_t at = name->value;
@@ -443,8 +447,8 @@ static size_t skip_other(const struct tkb_secret_copy *copy, size_t at)
 }
 
 /*
- * The end of a URL's user, password and host: white space, a quote, what may
- * follow a host, or a backslash, which begins an escape.
+ * The end of a URL's user, password and host. It is at white space, a quote, a
+ * character that may follow a host, or a backslash, which begins an escape.
  */
 static size_t end_of_authority(const struct tkb_secret_copy *copy, size_t at)
 {
@@ -455,7 +459,8 @@ static size_t end_of_authority(const struct tkb_secret_copy *copy, size_t at)
 }
 
 /*
- * Hide the password of a URL whose scheme ends at `at`; returns where to go on.
+ * Hide the password of a URL whose scheme ends at `at`; returns the position at
+ * which to continue.
  */
 static size_t hide_in_url(struct tkb_secret_copy *copy, size_t at)
 {

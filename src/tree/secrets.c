@@ -5,15 +5,15 @@
 #include "tree/secret_text.h"
 #include "tree/utf16.h"
 
-/* JSON while it is read. */
+/* A JSON document that is being read. */
 struct reader {
 	struct tkb_json json;
 	struct tkb_json_token token;
-	bool is_secret;    /* the next value is that of a secret name */
+	bool is_secret;    /* the next value belongs to a secret name */
 	unsigned depth;    /* of that name */
-	bool is_in_array;  /* the last token opened an object or an array */
-	bool was_argument; /* it was a string such as "--api-key" */
-	bool was_option;   /* with those dashes */
+	bool is_in_array;  /* the last token opened an array */
+	bool was_argument; /* the last string was a name such as "--api-key" */
+	bool was_option;   /* that name began with a dash */
 };
 
 static int is_secret_string(const struct reader *reader, bool *out,
@@ -28,7 +28,7 @@ static int is_secret_string(const struct reader *reader, bool *out,
 	return tkb_buf_check(&name, err);
 }
 
-/* Hide secrets within a string that is not a secret itself. */
+/* Hide secrets in a string that is not a secret as a whole. */
 static void hide_in_string(struct tkb_secret_copy *copy,
                            const struct tkb_json_token *token)
 {
@@ -41,8 +41,9 @@ static void hide_in_string(struct tkb_secret_copy *copy,
 
 /*
  * Handle a string that is not a member's name. In ["--api-key", "x"] and
- * ["API_KEY", "x"], a secret follows; not in ["API_KEY", "HF_TOKEN"]. What
- * follows an option is its value, even if it looks like a name: "my-secret".
+ * ["API_KEY", "x"], the second string is a secret; in ["API_KEY", "HF_TOKEN"]
+ * it is not. After an option comes its value, even if it looks like a name:
+ * "my-secret".
  */
 static int hide_string(struct tkb_secret_copy *copy, struct reader *reader,
                        struct tkb_error *err)
@@ -98,7 +99,7 @@ static int hide_token(struct tkb_secret_copy *copy, struct reader *reader,
 	return rc;
 }
 
-/* Returns TKB_ERR_CORRUPT if it is not JSON. */
+/* Hide the secrets in JSON. Returns TKB_ERR_CORRUPT if it is not JSON. */
 static int hide_in_json(struct tkb_secret_copy *copy, struct tkb_error *err)
 {
 	struct reader reader = { .json = tkb_json_of(copy->text, 0),
@@ -145,7 +146,7 @@ static int hide_bytes(struct tkb_bytes text, enum tkb_path_style style,
 	return rc;
 }
 
-/* As UTF-8, the secrets of UTF-16 are found. */
+/* Hide the secrets in a UTF-16 text, by way of UTF-8. */
 static int hide_units(struct tkb_bytes text, enum tkb_path_style style,
                       enum tkb_utf16 order, struct tkb_buf *out,
                       size_t *count_out, struct tkb_error *err)

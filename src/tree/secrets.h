@@ -3,16 +3,17 @@
 #define TKB_TREE_SECRETS_H
 
 /*
- * Hide the values of secret names in a text that goes to others: vLLM writes
- * VLLM_API_KEY, as it is, into cache_key_factors.json.
+ * Hide the values of secret names in a text that others will get. For example,
+ * vLLM writes the value of VLLM_API_KEY into cache_key_factors.json.
  *
- * A value becomes the word "hidden", and not a digest of it. Who reads a bundle
- * could try passwords on a digest, and a salt would make two bundles of one tree
- * differ; with one word for all, machines with different keys have equal files.
+ * A value is replaced by the word "hidden", not by a digest. A reader of the
+ * bundle could try passwords on a digest, and with a salt two bundles of one
+ * tree would differ. With one word for all values, machines with different keys
+ * have equal files.
  *
- * In JSON, texts and numbers are hidden in whatever a secret name stands for; true,
- * false, null and "" stay. In any text, JSON that is damaged and strings within
- * JSON included, values are hidden that stand so:
+ * In JSON, all texts and numbers in the value of a secret name are hidden;
+ * true, false, null and "" stay. In any text, including damaged JSON and
+ * strings inside JSON, values are hidden in these forms:
  *
  *     NAME=value                  to white space, or the quote that ends it
  *     NAME = value, name: value   to the end of the line; not in Python
@@ -22,24 +23,24 @@
  *     ("NAME", "value")
  *     --name value
  *
- * In Python, a value without quotes is code unless its name is written in
- * capitals or is an option, and nothing stands between it and the name but "=".
- * And the password of a URL, "scheme://user:password@host", up to the last "@" in
- * front of the host.
+ * In Python, a value without quotes counts as code, unless its name is in
+ * capitals or is an option, and only "=" stands between the two. The password
+ * of a URL, "scheme://user:password@host", is hidden up to the last "@" before
+ * the host.
  *
- * A text of UTF-16 is read as one of UTF-8, and stays one of UTF-16.
+ * A UTF-16 text is converted to UTF-8 and back.
  *
- * All else stays as it is, byte for byte. Where it cannot be told where a value
- * ends, rather more is hidden than less. No other value is known by its looks:
- * what has no name stays.
+ * Everything else stays the same, byte for byte. If it is not clear where a
+ * value ends, more is hidden rather than less. A value without a name is not
+ * recognised as a secret, and stays.
  */
 
 #include "tree/path_style.h"
 #include "tree/secret_name.h"
 
 /*
- * Append `text` without its secrets; of TKB_PATH_STYLE_NONE, as it is.
- * `*count_out` is how many values were hidden.
+ * Append `text` without its secrets. With TKB_PATH_STYLE_NONE, nothing is
+ * hidden. `*count_out` is the number of hidden values.
  */
 TKB_NODISCARD int tkb_secrets_hide(struct tkb_bytes text,
                                    enum tkb_path_style style,

@@ -49,7 +49,7 @@ int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
 	struct tkb_digest digest;
 	int rc;
 
-	/* The zero byte between them is hashed, too. */
+	/* The zero byte between tree and name is hashed too. */
 	memcpy(text, tree, length);
 	memcpy(text + length, last.data, last.size);
 	rc = tkb_hasher_digest(hasher,

@@ -3,8 +3,8 @@
 #define TKB_TREE_UNIT_H
 
 /*
- * Units of trees: what they may be named, the keys that they have, and where they
- * lie below a root.
+ * Units of trees: which names they may have, their keys, and where they are in
+ * a tree.
  */
 
 #include <string.h>
@@ -15,53 +15,56 @@
 #include "base/digest.h"
 
 enum {
-	TKB_UNIT_FILES_LIMIT = 4096, /* a unit */
-	TKB_UNIT_PATH_LIMIT = 800,   /* bytes, from the root of the tree */
+	TKB_UNIT_FILES_LIMIT = 4096, /* of a unit */
+	TKB_UNIT_PATH_LIMIT = 800,   /* bytes, relative to the tree's root */
 	TKB_TREE_NAME_LIMIT = 32,
-	TKB_TREES_LIMIT = 64 /* a bundle */
+	TKB_TREES_LIMIT = 64 /* of a bundle */
 };
 
 /* A unit of a tree, before it is loaded. */
 struct tkb_unit_place {
 	const char *key;
-	const char *name; /* in a bundle */
-	const char *path; /* below the root; see unit_names.h */
-	size_t root;      /* its index */
+	const char *name; /* its name in a bundle */
+	const char *path; /* relative to the root; see unit_names.h */
+	size_t root;      /* the root's index */
 	bool is_file;
-	/* What the rules say of its path. */
+	/* What the rules say about its path. */
 	bool is_tuned;
 	bool is_ninja;
-	bool is_unfinished; /* as a scan has found: there is no index, or no file */
+	bool is_unfinished; /* a scan found no index, or no file */
 };
 
 /*
- * The folder that the last unit was in: the next one is most often in the same.
- * All zero: none.
+ * The parent folder of the last unit, because the next unit is often in the
+ * same folder. All zero: none is remembered.
  */
 struct tkb_unit_parent {
-	int root_fd;   /* below which it is */
+	int root_fd;   /* the root that contains it */
 	int fd;        /* -1: the folder does not exist */
-	size_t length; /* of its path; 0: no folder is remembered */
+	size_t length; /* of `path`; 0: no folder is remembered */
 	char path[TKB_UNIT_PATH_LIMIT + 1];
 };
 
 /* Forget the folder, and close it. */
 void tkb_unit_parent_close(struct tkb_unit_parent *parent);
 
-/* Is this the folder of `path`, below `root_fd`? */
+/* Is this the parent folder of `path`, which is relative to `root_fd`? */
 bool tkb_unit_parent_holds(const struct tkb_unit_parent *parent, int root_fd,
                            const char *path);
 
-/* Remember `fd`, which it owns from now on, as the folder of `path`. */
+/* Remember `fd` as the parent folder of `path`, and take ownership of it. */
 void tkb_unit_parent_set(struct tkb_unit_parent *parent, int root_fd, int fd,
                          const char *path);
 
-/* 1 to 32 letters, digits, dashes and underscores, and a letter first. */
+/*
+ * Is `name` 1 to 32 letters, digits, dashes and underscores that begin with a
+ * letter?
+ */
 bool tkb_tree_name_is_valid(const char *name);
 
 /*
- * Is `path` relative, of at most TKB_UNIT_PATH_LIMIT bytes, and each part a
- * valid file name other than ".tkbundle"?
+ * Is `path` relative and of at most TKB_UNIT_PATH_LIMIT bytes, and is each part
+ * a valid file name other than ".tkbundle"?
  */
 bool tkb_unit_path_is_valid(const char *path);
 
@@ -71,7 +74,7 @@ TKB_NODISCARD int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
                                     char out[TKB_DIGEST_HEX_SIZE],
                                     struct tkb_error *err);
 
-/* The record of what ninja built in the unit, or NULL where it built nothing. */
+/* The record of what ninja built in the unit; NULL if ninja built nothing. */
 static inline const struct tkb_file *tkb_unit_record(
 	const struct tkb_entry *entry)
 {

@@ -17,38 +17,40 @@
 enum {
 	PATH_SIZE = TKB_UNIT_PATH_LIMIT + TKB_DEEPGEMM_NAME_SIZE + 1,
 	CODE_LIMIT = 1024 * 1024,
-	/* Folders for which all compilers and flags are tried in vain. */
+	/* Stop trying all compilers and flags after this many folders
+	   without a match. */
 	SEARCHES_LIMIT = 16
 };
 
 #define PACKAGE "deep_gemm-package"
 #define CUDA "cuda"
 
-/* In a bundle. */
+/* The paths in a bundle. */
 static const struct tkb_deepgemm_place anywhere = {
 	.package = "[REPLACE:" PACKAGE "]",
 	.cuda = "[REPLACE:" CUDA "]",
 };
 
 struct pair {
-	const char *name; /* in a bundle */
-	const char *path; /* here */
-	bool is_stale;    /* as in a bundle, also here */
+	const char *name; /* its name in a bundle */
+	const char *path; /* its path here */
+	bool is_stale;    /* here it still has the name from a bundle */
 };
 
 struct tkb_unit_names {
 	const struct tkb_tree_rules *rules; /* by reference */
 	struct tkb_deepgemm_place here;
 	struct tkb_arena arena; /* owns the texts */
-	struct pair *pairs;     /* owned; by name */
+	struct pair *pairs;     /* owned; sorted by name */
 	size_t count;
 	size_t capacity;
-	/* How the last one was compiled: most likely the next one, too. */
+	/* The combination that fitted the last folder: most likely the next
+	   one's, too. */
 	atomic_size_t way;
 	size_t search_count;
 };
 
-/* The path of `name` beside `path`. */
+/* Format the path of `name` in the same folder as `path`. */
 static void format_beside(const char *path, const char *name, char *out,
                           size_t size)
 {
@@ -75,7 +77,10 @@ static int add_name(struct tkb_unit_names *names, const char *name,
 	                  sizeof(pair), err);
 }
 
-/* The name that `folder` has in a bundle; false: the one it has here. */
+/*
+ * Find the name that `folder` has in a bundle; false if it has the same name
+ * there as here.
+ */
 static bool find_bundled(struct tkb_unit_names *names, const char *folder,
                          struct tkb_bytes code,
                          char out[TKB_DEEPGEMM_NAME_SIZE])
@@ -97,7 +102,7 @@ static bool find_bundled(struct tkb_unit_names *names, const char *folder,
 	return false;
 }
 
-/* Look at `name` in `folder`, which is at `dir_fd`. */
+/* Examine the folder `name` in `folder`, whose descriptor is `dir_fd`. */
 static int add_renamed(struct tkb_unit_names *names, int dir_fd,
                        const char *folder, const char *name,
                        struct tkb_error *err)
@@ -118,7 +123,7 @@ static int add_renamed(struct tkb_unit_names *names, int dir_fd,
 	rc = tkb_fd_read_file(dir_fd, own, CODE_LIMIT, &code, &status, &fault);
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
-	/* If it cannot be read, whoever reads the whole unit leaves it out. */
+	/* If the code cannot be read, loading the unit fails later. */
 	if (rc < 0 || !find_bundled(names, name, tkb_buf_bytes(&code), bundled))
 		return 0;
 	(void)snprintf(unit, sizeof(unit), "%s/%s", folder, bundled);
@@ -128,7 +133,10 @@ static int add_renamed(struct tkb_unit_names *names, int dir_fd,
 	               : add_name(names, unit, path, err);
 }
 
-/* The folder that all of `rule` are in; false: there are several. */
+/*
+ * The folder that contains everything that `rule` matches; false if there are
+ * several.
+ */
 static bool folder_of(const struct tkb_tree_rule *rule,
                       char out[TKB_UNIT_PATH_LIMIT + 1])
 {
@@ -153,7 +161,7 @@ static int look_below(struct tkb_unit_names *names, int root_fd,
 
 	if (root_fd < 0 || !folder_of(rule, folder))
 		return 0;
-	/* One that cannot be listed is refused by who walks through it. */
+	/* If the folder cannot be listed, the walk will refuse it. */
 	rc = tkb_dir_open(root_fd, folder, &dir, &fault);
 	if (rc < 0)
 		return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
@@ -242,7 +250,7 @@ static int compare_name(const void *key, const void *item)
 	return strcmp(key, pair->name);
 }
 
-/* The first pair of a unit, which is the one that counts; or NULL. */
+/* The first pair of a unit, which is the one to use; or NULL. */
 static const struct pair *find_pair(const struct tkb_unit_names *names,
                                     const char *name)
 {

@@ -3,32 +3,38 @@
 #define TKB_TREE_UNIT_NAMES_H
 
 /*
- * Units that are called otherwise on each machine.
+ * Units that have another name on each machine.
  *
- * A folder of DeepGEMM's is named after a hash that holds a path of this machine.
- * In a bundle it has the name that it would have where that path is a sentinel:
+ * DeepGEMM names a folder after a hash that depends on a path of this machine.
+ * In a bundle, the folder has the name that it would have if that path were a
+ * sentinel:
  *
  *     on disk      cache/kernel.gemm.0f3a...   -I/venv/lib/.../deep_gemm/include
  *     in a bundle  cache/kernel.gemm.97c1...   -I[REPLACE:deep_gemm-package]/include
  *
- * So it is one unit, whichever machine has compiled it. Only a folder whose own name
- * is reproduced first is called otherwise; any other one keeps the name it has.
+ * So it is the same unit, whichever machine compiled it. A folder is renamed
+ * only if its present name can be reproduced first; any other folder keeps its
+ * name.
  */
 
 #include "base/base.h"
 #include "tree/paths.h"
 #include "tree/rules.h"
 
-/* The file of such a unit from which its name is told. */
+/* The file of such a unit that determines its name. */
 #define TKB_UNIT_CODE "kernel.cu"
 
-/* Those of one root. NULL stands for a root in which all names are as they are. */
+/*
+ * The names in one root. NULL stands for a root in which units have the same
+ * names as in a bundle.
+ */
 struct tkb_unit_names;
 
 /*
- * Look at the folders in the root at `root_fd` (-1: it is not there) that the rules
- * say are so named. `named` are the trees and folders outside, kept by reference;
- * `*out` is NULL where none of them is the one in the names.
+ * Examine the folders in the root at `root_fd` (-1: it does not exist) that the
+ * rules describe as named so. `named` has the trees and the folders outside,
+ * and is kept by reference. `*out` is NULL if none of these paths is part of
+ * the names.
  */
 TKB_NODISCARD int tkb_unit_names_open(int root_fd,
                                       const struct tkb_tree_rules *rules,
@@ -39,26 +45,27 @@ TKB_NODISCARD int tkb_unit_names_open(int root_fd,
 void tkb_unit_names_close(struct tkb_unit_names *names);
 
 /*
- * Where unit `name` of a bundle lies here. With `is_stale_out`, which may be NULL:
- * nobody looks for it there, since it has another name here.
+ * The path of a bundle's unit `name` here. `is_stale_out` may be NULL;
+ * otherwise it tells whether the unit is still at its path in a bundle, where
+ * the engine does not look for it, because its name here is another.
  */
 const char *tkb_unit_names_here(const struct tkb_unit_names *names,
                                 const char *name, bool *is_stale_out);
 
 /*
- * What the unit at `path` is called in a bundle; NULL: it lies elsewhere as well, and
- * that is the one that counts.
+ * The name in a bundle of the unit at `path`; NULL if the same unit is also at
+ * another path, which is the one to use.
  */
 const char *tkb_unit_names_bundled(const struct tkb_unit_names *names,
                                    const char *path);
 
-/* May a unit that is not here have another name here? */
+/* May a unit that does not exist here get another name here? */
 bool tkb_unit_names_concern(const struct tkb_unit_names *names,
                             const char *name);
 
 /*
- * Find out, from the code in it, what unit `name` is called here. Threads may do so
- * at once.
+ * Compute from its code the path of unit `name` here. Several threads may call
+ * this at once.
  */
 void tkb_unit_names_find(struct tkb_unit_names *names, const char *name,
                          struct tkb_bytes code, char *out, size_t size);

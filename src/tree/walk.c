@@ -15,7 +15,7 @@ struct walk {
 	const struct tkb_tree_visitor *visitor;
 	bool is_in_unit;
 	size_t depth;
-	char path[PATH_SIZE]; /* of what the walk is at */
+	char path[PATH_SIZE]; /* of the item that is visited */
 };
 
 static int report_item(const struct walk *walk, enum tkb_tree_thing thing,
@@ -50,7 +50,7 @@ static int refuse_path(const struct walk *walk, enum tkb_reason reason,
 static int walk_folder(struct walk *walk, int dir_fd, const char *name,
                        struct tkb_error *err);
 
-/* Enter a folder. One that cannot be read is refused. */
+/* Enter a folder. If it cannot be read, it is refused. */
 static int enter_folder(struct walk *walk, int dir_fd, const char *name,
                         struct tkb_error *err)
 {
@@ -59,7 +59,7 @@ static int enter_folder(struct walk *walk, int dir_fd, const char *name,
 
 	if (walk->depth == DEPTH_LIMIT)
 		return refuse_path(walk, TKB_REASON_LIMIT,
-		                   "folders are too deep in each other", err);
+		                   "folders are nested too deeply", err);
 	walk->depth++;
 	rc = walk_folder(walk, dir_fd, name, &why);
 	walk->depth--;
@@ -80,7 +80,7 @@ static int visit_item(struct walk *walk, int dir_fd, const char *name,
 	if (rule.action == TKB_TREE_ACTION_LEAVE)
 		return 0;
 	if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0; /* it has gone meanwhile */
+		return 0; /* it was removed meanwhile */
 	if (S_ISLNK(status.st_mode))
 		return refuse_path(walk, TKB_REASON_UNSAFE,
 		                   "it is a symbolic link", err);

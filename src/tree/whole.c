@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-	DEPTH_LIMIT = 1024 /* Python's own parser takes 200 */
+	DEPTH_LIMIT = 1024 /* Python's own parser allows 200 */
 };
 
 struct scan {
@@ -12,7 +12,7 @@ struct scan {
 	const char *end;
 	bool is_python;
 	size_t depth;
-	char closers[DEPTH_LIMIT]; /* what ends each open bracket */
+	char closers[DEPTH_LIMIT]; /* what closes each open bracket */
 };
 
 static bool rest_begins_with(const struct scan *scan, const char *text,
@@ -22,7 +22,7 @@ static bool rest_begins_with(const struct scan *scan, const char *text,
 	       memcmp(scan->at, text, size) == 0;
 }
 
-/* Step over the string that begins here. */
+/* Skip the string that begins here. */
 static bool skip_string(struct scan *scan)
 {
 	const char quotes[] = { *scan->at, *scan->at, *scan->at };
@@ -57,7 +57,7 @@ static char closer_of(char c)
 	return found == NULL || (found - pairs) % 2 != 0 ? '\0' : found[1];
 }
 
-/* Step over a character that is in no string. */
+/* Skip a character that is not in a string. */
 static bool skip_one(struct scan *scan)
 {
 	const char c = *scan->at++;

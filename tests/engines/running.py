@@ -287,7 +287,7 @@ def _(scene):
     vllm = ("--engine", "vllm")
     for number, (options, env, part) in enumerate((
             (vllm, {"TKBUNDLE_ENGINES": scene.path("profiles")},
-             "what a path is, is no word that is known"),
+             "the 'is' of a rule is not known"),
             ((*vllm, "--tree", "vllm=x"), {}, "there are two trees 'vllm'"),
             ((*vllm, "--tree", "a:no=x"), {},
              "no profile of an engine has trees of kind 'no'"),

@@ -327,13 +327,13 @@ TEST(tree_paths, a_path_that_a_file_cannot_hold_is_refused)
 
 	FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_NINJA, &line, 1,
 	              1, &out, ERR),
-	      TKB_ERR_CORRUPT, "cannot stand in it");
+	      TKB_ERR_CORRUPT, "cannot be written in it");
 	FAILS(restore(tkb_text("[REPLACE:r]"), TKB_PATH_STYLE_TEXT, &line, 1, 1,
 	              &out, ERR),
-	      TKB_ERR_CORRUPT, "cannot stand in it");
+	      TKB_ERR_CORRUPT, "cannot be written in it");
 	FAILS(restore(tkb_text("x = [REPLACE:r]"), TKB_PATH_STYLE_PYTHON,
 	              &quote, 1, 1, &out, ERR),
-	      TKB_ERR_CORRUPT, "cannot stand in it");
+	      TKB_ERR_CORRUPT, "cannot be written in it");
 }
 
 TEST(tree_paths, roots_must_be_roots)
