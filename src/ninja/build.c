@@ -28,7 +28,7 @@ static int add_path(struct tkb_ninja_paths *paths, const char *path,
 	                  sizeof(path), err);
 }
 
-/* Read paths, up to what is not one. */
+/* Read paths until something else follows. */
 static int read_paths(struct tkb_ninja_parser *parser,
                       struct tkb_ninja_paths *paths, struct tkb_error *err)
 {
@@ -46,8 +46,8 @@ static int read_paths(struct tkb_ninja_parser *parser,
 }
 
 /*
- * Take an indented "name =" of a rule, pool or statement. TKB_MISS: the line is
- * not indented.
+ * Take an indented "name =" of a rule, pool or statement. TKB_MISS if the line
+ * is not indented.
  */
 static int read_indented(struct tkb_ninja_lexer *lexer, struct tkb_bytes *name,
                          struct tkb_error *err)
@@ -73,7 +73,7 @@ static int add_binding(struct tkb_ninja_parser *parser, struct tkb_bytes name,
 	struct tkb_ninja_binding binding = { .name = name };
 
 	if (!tkb_ninja_lexer_take(lexer, "="))
-		return tkb_ninja_lexer_fail(lexer, "no \"=\" behind a word",
+		return tkb_ninja_lexer_fail(lexer, "no \"=\" after a word",
 		                            err);
 	binding.at = lexer->at;
 	tkb_ninja_lexer_skip_line(lexer);
@@ -82,7 +82,7 @@ static int add_binding(struct tkb_ninja_parser *parser, struct tkb_bytes name,
 	                  err);
 }
 
-/* The variables of a rule are expanded for each statement. */
+/* Read the variables of a rule; they are expanded later, for each statement. */
 static int read_bindings(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
@@ -107,12 +107,12 @@ static int read_bindings(struct tkb_ninja_parser *parser, struct tkb_error *err)
 		return rc;
 	if (has_depfile && !has_deps)
 		return tkb_ninja_lexer_fail(
-			lexer, "a rule with a depfile that ninja does not keep",
+			lexer, "a rule with \"depfile\" and without \"deps\"",
 			err);
 	return 0;
 }
 
-/* A rule, or a pool, which has variables as well. */
+/* Read a rule. */
 static int read_rule(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_rule rule = { .first = parser->binding_count };
@@ -142,7 +142,7 @@ static int read_pool(struct tkb_ninja_parser *parser, struct tkb_error *err)
 	}
 }
 
-/* A variable that only a rule may set here, since it changes the inputs. */
+/* A variable that changes the inputs; only rules may set it here. */
 static bool is_for_rules(struct tkb_bytes name)
 {
 	return tkb_bytes_equal_text(name, "depfile") ||
@@ -155,7 +155,7 @@ static int set_variable(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
 {
 	if (is_for_rules(name))
 		return tkb_ninja_lexer_fail(
-			lexer, "inputs that only a rule may speak of", err);
+			lexer, "a variable that only a rule may set", err);
 	return tkb_ninja_lexer_set(lexer, name, scope, err);
 }
 
@@ -176,7 +176,7 @@ static int read_variables(struct tkb_ninja_lexer *lexer, struct tkb_error *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* Take "|", "||" or "|@", if exactly that one is next. */
+/* Take "|", "||" or "|@", if the text continues with exactly that one. */
 static bool take_bar(struct tkb_ninja_lexer *lexer, const char *bar)
 {
 	const size_t start = lexer->at;
@@ -192,7 +192,7 @@ static bool take_bar(struct tkb_ninja_lexer *lexer, const char *bar)
 	return true;
 }
 
-/* The index of the rule, or how many there are. */
+/* The index of the rule, or the number of rules if it is not found. */
 static size_t find_rule(const struct tkb_ninja_parser *parser,
                         struct tkb_bytes name)
 {
@@ -204,7 +204,7 @@ static size_t find_rule(const struct tkb_ninja_parser *parser,
 	return i;
 }
 
-/* Keep the statement; its variables are those that the lexer has read. */
+/* Keep the statement, with the variables that the lexer has read. */
 static int add_statement(struct tkb_ninja_parser *parser,
                          struct tkb_ninja_statement *statement,
                          struct tkb_error *err)
@@ -246,12 +246,12 @@ static int read_inputs(struct tkb_ninja_parser *parser,
 	if (rc < 0)
 		return rc;
 	if (!tkb_ninja_lexer_take_end(lexer))
-		return tkb_ninja_lexer_fail(lexer,
-		                            "something behind the inputs", err);
+		return tkb_ninja_lexer_fail(
+			lexer, "something follows the inputs", err);
 	return 0;
 }
 
-/* "out | implicit: rule in..." */
+/* Read "out | implicit: rule in...". */
 static int read_files(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
@@ -269,8 +269,8 @@ static int read_files(struct tkb_ninja_parser *parser, struct tkb_error *err)
 		return rc;
 	if (parser->outputs.count == before ||
 	    !tkb_ninja_lexer_take(lexer, ":"))
-		return tkb_ninja_lexer_fail(lexer, "no outputs and a colon",
-		                            err);
+		return tkb_ninja_lexer_fail(
+			lexer, "outputs or a colon are missing", err);
 	rc = tkb_ninja_lexer_word(lexer, &rule, err);
 	if (rc == 0)
 		rc = read_inputs(parser, &statement, err);
@@ -287,7 +287,7 @@ static int read_files(struct tkb_ninja_parser *parser, struct tkb_error *err)
 	return rc;
 }
 
-/* Paths may use variables that are set below them: read those first. */
+/* Paths may use variables that are set after them, so read those first. */
 static int read_build(struct tkb_ninja_parser *parser, struct tkb_error *err)
 {
 	struct tkb_ninja_lexer *lexer = &parser->lexer;
@@ -331,7 +331,7 @@ static int read_statement(struct tkb_ninja_parser *parser,
 	    tkb_bytes_equal_text(word, "subninja"))
 		return tkb_ninja_lexer_fail(lexer, "it reads another file",
 		                            err);
-	return tkb_ninja_lexer_fail(lexer, "no statement", err);
+	return tkb_ninja_lexer_fail(lexer, "not a statement", err);
 }
 
 static int read_all(struct tkb_ninja_parser *parser, struct tkb_error *err)
@@ -348,7 +348,7 @@ static int read_all(struct tkb_ninja_parser *parser, struct tkb_error *err)
 			continue;
 		if (lexer->at != start)
 			rc = tkb_ninja_lexer_fail(
-				lexer, "an indent that belongs to nothing",
+				lexer, "an indented line without a statement",
 				err);
 		else
 			rc = read_statement(parser, err);
@@ -356,7 +356,7 @@ static int read_all(struct tkb_ninja_parser *parser, struct tkb_error *err)
 	return rc;
 }
 
-/* Copy the paths from `first` to `end`. */
+/* Copy the paths from `first` up to `end`. */
 static int copy_paths(struct tkb_arena *arena,
                       const struct tkb_ninja_paths *paths, size_t first,
                       size_t end, const char ***items, size_t *count,
@@ -410,7 +410,7 @@ bool tkb_ninja_build_has(const char *const *paths, size_t count,
 	                             tkb_compare_texts) != NULL;
 }
 
-/* Drop what is in `others`; both are sorted. */
+/* Remove the paths that are in `others`; both lists are sorted. */
 static void subtract(struct tkb_ninja_paths *paths,
                      const struct tkb_ninja_paths *others)
 {

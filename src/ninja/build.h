@@ -5,10 +5,11 @@
 /*
  * The files that a build.ninja names, and the commands that make them.
  *
- * It is read as ninja reads it: paths may hold variables of the file and of their
- * statement, and "$ ", "$:" and "$$". What cannot be known from it alone is refused
- * with TKB_REASON_METADATA: include and subninja, a dyndep, and a depfile that
- * does not go into .ninja_deps (a rule with "depfile" and without "deps").
+ * It is read as ninja reads it: paths may contain variables of the file and of
+ * their statement, and "$ ", "$:" and "$$". If the file alone does not say
+ * everything, it is refused with TKB_REASON_METADATA: for include, subninja or
+ * a dyndep, or for a depfile that ninja does not add to .ninja_deps (a rule
+ * with "depfile" and without "deps").
  */
 
 #include "base/arena.h"
@@ -17,9 +18,9 @@
 
 /* A statement that is not phony. */
 struct tkb_ninja_edge {
-	const char **outputs; /* explicit and implicit */
+	const char **outputs; /* explicit and implicit ones */
 	size_t output_count;
-	/* Explicit and implicit ones: if one is newer, ninja builds again. */
+	/* Explicit and implicit ones. If one is newer, ninja builds again. */
 	const char **inputs;
 	size_t input_count;
 	const char *command; /* as ninja hashes it, see hash.h */
@@ -28,18 +29,19 @@ struct tkb_ninja_edge {
 };
 
 struct tkb_ninja_build {
-	struct tkb_arena arena; /* holds what follows */
+	struct tkb_arena arena; /* owns the following */
 	struct tkb_ninja_edge *edges;
 	size_t edge_count;
-	/* Explicit, implicit, order-only and validations; made by no statement. */
-	const char **inputs; /* sorted, each once */
+	/* Explicit, implicit, order-only and validations, but no outputs of
+	   statements. */
+	const char **inputs; /* sorted, without duplicates */
 	size_t input_count;
-	/* Explicit and implicit ones, but of no phony statement. */
-	const char **outputs; /* sorted, each once */
+	/* Explicit and implicit ones, but not of phony statements. */
+	const char **outputs; /* sorted, without duplicates */
 	size_t output_count;
 };
 
-/* Is `path` one of `paths`, which are sorted? */
+/* Is `path` in the sorted list `paths`? */
 bool tkb_ninja_build_has(const char *const *paths, size_t count,
                          const char *path);
 

@@ -3,10 +3,10 @@
 #include "ninja/parser.h"
 
 enum {
-	DEPTH_LIMIT = 16 /* of variables in each other */
+	DEPTH_LIMIT = 16 /* of nested variables */
 };
 
-/* Of which statement variables are looked up, and how deep in each other. */
+/* The statement whose variables are looked up, and the depth of nesting. */
 struct edge_names {
 	struct tkb_ninja_parser *parser;
 	const struct tkb_ninja_statement *statement;
@@ -22,7 +22,7 @@ static bool is_safe_in_shell(const char *path)
 	return path[strspn(path, safe)] == '\0';
 }
 
-/* As ninja quotes a path in a command. */
+/* Append a path with ninja's quoting for commands. */
 static void add_quoted(const char *path, struct tkb_buf *out)
 {
 	if (is_safe_in_shell(path)) {
@@ -49,7 +49,7 @@ static void add_paths(const struct tkb_ninja_paths *paths, size_t first,
 	}
 }
 
-/* ninja refuses a file with an unknown rule. */
+/* Find a variable of a rule, or NULL. ninja refuses an unknown rule. */
 static const struct tkb_ninja_binding *find_binding(
 	const struct tkb_ninja_parser *parser, size_t index,
 	struct tkb_bytes name)
@@ -67,8 +67,8 @@ static const struct tkb_ninja_binding *find_binding(
 }
 
 /*
- * In a statement without variables, the file's variables come before those of
- * the rule.
+ * Find a variable of the statement or of the file. If the statement has no
+ * variables, those of the file come before those of the rule.
  */
 static const char *find_value(const struct edge_names *names,
                               struct tkb_bytes name, bool has_binding)
@@ -116,7 +116,7 @@ static int look_up(void *self, struct tkb_bytes name, struct tkb_buf *out,
 		return 0;
 	if (names->depth == DEPTH_LIMIT)
 		return tkb_ninja_lexer_fail(&parser->lexer,
-		                            "variables of a rule that lead to "
+		                            "variables of a rule that refer to "
 		                            "each other",
 		                            err);
 	names->depth++;

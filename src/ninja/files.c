@@ -8,7 +8,7 @@
 static const char log_begin[] = "# ninja log v";
 static const char deps_begin[] = "# ninjadeps\n";
 
-/* Lower times are in seconds: as nanoseconds they would be in 1970. */
+/* A lower number is a time in seconds: in nanoseconds it would be in 1970. */
 static const int64_t least_nanoseconds = INT64_C(1000000000000);
 
 /* The log */
@@ -20,7 +20,7 @@ static int fail_log(const struct tkb_ninja_rows *rows, const char *what,
 	                      "line %zu of ninja's log %s", rows->line, what);
 }
 
-/* Take a line without its end. */
+/* Take a line, without its line feed. */
 static int take_row(struct tkb_ninja_rows *rows, struct tkb_bytes *out,
                     struct tkb_error *err)
 {
@@ -53,7 +53,7 @@ int tkb_ninja_rows_open(struct tkb_bytes text, struct tkb_ninja_rows *out,
 	version = (const char *)line.data + before;
 	if (line.size != before + 1 ||
 	    memcmp(line.data, log_begin, before) != 0)
-		return fail_log(&rows, "is no version of one", err);
+		return fail_log(&rows, "does not state its version", err);
 	if (*version < '5' || *version > '7')
 		return tkb_fail_entry(
 			err, TKB_REASON_METADATA,
@@ -65,7 +65,7 @@ int tkb_ninja_rows_open(struct tkb_bytes text, struct tkb_ninja_rows *out,
 	return 0;
 }
 
-/* An integer of at most 18 digits, up to `end`. */
+/* Read an integer of at most 19 digits that ends at `end`. */
 static bool read_row_number(const char *text, const char *end, int64_t *out)
 {
 	int64_t value = 0;
@@ -83,7 +83,7 @@ static bool read_row_number(const char *text, const char *end, int64_t *out)
 	return true;
 }
 
-/* One to 16 hexadecimal digits, up to `end`. */
+/* Read 1 to 16 hexadecimal digits that end at `end`. */
 static bool read_hash(const char *text, const char *end, uint64_t *out)
 {
 	uint64_t value = 0;
@@ -127,13 +127,13 @@ int tkb_ninja_rows_next(struct tkb_ninja_rows *rows, struct tkb_ninja_row *out,
 	row.output = (struct tkb_bytes){ tabs[2] + 1,
 		                         (size_t)(tabs[3] - tabs[2] - 1) };
 	if (!read_row_number(tabs[1] + 1, tabs[2], &row.mtime))
-		return fail_log(rows, "has a time that is none", err);
+		return fail_log(rows, "has an invalid time", err);
 	if (row.output.size == 0 ||
 	    memchr(row.output.data, '\0', row.output.size) != NULL)
-		return fail_log(rows, "has a path that is none", err);
+		return fail_log(rows, "has an invalid path", err);
 	if (!read_hash(tabs[3] + 1, text + rows->at - 1, &row.hash))
-		return fail_log(rows, "has a hash that is none", err);
-	if (row.mtime < least_nanoseconds) /* as before ninja 1.9 */
+		return fail_log(rows, "has an invalid hash", err);
+	if (row.mtime < least_nanoseconds) /* in seconds, before ninja 1.9 */
 		row.mtime = row.mtime > INT64_MAX / 1000000000
 		                    ? INT64_MAX
 		                    : row.mtime * 1000000000;
@@ -168,7 +168,8 @@ int tkb_ninja_records_open(struct tkb_bytes bytes, struct tkb_arena *arena,
 
 	if (bytes.size < before + 4 ||
 	    memcmp(bytes.data, deps_begin, before) != 0)
-		return fail_deps(&records, "they do not begin as such", err);
+		return fail_deps(&records, "they do not begin as they should",
+		                 err);
 	version = read_word(bytes, before);
 	if (version != 3 && version != 4)
 		return tkb_fail_entry(err, TKB_REASON_METADATA,
@@ -187,7 +188,7 @@ void tkb_ninja_records_close(struct tkb_ninja_records *records)
 	records->paths = NULL;
 }
 
-/* A path, up to three zeros, and the complement of its number. */
+/* Read a path, up to three zeros, and the complement of the path's number. */
 static int read_path_record(struct tkb_ninja_records *records, size_t size,
                             struct tkb_error *err)
 {
@@ -199,7 +200,7 @@ static int read_path_record(struct tkb_ninja_records *records, size_t size,
 	for (int i = 0; i < 3 && length > 0 && path[length - 1] == '\0'; i++)
 		length--;
 	if (length == 0 || memchr(path, '\0', length) != NULL)
-		return fail_deps(records, "a path that is none", err);
+		return fail_deps(records, "an invalid path", err);
 	if (read_word(records->bytes, records->at + size - 4) !=
 	    ~(uint32_t)records->path_count)
 		return fail_deps(records, "a path with a wrong number", err);

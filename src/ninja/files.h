@@ -2,14 +2,14 @@
 #ifndef TKB_NINJA_FILES_H
 #define TKB_NINJA_FILES_H
 
-/* Goes through ninja's two files, item by item: for logs.c. */
+/* Read ninja's two files item by item; for logs.c. */
 
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
 
 enum {
-	/* ninja reads no longer record. */
+	/* ninja does not read a longer record. */
 	TKB_NINJA_RECORD_LIMIT = (1 << 19) - 1
 };
 
@@ -28,17 +28,17 @@ struct tkb_ninja_rows {
 	int version;
 };
 
-/* Begin: read the first line. */
+/* Begin, and read the first line. */
 TKB_NODISCARD int tkb_ninja_rows_open(struct tkb_bytes text,
                                       struct tkb_ninja_rows *out,
                                       struct tkb_error *err);
 
-/* The next row, or TKB_MISS behind the last. */
+/* Read the next row; TKB_MISS after the last. */
 TKB_NODISCARD int tkb_ninja_rows_next(struct tkb_ninja_rows *rows,
                                       struct tkb_ninja_row *out,
                                       struct tkb_error *err);
 
-/* A record of dependencies. Paths have numbers, by their order. */
+/* A record of dependencies. Paths are numbered in the order of the file. */
 struct tkb_ninja_record {
 	uint32_t output;
 	int64_t mtime; /* in nanoseconds */
@@ -48,9 +48,9 @@ struct tkb_ninja_record {
 
 struct tkb_ninja_records {
 	struct tkb_bytes bytes;  /* kept by reference */
-	struct tkb_arena *arena; /* likewise; for paths */
+	struct tkb_arena *arena; /* the same; for paths */
 	size_t at;
-	bool is_wide; /* times have 8 bytes, in nanoseconds; else 4, in seconds */
+	bool is_wide; /* times are nanoseconds in 8 bytes; else seconds in 4 */
 	const char **paths; /* owned */
 	size_t path_count;
 	size_t path_capacity;
@@ -62,12 +62,12 @@ TKB_NODISCARD int tkb_ninja_records_open(struct tkb_bytes bytes,
                                          struct tkb_error *err);
 void tkb_ninja_records_close(struct tkb_ninja_records *records);
 
-/* The next record of dependencies, or TKB_MISS behind the last. */
+/* Read the next record of dependencies; TKB_MISS after the last. */
 TKB_NODISCARD int tkb_ninja_records_next(struct tkb_ninja_records *records,
                                          struct tkb_ninja_record *out,
                                          struct tkb_error *err);
 
-/* The number of a record's input. */
+/* The number of input `index` of a record. */
 uint32_t tkb_ninja_records_input(const struct tkb_ninja_records *records,
                                  const struct tkb_ninja_record *record,
                                  size_t index);

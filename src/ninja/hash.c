@@ -38,7 +38,7 @@ static const uint64_t secrets[] = { UINT64_C(0x2d358dccaa6c78a5),
 	                            UINT64_C(0x8bb84b93962eacc9),
 	                            UINT64_C(0x4b33a62ed433d4a3) };
 
-/* The product's lower and upper half. */
+/* The lower and the upper half of the product. */
 static void multiply_wide(uint64_t a, uint64_t b, uint64_t *low, uint64_t *high)
 {
 	const uint64_t a0 = (uint32_t)a;
@@ -68,7 +68,7 @@ static uint64_t mix_at(const unsigned char *data, uint64_t secret,
 	                 little_endian(data + 8, 8) ^ state);
 }
 
-/* Read the last 16 bytes; of a shorter text, all bytes. */
+/* Read the last 16 bytes; of a shorter text, read everything. */
 static void read_end(const unsigned char *data, size_t size, uint64_t *a,
                      uint64_t *b)
 {
@@ -113,7 +113,7 @@ static uint64_t rapid(const unsigned char *data, size_t size)
 		state = mix_at(data, secrets[2], state ^ secrets[1]);
 	if (size > 16 && left > 32)
 		state = mix_at(data + 16, secrets[2], state);
-	/* After whole blocks, the last 16 bytes overlap what was read. */
+	/* The last 16 bytes may overlap with the blocks before. */
 	if (size > 16)
 		read_end(data + left - 17, 17, &a, &b);
 	else

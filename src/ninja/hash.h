@@ -7,8 +7,8 @@
 #include "base/base.h"
 
 /*
- * The hash by which ninja's log of `version` keeps a command: that of 5 and 6, which
- * ninja writes up to 1.12, is MurmurHash64A; that of 7 is rapidhash.
+ * The hash of a command in ninja's log: MurmurHash64A for `version` 5 and 6,
+ * which ninja writes up to 1.12, and rapidhash for 7.
  */
 uint64_t tkb_ninja_hash(int version, struct tkb_bytes command);
 

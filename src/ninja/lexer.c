@@ -39,7 +39,7 @@ unsigned char tkb_ninja_lexer_peek(const struct tkb_ninja_lexer *lexer)
 	return lexer_byte_at(lexer, lexer->at);
 }
 
-/* The size of the line's end at `at`, or 0. */
+/* The size of the line's end at `at`; 0 if there is none. */
 static size_t end_size(const struct tkb_ninja_lexer *lexer, size_t at)
 {
 	if (lexer_byte_at(lexer, at) == '\n')
@@ -124,8 +124,7 @@ int tkb_ninja_lexer_word(struct tkb_ninja_lexer *lexer, struct tkb_bytes *out,
 	       tkb_ninja_lexer_peek(lexer) == '.')
 		lexer->at++;
 	if (lexer->at == start)
-		return tkb_ninja_lexer_fail(lexer, "no word where one must be",
-		                            err);
+		return tkb_ninja_lexer_fail(lexer, "a word is missing", err);
 	*out = tkb_bytes_slice(lexer->text, start, lexer->at);
 	tkb_ninja_lexer_skip_space(lexer);
 	return 0;
@@ -149,7 +148,7 @@ const char *tkb_ninja_scope_value(const struct tkb_ninja_scope *scope,
 	return found == NULL ? NULL : found->value;
 }
 
-/* A variable that is not set is empty. */
+/* Append a variable's value; nothing if the variable is not set. */
 static int expand_variable(const struct tkb_ninja_lexer *lexer,
                            struct tkb_bytes name, bool is_path,
                            struct tkb_buf *out, struct tkb_error *err)
@@ -158,10 +157,8 @@ static int expand_variable(const struct tkb_ninja_lexer *lexer,
 
 	if (lexer->names != NULL)
 		return lexer->names->lookup(lexer->names->self, name, out, err);
-	/*
-	 * A statement's own variables count in its paths, but not in each
-	 * other.
-	 */
+	/* The variables of a statement are used in its paths, but not in
+	   each other's values. */
 	if (is_path)
 		value = tkb_ninja_scope_value(&lexer->statement, name);
 	if (value == NULL)
@@ -171,7 +168,7 @@ static int expand_variable(const struct tkb_ninja_lexer *lexer,
 	return 0;
 }
 
-/* What "$" begins, which is at `lexer->at`. */
+/* Append what the "$" at `lexer->at` stands for. */
 static int add_escape(struct tkb_ninja_lexer *lexer, bool is_path,
                       struct tkb_buf *out, struct tkb_error *err)
 {
@@ -196,7 +193,7 @@ static int add_escape(struct tkb_ninja_lexer *lexer, bool is_path,
 	       (is_braced && lexer_byte_at(lexer, end) == '.'))
 		end++;
 	if (end == start || (is_braced && lexer_byte_at(lexer, end) != '}'))
-		return tkb_ninja_lexer_fail(lexer, "a \"$\" that means nothing",
+		return tkb_ninja_lexer_fail(lexer, "a \"$\" with no meaning",
 		                            err);
 	rc = expand_variable(lexer, tkb_bytes_slice(lexer->text, start, end),
 	                     is_path, out, err);
@@ -209,7 +206,7 @@ static bool ends_ninja_path(unsigned char byte)
 	return byte == ' ' || byte == ':' || byte == '|';
 }
 
-/* Take a value up to the line's end, or a path up to its own. */
+/* Take a value up to the end of the line, or a path up to its own end. */
 static int take_value_text(struct tkb_ninja_lexer *lexer, bool is_path,
                            struct tkb_buf *out, struct tkb_error *err)
 {
@@ -224,7 +221,7 @@ static int take_value_text(struct tkb_ninja_lexer *lexer, bool is_path,
 			break;
 		if (byte == '\0' || byte == '\r')
 			return tkb_ninja_lexer_fail(
-				lexer, "a byte that none may hold", err);
+				lexer, "a byte that is not allowed", err);
 		if (byte == '$') {
 			rc = add_escape(lexer, is_path, out, err);
 			continue;
@@ -267,7 +264,7 @@ int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
 	int rc;
 
 	if (!tkb_ninja_lexer_take(lexer, "="))
-		return tkb_ninja_lexer_fail(lexer, "no \"=\" behind a word",
+		return tkb_ninja_lexer_fail(lexer, "no \"=\" after a word",
 		                            err);
 	rc = take_value_text(lexer, false, &value, err);
 	if (rc == 0)
@@ -287,7 +284,7 @@ int tkb_ninja_lexer_set(struct tkb_ninja_lexer *lexer, struct tkb_bytes name,
 	                  &variable, sizeof(variable), err);
 }
 
-/* Find the last part of the path in `out`, if ".." may remove it. */
+/* Find the last part of the path in `out`; false if ".." may not remove it. */
 static bool find_last(const struct tkb_buf *out, size_t *start)
 {
 	const char *text = (const char *)out->data;
@@ -295,14 +292,14 @@ static bool find_last(const struct tkb_buf *out, size_t *start)
 
 	if (at == 0 || (at == 1 && text[0] == '/'))
 		return false;
-	at--; /* the slash behind it */
+	at--; /* the slash after it */
 	while (at > 0 && text[at - 1] != '/')
 		at--;
 	*start = at;
 	return !(out->size - at == 3 && memcmp(text + at, "../", 3) == 0);
 }
 
-/* Drop "//", "./" and "x/../", as ninja's CanonicalizePath() does. */
+/* Remove "//", "./" and "x/../", as ninja's CanonicalizePath() does. */
 static void tidy(struct tkb_bytes path, struct tkb_buf *out)
 {
 	const char *text = path.data;

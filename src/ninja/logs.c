@@ -16,7 +16,7 @@ void tkb_ninja_deps_release(struct tkb_ninja_deps *deps)
 	tkb_arena_release(&deps->arena);
 }
 
-/* By output, the last row first. */
+/* Sort by output; of each output, the last row first. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct tkb_ninja_row *left = a;
@@ -50,7 +50,7 @@ static int read_rows(struct tkb_bytes text, struct tkb_ninja_row **items,
 	return rc < 0 ? rc : 0;
 }
 
-/* Of each output, the last row counts. */
+/* Keep the last row of each output. */
 static int keep_last(struct tkb_ninja_row *items, size_t count,
                      struct tkb_ninja_log *log, struct tkb_error *err)
 {
@@ -137,7 +137,10 @@ void tkb_ninja_log_write(const struct tkb_ninja_log *log, struct tkb_buf *out)
 	}
 }
 
-/* All records; `last[i]` is that of output `i`, if it has inputs_start. */
+/*
+ * Read all records. `last[i]` is the last record of output `i`; it has
+ * inputs_start if there is one.
+ */
 static int read_records(struct tkb_ninja_records *records,
                         struct tkb_ninja_record **last, size_t *capacity,
                         struct tkb_error *err)
@@ -235,13 +238,11 @@ int tkb_ninja_deps_read(struct tkb_bytes bytes, struct tkb_ninja_deps *out,
 	return 0;
 }
 
-/*
- * Write dependencies: a path has the number of paths before it.
- */
+/* Write dependencies. A path's number is the number of paths before it. */
 
 struct writer {
-	const char **paths; /* owned; sorted, each once */
-	uint32_t *numbers; /* owned; of each path, plus 1; 0: not written yet */
+	const char **paths; /* owned; sorted, without duplicates */
+	uint32_t *numbers;  /* owned; number plus 1; 0: not written yet */
 	size_t path_count;
 	uint32_t written;
 	struct tkb_buf *out;
@@ -281,7 +282,7 @@ static int list_paths(const struct tkb_ninja_deps *deps, struct writer *writer,
 	return 0;
 }
 
-/* The number of `path`, whose record is written first if it is new. */
+/* The number of `path`. If the path is new, its record is written first. */
 static uint32_t number_of_path(struct writer *writer, const char *path)
 {
 	const char **found = bsearch(&path, writer->paths, writer->path_count,

@@ -2,19 +2,19 @@
 #ifndef TKB_NINJA_PARSER_H
 #define TKB_NINJA_PARSER_H
 
-/* What is known of a build.ninja while it is read: for build.c and command.c. */
+/* A build.ninja while it is read; for build.c and command.c. */
 
 #include "ninja/lexer.h"
 
 struct tkb_ninja_edge;
 
 struct tkb_ninja_paths {
-	const char **items; /* owned; each in the lexer's arena */
+	const char **items; /* owned; the texts are in the lexer's arena */
 	size_t count;
 	size_t capacity;
 };
 
-/* A variable of a rule: where its value begins. */
+/* A variable of a rule, and where its value begins. */
 struct tkb_ninja_binding {
 	struct tkb_bytes name;
 	size_t at;
@@ -26,7 +26,7 @@ struct tkb_ninja_rule {
 	size_t end;
 };
 
-/* A statement that is not phony; its paths are those of the parser. */
+/* A statement that is not phony. The indices are into the parser's paths. */
 struct tkb_ninja_statement {
 	const struct tkb_ninja_variable *variables; /* in the lexer's arena */
 	size_t variable_count;
@@ -36,7 +36,7 @@ struct tkb_ninja_statement {
 	size_t outputs_end;
 	size_t first_input;
 	size_t explicit_inputs_end;
-	size_t inputs_end; /* behind the implicit ones */
+	size_t inputs_end; /* after the implicit ones */
 };
 
 struct tkb_ninja_parser {
@@ -52,12 +52,13 @@ struct tkb_ninja_parser {
 	size_t statement_capacity;
 	struct tkb_ninja_paths inputs;
 	struct tkb_ninja_paths outputs; /* of statements that are not phony */
-	struct tkb_ninja_paths phonies; /* outputs of those that are */
+	struct tkb_ninja_paths phonies; /* outputs of phony statements */
 };
 
 /*
- * What ninja hashes of a statement, when all of the file is read: its command, and
- * what a file for that would hold. The rest of `edge` stays.
+ * Fill in what ninja hashes of a statement (its command, and the contents of
+ * its response file), when the whole file was read. The rest of `edge` is not
+ * changed.
  */
 TKB_NODISCARD int tkb_ninja_command_expand(
 	struct tkb_ninja_parser *parser,

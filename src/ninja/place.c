@@ -10,7 +10,7 @@
 enum {
 	PATH_SIZE = 8192,
 	PIECE_SIZE = 256 * 1024,
-	/* No file system has coarser times. */
+	/* No file system has a coarser time resolution. */
 	COARSEST_SECONDS = 2
 };
 
@@ -28,7 +28,10 @@ const char *tkb_ninja_relative_path(const struct tkb_ninja_place *place,
 	               : NULL;
 }
 
-/* The absolute path of a path that leaves the folder. ninja has tidied it. */
+/*
+ * The absolute path of a path that leads out of the folder. ninja has
+ * simplified it.
+ */
 static bool format_absolute(const struct tkb_ninja_place *place,
                             const char *path, char out[PATH_SIZE])
 {
@@ -49,7 +52,7 @@ static bool format_absolute(const struct tkb_ninja_place *place,
 	return size > 0 && size < PATH_SIZE;
 }
 
-/* Open it for reading; -1 and errno. */
+/* Open the file at `path` for reading; -1 and errno on failure. */
 static int open_build_file(const struct tkb_ninja_place *place,
                            const char *path)
 {
@@ -175,7 +178,7 @@ int tkb_ninja_touch(const struct tkb_ninja_place *place,
 
 	for (size_t i = 0; i < count; i++) {
 		rc = touch_output(place, outputs[i], wanted, &got, err);
-		/* The file system has rounded it down. */
+		/* The file system has rounded the time down. */
 		if (rc == 0 && i == 0 && got < *mtime) {
 			wanted += (int64_t)COARSEST_SECONDS * 1000000000;
 			rc = touch_output(place, outputs[i], wanted, &got, err);

@@ -16,20 +16,20 @@ enum {
 	FILE_LIMIT = 64 * 1024 * 1024
 };
 
-/* A file that outputs are made of. */
+/* A file from which outputs are made. */
 struct input {
 	const char *path;
 	int64_t mtime;
 	struct tkb_digest digest;
 };
 
-/* A build's folder, as ninja reads it. */
+/* A build's folder, in the way that ninja reads it. */
 struct project {
 	const struct tkb_ninja_place *place;
 	struct tkb_ninja_build build;
 	struct tkb_ninja_log log;
 	struct tkb_ninja_deps deps;
-	struct input *inputs; /* owned; by path, each once */
+	struct input *inputs; /* owned; sorted by path, without duplicates */
 	size_t input_count;
 };
 
@@ -63,7 +63,7 @@ static int read_build(struct project *project, struct tkb_error *err)
 	                                     &project->build, err);
 }
 
-/* ninja writes no dependencies if no rule has "deps". */
+/* ninja writes no dependencies file if no rule has "deps". */
 static int read_logs(struct project *project, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
@@ -93,7 +93,7 @@ static bool is_output(const struct project *project, const char *path)
 	                           project->build.output_count, path);
 }
 
-/* All inputs that no statement makes. */
+/* List all inputs that no statement makes. */
 static int list_inputs(struct project *project, struct tkb_error *err)
 {
 	const struct tkb_ninja_build *build = &project->build;
@@ -111,9 +111,7 @@ static int list_inputs(struct project *project, struct tkb_error *err)
 	for (size_t i = 0; i < project->deps.count; i++) {
 		const struct tkb_ninja_dep *item = &project->deps.items[i];
 
-		/*
-		 * The log may still list outputs that are not built any more.
-		 */
+		/* The log may still have outputs that are no longer built. */
 		for (size_t j = 0;
 		     is_output(project, item->output) && j < item->input_count;
 		     j++) {
@@ -150,7 +148,7 @@ static int read_inputs(struct project *project, struct tkb_hasher *hasher,
 	return 0;
 }
 
-/* By digests: paths differ between machines. */
+/* Sort by digest, because paths differ between machines. */
 static int compare_input_digests(const void *a, const void *b)
 {
 	const struct input *const *left = a;
@@ -210,7 +208,7 @@ static void note_newer(const char *input, const char *output, bool *is_fresh,
 	if (*is_fresh)
 		(void)tkb_fail_entry(why, TKB_REASON_INPUTS,
 		                     "'%.200s' is newer than '%.200s', which "
-		                     "is made of it",
+		                     "is made from it",
 		                     input, output);
 	*is_fresh = false;
 }
@@ -232,7 +230,10 @@ static int compare_times(const struct project *project,
 	return 0;
 }
 
-/* The log's row of `output`, which `edge` makes by the command that it has. */
+/*
+ * Find the log's row of `output`, and check that `edge` makes it with the same
+ * command.
+ */
 static int find_row(const struct project *project,
                     const struct tkb_ninja_edge *edge, const char *output,
                     const struct tkb_ninja_output **out, struct tkb_error *err)
@@ -259,7 +260,7 @@ static int find_row(const struct project *project,
 	return 0;
 }
 
-/* Is the output dirty, by ninja's rules? */
+/* Check whether ninja would build the output again. */
 static int check_output(const struct project *project,
                         const struct tkb_ninja_edge *edge, const char *output,
                         bool *is_fresh, struct tkb_error *why,

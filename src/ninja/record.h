@@ -3,22 +3,24 @@
 #define TKB_NINJA_RECORD_H
 
 /*
- * Move what ninja has built to another machine, so that it has nothing to do there.
+ * Move what ninja has built to another machine, so that ninja has nothing to do
+ * there.
  *
- * ninja goes by times, and by a hash of each command: an output is made anew where
- * it, or what the log remembers of it, is older than one of its inputs, or where its
- * command has changed. A folder that is restored beside newer headers with the same
- * contents, or at another path, is built all over again. A record holds what it
- * takes to tell ninja that nothing has changed, and to know that:
+ * ninja compares times, and a hash of each command. It makes an output again if
+ * the output, or its row in the log, is older than one of its inputs, or if the
+ * command has changed. So ninja builds everything again if a folder is restored
+ * at another path, or with newer headers of the same contents. A record has
+ * what is needed to check that nothing has changed, and to tell ninja so:
  *
  *     ninja 7                      the version of the log
- *     in <sha256> <path>           of each file that it was built of
- *     out - <path>                 an output, or, with how many lines "dep <path>"
- *     out 2 <path>                 follow, what .ninja_deps has of it
+ *     in <sha256> <path>           a file from which outputs were built
+ *     out - <path>                 an output that .ninja_deps does not have
+ *     out 2 <path>                 an output with two dependencies there, which
+ *     dep <path>                   follow, each in a line
  *
- * It is a text, in which paths stand as ninja has them, so that they can become
- * sentinels, and in no order that depends on them. It has no times, and no hashes of commands: those follow from
- * build.ninja.
+ * It is a text. Paths are as ninja writes them, so that sentinels can replace
+ * them, and the order of lines does not depend on paths. It has neither times
+ * nor hashes of commands; the hashes follow from build.ninja.
  */
 
 #include "base/base.h"
@@ -26,17 +28,17 @@
 #include "base/digest.h"
 #include "ninja/place.h"
 
-/* In a bundle, a record has this name. */
+/* The name of a record in a bundle, too. */
 #define TKB_NINJA_LOG ".ninja_log"
 #define TKB_NINJA_DEPS ".ninja_deps"
 #define TKB_NINJA_BUILD "build.ninja"
 
 /*
- * Append the record of what was built at `place`. `*is_fresh_out`: ninja has nothing
- * to do there; where it is false, `why` says which file is newer than what was made
- * of it. What cannot be moved fails with a reason: a log that is torn, an output
- * outside the folder, an input that is not there, a command that is not that of
- * build.ninja.
+ * Append the record of what was built at `place`. `*is_fresh_out` tells whether
+ * ninja has nothing to do there; if it is false, `why` says which file is newer
+ * than one made from it. Fails, with a reason, if the build cannot be moved: if
+ * a log is torn, an output is outside the folder, an input does not exist, or a
+ * command is not that of build.ninja.
  */
 TKB_NODISCARD int tkb_ninja_record_make(const struct tkb_ninja_place *place,
                                         struct tkb_hasher *hasher,
@@ -45,10 +47,10 @@ TKB_NODISCARD int tkb_ninja_record_make(const struct tkb_ninja_place *place,
                                         struct tkb_error *err);
 
 /*
- * Compare the inputs with `record`: one that has other bytes here, or does not
- * exist, fails with TKB_REASON_INPUTS. Then give the outputs a time that no
- * input is newer than, and append a log and dependencies to match.
- * `place->folder` is the final place of the files in `dir_fd`.
+ * Compare the inputs with `record`. If one has other bytes here or does not
+ * exist, fail with TKB_REASON_INPUTS. Then give the outputs a time that is not
+ * older than any input's, and append a log and dependencies that fit.
+ * `place->folder` is the path that the files in `dir_fd` will finally have.
  */
 TKB_NODISCARD int tkb_ninja_record_apply(const struct tkb_ninja_place *place,
                                          struct tkb_bytes record,

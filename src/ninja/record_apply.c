@@ -13,7 +13,7 @@ enum {
 	FILE_LIMIT = 64 * 1024 * 1024
 };
 
-/* Reads a copy line by line; each line end is replaced by a zero. */
+/* Reads a copy line by line, and replaces each line feed by a zero. */
 struct reader {
 	char *at;
 };
@@ -24,7 +24,10 @@ static int fail_record(struct tkb_error *err)
 	                      "its record of ninja's build makes no sense");
 }
 
-/* Take a line that begins with `word` and a space; NULL where none is next. */
+/*
+ * Take a line that begins with `word` and a space; NULL if the next line is
+ * another.
+ */
 static const char *take_record_line(struct reader *reader, const char *word)
 {
 	const size_t length = strlen(word);
@@ -39,7 +42,7 @@ static const char *take_record_line(struct reader *reader, const char *word)
 	return line + length + 1;
 }
 
-/* Compare an input with its digest; `*newest` is the latest time so far. */
+/* Compare an input with its digest. `*newest` is the latest time so far. */
 static int check_input(const struct tkb_ninja_place *place, const char *line,
                        struct tkb_hasher *hasher, int64_t *newest,
                        struct tkb_error *err)
@@ -59,14 +62,15 @@ static int check_input(const struct tkb_ninja_place *place, const char *line,
 	if (rc < 0)
 		return rc;
 	if (rc == TKB_MISS)
-		return tkb_fail_entry(err, TKB_REASON_INPUTS,
-		                      "'%.300s', which it was built of, is not "
-		                      "there",
-		                      path);
+		return tkb_fail_entry(
+			err, TKB_REASON_INPUTS,
+			"'%.300s', which it was built from, is not "
+			"there",
+			path);
 	if (!tkb_digest_equal(&digest, &wanted))
 		return tkb_fail_entry(err, TKB_REASON_INPUTS,
-		                      "'%.300s', which it was built of, is "
-		                      "another one here",
+		                      "'%.300s', which it was built from, is "
+		                      "different here",
 		                      path);
 	if (mtime > *newest)
 		*newest = mtime;
@@ -98,7 +102,7 @@ static int read_deps(struct reader *reader, const char *output,
 	return 0;
 }
 
-/* The outputs of the record are those of build.ninja, in the same order. */
+/* Read the outputs. They must be those of build.ninja, in the same order. */
 static int read_outputs(struct reader *reader,
                         const struct tkb_ninja_build *build,
                         struct tkb_ninja_deps *deps, struct tkb_error *err)
@@ -140,7 +144,7 @@ static int write_log(const struct tkb_ninja_build *build, int version,
 			tkb_ninja_hash(version, tkb_text(edge->command));
 
 		for (size_t j = 0; j < edge->output_count; j++) {
-			/* ninja refuses two statements for one output. */
+			/* ninja refuses two statements with one output. */
 			if (log.output_count == build->output_count)
 				return fail_record(err);
 			log.outputs[log.output_count++] =

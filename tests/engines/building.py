@@ -212,11 +212,11 @@ def _(scene):
     ended = second.emit()
     reason, message = left_out(ended)
     equal(reason, "inputs")
-    equal(message, f"'{header}', which it was built of, is another one here")
+    equal(message, f"'{header}', which it was built from, is different here")
     require(not os.path.exists(second.folder))
     os.remove(header)
     equal(left_out(second.emit()),
-          ("inputs", f"'{header}', which it was built of, is not there"))
+          ("inputs", f"'{header}', which it was built from, is not there"))
     require(not os.path.exists(second.folder))
 
 

@@ -107,37 +107,37 @@ TEST(ninja_build, what_it_alone_does_not_tell_is_refused)
 	            "line 2 of build.ninja: it reads another file");
 	must_refuse("subninja x\n", "it reads another file");
 	must_refuse("rule cc\n  command = x\n  depfile = $out.d\nbuild o: cc\n",
-	            "a depfile that ninja does not keep");
+	            "a rule with \"depfile\" and without \"deps\"");
 	must_refuse("rule cc\n  dyndep = x\n", "a dyndep");
 	must_refuse("build o: cc a || x\n  dyndep = x\n",
-	            "that only a rule may speak of");
+	            "that only a rule may set");
 	must_refuse("build o: cc a\n  depfile = x\n",
-	            "that only a rule may speak of");
+	            "that only a rule may set");
 	must_refuse("build o: cc a\n  deps =\n",
-	            "that only a rule may speak of");
-	must_refuse("depfile = x\n", "that only a rule may speak of");
+	            "that only a rule may set");
+	must_refuse("depfile = x\n", "that only a rule may set");
 }
 
 TEST(ninja_build, what_is_not_ninja_is_refused)
 {
-	must_refuse("build\n", "no outputs and a colon");
-	must_refuse("build : cc a\n", "no outputs and a colon");
-	must_refuse("build o cc a\n", "no outputs and a colon");
-	must_refuse("build o:\n", "no word where one must be");
-	must_refuse("build o: cc a | b | c\n", "something behind the inputs");
-	must_refuse("build o: cc a: b\n", "something behind the inputs");
+	must_refuse("build\n", "outputs or a colon are missing");
+	must_refuse("build : cc a\n", "outputs or a colon are missing");
+	must_refuse("build o cc a\n", "outputs or a colon are missing");
+	must_refuse("build o:\n", "a word is missing");
+	must_refuse("build o: cc a | b | c\n", "something follows the inputs");
+	must_refuse("build o: cc a: b\n", "something follows the inputs");
 	must_refuse("build o: cc $x\n", "an empty path");
-	must_refuse("build o: cc $%\n", "a \"$\" that means nothing");
-	must_refuse("build o: cc ${x\n", "a \"$\" that means nothing");
-	must_refuse("x = $", "a \"$\" that means nothing");
-	must_refuse("x y\n", "no statement");
-	must_refuse("x\n", "no statement");
+	must_refuse("build o: cc $%\n", "a \"$\" with no meaning");
+	must_refuse("build o: cc ${x\n", "a \"$\" with no meaning");
+	must_refuse("x = $", "a \"$\" with no meaning");
+	must_refuse("x y\n", "not a statement");
+	must_refuse("x\n", "not a statement");
 	must_refuse("rule cc\n  x y\n", "line 2 of build.ninja: no \"=\"");
 	must_refuse("rule cc\n  x = y\nbuild o: cc\n  x y\n",
 	            "line 4 of build.ninja: no \"=\"");
-	must_refuse("  x = y\n", "an indent that belongs to nothing");
-	must_refuse("\tx = y\n", "no word where one must be");
-	must_refuse("x = a\rb\n", "a byte that none may hold");
+	must_refuse("  x = y\n", "an indented line without a statement");
+	must_refuse("\tx = y\n", "a word is missing");
+	must_refuse("x = a\rb\n", "a byte that is not allowed");
 }
 
 TEST(ninja_build, what_grows_without_end_is_refused)
@@ -175,7 +175,7 @@ TEST(ninja_build, a_zero_byte_is_refused)
 
 	FAILS(read_build((struct tkb_bytes){ given, sizeof(given) - 1 }, &out,
 	                 ERR),
-	      TKB_ERR_CORRUPT, "a byte that none may hold");
+	      TKB_ERR_CORRUPT, "a byte that is not allowed");
 }
 
 TEST(ninja_build, nothing_is_read_past_its_end)
@@ -232,5 +232,5 @@ TEST(ninja_build, commands_are_expanded_as_ninja_does)
 	         " rspfile_content = $in_newline\nbuild o: r a b$ c\n",
 	         "c @o.rsp;rspfile=a\n'b c'");
 	must_refuse("rule r\n command = $a\n a = $b\n b = $a\nbuild o: r\n",
-	            "variables of a rule that lead to each other");
+	            "variables of a rule that refer to each other");
 }

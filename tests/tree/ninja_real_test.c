@@ -211,7 +211,7 @@ TEST(ninja_real, an_input_that_is_another_one_is_named)
 	                                   &work.hasher, &work.log, &work.deps,
 	                                   &err),
 	            TKB_ERR_CORRUPT, &err,
-	            "'src/order.txt', which it was built of, is another one "
+	            "'src/order.txt', which it was built from, is different "
 	            "here");
 	CHECK_INT(err.reason, TKB_REASON_INPUTS);
 	CHECK_INT(unlink("src/order.txt"), 0);
