@@ -15,12 +15,12 @@
 #include "trust/sigstore.h"
 
 /*
- * An image is judged like a record: the signatures by keys of the policy become
+ * Judge an image as records are judged: signatures by keys of the policy become
  * envelopes of a record whose bundle is the image's manifest.
  */
 
 enum {
-	SIGNATURES_LIMIT = 64, /* of an image; more are ignored */
+	SIGNATURES_LIMIT = 64, /* of an image; further ones are ignored */
 	TAG_SIZE = 129
 };
 
@@ -28,7 +28,8 @@ struct judging {
 	struct tkb_trust trust;
 	const struct tkb_image_question *question;
 	struct tkb_envelopes envelopes;
-	const char *tags[SIGNATURES_LIMIT]; /* the tag that each is for */
+	const char *tags[SIGNATURES_LIMIT]; /* of each envelope: the tag it
+	                                       was signed for */
 	struct tkb_revocations revoked;
 };
 
@@ -38,7 +39,7 @@ static void judging_end(struct judging *judging)
 	tkb_revocations_release(&judging->revoked);
 }
 
-/* The byte that "_xx" stands for; -1: a push does not write it so. */
+/* The byte that "_xx" stands for; -1 if no push would write it so. */
 static int escaped_byte(const char *at)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -52,7 +53,7 @@ static int escaped_byte(const char *at)
 
 /*
  * The ref that a tag stands for: "model/a_b" for "model__a_5fb". A tag that no
- * push made stays as it is.
+ * push would make is left unchanged.
  */
 static void ref_of_tag(const char *tag, char ref[TAG_SIZE])
 {
@@ -75,7 +76,7 @@ static void ref_of_tag(const char *tag, char ref[TAG_SIZE])
 	ref[length] = '\0';
 }
 
-/* The tag in "host:5000/repository:tag"; NULL: none, or too long for one. */
+/* The tag in "host:5000/repository:tag"; NULL if missing or too long. */
 static const char *tag_of_name(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -87,7 +88,7 @@ static const char *tag_of_name(const char *name)
 	               : colon + 1;
 }
 
-/* The newest comes first, as in the envelopes of a ref. */
+/* Insert the envelope: as in those of a ref, the newest comes first. */
 static int add_envelope(struct judging *judging,
                         const struct tkb_envelope *envelope,
                         struct tkb_error *err)
@@ -114,7 +115,7 @@ static int add_envelope(struct judging *judging,
 	return 0;
 }
 
-/* Add the signature if the key made it for this image; else ignore it. */
+/* Add the signature if the key made it for this image; otherwise ignore it. */
 static int take_signature(struct judging *judging, const struct tkb_key *key,
                           struct tkb_bytes bundle, struct tkb_error *err)
 {
@@ -163,7 +164,7 @@ static int take_signatures(struct judging *judging, struct tkb_error *err)
 	return rc;
 }
 
-/* Judge it as the image with this tag. Signatures for another tag do not count. */
+/* Judge the image under this tag. Signatures for other tags do not count. */
 static int judge_as(struct judging *judging, const char *tag,
                     char ref[TAG_SIZE], struct tkb_opinion *out,
                     struct tkb_error *err)
@@ -182,7 +183,8 @@ static int judge_as(struct judging *judging, const char *tag,
 		struct tkb_statement *statement =
 			&judging->envelopes.items[i].statement;
 
-		/* The statement has no stage: the roles of its key decide. */
+		/* The statement names no stage: assume the ref's, so that
+		   only the key's roles decide. */
 		statement->stage = tkb_trust_stage_of(&judging->trust, ref);
 		statement->ref = strcmp(judging->tags[i], tag) == 0
 		                         ? ref
@@ -191,7 +193,7 @@ static int judge_as(struct judging *judging, const char *tag,
 	return tkb_judge(&asked, &subject, out, err);
 }
 
-/* Without a tag, any tag that it was signed for will do. */
+/* Judge the image. Without a tag, a signature for any tag will do. */
 static int judge_image(struct judging *judging, char ref[TAG_SIZE],
                        struct tkb_opinion *out, struct tkb_error *err)
 {
@@ -208,7 +210,7 @@ static int judge_image(struct judging *judging, char ref[TAG_SIZE],
 	return rc;
 }
 
-/* Was a newer one seen under this tag? */
+/* Refuse the image if a newer signature was seen under this tag. */
 static int recall(const struct judging *judging,
                   const struct tkb_remote *remote, struct tkb_opinion *opinion,
                   struct tkb_error *err)

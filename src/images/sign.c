@@ -10,8 +10,8 @@
 #include "trust/sigstore.h"
 
 /*
- * The signature of an image as Sigstore keeps it: a DSSE envelope of a statement about
- * its manifest, in a bundle.
+ * Write the signature of an image as Sigstore does: in a bundle, a DSSE
+ * envelope of a statement about the image's manifest.
  */
 
 static void write_statement(const struct tkb_digest *manifest, const char *name,
