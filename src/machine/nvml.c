@@ -15,15 +15,15 @@ enum {
  */
 struct nvml_device;
 
-/* Functions return 0, or what error_text() explains. */
+/* The functions return 0, or a status that error_text() explains. */
 struct library {
 	void *handle; /* owned */
-	bool is_on;   /* to be shut down */
+	bool is_on;   /* it must be shut down */
 	int (*init)(void);
 	int (*shutdown)(void);
 	const char *(*error_text)(int status);
 	int (*driver_version)(char *out, unsigned size);
-	int (*cuda_version)(int *out); /* NULL: an older NVML */
+	int (*cuda_version)(int *out); /* NULL in an older NVML */
 	int (*device_count)(unsigned *out);
 	int (*device_at)(unsigned index, struct nvml_device **out);
 	int (*device_name)(struct nvml_device *device, char *out,
@@ -37,7 +37,7 @@ struct library {
 static const struct {
 	const char *name;
 	size_t offset; /* in struct library */
-	bool is_new;   /* drivers of before 2018 lack it */
+	bool is_new;   /* drivers from before 2018 do not have it */
 } functions[] = {
 	{ "nvmlInit_v2", offsetof(struct library, init), false },
 	{ "nvmlShutdown", offsetof(struct library, shutdown), false },
@@ -100,7 +100,7 @@ static bool open_library(struct library *library, const char *path,
 	return true;
 }
 
-/* If `status` is not 0, record the failure and return false. */
+/* If `status` is not 0, note the failure and return false. */
 static bool check_nvml(const struct library *library, int status,
                        struct tkb_nvml *nvml)
 {
@@ -175,7 +175,7 @@ int tkb_nvml_read(const char *path, struct tkb_nvml *out, struct tkb_error *err)
 	return ask_nvml(&library, path, out, err);
 }
 
-/* Does the list of visible GPUs name `gpu`, which is number `index`? */
+/* Does the list of visible GPUs name `gpu`, which has number `index`? */
 static bool is_listed(const char *list, const struct tkb_gpu *gpu, size_t index)
 {
 	while (*list != '\0') {
@@ -193,7 +193,7 @@ static bool is_listed(const char *list, const struct tkb_gpu *gpu, size_t index)
 	return false;
 }
 
-/* Are all items UUIDs, or indices that CUDA counts as NVML does? */
+/* Are all items UUIDs, or indices in NVML's order? */
 static bool can_be_understood(const char *list)
 {
 	const char *order = getenv("CUDA_DEVICE_ORDER");

@@ -4,8 +4,8 @@
 
 /*
  * GPUs and driver, according to NVML, the NVIDIA driver's management library.
- * It is opened at run time, asked once, and closed; it needs no CUDA and wakes
- * no GPU. If the driver hangs, so does the caller.
+ * It is opened at run time, called, and closed again. It needs no CUDA and
+ * wakes no GPU. If the driver hangs, so does the caller.
  */
 
 #include <tkbundle/entry.h>
@@ -27,24 +27,25 @@ struct tkb_nvml {
 	struct tkb_gpu *gpus; /* owned; in the order of their PCI bus */
 	size_t gpu_count;
 	char driver[TKB_NVML_TEXT_SIZE]; /* "580.65.06" */
-	int cuda;      /* the newest CUDA it supports, 13000; 0: unknown */
-	char why[256]; /* the failure, if there was one; or "" */
+	int cuda;      /* the newest CUDA that the driver supports, as 13000;
+	                  0: unknown */
+	char why[256]; /* the failure, or "" */
 };
 
 void tkb_nvml_release(struct tkb_nvml *nvml);
 
 /*
- * Ask the library at `path`; NULL: libnvidia-ml.so.1, as the loader finds it.
- * Release `out` even on failure. Returns 0, TKB_MISS (it failed: see `why`) or
- * TKB_ERR_NOMEM.
+ * Read from the library at `path`; NULL stands for libnvidia-ml.so.1, wherever
+ * the loader finds it. Release `out` even on failure. Returns 0, TKB_MISS (NVML
+ * failed: see `why`) or TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_nvml_read(const char *path, struct tkb_nvml *out,
                                 struct tkb_error *err);
 
 /*
- * Is GPU `index` visible to CUDA? CUDA_VISIBLE_DEVICES can be understood
- * without CUDA if it has UUIDs, or if it has indices and CUDA_DEVICE_ORDER is
- * PCI_BUS_ID, which is NVML's order. Else all GPUs count as visible.
+ * Is GPU `index` visible to CUDA? Without CUDA, CUDA_VISIBLE_DEVICES can be
+ * interpreted only if it has UUIDs, or if it has indices and CUDA_DEVICE_ORDER
+ * is PCI_BUS_ID, which is NVML's order. Otherwise all GPUs count as visible.
  */
 bool tkb_nvml_is_visible(const struct tkb_nvml *nvml, size_t index);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/machine.h>
 
-/* Source: "PTX ISA", release history. 12.6 has the PTX of 12.5. */
+/* From "PTX ISA", release history. CUDA 12.6 has the PTX version of 12.5. */
 uint32_t tkb_ptx_of_cuda(uint32_t major, uint32_t minor)
 {
 	if (major == 11)
