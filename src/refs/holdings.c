@@ -16,14 +16,14 @@
 
 struct tkb_holdings {
 	struct tkb_record_list list;
-	struct tkb_bundle **bundles;         /* owned; NULL: its blob is gone */
-	struct tkb_holdings_record *records; /* owned; those of the list */
+	struct tkb_bundle **bundles;         /* owned; NULL: the blob is gone */
+	struct tkb_holdings_record *records; /* owned; one per record */
 	struct tkb_holdings_item *items;     /* owned */
 	size_t item_count;
 	char *ref; /* owned */
 	struct tkb_makers makers;
 	struct tkb_arena arena;
-	uint64_t entry_count; /* each key, platform and device once */
+	uint64_t entry_count; /* each key, platform and device counts once */
 };
 
 void tkb_holdings_close(struct tkb_holdings *holdings)
@@ -73,7 +73,7 @@ const struct tkb_holdings_item *tkb_holdings_item(
 	return &holdings->items[index];
 }
 
-/* The targets of a record's entries, each once. */
+/* The targets of a record's entries, without duplicates. */
 static int list_targets(struct tkb_arena *arena,
                         const struct tkb_record *record,
                         struct tkb_holdings_record *out, struct tkb_error *err)
@@ -141,7 +141,7 @@ static int list_records(struct tkb_holdings *holdings, struct tkb_error *err)
 	return rc;
 }
 
-/* Read the manifests, except of blobs that are gone. */
+/* Read the manifests of all blobs that exist. */
 static int read_manifests(struct tkb_holdings *holdings,
                           struct tkb_remote *remote,
                           const struct tkb_watch *watch, struct tkb_error *err)
@@ -170,8 +170,8 @@ static int read_manifests(struct tkb_holdings *holdings,
 }
 
 /*
- * A record lists its entries in the order of the bundle. It comes from outside
- * and may list fewer: the others have no version.
+ * A record lists its entries in the order of its bundle. A record from outside
+ * may list fewer; the other entries have no version.
  */
 static const struct tkb_version *recorded_version(
 	const struct tkb_holdings_item *item, const struct tkb_holdings *of)
@@ -194,7 +194,7 @@ static bool has_same_devices(const struct tkb_entry *a,
 	              a->device_count * sizeof(*a->devices)) == 0;
 }
 
-/* Is it the same entry, perhaps of another version? */
+/* Are both the same entry, perhaps in different versions? */
 static bool is_twin(const struct tkb_holdings_item *a,
                     const struct tkb_holdings_item *b)
 {
@@ -214,7 +214,10 @@ static int compare_holdings_items(const void *a, const void *b)
 	                            (left->record < right->record);
 }
 
-/* Keep each entry once: its newest version, or that of the first record. */
+/*
+ * Keep each entry once: its newest version or, if that is the same, the first
+ * record's.
+ */
 static void remove_twins(struct tkb_holdings *holdings)
 {
 	size_t kept = 0;
@@ -268,7 +271,7 @@ static int list_holdings_items(struct tkb_holdings *holdings,
 	return 0;
 }
 
-/* TKB_ERR_PARTIAL if a record or blob is missing from the items. */
+/* Return TKB_ERR_PARTIAL if the items lack a record or blob. */
 static int find_lost(const struct tkb_holdings *holdings, const char *ref,
                      struct tkb_error *err)
 {
@@ -287,7 +290,10 @@ static int find_lost(const struct tkb_holdings *holdings, const char *ref,
 	return tkb_partial(&first, err);
 }
 
-/* A brief call tolerates records that cannot be read, even all of them. */
+/*
+ * Read the records. A brief call tolerates records that cannot be read, even if
+ * none can.
+ */
 static int read_records(struct tkb_holdings *holdings,
                         struct tkb_remote *remote, bool is_brief,
                         struct tkb_error *err)

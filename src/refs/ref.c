@@ -68,10 +68,10 @@ int tkb_ref_delete(struct tkb_remote *remote, const char *ref,
 		return TKB_MISS;
 	for (size_t i = 0; i < digests.count && rc >= 0; i++)
 		rc = tkb_remote_drop(remote, ref, &digests.items[i], err);
-	/* Failures to drop its reports of starts do not matter. */
+	/* Reports of starts may stay. */
 	if (rc >= 0 && tkb_starts_drop(remote, ref, NULL) == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
-	/* And so do signatures; gc drops what stays. */
+	/* So may signatures; a gc will drop them. */
 	if (rc >= 0 &&
 	    tkb_envelopes_prune(remote, ref, NULL, 0, 0, false, &signed_count,
 	                        NULL) == TKB_ERR_NOMEM)
