@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Like a folder's entry as the kernel writes it, whose name is of any length. */
+/* A folder's entry as the kernel writes it, with a name of any length. */
 struct entry {
 	uint64_t inode;
 	int64_t next;
@@ -27,7 +27,8 @@ ssize_t tkb_libc_getrandom(void *out, size_t size, unsigned flags)
 
 void tkb_libc_explicit_bzero(void *data, size_t size)
 {
-	/* The compiler cannot tell what is called, nor leave it out. */
+	/* The pointer is volatile, so the compiler cannot see the call's
+	   target and remove the call. */
 	static void *(*const volatile set)(void *, int, size_t) = memset;
 
 	(void)set(data, 0, size);
@@ -81,7 +82,7 @@ const char *tkb_libc_sigabbrev_np(int number)
 	return names[number];
 }
 
-/* The descriptor that a file in /proc/self/fd is called by; -1: none. */
+/* The descriptor that a name in /proc/self/fd stands for; -1 if it is none. */
 static int descriptor_of(const char *name)
 {
 	int number = 0;
@@ -92,7 +93,10 @@ static int descriptor_of(const char *name)
 	return *name == '\0' ? number : -1;
 }
 
-/* Without opendir(), which takes memory; false: /proc cannot be read. */
+/*
+ * Close the descriptors that /proc lists. opendir() would allocate memory.
+ * False if /proc cannot be read.
+ */
 static bool close_listed(int first)
 {
 	_Alignas(struct entry) char entries[1024];

@@ -3,10 +3,11 @@
 #define TKB_LIBC_LIBC_H
 
 /*
- * What a libc older than glibc 2.34 lacks of what we call, made of what the kernel
- * and glibc 2.17 have. cmake/libc.cmake includes this before everything else where
- * the libc is older, so that other code calls these by their usual names. They do
- * what their manual pages say, but for what is said here.
+ * Functions that we call and that a libc older than glibc 2.34 lacks. They need
+ * only the kernel and glibc 2.17. If the libc is older, cmake/libc.cmake
+ * includes this header before all others, so that other code can use the usual
+ * names. The functions do what their manual pages say, except where a comment
+ * here says otherwise.
  */
 #include <signal.h>
 #include <spawn.h>
@@ -25,13 +26,13 @@ int tkb_libc_statx(int folder_fd, const char *path, int flags, unsigned mask,
                    struct statx *out);
 const char *tkb_libc_sigabbrev_np(int number);
 
-/* Safe in a child of fork() and vfork(). */
+/* May be called in a child of fork() or vfork(). */
 void tkb_libc_closefrom(int first);
 
 /*
- * posix_spawn(), which closes all descriptors and changes the folder only since
- * glibc 2.34 and 2.29. The actions are those that we use; the attributes are
- * glibc's, with a process group, a mask, and signals that get their defaults.
+ * posix_spawn(). In glibc it can close all descriptors since 2.34 and change
+ * the folder since 2.29. There are only the actions that we use. The attributes
+ * are glibc's; a process group, a mask, and signals to reset are supported.
  */
 enum {
 	TKB_LIBC_ACTION_COUNT = 16
@@ -44,8 +45,8 @@ struct tkb_libc_action {
 		TKB_LIBC_FCHDIR,
 		TKB_LIBC_CLOSEFROM
 	} kind;
-	int fd; /* what is opened, duplicated, gone to or closed first */
-	int as; /* of a duplicate */
+	int fd; /* what to open, duplicate, change to or close first */
+	int as; /* the new number of a duplicate */
 	const char *path; /* not copied */
 	int flags;
 	mode_t mode;
@@ -67,7 +68,7 @@ int tkb_libc_spawn(pid_t *out, const char *path,
                    const struct tkb_libc_actions *actions,
                    const posix_spawnattr_t *attributes, char *const argv[],
                    char *const environment[]);
-/* The same, where a name without a slash is looked for in the PATH. */
+/* As tkb_libc_spawn(), but a name without a slash is searched in the PATH. */
 int tkb_libc_spawnp(pid_t *out, const char *name,
                     const struct tkb_libc_actions *actions,
                     const posix_spawnattr_t *attributes, char *const argv[],

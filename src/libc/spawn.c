@@ -6,18 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What parent and child of a vfork() share. */
+/* Data that the parent and the child of a vfork() share. */
 struct spawn {
 	const char *path;
 	const struct tkb_libc_actions *actions;
 	char *const *argv;
 	char *const *environment;
-	short flags; /* of the attributes */
+	short flags; /* flags of the attributes */
 	pid_t group;
 	sigset_t mask;
 	sigset_t defaults;
-	bool is_searched;   /* in the PATH */
-	volatile int error; /* why nothing was started */
+	bool is_searched;   /* search the PATH */
+	volatile int error; /* why no program was started */
 };
 
 int tkb_libc_actions_init(struct tkb_libc_actions *actions)
@@ -74,7 +74,7 @@ int tkb_libc_actions_closefrom(struct tkb_libc_actions *actions, int first)
 	                                            .fd = first });
 }
 
-/* Open a file as that very descriptor. */
+/* Open a file, with exactly the descriptor that the action names. */
 static bool open_as(const struct tkb_libc_action *action)
 {
 	const int fd = open(action->path, action->flags, action->mode);
@@ -87,7 +87,7 @@ static bool open_as(const struct tkb_libc_action *action)
 	return is_done;
 }
 
-/* A descriptor that becomes itself stays open in the program, too. */
+/* If both descriptors are the same, it must stay open in the program. */
 static bool duplicate(const struct tkb_libc_action *action)
 {
 	if (action->fd == action->as)
@@ -112,8 +112,8 @@ static bool act(const struct tkb_libc_action *action)
 }
 
 /*
- * The parent's handlers would run on memory that both share; and a program begins
- * with no handler anyway.
+ * Reset handlers: the parent's would run on memory that both processes share.
+ * The new program has no handlers in any case.
  */
 static void reset_signals(const struct spawn *spawn)
 {
@@ -134,7 +134,7 @@ static void reset_signals(const struct spawn *spawn)
 	}
 }
 
-/* In the child: become the program. Returns only if that fails. */
+/* Runs in the child: become the program. Returns only if that fails. */
 static void become_program(struct spawn *spawn)
 {
 	const struct tkb_libc_actions *actions = spawn->actions;
@@ -155,7 +155,7 @@ static void become_program(struct spawn *spawn)
 		(void)execve(spawn->path, spawn->argv, spawn->environment);
 }
 
-/* The attributes that we know; `mask` is the caller's. */
+/* Read the attributes that we support. `mask` is the caller's signal mask. */
 static int read_attributes(struct spawn *spawn,
                            const posix_spawnattr_t *attributes,
                            const sigset_t *mask)
@@ -174,7 +174,7 @@ static int read_attributes(struct spawn *spawn,
 	return (spawn->flags & ~known) == 0 ? 0 : EINVAL;
 }
 
-/* The child runs on our stack, and we wait until it has become the program. */
+/* The child uses our stack, and we wait until it has become the program. */
 static int start_child(struct spawn *spawn, pid_t *out)
 {
 	/*
