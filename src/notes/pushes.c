@@ -10,7 +10,7 @@
 
 enum {
 	NAME_LIMIT = 32,  /* bytes of a label's name */
-	VALUE_LIMIT = 200 /* and of its value */
+	VALUE_LIMIT = 200 /* bytes of a label's value */
 };
 
 void tkb_pushes_release(struct tkb_pushes *pushes)
@@ -84,7 +84,7 @@ int tkb_labels_read(const struct tkb_label *labels, size_t count,
 	return 0;
 }
 
-/* By time, then by contents. */
+/* Sort by time, then by contents. */
 static int compare_notes(const void *a, const void *b)
 {
 	const struct tkb_push_note *left = a;
@@ -190,7 +190,7 @@ static const char *label_fault(const void *earlier, size_t count,
 static const struct tkb_schema_list labels_schema = {
 	.item = { .kind = TKB_SCHEMA_TUPLE,
 	          .schema = &label_schema,
-	          .missing = "a label is no list" },
+	          .missing = "a label is not a list" },
 	.item_size = sizeof(struct tkb_label),
 	.limit = TKB_LABELS_LIMIT,
 	.none = "a push without labels",
@@ -202,7 +202,7 @@ static const struct tkb_schema_field note_fields[] = {
 	TKB_FIELD_NUMBER(NULL, struct tkb_push_note, time_ms, UINT64_MAX),
 	TKB_FIELD_NUMBER(NULL, struct tkb_push_note, entry_count, UINT64_MAX),
 	TKB_FIELD_LIST(NULL, struct tkb_push_note, labels, label_count,
-	               &labels_schema, "labels are no list"),
+	               &labels_schema, "labels are not a list"),
 };
 
 static const struct tkb_schema note_schema = {
@@ -217,17 +217,17 @@ static const char *note_fault(const void *earlier, size_t count,
 	const struct tkb_push_note *notes = earlier;
 
 	return count > 0 && compare_notes(&notes[count - 1], item) >= 0
-	               ? "pushes are not in their order"
+	               ? "pushes are not in order"
 	               : NULL;
 }
 
 const struct tkb_schema_list tkb_pushes_schema = {
 	.item = { .kind = TKB_SCHEMA_TUPLE,
 	          .schema = &note_schema,
-	          .missing = "a push is no list" },
+	          .missing = "a push is not a list" },
 	.item_size = sizeof(struct tkb_push_note),
 	.limit = TKB_PUSHES_LIMIT,
-	.none = "no push at all",
+	.none = "no pushes",
 	.too_many = "too many pushes",
 	.fault = note_fault,
 };

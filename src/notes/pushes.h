@@ -3,8 +3,8 @@
 #define TKB_NOTES_PUSHES_H
 
 /*
- * Notes about pushes with labels: a record keeps those of all pushes that are
- * merged in its bundle. They are a member of the record:
+ * Notes about pushes with labels. A record has the notes of all pushes that
+ * were merged into its bundle, in a member:
  *
  *     "pushes":[[1763884800000,17,[["by","ci"],["commit","4f2a"]]],...]
  *
@@ -19,12 +19,12 @@
 
 enum {
 	TKB_LABELS_LIMIT = 16, /* of a push */
-	TKB_PUSHES_LIMIT = 256 /* of a record: the newest stay */
+	TKB_PUSHES_LIMIT = 256 /* of a record; the newest ones stay */
 };
 
-/* Zeroed is empty. */
+/* A zeroed list is empty. */
 struct tkb_pushes {
-	struct tkb_push_note *items; /* owned; what they name is not */
+	struct tkb_push_note *items; /* owned, but not the texts */
 	size_t count;
 	size_t capacity;
 };
@@ -32,25 +32,25 @@ struct tkb_pushes {
 void tkb_pushes_release(struct tkb_pushes *pushes);
 
 /*
- * Check a caller's labels, and sort them by name into `out`, which borrows
- * their strings. TKB_ERR_INVALID if one is malformed, or two have the same
- * name.
+ * Check a caller's labels, and put them into `out`, sorted by name; their
+ * strings are not copied. TKB_ERR_INVALID if one is malformed, or two have the
+ * same name.
  */
 TKB_NODISCARD int tkb_labels_read(const struct tkb_label *labels, size_t count,
                                   struct tkb_label out[TKB_LABELS_LIMIT],
                                   struct tkb_error *err);
 
-/* Add a note of a push at the present time, if it has labels. Borrows them. */
+/* Add a note of a push at this moment, if it has labels; borrows them. */
 TKB_NODISCARD int tkb_pushes_begin(struct tkb_pushes *pushes,
                                    const struct tkb_label *labels, size_t count,
                                    uint64_t entry_count, struct tkb_error *err);
 
-/* Add a note unless it exists. Borrows its labels. */
+/* Add a note, unless the list has it; borrows its labels. */
 TKB_NODISCARD int tkb_pushes_add(struct tkb_pushes *pushes,
                                  const struct tkb_push_note *note,
                                  struct tkb_error *err);
 
-/* Sort them, the oldest first, and keep the newest TKB_PUSHES_LIMIT. */
+/* Sort the notes, the oldest first, and keep the newest TKB_PUSHES_LIMIT. */
 void tkb_pushes_sort(struct tkb_pushes *pushes);
 
 /* Append the list, which must be sorted. */

@@ -9,29 +9,29 @@
 #include "base/digest.h"
 #include "remote/remote.h"
 
-/* "@starts/" and a ref. */
+/* "@starts/" followed by a ref. */
 struct name {
 	char text[256];
 };
 
 enum {
-	PRUNE_EVERY = 32, /* reports, about, one prunes */
-	PRUNE_LIMIT = 256 /* so many at most, of one that is left */
+	PRUNE_EVERY = 32, /* one report in about 32 prunes */
+	PRUNE_LIMIT = 256 /* the most that one prunes */
 };
 
 struct report {
 	struct tkb_digest digest;
-	struct tkb_bytes text; /* in the arena; without data: not fetched */
+	struct tkb_bytes text; /* in the arena; no data: not fetched yet */
 	uint64_t age_s;
 };
 
-/* Zeroed is empty. */
+/* A zeroed list is empty. */
 struct reports {
 	struct tkb_arena arena;
 	struct report *items; /* owned */
 	size_t count;
 	size_t capacity;
-	bool has_failed; /* no memory, where that cannot be said */
+	bool has_failed; /* out of memory in a function that cannot report it */
 };
 
 static void reports_release(struct reports *reports)
@@ -75,7 +75,7 @@ static int copy_report_text(struct reports *reports, struct tkb_bytes *text,
 	return text->data == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-/* A remote that does not know ages before gives the report itself. */
+/* A remote that does not tell ages in advance gives the report itself. */
 static int list_read(void *self, const struct tkb_digest *digest,
                      struct tkb_bytes text, uint64_t age_s,
                      struct tkb_error *err)
@@ -85,7 +85,7 @@ static int list_read(void *self, const struct tkb_digest *digest,
 	return rc == 0 ? add_report(self, digest, text, age_s, err) : rc;
 }
 
-/* Nothing is fetched: which are wanted is known when all are listed. */
+/* Fetch nothing yet: which reports are wanted is known when all are listed. */
 static bool list_unread(void *self, const struct tkb_digest *digest,
                         uint64_t age_s)
 {
@@ -107,7 +107,10 @@ static int compare_reports(const void *a, const void *b)
 	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
-/* By digest; of one that several tiers have, the youngest, which was read, first. */
+/*
+ * Sort by digest. If several tiers have a report, one that was read comes
+ * first, and of these the youngest.
+ */
 static int compare_report_digests(const void *a, const void *b)
 {
 	const struct report *left = a;
@@ -141,7 +144,7 @@ static void sort_reports(struct reports *reports)
 	      compare_reports);
 }
 
-/* List the reports under a name, the newest first; some are read. */
+/* List the reports under a name, the newest first. Some may be read too. */
 static int list_reports(struct tkb_remote *remote, const char *name,
                         struct reports *out, struct tkb_error *err)
 {
@@ -182,7 +185,7 @@ static struct report *find_report(const struct reports *reports,
 	return NULL;
 }
 
-/* The first ones that were not read. */
+/* Is it one of the newest reports, and not read yet? */
 static bool is_wanted_report(void *self, const struct tkb_digest *digest,
                              uint64_t age_s)
 {
@@ -206,7 +209,7 @@ static int fill_in(void *self, const struct tkb_digest *digest,
 	return rc;
 }
 
-/* Fetch those that count, and were only listed. */
+/* Fetch the reports that count and were only listed. */
 static int fetch_reports(struct tkb_remote *remote, const char *name,
                          struct reports *reports, struct tkb_error *err)
 {
@@ -225,9 +228,9 @@ static int fetch_reports(struct tkb_remote *remote, const char *name,
 	return 0;
 }
 
-/* Which are dropped, and how many at most. */
+/* Which reports to drop, and the most that may be dropped. */
 struct pruning {
-	bool is_all; /* also those that count */
+	bool is_all; /* even those that count */
 	bool is_dry_run;
 	uint64_t limit;
 };
@@ -241,7 +244,7 @@ static int prune(struct tkb_remote *remote, const char *name,
 	int rc;
 
 	rc = list_reports(remote, name, &reports, err);
-	/* The oldest first. */
+	/* Begin with the oldest. */
 	for (size_t i = reports.count;
 	     i-- > 0 && rc >= 0 && dropped < pruning->limit;) {
 		if (!pruning->is_all && is_counted(&reports, i))
@@ -279,7 +282,7 @@ int tkb_starts_add(struct tkb_remote *remote, const char *ref,
 		return rc;
 	if (before != NULL && tkb_digest_compare(before, &digest) != 0)
 		(void)(tkb_remote_drop(remote, name.text, before, NULL) == 0);
-	/* Digests are random: one report in PRUNE_EVERY, about, prunes. */
+	/* Digests are random, so about one report in PRUNE_EVERY prunes. */
 	if (digest.bytes[0] % PRUNE_EVERY == 0)
 		(void)(prune(remote, name.text, &few, &dropped, NULL) == 0);
 	*digest_out = digest;

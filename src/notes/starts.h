@@ -9,8 +9,8 @@
 #include "base/base.h"
 
 /*
- * Drop the reports of all refs that are too old or too many, or, with
- * `is_dry_run`, only count them.
+ * Drop the reports of all refs that are too old or too many. With `is_dry_run`,
+ * only count them.
  */
 TKB_NODISCARD int tkb_starts_prune(struct tkb_remote *remote, bool is_dry_run,
                                    uint64_t *dropped_out,
