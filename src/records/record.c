@@ -52,7 +52,7 @@ static const struct tkb_schema_field unit_fields[] = {
 	  .is_optional = true,
 	  .offset = offsetof(struct tkb_record_entry, version),
 	  .schema = &version_schema,
-	  .missing = "a version is no list" },
+	  .missing = "a version is not a list" },
 };
 
 static const struct tkb_schema unit_schema = {
@@ -66,13 +66,13 @@ static const struct tkb_schema_field entry_fields[] = {
 	               "a key has no known shape"),
 	TKB_FIELD_TEXT(NULL, struct tkb_record_entry, platform, NULL, NULL),
 	TKB_FIELD_TUPLE(NULL, offsetof(struct tkb_record_entry, target),
-	                &tkb_target_schema, "a target is no list"),
+	                &tkb_target_schema, "a target is not a list"),
 	TKB_FIELD_LIST(NULL, struct tkb_record_entry, devices, device_count,
-	               &tkb_device_list, "devices are no list"),
+	               &tkb_device_list, "devices are not a list"),
 	{ .kind = TKB_SCHEMA_TUPLE,
 	  .is_optional = true,
 	  .schema = &unit_schema,
-	  .missing = "a unit is no list" },
+	  .missing = "a unit is not a list" },
 };
 
 static const struct tkb_schema entry_schema = {
@@ -84,7 +84,7 @@ static const struct tkb_schema entry_schema = {
 static const struct tkb_schema_list entry_list = {
 	.item = { .kind = TKB_SCHEMA_TUPLE,
 	          .schema = &entry_schema,
-	          .missing = "an entry is no list" },
+	          .missing = "an entry is not a list" },
 	.item_size = sizeof(struct tkb_record_entry),
 	.limit = TKB_ENTRIES_LIMIT,
 	.too_many = "too many entries",
@@ -95,7 +95,7 @@ static const struct tkb_schema_list time_list = {
 	          .size = sizeof(uint32_t),
 	          .limit = UINT32_MAX },
 	.item_size = sizeof(uint32_t),
-	.none = "no time at all",
+	.none = "no times",
 	.limit = TKB_ENTRIES_LIMIT,
 	.too_many = "too many times",
 };
@@ -124,7 +124,7 @@ static const char *maker_fault(const void *earlier, size_t count,
 static const struct tkb_schema_list triton_list = {
 	.item = { .kind = TKB_SCHEMA_TEXT },
 	.item_size = sizeof(const char *),
-	.none = "no version of Triton",
+	.none = "no versions of Triton",
 	.limit = TKB_RECORD_TRITONS_LIMIT,
 	.too_many = "too many versions of Triton",
 	.fault = triton_fault,
@@ -135,7 +135,7 @@ static const struct tkb_schema_list maker_list = {
 	          .is_valid = tkb_maker_is_valid,
 	          .wrong = "a maker is not allowed" },
 	.item_size = sizeof(const char *),
-	.none = "no maker",
+	.none = "no makers",
 	.limit = TKB_RECORD_MAKERS_LIMIT,
 	.too_many = "too many makers",
 	.fault = maker_fault,
@@ -147,10 +147,10 @@ static const struct tkb_schema_list made_list = {
 	          .limit = TKB_RECORD_MAKERS_LIMIT },
 	.item_size = sizeof(uint32_t),
 	.limit = TKB_ENTRIES_LIMIT,
-	.too_many = "too many entries were made",
+	.too_many = "too many numbers of makers",
 };
 
-/* A record of a newer tkbundle is ignored, not called damaged. */
+/* A record of a newer tkbundle is ignored: it is not called damaged. */
 static int read_version(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {
@@ -167,7 +167,7 @@ static int read_version(struct tkb_schema_reader *reader, void *out,
 	return rc;
 }
 
-/* What is read of a record only to check it. */
+/* A record, and the members that are only checked. */
 struct reading {
 	struct tkb_record record;
 	const char *format;
@@ -177,12 +177,13 @@ struct reading {
 
 static const struct tkb_schema_field fields[] = {
 	TKB_FIELD_TUPLE("blob", offsetof(struct reading, record), &blob_schema,
-	                "a blob is no list"),
+	                "a blob is not a list"),
 	TKB_FIELD_DIGEST("bundle", struct reading, record.bundle),
 	TKB_FIELD_LIST("entries", struct reading, record.entries,
-	               record.entry_count, &entry_list, "entries are no list"),
+	               record.entry_count, &entry_list,
+	               "entries are not a list"),
 	TKB_FIELD_TEXT("format", struct reading, format, is_format,
-	               "the format is another"),
+	               "the format is not 'tkbundle-record'"),
 	TKB_FIELD_DIGEST("frames", struct reading, record.frames),
 	TKB_FIELD_LAYOUT(struct reading, record.layout),
 	{ .name = "made",
@@ -191,14 +192,14 @@ static const struct tkb_schema_field fields[] = {
 	  .count_offset = offsetof(struct reading, record.made_count),
 	  .is_optional = true,
 	  .list = &made_list,
-	  .missing = "what was made is no list" },
+	  .missing = "'made' is not a list" },
 	{ .name = "makers",
 	  .kind = TKB_SCHEMA_LIST,
 	  .offset = offsetof(struct reading, record.makers),
 	  .count_offset = offsetof(struct reading, record.maker_count),
 	  .is_optional = true,
 	  .list = &maker_list,
-	  .missing = "makers are no list" },
+	  .missing = "makers are not a list" },
 	TKB_FIELD_TEXT("profile", struct reading, profile,
 	               tkb_contents_profile_is_valid,
 	               "the profile is not known"),
@@ -208,21 +209,21 @@ static const struct tkb_schema_field fields[] = {
 	  .count_offset = offsetof(struct reading, record.push_count),
 	  .is_optional = true,
 	  .list = &tkb_pushes_schema,
-	  .missing = "pushes are no list" },
+	  .missing = "pushes are not a list" },
 	{ .name = "times",
 	  .kind = TKB_SCHEMA_LIST,
 	  .offset = offsetof(struct reading, record.times),
 	  .count_offset = offsetof(struct reading, record.time_count),
 	  .is_optional = true,
 	  .list = &time_list,
-	  .missing = "times are no list" },
+	  .missing = "times are not a list" },
 	{ .name = "triton",
 	  .kind = TKB_SCHEMA_LIST,
 	  .offset = offsetof(struct reading, record.tritons),
 	  .count_offset = offsetof(struct reading, record.triton_count),
 	  .is_optional = true,
 	  .list = &triton_list,
-	  .missing = "versions of Triton are no list" },
+	  .missing = "versions of Triton are not a list" },
 	{ .name = "version",
 	  .kind = TKB_SCHEMA_CUSTOM,
 	  .offset = offsetof(struct reading, version),
@@ -234,7 +235,10 @@ static void release_reading(struct reading *reading)
 	tkb_record_release(&reading->record);
 }
 
-/* Units and a layout have a version of their own, and units keys that tell where they lie. */
+/*
+ * Check that a record with units or a layout has its version, and that keys of
+ * units fit their trees and names.
+ */
 static int check_units(const struct reading *reading, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_hasher_close) struct tkb_hasher hasher = { 0 };
@@ -260,13 +264,13 @@ static int check_units(const struct reading *reading, struct tkb_error *err)
 	}
 	if (rc == 0 && reading->version < TKB_RECORD_VERSION_TIMES &&
 	    has_units != (reading->version == TKB_RECORD_VERSION_UNITS))
-		return tkb_fail(
-			err, TKB_ERR_CORRUPT,
-			"the record's version does not fit what it has");
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "the record's version does not fit its units "
+		                "or layout");
 	return rc;
 }
 
-/* Makers and what they made belong together. */
+/* Check that the numbers of makers fit the makers and the entries. */
 static int check_makers(const struct reading *reading, struct tkb_error *err)
 {
 	const struct tkb_record *record = &reading->record;
@@ -281,7 +285,10 @@ static int check_makers(const struct reading *reading, struct tkb_error *err)
 	                           "entries");
 }
 
-/* There is a time for each entry, and at least one is known, or none at all. */
+/*
+ * Check that there is one time for each entry and at least one is known, or
+ * else no times; and that the version fits.
+ */
 static int check_facts(const struct reading *reading, struct tkb_error *err)
 {
 	const struct tkb_record *record = &reading->record;
@@ -295,7 +302,7 @@ static int check_facts(const struct reading *reading, struct tkb_error *err)
 	if (has_notes != (reading->version == TKB_RECORD_VERSION_NOTES))
 		return tkb_fail(
 			err, TKB_ERR_CORRUPT,
-			"the record's version does not fit what it notes");
+			"the record's version does not fit its members");
 	if ((has_notes ||
 	     is_known == (reading->version == TKB_RECORD_VERSION_TIMES)) &&
 	    record->time_count == (is_known ? record->entry_count : 0))

@@ -72,13 +72,13 @@ static void write_times(const struct tkb_bundle *bundle,
 }
 
 /*
- * Add a text to the list, unless it is the last one there. A full list is sorted
- * first, which drops duplicates. Returns the new count.
+ * Append a text to the list, unless it is the last one there. If the list is
+ * full, sort it first, which drops duplicates. Returns the new count.
  */
 static size_t list_text(const char **list, size_t count, size_t limit,
                         const char *text)
 {
-	/* Mostly, neighbours have the same text. */
+	/* Neighbours often have the same text. */
 	if (count > 0 && strcmp(list[count - 1], text) == 0)
 		return count;
 	if (count == limit)
@@ -88,7 +88,7 @@ static size_t list_text(const char **list, size_t count, size_t limit,
 	return count;
 }
 
-/* The first makers of entries, sorted; how many there are. */
+/* List the first makers of a bundle's entries, sorted; returns the number. */
 static size_t list_makers(const struct tkb_bundle *bundle,
                           const struct tkb_makers *makers,
                           const char *out[TKB_RECORD_MAKERS_LIMIT])
@@ -106,7 +106,7 @@ static size_t list_makers(const struct tkb_bundle *bundle,
 	return tkb_sort_texts(out, count);
 }
 
-/* Returns whether there are any. */
+/* Returns true if there are any makers. */
 static bool write_makers(const struct tkb_bundle *bundle,
                          const struct tkb_makers *makers, struct tkb_buf *out)
 {
@@ -133,7 +133,10 @@ static bool write_makers(const struct tkb_bundle *bundle,
 	return count > 0;
 }
 
-/* The first versions of Triton that made entries, sorted; how many there are. */
+/*
+ * List the first versions of Triton that made entries, sorted; returns their
+ * number.
+ */
 static size_t list_tritons(const struct tkb_bundle *bundle,
                            const char *out[TKB_RECORD_TRITONS_LIMIT])
 {
@@ -151,7 +154,7 @@ static size_t list_tritons(const struct tkb_bundle *bundle,
 	return tkb_sort_texts(out, count);
 }
 
-/* Returns whether there are any. */
+/* Returns true if there are any notes. */
 static bool write_notes(const struct tkb_bundle *bundle,
                         const struct tkb_pushes *pushes, struct tkb_buf *out)
 {
@@ -177,7 +180,7 @@ int tkb_record_write(const struct tkb_bundle *bundle,
 	const struct tkb_makers *makers = facts != NULL ? facts->makers : NULL;
 	bool has_makers;
 	const size_t count = tkb_bundle_entry_count(bundle);
-	/* They stand last. */
+	/* Units come last. */
 	const bool has_units =
 		count != 0 &&
 		tkb_bundle_entry(bundle, count - 1)->kind == TKB_KIND_UNIT;
@@ -232,7 +235,7 @@ int tkb_record_subject(const struct tkb_record *record, struct tkb_subject *out,
 	size_t end;
 	int rc;
 
-	/* Behind the first byte, since members are sorted. */
+	/* The blob comes after the first byte, because members are sorted. */
 	tkb_json_add_digest(&words, "\"blob\":[", &record->blob);
 	tkb_json_add_number(&words, ",", record->size);
 	tkb_buf_add_text(&words, "],");
@@ -246,12 +249,12 @@ int tkb_record_subject(const struct tkb_record *record, struct tkb_subject *out,
 	    memcmp(text + 1, words.data, begin - 1) != 0)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "a record does not begin with its blob");
-	/* Between quotes there are no others: a text has them as escapes. */
+	/* No string can contain this: quotes in strings are escaped. */
 	frames = memmem(text + begin, record->text.size - begin,
 	                words.data + begin - 1, words.size - (begin - 1));
 	if (frames == NULL)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "a record does not tell of its frames");
+		                "a record has no digest of its frames");
 	end = (size_t)(frames - text) + words.size - (begin - 1);
 	tkb_buf_add(&rest, tkb_bytes_slice(record->text, 0, 1));
 	tkb_buf_add(&rest, tkb_bytes_slice(record->text, begin,
@@ -265,7 +268,10 @@ int tkb_record_subject(const struct tkb_record *record, struct tkb_subject *out,
 	return tkb_digest_of(tkb_buf_bytes(&rest), &out->content, err);
 }
 
-/* The targets of its entries, as "cuda:90": so many of them as a statement has. */
+/*
+ * List the targets of a record's entries, as "cuda:90", up to the number that a
+ * statement may have.
+ */
 static int list_targets(const struct tkb_record *record,
                         struct tkb_arena *arena,
                         const char *out[TKB_STATEMENT_TARGETS],
@@ -280,7 +286,7 @@ static int list_targets(const struct tkb_record *record,
 		TKB_AUTO(tkb_buf_release)
 		struct tkb_buf words = TKB_BUF_INIT(TKB_KIB);
 
-		/* Units have none, and neighbours mostly the same. */
+		/* Units have no target, and neighbours often have the same. */
 		if (target->backend[0] == '\0' ||
 		    (i > 0 && tkb_target_is_equal(
 				      target, &record->entries[i - 1].target)))

@@ -165,7 +165,7 @@ int tkb_records_keep(struct tkb_record_list *list,
 	return rc;
 }
 
-/* Whose records are kept. */
+/* The signer whose records are kept, and the ref. */
 struct owner {
 	const struct tkb_signer *signer;
 	const char *ref;
@@ -289,7 +289,7 @@ int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
 	return rc;
 }
 
-/* Add the marked records again whose blob is there after all. */
+/* Add the marked records again whose blob exists after all. */
 static int restore_filled(struct tkb_remote *remote, const char *ref,
                           const struct tkb_record_list *list, const bool *marks,
                           struct tkb_error *err)
@@ -317,7 +317,7 @@ int tkb_records_drop_holes(struct tkb_remote *remote, const char *ref,
 	for (size_t i = 0; i < list->count && rc >= 0; i++) {
 		marks[i] = list->items[i].is_hole;
 		has_hole |= marks[i];
-		/* A miss: another process has dropped it. */
+		/* TKB_MISS: another process has dropped the record. */
 		if (marks[i])
 			rc = tkb_remote_drop(remote, ref,
 			                     &list->items[i].digest, err);

@@ -14,23 +14,27 @@
 #include "trust/revocations.h"
 
 enum {
-	/* Records that are judged at once, */
+	/* The number of records that are judged at once. */
 	BATCH = 128,
-	/* and at least so many by each thread: that costs more than its start. */
+	/* The least for each thread: fewer cost less than its start. */
 	SHARE = 4
 };
 
-/* What is asked of a policy. */
+/* A question to a policy. */
 struct question {
 	struct tkb_case asked;
 	struct tkb_record_list *list;
-	struct tkb_opinion *opinions; /* owned; of a batch */
-	size_t first;                 /* its first record, */
-	size_t end;                   /* and where it ends */
-	uint64_t newest;              /* sequence of a signature that counts */
+	struct tkb_opinion *opinions; /* owned; one per record of the batch */
+	size_t first;                 /* the batch's first record */
+	size_t end;                   /* the end of the batch */
+	uint64_t newest;              /* the highest sequence of a signature
+	                                 that counts */
 };
 
-/* `digest` is of a record, or NULL: it is about the whole ref. */
+/*
+ * Report that a record (`digest`) or, if that is NULL, the whole ref is not
+ * trusted.
+ */
 static void tell_untrusted(const struct question *question,
                            const struct tkb_digest *digest, bool is_used,
                            const struct tkb_error *why)
@@ -56,7 +60,7 @@ static void tell_trusted(struct question *question,
 		                          opinion->signatures,
 		                          opinion->signature_count };
 
-	/* The newest signature is the first. */
+	/* Signatures are sorted, the newest first. */
 	if (opinion->signatures[0].sequence > question->newest)
 		question->newest = opinion->signatures[0].sequence;
 	if (trust->on_trusted != NULL)
@@ -73,7 +77,7 @@ static bool is_revoked(const struct tkb_digests *revoked,
 	       tkb_digests_have(revoked, &subject->content);
 }
 
-/* Note what may be revoked of it later. */
+/* Note the digests that may be revoked later. */
 static int note_origin(struct tkb_record *record,
                        const struct tkb_subject *subject,
                        const struct tkb_opinion *opinion, struct tkb_error *err)
@@ -120,7 +124,7 @@ static int judge_one(void *self, size_t worker, size_t index,
 	                    &question->opinions[index], err);
 }
 
-/* Judge the record and those behind it: arithmetic takes the time. */
+/* Judge a batch of records from `first` on, in threads: it takes long. */
 static int judge_batch(struct question *question, size_t first,
                        struct tkb_error *err)
 {
@@ -185,7 +189,10 @@ static int keep_none(void *self, struct tkb_record *record, bool *out,
 	return 0;
 }
 
-/* Was more of the ref seen here than the remote shows? Then nothing of it stays. */
+/*
+ * If a newer signature of the ref was seen here than the remote shows, keep
+ * none of its records.
+ */
 static int note_newest_seen(struct question *question,
                             const struct tkb_remote *remote,
                             struct tkb_error *err)
@@ -209,7 +216,7 @@ static int note_newest_seen(struct question *question,
 	               "than one that was seen here",
 	               question->asked.ref);
 	tell_untrusted(question, NULL, false, &why);
-	question->list->untrusted_count--; /* its records are counted */
+	question->list->untrusted_count--; /* keep_none() counts records */
 	return tkb_records_keep(question->list, keep_none, question, err);
 }
 

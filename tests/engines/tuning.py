@@ -187,7 +187,7 @@ def _(scene):
     first = first_machine(scene)
     digest = b'"' + b"0" * 64 + b'"'
     rows = ((b',["00",1]', "a digest is not 64 digits"),
-            (b',"x"', "a version is no list"),
+            (b',"x"', "a version is not a list"),
             (b",[" + digest + b",-1]", "a negative number"),
             (b",[" + digest + b",1,1]", "a version has too many parts"),
             (b",[" + digest + b"]", "a number is missing"))
