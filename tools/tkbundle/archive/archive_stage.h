@@ -24,13 +24,13 @@ struct archive_stage {
 	char *place;            /* owned; where it will be unpacked */
 	char *root;             /* owned; that place, inside our folder */
 	char *kernels;          /* owned; the cache root in it, or NULL */
-	bool is_inductor;       /* named by their final place */
+	bool is_inductor;       /* by the name of the place */
 	struct tkb_tree *trees; /* owned, and their paths */
 	size_t tree_count;
 };
 
 /*
- * Plan it.
+ * Plan the stage.
  *
  * @param place  absolute, without "."; NULL: where emit or run puts a bundle
  *               here

@@ -34,8 +34,8 @@ static bool is_always_fault(const char *cause)
 }
 
 /*
- * Names of graphs are hashes: after an update, the tree has graphs with other
- * names.
+ * Does another graph of the tree fit? Names of graphs are hashes, so after an
+ * update the graphs that fit have other names.
  */
 static bool has_other_graph(struct fitting *fitting,
                             const struct misfit *misfit)

@@ -44,8 +44,8 @@ void tools_begin(struct tools *tools, const char *engine, struct ask *asks);
 void tools_end(struct tools *tools, const struct ask *asks);
 
 /*
- * Did a ptxas that is used here, or an unknown one, make a kernel with this
- * version of PTX?
+ * Does a ptxas that is used here make kernels with this version of PTX? True if
+ * that is unknown.
  */
 bool tools_have(const struct tools *tools, uint32_t ptx);
 
