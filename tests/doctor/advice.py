@@ -11,7 +11,7 @@ from scene import equal, require, test
 
 STEPS_LIMIT = 4
 # Advice that sends to what is said further down.
-LATER = ("mend what is named below", "name the right ref, then ")
+LATER = ("correct what is named below", "name the right ref, then ")
 
 
 def steps_of(advice):

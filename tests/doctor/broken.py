@@ -296,8 +296,8 @@ def _(scene):
     env = {"TKBUNDLE_PYTHON": "",
            "PATH": os.path.dirname(path) + ":/usr/bin:/bin"}
     clinic.names("python", "--engine", "vllm", env=env,
-                 what=f"'{path}' is started by '{gone}', which is not there",
-                 advice="make the environment anew")
+                 what=f"'{path}' is started by '{gone}', which does not exist",
+                 advice="make the environment again")
     # Who says which Python it is does not start that script.
     document = clinic.doctor("--engine", "vllm",
                              env={"PATH": env["PATH"]})
@@ -433,7 +433,7 @@ def _(scene):
     require(f"owner: '{root}' belongs to" in said and
             f"do: chmod -R u+rwX {root}\n" in said, said)
     require(f"owner: '{root}/more' does not exist" in below and
-            "do: chmod u+w what is above" in below, below)
+            "do: let this user write the folder above" in below, below)
 
 
 @test("broken: a root of somebody else")

@@ -84,7 +84,7 @@ def read_a_part(clinic, root):
     begin = time.monotonic()
     document = clinic.names("size", root, level="risk", advice="--deep",
                             verdict=("warm", "partly", "cold"),
-                            what="nothing is known of the rest")
+                            what="nothing is known about the rest")
     require(time.monotonic() - begin < LATE_S)
     require(document["unread"] > 0, document["findings"])
     for finding in document["findings"]:

@@ -102,7 +102,7 @@ def _(scene):
     # A machine without entries is not advised to pull what is gone.
     clinic.names("not-in-bundle", scene.path("empty"), "--remote", remote,
                  "--ref", "llama/h100", verdict=("cold",),
-                 advice="mend the ref as is said below, then")
+                 advice="correct the ref as it says below, then")
 
 
 @test("remote: it is asked although there is no folder for temporary files")

@@ -150,7 +150,7 @@ def checks(program, kind):
         done = place.run("pull", "model", "late", "--remote", "remote", "--trust",
                          "policy")
         yield (f"{kind}: a signature that ends soon is used, and that is said",
-               done.returncode == 0 and "signed of ref 'model' ends in " in done.stderr)
+               done.returncode == 0 and "for ref 'model' expires in " in done.stderr)
 
 
 def read_statement(payload):

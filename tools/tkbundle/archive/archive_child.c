@@ -225,7 +225,7 @@ static void take_message(struct archive_child *child, const char *message)
 		break;
 	default:
 		(void)cli_error(&child->fault, TKB_ERR_CORRUPT,
-		                PROGRAM " says what nobody knows");
+		                PROGRAM " sent an unknown message");
 		break;
 	}
 }

@@ -60,7 +60,7 @@ extern const struct option_spec args_help_option;
 #define ARGS_TRUST                                                             \
 	{                                                                      \
 		OPTION(TEXT, "trust", "FILE", trust.policy,                    \
-		       "the policy of whose signatures count")                 \
+		       "the policy that says whose signatures count")          \
 	}
 #define ARGS_DEADLINE                                                          \
 	{                                                                      \
@@ -89,13 +89,13 @@ extern const struct option_spec args_help_option;
 #define ARGS_DEVICE                                                            \
 	{                                                                      \
 		OPTION(NUMBER, "device", "N", device,                          \
-		       "only this GPU's entries; names it in a Triton root"),  \
+		       "only this GPU's entries; sets it for a Triton root"),  \
 			.max = 1023                                            \
 	}
 #define ARGS_PROFILE                                                           \
 	{                                                                      \
 		OPTION(WORD, "profile", "full|lean", profile,                  \
-		       "pack every file, or what a launch needs")              \
+		       "pack every file, or only what a launch needs")         \
 	}
 #define ARGS_NO_MODULES                                                        \
 	{                                                                      \
@@ -128,7 +128,7 @@ extern const struct option_spec args_help_option;
 #define ARGS_LAYOUT                                                            \
 	{                                                                      \
 		OPTION(WORD, "layout", "auto|triton|inductor", layout,         \
-		       "a folder of keys, or such a one for each GPU")         \
+		       "one folder of keys, or one for each GPU")              \
 	}
 #define ARGS_SYNC                                                              \
 	{                                                                      \

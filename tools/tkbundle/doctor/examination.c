@@ -166,7 +166,8 @@ static void note_unread(struct doctor *doctor, const struct examination *it)
 	json_out_number(&doctor->cli->json, "unread", unread);
 	findings_add(&doctor->findings, FINDING_RISK, "size",
 	             "of %s%zu %s, %zu were read in %d ms; nothing is known "
-	             "of the rest\ttkbundle doctor --deep, which reads all%s",
+	             "about the rest\ttkbundle doctor --deep, which reads "
+	             "all%s",
 	             cache != NULL ? "about " : "", total,
 	             cache != NULL ? "folders" : "entries", total - unread,
 	             DOCTOR_PATIENCE_MS,
@@ -263,7 +264,7 @@ static void note_empty(struct doctor *doctor, const struct examination *it,
 		findings_add(&doctor->findings, FINDING_COLD,
 		             reason_word(REASON_NOT_IN_BUNDLE),
 		             "no kernel or graph in '%s' would be used "
-		             "here\tmend what is named below, or start by "
+		             "here\tcorrect what is named below, or start by "
 		             "'tkbundle run', which compiles and pushes",
 		             name);
 	else
@@ -275,8 +276,8 @@ static void note_empty(struct doctor *doctor, const struct examination *it,
 			"which pulls, and pushes what is compiled",
 			name,
 			remote->is_missing ? "name the right ref, then "
-			: remote->is_empty ? "mend the ref as is said below, "
-					     "then "
+			: remote->is_empty ? "correct the ref as it says "
+					     "below, then "
 					   : "",
 			ref, where, ref);
 }

@@ -30,13 +30,13 @@ static int check_file(const char *path, enum config_file_kind kind,
 	if (kind == CONFIG_FILE_POLICY && (status->st_mode & S_IWGRP) != 0)
 		return cli_error(
 			err, TKB_ERR_INVALID,
-			"'%s' may be written by its group: 'chmod go-w "
-			"%s' mends that",
+			"'%s' may be written by its group: 'chmod go-w %s' "
+			"corrects that",
 			path, path);
 	if ((status->st_mode & S_IWOTH) != 0)
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "'%s' may be written by anybody: 'chmod go-w "
-		                 "%s' mends that",
+		                 "%s' corrects that",
 		                 path, path);
 	return 0;
 }

@@ -40,8 +40,8 @@ static int read_file(const char *path, struct contents *out,
 		return cli_error_errno(err, "read", path);
 	if (!S_ISREG(status.st_mode))
 		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%.300s' is no file, beside which a "
-		                 "signature lies",
+		                 "'%.300s' is not a file, which could have a "
+		                 "signature beside it",
 		                 path);
 	data = malloc((size_t)status.st_size + 1);
 	if (data == NULL)

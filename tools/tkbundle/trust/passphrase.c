@@ -185,7 +185,7 @@ static int from_terminal(const struct passphrase *passphrase, char *out,
 	               sizeof(again)) != size ||
 	     memcmp(text, again, (size_t)size) != 0))
 		rc = cli_error(err, TKB_ERR_INVALID,
-		               "these were two different passphrases");
+		               "the two passphrases differ");
 	if (rc == 0)
 		rc = take_first_line(text, (size_t)size, passphrase->subject,
 		                     out, size_out, err);

@@ -299,8 +299,8 @@ bool signed_list_ending(const struct signed_list *list, const char *ref,
 		                                  : 0,
 		         left);
 		(void)snprintf(out, size,
-		               "what '%s' has signed of ref '%s' ends in %s, "
-		               "at %s",
+		               "the signature of '%s' for ref '%s' expires in "
+		               "%s, at %s",
 		               first->signer, ref, left, when);
 		return true;
 	}
@@ -313,5 +313,5 @@ void signed_list_warn(const struct signed_list *list, const char *ref,
 	char words[512];
 
 	if (signed_list_ending(list, ref, words, sizeof(words)))
-		cli_say(cli, "%s: 'tkbundle sign --all' signs it anew", words);
+		cli_say(cli, "%s: 'tkbundle sign --all' renews it", words);
 }

@@ -17,7 +17,7 @@ enum {
 #define ARGS_EXPIRES                                                           \
 	{                                                                      \
 		OPTION(AGE, "expires", "AGE", trust.expires,                   \
-		       "the signature holds so long; default 90d")             \
+		       "when the signature expires; default after 90d")        \
 	}
 
 /* A zeroed struct has no keys. */

@@ -90,13 +90,14 @@ const struct command command_attest = {
 	.operands = { "REF" },
 	.required_operands = 1,
 	.summary = "compile again what a ref holds, and sign what is the same",
-	.details = "Compiles each kernel of Triton's that the ref holds again, "
-		   "of its source, as its specialisation or IR tells, with the "
-		   "installed Python and Triton. A record whose kernels all "
-		   "come out with the same keys and bytes is signed, with "
-		   "--sign; any other is left as it is, and each kernel named "
-		   "that differs: then the exit status is 5. What cannot be "
-		   "compiled again, as a module, is named, too; then it is 4.",
+	.details = "Compiles each Triton kernel that the ref holds again, "
+		   "from its source, as its specialisation or IR says, with "
+		   "the installed Python and Triton. With --sign, a record is "
+		   "signed if all its kernels come out with the same keys and "
+		   "bytes. Any other record is left as it is, and each kernel "
+		   "that differs is named; then the exit status is 5. What "
+		   "cannot be compiled again, such as a module, is named, "
+		   "too; then it is 4.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_attest,

@@ -25,13 +25,12 @@ const struct command command_doctor = {
 	.summary = "say whether a start here will be warm, and if not, why",
 	.details =
 		"Looks at this machine, its caches or a bundle, and the "
-		"remote, "
-		"if one is configured, and ends with a verdict and what to do. "
-		"The exit status is 0 if it is warm, "
-		"4 if it is partly warm, 3 if it is cold. Without an operand "
-		"it looks at the cache that collect uses. It changes nothing "
-		"here; what it tries in the remote, it removes. It "
-		"imports nothing without --deep, and shows no secret.",
+		"remote, if one is configured, and ends with a verdict and "
+		"what to do. The exit status is 0 if it is warm, 4 if it is "
+		"partly warm, 3 if it is cold. Without an operand it looks at "
+		"the cache that collect uses. It changes nothing here, and "
+		"removes what it writes to the remote as a test. It imports "
+		"nothing without --deep, and shows no secret.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = doctor_run,

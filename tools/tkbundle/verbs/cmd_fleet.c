@@ -352,11 +352,11 @@ const struct command command_fleet = {
 	.required_operands = 0,
 	.summary = "show how warm the starts of a fleet were, and why not",
 	.details = "Adds up the reports that run leaves in the remote: how "
-		   "many starts were cold, the reasons that most kernels were "
-		   "compiled anew for, by node and by kernel, what was emitted "
-		   "and never used, and how much compiling was saved. Without "
-		   "REF, for each ref that has reports. The last 1,000 reports "
-		   "of a ref count, for 30 days.",
+		   "many starts were cold, why most kernels were compiled "
+		   "anew, by node and by kernel, what was emitted and never "
+		   "used, and how much compiling was saved. Without REF, it "
+		   "does so for each ref that has reports. The last 1,000 "
+		   "reports of a ref count, for 30 days.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_fleet,

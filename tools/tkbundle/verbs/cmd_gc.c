@@ -25,9 +25,9 @@ static const struct option_spec options[] = {
 	{ OPTION(AGE, "max-age", "AGE", max_age,
 	         "remove entries unused for this time, as 30d or 12h") },
 	{ OPTION(SWITCH, "revoked", NULL, trust.is_revoked,
-	         "remove what came from something that is revoked") },
+	         "remove entries that came from something revoked") },
 	ARGS_TRUST,
-	ARGS_SIGN("merge what this key has signed, and sign that"),
+	ARGS_SIGN("merge bundles that only this key has signed"),
 	ARGS_EXPIRES,
 	ARGS_PASSPHRASE_FILE,
 	ARGS_PASSPHRASE_COMMAND,
@@ -210,26 +210,23 @@ const struct command command_gc = {
 	.required_operands = 0,
 	.summary = "remove unused entries from a cache or a remote",
 	.details =
-		"Removes whole entries, least recently used first, until every "
-		"given bound holds. Writing an entry counts as a use. Access "
-		"times tell about use; if the file system keeps none, only "
-		"the age counts. Entries that are being written stay; then the "
-		"exit status is 4. With --engine or --tree, units of trees "
-		"count and are removed like entries. CACHE_ROOT is by default "
-		"the one "
-		"that collect uses, even where a remote is configured. A "
-		"compiler "
-		"may use the cache at the same time. With --revoked, what was "
-		"pulled under a policy goes that is revoked now, by the list "
-		"of the remote.\n\nWith --remote alone: removes "
-		"records that were not used for --max-age, records whose blob "
-		"is "
-		"gone, and blobs that are a day old and that no record names. "
-		"Then it removes the least recently used records until the "
-		"rest takes no more than --max-size. Small bundles of a ref "
-		"are merged, but for those that are signed: with --sign, those "
-		"are merged that this key alone has signed, and the result is "
-		"signed.",
+		"Removes whole entries, least recently used first, until "
+		"every given bound holds. Writing an entry counts as a use. "
+		"Access times show when an entry was used; if the file system "
+		"keeps none, only the age counts. Entries that are being "
+		"written stay; then the exit status is 4. With --engine or "
+		"--tree, units of trees count and are removed like entries. "
+		"CACHE_ROOT is by default the one that collect uses, even "
+		"where a remote is configured. A compiler may use the cache "
+		"at the same time. With --revoked, it removes entries that "
+		"were pulled under a policy and are revoked now, by the list "
+		"of the remote.\n\nWith --remote alone: removes records that "
+		"were not used for --max-age, records whose blob is gone, and "
+		"blobs that are a day old and that no record names. Then it "
+		"removes the least recently used records until the rest takes "
+		"no more than --max-size. Small bundles of a ref are merged, "
+		"except signed ones. With --sign, those that only this key "
+		"has signed are merged, too, and the result is signed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_gc,

@@ -307,8 +307,8 @@ static enum status check_import(const struct cli *cli,
 	if (args->trust.policy != NULL &&
 	    !image_name_is_url(args_operand(args, 0)))
 		return cli_misused(cli, "'--trust' is for images of a "
-		                        "registry: signatures lie beside "
-		                        "those");
+		                        "registry: their signatures are "
+		                        "beside them");
 	return collect_out_check(cli, args);
 }
 
@@ -356,12 +356,12 @@ const struct command command_import = {
 	.details =
 		"ARCHIVE is a tar, as it is or compressed with gzip, bzip2, "
 		"xz or zstd, a layer of an image, or a ZIP; '-' is standard "
-		"input. IMAGE is one of a registry, as oci://host/name:tag; "
-		"it has one layer. Caches of kernels, of PyTorch and of vLLM "
-		"are found "
-		"in it by what they look like, others by --engine or --tree. "
-		"What is found is packed as collect packs it: paths of the "
-		"machine that the archive comes from are not kept.",
+		"input. IMAGE is an image in a registry, such as "
+		"oci://host/name:tag; it has one layer. Caches of kernels, of "
+		"PyTorch and of vLLM are recognized by their contents, others "
+		"are found by --engine or --tree. All are packed as collect "
+		"packs them: paths of the machine that the archive comes from "
+		"are not kept.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_import,

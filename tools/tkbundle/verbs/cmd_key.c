@@ -147,11 +147,11 @@ const struct command command_key = {
 	.operands = { "new|show", "FILE" },
 	.required_operands = 2,
 	.summary = "make a key that signs, or look at one",
-	.details = "'key new FILE' writes a private key to FILE, for its owner "
-		   "alone, and the public one to FILE.pub. 'key show FILE' "
-		   "prints the kind and id of a private or public key. Files "
-		   "are PEM: PKCS #8, and SubjectPublicKeyInfo; a public key "
-		   "of minisign can be shown, too.",
+	.details = "'key new FILE' writes a private key to FILE, which only "
+		   "its owner may read, and the public key to FILE.pub. 'key "
+		   "show FILE' prints the kind and id of a private or public "
+		   "key. Files are PEM: PKCS #8, and SubjectPublicKeyInfo; a "
+		   "public key of minisign can be shown, too.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_key,

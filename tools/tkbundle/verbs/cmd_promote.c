@@ -58,14 +58,15 @@ const struct command command_promote = {
 	.name = "promote",
 	.operands = { "REF" },
 	.required_operands = 1,
-	.summary = "give what a ref holds another name, and sign it for that",
+	.summary = "give what a ref holds another name, and sign it for that "
+		   "name",
 	.details = "Adds the records of REF that the policy trusts to another "
-		   "ref, and signs them for that and for the stage 'prod'. "
-		   "Nothing is fetched or uploaded, and what the other ref "
-		   "holds stays. Where the policy names keys that may promote "
-		   "to the other ref, one of them must sign. A record that the "
-		   "policy does not trust is named and left out; then the exit "
-		   "status is 5.",
+		   "ref, and signs them for that ref and for the stage "
+		   "'prod'. Nothing is fetched or uploaded, and what the "
+		   "other ref holds stays. If the policy names keys that may "
+		   "promote to the other ref, one of them must sign. A record "
+		   "that the policy does not trust is named and left out; "
+		   "then the exit status is 5.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_promote,

@@ -185,11 +185,12 @@ const struct command command_report = {
 	.operands = { "FILE|CACHE_ROOT|REF" },
 	.required_operands = 0,
 	.summary = "write a page that shows what fills a cache, bundle or ref",
-	.details = "The page is one file of HTML that needs no network: what "
-		   "fills it, by kernel, stage and tree, sizes, targets, first "
-		   "use, duplicates and, of a ref, how its starts were. "
-		   "Without an operand it is the cache that collect uses; with "
-		   "--remote, the operand is a ref.",
+	.details = "The page is one file of HTML that needs no network. It "
+		   "shows what fills the cache, bundle or ref, by kernel, "
+		   "stage and tree, and sizes, targets, first use, duplicates "
+		   "and, for a ref, how its starts were. Without an operand "
+		   "it is the cache that collect uses; with --remote, the "
+		   "operand is a ref.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_report,

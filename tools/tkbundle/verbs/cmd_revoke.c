@@ -243,13 +243,14 @@ const struct command command_revoke = {
 	.required_operands = 0,
 	.repeats_operand = true,
 	.summary = "say that a bundle or a key is not to be used any more",
-	.details = "Adds digests, of bundles, records, blobs or keys, to the "
-		   "remote's signed list of what is revoked, which every "
-		   "policy wants that has a key with 'revoke'. Of a record or "
-		   "blob in the remote, and of a key of the policy, the first "
-		   "8 digits are enough, where they are of one. Without any, "
-		   "the list is signed anew before it ends. What is revoked "
-		   "stays so.",
+	.details = "Adds digests of bundles, records, blobs or keys to the "
+		   "remote's signed list of revoked digests. Every policy "
+		   "that has a key with 'revoke' requires this list. For a "
+		   "record or blob in the remote, and for a key of the "
+		   "policy, the first 8 digits are enough if no other digest "
+		   "begins with them. Without a digest, the list is signed "
+		   "again, which must happen before it expires. What is "
+		   "revoked stays revoked.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_revoke,

@@ -14,7 +14,7 @@ static const struct option_spec options[] = {
 	{ OPTION(WORD, "stage", "dev|prod", trust.stage,
 	         "sign for this stage; default dev") },
 	{ OPTION(SWITCH, "all", NULL, trust.is_renewal,
-	         "sign anew what this key has signed, too") },
+	         "also sign again what this key has signed") },
 	{ OPTION(TEXT, "export", "FOLDER", trust.exported,
 	         "write this key's signatures as Sigstore bundles") },
 	{ OPTION(TEXTS, "import", "FILE", trust.imported,
@@ -72,12 +72,12 @@ const struct command command_sign = {
 	.details =
 		"Signs each record that the ref holds now, and that these "
 		"keys have not signed, so that a policy trusts what was "
-		"pushed without a key. Whoever signs vouches for what is "
-		"there, whoever pushed it.\n\nWith --export, the "
-		"signatures that the key has made are written for others, "
-		"as files of a DSSE envelope; with --import, one that others "
-		"wrote with the key is added. For both, a public key is "
-		"enough.",
+		"pushed without a key. Whoever signs vouches for everything "
+		"that the ref holds, no matter who pushed it.\n\nWith "
+		"--export, the signatures of the key are written to files for "
+		"other programs, each with a DSSE envelope; with --import, a "
+		"signature that another program made with the key is added. "
+		"For both, a public key is enough.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_sign,

@@ -115,8 +115,8 @@ static enum status verify_signed(struct cli *cli, const struct arguments *args,
 	enum status status = STATUS_DONE;
 
 	if (args->trust.policy != NULL && strcmp(path, "-") == 0)
-		return cli_misused(cli, "'--trust' wants a file, beside which "
-		                        "its signature lies, and not '-'");
+		return cli_misused(cli, "'--trust' wants a file with its "
+		                        "signature beside it, and not '-'");
 	if (args->trust.policy != NULL)
 		status = detached_check(cli, args, path);
 	return status == STATUS_DONE ? verify_bundle(cli, args, path) : status;
@@ -387,18 +387,17 @@ const struct command command_verify = {
 		   "key, and their binaries must fit. The exit status is 5 if "
 		   "something is damaged, 4 if something is only busy or "
 		   "cannot be read. Without an operand it is the cache that "
-		   "collect uses. "
-		   "With --engine or --tree, units of trees are checked as "
-		   "entries are. With --trust, what was pulled under a policy "
-		   "is named that is revoked now, by the list of the "
-		   "configured remote.\n\nWith --remote: reads all records and "
-		   "blobs, or those of REF, and reports what is damaged. "
-		   "--repair drops it, and the next push uploads it again. The "
-		   "exit status is 5 if something is damaged, 4 if something "
-		   "is missing or cannot be read. With --trust, records of "
-		   "REF that the policy does not trust are named, too; and a "
-		   "bundle's file must be signed by minisign, in FILE.minisig, "
-		   "by a key of the policy.",
+		   "collect uses. With --engine or --tree, units of trees are "
+		   "checked like entries. With --trust, it names entries that "
+		   "were pulled under a policy and are revoked now, by the "
+		   "list of the configured remote.\n\nWith --remote: reads "
+		   "all records and blobs, or those of REF, and reports what "
+		   "is damaged. --repair drops it, and the next push uploads "
+		   "it again. The exit status is 5 if something is damaged, 4 "
+		   "if something is missing or cannot be read. With --trust, "
+		   "records of REF that the policy does not trust are named, "
+		   "too; and a bundle's file must be signed by minisign, in "
+		   "FILE.minisig, by a key of the policy.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_verify,

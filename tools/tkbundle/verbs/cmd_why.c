@@ -287,8 +287,7 @@ static enum status compare_sources(struct comparison *comparison)
 	if (comparison->is_one && comparison->is_equal &&
 	    !comparison->cli->json.is_wanted)
 		text_line(comparison->cli->out,
-		          "%s: it is there under one key alone",
-		          comparison->name);
+		          "%s: it exists under one key only", comparison->name);
 	return comparison->is_equal ? STATUS_DONE : STATUS_PARTIAL;
 }
 
@@ -361,8 +360,8 @@ static enum status compare_two(struct cli *cli, const struct arguments *args)
 	if (status != STATUS_DONE)
 		return status;
 	if (comparison.a.is_note != comparison.b.is_note)
-		return cli_misused(cli, "of A and B, one alone is the note of "
-		                        "a start");
+		return cli_misused(cli, "only one of A and B is the note of a "
+		                        "start");
 	if (comparison.a.is_note) {
 		start_out_two(cli, comparison.name, &comparison.a.start,
 		              &comparison.b.start);
@@ -416,13 +415,14 @@ const struct command command_why = {
 	.details =
 		"A and B are caches, bundles, with --remote refs, or notes of "
 		"starts; '-' is a bundle on standard input. Entries called "
-		"NAME, or whose key begins with KEY, are compared: which part "
-		"of what decides their key differs, or, under one key, whether "
-		"only debug lines do. A unit of a tree is named by a part of "
-		"its path. Where A and B are the same, entries of one name "
-		"are compared. With --last, the last start that 'run' has "
-		"noted on this machine tells what its command compiled anew, "
-		"and why. The exit status is 4 if something differs.",
+		"NAME, or whose key begins with KEY, are compared: it says "
+		"which of the parts that decide their keys differ, or, if the "
+		"key is the same, whether only debug lines differ. A unit of "
+		"a tree is named by a part of its path. If A and B are the "
+		"same, entries of the same name are compared. With --last, it "
+		"says what the command of the last start of 'run' on this "
+		"machine compiled anew, and why. The exit status is 4 if "
+		"something differs.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_why,

@@ -124,7 +124,8 @@ static const char *plain_advice(enum reason reason)
 		return "let somebody sign it whom the policy trusts, as by "
 		       "'tkbundle sign'; 'tkbundle doctor' says what is wrong";
 	case REASON_NOT_PULLED:
-		return "mend what failed, or give the pull longer, with --wait";
+		return "correct what failed, or give the pull more time, with "
+		       "--wait";
 	case REASON_DAMAGED:
 		return "look for the damage with 'tkbundle verify', in the "
 		       "remote with '--remote - --repair'";

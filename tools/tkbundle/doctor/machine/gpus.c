@@ -104,7 +104,7 @@ void gpus_end(struct gpus *gpus, const struct ask *ask)
 		               "asking the driver failed");
 	else if (gpus->count == 0 && gpus->why[0] == '\0')
 		(void)snprintf(gpus->why, sizeof(gpus->why),
-		               "the driver tells of no GPU");
+		               "the driver reports no GPU");
 }
 
 bool gpus_have_arch(const struct gpus *gpus, const char *arch)
@@ -176,7 +176,7 @@ static void print_gpus(const struct gpus *gpus, struct cli *cli)
 	}
 	if (gpus->driver[0] != '\0')
 		text_line(cli->out, "  driver %s%s", gpus->driver,
-		          gpus->cuda == 0 ? ", which does not tell its CUDA"
+		          gpus->cuda == 0 ? ", which does not report its CUDA"
 		                          : "");
 	if (gpus->cuda != 0)
 		text_line(cli->out, "  CUDA of the driver %" PRIu32 ".%" PRIu32,
@@ -219,10 +219,10 @@ void gpus_print(const struct gpus *gpus, struct cli *cli, bool is_json,
 		print_gpus(gpus, cli);
 	if (is_broken(gpus))
 		findings_add(findings, FINDING_RISK, "target",
-		             "%s, so what fits a GPU is not checked\tmend the "
-		             "driver: 'nvidia-smi' must work here; after an "
-		             "update of the driver, restart the container or "
-		             "the machine",
+		             "%s, so what fits a GPU is not checked\trepair "
+		             "the driver: 'nvidia-smi' must work here; after "
+		             "an update of the driver, restart the container "
+		             "or the machine",
 		             gpus->why);
 	else if (gpus->why[0] != '\0')
 		findings_add(findings, FINDING_RISK, "target",

@@ -20,7 +20,9 @@ enum {
 	FREE_FILES_LEAST = 1000
 };
 
-/* Source: linux/magic.h, and the sources of those that are not in it. */
+/*
+ * From linux/magic.h, or, if missing there, from the file system's own source.
+ */
 static const struct {
 	uint32_t type;
 	const char *name;
@@ -44,7 +46,7 @@ static const struct {
  * The child
  */
 
-/* The nearest folder above that is there. */
+/* Find the nearest existing folder above. */
 static void go_up(char path[PLACE_PATH_SIZE])
 {
 	char *const slash = strrchr(path, '/');
@@ -160,7 +162,7 @@ static const char *user_name(uint32_t id, char out[PLACE_NAME_SIZE])
 	return out;
 }
 
-/* Note what this user may not do, and who can let him. */
+/* Note what this user may not do, and how to allow it. */
 static void note_powerless(const struct place *place, struct findings *findings)
 {
 	const struct place_facts *const facts = &place->facts;
@@ -175,8 +177,8 @@ static void note_powerless(const struct place *place, struct findings *findings)
 		               place->path);
 	else if (facts->owner == geteuid())
 		(void)snprintf(advice, sizeof(advice),
-		               "chmod u+w what is above, or place the cache "
-		               "elsewhere");
+		               "let this user write the folder above, or "
+		               "place the cache elsewhere");
 	else if (facts->is_there)
 		(void)snprintf(advice, sizeof(advice),
 		               "chown -R %s %s, or start as %s", own,
@@ -195,11 +197,12 @@ static void note_powerless(const struct place *place, struct findings *findings)
 		             place->path, owner, facts->mode, own,
 		             facts->can_read ? "write" : "read", advice);
 	else
-		findings_add(findings, FINDING_FAULT, "owner",
-		             "'%s' does not exist, and user '%s' may not make "
-		             "it: what is above belongs to %s, mode %03" PRIo32
-		             "\t%s",
-		             place->path, own, owner, facts->mode, advice);
+		findings_add(
+			findings, FINDING_FAULT, "owner",
+			"'%s' does not exist, and user '%s' may not make "
+			"it: the folder above belongs to %s, mode %03" PRIo32
+			"\t%s",
+			place->path, own, owner, facts->mode, advice);
 }
 
 static void note_rights(const struct place *place, struct findings *findings)
@@ -210,10 +213,10 @@ static void note_rights(const struct place *place, struct findings *findings)
 	if (facts->is_read_only)
 		findings_add(findings, FINDING_FAULT, "read-only",
 		             "'%s' is read-only, so what is missing there "
-		             "cannot be kept, and Triton fails to compile it\t"
-		             "start by 'tkbundle run', which takes a place "
-		             "that can be written and links what is here "
-		             "into it, or mount it writable",
+		             "cannot be kept, and Triton fails to compile "
+		             "it\tstart by 'tkbundle run', which uses a place "
+		             "that can be written and links what is here into "
+		             "it, or mount it writable",
 		             place->path);
 	else if (!facts->can_read || !facts->can_write)
 		note_powerless(place, findings);
@@ -268,8 +271,8 @@ static void note_mount(const struct place *place, struct findings *findings)
 	if (facts->is_noatime)
 		findings_add(findings, FINDING_RISK, "access-times",
 		             "'%s' is mounted noatime, so nobody knows which "
-		             "entries are used\tmount it relatime, if 'used' "
-		             "and 'tkbundle gc --max-age' are to tell",
+		             "entries are used\tmount it relatime, so that "
+		             "'used' and 'tkbundle gc --max-age' work",
 		             place->path);
 }
 
@@ -282,7 +285,7 @@ static void note_faults(const struct place *place, struct findings *findings)
 		             place->path);
 	else if (place->facts.error != 0)
 		findings_add(findings, FINDING_FAULT, "owner",
-		             "'%s' cannot be looked at: %s\tlet this user "
+		             "'%s' cannot be examined: %s\tlet this user "
 		             "search the folders above it",
 		             place->path, strerror(place->facts.error));
 	else if (place->facts.is_there && !place->facts.is_folder)

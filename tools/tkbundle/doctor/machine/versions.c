@@ -222,9 +222,9 @@ static void note_faults(const struct versions *versions,
 
 	if (versions->script[0] != '\0')
 		findings_add(findings, FINDING_FAULT, "python",
-		             "'%s' is started by '%s', which is not there, as "
-		             "where a virtual environment was moved\tmake the "
-		             "environment anew where it is to be, or, if "
+		             "'%s' is started by '%s', which does not exist, "
+		             "as after a move of a virtual environment\tmake "
+		             "the environment again at its new place, or, if "
 		             "another script starts the server, name its "
 		             "Python: export TKBUNDLE_PYTHON=PATH",
 		             versions->script, versions->gone);
@@ -260,7 +260,7 @@ static void note_faults(const struct versions *versions,
 	for (size_t i = 0; i < versions->count; i++) {
 		if (versions->items[i].fault[0] != '\0')
 			findings_add(findings, FINDING_FAULT, "python",
-			             "%s cannot be imported (%s)\tmend the "
+			             "%s cannot be imported (%s)\trepair the "
 			             "installation of %s",
 			             versions->items[i].package,
 			             versions->items[i].fault,

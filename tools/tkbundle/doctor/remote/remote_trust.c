@@ -31,7 +31,7 @@ void remote_trust_print(struct remote_looking *looking)
 		signed_list_print(list, use->ref, use->cli, use->cli->out);
 	if (signed_list_ending(list, use->ref, words, sizeof(words)))
 		findings_add(&looking->doctor->findings, FINDING_RISK, "trust",
-		             "%s\t'tkbundle sign --all' signs it anew", words);
+		             "%s\t'tkbundle sign --all' renews it", words);
 }
 
 /* Count these by a dry run of a gc. */
