@@ -2,7 +2,9 @@
 #include <tkbundle/emit.h>
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/fd.h"
 #include "base/parallel.h"
 #include "base/path.h"
 #include "base/struct.h"
@@ -111,7 +113,7 @@ static int inspect_job(void *self, size_t worker, size_t index,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	if (stage->root->fd >= 0) {
+	if (!stage->is_empty) {
 		tkb_arena_release(&loader->arena);
 		rc = tkb_inspect_destination(loader, stage->root, job->entry,
 		                             stage->is_trusted, state, &fault);
@@ -119,6 +121,43 @@ static int inspect_job(void *self, size_t worker, size_t index,
 			return tkb_emit_fail(emitter, job, rc, &fault, err);
 	}
 	return finish_inspected(emitter, job, *state, err);
+}
+
+/* Does the root hold nothing but our own folder? */
+static bool is_root_empty(const struct tkb_root *root)
+{
+	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
+	const struct dirent *item;
+	int rc;
+
+	if (root->fd < 0)
+		return true;
+	if (tkb_dir_open(root->fd, ".", &dir, NULL) < 0)
+		return false;
+	for (rc = tkb_dir_next(dir, &item, NULL); rc == 0;
+	     rc = tkb_dir_next(dir, &item, NULL)) {
+		if (strcmp(item->d_name, ".") != 0 &&
+		    strcmp(item->d_name, "..") != 0 &&
+		    strcmp(item->d_name, TKB_OWN_FOLDER) != 0)
+			return false;
+	}
+	return rc == TKB_MISS;
+}
+
+/* Into an empty root, as on a cold start, everything is written. */
+static int inspect_jobs(struct tkb_emitter *emitter, struct tkb_error *err)
+{
+	struct tkb_batch *batch = &emitter->batch;
+	bool are_empty = true;
+
+	for (size_t i = 0; i < batch->stage_count; i++) {
+		struct tkb_stage *stage = &batch->stages[i];
+
+		stage->is_empty = is_root_empty(stage->root);
+		are_empty = are_empty && stage->is_empty;
+	}
+	return tkb_batch_run(batch, are_empty ? 1 : emitter->loader_count,
+	                     inspect_job, emitter, err);
 }
 
 /*
@@ -152,8 +191,7 @@ static int emit_entries(struct tkb_emitter *emitter, const char *path,
 	if (rc == 0)
 		rc = open_threads(emitter, err);
 	if (rc == 0)
-		rc = tkb_batch_run(batch, emitter->loader_count, inspect_job,
-		                   emitter, err);
+		rc = inspect_jobs(emitter, err);
 	if (rc == 0 && !tkb_batch_is_done(batch))
 		rc = tkb_emit_write(emitter, err);
 	return rc;

@@ -46,6 +46,7 @@ struct tkb_stage {
 	char name[sizeof("stage-") + TKB_RANDOM_NAME_SIZE];
 	struct tkb_share share; /* permissions of files written to the root */
 	bool is_trusted;        /* the bundle is marked as trusted */
+	bool is_empty;          /* the root has no entries yet */
 	/* RENAME_NOREPLACE does not work on this file system. */
 	atomic_bool lacks_noreplace;
 	/* A wait for the lock took too long. */
