@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import time
 
@@ -149,6 +150,49 @@ def _(scene):
                     require(scene.folder.encode() not in file.read(), path)
 
 
+@test("graphs whose kernels are Triton's files are listed as MCV lists them")
+def _(scene):
+    # As vLLM 0.9 keeps them, with an index beside Inductor's folder and Triton's.
+    root = scene.path("home", ".cache", "vllm")
+    rank = os.path.join(root, "torch_compile_cache", "d4ec7c2a7d", "rank_0_0")
+    os.makedirs(os.path.join(rank, "inductor_cache", "47"))
+    shutil.copytree(scene.fixture(), os.path.join(rank, "triton_cache"))
+    for path, text in (("vllm_compile_cache.py", "{}"),
+                       ("inductor_cache/47/c47v.py", "def call(): pass")):
+        scene.write(os.path.join(rank, path), text)
+    with registry(scene) as port:
+        name, _document = push(scene, port, "--engine", "vllm", "--mount",
+                               "/warm", env={"HOME": scene.path("home")})
+        found = labels(scene, f"{name}:model")
+        inside = unpack(scene, f"{name}:model")
+    listed = json.loads(read(os.path.join(
+        inside, "io.vllm.manifest", "manifest.json")))["vllm"]
+    equal([(item["vllmHash"], item["cacheFormat"]) for item in listed],
+          [("d4ec7c2a7d", "triton")])
+    kernels = groups(os.path.join(inside, "io.vllm.cache", "triton"))
+    require(kernels)
+    equal(len(listed[0]["triton"]), len(kernels))
+    equal((found["cache.vllm.image/entry-count"],
+           found["cache.vllm.image/format"], found["io.kserve.km/cache-hash"]),
+          ("1", "triton", "d4ec7c2a7d"))
+
+
+@test("a summary can be given for graphs that tell no GPU")
+def _(scene):
+    os.mkdir(scene.path("home"))
+    subprocess.run(["tar", "-xzf", VLLM, "-C", scene.path("home"),
+                    ".cache/vllm/torch_compile_cache/799209178a"], check=True)
+    summary = "cache.vllm.image/summary"
+    given = '{"targets":[{"backend":"cuda","arch":"90","warp_size":32}]}'
+    with registry(scene) as port:
+        for words, wanted in (((), '{"targets":[]}'),
+                              (("--label", f"{summary}={given}"), given)):
+            name, _document = push(scene, port, "--engine", "vllm", *words,
+                                   "--mount", "/warm",
+                                   env={"HOME": scene.path("home")})
+            equal(labels(scene, f"{name}:model")[summary], wanted)
+
+
 @test("the same cache gives the same image, and only once is it uploaded")
 def _(scene):
     source = scene.fixture()
@@ -277,6 +321,30 @@ def _(scene):
     line = scene.line_of(options=["--cache", cache, "--push", "never"],
                          remote=scene.remote)
     equal(triton(scene, *before, *line), ["found"] * 2)
+    equal(state(root), was)
+
+
+@test("a real Triton finds each kernel through links into an image, as KServe makes them")
+def _(scene):
+    need_root()
+    equal(triton(scene, TRITON_CACHE_DIR=scene.path("made")), ["compiled"] * 2)
+    place = scene.path("mounted")
+    os.mkdir(place)
+    with registry(scene) as port:
+        name, _document = push(scene, port, scene.path("made"), "--mount",
+                               place)
+        root = unpack(scene, f"{name}:model")
+    before = ["unshare", "-m", "sh", "-c", MOUNTED, "sh", root, place]
+    if scene.go([*before, "true"]).status != 0:
+        raise Skip("nothing can be mounted here")
+    was = state(root)
+    linked = scene.path("linked")
+    os.mkdir(linked)
+    link = 'cp -sr "$1"/. "$2"/ && shift 2 && exec "$@"'
+    equal(triton(scene, *before, "sh", "-c", link, "sh",
+                 os.path.join(place, "io.triton.cache"), linked,
+                 TRITON_CACHE_DIR=linked), ["found"] * 2)
+    require(any(os.path.islink(path) for path in groups(linked)))
     equal(state(root), was)
 
 

@@ -287,10 +287,10 @@ static int add_hashes(const struct facts *facts, json_t *list,
 }
 
 static int add_vllm(const struct facts *facts, const char *path,
-                    struct tkb_error *err)
+                    json_t *kernels, struct tkb_error *err)
 {
 	bool is_aot;
-	json_auto_t *list = image_vllm_entries(path, &is_aot);
+	json_auto_t *list = image_vllm_entries(path, kernels, &is_aot);
 	char root[PATH_SIZE];
 	int rc;
 
@@ -301,9 +301,7 @@ static int add_vllm(const struct facts *facts, const char *path,
 	rc = add_cache(facts, "vllm", list, path, err);
 	if (rc == 0)
 		rc = add_label(facts, "cache.vllm.image/format",
-		               json_array_size(list) == 0 ? "unpacked"
-		                                          : "binary",
-		               err);
+		               image_vllm_format(list), err);
 	if (rc == 0)
 		rc = add_label(facts, KSERVE "framework", "vllm", err);
 	if (rc == 0)
@@ -344,7 +342,7 @@ static int find_facts(const struct facts *facts, struct tkb_error *err)
 	 * Triton cache.
 	 */
 	if (rc == 0 && vllm != NULL)
-		rc = add_vllm(facts, vllm, err);
+		rc = add_vllm(facts, vllm, kernels, err);
 	else if (rc == 0 && json_array_size(kernels) != 0)
 		rc = add_cache(facts, "triton", kernels, facts->stage->kernels,
 		               err);

@@ -19,6 +19,10 @@ enum {
 #define AOT "torch_aot_compile"
 #define ARTIFACT "artifact_compile_range_"
 
+/* Formats, as MCV calls them. */
+#define BINARY "binary"
+#define TRITON "triton"
+
 /* The names in a folder, sorted. */
 struct names {
 	struct dirent **items; /* owned, and each */
@@ -110,7 +114,7 @@ static json_t *read_graph(const char *path, const char *rank,
 	}
 	(void)json_object_set_new(
 		entry, "cache_save_format",
-		json_string(is_folder(file) ? "unpacked" : "binary"));
+		json_string(is_folder(file) ? "unpacked" : BINARY));
 	(void)json_object_set_new(
 		entry, "target_device",
 		json_string(image_json_string(json_object_get(keys, "env"),
@@ -166,31 +170,64 @@ static void read_ranks(const char *path, bool is_aot, json_t *entries)
 	}
 }
 
+/* Does a rank in `path` have the index of graphs whose kernels are files of Triton's? */
+static bool has_index(const char *path)
+{
+	TKB_AUTO(names_release) struct names ranks = { 0 };
+	struct stat status;
+	char at[PATH_SIZE];
+	char file[PATH_SIZE];
+
+	list_names(path, is_rank, &ranks);
+	for (int i = 0; i < ranks.count; i++) {
+		if (join(at, path, ranks.items[i]->d_name) &&
+		    join(file, at, "vllm_compile_cache.py") &&
+		    lstat(file, &status) == 0 && S_ISREG(status.st_mode))
+			return true;
+	}
+	return false;
+}
+
+/* What MCV lists for the folder `path` of a hash; NULL if it knows nothing in it. */
+static json_t *read_hash(const char *path, const char *name, bool is_aot,
+                         json_t *kernels)
+{
+	json_auto_t *entries = json_array();
+	const char *format = BINARY;
+
+	read_ranks(path, is_aot, entries);
+	if (json_array_size(entries) == 0 && !is_aot && has_index(path)) {
+		format = TRITON;
+		(void)json_array_extend(entries, kernels);
+	}
+	if (json_array_size(entries) == 0)
+		return NULL;
+	return json_pack("{s:s,s:s,s:O}", "vllmHash", name, "cacheFormat",
+	                 format, format, entries);
+}
+
 /* The folders of hashes in `path`. */
-static void read_hashes(const char *path, bool is_aot, json_t *out)
+static void read_hashes(const char *path, bool is_aot, json_t *kernels,
+                        json_t *out)
 {
 	TKB_AUTO(names_release) struct names hashes = { 0 };
 
 	list_names(path, is_seen, &hashes);
 	for (int i = 0; i < hashes.count; i++) {
 		const char *name = hashes.items[i]->d_name;
-		json_auto_t *entries = json_array();
+		json_t *entry;
 		char at[PATH_SIZE];
 
 		if (strcmp(name, AOT) == 0 || !join(at, path, name) ||
 		    !is_folder(at))
 			continue;
-		read_ranks(at, is_aot, entries);
-		if (json_array_size(entries) == 0)
-			continue;
-		(void)json_array_append_new(
-			out,
-			json_pack("{s:s,s:s,s:O}", "vllmHash", name,
-		                  "cacheFormat", "binary", "binary", entries));
+		entry = read_hash(at, name, is_aot, kernels);
+		if (entry != NULL)
+			(void)json_array_append_new(out, entry);
 	}
 }
 
-json_t *image_vllm_entries(const char *path, bool *is_aot_out)
+json_t *image_vllm_entries(const char *path, json_t *kernels, bool *is_aot_out)
 {
 	json_t *out = json_array();
 	char at[PATH_SIZE];
@@ -198,10 +235,29 @@ json_t *image_vllm_entries(const char *path, bool *is_aot_out)
 	*is_aot_out = false;
 	if (out == NULL || !join(at, path, "torch_compile_cache"))
 		return out;
-	read_hashes(at, false, out);
+	read_hashes(at, false, kernels, out);
 	*is_aot_out = json_array_size(out) == 0;
 	if (join(at, path, "torch_compile_cache/" AOT))
-		read_hashes(at, true, out);
+		read_hashes(at, true, kernels, out);
 	*is_aot_out = *is_aot_out && json_array_size(out) != 0;
 	return out;
+}
+
+const char *image_vllm_format(const json_t *entries)
+{
+	bool has_binary = false;
+	bool has_triton = false;
+
+	for (size_t i = 0; i < json_array_size(entries); i++) {
+		const char *format = image_json_string(
+			json_array_get(entries, i), "cacheFormat", "");
+
+		has_binary = has_binary || strcmp(format, BINARY) == 0;
+		has_triton = has_triton || strcmp(format, TRITON) == 0;
+	}
+	if (has_binary && has_triton)
+		return BINARY "," TRITON;
+	if (has_triton)
+		return TRITON;
+	return has_binary ? BINARY : "unpacked";
 }
