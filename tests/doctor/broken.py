@@ -193,7 +193,7 @@ def _(scene):
     path = scene.path("kernles.tkb")
     document = clinic.names("not-in-bundle", path, verdict=("cold",),
                             what=f"there is no bundle '{path}'",
-                            advice="name the bundle that is meant")
+                            advice="name the right bundle")
     equal(document["bundle"], path)
     equal(document["places"], [])
 

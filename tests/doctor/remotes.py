@@ -33,7 +33,7 @@ def _(scene):
     document = clinic.names(
         "remote", root, "--remote", wrong, "--ref", "llama/h100",
         verdict=("partly",), what=f"'{wrong}' does not exist",
-        advice="name the folder that is meant")
+        advice="name the right folder")
     equal(document["remote"]["is_reachable"], False)
     require(not os.path.exists(wrong))
 

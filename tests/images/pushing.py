@@ -441,7 +441,7 @@ def _(scene):
     for text in "", "[]", json.dumps({"roots": [evil]}), json.dumps({"roots": [{}]}):
         scene.write("warm/io.tkbundle.manifest/roots.json", text)
         ended = started(scene, [], place, "env")
-        require("is no list of an image's roots" in ended.err, ended.err)
+        require("is not a list of an image's roots" in ended.err, ended.err)
         require("LD_PRELOAD" not in ended.out, ended.out)
 
 

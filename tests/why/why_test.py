@@ -89,7 +89,7 @@ seed("a source that begins on another line",
      "first line: 23 there, 42 here")
 seed("its code on another line, as where a comment was added",
      (".source", 'kernels.py":25:', 'kernels.py":26:'), "source",
-     "the same code stands at other places")
+     "the same code is at other places")
 seed("another type of an argument",
      (".ttir", "%n: i32", "%n: i64"), "signature", "i32", "i64")
 seed("nothing else that is recorded", (), "unknown",
@@ -414,13 +414,13 @@ def _(scene):
     require(re.search(r"= libtriton=[0-9a-f]{16}; triton=3\.6\.0\n", noted),
             noted)
     for number, (says, more) in enumerate((
-            ("the code differs in numbers alone: 1024 in A, 512 in B",
+            ("the code differs only in numbers: 1024 in A, 512 in B",
              {"block": 512}),
             ("num_warps: 4 in A, 8 in B", {"words": ("--num-warps", "8")}),
             ("DISABLE_PTXAS_OPT: not set in A, true in B",
              {"DISABLE_PTXAS_OPT": "1"}),
             ("first line: 5 in A, 6 in B", {"text": "#\n" + KERNEL}),
-            ("the same code stands at other places of its source",
+            ("the same code is at other places of its source",
              {"text": KERNEL.replace("    total", "    # a\n    total")}),
             ("text of its source, where names and comments count, the ptxas "
              "whose version is in its key\n",

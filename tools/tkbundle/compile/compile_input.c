@@ -60,7 +60,7 @@ int compile_input_file(const char *path, struct tkb_bytes *out,
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return cli_error_errno(err, "read", path);
 	if (!S_ISREG(status.st_mode))
-		return cli_error(err, TKB_ERR_IO, "'%s' is no file", path);
+		return cli_error(err, TKB_ERR_IO, "'%s' is not a file", path);
 	if (status.st_size > SIZE_LIMIT)
 		return cli_error(err, TKB_ERR_TOO_LARGE, "'%s' is too large",
 		                 path);

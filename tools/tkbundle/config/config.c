@@ -201,7 +201,7 @@ static int on_line(void *self, const char *path, size_t line, char *name,
 	if (index == CONFIG_COUNT)
 		return refuse_line(reading, origin, name, "is not known");
 	if (reading->is_seen[index])
-		return refuse_line(reading, origin, name, "stands here twice");
+		return refuse_line(reading, origin, name, "is set here twice");
 
 	reading->is_seen[index] = true;
 	rc = set_value(reading->config, index, value, origin, &fault);

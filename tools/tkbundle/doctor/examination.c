@@ -221,9 +221,8 @@ static void note_no_bundle(struct doctor *doctor)
 {
 	findings_add(&doctor->findings, FINDING_COLD,
 	             reason_word(REASON_NOT_IN_BUNDLE),
-	             "there is no bundle '%s'\tname the bundle that is meant, "
-	             "or make it on a machine that is warm: 'tkbundle collect "
-	             "-o %s'",
+	             "there is no bundle '%s'\tname the right bundle, or make "
+	             "it on a machine that is warm: 'tkbundle collect -o %s'",
 	             doctor->root.path, doctor->root.path);
 }
 

@@ -77,7 +77,7 @@ static bool is_inside(const char *path)
 static int fail(const char *path, struct tkb_error *err)
 {
 	return cli_error(err, TKB_ERR_CORRUPT,
-	                 "'%.400s' is no list of an image's roots", path);
+	                 "'%.400s' is not a list of an image's roots", path);
 }
 
 /* The path of the list; false: there is none. */

@@ -21,7 +21,8 @@ static int check_file(const char *path, enum config_file_kind kind,
                       const struct stat *status, struct tkb_error *err)
 {
 	if (!S_ISREG(status->st_mode) && !S_ISCHR(status->st_mode))
-		return cli_error(err, TKB_ERR_INVALID, "'%s' is no file", path);
+		return cli_error(err, TKB_ERR_INVALID, "'%s' is not a file",
+		                 path);
 	if (kind != CONFIG_FILE_USER && kind != CONFIG_FILE_POLICY)
 		return 0;
 	if (status->st_uid != 0 && status->st_uid != geteuid())
@@ -50,7 +51,7 @@ static int read_all(int fd, const char *path, char *data, size_t *size_out,
 		return cli_error_errno(err, "read", path);
 	if (size > SIZE_LIMIT || memchr(data, '\0', (size_t)size) != NULL)
 		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%s' is no file of 'name = value' lines",
+		                 "'%s' is not a file of 'name = value' lines",
 		                 path);
 	data[size] = '\0';
 	*size_out = (size_t)size;

@@ -154,7 +154,7 @@ static int read_patterns(const struct reading *reading,
 	char *rest;
 
 	if (patterns->text != NULL)
-		return refuse_line(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "is set here twice", err);
 	patterns->text = strdup(value);
 	rest = patterns->text;
 	if (rest == NULL)
@@ -204,11 +204,13 @@ static int read_role(struct reading *reading, const char *name,
 	if (strcmp(word, "not-after") != 0)
 		return refuse_line(reading, word, "is not known", err);
 	if (key->not_after_s != 0)
-		return refuse_line(reading, word, "stands here twice", err);
+		return refuse_line(reading, word, "is set here twice", err);
 	return reading->library->date_parse(value, &key->not_after_s)
 	               ? 0
 	               : refuse_line(reading, value,
-	                             "is no time as 2027-06-30T00:00:00Z", err);
+	                             "is not a time such as "
+	                             "2027-06-30T00:00:00Z",
+	                             err);
 }
 
 static int read_threshold(const struct reading *reading, const char *name,
@@ -219,7 +221,7 @@ static int read_threshold(const struct reading *reading, const char *name,
 	const unsigned long number = strtoul(value, &end, 10);
 
 	if (*out != 0)
-		return refuse_line(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "is set here twice", err);
 	if (*end != '\0' || number == 0 || number > KEYS_LIMIT)
 		return refuse_line(reading, name, "wants a number from 1 to 64",
 		                   err);
@@ -233,7 +235,7 @@ static int read_unsigned(struct reading *reading, const char *name,
 	uint32_t word = 0;
 
 	if (reading->has_unsigned)
-		return refuse_line(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "is set here twice", err);
 	if (!args_find_word(value, "refuse|warn|accept", &word))
 		return refuse_line(reading, name,
 		                   "wants 'refuse', 'warn' or 'accept'", err);
@@ -248,7 +250,7 @@ static int read_replay(struct reading *reading, const char *name,
 	uint32_t word = 0;
 
 	if (reading->has_replay)
-		return refuse_line(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "is set here twice", err);
 	if (!args_find_word(value, "accept|refuse", &word))
 		return refuse_line(reading, name, "wants 'refuse' or 'accept'",
 		                   err);
@@ -261,7 +263,7 @@ static int read_inbox(struct reading *reading, const char *name,
                       const char *value, struct tkb_error *err)
 {
 	if (reading->policy->inbox != NULL)
-		return refuse_line(reading, name, "stands here twice", err);
+		return refuse_line(reading, name, "is set here twice", err);
 	/* Refs whose names begin with @ hold no kernels. */
 	if (value[0] == '@' || !reading->library->ref_is_valid(value))
 		return refuse_line(reading, value,
@@ -316,7 +318,7 @@ static void on_untrusted(void *self, const struct tkb_untrusted *record)
 	     policy->says_all) &&
 	    !policy->is_quiet)
 		cli_say(policy->cli, "%s%s", record->message,
-		        record->is_used ? "; it is used all the same" : "");
+		        record->is_used ? "; it is used anyway" : "");
 }
 
 static void on_trusted(void *self, const struct tkb_trusted *record)

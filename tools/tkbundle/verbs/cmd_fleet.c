@@ -212,7 +212,7 @@ static void measure_fleet(struct metrics *metrics, const char *ref,
 	                     "Starts that compiled something, or failed.",
 	                     (double)fleet->cold, ref, NULL);
 	metrics_add_labelled(metrics, "failed_starts",
-	                     "Starts of which a pull or push failed.",
+	                     "Starts in which a pull or push failed.",
 	                     (double)fleet->failed, ref, NULL);
 	metrics_add_labelled(metrics, "first_starts",
 	                     "Cold starts before anything was published.",

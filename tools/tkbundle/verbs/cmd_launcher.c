@@ -265,8 +265,7 @@ static enum status cmd_launcher(struct cli *cli, const struct arguments *args)
 	if (args->output == NULL)
 		return cli_misused(cli, "'-o' is missing");
 	if (own->is_link && has_choice)
-		return cli_misused(cli, "'--link' takes headers and '-o' "
-		                        "alone");
+		return cli_misused(cli, "'--link' takes only headers and '-o'");
 	if (own->is_link)
 		return run_link(cli, args);
 	if (args->operands.count < 2)

@@ -121,7 +121,7 @@ static const char *plain_advice(enum reason reason)
 		       "several "
 		       "bytes; 'tkbundle verify' finds damage";
 	case REASON_UNTRUSTED:
-		return "let somebody sign it whom the policy trusts, as by "
+		return "let somebody whom the policy trusts sign it, as by "
 		       "'tkbundle sign'; 'tkbundle doctor' says what is wrong";
 	case REASON_NOT_PULLED:
 		return "correct what failed, or give the pull more time, with "

@@ -379,12 +379,11 @@ void differences_show(const struct difference *difference,
 	else if (strcmp(difference->name, PARTS_CODE) == 0 &&
 	         difference->reason == REASON_CONSTANTS)
 		(void)snprintf(out, size,
-		               "the code differs in numbers alone: %s %s, %s "
-		               "%s",
+		               "the code differs only in numbers: %s %s, %s %s",
 		               a, where[0], b, where[1]);
 	else if (strcmp(difference->name, PARTS_LINES) == 0)
 		(void)snprintf(out, size,
-		               "the same code stands at other places of its "
+		               "the same code is at other places of its "
 		               "source: a comment or white space changed");
 	else if (difference->reason == REASON_ENVIRONMENT &&
 	         strcmp(a, FACTS_SECRET) == 0 && strcmp(a, b) == 0)

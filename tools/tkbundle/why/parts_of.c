@@ -82,7 +82,7 @@ static int add_target(struct parts *out, const json_t *target,
 int parts_of_metadata(const json_t *metadata, struct parts *out,
                       struct tkb_error *err)
 {
-	static const char untold[] = "one that tells no version, as 3.0";
+	static const char untold[] = "one without a version, as 3.0";
 	const char *name;
 	json_t *value;
 	int rc = 0;

@@ -114,7 +114,7 @@ static int check_start_document(const json_t *document, const char *path,
 
 	if (strcmp(json_in_text(document, "format"), START_FORMAT) != 0)
 		return cli_error(err, TKB_ERR_CORRUPT,
-		                 "'%s' is no note of a start", path);
+		                 "'%s' is not a note of a start", path);
 	if (version != START_VERSION)
 		return cli_error(err, TKB_ERR_CORRUPT,
 		                 "'%s' is of another version of tkbundle",

@@ -14,8 +14,8 @@ static void note_missing(const struct remote_use *use, const char *path,
 
 	if (is_last)
 		findings_add(findings, FINDING_FAULT, "remote",
-		             "remote '%s' does not exist\tname the folder that "
-		             "is meant, or mount it; if it is to be a new one, "
+		             "remote '%s' does not exist\tname the right "
+		             "folder, or mount it; if it should be a new one, "
 		             "'tkbundle push %s' makes it",
 		             path, ref != NULL ? ref : "REF");
 	else

@@ -54,7 +54,7 @@ static void add_untrusted(struct remote_looking *looking, const char *message)
 		const char *advice;
 	} cases[] = {
 		{ "list of what is revoked",
-		  "let somebody whose key may revoke sign a list anew, by "
+		  "let somebody whose key may revoke sign a new list, by "
 		  "'tkbundle revoke'" },
 		{ "it is revoked",
 		  "let CI make what replaces it, push and sign that: what is "
@@ -72,8 +72,8 @@ static void add_untrusted(struct remote_looking *looking, const char *message)
 		return;
 	}
 	findings_add(findings, FINDING_FAULT, "trust",
-	             "%s\tlet somebody sign it whom the policy '%s' trusts, "
-	             "as by 'tkbundle sign', or look at that policy",
+	             "%s\tlet somebody whom the policy '%s' trusts sign it, "
+	             "as by 'tkbundle sign', or check that policy",
 	             message, looking->use.policy.path);
 }
 
@@ -221,9 +221,10 @@ static void try_rights(struct remote_looking *looking)
 		                     : "credentials that may write");
 	else if (!scratch.can_remove)
 		findings_add(findings, FINDING_RISK, "rights",
-		             "remote '%s' may be written, and nothing removed: "
-		             "a scratch blob of 33 bytes is left\tlet somebody "
-		             "else run 'tkbundle gc --remote'",
+		             "remote '%s' may be written, but nothing may be "
+		             "removed: a scratch blob of 33 bytes is "
+		             "left\tlet somebody else run 'tkbundle gc "
+		             "--remote'",
 		             looking->name);
 	if (scratch.can_write && scratch.age_s > CLOCK_LIMIT_S)
 		findings_add(findings, FINDING_RISK, "clock",

@@ -93,9 +93,9 @@ static void note_missing_ref(struct remote_looking *looking)
 			nearest.ref);
 	else if (is_listed && nearest.count == 0)
 		findings_add(findings, FINDING_FAULT, "ref",
-		             "'%s' holds no ref at all, and so not '%s'\t"
-		             "name the right remote; if this is it, "
-		             "'tkbundle push %s' makes the ref",
+		             "'%s' has no refs, and so no '%s'\tname the "
+		             "right remote; if this is it, 'tkbundle push %s' "
+		             "makes the ref",
 		             looking->name, use->ref, use->ref);
 	else
 		findings_add(findings, FINDING_FAULT, "ref",
@@ -164,10 +164,10 @@ static int count_holes(struct remote_looking *looking, uint64_t *holes_out,
 	               temporary);
 	if (mkdtemp(folder) == NULL) {
 		findings_add(&looking->doctor->findings, FINDING_RISK, "disk",
-		             "no folder can be made in '%s' (%s), so it is not "
-		             "known whether what ref '%s' names is all there\t"
-		             "export TMPDIR=FOLDER, one that can be written, "
-		             "for the server, too",
+		             "no folder can be made in '%s' (%s), so it is "
+		             "not known whether all blobs of ref '%s' "
+		             "exist\texport TMPDIR=FOLDER, one that can be "
+		             "written, for the server, too",
 		             temporary, strerror(errno), looking->use.ref);
 		return 0;
 	}
