@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUT=FILE -DFILES=FILE;... -P embed_profiles.cmake: each file as an array of
-# C, and the table of them.
+# cmake -DOUT=FILE -DFILES=FILE;... -P embed_profiles.cmake: writes each file as a C
+# array, and a table of these arrays.
 set(code "/* Made by embed_profiles.cmake. */\n#include \"config/builtin_profiles.h\"\n")
 set(table "")
 foreach(file IN LISTS FILES)

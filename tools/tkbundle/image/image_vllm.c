@@ -19,7 +19,7 @@ enum {
 #define AOT "torch_aot_compile"
 #define ARTIFACT "artifact_compile_range_"
 
-/* Formats, as MCV calls them. */
+/* MCV's names of the formats. */
 #define BINARY "binary"
 #define TRITON "triton"
 
@@ -170,7 +170,10 @@ static void read_ranks(const char *path, bool is_aot, json_t *entries)
 	}
 }
 
-/* Does a rank in `path` have the index of graphs whose kernels are files of Triton's? */
+/*
+ * Does a rank in `path` have the index of graphs whose kernels are Triton's
+ * files?
+ */
 static bool has_index(const char *path)
 {
 	TKB_AUTO(names_release) struct names ranks = { 0 };
@@ -188,7 +191,10 @@ static bool has_index(const char *path)
 	return false;
 }
 
-/* What MCV lists for the folder `path` of a hash; NULL if it knows nothing in it. */
+/*
+ * MCV's list item for the folder `path`, which is named by a hash; NULL if MCV
+ * knows nothing in it.
+ */
 static json_t *read_hash(const char *path, const char *name, bool is_aot,
                          json_t *kernels)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUT=FILE -DFILES=FILE;... -P embed.cmake: each file as an array of C, with
-# a zero behind it, called as the file with _ for the dot.
+# cmake -DOUT=FILE -DFILES=FILE;... -P embed.cmake: writes each file as a C array with
+# a terminating zero, named like the file with _ for the dot.
 set(code "/* Made by embed.cmake. */\n#include \"page/page_files.h\"\n")
 foreach(file IN LISTS FILES)
 	get_filename_component(name ${file} NAME)
