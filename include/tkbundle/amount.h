@@ -32,7 +32,7 @@ TKB_API bool tkb_size_parse(const char *text, uint64_t *out);
  * @param unit_ms  the unit of a number without one, in ms; 0: a unit is
  *                 required
  * @param out      receives milliseconds
- * @return false if `text` is not a size, or does not fit in 64 bits
+ * @return false if `text` is not a time, or does not fit in 64 bits
  */
 TKB_API bool tkb_time_parse(const char *text, uint64_t unit_ms, uint64_t *out);
 

@@ -19,9 +19,9 @@ extern "C" {
  *             puts(tkb_bundle_entry(bundle, i)->name);
  *     tkb_bundle_close(bundle);
  *
- * Trust: a bundle is untrusted input. Opening reads and checks the manifest
- * alone; each frame is checked against its digest before it is decoded, and
- * each file against the manifest before it is given away.
+ * Trust: a bundle is untrusted input. Opening it only reads and checks the
+ * manifest. Each frame is checked against its digest before it is decoded, and
+ * each file against the manifest before it is handed out.
  * Threads: after it is open, a bundle may be read from several threads.
  */
 struct tkb_bundle;
@@ -41,9 +41,9 @@ TKB_API TKB_NODISCARD int tkb_bundle_open(const char *path,
 
 /**
  * Open the bundle that can be read from `fd`. A pipe, or anything else that
- * cannot seek, is first copied into an unlinked file in $TMPDIR or /tmp: as
- * many bytes as the bundle's header announces, and one more to find out whether
- * anything follows.
+ * cannot seek, is first copied into an unlinked file in $TMPDIR or /tmp. It
+ * copies as many bytes as the bundle's header announces, and one more to find
+ * out whether anything follows.
  *
  * @param fd     not closed; must stay open until tkb_bundle_close()
  * @param name   for messages; not kept
@@ -70,8 +70,8 @@ TKB_API TKB_NODISCARD int tkb_bundle_open_memory(struct tkb_bytes bytes,
 /** Where a bundle's bytes come from, if not from a file or memory. */
 struct tkb_source {
 	/**
-	 * Read the `size` bytes at `offset` into `data`; fewer only where the
-	 * bundle ends. Called from several threads at once.
+	 * Read the `size` bytes at `offset` into `data`; fewer only at the end
+	 * of the bundle. Several threads may call this at once.
 	 * @return 0, or a negative enum tkb_status
 	 */
 	int (*read_at)(void *self, uint64_t offset, void *data, size_t size,
@@ -81,7 +81,7 @@ struct tkb_source {
 
 /**
  * Open the bundle that `source` reads. Only what is needed is read: the
- * manifest at once, a frame when something in it is asked for.
+ * manifest now, and a frame when something in it is asked for.
  *
  * @param source  copied; what it points to must live until
  *                tkb_bundle_close()
@@ -91,15 +91,16 @@ TKB_API TKB_NODISCARD int tkb_bundle_open_source(
 	const struct tkb_source *source, const char *name,
 	struct tkb_bundle **out, struct tkb_error *err);
 
-/** Release a bundle and all that it gave. Never fails; NULL is allowed. */
+/** Release a bundle and all that it lent. Never fails; NULL is allowed. */
 TKB_API void tkb_bundle_close(struct tkb_bundle *bundle);
 
-/** Its id: SHA-256 of the manifest's bytes. Borrowed. */
+/** The bundle's id: the SHA-256 of the manifest. Borrowed. */
 TKB_API const struct tkb_digest *tkb_bundle_id(const struct tkb_bundle *bundle);
 
 /**
- * What is wrong with its end, as when it was cut short, or NULL. Seen as it was
- * opened: entries of whole frames can be read all the same. Borrowed.
+ * What is wrong with the bundle's end, for instance that it is cut short; or
+ * NULL. This is found out when the bundle is opened. Entries of whole frames
+ * can still be read. Borrowed.
  */
 TKB_API const struct tkb_error *tkb_bundle_fault(
 	const struct tkb_bundle *bundle);
@@ -108,12 +109,12 @@ TKB_API const struct tkb_error *tkb_bundle_fault(
 TKB_API const char *tkb_bundle_profile(const struct tkb_bundle *bundle);
 
 /**
- * Was it made from an Inductor cache, with a folder of keys for each GPU? Also
- * false if unknown.
+ * Was the bundle made from an Inductor cache, with a folder of keys for each
+ * GPU? False if this is unknown.
  */
 TKB_API bool tkb_bundle_is_inductor(const struct tkb_bundle *bundle);
 
-/** How many independently compressed frames hold its entries. */
+/** The number of independently compressed frames that hold the entries. */
 TKB_API size_t tkb_bundle_frame_count(const struct tkb_bundle *bundle);
 
 /**
@@ -125,7 +126,7 @@ TKB_API void tkb_bundle_frame_sizes(const struct tkb_bundle *bundle,
                                     uint64_t *size_out,
                                     uint64_t *item_count_out);
 
-/** How many entries it has. */
+/** The number of entries. */
 TKB_API size_t tkb_bundle_entry_count(const struct tkb_bundle *bundle);
 
 /** Entry `index`, which must be below the count. Borrowed. */
@@ -178,7 +179,7 @@ TKB_API TKB_NODISCARD int tkb_bundle_read_entry(
 
 /**
  * Give every file of every entry to the visitor, decoding each frame once.
- * Entries come frame by frame, not always in their order.
+ * Entries come frame by frame, which may not be their order.
  *
  * @param watch  its progress counts bytes of files, and it may cancel; may be
  *               NULL
@@ -199,18 +200,18 @@ struct tkb_verify_options {
 /** What tkb_bundle_verify() found. */
 struct tkb_verify_report {
 	size_t struct_size;      /**< sizeof it, as the caller was built */
-	uint64_t verified_count; /**< entries, all bytes as they should be */
+	uint64_t verified_count; /**< entries without any fault */
 	uint64_t failed_count;   /**< entries */
-	uint64_t launcher_count; /**< launchers whose payload is intact */
+	uint64_t launcher_count; /**< launchers with an intact payload */
 	uint64_t failed_launcher_count;
 	uint64_t file_count; /**< files verified */
 	uint64_t size;       /**< bytes of the files verified */
 };
 
 /**
- * Check everything: each frame, each file's digest, the sentinels, that each
- * kernel's metadata and binary fit its key, and that the frames hold nothing
- * else, except what a merge left unused.
+ * Check everything: each frame, the digest of each file, the sentinels, that
+ * the metadata and the binary of each kernel fit its key, and that the frames
+ * hold nothing else, except what a merge left unused.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in whether it is intact or not; may be NULL

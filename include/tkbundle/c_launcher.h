@@ -86,9 +86,9 @@ struct tkb_c_facts {
  *
  * @param kernel     only its metadata and Triton's IR are used
  * @param signature  receives the items that are parameters of the function,
- *                   joined by ", ", according to Triton's IR, which has neither
- *                   constants and `:1` nor the sign of integers. Receives
- *                   nothing if the entry has no such IR. May be NULL
+ *                   joined by ", ", according to Triton's IR, which shows
+ *                   neither constants, nor `:1`, nor the sign of integers.
+ *                   Receives nothing if the entry has no such IR. May be NULL
  * @return 0, TKB_ERR_CORRUPT (bad metadata), TKB_ERR_NOMEM, or the sink's own
  *         error
  */
@@ -130,7 +130,7 @@ TKB_API TKB_NODISCARD int tkb_c_launcher_new(
 	const struct tkb_c_launcher_options *options,
 	struct tkb_c_launcher **out, struct tkb_error *err);
 
-/** Release it. Never fails; NULL is allowed. */
+/** Release the launcher. Never fails; NULL is allowed. */
 TKB_API void tkb_c_launcher_free(struct tkb_c_launcher *launcher);
 
 /** "<hash>_<suffix>", part of the files' names. Borrowed. */
@@ -191,7 +191,7 @@ TKB_API TKB_NODISCARD int tkb_c_link_new(const struct tkb_c_header *headers,
                                          struct tkb_c_link **out,
                                          struct tkb_error *err);
 
-/** Release it. Never fails; NULL is allowed. */
+/** Release the handle. Never fails; NULL is allowed. */
 TKB_API void tkb_c_link_free(struct tkb_c_link *link);
 
 /** The number of kernels. */

@@ -22,10 +22,10 @@ extern "C" {
  *             puts(tkb_cache_entry(cache, i)->key);
  *     tkb_cache_close(cache);
  *
- * Opening reads each entry's group file and metadata; of other files it only
- * checks that they exist. Entries that it cannot use are listed as left out.
- * Sizes are those of the files with sentinels, as they would be in a bundle;
- * digests are zero, unless asked for.
+ * Opening a cache reads the group file and the metadata of each entry, and
+ * checks that the other files exist. Entries that cannot be used are listed as
+ * left out. Sizes are those of the files with sentinels, as in a bundle.
+ * Digests are zero unless they are asked for.
  *
  * Threads: one cache belongs to one thread at a time.
  */
@@ -37,11 +37,11 @@ struct tkb_cache_options {
 	const char *const
 		*keys;    /**< only these, or unique prefixes; not kept */
 	size_t key_count; /**< 0: all */
-	bool has_device;  /**< only `device`; names it in a Triton root */
+	bool has_device;  /**< only `device`; in a Triton root, its number */
 	uint32_t device;
 	bool is_kernels_only;
-	bool has_digests; /**< read, check and hash every file, as collect does:
-	                   what is then listed could be packed */
+	bool has_digests; /**< read, check and hash every file, as collect
+	                       does: the listed entries can then be packed */
 	bool is_lean;     /**< see TKB_PROFILE_LEAN in collect.h */
 	bool is_stripped; /**< see struct tkb_collect_options */
 	uint32_t threads; /**< 0: the cores of the affinity mask */
@@ -53,9 +53,10 @@ struct tkb_cache_options {
 	size_t tree_count;
 	uint32_t settle_ms; /**< see struct tkb_collect_options */
 	/**
-	 * For a caller that needs a partial answer soon: this time after the
-	 * folders were listed, read no more of them, and only count the rest.
-	 * Equal entries of several devices are not combined then. 0: read all.
+	 * For a caller that needs a partial answer soon. When this time has
+	 * passed since the folders were listed, no more folders are read, and
+	 * the rest is only counted. In that case, equal entries of several
+	 * devices are not combined. 0: read all.
 	 */
 	uint32_t patience_ms;
 };
@@ -74,22 +75,22 @@ struct tkb_left_out {
  * @param path     not kept
  * @param options  not kept; NULL means all defaults
  * @param out      receives a cache that the caller closes
- * @return 0, TKB_MISS (no such folder; or no such device or no finished entry
- *         with a key asked for: the watch receives which), TKB_ERR_INVALID (a
- *         prefix of several keys; not a folder), TKB_ERR_IO, TKB_ERR_NOMEM or
- *         TKB_ERR_CANCELLED
+ * @return 0, TKB_MISS (no such folder; no such device, or no finished entry
+ *         with a key that was asked for: the watch receives which),
+ *         TKB_ERR_INVALID (a prefix of several keys; not a folder), TKB_ERR_IO,
+ *         TKB_ERR_NOMEM or TKB_ERR_CANCELLED
  */
 TKB_API TKB_NODISCARD int tkb_cache_open(
 	const char *path, const struct tkb_cache_options *options,
 	struct tkb_cache **out, struct tkb_error *err);
 
-/** Release a cache and all that it gave. Never fails; NULL is allowed. */
+/** Release a cache and all that it lent. Never fails; NULL is allowed. */
 TKB_API void tkb_cache_close(struct tkb_cache *cache);
 
 /** Is it an Inductor cache folder? */
 TKB_API bool tkb_cache_is_inductor(const struct tkb_cache *cache);
 
-/** How many entries it has, sorted as in a bundle. */
+/** The number of entries. They are sorted as in a bundle. */
 TKB_API size_t tkb_cache_entry_count(const struct tkb_cache *cache);
 
 /** Entry `index`, which must be below the count. Borrowed. */
@@ -99,20 +100,23 @@ TKB_API const struct tkb_entry *tkb_cache_entry(const struct tkb_cache *cache,
 /** Does the group file of entry `index` name a path other than this one? */
 TKB_API bool tkb_cache_is_moved(const struct tkb_cache *cache, size_t index);
 
-/** How many entries are left out. */
+/** The number of entries that were left out. */
 TKB_API size_t tkb_cache_left_out_count(const struct tkb_cache *cache);
 
-/** What was left out, and why. Borrowed. */
+/** Left-out entry `index`, and why it was left out. Borrowed. */
 TKB_API const struct tkb_left_out *tkb_cache_left_out(
 	const struct tkb_cache *cache, size_t index);
 
-/** Folders in which a compile was stopped or is running. Not an error. */
+/**
+ * The number of folders in which a compile was stopped or is running. They are
+ * not an error.
+ */
 TKB_API size_t tkb_cache_unfinished_count(const struct tkb_cache *cache);
 
-/** Files and folders that belong to no entry, and are ignored. */
+/** The number of files and folders that belong to no entry: all are ignored. */
 TKB_API size_t tkb_cache_stray_count(const struct tkb_cache *cache);
 
-/** Folders that were not read because `patience_ms` had passed. */
+/** The number of folders not read because `patience_ms` had passed. */
 TKB_API size_t tkb_cache_unread_count(const struct tkb_cache *cache);
 
 /**

@@ -18,14 +18,14 @@ extern "C" {
  * entries give the same bytes, wherever the cache is and whoever packs it.
  *
  * A compiler may be writing to the cache: an entry that changes while it is
- * read is left out as busy. Nothing in the cache is changed, not even access
- * times, where the system allows it (O_NOATIME).
+ * read is left out as busy. Nothing in the cache is changed. If the system
+ * allows it (O_NOATIME), even access times stay.
  *
- * Threads: any number of collects may run at once, of one cache too; each uses
- * threads of its own, which end with it.
+ * Threads: any number of collects may run at once, even of the same cache. Each
+ * starts its own threads, which end with it.
  */
 
-/** How much of a kernel is packed. */
+/** How much of a kernel to pack. */
 enum tkb_profile {
 	TKB_PROFILE_FULL, /**< every file */
 	TKB_PROFILE_LEAN  /**< what a launch needs: no IR, no PTX, no source */
@@ -37,7 +37,7 @@ struct tkb_collect_options {
 	const char *const
 		*keys;    /**< only these, or unique prefixes; not kept */
 	size_t key_count; /**< 0: all */
-	bool has_device;  /**< only `device`; names it in a Triton root */
+	bool has_device;  /**< only `device`; in a Triton root, its number */
 	uint32_t device;
 	enum tkb_profile profile;
 	bool is_kernels_only;
@@ -55,7 +55,7 @@ struct tkb_collect_options {
 	bool is_dry_run;      /**< check everything, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< even if TKBUNDLE_DISABLE is set, see tkbundle.h */
 	const struct tkb_watch *watch;
 	const struct tkb_tree *trees; /**< packed as well; not kept */
 	size_t tree_count;
@@ -68,8 +68,8 @@ struct tkb_collect_options {
 	/**
 	 * The level of zstd, from -50, the fastest, to 19, which takes a
 	 * hundred times as long; 0: level 2. For the kernels of a single graph,
-	 * -3 saves a fifth of the time and makes the bundle half as large
-	 * again. Emitting takes the same time at every level.
+	 * level -3 saves a fifth of the time and makes the bundle 50 % larger.
+	 * An emit takes the same time at every level.
 	 */
 	int32_t level;
 };
@@ -93,7 +93,7 @@ struct tkb_collect_report {
 
 /**
  * Pack the cache at `cache_root` and send the bundle to `sink`, in order.
- * Nothing is sent before everything was read.
+ * Nothing is sent before everything has been read.
  *
  * @param options  not kept; NULL means all defaults
  * @param sink     not kept; may be NULL in a dry run
@@ -113,9 +113,10 @@ TKB_API TKB_NODISCARD int tkb_collect(const char *cache_root,
                                       struct tkb_error *err);
 
 /**
- * The same, into the file `path`, which appears whole at once and replaces a
- * file of that name. On failure nothing is written; TKB_ERR_PARTIAL does not
- * count as one. A pipe, /dev/null or another special file is written to.
+ * As tkb_collect(), but into the file `path`, which appears whole, in one step,
+ * and replaces a file of that name. On failure nothing is written;
+ * TKB_ERR_PARTIAL does not count as a failure. If `path` is a pipe, /dev/null
+ * or another special file, the bundle is written to it.
  */
 TKB_API TKB_NODISCARD int tkb_collect_to_file(
 	const char *cache_root, const struct tkb_collect_options *options,

@@ -21,9 +21,10 @@ extern "C" {
  *
  * An entry's key covers the input, the options, the target, and the names and
  * versions of the tools involved, but no paths. Compiling the same again is a
- * hit and starts no process: workers are started for the first job, and which
- * tools exist is remembered in the cache root, in `.tkbundle/tools`, as long as
- * the tools' files, and the paths that are searched before them, are unchanged.
+ * hit, and starts no process: workers are started only for the first job. The
+ * file `.tkbundle/tools` in the cache root remembers which tools exist. It is
+ * valid as long as the files of the tools, and the paths that are searched
+ * before them, are unchanged.
  *
  * Threads: a compiler may be used by several threads at the same time, a
  * compile by one.
@@ -43,7 +44,7 @@ struct tkb_finalize_options;
 TKB_API TKB_NODISCARD int tkb_target_check(const char *target,
                                            struct tkb_error *err);
 
-/** What a unit's source is. */
+/** The language of a unit's source. */
 enum tkb_source_kind {
 	TKB_SOURCE_KIND_LLIR = 1, /**< LLVM IR, text or bitcode */
 	TKB_SOURCE_KIND_PTX,
@@ -82,13 +83,13 @@ struct tkb_compiler_options {
 	enum tkb_cubin_tool cubin_with;
 	const char *ptxas; /**< NULL: $TRITON_PTXAS_PATH, or the toolkit's */
 	const char *const *ptxas_options; /**< ends with NULL; may be NULL */
-	const char *const *nvrtc_options; /**< likewise: "-Ifolder", "-DX=1" */
+	const char *const *nvrtc_options; /**< the same: "-Ifolder", "-DX=1" */
 	/**
 	 * for IR that calls it; NULL: $TRITON_LIBDEVICE_PATH, or the toolkit's
 	 */
 	const char *libdevice;
 	const struct tkb_finalize_options *finalize; /**< of IR; NULL: none */
-	bool is_optimized;     /**< run LLVM's O3; Triton's IR has had it */
+	bool is_optimized;     /**< run LLVM's O3; not needed for Triton's IR */
 	bool is_fusion_off;    /**< do not fuse multiplications and additions */
 	bool is_line_info_off; /**< no line numbers for profilers */
 	bool has_pass_output;  /**< log the IR after each pass */
@@ -101,7 +102,7 @@ struct tkb_compiler_options {
 
 /**
  * Open a compiler. Its workers are started for the first job, with the working
- * directory and environment of that time; but the tools are chosen by $PATH,
+ * directory and environment of that moment. But the tools are chosen by $PATH,
  * $CUDA_HOME, $CUDA_PATH, $LD_LIBRARY_PATH, $TRITON_PTXAS_PATH,
  * $TRITON_PTXAS_BLACKWELL_PATH and $TRITON_LIBDEVICE_PATH as they are when the
  * compiler is opened.
@@ -155,13 +156,13 @@ struct tkb_unit {
 	uint32_t num_warps;
 };
 
-/** Size of an entry's key, with its zero. */
+/** Size of an entry's key, with its terminating zero. */
 #define TKB_ENTRY_KEY_SIZE 65
 
 /**
- * The key that the unit's entry has or would have, even if
- * tkb_compiler_submit() would refuse an option. Fails like that function
- * otherwise.
+ * The key that the unit's entry has, or would have. It is computed even if
+ * tkb_compiler_submit() would refuse an option. In all other cases this fails
+ * like that function.
  */
 TKB_API TKB_NODISCARD int tkb_compiler_key(struct tkb_compiler *compiler,
                                            const struct tkb_unit *unit,
@@ -183,16 +184,16 @@ TKB_API TKB_NODISCARD int tkb_compiler_submit(struct tkb_compiler *compiler,
                                               struct tkb_compile **out,
                                               struct tkb_error *err);
 
-/** Result of a compile. Borrowed until the compile is freed. */
+/** The result of a compile. Borrowed until the compile is freed. */
 struct tkb_compiled {
 	const char *key;    /**< of the entry */
 	const char *kernel; /**< name of the kernel; "" for a hit */
 	const char *tools;  /**< the tools that made it; "" for a hit */
 	bool is_hit;        /**< the entry existed: nothing was compiled */
-	/** the IR that was compiled, if any; empty for a hit, as the rest */
+	/** the compiled IR, if any; empty for a hit, like the following */
 	struct tkb_bytes llir;
 	struct tkb_bytes ptx;   /**< empty if not asked for */
-	struct tkb_bytes cubin; /**< likewise */
+	struct tkb_bytes cubin; /**< empty if not asked for */
 	/** what made the entry, for tkb_makers_note(); "" for a hit, or if no
 	    entry was stored */
 	const char *maker;

@@ -21,7 +21,7 @@ extern "C" {
 struct tkb_cubin_part {
 	const char *name;       /**< ".text.add_kernel"; may be "" */
 	uint64_t offset;        /**< in the file, bytes */
-	struct tkb_bytes bytes; /**< empty if it has none in the file */
+	struct tkb_bytes bytes; /**< empty if the file has none */
 };
 
 /** Receives the sections, in the file's order. */

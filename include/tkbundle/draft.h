@@ -10,7 +10,7 @@ extern "C" {
 
 /**
  * @file tkbundle/draft.h
- * A file that appears whole at once, and replaces one of the same name.
+ * A file that appears whole, in one step, and replaces one of the same name.
  *
  *     struct tkb_draft *draft = NULL;
  *     struct tkb_sink sink;
@@ -24,9 +24,10 @@ extern "C" {
  *             rc = tkb_draft_publish(draft, &err);
  *     tkb_draft_close(draft);
  *
- * Until it is published it has no name, if the file system supports that, else
- * a temporary one beside the destination. It is locked while its writer lives.
- * Opening a draft removes what dead writers of the same file left behind.
+ * Until it is published, it has no name if the file system supports that, or
+ * else a temporary name in the destination's folder. It is locked while its
+ * writer lives. Opening a draft removes what dead writers of the same file left
+ * behind.
  *
  * If the destination is a pipe, /dev/null or another special file, the draft
  * writes to it directly and does not replace it.
@@ -52,21 +53,24 @@ TKB_API TKB_NODISCARD int tkb_draft_open(const char *path,
 TKB_API struct tkb_sink tkb_draft_sink(struct tkb_draft *draft);
 
 /**
- * Its file descriptor, to change its mode or owner; owned by the draft. -1 if
- * the destination is a special file, whose mode must stay.
+ * The draft's file descriptor, for changing mode or owner. The draft owns it.
+ * -1 if the destination is a special file, whose mode must stay.
  */
 TKB_API int tkb_draft_fd(const struct tkb_draft *draft);
 
 /**
- * Move it to its destination in one step, replacing what is there. Afterwards
- * it can only be closed.
+ * Move the draft to its destination in one step, and replace a file that is
+ * there. Afterwards the draft can only be closed.
  *
  * @return 0, TKB_ERR_IO or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_draft_publish(struct tkb_draft *draft,
                                             struct tkb_error *err);
 
-/** Remove it, unless it is published. Never fails; NULL is allowed. */
+/**
+ * Release the draft; unless it was published, its file is removed. Never fails;
+ * NULL is allowed.
+ */
 TKB_API void tkb_draft_close(struct tkb_draft *draft);
 
 #ifdef __cplusplus

@@ -27,24 +27,24 @@ struct tkb_engine;
 /** A folder in which an engine keeps a cache. Strings are never NULL. */
 struct tkb_engine_root {
 	const char *name;     /**< of the tree; "triton" for kernels */
-	const char *variable; /**< that says where it is; "" if none does */
+	const char *variable; /**< the variable with its path, or "" */
 	bool is_kernels;      /**< a cache root of kernels, not a tree */
 	const struct tkb_tree_rules *rules; /**< of a tree */
 };
 
 /** What a profile says about the paths of a root that match a pattern. */
 struct tkb_engine_rule {
-	const char *path; /**< the pattern, below the root */
+	const char *path; /**< the pattern, relative to the root */
 	/** "unit", "ninja", "folder", "kernels", "leave"; or "" */
 	const char *is;
 	const char *style; /**< how such a file writes paths: "json"; or "" */
 	const char *named; /**< what names it: "deepgemm"; or "" */
-	bool is_last;      /**< it refers to other files of its unit */
+	bool is_last;      /**< it names other files of its unit */
 	bool has_secrets;  /**< it may contain secrets, which are hidden */
 	bool is_tuned;     /**< it was tuned for one GPU and driver */
 };
 
-/** A variable that makes an engine's keys the same on each machine. */
+/** A variable to set so that an engine's keys are the same on each machine. */
 struct tkb_engine_setting {
 	const char *variable;
 	const char *value;
@@ -58,7 +58,7 @@ struct tkb_engine_setting {
  */
 struct tkb_engine_external {
 	const char *name;    /**< like that of a tree */
-	const char *package; /**< the Python package, if it is one; else "" */
+	const char *package; /**< name of the Python package, or "" */
 };
 
 /**
@@ -84,35 +84,35 @@ TKB_API TKB_NODISCARD int tkb_engine_open_memory(struct tkb_bytes bytes,
                                                  struct tkb_engine **out,
                                                  struct tkb_error *err);
 
-/** Release a profile and all that it gave. NULL is allowed. */
+/** Release a profile and all that it lent. NULL is allowed. */
 TKB_API void tkb_engine_close(struct tkb_engine *engine);
 
-/** Its name, as "vllm". */
+/** The profile's name, such as "vllm". */
 TKB_API const char *tkb_engine_name(const struct tkb_engine *engine);
 
-/** What the rules of a tree say of a path. */
+/** What the rules of a tree say about a path. */
 enum tkb_tree_part {
 	TKB_TREE_PART_PLAIN, /**< a file is a unit; a folder is looked into */
 	TKB_TREE_PART_UNIT,  /**< a folder is a unit, with all that is in it */
 	TKB_TREE_PART_KERNELS, /**< a folder is a cache root of kernels */
-	TKB_TREE_PART_LEFT     /**< it is left where it is */
+	TKB_TREE_PART_LEFT     /**< it is not packed */
 };
 
 /**
- * What is `path`, relative to the root of the tree? Pass NULL for a tree
- * without rules.
+ * What do the rules say about `path`, which is relative to the root of the
+ * tree? Pass NULL for a tree without rules.
  */
 TKB_API enum tkb_tree_part tkb_tree_part(const struct tkb_tree_rules *rules,
                                          const char *path);
 
 /**
- * Does the unit at `path` hold results of tuning, which may be tuned again?
+ * Does the unit at `path` hold results of tuning, which may change later?
  * `rules` as for tkb_tree_part().
  */
 TKB_API bool tkb_tree_is_tuned(const struct tkb_tree_rules *rules,
                                const char *path);
 
-/** Its folders, in the profile's order. */
+/** The engine's roots, in the profile's order. */
 TKB_API size_t tkb_engine_root_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_root *tkb_engine_root(
 	const struct tkb_engine *engine, size_t index);
@@ -123,26 +123,26 @@ TKB_API size_t tkb_engine_rule_count(const struct tkb_engine *engine,
 TKB_API const struct tkb_engine_rule *tkb_engine_rule(
 	const struct tkb_engine *engine, size_t index, size_t rule);
 
-/** The variables to set for it. */
+/** The variables to set for the engine. */
 TKB_API size_t tkb_engine_setting_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_setting *tkb_engine_setting(
 	const struct tkb_engine *engine, size_t index);
 
-/** The folders outside its caches to which these refer. */
+/** The folders outside the engine's caches that the caches name. */
 TKB_API size_t tkb_engine_external_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_external *tkb_engine_external(
 	const struct tkb_engine *engine, size_t index);
 
 /**
- * The paths, relative to the Python packages, at which folder `index` outside
- * may be, such as "deep_gemm": the first one that exists is used.
+ * The possible paths of outside folder `index`, relative to the folders of
+ * Python packages, such as "deep_gemm". The first one that exists is used.
  */
 TKB_API size_t tkb_engine_external_folder_count(const struct tkb_engine *engine,
                                                 size_t index);
 TKB_API const char *tkb_engine_external_folder(const struct tkb_engine *engine,
                                                size_t index, size_t folder);
 
-/** Must TRITON_PTXAS_PATH name one ptxas for all of its processes? */
+/** Must TRITON_PTXAS_PATH name one ptxas for all processes of the engine? */
 TKB_API bool tkb_engine_needs_ptxas(const struct tkb_engine *engine);
 
 /**
@@ -155,24 +155,23 @@ TKB_API const char *tkb_engine_version(const struct tkb_engine *engine,
                                        size_t index);
 
 /**
- * What its keys depend on, such as "the GPU's name". For people who ask why
- * keys differ.
+ * What the engine's keys depend on, such as "the GPU's name", for people who
+ * ask why keys differ.
  */
 TKB_API size_t tkb_engine_key_count(const struct tkb_engine *engine);
 TKB_API const char *tkb_engine_key(const struct tkb_engine *engine,
                                    size_t index);
 
-/** A variable of the environment that enters keys. */
+/** An environment variable on which keys depend. */
 struct tkb_engine_variable {
-	const char *name; /**< a '*' stands for any text */
-	const char
-		*before; /**< only in versions before this; "": in all; "0": in
-	                         none, though a later one's name may fit */
+	const char *name;   /**< a '*' stands for any text */
+	const char *before; /**< only in versions before this; "": in all; "0":
+		              in none, even if the name fits a later pattern */
 };
 
 /**
- * The variables that enter its keys. If several patterns fit a name, the first
- * one counts.
+ * The variables on which the engine's keys depend. If several patterns match a
+ * name, the first one counts.
  */
 TKB_API size_t tkb_engine_variable_count(const struct tkb_engine *engine);
 TKB_API const struct tkb_engine_variable *tkb_engine_variable(
@@ -193,10 +192,10 @@ TKB_API const char *tkb_engine_model(const struct tkb_engine *engine,
                                      const char *const *arguments);
 
 /**
- * Find root `index` as the engine itself does.
+ * Find root `index` in the same way as the engine does.
  *
  * @param get   the value of an environment variable, or NULL
- * @param self  given to it
+ * @param self  given to get()
  * @param out   receives a path that the caller frees
  * @return 0, TKB_MISS (nothing says where) or TKB_ERR_NOMEM
  */
@@ -206,17 +205,15 @@ TKB_API TKB_NODISCARD int tkb_engine_locate(
 	char **out, struct tkb_error *err);
 
 /**
- * The variable by which tkb_engine_locate() finds root `index`: its own, or one
- * of its defaults; "" if it is found without one, NULL if it is not found.
+ * The variable with which tkb_engine_locate() finds root `index`: the root's
+ * own, or that of a default; "" if it is found without a variable, NULL if it
+ * is not found.
  */
 TKB_API const char *tkb_engine_located_by(
 	const struct tkb_engine *engine, size_t index,
 	const char *(*get)(void *self, const char *name), void *self);
 
-/**
- * Like tkb_engine_locate(), for folder `index` outside, unless that is a
- * package.
- */
+/** Like tkb_engine_locate(), for outside folder `index`. Not for a package. */
 TKB_API TKB_NODISCARD int tkb_engine_locate_external(
 	const struct tkb_engine *engine, size_t index,
 	const char *(*get)(void *self, const char *name), void *self,

@@ -14,26 +14,26 @@ extern "C" {
 
 /**
  * @file tkbundle/entry.h
- * What a cache and a bundle hold: entries. And how calls report about them.
+ * Entries, which caches and bundles hold, and how calls report about them.
  *
  * An entry is one folder of a cache root; its name is the key. A unit is an
- * entry of a tree, which holds what else an engine caches: see tree.h. Entries
- * are read-only and belong to the bundle or cache that gave them.
+ * entry of a tree. Trees hold what engines cache besides kernels: see tree.h.
+ * Entries are read-only and belong to the bundle or cache that gave them.
  */
 
 /** The text that stands for an entry's own absolute path. */
 #define TKB_SENTINEL "[REPLACE]"
 
-/** Bytes that somebody else owns. */
+/** Bytes, borrowed from somebody else. */
 struct tkb_bytes {
-	const void *data; /**< may be NULL where size is 0 */
+	const void *data; /**< may be NULL if size is 0 */
 	size_t size;      /**< bytes */
 };
 
-/** Where bytes are sent. */
+/** A receiver of bytes. */
 struct tkb_sink {
 	/**
-	 * Take all of the next bytes, which are valid during the call.
+	 * Take the next bytes, all of them. They are valid during the call.
 	 * @return 0, or a negative enum tkb_status, which ends the transfer
 	 */
 	int (*write)(void *self, struct tkb_bytes bytes, struct tkb_error *err);
@@ -65,7 +65,7 @@ TKB_API const char *tkb_kind_name(enum tkb_kind kind);
 
 /** How a file of a tree writes paths. */
 enum tkb_path_style {
-	TKB_PATH_STYLE_NONE,   /**< it holds no paths to rewrite */
+	TKB_PATH_STYLE_NONE,   /**< it has no paths to rewrite */
 	TKB_PATH_STYLE_JSON,   /**< in strings of JSON */
 	TKB_PATH_STYLE_PYTHON, /**< in string literals of Python */
 	TKB_PATH_STYLE_NINJA,  /**< as build.ninja does */
@@ -75,8 +75,9 @@ enum tkb_path_style {
 
 /** One file of an entry. */
 struct tkb_file {
-	const char *name;          /**< UTF-8, no slash, at most 255 bytes; of a
-	                               unit, a path below its folder */
+	const char *name;          /**< UTF-8, no slash, at most 255 bytes;
+	                                of a unit, a path relative to its
+	                                folder */
 	uint64_t size;             /**< bytes; in a bundle, with sentinels */
 	struct tkb_digest digest;  /**< of the same bytes; zero in a cache */
 	uint32_t sentinels;        /**< number of sentinels: paths to restore */
@@ -88,9 +89,9 @@ struct tkb_file {
 
 /** The GPU that a kernel was compiled for. */
 struct tkb_target {
-	const char *backend; /**< "cuda", "hip", ...; "" where unknown */
-	const char *arch;    /**< "90", "gfx942", ...; "" where unknown */
-	uint32_t warp_size;  /**< threads; 0 where unknown */
+	const char *backend; /**< "cuda", "hip", ...; "" if unknown */
+	const char *arch;    /**< "90", "gfx942", ...; "" if unknown */
+	uint32_t warp_size;  /**< threads; 0 if unknown */
 };
 
 /** One entry of a cache or a bundle. Strings are never NULL. */
@@ -98,20 +99,21 @@ struct tkb_entry {
 	const char *key;  /**< the folder's name; of a unit, a digest of `tree`
 	                       and `name` */
 	const char *name; /**< of kernel, module or function; of a unit, its
-	                       path below the root of the tree */
+	                       path relative to the tree's root */
 	enum tkb_kind kind;
-	const char *platform;         /**< of a module, or of what was tuned on
+	const char *platform;         /**< of a module, or of a unit tuned on
 	                                   a GPU; else "" */
 	struct tkb_target target;     /**< of a kernel */
 	const char *producer;         /**< "triton" */
-	const char *producer_version; /**< "3.6.0"; "" where unknown */
+	const char *producer_version; /**< "3.6.0"; "" if unknown */
 	const uint32_t *devices;      /**< GPU indices, ascending */
 	size_t device_count;          /**< at least 1 */
 	const struct tkb_file *files; /**< by extension, then name */
 	size_t file_count;            /**< at least 1 */
 	const char *tree;   /**< of a unit: the tree's name; else NULL */
-	const char *folder; /**< of a unit: `name`, or "." where the unit is one
-	                         file, whose name is `name`; else NULL */
+	const char *folder; /**< of a unit: `name`, or "." if the unit is a
+	                         single file, which is called `name`; else
+	                         NULL */
 };
 
 /** The sum of the sizes of an entry's files, in bytes. */
@@ -124,14 +126,14 @@ enum tkb_outcome {
 	TKB_OUTCOME_EMITTED,   /**< it did not exist and does now */
 	TKB_OUTCOME_PRESENT,   /**< it existed and was whole */
 	TKB_OUTCOME_REPAIRED,  /**< it existed, but was not usable; it is now */
-	TKB_OUTCOME_SKIPPED,   /**< not wanted, or not to be touched */
+	TKB_OUTCOME_SKIPPED,   /**< not wanted, or not to be changed */
 	TKB_OUTCOME_FAILED,    /**< it failed, for the reason given */
-	TKB_OUTCOME_VERIFIED,  /**< every byte of it is as the manifest says */
-	TKB_OUTCOME_REMOVED,   /**< by a gc */
+	TKB_OUTCOME_VERIFIED,  /**< every byte is as the manifest says */
+	TKB_OUTCOME_REMOVED,   /**< a gc removed it */
 	TKB_OUTCOME_MISSING,   /**< a key or device that was asked for does not
 	                            exist: the call returns TKB_MISS */
-	TKB_OUTCOME_UNFINISHED /**< collect: a unit without its index: its engine
-	                            is writing it, or was stopped */
+	TKB_OUTCOME_UNFINISHED /**< collect: a unit without its index; the
+	                            engine is writing it, or was stopped */
 };
 
 /** The name of an outcome, as in --json. Static storage. */
@@ -150,30 +152,30 @@ struct tkb_result {
 	bool is_launcher;
 	enum tkb_outcome outcome;
 	enum tkb_reason reason;
-	const char *message; /**< one sentence, or ""; of a unit that is
-	                          collected: that it was moved */
+	const char *message; /**< one sentence, or ""; of a collected unit:
+	                          that it was moved */
 };
 
 /**
- * How a caller follows a long call. Any function may be NULL; `self` is given
- * to each. They are called from the library's threads, one at a time.
+ * How a caller follows a long call. Any function may be NULL. Each is called
+ * with `self`, from the library's threads, one at a time.
  *
  * The options of a call that have a watch also have a deadline_ms: after this
  * time the call ends as if is_cancelled() had returned true. The watch of a
- * remote, a pool or a compiler serves all calls with it, which have limits of
- * their own.
+ * remote, a pool or a compiler serves all calls of that handle, which have
+ * their own limits.
  */
 struct tkb_watch {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	void *self;
 	void (*on_result)(void *self, const struct tkb_result *result);
-	/** Bytes done of bytes to do; `done` never goes back. */
+	/** Bytes done, and bytes to do in all; `done` never decreases. */
 	void (*on_progress)(void *self, uint64_t done, uint64_t total);
-	/** Asked between pieces of work: true ends it, cleanly. */
+	/** Called between pieces of work: true ends the call cleanly. */
 	bool (*is_cancelled)(void *self);
 	/**
-	 * Looked at `done` of `total` folders and entries, to find out what
-	 * there is to do; on_progress() begins after that.
+	 * `done` of `total` folders and entries were examined to find out what
+	 * there is to do. on_progress() is called after that.
 	 */
 	void (*on_look)(void *self, uint64_t done, uint64_t total);
 };

@@ -33,7 +33,7 @@ extern "C" {
  *             fprintf(stderr, "%s\n", err.message);
  *
  * On failure the other out-parameters keep their values. On TKB_MISS the error
- * keeps its value, too. If the options of a call name keys or a device, the
+ * keeps its value too. If the options of a call name keys or a device, the
  * call's watch receives a TKB_OUTCOME_MISSING for each that does not exist.
  *
  * Where some of many fail
@@ -44,19 +44,21 @@ extern "C" {
  *   - TKB_ERR_PARTIAL: some entries could not be processed. They were left out,
  *     busy, gone or unsafe, or the system refused. `err` has the first of them
  *     and its reason;
- *   - a graver status that the call documents: TKB_ERR_CORRUPT if something it
- *     read is damaged; for a pull also why a remote could not be read.
+ *   - a worse status that the call documents: TKB_ERR_CORRUPT if something it
+ *     read is damaged; in a pull also the reason why a remote could not be
+ *     read.
  *
- * All are negative, so `rc < 0` finds them. A caller that can use a part goes
- * on:
+ * All of these are negative, so `rc < 0` finds them. A caller that can use a
+ * part of the work goes on:
  *
  *     rc = tkb_emit(bundle, root, NULL, &report, &err);
  *     if (rc < 0 && rc != TKB_ERR_PARTIAL)
  *             return rc;
  *
- * Skipping what was not asked for is no failure: entries for another target, or
- * entries that an earlier bundle has. Calls that return a handle instead of a
- * report list in it what was left out, and return 0.
+ * Skipping what was not asked for is not a failure: for instance entries for
+ * another target, or entries that an earlier bundle has. Calls that return a
+ * handle instead of a report list in the handle what was left out, and return
+ * 0.
  *
  * Structs that can grow
  * ---------------------
@@ -69,7 +71,7 @@ extern "C" {
  *
  *     rc = tkb_emit(bundle, root, &options, &report, &err);
  *
- * Members behind the caller's size count as zero, which is the default. A
+ * Members after the caller's size count as zero, which is the default. A
  * struct_size of 0, or smaller than that of the first version, is
  * TKB_ERR_INVALID. If the program is newer than the library and sets options
  * that the library does not know, the call returns TKB_ERR_UNSUPPORTED; such
@@ -78,14 +80,13 @@ extern "C" {
  * Structs that the library allocates and lends one by one may grow at their
  * end: do not copy them, and do not use their sizeof. A struct
  * tkb_remote_backend has an ABI number instead. These never change: struct
- * tkb_error, tkb_bytes, tkb_digest, tkb_memory, tkb_blob; what stands in
- * arrays, which are tkb_file, tkb_target, tkb_tree, tkb_named, tkb_param,
- * tkb_label, tkb_push_note, tkb_launcher_kernel, tkb_c_header, tkb_binding,
- * tkb_time, tkb_made, tkb_trust_key, tkb_signature; and structs of functions
- * and their `self`, which are tkb_sink, tkb_source, tkb_passphrase,
- * tkb_worker_handler, tkb_file_visitor, tkb_cubin_visitor, tkb_blob_visitor,
- * tkb_record_visitor, tkb_ref_visitor, tkb_signature_visitor and
- * tkb_starts_visitor.
+ * tkb_error, tkb_bytes, tkb_digest, tkb_memory, tkb_blob; the items of arrays,
+ * which are tkb_file, tkb_target, tkb_tree, tkb_named, tkb_param, tkb_label,
+ * tkb_push_note, tkb_launcher_kernel, tkb_c_header, tkb_binding, tkb_time,
+ * tkb_made, tkb_trust_key, tkb_signature; and structs of functions and their
+ * `self`, which are tkb_sink, tkb_source, tkb_passphrase, tkb_worker_handler,
+ * tkb_file_visitor, tkb_cubin_visitor, tkb_blob_visitor, tkb_record_visitor,
+ * tkb_ref_visitor, tkb_signature_visitor and tkb_starts_visitor.
  */
 
 /** What a function returns. Programs use the status, people the message. */
@@ -98,48 +99,48 @@ enum tkb_status {
 	TKB_ERR_CORRUPT = -4, /**< damaged or unsafe: do not trust it */
 	TKB_ERR_UNSUPPORTED = -5, /**< made by a newer tkbundle */
 	TKB_ERR_TOO_LARGE = -6,   /**< over a limit of the format */
-	TKB_ERR_CANCELLED = -7,   /**< by the caller's is_cancelled(), or the
-	                               deadline passed */
+	TKB_ERR_CANCELLED = -7,   /**< the caller's is_cancelled() ended the
+	                               call, or its deadline passed */
 	TKB_ERR_LEFT_OUT = -8,    /**< strict: something would be left out */
 	TKB_ERR_UNAVAILABLE = -9, /**< a remote does not answer properly;
 	                               a later try may succeed */
-	TKB_ERR_DENIED = -10,   /**< a remote refuses: credentials or rights */
-	TKB_ERR_PARTIAL = -11,  /**< the rest is done; see above */
-	TKB_ERR_UNTRUSTED = -12 /**< not signed by a key of the policy; see
+	TKB_ERR_DENIED = -10,     /**< a remote refuses: wrong credentials, or
+	                             no permission */
+	TKB_ERR_PARTIAL = -11,    /**< the rest is done; see above */
+	TKB_ERR_UNTRUSTED = -12   /**< not signed by a key of the policy; see
 	                             trust.h */
 };
 
 /** Why one entry was left out, skipped or failed. */
 enum tkb_reason {
 	TKB_REASON_NONE,
-	TKB_REASON_GROUP,    /**< the group file cannot be understood */
+	TKB_REASON_GROUP,    /**< the group file is invalid */
 	TKB_REASON_MISSING,  /**< a file that the group file lists is absent */
 	TKB_REASON_OUTSIDE,  /**< the group file lists a file elsewhere */
 	TKB_REASON_SENTINEL, /**< a file contains the sentinel itself */
-	TKB_REASON_METADATA, /**< the metadata, or a unit's index, cannot be
-	                          understood */
-	TKB_REASON_HASH,     /**< the metadata's hash is not the key's */
+	TKB_REASON_METADATA, /**< the metadata, or a unit's index, is invalid */
+	TKB_REASON_HASH,     /**< the hash in the metadata is not the key's */
 	TKB_REASON_BINARY,   /**< the binary is torn or of another kernel */
 	TKB_REASON_BUSY,     /**< another process is writing it */
 	TKB_REASON_UNREADABLE, /**< the system refuses to read it */
 	TKB_REASON_UNSAFE,     /**< a link or a device where a file should be */
-	TKB_REASON_NAME,       /**< a name that no bundle can hold */
+	TKB_REASON_NAME,       /**< a name that no bundle can have */
 	TKB_REASON_LIMIT,      /**< over a limit of the format */
 	TKB_REASON_DAMAGED,    /**< its part of the bundle is damaged */
 	TKB_REASON_IO,         /**< the system refuses to write it */
 	TKB_REASON_TARGET,     /**< not one of the targets asked for */
-	TKB_REASON_PLATFORM, /**< a module for another machine or libc; or tuned
-	                            on another GPU or driver */
-	TKB_REASON_TWIN,     /**< another entry with this key goes there */
-	TKB_REASON_NEEDS,    /**< a kernel that a launcher needs is missing */
-	TKB_REASON_TREE,     /**< no root was given for its tree */
-	TKB_REASON_INPUTS    /**< the files it was built from differ here */
+	TKB_REASON_PLATFORM,   /**< a module for another machine or libc; or a
+	                          unit tuned on another GPU or driver */
+	TKB_REASON_TWIN,       /**< another entry with this key goes there */
+	TKB_REASON_NEEDS,      /**< a kernel that a launcher needs is missing */
+	TKB_REASON_TREE,       /**< no root was given for its tree */
+	TKB_REASON_INPUTS      /**< the files it was built from differ here */
 };
 
 /** A failure, as a plain value: it can be copied, and sent over a pipe. */
 struct tkb_error {
 	int32_t status;    /**< an enum tkb_status */
-	int32_t reason;    /**< an enum tkb_reason, if it is about an entry */
+	int32_t reason;    /**< an enum tkb_reason, if one entry failed */
 	char message[512]; /**< one sentence, lower case, no full stop */
 };
 
@@ -163,8 +164,8 @@ TKB_API const char *tkb_status_name(int status);
 TKB_API size_t tkb_text_show(const char *text, char *out, size_t size);
 
 /**
- * Write `text` as UTF-8: each byte that is not part of a character becomes
- * U+FFFD.
+ * Write `text` as valid UTF-8: each byte that is not part of a character
+ * becomes U+FFFD.
  *
  * @param out   as for tkb_text_show()
  * @return the length of the whole result

@@ -49,21 +49,22 @@ extern "C" {
  */
 
 /**
- * How a kernel is quantized, which decides the built-in rules that "fuse"
- * applies. A kernel that is quantized otherwise is refused.
+ * How a kernel is quantized. This decides which built-in rules "fuse" applies.
+ * A kernel that is quantized in another way is refused.
  */
 enum tkb_quant {
 	TKB_QUANT_ANY, /**< whatever the kernel is; all rules */
 	/**
-	 * Int8 inputs times int8 weights of the module, with a scale that is
-	 * only known when the kernel runs. The products become dp4a.
+	 * Int8 inputs times int8 weights of the module. The scale is only known
+	 * when the kernel runs. The products become dp4a.
 	 */
 	TKB_QUANT_DYNAMIC,
 	/** The same with constant scales, which are folded. */
 	TKB_QUANT_STATIC,
 	/**
 	 * Only the weights of the module are quantized, to int8 or int4, and
-	 * the kernel makes floats of them. Sums of floats stay in their order.
+	 * the kernel converts them to floats. The order of sums of floats is
+	 * kept.
 	 */
 	TKB_QUANT_WEIGHT_ONLY
 };
@@ -73,7 +74,7 @@ enum tkb_quant {
  * original does with that value, and has one parameter less.
  */
 struct tkb_binding {
-	/** its name in the IR, else its position there, from 0: "3" */
+	/** its name in the IR, or its position there, from 0: "3" */
 	const char *argument;
 	/**
 	 * Of a number: "4096", "0.125". Of a pointer: the type of the memory
@@ -82,8 +83,8 @@ struct tkb_binding {
 	 */
 	const char *value;
 	/**
-	 * That memory, little-endian; empty for a number. Refused if the kernel
-	 * may write to it.
+	 * The contents of that memory, little-endian; empty for a number.
+	 * Refused if the kernel may write to it.
 	 */
 	struct tkb_bytes bytes;
 	const char *file; /**< where it is from, for messages; may be NULL */
@@ -104,18 +105,18 @@ struct tkb_finalize_options {
 	size_t rule_count;
 	bool is_fast;    /**< also apply rules that change rounding */
 	bool is_bitcode; /**< return bitcode, not text */
-	/** arguments of the kernel, the only one that is kept; may be NULL */
+	/** for the kernel, which must be the only one kept; may be NULL */
 	const struct tkb_binding *bindings;
 	size_t binding_count;
 	enum tkb_quant quant; /**< default TKB_QUANT_ANY */
 };
 
 /**
- * Finalize `module`, LLVM IR as text or bitcode, and wait for it. Of the
- * compiler's own options only the timeout and the watch matter.
+ * Finalize `module`, LLVM IR as text or bitcode, and wait for the result. Of
+ * the compiler's own options, only the timeout and the watch are used.
  *
  * @param options  not kept; NULL: all defaults
- * @param out      receives the module; ignore what it got unless this returns 0
+ * @param out      receives the module; ignore it unless this returns 0
  * @return 0; TKB_ERR_INVALID (bad IR, rule, step or kernel, by name; or a
  *         kernel that is not quantized as `quant` says), TKB_ERR_UNSUPPORTED
  *         (no LLVM), TKB_ERR_UNAVAILABLE (workers crashed or timed out),

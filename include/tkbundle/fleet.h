@@ -24,8 +24,8 @@ extern "C" {
  * A ref is a set of immutable records, one for each pushed bundle. A push
  * uploads a blob, then adds a record. Nothing is ever rewritten, so any number
  * of processes may push to a ref at once without losing anything. If a blob is
- * gone, for instance evicted, its record is a hole: a pull takes the rest, and
- * the next push fills the hole.
+ * gone, for instance because it was evicted, its record is a hole: a pull takes
+ * the rest, and the next push fills the hole.
  *
  * is_cancelled() of a watch in the options, like that of the remote's own
  * watch, and deadline_ms also end waits for the network, within half a second.
@@ -45,7 +45,7 @@ struct tkb_label {
 /** A push with labels, as recorded in a ref. */
 struct tkb_push_note {
 	uint64_t time_ms;     /**< since 1970, by the pusher's clock */
-	uint64_t entry_count; /**< that the push added */
+	uint64_t entry_count; /**< entries that the push added */
 	const struct tkb_label *labels; /**< sorted by name */
 	size_t label_count;             /**< at least 1 */
 };
@@ -63,9 +63,10 @@ struct tkb_push_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	/**
 	 * Options of tkb_collect(); NULL: its defaults. With is_dry_run,
-	 * results say what would be pushed. Progress counts bytes of entries
-	 * that are packed, and bytes uploaded; the total grows with each blob,
-	 * by its entries, and by its size for each writable tier.
+	 * results say what would be pushed. Progress counts the bytes of packed
+	 * entries and the uploaded bytes. The total grows with each blob: by
+	 * the size of its entries, and by the blob's size for each writable
+	 * tier.
 	 */
 	const struct tkb_collect_options *collect;
 	enum tkb_push_layout layout;
@@ -78,16 +79,16 @@ struct tkb_push_options {
 	const struct tkb_label *labels;
 	size_t label_count;
 	/**
-	 * Sign what goes up. NULL: nothing is signed. Then only what these keys
-	 * have signed counts as there, and of the ref's records only those are
-	 * compacted. Not for TKB_PUSH_LAYOUT_TRITON.
+	 * Sign what is uploaded; NULL: sign nothing. With signing, an entry
+	 * counts as present only in records that these keys have signed, and
+	 * only such records are compacted. Not for TKB_PUSH_LAYOUT_TRITON.
 	 */
 	const struct tkb_signing *signing;
 	/**
-	 * Another ref, whose entries count as there, too: those of records that
-	 * the remote's policy trusts, and whose blobs are there. So what is
-	 * pushed to an inbox is only what the ref behind it lacks. NULL: none.
-	 * Only for tkb_push() of bundles.
+	 * Another ref, whose entries count as present too, if the remote's
+	 * policy trusts the record and the blob exists. So a push to an inbox
+	 * only has what the ref behind the inbox lacks. NULL: none. Only for
+	 * tkb_push() of bundles.
 	 */
 	const char *base_ref;
 };
@@ -98,12 +99,12 @@ struct tkb_push_report {
 	uint64_t pushed_count;    /**< entries that the ref lacked */
 	uint64_t present_count;   /**< entries that it had */
 	uint64_t left_out_count;  /**< entries that cannot be packed */
-	uint64_t record_count;    /**< of the ref, before */
+	uint64_t record_count;    /**< records of the ref, before the push */
 	uint64_t dropped_count;   /**< records whose blob was gone, or that
 	                               were damaged */
 	uint64_t compacted_count; /**< records that were merged into one */
 	uint64_t blob_count;      /**< blobs uploaded */
-	uint64_t size;            /**< of these, bytes */
+	uint64_t size;            /**< bytes of these blobs */
 };
 
 /**
@@ -126,9 +127,9 @@ TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
                                    struct tkb_error *err);
 
 /**
- * Verify a bundle and push it as it is, with its launchers, even if the ref has
- * its entries. If the ref has this very bundle, its record is stamped as used
- * and nothing is uploaded: the report counts all entries as present. Of
+ * Verify a bundle and push it unchanged, with its launchers, even if the ref
+ * has its entries. If the ref has the same bundle, its record is stamped as
+ * used and nothing is uploaded: the report counts all entries as present. Of
  * `options`, only collect.is_dry_run, collect.watch and is_compaction_off are
  * used.
  *
@@ -142,8 +143,8 @@ TKB_API TKB_NODISCARD int tkb_push_bundle(
 
 /**
  * Push what was put into `recorder`, with its launchers, as one bundle, and
- * finalise: tkb_recorder_collect() and tkb_push_bundle() in one step, without a
- * file.
+ * finalise the compile: tkb_recorder_collect() and tkb_push_bundle() in one
+ * step, without a file.
  *
  * @param cache_root  as for tkb_recorder_collect()
  * @param options     not kept; NULL means all defaults; its layout must be
@@ -189,13 +190,13 @@ struct tkb_pull_report {
 	uint64_t unreadable_count; /**< records of a newer tkbundle, or damaged:
 	                                ignored */
 	uint64_t wanted_count;     /**< blobs with something missing here */
-	uint64_t fetched_count;    /**< of those, fetched */
+	uint64_t fetched_count;    /**< of these, the fetched ones */
 	uint64_t fetched_size;     /**< bytes */
 	uint64_t gone_count;       /**< blobs that no longer exist */
 	uint64_t unfetched_count;  /**< blobs that could not be fetched, or are
 	                                damaged */
 	uint64_t untrusted_count;  /**< records that the remote's policy does
-	                                not trust: passed over */
+	                                not trust: not used */
 };
 
 /**
@@ -203,7 +204,7 @@ struct tkb_pull_report {
  * them.
  *
  * @param options  not kept; NULL means all defaults
- * @param report   filled in whenever the rest was emitted; may be NULL
+ * @param report   filled in whenever entries were emitted; may be NULL
  * @return 0, also if there was nothing to do; TKB_ERR_PARTIAL (a blob is gone,
  *         or an entry is busy, failed or unsafe; the rest was emitted);
  *         TKB_ERR_CORRUPT, TKB_ERR_UNAVAILABLE or TKB_ERR_DENIED (a record or a
@@ -221,8 +222,8 @@ TKB_API TKB_NODISCARD int tkb_pull(struct tkb_remote *remote, const char *ref,
                                    struct tkb_error *err);
 
 /**
- * Fetch all of `ref`, and send it to `sink` as one bundle. Keys and targets in
- * `options` are ignored: the bundle has all entries.
+ * Fetch everything in `ref`, and send it to `sink` as one bundle. Keys and
+ * targets in `options` are ignored: the bundle has all entries.
  *
  * @param report  filled in on success and on TKB_ERR_PARTIAL, and on TKB_MISS
  *                if there are records but no blobs; may be NULL
@@ -258,10 +259,10 @@ struct tkb_ref_info {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	const char *ref;
 	uint64_t record_count;
-	uint64_t unreadable_count; /**< of those */
+	uint64_t unreadable_count; /**< records that cannot be read */
 	uint64_t entry_count; /**< each key, platform and device counts once */
-	uint64_t size;        /**< of its blobs, bytes */
-	uint64_t age_s;       /**< since it was last pushed or pulled */
+	uint64_t size;        /**< bytes of the ref's blobs */
+	uint64_t age_s;       /**< seconds since a push or pull last used it */
 };
 
 /** Sum up what `ref` holds. @return 0, TKB_MISS (no record), or a failure */
@@ -274,7 +275,7 @@ TKB_API TKB_NODISCARD int tkb_ref_look(struct tkb_remote *remote,
  * Drop all records of `ref`, in every writable tier. Its blobs are removed by
  * the next tkb_remote_gc().
  *
- * @param dropped_out  how many; may be NULL
+ * @param dropped_out  receives their number; may be NULL
  * @return 0, TKB_MISS (it had none), or a failure
  */
 TKB_API TKB_NODISCARD int tkb_ref_delete(struct tkb_remote *remote,
@@ -282,13 +283,13 @@ TKB_API TKB_NODISCARD int tkb_ref_delete(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 enum {
-	TKB_REF_SIZE = 201 /**< of a ref's name, with its NUL */
+	TKB_REF_SIZE = 201 /**< of a ref's name, with its terminating zero */
 };
 
 /** Options for tkb_ref_expand(). Zero means the default. */
 struct tkb_ref_facts {
 	size_t struct_size;     /**< sizeof it, as the caller was built */
-	const char *cache_root; /**< to find out about its kernels; or NULL */
+	const char *cache_root; /**< a cache of kernels to examine; or NULL */
 	const char *nvml;       /**< the library; NULL: libnvidia-ml.so.1 */
 	uint32_t deadline_ms;   /**< of the whole call; 0: none */
 	/** Passed to tkb_cache_open(), which reads the kernels. */
@@ -306,10 +307,10 @@ struct tkb_ref_facts {
  * | `{triton}` | 3.6.0 | the cache's kernels |
  * | `{env:NAME}` | the variable's value | the environment |
  *
- * Bytes that a ref cannot have become `-`. If a machine has different GPUs,
- * CUDA_VISIBLE_DEVICES may select one, by UUID, or by index together with
- * CUDA_DEVICE_ORDER=PCI_BUS_ID. NVML is the driver's code: if it hangs, so does
- * this call, and neither the watch nor the deadline ends it.
+ * Bytes that are not allowed in a ref become `-`. If a machine has different
+ * GPUs, CUDA_VISIBLE_DEVICES may select one, by UUID, or by index together with
+ * CUDA_DEVICE_ORDER=PCI_BUS_ID. NVML is code of the driver: if it hangs, so
+ * does this call, and neither the watch nor the deadline ends it.
  *
  * @return 0, or TKB_ERR_INVALID (a word is unknown, has no value or several, or
  *         the result is not a valid name: the message says what to do),
@@ -336,25 +337,25 @@ struct tkb_remote_fault {
 	                      blob; NULL: a blob that no record names */
 	bool is_blob;
 	const struct tkb_digest *digest; /**< its name */
-	bool is_dropped;                 /**< by a repair */
+	bool is_dropped;                 /**< a repair dropped it */
 	const char *message;             /**< a sentence, with the remote */
 };
 
-/** Choices for tkb_remote_gc(). Zero means: no such bound. */
+/** Choices for tkb_remote_gc(). Zero means that there is no such bound. */
 struct tkb_remote_gc_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool has_max_age;
 	uint64_t max_age_s; /**< drop records not used for this time */
 	bool has_max_size;
-	uint64_t max_size; /**< of all blobs that stay, bytes */
+	uint64_t max_size; /**< bytes of all blobs that stay */
 	bool has_grace;
-	uint64_t grace_s; /**< keep blobs younger than this though no record
-	                       names them; default a day. Must be longer than
-	                       a push takes from its blob to its record */
+	uint64_t grace_s; /**< keep younger blobs even if no record names
+	                       them; default one day. Must be longer than the
+	                       time between a push's blob and its record */
 	bool is_compaction_off;
 	bool is_dry_run;
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< even if TKBUNDLE_DISABLE is set, see tkbundle.h */
 	/** Its progress counts refs, each twice, and blobs; the total grows.
 	    on_result() is not called. */
 	const struct tkb_watch *watch;
@@ -366,15 +367,15 @@ struct tkb_remote_gc_options {
 	void *self; /**< given to both; on_removed()'s `ref` is NULL for
 	                 a blob */
 	/**
-	 * Compact signed records, too: those that only these keys have signed
-	 * are merged, and the result is signed for the stage that they had; the
-	 * stage given here is ignored. NULL: signed records stay as they are.
+	 * Compact signed records too. Records that only these keys have signed
+	 * are merged, and the result is signed for the stage that they had. The
+	 * stage given here is ignored. NULL: signed records are not merged.
 	 */
 	const struct tkb_signing *signing;
 	/**
 	 * Called for each blob and record that the remote refuses to delete,
 	 * with `self` and `ref` as for on_removed(). A NULL `digest` stands for
-	 * what else the ref has. May be NULL.
+	 * anything else that the ref has. May be NULL.
 	 */
 	void (*on_refused)(void *self, const char *ref,
 	                   const struct tkb_digest *digest,
@@ -385,16 +386,16 @@ struct tkb_remote_gc_options {
 struct tkb_remote_gc_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	uint64_t ref_count;
-	uint64_t record_count;    /**< before */
-	uint64_t expired_count;   /**< records dropped for their age */
-	uint64_t evicted_count;   /**< records dropped for max_size */
-	uint64_t hole_count;      /**< records dropped because their blob is
-	                               gone or they are damaged */
+	uint64_t record_count;    /**< records before the gc */
+	uint64_t expired_count;   /**< records dropped because of their age */
+	uint64_t evicted_count;   /**< records dropped because of max_size */
+	uint64_t hole_count;      /**< records dropped because they are
+	                               damaged or their blob is gone */
 	uint64_t compacted_count; /**< records that were merged */
-	uint64_t removed_count;   /**< blobs */
-	uint64_t removed_size;    /**< bytes */
-	uint64_t kept_count;      /**< blobs */
-	uint64_t kept_size;       /**< bytes */
+	uint64_t removed_count;   /**< removed blobs */
+	uint64_t removed_size;    /**< bytes of the removed blobs */
+	uint64_t kept_count;      /**< kept blobs */
+	uint64_t kept_size;       /**< bytes of the kept blobs */
 	uint64_t start_count; /**< reports of starts dropped, see starts.h */
 	uint64_t
 		envelope_count; /**< signatures dropped, whose record is gone */
@@ -402,14 +403,14 @@ struct tkb_remote_gc_report {
 };
 
 /**
- * Clean up: compact refs of many records, drop records that are too old or
- * whose blob is gone, and remove blobs that no record names. Then remove what
- * was least recently used until the bounds hold.
+ * Clean up: compact refs with many records, drop records that are too old or
+ * whose blob is gone, and remove blobs that no record names. Then remove the
+ * least recently used records and blobs until the bounds hold.
  *
- * Others may push and pull at the same time: a push may have to upload again,
- * but what a record names and somebody uses meanwhile is not lost. A blob that
- * no record names is removed only when it is older than `grace_s` by the
- * remote's own clock.
+ * Others may push and pull at the same time. A push may have to upload a blob
+ * again, but a blob that a record names and somebody uses meanwhile is not
+ * lost. A blob that no record names is removed only when it is older than
+ * `grace_s` by the remote's own clock.
  *
  * A record that cannot be read may name any blob. So if a tier does not answer,
  * even one with `on-error=ignore`, if a ref cannot be listed, or if a record
@@ -417,8 +418,8 @@ struct tkb_remote_gc_report {
  * fails. If a damaged record is dropped, blobs that no record names stay until
  * the next gc.
  *
- * What the remote refuses to delete stays, and the rest is done. After 100
- * refusals the gc ends.
+ * What the remote refuses to delete stays, and the gc continues. After 100
+ * refusals it ends.
  *
  * @param options  not kept; NULL means all defaults: no bounds
  * @param report   filled in on success and on TKB_ERR_PARTIAL; may be NULL
@@ -439,8 +440,8 @@ struct tkb_remote_verify_options {
 	bool is_repair;   /**< drop what is damaged, in writable tiers */
 	uint32_t threads; /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool is_enabled;      /**< repair though TKBUNDLE_DISABLE is set, see
-	                   tkbundle.h */
+	bool is_enabled;      /**< repair even if TKBUNDLE_DISABLE is set,
+	                           see tkbundle.h */
 	/** Its progress counts records, each with its blob, and then the blobs
 	    that a tier lists; the total grows. on_result() is not called. */
 	const struct tkb_watch *watch;
@@ -454,8 +455,8 @@ struct tkb_remote_verify_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	uint64_t ref_count;
 	uint64_t record_count;
-	uint64_t blob_count; /**< that were read; in each tier, each once */
-	uint64_t size;       /**< of these blobs, bytes */
+	uint64_t blob_count; /**< blobs that were read; once in each tier */
+	uint64_t size;       /**< bytes of these blobs */
 	uint64_t damaged_count;
 	uint64_t missing_count; /**< in the last writable tier */
 	uint64_t unread_count;
@@ -473,9 +474,9 @@ struct tkb_remote_verify_report {
  * what could not be read or may be of a newer tkbundle. A record whose blob was
  * dropped is a hole, which the next push fills.
  *
- * Before something is dropped it is read a second time. If a push replaces the
+ * Before something is dropped, it is read a second time. If a push replaces the
  * damaged blob with a whole one between that read and the drop, the whole one
- * is dropped: it is a hole, too, which the next push fills.
+ * is dropped. This makes a hole too, which the next push fills.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in even if something is faulty; may be NULL

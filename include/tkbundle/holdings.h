@@ -24,20 +24,21 @@ extern "C" {
  */
 struct tkb_holdings;
 
-/** One record of the ref, which stands for one bundle. */
+/** One record of the ref. It stands for one bundle. */
 struct tkb_holdings_record {
 	struct tkb_digest digest; /**< of the record */
 	struct tkb_digest blob;
-	uint64_t size;        /**< of the blob, bytes */
-	uint64_t age_s;       /**< since it was last pushed or pulled */
-	uint64_t entry_count; /**< that it lists */
+	uint64_t size;        /**< bytes of the blob */
+	uint64_t age_s;       /**< seconds since it was last pushed or pulled */
+	uint64_t entry_count; /**< entries that the record lists */
 	uint64_t frame_count; /**< 0 if the blob is gone */
 	bool is_lean;
-	bool is_gone; /**< its blob does not exist: its entries are not
-	                    among the items */
+	bool is_gone; /**< the blob does not exist, so its entries are not
+	                   among the items */
 	const char *const *tritons; /**< versions of Triton; sorted */
 	size_t triton_count;
-	const struct tkb_target *targets; /**< of its entries, each once */
+	const struct tkb_target *targets; /**< of the record's entries,
+	                                       without duplicates */
 	size_t target_count;
 	const struct tkb_push_note *pushes; /**< the oldest first */
 	size_t push_count;
@@ -47,7 +48,7 @@ struct tkb_holdings_record {
 struct tkb_holdings_item {
 	const struct tkb_entry *entry;
 	size_t record;    /**< index of its record */
-	uint32_t time_ms; /**< to compile it; 0: unknown */
+	uint32_t time_ms; /**< milliseconds that its compile took; 0: unknown */
 };
 
 /** Choices for tkb_holdings_open(). Zero means the default. */
@@ -62,13 +63,13 @@ struct tkb_holdings_options {
 
 /**
  * List what `ref` holds. An entry that several records have for the same GPUs
- * is listed once; of entries that were tuned, the newest version is.
+ * is listed once; of a tuned unit, the newest version is listed.
  *
  * @param options  not kept; NULL means all defaults
  * @param out      receives a handle that the caller closes, also on
  *                 TKB_ERR_PARTIAL
  * @return 0, for a brief call also if no record can be read; TKB_ERR_PARTIAL (a
- *         blob is gone, or a record cannot be read: the rest is there);
+ *         blob is gone, or a record cannot be read: the rest is listed);
  *         TKB_MISS (no record); TKB_ERR_CORRUPT (a blob is damaged),
  *         TKB_ERR_UNSUPPORTED (only records of a newer tkbundle),
  *         TKB_ERR_INVALID, TKB_ERR_UNAVAILABLE, TKB_ERR_DENIED, TKB_ERR_NOMEM
@@ -79,25 +80,25 @@ TKB_API TKB_NODISCARD int tkb_holdings_open(
 	const struct tkb_holdings_options *options, struct tkb_holdings **out,
 	struct tkb_error *err);
 
-/** Release it and all that it gave. Never fails; NULL is allowed. */
+/** Release the handle and all that it lent. Never fails; NULL is allowed. */
 TKB_API void tkb_holdings_close(struct tkb_holdings *holdings);
 
-/** The same as tkb_ref_look(), without asking the remote again. */
+/** Gives the same as tkb_ref_look(), without a request to the remote. */
 TKB_API void tkb_holdings_info(const struct tkb_holdings *holdings,
                                struct tkb_ref_info *out);
 
-/** How many records it has that can be read. */
+/** The number of records that can be read. */
 TKB_API size_t tkb_holdings_record_count(const struct tkb_holdings *holdings);
 
 /** Record `index`, which must be below the count. Borrowed. */
 TKB_API const struct tkb_holdings_record *tkb_holdings_record(
 	const struct tkb_holdings *holdings, size_t index);
 
-/** What made its entries, as far as its records tell. Borrowed. */
+/** What made the entries, as far as the records tell. Borrowed. */
 TKB_API const struct tkb_makers *tkb_holdings_makers(
 	const struct tkb_holdings *holdings);
 
-/** How many entries it has. */
+/** The number of entries. */
 TKB_API size_t tkb_holdings_item_count(const struct tkb_holdings *holdings);
 
 /** Entry `index`, in a bundle's order. Borrowed. */

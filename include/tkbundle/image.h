@@ -12,7 +12,7 @@ extern "C" {
 /**
  * @file tkbundle/image.h
  * Images of a registry, as every container runtime reads them: manifests, and
- * the blobs that they name. These functions do not look into either.
+ * the blobs that they name. These functions do not interpret their contents.
  *
  *     rc = tkb_image_put(remote, &manifest, &is_listed, &err);
  *     rc = tkb_image_get(remote, "latest", &sink, &err);
@@ -23,13 +23,13 @@ extern "C" {
  * "sha256:" and 64 hexadecimal digits; any other is TKB_ERR_INVALID.
  */
 
-/** The most bytes of a manifest, by the distribution protocol. */
+/** The largest manifest, in bytes, that the distribution protocol allows. */
 #define TKB_IMAGE_MANIFEST_LIMIT (4 * 1024 * 1024)
 
 /**
  * The digest under which an image's manifest names a blob: its SHA-256.
  *
- * @return 0, TKB_ERR_NOMEM, or what its source returned
+ * @return 0, TKB_ERR_NOMEM, or what the blob's source returned
  */
 TKB_API TKB_NODISCARD int tkb_image_digest(const struct tkb_blob *blob,
                                            struct tkb_digest *out,
@@ -58,18 +58,22 @@ TKB_API TKB_NODISCARD int tkb_image_sign(const struct tkb_digest *manifest,
 struct tkb_image_question {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	const struct tkb_digest *manifest; /**< its digest */
-	const char *tag; /**< by which it was found; NULL: by its digest */
-	/** Sigstore bundles that are stored beside it; anything else is
-	    ignored. */
+	const char *tag; /**< the tag by which the image was found; NULL: by
+	                      its digest */
+	/**
+	 * Sigstore bundles that are stored with the image; anything else is
+	 * ignored.
+	 */
 	const struct tkb_bytes *signatures;
 	size_t signature_count;
 };
 
 /**
  * Does the remote's policy trust an image? A signature counts under the same
- * conditions as that of a record: its key may publish, or promote to, the ref
- * that the image's tag stands for; it was made for this tag, in any repository;
- * neither key nor image is revoked; and it is not older than one that was seen.
+ * conditions as that of a record: its key may publish the ref that the image's
+ * tag stands for, or promote to it; the signature was made for this tag, in any
+ * repository; neither the key nor the image is revoked; and the signature is
+ * not older than one that was seen before.
  *
  * @return 0, also for an untrusted image if the policy lets it be used: then
  *         on_untrusted() of struct tkb_trust is told; TKB_ERR_UNTRUSTED (the
@@ -81,8 +85,8 @@ TKB_API TKB_NODISCARD int tkb_image_judge(
 	struct tkb_error *err);
 
 /**
- * Store an image: the blobs that the registry lacks, and then the manifest.
- * Whoever reads the tag sees the former image or this one.
+ * Store an image: the blobs that the registry lacks, and then the manifest. A
+ * reader of the tag sees either the former image or this one.
  *
  * @param manifest       not kept. If its name is a digest, only the registry
  *                       checks that

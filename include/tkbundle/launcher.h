@@ -10,7 +10,7 @@ extern "C" {
 
 /**
  * @file tkbundle/launcher.h
- * Give back, after an emit, what a framework saved beside its kernels.
+ * After an emit, give a framework back what it saved with its kernels.
  *
  * A launcher is a payload that only the framework understands, such as a
  * pickled autotuner. It is saved under a cache key of the framework, with the
@@ -28,7 +28,7 @@ extern "C" {
  *     tkb_launchers_close(launchers);
  *
  * Another process may have emitted the kernels: only the contents of the root
- * count.
+ * matter.
  *
  * Threads: after they are open, launchers may be read from several threads.
  */
@@ -43,18 +43,18 @@ enum tkb_need {
 /** "all" or "any". Static storage. */
 TKB_API const char *tkb_need_name(enum tkb_need need);
 
-/** A launcher as a bundle holds it. Strings are never NULL. */
+/** A launcher in a bundle. Strings are never NULL. */
 struct tkb_saved_launcher {
-	const char *cache_key; /**< the framework's; unique in a bundle */
-	const char *name;      /**< of the kernel that it launches */
+	const char *cache_key; /**< the framework's key; unique in a bundle */
+	const char *name;      /**< the name of the kernel that it launches */
 	enum tkb_need need;
 	const char *const *needs; /**< keys of entries, in the order given */
 	size_t need_count;        /**< at least 1 */
 	struct tkb_digest digest; /**< of the payload */
-	uint64_t size;            /**< of the payload, bytes */
+	uint64_t size;            /**< bytes of the payload */
 };
 
-/** How many launchers `bundle` holds, sorted by cache key. */
+/** The number of launchers in `bundle`. They are sorted by cache key. */
 TKB_API size_t tkb_bundle_launcher_count(const struct tkb_bundle *bundle);
 
 /** Launcher `index`, which must be below the count. Borrowed. */
@@ -85,7 +85,7 @@ struct tkb_launcher {
 	const char *cache_key;
 	const char *name;
 	const char *root; /**< the cache root that has its kernels */
-	uint32_t device;  /**< of that root; 0 in a Triton root */
+	uint32_t device;  /**< the device of that root; 0 in a Triton root */
 	struct tkb_bytes payload;
 	const struct tkb_launcher_kernel *kernels; /**< those in place */
 	size_t kernel_count;                       /**< at least 1 */
@@ -103,8 +103,8 @@ struct tkb_dropped_launcher {
 struct tkb_launchers_options {
 	size_t struct_size;      /**< sizeof it, as the caller was built */
 	const uint32_t *devices; /**< only for these; not kept */
-	size_t device_count;     /**< 0: all that have a root */
-	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	size_t device_count;     /**< 0: all devices that have a root */
+	bool is_enabled; /**< even if TKBUNDLE_DISABLE is set, see tkbundle.h */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
 	/** Its progress counts launchers, then frames. May be NULL. */
 	const struct tkb_watch *watch;
@@ -129,7 +129,7 @@ TKB_API TKB_NODISCARD int tkb_launchers_open(
 	const struct tkb_launchers_options *options, struct tkb_launchers **out,
 	struct tkb_error *err);
 
-/** Release them and all that they gave. Never fails; NULL is allowed. */
+/** Release them and all that they lent. Never fails; NULL is allowed. */
 TKB_API void tkb_launchers_close(struct tkb_launchers *launchers);
 
 /** The launcher saved under `cache_key`, for `device`, or NULL. */
@@ -137,18 +137,18 @@ TKB_API const struct tkb_launcher *tkb_launchers_find(
 	const struct tkb_launchers *launchers, const char *cache_key,
 	uint32_t device);
 
-/** How many can be used. */
+/** The number of launchers that can be used. */
 TKB_API size_t tkb_launchers_count(const struct tkb_launchers *launchers);
 
-/** Number `index` of these, sorted by cache key, then device. Borrowed. */
+/** Usable launcher `index`, sorted by cache key, then device. Borrowed. */
 TKB_API const struct tkb_launcher *tkb_launchers_at(
 	const struct tkb_launchers *launchers, size_t index);
 
-/** How many were dropped. */
+/** The number of dropped launchers. */
 TKB_API size_t
 tkb_launchers_dropped_count(const struct tkb_launchers *launchers);
 
-/** Number `index` of these, sorted by cache key. Borrowed. */
+/** Dropped launcher `index`, sorted by cache key. Borrowed. */
 TKB_API const struct tkb_dropped_launcher *tkb_launchers_dropped(
 	const struct tkb_launchers *launchers, size_t index);
 

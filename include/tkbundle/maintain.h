@@ -10,20 +10,19 @@ extern "C" {
 
 /**
  * @file tkbundle/maintain.h
- * Maintain a cache: make a moved one work again, gather entries where they are
- * looked for, list which are used, and remove unused ones.
- *
- * All of it may be done while compilers work in the cache, and by several
- * processes at once.
+ * Maintain a cache: make a moved cache work again, gather entries in the folder
+ * where they are looked for, list which entries are used, and remove unused
+ * ones. All of this may be done while compilers work in the cache, and by
+ * several processes at once.
  */
 
 /** Choices for tkb_relocate(). Zero means the default. */
 struct tkb_relocate_options {
 	size_t struct_size;   /**< sizeof it, as the caller was built */
-	bool is_dry_run;      /**< look, write nothing */
+	bool is_dry_run;      /**< only look, write nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< even if TKBUNDLE_DISABLE is set, see tkbundle.h */
 	const struct tkb_watch *watch;
 	const struct tkb_tree *trees; /**< relocated as well; not kept */
 	size_t tree_count;
@@ -36,12 +35,12 @@ struct tkb_relocate_report {
 	uint64_t relocated_count; /**< entries and units that were rewritten */
 	uint64_t present_count;   /**< those that had the right path already */
 	uint64_t left_out_count;  /**< those that are not whole */
-	uint64_t failed_count;    /**< the system refused */
+	uint64_t failed_count;    /**< failed: the system refused */
 };
 
 /**
- * Rewrite the group file of each entry to name the path where it is:
- * `cache_root`, made absolute, without resolving links. Without this, a
+ * Rewrite the group file of each entry so that it names the entry's present
+ * path: `cache_root`, made absolute, without resolving links. Without this, a
  * compiler compiles each kernel of a moved cache again.
  *
  * Each group file is replaced by one rename. Every file is read. Entries that
@@ -67,32 +66,34 @@ struct tkb_gather_options {
 	const struct tkb_tree *trees;
 	size_t tree_count;
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< even if TKBUNDLE_DISABLE is set, see tkbundle.h */
 	const struct tkb_watch *watch;
 };
 
 /** What a gather did. */
 struct tkb_gather_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	/** Entries that the root lacked, or had incomplete. */
+	/** Entries that the root lacked, or that were incomplete there. */
 	uint64_t gathered_count;
-	uint64_t present_count; /**< those that the root had */
-	/** Those that are not whole, that a compiler is writing, or whose
-	    destination is something else. */
+	uint64_t present_count; /**< entries that the root had */
+	/**
+	 * Entries that are not whole, that a compiler is writing, or whose
+	 * destination is something else.
+	 */
 	uint64_t left_out_count;
-	uint64_t failed_count; /**< the system refused */
+	uint64_t failed_count; /**< failed: the system refused */
 };
 
 /**
  * Put the kernels that are in folders of `trees` also into the root
  * `cache_root`, a folder of keys, which is made if necessary. A kernel has the
- * same key in every folder, and an engine may look for it in another folder
- * than the one it put it into.
+ * same key in every folder, and an engine may look for it in a folder other
+ * than the one it wrote it to.
  *
  * Files become hard links if the file system supports them, else copies; the
  * group file is written anew, with the new path. Each entry appears as in an
- * emit. Existing entries are not read: one that has all files stays. Results
- * are TKB_OUTCOME_EMITTED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_REPAIRED,
+ * emit. Existing entries are not read: an entry that has all its files stays.
+ * Results are TKB_OUTCOME_EMITTED, TKB_OUTCOME_PRESENT, TKB_OUTCOME_REPAIRED,
  * TKB_OUTCOME_SKIPPED, TKB_OUTCOME_LEFT_OUT and TKB_OUTCOME_FAILED; an entry
  * that needed no inspection has none.
  *
@@ -149,10 +150,10 @@ struct tkb_uses_options {
  * An emit sets the access time of each kernel's group file to 0; the first read
  * changes it. tkbundle's own reads do not, if it owns the file or runs as root.
  * Modules and autotune files have no such stamp: the times of their first file
- * are used. All files of a unit have it, and one that is read makes the unit
- * used. Whether the file system keeps access times is tried with an unnamed
- * file, if one can be made, else taken from the mount options. In a container
- * image's lower layers they never change.
+ * are used. All files of a unit have the stamp, and a unit is used if one of
+ * its files is read. Whether the file system keeps access times is tried with
+ * an unnamed file; if none can be made, the mount options decide. In the lower
+ * layers of a container image, access times never change.
  *
  * @param cache_root  not kept; with trees, it may be NULL or name no folder
  * @param options     not kept; NULL means all defaults
@@ -165,7 +166,7 @@ TKB_API TKB_NODISCARD int tkb_uses_open(const char *cache_root,
                                         struct tkb_uses **out,
                                         struct tkb_error *err);
 
-/** Release it and all that it gave. Never fails; NULL is allowed. */
+/** Release the handle and all that it lent. Never fails; NULL is allowed. */
 TKB_API void tkb_uses_close(struct tkb_uses *uses);
 
 /** Does the file system keep access times? */
@@ -175,14 +176,15 @@ TKB_API bool tkb_uses_are_known(const struct tkb_uses *uses);
 TKB_API size_t tkb_uses_count(const struct tkb_uses *uses);
 
 /**
- * Number `index`: used ones first, in order of use, then the others, by name.
+ * Entry `index`: used ones come first, in the order of their use, then the
+ * others, by name.
  */
 TKB_API const struct tkb_use *tkb_uses_at(const struct tkb_uses *uses,
                                           size_t index);
 
 /**
- * From which bundles the entries of a cache were pulled, and which of these are
- * revoked. Only pulls with a policy note that: see trust.h.
+ * The bundles from which the entries of a cache were pulled, and which of these
+ * are revoked. Only pulls with a policy note this: see trust.h.
  */
 struct tkb_origins;
 
@@ -191,7 +193,7 @@ struct tkb_origins;
  *
  * @param revoked  digests that tkb_revoked() gave; not kept
  * @param out      receives a handle that the caller closes
- * @return 0, also where nothing is noted; TKB_ERR_IO, TKB_ERR_TOO_LARGE or
+ * @return 0, also if nothing is noted; TKB_ERR_IO, TKB_ERR_TOO_LARGE or
  *         TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_origins_open(const char *cache_root,
@@ -201,16 +203,16 @@ TKB_API TKB_NODISCARD int tkb_origins_open(const char *cache_root,
                                            struct tkb_error *err);
 
 /**
- * Was the entry with this key pulled from something that is revoked, and not
- * removed by a gc since?
+ * Was the entry with this key pulled from something that is revoked? False if a
+ * gc has removed the entry since.
  */
 TKB_API bool tkb_origins_is_revoked(const struct tkb_origins *origins,
                                     const char *key);
 
-/** Release it. NULL is allowed. */
+/** Release the handle. NULL is allowed. */
 TKB_API void tkb_origins_close(struct tkb_origins *origins);
 
-/** Choices for tkb_gc(). Zero means: no such bound. */
+/** Choices for tkb_gc(). Zero means that there is no such bound. */
 struct tkb_gc_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool has_max_size;
@@ -222,12 +224,14 @@ struct tkb_gc_options {
 	bool is_dry_run;      /**< report only, remove nothing */
 	uint32_t threads;     /**< 0: the cores of the affinity mask */
 	uint32_t deadline_ms; /**< of the whole call; 0: none */
-	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< even if TKBUNDLE_DISABLE is set, see tkbundle.h */
 	const struct tkb_watch *watch;
-	const struct tkb_tree *trees; /**< their units, too; not kept */
+	const struct tkb_tree *trees; /**< their units too; not kept */
 	size_t tree_count;
-	/** Of this cache root: also remove what was pulled from something that
-	    is revoked. Not kept; may be NULL. */
+	/**
+	 * For this cache root: also remove entries that were pulled from
+	 * something revoked. Not kept; may be NULL.
+	 */
 	const struct tkb_origins *revoked;
 };
 
@@ -235,14 +239,15 @@ struct tkb_gc_options {
 struct tkb_gc_report {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool is_inductor;
-	bool has_uses;          /**< else entries were ordered by age only */
-	uint64_t removed_count; /**< entries */
-	uint64_t removed_size;  /**< bytes */
+	bool has_uses;          /**< access times are kept; else entries are
+	                             sorted by age only */
+	uint64_t removed_count; /**< removed entries */
+	uint64_t removed_size;  /**< bytes of the removed entries */
 	uint64_t kept_count;
 	uint64_t kept_size;
-	uint64_t busy_count;       /**< of those kept: in use by a process */
-	uint64_t failed_count;     /**< of those kept: the system refused */
-	uint64_t unfinished_count; /**< folders of stopped compiles, removed */
+	uint64_t busy_count;       /**< of the kept ones: in use by a process */
+	uint64_t failed_count;     /**< of the kept ones: the system refused */
+	uint64_t unfinished_count; /**< removed folders of stopped compiles */
 };
 
 /**
@@ -257,22 +262,24 @@ struct tkb_gc_report {
  * TKB_OUTCOME_REMOVED, TKB_OUTCOME_SKIPPED (busy) and TKB_OUTCOME_FAILED, in
  * the order of last use.
  *
- * If cancelled, it finishes what it has begun, which takes a second or two. If
- * killed, it leaves whole entries, and folders without a group file, like those
- * of a stopped compile: a compiler sees a miss. Such folders are removed once
- * they are unchanged for a day.
+ * A cancelled gc finishes what it has begun, which takes a second or two. A
+ * killed gc leaves whole entries, and folders without a group file, like those
+ * of a stopped compile: for a compiler, these are misses. Such folders are
+ * removed once they are unchanged for a day.
  *
  * Units of trees count like entries, and the bounds hold for both together. The
  * times of all files of a unit tell when it was used. A unit is removed by one
- * rename of its folder or one unlink of its file; on a full disk file by file,
- * those that refer to others first. It is busy, and stays,
+ * rename of its folder or one unlink of its file. On a full disk, a folder is
+ * removed file by file; files that refer to others go first. A unit is busy,
+ * and stays,
  *
  *   - if it was read or written in the last ten minutes;
  *   - if a process holds a lock on a file "*.lock" in its tree;
  *   - if there is a hold on its tree (see tkb_hold_open()), and it was read or
  *     written later than a day before the hold began, or that is unknown;
- *   - if a file of a unit that stays refers to it. A unit counts as used when a
- *     unit that refers to it was used, so it is never removed before it.
+ *   - if a file of a unit that stays refers to it. A unit also counts as used
+ *     when a unit that refers to it was used, so it is never removed before
+ *     that unit.
  *
  * @param cache_root  NULL: only the trees
  * @param options  not kept; at least one bound must be set
@@ -286,15 +293,17 @@ TKB_API TKB_NODISCARD int tkb_gc(const char *cache_root,
                                  struct tkb_gc_report *report,
                                  struct tkb_error *err);
 
-/** Keeps a gc from removing what an engine reads. */
+/** Keeps a gc from removing what an engine may read. */
 struct tkb_hold;
 
 /**
  * Declare that the cache or tree at `root` is in use: tkb_gc() then keeps units
- * of trees that may have been read since. For programs that start an engine: an
- * engine that has read an index fails if a file of it is gone.
+ * of trees that may have been read since. This is for programs that start an
+ * engine: an engine that has read an index fails if a file that the index names
+ * is gone.
  *
- * The hold ends with the process, even if that is killed. Kernels need no hold.
+ * The hold ends with the process, even if the process is killed. Kernels need
+ * no hold.
  *
  * @param out  receives a hold that the caller closes
  * @return 0, TKB_MISS (no such folder), TKB_ERR_INVALID, TKB_ERR_IO (the root
@@ -303,7 +312,7 @@ struct tkb_hold;
 TKB_API TKB_NODISCARD int tkb_hold_open(const char *root, struct tkb_hold **out,
                                         struct tkb_error *err);
 
-/** End it. Never fails; NULL is allowed. */
+/** End the hold. Never fails; NULL is allowed. */
 TKB_API void tkb_hold_close(struct tkb_hold *hold);
 
 #ifdef __cplusplus

@@ -29,13 +29,13 @@ struct tkb_memory {
 	unsigned char *data; /**< owned; NULL while it is empty */
 	size_t size;         /**< bytes in use */
 	size_t capacity;     /**< bytes allocated */
-	size_t limit;        /**< bytes at most; 0: no limit */
+	size_t limit;        /**< the most bytes; 0: no limit */
 };
 
 /**
- * A sink that appends to `memory`, which must outlive it. It returns
- * TKB_ERR_TOO_LARGE if the limit would be passed, or TKB_ERR_NOMEM, and keeps
- * what was written before.
+ * A sink that appends to `memory`, which must outlive it. The sink returns
+ * TKB_ERR_TOO_LARGE if the limit would be exceeded, or TKB_ERR_NOMEM. What was
+ * written before is kept.
  */
 TKB_API struct tkb_sink tkb_memory_sink(struct tkb_memory *memory);
 

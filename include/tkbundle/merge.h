@@ -14,8 +14,8 @@ extern "C" {
  *
  * The result has the union of their entries and launchers. Frames are copied,
  * not decoded and packed again. If several bundles have an entry for one
- * device, the first bundle's is used. A frame of which nothing is used is not
- * copied; if only a part of a frame is used, the rest stays in it, unused.
+ * device, that of the first bundle is used. A frame is not copied if nothing in
+ * it is used; if only a part is used, the rest stays in the frame, unused.
  *
  * Each frame is checked against its digest before it is sent. A damaged one
  * ends the merge, so the sink must not publish what it got until tkb_merge()
@@ -38,17 +38,17 @@ struct tkb_merge_report {
 	size_t struct_size;      /**< sizeof it, as the caller was built */
 	struct tkb_digest id;    /**< of the bundle */
 	uint64_t entry_count;    /**< in the bundle */
-	uint64_t skipped_count;  /**< entries that an earlier bundle has */
+	uint64_t skipped_count;  /**< entries that an earlier bundle had */
 	uint64_t launcher_count; /**< in the bundle */
-	uint64_t frame_count;    /**< copied */
+	uint64_t frame_count;    /**< copied frames */
 	uint64_t unused_size;    /**< bytes of unused files in the frames */
 	uint64_t size;           /**< bytes of the entries' files */
-	uint64_t bundle_size;    /**< bytes */
+	uint64_t bundle_size;    /**< bytes of the bundle */
 };
 
 /**
- * Merge `bundles` and send the result to `sink`. The result's profile is full
- * if all are, else lean.
+ * Merge `bundles` and send the result to `sink`. The profile of the result is
+ * full if those of all bundles are; otherwise it is lean.
  *
  * @param options  not kept; NULL means all defaults
  * @param report   filled in on success; may be NULL
@@ -64,8 +64,8 @@ TKB_API TKB_NODISCARD int tkb_merge(const struct tkb_bundle *const *bundles,
                                     struct tkb_error *err);
 
 /**
- * The same, into the file `path`, which appears whole at once. It may be the
- * file of one of `bundles`.
+ * As tkb_merge(), but into the file `path`, which appears whole, in one step.
+ * It may be the file of one of `bundles`.
  */
 TKB_API TKB_NODISCARD int tkb_merge_to_file(
 	const struct tkb_bundle *const *bundles, size_t count,

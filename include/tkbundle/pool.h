@@ -27,15 +27,15 @@ extern "C" {
  *     }
  *
  * Workers are started before there are jobs, unless the options say otherwise,
- * and replaced when they exit. They
- * get the environment and working directory that the process had when it opened
- * the pool, no signal blocked or ignored, and no descriptors but 0 (empty), 1,
- * 2 and the socket 3. If a worker crashes, is killed, hangs or sends garbage,
- * its job is tried again on another one; after the last try it fails with the
- * reason. If no worker can be started at all, the queued jobs fail; the next
- * submit tries again.
+ * and replaced when they exit. They get the environment and the working
+ * directory that the process had when it opened the pool. No signal is blocked
+ * or ignored in them, and they have no descriptors except 0 (empty), 1, 2 and
+ * the socket 3. If a worker crashes, is killed, hangs or sends garbage, its job
+ * is tried again on another one; after the last try it fails with the reason.
+ * If no worker can be started at all, the queued jobs fail; the next submit
+ * tries again.
  *
- * A worker leads a process group. When its pool is gone, however that happened,
+ * A worker leads a process group. When its pool is gone, for whatever reason,
  * it kills itself and its group. Processes that left the group are not ended.
  *
  * Threads: every function may be called from any thread at any time, except
@@ -64,12 +64,12 @@ struct tkb_pool_options {
 	uint64_t max_answer_size; /**< bytes; default 256 MiB */
 	uint64_t max_log_size;    /**< bytes; default 64 KiB, at most 1 GiB */
 	/**
-	 * Copied. Its is_cancelled() is asked ten times a second by threads
-	 * that wait for a future: the wait then ends with TKB_ERR_CANCELLED,
-	 * and the job goes on. May be NULL.
+	 * Copied. Threads that wait for a future call its is_cancelled() ten
+	 * times a second. If it returns true, the wait ends with
+	 * TKB_ERR_CANCELLED, and the job goes on. May be NULL.
 	 */
 	const struct tkb_watch *watch;
-	/** Start a worker only when a job waits for one. */
+	/** Do not start a worker before a job waits for one. */
 	bool is_started_late;
 };
 
@@ -97,21 +97,21 @@ struct tkb_job {
 	size_t struct_size;       /**< sizeof it, as the caller was built */
 	struct tkb_bytes request; /**< copied */
 	/**
-	 * for this job alone: "NAME=value" sets, "NAME" unsets; ends with NULL;
-	 * copied; may be NULL. TRITON_CACHE_DIR and TORCHINDUCTOR_CACHE_DIR are
-	 * sent along with their current values
+	 * for this job only: "NAME=value" sets a variable, "NAME" unsets it;
+	 * ends with NULL; copied; may be NULL. TRITON_CACHE_DIR and
+	 * TORCHINDUCTOR_CACHE_DIR are sent along with their current values
 	 */
 	const char *const *environment;
 	/**
 	 * jobs with the same key that are in the pool at the same time run
-	 * once, as the first one says; copied; NULL: not shared
+	 * once, with the first one's request; copied; NULL: not shared
 	 */
 	const char *key;
 	uint32_t timeout_ms; /**< per try; default 120000 */
 };
 
 /**
- * Submit a job. Jobs start in the order of their submits.
+ * Submit a job. Jobs start in the order in which they were submitted.
  *
  * @param out  receives a future that the caller frees
  * @return 0, TKB_ERR_INVALID, TKB_ERR_TOO_LARGE (over 1 GiB), TKB_ERR_CANCELLED
@@ -142,20 +142,20 @@ TKB_API TKB_NODISCARD int tkb_future_wait(struct tkb_future *future,
                                           struct tkb_error *err);
 
 /**
- * The log of the job's last try: what the handler logged, then what the worker
- * and its child processes wrote to standard output and error; at most the last
- * max_log_size bytes of each. Empty until the job is done. Borrowed until the
- * future is freed.
+ * The log of the job's last try: first what the handler logged, then what the
+ * worker and its child processes wrote to standard output and error; of each,
+ * at most the last max_log_size bytes. Empty until the job is done. Borrowed
+ * until the future is freed.
  */
 TKB_API struct tkb_bytes tkb_future_log(struct tkb_future *future);
 
 /**
- * This future does not need the job. A job that no other future needs is
- * dropped from the queue, or its worker is killed.
+ * This future no longer needs the job. If no other future needs it either, the
+ * job is removed from the queue, or its worker is killed.
  */
 TKB_API void tkb_future_cancel(struct tkb_future *future);
 
-/** Cancel and free. Never fails; NULL is allowed. */
+/** Cancel the future and free it. Never fails; NULL is allowed. */
 TKB_API void tkb_future_free(struct tkb_future *future);
 
 /** The worker program's side. */
@@ -177,7 +177,7 @@ struct tkb_worker_handler {
 /**
  * In the worker program: run jobs, one after another, until the pool is gone.
  * The pool is at descriptor 3. A second thread watches the socket and, if the
- * pool's process is the parent, that process, and kills the process group when
+ * pool's process is the parent, that process. It kills the process group when
  * either is gone.
  *
  * @return 0, TKB_ERR_INVALID (this process was not started by a pool),

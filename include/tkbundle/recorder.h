@@ -31,15 +31,14 @@ extern "C" {
  * what was not collected, and another compile may begin. Any other order is
  * TKB_ERR_INVALID, and changes nothing.
  *
- * Disabled, by the option or by TKBUNDLE_DISABLE in the environment (set, and
- * neither empty nor "0", when the recorder is made), a recorder notes nothing,
- * and what it collects is an empty bundle. `is_enabled` overrides the
- * environment. The order of calls is checked all the same.
+ * A recorder is disabled by the option, or if TKBUNDLE_DISABLE is in the
+ * environment when it is made, and neither empty nor "0". `is_enabled`
+ * overrides the environment. A disabled recorder notes nothing, and collects an
+ * empty bundle. The order of calls is still checked.
  *
  * Threads: all functions except tkb_recorder_free() may be called at once, for
- * the same recorder or for different ones. After fork() each process has a
- * recorder of its own with what was put before, even if other threads were
- * using it.
+ * the same recorder or for different ones. After fork() each process has its
+ * own recorder with what was put before, even if other threads were using it.
  */
 struct tkb_recorder;
 
@@ -47,7 +46,7 @@ struct tkb_recorder;
 struct tkb_recorder_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool is_disabled;   /**< note nothing */
-	bool is_enabled; /**< though TKBUNDLE_DISABLE is set, see tkbundle.h */
+	bool is_enabled; /**< even if TKBUNDLE_DISABLE is set, see tkbundle.h */
 };
 
 /**
@@ -70,13 +69,14 @@ TKB_API bool tkb_recorder_is_disabled(const struct tkb_recorder *recorder);
 /**
  * A compile begins.
  *
- * @return 0 or TKB_ERR_INVALID (one has begun, and not ended)
+ * @return 0 or TKB_ERR_INVALID (another has begun, and not ended)
  */
 TKB_API TKB_NODISCARD int tkb_recorder_begin_compile(
 	struct tkb_recorder *recorder, struct tkb_error *err);
 
 /**
- * Note that kernel `key` was compiled for GPU `device`. Each pair counts once.
+ * Note that kernel `key` was compiled for GPU `device`. Each pair of key and
+ * device counts once.
  *
  * @param key     the folder's name in the cache root; not kept
  * @param device  the GPU's index, below 1024
@@ -89,10 +89,10 @@ TKB_API TKB_NODISCARD int tkb_recorder_put(struct tkb_recorder *recorder,
                                            struct tkb_error *err);
 
 /**
- * Note that autotuning chose kernel `key`. Once any kernel is chosen, only
- * chosen ones, and those that a saved launcher needs, are collected. The kernel
- * is collected for the devices that it was put for, or, if it was never put,
- * for all that have it.
+ * Note that autotuning chose kernel `key`. Once a kernel was chosen, a collect
+ * packs only chosen kernels, and those that a saved launcher needs. The kernel
+ * is collected for the devices for which it was put or, if it was never put,
+ * for all devices that have it.
  *
  * @param key  not kept
  * @return as tkb_recorder_put()
@@ -101,22 +101,23 @@ TKB_API TKB_NODISCARD int tkb_recorder_put_winner(struct tkb_recorder *recorder,
                                                   const char *key,
                                                   struct tkb_error *err);
 
-/** A launcher to save. Nothing of it is kept by reference. */
+/** A launcher to save. The struct and what it points to are copied. */
 struct tkb_launcher_spec {
-	size_t struct_size;    /**< sizeof it, as the caller was built */
-	const char *cache_key; /**< UTF-8, 1 to 1024 bytes, no control
+	size_t struct_size;       /**< sizeof it, as the caller was built */
+	const char *cache_key;    /**< UTF-8, 1 to 1024 bytes, no control
 	                            characters */
-	const char *name;      /**< of the kernel; 1 to 255 bytes, likewise */
+	const char *name;         /**< of the kernel; 1 to 255 bytes, also
+	                            without control characters */
 	struct tkb_bytes payload; /**< at most 64 MiB; may be empty */
 	enum tkb_need need;
-	const char *const *needs; /**< keys of entries, none twice */
+	const char *const *needs; /**< keys of entries, without duplicates */
 	size_t need_count;        /**< 1 to 1024 */
 };
 
 /**
- * Save a launcher with the kernels that it needs, which need not be put. It
- * replaces one of the same cache key. The collect leaves it out if its kernels
- * are missing.
+ * Save a launcher with the keys of the kernels that it needs. These kernels
+ * need not be put. The launcher replaces an earlier one with the same cache
+ * key. The collect leaves it out if its kernels are missing.
  *
  * @return 0, TKB_ERR_INVALID (wrong order; a malformed member),
  *         TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
@@ -127,13 +128,13 @@ TKB_API TKB_NODISCARD int tkb_recorder_put_launcher(
 
 /**
  * Pack what was put from the cache at `cache_root`, as tkb_collect() does, and
- * finalise. A kernel that was put but does not exist is left out as missing:
- * TKB_ERR_PARTIAL, which finalises, too. On other failures nothing is
- * finalised, and the call may be repeated. During the call puts are refused,
- * except in a dry run, which packs what was put before it; if the call fails,
- * they may be repeated.
+ * finalise. A kernel that was put but does not exist is left out as missing,
+ * and the call returns TKB_ERR_PARTIAL, which finalises too. On other failures
+ * nothing is finalised, and the call may be repeated. During the call puts are
+ * refused; if the call fails, they may be repeated. A dry run does not refuse
+ * puts; it packs what was put before it.
  *
- * In a Triton root, an entry is packed for the devices that it was put for.
+ * In a Triton root, an entry is packed for the devices for which it was put.
  *
  * @param cache_root  not kept; not read if nothing was put
  * @param options     not kept; NULL means all defaults. `keys` and
@@ -148,13 +149,16 @@ TKB_API TKB_NODISCARD int tkb_recorder_collect(
 	const struct tkb_collect_options *options, const struct tkb_sink *sink,
 	struct tkb_collect_report *report, struct tkb_error *err);
 
-/** The same, into the file `path`, as tkb_collect_to_file() writes it. */
+/**
+ * As tkb_recorder_collect(), but into the file `path`, as tkb_collect_to_file()
+ * writes it.
+ */
 TKB_API TKB_NODISCARD int tkb_recorder_collect_to_file(
 	struct tkb_recorder *recorder, const char *cache_root,
 	const struct tkb_collect_options *options, const char *path,
 	struct tkb_collect_report *report, struct tkb_error *err);
 
-/** The compile ends; what was not collected is discarded. */
+/** End the compile; what was not collected is discarded. */
 TKB_API void tkb_recorder_end_compile(struct tkb_recorder *recorder);
 
 #ifdef __cplusplus

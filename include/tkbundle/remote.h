@@ -59,8 +59,8 @@ extern "C" {
  * URL.
  *
  * A registry: credentials come from the URL, or from Docker's and Podman's
- * files and their credential helpers. A registry on this machine itself is
- * asked over HTTP, any other over TLS.
+ * files and their credential helpers. A registry on this machine is accessed
+ * over HTTP, any other over TLS.
  *
  * TLS: `cafile`, `cert`, `key` (PEM files), `server-name`, `verify=true|false`.
  * Trusted authorities come from the first of these that exists: `cafile`; the
@@ -73,7 +73,7 @@ extern "C" {
  * Life: opening a remote makes no connection. An operation connects, retries
  * what may be retried, with growing random pauses, and gives up at its
  * deadline. If a remote could not be reached, all later operations of the same
- * handle fail at once.
+ * handle fail immediately.
  * Threads: a remote belongs to one thread at a time; open one per worker.
  * Trust: bytes from a remote are untrusted. They are hashed as they arrive, and
  * the sink must not publish them until the call returns 0.
@@ -95,13 +95,17 @@ struct tkb_remote_options {
 	    writable tier; on_result() is not called. Copied. */
 	const struct tkb_watch *watch;
 	const struct tkb_remote_backend *const
-		*backends; /**< besides the built-in ones; kept */
+		*backends; /**< besides the built-in ones; kept by reference */
 	size_t backend_count;
-	/** A PEM file of authorities for TLS, used if neither the URL nor a
-	    variable nor the system names any; or NULL. Copied. */
+	/**
+	 * A PEM file of authorities for TLS, or NULL. It is used if neither the
+	 * URL nor a variable nor the system names any. Copied.
+	 */
 	const char *fallback_cafile;
-	/** What must be signed, and by whom; kept by reference. NULL: nothing
-	    is asked. See trust.h. */
+	/**
+	 * The policy: what must be signed, and by whom. Kept by reference.
+	 * NULL: signatures are not checked. See trust.h.
+	 */
 	const struct tkb_trust *trust;
 };
 
@@ -122,14 +126,14 @@ TKB_API TKB_NODISCARD int tkb_remote_open(
 /** Release a remote. Never fails; NULL is allowed. */
 TKB_API void tkb_remote_close(struct tkb_remote *remote);
 
-/** How many tiers it has: at least 1. */
+/** The number of tiers: at least 1. */
 TKB_API size_t tkb_remote_tier_count(const struct tkb_remote *remote);
 
 /** The URL of tier `index` without secrets, for messages. Borrowed. */
 TKB_API const char *tkb_remote_tier_name(const struct tkb_remote *remote,
                                          size_t index);
 
-/** The folder that tier `index` is; NULL if it is not one. Borrowed. */
+/** The folder of tier `index`, if the tier is one; otherwise NULL. Borrowed. */
 TKB_API const char *tkb_remote_tier_folder(const struct tkb_remote *remote,
                                            size_t index);
 
@@ -144,8 +148,8 @@ TKB_API const char *tkb_remote_tier_warning(const struct tkb_remote *remote,
  * Which certificates does TLS trust for tier `index`, and why? For example
  * "'/etc/ssl/certs/ca-certificates.crt' (the system's)".
  *
- * @return false, with `out` untouched, for a tier that has no TLS, does not
- *         verify, or has a backend of the caller's
+ * @return false, with `out` unchanged, for a tier that has no TLS, does not
+ *         verify, or uses the caller's own backend
  */
 TKB_API bool tkb_remote_tier_authorities(const struct tkb_remote *remote,
                                          size_t index,
@@ -179,7 +183,7 @@ TKB_API TKB_NODISCARD int tkb_remote_put(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 /**
- * Which of `count` blobs exist, in any tier?
+ * Find out which of `count` blobs exist in any tier.
  *
  * @param out  receives an answer for each
  */
@@ -200,8 +204,9 @@ TKB_API TKB_NODISCARD int tkb_remote_list(
 	const struct tkb_blob_visitor *visitor, struct tkb_error *err);
 
 /**
- * Is `ref` a valid name of a ref? It has letters, digits, `._-+@=`, and slashes
- * between parts, none of which begins with a dot; at most 200 bytes.
+ * Is `ref` a valid name of a ref? A name has letters, digits, `._-+@=`, and
+ * slashes between its parts. No part begins with a dot. It has at most 200
+ * bytes.
  */
 TKB_API bool tkb_ref_is_valid(const char *ref);
 
@@ -212,12 +217,12 @@ TKB_API TKB_NODISCARD int tkb_remote_add(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 /**
- * List the records of `ref` in all tiers that answer, each once. One whose
- * digest is not its name is ignored. One that cannot be read is passed to
- * on_unread(), or, if that is NULL, ends the call.
+ * List the records of `ref` in all tiers that answer, each once. A record whose
+ * digest is not its name is ignored. A record that cannot be read is passed to
+ * on_unread() or, if that is NULL, ends the call.
  *
  * @return 0, also if there is no such ref; TKB_ERR_UNAVAILABLE if no tier
- *         answers, or one without on-error=ignore does not
+ *         answers, or if one without on-error=ignore does not answer
  */
 TKB_API TKB_NODISCARD int tkb_remote_records(
 	struct tkb_remote *remote, const char *ref,

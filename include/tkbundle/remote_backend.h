@@ -17,23 +17,23 @@ extern "C" {
  * all backends. A backend must not hash, retry or log.
  *
  * A remote keeps blobs under their SHA-256, and refs: names, each with a set of
- * small records under their SHA-256. Blobs and records never change. For every
- * reader, a blob or record is there whole or not at all. If the remote survives
- * a loss of power, what was stored is safe when the call returns.
+ * small records under their SHA-256. Blobs and records never change. Every
+ * reader sees a whole blob or record, or none. If the remote survives a loss of
+ * power, what was stored is safe when the call returns.
  *
- * What cannot be read is not absent. A gc removes blobs that no record names,
- * so a record, a folder or a page of a listing that is skipped costs others
- * their blobs. Return TKB_MISS only if the remote itself says that a thing does
- * not exist.
+ * Something that cannot be read is not absent. A gc removes blobs that no
+ * record names. So if a backend skips a record, a folder or a page of a
+ * listing, others lose their blobs. Return TKB_MISS only if the remote itself
+ * says that a thing does not exist.
  *
  * Every backend passes tests/remote/remote_contract.c. src/remote/memory.c is
- * the smallest complete one: read it first.
+ * the smallest complete backend: read it first.
  */
 
-/** Grows by one whenever struct tkb_remote_backend changes. */
+/** Incremented whenever struct tkb_remote_backend changes. */
 #define TKB_REMOTE_BACKEND_ABI 3
 
-/** One `name=value` of a URL's query. Decoded. */
+/** One `name=value` of a URL's query, decoded. */
 struct tkb_param {
 	const char *name;
 	const char *value;
@@ -77,27 +77,27 @@ TKB_API const char *tkb_remote_url_param(const struct tkb_remote_url *url,
                                          const char *name);
 
 /**
- * A warning that users must see before it is used, in one sentence: TLS without
- * verification (`verify=false`). NULL if there is none.
+ * A warning, in one sentence, that users must see before the URL is used: TLS
+ * without verification (`verify=false`). NULL if there is none.
  */
 TKB_API const char *tkb_remote_url_warning(const struct tkb_remote_url *url);
 
 /** The limits of one operation. A backend must obey all of them. */
 struct tkb_op_limits {
-	uint64_t deadline_ns; /**< of CLOCK_MONOTONIC: give up then */
+	uint64_t deadline_ns; /**< on CLOCK_MONOTONIC: then give up */
 	uint32_t connect_ms;  /**< time to connect */
 	uint32_t stall_ms;    /**< give up after this time without a byte */
-	const struct tkb_watch *watch; /**< is_cancelled() may be asked */
+	const struct tkb_watch *watch; /**< its is_cancelled() may be called */
 	/**
 	 * If the remote said when to retry (Retry-After), a backend that
 	 * returns TKB_ERR_UNAVAILABLE stores it here. May be NULL.
 	 */
 	uint32_t *retry_after_ms;
-	/** The setting of the deadline, for messages; NULL: timeout */
+	/** the setting that set the deadline, for messages; NULL: timeout */
 	const char *deadline_name;
 	/**
-	 * TKB_ERR_UNAVAILABLE will not be retried, so a call for many records
-	 * should give those that it can: some are better than none.
+	 * TKB_ERR_UNAVAILABLE will not be retried. So a call for many records
+	 * should give those that it can read: some are better than none.
 	 */
 	bool is_last_attempt;
 };
@@ -110,7 +110,7 @@ struct tkb_blob {
 
 /** Receives the blobs of a remote. */
 struct tkb_blob_visitor {
-	/** @param age_s  seconds since it was put, by the remote's clock */
+	/** @param age_s  seconds since the put, by the remote's clock */
 	int (*on_blob)(void *self, const struct tkb_digest *digest,
 	               uint64_t size, uint64_t age_s, struct tkb_error *err);
 	void *self;
@@ -118,14 +118,14 @@ struct tkb_blob_visitor {
 
 /** Receives the records of a ref. */
 struct tkb_record_visitor {
-	/** @param age_s  seconds since it was added or touched */
+	/** @param age_s  seconds since the record was added or touched */
 	int (*on_record)(void *self, const struct tkb_digest *digest,
 	                 struct tkb_bytes record, uint64_t age_s,
 	                 struct tkb_error *err);
 	void *self;
 	/**
-	 * Receives one that exists, but cannot be read or is too large. Never
-	 * NULL in calls of a backend.
+	 * Receives a record that exists, but cannot be read or is too large.
+	 * Never NULL in calls of a backend.
 	 *
 	 * @param why  TKB_ERR_DENIED, TKB_ERR_UNAVAILABLE or TKB_ERR_TOO_LARGE,
 	 *             and a message
@@ -133,14 +133,15 @@ struct tkb_record_visitor {
 	int (*on_unread)(void *self, const struct tkb_digest *digest,
 	                 const struct tkb_error *why, struct tkb_error *err);
 	/**
-	 * Asked before a record is fetched, by remotes that know its age by
-	 * then: false passes over it. NULL: all are wanted.
+	 * Called before a record is fetched, by remotes that know its age at
+	 * that point. If it returns false, the record is skipped. NULL: all
+	 * records are wanted.
 	 */
 	bool (*wants)(void *self, const struct tkb_digest *digest,
 	              uint64_t age_s);
 };
 
-/** A size that a remote does not tell. */
+/** Stands for a size that a remote does not tell. */
 #define TKB_SIZE_UNKNOWN UINT64_MAX
 
 /** Receives the refs of a remote. */
@@ -149,7 +150,7 @@ struct tkb_ref_visitor {
 	void *self;
 };
 
-/** Bytes under a name. */
+/** Bytes with a name. */
 struct tkb_named {
 	const char *name;
 	struct tkb_bytes bytes;
@@ -176,15 +177,17 @@ struct tkb_image_manifest {
  * and TKB_ERR_INVALID the caller closes `self` and opens another. Messages do
  * not name the remote: the caller does.
  *
- * A `self` is used by one thread at a time; several may be open at once.
+ * One thread at a time uses a `self`; several may be open at once.
  */
 struct tkb_remote_backend {
 	uint32_t abi;               /**< TKB_REMOTE_BACKEND_ABI */
-	bool is_shared;             /**< all handles of one URL see the same,
-	                                 so several threads may have one each */
+	bool is_shared;             /**< all handles of one URL see the same
+	                                 data, so several threads may have
+	                                 one each */
 	const char *const *schemes; /**< ends with NULL */
-	const char *const *params;  /**< that a URL may have besides those that
-	                                 every URL has; ends with NULL */
+	const char *const *params;  /**< parameters that a URL may have,
+	                                 besides those that every URL may
+	                                 have; ends with NULL */
 
 	/** Connect. `url` is valid until close(). */
 	int (*open)(const struct tkb_remote_url *url,
@@ -203,18 +206,17 @@ struct tkb_remote_backend {
 	           const struct tkb_digest *digest, uint64_t offset,
 	           const struct tkb_sink *sink, struct tkb_error *err);
 
-	/**
-	 * Store a blob, and replace what has its name: that may be damaged.
-	 */
+	/** Store a blob. Replace one with this name: it may be damaged. */
 	int (*put)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digest, const struct tkb_blob *blob,
 	           struct tkb_error *err);
 
 	/**
-	 * Which of `count` blobs, at most 512, exist, and how large are they?
-	 * In as few round trips as possible.
+	 * Find out which of `count` blobs exist, and their sizes, in as few
+	 * round trips as possible. `count` is at most 512.
 	 *
-	 * @param sizes  of those that exist, or TKB_SIZE_UNKNOWN; may be NULL
+	 * @param sizes  receives those of existing blobs, or TKB_SIZE_UNKNOWN;
+	 *               may be NULL
 	 */
 	int (*has)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digests, size_t count, bool *out,
@@ -235,8 +237,8 @@ struct tkb_remote_backend {
 	           struct tkb_bytes record, struct tkb_error *err);
 
 	/**
-	 * Give all records of a ref, none if there is no such ref. One that
-	 * cannot be read goes to on_unread(), if others can still be read.
+	 * Give all records of a ref; none if there is no such ref. If a record
+	 * cannot be read, but others still can, it is given to on_unread().
 	 */
 	int (*records)(void *self, const struct tkb_op_limits *limits,
 	               const char *ref,
@@ -255,35 +257,37 @@ struct tkb_remote_backend {
 
 	/**
 	 * Give all refs that have a record, in any order; duplicates do no
-	 * harm. One that cannot be listed may have a record: give it, too.
+	 * harm. If a ref cannot be listed, it may have a record: give it too.
 	 */
 	int (*refs)(void *self, const struct tkb_op_limits *limits,
 	            const struct tkb_ref_visitor *visitor,
 	            struct tkb_error *err);
 
 	/**
-	 * Become the one process of this node that fetches a blob: others wait
-	 * until it exists, or the claim is released, or its owner is dead. NULL
-	 * if the remote does not belong to a node.
+	 * Become the one process on this node that fetches a blob. Others wait
+	 * until the blob exists, the claim is released, or its owner is dead.
+	 * NULL if the remote does not belong to a node.
 	 *
-	 * @param claim_out  to release; receives NULL if claims do not work
-	 *                   here
-	 * @return 0, or TKB_MISS (another process has it: ask again soon)
+	 * @param claim_out  receives what unclaim() releases; NULL if claims do
+	 *                   not work here
+	 * @return 0, or TKB_MISS (another process has the claim: try again
+	 *         soon)
 	 */
 	int (*claim)(void *self, const struct tkb_op_limits *limits,
 	             const struct tkb_digest *digest, void **claim_out,
 	             struct tkb_error *err);
 
 	/**
-	 * Release a claim, also after close(); cannot fail. NULL if claim() is
-	 * NULL.
+	 * Release a claim; may be called after close(). Cannot fail. NULL if
+	 * claim() is NULL.
 	 */
 	void (*unclaim)(void *claim);
 
 	/**
 	 * Store values under names that another program reads, exactly as
-	 * given, without a prefix. They appear together: nobody sees some of
-	 * them new and others old. NULL if the remote has no such names.
+	 * given, without a prefix. All appear at the same time: nobody sees
+	 * some new values and some old ones. NULL if the remote has no such
+	 * names.
 	 */
 	int (*put_named)(void *self, const struct tkb_op_limits *limits,
 	                 const struct tkb_named *items, size_t count,
@@ -294,8 +298,8 @@ struct tkb_remote_backend {
 	 * manifest, which replaces the one with this tag. NULL, like the
 	 * functions below, if the remote keeps no images.
 	 *
-	 * @param is_listed_out  receives whether the remote itself lists it
-	 *                       among those that name the same subject
+	 * @param is_listed_out  receives whether the remote itself lists the
+	 *                       manifest among those with the same subject
 	 */
 	int (*put_image)(void *self, const struct tkb_op_limits *limits,
 	                 const struct tkb_image_manifest *manifest,

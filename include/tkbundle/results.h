@@ -10,8 +10,8 @@ extern "C" {
 
 /**
  * @file tkbundle/results.h
- * A list of a call's results, for callers that read them afterwards instead of
- * being called back.
+ * Keeps the results of a call in a list, for callers that read them afterwards
+ * instead of in a callback.
  *
  *     struct tkb_results *results;
  *
@@ -31,22 +31,23 @@ struct tkb_results;
 TKB_API TKB_NODISCARD int tkb_results_new(struct tkb_results **out,
                                           struct tkb_error *err);
 
-/** Free a list and all that it gave. Never fails; NULL is allowed. */
+/** Free a list and all that it lent. Never fails; NULL is allowed. */
 TKB_API void tkb_results_free(struct tkb_results *results);
 
 /** A watch that adds to the list. Borrowed until the list is freed. */
 TKB_API const struct tkb_watch *tkb_results_watch(struct tkb_results *results);
 
-/** How many there are. */
+/** The number of results. */
 TKB_API size_t tkb_results_count(const struct tkb_results *results);
 
 /**
- * Number `index`, in the order of the calls. Borrowed until the list is freed.
+ * Result `index`, in the order in which they came. Borrowed until the list is
+ * freed.
  */
 TKB_API const struct tkb_result *tkb_results_at(
 	const struct tkb_results *results, size_t index);
 
-/** Is the list incomplete for lack of memory? */
+/** Is the list incomplete because memory ran out? */
 TKB_API bool tkb_results_is_cut(const struct tkb_results *results);
 
 #ifdef __cplusplus

@@ -30,9 +30,9 @@ struct tkb_sign_options {
 	bool is_renewal; /**< also sign again what these keys have signed */
 	bool is_dry_run; /**< only count */
 	/**
-	 * Asked about each record before it is signed, with its blob, which was
-	 * fetched and checked. NULL: all are signed. In a dry run with it,
-	 * `signing` may be NULL.
+	 * Called for each record before it is signed, with the record's blob,
+	 * which was fetched and checked. NULL: all records are signed. In a dry
+	 * run with vouch(), `signing` may be NULL.
 	 *
 	 * @param blob  lent for the call; NULL: it is gone or damaged
 	 * @return 0: sign the record; TKB_MISS: do not; or a negative enum
@@ -46,27 +46,28 @@ struct tkb_sign_options {
 	const struct tkb_watch *watch;
 };
 
-/** What became of a ref's records. */
+/** What happened to a ref's records. */
 struct tkb_sign_report {
 	size_t struct_size;        /**< sizeof it, as the caller was built */
-	uint64_t signed_count;     /**< with a new signature */
+	uint64_t signed_count;     /**< records that got a signature */
 	uint64_t present_count;    /**< that these keys had signed before */
 	uint64_t unreadable_count; /**< damaged, or of a newer tkbundle */
-	uint64_t gone_count;       /**< their blob is gone: not promoted */
-	uint64_t untrusted_count;  /**< by the remote's policy: not promoted */
-	uint64_t refused_count;    /**< by vouch(): not signed */
+	uint64_t gone_count;       /**< the blob is gone: not promoted */
+	uint64_t untrusted_count;  /**< the remote's policy does not trust
+	                                them: not promoted */
+	uint64_t refused_count;    /**< vouch() refused them: not signed */
 };
 
 /**
  * Sign the records that `ref` has, whether the remote's policy trusts them or
- * not: whoever signs vouches for them.
+ * not: the signer vouches for them.
  *
  * @param report  filled in on 0 and TKB_ERR_PARTIAL; may be NULL
- * @return 0; TKB_ERR_PARTIAL (a record cannot be read, or vouch() did not
- *         vouch for it: the others are signed); what vouch() returned;
- *         TKB_MISS (there is none); TKB_ERR_INVALID, TKB_ERR_TOO_LARGE (the
- *         ref's name is too long for signatures), TKB_ERR_CANCELLED (what was
- *         signed until then stays), or a failure of the remote
+ * @return 0; TKB_ERR_PARTIAL (a record cannot be read, or vouch() did not vouch
+ *         for it: the others are signed); what vouch() returned; TKB_MISS
+ *         (there is no record); TKB_ERR_INVALID, TKB_ERR_TOO_LARGE (the ref's
+ *         name is too long for signatures), TKB_ERR_CANCELLED (what was signed
+ *         until then stays), or a failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_ref_sign(struct tkb_remote *remote,
                                        const char *ref,
@@ -75,9 +76,9 @@ TKB_API TKB_NODISCARD int tkb_ref_sign(struct tkb_remote *remote,
                                        struct tkb_error *err);
 
 /**
- * Add the records of ref `from` that the remote's policy trusts to ref `to`, and
- * sign them for that ref and for the stage in options->signing. No blob is
- * fetched or uploaded. What `to` holds stays.
+ * Add the records of ref `from` that the remote's policy trusts to ref `to`,
+ * and sign them for that ref and for the stage in options->signing. No blob is
+ * fetched or uploaded. Records that `to` already has stay.
  *
  * @param report  filled in on 0, TKB_ERR_PARTIAL and TKB_ERR_UNTRUSTED; may be
  *                NULL
@@ -107,9 +108,9 @@ struct tkb_signature_visitor {
 };
 
 /**
- * Give each signature that `key` has made of what `ref` holds, as a Sigstore
- * bundle, version 0.3, for other verifiers. It is a DSSE envelope with a hint at
- * the public key: the SHA-256 of its PEM.
+ * Give each signature that `key` made for a record of `ref`, as a Sigstore
+ * bundle, version 0.3, for other verifiers. The bundle has a DSSE envelope, and
+ * the SHA-256 of the public key's PEM as a hint.
  *
  * @param key  public or private
  * @return 0; TKB_MISS (the ref has no record); what on_signature() returned, or
@@ -120,9 +121,9 @@ TKB_API TKB_NODISCARD int tkb_signatures_export(
 	const struct tkb_signature_visitor *visitor, struct tkb_error *err);
 
 /**
- * Add a signature from a Sigstore bundle that any program may have written. It
- * must be of a record that `ref` has, and for that ref. Logs and certificates in
- * the bundle are ignored.
+ * Add a signature from a Sigstore bundle, which any program may have written.
+ * The signature must be for a record that `ref` has, and for that ref. Logs and
+ * certificates in the bundle are ignored.
  *
  * @param text  the Sigstore bundle
  * @param key   the key that must have signed
@@ -140,7 +141,8 @@ TKB_API TKB_NODISCARD int tkb_signature_import(struct tkb_remote *remote,
  * Judge the records of a ref by the remote's policy, and call on_trusted() or
  * on_untrusted() of struct tkb_trust for each. Nothing of a bundle is fetched.
  *
- * @param untrusted_out  receives how many a pull would not take
+ * @param untrusted_out  receives the number of records that a pull would not
+ *                       use
  * @return 0; TKB_MISS (the ref has no record); TKB_ERR_UNTRUSTED (the remote
  *         has no valid list of what is revoked, or an older state of the ref
  *         than was seen); TKB_ERR_INVALID (no policy), or a failure of the
@@ -151,24 +153,25 @@ TKB_API TKB_NODISCARD int tkb_ref_judge(struct tkb_remote *remote,
                                         uint64_t *untrusted_out,
                                         struct tkb_error *err);
 
-/** What tkb_revoke() has written. */
+/** What tkb_revoke() wrote. */
 struct tkb_revoke_report {
 	size_t struct_size;     /**< sizeof it, as the caller was built */
 	uint64_t added_count;   /**< digests that were not revoked before */
 	uint64_t revoked_count; /**< digests in the list */
-	uint64_t sequence;      /**< of the list */
+	uint64_t sequence;      /**< sequence number of the list */
 };
 
 /**
  * Revoke the bundles, records, blobs or keys (see struct tkb_key_info) with
- * these digests: write a new list of what is revoked, with all that older lists
- * have which one of these keys, or a key that may revoke by the remote's policy,
- * has signed. Nothing revoked is ever taken back. Without digests the list is
- * only renewed, which must happen before it expires.
+ * these digests: write a new list of what is revoked. It also has everything
+ * from older lists that were signed by one of these keys, or by a key that may
+ * revoke according to the remote's policy. A revocation is never taken back.
+ * Without digests the list is only renewed, which must happen before it
+ * expires.
  *
  * @param signing  the keys, and how long the list holds; its stage is ignored
  * @param report   may be NULL
- * @return 0; TKB_ERR_TOO_LARGE (it would have more than 4096 digests);
+ * @return 0; TKB_ERR_TOO_LARGE (the list would have more than 4096 digests);
  *         TKB_ERR_INVALID, or a failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_revoke(struct tkb_remote *remote,
@@ -179,10 +182,10 @@ TKB_API TKB_NODISCARD int tkb_revoke(struct tkb_remote *remote,
                                      struct tkb_error *err);
 
 /**
- * Give what is revoked by the remote's policy: see struct tkb_trust.
+ * List what is revoked according to the remote's policy: see struct tkb_trust.
  *
- * @param on_digest  called for each digest, in ascending order; what it returns
- *                   ends the call, unless that is 0
+ * @param on_digest  called for each digest, in ascending order; a result other
+ *                   than 0 ends the call
  * @return 0, also if no key of the policy may revoke; TKB_ERR_UNTRUSTED (the
  *         remote has no valid list); TKB_ERR_INVALID (no policy), a failure of
  *         the remote, or what on_digest() returned

@@ -10,26 +10,30 @@ extern "C" {
 
 /**
  * @file tkbundle/starts.h
- * Reports of starts, which servers leave beside a ref: how warm they were.
+ * Reports of starts, which servers leave with a ref. They say how warm the
+ * starts were.
  *
  *     rc = tkb_starts_add(remote, "model/h100", report, &err);
  *     rc = tkb_starts_read(remote, "model/h100", &visitor, &err);
  *
- * A report is any text. They are kept as records of a ref named "@starts/" and
- * the ref's name. tkb_remote_refs() does not list it, and no other ref may
- * begin like that. tkb_remote_gc() removes reports that are too many or too
- * old, and so does about every 32nd that is left.
+ * A report is any text. Reports are kept as records of a ref whose name is
+ * "@starts/" and the ref's name. tkb_remote_refs() does not list it, and no
+ * other ref may begin so. If there are too many reports or they are too old,
+ * tkb_remote_gc() removes them, and so does about one in 32 calls of
+ * tkb_starts_add().
  */
 
 enum {
 	TKB_START_SIZE_LIMIT = 2048, /**< bytes of a report */
 	TKB_STARTS_LIMIT = 1000, /**< the newest reports of a ref are kept, */
-	TKB_STARTS_AGE_S = 30 * 24 * 60 * 60 /**< if they are not older */
+	TKB_STARTS_AGE_S = 30 * 24 * 60 * 60 /**< unless they are older */
 };
 
 /** Receives the reports of a ref. */
 struct tkb_starts_visitor {
-	/** @param age_s  seconds since it was left, by the remote's clock */
+	/**
+	 * @param age_s  seconds since the report was left, by the remote's clock
+	 */
 	int (*on_start)(void *self, struct tkb_bytes report, uint64_t age_s,
 	                struct tkb_error *err);
 	void *self;
@@ -38,7 +42,7 @@ struct tkb_starts_visitor {
 /**
  * Leave a report, in every writable tier.
  *
- * @param before      digest of an earlier report of the same start, which is
+ * @param before      digest of an earlier report of the same start. It is
  *                    dropped, so that a start counts once; if the remote does
  *                    not allow that, it stays. NULL: there is none
  * @param digest_out  receives the digest of this one
@@ -53,10 +57,10 @@ TKB_API TKB_NODISCARD int tkb_starts_add(struct tkb_remote *remote,
                                          struct tkb_error *err);
 
 /**
- * Give the reports that are kept, the newest first. Their contents are not
- * checked. One that is damaged or cannot be read is ignored.
+ * Give the kept reports, the newest first. Their contents are not checked. A
+ * report that is damaged or cannot be read is ignored.
  *
- * @return 0, TKB_MISS (there is none), or what tkb_remote_records() or the
+ * @return 0, TKB_MISS (there is no report), or what tkb_remote_records() or the
  *         visitor returns
  */
 TKB_API TKB_NODISCARD int tkb_starts_read(

@@ -14,22 +14,22 @@ extern "C" {
  *
  * A cache does not record this, so a program that sees a compile notes it in
  * the file `.tkbundle/times` of the cache root. A push copies the times into
- * the bundle's record, and a pull notes what it finds there. Bundles hold no
- * times, so that the same entries give the same bytes. Do not rely on them:
- * anybody who can write to the cache can write them.
+ * the bundle's record, and a pull notes the times that it finds there. Bundles
+ * have no times, so that the same entries give the same bytes. Do not rely on
+ * times: anybody who can write to the cache can write them.
  */
 struct tkb_times;
 
 /** How long one entry took. */
 struct tkb_time {
-	const char *tree; /**< of a unit, else NULL */
+	const char *tree; /**< of a unit; else NULL */
 	const char *name; /**< of a unit: its path in the tree; else the key */
 	uint32_t ms;      /**< at least 1 */
 };
 
 /**
- * Read the times of the cache at `cache_root`, none if none were noted.
- * Malformed lines are ignored.
+ * Read the times of the cache at `cache_root`; there may be none. Malformed
+ * lines are ignored.
  *
  * @param out  receives times that the caller closes
  * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
@@ -38,7 +38,7 @@ TKB_API TKB_NODISCARD int tkb_times_open(const char *cache_root,
                                          struct tkb_times **out,
                                          struct tkb_error *err);
 
-/** Release them. NULL is allowed. */
+/** Release the times. NULL is allowed. */
 TKB_API void tkb_times_close(struct tkb_times *times);
 
 /** Milliseconds; 0 if unknown. `tree` and `name` are as in tkb_time. */
@@ -46,7 +46,8 @@ TKB_API uint32_t tkb_times_find(const struct tkb_times *times, const char *tree,
                                 const char *name);
 
 /**
- * Note the times of `count` entries. A time that was noted before stays.
+ * Note the times of `count` entries. If an entry's time was noted before, that
+ * note stays.
  *
  * @param items  not kept
  * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE (too many) or TKB_ERR_NOMEM

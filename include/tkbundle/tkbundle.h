@@ -54,11 +54,12 @@
  * their own. Functions that only read a bundle or a cache, and compilers, work
  * as usual.
  *
- * What was tuned for a GPU is packed with the GPU's name and the major version
- * of the driver, and emitted where both are the same. They come from NVIDIA's
- * driver, or from TKBUNDLE_GPU in the environment, as in "NVIDIA H200,580"; if
- * that is empty, they are unknown. It is read with getenv() when a function
- * comes to such an entry; a malformed value is TKB_ERR_INVALID.
+ * A unit that was tuned for a GPU is packed with the GPU's name and the major
+ * version of the driver, and emitted only where both are the same. They come
+ * from NVIDIA's driver, or from TKBUNDLE_GPU in the environment, as in "NVIDIA
+ * H200,580"; if that is empty, they are unknown. The variable is read with
+ * getenv() when a function finds such an entry; a malformed value is
+ * TKB_ERR_INVALID.
  *
  * The libraries never print, exit or abort, keep no state outside their
  * handles, and change no signal dispositions.
@@ -109,7 +110,10 @@ extern "C" {
 /** The library's version, "0.1.0". Static storage. */
 TKB_API const char *tkb_version(void);
 
-/** The libraries both were built with: "libzstd 1.5.4, ...". Static storage. */
+/**
+ * The versions of the libraries that both were built with: "libzstd 1.5.4,
+ * ...". Static storage.
+ */
 TKB_API const char *tkb_version_libraries(void);
 
 #ifdef __cplusplus

@@ -10,14 +10,15 @@ extern "C" {
 
 /**
  * @file tkbundle/tree.h
- * Trees: what engines cache beside Triton's kernels.
+ * Trees: what engines cache besides Triton's kernels.
  *
  * A tree has a name and a root folder, which may differ on each machine. It
- * consists of units. A unit must appear whole: it is a folder, or a file that
- * is in no such folder. If a file of a tree names the root of a tree, the
- * bundle has the tree's name in its place, and an emit writes the root's path
- * on that machine. Rules say what is a unit, which files name roots, and what
- * is not packed. They come from an engine's profile: see engine.h.
+ * consists of units. A unit always appears whole: it is a folder, or a file
+ * outside such folders. If a file of a tree has the path of a tree's root, the
+ * bundle has the tree's name in place of the path, and an emit writes the path
+ * that the root has on that machine. Rules say what is a unit, which files have
+ * paths of roots, and what is not packed. They come from an engine's profile:
+ * see engine.h.
  *
  * Binary files are never rewritten, and nothing is unpickled. Trust: whoever
  * can write to a tree can run code in the engine that reads it.
@@ -26,24 +27,24 @@ extern "C" {
 /** The rules of a tree. They belong to the engine that gave them. */
 struct tkb_tree_rules;
 
-/** A tree, and where it lies here. */
+/** A tree, and where it is on this machine. */
 struct tkb_tree {
 	const char *name; /**< 1 to 32 letters, digits, dashes, underscores */
-	const char *path; /**< its root; empty if that does not exist */
+	const char *path; /**< its root; an empty tree if that does not exist */
 	/** Only used when the tree is read; NULL: each file is a unit. */
 	const struct tkb_tree_rules *rules;
 	/**
-	 * Not a tree, and nothing of it is packed: `path` is a folder outside,
-	 * such as a Python package, that files of the trees name.
+	 * Not a tree: nothing in it is packed. `path` is a folder outside, such
+	 * as a Python package, whose path is in files of the trees.
 	 */
 	bool is_external;
-	/** Such a folder, which appears in names of units, not in files. */
+	/** Such a folder, whose path is in names of units, not in files. */
 	bool is_in_names;
 };
 
 /**
- * Does the variable or option `name` hold a secret, like VLLM_API_KEY and
- * --hf-token? Their values are hidden in bundles.
+ * Is the value of the variable or option `name` a secret, as those of
+ * VLLM_API_KEY and --hf-token are? Such values are hidden in bundles.
  */
 TKB_API bool tkb_name_is_secret(const char *name);
 

@@ -44,16 +44,16 @@ extern "C" {
  * Decorators
  * ----------
  * A launch leaves out the constants that @triton.autotune and
- * @triton.heuristics give, and so does the signature. A launch of an
- * autotuned kernel tries several configurations, after pruning: a compile of
- * it compiles nothing, and has a list of choices; submit the unit again with
- * each. If the signature and the options name such constants nevertheless,
- * they select the configurations that have them; if none has, the kernel is
- * compiled as requested, with a note. Heuristics, pruning and hooks are
- * evaluated with what the signature tells of the arguments. If a heuristic
- * asks for more, such as a value or a shape, the compile fails with
- * TKB_ERR_INVALID; if pruning does, no configuration is left out, with a
- * note.
+ * @triton.heuristics give, and so does the signature. A launch of an autotuned
+ * kernel tries several configurations, after pruning. So a compile of such a
+ * kernel compiles nothing, and has a list of choices; submit the unit again
+ * with each choice. If the signature and the options do name such constants,
+ * they select the configurations that have them; if no configuration has them,
+ * the kernel is compiled as requested, with a note. Heuristics, pruning and
+ * hooks are evaluated with what the signature tells about the arguments. If a
+ * heuristic needs more, such as a value or a shape, the compile fails with
+ * TKB_ERR_INVALID; if pruning needs more, no configuration is left out, and
+ * there is a note.
  *
  * Inductor
  * --------
@@ -125,16 +125,16 @@ TKB_API TKB_NODISCARD int tkb_triton_open(
 /** End the workers. Compiles stay valid. NULL is allowed. */
 TKB_API void tkb_triton_close(struct tkb_triton *triton);
 
-/** The Python that the workers run. Borrowed. */
+/** The Python interpreter that the workers run. Borrowed. */
 TKB_API const char *tkb_triton_python(const struct tkb_triton *triton);
 
 /**
  * A kernel that was compiled before, to be compiled again. Its signature comes
- * from the specialisation, or, without one, from the unit's metadata and the IR;
- * constants, which these do not have, are then found by trying. Its source is
- * the module that the specialisation names, or the file that the IR names, at
- * that path or below a folder of $PYTHONPATH. The source must make the recorded
- * kernel; if nobody can tell whether it does, there is a note.
+ * from the specialisation or, if there is none, from the unit's metadata and
+ * the IR; these have no constants, which are then found by trying. Its source
+ * is the module that the specialisation names, or the file that the IR names,
+ * at that path or below a folder of $PYTHONPATH. The source must make the
+ * recorded kernel; if that cannot be checked, there is a note.
  */
 struct tkb_triton_recorded {
 	size_t struct_size; /**< sizeof it, as the caller was built */
@@ -147,32 +147,38 @@ struct tkb_triton_recorded {
  * A kernel to compile. Zero means the default.
  *
  * The file may also be Triton's IR: .ttir, .ttgir, or .glir (which needs Triton
- * 3.9). Such a file has one kernel and its types; all but .ttir have its number
- * of warps, too. The entry is the one that triton.compile(path) makes.
+ * 3.9). Such a file has one kernel and its types; all but .ttir also have its
+ * number of warps. The entry is the one that triton.compile(path) makes.
  */
 struct tkb_triton_unit {
-	size_t struct_size; /**< sizeof it, as the caller was built */
-	const char *file;   /**< the Python file, or IR. Required */
-	const char *kernel; /**< its name in the file. Required, but for IR */
-	const char *signature; /**< likewise */
+	size_t struct_size;    /**< sizeof it, as the caller was built */
+	const char *file;      /**< the Python file, or IR. Required */
+	const char *kernel;    /**< in the file. Required, except for IR */
+	const char *signature; /**< required, except for IR */
 	const char *target;    /**< "cuda:90". Required */
 	uint32_t num_warps;    /**< default: Triton's */
-	uint32_t num_stages;   /**< likewise */
+	uint32_t num_stages;   /**< default: Triton's */
 	/** More launch options, as a JSON object: {"num_ctas": 2}; or NULL. */
 	const char *options;
-	/** For IR, and for what was recorded: the metadata that Triton wrote
-	 *  for the same kernel, which has the launch options that are not given
-	 *  here. May be empty. */
+	/**
+	 * For IR, and for recorded kernels: the metadata that Triton wrote for
+	 * the same kernel. It has the launch options that are not given here.
+	 * May be empty.
+	 */
 	struct tkb_bytes metadata;
-	/** One of the choices that a compile of this unit gave; or NULL. */
+	/** One of the choices that a compile of this unit listed; or NULL. */
 	const char *choice;
-	/** Of a module of Inductor's: only the configurations that its
-	 *  .best_config files name. */
+	/**
+	 * For a module of Inductor's: use only the configurations that its
+	 * .best_config files name.
+	 */
 	bool has_only_winners;
-	/** "ttir", "glir", "ttgir", "llir", "ptx" or "cubin": stop there, and
-	 *  return that; no entry is made. NULL: make an entry. */
+	/**
+	 * "ttir", "glir", "ttgir", "llir", "ptx" or "cubin": stop at this
+	 * stage, and return its product; no entry is made. NULL: make an entry.
+	 */
 	const char *stage;
-	/** What was recorded of a kernel; NULL: it is in a file. */
+	/** What was recorded about a kernel; NULL: the kernel is in a file. */
 	const struct tkb_triton_recorded *recorded;
 };
 
@@ -187,7 +193,7 @@ TKB_API TKB_NODISCARD int tkb_triton_submit(struct tkb_triton *triton,
                                             struct tkb_triton_compile **out,
                                             struct tkb_error *err);
 
-/** Result of a compile. Borrowed until the compile is freed. */
+/** The result of a compile. Borrowed until the compile is freed. */
 struct tkb_triton_compiled {
 	const char *key;    /**< of the entry: the name of its folder */
 	const char *hash;   /**< the key in hexadecimal, as Triton reports it */
@@ -198,13 +204,13 @@ struct tkb_triton_compiled {
 	const char *note;    /**< what a user should know; or "" */
 	bool is_unasked; /**< no launch uses this kernel: the note says why */
 	/**
-	 * Configurations, each of which a launch tries: "0 BLOCK=64
+	 * Configurations that a launch would try, such as "0 BLOCK=64
 	 * num_warps=4". If nothing was compiled, key, hash, folder and kernel
 	 * are empty.
 	 */
 	const char *const *choices;
 	size_t choice_count;
-	struct tkb_bytes product; /**< the stage that the unit names */
+	struct tkb_bytes product; /**< of the stage that the unit names */
 };
 
 /**
@@ -264,7 +270,7 @@ TKB_API size_t tkb_triton_list_count(const struct tkb_triton_list *list);
 TKB_API const struct tkb_triton_item *tkb_triton_list_item(
 	const struct tkb_triton_list *list, size_t index);
 
-/** Never fails; NULL is allowed. */
+/** Free the list. Never fails; NULL is allowed. */
 TKB_API void tkb_triton_list_free(struct tkb_triton_list *list);
 
 #ifdef __cplusplus

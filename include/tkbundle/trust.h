@@ -10,7 +10,7 @@ extern "C" {
 
 /**
  * @file tkbundle/trust.h
- * Keys that sign what is pushed, and a policy of whose signatures count.
+ * Keys that sign what is pushed, and a policy that says whose signatures count.
  *
  *     const struct tkb_signing signing = { .struct_size = sizeof(signing),
  *                                          .keys = &key, .key_count = 1 };
@@ -21,15 +21,15 @@ extern "C" {
  *     rc = tkb_key_write(key, passphrase, &sink, &err);
  *     tkb_key_close(key);
  *
- * A key is known by its id, the SHA-256 of its SubjectPublicKeyInfo in DER. A
- * private key and its public key have the same id, in any file format.
+ * A key is identified by its id, the SHA-256 of its SubjectPublicKeyInfo in
+ * DER. A private key and its public key have the same id, in any file format.
  *
  * Threads: a key may be used by several at once.
  * Secrets: no message holds a part of a private key or a passphrase; both are
  * wiped from memory when they are released.
  */
 
-/** What signs: algorithm and curve. */
+/** The algorithm and curve of a key. */
 enum tkb_key_kind {
 	TKB_KEY_KIND_ED25519,
 	TKB_KEY_KIND_P256,    /**< ECDSA on P-256, SHA-256, signatures in DER */
@@ -49,7 +49,7 @@ struct tkb_key_info {
 };
 
 enum {
-	TKB_PASSPHRASE_LIMIT = 1024 /**< bytes of a passphrase, at most */
+	TKB_PASSPHRASE_LIMIT = 1024 /**< the most bytes of a passphrase */
 };
 
 /** Where a passphrase comes from. */
@@ -148,17 +148,22 @@ struct tkb_signing {
  */
 TKB_API bool tkb_date_parse(const char *text, uint64_t *out);
 
-/** A key whose signatures count, and for what. */
+/** A key whose signatures count, and what they count for. */
 struct tkb_trust_key {
 	const struct tkb_key *key;
 	const char *name; /**< for messages */
-	/** Patterns of the refs that it may publish: `*` stands for any bytes,
-	    slashes too, `?` for one, `[...]` for one of those. */
+	/**
+	 * Patterns of the refs that it may publish: `*` stands for any bytes,
+	 * including slashes, `?` for one byte, `[...]` for one of the bytes in
+	 * it.
+	 */
 	const char *const *publish;
 	size_t publish_count;
-	/** Patterns of the refs that it may promote to. If a ref matches such a
-	    pattern of any key, signatures must be for TKB_TRUST_STAGE_PROD;
-	    else for TKB_TRUST_STAGE_DEV. */
+	/**
+	 * Patterns of the refs that it may promote to. If a ref matches such a
+	 * pattern of any key, its signatures must be for TKB_TRUST_STAGE_PROD;
+	 * otherwise for TKB_TRUST_STAGE_DEV.
+	 */
 	const char *const *promote;
 	size_t promote_count;
 	uint64_t not_after_s; /**< its signatures count until this time, since
@@ -166,7 +171,7 @@ struct tkb_trust_key {
 	bool is_revoker;      /**< it may sign lists of what is revoked */
 };
 
-/** What to do with a record that no known key has signed. */
+/** What to do with a record that no key of the policy has signed. */
 enum tkb_unsigned {
 	TKB_UNSIGNED_REFUSE,
 	TKB_UNSIGNED_WARN,  /**< use it, and call on_untrusted() */
@@ -176,40 +181,43 @@ enum tkb_unsigned {
 /** A record that the policy does not trust. */
 struct tkb_untrusted {
 	const char *ref;
-	const struct tkb_digest *record; /**< NULL: all that the ref has */
+	const struct tkb_digest *record; /**< NULL: all records of the ref */
 	const char *message;             /**< a sentence */
-	bool is_used;                    /**< all the same: TKB_UNSIGNED_WARN */
+	bool is_used;                    /**< it is used nevertheless:
+	                                      TKB_UNSIGNED_WARN */
 };
 
 /** A signature that counts. */
 struct tkb_signature {
-	const char *signer;         /**< what the policy calls its key */
-	struct tkb_digest key;      /**< its id */
+	const char *signer;         /**< the key's name in the policy */
+	struct tkb_digest key;      /**< the key's id */
 	enum tkb_trust_stage stage; /**< the key may publish the ref, or promote
 	                                 to it */
 	uint64_t sequence;
-	uint64_t expires_s; /**< since 1970: when it stops counting, because it
-	                         expires or, by the policy, its key does */
+	uint64_t expires_s; /**< since 1970: when it stops counting, because
+	                         it expires or, by the policy, its key does */
 };
 
 /** A record that the policy trusts. */
 struct tkb_trusted {
 	const char *ref;
 	const struct tkb_digest *record;
-	const struct tkb_signature *signatures; /**< the newest first; as many
-	                                             as the policy wants */
+	const struct tkb_signature *signatures; /**< the newest first; as
+	                                             many as the policy
+	                                             requires */
 	size_t signature_count;
 };
 
 /**
  * A policy: whose signatures count. It is given to a remote in struct
- * tkb_remote_options. What is pulled or listed through that remote is judged
- * before anything of a bundle is fetched. A policy must never come from a
- * remote.
+ * tkb_remote_options. Records that are pulled or listed through that remote are
+ * judged before any part of a bundle is fetched. A policy must never come from
+ * a remote.
  *
- * If one of its keys may revoke, the remote must have a list of what is revoked
- * that such a key has signed, has not expired, and is no older than one that was
- * seen. Otherwise nothing is trusted.
+ * If one of its keys may revoke, the remote must have a list of what is
+ * revoked. The list must be signed by such a key, must not have expired, and
+ * must not be older than one that was seen before. Otherwise nothing is
+ * trusted.
  */
 struct tkb_trust {
 	size_t struct_size; /**< sizeof it, as the caller was built */
@@ -218,31 +226,34 @@ struct tkb_trust {
 	uint32_t threshold; /**< how many keys must have signed; 0: one */
 	uint32_t promote_threshold; /**< the same for TKB_TRUST_STAGE_PROD */
 	enum tkb_unsigned unsigned_records;
-	/** The file that remembers the newest state that was seen of each
-	    signed ref, and of the list of what is revoked. It and its folder
-	    are made when needed. NULL: nothing is remembered. */
+	/**
+	 * The file that remembers the newest state of each signed ref, and of
+	 * the list of what is revoked, that was seen. The file and its folder
+	 * are made when needed. NULL: nothing is remembered.
+	 */
 	const char *memory;
-	/** Refuse a ref whose newest signature is older than one that was seen,
-	    by the memory. */
+	/** Refuse a ref if a newer signature of it is in the memory. */
 	bool is_replay_refused;
-	/** Called for what is not trusted; may be NULL. */
+	/** Called for each record that is not trusted; may be NULL. */
 	void (*on_untrusted)(void *self, const struct tkb_untrusted *record);
 	void *self; /**< given to on_untrusted() and on_trusted() */
-	/** Called for what is trusted, with its signatures; may be NULL. */
+	/** Called for each trusted record, with its signatures; may be NULL. */
 	void (*on_trusted)(void *self, const struct tkb_trusted *record);
-	/** Anybody may push to refs below this name, as "inbox/model" is below
-	    "inbox". While unsigned records are refused, nothing in these refs
-	    is pulled, whoever signed it: it can only be promoted. NULL: there
-	    is no such name. */
+	/**
+	 * Anybody may push to refs below this name, as "inbox/model" is below
+	 * "inbox". If unsigned records are refused, nothing in these refs is
+	 * pulled, whoever signed it: it can only be promoted. NULL: there is no
+	 * such name.
+	 */
 	const char *inbox;
 };
 
 /**
- * Has a key of the policy signed this file, by a detached signature of minisign?
- * The key must be a minisign key of the policy that may publish or promote
- * something. Whether it is revoked is not checked.
+ * Has a key of the policy signed this file with a detached signature of
+ * minisign? The key must be a minisign key of the policy that may publish or
+ * promote something. Whether it is revoked is not checked.
  *
- * @param contents    all of the file
+ * @param contents    the whole file
  * @param signature   the file "*.minisig" that minisign wrote beside it, of
  *                    either kind, with its trusted comment
  * @param name        for messages
