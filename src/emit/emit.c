@@ -123,7 +123,7 @@ static int inspect_job(void *self, size_t worker, size_t index,
 	return finish_inspected(emitter, job, *state, err);
 }
 
-/* Does the root hold nothing but our own folder? */
+/* True if the root does not exist or holds nothing but our own folder. */
 static bool is_root_empty(const struct tkb_root *root)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
@@ -144,7 +144,10 @@ static bool is_root_empty(const struct tkb_root *root)
 	return rc == TKB_MISS;
 }
 
-/* Into an empty root, as on a cold start, everything is written. */
+/*
+ * If all roots are empty, as on a cold start, each entry will be written: nothing is
+ * inspected, so further threads would not pay.
+ */
 static int inspect_jobs(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	struct tkb_batch *batch = &emitter->batch;
