@@ -169,10 +169,15 @@ struct tkb_revoke_report {
  * Without digests the list is only renewed, which must happen before it
  * expires.
  *
+ * If the remote has a policy, it must let each of the keys revoke: no list is
+ * replaced by one that does not count. A list cannot revoke these keys, nor
+ * those that may revoke.
+ *
  * @param signing  the keys, and how long the list holds; its stage is ignored
  * @param report   may be NULL
  * @return 0; TKB_ERR_TOO_LARGE (the list would have more than 4096 digests);
- *         TKB_ERR_INVALID, or a failure of the remote
+ *         TKB_ERR_INVALID (the policy does not let a key revoke, or a digest is
+ *         of a key that may), or a failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_revoke(struct tkb_remote *remote,
                                      const struct tkb_digest *digests,

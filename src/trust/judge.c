@@ -109,6 +109,12 @@ bool tkb_trust_lets_promote(const struct tkb_trust *trust,
 	return !is_named;
 }
 
+bool tkb_trust_lets_revoke(const struct tkb_trust_key *key, uint64_t now_s)
+{
+	return key->is_revoker &&
+	       (key->not_after_s == 0 || key->not_after_s >= now_s);
+}
+
 bool tkb_trust_keeps_back(const struct tkb_trust *trust, const char *ref)
 {
 	const size_t length = trust->inbox != NULL ? strlen(trust->inbox) : 0;

@@ -50,6 +50,9 @@ TKB_NODISCARD int tkb_trust_read(struct tkb_trust *own,
 bool tkb_trust_lets_promote(const struct tkb_trust *trust,
                             const struct tkb_signing *signing, const char *ref);
 
+/* May this key sign a list of what is revoked, now? */
+bool tkb_trust_lets_revoke(const struct tkb_trust_key *key, uint64_t now_s);
+
 /* The stage that signatures of the ref must be for. */
 enum tkb_trust_stage tkb_trust_stage_of(const struct tkb_trust *trust,
                                         const char *ref);

@@ -154,8 +154,7 @@ int tkb_revocations_check(struct tkb_remote *remote,
 		const struct tkb_trust_key *key = &trust->keys[i];
 
 		is_wanted = is_wanted || key->is_revoker;
-		if (key->is_revoker &&
-		    (key->not_after_s == 0 || key->not_after_s >= now_s))
+		if (tkb_trust_lets_revoke(key, now_s))
 			keys[count++] = key->key;
 	}
 	if (!is_wanted)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/signatures.h>
 
+#include "base/digest.h"
 #include "base/struct.h"
 #include "remote/remote.h"
 #include "trust/date.h"
@@ -17,32 +18,92 @@ enum {
 struct revoker {
 	struct tkb_remote *remote;
 	struct tkb_signing signing;
+	struct tkb_trust policy; /* without keys: there is none */
+	bool has_policy;
 	const struct tkb_key *keys[TKB_SIGNATURES_LIMIT + TKB_TRUST_KEYS];
 	size_t key_count;
 	uint64_t now_s;
 	struct tkb_revoke_report report;
 };
 
+static const struct tkb_trust_key *find_key(const struct revoker *revoker,
+                                            const struct tkb_digest *id)
+{
+	for (size_t i = 0; i < revoker->policy.key_count; i++) {
+		const struct tkb_trust_key *key = &revoker->policy.keys[i];
+
+		if (tkb_digest_equal(&key->key->id, id))
+			return key;
+	}
+	return NULL;
+}
+
+/* A list that does not count by the policy must not replace one that does. */
+static int check_signer(const struct revoker *revoker,
+                        const struct tkb_key *signer, struct tkb_error *err)
+{
+	const struct tkb_trust_key *key = find_key(revoker, &signer->id);
+	char hex[TKB_DIGEST_HEX_SIZE];
+
+	if (!revoker->has_policy ||
+	    (key != NULL && tkb_trust_lets_revoke(key, revoker->now_s)))
+		return 0;
+	if (key != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the policy does not let '%.200s' revoke",
+		                key->name);
+	tkb_digest_to_hex(&signer->id, hex);
+	return tkb_fail(err, TKB_ERR_INVALID,
+	                "the policy does not let key %.12s revoke", hex);
+}
+
+/* Keys whose lists count are not judged by lists. */
+static int check_revoked(const struct revoker *revoker,
+                         const struct tkb_digest *digest, struct tkb_error *err)
+{
+	const struct tkb_trust_key *key = find_key(revoker, digest);
+
+	if (key != NULL && key->is_revoker)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.200s' may revoke, and a list cannot revoke "
+		                "its own keys: remove it from the policies",
+		                key->name);
+	for (size_t i = 0; i < revoker->signing.key_count; i++) {
+		if (tkb_digest_equal(&revoker->signing.keys[i]->id, digest))
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "a key that signs a list cannot be "
+			                "revoked by it: remove it from the "
+			                "policies");
+	}
+	return 0;
+}
+
 static int begin_revoking(struct revoker *revoker,
                           const struct tkb_signing *given,
+                          const struct tkb_digest *digests, size_t count,
                           struct tkb_error *err)
 {
 	const struct tkb_trust *trust = revoker->remote->options.trust;
-	struct tkb_trust own = { .key_count = 0 };
 	int rc;
 
+	revoker->now_s = tkb_time_now();
+	revoker->has_policy = trust != NULL;
 	rc = tkb_signing_read(&revoker->signing, given, err);
 	if (rc == 0 && trust != NULL)
-		rc = tkb_trust_read(&own, trust, err);
+		rc = tkb_trust_read(&revoker->policy, trust, err);
+	for (size_t i = 0; i < revoker->signing.key_count && rc == 0; i++) {
+		rc = check_signer(revoker, revoker->signing.keys[i], err);
+		revoker->keys[revoker->key_count++] = revoker->signing.keys[i];
+	}
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = check_revoked(revoker, &digests[i], err);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < revoker->signing.key_count; i++)
-		revoker->keys[revoker->key_count++] = revoker->signing.keys[i];
-	for (size_t i = 0; i < own.key_count; i++) {
-		if (own.keys[i].is_revoker)
-			revoker->keys[revoker->key_count++] = own.keys[i].key;
+	for (size_t i = 0; i < revoker->policy.key_count; i++) {
+		if (revoker->policy.keys[i].is_revoker)
+			revoker->keys[revoker->key_count++] =
+				revoker->policy.keys[i].key;
 	}
-	revoker->now_s = tkb_time_now();
 	return 0;
 }
 
@@ -152,7 +213,7 @@ int tkb_revoke(struct tkb_remote *remote, const struct tkb_digest *digests,
 
 	rc = TKB_STRUCT_CHECK(tkb_revoke_report, sequence, report, err);
 	if (rc == 0)
-		rc = begin_revoking(&revoker, signing, err);
+		rc = begin_revoking(&revoker, signing, digests, count, err);
 	if (rc == 0)
 		rc = revoke_in_rounds(&revoker, digests, count, err);
 	if (rc == 0)

@@ -36,6 +36,10 @@ try tkbundle pull model/a one --trust policy
 try_line 'tkbundle revoke $(id old.pem) --sign security.pem --json | hide'
 try_line 'tkbundle pull model/b two --trust policy 2>&1 | hide'
 try tkbundle pull model/a three --trust policy
+# A list by a key that may not revoke would take the place of that one.
+try tkbundle revoke --sign ci.pem --trust policy
+try_line 'tkbundle pull model/b two --trust policy 2>&1 | hide'
+try_line 'tkbundle revoke $(id security.pem) --sign security.pem --trust policy'
 try tkbundle revoke --ref model/a --sign security.pem --expires 7d
 try_line 'tkbundle pull model/a four --trust policy 2>&1 | hide'
 try_line 'sed s/^/unsigned=accept\\n/ policy | head -1 | cat - policy >lax;

@@ -153,6 +153,67 @@ TEST(revoked, stays_what_older_lists_have)
 	fleet_end(fleet);
 }
 
+/* A list that does not count must not take the place of one that does. */
+TEST(revoked, stays_where_a_key_signs_that_may_not_revoke)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	struct tkb_key *stranger = make_key();
+	const struct tkb_digest one = digest("one");
+	struct signer_of signer;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	(void)revoke_by(fleet->strict, fleet->security, &fleet->ci->id, 1);
+	const struct tkb_bytes list = only_text(fleet->remote, LISTS);
+	FAILS(tkb_revoke(fleet->strict, &one, 1,
+	                 signing_with(&signer, fleet->ci), NULL, ERR),
+	      TKB_ERR_INVALID, "the policy does not let 'ci' revoke");
+	FAILS(tkb_revoke(fleet->strict, NULL, 0,
+	                 signing_with(&signer, stranger), NULL, ERR),
+	      TKB_ERR_INVALID, "the policy does not let key ");
+	/* One key that may is not enough: the other's lists would count. */
+	const struct tkb_key *const both[] = { fleet->security, fleet->ci };
+	const struct tkb_signing signing = { SIZED(signing), .keys = both,
+		                             .key_count = 2 };
+	FAILS(tkb_revoke(fleet->strict, NULL, 0, &signing, NULL, ERR),
+	      TKB_ERR_INVALID, "the policy does not let 'ci' revoke");
+	fleet->keys[1].not_after_s = 1;
+	FAILS(tkb_revoke(fleet->strict, NULL, 0,
+	                 signing_with(&signer, fleet->security), NULL, ERR),
+	      TKB_ERR_INVALID, "the policy does not let 'security' revoke");
+	fleet->keys[1].not_after_s = 0;
+	CHECK(tkb_bytes_equal(only_text(fleet->remote, LISTS), list));
+	CHECK_INT(pull_from(fleet, "pulled"), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "whose key is revoked");
+	tkb_key_close(stranger);
+	fleet_end(fleet);
+}
+
+TEST(revoked, is_never_a_key_that_may_revoke)
+{
+	struct fleet *fleet = arrange();
+	struct tkb_key *deputy = make_key();
+	struct signer_of signer;
+	const struct tkb_signing *signing =
+		signing_with(&signer, fleet->security);
+
+	FAILS(tkb_revoke(fleet->strict, &fleet->security->id, 1, signing, NULL,
+	                 ERR),
+	      TKB_ERR_INVALID,
+	      "'security' may revoke, and a list cannot revoke its own keys: "
+	      "remove it from the policies");
+	FAILS(tkb_revoke(fleet->remote, &fleet->security->id, 1, signing, NULL,
+	                 ERR),
+	      TKB_ERR_INVALID, "a key that signs a list cannot be revoked");
+	fleet->keys[0].is_revoker = true;
+	FAILS(tkb_revoke(fleet->strict, &fleet->ci->id, 1, signing, NULL, ERR),
+	      TKB_ERR_INVALID, "'ci' may revoke");
+	CHECK_INT(count_under(fleet->remote, LISTS), 0);
+	(void)revoke_by(fleet->strict, fleet->security, &deputy->id, 1);
+	tkb_key_close(deputy);
+	fleet_end(fleet);
+}
+
 TEST(revoked, is_nothing_less_where_several_revoke_at_once)
 {
 	enum {
