@@ -29,7 +29,9 @@ bool tkb_date_parse(const char *text, uint64_t *out)
 	time = timegm(&parts);
 	if (time < 0)
 		return false;
-	/* There is one way to write it, and no 30th of February. */
+	/*
+	 * Writing it again must give the same text: this refuses 30 February.
+	 */
 	tkb_time_text((uint64_t)time, again);
 	*out = (uint64_t)time;
 	return strcmp(again, text) == 0;

@@ -7,13 +7,14 @@
 #include "trust/judge.h"
 
 /*
- * A file of minisign's signature has four lines: a comment that nobody has signed, the
- * signature, a comment that is signed, and what signs both of them, of the algorithm
- * alone.
+ * A minisign signature file has four lines: an untrusted comment, a signature
+ * of the contents, a trusted comment, and the global signature. The last signs
+ * the first signature, without its algorithm and key id, and the trusted
+ * comment.
  */
 
 enum {
-	SIGNATURE_SIZE = 74, /* letters, the key's name, what Ed25519 has */
+	SIGNATURE_SIZE = 74, /* algorithm, key id, Ed25519 signature */
 	RAW_AT = 10,
 	GLOBAL_SIZE = 64
 };
@@ -33,7 +34,7 @@ static void detached_release(struct detached *detached)
 	tkb_buf_release(&detached->global);
 }
 
-/* The next line of `text`, which it is taken from, without its break. */
+/* Cut the first line off `text`, and return it without its line break. */
 static struct tkb_bytes take_signature_line(struct tkb_bytes *text)
 {
 	const char *begin = text->data;
@@ -71,7 +72,7 @@ static bool read_detached(struct tkb_bytes text, struct detached *out)
 	       out->global.size == GLOBAL_SIZE;
 }
 
-/* The policy's key that it names, or NULL. */
+/* The key of the policy that the signature names, or NULL. */
 static const struct tkb_trust_key *find_key(const struct tkb_trust *trust,
                                             const struct detached *detached)
 {
@@ -86,7 +87,7 @@ static const struct tkb_trust_key *find_key(const struct tkb_trust *trust,
 	return NULL;
 }
 
-/* Has the key signed the contents, and that with its comment? */
+/* Check the signature of the contents, and then the global signature. */
 static int check_signature(const struct tkb_key *key,
                            const struct detached *detached,
                            struct tkb_bytes contents, bool *out,
@@ -144,8 +145,8 @@ static int judge_signature(const struct tkb_trust *trust,
 	rc = check_signature(key->key, detached, contents, &is_good, err);
 	if (rc == 0 && !is_good)
 		return refuse_file(name,
-		                   "its signature, or what that says of it, "
-		                   "is not of ",
+		                   "its signature or its trusted comment is "
+		                   "not by ",
 		                   key->name, err);
 	if (rc == 0)
 		*out = key->name;
@@ -170,7 +171,7 @@ int tkb_trust_check_file(const struct tkb_trust *trust,
 		return rc;
 	if (!read_detached(signature, &detached))
 		return refuse_file(name,
-		                   "beside it lies no signature of minisign",
+		                   "there is no minisign signature beside it",
 		                   "", err);
 	return judge_signature(&own, &detached, contents, name, signer_out,
 	                       err);

@@ -5,7 +5,7 @@
 #include "text/schema.h"
 #include "remote/net/base64.h"
 
-/* What keys sign: DSSE's pre-authentication encoding of the payload. */
+/* Append the bytes that keys sign: DSSE's pre-authentication encoding (PAE). */
 static void add_encoding(struct tkb_bytes payload, struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, "DSSEv1 ");
@@ -87,7 +87,7 @@ int tkb_envelope_read_bytes(struct tkb_schema_reader *reader, void *out,
 	if (reader->token.type != TKB_JSON_STRING ||
 	    !tkb_base64_read(tkb_json_raw(&reader->json, &reader->token),
 	                     &bytes))
-		return tkb_schema_refuse(reader, "this is no base64", err);
+		return tkb_schema_refuse(reader, "this is not base64", err);
 	rc = tkb_buf_check(&bytes, err);
 	if (rc < 0)
 		return rc;
@@ -114,14 +114,14 @@ static const struct tkb_schema signature_schema = {
 static const struct tkb_schema_list signature_list = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &signature_schema,
-	          .missing = "a signature is no object" },
+	          .missing = "a signature is not an object" },
 	.item_size = sizeof(struct tkb_envelope_signature),
 	.none = "there is no signature",
 	.limit = TKB_SIGNATURES_LIMIT,
 	.too_many = "too many signatures",
 };
 
-/* What is read of it only to check it. */
+/* Members that are read only to be checked. */
 struct reading {
 	struct tkb_envelope envelope;
 	const char *payload_type;
@@ -137,7 +137,7 @@ static const struct tkb_schema_field fields[] = {
 	               "the payload is of another type"),
 	TKB_FIELD_LIST("signatures", struct reading, envelope.signatures,
 	               envelope.signature_count, &signature_list,
-	               "signatures are no list"),
+	               "signatures are not a list"),
 };
 
 static const struct tkb_schema schema = {

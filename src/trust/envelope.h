@@ -23,14 +23,15 @@ enum {
 
 struct tkb_envelope_signature {
 	struct tkb_digest key;
-	struct tkb_bytes bytes; /* in the arena */
+	struct tkb_bytes bytes; /* lies in the arena */
 };
 
 struct tkb_envelope {
-	struct tkb_digest digest; /* its name; set by its reader */
-	uint64_t age_s;           /* likewise */
-	bool is_known; /* likewise: it could be read, and what follows is set */
-	struct tkb_bytes payload; /* in the arena, like what follows */
+	struct tkb_digest digest; /* its name in the remote; the reader sets
+	                             it */
+	uint64_t age_s;           /* the reader sets it, too */
+	bool is_known; /* it could be read: the members below are set */
+	struct tkb_bytes payload; /* lies in the arena */
 	struct tkb_statement statement;
 	struct tkb_envelope_signature *signatures;
 	size_t signature_count;
@@ -38,7 +39,10 @@ struct tkb_envelope {
 
 #define TKB_PAYLOAD_TYPE "application/vnd.in-toto+json"
 
-/* Parts of a schema: a text, and a struct tkb_bytes of base64, into the arena. */
+/*
+ * Parts of a schema: check a payload type; decode base64 into a struct
+ * tkb_bytes in the arena.
+ */
 bool tkb_envelope_is_payload_type(const char *text);
 int tkb_envelope_read_bytes(struct tkb_schema_reader *reader, void *out,
                             struct tkb_error *err);
@@ -73,7 +77,7 @@ TKB_NODISCARD int tkb_envelope_read(struct tkb_bytes text,
                                     struct tkb_envelope *out,
                                     struct tkb_error *err);
 
-/* Does it have a valid signature of `key`? */
+/* Does the envelope have a valid signature by `key`? */
 TKB_NODISCARD int tkb_envelope_check(const struct tkb_envelope *envelope,
                                      const struct tkb_key *key, bool *out,
                                      struct tkb_error *err);

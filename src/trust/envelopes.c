@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "remote/remote.h"
 
-/* "@signed/" and a ref. */
+/* "@signed/" and the name of a ref. */
 struct name {
 	char text[256];
 };
@@ -45,7 +45,7 @@ static int keep_envelope(void *self, const struct tkb_digest *digest,
 	                  err);
 }
 
-/* The newest first, and behind all what is none. */
+/* Newest first; those that could not be read come last. */
 static int compare_envelopes(const void *a, const void *b)
 {
 	const struct tkb_envelope *left = a;
@@ -73,7 +73,7 @@ int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,
 	struct name name;
 	int rc;
 
-	/* Nobody can have signed what has too long a name. */
+	/* The name is too long for a signed ref: it cannot have an envelope. */
 	if (!make_envelopes_ref(ref, &name))
 		return 0;
 	rc = tkb_remote_records(remote, name.text, &visitor, err);

@@ -10,7 +10,7 @@
 #include "remote/remote.h"
 #include "trust/envelope.h"
 
-/* Zeroed it is empty. */
+/* A zeroed struct is an empty list. */
 struct tkb_envelopes {
 	struct tkb_arena arena;
 	struct tkb_envelope *items; /* owned */
@@ -21,20 +21,20 @@ struct tkb_envelopes {
 void tkb_envelopes_release(struct tkb_envelopes *envelopes);
 
 /*
- * Read those of `ref`, the newest first. One that is not an envelope, or is of a
- * newer tkbundle, is in the list without is_known. One that cannot be fetched is
- * left out.
+ * Read the envelopes of `ref`, newest first. One that is damaged, or from a
+ * newer tkbundle, is in the list with is_known false. One that cannot be fetched
+ * is left out.
  */
 TKB_NODISCARD int tkb_envelopes_read(struct tkb_remote *remote, const char *ref,
                                      struct tkb_envelopes *out,
                                      struct tkb_error *err);
 
-/* Add one. TKB_ERR_TOO_LARGE if the ref's name is too long. */
+/* Add an envelope. TKB_ERR_TOO_LARGE if the ref's name is too long. */
 TKB_NODISCARD int tkb_envelopes_add(struct tkb_remote *remote, const char *ref,
                                     struct tkb_bytes envelope,
                                     struct tkb_error *err);
 
-/* Is there one of this record, by any key? */
+/* Is there an envelope for this record, by any key? */
 bool tkb_envelopes_have(const struct tkb_envelopes *envelopes,
                         const struct tkb_subject *subject);
 

@@ -89,7 +89,7 @@ const struct tkb_schema tkb_in_toto_life = {
 	.is_closed = true,
 };
 
-/* `subjects` is of the same sort. */
+/* `subjects` describes the list of subjects of the same sort. */
 static int read_members(const struct tkb_schema_document *document,
                         const struct tkb_in_toto_sort *sort,
                         const struct tkb_schema_list *subjects,
@@ -97,16 +97,18 @@ static int read_members(const struct tkb_schema_document *document,
 {
 	const struct tkb_schema_field fields[] = {
 		TKB_FIELD_TEXT("_type", struct tkb_in_toto, type, is_type,
-		               "it is no Statement of in-toto, version 1"),
+		               "it is not an in-toto Statement, version 1"),
 		{ .name = "predicate",
 		  .kind = TKB_SCHEMA_OBJECT,
 		  .schema = sort->predicate,
-		  .missing = "a predicate is no object" },
+		  .missing = "a predicate is not an object" },
 		TKB_FIELD_TEXT("predicateType", struct tkb_in_toto,
 		               predicate_type, sort->is_predicate,
 		               sort->other_predicate),
 		TKB_FIELD_LIST("subject", struct tkb_in_toto, subjects,
-		               subject_count, subjects, "subjects are no list"),
+		               subject_count, subjects,
+		               "subjects are not a "
+		               "list"),
 	};
 	const struct tkb_schema schema = { .fields = fields,
 		                           .count = TKB_COUNT_OF(fields),
@@ -123,7 +125,7 @@ int tkb_in_toto_read(const struct tkb_schema_document *document,
 		{ .name = "digest",
 		  .kind = TKB_SCHEMA_OBJECT,
 		  .schema = &digest_schema,
-		  .missing = "a digest is no object" },
+		  .missing = "a digest is not an object" },
 		TKB_FIELD_TEXT("name", struct tkb_in_toto_subject, name,
 		               sort->is_name, sort->wrong_name),
 	};
@@ -133,7 +135,7 @@ int tkb_in_toto_read(const struct tkb_schema_document *document,
 	const struct tkb_schema_list subjects = {
 		.item = { .kind = TKB_SCHEMA_OBJECT,
 		          .schema = &subject,
-		          .missing = "a subject is no object" },
+		          .missing = "a subject is not an object" },
 		.item_size = sizeof(struct tkb_in_toto_subject),
 		.none = sort->none,
 		.limit = sort->limit,
@@ -146,6 +148,6 @@ int tkb_in_toto_read(const struct tkb_schema_document *document,
 	if (rc < 0)
 		return rc;
 	(void)tkb_date_parse(out->expires,
-	                     &out->expires_s); /* it was checked */
+	                     &out->expires_s); /* is_time() has checked it */
 	return 0;
 }

@@ -4,7 +4,8 @@
 
 /*
  * in-toto Statements, version 1: subjects, and a predicate that says something
- * about them. All that tkbundle makes have an expiry time and a sequence:
+ * about them. Every Statement that tkbundle makes has an expiry time and a
+ * sequence:
  *
  *     {"_type":"https://in-toto.io/Statement/v1",
  *      "predicate":{...,"expires":"...","sequence":5,...},
@@ -25,8 +26,10 @@ struct tkb_in_toto_subject {
 	const char *name;
 };
 
-/* The common part. A reader's struct begins with it, and goes on with the
-   members of its predicate. */
+/*
+ * The common part: the first member of a reader's struct. The members of the
+ * predicate follow it.
+ */
 struct tkb_in_toto {
 	const char *type;
 	const char *predicate_type;
@@ -39,12 +42,16 @@ struct tkb_in_toto {
 
 /* What one sort of Statement may contain. */
 struct tkb_in_toto_sort {
-	const struct tkb_schema *predicate; /* of the reader's struct */
+	const struct tkb_schema *predicate; /* its fields lie in the reader's
+	                                       struct */
 	bool (*is_predicate)(const char *type);
-	const char *other_predicate; /* the message for another type */
+	const char *other_predicate; /* error message if the type is another */
 	bool (*is_name)(const char *name);
 	const char *wrong_name;
-	/* As in struct tkb_schema_list, of the subjects: */
+	/*
+	 * The list of subjects; the members are those of struct
+	 * tkb_schema_list.
+	 */
 	const char *none;
 	size_t limit;
 	const char *too_many;
@@ -67,15 +74,16 @@ struct tkb_in_toto_sort {
 /* A predicate that has only an expiry time and a sequence. */
 extern const struct tkb_schema tkb_in_toto_life;
 
-/* Read a number, also as protobuf writes it in a Struct: "5.0". */
+/* Read a number. Accepts "5.0", which protobuf writes in a Struct. */
 int tkb_in_toto_read_sequence(struct tkb_schema_reader *reader, void *out,
                               struct tkb_error *err);
 
 bool tkb_in_toto_is_time(const char *text);
 
 /*
- * Read one into the struct that begins with `out`; its JSON need not be canonical.
- * TKB_ERR_CORRUPT if it is something else, or has members unknown here.
+ * Read a Statement into the struct that begins with `out`; its JSON need not be
+ * canonical. TKB_ERR_CORRUPT if it is not such a Statement, or has unknown
+ * members.
  */
 TKB_NODISCARD int tkb_in_toto_read(const struct tkb_schema_document *document,
                                    const struct tkb_in_toto_sort *sort,
@@ -84,7 +92,7 @@ TKB_NODISCARD int tkb_in_toto_read(const struct tkb_schema_document *document,
 
 void tkb_in_toto_begin(struct tkb_buf *out);
 
-/* Write both members, after a comma or "{". */
+/* Write "expires" and "sequence"; the caller has written "," or "{". */
 void tkb_in_toto_add_life(struct tkb_buf *out, uint64_t expires_s,
                           uint64_t sequence);
 

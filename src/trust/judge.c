@@ -40,12 +40,11 @@ int tkb_trust_read(struct tkb_trust *own, const struct tkb_trust *given,
 		                "a policy has at most %d keys", TKB_TRUST_KEYS);
 	if (own->unsigned_records > TKB_UNSIGNED_ACCEPT)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "a policy says of unsigned records what is not "
-		                "known");
+		                "a policy has an unknown rule for unsigned "
+		                "records");
 	if (own->is_replay_refused && own->memory == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "a policy that refuses what is older wants a "
-		                "memory");
+		                "a policy that refuses replays needs a memory");
 	if (own->threshold == 0)
 		own->threshold = 1;
 	if (own->promote_threshold == 0)
@@ -123,12 +122,13 @@ bool tkb_trust_keeps_back(const struct tkb_trust *trust, const char *ref)
 	       strncmp(ref, trust->inbox, length) == 0 && ref[length] == '/';
 }
 
-/* A verdict while it is found. */
+/* The state while a verdict is found. */
 struct finding {
 	const struct tkb_case *judged;
 	enum tkb_trust_stage stage;
-	bool has_signed[TKB_TRUST_KEYS]; /* keys of the policy, in its order */
-	bool is_claimed;                 /* a key of the policy is named */
+	bool has_signed[TKB_TRUST_KEYS]; /* by index of the policy's key */
+	bool is_claimed;                 /* an envelope names a key of the
+	                                    policy */
 	struct tkb_opinion *opinion;
 };
 
@@ -155,7 +155,7 @@ static bool names(const struct tkb_envelope *envelope,
 	return false;
 }
 
-/* May what this key has signed count? Says why not. */
+/* May a signature by this key count? If not, note why. */
 static bool is_fit(struct finding *finding,
                    const struct tkb_statement *statement,
                    const struct tkb_trust_key *key)
@@ -183,8 +183,7 @@ static bool is_fit(struct finding *finding,
 		return false;
 	}
 	if (!may_sign(key, finding->stage, judged->ref)) {
-		say_why(finding,
-		        "'%s' has signed it, which may not %s this ref",
+		say_why(finding, "'%s' has signed it, but may not %s this ref",
 		        key->name,
 		        finding->stage == TKB_TRUST_STAGE_PROD ? "promote to"
 		                                               : "publish");
@@ -199,7 +198,7 @@ static bool is_fit(struct finding *finding,
 	if (key->not_after_s != 0 && key->not_after_s < judged->now_s) {
 		tkb_time_text(key->not_after_s, when);
 		say_why(finding,
-		        "'%s' has signed it, whose signatures counted "
+		        "'%s' has signed it, but its signatures counted only "
 		        "until %s",
 		        key->name, when);
 		return false;
@@ -243,7 +242,9 @@ static int weigh_key(struct finding *finding,
 	if (rc < 0)
 		return rc;
 	if (!is_good) {
-		say_why(finding, "its signature is not of '%s', as it says",
+		say_why(finding,
+		        "its signature names the key '%s', but is "
+		        "not by it",
 		        key->name);
 		return 0;
 	}

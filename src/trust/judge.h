@@ -13,19 +13,19 @@ enum tkb_judgement {
 	TKB_REFUSED   /* one has, but its signature does not count */
 };
 
-/* What is judged. */
+/* What tkb_judge() needs to judge records. */
 struct tkb_case {
-	const struct tkb_trust *trust; /* checked */
+	const struct tkb_trust *trust; /* checked by tkb_trust_read() */
 	const struct tkb_envelopes *envelopes;
-	const struct tkb_digests *revoked; /* sorted; keys may be among them.
-	                                      NULL: nothing is */
+	const struct tkb_digests *revoked; /* sorted; may include keys. NULL:
+	                                      nothing is revoked */
 	const char *ref;
 	uint64_t now_s;
 };
 
 enum {
 	TKB_JUDGE_WORDS = 400,
-	TKB_TRUST_KEYS = 64 /* of a policy, at most */
+	TKB_TRUST_KEYS = 64 /* most keys of one policy */
 };
 
 /* The result. */
@@ -33,19 +33,19 @@ struct tkb_opinion {
 	enum tkb_judgement judgement;
 	char words[TKB_JUDGE_WORDS]; /* why it is not trusted, as the end of a
 	                                sentence: "its signature by 'ci' ended" */
-	/* Those that count, the newest first. */
+	/* The signatures that count, newest first. */
 	struct tkb_signature signatures[TKB_TRUST_KEYS];
 	size_t signature_count;
 };
 
-/* Copy and check a policy; what it points to is kept by reference. */
+/* Copy and check a policy. What it points to is not copied. */
 TKB_NODISCARD int tkb_trust_read(struct tkb_trust *own,
                                  const struct tkb_trust *given,
                                  struct tkb_error *err);
 
 /*
- * May one of these keys promote to the ref? Yes, too, if the policy names no key
- * that may.
+ * May one of these keys promote to the ref? If the policy lets no key promote to
+ * it, the answer is yes.
  */
 bool tkb_trust_lets_promote(const struct tkb_trust *trust,
                             const struct tkb_signing *signing, const char *ref);
@@ -57,7 +57,7 @@ bool tkb_trust_lets_revoke(const struct tkb_trust_key *key, uint64_t now_s);
 enum tkb_trust_stage tkb_trust_stage_of(const struct tkb_trust *trust,
                                         const char *ref);
 
-/* Is it a ref of an inbox, of which nothing is used before it is promoted? */
+/* Is the ref in the inbox? Records there are used only once promoted. */
 bool tkb_trust_keeps_back(const struct tkb_trust *trust, const char *ref);
 
 /* Judge the record of `subject`. */

@@ -23,7 +23,7 @@ int tkb_key_fail(const char *what, struct tkb_error *err)
 
 	ERR_clear_error();
 	return tkb_fail(err, TKB_ERR_IO, "OpenSSL cannot %s: %s", what,
-	                why != NULL ? why : "it does not say why");
+	                why != NULL ? why : "no reason given");
 }
 
 static bool find_kind(const EVP_PKEY *key, enum tkb_key_kind *out)
@@ -40,7 +40,7 @@ static bool find_kind(const EVP_PKEY *key, enum tkb_key_kind *out)
 	       strcmp(group, "prime256v1") == 0;
 }
 
-/* The SHA-256 of its SubjectPublicKeyInfo. */
+/* The id is the SHA-256 of the key's SubjectPublicKeyInfo. */
 static int find_id(const EVP_PKEY *key, struct tkb_digest *out,
                    struct tkb_error *err)
 {
@@ -123,7 +123,7 @@ void tkb_key_close(struct tkb_key *key)
 	free(key);
 }
 
-/* The digest that a signature is of; NULL: Ed25519 makes its own. */
+/* The digest that is signed. NULL: Ed25519 hashes the message itself. */
 static const char *hash_of(const struct tkb_key *key)
 {
 	return key->kind == TKB_KEY_KIND_P256 ? "SHA256" : NULL;
@@ -159,7 +159,9 @@ int tkb_key_check_plain(const struct tkb_key *key, struct tkb_bytes message,
 	is_ready = context != NULL &&
 	           EVP_DigestVerifyInit_ex(context, NULL, hash_of(key), NULL,
 	                                   NULL, key->key, NULL) == 1;
-	/* For a signature that is not DER OpenSSL fails: it is just not valid. */
+	/*
+	 * OpenSSL also fails if the signature is not DER; it is then invalid.
+	 */
 	*out = is_ready &&
 	       EVP_DigestVerify(context, signature.data, signature.size,
 	                        message.data, message.size) == 1;

@@ -2,7 +2,7 @@
 #ifndef TKB_TRUST_KEY_H
 #define TKB_TRUST_KEY_H
 
-/* Keys: see tkbundle/trust.h. OpenSSL does the arithmetic. */
+/* Keys: see tkbundle/trust.h. OpenSSL does the cryptography. */
 
 #include <openssl/evp.h>
 
@@ -25,38 +25,38 @@ struct tkb_key {
 };
 
 /*
- * Make a key from OpenSSL's `made`, which the call owns, also if it fails. `name`
- * is the file's, for messages. The id is computed from `spki`, the key's
- * SubjectPublicKeyInfo; NULL: OpenSSL is asked for that.
+ * Make a key from OpenSSL's `made`. The call takes ownership of it, even if it
+ * fails. `name` is the name of the file, for messages. The id is computed from
+ * `spki`, the key's SubjectPublicKeyInfo; if NULL, OpenSSL encodes it.
  */
 TKB_NODISCARD int tkb_key_adopt(EVP_PKEY *made, bool is_private,
                                 const struct tkb_bytes *spki, const char *name,
                                 struct tkb_key **out, struct tkb_error *err);
 
-/* OpenSSL failed, though its input was good. */
+/* Report that OpenSSL failed although its input was valid. */
 int tkb_key_fail(const char *what, struct tkb_error *err);
 
-/* Append the signature of `message`. The key is private. */
+/* Sign `message` with a private key, and append the signature. */
 TKB_NODISCARD int tkb_key_sign(const struct tkb_key *key,
                                struct tkb_bytes message, struct tkb_buf *out,
                                struct tkb_error *err);
 
-/* Is `signature` a valid one of `message` by this key? */
+/* Is `signature` a valid signature of `message` by this key? */
 TKB_NODISCARD int tkb_key_check(const struct tkb_key *key,
                                 struct tkb_bytes message,
                                 struct tkb_bytes signature, bool *out,
                                 struct tkb_error *err);
 
 /*
- * Read the PEM of a public key of Ed25519 or P-256 in its usual form, quickly:
- * OpenSSL's decoders take as long as two dozen signatures. TKB_MISS: it has
- * another form, or is damaged.
+ * Read the PEM of an Ed25519 or P-256 public key, if it has the usual form.
+ * This is a fast path: OpenSSL's decoders take as long as two dozen signatures.
+ * TKB_MISS: it has another form, or is damaged.
  */
 TKB_NODISCARD int tkb_key_read_plain(struct tkb_bytes text, const char *name,
                                      struct tkb_key **out,
                                      struct tkb_error *err);
 
-/* Read minisign's file of a public key. */
+/* Read a minisign public key file. */
 TKB_NODISCARD int tkb_minisign_read(struct tkb_bytes text, const char *name,
                                     struct tkb_key **out,
                                     struct tkb_error *err);
@@ -67,7 +67,7 @@ TKB_NODISCARD int tkb_minisign_check(const struct tkb_key *key,
                                      struct tkb_bytes signature, bool *out,
                                      struct tkb_error *err);
 
-/* The same by the key's algorithm alone, without what minisign adds. */
+/* Check a bare Ed25519 or ECDSA signature, without minisign's header. */
 TKB_NODISCARD int tkb_key_check_plain(const struct tkb_key *key,
                                       struct tkb_bytes message,
                                       struct tkb_bytes signature, bool *out,

@@ -6,9 +6,10 @@
 #include "remote/net/base64.h"
 
 /*
- * minisign's public key is 42 bytes, its signature 74: two letters, eight bytes by
- * which the key is found, and what Ed25519 has. "Ed" signs the message, "ED" its
- * BLAKE2b of 64 bytes. Both stand as base64 in the second line of a file.
+ * A minisign public key is 42 bytes, a signature 74: two letters for the
+ * algorithm, a key id of eight bytes, then the Ed25519 key or signature. "Ed"
+ * signs the message, "ED" its 64-byte BLAKE2b digest. Both are base64 in the
+ * second line of a file.
  */
 
 enum {
@@ -54,8 +55,8 @@ int tkb_minisign_read(struct tkb_bytes text, const char *name,
 	    bytes.failure != 0 || bytes.size != HEAD + PUBLIC_SIZE ||
 	    memcmp(bytes.data, "Ed", LETTERS) != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.300s' is no key: neither PEM nor a public "
-		                "key of minisign",
+		                "'%.300s' is not a key: neither PEM nor a "
+		                "minisign public key",
 		                name);
 	made = EVP_PKEY_new_raw_public_key_ex(NULL, "ED25519", NULL,
 	                                      bytes.data + HEAD, PUBLIC_SIZE);
@@ -79,9 +80,9 @@ static int blake(struct tkb_bytes message, unsigned char out[BLAKE_SIZE],
 	    size != BLAKE_SIZE) {
 		ERR_clear_error();
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
-		                "this build's OpenSSL has no BLAKE2b, of which "
-		                "minisign's signatures are; 'minisign -l' "
-		                "signs without");
+		                "minisign signatures need BLAKE2b, which "
+		                "this build's OpenSSL lacks; 'minisign -l' "
+		                "signs without it");
 	}
 	return 0;
 }

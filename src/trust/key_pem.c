@@ -11,7 +11,7 @@
 enum {
 	TEXT_LIMIT = 64 * 1024,
 	LABEL_SIZE = 64,
-	/* What OWASP asks of PBKDF2 with SHA-256; OpenSSL alone takes 2048. */
+	/* OWASP's advice for PBKDF2 with SHA-256; OpenSSL's default is 2048. */
 	ROUNDS = 600000
 };
 
@@ -20,15 +20,15 @@ static void bio_free_at(BIO **bio)
 	(void)BIO_free(*bio);
 }
 
-/* What an encrypted key asks for, and what came of that. */
+/* A request for the passphrase of an encrypted key, and its result. */
 struct asking {
 	const struct tkb_passphrase *passphrase;
-	int rc; /* of ask_for_passphrase() */
+	int rc; /* result of ask_for_passphrase() */
 	struct tkb_error *err;
 	bool is_asked;
 };
 
-/* OpenSSL's callback: the passphrase's size, or -1. */
+/* Callback of OpenSSL: returns the passphrase's size, or -1. */
 static int ask_for_passphrase(char *out, int size, int is_writing, void *self)
 {
 	struct asking *asking = self;
@@ -54,7 +54,7 @@ static int refuse_label(const char *label, const char *name,
 {
 	if (strstr(label, "CERTIFICATE") != NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.300s' is a certificate, and no key: "
+		                "'%.300s' is a certificate, not a key: "
 		                "'openssl x509 -pubkey' takes the key out of "
 		                "it",
 		                name);
@@ -64,7 +64,7 @@ static int refuse_label(const char *label, const char *name,
 	                name, label);
 }
 
-/* The words of the first BEGIN line; a file has one key. */
+/* Find the label of the first BEGIN line. A file may have only one key. */
 static int find_label(struct tkb_bytes text, const char *name,
                       char out[LABEL_SIZE], struct tkb_error *err)
 {
@@ -143,7 +143,7 @@ int tkb_key_read(struct tkb_bytes text, const char *name,
 
 	if (text.size > TEXT_LIMIT)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.300s' is no key: it is too large", name);
+		                "'%.300s' is not a key: it is too large", name);
 	rc = tkb_key_read_plain(text, name, out, err);
 	if (rc != TKB_MISS)
 		return rc;
@@ -153,7 +153,7 @@ int tkb_key_read(struct tkb_bytes text, const char *name,
 	return tkb_minisign_read(text, name, out, err);
 }
 
-/* Encrypt it; NULL where OpenSSL cannot. */
+/* Encrypt the key; NULL if OpenSSL fails. */
 static X509_SIG *encrypt(PKCS8_PRIV_KEY_INFO *plain,
                          struct tkb_bytes passphrase)
 {

@@ -43,11 +43,11 @@ static EVP_PKEY *make_p256(struct tkb_bytes raw)
 	return made;
 }
 
-/* A SubjectPublicKeyInfo is one of these heads, and the raw key. */
+/* A SubjectPublicKeyInfo is one of these headers, followed by the raw key. */
 static const struct form {
 	unsigned char head[HEAD_LIMIT];
-	size_t head_size; /* of P-256 with the 4 of a point in full */
-	size_t size;      /* with the key */
+	size_t head_size; /* for P-256 including 4, "uncompressed point" */
+	size_t size;      /* of the header and the key */
 	EVP_PKEY *(*make)(struct tkb_bytes raw);
 	size_t raw_at;
 } forms[] = {
@@ -66,7 +66,10 @@ static const struct form {
 	  26 },
 };
 
-/* The text's base64 without line breaks; 0: there is none, or too much. */
+/*
+ * Copy the base64 of the text without its line breaks, and return the length; 0
+ * if there is none, or too much.
+ */
 static size_t take_base64(struct tkb_bytes text, char out[BASE64_LIMIT])
 {
 	const size_t around = strlen(BEGIN) + strlen(END);

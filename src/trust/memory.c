@@ -21,7 +21,7 @@
 
 enum {
 	HEX = TKB_DIGEST_HEX_SIZE - 1,
-	DIGITS = 20, /* of a number of 64 bits, with zeros before */
+	DIGITS = 20, /* of a 64-bit number, padded with zeros */
 	LINE = HEX + 1 + DIGITS + 1,
 	LIMIT = sizeof(FIRST_LINE) + TKB_MEMORY_REFS * LINE,
 	LOCK_S = 5,
@@ -74,8 +74,8 @@ static bool read_seen_line(const char *text, struct line *out)
 static int fail_damaged(const char *path, struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_UNTRUSTED,
-	                "'%.300s' is damaged, which remembers what was seen of "
-	                "signed refs; without it, that begins anew",
+	                "'%.300s', the memory of signed refs, is damaged; if "
+	                "you remove it, the memory starts empty",
 	                path);
 }
 
@@ -107,7 +107,7 @@ static int load_seen(const char *path, struct lines *out, struct tkb_error *err)
 
 	out->count = 0;
 	if (access(path, F_OK) < 0 && errno == ENOENT)
-		return 0; /* nothing was seen */
+		return 0; /* nothing was seen yet */
 	rc = tkb_fd_read_path(path, &text, err);
 	if (rc == TKB_ERR_TOO_LARGE)
 		return fail_damaged(path, err);
@@ -124,7 +124,7 @@ static struct line *find_seen(const struct lines *lines,
 	return NULL;
 }
 
-/* Make its folder, and lock the file beside it. */
+/* Make the memory's folder, and lock its "*.lock" file. */
 static int lock_memory(const char *path, int *out, struct tkb_error *err)
 {
 	static const struct timespec nap = { .tv_nsec = NAP_MS * 1000000 };
@@ -171,7 +171,7 @@ static void add_seen(const struct line *line, struct tkb_buf *out)
 	tkb_buf_add_byte(out, '\n');
 }
 
-/* Write all lines but the one of this name, and that as the last. */
+/* Write all lines; the line of this name becomes the last. */
 static int store_seen(const char *path, const struct lines *lines,
                       const struct line *last, struct tkb_error *err)
 {

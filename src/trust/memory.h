@@ -7,9 +7,9 @@
  *
  *     tkbundle-seen 1
  *
- * and a line for each ref of a remote: a digest of both, and the newest sequence.
- * The line that changed last is the last. Several processes may write the file:
- * they lock the file "*.lock" beside it.
+ * and a line for each ref of a remote: a digest of ref and remote, and the newest
+ * sequence. The last line is the one that changed last. Several processes may
+ * write the file: they lock the file "*.lock" beside it.
  */
 
 #include <tkbundle/trust.h>
@@ -22,15 +22,15 @@ enum {
 };
 
 /*
- * The digest under which the memory keeps a ref, or a reserved name, of a remote. It
- * covers the URL of the remote's last tier, the one that the fleet shares.
+ * The digest that stands in the memory for a ref, or a reserved name, of a remote.
+ * It covers the URL of the remote's last tier, which the fleet shares.
  */
 TKB_NODISCARD int tkb_memory_name(const struct tkb_remote *remote,
                                   const char *ref, struct tkb_digest *out,
                                   struct tkb_error *err);
 
 /*
- * Remember that `sequence` was seen, unless a newer one was.
+ * Remember that `sequence` was seen, unless a newer one was seen before.
  *
  * @param newest_out  receives the newest that was ever seen, this one included
  * @return 0; TKB_ERR_UNTRUSTED (the file is damaged), TKB_ERR_IO, TKB_ERR_NOMEM

@@ -59,7 +59,7 @@ static int add_list(struct gathering *gathering,
 	return rc;
 }
 
-/* What is no list, or of somebody else, vouches for nothing. */
+/* Ignore what is not such a list, or is not signed by one of the keys. */
 static int keep_revocation(void *self, const struct tkb_digest *digest,
                            struct tkb_bytes text, uint64_t age_s,
                            struct tkb_error *err)
@@ -117,7 +117,7 @@ static int fail_untrusted(const struct tkb_remote *remote, const char *what,
 		what);
 }
 
-/* Was a newer list seen? */
+/* Fail if this machine has seen a newer list before. */
 static int recall_newest(struct tkb_remote *remote,
                          const struct tkb_trust *trust, uint64_t newest,
                          struct tkb_error *err)
@@ -133,8 +133,8 @@ static int recall_newest(struct tkb_remote *remote,
 		rc = tkb_memory_note(trust->memory, &name, newest, &seen, err);
 	if (rc == 0 && seen > newest)
 		return fail_untrusted(remote,
-		                      "its list of what is revoked is older "
-		                      "than one that was seen here",
+		                      "its revocation list is older than one "
+		                      "that was seen here",
 		                      err);
 	return rc;
 }
@@ -164,13 +164,13 @@ int tkb_revocations_check(struct tkb_remote *remote,
 		return rc;
 	if (out->count == 0)
 		return fail_untrusted(remote,
-		                      "it shows no list of what is revoked, "
-		                      "by a key that may revoke",
+		                      "it has no revocation list by a key "
+		                      "that may revoke",
 		                      err);
 	if (!out->has_current) {
 		tkb_time_text(out->all.expires_s, when);
 		(void)snprintf(words, sizeof(words),
-		               "its list of what is revoked ended at %s", when);
+		               "its revocation list ended at %s", when);
 		return fail_untrusted(remote, words, err);
 	}
 	return recall_newest(remote, trust, out->newest, err);

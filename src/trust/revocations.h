@@ -3,10 +3,10 @@
 #define TKB_TRUST_REVOCATIONS_H
 
 /*
- * Lists of what is revoked: Statements of in-toto in envelopes, which lie as records
- * of the name "@revoked". Each subject is a digest: of a bundle, a record, a blob or
- * a key. Several may lie there, of several who revoke; what is revoked is what stands
- * in any of them.
+ * Revocation lists: in-toto Statements in envelopes, kept as records of the name
+ * "@revoked". Each subject is a digest: of a bundle, a record, a blob or a key.
+ * Several people may keep lists in one remote; a digest that is in any of them is
+ * revoked.
  */
 
 #include "base/digest.h"
@@ -21,7 +21,7 @@ enum {
 struct tkb_revocation {
 	uint64_t sequence;
 	uint64_t expires_s;         /* since 1970 */
-	struct tkb_digests digests; /* sorted, each once */
+	struct tkb_digests digests; /* sorted, without duplicates */
 };
 
 void tkb_revocation_release(struct tkb_revocation *list);
@@ -31,26 +31,26 @@ TKB_NODISCARD int tkb_revocation_write(const struct tkb_revocation *list,
                                        struct tkb_buf *out,
                                        struct tkb_error *err);
 
-/* Read a statement. TKB_ERR_CORRUPT where it is something else. */
+/* Read a statement. TKB_ERR_CORRUPT if it is not a revocation list. */
 TKB_NODISCARD int tkb_revocation_read(struct tkb_bytes text,
                                       struct tkb_revocation *out,
                                       struct tkb_error *err);
 
-/* All lists of a remote that one of some keys has signed. */
+/* All lists of a remote that are signed by one of the given keys. */
 struct tkb_revocations {
 	struct tkb_revocation all; /* what any of them revokes; the newest
 	                              sequence and the last end of any */
-	bool has_current;          /* one of them has not expired */
-	uint64_t newest;           /* sequence of such */
-	size_t count;              /* of lists */
+	bool has_current;          /* at least one has not expired */
+	uint64_t newest;           /* highest sequence of those */
+	size_t count;              /* how many lists */
 	struct tkb_digests lists;  /* their names in the remote */
 };
 
 void tkb_revocations_release(struct tkb_revocations *revocations);
 
 /*
- * Read the lists in `remote` that one of `keys` has signed. Without keys (NULL),
- * read all, signed by anybody.
+ * Read the lists in `remote` that one of `keys` has signed. If `keys` is NULL,
+ * read all lists, whoever signed them.
  */
 TKB_NODISCARD int tkb_revocations_read(struct tkb_remote *remote,
                                        const struct tkb_key *const *keys,
@@ -59,8 +59,8 @@ TKB_NODISCARD int tkb_revocations_read(struct tkb_remote *remote,
                                        struct tkb_error *err);
 
 /*
- * Read what is revoked by the keys of a policy that may revoke; nothing if none
- * may.
+ * Read what the policy's keys with the right to revoke have revoked; nothing if no
+ * key has that right.
  *
  * @return 0; TKB_ERR_UNTRUSTED (there is no list, all have expired, or a newer one
  *         was seen before), or a failure of the remote or the memory

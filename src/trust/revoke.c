@@ -10,11 +10,14 @@
 #include "trust/signer.h"
 
 enum {
-	/* Others may write lists meanwhile; each round takes theirs along. */
+	/*
+	 * Other processes may add lists meanwhile: each round merges those,
+	 * too.
+	 */
 	ROUNDS = 8
 };
 
-/* Who writes a list, and whose lists it takes along. */
+/* Who writes a list, and whose lists are merged into it. */
 struct revoker {
 	struct tkb_remote *remote;
 	struct tkb_signing signing;
@@ -163,7 +166,7 @@ static int replace_list(struct revoker *revoker, struct tkb_revocations *known,
 	return rc < 0 ? rc : 0;
 }
 
-/* Is there one list, and no other beside it, with all of `digests`? */
+/* Is there exactly one list, and does it have all of `digests`? */
 static bool is_done(const struct tkb_revocations *known,
                     const struct revoker *revoker,
                     const struct tkb_digest *digests, size_t count)
@@ -181,7 +184,7 @@ static int revoke_in_rounds(struct revoker *revoker,
                             const struct tkb_digest *digests, size_t count,
                             struct tkb_error *err)
 {
-	/* Where others go on writing lists, several stay, which all count. */
+	/* If others keep adding lists, several remain: all of them count. */
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		TKB_AUTO(tkb_revocations_release)
 		struct tkb_revocations known = { .count = 0 };

@@ -43,7 +43,7 @@ int tkb_signing_read(struct tkb_signing *own, const struct tkb_signing *given,
 	return rc;
 }
 
-/* Have all keys signed it, as of the ref and stage? */
+/* Have all keys of the signer signed the record for this ref and stage? */
 static int is_signed_by_all(const struct tkb_signer *signer, const char *ref,
                             const struct tkb_envelope *envelope, bool *out,
                             struct tkb_error *err)

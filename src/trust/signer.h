@@ -10,8 +10,9 @@ struct tkb_signer {
 	struct tkb_signing signing; /* a copy */
 	uint64_t now_s;
 	uint64_t expires_s;
-	uint64_t sequence;              /* of all that it signs */
-	struct tkb_envelopes envelopes; /* of the ref, when it began */
+	uint64_t sequence;              /* of everything that it signs */
+	struct tkb_envelopes envelopes; /* of the ref, as read at the
+	                                   beginning */
 };
 
 void tkb_signer_release(struct tkb_signer *signer);
@@ -23,7 +24,8 @@ TKB_NODISCARD int tkb_signing_read(struct tkb_signing *own,
 
 /*
  * Check what a caller gave, and read the ref's envelopes. The sequence will be
- * larger than any that these keys have signed for the ref, and at least the time.
+ * larger than any that these keys have signed for the ref, and at least the
+ * current time in seconds.
  */
 TKB_NODISCARD int tkb_signer_begin(struct tkb_signer *signer,
                                    const struct tkb_signing *given,
@@ -31,8 +33,8 @@ TKB_NODISCARD int tkb_signer_begin(struct tkb_signer *signer,
                                    struct tkb_error *err);
 
 /*
- * Does this record have a valid signature of each of the keys, for the ref and
- * stage?
+ * Does this record have a valid signature by each key of the signer, for the
+ * ref and its stage?
  */
 TKB_NODISCARD int tkb_signer_knows(const struct tkb_signer *signer,
                                    const char *ref,
@@ -40,8 +42,8 @@ TKB_NODISCARD int tkb_signer_knows(const struct tkb_signer *signer,
                                    struct tkb_error *err);
 
 /*
- * Have only these keys signed the record for the ref? Signatures that have
- * expired do not count; those of other keys do, valid or not: a merge would lose
+ * Have only these keys signed the record for the ref? Expired signatures are
+ * ignored. Signatures by other keys count even if invalid: a merge would lose
  * them.
  */
 bool tkb_signer_is_alone(const struct tkb_signer *signer, const char *ref,

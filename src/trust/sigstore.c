@@ -51,7 +51,7 @@ int tkb_sigstore_write(const struct tkb_envelope *envelope,
 	return tkb_buf_check(out, err);
 }
 
-/* What a key has signed, by a signature of others. */
+/* A payload and its signature. */
 struct signature {
 	struct tkb_bytes bytes;
 };
@@ -81,7 +81,7 @@ static const struct tkb_schema signature_schema =
 static const struct tkb_schema_list signature_list = {
 	.item = { .kind = TKB_SCHEMA_OBJECT,
 	          .schema = &signature_schema,
-	          .missing = "a signature is no object" },
+	          .missing = "a signature is not an object" },
 	.item_size = sizeof(struct signature),
 	.none = "there is no signature",
 	.limit = 1,
@@ -97,7 +97,7 @@ static const struct tkb_schema_field dsse_fields[] = {
 	               tkb_envelope_is_payload_type,
 	               "the payload is of another type"),
 	TKB_FIELD_LIST("signatures", struct dsse, signatures, signature_count,
-	               &signature_list, "signatures are no list"),
+	               &signature_list, "signatures are not a list"),
 };
 
 static const struct tkb_schema dsse_schema = TKB_SCHEMA_OF(dsse_fields);
@@ -112,9 +112,9 @@ static const struct tkb_schema_field fields[] = {
 	  .kind = TKB_SCHEMA_OBJECT,
 	  .offset = offsetof(struct bundle, dsse),
 	  .schema = &dsse_schema,
-	  .missing = "it has no envelope of DSSE" },
+	  .missing = "it has no DSSE envelope" },
 	TKB_FIELD_TEXT("mediaType", struct bundle, media_type, is_media_type,
-	               "it is no bundle of Sigstore's, version 0.3"),
+	               "it is not a Sigstore bundle, version 0.3"),
 };
 
 static const struct tkb_schema schema = TKB_SCHEMA_OF(fields);

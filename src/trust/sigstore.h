@@ -20,16 +20,16 @@ enum {
 	TKB_SIGSTORE_LIMIT = 256 * 1024 /* bytes */
 };
 
-/* Append the bundle of `signature`, which `key` has made. */
+/* Append a bundle with `signature`, which was made with `key`. */
 TKB_NODISCARD int tkb_sigstore_write(
 	const struct tkb_envelope *envelope,
 	const struct tkb_envelope_signature *signature,
 	const struct tkb_key *key, struct tkb_buf *out, struct tkb_error *err);
 
 /*
- * Read one, whose JSON need not be canonical, and append its envelope. `key` must
- * have signed that. TKB_ERR_CORRUPT: it is something else; TKB_ERR_UNTRUSTED:
- * another key, or none, has signed it.
+ * Read a Sigstore bundle, whose JSON need not be canonical, and append its
+ * envelope, which `key` must have signed. TKB_ERR_CORRUPT: it is not such a
+ * bundle; TKB_ERR_UNTRUSTED: it is not signed by `key`.
  */
 TKB_NODISCARD int tkb_sigstore_read(struct tkb_bytes text,
                                     const struct tkb_key *key,

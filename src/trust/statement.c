@@ -55,10 +55,10 @@ static const struct tkb_schema_field predicate_fields[] = {
 	TKB_IN_TOTO_EXPIRES,
 	TKB_IN_TOTO_SEQUENCE,
 	TKB_FIELD_CHOICE("stage", struct reading, statement.stage,
-	                 tkb_stage_name, NULL, "a stage is not known"),
+	                 tkb_stage_name, NULL, "a stage is unknown"),
 	TKB_FIELD_LIST("targets", struct reading, statement.targets,
 	               statement.target_count, &target_list,
-	               "targets are no list"),
+	               "targets are not a list"),
 };
 
 static const struct tkb_schema predicate = {
@@ -72,7 +72,7 @@ static const struct tkb_in_toto_sort sort = {
 	.is_predicate = is_predicate,
 	.other_predicate = "it is not about a record",
 	.is_name = tkb_ref_is_valid,
-	.wrong_name = "a subject is no ref's name",
+	.wrong_name = "a subject is not the name of a ref",
 	.none = "there is no subject",
 	.limit = 1,
 	.too_many = "there is more than one subject",

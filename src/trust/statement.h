@@ -13,10 +13,10 @@ enum {
 	TKB_STATEMENT_TARGETS = 64
 };
 
-/* Which record it is. */
+/* The record that a statement is about. */
 struct tkb_subject {
 	struct tkb_digest bundle;  /* its bundle's id */
-	struct tkb_digest content; /* see tkb_record_content() */
+	struct tkb_digest content; /* tkb_record_content() computes it */
 };
 
 struct tkb_statement {
@@ -25,20 +25,20 @@ struct tkb_statement {
 	uint64_t sequence;
 	uint64_t expires_s; /* since 1970 */
 	enum tkb_trust_stage stage;
-	const char **targets; /* that it fits, as "cuda:90" */
+	const char **targets; /* GPUs that it fits, such as "cuda:90" */
 	size_t target_count;
 };
 
 const char *tkb_stage_name(unsigned stage);
 
-/* Append it, as canonical JSON. */
+/* Append the statement as canonical JSON. */
 TKB_NODISCARD int tkb_statement_write(const struct tkb_statement *statement,
                                       struct tkb_buf *out,
                                       struct tkb_error *err);
 
 /*
- * Read one into `arena`; its JSON need not be canonical. TKB_ERR_CORRUPT if it is
- * something else, or has members unknown here.
+ * Read a statement into `arena`; its JSON need not be canonical. TKB_ERR_CORRUPT
+ * if it is not such a statement, or has unknown members.
  */
 TKB_NODISCARD int tkb_statement_read(struct tkb_bytes text,
                                      struct tkb_arena *arena,

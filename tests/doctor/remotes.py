@@ -219,7 +219,7 @@ def _(scene):
              "XDG_STATE_HOME": scene.path("state")}
     named = (root, "--remote", remote, "--ref", "llama/h100")
     clinic.verb("push", "llama/h100", root, "--remote", remote)
-    clinic.names("trust", *named, env=trust, what="shows no list",
+    clinic.names("trust", *named, env=trust, what="has no revocation list",
                  advice="tkbundle revoke")
     clinic.verb("revoke", "--remote", remote, "--sign", key)
     clinic.names("trust", *named, env=trust, advice=policy,

@@ -288,10 +288,9 @@ def _(scene):
         put(port, "manifests/modern", text)
         take(scene, name + ":modern", 5, "has signed it for ref ':model'")
         pushed("model2", made[1], "--label", "a=1")
-        take(scene, name + ":model2", 5, "'release' has signed it, which may "
-             "not publish this ref")
+        take(scene, name + ":model2", 5, "'release' has signed it, but may not publish this ref")
         pushed("prod/model", made[0], "--label", "a=2")
-        take(scene, name + ":prod__model", 5, "which may not promote to")
+        take(scene, name + ":prod__model", 5, "but may not promote to")
         pushed("prod/model", made[1], "--label", "a=2")
         take(scene, name + ":prod__model", 0, "signed by release")
         scene.tkbundle("key", "new", "stranger.pem")
@@ -325,7 +324,7 @@ def _(scene):
         put(port, "manifests/model", text)
         take(scene, name + ":model", 5, "is older than one that was seen",
              "replay")
-        take(scene, name + ":model", 5, "shows no list of what is revoked",
+        take(scene, name + ":model", 5, "has no revocation list",
              "lists")
         ended = scene.tkbundle("revoke", first, "--remote", f"oci://{name}",
                                "--sign", made[1])
@@ -355,7 +354,7 @@ def _(scene):
             digest = bundle["layers"][0]["digest"]
             with replaced(port, digest, b"{}") as front:
                 take(scene, name.replace(str(port), str(front)) + ":model",
-                     *((5, "which may not publish") if item is good[0] else
+                     *((5, "but may not publish") if item is good[0] else
                        (0, "signed by ci")))
 
 

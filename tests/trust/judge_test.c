@@ -230,7 +230,7 @@ TEST(judge, takes_a_key_no_longer_than_the_policy_says)
 	CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
 	scene->keys[0].not_after_s = NOW - 1;
 	CHECK_INT(judge(scene, "model/a"), TKB_REFUSED);
-	CHECK_CONTAINS(scene->words, "counted until 2027-01-15T07:59:59Z");
+	CHECK_CONTAINS(scene->words, "counted only until 2027-01-15T07:59:59Z");
 	close_scene(scene);
 }
 
@@ -308,7 +308,7 @@ TEST(judge, trusts_no_signature_under_the_name_of_another_key)
 	envelope.signatures[0].bytes = envelope.signatures[1].bytes;
 	envelope.signatures[1].bytes = first;
 	CHECK_INT(judge(scene, "model/a"), TKB_REFUSED);
-	CHECK_CONTAINS(scene->words, "is not of");
+	CHECK_CONTAINS(scene->words, "is not by it");
 	close_scene(scene);
 }
 
@@ -323,7 +323,7 @@ TEST(policy, that_makes_no_sense_is_refused)
 
 	FAILS(tkb_trust_read(&own, &none, ERR), TKB_ERR_INVALID, "tkb_trust");
 	FAILS(tkb_trust_read(&own, &unknown, ERR), TKB_ERR_INVALID,
-	      "not known");
+	      "unknown rule");
 	FAILS(tkb_trust_read(&own, &many, ERR), TKB_ERR_INVALID, "64 keys");
 }
 
@@ -351,13 +351,13 @@ TEST(statement, with_what_is_not_known_is_refused)
 		const char *to;
 		const char *part;
 	} cases[] = {
-		{ "Statement/v1", "Statement/v2", "no Statement" },
+		{ "Statement/v1", "Statement/v2", "not an in-toto Statement" },
 		{ "record/v1", "record/v2", "not about a record" },
 		{ "\"stage\":\"dev\"", "\"stage\":\"xyz\"", "a stage" },
 		{ "\"sequence\":7", "\"sequences\":7", "not known" },
 		{ "\"sequence\":7", "\"sequence\":7,\"sequence\":8", "twice" },
 		{ "00Z\"", "00X\"", "a time" },
-		{ "model/a", "model/ ", "no ref's name" },
+		{ "model/a", "model/ ", "not the name of a ref" },
 	};
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	const struct tkb_statement made = statement_of("model/a");

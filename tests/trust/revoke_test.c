@@ -260,7 +260,7 @@ TEST(list, that_is_hidden_older_or_ended_is_noticed)
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
-	CHECK_CONTAINS(ERR->message, "shows no list of what is revoked");
+	CHECK_CONTAINS(ERR->message, "has no revocation list");
 	(void)revoke_by(fleet->remote, fleet->security, NULL, 0);
 	const struct tkb_bytes old = only_text(fleet->remote, LISTS);
 	CHECK_INT(pull_from(fleet, "one"), 0);
@@ -269,7 +269,7 @@ TEST(list, that_is_hidden_older_or_ended_is_noticed)
 	CHECK_INT(pull_from(fleet, "two"), 0);
 	OK(tkb_ref_delete(fleet->remote, LISTS, NULL, ERR));
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
-	CHECK_CONTAINS(ERR->message, "shows no list of what is revoked");
+	CHECK_CONTAINS(ERR->message, "has no revocation list");
 	OK(tkb_remote_add(fleet->remote, LISTS, old, ERR));
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
 	CHECK_CONTAINS(ERR->message, "older than one that was seen here");
@@ -280,7 +280,7 @@ TEST(list, that_is_hidden_older_or_ended_is_noticed)
 	OK(tkb_revoke(fleet->remote, NULL, 0, signing, NULL, ERR));
 	(void)sleep(2);
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
-	CHECK_CONTAINS(ERR->message, "its list of what is revoked ended at 20");
+	CHECK_CONTAINS(ERR->message, "its revocation list ended at 20");
 	CHECK(!exists(text("%s/cold", test_folder())));
 	fleet_end(fleet);
 }
@@ -407,14 +407,15 @@ TEST(list, with_what_is_not_known_is_refused)
 		const char *to;
 		const char *part;
 	} cases[] = {
-		{ "Statement/v1", "Statement/v2", "no Statement" },
+		{ "Statement/v1", "Statement/v2", "not an in-toto Statement" },
 		{ "revocation/v1", "revocation/v0", "not about what" },
 		{ "revocation/v1", "record/v1", "not about what" },
 		{ "\"sequence\":7", "\"sequences\":7", "not known" },
 		{ "\"sequence\":7", "\"sequence\":7,\"sequence\":9", "twice" },
 		{ "\"sequence\":7", "\"sequence\":-7", "" },
 		{ "\"expires\":\"20", "\"expires\":\"x0", "a time" },
-		{ "\"name\":\"revoked\"", "\"name\":\"trusted\"", "otherwise" },
+		{ "\"name\":\"revoked\"", "\"name\":\"trusted\"",
+		  "another name" },
 		{ "\"subject\"", "\"subjects\"", "not known" },
 		{ "\"sha256\":\"", "\"sha256\":\"0", "" },
 	};
@@ -521,6 +522,6 @@ TEST(ref, that_goes_back_is_refused_where_the_policy_says_so)
 	OK(tkb_ref_sign(fleet->remote, REF, &renewal, NULL, ERR));
 	fleet->trust.memory = NULL;
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_INVALID);
-	CHECK_CONTAINS(ERR->message, "wants a memory");
+	CHECK_CONTAINS(ERR->message, "needs a memory");
 	fleet_end(fleet);
 }

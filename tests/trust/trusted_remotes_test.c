@@ -119,7 +119,7 @@ static void check_life(const char *url)
 	arrange(&fleet, url);
 	(void)push_signed(fleet.remote, one, fleet.ci);
 	CHECK_INT(pull_ref(&fleet, REF, "cold", &pulled), TKB_ERR_UNTRUSTED);
-	CHECK_CONTAINS(ERR->message, "shows no list");
+	CHECK_CONTAINS(ERR->message, "has no revocation list");
 	revoke_by(&fleet, NULL, 0);
 	CHECK_INT(pull_ref(&fleet, REF, "dev", &pulled), 0);
 	CHECK_INT(pulled.emitted_count, 10);

@@ -53,7 +53,7 @@ static void add_untrusted(struct remote_looking *looking, const char *message)
 		const char *words;
 		const char *advice;
 	} cases[] = {
-		{ "list of what is revoked",
+		{ "revocation list",
 		  "let somebody whose key may revoke sign a new list, by "
 		  "'tkbundle revoke'" },
 		{ "it is revoked",
