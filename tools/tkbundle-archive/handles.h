@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* Releasers of libarchive's objects, for TKB_AUTO. */
+/* Release functions for libarchive's objects, for TKB_AUTO. */
 
 static inline void handles_close_reader(struct archive **archive)
 {

@@ -5,14 +5,14 @@
 #include <stdint.h>
 
 /*
- * What a foreign archive may hold. The limits of a bundle are lower: a collect leaves
- * out, by name, what is beyond those. These stop an archive that was made to fill a
- * disk.
+ * Limits for a foreign archive. They stop an archive that was made to fill a
+ * disk. The limits of a bundle are lower: a collect leaves out what exceeds
+ * those, and names it.
  */
 enum {
-	ARCHIVE_ENTRIES_LIMIT = 1000000, /* files, and folders on their way */
+	ARCHIVE_ENTRIES_LIMIT = 1000000, /* files, and the folders above them */
 	ARCHIVE_PATH_LIMIT = 2048,       /* bytes */
-	ARCHIVE_NAME_LIMIT = 255,        /* bytes of a part of it */
+	ARCHIVE_NAME_LIMIT = 255,        /* bytes of one part of a path */
 	ARCHIVE_DEPTH_LIMIT = 64
 };
 

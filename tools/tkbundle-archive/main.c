@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program that reads and writes archives of others, by libarchive, for `tkbundle
- * import` and `export`. It has no rights but those that it needs: see sandbox.h.
+ * The program that reads and writes foreign archives with libarchive, for `tkbundle
+ * import` and `export`. It gives up all rights that it does not need: see sandbox.h.
  *
  *     tkbundle-archive unpack        from standard input, into folder 4
  *     tkbundle-archive pack FORMAT TIME [sum]
  *                                    records from standard input, the archive
- *                                    to standard output; of a tar, tell the
+ *                                    to standard output; of a tar, report the
  *                                    digest that it has without compression
  *
  * Messages go to descriptor 3: see report.h.
@@ -69,7 +69,10 @@ static int run_pack(const char *format, const char *time, bool has_sum,
 	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
-	/* OpenSSL may read its configuration: only before there is a sandbox. */
+	/*
+	 * OpenSSL may read its configuration file, so load it before the
+	 * sandbox.
+	 */
 	rc = has_sum ? tkb_hasher_open(&hasher, err) : 0;
 	if (rc == 0)
 		rc = enter_sandbox(-1, err);
@@ -93,9 +96,11 @@ int main(int argc, char **argv)
 	struct tkb_error err = { 0 };
 	int rc;
 
-	/* Whoever started this is gone: so is this. */
+	/* Die when the parent process dies. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* A write past the limit of `ulimit -f` fails, and that is reported. */
+	/*
+	 * Let a write beyond `ulimit -f` fail with an error that is reported.
+	 */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	if (argc == 2 && strcmp(argv[1], "unpack") == 0) {
 		rc = run_unpack(&err);
@@ -107,6 +112,8 @@ int main(int argc, char **argv)
 	}
 	if (rc < 0)
 		report(REPORT_FAILED, "%d %s", rc, err.message);
-	/* Nothing is left to be done, and the sandbox forbids what exit() may try. */
+	/*
+	 * Nothing is left to do, and the sandbox forbids what exit() may call.
+	 */
 	_exit(rc < 0 ? 1 : 0);
 }

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 
-/* So much of a name stands in a message. */
+/* Messages show at most so many bytes of a name. */
 #define SHOWN_LENGTH 200
 
 static bool is_text(const char *raw)
@@ -73,7 +73,7 @@ int member_name_read(const char *raw, struct member_name *out,
 	if (!is_text(raw))
 		return refuse_name(
 			err, TKB_ERR_CORRUPT, raw,
-			"is no name: it holds more than visible text");
+			"is not a valid name: it has invisible characters");
 	while (*part != '\0' && rc == 0) {
 		const size_t length = strcspn(part, "/");
 

@@ -8,15 +8,15 @@
 
 #include <tkbundle/error.h>
 
-/* A path below the folder, without parts that are "." or empty. */
+/* A path below the folder, without empty parts and parts that are ".". */
 struct member_name {
-	char text[ARCHIVE_PATH_LIMIT + 1]; /* "": the folder itself */
+	char text[ARCHIVE_PATH_LIMIT + 1]; /* "" means the folder itself */
 };
 
 /*
- * Take the name of an entry apart. Refused, as TKB_ERR_CORRUPT or
- * TKB_ERR_TOO_LARGE, is one that is absolute, goes up, is no text, is beyond a
- * limit, or is a mark in an image layer.
+ * Parse the name of an entry. TKB_ERR_CORRUPT or TKB_ERR_TOO_LARGE if it is
+ * absolute, has "..", is not text, exceeds a limit, or is a whiteout of an
+ * image layer.
  */
 TKB_NODISCARD int member_name_read(const char *raw, struct member_name *out,
                                    struct tkb_error *err);

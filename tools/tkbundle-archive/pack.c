@@ -9,13 +9,13 @@
 #include "handles.h"
 
 enum {
-	COPY_SIZE = 32 * 1024 /* on a stack that may be small */
+	COPY_SIZE = 32 * 1024 /* the stack may be small */
 };
 
 struct packer {
 	struct archive *archive;
-	struct archive *plain; /* the same without compression, which is only
-	                          hashed; NULL: nobody asks */
+	struct archive *plain; /* the same without compression, only to be
+	                          hashed; or NULL */
 	struct tkb_hasher *hasher;
 	int records_fd;
 	int64_t time;
@@ -28,11 +28,11 @@ static int fail_archive(struct archive *archive, struct tkb_error *err)
 
 	if (number == ENOMEM)
 		return tkb_fail_nomem(err);
-	/* This is all that libarchive says of a full disk. */
+	/* libarchive says no more than this when a disk is full. */
 	if (reason != NULL && strcmp(reason, "Write error") == 0 && number > 0)
 		reason = strerror(number);
 	return tkb_fail(err, TKB_ERR_IO, "cannot write it: %.300s",
-	                reason != NULL ? reason : "libarchive fails");
+	                reason != NULL ? reason : "libarchive gives no reason");
 }
 
 static int read_all(const struct packer *packer, void *data, size_t size,
@@ -40,7 +40,7 @@ static int read_all(const struct packer *packer, void *data, size_t size,
 {
 	if (tkb_fd_read_full(packer->records_fd, data, size) == (ssize_t)size)
 		return 0;
-	return tkb_fail(err, TKB_ERR_IO, "what is to be packed ends early");
+	return tkb_fail(err, TKB_ERR_IO, "the input ends early");
 }
 
 static int start_entry(const struct packer *packer, struct archive *archive,
@@ -122,7 +122,7 @@ static int pack_entries(const struct packer *packer, struct tkb_error *err)
 	}
 }
 
-/* The same entries give the same bytes: no time of the machine, no padding. */
+/* The same entries give the same bytes: no current time, no padding. */
 static bool choose_format(struct archive *archive, const char *format)
 {
 	const bool is_zip = strcmp(format, "zip") == 0;

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 
-/* What a record says that its entry is. */
+/* The kinds of entries. */
 enum pack_kind {
 	PACK_FILE = 'f',
 	PACK_PROGRAM = 'x',
@@ -15,12 +15,12 @@ enum pack_kind {
 };
 
 /*
- * Before each entry: this, its path, and behind that the bytes of a file. Both
- * processes are of one machine and one build.
+ * Each entry is sent as this struct, its path, and the bytes if it is a file.
+ * Sender and receiver come from one build, on one machine.
  */
 struct pack_record {
-	uint64_t size;        /* of the file */
-	uint32_t path_length; /* without a zero, at most PACK_PATH_LIMIT */
+	uint64_t size;        /* of the file in bytes */
+	uint32_t path_length; /* without a NUL, at most PACK_PATH_LIMIT */
 	uint32_t kind;
 };
 
@@ -29,12 +29,12 @@ enum {
 };
 
 /*
- * Write the archive of all records that come from `records_fd`, in their order, to
+ * Read records from `records_fd`, and write an archive of them, in their order, to
  * `archive_fd`.
  *
  * @param format  "tar.gz", "tar.zst" or "zip"
  * @param time    of all entries, in seconds since 1970
- * @param hasher  NULL, or of a tar: receives what it is without compression, whose
+ * @param hasher  NULL, or for a tar: hashes the tar without compression; the
  *                digest goes to `plain_out`
  */
 TKB_NODISCARD int pack(int records_fd, int archive_fd, const char *format,

@@ -25,7 +25,7 @@ void report(enum report_kind kind, const char *format, ...)
 			write(REPORT_FD, message + sent, size - sent);
 
 		if (put < 0 && errno != EINTR)
-			_exit(1); /* nobody listens */
+			_exit(1); /* the parent is gone */
 		sent += put > 0 ? (size_t)put : 0;
 	}
 }

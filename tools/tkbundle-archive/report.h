@@ -3,20 +3,20 @@
 #define TKBUNDLE_ARCHIVE_REPORT_H
 
 /*
- * What this program tells the one that started it, on a descriptor of its own:
- * messages, each a letter, a text, and a zero.
+ * Messages to the program that started this one, on a descriptor of their own.
+ * Each message is a letter, a text, and a NUL.
  */
 enum {
 	REPORT_FD = 3,       /* messages */
-	REPORT_FOLDER_FD = 4 /* where an archive is unpacked */
+	REPORT_FOLDER_FD = 4 /* the folder to unpack into */
 };
 
 enum report_kind {
 	REPORT_DONE = 'd',     /* how many files, and bytes */
 	REPORT_FAILED = 'e',   /* a status, and a sentence */
 	REPORT_LINK = 'l',     /* the name of a link that was left out */
-	REPORT_NOTE = 'n',     /* a sentence */
-	REPORT_PROGRESS = 'p', /* how many bytes of the archive were read */
+	REPORT_NOTE = 'n',     /* a sentence for the user */
+	REPORT_PROGRESS = 'p', /* bytes of the archive read so far */
 	REPORT_SUM = 's'       /* the digest of a tar without compression */
 };
 

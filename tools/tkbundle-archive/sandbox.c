@@ -16,8 +16,8 @@
 #include "limits.h"
 
 /*
- * Landlock, as include/uapi/linux/landlock.h has it: headers are older than
- * kernels.
+ * Landlock's constants and structs, from include/uapi/linux/landlock.h:
+ * installed headers may be older than the kernel.
  */
 
 enum {
@@ -36,7 +36,7 @@ enum {
 #define TRUNCATE RIGHT(14) /* version 3 */
 
 struct ruleset {
-	uint64_t files;  /* what is forbidden unless a rule allows it */
+	uint64_t files;  /* rights that are denied unless a rule grants them */
 	uint64_t net;    /* version 4 */
 	uint64_t scopes; /* version 6 */
 };
@@ -46,10 +46,10 @@ struct path_rule {
 	int32_t folder_fd;
 } __attribute__((packed));
 
-/* All rights that version `version` knows. */
+/* All rights that version `version` of Landlock knows. */
 static struct ruleset all_rights(long version, size_t *size_out)
 {
-	/* Of files: how many bits each version has. */
+	/* How many rights for files each version has. */
 	static const unsigned bits[] = { 0, 13, 14, 15, 15, 16 };
 	const size_t last = sizeof(bits) / sizeof(bits[0]) - 1;
 	const size_t known = (size_t)version < last ? (size_t)version : last;
@@ -103,9 +103,7 @@ static int enter_landlock(int folder_fd, bool *out, struct tkb_error *err)
 	return holds ? 0 : TKB_ERR_IO;
 }
 
-/*
- * Seccomp: what is not in the list fails with EPERM.
- */
+/* Seccomp: a system call that is not in the list fails with EPERM. */
 
 #if defined(__x86_64__)
 #define MACHINE AUDIT_ARCH_X86_64
@@ -157,7 +155,7 @@ static int enter_seccomp(bool *out, struct tkb_error *err)
 		ALLOW(gettimeofday),
 		ALLOW(getpid),
 		ALLOW(gettid),
-		ALLOW(tgkill), /* abort() */
+		ALLOW(tgkill), /* for abort() */
 		ALLOW(rt_sigaction),
 		ALLOW(rt_sigprocmask),
 		ALLOW(rt_sigreturn),
@@ -190,7 +188,10 @@ static int enter_seccomp(bool *out, struct tkb_error *err)
 
 static int set_limits(bool makes_files, struct tkb_error *err)
 {
-	/* More than any list of entries and any window of a compressor. */
+	/*
+	 * More memory than any list of entries and any compressor's window
+	 * needs.
+	 */
 	const rlim_t memory = (rlim_t)2 << 30;
 	const rlim_t file_size =
 		makes_files ? ARCHIVE_FILE_LIMIT : RLIM_INFINITY;
@@ -201,7 +202,7 @@ static int set_limits(bool makes_files, struct tkb_error *err)
 		{ RLIMIT_CORE, 0 },
 		{ RLIMIT_FSIZE, file_size },
 		{ RLIMIT_NOFILE, 16 },
-#ifndef TKB_SANITIZED /* sanitizers reserve terabytes */
+#ifndef TKB_SANITIZED /* sanitizers reserve terabytes of addresses */
 		{ RLIMIT_AS, memory },
 #endif
 	};
@@ -211,7 +212,7 @@ static int set_limits(bool makes_files, struct tkb_error *err)
 		struct rlimit limit;
 
 		if (getrlimit(limits[i].resource, &limit) < 0)
-			return tkb_fail_errno(err, "cannot learn a limit");
+			return tkb_fail_errno(err, "cannot read a limit");
 		if (limit.rlim_max > limits[i].limit)
 			limit.rlim_max = limits[i].limit;
 		limit.rlim_cur = limit.rlim_max;

@@ -7,23 +7,24 @@
 #include <tkbundle/error.h>
 
 /*
- * A process gives up the rights that it does not need, before it reads what a
- * stranger wrote. What it has open stays open. Behind that it has no network, starts
- * no program, opens nothing but files in one folder, and writes none there that is
- * larger than a limit.
+ * Before a process reads untrusted input, it gives up all rights that it does
+ * not need. Descriptors that are open stay usable. Afterwards it cannot use the
+ * network, start a program, or open files outside one folder, and its files
+ * there cannot exceed a size limit.
  */
 
-/* What the kernel has of that. */
+/* Which of these the kernel supports. */
 struct sandbox {
-	bool has_landlock; /* else the folder is not enforced */
-	bool has_seccomp;  /* else the network is not, nor programs */
+	bool has_landlock; /* if not, access is not limited to the folder */
+	bool has_seccomp;  /* if not, network and programs are not blocked */
 };
 
 /*
- * Enter the sandbox, for good. `folder_fd` is the folder in which files can be
- * made, written and read; -1: there is none.
+ * Enter the sandbox; there is no way back. `folder_fd` is the folder in which
+ * files can be created, written and read; -1: none.
  *
- * @param out  what holds: what an older kernel has not is no failure
+ * @param out  what is enforced; a feature that the kernel lacks is not a
+ *             failure
  * @return 0 or TKB_ERR_IO
  */
 TKB_NODISCARD int sandbox_enter(int folder_fd, struct sandbox *out,

@@ -24,7 +24,7 @@ struct unpacker {
 	int folder_fd;
 	uint64_t made_count; /* files and folders */
 	uint64_t next_progress;
-	struct member_name name; /* of the entry at hand */
+	struct member_name name; /* of the current entry */
 	struct unpacked done;
 };
 
@@ -42,7 +42,7 @@ static int fail_io(const struct unpacker *at, struct tkb_error *err)
 	return tkb_fail_errno(err, "cannot unpack '%.200s'", at->name.text);
 }
 
-/* What libarchive has to complain of. */
+/* Fail with libarchive's message. */
 static int fail_archive(const struct unpacker *at, struct tkb_error *err)
 {
 	const char *reason = archive_error_string(at->archive);
@@ -76,7 +76,7 @@ static int count_one(struct unpacker *at, struct tkb_error *err)
 	return 0;
 }
 
-/* Will a file of `size` bytes, as the archive says or as was read, still fit? */
+/* Check the limits for a file of `size` bytes, as announced or as read. */
 static int check_size(const struct unpacker *at, uint64_t size,
                       struct tkb_error *err)
 {
@@ -118,7 +118,7 @@ static int make_folder(struct unpacker *at, const char *path,
 	return fail_io(at, err);
 }
 
-/* Make the folders that the entry lies in. */
+/* Make the folders above the entry. */
 static int make_parents(struct unpacker *at, struct tkb_error *err)
 {
 	int rc = 0;
@@ -158,7 +158,10 @@ static int make_file(struct unpacker *at, mode_t mode, int *out,
 	return fail_io(at, err);
 }
 
-/* Write the entry's blocks; holes stay holes. `*end_out` is behind the last one. */
+/*
+ * Write the entry's blocks; holes stay holes. `*end_out` is the offset after
+ * the last block.
+ */
 static int write_blocks(struct unpacker *at, int fd, uint64_t *end_out,
                         struct tkb_error *err)
 {
@@ -248,7 +251,7 @@ static int unpack_file(struct unpacker *at, struct archive_entry *entry,
  * Links
  */
 
-/* Copy what is between two places of a file. */
+/* Copy the bytes between two offsets. */
 static int copy_part(const struct unpacker *at, int from, int to, off_t begin,
                      off_t end, struct tkb_error *err)
 {
@@ -271,7 +274,9 @@ static int copy_part(const struct unpacker *at, int from, int to, off_t begin,
 	return rc < 0 ? tkb_fail_while(err, rc, "'%.200s'", at->name.text) : rc;
 }
 
-/* Copy `size` bytes; holes stay holes: else a few links would fill a disk. */
+/*
+ * Copy `size` bytes; holes stay holes, or else a few links could fill a disk.
+ */
 static int copy_contents(struct unpacker *at, int from, int to, off_t size,
                          struct tkb_error *err)
 {
@@ -292,7 +297,7 @@ static int copy_contents(struct unpacker *at, int from, int to, off_t size,
 	return rc;
 }
 
-/* A second name of a file that came before: it becomes a file of its own. */
+/* A hard link to an earlier file becomes a copy of it. */
 static int unpack_hard_link(struct unpacker *at, const char *target,
                             struct tkb_error *err)
 {
@@ -381,11 +386,11 @@ static int read_member_name(struct unpacker *at, struct archive_entry *entry,
 	at->name.text[0] = '\0';
 	if (raw == NULL)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "the name of an entry is no text");
+		                "the name of an entry is not text");
 	return member_name_read(raw, &at->name, err);
 }
 
-/* Is there a mark behind the last entry, as in each whole tar? */
+/* Check that the tar has its end mark, which a truncated tar lacks. */
 static int check_end_of_tar(struct unpacker *at, struct tkb_error *err)
 {
 	const bool is_tar = (archive_format(at->archive) &
@@ -394,7 +399,7 @@ static int check_end_of_tar(struct unpacker *at, struct tkb_error *err)
 	if (is_tar && archive_filter_bytes(at->archive, 0) <=
 	                      archive_read_header_position(at->archive))
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "it ends without its end mark: it is torn");
+		                "it is truncated: it has no end mark");
 	return 0;
 }
 
@@ -422,7 +427,10 @@ static int unpack_all(struct unpacker *at, struct tkb_error *err)
 	}
 }
 
-/* Only what caches are kept in: each format is code that reads foreign bytes. */
+/*
+ * Only formats that caches are kept in: each format adds code that parses
+ * untrusted bytes.
+ */
 static bool choose_formats(struct archive *archive)
 {
 	return archive_read_support_format_tar(archive) == ARCHIVE_OK &&

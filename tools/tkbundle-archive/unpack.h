@@ -6,21 +6,20 @@
 
 #include <tkbundle/error.h>
 
-/* What came out of an archive. */
+/* What was unpacked. */
 struct unpacked {
 	uint64_t file_count;
 	uint64_t size; /* bytes of the files */
 };
 
 /*
- * Unpack the archive that can be read from `archive_fd`, a tar or ZIP, into the
- * folder `folder_fd`, which is empty. Files are made as their owner's alone, keep
- * the right to be executed, and nothing else of what the archive says of them. A
- * link within the archive is reported and left out.
+ * Unpack a tar or ZIP from `archive_fd` into the empty folder `folder_fd`. Only
+ * their owner may read the files. The execute bit is the only attribute taken from
+ * the archive. A link within the archive is reported and left out.
  *
- * @return 0; TKB_ERR_CORRUPT (the archive is torn, contradicts itself, or is
- *         unsafe), TKB_ERR_TOO_LARGE, TKB_ERR_IO or TKB_ERR_NOMEM; the folder then
- *         holds a part
+ * @return 0; TKB_ERR_CORRUPT (the archive is truncated, inconsistent or unsafe),
+ *         TKB_ERR_TOO_LARGE, TKB_ERR_IO or TKB_ERR_NOMEM; after a failure, the
+ *         folder holds a part
  */
 TKB_NODISCARD int unpack(int archive_fd, int folder_fd, struct unpacked *out,
                          struct tkb_error *err);
