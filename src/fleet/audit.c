@@ -12,36 +12,38 @@
 #include "remote/remote.h"
 
 /*
- * Each tier is verified as a remote of its own: the records of each ref, the blob
- * that each names and the bundle in it, then the blobs that no record names.
- * Damage is read twice before anything is dropped: bytes that were damaged on
- * the way may be whole in the tier.
+ * Each tier is verified like a remote of its own: the records of each ref, the
+ * blob that each record names and the bundle in it, then the blobs that no record
+ * names. A damaged object is read twice before it is dropped: it may have been
+ * damaged only in transit.
  */
 
 enum {
-	FAILURES_LIMIT = 3 /* in a row: then the tier is unavailable */
+	FAILURES_LIMIT = 3 /* so many in a row: the tier is unavailable */
 };
 
 struct read_blob {
 	struct tkb_digest digest;
-	uint64_t size; /* of what was read */
+	uint64_t size; /* of the bytes that were read */
 };
 
 struct auditor {
 	const struct tkb_remote_verify_options *options;
 	struct tkb_remote one;     /* the tier that is verified */
-	bool is_shared;            /* the last one: what it lacks is missing */
+	bool is_shared;            /* the last tier: a blob that it lacks is
+	                              missing */
 	struct tkb_digests named;  /* blobs of the tier's records */
 	struct tkb_digests stored; /* blobs that it lists */
-	struct read_blob *read;    /* owned; again for each that names it */
+	struct read_blob *read;    /* owned; one item for each record that
+	                              names it */
 	size_t read_count;
 	size_t read_capacity;
 	unsigned failures;   /* in a row, of blobs that could not be read */
 	uint64_t steps_done; /* records, and blobs that are listed */
-	uint64_t steps;      /* how many are known so far */
+	uint64_t steps;      /* of those known so far */
 	struct tkb_remote_verify_report report;
 	struct tkb_error damage; /* the first damage */
-	struct tkb_error first;  /* the first other trouble */
+	struct tkb_error first;  /* the first other failure */
 };
 
 static void auditor_close(struct auditor *auditor)
@@ -96,7 +98,7 @@ static int add_blob(void *self, const struct tkb_digest *digest, uint64_t size,
 	return tkb_digests_add(&auditor->stored, digest, err);
 }
 
-/* Drop the damaged record or blob if the caller wants a repair. */
+/* If the caller wants a repair, drop the damaged record or blob. */
 static int repair(struct auditor *auditor, struct tkb_remote_fault *fault,
                   struct tkb_error *err)
 {
@@ -194,7 +196,10 @@ static int report_missing(struct auditor *auditor, const char *ref,
 	                         digest, why.message, err);
 }
 
-/* Fetch a blob into `buffer`; TKB_MISS if it is not there or was reported. */
+/*
+ * Fetch a blob into `buffer`; TKB_MISS if it does not exist, or the failure was
+ * reported.
+ */
 static int read_blob(struct auditor *auditor, const char *ref,
                      const struct tkb_digest *digest,
                      struct tkb_blob_buffer *buffer, struct tkb_error *err)
@@ -229,7 +234,7 @@ static int read_blob(struct auditor *auditor, const char *ref,
 	return rc < 0 ? rc : TKB_MISS;
 }
 
-/* Is the bundle what its record says, and whole? */
+/* Check the bundle, and compare it with its record. */
 static int check_bundle(const struct auditor *auditor,
                         const struct tkb_record *record,
                         struct tkb_blob_buffer *buffer, struct tkb_error *err)

@@ -12,13 +12,13 @@ enum {
 	CONNECTIONS = 4,
 	/*
 	 * A bundle above this size is copied only if it is at most twice as
-	 * large as all smaller ones together: so each byte is copied only a few
-	 * times, however often somebody pushes.
+	 * large as all smaller ones together. So each byte is copied only a few
+	 * times, however many pushes there are.
 	 */
 	SMALL = 16 * 1024 * 1024
 };
 
-/* Records that become one: `count` from `first` on. */
+/* Records that are merged into one: `count` from `first` on. */
 struct group {
 	struct tkb_record *first;
 	size_t count;
@@ -65,7 +65,8 @@ static int drop_parts(struct tkb_remote *remote, const char *ref,
 
 	for (size_t i = 0; i < parts->count; i++) {
 		if (tkb_digest_equal(&parts->records[i]->digest, made))
-			continue; /* one record has all that the others have */
+			continue; /* one record has everything that the
+			             others have */
 		rc = tkb_remote_drop(remote, ref, &parts->records[i]->digest,
 		                     err);
 		if (rc < 0)
@@ -123,7 +124,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 	if (rc < 0 || parts.count < 2)
 		return rc;
 	rc = tkb_gathering_merge(&parts, NULL, &sink, err);
-	/* Fetchers use the remote until they are closed. */
+	/* The fetchers use the remote, so close them first. */
 	tkb_prefetch_close(tkb_take(parts.prefetch));
 	if (rc == 0)
 		rc = gather_facts(&parts, &times, &versions, &pushes, &makers,
@@ -132,7 +133,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 		rc = tkb_push_blob(remote, ref, &buffer, &facts, NULL, &made,
 		                   err);
 	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
-		return 0; /* they stay as they are */
+		return 0; /* leave these records alone */
 	if (rc == 0)
 		rc = drop_parts(remote, ref, &parts, &made, err);
 	if (rc == 0)

@@ -4,9 +4,9 @@
 
 /*
  * Compaction merges the small bundles of a ref by copying their frames, adds the
- * record of the result, then drops theirs. In this order two that compact at once
- * cause duplicates at worst, and no loss. The old blobs stay for those who are
- * fetching them, until gc removes them.
+ * record of the result, then drops the old records. In this order, two
+ * compactions at once cause at worst duplicates, but no loss. Old blobs stay
+ * until gc removes them, because some process may be fetching them.
  */
 
 #include <tkbundle/fleet.h>
@@ -21,9 +21,9 @@ enum {
  * Compact `ref`, whose records are `records`. The number of records that were
  * merged is added to `count`. Records whose blob cannot be fetched stay.
  *
- * A record that somebody has signed is never merged into one that nobody has:
- * without a `signer` (NULL), signed records stay, and with one, only what it alone
- * has signed is merged, and signed again.
+ * A signed record is never merged into an unsigned one. Without a `signer` (NULL),
+ * signed records stay. With one, only records that it alone has signed are merged,
+ * and the result is signed.
  */
 TKB_NODISCARD int tkb_compact(struct tkb_remote *remote, const char *ref,
                               struct tkb_record_list *records,
@@ -31,9 +31,9 @@ TKB_NODISCARD int tkb_compact(struct tkb_remote *remote, const char *ref,
                               struct tkb_error *err);
 
 /*
- * The same, if a push made a ref of `before` records exceed the limit. The push
- * itself has succeeded, so failures are left to the next push or to gc; only
- * TKB_ERR_NOMEM and TKB_ERR_CANCELLED are returned.
+ * The same, if a push has made the ref, which had `before` records, exceed the
+ * limit. The push itself has succeeded, so failures are left to the next push
+ * or to gc; only TKB_ERR_NOMEM and TKB_ERR_CANCELLED are returned.
  */
 TKB_NODISCARD int tkb_compact_after_push(struct tkb_remote *remote,
                                          const char *ref, size_t before,

@@ -4,7 +4,7 @@
 #include "records/records.h"
 #include "trust/sigstore.h"
 
-/* What is exchanged of a ref. */
+/* The records and signatures of a ref that are imported or exported. */
 struct exchange {
 	const struct tkb_key *key;
 	struct tkb_record_list records;
@@ -29,7 +29,10 @@ static int begin_exchange(struct exchange *exchange, struct tkb_remote *remote,
 	return rc == 0 && exchange->records.count == 0 ? TKB_MISS : rc;
 }
 
-/* Of which record is it? NULL: of none that there is. */
+/*
+ * Find the record that the signature is for; NULL if the ref has no such
+ * record.
+ */
 static int find_record(const struct exchange *exchange,
                        const struct tkb_envelope *envelope,
                        const struct tkb_record **out, struct tkb_error *err)
@@ -50,7 +53,7 @@ static int find_record(const struct exchange *exchange,
 	return 0;
 }
 
-/* The signatures that the key has made of this. */
+/* Export the key's signatures of this envelope. */
 static int export_signatures(const struct exchange *exchange,
                              const struct tkb_envelope *envelope,
                              const struct tkb_record *record,
@@ -131,8 +134,8 @@ int tkb_signature_import(struct tkb_remote *remote, const char *ref,
 		return rc;
 	if (record == NULL)
 		return tkb_fail(err, TKB_ERR_UNTRUSTED,
-		                "it is a signature of no record that ref "
-		                "'%.200s' has",
+		                "it is a signature of a record that ref "
+		                "'%.200s' does not have",
 		                ref);
 	return tkb_envelopes_add(remote, ref, tkb_buf_bytes(&own), err);
 }

@@ -17,10 +17,10 @@ enum {
 	WHY_SIZE = 384
 };
 
-/* A value that all GPUs, or all kernels, may have in common. */
+/* A value that all GPUs, or all kernels, should have in common. */
 struct fact {
-	char text[FACT_SIZE];  /* "" where nothing is known */
-	char other[FACT_SIZE]; /* one that differs; "" where all agree */
+	char text[FACT_SIZE];  /* "" if unknown */
+	char other[FACT_SIZE]; /* a different value; "" if all agree */
 };
 
 struct expander {
@@ -30,11 +30,11 @@ struct expander {
 	bool has_asked_nvml;
 	bool has_asked_cache;
 	struct fact name; /* of the visible GPUs */
-	struct fact arch; /* likewise */
+	struct fact arch; /* of the visible GPUs */
 	struct fact kernel_arch;
 	struct fact kernel_version;
-	char no_gpu[WHY_SIZE];     /* why nothing is known about GPUs */
-	char no_kernels[WHY_SIZE]; /* likewise */
+	char no_gpu[WHY_SIZE];     /* why the GPUs are unknown */
+	char no_kernels[WHY_SIZE]; /* why the kernels are unknown */
 };
 
 static void expander_release(struct expander *expander)
@@ -113,10 +113,9 @@ static void read_kernel_facts(struct expander *expander,
 		has_kernels = true;
 	}
 	(void)snprintf(expander->no_kernels, WHY_SIZE,
-	               has_kernels
-	                       ? "the kernels of the cache at '%.250s' do not "
-	                         "tell it"
-	                       : "the cache at '%.250s' has no kernels yet",
+	               has_kernels ? "the kernels of the cache at '%.250s' do "
+	                             "not say"
+	                           : "the cache at '%.250s' has no kernels yet",
 	               root);
 }
 
@@ -151,7 +150,7 @@ static int ask_cache(struct expander *expander, struct tkb_error *err)
 	return 0;
 }
 
-/* Append `value`; '-' replaces bytes that a ref's name cannot have. */
+/* Append `value`, with '-' for bytes that cannot be in a ref's name. */
 static void add_value(struct expander *expander, const char *value,
                       bool may_have_parts)
 {
@@ -261,7 +260,7 @@ static int fill_env(struct expander *expander, const char *name,
 	return 0;
 }
 
-/* Append what the word between braces stands for. */
+/* Append the value of the word between braces. */
 static int fill_word(struct expander *expander, const char *word, size_t size,
                      struct tkb_error *err)
 {
@@ -291,8 +290,8 @@ static int fill_word(struct expander *expander, const char *word, size_t size,
 		return rc == 0 ? words[i].fill(expander, err) : rc;
 	}
 	return tkb_fail(err, TKB_ERR_INVALID,
-	                "a ref knows no '{%.*s}': there are {arch}, {gpu}, "
-	                "{driver}, {triton} and {env:NAME}",
+	                "a ref cannot have '{%.*s}': there are {arch}, "
+	                "{gpu}, {driver}, {triton} and {env:NAME}",
 	                size < ENV_NAME_LIMIT ? (int)size : ENV_NAME_LIMIT,
 	                word);
 }

@@ -8,7 +8,7 @@
 #include "notes/starts.h"
 
 #define GRACE_S ((uint64_t)24 * 60 * 60)
-#define STOPPED TKB_ERR_PARTIAL /* nothing that gc calls returns this */
+#define STOPPED TKB_ERR_PARTIAL /* no function that gc calls returns this */
 
 enum {
 	REFUSALS_LIMIT = 100
@@ -50,7 +50,7 @@ int tkb_remote_gc_note_refusal(struct tkb_remote_gc *gc, int rc,
 		gc->refusal = *why;
 	if (options->on_refused != NULL)
 		options->on_refused(options->self, ref, digest, why->message);
-	/* After that many, the remote probably lets nothing be deleted. */
+	/* After so many refusals, the remote probably forbids all deletion. */
 	return gc->report.refused_count < REFUSALS_LIMIT ? 0 : STOPPED;
 }
 

@@ -8,11 +8,11 @@
  * First, drop records that are too old or have no blob, and compact refs of many
  * records. Then, in each tier, remove blobs that no record names and that are
  * older than the grace time: a younger one may belong to a push that has not
- * added its record yet. Last, while a tier is too large, drop the records that
- * were not used for longest, with their blobs.
+ * added its record yet. Last, while a tier is too large, drop the least recently
+ * used records, with their blobs.
  *
  * All refs are read before anything is changed: if a record cannot be read, its
- * blob is not known, and nothing may be removed.
+ * blob is unknown, so nothing may be removed.
  */
 
 #include <tkbundle/fleet.h>
@@ -41,41 +41,45 @@ struct tkb_remote_gc {
 	const struct tkb_remote_gc_options *options;
 	struct tkb_ref_names refs;
 	struct tkb_ref_names
-		signed_refs;       /* that have signatures, as "@signed/..." */
+		signed_refs;       /* "@signed/..." names of signed refs */
 	struct tkb_gc_item *items; /* owned; when evicting, the oldest first */
 	size_t item_count;
 	size_t item_capacity;
 	/*
-	 * Blobs of records that were just compacted: somebody who read them
-	 * before may be fetching them.
+	 * Blobs of records that were just compacted: a process that has read
+	 * the old records may be fetching them.
 	 */
 	struct tkb_digests compacted;
-	bool has_lost_name;        /* a damaged record: its blob is not known */
+	bool has_lost_name;        /* a record is damaged, so its blob is
+	                              unknown */
 	struct tkb_error fault;    /* of the first record that cannot be read */
 	struct tkb_error refusal;  /* the first refusal to delete */
 	struct tkb_gc_blob *blobs; /* owned; by digest */
 	size_t blob_count;
 	size_t blob_capacity;
-	uint64_t steps_done; /* refs, each twice, and blobs */
-	uint64_t steps;      /* how many are known so far */
+	uint64_t steps_done; /* refs (each counts twice) and blobs */
+	uint64_t steps;      /* of those known so far */
 	struct tkb_remote_gc_report report;
 };
 
-/* Drop records: the first part (gc_records.c). What stays is in `items` then. */
+/*
+ * The first part: drop records (gc_records.c). Afterwards `items` has the
+ * records that stay.
+ */
 TKB_NODISCARD int tkb_remote_gc_records(struct tkb_remote_gc *gc,
                                         struct tkb_error *err);
 
 /*
- * Remove blobs, and the records of those that are evicted, in all tiers that may be
- * written; TKB_ERR_DENIED if there is none (gc_blobs.c).
+ * The second part: remove unnamed blobs and evict records in all writable tiers
+ * (gc_blobs.c). TKB_ERR_DENIED if no tier is writable.
  */
 TKB_NODISCARD int tkb_remote_gc_blobs(struct tkb_remote_gc *gc,
                                       struct tkb_error *err);
 
 /*
- * For both parts: report what is removed, of a record with its ref; drop a record
- * (in a dry run only report it); count a step of the progress; and how old a thing
- * must be that nothing names.
+ * Used by both parts: report a removal, for a record with its ref; drop a record,
+ * or in a dry run only report it; count a step of the progress; and the age from
+ * which an unnamed object may be removed.
  */
 void tkb_remote_gc_report_removed(const struct tkb_remote_gc *gc,
                                   const char *ref,
@@ -88,8 +92,8 @@ TKB_NODISCARD int tkb_remote_gc_drop(struct tkb_remote_gc *gc, const char *ref,
 
 /*
  * If `rc` and `why` say that the remote refuses to delete this, report and count
- * it, and return 0, so that the gc goes on; else return `rc`. `*is_refused`
- * tells which.
+ * the refusal, and return 0, so that the gc continues; else return `rc`.
+ * `*is_refused` tells whether it was refused.
  */
 TKB_NODISCARD int tkb_remote_gc_note_refusal(struct tkb_remote_gc *gc, int rc,
                                              const char *ref,

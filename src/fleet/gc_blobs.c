@@ -23,7 +23,7 @@ static struct tkb_gc_blob *find_listed_blob(const struct tkb_remote_gc *gc,
 	               tkb_compare_digests);
 }
 
-/* Does a record from `first` on name the blob? */
+/* Does one of the records from index `first` on name the blob? */
 static bool is_named(const struct tkb_remote_gc *gc, size_t first,
                      const struct tkb_digest *digest)
 {
@@ -34,7 +34,7 @@ static bool is_named(const struct tkb_remote_gc *gc, size_t first,
 	return false;
 }
 
-/* Does one of the first `count` records, which stay, name it? */
+/* Does one of the first `count` records, which stay, name the blob? */
 static bool is_named_before(const struct tkb_remote_gc *gc, size_t count,
                             const struct tkb_digest *digest)
 {
@@ -80,8 +80,8 @@ static int list_blobs(struct tkb_remote_gc *gc, size_t tier,
 
 /*
  * Remove blobs that no record names and that are old enough. `*named_out` is the
- * size of those that are named: only they count for eviction, since the young
- * ones without a name are removed on another day.
+ * size of the named blobs. Only these count for eviction, since a later gc
+ * removes the young unnamed ones.
  */
 static int remove_unnamed(struct tkb_remote_gc *gc, size_t tier,
                           uint64_t *named_out, struct tkb_error *err)
@@ -132,7 +132,7 @@ static int evict(struct tkb_remote_gc *gc, size_t tier, uint64_t size,
 
 		rc = tkb_watch_check(gc->options->watch, err);
 		if (rc < 0 || blob == NULL) {
-			items[kept++] = item; /* of another tier */
+			items[kept++] = item; /* in another tier only */
 			continue;
 		}
 		rc = tkb_remote_gc_drop(gc, item.ref, &item.digest, blob->size,

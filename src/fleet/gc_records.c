@@ -21,7 +21,10 @@ static int add_gc_item(struct tkb_remote_gc *gc, const char *ref,
 	                  &item, sizeof(item), err);
 }
 
-/* Drop records that are too old, and remove them and holes from the list. */
+/*
+ * Drop records that are too old. Remove these, and records without a blob, from
+ * the list.
+ */
 static int drop_expired(struct tkb_remote_gc *gc, const char *ref,
                         struct tkb_record_list *records, struct tkb_error *err)
 {
@@ -85,19 +88,19 @@ static void report_fault(struct tkb_remote_gc *gc, const char *ref,
 		return;
 	if (fault->trouble == TKB_RECORD_UNREAD)
 		(void)tkb_fail(&gc->fault, (enum tkb_status)fault->status,
-		               "nothing is removed, for ref '%s' has records "
-		               "that cannot be read: %s",
+		               "nothing is removed, because ref '%s' has "
+		               "records that cannot be read: %s",
 		               ref, fault->message);
 	else
 		(void)tkb_fail(&gc->fault, TKB_ERR_UNSUPPORTED,
-		               "nothing is removed, for ref '%s' has records "
-		               "that this tkbundle cannot read: %s",
+		               "nothing is removed, because ref '%s' has "
+		               "records that this tkbundle cannot read: %s",
 		               ref, fault->message);
 }
 
 /*
- * A damaged record is useless to everybody; after any other fault, somebody may
- * be able to read it.
+ * Note faults. A damaged record is useless to everybody; after any other fault,
+ * another program may be able to read the record.
  */
 static void note_faults(struct tkb_remote_gc *gc, const char *ref,
                         const struct tkb_record_list *records)
@@ -147,7 +150,7 @@ static int check_refs(struct tkb_remote_gc *gc, struct tkb_error *err)
 	return check_faults(gc, err);
 }
 
-/* Drop the ref's signatures whose record is none of `records`. */
+/* Drop the ref's signatures of records that are not in `records`. */
 static int prune_envelopes(struct tkb_remote_gc *gc, const char *ref,
                            const struct tkb_record_list *records,
                            struct tkb_error *err)
@@ -184,7 +187,9 @@ static bool is_signed(const struct tkb_remote_gc *gc, const char *ref)
 	return has_name(&gc->signed_refs, name);
 }
 
-/* As tkb_remote_gc_note_refusal(), for what a ref has besides its records. */
+/*
+ * Like tkb_remote_gc_note_refusal(), for objects of a ref that are not records.
+ */
 static int note_ref_refusal(struct tkb_remote_gc *gc, int rc, const char *ref,
                             const struct tkb_error *why, struct tkb_error *err)
 {
@@ -212,7 +217,7 @@ static int prune_orphans(struct tkb_remote_gc *gc, struct tkb_error *err)
 	return rc;
 }
 
-/* Merge what the caller's keys have signed for a stage. */
+/* Compact the records that the caller's keys have signed for a stage. */
 static int compact_signed(struct tkb_remote_gc *gc, const char *ref,
                           enum tkb_trust_stage stage, struct tkb_error *err)
 {
@@ -237,7 +242,7 @@ static int compact_signed(struct tkb_remote_gc *gc, const char *ref,
 	return rc;
 }
 
-/* The list is read again. */
+/* Compact the ref, and read its records again. */
 static int compact(struct tkb_remote_gc *gc, const char *ref,
                    struct tkb_record_list *records, struct tkb_error *err)
 {
@@ -261,7 +266,10 @@ static int compact(struct tkb_remote_gc *gc, const char *ref,
 	return rc == 0 ? check_faults(gc, err) : rc;
 }
 
-/* Drop what is damaged, and what has no blob. What may not be dropped stays. */
+/*
+ * Drop damaged records, and records without a blob. If dropping is refused,
+ * they stay.
+ */
 static int drop_useless(struct tkb_remote_gc *gc, const char *ref,
                         struct tkb_record_list *records, struct tkb_error *err)
 {
@@ -314,7 +322,7 @@ static int clean_ref(struct tkb_remote_gc *gc, const char *ref,
 	return note_ref_refusal(gc, rc, ref, &why, err);
 }
 
-/* The least recently used first. */
+/* Order: least recently used first. */
 static int compare_record_ages(const void *a, const void *b)
 {
 	const struct tkb_gc_item *left = a;

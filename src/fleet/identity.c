@@ -10,7 +10,7 @@ void tkb_identities_release(struct tkb_identities *identities)
 	*identities = (struct tkb_identities){ 0 };
 }
 
-/* Compare all but versions. */
+/* Compare everything except versions. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct tkb_identity *left = a;

@@ -3,7 +3,7 @@
 #define TKB_FLEET_IDENTITY_H
 
 /*
- * What the records of a ref hold, each once: a key, its platform and device,
+ * The entries of a ref's records, without duplicates: key, platform, device,
  * and the version of a tuned unit.
  */
 
@@ -13,25 +13,25 @@ struct tkb_identity {
 	const char *key; /* borrowed from the records */
 	const char *platform;
 	uint32_t device;
-	struct tkb_version version; /* of what was tuned */
+	struct tkb_version version; /* of a tuned unit */
 };
 
 struct tkb_identities {
 	struct tkb_identity *items; /* owned; sorted */
 	size_t count;
-	size_t entry_count; /* versions aside */
+	size_t entry_count; /* entries that differ in more than the version */
 };
 
 void tkb_identities_release(struct tkb_identities *identities);
 
-/* List the entries of all `records`, which must outlive the list. */
+/* List the entries of all `records`. The records must outlive the list. */
 TKB_NODISCARD int tkb_identities_list(const struct tkb_record_list *records,
                                       struct tkb_identities *out,
                                       struct tkb_error *err);
 
 /*
- * Is the entry in a record? A tuned unit counts in this version or a newer one;
- * a version of unknown time is older than any other.
+ * Is the entry in the list? For a tuned unit, the list must have this version
+ * or a newer one; a version of unknown time is older than any other.
  */
 bool tkb_identities_have(const struct tkb_identities *identities,
                          const struct tkb_identity *wanted);

@@ -15,7 +15,7 @@ enum {
 
 #define DEFAULT_FORMAT "triton:{key}:{filename}"
 
-/* The files of one entry, a kernel's group file last. */
+/* The files of one entry; a kernel's group file is last. */
 struct values {
 	struct tkb_named items[TKB_FILES_LIMIT];
 	size_t count;
@@ -25,11 +25,11 @@ struct pusher {
 	struct tkb_remote *remote;
 	const struct tkb_watch *watch;
 	bool is_dry_run;
-	struct tkb_bundle *bundle; /* owned; what is pushed */
-	struct tkb_arena arena;    /* owns one entry's files */
+	struct tkb_bundle *bundle; /* owned; the bundle to push */
+	struct tkb_arena arena;    /* owns the files of one entry */
 	struct values files;       /* the group file last */
 	struct tkb_push_report report;
-	struct tkb_error first; /* of an entry that is left out */
+	struct tkb_error first; /* of the first entry that is left out */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -44,8 +44,8 @@ static bool may_be_written(const struct tkb_tier *tier)
 }
 
 /*
- * Append what Python's `format.format()` makes of `format`; false if Python
- * would fail.
+ * Append the result of Python's `format.format(key=..., filename=...)`; false
+ * if Python would fail.
  */
 static bool format_cache_key(const char *format, const char *key,
                              const char *file, struct tkb_buf *out)
@@ -95,8 +95,8 @@ static int check_stock_settings(const struct tkb_tier *tier,
 		database = place->path + 1;
 	if (strspn(database, "0") != strlen(database))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "remote '%.200s': Triton reads database 0 "
-		                "alone, not %.40s",
+		                "remote '%.200s': Triton reads only database "
+		                "0, not %.40s",
 		                place->name, database);
 	if (!format_cache_key(format_of(tier), "", "", &name))
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -129,11 +129,11 @@ static int check_tiers(const struct tkb_remote *remote, struct tkb_error *err)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "no remote may be written");
 	return tkb_fail(err, TKB_ERR_UNSUPPORTED,
-	                "remote '%.200s': Triton reads from Redis alone",
+	                "remote '%.200s': Triton reads only from Redis",
 	                unfit->url->name);
 }
 
-/* Collect into `buffer`, and open that. */
+/* Collect a bundle into `buffer`, and open it. */
 static int pack_cache(struct pusher *pusher, const char *cache_root,
                       const struct tkb_collect_options *options,
                       struct tkb_blob_buffer *buffer, struct tkb_error *err)
@@ -160,9 +160,9 @@ static int pack_cache(struct pusher *pusher, const char *cache_root,
 
 /*
  * Would the entry get the same names in Redis as the one before it? Names do
- * not tell devices, so only the first is pushed. Kernels of one key are
- * neighbours, and so are modules of one key, whose file names differ between
- * versions of Python.
+ * not include the device, so only the first is pushed. Entries of one key are
+ * neighbours. Modules of one key may differ in their file names, which depend
+ * on the version of Python.
  */
 static bool is_twin(const struct tkb_bundle *bundle, size_t index)
 {
@@ -175,7 +175,7 @@ static bool is_twin(const struct tkb_bundle *bundle, size_t index)
 	        strcmp(first->files[0].name, entry->files[0].name) == 0);
 }
 
-/* Report entries that cannot be pushed, before any is pushed. */
+/* Before any entry is pushed, report those that cannot be pushed. */
 static int check_entries(struct pusher *pusher, bool is_strict,
                          struct tkb_error *err)
 {
@@ -199,7 +199,8 @@ static int check_entries(struct pusher *pusher, bool is_strict,
 		if (is_strict)
 			return tkb_fail(err, TKB_ERR_LEFT_OUT,
 			                "entry '%.100s' differs between "
-			                "devices, and Triton's names tell none",
+			                "devices, but Triton's names do not "
+			                "include the device",
 			                entry->key);
 		pusher->report.left_out_count++;
 		tkb_result_note(&pusher->first, &result);
@@ -209,7 +210,7 @@ static int check_entries(struct pusher *pusher, bool is_strict,
 	return 0;
 }
 
-/* Write a group file that is a list as a dict of paths in `place`. */
+/* Convert a group file from a list of names to a dict of paths in `place`. */
 static int make_dict(struct tkb_bytes list, const char *key,
                      struct tkb_bytes place, struct tkb_arena *arena,
                      struct tkb_buf *out, struct tkb_error *err)
@@ -264,7 +265,7 @@ static int put_named(struct tkb_tier *tier, const struct tkb_op_limits *call,
 	                                values->count, err);
 }
 
-/* Name the files as this tier's URL says, and put them. */
+/* Put the files under the names that this tier's URL defines. */
 static int put_entry(struct pusher *pusher, const struct tkb_entry *entry,
                      struct tkb_tier *tier, struct tkb_error *err)
 {
@@ -315,7 +316,7 @@ static int push_entry(struct pusher *pusher, const struct tkb_entry *entry,
 	return 0;
 }
 
-/* Collect the entry's files; the last one pushes them. */
+/* Visitor: collect the files of an entry, and push them after the last one. */
 static int collect_file(void *self, size_t index, size_t file,
                         struct tkb_bytes bytes, struct tkb_error *err)
 {

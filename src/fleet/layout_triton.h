@@ -3,14 +3,15 @@
 #define TKB_FLEET_LAYOUT_TRITON_H
 
 /*
- * What stock Triton reads from Redis, if its environment says:
+ * Pushing entries so that stock Triton reads them from Redis, if its
+ * environment has:
  *
  *     TRITON_CACHE_MANAGER=triton.runtime.cache:RemoteCacheManager
  *     TRITON_REMOTE_CACHE_BACKEND=triton.runtime.cache:RedisRemoteCacheBackend
  *     TRITON_REDIS_HOST, TRITON_REDIS_PORT, TRITON_REDIS_KEY_FORMAT
  *
- * Each file is a value under "triton:{key}:{filename}", or as the URL's
- * `triton-key-format` says, in database 0. A kernel's files appear together.
+ * Each file is a value under "triton:{key}:{filename}", or the URL's
+ * `triton-key-format`, in database 0. The files of a kernel appear together.
  *
  * The group file is written as a dict, although Triton's own remote manager
  * writes a list. That manager accepts both, but keeps what it read in the local

@@ -6,11 +6,11 @@
 enum {
 	FIRST_PEEK = 64 * 1024,
 	PEEK_GROWTH = 8,
-	/* No header frame is larger. */
+	/* A header frame is never larger. */
 	PEEK_LIMIT = 64 * 1024 * 1024
 };
 
-/* The start of a blob, while a tier sends it. */
+/* The start of a blob, as received from a tier. */
 struct peek {
 	const struct tkb_digest *digest;
 	struct tkb_buf bytes;
@@ -58,7 +58,7 @@ static int peek_from(struct tkb_tier *tier, struct peek *peek,
 	return rc < 0 && peek->bytes.size == peek->wanted ? 0 : rc;
 }
 
-/* Fetch as much as the bundle's first frame takes. */
+/* Fetch at least the bundle's first frame. */
 static int fetch_header(struct tkb_tier *tier, struct peek *peek, size_t limit,
                         struct tkb_error *err)
 {
@@ -74,13 +74,13 @@ static int fetch_header(struct tkb_tier *tier, struct peek *peek, size_t limit,
 			return rc;
 		rc = tkb_frame_measure(tkb_buf_bytes(&peek->bytes), &packed,
 		                       &size, err);
-		/* A start that is too short is reported when it is opened. */
+		/* If the start is too short, opening it reports that. */
 		if (rc != TKB_MISS || peek->wanted == limit)
 			return rc < 0 ? rc : 0;
 	}
 }
 
-/* Open it; the manifest must have the digest that the record says. */
+/* Open the bundle; the manifest must have the digest from the record. */
 static int open_header(struct tkb_tier *tier, const struct tkb_record *record,
                        struct tkb_bundle **out, struct tkb_error *err)
 {

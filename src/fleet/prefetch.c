@@ -9,11 +9,11 @@
 #include "format/reader.h"
 
 enum {
-	/* Bytes of each blob that stay in memory, where many blobs are kept. */
+	/* Bytes of each blob that stay in memory if many blobs are kept. */
 	SMALL_MEMORY = 256 * 1024
 };
 
-/* One blob on its way. */
+/* The state of fetching one blob. */
 struct blob_fetch {
 	struct tkb_blob_buffer buffer;
 	bool is_done;
@@ -32,8 +32,8 @@ struct fetcher {
 struct tkb_prefetch {
 	struct tkb_prefetch_start request;
 	struct tkb_watch watch;     /* of the fetchers' remotes */
-	struct tkb_watch old_watch; /* of the caller's remote */
-	pthread_mutex_t lock;       /* of all below */
+	struct tkb_watch old_watch; /* of the caller's remote, to be restored */
+	pthread_mutex_t lock;       /* protects everything below */
 	pthread_cond_t changed;
 	struct blob_fetch *items; /* owned; `request.count` */
 	size_t next;              /* the next one to fetch */
@@ -64,7 +64,7 @@ static void fetch_blob(struct tkb_prefetch *prefetch, struct tkb_remote *remote,
 	(void)pthread_mutex_unlock(&prefetch->lock);
 }
 
-/* Wait for room, and take the next blob; false if there is none. */
+/* Wait for room, and take the next blob to fetch; false if none is left. */
 static bool take_next(struct tkb_prefetch *prefetch, size_t *out)
 {
 	const struct tkb_prefetch_start *request = &prefetch->request;
@@ -92,7 +92,7 @@ static void *fetch_blobs(void *argument)
 	return NULL;
 }
 
-/* The first fetcher uses the caller's handle, the others clones of it. */
+/* The first fetcher uses the caller's handle; the others use clones. */
 static int prepare_fetcher(struct tkb_prefetch *prefetch,
                            struct fetcher *fetcher, struct tkb_error *err)
 {
@@ -106,8 +106,9 @@ static int prepare_fetcher(struct tkb_prefetch *prefetch,
 }
 
 /*
- * All handles are made before a thread starts: tkb_remote_clone() reads the remote
- * that the first one uses. Without any thread, tkb_prefetch_await() fetches.
+ * Make all handles before any thread starts: tkb_remote_clone() reads the remote
+ * that the first fetcher uses. If no thread can be started, tkb_prefetch_await()
+ * fetches.
  */
 static int start_fetchers(struct tkb_prefetch *prefetch, size_t count,
                           struct tkb_error *err)
@@ -138,7 +139,7 @@ static int start_fetchers(struct tkb_prefetch *prefetch, size_t count,
 	return 0;
 }
 
-/* Called by several threads; the remote's watch is called by one at a time. */
+/* Called by several threads; calls the remote's watch from one at a time. */
 static bool is_prefetch_cancelled(void *self)
 {
 	struct tkb_prefetch *prefetch = self;

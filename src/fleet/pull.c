@@ -19,17 +19,17 @@
 #include "emit/options.h"
 
 /*
- * The records say what each blob holds. Blobs that bring something are fetched,
- * several at once, and emitted in order while they arrive: a record has the
+ * The records tell what each blob holds. Blobs with missing entries are fetched,
+ * several at once, and emitted in order while they arrive. A record has the
  * digests of the bundle's manifest and frames, so each frame is checked before it
  * is decoded. If a blob cannot be fetched, other records that hold the same
  * entries are tried.
  */
 
 enum {
-	/* Time for checking what is present: at most so long, */
+	/* Time limit for checking present entries: so many ms, */
 	CHECK_MS = 2000,
-	/* and at most one part in so many of the remaining time. */
+	/* and this fraction of the remaining time. */
 	CHECK_SHARE = 4
 };
 
@@ -38,25 +38,27 @@ struct puller {
 	const char *ref;
 	const char *root;
 	struct tkb_emit_options options; /* for the emit of each bundle */
-	struct tkb_watch emit_watch;     /* of these options */
+	struct tkb_watch emit_watch;     /* of `options` */
 	const struct tkb_timed *timed;
 	const struct tkb_remote_attachment *attachment;
 	const struct tkb_watch *watch; /* the caller's, with its deadline */
 	pthread_mutex_t watch_lock;    /* one thread at a time calls it */
 	size_t connections;
 	struct tkb_record_list records;
-	struct tkb_keys keys;       /* those asked for */
+	struct tkb_keys keys;       /* the requested keys */
 	struct tkb_pull_plan *plan; /* owned */
 	struct tkb_choice *choices; /* owned */
-	struct tkb_digest *blobs;   /* owned; those of the choices */
+	struct tkb_digest *blobs;   /* owned; the blobs of the choices */
 	uint64_t done;              /* bytes of the blobs emitted so far */
 	uint64_t size;              /* of the blob that is being emitted */
-	uint64_t total;             /* of all */
-	uint64_t told;              /* reported progress never goes back */
+	uint64_t total;             /* of all blobs */
+	uint64_t told;              /* reported so far; progress never goes
+	                               back */
 	struct tkb_pull_report report;
-	int failure; /* of the first blob that could not be fetched */
+	int failure; /* status for the first blob that could not be fetched */
 	struct tkb_error fault;
-	struct tkb_error first; /* that is gone, or could not be emitted */
+	struct tkb_error first; /* of the first blob that is gone or could
+	                           not be emitted */
 };
 
 static void puller_close(struct puller *puller)
@@ -74,8 +76,7 @@ static void report_result(void *self, const struct tkb_result *result)
 	struct puller *puller = self;
 
 	/*
-	 * All keys were found in records: a bundle that lacks its key is
-	 * damaged.
+	 * Every key was found in a record: a bundle without its key is damaged.
 	 */
 	if (result->outcome == TKB_OUTCOME_MISSING)
 		return;
@@ -84,7 +85,7 @@ static void report_result(void *self, const struct tkb_result *result)
 	(void)pthread_mutex_unlock(&puller->watch_lock);
 }
 
-/* Emits count bytes of files; a pull counts bytes of blobs. */
+/* Convert progress: an emit counts bytes of files, a pull bytes of blobs. */
 static void report_progress(void *self, uint64_t done, uint64_t total)
 {
 	struct puller *puller = self;
@@ -142,7 +143,7 @@ static void add_rest(struct tkb_pull_report *sum,
 		sum->present_count += part->present_count - known;
 }
 
-/* Entries that were emitted stay, even if the rest of the blob fails. */
+/* Count emitted entries: they stay, even if the rest of the blob fails. */
 static void add_done(struct tkb_pull_report *sum,
                      const struct tkb_emit_report *part)
 {
@@ -183,11 +184,12 @@ static int emit_source(struct puller *puller, const struct tkb_record *record,
 	tkb_bundle_close(bundle);
 	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "a record lists what its bundle has not");
+		                "a record lists an entry that its bundle "
+		                "lacks");
 	return rc;
 }
 
-/* A blob that cannot be fetched affects only its own entries. */
+/* Note a blob that cannot be fetched: only its own entries are affected. */
 static int note_failure(struct puller *puller, int rc,
                         const struct tkb_error *fault, struct tkb_error *err)
 {
@@ -202,8 +204,8 @@ static int note_failure(struct puller *puller, int rc,
 }
 
 /*
- * Emit a blob while it arrives. If a tier gave damaged bytes and another tier then
- * gave the whole blob, it is emitted again.
+ * Emit a blob while it arrives. If a tier sent damaged bytes and another tier then
+ * sent the correct blob, emit it again.
  */
 static int emit_blob(struct puller *puller, struct tkb_prefetch *prefetch,
                      size_t index, struct tkb_error *err)
@@ -292,8 +294,8 @@ static uint32_t check_ms(const struct tkb_timed *timed)
 }
 
 /*
- * Check what is present. A pull of what looks whole does not fail because the
- * time for that is over.
+ * Check present entries. If everything looks complete, running out of time for
+ * this check is not a failure.
  */
 static int check_present(struct puller *puller, struct tkb_error *err)
 {
@@ -310,8 +312,8 @@ static int check_present(struct puller *puller, struct tkb_error *err)
 }
 
 /*
- * Fetch what is missing. As long as blobs fail and other records hold their
- * entries, try those.
+ * Fetch what is missing. If a blob fails and other records hold its entries,
+ * try those, until none is left.
  */
 static int pull_missing(struct puller *puller, struct tkb_error *err)
 {
@@ -344,7 +346,7 @@ static int pull_missing(struct puller *puller, struct tkb_error *err)
 	return rc;
 }
 
-/* Stamp the records as used. A remote may refuse that. */
+/* Stamp the records as used. Ignore a refusal by the remote. */
 static void stamp_records(struct puller *puller)
 {
 	const struct tkb_record_list *records = &puller->records;
@@ -357,7 +359,7 @@ static void stamp_records(struct puller *puller)
 	}
 }
 
-/* Read the ref, and plan what to get of it. */
+/* Read the ref, and plan what to fetch. */
 static int prepare_pull(struct puller *puller, struct tkb_error *err)
 {
 	const struct tkb_pull_plan_request request = {

@@ -2,7 +2,7 @@
 #ifndef TKB_FLEET_PULL_H
 #define TKB_FLEET_PULL_H
 
-/* Shared by the ways to pull. */
+/* Functions shared by all kinds of pulls. */
 
 #include <tkbundle/fleet.h>
 
@@ -10,7 +10,7 @@
 #include "records/records.h"
 
 /*
- * The records of `ref`, those of many entries first; they are counted in
+ * Read the records of `ref`, those with many entries first, and count them in
  * `report`. TKB_MISS if there is none.
  */
 TKB_NODISCARD int tkb_pull_records(struct tkb_remote *remote, const char *ref,
@@ -19,9 +19,9 @@ TKB_NODISCARD int tkb_pull_records(struct tkb_remote *remote, const char *ref,
                                    struct tkb_error *err);
 
 /*
- * Copy a caller's options and what they point to, and begin its deadline. `out`
- * points to `emit`, which has the watch of `timed` and no deadline of its own.
- * Checks the report (may be NULL) that will be filled.
+ * Copy a caller's options and what they point to, and start the deadline. `out`
+ * points to `emit`, which uses the watch of `timed` and has no deadline of its
+ * own. Also checks the report (may be NULL) that will be filled.
  */
 TKB_NODISCARD int tkb_pull_options_read(struct tkb_pull_options *out,
                                         struct tkb_emit_options *emit,
@@ -30,14 +30,16 @@ TKB_NODISCARD int tkb_pull_options_read(struct tkb_pull_options *out,
                                         const struct tkb_pull_report *report,
                                         struct tkb_error *err);
 
-/* The first damaged record, else the first that could not be read; or NULL. */
+/* The first damaged record, else the first unreadable one, else NULL. */
 const struct tkb_record_fault *tkb_pull_fault(
 	const struct tkb_record_list *list);
 
-/* If `first` is still empty, let it say that a blob of `ref` is gone. */
+/*
+ * If `first` is still empty, set it to the error that a blob of `ref` is gone.
+ */
 void tkb_pull_note_gone(struct tkb_error *first, const char *ref);
 
-/* How many blobs are fetched at once. */
+/* How many blobs to fetch at once. */
 size_t tkb_pull_connections(const struct tkb_pull_options *options);
 
 #endif

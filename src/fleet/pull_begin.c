@@ -13,7 +13,7 @@ enum {
 	CONNECTIONS_LIMIT = 16
 };
 
-/* Records of many entries first: then fewer blobs are needed. */
+/* Records with many entries come first: then fewer blobs are needed. */
 static int compare_records(const void *a, const void *b)
 {
 	const struct tkb_record *left = a;
@@ -42,7 +42,10 @@ const struct tkb_record_fault *tkb_pull_fault(
 	               : tkb_record_list_fault(list, TKB_RECORD_UNREAD, NULL);
 }
 
-/* Nothing is pulled from an inbox, whoever signed it: see struct tkb_trust. */
+/*
+ * Refuse to pull from an inbox, whoever signed the records: see struct
+ * tkb_trust.
+ */
 static int check_inbox(const struct tkb_remote *remote, const char *ref,
                        struct tkb_error *err)
 {
@@ -55,8 +58,8 @@ static int check_inbox(const struct tkb_remote *remote, const char *ref,
 	if (rc < 0 || !tkb_trust_keeps_back(&trust, ref))
 		return rc;
 	return tkb_fail(err, TKB_ERR_UNTRUSTED,
-	                "ref '%s' is not trusted: it is in the inbox, where "
-	                "nothing counts before it is promoted",
+	                "ref '%s' is not trusted: it is in the inbox, and "
+	                "its records must be promoted first",
 	                ref);
 }
 

@@ -9,7 +9,7 @@
 #include "fleet/prefetch.h"
 #include "fleet/pull.h"
 
-/* What the bundle lacks of the ref. */
+/* Note the parts of the ref that the bundle lacks. */
 static void note_lost(const struct tkb_record_list *records, const char *ref,
                       uint64_t gone_count, struct tkb_error *first)
 {
@@ -41,7 +41,10 @@ static int pull_merged_bundle(struct tkb_remote *remote, const char *ref,
 
 	tkb_remote_attach_watch(&attachment, remote, watch);
 	rc = tkb_pull_records(remote, ref, &records, &told, err);
-	/* A bundle tells nobody that it lacks a part. */
+	/*
+	 * Fail if records are untrusted: the bundle itself cannot tell that it
+	 * is incomplete.
+	 */
 	if (rc == 0 && records.untrusted_count != 0)
 		rc = tkb_fail_as(err, TKB_ERR_UNTRUSTED, &records.untrusted);
 	if (rc != 0)
@@ -85,7 +88,7 @@ int tkb_pull_bundle(struct tkb_remote *remote, const char *ref,
 	return tkb_timed_end(&timed, rc, err);
 }
 
-/* The ref's bundles are merged, which unites their launchers. */
+/* Merge the ref's bundles: this combines their launchers. */
 int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
                        const char *cache_root,
                        const struct tkb_pull_options *options,
@@ -104,7 +107,10 @@ int tkb_pull_launchers(struct tkb_remote *remote, const char *ref,
 	rc = tkb_launchers_options_read(&own, chosen, err);
 	if (rc < 0)
 		return rc;
-	/* There are no launchers then, and nothing to fetch. */
+	/*
+	 * If tkbundle is disabled, there are no launchers, and nothing is
+	 * fetched.
+	 */
 	if (!own.is_enabled && tkb_is_disabled())
 		return tkb_launchers_open(NULL, cache_root, &own, out, err);
 	pulled = tkb_pull_bundle(remote, ref, options, &sink, NULL, err);

@@ -11,7 +11,7 @@
 #include "fleet/peek.h"
 #include "remote/tier.h"
 
-/* Has the record anything that is present, but whose bytes were not checked? */
+/* Does the record have an entry that is present but not verified? */
 static bool is_unchecked(const struct tkb_pull_plan *plan,
                          const struct tkb_record *record)
 {
@@ -25,7 +25,7 @@ static bool is_unchecked(const struct tkb_pull_plan *plan,
 	return false;
 }
 
-/* Hold what is at `place` against `entry` of the record's bundle. */
+/* Compare the entry at `place` with `entry` of the record's bundle. */
 static int check_place(struct tkb_pull_plan *plan, struct tkb_pull_place *place,
                        const struct tkb_entry *entry, struct tkb_error *err)
 {
@@ -71,7 +71,7 @@ static int check_record(struct tkb_pull_plan *plan,
 	return rc;
 }
 
-/* Is everything that the record has for this root written or verified? */
+/* Is every entry that the record has for this root written or verified? */
 static bool is_whole(const struct tkb_pull_plan *plan,
                      const struct tkb_record *record,
                      const struct tkb_root *root)
@@ -79,7 +79,9 @@ static bool is_whole(const struct tkb_pull_plan *plan,
 	struct tkb_pull_walk walk = { .plan = plan, .record = record };
 
 	while (tkb_pull_walk_next(&walk)) {
-		/* Others go to another root, or do not fit this machine. */
+		/*
+		 * Other entries go to another root, or do not fit this machine.
+		 */
 		if (tkb_pull_plan_root(plan, walk.entry->tree, walk.device) ==
 		            root &&
 		    tkb_platform_fits(walk.entry->platform, &plan->here) &&
@@ -89,7 +91,10 @@ static bool is_whole(const struct tkb_pull_plan *plan,
 	return true;
 }
 
-/* Mark the bundle in each root where all that it has for the root is whole. */
+/*
+ * Mark the bundle in each root where all its entries for that root are
+ * complete.
+ */
 static void mark_whole(const struct tkb_pull_plan *plan,
                        const struct tkb_record *record)
 {
@@ -106,7 +111,10 @@ static void mark_whole(const struct tkb_pull_plan *plan,
 	}
 }
 
-/* A record that is fetched anyway is left to its emit. */
+/*
+ * Check present entries; those of a record that is fetched anyway are left to
+ * its emit.
+ */
 static int check_records(struct tkb_pull_plan *plan, struct tkb_remote *remote,
                          struct tkb_error *err)
 {
@@ -125,7 +133,7 @@ static int check_records(struct tkb_pull_plan *plan, struct tkb_remote *remote,
 		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED)
 			return tkb_fail_as(err, rc, &fault);
 		if (rc != 0)
-			continue; /* what looks whole counts as whole */
+			continue; /* what looks complete counts as complete */
 		rc = check_record(plan, remote, record, bundle, err);
 		tkb_bundle_close(bundle);
 		if (rc < 0)
@@ -163,7 +171,9 @@ int tkb_pull_plan_check(struct tkb_pull_plan *plan, struct tkb_remote *remote,
 	tkb_remote_attach_watch(&attachment, remote, &brief);
 	rc = check_records(plan, remote, err);
 	tkb_remote_detach_watch(&attachment);
-	/* A tier that did not answer here may still give what is missing. */
+	/*
+	 * A tier that did not answer this check may still have missing entries.
+	 */
 	for (size_t i = 0; i < remote->tier_count; i++)
 		remote->tiers[i].is_unreachable = was_unreachable[i];
 	for (size_t i = 0; i < plan->place_count; i++)

@@ -20,7 +20,9 @@ static bool is_marked(const struct tkb_root *root, const struct tkb_digest *id)
 	return answer;
 }
 
-/* The record's places in a root where its bundle is marked as whole. */
+/*
+ * Trust the record's places in a root where its bundle is marked as complete.
+ */
 static void trust_places(const struct tkb_pull_plan *plan,
                          const struct tkb_record *record,
                          const struct tkb_root *root)
@@ -52,8 +54,8 @@ static void find_trusted(const struct tkb_pull_plan *plan)
 }
 
 /*
- * Is a whole entry there, of any kind that a record gives it? If one record has
- * the wrong kind, another one's still counts.
+ * Is there a complete entry, of any kind that the records name? If one record
+ * has the wrong kind, that of another still counts.
  */
 static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
                        const struct tkb_pull_place *place, bool *is_intact,
@@ -82,7 +84,8 @@ static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
 }
 
 /*
- * If the place cannot be inspected, leave it to the emit, which reports that.
+ * Inspect a place; if that fails, leave it to the emit, which reports the
+ * failure.
  */
 static int inspect_place(struct tkb_pull_plan *plan,
                          struct tkb_pull_place *place, struct tkb_error *err)
@@ -98,7 +101,7 @@ static int inspect_place(struct tkb_pull_plan *plan,
 	place->is_coming = false;
 	if (root == NULL)
 		return 0;
-	/* Only its bundle knows a unit's files: see pull_check.c. */
+	/* Only the bundle lists a unit's files: see pull_check.c. */
 	if (place->tree != NULL)
 		is_intact = fstatat(root->fd,
 		                    tkb_unit_names_here(root->names,

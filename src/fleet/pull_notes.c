@@ -31,7 +31,7 @@ static int note_makers(const struct tkb_record_list *records, const char *root,
 	return rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
 }
 
-/* A record has an origin where a policy was asked about it. */
+/* Has the record an origin? Only if a policy was applied to it. */
 static bool has_origin(const struct tkb_pull_plan *plan, size_t index)
 {
 	return plan->request.records->items[index].origin.count != 0 &&

@@ -29,7 +29,7 @@ static bool is_target_wanted(const struct tkb_emit_options *options,
 	return false;
 }
 
-/* Did the caller give a folder for its tree? */
+/* Did the caller give a folder for this tree? */
 static bool has_root(const struct tkb_pull_plan *plan, const char *tree)
 {
 	const struct tkb_emit_options *options = plan->request.options;
@@ -86,7 +86,7 @@ static bool has_several_devices(const struct tkb_record_list *records)
 	return false;
 }
 
-/* Is one of the bundles of an Inductor cache? */
+/* Does one of the bundles have Inductor's layout? */
 static bool has_layout(const struct tkb_record_list *records)
 {
 	for (size_t i = 0; i < records->count; i++) {
@@ -96,10 +96,7 @@ static bool has_layout(const struct tkb_record_list *records)
 	return false;
 }
 
-/*
- * All bundles of a ref are emitted in one layout, whichever of them are
- * fetched.
- */
+/* Choose one layout for all bundles of a ref, whichever of them are fetched. */
 static int choose_layout(struct tkb_pull_plan *plan, struct tkb_error *err)
 {
 	const struct tkb_emit_options *options = plan->request.options;
@@ -159,8 +156,8 @@ static int compare_places(const void *a, const void *b)
 }
 
 /*
- * The kind, as far as a record tells: modules and what was tuned have a
- * platform, kernels a target.
+ * The kind, as far as a record tells: modules and tuned units have a platform,
+ * kernels have a target.
  */
 static enum tkb_kind record_entry_kind(const struct tkb_record_entry *entry)
 {
@@ -199,7 +196,7 @@ static int add_places(struct tkb_pull_plan *plan,
 	return rc;
 }
 
-/* Two records have an entry for one place. */
+/* Merge two places with the same key and device from different records. */
 static void merge_places(struct tkb_pull_place *place,
                          const struct tkb_pull_place *other)
 {

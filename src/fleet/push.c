@@ -19,13 +19,13 @@
 #include "remote/remote.h"
 
 /*
- * Two requests tell what the ref holds: its records, and whether their blobs
- * are still there. Everything else in the cache is packed and always uploaded,
- * even if its blob exists: a clean-up may be about to remove that.
+ * Two requests tell what the ref holds: one for its records, one for whether
+ * their blobs still exist. Everything else in the cache is packed and uploaded,
+ * even if the blob exists: a gc may be about to remove that blob.
  */
 
 enum {
-	LOCK_S = 10, /* for another push of the same cache */
+	LOCK_S = 10, /* wait for another push of the same cache */
 	LOCK_NAP_MS = 20
 };
 
@@ -34,28 +34,29 @@ struct pusher {
 	const char *ref;
 	const char *root;
 	struct tkb_collect_options options;
-	struct tkb_watch watch; /* of the options */
+	struct tkb_watch watch; /* of the push's options */
 	struct tkb_record_list records;
 	struct tkb_identities held;
 	struct tkb_record_list base; /* of options->base_ref */
 	struct tkb_identities held_by_base;
 	struct tkb_cache *cache; /* owned */
-	struct tkb_pick *picks;  /* owned; what the ref does not have */
+	struct tkb_pick *picks;  /* owned; the entries that the ref lacks */
 	size_t pick_count;
 	size_t pick_capacity;
 	struct tkb_times *times;      /* owned; NULL: none is known */
-	struct tkb_makers *makers;    /* likewise */
-	struct tkb_versions versions; /* versions of what was tuned here */
+	struct tkb_makers *makers;    /* owned; NULL: none is known */
+	struct tkb_versions versions; /* versions of units tuned in this
+	                                 cache */
 	const struct tkb_label *labels;
 	size_t label_count;
 	struct tkb_signer signer_room;
 	const struct tkb_signer *signer; /* NULL: nobody signs */
-	struct tkb_watch
-		told;   /* the caller's; hears of packed and uploaded bytes */
-	uint64_t done;  /* bytes of what came before */
-	uint64_t doing; /* bytes of what is packed or uploaded now */
+	struct tkb_watch told; /* the caller's; gets the progress of packing and
+		           uploading */
+	uint64_t done;         /* bytes of finished steps */
+	uint64_t doing;        /* bytes of the current step */
 	struct tkb_push_report report;
-	struct tkb_error first; /* first entry that is left out */
+	struct tkb_error first; /* of the first entry that is left out */
 };
 
 static void pusher_close(struct pusher *pusher)
@@ -73,8 +74,8 @@ static void pusher_close(struct pusher *pusher)
 }
 
 /*
- * Drop the records whose blob is gone. Only the last writable tier is asked:
- * the whole fleet shares that one, and nearer tiers are filled on demand.
+ * Drop records whose blob is gone. Only the last writable tier is asked: the
+ * whole fleet shares that one, and nearer tiers are filled on demand.
  */
 static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 {
@@ -100,8 +101,8 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 }
 
 /*
- * Find the version of a tuned unit in the cache. One that cannot be read, or is
- * changing, is left to the packer to report.
+ * Find the version of a tuned unit in the cache. If it cannot be read, or is
+ * changing, the packer will report that.
  */
 static int find_unit_version(struct pusher *pusher,
                              const struct tkb_scanned_entry *found,
@@ -212,7 +213,10 @@ static int find_lacking(struct pusher *pusher, struct tkb_error *err)
 	return report_left_out(pusher, err);
 }
 
-/* Report progress of packing or uploading a blob, added to what came before. */
+/*
+ * Report the progress of packing or uploading a blob, added to that of finished
+ * steps.
+ */
 static void report_progress(void *self, uint64_t done, uint64_t total)
 {
 	struct pusher *pusher = self;
@@ -249,7 +253,7 @@ static bool is_push_cancelled(void *self)
 	return tkb_watch_is_cancelled(&pusher->told);
 }
 
-/* Those of the caller's watch that it has. */
+/* Forward the callbacks that the caller's watch has. */
 static void forward_watch(struct pusher *pusher)
 {
 	const struct tkb_watch *const told = &pusher->told;
@@ -313,14 +317,14 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	return rc;
 }
 
-/* Push all; picks that are too large for one blob are halved. */
+/* Push all picks; if they are too large for one blob, halve them. */
 static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 {
 	size_t size = pusher->pick_count;
 	size_t done = 0;
 	int rc;
 
-	/* What is noted is optional: ignore failures. */
+	/* Notes are optional: ignore failures. */
 	if (pusher->root != NULL &&
 	    (tkb_times_open(pusher->root, &pusher->times, NULL) ==
 	             TKB_ERR_NOMEM ||
@@ -328,7 +332,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 	             TKB_ERR_NOMEM))
 		return tkb_fail_nomem(err);
 
-	/* They were already read, and chosen by the caller's filter. */
+	/* The entries were already read, and chosen by the caller's filter. */
 	pusher->watch.on_look = NULL;
 	pusher->options.keys = NULL;
 	pusher->options.key_count = 0;
@@ -339,7 +343,9 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 		rc = push_part(pusher, pusher->picks + done, size, err);
 		if (rc == TKB_ERR_TOO_LARGE && size > 1) {
 			size = (size + 1) / 2;
-			/* Entries that are left out were reported already. */
+			/*
+			 * Entries that are left out have already been reported.
+			 */
 			pusher->watch.on_result = NULL;
 			continue;
 		}
@@ -352,7 +358,7 @@ static int push_lacking(struct pusher *pusher, struct tkb_error *err)
 
 /*
  * Stamp records whose entries were pushed again: they are in use, even if no
- * reader may stamp them.
+ * reader has the right to stamp them.
  */
 static void stamp_records(const struct pusher *pusher)
 {
@@ -366,14 +372,17 @@ static void stamp_records(const struct pusher *pusher)
 	}
 }
 
-/* List what need not be pushed. */
+/* List the entries that need not be pushed. */
 static int list_held(struct pusher *pusher,
                      const struct tkb_push_options *options,
                      struct tkb_error *err)
 {
 	int rc;
 
-	/* With keys, only records that these keys signed count as there. */
+	/*
+	 * With signing keys, only records signed by these keys count as
+	 * present.
+	 */
 	rc = tkb_records_keep_own(&pusher->records, pusher->signer, pusher->ref,
 	                          err);
 	if (rc == 0)
@@ -426,8 +435,8 @@ static int push_missing(struct pusher *pusher,
 
 /*
  * Wait for another push of this cache: two that begin at once would both upload
- * what is new. This only saves work: where folders cannot be locked, or another
- * process keeps the lock, the push goes on without.
+ * the new entries. This only saves work: if the folder cannot be locked, or
+ * another process keeps the lock, the push continues without it.
  */
 static int lock_cache(const struct pusher *pusher, int *lock_out,
                       struct tkb_error *err)

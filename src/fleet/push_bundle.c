@@ -14,8 +14,8 @@ enum {
 };
 
 /*
- * Copy it: a source may be readable only once, and must not change between the
- * check and the upload.
+ * Copy the source: it may be readable only once, and must not change between
+ * the check and the upload.
  */
 static int copy_source(const struct tkb_source *source,
                        struct tkb_blob_buffer *out, struct tkb_error *err)
@@ -63,9 +63,9 @@ static int check_bundle(struct tkb_blob_buffer *buffer,
 }
 
 /*
- * Does the blob exist, and does a record of the ref name it? The record is
- * stamped as used first. Then a clean-up that begins later keeps both, and one
- * that began before has removed one of them. In doubt the answer is no.
+ * Does the blob exist, and does a record of the ref name it? First stamp the
+ * record as used: a gc that begins later then keeps both, and one that began
+ * earlier has already removed one of them. In doubt, the answer is no.
  */
 static bool is_present(struct tkb_remote *remote, const char *ref,
                        const struct tkb_record_list *records,

@@ -69,7 +69,7 @@ int tkb_recorder_push(struct tkb_recorder *recorder, struct tkb_remote *remote,
 		return rc;
 	if (session.options.layout != TKB_PUSH_LAYOUT_BUNDLES)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "a recorder pushes bundles alone");
+		                "a recorder can push only bundles");
 	rc = tkb_recorder_begin_collect(recorder, &session.collect, &selection,
 	                                err);
 	if (rc < 0)

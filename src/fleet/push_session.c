@@ -149,7 +149,7 @@ static int add_blob_record(struct tkb_remote *remote, const char *ref,
 	tkb_bundle_close(bundle);
 	if (rc == 0 && out != NULL)
 		rc = tkb_digest_of(tkb_buf_bytes(&record), out, err);
-	/* No reader finds a record that will be signed a moment later. */
+	/* Sign before the record is added: a reader never finds it unsigned. */
 	if (rc == 0 && facts != NULL && facts->signer != NULL)
 		rc = sign_new_record(remote, ref, tkb_buf_bytes(&record),
 		                     facts->signer, err);

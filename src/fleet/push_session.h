@@ -2,7 +2,7 @@
 #ifndef TKB_FLEET_PUSH_SESSION_H
 #define TKB_FLEET_PUSH_SESSION_H
 
-/* How each way to push begins, uploads and ends. */
+/* The common beginning, upload and end of all kinds of pushes. */
 
 #include <tkbundle/fleet.h>
 
@@ -19,10 +19,10 @@
  *     rc = work(&session.options, &done, err);
  *     return tkb_push_session_end(&session, rc, &done, report, err);
  *
- * It must not move meanwhile.
+ * The session must not move meanwhile.
  */
 struct tkb_push_session {
-	struct tkb_push_options options; /* they point to `collect` */
+	struct tkb_push_options options; /* points to `collect` */
 	/* Its watch ends the push at the caller's deadline, and it has no
 	   deadline of its own. */
 	struct tkb_collect_options collect;
@@ -39,7 +39,7 @@ TKB_NODISCARD int tkb_push_session_read(struct tkb_push_session *session,
 
 /*
  * The same, and attach the session's watch to the remote. TKB_MISS if tkbundle
- * is disabled; then the report is all zeros.
+ * is disabled; the report is then zeroed.
  */
 TKB_NODISCARD int tkb_push_session_begin(struct tkb_push_session *session,
                                          struct tkb_remote *remote,
@@ -57,8 +57,8 @@ TKB_NODISCARD int tkb_push_session_end(struct tkb_push_session *session, int rc,
                                        struct tkb_error *err);
 
 /*
- * Begin to sign, where the caller wants that; else `*out` is NULL. `signer` is
- * released in any case.
+ * Begin to sign, if the caller wants that; else `*out` is NULL. The caller must
+ * release `signer` in any case.
  */
 TKB_NODISCARD int tkb_push_sign_begin(struct tkb_signer *signer,
                                       const struct tkb_push_options *options,
@@ -68,8 +68,8 @@ TKB_NODISCARD int tkb_push_sign_begin(struct tkb_signer *signer,
                                       struct tkb_error *err);
 
 /*
- * Read the records of options->base_ref, if it is set, that the remote's policy
- * trusts: their entries count as there, too. It is no failure if none is trusted.
+ * If options->base_ref is set, read its records that the remote's policy trusts:
+ * their entries also count as present. It is not a failure if none is trusted.
  */
 TKB_NODISCARD int tkb_push_base_read(struct tkb_remote *remote,
                                      const struct tkb_push_options *options,
@@ -79,7 +79,7 @@ TKB_NODISCARD int tkb_push_base_read(struct tkb_remote *remote,
 /*
  * Upload the bundle in `buffer`, then add its record with `facts` (may be
  * NULL). The record's digest goes to `record_out` (may be NULL). `watch` (may
- * be NULL) hears of uploaded bytes.
+ * be NULL) gets the progress of the upload.
  */
 TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                                 struct tkb_blob_buffer *buffer,

@@ -11,10 +11,10 @@
 #include "remote/remote.h"
 #include "trust/judge.h"
 
-/* What signs, and what is signed. */
+/* The signer, and the records to sign. */
 struct signature_work {
 	struct tkb_remote *remote;
-	const char *ref; /* that the signatures are for */
+	const char *ref; /* ref that the signatures are for */
 	struct tkb_sign_options options;
 	struct tkb_timed timed;
 	struct tkb_remote_attachment attachment;
@@ -67,7 +67,7 @@ static int begin_signing(struct signature_work *work, const char *from,
 	               : 0;
 }
 
-/* Is the record one that the caller vouches for, who looks at its blob? */
+/* Ask the caller to look at the record's blob and vouch for it. */
 static int ask_to_vouch(struct signature_work *work,
                         const struct tkb_record *record, bool *out,
                         struct tkb_error *err)
@@ -91,7 +91,8 @@ static int ask_to_vouch(struct signature_work *work,
 }
 
 /*
- * Sign a record unless it is signed, and add it to the ref if the ref lacks it.
+ * Sign a record if it is not signed yet, and add it to the ref if the ref lacks
+ * it.
  */
 static int sign_record(struct signature_work *work,
                        const struct tkb_record *record, bool adds,
@@ -124,7 +125,7 @@ static int sign_record(struct signature_work *work,
 	return rc;
 }
 
-/* A record whose blob is gone is only counted. */
+/* Sign all records; one whose blob is gone is only counted. */
 static int sign_all(struct signature_work *work, bool adds,
                     struct tkb_error *err)
 {
@@ -211,7 +212,7 @@ int tkb_ref_promote(struct tkb_remote *remote, const char *from, const char *to,
 	if (rc == 0)
 		rc = tkb_records_keep_trusted(remote, from, &work.records, err);
 	work.report.untrusted_count = work.records.untrusted_count;
-	/* Asking for a blob resets its age, where a remote has such. */
+	/* In some remotes, asking for a blob resets its age. */
 	if (rc == 0)
 		rc = tkb_records_check(remote, &work.records, false, err);
 	if (rc == 0)

@@ -203,7 +203,7 @@ TEST(expand, kernels_that_do_not_agree_are_ambiguous)
 TEST(expand, kernels_of_an_old_triton_do_not_tell_its_version)
 {
 	make_cache("triton-3.2.0-cpu");
-	check_fails("{triton}", &no_gpu, "'root' do not tell it",
+	check_fails("{triton}", &no_gpu, "'root' do not say",
 	            "write the version, or {env:NAME}");
 }
 
@@ -326,9 +326,10 @@ TEST(expand, a_word_that_is_not_known_is_refused)
 		                             "{{arch}}" };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(words); i++)
-		check_fails(words[i], NULL, "a ref knows no '{",
+		check_fails(words[i], NULL, "a ref cannot have '{",
 		            "{arch}, {gpu}, {driver}, {triton} and {env:NAME}");
-	check_fails(text("{%0200d}", 0), NULL, "a ref knows no '{0", "{arch}");
+	check_fails(text("{%0200d}", 0), NULL, "a ref cannot have '{0",
+	            "{arch}");
 	check_fails("m/{arch", NULL, "has a '{' without its '}'", "{");
 }
 

@@ -380,8 +380,8 @@ TEST(layout_triton, what_triton_could_not_read_is_refused)
 		  "no other braces" },
 		{ "?triton-key-format=%7bkey%7d%7bfilename%7d%7b",
 		  "no other braces" },
-		{ "/2", "Triton reads database 0 alone, not 2" },
-		{ "?db=13", "Triton reads database 0 alone, not 13" },
+		{ "/2", "Triton reads only database 0, not 2" },
+		{ "?db=13", "Triton reads only database 0, not 13" },
 	};
 	struct server redis = start_redis("");
 
@@ -400,7 +400,7 @@ TEST(layout_triton, other_remotes_than_redis_are_refused)
 {
 	unpack_root("triton-3.6.0-cpu");
 	FAILS(push("folder", NULL, NULL, ERR), TKB_ERR_UNSUPPORTED,
-	      "remote 'folder': Triton reads from Redis alone");
+	      "remote 'folder': Triton reads only from Redis");
 	CHECK(!exists("folder"));
 	FAILS(push("redis://127.0.0.1:1?mode=ro", NULL, NULL, ERR),
 	      TKB_ERR_DENIED, "no remote may be written");
