@@ -2,7 +2,7 @@
 #ifndef TKB_REMOTE_BACKENDS_H
 #define TKB_REMOTE_BACKENDS_H
 
-/* The built-in backends: each a constant in a file of its own. */
+/* The built-in backends. Each is a constant, defined in its own file. */
 
 #include <tkbundle/remote_backend.h>
 

@@ -39,7 +39,7 @@ int tkb_blob_digest(const struct tkb_blob *blob, struct tkb_digest *out,
 	return rc < 0 ? rc : tkb_hasher_end(&hasher, out, err);
 }
 
-/* What tkb_tier_put() puts. */
+/* Arguments of tkb_tier_put() for one try. */
 struct delivery {
 	const struct tkb_digest *digest;
 	const struct tkb_blob *blob;
@@ -84,7 +84,10 @@ int tkb_tier_put(struct tkb_tier *tier, const struct tkb_digest *digest,
 	return tkb_tier_do(tier, &work, err);
 }
 
-/* What a tier says of a blob's size, if anybody follows; 0: unknown. */
+/*
+ * The size of a blob as a tier reports it; 0: unknown, or nobody watches the
+ * progress.
+ */
 static uint64_t ask_for_size(struct tkb_remote *remote,
                              const struct tkb_digest *digest)
 {
@@ -114,7 +117,7 @@ int tkb_remote_get(struct tkb_remote *remote, const struct tkb_digest *digest,
 	return tkb_blob_buffer_send(&buffer, sink, err);
 }
 
-/* Progress of an upload, by what the backend reads of the blob. */
+/* Measures the progress of an upload by what the backend reads. */
 struct meter {
 	const struct tkb_blob *blob;
 	const struct tkb_watch *watch;
@@ -137,7 +140,7 @@ static int read_metered(void *self, uint64_t offset, void *data, size_t size,
 	struct meter *meter = self;
 	const struct tkb_source *source = &meter->blob->source;
 
-	/* When the backend asks for more, it has sent what it read before. */
+	/* A backend that reads more has sent what it read before. */
 	report_upload(meter, meter->before + offset);
 	return source->read_at(source->self, offset, data, size, got_out, err);
 }
@@ -308,7 +311,7 @@ int tkb_remote_remove(struct tkb_remote *remote, size_t tier,
 	return tkb_tier_do(&remote->tiers[tier], &work, err);
 }
 
-/* A listing; once it has reported a blob, it must not be tried again. */
+/* A listing. It must not be retried once it has reported a blob. */
 struct listing {
 	const struct tkb_blob_visitor *visitor;
 	bool has_begun;
@@ -334,7 +337,7 @@ static int list_blobs_of_tier(struct tkb_tier *tier,
 
 	rc = tier->backend->list(tier->self, limits, &visitor, err);
 	if (rc == TKB_ERR_UNAVAILABLE && listing->has_begun)
-		return TKB_ERR_IO; /* ends the tries */
+		return TKB_ERR_IO; /* stops the retries */
 	return rc;
 }
 

@@ -8,22 +8,22 @@
 
 /*
  * A blob is read from the first tier that has it, and stored in the writable
- * tiers before that. Where one of those is local to the node, one process of
+ * tiers before that one. If one of these is local to the node, one process of
  * the node fetches the blob, and the others wait for it.
  */
 
 enum {
-	NAP_MS = 20 /* between two checks whether the blob has arrived */
+	NAP_MS = 20 /* pause between checks for the blob */
 };
 
-/* How much of a blob has come; NULL: nobody wants to know. */
+/* The progress of a fetch; a NULL pointer means that nobody watches. */
 struct gauge {
 	const struct tkb_watch *watch;
-	uint64_t size; /* as a tier told it; 0: unknown */
+	uint64_t size; /* as reported by a tier; 0: unknown */
 	uint64_t told;
 };
 
-/* The next tier begins at 0 again. */
+/* A fetch from the next tier begins at 0 again. */
 static void report_fetched(struct gauge *gauge, uint64_t done)
 {
 	if (gauge == NULL || done <= gauge->told)
@@ -38,7 +38,7 @@ struct transfer {
 	const struct tkb_digest *digest;
 	struct tkb_blob_buffer *buffer;
 	struct gauge *gauge;                /* or NULL */
-	const struct tkb_op_limits *limits; /* of the running try */
+	const struct tkb_op_limits *limits; /* of the current try */
 	int sink_rc;                        /* what our own sink returned */
 	struct tkb_error sink_error;
 };
@@ -59,7 +59,7 @@ static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return transfer->sink_rc;
 }
 
-/* Continue where the last try ended. */
+/* Get the blob, from the byte where the last try ended. */
 static int get_from_tier(struct tkb_tier *tier,
                          const struct tkb_op_limits *limits, void *self,
                          struct tkb_error *err)
@@ -125,8 +125,8 @@ int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
 }
 
 /*
- * Store the blob in the first `count` tiers. Failures do not matter: the blob
- * is here.
+ * Store the blob in the first `count` tiers. Ignore failures: the blob has been
+ * fetched.
  */
 static void fill_nearer_tiers(struct tkb_remote *remote, size_t count,
                               const struct tkb_digest *digest,
@@ -142,7 +142,7 @@ static void fill_nearer_tiers(struct tkb_remote *remote, size_t count,
 	}
 }
 
-/* The claims that this fetch holds, one per tier. */
+/* The claims that this fetch holds, at most one per tier. */
 struct claims {
 	struct {
 		const struct tkb_remote_backend *backend;
@@ -174,10 +174,10 @@ static int claim_in_tier(struct tkb_tier *tier,
 }
 
 /*
- * The tier lacks the blob: claim it, or wait for the process that has. A
- * process that has waited in vain gives its claim back, since many that fail
- * one after another would take too long. Claims are only an optimisation, so a
- * failure of one is a miss.
+ * The tier lacks the blob: claim it, or wait for the process that holds the
+ * claim. A process that has waited in vain releases its claim: if many
+ * processes failed one after another, the last would wait too long. Claims are
+ * only an optimisation, so a failure counts as a miss.
  */
 static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
                          struct claims *claims, struct gauge *gauge,

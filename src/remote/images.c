@@ -14,7 +14,7 @@ enum {
 	TAG_LIMIT = 128
 };
 
-/* What is asked of a tier. */
+/* Arguments of one request about an image. */
 struct question {
 	const struct tkb_image_manifest *manifest;
 	const char *name;
@@ -35,7 +35,10 @@ static bool is_tag_byte(char byte, bool is_first)
 	       (!is_first && (byte == '.' || byte == '-'));
 }
 
-/* Is it a tag, or a digest? `*digest_out` is set where it is that. */
+/*
+ * Check that the name is a tag or a digest. If it is a digest, set
+ * `*digest_out`.
+ */
 static int check_name(const char *name, struct tkb_digest *digest_out,
                       bool *is_digest_out, struct tkb_error *err)
 {
@@ -50,7 +53,7 @@ static int check_name(const char *name, struct tkb_digest *digest_out,
 	if (*is_digest_out || (good == size && size > 0 && size <= TAG_LIMIT))
 		return 0;
 	return tkb_fail(err, TKB_ERR_INVALID,
-	                "'%.200s' can be no tag of an image", name);
+	                "'%.200s' cannot be the tag of an image", name);
 }
 
 static int find_tier(const struct tkb_remote *remote, bool writes,

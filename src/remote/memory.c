@@ -6,19 +6,19 @@
 #include "remote/backends.h"
 
 /*
- * The smallest complete backend: a list of blobs and records that is gone with
- * the handle.
+ * The smallest complete backend: a list of blobs and records that is lost when
+ * the handle is closed.
  */
 
 struct item {
 	struct item *next;
 	struct tkb_digest digest;
-	struct tkb_bytes bytes; /* stored in `ref`, behind its end */
+	struct tkb_bytes bytes; /* stored after the NUL of `ref` */
 	char ref[];             /* "" for a blob */
 };
 
 struct memory {
-	struct item *first; /* owned, and all behind it */
+	struct item *first; /* owned, with all that follow */
 };
 
 static int memory_open(const struct tkb_remote_url *url,
@@ -55,7 +55,7 @@ static struct item **find_link(struct memory *memory, const char *ref,
 	return link;
 }
 
-/* Replaces what has the same digest. */
+/* Store an item; it replaces one with the same digest. */
 static int store_item(struct memory *memory, const char *ref,
                       const struct tkb_digest *digest,
                       const struct tkb_blob *blob, struct tkb_error *err)

@@ -60,7 +60,7 @@ static int check_ref(const char *ref, struct tkb_error *err)
 	return 0;
 }
 
-/* A record of a ref, for add, drop and touch. */
+/* Arguments of add, drop and touch. */
 struct entry {
 	const char *ref;
 	struct tkb_digest digest;
@@ -97,7 +97,7 @@ static int touch_in_tier(struct tkb_tier *tier,
 	                            &entry->digest, err);
 }
 
-/* Run it on every tier that may be written. */
+/* Run `work` on every writable tier. */
 static int do_everywhere(struct tkb_remote *remote, struct entry *entry,
                          int (*run)(struct tkb_tier *tier,
                                     const struct tkb_op_limits *limits,
@@ -162,22 +162,22 @@ enum state {
 	DAMAGED
 };
 
-/* A record as one tier has it. */
+/* The record as found in one tier. */
 struct kept {
 	struct tkb_digest digest;
 	enum state state;
 	struct tkb_bytes record; /* if WHOLE */
 	uint64_t age_s;
-	int unread;         /* if UNREAD: the status, and */
-	const char *reason; /* the reason */
+	int unread;         /* if UNREAD: the status and */
+	const char *reason; /* the message */
 	const struct tkb_tier *tier;
 };
 
 struct gathering {
 	const char *ref;
-	const struct tkb_tier *tier; /* that is being asked */
+	const struct tkb_tier *tier; /* the one that is read now */
 	uint64_t limit;
-	const struct tkb_record_visitor *visitor; /* whom it is for */
+	const struct tkb_record_visitor *visitor; /* the caller's */
 	struct tkb_arena arena;                   /* owns the records */
 	struct kept *items;                       /* owned */
 	size_t count;
@@ -279,7 +279,7 @@ static int gather_records(struct tkb_tier *tier,
 }
 
 /*
- * By digest, then by state, then the youngest first. UNREAD stands before
+ * Order by digest, then by state, then youngest first. UNREAD comes before
  * DAMAGED: a record that could not be read in one tier must not be reported as
  * damaged because another tier has it damaged.
  */
@@ -296,7 +296,9 @@ static int compare_kept(const void *a, const void *b)
 	return (left->age_s > right->age_s) - (left->age_s < right->age_s);
 }
 
-/* Without a visitor for it, a record that cannot be read is a failure. */
+/*
+ * Report an unreadable record; if the visitor has no callback for that, fail.
+ */
 static int tell_unread(const struct kept *kept,
                        const struct tkb_record_visitor *records,
                        const struct tkb_damage_visitor *visitor,
@@ -359,7 +361,7 @@ static int tell_records(struct gathering *gathering,
 	return rc;
 }
 
-/* Run it on every tier. With `needs_all`, each of them must answer. */
+/* Run `work` on every tier. With `needs_all`, every tier must answer. */
 static int ask_all(struct tkb_remote *remote, const struct tkb_tier_work *work,
                    bool needs_all, struct tkb_error *err)
 {

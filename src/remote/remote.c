@@ -14,7 +14,7 @@
 
 TKB_AUTO_POINTER(close_at, struct tkb_remote, tkb_remote_close)
 
-/* How many URLs the list holds. */
+/* Count the URLs in the list. */
 static size_t count_urls(const char *urls)
 {
 	size_t count = 1;

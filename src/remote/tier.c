@@ -48,7 +48,7 @@ const struct tkb_remote_backend *tkb_remote_backend_find(const char *scheme)
 	return NULL;
 }
 
-/* The caller's backends count before ours. */
+/* The caller's backends take precedence over the built-in ones. */
 static const struct tkb_remote_backend *choose_backend(
 	const char *scheme, const struct tkb_remote_options *options)
 {
@@ -183,7 +183,7 @@ void tkb_tier_close(struct tkb_tier *tier)
 	tkb_remote_url_free(tkb_take(tier->url));
 }
 
-/* Full jitter, so that clients that failed together do not return together. */
+/* Full jitter, so that clients that failed together do not retry together. */
 static uint64_t pause_ns(uint32_t attempt)
 {
 	const uint64_t limit_ms = (uint64_t)FIRST_PAUSE_MS << attempt;
@@ -192,7 +192,7 @@ static uint64_t pause_ns(uint32_t attempt)
 	                                                     : PAUSE_LIMIT_MS);
 }
 
-/* What the server asked for in Retry-After. */
+/* The pause that the server requested with Retry-After. */
 static uint64_t asked_pause_ns(const struct tkb_op_limits *limits)
 {
 	const uint32_t asked_ms = *limits->retry_after_ms;
@@ -202,7 +202,7 @@ static uint64_t asked_pause_ns(const struct tkb_op_limits *limits)
 	                                : RETRY_AFTER_LIMIT_MS);
 }
 
-/* Pause before the next try. False: cancelled, or the deadline is nearer. */
+/* Pause before the next try. False: cancelled, or the deadline comes first. */
 static bool pause_before(const struct tkb_tier *tier, uint32_t attempt,
                          const struct tkb_op_limits *limits)
 {

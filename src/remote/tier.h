@@ -3,9 +3,9 @@
 #define TKB_REMOTE_TIER_H
 
 /*
- * One of a remote's tiers: a URL, its backend, and how its operations are
- * tried. It connects when needed, retries failures that may pass, gives up at
- * the deadline, and does not try again after a tier could not be reached.
+ * A tier of a remote: a URL and its backend. It connects on demand, retries
+ * temporary failures, and gives up at the deadline. Once it could not be
+ * reached, it is not tried again.
  */
 
 #include <tkbundle/remote.h>
@@ -23,8 +23,8 @@ struct tkb_tier {
 	uint32_t connect_ms;
 	uint32_t stall_ms;
 	uint32_t retries;
-	bool is_unreachable;                /* it could not be reached */
-	struct tkb_error unreachable_error; /* the reason */
+	bool is_unreachable;                /* connecting has failed */
+	struct tkb_error unreachable_error; /* why */
 };
 
 /*

@@ -127,7 +127,7 @@ def _(here):
     with server(b"403 Forbidden\r\nContent-Length: 0\r\nConnection: close"
                 b"\r\n\r\n") as remote:
         check_cold(use(here, "3.6", remote=remote),
-                   ("pull", "the right to read that is missing"))
+                   ("pull", "the right to read it is missing"))
 
 
 GRANT = "grant the right to write there, or do not push (push=never)"

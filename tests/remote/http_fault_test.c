@@ -140,9 +140,9 @@ TEST(http_fault, a_part_is_had_from_servers_that_give_parts_and_others)
 	check_part(EMPTY("416 No"), 0, "");
 	check_part("HTTP/1.1 206 OK\r\nContent-Range: bytes 3-9/10\r\n"
 	           "Content-Length: 7\r\n\r\n3456789",
-	           TKB_ERR_UNAVAILABLE, "another part than was asked for");
+	           TKB_ERR_UNAVAILABLE, "another part than requested");
 	check_part("HTTP/1.1 206 OK\r\nContent-Length: 6\r\n\r\n456789",
-	           TKB_ERR_UNAVAILABLE, "another part than was asked for");
+	           TKB_ERR_UNAVAILABLE, "another part than requested");
 }
 
 TEST(http_fault, when_to_come_back_is_handed_on)
@@ -216,7 +216,7 @@ TEST(http_fault, a_redirect_in_a_circle_ends)
 TEST(http_fault, a_redirect_to_what_is_no_http_is_refused)
 {
 	check_get(MOVED("302 There", "file:///etc/passwd"), TKB_ERR_UNAVAILABLE,
-	          "it redirects to what is no HTTP");
+	          "it redirects to something that is not HTTP");
 	check_get(MOVED("302 There", "http://"), TKB_ERR_UNAVAILABLE,
 	          "redirects to");
 }

@@ -58,8 +58,8 @@ TEST(http, urls_that_make_no_sense_are_refused)
 	} cases[] = {
 		{ "http://", "has no host" },
 		{ "http:///path", "has no host" },
-		{ "http://a%2fb/", "host is no name" },
-		{ "http://a%20b/", "host is no name" },
+		{ "http://a%2fb/", "host is not a valid name" },
+		{ "http://a%20b/", "host is not a valid name" },
 		{ "http://h?cafile=ca.pem", "'cafile' is for TLS: https://" },
 		{ "http://h?verify=false", "'verify' is for TLS" },
 		{ "http://h?server-name=x", "'server-name' is for TLS" },
@@ -324,7 +324,7 @@ TEST(http, a_server_that_lists_nothing_says_what_it_lacks)
 	struct server server = start_nginx("location / { }\n");
 	struct handle *handle = must_connect(http_url(&server, ""));
 	FAILS(ASK(handle, records, "team/model", &visitor, ERR), TKB_ERR_DENIED,
-	      "it does not list what it has: give it a JSON index");
+	      "it does not list its files: give it a JSON index");
 	CHECK_INT(notebook->count, 0);
 }
 
@@ -335,7 +335,7 @@ TEST(http, a_server_that_neither_lists_nor_compares_takes_no_records)
 		"location / {\ndav_methods PUT DELETE;\n"
 		"create_full_put_path on;\nclient_max_body_size 0;\n}\n");
 	const char *const sentence =
-		"it can only be read: it neither lists what it has nor honours "
+		"it can only be read: it neither lists its files nor honours "
 		"If-Match";
 
 	check_add_refused(http_url(&server, ""), sentence);

@@ -154,11 +154,11 @@ TEST(oci_auth, a_credential_helper_is_asked_and_no_shell)
 	FAILS(use_helper(server.port, "none", ERR), TKB_ERR_DENIED,
 	      "there are none for it");
 	FAILS(use_helper(server.port, "garbled", ERR), TKB_ERR_DENIED,
-	      "prints is no user and secret");
+	      "is not a user and a secret");
 	FAILS(use_helper(server.port, "absent", ERR), TKB_ERR_DENIED,
 	      "cannot run 'docker-credential-absent'");
 	FAILS(use_helper(server.port, "x;touch hacked", ERR), TKB_ERR_DENIED,
-	      "is no name of a credential helper");
+	      "is not the name of a credential helper");
 	CHECK(!exists("hacked"));
 }
 
@@ -195,11 +195,11 @@ TEST(oci_auth, a_file_that_is_none_is_one_sentence)
 	           1));
 	write_text("auth.json", "{\"auths\":");
 	FAILS(use(oci_url(server.port, ""), ERR), TKB_ERR_DENIED,
-	      "auth.json' is no file of credentials");
+	      "auth.json' is not a file of credentials");
 	SYS(unlink("auth.json"));
 	SYS(mkdir("auth.json", 0700));
 	FAILS(use(oci_url(server.port, ""), ERR), TKB_ERR_DENIED,
-	      "auth.json' is no file of credentials");
+	      "auth.json' is not a file of credentials");
 }
 
 /* A server of tokens, and a registry that wants them. */
@@ -245,7 +245,7 @@ TEST(oci_auth, tokens_are_got_for_what_is_wanted)
 	FAILS(use(oci_url(server.port, ""), ERR), TKB_ERR_DENIED,
 	      "it wants other credentials: HTTP 401");
 	FAILS(use(oci_url(server.port, "writer:wrong@"), ERR), TKB_ERR_DENIED,
-	      "gives none for 'repository:team/kernels:pull");
+	      "gives no token for 'repository:team/kernels:pull");
 }
 
 /* The file of credentials has a token that gives tokens. */
@@ -349,12 +349,12 @@ TEST(oci_auth, a_challenge_that_makes_no_sense_is_one_sentence)
 {
 	forget_user();
 	check_challenge("Digest realm=\"x\"", TKB_ERR_DENIED,
-	                "it wants credentials, and says not which");
+	                "it wants credentials, but does not say which");
 	check_challenge("Bearer service=\"x\"", TKB_ERR_UNAVAILABLE,
-	                "it says not where tokens for it are");
+	                "it does not name its token server");
 	check_challenge("Bearer realm=\"file:///etc/passwd\"",
 	                TKB_ERR_UNAVAILABLE,
-	                "it says not where tokens for it are");
+	                "it does not name its token server");
 	check_challenge("Basic realm=\"x\"", TKB_ERR_DENIED,
 	                "it wants other credentials: HTTP 401");
 }

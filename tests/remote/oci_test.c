@@ -392,7 +392,7 @@ TEST(oci, a_list_of_tags_that_is_none_is_one_sentence)
 	           TKB_ERR_UNAVAILABLE, "has no end");
 	check_list(LISTED("Link: <http://127.0.0.2:1/x>; rel=\"next\"\r\n",
 	                  "{\"name\":\"a\",\"tags\":[]}"),
-	           TKB_ERR_UNAVAILABLE, "goes on at another server");
+	           TKB_ERR_UNAVAILABLE, "continues at another server");
 	check_list(MOVED("302 Found", "/v2/team/kernels/tags/list?n=1000"),
 	           TKB_ERR_UNAVAILABLE, "redirects more than");
 	check_list(EMPTY("500 Oh"), TKB_ERR_UNAVAILABLE, "HTTP 500");

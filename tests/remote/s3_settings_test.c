@@ -80,11 +80,11 @@ TEST(s3_settings, half_a_key_in_the_environment_is_named)
 	write_home("credentials", credentials);
 	set_keys("AKIDENV", NULL, NULL);
 	check_unopened("s3://bucket", TKB_ERR_DENIED,
-	               "AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is "
+	               "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is "
 	               "not");
 	set_keys(NULL, "s3cret/env", NULL);
 	check_unopened("s3://bucket", TKB_ERR_DENIED,
-	               "AWS_SECRET_ACCESS_KEY is set, and AWS_ACCESS_KEY_ID is "
+	               "AWS_SECRET_ACCESS_KEY is set, but AWS_ACCESS_KEY_ID is "
 	               "not");
 	set_keys("", "", "");
 	check_keys("s3://bucket", "AKIDONE", "s3cret/one=", NULL);
@@ -160,13 +160,13 @@ TEST(s3_settings, what_is_no_file_of_keys_is_refused_and_not_waited_for)
 	write_file("large", tkb_buf_bytes(&large));
 	set("AWS_SHARED_CREDENTIALS_FILE", "folder");
 	check_unopened("s3://bucket", TKB_ERR_DENIED,
-	               "'folder' is no file of settings");
+	               "'folder' is not a file of settings");
 	set("AWS_SHARED_CREDENTIALS_FILE", "pipe");
 	check_unopened("s3://bucket", TKB_ERR_DENIED,
-	               "'pipe' is no file of settings");
+	               "'pipe' is not a file of settings");
 	set("AWS_SHARED_CREDENTIALS_FILE", "large");
 	check_unopened("s3://bucket", TKB_ERR_DENIED,
-	               "'large' is no file of settings");
+	               "'large' is not a file of settings");
 	set("AWS_SHARED_CREDENTIALS_FILE", "folder/none");
 	check_unopened("s3://bucket", TKB_ERR_DENIED, "no profile 'default'");
 }
@@ -190,11 +190,12 @@ TEST(s3_settings, a_key_that_would_break_a_header_is_refused)
 	forget_aws();
 	for (size_t i = 0; i < TKB_COUNT_OF(secrets); i++) {
 		set_keys("AKIDENV", secrets[i], NULL);
-		check_unopened("s3://bucket", TKB_ERR_DENIED,
-		               "AWS_SECRET_ACCESS_KEY holds what no such key");
+		check_unopened(
+			"s3://bucket", TKB_ERR_DENIED,
+			"AWS_SECRET_ACCESS_KEY has a character that is not");
 		set_keys("AKIDENV", "s3cret/env", secrets[i]);
 		check_unopened("s3://bucket", TKB_ERR_DENIED,
-		               "AWS_SESSION_TOKEN holds what no such key");
+		               "AWS_SESSION_TOKEN has a character that is not");
 	}
 }
 
@@ -324,7 +325,7 @@ TEST(s3_settings, urls_that_make_no_sense_are_refused)
 	} cases[] = {
 		{ "s3://", "'' cannot be a bucket's name" },
 		{ "s3:///x", "'' cannot be a bucket's name" },
-		{ "s3://b%2Fc", "host is no name" },
+		{ "s3://b%2Fc", "host is not a valid name" },
 		{ "s3://.b", "'.b' cannot be a bucket's name" },
 		{ "s3://b@c:9000/x", "holds no credentials" },
 		{ "s3://AKID:s3cret@b", "holds no credentials" },

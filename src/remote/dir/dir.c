@@ -217,8 +217,9 @@ static int dir_add(void *self, const struct tkb_op_limits *limits,
 
 	(void)limits;
 	/*
-	 * A report of a start makes no remote: the folder may be one that is
-	 * not mounted, and who mounts it finds the report below it.
+	 * The report of a start must not create the remote. The folder may be
+	 * on a file system that is not mounted yet, which would hide the
+	 * report.
 	 */
 	if (tkb_ref_is_of_starts(ref) && stat(folder->path, &status) < 0 &&
 	    errno == ENOENT)
@@ -319,7 +320,7 @@ static int dir_touch(void *self, const struct tkb_op_limits *limits,
 	return 0;
 }
 
-/* Stop at the first record. */
+/* Visitor that stops at the first record. */
 static int stop_at_first(void *self, int dir_fd, const char *name,
                          const struct tkb_digest *digest, struct tkb_error *err)
 {

@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * A claim is a lock on one byte of one file; the digest chooses the byte. The
- * kernel releases it when its owner ends, however that happens.
+ * A claim is a lock on one byte of a file; the digest chooses the byte. The
+ * kernel releases the lock when its owner exits or is killed.
  */
 static struct flock claim_of(const struct tkb_digest *digest, short type)
 {
@@ -67,7 +67,7 @@ int tkb_dir_claim(const char *folder, const struct tkb_digest *digest,
 	return 0;
 }
 
-/* Unlock explicitly: a child that was forked since has the file open, too. */
+/* Unlock explicitly: a child forked meanwhile also has the file open. */
 void tkb_dir_unclaim(void *claim)
 {
 	struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };

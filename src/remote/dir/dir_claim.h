@@ -2,15 +2,15 @@
 #ifndef TKB_REMOTE_DIR_DIR_CLAIM_H
 #define TKB_REMOTE_DIR_DIR_CLAIM_H
 
-/* Claims in a folder, as struct tkb_remote_backend has them. */
+/* Claims in a folder: see `claim` of struct tkb_remote_backend. */
 
 #include <tkbundle/remote_backend.h>
 
 #include "base/base.h"
 
 /*
- * Where locks do not work, or nothing may be written, `*claim_out` is NULL, and
- * everyone fetches.
+ * If locks do not work, or the folder is not writable, `*claim_out` is NULL,
+ * and every process fetches for itself.
  */
 TKB_NODISCARD int tkb_dir_claim(const char *folder,
                                 const struct tkb_digest *digest,

@@ -41,7 +41,7 @@ int tkb_dir_file_path(struct tkb_dir_folder *folder, const char *ref,
 	return tkb_buf_check(out, err);
 }
 
-/* An I/O error is a failure of the remote; errno says of which kind. */
+/* Turn an I/O error into a failure of the remote, of the kind in errno. */
 static int blame_remote(int rc, struct tkb_error *err)
 {
 	const int number = errno;
@@ -56,7 +56,7 @@ static int blame_remote(int rc, struct tkb_error *err)
 	return status;
 }
 
-/* The same for what was to be written. */
+/* The same for a write: add the advice to grant rights. */
 static int blame_writing(int rc, struct tkb_error *err)
 {
 	const int status = blame_remote(rc, err);

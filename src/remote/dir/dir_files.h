@@ -3,12 +3,12 @@
 #define TKB_REMOTE_DIR_DIR_FILES_H
 
 /*
- * A folder: blobs are `cas/ab/<sha256>`, records `ref/<name>/<sha256>`, where a
- * comma stands for each slash in the ref's name. Files appear whole, by a link
- * or a rename, so any number of processes may use it at once; on NFS too. They
- * are on the disk before they appear, and their names before a put returns,
- * unless the URL says sync=false: a blob under its digest is whole, also after a
- * loss of power.
+ * A folder as a remote: blobs are `cas/ab/<sha256>`, records
+ * `ref/<name>/<sha256>`, with a comma for each slash in the ref's name. Files
+ * appear whole, by a link or a rename, so any number of processes may use the
+ * folder at once, also on NFS. Unless the URL says sync=false, file contents are
+ * synced before the file appears, and its name before a put returns: a blob
+ * under its digest is whole even after a power loss.
  */
 
 #include <sys/stat.h>
@@ -21,7 +21,7 @@
 struct tkb_dir_folder {
 	char *path; /* owned; absolute */
 	bool is_synced;
-	struct tkb_buf file; /* the path that was asked for last */
+	struct tkb_buf file; /* result of the last tkb_dir_file_path() */
 };
 
 enum {
@@ -29,8 +29,8 @@ enum {
 };
 
 /*
- * "<folder>/cas/ab/<sha256>" or "<folder>/ref/<name>/<sha256>", until it is called
- * again.
+ * Make the path "<folder>/cas/ab/<sha256>" or "<folder>/ref/<name>/<sha256>".
+ * It is valid until the next call.
  */
 TKB_NODISCARD int tkb_dir_file_path(struct tkb_dir_folder *folder,
                                     const char *ref,
@@ -38,9 +38,9 @@ TKB_NODISCARD int tkb_dir_file_path(struct tkb_dir_folder *folder,
                                     char **path_out, struct tkb_error *err);
 
 /*
- * "cannot <what> '<name>'", by errno. Only ENOENT is a miss. ENOTDIR is not: whoever
- * takes a folder that is hidden by a file for an empty one may remove the blobs that
- * its records name.
+ * Fail with "cannot <what> '<name>'" according to errno. Only ENOENT is a miss.
+ * ENOTDIR is not: if a file hid a folder of records and that counted as empty,
+ * gc would remove the blobs that the records name.
  */
 TKB_NODISCARD int tkb_dir_fail_unless_missing(struct tkb_error *err,
                                               const char *what,
@@ -62,10 +62,13 @@ TKB_NODISCARD int tkb_dir_file_remove(struct tkb_dir_folder *folder,
                                       const struct tkb_digest *digest,
                                       struct tkb_error *err);
 
-/* The time by the file server's clock, which sets the times of files. */
+/*
+ * The current time by the clock that sets the times of files, which may be a
+ * file server's.
+ */
 time_t tkb_dir_now(const struct tkb_dir_folder *folder);
 
-/* The seconds since the file was written. */
+/* Seconds since the file was written. */
 uint64_t tkb_dir_age(const struct stat *status, time_t now);
 
 /* Called for each file of a folder whose name is a digest. */

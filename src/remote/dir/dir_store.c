@@ -30,7 +30,7 @@ int tkb_dir_write(struct tkb_draft *draft, const struct tkb_blob *blob,
 		if (rc < 0)
 			return rc;
 		if (got == 0) {
-			errno = EIO; /* callers look at it */
+			errno = EIO; /* callers read errno */
 			return tkb_fail(err, TKB_ERR_IO,
 			                "the blob is cut short");
 		}
@@ -43,7 +43,7 @@ int tkb_dir_write(struct tkb_draft *draft, const struct tkb_blob *blob,
 	return 0;
 }
 
-/* The length of the longest part of `path` that exists. */
+/* The length of the longest leading part of `path` that exists. */
 static size_t known_part(char *path)
 {
 	size_t size = strlen(path);

@@ -72,8 +72,8 @@ static int take_none(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 }
 
 /*
- * Some servers answer Content-Length 0 to any HEAD. Ask by GET whether the blob
- * is empty; if not, its size is unknown.
+ * Some servers answer every HEAD with Content-Length 0. Check by GET whether
+ * the blob is empty; if not, its size is unknown.
  */
 static int check_empty(struct tkb_http *http,
                        const struct tkb_op_limits *limits, const char *url,

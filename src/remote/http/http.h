@@ -8,21 +8,21 @@
  *     cas/<sha256>         blobs
  *     ref/<name>/<sha256>  the records of a ref; its slashes become commas
  *
- * A record is a file like any other, so pushers need no lock; what there is
- * must be listed. Servers do that in one of these ways, and which it is, is
- * found out once per handle:
+ * Each record is a file of its own, so pushers need no lock, but the server
+ * must be able to list files. There are these listing modes; each handle finds
+ * out once which one the server has:
  *
  *     index     GET of a folder gives JSON, as nginx's autoindex writes it
  *     dav       PROPFIND, WebDAV
- *     document  the server lists nothing, but honours If-Match: one document
- *               a folder, index/ref,<name>, index/ref and index/cas,<0..f>,
- *               has a line for each name in it, and is replaced only if nobody
- *               else did so meanwhile
+ *     document  the server cannot list, but honours If-Match: one document
+ *               per folder, index/ref,<name>, index/ref and index/cas,<0..f>,
+ *               has a line for each name in it. A write replaces it only if no
+ *               other writer did so meanwhile
  *
- * A document names a blob before it is there, and a record after: what a kill
- * leaves behind is a name without a blob, which listing passes over, or a
- * record that nobody sees. nginx passes over If-Match: whether a server honours
- * it is tried on a scratch name before it is trusted with a document.
+ * A blob's name is added to the document before the upload, a record's after
+ * it. A killed process thus leaves a name without a blob, which listing skips,
+ * or a record that nobody sees. Some servers, such as nginx, ignore If-Match,
+ * so this is tested with a scratch file before documents are used.
  *
  * Ages are by the server's clock: its Date, and when the file was modified.
  */
@@ -37,35 +37,35 @@ enum tkb_http_listing_mode {
 	TKB_HTTP_INDEX,
 	TKB_HTTP_DAV,
 	TKB_HTTP_DOCUMENT,
-	TKB_HTTP_NONE /* nothing can be listed */
+	TKB_HTTP_NONE /* the server cannot list */
 };
 
 struct tkb_http {
 	const struct tkb_remote_url *url;
 	struct tkb_http_client *client; /* owned */
 	char *base;           /* owned; the remote's URL, no slash at its end */
-	char *bearer;         /* owned; NULL: none */
-	const char **headers; /* owned; the texts are the URL's */
+	char *bearer;         /* owned; may be NULL */
+	const char **headers; /* owned; the texts belong to the URL */
 	size_t header_count;
 	enum tkb_http_listing_mode mode;
-	bool is_single_writer; /* no If-Match is needed */
-	bool is_tried;         /* the server was seen to honour If-Match */
+	bool is_single_writer; /* documents are replaced without If-Match */
+	bool is_tried;         /* tested: the server honours If-Match */
 };
 
 struct tkb_http_file {
 	const char *name;
 	bool is_folder;
-	uint64_t size;      /* UINT64_MAX: not told */
-	int64_t modified_s; /* since 1970; 0: not told */
+	uint64_t size;      /* UINT64_MAX: unknown */
+	int64_t modified_s; /* since 1970; 0: unknown */
 };
 
-/* What there is in a folder. Zeroed is empty. */
+/* The files of a folder. A zeroed struct is an empty listing. */
 struct tkb_http_listing {
 	struct tkb_arena arena;      /* owns the names */
 	struct tkb_http_file *files; /* owned */
 	size_t count;
 	size_t capacity;
-	int64_t now_s; /* by the server's clock; 0: not told */
+	int64_t now_s; /* by the server's clock; 0: unknown */
 };
 
 void tkb_http_listing_release(struct tkb_http_listing *listing);
@@ -77,20 +77,20 @@ TKB_NODISCARD int tkb_http_listing_add(struct tkb_http_listing *listing,
 /* Is it a file whose name is a digest? */
 bool tkb_http_is_ours(const struct tkb_http_file *file);
 
-/* "ref/<name>", slashes as commas. */
+/* Room for "ref/<name>", with commas for slashes. */
 enum {
 	TKB_HTTP_FOLDER_SIZE = 256
 };
 
 void tkb_http_ref_folder(const char *ref, char out[TKB_HTTP_FOLDER_SIZE]);
 
-/* The URL of file `name` in `folder`, or of the folder where `name` is NULL. */
+/* The URL of file `name` in `folder`, or of the folder if `name` is NULL. */
 TKB_NODISCARD int tkb_http_url(const struct tkb_http *http,
                                struct tkb_arena *arena, const char *folder,
                                const char *name, const char **out,
                                struct tkb_error *err);
 
-/* The records of `ref`, or, if that is NULL, the blobs. */
+/* The records of `ref`, or the blobs if `ref` is NULL. */
 struct tkb_http_objects tkb_http_objects_of(struct tkb_http *http,
                                             const struct tkb_op_limits *limits,
                                             const char *ref);
@@ -109,8 +109,8 @@ struct tkb_http_put {
 };
 
 /*
- * Store a file, and make its folder if the server needs that. TKB_MISS: the
- * condition does not hold.
+ * Store a file, and make its folder if the server requires that. TKB_MISS: the
+ * condition was false.
  */
 TKB_NODISCARD int tkb_http_put(struct tkb_http *http,
                                const struct tkb_op_limits *limits,
@@ -144,7 +144,7 @@ TKB_NODISCARD int tkb_http_probe(struct tkb_http *http,
 
 /*
  * Find the listing mode before the first write. TKB_ERR_DENIED: the server has
- * none, so nothing that is written could be found again.
+ * none, so written files could not be found again.
  */
 TKB_NODISCARD int tkb_http_find_mode(struct tkb_http *http,
                                      const struct tkb_op_limits *limits,
@@ -159,7 +159,7 @@ TKB_NODISCARD int tkb_http_test_match(struct tkb_http *http,
                                       const char *name, struct tkb_error *err);
 
 /*
- * Add or remove the line `name` in a folder's document. Does nothing where the
+ * Add or remove the line `name` in a folder's document. Does nothing if the
  * server lists folders itself.
  */
 TKB_NODISCARD int tkb_http_edit_index(struct tkb_http *http,
@@ -168,8 +168,8 @@ TKB_NODISCARD int tkb_http_edit_index(struct tkb_http *http,
                                       bool is_there, struct tkb_error *err);
 
 /*
- * The name, in folder "index", of a folder's document: of folder "cas" the one
- * that has the blob `hex`.
+ * The file name, in folder "index", of the document for `folder`. Folder "cas"
+ * has several; this is the one that lists the blob `hex`.
  */
 void tkb_http_document(const char *folder, const char *hex,
                        char out[TKB_HTTP_FOLDER_SIZE]);
@@ -188,7 +188,7 @@ TKB_NODISCARD int tkb_http_read_document(struct tkb_bytes body,
                                          struct tkb_http_listing *listing,
                                          struct tkb_error *err);
 
-/* What struct tkb_remote_backend wants. */
+/* Functions of struct tkb_remote_backend. */
 int tkb_http_open(const struct tkb_remote_url *url,
                   const struct tkb_op_limits *limits, void **self_out,
                   struct tkb_error *err);

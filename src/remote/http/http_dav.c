@@ -6,16 +6,16 @@
 #include "remote/net/escape.h"
 #include "remote/net/xml.h"
 
-/* A folder as WebDAV's PROPFIND tells it, RFC 4918. */
+/* Reading a folder listing from WebDAV's PROPFIND (RFC 4918). */
 
 struct reading {
-	const char *path; /* the folder's own, which is in its listing, too */
+	const char *path; /* of the folder itself, which is also listed */
 	struct tkb_http_listing *listing;
 	struct tkb_buf href; /* decoded; no slash at its end */
 	struct tkb_http_file file;
 };
 
-/* "/a/b%20c/", or the same behind "http://host". */
+/* Read "/a/b%20c/" or "http://host/a/b%20c/". */
 static void read_href(struct reading *reading, const char *text)
 {
 	const char *at = text + strspn(text, " \t\r\n");
@@ -67,7 +67,7 @@ static int read_element(void *self, const char *name, size_t depth,
 		return strcmp(name, "multistatus") == 0
 		               ? 0
 		               : tkb_fail(err, TKB_ERR_CORRUPT,
-		                          "no listing of WebDAV's");
+		                          "not a WebDAV listing");
 	if (strcmp(name, "href") == 0 && depth == 3)
 		read_href(reading, text);
 	else if (strcmp(name, "collection") == 0)

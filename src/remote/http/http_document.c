@@ -10,8 +10,8 @@
 
 /*
  * Documents: the line "tkbundle index 1", then one name per line. A document is
- * replaced only under If-Match; where another writer was faster, the edit is
- * repeated on what that one wrote.
+ * replaced only under If-Match. If another writer was faster, the edit is
+ * repeated on the new document.
  */
 
 enum {
@@ -42,7 +42,7 @@ static bool is_document(struct tkb_bytes body)
 
 static int fail_document(struct tkb_error *err)
 {
-	return tkb_fail(err, TKB_ERR_CORRUPT, "no document of tkbundle's");
+	return tkb_fail(err, TKB_ERR_CORRUPT, "not a tkbundle document");
 }
 
 int tkb_http_read_document(struct tkb_bytes body,
@@ -87,7 +87,7 @@ static size_t find_line(struct tkb_bytes document, const char *name)
 	return at;
 }
 
-/* Returns false if there is nothing to change. */
+/* Add or remove a line. Returns false if nothing changes. */
 static bool edit_lines(struct tkb_bytes old, const char *name, bool is_there,
                        struct tkb_buf *out)
 {
@@ -113,10 +113,10 @@ static bool is_strong(const char *etag)
 	return etag[0] == '"' && strlen(etag) >= 2;
 }
 
-/* A document, and the condition for replacing it. */
+/* A document, and the condition under which it is replaced. */
 struct document {
 	struct tkb_buf body;
-	char condition[160]; /* a header; "": there is none */
+	char condition[160]; /* a header; "": none */
 	bool is_new;
 };
 
@@ -150,7 +150,7 @@ static int load_document(struct tkb_http *http,
 	}
 	if (rc == 0 && !is_document(tkb_buf_bytes(&document->body)))
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "its document 'index/%s' is none of tkbundle's",
+		                "its document 'index/%s' is not tkbundle's",
 		                name);
 	if (rc == 0 && is_strong(request.etag))
 		(void)snprintf(document->condition, sizeof(document->condition),
@@ -158,9 +158,7 @@ static int load_document(struct tkb_http *http,
 	return rc;
 }
 
-/*
- * Pause for a random time, so that writers that collided do not collide again.
- */
+/* Pause for a random time, so that two writers do not collide again. */
 static void pause_after_collision(const struct tkb_op_limits *limits,
                                   unsigned attempt)
 {
@@ -240,7 +238,7 @@ int tkb_http_edit_index(struct tkb_http *http,
 	return edit_document(http, limits, document, name, is_there, err);
 }
 
-/* Put the scratch file. TKB_MISS: the server's answer is not the one wanted. */
+/* Put the scratch file. TKB_MISS: the answer is not the expected one. */
 static int try_put(struct tkb_http *http, const struct tkb_op_limits *limits,
                    const char *name, const char *condition, bool must_work,
                    struct tkb_error *err)

@@ -5,8 +5,10 @@
 #include "remote/http/http.h"
 
 /*
- * A folder as nginx's autoindex_format json tells it: [{ "name": "x",
- * "type": "file", "mtime": "Sat, 21 Nov 2026 05:39:39 GMT", "size": 5 }, ...]
+ * Reads a folder listing in the format of nginx's autoindex_format json:
+ *
+ *     [{ "name": "x", "type": "file",
+ *        "mtime": "Sat, 21 Nov 2026 05:39:39 GMT", "size": 5 }, ...]
  */
 
 enum {
@@ -16,7 +18,7 @@ enum {
 struct reading {
 	struct tkb_json json;
 	struct tkb_buf name;
-	struct tkb_buf text; /* of another string */
+	struct tkb_buf text; /* text of a string that is not needed */
 	struct tkb_http_file file;
 };
 
@@ -26,7 +28,7 @@ static void reading_release(struct reading *reading)
 	tkb_buf_release(&reading->text);
 }
 
-/* The value of a string, terminated by a zero. */
+/* The value of a string, terminated by NUL. */
 static int read_index_text(struct reading *reading,
                            const struct tkb_json_token *token,
                            struct tkb_buf *out, struct tkb_error *err)
@@ -114,13 +116,13 @@ int tkb_http_read_index(struct tkb_bytes body, struct tkb_http_listing *listing,
 
 	rc = tkb_json_next(&reading.json, &token, err);
 	if (rc == 0 && token.type != TKB_JSON_ARRAY)
-		rc = tkb_fail(err, TKB_ERR_CORRUPT, "no list");
+		rc = tkb_fail(err, TKB_ERR_CORRUPT, "not a list");
 	while (rc == 0) {
 		rc = tkb_json_next(&reading.json, &token, err);
 		if (rc < 0 || token.type == TKB_JSON_ARRAY_END)
 			break;
 		if (token.type != TKB_JSON_OBJECT)
-			return tkb_fail(err, TKB_ERR_CORRUPT, "no file");
+			return tkb_fail(err, TKB_ERR_CORRUPT, "not a file");
 		rc = read_index_file(&reading, listing, err);
 	}
 	return rc == 0 ? tkb_json_next(&reading.json, &token, err) : rc;

@@ -9,8 +9,10 @@
 /* Listing folders: see http.h. */
 
 enum {
-	SHARDS = 16,                     /* documents that folder "cas" has */
-	LISTING_LIMIT = 8 * 1024 * 1024, /* of refs, and of a ref's records */
+	SHARDS = 16,                     /* number of documents of folder
+	                                    "cas" */
+	LISTING_LIMIT = 8 * 1024 * 1024, /* bytes of a listing of refs or
+	                                    records */
 	CAS_LIMIT = 64 * 1024 * 1024,
 	PATH_LIMIT = 8192
 };
@@ -27,7 +29,7 @@ static const char *const dav_headers[] = { "Depth: 1",
 struct listing_item {
 	enum tkb_http_listing_mode mode;
 	const char *folder;
-	size_t listing; /* index of the listing that its answer is added to */
+	size_t listing; /* index of the listing to add the answer to */
 	struct tkb_buf body;
 	struct tkb_sink sink;
 };
@@ -157,8 +159,7 @@ static int read_listing_answer(const struct tkb_http *http,
 	case TKB_HTTP_DAV:
 		if (request->status != 207)
 			return tkb_fail(err, TKB_ERR_CORRUPT,
-			                "no answer of "
-			                "WebDAV's");
+			                "not an answer of WebDAV's");
 		return read_dav(http, item, listing, err);
 	default:
 		return tkb_http_read_document(body, listing, err);
@@ -194,15 +195,15 @@ static int list_known(struct tkb_http *http, const struct tkb_op_limits *limits,
 static int fail_hidden(struct tkb_error *err, int status)
 {
 	return tkb_fail(err, status,
-	                "it does not list what it has: give it a JSON index "
+	                "it does not list its files: give it a JSON index "
 	                "(nginx: autoindex on; autoindex_format json;) or "
-	                "WebDAV, or name another way by 'listing'; if it has "
-	                "one, the right to read that is missing");
+	                "WebDAV, or choose another mode by 'listing'; if it "
+	                "has one, the right to read it is missing");
 }
 
 /*
- * Does the answer mean that the server does not have this mode? Others are
- * failures.
+ * Does the answer mean that the server lacks this mode? Any other bad answer is
+ * a failure.
  */
 static bool rules_out_mode(const struct tkb_http_request *request, int rc)
 {

@@ -15,7 +15,7 @@ static bool has_name(const struct tkb_http_listing *listing, const char *name)
 	return false;
 }
 
-/* Folder "cas" has a scratch file: find the mode that lists it. */
+/* Folder "cas" now has a scratch file: find the mode that lists it. */
 static int probe_again(struct tkb_http *http,
                        const struct tkb_op_limits *limits, const char *name,
                        struct tkb_error *err)
@@ -47,12 +47,12 @@ static int try_documents(struct tkb_http *http,
 		http->mode = TKB_HTTP_DOCUMENT;
 	else if (http->mode == TKB_HTTP_UNKNOWN)
 		http->mode = TKB_HTTP_NONE;
-	/* The document shows the mode to the next reader. */
+	/* The new document tells the next reader the mode. */
 	return rc == 0 ? tkb_http_edit_index(http, limits, "ref", "", true, err)
 	               : 0;
 }
 
-/* Try with a scratch file, whose name is not a digest. */
+/* Test the modes with a scratch file, whose name is not a digest. */
 static int try_modes(struct tkb_http *http, const struct tkb_op_limits *limits,
                      const char *name, struct tkb_error *err)
 {
@@ -107,8 +107,8 @@ int tkb_http_find_mode(struct tkb_http *http,
 	    (http->mode != TKB_HTTP_DOCUMENT || http->is_tried))
 		return 0;
 	return tkb_fail(err, TKB_ERR_DENIED,
-	                "it can only be read: it neither lists what it has nor "
+	                "it can only be read: it neither lists its files nor "
 	                "honours If-Match: give it a JSON index (nginx: "
-	                "autoindex on; autoindex_format json;) or WebDAV, or, "
-	                "where nobody else writes, add 'single-writer=1'");
+	                "autoindex on; autoindex_format json;) or WebDAV, "
+	                "or, where nobody else writes, add 'single-writer=1'");
 }

@@ -66,7 +66,7 @@ static int report_ref_batch(struct tkb_http *http,
 	return rc;
 }
 
-/* A name that is too long is not a ref's. */
+/* Add a name; one that is too long is not the name of a ref. */
 static void ref_batch_add(struct ref_batch *ref_batch, const char *name)
 {
 	const size_t size = strlen(name);

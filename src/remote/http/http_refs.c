@@ -59,7 +59,7 @@ int tkb_http_drop(void *self, const struct tkb_op_limits *limits,
 	return rc == 0 ? tkb_http_delete(self, limits, folder, hex, err) : rc;
 }
 
-/* Put the same bytes again, which sets the modification time. */
+/* Put the same bytes again: this sets the modification time. */
 int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_digest *digest,
                    struct tkb_error *err)
@@ -91,7 +91,7 @@ int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
 	                    err);
 }
 
-/* The files whose names are digests. */
+/* List the files whose names are digests. */
 static int list_ours(struct tkb_http *http, const struct tkb_op_limits *limits,
                      const char *folder, struct tkb_arena *arena,
                      struct tkb_http_listed **out, size_t *count_out,
@@ -146,7 +146,7 @@ int tkb_http_records(void *self, const struct tkb_op_limits *limits,
 	               : rc;
 }
 
-/* A document has only names: ask for sizes and ages, of some blobs at once. */
+/* A document has only names: ask for sizes and ages of a batch of blobs. */
 static int ask_for_facts(struct tkb_http *http,
                          const struct tkb_op_limits *limits,
                          struct tkb_http_listed *blobs, size_t count,

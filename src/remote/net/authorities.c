@@ -23,8 +23,7 @@ static void choose_authorities(struct tkb_authorities *out, const char *path,
 	               origin);
 }
 
-/* OpenSSL's pair of variables. The folder may be several, with colons between.
- */
+/* Use OpenSSL's two variables. The folder may be a list separated by colons. */
 static bool find_openssl(struct tkb_authorities *out)
 {
 	const char *file = tkb_environment("SSL_CERT_FILE");
@@ -45,8 +44,8 @@ static bool find_openssl(struct tkb_authorities *out)
 }
 
 /*
- * The order is that of Python's requests, of curl and of OpenSSL, for whoever
- * sets several.
+ * If several variables are set, the order is: those of Python's requests, of
+ * curl, of OpenSSL.
  */
 static bool find_variable(struct tkb_authorities *out)
 {
@@ -64,7 +63,7 @@ static bool find_variable(struct tkb_authorities *out)
 	return find_openssl(out);
 }
 
-/* libcurl's own, where that is the system's: nothing has to be set. */
+/* Use libcurl's default if it is the system's: then nothing need be set. */
 static bool find_built_in(struct tkb_authorities *out)
 {
 	const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);

@@ -3,10 +3,10 @@
 #define TKB_REMOTE_NET_AUTHORITIES_H
 
 /*
- * Where the certificates of the authorities are that TLS trusts: what the URL
- * names, or a variable, or libcurl's own place, or one where a distribution
- * keeps them. A libcurl that is linked statically was built elsewhere, and
- * knows no place of this machine.
+ * Finds the CA certificates that TLS trusts. They are named by the URL or a
+ * variable, or are at libcurl's default path, or where a distribution keeps
+ * them. The last is needed for a statically linked libcurl, whose default path
+ * comes from another machine.
  */
 
 #include <tkbundle/remote.h>
@@ -14,15 +14,18 @@
 #include "base/base.h"
 
 struct tkb_authorities {
-	/* Both NULL: libcurl's own place, or none at all. Borrowed of the URL
-	   or the environment. */
+	/*
+	 * Borrowed from the URL or the environment. If both are NULL, libcurl's
+	 * default path is used, or there are no certificates.
+	 */
 	const char *file;
 	const char *folder;
 	bool is_none;
-	char text[TKB_AUTHORITIES_SIZE]; /* what follows "TLS trusts" */
+	char text[TKB_AUTHORITIES_SIZE]; /* text after "TLS trusts" in
+	                                    messages */
 };
 
-/* Choose them for a connection to the URL's server. */
+/* Find the certificates for a connection to the URL's server. */
 void tkb_authorities_find(const struct tkb_remote_url *url,
                           struct tkb_authorities *out);
 
@@ -30,7 +33,9 @@ void tkb_authorities_find(const struct tkb_remote_url *url,
 void tkb_authorities_find_general(const struct tkb_remote_url *url,
                                   struct tkb_authorities *out);
 
-/* Are they needed? Only if the URL has TLS, and certificates are checked. */
+/*
+ * Are CA certificates needed? Only with TLS, and if certificates are checked.
+ */
 bool tkb_authorities_are_asked(const struct tkb_remote_url *url);
 
 #endif

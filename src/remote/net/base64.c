@@ -3,12 +3,12 @@
 
 #include <openssl/evp.h>
 
-/* OpenSSL counts in ints: limits of buffers are far below that. */
+/* OpenSSL's sizes are ints: the limits of buffers are far below INT_MAX. */
 
 void tkb_base64_add(struct tkb_bytes bytes, struct tkb_buf *out)
 {
 	const size_t size = (bytes.size + 2) / 3 * 4;
-	/* It writes a zero behind. */
+	/* OpenSSL also writes a NUL. */
 	unsigned char *to = tkb_buf_reserve(out, size + 1);
 
 	if (to == NULL || size == 0)
@@ -26,14 +26,14 @@ bool tkb_base64_read(struct tkb_bytes text, struct tkb_buf *out)
 	unsigned char *to = tkb_buf_reserve(out, size);
 
 	if (to == NULL)
-		return true; /* tkb_buf_check() will tell */
+		return true; /* tkb_buf_check() will report it */
 	if (size == 0)
 		return text.size == 0;
 	if (EVP_DecodeBlock(to, text.data, (int)text.size) != (int)size)
 		return false;
 	size -= at[text.size - 1] == '=';
 	size -= at[text.size - 2] == '=';
-	/* OpenSSL reads more than the one way to write it. */
+	/* OpenSSL accepts other spellings: encode again and compare. */
 	tkb_base64_add((struct tkb_bytes){ to, size }, &again);
 	if (!tkb_bytes_equal(tkb_buf_bytes(&again), text))
 		return false;

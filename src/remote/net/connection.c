@@ -16,8 +16,8 @@ enum {
 	URL_LIMIT = 1024,
 	READ_SIZE = 64 * 1024,
 	/*
-	 * A record of TLS. libcurl reports nothing of a longer piece until all
-	 * of it is sent, which would look like a stall on a slow connection.
+	 * One TLS record. Of a longer piece, libcurl reports no progress until
+	 * all of it is sent: on a slow connection that would look like a stall.
 	 */
 	TLS_RECORD_SIZE = 16 * 1024
 };
@@ -74,8 +74,9 @@ static int explain_connection_fault(struct tkb_connection *connection,
 }
 
 /*
- * With a server-name, the URL has that name, so that the certificate is checked
- * against it, and CURLOPT_CONNECT_TO has the host.
+ * With the parameter server-name, the URL given to libcurl has that name, so
+ * that the certificate is checked against it; CURLOPT_CONNECT_TO names the
+ * host.
  */
 static int set_address(struct tkb_connection *connection, CURLcode *code,
                        struct tkb_error *err)
@@ -193,8 +194,9 @@ static int keep_text(CURL *curl, curl_infotype type, char *text, size_t size,
 }
 
 /*
- * The error buffer keeps the first failure, which may be one that connecting
- * got over. Keep the last one from here on.
+ * libcurl keeps the first failure in its error buffer, which may be one of an
+ * address that was tried before the one that worked. From here on, keep the
+ * last failure.
  */
 static int keep_last_fault(struct tkb_connection *connection,
                            struct tkb_error *err)
@@ -245,7 +247,7 @@ int tkb_connection_open(const struct tkb_peer *peer,
 	return 0;
 }
 
-/* Wait until `events` (POLLIN, POLLOUT) may be. */
+/* Wait until one of `events` (POLLIN, POLLOUT) is ready. */
 static int wait_for_socket(const struct tkb_connection *connection,
                            short events, const struct tkb_op_limits *limits,
                            struct tkb_error *err)

@@ -14,10 +14,10 @@
  *     tkb_connection_close(connection);
  *
  * Nothing here takes longer than `limits` allow, and no signal is raised.
- * Failures: TKB_ERR_UNAVAILABLE (a peer that closes, too), TKB_ERR_DENIED (a
- * certificate, or rights on a socket's file), TKB_ERR_INVALID (a file with
- * certificates, a name that is none), TKB_ERR_CANCELLED, TKB_ERR_NOMEM. After
- * one the connection can only be closed.
+ * Failures: TKB_ERR_UNAVAILABLE (also if the peer closes), TKB_ERR_DENIED (a
+ * certificate is refused, or a socket's file may not be used), TKB_ERR_INVALID
+ * (a bad certificate file or server name), TKB_ERR_CANCELLED, TKB_ERR_NOMEM.
+ * After a failure, the connection can only be closed.
  */
 
 #include <tkbundle/remote_backend.h>
@@ -26,15 +26,15 @@
 
 struct tkb_connection;
 
-/* Whom to connect to. Borrowed until close. */
+/* The server to connect to. Borrowed until close. */
 struct tkb_peer {
-	const struct tkb_remote_url *url; /* its host, or the path of a socket;
-	                                     its parameters for TLS */
-	uint32_t port;                    /* 0: the path is a unix socket's */
+	const struct tkb_remote_url *url; /* has the host, or a socket's
+	                                     path, and the TLS parameters */
+	uint32_t port;                    /* 0: connect to a unix socket */
 	bool has_tls;
 };
 
-/* The limits for making a connection, greeting included. */
+/* The limits for connecting, including the protocol's greeting. */
 struct tkb_op_limits tkb_connection_open_limits(
 	const struct tkb_op_limits *limits);
 
@@ -47,19 +47,19 @@ TKB_NODISCARD int tkb_connection_open(const struct tkb_peer *peer,
 void tkb_connection_close(struct tkb_connection *connection);
 
 /*
- * Send all of `bytes`. If the peer has hung up, they are dropped without a
- * failure: the next read gets the peer's last message, which may say why, or
- * the end.
+ * Send all of `bytes`. If the peer has hung up, drop them without a failure:
+ * the next read then returns the peer's last message, which may be the reason,
+ * or the end of the connection.
  */
 TKB_NODISCARD int tkb_connection_write(struct tkb_connection *connection,
                                        const struct tkb_op_limits *limits,
                                        struct tkb_bytes bytes,
                                        struct tkb_error *err);
 
-/* Does the peer take nothing more? */
+/* Has the peer closed its side, so that sent bytes are lost? */
 bool tkb_connection_is_hung_up(const struct tkb_connection *connection);
 
-/* Take what comes: at least one byte, at most `size`. */
+/* Receive at least one byte and at most `size`. */
 TKB_NODISCARD int tkb_connection_read(struct tkb_connection *connection,
                                       const struct tkb_op_limits *limits,
                                       void *data, size_t size, size_t *got_out,

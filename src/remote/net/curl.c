@@ -27,7 +27,10 @@ int tkb_curl_check_threads(struct tkb_error *err)
 	                "this libcurl was built without threads");
 }
 
-/* What libcurl has by itself may be the half of another pair. */
+/*
+ * Set both options, file and folder: libcurl's default for the other would add
+ * authorities that were not chosen.
+ */
 static void set_authorities(CURL *curl, const struct tkb_remote_url *url,
                             CURLcode *code)
 {
@@ -41,7 +44,10 @@ static void set_authorities(CURL *curl, const struct tkb_remote_url *url,
 	tkb_authorities_find_general(url, &authorities);
 	if (authorities.file == NULL && authorities.folder == NULL)
 		return;
-	/* A libcurl without such proxies knows no such options. */
+	/*
+	 * Ignore a failure: a libcurl without HTTPS proxies lacks these
+	 * options.
+	 */
 	(void)curl_easy_setopt(curl, CURLOPT_PROXY_CAINFO, authorities.file);
 	(void)curl_easy_setopt(curl, CURLOPT_PROXY_CAPATH, authorities.folder);
 }
@@ -90,10 +96,10 @@ static int fail_to_connect(CURL *curl, struct tkb_error *err)
 	                strerror_r((int)number, text, sizeof(text)));
 }
 
-/* What libcurl says before OpenSSL's word about a chain of certificates. */
+/* The words with which libcurl introduces OpenSSL's verdict on a chain. */
 static const char certificate_problem[] = "SSL certificate problem: ";
 
-/* The reason, without libcurl's and OpenSSL's words before it. */
+/* The reason alone, without the words of libcurl and OpenSSL before it. */
 static const char *reason_in(const char *fault)
 {
 	static const char *const openings[] = { certificate_problem,
@@ -137,7 +143,7 @@ static int fail_tls(const char *fault, struct tkb_error *err)
 	                reason_in(fault));
 }
 
-/* The files of our certificate. */
+/* Report that our certificate or key cannot be used. */
 static int fail_certificate(const struct tkb_remote_url *url, const char *fault,
                             struct tkb_error *err)
 {
@@ -165,18 +171,20 @@ static int fail_authorities(const struct tkb_remote_url *url,
 	                authorities.text);
 }
 
-/* The server's certificate, or, by a word of the server's, ours. */
+/* A certificate was refused: the server's by us, or ours by the server. */
 static int fail_verification(const struct tkb_remote_url *url,
                              const char *fault, struct tkb_error *err)
 {
 	struct tkb_authorities authorities;
 
-	/* libcurl's text for a server that says that ours has expired. */
+	/*
+	 * libcurl's text if the server says that our certificate has expired.
+	 */
 	if (strcmp(fault, "SSL certificate verification failed") == 0)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it does not accept our certificate: it has "
 		                "expired");
-	/* Of a wrong name no authority is to blame. */
+	/* The name does not match: do not mention the authorities. */
 	if (strstr(fault, certificate_problem) == NULL)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "its certificate is not accepted: %s",

@@ -3,8 +3,8 @@
 #define TKB_REMOTE_NET_CURL_H
 
 /*
- * libcurl, as HTTP and Redis use it: its handles for TKB_AUTO, TLS as a URL's
- * parameters choose it, and what libcurl's failures mean.
+ * Shared use of libcurl for HTTP and Redis: handles for TKB_AUTO, TLS as chosen
+ * by the URL's parameters, and the meaning of libcurl's failures.
  */
 
 #include <curl/curl.h>
@@ -31,33 +31,32 @@ static inline void tkb_curl_free_at(char **text)
 	*text = NULL;
 }
 
-/* On failure the list stays as it was. */
+/* Append a copy of a text. On failure the list is unchanged. */
 TKB_NODISCARD int tkb_curl_slist_add(struct curl_slist **list, const char *text,
                                      struct tkb_error *err);
 
-/* An option of the handle; the first failure sticks in `*code`. */
+/* Set an option of the handle; the first failure stays in `*code`. */
 #define tkb_curl_set(code, curl, option, value)                                \
 	((code) == CURLE_OK                                                    \
 	         ? (void)((code) = curl_easy_setopt(curl, option, value))      \
 	         : (void)0)
 
 /*
- * May it be used by several threads? Without this the first curl_easy_init() of
- * two threads is a race. Returns 0 or TKB_ERR_UNSUPPORTED.
+ * Check that libcurl is thread-safe: otherwise the first curl_easy_init() of
+ * two threads would race. Returns 0 or TKB_ERR_UNSUPPORTED.
  */
 TKB_NODISCARD int tkb_curl_check_threads(struct tkb_error *err);
 
 /*
- * Apply the URL's parameters for TLS. Another server than the URL's gets no
+ * Apply the URL's TLS parameters. Only the URL's own server is shown our
  * certificate.
  */
 void tkb_curl_set_tls(CURL *curl, const struct tkb_remote_url *url,
                       bool shows_certificate, CURLcode *code);
 
 /*
- * What it means that a connection failed with `code`. `fault` is what libcurl
- * wrote into its error buffer. Returns a failure, or 0 where `code` is not about
- * the connection.
+ * Explain why a connection failed with `code`. `fault` is the text in libcurl's
+ * error buffer. Returns a failure, or 0 if `code` is not about the connection.
  */
 int tkb_curl_explain(CURL *curl, const struct tkb_remote_url *url,
                      const char *fault, CURLcode code, struct tkb_error *err);

@@ -2,22 +2,25 @@
 #ifndef TKB_REMOTE_NET_ESCAPE_H
 #define TKB_REMOTE_NET_ESCAPE_H
 
-/* Names as URLs, keys and folders of remotes write them. */
+/* Escaping of names in URLs, keys and folders of remotes. */
 
 #include <string.h>
 
 #include "base/buf.h"
 
-/* Append `text`, all but letters, digits, "-._~" and those of `plain` as %XX. */
+/*
+ * Append `text`; all bytes but letters, digits, "-._~" and those in `plain`
+ * become %XX.
+ */
 void tkb_escape(struct tkb_buf *out, const char *text, const char *plain);
 
-/*
- * Read a byte, or "%XX" as the byte that it stands for, and move `*at` behind
- * it.
- */
+/* Read a byte, or decode "%XX", and move `*at` past it. */
 char tkb_unescape_next(const char **at);
 
-/* Copy `text` with `to` for each `from`. As snprintf(), into `size` bytes. */
+/*
+ * Copy `text` with each `from` replaced by `to`, cut to `size` bytes with the
+ * NUL.
+ */
 static inline void tkb_replace(const char *text, char from, char to, char *out,
                                size_t size)
 {
@@ -29,8 +32,8 @@ static inline void tkb_replace(const char *text, char from, char to, char *out,
 }
 
 /*
- * A ref is one folder, whose name has a comma for each slash of the ref's; no ref
- * has a comma.
+ * The folder of a ref: its name with a comma for each slash. Names of refs have
+ * no commas.
  */
 static inline void tkb_ref_to_folder(const char *ref, char *out, size_t size)
 {

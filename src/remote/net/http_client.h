@@ -3,16 +3,16 @@
 #define TKB_REMOTE_NET_HTTP_CLIENT_H
 
 /*
- * HTTP as a client, by libcurl: one request, or many at once over a few
- * connections that are kept alive, within the limits of an operation.
+ * An HTTP client on libcurl. It sends one request, or many at once over a few
+ * persistent connections, within the limits of an operation.
  *
  *     rc = tkb_http_client_open(&options, &client, err);
  *     rc = tkb_http_client_do(client, limits, requests, count, err);
  *     for each: rc = tkb_http_request_judge(&requests[i], limits, err);
  *
- * Nothing here tries again, follows a redirect to another host with secrets,
- * or puts a secret into a message. No signal is raised, nothing outlives the
- * deadline (a resolver that hangs neither).
+ * Nothing here retries, sends secrets to another host after a redirect, or puts
+ * a secret into a message. No signal is raised. Nothing outlives the deadline,
+ * not even a name lookup that hangs.
  */
 
 #include "remote/net/http_request.h"
@@ -20,9 +20,9 @@
 struct tkb_http_client;
 
 /*
- * Returns 0, TKB_ERR_INVALID (a parameter that makes no sense),
- * TKB_ERR_UNSUPPORTED (a libcurl that is not safe to use in a library) or
- * TKB_ERR_NOMEM. Nothing is connected to.
+ * Make a client; no connection is made yet. Returns 0, TKB_ERR_INVALID (a bad
+ * parameter), TKB_ERR_UNSUPPORTED (libcurl is not thread-safe) or
+ * TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_http_client_open(
 	const struct tkb_http_client_options *options,
@@ -30,12 +30,13 @@ TKB_NODISCARD int tkb_http_client_open(
 void tkb_http_client_close(struct tkb_http_client *client);
 
 /*
- * Do all of `requests`, in any order, several at once. Returns 0 where each has
- * an `rc`, whatever that is, or TKB_ERR_CANCELLED or TKB_ERR_NOMEM. In `rc`, a
- * body that ends before Content-Length, a stall, a lost connection are
- * TKB_ERR_UNAVAILABLE; a certificate that one side does not accept is
- * TKB_ERR_DENIED; a file of ours that cannot be used is TKB_ERR_INVALID. Who
- * cannot be connected to is not asked for the rest.
+ * Do all of `requests`, in any order, several at once. Returns 0 if each
+ * request has an `rc`, whatever its value, or TKB_ERR_CANCELLED or
+ * TKB_ERR_NOMEM. The `rc` of a request is TKB_ERR_UNAVAILABLE for a body that
+ * ends before Content-Length, a stall or a lost connection; TKB_ERR_DENIED for
+ * a certificate that either side refuses; TKB_ERR_INVALID for an unusable file
+ * of ours. After a connection failure, the remaining requests fail without a
+ * try.
  */
 TKB_NODISCARD int tkb_http_client_do(struct tkb_http_client *client,
                                      const struct tkb_op_limits *limits,
@@ -43,19 +44,19 @@ TKB_NODISCARD int tkb_http_client_do(struct tkb_http_client *client,
                                      size_t count, struct tkb_error *err);
 
 /*
- * What an answer means for a backend: 0 (2xx; 416 to an `offset`: nothing is
- * left), TKB_MISS (404, 410), TKB_ERR_DENIED (401, 403, 407, and other 4xx),
- * TKB_ERR_UNAVAILABLE (408, 425, 429, 5xx, a redirect that leads nowhere), or
- * the request's `rc`. Hands what Retry-After said to limits->retry_after_ms.
+ * The meaning of an answer for a backend: 0 (2xx; 416 with an `offset`: no
+ * bytes left), TKB_MISS (404, 410), TKB_ERR_DENIED (401, 403, 407, and other
+ * 4xx), TKB_ERR_UNAVAILABLE (408, 425, 429, 5xx, a broken redirect), or the
+ * request's `rc`. Stores the value of Retry-After in limits->retry_after_ms.
  */
 TKB_NODISCARD int tkb_http_request_judge(const struct tkb_http_request *request,
                                          const struct tkb_op_limits *limits,
                                          struct tkb_error *err);
 
 /*
- * Is this one of `count` requests made together unreadable, while the server is
- * there? So it is if this one's answer is 5xx, another one's is good, and
- * nobody will try again.
+ * Is only this object unreadable, rather than the server unavailable? Yes if
+ * this request, one of `count` made together, got a 5xx answer, another one
+ * succeeded, and this is the last try.
  */
 bool tkb_http_request_fails_alone(const struct tkb_http_request *request,
                                   const struct tkb_http_request *requests,
@@ -63,16 +64,17 @@ bool tkb_http_request_fails_alone(const struct tkb_http_request *request,
                                   const struct tkb_op_limits *limits);
 
 /*
- * The URL that `reference`, as in a header, means in an answer of `base`, ended by
- * a zero, into `out`, which is emptied before. `*is_same_out`: is it of the same
- * server? If not, no secret may be sent there. Returns 0, TKB_ERR_UNAVAILABLE (it
- * is no URL of HTTP), TKB_ERR_DENIED (it leads away from TLS) or TKB_ERR_NOMEM.
+ * Resolve `reference`, which came in an answer from the URL `base`, and write the
+ * result to `out`, replacing its contents and adding a NUL. `*is_same_out` tells
+ * whether it is on the same server; if not, no secret may be sent there. Returns
+ * 0, TKB_ERR_UNAVAILABLE (not an HTTP URL), TKB_ERR_DENIED (from https to http) or
+ * TKB_ERR_NOMEM.
  */
 TKB_NODISCARD int tkb_http_url_resolve(const char *base, const char *reference,
                                        struct tkb_buf *out, bool *is_same_out,
                                        struct tkb_error *err);
 
-/* A date as HTTP tells it, in seconds since 1970; 0 if it is not one. */
+/* Parse an HTTP date into seconds since 1970; 0 if it is not a date. */
 int64_t tkb_http_date_parse(const char *text);
 
 #endif

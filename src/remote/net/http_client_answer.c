@@ -43,7 +43,7 @@ int tkb_http_slot_explain(const struct tkb_http_slot *slot, CURLcode code,
 	}
 }
 
-/* A header that is longer than `size` allows is ignored. */
+/* Copy a header's value; one that does not fit is ignored. */
 static void copy_header(CURL *curl, const char *name, char *out, size_t size)
 {
 	struct curl_header *header = NULL;
@@ -116,9 +116,9 @@ static void fill_in(struct tkb_http_slot *slot)
 		join_header(curl, request->challenge);
 }
 
-/* Scheme, host and port: the server that is asked. */
+/* Scheme, host and port: these identify a server. */
 struct origin {
-	char *scheme; /* owned, as the others */
+	char *scheme; /* owned, like the others */
 	char *host;
 	char *port;
 };
@@ -169,7 +169,8 @@ int tkb_http_url_resolve(const char *base, const char *reference,
 	    (strcmp(origin.scheme, "http") != 0 &&
 	     strcmp(origin.scheme, "https") != 0))
 		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
-		                     "it names what is no URL of HTTP");
+		                     "it names something that is not an HTTP "
+		                     "URL");
 	if (strncmp(base, "https:", 6) == 0 &&
 	    strcmp(origin.scheme, "https") != 0)
 		return tkb_fail(err, TKB_ERR_DENIED,
@@ -204,7 +205,7 @@ static int go_to_other_server(struct tkb_http_slot *slot,
 	return 0;
 }
 
-/* TKB_MISS: the slot is ready to ask there. */
+/* Follow a redirect. TKB_MISS: the slot is ready to send there. */
 static int follow_redirect(struct tkb_http_slot *slot, const char *location,
                            const struct tkb_op_limits *limits)
 {
@@ -218,7 +219,8 @@ static int follow_redirect(struct tkb_http_slot *slot, const char *location,
 	if (!read_origin(url, &origin) || (strcmp(origin.scheme, "http") != 0 &&
 	                                   strcmp(origin.scheme, "https") != 0))
 		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
-		                     "it redirects to what is no HTTP");
+		                     "it redirects to something that is not "
+		                     "HTTP");
 	if (++slot->redirects > TKB_HTTP_REDIRECTS)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it redirects more than %d times",
@@ -238,8 +240,8 @@ static bool is_redirect(long status)
 }
 
 /*
- * Nothing lies behind the offset. docker-registry then tells the blob's length and
- * sends no such body.
+ * Does the server have no bytes from the offset on? docker-registry then answers
+ * with the blob's length as Content-Length, but sends no such body.
  */
 static bool is_behind_end(const struct tkb_http_slot *slot)
 {

@@ -5,14 +5,14 @@
 #include "base/clock.h"
 #include "remote/net/http_slot.h"
 
-/* What libcurl calls: bytes that come, and bytes that go. */
+/* Callbacks of libcurl for received and sent bytes. */
 
 enum {
 	BUFFER = 128 * 1024,
 	HEADER_LIMIT = 128 * 1024
 };
 
-/* Called when there is a connection, before the request is sent. */
+/* Called once connected, before the request is sent. */
 static int note_connection(void *self, const char *to, const char *from,
                            int to_port, int from_port)
 {
@@ -25,8 +25,8 @@ static int note_connection(void *self, const char *to, const char *from,
 }
 
 /*
- * Note where the header ends: libcurl takes an answer whose header is cut short
- * for a whole one.
+ * Note where the header ends: libcurl accepts an answer whose header is
+ * truncated.
  */
 static size_t take_header(const char *data, size_t size, size_t count,
                           void *self)
@@ -71,8 +71,8 @@ static size_t give_body(char *data, size_t size, size_t count, void *self)
 }
 
 /*
- * Called when a request is sent again, since its connection turned out to be
- * closed.
+ * Called when libcurl sends a request again because the connection it reused
+ * was closed.
  */
 static int rewind_body(void *self, curl_off_t offset, int origin)
 {
@@ -84,9 +84,7 @@ static int rewind_body(void *self, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/*
- * Skip bytes of a body that nobody wants. Returns false if there are too many.
- */
+/* Skip bytes of an unwanted body. Returns false if there are too many. */
 static bool skip_body_bytes(struct tkb_http_slot *slot, size_t size)
 {
 	slot->got += size;
@@ -123,7 +121,7 @@ static int check_part(struct tkb_http_slot *slot)
 	    strncmp(header->value, wanted, strlen(wanted)) == 0)
 		return 0;
 	return tkb_fail(&request->error, TKB_ERR_UNAVAILABLE,
-	                "it sends another part than was asked for");
+	                "it sends another part than requested");
 }
 
 /* Hand the bytes of a 2xx answer to the sink. */

@@ -10,21 +10,21 @@
 /* Running several requests at once, within the limits. */
 
 enum {
-	TICK_MS = 50 /* between two looks at the bounds */
+	TICK_MS = 50 /* pause between checks of the limits */
 };
 
-/* One tkb_http_client_do(). */
+/* The state of one tkb_http_client_do(). */
 struct run {
 	struct tkb_http_client *client;
 	const struct tkb_op_limits *limits;
 	struct tkb_http_request *requests;
 	size_t count;
-	size_t next; /* not begun yet */
+	size_t next; /* first request that is not begun */
 	const struct tkb_http_request
-		*connect_failure; /* the server is not there */
+		*connect_failure; /* a request that failed to connect */
 };
 
-/* How many requests run at once: over HTTP/2 several share a connection. */
+/* How many requests may run at once: over HTTP/2 several share a connection. */
 static size_t window(const struct run *run)
 {
 	const struct tkb_http_client *client = run->client;
@@ -182,8 +182,8 @@ static int finish_some(struct run *run, struct tkb_error *err)
 }
 
 /*
- * What libcurl has written may stay in the socket for long on a slow
- * connection: a socket whose queue shrinks is not stalled.
+ * On a slow connection, bytes that libcurl has written may stay in the socket
+ * for long. If the socket's queue shrinks, the connection has not stalled.
  */
 static void check_socket(struct tkb_http_slot *slot, uint64_t now)
 {
@@ -217,7 +217,9 @@ static void end_stalled(struct run *run, uint64_t now)
 	}
 }
 
-/* The operation is over: end what is under way, and what is not begun. */
+/*
+ * The operation is over: end the requests that run, and fail those not begun.
+ */
 static void end_all(struct run *run, const struct tkb_error *why)
 {
 	for (size_t i = 0; i < run->client->slot_count; i++) {
@@ -244,7 +246,7 @@ static int check_limits(struct run *run, struct tkb_error *err)
 	return 0;
 }
 
-/* Until something moves, or the limits are to be checked again. */
+/* Wait until something moves, or it is time to check the limits. */
 static int wait_a_tick(const struct run *run, struct tkb_error *err)
 {
 	const CURLMcode code = curl_multi_poll(
@@ -281,7 +283,7 @@ static int do_all(struct run *run, struct tkb_error *err)
 		    CURLM_OK)
 			return tkb_fail_nomem(err);
 		rc = finish_some(run, err);
-		/* Where one was done, there is room for the next. */
+		/* If a request has ended, there is room for the next. */
 		if (rc == 0 && run->client->active_count == before &&
 		    before == (size_t)running)
 			rc = wait_a_tick(run, err);
@@ -290,7 +292,7 @@ static int do_all(struct run *run, struct tkb_error *err)
 	}
 }
 
-/* Clear what the answer fills in. */
+/* Clear the members that the answer fills in. */
 static void clear(struct tkb_http_request *request)
 {
 	request->rc = 0;

@@ -9,7 +9,7 @@ enum {
 	URL_LIMIT = 16 * 1024
 };
 
-/* curl_easy_setopt() takes long where an option is a number. */
+/* curl_easy_setopt() wants a long for a numeric option. */
 static const long yes = 1;
 
 void tkb_http_slot_release(struct tkb_http_slot *slot)
@@ -30,8 +30,8 @@ static void set_protocol(struct tkb_http_slot *slot,
 	tkb_curl_set(*code, curl, CURLOPT_USERAGENT, "tkbundle");
 	tkb_curl_set(*code, curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	/*
-	 * Wait for the first connection, which may turn out to take all
-	 * requests.
+	 * Wait for the first connection: if it is HTTP/2, all requests can
+	 * share it.
 	 */
 	if (strncmp(slot->url, "https:", 6) == 0)
 		tkb_curl_set(*code, curl, CURLOPT_PIPEWAIT, yes);
@@ -90,7 +90,7 @@ static void set_method(struct tkb_http_slot *slot, CURLcode *code)
 	tkb_curl_set(*code, curl, CURLOPT_RANGE, range);
 }
 
-/* The caller's headers may be secrets: they go to its own server alone. */
+/* The caller's headers may be secrets: send them only to its own server. */
 static int make_headers(struct tkb_http_slot *slot, struct tkb_error *err)
 {
 	const struct tkb_http_client_options *options = slot->options;
@@ -114,8 +114,9 @@ static int make_headers(struct tkb_http_slot *slot, struct tkb_error *err)
 }
 
 /*
- * The certificate is held against another name: the URL gets that name, the
- * connection is made to the old one, and the server is told the old one, too.
+ * The certificate is checked against another name. So the URL gets that name,
+ * but the connection is made to the original host, which the header Host also
+ * names.
  */
 static int rename_server(struct tkb_http_slot *slot, const char *url,
                          const char *name, struct tkb_error *err)
@@ -169,8 +170,8 @@ int tkb_http_slot_prepare(struct tkb_http_slot *slot, const char *url,
 	int rc;
 
 	/*
-	 * Use a new handle: one that has shared a connection keeps that one's
-	 * buffer size.
+	 * Use a new handle: one that has shared a connection keeps its buffer
+	 * size.
 	 */
 	tkb_http_slot_release(slot);
 	slot->curl = curl_easy_init();

@@ -5,13 +5,13 @@
 
 enum {
 	RECORDS_LIMIT = 1024 * 1024,
-	BATCH = 64,                /* records that are asked for together, */
-	UNKNOWN_SIZE = 1024 * 1024 /* assumed where no size is told */
+	BATCH = 64,                /* records requested together, */
+	UNKNOWN_SIZE = 1024 * 1024 /* assumed if the size is unknown */
 };
 
-/* ... of at most so many bytes, or one. */
+/* The size of a batch in bytes; a single larger record is also a batch. */
 #define BATCH_SIZE ((uint64_t)64 * TKB_MIB)
-/* Where no sizes are told, this bounds a batch. */
+/* Limit on the bytes received for a batch if the sizes are unknown. */
 #define BODIES_LIMIT ((uint64_t)4 * TKB_HTTP_RECORD_LIMIT)
 
 int tkb_http_records_add(struct tkb_http_records *records,
@@ -58,7 +58,7 @@ int tkb_http_objects_head(const struct tkb_http_objects *objects,
 	return rc;
 }
 
-/* Records that are asked for together. */
+/* Records that are requested together. */
 struct batch {
 	struct tkb_arena arena; /* owns what the requests point to */
 	struct tkb_http_request requests[BATCH];
@@ -111,7 +111,7 @@ static int batch_add(const struct tkb_http_objects *objects,
 		.refusal = TKB_BUF_INIT(TKB_HTTP_REFUSAL_LIMIT),
 		.sink = { take_body, part },
 	};
-	/* One that has grown since it was listed is not ours. */
+	/* A record that has grown since it was listed is not ours. */
 	*request = (struct tkb_http_request){
 		.sink = &part->sink,
 		.limit = record->size < TKB_HTTP_RECORD_LIMIT
@@ -166,7 +166,7 @@ static int tell_answer(const struct tkb_http_objects *objects,
 		err);
 }
 
-/* Those whose age only their answer tells are. */
+/* Records that the visitor wants, and those whose age only the answer tells. */
 static bool is_wanted_record(const struct tkb_http_listed *record,
                              const struct tkb_record_visitor *visitor)
 {
@@ -174,7 +174,7 @@ static bool is_wanted_record(const struct tkb_http_listed *record,
 	       visitor->wants(visitor->self, &record->digest, record->age_s);
 }
 
-/* Tell the records from `*next` on that go into one batch. */
+/* Get one batch of records, from `*next` on, and pass them to the visitor. */
 static int tell_batch(const struct tkb_http_objects *objects,
                       const struct tkb_http_listed *records, size_t count,
                       size_t *next, const struct tkb_record_visitor *visitor,

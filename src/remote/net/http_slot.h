@@ -2,16 +2,16 @@
 #ifndef TKB_REMOTE_NET_HTTP_SLOT_H
 #define TKB_REMOTE_NET_HTTP_SLOT_H
 
-/* How requests are on their way at once: each has a curl handle. */
+/* Slots for requests that run at once. Each slot has a curl handle. */
 
 #include "remote/net/curl.h"
 #include "remote/net/http_request.h"
 
 enum {
-	TKB_HTTP_STREAMS = 8,   /* requests a connection has under HTTP/2 */
-	TKB_HTTP_REDIRECTS = 5, /* followed one after another */
+	TKB_HTTP_STREAMS = 8,   /* requests per HTTP/2 connection */
+	TKB_HTTP_REDIRECTS = 5, /* followed for one request */
 	TKB_HTTP_DRAIN =
-		64 * 1024 /* bytes nobody wants, to keep a connection */
+		64 * 1024 /* unwanted bytes read to keep a connection */
 };
 
 struct tkb_http_slot {
@@ -19,19 +19,20 @@ struct tkb_http_slot {
 	CURL *curl;                       /* owned */
 	struct curl_slist *headers;       /* owned */
 	struct curl_slist *connect_to;    /* owned */
-	char *url;                        /* owned; what is asked now */
+	char *url;                        /* owned; of the current request */
 	struct tkb_http_request *request; /* NULL: the slot is free */
 	unsigned redirects;
 	bool is_other_server; /* redirected to another server: no secrets */
-	bool is_moving;       /* there is a connection */
-	bool is_answered;     /* the header is there, to its last line */
+	bool is_moving;       /* connected: bytes can move */
+	bool is_answered;     /* the complete header was received */
 	bool is_enough;       /* the rest of the body is not wanted */
 	uint64_t moved_ns;    /* when a byte moved last */
-	int unsent;           /* bytes in the socket, when last looked */
-	uint64_t sent;        /* of the request's body */
-	uint64_t got;         /* of the answer's */
+	int unsent;           /* bytes in the socket's queue at the last
+	                         check */
+	uint64_t sent;        /* bytes of the request's body */
+	uint64_t got;         /* bytes of the answer's body */
 	size_t header_size;   /* of the answer */
-	int rc;               /* what ended it here; 0: nothing yet */
+	int rc;               /* failure found by our callbacks, or 0 */
 	char fault[CURL_ERROR_SIZE];
 };
 
@@ -45,10 +46,10 @@ struct tkb_http_client {
 
 void tkb_http_slot_release(struct tkb_http_slot *slot);
 
-/* Let the slot hear of what the handle moves; failures as in tkb_curl_set(). */
+/* Set the slot's callbacks on its handle; failures as in tkb_curl_set(). */
 void tkb_http_slot_set_callbacks(struct tkb_http_slot *slot, CURLcode *code);
 
-/* Make the slot's handle ready to ask for `url`. */
+/* Prepare the slot's handle for a request to `url`. */
 TKB_NODISCARD int tkb_http_slot_prepare(struct tkb_http_slot *slot,
                                         const char *url,
                                         const struct tkb_op_limits *limits,
@@ -56,7 +57,7 @@ TKB_NODISCARD int tkb_http_slot_prepare(struct tkb_http_slot *slot,
 
 /*
  * The transfer is over: fill in the request. TKB_MISS: it was redirected, and
- * the slot is ready to ask there.
+ * the slot is ready to send it there.
  */
 TKB_NODISCARD int tkb_http_slot_finish(struct tkb_http_slot *slot,
                                        CURLcode code,

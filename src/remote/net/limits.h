@@ -16,11 +16,14 @@
 TKB_NODISCARD int tkb_op_limits_check(const struct tkb_op_limits *limits,
                                       struct tkb_error *err);
 
-/* Has no byte moved since `moved_ns` for as long as the stall timeout? */
+/*
+ * Has the time since `moved_ns`, when a byte moved last, reached the stall
+ * timeout?
+ */
 bool tkb_op_limits_has_stalled(const struct tkb_op_limits *limits,
                                uint64_t moved_ns);
 
-/* TKB_ERR_UNAVAILABLE: no byte moved. */
+/* Fail with TKB_ERR_UNAVAILABLE: no byte moved. */
 int tkb_op_limits_fail_stalled(const struct tkb_op_limits *limits,
                                struct tkb_error *err);
 
@@ -29,7 +32,7 @@ int tkb_op_limits_wait_ms(const struct tkb_op_limits *limits, int most_ms);
 
 /*
  * A random time below `limit_ms`, so that clients that failed together do not
- * all return at once.
+ * all retry at once.
  */
 uint64_t tkb_random_pause_ns(uint64_t limit_ms);
 

@@ -46,7 +46,7 @@ int tkb_secret_file_read(const char *path, const char *what, size_t limit,
 		return fail_read(path, err);
 	if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > limit)
 		return tkb_fail(err, TKB_ERR_DENIED,
-		                "'%.200s' is no file of %s", path, what);
+		                "'%.200s' is not a file of %s", path, what);
 	text = tkb_buf_reserve(out, (size_t)status.st_size + 1);
 	if (text == NULL)
 		return tkb_buf_check(out, err);

@@ -7,17 +7,17 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* Overwrite what a buffer holds, and release it. */
+/* Overwrite a buffer's contents, and release it. */
 void tkb_secret_release(struct tkb_buf *buf);
 
-/* The same of a text, which may be NULL, and is NULL then. */
+/* The same for a text, which may be NULL; sets it to NULL. */
 void tkb_secret_text_release(char **text);
 
 /*
- * Read a whole file of at most `limit` bytes; `out` must have room for one more, which
- * is a zero and not counted. Links are followed, since mounted secrets are links. Only
- * regular files are read: others may have no end. `what` is what the file should be, for
- * a message. TKB_MISS: there is none.
+ * Read a whole file of at most `limit` bytes. `out` must have room for one more: a NUL
+ * is added, which is not counted. Links are followed, since mounted secrets are links.
+ * Only regular files are read: others may never end. `what` says what the file should
+ * hold, for a message. TKB_MISS: there is no such file.
  */
 TKB_NODISCARD int tkb_secret_file_read(const char *path, const char *what,
                                        size_t limit, struct tkb_buf *out,

@@ -17,7 +17,8 @@ enum {
 };
 
 struct parsed {
-	struct tkb_remote_url url; /* first: what callers have */
+	struct tkb_remote_url url; /* first member: callers hold a pointer to
+	                              it */
 	struct tkb_arena arena;    /* owns the texts */
 };
 
@@ -109,7 +110,7 @@ static int decode(struct parsed *parsed, const char *start, size_t size,
 	int decoded_size = 0;
 
 	if (size == 0)
-		return 0; /* a size of 0 means strlen() to libcurl */
+		return 0; /* libcurl takes a size of 0 for strlen() */
 	text = curl_easy_unescape(NULL, start, (int)size, &decoded_size);
 	if (text != NULL)
 		*out = tkb_arena_string(
@@ -118,7 +119,7 @@ static int decode(struct parsed *parsed, const char *start, size_t size,
 	return text == NULL || *out == NULL ? tkb_fail_nomem(err) : 0;
 }
 
-/* The part's text, if the URL has one. */
+/* The text of a part of the URL, if it has that part. */
 static char *find_part(CURLU *whole, CURLUPart part)
 {
 	char *text = NULL;
@@ -134,7 +135,7 @@ static int decode_part(struct parsed *parsed, CURLU *whole, CURLUPart part,
 	return text == NULL ? 0 : decode(parsed, text, strlen(text), out, err);
 }
 
-/* libcurl's words for a fault quote nothing of the URL, which may be secret. */
+/* libcurl's messages do not quote the URL, which may have secrets. */
 static int explain_code(CURLUcode code, struct tkb_error *err)
 {
 	switch (code) {
@@ -144,11 +145,11 @@ static int explain_code(CURLUcode code, struct tkb_error *err)
 		return refuse_url(err, "a file URL names no host: file:///dir");
 	case CURLUE_BAD_HOSTNAME:
 		return refuse_url(err,
-		                  "the URL's host is no name; in a user or a "
-		                  "password, '@' is written as %40");
+		                  "the URL's host is not a valid name; in a "
+		                  "user or a password, write '@' as %40");
 	case CURLUE_BAD_PORT_NUMBER:
-		return refuse_url(err, "the URL's port is no number from 1 to "
-		                       "65535");
+		return refuse_url(err, "the URL's port is not a number from "
+		                       "1 to 65535");
 	case CURLUE_BAD_SCHEME:
 		return refuse_url(err, "the URL has no scheme");
 	default:
@@ -240,7 +241,7 @@ void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out)
 	}
 }
 
-/* The URL as it may be shown: without user, password and parameters. */
+/* Make the URL that may be shown: without user, password and parameters. */
 static int make_shown_url(struct parsed *parsed, const char *text,
                           struct tkb_error *err)
 {
@@ -276,14 +277,14 @@ static int check_characters(const char *text, struct tkb_error *err)
 	if (decoded == NULL)
 		return tkb_fail_nomem(err);
 	if (strlen(decoded) != (size_t)size || !tkb_utf8_is_shown(decoded))
-		return refuse_url(err, "the URL holds a control character, or "
-		                       "no UTF-8");
+		return refuse_url(err, "the URL has a control character, or "
+		                       "is not UTF-8");
 	return 0;
 }
 
 /*
- * The host as written in the URL. libcurl changes it: it takes a bucket called
- * 1234 for the address 0.0.4.210.
+ * Find the host as written in the URL. libcurl's may differ: it takes a bucket
+ * named 1234 for the address 0.0.4.210.
  */
 static struct tkb_bytes find_host(const char *authority)
 {
@@ -295,7 +296,10 @@ static struct tkb_bytes find_host(const char *authority)
 	return (struct tkb_bytes){ host, strcspn(host, ":/?") };
 }
 
-/* libcurl refuses a URL without a host, so such a URL gets one. */
+/*
+ * Parse the URL with libcurl. It refuses a URL without a host, so such a URL
+ * gets one.
+ */
 static int split_url(CURLU *whole, const char *text, struct tkb_bytes host,
                      struct tkb_error *err)
 {
@@ -333,7 +337,7 @@ static int read_url(struct parsed *parsed, const char *text,
 		rc = read_login(parsed, whole, err);
 	if (rc == 0)
 		rc = decode(parsed, host.data, host.size, &url->host, err);
-	/* Without one, libcurl has "/". */
+	/* For a URL without a path, libcurl returns "/". */
 	if (rc == 0 && authority[strcspn(authority, "/?")] == '/')
 		rc = decode_part(parsed, whole, CURLUPART_PATH, &url->path,
 		                 err);

@@ -2,26 +2,29 @@
 #ifndef TKB_REMOTE_NET_URL_H
 #define TKB_REMOTE_NET_URL_H
 
-/* What backends read in a URL's parameters. */
+/* Helpers for backends that read a URL's parameters. */
 
 #include <tkbundle/remote_backend.h>
 
 #include "base/base.h"
 #include "base/buf.h"
 
-/* For TKB_AUTO. */
+/* Release function for TKB_AUTO. */
 TKB_AUTO_POINTER(tkb_url_free_at, struct tkb_remote_url, tkb_remote_url_free)
 
-/* Append "scheme://host:port", as the URL has it. */
+/* Append "scheme://host:port" of the URL. */
 void tkb_url_add_server(const struct tkb_remote_url *url, struct tkb_buf *out);
 
-/* Refuse the value of parameter `name`: TKB_ERR_INVALID, and what it wants. */
+/*
+ * Fail with TKB_ERR_INVALID: parameter `name` has a bad value, and must be
+ * `wanted`.
+ */
 int tkb_url_refuse(const char *name, const char *wanted, const char *value,
                    struct tkb_error *err);
 
 /*
- * The parameter `name`, which is 'true' or 'false'; without it `*in_out` stays.
- * Returns 0 or TKB_ERR_INVALID.
+ * Read the parameter `name`, 'true' or 'false'; if it is missing, `*in_out` is
+ * unchanged. Returns 0 or TKB_ERR_INVALID.
  */
 TKB_NODISCARD int tkb_url_choice(const struct tkb_remote_url *url,
                                  const char *name, bool *in_out,
@@ -29,8 +32,9 @@ TKB_NODISCARD int tkb_url_choice(const struct tkb_remote_url *url,
 
 /*
  * Check the URL's parameters for TLS: cafile, cert, key, server-name, verify.
- * Without TLS there must be none, since what is meant to protect must not be
- * ignored; then the message names `tls_scheme`. Returns 0 or TKB_ERR_INVALID.
+ * Without TLS there must be none, since a parameter that is meant to protect
+ * must not be ignored; the message then names `tls_scheme`. Returns 0 or
+ * TKB_ERR_INVALID.
  */
 TKB_NODISCARD int tkb_url_check_tls(const struct tkb_remote_url *url,
                                     bool has_tls, const char *tls_scheme,

@@ -72,7 +72,7 @@ static void end_element(void *self, const XML_Char *name)
 	const char *colon = strrchr(name, ':');
 	int rc;
 
-	add_xml_text(self, "", 1); /* what ends a text in C */
+	add_xml_text(self, "", 1); /* the final NUL */
 	if (reading->rc != 0)
 		return; /* expat may call once more after it was stopped */
 	rc = reading->visitor->on_element(

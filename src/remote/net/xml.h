@@ -3,9 +3,8 @@
 #define TKB_REMOTE_NET_XML_H
 
 /*
- * Reads XML from an untrusted peer. There must be no document type, so there
- * are no entities but XML's own five. Elements lie in at most 16 others, texts have at
- * most 16 KiB.
+ * Reads XML from an untrusted peer. A document type is refused, so the only entities
+ * are XML's own five. Elements nest at most 16 deep; texts have at most 16 KiB.
  */
 
 #include <tkbundle/bundle.h>
@@ -14,12 +13,12 @@
 
 struct tkb_xml_visitor {
 	/*
-	 * An element has ended; those in it did so before.
+	 * Called at the end of an element, after its child elements.
 	 *
-	 * @param name   without what stands before a colon
+	 * @param name   without a namespace prefix
 	 * @param depth  1 is the outermost
-	 * @param text   from the last tag in it, or its own, up to its end
-	 * @return 0, or what ends the reading
+	 * @param text   the text since the previous tag
+	 * @return 0, or a value that stops the reader
 	 */
 	int (*on_element)(void *self, const char *name, size_t depth,
 	                  const char *text, struct tkb_error *err);

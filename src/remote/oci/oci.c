@@ -72,8 +72,8 @@ static int oci_put(void *self, const struct tkb_op_limits *limits,
 }
 
 /*
- * A blob counts if its manifest is there, too: what no manifest names is gone
- * tomorrow.
+ * A blob counts as present only if its manifest is present, too: the registry
+ * may collect a blob that no manifest names at any time.
  */
 static int prepare_heads(struct tkb_oci *oci, const struct tkb_digest *digest,
                          struct tkb_arena *arena,
@@ -130,8 +130,8 @@ static int oci_has(void *self, const struct tkb_op_limits *limits,
 }
 
 /*
- * The manifest goes first: as long as that is there, the blob must be. A registry
- * that refuses to delete the blob itself removes it in its own collection.
+ * Delete the manifest first: as long as it exists, so must the blob. If the
+ * registry refuses to delete the blob, its garbage collection will.
  */
 static int oci_remove(void *self, const struct tkb_op_limits *limits,
                       const struct tkb_digest *digest, struct tkb_error *err)

@@ -3,25 +3,26 @@
 #define TKB_REMOTE_OCI_OCI_H
 
 /*
- * A repository of a registry that speaks the OCI distribution protocol. A
- * registry lists tags and nothing else, and removes by its own garbage
- * collection each blob that no manifest names. So everything has a tag and,
- * behind that, a small manifest, whose one layer it is:
+ * A repository of a registry that speaks the OCI distribution protocol. A registry
+ * can list only tags, and its garbage collection removes each blob that no manifest
+ * names. So each object has a tag for a small manifest, and is the only layer of that
+ * manifest:
  *
  *     b.<sha256>         a blob
- *     r.<ref>.<sha256>   a record of a ref; the ref's name escaped
- *     h.<hash>.<sha256>  the same where that is too long for a tag: the start
- *                        of the name's SHA-256; the manifest has the name
+ *     r.<ref>.<sha256>   a record of a ref, whose name is escaped
+ *     h.<hash>.<sha256>  a record whose ref is too long for a tag: the start
+ *                        of the SHA-256 of the name, which is in the manifest
  *
- * A manifest has a record of at most TKB_OCI_DATA_LIMIT bytes in itself, too, so that
- * one request gets both.
+ * A record of at most TKB_OCI_DATA_LIMIT bytes is also embedded in its manifest, so
+ * that one request gets both.
  *
- * No two pushers write one tag for different things, so nobody needs to compare
- * and swap. A manifest also says when it was put, by the server's clock, and a
- * random word, so that no two are equal: to delete one, which is only possible
- * by its digest, never deletes what another process has put meanwhile.
+ * Two pushers never write the same tag for different objects, so no compare-and-swap
+ * is needed. A manifest also has the time when it was put, by the server's clock, and
+ * a random word, so that no two are equal. Manifests are deleted by digest, so a
+ * deletion never hits a manifest that another process has put meanwhile.
  *
- * Names in a tag: "__" is a slash, "_xx" another byte that no tag may have.
+ * In the names in tags, "__" is a slash, and "_xx" another byte that tags cannot
+ * have.
  */
 
 #include "base/arena.h"
@@ -40,30 +41,30 @@ enum {
 	TKB_OCI_URL_LIMIT = 16 * 1024
 };
 
-/* What a manifest of ours says. */
+/* The contents of one of our manifests. */
 struct tkb_oci_manifest {
-	uint64_t size;              /* of its layer; TKB_SIZE_UNKNOWN */
-	int64_t put_s;              /* when it was put; 0: not told */
+	uint64_t size;              /* of its layer, or TKB_SIZE_UNKNOWN */
+	int64_t put_s;              /* when it was put; 0: unknown */
 	char ref[TKB_OCI_REF_SIZE]; /* "" if it has none */
-	struct tkb_digest digest;   /* its own */
+	struct tkb_digest digest;   /* of the manifest itself */
 	uint64_t age_s;             /* since it was put */
 	struct tkb_bytes
-		data; /* of its layer, where it has that: not checked */
+		data; /* the layer's bytes, if embedded; not verified */
 };
 
-/* Manifests as they were seen last, by their tags. Zeroed is empty. */
+/* A cache of manifests by tag. A zeroed struct is empty. */
 struct tkb_oci_seen_item {
 	char tag[TKB_OCI_TAG_SIZE];
-	char etag[96]; /* by which a registry tells whether it changed */
+	char etag[96]; /* lets the registry tell whether it changed */
 	struct tkb_oci_manifest manifest;
-	char *data; /* owned; what that has */
+	char *data; /* owned; holds the manifest's data */
 };
 
 struct tkb_oci_seen {
 	struct tkb_oci_seen_item *items; /* owned; sorted */
 	size_t count;
 	size_t capacity;
-	size_t data_size; /* of all */
+	size_t data_size; /* of all items together */
 };
 
 struct tkb_oci {
@@ -72,11 +73,12 @@ struct tkb_oci {
 	const char *base;       /* "https://host:port" */
 	const char *registry;   /* "host:port", as in files of credentials */
 	const char *repository; /* "team/kernels" */
-	const char *mount; /* a repository that may have blobs, too; or NULL */
+	const char *mount;      /* a repository to mount blobs from; or NULL */
 	struct tkb_oci_auth auth;
-	const char *lines[1];           /* the header that each request has */
+	const char *lines[1];           /* the header sent with each request */
 	struct tkb_http_client *client; /* owned */
-	int64_t now_s; /* by the server's clock, when last heard of; 0: never */
+	int64_t now_s; /* by the server's clock at its last answer; 0: none
+	                  yet */
 	struct tkb_oci_seen seen;
 };
 
@@ -96,56 +98,58 @@ TKB_NODISCARD int tkb_oci_blob_url(const struct tkb_oci *oci,
                                    const char **out, struct tkb_error *err);
 
 /*
- * Get the credentials that a 401 asks for in its header WWW-Authenticate. TKB_MISS:
- * there are none but those that were sent.
+ * Get the credentials that a 401 requests in its header WWW-Authenticate. TKB_MISS:
+ * there are no others than those sent already.
  */
 TKB_NODISCARD int tkb_oci_auth_answer(struct tkb_oci *oci,
                                       const struct tkb_op_limits *limits,
                                       const char *challenge,
                                       struct tkb_error *err);
 
-/* Get a token for all scopes that were asked for so far. */
+/* Get a token for all scopes that were needed so far. */
 TKB_NODISCARD int tkb_oci_auth_token(struct tkb_oci *oci,
                                      const struct tkb_op_limits *limits,
                                      struct tkb_error *err);
 
-/* Mount nothing any more, and ask for no right to. */
+/* Stop mounting blobs, and stop requesting the right to. */
 void tkb_oci_auth_forget_mount(struct tkb_oci *oci);
 
-/* Begin an operation: get another token if the present one expires. */
+/* Begin an operation: get a new token if the current one is about to expire. */
 TKB_NODISCARD int tkb_oci_auth_renew(struct tkb_oci *oci,
                                      const struct tkb_op_limits *limits,
                                      struct tkb_error *err);
 
-/* As tkb_http_client_do(), with the credentials that the registry wants. */
+/* Like tkb_http_client_do(), with the credentials that the registry wants. */
 TKB_NODISCARD int tkb_oci_do(struct tkb_oci *oci,
                              const struct tkb_op_limits *limits,
                              struct tkb_http_request *requests, size_t count,
                              struct tkb_error *err);
 
-/* Do one request, and judge its answer. */
+/* Do one request, and judge the answer. */
 TKB_NODISCARD int tkb_oci_ask(struct tkb_oci *oci,
                               const struct tkb_op_limits *limits,
                               struct tkb_http_request *request,
                               struct tkb_error *err);
 
-/* The tag of a record of `ref`, or, if that is NULL, of a blob. */
+/* The tag of a record of `ref`, or of a blob if `ref` is NULL. */
 TKB_NODISCARD int tkb_oci_tag(const char *ref, const struct tkb_digest *digest,
                               char out[TKB_OCI_TAG_SIZE],
                               struct tkb_error *err);
 
-/* How the tags of a ref's records begin. */
+/* The common prefix of the tags of a ref's records. */
 TKB_NODISCARD int tkb_oci_tag_start(const char *ref, char out[TKB_OCI_TAG_SIZE],
                                     struct tkb_error *err);
 
-/* The digest in a tag, and the length of what stands before it. */
+/* Read the digest in a tag, and the length of the part before it. */
 bool tkb_oci_tag_read(const char *tag, struct tkb_digest *digest_out,
                       size_t *start_out);
 
-/* The ref in the beginning of a tag, "r.<ref>."; false: it has another form. */
+/*
+ * Read the ref from the start of a tag, "r.<ref>."; false: it has another form.
+ */
 bool tkb_oci_tag_ref(const char *tag, size_t start, char out[TKB_OCI_REF_SIZE]);
 
-/* All tags of the repository that may be ours. Zeroed is empty. */
+/* All tags of the repository that may be ours. A zeroed struct is empty. */
 struct tkb_oci_tags {
 	struct tkb_arena arena;
 	const char **items; /* owned */
@@ -154,7 +158,7 @@ struct tkb_oci_tags {
 };
 
 void tkb_oci_tags_release(struct tkb_oci_tags *tags);
-/* Those that begin with `start`. */
+/* Read the tags that begin with `start`. */
 TKB_NODISCARD int tkb_oci_tags_read(struct tkb_oci *oci,
                                     const struct tkb_op_limits *limits,
                                     const char *start, struct tkb_oci_tags *out,
@@ -162,22 +166,22 @@ TKB_NODISCARD int tkb_oci_tags_read(struct tkb_oci *oci,
 
 void tkb_oci_seen_release(struct tkb_oci_seen *seen);
 
-/* NULL: it was not seen. */
+/* Find a tag's manifest in the cache, or NULL. */
 const struct tkb_oci_seen_item *tkb_oci_seen_find(
 	const struct tkb_oci_seen *seen, const char *tag);
 
-/* Remember it, if there is room. */
+/* Add a manifest to the cache, if there is room. */
 void tkb_oci_seen_note(struct tkb_oci_seen *seen, const char *tag,
                        const char *etag,
                        const struct tkb_oci_manifest *manifest);
 
 /*
- * Fetch manifests, several at once, and give them to `on_manifest` in this order:
- * rc is 0, TKB_MISS (there is none any more), or why it cannot be read, as in
- * struct tkb_record_visitor.
+ * Fetch manifests, several at once, and pass them to `on_manifest` in order: rc
+ * is 0, TKB_MISS (it is gone), or the reason why it cannot be read, as in struct
+ * tkb_record_visitor.
  */
 struct tkb_oci_manifest_visitor {
-	/* What the manifest points to lasts until this returns. */
+	/* The manifest's texts are valid until this returns. */
 	int (*on_manifest)(void *self, size_t index, int rc,
 	                   const struct tkb_oci_manifest *manifest,
 	                   const struct tkb_error *why, struct tkb_error *err);
@@ -200,12 +204,12 @@ TKB_NODISCARD int tkb_oci_manifest_get(struct tkb_oci *oci,
                                        struct tkb_buf *data,
                                        struct tkb_error *err);
 
-/* What a tag stands for. */
+/* The object that a tag stands for. */
 struct tkb_oci_item {
-	const char *ref; /* whose record it is; NULL: a blob */
+	const char *ref; /* the ref of a record; NULL: a blob */
 	const struct tkb_digest *digest;
 	uint64_t size;
-	struct tkb_bytes data; /* its bytes, for the manifest; or none */
+	struct tkb_bytes data; /* bytes to embed in the manifest, if any */
 };
 
 /*
@@ -218,27 +222,27 @@ TKB_NODISCARD int tkb_oci_manifest_put(struct tkb_oci *oci,
                                        bool *lacks_blob_out,
                                        struct tkb_error *err);
 
-/* Delete the manifest behind an item's tag; TKB_MISS: there is none. */
+/* Delete the manifest of an item's tag; TKB_MISS: there is none. */
 TKB_NODISCARD int tkb_oci_manifest_delete(struct tkb_oci *oci,
                                           const struct tkb_op_limits *limits,
                                           const struct tkb_oci_item *item,
                                           struct tkb_error *err);
 
-/* Store a blob unless it is there, and put its manifest. */
+/* Store a blob unless it exists, and put its manifest. */
 TKB_NODISCARD int tkb_oci_store(struct tkb_oci *oci,
                                 const struct tkb_op_limits *limits,
                                 const struct tkb_oci_item *item,
                                 const struct tkb_blob *blob,
                                 struct tkb_error *err);
 
-/* Upload a blob, or mount it, without a look whether it is there. */
+/* Upload or mount a blob, without checking whether it exists. */
 TKB_NODISCARD int tkb_oci_send(struct tkb_oci *oci,
                                const struct tkb_op_limits *limits,
                                const struct tkb_digest *digest,
                                const struct tkb_blob *blob,
                                struct tkb_error *err);
 
-/* The same, unless it is there. */
+/* The same, unless the blob exists. */
 TKB_NODISCARD int tkb_oci_upload(struct tkb_oci *oci,
                                  const struct tkb_op_limits *limits,
                                  const struct tkb_digest *digest,

@@ -6,11 +6,11 @@
 #include "remote/net/limits.h"
 #include "remote/oci/oci.h"
 
-/* Asking a registry, with the credentials that it wants. */
+/* Sending requests to a registry with the credentials that it wants. */
 
 enum {
-	ROUNDS = 3,      /* a token may prove to be for less than it takes */
-	TORN_PAUSES = 3, /* tries again if the file is being written */
+	ROUNDS = 3,      /* a token may turn out not to cover the request */
+	TORN_PAUSES = 3, /* retries if a file is being written */
 	FIRST_PAUSE_MS = 20
 };
 
@@ -23,7 +23,10 @@ static void note_time(struct tkb_oci *oci,
 	}
 }
 
-/* One line is sent with all requests; libcurl sends none without a value. */
+/*
+ * All requests are sent with one extra header line; libcurl omits a line
+ * without a value.
+ */
 static int send_all(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                     struct tkb_http_request *requests, size_t count,
                     struct tkb_error *err)
@@ -43,9 +46,9 @@ static bool is_unknown(const struct tkb_http_request *request)
 }
 
 /*
- * A registry that keeps its state in files answers 500 while it writes the file
- * that is asked for. docker-registry, when a client puts a blob that is there,
- * truncates the blob's link and writes the same digest into it again.
+ * A registry that keeps its state in files may answer 500 while it writes the
+ * file. When a client puts a blob that exists, docker-registry truncates the
+ * blob's link and writes the same digest into it again.
  */
 static bool is_torn(const struct tkb_http_request *request)
 {
@@ -89,7 +92,10 @@ static int send_again(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-/* Send all. Those refused for lack of credentials are sent again with some. */
+/*
+ * Send all requests. Those refused for lack of credentials are sent again with
+ * credentials.
+ */
 static int send_with_credentials(struct tkb_oci *oci,
                                  const struct tkb_op_limits *limits,
                                  struct tkb_http_request *requests,
@@ -111,7 +117,7 @@ static int send_with_credentials(struct tkb_oci *oci,
 	return rc;
 }
 
-/* Ask again, after a pause, for files that were being written. */
+/* Retry, after a pause, requests whose files were being written. */
 static int outlast_writes(struct tkb_oci *oci,
                           const struct tkb_op_limits *limits,
                           struct tkb_http_request *requests, size_t count,

@@ -4,9 +4,9 @@
 
 #include "remote/oci/oci.h"
 
-/* What a registry asks for when it refuses: the header WWW-Authenticate. */
+/* The header WWW-Authenticate, with which a registry requests credentials. */
 
-/* Behind "Bearer " or "Basic ", where the challenge has that; or NULL. */
+/* Find what follows "Bearer " or "Basic " in the challenge; NULL if absent. */
 static const char *find_kind(const char *challenge, const char *kind)
 {
 	const size_t size = strlen(kind);
@@ -22,7 +22,7 @@ static const char *find_kind(const char *challenge, const char *kind)
 	return NULL;
 }
 
-/* The value in: name="value". */
+/* Read the value of name="value". */
 static void read_value(const char *text, const char *name, char *out,
                        size_t size)
 {
@@ -49,7 +49,7 @@ static void read_value(const char *text, const char *name, char *out,
 	out[used] = '\0';
 }
 
-/* Is `word`, `size` bytes long, one of the words in `list`, with commas? */
+/* Is `word` (`size` bytes) in the comma-separated `list`? */
 static bool has_scope_word(const char *list, const char *word, size_t size)
 {
 	while (*list != '\0') {
@@ -63,8 +63,8 @@ static bool has_scope_word(const char *list, const char *word, size_t size)
 }
 
 /*
- * Add to the scope what another one has: what was wanted before will be wanted
- * again. False: it has nothing new.
+ * Add the rights of another scope to the scope: rights needed before will be
+ * needed again. False: nothing is new.
  */
 static bool widen_scope(const struct tkb_oci *oci,
                         char scope[TKB_OCI_SCOPE_SIZE], const char *wanted)
@@ -127,8 +127,8 @@ static void add_part(char scope[TKB_OCI_SCOPE_SIZE], const char *part,
 }
 
 /*
- * A scope may name several repositories, with blanks between: ours, and that which
- * blobs are mounted from. One alone is meant for ours, whatever it says.
+ * A scope may name several repositories, separated by blanks: ours, and the one
+ * that blobs are mounted from. A single one is taken for ours, whatever its name.
  */
 static void split_scope(const struct tkb_oci *oci, const char *wanted,
                         char own[TKB_OCI_SCOPE_SIZE],
@@ -151,7 +151,7 @@ static void split_scope(const struct tkb_oci *oci, const char *wanted,
 	}
 }
 
-/* False: it has nothing new. */
+/* Add the rights of a scope. False: nothing is new. */
 static bool add_scope(struct tkb_oci *oci, const char *wanted)
 {
 	struct tkb_oci_auth *auth = &oci->auth;
@@ -186,7 +186,7 @@ static int answer_bearer(struct tkb_oci *oci,
 	read_value(challenge, "service", auth->service, sizeof(auth->service));
 	read_value(challenge, "scope", scope, sizeof(scope));
 	is_wider = add_scope(oci, scope);
-	/* A token for all this was just refused. */
+	/* A token for this scope was refused a moment ago. */
 	if (has_token && !is_wider && auth->is_new)
 		return TKB_MISS;
 	auth->is_new = true;
@@ -207,8 +207,8 @@ int tkb_oci_auth_answer(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 		return answer_bearer(oci, limits, bearer, err);
 	if (find_kind(challenge, "Basic") == NULL)
 		return tkb_fail(err, TKB_ERR_DENIED,
-		                "it wants credentials, and says not which: "
-		                "HTTP 401");
+		                "it wants credentials, but does not say "
+		                "which: HTTP 401");
 	if (auth->keys.basic == NULL)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it wants a user and a password, and there are "

@@ -7,7 +7,7 @@
 #include "remote/oci/oci_keys.h"
 #include "text/json_walk.h"
 
-/* Docker's and Podman's files of credentials. */
+/* Docker's and Podman's credential files. */
 
 enum {
 	FILE_LIMIT = 1024 * 1024,
@@ -15,16 +15,16 @@ enum {
 	NAME_LIMIT = 256
 };
 
-/* What a file has for the registry; the longest name that fits counts. */
+/* What a file has for the registry; the longest matching name wins. */
 struct found {
 	const char *registry;
 	const char *repository;
 	struct tkb_oci_keys keys;
-	size_t basic_size; /* how long the names were; 0: there is none */
+	size_t basic_size; /* lengths of the matching names; 0: none */
 	size_t identity_size;
 	size_t helper_size;
-	char helper[NAME_LIMIT]; /* of the registry; "": none */
-	char store[NAME_LIMIT];  /* of all */
+	char helper[NAME_LIMIT]; /* for this registry; "": none */
+	char store[NAME_LIMIT];  /* for all registries */
 };
 
 static void found_release(struct found *found)
@@ -33,9 +33,9 @@ static void found_release(struct found *found)
 }
 
 /*
- * How many bytes of `name`, `size` long, fit the registry: "host:port", and, as
- * Podman has it, part of the repository's name; Docker writes old ones as
- * "https://host/v1/". 0: it is another's.
+ * The number of bytes of `name` (`size` bytes) that match the registry:
+ * "host:port", and for Podman also part of the repository's name. Old entries
+ * of Docker are "https://host/v1/". 0: no match.
  */
 static size_t fit(const struct found *found, const char *name, size_t size)
 {
@@ -132,7 +132,7 @@ static bool is_base64(const char *text)
 	       '\0';
 }
 
-/* TKB_MISS: the file has none for the registry. */
+/* Look into one file. TKB_MISS: it has no credentials for the registry. */
 static int look_into(const char *path, const char *registry,
                      const char *repository, const struct tkb_op_limits *limits,
                      struct tkb_oci_keys *out, struct tkb_error *err)
@@ -153,7 +153,7 @@ static int look_into(const char *path, const char *registry,
 	if (rc < 0 ||
 	    (found.keys.basic != NULL && !is_base64(found.keys.basic)))
 		return tkb_fail(err, TKB_ERR_DENIED,
-		                "'%.200s' is no file of credentials", path);
+		                "'%.200s' is not a file of credentials", path);
 	if (found.helper_size != 0)
 		return tkb_oci_helper_ask(found.helper, registry, limits, out,
 		                          err);
@@ -168,7 +168,7 @@ static int look_into(const char *path, const char *registry,
 	return TKB_MISS;
 }
 
-/* A variable's value and what follows it, or nothing. */
+/* A variable, and the rest of the path after its value. */
 struct place {
 	const char *variable;
 	const char *rest;

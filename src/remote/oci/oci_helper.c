@@ -19,9 +19,9 @@
 #include "text/json_walk.h"
 
 /*
- * Credential helpers: docker-credential-<name>, which gets "get" as its argument
- * and the registry's name on its input, and prints JSON. It has the time that a
- * remote has for its next byte.
+ * Credential helpers: docker-credential-<name> gets "get" as its argument and
+ * the registry's name on its standard input, and prints JSON. Its time limit is
+ * that of a remote for its next byte.
  */
 
 enum {
@@ -31,13 +31,13 @@ enum {
 
 extern char **environ;
 
-/* A helper that runs. */
+/* A running helper. */
 struct helper {
 	pid_t pid; /* 0: none */
-	int out;   /* owned; what it prints; -1 */
+	int out;   /* owned; reads its output; or -1 */
 };
 
-/* Ends it and what it has started. */
+/* Kill the helper and the processes that it has started. */
 static void helper_end(struct helper *helper)
 {
 	tkb_fd_close_at(&helper->out);
@@ -102,7 +102,7 @@ static int spawn_helper(const char *program, int in, int out, pid_t *pid_out)
 	return number;
 }
 
-/* Below standard error, descriptors would be what the child's files become. */
+/* Avoid the descriptors 0 to 2: they become the child's standard files. */
 static int make_pipe(int pair[2], struct tkb_error *err)
 {
 	int made[2];
@@ -118,7 +118,10 @@ static int make_pipe(int pair[2], struct tkb_error *err)
 	return 0;
 }
 
-/* The question is in the pipe before anybody reads it: it is short. */
+/*
+ * Write the request into the pipe before the helper starts: it is short enough
+ * to fit.
+ */
 static int start_helper(struct helper *helper, const char *program,
                         const char *registry, struct tkb_error *err)
 {
@@ -157,8 +160,8 @@ static int check_time(const char *program, uint64_t end,
 }
 
 /*
- * TKB_MISS: it says by its exit that it knows nothing. Where the process ignores
- * SIGCHLD nobody learns of that exit, and the answer alone counts.
+ * TKB_MISS: the exit status says that it has no credentials. If this process
+ * ignores SIGCHLD, the status is lost, and only the answer counts.
  */
 static int wait_for_exit(struct helper *helper, const char *program,
                          uint64_t end, const struct tkb_op_limits *limits,
@@ -255,7 +258,8 @@ static int use_answer(struct tkb_bytes text, const char *program,
 		return tkb_fail_nomem(err);
 	if (rc < 0 || answer.user.size == 0 || answer.secret.size == 0)
 		return tkb_fail(err, TKB_ERR_DENIED,
-		                "what '%.200s' prints is no user and secret",
+		                "the output of '%.200s' is not a user and a "
+		                "secret",
 		                program);
 	if (strcmp((const char *)answer.user.data, "<token>") == 0) {
 		out->identity = (char *)tkb_take(answer.secret.data);
@@ -265,7 +269,7 @@ static int use_answer(struct tkb_bytes text, const char *program,
 	                        (const char *)answer.secret.data, err);
 }
 
-/* A file must not name a program by its path, or hide one. */
+/* A credential file must not name a program by a path, or a hidden one. */
 static bool is_helper_name(const char *name)
 {
 	return name[0] != '\0' && name[0] != '.' && strlen(name) < 200 &&
@@ -287,7 +291,8 @@ int tkb_oci_helper_ask(const char *name, const char *registry,
 
 	if (!is_helper_name(name))
 		return tkb_fail(err, TKB_ERR_DENIED,
-		                "'%.80s' is no name of a credential helper",
+		                "'%.80s' is not the name of a credential "
+		                "helper",
 		                name);
 	(void)snprintf(program, sizeof(program), "docker-credential-%s", name);
 	rc = start_helper(&helper, program, registry, err);

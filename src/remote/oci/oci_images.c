@@ -4,7 +4,10 @@
 #include "base/blob_buffer.h"
 #include "remote/oci/oci.h"
 
-/* Images, as they are: manifests of others' kinds, and the blobs that they name. */
+/*
+ * Images: manifests of other media types than ours, and the blobs that they
+ * name.
+ */
 
 #define OCI "application/vnd.oci.image."
 #define DOCKER "application/vnd.docker.distribution.manifest."

@@ -13,7 +13,7 @@
 /* Manifests: see oci.h. */
 
 enum {
-	BATCH = 64 /* asked for together */
+	BATCH = 64 /* requested together */
 };
 
 #define MEDIA_TYPE "application/vnd.oci.image.manifest.v1+json"
@@ -22,7 +22,7 @@ enum {
 #define REF_NAME "vnd.tkbundle.ref"
 #define PUT_NAME "vnd.tkbundle.put"
 
-/* What a manifest without a configuration names as one: "{}". */
+/* The empty configuration "{}", which every manifest names. */
 #define EMPTY_CONFIG                                                           \
 	"\"config\":{\"mediaType\":\"application/vnd.oci.empty.v1+json\","     \
 	"\"digest\":\"sha256:44136fa355b3678a1146ad16f7e8649e"                 \
@@ -31,7 +31,7 @@ enum {
 static const char *const accept[] = { "Accept: " MEDIA_TYPE };
 static const char *const content_type[] = { "Content-Type: " MEDIA_TYPE };
 
-/* A manifest's bytes. */
+/* Write a manifest. */
 static int write_manifest(const struct tkb_oci *oci,
                           const struct tkb_oci_item *item, struct tkb_buf *out,
                           struct tkb_error *err)
@@ -114,18 +114,18 @@ int tkb_oci_manifest_put(struct tkb_oci *oci,
 	return tkb_fail(
 		err, TKB_ERR_UNAVAILABLE,
 		"it does not take a manifest (HTTP %ld): its blobs were "
-		"removed meanwhile, or it takes images alone",
+		"removed meanwhile, or it takes only images",
 		request.status);
 }
 
-/* A manifest that is read. */
+/* The state while a manifest is read. */
 struct reading {
 	struct tkb_oci_manifest *out;
 	struct tkb_arena *arena; /* owns its data */
 	bool is_manifest;
 };
 
-/* What is no base64, or too much, is not there. */
+/* Read the embedded data; if they are not base64, or too large, ignore them. */
 static int take_data(const struct reading *reading, const char *value,
                      struct tkb_error *err)
 {
@@ -181,11 +181,11 @@ static int read_manifest(struct tkb_bytes text, struct tkb_arena *arena,
 		return tkb_fail_nomem(err);
 	if (rc < 0 || !reading.is_manifest)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "what it gives is no manifest");
+		                "its answer is not a manifest");
 	return tkb_digest_of(text, &out->digest, err);
 }
 
-/* Manifests that are asked for together. */
+/* Manifests that are requested together. */
 struct batch {
 	struct tkb_arena arena;
 	struct tkb_http_request requests[BATCH];
@@ -206,7 +206,7 @@ static void batch_free(struct batch **batch)
 	free(*batch);
 }
 
-/* "If-None-Match: ..." where the manifest was seen, else NULL. */
+/* Write "If-None-Match: ..." if the manifest was seen before, else NULL. */
 static int write_condition(const struct tkb_oci *oci, struct batch *batch,
                            const char *tag, const char **out,
                            struct tkb_error *err)
@@ -246,7 +246,7 @@ static int batch_add(const struct tkb_oci *oci, struct batch *batch,
 	                   &batch->requests[i].url, err);
 }
 
-/* What is there still, as it was seen. */
+/* Is the manifest unchanged since it was seen? */
 static bool is_unchanged(const struct tkb_oci *oci, const struct batch *batch,
                          size_t index, struct tkb_oci_manifest *out)
 {
@@ -288,8 +288,8 @@ static int read_manifest_answer(struct tkb_oci *oci, struct batch *batch,
 }
 
 /*
- * An answer that is none, of one manifest, is not a failure of the registry: the
- * others can be read.
+ * Does the failure concern only this manifest, such as an answer that is not a
+ * manifest? The others can still be read.
  */
 static bool is_of_one(const struct batch *batch, size_t index, int rc,
                       const struct tkb_op_limits *limits)
@@ -353,10 +353,10 @@ int tkb_oci_manifests(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-/* The one that tkb_oci_manifest_get() wants. */
+/* Where tkb_oci_manifest_get() wants its manifest. */
 struct wanted {
 	struct tkb_oci_manifest *out;
-	struct tkb_buf *data; /* or NULL */
+	struct tkb_buf *data; /* may be NULL */
 	int rc;
 };
 
@@ -395,7 +395,7 @@ static int fail_refused(long status, struct tkb_error *err)
 	return tkb_fail(err, TKB_ERR_DENIED,
 	                "it refuses to delete (HTTP %ld): allow it to (in "
 	                "docker-registry: storage.delete.enabled), or leave "
-	                "that to its own rules of retention",
+	                "that to its own retention rules",
 	                status);
 }
 

@@ -59,7 +59,7 @@ int tkb_oci_touch(void *self, const struct tkb_op_limits *limits,
 /* The records that are listed. */
 struct gathering {
 	const struct tkb_oci_tags *tags;
-	size_t start; /* of the digest in a tag */
+	size_t start; /* length of the tag before the digest */
 	const struct tkb_record_visitor *visitor;
 	struct tkb_http_records records; /* owned */
 };
@@ -69,7 +69,7 @@ static void gathering_release(struct gathering *gathering)
 	tkb_http_records_release(&gathering->records);
 }
 
-/* Is it what the digest is of? */
+/* Check that the bytes have the digest. */
 static int is_whole(struct tkb_bytes data, const struct tkb_digest *digest,
                     bool *out, struct tkb_error *err)
 {
@@ -84,7 +84,7 @@ static int is_whole(struct tkb_bytes data, const struct tkb_digest *digest,
 	return rc;
 }
 
-/* The manifest has the record. */
+/* Report a record that is embedded in its manifest. */
 static int tell_record(const struct tkb_record_visitor *visitor,
                        const struct tkb_http_listed *found,
                        struct tkb_bytes record, struct tkb_error *err)
@@ -169,7 +169,7 @@ int tkb_oci_records(void *self, const struct tkb_op_limits *limits,
 	               : rc;
 }
 
-/* Names that are too long for tags stand in manifests. */
+/* Report a name that is too long for a tag: it is in the manifest. */
 static int tell_name(void *self, size_t index, int rc,
                      const struct tkb_oci_manifest *manifest,
                      const struct tkb_error *why, struct tkb_error *err)
@@ -189,7 +189,7 @@ static bool begins_alike(const char *a, const char *b, size_t size)
 	return a != NULL && strncmp(a, b, size) == 0;
 }
 
-/* Tell the names in tags, and keep the other tags. */
+/* Report the names in tags, and keep the other tags. */
 static int tell_names(struct tkb_oci_tags *tags,
                       const struct tkb_ref_visitor *visitor,
                       struct tkb_error *err)

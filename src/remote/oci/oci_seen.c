@@ -4,7 +4,10 @@
 
 #include "remote/oci/oci.h"
 
-/* Manifests that were seen, so that only what changed since is sent again. */
+/*
+ * Cache of seen manifests, so that only those that have changed are fetched
+ * again.
+ */
 
 enum {
 	SEEN_LIMIT = 4096, /* half a kilobyte each, and their data */
@@ -19,7 +22,7 @@ void tkb_oci_seen_release(struct tkb_oci_seen *seen)
 	*seen = (struct tkb_oci_seen){ .count = 0 };
 }
 
-/* Where the tag stands, or would. */
+/* The index of the tag, or where it would be inserted. */
 static size_t find_place(const struct tkb_oci_seen *seen, const char *tag)
 {
 	size_t low = 0;
@@ -49,7 +52,7 @@ const struct tkb_oci_seen_item *tkb_oci_seen_find(
 	return is_at(seen, at, tag) ? &seen->items[at] : NULL;
 }
 
-/* Room for one more tag at `at`. */
+/* Insert a tag at index `at`. */
 static bool insert(struct tkb_oci_seen *seen, size_t at, const char *tag)
 {
 	struct tkb_oci_seen_item *item;
@@ -75,7 +78,7 @@ void tkb_oci_seen_note(struct tkb_oci_seen *seen, const char *tag,
 	struct tkb_oci_seen_item *item;
 	char *copy = NULL;
 
-	/* A weak one is of something that is alike. */
+	/* Ignore a weak ETag: it does not mean identical bytes. */
 	if (etag[0] != '"' || strlen(etag) >= sizeof(item->etag) ||
 	    strlen(tag) >= sizeof(item->tag) ||
 	    data.size > DATA_LIMIT - seen->data_size)

@@ -5,7 +5,7 @@
 #include "remote/net/url.h"
 #include "remote/oci/oci.h"
 
-/* The registry and the repository that a URL names. */
+/* Reading the registry and the repository from a URL. */
 
 enum {
 	NAME_LIMIT = 255
@@ -16,7 +16,10 @@ static bool is_alphanumeric(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9');
 }
 
-/* Between letters and digits: a dot, one or two underscores, dashes. */
+/*
+ * Count the separators between letters and digits: a dot, one or two
+ * underscores, or dashes.
+ */
 static size_t count_separators(const char *text)
 {
 	const size_t dashes = strspn(text, "-");
@@ -28,7 +31,10 @@ static size_t count_separators(const char *text)
 	return text[0] != '_' ? 0 : 1 + (text[1] == '_');
 }
 
-/* As the specification wants it: "[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*", slashes. */
+/*
+ * Parts "[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*" with slashes: the specification's
+ * rule.
+ */
 static bool is_repository(const char *name)
 {
 	if (strlen(name) > NAME_LIMIT || !is_alphanumeric(name[0]))
@@ -45,7 +51,7 @@ static bool is_repository(const char *name)
 	return true;
 }
 
-/* On this machine Docker, too, asks for no TLS. */
+/* Like Docker, use no TLS for a registry on this machine. */
 static bool is_loopback(const char *host)
 {
 	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
@@ -108,15 +114,18 @@ static int read_repository(const struct tkb_remote_url *url,
 		                path);
 	if (!is_repository(path))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.80s' cannot be a repository's name, which "
-		                "is of small letters, digits and '._-/'",
+		                "'%.80s' cannot be a repository's name: use "
+		                "lower-case letters, digits and '._-/'",
 		                path);
 	tkb_buf_add_text(&name, is_short ? "library/" : "");
 	tkb_buf_add_text(&name, path);
 	return tkb_arena_copy_buf(&oci->arena, &name, &oci->repository, err);
 }
 
-/* "mount=team/other": the blobs of that one may be taken, where the registry can. */
+/*
+ * Read "mount=team/other": a repository whose blobs may be mounted, if the
+ * registry supports that.
+ */
 static int read_mount(const struct tkb_remote_url *url, struct tkb_oci *oci,
                       struct tkb_error *err)
 {

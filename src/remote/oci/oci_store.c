@@ -4,13 +4,13 @@
 #include "base/blob_buffer.h"
 #include "remote/oci/oci.h"
 
-/* Storing what has a tag: its blobs first, and then its manifest. */
+/* Storing an object with a tag: first its blobs, then its manifest. */
 
 enum {
-	MANIFEST_TRIES = 4 /* where its blobs seem to be missing */
+	MANIFEST_TRIES = 4 /* if its blobs seem to be missing */
 };
 
-/* The blob that each manifest names as its configuration. */
+/* Store the empty configuration, which each manifest names. */
 static int put_empty(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                      struct tkb_error *err)
 {
@@ -24,8 +24,8 @@ static int put_empty(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 }
 
 /*
- * Is this blob there, and the empty one, which all manifests name as configuration?
- * Asked each time: a registry collects that, too, once no manifest names it.
+ * Do this blob and the empty configuration exist? Checked each time: a registry
+ * also collects the configuration once no manifest names it.
  */
 static int find_blobs(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                       const struct tkb_oci_item *item, bool *has_out,
@@ -78,8 +78,8 @@ static int store_once(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 }
 
 /*
- * While another client puts the same blob, a registry that keeps it in files can deny
- * for a moment that it has it.
+ * While another client puts the same blob, a registry that keeps blobs in files may
+ * report it missing for a moment.
  */
 int tkb_oci_store(struct tkb_oci *oci, const struct tkb_op_limits *limits,
                   const struct tkb_oci_item *item, const struct tkb_blob *blob,

@@ -7,12 +7,13 @@
 #include "remote/oci/oci.h"
 #include "text/json_walk.h"
 
-/* Tags: what they are called, and the list of them. */
+/* Tags: their names, and listing them. */
 
 enum {
 	HEX = TKB_DIGEST_HEX_SIZE - 1,
 	NAME_LIMIT = TKB_OCI_TAG_SIZE - 1 - HEX - 3, /* between "r." and "." */
-	HASH = 32,                                   /* digits of a long name */
+	HASH = 32,                                   /* digits of the hash of
+	                                                a long name */
 	PAGE_LIMIT = 32 * 1024 * 1024,
 	PAGES_LIMIT = 10000,
 	TAGS_LIMIT = 1024 * 1024
@@ -128,7 +129,7 @@ bool tkb_oci_tag_ref(const char *tag, size_t start, char out[TKB_OCI_REF_SIZE])
 		}
 	}
 	out[size] = '\0';
-	/* A name has one spelling. */
+	/* A name has only one spelling. */
 	return tkb_oci_tag_start(out, again, NULL) == 0 &&
 	       strlen(again) == start && memcmp(again, tag, start) == 0;
 }
@@ -140,7 +141,7 @@ void tkb_oci_tags_release(struct tkb_oci_tags *tags)
 	*tags = (struct tkb_oci_tags){ 0 };
 }
 
-/* A list of tags that is read. */
+/* The state while a page of tags is read. */
 struct page {
 	const char *start;
 	struct tkb_oci_tags *tags;
@@ -193,8 +194,8 @@ static int read_page(struct tkb_bytes body, const char *start,
 }
 
 /*
- * The URL of the next page in "Link: </v2/...>; rel="next"", into `url`. TKB_MISS:
- * this was the last.
+ * Write the URL of the next page, from "Link: </v2/...>; rel="next"", to `url`.
+ * TKB_MISS: this was the last page.
  */
 static int find_next(char *link, struct tkb_arena *arena, const char **url,
                      struct tkb_error *err)
@@ -209,14 +210,15 @@ static int find_next(char *link, struct tkb_arena *arena, const char **url,
 		return TKB_MISS;
 	if (link[0] != '<' || end == NULL || strstr(end, "next") == NULL)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "it says not where its list of tags goes on");
+		                "it does not say where its list of tags "
+		                "continues");
 	*end = '\0';
 	rc = tkb_http_url_resolve(*url, link + 1, &next, &is_same, err);
 	if (rc < 0)
 		return rc;
 	if (!is_same)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "its list of tags goes on at another server");
+		                "its list of tags continues at another server");
 	if (strcmp((const char *)next.data, *url) == 0)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "its list of tags has no end");

@@ -14,12 +14,12 @@
 
 enum {
 	TOKEN_LIMIT = 256 * 1024,
-	DEFAULT_S = 60, /* of a token that does not say */
-	MARGIN_S = 10,  /* before its end another one is got */
+	DEFAULT_S = 60, /* lifetime of a token that does not say */
+	MARGIN_S = 10,  /* a new token is fetched so long before the end */
 	LONGEST_S = 24 * 60 * 60
 };
 
-/* What is in a challenge, or in the answer with a token. */
+/* Is the text of a challenge, or a token, printable? */
 static bool is_visible_text(const char *text)
 {
 	for (const char *at = text; *at != '\0'; at++) {
@@ -29,7 +29,7 @@ static bool is_visible_text(const char *text)
 	return text[0] != '\0';
 }
 
-/* An answer with a token. */
+/* The answer with a token. */
 struct token {
 	struct tkb_buf text;
 	uint64_t lasts_s;
@@ -72,7 +72,7 @@ static int use_answer(struct tkb_oci_auth *auth, struct tkb_bytes body,
 		return tkb_fail_nomem(err);
 	if (rc < 0 || token.text.failure != 0 || token.text.size == 0)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "its server of tokens, '%.200s', gives none",
+		                "its token server, '%.200s', gives no token",
 		                auth->realm);
 	rc = tkb_oci_auth_set(auth, "Bearer", (const char *)token.text.data,
 	                      err);
@@ -100,7 +100,10 @@ static void add_parameter(struct tkb_buf *out, const char *name,
 	tkb_escape(out, value, "");
 }
 
-/* "service=...&scope=...": a form has one scope, a URL one for each repository. */
+/*
+ * Write "service=...&scope=...". A form has one scope, a URL has one per
+ * repository.
+ */
 static int write_query(const struct tkb_oci_auth *auth, struct tkb_buf *out,
                        struct tkb_error *err)
 {
@@ -122,8 +125,8 @@ static int write_query(const struct tkb_oci_auth *auth, struct tkb_buf *out,
 }
 
 /*
- * Ask the server of tokens by a client of its own, which knows whom to trust, and
- * none of the secrets that the registry is shown.
+ * Ask the token server with a separate client. It has the CA certificates, but
+ * none of the secrets for the registry.
  */
 static int ask_for_token(struct tkb_oci *oci,
                          const struct tkb_op_limits *limits,
@@ -164,11 +167,11 @@ static int check_realm(const struct tkb_oci *oci, struct tkb_error *err)
 	if (!is_visible_text(realm) ||
 	    (!is_tls && strncmp(realm, "http://", 7) != 0))
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "it says not where tokens for it are");
+		                "it does not name its token server");
 	if (!is_tls && strncmp(oci->base, "https:", 6) == 0)
 		return tkb_fail(err, TKB_ERR_DENIED,
-		                "it has TLS, and its server of tokens, "
-		                "'%.200s', has none",
+		                "it has TLS, but its token server, '%.200s', "
+		                "has none",
 		                realm);
 	return 0;
 }
@@ -189,7 +192,10 @@ static void asking_release(struct asking *asking)
 	tkb_secret_release(&asking->body);
 }
 
-/* With a user and a password, or none: all is in the URL. */
+/*
+ * A request with a user and a password, or without: all parameters are in the
+ * URL.
+ */
 static int write_get(const struct tkb_oci_auth *auth, struct asking *asking,
                      struct tkb_error *err)
 {
@@ -210,7 +216,7 @@ static int write_get(const struct tkb_oci_auth *auth, struct asking *asking,
 	return rc == 0 ? tkb_buf_check(&asking->line, err) : rc;
 }
 
-/* With a token that gives tokens: as a form. */
+/* A request with a refresh token: the parameters are a form. */
 static int write_post(const struct tkb_oci_auth *auth, struct asking *asking,
                       struct tkb_error *err)
 {
@@ -232,10 +238,10 @@ static int fail_token(const struct tkb_oci_auth *auth, int rc, long status,
 		auth->keys.basic != NULL || auth->keys.identity != NULL;
 
 	if (rc != TKB_MISS && rc != TKB_ERR_DENIED)
-		return tkb_fail_while(err, rc, "its server of tokens, '%.200s'",
+		return tkb_fail_while(err, rc, "its token server, '%.200s'",
 		                      auth->realm);
 	return tkb_fail(err, TKB_ERR_DENIED,
-	                "its server of tokens, '%.200s', gives none for "
+	                "its token server, '%.200s', gives no token for "
 	                "'%.200s'%s: HTTP %ld",
 	                auth->realm, auth->scope,
 	                has_keys ? "" : " without a user", status);

@@ -8,24 +8,24 @@
 
 /*
  * Uploading a blob: by a mount from another repository, in one piece, or, if it is
- * large, in chunks. Where it breaks, only what did not arrive is sent again, unless
- * the registry forgets what it had: then all is.
+ * large, in chunks. After a break, only the missing rest is sent, unless the
+ * registry has forgotten the upload.
  */
 
 enum {
-	TRIES = 5 /* of going on, without a byte more there */
+	TRIES = 5 /* resumptions in a row without progress */
 };
 
 #define CHUNK ((uint64_t)16 * TKB_MIB)
-#define SMALL ((uint64_t)TKB_MIB) /* what breaks of less begins anew */
+#define SMALL ((uint64_t)TKB_MIB) /* a smaller blob is sent again as a whole */
 
 struct upload {
 	struct tkb_oci *oci;
 	const struct tkb_op_limits *limits;
 	const struct tkb_digest *digest;
 	const struct tkb_blob *blob;
-	struct tkb_buf url; /* where it goes on, ended by a zero */
-	uint64_t sent;      /* what the registry has */
+	struct tkb_buf url; /* where it continues, ended by a NUL */
+	uint64_t sent;      /* bytes that the registry has */
 };
 
 static void upload_release(struct upload *upload)
@@ -38,7 +38,7 @@ static const char *url_of(const struct upload *upload)
 	return (const char *)upload->url.data;
 }
 
-/* Each answer names the place where the upload goes on. */
+/* Each answer names the URL where the upload continues. */
 static int follow_location(struct upload *upload, const char *location,
                            struct tkb_error *err)
 {
@@ -49,15 +49,15 @@ static int follow_location(struct upload *upload, const char *location,
 
 	if (location[0] == '\0')
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
-		                "it says not where an upload goes on");
+		                "it does not say where an upload continues");
 	rc = tkb_http_url_resolve(url_of(upload), location, &next, &is_same,
 	                          err);
 	if (rc < 0)
 		return rc;
 	if (!is_same)
 		return tkb_fail(err, TKB_ERR_DENIED,
-		                "it sends uploads to another server, '%.200s', "
-		                "which gets nothing of ours",
+		                "it sends uploads to another server, "
+		                "'%.200s', which tkbundle does not trust",
 		                (const char *)next.data);
 	tkb_buf_release(&upload->url);
 	upload->url = next;
@@ -65,7 +65,7 @@ static int follow_location(struct upload *upload, const char *location,
 	return 0;
 }
 
-/* Ask to begin an upload; what is sent with the request is in its URL. */
+/* Request a new upload; the parameters are in the URL's query. */
 static int post(struct upload *upload, const char *query, long *status_out,
                 struct tkb_error *err)
 {
@@ -105,16 +105,16 @@ static int begin_upload(struct upload *upload, struct tkb_error *err)
 	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it takes no uploads (HTTP %ld): it has no "
-		                "repository '%.80s' and makes none, or it is "
-		                "no registry",
+		                "repository '%.80s' and does not create it, "
+		                "or it is not a registry",
 		                status, upload->oci->repository);
 	return rc;
 }
 
 /*
- * Begin an upload, or have the blob from the other repository, where it is there:
- * `*is_there_out`. One that may not be read there, or a registry that mounts nothing,
- * is a reason to upload it, and not to ask again.
+ * Try to mount the blob from the other repository: `*is_there_out` tells whether that
+ * worked. If not, begin an upload. If the other repository may not be read, or the
+ * registry cannot mount, do not try to mount again.
  */
 static int begin_or_mount(struct upload *upload, bool *is_there_out,
                           struct tkb_error *err)
@@ -163,7 +163,7 @@ static int fail_forgotten(struct tkb_error *err)
 	                "it forgot an upload that it had begun");
 }
 
-/* The rest of the blob, and its end. */
+/* Send the rest of the blob, and finish. */
 static int finish_upload(struct upload *upload, struct tkb_error *err)
 {
 	static const char *const headers[] = {
@@ -195,7 +195,10 @@ static int finish_upload(struct upload *upload, struct tkb_error *err)
 	return rc == TKB_MISS ? fail_forgotten(err) : rc;
 }
 
-/* Ask how much of the upload is there. TKB_MISS: the registry has forgotten it. */
+/*
+ * Ask how much of the upload has arrived. TKB_MISS: the registry has forgotten
+ * it.
+ */
 static int ask_how_much(struct upload *upload, struct tkb_error *err)
 {
 	char location[TKB_OCI_HEADER_SIZE];
@@ -217,7 +220,7 @@ static int ask_how_much(struct upload *upload, struct tkb_error *err)
 		return rc;
 	dash = strchr(range, '-');
 	last = dash != NULL ? strtoull(dash + 1, NULL, 10) : 0;
-	/* "0-0" is said of nothing, too. */
+	/* "0-0" also means that nothing has arrived. */
 	upload->sent = last == 0 ? 0 : last + 1;
 	if (upload->sent > upload->blob->size)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
@@ -275,7 +278,7 @@ static int find_blob(struct upload *upload, bool *is_there_out,
 }
 
 /*
- * After a break: where does it go on? It may have arrived whole, and the answer been
+ * Resume after a break. The blob may have arrived completely, with only the answer
  * lost.
  */
 static int go_on(struct upload *upload, bool *is_there_out,
@@ -290,7 +293,7 @@ static int go_on(struct upload *upload, bool *is_there_out,
 	return rc == 0 && !*is_there_out ? begin_upload(upload, err) : rc;
 }
 
-/* Send the next chunk, or, with the last one, the end. */
+/* Send the next chunk; with the last one, finish the upload. */
 static int send_next(struct upload *upload, bool *is_there_out,
                      struct tkb_error *err)
 {

@@ -9,8 +9,9 @@
 #include "remote/net/grant.h"
 
 enum {
-	SHORT = 64 * 1024,             /* an answer without bulk in it */
-	SCAN_LIMIT = 16 * 1024 * 1024, /* names may be anybody's */
+	SHORT = 64 * 1024,             /* limit of a short answer */
+	SCAN_LIMIT = 16 * 1024 * 1024, /* limit of a SCAN answer; others'
+	                                  keys may be long */
 	PATTERN_SIZE = 2 * TKB_REDIS_KEY_SIZE
 };
 
@@ -102,7 +103,7 @@ size_t tkb_redis_queue_expire(struct tkb_redis *redis, const char *key)
 	return 1;
 }
 
-/* Commands that a pull sends, too. */
+/* Is it a command that only reads, so that a pull needs it? */
 static bool is_reading(const char *command, size_t size)
 {
 	static const char *const names[] = { "get",     "getrange", "strlen",
@@ -119,8 +120,8 @@ static bool is_reading(const char *command, size_t size)
 }
 
 /*
- * It says which command is forbidden, last, between single quotes; from 7.2 on
- * also whom it is forbidden, which is nobody else's business.
+ * Redis names the forbidden command last, in single quotes. Since 7.2 it also
+ * names the user, which must not be shown.
  */
 static int explain_rights(const char *text, struct tkb_error *err)
 {
@@ -132,7 +133,7 @@ static int explain_rights(const char *text, struct tkb_error *err)
 	if (start == NULL || start == text)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "its rules (ACL) do not let this user use "
-		                "these keys: grant them to it");
+		                "these keys: grant it that right");
 	return tkb_fail(err, TKB_ERR_DENIED,
 	                "its rules (ACL) do not let this user use '%.*s': %s",
 	                (int)(end - start), start,
@@ -145,7 +146,7 @@ static int explain_rights(const char *text, struct tkb_error *err)
 	"it is one of a Redis Cluster, which is not supported: name a single " \
 	"server, or a proxy before the cluster"
 
-/* How Redis begins what it refuses, and what that means. */
+/* How Redis's error texts begin, and what they mean. */
 static const struct {
 	const char *start;
 	int status;
@@ -266,7 +267,7 @@ int tkb_redis_skip(struct tkb_redis *redis, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-/* The prefix may hold what is special in a pattern. */
+/* The prefix may have characters that are special in a pattern. */
 static void make_pattern(const struct tkb_redis *redis, const char *kind,
                          char out[PATTERN_SIZE])
 {

@@ -3,7 +3,7 @@
 #define TKB_REMOTE_REDIS_REDIS_H
 
 /*
- * Redis. Keys, below a prefix that is "tkbundle" by default:
+ * Redis. These are the keys; the prefix is "tkbundle" by default:
  *
  *     <prefix>:cas:<sha256>    a blob: a string
  *     <prefix>:times:cas       when blobs were put: a sorted set of digests
@@ -11,15 +11,15 @@
  *     <prefix>:used:<name>     when its records were used: a hash, digest to
  *                              seconds
  *
- * Each has two parts without a colon behind its prefix, so that prefixes which
- * begin with one another do not meet.
+ * After the prefix, each key has two parts without a colon. So keys do not
+ * collide if one prefix is the beginning of another.
  *
- * What is there is told by the first and third alone, for the server may evict
- * any key at any time: a time that is missing is noted anew, so that what it
- * belongs to grows old all the same. Times are by the server's clock.
+ * Only the first and third keys tell what exists, since the server may evict
+ * any key at any time. A missing time is set to now, so that its blob or record
+ * still ages. Times are by the server's clock.
  *
- * With a TTL, what is put, added, got, asked for or listed in a ref lives that
- * long from then on: what is pulled every day never expires.
+ * With a TTL, each put, add, get, has or listing of records renews the
+ * lifetime: entries that are pulled every day never expire.
  *
  * A user (ACL) needs the keys `~<prefix>:*`, and these commands:
  *
@@ -39,7 +39,7 @@
 #include "remote/redis/resp.h"
 
 enum {
-	TKB_REDIS_CHUNK = 1024 * 1024, /* of a large blob */
+	TKB_REDIS_CHUNK = 1024 * 1024, /* bytes of a large blob moved at once */
 	TKB_REDIS_PREFIX_LIMIT = 64,
 	TKB_REDIS_KEY_SIZE = 320,
 	TKB_REDIS_NUMBER_SIZE = 24
@@ -47,29 +47,29 @@ enum {
 
 struct tkb_redis {
 	struct tkb_resp resp;
-	const char *prefix;              /* the place's */
-	char ttl[TKB_REDIS_NUMBER_SIZE]; /* ms; "" where nothing expires */
-	uint64_t clock_s;                /* the server's time, when */
-	uint64_t clock_ns;               /* ours was so */
-	bool may_begin;                  /* transactions; seen */
+	const char *prefix;              /* the URL's */
+	char ttl[TKB_REDIS_NUMBER_SIZE]; /* in ms; "" if nothing expires */
+	uint64_t clock_s;                /* the server's time when */
+	uint64_t clock_ns;               /* our clock was this */
+	bool may_begin;                  /* tested: transactions are allowed */
 };
 
 /* Seconds, by the server's clock. */
 uint64_t tkb_redis_now(const struct tkb_redis *redis);
 
-/* How long ago `text`, a time in seconds, was; 0 if it is not one. */
+/* The age in seconds of the time in `text`; 0 if it is not a time. */
 uint64_t tkb_redis_age(const struct tkb_redis *redis, struct tkb_bytes text);
 
 void tkb_redis_number(uint64_t number, char out[TKB_REDIS_NUMBER_SIZE]);
 
-/* "<prefix>:<kind>:<name>" */
+/* Write the key "<prefix>:<kind>:<name>". */
 void tkb_redis_key(const struct tkb_redis *redis, const char *kind,
                    const char *name, char out[TKB_REDIS_KEY_SIZE]);
 void tkb_redis_blob_key(const struct tkb_redis *redis,
                         const struct tkb_digest *digest,
                         char out[TKB_REDIS_KEY_SIZE]);
 
-/* Digits alone. */
+/* Read a number; false unless `text` has only digits. */
 bool tkb_redis_read_number(struct tkb_bytes text, uint64_t *out);
 
 /*
@@ -86,7 +86,7 @@ void tkb_redis_queue_time(struct tkb_redis *redis,
 void tkb_redis_begin_set(struct tkb_redis *redis, const char *key,
                          uint64_t size);
 
-/* TKB_ERR_UNAVAILABLE: the answer is not one that Redis gives. */
+/* Fail with TKB_ERR_UNAVAILABLE: the answer is not one that Redis gives. */
 int tkb_redis_fail_answer(struct tkb_error *err);
 
 /*
@@ -95,31 +95,36 @@ int tkb_redis_fail_answer(struct tkb_error *err);
  */
 int tkb_redis_explain(const char *text, struct tkb_error *err);
 
-/* The next answer, of at most `limit` bytes. An error is a failure. */
+/*
+ * Get the next answer, of at most `limit` bytes. An error reply is a failure.
+ */
 TKB_NODISCARD int tkb_redis_any(struct tkb_redis *redis,
                                 const struct tkb_op_limits *limits,
                                 size_t limit, const struct tkb_reply **out,
                                 struct tkb_error *err);
 
-/* The same, which must be of `kind`. */
+/* The same; the answer must be of `kind`. */
 TKB_NODISCARD int tkb_redis_next(struct tkb_redis *redis,
                                  const struct tkb_op_limits *limits,
                                  enum tkb_reply_kind kind, size_t limit,
                                  const struct tkb_reply **out,
                                  struct tkb_error *err);
 
-/* The next `count` answers, which must be integers; then skip `ignored`. */
+/*
+ * Get the next `count` answers, which must be integers; then skip `ignored`
+ * ones.
+ */
 TKB_NODISCARD int tkb_redis_integers(struct tkb_redis *redis,
                                      const struct tkb_op_limits *limits,
                                      int64_t *out, size_t count, size_t ignored,
                                      struct tkb_error *err);
 
-/* The next answer, which must say that the command was done. */
+/* Get the next answer, which must say that the command succeeded. */
 TKB_NODISCARD int tkb_redis_done(struct tkb_redis *redis,
                                  const struct tkb_op_limits *limits,
                                  struct tkb_error *err);
 
-/* Skip `count` answers, also failures. */
+/* Skip `count` answers, even errors. */
 TKB_NODISCARD int tkb_redis_skip(struct tkb_redis *redis,
                                  const struct tkb_op_limits *limits,
                                  size_t count, struct tkb_error *err);
@@ -136,7 +141,7 @@ TKB_NODISCARD int tkb_redis_scan(struct tkb_redis *redis,
                                  const struct tkb_redis_scan *scan,
                                  struct tkb_error *err);
 
-/* What struct tkb_remote_backend wants. */
+/* Functions of struct tkb_remote_backend. */
 int tkb_redis_open(const struct tkb_remote_url *url,
                    const struct tkb_op_limits *limits, void **self_out,
                    struct tkb_error *err);

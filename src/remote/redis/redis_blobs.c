@@ -5,7 +5,7 @@
 
 enum {
 	CHUNK = TKB_REDIS_CHUNK,
-	CHUNK_ANSWER = CHUNK + 64, /* with the protocol's own bytes */
+	CHUNK_ANSWER = CHUNK + 64, /* including bytes of the protocol */
 	WINDOW = 4,                /* chunks requested ahead */
 	BATCH = 512,               /* requests per batch */
 	BLOBS_LIMIT = 4 * 1024 * 1024
@@ -22,7 +22,7 @@ struct download {
 	struct tkb_redis *redis;
 	const struct tkb_op_limits *limits;
 	char key[TKB_REDIS_KEY_SIZE];
-	uint64_t size;  /* the blob's */
+	uint64_t size;  /* size of the blob */
 	uint64_t asked; /* bytes requested so far */
 	uint64_t done;
 };
@@ -96,7 +96,7 @@ static int redis_get(void *self, const struct tkb_op_limits *limits,
 		.redis = self, .limits = limits, .asked = offset, .done = offset
 	};
 	struct tkb_resp *resp = &load.redis->resp;
-	int64_t answers[2]; /* to STRLEN and EXISTS */
+	int64_t answers[2]; /* of STRLEN and EXISTS */
 	size_t ignored;
 	int rc;
 
@@ -117,7 +117,7 @@ static int redis_get(void *self, const struct tkb_op_limits *limits,
 	return receive_blob(&load, sink, err);
 }
 
-/* Bytes `offset` to `offset + size` of the blob. */
+/* Read the bytes from `offset` to `offset + size` of the blob. */
 static int read_chunk(const struct tkb_blob *blob, uint64_t offset, char *data,
                       size_t size, struct tkb_error *err)
 {
@@ -179,7 +179,7 @@ static int send_blob(struct tkb_redis *redis,
 			rc = read_chunk(blob, offset, chunk, size, err);
 		if (rc < 0) {
 			redis->resp.is_broken =
-				true; /* in the middle of a command */
+				true; /* a command was sent in part */
 			return rc;
 		}
 	}
@@ -227,7 +227,7 @@ static int redis_has(void *self, const struct tkb_op_limits *limits,
 		ignored = tkb_redis_queue_expire(redis, key);
 	}
 	for (size_t i = 0; i < count && rc == 0; i++) {
-		int64_t answers[2] = { 0 }; /* to EXISTS and STRLEN */
+		int64_t answers[2] = { 0 }; /* of EXISTS and STRLEN */
 
 		rc = tkb_redis_integers(redis, limits, answers, 2, ignored,
 		                        err);
@@ -287,7 +287,7 @@ static int read_facts(struct tkb_redis *redis,
                       struct tkb_error *err)
 {
 	const struct tkb_reply *reply = NULL;
-	int64_t answers[2]; /* to STRLEN and EXISTS */
+	int64_t answers[2]; /* of STRLEN and EXISTS */
 	int rc;
 
 	rc = tkb_redis_integers(redis, limits, answers, 2, 0, err);

@@ -74,7 +74,9 @@ static int begin_transaction(struct tkb_redis *redis,
 	return rc;
 }
 
-/* All in one transaction, so that a reader's MGET sees either all or none. */
+/*
+ * Put all values in one transaction, so that a reader's MGET sees all or none.
+ */
 int tkb_redis_put_named(void *self, const struct tkb_op_limits *limits,
                         const struct tkb_named *items, size_t count,
                         struct tkb_error *err)

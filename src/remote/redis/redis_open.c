@@ -14,7 +14,7 @@ enum {
 
 #define TTL_LIMIT_MS ((uint64_t)10 * 366 * 24 * 60 * 60 * 1000)
 
-/* What the URL says. The texts are the URL's. */
+/* Options from the URL, which owns the texts. */
 struct choices {
 	struct tkb_peer peer;
 	const char *database; /* NULL: the default */

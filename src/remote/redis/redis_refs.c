@@ -5,7 +5,7 @@
 
 #include "remote/redis/redis.h"
 
-/* All records of a ref, at once. */
+/* Limit on all records of a ref, which arrive in one answer. */
 #define RECORDS_LIMIT ((size_t)256 * TKB_MIB)
 
 /* The two keys of a ref, and a record in it. */
@@ -80,7 +80,7 @@ int tkb_redis_drop(void *self, const struct tkb_op_limits *limits,
 	return dropped == 0 ? TKB_MISS : 0;
 }
 
-/* Sets the time first, and removes it again if there is no such record. */
+/* Set the time first, and remove it again if the record does not exist. */
 int tkb_redis_touch(void *self, const struct tkb_op_limits *limits,
                     const char *ref, const struct tkb_digest *digest,
                     struct tkb_error *err)
@@ -88,7 +88,7 @@ int tkb_redis_touch(void *self, const struct tkb_op_limits *limits,
 	struct tkb_redis *redis = self;
 	struct tkb_resp *resp = &redis->resp;
 	struct keys keys;
-	int64_t answers[2]; /* to HSET and HEXISTS */
+	int64_t answers[2]; /* of HSET and HEXISTS */
 	size_t ignored;
 	int rc;
 
@@ -107,13 +107,13 @@ int tkb_redis_touch(void *self, const struct tkb_op_limits *limits,
 	return rc < 0 ? rc : TKB_MISS;
 }
 
-/* The last use of a record. */
+/* When a record was last used. */
 struct stamp {
 	struct tkb_digest digest;
 	uint64_t age_s;
 };
 
-/* The answers of two hashes: fields and values in turn. */
+/* The contents of two hashes: field, value, field, value, and so on. */
 struct listing {
 	struct tkb_redis *redis;
 	const struct tkb_op_limits *limits;
@@ -240,7 +240,9 @@ int tkb_redis_records(void *self, const struct tkb_op_limits *limits,
 	return rc;
 }
 
-/* A name that is not a ref's belongs to a longer prefix. */
+/*
+ * Report a ref. A key that is not the name of a ref belongs to a longer prefix.
+ */
 static int report_key_ref(void *self, const char *name, struct tkb_error *err)
 {
 	const struct tkb_ref_visitor *visitor = self;

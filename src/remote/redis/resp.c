@@ -9,11 +9,11 @@ enum {
 	WORDS_LIMIT = 16,
 	CHUNK = 64 * 1024,
 	ITEMS_LIMIT = 1024 * 1024,
-	DEPTH_LIMIT = 8, /* arrays in arrays */
+	DEPTH_LIMIT = 8, /* nested arrays */
 	OUT_LIMIT = 64 * 1024 * 1024
 };
 
-/* The size of answers that are skipped: any that may have been requested. */
+/* Limit of answers that are skipped: as large as any that is ever requested. */
 #define SETTLE_LIMIT ((size_t)256 * TKB_MIB)
 
 static void free_reader(struct redisReader **reader)
@@ -36,7 +36,7 @@ typedef int array_count;
 #endif
 
 /*
- * Refuse the types of RESP3, which we never ask for. hiredis 0.14 does so
+ * Refuse the types of RESP3, which we never request. hiredis 0.14 does so
  * itself; in 1.x a missing callback would make it return an invalid pointer.
  */
 static void *refuse_resp3_type(const redisReadTask *task)
@@ -47,7 +47,7 @@ static void *refuse_resp3_type(const redisReadTask *task)
 	return NULL;
 }
 
-/* hiredis 0.14 limits the depth itself, 1.x hardly or not. */
+/* Limit the depth: hiredis 0.14 does so itself, some versions of 1.x do not. */
 static bool is_too_deep(const redisReadTask *task)
 {
 	size_t depth = 0;
@@ -139,7 +139,7 @@ static void *make_nil(const redisReadTask *task)
 }
 
 #if HIREDIS_MAJOR >= 1
-/* NOLINTNEXTLINE(readability-non-const-parameter): it is as hiredis wants it */
+/* NOLINTNEXTLINE(readability-non-const-parameter): hiredis wants this type */
 static void *refuse_double(const redisReadTask *task, double value, char *text,
                            size_t size)
 {
@@ -228,7 +228,10 @@ void tkb_resp_queue_words(struct tkb_resp *resp, const char *const *words)
 	tkb_resp_queue_bytes(resp, bytes, count);
 }
 
-/* Format the command with an empty last word, and replace that word's size. */
+/*
+ * Format the command with an empty last word, then replace the size of that
+ * word.
+ */
 void tkb_resp_begin(struct tkb_resp *resp, const char *const *words,
                     uint64_t size)
 {
@@ -295,7 +298,7 @@ static int parse_reply(struct tkb_resp *resp, const struct tkb_reply **out,
 	                "its answer is not Redis' protocol");
 }
 
-/* Bytes that are received and not parsed. */
+/* How many bytes are received but not parsed. */
 static size_t unread(const struct tkb_resp *resp)
 {
 	return resp->reader->len - resp->reader->pos;

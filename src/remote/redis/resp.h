@@ -3,18 +3,18 @@
 #define TKB_REMOTE_REDIS_RESP_H
 
 /*
- * Redis' protocol over a connection: commands are queued, sent together, and
- * answered in their order. hiredis, 0.14 or 1.x, formats and reads it: RESP2, and
- * of RESP3 nothing, since nobody asks for that.
+ * The Redis protocol over a connection: commands are queued, sent together, and
+ * answered in order. hiredis, 0.14 or 1.x, formats and parses RESP2. RESP3 is
+ * never requested, and is refused.
  *
  *     tkb_resp_queue(&resp, "STRLEN", key);
  *     tkb_resp_queue(&resp, "EXISTS", key);
  *     rc = tkb_resp_next(&resp, call, limit, &reply, err);
  *     rc = tkb_resp_next(&resp, call, limit, &reply, err);
  *
- * What queues returns nothing: a failure sticks, and is told by the next
- * function that sends. Who leaves early leaves answers behind; begin with
- * tkb_resp_drain() where somebody may have.
+ * Functions that queue return nothing: the next function that sends reports
+ * their failure. A caller that returns early leaves unread answers: call
+ * tkb_resp_drain() first if that may have happened.
  */
 
 #include "base/arena.h"
@@ -34,12 +34,12 @@ struct tkb_reply {
 	enum tkb_reply_kind kind;
 	int64_t integer;
 	struct tkb_bytes
-		text; /* of status, error, string; terminated by a zero */
+		text; /* of a status, an error or a string; ends with NUL */
 	const struct tkb_reply **items; /* of an array */
 	size_t count;
 };
 
-/* Must not move while it is open. */
+/* A connection to Redis. The struct must not move while it is open. */
 struct tkb_resp {
 	struct tkb_connection *connection; /* owned */
 	struct redisReader *reader;        /* owned */
@@ -57,35 +57,36 @@ TKB_NODISCARD int tkb_resp_open(struct tkb_resp *resp,
                                 const struct tkb_peer *peer,
                                 const struct tkb_op_limits *limits,
                                 struct tkb_error *err);
-/* Also after a failure to open, and if it is zeroed. */
+/* Allowed after a failed open, and on a zeroed struct. */
 void tkb_resp_close(struct tkb_resp *resp);
 
-/* Queue a command, of words that are texts. */
+/* Queue a command; all words are C strings. */
 #define tkb_resp_queue(resp, ...)                                              \
 	tkb_resp_queue_words(resp, (const char *const[]){ __VA_ARGS__, NULL })
 void tkb_resp_queue_words(struct tkb_resp *resp, const char *const *words);
-/* The same, of any bytes: at most 16 words. */
+/* The same for words of any bytes: at most 16 words. */
 void tkb_resp_queue_bytes(struct tkb_resp *resp, const struct tkb_bytes *words,
                           size_t count);
 
 /*
- * Queue a command whose last word comes in pieces: begin with the words before
- * and its size, add the pieces, end. What is queued may be sent in between.
+ * Queue a command whose last word comes in pieces: begin with the other words
+ * and the size of the last one, add the pieces, then end. tkb_resp_send() may
+ * be called in between.
  */
 void tkb_resp_begin(struct tkb_resp *resp, const char *const *words,
                     uint64_t size);
 void tkb_resp_add(struct tkb_resp *resp, struct tkb_bytes piece);
 void tkb_resp_end(struct tkb_resp *resp);
 
-/* Send what is queued, if anything is. As tkb_connection_write(). */
+/* Send all queued commands, if any. Fails like tkb_connection_write(). */
 TKB_NODISCARD int tkb_resp_send(struct tkb_resp *resp,
                                 const struct tkb_op_limits *limits,
                                 struct tkb_error *err);
 
 /*
- * Send what is queued and give the next answer, of at most `limit` bytes. It
- * holds until the next call. As tkb_connection_read(), and TKB_ERR_UNAVAILABLE for
- * an answer that is too large or none of the protocol.
+ * Send all queued commands, and return the next answer, of at most `limit` bytes.
+ * It is valid until the next call. Fails like tkb_connection_read(), and with
+ * TKB_ERR_UNAVAILABLE if the answer is too large or violates the protocol.
  */
 TKB_NODISCARD int tkb_resp_next(struct tkb_resp *resp,
                                 const struct tkb_op_limits *limits,
@@ -95,7 +96,7 @@ TKB_NODISCARD int tkb_resp_next(struct tkb_resp *resp,
 /* Move the last answer into `arena`, which is empty. */
 void tkb_resp_keep_reply(struct tkb_resp *resp, struct tkb_arena *arena);
 
-/* Send what is queued, and skip all pending answers. */
+/* Send all queued commands, and skip all pending answers. */
 TKB_NODISCARD int tkb_resp_drain(struct tkb_resp *resp,
                                  const struct tkb_op_limits *limits,
                                  struct tkb_error *err);

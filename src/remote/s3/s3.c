@@ -110,8 +110,8 @@ static int put_object(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	rc = tkb_s3_do(s3, limits, &ask, &request, err);
 	if (rc == TKB_MISS)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "it takes nothing (404): there is no bucket "
-		                "'%s', or no S3",
+		                "it cannot store that (404): there is no "
+		                "bucket '%s', or no S3",
 		                s3->site.bucket);
 	return rc;
 }
@@ -141,8 +141,8 @@ static int stop_at_first(void *self, const struct tkb_s3_item *item,
 }
 
 /*
- * An answer to HEAD has no body, so it has no reason. A listing is mostly
- * refused for the same reason, and says it.
+ * The answer to a HEAD has no body, and so no reason. Request a listing: it is
+ * usually refused for the same reason, and its answer has it.
  */
 static int explain_refused_head(struct tkb_s3 *s3,
                                 const struct tkb_op_limits *limits,
@@ -168,7 +168,8 @@ static int explain_refused_head(struct tkb_s3 *s3,
 }
 
 /*
- * No blob is empty, but some gateways answer HEAD with size 0 for any object.
+ * Take size 0 as unknown: no blob is empty, but some gateways answer every HEAD
+ * with 0.
  */
 static uint64_t size_told(const struct tkb_http_request *request)
 {
@@ -176,9 +177,9 @@ static uint64_t size_told(const struct tkb_http_request *request)
 }
 
 /*
- * By HEAD, not by a listing: these are the blobs of a ref, tens of the
- * thousands in a bucket. A listing of a thousand keys takes longer, and costs
- * more, than ten requests at once.
+ * Use HEAD, not a listing: a ref has tens of blobs, a bucket thousands. A
+ * listing of a thousand keys takes longer, and costs more, than ten requests at
+ * once.
  */
 static int s3_has(void *self, const struct tkb_op_limits *limits,
                   const struct tkb_digest *digests, size_t count, bool *out,
@@ -206,7 +207,7 @@ static int s3_has(void *self, const struct tkb_op_limits *limits,
 	return 0;
 }
 
-/* DELETE does not say whether there was an object, so ask before. */
+/* DELETE does not tell whether the object existed, so ask before. */
 static int s3_drop(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_digest *digest,
                    struct tkb_error *err)

@@ -3,17 +3,18 @@
 #define TKB_REMOTE_S3_S3_H
 
 /*
- * S3, and what speaks its protocol. Objects, below the URL's path:
+ * S3 and compatible servers. These are the objects, below the URL's path:
  *
  *     cas/<sha256>         a blob
  *     ref/<name>/<sha256>  a record; a comma for each slash in the ref's name
  *
- * Times are the server's: Last-Modified against Date. What is put is named by
- * its digest and signed with it, so that S3 refuses other bytes.
+ * Ages are by the server's clock: Last-Modified compared with Date. An object
+ * is named by its digest, and a put is signed with it, so that S3 refuses other
+ * bytes.
  *
- * Rights: to pull s3:GetObject and s3:ListBucket (without the latter S3 says
- * "denied" of what is not there), to push s3:PutObject, for gc s3:DeleteObject.
- * To touch a record is to copy it onto itself.
+ * Rights: s3:GetObject and s3:ListBucket to pull (without the latter, S3
+ * answers "denied" for an object that does not exist), s3:PutObject to push,
+ * s3:DeleteObject for gc. A record is touched by copying it onto itself.
  */
 
 #include "base/arena.h"
@@ -31,19 +32,19 @@ enum {
 
 /* The credentials. Owned, and wiped on release. */
 struct tkb_s3_keys {
-	char *id; /* NULL: nothing is signed */
+	char *id; /* NULL: requests are not signed */
 	char *secret;
-	char *token; /* of a session, or NULL */
+	char *token; /* session token, or NULL */
 };
 
 /* Where the bucket is. The arena owns the texts. */
 struct tkb_s3_site {
 	struct tkb_arena arena;
 	const char *bucket;
-	const char *prefix; /* of keys: "" or with a slash at the end */
+	const char *prefix; /* of keys: "", or ends with a slash */
 	const char *region;
 	const char *base; /* "https://host:9000" */
-	const char *host; /* as the header Host says it */
+	const char *host; /* value of the header Host */
 	const char *path; /* of the bucket: "" or "/bucket" */
 };
 
@@ -54,28 +55,35 @@ struct tkb_s3 {
 };
 
 /*
- * The value of `name` in `section` of a file as ~/.aws/credentials is, into
- * `out`, which is emptied before. TKB_MISS: no file, no section, or no value.
+ * Read the value of `name` in `section` of a file in the format of
+ * ~/.aws/credentials into `out`, replacing its contents. TKB_MISS: no file, no
+ * section, or no value.
  */
 TKB_NODISCARD int tkb_s3_setting(const char *path, const char *section,
                                  const char *name, struct tkb_buf *out,
                                  struct tkb_error *err);
 
-/* `variable` of the environment, or ~/.aws/`name`. TKB_MISS: no home. */
+/*
+ * The path in the environment's `variable`, or else ~/.aws/`name`. TKB_MISS: no
+ * home.
+ */
 TKB_NODISCARD int tkb_s3_settings_path(const char *variable, const char *name,
                                        struct tkb_buf *out,
                                        struct tkb_error *err);
 
-/* The profile that is asked for. */
+/* The name of the profile to use. */
 const char *tkb_s3_profile(const struct tkb_remote_url *url);
 
-/* Returns 0, TKB_ERR_DENIED where there are none, or TKB_ERR_NOMEM. */
+/*
+ * Find the credentials. Returns 0, TKB_ERR_DENIED if there are none, or
+ * TKB_ERR_NOMEM.
+ */
 TKB_NODISCARD int tkb_s3_keys_find(const struct tkb_remote_url *url,
                                    struct tkb_s3_keys *out,
                                    struct tkb_error *err);
 void tkb_s3_keys_release(struct tkb_s3_keys *keys);
 
-/* Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
+/* Find the bucket. Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
 TKB_NODISCARD int tkb_s3_site_read(const struct tkb_remote_url *url,
                                    struct tkb_s3_site *out,
                                    struct tkb_error *err);
@@ -84,50 +92,60 @@ void tkb_s3_site_release(struct tkb_s3_site *site);
 /* A request, before it is signed. */
 struct tkb_s3_ask {
 	const char *method;
-	const char *ref; /* whose record it is about; NULL: a blob */
-	const struct tkb_digest *digest; /* of that; NULL: the bucket itself */
+	const char *ref;                 /* the ref of a record; NULL: a blob */
+	const struct tkb_digest *digest; /* of the object; NULL: the bucket
+	                                    itself */
 	const struct tkb_sigv4_pair *query;
 	size_t query_count;
-	const struct tkb_blob *body; /* NULL: none */
-	bool is_copy;                /* of the object onto itself */
+	const struct tkb_blob *body; /* may be NULL */
+	bool is_copy;                /* copy the object onto itself */
 };
 
-/* Sign it, as of now. `arena` owns what `out` points to. */
+/* Sign the request with the current time. `arena` owns what `out` points to. */
 TKB_NODISCARD int tkb_s3_prepare(const struct tkb_s3 *s3,
                                  const struct tkb_s3_ask *ask,
                                  struct tkb_arena *arena,
                                  struct tkb_http_request *out,
                                  struct tkb_error *err);
 
-/* Prepare a request in which nothing but its sink is set, do it and judge it. */
+/*
+ * Prepare a request in which only the sink is set, send it, and judge the
+ * answer.
+ */
 TKB_NODISCARD int tkb_s3_do(struct tkb_s3 *s3,
                             const struct tkb_op_limits *limits,
                             const struct tkb_s3_ask *ask,
                             struct tkb_http_request *request,
                             struct tkb_error *err);
 
-/* The records of `ref`, or, if that is NULL, the blobs. */
+/* The records of `ref`, or the blobs if `ref` is NULL. */
 struct tkb_http_objects tkb_s3_objects_of(struct tkb_s3 *s3,
                                           const struct tkb_op_limits *limits,
                                           const char *ref);
 
-/* What the answer means: as tkb_http_request_judge(), with S3's own reasons. */
+/*
+ * The meaning of an answer: like tkb_http_request_judge(), with S3's own
+ * reasons.
+ */
 TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
                                const struct tkb_op_limits *limits,
                                const struct tkb_http_request *request,
                                struct tkb_error *err);
 
-/* "cas/<sha256>", or "ref/<name>/<sha256>"; without a digest what begins so. */
+/*
+ * Write the key "cas/<sha256>" or "ref/<name>/<sha256>"; without a digest, the
+ * part before it.
+ */
 void tkb_s3_key(const char *ref, const struct tkb_digest *digest,
                 char out[TKB_S3_KEY_SIZE]);
 
 struct tkb_s3_item {
-	const char *name; /* without the listing's start */
+	const char *name; /* the key without `start` of the listing */
 	uint64_t size;
 	uint64_t age_s;
 };
 
-/* A listing of what is below `start`. */
+/* A listing of the keys that begin with `start`. */
 struct tkb_s3_listing {
 	const char *start; /* a key, ending with a slash */
 	bool has_folders;  /* report only the names up to the next slash */
@@ -141,7 +159,7 @@ TKB_NODISCARD int tkb_s3_list(struct tkb_s3 *s3,
                               const struct tkb_s3_listing *listing,
                               struct tkb_error *err);
 
-/* What struct tkb_remote_backend wants. */
+/* Functions of struct tkb_remote_backend. */
 int tkb_s3_records(void *self, const struct tkb_op_limits *limits,
                    const char *ref, const struct tkb_record_visitor *visitor,
                    struct tkb_error *err);

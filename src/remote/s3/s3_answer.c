@@ -6,7 +6,7 @@
 #include "remote/s3/s3.h"
 #include "remote/net/xml.h"
 
-/* What S3's answers mean. */
+/* The meaning of S3's answers. */
 
 enum {
 	TEXT_SIZE = 512
@@ -44,7 +44,7 @@ static int read_element(void *self, const char *name, size_t depth,
 	return 0;
 }
 
-/* Error texts that contain a credential are not quoted. */
+/* Does the text contain a credential? Then it is not quoted. */
 static bool holds_secret(const struct tkb_s3 *s3, const char *text)
 {
 	const char *const secrets[] = { s3->keys.id, s3->keys.secret,
@@ -57,7 +57,7 @@ static bool holds_secret(const struct tkb_s3 *s3, const char *text)
 	return false;
 }
 
-/* Read what can be read of it; the rest stays empty. */
+/* Read the members that are present; the others stay empty. */
 static void read_refusal(const struct tkb_s3 *s3,
                          const struct tkb_http_request *request,
                          struct refusal *out)
@@ -136,8 +136,8 @@ static int fail_clock(const struct tkb_http_request *request,
 }
 
 /*
- * The answer says so; or it was redirected to another region, where the
- * signature is not valid.
+ * Is the bucket in another region? Either the answer says so, or the request
+ * was redirected to another region, where its signature is not valid.
  */
 static bool is_elsewhere(const struct tkb_s3 *s3,
                          const struct tkb_http_request *request,
@@ -152,7 +152,7 @@ static bool is_elsewhere(const struct tkb_s3 *s3,
 	       strcmp(refusal->region, s3->site.region) != 0;
 }
 
-/* `rc` is what the status alone means. */
+/* `rc` is the meaning of the HTTP status alone. */
 static int explain_refusal(const struct tkb_s3 *s3,
                            const struct tkb_http_request *request,
                            const struct refusal *refusal, int rc,

@@ -85,7 +85,7 @@ static int make_path(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 	                                   err);
 }
 
-/* In the order of their names, as the signature needs them. */
+/* Make the headers in the order of their names: the signature requires that. */
 static int make_headers(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
                         struct parts *parts, struct tkb_error *err)
 {

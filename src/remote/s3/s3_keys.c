@@ -5,7 +5,7 @@
 #include "remote/net/secret.h"
 #include "remote/s3/s3.h"
 
-/* Credentials: from the environment, or from the files of AWS' programs. */
+/* Finding credentials in the environment, or in the files of AWS's programs. */
 
 enum {
 	PATH_LIMIT = 4096,
@@ -46,7 +46,7 @@ static bool is_space(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* Without the space around it, in place. */
+/* Trim white space at both ends, in place. */
 static char *trim_spaces(char *text)
 {
 	size_t size;
@@ -60,7 +60,7 @@ static char *trim_spaces(char *text)
 	return text;
 }
 
-/* "[section]"? */
+/* Is the line "[section]"? */
 static bool is_head(char *line, const char *section)
 {
 	char *end = strrchr(line, ']');
@@ -71,7 +71,7 @@ static bool is_head(char *line, const char *section)
 	return strcmp(trim_spaces(line + 1), section) == 0;
 }
 
-/* The value in "name = value", or NULL. */
+/* The value if the line is "name = value", else NULL. */
 static const char *setting_value(char *line, const char *name)
 {
 	char *equals = strchr(line, '=');
@@ -84,7 +84,10 @@ static const char *setting_value(char *line, const char *name)
 	                                            : NULL;
 }
 
-/* Takes `text` apart. The last one counts, as it does for AWS' programs. */
+/*
+ * Find a setting. `text` is modified. The last value counts, as in AWS's
+ * programs.
+ */
 static const char *find_setting(char *text, const char *section,
                                 const char *name)
 {
@@ -101,7 +104,7 @@ static const char *find_setting(char *text, const char *section,
 			continue;
 		}
 		/*
-		 * The name of a commented line begins with '#', so it matches
+		 * In a comment line, the name begins with '#', so it matches
 		 * nothing.
 		 */
 		value = is_in_section ? setting_value(line, name) : NULL;
@@ -148,7 +151,8 @@ static int copy_value(const char *value, const char *what, char **out,
 	for (const char *at = value; *at != '\0'; at++) {
 		if (*at <= ' ' || *at > '~')
 			return tkb_fail(err, TKB_ERR_DENIED,
-			                "%s holds what no such key holds",
+			                "%s has a character that is not "
+			                "allowed there",
 			                what);
 	}
 	*out = strdup(value);
@@ -165,7 +169,9 @@ static int read_environment(struct tkb_s3_keys *keys, struct tkb_error *err)
 	if (id == NULL && secret == NULL)
 		return TKB_MISS;
 	if (id == NULL || secret == NULL)
-		return tkb_fail(err, TKB_ERR_DENIED, "%s is set, and %s is not",
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "%s is set, but %s is "
+		                "not",
 		                id != NULL ? "AWS_ACCESS_KEY_ID"
 		                           : "AWS_SECRET_ACCESS_KEY",
 		                id != NULL ? "AWS_SECRET_ACCESS_KEY"
@@ -216,9 +222,7 @@ static int find_keys(const struct tkb_remote_url *url, struct tkb_s3_keys *keys,
 	const char *profile = tkb_s3_profile(url);
 	int rc = TKB_MISS;
 
-	/*
-	 * The URL counts more than the environment, and that more than files.
-	 */
+	/* The URL overrides the environment, which overrides the files. */
 	if (!has_profile)
 		rc = read_environment(keys, err);
 	if (rc != TKB_MISS)

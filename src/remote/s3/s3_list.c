@@ -6,7 +6,7 @@
 #include "remote/net/escape.h"
 #include "remote/net/xml.h"
 
-/* ListObjectsV2: pages of a thousand keys. */
+/* Listings by ListObjectsV2, which returns pages of a thousand keys. */
 
 enum {
 	PAGE_LIMIT = 16 * 1024 * 1024,
@@ -15,7 +15,7 @@ enum {
 	NUMBER_LIMIT = 20
 };
 
-/* A page, while it is read. */
+/* The state while a page is read. */
 struct page {
 	const struct tkb_s3_listing *listing;
 	struct tkb_buf start; /* the prefix and listing->start */
@@ -23,8 +23,8 @@ struct page {
 	bool is_listing;
 	bool is_truncated;
 	struct tkb_buf token; /* of the next page */
-	int told;             /* what the visitor returned */
-	struct tkb_buf name;  /* of the item that is read */
+	int told;             /* result of the visitor */
+	struct tkb_buf name;  /* of the current item */
 	bool has_name;
 	uint64_t size;
 	int64_t modified_s;
@@ -44,8 +44,7 @@ static bool is_same_byte(char got, char wanted)
 }
 
 /*
- * Read the key without the listing's start, decoded. False: it has another
- * start.
+ * Decode the key, and remove the listing's start. False: it has another start.
  */
 static bool read_key_name(struct page *page, const char *key)
 {
@@ -67,7 +66,7 @@ static bool read_key_name(struct page *page, const char *key)
 	return *start == '\0' && tkb_buf_check(&page->name, NULL) == 0;
 }
 
-/* "2009-10-12T17:50:30.000Z"; 0 for anything else. */
+/* Read a time such as "2009-10-12T17:50:30.000Z"; 0 for anything else. */
 static int64_t read_s3_time(const char *text)
 {
 	struct tm parts = { 0 };
@@ -112,7 +111,7 @@ static int report_item(struct page *page, struct tkb_error *err)
 	return page->told;
 }
 
-/* "name/" */
+/* Report a folder, "name/". */
 static int report_folder(struct page *page, struct tkb_error *err)
 {
 	if (page->has_name && page->name.size >= 2) {
@@ -123,7 +122,7 @@ static int report_folder(struct page *page, struct tkb_error *err)
 	return 0;
 }
 
-/* What is in <Contents> or <CommonPrefixes>. */
+/* Read an element of <Contents> or <CommonPrefixes>. */
 static void read_item_part(struct page *page, const char *name,
                            const char *text)
 {
@@ -192,7 +191,7 @@ static int ask_for_page(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	return rc == TKB_MISS ? fail_strange(err) : rc;
 }
 
-/* Request a page and report its items. */
+/* Request one page, and report its items. */
 static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                      struct page *page, struct tkb_error *err)
 {
@@ -221,7 +220,7 @@ static int list_page(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 	return rc != 0 ? tkb_fail_as(err, rc, &fault) : 0;
 }
 
-/* The deadline ends a server that repeats a page for ever. */
+/* If a server repeats a page for ever, the deadline ends the loop. */
 int tkb_s3_list(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                 const struct tkb_s3_listing *listing, struct tkb_error *err)
 {

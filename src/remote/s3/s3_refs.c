@@ -21,7 +21,7 @@ static int note_root(void *self, const char *name, size_t depth,
 	return 0;
 }
 
-/* S3 may answer 200 and fail to copy: the body says so. */
+/* S3 may answer 200 although the copy failed: the body tells. */
 int tkb_s3_touch(void *self, const struct tkb_op_limits *limits,
                  const char *ref, const struct tkb_digest *digest,
                  struct tkb_error *err)
@@ -98,7 +98,7 @@ static int report_prefix_ref(void *self, const struct tkb_s3_item *item,
 	return visitor->on_ref(visitor->self, ref, err);
 }
 
-/* The folders are the refs: a ref without records is none. */
+/* The folders are the refs: a ref without records does not exist. */
 int tkb_s3_refs(void *self, const struct tkb_op_limits *limits,
                 const struct tkb_ref_visitor *visitor, struct tkb_error *err)
 {

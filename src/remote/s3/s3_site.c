@@ -5,15 +5,15 @@
 #include "remote/s3/s3.h"
 #include "remote/net/url.h"
 
-/* Where a bucket is: from the URL, the environment and the settings. */
+/* Finding a bucket from the URL, the environment and the settings. */
 
 enum {
 	PATH_LIMIT = 4096,
 	NAME_LIMIT = 255,
 	REGION_LIMIT = 64,
-	KEY_LIMIT = 1024, /* S3's */
-	PREFIX_LIMIT =
-		KEY_LIMIT - 300 /* "ref/<name>/<sha256>" takes some 270 */
+	KEY_LIMIT = 1024,              /* limit of S3 */
+	PREFIX_LIMIT = KEY_LIMIT - 300 /* "ref/<name>/<sha256>" takes about 270
+		                   bytes */
 };
 
 void tkb_s3_site_release(struct tkb_s3_site *site)
@@ -54,7 +54,7 @@ static int read_bucket(const struct tkb_remote_url *url,
 	return 0;
 }
 
-/* Servers and proxies change paths with "." and "..", each in its own way. */
+/* Refuse "." and "..": servers and proxies rewrite such paths differently. */
 static bool has_dots(const char *path)
 {
 	while (*path != '\0') {
@@ -69,7 +69,7 @@ static bool has_dots(const char *path)
 	return false;
 }
 
-/* "/team/kernels/" is "team/kernels/". */
+/* Read the prefix: "/team/kernels/" becomes "team/kernels/". */
 static int read_prefix(const struct tkb_remote_url *url,
                        struct tkb_s3_site *site, struct tkb_error *err)
 {
@@ -91,7 +91,7 @@ static int read_prefix(const struct tkb_remote_url *url,
 	return tkb_arena_copy_buf(&site->arena, &prefix, &site->prefix, err);
 }
 
-/* What ~/.aws/config says. */
+/* Read the region from ~/.aws/config. */
 static int configured_region(const struct tkb_remote_url *url,
                              struct tkb_buf *region, struct tkb_error *err)
 {
@@ -146,7 +146,7 @@ static int fail_endpoint(struct tkb_error *err)
 	                "and nothing else");
 }
 
-/* In lower case: it is signed as it is sent. */
+/* Add the host in lower case: it must be signed exactly as it is sent. */
 static void add_host(struct tkb_buf *out, const char *host)
 {
 	const bool is_ipv6 = strchr(host, ':') != NULL;
@@ -161,7 +161,7 @@ static void add_host(struct tkb_buf *out, const char *host)
 		tkb_buf_add_byte(out, ']');
 }
 
-/* The header Host: the scheme's default port is left out. */
+/* Make the value of the header Host: the scheme's default port is left out. */
 static int make_host(struct tkb_s3_site *site,
                      const struct tkb_remote_url *endpoint, bool has_path_style,
                      struct tkb_error *err)
@@ -222,8 +222,9 @@ static const char *find_endpoint(const struct tkb_remote_url *url)
 }
 
 /*
- * At Amazon the bucket is part of the host's name; other servers' name services
- * may not have it. The certificate for *.s3 does not cover buckets with a dot.
+ * At Amazon, the bucket is part of the host's name, except for buckets with a
+ * dot, which the certificate for *.s3 does not cover. For other servers, DNS
+ * may not have such names.
  */
 static int read_endpoint(const struct tkb_remote_url *url,
                          struct tkb_s3_site *site, struct tkb_error *err)

@@ -87,7 +87,7 @@ static void add_names(struct tkb_buf *out,
 	}
 }
 
-/* "<day>/<region>/<service>/aws4_request" */
+/* Add "<day>/<region>/<service>/aws4_request". */
 static void add_scope(struct tkb_buf *out, const struct tkb_sigv4_keys *keys,
                       const struct tkb_sigv4_request *request)
 {
@@ -99,7 +99,7 @@ static void add_scope(struct tkb_buf *out, const struct tkb_sigv4_keys *keys,
 	tkb_buf_add_text(out, "/aws4_request");
 }
 
-/* The canonical request's digest. */
+/* Compute the digest of the canonical request. */
 static int digest_request(const struct tkb_sigv4_request *request,
                           char out[TKB_DIGEST_HEX_SIZE], struct tkb_error *err)
 {
@@ -143,7 +143,7 @@ static int authenticate(struct tkb_bytes key, struct tkb_bytes text,
 	return 0;
 }
 
-/* The key for one day, one region and one service. */
+/* Derive the key for one day, one region and one service. */
 static int make_key(const struct tkb_sigv4_keys *keys, const char *date,
                     struct tkb_digest *out, struct tkb_error *err)
 {

@@ -3,11 +3,13 @@
 #define TKB_REMOTE_S3_SIGV4_H
 
 /*
- * AWS Signature Version 4, in a header. No clock, no network: what is signed
- * is what the caller says, so that it can be held against AWS' own examples.
+ * AWS Signature Version 4, as a header. It uses no clock and no network: the
+ * caller passes everything that is signed, so that the result can be compared
+ * with AWS's examples.
  *
- * libcurl signs too, but whatever header stands in its list, also one that it
- * leaves out ("Expect:"); and each version treats path and query otherwise.
+ * libcurl can also sign, but it signs every header in its list, even one that
+ * it does not send ("Expect:"), and its versions treat path and query
+ * differently.
  */
 
 #include "base/base.h"
@@ -32,23 +34,23 @@ struct tkb_sigv4_pair {
 struct tkb_sigv4_request {
 	const char *method;
 	const char *path;  /* encoded */
-	const char *query; /* by tkb_sigv4_query(); "" if there is none */
-	/* Names in lower case and sorted; host and x-amz-date among them. */
+	const char *query; /* from tkb_sigv4_query(), or "" */
+	/* Names are lower case and sorted; they include host and x-amz-date. */
 	const struct tkb_sigv4_pair *headers;
 	size_t header_count;
 	const char *payload; /* its SHA-256 in hexadecimal */
-	const char *date;    /* as in x-amz-date */
+	const char *date;    /* the value of x-amz-date */
 };
 
-/* "20130524T000000Z" */
+/* Write a time as "20130524T000000Z". */
 void tkb_sigv4_date(int64_t now_s, char out[TKB_SIGV4_DATE_SIZE]);
 
-/* Append a query, encoded and in the order that is signed. */
+/* Append the query, encoded and in the order that is signed. */
 TKB_NODISCARD int tkb_sigv4_query(const struct tkb_sigv4_pair *pairs,
                                   size_t count, struct tkb_buf *out,
                                   struct tkb_error *err);
 
-/* Append what the header Authorization says. */
+/* Append the value of the header Authorization. */
 TKB_NODISCARD int tkb_sigv4_sign(const struct tkb_sigv4_keys *keys,
                                  const struct tkb_sigv4_request *request,
                                  struct tkb_buf *out, struct tkb_error *err);
