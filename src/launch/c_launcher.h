@@ -14,8 +14,8 @@
 /* An argument that is not a constant. */
 struct tkb_c_argument {
 	const struct tkb_argument *item;
-	const char *given; /* its name in the kernel */
-	const char *c;     /* its name in C */
+	const char *given; /* name in the kernel */
+	const char *c;     /* name in C */
 };
 
 struct tkb_c_launcher {
@@ -24,7 +24,7 @@ struct tkb_c_launcher {
 	struct tkb_facts facts;
 	uint32_t num_warps;
 	uint32_t num_stages;
-	const char *key; /* or "" */
+	const char *key; /* may be "" */
 	const char *name;
 	const char *suffix;
 	const char *function;
@@ -36,10 +36,10 @@ struct tkb_c_launcher {
 	struct tkb_bytes cubin;
 };
 
-/* More than any kernel needs, or a C compiler takes. */
+/* More than any kernel needs, or any C compiler accepts. */
 #define TKB_SOURCE_LIMIT (512 * TKB_MIB)
 
-/* Begins the header's line for the linker, with the line's version. */
+/* Start of the header's line for the linker, with the version of that line. */
 #define TKB_LAUNCHER_LINE "// tkb-launcher: 1 "
 #define TKB_ARGUMENTS_LINE "// tkb-arguments: "
 

@@ -47,7 +47,7 @@ static int check_parameter(const struct tkb_c_argument *argument,
 	return 0;
 }
 
-/* The number of parameters for scratch memory. */
+/* Count the parameters for scratch memory. */
 static size_t scratch_count(const struct tkb_facts *facts)
 {
 	return (facts->global.is_parameter ? 1u : 0u) +
@@ -55,9 +55,8 @@ static size_t scratch_count(const struct tkb_facts *facts)
 }
 
 /*
- * Metadata that Triton did not write gives the size of scratch memory, 0, even
- * for kernels without parameters for it. The number of parameters tells which
- * is the case.
+ * Metadata not written by Triton gives a scratch memory size of 0 even for
+ * kernels that have no parameter for it. The number of parameters decides.
  */
 static void drop_absent_scratch(struct tkb_facts *facts, size_t count)
 {

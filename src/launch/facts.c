@@ -14,7 +14,7 @@ enum {
 	SHARED_LIMIT = 16 << 20
 };
 
-/* What is read of the metadata besides what stays. */
+/* Members of the metadata that are read only to be checked. */
 struct reading {
 	struct tkb_facts facts;
 	bool has_descriptors;
@@ -37,7 +37,7 @@ static bool is_text(const struct tkb_schema_reader *reader, const char *text)
 	                       tkb_text(text));
 }
 
-/* A number up to the field's limit; null leaves `out` unchanged. */
+/* Read a number up to the field's limit; null leaves `out` unchanged. */
 static int read_fact_number(struct tkb_schema_reader *reader, void *out,
                             struct tkb_error *err)
 {
@@ -56,7 +56,7 @@ static int read_fact_number(struct tkb_schema_reader *reader, void *out,
 	return 0;
 }
 
-/* A truth value; null is false. Python's 0 and 1 are accepted as well. */
+/* Read a truth value; null is false. Python's 0 and 1 are also accepted. */
 static int read_flag(struct tkb_schema_reader *reader, void *out,
                      struct tkb_error *err)
 {
@@ -88,7 +88,7 @@ static int read_cluster(struct tkb_schema_reader *reader, void *out,
 	return rc;
 }
 
-/* A list of anything: only whether it is empty matters. */
+/* Read a list of anything: only whether it is empty matters. */
 static int read_descriptors(struct tkb_schema_reader *reader, void *out,
                             struct tkb_error *err)
 {
@@ -167,7 +167,10 @@ static int check_target(const struct tkb_metadata *metadata,
 	return 0;
 }
 
-/* Up to Triton 3.5 both exist and must agree; later only num_ctas does. */
+/*
+ * Up to Triton 3.5, both members exist and must agree; later versions have only
+ * num_ctas.
+ */
 static int check_cluster(struct tkb_facts *facts, struct tkb_error *err)
 {
 	const uint32_t *const cluster = facts->cluster;
@@ -186,7 +189,7 @@ static int check_cluster(struct tkb_facts *facts, struct tkb_error *err)
 	return 0;
 }
 
-/* Facts about a launch that C cannot do are errors. */
+/* Refuse kernels with launch features that C cannot use. */
 static int check_launch(struct reading *reading, struct tkb_error *err)
 {
 	if (reading->has_descriptors)

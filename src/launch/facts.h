@@ -2,7 +2,7 @@
 #ifndef TKB_LAUNCH_FACTS_H
 #define TKB_LAUNCH_FACTS_H
 
-/* What the kernel's `<name>.json` says about its launch. */
+/* Facts about the launch, from the kernel's `<name>.json`. */
 
 #include "base/arena.h"
 #include "base/base.h"

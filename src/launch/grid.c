@@ -20,7 +20,7 @@ static const char *const calls[TKB_GRID_CALL_COUNT] = {
 	[TKB_GRID_REST] = "_divide_rest",
 };
 
-/* A complete operand, in C. */
+/* A complete operand as C code. */
 struct operand {
 	const char *c;
 	bool is_divisor; /* a constant other than 0 */
@@ -34,7 +34,7 @@ struct operand {
  */
 struct parser {
 	const char *at;
-	size_t number; /* of the expression: 0, 1 or 2 */
+	size_t number; /* index of the expression: 0, 1 or 2 */
 	const struct tkb_grid_name *names;
 	size_t name_count;
 	const char *function;
@@ -204,7 +204,10 @@ static size_t name_length(const char *at)
 	                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 }
 
-/* List the known names, which are made up if there is no Triton IR. */
+/*
+ * Fail with a list of the known names, which are made up if there is no Triton
+ * IR.
+ */
 static int fail_name(const struct parser *parser, size_t length,
                      struct tkb_error *err)
 {
@@ -249,7 +252,7 @@ static int take_name(struct parser *parser, struct tkb_error *err)
 	                    err);
 }
 
-/* A number, a name, or a prefix of one: a sign or '('. */
+/* Parse a number or a name, or the start of an operand: a sign or '('. */
 static int parse_operand(struct parser *parser, bool *has_operand,
                          struct tkb_error *err)
 {
@@ -275,7 +278,7 @@ static int parse_operand(struct parser *parser, bool *has_operand,
 	               parser->at, 1, err);
 }
 
-/* A binary operator or ')'. */
+/* Parse a binary operator or ')'. */
 static int take_operator(struct parser *parser, bool *has_operand,
                          struct tkb_error *err)
 {
@@ -304,7 +307,7 @@ static int take_operator(struct parser *parser, bool *has_operand,
 	return push_operator(parser, byte, err);
 }
 
-/* One of the three expressions. */
+/* Parse one of the three expressions. */
 static int parse_size(struct parser *parser, const char **out,
                       struct tkb_error *err)
 {

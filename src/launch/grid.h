@@ -17,10 +17,10 @@
 
 /* An argument that an expression may name. */
 struct tkb_grid_name {
-	const char *given; /* in the expression */
-	const char *c;     /* in C */
+	const char *given; /* name in the expression */
+	const char *c;     /* name in C */
 	bool is_integer;
-	uint32_t bits; /* of its value, without the sign */
+	uint32_t bits; /* bits of its value, without the sign */
 };
 
 /* Checked operations. */
@@ -34,7 +34,7 @@ enum {
 };
 
 struct tkb_grid {
-	const char *sizes[3]; /* in C */
+	const char *sizes[3]; /* the three sizes as C code */
 	unsigned calls;       /* 1u << TKB_GRID_PLUS, ...: operations in use */
 };
 

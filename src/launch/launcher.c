@@ -14,7 +14,7 @@ enum {
 	SIGNATURE_LIMIT = 64 << 10
 };
 
-/* The requested number must be the one that was compiled. */
+/* A requested number must equal the one that the kernel was compiled for. */
 static int choose_count(uint32_t asked, uint32_t known, const char *what,
                         const char *option, uint32_t *out,
                         struct tkb_error *err)
@@ -110,8 +110,8 @@ static int check_names(const struct tkb_c_launcher *launcher,
 
 			if (strcmp(name, launcher->arguments[j].c) == 0)
 				return tkb_fail(err, TKB_ERR_INVALID,
-				                "two arguments would be called "
-				                "'%s' in C",
+				                "two arguments would have "
+				                "the name '%s' in C",
 				                name);
 		}
 	}

@@ -9,7 +9,7 @@ enum {
 	HEADER_LIMIT = 4096
 };
 
-/* Kernels and their algos have the order of the headers. */
+/* Order kernels and their algos like the headers. */
 static int compare_variants(const void *a, const void *b)
 {
 	const struct tkb_c_variant *const one = a;
@@ -61,8 +61,7 @@ static int check_pair(const struct tkb_c_variant *one,
 			return fail_pair(one, other, types, err);
 	}
 	if (one->has_grid != other->has_grid)
-		return fail_pair(one, other,
-		                 "only one knows the size of its grid", err);
+		return fail_pair(one, other, "only one has a grid", err);
 	if (one->scratch != other->scratch)
 		return fail_pair(one, other, "only one needs scratch memory",
 		                 err);

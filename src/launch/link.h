@@ -8,8 +8,8 @@
 
 /* A launcher, as described by its header. */
 struct tkb_c_variant {
-	const char *header;   /* for messages */
-	const char *name;     /* of the kernel */
+	const char *header;   /* name for messages */
+	const char *name;     /* name of the kernel */
 	const char *function; /* "<name>_<hash>_<suffix>" */
 	const char *algo;     /* "<name>_<constants>_warps4xstages3" */
 	struct tkb_signature signature;
@@ -18,14 +18,14 @@ struct tkb_c_variant {
 	struct tkb_c_argument *arguments;
 	size_t argument_count;
 	size_t hint_count;
-	size_t number; /* of the header */
+	size_t number; /* number of the header */
 };
 
 /* Variants `first` to `first + count` form an algo. */
 struct tkb_c_algo {
 	size_t first;
 	size_t count;
-	size_t number; /* of the first header that has it */
+	size_t number; /* number of the first header that has this algo */
 };
 
 /* Algos `first` to `first + count` form a kernel. */
@@ -39,7 +39,7 @@ struct tkb_c_linked {
 struct tkb_c_link {
 	struct tkb_arena arena; /* owns strings and arrays */
 	const char *file_name;
-	/* by kernel, algo and number of hints */
+	/* sorted by kernel, algo and number of hints */
 	struct tkb_c_variant *variants;
 	size_t variant_count;
 	struct tkb_c_algo *algos;

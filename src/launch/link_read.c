@@ -56,7 +56,7 @@ static const char *take_word(struct tkb_bytes *text, struct tkb_arena *arena)
 	return word;
 }
 
-/* A number from 1 to 999; 0 for anything else. */
+/* Read a number from 1 to 999; 0 for anything else. */
 static uint32_t read_link_number(const char *word)
 {
 	uint32_t number = 0;

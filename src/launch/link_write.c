@@ -48,7 +48,7 @@ static void print_passed_arguments(struct tkb_buf *out,
 		tkb_buf_add_text(out, ", profile_scratch");
 }
 
-/* "x % 16 == 0 && n == 1"; nothing if there are no conditions. */
+/* Print "x % 16 == 0 && n == 1"; nothing if there are no conditions. */
 static void print_conditions(struct tkb_buf *out,
                              const struct tkb_c_linked *kernel,
                              const struct tkb_c_variant *variant)
@@ -108,7 +108,7 @@ static void print_dispatcher(struct tkb_buf *out, const struct tkb_c_link *link,
 	                                   "CUDA_ERROR_INVALID_VALUE;\n}\n");
 }
 
-/* A function that loads or unloads several launchers. */
+/* Begin a function that loads or unloads several launchers. */
 static void begin_loading(struct tkb_buf *out, const char *verb,
                           const char *name)
 {

@@ -107,7 +107,7 @@ bool tkb_name_is_taken(const char *name)
 		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
 	}
-	/* Names reserved for compilers, and names of types. */
+	/* Names that are reserved for compilers, and names of types. */
 	return (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z') ||
 	       strstr(name, "__") != NULL ||
 	       (length > 2 && strcmp(name + length - 2, "_t") == 0);
@@ -141,8 +141,8 @@ bool tkb_name_is_of_argument(const char *name)
 	if (!tkb_name_is_taken(name))
 		return true;
 	/*
-	 * A name that is reserved by its prefix, such as "cu_seqlens", still is
-	 * with "_" at its end.
+	 * A name that is reserved by its prefix, such as "cu_seqlens", is still
+	 * reserved with "_" at its end.
 	 */
 	if (length > sizeof(stem) || name[length - 1] != '_')
 		return false;

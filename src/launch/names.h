@@ -2,15 +2,18 @@
 #ifndef TKB_LAUNCH_NAMES_H
 #define TKB_LAUNCH_NAMES_H
 
-/* Which names are allowed in C and C++. */
+/* Checks which names are allowed in C and C++. */
 
 #include "base/arena.h"
 #include "base/base.h"
 
-/* A letter or an underscore. */
+/* Is the byte a letter or an underscore? */
 bool tkb_name_may_begin_with(char byte);
 
-/* Letters, digits and underscores, not beginning with a digit. */
+/*
+ * Does the name have only letters, digits and underscores, and not begin with a
+ * digit?
+ */
 bool tkb_name_is_identifier(const char *name);
 
 /* True if the name has a meaning in C, C++, <cuda.h> or our own code. */
@@ -20,12 +23,15 @@ bool tkb_name_is_taken(const char *name);
 bool tkb_name_is_of_library(const char *name);
 
 /*
- * True for "arg7", the name by position of an argument without a name. Up to
- * Triton 3.3 all arguments are named so.
+ * True for a name such as "arg7", which is made from the position of an
+ * argument. Up to Triton 3.3, all arguments have such names.
  */
 bool tkb_name_is_made_up(const char *name);
 
-/* `name` for an argument, with "_" if it is taken; NULL: out of memory. */
+/*
+ * The C name for an argument: `name`, with "_" added if it is taken; NULL: out
+ * of memory.
+ */
 const char *tkb_name_argument(const char *name, struct tkb_arena *arena);
 
 /* True if tkb_name_argument() could have returned this name. */

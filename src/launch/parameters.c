@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 enum {
-	FORMAT_SIZED = 4, /* a size of 2 bytes, then that many bytes */
+	FORMAT_SIZED = 4, /* the value is a size of 2 bytes, then that many
+	                     bytes */
 	ATTRIBUTE_PARAMETER = 0x17,
 	RECORD_SIZE = 12, /* size of that attribute's value */
 	HEAD_SIZE = 4     /* of each record */
@@ -123,7 +124,7 @@ int tkb_parameters_read_cubin(struct tkb_bytes cubin, const char *symbol,
 	return rc;
 }
 
-/* Where `what` stands in `text`; SIZE_MAX: not there. */
+/* The position of `what` in `text`; SIZE_MAX: not found. */
 static size_t find_text(struct tkb_bytes text, const char *what)
 {
 	const char *const found = text.size == 0 ? NULL
@@ -175,7 +176,7 @@ static size_t find_list(struct tkb_bytes text, const char *prefix,
 	return at == SIZE_MAX ? SIZE_MAX : at + strlen(name);
 }
 
-/* ".param .u32 add_kernel_param_3"; ".b32" says nothing about the type. */
+/* Read ".param .u32 add_kernel_param_3"; ".b32" says nothing about the type. */
 static void read_ptx_type(struct tkb_bytes text, struct tkb_parameter *out)
 {
 	static const char *const integers[] = { " .u32 ", " .s32 ", " .u64 ",

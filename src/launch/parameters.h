@@ -42,8 +42,8 @@ TKB_NODISCARD int tkb_parameters_read_cubin(struct tkb_bytes cubin,
                                             struct tkb_error *err);
 
 /*
- * Add what the PTX says. Adds nothing if it does not describe this kernel, or
- * has another number of parameters.
+ * Add facts from the PTX, unless it does not have this kernel, or has another
+ * number of parameters.
  */
 void tkb_parameters_read_ptx(struct tkb_bytes ptx, const char *symbol,
                              struct tkb_parameters *parameters);

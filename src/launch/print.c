@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 enum {
-	LINE_WIDTH = 76 /* of a literal, without the quotes */
+	LINE_WIDTH = 76 /* width of a literal, without the quotes */
 };
 
 void tkb_print(struct tkb_buf *out, const char *format, ...)
@@ -20,7 +20,7 @@ void tkb_print(struct tkb_buf *out, const char *format, ...)
 	if (length < 0)
 		return;
 
-	/* One byte more for the terminating zero, which does not count. */
+	/* Room for the NUL, which does not count. */
 	room = (char *)tkb_buf_reserve(out, (size_t)length + 1);
 	if (room == NULL)
 		return;
@@ -45,7 +45,7 @@ void tkb_print_comment(struct tkb_buf *out, const char *text)
 	for (; *text != '\0'; text++) {
 		const bool is_plain = *text >= ' ' && *text <= '~' &&
 		                      *text != '\\' && *text != '?';
-		/* Neither end the comment nor start another. */
+		/* Do not end the comment or start another one. */
 		const bool is_mark = (before == '*' && *text == '/') ||
 		                     (before == '/' && *text == '*');
 

@@ -87,7 +87,7 @@ static bool is_python_number(const char *text)
 	return *text == '\0';
 }
 
-/* True, None, tl.float16 or "text". */
+/* Is it True, None, tl.float16 or "text"? */
 static bool is_constant_word(const char *text)
 {
 	const size_t length = strlen(text);

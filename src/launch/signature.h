@@ -3,8 +3,8 @@
 #define TKB_LAUNCH_SIGNATURE_H
 
 /*
- * Signatures as Triton's tools take them, and the names derived from them. The
- * grammar is in tkbundle/c_launcher.h.
+ * Signatures in the form of Triton's tools, and the names derived from them.
+ * The grammar is in tkbundle/c_launcher.h.
  */
 
 #include "base/arena.h"
@@ -18,7 +18,7 @@ enum tkb_class {
 	TKB_CLASS_CONSTANT
 };
 
-/* A type of parameters, or of what pointers point to. */
+/* A type of parameters, or of data that pointers point to. */
 struct tkb_type {
 	const char *name;    /* "fp32" */
 	enum tkb_class what; /* of a parameter of this type */
@@ -78,7 +78,7 @@ TKB_NODISCARD int tkb_signature_suffix(const struct tkb_signature *signature,
 
 /*
  * Append "64x3_warps4xstages3": constants, warps and stages, as a part of an
- * identifier. Begins with "_" if there are no constants, as Triton's does.
+ * identifier. As in Triton, it begins with "_" if there are no constants.
  */
 void tkb_signature_algo(const struct tkb_signature *signature,
                         uint32_t num_warps, uint32_t num_stages,

@@ -4,7 +4,7 @@
 #include "launch/print.h"
 
 enum {
-	PORTABLE_SHARED = 48 * 1024, /* what every kernel may use */
+	PORTABLE_SHARED = 48 * 1024, /* every kernel may use so much */
 	PORTABLE_CLUSTER = 8
 };
 
@@ -132,7 +132,10 @@ static const char prepare_attribute[] = "\trc = cuKernelSetAttribute(\n"
 					"\tif (rc != CUDA_SUCCESS)\n"
 					"\t\treturn rc;\n";
 
-/* Like Python's PyFloat_Pack2(), as Triton: to nearest, ties to even. */
+/*
+ * Rounds to nearest, ties to even, like Triton, which uses Python's
+ * PyFloat_Pack2().
+ */
 static const char packing_half[] =
 	"\n"
 	"/* Round to the nearest half, ties to even. Returns 0 on overflow. "

@@ -6,11 +6,11 @@
 
 #include "launch/c_launcher.h"
 
-/* "CUresult add_kernel_9969bdda_0123(CUstream stream, ...)" */
+/* Print "CUresult add_kernel_9969bdda_0123(CUstream stream, ...)". */
 void tkb_print_prototype(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher);
 
-/* A comment that says where the kernel comes from. */
+/* Print a comment that says where the kernel comes from. */
 void tkb_print_origin(struct tkb_buf *out,
                       const struct tkb_c_launcher *launcher);
 
@@ -20,16 +20,18 @@ void tkb_print_origin(struct tkb_buf *out,
  */
 bool tkb_needs_preparing(const struct tkb_c_launcher *launcher);
 
-/* True if a floating-point number of this type is passed. */
+/* True if an argument with this floating-point type is passed. */
 bool tkb_passes_type(const struct tkb_c_launcher *launcher, const char *type);
 
-/* The functions that load and unload, and the one that prepares a device. */
+/* Print the functions that load, unload, and prepare a device. */
 void tkb_print_loading(struct tkb_buf *out,
                        const struct tkb_c_launcher *launcher);
 void tkb_print_preparing(struct tkb_buf *out,
                          const struct tkb_c_launcher *launcher);
 
-/* Other functions that the launching one calls: packing, arithmetic. */
+/*
+ * Print other functions that the launching function calls: packing, arithmetic.
+ */
 void tkb_print_helpers(struct tkb_buf *out,
                        const struct tkb_c_launcher *launcher);
 

@@ -253,7 +253,7 @@ TEST(c_launcher_link, refuses_grids_and_memory_that_differ)
 	start();
 	add_signature("*fp32,*fp32,*fp32,i32,64");
 	add(&of, &grid);
-	check_fails("only one knows the size of its grid");
+	check_fails("only one has a grid");
 
 	start();
 	add_signature("*fp32,*fp32,*fp32,i32,64");

@@ -796,7 +796,7 @@ TEST(c_launcher, refuses_two_arguments_of_one_name)
 	kernel.ttir = replaced(kernel.ttir, "(%x_ptr: ", "(%int: ");
 	kernel.ttir = replaced(kernel.ttir, ", %y_ptr: ", ", %int_: ");
 	check_fails(&kernel, &options, TKB_ERR_INVALID,
-	            "two arguments would be called 'int_' in C");
+	            "two arguments would have the name 'int_' in C");
 }
 
 TEST(c_launcher, refuses_names_that_c_does_not_have)
