@@ -354,9 +354,9 @@ TEST(compile, for_an_unknown_target_says_what_would_be_right)
 		{ "cuda:9", "there are cuda:75, 80, 86" },
 		{ "cuda:90a", "write cuda:90;" },
 		{ "90", "write cuda:90" },
-		{ "sm_90", "there are CUDA's, as cuda:90" },
-		{ "hip:gfx942", "is a target of Triton's kernels alone" },
-		{ "", "there are CUDA's, as cuda:90" },
+		{ "sm_90", "targets are cuda:90 and the like" },
+		{ "hip:gfx942", "is a target for Triton's kernels only" },
+		{ "", "targets are cuda:90 and the like" },
 	};
 	COMPILER(compiler) = open_compiler(&OPTIONS(.worker = NULL));
 	struct tkb_unit unit = unit_of("add", TKB_SOURCE_KIND_PTX);

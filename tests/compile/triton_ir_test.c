@@ -222,14 +222,13 @@ TEST(triton_ir, takes_no_names_and_a_kernel_no_metadata)
 	TRITON(triton) = open_triton();
 	struct made made = make(triton, &unit);
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
-	            "'k.ttir' is IR, for which no kernel and no signature can "
-	            "be named");
+	            "'k.ttir' is IR: it takes no kernel and no signature");
 	unit.file = "k.py";
 	unit.signature = "i32";
 	unit.metadata = (struct tkb_bytes){ "{}", 2 };
 	made = make(triton, &unit);
 	CHECK_FAILS(made.rc, TKB_ERR_INVALID, &made.err,
-	            "'k.py' is not IR, for which metadata are");
+	            "'k.py' is not IR: only IR takes metadata");
 }
 
 /* As the IR and PTX of an entry do. */

@@ -56,14 +56,16 @@ TEST(pool_fault, a_worker_that_ends_or_lies_is_told_and_replaced)
 		{ "exit 0", "the worker exited with status 0" },
 		{ "half", "the worker exited with status 3" },
 		{ "close-socket", "the worker closed its connection" },
-		{ "garbage", "the worker wrote what is no answer" },
-		{ "huge", "the worker wrote what is no answer" },
-		{ "odd-result 1", "wrote what is no answer" },
-		{ "odd-result -13", "wrote what is no answer" },
-		{ "odd-result -2147483648", "wrote what is no answer" },
-		{ "other-job", "wrote what is no answer" },
-		{ "greet-again", "wrote what is no answer" },
-		{ "give-a-job", "wrote what is no answer" },
+		{ "garbage",
+		  "the worker wrote something that is not an answer" },
+		{ "huge", "the worker wrote something that is not an answer" },
+		{ "odd-result 1", "wrote something that is not an answer" },
+		{ "odd-result -13", "wrote something that is not an answer" },
+		{ "odd-result -2147483648",
+		  "wrote something that is not an answer" },
+		{ "other-job", "wrote something that is not an answer" },
+		{ "greet-again", "wrote something that is not an answer" },
+		{ "give-a-job", "wrote something that is not an answer" },
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++)
@@ -324,7 +326,7 @@ TEST(pool_fault, an_answer_to_half_a_request_is_none)
 	struct tkb_pool *pool = open_odd("--hasty", NULL);
 
 	check_job_fails(give_job(pool, big_job(0)), TKB_ERR_UNAVAILABLE,
-	                "wrote what is no answer");
+	                "wrote something that is not an answer");
 	tkb_pool_close(pool);
 }
 

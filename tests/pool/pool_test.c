@@ -308,10 +308,10 @@ TEST(pool, what_makes_no_job_is_refused)
 		               .environment = nameless };
 
 	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_INVALID,
-	      "'=value' names no variable");
+	      "'=value' does not name a variable");
 	job.environment = empty;
 	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_INVALID,
-	      "names no variable");
+	      "does not name a variable");
 	job = (struct tkb_job){ .struct_size = sizeof(struct tkb_job),
 		                .request = { "", (size_t)1025 * TKB_MIB } };
 	FAILS(tkb_pool_submit(pool, &job, &future, ERR), TKB_ERR_TOO_LARGE,

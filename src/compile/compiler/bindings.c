@@ -34,13 +34,16 @@ bool tkb_binding_is_array(const struct tkb_binding *binding)
 static int fail_type(const char *text, struct tkb_error *err)
 {
 	return tkb_fail(err, TKB_ERR_INVALID,
-	                "'%.64s' is no type of an array, such as i8[256,256]: "
-	                "elements are i8 to i64, u8 to u64, f16, bf16, f32 and "
-	                "f64",
+	                "'%.64s' is not an array type, such as i8[256,256]: "
+	                "elements are i8 to i64, u8 to u64, f16, bf16, f32 "
+	                "and f64",
 	                text);
 }
 
-/* Read "256,256]" up to its end; 0: it is not that, or too large. */
+/*
+ * Read "256,256]", and return the number of elements; 0 if it is malformed or
+ * too large.
+ */
 static uint64_t read_count(const char *at)
 {
 	uint64_t count = 1;

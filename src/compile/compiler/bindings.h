@@ -3,8 +3,8 @@
 #define TKB_COMPILE_COMPILER_BINDINGS_H
 
 /*
- * Values of arguments that finalize makes constants, for both the library and
- * the worker.
+ * Values for arguments that finalize turns into constants; used by the library
+ * and the worker.
  */
 
 #include <tkbundle/finalize.h>
@@ -21,28 +21,31 @@ enum tkb_element_kind {
 
 struct tkb_array_type {
 	enum tkb_element_kind kind;
-	unsigned bits;  /* of an element: 8, 16, 32 or 64 */
-	uint64_t count; /* of elements, in all dimensions */
+	unsigned bits;  /* bits per element: 8, 16, 32 or 64 */
+	uint64_t count; /* number of elements, over all dimensions */
 };
 
-/* Is the value the type of an array, and not a number? */
+/* Is the value an array type, and not a number? */
 bool tkb_binding_is_array(const struct tkb_binding *binding);
 
-/* Read the type of an array: 0, or TKB_ERR_INVALID with what it may be. */
+/*
+ * Parse an array type. Returns 0, or TKB_ERR_INVALID with a message that names
+ * the valid types.
+ */
 TKB_NODISCARD int tkb_array_type_read(const char *text,
                                       struct tkb_array_type *out,
                                       struct tkb_error *err);
 
 /*
- * Check that each has a name and a value, that none is bound twice, and that
- * arrays have as many bytes as their types say.
+ * Check that each binding has a name and a value, that no argument is bound
+ * twice, and that arrays have the size of their types.
  */
 TKB_NODISCARD int tkb_bindings_check(const struct tkb_binding *bindings,
                                      size_t count, struct tkb_error *err);
 
 /*
- * The bindings for an entry's metadata, as a JSON object: numbers as they were
- * given, arrays by type and digest. Nothing if there are none.
+ * Write the bindings for an entry's metadata as a JSON object: numbers as
+ * given, arrays by type and digest. Writes nothing if there are no bindings.
  */
 TKB_NODISCARD int tkb_bindings_write(const struct tkb_binding *bindings,
                                      size_t count, struct tkb_buf *out,

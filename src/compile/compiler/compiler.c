@@ -69,7 +69,10 @@ static void compiler_release(struct tkb_compiler *compiler)
 	free(compiler);
 }
 
-/* Remember the tools now: by now a cache root exists, if one was made. */
+/*
+ * Remember the answers about tools only now: if a cache root was made, it
+ * exists by now.
+ */
 void tkb_compiler_close(struct tkb_compiler *compiler)
 {
 	if (compiler == NULL)
@@ -146,7 +149,7 @@ static int submit_job(struct tkb_compiler *compiler,
 
 TKB_AUTO_POINTER(free_at, struct tkb_compile, tkb_compile_free)
 
-/* Copy what the entry holds besides the worker's products. */
+/* Copy the data of the entry that does not come from the worker. */
 static int copy_unit(const struct tkb_compiler *compiler,
                      const struct tkb_unit *unit, struct tkb_compile *compile,
                      struct tkb_error *err)

@@ -8,8 +8,9 @@
 #include "compile/compiler/tools_memory.h"
 
 /*
- * Fail if the tool was replaced since its version went into the key, or is a
- * script that starts another one now. A second try asks for the version again.
+ * Fail if the tool was replaced after its version went into the key, or if it
+ * is a script that now starts another tool. A second try reads the version
+ * again.
  */
 static int check_version(const struct tkb_compile *compile, const char *name,
                          const char *known, struct tkb_bytes version,
@@ -96,13 +97,16 @@ static int read_compile_answer(struct tkb_compile *compile,
 	return rc;
 }
 
-/* Triton reads every file beside a cubin as text. */
+/* Is it bitcode? Triton reads every file beside a cubin as text. */
 static bool is_bitcode(struct tkb_bytes ir)
 {
 	return ir.size >= 2 && memcmp(ir.data, "BC", 2) == 0;
 }
 
-/* The entry's files by extension. Bitcode, the last file, is not kept. */
+/*
+ * List the entry's files by extension. Bitcode, which would be the last file,
+ * is not kept.
+ */
 static size_t list_stage_files(const struct tkb_compile *compile,
                                struct tkb_stage_file files[3])
 {
@@ -123,7 +127,9 @@ static size_t list_stage_files(const struct tkb_compile *compile,
 	return is_bitcode(files[2].bytes) ? 2 : 3;
 }
 
-/* The number after `word` between `at` and the function's body; 0: none. */
+/*
+ * Find the number after `word`, between `at` and the function's body; 0: none.
+ */
 static uint64_t number_after(const char *at, const char *end, const char *word)
 {
 	const size_t length = strlen(word);
@@ -146,8 +152,8 @@ static uint64_t number_after(const char *at, const char *end, const char *word)
 }
 
 /*
- * The number of warps that the kernel's PTX demands (".reqntid 128" after the
- * head of its entry); 0: any.
+ * The number of warps that the kernel's PTX requires (".reqntid 128" after the
+ * declaration of the entry); 0: any.
  */
 static uint32_t warps_of(const struct tkb_compiled *compiled)
 {

@@ -5,12 +5,12 @@
 #include "compile/compiler/publish.h"
 
 /*
- * The key is the hash of all that determines the output, as fields. Paths, the
- * number of workers, and tools that take no part are left out.
+ * The key is the hash of everything that determines the output, written as
+ * fields. Paths, the number of workers, and unused tools are left out.
  */
 
 enum {
-	KEY_VERSION = 2 /* changes when a key covers other fields */
+	KEY_VERSION = 2 /* increase when a key covers other fields */
 };
 
 static void add_digest(struct tkb_buf *out, enum tkb_field field,
@@ -20,7 +20,7 @@ static void add_digest(struct tkb_buf *out, enum tkb_field field,
 	              (struct tkb_bytes){ digest, sizeof(*digest) });
 }
 
-/* The metadata as the entry will have it, without what is not known yet. */
+/* Add the entry's metadata, without the members that are not known yet. */
 static int add_metadata(const struct tkb_unit *unit, const char *arch,
                         struct tkb_buf *out, struct tkb_error *err)
 {
@@ -61,13 +61,14 @@ static int add_cuda(const struct tkb_compiler *compiler,
 
 	tkb_field_add_text(out, TKB_FIELD_NVRTC, tools->nvrtc);
 	tkb_buf_add(out, tkb_buf_bytes(&compiler->key_cuda));
-	if (!compiler->is_line_info_off) /* line information names that file */
+	if (!compiler->is_line_info_off) /* line information has the file's
+	                                    name */
 		tkb_field_add_text(out, TKB_FIELD_NAME, name);
 	return tkb_includes_add(unit->source, name, compiler->folders, out,
 	                        err);
 }
 
-/* The tool that reads the PTX also determines the PTX version. */
+/* Add the tool for cubins. It also determines the PTX version. */
 static void add_cubin(const struct tkb_compiler *compiler,
                       const struct tkb_unit *unit,
                       const struct tkb_tools *tools, struct tkb_buf *out)

@@ -3,7 +3,10 @@
 #include "compile/pool/fields.h"
 #include "base/fd.h"
 
-/* A libdevice has no version: if the IR can call it, the key has its hash. */
+/*
+ * A libdevice has no version number: if the IR may call it, the key has its
+ * digest.
+ */
 
 enum {
 	LIBRARY_LIMIT = 256 * TKB_MIB
@@ -20,7 +23,7 @@ static int hash_file(const char *path, struct tkb_digest *out,
 	return rc == 0 ? tkb_digest_of(tkb_buf_bytes(&contents), out, err) : rc;
 }
 
-/* Each file is read once. */
+/* Get the digest of a libdevice; each file is read only once. */
 static int get_digest(struct tkb_compiler *compiler, const char *path,
                       struct tkb_digest *out, struct tkb_error *err)
 {
@@ -32,7 +35,7 @@ static int get_digest(struct tkb_compiler *compiler, const char *path,
 		rc = hash_file(path, &compiler->libdevice_digest, err);
 		if (rc == 0)
 			compiler->libdevice =
-				path; /* a text of struct tkb_tools */
+				path; /* belongs to struct tkb_tools */
 	}
 	*out = compiler->libdevice_digest;
 	return rc;
@@ -64,7 +67,7 @@ static bool range_begins_with(const char *at, const char *end, const char *text)
 	return (size_t)(end - at) >= length && memcmp(at, text, length) == 0;
 }
 
-/* After the word `declare`: is it one of LLVM's own functions? */
+/* `at` is after the word `declare`: is the function an intrinsic of LLVM? */
 static bool is_intrinsic(const char *at, const char *end)
 {
 	while (at < end && *at != '@' && *at != ';')
@@ -73,7 +76,10 @@ static bool is_intrinsic(const char *at, const char *end)
 	       range_begins_with(at, end, "@\"llvm.");
 }
 
-/* Bitcode is not parsed: assume that it calls. A text has no NUL in it. */
+/*
+ * Bitcode is not parsed: assume that it calls libdevice. A NUL means bitcode:
+ * text has none.
+ */
 bool tkb_libdevice_is_called(struct tkb_bytes ir)
 {
 	static const char word[] = "declare";

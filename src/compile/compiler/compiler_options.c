@@ -9,8 +9,8 @@
 #include "compile/compiler/steps.h"
 
 /*
- * Options become fields of the request and of the key. For a file the key has
- * its contents, not its path.
+ * Turns options into fields of the request and of the key. For a file, the key
+ * has the contents, not the path.
  */
 
 /* The folder named by "-Ifolder", or NULL. */
@@ -25,7 +25,9 @@ static const char *include_folder(const char *option)
 	return NULL;
 }
 
-/* The folder in which an include was found only shows in line information. */
+/*
+ * The folders matter for the key only with line information, which names them.
+ */
 static int add_cuda(struct tkb_compiler *compiler,
                     const struct tkb_compiler_options *options,
                     struct tkb_error *err)
@@ -53,7 +55,7 @@ static int add_cuda(struct tkb_compiler *compiler,
 	return rc;
 }
 
-/* The key has what an entry's metadata say of them. */
+/* Add the bindings. The key has them in the form of the entry's metadata. */
 static int add_bindings(struct tkb_compiler *compiler,
                         const struct tkb_finalize_options *options,
                         struct tkb_error *err)
@@ -156,7 +158,7 @@ static bool has_texts(const char *const *texts)
 	return texts != NULL && texts[0] != NULL;
 }
 
-/* Remember which options only suit units of some kinds. */
+/* Remember options that suit only some kinds of units. */
 static void remember_kind_options(struct tkb_compiler *compiler,
                                   const struct tkb_compiler_options *options)
 {

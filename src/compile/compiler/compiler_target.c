@@ -8,8 +8,8 @@
 
 /*
  * LLVM treats an unknown architecture as an old one, so only these are
- * accepted. From 90 on an architecture has features that later ones lack: for
- * 90, Triton compiles for sm_90a, and so do we.
+ * accepted. From 90 on, an architecture has features that later ones lack: for
+ * 90, Triton compiles for sm_90a, and so does tkbundle.
  */
 static const char *const architectures[] = {
 	"75",  "80",  "86",  "87",  "88",  "89",  "90",
@@ -18,7 +18,9 @@ static const char *const architectures[] = {
 
 #define KNOWN "cuda:75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120 and 121"
 
-/* Is it for AMD's GPUs? Only Triton's kernels can be compiled for these. */
+/*
+ * Is it a target for AMD GPUs? Only Triton's kernels can be compiled for them.
+ */
 static bool is_hip(const char *target)
 {
 	return strncmp(target, "hip:", 4) == 0 || strcmp(target, "hip") == 0;
@@ -32,29 +34,31 @@ static int fail_unknown_target(const char *target, struct tkb_error *err)
 
 	if (rest == NULL && digits != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%s' is no target: write cuda:%s", target,
+		                "'%s' is not a target: write cuda:%s", target,
 		                target);
 	if (is_hip(target))
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%s' is a target of Triton's kernels alone",
+		                "'%s' is a target for Triton's kernels only",
 		                target);
 	if (strncmp(target, "cuda:", 5) != 0 && strcmp(target, "cuda") != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "there is no target '%s': there are CUDA's, "
-		                "as cuda:90, and, for Triton's kernels, "
-		                "HIP's, as hip:gfx942",
+		                "there is no target '%s': targets are "
+		                "cuda:90 and the like, and, for Triton's "
+		                "kernels, hip:gfx942 and the like",
 		                target);
 	if (digits != 0 && (arch[digits] == 'a' || arch[digits] == 'f') &&
 	    arch[digits + 1] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "there is no target '%s': write cuda:%.*s; the "
-		                "'a' comes by itself from 90 on",
+		                "there is no target '%s': write cuda:%.*s; "
+		                "from 90 on, the 'a' is implied",
 		                target, (int)digits, arch);
 	return tkb_fail(err, TKB_ERR_INVALID,
 	                "there is no target '%s': there are " KNOWN, target);
 }
 
-/* "hip:gfx942", or "hip:gfx942:64" with the threads of its waves. */
+/*
+ * Check "hip:gfx942", or "hip:gfx942:64" with the number of threads per wave.
+ */
 static int check_hip_target(const char *target, struct tkb_error *err)
 {
 	const char *const arch = target[3] == '\0' ? "" : target + 4;

@@ -35,7 +35,7 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
 	return rc == TKB_MISS ? 0 : rc;
 }
 
-/* Write a request that compiles nothing, and its digest. */
+/* Write a request that only asks about tools, and compute its digest. */
 static int write_query(const struct tkb_compiler *compiler, const char *arch,
                        bool with_nvrtc, struct tkb_buf *request,
                        struct tkb_digest *query, struct tkb_error *err)
@@ -65,7 +65,7 @@ static bool has_remembered(const struct tkb_compiler *compiler,
 	       tkb_tools_recall(compiler->cache_root, query, answer);
 }
 
-/* Use the remembered answer if it still holds; else ask a worker. */
+/* Use the remembered answer if it is still valid; else ask a worker. */
 static int query_tools(struct tkb_compiler *compiler, const char *arch,
                        bool with_nvrtc, struct tkb_tools *tools,
                        struct tkb_error *err)
@@ -91,9 +91,9 @@ static int query_tools(struct tkb_compiler *compiler, const char *arch,
 }
 
 /*
- * Only compiles to entries use what is remembered. If NVRTC was not found, that
- * is not remembered: it could be installed later in a folder that the worker
- * does not report.
+ * Remember an answer, for compiles to entries. If the worker searched NVRTC and
+ * did not find it, the answer is not remembered: NVRTC may later be installed in
+ * a folder that the worker does not report.
  */
 static void remember_answer(struct tkb_compiler *compiler,
                             const struct tkb_tools *tools, bool with_nvrtc,
@@ -106,9 +106,9 @@ static void remember_answer(struct tkb_compiler *compiler,
 }
 
 /*
- * Lock held, except during the wait, so that others with shorter timeouts are
- * not blocked. Of several waiters the first reads the answer, the last frees
- * the future.
+ * The lock is held, except during the wait, so that callers with shorter
+ * timeouts are not blocked. Of several waiters, the first reads the answer and
+ * the last frees the future.
  */
 static int wait_for_answer(struct tkb_compiler *compiler,
                            struct tkb_tools *tools, bool with_nvrtc,

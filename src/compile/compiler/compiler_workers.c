@@ -14,7 +14,10 @@ enum {
 	PASSES_LIMIT = 256 * 1024 * 1024 /* bytes of the printed passes */
 };
 
-/* Variables that determine which tools are found, as when it was opened. */
+/*
+ * Variables that determine which tools are found. Their values are those at the
+ * time when the compiler was opened.
+ */
 static const char *const variables[TKB_VARIABLE_COUNT] = {
 	"PATH",
 	"CUDA_HOME",
@@ -25,7 +28,10 @@ static const char *const variables[TKB_VARIABLE_COUNT] = {
 	"TRITON_LIBDEVICE_PATH",
 };
 
-/* "NAME=value", or "NAME" if it is not set, as jobs have it. */
+/*
+ * Copy a variable in the form that jobs use: "NAME=value", or "NAME" if it is
+ * not set.
+ */
 static int copy_variable(struct tkb_compiler *compiler, const char *name,
                          const char **out, struct tkb_error *err)
 {
@@ -89,7 +95,7 @@ int tkb_workers_set_options(struct tkb_compiler *compiler,
 	if (rc < 0)
 		return rc;
 	tkb_tool_file_add(tools_context, compiler->worker);
-	/* A user without permission to start a tool does not find it. */
+	/* Include the user: tools that a user may not start are not found. */
 	tkb_field_add_number(tools_context, TKB_FIELD_NAME, geteuid());
 	for (size_t i = 0; i < TKB_VARIABLE_COUNT; i++)
 		tkb_field_add_text(tools_context, TKB_FIELD_NAME,

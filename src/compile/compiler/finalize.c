@@ -37,7 +37,7 @@ static int write_finalize_request(struct tkb_bytes module,
 	return tkb_buf_check(out, err);
 }
 
-/* Write the module, the only part of the answer that is needed. */
+/* Write the module: only this part of the answer is needed. */
 static int write_module(struct tkb_bytes answer, const struct tkb_sink *out,
                         struct tkb_error *err)
 {
@@ -50,7 +50,7 @@ static int write_module(struct tkb_bytes answer, const struct tkb_sink *out,
 		rc = tkb_fields_next(&fields, &field, &bytes, err);
 		if (rc == TKB_MISS)
 			return tkb_fail(err, TKB_ERR_CORRUPT,
-			                "a worker answered no module");
+			                "a worker's answer has no module");
 		if (rc < 0)
 			return rc;
 		if (field == TKB_FIELD_LLIR)

@@ -11,10 +11,13 @@
 
 enum {
 	PATH_LIMIT = 4096,
-	FILES_LIMIT = 4096 /* included by one source */
+	FILES_LIMIT = 4096 /* limit of files included by one source */
 };
 
-/* Files found so far; the first ones have been searched for includes. */
+/*
+ * Files found so far. The first of them have already been searched for
+ * includes.
+ */
 struct search {
 	struct tkb_arena arena;
 	const char *paths[FILES_LIMIT]; /* of the files */
@@ -107,7 +110,10 @@ static size_t skip_blanks(const char *text, size_t at, size_t end)
 	}
 }
 
-/* Where a directive may begin; a comment of earlier lines may end before it. */
+/*
+ * Find where a directive may begin: after blanks, and after the end of a
+ * comment from earlier lines.
+ */
 static size_t find_directive(const char *text, size_t end)
 {
 	const char *close = memmem(text, end, "*/", 2);
@@ -120,7 +126,7 @@ static size_t find_directive(const char *text, size_t end)
 	return at < end && text[at] == '#' ? at : first;
 }
 
-/* Read a line, given without its newline: is it `# include <name>`? */
+/* Process a line without its newline, which may be `# include <name>`. */
 static int read_source_line(struct search *search, const char *from,
                             const char *text, size_t end, struct tkb_error *err)
 {

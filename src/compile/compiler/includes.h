@@ -3,11 +3,11 @@
 #define TKB_COMPILE_COMPILER_INCLUDES_H
 
 /*
- * The files that a CUDA source includes are part of its key. The preprocessor,
- * which knows them exactly, only runs when compiling; so the key covers more:
- * every file that any #include line could mean, whatever condition it is under.
- * Headers in none of the folders are the toolkit's own, which is covered by its
- * version.
+ * The files that a CUDA source includes are part of its key. Only the
+ * preprocessor knows them exactly, and it runs only when compiling. So the key
+ * covers more: every file that any #include line may mean, whatever its #if.
+ * Headers that are in none of the folders belong to the toolkit, whose version
+ * is in the key.
  */
 
 #include <tkbundle/entry.h>

@@ -11,13 +11,13 @@
 #include "tree/secret_name.h"
 
 /*
- * What the key of a unit covers and its entry's files do not tell, as the text of a
- * maker. It names no path and has no secret: digests stand for those.
+ * Writes the text of a maker: what the key of a unit covers, but the files of its
+ * entry do not tell. It has no paths and no secrets, only digests of them.
  */
 
 enum {
-	SHORT_DIGITS = 16,  /* of a digest */
-	OPTIONS_LIMIT = 600 /* bytes; longer ones have a digest */
+	SHORT_DIGITS = 16,  /* digits of a short digest */
+	OPTIONS_LIMIT = 600 /* bytes; a longer text is replaced by a digest */
 };
 
 #define BETWEEN "; "
@@ -33,7 +33,7 @@ static void add_short(struct tkb_bytes bytes, struct tkb_buf *out)
 	tkb_buf_add(out, (struct tkb_bytes){ hex, SHORT_DIGITS });
 }
 
-/* An empty value is none. */
+/* Add a member, unless its value is empty. */
 static void add_member(const char *name, struct tkb_bytes value,
                        struct tkb_buf *out)
 {
@@ -56,7 +56,7 @@ static void add_hashed(const char *name, struct tkb_bytes value,
 	add_member(name, tkb_buf_bytes(&text), out);
 }
 
-/* "-DX=1"; of a secret, its digest stands there. */
+/* Add "-DX=1"; the value of a secret is replaced by its digest. */
 static void add_define(struct tkb_bytes option, struct tkb_buf *out)
 {
 	const char *const text = option.data;
@@ -85,14 +85,16 @@ static bool is_include(struct tkb_bytes option)
 	       text_begins_with(option, "--include-path=");
 }
 
-/* An option of the command line, or what says the same. */
+/* Add an option of the command line, or equivalent words. */
 static void add_maker_word(const char *word, struct tkb_buf *out)
 {
 	tkb_buf_add_text(out, out->size != 0 ? " " : "");
 	tkb_buf_add_text(out, word);
 }
 
-/* The scheme in a field that this process wrote: one digit. */
+/*
+ * The name of the scheme in a field; this process wrote it, so it is one digit.
+ */
 static const char *quant_name(struct tkb_bytes digit)
 {
 	return tkb_quant_name(
@@ -176,7 +178,7 @@ static void add_options(const struct tkb_compiler *compiler,
 		add_hashed("options", text, out);
 }
 
-/* The folders that are searched, and the source's own name for its lines. */
+/* Add the include folders, and the name of the source for line information. */
 static void add_search_folders(const struct tkb_compiler *compiler,
                                const struct tkb_unit *unit, struct tkb_buf *out)
 {

@@ -3,8 +3,8 @@
 #include "compile/compiler/publish.h"
 
 /*
- * Members that Triton's launcher reads, and their values for a kernel whose
- * metadata does not have them.
+ * Members that Triton's launcher reads, with the defaults for metadata without
+ * them.
  */
 static const struct {
 	const char *name;
@@ -19,7 +19,10 @@ static const struct {
 	{ "warp_size", "32" },
 };
 
-/* What finalize has bound, which no launch passes. */
+/*
+ * The member for arguments that finalize has bound: a launch does not pass
+ * them.
+ */
 static const char bound_name[] = "tkbundle_bound";
 
 struct writer {
@@ -59,7 +62,7 @@ static void write_own_members(struct writer *writer)
 	}
 }
 
-/* Members that are written here, whatever was given. */
+/* Is it a member that this file writes itself, ignoring any given value? */
 static bool is_own_member(const struct writer *writer, struct tkb_bytes name)
 {
 	return tkb_json_equals(name, tkb_text("hash")) ||
@@ -94,7 +97,10 @@ static int expect_token(struct tkb_json *json, enum tkb_json_type type,
 	return 0;
 }
 
-/* Triton's launcher reads these as numbers, and a launch needs a warp. */
+/*
+ * Check a member that Triton's launcher reads as a number; a launch needs at
+ * least one warp.
+ */
 static int check_number(struct tkb_json *json, struct tkb_bytes name,
                         const struct tkb_json_token *value,
                         struct tkb_error *err)
@@ -125,7 +131,7 @@ static int check_number(struct tkb_json *json, struct tkb_bytes name,
 	return 0;
 }
 
-/* Copy a member verbatim, unless it is one that is written here. */
+/* Copy a member verbatim, unless this file writes it itself. */
 static int copy_member(struct writer *writer, struct tkb_json *json,
                        const struct tkb_json_token *key, struct tkb_error *err)
 {

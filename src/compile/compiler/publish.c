@@ -34,7 +34,7 @@ static void publisher_close(struct publisher *publisher)
 	tkb_buf_release(&publisher->group);
 }
 
-/* Make "<prefix><kernel>.<extension>", in the arena. */
+/* Make the name "<prefix><kernel>.<extension>" in the arena. */
 static int make_file_name(struct publisher *publisher, const char *prefix,
                           const char *extension, const char **out,
                           struct tkb_error *err)
@@ -54,7 +54,7 @@ static int make_file_name(struct publisher *publisher, const char *prefix,
 	rc = tkb_buf_check(&name, err);
 	if (rc < 0)
 		return rc;
-	/* The worker read the kernel's name in an untrusted source. */
+	/* The kernel's name comes from an untrusted source. */
 	if (!tkb_name_is_valid(tkb_buf_bytes(&name)))
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "'%.64s' cannot be a kernel's name",

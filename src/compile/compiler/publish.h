@@ -3,8 +3,8 @@
 #define TKB_COMPILE_COMPILER_PUBLISH_H
 
 /*
- * Makes an entry of a compiled kernel, in Triton's shape: its stages, metadata
- * and group file, published like an emitted entry.
+ * Makes an entry from a compiled kernel, as Triton would: with stages, metadata
+ * and a group file. It is published like an emitted entry.
  */
 
 #include <tkbundle/cache.h>
@@ -27,13 +27,13 @@ struct tkb_publication {
 	struct tkb_bytes metadata; /* text of "<kernel>.json" */
 };
 
-/* Does a whole entry with this key exist? */
+/* Does a complete entry with this key exist? */
 TKB_NODISCARD int tkb_publication_find(const char *root, const char *key,
                                        bool *out, struct tkb_error *err);
 
 /*
  * Publish an entry. Returns 0, also if another process published it first;
- * TKB_ERR_IO, TKB_ERR_UNAVAILABLE (a compiler is writing there),
+ * TKB_ERR_IO, TKB_ERR_UNAVAILABLE (a compiler is writing this entry),
  * TKB_ERR_CORRUPT or TKB_ERR_TOO_LARGE (the kernel's name cannot be a file
  * name) or TKB_ERR_NOMEM.
  */
@@ -41,16 +41,16 @@ TKB_NODISCARD int tkb_publication_write(
 	const struct tkb_publication *publication, struct tkb_error *err);
 
 /*
- * Metadata of a kernel: those in `given` (a JSON object, as Triton wrote it for
- * the same IR; empty: none) with hash, name and target replaced, and with
- * defaults for the missing members that a launch needs.
+ * Metadata of a kernel: the members of `given` (a JSON object that Triton wrote
+ * for the same IR; may be empty) with hash, name and target replaced, and with
+ * defaults for missing members that a launch needs.
  */
 struct tkb_metadata_request {
 	struct tkb_bytes given;
 	const char *hash; /* hexadecimal */
 	const char *kernel;
 	const char *arch;
-	const char *bound;      /* JSON of the arguments that are; NULL: none */
+	const char *bound;      /* bound arguments as JSON; NULL: none */
 	uint32_t num_warps;     /* 0: as given, else default_warps */
 	uint32_t default_warps; /* 0: 4 */
 };

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Texts as --help prints them. */
+/* Names, and texts for --help. */
 static const struct {
 	const char *name;
 	const char *text;
@@ -60,7 +60,7 @@ const char *tkb_finalize_step_text(size_t index)
 	return steps[index].text;
 }
 
-/* "strip, internalize, ..." */
+/* Write "strip, internalize, ...". */
 static void list_names(char *out, size_t size)
 {
 	size_t used = 0;

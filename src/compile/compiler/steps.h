@@ -3,7 +3,7 @@
 #define TKB_COMPILE_COMPILER_STEPS_H
 
 /*
- * The steps of finalize, in order, and the schemes of quantization, for both the
+ * The steps of finalize, in order, and the schemes of quantization; used by the
  * library and the worker.
  */
 
@@ -33,15 +33,18 @@ enum tkb_step {
 	TKB_STEP_COUNT
 };
 
-/* The step of that name, or TKB_ERR_INVALID with a list of all names. */
+/* Find a step by name. TKB_ERR_INVALID lists all names. */
 TKB_NODISCARD int tkb_step_find(const char *name, enum tkb_step *out,
                                 struct tkb_error *err);
 
-/* Check a list of step names that ends with NULL, or is NULL. */
+/* Check a list of step names, which ends with NULL or is NULL. */
 TKB_NODISCARD int tkb_steps_check(const char *const *names,
                                   struct tkb_error *err);
 
-/* "weight-only"; NULL for TKB_QUANT_ANY and other numbers. */
+/*
+ * The name of a scheme, such as "weight-only"; NULL for TKB_QUANT_ANY and
+ * unknown numbers.
+ */
 const char *tkb_quant_name(enum tkb_quant quant);
 
 /* Check a caller's choice: 0, or TKB_ERR_INVALID. */

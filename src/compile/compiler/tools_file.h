@@ -4,8 +4,8 @@
 
 /*
  * The files that an answer about tools depends on: the tools themselves, and
- * paths that were searched before them and had no file. Each is a field of the
- * answer. As long as they are unchanged, a worker would give the same answer.
+ * missing files at paths that are searched before them. Each is a field of the
+ * answer. While they are unchanged, a worker would give the same answer.
  */
 
 #include <tkbundle/cache.h>
@@ -13,10 +13,13 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* Add the identity of the file at `path`, or that there is none. */
+/* Add the identity of the file at `path`, or the fact that it is missing. */
 void tkb_tool_file_add(struct tkb_buf *out, const char *path);
 
-/* True if `answer` names files, all unchanged. It may hold anything. */
+/*
+ * Does `answer` name files, and are all of them unchanged? `answer` is
+ * untrusted.
+ */
 bool tkb_tool_files_hold(struct tkb_bytes answer);
 
 #endif

@@ -43,7 +43,7 @@ void tkb_tools_note(struct tkb_buf *fresh, const struct tkb_digest *query,
 		tkb_memory_add(fresh, query, answer);
 }
 
-/* The fresh answers, then those old ones that they do not replace. */
+/* Write the fresh answers, then the old ones that they do not replace. */
 static void merge_answers(struct tkb_bytes fresh, struct tkb_bytes old,
                           struct tkb_buf *out)
 {

@@ -3,9 +3,9 @@
 #define TKB_COMPILE_COMPILER_TOOLS_MEMORY_H
 
 /*
- * Workers' answers about tools, remembered for the next process in the file
- * `tools` of the cache root's own folder: a compile that is a hit then starts
- * no process.
+ * Workers' answers about tools, remembered for later processes in the file
+ * `tools` of the cache root's own folder. With them, a compile that hits the
+ * cache starts no process.
  *
  *     is_known = tkb_tools_recall(root, &query, &answer);
  *     ...
@@ -22,7 +22,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 
-/* Find a remembered answer to `query` that still holds. */
+/* Find a remembered answer to `query` that is still valid. */
 bool tkb_tools_recall(const char *root, const struct tkb_digest *query,
                       struct tkb_buf *answer);
 
@@ -31,13 +31,12 @@ void tkb_tools_note(struct tkb_buf *fresh, const struct tkb_digest *query,
                     struct tkb_bytes answer);
 
 /*
- * Write the fresh answers before the remembered ones, of which the oldest are
- * dropped if there are too many. Does nothing if there is no root or it cannot
- * be written.
+ * Write the fresh answers before the remembered ones; if there are too many,
+ * drop the oldest. Does nothing if `root` is NULL or not writable.
  */
 void tkb_tools_remember(const char *root, struct tkb_bytes fresh);
 
-/* Forget all answers, after one proved wrong. */
+/* Forget all answers, because one has proved wrong. */
 void tkb_tools_forget(const char *root);
 
 #endif

@@ -14,7 +14,7 @@ enum {
 	LAST_READ_ROUNDS = 65536, /* reads from a worker that has ended */
 	FAILURE_WEIGHT = 20,
 	KILL_WEIGHT = 1,
-	FAILED_STARTS_LIMIT = 60, /* sum of weights that is a fault */
+	FAILED_STARTS_LIMIT = 60, /* weighted count that makes a fault */
 	EXIT_POLL_MS = 3,         /* between polls for the exit of a process */
 	CHECK_MS = 200            /* between checks of busy workers */
 };
@@ -73,7 +73,7 @@ static bool may_start(const struct tkb_pool *pool)
 	                               count_workers(pool, false) == 0);
 }
 
-/* Does a queued task lack a worker that is idle, or being started? */
+/* Is there a queued task without an idle or starting worker for it? */
 static bool lacks_worker(const struct tkb_pool *pool)
 {
 	size_t idle = 0;
@@ -110,12 +110,12 @@ static void start_missing(struct tkb_pool *pool)
 		if (!tkb_slot_start(pool, &slots[at]))
 			break;
 	}
-	/* Whatever prevented this start would prevent the others too. */
+	/* The cause of this failure would also prevent the other starts. */
 	for (size_t i = at; i < pool->slot_count; i++)
 		slots[i].start_ns = slots[at].start_ns;
 }
 
-/* Cancel the queued tasks whose futures were all cancelled. */
+/* Cancel queued tasks whose futures are all cancelled. */
 static void cancel_queued(struct tkb_pool *pool, const struct tkb_error *error)
 {
 	struct tkb_task **link = &pool->first;
@@ -177,7 +177,9 @@ static int64_t ms_until(uint64_t time_ns)
 	                      : (int64_t)((time_ns - now) / TKB_NS_PER_MS) + 1;
 }
 
-/* Milliseconds until the slot needs attention without any event; -1: never. */
+/*
+ * Milliseconds until the slot needs attention even without an event; -1: never.
+ */
 static int64_t slot_time_left(const struct tkb_pool *pool,
                               const struct tkb_slot *slot)
 {

@@ -15,7 +15,7 @@ void tkb_field_add(struct tkb_buf *out, enum tkb_field field,
 
 	if (bytes.size > UINT32_MAX) {
 		tkb_buf_add(out, (struct tkb_bytes){ "", SIZE_MAX });
-		return; /* exceeds every buffer's limit as well */
+		return; /* also exceeds the limit of every buffer */
 	}
 	tkb_buf_add(out, (struct tkb_bytes){ &head, sizeof(head) });
 	tkb_buf_add(out, bytes);

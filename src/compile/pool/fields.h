@@ -3,9 +3,9 @@
 #define TKB_COMPILE_POOL_FIELDS_H
 
 /*
- * Requests and answers of compile jobs: a sequence of fields, each with a
- * number that names it, a size, and bytes. A field that occurs several times is
- * a list.
+ * Requests and answers of compile jobs are sequences of fields. A field has a
+ * number as its name, a size, and bytes. A field that occurs several times is a
+ * list.
  */
 
 #include <tkbundle/compile.h>
@@ -18,7 +18,7 @@
 enum tkb_field {
 	/* In requests. */
 	TKB_FIELD_INPUT = 1, /* enum tkb_input, in decimal */
-	TKB_FIELD_PRODUCT,   /* enum tkb_product: what to stop at */
+	TKB_FIELD_PRODUCT,   /* enum tkb_product: the last product wanted */
 	TKB_FIELD_SOURCE,    /* the input's bytes */
 	TKB_FIELD_ARCH,      /* "90" */
 	TKB_FIELD_KERNEL,    /* name of the kernel */
@@ -35,25 +35,28 @@ enum tkb_field {
 	TKB_FIELD_FINALIZE_KEEP,      /* a kernel to keep; absent: keep all */
 	TKB_FIELD_FINALIZE_WITHOUT,   /* name of a step to skip */
 	TKB_FIELD_FINALIZE_RULE,      /* text of a rule file */
-	TKB_FIELD_FINALIZE_RULE_NAME, /* its name; for all or none */
+	TKB_FIELD_FINALIZE_RULE_NAME, /* name of the rule file; given for all
+	                                 or for none */
 	TKB_FIELD_FINALIZE_FAST,      /* "1": rules may change rounding */
 	TKB_FIELD_METADATA,           /* in keys only */
 	TKB_FIELD_BITCODE,            /* "1": answer LLVM IR as bitcode */
 	TKB_FIELD_WITHOUT_NVRTC,      /* "1": do not query NVRTC */
-	TKB_FIELD_BIND_ARGUMENT,      /* an argument to bind, then its value */
-	TKB_FIELD_BIND_VALUE,         /* in keys, all of them as JSON */
-	TKB_FIELD_BIND_BYTES,         /* of an array; else empty */
+	TKB_FIELD_BIND_ARGUMENT,      /* an argument to bind; its value
+	                                 follows */
+	TKB_FIELD_BIND_VALUE,         /* in keys: all bindings as JSON */
+	TKB_FIELD_BIND_BYTES,         /* bytes of an array; else empty */
 	TKB_FIELD_FINALIZE_QUANT,     /* enum tkb_quant, in decimal */
 
-	/* In answers. The kernel's name is in both. */
-	TKB_FIELD_LLIR = 64, /* the finalized module; text, as Triton's llir */
+	/* In answers. Requests and answers have the kernel's name. */
+	TKB_FIELD_LLIR = 64, /* the finalized module as text, like Triton's
+	                        llir */
 	TKB_FIELD_PTX,
 	TKB_FIELD_CUBIN,
 	TKB_FIELD_LLVM, /* a version: "22.1.8" */
 	TKB_FIELD_NVRTC,
 	TKB_FIELD_PTXAS_VERSION,
 	TKB_FIELD_NVJITLINK, /* its version, if it made the cubin */
-	TKB_FIELD_TOOLS, /* for people: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
+	TKB_FIELD_TOOLS, /* for messages: "LLVM 22.1.8, ptxas 13.0.88 (/...)" */
 	/* With TKB_INPUT_NONE: what the answer depends on; see tools_file.h. */
 	TKB_FIELD_FILE,
 	TKB_FIELD_ABSENT_FILE,
@@ -89,7 +92,7 @@ void tkb_field_add_list(struct tkb_buf *out, enum tkb_field field,
 void tkb_field_add_finalize(struct tkb_buf *out,
                             const struct tkb_finalize_options *options);
 
-/* The same for a request, with what does not go into a key. */
+/* The same for a request: also adds fields that are not part of a key. */
 void tkb_field_add_finalize_request(struct tkb_buf *out,
                                     const struct tkb_finalize_options *options);
 
@@ -109,8 +112,8 @@ enum {
 };
 
 /*
- * The path in a field, with a zero behind it; false if it is empty, too long or
- * holds a zero.
+ * Copy the path in a field, with a NUL at the end; false if it is empty, too
+ * long or contains a NUL.
  */
 TKB_NODISCARD bool tkb_field_path(struct tkb_bytes bytes,
                                   char out[TKB_FIELD_PATH_SIZE]);

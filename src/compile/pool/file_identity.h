@@ -2,7 +2,10 @@
 #ifndef TKB_COMPILE_POOL_FILE_IDENTITY_H
 #define TKB_COMPILE_POOL_FILE_IDENTITY_H
 
-/* Which file it is, and which contents: equal as long as nobody has written it. */
+/*
+ * Identifies a file and its contents: equal as long as nobody has written the
+ * file.
+ */
 
 #include "base/base.h"
 
@@ -16,7 +19,7 @@ struct tkb_file_identity {
 	int64_t ctime_ns;
 };
 
-/* Follows links. False if there is no file. */
+/* Identify the file at `path`, following links. False if there is none. */
 bool tkb_file_identify(const char *path, struct tkb_file_identity *out);
 
 bool tkb_file_is_same(const struct tkb_file_identity *a,

@@ -91,7 +91,7 @@ int tkb_pool_submit(struct tkb_pool *pool, const struct tkb_job *job,
 }
 
 enum {
-	ASK_MS = 100 /* between two questions whether a wait is cancelled */
+	ASK_MS = 100 /* between checks whether a wait is cancelled */
 };
 
 static struct timespec time_after(uint32_t ms)
@@ -114,7 +114,10 @@ static bool is_earlier(const struct timespec *a, const struct timespec *b)
 	                              : a->tv_nsec < b->tv_nsec;
 }
 
-/* With the lock held, but while the caller is asked. */
+/*
+ * Is the wait cancelled? The lock is held, but released while the caller's
+ * watch is called.
+ */
 static bool is_told_to_end(struct tkb_pool *pool)
 {
 	bool answer;
@@ -126,8 +129,8 @@ static bool is_told_to_end(struct tkb_pool *pool)
 }
 
 /*
- * Wait for a change until `end` (NULL: as long as it takes), or for a moment, if
- * the caller is to be asked then. Returns whether `end` has come.
+ * Wait for a change until `end` (NULL: without limit), or only for a moment if
+ * the caller's watch must be polled. Returns whether `end` has been reached.
  */
 static bool wait_until(struct tkb_pool *pool, const struct timespec *end)
 {
@@ -187,7 +190,7 @@ struct tkb_bytes tkb_future_log(struct tkb_future *future)
 	return log;
 }
 
-/* With the lock held. The dispatcher ends tasks that no future wants. */
+/* The lock is held. The dispatcher ends tasks that no future wants. */
 static void cancel(struct tkb_future *future)
 {
 	if (future->is_cancelled)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "<folder of `program`>/<between><name>", if it exists. */
+/* Find "<folder of `program`>/<between><name>"; false if it does not exist. */
 static bool find_beside(const char *program, const char *between,
                         const char *name, char out[TKB_LIBEXEC_PATH_SIZE])
 {
@@ -31,7 +31,10 @@ static bool find_library(char out[TKB_LIBEXEC_PATH_SIZE])
 	       info.dli_fname != NULL && realpath(info.dli_fname, out) != NULL;
 }
 
-/* For messages: "/usr/bin/tkbundle" and "../libexec" give "/usr/libexec". */
+/*
+ * Make the name of a folder for messages: "/usr/bin/tkbundle" and "../libexec"
+ * give "/usr/libexec".
+ */
 static void name_folder(const char *program, const char *between,
                         char out[TKB_LIBEXEC_PATH_SIZE])
 {

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_POOL_LIBEXEC_H
 #define TKB_COMPILE_POOL_LIBEXEC_H
 
-/* Helper programs that are not started by hand. */
+/* Finds helper programs, which users do not start by hand. */
 
 #include "base/base.h"
 

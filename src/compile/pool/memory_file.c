@@ -12,7 +12,7 @@
 #include "base/path.h"
 #include "emit/stage.h"
 
-/* The contents of a file that is open in `own_fd`. */
+/* Read the contents of a file in the folder `own_fd`. */
 static struct tkb_bytes read_contents(const struct tkb_memory_file *file,
                                       int own_fd, struct tkb_buf *buf)
 {
@@ -44,7 +44,7 @@ struct tkb_bytes tkb_memory_file_read(const struct tkb_memory_file *file,
 	               : read_contents(file, own, buf);
 }
 
-/* Written in the stage, then renamed. */
+/* Write the contents to a file in the stage, then rename it. */
 static void write_contents(const struct tkb_memory_file *file,
                            const struct tkb_stage *stage, struct tkb_bytes all)
 {

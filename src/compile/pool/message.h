@@ -24,17 +24,20 @@ enum tkb_message_type {
 	TKB_MESSAGE_LOG,    /* a piece of the log */
 	TKB_MESSAGE_ANSWER, /* a piece of the answer */
 	TKB_MESSAGE_DONE,   /* struct tkb_message_done: the job is done */
-	TKB_MESSAGE_LAST    /* likewise, and the worker exits */
+	TKB_MESSAGE_LAST    /* the same, and the worker exits */
 };
 
 struct tkb_message_head {
 	uint32_t magic;
 	uint32_t type;
 	uint64_t job;  /* number of the try; 0: the current one */
-	uint64_t size; /* of the bytes that follow */
+	uint64_t size; /* number of bytes that follow */
 };
 
-/* Followed by that many bytes of NUL-terminated texts, then the request. */
+/*
+ * Followed by the environment, which has that many bytes of NUL-terminated
+ * texts, then the request.
+ */
 struct tkb_message_job {
 	uint64_t environment_size;
 };

@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "compile/pool/message.h"
 
-/* Output that may stay in memory beyond what a reader can ask for. */
+/* So much output may stay in memory in addition to what a reader may want. */
 #define SLACK ((off_t)(4 * TKB_MIB))
 
 int tkb_output_raise(int fd)

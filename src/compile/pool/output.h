@@ -15,8 +15,8 @@
 
 struct tkb_output {
 	int fd;      /* owned; -1: none */
-	off_t start; /* of the current job */
-	off_t kept;  /* what is before it was released from memory */
+	off_t start; /* where the output of the current job starts */
+	off_t kept;  /* the bytes before it are released from memory */
 };
 
 /*
@@ -31,17 +31,17 @@ TKB_NODISCARD int tkb_output_open(struct tkb_output *out,
 
 void tkb_output_close(struct tkb_output *output);
 
-/* Start a job: output so far is dropped. */
+/* Start a job: drop the output so far. */
 void tkb_output_mark(struct tkb_output *output);
 
-/* Release all but the last `size` bytes, the most that will be read. */
+/* Release all but the last `size` bytes: no more will be read. */
 void tkb_output_trim(struct tkb_output *output, size_t size);
 
-/* Append the job's output to `out`, at most its last `size` bytes. */
+/* Append the job's output, at most its last `size` bytes, to `out`. */
 void tkb_output_read(const struct tkb_output *output, size_t size,
                      struct tkb_buf *out);
 
-/* The first line of the job's output that has a letter in it, else "". */
+/* The first line of the job's output that has a letter, or "". */
 void tkb_output_first_line(const struct tkb_output *output, char out[256]);
 
 #endif

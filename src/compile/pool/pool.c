@@ -24,7 +24,7 @@ enum {
 #define DEFAULT_ANSWER_SIZE ((uint64_t)256 * TKB_MIB)
 #define DEFAULT_LOG_SIZE ((uint64_t)64 * TKB_KIB)
 
-/* Release what only the dispatcher needed. */
+/* Release the data that only the dispatcher needed. */
 static void free_spawn(struct tkb_pool *pool)
 {
 	for (size_t i = 0; i < pool->slot_count; i++) {
@@ -131,7 +131,7 @@ static size_t count_workers(const struct tkb_pool_options *options)
 
 TKB_AUTO_POINTER(close_at, struct tkb_pool, tkb_pool_close)
 
-/* To see whether that works. */
+/* Start one worker, to see whether that works. */
 static int start_one(struct tkb_pool *pool, struct tkb_error *err)
 {
 	struct tkb_slot *slot = &pool->slots[0];
@@ -144,7 +144,7 @@ static int start_one(struct tkb_pool *pool, struct tkb_error *err)
 	return rc;
 }
 
-/* The dispatcher starts the workers, but for one. */
+/* Start the dispatcher, which starts all workers but the first. */
 static int start_dispatcher(struct tkb_pool *pool, struct tkb_error *err)
 {
 	sigset_t all;

@@ -25,27 +25,30 @@ struct tkb_slot {
 	struct tkb_task *task; /* running; NULL: idle */
 	uint64_t job;          /* the task's number for this try */
 	size_t sent;           /* bytes of the task's message */
-	uint64_t deadline_ns;  /* of the task, the greeting or the exit */
+	uint64_t deadline_ns;  /* deadline of the task, the greeting or the
+	                          exit */
 	uint64_t start_ns;     /* earliest time of the next start */
 	bool has_greeted;
 	bool has_worked;      /* it has finished a job */
 	bool has_send_failed; /* it accepts no more of the message */
 	bool is_closed;       /* it sends no more and is expected to exit */
-	struct tkb_message_head head; /* of the incoming message */
+	struct tkb_message_head head; /* header of the incoming message */
 	size_t head_size;             /* bytes of the head received */
 	struct tkb_buf body;          /* bytes of the rest received */
 };
 
 struct tkb_pool {
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* a task is done, a future cancelled */
+	pthread_cond_t changed; /* signalled: a task is done, or a future
+	                           cancelled */
 	size_t references;      /* the owner and all futures */
 	int wakeup; /* owned; an eventfd that wakes the dispatcher */
 	pthread_t thread;
 	bool has_thread;
 	bool is_closing;
-	bool is_started_late;   /* workers, with the jobs that wait for one */
-	struct tkb_watch watch; /* asked by those who wait */
+	bool is_started_late;   /* workers are started only when jobs wait
+	                           for one */
+	struct tkb_watch watch; /* polled by waiting callers */
 	struct tkb_spawn spawn;
 	uint32_t grace_ms;
 	uint32_t start_timeout_ms;
@@ -84,8 +87,8 @@ struct tkb_task *tkb_pool_dequeue(struct tkb_pool *pool);
 
 /*
  * Record a start that failed before the greeting. After several in a row the
- * pool has a fault, and queued tasks fail. A worker that somebody killed weighs
- * less.
+ * pool has a fault, and queued tasks fail. A worker that was killed by somebody
+ * counts less.
  */
 void tkb_pool_note_failed_start(struct tkb_pool *pool, bool was_killed,
                                 const char *failure);
@@ -111,7 +114,7 @@ void tkb_slot_read(struct tkb_pool *pool, struct tkb_slot *slot, size_t rounds);
 /* Where the next bytes go, and how many fit. NULL: no memory. */
 void *tkb_slot_room(struct tkb_slot *slot, size_t *size_out);
 
-/* Process `got` bytes put there. False if they make no sense. */
+/* Process `got` received bytes. False if they are malformed. */
 TKB_NODISCARD bool tkb_slot_take(struct tkb_pool *pool, struct tkb_slot *slot,
                                  size_t got);
 

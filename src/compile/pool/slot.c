@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "compile/pool/pool_internal.h"
 
-/* Messages from workers, and what they mean for their tasks. */
+/* Handles messages from workers, and their effect on tasks. */
 
 enum {
-	EXIT_MS = 500,   /* from closing the socket to the exit */
+	EXIT_MS = 500,   /* maximum time from closing the socket to the exit */
 	RESTART_MS = 100 /* delay after a worker that did no job */
 };
 
@@ -51,7 +51,7 @@ void tkb_slot_end(struct tkb_pool *pool, struct tkb_slot *slot)
 	slot->is_closed = false;
 }
 
-/* Enqueue a task for its next try, or fail it with the reason. */
+/* Enqueue a task for another try, or fail it with the reason. */
 static void retry(struct tkb_pool *pool, struct tkb_task *task,
                   const char *what, const char *line)
 {
@@ -116,7 +116,9 @@ void tkb_slot_give(struct tkb_pool *pool, struct tkb_slot *slot,
 	tkb_slot_write(slot);
 }
 
-/* After a failed send the worker will explain itself, exit or time out. */
+/*
+ * After a failed send, wait: the worker will send a reason, exit or time out.
+ */
 void tkb_slot_write(struct tkb_slot *slot)
 {
 	const struct tkb_bytes all = tkb_buf_bytes(&slot->task->message);
@@ -152,7 +154,10 @@ static bool finish_task(struct tkb_pool *pool, struct tkb_slot *slot)
 	struct tkb_message_done done;
 	int rc;
 
-	/* The rest of this job's message would be read as the next job. */
+	/*
+	 * If the message was not sent completely, its rest would be read as the
+	 * next job.
+	 */
 	if (!tkb_message_read_done(tkb_buf_bytes(&slot->body), &done) ||
 	    slot->sent < task->message.size)
 		return false;
@@ -169,7 +174,7 @@ static bool finish_task(struct tkb_pool *pool, struct tkb_slot *slot)
 	return true;
 }
 
-/* Handle a complete message. False if no worker sends that at this point. */
+/* Handle a complete message. False if it is not valid at this point. */
 static bool take_message(struct tkb_pool *pool, struct tkb_slot *slot)
 {
 	const struct tkb_bytes body = tkb_buf_bytes(&slot->body);
@@ -248,7 +253,9 @@ void tkb_slot_read(struct tkb_pool *pool, struct tkb_slot *slot, size_t rounds)
 			return;
 		}
 		if (!tkb_slot_take(pool, slot, (size_t)got)) {
-			tkb_slot_fail(pool, slot, "wrote what is no answer");
+			tkb_slot_fail(pool, slot,
+			              "wrote something that is "
+			              "not an answer");
 			return;
 		}
 	}

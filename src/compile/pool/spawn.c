@@ -215,8 +215,8 @@ static void describe_end(const siginfo_t *info, char what[64])
 }
 
 /*
- * Has the process exited? It is not reaped here: until then its number, which
- * is also its group's, is not reused.
+ * Has the process exited? It is not reaped here: until it is reaped, its
+ * number, which is also that of its group, is not reused.
  */
 static bool poll_exit(const struct tkb_worker_process *process, char what[64])
 {
@@ -257,7 +257,8 @@ void tkb_worker_process_end(struct tkb_worker_process *process)
 	char what[64];
 
 	/*
-	 * It may have left its group. Its number is valid until it is reaped.
+	 * The process may have left its group, so kill it by its number, which
+	 * is valid until it is reaped.
 	 */
 	if (process->pid > 0 && !poll_exit(process, what))
 		(void)kill(process->pid, SIGKILL);

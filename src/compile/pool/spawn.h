@@ -14,8 +14,8 @@
 #include "compile/pool/output.h"
 
 /*
- * What all workers of a pool share: the caller's state when the pool was
- * opened, so that a worker started later finds the same.
+ * State that all workers of a pool share: a copy of the caller's when the pool
+ * was opened, so that workers started later get the same.
  */
 struct tkb_spawn {
 	char *program;      /* owned */
@@ -32,7 +32,7 @@ void tkb_spawn_release(struct tkb_spawn *spawn);
 
 struct tkb_worker_process {
 	pid_t pid;                /* 0: none */
-	bool was_killed;          /* by somebody else, it seems */
+	bool was_killed;          /* apparently by somebody else */
 	int socket;               /* owned; non-blocking; -1: none */
 	struct tkb_output output; /* owned */
 };

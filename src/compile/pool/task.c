@@ -15,7 +15,9 @@ enum {
 
 TKB_AUTO_POINTER(free_at, struct tkb_task, tkb_task_free)
 
-/* Sent with every job, with the value at the time of the submit. */
+/*
+ * Variables sent with every job, with their values at the time of the submit.
+ */
 static const char *const sent_variables[] = { "TORCHINDUCTOR_CACHE_DIR",
 	                                      "TRITON_CACHE_DIR" };
 
@@ -25,7 +27,8 @@ static int check_job(const struct tkb_job *job, struct tkb_error *err)
 	     at != NULL && *at != NULL; at++) {
 		if (**at == '\0' || **at == '=')
 			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%.80s' names no variable", *at);
+			                "'%.80s' does not name a variable",
+			                *at);
 	}
 	if (job->request.size > REQUEST_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
@@ -34,7 +37,10 @@ static int check_job(const struct tkb_job *job, struct tkb_error *err)
 	return 0;
 }
 
-/* NUL-terminated texts; the job's own come later and so take precedence. */
+/*
+ * Write NUL-terminated texts. The job's own variables come last, so they take
+ * precedence.
+ */
 static void write_environment(const struct tkb_job *job, struct tkb_buf *out)
 {
 	for (size_t i = 0; i < TKB_COUNT_OF(sent_variables); i++) {
@@ -52,7 +58,7 @@ static void write_environment(const struct tkb_job *job, struct tkb_buf *out)
 		tkb_buf_add(out, (struct tkb_bytes){ *at, strlen(*at) + 1 });
 }
 
-/* The head gets its job number when a try begins. */
+/* Write the message; a try sets the job number in its head. */
 static int write_message(const struct tkb_job *job, struct tkb_buf *out,
                          struct tkb_error *err)
 {
@@ -139,7 +145,7 @@ void tkb_task_begin(struct tkb_task *task, uint64_t job)
 	task->error = (struct tkb_error){ 0 };
 }
 
-/* Move the last bytes to the front. */
+/* Cut the log to its last bytes. */
 static void cut_log(struct tkb_task *task)
 {
 	struct tkb_buf *log = &task->log;
@@ -151,7 +157,9 @@ static void cut_log(struct tkb_task *task)
 	log->size = task->max_log_size;
 }
 
-/* Growing to twice the limit, the buffer moves each byte only once. */
+/*
+ * The buffer grows to twice the limit, so that each byte is moved at most once.
+ */
 void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes)
 {
 	const size_t limit = task->max_log_size;

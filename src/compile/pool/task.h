@@ -17,12 +17,12 @@ struct tkb_task_limits {
 
 struct tkb_task {
 	struct tkb_task *next;  /* in the pool's queue */
-	size_t wanted;          /* futures that are not cancelled */
-	size_t references;      /* futures that are not freed, and the pool */
+	size_t wanted;          /* number of futures that are not cancelled */
+	size_t references;      /* number of futures not freed, plus the pool */
 	char *key;              /* owned; NULL: not shared */
 	struct tkb_buf message; /* the request to the worker */
 	uint32_t timeout_ms;
-	uint32_t tries; /* left */
+	uint32_t tries; /* tries that are left */
 	bool is_done;   /* the fields below are the result */
 	int rc;
 	struct tkb_error error;
@@ -42,13 +42,16 @@ void tkb_task_free(struct tkb_task *task);
 /* Drop a reference, under the pool's lock. */
 void tkb_task_unref(struct tkb_task *task);
 
-/* Begin try number `job`: the last one's answer and log are dropped. */
+/* Begin try number `job`: drop the answer and log of the last try. */
 void tkb_task_begin(struct tkb_task *task, uint64_t job);
 
 /* Append to the log, which keeps its last max_log_size bytes. */
 void tkb_task_log(struct tkb_task *task, struct tkb_bytes bytes);
 
-/* The worker's log is complete; returns it, for its output to be appended. */
+/*
+ * The worker's log is complete. Returns it, so that the worker's output can be
+ * appended.
+ */
 struct tkb_buf *tkb_task_log_end(struct tkb_task *task);
 
 #endif

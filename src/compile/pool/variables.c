@@ -55,7 +55,7 @@ int tkb_variables_set(struct tkb_variables *variables, struct tkb_bytes texts,
 	return 0;
 }
 
-/* Last change first: a name may have been set twice. */
+/* Restore in reverse order: a name may have been set twice. */
 int tkb_variables_put_back(struct tkb_variables *variables,
                            struct tkb_error *err)
 {

@@ -2,12 +2,12 @@
 #ifndef TKB_COMPILE_POOL_VARIABLES_H
 #define TKB_COMPILE_POOL_VARIABLES_H
 
-/* The environment of one job: set before it, restored after it. */
+/* The environment variables of one job: set before it, restored after it. */
 
 #include "base/base.h"
 #include "base/buf.h"
 
-/* Previous values. Zeroed is empty. */
+/* Previous values. A zeroed struct is empty. */
 struct tkb_variables {
 	struct tkb_variable *items; /* owned */
 	size_t capacity;
@@ -22,7 +22,10 @@ TKB_NODISCARD int tkb_variables_set(struct tkb_variables *variables,
                                     struct tkb_bytes texts,
                                     struct tkb_error *err);
 
-/* After a failure this process cannot run another job. */
+/*
+ * Restore the previous values. After a failure, this process cannot run another
+ * job.
+ */
 TKB_NODISCARD int tkb_variables_put_back(struct tkb_variables *variables,
                                          struct tkb_error *err);
 

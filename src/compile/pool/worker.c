@@ -58,7 +58,7 @@ static int send_message(enum tkb_message_type type, uint64_t job,
 	return rc < 0 ? rc : send_to_pool(bytes, err);
 }
 
-/* Returns TKB_MISS if the pool closed the socket. */
+/* Receive `size` bytes. Returns TKB_MISS if the pool has closed the socket. */
 static int receive_all(void *data, size_t size, struct tkb_error *err)
 {
 	size_t done = 0;
@@ -78,7 +78,7 @@ static int receive_all(void *data, size_t size, struct tkb_error *err)
 	return 0;
 }
 
-/* The next job; TKB_MISS if there are no more. */
+/* Receive the next job; TKB_MISS if there are no more. */
 static int receive_job(struct worker *worker, struct tkb_error *err)
 {
 	struct tkb_message_head head;
@@ -131,7 +131,10 @@ static int send_log(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return send_pieces(TKB_MESSAGE_LOG, self, bytes, err);
 }
 
-/* A job: struct tkb_message_job, NUL-terminated variables, the request. */
+/*
+ * Split a job into struct tkb_message_job, NUL-terminated variables, and the
+ * request.
+ */
 static int split_job(struct tkb_bytes all, struct tkb_bytes *environment_out,
                      struct tkb_bytes *request_out, struct tkb_error *err)
 {
@@ -189,7 +192,7 @@ static int do_job(struct worker *worker, struct tkb_error *err)
 	                    (struct tkb_bytes){ &done, sizeof(done) }, err);
 }
 
-/* The process that made the socket, which is the pool's. */
+/* The process that made the socket: the pool's process. */
 static pid_t pool_pid(void)
 {
 	struct ucred peer = { 0 };
@@ -203,7 +206,7 @@ static pid_t pool_pid(void)
 
 static void kill_group(pid_t pool_group)
 {
-	/* A worker that was started in the pool's own group ends alone. */
+	/* If the worker is in the pool's own group, it must exit alone. */
 	if (getpgrp() == getpid() ||
 	    (pool_group > 0 && pool_group != getpgrp()))
 		(void)kill(0, SIGKILL);

@@ -20,15 +20,16 @@
 #include "compile/triton/triton_memory.h"
 #include "compile/triton/triton_unit.h"
 
-/* Client of triton_worker.py. */
+/* The client of triton_worker.py. */
 
 enum {
 	PATH_LIMIT = 4096,
 	FILE_LIMIT = 64 * 1024 * 1024,
 	REQUEST_LIMIT = 64 * 1024 * 1024,
-	/* Triton prints the PTX that ptxas refuses */
+	/* large: Triton prints PTX that ptxas refuses */
 	LOG_LIMIT = 16 * 1024 * 1024,
-	PASSES_LIMIT = 256 * 1024 * 1024, /* of the log, with printed passes */
+	PASSES_LIMIT = 256 * 1024 * 1024, /* limit of a log with printed
+	                                     passes */
 	DEFAULT_TIMEOUT_MS = 300000
 };
 
@@ -43,7 +44,7 @@ struct tkb_triton {
 	struct tkb_arena arena; /* owns the texts */
 	const char *python;
 	const char *cache_root; /* absolute; NULL: Triton's default */
-	const char *ptxas;      /* likewise */
+	const char *ptxas;      /* absolute; NULL: Triton's default */
 	uint32_t timeout_ms;
 	bool has_pass_output;
 	struct tkb_sink log;
@@ -51,10 +52,11 @@ struct tkb_triton {
 };
 
 struct tkb_triton_compile {
-	struct tkb_arena arena;    /* of the environment */
+	struct tkb_arena arena;    /* owns the environment's texts */
 	struct tkb_future *future; /* owned; NULL: the answer was remembered */
-	struct tkb_triton_memory *memory; /* borrowed; NULL: not to be noted */
-	struct tkb_digest query;          /* of the job */
+	struct tkb_triton_memory *memory; /* borrowed; NULL: do not note the
+	                                     answer */
+	struct tkb_digest query;          /* digest of the job */
 	struct tkb_triton_answer answer;
 	bool is_done;
 };
@@ -74,7 +76,8 @@ static int open_pool(struct tkb_triton *triton,
 		.max_log_size =
 			options->has_pass_output ? PASSES_LIMIT : LOG_LIMIT,
 		.is_started_late =
-			true, /* hits need none, and each loads Triton */
+			true, /* a hit needs no worker, and a worker loads
+			         Triton */
 	};
 	int rc;
 
@@ -196,7 +199,7 @@ static void add_number_field(struct tkb_buf *out, enum tkb_triton_field field,
 
 /*
  * Find the architecture in "cuda:90", "cuda:90:32" or "hip:gfx942". Returns the
- * length of "90" or "gfx942", or 0 if that is no such target.
+ * length of "90" or "gfx942", or 0 if the target is malformed.
  */
 static size_t find_arch(const char *target, const char **begin_out)
 {
@@ -228,7 +231,7 @@ static void add_bytes(struct tkb_buf *out, enum tkb_triton_field field,
 		tkb_field_add(out, (enum tkb_field)field, bytes);
 }
 
-/* What is to be compiled: a file, or what was recorded. */
+/* Write the source to compile: a file, or a recorded kernel. */
 static int write_source(const struct tkb_triton_unit *unit, struct tkb_buf *out,
                         struct tkb_error *err)
 {
@@ -266,7 +269,7 @@ static int write_triton_request(const struct tkb_triton *triton,
 		                "'%s' is not a target, such as cuda:90 or "
 		                "hip:gfx942",
 		                unit->target);
-	/* Of CUDA's, the user's Triton may know newer ones. */
+	/* The user's Triton may know newer CUDA targets than tkbundle. */
 	rc = strncmp(unit->target, "hip:", 4) == 0
 	             ? tkb_target_check(unit->target, err)
 	             : 0;
@@ -291,7 +294,7 @@ static int write_triton_request(const struct tkb_triton *triton,
 	return tkb_buf_check(out, err);
 }
 
-/* Take the answer that is remembered. 0, TKB_MISS or an error. */
+/* Use the remembered answer. Returns 0, TKB_MISS or an error. */
 static int recall_compile(struct tkb_triton *triton,
                           struct tkb_triton_compile *compile,
                           struct tkb_error *err)

@@ -14,12 +14,15 @@ struct tkb_triton_answer {
 	size_t choice_capacity;
 };
 
-/* Read it into a zeroed struct. Codes: 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM. */
+/*
+ * Read an answer into a zeroed struct. Returns 0, TKB_ERR_CORRUPT or
+ * TKB_ERR_NOMEM.
+ */
 TKB_NODISCARD int tkb_triton_answer_read(struct tkb_bytes answer,
                                          struct tkb_triton_answer *out,
                                          struct tkb_error *err);
 
-/* For TKB_AUTO. */
+/* Release function for TKB_AUTO. */
 void tkb_triton_answer_release(struct tkb_triton_answer *answer);
 
 #endif

@@ -16,12 +16,15 @@ enum {
 	ENVIRONMENT_LIMIT = 4 * 1024 * 1024
 };
 
-/* Times of files are those of the kernel's last tick. */
+/* Time stamps of files are rounded down to the kernel's last clock tick. */
 #define TICK_NS INT64_C(20000000)
 
 extern char **environ;
 
-/* Without the identity of what may still be written unnoticed. */
+/*
+ * Add the state of a path. Leave out the identity if the file may still change
+ * without a new time stamp.
+ */
 static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
                       const struct tkb_look *state, const char *path)
 {
@@ -37,7 +40,7 @@ static void add_state(struct tkb_buf *out, enum tkb_triton_field field,
 	              (struct tkb_bytes){ room, sizeof(kept) + name.size });
 }
 
-/* A variable and its value; of "*" the digest of all. */
+/* Add a variable and its value; for "*", the digest of all variables. */
 static bool add_variable(struct tkb_buf *out, const char *name)
 {
 	static const char *const passing[] = { "_=", "PWD=", "OLDPWD=",

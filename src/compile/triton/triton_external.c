@@ -93,7 +93,7 @@ static bool is_tritons(const char *name)
 	return strncmp(name, begin, strlen(begin)) == 0;
 }
 
-/* "NAME=value" from the environment, or the name alone. */
+/* Find "NAME=value" in the environment; if it is not set, return `name`. */
 static const char *find_variable(const char *name)
 {
 	const size_t length = strlen(name);
@@ -105,7 +105,7 @@ static const char *find_variable(const char *name)
 	return name;
 }
 
-/* "NAME=value", or NULL if out of memory. */
+/* Make "NAME=value"; NULL if out of memory. */
 static const char *make_variable(const char *name, const char *value,
                                  struct tkb_arena *memory)
 {
@@ -151,7 +151,7 @@ int tkb_triton_environment(const char *cache_root, const char *ptxas,
 		if (is_tritons(*item))
 			*variables++ = *item;
 	}
-	/* These come later and so take precedence. */
+	/* Later texts take precedence. */
 	for (size_t i = 0; i < TKB_COUNT_OF(chosen); i++) {
 		if (chosen[i].value == NULL)
 			continue;

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_TRITON_TRITON_EXTERNAL_H
 #define TKB_COMPILE_TRITON_TRITON_EXTERNAL_H
 
-/* Finds what a compile by Triton needs: Python, worker, environment. */
+/* Finds the Python, the worker and the environment for a compile by Triton. */
 
 #include "base/arena.h"
 #include "base/base.h"

@@ -14,7 +14,7 @@ enum {
 	PATH_LIMIT = 4096
 };
 
-/* Variables that the worker's libraries read by themselves, or Python does. */
+/* Is it a variable that Python or one of the worker's libraries reads? */
 static bool is_of_libraries(const char *variable)
 {
 	static const char *const begins[] = {
@@ -42,8 +42,8 @@ static void add_texts(struct tkb_buf *out, const char *const *texts,
 }
 
 /*
- * What a source may ask for, and no file tells: the working folder, the machine, and
- * the driver of its GPUs.
+ * Add facts that a source may query and that are in no file: the working folder, the
+ * machine, and the driver of its GPUs.
  */
 static void add_place(struct tkb_buf *out)
 {

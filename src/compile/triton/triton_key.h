@@ -2,15 +2,16 @@
 #ifndef TKB_COMPILE_TRITON_TRITON_KEY_H
 #define TKB_COMPILE_TRITON_TRITON_KEY_H
 
-/* What names a job for triton_worker.py. */
+/* Digests that identify a job for triton_worker.py. */
 
 #include "base/base.h"
 #include "base/digest.h"
 
 /*
- * Digests of the request and its environment: in `out` for the pool; and, with the
- * Python, the working folder, the machine and variables that libraries read by
- * themselves, in `query_out` for the memory of later processes.
+ * Compute two digests. `out`, for the pool, covers the request and its
+ * environment. `query_out`, for answers remembered for later processes, also
+ * covers the Python, the working folder, the machine, and variables that libraries
+ * read.
  */
 int tkb_triton_key_make(const char *python, struct tkb_bytes request,
                         const char *const *environment,

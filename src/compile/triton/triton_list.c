@@ -9,7 +9,7 @@
 #include "text/schema.h"
 #include "compile/triton/triton_external.h"
 
-/* A list of kernels, in JSON. */
+/* Reads a list of kernels in JSON. */
 
 enum {
 	LIST_LIMIT = 16 * 1024 * 1024
@@ -36,7 +36,7 @@ struct reading {
 	struct texts targets;
 };
 
-/* An object as a document, for the functions that read its members. */
+/* An object as a document, for functions that read its members. */
 struct object {
 	struct tkb_schema_document document;
 	const char *path; /* of the list */
@@ -87,7 +87,7 @@ static int read_list_path(struct tkb_schema_reader *reader, void *out,
 	return tkb_arena_copy_buf(reader->document->arena, &text, path, err);
 }
 
-/* A python without a slash is looked up on $PATH. */
+/* Read the member `python`: a name without a slash is looked up on $PATH. */
 static int read_python(struct tkb_schema_reader *reader, void *out,
                        struct tkb_error *err)
 {
@@ -134,7 +134,7 @@ static int read_list_number(struct tkb_schema_reader *reader, void *out,
 	return 0;
 }
 
-/* Kept verbatim: the worker parses it. */
+/* Keep the options verbatim: the worker parses them. */
 static int keep_options(struct tkb_schema_reader *reader, void *out,
                         struct tkb_error *err)
 {

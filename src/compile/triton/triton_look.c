@@ -13,7 +13,7 @@
 
 enum {
 	CONTENTS_LIMIT = 4 * 1024 * 1024,
-	LINKS_LIMIT = 40 /* the kernel's */
+	LINKS_LIMIT = 40 /* limit of the Linux kernel */
 };
 
 #define NS_PER_S INT64_C(1000000000)
@@ -23,7 +23,7 @@ int64_t tkb_look_changed_ns(const struct tkb_file_identity *identity)
 	return identity->ctime_s * NS_PER_S + identity->ctime_ns;
 }
 
-/* May it be a module's, or name folders of modules? */
+/* May it be the name of a module, or a file that names module folders? */
 static bool is_importable(const char *name)
 {
 	static const char *const endings[] = { ".py", ".so", ".pyc", ".pth" };
@@ -37,8 +37,8 @@ static bool is_importable(const char *name)
 }
 
 struct names {
-	struct tkb_digests digests; /* of each name */
-	int64_t newest_ns;          /* change of one of them */
+	struct tkb_digests digests; /* digest of each name */
+	int64_t newest_ns;          /* when one of them changed last */
 };
 
 static bool add_name(struct names *names, int folder, const char *name)
@@ -58,7 +58,10 @@ static bool add_name(struct names *names, int folder, const char *name)
 	return true;
 }
 
-/* The digest of the names in a folder, and when one of them changed last. */
+/*
+ * Compute the digest of the names in a folder, and when one of them changed
+ * last.
+ */
 static bool digest_folder(const char *path, bool is_searched,
                           struct tkb_digest *out, int64_t *newest_out)
 {
@@ -93,7 +96,10 @@ static bool digest_file(const char *path, struct tkb_digest *out)
 	       tkb_digest_of(tkb_buf_bytes(&contents), out, NULL) == 0;
 }
 
-/* Where a link leads; without an identity, which is that of the file there. */
+/*
+ * Look at a link: note where it leads, but no identity, since that would be of
+ * the target.
+ */
 static bool look_link(const char *path, struct tkb_look *out)
 {
 	char target[TKB_FIELD_PATH_SIZE];
@@ -107,7 +113,7 @@ static bool look_link(const char *path, struct tkb_look *out)
 	                      &out->digest, NULL) == 0);
 }
 
-/* Of a folder that was not listed only the mode counts. */
+/* Look at a file. For a folder that was not listed, only the mode counts. */
 static bool look_file(const char *path, struct tkb_look *out,
                       int64_t *newest_out)
 {
@@ -126,7 +132,8 @@ static bool look_file(const char *path, struct tkb_look *out,
 }
 
 /*
- * Replace the first link in `path` by what it names. False if there is none, or no room.
+ * Replace the first link in `path` by its target. False if there is no link, or
+ * no room.
  */
 static bool follow_link(char path[TKB_FIELD_PATH_SIZE], struct stat *status)
 {
@@ -162,7 +169,7 @@ static bool follow_link(char path[TKB_FIELD_PATH_SIZE], struct stat *status)
 	return true;
 }
 
-/* When one of the links that lead to a path changed last. */
+/* When any of the links that lead to a path changed last. */
 static int64_t newest_link_ns(const char *given)
 {
 	char path[TKB_FIELD_PATH_SIZE];
@@ -181,7 +188,7 @@ static int64_t newest_link_ns(const char *given)
 	return newest;
 }
 
-/* An archive is searched, too. */
+/* Look at a path. A file that was searched for modules is an archive. */
 static bool look_there(enum tkb_triton_field field, const char *path,
                        struct tkb_look *out, int64_t *newest_out)
 {

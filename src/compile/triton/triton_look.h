@@ -17,22 +17,23 @@ enum tkb_look_kind {
 };
 
 struct tkb_look {
-	struct tkb_file_identity identity; /* none of a link */
+	struct tkb_file_identity identity; /* not set for a link */
 	struct tkb_digest digest;
 	uint32_t kind;
-	uint32_t mode; /* kind of file and permissions; of files only */
+	uint32_t mode; /* kind of file and permissions; for files only */
 };
 
 /*
- * Look at a path as what `field` says: TKB_TRITON_READ, _SEARCHED, _LISTED or _LINK.
- * False if its state cannot be told.
+ * Look at a path in the way that `field` says: TKB_TRITON_READ, _SEARCHED, _LISTED
+ * or _LINK. False if its state cannot be determined.
  *
- * @param newest_out  when it changed last, or a link that leads to it: ns since 1970
+ * @param newest_out  when it, or a link that leads to it, changed last: ns since
+ *                    1970
  */
 bool tkb_look(enum tkb_triton_field field, const char *path,
               struct tkb_look *out, int64_t *newest_out);
 
-/* When the file changed last: ns since 1970. */
+/* When the file changed last, in ns since 1970. */
 int64_t tkb_look_changed_ns(const struct tkb_file_identity *identity);
 
 #endif

@@ -17,8 +17,9 @@ enum {
 };
 
 /*
- * The file is a sequence of notes, each a digest and fields. The digest is that of
- * the job; or of the fields, which then are what several answers share.
+ * The file is a sequence of notes, each a digest and fields. If the digest is that
+ * of a job, the fields are its answer. If it is the digest of the fields, they are
+ * a part that several answers share.
  */
 static const struct tkb_memory_file triton_file = {
 	.name = "triton",
@@ -39,7 +40,10 @@ static bool find_field(struct tkb_bytes all, enum tkb_triton_field wanted,
 	return false;
 }
 
-/* The digest of what an answer shares with others; false if it is none. */
+/*
+ * Get the digest of the part that an answer shares with others; false if it has
+ * none.
+ */
 static bool shared_of(struct tkb_bytes note, struct tkb_digest *out)
 {
 	struct tkb_bytes bytes;
@@ -71,7 +75,7 @@ static bool has_digest(const struct tkb_digests *digests,
 	return false;
 }
 
-/* Does what several answers share still hold? */
+/* Is a shared part still valid? */
 static bool shared_holds(struct tkb_triton_memory *memory,
                          const struct tkb_digest *digest)
 {
@@ -133,8 +137,8 @@ bool tkb_triton_memory_recall(struct tkb_triton_memory *memory,
 }
 
 /*
- * Note what the worker's answers share, unless it was noted: of this worker, or of one
- * that began before, since which it is the same.
+ * Note the part that the worker's answers share, unless it was noted already: for this
+ * worker, or for an earlier one, and is unchanged since.
  */
 static bool note_shared(struct tkb_triton_memory *memory,
                         struct tkb_bytes fields, int64_t began_ns,
@@ -164,7 +168,7 @@ static bool note_shared(struct tkb_triton_memory *memory,
 	return true;
 }
 
-/* The answer as it is for a hit. */
+/* Add the answer as it is for a hit. */
 static void add_result(struct tkb_bytes answer, bool has_entry,
                        struct tkb_buf *out)
 {
@@ -218,8 +222,8 @@ static void note_answer(struct tkb_triton_memory *memory,
 }
 
 /*
- * Does the worker run in the Python that was named? A script or a shim that chooses
- * one may choose another the next time.
+ * Does the worker run in the Python that was named? A script or shim that chooses a
+ * Python may choose another next time.
  */
 static bool is_run_by(const char *python, struct tkb_bytes program)
 {
@@ -259,11 +263,12 @@ void tkb_triton_memory_note(struct tkb_triton_memory *memory,
 
 struct merging {
 	struct tkb_bytes fresh;
-	struct tkb_digests needed; /* what the answers share */
+	struct tkb_digests needed; /* digests of the shared parts of the
+	                              answers */
 	size_t count;
 };
 
-/* Add those answers that no newer ones replace, as far as there is room. */
+/* Add answers that no newer ones replace, as long as there is room. */
 static void merge_answers(struct merging *merging, struct tkb_bytes from,
                           struct tkb_bytes newer, struct tkb_buf *out)
 {

@@ -50,8 +50,8 @@ static int check_recorded(const struct tkb_triton_unit *unit,
 	    unit->num_warps != 0 || unit->num_stages != 0 ||
 	    unit->choice != NULL || unit->has_only_winners)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "what was recorded of a kernel names all but "
-		                "its target");
+		                "a recorded kernel needs only a target: the "
+		                "recording has everything else");
 	if (unit->recorded->key == NULL || unit->target == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "the key and a target of a recorded kernel "
@@ -68,8 +68,8 @@ int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
 		return check_recorded(unit, err);
 	if (unit->file != NULL && unit->target != NULL && is_ir(unit->file))
 		return has_names ? tkb_fail(err, TKB_ERR_INVALID,
-		                            "'%s' is IR, for which no kernel "
-		                            "and no signature can be named",
+		                            "'%s' is IR: it takes no kernel "
+		                            "and no signature",
 		                            unit->file)
 		                 : check_stage(unit->stage, err);
 	if (unit->has_only_winners && has_names)
@@ -80,8 +80,8 @@ int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
 		return unit->stage == NULL
 		               ? 0
 		               : tkb_fail(err, TKB_ERR_INVALID,
-		                          "'%s' is a module of Inductor's, of "
-		                          "which no stage can be had",
+		                          "'%s' is a module of Inductor's, "
+		                          "which has no stages",
 		                          unit->file);
 	if (unit->file == NULL || unit->kernel == NULL ||
 	    unit->signature == NULL || unit->target == NULL)
@@ -90,7 +90,7 @@ int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
 		                "must be named");
 	if (unit->metadata.size != 0)
 		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%s' is not IR, for which metadata are",
+		                "'%s' is not IR: only IR takes metadata",
 		                unit->file);
 	return check_stage(unit->stage, err);
 }

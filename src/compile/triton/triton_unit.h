@@ -6,7 +6,10 @@
 
 #include "base/base.h"
 
-/* Returns 0, or TKB_ERR_INVALID if a member is missing, or has no meaning. */
+/*
+ * Check a unit. Returns 0, or TKB_ERR_INVALID if a member is missing or does
+ * not apply.
+ */
 TKB_NODISCARD int tkb_triton_check_unit(const struct tkb_triton_unit *unit,
                                         struct tkb_error *err);
 
