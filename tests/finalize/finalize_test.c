@@ -322,8 +322,8 @@ TEST(bind, refuses_to_be_skipped)
 
 	check_refused(&(struct finalize_request){ .bindings = { &one, 1 },
 	                                          .without = { &name, 1 } },
-	              "arguments are to be bound, and the step 'bind' is to be "
-	              "skipped");
+	              "the step 'bind' cannot be skipped when arguments are "
+	              "bound");
 }
 
 TEST(gather, leaves_machines_that_are_big_endian)

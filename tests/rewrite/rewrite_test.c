@@ -265,7 +265,8 @@ TEST(rewrite, that_goes_on_for_ever_is_ended_and_leaves_a_whole_module)
 
 	OK(rules_read(context, tkb_text(ping_pong), "mine.ll", &rules, ERR));
 	FAILS(rules_apply(rules, module, &exact, NULL, &count, ERR),
-	      TKB_ERR_INVALID, "of 'mine.ll': with the others it never ends");
+	      TKB_ERR_INVALID,
+	      "of 'mine.ll': together with the others, it never ends");
 	CHECK_INT(count, 77);
 	CHECK(!LLVMVerifyModule(module, LLVMReturnStatusAction, NULL));
 	LLVMDisposeModule(module);
@@ -340,8 +341,7 @@ TEST(rewrite, calls_a_function_as_the_rule_declares_it_or_not_at_all)
 	CHECK_CONTAINS(printed, "nounwind willreturn memory(none)");
 	FAILS(rules_apply(rules, other, &exact, NULL, NULL, ERR),
 	      TKB_ERR_INVALID,
-	      "rule 'call' of 'mine.ll': the module's 'pure' is of "
-	      "another type");
+	      "rule 'call' of 'mine.ll': the module's 'pure' has another type");
 	CHECK(!LLVMVerifyModule(other, LLVMReturnStatusAction, NULL));
 	LLVMDisposeModule(module);
 	LLVMDisposeModule(other);

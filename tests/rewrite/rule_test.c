@@ -26,10 +26,10 @@ static const struct refusal shapes[] = {
 	  "function '.pattern' of 'mine.ll'" },
 	{ PATTERN FIVE "define i64 @a.replacement(i64 %x) {\n"
 	               "  ret i64 %x\n}\n" EXACT,
-	  "its pattern and its replacement are of different types" },
+	  "its pattern and its replacement have different types" },
 	{ PATTERN FIVE
 	  "define i32 @a.replacement(i32 %x, i32 %y) {\n" SAME EXACT,
-	  "its pattern and its replacement are of different types" },
+	  "its pattern and its replacement have different types" },
 	{ PATTERN "  br label %n\nn:\n" FIVE REPLACEMENT SAME EXACT,
 	  "'a.pattern' has several blocks" },
 	{ PATTERN FIVE REPLACEMENT "  br label %n\nn:\n" SAME EXACT,
@@ -88,7 +88,8 @@ static const struct refusal tags[] = {
 	  "attributes #0 = { \"tkb.rule\"=\"exact\" \"tkb.cpu\"=\"x\" }\n",
 	  "it has the tag 'tkb.cpu' with the value 'x', which is invalid" },
 	{ PATTERN FIVE "define i32 @a.replacement(i32 %x) #0 {\n" SAME EXACT,
-	  "its replacement has the tag 'tkb.rule', which is the pattern's" },
+	  "its replacement has the tag 'tkb.rule', which belongs to the "
+	  "pattern" },
 	{ PATTERN FIVE
 	  "define i32 @a.replacement(i32 \"tkb.constant\" %x) {\n" SAME EXACT,
 	  "its replacement has the tag 'tkb.constant'" },
@@ -151,7 +152,7 @@ static const struct refusal effects[] = {
 	{ PATTERN
 	  "  %p = alloca i32\n  %q = ptrtoint ptr %p to i32\n"
 	  "  %r = mul i32 %x, %q\n  ret i32 %r\n}\n" REPLACEMENT SAME EXACT,
-	  "an instruction with effects, or one that no rule may have" },
+	  "an instruction with effects, or one that rules may not have" },
 	{ "define i32 @a.pattern(ptr %x) #0 {\n"
 	  "  %r = atomicrmw add ptr %x, i32 1 monotonic\n"
 	  "  %s = add i32 %r, 1\n  ret i32 %s\n}\n"
@@ -206,10 +207,10 @@ static const struct refusal flags[] = {
 	  "its replacement has flags" },
 	{ PATTERN FIVE REPLACEMENT
 	  "  %r = udiv i32 7, %x\n  ret i32 %r\n}\n" EXACT,
-	  "its replacement divides by what may be 0 or -1" },
+	  "its replacement divides by a value that may be 0 or -1" },
 	{ PATTERN FIVE REPLACEMENT
 	  "  %r = srem i32 %x, -1\n  ret i32 %r\n}\n" EXACT,
-	  "its replacement divides by what may be 0 or -1" },
+	  "its replacement divides by a value that may be 0 or -1" },
 	{ "define float @a.pattern(float %x) #0 {\n"
 	  "  %r = fadd contract float %x, %x\n  ret float %r\n}\n"
 	  "define float @a.replacement(float %x) {\n  ret float %x\n}\n" EXACT,
@@ -226,7 +227,7 @@ static const struct refusal ways[] = {
 	{ "declare i32 @w(i32)\n" PATTERN
 	  "  %r = call i32 @w(i32 %x)\n  ret i32 %r\n}\n" REPLACEMENT SAME EXACT
 	  "define i32 @w.either.a(i64 %x) {\n  ret i32 1\n}\n",
-	  "'w.either.a' and 'w' are of different types" },
+	  "'w.either.a' and 'w' have different types" },
 	{ "declare i32 @w(i32)\n" PATTERN
 	  "  %r = call i32 @w(i32 %x)\n  ret i32 %r\n}\n" REPLACEMENT SAME EXACT
 	  "define i32 @w.either.a(i32 %x) {\n  ret i32 1\n}\n",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The worker program: runs one compile after another for a pool. It is the only
- * program with LLVM in it, which ends the process on some input. libtkbundle
- * starts it; it is not for users.
+ * The worker program: runs one compile after another for a pool. libtkbundle
+ * starts it; users do not. Only this program contains LLVM, because LLVM ends
+ * the process on some inputs.
  */
 
 #include <tkbundle/pool.h>
@@ -32,7 +32,7 @@ static int handle_request(void *self, struct tkb_bytes bytes,
 	return rc;
 }
 
-/* Crashes are expected, and their core files are of no use to the user. */
+/* Crashes are expected, and core files would not help the user. */
 static void forbid_cores(void)
 {
 	struct rlimit limit;

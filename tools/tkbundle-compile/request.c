@@ -44,7 +44,7 @@ static int add_request_text(struct compile_request *request,
 	return read_request_text(request, bytes, &items[texts->count++], err);
 }
 
-/* An argument begins a binding, to which what follows belongs. */
+/* Begin a binding with its argument; the next fields belong to it. */
 static int add_binding(struct compile_request *request, struct tkb_bytes bytes,
                        void *out, struct tkb_error *err)
 {
@@ -72,7 +72,7 @@ static int read_bound(struct compile_request *request, struct tkb_bytes bytes,
 	                         err);
 }
 
-/* The bytes stay in the request, as its source does. */
+/* Read the bytes of an array. They stay in the request, like its source. */
 static int read_bound_bytes(struct compile_request *request,
                             struct tkb_bytes bytes, void *out,
                             struct tkb_error *err)
@@ -97,7 +97,7 @@ static int read_request_number(struct tkb_bytes bytes, uint32_t limit,
 	return 0;
 }
 
-/* A field whose only value is "1". */
+/* Read a field whose only value is "1". */
 static int read_flag(struct compile_request *request, struct tkb_bytes bytes,
                      void *out, struct tkb_error *err)
 {
@@ -183,11 +183,11 @@ static int read_request_field(struct compile_request *request,
 				request, bytes,
 				(char *)request + readers[i].offset, err);
 	}
-	return fail(err, TKB_ERR_INVALID, "this worker knows no field %u",
+	return fail(err, TKB_ERR_INVALID, "this worker does not know field %u",
 	            (unsigned)field);
 }
 
-/* An architecture is a number, such as "90". */
+/* Is it an architecture, which is a number such as "90"? */
 static bool is_architecture(const char *text)
 {
 	return text[0] != '\0' && text[0] != '0' && strlen(text) <= 5 &&

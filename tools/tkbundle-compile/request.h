@@ -17,10 +17,10 @@ struct compile_request {
 	enum tkb_product product;
 	struct tkb_bytes source; /* borrowed from the request */
 	const char *arch;
-	const char *kernel;         /* or NULL */
+	const char *kernel;         /* may be NULL */
 	const char *name;           /* path of the input; or NULL */
-	const char *ptxas;          /* or NULL */
-	const char *libdevice;      /* or NULL */
+	const char *ptxas;          /* may be NULL */
+	const char *libdevice;      /* may be NULL */
 	struct texts ptxas_options; /* these lists' items are owned */
 	struct texts nvrtc_options;
 	struct finalize_request finalize;
@@ -32,7 +32,7 @@ struct compile_request {
 	bool is_line_info_off;
 };
 
-/* Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
+/* Parse a request. Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
 int compile_request_read(struct tkb_bytes bytes, struct compile_request *out,
                          struct tkb_error *err);
 void compile_request_release(struct compile_request *request);

@@ -26,10 +26,11 @@ struct work {
 	struct tkb_buf llir;
 	struct tkb_buf ptx;
 	struct tkb_buf cubin;
-	struct tkb_buf searched; /* fields: where ptxas was searched */
-	uint32_t ptx_version;    /* that the assembler takes; 0: unknown */
+	struct tkb_buf searched; /* as fields: where ptxas was searched */
+	uint32_t ptx_version;    /* newest that the assembler accepts; 0:
+	                            unknown */
 	char kernel[NAME_SIZE];
-	char tools[TOOLS_SIZE]; /* for people */
+	char tools[TOOLS_SIZE]; /* text for messages */
 };
 
 static void work_release(struct work *work)
@@ -58,8 +59,8 @@ static void add_tool_name(struct work *work, const char *name,
 }
 
 /*
- * --libdevice, $TRITON_LIBDEVICE_PATH, or the toolkit's; NULL: none. If the
- * toolkit was searched, `room` is the path that was tried.
+ * Choose a libdevice: --libdevice, $TRITON_LIBDEVICE_PATH, or the toolkit's;
+ * NULL: none. If the toolkit was searched, `room` has the path that was tried.
  */
 static const char *choose_libdevice(const struct compile_request *request,
                                     char room[CUDA_PATH_SIZE])
@@ -198,7 +199,7 @@ static int assemble_ptx(struct work *work, const struct tkb_sink *cubin,
 	                     work->log, err);
 }
 
-/* The cubin is checked, whatever tool made it. */
+/* Make the cubin, and check it, whatever tool made it. */
 static int make_cubin(struct work *work, struct tkb_error *err)
 {
 	const struct compile_request *request = work->request;
@@ -315,7 +316,7 @@ static void add_assembler_name(struct work *work)
 		              stages->ptxas.path);
 }
 
-/* An earlier stage may have found its name in the PTX. */
+/* Find the kernel's name in the PTX, unless an earlier stage has found it. */
 static int find_kernel(struct work *work, struct tkb_error *err)
 {
 	const char *wanted = work->request->kernel;

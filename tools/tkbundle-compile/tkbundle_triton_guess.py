@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel may have been compiled of, judged by its IR.
+"""Guesses what a kernel was compiled from, judging by its IR.
 
-The IR has types, divisibility and names of arguments, but no values of constants: they
-are guessed, the likely ones first, and somebody else finds out which are right.
+The IR has types, divisibility and names of arguments, but no values of constants.
+These are guessed, the most likely first; the caller finds out which guess is right.
 """
 
 import itertools
@@ -17,7 +17,8 @@ ELEMENTS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64", "f8E4M3
 
 
 class Unlike(Exception):
-    """Why this source, or these constants, did not make the recorded kernel."""
+    """The reason why this source, or these constants, did not make the recorded
+    kernel."""
 
 
 def constant(number, value):
@@ -27,7 +28,7 @@ def constant(number, value):
 
 
 def types_in_ir(text, name):
-    """The types that may have become this one, the usual first."""
+    """The types that may have become this one; the usual one first."""
     match = re.match(r"!tt\.ptr<([\w]+)", text)
     star, inner = ("*", match[1]) if match else ("", text)
     if inner in ELEMENTS:
@@ -66,7 +67,8 @@ def arguments_in_ir(recorded):
 
 
 def values_in_ir(recorded):
-    """What a constant may be, judged by the IR: its numbers, and what no IR shows."""
+    """Candidates for a constant: numbers in the IR, and values that no IR
+    shows."""
     import triton.language as tl
 
     numbers = {int(number) for number in re.findall(r"(?<![\w.#%])\d{1,9}(?=[x\s,>)])",
@@ -83,7 +85,7 @@ def values_in_ir(recorded):
 
 
 def values_of(param, values):
-    """The same, with those first that such a name has."""
+    """The same, with values first that are usual for a parameter of this name."""
     powers, truths, few, kinds, rest = values
     if re.search("(?i)type", param.name):
         order = kinds, truths, few, powers
@@ -96,7 +98,8 @@ def values_of(param, values):
 
 
 def configurations(found, options):
-    """What decorators may give, for the options of the kernel: assignments of values."""
+    """Values that decorators may assign, as far as they match the kernel's
+    options."""
     lists = [[config.all_kwargs() for config in decorator.configs]
              for decorator in decorators(found) if is_autotuner(decorator)]
     for configs in itertools.product(*lists):
@@ -132,7 +135,8 @@ def guesses(recorded, found, jit, options):
 
 
 def nearest(lists):
-    """All combinations; those of which all are among the first of their list, first."""
+    """All combinations. Those whose members all stand near the start of their
+    lists come first."""
     longest = max(map(len, lists), default=1)
     size, before = min(4, longest), 0
     while True:

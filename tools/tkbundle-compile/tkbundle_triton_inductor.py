@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the kernels of a module that Inductor wrote, as its CachingAutotuner would.
+"""Compiles the kernels of a module written by Inductor, as its CachingAutotuner
+would.
 
 The module's own decorators, of torch._inductor.runtime.triton_heuristics, choose the
 configurations; each is a choice. A reduction that uses many registers has further
-ones, which are known when it is compiled.
+choices, known only once it is compiled.
 """
 
 import ast
@@ -26,8 +27,8 @@ REGISTER_COUNT = 0x2F04  # EIATTR_REGCOUNT, a size, a symbol, a count
 
 
 def load_inductor():
-    # An empty name is that of a folder, for PyTorch, which cannot be made: what then
-    # imports half of Inductor cannot import it a second time.
+    # PyTorch takes an empty value for the name of a folder, and fails to make it.
+    # The failed import leaves half of Inductor loaded, and cannot be repeated.
     if os.environ.get("TORCHINDUCTOR_CACHE_DIR") == "":
         del os.environ["TORCHINDUCTOR_CACHE_DIR"]
     try:
@@ -40,7 +41,7 @@ def load_inductor():
 
 
 class Patches:
-    """Changes of Inductor's modules for one job, which has no GPU."""
+    """Patches to Inductor's modules for one job, which has no GPU."""
 
     def __init__(self):
         self.kept = []
@@ -55,7 +56,7 @@ class Patches:
 
 
 class Replaced:
-    """A module, in which some names stand for something else."""
+    """A module in which some names are replaced."""
 
     def __init__(self, module, **names):
         self.__dict__.update(names, replaced_module=module)
@@ -65,9 +66,9 @@ class Replaced:
 
 
 class Winners:
-    """
-    The .best_config files beside a module. Their names depend on the build of PyTorch:
-    one that has the module's configurations is read, whatever its name.
+    """The .best_config files beside a module. Their names depend on the build of
+    PyTorch, so a file is chosen by its contents: it must have the module's
+    configurations.
     """
 
     save = None
@@ -99,7 +100,7 @@ def patch(inductor, patches, target, only_winners, made_for):
     real = inductor.hints.DeviceProperties
     properties.create = real.create
     patches.set(inductor.hints, "DeviceProperties", properties)
-    # Some heuristics choose otherwise where PyTorch has no CUDA device.
+    # Some heuristics choose differently if PyTorch has no CUDA device.
     torch = inductor.heuristics.torch
     patches.set(inductor.heuristics, "torch", Replaced(torch, cuda=Replaced(
         torch.cuda, is_available=lambda: True)))
@@ -111,7 +112,7 @@ def patch(inductor, patches, target, only_winners, made_for):
 
 
 def sources_of(path, shown):
-    """The kernels' modules in a module that calls them, by their names."""
+    """The source texts of kernels in a module that calls them, by kernel name."""
     try:
         with open(path, encoding="utf-8") as file:
             tree = ast.parse(file.read())
@@ -125,7 +126,7 @@ def sources_of(path, shown):
 
 
 def autotuners(inductor, path, shown):
-    """Those of the module, by the names of their kernels."""
+    """The autotuners of the module, by kernel name."""
     found = {}
 
     def add(module):
@@ -154,11 +155,13 @@ def text_of(name, config, version):
             f"ptxas={release[1] if release else version}")
 
 
-VERSIONS = {}  # of ptxas, by what it is
+VERSIONS = {}  # versions of ptxas, by the identity of the file
 
 
 def version_of(compiler, arch):
-    """Triton's own memory of it is for one ptxas; asking again starts that."""
+    """The version of ptxas. Triton caches only one version, and its cache must
+    be cleared to ask again, which starts ptxas; so this keeps a cache of its
+    own."""
     if not hasattr(compiler, "get_ptxas"):
         compiler.get_ptxas_version.cache_clear()
         return compiler.get_ptxas_version(arch)
@@ -172,10 +175,10 @@ def version_of(compiler, arch):
 
 
 def ptxas_versions(inductor, target):
-    """
-    Inductor compiles with PyTorch's ptxas if there is one. Its worker processes have the
-    version of that in their keys; the main process has that of Triton's own, which it
-    asked for before. Which of them compiles a kernel depends on when workers are ready.
+    """Inductor compiles with PyTorch's ptxas if there is one. Its worker processes
+    have that version in their keys. The main process has the version of Triton's own
+    ptxas, which it asked for earlier. Which process compiles a kernel depends on when
+    workers are ready.
     """
     import triton.backends.nvidia.compiler as compiler
 
@@ -200,7 +203,7 @@ def choices_of(found, only_winners, versions):
 
 
 def scale(config):
-    """With half of the largest block of a reduction."""
+    """The configuration with half of the largest reduction block."""
     config = copy.deepcopy(config)
     name = max((name for name in config.kwargs if name.startswith("R")),
                key=config.kwargs.__getitem__)
@@ -209,7 +212,8 @@ def scale(config):
 
 
 def choose(choices, text):
-    """Number, times it is scaled, and what a choice has."""
+    """Find a choice by its text: its number, how often it is scaled, and its
+    members."""
     number, _, label = text.partition(" ")
     number, _, times = number.partition("+")
     if number.isdigit() and int(number) < len(choices):
@@ -222,7 +226,8 @@ def choose(choices, text):
 
 
 def registers_of(cubin):
-    """Of its kernel, as the driver tells when it is loaded; None: it is not there."""
+    """The registers of the cubin's kernel, as the driver reports when it is
+    loaded; None: not found."""
     def read(form, at):
         return struct.unpack_from(form, cubin, at)
 
@@ -241,7 +246,8 @@ def registers_of(cubin):
 
 
 def scaled(autotuner, config, registers):
-    """What Inductor compiles further, where the kernel uses so many registers."""
+    """The further configurations that Inductor compiles if the kernel uses so
+    many registers."""
     made = []
     autotuner.compile_results = [types.SimpleNamespace(
         config=config, kernel=types.SimpleNamespace(n_regs=registers))]
@@ -254,7 +260,8 @@ def scaled(autotuner, config, registers):
 
 
 def make_as(version, name, autotuner, config):
-    """Compile with this version of ptxas in the key: the run and the kernel."""
+    """Compile with this version of ptxas in the key. Returns the run and the
+    kernel."""
     import triton.backends.nvidia.compiler as compiler
 
     get_version, compiler.get_ptxas_version = compiler.get_ptxas_version, lambda _arch: version
@@ -270,9 +277,8 @@ def make_as(version, name, autotuner, config):
 
 
 def repeat_stages(patches, run, kernel_name):
-    """
-    Let the next compilation have the stages of this one's entry. Only for another
-    version in the key: the program that compiles is the same, and so are its stages.
+    """Let the next compilation reuse the stages of this one's entry. Only the
+    version in the key differs: the same program compiles, so the stages are equal.
     """
     import triton.backends.nvidia.compiler as compiler
     from triton.compiler.compiler import ASTSource
@@ -302,9 +308,8 @@ def repeat_stages(patches, run, kernel_name):
 
 
 def compile_choice(triton, patches, choices, versions, text):
-    """
-    The first version is that of the ptxas which compiles; what it has made, a further
-    choice has under the key of the other.
+    """Compile one choice. The first version is that of the ptxas that compiles. A
+    choice with the other version gets the same products under another key.
     """
     number, times, name, autotuner, config, version = choose(choices, text)
     root = os.environ.get("TRITON_CACHE_DIR")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles a file of Triton's IR, as triton.compile() does if it is given a path.
 
-The entry is Triton's own, under the key that this call has anywhere.
+The entry is Triton's own. Its key is that of this call on any machine.
 """
 
 import json
@@ -21,7 +21,8 @@ LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas", "cluster_dims", "maxnre
 
 
 def check_extension(triton, path):
-    """Before 3.9, Triton takes an entry of equal .ttgir for one of .glir."""
+    """Before 3.9, Triton confuses entries of .ttgir and .glir files with equal
+    text."""
     version = tuple(int(part) for part in triton.__version__.split(".")[:2])
     if path.endswith(".glir") and version < (3, 9):
         raise Refused(UNSUPPORTED, f"Triton {triton.__version__} cannot read .glir; "
@@ -37,7 +38,8 @@ def read_text(path, shown):
 
 
 def check_kernels(text, shown):
-    """Checked here because Triton crashes if there is no function that is public."""
+    """Check for a kernel here, because Triton crashes if there is no public
+    function."""
     kernels = re.findall(r"tt\.func (?:public )?@([\w.$-]+)", text)
     if not kernels and '"tt.func"' not in text:
         raise Refused(INVALID, f"'{shown}' has no kernel")
@@ -47,7 +49,8 @@ def check_kernels(text, shown):
 
 
 def notes_of(text, target):
-    """Triton does not compare the target that IR of layouts was made for."""
+    """Check the target here, because Triton does not check which one IR with
+    layouts was made for."""
     made_for = re.search(r'ttg\.target = "([^"]*)"', text)
     wanted = f"{target.backend}:{target.arch}"
     if made_for is None or made_for[1] == wanted:
@@ -56,7 +59,7 @@ def notes_of(text, target):
 
 
 def options_of(text, known):
-    """The options with which the kernel of these metadata was compiled."""
+    """The options that the kernel with these metadata was compiled with."""
     try:
         metadata = json.loads(text)
         items = metadata.items()

@@ -3,7 +3,7 @@
 
 Launches its jitted function with made-up arguments that fit the signature, and
 with a driver that only knows the target. This needs no GPU, and gives the key of
-a launch on one, whatever this version of Triton puts into keys.
+a launch on a GPU, whatever this version of Triton includes in keys.
 """
 
 import functools
@@ -28,7 +28,8 @@ NAMES_SHOWN = 12
 
 
 def brief(error):
-    """The message of an exception, in one line; Triton has one of each function called."""
+    """The message of an exception in one line; Triton's have a line for each
+    function called."""
     while type(error).__name__ == "CompilationError" and \
             isinstance(error.__cause__, type(error)):
         error = error.__cause__
@@ -48,7 +49,8 @@ def listed(names):
 
 
 def capability_of(target):
-    """As PyTorch gives it: of gfx90a, minor and stepping are the last two digits."""
+    """The capability as PyTorch gives it: for gfx90a, the last two digits are
+    minor and stepping."""
     if target.backend == "cuda":
         return divmod(target.arch, 10)
     return int(target.arch[3:-2]), int(target.arch[-2], 16)
@@ -73,7 +75,7 @@ class Driver:
         return capability_of(self.target)
 
     def get_benchmarker(self):
-        """Taken by @triton.autotune, but never run here."""
+        """A benchmark function for @triton.autotune, which is never run here."""
         def bench(*_args, **_kwargs):
             raise RuntimeError("there is no GPU to measure on")
 
@@ -91,7 +93,8 @@ class Run:
     current = None
 
     def __init__(self, wanted, notes, unasked, fields):
-        """Wanted: number, name and item of each parameter that has an item."""
+        """`wanted` has number, name and item of each parameter that has an
+        item."""
         self.wanted = wanted
         self.notes = notes
         self.unasked = unasked
@@ -102,7 +105,7 @@ class Run:
         self.is_hit = True
 
     def see_source(self, source):
-        """Adapt what Triton is about to compile to the signature."""
+        """Adapt the source that Triton is about to compile to the signature."""
         self.source = source
         make_ir = source.make_ir
 
@@ -145,7 +148,8 @@ class Run:
         self.unasked.append(f"a launch passes '{name}' as {got}, not {item.type}")
 
     def check_hint(self, source, number, name, item):
-        """Triton drops the hint of a parameter that it does not specialize."""
+        """Note a hint that Triton drops, because it does not specialize the
+        parameter."""
         if not isinstance(source.attrs, dict):
             return
         is_constant = source.signature.get(name) == "constexpr"
@@ -154,7 +158,7 @@ class Run:
                               + ("1" if item.hint == 1 else "a multiple of 16"))
 
     def see_group(self, manager, group, filename):
-        """Hide an entry that is not whole, so that Triton makes it again."""
+        """Hide an incomplete entry, so that Triton makes it again."""
         self.folder = manager.cache_dir
         try:
             with open(os.path.join(self.folder, "__grp__" + filename)) as file:
@@ -193,7 +197,8 @@ def watch_triton():
 
 
 def watch_hip():
-    """Have HIP not import PyTorch to learn the size of what is no tensor of PyTorch's."""
+    """Keep HIP from importing PyTorch to learn the size of arguments that are not
+    its tensors."""
     module = sys.modules.get("triton.backends.amd.compiler")
     original = getattr(getattr(module, "HIPBackend", None), "is_within_2gb", None)
 
@@ -222,7 +227,7 @@ def load_triton():
 
 
 def forget_versions():
-    """The job's environment may name another ptxas."""
+    """Forget the ptxas: the job's environment may name another one."""
     module = sys.modules.get("triton.backends.nvidia.compiler")
     for value in list(vars(module).values()) if module else []:
         if hasattr(value, "cache_clear"):
@@ -230,7 +235,8 @@ def forget_versions():
 
 
 def check_ptxas(path):
-    """Checked here because Triton silently ignores a ptxas without a version."""
+    """Check the ptxas here, because Triton silently ignores one without a
+    version."""
     try:
         words = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, check=True,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -302,7 +308,8 @@ def find_kernel(module, name, shown):
 
 
 def forget_kernels(jit):
-    """Those that a job before made, for another target, of an imported module."""
+    """Forget kernels that an earlier job made from an imported module, for
+    another target."""
     for name in ("device_caches", "cache"):
         if hasattr(jit, name):
             getattr(jit, name).clear()
@@ -310,7 +317,7 @@ def forget_kernels(jit):
 
 
 def read_options(fields, triton, target):
-    """The keyword arguments of the launch, and the defaults of all of them."""
+    """The keyword arguments of the launch, and the defaults of all options."""
     options = json.loads(fields.get(OPTIONS, b"{}"))
     options = {key: tuple(value) if isinstance(value, list) else value
                for key, value in options.items()}
@@ -326,7 +333,8 @@ def read_options(fields, triton, target):
 
 
 def choose(launch, fields):
-    """The choices of a launch, and the one to compile, if one is to be."""
+    """The choices of a launch, whether to compile, and the choice to compile,
+    if any."""
     choices = launch.choices()
     if CHOICE not in fields:
         return choices, len(choices) < 2, choices[0] if choices else None
@@ -338,7 +346,7 @@ def choose(launch, fields):
 
 
 def target_of(arch):
-    """Of "90", or of "gfx942", whose waves have 64 threads up to gfx9."""
+    """The target of "90" or "gfx942". Up to gfx9, waves have 64 threads."""
     from triton.backends.compiler import GPUTarget
 
     if arch.startswith("gfx"):
@@ -355,7 +363,8 @@ def check_backend(triton, target):
 
 
 def prepare(fields):
-    """Triton, with a driver that only knows the target; and the target."""
+    """Load Triton with a driver that knows only the target. Returns Triton and
+    the target."""
     triton = load_triton()
     from triton.runtime.driver import driver
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts of Gluon's, as Triton writes them into the types of descriptors.
+"""Reads Gluon's layouts, as Triton writes them into the types of descriptors.
 
-The text may come with a bundle, from anyone: it is no program, but a call of Gluon's
-classes with literals, and others of the kind.
+The text may come from a bundle, and so from anyone. It is not evaluated as a
+program: only nested calls of Gluon's classes with literals are allowed.
 """
 
 import ast
@@ -36,7 +36,8 @@ def made(node):
 
 
 def layout_of(text):
-    """Of its text; ValueError goes on from "a layout that"."""
+    """Parse the text of a layout. A ValueError continues the words "a layout
+    that"."""
     try:
         layout = made(ast.parse(text, mode="eval").body)
     except (AssertionError, SyntaxError, TypeError) as error:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles a kernel that was compiled before, for another target or by another Triton.
+"""Compiles a recorded kernel again, for another target or with another Triton.
 
-What it was compiled of is in its specialisation, if tkbundle's Python package noted one
-(docs/format.md); else in its metadata and its IR, which have everything but the values
-of constants. Those are found by trying: the right ones give the recorded key, or, where
-another build of Triton made it, the recorded IR.
+Its inputs are in its specialisation, if tkbundle's Python package noted one
+(docs/format.md). Otherwise its metadata and IR have everything except the values of
+constants. These are found by trying: the right values give the recorded key, or, if
+another build of Triton made the kernel, the recorded IR.
 """
 
 import functools
@@ -25,8 +25,8 @@ from tkbundle_triton_signature import INVALID, Item, Refused, is_named_tuple
 from tkbundle_triton_stage import Made
 from tkbundle_triton_tuned import Launch
 
-# Of the metadata; cluster_dims there are what Triton chose.
-# The last line has those for HIP.
+# Options in the metadata; its cluster_dims are Triton's choice, not an option. The
+# last line has those for HIP.
 OPTIONS = {*LAUNCH_OPTIONS, "debug", "sanitize_overflow",
            "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint"} - {"cluster_dims"}
 IRS_TRIED = 200
@@ -48,7 +48,7 @@ def parse(data, what):
 
 
 class Recorded:
-    """What is known of a kernel."""
+    """The facts known about a kernel."""
 
     def __init__(self, fields):
         self.key = os.fsdecode(fields[RECORDED])
@@ -64,7 +64,8 @@ class Recorded:
                           "neither a specialisation nor IR of Triton's")
 
     def read_target(self):
-        """Of Triton 3.0 on an object, or one of JSON, or a list."""
+        """The target: an object in text form (Triton 3.0), a JSON object, or a
+        list."""
         from triton.backends.compiler import GPUTarget
 
         target = self.noted.get("target") or self.metadata.get("target")
@@ -88,7 +89,8 @@ class Recorded:
         return (match[1], int(match[2])) if match else (None, 0)
 
     def options(self, usual, known):
-        """Those of the launch, and the names of those that this Triton has not."""
+        """The options of the launch, and the names of options that this Triton
+        lacks."""
         if self.noted:
             options = self.noted.get("options", {})
         else:
@@ -100,7 +102,7 @@ class Recorded:
 
 
 def import_from(path):
-    """The module of this file, if a folder of sys.path leads to it."""
+    """Import this file as a module, if it is below a folder of sys.path."""
     for folder in sys.path:
         parts = os.path.relpath(path, folder or ".").split(os.sep)
         if parts[0] == os.pardir:
@@ -114,7 +116,7 @@ def import_from(path):
 
 
 def places_of(path):
-    """Where the file may lie: there, or below a folder of sys.path."""
+    """Places that may have the file: its path, or below a folder of sys.path."""
     if os.path.isfile(path):
         yield path
     parts = path.split(os.sep)
@@ -144,7 +146,8 @@ def load_path(recorded):
 
 
 def find_named(recorded):
-    """By module and name; the reason why not, if there is none."""
+    """Find the kernel by module and name; if it is not found, return the
+    reason."""
     module, _, name = recorded.noted["function"].partition(":")
     if "<locals>" in name:
         return None, f"'{name}' of '{module}' is defined in a function"
@@ -190,7 +193,7 @@ def find_function(recorded):
 
 
 def constant_of(value):
-    """Of the JSON of a specialisation."""
+    """The constant from the JSON of a specialisation."""
     import triton.language as tl
 
     if isinstance(value, list):
@@ -212,7 +215,7 @@ def constant_of(value):
 
 
 def named(text):
-    """What a module calls so, as "module:name"."""
+    """The object named by "module:name"."""
     module, _, name = text.partition(":")
     return functools.reduce(getattr, name.split("."), importlib.import_module(module))
 
@@ -225,7 +228,7 @@ def tuple_class(text):
 
 
 def kind_of(told):
-    """The type of an argument; of a tuple those of its parts."""
+    """The type of an argument; for a tuple, the types of its parts."""
     if isinstance(told, list):
         return tuple(map(kind_of, told))
     if isinstance(told, dict):
@@ -251,7 +254,8 @@ def item_of(number, path, kind, constants, hints):
 
 
 def attributes_of(attrs, names, told_of):
-    """The paths of arguments with an attribute, in each Triton's words."""
+    """The paths of arguments with an attribute, in the notation of each version
+    of Triton."""
     pairs = [(tuples(path), told) for path, told in attrs]
     named = {path: told for path, told in pairs if isinstance(path, str)}
     if "arg_properties" in named:
@@ -293,7 +297,7 @@ def items_of_note(recorded, jit):
 
 
 class Again:
-    """A launch with these items, which compiles; with a stage it raises Made."""
+    """A launch with these items, which compiles. With a stage, it raises Made."""
 
     def __init__(self, recorded, jit, items, options, defaults, fields=(), stage=None):
         self.jit = jit
@@ -319,7 +323,7 @@ def bare(ir):
 
 
 class Trial:
-    """Makes the recorded kernel again, with the target and the options it had."""
+    """Makes the recorded kernel again, with its target and its options."""
 
     def __init__(self, recorded, jit, triton):
         from triton.runtime.driver import driver
@@ -333,7 +337,7 @@ class Trial:
         self.ir = bare(recorded.ir)
 
     def stage(self, items, stage):
-        """Its key or its IR; None: it does not compile."""
+        """The key or the IR of the kernel; None: it does not compile."""
         try:
             Again(self.recorded, self.jit, items, self.options, self.defaults, (),
                   stage).compile()
@@ -354,7 +358,7 @@ class Trial:
 
 
 def check_note(recorded, trial, items, triton):
-    """A note, if it cannot be told whether the source is the recorded one."""
+    """A note, if it is unknown whether the source is the recorded one."""
     if trial.has_key(items) or trial.has_ir(items):
         return ""
     same_triton = recorded.triton == triton.__version__
@@ -367,7 +371,7 @@ def check_note(recorded, trial, items, triton):
 
 
 def guess(recorded, trial, found, jit, triton):
-    """The items of the kernel that was recorded."""
+    """The items of the recorded kernel."""
     asked, first = set(), []
     for number, told in enumerate(guesses(recorded, found, jit, trial.options)):
         if number == KEYS_TRIED:
@@ -407,7 +411,8 @@ def kernel_of(recorded, triton):
 
 
 def is_tuned(found):
-    """Whether a launch passes what an @triton.autotune says, defaults or not."""
+    """Has the kernel an @triton.autotune? A launch then passes its values even
+    if they are defaults."""
     while found is not None:
         if hasattr(found, "configs"):
             return True
@@ -416,7 +421,8 @@ def is_tuned(found):
 
 
 def options_elsewhere(recorded, found, defaults):
-    """Of a kernel for another vendor: what is a default there stays one."""
+    """The options of a kernel for another vendor: a default there becomes the
+    default here."""
     from triton.compiler.compiler import make_backend
 
     usual = vars(make_backend(recorded.target).parse_options({}))

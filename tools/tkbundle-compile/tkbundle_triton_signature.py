@@ -14,7 +14,7 @@ DESCRIPTOR = re.compile(r"tensordesc<\s*(\w+)\s*\[([\d\s,]+)\]\s*(?:,(.*))?>")
 OPENING, CLOSING = ("(", "[", "{", "<"), (")", "]", "}", ">")
 TUPLE = re.compile(r"([A-Za-z_][\w.]*)?\(")
 
-# torch's names of the types that a pointer may point to.
+# torch's names of types that a pointer may point to.
 DTYPES = {
     "i1": "bool", "u1": "bool", "i8": "int8", "i16": "int16", "i32": "int32",
     "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
@@ -34,16 +34,15 @@ class Refused(Exception):
 
 
 class Item:
-    """
-    One item of a signature: a type with a hint or a value, or a constant. What it says
-    of names is looked up in a scope, which is the file of the kernel.
+    """One item of a signature: a type with a hint or a value, or a constant. Names in
+    it are looked up in a scope, which is the file of the kernel.
     """
 
     def __init__(self, number, text, scope=None):
         self.text, self.scope = text, scope or {}
         self.label = f"item {number} of the signature, '{text}',"
         self.type = self.hint = self.value = self.block = self.layout = self.parts = None
-        self.tuple_type = None  # of a named tuple
+        self.tuple_type = None  # class of a named tuple
         self.is_large = False  # memory of 2 GiB or more, which HIP distinguishes
         self.is_pointer = False
         if text[0] == "@":
@@ -85,7 +84,7 @@ class Item:
             self.value, self.parts = value, None
 
     def made(self, values):
-        """A tuple of them, of its class."""
+        """A tuple of the values, of the item's class."""
         if self.tuple_type is None:
             return tuple(values)
         try:
@@ -140,7 +139,7 @@ class Item:
             self.refuse(f"has a layout that {error}")
 
     def read_value(self, dtype, text):
-        """The value of a launch, which also tells its hint."""
+        """The value that a launch passes; it implies the hint."""
         try:
             self.value = int(text, 0)
         except ValueError:
@@ -193,7 +192,8 @@ class Item:
         return base if self.hint == 16 else base + 3
 
     def known(self, name):
-        """What decorators see of the argument: asked for more, it raises."""
+        """The argument as decorators see it: it raises if asked for something
+        unknown."""
         if self.parts is not None:
             return self.made([part.known(f"{name}[{i}]") for i, part in enumerate(self.parts)])
         if self.type is None or self.value is not None or self.block is not None:
@@ -235,9 +235,9 @@ def split_signature(text, scope):
 
 
 def match_items(jit, name, items, given=()):
-    """
-    The names of the items' parameters; the rest must have defaults. A launch leaves
-    out the parameters that the kernel's decorators give: so may the signature.
+    """The names of the parameters of the items; the other parameters must have
+    defaults. A launch leaves out parameters that the kernel's decorators give, so
+    the signature may, too.
     """
     params = list(inspect.signature(jit.fn).parameters.values())
     left = [p for p in params if p.name not in given]

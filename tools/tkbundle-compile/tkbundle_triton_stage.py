@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends a compilation at the stage that was asked for, and stores nothing.
+"""Ends a compilation at the requested stage, and stores nothing.
 
-What a later stage would refuse can be seen so.
+So one can see a kernel that a later stage would refuse.
 """
 
 import os
 
-# Each has Triton or LLVM print the IR after each of its passes.
+# Each makes Triton or LLVM print the IR after each of its passes.
 PRINTING = ("MLIR_ENABLE_DUMP", "LLVM_IR_ENABLE_DUMP", "NVPTX_ENABLE_DUMP")
 
 
 class Made(BaseException):
-    """The stage; its data are None if Triton did not come by it."""
+    """The requested stage; its data are None if Triton did not produce it."""
 
     def __init__(self, key, name, data):
         super().__init__(key)
@@ -39,7 +39,7 @@ class Store:
 
 
 def watch_stages(running):
-    """`running` returns the stage that is asked for, or None."""
+    """Watch for stages. `running` returns the requested stage, or None."""
     from triton.compiler import compiler
     from triton.runtime import cache
 
@@ -53,5 +53,6 @@ def watch_stages(running):
 
 
 def print_passes():
-    """Called when Triton has made its key, which these variables are part of."""
+    """Print passes. Call this only after Triton has made its key, which covers
+    these variables."""
     os.environ.update(dict.fromkeys(PRINTING, "1"))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces what an answer of this worker depends on.
 
-Those are the files that were read or looked for, the folders that were searched for
-modules, and the variables that were read. As long as all are the same, the same job
-has the same answer, and needs no worker. What cannot be traced, such as the output of
-another program, makes an answer that is not remembered.
+These are the files that were read or looked for, the folders that were searched for
+modules, and the variables that were read. While all of these are unchanged, the same
+job has the same answer, and needs no worker. An answer that depends on something
+untraceable, such as the output of another program, is not remembered.
 """
 
 import functools
@@ -25,18 +25,18 @@ UNKNOWN = ("os.system", "os.exec", "os.fork", "os.forkpty",
            "socket.gethostbyaddr", "socket.sendto", "sqlite3.connect", "urllib.Request")
 TOOLS = re.compile(r"ptxas(-blackwell)?")
 MADE = os.O_TRUNC | os.O_EXCL
-ALL = "*"  # of the environment
-READ_LINK = os.readlink  # not watched
+ALL = "*"  # all variables of the environment
+READ_LINK = os.readlink  # the original, which is not traced
 SPAWN = subprocess.Popen._posix_spawn.__code__
 
 
 class Seen:
-    """What was seen of one job, or of all."""
+    """What was seen in one job, or in all."""
 
     def __init__(self):
         self.files, self.made, self.folders, self.variables = set(), set(), set(), set()
         self.links, self.temporary = set(), set()
-        self.why = None  # it is not known what the answer depends on
+        self.why = None  # why it is unknown what the answer depends on
 
 
 class Trace:
@@ -76,7 +76,7 @@ class Trace:
             self.add(self.job.files, path)
 
     def see_list(self, path):
-        if isinstance(path, int):  # as shutil.rmtree() has it
+        if isinstance(path, int):  # shutil.rmtree() passes descriptors
             try:
                 path = READ_LINK(f"/proc/self/fd/{path}")
             except OSError:
@@ -136,18 +136,19 @@ class Trace:
         self.is_on = True
 
     def end(self):
-        """What is to be known before the state of the process is put back."""
+        """Stop tracing. Returns what must be known before the process's state
+        is restored."""
         self.is_on = False
         searched = set(sys.path_importer_cache) - self.finders
-        for folder in searched:  # the next job that searches it is to be seen
+        for folder in searched:  # so that the next job's search is seen
             del sys.path_importer_cache[folder]
         return searched.union(sys.path), module_files()
 
     def depends(self, path, before, source, root):
-        """
-        What all jobs of this worker depend on, and this one: of each the files, the
-        folders of modules, those that were listed, the variables and the links. None:
-        unknown. What was read for one job may have been kept by a module for the next.
+        """The dependencies of all jobs of this worker, and those of this job. Each is
+        a tuple of files, module folders, listed folders, variables and links. None:
+        unknown. Data that was read for one job counts for all later ones, because a
+        module may have kept it.
         """
         kept = module_files()
         modules, folders = (before[0] - kept[0], before[1] - kept[1])
@@ -175,7 +176,7 @@ class Trace:
 
 
 def is_for_child():
-    """Is the environment read to be passed on to a program?"""
+    """Is the environment read only to be passed to a program?"""
     frame = sys._getframe(2)
     for _ in range(3):
         if frame is None or frame.f_code is SPAWN:
@@ -185,13 +186,13 @@ def is_for_child():
 
 
 def lasting(paths, temporary):
-    """Without folders that a job made for itself, under names of chance, and their files."""
+    """The paths without temporary folders that a job made, and the files in these."""
     inside = tuple(folder + "/" for folder in temporary)
     return {path for path in paths if not (path + "/").startswith(inside)}
 
 
 def absolute(path):
-    """Not abspath(): that takes long where PyTorch has thousands of modules."""
+    """Avoids abspath(), which is slow for the thousands of modules of PyTorch."""
     return path if path.startswith("/") else os.path.abspath(path)
 
 
@@ -212,7 +213,7 @@ def module_files():
 
 
 def python_files():
-    """What decides which Python starts, and where it looks for modules."""
+    """Files that decide which Python starts, and where it looks for modules."""
     files = {sys.executable, os.path.realpath(sys.executable),
              os.path.join(sys.prefix, "pyvenv.cfg"), site.getusersitepackages(),
              os.path.join(os.path.dirname(sys.executable), "pyvenv.cfg")}
@@ -226,13 +227,14 @@ def python_files():
 
 
 def without_entries(paths, root):
-    """Without the cache's root, and what is in folders of its entries."""
+    """The paths without the cache's root, and without files in the folders of
+    its entries."""
     if not root:
         return set(paths)
     root, folders, kept = os.path.realpath(root), {}, set()
     for path in paths:
         folder, name = os.path.split(path)
-        if folder not in folders:  # of few folders are many files
+        if folder not in folders:  # many files are in few folders
             folders[folder] = os.path.realpath(folder)
         real = os.path.join(folders[folder], name)
         if name in ("", os.curdir, os.pardir) or os.path.islink(real):
@@ -244,7 +246,8 @@ def without_entries(paths, root):
 
 
 def wanted(files, made, root):
-    """Without what the job itself wrote, compiled modules, and entries."""
+    """The files without those that the job itself wrote, compiled modules, and
+    entries."""
     temporary = os.path.join(tempfile.gettempdir(), tempfile.gettempprefix())
     kept = set()
     for path in without_entries(files - made, root):
@@ -254,6 +257,6 @@ def wanted(files, made, root):
             os.stat(path)
         except OSError:
             if path.startswith(temporary):
-                continue  # of a compiler
+                continue  # a compiler's temporary file
         kept.add(path)
     return kept

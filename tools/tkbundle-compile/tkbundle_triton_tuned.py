@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The decorators @triton.autotune and @triton.heuristics of a kernel.
 
-A launch calls them to choose constants and options, and so does a compilation here,
-with what the signature tells of the arguments. A launch tries each configuration that
-is left after pruning: these are the choices, of which a compilation takes one.
+A launch calls them to choose constants and options. A compilation does the same here,
+with what the signature tells about the arguments. A launch tries each configuration
+that pruning leaves: these are the choices, and a compilation takes one of them.
 """
 
 import copy
@@ -18,7 +18,7 @@ ALWAYS_SHOWN = ("num_warps", "num_stages")
 
 
 def decorators(value):
-    """Those of Triton, from the outermost to the innermost."""
+    """Triton's decorators, from the outermost to the innermost."""
     from triton.runtime.autotuner import Autotuner, Heuristics
 
     found = []
@@ -52,7 +52,7 @@ def shown(choice, defaults):
 
 
 class Choice:
-    """A configuration of each autotuner."""
+    """One configuration for each autotuner."""
 
     def __init__(self, configs, defaults):
         self.configs = configs
@@ -72,10 +72,10 @@ class Launch:
         self.items = dict(zip(names, items))
         self.options, self.defaults = options, defaults
         self.given = given_by(found)
-        self.notes = []    # what a user should know
-        self.unasked = []  # why no launch asks for this
+        self.notes = []    # messages to the user
+        self.unasked = []  # reasons why no launch asks for this kernel
         self.kept = []
-        self.is_recorded = False  # then the options are those that the launch had
+        self.is_recorded = False  # True: the options are those of the recorded launch
 
     def known(self):
         """The arguments that a caller passes, as far as the signature tells."""
@@ -91,14 +91,15 @@ class Launch:
         return constants
 
     def fits(self, config):
-        """True if nothing that was asked for contradicts the configuration."""
+        """True if the configuration agrees with the requested constants and
+        options."""
         asked = {**self.constants(), **self.options}
         given = {name for name in asked if name in self.items or name in self.options}
         return all(name not in given or bool(asked[name] == value)
                    for name, value in config.all_kwargs().items())
 
     def choices(self):
-        """All choices of a launch; none if no launch asks for this."""
+        """All choices of a launch; none if no launch asks for this kernel."""
         lists = []
         for autotuner in filter(is_autotuner, self.found):
             configs = self.prune(autotuner)
@@ -127,7 +128,8 @@ class Launch:
         self.unasked.append(f"no launch asks for this: {why}")
 
     def is_whole(self):
-        """True if the signature has what the decorators would give."""
+        """True if the signature has values for everything that the decorators
+        would give."""
         return all(param.name in self.items or param.has_default
                    for param in self.jit.params)
 
@@ -145,7 +147,7 @@ class Launch:
                 autotuner.nargs = {name: value for name, value in known.items()
                                    if name not in constants}
                 return autotuner.prune_configs(named)
-            except (KeyError, TypeError):  # it wants all as a launch passes by position
+            except (KeyError, TypeError):  # it wants all, as if by position
                 autotuner.nargs = known
                 return autotuner.prune_configs({})
         except Unknown as error:
@@ -157,14 +159,14 @@ class Launch:
         return configs
 
     def heuristics_before(self, autotuner):
-        """What the decorators around an autotuner give it."""
+        """Values that the decorators around an autotuner give it."""
         values = {}
         for decorator in self.found[:self.found.index(autotuner)]:
             for name, choose in getattr(decorator, "values", {}).items():
                 try:
                     values[name] = choose({**self.known(), **values})
                 except Exception:
-                    continue  # told when it is compiled
+                    continue  # the failure is reported when the kernel is compiled
         return values
 
     def compile(self, choice):
@@ -210,7 +212,8 @@ class Launch:
 
     @staticmethod
     def hooked(autotuner, config):
-        """A launch that tries several calls the autotuner's hook with each."""
+        """The configuration with the autotuner's hook. A launch that tries
+        several calls that with each."""
         if len(autotuner.configs) == 1 or \
                 not getattr(autotuner, "user_defined_pre_hook", False):
             return config
@@ -220,7 +223,7 @@ class Launch:
         return config
 
     def watched(self, name, choose):
-        """The heuristic, or the constant that was asked for instead."""
+        """The heuristic; if the signature has a constant, that is used instead."""
         item = self.items.get(name)
 
         def call(args):
@@ -244,10 +247,10 @@ class Launch:
         return call
 
     def run_kernel(self, args, more):
-        """
-        The innermost launch, with the arguments for Triton. From the first parameter
-        on that is missing or named like an option, they are passed by name: Triton takes
-        the value for the option, too. A launch that did so has recorded the option.
+        """The innermost launch, with the arguments for Triton. From the first
+        parameter on that is missing or has the name of an option, arguments are passed
+        by name: Triton then also uses the value for the option. A recorded launch that
+        did so has the option recorded.
         """
         more.update(zip((param.name for param in self.jit.params), args))
         values = {}
@@ -267,5 +270,6 @@ class Launch:
 
     @staticmethod
     def is_changed(item):
-        """True for an argument that a hook may have changed, as a descriptor's block."""
+        """True for an argument that a hook may have changed, such as a
+        descriptor's block."""
         return item.block is not None or item.is_constant

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of a launch, as far as a signature tells of them.
+"""Arguments of a launch, as far as a signature describes them.
 
-Triton gets what it specializes to the signature. Functions of the kernel's
-decorators (heuristics, pruning, hooks) get objects that tell what is known, and raise
-Unknown when asked for anything else: what depends on data is not guessed.
+Triton gets arguments that it specializes to the signature. Functions of the kernel's
+decorators (heuristics, pruning, hooks) get objects that answer what is known, and
+raise Unknown when asked for anything else: values that depend on data are not
+guessed.
 """
 
 import sys
@@ -13,7 +14,7 @@ BYTES = {"bool": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2, "int32
 
 
 class Unknown(Exception):
-    """A function asked for what only a launch knows."""
+    """A function asked for something that only a launch knows."""
 
 
 class Dtype(str):
@@ -58,7 +59,7 @@ def descriptor(dtype, block, layout):
 
 
 def torch_dtype(name):
-    """torch's own if the file uses torch, to be equal to what it compares with."""
+    """torch's own dtype if the file uses torch, so that comparisons in it hold."""
     return getattr(sys.modules.get("torch"), name, None) or Dtype("torch." + name)
 
 
@@ -95,7 +96,7 @@ for _name in ("add sub mul truediv floordiv divmod pow lshift rshift and or xor 
 
 
 class Pointer:
-    """A tensor of which the type is known, and whether it is aligned."""
+    """A tensor whose type and alignment are known."""
 
     def __init__(self, name, dtype, hint):
         self.name, self.hint = name, hint

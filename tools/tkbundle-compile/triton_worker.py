@@ -19,7 +19,7 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [HERE] + [folder for folder in sys.path if folder != HERE]
 sys.dont_write_bytecode, _kept = True, sys.dont_write_bytecode
-from tkbundle_triton_trace import BEGUN, Trace  # before what it traces
+from tkbundle_triton_trace import BEGUN, Trace  # first: traces later imports
 
 TRACE = Trace()
 from tkbundle_triton_inductor import compile_module
@@ -34,7 +34,7 @@ del sys.path[0]
 POOL = 3
 MAGIC = 0x746B6232
 HELLO, JOB, _LOG, ANSWER, DONE = range(1, 6)
-PIECE = 64 * 1024  # of an answer, at most
+PIECE = 64 * 1024  # maximum for an answer
 HEAD_FORMAT = struct.Struct("=IIQQ")
 SIZE_FORMAT = struct.Struct("=Q")
 DONE_FORMAT = struct.Struct("=iii512s")
@@ -43,7 +43,8 @@ READ, SEARCHED, LISTED, VARIABLE, LINK, SHARED, BEGAN, PROGRAM = range(74, 82)
 
 
 def forget_modules(before, folders):
-    """Forget the modules imported from the folders of one file, before the next."""
+    """Forget modules imported from the folders of one file, before the next
+    file."""
     def is_from_there(top):
         module = sys.modules.get(top)
         origin = getattr(module, "__file__", None)
@@ -173,7 +174,7 @@ class Pool:
         self.socket.sendall(HEAD_FORMAT.pack(MAGIC, kind, self.job, len(data)) + data)
 
     def receive_job(self):
-        """The environment and the fields of the next job."""
+        """Receive the environment and the fields of the next job."""
         magic, kind, self.job, size = HEAD_FORMAT.unpack(self.receive(HEAD_FORMAT.size))
         if magic != MAGIC or kind != JOB:
             sys.exit("triton_worker.py: descriptor 3 is not connected to a pool")
@@ -199,14 +200,15 @@ class Pool:
 
 
 def set_environment(texts):
-    """"NAME=value" sets, "NAME" unsets."""
+    """Apply the environment: "NAME=value" sets, "NAME" unsets."""
     for text in texts:
         name, is_set, value = os.fsdecode(text).partition("=")
         if is_set:
             os.environ[name] = value
         else:
             os.environ.pop(name, None)
-    # Interpreting compiles nothing, and a remote cache would leave no entry here.
+    # Interpreting would compile nothing, and a remote cache would leave no entry
+    # here.
     os.environ.pop("TRITON_INTERPRET", None)
     os.environ.pop("TRITON_CACHE_MANAGER", None)
 

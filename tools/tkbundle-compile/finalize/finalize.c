@@ -86,8 +86,8 @@ static int choose_steps(const struct finalize_request *request,
 	}
 	if (request->bindings.count != 0 && !is_wanted[TKB_STEP_BIND])
 		return fail(err, TKB_ERR_INVALID,
-		            "arguments are to be bound, and the step 'bind' is "
-		            "to be skipped");
+		            "the step 'bind' cannot be skipped when "
+		            "arguments are bound");
 	return 0;
 }
 
@@ -100,8 +100,7 @@ static int verify_after(const struct finalize *finalize, const char *step,
 	                      &message))
 		return 0;
 	return fail(err, TKB_ERR_INVALID,
-	            "finalize: '%s' made a module that is not valid: %s", step,
-	            message);
+	            "finalize: '%s' made an invalid module: %s", step, message);
 }
 
 int finalize_verify(struct finalize *finalize, struct tkb_error *err)
@@ -122,7 +121,9 @@ static int log_report(const struct finalize *finalize, const char *step,
 	                  err);
 }
 
-/* LLVM prints its passes to standard error, too: in between, and unbuffered. */
+/*
+ * LLVM also prints passes to standard error, unbuffered, between our own lines.
+ */
 static void print_module(const struct finalize *finalize, const char *when,
                          const char *step)
 {

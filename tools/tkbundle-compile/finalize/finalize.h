@@ -16,7 +16,7 @@
 #include "finalize/finalize_request.h"
 
 /*
- * Finalize `module`, and log a line for each step that did something. The
+ * Finalize `module`, and log a line for each step that changed something. The
  * module gets the triple and layout of `machine`; NULL: it keeps its own.
  *
  * @return 0; TKB_ERR_INVALID (an unknown step or kernel, a bad rule, or a step

@@ -11,9 +11,10 @@
 #include "worker/fail.h"
 
 /*
- * Makes arguments of the kernel constants: a number becomes a constant, and the
- * memory of a pointer a constant of the module. Since a function's type cannot
- * change, the kernel's body moves to a new function without these parameters.
+ * Turns arguments of the kernel into constants: a number becomes a constant,
+ * and the memory of a pointer becomes a constant array of the module. Since the
+ * type of a function cannot change, the kernel's body moves to a new function
+ * without these parameters.
  */
 
 enum {
@@ -42,7 +43,7 @@ static int find_kernel(const struct finalize *finalize, LLVMValueRef *out,
 	                    : 0;
 }
 
-/* The parameter of that name, else at that position. */
+/* Find the parameter by its name, or else by its position. */
 static int find_parameter(LLVMValueRef kernel, const char *argument,
                           unsigned *out, struct tkb_error *err)
 {
@@ -77,7 +78,7 @@ static int fail_value(const struct tkb_binding *binding, const char *why,
 	            binding->argument, binding->value, why);
 }
 
-/* Does the number fit, as a signed or an unsigned one? */
+/* Make an integer, if the number fits as a signed or an unsigned one. */
 static int make_integer(const struct tkb_binding *binding, LLVMTypeRef type,
                         LLVMValueRef *out, struct tkb_error *err)
 {
@@ -130,7 +131,10 @@ static LLVMTypeRef element_type(LLVMContextRef context,
 	return LLVMIntTypeInContext(context, type->bits);
 }
 
-/* A constant of the module, in the address space that the kernel expects. */
+/*
+ * Make a constant array of the module, in the address space that the kernel
+ * expects.
+ */
 static int make_array(const struct finalize *finalize,
                       const struct tkb_binding *binding, LLVMTypeRef pointer,
                       LLVMValueRef *out, struct tkb_error *err)
@@ -199,7 +203,7 @@ static int make_value(const struct finalize *finalize, LLVMValueRef parameter,
 	return fail_value(binding, "it takes a number", err);
 }
 
-/* A kernel that is called could not lose a parameter. */
+/* Is the kernel called? Then no parameter can be removed. */
 static bool is_called(LLVMValueRef kernel)
 {
 	for (LLVMUseRef use = LLVMGetFirstUse(kernel); use != NULL;
@@ -225,7 +229,7 @@ static void copy_attributes(LLVMValueRef from, LLVMAttributeIndex at,
 	const unsigned count = LLVMGetAttributeCountAtIndex(from, at);
 	LLVMAttributeRef *items = calloc(count + 1, sizeof(*items));
 
-	/* Out of memory: the code is right without attributes. */
+	/* Out of memory: the code is correct without attributes. */
 	if (items == NULL)
 		return;
 	LLVMGetAttributesAtIndex(from, at, items);
@@ -249,7 +253,7 @@ static void copy_metadata(LLVMValueRef from, LLVMValueRef to)
 	LLVMDisposeValueMetadataEntries(entries);
 }
 
-/* A function without the parameters that have a value, and without a body. */
+/* Make a function without the bound parameters, and without a body. */
 static LLVMValueRef make_function(LLVMModuleRef module, LLVMValueRef kernel,
                                   LLVMValueRef *values, LLVMTypeRef *types)
 {
@@ -307,7 +311,10 @@ static void move_body(LLVMValueRef kernel, LLVMValueRef made)
 	}
 }
 
-/* The new kernel takes the name, and the place in lists of what is used. */
+/*
+ * Give the new kernel the name of the old one, and its place in lists of used
+ * values.
+ */
 static void replace_kernel(LLVMValueRef kernel, LLVMValueRef made)
 {
 	char name[1024];

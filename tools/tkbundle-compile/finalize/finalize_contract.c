@@ -7,11 +7,11 @@
 #include "llvm/llvm_values.h"
 
 /*
- * Code generation makes one fused operation of a product and a sum of the same
- * block, and rounds once. Which ones it takes depends on the blocks: after loops
- * are unrolled, a*a + b*b may be fused the other way around. So they are fused
- * before anything else, as code generation would fuse them, and no others
- * afterwards: the finalized kernel rounds where the original does.
+ * Code generation fuses a product and a sum of one block into a single
+ * operation, which rounds only once. Which products it chooses depends on the
+ * blocks: after loops are unrolled, it may fuse the other product of a*a + b*b.
+ * So this runs first and fuses what code generation would fuse, and nothing is
+ * fused later: the finalized kernel rounds where the original does.
  */
 
 static bool is_fused(const struct finalize *finalize, LLVMValueRef value)
@@ -20,11 +20,14 @@ static bool is_fused(const struct finalize *finalize, LLVMValueRef value)
 	       (LLVMGetFastMathFlags(value) & LLVMFastMathAllowContract) != 0;
 }
 
-/* Code generation takes vectors apart, but for those that a GPU computes with. */
+/*
+ * Does code generation split this vector, because the GPU cannot compute with
+ * it?
+ */
 static bool is_taken_apart(const struct finalize *finalize, LLVMTypeRef vector)
 {
 	enum {
-		HAS_PAIRS = 100 /* of 32 bits, from sm_100 on */
+		HAS_PAIRS = 100 /* pairs of 32 bits, from sm_100 on */
 	};
 	const LLVMTypeKind kind = LLVMGetTypeKind(LLVMGetElementType(vector));
 
@@ -33,7 +36,7 @@ static bool is_taken_apart(const struct finalize *finalize, LLVMTypeRef vector)
 	        finalize_arch(finalize->machine) < HAS_PAIRS);
 }
 
-/* One lane of a vector, or its lanes in another order? */
+/* Is the value one lane of a vector, or its lanes in another order? */
 static bool is_rearranged(LLVMValueRef value)
 {
 	unsigned count;
@@ -52,7 +55,10 @@ static bool is_rearranged(LLVMValueRef value)
 	return true;
 }
 
-/* The product, or the vector of products that `value` takes; NULL: neither. */
+/*
+ * The product, or the vector of products whose lanes `value` takes; NULL:
+ * neither.
+ */
 static LLVMValueRef product_of(const struct finalize *finalize,
                                LLVMValueRef value)
 {
@@ -64,7 +70,7 @@ static LLVMValueRef product_of(const struct finalize *finalize,
 	return llvm_opcode(value) == LLVMFMul ? value : NULL;
 }
 
-/* A product of the same block that may be fused with `sum`. */
+/* Is the value a product of the same block that may be fused with `sum`? */
 static bool is_product(const struct finalize *finalize, LLVMValueRef value,
                        LLVMValueRef sum)
 {
@@ -86,7 +92,10 @@ static unsigned count_uses(LLVMValueRef value)
 	return count;
 }
 
-/* Which operand is fused: the product with fewer uses, else the first; -1: none. */
+/*
+ * Choose the operand to fuse: the product with fewer uses, else the first; -1:
+ * none.
+ */
 static int choose_product(const struct finalize *finalize, LLVMValueRef sum)
 {
 	LLVMValueRef a = LLVMGetOperand(sum, 0);
@@ -99,7 +108,7 @@ static int choose_product(const struct finalize *finalize, LLVMValueRef sum)
 	return is_a ? 0 : is_b ? 1 : -1;
 }
 
-/* A factor of a product, or of those that are taken from a vector of them. */
+/* A factor of a product, or the factors of products taken from a vector. */
 static LLVMValueRef factor(LLVMBuilderRef builder, LLVMValueRef product,
                            unsigned which)
 {
@@ -136,9 +145,9 @@ static LLVMValueRef build_fused(LLVMModuleRef module, LLVMBuilderRef builder,
 }
 
 /*
- * A product whose rounding is said is fused by nobody. Sums stay as they are: ptxas
- * may fuse them with what it multiplies itself, as for a division by a constant, and
- * does so in the original.
+ * Take the flag "contract" from a product: nothing fuses it then. Sums keep it:
+ * ptxas may fuse them with products of its own, for example from a division by a
+ * constant, as it does in the original.
  */
 static void forbid(LLVMValueRef value)
 {
@@ -178,7 +187,7 @@ struct found {
 	bool has_sums;
 };
 
-/* Fuse what is in the function, and let nothing else be. */
+/* Fuse the products of a function, and forbid any other fusion. */
 static void contract_function(const struct finalize *finalize,
                               LLVMBuilderRef builder, LLVMValueRef function,
                               struct found *found)
@@ -197,14 +206,17 @@ static void contract_function(const struct finalize *finalize,
 			if (is_sum(at))
 				fuse(finalize, builder, at);
 		}
-		/* Products are needed with their flags until here. */
+		/* Only now: fuse() reads the flags of products. */
 		for (LLVMValueRef at = LLVMGetFirstInstruction(block);
 		     at != NULL; at = LLVMGetNextInstruction(at))
 			forbid(at);
 	}
 }
 
-/* Where there are both, all functions are marked: they may become one. */
+/*
+ * If the module has products and sums, mark all functions, since they may be
+ * inlined into one.
+ */
 void finalize_contract(const struct finalize *finalize)
 {
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(

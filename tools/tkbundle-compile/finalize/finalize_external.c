@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	PTX_KERNEL = 71 /* LLVM's number of this calling convention */
+	PTX_KERNEL = 71 /* LLVM's number for this calling convention */
 };
 
 bool finalize_is_kernel(LLVMValueRef function)
@@ -50,7 +50,7 @@ static bool is_first_of(LLVMValueRef node, LLVMValueRef value)
 	bool is_first;
 
 	if (items == NULL)
-		return count != 0; /* out of memory: the safe answer */
+		return count != 0; /* if out of memory, give the safe answer */
 	LLVMGetMDNodeOperands(node, items);
 	is_first = items[0] == value;
 	free(items);
@@ -82,7 +82,7 @@ bool finalize_is_used_externally(LLVMModuleRef module, LLVMValueRef value)
 	    is_listed(module, "llvm.used", value) ||
 	    is_listed(module, "llvm.compiler.used", value))
 		return true;
-	/* Annotations of functions only describe them. */
+	/* Annotations of functions are only descriptions. */
 	return LLVMIsAGlobalVariable(value) != NULL &&
 	       (LLVMIsExternallyInitialized(value) ||
 	        is_annotated(module, value));

@@ -20,7 +20,7 @@ uint32_t finalize_arch(LLVMTargetMachineRef machine)
 	               : 0;
 }
 
-/* Is a built-in file part of the request's scheme? */
+/* Are the rules of a built-in file part of the requested scheme? */
 static bool is_chosen(const char *file, const void *request)
 {
 	const struct finalize_request *const chosen = request;

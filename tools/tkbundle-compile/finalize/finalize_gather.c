@@ -7,14 +7,14 @@
 #include "finalize/finalize_external.h"
 
 /*
- * Works on sums of byte products, as in unrolled loops, where each byte is
- * loaded separately. Rules match words of four bytes, so this gathers four
- * products with adjacent bytes into two words, and takes the sum's bytes from
- * these. Then "fuse" makes one instruction of the products, and "prepack" one
- * load of each word.
+ * Works on sums of byte products, such as those of unrolled loops, where each
+ * byte is loaded separately. Rules match words of four bytes. So this gathers
+ * four products with adjacent bytes into two words, and the sum takes its bytes
+ * from these. Later, "fuse" turns the products into one instruction, and
+ * "prepack" loads each word at once.
  */
 
-/* Four products, and which of each one's bytes go into the first word. */
+/* Four products, and which byte of each product goes into the first word. */
 struct four {
 	struct product *products[PREPACK_LANES];
 	int sides[PREPACK_LANES];
@@ -25,7 +25,10 @@ static bool is_free(const struct product *product)
 	return product->value != NULL && product->bytes[0] != NULL;
 }
 
-/* Which byte of `other` is `distance` after that of `first`; -1: none. */
+/*
+ * Find the byte of `other` that is `distance` after the byte of `first`; -1:
+ * none.
+ */
 static int side_after(const struct product *first, int side,
                       const struct product *other, int distance)
 {
@@ -42,7 +45,7 @@ static int side_after(const struct product *first, int side,
 	return -1;
 }
 
-/* A product may fit several lanes, and is used for one only. */
+/* A product may fit several lanes, but is used for only one. */
 static bool has_product(const struct four *four, int lanes,
                         const struct product *product)
 {
@@ -88,7 +91,10 @@ static struct prepack_word word_of(const struct sum *sum,
 	return word;
 }
 
-/* True for bytes of the module's own constant, which prepack may move. */
+/*
+ * True for bytes of an internal constant of the module, which prepack may
+ * rearrange.
+ */
 static bool can_be_packed(const struct prepack_word *word)
 {
 	LLVMValueRef base = word->address.base;
@@ -97,7 +103,7 @@ static bool can_be_packed(const struct prepack_word *word)
 	       LLVMIsGlobalConstant(base) && finalize_is_internal(base);
 }
 
-/* Worth it: the adjacent bytes can be loaded as one word. */
+/* Gathering pays off: the adjacent bytes can be loaded as one word. */
 static bool is_adjacent(const struct sum *sum, const struct four *four)
 {
 	const struct prepack_word word = word_of(sum, four, false);
@@ -105,7 +111,10 @@ static bool is_adjacent(const struct sum *sum, const struct four *four)
 	return prepack_widen_at(&word) != NULL;
 }
 
-/* Worth it: the bytes they are multiplied with can be packed into one word. */
+/*
+ * Gathering pays off: the bytes of the other factors can be packed into one
+ * word.
+ */
 static bool can_become_word(const struct sum *sum, const struct four *four)
 {
 	const struct prepack_word other = word_of(sum, four, true);
@@ -135,7 +144,7 @@ static LLVMValueRef lane_number(const struct sum *sum, int value)
 	return LLVMConstInt(LLVMTypeOf(sum->root), (unsigned)value, false);
 }
 
-/* A word of the bytes, and the bytes of that word. */
+/* Build a word of the bytes, and extract the bytes from that word. */
 static LLVMValueRef build_word(const struct sum *sum, const struct four *four,
                                bool is_other)
 {
@@ -186,7 +195,10 @@ static void build_four(struct sum *sum, const struct four *four)
 	}
 }
 
-/* Terms outside of groups come first: they were computed earlier. */
+/*
+ * Rebuild the sum. Terms outside the groups come first: they were computed
+ * earlier.
+ */
 static void rebuild(struct sum *sum, const struct four *fours, size_t count)
 {
 	LLVMPositionBuilderBefore(sum->builder, sum->root);

@@ -5,9 +5,8 @@
 #include "finalize/finalize_uses.h"
 
 /*
- * Marks globals as constant that nothing writes. This can only be known of
- * globals that nothing outside of the module names, since a host finds others
- * with cuModuleGetGlobal().
+ * Marks globals that nothing writes as constant. This can be known only for
+ * internal globals, since a host finds all others with cuModuleGetGlobal().
  */
 
 /* True for memory that keeps the initializer from launch to launch. */

@@ -9,8 +9,8 @@
 #include "finalize/finalize_external.h"
 
 /*
- * Makes everything internal, so that it can be changed and dropped, except the
- * kernels to keep and what the module says is used from outside.
+ * Makes everything internal, so that it can be changed and removed, except the
+ * kernels to keep and values that the module declares as used from outside.
  */
 
 static int check_kernel_names(const struct finalize *finalize,

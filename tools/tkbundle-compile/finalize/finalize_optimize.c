@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Ends with LLVM's O3, so that a kernel in plain IR is not slower than one that was
- * compiled with O3 alone. Triton's IR has been through its O3, and reads and
- * writes memory by PTX, in an order that was chosen: it stays as it is.
+ * Runs LLVM's O3 at the end, so that a kernel in plain IR is not slower than with
+ * O3 alone. Triton's IR has already been through O3, and accesses memory by inline
+ * PTX in a deliberate order: it is not changed.
  */
 
 static const char *const kept[] = { "optnone", "noinline" };
@@ -54,7 +54,10 @@ static void add(LLVMValueRef function, const char *name)
 
 static const char mark[] = "tkb.added";
 
-/* Keep the passes away from a function; `mark` tells what was added for that. */
+/*
+ * Exclude a function from the passes; `mark` marks the attributes added for
+ * that.
+ */
 static void keep_unoptimized(LLVMValueRef function)
 {
 	LLVMContextRef context =

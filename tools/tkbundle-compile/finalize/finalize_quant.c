@@ -37,7 +37,7 @@ int finalize_check_quant(struct finalize *finalize, struct tkb_error *err)
 
 	if (finalize->request->quant == TKB_QUANT_ANY)
 		return 0;
-	/* Variables in memory would hide what is computed from what. */
+	/* Variables in memory would hide how values are computed. */
 	rc = finalize_run(finalize, "function(sroa)", err);
 	return rc == 0 ? check_schemes(finalize, quant_fault, err) : rc;
 }
@@ -45,7 +45,7 @@ int finalize_check_quant(struct finalize *finalize, struct tkb_error *err)
 int finalize_check_quant_done(const struct finalize *finalize,
                               struct tkb_error *err)
 {
-	/* A step that was skipped may be the one that does it. */
+	/* A skipped step may be the one that would have applied the scheme. */
 	if (finalize->request->without.count != 0)
 		return 0;
 	return check_schemes(finalize, quant_fault_done, err);

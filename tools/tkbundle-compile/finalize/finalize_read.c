@@ -9,19 +9,20 @@
 #include "worker/fail.h"
 
 /*
- * Triton writes its loads as PTX that may do anything, and so stays where it is:
- * between barriers, with every other load. A constant, as a bound argument is, is
- * the same at all times. Reads of one become loads of LLVM's where they happen
- * always, which later steps know, and else PTX that only computes: both may move.
+ * Triton writes its loads as inline PTX that may have any effect, so LLVM does
+ * not move it across barriers and other loads. But a constant, such as a bound
+ * argument, never changes. So unconditional reads of constants become LLVM loads,
+ * which later steps understand. Conditional reads become PTX without side
+ * effects. LLVM may move both.
  */
 
 enum {
-	BASE_LIMIT = 32 /* values that an address is followed through */
+	BASE_LIMIT = 32 /* limit of values followed for one address */
 };
 
 static const char load_name[] = "ld.global";
 
-/* Values of which an address is made. */
+/* Values that an address is computed from. */
 struct bases {
 	LLVMValueRef items[BASE_LIMIT];
 	size_t count;
@@ -62,7 +63,9 @@ static bool add_parts(struct bases *bases, LLVMValueRef value)
 	}
 }
 
-/* Does the address lie in constants of the module, whichever way it was made? */
+/*
+ * Is the address in a constant of the module, on every path that computes it?
+ */
 static bool is_of_constants(LLVMValueRef address)
 {
 	struct bases bases = { .count = 0 };
@@ -107,7 +110,7 @@ static LLVMValueRef build_load(LLVMBuilderRef builder, LLVMContextRef context,
 		at = LLVMBuildGEP2(builder, LLVMInt8TypeInContext(context), at,
 		                   &offset, 1, "");
 	load = LLVMBuildLoad2(builder, type_of(context, read), at, "");
-	/* PTX takes no other address. */
+	/* PTX requires this alignment. */
 	LLVMSetAlignment(load, read->count * read->width / 8);
 	LLVMSetMetadata(
 		load, LLVMGetMDKindIDInContext(context, name, sizeof(name) - 1),
@@ -116,7 +119,7 @@ static LLVMValueRef build_load(LLVMBuilderRef builder, LLVMContextRef context,
 	return load;
 }
 
-/* The outputs, as the call has them. */
+/* Build the outputs in the form of the call's result. */
 static LLVMValueRef build_outputs(LLVMBuilderRef builder,
                                   LLVMContextRef context, LLVMValueRef call,
                                   const struct ptx_read *read,
@@ -154,7 +157,7 @@ static void add_attribute(LLVMContextRef context, LLVMValueRef call,
 			0));
 }
 
-/* The same text with ld.global.nc, as a call that computes. */
+/* Make the same inline PTX with ld.global.nc, and without side effects. */
 static LLVMValueRef make_assembly(LLVMValueRef old, struct tkb_error *err)
 {
 	static const char constant[] = ".nc";
@@ -202,13 +205,13 @@ static LLVMValueRef build_assembly(LLVMBuilderRef builder,
 		arguments[i] = LLVMGetOperand(call, i);
 	made = LLVMBuildCall2(builder, LLVMGetCalledFunctionType(call),
 	                      assembly, arguments, count, "");
-	add_attribute(context, made, "memory"); /* 0: none */
+	add_attribute(context, made, "memory"); /* value 0: memory(none) */
 	add_attribute(context, made, "nounwind");
 	add_attribute(context, made, "willreturn");
 	return made;
 }
 
-/* What takes the place of the call; NULL without memory. */
+/* Build the replacement of the call; NULL if out of memory. */
 static LLVMValueRef build_read(LLVMBuilderRef builder, LLVMContextRef context,
                                LLVMValueRef call, const struct ptx_read *read,
                                struct tkb_error *err)

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_FINALIZE_STEP_H
 #define TKB_COMPILE_FINALIZE_STEP_H
 
-/* The steps of finalize.h. Without work, a step changes nothing. */
+/* The steps of finalize.h. A step without work changes nothing. */
 
 #include <tkbundle/tkbundle.h>
 
@@ -11,10 +11,12 @@
 
 struct finalize {
 	LLVMModuleRef module;
-	LLVMTargetMachineRef machine; /* or NULL */
+	LLVMTargetMachineRef machine; /* may be NULL */
 	const struct finalize_request *request;
 	const struct tkb_sink *log;
-	/* What the step did, for the log: "2 globals"; empty: nothing. */
+	/*
+	 * What the step did, for the log, such as "2 globals"; empty: nothing.
+	 */
 	char report[160];
 };
 
@@ -38,8 +40,9 @@ int finalize_optimize(struct finalize *finalize, struct tkb_error *err);
 int finalize_verify(struct finalize *finalize, struct tkb_error *err);
 
 /*
- * Refuse kernels that are not of the scheme of quantization, before loops are
- * unrolled, and those for which it did nothing, once rules have been applied.
+ * Refuse kernels that do not fit the quantization scheme (the first function,
+ * before loops are unrolled), or that it did not change (the second, after
+ * rules were applied).
  */
 int finalize_check_quant(struct finalize *finalize, struct tkb_error *err);
 int finalize_check_quant_done(const struct finalize *finalize,
@@ -48,7 +51,10 @@ int finalize_check_quant_done(const struct finalize *finalize,
 /* The number of the architecture: 90 for "sm_90a"; 0 without a machine. */
 uint32_t finalize_arch(LLVMTargetMachineRef machine);
 
-/* Fuse products and sums as code generation would, and let it fuse no others. */
+/*
+ * Fuse products and sums as code generation would, and forbid it to fuse
+ * others.
+ */
 void finalize_contract(const struct finalize *finalize);
 
 /* Is it one of the kernels to keep? */
@@ -57,7 +63,7 @@ bool finalize_keeps(const struct finalize *finalize, LLVMValueRef kernel);
 /* Report "2 globals" or "1 global"; nothing for 0. */
 void finalize_count(struct finalize *finalize, size_t count, const char *what);
 
-/* The number of instructions, and the report of a change of it. */
+/* Count instructions, and report a change of that number. */
 size_t finalize_size(LLVMModuleRef module);
 void finalize_report_size(struct finalize *finalize, size_t before);
 

@@ -6,7 +6,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-/* Removes what a profile left in a module: metadata and counting calls. */
+/* Removes traces of profiling from a module: metadata and counting calls. */
 
 static bool name_begins_with(const char *text, const char *with)
 {

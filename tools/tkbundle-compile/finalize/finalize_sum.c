@@ -6,7 +6,7 @@
 
 enum {
 	TERM_LIMIT = 4096,  /* of one sum; longer sums are left unchanged */
-	PENDING_LIMIT = 256 /* nested sums that are not taken apart yet */
+	PENDING_LIMIT = 256 /* nested sums that are not flattened yet */
 };
 
 static bool is_sum(LLVMValueRef value)
@@ -19,7 +19,7 @@ static bool is_sum(LLVMValueRef value)
 	       LLVMGetIntTypeWidth(type) == 32;
 }
 
-/* True for a sum that is only used as a part of `of`. */
+/* True for a sum whose only use is as a term of `of`. */
 static bool is_inner(LLVMValueRef value, LLVMValueRef of)
 {
 	return is_sum(value) && llvm_has_one_use(value) &&

@@ -9,8 +9,9 @@
 
 /* A product of two bytes, and how each is extended. */
 struct product {
-	LLVMValueRef value;    /* the term; NULL: it is in a group */
-	LLVMValueRef bytes[2]; /* their loads; NULL: not a product of bytes */
+	LLVMValueRef value;    /* the term; NULL once it is in a group */
+	LLVMValueRef bytes[2]; /* loads of the two bytes; NULL: not a product
+	                          of bytes */
 	LLVMOpcode kinds[2];
 	struct prepack_address addresses[2];
 	bool is_known[2]; /* whether the addresses are known */
@@ -24,7 +25,7 @@ struct sum {
 	size_t count;
 	size_t capacity;
 	LLVMBuilderRef builder; /* owned */
-	LLVMValueRef total;     /* so far; NULL: empty */
+	LLVMValueRef total;     /* the sum built so far; NULL: nothing yet */
 	size_t group_count;
 };
 

@@ -9,30 +9,31 @@
 #include "base/base.h"
 
 /*
- * Unrolls loops whose count is a constant, and makes values of what they kept in
- * memory of the thread. A loop that multiplies bytes is worth more than others:
- * once "gather" and "fuse" see four of its steps at once, they become one
- * instruction. Such loops are marked for LLVM. Others are left to its own limits,
- * and only looked at where an argument was bound: their counts were known to who
- * made the IR, else, and unrolling them makes Triton's kernels larger by 10 %.
- * Where one was bound, they are marked, too, inner ones first: what their steps
- * load is on its way at once, where a loop waits for each.
+ * Unrolls loops with a constant trip count, and turns local variables of a thread
+ * into values. Unrolling pays off most for a loop that multiplies bytes: if
+ * "gather" and "fuse" see four iterations at once, these become one instruction.
+ * Such loops are marked for LLVM. Other loops are unrolled only if an argument
+ * was bound, since otherwise the compiler that made the IR already knew their
+ * counts, and unrolling them makes Triton's kernels 10 % larger. If one was
+ * bound, they are marked, too, inner loops first: the loads of several iterations
+ * then run at once, while a loop waits for each.
  */
 
 enum {
-	STEPS = 16, /* of a marked loop that is too large to be unrolled whole */
-	SIZE = 2048, /* instructions that a loop may become */
-	LEAST = 4,   /* steps at once, else nothing is gained */
-	DEPTH = 3    /* of loops in each other */
+	STEPS = 16,  /* iterations of a marked loop that is too large to be
+	               unrolled completely */
+	SIZE = 2048, /* maximum instructions of an unrolled loop */
+	LEAST = 4,   /* minimum iterations at once: fewer gain nothing */
+	DEPTH = 3    /* nesting depth of loops */
 };
 
-/* Passes that clean up after loops were unrolled. */
+/* Passes that clean up after unrolling. */
 #define CLEAN_UP                                                               \
 	"instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg,adce"
 
 static const char full[] = "llvm.loop.unroll.full";
 static const char count[] = "llvm.loop.unroll.count";
-/* What clang says of each loop of C++. */
+/* clang adds this to every loop of C++. */
 static const char progress[] = "llvm.loop.mustprogress";
 
 static unsigned loop_kind(LLVMModuleRef module)
@@ -70,7 +71,7 @@ static bool multiplies_bytes(LLVMBasicBlockRef block)
 	return loads_byte && multiplies;
 }
 
-/* A node that names itself, as the metadata of a loop do. */
+/* Make a node that refers to itself, as the metadata of loops must. */
 static LLVMMetadataRef make_mark(LLVMContextRef context, const char *name,
                                  unsigned steps)
 {
@@ -126,7 +127,10 @@ static bool says_how(LLVMValueRef node)
 	return false;
 }
 
-/* Mark loops that multiply bytes, unless something is said of them. */
+/*
+ * Mark loops that multiply bytes, unless their metadata already say how to
+ * unroll.
+ */
 static size_t mark(LLVMModuleRef module, const char *name)
 {
 	const unsigned kind = loop_kind(module);
@@ -149,7 +153,10 @@ static size_t mark(LLVMModuleRef module, const char *name)
 	return marked;
 }
 
-/* PTX with many registers, as of a product of matrices, is worth as many. */
+/*
+ * The weight of an instruction: 1, plus the operands and outputs of inline PTX,
+ * since PTX for a matrix product uses many registers.
+ */
 static size_t weight_of(LLVMValueRef at)
 {
 	LLVMTypeRef type = LLVMTypeOf(at);
@@ -173,7 +180,7 @@ static size_t block_size(LLVMBasicBlockRef block)
 	return size;
 }
 
-/* Does it go back to a block before it, or to itself? */
+/* Does the block branch back to an earlier block, or to itself? */
 static bool goes_back(LLVMBasicBlockRef block)
 {
 	for (LLVMBasicBlockRef at = block; at != NULL;
@@ -185,9 +192,10 @@ static bool goes_back(LLVMBasicBlockRef block)
 }
 
 /*
- * The size of the loop that ends with `last`, which goes back; 0: it is too
- * large, or has others in it. Blocks stand in their order; where they do not, a
- * mark is at what is no loop, and changes nothing.
+ * The size of the loop whose last block is `last`, which branches back; 0: it
+ * is too large, or contains other loops. This assumes that blocks are in the
+ * order of the source. If they are not, the mark is on a branch that ends no
+ * loop, and has no effect.
  */
 static size_t inner_loop_size(LLVMBasicBlockRef last)
 {
@@ -204,7 +212,7 @@ static size_t inner_loop_size(LLVMBasicBlockRef last)
 	return 0;
 }
 
-/* How often the loop with the last block `last` runs; 0: unknown. */
+/* The trip count of the loop whose last block is `last`; 0: unknown. */
 static size_t trip_count(LLVMBasicBlockRef last)
 {
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(last);
@@ -227,9 +235,9 @@ static size_t trip_count(LLVMBasicBlockRef last)
 }
 
 /*
- * How many rounds of the loop to unroll into one, at most `most`: all of them, or
- * a divisor of their number. Then the loop need not test for its end in between,
- * and the addresses that it loads from stay aligned.
+ * How many iterations to unroll into one, at most `most`: all of them, or a
+ * divisor of the trip count, or else a power of two. With a divisor, the loop
+ * need not test for its end in between, and its load addresses stay aligned.
  */
 static unsigned choose_steps(size_t trips, size_t most)
 {
@@ -246,7 +254,7 @@ static unsigned choose_steps(size_t trips, size_t most)
 	return steps;
 }
 
-/* Mark all inner loops, unless something is said of them. */
+/* Mark all inner loops, unless their metadata already say how to unroll. */
 static size_t mark_inner(LLVMModuleRef module)
 {
 	const unsigned kind = loop_kind(module);
@@ -271,7 +279,7 @@ static size_t mark_inner(LLVMModuleRef module)
 	return marked;
 }
 
-/* Is it said of a loop in the words of `name`? */
+/* Does the metadata of a loop have the mark `name`? */
 static bool is_marked(LLVMValueRef node, const char *name)
 {
 	LLVMValueRef items[2] = { NULL, NULL };
@@ -291,7 +299,7 @@ static bool is_marked(LLVMValueRef node, const char *name)
 	       memcmp(text, name, size) == 0;
 }
 
-/* Take the marks from the loops that are left. */
+/* Remove the marks from the remaining loops. */
 static void unmark(LLVMModuleRef module, const char *name)
 {
 	const unsigned kind = loop_kind(module);

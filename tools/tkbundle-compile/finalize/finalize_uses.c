@@ -7,10 +7,11 @@
 #include "base/base.h"
 
 enum {
-	ADDRESS_LIMIT = 65536 /* globals with more are left unchanged */
+	ADDRESS_LIMIT = 65536 /* globals with more addresses are left
+	                         unchanged */
 };
 
-/* Values that are, or may be, addresses in the memory. */
+/* Values that are, or may be, addresses in the memory in question. */
 struct addresses {
 	LLVMValueRef *items; /* owned */
 	size_t count;
@@ -34,7 +35,7 @@ static bool add_address(struct addresses *addresses, LLVMValueRef value)
 	                  NULL) == 0;
 }
 
-/* These values can be reached more than once. */
+/* Add a value that can be reached more than once. */
 static bool add_once(struct addresses *addresses, LLVMValueRef value)
 {
 	return has_address(addresses, value) || add_address(addresses, value);
@@ -74,7 +75,7 @@ static const char *skip_separators(const char *at)
 	return at + strspn(at, " \t\n;{}");
 }
 
-/* A pointer that is moved would go on under another name. */
+/* Does this PTX copy a pointer? It would then continue under another name. */
 static bool moves_pointer(const char *at)
 {
 	const size_t size = strcspn(at, ";");
@@ -128,7 +129,7 @@ static bool is_exactly(LLVMValueRef function)
 	        linkage == LLVMExternalLinkage);
 }
 
-/* Follow the address into the function that is called. */
+/* Follow the address into the called function. */
 static bool follow_call(struct addresses *addresses, LLVMValueRef call,
                         LLVMValueRef address)
 {

@@ -28,7 +28,10 @@ static bool is_bytes(LLVMTypeRef type)
 	       is_byte(LLVMGetElementType(type));
 }
 
-/* insertelement (... (insertelement <4 x i8>, load i8, 0) ...), load i8, 3 */
+/*
+ * Read insertelement (... (insertelement <4 x i8>, load i8, 0) ...), load i8,
+ * 3.
+ */
 static bool read_lanes(LLVMValueRef word, LLVMValueRef lanes[PREPACK_LANES])
 {
 	LLVMValueRef at = word;
@@ -69,7 +72,7 @@ void prepack_find_offsets(LLVMTargetDataRef layout, struct prepack_word *word)
 	}
 }
 
-/* The bytes of a number that a word can hold; 0: another type. */
+/* The size of a number that fits a word, in bytes; 0: another type. */
 static size_t size_of_number(LLVMTypeRef type)
 {
 	switch (LLVMGetTypeKind(type)) {
@@ -101,7 +104,7 @@ static size_t count_words(LLVMTypeRef type)
 	return bytes == 4 || bytes == 8 || bytes == 16 ? bytes / 4 : 0;
 }
 
-/* A load of words from a constant that may be repacked. */
+/* Read a load of words from a constant that may be repacked. */
 static bool read_at_once(const struct prepack *prepack,
                          struct prepack_word *word)
 {

@@ -3,12 +3,11 @@
 #define TKB_COMPILE_PREPACK_H
 
 /*
- * Words of four bytes, as dp4a takes them, which the code assembles from four
- * loads or has in a vector, and floats. Prepack loads them faster, in one of two
- * ways:
+ * Handles words of four bytes for dp4a, which the code assembles from four loads
+ * or has in a vector, and floats. Prepack loads them faster, in one of two ways:
  *
- *   repack  the bytes come from a constant that the module owns and that is
- *           used for nothing else: a new constant replaces it, with the bytes
+ *   repack  the bytes come from a constant that only the module uses, and only
+ *           for this: a new constant replaces it, with the bytes
  *           of each word adjacent, and the words in the order of their use, so
  *           that neighbouring threads read adjacent groups of up to four words;
  *   widen   four bytes are adjacent already, anywhere in memory, and the first
@@ -45,43 +44,44 @@ struct prepack_address {
 	int64_t offset;
 };
 
-/* Take the address `pointer` apart. False if it does not have that form. */
+/* Decompose the address `pointer`. False if it does not have that form. */
 bool prepack_address_of(LLVMTargetDataRef layout, LLVMValueRef pointer,
                         struct prepack_address *out);
 
-/* True if they differ in the offset at most. */
+/* True if the two addresses differ at most in the offset. */
 bool prepack_differ_by_offset(const struct prepack_address *a,
                               const struct prepack_address *b);
 
-/* The values of a term: low, low + step, ..., high. */
+/* The possible values of a term: low, low + step, ..., high. */
 struct prepack_range {
 	int64_t low;
 	int64_t high;
 	int64_t step;
 };
 
-/* False if nothing is known. */
+/* Find the range of a term. False if it is unknown. */
 bool prepack_range_of(const struct prepack_term *term,
                       struct prepack_range *out);
 
 /* A word assembled from bytes, or words loaded at once. */
 struct prepack_word {
-	LLVMValueRef word;                 /* <4 x i8>, or the load itself */
+	LLVMValueRef word;                 /* a <4 x i8>, or the load itself */
 	LLVMValueRef lanes[PREPACK_LANES]; /* loads; NULL: loaded at once */
-	size_t count; /* of words: 1, or those loaded at once */
+	size_t count; /* number of words: 1, or those loaded at once */
 	struct prepack_address address; /* of the first lane */
 	int64_t offsets[PREPACK_LANES];
-	bool has_offsets; /* addresses differ in the known offsets only */
+	bool has_offsets; /* the lanes' addresses differ only in known
+	                     offsets */
 	bool is_done;
 };
 
 struct prepack {
 	struct finalize *finalize;
 	LLVMTargetDataRef layout;
-	struct prepack_word *words; /* owned; in the module's order */
+	struct prepack_word *words; /* owned; in the order of the module */
 	size_t count;
 	size_t capacity;
-	size_t table_count; /* what was done, for the log */
+	size_t table_count; /* statistics for the log */
 	size_t repacked_count;
 	size_t widened_count;
 };

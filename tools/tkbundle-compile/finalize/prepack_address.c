@@ -3,7 +3,10 @@
 
 #include "llvm/llvm_values.h"
 
-/* Addresses as sums, as far as the code says that nothing wraps. */
+/*
+ * Decomposes addresses into sums, as long as flags in the code exclude
+ * wrapping.
+ */
 
 #define LIMIT ((int64_t)1 << 30) /* of factors and offsets */
 
@@ -11,7 +14,7 @@ enum {
 	PART_LIMIT = 32 /* of one index */
 };
 
-/* factor * value, not taken apart yet */
+/* factor * value, not decomposed yet */
 struct part {
 	LLVMValueRef value;
 	enum prepack_extension extension;
@@ -91,7 +94,7 @@ static bool read_constant(LLVMValueRef value, enum prepack_extension extension,
 	return is_small(*out);
 }
 
-/* Do the flags say that the exact result fits? */
+/* Do the flags guarantee that the exact result fits? */
 static bool keeps(LLVMValueRef arithmetic, enum prepack_extension extension)
 {
 	if (extension == PREPACK_WHOLE)
@@ -117,7 +120,7 @@ static bool constant_factor(LLVMValueRef value, const struct part *part,
 	return is_small(*out * part->factor);
 }
 
-/* Replace a part by its operands. False if it cannot be taken apart. */
+/* Replace a part by its operands. False if it cannot be decomposed. */
 static bool split_part(struct parts *parts, const struct part *part,
                        bool *is_bad)
 {
@@ -136,8 +139,8 @@ static bool split_part(struct parts *parts, const struct part *part,
 		                    PREPACK_SIGNED, part->factor);
 		break;
 	case LLVMZExt:
-		/* Of a number that is not negative, the sign may be extended:
-		 * more arithmetic says that it keeps the sign. */
+		/* If the number is not negative, treat this as a sign extension:
+		 * more arithmetic has flags for signed numbers. */
 		is_kept = push_part(parts, LLVMGetOperand(value, 0),
 		                    LLVMGetNNeg(value) ? PREPACK_SIGNED
 		                                       : PREPACK_UNSIGNED,

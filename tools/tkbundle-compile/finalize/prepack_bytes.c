@@ -35,7 +35,7 @@ static size_t size_of_number(LLVMTypeRef type)
 	}
 }
 
-/* Size of the type in bytes; 0 if it is not such an array. */
+/* The size of the type in bytes; 0 if it is not such an array. */
 static size_t size_of_array(LLVMTypeRef type)
 {
 	size_t size = 1;

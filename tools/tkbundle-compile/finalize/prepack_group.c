@@ -4,7 +4,8 @@
 #include <string.h>
 
 enum {
-	FACTOR_LIMIT = 1 << 28 /* times 32 bits, four such add up exactly */
+	FACTOR_LIMIT = 1 << 28 /* four products of this and 32 bits have an
+	                          exact sum */
 };
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -13,9 +14,9 @@ static int64_t floor_div(int64_t a, int64_t b)
 }
 
 /*
- * The minimum and maximum that the other axes add to an address. A loop adds all
- * that it counts, so the reads of its last turn are inside the constant whenever
- * those of its first are.
+ * The minimum and maximum that the other axes add to an address. A loop that
+ * never ends early runs through its whole range. So if any of its iterations
+ * reads inside the constant, the first and the last do, too.
  */
 static void sum_others(const struct group *group, const struct axis *axis,
                        int64_t *low, int64_t *high)
@@ -58,8 +59,8 @@ static void find_ends(const struct group *group, int64_t *low, int64_t *high)
 }
 
 /*
- * All reads are inside the constant: what does that imply for the values of
- * `axis`, given those of the other axes?
+ * Derive the range of `axis` from the ranges of the other axes, and from the
+ * fact that all reads are inside the constant.
  */
 static bool bound_axis(const struct source *source, const struct group *group,
                        struct axis *axis)
@@ -90,7 +91,7 @@ static bool bound_axis(const struct source *source, const struct group *group,
 	return range->high >= range->low;
 }
 
-/* How neighbouring threads of a warp differ in a value: THREAD is nearest. */
+/* Between which threads a value differs: THREAD means neighbours in a warp. */
 enum nearness {
 	THREAD,
 	UNKNOWN,
@@ -128,7 +129,7 @@ bool prepack_is_summed(const struct group *group,
 	return true;
 }
 
-/* Of terms that are summed: as near as the nearest. */
+/* For an axis that is a sum of terms: that of the nearest term. */
 static enum nearness nearness_of(const struct group *group,
                                  const struct axis *axis)
 {
@@ -168,7 +169,9 @@ static void lay_out(struct group *group)
 	group->position_count = stride;
 }
 
-/* How many words of a position can be adjacent; 0: not as they are read. */
+/*
+ * How many words of a position can be adjacent; 0: that does not fit the loads.
+ */
 static size_t count_adjacent(struct group *group)
 {
 	size_t together;
@@ -214,7 +217,7 @@ static bool is_scattered(const struct group *group)
 	return false;
 }
 
-/* True if a thread reads words one by one that can be adjacent, and are not. */
+/* True if a thread reads single words that could be adjacent, but are not. */
 static bool is_spread(const struct group *group)
 {
 	if (group->adjacent_count == 1)
@@ -252,14 +255,17 @@ static bool count_positions(const struct source *source, struct group *group)
 	       (has_lanes(group) || is_scattered(group) || is_spread(group));
 }
 
-/* True if the value is a number of at most 32 bits, with an unknown range. */
+/* True if the value is narrower than an address, and has at most 32 bits. */
 static bool is_narrow(const struct axis *axis)
 {
 	return axis->term.extension != PREPACK_WHOLE &&
 	       LLVMGetIntTypeWidth(LLVMTypeOf(axis->term.value)) <= 32;
 }
 
-/* Is it the counter of a loop of one block, which the group is in? */
+/*
+ * Is the value the counter of a one-block loop that contains the group and
+ * never ends early?
+ */
 static bool is_whole_loop(const struct group *group, LLVMValueRef counter)
 {
 	LLVMBasicBlockRef block =
@@ -287,7 +293,7 @@ static struct axis axis_of(const struct group *group,
 	return axis;
 }
 
-/* Each term is an axis. */
+/* Make each term an axis. */
 static bool find_apart(const struct source *source, struct group *group)
 {
 	const struct prepack_address *address = &group->words[0]->address;
@@ -326,9 +332,9 @@ static int64_t common_factor(int64_t a, int64_t b)
 }
 
 /*
- * The sum of the terms is an axis, in steps of what divides their factors; the
- * counters of loops are axes of their own. All are narrow, and so is the sum exact: no multiple of 2^64 is lost
- * where it is divided.
+ * Make the sum of the terms one axis, whose step is the greatest common divisor
+ * of their factors; loop counters are axes of their own. All terms are narrow,
+ * so the sum is exact: it does not wrap before it is divided.
  */
 static bool find_together(const struct source *source, struct group *group)
 {
@@ -396,7 +402,7 @@ static int64_t position_offset(const struct group *group, int64_t position)
 	return sum;
 }
 
-/* Bytes outside of the constant cannot be read, and stay zero. */
+/* Bytes outside the constant cannot be read, and stay zero. */
 static void fill_word(const struct source *source,
                       const struct prepack_word *word, size_t part,
                       int64_t base, unsigned char *out)

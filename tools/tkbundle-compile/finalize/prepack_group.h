@@ -3,29 +3,29 @@
 #define TKB_COMPILE_PREPACK_GROUP_H
 
 /*
- * A group is a sequence of words in one block that read the same constant by
- * the same terms. The terms span a box of positions; the new table has the
- * words of the group for each position. The range of a term is known from the
- * code, or follows from two facts: all words of a group are read whenever one
- * is, in each turn of the loop around it, and all reads are inside the constant.
- * Where that does not tell the terms
- * apart, as of a row that is block * size + thread, their sum is one axis.
+ * A group is a sequence of words in one block that read the same constant with
+ * the same terms. The terms span a box of positions; the new table has the words
+ * of the group for each position. The range of a term is known from the code, or
+ * follows from two facts: if one word of a group is read, all are, in each
+ * iteration of the loop around it; and all reads are inside the constant. If
+ * that is not enough to separate the terms, as for a row that is block * size +
+ * thread, their sum is one axis.
  */
 
 #include "finalize/prepack.h"
 
 struct axis {
 	struct prepack_term
-		term; /* without a value: a sum of terms, in steps */
+		term; /* if `value` is NULL: a sum of terms, in steps */
 	struct prepack_range range;
 	int64_t count;
-	int64_t stride; /* in positions */
+	int64_t stride; /* in number of positions */
 	bool is_known;
 	bool is_whole; /* the counter of a loop that never ends early */
 };
 
 struct group {
-	struct prepack_word **words; /* owned; in the block's order */
+	struct prepack_word **words; /* owned; in the order of the block */
 	size_t count;
 	size_t word_count; /* sum over the words */
 	struct axis axes[PREPACK_TERMS];
@@ -44,18 +44,21 @@ struct source {
 };
 
 /*
- * Find the ranges of all terms, and so the positions. False if they are
- * unknown, or nothing would be gained.
+ * Find the ranges of all terms, and thereby the positions. False if they are
+ * unknown, or repacking would gain nothing.
  */
 bool prepack_find_axes(const struct source *source, struct group *group);
 
 /*
- * True if every instruction from one to another of its block, or to the block's
- * end, completes.
+ * True if every instruction from `from` to `to`, or to the end of the block if
+ * `to` is NULL, always completes.
  */
 bool prepack_is_straight(LLVMValueRef from, LLVMValueRef to);
 
-/* Is the term part of the axis that is a sum? Else it has one of its own. */
+/*
+ * Is the term part of the axis that is a sum? If not, it has an axis of its
+ * own.
+ */
 bool prepack_is_summed(const struct group *group,
                        const struct prepack_term *term);
 

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* Ranges that follow from code: masks, remainders, threads, loops. */
+/*
+ * Finds ranges of values from code: masks, remainders, thread indices, loops.
+ */
 
 #define LIMIT ((int64_t)1 << 30)
 
@@ -45,8 +47,8 @@ static bool range_of_call(LLVMValueRef call, struct prepack_range *out)
 /* A loop counter: it starts with a constant, and adds a constant each time. */
 struct counter {
 	LLVMValueRef next;
-	LLVMBasicBlockRef latch; /* block that continues the loop */
-	int64_t limit;           /* nothing wraps below it */
+	LLVMBasicBlockRef latch; /* the block that branches back */
+	int64_t limit;           /* no value below this wraps */
 	int64_t first;
 	int64_t step;
 };

@@ -21,7 +21,10 @@ static LLVMValueRef build_wide(LLVMBuilderRef builder,
 	                         term->extension == PREPACK_SIGNED, "");
 }
 
-/* The sum of the terms that are no axes themselves, in steps of this one. */
+/*
+ * Build the sum of the terms that have no axis of their own, in steps of this
+ * axis.
+ */
 static LLVMValueRef build_sum(LLVMBuilderRef builder, const struct group *group,
                               const struct axis *axis, LLVMTypeRef wide)
 {
@@ -41,7 +44,7 @@ static LLVMValueRef build_sum(LLVMBuilderRef builder, const struct group *group,
 	return sum;
 }
 
-/* The distance of an axis from its first value, in positions. */
+/* Build the distance of an axis from its first value, in positions. */
 static LLVMValueRef build_axis(LLVMBuilderRef builder,
                                const struct group *group,
                                const struct axis *axis, LLVMTypeRef wide)
@@ -63,7 +66,7 @@ static LLVMValueRef build_axis(LLVMBuilderRef builder,
 	return build_product(builder, at, axis->stride);
 }
 
-/* The position, computed before the first word of the group. */
+/* Build the position, before the first word of the group. */
 static LLVMValueRef build_position(LLVMBuilderRef builder,
                                    const struct group *group, LLVMTypeRef wide)
 {
@@ -78,7 +81,7 @@ static LLVMValueRef build_position(LLVMBuilderRef builder,
 	return build_product(builder, sum, (int64_t)group->adjacent_count);
 }
 
-/* Load `word`, which has this index at the position. */
+/* Build the load of `word`, which has this index at the position. */
 static LLVMValueRef build_read(LLVMBuilderRef builder,
                                const struct group *group,
                                const struct prepack_word *word, size_t index,

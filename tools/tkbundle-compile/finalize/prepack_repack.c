@@ -149,7 +149,10 @@ static LLVMValueRef make_table(const struct prepack *prepack,
 	table = LLVMAddGlobalInAddressSpace(
 		module, LLVMArrayType2(word, count), packed,
 		LLVMGetPointerAddressSpace(LLVMTypeOf(global)));
-	/* LLVM takes words in this machine's byte order, the GPU's. */
+	/*
+	 * LLVM expects words in this machine's byte order, which is also the
+	 * GPU's.
+	 */
 	LLVMSetInitializer(table, LLVMConstDataArray(word, (const char *)bytes,
 	                                             4 * count));
 	LLVMSetGlobalConstant(table, true);

@@ -24,7 +24,8 @@ bool prepack_is_harmless(LLVMValueRef instruction)
 	case LLVMAtomicCmpXchg:
 	case LLVMVAArg:
 		return false;
-	default: /* nothing else inside a block writes or fails to complete */
+	default: /* other instructions inside a block do not write, and
+	            complete */
 		return true;
 	}
 }
@@ -68,8 +69,8 @@ static LLVMValueRef last_lane_from(const struct prepack_word *word,
 }
 
 /*
- * The last lane, if all are in one block and see the same memory. All of them
- * are loaded before it, and the address of the first is known there.
+ * The last lane, if all are in one block and see the same memory. The other
+ * lanes are loaded before it, so the address of the first is known there.
  */
 static LLVMValueRef last_lane(const struct prepack_word *word)
 {
@@ -80,7 +81,10 @@ static LLVMValueRef last_lane(const struct prepack_word *word)
 	return last;
 }
 
-/* Loads of memory that nobody writes can be faster. */
+/*
+ * Keep the mark of invariant loads: a load of memory that nobody writes can be
+ * faster.
+ */
 static void keep_invariance(const struct prepack_word *word,
                             LLVMContextRef context, LLVMValueRef load)
 {

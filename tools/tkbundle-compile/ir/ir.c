@@ -22,7 +22,9 @@
 #include "llvm/llvm_module.h"
 #include "toolchain/ptx.h"
 
-/* The passes, flags and their order are those of Triton's NVIDIA backend. */
+/*
+ * The passes and flags, and their order, are those of Triton's NVIDIA backend.
+ */
 
 static const char triple[] = "nvptx64-nvidia-cuda";
 
@@ -45,7 +47,7 @@ const char *ir_version(void)
 	return LLVM_VERSION_STRING;
 }
 
-/* LLVM's diagnostics go to the log; the first error is kept. */
+/* Sends LLVM's diagnostics to the log, and keeps the first error. */
 struct diagnosis {
 	const struct tkb_sink *log;
 	bool has_error;
@@ -60,7 +62,7 @@ static void log_line(const struct tkb_sink *log, const char *kind,
 	const int size = asprintf(&line, "LLVM: %s%s\n", kind, words);
 
 	if (size < 0)
-		return; /* logging must not fail the job */
+		return; /* a failure to log must not fail the job */
 	(void)log->write(log->self, (struct tkb_bytes){ line, (size_t)size },
 	                 &ignored);
 	free(line);
@@ -224,7 +226,7 @@ static int send_ptx(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	                  options->ptx_version, ptx, err);
 }
 
-/* From a module to PTX. */
+/* Compile a module to PTX. */
 static int compile_module(LLVMModuleRef module, LLVMTargetMachineRef machine,
                           const struct ir_options *options,
                           const struct diagnosis *diagnosis,

@@ -15,8 +15,8 @@ struct ir_options {
 	const char *arch; /* "90" */
 	/* newest version allowed; 86 is 8.6; 0: unknown */
 	uint32_t ptx_version;
-	const char *kernel; /* NULL: the only one in the module */
-	/* a path, for modules that call it; NULL: none */
+	const char *kernel; /* NULL: the module's only kernel */
+	/* its path, for modules that call it; NULL: none */
 	const char *libdevice;
 	const struct finalize_request *finalize;
 	bool is_optimized;  /* run O3; Triton's IR has had it */
@@ -25,12 +25,12 @@ struct ir_options {
 	bool is_bitcode;    /* write LLVM IR as bitcode, not text */
 };
 
-/* Where the products go. */
+/* Where to write the products. */
 struct ir_products {
-	/* the IR, if it was finalized or is the product */
+	/* the IR, if it was finalized or is the wanted product */
 	struct tkb_sink llir;
 	struct tkb_sink ptx;
-	char *kernel; /* 1,024 bytes for the kernel's name in the PTX */
+	char *kernel; /* room of 1,024 bytes for the kernel's name in the PTX */
 };
 
 /*
@@ -40,7 +40,7 @@ struct ir_products {
  */
 void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason));
 
-/* "22.1.8"; "" without LLVM. */
+/* The version of LLVM, such as "22.1.8"; "" without LLVM. */
 const char *ir_version(void);
 
 /*

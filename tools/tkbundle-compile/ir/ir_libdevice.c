@@ -12,8 +12,8 @@
 #include "llvm/llvm_module.h"
 
 /*
- * Functions without a definition that are allowed: the driver provides them, or
- * they become constants.
+ * Is it a function that needs no definition, because the driver provides it, or
+ * a pass replaces it by a constant?
  */
 static bool is_allowed_undefined(const char *name)
 {
@@ -69,7 +69,7 @@ static bool has_contracted(LLVMModuleRef module)
 	return at != NULL;
 }
 
-/* Fuse products and sums of the library, before the kernel takes them in. */
+/* Fuse products and sums of the library before its functions are inlined. */
 static void contract_library(LLVMModuleRef library, bool is_fusion_off)
 {
 	const struct finalize_request request = {
@@ -95,8 +95,7 @@ int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
 		return 0;
 	if (path == NULL)
 		return fail(err, TKB_ERR_INVALID,
-		            "'%s' is defined nowhere: name a libdevice",
-		            external);
+		            "'%s' is not defined: name a libdevice", external);
 	rc = read_libdevice(context, path, &library, err);
 	if (rc < 0)
 		return rc;
@@ -111,8 +110,8 @@ int ir_link_libdevice(LLVMModuleRef module, LLVMTargetMachineRef machine,
 	external = find_external(module);
 	if (external != NULL)
 		return fail(err, TKB_ERR_INVALID,
-		            "'%s' is defined nowhere, and not in '%s'",
-		            external, path);
+		            "'%s' is not defined, not even in '%s'", external,
+		            path);
 	(void)snprintf(passes, sizeof(passes),
 	               "internalize<preserve-gv=%s>,globaldce,nvvm-reflect",
 	               kernel);

@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 enum {
-	LONGEST = 64 /* length of a constant */
+	LONGEST = 64 /* maximum length of a constant */
 };
 
 /* The floating-point types, and LLVM 22's notation of their constants. */
@@ -47,7 +47,7 @@ static bool is_word_letter(char letter)
 	       letter == '.' || letter == '-' || letter == '$';
 }
 
-/* The end of a quoted string, name or comment that begins at `at`. */
+/* Find the end of a quoted string, name or comment that begins at `at`. */
 static const char *skip_name(const char *at, const char *end)
 {
 	const char *found;
@@ -67,7 +67,10 @@ static const char *skip_name(const char *at, const char *end)
 	return at;
 }
 
-/* LLVM 22's notation: a float is written as the double of its value. */
+/*
+ * Write a constant in LLVM 22's notation: a float is written as the equal
+ * double.
+ */
 static void write_bits(const struct format *format, uint64_t bits,
                        char out[LONGEST])
 {

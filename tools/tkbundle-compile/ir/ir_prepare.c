@@ -28,7 +28,10 @@ static void add_trap(LLVMModuleRef module, LLVMValueRef unreachable)
 	(void)LLVMBuildCall2(builder, type, trap, NULL, 0, "");
 }
 
-/* Products of a function whose products are fused already stay by themselves. */
+/*
+ * May code generation fuse this? Not a product, if finalize has already fused
+ * the function.
+ */
 static bool may_be_fused(LLVMValueRef at, bool is_contracted)
 {
 	return !is_contracted || LLVMGetInstructionOpcode(at) != LLVMFMul;

@@ -11,9 +11,9 @@
 #include <llvm-c/TargetMachine.h>
 
 /*
- * Set LLVM's options: `more`, as on a command line, and one of our own. Once in a
- * process. Of LLVM 22, the merging of stores drops a volatile store of a constant that
- * overlaps the store of another, so it is off.
+ * Set LLVM's options: `more`, as on a command line, and one of our own. Call it once
+ * per process. Our option turns off the merging of stores: in LLVM 22, it drops a
+ * volatile store of a constant that overlaps another such store.
  */
 void llvm_set_options(const char *const *more, size_t count);
 
@@ -26,8 +26,8 @@ TKB_NODISCARD int llvm_run_passes(LLVMModuleRef module,
                                   const char *passes, struct tkb_error *err);
 
 /*
- * A function whose products and sums are fused as they are to be: code generation
- * fuses no others.
+ * Mark a function whose products and sums are already fused: code generation will
+ * not fuse others.
  */
 void llvm_mark_contracted(LLVMValueRef function);
 bool llvm_is_contracted(LLVMValueRef function);

@@ -2,7 +2,7 @@
 #ifndef TKB_COMPILE_LLVM_VALUES_H
 #define TKB_COMPILE_LLVM_VALUES_H
 
-/* Questions about LLVM's values that its C API has no function for. */
+/* Queries about LLVM values that its C API lacks. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ static inline bool llvm_has_one_use(LLVMValueRef value)
 	return use != NULL && LLVMGetNextUse(use) == NULL;
 }
 
-/* Of an instruction or a constant expression; 0: it is neither. */
+/* The opcode of an instruction or a constant expression; 0: it is neither. */
 static inline LLVMOpcode llvm_opcode(LLVMValueRef value)
 {
 	if (LLVMIsAInstruction(value) != NULL)
@@ -26,7 +26,7 @@ static inline LLVMOpcode llvm_opcode(LLVMValueRef value)
 	                                          : (LLVMOpcode)0;
 }
 
-/* Of a vector; anything else has one. */
+/* The number of lanes of a vector; any other type has one. */
 static inline unsigned llvm_lane_count(LLVMTypeRef type)
 {
 	return LLVMGetTypeKind(type) == LLVMVectorTypeKind
@@ -47,7 +47,10 @@ static inline bool llvm_function_attribute(LLVMValueRef function,
 	return attribute != NULL;
 }
 
-/* memory(none) nounwind willreturn: a call computes, and completes. */
+/*
+ * Is it memory(none) nounwind willreturn? A call then only computes, and
+ * completes.
+ */
 static inline bool llvm_only_computes(LLVMValueRef function)
 {
 	uint64_t effects = 1;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the parser is, and what the constraints say. */
+/* The parser's position, and the registers from the constraints. */
 struct text {
 	const char *at;
 	unsigned output_count;
-	unsigned count; /* of outputs and operands */
+	unsigned count; /* number of outputs and operands */
 };
 
 static void skip_blanks(struct text *text)
@@ -27,7 +27,7 @@ static bool take_word(struct text *text, const char *word)
 	return true;
 }
 
-/* "$3" */
+/* Read "$3". */
 static bool take_number(struct text *text, unsigned *out)
 {
 	char *end = NULL;
@@ -49,7 +49,7 @@ static bool take_operand(struct text *text, int *out)
 	return true;
 }
 
-/* "mov.u32 $0, 0x0;" or "mov.u32 $0, $2;" */
+/* Read "mov.u32 $0, 0x0;" or "mov.u32 $0, $2;". */
 static bool take_fallback(struct text *text, struct ptx_read *read,
                           unsigned output)
 {
@@ -70,7 +70,7 @@ static bool take_fallback(struct text *text, struct ptx_read *read,
 	return take_word(text, ";");
 }
 
-/* ".L1::evict_last.v2.b32": sizes, and hints that change no value */
+/* Read ".L1::evict_last.v2.b32": sizes, and hints that do not change values. */
 static bool take_kinds(struct text *text, struct ptx_read *read)
 {
 	read->count = 1;
@@ -95,7 +95,7 @@ static bool take_kinds(struct text *text, struct ptx_read *read)
 	        read->width == 64);
 }
 
-/* "{ $0, $1 }, [ $2 + 0 ]" */
+/* Read "{ $0, $1 }, [ $2 + 0 ]". */
 static bool take_places(struct text *text, struct ptx_read *read)
 {
 	char *end = NULL;
@@ -134,7 +134,7 @@ static bool take_read(struct text *text, struct ptx_read *read)
 	return *text->at == '\0';
 }
 
-/* "=r,=r,l,b": outputs, then operands, each in a register of its own */
+/* Read "=r,=r,l,b": outputs, then operands, each in a register of its own. */
 static bool read_constraints(const char *at, size_t size, struct text *text)
 {
 	const char *const end = at + size;
@@ -161,7 +161,7 @@ static bool is_integer(LLVMTypeRef type, unsigned width)
 	       LLVMGetIntTypeWidth(type) == width;
 }
 
-/* The types are those of what is read. */
+/* Does the call have the types that the PTX reads? */
 static bool has_types(LLVMValueRef call, const struct ptx_read *read)
 {
 	LLVMTypeRef type = LLVMTypeOf(call);
@@ -208,7 +208,7 @@ static bool parse_assembly(LLVMValueRef assembly, const char *copy,
 			return false;
 		skip_blanks(&text);
 	}
-	/* What the predicate leaves out must have a value. */
+	/* An output that the predicate may leave out must have a fallback. */
 	return take_read(&text, read) &&
 	       (read->predicate < 0 || moves == read->count);
 }

@@ -3,7 +3,8 @@
 #define TKB_COMPILE_PTX_READ_H
 
 /*
- * A read that is written as PTX, as Triton writes its loads:
+ * Recognizes a read that is written as inline PTX, in the form of Triton's
+ * loads:
  *
  *     mov.u32 $0, 0x0;
  *     mov.u32 $1, 0x0;
@@ -22,16 +23,19 @@ enum {
 };
 
 struct ptx_read {
-	unsigned count; /* of outputs */
-	unsigned width; /* of each, in bits */
-	/* Operands of the call: what an output is if the predicate is false */
+	unsigned count; /* number of outputs */
+	unsigned width; /* bits per output */
+	/*
+	 * Operands of the call: the value of each output if the predicate is
+	 * false
+	 */
 	int fallbacks[PTX_READ_LIMIT]; /* -1: zero */
 	int address;
-	int predicate; /* -1: always */
+	int predicate; /* operand of the call; -1: unconditional */
 	int64_t offset;
 };
 
-/* False for a call of anything else. */
+/* Recognize a read; false for any other call. */
 bool ptx_read_of(LLVMValueRef call, struct ptx_read *out);
 
 #endif

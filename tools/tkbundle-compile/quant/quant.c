@@ -8,18 +8,18 @@
 #include "llvm/llvm_values.h"
 
 /*
- * Finds what a kernel multiplies, before loops are unrolled and loads of weights
- * become numbers:
+ * Finds the multiplications of a kernel, before loops are unrolled and loads of
+ * weights become numbers. Terms:
  *
  *   product   two bytes multiplied; a weight is read from a constant of the module;
  *   widened   a weight of at most eight bits that becomes a float;
- *   scale     the factor of a sum of products once that is a float, or of floats
+ *   scale     a factor of a sum of products after it became a float, or of floats
  *             before they become bytes.
  */
 
 enum {
 	BYTE = 8,
-	SCALE_LIMIT = 64 /* floats that follow from one sum */
+	SCALE_LIMIT = 64 /* limit of floats computed from one sum */
 };
 
 struct survey {
@@ -52,7 +52,7 @@ static bool is_byte(LLVMValueRef value)
 	return quant_bits_of(value) <= BYTE && quant_is_data(value);
 }
 
-/* A weight that is a number already, in one lane. */
+/* Is it a weight that is already a number, in one lane? */
 static bool is_number(LLVMValueRef value)
 {
 	long long number;
@@ -105,7 +105,7 @@ static void add_scale(struct survey *survey, LLVMValueRef scale)
 		survey->has_run_time = true;
 }
 
-/* A multiplication of floats; false: it is none. */
+/* Get the factors if the value is a multiplication of floats; else false. */
 static bool factors_of(LLVMValueRef value, LLVMValueRef factors[2])
 {
 	const LLVMOpcode opcode = llvm_opcode(value);
@@ -153,7 +153,10 @@ static void add_float(struct floats *floats, LLVMValueRef value)
 		floats->items[floats->count++] = value;
 }
 
-/* What a float that was a sum is multiplied by, and the product by, and so on. */
+/*
+ * Record the scales of a float that was a sum: what it is multiplied by, what
+ * that product is multiplied by, and so on.
+ */
 static void survey_scales_behind(struct survey *survey, LLVMValueRef first)
 {
 	struct floats floats = { .items = { first }, .count = 1 };
@@ -171,7 +174,7 @@ static void survey_scales_behind(struct survey *survey, LLVMValueRef first)
 				continue;
 			is_first = factors[0] == floats.items[i];
 			if (!is_first && factors[1] != floats.items[i])
-				continue; /* added to a product */
+				continue; /* it is only added to a product */
 			add_scale(survey, factors[is_first ? 1 : 0]);
 			if (llvm_opcode(user) != LLVMCall)
 				add_float(&floats, user);
@@ -179,7 +182,7 @@ static void survey_scales_behind(struct survey *survey, LLVMValueRef first)
 	}
 }
 
-/* Of floats that become bytes: the first product on the way back. */
+/* For floats that become bytes: record the first product on the way back. */
 static bool visit_quantization(LLVMValueRef value, void *self)
 {
 	LLVMValueRef factors[2];

@@ -18,15 +18,15 @@ bool quant_has_step(enum tkb_quant quant, enum tkb_step step);
 bool quant_has_rules(enum tkb_quant quant, const char *file);
 
 /*
- * Why the kernel does not fit the scheme, in words; NULL: it does. Call it after
- * functions are inlined, arguments bound and variables in registers, and before
- * loops are unrolled.
+ * The reason why the kernel does not fit the scheme; NULL if it does. Call it
+ * after functions are inlined, arguments bound and variables in registers, and
+ * before loops are unrolled.
  */
 const char *quant_fault(LLVMValueRef kernel, enum tkb_quant quant);
 
 /*
- * Why the finished kernel does not do what the scheme is for, in words; NULL: it
- * does. Call it after all steps and rules.
+ * The reason why the scheme had no effect on the finished kernel; NULL if it
+ * had. Call it after all steps and rules.
  */
 const char *quant_fault_done(LLVMValueRef kernel, enum tkb_quant quant);
 

@@ -8,8 +8,8 @@
 #include "llvm/llvm_values.h"
 
 enum {
-	WALK_LIMIT = 512, /* values of one walk */
-	CHAIN_LIMIT = 32  /* steps of one that does not branch */
+	WALK_LIMIT = 512, /* limit of values of one walk */
+	CHAIN_LIMIT = 32  /* limit of steps of a walk that does not branch */
 };
 
 struct walk {
@@ -30,7 +30,7 @@ static void walk_add(struct walk *walk, LLVMValueRef value)
 		walk->items[walk->count++] = value;
 }
 
-/* A call whose result depends on its arguments alone, as far as this asks. */
+/* Is it a call whose result, for our purpose, depends only on its arguments? */
 static bool is_computing_call(LLVMValueRef call)
 {
 	LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -38,7 +38,9 @@ static bool is_computing_call(LLVMValueRef call)
 
 	if (LLVMIsAFunction(callee) == NULL)
 		return false;
-	/* Lanes exchange values: those of the same code. */
+	/*
+	 * A shuffle returns a value of another lane, computed by the same code.
+	 */
 	return (llvm_only_computes(callee) &&
 	        LLVMGetNumArgOperands(call) != 0) ||
 	       strncmp(LLVMGetValueName2(callee, &size), "llvm.nvvm.shfl.",
@@ -46,8 +48,8 @@ static bool is_computing_call(LLVMValueRef call)
 }
 
 /*
- * What chooses among bits, lanes or values is not followed: of a word with two
- * weights, which of them is meant may depend on the thread.
+ * Is this operand a choice among bits, lanes or values? It is not followed: if
+ * a word has two weights, it may depend on the thread which one is used.
  */
 static bool is_choice(LLVMOpcode opcode, int operand)
 {
@@ -104,7 +106,7 @@ bool quant_walk_back(LLVMValueRef from, quant_visit *visit, void *self)
 	return !walk.is_cut;
 }
 
-/* The address that is read from; NULL: `value` reads nothing. */
+/* The address that `value` reads from; NULL: it is not a read. */
 static LLVMValueRef address_of(LLVMValueRef value)
 {
 	struct ptx_read read;
@@ -216,7 +218,10 @@ bool quant_is_data(LLVMValueRef value)
 	return is_data;
 }
 
-/* Of a constant, or of all lanes of one, as an unsigned number; 64: unknown. */
+/*
+ * The bits used by a constant, or by any lane of it, as an unsigned number; 64:
+ * unknown.
+ */
 static unsigned bits_of_mask(LLVMValueRef mask)
 {
 	const unsigned lanes = llvm_lane_count(LLVMTypeOf(mask));
@@ -239,7 +244,7 @@ static unsigned bits_of_mask(LLVMValueRef mask)
 	return most;
 }
 
-/* The amount of a shift, the same in all lanes; 0: unknown. */
+/* The amount of a shift that is the same in all lanes; 0: unknown. */
 static unsigned shift_of(LLVMValueRef amount)
 {
 	LLVMValueRef lane = llvm_lane_count(LLVMTypeOf(amount)) == 1 ||

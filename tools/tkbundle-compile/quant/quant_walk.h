@@ -2,40 +2,46 @@
 #ifndef TKB_COMPILE_QUANT_WALK_H
 #define TKB_COMPILE_QUANT_WALK_H
 
-/* What a value is computed from, for quant.c. */
+/* Finds what a value is computed from, for quant.c. */
 
 #include <stdbool.h>
 
 #include <llvm-c/Core.h>
 
-/* Called for each value on the way back. False: do not go back from this one. */
+/*
+ * Called for each value on the way back. Return false to stop going back at
+ * this value.
+ */
 typedef bool quant_visit(LLVMValueRef value, void *self);
 
 /*
- * Visit `from`, and then all that it is computed from, back through operations,
- * phis and calls without effects. Loads, arguments and constants are visited, but
- * not what is behind them. Returns false if there was more than the limit.
+ * Visit `from` and everything that it is computed from, back through operations,
+ * phis and calls without effects. The walk ends at loads, arguments and
+ * constants, which are still visited. Returns false if there were too many
+ * values.
  */
 bool quant_walk_back(LLVMValueRef from, quant_visit *visit, void *self);
 
 /* What a value is computed from. */
 struct quant_origin {
 	bool has_table; /* loads of constants of the module */
-	bool has_other; /* what is not known before the kernel runs */
+	bool has_other; /* values known only when the kernel runs */
 };
 
 struct quant_origin quant_origin_of(LLVMValueRef value);
 
-/* Is it computed from numbers and constants of the module alone? */
+/* Is the value computed only from numbers and constants of the module? */
 bool quant_is_constant(LLVMValueRef value);
 
 /*
- * Is it computed from memory or from floats? Indices of threads and counters of
- * loops are not.
+ * Is the value computed from memory or floats, unlike thread indices and loop
+ * counters?
  */
 bool quant_is_data(LLVMValueRef value);
 
-/* The bits of an integer, or of each in a vector, before it was extended. */
+/*
+ * The width of an integer, or of each lane of a vector, before it was extended.
+ */
 unsigned quant_bits_of(LLVMValueRef value);
 
 /* Does the call multiply four bytes by four bytes? */

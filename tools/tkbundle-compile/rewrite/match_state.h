@@ -7,16 +7,18 @@
 #include "rewrite/rule.h"
 
 enum {
-	MATCH_MAX_PART = 64 /* lanes */
+	MATCH_MAX_PART = 64 /* maximum lanes of a part */
 };
 
 /* The value that a node is bound to. */
 struct binding {
 	/* NULL: unbound; of a parameter: without bitcasts */
 	LLVMValueRef value;
-	/* number of the part of a longer vector, from 1; 0: all */
+	/*
+	 * number, from 1, of the part of a longer vector; 0: the whole vector
+	 */
 	uint32_t part;
-	uint32_t lanes;      /* of that part */
+	uint32_t lanes;      /* lanes of that part */
 	bool is_virtual;     /* not an instruction that was matched */
 	LLVMValueRef source; /* of a parameter: with its bitcasts */
 };
@@ -34,11 +36,14 @@ struct match {
 	LLVMValueRef root;
 	LLVMBasicBlockRef block;
 	enum match_mode mode;
-	struct binding *bound; /* per node */
+	struct binding *bound; /* one per node */
 	size_t bound_capacity;
-	LLVMValueRef terms[RULE_MAX_TERMS];     /* of the sum at root */
-	LLVMValueRef additions[RULE_MAX_TERMS]; /* one less than terms */
-	bool is_taken[RULE_MAX_TERMS];          /* by a term of the pattern */
+	LLVMValueRef terms[RULE_MAX_TERMS];     /* terms of the sum at the
+	                                           root */
+	LLVMValueRef additions[RULE_MAX_TERMS]; /* additions of the sum: one
+	                                           less than terms */
+	bool is_taken[RULE_MAX_TERMS];          /* taken by a term of the
+	                                           pattern */
 	size_t term_count;
 	/* the root that `terms` belong to; NULL: outdated */
 	LLVMValueRef summed;
@@ -49,10 +54,10 @@ struct match {
 	/* The search. */
 	struct match_goal *goals;
 	size_t goal_count, goal_capacity;
-	size_t first; /* of the pending goals */
+	size_t first; /* first of the pending goals */
 	struct match_choice *choices;
 	size_t choice_count, choice_capacity;
-	uint32_t *trail; /* what was bound, in order */
+	uint32_t *trail; /* bindings, in order */
 	size_t trail_count, trail_capacity;
 };
 

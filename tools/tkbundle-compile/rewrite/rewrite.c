@@ -20,8 +20,8 @@ struct run {
 	LLVMBuilderRef builder;
 	struct match match;
 	size_t *counts;    /* per rule */
-	size_t count;      /* of all rules */
-	size_t count_left; /* left in this function */
+	size_t count;      /* over all rules */
+	size_t count_left; /* rewrites left in this function */
 	bool has_changed;
 };
 
@@ -48,7 +48,8 @@ static int rewrite_at(struct run *run, LLVMValueRef root, struct tkb_error *err)
 			continue;
 		if (run->count_left == 0)
 			return rule_fail(rule, err,
-			                 "with the others it never ends");
+			                 "together with the others, it never "
+			                 "ends");
 		run->count_left--;
 		run->counts[i]++;
 		run->count++;
@@ -60,7 +61,10 @@ static int rewrite_at(struct run *run, LLVMValueRef root, struct tkb_error *err)
 	return TKB_MISS;
 }
 
-/* Backwards: sums come before their parts, replacements are revisited. */
+/*
+ * Go backwards: sums come before their parts, and replacements are visited
+ * again.
+ */
 static int rewrite_block(struct run *run, LLVMBasicBlockRef block,
                          struct tkb_error *err)
 {

@@ -43,12 +43,12 @@ TKB_NODISCARD int rules_read(LLVMContextRef context, struct tkb_bytes text,
                              const char *name, struct rule_set **rules,
                              struct tkb_error *err);
 
-/* Is this file, "dp4a.ll", to be read? */
+/* Should this file, such as "dp4a.ll", be read? */
 typedef bool rule_choice(const char *file, const void *self);
 
 /*
- * Append the rules that are part of this program: of the files that are chosen,
- * or of all, without `is_chosen`.
+ * Append the rules that are built into this program: those of the files that
+ * `is_chosen` accepts, or of all files if it is NULL.
  */
 TKB_NODISCARD int rules_read_built_in(LLVMContextRef context,
                                       rule_choice *is_chosen, const void *self,

@@ -15,11 +15,11 @@ struct build {
 	const struct match *match;
 	LLVMModuleRef module;
 	LLVMBuilderRef builder;
-	LLVMFastMathFlags math; /* allowed by everything that was matched */
+	LLVMFastMathFlags math; /* flags that all matched instructions have */
 	struct copy *copies;
 	size_t copy_count;
 	LLVMValueRef parameters[RULE_MAX_PARAMETERS]; /* NULL: not built yet */
-	bool has_uses[RULE_MAX_PARAMETERS];           /* more than one */
+	bool has_uses[RULE_MAX_PARAMETERS];           /* it has several uses */
 };
 
 static LLVMTypeRef parameter_type(const struct match *match, uint32_t index)
@@ -27,7 +27,7 @@ static LLVMTypeRef parameter_type(const struct match *match, uint32_t index)
 	return LLVMTypeOf(LLVMGetParam(match->rule->replacement, index));
 }
 
-/* The sum of the terms that the pattern does not name. */
+/* Build the sum of the terms that the pattern does not name. */
 static LLVMValueRef build_rest(const struct build *build)
 {
 	const struct match *match = build->match;
@@ -61,7 +61,7 @@ static LLVMValueRef build_part(const struct build *build,
 	                              LLVMConstVector(mask, bound->lanes), "");
 }
 
-/* Frozen before the bitcast, or a lane of poison would spread to all. */
+/* Freeze before the bitcast; otherwise one poison lane would spread to all. */
 static LLVMValueRef build_bits(const struct build *build,
                                const struct binding *bound, LLVMTypeRef type)
 {
@@ -106,7 +106,7 @@ static LLVMValueRef build_parameter(const struct build *build, uint32_t index)
 		value = bound->source;
 	else
 		return build_bits(build, bound, type);
-	/* Each use of an undefined value may see another value. */
+	/* Freeze: each use of an undefined value may see another value. */
 	if (build->has_uses[index] && !rule_is_number(value))
 		value = LLVMBuildFreeze(build->builder, value, "");
 	return value;
@@ -124,7 +124,10 @@ static bool is_twin(const struct match *match, uint32_t a, uint32_t b)
 	        first->part == second->part);
 }
 
-/* Parameters bound to one value share a copy, frozen only once. */
+/*
+ * Find a parameter's copy. Parameters bound to the same value share one, which
+ * is frozen only once.
+ */
 static LLVMValueRef find_parameter(struct build *build, LLVMValueRef parameter)
 {
 	const struct rule *rule = build->match->rule;
@@ -196,7 +199,7 @@ static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
 	}
 }
 
-/* The same function in the module that is rewritten. */
+/* Find the same function in the module that is rewritten. */
 static int find_callee(const struct build *build, LLVMValueRef callee,
                        LLVMValueRef *out, struct tkb_error *err)
 {
@@ -212,12 +215,12 @@ static int find_callee(const struct build *build, LLVMValueRef callee,
 	if (LLVMGlobalGetValueType(found) != type ||
 	    LLVMGetFunctionCallConv(found) != LLVMGetFunctionCallConv(callee))
 		return rule_fail(build->match->rule, err,
-		                 "the module's '%s' is of another type", name);
+		                 "the module's '%s' has another type", name);
 	*out = found;
 	return 0;
 }
 
-/* Fold an operation on constants; NULL if it is none. */
+/* Fold an operation on constants; NULL if it is not one. */
 static LLVMValueRef fold(struct build *build, LLVMValueRef instruction)
 {
 	const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);

@@ -7,8 +7,8 @@
 #include "rewrite/rewrite_match.h"
 
 /*
- * Insert the replacement, redirect all uses of the root to it, and remove what
- * is unused then. The match is invalid afterwards.
+ * Insert the replacement, redirect all uses of the root to it, and remove
+ * instructions that are then unused. The match is invalid afterwards.
  */
 TKB_NODISCARD int build_replacement(const struct match *match,
                                     LLVMModuleRef module,

@@ -87,7 +87,7 @@ static bool is_same_path(LLVMValueRef wanted, LLVMValueRef aggregate)
 	              count * sizeof(unsigned)) == 0;
 }
 
-/* `a > b` is `b < a`. */
+/* The predicate with swapped operands: `a > b` is `b < a`. */
 static unsigned swapped(unsigned predicate, bool is_float)
 {
 	static const unsigned integers[] = { LLVMIntEQ,  LLVMIntNE,  LLVMIntULT,

@@ -17,9 +17,11 @@ enum {
 
 enum match_goal_kind {
 	MATCH_NODE,   /* the node matches the value */
-	MATCH_EITHER, /* a choice: one of the node's operands does */
-	MATCH_SWAP,   /* a choice: the first two operands do, swapped */
-	MATCH_TERM    /* a choice: the term of this number is in the sum */
+	MATCH_EITHER, /* a choice: one of the node's operands matches the
+	                 value */
+	MATCH_SWAP,   /* a choice: the node matches with its first two
+	                 operands swapped */
+	MATCH_TERM    /* a choice: the term with this number is in the sum */
 };
 
 struct match_goal {

@@ -14,7 +14,7 @@ struct match_choice {
 	struct match_goal goal;
 	size_t at;         /* the next alternative */
 	size_t first;      /* pending goals when it was pushed */
-	size_t goal_count; /* to return to */
+	size_t goal_count; /* goal count to return to */
 	size_t trail_count;
 };
 

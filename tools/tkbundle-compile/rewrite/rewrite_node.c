@@ -11,8 +11,8 @@ static int bind_node(struct match *match, uint32_t node, struct binding binding,
 }
 
 /*
- * For a parameter of the replacement, when rules are read: it passes the filter
- * of the pattern's parameter of the same number.
+ * Used while rules are read: does a parameter of the replacement pass the
+ * filter of the pattern's parameter with the same number?
  */
 static bool is_as_filtered(const struct match *match,
                            const struct rule_filter *filter,
@@ -27,7 +27,10 @@ static bool is_as_filtered(const struct match *match,
 	return false;
 }
 
-/* A filter applies to the value, not to its bits. */
+/*
+ * Does the value pass the node's filter? A filter applies to the value, not to
+ * its bits.
+ */
 static bool passes(const struct match *match, const struct rule_node *parameter,
                    const struct binding *binding)
 {
@@ -44,7 +47,7 @@ static bool passes(const struct match *match, const struct rule_node *parameter,
 	       rule_filter_takes(filter, value);
 }
 
-/* Bind to binding.source, or a part of it. */
+/* Bind the parameter to binding.source, or to a part of it. */
 static int bind_parameter(struct match *match, uint32_t node,
                           struct binding binding, struct tkb_error *err)
 {
@@ -175,7 +178,7 @@ static bool is_part(const struct match *match, const struct rule_node *node,
 	       LLVMGetVectorSize(got) > LLVMGetVectorSize(wanted);
 }
 
-/* Which operand of a product is a constant that the pattern leaves open? */
+/* Is an operand of the product a constant that the pattern leaves open? */
 static bool has_factor(const struct match *match, const struct rule_node *node,
                        uint32_t *out)
 {

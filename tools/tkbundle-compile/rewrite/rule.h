@@ -82,11 +82,11 @@
 
 enum {
 	RULE_MAX_PARAMETERS = 32,
-	RULE_MAX_NODES = 1024, /* of one pattern with all alternatives */
-	RULE_MAX_TERMS = 128   /* of a flattened sum */
+	RULE_MAX_NODES = 1024, /* nodes of one pattern with all alternatives */
+	RULE_MAX_TERMS = 128   /* terms of a flattened sum */
 };
 
-/* The filter of a parameter. Zeroed allows anything. */
+/* The filter of a parameter. A zeroed one accepts anything. */
 struct rule_filter {
 	bool is_set; /* the parameter has filters */
 	bool is_constant;
@@ -103,35 +103,35 @@ enum rule_node_kind {
 	RULE_PARAMETER,
 	RULE_CONSTANT,
 	RULE_INSTRUCTION,
-	RULE_EITHER /* its operands are alternatives */
+	RULE_EITHER /* the operands are alternatives */
 };
 
 /* A value of a pattern. */
 struct rule_node {
 	enum rule_node_kind kind;
-	LLVMValueRef value; /* in the rule's module */
+	LLVMValueRef value; /* the value in the rule's module */
 	LLVMOpcode opcode;  /* of an instruction */
 	uint32_t parameter; /* number of the parameter */
 	uint32_t edges;     /* index of the first operand in rule->edges */
 	uint32_t edge_count;
 	bool is_commutative;
-	bool is_index; /* a constant of which only the number counts */
+	bool is_index; /* a constant index: only its number counts */
 };
 
 struct rule {
-	const char *name; /* without ".pattern" */
+	const char *name; /* name without ".pattern" */
 	const char *file;
 	bool is_fast;
 	bool is_sum; /* has "tkb.terms" */
 	uint32_t arch;
 	LLVMValueRef pattern;
 	LLVMValueRef replacement;
-	struct rule_node *nodes; /* operands before their users */
+	struct rule_node *nodes; /* operands come before their users */
 	uint32_t node_count;
 	uint32_t *edges;
 	uint32_t edge_count;
 	uint32_t root;
-	uint32_t parameters[RULE_MAX_PARAMETERS]; /* their nodes */
+	uint32_t parameters[RULE_MAX_PARAMETERS]; /* nodes of the parameters */
 	uint32_t parameter_count;
 	struct rule_filter filters[RULE_MAX_PARAMETERS];
 	uint32_t *terms; /* the nodes of a sum's terms */
@@ -163,7 +163,7 @@ __attribute__((format(printf, 3, 4))) int rule_fail(const struct rule *rule,
 /* Read the attributes: the rule's kind and its filters. */
 TKB_NODISCARD int rule_read_tags(struct rule *rule, struct tkb_error *err);
 
-/* Check that both halves only have what rules may have. */
+/* Check that both halves contain only what rules may contain. */
 TKB_NODISCARD int rule_check(const struct rule *rule, LLVMModuleRef module,
                              struct tkb_error *err);
 

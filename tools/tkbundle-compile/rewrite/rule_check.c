@@ -14,7 +14,7 @@ static bool is_cast(LLVMOpcode opcode)
 	       opcode == LLVMAddrSpaceCast;
 }
 
-/* Instructions without side effects. */
+/* Is it an instruction without side effects? */
 static bool is_pure(LLVMOpcode opcode)
 {
 	switch ((int)opcode) {
@@ -35,7 +35,7 @@ static bool is_pure(LLVMOpcode opcode)
 	}
 }
 
-/* Functions without side effects that return. */
+/* Is it a function without side effects that returns? */
 static bool is_pure_function(LLVMValueRef function)
 {
 	uint64_t ignored = 0;
@@ -135,11 +135,11 @@ static int check_instruction(const struct rule *rule, LLVMModuleRef module,
 	else if (!is_pure(opcode))
 		rc = rule_fail(rule, err,
 		               "it has an instruction with effects, or one "
-		               "that no rule may have");
+		               "that rules may not have");
 	return rc < 0 ? rc : check_operands(rule, instruction, opcode, err);
 }
 
-/* Check that there is one block that ends in `ret`, of allowed instructions. */
+/* Check that there is one block of allowed instructions that ends in `ret`. */
 static int check_body(const struct rule *rule, LLVMModuleRef module,
                       LLVMValueRef function, struct tkb_error *err)
 {
@@ -244,7 +244,10 @@ static bool has_load(const struct rule *rule, LLVMValueRef load)
 	return false;
 }
 
-/* A division by 0 or -1 could be undefined where the pattern is defined. */
+/*
+ * Is the division safe? One by 0 or -1 may be undefined although the pattern is
+ * defined.
+ */
 static bool is_safe_division(LLVMValueRef instruction, LLVMOpcode opcode)
 {
 	LLVMValueRef by;
@@ -276,8 +279,8 @@ static int check_replacement(const struct rule *rule, struct tkb_error *err)
 			                 "its pattern does not have");
 		if (!is_safe_division(at, opcode))
 			return rule_fail(rule, err,
-			                 "its replacement divides by what "
-			                 "may be 0 or -1");
+			                 "its replacement divides by a value "
+			                 "that may be 0 or -1");
 	}
 	return 0;
 }
@@ -301,7 +304,7 @@ int rule_check(const struct rule *rule, LLVMModuleRef module,
 	if (LLVMGlobalGetValueType(rule->pattern) !=
 	    LLVMGlobalGetValueType(rule->replacement))
 		return rule_fail(rule, err,
-		                 "its pattern and its replacement are of "
+		                 "its pattern and its replacement have "
 		                 "different types");
 	if (LLVMIsFunctionVarArg(LLVMGlobalGetValueType(rule->pattern)))
 		return rule_fail(rule, err, "it takes any number of arguments");

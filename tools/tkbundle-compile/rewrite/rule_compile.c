@@ -14,7 +14,7 @@ struct reader {
 	LLVMModuleRef module;
 	struct name *names; /* at most one per node */
 	size_t name_count;
-	size_t scope; /* where the names of this function begin */
+	size_t scope; /* first name of this function */
 };
 
 static const char *const commutative_calls[] = {
@@ -36,7 +36,7 @@ static bool is_commutative(LLVMValueRef instruction, LLVMOpcode opcode)
 	case LLVMAnd:
 	case LLVMOr:
 	case LLVMXor:
-	case LLVMICmp: /* with the swapped predicate */
+	case LLVMICmp: /* the predicate is swapped, too */
 	case LLVMFCmp:
 		return true;
 	case LLVMCall:
@@ -84,7 +84,10 @@ static int name_node(struct reader *reader, LLVMValueRef value, uint32_t node,
 	return 0;
 }
 
-/* The node of a value of this function; constants get theirs on demand. */
+/*
+ * Find the node of a value of this function; nodes of constants are made on
+ * demand.
+ */
 static int find_node(struct reader *reader, LLVMValueRef value, uint32_t *out,
                      struct tkb_error *err)
 {
@@ -100,7 +103,7 @@ static int find_node(struct reader *reader, LLVMValueRef value, uint32_t *out,
 	return add_node(reader, &constant, out, err);
 }
 
-/* The number of operands without the callee. */
+/* The number of operands, without the callee. */
 static unsigned operand_count(LLVMValueRef instruction, LLVMOpcode opcode)
 {
 	const unsigned count = (unsigned)LLVMGetNumOperands(instruction);
@@ -202,8 +205,7 @@ static int read_alternatives(struct reader *reader, LLVMValueRef call,
 		if (LLVMGlobalGetValueType(way) !=
 		    LLVMGetCalledFunctionType(call))
 			return rule_fail(reader->rule, err,
-			                 "'%s' and '%s' are of different "
-			                 "types",
+			                 "'%s' and '%s' have different types",
 			                 rule_value_name(way), name);
 		rc = rule_check_alternative(reader->rule, way, err);
 		if (rc == 0)
@@ -272,7 +274,7 @@ static int read_body(struct reader *reader, struct tkb_error *err)
 	                 &reader->rule->root, err);
 }
 
-/* The rest's parameter is only used in this addition. */
+/* Is the term the parameter for the rest, which only this addition uses? */
 static bool is_rest(const struct rule *rule, LLVMValueRef term)
 {
 	if (LLVMIsAArgument(term) == NULL ||

@@ -33,7 +33,10 @@ static LLVMValueRef find_half(LLVMModuleRef module, const char *name,
 	                                                       : function;
 }
 
-/* A rule whose replacement contains its pattern would be applied forever. */
+/*
+ * Refuse a rule whose replacement contains its pattern: it would be applied
+ * forever.
+ */
 static int check_termination(const struct rule *rule, struct tkb_error *err)
 {
 	TKB_AUTO(match_release) struct match match = { .rule = NULL };
@@ -63,7 +66,7 @@ static int read_rule(struct rule_set *set, struct rule *rule,
 		return rule_fail(rule, err, "it has too many parameters");
 	if (LLVMCountParams(rule->replacement) != rule->parameter_count)
 		return rule_fail(rule, err,
-		                 "its pattern and its replacement are of "
+		                 "its pattern and its replacement have "
 		                 "different types");
 	rc = rule_read_tags(rule, err);
 	if (rc == 0)
@@ -147,7 +150,7 @@ static int parse_rules(LLVMContextRef context, struct tkb_bytes text,
 	return 0;
 }
 
-/* Read a file into `set`; after a failure some of its rules may be there. */
+/* Read a file into `set`; after a failure, `set` may have some of its rules. */
 static int read_rules_file(struct rule_set *set, LLVMContextRef context,
                            struct tkb_bytes text, const char *name,
                            struct tkb_error *err)

@@ -19,8 +19,8 @@ struct tag {
 };
 
 /*
- * LLVM's strings have no terminating zero. A truncated one could be valid, so
- * long ones are replaced.
+ * Copy one of LLVM's strings, which have no NUL. A truncated string could be
+ * valid, so a long one is replaced.
  */
 static void copy_tag_text(const char *text, unsigned size, char out[64])
 {
@@ -35,7 +35,7 @@ static void copy_tag_text(const char *text, unsigned size, char out[64])
 	out[size] = '\0';
 }
 
-/* The next of our attributes from `*at` on; false if there is none. */
+/* Find our next attribute, from `*at` on; false if there is none. */
 static bool next_tag(const LLVMAttributeRef *attributes, unsigned count,
                      unsigned *at, struct tag *out)
 {
@@ -211,7 +211,7 @@ static bool read_tag(const struct tag *tag, struct rule *rule, bool *has_kind)
 	return false;
 }
 
-/* Refuse tags at the replacement, which would have no effect. */
+/* Refuse tags on the replacement: they would have no effect. */
 static int check_replacement(const struct rule *rule, struct tkb_error *err)
 {
 	LLVMAttributeRef attributes[MAX_ATTRIBUTES];
@@ -232,7 +232,7 @@ static int check_replacement(const struct rule *rule, struct tkb_error *err)
 		if (next_tag(attributes, count, &at, &tag))
 			return rule_fail(rule, err,
 			                 "its replacement has the tag '%s', "
-			                 "which is the pattern's",
+			                 "which belongs to the pattern",
 			                 tag.name);
 	}
 	return 0;

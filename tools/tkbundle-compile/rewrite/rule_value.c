@@ -7,7 +7,7 @@
 #include "llvm/llvm_values.h"
 
 enum {
-	RANGE_DEPTH = 4 /* operands of operands that are searched */
+	RANGE_DEPTH = 4 /* depth of operands that are searched */
 };
 
 /* A range of integers, if known. */
@@ -217,7 +217,7 @@ static struct range range_of_bits(LLVMValueRef value, LLVMOpcode opcode)
 		return (struct range){ true, 0, range.high };
 	if ((uint64_t)range.low >= width)
 		return (struct range){ .is_known = false };
-	/* A lane that is not shifted keeps its sign. */
+	/* A shift by 0 keeps the sign of a lane. */
 	return range_of_width(width - (unsigned)range.low,
 	                      opcode == LLVMAShr || range.low == 0);
 }

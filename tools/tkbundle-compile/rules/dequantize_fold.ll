@@ -1,10 +1,10 @@
 ; SPDX-License-Identifier: Apache-2.0
 ;
-; A dequantized value that is multiplied or divided by another constant: the
-; constants become one. That rounds once where the code rounds twice, so it is
-; `fast`, and both operations must allow reassociation. The constants' magnitudes
-; keep their product and their quotient in the range of a float.
-; rule.h has the language.
+; Merges the constants of a dequantized value that is multiplied or divided by
+; another constant. The result is rounded once, not twice. So the rules are
+; `fast`, and both operations must allow reassociation. The limits on the
+; constants' magnitudes keep the product and the quotient in the range of a float.
+; rule.h describes the language.
 
 ; i8, sitofp
 
@@ -36,7 +36,7 @@ define float @dequantize.signed.divide.replacement(i8 %q, float %s, float %w) {
   ret float %r
 }
 
-; i8, sitofp, less a zero point
+; i8, sitofp, minus a zero point
 
 define float @dequantize.signed.zero.multiply.pattern(i8 %q, float "tkb.magnitude"="1e-15,1e15" %s, float "tkb.magnitude"="1e-15,1e15" %w, float "tkb.constant" %z) #0 {
   %f = sitofp i8 %q to float
@@ -100,7 +100,7 @@ define float @dequantize.unsigned.divide.replacement(i8 %q, float %s, float %w) 
   ret float %r
 }
 
-; i8, uitofp, less a zero point
+; i8, uitofp, minus a zero point
 
 define float @dequantize.unsigned.zero.multiply.pattern(i8 %q, float "tkb.magnitude"="1e-15,1e15" %s, float "tkb.magnitude"="1e-15,1e15" %w, float "tkb.constant" %z) #0 {
   %f = uitofp i8 %q to float
@@ -164,7 +164,7 @@ define float @dequantize.short.divide.replacement(i16 %q, float %s, float %w) {
   ret float %r
 }
 
-; i16, sitofp, less a zero point
+; i16, sitofp, minus a zero point
 
 define float @dequantize.short.zero.multiply.pattern(i16 %q, float "tkb.magnitude"="1e-15,1e15" %s, float "tkb.magnitude"="1e-15,1e15" %w, float "tkb.constant" %z) #0 {
   %f = sitofp i16 %q to float
@@ -228,7 +228,7 @@ define float @dequantize.word.divide.replacement(i32 %q, float %s, float %w) {
   ret float %r
 }
 
-; i32, sitofp, less a zero point
+; i32, sitofp, minus a zero point
 
 define float @dequantize.word.zero.multiply.pattern(i32 %q, float "tkb.magnitude"="1e-15,1e15" %s, float "tkb.magnitude"="1e-15,1e15" %w, float "tkb.constant" %z) #0 {
   %f = sitofp i32 %q to float

@@ -1,10 +1,10 @@
 ; SPDX-License-Identifier: Apache-2.0
 ;
-; Products of four bytes and four bytes, added up: one instruction of sm_61 and
-; later. All are exact: the products are of 16 bits, and the sum wraps in 32 bits
-; whatever the order. Bytes are those of a word, the lowest first, as LLVM writes
-; them: elements of a vector (of a longer one, too), shifts, masks, truncations.
-; rule.h has the language.
+; Turns a sum of products of four bytes and four bytes into one instruction of
+; sm_61 and later. All rules are exact: a product has 16 bits, and the sum wraps in
+; 32 bits in any order. The bytes of a word, lowest first, may be extracted in any
+; way that LLVM writes: as elements of a vector (also of a longer one), by shifts,
+; masks or truncations. rule.h describes the language.
 
 declare i32 @llvm.nvvm.idp4a.s.s(i32, i32, i32) #1
 declare i32 @llvm.nvvm.idp4a.s.u(i32, i32, i32) #1
@@ -16,7 +16,7 @@ declare i32 @llvm.vector.reduce.add.v8i32(<8 x i32>) #1
 declare i32 @llvm.vector.reduce.add.v16i32(<16 x i32>) #1
 declare i32 @llvm.vector.reduce.add.v32i32(<32 x i32>) #1
 
-; Byte I of a word, with its sign (signedI) and without (unsignedI).
+; Byte I of a word, sign-extended (signedI) or zero-extended (unsignedI).
 declare i32 @signed0(i32)
 declare i32 @unsigned0(i32)
 declare i32 @signed1(i32)
@@ -569,7 +569,7 @@ define i32 @dp4a.u.u.vector32.replacement(<32 x i8> %a, <32 x i8> %b, i32 %rest)
   ret i32 %r7
 }
 
-; Bytes of a word by constants that are bytes: the constants become a word.
+; Bytes of a word times constant bytes: the constants become a word.
 
 define i32 @dp4a.s.s.constants.pattern(i32 %a, i32 "tkb.constant" "tkb.range"="-128,127" %c0, i32 "tkb.constant" "tkb.range"="-128,127" %c1, i32 "tkb.constant" "tkb.range"="-128,127" %c2, i32 "tkb.constant" "tkb.range"="-128,127" %c3, i32 %rest) #0 {
   %a0 = call i32 @signed0(i32 %a)
@@ -633,7 +633,7 @@ define i32 @dp4a.u.s.constants.replacement(i32 %a, i32 %c0, i32 %c1, i32 %c2, i3
   ret i32 %r
 }
 
-; Vectors of bytes by constants that are bytes.
+; Vectors of bytes times constant bytes.
 
 define i32 @dp4a.s.s.constants4.pattern(<4 x i8> %a, <4 x i32> "tkb.constant" "tkb.range"="-128,127" %c, i32 %rest) #0 {
   %x = sext <4 x i8> %a to <4 x i32>

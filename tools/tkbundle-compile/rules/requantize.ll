@@ -1,19 +1,20 @@
 ; SPDX-License-Identifier: Apache-2.0
 ;
-; Quantizing after dequantizing with the same scale gives the original value. rule.h has
-; the language.
+; Quantizing after dequantizing with the same scale gives the original value.
+; rule.h describes the language.
 ;
-; Why the rules without `fast` are exact. Let q be an integer of at most 2^20 and
-; s a constant between 1.2e-38 and 1e30 in magnitude. q is a float without
-; rounding. q * s is no denormal (and is not flushed), for s is none, and it does
-; not overflow; so it is off by a factor of at most 1 + 2^-24. The division,
-; correctly rounded or by div.full, which is 2 ulp off at most, adds 2^-22. The
-; quotient is q within 2^20 * (2^-22 + 2^-24) < 0.32: the nearest integer is q,
-; whichever way a half would go. With a reciprocal t in the place of 1/s, s * t is
-; 1 within 2^-12, q is at most 2^10, and the product is q within 0.26. 0 stays +0,
-; for s and t are of one sign. There is no infinity and no NaN: an integer cannot
-; be one, and constants that are one are out of range. With a scale that is not
-; known s may be 0, an infinity or NaN: only a `fast` rule may ignore that.
+; Proof that the rules without `fast` are exact: Let q be an integer of at most
+; 2^20, and s a constant with a magnitude from 1.2e-38 to 1e30. q converts to a
+; float without rounding. q * s does not overflow. It is not denormal, since s is
+; not, so it is not flushed. So its error is a factor of at most 1 + 2^-24. The
+; division, correctly rounded or by div.full, which is off by at most 2 ulp, adds
+; 2^-22. The quotient differs from q by less than 2^20 * (2^-22 + 2^-24) < 0.32: the
+; nearest integer is q, whichever way halves are rounded. With a reciprocal t
+; instead of 1/s, s * t differs from 1 by at most 2^-12, q is at most 2^10, and the
+; product differs from q by at most 0.26. 0 stays +0, because s and t have the same
+; sign. There is no infinity and no NaN: an integer cannot be one, and the range of
+; constants excludes them. An unknown scale may be 0, an infinity or NaN: only a
+; `fast` rule may ignore that.
 ;
 ; Zero points: q is the difference (value - zero), wherever it is computed.
 
@@ -201,7 +202,7 @@ define float @requantize.unsigned.reciprocal.replacement(i8 %q, float %s, float 
   ret float %f
 }
 
-; Words less a zero point, with a reciprocal.
+; Words minus a zero point, with a reciprocal.
 
 define float @requantize.word.reciprocal.pattern(i32 "tkb.range"="-1024,1024" %q, float "tkb.magnitude"="1.2e-38,1e30" %s, float "tkb.magnitude"="1e-30,1e37" "tkb.reciprocal-of"="1" %t) #0 {
   %f = sitofp i32 %q to float
@@ -293,7 +294,7 @@ define i8 @requantize.unsigned.ends.least.greatest.replacement(i8 %q) {
   ret i8 %q
 }
 
-; The same for four bytes at once, which may be put together only then.
+; The same for four bytes at once: a vector, or floats that are assembled into one.
 
 define <4 x i8> @requantize.vector4.pattern(<4 x i8> %q) #0 {
   %f = sitofp <4 x i8> %q to <4 x float>
@@ -353,7 +354,7 @@ define <4 x i32> @requantize.words4.replacement(i32 %x, i32 %y, i32 %z, i32 %t) 
   ret <4 x i32> %v3
 }
 
-; Any scale: the code's flags promise that it is not 0, an infinity or NaN.
+; Any scale: flags in the code promise that it is not 0, an infinity or NaN.
 
 define float @requantize.signed.any.pattern(i8 %q, float %s) #1 {
   %f = sitofp i8 %q to float

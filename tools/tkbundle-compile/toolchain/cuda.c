@@ -38,7 +38,7 @@ bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE])
 	       access(out, R_OK) == 0;
 }
 
-/* Add the paths where the loader searches before its cache, and the cache. */
+/* Add the paths that the loader searches before its cache, and the cache. */
 static void add_loader_paths(const char *name, struct tkb_buf *searched)
 {
 	const char *at = cuda_variable("LD_LIBRARY_PATH");
@@ -217,7 +217,7 @@ char *cuda_read_log(void *handle, int (*get_size)(void *handle, size_t *size),
 	return log;
 }
 
-/* POSIX lets dlsym() return functions, but C has no cast for that. */
+/* POSIX lets dlsym() return functions, but ISO C has no cast for that. */
 bool cuda_find(const struct cuda_library *library, const char *name,
                void *function_out)
 {

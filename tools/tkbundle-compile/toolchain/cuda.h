@@ -18,7 +18,9 @@ enum {
 	CUDA_PATH_SIZE = 4096
 };
 
-/* $CUDA_HOME, or $CUDA_PATH, or "/usr/local/cuda". */
+/*
+ * The folder of the toolkit: $CUDA_HOME, or $CUDA_PATH, or "/usr/local/cuda".
+ */
 const char *cuda_toolkit(void);
 
 /* The value of a variable; NULL if unset or empty. */
@@ -30,10 +32,11 @@ bool cuda_find_file(const char *rest, char out[CUDA_PATH_SIZE]);
 /* A library of the toolkit. */
 struct cuda_library {
 	void *handle; /* owned; NULL: not open */
-	void *beside; /* owned; a library that it opens itself; or NULL */
+	void *beside; /* owned; another library that this one opens by name;
+	                 or NULL */
 	char path[CUDA_PATH_SIZE]; /* of the opened file */
 	char *home; /* owned; the toolkit that the variables named */
-	struct tkb_buf searched; /* fields: paths searched and opened */
+	struct tkb_buf searched; /* as fields: paths searched and opened */
 };
 
 /*
@@ -55,13 +58,18 @@ void cuda_open_beside(struct cuda_library *library, const char *name);
 bool cuda_find(const struct cuda_library *library, const char *name,
                void *function_out);
 
-/* Ignores what is written. */
+/* A sink that ignores everything. */
 extern const struct tkb_sink cuda_no_log;
 
-/* Read "13.0.88" from what a tool made, if it is there. Ends `product`. */
+/*
+ * Read a version such as "13.0.88" from a tool's product, if it has one. Adds a
+ * NUL to `product`.
+ */
 void cuda_read_version(struct tkb_buf *product, char version[64]);
 
-/* A log of a library's handle, owned by the caller; NULL: empty. */
+/*
+ * Get a log from a library's handle. The caller frees it; NULL if it is empty.
+ */
 char *cuda_read_log(void *handle, int (*get_size)(void *handle, size_t *size),
                     int (*get)(void *handle, char *log));
 

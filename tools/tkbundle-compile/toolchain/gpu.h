@@ -10,7 +10,10 @@ enum {
 	GPU_NAME_SIZE = 32
 };
 
-/* "sm_90a" for "90": from 90 on, with features that only this GPU has. */
+/*
+ * Make "sm_90a" from "90": from 90 on, the "a" adds features that only this GPU
+ * has.
+ */
 void gpu_name(const char *arch, char out[GPU_NAME_SIZE]);
 
 /*

@@ -40,7 +40,7 @@ static bool bind_nvjitlink(struct nvjitlink *linker)
 	       cuda_find(library, "nvJitLinkGetInfoLog", &linker->get_infos);
 }
 
-/* The library itself only reports its release. */
+/* Query the release: the library itself reports nothing more exact. */
 static bool query_release(struct nvjitlink *linker)
 {
 	int (*get_version)(unsigned *major, unsigned *minor) = NULL;
@@ -56,7 +56,7 @@ static bool query_release(struct nvjitlink *linker)
 	return true;
 }
 
-/* Its cubins have the exact version: "V13.0.88". */
+/* Find the exact version, "V13.0.88", in a cubin that it makes. */
 static void query_version(struct nvjitlink *linker, const char *arch)
 {
 	static const char nothing[] = ".version 8.8\n.target sm_%.16s\n"
@@ -106,7 +106,7 @@ void nvjitlink_close(struct nvjitlink *linker)
 	linker->version[0] = '\0';
 }
 
-/* Options; `room` has those that are built here. */
+/* The options; `room` holds those that are composed here. */
 struct arguments {
 	const char *items[ARGUMENTS_LIMIT];
 	char room[ARGUMENTS_LIMIT][ARGUMENT_SIZE];
@@ -216,7 +216,7 @@ int nvjitlink_compile(const struct nvjitlink *linker,
 {
 	struct arguments arguments = { .count = 0 };
 	void *handle = NULL;
-	char *text; /* nvJitLink reads up to a zero, beyond the size */
+	char *text; /* nvJitLink ignores the size and reads up to a NUL */
 	int number;
 	int rc;
 

@@ -27,8 +27,8 @@ struct nvjitlink {
 };
 
 /*
- * Open the library, unless it is open. Zeroed is closed. The exact version
- * comes from a cubin that is made for `arch`.
+ * Open the library, unless it is open. A zeroed struct is closed. The exact
+ * version comes from a cubin that is made for `arch`.
  *
  * @return 0, or TKB_ERR_UNSUPPORTED (no nvJitLink of CUDA 12 or 13)
  */
@@ -38,7 +38,7 @@ void nvjitlink_close(struct nvjitlink *linker);
 
 struct nvjitlink_request {
 	const char *arch;           /* "90" */
-	const char *const *options; /* for ptxas */
+	const char *const *options; /* options in the form of ptxas */
 	size_t option_count;
 	bool is_fusion_off;
 	bool is_line_info_off;

@@ -36,7 +36,10 @@ static bool bind_nvrtc(struct nvrtc *nvrtc)
 	       cuda_find(library, "nvrtcGetPTX", &nvrtc->get_ptx);
 }
 
-/* The library reports its release; its PTX has the exact version. */
+/*
+ * Query the version: the library reports only its release, but its PTX has the
+ * exact version.
+ */
 static void query_version(struct nvrtc *nvrtc, const char *arch)
 {
 	static const char nothing[] = "extern \"C\" __global__ void k() {}";
@@ -98,7 +101,7 @@ void nvrtc_close(struct nvrtc *nvrtc)
 	nvrtc->version[0] = '\0';
 }
 
-/* Options; the arrays have those that are built here. */
+/* The options; the arrays hold those that are composed here. */
 struct arguments {
 	const char *items[OPTIONS_LIMIT + 8];
 	int count;

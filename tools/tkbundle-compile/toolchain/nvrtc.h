@@ -31,8 +31,8 @@ struct nvrtc {
 };
 
 /*
- * Open the library, unless it is open. Zeroed is closed. The exact version
- * comes from PTX that is made for `arch`.
+ * Open the library, unless it is open. A zeroed struct is closed. The exact
+ * version comes from PTX that is made for `arch`.
  *
  * @return 0, or TKB_ERR_UNSUPPORTED (no NVRTC of CUDA 12 or 13)
  */
@@ -40,9 +40,10 @@ int nvrtc_open(struct nvrtc *nvrtc, const char *arch, struct tkb_error *err);
 void nvrtc_close(struct nvrtc *nvrtc);
 
 struct nvrtc_request {
-	const char *path;           /* of the source */
+	const char *path;           /* path of the source */
 	const char *arch;           /* "90" */
-	const char *kernel;         /* its name in C++ or in the PTX; or NULL */
+	const char *kernel;         /* the kernel's name in C++ or in the
+	                               PTX; or NULL */
 	const char *const *options; /* -I, -D, ... */
 	size_t option_count;
 	bool is_fusion_off;
@@ -52,7 +53,7 @@ struct nvrtc_request {
 /*
  * Write the PTX of the text `source` to `ptx`. Includes are searched in its
  * folder, then as the options say, then in the toolkit. The PTX contains no
- * folders. If `request` names a kernel in C++, such as "scale<float>", that is
+ * folders. If `request` names a kernel in C++, such as "scale<float>", it is
  * instantiated. `kernel` receives its name in the PTX, or "" if none is named.
  * NVRTC's output goes to `log`.
  *

@@ -135,7 +135,7 @@ static struct tkb_bytes part(const char *begin, const char *end)
 	return (struct tkb_bytes){ begin, (size_t)(end - begin) };
 }
 
-/* The next line, with its newline; empty at the end. */
+/* Read the next line, with its newline; empty at the end. */
 static struct tkb_bytes next_line(struct walk *walk)
 {
 	const char *begin = walk->at;

@@ -21,7 +21,8 @@
 enum {
 	ARGUMENTS_LIMIT = 128,
 	FIRST_BLACKWELL = 100,
-	PEEK_SIZE = 16 * 1024 /* bytes of its output to search for an error */
+	PEEK_SIZE = 16 * 1024 /* bytes of the output that are searched for an
+	                         error */
 };
 
 /* If there is no such program, add the path to `searched`. */
@@ -145,10 +146,11 @@ int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
 	return rc;
 }
 
-static const char input[] = "/dev/stdin"; /* "-" would be copied to a file */
+static const char input[] = "/dev/stdin"; /* not "-", which ptxas would copy
+                                             to a file */
 static const char output[] = "/dev/stdout";
 
-/* tkbundle's options, then the user's, in Triton's order. */
+/* List tkbundle's options, then the user's, in Triton's order. */
 static int list_ptxas_arguments(const struct ptxas_request *request,
                                 const char *gpu, const char **out,
                                 struct tkb_error *err)

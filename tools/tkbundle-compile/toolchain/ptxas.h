@@ -15,7 +15,8 @@ struct ptxas {
 	char path[4096];
 	char version[64];     /* "13.0.88" */
 	uint32_t ptx_version; /* newest supported; 90 is 9.0 */
-	struct stat status;   /* of the file, when the version was queried */
+	struct stat status;   /* state of the file when the version was
+	                         queried */
 };
 
 /*
@@ -34,11 +35,11 @@ int ptxas_find(struct ptxas *tool, const char *given, const char *arch,
 struct ptxas_request {
 	const struct ptxas *tool;
 	const char *arch;
-	const char *file; /* path of the PTX; NULL: it was made here */
-	const char *const *options; /* the user's */
+	const char *file; /* path of the PTX; NULL: this worker made it */
+	const char *const *options; /* options of the user */
 	size_t option_count;
 	bool is_fusion_off;
-	bool is_line_info_off; /* no line information for profilers */
+	bool is_line_info_off; /* omit line information for profilers */
 };
 
 /*

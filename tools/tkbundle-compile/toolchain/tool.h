@@ -12,7 +12,7 @@
 struct tool_run {
 	int output; /* owned; standard output, in memory */
 	int log;    /* owned; standard error, in memory */
-	int status; /* as from waitpid() */
+	int status; /* status from waitpid() */
 };
 
 #define TOOL_RUN_INIT                                                          \
@@ -20,7 +20,7 @@ struct tool_run {
 		.output = -1, .log = -1                                        \
 	}
 
-/* Limit of its output and of its log; beyond it the tool is killed. */
+/* Limit of the output, and of the log. A tool that exceeds it is killed. */
 #define TOOL_FILE_LIMIT ((uint64_t)128 << 20)
 
 /*
@@ -32,13 +32,16 @@ int tool_run(const char *path, const char *const *arguments,
              struct tkb_error *err);
 void tool_release(struct tool_run *run);
 
-/* Write the contents of one of its files to `sink`. */
+/* Write the contents of the output or the log to `sink`. */
 int tool_send(int file, const struct tkb_sink *sink, struct tkb_error *err);
 
-/* Read the beginning of one of its files as a string. */
+/* Read the beginning of the output or the log as a string. */
 void tool_peek(int file, char *out, size_t size);
 
-/* "exited with status 255", "was killed by signal 11 (Segmentation fault)". */
+/*
+ * Describe how the tool ended, such as "exited with status 255" or "was killed
+ * by signal 11 (Segmentation fault)".
+ */
 void tool_describe(const struct tool_run *run, char out[64]);
 
 #endif

@@ -8,7 +8,7 @@
 #include "compile/pool/message.h"
 #include "worker/fail.h"
 
-/* Failures are ignored: the process ends next. */
+/* Send a message. Failures are ignored: the process ends anyway. */
 static void send_message(enum tkb_message_type type, const void *data,
                          size_t size)
 {
