@@ -5,7 +5,7 @@
         model = torch.compile(model)
         model(x)
 
-docs/python.md has the whole of it. Nothing is loaded before it is used.
+docs/python.md has the full description. Modules are loaded only when used.
 """
 
 from __future__ import annotations

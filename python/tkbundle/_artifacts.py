@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels in the artifacts of torch.compiler.save_cache_artifacts().
 
-What TritonBundler receives is noted in a recorder, too; nothing else is done while
-something is compiled. It is packed when the artifacts are saved: an artifact is a
-bundle, and its key names the kind of cache root. When it is loaded, the bundle is
+While kernels are compiled, everything that TritonBundler receives is also noted in
+a recorder. It is packed when the artifacts are saved: an artifact is a bundle, and
+its key names the kind of cache root. When an artifact is loaded, the bundle is
 verified and emitted to this machine's root of that kind.
 """
 
@@ -57,11 +57,11 @@ class _Compile:
 
 _now: Optional[_Compile] = None
 _done: List[_Compile] = []
-_packed: Set[str] = set()  # of Triton's own root
+_packed: Set[str] = set()  # keys of Triton's own root
 
 
 def inductor_root(bundler: ModuleType) -> str:
-    """Inductor's cache root, with a folder for each GPU, or Triton's."""
+    """Inductor's cache root, which has a folder for each GPU, or Triton's."""
     folder: str = bundler.triton_cache_dir(0)
     if os.environ.get("TRITON_CACHE_DIR"):
         return folder
@@ -114,7 +114,7 @@ def _end(_bundler: ModuleType) -> None:
 
 
 def _found(bundler: ModuleType, bundle: Any) -> None:
-    """PyTorch emitted these for a graph that was a hit."""
+    """PyTorch emitted these kernels because a graph was a cache hit."""
     compile_ = _Compile(inductor_root(bundler))
     for one in getattr(bundle, "kernel_artifacts", bundle):
         compile_.put(one.kernel_hash, one.device)
@@ -123,7 +123,8 @@ def _found(bundler: ModuleType, bundle: Any) -> None:
             _done.append(compile_)
 
 
-#: What to do when the bundler is called, and whether to do it before the call.
+#: What to do when a function of the bundler is called, and whether to do it before
+#: the call.
 _CALLS: Dict[str, Tuple[Callable[..., None], bool]] = {
     "begin_compile": (_begin, False), "put": (_put, False),
     "put_winner": (_put_winner, False),
@@ -158,7 +159,7 @@ def _hook_bundler(bundler: ModuleType) -> None:
 
 
 def _modules_of(root: str) -> List[Tuple[str, int]]:
-    """Entries that belong to no compile: what Triton made to launch kernels."""
+    """Entries outside any compile: those that Triton made to launch kernels."""
     folders = [(root, 0)]
     devices = os.path.join(root, "triton")
     if os.path.isdir(devices):

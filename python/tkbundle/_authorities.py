@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The certificates that TLS trusts if the machine has none."""
+"""CA certificates for TLS, for machines that have none."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Optional
 
 
 def certifi() -> Optional[str]:
-    """The file of the package certifi, which is not imported. The libraries
-    use it if neither variables nor the machine name certificates."""
+    """The certificate file of the package certifi, found without importing it.
+    The libraries use it if neither variables nor the machine provide
+    certificates."""
     try:
         spec = importlib.util.find_spec("certifi")
     except (ImportError, ValueError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries' calls, as functions that return reports or raise."""
+"""The libraries' calls as functions, which return reports or raise."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-Trees = Mapping[str, Path]  # by their names
-Remote = Union[None, str, ctypes.c_void_p]  # URLs, or what opened() gives
+Trees = Mapping[str, Path]  # folders by tree names
+Remote = Union[None, str, ctypes.c_void_p]  # URLs, or the result of opened()
 
-JOBS_LIMIT = 256  # as of --jobs
+JOBS_LIMIT = 256  # values of --jobs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Result:
 
 @dataclasses.dataclass(frozen=True)
 class CollectReport:
-    """What a collect did, in numbers of entries and of bytes."""
+    """The result of a collect, in numbers of entries and bytes."""
 
     id: str  #: SHA-256 of the bundle's manifest
     is_inductor: bool
@@ -59,7 +59,7 @@ class CollectReport:
 
 @dataclasses.dataclass(frozen=True)
 class EmitReport:
-    """What an emit did, in numbers of entries and of bytes."""
+    """The result of an emit, in numbers of entries and bytes."""
 
     is_inductor: bool
     emitted: int
@@ -76,7 +76,7 @@ class EmitReport:
 
 @dataclasses.dataclass(frozen=True)
 class PullReport(EmitReport):
-    """What a pull did: numbers of entries, records and blobs."""
+    """The result of a pull, in numbers of entries, records and blobs."""
 
     records: int
     unreadable: int
@@ -89,7 +89,7 @@ class PullReport(EmitReport):
 
 @dataclasses.dataclass(frozen=True)
 class PushReport:
-    """What a push did: numbers of entries, records and blobs."""
+    """The result of a push, in numbers of entries, records and blobs."""
 
     pushed: int
     present: int
@@ -115,7 +115,7 @@ def _word(function: str, value: int) -> str:
 
 
 class Results:
-    """A list that the library fills while it works."""
+    """A list that the library fills during a call."""
 
     def __init__(self) -> None:
         self.handle = ctypes.c_void_p()
@@ -163,7 +163,8 @@ def _report(kind: Type[R], struct: ctypes.Structure,
 
 def call(kind: Type[R], struct: ctypes.Structure, absent: str,
          results: Results, function: Any, *arguments: Any) -> R:
-    """Call a function that fills `struct`. `absent` is the text for a miss."""
+    """Call a function that fills `struct`. `absent` is the error message for a
+    miss."""
     error = _native.Error()
     status = function(*arguments, ctypes.byref(struct), ctypes.byref(error))
     told = tuple(results.read())
@@ -179,7 +180,7 @@ def call(kind: Type[R], struct: ctypes.Structure, absent: str,
 
 
 def path_of(path: Path) -> bytes:
-    """A path as C wants it, which ends at a zero."""
+    """Encode a path for C, where a zero ends it."""
     name = os.fsencode(path)
     if b"\0" in name:
         raise _errors.Invalid(f"{name!r} has a zero in it")
@@ -193,7 +194,8 @@ def encode(text: str) -> bytes:
 
 
 def _ms(seconds: Optional[float]) -> int:
-    """A time as C wants it, where 0 is no limit, and a past one the least."""
+    """Convert a time for C, where 0 means no limit. A time in the past becomes
+    the smallest one."""
     if seconds is None or seconds == math.inf:
         return 0
     if isinstance(seconds, float) and math.isnan(seconds):
@@ -203,7 +205,8 @@ def _ms(seconds: Optional[float]) -> int:
 
 def _number(name: str, value: int, most: int = 2 ** 32 - 1,
             least: int = 0) -> int:
-    """C would get the lowest bits of a number that does not fit."""
+    """Check the range: C would get only the lowest bits of a number that does
+    not fit."""
     if not least <= operator.index(value) <= most:
         raise _errors.Invalid(
             f"'{name}' is a number from {least} to {most}, not {value}")
@@ -211,7 +214,7 @@ def _number(name: str, value: int, most: int = 2 ** 32 - 1,
 
 
 def _keys(keys: Sequence[str]) -> List[bytes]:
-    """One text is one key: its letters are none."""
+    """Accept a single text as one key: otherwise its letters would be keys."""
     return [encode(key) for key in ([keys] if isinstance(keys, str) else keys)]
 
 
@@ -268,9 +271,9 @@ def collect(root: Path, path: Path, **options: Any) -> CollectReport:
     """Pack the cache `root` into the bundle `path`.
 
     Options: keys, device, profile ("full" or "lean"), kernels_only, strip,
-    strict, dry_run, jobs, deadline (seconds), as of tkbundle-collect(1); trees,
-    folders by the names that they have in the bundle; and level, how hard to
-    compress: -50, the fastest, to 19; 2 by default.
+    strict, dry_run, jobs, deadline (seconds), as in tkbundle-collect(1); trees,
+    a map from names in the bundle to folders; and level, the compression from
+    -50, the fastest, to 19; 2 by default.
     """
     results = Results()
     return call(
@@ -283,9 +286,9 @@ def collect(root: Path, path: Path, **options: Any) -> CollectReport:
 def emit(path: Path, root: Path, **options: Any) -> EmitReport:
     """Put the entries of the bundle `path` into the cache `root`.
 
-    Options: keys, devices, layout ("auto", "triton" or "inductor"), sync,
-    dry_run, jobs, deadline (seconds), as of tkbundle-emit(1), and trees, the folders
-    for trees of the bundle; other trees are skipped.
+    Options: keys, devices, layout ("auto", "triton" or "inductor"), sync, dry_run,
+    jobs, deadline (seconds), as in tkbundle-emit(1), and trees, a map from trees of
+    the bundle to folders; other trees are skipped.
     """
     bundle = ctypes.c_void_p()
     check(_native.library().tkb_bundle_open, path_of(path),
@@ -296,7 +299,7 @@ def emit(path: Path, root: Path, **options: Any) -> EmitReport:
 
 def emit_opened(bundle: ctypes.c_void_p, root: Path,
                 **options: Any) -> EmitReport:
-    """The same for an open bundle, which is then closed."""
+    """The same for an open bundle, which this closes."""
     library, results = _native.library(), Results()
     try:
         return call(
@@ -308,7 +311,7 @@ def emit_opened(bundle: ctypes.c_void_p, root: Path,
 
 
 def _configured() -> Optional[str]:
-    from tkbundle import _program  # loading it takes time, and few need it
+    from tkbundle import _program  # it loads slowly, and few callers need it
     return _program.remote()
 
 
@@ -405,13 +408,13 @@ class Recording:
               _number("device", device))
 
     def put_winner(self, key: str) -> None:
-        """Autotuning chose kernel `key`: only winners are packed."""
+        """Autotuning chose kernel `key`: only such kernels are packed."""
         check(_native.library().tkb_recorder_put_winner, self._begun(),
               encode(key))
 
     def put_launcher(self, cache_key: str, name: str, payload: bytes,
                      needs: Sequence[str], need: str = "all") -> None:
-        """Save `payload` beside the kernels that it needs: all, or any."""
+        """Save `payload` with the kernels that it needs: all of them, or any."""
         keys: List[bytes] = [encode(key) for key in needs]
         data = ctypes.create_string_buffer(payload, max(1, len(payload)))
         spec = _native.sized(
@@ -424,7 +427,7 @@ class Recording:
               ctypes.byref(spec))
 
     def collect(self, path: Path, **options: Any) -> CollectReport:
-        """Pack what was put into the bundle `path`. Options: those of
+        """Pack everything recorded into the bundle `path`. Options: those of
         collect() except keys and device."""
         results = Results()
         return call(
@@ -436,10 +439,10 @@ class Recording:
 
     def collect_later(self, path: Path,
                       **options: Any) -> "Future[CollectReport]":
-        """Hand all that was put to another thread, which packs it as collect()
-        does, and return at once. The future has what collect() returns or
-        raises. The block may end meanwhile, and nothing can be put any more;
-        the interpreter waits for the thread when it ends."""
+        """Pack like collect(), but in another thread, and return at once. The
+        future has what collect() returns or raises. After this call nothing
+        more can be put. The block may end meanwhile; the interpreter waits for
+        the thread at exit."""
         from concurrent.futures import Future
         from threading import Thread
         future: "Future[CollectReport]" = Future()
@@ -464,12 +467,12 @@ class Recording:
         return future
 
     def begun(self) -> Tuple[ctypes.c_void_p, bytes]:
-        """The recorder, and its cache root."""
+        """The recorder and its cache root."""
         return self._begun(), self._root
 
     def push(self, ref: str, remote: Remote = None,
              **options: Any) -> PushReport:
-        """Push what was put, with its launchers, as one bundle."""
+        """Push everything recorded, with its launchers, as one bundle."""
         results = Results()
         choices = _native.sized(_native.PushOptions, collect=ctypes.pointer(
             collect_options(results, **options)))
@@ -482,7 +485,7 @@ class Recording:
 
 
 def recording(root: Path) -> Recording:
-    """Record what a compile makes in the cache `root`."""
+    """Record the entries that a compile makes in the cache `root`."""
     return Recording(root)
 
 

@@ -7,19 +7,19 @@ from typing import Any, Dict, Type
 
 
 class Error(Exception):
-    """A call failed; the text is the library's message."""
+    """A call failed. The text is the library's message."""
 
     def __init__(self, message: str, status: str = "invalid",
                  report: Any = None) -> None:
         super().__init__(message)
         #: The name of the status: "invalid", "io", "corrupt", ...
         self.status = status
-        #: The report of what was done, as the call would have returned it.
+        #: The report that the call would have returned.
         self.report = report
 
 
 class Invalid(Error, ValueError):
-    """An argument makes no sense."""
+    """An argument is invalid."""
 
 
 class Missing(Error):
@@ -27,11 +27,11 @@ class Missing(Error):
 
 
 class Partial(Error):
-    """Something was left out; the rest is done, and in the report."""
+    """Something was left out. The rest is done, and is in the report."""
 
 
 class Corrupt(Error):
-    """Something that was read is damaged; the rest was used."""
+    """Some input is damaged. The rest was used."""
 
 
 class Cancelled(Error):
@@ -43,7 +43,7 @@ class Unavailable(Error):
 
 
 class Denied(Error):
-    """A remote refuses: credentials or rights."""
+    """A remote refuses the credentials, or they lack rights."""
 
 
 BY_STATUS: Dict[str, Type[Error]] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failures become misses and one warning: no exception reaches the program."""
+"""Turn failures into misses and one warning: no exception reaches the program."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def warn(what: str, reason: object) -> None:
 
 
 def guarded(what: str, work: Callable[[], V], otherwise: V) -> V:
-    """Do `work`; any exception is a miss."""
+    """Do `work`; any exception counts as a miss."""
     try:
         return work()
-    except Exception as error:  # must not reach the user's program
+    except Exception as error:  # nothing may reach the user's program
         warn(what, error)
         return otherwise

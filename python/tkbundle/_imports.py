@@ -3,7 +3,8 @@
 
     when_there("torch._inductor.remote_cache", work)
 
-It may be there already. What `work` raises is a warning.
+The module may have been imported already. If `work` raises, that becomes a
+warning.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _awaited: Dict[str, List[Work]] = {}
 
 
 class _Loader(importlib.abc.Loader):
-    """Loads like another loader, then does the pending work."""
+    """Loads with another loader, then does the pending work."""
 
     def __init__(self, loader: Any, name: str) -> None:
         self._loader, self._name = loader, name

@@ -17,7 +17,7 @@ from tkbundle import _calls, _errors, _native
 #: A folder where files are ten times cheaper than on a disk.
 PLACE = "/dev/shm"
 PREFIX = "tkbundle-moment-"
-AGE_S = 60  # of what nobody uses any more: a moment is some milliseconds
+AGE_S = 60  # age at which a leftover folder is removed; it is in use for milliseconds
 
 
 @contextlib.contextmanager
@@ -46,7 +46,7 @@ def _as_bytes(data: bytes) -> _native.Bytes:
 
 
 def record(recording: _calls.Recording) -> Tuple[_calls.CollectReport, bytes]:
-    """Recording.collect(); if something is left out, the rest."""
+    """Like Recording.collect(), but if something is left out, pack the rest."""
     results = _calls.Results()
     handle, root = recording.begun()
     with _room() as room:
@@ -62,7 +62,7 @@ def record(recording: _calls.Recording) -> Tuple[_calls.CollectReport, bytes]:
 
 
 def _open(data: bytes) -> ctypes.c_void_p:
-    """A bundle, which the caller closes; `data` must live as long."""
+    """Open a bundle, which the caller closes; `data` must outlive it."""
     bundle = ctypes.c_void_p()
     _calls.check(_native.library().tkb_bundle_open_memory, _as_bytes(data),
                  b"the bundle", ctypes.byref(bundle))
@@ -76,7 +76,7 @@ def emit(data: bytes, root: _calls.Path) -> _calls.EmitReport:
 
 @contextlib.contextmanager
 def _folder() -> Iterator[str]:
-    """A folder that is removed with this process or soon after."""
+    """A folder that is removed when this process ends, or soon after."""
     place = PLACE if os.access(PLACE, os.W_OK) else tempfile.gettempdir()
     _sweep(place)
     with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-",
@@ -86,7 +86,7 @@ def _folder() -> Iterator[str]:
 
 @functools.lru_cache(maxsize=None)
 def _sweep(place: str) -> None:
-    """Remove what dead processes have left, once in each process."""
+    """Remove folders of dead processes, once in each process."""
     with contextlib.suppress(OSError):
         for name in os.listdir(place):
             path = os.path.join(place, name)
@@ -99,8 +99,8 @@ def _sweep(place: str) -> None:
 
 
 def pack(tree: str, name: str, value: bytes) -> bytes:
-    """A bundle with a single unit, a file, which is in a folder while it
-    is packed."""
+    """A bundle with a single unit, which is a file. It is written to a folder
+    to be packed."""
     results = _calls.Results()
     with _folder() as root, _room() as room:
         folder = os.path.join(root, tree)
@@ -118,7 +118,7 @@ def pack(tree: str, name: str, value: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> bytes:
-    """The file of such a bundle."""
+    """The contents of that file."""
     library, bundle = _native.library(), _open(data)
     with _room() as room:
         try:

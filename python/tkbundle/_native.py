@@ -162,7 +162,7 @@ class LauncherSpec(Structure):
                 ("needs", POINTER(c_char_p)), ("need_count", c_size_t)]
 
 
-#: What each struct is called in the headers.
+#: The name of each struct in the headers.
 STRUCTS: Dict[str, Type[Structure]] = {
     "tkb_error": Error, "tkb_bytes": Bytes, "tkb_digest": Digest,
     "tkb_result": Result, "tkb_collect_options": CollectOptions,
@@ -175,7 +175,7 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "tkb_memory": Memory, "tkb_sink": Sink, "tkb_source": Source,
 }
 
-#: What each number is called in the headers.
+#: The name of each number in the headers.
 NUMBERS: Dict[str, int] = {
     "TKB_MISS": MISS, "TKB_ERR_PARTIAL": PARTIAL,
     "TKB_ERR_LEFT_OUT": LEFT_OUT,
@@ -231,7 +231,7 @@ FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
         POINTER(CollectReport), _ERR),
 }
 
-#: Those of libtkbundle-remote.
+#: The same for libtkbundle-remote.
 REMOTE_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
     "tkb_remote_open": (
         c_int, c_char_p, POINTER(RemoteOptions), _OUT, _ERR),
@@ -256,7 +256,8 @@ REMOTE_FUNCTIONS: Dict[str, Tuple[Any, ...]] = {
 
 
 def folders() -> Iterator[str]:
-    """Where libraries may be: beside the package, or where a variable says."""
+    """Folders that may have the libraries: beside the package, or named by a
+    variable."""
     yield os.path.join(os.path.dirname(os.path.abspath(__file__)), "_lib")
     told = os.environ.get("TKBUNDLE_LIBRARY")
     if told:
@@ -295,8 +296,8 @@ T = TypeVar("T", bound=Structure)
 
 
 def sized(kind: Type[T], **values: Any) -> T:
-    """A struct with its size set, and zeroed room for members of a newer
-    library."""
+    """A struct with its size set, followed by zeroed room for members that a
+    newer library may add."""
     room = ctypes.create_string_buffer(ctypes.sizeof(kind) + RESERVE)
     struct = kind.from_buffer(room)
     for name, value in {"struct_size": len(room), **values}.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cache root in place of one that cannot be written, as in tkbundle run."""
+"""A substitute for a cache root that is not writable, as in tkbundle run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_usable(root: str) -> bool:
 
 
 def _number_of(path: str) -> int:
-    """A number for a path: FNV-1a."""
+    """A hash of a path: FNV-1a."""
     number = 0xcbf29ce484222325
     for byte in os.fsencode(path):
         number = (number ^ byte) * 0x100000001b3 % (1 << 64)
@@ -37,7 +37,8 @@ def _candidates(root: str) -> Iterator[str]:
 
 
 def _take(path: str) -> bool:
-    """Make it if necessary; other users must not be able to write to it."""
+    """Make the folder if necessary; other users must not be able to write to
+    it."""
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:

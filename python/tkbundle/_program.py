@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program `tkbundle` as a child process.
 
-What may hang or crash (networks, mounts, other users' files) runs in the child. It has
-a deadline, and the kernel kills it when this process ends for any reason.
+Work that may hang or crash (networks, mounts, other users' files) runs in the child.
+The child has a deadline, and the kernel kills it when this process ends for any
+reason.
 """
 
 from __future__ import annotations
@@ -19,34 +20,34 @@ from tkbundle import _authorities, _errors, _native
 
 NAME = "tkbundle"
 NICENESS = 10
-ASK_S = 2.0  # for what is configured
+ASK_S = 2.0  # for reading the configuration
 NO_VALUE = 3  # an exit status
-PATIENCE_S = 1.0  # between the word that it should end, and the last one
+PATIENCE_S = 1.0  # between SIGTERM and SIGKILL
 
 
 class Outcome(NamedTuple):
     """How a child ended."""
 
     status: int
-    document: Dict[str, Any]  #: what it printed, if that is JSON
-    text: str  #: what it printed
-    reason: str  #: why it failed; else empty
+    document: Dict[str, Any]  #: its output, if that is JSON
+    text: str  #: its output
+    reason: str  #: the reason of a failure, or empty
 
 
 def _installed() -> List[str]:
-    """Where pip puts a wheel's programs: into `prefix/bin`, where the package is
-    `prefix/lib/python3/site-packages/tkbundle`, and into `target/bin`, where it
-    is `target/tkbundle`."""
+    """Where pip puts a wheel's programs: `prefix/bin` if the package is in
+    `prefix/lib/python3/site-packages/tkbundle`, and `target/bin` if it is in
+    `target/tkbundle`."""
     package = os.path.dirname(os.path.abspath(__file__))
     if not os.path.isdir(os.path.join(package, "_lib")):
-        return []  # it came in no wheel
+        return []  # it was not installed from a wheel
     return [os.path.normpath(os.path.join(package, up, "bin"))
             for up in ("../../../..", "..")]
 
 
 def find() -> str:
-    """The program's path: beside the libraries, where pip put it with this
-    package, beside Python, in PATH."""
+    """Find the program: beside the libraries, where pip put it with this
+    package, beside Python, or in PATH."""
     folders = [*_native.folders(), *_installed(),
                os.path.dirname(sys.executable or ""), *os.get_exec_path()]
     for folder in filter(None, folders):
@@ -66,7 +67,7 @@ def variables() -> Dict[str, str]:
 
 
 class Child:
-    """The program with a verb. Start it and wait for it in the same
+    """A run of the program with a verb. Start it and wait for it in the same
     thread: the kernel kills it when that thread ends."""
 
     def __init__(self, words: List[str], remote: Optional[str] = None,
@@ -85,14 +86,14 @@ class Child:
         try:
             os.setpriority(os.PRIO_PROCESS, self._process.pid, NICENESS)
         except OSError:
-            pass  # it may have ended
+            pass  # it may have ended already
 
     def stop(self) -> None:
-        """End it now, from any thread."""
+        """Kill the program; any thread may call this."""
         self._process.kill()
 
     def wait(self, seconds: float) -> Outcome:
-        """Wait for its end, at most this long; then it is killed."""
+        """Wait for the program, at most this long; then kill it."""
         late = False
         try:
             out, words = self._process.communicate(timeout=seconds)
@@ -132,7 +133,7 @@ class Settings(NamedTuple):
 
 
 def seconds_of(text: str) -> float:
-    """A time as the configuration has it."""
+    """Parse a time in the form of the configuration."""
     for unit, seconds in (("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)):
         if text.endswith(unit):
             return float(text[:-len(unit)]) * seconds
@@ -140,8 +141,8 @@ def seconds_of(text: str) -> float:
 
 
 def first_settings() -> Settings:
-    """Settings until the program has printed its configuration: on a busy machine, it
-    may take longer to start than the wait for a pull."""
+    """Settings to use until the program has printed its configuration. On a busy
+    machine, the program may start more slowly than a pull may take."""
     try:
         return Settings(wait=seconds_of(os.environ["TKBUNDLE_WAIT"]))
     except (KeyError, ValueError):
@@ -149,7 +150,7 @@ def first_settings() -> Settings:
 
 
 def settings(seconds: float) -> Settings:
-    """Ask the program for its configuration, at most this long."""
+    """Ask the program for its configuration, and wait at most this long."""
     document = Child(["config", "--json"]).wait(seconds).document
     values = {one["name"]: one["value"]
               for one in document.get("values", []) if one["value"]}
@@ -162,8 +163,8 @@ def settings(seconds: float) -> Settings:
 
 
 def remote() -> Optional[str]:
-    """The remote of a variable or else a file, with its secrets, which
-    settings() lacks."""
+    """The remote from a variable or else from a file. Unlike settings(), this
+    includes secrets."""
     told = os.environ.get("TKBUNDLE_REMOTE")
     if told:
         return told

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cache root that is shared under a ref while a program uses it.
+"""Shares a cache root under a ref while a program uses it.
 
     share = Share(root)
     share.ready()            # pulls, and waits at most `wait` seconds
@@ -22,10 +22,10 @@ from typing import Any, Callable, List, Optional, Sequence, Set
 from tkbundle import _other_root, _program, _specialisations
 from tkbundle._guard import guarded, warn
 
-LOOK_S = 2.0  # between two looks for what is new
-BATCH_LOOKS = 5  # until new entries are pushed, even if more come
-KEYS_LIMIT = 5000  # of one push: more do not fit a command line
-MARGIN_S = 2.0  # for the end of what hangs
+LOOK_S = 2.0  # between checks for new entries
+BATCH_LOOKS = 5  # checks before new entries are pushed, even if more come
+KEYS_LIMIT = 5000  # keys per push: more do not fit a command line
+MARGIN_S = 2.0  # for killing a program that hangs
 MISUSED, NO_RECORD, PARTIAL = 2, 3, 4  # exit statuses
 
 _shares: "weakref.WeakSet[Share]" = weakref.WeakSet()
@@ -77,7 +77,7 @@ class Share:
         self._used: Set[str] = set()
 
     def after_fork(self) -> None:
-        """After a fork: pulls and pushes are the parent's."""
+        """After a fork: pulls and pushes belong to the parent."""
         if self._begun:
             self._renew()
             for event in (self._placed, self._settled, self._pulled):
@@ -150,7 +150,7 @@ class Share:
                                            else ""))
 
     def _advice(self) -> str:
-        """What to do where the ref has no record."""
+        """Advice if the ref has no record."""
         what = ("push one elsewhere, or" if self._settings.push == "never"
                 else "what is compiled is pushed to it; if it should have one,")
         return f": {what} check the names of ref and remote"
@@ -161,8 +161,8 @@ class Share:
     # The pushes.
 
     def use(self, key: str) -> None:
-        """An entry was found. Push it with the next one that is compiled; at
-        once if the ref is empty."""
+        """An entry was found in the cache. Push it with the next compiled one,
+        or at once if the ref is empty."""
         with self._lock:
             is_known, self._used = key in self._used, self._used | {key}
         if self._is_empty and not is_known:
@@ -179,7 +179,7 @@ class Share:
                 self._thread = _program.in_thread(self._watch)
 
     def _watch(self) -> None:
-        """Push when nothing new has come for a while; then end."""
+        """Push once nothing new has come for a while, then end."""
         looks, before = 0, -1
         while not self._ended.wait(LOOK_S):
             looks += 1
@@ -194,7 +194,7 @@ class Share:
                 before = count
 
     def push(self) -> bool:
-        """Push what was compiled, and what was found."""
+        """Push the compiled entries, and those found."""
         with self._lock:
             new, self._new = self._new, []
             used, self._used = self._used, set()
@@ -226,11 +226,11 @@ class Share:
         if outcome.reason:
             warn("push", outcome.reason)
         self._is_empty = self._is_empty and bool(outcome.reason)
-        # Entries that were left out once would be left out again.
+        # Do not retry entries that were left out: they would be left out again.
         return outcome.status in (0, PARTIAL)
 
     def finish(self) -> None:
-        """Push what was not pushed yet, and end all children."""
+        """Push everything that is not pushed yet, and end all children."""
         guarded("push", self._finish, None)
 
     def _finish(self) -> None:

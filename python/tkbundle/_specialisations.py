@@ -5,8 +5,9 @@
     with written(keys) as words:         # beside the compiling thread
         ...                              # words of `tkbundle push`
 
-docs/format.md has what a file holds. Noting costs one entry of a dictionary.
-What JSON cannot represent is left out when the file is written.
+docs/format.md describes the file. Noting a compile costs one entry of a
+dictionary. Values that JSON cannot represent are left out when the file is
+written.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, List, Optional,
 from tkbundle import _imports
 
 TREE = "specialisations"
-FRAMES = 6  # between us and compile(), if others listen, too
+FRAMES = 6  # frames between us and compile(), if there are other listeners
 LIMIT = 100_000
 GLUON = "triton.experimental.gluon.language."
 
@@ -40,14 +41,14 @@ def noted() -> List[str]:
 
 
 def note(src: Any, options: Any, target: Any, key: str) -> None:
-    """A kernel was compiled, or found."""
+    """A kernel was compiled, or found in the cache."""
     if len(_noted) < LIMIT and hasattr(src, "fn"):
         _noted[key] = src, options, target
 
 
 def note_caller(key: str) -> None:
-    """The same, from the frame of triton.compile(): all its versions have
-    these three local names, and no hook gets all three."""
+    """The same, but read from the frame of triton.compile(): all versions have
+    these three local variables, and no hook gets all three."""
     frame = sys._getframe(1)
     for _ in range(FRAMES):
         if frame is None:
@@ -62,7 +63,8 @@ def note_caller(key: str) -> None:
 
 def listener(before: Optional[Callable[..., None]],
              key_of: Callable[[str], str]) -> Callable[..., None]:
-    """For `knobs.compilation.listener`, in place of `before`."""
+    """A listener for `knobs.compilation.listener`, which also calls `before`,
+    the one it replaces."""
     def listen(**told: Any) -> None:
         if before is not None:
             before(**told)
@@ -80,14 +82,14 @@ def _listen_to(knobs: Any) -> None:
 
 @functools.lru_cache(maxsize=None)
 def listen() -> None:
-    """Note all compiles, even without our cache manager: install once, now or
-    when Triton is imported. Triton 3.4 and newer have a hook for that; a
-    listener that is already installed is called first."""
+    """Note all compiles, even without our cache manager. Installs a listener
+    once, now or when Triton is imported. Triton 3.4 and newer have a hook for
+    that; a listener that is already installed is still called, first."""
     _imports.when_there("triton.knobs", _listen_to)
 
 
 def key_of(digest: str) -> str:
-    """The folder of a kernel, as Triton names it since 3.3."""
+    """The name of a kernel's folder, in Triton 3.3 and newer."""
     return base64.b32encode(bytes.fromhex(digest)).decode().rstrip("=")
 
 
@@ -126,8 +128,8 @@ def _plain(value: Any) -> Any:
 
 
 def _chosen(options: Any, target: Any) -> Dict[str, Any]:
-    """The options that are not Triton's own choice for this target. Its
-    libraries are where it is installed."""
+    """The options that differ from Triton's defaults for this target. Libraries
+    are left out: their paths depend on the installation."""
     compiler = importlib.import_module("triton.compiler.compiler")
     usual = vars(compiler.make_backend(target).parse_options({}))
     return {name: _plain(value) for name, value in vars(options).items()
@@ -135,7 +137,7 @@ def _chosen(options: Any, target: Any) -> Dict[str, Any]:
 
 
 def describe(key: str, noted: _Noted) -> bytes:
-    """The file of a kernel."""
+    """The contents of a kernel's file."""
     src, options, target = noted
     return json.dumps({
         "attrs": _plain(src.attrs), "constants": _plain(src.constants),
@@ -148,7 +150,8 @@ def describe(key: str, noted: _Noted) -> bytes:
 
 
 def _write(folder: str, keys: Iterable[str]) -> Iterator[str]:
-    """Write those of `keys` that were noted; tells the keys of the units."""
+    """Write files for those of `keys` that were noted; returns the keys of the
+    units."""
     for key in keys:
         with contextlib.suppress(KeyError, TypeError, ValueError,
                                  AttributeError):
@@ -160,8 +163,8 @@ def _write(folder: str, keys: Iterable[str]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def written(keys: Optional[Iterable[str]]) -> Iterator[List[str]]:
-    """The options with which a push of these kernels, or of all, takes their
-    specialisations along."""
+    """The options that make a push of these kernels, or of all, include their
+    specialisations."""
     with tempfile.TemporaryDirectory(prefix="tkbundle-") as folder:
         units = list(_write(folder, list(_noted) if keys is None else keys))
         named = [] if keys is None else [f"--key={unit}" for unit in units]

@@ -6,12 +6,12 @@
     values.put("torch/fx-graph/5a80...", b"") # by and by
     values.finish()                           # at the end: what is left
 
-A name is a ref, and its value is the only unit of a tree in a bundle. So values have
-digests, ages and garbage collection like kernels, on every kind of remote.
+A name is a ref, and its value is the only unit of a tree in a bundle. So on every kind
+of remote, values have digests, ages and garbage collection, like kernels.
 
-Nothing here raises: a failure is a miss, and one warning. Threads of ours use the
-network, and callers wait for them for a limited time: misses may take `wait` seconds in
-all, and after that nothing is asked any more.
+Nothing here raises: a failure is a miss, and one warning. Only background threads use
+the network, and callers wait for them for a limited time: once misses have taken `wait`
+seconds in all, the remote is not asked any more.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tkbundle import _calls, _errors, _memory, _native, _program
 from tkbundle._guard import guarded, warn
 from tkbundle._share import MARGIN_S
 
-TREE = "value"  # and what its file is called
+TREE = "value"  # and the name of its file
 QUIET_S = 0.5  # delay before an upload: a newer value may follow
 GONE = (_errors.Unavailable, _errors.Denied, _errors.Cancelled)
 
@@ -37,12 +37,12 @@ _all: "weakref.WeakSet[Values]" = weakref.WeakSet()
 
 
 class Counts(NamedTuple):
-    """The requests to the remote, and the time they took."""
+    """Numbers of requests to the remote, and the time they took."""
 
     hits: int
     misses: int
     puts: int
-    seconds: float  #: that callers waited
+    seconds: float  #: time that callers waited
 
 
 def _records(remote: ctypes.c_void_p, name: str) -> List[_native.Digest]:
@@ -61,13 +61,13 @@ def _records(remote: ctypes.c_void_p, name: str) -> List[_native.Digest]:
 
 
 def read(remote: ctypes.c_void_p, name: str, seconds: float) -> bytes:
-    """The value of `name`; raises if there is none."""
+    """Get the value of `name`; raises if there is none."""
     return _memory.unpack(_memory.pull(remote, name, seconds))
 
 
 def write(remote: ctypes.c_void_p, name: str, value: bytes,
           seconds: float) -> None:
-    """Set the value of `name`. Until this is done, it may have none."""
+    """Set the value of `name`. Meanwhile, `name` may have no value."""
     packed = _memory.pack(TREE, TREE, value)
     for digest in _records(remote, name):
         with contextlib.suppress(_errors.Missing):
@@ -77,7 +77,7 @@ def write(remote: ctypes.c_void_p, name: str, value: bytes,
 
 
 class _Ask:
-    """A question, and its answer."""
+    """A request, and its answer."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -86,7 +86,8 @@ class _Ask:
 
 
 class Values:
-    """One remote, one process. `told` is as of warm(): wait, deadline, push."""
+    """The values of one remote in one process. `told` has the options of
+    warm(): wait, deadline, push."""
 
     def __init__(self, remote: Optional[str] = None, **told: Any) -> None:
         self._remote = remote
@@ -103,7 +104,7 @@ class Values:
         self._lock = threading.Lock()
         self._asked: "queue.SimpleQueue[Optional[_Ask]]" = queue.SimpleQueue()
         self._reader: Optional[threading.Thread] = None
-        self._left: Optional[float] = None  # seconds, for what is no value
+        self._left: Optional[float] = None  # seconds left to wait for misses
         self._writer: Optional[threading.Thread] = None
         self._pending: Dict[str, bytes] = {}
         self._ended = threading.Event()
@@ -113,7 +114,7 @@ class Values:
     after_fork = _renew
 
     def counts(self) -> Counts:
-        """What happened so far."""
+        """Statistics so far."""
         return Counts(self._hits, self._misses, self._puts, self._seconds)
 
     def _stop(self, reason: object) -> None:
@@ -124,7 +125,7 @@ class Values:
     # Reading.
 
     def get(self, name: str) -> Optional[bytes]:
-        """The value, or None; waits at most for the remaining time."""
+        """Get the value, or None; waits at most the remaining time."""
         if self._is_off:
             return None
         begin = time.monotonic()

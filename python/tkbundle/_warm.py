@@ -53,12 +53,12 @@ def warm(ref: str, root: Optional[str] = None, *,
          push: Optional[str] = None) -> Iterator[None]:
     """Pull `ref`, run the block, push what it compiled.
 
-    Arguments that are not given are configured as for `tkbundle run`: the
-    remote, how long the block may wait for the pull, when pull and push give
-    up (both in seconds), and whether to push ("always", "on-exit" or "never").
-    Without `root`, the cache is that of `engine`; without an engine, that of
-    torch where it was imported, else Triton's. With torch's, Inductor's remote
-    caches are installed, too. Never raises by itself.
+    Missing arguments are taken from the configuration, as in `tkbundle run`:
+    the remote, how long the block may wait for the pull, when pull and push
+    give up (both in seconds), and whether to push ("always", "on-exit" or
+    "never"). Without `root`, the cache is that of `engine`; without an engine,
+    torch's if torch was imported, else Triton's. For torch's cache, Inductor's
+    remote caches are also installed. Never raises by itself.
     """
     if root is None and engine is None and "torch" in sys.modules:
         engine = "torch"
@@ -75,7 +75,7 @@ def warm(ref: str, root: Optional[str] = None, *,
     try:
         yield
     finally:
-        # Nobody knows where an engine's are: then all are looked at.
+        # The root of an engine is unknown here (None): then look at all entries.
         if share.root is None or _keys(share.root) - before:
             share.push_all()
         share.finish()

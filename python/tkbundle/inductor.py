@@ -5,10 +5,10 @@
 
     tkbundle.inductor.install()      # before or after `import torch`
 
-For PyTorch 2.6 and newer. FX graphs, AOTAutograd's results, and what was tuned
-go to the remote, and come from there, as Inductor's own backend would use
-Redis. A backend that others have installed is kept, and so are the settings of
-the program and its environment.
+For PyTorch 2.6 and newer. FX graphs, AOTAutograd's results and autotuning
+results are stored in the remote and loaded from it, as Inductor's own backend
+does with Redis. A backend that is already installed is kept, and so are the
+settings of the program and its environment.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from tkbundle import _artifacts, _guard, _imports, _program, _share, _values
 
 TUNED = "torch._inductor.config.bundled_autotune_remote_cache"
 
-#: Each remote cache of Inductor: its class, what its values are called in our
-#: remotes, and the setting that turns it on. Those of kernels that were tuned
-#: are not turned on here: without a GPU, PyTorch fails where the first is on;
-#: the second is asked by Inductor's workers, where nobody called install().
+#: Each remote cache of Inductor: its class, the start of its names in our remotes,
+#: and the setting that turns it on. The two caches of tuned kernels are not turned
+#: on here: with the first, PyTorch fails on a machine without a GPU; the second is
+#: used by Inductor's workers, where install() was not called.
 CACHES: Tuple[Tuple[str, str, str], ...] = (
     ("RemoteFxGraphCache", "fx-graph",
      "torch._inductor.config.fx_graph_remote_cache"),
@@ -45,7 +45,7 @@ _values_of: Dict[str, _values.Values] = {}
 
 
 def _name(kind: str, key: str) -> str:
-    """The ref of a key, which may have any characters."""
+    """The ref for a key; a key may have any characters."""
     return f"torch/{kind}/{hashlib.sha256(key.encode()).hexdigest()}"
 
 
@@ -88,8 +88,8 @@ def _hook(module: ModuleType, values: _values.Values) -> None:
 
 
 def _turn_on(setting: str) -> None:
-    """Set it now, or when that is possible. Settings that others made are
-    kept."""
+    """Change the setting, now or once that is possible, unless others have
+    changed it."""
     place, _, member = setting.rpartition(".")
 
     def turn_on(config: ModuleType) -> None:
@@ -101,8 +101,9 @@ def _turn_on(setting: str) -> None:
 
 @functools.lru_cache(maxsize=None)
 def _turn_on_tuned() -> None:
-    """Where Triton has a GPU. A compile is under way: Inductor itself asks,
-    and remembers what it found."""
+    """Turn on the cache of tuned kernels if Triton has a GPU. This is called
+    during a compile: Inductor itself also asks for the GPU, and remembers the
+    answer."""
     def ask() -> None:
         cache = importlib.import_module(
             "torch._inductor.runtime.autotune_cache")
@@ -113,7 +114,7 @@ def _turn_on_tuned() -> None:
 
 
 def is_named(remote: Optional[str]) -> bool:
-    """Is there a remote: this one, or a configured one?"""
+    """Is there a remote, given or configured?"""
     return bool(remote) or _guard.guarded(
         "remote cache", lambda: bool(_program.remote()), False)
 
@@ -123,11 +124,11 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
             artifacts: bool = False) -> None:
     """Put our backend behind Inductor's remote caches, once.
 
-    `remote` is by default the one that is configured; the others are as of
+    By default, `remote` is the configured one; the other arguments are those of
     tkbundle.warm(). With `artifacts`, torch.compiler.save_cache_artifacts()
-    takes kernels along; whoever loads that must have called this, too, since
-    PyTorch drops artifacts of a type that it does not know, and all others
-    with them. Never raises, and imports nothing of PyTorch.
+    includes kernels. A program that loads such artifacts must have called this,
+    too: if PyTorch does not know the type of an artifact, it drops all
+    artifacts. Never raises, and does not import PyTorch.
     """
     if artifacts:
         _take_artifacts()
@@ -149,6 +150,6 @@ def _take_artifacts() -> None:
 
 
 def report() -> _values.Counts:
-    """The requests to the remote so far, and the time they took."""
+    """Numbers of requests to the remote so far, and the time they took."""
     values = _values_of.get("inductor")
     return values.counts() if values else _values.Counts(0, 0, 0, 0.0)

@@ -5,8 +5,8 @@
     TKBUNDLE_REMOTE=redis://cache TKBUNDLE_REF=my-model/v1
 
 For Triton 3.0 and newer. The first look-up pulls the ref into the cache root,
-and waits for at most TKBUNDLE_WAIT. What is compiled is pushed after a quiet
-time, and at exit.
+and waits at most TKBUNDLE_WAIT. Compiled kernels are pushed after a quiet time,
+and at exit.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ ALONE = (".so", ".autotune.json")  # such files are entries without a group
 
 
 class Report(NamedTuple):
-    """What this process asked of its cache."""
+    """Statistics of this process's look-ups."""
 
     found: int
     compiled: int
-    loaded: int  #: on a GPU; 0 before Triton 3.5, which does not report it
-    seconds: float  #: spent on compiling, sum over threads
+    loaded: int  #: loaded onto a GPU; 0 before Triton 3.5, which does not report this
+    seconds: float  #: time spent on compiling, summed over threads
 
 
 class _State:
@@ -68,7 +68,8 @@ class _State:
             hook.add(self.note_load)
 
     def note_load(self, *told: Any, **_more: Any) -> None:
-        """A kernel was loaded onto a GPU; its hash is the last argument."""
+        """Called when a kernel was loaded onto a GPU; its hash is the last
+        argument."""
         self.loaded[str(told[-1] if told else "")] = None
 
     def finish(self) -> None:
@@ -87,13 +88,13 @@ os.register_at_fork(after_in_child=_state.after_fork)
 
 
 def report() -> Report:
-    """What this process found, compiled and loaded so far."""
+    """Statistics of what this process found, compiled and loaded so far."""
     return Report(_state.found, _state.compiled, len(_state.loaded),
                   _state.seconds)
 
 
 def _root() -> str:
-    """Triton's cache root, as this version of it has it."""
+    """The cache root of this version of Triton."""
     knobs = getattr(sys.modules["triton"], "knobs", None)
     if knobs is not None:
         root = str(knobs.cache.dir)
@@ -104,7 +105,7 @@ def _root() -> str:
 
 
 class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
-    """One key of the cache. A look-up makes no folder, and never fails."""
+    """One key of the cache. A look-up never makes a folder, and never fails."""
 
     def __init__(self, key: str, override: bool = False,
                  dump: bool = False) -> None:
@@ -183,7 +184,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
 
 
 def _read_group(folder: str, filename: str) -> Dict[str, str]:
-    """The files of a whole entry; raises if one is missing or incomplete."""
+    """The files of a complete entry; raises if one is missing or incomplete."""
     with open(os.path.join(folder, f"__grp__{filename}"), "rb") as file:
         recorded = json.load(file)["child_paths"].items()
     group: Dict[str, str] = {}
@@ -199,7 +200,8 @@ def _read_group(folder: str, filename: str) -> Dict[str, str]:
 
 @contextlib.contextmanager
 def _private(folder: str) -> Iterator[str]:
-    """A folder of this process, for files that appear whole in `folder`."""
+    """A folder of this process; files written there appear complete in
+    `folder`."""
     place = os.path.join(folder, f"tmp.pid_{os.getpid()}_{uuid.uuid4()}")
     os.makedirs(place, exist_ok=True)
     try:
