@@ -439,11 +439,11 @@ TEST(determinism, holds_for_what_is_told_of_several_devices)
 		                                     .watch = &watch };
 
 	EACH(i, devices) {
-		shell(text("mkdir -p ind/triton/%s", devices[i]));
+		shell("mkdir -p ind/triton/%s", devices[i]);
 		for (const char *first = "BCA"; *first != '\0'; first++)
 			SYS(symlink("elsewhere",
 			            text("ind/triton/%s/%c%s", devices[i],
-			                 *first, OTHER + 1)));
+			                 *first, &OTHER[1])));
 	}
 
 	CHECK_INT(tkb_collect_to_file("ind", &options, NULL, NULL, NULL),
