@@ -159,6 +159,7 @@ struct tkb_revoke_report {
 	uint64_t added_count;   /**< digests that were not revoked before */
 	uint64_t revoked_count; /**< digests in the list */
 	uint64_t sequence;      /**< sequence number of the list */
+	bool is_new;            /**< the remote showed no list of these keys */
 };
 
 /**
@@ -171,12 +172,15 @@ struct tkb_revoke_report {
  *
  * If the remote has a policy, it must let each of the keys revoke: no list is
  * replaced by one that does not count. A list cannot revoke these keys, nor
- * those that may revoke.
+ * those that may revoke. If the policy has a memory, no list is written if the
+ * remote shows an older one than was seen, or none; what is written is
+ * remembered.
  *
  * @param signing  the keys, and how long the list holds; its stage is ignored
  * @param report   may be NULL
  * @return 0; TKB_ERR_TOO_LARGE (the list would have more than 4096 digests);
- *         TKB_ERR_INVALID (the policy does not let a key revoke, or a digest is
+ *         TKB_ERR_UNTRUSTED (a newer list was seen: what it revokes would be
+ *         lost); TKB_ERR_INVALID (the policy does not let a key revoke, or a digest is
  *         of a key that may), or a failure of the remote
  */
 TKB_API TKB_NODISCARD int tkb_revoke(struct tkb_remote *remote,

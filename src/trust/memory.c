@@ -230,6 +230,23 @@ int tkb_memory_note(const char *path, const struct tkb_digest *name,
 	return rc;
 }
 
+int tkb_memory_recall(const char *path, const struct tkb_digest *name,
+                      uint64_t *newest_out, struct tkb_error *err)
+{
+	TKB_AUTO(lines_release) struct lines lines = { .count = 0 };
+	const struct line *found;
+	int rc;
+
+	rc = load_seen(path, &lines, err);
+	if (rc < 0)
+		return rc;
+	found = find_seen(&lines, name);
+	if (found == NULL)
+		return TKB_MISS;
+	*newest_out = found->sequence;
+	return 0;
+}
+
 int tkb_memory_name(const struct tkb_remote *remote, const char *ref,
                     struct tkb_digest *out, struct tkb_error *err)
 {

@@ -40,4 +40,14 @@ TKB_NODISCARD int tkb_memory_note(const char *path,
                                   uint64_t sequence, uint64_t *newest_out,
                                   struct tkb_error *err);
 
+/*
+ * Tell the newest sequence that was seen, and remember nothing.
+ *
+ * @return 0, TKB_MISS (nothing was seen), or as tkb_memory_note()
+ */
+TKB_NODISCARD int tkb_memory_recall(const char *path,
+                                    const struct tkb_digest *name,
+                                    uint64_t *newest_out,
+                                    struct tkb_error *err);
+
 #endif

@@ -6,6 +6,7 @@
 #include "remote/remote.h"
 #include "trust/date.h"
 #include "trust/judge.h"
+#include "trust/memory.h"
 #include "trust/revocations.h"
 #include "trust/signer.h"
 
@@ -26,6 +27,8 @@ struct revoker {
 	const struct tkb_key *keys[TKB_SIGNATURES_LIMIT + TKB_TRUST_KEYS];
 	size_t key_count;
 	uint64_t now_s;
+	struct tkb_digest name; /* of the lists in the policy's memory */
+	uint64_t seen;          /* by it: the newest sequence, or 0 */
 	struct tkb_revoke_report report;
 };
 
@@ -81,6 +84,53 @@ static int check_revoked(const struct revoker *revoker,
 	return 0;
 }
 
+/* Before the remote is read, where others may write newer lists meanwhile. */
+static int recall_seen(struct revoker *revoker, struct tkb_error *err)
+{
+	const char *memory = revoker->policy.memory;
+	int rc = 0;
+
+	if (memory == NULL)
+		return 0;
+	rc = tkb_memory_name(revoker->remote, TKB_REVOKED_NAME, &revoker->name,
+	                     err);
+	if (rc == 0)
+		rc = tkb_memory_recall(memory, &revoker->name, &revoker->seen,
+		                       err);
+	return rc < 0 ? rc : 0;
+}
+
+/* A list that was lost is not replaced by one with less in it. */
+static int check_seen(const struct revoker *revoker,
+                      const struct tkb_revocations *known,
+                      struct tkb_error *err)
+{
+	const struct tkb_remote *remote = revoker->remote;
+
+	if (known->all.sequence >= revoker->seen)
+		return 0;
+	return tkb_fail(
+		err, TKB_ERR_UNTRUSTED,
+		"remote '%.100s' shows %s: what was revoked would be lost; put "
+		"the list back, or revoke all of that again without '%.200s'",
+		tkb_remote_tier_name(remote, tkb_remote_tier_count(remote) - 1),
+		known->count > 0 ? "an older list than was seen here"
+				 : "no list, and one was seen here",
+		revoker->policy.memory);
+}
+
+/* The next list must be of this one, or newer. */
+static int note_seen(const struct revoker *revoker, struct tkb_error *err)
+{
+	uint64_t newest;
+
+	return revoker->policy.memory == NULL
+	               ? 0
+	               : tkb_memory_note(revoker->policy.memory, &revoker->name,
+	                                 revoker->report.sequence, &newest,
+	                                 err);
+}
+
 static int begin_revoking(struct revoker *revoker,
                           const struct tkb_signing *given,
                           const struct tkb_digest *digests, size_t count,
@@ -100,6 +150,8 @@ static int begin_revoking(struct revoker *revoker,
 	}
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = check_revoked(revoker, &digests[i], err);
+	if (rc == 0)
+		rc = recall_seen(revoker, err);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < revoker->policy.key_count; i++) {
@@ -193,8 +245,12 @@ static int revoke_in_rounds(struct revoker *revoker,
 		rc = tkb_revocations_read(revoker->remote, revoker->keys,
 		                          revoker->key_count, revoker->now_s,
 		                          &known, err);
+		if (rc == 0 && round == 0)
+			rc = check_seen(revoker, &known, err);
 		if (rc < 0)
 			return rc;
+		if (round == 0)
+			revoker->report.is_new = known.count == 0;
 		if (round > 0 && is_done(&known, revoker, digests, count))
 			return 0;
 		for (size_t i = 0; round == 0 && i < count; i++)
@@ -219,6 +275,8 @@ int tkb_revoke(struct tkb_remote *remote, const struct tkb_digest *digests,
 		rc = begin_revoking(&revoker, signing, digests, count, err);
 	if (rc == 0)
 		rc = revoke_in_rounds(&revoker, digests, count, err);
+	if (rc == 0)
+		rc = note_seen(&revoker, err);
 	if (rc == 0)
 		TKB_STRUCT_WRITE(tkb_revoke_report, report, &revoker.report);
 	return rc;

@@ -56,8 +56,12 @@ try tkbundle revoke --sign security.pem
 try tkbundle pull model/c five --trust policy
 mv remote newer && mv kept remote
 try tkbundle pull model/c six --trust policy
+# Signed again, an older list would look like the newest.
+try_line 'tkbundle revoke --sign security.pem --trust policy 2>&1 | sed "s#$PWD#HERE#"'
 rm -r remote/ref/@revoked
 try tkbundle pull model/c six --trust policy
+try_line 'tkbundle revoke --sign security.pem --trust policy 2>&1 | sed "s#$PWD#HERE#"'
+try_line 'tkbundle revoke --sign security.pem --trust policy 2>/dev/null'
 # A machine that has seen nothing cannot know of a newer one.
 rm -r remote && mv newer remote
 try_line 'XDG_STATE_HOME=$PWD/other tkbundle pull model/c six --trust policy'

@@ -285,6 +285,52 @@ TEST(list, that_is_hidden_older_or_ended_is_noticed)
 	fleet_end(fleet);
 }
 
+/* Signed again, it would look like the newest, and revoke less. */
+TEST(list, that_is_hidden_or_older_is_not_signed_again)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	const struct tkb_digest one = digest("one");
+	struct signer_of signer;
+	const struct tkb_signing *signing =
+		signing_with(&signer, fleet->security);
+	struct tkb_revoke_report report;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	CHECK(revoke_by(fleet->strict, fleet->security, NULL, 0).is_new);
+	const struct tkb_bytes old = only_text(fleet->remote, LISTS);
+	report = revoke_by(fleet->strict, fleet->security, &fleet->ci->id, 1);
+	CHECK(!report.is_new);
+	const struct tkb_bytes newest = only_text(fleet->remote, LISTS);
+
+	/* What was revoked here was seen here. */
+	OK(tkb_ref_delete(fleet->remote, LISTS, NULL, ERR));
+	FAILS(tkb_revoke(fleet->strict, NULL, 0, signing, NULL, ERR),
+	      TKB_ERR_UNTRUSTED, "shows no list, and one was seen here");
+	CHECK_INT(count_under(fleet->remote, LISTS), 0);
+	OK(tkb_remote_add(fleet->remote, LISTS, old, ERR));
+	FAILS(tkb_revoke(fleet->strict, &one, 1, signing, NULL, ERR),
+	      TKB_ERR_UNTRUSTED, "shows an older list than was seen here");
+	CHECK(tkb_bytes_equal(only_text(fleet->remote, LISTS), old));
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
+
+	/* Put back, it goes on; so does what a pull has seen. */
+	OK(tkb_remote_add(fleet->remote, LISTS, newest, ERR));
+	report = revoke_by(fleet->remote, fleet->security, &one, 1);
+	CHECK_INT(report.revoked_count, 2);
+	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
+	CHECK_CONTAINS(ERR->message, "whose key is revoked");
+	OK(tkb_ref_delete(fleet->remote, LISTS, NULL, ERR));
+	FAILS(tkb_revoke(fleet->strict, NULL, 0, signing, NULL, ERR),
+	      TKB_ERR_UNTRUSTED, fleet->trust.memory);
+
+	/* Who has seen nothing begins anew, and says so. */
+	SYS(unlink(fleet->trust.memory));
+	CHECK(revoke_by(fleet->strict, fleet->security, NULL, 0).is_new);
+	CHECK_INT(pull_from(fleet, "warm"), 0);
+	fleet_end(fleet);
+}
+
 /* A list of two digests, as it lies in a remote. */
 static struct tkb_bytes make_list(const struct tkb_key *key, uint64_t sequence,
                                   uint64_t expires_s)

@@ -24,12 +24,25 @@ static uint64_t note(const char *path, unsigned number, uint64_t sequence)
 	return newest;
 }
 
+/* The newest sequence, or TKB_MISS. */
+static uint64_t recall(const char *path, unsigned number)
+{
+	const struct tkb_digest name = name_of(number);
+	uint64_t newest = 0;
+	const int rc = tkb_memory_recall(path, &name, &newest, ERR);
+
+	CHECK(rc == 0 || rc == TKB_MISS);
+	return rc == 0 ? newest : TKB_MISS;
+}
+
 TEST(seen, tells_the_newest_that_was_seen)
 {
 	const char *path = text("%s/state/tkbundle/seen", test_folder());
 	struct stat before;
 	struct stat after;
 
+	CHECK_INT(recall(path, 1), TKB_MISS);
+	CHECK(!exists(path));
 	CHECK_INT(note(path, 1, 5), 5);
 	CHECK_INT(note(path, 2, UINT64_MAX), UINT64_MAX);
 	CHECK_INT(note(path, 1, 7), 7);
@@ -39,6 +52,8 @@ TEST(seen, tells_the_newest_that_was_seen)
 	CHECK_INT(note(path, 2, 0), UINT64_MAX);
 	SYS(stat(path, &after));
 	CHECK_INT(before.st_ino, after.st_ino);
+	CHECK_INT(recall(path, 1), 7);
+	CHECK_INT(recall(path, 3), TKB_MISS);
 }
 
 /* What changed longest ago is forgotten first. */
@@ -93,6 +108,8 @@ TEST(seen, that_is_damaged_is_one_sentence)
 	EACH(i, bad) {
 		write_file(path, tkb_text(bad[i]));
 		FAILS(tkb_memory_note(path, &name, 1, &newest, ERR),
+		      TKB_ERR_UNTRUSTED, "is damaged");
+		FAILS(tkb_memory_recall(path, &name, &newest, ERR),
 		      TKB_ERR_UNTRUSTED, "is damaged");
 		CHECK_INT(newest, 77);
 	}

@@ -192,6 +192,9 @@ static void tell_revoked(const struct remote_use *use,
 	json_out_number(json, "added", report->added_count);
 	json_out_number(json, "revoked", report->revoked_count);
 	json_out_number(json, "sequence", report->sequence);
+	json_out_flag(json, "is_new", report->is_new);
+	if (!args->is_json && report->is_new)
+		text_line(use->cli->out, "began a new list");
 	if (!args->is_json)
 		text_line(use->cli->out,
 		          "revoked %" PRIu64 " more: %" PRIu64 " %s in the "
