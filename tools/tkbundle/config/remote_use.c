@@ -6,6 +6,7 @@
 
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "trust/acceptance.h"
 #include "trust/signed.h"
 
 static void print_warnings(const struct remote_use *use)
@@ -317,6 +318,18 @@ void remote_use_signatures(struct remote_use *use, bool is_shown, FILE *out)
 	if (is_shown)
 		signed_list_print(list, use->ref, use->cli, out);
 	signed_list_warn(list, use->ref, use->cli);
+}
+
+void remote_use_warn(const struct remote_use *use,
+                     const struct tkb_signing *signing, bool is_image)
+{
+	const struct acceptance of = { .policy = &use->policy,
+		                       .library = &use->library,
+		                       .remote = use->remote,
+		                       .ref = use->ref,
+		                       .is_image = is_image };
+
+	acceptance_warn(&of, signing);
 }
 
 void remote_use_say_repair(const struct remote_use *use)

@@ -129,6 +129,13 @@ enum status remote_use_failed(struct remote_use *use, int rc,
  */
 void remote_use_signatures(struct remote_use *use, bool is_shown, FILE *out);
 
+/*
+ * Warn if the policy accepts no signature of these keys for the ref: see
+ * acceptance_warn().
+ */
+void remote_use_warn(const struct remote_use *use,
+                     const struct tkb_signing *signing, bool is_image);
+
 /* Print which command repairs a damaged remote. */
 void remote_use_say_repair(const struct remote_use *use);
 

@@ -81,6 +81,8 @@ int sign_follow(struct remote_use *use, const char *from,
 	             : use->library.ref_promote(use->remote, from, use->ref,
 	                                        chosen, report, err);
 	follow_end_alone(follow);
+	if (report->signed_count + report->present_count > 0)
+		remote_use_warn(use, chosen->signing, false);
 	return rc;
 }
 

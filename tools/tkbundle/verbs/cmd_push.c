@@ -290,6 +290,7 @@ static enum status run_image(struct remote_use *use,
 		return remote_use_failed(
 			use, rc, &err,
 			args->bundle != NULL ? args->bundle : root_name(root));
+	remote_use_warn(use, signers_signing(signers), true);
 	json_out_text(json, "image", push.name);
 	json_out_text(json, "digest", push.digest);
 	json_out_text(json, "mount", args->mount);
@@ -335,6 +336,7 @@ static enum status push_to_remote(struct remote_use *use,
 		return remote_use_failed(
 			use, rc, &err,
 			args->bundle != NULL ? args->bundle : root_name(&root));
+	remote_use_warn(use, signers_signing(signers), false);
 	counts_json(COUNTS(counts), report, &use->cli->json);
 	if (!args->is_json)
 		status = summarize_push(use, args, report);
