@@ -170,8 +170,12 @@ static bool is_fit(struct finding *finding,
 		return false;
 	}
 	if (strcmp(statement->ref, judged->ref) != 0) {
-		say_why(finding, "'%s' has signed it for ref '%.200s'",
-		        key->name, statement->ref);
+		/* Of an image: see tkb_image_judge(). */
+		const bool is_tag = statement->ref[0] == ':';
+
+		say_why(finding, "'%s' has signed it for %s '%.200s'",
+		        key->name, is_tag ? "tag" : "ref",
+		        statement->ref + is_tag);
 		return false;
 	}
 	if (statement->stage != finding->stage) {
@@ -254,6 +258,18 @@ static int weigh_key(struct finding *finding,
 	return 0;
 }
 
+/* Tell a record of an unknown key from one that nobody has signed. */
+static void say_unknown(struct finding *finding,
+                        const struct tkb_envelope *envelope)
+{
+	char id[TKB_DIGEST_HEX_SIZE];
+
+	tkb_digest_to_hex(&envelope->signatures[0].key, id);
+	say_why(finding,
+	        "its signature is by key %.12s, which the policy does not have",
+	        id);
+}
+
 static int weigh(struct finding *finding, const struct tkb_envelope *envelope,
                  struct tkb_error *err)
 {
@@ -262,6 +278,8 @@ static int weigh(struct finding *finding, const struct tkb_envelope *envelope,
 	for (size_t i = 0; i < finding->judged->trust->key_count && rc == 0;
 	     i++)
 		rc = weigh_key(finding, envelope, i, err);
+	if (rc == 0 && !finding->is_claimed && envelope->signature_count > 0)
+		say_unknown(finding, envelope);
 	return rc;
 }
 

@@ -5,7 +5,7 @@ key() {
 }
 # Keys differ each time; what is said of them does not.
 hide() {
-	sed 's/record [0-9a-f]\{12\}/record ID/'
+	sed 's/record [0-9a-f]\{12\}/record ID/; s/key [0-9a-f]\{12\}/key ID/'
 }
 key ci.pem
 key release.pem --kind p256
@@ -84,10 +84,13 @@ try tkbundle pull model/a none --trust policy
 chmod o-w policy
 chmod g+w ci.pem.pub
 try tkbundle pull model/a none --trust policy
+chmod o+w ci.pem.pub
+try tkbundle pull model/a none --trust policy
 
 try tkbundle push model/a cache --sign ci.pem.pub
 try tkbundle push model/a cache --sign policy
 try tkbundle push model/a cache --expires 1d
+try tkbundle push model/a cache --sign ci.pem --expires 0s
 try tkbundle push - cache --layout triton --sign ci.pem
 
 # The one that counts where none is named.

@@ -26,6 +26,10 @@ try_line 'tkbundle pull model/a one --trust policy --json | grep -o "\"signature
 try_line 'tkbundle verify model/a --remote - --trust policy 2>&1 | hide'
 try_line 'tkbundle verify model/b --remote - --trust policy --json | grep -o "\"untrusted.*" | hide'
 try_line 'tkbundle verify prod/a --remote - --trust policy --json | grep -o "\"untrusted.*" | hide'
+# The configured policy counts, too; of a whole remote, nothing is judged.
+try_line 'TKBUNDLE_TRUST=policy tkbundle verify model/a --remote - | tail -n 1 | hide'
+try_line 'TKBUNDLE_TRUST=policy tkbundle verify model/b --remote -'
+try_line 'TKBUNDLE_TRUST=policy tkbundle verify --remote -'
 try_line 'tkbundle refs --trust policy | sed "s/  .*:90//" | hide'
 try_line 'tkbundle refs "prod/*" -l --trust policy | tail -n 2 | hide'
 try_line 'tkbundle refs model/b --trust policy --json | grep -o "\"untrusted.*" | hide'

@@ -286,7 +286,7 @@ def _(scene):
         pushed("model", made[0])
         text = fetch(port, "manifests/model")
         put(port, "manifests/modern", text)
-        take(scene, name + ":modern", 5, "has signed it for ref ':model'")
+        take(scene, name + ":modern", 5, "has signed it for tag 'model'")
         pushed("model2", made[1], "--label", "a=1")
         take(scene, name + ":model2", 5, "'release' has signed it, but may not publish this ref")
         pushed("prod/model", made[0], "--label", "a=2")

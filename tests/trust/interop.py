@@ -151,6 +151,11 @@ def checks(program, kind):
                          "policy")
         yield (f"{kind}: a signature that ends soon is used, and that is said",
                done.returncode == 0 and "for ref 'model' expires in " in done.stderr)
+        done = place.run("run", "--ref", "model", "--cache", "started", "--remote", "remote",
+                         "--trust", "policy", "--push", "never", "--", "true")
+        yield (f"{kind}: a run under it says so, too",
+               done.returncode == 0 and "emitted 5, starting" in done.stderr
+               and "for ref 'model' expires in " in done.stderr)
 
 
 def read_statement(payload):

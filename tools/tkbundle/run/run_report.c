@@ -84,8 +84,10 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 	if (!pull->has_begun)
 		return;
 
-	/* Always mention a certificate that is not checked. */
+	/* Always mention a certificate that is not checked, and what ends soon. */
 	if (run_child_line(pull, ": verify=false:", reason))
+		add_reason(reasons, NULL, "%s", reason);
+	if (run_child_line(pull, " expires in ", reason))
 		add_reason(reasons, NULL, "%s", reason);
 
 	show_limit(run, limit);

@@ -103,15 +103,20 @@ static int check_owner(const struct reading *reading, const char *path,
 {
 	struct stat status;
 
-	if (stat(path, &status) == 0 &&
-	    ((status.st_uid != 0 && status.st_uid != geteuid()) ||
-	     (status.st_mode & (S_IWGRP | S_IWOTH)) != 0))
-		return refuse_line(
-			reading, path,
-			"belongs to somebody else, or others may write "
-			"it",
-			err);
-	return 0;
+	if (stat(path, &status) != 0)
+		return 0;
+	if (status.st_uid != 0 && status.st_uid != geteuid())
+		return refuse_line(reading, path, "belongs to somebody else",
+		                   err);
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return 0;
+	return cli_error(err, TKB_ERR_INVALID,
+	                 "%.150s:%zu: '%.150s' may be written by %s: 'chmod "
+	                 "go-w %.150s' corrects that",
+	                 reading->policy->path, reading->line, path,
+	                 (status.st_mode & S_IWOTH) != 0 ? "anybody"
+	                                                 : "its group",
+	                 path);
 }
 
 static int read_key(struct reading *reading, struct policy_key *key,
@@ -131,12 +136,10 @@ static int read_key(struct reading *reading, struct policy_key *key,
 	if (rc == 0)
 		rc = key_file_read(reading->policy->cli, reading->library, path,
 		                   NULL, &key->key, err);
-	/*
-	 * A missing key file means that the policy cannot be used, not that
-	 * there is none.
-	 */
 	if (rc == TKB_MISS)
-		rc = TKB_ERR_IO;
+		return cli_error(err, TKB_MISS,
+		                 "%.200s:%zu: there is no key '%.200s'",
+		                 reading->policy->path, reading->line, path);
 	if (rc == 0)
 		rc = reading->library->key_look(key->key, &info, err);
 	if (rc == 0 && info.is_private)

@@ -63,7 +63,8 @@ void policy_release(struct policy *policy,
  * Load the policy.
  *
  * @param named  the file that the configuration names, or NULL
- * @return 0, also if there is none; TKB_ERR_INVALID (a sentence with file and
+ * @return 0, also if there is none; TKB_MISS (there is no such file, or no file
+ *         of a key); TKB_ERR_INVALID (a sentence with file and
  *         line), TKB_ERR_IO or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int policy_load(struct policy *policy, struct cli *cli,

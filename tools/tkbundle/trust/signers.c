@@ -20,6 +20,22 @@ void signers_release(struct signers *signers,
 	signers->count = 0;
 }
 
+/* With a Sigstore bundle of somebody else, a public key is enough. */
+static int check_private(const struct remote_library *library,
+                         const struct arguments *args,
+                         const struct tkb_key *key, const char *path,
+                         struct tkb_error *err)
+{
+	struct tkb_key_info info = { .struct_size = sizeof(info) };
+	const int rc = library->key_look(key, &info, err);
+
+	if (rc != 0 || info.is_private || args->trust.exported != NULL ||
+	    args->trust.imported.count > 0)
+		return rc;
+	return cli_error(err, TKB_ERR_INVALID,
+	                 "'%.300s' is a public key, which cannot sign", path);
+}
+
 int signers_read(struct signers *signers, const struct cli *cli,
                  const struct remote_library *library,
                  const struct arguments *args, struct tkb_error *err)
@@ -32,13 +48,17 @@ int signers_read(struct signers *signers, const struct cli *cli,
 	for (size_t i = 0; i < files->count; i++) {
 		const struct passphrase passphrase =
 			passphrase_of(args, files->items[i]);
-		const int rc =
-			key_file_read(cli, library, files->items[i],
-		                      &passphrase, &signers->keys[i], err);
+		int rc;
 
+		rc = key_file_read(cli, library, files->items[i], &passphrase,
+		                   &signers->keys[i], err);
 		if (rc != 0)
 			return rc;
 		signers->count++;
+		rc = check_private(library, args, signers->keys[i],
+		                   files->items[i], err);
+		if (rc != 0)
+			return rc;
 	}
 	signers->signing = (struct tkb_signing){
 		.struct_size = sizeof(signers->signing),

@@ -17,7 +17,8 @@ enum {
 #define ARGS_EXPIRES                                                           \
 	{                                                                      \
 		OPTION(AGE, "expires", "AGE", trust.expires,                   \
-		       "when the signature expires; default after 90d")        \
+		       "when the signature expires; default after 90d"),       \
+			.min = 1                                               \
 	}
 
 /* A zeroed struct has no keys. */

@@ -394,10 +394,11 @@ const struct command command_verify = {
 		   "all records and blobs, or those of REF, and reports what "
 		   "is damaged. --repair drops it, and the next push uploads "
 		   "it again. The exit status is 5 if something is damaged, 4 "
-		   "if something is missing or cannot be read. With --trust, "
-		   "records of REF that the policy does not trust are named, "
-		   "too; and a bundle's file must be signed by minisign, in "
-		   "FILE.minisig, by a key of the policy.",
+		   "if something is missing or cannot be read. With --trust "
+		   "or a configured policy, records of REF that the policy "
+		   "does not trust are named, too. With --trust, a bundle's "
+		   "file must be signed by minisign, in FILE.minisig, by a key "
+		   "of the policy.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_verify,

@@ -159,7 +159,7 @@ enum status remote_verify_run(struct cli *cli, const struct arguments *args)
 	if (pattern != NULL)
 		json_out_text(&cli->json, "ref", use.ref);
 	status = verify_remote(&use, args, pattern != NULL ? use.ref : NULL);
-	if (args->trust.policy != NULL)
+	if (pattern != NULL && policy_trust(&use.policy) != NULL)
 		status = status_merge(status, check_trust(&use, args));
 	return status;
 }
