@@ -224,6 +224,11 @@ def _(scene):
     clinic.verb("revoke", "--remote", remote, "--sign", key)
     clinic.names("trust", *named, env=trust, advice=policy,
                  what="no key of the policy has signed it")
+    # A pull comes after that, as it would be refused.
+    clinic.names("not-in-bundle", scene.path("none"), *named[1:], env=trust,
+                 advice="correct the ref as it says below, then tkbundle pull llama/h100")
+    equal([name for name in os.listdir(os.path.join(remote, "ref"))
+           if name.startswith("tkbundle-doctor")], ["tkbundle-doctor,scratch"])
     clinic.verb("sign", "llama/h100", "--remote", remote, "--key", key)
     document = clinic.is_well(*named, env=trust)
     equal(document["remote"]["revoked"], 0)

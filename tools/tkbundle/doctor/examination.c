@@ -275,9 +275,9 @@ static void note_empty(struct doctor *doctor, const struct examination *it,
 			"which pulls, and pushes what is compiled",
 			name,
 			remote->is_missing ? "name the right ref, then "
-			: remote->is_empty ? "correct the ref as it says "
-					     "below, then "
-					   : "",
+			: remote->is_empty || remote->is_untrusted
+				? "correct the ref as it says below, then "
+				: "",
 			ref, where, ref);
 }
 

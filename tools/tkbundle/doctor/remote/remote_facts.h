@@ -12,6 +12,7 @@ struct remote_facts {
 	uint64_t entry_count; /* entries of the ref */
 	bool is_missing;      /* the ref does not exist */
 	bool is_empty;        /* all blobs that it names are gone */
+	bool is_untrusted;    /* the policy does not trust it, or the remote */
 	char ref[TKB_REF_SIZE];
 };
 

@@ -64,6 +64,7 @@ static void add_untrusted(struct remote_looking *looking, const char *message)
 	};
 	struct findings *const findings = &looking->doctor->findings;
 
+	looking->out->is_untrusted = true;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (strstr(message, cases[i].words) == NULL)
 			continue;

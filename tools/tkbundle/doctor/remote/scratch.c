@@ -10,16 +10,25 @@ enum {
 	TEXT_SIZE = 64
 };
 
+/* One for all, as a folder may keep its name. */
+static const char ref[] = "tkbundle-doctor/scratch";
+
+/* The record of this call, among those of others. */
+struct own_record {
+	const struct tkb_digest *digest;
+	struct scratch *scratch;
+};
+
 static int note_age(void *self, const struct tkb_digest *digest,
                     struct tkb_bytes record, uint64_t age_s,
                     struct tkb_error *err)
 {
-	struct scratch *const scratch = self;
+	const struct own_record *const own = self;
 
-	(void)digest;
 	(void)record;
 	(void)err;
-	scratch->age_s = age_s;
+	if (memcmp(own->digest, digest, sizeof(*digest)) == 0)
+		own->scratch->age_s = age_s;
 	return 0;
 }
 
@@ -51,12 +60,12 @@ static bool remove_blob(struct remote_use *use, const struct tkb_digest *digest,
 void scratch_try(struct remote_use *use, struct scratch *out)
 {
 	const struct remote_library *const library = &use->library;
-	const struct tkb_record_visitor visitor = {
-		.on_record = note_age, .self = out, .on_unread = ignore_unread
-	};
 	struct tkb_digest digest;
+	struct own_record own = { &digest, out };
+	const struct tkb_record_visitor visitor = {
+		.on_record = note_age, .self = &own, .on_unread = ignore_unread
+	};
 	char text[TEXT_SIZE] = "";
-	char ref[TEXT_SIZE];
 	uint64_t number = 0;
 	struct tkb_bytes bytes;
 	struct tkb_blob blob;
@@ -66,7 +75,6 @@ void scratch_try(struct remote_use *use, struct scratch *out)
 		return;
 	(void)snprintf(text, sizeof(text), "tkbundle doctor %016" PRIx64 "\n",
 	               number);
-	(void)snprintf(ref, sizeof(ref), "tkbundle-doctor/%016" PRIx64, number);
 	bytes = (struct tkb_bytes){ text, strlen(text) };
 	blob = (struct tkb_blob){ bytes.size, tkb_memory_source(&bytes) };
 	if (library->put(use->remote, &blob, &digest, &out->err) != 0)

@@ -6,7 +6,7 @@
 
 /*
  * Find out whether the remote can be written: put and remove a blob of a few
- * random bytes, and a record of a ref that nobody else uses.
+ * random bytes, and a record of a ref that only such calls use.
  */
 struct scratch {
 	bool can_write;
