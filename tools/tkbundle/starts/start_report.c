@@ -149,11 +149,17 @@ static bool append_if_it_fits(json_t *report, json_t *list, json_t *item)
 	return false;
 }
 
-static void put_made(json_t *report, const struct start *start)
+/* Add an empty list; NULL if out of memory. */
+static json_t *put_list(json_t *report, const char *name)
 {
 	json_t *const list = json_array();
 
-	(void)json_object_set_new(report, "made", list);
+	(void)json_object_set_new(report, name, list);
+	return list;
+}
+
+static void fill_made(json_t *report, json_t *list, const struct start *start)
+{
 	for (size_t i = 0; i < start->made_count; i++) {
 		const struct start_made *const made = &start->made[i];
 		json_t *const item = json_array();
@@ -169,11 +175,8 @@ static void put_made(json_t *report, const struct start *start)
 	}
 }
 
-static void put_idle(json_t *report, const char *line)
+static void fill_idle(json_t *report, json_t *list, const char *line)
 {
-	json_t *const list = json_array();
-
-	(void)json_object_set_new(report, "idle", list);
 	while (line != NULL && *line != '\0') {
 		const size_t length = strcspn(line, "\n");
 
@@ -192,6 +195,8 @@ size_t start_report_write(const struct start *start,
                           char out[TKB_START_SIZE_LIMIT])
 {
 	json_auto_t *report = json_object();
+	json_t *made;
+	json_t *idle;
 	char id[17];
 	size_t size;
 
@@ -209,8 +214,11 @@ size_t start_report_write(const struct start *start,
 	put_number(report, "first", more->is_first ? 1 : START_UNKNOWN);
 	put_reasons(report, start);
 	put_failures(report, start, more->is_first);
-	put_made(report, start);
-	put_idle(report, more->idle);
+	/* Both lists are there before the first takes all the room. */
+	made = put_list(report, "made");
+	idle = put_list(report, "idle");
+	fill_made(report, made, start);
+	fill_idle(report, idle, more->idle);
 	size = dump(report, out, TKB_START_SIZE_LIMIT);
 	return size <= TKB_START_SIZE_LIMIT ? size : 0;
 }
