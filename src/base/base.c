@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/base.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
-#endif
-
-enum {
-	POPULATE_LEAST = 64 * 1024, /* malloc() reuses smaller blocks */
-	POPULATE_LIMIT = 16 * 1024 * 1024
-};
 
 void tkb_free_at(void *pointer_to_pointer)
 {
@@ -27,21 +15,6 @@ void tkb_free_at(void *pointer_to_pointer)
 void *tkb_alloc_array(size_t count, size_t size)
 {
 	return calloc(count == 0 ? 1 : count, size);
-}
-
-void tkb_populate(void *memory, size_t size)
-{
-	const long page = sysconf(_SC_PAGESIZE);
-	uintptr_t start = (uintptr_t)memory;
-	uintptr_t end = start + size;
-
-	if (size < POPULATE_LEAST || size > POPULATE_LIMIT || page <= 0)
-		return;
-	start = (start + (uintptr_t)page - 1) & ~((uintptr_t)page - 1);
-	end &= ~((uintptr_t)page - 1);
-	if (start < end)
-		(void)madvise((char *)memory + (start - (uintptr_t)memory),
-		              end - start, MADV_POPULATE_WRITE);
 }
 
 const char *tkb_environment(const char *name)

@@ -48,12 +48,6 @@ void tkb_free_at(void *pointer_to_pointer);
  */
 void *tkb_alloc_array(size_t count, size_t size) TKB_NODISCARD;
 
-/*
- * Have the kernel supply the pages of new memory that is about to be written, in one
- * call: that takes less than half as long as a page fault for each. Only a hint.
- */
-void tkb_populate(void *memory, size_t size);
-
 /* The value of an environment variable; NULL if it is unset or empty. */
 const char *tkb_environment(const char *name);
 

@@ -89,7 +89,6 @@ void tkb_unpacker_close(struct tkb_unpacker *unpacker)
 int tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,
                         size_t size, struct tkb_buf *out, struct tkb_error *err)
 {
-	const size_t capacity = out->capacity;
 	unsigned char *place;
 	size_t got;
 	int rc;
@@ -104,8 +103,6 @@ int tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,
 	place = tkb_buf_reserve(out, size);
 	if (place == NULL)
 		return tkb_buf_check(out, err);
-	if (out->capacity != capacity)
-		tkb_populate(place, size);
 	got = ZSTD_decompressDCtx(unpacker->context, place, size, frame.data,
 	                          frame.size);
 	if (ZSTD_isError(got) || got != size) {
