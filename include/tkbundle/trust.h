@@ -208,6 +208,15 @@ struct tkb_trusted {
 	size_t signature_count;
 };
 
+/** A list of what is revoked that counts. */
+struct tkb_revoked_list {
+	const char *signer; /**< what the policy calls its key */
+	uint64_t sequence;
+	uint64_t expires_s; /**< since 1970: when it stops counting, because it
+	                         expires or, by the policy, its key does */
+	uint64_t revoked_count; /**< digests in it */
+};
+
 /**
  * A policy: whose signatures count. It is given to a remote in struct
  * tkb_remote_options. Records that are pulled or listed through that remote are
@@ -236,7 +245,7 @@ struct tkb_trust {
 	bool is_replay_refused;
 	/** Called for each record that is not trusted; may be NULL. */
 	void (*on_untrusted)(void *self, const struct tkb_untrusted *record);
-	void *self; /**< given to on_untrusted() and on_trusted() */
+	void *self; /**< given to these functions */
 	/** Called for each trusted record, with its signatures; may be NULL. */
 	void (*on_trusted)(void *self, const struct tkb_trusted *record);
 	/**
@@ -246,6 +255,10 @@ struct tkb_trust {
 	 * such name.
 	 */
 	const char *inbox;
+	/** Called for each list of what is revoked that counts, whenever such
+	    lists are read; may be NULL. */
+	void (*on_revoked_list)(void *self,
+	                        const struct tkb_revoked_list *list);
 };
 
 /**

@@ -303,7 +303,7 @@ int tkb_records_drop_revoked(struct tkb_remote *remote,
 
 	if (list->count < 2)
 		return 0;
-	rc = tkb_revocations_read(remote, NULL, 0, 0, &revoked, err);
+	rc = tkb_revocations_read(remote, NULL, 0, 0, NULL, &revoked, err);
 	if (rc < 0 || revoked.all.digests.count == 0)
 		return rc;
 	return tkb_records_keep(list, is_not_revoked, &revoked.all.digests,

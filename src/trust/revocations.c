@@ -20,19 +20,48 @@ struct gathering {
 	const struct tkb_key *const *keys;
 	size_t key_count;
 	uint64_t now_s;
+	const struct tkb_trust *told; /* NULL: nobody is told */
 	struct tkb_revocations found;
 };
 
+/* `*signer_out` is NULL where there are no keys. */
 static int is_signed(const struct gathering *gathering,
                      const struct tkb_envelope *envelope, bool *out,
-                     struct tkb_error *err)
+                     const struct tkb_key **signer_out, struct tkb_error *err)
 {
 	int rc = 0;
 
 	*out = gathering->keys == NULL;
-	for (size_t i = 0; i < gathering->key_count && rc == 0 && !*out; i++)
+	*signer_out = NULL;
+	for (size_t i = 0; i < gathering->key_count && rc == 0 && !*out; i++) {
+		*signer_out = gathering->keys[i];
 		rc = tkb_envelope_check(envelope, gathering->keys[i], out, err);
+	}
 	return rc;
+}
+
+static void tell_list(const struct gathering *gathering,
+                      const struct tkb_revocation *list,
+                      const struct tkb_key *signer)
+{
+	const struct tkb_trust *told = gathering->told;
+	struct tkb_revoked_list info = { .sequence = list->sequence,
+		                         .expires_s = list->expires_s,
+		                         .revoked_count = list->digests.count };
+
+	if (told == NULL || told->on_revoked_list == NULL ||
+	    list->expires_s <= gathering->now_s)
+		return;
+	for (size_t i = 0; i < told->key_count; i++) {
+		const struct tkb_trust_key *key = &told->keys[i];
+
+		if (key->key != signer)
+			continue;
+		info.signer = key->name;
+		if (key->not_after_s != 0 && key->not_after_s < info.expires_s)
+			info.expires_s = key->not_after_s;
+		told->on_revoked_list(told->self, &info);
+	}
 }
 
 static int add_list(struct gathering *gathering,
@@ -69,6 +98,7 @@ static int keep_revocation(void *self, const struct tkb_digest *digest,
 	TKB_AUTO(tkb_revocation_release)
 	struct tkb_revocation list = { .sequence = 0 };
 	struct tkb_envelope envelope = { .is_known = false };
+	const struct tkb_key *signer = NULL;
 	bool is_good = false;
 	int rc;
 
@@ -77,24 +107,28 @@ static int keep_revocation(void *self, const struct tkb_digest *digest,
 		return 0;
 	rc = tkb_envelope_open(text, &arena, &envelope, NULL);
 	if (rc == 0) {
-		rc = is_signed(gathering, &envelope, &is_good, err);
+		rc = is_signed(gathering, &envelope, &is_good, &signer, err);
 		if (rc < 0 || !is_good)
 			return rc;
 		rc = tkb_revocation_read(envelope.payload, &list, NULL);
 	}
 	if (rc == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
-	return rc < 0 ? 0 : add_list(gathering, digest, &list, err);
+	if (rc < 0)
+		return 0;
+	tell_list(gathering, &list, signer);
+	return add_list(gathering, digest, &list, err);
 }
 
 int tkb_revocations_read(struct tkb_remote *remote,
                          const struct tkb_key *const *keys, size_t key_count,
-                         uint64_t now_s, struct tkb_revocations *out,
-                         struct tkb_error *err)
+                         uint64_t now_s, const struct tkb_trust *told,
+                         struct tkb_revocations *out, struct tkb_error *err)
 {
 	struct gathering gathering = { .keys = keys,
 		                       .key_count = key_count,
-		                       .now_s = now_s };
+		                       .now_s = now_s,
+		                       .told = told };
 	const struct tkb_record_visitor visitor = {
 		.on_record = keep_revocation,
 		.self = &gathering,
@@ -159,7 +193,7 @@ int tkb_revocations_check(struct tkb_remote *remote,
 	}
 	if (!is_wanted)
 		return 0;
-	rc = tkb_revocations_read(remote, keys, count, now_s, out, err);
+	rc = tkb_revocations_read(remote, keys, count, now_s, trust, out, err);
 	if (rc < 0)
 		return rc;
 	if (out->count == 0)

@@ -50,11 +50,13 @@ void tkb_revocations_release(struct tkb_revocations *revocations);
 
 /*
  * Read the lists in `remote` that one of `keys` has signed. If `keys` is NULL,
- * read all lists, whoever signed them.
+ * read all lists, whoever signed them. If `told` is not NULL, its
+ * on_revoked_list() is called for those that have not expired.
  */
 TKB_NODISCARD int tkb_revocations_read(struct tkb_remote *remote,
                                        const struct tkb_key *const *keys,
                                        size_t key_count, uint64_t now_s,
+                                       const struct tkb_trust *told,
                                        struct tkb_revocations *out,
                                        struct tkb_error *err);
 

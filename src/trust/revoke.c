@@ -244,7 +244,7 @@ static int revoke_in_rounds(struct revoker *revoker,
 
 		rc = tkb_revocations_read(revoker->remote, revoker->keys,
 		                          revoker->key_count, revoker->now_s,
-		                          &known, err);
+		                          NULL, &known, err);
 		if (rc == 0 && round == 0)
 			rc = check_seen(revoker, &known, err);
 		if (rc < 0)

@@ -23,8 +23,8 @@ LENT = {
     "tkb_engine_root", "tkb_engine_rule", "tkb_engine_setting", "tkb_engine_variable",
     "tkb_entry", "tkb_holdings_item", "tkb_holdings_record", "tkb_launcher", "tkb_left_out",
     "tkb_machine_gpu", "tkb_op_limits", "tkb_remote_fault", "tkb_remote_url", "tkb_result",
-    "tkb_saved_launcher", "tkb_triton_compiled", "tkb_triton_item", "tkb_triton_variable",
-    "tkb_trusted", "tkb_untrusted", "tkb_use",
+    "tkb_revoked_list", "tkb_saved_launcher", "tkb_triton_compiled", "tkb_triton_item",
+    "tkb_triton_variable", "tkb_trusted", "tkb_untrusted", "tkb_use",
 }
 
 # Their watch is for all calls with what they open, and each of these has its own limit.

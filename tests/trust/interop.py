@@ -75,15 +75,15 @@ class Place:
             raise RuntimeError(done.stderr)
         return done.stdout
 
-    def envelope(self):
-        folder = self.path("remote", "ref", "@signed,model")
+    def envelope(self, ref="@signed,model"):
+        folder = self.path("remote", "ref", ref)
         (name,) = os.listdir(folder)
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             return json.load(file)
 
-    def replace(self, envelope):
+    def replace(self, envelope, ref="@signed,model"):
         """It lies beside the record instead, as whoever writes a remote can do."""
-        folder = self.path("remote", "ref", "@signed,model")
+        folder = self.path("remote", "ref", ref)
         for name in os.listdir(folder):
             os.remove(os.path.join(folder, name))
         text = json.dumps(envelope, sort_keys=True, separators=(",", ":"))
@@ -156,6 +156,29 @@ def checks(program, kind):
         yield (f"{kind}: a run under it says so, too",
                done.returncode == 0 and "emitted 5, starting" in done.stderr
                and "for ref 'model' expires in " in done.stderr)
+        yield from lists(place, kind, time.time() + 10 * 24 * 60 * 60)
+
+
+def lists(place, kind, soon):
+    """A list of what is revoked that ends soon, and is still used."""
+    end = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(soon))
+    words = "the list of what is revoked, by 'a', expires in "
+    with open(place.path("policy"), "a", encoding="utf-8") as policy:
+        policy.write("a.revoke = yes\n")
+    place.tkbundle("revoke", "--remote", "remote", "--sign", "key.pem")
+    ours = Envelope.from_dict(place.envelope("@revoked"))
+    place.replace(place.sign_with(ours, sequence=1, expires=end), "@revoked")
+    for verb in (("pull", "model", "later"), ("verify", "model"),
+                 ("run", "--ref", "model", "--cache", "begun", "--push", "never"), ("refs",)):
+        done = place.run(*verb, "--remote", "remote", "--trust", "policy",
+                         *(["--", "true"] if verb[0] == "run" else []))
+        yield (f"{kind}: {verb[0]} says that a list ends soon",
+               done.returncode == 0 and words in done.stderr and end in done.stderr)
+    yield (f"{kind}: refs shows the list",
+           f"revoked by the list of 'a': 0 digests, until {end}\n" in done.stdout)
+    done = place.run("refs", "--remote", "remote", "--trust", "policy", "--json")
+    yield (f"{kind}: and in the document", json.loads(done.stdout)["lists"] ==
+           [{"key": "a", "revoked": 0, "sequence": 1, "expires": end}])
 
 
 def read_statement(payload):

@@ -246,7 +246,7 @@ TEST(revoked, is_nothing_less_where_several_revoke_at_once)
 		CHECK_INT(status, 0);
 	}
 	OK(tkb_remote_open(url, NULL, &remote, ERR));
-	OK(tkb_revocations_read(remote, &key, 1, NOW, &found, ERR));
+	OK(tkb_revocations_read(remote, &key, 1, NOW, NULL, &found, ERR));
 	CHECK_INT(found.all.digests.count, WRITERS);
 	tkb_remote_close(remote);
 	fleet_end(fleet);
@@ -331,6 +331,48 @@ TEST(list, that_is_hidden_or_older_is_not_signed_again)
 	fleet_end(fleet);
 }
 
+/* What the policy was told of a list, and how often. */
+struct told_lists {
+	struct tkb_revoked_list last;
+	unsigned count;
+};
+
+static void note_list(void *self, const struct tkb_revoked_list *list)
+{
+	struct told_lists *told = self;
+
+	told->last = *list;
+	told->count++;
+}
+
+TEST(list, that_counts_is_told)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	const struct tkb_digest one = digest("one");
+	struct told_lists told = { .count = 0 };
+	struct tkb_revoke_report report;
+
+	fleet->trust.self = &told;
+	fleet->trust.on_revoked_list = note_list;
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	(void)revoke_by(fleet->remote, fleet->ci, NULL, 0);
+	report = revoke_by(fleet->remote, fleet->security, &one, 1);
+	CHECK_INT(pull_from(fleet, "one"), 0);
+	CHECK_INT(told.count, 1);
+	CHECK_STR(told.last.signer, "security");
+	CHECK_INT(told.last.sequence, report.sequence);
+	CHECK_INT(told.last.revoked_count, 1);
+	const uint64_t end_s = told.last.expires_s;
+	CHECK(end_s > report.sequence + (uint64_t)89 * 24 * 60 * 60);
+	/* It counts no longer than its key. */
+	fleet->keys[1].not_after_s = end_s - 1;
+	CHECK_INT(pull_from(fleet, "two"), 0);
+	CHECK_INT(told.last.expires_s, end_s - 1);
+	CHECK_INT(told.count, 2);
+	fleet_end(fleet);
+}
+
 /* A list of two digests, as it lies in a remote. */
 static struct tkb_bytes make_list(const struct tkb_key *key, uint64_t sequence,
                                   uint64_t expires_s)
@@ -361,7 +403,7 @@ static size_t count_lists(const struct tkb_key *key, struct tkb_bytes list)
 
 	OK(tkb_remote_open("memory://lists", NULL, &remote, ERR));
 	OK(tkb_remote_add(remote, LISTS, list, ERR));
-	OK(tkb_revocations_read(remote, &key, 1, NOW, &found, ERR));
+	OK(tkb_revocations_read(remote, &key, 1, NOW, NULL, &found, ERR));
 	count = found.has_current ? found.count : 0;
 	tkb_remote_close(remote);
 	return count;

@@ -318,6 +318,7 @@ void remote_use_signatures(struct remote_use *use, bool is_shown, FILE *out)
 	if (is_shown)
 		signed_list_print(list, use->ref, use->cli, out);
 	signed_list_warn(list, use->ref, use->cli);
+	revoked_lists_warn(&use->policy.lists, use->cli);
 }
 
 void remote_use_warn(const struct remote_use *use,

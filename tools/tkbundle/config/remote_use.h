@@ -123,7 +123,7 @@ enum status remote_use_failed(struct remote_use *use, int rc,
 
 /*
  * With a policy, print who signed the records of the ref that it trusts, add
- * that to the document, and warn of signatures that expire soon.
+ * that to the document, and warn of signatures and lists that expire soon.
  *
  * @param out  NULL: print as messages
  */

@@ -74,6 +74,22 @@ static void show_limit(const struct run *run, char out[NUMBER_SIZE])
 	show_time(is_over ? plan->deadline_ms : plan->wait_ms, out);
 }
 
+/* What pull says whether it fails or not. */
+static void add_warnings(const struct run_child *pull, struct reasons *reasons)
+{
+	static const char *const words[] = {
+		": verify=false:",    /* a certificate that is not checked */
+		"the signature of '", /* it expires soon */
+		"the list of what is revoked, by '",
+	};
+	char reason[RUN_REASON_SIZE];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (run_child_line(pull, words[i], reason))
+			add_reason(reasons, NULL, "%s", reason);
+	}
+}
+
 static void add_pull(const struct run *run, struct reasons *reasons)
 {
 	const struct run_child *const pull = &run->children[RUN_PULL];
@@ -84,12 +100,7 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 	if (!pull->has_begun)
 		return;
 
-	/* Always mention a certificate that is not checked, and what ends soon. */
-	if (run_child_line(pull, ": verify=false:", reason))
-		add_reason(reasons, NULL, "%s", reason);
-	if (run_child_line(pull, " expires in ", reason))
-		add_reason(reasons, NULL, "%s", reason);
-
+	add_warnings(pull, reasons);
 	show_limit(run, limit);
 	if (pull->pid == 0 && !pull->is_told &&
 	    (!run_child_has_exited(pull, &status) || status != 0)) {

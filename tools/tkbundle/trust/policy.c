@@ -331,6 +331,13 @@ static void on_trusted(void *self, const struct tkb_trusted *record)
 	signed_list_add(&policy->trusted, record);
 }
 
+static void on_revoked_list(void *self, const struct tkb_revoked_list *list)
+{
+	struct policy *const policy = self;
+
+	revoked_lists_add(&policy->lists, list);
+}
+
 /* Convert the policy into the library's struct. */
 static int finish_policy(struct policy *policy, const struct reading *reading,
                          struct tkb_error *err)
@@ -362,6 +369,7 @@ static int finish_policy(struct policy *policy, const struct reading *reading,
 	policy->trust.inbox = policy->inbox;
 	policy->trust.on_untrusted = on_untrusted;
 	policy->trust.on_trusted = on_trusted;
+	policy->trust.on_revoked_list = on_revoked_list;
 	policy->trust.self = policy;
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/remote_library.h"
+#include "trust/revoked_lists.h"
 #include "trust/signed.h"
 
 /*
@@ -47,6 +48,7 @@ struct policy {
 	bool says_all; /* print the first one, too, which the error usually
 	                  names */
 	struct signed_list trusted; /* trusted records, and who signed them */
+	struct revoked_lists lists; /* of what is revoked */
 };
 
 /*

@@ -12,7 +12,6 @@
 enum {
 	SHORT_ID = 12,
 	DATE_SIZE = 11,
-	WHEN_SIZE = 40,
 	DAY_S = 24 * 60 * 60,
 	SOON_S = 14 * DAY_S,
 	PART = 4
@@ -110,14 +109,15 @@ static const char *stage_name(enum tkb_trust_stage stage)
 	return stage == TKB_TRUST_STAGE_PROD ? "prod" : "dev";
 }
 
-static void write_when(uint64_t seconds, char out[WHEN_SIZE])
+void signed_when(uint64_t seconds, char out[SIGNED_WHEN_SIZE])
 {
 	const time_t when = (time_t)seconds;
 	struct tm parts = { 0 };
 
 	out[0] = '\0';
 	if (gmtime_r(&when, &parts) != NULL)
-		(void)strftime(out, WHEN_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
+		(void)strftime(out, SIGNED_WHEN_SIZE, "%Y-%m-%dT%H:%M:%SZ",
+		               &parts);
 }
 
 static void put_signature(struct json_out *json,
@@ -125,7 +125,7 @@ static void put_signature(struct json_out *json,
                           const struct tkb_signature *signature)
 {
 	char digest[KEY_ID_SIZE];
-	char when[WHEN_SIZE];
+	char when[SIGNED_WHEN_SIZE];
 
 	json_out_open_object(json, NULL);
 	key_id_text(&record->record, digest);
@@ -136,7 +136,7 @@ static void put_signature(struct json_out *json,
 	json_out_text(json, "role", role_name(signature->stage));
 	json_out_text(json, "stage", stage_name(signature->stage));
 	json_out_number(json, "sequence", signature->sequence);
-	write_when(signature->expires_s, when);
+	signed_when(signature->expires_s, when);
 	json_out_text(json, "expires", when);
 	json_out_close(json);
 }
@@ -205,10 +205,10 @@ static void write_group(const struct group *group, char *out, size_t size)
 {
 	const struct tkb_signature *const first = group->first;
 	char id[KEY_ID_SIZE];
-	char when[WHEN_SIZE];
+	char when[SIGNED_WHEN_SIZE];
 
 	key_id_text(&first->key, id);
-	write_when(first->expires_s, when);
+	signed_when(first->expires_s, when);
 	(void)snprintf(out, size,
 	               "%zu %s signed by '%s' (key %.*s), which may %s: stage "
 	               "%s, sequence %" PRIu64 ", until %s",
@@ -242,7 +242,7 @@ void signed_list_brief(const struct signed_list *list, const char *ref,
 	struct group groups[GROUPS];
 	const size_t count = find_groups(list, ref, groups);
 	uint64_t end_s = UINT64_MAX;
-	char when[WHEN_SIZE];
+	char when[SIGNED_WHEN_SIZE];
 	size_t used = 0;
 
 	out[0] = '\0';
@@ -251,32 +251,26 @@ void signed_list_brief(const struct signed_list *list, const char *ref,
 
 		if (groups[i].first->expires_s < end_s)
 			end_s = groups[i].first->expires_s;
-		if (used + strlen(name) + WHEN_SIZE < SIGNED_BRIEF_SIZE)
+		if (used + strlen(name) + SIGNED_WHEN_SIZE < SIGNED_BRIEF_SIZE)
 			used += (size_t)snprintf(
 				out + used, SIGNED_BRIEF_SIZE - used, "%s%s",
 				i == 0 ? "signed by " : ", ", name);
 	}
 	if (count == 0)
 		return;
-	write_when(end_s, when);
+	signed_when(end_s, when);
 	when[DATE_SIZE - 1] = '\0';
 	(void)snprintf(out + used, SIGNED_BRIEF_SIZE - used, " until %s", when);
 }
 
-/*
- * A sequence number is at least the time of signing, so it shows a signature's
- * lifetime.
- */
-static bool ends_soon(const struct tkb_signature *signature, uint64_t now_s)
+bool signed_ends_soon(uint64_t sequence, uint64_t end_s, uint64_t now_s)
 {
-	const uint64_t end_s = signature->expires_s;
 	uint64_t soon_s = SOON_S;
 
 	if (end_s <= now_s)
 		return true;
-	if (signature->sequence < end_s &&
-	    (end_s - signature->sequence) / PART < soon_s)
-		soon_s = (end_s - signature->sequence) / PART;
+	if (sequence < end_s && (end_s - sequence) / PART < soon_s)
+		soon_s = (end_s - sequence) / PART;
 	return end_s - now_s < soon_s;
 }
 
@@ -289,12 +283,12 @@ bool signed_list_ending(const struct signed_list *list, const char *ref,
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tkb_signature *const first = groups[i].first;
-		char when[WHEN_SIZE];
+		char when[SIGNED_WHEN_SIZE];
 		char left[TEXT_AGE_SIZE];
 
-		if (!ends_soon(first, now_s))
+		if (!signed_ends_soon(first->sequence, first->expires_s, now_s))
 			continue;
-		write_when(first->expires_s, when);
+		signed_when(first->expires_s, when);
 		text_age(first->expires_s > now_s ? first->expires_s - now_s
 		                                  : 0,
 		         left);

@@ -26,8 +26,19 @@ struct signed_list {
 };
 
 enum {
-	SIGNED_BRIEF_SIZE = 160
+	SIGNED_BRIEF_SIZE = 160,
+	SIGNED_WHEN_SIZE = 40
 };
+
+/* Write a time, in seconds since 1970, as 2027-02-21T12:00:00Z. */
+void signed_when(uint64_t seconds, char out[SIGNED_WHEN_SIZE]);
+
+/*
+ * Does what was signed expire soon: within 14 days, and in the last quarter of
+ * its lifetime? Its sequence number is at least the time of signing, so it shows
+ * its lifetime.
+ */
+bool signed_ends_soon(uint64_t sequence, uint64_t end_s, uint64_t now_s);
 
 void signed_list_release(struct signed_list *list);
 
@@ -58,8 +69,7 @@ void signed_list_brief(const struct signed_list *list, const char *ref,
                        char out[SIGNED_BRIEF_SIZE]);
 
 /*
- * Write which signature expires soon: within 14 days, and in the last quarter
- * of its lifetime.
+ * Write which signature expires soon, as signed_ends_soon() says.
  *
  * @return false: none does
  */

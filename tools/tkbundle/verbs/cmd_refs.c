@@ -11,6 +11,7 @@
 #include "report/ref_out.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "trust/revoked_lists.h"
 
 static const struct option_spec options[] = {
 	ARGS_REMOTE,
@@ -261,6 +262,8 @@ static void print_refs(const struct cli *cli, const struct arguments *args,
 		if (args->is_long)
 			print_more(cli, listing, ref);
 	}
+	revoked_lists_warn(&listing->policy->lists, cli);
+	revoked_lists_print(&listing->policy->lists, "", cli->out);
 	text_counts(&unreadable, 1, rest, sizeof(rest));
 	text_line(cli->out, "%zu %s%s", listing->count,
 	          text_plural(listing->count, "ref", "refs"), rest);
@@ -282,6 +285,8 @@ static enum status list_refs(struct remote_use *use,
 	if (rc != 0)
 		return remote_use_failed(use, rc, &err, "the remote");
 	fill_refs_json(&cli->json, &listing);
+	if (policy_trust(&use->policy) != NULL)
+		revoked_lists_json(&use->policy.lists, &cli->json);
 	if (listing.count == 0 && listing.pattern != NULL) {
 		(void)cli_error(&err, TKB_MISS, "there is no ref '%.200s'",
 		                listing.pattern);
@@ -346,7 +351,8 @@ const struct command command_refs = {
 		"the blobs, the time since the last push or pull, Triton's "
 		"versions and targets, and the labels of the last push that "
 		"had some; under a policy also who has signed, until when, "
-		"and how many records it does not trust. In "
+		"how many records it does not trust, and until when the list "
+		"of what is revoked counts. In "
 		"PATTERN, '*', '?' and '[...]' match any bytes, also slashes. "
 		"The blobs of a deleted ref are removed by the next gc.",
 	.options = options,

@@ -5,6 +5,7 @@
 
 #include "cli/text.h"
 #include "config/revoked.h"
+#include "trust/revoked_lists.h"
 #include "trust/signed.h"
 
 int remote_trust_ask(struct remote_looking *looking, struct tkb_error *err)
@@ -22,16 +23,26 @@ void remote_trust_print(struct remote_looking *looking)
 {
 	struct remote_use *const use = &looking->use;
 	const struct signed_list *const list = &use->policy.trusted;
+	const struct revoked_lists *const lists = &use->policy.lists;
+	struct findings *const findings = &looking->doctor->findings;
 	char words[512];
 
 	if (policy_trust(&use->policy) == NULL)
 		return;
 	signed_list_json(list, use->ref, &use->cli->json);
-	if (!looking->doctor->args->is_json)
+	revoked_lists_json(lists, &use->cli->json);
+	if (!looking->doctor->args->is_json) {
 		signed_list_print(list, use->ref, use->cli, use->cli->out);
+		revoked_lists_print(lists, "  ", use->cli->out);
+	}
 	if (signed_list_ending(list, use->ref, words, sizeof(words)))
-		findings_add(&looking->doctor->findings, FINDING_RISK, "trust",
+		findings_add(findings, FINDING_RISK, "trust",
 		             "%s\t'tkbundle sign --all' renews it", words);
+	if (revoked_lists_ending(lists, words, sizeof(words)))
+		findings_add(findings, FINDING_RISK, "trust",
+		             "%s\tlet somebody whose key may revoke renew it, "
+		             "by 'tkbundle revoke'",
+		             words);
 }
 
 /* Count these by a dry run of a gc. */
