@@ -128,11 +128,15 @@ static int find_short(struct remote_use *use, const char *text,
 		return rc;
 	if (search.count != 1)
 		return cli_error(err, TKB_ERR_INVALID,
-		                 "'%.64s' begins %s, of the remote's records "
-		                 "and blobs, and of the policy's keys",
+		                 "'%.64s' begins %s of the remote's records "
+		                 "and blobs%s",
 		                 text,
 		                 search.count == 0 ? "no digest"
-		                                   : "several digests");
+		                                   : "several digests",
+		                 policy_trust(&use->policy) != NULL
+		                         ? ", and of the policy's keys"
+		                         : "; keys are not searched, as no "
+		                           "policy is configured: --trust");
 	*out = search.found;
 	return 0;
 }
@@ -183,6 +187,64 @@ static int add_ref(struct remote_use *use, struct list *list,
 	return rc;
 }
 
+/* Which other refs hold something of a list? */
+struct sharing {
+	struct remote_use *use;
+	const struct list *list;
+};
+
+static bool is_listed(const struct list *list, const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (memcmp(&list->items[i], digest, sizeof(*digest)) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int warn_of_ref(void *self, const char *ref, struct tkb_error *err)
+{
+	const struct tkb_holdings_options brief = { .struct_size =
+		                                            sizeof(brief),
+		                                    .is_brief = true };
+	const struct sharing *const sharing = self;
+	const struct remote_library *const library = &sharing->use->library;
+	struct tkb_holdings *holdings = NULL;
+	bool is_shared = false;
+	int rc;
+
+	if (strcmp(ref, sharing->use->ref) == 0)
+		return 0;
+	rc = library->holdings_open(sharing->use->remote, ref, &brief,
+	                            &holdings, err);
+	for (size_t i = 0; rc == 0 && !is_shared &&
+	                   i < library->holdings_record_count(holdings);
+	     i++)
+		is_shared =
+			is_listed(sharing->list,
+		                  &library->holdings_record(holdings, i)->blob);
+	library->holdings_close(holdings);
+	if (is_shared)
+		cli_say(sharing->use->cli,
+		        "ref '%s' has a bundle of '%s', too: revoked, it is "
+		        "not used there either",
+		        ref, sharing->use->ref);
+	return rc < 0 ? rc : 0;
+}
+
+/*
+ * A blob is revoked wherever it is. Say so before: afterwards, the policy hides
+ * such records.
+ */
+static int warn_of_others(struct remote_use *use, const struct list *list,
+                          struct tkb_error *err)
+{
+	struct sharing sharing = { use, list };
+	const struct tkb_ref_visitor visitor = { warn_of_ref, &sharing };
+
+	return use->library.refs(use->remote, &visitor, err);
+}
+
 static void tell_revoked(const struct remote_use *use,
                          const struct arguments *args,
                          const struct tkb_revoke_report *report)
@@ -224,6 +286,8 @@ static enum status revoke_digests(struct remote_use *use,
 		rc = add_operand(use, &list, args_operand(args, i), &err);
 	if (rc == 0 && args->ref != NULL)
 		rc = add_ref(use, &list, &err);
+	if (rc == 0 && args->ref != NULL)
+		rc = warn_of_others(use, &list, &err);
 	if (rc == 0)
 		rc = use->library.revoke(use->remote, list.items, list.count,
 		                         signing, &report, &err);
