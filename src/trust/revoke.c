@@ -119,7 +119,7 @@ static int check_seen(const struct revoker *revoker,
 		revoker->policy.memory);
 }
 
-/* The next list must be of this one, or newer. */
+/* A remote that shows no list later, or an older one, has lost this one. */
 static int note_seen(const struct revoker *revoker, struct tkb_error *err)
 {
 	uint64_t newest;
