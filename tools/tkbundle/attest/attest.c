@@ -81,11 +81,48 @@ static size_t list_targets(const struct source *source, struct tkb_target *out)
 	return count;
 }
 
-/* A kernel that fails is printed there, and is missing in the cache. */
-static int compile_again(struct attest *attest, const char *bundle,
-                         const char *cache_root, const struct source *source,
-                         struct tkb_error *err)
+/* A record that is compiled again. */
+struct again {
+	struct attest *attest;
+	const char *record; /* digits of its digest */
+	const struct source *source;
+	struct attest_reason *reasons; /* owned */
+	size_t reason_count;
+};
+
+static void again_release(struct again *again)
 {
+	for (size_t i = 0; i < again->reason_count; i++) {
+		free(again->reasons[i].key);
+		free(again->reasons[i].text);
+	}
+	free(again->reasons);
+}
+
+/* Without memory, the kernel is named without a reason. */
+static void note_reason(void *self, const char *key, const char *why)
+{
+	struct again *const again = self;
+	struct attest_reason *const grown = reallocarray(
+		again->reasons, again->reason_count + 1, sizeof(*grown));
+	struct attest_reason made = { .key = strdup(key), .text = strdup(why) };
+
+	again->reasons = grown != NULL ? grown : again->reasons;
+	if (grown != NULL && made.key != NULL && made.text != NULL) {
+		again->reasons[again->reason_count++] = made;
+		return;
+	}
+	free(made.key);
+	free(made.text);
+}
+
+/* A kernel that fails is noted there, and is missing in the cache. */
+static int compile_again(struct again *again, const char *bundle,
+                         const char *cache_root, struct tkb_error *err)
+{
+	struct attest *const attest = again->attest;
+	const struct source *const source = again->source;
+	char name[32];
 	TKB_AUTO(compile_triton_counts_release)
 	struct compile_triton_counts counts = { .compiled = 0 };
 	struct tkb_target *const targets =
@@ -105,8 +142,12 @@ static int compile_again(struct attest *attest, const char *bundle,
 		.deadline = attest->deadline,
 		.keeps_going = true,
 		.is_json = true,
+		.name = name,
+		.on_failed = note_reason,
+		.self = again,
 	};
 
+	(void)snprintf(name, sizeof(name), "record %.12s", again->record);
 	if (targets == NULL)
 		return cli_error_nomem(err);
 	json_out_open_array(&attest->cli->json, "compiled");
@@ -120,18 +161,20 @@ static int compile_again(struct attest *attest, const char *bundle,
 	return 0;
 }
 
-static int compare_compiled(struct attest *attest, const char *record,
-                            const struct source *source, const char *cache_root,
+static int compare_compiled(const struct again *again, const char *cache_root,
                             struct tkb_error *err)
 {
+	struct attest *const attest = again->attest;
 	TKB_AUTO(source_close) struct source made = { 0 };
 	struct attest_verdict verdict = { .cli = attest->cli,
-		                          .record = record };
+		                          .record = again->record,
+		                          .reasons = again->reasons,
+		                          .reason_count = again->reason_count };
 	int rc;
 
 	rc = source_open(cache_root, true, &made, err);
 	if (rc == 0)
-		rc = attest_compare(source, &made, &verdict, err);
+		rc = attest_compare(again->source, &made, &verdict, err);
 	attest->same += verdict.same;
 	attest->different += verdict.different;
 	attest->other += verdict.other;
@@ -144,6 +187,10 @@ static int attest_record(struct attest *attest, const char *record,
                          const struct tkb_source *blob, struct tkb_error *err)
 {
 	TKB_AUTO(source_close) struct source source = { 0 };
+	TKB_AUTO(again_release)
+	struct again again = { .attest = attest,
+		               .record = record,
+		               .source = &source };
 	TKB_AUTO(text_free) char *bundle = NULL;
 	TKB_AUTO(text_free) char *cache_root = NULL;
 	int rc;
@@ -158,10 +205,8 @@ static int attest_record(struct attest *attest, const char *record,
 	if (rc == 0)
 		rc = source_open(bundle, false, &source, err);
 	if (rc == 0)
-		rc = compile_again(attest, bundle, cache_root, &source, err);
-	return rc == 0 ? compare_compiled(attest, record, &source, cache_root,
-	                                  err)
-	               : rc;
+		rc = compile_again(&again, bundle, cache_root, err);
+	return rc == 0 ? compare_compiled(&again, cache_root, err) : rc;
 }
 
 int attest_vouch(void *self, const struct tkb_digest *record,

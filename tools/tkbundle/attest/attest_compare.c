@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attest/attest_compare.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/text.h"
@@ -68,6 +69,22 @@ static bool is_told_of(const struct diff *diff, const struct tkb_entry *unit)
 	return false;
 }
 
+/* Why it was not compiled again, if that is known. */
+static void say_missing(struct attest_verdict *verdict,
+                        const struct tkb_entry *entry)
+{
+	char what[sizeof(((struct tkb_error *)0)->message) + 32];
+	const char *why = NULL;
+
+	for (size_t i = 0; i < verdict->reason_count; i++) {
+		if (strcmp(verdict->reasons[i].key, entry->key) == 0)
+			why = verdict->reasons[i].text;
+	}
+	(void)snprintf(what, sizeof(what), "was not compiled again%s%s",
+	               why != NULL ? ": " : "", why != NULL ? why : "");
+	say_difference(verdict, entry, "", what);
+}
+
 static void judge_kernels(struct attest_verdict *verdict,
                           const struct diff *diff)
 {
@@ -77,8 +94,7 @@ static void judge_kernels(struct attest_verdict *verdict,
 		if (pair->a == NULL || pair->a->kind != TKB_KIND_KERNEL)
 			continue;
 		if (pair->b == NULL) {
-			say_difference(verdict, pair->a, "",
-			               "was not compiled again");
+			say_missing(verdict, pair->a);
 			verdict->other++;
 			continue;
 		}

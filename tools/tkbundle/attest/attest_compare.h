@@ -4,10 +4,18 @@
 
 #include "report/source.h"
 
+/* Why a kernel could not be compiled again. */
+struct attest_reason {
+	char *key; /* owned, like the text */
+	char *text;
+};
+
 /* The results for a record's entries. Each entry that differs is printed. */
 struct attest_verdict {
 	struct cli *cli;
 	const char *record; /* digits of the record's digest, for messages */
+	const struct attest_reason *reasons;
+	size_t reason_count;
 	uint64_t same;
 	uint64_t different;
 	uint64_t other; /* not compiled again */

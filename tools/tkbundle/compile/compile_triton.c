@@ -186,7 +186,11 @@ static void count_failure(struct work *work, int rc)
 static void end_badly(struct work *work, const struct triton_item *item, int rc)
 {
 	add_item_to_json(work, item, "failed", NULL, item->err.message);
-	if (item->compile == NULL) /* the message is about a file, and names
+	if (work->request->on_failed != NULL && item->key != NULL)
+		work->request->on_failed(work->request->self, item->key,
+		                         item->err.message);
+	else if (item->compile ==
+	         NULL) /* the message is about a file, and names
 	                              it */
 		cli_say(work->cli, "%s", item->err.message);
 	else

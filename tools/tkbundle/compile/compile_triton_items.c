@@ -303,6 +303,7 @@ static bool name_recorded(struct triton_items *items, size_t first,
 		             kernel->key) < 0)
 			item->label = NULL; /* asprintf() leaves it undefined */
 		item->input = item->label;
+		item->key = kernel->key;
 		if (item->label == NULL)
 			return false;
 	}
@@ -334,7 +335,10 @@ static enum status add_recorded(struct cli *cli,
 		const size_t first = items->count;
 
 		if (!add_for_targets(items, request, &unit) ||
-		    !name_recorded(items, first, input, kernel))
+		    !name_recorded(items, first,
+		                   request->name != NULL ? request->name
+		                                         : input,
+		                   kernel))
 			return cli_no_memory(cli);
 	}
 	return STATUS_DONE;

@@ -13,6 +13,7 @@
 struct triton_item {
 	char *label;        /* owned: "kernels.py:add_kernel", for messages */
 	const char *input;  /* borrowed: the same, without a configuration */
+	const char *key;    /* borrowed: of a recorded kernel, or NULL */
 	char *choice;       /* owned: the signature of the unit, or NULL */
 	const char *python; /* NULL: the default one */
 	char target[64];

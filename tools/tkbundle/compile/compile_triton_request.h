@@ -55,7 +55,15 @@ struct compile_triton_request {
 	bool is_verbose;          /* print a line for each, and Triton's
 	                             output */
 	bool has_pass_output;
-	bool is_json;        /* print no lines of results */
+	bool is_json;     /* print no lines of results */
+	const char *name; /* what messages call a recorded input; NULL: its
+	                        path */
+	/*
+	 * Called with the key of each recorded kernel that fails, and why;
+	 * NULL: that is printed.
+	 */
+	void (*on_failed)(void *self, const char *key, const char *why);
+	void *self;
 	struct tkb_sink log; /* as in tkb_triton_options */
 };
 
