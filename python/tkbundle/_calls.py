@@ -24,6 +24,9 @@ Remote = Union[None, str, ctypes.c_void_p]  # URLs, or the result of opened()
 
 JOBS_LIMIT = 256  # values of --jobs
 
+NO_REMOTE = ("no remote is named: give one, set TKBUNDLE_REMOTE, or have it "
+             "in a file of tkbundle-config(1)")
+
 
 @dataclasses.dataclass(frozen=True)
 class Result:
@@ -324,9 +327,7 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
         return
     urls = remote or _configured()
     if not urls:
-        raise _errors.Error("no remote is named: give one, set "
-                            "TKBUNDLE_REMOTE, or have it in a file of "
-                            "tkbundle-config(1)")
+        raise _errors.Error(NO_REMOTE)
     handle = ctypes.c_void_p()
     library = _native.remote_library()
     certifi = _authorities.certifi()

@@ -21,7 +21,8 @@ import threading
 from types import ModuleType
 from typing import Any, Dict, Optional, Tuple
 
-from tkbundle import _artifacts, _guard, _imports, _program, _share, _values
+from tkbundle import (_artifacts, _calls, _guard, _imports, _program, _share,
+                      _values)
 
 TUNED = "torch._inductor.config.bundled_autotune_remote_cache"
 
@@ -128,7 +129,8 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
     tkbundle.warm(). With `artifacts`, torch.compiler.save_cache_artifacts()
     includes kernels. A program that loads such artifacts must have called this,
     too: if PyTorch does not know the type of an artifact, it drops all
-    artifacts. Never raises, and does not import PyTorch.
+    artifacts. Without a remote, it warns once. Never raises, and does not
+    import PyTorch.
     """
     if artifacts:
         _take_artifacts()
@@ -139,6 +141,8 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
             return
         values = _values_of["inductor"] = _values.Values(
             remote, wait=wait, deadline=deadline, push=push)
+    if not _program.is_disabled() and not is_named(remote):
+        _guard.warn("remote cache", _calls.NO_REMOTE)
     _share.at_end(values.finish)
     _imports.when_there("torch._inductor.remote_cache",
                         lambda module: _hook(module, values))

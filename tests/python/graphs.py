@@ -147,6 +147,23 @@ print(caches.RemoteFxGraphCache.backend_override_cls is not None,
         require(not warnings or "neither 1 nor artifacts" in ended.err)
 
 
+@test("installing without a remote is one warning, before anything is compiled")
+def _(here):
+    install = "import tkbundle.inductor as i; i.install(); i.install()"
+    start = "from tkbundle import _autoload; _autoload.start()"
+    for code, env, count in (
+            (install, {"TKBUNDLE_REMOTE": ""}, 1),
+            (start, {"TKBUNDLE_REMOTE": "", "TKBUNDLE_INDUCTOR": "1"}, 1),
+            (start, {"TKBUNDLE_REMOTE": ""}, 0),
+            (install, {"TKBUNDLE_REMOTE": "", "TKBUNDLE_DISABLE": "1"}, 0),
+            (install.replace("install()", f"install({here.remote!r})"),
+             {"TKBUNDLE_REMOTE": ""}, 0), (install, {}, 0)):
+        ended = here.go([sys.executable, "-c", code],
+                        env=environment_of(here, env=env))
+        equal((ended.status, ended.err.count("\n")), (0, count), ended.err)
+        equal(ended.err.count("no remote is named: "), count, ended.err)
+
+
 @test("a package that is broken does not keep PyTorch from its start")
 def _(here):
     folder = here.path("broken", "tkbundle")
