@@ -2,6 +2,7 @@
 """What is pulled, used, compiled and pushed, and the last line."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,35 @@ def _(scene):
     equal(warm.err, f"tkbundle: emitted {ENTRIES}, starting\n"
           f"tkbundle: emitted {ENTRIES}, used {KERNELS}, "
           "compiled anew 0, pushed 0\n")
+
+
+NO_RECORD = r"pull: ref 'a/b' has no record in '[^']*'"
+
+
+def check_no_record(ended, advice, hint=""):
+    """Two lines: the first has the advice, the last the hint."""
+    first, last = ended.err.splitlines()
+    require(re.fullmatch(f"tkbundle: emitted 0, starting; {NO_RECORD}: "
+                         + re.escape(advice), first), first)
+    require(re.search(NO_RECORD + hint + "$", last), last)
+
+
+@test("a ref without a record: the first line says what to do, the last what to push")
+def _(scene):
+    names = "check the names of ref and remote"
+    pushes = ("what is compiled is pushed to it; if it should have one, "
+              + names)
+    check_no_record(scene.shell("true"), pushes)  # the cache is empty
+    shutil.copytree(scene.fixture(), scene.root, dirs_exist_ok=True)
+    check_no_record(scene.shell("true", options=["--push", "never"]),
+                    f"push one elsewhere, or {names}")
+    command = f"push a/b {scene.root} --remote "
+    check_no_record(scene.shell("true"), pushes,
+                    f"; push: nothing was compiled; 'tkbundle {command}URL' "
+                    "pushes what was here before")
+    equal(scene.tkbundle(*command.split(), scene.remote).status, 0)
+    warm = scene.shell("true")
+    equal((warm.counts()[3], warm.reason()), ("0", ""), warm.err)
 
 
 @test("what is there already is neither emitted nor compiled")
@@ -121,7 +151,7 @@ def _(scene):
 
 @test("where nothing is new, nothing is pushed")
 def _(scene):
-    shutil.copytree(scene.fixture(), scene.root)
+    shutil.copytree(scene.fixture(), scene.root, dirs_exist_ok=True)
     ended = scene.shell("sleep 2.5")
     equal((ended.counts()[3], records(scene)), ("0", 0))
 

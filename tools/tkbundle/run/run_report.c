@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/status.h"
 #include "cli/text.h"
 #include "run/run_command.h"
 #include "run/run_figures.h"
@@ -17,7 +18,6 @@
 #define REASONS_LIMIT 8
 #define REASON_SIZE 1200
 #define LINE_SIZE 4096 /* bytes that a pipe accepts in one write */
-#define PARTIAL 4      /* an exit status */
 
 /* Collects failures and their reasons. */
 struct reasons {
@@ -90,6 +90,26 @@ static void add_warnings(const struct run_child *pull, struct reasons *reasons)
 	}
 }
 
+static bool has_no_record(const struct run *run)
+{
+	int status = 0;
+
+	return run_child_has_exited(&run->children[RUN_PULL], &status) &&
+	       status == STATUS_ABSENT;
+}
+
+/* What to do if the ref has no record: said once, before the command starts. */
+static const char *advice(const struct run *run)
+{
+	if (run->has_begun || !has_no_record(run))
+		return "";
+	return run->shared->plan.push == RUN_PUSH_NEVER
+	               ? ": push one elsewhere, or check the names of ref and "
+	                 "remote"
+	               : ": what is compiled is pushed to it; if it should "
+	                 "have one, check the names of ref and remote";
+}
+
 static void add_pull(const struct run *run, struct reasons *reasons)
 {
 	const struct run_child *const pull = &run->children[RUN_PULL];
@@ -105,7 +125,7 @@ static void add_pull(const struct run *run, struct reasons *reasons)
 	if (pull->pid == 0 && !pull->is_told &&
 	    (!run_child_has_exited(pull, &status) || status != 0)) {
 		run_child_reason(pull, reason);
-		add_reason(reasons, "pull", "%s", reason);
+		add_reason(reasons, "pull", "%s%s", reason, advice(run));
 	} else if (pull->pid != 0 || pull->is_told || run->is_late) {
 		add_reason(reasons, "pull", "not done after %s", limit);
 	}
@@ -191,7 +211,7 @@ void run_report_push(struct run *run)
 	 * push takes them.
 	 */
 	run->is_dirty = true;
-	if (run_child_has_exited(push, &status) && status == PARTIAL)
+	if (run_child_has_exited(push, &status) && status == STATUS_PARTIAL)
 		return;
 
 	run->has_push_reason = true;
@@ -204,6 +224,63 @@ void run_report_push(struct run *run)
 	} else {
 		run_child_reason(push, run->push_reason);
 	}
+}
+
+/* The ref as the user may give it to a push. */
+static const char *name_ref(const struct run *run)
+{
+	static const char variable[] = "TKBUNDLE_REF=";
+	const struct run_plan *const plan = &run->shared->plan;
+
+	if (run->args->ref != NULL)
+		return run->args->ref;
+	for (size_t at = 0; at < plan->variables_size;
+	     at += strlen(plan->variables + at) + 1) {
+		if (strncmp(plan->variables + at, variable, strlen(variable)) ==
+		    0)
+			return plan->variables + at + strlen(variable);
+	}
+	return "-";
+}
+
+/* "--engine vllm --engine flashinfer", each with a space before it */
+static void list_engines(const struct run_plan *plan, char *out, size_t size)
+{
+	size_t length = 0;
+
+	out[0] = '\0';
+	for (size_t at = 0; at < plan->engines_size && length < size;
+	     at += strlen(plan->engines + at) + 1)
+		length += (size_t)snprintf(out + length, size - length,
+		                           " --engine %s", plan->engines + at);
+}
+
+/*
+ * A warm cache, and a ref without a record: nothing was compiled, so nothing
+ * was pushed. Name the command that pushes what was there before.
+ */
+static void add_first_push(const struct run *run, struct reasons *reasons)
+{
+	const struct run_plan *const plan = &run->shared->plan;
+	const struct run_counts *const counts = &run->shared->counts;
+	const bool needs_root =
+		plan->engines_size == 0 || run->args->cache != NULL;
+	const bool needs_remote =
+		!plan->has_remote || run->args->remote != NULL;
+	char engines[512];
+
+	if (!run->has_begun || run->command != 0 || !has_no_record(run) ||
+	    plan->push == RUN_PUSH_NEVER || run->pushed_count != 0 ||
+	    run->args->trees.count != 0 || !counts->is_made ||
+	    counts->compiled != 0 || run->shared->baseline_size == 0)
+		return;
+	list_engines(plan, engines, sizeof(engines));
+	add_reason(reasons, "push",
+	           "nothing was compiled; 'tkbundle push %s%s%.400s%s%s' "
+	           "pushes what was here before",
+	           name_ref(run), needs_root ? " " : "",
+	           needs_root ? plan->root : "", engines,
+	           needs_remote ? " --remote URL" : "");
 }
 
 static void add_command(const struct run *run, struct reasons *reasons)
@@ -227,6 +304,7 @@ static void list_reasons(const struct run *run, struct reasons *out)
 	if (run->has_push_reason)
 		add_reason(out, "push", "%s", run->push_reason);
 	add_left_out(run, out);
+	add_first_push(run, out);
 	if (run->shared->metrics_error[0] != '\0')
 		add_reason(out, "metrics", "%s", run->shared->metrics_error);
 }
