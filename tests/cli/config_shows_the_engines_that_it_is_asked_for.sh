@@ -47,5 +47,6 @@ try_line "$mine --json | json | sed -n '/\"engines\"/,\$p'"
 # Those that come with the program can be shown, too, and several at once.
 unset TKBUNDLE_ENGINES
 try_line 'tkbundle config --engine vllm --engine torch | grep -c "^  root"'
+try_line 'tkbundle config --engine vllm | grep -c "^  keys do not hold [0-9]* variables, which --json names$"'
 try_line 'tkbundle config --engine none | tail -n 1'
 try_line 'tkbundle config --engine none >values; echo $?'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config_engine.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,7 @@ static void show_keys(const struct show *show)
 static void show_variables(const struct show *show)
 {
 	struct json_out *const json = &show->cli->json;
+	uint64_t count = 0; /* those that are not held */
 
 	json_out_open_array(json, "variables");
 	for (size_t i = 0; i < tkb_engine_variable_count(show->engine); i++) {
@@ -200,17 +202,20 @@ static void show_variables(const struct show *show)
 		json_out_text(json, "name", variable->name);
 		json_out_text(json, "before", variable->before);
 		json_out_close(json);
-		if (!show->args->is_json)
-			text_line(show->cli->out, "  keys %s %s%s%s",
-			          is_held ? "hold variable"
-			                  : "do not hold variable",
+		count += !is_held;
+		if (!show->args->is_json && is_held)
+			text_line(show->cli->out, "  keys hold variable %s%s%s",
 			          variable->name,
-			          is_held && variable->before[0] != '\0'
-			                  ? ", before "
-			                  : "",
-			          is_held ? variable->before : "");
+			          variable->before[0] != '\0' ? ", before "
+			                                      : "",
+			          variable->before);
 	}
 	json_out_close(json);
+	if (!show->args->is_json && count != 0)
+		text_line(show->cli->out,
+		          "  keys do not hold %" PRIu64 " %s, which --json "
+		          "names",
+		          count, text_plural(count, "variable", "variables"));
 }
 
 static void show_external(const struct show *show)
