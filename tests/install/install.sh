@@ -121,8 +121,8 @@ names_the_package_for_archives() {
 	status=$?
 	[ -z "$worker" ] || mv "$work/worker" "$worker"
 	cat "$work/words"
-	test $status -eq 1 && grep "install the package tkbundle-archive$" \
-		"$work/words"
+	test $status -eq 1 && grep "wheels do not have it; \
+install the Debian package tkbundle-archive$" "$work/words"
 }
 
 imports_an_archive() {

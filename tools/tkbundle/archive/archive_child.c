@@ -51,7 +51,8 @@ static int find_program(char out[PATH_SIZE], struct tkb_error *err)
 	}
 	return cli_error(err, TKB_ERR_IO,
 	                 "there is no " PROGRAM ", which reads and writes "
-	                 "archives: install the package " PROGRAM);
+	                 "archives: wheels do not have it; install the Debian "
+	                 "package " PROGRAM);
 }
 
 /*
