@@ -1,24 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A server that takes connections and says nothing.
-cat >silent.py <<'FILE'
-import os
-import socket
-with socket.create_server(("127.0.0.1", 0)) as server:
-    with open("port.new", "w") as file:
-        file.write(str(server.getsockname()[1]))
-    os.rename("port.new", "port")
-    kept = []
-    while True:
-        kept.append(server.accept()[0])
-        open("asked", "w").close()
-FILE
-"$python" silent.py >/dev/null 2>&1 &
-server=$!
-trap 'kill $server' EXIT
-while [ ! -e port ] && kill -0 $server; do
-	sleep 0.02
-done
-url=redis://user:secret@127.0.0.1:$(cat port)
+. "$here/silent.inc"
 within() {
 	begin=$(date +%s%N)
 	status=0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 cache cache
-tkbundle key new ci.pem >/dev/null
-tkbundle key new release.pem >/dev/null
+key ci.pem
+key release.pem
 export TKBUNDLE_REMOTE=remote
 cat >policy <<'FILE'
 ci.key = ci.pem.pub

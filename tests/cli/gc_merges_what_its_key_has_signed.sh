@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 cache cache
-tkbundle key new ci.pem >/dev/null
+key ci.pem
 printf '%s\n' 'ci.key = ci.pem.pub' 'ci.publish = *' >policy
 export TKBUNDLE_REMOTE=remote
 

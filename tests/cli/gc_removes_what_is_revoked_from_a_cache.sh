@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 cache cache
-key() {
-	tkbundle key new "$@" >/dev/null
-}
 id() {
 	tkbundle key show "$1" --json | sed 's/.*"id":"\([0-9a-f]*\)".*/\1/'
 }

@@ -28,6 +28,7 @@
 #     need_own_processes    skip the case where an emulator runs all programs:
 #                           its own words are in /proc, and a program that is
 #                           missing is started all the same, and exits with 127
+#     key WORD...           make a key, see `tkbundle key new`, and say nothing
 #     save ROOT FILE WORD...
 #                           pack launchers, see ../program/save.c; without
 #                           $TKB_SAVE, which names that program, skip
@@ -166,6 +167,10 @@ need_own_processes() {
 	case $shown in
 	*/*sleep*) skip "an emulator runs all programs here" ;;
 	esac
+}
+
+key() {
+	tkbundle key new "$@" >/dev/null
 }
 
 save() {

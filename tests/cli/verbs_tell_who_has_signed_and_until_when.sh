@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 cache cache
 for name in ci release; do
-	tkbundle key new $name.pem >/dev/null
+	key $name.pem
 done
 # Keys and times differ each time.
 hide() {

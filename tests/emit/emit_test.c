@@ -708,9 +708,8 @@ TEST(emit, to_a_root_that_cannot_be_listed_says_so)
 	CHECK_CONTAINS(refusal.err.message, text("'%s/out'", test_folder()));
 }
 
-TEST(emit, of_what_is_there_does_without_the_right_to_write)
+static void check_present_to_nobody(void)
 {
-	arrange();
 	SYS(chmod("out", 0555));
 	const char *before = tree("out");
 	struct refusal refusal = as_nobody("out", emit_what_is_there);
@@ -720,17 +719,17 @@ TEST(emit, of_what_is_there_does_without_the_right_to_write)
 	SYS(chmod("out", 0777));
 }
 
+TEST(emit, of_what_is_there_does_without_the_right_to_write)
+{
+	arrange();
+	check_present_to_nobody();
+}
+
 TEST(emit, of_what_is_there_does_so_below_its_own_folder_too)
 {
 	arrange();
 	SYS(mkdir("out/.tkbundle", 0555));
-	SYS(chmod("out", 0555));
-	const char *before = tree("out");
-	struct refusal refusal = as_nobody("out", emit_what_is_there);
-
-	CHECK_OK(refusal.rc, &refusal.err);
-	CHECK_STR(tree("out"), before);
-	SYS(chmod("out", 0777));
+	check_present_to_nobody();
 }
 
 TEST(emit, of_what_is_there_writes_nothing_and_exits_0)
@@ -884,7 +883,7 @@ TEST(emit, tells_how_far_it_is)
 	const struct tkb_emit_options options = {
 		SIZED(options),
 		.watch = &CHOSEN(tkb_watch, .self = &patience,
-		                 .on_progress = see_progress),
+		                 .on_progress = see_countdown),
 	};
 
 	pack_two_devices();

@@ -43,7 +43,7 @@ TEST(gc_live, killed_leaves_what_a_later_one_removes)
 	pid_t child = start(program(), "gc", "out", "--max-entries=13", NULL);
 	for (unsigned waited = 0; exists(group); waited++) {
 		CHECK(waited < 10000);
-		nap(1);
+		nap_ms(1);
 	}
 	SYS(kill(child, SIGKILL));
 	CHECK_INT(finish(child), 128 + SIGKILL);
@@ -83,14 +83,6 @@ TEST(gc_live, by_several_at_once_leaves_what_one_would_leave)
 	CHECK_INT(count_names("out/.tkbundle"), 2);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	SYS(clock_gettime(CLOCK_MONOTONIC, &now));
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* One that looks for kernels as Triton does, until it is told to stop. */
 struct reader {
 	pthread_t thread;
@@ -103,7 +95,7 @@ struct reader {
 
 static void look_up(struct reader *reader, size_t index)
 {
-	const int64_t begin = now_ms();
+	const uint64_t begin = now_ms();
 	bool is_whole = true;
 
 	if (access(reader->groups[index], R_OK) < 0)

@@ -154,7 +154,7 @@ static struct holder {
 static void *change_and_unlock(void *self)
 {
 	(void)self;
-	nap(200);
+	nap_ms(200);
 	if (holder.touched != NULL)
 		(void)utimensat(AT_FDCWD, holder.touched, NULL, 0);
 	else
@@ -232,14 +232,6 @@ TEST(gc_race, removes_nothing_through_a_link)
 	CHECK_INT(count_names("elsewhere"), 8);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	SYS(clock_gettime(CLOCK_MONOTONIC, &now));
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Begin to let one entry go; return when its group file is gone. */
 static void begin_gc(struct race *race, pthread_t *thread)
 {
@@ -250,7 +242,7 @@ static void begin_gc(struct race *race, pthread_t *thread)
 	SYS(pthread_create(thread, NULL, gc, race));
 	for (unsigned waited = 0; exists(group); waited++) {
 		CHECK(waited < 10000);
-		nap(1);
+		nap_ms(1);
 	}
 }
 
@@ -258,7 +250,7 @@ TEST(gc_race, removes_the_rest_a_second_after_the_group_file)
 {
 	struct race race;
 	pthread_t thread;
-	int64_t begin;
+	uint64_t begin;
 
 	(void)arrange_dated();
 	begin_gc(&race, &thread);
@@ -266,7 +258,7 @@ TEST(gc_race, removes_the_rest_a_second_after_the_group_file)
 
 	while (now_ms() - begin < 800) {
 		CHECK_INT(count_names(race.folder), 7);
-		nap(1);
+		nap_ms(1);
 	}
 	SYS(pthread_join(thread, NULL));
 	CHECK_INT(race.rc, 0);
@@ -321,7 +313,7 @@ TEST(gc_race, waits_for_the_lock_before_it_removes_the_rest)
 	date_all("out");
 	begin_gc(&race, &thread);
 	int lock = lock_root("out");
-	nap(1300);
+	nap_ms(1300);
 	CHECK_INT(count_names(race.folder), 7);
 	compile_anew(&race, true);
 	(void)close(lock);

@@ -562,31 +562,6 @@ TEST(launcher, is_found_among_hundreds)
 	}
 }
 
-struct patience {
-	unsigned left;
-	uint64_t done;
-	uint64_t total;
-};
-
-static bool is_over(void *self)
-{
-	struct patience *patience = self;
-
-	if (patience->left == 0)
-		return true;
-	patience->left--;
-	return false;
-}
-
-static void see(void *self, uint64_t done, uint64_t total)
-{
-	struct patience *patience = self;
-
-	CHECK(done >= patience->done && done <= total);
-	patience->done = done;
-	patience->total = total;
-}
-
 TEST(launcher, can_be_cancelled_at_each_launcher_and_frame)
 {
 	struct tkb_bundle *bundle = emitted_launchers();
@@ -595,12 +570,12 @@ TEST(launcher, can_be_cancelled_at_each_launcher_and_frame)
 	struct tkb_launchers *launchers = NULL;
 
 	for (unsigned asked = 0; asked <= steps; asked++) {
-		struct patience patience = { .left = asked };
+		struct countdown patience = { .left = asked };
 		const struct tkb_launchers_options options = {
 			SIZED(options),
 			.watch = &CHOSEN(tkb_watch, .self = &patience,
-			                 .on_progress = see,
-			                 .is_cancelled = is_over),
+			                 .on_progress = see_countdown,
+			                 .is_cancelled = is_counted_down),
 		};
 
 		CHECK_INT(tkb_launchers_open(bundle, "out", &options,
@@ -609,6 +584,7 @@ TEST(launcher, can_be_cancelled_at_each_launcher_and_frame)
 		CHECK((launchers != NULL) == (asked == steps));
 		CHECK(asked < steps || patience.done == steps);
 		CHECK_INT(patience.total, steps);
+		CHECK(!patience.went_wrong);
 	}
 	tkb_launchers_close(launchers);
 	tkb_bundle_close(bundle);

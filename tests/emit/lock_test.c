@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "emit/stage.h"
 
@@ -20,37 +19,11 @@ enum {
 	LATE_MS = 3 * 5000 /* much less than one wait for each kernel */
 };
 
-static uint64_t now_ms(void)
-{
-	return tkb_now_ns() / 1000000;
-}
-
 /* A cache that was moved to "moved": each kernel is to be rewritten. */
 static void arrange_moved(void)
 {
 	arrange_emitted("triton-3.6.0-cpu");
 	SYS(rename("out", "moved"));
-}
-
-/* A watch that says so after a moment. */
-struct patience {
-	struct tkb_watch watch;
-	uint64_t end_ms;
-};
-
-static bool is_over(void *self)
-{
-	const struct patience *patience = self;
-
-	return now_ms() >= patience->end_ms;
-}
-
-static const struct tkb_watch *end_in_ms(struct patience *patience, unsigned ms)
-{
-	patience->end_ms = now_ms() + ms;
-	patience->watch =
-		CHOSEN(tkb_watch, .self = patience, .is_cancelled = is_over);
-	return &patience->watch;
 }
 
 static int emit_to(const char *root, const struct tkb_emit_options *options,
@@ -149,7 +122,7 @@ TEST(lock, is_not_waited_for_behind_a_deadline)
 /* What somebody sends a signal to who waits for the lock. */
 static void check_ends(pid_t child, int number)
 {
-	nap(700);
+	nap_ms(700);
 	uint64_t start = now_ms();
 	SYS(kill(child, number));
 	CHECK_INT(finish(child), 128 + number);

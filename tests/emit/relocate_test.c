@@ -351,7 +351,7 @@ TEST(relocate, tells_how_far_it_is)
 	const struct tkb_relocate_options options = {
 		SIZED(options),
 		.watch = &CHOSEN(tkb_watch, .self = &patience,
-		                 .on_progress = see_progress),
+		                 .on_progress = see_countdown),
 	};
 
 	arrange_moved("triton-3.6.0-cpu");
@@ -390,7 +390,7 @@ static void *steal_and_unlock(void *self)
 {
 	struct thief *thief = self;
 
-	nap(200);
+	nap_ms(200);
 	(void)unlink(thief->group);
 	(void)close(thief->lock);
 	return NULL;

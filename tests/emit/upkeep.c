@@ -16,8 +16,7 @@
 enum {
 	NOBODY = 65534,
 	KEY_SIZE = 52, /* what else is in a root has a shorter name */
-	NO_ACCESS = 99,
-	ARGUMENTS_LIMIT = 16
+	NO_ACCESS = 99
 };
 
 void pack(const char *root, const char *path)
@@ -181,25 +180,21 @@ const struct tkb_watch *tell_to(struct told *told)
 
 pid_t start(const char *name, ...)
 {
-	const char *arguments[ARGUMENTS_LIMIT] = { name };
 	posix_spawn_file_actions_t actions;
-	size_t count = 1;
+	char *const *arguments;
 	va_list rest;
 	pid_t child;
 
 	va_start(rest, name);
-	do {
-		CHECK(count < ARGUMENTS_LIMIT);
-		arguments[count] = va_arg(rest, const char *);
-	} while (arguments[count++] != NULL);
+	arguments = arguments_of(name, rest);
 	va_end(rest);
 	(void)posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd < 3; fd++)
 		(void)posix_spawn_file_actions_addopen(&actions, fd,
 		                                       "/dev/null", O_RDWR, 0);
-	CHECK_INT(posix_spawnp(&child, name, &actions, NULL,
-	                       (char *const *)(uintptr_t)arguments, environ),
-	          0);
+	CHECK_INT(
+		posix_spawnp(&child, name, &actions, NULL, arguments, environ),
+		0);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return child;
 }
@@ -221,15 +216,6 @@ int lock_root(const char *root)
 	CHECK(fd >= 0);
 	SYS(flock(fd, LOCK_EX));
 	return fd;
-}
-
-void nap(unsigned time_ms)
-{
-	const struct timespec time = { .tv_sec = time_ms / 1000,
-		                       .tv_nsec = (long)(time_ms % 1000) *
-		                                  1000000 };
-
-	(void)nanosleep(&time, NULL);
 }
 
 static int become_nobody(void)
@@ -267,23 +253,4 @@ struct refusal as_nobody(const char *path, int (*act)(struct tkb_error *err))
 		skip();
 	}
 	return refusal;
-}
-
-bool is_counted_down(void *self)
-{
-	struct countdown *patience = self;
-
-	if (patience->left == 0)
-		return true;
-	patience->left--;
-	return false;
-}
-
-void see_progress(void *self, uint64_t done, uint64_t total)
-{
-	struct countdown *patience = self;
-
-	patience->went_wrong |= done < patience->done || done > total;
-	patience->done = done;
-	patience->total = total;
 }

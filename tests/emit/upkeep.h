@@ -62,17 +62,6 @@ struct told {
 /* A watch that only lists; `told` must outlive it. */
 const struct tkb_watch *tell_to(struct told *told);
 
-/* Cancels once it was asked so often, and checks the progress that it is told. */
-struct countdown {
-	size_t left;
-	uint64_t done;
-	uint64_t total;
-	bool went_wrong;
-};
-
-bool is_counted_down(void *self);
-void see_progress(void *self, uint64_t done, uint64_t total);
-
 /* Start a program without waiting for it, quietly; arguments end with NULL. */
 pid_t start(const char *program, ...) __attribute__((sentinel));
 
@@ -81,9 +70,6 @@ int finish(pid_t child);
 
 /* Hold the lock of a root, as an emit does; closing it gives it back. */
 int lock_root(const char *root);
-
-/* Sleep for so many milliseconds. */
-void nap(unsigned time_ms);
 
 /* What a call came to that was made by somebody without rights. */
 struct refusal {

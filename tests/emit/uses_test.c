@@ -276,7 +276,7 @@ TEST(uses, tell_how_far_they_are)
 	const struct tkb_uses_options options = {
 		SIZED(options),
 		.watch = &CHOSEN(tkb_watch, .self = &seen,
-		                 .on_progress = see_progress),
+		                 .on_progress = see_countdown),
 	};
 	struct tkb_uses *uses = NULL;
 

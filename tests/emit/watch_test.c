@@ -13,7 +13,7 @@ enum {
 static int open_cache(struct countdown *seen, bool has_digests, bool may_end)
 {
 	const struct tkb_watch watch = {
-		SIZED(watch), .self = seen, .on_progress = see_progress,
+		SIZED(watch), .self = seen, .on_progress = see_countdown,
 		.is_cancelled = may_end ? is_counted_down : NULL
 	};
 	const struct tkb_cache_options options = { SIZED(options),
@@ -105,7 +105,7 @@ TEST(watch, ends_the_reading_of_a_bundle_between_its_files)
 		const struct tkb_file_visitor visitor = { count_file, &size };
 		struct countdown own = { .left = patience };
 		const struct tkb_watch watch = { SIZED(watch), .self = &own,
-			                         .on_progress = see_progress,
+			                         .on_progress = see_countdown,
 			                         .is_cancelled =
 			                                 is_counted_down };
 

@@ -61,25 +61,9 @@ static struct tkb_remote *open_patient(const char *url)
 	return remote;
 }
 
-/* A watch that says so after a moment. */
-struct patience {
-	struct tkb_watch watch;
-	uint64_t end_ms;
-};
-
-static bool is_over(void *self)
-{
-	const struct patience *patience = self;
-
-	return now_ms() >= patience->end_ms;
-}
-
 static const struct tkb_watch *impatient(struct patience *patience)
 {
-	patience->end_ms = now_ms() + PATIENCE_MS;
-	patience->watch =
-		CHOSEN(tkb_watch, .self = patience, .is_cancelled = is_over);
-	return &patience->watch;
+	return end_in_ms(patience, PATIENCE_MS);
 }
 
 /* How it ends. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "format/manifest_trees.h"
+#include "parsing.h"
 
 #include <stdio.h>
 
 #include "tree/unit.h"
-
-#include "harness.h"
 
 #define DIGEST                                                                 \
 	"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -27,50 +25,6 @@ static const char valid[] = WITH(
 				    "x/index.py",
 				    ",10,3")) "," UNIT(".", FILE_OF("b/c.json",
                                                                     ",4,1"))));
-
-static int parse(const char *json, struct tkb_manifest *out,
-                 struct tkb_error *err)
-{
-	return tkb_manifest_parse(tkb_text(json), out, err);
-}
-
-static void must_fail(const char *json, int status, const char *message)
-{
-	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
-	struct tkb_error err = { 0 };
-	const int rc = parse(json, &manifest, &err);
-
-	if (rc != status)
-		fail_msg("<%.300s> gives %d: %s", json, rc, err.message);
-	CHECK_CONTAINS(err.message, message);
-	CHECK(manifest.entries == NULL);
-}
-
-static void must_refuse(const char *json, const char *message)
-{
-	must_fail(json, TKB_ERR_CORRUPT, message);
-}
-
-/* What a manifest says, written again. */
-static const char *written(const struct tkb_manifest *manifest)
-{
-	struct tkb_buf *buf = test_buf(TKB_MANIFEST_SIZE_LIMIT);
-	const struct tkb_entry **entries =
-		test_alloc((manifest->entry_count + 1) * sizeof(*entries));
-	const struct tkb_contents contents = {
-		.entries = entries,
-		.entry_count = manifest->entry_count,
-		.profile = manifest->profile,
-		.layout = manifest->layout,
-	};
-
-	for (size_t i = 0; i < manifest->entry_count; i++)
-		entries[i] = &manifest->entries[i];
-	tkb_manifest_write(&contents, buf);
-	tkb_buf_add_byte(buf, '\0');
-	OK(tkb_buf_check(buf, ERR));
-	return (const char *)buf->data;
-}
 
 TEST(manifest_trees, has_units_behind_the_entries)
 {
@@ -119,7 +73,7 @@ TEST(manifest_trees, that_were_read_are_written_as_they_were)
 		struct tkb_manifest manifest = { 0 };
 
 		OK(parse(texts[i], &manifest, ERR));
-		CHECK_STR(written(&manifest), texts[i]);
+		CHECK_STR(written(&manifest).data, texts[i]);
 	}
 }
 
@@ -236,7 +190,7 @@ TEST(manifest_trees, have_what_was_tuned_once_for_each_gpu)
 	CHECK_STR(manifest.entries[0].platform, "");
 	CHECK_STR(manifest.entries[2].platform, "gpu B, driver 5");
 	CHECK_STR(manifest.entries[2].key, manifest.entries[0].key);
-	CHECK_STR(written(&manifest), json);
+	CHECK_STR(written(&manifest).data, json);
 }
 
 TEST(manifest_trees, whose_tuning_makes_no_sense_are_refused)
@@ -372,13 +326,6 @@ static const char *of_trees(size_t count)
 	            many(count, "{\"name\":\"t",
 	                 "\",\"units\":[" UNIT("a", FILE_OF("x", "")) "]}"),
 	            "],\"version\":1}");
-}
-
-static void must_accept(const char *json)
-{
-	TKB_AUTO(tkb_manifest_release) struct tkb_manifest manifest = { 0 };
-
-	OK(parse(json, &manifest, ERR));
 }
 
 TEST(manifest_trees, hold_so_many_files_and_so_long_paths)

@@ -17,14 +17,7 @@ enum {
 /* Bundles of two kernels and of one of them and another. */
 static void arrange_two(void)
 {
-	const char *root = arrange_cache();
-
-	pack_into("a.tkb",
-	          (struct packing){ .root = root,
-	                            .puts = { { ADD, 0 }, { GELU, 0 } } });
-	pack_into("b.tkb",
-	          (struct packing){ .root = root,
-	                            .puts = { { GELU, 0 }, { SOFTMAX, 0 } } });
+	pack_overlapping(arrange_cache());
 }
 
 /* Flip a bit of frame `index` of the bundle `path`, in its middle. */
@@ -210,56 +203,34 @@ TEST(merge, ends_where_the_sink_says_so)
 	CHECK_INT(writes, 4); /* the header, two frames, the end */
 }
 
-/* A watch that ends the work when it is asked for the n-th time. */
-struct patience {
-	size_t left;
-	uint64_t done;
-	uint64_t total;
-	size_t results;
-	size_t skipped;
-};
-
-static bool is_over(void *self)
-{
-	struct patience *patience = self;
-
-	if (patience->left == 0)
-		return true;
-	patience->left--;
-	return false;
-}
-
 TEST(merge, can_be_cancelled_at_each_frame)
 {
 	arrange_two();
 	for (size_t i = 0; i < 2; i++) {
-		struct patience patience = { .left = i };
+		struct countdown patience = { .left = i };
 		const struct tkb_merge_options options = {
 			SIZED(options),
 			.watch = &CHOSEN(tkb_watch, .self = &patience,
-			                 .is_cancelled = is_over)
+			                 .is_cancelled = is_counted_down)
 		};
 
 		check_fails(&options, TKB_ERR_CANCELLED, "");
 	}
 }
 
-static void note_progress(void *self, uint64_t done, uint64_t total)
-{
-	struct patience *patience = self;
-
-	CHECK(done >= patience->done && done <= total);
-	patience->done = done;
-	patience->total = total;
-}
+struct noted {
+	struct countdown progress; /* see_countdown() has it */
+	size_t results;
+	size_t skipped;
+};
 
 static void note_result(void *self, const struct tkb_result *result)
 {
-	struct patience *patience = self;
+	struct noted *noted = self;
 
 	CHECK_STR(result->root, "");
 	CHECK(!result->is_launcher);
-	patience->results++;
+	noted->results++;
 	if (result->outcome == TKB_OUTCOME_COLLECTED) {
 		CHECK_INT(result->reason, TKB_REASON_NONE);
 		return;
@@ -269,33 +240,34 @@ static void note_result(void *self, const struct tkb_result *result)
 	CHECK_STR(result->key, GELU);
 	CHECK_STR(result->name, "gelu_kernel");
 	CHECK_STR(result->message, "an earlier bundle holds it");
-	patience->skipped++;
+	noted->skipped++;
 }
 
 TEST(merge, tells_what_becomes_of_each_entry_and_how_far_it_is)
 {
-	struct patience patience = { 0 };
+	struct noted noted = { .results = 0 };
 	const struct tkb_merge_options options = {
-		SIZED(options), .watch = &CHOSEN(tkb_watch, .self = &patience,
+		SIZED(options), .watch = &CHOSEN(tkb_watch, .self = &noted,
 		                                 .on_result = note_result,
-		                                 .on_progress = note_progress)
+		                                 .on_progress = see_countdown)
 	};
 
 	arrange_two();
 	OK(merge_both(&options, NULL, "m.tkb", ERR));
 
-	CHECK_INT(patience.results, 4);
-	CHECK_INT(patience.skipped, 1);
-	CHECK(patience.total != 0);
-	CHECK_INT(patience.done, patience.total);
+	CHECK_INT(noted.results, 4);
+	CHECK_INT(noted.skipped, 1);
+	CHECK(!noted.progress.went_wrong);
+	CHECK(noted.progress.total != 0);
+	CHECK_INT(noted.progress.done, noted.progress.total);
 }
 
 /* A launcher is no entry; nothing is told of it, nor counted as skipped. */
 TEST(merge, counts_launchers_apart_from_entries)
 {
-	struct patience patience = { 0 };
+	struct noted noted = { .results = 0 };
 	const struct tkb_merge_options options = {
-		SIZED(options), .watch = &CHOSEN(tkb_watch, .self = &patience,
+		SIZED(options), .watch = &CHOSEN(tkb_watch, .self = &noted,
 		                                 .on_result = note_result)
 	};
 	const char *root = arrange_cache();
@@ -308,7 +280,7 @@ TEST(merge, counts_launchers_apart_from_entries)
 						    "fx", "x", GELU) } });
 	OK(merge_both(&options, NULL, "m.tkb", ERR));
 
-	CHECK_INT(patience.results, 2);
+	CHECK_INT(noted.results, 2);
 	CHECK_INT(merge("m.tkb", "a.tkb", "b.tkb", NULL).skipped_count, 1);
 }
 

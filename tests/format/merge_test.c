@@ -142,12 +142,7 @@ static void arrange_three(void)
 	const char *root = arrange_cache();
 	const char *other = compile_elsewhere(root, ADD, "robert");
 
-	pack_into("a.tkb",
-	          (struct packing){ .root = root,
-	                            .puts = { { ADD, 0 }, { GELU, 0 } } });
-	pack_into("b.tkb",
-	          (struct packing){ .root = root,
-	                            .puts = { { GELU, 0 }, { SOFTMAX, 0 } } });
+	pack_overlapping(root);
 	pack_into("c.tkb",
 	          (struct packing){ .root = other,
 	                            .puts = { { ADD, 0 }, { AUTOTUNE, 0 } } });

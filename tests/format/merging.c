@@ -107,6 +107,16 @@ struct tkb_merge_report merge(const char *path, ...)
 	return merge_list(path, inputs, count);
 }
 
+void pack_overlapping(const char *root)
+{
+	pack_into("a.tkb",
+	          (struct packing){ .root = root,
+	                            .puts = { { ADD, 0 }, { GELU, 0 } } });
+	pack_into("b.tkb",
+	          (struct packing){ .root = root,
+	                            .puts = { { GELU, 0 }, { SOFTMAX, 0 } } });
+}
+
 struct tkb_verify_report check_verifies(const char *path)
 {
 	struct tkb_bundle *bundle = test_bundle(path);

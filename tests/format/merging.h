@@ -54,6 +54,9 @@ struct tkb_merge_report merge(const char *path, ...) __attribute__((sentinel));
 struct tkb_merge_report merge_list(const char *path, const char *const *inputs,
                                    size_t count);
 
+/* "a.tkb" and "b.tkb": two kernels of that cache each, and GELU in both. */
+void pack_overlapping(const char *root);
+
 /* Every byte of the bundle `path` is as it should be. */
 struct tkb_verify_report check_verifies(const char *path);
 

@@ -146,23 +146,6 @@ bool is_alive(pid_t pid)
 	return read_stat(pid, &parent, &state) && state != 'Z';
 }
 
-void nap_ms(unsigned ms)
-{
-	const struct timespec pause = { .tv_sec = (time_t)(ms / 1000),
-		                        .tv_nsec =
-		                                (long)(ms % 1000) * 1000000 };
-
-	(void)nanosleep(&pause, NULL);
-}
-
-uint64_t now_ms(void)
-{
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 void await_end_of(pid_t pid)
 {
 	const uint64_t end = now_ms() + PATIENCE_MS;

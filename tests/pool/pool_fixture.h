@@ -59,7 +59,4 @@ void await_file(const char *path);
 /* The number that stands in the file, which may yet come. */
 pid_t pid_from(const char *path);
 
-void nap_ms(unsigned ms);
-uint64_t now_ms(void);
-
 #endif

@@ -550,9 +550,7 @@ static const char *tear_link(const struct server *server,
 
 static void *mend_soon(void *link)
 {
-	const struct timespec nap = { .tv_nsec = 50000000 };
-
-	(void)nanosleep(&nap, NULL);
+	nap_ms(50);
 	SYS(rename("whole", link));
 	return NULL;
 }

@@ -180,14 +180,6 @@ TEST(stage_cubin, from_a_ptxas_that_prints_without_end_stops_at_a_limit)
 }
 
 /* Milliseconds. */
-static uint64_t now_ms(void)
-{
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 TEST(stage_cubin, from_a_ptxas_that_hangs_fails_in_time_and_leaves_no_process)
 {
 	struct stage_request order =

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <openssl/sha.h>
@@ -79,6 +80,20 @@ struct tkb_bundle *test_bundle(const char *path)
 	return bundle;
 }
 
+static void close_key(void *self)
+{
+	tkb_key_close(self);
+}
+
+struct tkb_key *test_key(enum tkb_key_kind kind)
+{
+	struct tkb_key *key = NULL;
+
+	OK(tkb_key_make(kind, &key, ERR));
+	at_end(close_key, key);
+	return key;
+}
+
 bool test_row(const char *table, size_t index, size_t count)
 {
 	size_t at = 0;
@@ -141,6 +156,56 @@ void at_end(void (*end)(void *self), void *self)
 
 	*ending = (struct ending){ endings, end, self };
 	endings = ending;
+}
+
+uint64_t now_ms(void)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void nap_ms(unsigned ms)
+{
+	const struct timespec nap = { .tv_sec = (time_t)(ms / 1000),
+		                      .tv_nsec = (long)(ms % 1000) * 1000000 };
+
+	(void)nanosleep(&nap, NULL);
+}
+
+static bool is_over(void *self)
+{
+	const struct patience *patience = self;
+
+	return now_ms() >= patience->end_ms;
+}
+
+const struct tkb_watch *end_in_ms(struct patience *patience, unsigned ms)
+{
+	patience->end_ms = now_ms() + ms;
+	patience->watch =
+		CHOSEN(tkb_watch, .self = patience, .is_cancelled = is_over);
+	return &patience->watch;
+}
+
+bool is_counted_down(void *self)
+{
+	struct countdown *patience = self;
+
+	if (patience->left == 0)
+		return true;
+	patience->left--;
+	return false;
+}
+
+void see_countdown(void *self, uint64_t done, uint64_t total)
+{
+	struct countdown *patience = self;
+
+	patience->went_wrong |= done < patience->done || done > total;
+	patience->done = done;
+	patience->total = total;
 }
 
 static const char *printed(const char *format, va_list arguments)
@@ -327,23 +392,33 @@ static int nameless_file(void)
 	return fd;
 }
 
+char *const *arguments_of(const char *name, va_list rest)
+{
+	const char **arguments =
+		test_alloc(ARGUMENTS_LIMIT * sizeof(*arguments));
+	size_t count = 0;
+
+	for (; name != NULL; name = va_arg(rest, const char *)) {
+		CHECK(count + 1 < ARGUMENTS_LIMIT);
+		arguments[count++] = name;
+	}
+	arguments[count] = NULL;
+	return (char *const *)(uintptr_t)arguments;
+}
+
 struct outcome run(const char *name, ...)
 {
-	const char *arguments[ARGUMENTS_LIMIT] = { name };
+	char *const *arguments;
 	struct outcome outcome = { 0 };
 	posix_spawn_file_actions_t actions;
 	const int out = nameless_file();
 	const int err = nameless_file();
-	size_t count = 1;
 	va_list rest;
 	pid_t child;
 	int status;
 
 	va_start(rest, name);
-	do {
-		CHECK(count < ARGUMENTS_LIMIT);
-		arguments[count] = va_arg(rest, const char *);
-	} while (arguments[count++] != NULL);
+	arguments = arguments_of(name, rest);
 	va_end(rest);
 
 	(void)posix_spawn_file_actions_init(&actions);
@@ -351,9 +426,9 @@ struct outcome run(const char *name, ...)
 	                                       O_RDONLY, 0);
 	(void)posix_spawn_file_actions_adddup2(&actions, out, 1);
 	(void)posix_spawn_file_actions_adddup2(&actions, err, 2);
-	CHECK_INT(posix_spawnp(&child, name, &actions, NULL,
-	                       (char *const *)(uintptr_t)arguments, environ),
-	          0);
+	CHECK_INT(
+		posix_spawnp(&child, name, &actions, NULL, arguments, environ),
+		0);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	while (waitpid(child, &status, 0) < 0)
 		CHECK_INT(errno, EINTR);

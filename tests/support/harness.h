@@ -140,6 +140,28 @@ struct tkb_bytes test_copy(const struct tkb_buf *buf);
 struct tkb_digest digest_of(struct tkb_bytes bytes);
 bool is_same_digest(const struct tkb_digest *a, const struct tkb_digest *b);
 
+/* Of a clock that only goes forward. */
+uint64_t now_ms(void);
+void nap_ms(unsigned ms);
+
+/* A watch that ends the work after so many ms. */
+struct patience {
+	struct tkb_watch watch;
+	uint64_t end_ms;
+};
+const struct tkb_watch *end_in_ms(struct patience *patience, unsigned ms);
+
+/* A watch that ends the work once it was asked so often, and checks the progress that it is told. */
+struct countdown {
+	size_t left;
+	uint64_t done;
+	uint64_t total;
+	bool went_wrong;
+};
+
+bool is_counted_down(void *self);
+void see_countdown(void *self, uint64_t done, uint64_t total);
+
 /* Call `end` when the test is over, failed or not, in reverse order. */
 void at_end(void (*end)(void *self), void *self);
 
@@ -170,8 +192,9 @@ void edit_file(const char *path, const char *from, const char *to);
 #define BUNDLE(name) TKB_AUTO(test_close_bundle) struct tkb_bundle *name
 TKB_AUTO_POINTER(test_close_bundle, struct tkb_bundle, tkb_bundle_close)
 
-/* The bundle `path`, which must open; it is closed with the test. */
+/* The bundle `path`, which must open, and a new key; closed with the test. */
 struct tkb_bundle *test_bundle(const char *path);
+struct tkb_key *test_key(enum tkb_key_kind kind);
 
 /* The names in a folder, sorted, without "." and ".."; ends with NULL. */
 const char **list(const char *folder);
@@ -187,6 +210,12 @@ struct outcome {
 
 /* Run a program without a shell; arguments end with NULL. */
 struct outcome run(const char *program, ...) __attribute__((sentinel));
+
+/*
+ * The arguments of a program: its name and those behind it, with the NULL that
+ * ends them. As many as run() takes.
+ */
+char *const *arguments_of(const char *name, va_list rest);
 
 /* Run a shell command, made as by printf. No part of it may fail. */
 void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));

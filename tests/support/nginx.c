@@ -85,15 +85,13 @@ static void write_configuration(const char *more, const char *lines,
 /* Its pid is in the file once it has its ports. */
 static bool is_ready(const struct server *server)
 {
-	const struct timespec nap = { .tv_nsec = 5000000 };
-
 	for (int i = 0; i < READY_TRIES; i++) {
 		if (exists("nginx/pid") && strtol(read_file("nginx/pid").data,
 		                                  NULL, 10) == server->pid)
 			return true;
 		if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
 			return false;
-		(void)nanosleep(&nap, NULL);
+		nap_ms(5);
 	}
 	return false;
 }
@@ -160,10 +158,8 @@ static size_t count_lines(const char *part)
 
 size_t count_requests(const char *part, size_t wanted)
 {
-	const struct timespec nap = { .tv_nsec = 5000000 };
-
 	for (int i = 0; i < 400 && count_lines(part) < wanted; i++)
-		(void)nanosleep(&nap, NULL);
+		nap_ms(5);
 	return count_lines(part);
 }
 

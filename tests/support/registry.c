@@ -23,14 +23,12 @@ static const char *storage(unsigned port)
 /* Another server may answer on the port; the log shows that ours listens. */
 static bool is_ready(const struct server *server, const char *log)
 {
-	const struct timespec nap = { .tv_nsec = 5000000 };
-
 	for (int i = 0; i < READY_TRIES; i++) {
 		if (strstr(read_file(log).data, "listening on") != NULL)
 			return true;
 		if (waitpid(server->pid, NULL, WNOHANG) == server->pid)
 			return false;
-		(void)nanosleep(&nap, NULL);
+		nap_ms(5);
 	}
 	return false;
 }

@@ -13,18 +13,6 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
 }
 
-uint64_t now_ms(void)
-{
-	return now_ns() / NS_PER_MS;
-}
-
-void nap_ms(unsigned ms)
-{
-	const struct timespec nap = { ms / 1000, ms % 1000 * (long)NS_PER_MS };
-
-	(void)nanosleep(&nap, NULL);
-}
-
 void check_in_time(uint64_t (*attempt)(void *self), void *self, unsigned wanted)
 {
 	uint64_t took = 0;

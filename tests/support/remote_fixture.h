@@ -17,9 +17,6 @@ enum {
 	BLOB_LIMIT = 128 * 1024 * 1024
 };
 
-uint64_t now_ms(void);
-void nap_ms(unsigned ms);
-
 /*
  * What `attempt` measures must be `wanted` ms, or up to 20 % more. On a busy
  * machine it may need several attempts; it is never less.

@@ -19,13 +19,6 @@ enum {
 	PORT_TRIES = 20
 };
 
-static void nap_ms(long ms)
-{
-	const struct timespec nap = { ms / 1000, ms % 1000 * 1000000 };
-
-	(void)nanosleep(&nap, NULL);
-}
-
 static struct sockaddr_in loopback(unsigned port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,

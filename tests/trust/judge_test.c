@@ -11,14 +11,6 @@
 static const char *const models[] = { "model/*" };
 static const char *const products[] = { "prod/*" };
 
-static struct tkb_key *make_key(enum tkb_key_kind kind)
-{
-	struct tkb_key *key = NULL;
-
-	OK(tkb_key_make(kind, &key, ERR));
-	return key;
-}
-
 static struct tkb_subject subject(const char *name)
 {
 	return (struct tkb_subject){
@@ -65,8 +57,8 @@ static struct scene *arrange(enum tkb_key_kind kind)
 {
 	static struct scene scene;
 
-	scene = (struct scene){ .ci = make_key(kind),
-		                .release = make_key(kind) };
+	scene = (struct scene){ .ci = test_key(kind),
+		                .release = test_key(kind) };
 	scene.keys[0] = (struct tkb_trust_key){ .key = scene.ci,
 		                                .name = "ci",
 		                                .publish = models,
@@ -86,13 +78,6 @@ static struct scene *arrange(enum tkb_key_kind kind)
 static void clear(struct scene *scene)
 {
 	tkb_envelopes_release(&scene->envelopes);
-}
-
-static void close_scene(struct scene *scene)
-{
-	clear(scene);
-	tkb_key_close(scene->ci);
-	tkb_key_close(scene->release);
 }
 
 /* It lies under the ref; false if it is no envelope. */
@@ -139,7 +124,7 @@ TEST(judge, trusts_what_a_key_may_publish_and_has_signed)
 		CHECK(lay(scene, sign(&made, CI(scene), 1)));
 		CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
 		CHECK_INT(judge_of(scene, "model/a", "another"), TKB_UNSIGNED);
-		close_scene(scene);
+		clear(scene);
 	}
 }
 
@@ -167,7 +152,7 @@ TEST(judge, trusts_no_envelope_with_a_flipped_bit)
 		}
 		CHECK(lay(scene, changed));
 		CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
-		close_scene(scene);
+		clear(scene);
 	}
 }
 
@@ -205,7 +190,7 @@ TEST(judge, trusts_no_signature_of_another_statement)
 		CHECK(lay(scene, sign(&made, CI(scene), 1)));
 		CHECK_INT(judge(scene, cases[i].asked), TKB_REFUSED);
 		CHECK_CONTAINS(scene->words, cases[i].part);
-		close_scene(scene);
+		clear(scene);
 	}
 }
 
@@ -217,7 +202,7 @@ TEST(judge, trusts_for_production_who_may_promote)
 	made.stage = TKB_TRUST_STAGE_PROD;
 	CHECK(lay(scene, sign(&made, RELEASE(scene), 1)));
 	CHECK_INT(judge(scene, "prod/a"), TKB_TRUSTED);
-	close_scene(scene);
+	clear(scene);
 }
 
 TEST(judge, takes_a_key_no_longer_than_the_policy_says)
@@ -231,7 +216,7 @@ TEST(judge, takes_a_key_no_longer_than_the_policy_says)
 	scene->keys[0].not_after_s = NOW - 1;
 	CHECK_INT(judge(scene, "model/a"), TKB_REFUSED);
 	CHECK_CONTAINS(scene->words, "counted only until 2027-01-15T07:59:59Z");
-	close_scene(scene);
+	clear(scene);
 }
 
 TEST(judge, counts_keys_and_not_signatures)
@@ -255,7 +240,7 @@ TEST(judge, counts_keys_and_not_signatures)
 	/* Both in one. */
 	CHECK(lay(scene, sign(&made, both, 2)));
 	CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
-	close_scene(scene);
+	clear(scene);
 }
 
 TEST(judge, takes_no_policy_that_names_one_key_twice)
@@ -270,14 +255,14 @@ TEST(judge, takes_no_policy_that_names_one_key_twice)
 
 	FAILS(tkb_trust_read(&out, &given, ERR), TKB_ERR_INVALID,
 	      "'ci' and 'again' of the policy are the same key");
-	close_scene(scene);
+	clear(scene);
 }
 
 /* Whoever writes the remote can put signatures of his own there. */
 TEST(judge, is_not_hindered_by_what_lies_beside_a_good_signature)
 {
 	struct scene *scene = arrange(TKB_KEY_KIND_ED25519);
-	struct tkb_key *stranger = make_key(TKB_KEY_KIND_ED25519);
+	struct tkb_key *stranger = test_key(TKB_KEY_KIND_ED25519);
 	const struct tkb_key *const strangers[] = { stranger };
 	const struct tkb_statement made = statement_of("model/a");
 	struct tkb_statement old = made;
@@ -290,8 +275,7 @@ TEST(judge, is_not_hindered_by_what_lies_beside_a_good_signature)
 	CHECK_INT(judge(scene, "model/a"), TKB_REFUSED);
 	CHECK(lay(scene, sign(&made, CI(scene), 1)));
 	CHECK_INT(judge(scene, "model/a"), TKB_TRUSTED);
-	tkb_key_close(stranger);
-	close_scene(scene);
+	clear(scene);
 }
 
 /* The signature of one key under the name of another. */
@@ -309,7 +293,7 @@ TEST(judge, trusts_no_signature_under_the_name_of_another_key)
 	envelope.signatures[1].bytes = first;
 	CHECK_INT(judge(scene, "model/a"), TKB_REFUSED);
 	CHECK_CONTAINS(scene->words, "is not by it");
-	close_scene(scene);
+	clear(scene);
 }
 
 TEST(policy, that_makes_no_sense_is_refused)

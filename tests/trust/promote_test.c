@@ -21,44 +21,13 @@ static struct tkb_sign_options sign_with(struct signer_of *signer,
 	return options;
 }
 
-/* A policy of "ci", which may publish all, and "release", which may promote. */
-struct fleet {
-	struct tkb_key *ci;
-	struct tkb_key *release;
-	struct tkb_trust_key keys[2];
-	struct tkb_trust trust;
-	struct tkb_remote *remote; /* under no policy */
-	struct tkb_remote *strict;
-};
-
+/* "release" may promote. */
 static struct fleet *arrange(void)
 {
-	struct fleet *fleet = test_alloc(sizeof(*fleet));
-	struct tkb_remote_options options = { SIZED(options),
-		                              .trust = &fleet->trust };
-	static const char *const all[] = { "*" };
-
-	*fleet = (struct fleet){ .ci = make_key(), .release = make_key() };
-	fleet->keys[0] = (struct tkb_trust_key){ .key = fleet->ci,
-		                                 .name = "ci",
-		                                 .publish = all,
-		                                 .publish_count = 1 };
-	fleet->keys[1] = (struct tkb_trust_key){ .key = fleet->release,
-		                                 .name = "release",
-		                                 .promote = products,
-		                                 .promote_count = 1 };
-	fleet->trust =
-		(struct tkb_trust){ SIZED(fleet->trust), .keys = fleet->keys,
-		                    .key_count = 2 };
-	fleet->remote = open_spy(spy_url("remote"));
-	fleet->strict = open_spy_with(spy_url("remote"), options);
-	return fleet;
-}
-
-static void fleet_end(struct fleet *fleet)
-{
-	tkb_key_close(fleet->ci);
-	tkb_key_close(fleet->release);
+	return arrange_fleet((struct tkb_trust_key){ .name = "release",
+	                                             .promote = products,
+	                                             .promote_count = 1 },
+	                     NULL);
 }
 
 static int pull_ref(struct tkb_remote *remote, const char *ref,
@@ -73,7 +42,7 @@ static int promote(const struct fleet *fleet, struct tkb_sign_report *report)
 {
 	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->release, TKB_TRUST_STAGE_PROD);
+		sign_with(&signer, fleet->second, TKB_TRUST_STAGE_PROD);
 
 	*report = (struct tkb_sign_report){ SIZED(*report) };
 	test_error = (struct tkb_error){ 0 };
@@ -103,7 +72,6 @@ TEST(sign, makes_a_ref_trusted_that_was_pushed_without_a_key)
 	CHECK_INT(report.signed_count, 0);
 	CHECK_INT(report.present_count, 1);
 	CHECK_INT(count_under(fleet->remote, SIGNED), 1);
-	fleet_end(fleet);
 }
 
 /* A later one has a higher sequence, within the same second, too. */
@@ -125,7 +93,6 @@ TEST(sign, anew_makes_another_signature)
 	options.is_dry_run = false;
 	OK(tkb_ref_sign(fleet->remote, REF, &options, &report, ERR));
 	CHECK_INT(count_under(fleet->remote, SIGNED), 2);
-	fleet_end(fleet);
 }
 
 struct progress {
@@ -169,7 +136,6 @@ TEST(sign, tells_its_progress_and_ends_between_two_records)
 	CHECK_INT(report.signed_count, 2);
 	CHECK_INT(report.present_count, 1);
 	CHECK_INT(progress.done, 3);
-	fleet_end(fleet);
 }
 
 TEST(sign, without_a_key_signs_nothing)
@@ -204,7 +170,6 @@ TEST(promote, takes_what_the_policy_trusts_and_uploads_nothing)
 	CHECK_INT(count_under(fleet->remote, "@signed/" PROD), 1);
 	CHECK_INT(promote(fleet, &report), TKB_ERR_UNTRUSTED);
 	CHECK_INT(report.present_count, 1);
-	fleet_end(fleet);
 }
 
 TEST(promote, leaves_out_records_whose_blob_is_gone)
@@ -220,7 +185,6 @@ TEST(promote, leaves_out_records_whose_blob_is_gone)
 	CHECK_INT(report.gone_count, 1);
 	CHECK_INT(count_under(fleet->remote, PROD), 0);
 	CHECK_INT(count_under(fleet->remote, "@signed/" PROD), 0);
-	fleet_end(fleet);
 }
 
 /* What gc and delete do to the source is nothing to the product. */
@@ -239,7 +203,6 @@ TEST(promote, makes_a_ref_that_outlives_its_source)
 	OK(tkb_remote_gc(fleet->remote, &options, NULL, ERR));
 	CHECK_INT(pull_ref(fleet->strict, PROD, "warm", &pulled), 0);
 	CHECK_INT(pulled.emitted_count, POOL);
-	fleet_end(fleet);
 }
 
 TEST(promote, wants_a_policy_and_another_name)
@@ -247,7 +210,7 @@ TEST(promote, wants_a_policy_and_another_name)
 	struct fleet *fleet = arrange();
 	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->release, TKB_TRUST_STAGE_PROD);
+		sign_with(&signer, fleet->second, TKB_TRUST_STAGE_PROD);
 	struct tkb_sign_report report;
 
 	CHECK_INT(promote(fleet, &report), TKB_MISS);
@@ -255,7 +218,6 @@ TEST(promote, wants_a_policy_and_another_name)
 	      TKB_ERR_INVALID, "no policy");
 	FAILS(tkb_ref_promote(fleet->strict, REF, REF, &options, NULL, ERR),
 	      TKB_ERR_INVALID, "to itself");
-	fleet_end(fleet);
 }
 
 /* The same fleet, with an inbox. */
@@ -282,7 +244,7 @@ TEST(inbox, gives_nothing_even_of_what_is_signed_before_it_is_promoted)
 	struct fleet *fleet = arrange_inbox();
 	struct signer_of signer;
 	const struct tkb_sign_options options =
-		sign_with(&signer, fleet->release, TKB_TRUST_STAGE_PROD);
+		sign_with(&signer, fleet->second, TKB_TRUST_STAGE_PROD);
 	struct tkb_pull_report pulled;
 
 	OK(tkb_push(fleet->remote, "inbox/" PROD, root, NULL, NULL, ERR));
@@ -296,7 +258,6 @@ TEST(inbox, gives_nothing_even_of_what_is_signed_before_it_is_promoted)
 	                   ERR));
 	CHECK_INT(pull_ref(fleet->strict, PROD, "warm", &pulled), 0);
 	CHECK_INT(pulled.emitted_count, POOL);
-	fleet_end(fleet);
 }
 
 TEST(inbox, is_what_lies_below_its_name_under_a_policy_that_refuses)
@@ -312,7 +273,6 @@ TEST(inbox, is_what_lies_below_its_name_under_a_policy_that_refuses)
 	OK(tkb_push(fleet->remote, "inbox/a", root, NULL, NULL, ERR));
 	fleet->trust.unsigned_records = TKB_UNSIGNED_ACCEPT;
 	CHECK_INT(pull_ref(fleet->strict, "inbox/a", "accepted", &pulled), 0);
-	fleet_end(fleet);
 }
 
 /* Only what is trusted, and there, counts as known. */
@@ -332,7 +292,6 @@ TEST(inbox, gets_what_the_ref_behind_it_lacks)
 	OK(tkb_push(fleet->strict, "inbox/b", all, &options, &report, ERR));
 	CHECK_INT(report.pushed_count, POOL - 10);
 	CHECK_INT(report.present_count, 10);
-	fleet_end(fleet);
 }
 
 TEST(inbox, gets_again_what_the_ref_behind_it_has_lost)
@@ -347,5 +306,4 @@ TEST(inbox, gets_again_what_the_ref_behind_it_has_lost)
 	SYS(unlink(blob_files("remote")[0]));
 	OK(tkb_push(fleet->strict, "inbox/a", root, &options, &report, ERR));
 	CHECK_INT(report.pushed_count, POOL);
-	fleet_end(fleet);
 }

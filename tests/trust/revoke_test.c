@@ -14,45 +14,12 @@
 #define LISTS "@revoked"
 #define NOW UINT64_C(1800000000)
 
-static const char *const all[] = { "*" };
-
-/* A policy of "ci", which may publish, and "security", which may revoke. */
-struct fleet {
-	struct tkb_key *ci;
-	struct tkb_key *security;
-	struct tkb_trust_key keys[2];
-	struct tkb_trust trust;
-	struct tkb_remote *remote; /* under no policy */
-	struct tkb_remote *strict;
-};
-
+/* "security" may revoke. */
 static struct fleet *arrange(void)
 {
-	struct fleet *fleet = test_alloc(sizeof(*fleet));
-	const struct tkb_remote_options options = { SIZED(options),
-		                                    .trust = &fleet->trust };
-
-	*fleet = (struct fleet){ .ci = make_key(), .security = make_key() };
-	fleet->keys[0] = (struct tkb_trust_key){ .key = fleet->ci,
-		                                 .name = "ci",
-		                                 .publish = all,
-		                                 .publish_count = 1 };
-	fleet->keys[1] = (struct tkb_trust_key){ .key = fleet->security,
-		                                 .name = "security",
-		                                 .is_revoker = true };
-	fleet->trust =
-		(struct tkb_trust){ SIZED(fleet->trust), .keys = fleet->keys,
-		                    .key_count = 2,
-		                    .memory = text("%s/seen", test_folder()) };
-	fleet->remote = open_spy(spy_url("remote"));
-	fleet->strict = open_spy_with(spy_url("remote"), options);
-	return fleet;
-}
-
-static void fleet_end(struct fleet *fleet)
-{
-	tkb_key_close(fleet->ci);
-	tkb_key_close(fleet->security);
+	return arrange_fleet((struct tkb_trust_key){ .name = "security",
+	                                             .is_revoker = true },
+	                     text("%s/seen", test_folder()));
 }
 
 static struct tkb_revoke_report revoke_by(struct tkb_remote *remote,
@@ -107,8 +74,8 @@ TEST(revoked, is_whatever_a_digest_of_the_list_is_of)
 	EACH(i, cases) {
 		CHECK_INT(tkb_ref_delete(fleet->remote, LISTS, NULL, ERR),
 		          i == 0 ? TKB_MISS : 0);
-		(void)revoke_by(fleet->remote, fleet->security,
-		                &cases[i].digest, 1);
+		(void)revoke_by(fleet->remote, fleet->second, &cases[i].digest,
+		                1);
 		if (i > 0)
 			SYS(unlink(fleet->trust.memory));
 		spy_reset();
@@ -117,7 +84,6 @@ TEST(revoked, is_whatever_a_digest_of_the_list_is_of)
 		CHECK_INT(spy_count(SPY_GET), 0);
 	}
 	CHECK(!exists(text("%s/pulled", test_folder())));
-	fleet_end(fleet);
 }
 
 TEST(revoked, stays_what_older_lists_have)
@@ -130,13 +96,13 @@ TEST(revoked, stays_what_older_lists_have)
 	struct tkb_revoke_report report;
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
-	report = revoke_by(fleet->remote, fleet->security, &one, 1);
+	report = revoke_by(fleet->remote, fleet->second, &one, 1);
 	CHECK_INT(report.added_count, 1);
 	const uint64_t first = report.sequence;
-	report = revoke_by(fleet->remote, fleet->security, &two, 1);
+	report = revoke_by(fleet->remote, fleet->second, &two, 1);
 	CHECK_INT(report.revoked_count, 2);
 	CHECK(report.sequence > first);
-	report = revoke_by(fleet->remote, fleet->security, &one, 1);
+	report = revoke_by(fleet->remote, fleet->second, &one, 1);
 	CHECK_INT(report.added_count, 0);
 	CHECK_INT(count_under(fleet->remote, LISTS), 1);
 	/* The list of a stranger stands beside it, and is not taken along. */
@@ -149,8 +115,6 @@ TEST(revoked, stays_what_older_lists_have)
 	report = revoke_by(fleet->strict, fleet->ci, NULL, 0);
 	CHECK_INT(report.revoked_count, 2);
 	CHECK_INT(count_under(fleet->remote, LISTS), 2);
-	tkb_key_close(deputy);
-	fleet_end(fleet);
 }
 
 /* A list that does not count must not take the place of one that does. */
@@ -163,7 +127,7 @@ TEST(revoked, stays_where_a_key_signs_that_may_not_revoke)
 	struct signer_of signer;
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
-	(void)revoke_by(fleet->strict, fleet->security, &fleet->ci->id, 1);
+	(void)revoke_by(fleet->strict, fleet->second, &fleet->ci->id, 1);
 	const struct tkb_bytes list = only_text(fleet->remote, LISTS);
 	FAILS(tkb_revoke(fleet->strict, &one, 1,
 	                 signing_with(&signer, fleet->ci), NULL, ERR),
@@ -172,21 +136,19 @@ TEST(revoked, stays_where_a_key_signs_that_may_not_revoke)
 	                 signing_with(&signer, stranger), NULL, ERR),
 	      TKB_ERR_INVALID, "the policy does not let key ");
 	/* One key that may is not enough: the other's lists would count. */
-	const struct tkb_key *const both[] = { fleet->security, fleet->ci };
+	const struct tkb_key *const both[] = { fleet->second, fleet->ci };
 	const struct tkb_signing signing = { SIZED(signing), .keys = both,
 		                             .key_count = 2 };
 	FAILS(tkb_revoke(fleet->strict, NULL, 0, &signing, NULL, ERR),
 	      TKB_ERR_INVALID, "the policy does not let 'ci' revoke");
 	fleet->keys[1].not_after_s = 1;
 	FAILS(tkb_revoke(fleet->strict, NULL, 0,
-	                 signing_with(&signer, fleet->security), NULL, ERR),
+	                 signing_with(&signer, fleet->second), NULL, ERR),
 	      TKB_ERR_INVALID, "the policy does not let 'security' revoke");
 	fleet->keys[1].not_after_s = 0;
 	CHECK(tkb_bytes_equal(only_text(fleet->remote, LISTS), list));
 	CHECK_INT(pull_from(fleet, "pulled"), TKB_ERR_UNTRUSTED);
 	CHECK_CONTAINS(ERR->message, "whose key is revoked");
-	tkb_key_close(stranger);
-	fleet_end(fleet);
 }
 
 TEST(revoked, is_never_a_key_that_may_revoke)
@@ -195,23 +157,21 @@ TEST(revoked, is_never_a_key_that_may_revoke)
 	struct tkb_key *deputy = make_key();
 	struct signer_of signer;
 	const struct tkb_signing *signing =
-		signing_with(&signer, fleet->security);
+		signing_with(&signer, fleet->second);
 
-	FAILS(tkb_revoke(fleet->strict, &fleet->security->id, 1, signing, NULL,
+	FAILS(tkb_revoke(fleet->strict, &fleet->second->id, 1, signing, NULL,
 	                 ERR),
 	      TKB_ERR_INVALID,
 	      "'security' may revoke, and a list cannot revoke its own keys: "
 	      "remove it from the policies");
-	FAILS(tkb_revoke(fleet->remote, &fleet->security->id, 1, signing, NULL,
+	FAILS(tkb_revoke(fleet->remote, &fleet->second->id, 1, signing, NULL,
 	                 ERR),
 	      TKB_ERR_INVALID, "a key that signs a list cannot be revoked");
 	fleet->keys[0].is_revoker = true;
 	FAILS(tkb_revoke(fleet->strict, &fleet->ci->id, 1, signing, NULL, ERR),
 	      TKB_ERR_INVALID, "'ci' may revoke");
 	CHECK_INT(count_under(fleet->remote, LISTS), 0);
-	(void)revoke_by(fleet->strict, fleet->security, &deputy->id, 1);
-	tkb_key_close(deputy);
-	fleet_end(fleet);
+	(void)revoke_by(fleet->strict, fleet->second, &deputy->id, 1);
 }
 
 TEST(revoked, is_nothing_less_where_several_revoke_at_once)
@@ -221,7 +181,7 @@ TEST(revoked, is_nothing_less_where_several_revoke_at_once)
 	};
 	struct fleet *fleet = arrange();
 	const char *url = text("%s/shared", test_folder());
-	const struct tkb_key *const key = fleet->security;
+	const struct tkb_key *const key = fleet->second;
 	TKB_AUTO(tkb_revocations_release)
 	struct tkb_revocations found = { .count = 0 };
 	struct tkb_remote *remote = NULL;
@@ -249,7 +209,6 @@ TEST(revoked, is_nothing_less_where_several_revoke_at_once)
 	OK(tkb_revocations_read(remote, &key, 1, NOW, NULL, &found, ERR));
 	CHECK_INT(found.all.digests.count, WRITERS);
 	tkb_remote_close(remote);
-	fleet_end(fleet);
 }
 
 TEST(list, that_is_hidden_older_or_ended_is_noticed)
@@ -261,11 +220,11 @@ TEST(list, that_is_hidden_older_or_ended_is_noticed)
 	(void)push_signed(fleet->remote, root, fleet->ci);
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
 	CHECK_CONTAINS(ERR->message, "has no revocation list");
-	(void)revoke_by(fleet->remote, fleet->security, NULL, 0);
+	(void)revoke_by(fleet->remote, fleet->second, NULL, 0);
 	const struct tkb_bytes old = only_text(fleet->remote, LISTS);
 	CHECK_INT(pull_from(fleet, "one"), 0);
 
-	(void)revoke_by(fleet->remote, fleet->security, NULL, 0);
+	(void)revoke_by(fleet->remote, fleet->second, NULL, 0);
 	CHECK_INT(pull_from(fleet, "two"), 0);
 	OK(tkb_ref_delete(fleet->remote, LISTS, NULL, ERR));
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
@@ -275,14 +234,13 @@ TEST(list, that_is_hidden_older_or_ended_is_noticed)
 	CHECK_CONTAINS(ERR->message, "older than one that was seen here");
 
 	const struct tkb_signing *signing =
-		signing_with(&signer, fleet->security);
+		signing_with(&signer, fleet->second);
 	signer.signing.lifetime_s = 1;
 	OK(tkb_revoke(fleet->remote, NULL, 0, signing, NULL, ERR));
 	(void)sleep(2);
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
 	CHECK_CONTAINS(ERR->message, "its revocation list ended at 20");
 	CHECK(!exists(text("%s/cold", test_folder())));
-	fleet_end(fleet);
 }
 
 /* Signed again, it would look like the newest, and revoke less. */
@@ -293,13 +251,13 @@ TEST(list, that_is_hidden_or_older_is_not_signed_again)
 	const struct tkb_digest one = digest("one");
 	struct signer_of signer;
 	const struct tkb_signing *signing =
-		signing_with(&signer, fleet->security);
+		signing_with(&signer, fleet->second);
 	struct tkb_revoke_report report;
 
 	(void)push_signed(fleet->remote, root, fleet->ci);
-	CHECK(revoke_by(fleet->strict, fleet->security, NULL, 0).is_new);
+	CHECK(revoke_by(fleet->strict, fleet->second, NULL, 0).is_new);
 	const struct tkb_bytes old = only_text(fleet->remote, LISTS);
-	report = revoke_by(fleet->strict, fleet->security, &fleet->ci->id, 1);
+	report = revoke_by(fleet->strict, fleet->second, &fleet->ci->id, 1);
 	CHECK(!report.is_new);
 	const struct tkb_bytes newest = only_text(fleet->remote, LISTS);
 
@@ -316,7 +274,7 @@ TEST(list, that_is_hidden_or_older_is_not_signed_again)
 
 	/* Put back, it goes on; so does what a pull has seen. */
 	OK(tkb_remote_add(fleet->remote, LISTS, newest, ERR));
-	report = revoke_by(fleet->remote, fleet->security, &one, 1);
+	report = revoke_by(fleet->remote, fleet->second, &one, 1);
 	CHECK_INT(report.revoked_count, 2);
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_UNTRUSTED);
 	CHECK_CONTAINS(ERR->message, "whose key is revoked");
@@ -326,9 +284,8 @@ TEST(list, that_is_hidden_or_older_is_not_signed_again)
 
 	/* Who has seen nothing begins anew, and says so. */
 	SYS(unlink(fleet->trust.memory));
-	CHECK(revoke_by(fleet->strict, fleet->security, NULL, 0).is_new);
+	CHECK(revoke_by(fleet->strict, fleet->second, NULL, 0).is_new);
 	CHECK_INT(pull_from(fleet, "warm"), 0);
-	fleet_end(fleet);
 }
 
 /* What the policy was told of a list, and how often. */
@@ -357,7 +314,7 @@ TEST(list, that_counts_is_told)
 	fleet->trust.on_revoked_list = note_list;
 	(void)push_signed(fleet->remote, root, fleet->ci);
 	(void)revoke_by(fleet->remote, fleet->ci, NULL, 0);
-	report = revoke_by(fleet->remote, fleet->security, &one, 1);
+	report = revoke_by(fleet->remote, fleet->second, &one, 1);
 	CHECK_INT(pull_from(fleet, "one"), 0);
 	CHECK_INT(told.count, 1);
 	CHECK_STR(told.last.signer, "security");
@@ -370,7 +327,6 @@ TEST(list, that_counts_is_told)
 	CHECK_INT(pull_from(fleet, "two"), 0);
 	CHECK_INT(told.last.expires_s, end_s - 1);
 	CHECK_INT(told.count, 2);
-	fleet_end(fleet);
 }
 
 /* A list of two digests, as it lies in a remote. */
@@ -416,9 +372,7 @@ TEST(list, with_a_flipped_bit_is_none)
 		                                   TKB_KEY_KIND_P256 };
 
 	EACH(i, kinds) {
-		struct tkb_key *key = NULL;
-
-		OK(tkb_key_make(kinds[i], &key, ERR));
+		struct tkb_key *key = test_key(kinds[i]);
 		const struct tkb_bytes whole = make_list(key, 7, NOW + 1);
 		unsigned char *bytes = test_alloc(whole.size);
 
@@ -436,7 +390,6 @@ TEST(list, with_a_flipped_bit_is_none)
 			                                               size }),
 			          0);
 		CHECK_INT(count_lists(key, whole), 1);
-		tkb_key_close(key);
 	}
 }
 
@@ -448,8 +401,6 @@ TEST(list, that_another_key_signed_or_that_ended_is_none)
 	CHECK_INT(count_lists(key, make_list(key, 7, NOW + 1)), 1);
 	CHECK_INT(count_lists(key, make_list(key, 7, NOW)), 0);
 	CHECK_INT(count_lists(key, make_list(other, 7, NOW + 1)), 0);
-	tkb_key_close(key);
-	tkb_key_close(other);
 }
 
 /* A signed statement of one kind is none of the other. */
@@ -469,7 +420,6 @@ TEST(list, is_no_signature_of_a_record_nor_is_that_a_list)
 	FAILS(tkb_envelope_read(make_list(key, 7, NOW + 1), &arena, &envelope,
 	                        ERR),
 	      TKB_ERR_CORRUPT, "");
-	tkb_key_close(key);
 }
 
 static struct tkb_bytes swap(struct tkb_bytes text, const char *from,
@@ -550,15 +500,14 @@ TEST(list, of_more_than_it_holds_is_not_written)
 
 	for (size_t i = 0; i <= TKB_REVOCATION_LIMIT; i++)
 		many[i] = digest(text("%zu", i));
-	CHECK_INT(revoke_by(fleet->remote, fleet->security, many,
+	CHECK_INT(revoke_by(fleet->remote, fleet->second, many,
 	                    TKB_REVOCATION_LIMIT)
 	                  .revoked_count,
 	          TKB_REVOCATION_LIMIT);
 	FAILS(tkb_revoke(fleet->remote, many, TKB_REVOCATION_LIMIT + 1,
-	                 signing_with(&signer, fleet->security), NULL, ERR),
+	                 signing_with(&signer, fleet->second), NULL, ERR),
 	      TKB_ERR_TOO_LARGE, "at most 4096");
 	CHECK_INT(count_under(fleet->remote, LISTS), 1);
-	fleet_end(fleet);
 }
 
 /* Merged with others, its digest would be another one. */
@@ -572,7 +521,7 @@ TEST(compaction, leaves_what_is_revoked_as_it_is)
 	push_singly(fleet->remote, 3);
 	OK(tkb_record_list_read(fleet->remote, REF, true, &records, ERR));
 	const struct tkb_digest revoked = records.items[1].digest;
-	(void)revoke_by(fleet->remote, fleet->security, &revoked, 1);
+	(void)revoke_by(fleet->remote, fleet->second, &revoked, 1);
 	OK(tkb_compact(fleet->remote, REF, &records, NULL, &count, ERR));
 	CHECK_INT(count, 2);
 	tkb_record_list_release(&records);
@@ -580,7 +529,6 @@ TEST(compaction, leaves_what_is_revoked_as_it_is)
 	CHECK_INT(records.count, 2);
 	CHECK(is_same_digest(&records.items[0].digest, &revoked) ||
 	      is_same_digest(&records.items[1].digest, &revoked));
-	fleet_end(fleet);
 }
 
 TEST(ref, that_goes_back_is_refused_where_the_policy_says_so)
@@ -611,5 +559,4 @@ TEST(ref, that_goes_back_is_refused_where_the_policy_says_so)
 	fleet->trust.memory = NULL;
 	CHECK_INT(pull_from(fleet, "cold"), TKB_ERR_INVALID);
 	CHECK_CONTAINS(ERR->message, "needs a memory");
-	fleet_end(fleet);
 }

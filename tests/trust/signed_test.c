@@ -37,7 +37,6 @@ TEST(signed_ref, is_pulled_under_a_policy_of_its_key)
 	CHECK_INT(pulled.untrusted_count + rule.refused + rule.warned, 0);
 	check_is_part(text("%s/pulled", test_folder()),
 	              (struct part){ 0, POOL });
-	tkb_key_close(key);
 }
 
 TEST(signed_ref, has_its_signature_before_its_record)
@@ -51,7 +50,6 @@ TEST(signed_ref, has_its_signature_before_its_record)
 	CHECK_INT(spy.events[spy.count - 2].op, SPY_ADD);
 	CHECK_INT(spy.events[spy.count - 1].op, SPY_ADD);
 	CHECK_INT(count_under(remote, REF), 1);
-	tkb_key_close(key);
 }
 
 TEST(unsigned_ref, is_refused_before_a_byte_of_it_is_fetched)
@@ -78,7 +76,6 @@ TEST(unsigned_ref, is_refused_before_a_byte_of_it_is_fetched)
 	FAILS(tkb_pull_bundle(strict, REF, NULL, &sink, NULL, ERR),
 	      TKB_ERR_UNTRUSTED, "not trusted");
 	CHECK_INT(buf->size + spy_count(SPY_GET), 0);
-	tkb_key_close(key);
 }
 
 TEST(unsigned_ref, is_used_where_the_policy_says_so)
@@ -98,7 +95,6 @@ TEST(unsigned_ref, is_used_where_the_policy_says_so)
 	lax = open_under("remote", &rule, key, TKB_UNSIGNED_ACCEPT);
 	CHECK_INT(pull_from(lax, "again", &pulled), 0);
 	CHECK_INT(rule.warned + rule.refused, 0);
-	tkb_key_close(key);
 }
 
 TEST(ref, of_which_a_part_is_signed_gives_that_part)
@@ -118,7 +114,6 @@ TEST(ref, of_which_a_part_is_signed_gives_that_part)
 	CHECK_INT(pulled.untrusted_count, 1);
 	CHECK_INT(pulled.emitted_count, 10);
 	check_is_part(text("%s/pulled", test_folder()), (struct part){ 0, 10 });
-	tkb_key_close(key);
 }
 
 /* Else who writes the remote could keep signed kernels away. */
@@ -136,8 +131,6 @@ TEST(push, with_a_key_does_not_count_what_others_have_pushed)
 	/* The same bundle: one record, and two signatures. */
 	CHECK_INT(count_under(remote, REF), 1);
 	CHECK_INT(count_under(remote, SIGNED), 2);
-	tkb_key_close(key);
-	tkb_key_close(other);
 }
 
 TEST(push, of_a_bundle_with_a_key_signs_it)
@@ -169,7 +162,6 @@ TEST(push, of_a_bundle_with_a_key_signs_it)
 	OK(tkb_push_bundle(remote, REF, &source, &options, &report, ERR));
 	CHECK_INT(report.present_count, POOL);
 	CHECK_INT(count_under(remote, SIGNED), 1);
-	tkb_key_close(key);
 }
 
 TEST(push, with_what_cannot_sign_pushes_nothing)
@@ -189,7 +181,6 @@ TEST(push, with_what_cannot_sign_pushes_nothing)
 	FAILS(tkb_push(remote, REF, root, &options, NULL, ERR), TKB_ERR_INVALID,
 	      "public key cannot sign");
 	CHECK_INT(count_under(remote, REF) + count_under(remote, SIGNED), 0);
-	tkb_key_close(key);
 }
 
 TEST(signed_ref, has_no_bit_of_a_record_that_can_be_changed)
@@ -241,7 +232,6 @@ TEST(signed_ref, has_no_bit_of_a_record_that_can_be_changed)
 		bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
 	CHECK(parsed > 200 && moved > 100 && parsed > moved);
-	tkb_key_close(key);
 }
 
 /* Whoever writes the remote names another bundle's bytes in a signed record. */
@@ -296,7 +286,6 @@ TEST(signed_ref, gives_nothing_of_another_bundle)
 	CHECK_INT(rule.refused, 0);
 	CHECK_INT(pulled.emitted_count, 0);
 	CHECK_INT(count_entries(text("%s/pulled", test_folder())), 0);
-	tkb_key_close(key);
 }
 
 TEST(signed_ref, is_none_where_the_signature_is_of_another_ref)
@@ -319,7 +308,6 @@ TEST(signed_ref, is_none_where_the_signature_is_of_another_ref)
 	FAILS(tkb_pull(strict, "team/other", text("%s/pulled", test_folder()),
 	               NULL, &pulled, ERR),
 	      TKB_ERR_UNTRUSTED, "has signed it for ref '" REF "'");
-	tkb_key_close(key);
 }
 
 TEST(gc, drops_signatures_of_records_that_are_gone_and_no_others)
@@ -366,7 +354,6 @@ TEST(gc, drops_signatures_of_records_that_are_gone_and_no_others)
 	OK(tkb_remote_gc(remote, &options, &report, ERR));
 	CHECK_INT(report.envelope_count, 1);
 	CHECK_INT(count_under(remote, SIGNED), 0);
-	tkb_key_close(key);
 }
 
 TEST(refs, delete_takes_signatures_along)
@@ -378,7 +365,6 @@ TEST(refs, delete_takes_signatures_along)
 	(void)push_signed(remote, root, key);
 	OK(tkb_ref_delete(remote, REF, NULL, ERR));
 	CHECK_INT(count_under(remote, SIGNED), 0);
-	tkb_key_close(key);
 }
 
 static void push_signed_singly(struct tkb_remote *remote, size_t count,
@@ -432,8 +418,6 @@ TEST(compaction, leaves_what_somebody_else_has_signed_too)
 	tkb_signer_release(&signer);
 	CHECK_INT(count, 2);
 	CHECK_INT(count_under(remote, REF), 3);
-	tkb_key_close(key);
-	tkb_key_close(other);
 }
 
 TEST(compaction, never_makes_unsigned_what_was_signed)
@@ -472,6 +456,4 @@ TEST(compaction, never_makes_unsigned_what_was_signed)
 		open_under("remote", &rule, key, TKB_UNSIGNED_REFUSE);
 	CHECK_INT(pull_from(strict, "pulled", &pulled), 0);
 	CHECK_INT(pulled.emitted_count, 3);
-	tkb_key_close(key);
-	tkb_key_close(other);
 }

@@ -5,10 +5,7 @@ static const char *const all[] = { "*" };
 
 struct tkb_key *make_key(void)
 {
-	struct tkb_key *key = NULL;
-
-	OK(tkb_key_make(TKB_KEY_KIND_ED25519, &key, ERR));
-	return key;
+	return test_key(TKB_KEY_KIND_ED25519);
 }
 
 const struct tkb_signing *signing_with(struct signer_of *signer,
@@ -30,6 +27,27 @@ struct tkb_push_report push_signed(struct tkb_remote *remote, const char *root,
 	};
 
 	return push_with(remote, root, options);
+}
+
+struct fleet *arrange_fleet(struct tkb_trust_key second, const char *memory)
+{
+	struct fleet *fleet = test_alloc(sizeof(*fleet));
+	const struct tkb_remote_options options = { SIZED(options),
+		                                    .trust = &fleet->trust };
+
+	*fleet = (struct fleet){ .ci = make_key(), .second = make_key() };
+	fleet->keys[0] = (struct tkb_trust_key){ .key = fleet->ci,
+		                                 .name = "ci",
+		                                 .publish = all,
+		                                 .publish_count = 1 };
+	fleet->keys[1] = second;
+	fleet->keys[1].key = fleet->second;
+	fleet->trust =
+		(struct tkb_trust){ SIZED(fleet->trust), .keys = fleet->keys,
+		                    .key_count = 2, .memory = memory };
+	fleet->remote = open_spy(spy_url("remote"));
+	fleet->strict = open_spy_with(spy_url("remote"), options);
+	return fleet;
 }
 
 static void count_untrusted(void *self, const struct tkb_untrusted *record)

@@ -10,6 +10,7 @@
 
 #define SIGNED "@signed/" REF
 
+/* It is closed with the test. */
 struct tkb_key *make_key(void);
 
 /* How one key signs. */
@@ -31,6 +32,19 @@ struct rule {
 	unsigned refused;
 	unsigned warned;
 };
+
+/* A policy of "ci", which may publish all, and of a second key. */
+struct fleet {
+	struct tkb_key *ci;
+	struct tkb_key *second;
+	struct tkb_trust_key keys[2];
+	struct tkb_trust trust;
+	struct tkb_remote *remote; /* under no policy */
+	struct tkb_remote *strict;
+};
+
+/* `second` says what that key may do. `memory` is the policy's; it may be NULL. */
+struct fleet *arrange_fleet(struct tkb_trust_key second, const char *memory);
 
 /* The folder `name` as a remote under the rule, which is filled in. */
 struct tkb_remote *open_under(const char *name, struct rule *rule,

@@ -27,14 +27,6 @@ static int give_word(void *self, char *out, size_t *size_out,
 	return 0;
 }
 
-static struct tkb_key *make(enum tkb_key_kind kind)
-{
-	struct tkb_key *key = NULL;
-
-	OK(tkb_key_make(kind, &key, ERR));
-	return key;
-}
-
 static struct tkb_bytes written(const struct tkb_key *key, const char *word)
 {
 	struct tkb_buf *buf = test_buf(TKB_MIB);
@@ -65,7 +57,7 @@ static bool checks(const struct tkb_key *key, struct tkb_bytes message,
 TEST(key, comes_back_from_its_files_with_its_id)
 {
 	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_KIND_P256; kind++) {
-		struct tkb_key *key = make(kind);
+		struct tkb_key *key = test_key(kind);
 		struct tkb_key *private_key = NULL;
 		struct tkb_key *public_key = NULL;
 		struct tkb_key_info info = { SIZED(info) };
@@ -80,7 +72,6 @@ TEST(key, comes_back_from_its_files_with_its_id)
 		OK(tkb_key_look(public_key, &info, ERR));
 		CHECK(!info.is_private && info.kind == kind);
 		CHECK(is_same_digest(&info.id, &key->id));
-		tkb_key_close(key);
 		tkb_key_close(private_key);
 		tkb_key_close(public_key);
 	}
@@ -90,7 +81,7 @@ TEST(key, that_is_encrypted_opens_with_its_passphrase_alone)
 {
 	struct keyring keyring = { .word = "pass" };
 	const struct tkb_passphrase passphrase = { give_word, &keyring };
-	struct tkb_key *key = make(TKB_KEY_KIND_P256);
+	struct tkb_key *key = test_key(TKB_KEY_KIND_P256);
 	const struct tkb_bytes text = written(key, "pass");
 	struct tkb_key *again = NULL;
 
@@ -108,20 +99,18 @@ TEST(key, that_is_encrypted_opens_with_its_passphrase_alone)
 	keyring.rc = TKB_ERR_IO;
 	FAILS(tkb_key_read(text, "a", &passphrase, &again, ERR), TKB_ERR_IO,
 	      "nobody knows it");
-	tkb_key_close(key);
 }
 
 TEST(key, that_is_not_encrypted_asks_for_no_passphrase)
 {
 	struct keyring keyring = { .word = "pass" };
 	const struct tkb_passphrase passphrase = { give_word, &keyring };
-	struct tkb_key *key = make(TKB_KEY_KIND_ED25519);
+	struct tkb_key *key = test_key(TKB_KEY_KIND_ED25519);
 	struct tkb_key *again = NULL;
 
 	OK(tkb_key_read(written(key, ""), "a", &passphrase, &again, ERR));
 	CHECK_INT(keyring.asked, 0);
 	tkb_key_close(again);
-	tkb_key_close(key);
 }
 
 TEST(key, that_is_something_else_is_refused_by_name)
@@ -160,7 +149,7 @@ TEST(key, that_is_something_else_is_refused_by_name)
 
 TEST(key, that_is_public_has_no_private_one_to_write)
 {
-	struct tkb_key *key = make(TKB_KEY_KIND_ED25519);
+	struct tkb_key *key = test_key(TKB_KEY_KIND_ED25519);
 	struct tkb_key *public_key = NULL;
 	const struct tkb_sink sink = tkb_buf_sink(test_buf(TKB_MIB));
 
@@ -170,14 +159,13 @@ TEST(key, that_is_public_has_no_private_one_to_write)
 	FAILS(tkb_key_make(TKB_KEY_KIND_MINISIGN, &key, ERR), TKB_ERR_INVALID,
 	      "no key of kind 2");
 	tkb_key_close(public_key);
-	tkb_key_close(key);
 }
 
 TEST(signature, of_another_message_key_or_with_a_flipped_bit_is_refused)
 {
 	for (enum tkb_key_kind kind = 0; kind <= TKB_KEY_KIND_P256; kind++) {
-		struct tkb_key *key = make(kind);
-		struct tkb_key *other = make(kind);
+		struct tkb_key *key = test_key(kind);
+		struct tkb_key *other = test_key(kind);
 		struct tkb_buf *made = test_buf(TKB_MIB);
 
 		OK(tkb_key_sign(key, tkb_text("message"), made, ERR));
@@ -193,8 +181,6 @@ TEST(signature, of_another_message_key_or_with_a_flipped_bit_is_refused)
 		for (size_t size = 0; size < made->size; size++)
 			CHECK(!checks(key, tkb_text("message"),
 			              (struct tkb_bytes){ made->data, size }));
-		tkb_key_close(key);
-		tkb_key_close(other);
 	}
 }
 
@@ -203,7 +189,7 @@ TEST(minisign, signatures_are_checked_by_its_public_key)
 {
 	struct tkb_key *key = NULL;
 	struct tkb_buf *made = test_buf(TKB_MIB);
-	struct tkb_key *signer = make(TKB_KEY_KIND_ED25519);
+	struct tkb_key *signer = test_key(TKB_KEY_KIND_ED25519);
 	unsigned char raw[32];
 	size_t size = sizeof(raw);
 	struct tkb_buf *file = test_buf(TKB_MIB);
@@ -228,7 +214,6 @@ TEST(minisign, signatures_are_checked_by_its_public_key)
 		CHECK(!checks(key, tkb_text("message"), tkb_buf_bytes(made)));
 		made->data[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
-	tkb_key_close(signer);
 	tkb_key_close(key);
 }
 

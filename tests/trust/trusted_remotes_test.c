@@ -19,28 +19,19 @@ enum {
 static const char *const models[] = { "team/*" };
 static const char *const products[] = { "prod/*" };
 
-struct fleet {
-	struct tkb_key *ci;
-	struct tkb_key *release;
-	struct tkb_trust_key keys[2];
-	struct tkb_trust trust;
-	struct tkb_remote *remote; /* under no policy */
-	struct tkb_remote *strict;
-};
-
 /* "ci" may publish; "release" may promote and revoke. */
 static void arrange(struct fleet *fleet, const char *url)
 {
 	const struct tkb_remote_options options = { SIZED(options),
 		                                    .trust = &fleet->trust };
 
-	*fleet = (struct fleet){ .ci = make_key() };
-	OK(tkb_key_make(TKB_KEY_KIND_P256, &fleet->release, ERR));
+	*fleet = (struct fleet){ .ci = make_key(),
+		                 .second = test_key(TKB_KEY_KIND_P256) };
 	fleet->keys[0] = (struct tkb_trust_key){ .key = fleet->ci,
 		                                 .name = "ci",
 		                                 .publish = models,
 		                                 .publish_count = 1 };
-	fleet->keys[1] = (struct tkb_trust_key){ .key = fleet->release,
+	fleet->keys[1] = (struct tkb_trust_key){ .key = fleet->second,
 		                                 .name = "release",
 		                                 .promote = products,
 		                                 .promote_count = 1,
@@ -71,7 +62,7 @@ static void revoke_by(struct fleet *fleet, const struct tkb_digest *digest,
 	struct signer_of signer;
 
 	OK(tkb_revoke(fleet->remote, digest, count,
-	              signing_with(&signer, fleet->release), NULL, ERR));
+	              signing_with(&signer, fleet->second), NULL, ERR));
 }
 
 /* Signed records become one, by a gc of whoever has signed them, and by nobody else. */
@@ -92,7 +83,7 @@ static void check_compaction(struct fleet *fleet)
 		                pushing);
 	OK(tkb_remote_gc(fleet->remote, &options, &report, ERR));
 	CHECK_INT(report.compacted_count, 0);
-	options.signing = signing_with(&signer, fleet->release);
+	options.signing = signing_with(&signer, fleet->second);
 	OK(tkb_remote_gc(fleet->remote, &options, &report, ERR));
 	CHECK_INT(report.compacted_count, 0);
 	CHECK_INT(count_under(fleet->remote, REF), RECORDS);
@@ -132,7 +123,7 @@ static void check_life(const char *url)
 	CHECK_INT(pulled.emitted_count, POOL - 10);
 
 	CHECK_INT(pull_ref(&fleet, PROD, "prod", &pulled), TKB_MISS);
-	options.signing = signing_with(&signer, fleet.release);
+	options.signing = signing_with(&signer, fleet.second);
 	signer.signing.stage = TKB_TRUST_STAGE_PROD;
 	OK(tkb_ref_promote(fleet.strict, REF, PROD, &options, NULL, ERR));
 	CHECK_INT(pull_ref(&fleet, PROD, "prod", &pulled), 0);
@@ -153,8 +144,6 @@ static void check_life(const char *url)
 	CHECK_INT(count_under(fleet.remote, "@revoked"), 1);
 	CHECK_INT(pull_ref(&fleet, PROD, "again", &pulled), 0);
 	CHECK_INT(pulled.emitted_count, POOL);
-	tkb_key_close(fleet.ci);
-	tkb_key_close(fleet.release);
 }
 
 TEST(trust, holds_in_a_folder)
