@@ -21,7 +21,7 @@ int tkb_destination_open_written(const struct tkb_destination *to)
 	char name[TKB_STAGE_NUMBER_SIZE];
 
 	tkb_stage_format_number(to->number, name);
-	return tkb_fd_open(to->stage->fd, name,
+	return tkb_fd_open(tkb_stage_part(to->stage, to->number), name,
 	                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
 
@@ -79,8 +79,8 @@ static int begin_staged_entry(const struct tkb_destination *to,
 	if (rc < 0)
 		return rc;
 	tkb_stage_format_number(to->number, name);
-	*dir_out =
-		tkb_share_make_folder(&to->stage->share, to->stage->fd, name);
+	*dir_out = tkb_share_make_folder(
+		&to->stage->share, tkb_stage_part(to->stage, to->number), name);
 	return *dir_out < 0 ? tkb_destination_fail(to, key, err) : 0;
 }
 

@@ -104,6 +104,7 @@ static int rewrite_group(const struct tkb_destination *to,
 static int replace_group(const struct tkb_destination *to,
                          struct tkb_loader *loader, struct tkb_error *err)
 {
+	const int part = tkb_stage_part(to->stage, to->number);
 	TKB_AUTO(tkb_fd_close_at) int dir = -1;
 	const struct tkb_entry *entry = to->entry;
 	const char *name = entry->files[tkb_kernel_group_index(entry)].name;
@@ -118,11 +119,11 @@ static int replace_group(const struct tkb_destination *to,
 	if (rc < 0)
 		return rc;
 	(void)snprintf(staged, sizeof(staged), "__grp__%zu.json", to->number);
-	rc = tkb_stage_write_file(to->stage, to->stage->fd, staged,
+	rc = tkb_stage_write_file(to->stage, part, staged,
 	                          tkb_buf_bytes(&loader->text), err);
 	if (rc < 0)
 		return rc;
-	if (renameat(to->stage->fd, staged, dir, name) < 0)
+	if (renameat(part, staged, dir, name) < 0)
 		return tkb_destination_fail(to, name, err);
 	return 0;
 }
@@ -198,8 +199,8 @@ int tkb_destination_commit(const struct tkb_destination *to,
 		return commit_files(to, loader, outcome, err);
 
 	tkb_stage_format_number(to->number, name);
-	if (renameat2(stage->fd, name, stage->root->fd, to->entry->key,
-	              RENAME_NOREPLACE) == 0) {
+	if (renameat2(tkb_stage_part(stage, to->number), name, stage->root->fd,
+	              to->entry->key, RENAME_NOREPLACE) == 0) {
 		*outcome = TKB_OUTCOME_EMITTED;
 		return 0;
 	}

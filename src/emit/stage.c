@@ -20,7 +20,8 @@ enum {
 	OLD_S = 24 * 60 * 60, /* if the file system has no locks, an older
 	                         stage is dead */
 	FIRST_NAP_US = 100,   /* between two tries to get the lock */
-	NAP_LIMIT_US = 10 * 1000
+	NAP_LIMIT_US = 10 * 1000,
+	PART_NUMBERS = 64 /* consecutive numbers in one part */
 };
 
 static const char stage_prefix[] = "stage-";
@@ -34,6 +35,8 @@ void tkb_stage_init(struct tkb_stage *stage, const struct tkb_root *root)
 		.lock_fd = -1,
 		.share = TKB_SHARE_INIT,
 	};
+	for (size_t i = 0; i < TKB_STAGE_PARTS; i++)
+		atomic_init(&stage->parts[i], -1);
 }
 
 static bool is_stage_name(const char *name)
@@ -223,6 +226,43 @@ int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
 	                      TKB_OWN_FOLDER);
 }
 
+/* Open a part. Another thread may make it meanwhile. */
+static int open_part(const struct tkb_stage *stage, size_t part)
+{
+	struct tkb_share share;
+	char name[sizeof("part-") + TKB_STAGE_NUMBER_SIZE];
+	int fd;
+
+	(void)snprintf(name, sizeof(name), "part-%zu", part);
+	tkb_share_of(stage->own_fd, &share);
+	fd = tkb_share_make_folder(&share, stage->fd, name);
+	return fd >= 0 || errno != EEXIST
+	               ? fd
+	               : tkb_fd_open(stage->fd, name,
+	                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+}
+
+int tkb_stage_part(struct tkb_stage *stage, size_t number)
+{
+	const size_t part = number / PART_NUMBERS % TKB_STAGE_PARTS;
+	int known = atomic_load(&stage->parts[part]);
+	int fd;
+
+	if (part == 0)
+		return stage->fd;
+	if (known >= 0)
+		return known;
+	fd = open_part(stage, part);
+	if (fd < 0)
+		fd = stage->fd;
+	/* All threads must use the same folder for a number. */
+	if (atomic_compare_exchange_strong(&stage->parts[part], &known, fd))
+		return fd;
+	if (fd != stage->fd)
+		(void)close(fd);
+	return known;
+}
+
 void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE])
 {
 	(void)snprintf(out, TKB_STAGE_NUMBER_SIZE, "%zu", number);
@@ -397,6 +437,12 @@ void tkb_stage_close(struct tkb_stage *stage)
 {
 	if (stage->fd >= 0)
 		remove_stage(stage->own_fd, stage->name);
+	for (size_t i = 0; i < TKB_STAGE_PARTS; i++) {
+		const int part = atomic_load(&stage->parts[i]);
+
+		if (part >= 0 && part != stage->fd)
+			(void)close(part);
+	}
 	tkb_fd_unlock_at(&stage->lock_fd);
 	tkb_fd_close_at(&stage->fd);
 	tkb_fd_close_at(&stage->own_fd);

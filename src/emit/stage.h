@@ -6,9 +6,10 @@
  * tkbundle's own folder in a cache root, `<root>/.tkbundle`, where entries are
  * written before they appear.
  *
- *   stage-<random>/       one for each emit that writes. Its owner locks the
- *                         file `lock` in it for life, so that others can tell
- *                         when the owner is dead, and remove the stage
+ *   stage-<random>/       one for each emit that writes; see tkb_stage_part().
+ *                         Its owner locks the file `lock` in it for life, so
+ *                         that others can tell when the owner is dead, and
+ *                         remove the stage
  *   lock                  the root's lock: held to make or remove stages, and to
  *                         commit an entry file by file
  *   trusted-<boot id>     see mark.h
@@ -35,7 +36,8 @@ enum {
 	/* How long to wait for a root's lock. Holders replace a file or an
 	   entry, or remove dead stages, which takes much less time. */
 	TKB_STAGE_LOCK_MS = 5000,
-	TKB_STAGE_NUMBER_SIZE = 24 /* for tkb_stage_format_number() */
+	TKB_STAGE_NUMBER_SIZE = 24, /* for tkb_stage_format_number() */
+	TKB_STAGE_PARTS = 16
 };
 
 struct tkb_stage {
@@ -43,6 +45,8 @@ struct tkb_stage {
 	int own_fd;  /* owned; `.tkbundle`, or -1 */
 	int fd;      /* owned; `stage-<random>`, or -1 */
 	int lock_fd; /* owned; `lock` in the stage */
+	/* Owned, but for `fd`; see tkb_stage_part(). -1: not open yet. */
+	atomic_int parts[TKB_STAGE_PARTS];
 	char name[sizeof("stage-") + TKB_RANDOM_NAME_SIZE];
 	struct tkb_share share; /* permissions of files written to the root */
 	bool is_trusted;        /* the bundle is marked as trusted */
@@ -85,7 +89,14 @@ TKB_NODISCARD int tkb_stage_open(struct tkb_stage *stage,
 TKB_NODISCARD int tkb_stage_lock(struct tkb_stage *stage, int *lock_out,
                                  struct tkb_error *err);
 
-/* Format the name of folder `number` in the stage. */
+/*
+ * The folder of the stage for what has this number; not closed by the caller. A
+ * change in a folder locks it, so threads, which write ranges of numbers, get
+ * different ones. If none can be made, it is the stage itself.
+ */
+int tkb_stage_part(struct tkb_stage *stage, size_t number);
+
+/* Format the name of folder `number` in its part of the stage. */
 void tkb_stage_format_number(size_t number, char out[TKB_STAGE_NUMBER_SIZE]);
 
 /*

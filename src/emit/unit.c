@@ -155,8 +155,10 @@ int tkb_unit_write(const struct tkb_destination *to, struct tkb_loader *loader,
 	tkb_stage_format_number(to->number, name);
 	if (tkb_unit_is_file(unit))
 		return write_staged(to, loader, unit->files, files[0],
-		                    to->stage->fd, name, size_out, err);
-	dir = tkb_share_make_folder(&to->stage->share, to->stage->fd, name);
+		                    tkb_stage_part(to->stage, to->number), name,
+		                    size_out, err);
+	dir = tkb_share_make_folder(
+		&to->stage->share, tkb_stage_part(to->stage, to->number), name);
 	if (dir < 0)
 		return tkb_destination_fail(to, unit->name, err);
 	for (size_t i = 0; i < unit->file_count && rc == 0; i++)
@@ -248,7 +250,8 @@ static int fill_unit(const struct tkb_destination *to, int parent,
 	if (!tkb_unit_is_file(to->entry))
 		return move_files(to, parent, name, err);
 	tkb_stage_format_number(to->number, staged);
-	return renameat(to->stage->fd, staged, parent, name) == 0
+	return renameat(tkb_stage_part(to->stage, to->number), staged, parent,
+	                name) == 0
 	               ? 0
 	               : tkb_destination_fail(to, to->entry->name, err);
 }
@@ -347,8 +350,8 @@ int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
 		if (state != TKB_ENTRY_STATE_ABSENT ||
 		    atomic_load(&stage->lacks_noreplace))
 			break;
-		if (renameat2(stage->fd, staged, parent, name,
-		              RENAME_NOREPLACE) == 0) {
+		if (renameat2(tkb_stage_part(stage, to->number), staged, parent,
+		              name, RENAME_NOREPLACE) == 0) {
 			*outcome = TKB_OUTCOME_EMITTED;
 			return 0;
 		}

@@ -72,8 +72,9 @@ static int stage_text(const struct place *place, size_t index,
 	int rc;
 
 	format_staged(place, index, staged);
-	fd = tkb_fd_open(place->to->stage->fd, staged,
-	                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	fd = tkb_fd_open(tkb_stage_part(place->to->stage, place->to->number),
+	                 staged, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+	                 0600);
 	if (fd < 0)
 		return tkb_destination_fail(place->to, name, err);
 	/* Only root can change a file's owner. */
@@ -147,7 +148,8 @@ static int publish_file(const struct place *place, size_t index,
 	    now.st_mtim.tv_nsec != status->st_mtim.tv_nsec)
 		return tkb_fail_entry(err, TKB_REASON_BUSY,
 		                      "'%s' was changed meanwhile", name);
-	return renameat(place->to->stage->fd, staged, place->fd, name) == 0
+	return renameat(tkb_stage_part(place->to->stage, place->to->number),
+	                staged, place->fd, name) == 0
 	               ? 0
 	               : tkb_destination_fail(place->to, name, err);
 }

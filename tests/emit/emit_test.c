@@ -808,6 +808,34 @@ TEST(emit, by_several_at_once_gives_each_entry_once)
 	}
 }
 
+/* More than one part of a stage holds. */
+TEST(emit, of_many_entries_by_several_threads_gives_what_one_gives)
+{
+	uint32_t devices[40];
+	struct tkb_emit_options options = {
+		SIZED(options),
+		.devices = devices,
+		.device_count = TKB_COUNT_OF(devices),
+		.threads = 1,
+	};
+	const uint64_t all = 5 * TKB_COUNT_OF(devices);
+
+	EACH(i, devices)
+		devices[i] = (uint32_t)i;
+	pack_key(NULL);
+	CHECK_DID(emit_with("a.tkb", "one", &options), all, 0, 0);
+	options.threads = 8;
+	CHECK_DID(emit_with("a.tkb", "several", &options), all, 0, 0);
+	EACH(i, devices) {
+		const char *root = text("several/triton/%zu", i);
+
+		check_root(root, text("one/triton/%zu", i),
+		           text("%s/one", test_folder()),
+		           text("%s/several", test_folder()));
+		CHECK_INT(count_stages(root), 0);
+	}
+}
+
 TEST(emit, of_different_bundles_at_once_gives_whole_entries)
 {
 	unpack("triton-3.6.0-cpu", "forged");
