@@ -15,6 +15,11 @@ enum {
 	PATH_LIMIT = 4096
 };
 
+bool tkb_name_is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 bool tkb_name_is_valid(struct tkb_bytes name)
 {
 	const unsigned char *bytes = name.data;

@@ -22,6 +22,9 @@ int tkb_own_folder_open_at(const char *root);
  */
 bool tkb_name_is_valid(struct tkb_bytes name);
 
+/* Is it "." or "..", which each folder lists? */
+bool tkb_name_is_dots(const char *name);
+
 /*
  * Append `path` as an absolute path: a relative one is put behind the working
  * directory. No link is resolved. Empty and "." components and slashes at the

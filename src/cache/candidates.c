@@ -51,8 +51,7 @@ static int add_listed_item(struct tkb_candidates *candidates,
 	const char *name = item->d_name;
 	bool is_link = false;
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-	    strcmp(name, TKB_OWN_FOLDER) == 0)
+	if (tkb_name_is_dots(name) || strcmp(name, TKB_OWN_FOLDER) == 0)
 		return 0;
 	if (is_folder_item(root->fd, item, &is_link) ||
 	    (is_link && tkb_key_is_valid(name)))

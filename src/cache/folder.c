@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/folder.h"
 
+#include "base/path.h"
 #include "cache/names.h"
 
 static void add_item_name(struct tkb_folder *folder, struct tkb_buf *names,
                           const char *name)
 {
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+	if (tkb_name_is_dots(name))
 		return;
 	folder->name_count++;
 	folder->group_count += tkb_name_is_group(name);

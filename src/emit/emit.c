@@ -136,8 +136,7 @@ static bool is_root_empty(const struct tkb_root *root)
 		return false;
 	for (rc = tkb_dir_next(dir, &item, NULL); rc == 0;
 	     rc = tkb_dir_next(dir, &item, NULL)) {
-		if (strcmp(item->d_name, ".") != 0 &&
-		    strcmp(item->d_name, "..") != 0 &&
+		if (!tkb_name_is_dots(item->d_name) &&
 		    strcmp(item->d_name, TKB_OWN_FOLDER) != 0)
 			return false;
 	}

@@ -52,8 +52,7 @@ static void remove_folder(int dir_fd, const char *name)
 
 	if (tkb_dir_open(dir_fd, name, &dir, NULL) == 0) {
 		for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-			if (strcmp(item->d_name, ".") == 0 ||
-			    strcmp(item->d_name, "..") == 0)
+			if (tkb_name_is_dots(item->d_name))
 				continue;
 			/* A unit may have nested folders. */
 			if (unlinkat(dirfd(dir), item->d_name, 0) < 0 &&
@@ -73,8 +72,7 @@ static void remove_stage(int own_fd, const char *name)
 	if (tkb_dir_open(own_fd, name, &dir, NULL) < 0)
 		return;
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
-		if (strcmp(item->d_name, ".") == 0 ||
-		    strcmp(item->d_name, "..") == 0 ||
+		if (tkb_name_is_dots(item->d_name) ||
 		    strcmp(item->d_name, "lock") == 0)
 			continue;
 		if (unlinkat(dirfd(dir), item->d_name, 0) < 0)

@@ -94,8 +94,8 @@ TKB_NODISCARD int tkb_ninja_lexer_expand(struct tkb_ninja_lexer *lexer,
                                          struct tkb_error *err);
 
 /*
- * Take a path, simplified as ninja does it, and the white space after it; "" if
- * there is no path.
+ * Take a path in ninja's canonical form, and the white space after it. Without a
+ * path, `*out` is "".
  */
 TKB_NODISCARD int tkb_ninja_lexer_path(struct tkb_ninja_lexer *lexer,
                                        const char **out, struct tkb_error *err);

@@ -29,8 +29,8 @@ const char *tkb_ninja_relative_path(const struct tkb_ninja_place *place,
 }
 
 /*
- * The absolute path of a path that leads out of the folder. ninja has
- * simplified it.
+ * Write the absolute path of `path`, which leads out of the folder and is in
+ * ninja's canonical form.
  */
 static bool format_absolute(const struct tkb_ninja_place *place,
                             const char *path, char out[PATH_SIZE])

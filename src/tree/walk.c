@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 
 enum {
 	PATH_SIZE = 4096,
@@ -103,7 +104,7 @@ static int walk_item(struct walk *walk, int dir_fd, const char *name,
 	const size_t slash = length == 0 ? 0 : 1;
 	int rc;
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+	if (tkb_name_is_dots(name))
 		return 0;
 	rc = walk->visitor->check == NULL
 	             ? 0
