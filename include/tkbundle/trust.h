@@ -261,6 +261,19 @@ struct tkb_trust {
 	                        const struct tkb_revoked_list *list);
 };
 
+/** @return the policy's key with this id; NULL: it has none. Borrowed */
+TKB_API const struct tkb_trust_key *tkb_trust_find_key(
+	const struct tkb_trust *trust, const struct tkb_digest *id);
+
+/** @return the stage that signatures of the ref must be for */
+TKB_API enum tkb_trust_stage tkb_trust_stage_of(const struct tkb_trust *trust,
+                                                const char *ref);
+
+/** @return whether the key may sign records of the ref for this stage; for how
+            long, and whether the key is revoked, is not checked */
+TKB_API bool tkb_trust_may_sign(const struct tkb_trust_key *key,
+                                enum tkb_trust_stage stage, const char *ref);
+
 /**
  * Has a key of the policy signed this file with a detached signature of
  * minisign? The key must be a minisign key of the policy that may publish or

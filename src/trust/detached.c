@@ -136,7 +136,7 @@ static int judge_signature(const struct tkb_trust *trust,
 		                   "it is signed by a key that may publish "
 		                   "nothing: ",
 		                   key->name, err);
-	if (key->not_after_s != 0 && key->not_after_s < tkb_time_now()) {
+	if (tkb_trust_is_past(key, tkb_time_now())) {
 		tkb_time_text(key->not_after_s, when);
 		return refuse_file(name,
 		                   "it is signed by a key that counted until ",

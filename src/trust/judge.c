@@ -73,8 +73,18 @@ enum tkb_trust_stage tkb_trust_stage_of(const struct tkb_trust *trust,
 	return TKB_TRUST_STAGE_DEV;
 }
 
-static bool may_sign(const struct tkb_trust_key *key,
-                     enum tkb_trust_stage stage, const char *ref)
+const struct tkb_trust_key *tkb_trust_find_key(const struct tkb_trust *trust,
+                                               const struct tkb_digest *id)
+{
+	for (size_t i = 0; i < trust->key_count; i++) {
+		if (tkb_digest_equal(&trust->keys[i].key->id, id))
+			return &trust->keys[i];
+	}
+	return NULL;
+}
+
+bool tkb_trust_may_sign(const struct tkb_trust_key *key,
+                        enum tkb_trust_stage stage, const char *ref)
 {
 	return stage == TKB_TRUST_STAGE_PROD
 	               ? matches_any(key->promote, key->promote_count, ref)
@@ -108,10 +118,19 @@ bool tkb_trust_lets_promote(const struct tkb_trust *trust,
 	return !is_named;
 }
 
+bool tkb_trust_is_past(const struct tkb_trust_key *key, uint64_t now_s)
+{
+	return key->not_after_s != 0 && key->not_after_s < now_s;
+}
+
+uint64_t tkb_trust_until(const struct tkb_trust_key *key, uint64_t expires_s)
+{
+	return tkb_trust_is_past(key, expires_s) ? key->not_after_s : expires_s;
+}
+
 bool tkb_trust_lets_revoke(const struct tkb_trust_key *key, uint64_t now_s)
 {
-	return key->is_revoker &&
-	       (key->not_after_s == 0 || key->not_after_s >= now_s);
+	return key->is_revoker && !tkb_trust_is_past(key, now_s);
 }
 
 bool tkb_trust_keeps_back(const struct tkb_trust *trust, const char *ref)
@@ -186,7 +205,7 @@ static bool is_fit(struct finding *finding,
 		        tkb_stage_name(finding->stage));
 		return false;
 	}
-	if (!may_sign(key, finding->stage, judged->ref)) {
+	if (!tkb_trust_may_sign(key, finding->stage, judged->ref)) {
 		say_why(finding, "'%s' has signed it, but may not %s this ref",
 		        key->name,
 		        finding->stage == TKB_TRUST_STAGE_PROD ? "promote to"
@@ -199,7 +218,7 @@ static bool is_fit(struct finding *finding,
 		        when);
 		return false;
 	}
-	if (key->not_after_s != 0 && key->not_after_s < judged->now_s) {
+	if (tkb_trust_is_past(key, judged->now_s)) {
 		tkb_time_text(key->not_after_s, when);
 		say_why(finding,
 		        "'%s' has signed it, but its signatures counted only "
@@ -216,8 +235,6 @@ static void count_signature(struct finding *finding,
 {
 	const struct tkb_trust_key *key = &finding->judged->trust->keys[index];
 	struct tkb_opinion *opinion = finding->opinion;
-	const bool ends_with_key = key->not_after_s != 0 &&
-	                           key->not_after_s < statement->expires_s;
 
 	finding->has_signed[index] = true;
 	opinion->signatures[opinion->signature_count++] =
@@ -226,8 +243,7 @@ static void count_signature(struct finding *finding,
 			.key = key->key->id,
 			.stage = statement->stage,
 			.sequence = statement->sequence,
-			.expires_s = ends_with_key ? key->not_after_s
-		                                   : statement->expires_s,
+			.expires_s = tkb_trust_until(key, statement->expires_s),
 		};
 }
 

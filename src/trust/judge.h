@@ -50,12 +50,14 @@ TKB_NODISCARD int tkb_trust_read(struct tkb_trust *own,
 bool tkb_trust_lets_promote(const struct tkb_trust *trust,
                             const struct tkb_signing *signing, const char *ref);
 
+/* Do the key's signatures count no more? */
+bool tkb_trust_is_past(const struct tkb_trust_key *key, uint64_t now_s);
+
+/* Until when does a signature of the key count that expires at `expires_s`? */
+uint64_t tkb_trust_until(const struct tkb_trust_key *key, uint64_t expires_s);
+
 /* May this key sign a list of what is revoked, now? */
 bool tkb_trust_lets_revoke(const struct tkb_trust_key *key, uint64_t now_s);
-
-/* The stage that signatures of the ref must be for. */
-enum tkb_trust_stage tkb_trust_stage_of(const struct tkb_trust *trust,
-                                        const char *ref);
 
 /* Is the ref in the inbox? Records there are used only once promoted. */
 bool tkb_trust_keeps_back(const struct tkb_trust *trust, const char *ref);

@@ -46,22 +46,16 @@ static void tell_list(const struct gathering *gathering,
 {
 	const struct tkb_trust *told = gathering->told;
 	struct tkb_revoked_list info = { .sequence = list->sequence,
-		                         .expires_s = list->expires_s,
 		                         .revoked_count = list->digests.count };
+	const struct tkb_trust_key *key;
 
 	if (told == NULL || told->on_revoked_list == NULL ||
 	    list->expires_s <= gathering->now_s)
 		return;
-	for (size_t i = 0; i < told->key_count; i++) {
-		const struct tkb_trust_key *key = &told->keys[i];
-
-		if (key->key != signer)
-			continue;
-		info.signer = key->name;
-		if (key->not_after_s != 0 && key->not_after_s < info.expires_s)
-			info.expires_s = key->not_after_s;
-		told->on_revoked_list(told->self, &info);
-	}
+	key = tkb_trust_find_key(told, &signer->id);
+	info.signer = key->name;
+	info.expires_s = tkb_trust_until(key, list->expires_s);
+	told->on_revoked_list(told->self, &info);
 }
 
 static int add_list(struct gathering *gathering,

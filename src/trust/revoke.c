@@ -22,8 +22,7 @@ enum {
 struct revoker {
 	struct tkb_remote *remote;
 	struct tkb_signing signing;
-	struct tkb_trust policy; /* without keys: there is none */
-	bool has_policy;
+	struct tkb_trust policy; /* without a policy: no keys */
 	const struct tkb_key *keys[TKB_SIGNATURES_LIMIT + TKB_TRUST_KEYS];
 	size_t key_count;
 	uint64_t now_s;
@@ -32,26 +31,15 @@ struct revoker {
 	struct tkb_revoke_report report;
 };
 
-static const struct tkb_trust_key *find_key(const struct revoker *revoker,
-                                            const struct tkb_digest *id)
-{
-	for (size_t i = 0; i < revoker->policy.key_count; i++) {
-		const struct tkb_trust_key *key = &revoker->policy.keys[i];
-
-		if (tkb_digest_equal(&key->key->id, id))
-			return key;
-	}
-	return NULL;
-}
-
 /* A list that does not count by the policy must not replace one that does. */
 static int check_signer(const struct revoker *revoker,
                         const struct tkb_key *signer, struct tkb_error *err)
 {
-	const struct tkb_trust_key *key = find_key(revoker, &signer->id);
+	const struct tkb_trust_key *key =
+		tkb_trust_find_key(&revoker->policy, &signer->id);
 	char hex[TKB_DIGEST_HEX_SIZE];
 
-	if (!revoker->has_policy ||
+	if (revoker->remote->options.trust == NULL ||
 	    (key != NULL && tkb_trust_lets_revoke(key, revoker->now_s)))
 		return 0;
 	if (key != NULL)
@@ -67,7 +55,8 @@ static int check_signer(const struct revoker *revoker,
 static int check_revoked(const struct revoker *revoker,
                          const struct tkb_digest *digest, struct tkb_error *err)
 {
-	const struct tkb_trust_key *key = find_key(revoker, digest);
+	const struct tkb_trust_key *key =
+		tkb_trust_find_key(&revoker->policy, digest);
 
 	if (key != NULL && key->is_revoker)
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -140,7 +129,6 @@ static int begin_revoking(struct revoker *revoker,
 	int rc;
 
 	revoker->now_s = tkb_time_now();
-	revoker->has_policy = trust != NULL;
 	rc = tkb_signing_read(&revoker->signing, given, err);
 	if (rc == 0 && trust != NULL)
 		rc = tkb_trust_read(&revoker->policy, trust, err);
@@ -232,6 +220,21 @@ static bool is_done(const struct tkb_revocations *known,
 	return true;
 }
 
+/* Check and count what the remote shows, before anything is written. */
+static int look_at_lists(struct revoker *revoker,
+                         const struct tkb_revocations *known,
+                         const struct tkb_digest *digests, size_t count,
+                         struct tkb_error *err)
+{
+	const int rc = check_seen(revoker, known, err);
+
+	revoker->report.is_new = known->count == 0;
+	for (size_t i = 0; i < count; i++)
+		revoker->report.added_count +=
+			!tkb_digests_have(&known->all.digests, &digests[i]);
+	return rc;
+}
+
 static int revoke_in_rounds(struct revoker *revoker,
                             const struct tkb_digest *digests, size_t count,
                             struct tkb_error *err)
@@ -246,16 +249,12 @@ static int revoke_in_rounds(struct revoker *revoker,
 		                          revoker->key_count, revoker->now_s,
 		                          NULL, &known, err);
 		if (rc == 0 && round == 0)
-			rc = check_seen(revoker, &known, err);
+			rc = look_at_lists(revoker, &known, digests, count,
+			                   err);
 		if (rc < 0)
 			return rc;
-		if (round == 0)
-			revoker->report.is_new = known.count == 0;
 		if (round > 0 && is_done(&known, revoker, digests, count))
 			return 0;
-		for (size_t i = 0; round == 0 && i < count; i++)
-			revoker->report.added_count += !tkb_digests_have(
-				&known.all.digests, &digests[i]);
 		rc = replace_list(revoker, &known, digests, count, err);
 		if (rc < 0)
 			return rc;

@@ -296,6 +296,28 @@ TEST(judge, trusts_no_signature_under_the_name_of_another_key)
 	clear(scene);
 }
 
+TEST(policy, tells_what_a_key_may_sign)
+{
+	const struct scene *scene = arrange(TKB_KEY_KIND_ED25519);
+	const struct tkb_trust *trust = &scene->trust;
+	const struct tkb_digest stranger = digest_of(tkb_text("no key"));
+	const struct tkb_trust_key *ci =
+		tkb_trust_find_key(trust, &scene->ci->id);
+	const struct tkb_trust_key *release =
+		tkb_trust_find_key(trust, &scene->release->id);
+
+	CHECK_STR(ci->name, "ci");
+	CHECK_STR(release->name, "release");
+	CHECK(tkb_trust_find_key(trust, &stranger) == NULL);
+	CHECK_INT(tkb_trust_stage_of(trust, "model/a"), TKB_TRUST_STAGE_DEV);
+	CHECK_INT(tkb_trust_stage_of(trust, "prod/a"), TKB_TRUST_STAGE_PROD);
+	CHECK(tkb_trust_may_sign(ci, TKB_TRUST_STAGE_DEV, "model/a"));
+	CHECK(!tkb_trust_may_sign(ci, TKB_TRUST_STAGE_DEV, "prod/a"));
+	CHECK(!tkb_trust_may_sign(ci, TKB_TRUST_STAGE_PROD, "prod/a"));
+	CHECK(tkb_trust_may_sign(release, TKB_TRUST_STAGE_PROD, "prod/a"));
+	CHECK(!tkb_trust_may_sign(release, TKB_TRUST_STAGE_PROD, "model/a"));
+}
+
 TEST(policy, that_makes_no_sense_is_refused)
 {
 	const struct tkb_trust none = { .struct_size = 0 };

@@ -55,6 +55,9 @@
 	X(key_write, tkb_key_write)                                            \
 	X(key_write_public, tkb_key_write_public)                              \
 	X(key_look, tkb_key_look)                                              \
+	X(trust_find_key, tkb_trust_find_key)                                  \
+	X(trust_stage_of, tkb_trust_stage_of)                                  \
+	X(trust_may_sign, tkb_trust_may_sign)                                  \
 	X(key_close, tkb_key_close)                                            \
 	X(check_file, tkb_trust_check_file)                                    \
 	X(date_parse, tkb_date_parse)                                          \
