@@ -189,9 +189,8 @@ static void end_badly(struct work *work, const struct triton_item *item, int rc)
 	if (work->request->on_failed != NULL && item->key != NULL)
 		work->request->on_failed(work->request->self, item->key,
 		                         item->err.message);
-	else if (item->compile ==
-	         NULL) /* the message is about a file, and names
-	                              it */
+	else if (item->compile == NULL)
+		/* The message is about a file, and names it. */
 		cli_say(work->cli, "%s", item->err.message);
 	else
 		cli_say(work->cli, "%s for %s: %s", item->label, item->target,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
+#include "cli/status.h"
 
 #define GRACE_MS 1000 /* between SIGTERM and SIGKILL */
 #define FD_LIMIT 1024 /* our descriptors are below it */
@@ -192,6 +193,13 @@ bool run_child_has_exited(const struct run_child *child, int *status_out)
 		return false;
 	*status_out = WEXITSTATUS(child->state);
 	return true;
+}
+
+bool run_child_found_nothing(const struct run_child *child)
+{
+	int status = 0;
+
+	return run_child_has_exited(child, &status) && status == STATUS_ABSENT;
 }
 
 /*

@@ -78,6 +78,9 @@ void run_child_note(struct run_child *child, int state);
 /* Was it started, and did it end by itself with an exit status? */
 bool run_child_has_exited(const struct run_child *child, int *status_out);
 
+/* Did it end because there was nothing, as for a pull of a ref without a record? */
+bool run_child_found_nothing(const struct run_child *child);
+
 /*
  * The number in member `name` of the JSON document that it printed. Only the
  * end of the document is searched. False if there is none.

@@ -92,10 +92,7 @@ static void add_warnings(const struct run_child *pull, struct reasons *reasons)
 
 static bool has_no_record(const struct run *run)
 {
-	int status = 0;
-
-	return run_child_has_exited(&run->children[RUN_PULL], &status) &&
-	       status == STATUS_ABSENT;
+	return run_child_found_nothing(&run->children[RUN_PULL]);
 }
 
 /* What to do if the ref has no record: said once, before the command starts. */

@@ -15,16 +15,6 @@ enum {
 	NS_PER_MS = 1000000
 };
 
-/* Had nobody published anything under the ref? That is not a failure. */
-static bool is_first_start(const struct run *run)
-{
-	int status = 0;
-
-	return run->children[RUN_PULL].has_begun &&
-	       run_child_has_exited(&run->children[RUN_PULL], &status) &&
-	       status == STATUS_ABSENT;
-}
-
 static void add_failure(struct start *start, const struct run *run,
                         enum run_role role, const char *of)
 {
@@ -80,7 +70,8 @@ static int leave_report(const struct run *run, struct remote_use *use,
 		.id = run->id,
 		.node = run->args->node,
 		.idle = shared->counts.idle,
-		.is_first = is_first_start(run),
+		/* Nobody had published anything under the ref: no failure. */
+		.is_first = run_child_found_nothing(&run->children[RUN_PULL]),
 	};
 	struct tkb_digest digest;
 	char text[TKB_START_SIZE_LIMIT];

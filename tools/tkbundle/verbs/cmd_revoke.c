@@ -161,9 +161,12 @@ static int add_operand(struct remote_use *use, struct list *list,
 	return rc == 0 ? append_digest(list, &digest, err) : rc;
 }
 
-/* Add the records that a ref holds, and their blobs. */
-static int add_ref(struct remote_use *use, struct list *list,
-                   struct tkb_error *err)
+/* Call `visit` for each record that a ref holds. */
+static int visit_records(struct remote_use *use, const char *ref,
+                         int (*visit)(void *self,
+                                      const struct tkb_holdings_record *record,
+                                      struct tkb_error *err),
+                         void *self, struct tkb_error *err)
 {
 	const struct tkb_holdings_options brief = { .struct_size =
 		                                            sizeof(brief),
@@ -172,59 +175,53 @@ static int add_ref(struct remote_use *use, struct list *list,
 	struct tkb_holdings *holdings = NULL;
 	int rc;
 
-	rc = library->holdings_open(use->remote, use->ref, &brief, &holdings,
-	                            err);
+	rc = library->holdings_open(use->remote, ref, &brief, &holdings, err);
 	for (size_t i = 0;
-	     rc == 0 && i < library->holdings_record_count(holdings); i++) {
-		const struct tkb_holdings_record *const record =
-			library->holdings_record(holdings, i);
-
-		rc = append_digest(list, &record->digest, err);
-		if (rc == 0)
-			rc = append_digest(list, &record->blob, err);
-	}
+	     rc == 0 && i < library->holdings_record_count(holdings); i++)
+		rc = visit(self, library->holdings_record(holdings, i), err);
 	library->holdings_close(holdings);
 	return rc;
+}
+
+/* Add a record and its blob. */
+static int append_record(void *self, const struct tkb_holdings_record *record,
+                         struct tkb_error *err)
+{
+	const int rc = append_digest(self, &record->digest, err);
+
+	return rc == 0 ? append_digest(self, &record->blob, err) : rc;
 }
 
 /* Which other refs hold something of a list? */
 struct sharing {
 	struct remote_use *use;
 	const struct list *list;
+	bool is_shared; /* the ref that is looked at does */
 };
 
-static bool is_listed(const struct list *list, const struct tkb_digest *digest)
+static int note_shared(void *self, const struct tkb_holdings_record *record,
+                       struct tkb_error *err)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		if (memcmp(&list->items[i], digest, sizeof(*digest)) == 0)
-			return true;
-	}
-	return false;
+	struct sharing *const sharing = self;
+	const struct list *const list = sharing->list;
+
+	(void)err;
+	for (size_t i = 0; i < list->count && !sharing->is_shared; i++)
+		sharing->is_shared = memcmp(&list->items[i], &record->blob,
+		                            sizeof(record->blob)) == 0;
+	return 0;
 }
 
 static int warn_of_ref(void *self, const char *ref, struct tkb_error *err)
 {
-	const struct tkb_holdings_options brief = { .struct_size =
-		                                            sizeof(brief),
-		                                    .is_brief = true };
-	const struct sharing *const sharing = self;
-	const struct remote_library *const library = &sharing->use->library;
-	struct tkb_holdings *holdings = NULL;
-	bool is_shared = false;
+	struct sharing *const sharing = self;
 	int rc;
 
 	if (strcmp(ref, sharing->use->ref) == 0)
 		return 0;
-	rc = library->holdings_open(sharing->use->remote, ref, &brief,
-	                            &holdings, err);
-	for (size_t i = 0; rc == 0 && !is_shared &&
-	                   i < library->holdings_record_count(holdings);
-	     i++)
-		is_shared =
-			is_listed(sharing->list,
-		                  &library->holdings_record(holdings, i)->blob);
-	library->holdings_close(holdings);
-	if (is_shared)
+	sharing->is_shared = false;
+	rc = visit_records(sharing->use, ref, note_shared, sharing, err);
+	if (sharing->is_shared)
 		cli_say(sharing->use->cli,
 		        "ref '%s' has a bundle of '%s', too: revoked, it is "
 		        "not used there either",
@@ -239,7 +236,7 @@ static int warn_of_ref(void *self, const char *ref, struct tkb_error *err)
 static int warn_of_others(struct remote_use *use, const struct list *list,
                           struct tkb_error *err)
 {
-	struct sharing sharing = { use, list };
+	struct sharing sharing = { .use = use, .list = list };
 	const struct tkb_ref_visitor visitor = { warn_of_ref, &sharing };
 
 	return use->library.refs(use->remote, &visitor, err);
@@ -285,7 +282,7 @@ static enum status revoke_digests(struct remote_use *use,
 	for (size_t i = 0; i < args->operands.count && rc == 0; i++)
 		rc = add_operand(use, &list, args_operand(args, i), &err);
 	if (rc == 0 && args->ref != NULL)
-		rc = add_ref(use, &list, &err);
+		rc = visit_records(use, use->ref, append_record, &list, &err);
 	if (rc == 0 && args->ref != NULL)
 		rc = warn_of_others(use, &list, &err);
 	if (rc == 0)

@@ -377,7 +377,7 @@ static bool choose_ref(struct remote_looking *looking)
 
 	if (pattern == NULL)
 		return false;
-	/* The placeholder may need the driver, which did not answer. */
+	/* A pattern may need the driver, which did not answer. */
 	if (doctor->gpus.is_late && strchr(pattern, '{') != NULL)
 		return false;
 	if (use->library.ref_expand(pattern, &facts, use->ref, &err) == 0)
