@@ -162,6 +162,13 @@ size_t tkb_path_parent_length(const char *path)
 	return slash == NULL ? 0 : (size_t)(slash - path);
 }
 
+bool tkb_path_has_same_parent(const char *a, const char *b)
+{
+	const size_t length = tkb_path_parent_length(a);
+
+	return tkb_path_parent_length(b) == length && memcmp(a, b, length) == 0;
+}
+
 bool tkb_path_is_folder(const char *path)
 {
 	struct stat status;

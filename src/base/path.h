@@ -39,6 +39,9 @@ const char *tkb_path_base_name(const char *path);
 /* The length of the part before the last slash; 0 if there is no slash. */
 size_t tkb_path_parent_length(const char *path);
 
+/* Do `a` and `b` begin with the same folder? */
+bool tkb_path_has_same_parent(const char *a, const char *b);
+
 /* Is `path` a folder, or a link to one? */
 bool tkb_path_is_folder(const char *path);
 

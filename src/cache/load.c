@@ -30,6 +30,7 @@ int tkb_loader_open(struct tkb_loader *loader, bool is_lean,
 void tkb_loader_close(struct tkb_loader *loader)
 {
 	tkb_unit_parent_close(&loader->parent);
+	tkb_unit_parent_close(&loader->staged);
 	tkb_arena_release(&loader->arena);
 	tkb_hasher_close(&loader->hasher);
 	tkb_buf_release(&loader->scratch);

@@ -21,7 +21,10 @@
 struct tkb_destination {
 	struct tkb_stage *stage;
 	const struct tkb_entry *entry;
-	size_t number; /* the name of the entry's folder in the stage */
+	/* The name in the stage of the entry's folder, or of the folder that
+	   it shares with its siblings; see unit.h. */
+	size_t number;
+	bool has_siblings;
 };
 
 /*

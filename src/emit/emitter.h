@@ -18,6 +18,7 @@
 
 #include "emit/inspect.h"
 #include "emit/batch.h"
+#include "emit/destination.h"
 #include "format/reader.h"
 #include "tree/gpu.h"
 
@@ -34,6 +35,11 @@ enum tkb_selection {
 struct tkb_progress {
 	enum tkb_entry_state state; /* of the destination */
 	bool is_written;            /* the stage has it */
+	/* See siblings.h: the first job in the folder, and the next one; the
+	   last one's next is itself. */
+	bool has_siblings;
+	size_t first_sibling;
+	size_t next_sibling;
 };
 
 struct tkb_emitter {
@@ -69,6 +75,10 @@ TKB_NODISCARD int tkb_emit_select(struct tkb_emitter *emitter,
  */
 TKB_NODISCARD int tkb_emit_plan(struct tkb_emitter *emitter,
                                 struct tkb_error *err);
+
+/* Where job `index` goes. */
+struct tkb_destination tkb_emit_destination(struct tkb_emitter *emitter,
+                                            size_t index);
 
 /*
  * Write what the inspection found missing, and move it into place. The options

@@ -172,19 +172,26 @@ static int compare_jobs(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Of the jobs with the same key and root, skip all but the first. */
+/*
+ * Of the jobs with the same key and root, skip all but the first. Units need no
+ * sorting: a manifest has those of one name together.
+ */
 static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	struct tkb_batch *batch = &emitter->batch;
 	TKB_AUTO(tkb_free_at)
 	struct tkb_job **sorted =
 		tkb_alloc_array(batch->job_count, sizeof(struct tkb_job *));
+	size_t kernels = 0;
 
 	if (sorted == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < batch->job_count; i++)
+	for (size_t i = 0; i < batch->job_count; i++) {
 		sorted[i] = &batch->jobs[i];
-	qsort(sorted, batch->job_count, sizeof(*sorted), compare_jobs);
+		if (i == kernels && sorted[i]->entry->kind != TKB_KIND_UNIT)
+			kernels++;
+	}
+	qsort(sorted, kernels, sizeof(*sorted), compare_jobs);
 	for (size_t i = 1; i < batch->job_count; i++) {
 		if (sorted[i - 1]->root == sorted[i]->root &&
 		    strcmp(sorted[i - 1]->entry->key, sorted[i]->entry->key) ==

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "cache/names.h"
 #include "ninja/record.h"
 #include "tree/unit.h"
@@ -142,23 +143,64 @@ static int write_staged(const struct tkb_destination *to,
 	return rc;
 }
 
+/* A unit's file or folder in the stage. */
+struct staged {
+	int folder; /* not owned; -1: it cannot be opened */
+	char name[TKB_STAGE_NUMBER_SIZE + TKB_UNIT_PATH_LIMIT];
+};
+
+static void find_staged(const struct tkb_destination *to,
+                        struct tkb_loader *loader, struct staged *out)
+{
+	const char *path = to->entry->name;
+	const char *name;
+
+	tkb_stage_format_number(to->number, out->name);
+	out->folder = tkb_stage_part(to->stage, to->number);
+	if (!to->has_siblings)
+		return;
+	(void)snprintf(out->name + strlen(out->name), TKB_UNIT_PATH_LIMIT, "%s",
+	               strrchr(path, '/'));
+	out->folder = tkb_unit_find_parent(&loader->staged, out->folder,
+	                                   &to->stage->share, out->name, &name);
+	memmove(out->name, name, strlen(name) + 1);
+}
+
+bool tkb_unit_begin_siblings(const struct tkb_destination *to,
+                             struct tkb_loader *loader)
+{
+	const int part = tkb_stage_part(to->stage, to->number);
+	char name[TKB_STAGE_NUMBER_SIZE];
+	char path[TKB_STAGE_NUMBER_SIZE + sizeof("/")];
+	int fd;
+
+	tkb_stage_format_number(to->number, name);
+	fd = tkb_share_make_folder(&to->stage->share, part, name);
+	if (fd < 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "%s/", name);
+	tkb_unit_parent_set(&loader->staged, part, fd, path);
+	return true;
+}
+
 int tkb_unit_write(const struct tkb_destination *to, struct tkb_loader *loader,
                    const struct tkb_bytes *files, uint64_t *size_out,
                    struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int dir = -1;
 	const struct tkb_entry *unit = to->entry;
-	char name[TKB_STAGE_NUMBER_SIZE];
+	struct staged staged;
 	int rc = 0;
 
 	*size_out = 0;
-	tkb_stage_format_number(to->number, name);
+	find_staged(to, loader, &staged);
+	if (staged.folder < 0)
+		return tkb_destination_fail(to, unit->name, err);
 	if (tkb_unit_is_file(unit))
 		return write_staged(to, loader, unit->files, files[0],
-		                    tkb_stage_part(to->stage, to->number), name,
-		                    size_out, err);
-	dir = tkb_share_make_folder(
-		&to->stage->share, tkb_stage_part(to->stage, to->number), name);
+		                    staged.folder, staged.name, size_out, err);
+	dir = tkb_share_make_folder(&to->stage->share, staged.folder,
+	                            staged.name);
 	if (dir < 0)
 		return tkb_destination_fail(to, unit->name, err);
 	for (size_t i = 0; i < unit->file_count && rc == 0; i++)
@@ -210,11 +252,14 @@ static int move_logs(const struct tkb_destination *to, int from, int dir,
  * Move a unit's files into place. Files that name others are removed first, and
  * written last.
  */
-static int move_files(const struct tkb_destination *to, int parent,
-                      const char *name, struct tkb_error *err)
+static int move_files(const struct tkb_destination *to,
+                      const struct staged *staged, int parent, const char *name,
+                      struct tkb_error *err)
 {
 	const struct tkb_entry *unit = to->entry;
-	TKB_AUTO(tkb_fd_close_at) int from = tkb_destination_open_written(to);
+	TKB_AUTO(tkb_fd_close_at)
+	int from = tkb_fd_open(staged->folder, staged->name,
+	                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	TKB_AUTO(tkb_fd_close_at)
 	int dir = open_unit_folder(parent, &to->stage->share, name);
 	int rc = 0;
@@ -242,22 +287,20 @@ static int move_files(const struct tkb_destination *to, int parent,
 }
 
 /* Fill the place of a unit. The root's lock is held. */
-static int fill_unit(const struct tkb_destination *to, int parent,
-                     const char *name, struct tkb_error *err)
+static int fill_unit(const struct tkb_destination *to,
+                     const struct staged *staged, int parent, const char *name,
+                     struct tkb_error *err)
 {
-	char staged[TKB_STAGE_NUMBER_SIZE];
-
 	if (!tkb_unit_is_file(to->entry))
-		return move_files(to, parent, name, err);
-	tkb_stage_format_number(to->number, staged);
-	return renameat(tkb_stage_part(to->stage, to->number), staged, parent,
-	                name) == 0
+		return move_files(to, staged, parent, name, err);
+	return renameat(staged->folder, staged->name, parent, name) == 0
 	               ? 0
 	               : tkb_destination_fail(to, to->entry->name, err);
 }
 
 /* Another process may have changed the unit: inspect again under the lock. */
 static int commit_in_lock(const struct tkb_destination *to,
+                          const struct staged *staged,
                           struct tkb_loader *loader, int parent,
                           const char *name, enum tkb_outcome *outcome,
                           struct tkb_error *err)
@@ -282,7 +325,7 @@ static int commit_in_lock(const struct tkb_destination *to,
 		                      to->stage->root->path, to->entry->name);
 	*outcome = state == TKB_ENTRY_STATE_ABSENT ? TKB_OUTCOME_EMITTED
 	                                           : TKB_OUTCOME_REPAIRED;
-	return fill_unit(to, parent, name, err);
+	return fill_unit(to, staged, parent, name, err);
 }
 
 /* Write `bytes` as file `name` of the unit in the stage. */
@@ -329,16 +372,38 @@ int tkb_unit_stamp(const struct tkb_destination *to, struct tkb_loader *loader,
 	return rc < 0 ? rc : replace_log(to, dir, TKB_NINJA_DEPS, &deps, err);
 }
 
+bool tkb_unit_commit_siblings(const struct tkb_destination *to,
+                              struct tkb_loader *loader)
+{
+	const struct tkb_stage *stage = to->stage;
+	char path[TKB_UNIT_PATH_LIMIT + 1];
+	char staged[TKB_STAGE_NUMBER_SIZE];
+	const char *name = NULL;
+	int parent;
+
+	(void)snprintf(path, sizeof(path), "%.*s",
+	               (int)tkb_path_parent_length(to->entry->name),
+	               to->entry->name);
+	tkb_stage_format_number(to->number, staged);
+	parent = tkb_unit_find_parent(&loader->parent, stage->root->fd,
+	                              &stage->share, path, &name);
+	return parent >= 0 &&
+	       renameat2(tkb_stage_part(to->stage, to->number), staged, parent,
+	                 name, RENAME_NOREPLACE) == 0;
+}
+
 int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
                     enum tkb_entry_state state, enum tkb_outcome *outcome,
                     struct tkb_error *err)
 {
 	struct tkb_stage *stage = to->stage;
-	char staged[TKB_STAGE_NUMBER_SIZE];
+	struct staged staged;
 	const char *name = NULL;
 	int parent;
 
-	tkb_stage_format_number(to->number, staged);
+	find_staged(to, loader, &staged);
+	if (staged.folder < 0)
+		return tkb_destination_fail(to, to->entry->name, err);
 	if (state != TKB_ENTRY_STATE_ABSENT)
 		tkb_unit_parent_close(&loader->parent);
 	for (bool is_again = false;; is_again = true) {
@@ -350,8 +415,8 @@ int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
 		if (state != TKB_ENTRY_STATE_ABSENT ||
 		    atomic_load(&stage->lacks_noreplace))
 			break;
-		if (renameat2(tkb_stage_part(stage, to->number), staged, parent,
-		              name, RENAME_NOREPLACE) == 0) {
+		if (renameat2(staged.folder, staged.name, parent, name,
+		              RENAME_NOREPLACE) == 0) {
 			*outcome = TKB_OUTCOME_EMITTED;
 			return 0;
 		}
@@ -367,5 +432,5 @@ int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
 			return tkb_destination_fail(to, to->entry->name, err);
 		break;
 	}
-	return commit_in_lock(to, loader, parent, name, outcome, err);
+	return commit_in_lock(to, &staged, loader, parent, name, outcome, err);
 }

@@ -7,6 +7,8 @@
  * an entry does: a file, or a folder with everything in it. An existing unit
  * that is not whole is filled file by file; files that name others are removed
  * first and written last.
+ *
+ * Siblings (siblings.h) are written into one folder of the stage.
  */
 
 #include "emit/destination.h"
@@ -37,6 +39,21 @@ TKB_NODISCARD int tkb_unit_write(const struct tkb_destination *to,
 TKB_NODISCARD int tkb_unit_stamp(const struct tkb_destination *to,
                                  struct tkb_loader *loader,
                                  struct tkb_error *err);
+
+/*
+ * Make a folder of the stage for `to` and siblings that are written after it.
+ * Returns false, and makes nothing, if that fails.
+ */
+bool tkb_unit_begin_siblings(const struct tkb_destination *to,
+                             struct tkb_loader *loader);
+
+/*
+ * Move the folder of `to`, which holds it and its written siblings, to the
+ * place of their parent folder. Returns false if that cannot be done, as when
+ * the folder exists now: commit each sibling then.
+ */
+bool tkb_unit_commit_siblings(const struct tkb_destination *to,
+                              struct tkb_loader *loader);
 
 TKB_NODISCARD int tkb_unit_commit(const struct tkb_destination *to,
                                   struct tkb_loader *loader,

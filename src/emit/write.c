@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "emit/destination.h"
 #include "emit/emitter.h"
+#include "emit/siblings.h"
 #include "emit/unit.h"
 #include "emit/unit_relocate.h"
 #include "tree/unit.h"
@@ -14,15 +15,18 @@
  * Write
  */
 
-static struct tkb_destination destination_of(struct tkb_emitter *emitter,
-                                             size_t index)
+struct tkb_destination tkb_emit_destination(struct tkb_emitter *emitter,
+                                            size_t index)
 {
 	const struct tkb_job *job = &emitter->batch.jobs[index];
+	const struct tkb_progress *progress = &emitter->progress[index];
 
 	return (struct tkb_destination){
 		.stage = &emitter->batch.stages[job->root],
 		.entry = job->entry,
-		.number = index,
+		.number = progress->has_siblings ? progress->first_sibling
+		                                 : index,
+		.has_siblings = progress->has_siblings,
 	};
 }
 
@@ -87,17 +91,20 @@ static void name_unit(struct tkb_emitter *emitter, const struct tkb_job *job,
 	}
 }
 
-/* Write entry `index` for each root that needs it. */
+/*
+ * Write entry `index` for each root that needs it. `*sibling` is the last job
+ * that was written to a folder of siblings.
+ */
 static int write_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
                        size_t index, const struct tkb_bytes *files,
-                       struct tkb_error *err)
+                       size_t *sibling, struct tkb_error *err)
 {
 	const size_t *jobs = &emitter->first_jobs[index];
 	struct tkb_destination written = { 0 };
 	int rc;
 
 	for (size_t i = jobs[0]; i < jobs[1]; i++) {
-		const struct tkb_destination to = destination_of(emitter, i);
+		struct tkb_destination to;
 		struct tkb_error fault = { 0 };
 		uint64_t size = 0;
 
@@ -107,6 +114,8 @@ static int write_entry(struct tkb_emitter *emitter, struct tkb_loader *loader,
 		if (rc < 0)
 			return rc;
 		name_unit(emitter, &emitter->batch.jobs[i], files);
+		tkb_siblings_join(emitter, loader, i, sibling);
+		to = tkb_emit_destination(emitter, i);
 		if (to.entry->kind == TKB_KIND_UNIT)
 			rc = tkb_unit_write(&to, loader, files, &size, &fault);
 		else
@@ -132,6 +141,7 @@ static int write_frame(struct tkb_emitter *emitter, size_t worker,
                        const struct tkb_frame *frame, struct tkb_error *err)
 {
 	struct tkb_decoder *decoder = &emitter->decoders[worker];
+	size_t sibling = TKB_NO_SIBLING;
 	struct tkb_error fault = { 0 };
 	int rc;
 
@@ -141,9 +151,9 @@ static int write_frame(struct tkb_emitter *emitter, size_t worker,
 	if (rc < 0)
 		return fail_frame(emitter, frame, rc, &fault, err);
 	for (size_t i = 0; i < frame->entry_count && rc == 0; i++)
-		rc = write_entry(emitter, &emitter->loaders[worker],
-		                 frame->entries[i],
-		                 decoder->files + decoder->firsts[i], err);
+		rc = write_entry(
+			emitter, &emitter->loaders[worker], frame->entries[i],
+			decoder->files + decoder->firsts[i], &sibling, err);
 	return rc;
 }
 
@@ -158,7 +168,7 @@ static int commit_written(void *self, size_t worker, size_t index,
 	struct tkb_emitter *emitter = self;
 	struct tkb_job *job = &emitter->batch.jobs[index];
 	const struct tkb_progress *progress = &emitter->progress[index];
-	const struct tkb_destination to = destination_of(emitter, index);
+	const struct tkb_destination to = tkb_emit_destination(emitter, index);
 	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
 	struct tkb_error fault = { 0 };
 	int rc = 0;
@@ -183,19 +193,42 @@ static int commit_written(void *self, size_t worker, size_t index,
 	return 0;
 }
 
+/* Commit job `first` and its siblings: with their parent folder, or singly. */
+static int commit_siblings(struct tkb_emitter *emitter, size_t worker,
+                           size_t first, struct tkb_error *err)
+{
+	size_t next = first;
+	size_t index;
+	int rc = 0;
+
+	if (tkb_siblings_publish(emitter, &emitter->loaders[worker], first))
+		return 0;
+	do {
+		index = next;
+		next = emitter->progress[index].next_sibling;
+		rc = commit_written(emitter, worker, index, err);
+	} while (rc == 0 && next != index);
+	return rc;
+}
+
 /*
  * Commit a job, but not a unit that ninja built: it may be built from other
- * units, so it comes later.
+ * units, so it comes later. The first of some siblings commits all of them.
  */
 static int commit_first(void *self, size_t worker, size_t index,
                         struct tkb_error *err)
 {
-	const struct tkb_emitter *emitter = self;
+	struct tkb_emitter *emitter = self;
 	const struct tkb_entry *entry = emitter->batch.jobs[index].entry;
+	const struct tkb_progress *progress = &emitter->progress[index];
 
-	return tkb_unit_record(entry) != NULL
+	if (tkb_unit_record(entry) != NULL)
+		return 0;
+	if (!progress->has_siblings)
+		return commit_written(emitter, worker, index, err);
+	return progress->first_sibling != index
 	               ? 0
-	               : commit_written(self, worker, index, err);
+	               : commit_siblings(emitter, worker, index, err);
 }
 
 static int commit_frame(struct tkb_emitter *emitter, size_t worker,
@@ -218,7 +251,7 @@ static int commit_moved(void *self, size_t worker, size_t index,
 {
 	struct tkb_emitter *emitter = self;
 	struct tkb_job *job = &emitter->batch.jobs[index];
-	const struct tkb_destination to = destination_of(emitter, index);
+	const struct tkb_destination to = tkb_emit_destination(emitter, index);
 	struct tkb_error fault = { 0 };
 	int rc;
 

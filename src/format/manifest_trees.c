@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/path.h"
 #include "cache/entry.h"
 #include "cache/names.h"
 #include "format/manifest_schema.h"
@@ -302,6 +303,7 @@ static int add_units_of_tree(struct tkb_manifest *manifest,
                              const struct tkb_manifest_tree *tree,
                              struct tkb_error *err)
 {
+	const char *last = "";
 	int rc;
 
 	for (size_t i = 0; i < tree->unit_count; i++) {
@@ -312,10 +314,13 @@ static int add_units_of_tree(struct tkb_manifest *manifest,
 		rc = make_whole(manifest, hasher, tree->name, unit, err);
 		if (rc < 0)
 			return rc;
-		if (is_inside(unit->name, has_unit, tree))
+		/* Units of one folder are inside the same ones. */
+		if (!tkb_path_has_same_parent(unit->name, last) &&
+		    is_inside(unit->name, has_unit, tree))
 			return tkb_fail(err, TKB_ERR_CORRUPT,
 			                "unit '%.200s' is inside another one",
 			                unit->name);
+		last = unit->name;
 	}
 	manifest->entry_count += tree->unit_count;
 	return 0;

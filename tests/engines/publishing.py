@@ -322,6 +322,46 @@ def _(scene):
     require(again["renameat2"] + again["mkdirat"] == 0, again)
 
 
+@test("units of a new folder appear by one rename; if the folder is there by then, or "
+      "one of them fails, each of the others appears by its own")
+def _(scene):
+    if shutil.which("strace") is None:
+        raise Skip("there is no strace")
+    first = Machine(scene, "first", VLLM)
+    (model,) = os.listdir(first.path("modelinfos"))
+    for name in ("one.json", "two.json", "three.json"):
+        shutil.copy(first.path("modelinfos", model), first.path("modelinfos", name))
+    first.collect("a.tkb")
+    wanted = carried(first.tree)
+
+    def emit(name, status, *injected):
+        machine = Machine(scene, name)
+        ended = scene.go(["strace", "-f", "-y", "-o", scene.path("trace"), *injected,
+                          scene.program, "emit", "--engine", "vllm", "-j", "1",
+                          scene.path("a.tkb")], env=machine.environment)
+        equal(ended.status, status, ended.err)
+        moved = [line for line in scene.read("trace").splitlines()
+                 if "renameat" in line and "= 0" in line]
+        return (machine, [line for line in moved if '"modelinfos"' in line],
+                [line for line in moved if "/modelinfos>" in line])
+
+    machine, folders, files = emit("second", 0)
+    require(carried(machine.tree) == wanted)
+    equal((len(folders), files), (1, []))
+
+    machine, folders, files = emit("third", 0, "-e", "inject=renameat2:error=EEXIST")
+    require(carried(machine.tree) == wanted)
+    equal((folders, len(files)), ([], 4))
+
+    writes = [line for line in scene.read("trace").splitlines() if " write(" in line]
+    (number,) = [number for number, line in enumerate(writes, 1) if "two.json>" in line]
+    machine, folders, files = emit("fourth", 4, "-e",
+                                   f"inject=write:error=EIO:when={number}")
+    del wanted["modelinfos/two.json"]
+    require(carried(machine.tree) == wanted)
+    equal((folders, len(files)), ([], 3))
+
+
 @test("an index that was cut short, and one of what was never written, are left out by "
       "name; an emit puts a whole one there, whatever else the unit has")
 def _(scene):

@@ -125,7 +125,8 @@ static int publish_entry(struct publisher *publisher, struct tkb_error *err)
 		.files = publisher->files,
 		.file_count = publisher->file_count,
 	};
-	const struct tkb_destination to = { &publisher->stage, &entry, 0 };
+	const struct tkb_destination to = { .stage = &publisher->stage,
+		                            .entry = &entry };
 	enum tkb_entry_state state = TKB_ENTRY_STATE_ABSENT;
 	enum tkb_outcome outcome = TKB_OUTCOME_FAILED;
 	uint64_t written = 0;
