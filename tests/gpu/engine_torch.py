@@ -9,7 +9,9 @@ PROGRAM_DIR holds tkbundle. A 4-layer Llama of transformers is compiled in the m
 where nothing of the first home is left, in turn by `tkbundle run --engine torch` and
 by torch.compiler.load_cache_artifacts(), each in an empty home. Seconds are from the
 end of the imports to the result; those of tkbundle begin when it does, and those of
-PyTorch hold its loading. The last line counts the checks.
+PyTorch hold its loading. Then, in turn and alone, each into an empty home: emit of the
+whole bundle, and load_cache_artifacts() as the first call of a program that has imported
+torch, and called again with all modules there. The last line counts the checks.
 """
 
 import hashlib
@@ -62,6 +64,22 @@ def child(mode):
     os._exit(0)
 
 
+# The second call reads and unpacks all again: the first one's files are gone.
+LOAD = """
+import os, shutil, sys, time
+import torch
+torch.cuda.init()
+with open(sys.argv[1], "rb") as file:
+    artifacts = file.read()
+for _ in range(2):
+    begin = time.time()
+    torch.compiler.load_cache_artifacts(artifacts)
+    print(time.time() - begin)
+    for name in os.listdir(sys.argv[2]):
+        shutil.rmtree(os.path.join(sys.argv[2], name))
+"""
+
+
 def check(what, is_so):
     counts[bool(is_so)] += 1
     print("ok  " if is_so else "FAIL", what, flush=True)
@@ -74,12 +92,16 @@ class Bench:
         shutil.rmtree(self.work, ignore_errors=True)
         os.makedirs(self.work)
 
-    def start(self, name, mode, home, is_run, *more, **others):
+    def environment(self, home, **others):
         home = os.path.join(self.work, home)
         os.makedirs(home, exist_ok=True)
         env = {key: value for key, value in os.environ.items()
                if not key.startswith(("TRITON_", "TORCHINDUCTOR_", "XDG_", "TKBUNDLE"))}
         env.update(HOME=home, TMPDIR=home, **others)
+        return env
+
+    def start(self, name, mode, home, is_run, *more, **others):
+        env = self.environment(home, **others)
         command = [sys.executable, os.path.abspath(__file__), "--child", mode]
         if is_run:
             command = [self.tkbundle, "run", "--engine", "torch", "--ref", "torch/" + mode,
@@ -135,6 +157,32 @@ class Bench:
                   mode, cold["seconds"], median(ours, "seconds"), median(theirs, "seconds"),
                   ratio, median([one["run"] for one in ours], "delay_seconds"),
                   median(theirs, "loaded"), os.path.getsize(artifacts)), flush=True)
+        self.measure_steps(mode, rounds, artifacts)
+
+
+    def measure_steps(self, mode, rounds, artifacts):
+        """What takes the place of loading, without what comes before and after."""
+        bundle = os.path.join(self.work, mode + ".tkb")
+        subprocess.run([self.tkbundle, "pull", "torch/" + mode, "--remote",
+                        os.path.join(self.work, "remote"), "-o", bundle],
+                       env=self.environment(mode + "-pulled"), check=True)
+        emits, first, again = [], [], []
+        for number in range(rounds):
+            env = self.environment("%s-emit%d" % (mode, number))
+            begin = time.time()
+            done = subprocess.run([self.tkbundle, "emit", bundle, "--engine", "torch"],
+                                  env=env, capture_output=True, check=True)
+            emits.append(time.time() - begin)
+            env = self.environment("%s-load%d" % (mode, number))
+            loads = subprocess.run([sys.executable, "-c", LOAD, artifacts, env["HOME"]],
+                                   env=env, capture_output=True, check=True).stdout.split()
+            first.append(float(loads[0]))
+            again.append(float(loads[1]))
+        emit, one, other = (statistics.median(times) for times in (emits, first, again))
+        print("%s: %s; emit alone %.3f s; load_cache_artifacts alone %.3f s, %.1f times, "
+              "with all modules imported %.3f s, %.1f times" % (
+                  mode, done.stdout.decode().strip(), emit, one, one / emit, other,
+                  other / emit), flush=True)
 
 
 def median(results, key):
