@@ -164,7 +164,7 @@ static uint32_t warps_of(const struct tkb_compiled *compiled)
 	tkb_buf_add_text(&head, ".entry ");
 	tkb_buf_add_text(&head, compiled->kernel);
 	tkb_buf_add_byte(&head, '(');
-	if (head.failure != 0)
+	if (head.failure != 0 || text == NULL)
 		return 0;
 	at = memmem(text, compiled->ptx.size, head.data, head.size);
 	if (at == NULL)
