@@ -215,10 +215,9 @@ static int commit_siblings(struct tkb_emitter *emitter, size_t worker,
  * Commit a job, but not a unit that ninja built: it may be built from other
  * units, so it comes later. The first of some siblings commits all of them.
  */
-static int commit_first(void *self, size_t worker, size_t index,
-                        struct tkb_error *err)
+static int commit_first(struct tkb_emitter *emitter, size_t worker,
+                        size_t index, struct tkb_error *err)
 {
-	struct tkb_emitter *emitter = self;
 	const struct tkb_entry *entry = emitter->batch.jobs[index].entry;
 	const struct tkb_progress *progress = &emitter->progress[index];
 
@@ -303,6 +302,18 @@ static int emit_frame(void *self, size_t worker, size_t index,
 	return rc;
 }
 
+/* One thread commits a frame, as above: siblings are in one frame. */
+static int commit_synced(void *self, size_t worker, size_t index,
+                         struct tkb_error *err)
+{
+	struct tkb_emitter *emitter = self;
+	const struct tkb_frame *frame =
+		&emitter->bundle->frames[emitter->order[index]];
+	const int rc = tkb_watcher_check(&emitter->batch.watcher, err);
+
+	return rc < 0 ? rc : commit_frame(emitter, worker, frame, err);
+}
+
 static int sync_roots(const struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	for (size_t i = 0; i < emitter->roots.count; i++) {
@@ -357,6 +368,7 @@ static int order_frames(struct tkb_emitter *emitter, struct tkb_error *err)
 int tkb_emit_write(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_parallel_work frames = { emit_frame, emitter };
+	const struct tkb_parallel_work commits = { commit_synced, emitter };
 	struct tkb_batch *batch = &emitter->batch;
 	const size_t threads = emitter->loader_count;
 	int rc;
@@ -372,8 +384,8 @@ int tkb_emit_write(struct tkb_emitter *emitter, struct tkb_error *err)
 	if (rc == 0 && emitter->options->is_synced) {
 		rc = sync_roots(emitter, err);
 		if (rc == 0)
-			rc = tkb_batch_run(batch, threads, commit_first,
-			                   emitter, err);
+			rc = tkb_parallel(emitter->bundle->frame_count, threads,
+			                  &commits, err);
 	}
 	if (rc == 0)
 		rc = tkb_batch_run(batch, threads, commit_written, emitter,
