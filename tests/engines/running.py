@@ -109,6 +109,53 @@ def _(scene):
           scene.path("tmp", "torchinductor_op"))
 
 
+# Inductor looks for kernels in TRITON_CACHE_DIR, or else in its own folder.
+TORCH = r"""
+kernels=${TRITON_CACHE_DIR-$TORCHINDUCTOR_CACHE_DIR/triton/0}
+if [ -e "$TORCHINDUCTOR_CACHE_DIR/fxgraph/ab/fab/x" ] &&
+	[ "$(ls "$kernels" | wc -l)" -ge "$(ls "$KERNELS" | wc -l)" ]; then
+	echo "warm $kernels"
+else
+	mkdir -p "$TORCHINDUCTOR_CACHE_DIR/fxgraph/ab/fab" "$kernels"
+	echo graph > "$TORCHINDUCTOR_CACHE_DIR/fxgraph/ab/fab/x"
+	cp -r "$KERNELS"/* "$kernels"
+	echo "cold $kernels"
+fi
+"""
+
+
+@test("kernels are where PyTorch looks for them, whichever of its folders exist")
+def _(scene):
+    def start(machine, **env):
+        os.makedirs(scene.path(machine), exist_ok=True)
+        ended = scene.go([scene.program, "run", "--engine", "torch", "--ref", "a/b",
+                          "--remote", scene.path("remote"), "--", "sh", "-c", TORCH],
+                         env={"HOME": scene.path(machine), "TMPDIR": scene.path(machine),
+                              "USER": "op", "KERNELS": kernels, **env})
+        equal(ended.status, 0, ended.err)
+        return [*ended.out.split(), ended]
+
+    kernels = scene.fixture("kernels", FIXTURE)
+    own = os.path.join("torchinductor_op", "triton", "0")
+    placed = os.path.join(".cache", "tkbundle", "engines", "triton")
+    # A folder that the user names, and that the first start makes.
+    named = {"TORCHINDUCTOR_CACHE_DIR": scene.path("named")}
+    equal(start("one", **named)[:2], ["cold", scene.path("one", placed)])
+    said, where, ended = start("one", **named)
+    equal((said, where), ("warm", scene.path("one", placed)), ended.err)
+    equal(ended.counts()[2:], ("0", "0"), ended.err)
+    # Inductor's own folder, with kernels, or with graphs alone.
+    os.makedirs(scene.path("two", own, "KEY"))
+    equal(start("two")[:2], ["warm", scene.path("two", own)])
+    os.makedirs(scene.path("three", "torchinductor_op", "fxgraph", "cd", "fcd"))
+    equal(start("three")[:2], ["warm", scene.path("three", placed)])
+    # What run leaves in a folder is no cache, if it has placed one elsewhere.
+    shutil.copytree(scene.path("three", "torchinductor_op", ".tkbundle"),
+                    scene.path("four", "torchinductor_op", ".tkbundle"))
+    equal(start("four")[:2], ["warm", scene.path("four", placed)])
+    equal(start("four")[:2], ["warm", scene.path("four", placed)])
+
+
 def inductor(scene, **env):
     """Where Inductor's cache is, by its default."""
     cleared = ("LOGNAME", "USER", "LNAME", "USERNAME", "XDG_CACHE_HOME")

@@ -60,7 +60,7 @@ bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE])
  * warm cache must not be abandoned.
  */
 static bool find_old(const struct tkb_engine *engine, size_t index,
-                     char out[ENGINE_PATH_SIZE])
+                     char out[ENGINE_PATH_SIZE], bool *is_shared_out)
 {
 	char *path = NULL;
 	bool is_old;
@@ -70,7 +70,7 @@ static bool find_old(const struct tkb_engine *engine, size_t index,
 		return false;
 	is_old = path[0] == '/' && strlen(path) < ENGINE_PATH_SIZE &&
 	         access(path, R_OK | W_OK | X_OK) == 0 &&
-	         !trees_has_only_rest(engine, path);
+	         trees_is_default_used(engine, index, path, is_shared_out);
 	if (is_old)
 		(void)memcpy(out, path, strlen(path) + 1);
 	free(path);
@@ -83,6 +83,7 @@ static void place_root(const struct tkb_engine *engine, size_t index,
 {
 	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
 	char path[ENGINE_PATH_SIZE];
+	bool is_shared = false;
 
 	if (root->variable[0] == '\0')
 		return;
@@ -92,9 +93,11 @@ static void place_root(const struct tkb_engine *engine, size_t index,
 	else if (root->is_kernels && has_cache)
 		visitor->visit(visitor->self, root->variable, NULL,
 		               "--cache says where it is");
-	else if (find_old(engine, index, path))
-		visitor->visit(visitor->self, root->variable, path,
-		               "the engine's own place, which is there");
+	else if (find_old(engine, index, path, &is_shared))
+		visitor->visit(
+			visitor->self, root->variable, is_shared ? NULL : path,
+			is_shared ? "Inductor has its kernels in its own folder"
+				  : "the engine's own place, which is there");
 	else if (snprintf(path, sizeof(path), "%s/%s", base, root->name) <
 	         (int)sizeof(path))
 		visitor->visit(visitor->self, root->variable, path,
@@ -183,10 +186,11 @@ static void set_ptxas(const char *command, const char *engine, bool has_old,
 static bool has_old_graphs(const struct tkb_engine *engine)
 {
 	char path[ENGINE_PATH_SIZE];
+	bool is_shared;
 
 	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
 		if (!tkb_engine_root(engine, i)->is_kernels &&
-		    find_old(engine, i, path))
+		    find_old(engine, i, path, &is_shared))
 			return true;
 	}
 	return false;

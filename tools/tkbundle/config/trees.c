@@ -2,6 +2,7 @@
 #include "config/trees.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,23 +127,90 @@ static bool is_left(const struct tkb_engine *engine, const char *path,
 	return is_left;
 }
 
-bool trees_has_only_rest(const struct tkb_engine *engine, const char *path)
+/* Where `run` places the root; false if there is no home folder. */
+static bool find_placed(const struct tkb_engine_root *root,
+                        char out[2 * PATH_SIZE])
+{
+	char folder[PATH_SIZE];
+
+	return trees_placed_folder(folder, sizeof(folder)) &&
+	       snprintf(out, 2 * PATH_SIZE, "%s/%s", folder, root->name) <
+	               2 * PATH_SIZE;
+}
+
+static bool is_placed(const struct tkb_engine_root *root)
+{
+	char placed[2 * PATH_SIZE];
+
+	return find_placed(root, placed) && access(placed, F_OK) == 0;
+}
+
+/*
+ * Is this root of kernels inside the folder `path` of another root of the
+ * engine, as Inductor has it?
+ */
+static bool is_shared(const struct tkb_engine *engine, size_t index,
+                      const char *path)
+{
+	bool is_it = false;
+
+	if (!tkb_engine_root(engine, index)->is_kernels)
+		return false;
+	for (size_t i = 0; i < tkb_engine_root_count(engine) && !is_it; i++) {
+		char *other = NULL;
+
+		is_it = i != index &&
+		        tkb_engine_locate(engine, i, trees_variable, NULL,
+		                          &other, NULL) == 0 &&
+		        strcmp(other, path) == 0;
+		free(other);
+	}
+	return is_it;
+}
+
+/*
+ * Is there anything in the folder that the engine does not always write there,
+ * as Inductor writes headers? An empty folder was made for a cache, unless it
+ * holds tkbundle's own folder, and `run` has placed the root elsewhere.
+ */
+static bool has_cache(const struct tkb_engine *engine, size_t index,
+                      const char *path)
 {
 	DIR *const folder = opendir(path);
 	const struct dirent *item;
-	size_t count = 0;
-	bool is_rest = folder != NULL;
+	bool has_rest = false;
+	bool has_own = false;
+	bool has_more = false;
 
-	while (is_rest && (item = readdir(folder)) != NULL) {
+	if (folder == NULL)
+		return errno != ENOENT;
+	while (!has_more && (item = readdir(folder)) != NULL) {
 		if (strcmp(item->d_name, ".") == 0 ||
 		    strcmp(item->d_name, "..") == 0)
 			continue;
-		count++;
-		is_rest = is_left(engine, path, item->d_name);
+		if (strcmp(item->d_name, ".tkbundle") == 0)
+			has_own = true;
+		else if (is_left(engine, path, item->d_name))
+			has_rest = true;
+		else
+			has_more = true;
 	}
-	if (folder != NULL)
-		(void)closedir(folder);
-	return is_rest && count != 0;
+	(void)closedir(folder);
+	return has_more ||
+	       (!has_rest &&
+	        (!has_own || !is_placed(tkb_engine_root(engine, index))));
+}
+
+bool trees_is_default_used(const struct tkb_engine *engine, size_t index,
+                           const char *path, bool *is_shared_out)
+{
+	char kernels[PATH_SIZE];
+
+	*is_shared_out = is_shared(engine, index, path);
+	return *is_shared_out ? snprintf(kernels, sizeof(kernels), "%s/triton",
+	                                 path) < (int)sizeof(kernels) &&
+	                                access(kernels, F_OK) == 0
+	                      : has_cache(engine, index, path);
 }
 
 /*
@@ -154,16 +222,13 @@ static int prefer_placed(const struct tkb_engine *engine, size_t index,
                          struct tkb_error *err)
 {
 	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
-	char folder[PATH_SIZE];
 	char placed[2 * PATH_SIZE];
+	bool is_shared;
 	char *copy;
 
 	if (cli_variable(root->variable) != NULL ||
-	    (access(*path, F_OK) == 0 && !trees_has_only_rest(engine, *path)) ||
-	    !trees_placed_folder(folder, sizeof(folder)) ||
-	    snprintf(placed, sizeof(placed), "%s/%s", folder, root->name) >=
-	            (int)sizeof(placed) ||
-	    access(placed, F_OK) != 0)
+	    trees_is_default_used(engine, index, *path, &is_shared) ||
+	    !find_placed(root, placed) || access(placed, F_OK) != 0)
 		return 0;
 	copy = strdup(placed);
 	if (copy == NULL)

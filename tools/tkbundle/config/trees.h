@@ -43,11 +43,15 @@ const char *trees_variable(void *self, const char *name);
 bool trees_placed_folder(char *out, size_t size);
 
 /*
- * Does `path`, the engine's default place, contain only files that the engine
- * always writes there, such as Inductor's headers? False for an empty folder:
- * somebody made it for a cache.
+ * Is the cache of root `index` at `path`, the engine's default place? Not if
+ * there are only files that the engine always writes there, such as Inductor's
+ * headers; but in an empty folder, which somebody made for a cache.
+ *
+ * @param is_shared_out  receives whether it is kernels in Inductor's folder:
+ *                       Inductor finds them only if their variable is not set
  */
-bool trees_has_only_rest(const struct tkb_engine *engine, const char *path);
+bool trees_is_default_used(const struct tkb_engine *engine, size_t index,
+                           const char *path, bool *is_shared_out);
 
 /*
  * Find the path of root `index` of an engine; the caller frees it.
