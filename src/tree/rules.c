@@ -9,10 +9,11 @@
 
 /* Never packed: locks, unfinished files, and what belongs to one machine. */
 static const char *const left_everywhere[] = {
-	"**/*.lock",     "**/*.log",       "**/*.pid",
-	"**/*.sock",     "**/*.tmp",       "**/.staging*",
-	"**/.tkbundle*", "**/dummy_cache", "**/gpu_p2p_access_cache_*",
-	"**/locks",      "**/tmp.*",
+	"**/*.lock",     "**/*.log",       "**/*.part",
+	"**/*.pid",      "**/*.sock",      "**/*.swp",
+	"**/*.tmp",      "**/*.tmp.*",     "**/*~",
+	"**/.staging*",  "**/.tkbundle*",  "**/dummy_cache",
+	"**/locks",      "**/tmp.*",       "**/gpu_p2p_access_cache_*",
 };
 
 struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,
