@@ -56,6 +56,9 @@ TEST(emit_units, make_their_folder_again_if_somebody_removes_it)
 		.threads = 1, .watch = &watch
 	};
 
+	/* If the folder did not exist, all would appear at once. */
+	SYS(mkdir("to", 0777));
+	SYS(mkdir("to/in", 0777));
 	OK(tkb_emit(bundle, "kernels", &options, &report, ERR));
 	CHECK(remover.has_removed);
 	CHECK_INT(report.emitted_count, UNITS);
