@@ -30,6 +30,9 @@ struct tkb_engine_root {
 	const char *variable; /**< the variable with its path, or "" */
 	bool is_kernels;      /**< a cache root of kernels, not a tree */
 	const struct tkb_tree_rules *rules; /**< of a tree */
+	/** If `variable` is "": the variable with a folder above it; or "". */
+	const char *base;
+	const char *below; /**< what follows that folder, as "/.cache/mine" */
 };
 
 /** What a profile says about the paths of a root that match a pattern. */

@@ -24,6 +24,16 @@ static const char *text_or_empty(const char *word)
 	return word != NULL ? word : "";
 }
 
+/* The variable of the first place, if run may set it. */
+static void find_base(struct tkb_profile_root *root)
+{
+	const bool has_one = root->is_based != 0 && root->fallback_count != 0 &&
+	                     root->root.variable[0] == '\0';
+
+	root->root.base = has_one ? root->fallbacks[0].variable : "";
+	root->root.below = has_one ? root->fallbacks[0].suffix : "";
+}
+
 /* Make the rules of `root` readable: as words, not as numbers. */
 static bool show_rules(struct tkb_arena *arena, struct tkb_profile_root *root)
 {
@@ -82,6 +92,7 @@ int tkb_engine_open_memory(struct tkb_bytes bytes, const char *name,
 		root->rules.items = root->rule_items;
 		root->root.rules = &root->rules;
 		root->root.is_kernels = root->is_kernels != 0;
+		find_base(root);
 		if (!show_rules(&engine->arena, root))
 			return tkb_fail_nomem(err);
 	}

@@ -19,6 +19,7 @@ struct tkb_profile_fallback {
 struct tkb_profile_root {
 	struct tkb_engine_root root;
 	uint32_t is_kernels;
+	uint32_t is_based; /* run may set the variable of the first place */
 	struct tkb_profile_fallback
 		*fallbacks; /* the first one whose variable is set is used */
 	size_t fallback_count;

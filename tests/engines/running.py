@@ -156,6 +156,36 @@ def _(scene):
     equal(start("four")[:2], ["warm", scene.path("four", placed)])
 
 
+@test("FlashInfer's cache is below a place of run's, unless it has one, or the user")
+def _(scene):
+    def start(machine, **env):
+        os.makedirs(scene.path(machine), exist_ok=True)
+        ended = scene.go(
+            [scene.program, "run", "--engine", "flashinfer", "--ref", "a/b", "--remote",
+             scene.path("remote"), "--", "sh", "-c",
+             'cache=${FLASHINFER_WORKSPACE_BASE-$HOME}/.cache/flashinfer; '
+             'mkdir -p "$cache/0.7/90/generated/x"; '
+             'cat "$cache/0.7/90/generated/x/y" || echo y > "$cache/0.7/90/generated/x/y"; '
+             'echo "$cache"'],
+            env={"HOME": scene.path(machine), "TMPDIR": scene.path(machine), **env})
+        equal(ended.status, 0, ended.err)
+        return ended.out.split()
+
+    below = os.path.join(".cache", "flashinfer")
+    placed = os.path.join(".cache", "tkbundle", "engines", "flashinfer", below)
+    equal(start("one"), [scene.path("one", placed)])
+    equal(start("one"), ["y", scene.path("one", placed)])
+    equal(start("two"), ["y", scene.path("two", placed)])
+    os.makedirs(scene.path("three", below))
+    equal(start("three"), ["y", scene.path("three", below)])
+    named = {"FLASHINFER_WORKSPACE_BASE": scene.path("named")}
+    equal(start("four", **named), ["y", scene.path("named", below)])
+    # collect finds what run has placed.
+    scene.tkbundle("collect", "--engine", "flashinfer", "-o", "a.tkb",
+                   env={"HOME": scene.path("one"), "TMPDIR": scene.path("one")})
+    require(" 0.7/90/generated/x " in scene.tkbundle("ls", "a.tkb").out)
+
+
 def inductor(scene, **env):
     """Where Inductor's cache is, by its default."""
     cleared = ("LOGNAME", "USER", "LNAME", "USERNAME", "XDG_CACHE_HOME")

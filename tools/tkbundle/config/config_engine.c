@@ -116,7 +116,9 @@ static int show_root(const struct show *show, size_t index,
 	json_out_text(json, "name", root->name);
 	json_out_flag(json, "kernels", root->is_kernels);
 	json_out_text(json, "variable",
-	              root->variable[0] != '\0' ? root->variable : NULL);
+	              root->variable[0] != '\0' ? root->variable
+	              : root->base[0] != '\0'   ? root->base
+	                                        : NULL);
 	json_out_text(json, "path", path);
 	json_out_text(json, "origin", origin);
 	if (!show->args->is_json)

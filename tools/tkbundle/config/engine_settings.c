@@ -82,25 +82,27 @@ static void place_root(const struct tkb_engine *engine, size_t index,
                        const struct engine_settings_visitor *visitor)
 {
 	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
+	const bool is_based = root->base[0] != '\0';
+	const char *const variable = is_based ? root->base : root->variable;
 	char path[ENGINE_PATH_SIZE];
 	bool is_shared = false;
 
-	if (root->variable[0] == '\0')
+	if (variable[0] == '\0')
 		return;
-	if (cli_variable(root->variable) != NULL)
-		visitor->visit(visitor->self, root->variable, NULL,
-		               user_has_set_it);
+	if (cli_variable(variable) != NULL)
+		visitor->visit(visitor->self, variable, NULL, user_has_set_it);
 	else if (root->is_kernels && has_cache)
-		visitor->visit(visitor->self, root->variable, NULL,
+		visitor->visit(visitor->self, variable, NULL,
 		               "--cache says where it is");
 	else if (find_old(engine, index, path, &is_shared))
 		visitor->visit(
-			visitor->self, root->variable, is_shared ? NULL : path,
+			visitor->self, variable,
+			is_shared || is_based ? NULL : path,
 			is_shared ? "Inductor has its kernels in its own folder"
 				  : "the engine's own place, which is there");
 	else if (snprintf(path, sizeof(path), "%s/%s", base, root->name) <
 	         (int)sizeof(path))
-		visitor->visit(visitor->self, root->variable, path,
+		visitor->visit(visitor->self, variable, path,
 		               "a place of run's");
 }
 

@@ -134,8 +134,8 @@ static bool find_placed(const struct tkb_engine_root *root,
 	char folder[PATH_SIZE];
 
 	return trees_placed_folder(folder, sizeof(folder)) &&
-	       snprintf(out, 2 * PATH_SIZE, "%s/%s", folder, root->name) <
-	               2 * PATH_SIZE;
+	       snprintf(out, 2 * PATH_SIZE, "%s/%s%s", folder, root->name,
+	                root->below) < 2 * PATH_SIZE;
 }
 
 static bool is_placed(const struct tkb_engine_root *root)
@@ -227,6 +227,7 @@ static int prefer_placed(const struct tkb_engine *engine, size_t index,
 	char *copy;
 
 	if (cli_variable(root->variable) != NULL ||
+	    cli_variable(root->base) != NULL ||
 	    trees_is_default_used(engine, index, *path, &is_shared) ||
 	    !find_placed(root, placed) || access(placed, F_OK) != 0)
 		return 0;
