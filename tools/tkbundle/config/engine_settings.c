@@ -60,7 +60,7 @@ bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE])
  * warm cache must not be abandoned.
  */
 static bool find_old(const struct tkb_engine *engine, size_t index,
-                     char out[ENGINE_PATH_SIZE], bool *is_shared_out)
+                     char out[ENGINE_PATH_SIZE])
 {
 	char *path = NULL;
 	bool is_old;
@@ -70,7 +70,7 @@ static bool find_old(const struct tkb_engine *engine, size_t index,
 		return false;
 	is_old = path[0] == '/' && strlen(path) < ENGINE_PATH_SIZE &&
 	         access(path, R_OK | W_OK | X_OK) == 0 &&
-	         trees_is_default_used(engine, index, path, is_shared_out);
+	         trees_is_default_used(engine, index, path);
 	if (is_old)
 		(void)memcpy(out, path, strlen(path) + 1);
 	free(path);
@@ -85,25 +85,27 @@ static void place_root(const struct tkb_engine *engine, size_t index,
 	const bool is_based = root->base[0] != '\0';
 	const char *const variable = is_based ? root->base : root->variable;
 	char path[ENGINE_PATH_SIZE];
-	bool is_shared = false;
+	bool is_shared;
 
 	if (variable[0] == '\0')
 		return;
-	if (cli_variable(variable) != NULL)
+	if (cli_variable(variable) != NULL) {
 		visitor->visit(visitor->self, variable, NULL, user_has_set_it);
-	else if (root->is_kernels && has_cache)
+	} else if (root->is_kernels && has_cache) {
 		visitor->visit(visitor->self, variable, NULL,
 		               "--cache says where it is");
-	else if (find_old(engine, index, path, &is_shared))
+	} else if (find_old(engine, index, path)) {
+		is_shared = trees_is_shared(engine, index, path);
 		visitor->visit(
 			visitor->self, variable,
 			is_shared || is_based ? NULL : path,
 			is_shared ? "Inductor has its kernels in its own folder"
 				  : "the engine's own place, which is there");
-	else if (snprintf(path, sizeof(path), "%s/%s", base, root->name) <
-	         (int)sizeof(path))
+	} else if (snprintf(path, sizeof(path), "%s/%s", base, root->name) <
+	           (int)sizeof(path)) {
 		visitor->visit(visitor->self, variable, path,
 		               "a place of run's");
+	}
 }
 
 /* Does `path` exist below the home folder? */
@@ -188,11 +190,10 @@ static void set_ptxas(const char *command, const char *engine, bool has_old,
 static bool has_old_graphs(const struct tkb_engine *engine)
 {
 	char path[ENGINE_PATH_SIZE];
-	bool is_shared;
 
 	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
 		if (!tkb_engine_root(engine, i)->is_kernels &&
-		    find_old(engine, i, path, &is_shared))
+		    find_old(engine, i, path))
 			return true;
 	}
 	return false;

@@ -127,7 +127,7 @@ static bool is_left(const struct tkb_engine *engine, const char *path,
 	return is_left;
 }
 
-/* Where `run` places the root; false if there is no home folder. */
+/* Find the root where `run` has placed it; false if it is not there. */
 static bool find_placed(const struct tkb_engine_root *root,
                         char out[2 * PATH_SIZE])
 {
@@ -135,22 +135,12 @@ static bool find_placed(const struct tkb_engine_root *root,
 
 	return trees_placed_folder(folder, sizeof(folder)) &&
 	       snprintf(out, 2 * PATH_SIZE, "%s/%s%s", folder, root->name,
-	                root->below) < 2 * PATH_SIZE;
+	                root->below) < 2 * PATH_SIZE &&
+	       access(out, F_OK) == 0;
 }
 
-static bool is_placed(const struct tkb_engine_root *root)
-{
-	char placed[2 * PATH_SIZE];
-
-	return find_placed(root, placed) && access(placed, F_OK) == 0;
-}
-
-/*
- * Is this root of kernels inside the folder `path` of another root of the
- * engine, as Inductor has it?
- */
-static bool is_shared(const struct tkb_engine *engine, size_t index,
-                      const char *path)
+bool trees_is_shared(const struct tkb_engine *engine, size_t index,
+                     const char *path)
 {
 	bool is_it = false;
 
@@ -178,6 +168,7 @@ static bool has_cache(const struct tkb_engine *engine, size_t index,
 {
 	DIR *const folder = opendir(path);
 	const struct dirent *item;
+	char placed[2 * PATH_SIZE];
 	bool has_rest = false;
 	bool has_own = false;
 	bool has_more = false;
@@ -198,19 +189,20 @@ static bool has_cache(const struct tkb_engine *engine, size_t index,
 	(void)closedir(folder);
 	return has_more ||
 	       (!has_rest &&
-	        (!has_own || !is_placed(tkb_engine_root(engine, index))));
+	        (!has_own ||
+	         !find_placed(tkb_engine_root(engine, index), placed)));
 }
 
 bool trees_is_default_used(const struct tkb_engine *engine, size_t index,
-                           const char *path, bool *is_shared_out)
+                           const char *path)
 {
 	char kernels[PATH_SIZE];
 
-	*is_shared_out = is_shared(engine, index, path);
-	return *is_shared_out ? snprintf(kernels, sizeof(kernels), "%s/triton",
-	                                 path) < (int)sizeof(kernels) &&
-	                                access(kernels, F_OK) == 0
-	                      : has_cache(engine, index, path);
+	if (!trees_is_shared(engine, index, path))
+		return has_cache(engine, index, path);
+	return snprintf(kernels, sizeof(kernels), "%s/triton", path) <
+	               (int)sizeof(kernels) &&
+	       access(kernels, F_OK) == 0;
 }
 
 /*
@@ -223,13 +215,12 @@ static int prefer_placed(const struct tkb_engine *engine, size_t index,
 {
 	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
 	char placed[2 * PATH_SIZE];
-	bool is_shared;
 	char *copy;
 
 	if (cli_variable(root->variable) != NULL ||
 	    cli_variable(root->base) != NULL ||
-	    trees_is_default_used(engine, index, *path, &is_shared) ||
-	    !find_placed(root, placed) || access(placed, F_OK) != 0)
+	    trees_is_default_used(engine, index, *path) ||
+	    !find_placed(root, placed))
 		return 0;
 	copy = strdup(placed);
 	if (copy == NULL)

@@ -46,12 +46,16 @@ bool trees_placed_folder(char *out, size_t size);
  * Is the cache of root `index` at `path`, the engine's default place? Not if
  * there are only files that the engine always writes there, such as Inductor's
  * headers; but in an empty folder, which somebody made for a cache.
- *
- * @param is_shared_out  receives whether it is kernels in Inductor's folder:
- *                       Inductor finds them only if their variable is not set
  */
 bool trees_is_default_used(const struct tkb_engine *engine, size_t index,
-                           const char *path, bool *is_shared_out);
+                           const char *path);
+
+/*
+ * Is root `index`, at `path`, one of kernels in the folder of another root, as
+ * in Inductor's? Inductor finds them there only if their variable is not set.
+ */
+bool trees_is_shared(const struct tkb_engine *engine, size_t index,
+                     const char *path);
 
 /*
  * Find the path of root `index` of an engine; the caller frees it.
