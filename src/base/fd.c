@@ -123,6 +123,16 @@ int tkb_fd_open_quietly(int dir_fd, const char *path)
 	                         O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
+ssize_t tkb_fd_read_head(int dir_fd, const char *path, void *bytes, size_t size,
+                         struct stat *status)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = tkb_fd_open_quietly(dir_fd, path);
+
+	if (fd < 0 || fstat(fd, status) < 0)
+		return -1;
+	return tkb_fd_read_full(fd, bytes, size);
+}
+
 int tkb_dir_open(int dir_fd, const char *path, DIR **out, struct tkb_error *err)
 {
 	DIR *dir;

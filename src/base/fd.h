@@ -45,6 +45,13 @@ int tkb_fd_open_below(int dir_fd, const char *path, int flags);
  */
 int tkb_fd_open_quietly(int dir_fd, const char *path);
 
+/*
+ * Read the first `size` bytes of a file, opened likewise, and its status.
+ * Returns how many there were; -1 and errno on failure.
+ */
+ssize_t tkb_fd_read_head(int dir_fd, const char *path, void *bytes, size_t size,
+                         struct stat *status);
+
 /* Open the folder `path` for listing; `path` may not be a link. */
 TKB_NODISCARD int tkb_dir_open(int dir_fd, const char *path, DIR **out,
                                struct tkb_error *err);

@@ -18,7 +18,8 @@
 #include "tree/whole.h"
 
 enum {
-	PATH_SIZE = 4096
+	PATH_SIZE = 4096,
+	HEAD_SIZE = 512 /* at least TKB_ELF_HEAD */
 };
 
 /* The unit that is loaded, and where it is. */
@@ -208,16 +209,17 @@ static int load_text(struct unit *unit, size_t index,
 {
 	struct tkb_loader *loader = unit->loader;
 	struct tkb_file *file = &unit->found->files[index];
+	struct tkb_bytes text;
 	size_t hidden_count = 0;
 	int rc;
 
 	rc = tkb_load_read_file(loader, unit->fd, unit->found, index, err);
 	if (rc < 0)
 		return rc;
+	text = tkb_buf_bytes(&loader->scratch);
 	tkb_buf_reset(&loader->group);
-	rc = tkb_secrets_hide(tkb_buf_bytes(&loader->scratch),
-	                      tkb_tree_secret_style(rule), &loader->group,
-	                      &hidden_count, err);
+	rc = tkb_secrets_hide(text, tkb_tree_secret_style(rule, text),
+	                      &loader->group, &hidden_count, err);
 	if (rc < 0)
 		return rc;
 	if (rule->style == TKB_PATH_STYLE_NONE)
@@ -277,23 +279,13 @@ static int load_record(struct unit *unit, size_t index, struct tkb_error *err)
  * loads. It stays on its own machine until somebody removes it, but must not
  * reach others.
  */
-static int check_device_code(const struct unit *unit, const char *name,
+static int check_device_code(struct tkb_bytes head, const char *name,
                              uint64_t size, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_fd_close_at) int fd = -1;
-	char head[TKB_ELF_HEAD];
-	ssize_t got;
-
 	if (!tkb_name_ends_with(name, ".cubin") &&
 	    !tkb_name_ends_with(name, ".hsaco"))
 		return 0;
-	fd = tkb_fd_open_quietly(unit->fd, name);
-	got = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
-	if (got < 0)
-		return tkb_fail_look(TKB_REASON_BUSY, "cannot be read", name,
-		                     err);
-	return tkb_elf_check_head((struct tkb_bytes){ head, (size_t)got }, size,
-	                          name, err);
+	return tkb_elf_check_head(head, size, name, err);
 }
 
 static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
@@ -301,7 +293,10 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 	struct tkb_file *file = &unit->found->files[index];
 	struct tkb_tree_rule rule;
 	char path[PATH_SIZE];
+	char bytes[HEAD_SIZE];
+	struct tkb_bytes head;
 	struct stat status;
+	ssize_t got;
 	int rc;
 
 	format_path(unit, file->name, path);
@@ -310,17 +305,20 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 		return load_record(unit, index, err);
 	if (unit->is_built && strcmp(file->name, TKB_NINJA_BUILD) == 0)
 		rule.style = TKB_PATH_STYLE_NINJA;
-	if (fstatat(unit->fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return tkb_fail_look(TKB_REASON_BUSY,
-		                     "vanished while it was read", file->name,
-		                     err);
+	got = tkb_fd_read_head(unit->fd, file->name, bytes, sizeof(bytes),
+	                       &status);
+	if (got < 0)
+		return tkb_fail_look(TKB_REASON_BUSY, "cannot be read",
+		                     file->name, err);
+	head = (struct tkb_bytes){ bytes, (size_t)got };
 	file->is_executable = (status.st_mode & S_IXUSR) != 0;
 	file->is_last = rule.is_last != 0;
-	if (tkb_tree_secret_style(&rule) != TKB_PATH_STYLE_NONE)
+	rc = check_device_code(head, file->name, (uint64_t)status.st_size, err);
+	if (rc < 0)
+		return rc;
+	if (tkb_tree_secret_style(&rule, head) != TKB_PATH_STYLE_NONE)
 		return load_text(unit, index, &rule, err);
-	rc = check_device_code(unit, file->name, (uint64_t)status.st_size, err);
-	return rc < 0 ? rc
-	              : tkb_load_stat_file(unit->fd, unit->found, index, err);
+	return tkb_load_stat_file(unit->fd, unit->found, index, err);
 }
 
 /*

@@ -14,6 +14,10 @@
 #include "emit/inspect.h"
 #include "emit/unit.h"
 
+enum {
+	HEAD_SIZE = 512 /* enough to tell a text from a binary file */
+};
+
 /* How a file at the destination compares to the bundle's file. */
 enum match {
 	MATCH_SAME,
@@ -72,13 +76,20 @@ static struct tkb_tree_rule rule_of(const struct place *place,
 	                                                    : path);
 }
 
-/* The style in which secrets in the file are hidden. */
-static enum tkb_path_style secret_style(const struct place *place,
-                                        const struct tkb_file *file)
+/* Might the file differ from the bundle's only by its secrets? */
+static bool may_have_secrets(const struct place *place,
+                             const struct tkb_file *file)
 {
 	const struct tkb_tree_rule rule = rule_of(place, file);
+	char head[HEAD_SIZE];
+	struct stat status;
+	const ssize_t got = tkb_fd_read_head(place->fd, file->name, head,
+	                                     sizeof(head), &status);
 
-	return tkb_tree_secret_style(&rule);
+	return got > 0 &&
+	       tkb_tree_secret_style(&rule,
+	                             (struct tkb_bytes){ head, (size_t)got }) !=
+	               TKB_PATH_STYLE_NONE;
 }
 
 /* Is the text in the loader's scratch an index that is not whole? */
@@ -95,22 +106,22 @@ static bool is_useless(const struct place *place, const struct tkb_file *file)
 static int compare_text(const struct place *place, const struct tkb_file *file,
                         bool *is_same, bool *is_moved, struct tkb_error *err)
 {
-	const enum tkb_path_style style = secret_style(place, file);
 	struct tkb_loader *loader = place->loader;
+	const struct tkb_bytes text = tkb_buf_bytes(&loader->scratch);
+	const struct tkb_tree_rule rule = rule_of(place, file);
+	const enum tkb_path_style style = tkb_tree_secret_style(&rule, text);
 	struct tkb_digest digest;
 	size_t hidden_count = 0;
 	int rc;
 
-	rc = digest_of(place, file, tkb_buf_bytes(&loader->scratch), &digest,
-	               is_moved, err);
+	rc = digest_of(place, file, text, &digest, is_moved, err);
 	if (rc < 0)
 		return rc;
 	*is_same = tkb_digest_equal(&digest, &file->digest);
 	if (*is_same || style == TKB_PATH_STYLE_NONE)
 		return 0;
 	tkb_buf_reset(&loader->group);
-	rc = tkb_secrets_hide(tkb_buf_bytes(&loader->scratch), style,
-	                      &loader->group, &hidden_count, err);
+	rc = tkb_secrets_hide(text, style, &loader->group, &hidden_count, err);
 	if (rc == 0 && hidden_count != 0)
 		rc = digest_of(place, file, tkb_buf_bytes(&loader->group),
 		               &digest, is_moved, err);
@@ -213,8 +224,7 @@ static int match_file(const struct place *place, const struct tkb_file *file,
 	*out = has_size ? MATCH_SAME : MATCH_OTHER;
 	if (file->sentinels == 0 && has_size && place->is_trusted)
 		return 0;
-	if (file->sentinels == 0 && !has_size &&
-	    secret_style(place, file) == TKB_PATH_STYLE_NONE)
+	if (file->sentinels == 0 && !has_size && !may_have_secrets(place, file))
 		return 0;
 	return compare_bytes(place, file, has_size, out, err);
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "text/ascii.h"
 #include "tree/glob.h"
 
 /* Never packed: locks, unfinished files, and what belongs to one machine. */
@@ -82,12 +83,45 @@ const char *tkb_tree_index(const struct tkb_tree_rules *rules,
 	return NULL;
 }
 
-enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule)
+/* Is `name` in the list? */
+static bool is_listed(const char *name, const char *const *list, size_t count)
 {
-	static const char *const extensions[] = { "cfg",  "conf",  "env",
-		                                  "ini",  "jsonl", "properties",
-		                                  "toml", "txt",   "yaml",
-		                                  "yml" };
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(name, list[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+#define IS_LISTED(name, list) is_listed(name, list, TKB_COUNT_OF(list))
+
+/* Texts have no control characters but white space, and ESC, for colours. */
+static bool is_text(struct tkb_bytes bytes)
+{
+	const unsigned char *text = bytes.data;
+
+	for (size_t i = 0; i < bytes.size; i++) {
+		if (text[i] < ' ' && !tkb_is_one_of(text[i], "\t\n\v\f\r\x1b"))
+			return false;
+	}
+	return true;
+}
+
+enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
+                                          struct tkb_bytes bytes)
+{
+	/* These may be in an encoding that is_text() does not know. */
+	static const char *const texts[] = { "cfg",  "conf",  "env",
+		                             "ini",  "jsonl", "properties",
+		                             "toml", "txt",   "yaml",
+		                             "yml" };
+	/* Without a value, code would do something else. */
+	static const char *const code[] = {
+		"S",   "amdgcn", "asm",  "c",      "cc",    "cpp", "cu",  "cuh",
+		"cxx", "d",      "glir", "h",      "hip",   "hpp", "inc", "inl",
+		"ipp", "ll",     "llir", "mlir",   "ninja", "ptx", "py",  "pyi",
+		"pyx", "s",      "sass", "source", "ttgir", "ttir"
+	};
 	const char *dot = strrchr(rule->path, '.');
 	const char *extension = dot == NULL ? "" : dot + 1;
 
@@ -95,9 +129,9 @@ enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule)
 		return rule->style;
 	if (strcmp(extension, "json") == 0)
 		return TKB_PATH_STYLE_JSON;
-	for (size_t i = 0; i < TKB_COUNT_OF(extensions); i++) {
-		if (strcmp(extension, extensions[i]) == 0)
-			return TKB_PATH_STYLE_TEXT;
-	}
-	return rule->has_secrets ? TKB_PATH_STYLE_TEXT : TKB_PATH_STYLE_NONE;
+	if (rule->has_secrets != 0 || IS_LISTED(extension, texts))
+		return TKB_PATH_STYLE_TEXT;
+	return !IS_LISTED(extension, code) && is_text(bytes)
+	               ? TKB_PATH_STYLE_TEXT
+	               : TKB_PATH_STYLE_NONE;
 }

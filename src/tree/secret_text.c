@@ -434,8 +434,8 @@ static size_t hide_value(struct tkb_secret_copy *copy, const struct name *name)
 }
 
 /*
- * Skip what is not part of a name. An escape such as "
- * " is skipped whole: its letter does not begin the name behind it.
+ * Skip what is not part of a name. An escape, a backslash and a letter, is
+ * skipped whole: its letter does not begin the name behind it.
  */
 static size_t skip_other(const struct tkb_secret_copy *copy, size_t at)
 {

@@ -11,7 +11,7 @@ KEYS = GRAPH + "/cache_key_factors.json"
 
 
 def plant(machine):
-    """Fifteen secrets, in every kind of text that a profile carries."""
+    """Twenty secrets, in every kind of text that a profile carries."""
     factors = json.loads(read(machine.path(KEYS)))
     factors["env"]["VLLM_API_KEY"] = "plain-secret-01"
     factors["env"]["NESTED"] = {"HF_TOKEN": ["plain-secret-02"]}
@@ -34,6 +34,12 @@ def plant(machine):
           'cache = "redis://me:plain-secret-11@cache:6379/0"\n')
     write(machine.path(AOT, "rank_0_0", "notes.txt"),
           "client --token plain-secret-10\n")
+    write(machine.path("noext"), "API_KEY: plain-secret-16\n")
+    write(machine.path(AOT, "rank_0_0", "settings"), "PASSWORD=plain-secret-17\n")
+    write(machine.path(".netrc"), "password = plain-secret-18\n")
+    write(machine.path("start.sh"), "export HF_TOKEN=plain-secret-19\n")
+    write(machine.path("accents.notes"),
+          "né\napi_key: plain-secret-20\n".encode("latin-1"))
 
 
 def files_below(folder):
@@ -42,7 +48,7 @@ def files_below(folder):
             yield os.path.join(below, name)
 
 
-@test("of fifteen secrets in a tree's texts, none is in the bundle, in the remote, "
+@test("of twenty secrets in a tree's texts, none is in the bundle, in the remote, "
       "in a log or in a report")
 def _(scene):
     first = Machine(scene, "first", VLLM)
@@ -68,9 +74,26 @@ def _(scene):
         require(b"plain-secret" not in read(path).replace(b"\0", b""), path)
     # Bundles are compressed: `second` has shown what they hold.
     equal(read(second.path(KEYS)).count(b"hidden"), 4)
-    for name in ("settings.env", "settings.yaml", "settings.toml", "calls.jsonl"):
+    for name in ("settings.env", "settings.yaml", "settings.toml", "calls.jsonl",
+                 "noext", ".netrc", "start.sh", "accents.notes"):
         require(b"hidden" in read(second.path(name)), name)
     require(b"plain-secret-01" in read(first.path(KEYS)))
+
+
+@test("a binary file and code move byte for byte, whatever they hold")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    second = Machine(scene, "second")
+    held = {"graph": b"\x80\x04\x95\0API_KEY=plain\n",
+            "text-then-binary": b"API_KEY: plain\n" * 100 + b"\0",
+            "host.cpp": b'auto API_KEY = "plain";\n',
+            "code.py": b'API_KEY = "plain"\n'}
+    for name, content in held.items():
+        write(first.path(name), content)
+    first.collect("a.tkb")
+    second.emit("a.tkb")
+    for name, content in held.items():
+        equal(read(second.path(name)), content)
 
 
 @test("machines with other secrets have equal bundles, and find each other's "
@@ -98,5 +121,5 @@ def _(scene):
     names_what_is_there(second)
     write(second.path(KEYS), text)
     shutil.rmtree(second.path(".tkbundle"))
-    equal(second.emit("a.tkb"), (0, 42, 0))
+    equal(second.emit("a.tkb"), (0, 46, 0))
     equal(read(second.path(KEYS)), text)
