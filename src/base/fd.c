@@ -123,14 +123,23 @@ int tkb_fd_open_quietly(int dir_fd, const char *path)
 	                         O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
-ssize_t tkb_fd_read_head(int dir_fd, const char *path, void *bytes, size_t size,
-                         struct stat *status)
+int tkb_fd_read_ends(int dir_fd, const char *path, struct tkb_fd_ends *out)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = tkb_fd_open_quietly(dir_fd, path);
+	ssize_t got;
 
-	if (fd < 0 || fstat(fd, status) < 0)
+	if (fd < 0 || fstat(fd, &out->status) < 0)
 		return -1;
-	return tkb_fd_read_full(fd, bytes, size);
+	got = tkb_fd_read_full(fd, out->bytes, sizeof(out->bytes));
+	if (got < 0)
+		return -1;
+	out->head = (struct tkb_bytes){ out->bytes, (size_t)got };
+	out->last = got == 0 ? '\0' : out->bytes[got - 1];
+	if (out->status.st_size > got &&
+	    tkb_fd_pread_full(fd, &out->last, 1,
+	                      (uint64_t)out->status.st_size - 1) < 0)
+		return -1;
+	return 0;
 }
 
 int tkb_dir_open(int dir_fd, const char *path, DIR **out, struct tkb_error *err)

@@ -45,12 +45,20 @@ int tkb_fd_open_below(int dir_fd, const char *path, int flags);
  */
 int tkb_fd_open_quietly(int dir_fd, const char *path);
 
-/*
- * Read the first `size` bytes of a file, opened likewise, and its status.
- * Returns how many there were; -1 and errno on failure.
- */
-ssize_t tkb_fd_read_head(int dir_fd, const char *path, void *bytes, size_t size,
-                         struct stat *status);
+enum {
+	TKB_FD_HEAD = 512
+};
+
+/* Where a file begins and ends, which shows what it is, and if it is whole. */
+struct tkb_fd_ends {
+	char bytes[TKB_FD_HEAD];
+	struct tkb_bytes head; /* the first of its bytes */
+	char last;             /* its last byte; 0 if it is empty */
+	struct stat status;
+};
+
+/* Read the ends of a file, opened likewise. -1 and errno on failure. */
+int tkb_fd_read_ends(int dir_fd, const char *path, struct tkb_fd_ends *out);
 
 /* Open the folder `path` for listing; `path` may not be a link. */
 TKB_NODISCARD int tkb_dir_open(int dir_fd, const char *path, DIR **out,

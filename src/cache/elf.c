@@ -153,6 +153,11 @@ static int open_elf(struct tkb_bytes bytes, const char *name, struct elf *out,
 	return 0;
 }
 
+bool tkb_elf_is(struct tkb_bytes head)
+{
+	return head.size >= SELFMAG && memcmp(head.data, ELFMAG, SELFMAG) == 0;
+}
+
 int tkb_elf_check_head(struct tkb_bytes head, uint64_t size, const char *name,
                        struct tkb_error *err)
 {
@@ -160,7 +165,7 @@ int tkb_elf_check_head(struct tkb_bytes head, uint64_t size, const char *name,
 	uint64_t offset;
 	uint64_t count;
 
-	if (head.size < SELFMAG || memcmp(head.data, ELFMAG, SELFMAG) != 0)
+	if (!tkb_elf_is(head))
 		return fail_elf(&elf, "is not an ELF file", err);
 	if (!copy_at(&elf, 0, &elf.header, sizeof(elf.header)))
 		return fail_elf(&elf, "is cut short", err);

@@ -33,6 +33,9 @@ TKB_NODISCARD int tkb_elf_check_hsaco(struct tkb_bytes elf, const char *name,
                                       const char *arch, const char *symbol,
                                       struct tkb_error *err);
 
+/* Does an ELF file begin with `head`? */
+bool tkb_elf_is(struct tkb_bytes head);
+
 /*
  * Check that an ELF file of `size` bytes reaches to the end of its list of
  * sections. `head` is its first TKB_ELF_HEAD bytes, or all if it has fewer.

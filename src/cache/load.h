@@ -42,6 +42,16 @@ TKB_NODISCARD int tkb_load_tuned(struct tkb_loader *loader,
                                  struct tkb_scanned_entry *found,
                                  struct tkb_error *err);
 
+/*
+ * Check that a unit's file, by its ends, is whole. A compiler that failed may
+ * leave device code that no GPU loads, and a power failure half a file. It stays
+ * on its own machine until somebody removes it, but must not reach others.
+ */
+TKB_NODISCARD int tkb_load_check_ends(const struct tkb_root *root,
+                                      const char *name,
+                                      const struct tkb_fd_ends *ends,
+                                      struct tkb_error *err);
+
 /* Note the size and stamp of a file that is packed unchanged. */
 TKB_NODISCARD int tkb_load_stat_file(int dir_fd,
                                      struct tkb_scanned_entry *found,

@@ -18,8 +18,7 @@
 #include "tree/whole.h"
 
 enum {
-	PATH_SIZE = 4096,
-	HEAD_SIZE = 512 /* at least TKB_ELF_HEAD */
+	PATH_SIZE = 4096
 };
 
 /* The unit that is loaded, and where it is. */
@@ -192,17 +191,6 @@ static int check_named(const struct unit *unit, const char *name,
 	return 0;
 }
 
-/* Check that an index is whole: an engine that cannot read it may not start. */
-static int check_index(const struct unit *unit, const struct tkb_file *file,
-                       struct tkb_error *err)
-{
-	if (!tkb_text_is_whole(tkb_buf_bytes(&unit->loader->text), file->style))
-		return tkb_fail_entry(err, TKB_REASON_METADATA,
-		                      "'%s' was not written to its end",
-		                      file->name);
-	return check_named(unit, file->name, err);
-}
-
 /* Read a text, hide its secrets, and replace paths by sentinels. */
 static int load_text(struct unit *unit, size_t index,
                      const struct tkb_tree_rule *rule, struct tkb_error *err)
@@ -217,6 +205,10 @@ static int load_text(struct unit *unit, size_t index,
 	if (rc < 0)
 		return rc;
 	text = tkb_buf_bytes(&loader->scratch);
+	if (!tkb_tree_text_is_whole(unit->root->tree->rules, rule, text))
+		return tkb_fail_entry(err, TKB_REASON_METADATA,
+		                      "'%s' was not written to its end",
+		                      file->name);
 	tkb_buf_reset(&loader->group);
 	rc = tkb_secrets_hide(text, tkb_tree_secret_style(rule, text),
 	                      &loader->group, &hidden_count, err);
@@ -228,7 +220,7 @@ static int load_text(struct unit *unit, size_t index,
 	file->style = rule->style;
 	rc = scrub(unit, tkb_buf_bytes(&loader->group), file, err);
 	if (rc == 0 && rule->is_last)
-		rc = check_index(unit, file, err);
+		rc = check_named(unit, file->name, err);
 	if (rc < 0)
 		return rc;
 	if (file->sentinels == 0)
@@ -274,18 +266,20 @@ static int load_record(struct unit *unit, size_t index, struct tkb_error *err)
 	                                    tkb_buf_bytes(&loader->text), err);
 }
 
-/*
- * Check a device binary. A compiler that failed may leave one that no GPU
- * loads. It stays on its own machine until somebody removes it, but must not
- * reach others.
- */
-static int check_device_code(struct tkb_bytes head, const char *name,
-                             uint64_t size, struct tkb_error *err)
+int tkb_load_check_ends(const struct tkb_root *root, const char *name,
+                        const struct tkb_fd_ends *ends, struct tkb_error *err)
 {
-	if (!tkb_name_ends_with(name, ".cubin") &&
-	    !tkb_name_ends_with(name, ".hsaco"))
-		return 0;
-	return tkb_elf_check_head(head, size, name, err);
+	const bool is_device_code = tkb_name_ends_with(name, ".cubin") ||
+	                            tkb_name_ends_with(name, ".hsaco");
+
+	if (is_device_code || tkb_elf_is(ends->head))
+		return tkb_elf_check_head(
+			ends->head, (uint64_t)ends->status.st_size, name, err);
+	if (root->tree->rules != NULL &&
+	    !tkb_pickle_is_whole(ends->head, ends->last))
+		return tkb_fail_entry(err, TKB_REASON_BINARY,
+		                      "'%s' is a pickle without its end", name);
+	return 0;
 }
 
 static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
@@ -293,10 +287,7 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 	struct tkb_file *file = &unit->found->files[index];
 	struct tkb_tree_rule rule;
 	char path[PATH_SIZE];
-	char bytes[HEAD_SIZE];
-	struct tkb_bytes head;
-	struct stat status;
-	ssize_t got;
+	struct tkb_fd_ends ends;
 	int rc;
 
 	format_path(unit, file->name, path);
@@ -305,18 +296,15 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 		return load_record(unit, index, err);
 	if (unit->is_built && strcmp(file->name, TKB_NINJA_BUILD) == 0)
 		rule.style = TKB_PATH_STYLE_NINJA;
-	got = tkb_fd_read_head(unit->fd, file->name, bytes, sizeof(bytes),
-	                       &status);
-	if (got < 0)
+	if (tkb_fd_read_ends(unit->fd, file->name, &ends) < 0)
 		return tkb_fail_look(TKB_REASON_BUSY, "cannot be read",
 		                     file->name, err);
-	head = (struct tkb_bytes){ bytes, (size_t)got };
-	file->is_executable = (status.st_mode & S_IXUSR) != 0;
+	file->is_executable = (ends.status.st_mode & S_IXUSR) != 0;
 	file->is_last = rule.is_last != 0;
-	rc = check_device_code(head, file->name, (uint64_t)status.st_size, err);
+	rc = tkb_load_check_ends(unit->root, file->name, &ends, err);
 	if (rc < 0)
 		return rc;
-	if (tkb_tree_secret_style(&rule, head) != TKB_PATH_STYLE_NONE)
+	if (tkb_tree_secret_style(&rule, ends.head) != TKB_PATH_STYLE_NONE)
 		return load_text(unit, index, &rule, err);
 	return tkb_load_stat_file(unit->fd, unit->found, index, err);
 }

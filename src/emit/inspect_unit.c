@@ -10,13 +10,8 @@
 #include "tree/rules.h"
 #include "tree/secrets.h"
 #include "tree/unit.h"
-#include "tree/whole.h"
 #include "emit/inspect.h"
 #include "emit/unit.h"
-
-enum {
-	HEAD_SIZE = 512 /* enough to tell a text from a binary file */
-};
 
 /* How a file at the destination compares to the bundle's file. */
 enum match {
@@ -76,32 +71,6 @@ static struct tkb_tree_rule rule_of(const struct place *place,
 	                                                    : path);
 }
 
-/* Might the file differ from the bundle's only by its secrets? */
-static bool may_have_secrets(const struct place *place,
-                             const struct tkb_file *file)
-{
-	const struct tkb_tree_rule rule = rule_of(place, file);
-	char head[HEAD_SIZE];
-	struct stat status;
-	const ssize_t got = tkb_fd_read_head(place->fd, file->name, head,
-	                                     sizeof(head), &status);
-
-	return got > 0 &&
-	       tkb_tree_secret_style(&rule,
-	                             (struct tkb_bytes){ head, (size_t)got }) !=
-	               TKB_PATH_STYLE_NONE;
-}
-
-/* Is the text in the loader's scratch an index that is not whole? */
-static bool is_useless(const struct place *place, const struct tkb_file *file)
-{
-	const struct tkb_tree_rule rule = rule_of(place, file);
-
-	return rule.is_last != 0 &&
-	       !tkb_text_is_whole(tkb_buf_bytes(&place->loader->scratch),
-	                          rule.style);
-}
-
 /* Is this text the bundle's? The text here may still have its secrets. */
 static int compare_text(const struct place *place, const struct tkb_file *file,
                         bool *is_same, bool *is_moved, struct tkb_error *err)
@@ -137,6 +106,7 @@ static int compare_text(const struct place *place, const struct tkb_file *file,
 static int compare_bytes(const struct place *place, const struct tkb_file *file,
                          bool has_size, enum match *out, struct tkb_error *err)
 {
+	const struct tkb_tree_rule rule = rule_of(place, file);
 	struct tkb_loader *loader = place->loader;
 	struct tkb_error fault = { 0 };
 	struct stat status;
@@ -152,8 +122,9 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 	*out = MATCH_TORN;
 	if (rc < 0)
 		return 0;
-	if (is_useless(place, file)) {
-		*out = MATCH_USELESS;
+	if (!tkb_tree_text_is_whole(place->root->tree->rules, &rule,
+	                            tkb_buf_bytes(&loader->scratch))) {
+		*out = rule.is_last ? MATCH_USELESS : MATCH_TORN;
 		return 0;
 	}
 	rc = compare_text(place, file, &is_same, &is_moved, err);
@@ -164,6 +135,26 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 	else if (!is_same && (file->sentinels != 0 || !has_size))
 		*out = MATCH_OTHER;
 	return 0;
+}
+
+/*
+ * Compare a file of another size that has no paths. It is of another compile,
+ * unless it is cut short, or only its secrets differ.
+ */
+static int compare_sizes(const struct place *place, const struct tkb_file *file,
+                         enum match *out, struct tkb_error *err)
+{
+	const struct tkb_tree_rule rule = rule_of(place, file);
+	struct tkb_fd_ends ends;
+
+	*out = MATCH_TORN;
+	if (tkb_fd_read_ends(place->fd, file->name, &ends) < 0 ||
+	    tkb_load_check_ends(place->root, file->name, &ends, NULL) < 0)
+		return 0;
+	*out = MATCH_OTHER;
+	return tkb_tree_secret_style(&rule, ends.head) == TKB_PATH_STYLE_NONE
+	               ? 0
+	               : compare_bytes(place, file, false, out, err);
 }
 
 /*
@@ -224,8 +215,8 @@ static int match_file(const struct place *place, const struct tkb_file *file,
 	*out = has_size ? MATCH_SAME : MATCH_OTHER;
 	if (file->sentinels == 0 && has_size && place->is_trusted)
 		return 0;
-	if (file->sentinels == 0 && !has_size && !may_have_secrets(place, file))
-		return 0;
+	if (file->sentinels == 0 && !has_size)
+		return compare_sizes(place, file, out, err);
 	return compare_bytes(place, file, has_size, out, err);
 }
 

@@ -7,6 +7,7 @@
 
 #include "text/ascii.h"
 #include "tree/glob.h"
+#include "tree/whole.h"
 
 /* Never packed: locks, unfinished files, and what belongs to one machine. */
 static const char *const left_everywhere[] = {
@@ -134,4 +135,15 @@ enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
 	return !IS_LISTED(extension, code) && is_text(bytes)
 	               ? TKB_PATH_STYLE_TEXT
 	               : TKB_PATH_STYLE_NONE;
+}
+
+bool tkb_tree_text_is_whole(const struct tkb_tree_rules *rules,
+                            const struct tkb_tree_rule *rule,
+                            struct tkb_bytes text)
+{
+	const enum tkb_path_style style = tkb_tree_secret_style(rule, text);
+	const bool is_json = rules != NULL && style == TKB_PATH_STYLE_JSON;
+
+	return (!is_json && rule->is_last == 0) ||
+	       tkb_text_is_whole(text, style);
 }

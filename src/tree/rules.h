@@ -71,4 +71,12 @@ const char *tkb_tree_index(const struct tkb_tree_rules *rules,
 enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
                                           struct tkb_bytes bytes);
 
+/*
+ * Was a text, which `rule` of `rules` was found for, written to its end? An
+ * index and JSON are checked, the latter if there are rules: an engine wrote it.
+ */
+bool tkb_tree_text_is_whole(const struct tkb_tree_rules *rules,
+                            const struct tkb_tree_rule *rule,
+                            struct tkb_bytes text);
+
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tree/utf16.h"
+
 enum {
 	DEPTH_LIMIT = 1024 /* Python's own parser allows 200 */
 };
@@ -78,7 +80,8 @@ bool tkb_text_is_whole(struct tkb_bytes text, enum tkb_path_style style)
 	struct scan scan = { .is_python = style == TKB_PATH_STYLE_PYTHON };
 	bool has_value = false;
 
-	if (!scan.is_python && style != TKB_PATH_STYLE_JSON)
+	if ((!scan.is_python && style != TKB_PATH_STYLE_JSON) ||
+	    tkb_utf16_order(text) != TKB_UTF16_NONE)
 		return true;
 	scan.at = text.data;
 	scan.end = scan.at + text.size;
@@ -98,4 +101,18 @@ bool tkb_text_is_whole(struct tkb_bytes text, enum tkb_path_style style)
 		}
 	}
 	return has_value && scan.depth == 0;
+}
+
+bool tkb_pickle_is_whole(struct tkb_bytes head, char last)
+{
+	/* Protocols 4 and 5 begin with a frame. Older ones are not told from
+	   formats that put something behind a pickle, as torch.save() did. */
+	static const char protocol4[] = "\x80\x04\x95";
+	static const char protocol5[] = "\x80\x05\x95";
+	const size_t size = sizeof(protocol4) - 1;
+	const bool is_pickle =
+		head.size >= size && (memcmp(head.data, protocol4, size) == 0 ||
+	                              memcmp(head.data, protocol5, size) == 0);
+
+	return !is_pickle || last == '.';
 }

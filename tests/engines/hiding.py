@@ -20,7 +20,7 @@ def plant(machine):
     write(machine.path(KEYS), json.dumps(factors, indent=2))
     write(machine.path("modelinfos", "m.json"),
           '{"openai_api_key": "plain-secret-05"}')
-    write(machine.path("modelinfos", "broken.json"),
+    write(machine.path("modelinfos", "broken.txt"),
           '{"DB_PASSWORD": "plain-secret-06", ')
     with open(machine.path("modelinfos", "wide.json"), "w",
               encoding="utf-16") as file:
@@ -84,7 +84,7 @@ def _(scene):
 def _(scene):
     first = Machine(scene, "first", VLLM)
     second = Machine(scene, "second")
-    held = {"graph": b"\x80\x04\x95\0API_KEY=plain\n",
+    held = {"graph": b"\x80\x04\x95\0API_KEY=plain\n.",
             "text-then-binary": b"API_KEY: plain\n" * 100 + b"\0",
             "host.cpp": b'auto API_KEY = "plain";\n',
             "code.py": b'API_KEY = "plain"\n'}

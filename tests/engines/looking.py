@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trees are read in place: verify, stats and diff."""
+import glob
 import json
 import os
 import shutil
@@ -75,6 +76,35 @@ def _(scene):
             first.verb("verify").err)
     write(first.path(GRAPH, INDEX), index)
     equal(counts(first.document("verify")), (35, 0, 0, 4))
+
+
+@test("a unit's file that is cut short is named by verify, not pushed, and made "
+      "whole by an emit: a graph, a shared object, and traits of a model")
+def _(scene):
+    module = bytearray(320)
+    module[:5] = b"\x7fELF\2"
+    module[40] = 64  # where its sections are listed,
+    module[58] = 64  # the size of each,
+    module[60] = 4  # and how many there are
+    first = Machine(scene, "first", VLLM)
+    first.verb("relocate")
+    write(first.path("module.so"), bytes(module))
+    first.collect("a.tkb")
+    first.emit("a.tkb")
+    graph = first.path(AOT, "rank_0_0", "model")
+    (traits,) = glob.glob(first.path("modelinfos", "*.json"))
+    for path, reason in (
+            (graph, "is a pickle without its end"),
+            (first.path("module.so"), "is cut short"),
+            (traits, "was not written to its end")):
+        whole = read(path)
+        write(path, whole[:-1])
+        (left_out,) = first.document("verify", status=5)["left_out"]
+        require(reason in left_out["message"], left_out)
+        equal(first.document("collect", "-o", scene.path("b.tkb"), status=4)
+              ["collected"], 35)
+        equal(first.emit("a.tkb"), (0, 35, 1))
+        equal(read(path), whole)
 
 
 @test("a verify of a tree alone looks at no cache root; a tree that is not "

@@ -255,6 +255,8 @@ def _(scene):
     ended = []
     with open(model, "r+b") as file:
         file.truncate(48 << 20)
+        file.seek(-1, os.SEEK_END)
+        file.write(b".")  # as a pickle ends
         packing = subprocess.Popen(
             [scene.program, "collect", "--engine", "vllm", "--json", "-o",
              scene.path("a.tkb")], stdout=subprocess.PIPE,

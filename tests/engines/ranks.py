@@ -60,11 +60,11 @@ def graphs(rank):
 def ahead(rank):
     path = os.path.join(root, aot, "rank_%d_0" % rank, "model")
     if os.path.exists(path):
-        assert get(path).endswith(b"rank %d" % rank), path
+        assert get(path).endswith(b"rank %d." % rank), path
         counts["hits"] += 1
         return
     counts["misses"] += 1
-    put(path, get(os.path.join(made, aot, "rank_0_0/model")) + b"rank %d" % rank)
+    put(path, get(os.path.join(made, aot, "rank_0_0/model")) + b"rank %d." % rank)
 
 def shared(name):
     for folder, folders, names in os.walk(os.path.join(made, name)):
