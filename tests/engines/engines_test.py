@@ -27,6 +27,7 @@ import slow  # noqa: E402,F401  pylint: disable=unused-import
 import looking  # noqa: E402,F401  pylint: disable=unused-import
 import keeping  # noqa: E402,F401  pylint: disable=unused-import
 import ranks  # noqa: E402,F401  pylint: disable=unused-import
+import shapes  # noqa: E402,F401  pylint: disable=unused-import
 import attacks  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":

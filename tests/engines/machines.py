@@ -28,7 +28,7 @@ class Machine:
         self.home = scene.path(name, user)
         os.makedirs(self.home)
         if fixture is not None:
-            subprocess.run(["tar", "-xzf", fixture, "-C", self.home],
+            subprocess.run(["tar", "-xf", fixture, "-C", self.home],
                            check=True)
         self.kernels = os.path.join(self.home, ".triton", "cache")
         self.tree = os.path.join(self.home, ".cache", "vllm")

@@ -257,6 +257,7 @@ def _(scene):
         file.truncate(48 << 20)
         file.seek(-1, os.SEEK_END)
         file.write(b".")  # as a pickle ends
+        file.flush()
         packing = subprocess.Popen(
             [scene.program, "collect", "--engine", "vllm", "--json", "-o",
              scene.path("a.tkb")], stdout=subprocess.PIPE,

@@ -146,4 +146,5 @@ def main():
     return finish()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
