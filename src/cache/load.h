@@ -44,8 +44,9 @@ TKB_NODISCARD int tkb_load_tuned(struct tkb_loader *loader,
 
 /*
  * Check that a unit's file, by its ends, is whole. A compiler that failed may
- * leave device code that no GPU loads, and a power failure half a file. It stays
- * on its own machine until somebody removes it, but must not reach others.
+ * leave device code that no GPU loads, and a power failure half a file. Such
+ * files stay on their machine until somebody removes them, but must not reach
+ * others.
  */
 TKB_NODISCARD int tkb_load_check_ends(const struct tkb_root *root,
                                       const char *name,
