@@ -2,8 +2,9 @@
 """Whole caches of real engines, as they wrote them, move and come out whole."""
 import os
 import re
+import subprocess
 
-from machines import GRAPH, TORCH, Machine, contents
+from machines import GRAPH, TORCH, VLLM, Machine, contents
 from scene import FIXTURES, equal, require, test
 
 SERVE = b"/home/serve"
@@ -82,3 +83,22 @@ def prove(scene, cache):
 for each in CACHES:
     test(f"the caches of a real {each.engine} move whole, and come out as they were")(
         lambda scene, cache=each: prove(scene, cache))
+
+
+@test("an engine that keeps no kernels of Triton's leaves those of others alone, and "
+      "names its own folder")
+def _(scene):
+    (cache,) = (each for each in CACHES if each.engine == "tilelang")
+    machine = cache.machine(scene, "first", cache.fixture)
+    subprocess.run(["tar", "-xf", VLLM, "-C", machine.home], check=True)
+    kernels = contents(machine.kernels)
+    tree = os.path.join(machine.home, ".tilelang", "cache")
+
+    equal(machine.collect("a.tkb")[1]["collected"], cache.units)
+    equal(machine.emit("a.tkb"), (0, cache.units, 0))
+    # A gc keeps what was written in the last ten minutes, and exits with 4.
+    for words, status in ((["verify"], 0), (["relocate"], 0), (["gc", "--max-entries", "0"], 4)):
+        said = machine.verb(*words, status=status).out
+        require(tree in said and ".triton" not in said, said)
+
+    equal(contents(machine.kernels), kernels)

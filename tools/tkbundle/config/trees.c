@@ -548,7 +548,7 @@ int trees_choose(const struct arguments *args, struct trees *out,
 		rc = add_engine(out, args->engines.items[i], err);
 	for (size_t i = 0; i < args->trees.count && rc == 0; i++)
 		rc = add_given(out, args->trees.items[i], err);
-	out->has_no_kernels =
-		args->trees.count != 0 && args->engines.count == 0;
+	out->has_no_kernels = args->trees.count + args->engines.count != 0 &&
+	                      out->kernels == NULL;
 	return rc;
 }
