@@ -169,8 +169,9 @@ int tkb_elf_check_head(struct tkb_bytes head, uint64_t size, const char *name,
 		return fail_elf(&elf, "is not an ELF file", err);
 	if (!copy_at(&elf, 0, &elf.header, sizeof(elf.header)))
 		return fail_elf(&elf, "is cut short", err);
-	if (elf.header.e_ident[EI_CLASS] != ELFCLASS64)
-		return 0; /* 32-bit files are not checked */
+	if (elf.header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    elf.header.e_ident[EI_DATA] == ELFDATA2MSB)
+		return 0; /* 32-bit and big-endian files are not checked */
 	offset = le64toh(elf.header.e_shoff);
 	count = (uint64_t)le16toh(elf.header.e_shnum) *
 	        le16toh(elf.header.e_shentsize);

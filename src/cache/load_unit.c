@@ -191,6 +191,19 @@ static int check_named(const struct unit *unit, const char *name,
 	return 0;
 }
 
+/*
+ * The style in which a file's secrets are hidden. In what ninja has built, files
+ * without a telling name may be its inputs, whose bytes it records.
+ */
+static enum tkb_path_style secret_style(const struct unit *unit,
+                                        const struct tkb_tree_rule *rule,
+                                        struct tkb_bytes bytes)
+{
+	const struct tkb_bytes none = { NULL, 0 };
+
+	return tkb_tree_secret_style(rule, unit->is_built ? none : bytes);
+}
+
 /* Read a text, hide its secrets, and replace paths by sentinels. */
 static int load_text(struct unit *unit, size_t index,
                      const struct tkb_tree_rule *rule, struct tkb_error *err)
@@ -210,10 +223,20 @@ static int load_text(struct unit *unit, size_t index,
 		                      "'%s' was not written to its end",
 		                      file->name);
 	tkb_buf_reset(&loader->group);
-	rc = tkb_secrets_hide(text, tkb_tree_secret_style(rule, text),
+	rc = tkb_secrets_hide(text, secret_style(unit, rule, text),
 	                      &loader->group, &hidden_count, err);
+	if (rc == TKB_ERR_TOO_LARGE)
+		return tkb_fail_entry(err, TKB_REASON_LIMIT,
+		                      "'%s' would have more than %llu bytes "
+		                      "without its secrets",
+		                      file->name,
+		                      (unsigned long long)TKB_FILE_SIZE_LIMIT);
 	if (rc < 0)
 		return rc;
+	if (rule->style == TKB_PATH_STYLE_NONE && hidden_count == 0) {
+		file->size = text.size;
+		return 0;
+	}
 	if (rule->style == TKB_PATH_STYLE_NONE)
 		return tkb_load_keep_bytes(loader, unit->found, index,
 		                           tkb_buf_bytes(&loader->group), err);
@@ -271,8 +294,11 @@ int tkb_load_check_ends(const struct tkb_root *root, const char *name,
 {
 	const bool is_device_code = tkb_name_ends_with(name, ".cubin") ||
 	                            tkb_name_ends_with(name, ".hsaco");
+	const bool is_empty_module = root->tree->rules != NULL &&
+	                             ends->head.size == 0 &&
+	                             tkb_name_ends_with(name, ".so");
 
-	if (is_device_code || tkb_elf_is(ends->head))
+	if (is_device_code || is_empty_module || tkb_elf_is(ends->head))
 		return tkb_elf_check_head(
 			ends->head, (uint64_t)ends->status.st_size, name, err);
 	if (root->tree->rules != NULL &&
@@ -304,7 +330,7 @@ static int load_file(struct unit *unit, size_t index, struct tkb_error *err)
 	rc = tkb_load_check_ends(unit->root, file->name, &ends, err);
 	if (rc < 0)
 		return rc;
-	if (tkb_tree_secret_style(&rule, ends.head) != TKB_PATH_STYLE_NONE)
+	if (secret_style(unit, &rule, ends.head) != TKB_PATH_STYLE_NONE)
 		return load_text(unit, index, &rule, err);
 	return tkb_load_stat_file(unit->fd, unit->found, index, err);
 }

@@ -73,7 +73,8 @@ static struct tkb_tree_rule rule_of(const struct place *place,
 
 /* Is this text the bundle's? The text here may still have its secrets. */
 static int compare_text(const struct place *place, const struct tkb_file *file,
-                        bool *is_same, bool *is_moved, struct tkb_error *err)
+                        bool *is_same, bool *is_moved, bool *has_secrets,
+                        struct tkb_error *err)
 {
 	struct tkb_loader *loader = place->loader;
 	const struct tkb_bytes text = tkb_buf_bytes(&loader->scratch);
@@ -91,6 +92,9 @@ static int compare_text(const struct place *place, const struct tkb_file *file,
 		return 0;
 	tkb_buf_reset(&loader->group);
 	rc = tkb_secrets_hide(text, style, &loader->group, &hidden_count, err);
+	*has_secrets = hidden_count != 0 || rc == TKB_ERR_TOO_LARGE;
+	if (rc == TKB_ERR_TOO_LARGE)
+		return 0;
 	if (rc == 0 && hidden_count != 0)
 		rc = digest_of(place, file, tkb_buf_bytes(&loader->group),
 		               &digest, is_moved, err);
@@ -101,7 +105,8 @@ static int compare_text(const struct place *place, const struct tkb_file *file,
 /*
  * Read the file and compare it. A text that names another root is useless here.
  * A file that differs is of another compile if its size differs (`has_size` is
- * false) or if it has paths, which change the size; otherwise it is damaged.
+ * false), or if it has paths or secrets, which change the size; otherwise it is
+ * damaged.
  */
 static int compare_bytes(const struct place *place, const struct tkb_file *file,
                          bool has_size, enum match *out, struct tkb_error *err)
@@ -112,6 +117,7 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 	struct stat status;
 	bool is_moved = false;
 	bool is_same = false;
+	bool has_secrets = false;
 	int rc;
 
 	tkb_buf_reset(&loader->scratch);
@@ -127,12 +133,12 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 		*out = rule.is_last ? MATCH_USELESS : MATCH_TORN;
 		return 0;
 	}
-	rc = compare_text(place, file, &is_same, &is_moved, err);
+	rc = compare_text(place, file, &is_same, &is_moved, &has_secrets, err);
 	if (rc < 0)
 		return rc;
 	if (is_same && !is_moved)
 		*out = MATCH_SAME;
-	else if (!is_same && (file->sentinels != 0 || !has_size))
+	else if (!is_same && (file->sentinels != 0 || !has_size || has_secrets))
 		*out = MATCH_OTHER;
 	return 0;
 }

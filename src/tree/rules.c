@@ -4,6 +4,7 @@
 #include <tkbundle/engine.h>
 
 #include <string.h>
+#include <strings.h>
 
 #include "text/ascii.h"
 #include "tree/glob.h"
@@ -88,7 +89,7 @@ const char *tkb_tree_index(const struct tkb_tree_rules *rules,
 static bool is_listed(const char *name, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(name, list[i]) == 0)
+		if (strcasecmp(name, list[i]) == 0)
 			return true;
 	}
 	return false;
@@ -96,52 +97,64 @@ static bool is_listed(const char *name, const char *const *list, size_t count)
 
 #define IS_LISTED(name, list) is_listed(name, list, TKB_COUNT_OF(list))
 
-/* Texts have no control characters but white space, and ESC, for colours. */
-static bool is_text(struct tkb_bytes bytes)
+/*
+ * The style of what has no telling name. Texts have no control characters but
+ * white space, and ESC, for colours.
+ */
+static enum tkb_path_style style_of_bytes(struct tkb_bytes bytes)
 {
 	const unsigned char *text = bytes.data;
+	size_t at = 0;
 
 	for (size_t i = 0; i < bytes.size; i++) {
 		if (text[i] < ' ' && !tkb_is_one_of(text[i], "\t\n\v\f\r\x1b"))
-			return false;
+			return TKB_PATH_STYLE_NONE;
 	}
-	return true;
+	while (at < bytes.size && text[at] <= ' ')
+		at++;
+	return at < bytes.size && tkb_is_one_of(text[at], "{[")
+	               ? TKB_PATH_STYLE_JSON
+	               : TKB_PATH_STYLE_TEXT;
 }
 
 enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
                                           struct tkb_bytes bytes)
 {
-	/* These may be in an encoding that is_text() does not know. */
+	/* These may be in an encoding that style_of_bytes() does not know. */
 	static const char *const texts[] = { "cfg",  "conf",  "env",
 		                             "ini",  "jsonl", "properties",
 		                             "toml", "txt",   "yaml",
 		                             "yml" };
 	/* Without a value, code would do something else. */
 	static const char *const code[] = {
-		"S",   "amdgcn", "asm",  "c",      "cc",    "cpp", "cu",  "cuh",
-		"cxx", "d",      "glir", "h",      "hip",   "hpp", "inc", "inl",
-		"ipp", "ll",     "llir", "mlir",   "ninja", "ptx", "py",  "pyi",
-		"pyx", "s",      "sass", "source", "ttgir", "ttir"
+		"amdgcn", "asm",  "c",     "cc",  "cl",   "cmake",  "cpp",
+		"cu",     "cuh",  "cxx",   "d",   "glir", "go",     "h",
+		"hh",     "hip",  "hpp",   "hxx", "ii",   "inc",    "inl",
+		"ipp",    "j2",   "jinja", "js",  "ll",   "llir",   "lua",
+		"metal",  "mlir", "ninja", "ptx", "pxd",  "py",     "pyi",
+		"pyx",    "rs",   "rsp",   "s",   "sass", "source", "td",
+		"tpp",    "ts",   "ttgir", "ttir"
 	};
 	const char *dot = strrchr(rule->path, '.');
 	const char *extension = dot == NULL ? "" : dot + 1;
 
 	if (rule->style != TKB_PATH_STYLE_NONE)
 		return rule->style;
-	if (strcmp(extension, "json") == 0)
+	if (strcasecmp(extension, "json") == 0)
 		return TKB_PATH_STYLE_JSON;
 	if (rule->has_secrets != 0 || IS_LISTED(extension, texts))
 		return TKB_PATH_STYLE_TEXT;
-	return !IS_LISTED(extension, code) && is_text(bytes)
-	               ? TKB_PATH_STYLE_TEXT
-	               : TKB_PATH_STYLE_NONE;
+	return bytes.data == NULL || IS_LISTED(extension, code)
+	               ? TKB_PATH_STYLE_NONE
+	               : style_of_bytes(bytes);
 }
 
 bool tkb_tree_text_is_whole(const struct tkb_tree_rules *rules,
                             const struct tkb_tree_rule *rule,
                             struct tkb_bytes text)
 {
-	const enum tkb_path_style style = tkb_tree_secret_style(rule, text);
+	const struct tkb_bytes none = { NULL, 0 };
+	const enum tkb_path_style style = tkb_tree_secret_style(rule, none);
 	const bool is_json = rules != NULL && style == TKB_PATH_STYLE_JSON;
 
 	return (!is_json && rule->is_last == 0) ||

@@ -65,8 +65,9 @@ const char *tkb_tree_index(const struct tkb_tree_rules *rules,
 /*
  * The style in which secrets are written in the file that `rule` was found for:
  * its style of paths, or the one that its name suggests. If the name says
- * nothing, it is TEXT if `bytes`, which are the file's or its first ones, look
- * like a text. NONE means that the file is binary, or code.
+ * nothing, `bytes`, which are the file's or its first ones, tell: JSON or TEXT
+ * if they look like a text. NONE means that the file is binary, or code. If
+ * `bytes.data` is NULL, only the name counts.
  */
 enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
                                           struct tkb_bytes bytes);

@@ -273,24 +273,32 @@ static size_t end_of_copied_line(const struct tkb_secret_copy *copy,
 	return at;
 }
 
-/* The end of a value that is one word without quotes. */
+/*
+ * The end of a value that is one word without quotes: white space, also an
+ * escaped line break in a string, or the quote that ends the string.
+ */
 static size_t end_of_word(const struct tkb_secret_copy *copy, size_t start)
 {
-	const size_t line = end_of_copied_line(copy, start);
+	size_t run = 0; /* number of backslashes */
+	size_t at = start;
 
-	for (size_t at = start; at < line; at++) {
+	for (; at < copy->text.size; at++) {
 		const unsigned char byte = copy_byte_at(copy, at);
 
 		if (byte <= ' ')
-			return at;
+			break;
+		if (has_escapes(copy) && run % 2 == 1 &&
+		    (byte == 'n' || byte == 'r'))
+			return at - 1;
 		if ((byte == '"' || byte == '\'') &&
-		    (at + 1 == line || is_end(copy_byte_at(copy, at + 1)))) {
+		    is_end(copy_byte_at(copy, at + 1))) {
 			while (at > start && copy_byte_at(copy, at - 1) == '\\')
 				at--;
-			return at;
+			break;
 		}
+		run = byte == '\\' ? run + 1 : 0;
 	}
-	return line;
+	return at;
 }
 
 /*

@@ -319,3 +319,22 @@ def _(scene):
         equal(second.emit()["repaired"], 1, name)
         equal(second.steps(), 0, name)
         equal(contents(second.folder).keys(), whole.keys(), name)
+
+
+@test("what ninja has built of files whose names say nothing moves with their bytes")
+def _(scene):
+    first, second = Builder(scene, "first"), Builder(scene, "second")
+    for machine in (first, second):
+        write(os.path.join(machine.root, "generated", "a.cpp"),
+              "#include <own.h>\n#include \"../ops/op/values\"\n"
+              "int a() { return own() + user_key; }\n")
+    write(first.path("values"), "static const int user_key = own();\n")
+    first.renew(-HOUR)
+    first.build()
+    first.collect()
+    second.renew()
+
+    equal(second.emit()["emitted"], 1)
+
+    equal(read(second.path("values")), b"static const int user_key = own();\n")
+    equal(second.steps(), 0)

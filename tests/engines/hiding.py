@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 
 from machines import AOT, GRAPH, VLLM, Machine, names_what_is_there, read, write
 from scene import equal, require, test
@@ -94,6 +95,44 @@ def _(scene):
     second.emit("a.tkb")
     for name, content in held.items():
         equal(read(second.path(name)), content)
+
+
+@test("a text that would be too large without its secrets is left out, and the rest is packed")
+def _(scene):
+    machine = Machine(scene, "first")
+    write(machine.path("run.out"), b"API_KEY=x\n" + b"n=1 line\n" * (((64 << 20) - 10) // 9))
+    write(machine.path("other"), "fine")
+
+    ended = machine.verb("collect", "-o", scene.path("a.tkb"), status=4)
+
+    require("left out run.out: limit: 'run.out' would have more than" in ended.err, ended.err)
+    equal(machine.emit("a.tkb"), (0, 1, 0))
+
+
+@test("many secrets in one long line are hidden in little time, and JSON stays JSON "
+      "whatever its name")
+def _(scene):
+    first, second = Machine(scene, "first"), Machine(scene, "second")
+    write(first.path("line"), "API_KEY=plain " * 100000)
+    write(first.path("made.best_config"), json.dumps(
+        {"log": "HF_TOKEN=plain " * 30000, "cmd": "log: api_key: plain", "warps": 4}))
+    before = time.monotonic()
+    first.collect("a.tkb")
+    require(time.monotonic() - before < 20)
+    second.emit("a.tkb")
+    equal(read(second.path("line")), b"API_KEY=hidden " * 100000)
+    equal(json.loads(read(second.path("made.best_config"))),
+          {"log": "HF_TOKEN=hidden " * 30000, "cmd": "log: api_key: hidden", "warps": 4})
+
+
+@test("settings with a secret of one's own stay, even if they are as long as the bundle's")
+def _(scene):
+    first, second = Machine(scene, "first"), Machine(scene, "second")
+    write(first.path("s.env"), "API_KEY=AAAAAAAAAAA\nx=1\n")
+    write(second.path("s.env"), "API_KEY=mine\nx=123\n")
+    first.collect("a.tkb")
+    equal(second.emit("a.tkb"), (0, 1, 0))
+    equal(read(second.path("s.env")), b"API_KEY=mine\nx=123\n")
 
 
 @test("machines with other secrets have equal bundles, and find each other's "
