@@ -11,12 +11,15 @@ docs/python.md has the full description. Modules are loaded only when used.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 from tkbundle._errors import (Cancelled, Corrupt, Denied, Error, Invalid,
                               Missing, Partial, Unavailable)
 
+# Checkers take it for that of typing, whose import takes longer than all of this one.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tkbundle._calls import (CollectReport, EmitReport, PullReport,
                                  PushReport, Recording, Result, collect, emit,
                                  pull, push, recording, version)
