@@ -134,13 +134,18 @@ static bool segments_are_within(const struct elf *elf)
 	return true;
 }
 
+bool tkb_elf_is(struct tkb_bytes head)
+{
+	return head.size >= SELFMAG && memcmp(head.data, ELFMAG, SELFMAG) == 0;
+}
+
 static int open_elf(struct tkb_bytes bytes, const char *name, struct elf *out,
                     struct tkb_error *err)
 {
 	struct elf elf = { .bytes = bytes, .name = name };
 
-	if (!copy_at(&elf, 0, &elf.header, sizeof(elf.header)) ||
-	    memcmp(elf.header.e_ident, ELFMAG, SELFMAG) != 0)
+	if (!tkb_elf_is(bytes) ||
+	    !copy_at(&elf, 0, &elf.header, sizeof(elf.header)))
 		return fail_elf(&elf, "is not an ELF file", err);
 	if (elf.header.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    elf.header.e_ident[EI_DATA] != ELFDATA2LSB)
@@ -151,11 +156,6 @@ static int open_elf(struct tkb_bytes bytes, const char *name, struct elf *out,
 		return fail_elf(&elf, "is cut short", err);
 	*out = elf;
 	return 0;
-}
-
-bool tkb_elf_is(struct tkb_bytes head)
-{
-	return head.size >= SELFMAG && memcmp(head.data, ELFMAG, SELFMAG) == 0;
 }
 
 int tkb_elf_check_head(struct tkb_bytes head, uint64_t size, const char *name,

@@ -199,9 +199,8 @@ static enum tkb_path_style secret_style(const struct unit *unit,
                                         const struct tkb_tree_rule *rule,
                                         struct tkb_bytes bytes)
 {
-	const struct tkb_bytes none = { NULL, 0 };
-
-	return tkb_tree_secret_style(rule, unit->is_built ? none : bytes);
+	return unit->is_built ? tkb_tree_named_style(rule)
+	                      : tkb_tree_secret_style(rule, bytes);
 }
 
 /* Read a text, hide its secrets, and replace paths by sentinels. */
@@ -234,7 +233,7 @@ static int load_text(struct unit *unit, size_t index,
 	if (rc < 0)
 		return rc;
 	if (rule->style == TKB_PATH_STYLE_NONE && hidden_count == 0) {
-		file->size = text.size;
+		file->size = text.size; /* it is packed unchanged */
 		return 0;
 	}
 	if (rule->style == TKB_PATH_STYLE_NONE)

@@ -13,6 +13,10 @@
 #include "emit/inspect.h"
 #include "emit/unit.h"
 
+enum {
+	PATH_SIZE = 2 * TKB_UNIT_PATH_LIMIT + 2
+};
+
 /* How a file at the destination compares to the bundle's file. */
 enum match {
 	MATCH_SAME,
@@ -58,47 +62,53 @@ static int digest_of(const struct place *place, const struct tkb_file *file,
 	return tkb_hasher_digest(&loader->hasher, bytes, out, err);
 }
 
-/* What the tree's rules say about the file. */
+/* What the tree's rules say about the file. The rule refers to `path`. */
 static struct tkb_tree_rule rule_of(const struct place *place,
-                                    const struct tkb_file *file)
+                                    const struct tkb_file *file,
+                                    char path[PATH_SIZE])
 {
-	char path[2 * TKB_UNIT_PATH_LIMIT + 2];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", place->unit->folder,
-	               file->name);
-	return tkb_tree_judge(place->root->tree->rules,
-	                      tkb_unit_is_file(place->unit) ? file->name
-	                                                    : path);
+	if (tkb_unit_is_file(place->unit))
+		(void)snprintf(path, PATH_SIZE, "%s", file->name);
+	else
+		(void)snprintf(path, PATH_SIZE, "%s/%s", place->unit->folder,
+		               file->name);
+	return tkb_tree_judge(place->root->tree->rules, path);
 }
 
-/* Is this text the bundle's? The text here may still have its secrets. */
+/* How a text compares to the bundle's. */
+struct comparison {
+	bool is_same; /* but for its secrets, and for the paths in it */
+	bool is_moved;
+	bool has_secrets;
+};
+
+/* Compare the text in the loader's scratch. */
 static int compare_text(const struct place *place, const struct tkb_file *file,
-                        bool *is_same, bool *is_moved, bool *has_secrets,
-                        struct tkb_error *err)
+                        const struct tkb_tree_rule *rule,
+                        struct comparison *out, struct tkb_error *err)
 {
 	struct tkb_loader *loader = place->loader;
 	const struct tkb_bytes text = tkb_buf_bytes(&loader->scratch);
-	const struct tkb_tree_rule rule = rule_of(place, file);
-	const enum tkb_path_style style = tkb_tree_secret_style(&rule, text);
+	const enum tkb_path_style style = tkb_tree_secret_style(rule, text);
 	struct tkb_digest digest;
 	size_t hidden_count = 0;
 	int rc;
 
-	rc = digest_of(place, file, text, &digest, is_moved, err);
+	rc = digest_of(place, file, text, &digest, &out->is_moved, err);
 	if (rc < 0)
 		return rc;
-	*is_same = tkb_digest_equal(&digest, &file->digest);
-	if (*is_same || style == TKB_PATH_STYLE_NONE)
+	out->is_same = tkb_digest_equal(&digest, &file->digest);
+	if (out->is_same || style == TKB_PATH_STYLE_NONE)
 		return 0;
 	tkb_buf_reset(&loader->group);
 	rc = tkb_secrets_hide(text, style, &loader->group, &hidden_count, err);
-	*has_secrets = hidden_count != 0 || rc == TKB_ERR_TOO_LARGE;
+	out->has_secrets = hidden_count != 0 || rc == TKB_ERR_TOO_LARGE;
 	if (rc == TKB_ERR_TOO_LARGE)
 		return 0;
 	if (rc == 0 && hidden_count != 0)
 		rc = digest_of(place, file, tkb_buf_bytes(&loader->group),
-		               &digest, is_moved, err);
-	*is_same = tkb_digest_equal(&digest, &file->digest);
+		               &digest, &out->is_moved, err);
+	out->is_same = tkb_digest_equal(&digest, &file->digest);
 	return rc;
 }
 
@@ -109,15 +119,13 @@ static int compare_text(const struct place *place, const struct tkb_file *file,
  * damaged.
  */
 static int compare_bytes(const struct place *place, const struct tkb_file *file,
-                         bool has_size, enum match *out, struct tkb_error *err)
+                         const struct tkb_tree_rule *rule, bool has_size,
+                         enum match *out, struct tkb_error *err)
 {
-	const struct tkb_tree_rule rule = rule_of(place, file);
 	struct tkb_loader *loader = place->loader;
 	struct tkb_error fault = { 0 };
 	struct stat status;
-	bool is_moved = false;
-	bool is_same = false;
-	bool has_secrets = false;
+	struct comparison found = { .is_same = false };
 	int rc;
 
 	tkb_buf_reset(&loader->scratch);
@@ -128,17 +136,18 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 	*out = MATCH_TORN;
 	if (rc < 0)
 		return 0;
-	if (!tkb_tree_text_is_whole(place->root->tree->rules, &rule,
+	if (!tkb_tree_text_is_whole(place->root->tree->rules, rule,
 	                            tkb_buf_bytes(&loader->scratch))) {
-		*out = rule.is_last ? MATCH_USELESS : MATCH_TORN;
+		*out = rule->is_last ? MATCH_USELESS : MATCH_TORN;
 		return 0;
 	}
-	rc = compare_text(place, file, &is_same, &is_moved, &has_secrets, err);
+	rc = compare_text(place, file, rule, &found, err);
 	if (rc < 0)
 		return rc;
-	if (is_same && !is_moved)
+	if (found.is_same && !found.is_moved)
 		*out = MATCH_SAME;
-	else if (!is_same && (file->sentinels != 0 || !has_size || has_secrets))
+	else if (!found.is_same &&
+	         (file->sentinels != 0 || !has_size || found.has_secrets))
 		*out = MATCH_OTHER;
 	return 0;
 }
@@ -148,9 +157,9 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
  * unless it is cut short, or only its secrets differ.
  */
 static int compare_sizes(const struct place *place, const struct tkb_file *file,
-                         enum match *out, struct tkb_error *err)
+                         const struct tkb_tree_rule *rule, enum match *out,
+                         struct tkb_error *err)
 {
-	const struct tkb_tree_rule rule = rule_of(place, file);
 	struct tkb_fd_ends ends;
 
 	*out = MATCH_TORN;
@@ -158,9 +167,9 @@ static int compare_sizes(const struct place *place, const struct tkb_file *file,
 	    tkb_load_check_ends(place->root, file->name, &ends, NULL) < 0)
 		return 0;
 	*out = MATCH_OTHER;
-	return tkb_tree_secret_style(&rule, ends.head) == TKB_PATH_STYLE_NONE
+	return tkb_tree_secret_style(rule, ends.head) == TKB_PATH_STYLE_NONE
 	               ? 0
-	               : compare_bytes(place, file, false, out, err);
+	               : compare_bytes(place, file, rule, false, out, err);
 }
 
 /*
@@ -206,7 +215,9 @@ static int match_record(const struct place *place, const struct tkb_file *file,
 static int match_file(const struct place *place, const struct tkb_file *file,
                       enum match *out, struct tkb_error *err)
 {
+	struct tkb_tree_rule rule;
 	struct stat status;
+	char path[PATH_SIZE];
 	bool has_size;
 
 	if (file->style == TKB_PATH_STYLE_BUILD)
@@ -221,9 +232,10 @@ static int match_file(const struct place *place, const struct tkb_file *file,
 	*out = has_size ? MATCH_SAME : MATCH_OTHER;
 	if (file->sentinels == 0 && has_size && place->is_trusted)
 		return 0;
+	rule = rule_of(place, file, path);
 	if (file->sentinels == 0 && !has_size)
-		return compare_sizes(place, file, out, err);
-	return compare_bytes(place, file, has_size, out, err);
+		return compare_sizes(place, file, &rule, out, err);
+	return compare_bytes(place, file, &rule, has_size, out, err);
 }
 
 /*

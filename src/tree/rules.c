@@ -117,14 +117,34 @@ static enum tkb_path_style style_of_bytes(struct tkb_bytes bytes)
 	               : TKB_PATH_STYLE_TEXT;
 }
 
-enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
-                                          struct tkb_bytes bytes)
+/* What follows the last dot of the path; "" if there is none. */
+static const char *suffix_of(const struct tkb_tree_rule *rule)
+{
+	const char *dot = strrchr(rule->path, '.');
+
+	return dot == NULL ? "" : dot + 1;
+}
+
+enum tkb_path_style tkb_tree_named_style(const struct tkb_tree_rule *rule)
 {
 	/* These may be in an encoding that style_of_bytes() does not know. */
 	static const char *const texts[] = { "cfg",  "conf",  "env",
 		                             "ini",  "jsonl", "properties",
 		                             "toml", "txt",   "yaml",
 		                             "yml" };
+
+	if (rule->style != TKB_PATH_STYLE_NONE)
+		return rule->style;
+	if (strcasecmp(suffix_of(rule), "json") == 0)
+		return TKB_PATH_STYLE_JSON;
+	return rule->has_secrets != 0 || IS_LISTED(suffix_of(rule), texts)
+	               ? TKB_PATH_STYLE_TEXT
+	               : TKB_PATH_STYLE_NONE;
+}
+
+enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
+                                          struct tkb_bytes bytes)
+{
 	/* Without a value, code would do something else. */
 	static const char *const code[] = {
 		"amdgcn", "asm",  "c",     "cc",  "cl",   "cmake",  "cpp",
@@ -135,17 +155,10 @@ enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
 		"pyx",    "rs",   "rsp",   "s",   "sass", "source", "td",
 		"tpp",    "ts",   "ttgir", "ttir"
 	};
-	const char *dot = strrchr(rule->path, '.');
-	const char *extension = dot == NULL ? "" : dot + 1;
+	const enum tkb_path_style named = tkb_tree_named_style(rule);
 
-	if (rule->style != TKB_PATH_STYLE_NONE)
-		return rule->style;
-	if (strcasecmp(extension, "json") == 0)
-		return TKB_PATH_STYLE_JSON;
-	if (rule->has_secrets != 0 || IS_LISTED(extension, texts))
-		return TKB_PATH_STYLE_TEXT;
-	return bytes.data == NULL || IS_LISTED(extension, code)
-	               ? TKB_PATH_STYLE_NONE
+	return named != TKB_PATH_STYLE_NONE || IS_LISTED(suffix_of(rule), code)
+	               ? named
 	               : style_of_bytes(bytes);
 }
 
@@ -153,8 +166,7 @@ bool tkb_tree_text_is_whole(const struct tkb_tree_rules *rules,
                             const struct tkb_tree_rule *rule,
                             struct tkb_bytes text)
 {
-	const struct tkb_bytes none = { NULL, 0 };
-	const enum tkb_path_style style = tkb_tree_secret_style(rule, none);
+	const enum tkb_path_style style = tkb_tree_named_style(rule);
 	const bool is_json = rules != NULL && style == TKB_PATH_STYLE_JSON;
 
 	return (!is_json && rule->is_last == 0) ||

@@ -63,11 +63,16 @@ const char *tkb_tree_index(const struct tkb_tree_rules *rules,
                            const char *folder);
 
 /*
- * The style in which secrets are written in the file that `rule` was found for:
- * its style of paths, or the one that its name suggests. If the name says
- * nothing, `bytes`, which are the file's or its first ones, tell: JSON or TEXT
- * if they look like a text. NONE means that the file is binary, or code. If
- * `bytes.data` is NULL, only the name counts.
+ * The style in which secrets are written in the file that `rule` was found for,
+ * as far as its name tells: its style of paths, or the one that its suffix
+ * suggests. NONE if the name does not say that it is a text.
+ */
+enum tkb_path_style tkb_tree_named_style(const struct tkb_tree_rule *rule);
+
+/*
+ * The same; if the name says nothing, `bytes`, which are the file's or its first
+ * ones, tell: JSON or TEXT if they look like a text. NONE means that the file is
+ * binary, or code.
  */
 enum tkb_path_style tkb_tree_secret_style(const struct tkb_tree_rule *rule,
                                           struct tkb_bytes bytes);

@@ -21,7 +21,8 @@ def plant(machine):
     write(machine.path(KEYS), json.dumps(factors, indent=2))
     write(machine.path("modelinfos", "m.json"),
           '{"openai_api_key": "plain-secret-05"}')
-    write(machine.path("modelinfos", "broken.txt"),
+    # Of a name that does not say that it is JSON: such a one would be left out.
+    write(machine.path("modelinfos", "broken"),
           '{"DB_PASSWORD": "plain-secret-06", ')
     with open(machine.path("modelinfos", "wide.json"), "w",
               encoding="utf-16") as file:
