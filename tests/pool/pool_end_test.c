@@ -7,16 +7,17 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* How a pool ends, and that nothing is left of it. */
 
 /* Opens a pool whose workers have children, and ends as `how` says. */
-static pid_t start_parent(const char *how)
+static pid_t start_parent_of(const char *worker, const char *how)
 {
-	const char *const arguments[] = { "pool_parent", worker_program(),
-		                          test_folder(), how, NULL };
+	const char *const arguments[] = { "pool_parent", worker, test_folder(),
+		                          how, NULL };
 	pid_t pid = 0;
 
 	/* What is orphaned comes to us. */
@@ -25,6 +26,11 @@ static pid_t start_parent(const char *how)
 	                      (char *const *)(uintptr_t)arguments, environ),
 	          0);
 	return pid;
+}
+
+static pid_t start_parent(const char *how)
+{
+	return start_parent_of(worker_program(), how);
 }
 
 /* Nobody is left below us; how `parent` ended. */
@@ -123,17 +129,13 @@ TEST(pool_end, nothing_survives_a_parent_that_is_killed)
 	CHECK_INT(await_all(parent), SIGKILL);
 }
 
-/* A child of fork() holds the sockets of its parent, and lives on. */
-TEST(pool_end, nothing_survives_a_parent_whose_forked_child_does)
+/* Nobody is left below us but `copy`, which is ended. */
+static void check_only(pid_t copy)
 {
-	const pid_t parent = start_parent("forked sigkill");
-	const pid_t copy = pid_from(text("%s/copy", test_folder()));
 	const uint64_t end = now_ms() + 20000;
 	pid_t left[CHILDREN_LIMIT];
 	size_t count;
-	int status;
 
-	CHECK_INT(waitpid(parent, &status, 0), parent);
 	do {
 		nap_ms(5);
 		count = children(left);
@@ -142,6 +144,37 @@ TEST(pool_end, nothing_survives_a_parent_whose_forked_child_does)
 	CHECK_INT(count, 1);
 	CHECK_INT(left[0], copy);
 	(void)await_all(copy);
+}
+
+/* A child of fork() holds the sockets of its parent, and lives on. */
+TEST(pool_end, nothing_survives_a_parent_whose_forked_child_does)
+{
+	const pid_t parent = start_parent("forked sigkill");
+	const pid_t copy = pid_from(text("%s/copy", test_folder()));
+	int status;
+
+	CHECK_INT(waitpid(parent, &status, 0), parent);
+	check_only(copy);
+}
+
+TEST(pool_end, a_worker_ends_whose_pool_was_gone_before_it_began)
+{
+	const char *worker = text("%s/worker", test_folder());
+	const char *gone = text("%s/gone", test_folder());
+	pid_t parent;
+	pid_t copy;
+	int status;
+
+	write_text(worker, text("#!/bin/sh\n"
+	                        "until test -e %s; do sleep 0.01; done\n"
+	                        "exec %s\n",
+	                        gone, worker_program()));
+	SYS(chmod(worker, 0700));
+	parent = start_parent_of(worker, "early forked sigkill");
+	copy = pid_from(text("%s/copy", test_folder()));
+	CHECK_INT(waitpid(parent, &status, 0), parent);
+	write_text(gone, "");
+	check_only(copy);
 }
 
 TEST(pool_end, nothing_survives_a_close_in_mid_job)

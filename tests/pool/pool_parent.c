@@ -2,11 +2,12 @@
 
 /*
  * A program that opens a pool, gives each of its workers a job that starts a
- * child, waits until all children are there, and then ends as it is told:
+ * child, waits until all children are there unless it ends early, and then ends
+ * as it is told:
  *
  *     pool_parent WORKER FOLDER HOW
  *
- * FOLDER gets a file of each child's pid, and `parent` with its own.
+ * FOLDER gets a file of each child's pid, and `copy` of a forked process's.
  */
 
 #include <tkbundle/pool.h>
@@ -88,7 +89,7 @@ static void *use_pool(void *argv)
 		if (tkb_pool_submit(pool, &job, &futures[i], &err) < 0)
 			_exit(3);
 	}
-	for (int i = 0; i < WORKERS; i++)
+	for (int i = 0; i < WORKERS && strstr(how, "early") == NULL; i++)
 		await(arguments[2], i);
 	if (strstr(how, "close") != NULL)
 		tkb_pool_close(pool);

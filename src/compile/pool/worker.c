@@ -19,7 +19,7 @@
 /* The worker's side of a pool. */
 
 enum {
-	PARENT_POLL_MS = 500 /* between checks of the parent's process id */
+	POOL_POLL_MS = 500 /* between looks whether its process exists */
 };
 
 struct worker {
@@ -215,26 +215,25 @@ static void kill_group(pid_t pool_group)
 
 /*
  * The pool's end of the socket closes when the pool is gone, unless a process
- * that it forked holds it too. So the pool's process is watched as well, if it
- * is the parent. An orderly shutdown closes only one direction.
+ * that it forked holds it too. So the pool's process is watched as well. It may
+ * be gone before this begins. An orderly shutdown closes only one direction.
  */
 static void *watch_pool(void *nothing)
 {
 	const pid_t pool = pool_pid();
 	const pid_t group = pool > 0 ? getpgid(pool) : -1;
-	const bool is_parent = pool > 0 && getppid() == pool;
 	struct pollfd fds[] = {
 		{ .fd = TKB_MESSAGE_FD },
-		{ .fd = is_parent ? (int)syscall(SYS_pidfd_open, pool, 0) : -1,
+		{ .fd = pool > 0 ? (int)syscall(SYS_pidfd_open, pool, 0) : -1,
 		  .events = POLLIN },
 	};
-	/* an old kernel without pidfd */
-	const bool must_poll = is_parent && fds[1].fd < 0;
+	/* it is gone already, or the kernel is too old for a pidfd */
+	const bool must_poll = pool > 0 && fds[1].fd < 0;
 
 	(void)nothing;
-	while (!is_parent || getppid() == pool) {
+	while (!must_poll || kill(pool, 0) == 0 || errno != ESRCH) {
 		(void)poll(fds, TKB_COUNT_OF(fds),
-		           must_poll ? PARENT_POLL_MS : -1);
+		           must_poll ? POOL_POLL_MS : -1);
 		if (fds[0].revents != 0 || fds[1].revents != 0)
 			break;
 	}
