@@ -168,7 +168,7 @@ class Skip(Exception):
 
 
 class Scene:
-    def __init__(self, program, sources, folder):
+    def __init__(self, program, sources, folder, kinds):
         self.program = os.path.realpath(program)
         self.sources = sources
         self.folder = folder
@@ -187,7 +187,7 @@ class Scene:
         if "TKB_TEST_CUDA" in os.environ:
             self.env["CUDA_HOME"] = os.environ["TKB_TEST_CUDA"]
         self.write_files()
-        self.lacks = {kind: self.find_lack(kind) for kind in INPUTS}
+        self.lacks = {kind: self.find_lack(kind) for kind in kinds}
 
     def env_for(self, words):
         """Modules of Inductor's want a PyTorch."""
@@ -303,7 +303,7 @@ class Scene:
         if ended.returncode != 0 and re.search("without LLVM|no NVRTC|no Python|has no Triton|there is no 'k.tkb'"
                                                "|no 'python3'", ended.stderr):
             return ended.stderr.strip()
-        if kind == "module":
+        if COLUMN[kind] == "module":
             self.choose_winner()
         return None
 
@@ -562,9 +562,9 @@ def try_option(scene, table, option, kind):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="tkbundle-options.") as folder:
-        scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder))
-        table = read_docs(scene.sources)
         kinds = sys.argv[3:] or list(INPUTS)
+        scene = Scene(sys.argv[1], sys.argv[2], os.path.realpath(folder), kinds)
+        table = read_docs(scene.sources)
         scene.tap("the tables are the same, and have every option", check_tables, scene, table,
                   read_page(scene.sources))
         for kind in kinds:
