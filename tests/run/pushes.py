@@ -79,11 +79,11 @@ def _(scene):
     shutil.copytree(scene.fixture(), scene.root, dirs_exist_ok=True)
     check_no_record(scene.shell("true", options=["--push", "never"]),
                     f"push one elsewhere, or {names}")
-    command = f"push a/b {scene.root} --remote "
+    command = f"push a/b {scene.root} --remote {scene.remote}"
     check_no_record(scene.shell("true"), pushes,
-                    f"; push: nothing was compiled; 'tkbundle {command}URL' "
+                    f"; push: nothing was compiled; 'tkbundle {command}' "
                     "pushes what was here before")
-    equal(scene.tkbundle(*command.split(), scene.remote).status, 0)
+    equal(scene.tkbundle(*command.split()).status, 0)
     warm = scene.shell("true")
     equal((warm.counts()[3], warm.reason()), ("0", ""), warm.err)
 

@@ -31,6 +31,20 @@ void run_engine_add(struct run_plan *plan, const char *name, const char *value)
 	(void)setenv(name, value, 1);
 }
 
+const char *run_engine_variable(const struct run_plan *plan, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (size_t at = 0; at < plan->variables_size;
+	     at += strlen(plan->variables + at) + 1) {
+		const char *const item = plan->variables + at;
+
+		if (strncmp(item, name, length) == 0 && item[length] == '=')
+			return item + length + 1;
+	}
+	return NULL;
+}
+
 void run_engine_set(const struct run_plan *plan)
 {
 	char name[RUN_PATH_SIZE];
@@ -104,6 +118,7 @@ static void make_defaults(const struct arguments *args, struct run_plan *plan,
 	char text[RUN_PATH_SIZE];
 
 	if (!plan->has_remote && args->remote == NULL &&
+	    run_engine_variable(plan, "TKBUNDLE_REMOTE") == NULL &&
 	    snprintf(text, sizeof(text), "%s/remote", base) < (int)sizeof(text))
 		run_engine_add(plan, "TKBUNDLE_REMOTE", text);
 	if (plan->has_ref)

@@ -36,6 +36,9 @@ void run_engine_say(const struct run *run);
  */
 void run_engine_add(struct run_plan *plan, const char *name, const char *value);
 
+/* The value that the plan gives a variable; NULL: it does not set it. */
+const char *run_engine_variable(const struct run_plan *plan, const char *name);
+
 /* Set the plan's variables, for the command and for verbs. */
 void run_engine_set(const struct run_plan *plan);
 

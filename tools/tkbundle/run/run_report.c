@@ -11,12 +11,14 @@
 #include "cli/status.h"
 #include "cli/text.h"
 #include "run/run_command.h"
+#include "run/run_engine.h"
 #include "run/run_figures.h"
 #include "run/run_ready.h"
 
 #define NUMBER_SIZE 24
 #define REASONS_LIMIT 8
 #define REASON_SIZE 1200
+#define REMOTE_SHOWN 400
 #define LINE_SIZE 4096 /* bytes that a pipe accepts in one write */
 
 /* Collects failures and their reasons. */
@@ -226,18 +228,30 @@ void run_report_push(struct run *run)
 /* The ref as the user may give it to a push. */
 static const char *name_ref(const struct run *run)
 {
-	static const char variable[] = "TKBUNDLE_REF=";
-	const struct run_plan *const plan = &run->shared->plan;
+	const char *ref = run->args->ref;
 
-	if (run->args->ref != NULL)
-		return run->args->ref;
-	for (size_t at = 0; at < plan->variables_size;
-	     at += strlen(plan->variables + at) + 1) {
-		if (strncmp(plan->variables + at, variable, strlen(variable)) ==
-		    0)
-			return plan->variables + at + strlen(variable);
-	}
-	return "-";
+	if (ref == NULL)
+		ref = run_engine_variable(&run->shared->plan, "TKBUNDLE_REF");
+	return ref != NULL ? ref : "-";
+}
+
+/*
+ * The remote as the user may give it to a push. If it may hold a password or
+ * characters that a shell would take for its own, or is too long, "URL".
+ */
+static const char *name_remote(const struct run *run)
+{
+	const char *remote = run->args->remote;
+
+	if (remote == NULL)
+		remote = run_engine_variable(&run->shared->plan,
+		                             "TKBUNDLE_REMOTE");
+	if (remote == NULL || strlen(remote) > REMOTE_SHOWN ||
+	    remote[strspn(remote, "abcdefghijklmnopqrstuvwxyz"
+	                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                          "0123456789/:._-+,=%")] != '\0')
+		return "URL";
+	return remote;
 }
 
 /* "--engine vllm --engine flashinfer", each with a space before it */
@@ -273,11 +287,12 @@ static void add_first_push(const struct run *run, struct reasons *reasons)
 		return;
 	list_engines(plan, engines, sizeof(engines));
 	add_reason(reasons, "push",
-	           "nothing was compiled; 'tkbundle push %s%s%.400s%s%s' "
+	           "nothing was compiled; 'tkbundle push %s%s%.400s%s%s%s' "
 	           "pushes what was here before",
 	           name_ref(run), needs_root ? " " : "",
 	           needs_root ? plan->root : "", engines,
-	           needs_remote ? " --remote URL" : "");
+	           needs_remote ? " --remote " : "",
+	           needs_remote ? name_remote(run) : "");
 }
 
 static void add_command(const struct run *run, struct reasons *reasons)
