@@ -34,9 +34,10 @@ ls
 # A signal is no deadline.
 unset TKBUNDLE_DEADLINE TKBUNDLE_STALL_TIMEOUT
 for signal in TERM INT HUP; do
-	# A shell ignores INT for what it starts in the background.
+	# A shell ignores INT for what it starts in the background, nohup HUP.
 	"$python" -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' \
 		tkbundle pull a warm --remote "$url" --best-effort 2>words &
 	pull=$!

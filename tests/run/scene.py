@@ -296,6 +296,9 @@ def attempt(program, sentence, function):
 
 
 def main(program, pattern):
+    # A shell ignores INT for what it starts in the background, nohup HUP.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     chosen = [each for each in tests if pattern in each[0]]
     failed = 0
     with ThreadPoolExecutor(WORKERS) as pool:
