@@ -26,21 +26,25 @@ void tkb_secret_replace(struct tkb_secret_copy *copy, size_t from, size_t to,
 	copy->count++;
 }
 
-void tkb_secret_hide(struct tkb_secret_copy *copy, size_t from, size_t to)
+/* Is it a value that tells nothing? */
+static bool is_open(struct tkb_bytes value)
 {
 	static const char *const open_words[] = {
 		TKB_SECRET_HIDDEN, "null", "None", "true", "True",
 		"false",           "False"
 	};
-	const struct tkb_bytes value = copy_part(copy, from, to);
 
-	if (value.size == 0)
-		return;
 	for (size_t i = 0; i < TKB_COUNT_OF(open_words); i++) {
 		if (tkb_bytes_equal(value, tkb_text(open_words[i])))
-			return;
+			return true;
 	}
-	tkb_secret_replace(copy, from, to, TKB_SECRET_HIDDEN);
+	return value.size == 0;
+}
+
+void tkb_secret_hide(struct tkb_secret_copy *copy, size_t from, size_t to)
+{
+	if (!is_open(copy_part(copy, from, to)))
+		tkb_secret_replace(copy, from, to, TKB_SECRET_HIDDEN);
 }
 
 /*
@@ -215,33 +219,17 @@ static size_t hide_quoted(struct tkb_secret_copy *copy, size_t at,
 	return end < copy->text.size ? end + quote->size : end;
 }
 
-/* Hide all quoted texts in the bracket at `at`. */
-static size_t hide_bracket(struct tkb_secret_copy *copy, size_t at)
+/*
+ * Skip what is not part of a name. An escape, a backslash and a letter, is
+ * skipped whole: its letter does not begin the name behind it.
+ */
+static size_t skip_other(const struct tkb_secret_copy *copy, size_t at)
 {
-	size_t depth = 0;
-
-	while (at < copy->text.size) {
-		const struct quote quote = quote_at(copy, at);
-		const unsigned char byte = copy_byte_at(copy, at);
-
-		if (quote.mark != '\0') {
-			at = hide_quoted(copy, at, &quote);
-			continue;
-		}
+	if (copy_byte_at(copy, at++) != '\\')
+		return at;
+	while (copy_byte_at(copy, at) == '\\')
 		at++;
-		if (byte == '[' || byte == '(' || byte == '{')
-			depth++;
-		else if (byte == ']' || byte == ')' || byte == '}')
-			depth--;
-		if (depth == 0)
-			break;
-	}
-	return at;
-}
-
-static bool is_end(unsigned char byte)
-{
-	return byte <= ' ' || tkb_is_one_of(byte, "'\",;:)]}\\");
+	return tkb_is_one_of(copy_byte_at(copy, at), "nrtbfv") ? at + 1 : at;
 }
 
 static bool has_escapes(const struct tkb_secret_copy *copy)
@@ -273,6 +261,135 @@ static size_t end_of_copied_line(const struct tkb_secret_copy *copy,
 	return at;
 }
 
+/* Replace a value without quotes by one in the quotes of the name. */
+static void hide_unquoted(struct tkb_secret_copy *copy, const struct name *name,
+                          size_t from, size_t to)
+{
+	const struct tkb_bytes quote =
+		copy_part(copy, name->end, name->end + name->quote.size);
+
+	tkb_secret_replace(copy, from, to, "");
+	tkb_buf_add(copy->out, quote);
+	tkb_buf_add_text(copy->out, TKB_SECRET_HIDDEN);
+	tkb_buf_add(copy->out, quote);
+}
+
+/* Hide the word without quotes at `at` in a bracket, unless it is a key. */
+static size_t hide_word(struct tkb_secret_copy *copy, const struct name *name,
+                        size_t at)
+{
+	const size_t start = at;
+	bool is_key;
+
+	while (copy_byte_at(copy, at) > ' ' &&
+	       !tkb_is_one_of(copy_byte_at(copy, at), "[](){},\"'\\"))
+		at++;
+	if (at == start)
+		return skip_other(copy, at);
+	is_key = copy_byte_at(copy, at - 1) == ':' &&
+	         copy_byte_at(copy, at) <= ' ';
+	if (!is_key && !is_open(copy_part(copy, start, at)))
+		hide_unquoted(copy, name, start, at);
+	return at;
+}
+
+static bool is_bracket_byte(unsigned char byte)
+{
+	return byte == '[' || byte == '(' || byte == '{';
+}
+
+/*
+ * Hide all that is quoted in the bracket at the name's value, and, except in
+ * Python, all other words.
+ */
+static size_t hide_bracket(struct tkb_secret_copy *copy,
+                           const struct name *name)
+{
+	size_t at = name->value;
+	size_t depth = 0;
+
+	while (at < copy->text.size) {
+		const struct quote quote = quote_at(copy, at);
+		const unsigned char byte = copy_byte_at(copy, at);
+
+		if (quote.mark != '\0') {
+			at = hide_quoted(copy, at, &quote);
+			continue;
+		}
+		if (is_bracket_byte(byte))
+			depth++;
+		else if (byte == ']' || byte == ')' || byte == '}')
+			depth--;
+		else if (copy->style != TKB_PATH_STYLE_PYTHON) {
+			at = hide_word(copy, name, at);
+			continue;
+		}
+		at++;
+		if (depth == 0)
+			break;
+	}
+	return at;
+}
+
+/* A line break; in a string, also one that is written as an escape. */
+static bool is_line_break(const struct tkb_secret_copy *copy, size_t at)
+{
+	const unsigned char byte = copy_byte_at(copy, at);
+
+	return byte == '\n' || byte == '\r' ||
+	       (has_escapes(copy) && byte == '\\' &&
+	        tkb_is_one_of(copy_byte_at(copy, at + 1), "nr"));
+}
+
+/*
+ * Does the value begin with a bracket that may hold several? After a name
+ * without quotes, as in PASSWORD=[abc, it may also be the first byte of a word:
+ * then the bracket is not closed in the line, and something follows it there:
+ * the value is the rest of the line.
+ */
+static bool is_bracket(const struct tkb_secret_copy *copy,
+                       const struct name *name)
+{
+	size_t at = name->value;
+	size_t depth = 0;
+	unsigned char last = '\0';
+
+	if (!is_bracket_byte(copy_byte_at(copy, at)))
+		return false;
+	if (name->quote.mark != '\0' || copy->style == TKB_PATH_STYLE_PYTHON)
+		return true;
+	while (at < copy->text.size && !is_line_break(copy, at)) {
+		const struct quote quote = quote_at(copy, at);
+		const unsigned char byte = copy_byte_at(copy, at);
+
+		if (byte > ' ')
+			last = byte;
+		if (quote.mark != '\0') {
+			const size_t start = at + quote.size;
+
+			at = end_of_quoted(copy, start, &quote);
+			if (memchr((const char *)copy->text.data + start, '\n',
+			           at - start) != NULL)
+				return false;
+			at += quote.size;
+			continue;
+		}
+		if (is_bracket_byte(byte))
+			depth++;
+		else if (byte == ']' || byte == ')' || byte == '}')
+			depth--;
+		if (depth == 0)
+			return true;
+		at++;
+	}
+	return at < copy->text.size && tkb_is_one_of(last, "[({,");
+}
+
+static bool is_end(unsigned char byte)
+{
+	return byte <= ' ' || tkb_is_one_of(byte, "'\",;:)]}\\");
+}
+
 /*
  * The end of a value that is one word without quotes: white space, also an
  * escaped line break in a string, or the quote that ends the string.
@@ -301,8 +418,15 @@ static size_t end_of_word(const struct tkb_secret_copy *copy, size_t start)
 	return at;
 }
 
+/* In YAML, a value may go on in lines that are indented more than its name. */
+static bool may_have_block(const struct tkb_secret_copy *copy,
+                           const struct name *name)
+{
+	return copy->style == TKB_PATH_STYLE_TEXT && name->separator == ':';
+}
+
 /*
- * Does the value continue on the next lines, as in YAML: a text after "name:
+ * Does the whole value come on the next lines, as in YAML: a text after "name:
  * |", a list or an object?
  */
 static bool begins_block(const struct tkb_secret_copy *copy,
@@ -310,13 +434,18 @@ static bool begins_block(const struct tkb_secret_copy *copy,
 {
 	size_t at = name->value;
 
-	if (copy->style != TKB_PATH_STYLE_TEXT || name->separator != ':')
+	if (!may_have_block(copy, name))
 		return false;
 	if (tkb_is_one_of(copy_byte_at(copy, at), "|>"))
 		at++;
 	while (at > name->value &&
 	       tkb_is_one_of(copy_byte_at(copy, at), "+-123456789"))
 		at++;
+	if (at > name->value) {
+		at = skip_space_before_value(copy, at, false);
+		if (copy_byte_at(copy, at) == '#')
+			return true;
+	}
 	return end_of_copied_line(copy, at) == at;
 }
 
@@ -377,8 +506,9 @@ static size_t hide_block(struct tkb_secret_copy *copy, const struct name *name)
 /* Hide a value that is neither quoted nor in brackets. */
 static size_t hide_bare(struct tkb_secret_copy *copy, const struct name *name)
 {
-	const bool is_word = name->separator == ' ' ||
-	                     (name->separator == '=' && !name->is_spaced);
+	const bool is_word = (name->separator == ' ' ||
+	                      (name->separator == '=' && !name->is_spaced)) &&
+	                     !is_bracket_byte(copy_byte_at(copy, name->value));
 	size_t end;
 
 	if (begins_block(copy, name))
@@ -391,31 +521,35 @@ static size_t hide_bare(struct tkb_secret_copy *copy, const struct name *name)
 	end = is_word ? end_of_word(copy, name->value)
 	              : end_of_copied_line(copy, name->value);
 	tkb_secret_hide(copy, name->value, end);
-	return end;
+	return may_have_block(copy, name) ? hide_block(copy, name) : end;
 }
 
-/* Hide a number, by writing a quoted text in its place. */
-static size_t hide_number(struct tkb_secret_copy *copy, const struct name *name)
+/*
+ * The end of the number at the value of a name in quotes; the value itself if
+ * there is none.
+ */
+static size_t end_of_number(const struct tkb_secret_copy *copy,
+                            const struct name *name)
 {
-	const struct tkb_bytes quote =
-		copy_part(copy, name->end, name->end + name->quote.size);
+	const unsigned char first = copy_byte_at(copy, name->value);
 	size_t end = name->value;
 
+	if (name->quote.mark == '\0' || name->separator == ',')
+		return name->value;
+	if (first == '-')
+		end++;
+	if (copy_byte_at(copy, end) < '0' || copy_byte_at(copy, end) > '9')
+		return name->value;
 	while (is_name_byte(copy_byte_at(copy, end)) ||
 	       copy_byte_at(copy, end) == '+')
 		end++;
-	tkb_secret_replace(copy, name->value, end, "");
-	tkb_buf_add(copy->out, quote);
-	tkb_buf_add_text(copy->out, TKB_SECRET_HIDDEN);
-	tkb_buf_add(copy->out, quote);
-	return end;
+	return is_end(copy_byte_at(copy, end)) ? end : name->value;
 }
 
 /* Hide the name's value; returns the position at which to continue. */
 static size_t hide_value(struct tkb_secret_copy *copy, const struct name *name)
 {
 	size_t at = name->value;
-	unsigned char byte = copy_byte_at(copy, at);
 	struct quote quote;
 
 	while (at < name->value + 2 &&
@@ -433,25 +567,13 @@ static size_t hide_value(struct tkb_secret_copy *copy, const struct name *name)
 			return start;
 		return hide_quoted(copy, at, &quote);
 	}
-	if (byte == '[' || byte == '(' || byte == '{')
-		return hide_bracket(copy, name->value);
-	if (name->quote.mark != '\0' && name->separator != ',' &&
-	    ((byte >= '0' && byte <= '9') || byte == '-'))
-		return hide_number(copy, name);
-	return hide_bare(copy, name);
-}
-
-/*
- * Skip what is not part of a name. An escape, a backslash and a letter, is
- * skipped whole: its letter does not begin the name behind it.
- */
-static size_t skip_other(const struct tkb_secret_copy *copy, size_t at)
-{
-	if (copy_byte_at(copy, at++) != '\\')
-		return at;
-	while (copy_byte_at(copy, at) == '\\')
-		at++;
-	return tkb_is_one_of(copy_byte_at(copy, at), "nrtbfv") ? at + 1 : at;
+	if (is_bracket(copy, name))
+		return hide_bracket(copy, name);
+	at = end_of_number(copy, name);
+	if (at == name->value)
+		return hide_bare(copy, name);
+	hide_unquoted(copy, name, name->value, at);
+	return at;
 }
 
 /*

@@ -17,9 +17,10 @@
  *
  *     NAME=value                  to white space, or the quote that ends it
  *     NAME = value, name: value   to the end of the line; not in Python
- *     name: |, or name: alone     and lines below that are indented more, in a text
+ *     name: anything              in a text also the lines below that are
+ *                                 indented more, as in YAML
  *     "NAME": "value"             in quotes of any kind, also escaped ones, and
- *     NAME = "value"              in brackets
+ *     NAME = "value"              in brackets, there also without quotes
  *     ("NAME", "value")
  *     --name value
  *

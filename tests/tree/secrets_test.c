@@ -255,6 +255,35 @@ TEST(secrets, in_text_they_are_hidden_to_where_they_end)
 	          "token_count: 5\nauth://x\nPASSWORD==x\nPASSWORD=\nA_KEY");
 }
 
+TEST(secrets, in_brackets_they_are_hidden_also_without_quotes)
+{
+	static const char *const texts[][2] = {
+		{ "PASSWORD=[abc d\nA_KEY=x\n",
+		  "PASSWORD=hidden\nA_KEY=hidden\n" },
+		{ "A_TOKEN=(x\nredis://u:p@h/",
+		  "A_TOKEN=hidden\nredis://u:hidden@h/" },
+		{ "api_keys: [a, b-c]\nd: e",
+		  "api_keys: [hidden, hidden]\nd: e" },
+		{ "password: {prod: x, dev: null}",
+		  "password: {prod: hidden, dev: null}" },
+		{ "PASSWORD: {{x}} y", "PASSWORD: {{hidden}} y" },
+		{ "api_keys = [\n  \"a\",\n  'b',\n]\nc = [d]",
+		  "api_keys = [\n  \"hidden\",\n  'hidden',\n]\nc = [d]" },
+		{ "{\"API_KEYS\": [11, 22, true]}\n{}",
+		  "{\"API_KEYS\": [\"hidden\", \"hidden\", true]}\n{}" },
+		{ "{\"A_KEY\": [\"x\",\n \"y",
+		  "{\"A_KEY\": [\"hidden\",\n \"hidden" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(texts); i++)
+		must_become(TKB_PATH_STYLE_TEXT, texts[i][0], texts[i][1]);
+	must_become(TKB_PATH_STYLE_JSON, "{\"a\": \"PASSWORD=[x y\\nz\"}",
+	            "{\"a\": \"PASSWORD=hidden\\nz\"}");
+	must_become(TKB_PATH_STYLE_JSON, "{\"a\": \"password: [x, \\n y]\"}",
+	            "{\"a\": \"password: [hidden, \\n hidden]\"}");
+	must_stay(TKB_PATH_STYLE_PYTHON, "api_keys = [key(x), y]\nz = 1");
+}
+
 TEST(secrets, in_blocks_of_yaml_they_are_hidden_to_where_the_block_ends)
 {
 	static const char *const blocks[][2] = {
@@ -266,6 +295,18 @@ TEST(secrets, in_blocks_of_yaml_they_are_hidden_to_where_the_block_ends)
 		  "- password: |2\r\n     hidden\r\n  user: y\r\n" },
 		{ "api_keys:\n- a\n- \"b c\"\nx:\n- y\n",
 		  "api_keys:\n- hidden\n- \"hidden\"\nx:\n- y\n" },
+		{ "\"A_KEY\":\n  - x\n  - y\nz: 1",
+		  "\"A_KEY\":\n  hidden\n  hidden\nz: 1" },
+		{ "\"A_KEY\": 9ab/x+y", "\"A_KEY\": hidden" },
+		{ "password: # x\n  y\nz: 1",
+		  "password: hidden\n  hidden\nz: 1" },
+		{ "password: | \n  x\nz: 1", "password: | \n  hidden\nz: 1" },
+		{ "password: |- # y\n  x\nz: 1",
+		  "password: |- # y\n  hidden\nz: 1" },
+		{ "password: !!str\n  x\nz: 1",
+		  "password: hidden\n  hidden\nz: 1" },
+		{ "password: &x\n  y\n\n  z",
+		  "password: hidden\n  hidden\n\n  hidden" },
 		{ "secret:\n  name: a b\n  of:\n    - c\nx: 1",
 		  "secret:\n  name: hidden\n  of:\n    - hidden\nx: 1" },
 	};
