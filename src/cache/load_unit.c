@@ -120,9 +120,13 @@ static struct tkb_text_place place_of_unit(const struct unit *unit)
 		                        .folder = unit->folder };
 }
 
-static bool ends_path_in_text(char c)
+static bool ends_path_in_text(enum tkb_path_style style, char c)
 {
-	return c == '\0' || c == '"' || c == '\'' || c == '\n' || c == ' ';
+	const bool is_string =
+		style == TKB_PATH_STYLE_JSON || style == TKB_PATH_STYLE_PYTHON;
+
+	return c == '\0' || c == '"' || c == '\'' || c == '\n' ||
+	       (c == ' ' && !is_string);
 }
 
 /* Replace the present and former paths of trees in a text by sentinels. */
@@ -146,7 +150,7 @@ static int scrub(struct unit *unit, struct tkb_bytes text,
 
 /* Check that the files exist that an index names: an engine may need them. */
 static int check_named(const struct unit *unit, const char *name,
-                       struct tkb_error *err)
+                       enum tkb_path_style style, struct tkb_error *err)
 {
 	const struct tkb_bytes text = tkb_buf_bytes(&unit->loader->text);
 	const struct tkb_text_place place = place_of_unit(unit);
@@ -168,9 +172,11 @@ static int check_named(const struct unit *unit, const char *name,
 		struct stat status;
 
 		at += length;
-		while (at + size < end && !ends_path_in_text(at[size]))
+		while (at + size < end && !ends_path_in_text(style, at[size]))
 			size++;
-		if (size >= sizeof(path))
+		/* A path with escapes is not looked for. */
+		if (size == 0 || size >= sizeof(path) ||
+		    memchr(at, '\\', size) != NULL)
 			continue;
 		memcpy(path, at, size);
 		path[size] = '\0';
@@ -181,7 +187,7 @@ static int check_named(const struct unit *unit, const char *name,
 				                      "'%s' names '%.300s', "
 				                      "which is empty",
 				                      name, path);
-		} else if (errno == ENOENT) {
+		} else if (errno == ENOENT || errno == ENOTDIR) {
 			return tkb_fail_entry(err, TKB_REASON_MISSING,
 			                      "'%s' names '%.300s', which is "
 			                      "not there",
@@ -242,7 +248,7 @@ static int load_text(struct unit *unit, size_t index,
 	file->style = rule->style;
 	rc = scrub(unit, tkb_buf_bytes(&loader->group), file, err);
 	if (rc == 0 && rule->is_last)
-		rc = check_named(unit, file->name, err);
+		rc = check_named(unit, file->name, rule->style, err);
 	if (rc < 0)
 		return rc;
 	if (file->sentinels == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/walk.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #include "base/fd.h"
@@ -81,7 +82,10 @@ static int visit_item(struct walk *walk, int dir_fd, const char *name,
 	if (rule.action == TKB_TREE_ACTION_LEAVE)
 		return 0;
 	if (fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0; /* it was removed meanwhile */
+		return errno == ENOENT /* it was removed meanwhile */
+		               ? 0
+		               : refuse_path(walk, TKB_REASON_UNREADABLE,
+		                             "it cannot be read", err);
 	if (S_ISLNK(status.st_mode))
 		return refuse_path(walk, TKB_REASON_UNSAFE,
 		                   "it is a symbolic link", err);

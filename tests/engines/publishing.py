@@ -229,6 +229,44 @@ def _(scene):
     names_what_is_there(second)
 
 
+@test("a folder that can be listed but not entered leaves out its unit, by name")
+def _(scene):
+    need_root()
+    first = Machine(scene, "first", VLLM)
+    subprocess.run(["chmod", "-R", "a+rX", scene.folder], check=True)
+    os.chmod(scene.folder, 0o777)
+    os.mkdir(first.path(GRAPH, "more"))
+    write(first.path(GRAPH, "more", "file"), "x")
+    os.chmod(first.path(GRAPH, "more"), 0o444)
+
+    ended = scene.go(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+         scene.program, "collect", "--engine", "vllm", "--json", "-o",
+         scene.path("a.tkb")], env=first.environment)
+
+    equal(ended.status, 4, ended.err)
+    require(f"{GRAPH}: unreadable: 'more/file': it cannot be read" in ended.err, ended.err)
+
+
+@test("an index that names nothing, a folder or a name with a blank is understood")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    below = ("torch_compile_cache", "3", "rank_0_0", "x")
+    here = first.path(*below)
+    os.makedirs(here)
+    write(os.path.join(here, "a b"), "x")
+
+    def collected(names, status):
+        write(os.path.join(here, INDEX), names)
+        _, said = first.collect("a.tkb", status=status)
+        return reasons(said)
+
+    equal(collected(f"{{'a': '{first.tree}/', 'b': '{here}/a b'}}", 0), {})
+    inside = "/".join((*below, "a b", "c"))
+    equal(list(collected(f"{{'a': '{here}/a b/c'}}", 4).values()),
+          [f"'{INDEX}' names '{inside}', which is not there"])
+
+
 @test("a folder that cannot be read is left out by name")
 def _(scene):
     need_root()
