@@ -283,6 +283,34 @@ def _(scene):
     equal(told["VLLM_XLA_CACHE_PATH"], "/var/cache/vllm/xla")
 
 
+@test("a cache whose folder is a link is counted and pushed")
+def _(scene):
+    os.mkdir(scene.path("disk"))
+    os.symlink(scene.path("disk"), scene.path("cache"))
+
+    ended = scene.shell("mkdir -p cache/fxgraph/ab/abcd && echo x >cache/fxgraph/ab/abcd/g",
+                        options=("--engine", "torch", "--require-warm"),
+                        env={"TORCHINDUCTOR_CACHE_DIR": scene.path("cache")})
+
+    equal((ended.status, ended.counts()[2:]), (4, ("1", "1")), ended.err)
+
+
+@test("all trees are pulled and pushed, as many as there may be")
+def _(scene):
+    def start(place, script):
+        trees = [f"--tree=n{each}={scene.path(place, str(each))}" for each in range(64)]
+        return scene.shell(script, options=(*trees, "--push", "on-exit"))
+    for place in ("one", "two"):
+        for each in range(64):
+            os.makedirs(scene.path(place, str(each)))
+
+    first = start("one", "for i in one/*; do echo $i >$i/file; done")
+    second = start("two", "ls two/*/file | wc -l")
+
+    equal(first.counts()[3], "64", first.err)
+    equal(second.out, "64\n", second.err)
+
+
 @test("it is pushed when only a file of a tree is new")
 def _(scene):
     for name in ("one", "two", "three"):

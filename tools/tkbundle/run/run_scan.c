@@ -151,8 +151,10 @@ static void scan_item(struct tree_walk *walk, const char *path,
 static void scan_folder(struct tree_walk *walk, const char *path,
                         struct run_scan_unit unit)
 {
+	/* As for other verbs, the tree itself may be a link. */
+	const bool is_root = path == walk->tree->path;
 	TKB_AUTO(folder_close)
-	DIR *folder = folder_open(AT_FDCWD, path, O_NOFOLLOW);
+	DIR *folder = folder_open(AT_FDCWD, path, is_root ? 0 : O_NOFOLLOW);
 	char below[4096];
 
 	for (const struct dirent *item = folder != NULL ? readdir(folder)

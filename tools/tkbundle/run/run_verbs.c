@@ -13,7 +13,7 @@
 #define PUSH_NICENESS 10
 
 enum {
-	OPTIONS_LIMIT = 120,            /* words before the operands */
+	OPTIONS_LIMIT = 400,            /* words before the operands */
 	WORDS_LIMIT = OPTIONS_LIMIT + 8 /* with the operands, and NULL */
 };
 
