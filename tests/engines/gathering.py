@@ -142,6 +142,22 @@ def _(scene):
     equal(read(os.path.join(machine.kernels, lacking[0])), b"a file")
 
 
+@test("of several engines, the kernels of one are taken, and the others' root is named")
+def _(scene):
+    write(scene.path("inductor", "fxgraph", "ab", "abcd", "g"), "x")
+    write(scene.path(".triton", "cache", "x"), "x")
+    environment = {"HOME": scene.folder, "TORCHINDUCTOR_CACHE_DIR": scene.path("inductor")}
+
+    def said(*names):
+        engines = [word for name in names for word in ("--engine", name)]
+        ended = scene.tkbundle("collect", *engines, "-o", "a.tkb", env=environment)
+        equal(ended.status, 0, ended.err)
+        return "are not taken" in ended.err
+
+    equal((said("torch"), said("torch", "triton"), said("triton", "torch")),
+          (False, True, True))
+
+
 @test("kernels are copied to a root of another file system")
 def _(scene):
     machine = Filled(scene)

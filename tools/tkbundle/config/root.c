@@ -131,6 +131,19 @@ int root_choose_all(const struct arguments *args, const char *given,
 	return rc;
 }
 
+void root_say_others(const struct cli *cli, const struct root *root)
+{
+	const char *const others = root->trees.other_kernels;
+
+	if (others == NULL || root->path == NULL ||
+	    strcmp(root->path, others) == 0)
+		return;
+	cli_say(cli,
+	        "the kernels in '%.500s' are not taken: several engines have "
+	        "one root of kernels, here '%.500s'",
+	        others, root->path);
+}
+
 const char *root_name(const struct root *root)
 {
 	if (root->path != NULL)

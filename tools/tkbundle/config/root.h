@@ -8,6 +8,8 @@
 
 #include "config/trees.h"
 
+struct cli;
+
 /*
  * The cache that a verb works on.
  *
@@ -50,6 +52,9 @@ const char *root_origin(const struct root *root);
 TKB_NODISCARD int root_choose_all(const struct arguments *args,
                                   const char *given, struct root *out,
                                   struct tkb_error *err);
+
+/* Tell of the kernels of a later engine that are in another root. */
+void root_say_others(const struct cli *cli, const struct root *root);
 
 /* The root's path, or, if there is none, that of the first tree. */
 const char *root_name(const struct root *root);

@@ -29,6 +29,7 @@ void trees_release(struct trees *trees)
 	free(trees->items);
 	free(trees->texts);
 	free(trees->kernels);
+	free(trees->other_kernels);
 }
 
 /*
@@ -267,6 +268,24 @@ void trees_describe_origin(const struct tkb_engine *engine, size_t index,
 		               name[0] != '\0' ? ", by " : "", name);
 }
 
+/* Two engines may have their kernels in two roots: the first one counts. */
+static int note_other_kernels(struct trees *trees,
+                              const struct tkb_engine *engine, size_t index,
+                              struct tkb_error *err)
+{
+	char *path = NULL;
+	bool is_placed;
+	const int rc = trees_locate(engine, index, &path, &is_placed, err);
+
+	if (rc == 0 && trees->other_kernels == NULL &&
+	    strcmp(path, trees->kernels) != 0 && access(path, F_OK) == 0) {
+		trees->other_kernels = path;
+		path = NULL;
+	}
+	free(path);
+	return rc < 0 ? rc : 0;
+}
+
 static int add_engine_root(struct trees *trees, const struct tkb_engine *engine,
                            size_t index, struct tkb_error *err)
 {
@@ -275,9 +294,10 @@ static int add_engine_root(struct trees *trees, const struct tkb_engine *engine,
 	bool is_placed;
 	int rc;
 
-	/* Two engines may share a root: use the first profile. */
-	if (root->is_kernels ? trees->kernels != NULL
-	                     : has_tree_named(trees, root->name))
+	if (root->is_kernels && trees->kernels != NULL)
+		return note_other_kernels(trees, engine, index, err);
+	/* Two engines may share a tree: use the first profile. */
+	if (!root->is_kernels && has_tree_named(trees, root->name))
 		return 0;
 	rc = trees_locate(engine, index, &path, &is_placed, err);
 	if (rc == TKB_MISS)

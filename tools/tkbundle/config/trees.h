@@ -18,6 +18,8 @@ struct trees {
 	char **texts; /* owned, as are the texts: paths and names of trees */
 	size_t text_count;
 	char *kernels; /* owned; the root of the engines' kernels, or NULL */
+	char *other_kernels; /* owned; another root that a later engine has its
+	                        kernels in and that exists, or NULL */
 	bool has_no_kernels; /* trees are named, or engines without kernels of
 	                        Triton's: no cache root is meant */
 };

@@ -96,6 +96,7 @@ static enum status cmd_collect(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 
+	root_say_others(cli, &root);
 	engine_version_say(cli, args, root.trees.engines);
 	json_out_text(&cli->json, "verb", "collect");
 	json_out_text(&cli->json, "root", root_name(&root));

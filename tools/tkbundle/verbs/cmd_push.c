@@ -320,6 +320,8 @@ static enum status push_to_remote(struct remote_use *use,
 	                           args->bundle, &root);
 	if (status != STATUS_DONE)
 		return status;
+	if (args->bundle == NULL)
+		root_say_others(use->cli, &root);
 	engine_version_say(use->cli, args, root.trees.engines);
 	rc = labels_read(args, &labels, &err);
 	if (rc != 0)
