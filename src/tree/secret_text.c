@@ -341,11 +341,30 @@ static bool is_line_break(const struct tkb_secret_copy *copy, size_t at)
 	        tkb_is_one_of(copy_byte_at(copy, at + 1), "nr"));
 }
 
+static bool is_end(unsigned char byte)
+{
+	return byte <= ' ' || tkb_is_one_of(byte, "'\",;:)]}\\");
+}
+
+/* Does the value end with the bracket that ends at `at`? */
+static bool ends_bracket(const struct tkb_secret_copy *copy,
+                         const struct name *name, size_t at)
+{
+	const bool is_line = name->separator == ':' || name->is_spaced;
+	const size_t next =
+		is_line ? skip_space_before_value(copy, at, false) : at;
+	const unsigned char byte = copy_byte_at(copy, next);
+
+	if (is_line && next != at && byte == '#')
+		return true;
+	return is_end(byte) && byte != ':';
+}
+
 /*
  * Does the value begin with a bracket that may hold several? After a name
- * without quotes, as in PASSWORD=[abc, it may also be the first byte of a word:
- * then the bracket is not closed in the line, and something follows it there:
- * the value is the rest of the line.
+ * without quotes, as in PASSWORD=[abc or PASSWORD=[a]b, it may also be the
+ * first byte of a longer value, which is the rest of the line. A bracket that
+ * is closed in a later line has nothing but its own items in this one.
  */
 static bool is_bracket(const struct tkb_secret_copy *copy,
                        const struct name *name)
@@ -378,16 +397,11 @@ static bool is_bracket(const struct tkb_secret_copy *copy,
 			depth++;
 		else if (byte == ']' || byte == ')' || byte == '}')
 			depth--;
-		if (depth == 0)
-			return true;
 		at++;
+		if (depth == 0)
+			return ends_bracket(copy, name, at);
 	}
 	return at < copy->text.size && tkb_is_one_of(last, "[({,");
-}
-
-static bool is_end(unsigned char byte)
-{
-	return byte <= ' ' || tkb_is_one_of(byte, "'\",;:)]}\\");
 }
 
 /*
