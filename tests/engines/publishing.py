@@ -229,20 +229,30 @@ def _(scene):
     names_what_is_there(second)
 
 
+def open_to_all(folder):
+    """Let another user read what is in the folder, and write into it."""
+    subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
+    os.chmod(folder, 0o777)
+
+
+def collect_as_nobody(machine):
+    scene = machine.scene
+    return scene.go(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+         scene.program, "collect", "--engine", "vllm", "--json", "-o",
+         scene.path("a.tkb")], env=machine.environment)
+
+
 @test("a folder that can be listed but not entered leaves out its unit, by name")
 def _(scene):
     need_root()
     first = Machine(scene, "first", VLLM)
-    subprocess.run(["chmod", "-R", "a+rX", scene.folder], check=True)
-    os.chmod(scene.folder, 0o777)
+    open_to_all(scene.folder)
     os.mkdir(first.path(GRAPH, "more"))
     write(first.path(GRAPH, "more", "file"), "x")
     os.chmod(first.path(GRAPH, "more"), 0o444)
 
-    ended = scene.go(
-        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-         scene.program, "collect", "--engine", "vllm", "--json", "-o",
-         scene.path("a.tkb")], env=first.environment)
+    ended = collect_as_nobody(first)
 
     equal(ended.status, 4, ended.err)
     require(f"{GRAPH}: unreadable: 'more/file': it cannot be read" in ended.err, ended.err)
@@ -271,15 +281,11 @@ def _(scene):
 def _(scene):
     need_root()
     first = Machine(scene, "first", VLLM)
-    subprocess.run(["chmod", "-R", "a+rX", scene.folder], check=True)
-    os.chmod(scene.folder, 0o777)
+    open_to_all(scene.folder)
     os.chmod(first.path("modelinfos"), 0)
     os.chmod(first.path(GRAPH), 0)
 
-    ended = scene.go(
-        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-         scene.program, "collect", "--engine", "vllm", "--json", "-o",
-         scene.path("a.tkb")], env=first.environment)
+    ended = collect_as_nobody(first)
 
     equal(ended.status, 4, ended.err)
     require("modelinfos" in ended.err and GRAPH in ended.err, ended.err)
