@@ -295,7 +295,13 @@ static size_t hide_word(struct tkb_secret_copy *copy, const struct name *name,
 
 static bool is_bracket_byte(unsigned char byte)
 {
-	return byte == '[' || byte == '(' || byte == '{';
+	return tkb_is_one_of(byte, "[({");
+}
+
+/* How many more brackets are open after the byte: 1, 0 or -1. */
+static int nesting(unsigned char byte)
+{
+	return is_bracket_byte(byte) ? 1 : -(int)tkb_is_one_of(byte, "])}");
 }
 
 /*
@@ -306,7 +312,7 @@ static size_t hide_bracket(struct tkb_secret_copy *copy,
                            const struct name *name)
 {
 	size_t at = name->value;
-	size_t depth = 0;
+	long depth = 0;
 
 	while (at < copy->text.size) {
 		const struct quote quote = quote_at(copy, at);
@@ -316,14 +322,12 @@ static size_t hide_bracket(struct tkb_secret_copy *copy,
 			at = hide_quoted(copy, at, &quote);
 			continue;
 		}
-		if (is_bracket_byte(byte))
-			depth++;
-		else if (byte == ']' || byte == ')' || byte == '}')
-			depth--;
-		else if (copy->style != TKB_PATH_STYLE_PYTHON) {
+		if (nesting(byte) == 0 &&
+		    copy->style != TKB_PATH_STYLE_PYTHON) {
 			at = hide_word(copy, name, at);
 			continue;
 		}
+		depth += nesting(byte);
 		at++;
 		if (depth == 0)
 			break;
@@ -370,7 +374,7 @@ static bool is_bracket(const struct tkb_secret_copy *copy,
                        const struct name *name)
 {
 	size_t at = name->value;
-	size_t depth = 0;
+	long depth = 0;
 	unsigned char last = '\0';
 
 	if (!is_bracket_byte(copy_byte_at(copy, at)))
@@ -393,10 +397,7 @@ static bool is_bracket(const struct tkb_secret_copy *copy,
 			at += quote.size;
 			continue;
 		}
-		if (is_bracket_byte(byte))
-			depth++;
-		else if (byte == ']' || byte == ')' || byte == '}')
-			depth--;
+		depth += nesting(byte);
 		at++;
 		if (depth == 0)
 			return ends_bracket(copy, name, at);
