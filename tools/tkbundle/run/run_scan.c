@@ -152,9 +152,9 @@ static void scan_folder(struct tree_walk *walk, const char *path,
                         struct run_scan_unit unit)
 {
 	/* As for other verbs, the tree itself may be a link. */
-	const bool is_root = path == walk->tree->path;
+	const int flags = walk->depth == 0 ? 0 : O_NOFOLLOW;
 	TKB_AUTO(folder_close)
-	DIR *folder = folder_open(AT_FDCWD, path, is_root ? 0 : O_NOFOLLOW);
+	DIR *folder = folder_open(AT_FDCWD, path, flags);
 	char below[4096];
 
 	for (const struct dirent *item = folder != NULL ? readdir(folder)
