@@ -68,7 +68,7 @@ _tkbundle_options() {
 		options="--remote --engine --tree --bundle --layout --as --mount --format --label --sign --expires
 			--trust --passphrase-file --passphrase-command --deadline
 			--metrics --key --device --profile --no-modules --no-compaction
-			--settle --strict -j --jobs --json -n --dry-run -v --verbose" ;;
+			--again --settle --strict -j --jobs --json -n --dry-run -v --verbose" ;;
 	refs)
 		options="--remote --delete -l --long --trust --deadline --json" ;;
 	relocate)
@@ -168,7 +168,7 @@ _tkbundle_value() {
 		value="always on-exit never" ;;
 	*:--key | *:--device | *:--file | *:-j | *:--jobs | *:--max-* | \
 		*:--deadline | *:--delete | *:--ref | *:--wait | *:--quiet | \
-		*:--settle | *:--ready-url | *:--label | *:--node)
+		*:--settle | *:--ready-url | *:--label | *:--again | *:--node)
 		value=:none ;;
 	*)
 		value= ;;

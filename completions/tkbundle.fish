@@ -155,6 +155,7 @@ complete -c tkbundle -n '__tkbundle_verb report' -s o -l output -r -F -d 'write 
 complete -c tkbundle -n '__tkbundle_verb verify' -l remote -x -a '(__fish_complete_directories)' -d 'check a remote, or REF of it; - means $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb why' -l last -d 'why the last run here compiled what it compiled'
 complete -c tkbundle -n '__tkbundle_verb push' -l label -x -d 'store this with what is pushed, as commit=4f2a'
+complete -c tkbundle -n '__tkbundle_verb push' -l again -x -d 'push this unit, which was made again, for the ref\'s one'
 complete -c tkbundle -n '__tkbundle_verb refs' -s l -l long -d 'list the pushes that had labels, and who has signed'
 complete -c tkbundle -n '__tkbundle_verb verify' -l repair -d 'drop damaged records and blobs of the remote'
 complete -c tkbundle -n '__tkbundle_verb export' -l format -x -a 'tar.gz tar.zst zip' -d 'the archive\'s format; by default from its name'

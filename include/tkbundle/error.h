@@ -82,11 +82,12 @@ extern "C" {
  * tkb_remote_backend has an ABI number instead. These never change: struct
  * tkb_error, tkb_bytes, tkb_digest, tkb_memory, tkb_blob; the items of arrays,
  * which are tkb_file, tkb_target, tkb_tree, tkb_named, tkb_param, tkb_label,
- * tkb_push_note, tkb_launcher_kernel, tkb_c_header, tkb_binding, tkb_time,
- * tkb_made, tkb_trust_key, tkb_signature; and structs of functions and their
- * `self`, which are tkb_sink, tkb_source, tkb_passphrase, tkb_worker_handler,
- * tkb_file_visitor, tkb_cubin_visitor, tkb_blob_visitor, tkb_record_visitor,
- * tkb_ref_visitor, tkb_signature_visitor and tkb_starts_visitor.
+ * tkb_unit_name, tkb_push_note, tkb_launcher_kernel, tkb_c_header, tkb_binding,
+ * tkb_time, tkb_made, tkb_trust_key, tkb_signature; and structs of functions
+ * and their `self`, which are tkb_sink, tkb_source, tkb_passphrase,
+ * tkb_worker_handler, tkb_file_visitor, tkb_cubin_visitor, tkb_blob_visitor,
+ * tkb_record_visitor, tkb_ref_visitor, tkb_signature_visitor and
+ * tkb_starts_visitor.
  */
 
 /** What a function returns. Programs use the status, people the message. */

@@ -58,6 +58,12 @@ enum tkb_push_layout {
 	                       Redis only */
 };
 
+/** The name of a unit. */
+struct tkb_unit_name {
+	const char *tree; /**< the tree's name */
+	const char *name; /**< the unit's path in the tree */
+};
+
 /** Choices for tkb_push(). Zero means the default. */
 struct tkb_push_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
@@ -91,6 +97,15 @@ struct tkb_push_options {
 	 * tkb_push() of bundles.
 	 */
 	const char *base_ref;
+	/**
+	 * Units that an engine has made again: each is pushed even if the ref
+	 * has one of its name, unless that has the same content or is newer. Of
+	 * the units with one name, a pull uses the newest. One that the cache
+	 * does not have is reported as left out. NULL: none. Only for
+	 * tkb_push() of bundles.
+	 */
+	const struct tkb_unit_name *again;
+	size_t again_count;
 };
 
 /** What a push did. */

@@ -13,7 +13,7 @@ struct tkb_identity {
 	const char *key; /* borrowed from the records */
 	const char *platform;
 	uint32_t device;
-	struct tkb_version version; /* of a tuned unit */
+	struct tkb_version version; /* of a unit that has one */
 };
 
 struct tkb_identities {

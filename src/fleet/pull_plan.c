@@ -335,9 +335,8 @@ bool tkb_pull_plan_list_old(const struct tkb_pull_plan *plan,
 	for (size_t i = 0; i < record->entry_count; i++) {
 		const struct tkb_record_entry *entry = &record->entries[i];
 		const struct tkb_pull_place *place =
-			tkb_version_is_none(&entry->version)
-				? NULL
-				: find_place(plan, entry->key, 0);
+			entry->tree == NULL ? NULL
+					    : find_place(plan, entry->key, 0);
 
 		out[i] = tkb_pull_is_old(place, entry);
 		has_old |= out[i];

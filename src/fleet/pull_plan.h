@@ -42,7 +42,7 @@ struct tkb_pull_place {
 	bool is_bad;     /* differs from its record's bundle */
 	bool is_present;
 	bool is_coming;             /* a chosen record supplies it */
-	struct tkb_version version; /* of a tuned unit: the newest */
+	struct tkb_version version; /* of a unit: the newest, if it has any */
 };
 
 struct tkb_pull_plan {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <time.h>
 
@@ -17,6 +18,7 @@
 #include "fleet/push_session.h"
 #include "records/records.h"
 #include "remote/remote.h"
+#include "tree/unit_names.h"
 
 /*
  * Two requests tell what the ref holds: one for its records, one for whether
@@ -45,8 +47,10 @@ struct pusher {
 	size_t pick_capacity;
 	struct tkb_times *times;      /* owned; NULL: none is known */
 	struct tkb_makers *makers;    /* owned; NULL: none is known */
-	struct tkb_versions versions; /* versions of units tuned in this
-	                                 cache */
+	struct tkb_versions versions; /* versions of units tuned or made again
+	                                 in this cache */
+	const struct tkb_unit_name *again;
+	size_t again_count;
 	const struct tkb_label *labels;
 	size_t label_count;
 	struct tkb_signer signer_room;
@@ -100,9 +104,33 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 	return 0;
 }
 
+/* Is it this unit, by its name in a bundle or by its path here? */
+static bool is_unit(const struct tkb_scanned_entry *found,
+                    const struct tkb_unit_name *unit)
+{
+	const struct tkb_entry *entry = &found->entry;
+
+	if (entry->kind != TKB_KIND_UNIT ||
+	    strcmp(unit->tree, entry->tree) != 0)
+		return false;
+	return strcmp(unit->name, entry->name) == 0 ||
+	       strcmp(unit->name, tkb_unit_names_here(found->root->names,
+	                                              entry->name, NULL)) == 0;
+}
+
+static bool is_made_again(const struct pusher *pusher,
+                          const struct tkb_scanned_entry *found)
+{
+	for (size_t i = 0; i < pusher->again_count; i++) {
+		if (is_unit(found, &pusher->again[i]))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Find the version of a tuned unit in the cache. If it cannot be read, or is
- * changing, the packer will report that.
+ * Find the version of a unit in the cache that was tuned or made again. If it
+ * cannot be read, or is changing, the packer will report that.
  */
 static int find_unit_version(struct pusher *pusher,
                              const struct tkb_scanned_entry *found,
@@ -111,7 +139,7 @@ static int find_unit_version(struct pusher *pusher,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	if (!tkb_unit_has_versions(&found->entry))
+	if (!tkb_unit_is_tuned(&found->entry) && !is_made_again(pusher, found))
 		return 0;
 	rc = tkb_scanned_entry_read_all(&pusher->cache->loaders[0], found,
 	                                &fault);
@@ -168,11 +196,50 @@ static int pick_devices(struct pusher *pusher,
 	return 0;
 }
 
+/* Is the unit in the cache, or reported as one that cannot be packed? */
+static bool is_in_cache(const struct tkb_cache *cache,
+                        const struct tkb_unit_name *unit)
+{
+	for (size_t i = 0; i < tkb_cache_entry_count(cache); i++) {
+		if (is_unit(&cache->found[i], unit))
+			return true;
+	}
+	for (size_t i = 0; i < tkb_cache_left_out_count(cache); i++) {
+		if (strcmp(tkb_cache_left_out(cache, i)->key, unit->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Report units of options->again that the cache does not have. */
+static void report_gone(struct pusher *pusher)
+{
+	const struct tkb_watch *watch = pusher->options.watch;
+
+	for (size_t i = 0; i < pusher->again_count; i++) {
+		const struct tkb_result result = {
+			.root = pusher->root,
+			.key = pusher->again[i].name,
+			.name = "",
+			.outcome = TKB_OUTCOME_LEFT_OUT,
+			.reason = TKB_REASON_MISSING,
+			.message = "it is not in the cache",
+		};
+
+		if (is_in_cache(pusher->cache, &pusher->again[i]))
+			continue;
+		tkb_result_note(&pusher->first, &result);
+		if (watch->on_result != NULL)
+			watch->on_result(watch->self, &result);
+		pusher->report.left_out_count++;
+	}
+}
+
 /* Report the entries that cannot be packed, as collect does. */
 static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 {
 	const struct tkb_watch *watch = pusher->options.watch;
-	const size_t count = tkb_cache_left_out_count(pusher->cache);
+	size_t count = tkb_cache_left_out_count(pusher->cache);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tkb_result result = tkb_left_out_result(
@@ -184,6 +251,8 @@ static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 			watch->on_result(watch->self, &result);
 	}
 	pusher->report.left_out_count = count;
+	report_gone(pusher);
+	count = pusher->report.left_out_count;
 	if (count > 0 && pusher->options.is_strict)
 		return tkb_fail(err, TKB_ERR_LEFT_OUT,
 		                count == 1 ? "%zu entry would be left out"
@@ -469,6 +538,8 @@ static int push_bundles(struct pusher *pusher,
 	pusher->options = *options->collect;
 	pusher->labels = options->labels;
 	pusher->label_count = options->label_count;
+	pusher->again = options->again;
+	pusher->again_count = options->again_count;
 	pusher->told = *options->collect->watch;
 	forward_watch(pusher);
 	pusher->options.watch = &pusher->watch;

@@ -5,6 +5,25 @@
 #include "base/disable.h"
 #include "base/struct.h"
 #include "collect/collect.h"
+#include "tree/unit.h"
+
+static int check_again(const struct tkb_push_options *options,
+                       struct tkb_error *err)
+{
+	for (size_t i = 0; i < options->again_count; i++) {
+		const struct tkb_unit_name *unit = &options->again[i];
+
+		if (unit->tree == NULL || unit->name == NULL ||
+		    !tkb_tree_name_is_valid(unit->tree) ||
+		    !tkb_unit_path_is_valid(unit->name))
+			return tkb_fail(err, TKB_ERR_INVALID,
+			                "no unit can have the name '%.200s' in "
+			                "a tree '%.100s'",
+			                unit->name != NULL ? unit->name : "",
+			                unit->tree != NULL ? unit->tree : "");
+	}
+	return 0;
+}
 
 int tkb_push_session_read(struct tkb_push_session *session,
                           const struct tkb_push_options *given,
@@ -17,6 +36,8 @@ int tkb_push_session_read(struct tkb_push_session *session,
 
 	rc = TKB_STRUCT_READ(tkb_push_options, is_compaction_off, options,
 	                     given, err);
+	if (rc == 0)
+		rc = check_again(options, err);
 	if (rc == 0)
 		rc = tkb_labels_read(options->labels, options->label_count,
 		                     session->labels, err);

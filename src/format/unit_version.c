@@ -23,14 +23,14 @@ int tkb_versions_add(struct tkb_versions *versions,
 	                  &versions->capacity, version, sizeof(*version), err);
 }
 
-uint64_t tkb_versions_time(const struct tkb_versions *versions,
-                           const struct tkb_digest *digest)
+const struct tkb_version *tkb_versions_find(const struct tkb_versions *versions,
+                                            const struct tkb_digest *digest)
 {
 	for (size_t i = 0; versions != NULL && i < versions->count; i++) {
 		if (tkb_digest_equal(&versions->items[i].digest, digest))
-			return versions->items[i].changed_ms;
+			return &versions->items[i];
 	}
-	return 0;
+	return NULL;
 }
 
 int tkb_version_compare(const struct tkb_version *a,
@@ -48,7 +48,7 @@ bool tkb_version_is_none(const struct tkb_version *version)
 	return tkb_digest_equal(&version->digest, &none);
 }
 
-bool tkb_unit_has_versions(const struct tkb_entry *entry)
+bool tkb_unit_is_tuned(const struct tkb_entry *entry)
 {
 	return entry->kind == TKB_KIND_UNIT &&
 	       tkb_gpu_is_platform(entry->platform);

@@ -3,10 +3,11 @@
 #define TKB_FORMAT_UNIT_VERSION_H
 
 /*
- * Versions of tuned units. Other units never change, or any copy of them will
- * do. But an engine may write a better tuning later, under the same name. So a
- * record states the version of a tuned unit, and the newest version in a ref is
- * used.
+ * Versions of units. Most units never change, or any copy of them will do. But
+ * an engine may write a better tuning later, under the same name, or find that
+ * a unit does not fit it, and make it again. So a record states the version of
+ * a tuned unit, and of one that was made again. The newest version in a ref is
+ * used; a unit without a version is older than all of them.
  */
 
 #include "base/base.h"
@@ -31,12 +32,9 @@ TKB_NODISCARD int tkb_versions_add(struct tkb_versions *versions,
                                    const struct tkb_version *version,
                                    struct tkb_error *err);
 
-/*
- * The time at which the version with `digest` was written, or 0. `versions` may
- * be NULL.
- */
-uint64_t tkb_versions_time(const struct tkb_versions *versions,
-                           const struct tkb_digest *digest);
+/* The version with `digest`, or NULL. `versions` may be NULL. */
+const struct tkb_version *tkb_versions_find(const struct tkb_versions *versions,
+                                            const struct tkb_digest *digest);
 
 /*
  * Positive if `a` is newer. Two versions of the same time have an order that is
@@ -47,8 +45,8 @@ int tkb_version_compare(const struct tkb_version *a,
 
 bool tkb_version_is_none(const struct tkb_version *version);
 
-/* Is the entry a tuned unit? */
-bool tkb_unit_has_versions(const struct tkb_entry *entry);
+/* Is the entry a tuned unit? These always have a version. */
+bool tkb_unit_is_tuned(const struct tkb_entry *entry);
 
 /* Compute the digest of a unit from those of its files. */
 TKB_NODISCARD int tkb_unit_version_digest(const struct tkb_entry *unit,

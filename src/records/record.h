@@ -61,7 +61,7 @@ struct tkb_record_entry {
 	size_t device_count;
 	const char *tree;           /* of a unit; else NULL */
 	const char *name;           /* its path in the tree; else NULL */
-	struct tkb_version version; /* of a tuned unit */
+	struct tkb_version version; /* of a unit that has one */
 };
 
 /* What goes into a record besides the bundle's own data. */

@@ -8,18 +8,27 @@
 #include "format/reader.h"
 #include "text/json.h"
 
+/* A tuned unit has a version; another one only if `versions` has it. */
 static int write_version(const struct tkb_entry *unit,
                          const struct tkb_versions *versions,
                          struct tkb_buf *out, struct tkb_error *err)
 {
+	const struct tkb_version *version;
 	struct tkb_digest digest;
 	int rc;
 
+	if (!tkb_unit_is_tuned(unit) &&
+	    (versions == NULL || versions->count == 0))
+		return 0;
 	rc = tkb_unit_version_digest(unit, &digest, err);
 	if (rc < 0)
 		return rc;
+	version = tkb_versions_find(versions, &digest);
+	if (version == NULL && !tkb_unit_is_tuned(unit))
+		return 0;
 	tkb_json_add_digest(out, ",[", &digest);
-	tkb_json_add_number(out, ",", tkb_versions_time(versions, &digest));
+	tkb_json_add_number(out, ",",
+	                    version != NULL ? version->changed_ms : 0);
 	tkb_buf_add_byte(out, ']');
 	return 0;
 }
@@ -39,8 +48,7 @@ static int write_record_entry(const struct tkb_entry *entry,
 	if (entry->kind == TKB_KIND_UNIT) {
 		tkb_json_add_text(out, ",[", entry->tree);
 		tkb_json_add_text(out, ",", entry->name);
-		if (tkb_unit_has_versions(entry))
-			rc = write_version(entry, versions, out, err);
+		rc = write_version(entry, versions, out, err);
 		tkb_buf_add_byte(out, ']');
 	}
 	tkb_buf_add_byte(out, ']');

@@ -208,6 +208,7 @@ static const size_t text_lists[] = {
 	offsetof(struct arguments, engines),
 	offsetof(struct arguments, trees),
 	offsetof(struct arguments, labels),
+	offsetof(struct arguments, again),
 	offsetof(struct arguments, compile.bindings),
 	offsetof(struct arguments, compile.defines),
 	offsetof(struct arguments, compile.folders),

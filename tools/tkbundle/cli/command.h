@@ -164,6 +164,7 @@ struct arguments {
 	struct amount deadline;
 	struct amount refresh;
 	struct amount settle;
+	struct texts again;
 	struct amount quiet;
 	struct amount wait;
 	struct number push;

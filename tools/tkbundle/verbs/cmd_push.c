@@ -2,6 +2,8 @@
 #include "verbs/commands.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "report/file_source.h"
 #include "cli/counts.h"
@@ -45,6 +47,8 @@ static const struct option_spec options[] = {
 	ARGS_NO_MODULES,
 	{ OPTION(SWITCH, "no-compaction", NULL, is_compaction_off,
 	         "do not merge small bundles of the ref") },
+	{ OPTION(TEXTS, "again", "TREE/UNIT", again,
+	         "push this unit, which was made again, for the ref's one") },
 	ARGS_SETTLE,
 	ARGS_STRICT("push nothing if an entry would be left out"),
 	ARGS_JOBS,
@@ -107,6 +111,9 @@ static enum status check_image(const struct cli *cli,
 	    cli_exclude(cli, true, "--as image", args->is_compaction_off,
 	                "--no-compaction") != STATUS_DONE)
 		return STATUS_USAGE;
+	if (cli_exclude(cli, true, "--as image", args->again.count > 0,
+	                "--again") != STATUS_DONE)
+		return STATUS_USAGE;
 	return cli_exclude(cli, true, "--as image", args->metrics != NULL,
 	                   "--metrics");
 }
@@ -132,6 +139,9 @@ static enum status check_push(const struct cli *cli,
 	if (cli_exclude(cli, args->labels.count > 0, "--label",
 	                is_for_triton(args), "--layout triton") != STATUS_DONE)
 		return STATUS_USAGE;
+	if (cli_exclude(cli, args->again.count > 0, "--again",
+	                is_for_triton(args), "--layout triton") != STATUS_DONE)
+		return STATUS_USAGE;
 	if (cli_exclude(cli, args->trust.sign.count > 0, "--sign",
 	                is_for_triton(args), "--layout triton") != STATUS_DONE)
 		return STATUS_USAGE;
@@ -151,11 +161,12 @@ static enum status check_push(const struct cli *cli,
 			cli, "'--layout triton' needs a cache, not '--bundle'");
 	if (args->keys.count > 0 || args->device.is_set ||
 	    args->profile.is_set || args->is_kernels_only || args->is_strict ||
-	    args->jobs.is_set || args->settle.is_set)
+	    args->jobs.is_set || args->settle.is_set || args->again.count > 0)
 		return cli_misused(
 			cli,
 			"'--bundle' excludes '--key', '--device', '--profile', "
-			"'--no-modules', '--settle', '--strict' and '--jobs'");
+			"'--no-modules', '--again', '--settle', '--strict' and "
+			"'--jobs'");
 	return STATUS_DONE;
 }
 
@@ -175,13 +186,46 @@ static int push_bundle(struct remote_use *use, const struct arguments *args,
 	                                report, err);
 }
 
+/* The units of --again. */
+struct again {
+	struct tkb_unit_name *items; /* owned; so are the trees' names */
+	size_t count;
+};
+
+static void again_release(struct again *again)
+{
+	for (size_t i = 0; i < again->count; i++)
+		free((char *)again->items[i].tree);
+	free(again->items);
+}
+
+static int read_again(const struct arguments *args, struct again *out,
+                      struct tkb_error *err)
+{
+	out->items = calloc(args->again.count + 1, sizeof(*out->items));
+	if (out->items == NULL)
+		return cli_error_nomem(err);
+	for (size_t i = 0; i < args->again.count; i++) {
+		const char *const text = args->again.items[i];
+		const size_t size = strcspn(text, "/");
+
+		out->items[i].tree = strndup(text, size);
+		out->items[i].name = text + size + (text[size] == '/');
+		if (out->items[i].tree == NULL)
+			return cli_error_nomem(err);
+		out->count++;
+	}
+	return 0;
+}
+
 static int push_entries(struct remote_use *use, const struct arguments *args,
                         const struct root *root, const struct labels *labels,
                         const struct signers *signers,
                         struct tkb_push_report *report, struct tkb_error *err)
 {
+	TKB_AUTO(again_release) struct again again = { .items = NULL };
 	struct tkb_collect_options collect = choices_for_collect(args, root);
-	const struct tkb_push_options chosen = {
+	struct tkb_push_options chosen = {
 		.struct_size = sizeof(chosen),
 		.collect = &collect,
 		.layout = (enum tkb_push_layout)args->layout.value,
@@ -194,6 +238,11 @@ static int push_entries(struct remote_use *use, const struct arguments *args,
 	struct follow follow;
 	int rc;
 
+	rc = read_again(args, &again, err);
+	if (rc != 0)
+		return rc;
+	chosen.again = again.items;
+	chosen.again_count = again.count;
 	remote_use_follow(use, &follow, "left_out", FOLLOW_BAD);
 	collect.watch = follow_watch(&follow);
 	if (args->bundle != NULL)
@@ -385,15 +434,18 @@ const struct command command_push = {
 	.operands = { "REF", "CACHE_ROOT" },
 	.required_operands = 0,
 	.summary = "share a cache's entries through a remote",
-	.details = "Packs what the ref lacks of CACHE_ROOT, uploads it and "
-		   "adds it to the ref. CACHE_ROOT is by default the one that "
-		   "collect uses. REF may contain {arch}, {gpu}, {driver}, "
-		   "{triton} and {env:NAME}; without it, or as '-', it is "
-		   "$TKBUNDLE_REF. An entry that cannot be packed is left out; "
-		   "then the exit status is 4. Triton's layout has no refs: "
-		   "write '-' before CACHE_ROOT. Labels are stored with what "
-		   "is pushed; refs shows them. An image holds all entries, "
-		   "and is mounted at PATH as it is: no emit is needed.",
+	.details =
+		"Packs what the ref lacks of CACHE_ROOT, uploads it and "
+		"adds it to the ref. CACHE_ROOT is by default the one that "
+		"collect uses. REF may contain {arch}, {gpu}, {driver}, "
+		"{triton} and {env:NAME}; without it, or as '-', it is "
+		"$TKBUNDLE_REF. An entry that cannot be packed is left out; "
+		"then the exit status is 4. Triton's layout has no refs: "
+		"write '-' before CACHE_ROOT. Labels are stored with what "
+		"is pushed; refs shows them. An image holds all entries, "
+		"and is mounted at PATH as it is: no emit is needed. Of "
+		"units with one name a pull uses the newest; push leaves out "
+		"those whose name the ref has, except those of --again.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.run = cmd_push,
