@@ -41,7 +41,7 @@ struct tkb_engine_rule {
 	/** "unit", "ninja", "folder", "kernels", "leave"; or "" */
 	const char *is;
 	const char *style; /**< how such a file writes paths: "json"; or "" */
-	const char *named; /**< what names it: "deepgemm"; or "" */
+	const char *named; /**< what names it: "deepgemm", "content"; or "" */
 	bool is_last;      /**< it names other files of its unit */
 	bool has_secrets;  /**< it may contain secrets, which are hidden */
 	bool is_tuned;     /**< it was tuned for one GPU and driver */
@@ -114,6 +114,13 @@ TKB_API enum tkb_tree_part tkb_tree_part(const struct tkb_tree_rules *rules,
  */
 TKB_API bool tkb_tree_is_tuned(const struct tkb_tree_rules *rules,
                                const char *path);
+
+/**
+ * Are the files of the unit at `path` named after their content? Then one that
+ * is written again under its name is the same. `rules` as for tkb_tree_part().
+ */
+TKB_API bool tkb_tree_is_named_by_content(const struct tkb_tree_rules *rules,
+                                          const char *path);
 
 /** The engine's roots, in the profile's order. */
 TKB_API size_t tkb_engine_root_count(const struct tkb_engine *engine);

@@ -43,7 +43,7 @@ const char *tkb_profile_action_word(unsigned number)
 
 const char *tkb_profile_naming_word(unsigned number)
 {
-	static const char *const words[] = { "fixed", "deepgemm" };
+	static const char *const words[] = { "fixed", "deepgemm", "content" };
 
 	return number < TKB_COUNT_OF(words) ? words[number] : NULL;
 }

@@ -66,6 +66,12 @@ bool tkb_tree_is_tuned(const struct tkb_tree_rules *rules, const char *path)
 	return tkb_tree_judge(rules, path).is_tuned != 0;
 }
 
+bool tkb_tree_is_named_by_content(const struct tkb_tree_rules *rules,
+                                  const char *path)
+{
+	return tkb_tree_judge(rules, path).naming == TKB_TREE_NAMING_CONTENT;
+}
+
 const char *tkb_tree_index(const struct tkb_tree_rules *rules,
                            const char *folder)
 {

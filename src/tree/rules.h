@@ -31,8 +31,9 @@ enum tkb_tree_action {
 
 /* What the name of a unit's folder depends on. */
 enum tkb_tree_naming {
-	TKB_TREE_NAMING_FIXED,   /* it is the same on each machine */
-	TKB_TREE_NAMING_DEEPGEMM /* the path of DeepGEMM: see unit_names.h */
+	TKB_TREE_NAMING_FIXED,    /* it is the same on each machine */
+	TKB_TREE_NAMING_DEEPGEMM, /* the path of DeepGEMM: see unit_names.h */
+	TKB_TREE_NAMING_CONTENT   /* fixed, too: digests of its files' bytes */
 };
 
 struct tkb_tree_rule {

@@ -206,7 +206,7 @@ int tkb_unit_names_open(int root_fd, const struct tkb_tree_rules *rules,
 
 	*out = NULL;
 	for (size_t i = 0; rules != NULL && i < rules->count; i++)
-		is_asked |= rules->items[i].naming != TKB_TREE_NAMING_FIXED;
+		is_asked |= rules->items[i].naming == TKB_TREE_NAMING_DEEPGEMM;
 	if (!is_asked || package == NULL)
 		return 0;
 	names = tkb_alloc_array(1, sizeof(*names));
