@@ -222,6 +222,12 @@ def _(scene):
     require(ended.out.startswith("\x7fELF"), ended.out)
     require("emitted 1, used 1, compiled anew 0, pushed 0" in ended.err,
             ended.err)
+    # Made again, it has one name here, and another one in the ref.
+    ended = second.machine.verb(
+        "run", "--remote", scene.remote, "--ref", "a/b", "--", "sh", "-c",
+        "cd $DG_JIT_CACHE_DIR/cache/" + os.path.basename(second.folder()) +
+        " && cp kernel.cubin new && mv new kernel.cubin")
+    require(ended.err.endswith("compiled anew 1, pushed 1\n"), ended.err)
 
 
 @test("a kernel of DeepGEMM's that came before DeepGEMM is renamed by relocate, "

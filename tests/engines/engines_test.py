@@ -21,6 +21,7 @@ import deepgemm  # noqa: E402,F401  pylint: disable=unused-import
 import gathering  # noqa: E402,F401  pylint: disable=unused-import
 import profiles  # noqa: E402,F401  pylint: disable=unused-import
 import running  # noqa: E402,F401  pylint: disable=unused-import
+import again  # noqa: E402,F401  pylint: disable=unused-import
 import versions  # noqa: E402,F401  pylint: disable=unused-import
 import tuning  # noqa: E402,F401  pylint: disable=unused-import
 import slow  # noqa: E402,F401  pylint: disable=unused-import

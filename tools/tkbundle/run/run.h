@@ -53,6 +53,7 @@ enum {
 	RUN_PATH_SIZE = 4096,
 	RUN_COLD_SIZE = 2048,
 	RUN_IDLE_SIZE = 1024,
+	RUN_AGAIN_SIZE = 32 << 10,
 	RUN_ENGINES_LIMIT = 8,
 	RUN_KINDS_LIMIT = 65,      /* kernels, and the trees of a bundle */
 	RUN_NAMES_SIZE = 16 << 20, /* room for 250,000; unused room takes no
@@ -125,10 +126,13 @@ struct run_counts {
 	uint64_t compiled;     /* of all kinds */
 	struct run_kind kinds[RUN_KINDS_LIMIT];
 	size_t kind_count;
-	uint64_t saved_ms;        /* of all kinds */
-	bool has_new;             /* there are entries not pushed yet */
-	char cold[RUN_COLD_SIZE]; /* the first ones compiled, a line each */
-	uint64_t cold_count;      /* number of these lines */
+	uint64_t saved_ms;          /* of all kinds */
+	bool has_new;               /* there are entries not pushed yet */
+	char cold[RUN_COLD_SIZE];   /* the first ones compiled, a line each */
+	uint64_t cold_count;        /* number of these lines */
+	char again[RUN_AGAIN_SIZE]; /* units made again, "TREE/UNIT", each with
+	                               its zero, as many as there is room for */
+	size_t again_size;
 	char idle[RUN_IDLE_SIZE]; /* the first kernels that were emitted and
 	                             not used: keys, a line each */
 };
@@ -151,12 +155,12 @@ struct run_shared {
 	bool has_baseline;       /* `names` begins with the entries from
 	                            before */
 	bool is_full;            /* there was no room for all names */
-	int64_t learnt_ns;       /* since 1970: tuning results after it are
-	                            new */
+	int64_t learnt_ns;       /* since 1970: later changes are in no name */
 	size_t baseline_size;    /* bytes of the names from before */
 	size_t told_size; /* bytes of the names that need no further push */
-	size_t name_size; /* bytes of all names: "root/key" with NUL,
-			     unsorted */
+	int64_t told_ns;  /* learnt_ns of these names */
+	size_t name_size; /* bytes of all names, unsorted: read them with
+			     run_scan_next() */
 	char names[RUN_NAMES_SIZE];
 };
 

@@ -20,13 +20,16 @@ struct count {
 	struct run_counts *counts;
 	json_t *emitted; /* an object with "root/key" of what was emitted */
 	json_t *known;   /* the same, for entries that were present or are in
-	                    the ref */
+	                    the ref; a file has its stamp */
 	json_t *old;     /* the same, for entries present before the command */
+	json_t *unfit;   /* the same, for units of the ref that do not fit */
 	bool has_document;
 	struct run_kind *kind; /* of the current entry */
 	struct unit {          /* the unit whose files are being visited */
 		char path[RUN_PATH_SIZE]; /* empty: none */
+		bool is_old;              /* it was there before the command */
 		bool is_new;
+		bool is_again; /* it has changed since it was pushed */
 		bool is_read;
 		int64_t end_ns; /* when a file of it was last written */
 	} unit;
@@ -70,30 +73,44 @@ static void add_to_set(json_t *set, const char *name)
  * it.
  */
 static void count_pulled_entry(void *self, size_t kind, const char *path,
-                               bool is_emitted)
+                               enum run_pulled what)
 {
 	struct count *const count = self;
 
-	add_to_set(count->known, path);
-	if (!is_emitted)
+	if (what == RUN_PULLED_UNFIT)
+		add_to_set(count->unfit, path);
+	if (what == RUN_PULLED_EMITTED || what == RUN_PULLED_PRESENT)
+		add_to_set(count->known, path);
+	if (what != RUN_PULLED_EMITTED)
 		return;
 	add_to_set(count->emitted, path);
 	if (kind < count->counts->kind_count)
 		count->counts->kinds[kind].emitted++;
 }
 
+static void add_name(json_t *set, const struct run_name *name)
+{
+	(void)json_object_set_new_nocheck(set, name->path,
+	                                  json_integer(name->stamp));
+}
+
 static void sort_known_names(struct count *count)
 {
 	const struct run_shared *const shared = count->run->shared;
+	struct run_name name;
 
-	for (size_t at = 0; at < shared->name_size;
-	     at += strlen(shared->names + at) + 1) {
+	for (size_t at = 0; run_scan_next(shared, &at, &name);) {
 		/* If the watch was killed, it may have missed new entries. */
-		if (at < shared->told_size)
-			add_to_set(count->known, shared->names + at);
-		if (at < shared->baseline_size)
-			add_to_set(count->old, shared->names + at);
+		if (at <= shared->told_size)
+			add_name(count->known, &name);
+		if (at <= shared->baseline_size)
+			add_name(count->old, &name);
 	}
+}
+
+static int64_t stamp_of(const json_t *set, const char *path)
+{
+	return json_integer_value(json_object_get(set, path));
 }
 
 /*
@@ -208,34 +225,62 @@ static void count_root(void *self, const char *path)
 	run_scan_keys(path, count_key, self);
 }
 
+/* Note a unit that was made again, as long as there is room. */
+static void note_again(struct count *count, const char *name)
+{
+	struct run_counts *const counts = count->counts;
+	char *const end = counts->again + counts->again_size;
+	const size_t room = sizeof(counts->again) - counts->again_size;
+	const int size = snprintf(end, room, "%s/%s", count->tree->name, name);
+
+	if (size >= 0 && (size_t)size < room)
+		counts->again_size += (size_t)size + 1;
+}
+
+/* Has the ref, perhaps, another unit of this name? */
+static bool is_in_ref(const struct count *count, const struct unit *unit)
+{
+	return unit->is_old ||
+	       json_object_get(count->unfit, unit->path) != NULL;
+}
+
 /* Count the unit, after all its files were visited. */
 static void end_unit(struct count *count)
 {
 	struct unit *const unit = &count->unit;
+	const char *const name = unit->path + strlen(count->tree->path) + 1;
 
 	if (unit->path[0] != '\0' && unit->is_new) {
-		note_compiled(count, unit->path, count->tree->name,
-		              unit->path + strlen(count->tree->path) + 1);
-		note_span(count, count->tree->name,
-		          unit->path + strlen(count->tree->path) + 1,
+		note_compiled(count, unit->path, count->tree->name, name);
+		note_span(count, count->tree->name, name,
 		          spans_begin(AT_FDCWD, unit->path), unit->end_ns);
 	} else if (unit->path[0] != '\0' && unit->is_read) {
-		note_used(count, count->tree->name,
-		          unit->path + strlen(count->tree->path) + 1);
+		note_used(count, count->tree->name, name);
 	}
+	if (unit->is_again || (unit->is_new && is_in_ref(count, unit)))
+		note_again(count, name);
 	*unit = (struct unit){ .is_new = false };
 }
 
-/* Is it a file of a unit that the command made or changed? */
+/*
+ * Is it a file of a unit that the command made, or made again? Tuning results
+ * change without any compiling.
+ */
 static bool is_new_file(const struct count *count, const char *path,
+                        const struct run_scan_unit *in,
                         const struct stat *status)
 {
+	const int64_t changed_ns = run_scan_time_ns(&status->st_ctim);
+	const int64_t old = stamp_of(count->old, path);
+
 	if (count->run->shared->has_baseline)
-		return json_object_get(count->old, path) == NULL;
+		return in->is_tuned ? old == 0
+		                    : old != run_scan_file_stamp(in, status);
 	if (json_object_get(count->emitted, count->unit.path) != NULL)
-		return count->run->children[RUN_PULL].pid == 0 &&
-		       run_scan_time_ns(&status->st_ctim) > count->run->pull_ns;
-	return run_scan_time_ns(&status->st_ctim) >= count->run->command_ns;
+		return !in->is_tuned &&
+		       count->run->children[RUN_PULL].pid == 0 &&
+		       changed_ns > count->run->pull_ns;
+	return changed_ns >= count->run->command_ns;
 }
 
 /*
@@ -244,11 +289,46 @@ static bool is_new_file(const struct count *count, const char *path,
  */
 static int64_t known_until(const struct run *run)
 {
-	const int64_t begin_ns = run->shared->learnt_ns != 0
-	                                 ? run->shared->learnt_ns
+	const int64_t begin_ns = run->shared->told_ns != 0
+	                                 ? run->shared->told_ns
 	                                 : run->command_ns;
 
 	return run->pull_ns > begin_ns ? run->pull_ns : begin_ns;
+}
+
+/* Is the file in a unit that was there before the command? */
+static bool is_old_file(const struct count *count, const char *path)
+{
+	return count->run->shared->has_baseline
+	               ? json_object_get(count->old, path) != NULL
+	               : json_object_get(count->emitted, count->unit.path) !=
+	                         NULL;
+}
+
+/* What the next push has to do with a file. */
+enum to_push {
+	TO_PUSH_NOTHING,
+	TO_PUSH_NEW,
+	TO_PUSH_AGAIN /* the ref may have its unit with other contents */
+};
+
+static enum to_push what_to_push(const struct count *count, const char *path,
+                                 const struct run_scan_unit *in,
+                                 const struct stat *status)
+{
+	const int64_t stamp = run_scan_file_stamp(in, status);
+	const int64_t known = stamp_of(count->known, path);
+
+	if (known != 0 && known != stamp)
+		return known == -stamp ? TO_PUSH_NEW : TO_PUSH_AGAIN;
+	if (known != 0)
+		return TO_PUSH_NOTHING;
+	if (json_object_get(count->known, path) == NULL &&
+	    json_object_get(count->known, count->unit.path) == NULL)
+		return TO_PUSH_NEW;
+	return run_scan_time_ns(&status->st_ctim) > known_until(count->run)
+	               ? TO_PUSH_AGAIN
+	               : TO_PUSH_NOTHING;
 }
 
 static void count_file(void *self, const char *path,
@@ -257,6 +337,7 @@ static void count_file(void *self, const char *path,
 {
 	struct count *const count = self;
 	struct unit *const unit = &count->unit;
+	enum to_push what;
 
 	if (strlen(unit->path) != in->size ||
 	    strncmp(unit->path, path, in->size) != 0) {
@@ -264,12 +345,12 @@ static void count_file(void *self, const char *path,
 		(void)snprintf(unit->path, sizeof(unit->path), "%.*s",
 		               (int)in->size, path);
 	}
-	if ((json_object_get(count->known, path) == NULL &&
-	     json_object_get(count->known, unit->path) == NULL) ||
-	    (in->is_tuned &&
-	     run_scan_time_ns(&status->st_ctim) > known_until(count->run)))
+	what = what_to_push(count, path, in, status);
+	if (what != TO_PUSH_NOTHING)
 		count->counts->has_new = true;
-	unit->is_new = unit->is_new || is_new_file(count, path, status);
+	unit->is_again = unit->is_again || what == TO_PUSH_AGAIN;
+	unit->is_old = unit->is_old || is_old_file(count, path);
+	unit->is_new = unit->is_new || is_new_file(count, path, in, status);
 	unit->is_read = unit->is_read || is_read(status);
 	if (run_scan_time_ns(&status->st_mtim) > unit->end_ns)
 		unit->end_ns = run_scan_time_ns(&status->st_mtim);
@@ -389,6 +470,7 @@ static bool count_with(struct run *run, const struct run_made_visitor *visitor,
 	json_auto_t *emitted = json_object();
 	json_auto_t *known = json_object();
 	json_auto_t *old = json_object();
+	json_auto_t *unfit = json_object();
 	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
 	struct tkb_error err = { .status = 0 };
 	struct count count = { .run = run,
@@ -396,9 +478,10 @@ static bool count_with(struct run *run, const struct run_made_visitor *visitor,
 		               .emitted = emitted,
 		               .known = known,
 		               .old = old,
+		               .unfit = unfit,
 		               .visitor = visitor };
 
-	if (emitted == NULL || known == NULL || old == NULL)
+	if (emitted == NULL || known == NULL || old == NULL || unfit == NULL)
 		return false;
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, &err) != 0)

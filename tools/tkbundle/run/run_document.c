@@ -40,20 +40,17 @@ static size_t kind_of_root(const struct trees *trees, const char *root)
 	return 0;
 }
 
-static void visit_entry(const json_t *entry, bool is_emitted,
-                        const struct trees *trees,
-                        void (*visit)(void *self, size_t kind, const char *path,
-                                      bool is_emitted),
-                        void *self)
+static enum run_pulled what_of(const json_t *entry)
 {
-	const char *const root = json_in_text(entry, "root");
-	const size_t kind = kind_of_root(trees, root);
-	char path[PATH_SIZE];
+	const char *const outcome = json_in_text(entry, "outcome");
 
-	if (snprintf(path, sizeof(path), "%s/%s", root,
-	             json_in_text(entry, kind != 0 ? "name" : "key")) <
-	    PATH_SIZE)
-		visit(self, kind, path, is_emitted);
+	if (strcmp(outcome, "emitted") == 0 || strcmp(outcome, "repaired") == 0)
+		return RUN_PULLED_EMITTED;
+	if (strcmp(outcome, "present") == 0)
+		return RUN_PULLED_PRESENT;
+	return strcmp(json_in_text(entry, "reason"), "inputs") == 0
+	               ? RUN_PULLED_UNFIT
+	               : RUN_PULLED_NOTHING;
 }
 
 bool run_document_has_ref(const struct run_child *pull)
@@ -72,7 +69,7 @@ bool run_document_is_untrusted(const struct run_child *pull)
 
 bool run_document_each(const struct run_child *pull, const struct trees *trees,
                        void (*visit)(void *self, size_t kind, const char *path,
-                                     bool is_emitted),
+                                     enum run_pulled what),
                        void *self)
 {
 	json_auto_t *document = read_document(pull);
@@ -81,12 +78,14 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
 
 	json_array_foreach(json_object_get(document, "entries"), index, entry)
 	{
-		const char *const outcome = json_in_text(entry, "outcome");
-		const bool is_emitted = strcmp(outcome, "emitted") == 0 ||
-		                        strcmp(outcome, "repaired") == 0;
+		const char *const root = json_in_text(entry, "root");
+		const size_t kind = kind_of_root(trees, root);
+		char path[PATH_SIZE];
 
-		if (is_emitted || strcmp(outcome, "present") == 0)
-			visit_entry(entry, is_emitted, trees, visit, self);
+		if (snprintf(path, sizeof(path), "%s/%s", root,
+		             json_in_text(entry, kind != 0 ? "name" : "key")) <
+		    PATH_SIZE)
+			visit(self, kind, path, what_of(entry));
 	}
 
 	return document != NULL;

@@ -7,17 +7,24 @@
 #include "config/trees.h"
 #include "run/run_child.h"
 
+/* What a pull did with an entry. */
+enum run_pulled {
+	RUN_PULLED_NOTHING, /* it is not here; the engine may make it */
+	RUN_PULLED_PRESENT, /* it was here */
+	RUN_PULLED_EMITTED,
+	RUN_PULLED_UNFIT /* it was built from other inputs than those here */
+};
+
 /*
  * Visit each entry in the document that a pull printed, with its kind (0: a
- * kernel; 1: a unit of the first of `trees`; ...), its path, and whether the
- * pull has emitted it or it was present before. Entries that are in the ref but
- * not here are not visited. Call this only in a child, since it parses.
+ * kernel; 1: a unit of the first of `trees`; ...) and its path. Call this only
+ * in a child, since it parses.
  *
  * @return whether there is a document
  */
 bool run_document_each(const struct run_child *pull, const struct trees *trees,
                        void (*visit)(void *self, size_t kind, const char *path,
-                                     bool is_emitted),
+                                     enum run_pulled what),
                        void *self);
 
 /*

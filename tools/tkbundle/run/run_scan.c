@@ -135,6 +135,8 @@ static void scan_item(struct tree_walk *walk, const char *path,
 		unit = (struct run_scan_unit){
 			.size = strlen(path),
 			.is_tuned = tkb_tree_is_tuned(rules, name),
+			.is_named_by_content =
+				tkb_tree_is_named_by_content(rules, name),
 		};
 	if (is_file)
 		visitor->file(visitor->self, path, &unit, status);
@@ -179,6 +181,46 @@ void run_scan_tree(const struct tkb_tree *tree,
 	struct tree_walk walk = { tree, visitor, strlen(tree->path) + 1, 0 };
 
 	scan_folder(&walk, tree->path, (struct run_scan_unit){ .size = 0 });
+}
+
+int64_t run_scan_file_stamp(const struct run_scan_unit *unit,
+                            const struct stat *status)
+{
+	uint64_t mixed = (uint64_t)status->st_size + 1;
+
+	if (!unit->is_named_by_content) {
+		mixed = mixed * 31 +
+		        (uint64_t)run_scan_time_ns(&status->st_mtim);
+		mixed = mixed * 31 + (uint64_t)status->st_ino;
+	}
+	mixed &= INT64_MAX;
+	return mixed != 0 ? (int64_t)mixed : 1;
+}
+
+void run_scan_keep(struct run_shared *shared, const struct run_name *name)
+{
+	const size_t size = strlen(name->path) + 1;
+	char *const end = shared->names + shared->name_size;
+
+	if (sizeof(shared->names) - shared->name_size <
+	    sizeof(name->stamp) + size) {
+		shared->is_full = true;
+		return;
+	}
+	(void)memcpy(end, &name->stamp, sizeof(name->stamp));
+	(void)memcpy(end + sizeof(name->stamp), name->path, size);
+	shared->name_size += sizeof(name->stamp) + size;
+}
+
+bool run_scan_next(const struct run_shared *shared, size_t *at,
+                   struct run_name *out)
+{
+	if (*at >= shared->name_size)
+		return false;
+	(void)memcpy(&out->stamp, shared->names + *at, sizeof(out->stamp));
+	out->path = shared->names + *at + sizeof(out->stamp);
+	*at += sizeof(out->stamp) + strlen(out->path) + 1;
+	return true;
 }
 
 int64_t run_scan_time_ns(const struct timespec *time)

@@ -13,8 +13,9 @@
 #define PUSH_NICENESS 10
 
 enum {
-	OPTIONS_LIMIT = 400,            /* words before the operands */
-	WORDS_LIMIT = OPTIONS_LIMIT + 8 /* with the operands, and NULL */
+	AGAIN_LIMIT = 1000,                    /* options --again */
+	OPTIONS_LIMIT = 2 * AGAIN_LIMIT + 400, /* words before the operands */
+	WORDS_LIMIT = OPTIONS_LIMIT + 8        /* with the operands, and NULL */
 };
 
 static const char remote_variable[] = "TKBUNDLE_REMOTE";
@@ -65,6 +66,19 @@ static bool make_environment(const char *remote, struct environment *out)
 	return true;
 }
 
+/* Add the options --again; returns the new number of words. */
+static size_t add_again(const struct run_counts *counts, const char **argv,
+                        size_t count)
+{
+	for (size_t at = 0;
+	     at < counts->again_size && count + 2 < OPTIONS_LIMIT;
+	     at += strlen(counts->again + at) + 1) {
+		argv[count++] = "--again";
+		argv[count++] = counts->again + at;
+	}
+	return count;
+}
+
 /* Start the child with `words`, which end with NULL, and then ref and root. */
 static bool start_verb(struct run *run, enum run_role role, const char *verb,
                        const char *const *words, uint64_t end_ms)
@@ -103,6 +117,8 @@ static bool start_verb(struct run *run, enum run_role role, const char *verb,
 		argv[count++] = "--tree";
 		argv[count++] = run->args->trees.items[i];
 	}
+	if (role == RUN_PUSH)
+		count = add_again(&run->shared->counts, argv, count);
 	argv[count++] = "--";
 	argv[count++] = run->args->ref != NULL ? run->args->ref : "-";
 	argv[count++] = run->shared->plan.root;

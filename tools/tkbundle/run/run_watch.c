@@ -25,63 +25,72 @@
 /* A scan of all entries. */
 struct look {
 	struct run_shared *shared;
-	const char **known; /* owned; sorted */
+	struct run_name *known; /* owned; sorted */
 	size_t known_count;
 	size_t unfinished_count; /* folders without a publishing file yet */
 	size_t new_count;
 	bool is_learning;    /* add new names to the known ones */
 	uint64_t settle_ms;  /* but not files that changed after this time */
-	int64_t since_ns;    /* known files that changed after this time are
-	                        new */
+	int64_t since_ns;    /* files of known units that changed after this
+	                        time are new */
 	struct timespec now; /* by the file systems' clock */
 	struct trees trees;
 };
 
+/* Of names with one path, the later one comes last. */
 static int compare_known_names(const void *a, const void *b)
 {
-	const char *const *const left = a;
-	const char *const *const right = b;
+	const struct run_name *const left = a;
+	const struct run_name *const right = b;
+	const int order = strcmp(left->path, right->path);
 
-	return strcmp(*left, *right);
+	return order != 0 ? order
+	                  : (left->path > right->path) -
+	                            (left->path < right->path);
 }
 
 /* Sort the known names; if out of memory, no name counts as known. */
 static void sort_names(struct look *look)
 {
 	const struct run_shared *const shared = look->shared;
+	struct run_name name;
 	size_t count = 0;
 
-	for (size_t i = 0; i < shared->name_size; i++)
-		count += shared->names[i] == '\0' ? 1 : 0;
+	for (size_t at = 0; run_scan_next(shared, &at, &name);)
+		count++;
 	free(look->known);
 	look->known_count = 0;
 	look->known = calloc(count + 1, sizeof(*look->known));
 	if (look->known == NULL)
 		return;
-	for (size_t at = 0; at < shared->name_size;
-	     at += strlen(shared->names + at) + 1)
-		look->known[look->known_count++] = shared->names + at;
+	for (size_t at = 0; run_scan_next(shared, &at, &name);)
+		look->known[look->known_count++] = name;
 	qsort(look->known, look->known_count, sizeof(*look->known),
 	      compare_known_names);
 }
 
-static bool is_known_name(const struct look *look, const char *name)
+static int compare_path(const void *path, const void *name)
 {
-	return look->known != NULL &&
-	       bsearch(&name, look->known, look->known_count,
-	               sizeof(*look->known), compare_known_names) != NULL;
+	const struct run_name *const right = name;
+
+	return strcmp(path, right->path);
 }
 
-static void add_known_name(struct run_shared *shared, const char *name)
+/* @return the latest name with this path, or NULL */
+static const struct run_name *find_known_name(const struct look *look,
+                                              const char *path)
 {
-	const size_t size = strlen(name) + 1;
+	const struct run_name *const end = look->known + look->known_count;
+	const struct run_name *found =
+		look->known != NULL
+			? bsearch(path, look->known, look->known_count,
+	                          sizeof(*look->known), compare_path)
+			: NULL;
 
-	if (sizeof(shared->names) - shared->name_size < size) {
-		shared->is_full = true;
-		return;
-	}
-	(void)memcpy(shared->names + shared->name_size, name, size);
-	shared->name_size += size;
+	while (found != NULL && found + 1 < end &&
+	       strcmp(found[1].path, path) == 0)
+		found++;
+	return found;
 }
 
 static bool make_entry_path(const char *path, const char *key,
@@ -96,7 +105,8 @@ static void scan_key(void *self, int root_fd, const char *path, const char *key)
 	char name[RUN_PATH_SIZE];
 	struct stat stamp;
 
-	if (!make_entry_path(path, key, name) || is_known_name(look, name))
+	if (!make_entry_path(path, key, name) ||
+	    find_known_name(look, name) != NULL)
 		return;
 	if (!run_scan_stamp(root_fd, key, &stamp)) {
 		look->unfinished_count++;
@@ -105,7 +115,7 @@ static void scan_key(void *self, int root_fd, const char *path, const char *key)
 
 	look->new_count++;
 	if (look->is_learning)
-		add_known_name(look->shared, name);
+		run_scan_keep(look->shared, &(struct run_name){ name, 0 });
 }
 
 static void scan_root(void *self, const char *path)
@@ -124,22 +134,41 @@ static bool is_settled(const struct look *look, const struct stat *status)
 	       -age_ms >= (int64_t)look->settle_ms;
 }
 
-/* For units that a pull has emitted, only the unit's name is known. */
+/*
+ * Is there nothing to push for this file? Wait for a known one that is being
+ * written: a push would leave it out each time. For units that a pull has
+ * emitted late, only the unit's name is known.
+ */
+static bool is_known_file(const struct look *look, const char *path,
+                          const struct run_scan_unit *in,
+                          const struct stat *status)
+{
+	const struct run_name *const file = find_known_name(look, path);
+	char unit[RUN_PATH_SIZE];
+
+	if (file != NULL && file->stamp != 0)
+		return file->stamp > 0 &&
+		       (file->stamp == run_scan_file_stamp(in, status) ||
+		        !is_settled(look, status));
+	(void)snprintf(unit, sizeof(unit), "%.*s", (int)in->size, path);
+	return (file != NULL || find_known_name(look, unit) != NULL) &&
+	       run_scan_time_ns(&status->st_ctim) <= look->since_ns;
+}
+
 static void scan_file(void *self, const char *path,
                       const struct run_scan_unit *in, const struct stat *status)
 {
 	struct look *const look = self;
-	char unit[RUN_PATH_SIZE];
+	const int64_t stamp = run_scan_file_stamp(in, status);
 
-	(void)snprintf(unit, sizeof(unit), "%.*s", (int)in->size, path);
-	if ((is_known_name(look, path) || is_known_name(look, unit)) &&
-	    (!in->is_tuned ||
-	     run_scan_time_ns(&status->st_ctim) <= look->since_ns))
+	if (is_known_file(look, path, in, status))
 		return;
 	look->new_count++;
-	if (look->is_learning && is_settled(look, status) &&
-	    !is_known_name(look, path))
-		add_known_name(look->shared, path);
+	if (look->is_learning)
+		run_scan_keep(look->shared,
+		              &(struct run_name){ path, is_settled(look, status)
+		                                                ? stamp
+		                                                : -stamp });
 }
 
 static void scan_all(struct look *look)
@@ -180,6 +209,7 @@ void run_watch_learn(void *self)
 	scan_all(&look);
 	run->shared->baseline_size = run->shared->name_size;
 	run->shared->told_size = run->shared->name_size;
+	run->shared->told_ns = run->shared->learnt_ns;
 	run->shared->has_baseline = !run->shared->is_full;
 	free(look.known);
 	trees_release(&look.trees);
@@ -206,14 +236,14 @@ static uint64_t times_of(const struct run_plan *plan)
 }
 
 static void add_pulled_entry(void *self, size_t kind, const char *path,
-                             bool is_emitted)
+                             enum run_pulled what)
 {
 	const struct look *const look = self;
 
 	(void)kind;
-	(void)is_emitted;
-	if (!is_known_name(look, path))
-		add_known_name(look->shared, path);
+	if ((what == RUN_PULLED_EMITTED || what == RUN_PULLED_PRESENT) &&
+	    find_known_name(look, path) == NULL)
+		run_scan_keep(look->shared, &(struct run_name){ path, 0 });
 }
 
 static void sleep_ms(uint64_t time_ms)
@@ -278,8 +308,8 @@ void run_watch_wait(void *self)
 	struct look look = { .shared = run->shared,
 		             .settle_ms = plan->quiet_ms };
 
-	look.since_ns = run->shared->learnt_ns > run->pull_ns
-	                        ? run->shared->learnt_ns
+	look.since_ns = run->shared->told_ns > run->pull_ns
+	                        ? run->shared->told_ns
 	                        : run->pull_ns;
 	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	open_trees(&look, run);

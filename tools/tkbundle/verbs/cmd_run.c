@@ -250,6 +250,7 @@ static bool keep_pushing(struct run *run)
 
 	run_child_release(watch);
 	run->shared->told_size = run->shared->name_size;
+	run->shared->told_ns = run->shared->learnt_ns;
 	start_push(run, run->shared->plan.quiet_ms,
 	           deadline_now_ms() + run->shared->plan.deadline_ms);
 	return true;

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Units that an engine makes again, under the name that they had."""
+import json
+import os
+import shutil
+
+import building
+from machines import TORCH, VLLM, Machine, contents, read, write
+from scene import equal, require, test
+
+TRAITS = "modelinfos/vllm-model_executor-models-llama-LlamaForCausalLM.json"
+STALE = '{"hash": "1111", "modelinfo": {}}'
+FRESH = '{"hash": "2222", "modelinfo": {}}'
+# vLLM keeps one file for each model, which holds the hash of the model's source. If that
+# is another one, the file is written again.
+ENGINE = r"""
+traits="$VLLM_CACHE_ROOT/$TRAITS"
+grep -q 2222 "$traits" && exit
+mkdir -p "${traits%/*}"
+printf %s "$FRESH" >"$traits.new"
+mv "$traits.new" "$traits"
+"""
+
+
+def start(scene, machine, script, *options, env=None):
+    return scene.shell(
+        script, options=("--engine", machine.engine, "--require-warm", *options),
+        env={**machine.environment, "VLLM_CACHE_ROOT": machine.tree, "TRAITS": TRAITS,
+             "FRESH": FRESH, **(env or {})})
+
+
+def stale_ref(scene):
+    first = Machine(scene, "first", VLLM)
+    write(first.path(TRAITS), STALE)
+    return first.push()["pushed"]
+
+
+@test("a unit that the engine makes again is no warm start, and takes the place of the "
+      "ref's")
+def _(scene):
+    count = stale_ref(scene)
+    for number, push in enumerate(("always", "on-exit")):
+        machine = Machine(scene, f"m{number}")
+        ended = start(scene, machine, ENGINE, "--push", push)
+        equal(ended.status, 4 if number == 0 else 0, ended.err)
+        equal(ended.counts(), (str(count), *(("0", "1", "1") if number == 0 else
+                                             ("1", "0", "0"))), ended.err)
+        equal("made anew: " + machine.path(TRAITS) in ended.err, number == 0, ended.err)
+        # What it has made stays, and is warm.
+        ended = start(scene, machine, ENGINE)
+        equal((ended.status, ended.counts()[2:]), (0, ("0", "0")), ended.err)
+        equal(read(machine.path(TRAITS)).decode(), FRESH)
+
+
+@test("what was made again is in the ref, whatever else a record or a merge has under its "
+      "name")
+def _(scene):
+    count = stale_ref(scene)
+    start(scene, Machine(scene, "second"), ENGINE)
+    other = Machine(scene, "other")
+    write(other.path(TRAITS), STALE)
+    write(other.path("modelinfos/other.json"), "{}")
+    equal(other.push()["pushed"], 1)
+
+    def fresh(name):
+        machine = Machine(scene, name)
+        equal(machine.pull()["emitted"], count + 1)
+        equal(read(machine.path(TRAITS)).decode(), FRESH)
+        equal(machine.pull()["emitted"], 0)
+    fresh("third")
+    ended = scene.tkbundle("pull", "--remote", scene.remote, "-o", "a.tkb", "a/b")
+    equal(ended.status, 0, ended.err)
+    machine = Machine(scene, "fourth")
+    machine.emit("a.tkb")
+    equal(read(machine.path(TRAITS)).decode(), FRESH)
+    for number in range(40):
+        write(other.path(f"modelinfos/{number}.json"), "{}")
+        other.push()
+        count += 1
+    records = json.loads(scene.tkbundle("refs", "--remote", scene.remote,
+                                        "--json").out)["refs"][0]["records"]
+    require(records < 32, records)
+    fresh("fifth")
+    # A copy that fits no better is not pushed again.
+    equal(scene.tkbundle("push", "--engine", "vllm", "--remote", scene.remote, "a/b",
+                         "--again", "vllm/" + TRAITS,
+                         env=machine.environment).status, 0)
+    fresh("sixth")
+
+
+@test("a unit to which an engine adds files is pushed again, and one that is made again "
+      "twice, twice")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    first.push()
+    machine = Machine(scene, "second")
+    plan = "torch_compile_cache/799209178a/rank_0_0/backbone/artifact_2"
+    ended = start(scene, machine, f"""
+        echo 1 >"$VLLM_CACHE_ROOT/{plan}"
+        mkdir -p "$VLLM_CACHE_ROOT/modelinfos"
+        echo 1 >"$VLLM_CACHE_ROOT/modelinfos/a.json"
+        until grep -rq modelinfos/a.json "$REMOTE"; do sleep 0.05; done
+        echo 2 >"$VLLM_CACHE_ROOT/modelinfos/a.json"
+        """, "--quiet", "200ms", env={"REMOTE": scene.path("remote", "ref", "a,b")})
+    equal(ended.status, 4, ended.err)
+    equal(ended.counts()[2:], ("2", "3"), ended.err)
+    machine = Machine(scene, "third")
+    machine.pull()
+    equal(read(machine.path(plan)), b"1\n")
+    equal(read(machine.path("modelinfos/a.json")), b"2\n")
+
+
+# PyTorch names a graph's file after its content, and may write it again when it loads a graph
+# that contains it.
+@test("a unit that is read, gets another mode, or is named after its content and written "
+      "again as it was, was not made again")
+def _(scene):
+    first = Machine(scene, "first", TORCH, engine="torch")
+    first.push()
+    machine = Machine(scene, "second", engine="torch")
+    for _ in range(2):
+        ended = start(scene, machine, """
+            cd "$TORCHINDUCTOR_CACHE_DIR"
+            find . -type f -exec cat {} + >/dev/null
+            find . -name '*.py' -exec chmod u+w {} +
+            find fxgraph aotautograd -type f | while read -r graph; do
+                cp "$graph" new && mv new "$graph"
+                echo "$graph"
+            done
+            """, "--quiet", "200ms")
+        equal((ended.status, ended.counts()[2:]), (0, ("0", "0")), ended.err)
+        require("fxgraph/" in ended.out and "aotautograd/" in ended.out, ended.out)
+    ended = start(scene, machine, """
+        cd "$TORCHINDUCTOR_CACHE_DIR/fxgraph"
+        for graph in */*; do
+            echo other >"$graph/other"
+            break
+        done""")
+    equal((ended.status, ended.counts()[2:]), (4, ("1", "1")), ended.err)
+
+
+@test("what ninja builds anew, since the ref's was built of other files, takes its place")
+def _(scene):
+    first = building.built(scene)
+    shutil.rmtree(first.folder)
+    for builder in (first, building.Builder(scene, "second"),
+                    building.Builder(scene, "third")):
+        builder.renew(-building.HOUR)
+        if builder is not first:
+            write(os.path.join(builder.package, "include", "own.h"),
+                  "#include <vector>\ninline int own() { return 2; }\n")
+            builder.renew(-building.HOUR)
+        builder.write_sources()
+        ended = scene.shell(
+            f"exec {shutil.which('ninja')} -C '{builder.folder}'",
+            options=("--engine", "own", "--require-warm"),
+            env={"TKBUNDLE_ENGINES": os.path.join(builder.home, "engines"),
+                 "PYTHONPATH": builder.site, "OWN_CACHE": builder.root,
+                 "OWN_TOOLKIT": builder.toolkit, "HOME": builder.home})
+        warm = builder.scene.path("third") == builder.home
+        equal((ended.status, "no work to do" in ended.out), (0 if warm else 4, warm),
+              builder.home, ended.out, ended.err)
+    equal(builder.steps(), 0)
+
+
+@test("push --again complains in one sentence")
+def _(scene):
+    machine = Machine(scene, "one", VLLM)
+    machine.push()
+
+    def refused(*words, status=2):
+        ended = machine.verb("push", "--remote", scene.remote, "a/b", *words, status=status)
+        equal(len(ended.err.splitlines()), 1, ended.err)
+        return ended.err
+    require("--again" in refused("--again", ""))
+    for name in ("vllm", "vllm/", "/a", "vllm/../a", "vllm//a"):
+        require("no unit can have the name" in refused("--again", name), name)
+    said = refused("--again", "vllm/modelinfos/gone.json", status=4)
+    require("modelinfos/gone.json" in said and "it is not in the cache" in said, said)
+    for words in (("--layout", "triton"), ("--bundle", "x"),
+                  ("--as", "image", "--mount", "/x")):
+        require("--again" in refused("--again", "vllm/a", *words), words)
+    # The ref does not tell what a unit holds that was not made again.
+    path = next(path for path in contents(machine.tree) if path.startswith("modelinfos/"))
+    os.utime(machine.path(path))
+    for count in (1, 0):
+        said = machine.document("push", "--remote", scene.remote, "a/b", "--again",
+                                "vllm/" + path)
+        equal((said["pushed"], said["left_out"]), (count, []))
