@@ -131,11 +131,13 @@ static void scan_item(struct tree_walk *walk, const char *path,
 
 	if (part == TKB_TREE_PART_LEFT)
 		return;
+	/* A program may write its own notes at each start, as they were. */
 	if (unit.size == 0 && (is_file || part == TKB_TREE_PART_UNIT))
 		unit = (struct run_scan_unit){
 			.size = strlen(path),
 			.is_tuned = tkb_tree_is_tuned(rules, name),
 			.is_named_by_content =
+				rules == NULL ||
 				tkb_tree_is_named_by_content(rules, name),
 		};
 	if (is_file)
