@@ -51,6 +51,7 @@ struct pusher {
 	                                 in this cache */
 	const struct tkb_unit_name *again;
 	size_t again_count;
+	bool *has_again; /* owned; is again[i] in the cache? */
 	const struct tkb_label *labels;
 	size_t label_count;
 	struct tkb_signer signer_room;
@@ -75,6 +76,7 @@ static void pusher_close(struct pusher *pusher)
 	tkb_versions_release(&pusher->versions);
 	tkb_signer_release(&pusher->signer_room);
 	free(pusher->picks);
+	free(pusher->has_again);
 }
 
 /*
@@ -104,28 +106,31 @@ static int drop_holes(struct pusher *pusher, struct tkb_error *err)
 	return 0;
 }
 
-/* Is it this unit, by its name in a bundle or by its path here? */
-static bool is_unit(const struct tkb_scanned_entry *found,
-                    const struct tkb_unit_name *unit)
-{
-	const struct tkb_entry *entry = &found->entry;
-
-	if (entry->kind != TKB_KIND_UNIT ||
-	    strcmp(unit->tree, entry->tree) != 0)
-		return false;
-	return strcmp(unit->name, entry->name) == 0 ||
-	       strcmp(unit->name, tkb_unit_names_here(found->root->names,
-	                                              entry->name, NULL)) == 0;
-}
-
-static bool is_made_again(const struct pusher *pusher,
+/*
+ * Is the entry a unit of options->again, by its name in a bundle or by its path
+ * here? Note each of them that is found.
+ */
+static bool is_made_again(struct pusher *pusher,
                           const struct tkb_scanned_entry *found)
 {
+	const struct tkb_entry *entry = &found->entry;
+	const char *here;
+	bool is_made = false;
+
+	if (entry->kind != TKB_KIND_UNIT || pusher->again_count == 0)
+		return false;
+	here = tkb_unit_names_here(found->root->names, entry->name, NULL);
 	for (size_t i = 0; i < pusher->again_count; i++) {
-		if (is_unit(found, &pusher->again[i]))
-			return true;
+		const struct tkb_unit_name *unit = &pusher->again[i];
+
+		if (strcmp(unit->tree, entry->tree) != 0 ||
+		    (strcmp(unit->name, entry->name) != 0 &&
+		     strcmp(unit->name, here) != 0))
+			continue;
+		pusher->has_again[i] = true;
+		is_made = true;
 	}
-	return false;
+	return is_made;
 }
 
 /*
@@ -139,7 +144,7 @@ static int find_unit_version(struct pusher *pusher,
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	if (!tkb_unit_is_tuned(&found->entry) && !is_made_again(pusher, found))
+	if (!is_made_again(pusher, found) && !tkb_unit_is_tuned(&found->entry))
 		return 0;
 	rc = tkb_scanned_entry_read_all(&pusher->cache->loaders[0], found,
 	                                &fault);
@@ -196,16 +201,23 @@ static int pick_devices(struct pusher *pusher,
 	return 0;
 }
 
-/* Is the unit in the cache, or reported as one that cannot be packed? */
-static bool is_in_cache(const struct tkb_cache *cache,
-                        const struct tkb_unit_name *unit)
+/* Report an entry that is left out. */
+static void report_one_left_out(struct pusher *pusher,
+                                const struct tkb_result *result)
 {
-	for (size_t i = 0; i < tkb_cache_entry_count(cache); i++) {
-		if (is_unit(&cache->found[i], unit))
-			return true;
-	}
+	const struct tkb_watch *watch = pusher->options.watch;
+
+	tkb_result_note(&pusher->first, result);
+	if (watch->on_result != NULL)
+		watch->on_result(watch->self, result);
+	pusher->report.left_out_count++;
+}
+
+/* Is there a unit of this name that cannot be packed? */
+static bool is_left_out(const struct tkb_cache *cache, const char *name)
+{
 	for (size_t i = 0; i < tkb_cache_left_out_count(cache); i++) {
-		if (strcmp(tkb_cache_left_out(cache, i)->key, unit->name) == 0)
+		if (strcmp(tkb_cache_left_out(cache, i)->key, name) == 0)
 			return true;
 	}
 	return false;
@@ -214,8 +226,6 @@ static bool is_in_cache(const struct tkb_cache *cache,
 /* Report units of options->again that the cache does not have. */
 static void report_gone(struct pusher *pusher)
 {
-	const struct tkb_watch *watch = pusher->options.watch;
-
 	for (size_t i = 0; i < pusher->again_count; i++) {
 		const struct tkb_result result = {
 			.root = pusher->root,
@@ -226,31 +236,24 @@ static void report_gone(struct pusher *pusher)
 			.message = "it is not in the cache",
 		};
 
-		if (is_in_cache(pusher->cache, &pusher->again[i]))
-			continue;
-		tkb_result_note(&pusher->first, &result);
-		if (watch->on_result != NULL)
-			watch->on_result(watch->self, &result);
-		pusher->report.left_out_count++;
+		if (!pusher->has_again[i] &&
+		    !is_left_out(pusher->cache, pusher->again[i].name))
+			report_one_left_out(pusher, &result);
 	}
 }
 
 /* Report the entries that cannot be packed, as collect does. */
 static int report_left_out(struct pusher *pusher, struct tkb_error *err)
 {
-	const struct tkb_watch *watch = pusher->options.watch;
-	size_t count = tkb_cache_left_out_count(pusher->cache);
+	size_t count;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < tkb_cache_left_out_count(pusher->cache); i++) {
 		const struct tkb_result result = tkb_left_out_result(
 			tkb_cache_left_out(pusher->cache, i),
 			TKB_OUTCOME_LEFT_OUT);
 
-		tkb_result_note(&pusher->first, &result);
-		if (watch->on_result != NULL)
-			watch->on_result(watch->self, &result);
+		report_one_left_out(pusher, &result);
 	}
-	pusher->report.left_out_count = count;
 	report_gone(pusher);
 	count = pusher->report.left_out_count;
 	if (count > 0 && pusher->options.is_strict)
@@ -538,11 +541,14 @@ static int push_bundles(struct pusher *pusher,
 	pusher->options = *options->collect;
 	pusher->labels = options->labels;
 	pusher->label_count = options->label_count;
-	pusher->again = options->again;
-	pusher->again_count = options->again_count;
 	pusher->told = *options->collect->watch;
 	forward_watch(pusher);
 	pusher->options.watch = &pusher->watch;
+	pusher->again = options->again;
+	pusher->again_count = options->again_count;
+	pusher->has_again = calloc(options->again_count + 1, sizeof(bool));
+	if (pusher->has_again == NULL)
+		return tkb_fail_nomem(err);
 	rc = lock_cache(pusher, &lock, err);
 	return rc == 0 ? push_missing(pusher, options, err) : rc;
 }
