@@ -283,19 +283,6 @@ static bool is_new_file(const struct count *count, const char *path,
 	return changed_ns >= count->run->command_ns;
 }
 
-/*
- * Changes of units up to this time are known; later ones were made by the
- * command.
- */
-static int64_t known_until(const struct run *run)
-{
-	const int64_t begin_ns = run->shared->told_ns != 0
-	                                 ? run->shared->told_ns
-	                                 : run->command_ns;
-
-	return run->pull_ns > begin_ns ? run->pull_ns : begin_ns;
-}
-
 /* Is the file in a unit that was there before the command? */
 static bool is_old_file(const struct count *count, const char *path)
 {
@@ -326,7 +313,8 @@ static enum to_push what_to_push(const struct count *count, const char *path,
 	if (json_object_get(count->known, path) == NULL &&
 	    json_object_get(count->known, count->unit.path) == NULL)
 		return TO_PUSH_NEW;
-	return run_scan_time_ns(&status->st_ctim) > known_until(count->run)
+	return run_scan_time_ns(&status->st_ctim) >
+	                       run_count_known_until(count->run)
 	               ? TO_PUSH_AGAIN
 	               : TO_PUSH_NOTHING;
 }
@@ -493,6 +481,15 @@ static bool count_with(struct run *run, const struct run_made_visitor *visitor,
 	tkb_times_close(count.times);
 	spans_release(&count.spans);
 	return true;
+}
+
+int64_t run_count_known_until(const struct run *run)
+{
+	const int64_t begin_ns = run->shared->told_ns != 0
+	                                 ? run->shared->told_ns
+	                                 : run->command_ns;
+
+	return run->pull_ns > begin_ns ? run->pull_ns : begin_ns;
 }
 
 void run_count(void *self)

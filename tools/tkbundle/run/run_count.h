@@ -10,6 +10,12 @@
  */
 void run_count(void *self);
 
+/*
+ * Changes of files up to this time are known; later ones were made by the
+ * command.
+ */
+int64_t run_count_known_until(const struct run *run);
+
 /* Receives each entry that the command made. */
 struct run_made_visitor {
 	/*

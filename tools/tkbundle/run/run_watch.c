@@ -306,11 +306,9 @@ void run_watch_wait(void *self)
 	struct run *const run = self;
 	const struct run_plan *const plan = &run->shared->plan;
 	struct look look = { .shared = run->shared,
-		             .settle_ms = plan->quiet_ms };
+		             .settle_ms = plan->quiet_ms,
+		             .since_ns = run_count_known_until(run) };
 
-	look.since_ns = run->shared->told_ns > run->pull_ns
-	                        ? run->shared->told_ns
-	                        : run->pull_ns;
 	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	open_trees(&look, run);
 	/* Entries of a pull that ended late are known, not new. */
