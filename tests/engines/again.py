@@ -154,13 +154,26 @@ def _(scene):
         ended = scene.shell(
             f"exec {shutil.which('ninja')} -C '{builder.folder}'",
             options=("--engine", "own", "--require-warm"),
-            env={"TKBUNDLE_ENGINES": os.path.join(builder.home, "engines"),
-                 "PYTHONPATH": builder.site, "OWN_CACHE": builder.root,
-                 "OWN_TOOLKIT": builder.toolkit, "HOME": builder.home})
+            env=builder.environment)
         warm = builder.scene.path("third") == builder.home
         equal((ended.status, "no work to do" in ended.out), (0 if warm else 4, warm),
               builder.home, ended.out, ended.err)
     equal(builder.steps(), 0)
+
+
+# Then no list of what was there before tells what the command has made, only the times do.
+@test("what a pull emits while the command runs was not made by it")
+def _(scene):
+    builder = building.built(scene)
+    builder.verb("push", "a/b", "--remote", scene.remote)
+    for _ in range(8):
+        shutil.rmtree(builder.folder)
+        ended = scene.shell(
+            f"until [ -e '{builder.path('op.so')}' ]; do sleep 0.01; done; sleep 0.2",
+            options=("--engine", "own", "--require-warm", "--wait", "0s"),
+            env=builder.environment)
+        emitted, _, compiled, pushed = ended.counts()
+        equal((ended.status, emitted, compiled, pushed), (0, "1", "0", "0"), ended.err)
 
 
 @test("push --again complains in one sentence")

@@ -65,6 +65,11 @@ class Builder:
         write(os.path.join(self.home, "engines", "own.json"),
               json.dumps(PROFILE))
 
+        self.environment = {
+            "TKBUNDLE_ENGINES": os.path.join(self.home, "engines"),
+            "PYTHONPATH": self.site, "OWN_CACHE": self.root,
+            "OWN_TOOLKIT": self.toolkit, "HOME": self.home}
+
     def path(self, *names):
         return os.path.join(self.folder, *names)
 
@@ -101,10 +106,7 @@ class Builder:
 
     def verb(self, verb, *words, status=0):
         ended = self.scene.tkbundle(
-            verb, "--engine", "own", "--json", *words, env={
-                "TKBUNDLE_ENGINES": os.path.join(self.home, "engines"),
-                "PYTHONPATH": self.site, "OWN_CACHE": self.root,
-                "OWN_TOOLKIT": self.toolkit, "HOME": self.home})
+            verb, "--engine", "own", "--json", *words, env=self.environment)
         if status is not None:
             equal(ended.status, status, ended.err)
         return json.loads(ended.out)

@@ -8,12 +8,22 @@
 
 #include "cli/deadline.h"
 
-int64_t run_loop_time(void)
+static int64_t read_clock(clockid_t id)
 {
 	struct timespec now = { .tv_sec = 0 };
 
-	(void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	(void)clock_gettime(id, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t run_loop_before(void)
+{
+	return read_clock(CLOCK_REALTIME_COARSE);
+}
+
+int64_t run_loop_after(void)
+{
+	return read_clock(CLOCK_REALTIME);
 }
 
 static void note_end(struct run *run, pid_t pid, int state)
@@ -25,7 +35,7 @@ static void note_end(struct run *run, pid_t pid, int state)
 	}
 
 	if (pid == run->children[RUN_PULL].pid)
-		run->pull_ns = run_loop_time();
+		run->pull_ns = run_loop_after();
 	/* Other children are orphans that this process has inherited. */
 	for (size_t i = 0; i < RUN_ROLE_COUNT; i++) {
 		if (pid == run->children[i].pid)

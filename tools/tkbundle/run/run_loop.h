@@ -4,8 +4,15 @@
 
 #include "run/run.h"
 
-/* Nanoseconds since 1970, by the clock that file systems use. */
-int64_t run_loop_time(void);
+/*
+ * The time, in nanoseconds since 1970, to compare with times of files.
+ *
+ * File systems stamp some changes with the exact time, and others with that of
+ * the kernel's last tick. No file that changes later has a time before
+ * run_loop_before(), and none that has changed has one after run_loop_after().
+ */
+int64_t run_loop_before(void);
+int64_t run_loop_after(void);
 
 /*
  * Wait for one signal, at most until `until_ms`, and act on it: note children

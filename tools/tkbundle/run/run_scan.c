@@ -131,10 +131,6 @@ static void scan_item(struct tree_walk *walk, const char *path,
 
 	if (part == TKB_TREE_PART_LEFT)
 		return;
-	/* Ninja may write its logs anew although it has built nothing. */
-	if (is_file && (text_ends_with(path, "/.ninja_log") ||
-	                text_ends_with(path, "/.ninja_deps")))
-		return;
 	/* A program may write its own notes at each start, as they were. */
 	if (unit.size == 0 && (is_file || part == TKB_TREE_PART_UNIT))
 		unit = (struct run_scan_unit){

@@ -407,7 +407,7 @@ static enum status run_beside(struct run *run)
 	if (run->stop_signal != 0)
 		return end_early(run);
 
-	run->command_ns = run_loop_time();
+	run->command_ns = run_loop_before();
 	run->delay_ms = deadline_now_ms() - run->start_ms;
 	run_report_start(run);
 	if (!run_command_start(run)) {
