@@ -270,17 +270,16 @@ static bool is_new_file(const struct count *count, const char *path,
                         const struct run_scan_unit *in,
                         const struct stat *status)
 {
-	const int64_t changed_ns = run_scan_time_ns(&status->st_ctim);
 	const int64_t old = stamp_of(count->old, path);
 
 	if (count->run->shared->has_baseline)
 		return in->is_tuned ? old == 0
 		                    : old != run_scan_file_stamp(in, status);
 	if (json_object_get(count->emitted, count->unit.path) != NULL)
-		return !in->is_tuned &&
+		return !in->is_tuned && !in->is_named_by_content &&
 		       count->run->children[RUN_PULL].pid == 0 &&
-		       changed_ns > count->run->pull_ns;
-	return changed_ns >= count->run->command_ns;
+		       run_scan_time_ns(&status->st_mtim) > count->run->pull_ns;
+	return run_scan_time_ns(&status->st_ctim) >= count->run->command_ns;
 }
 
 /* Is the file in a unit that was there before the command? */
@@ -313,7 +312,7 @@ static enum to_push what_to_push(const struct count *count, const char *path,
 	if (json_object_get(count->known, path) == NULL &&
 	    json_object_get(count->known, count->unit.path) == NULL)
 		return TO_PUSH_NEW;
-	return run_scan_time_ns(&status->st_ctim) >
+	return run_scan_time_ns(&status->st_mtim) >
 	                       run_count_known_until(count->run)
 	               ? TO_PUSH_AGAIN
 	               : TO_PUSH_NOTHING;

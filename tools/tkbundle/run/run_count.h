@@ -11,8 +11,8 @@
 void run_count(void *self);
 
 /*
- * Changes of files up to this time are known; later ones were made by the
- * command.
+ * What was written up to this time is known; what was written later, the
+ * command has written.
  */
 int64_t run_count_known_until(const struct run *run);
 

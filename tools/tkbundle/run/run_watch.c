@@ -31,8 +31,8 @@ struct look {
 	size_t new_count;
 	bool is_learning;    /* add new names to the known ones */
 	uint64_t settle_ms;  /* but not files that changed after this time */
-	int64_t since_ns;    /* files of known units that changed after this
-	                        time are new */
+	int64_t since_ns;    /* files of known units that were written after
+	                        this time are new */
 	struct timespec now; /* by the file systems' clock */
 	struct trees trees;
 };
@@ -152,7 +152,7 @@ static bool is_known_file(const struct look *look, const char *path,
 		        !is_settled(look, status));
 	(void)snprintf(unit, sizeof(unit), "%.*s", (int)in->size, path);
 	return (file != NULL || find_known_name(look, unit) != NULL) &&
-	       run_scan_time_ns(&status->st_ctim) <= look->since_ns;
+	       run_scan_time_ns(&status->st_mtim) <= look->since_ns;
 }
 
 static void scan_file(void *self, const char *path,
