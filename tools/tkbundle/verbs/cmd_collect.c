@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs/commands.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "report/collect_out.h"
 #include "cli/counts.h"
 #include "cli/follow.h"
@@ -69,6 +72,26 @@ static int collect_to_output(struct cli *cli, const struct arguments *args,
 	                  root->path);
 }
 
+/*
+ * Look for the folders that --tree names. An engine has not made all of its
+ * own, but these are what the user asks for.
+ *
+ * @return 0, or TKB_MISS
+ */
+static int check_trees(const struct arguments *args, const struct trees *trees,
+                       struct tkb_error *err)
+{
+	for (size_t i = trees->count - args->trees.count; i < trees->count;
+	     i++) {
+		const char *const path = trees->items[i].path;
+
+		if (access(path, F_OK) < 0 &&
+		    (errno == ENOENT || errno == ENOTDIR))
+			return cli_missed(err, TKB_MISS, "folder", path);
+	}
+	return 0;
+}
+
 static void summarize_collect(const struct cli *cli,
                               const struct arguments *args,
                               const struct tkb_collect_report *report)
@@ -93,6 +116,8 @@ static enum status cmd_collect(struct cli *cli, const struct arguments *args)
 		return status;
 
 	rc = root_choose_all(args, args_operand(args, 0), &root, &err);
+	if (rc == 0)
+		rc = check_trees(args, &root.trees, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 
