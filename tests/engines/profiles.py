@@ -117,6 +117,7 @@ def _(scene):
 @test("an engine that nobody knows, and a tree that makes no sense, are named "
       "in one sentence")
 def _(scene):
+    os.mkdir(scene.path("x"))
     for words, part in (
             (("--engine", "gpt"), "no profile of an engine 'gpt'"),
             (("--engine", "../vllm"), "is not the name of an engine"),
@@ -129,7 +130,7 @@ def _(scene):
             (("--tree", "a=x", "--tree", "a=y"), "two trees 'a'"),
             (("--engine", "vllm", "--tree", "vllm=y"), "two trees 'vllm'")):
         for verb in ("collect", "emit"):
-            scene.tkbundle("collect", "--tree", "t=none", "-o", "a.tkb")
+            scene.tkbundle("collect", "--tree", "t=x", "-o", "a.tkb")
             ended = scene.tkbundle(verb, *words, *(
                 ("-o", "b.tkb") if verb == "collect" else ("a.tkb",)))
 

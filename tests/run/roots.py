@@ -202,3 +202,7 @@ def _(scene):
                         env={"TRITON_CACHE_DIR": other})
     require(f"TRITON_CACHE_DIR names '{other}', not '{inductor}'"
             in ended.reason(), ended.err)
+    ended = scene.shell("true", options=["--cache", inductor],
+                        env={"TRITON_CACHE_DIR": inductor})
+    require(f"TRITON_CACHE_DIR names '{inductor}', but its kernels are in "
+            f"'{inductor}/triton'" in ended.reason(), ended.err)

@@ -148,14 +148,18 @@ static void add_ready(const struct run *run, struct reasons *reasons)
 
 static void add_root_reason(const struct run *run, struct reasons *reasons)
 {
+	const struct run_plan *const plan = &run->shared->plan;
 	const char *const elsewhere = run_command_elsewhere(run);
 
-	if (run->shared->plan.message[0] != '\0')
-		add_reason(reasons, "cache", "%s", run->shared->plan.message);
-	if (elsewhere != NULL)
+	if (plan->message[0] != '\0')
+		add_reason(reasons, "cache", "%s", plan->message);
+	if (elsewhere != NULL && strcmp(getenv(elsewhere), plan->root) == 0)
+		add_reason(reasons, "cache",
+		           "%s names '%s', but its kernels are in '%s/triton'",
+		           elsewhere, plan->root, plan->root);
+	else if (elsewhere != NULL)
 		add_reason(reasons, "cache", "%s names '%s', not '%s'",
-		           elsewhere, getenv(elsewhere),
-		           run->shared->plan.root);
+		           elsewhere, getenv(elsewhere), plan->root);
 }
 
 /* Report what the push left out, with its first line about that. */
