@@ -63,7 +63,7 @@ struct tkb_holdings_options {
 
 /**
  * List what `ref` holds. An entry that several records have for the same GPUs
- * is listed once; of a tuned unit, the newest version is listed.
+ * is listed once; of a unit that was tuned or made again, the newest version.
  *
  * @param options  not kept; NULL means all defaults
  * @param out      receives a handle that the caller closes, also on

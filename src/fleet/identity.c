@@ -45,10 +45,12 @@ static void add_record_entries(struct tkb_identities *identities,
 
 		for (size_t j = 0; j < entry->device_count; j++)
 			identities->items[identities->count++] =
-				(struct tkb_identity){ entry->key,
-				                       entry->platform,
-				                       entry->devices[j],
-				                       entry->version };
+				(struct tkb_identity){
+					.key = entry->key,
+					.platform = entry->platform,
+					.device = entry->devices[j],
+					.version = entry->version
+				};
 	}
 }
 
@@ -115,6 +117,8 @@ bool tkb_identities_have(const struct tkb_identities *identities,
 		if (held->changed_ms >= version->changed_ms ||
 		    tkb_digest_equal(&held->digest, &version->digest))
 			return true;
+		if (wanted->is_made_again)
+			return false;
 	}
 	return false;
 }

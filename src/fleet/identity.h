@@ -4,7 +4,7 @@
 
 /*
  * The entries of a ref's records, without duplicates: key, platform, device,
- * and the version of a tuned unit.
+ * and the version of a unit that was tuned or made again.
  */
 
 #include "records/records.h"
@@ -14,6 +14,7 @@ struct tkb_identity {
 	const char *platform;
 	uint32_t device;
 	struct tkb_version version; /* of a unit that has one */
+	bool is_made_again; /* only the newest version of the list counts */
 };
 
 struct tkb_identities {
@@ -30,8 +31,8 @@ TKB_NODISCARD int tkb_identities_list(const struct tkb_record_list *records,
                                       struct tkb_error *err);
 
 /*
- * Is the entry in the list? For a tuned unit, the list must have this version
- * or a newer one; a version of unknown time is older than any other.
+ * Is the entry in the list? Of a unit that has a version, the list must have
+ * this one or a newer one; a version of unknown time is older than any other.
  */
 bool tkb_identities_have(const struct tkb_identities *identities,
                          const struct tkb_identity *wanted);

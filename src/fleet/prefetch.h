@@ -77,7 +77,7 @@ TKB_NODISCARD int tkb_gather(struct tkb_gathering *gathering,
                              size_t connections, bool skips_damaged,
                              struct tkb_error *err);
 
-/* Merge the bundles; of a tuned unit, the newest version is taken. */
+/* Merge the bundles; of a unit's versions, the newest is taken. */
 TKB_NODISCARD int tkb_gathering_merge(const struct tkb_gathering *gathering,
                                       const struct tkb_merge_options *options,
                                       const struct tkb_sink *sink,

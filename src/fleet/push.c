@@ -133,18 +133,32 @@ static bool is_made_again(struct pusher *pusher,
 	return is_made;
 }
 
+static void take_later_ms(const struct timespec *time, uint64_t *ms)
+{
+	const uint64_t at = (uint64_t)time->tv_sec * 1000 +
+	                    (uint64_t)time->tv_nsec / 1000000;
+
+	if (time->tv_sec > 0 && at > *ms)
+		*ms = at;
+}
+
 /*
  * Find the version of a unit in the cache that was tuned or made again. If it
- * cannot be read, or is changing, the packer will report that.
+ * cannot be read, or is changing, the packer will report that. A file that an
+ * engine has made again may have the time of one that it was copied from.
  */
 static int find_unit_version(struct pusher *pusher,
                              const struct tkb_scanned_entry *found,
-                             struct tkb_version *out, struct tkb_error *err)
+                             struct tkb_identity *identity,
+                             struct tkb_error *err)
 {
+	const bool is_tuned = tkb_unit_is_tuned(&found->entry);
+	struct tkb_version *out = &identity->version;
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	if (!is_made_again(pusher, found) && !tkb_unit_is_tuned(&found->entry))
+	identity->is_made_again = is_made_again(pusher, found) && !is_tuned;
+	if (!identity->is_made_again && !is_tuned)
 		return 0;
 	rc = tkb_scanned_entry_read_all(&pusher->cache->loaders[0], found,
 	                                &fault);
@@ -154,12 +168,11 @@ static int find_unit_version(struct pusher *pusher,
 		return tkb_fail_as(err, rc, &fault);
 	rc = tkb_unit_version_digest(&found->entry, &out->digest, err);
 	for (size_t i = 0; i < found->entry.file_count; i++) {
-		const struct timespec *time = &found->loaded[i].stamp.modified;
-		const uint64_t ms = (uint64_t)time->tv_sec * 1000 +
-		                    (uint64_t)time->tv_nsec / 1000000;
+		const struct tkb_stamp *stamp = &found->loaded[i].stamp;
 
-		if (time->tv_sec > 0 && ms > out->changed_ms)
-			out->changed_ms = ms;
+		take_later_ms(&stamp->modified, &out->changed_ms);
+		if (identity->is_made_again)
+			take_later_ms(&stamp->changed, &out->changed_ms);
 	}
 	return rc == 0 ? tkb_versions_add(&pusher->versions, out, err) : rc;
 }
@@ -174,7 +187,7 @@ static int pick_devices(struct pusher *pusher,
 	size_t picked = 0;
 	int rc;
 
-	rc = find_unit_version(pusher, found, &identity.version, err);
+	rc = find_unit_version(pusher, found, &identity, err);
 	if (rc < 0)
 		return rc;
 

@@ -11,8 +11,8 @@
  *      "format":"tkbundle-record","frames":"<sha256>","profile":"full",
  *      "version":1}
  *
- * A unit of a tree has a fifth part, ["<tree>","<name>"]; a tuned unit has
- * ["<tree>","<name>",["<sha256>",MS]]: see unit_version.h. If the manifest has
+ * A unit of a tree has a fifth part, ["<tree>","<name>"]; one that was tuned, or
+ * made again, has ["<tree>","<name>",["<sha256>",MS]]: see unit_version.h. If the manifest has
  * a layout, the record has a member "layout" too.
  *
  * A record with times has version 3 and a member "times": for each entry, the

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 
 import building
 from machines import TORCH, VLLM, Machine, contents, read, write
@@ -22,9 +23,19 @@ mv "$traits.new" "$traits"
 """
 
 
-def start(scene, machine, script, *options, env=None):
+# The pull of a start with --wait 0s has ended, and `run` knows that.
+AFTER_PULL = r"""
+while grep -qsz '^pull$' $(sed 's|[0-9]\+|/proc/&/cmdline|g' \
+                            /proc/$PPID/task/$PPID/children) </dev/null
+do sleep 0.05
+done
+sleep 0.5
+"""
+
+
+def start(scene, machine, script, *options, env=None, remote=None):
     return scene.shell(
-        script, options=("--engine", machine.engine, "--require-warm", *options),
+        script, remote=remote, options=("--engine", machine.engine, "--require-warm", *options),
         env={**machine.environment, "VLLM_CACHE_ROOT": machine.tree, "TRAITS": TRAITS,
              "FRESH": FRESH, **(env or {})})
 
@@ -110,6 +121,88 @@ def _(scene):
     equal(read(machine.path("modelinfos/a.json")), b"2\n")
 
 
+UNIT = "torch_compile_cache/torch_aot_compile/abc/rank_0_0"
+
+
+def grow(scene, machine, script, *options):
+    """Start a command that changes the unit, and give what a fresh machine has of it."""
+    ended = start(scene, machine, f'unit="$VLLM_CACHE_ROOT/{UNIT}"\n{script}', *options,
+                  env={"REMOTE": scene.path("remote", "ref", "a,b")})
+    fresh = Machine(scene, os.path.relpath(machine.home, scene.path()) + "-fresh")
+    fresh.pull()
+    return ended, {name: read(fresh.path(UNIT, name)).decode()
+                   for name in os.listdir(fresh.path(UNIT))}
+
+
+@test("what a unit gets after it was pushed is pushed, whenever it is looked at")
+def _(scene):
+    # New here: its file is pushed, then it gets another one, or the file changes.
+    for number, (add, rest) in enumerate((
+            ("echo 2 >$unit/f2", {"f1": "1\n", "f2": "2\n"}),
+            ("echo 2 >$unit/f1", {"f1": "2\n"}))):
+        for pause in ("", "sleep 1.5"):
+            machine = Machine(scene, f"m{number}{pause[-1:]}")
+            shutil.rmtree(scene.path("remote"), ignore_errors=True)
+            ended, got = grow(scene, machine, f"""
+                mkdir -p $unit
+                echo 1 >$unit/f1
+                until grep -rqs {UNIT} "$REMOTE"; do sleep 0.05; done
+                {add}
+                {pause}""", "--quiet", "300ms")
+            equal((ended.status, ended.counts()[2:], got), (4, ("1", "2"), rest), ended.err)
+
+
+@test("what is added to a unit of the ref is pushed, whatever its time, and however soon or "
+      "late")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    write(first.path(UNIT, "f1"), "1")
+    first.push()
+    rest = {"f1": "1"}
+    for number, (script, options, compiled) in enumerate((
+            ("echo 2 >$unit/f2", (), "1"),
+            ("echo 3 >$unit/f3; touch -d '2 days ago' $unit/f3", (), "1"),
+            ("sleep 0.5; echo 4 >$unit/f4; touch -d '2 days ago' $unit/f4; sleep 1",
+             ("--quiet", "200ms"), "1"),
+            (AFTER_PULL + "echo 5 >$unit/f5; sleep 1.5", ("--wait", "0s", "--quiet", "400ms"),
+             "1"))):
+        ended, got = grow(scene, Machine(scene, f"m{number}"), script, *options)
+        rest[f"f{number + 2}"] = f"{number + 2}\n"
+        equal((ended.counts()[2:], got), ((compiled, "1"), rest), ended.err)
+
+
+@test("a graph that is added beside others after a late pull is pushed, but not counted")
+def _(scene):
+    first = Machine(scene, "first", TORCH, engine="torch")
+    write(first.path("fxgraph/ab/fabc/h1"), "1")
+    first.push()
+    ended = start(scene, Machine(scene, "second", engine="torch"), AFTER_PULL + """
+        sleep 0.8
+        echo 2 >"$TORCHINDUCTOR_CACHE_DIR/fxgraph/ab/fabc/h2"
+        sleep 2.5""", "--wait", "0s", "--quiet", "600ms")
+    equal((ended.status, ended.counts()[2:]), (0, ("0", "1")), ended.err)
+    third = Machine(scene, "third", engine="torch")
+    third.pull()
+    equal(read(third.path("fxgraph/ab/fabc/h2")), b"2\n")
+
+
+@test("a ref follows an engine that is updated and taken back, or that copies old files")
+def _(scene):
+    stale_ref(scene)
+    for number, text in enumerate((FRESH, STALE, FRESH, "old")):
+        machine = Machine(scene, f"m{number}")
+        ended = start(scene, machine, f"""
+            traits="$VLLM_CACHE_ROOT/$TRAITS"
+            printf %s '{text}' >"$traits.new"
+            [ '{text}' != old ] || touch -d '1 hour ago' "$traits.new"
+            mv "$traits.new" "$traits"
+            """)
+        equal(ended.counts()[2:], ("1", "1"), text, ended.err)
+        fresh = Machine(scene, f"fresh{number}")
+        fresh.pull()
+        equal(read(fresh.path(TRAITS)).decode(), text)
+
+
 # PyTorch names a graph's file after its content, and may write it again when it loads a graph
 # that contains it.
 WRITE_GRAPHS = """
@@ -136,11 +229,14 @@ def _(scene):
         require("fxgraph/" in ended.out and "aotautograd/" in ended.out, ended.out)
     # Whether a file was added to them is not known then: they are pushed, but only once.
     for name, pushed in (("third", "2"), ("fourth", "0")):
-        ended = start(scene, Machine(scene, name, engine="torch"), f"""
-            until [ -e "$TORCHINDUCTOR_CACHE_DIR/aotautograd" ]; do sleep 0.01; done
-            sleep 1
-            {WRITE_GRAPHS}""", "--wait", "0s")
+        ended = start(scene, Machine(scene, name, engine="torch"), AFTER_PULL + WRITE_GRAPHS,
+                      "--wait", "0s", "--quiet", "60s")
         equal((ended.status, ended.counts()[2:]), (0, ("0", pushed)), ended.err)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        ended = start(scene, machine, WRITE_GRAPHS, "--wait", "1s", "--push", "never",
+                      remote=f"http://127.0.0.1:{silent.getsockname()[1]}")
+    equal((ended.status, ended.counts()[2:]), (0, ("0", "0")), ended.err)
+    require("pull: not done after 1" in ended.err, ended.err)
     ended = start(scene, machine, """
         cd "$TORCHINDUCTOR_CACHE_DIR/fxgraph"
         for graph in */*; do
@@ -164,7 +260,7 @@ def _(scene):
         builder.write_sources()
         ended = scene.shell(
             f"exec {shutil.which('ninja')} -C '{builder.folder}'",
-            options=("--engine", "own", "--require-warm"),
+            options=("--engine", "own", "--require-warm", "--push", "on-exit"),
             env=builder.environment)
         warm = builder.scene.path("third") == builder.home
         equal((ended.status, "no work to do" in ended.out), (0 if warm else 4, warm),
@@ -180,8 +276,7 @@ def _(scene):
     for _ in range(8):
         shutil.rmtree(builder.folder)
         ended = scene.shell(
-            f"until [ -e '{builder.path('op.so')}' ]; do sleep 0.01; done; sleep 0.2",
-            options=("--engine", "own", "--require-warm", "--wait", "0s"),
+            AFTER_PULL, options=("--engine", "own", "--require-warm", "--wait", "0s"),
             env=builder.environment)
         emitted, _, compiled, pushed = ended.counts()
         equal((ended.status, emitted, compiled, pushed), (0, "1", "0", "0"), ended.err)

@@ -215,7 +215,7 @@ def _(scene):
     first.machine.push()
 
     ended = second.machine.verb(
-        "run", "--remote", scene.remote, "--ref", "a/b", "--require-warm",
+        "run", "--remote", scene.remote, "--ref", "a/b", "--require-warm", "--wait", "30s",
         "--", "sh", "-c", "cat $DG_JIT_CACHE_DIR/cache/" +
         os.path.basename(second.folder()) + "/kernel.cubin")
 
@@ -224,7 +224,7 @@ def _(scene):
             ended.err)
     # Made again, it has one name here, and another one in the ref.
     ended = second.machine.verb(
-        "run", "--remote", scene.remote, "--ref", "a/b", "--", "sh", "-c",
+        "run", "--remote", scene.remote, "--ref", "a/b", "--wait", "30s", "--", "sh", "-c",
         "cd $DG_JIT_CACHE_DIR/cache/" + os.path.basename(second.folder()) +
         " && cp kernel.cubin new && mv new kernel.cubin")
     require(ended.err.endswith("compiled anew 1, pushed 1\n"), ended.err)

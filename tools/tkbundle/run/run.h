@@ -53,7 +53,7 @@ enum {
 	RUN_PATH_SIZE = 4096,
 	RUN_COLD_SIZE = 2048,
 	RUN_IDLE_SIZE = 1024,
-	RUN_AGAIN_SIZE = 32 << 10,
+	RUN_AGAIN_SIZE = 256 << 10,
 	RUN_ENGINES_LIMIT = 8,
 	RUN_KINDS_LIMIT = 65,      /* kernels, and the trees of a bundle */
 	RUN_NAMES_SIZE = 16 << 20, /* room for 250,000; unused room takes no
@@ -126,21 +126,32 @@ struct run_counts {
 	uint64_t compiled;     /* of all kinds */
 	struct run_kind kinds[RUN_KINDS_LIMIT];
 	size_t kind_count;
-	uint64_t saved_ms;          /* of all kinds */
-	bool has_new;               /* there are entries not pushed yet */
-	char cold[RUN_COLD_SIZE];   /* the first ones compiled, a line each */
-	uint64_t cold_count;        /* number of these lines */
-	char again[RUN_AGAIN_SIZE]; /* units made again, "TREE/UNIT", each with
-	                               its zero, as many as there is room for */
-	size_t again_size;
+	uint64_t saved_ms;        /* of all kinds */
+	bool has_new;             /* there are entries not pushed yet */
+	char cold[RUN_COLD_SIZE]; /* the first ones compiled, a line each */
+	uint64_t cold_count;      /* number of these lines */
 	char idle[RUN_IDLE_SIZE]; /* the first kernels that were emitted and
 	                             not used: keys, a line each */
+};
+
+/*
+ * Units that the command has made again, or changed after they were pushed: the
+ * ref has their names. They stay listed until the command has ended, since a
+ * push may fail, or leave a unit out that is being written. What the ref has
+ * already is not pushed twice.
+ */
+struct run_again {
+	char names[RUN_AGAIN_SIZE]; /* "TREE/UNIT", each with its zero */
+	size_t size;                /* bytes of the names */
+	size_t count;
+	bool is_full; /* there was no room for all */
 };
 
 /* Memory that the supervisor shares with children that it forks. */
 struct run_shared {
 	struct run_plan plan;
 	struct run_counts counts;
+	struct run_again again;
 	uint64_t linked_count;   /* kernels that were linked from another
 	                            root */
 	char links_error[512];   /* why not all were linked */
@@ -152,8 +163,8 @@ struct run_shared {
 	                            started */
 	uint64_t ready_ms;       /* when the server was ready; 0: not yet */
 	char ready_reason[512];  /* the answer to the last question */
-	bool has_baseline;       /* `names` begins with the entries from
-	                            before */
+	bool has_baseline;       /* `names` begins with all entries from before;
+	                            else, perhaps, with some of them */
 	bool is_full;            /* there was no room for all names */
 	int64_t learnt_ns;       /* since 1970: later changes are in no name */
 	size_t baseline_size;    /* bytes of the names from before */

@@ -27,9 +27,9 @@ struct count {
 	struct run_kind *kind; /* of the current entry */
 	struct unit {          /* the unit whose files are being visited */
 		char path[RUN_PATH_SIZE]; /* empty: none */
-		bool is_old;              /* it was there before the command */
+		bool is_known; /* it was there before, or was pushed */
+		bool has_news; /* since then, files were added or changed */
 		bool is_new;
-		bool is_again; /* it has changed since it was pushed */
 		bool is_read;
 		int64_t end_ns; /* when a file of it was last written */
 	} unit;
@@ -37,6 +37,7 @@ struct count {
 	struct tkb_times *times;     /* owned; NULL: unknown */
 	struct spans spans;
 	const struct run_made_visitor *visitor; /* may be NULL */
+	struct run_again *again; /* gets units made again; may be NULL */
 };
 
 /*
@@ -226,21 +227,34 @@ static void count_root(void *self, const char *path)
 }
 
 /* Note a unit that was made again, as long as there is room. */
-static void note_again(struct count *count, const char *name)
+static void note_again(struct run_again *again, const char *tree,
+                       const char *name)
 {
-	struct run_counts *const counts = count->counts;
-	char *const end = counts->again + counts->again_size;
-	const size_t room = sizeof(counts->again) - counts->again_size;
-	const int size = snprintf(end, room, "%s/%s", count->tree->name, name);
+	char text[RUN_PATH_SIZE];
+	size_t size;
 
-	if (size >= 0 && (size_t)size < room)
-		counts->again_size += (size_t)size + 1;
+	if (snprintf(text, sizeof(text), "%s/%s", tree, name) >=
+	    (int)sizeof(text))
+		return;
+	for (size_t at = 0; at < again->size;
+	     at += strlen(again->names + at) + 1) {
+		if (strcmp(again->names + at, text) == 0)
+			return;
+	}
+	size = strlen(text) + 1;
+	again->is_full = sizeof(again->names) - again->size < size;
+	if (again->is_full)
+		return;
+	/* If this process is killed here, the list is whole. */
+	(void)memcpy(again->names + again->size, text, size);
+	again->count++;
+	again->size += size;
 }
 
 /* Has the ref, perhaps, another unit of this name? */
 static bool is_in_ref(const struct count *count, const struct unit *unit)
 {
-	return unit->is_old ||
+	return unit->is_known ||
 	       json_object_get(count->unfit, unit->path) != NULL;
 }
 
@@ -257,45 +271,59 @@ static void end_unit(struct count *count)
 	} else if (unit->path[0] != '\0' && unit->is_read) {
 		note_used(count, count->tree->name, name);
 	}
-	if (unit->is_again || (unit->is_new && is_in_ref(count, unit)))
-		note_again(count, name);
+	if (count->again != NULL && unit->has_news && is_in_ref(count, unit))
+		note_again(count->again, count->tree->name, name);
 	*unit = (struct unit){ .is_new = false };
 }
 
 /*
  * Is it a file of a unit that the command made, or made again? Tuning results
- * change without any compiling.
+ * change without any compiling. While a pull was still emitting, nothing tells
+ * whether a file was in its unit before; if the unit is named after its content,
+ * the file may be the same as before.
  */
 static bool is_new_file(const struct count *count, const char *path,
                         const struct run_scan_unit *in,
                         const struct stat *status)
 {
 	const int64_t old = stamp_of(count->old, path);
+	const bool is_other = old != run_scan_file_stamp(in, status);
 
 	if (count->run->shared->has_baseline)
-		return in->is_tuned ? old == 0
-		                    : old != run_scan_file_stamp(in, status);
+		return in->is_tuned ? old == 0 : is_other;
 	if (json_object_get(count->emitted, count->unit.path) != NULL)
 		return !in->is_tuned && !in->is_named_by_content &&
 		       count->run->children[RUN_PULL].pid == 0 &&
 		       run_scan_time_ns(&status->st_mtim) > count->run->pull_ns;
+	if (old != 0)
+		return !in->is_tuned && is_other;
 	return run_scan_time_ns(&status->st_ctim) >= count->run->command_ns;
 }
 
-/* Is the file in a unit that was there before the command? */
-static bool is_old_file(const struct count *count, const char *path)
+/* Is the file in a unit that was there before the command, or was pushed? */
+static bool is_known_file(const struct count *count, const char *path)
 {
-	return count->run->shared->has_baseline
-	               ? json_object_get(count->old, path) != NULL
-	               : json_object_get(count->emitted, count->unit.path) !=
-	                         NULL;
+	return stamp_of(count->known, path) != 0 ||
+	       (!count->run->shared->has_baseline &&
+	        json_object_get(count->known, count->unit.path) != NULL);
+}
+
+/* May a pull that was still emitting have written the file? */
+static bool may_be_pulled(const struct count *count, const char *path,
+                          int64_t known)
+{
+	if (json_object_get(count->emitted, count->unit.path) != NULL)
+		return true;
+	return known == 0 &&
+	       (json_object_get(count->known, path) != NULL ||
+	        json_object_get(count->known, count->unit.path) != NULL);
 }
 
 /* What the next push has to do with a file. */
 enum to_push {
 	TO_PUSH_NOTHING,
-	TO_PUSH_NEW,
-	TO_PUSH_AGAIN /* the ref may have its unit with other contents */
+	TO_PUSH_LEFT, /* the last push may have left it out */
+	TO_PUSH_NEWS  /* it was added, or changed */
 };
 
 static enum to_push what_to_push(const struct count *count, const char *path,
@@ -305,16 +333,16 @@ static enum to_push what_to_push(const struct count *count, const char *path,
 	const int64_t stamp = run_scan_file_stamp(in, status);
 	const int64_t known = stamp_of(count->known, path);
 
-	if (known != 0 && known != stamp)
-		return known == -stamp ? TO_PUSH_NEW : TO_PUSH_AGAIN;
-	if (known != 0)
+	if (known == stamp)
 		return TO_PUSH_NOTHING;
-	if (json_object_get(count->known, path) == NULL &&
-	    json_object_get(count->known, count->unit.path) == NULL)
-		return TO_PUSH_NEW;
+	if (known == -stamp)
+		return TO_PUSH_LEFT;
+	if (count->run->shared->has_baseline ||
+	    !may_be_pulled(count, path, known))
+		return TO_PUSH_NEWS;
 	return run_scan_time_ns(&status->st_mtim) >
 	                       run_count_known_until(count->run)
-	               ? TO_PUSH_AGAIN
+	               ? TO_PUSH_NEWS
 	               : TO_PUSH_NOTHING;
 }
 
@@ -335,8 +363,8 @@ static void count_file(void *self, const char *path,
 	what = what_to_push(count, path, in, status);
 	if (what != TO_PUSH_NOTHING)
 		count->counts->has_new = true;
-	unit->is_again = unit->is_again || what == TO_PUSH_AGAIN;
-	unit->is_old = unit->is_old || is_old_file(count, path);
+	unit->has_news = unit->has_news || what == TO_PUSH_NEWS;
+	unit->is_known = unit->is_known || is_known_file(count, path);
 	unit->is_new = unit->is_new || is_new_file(count, path, in, status);
 	unit->is_read = unit->is_read || is_read(status);
 	if (run_scan_time_ns(&status->st_mtim) > unit->end_ns)
@@ -451,7 +479,7 @@ static void count_all(struct count *count, const struct trees *trees)
 
 /* @return whether anything is known */
 static bool count_with(struct run *run, const struct run_made_visitor *visitor,
-                       struct run_counts *counts)
+                       struct run_again *again, struct run_counts *counts)
 {
 	const struct run_plan *const plan = &run->shared->plan;
 	json_auto_t *emitted = json_object();
@@ -466,7 +494,8 @@ static bool count_with(struct run *run, const struct run_made_visitor *visitor,
 		               .known = known,
 		               .old = old,
 		               .unfit = unfit,
-		               .visitor = visitor };
+		               .visitor = visitor,
+		               .again = again };
 
 	if (emitted == NULL || known == NULL || old == NULL || unfit == NULL)
 		return false;
@@ -491,19 +520,30 @@ int64_t run_count_known_until(const struct run *run)
 	return run->pull_ns > begin_ns ? run->pull_ns : begin_ns;
 }
 
-void run_count(void *self)
+static void count_and_note(struct run *run, struct run_again *again)
 {
-	struct run *const run = self;
 	struct run_counts counts = { .has_access_times = true };
 
 	/* Store all counts at once: the supervisor may print them meanwhile. */
-	if (count_with(run, NULL, &counts))
+	if (count_with(run, NULL, again, &counts))
 		run->shared->counts = counts;
+}
+
+void run_count(void *self)
+{
+	count_and_note(self, NULL);
+}
+
+void run_count_to_push(void *self)
+{
+	struct run *const run = self;
+
+	count_and_note(run, &run->shared->again);
 }
 
 void run_count_made(struct run *run, const struct run_made_visitor *visitor)
 {
 	struct run_counts counts = { .has_access_times = true };
 
-	(void)count_with(run, visitor, &counts);
+	(void)count_with(run, visitor, NULL, &counts);
 }

@@ -11,6 +11,12 @@
 void run_count(void *self);
 
 /*
+ * The same before a push, which also needs run_shared.again. Only one process
+ * at a time may do this.
+ */
+void run_count_to_push(void *self);
+
+/*
  * What was written up to this time is known; what was written later, the
  * command has written.
  */

@@ -183,7 +183,12 @@ static void note_left_out(struct run *run)
 static void add_left_out(const struct run *run, struct reasons *reasons)
 {
 	const uint64_t count = run->left_out_count;
+	const struct run_again *const again = &run->shared->again;
 
+	if (again->is_full)
+		add_reason(reasons, "push",
+		           "more units were made again than the %zu pushed",
+		           again->count);
 	if (count == 0 || run->command != 0)
 		return;
 	if (count == 1)

@@ -8,15 +8,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli/auto.h"
 #include "cli/deadline.h"
 
 #define PUSH_NICENESS 10
 
-enum {
-	AGAIN_LIMIT = 1000,                    /* options --again */
-	OPTIONS_LIMIT = 2 * AGAIN_LIMIT + 400, /* words before the operands */
-	WORDS_LIMIT = OPTIONS_LIMIT + 8        /* with the operands, and NULL */
-};
+#define WORDS_LIMIT 32 /* all but --engine, --tree and --again */
 
 static const char remote_variable[] = "TKBUNDLE_REMOTE";
 
@@ -30,6 +27,11 @@ static void release_environment(struct environment *environment)
 {
 	free(environment->items);
 	free(environment->remote);
+}
+
+static void free_words(const char ***words)
+{
+	free(*words);
 }
 
 static bool is_remote(const char *item)
@@ -66,15 +68,23 @@ static bool make_environment(const char *remote, struct environment *out)
 	return true;
 }
 
-/* Add the options --again; returns the new number of words. */
-static size_t add_again(const struct run_counts *counts, const char **argv,
-                        size_t count)
+/* Room for a verb's words, and for a zero after them; NULL: out of memory. */
+static const char **make_words(const struct run *run)
 {
-	for (size_t at = 0;
-	     at < counts->again_size && count + 2 < OPTIONS_LIMIT;
-	     at += strlen(counts->again + at) + 1) {
-		argv[count++] = "--again";
-		argv[count++] = counts->again + at;
+	const size_t options = run->shared->plan.engines_size +
+	                       run->args->trees.count +
+	                       run->shared->again.count;
+
+	return calloc(WORDS_LIMIT + 2 * options, sizeof(const char *));
+}
+
+/* Add an option for each name, which ends with a zero; returns the new count. */
+static size_t add_options(const char **argv, size_t count, const char *option,
+                          const char *names, size_t size)
+{
+	for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
+		argv[count++] = option;
+		argv[count++] = names + at;
 	}
 	return count;
 }
@@ -85,14 +95,16 @@ static bool start_verb(struct run *run, enum run_role role, const char *verb,
 {
 	TKB_AUTO(release_environment)
 	struct environment environment = { .items = NULL };
+	TKB_AUTO(free_words) const char **argv = make_words(run);
 	struct run_child *const child = &run->children[role];
 	const uint64_t now = deadline_now_ms();
 	const struct run_plan *const plan = &run->shared->plan;
-	const char *argv[WORDS_LIMIT] = { "tkbundle", verb, "--json" };
-	size_t count = 3;
+	const struct run_again *const again = &run->shared->again;
+	size_t count = 0;
 	char time[32];
 
-	if (!make_environment(run->args->remote, &environment)) {
+	if (argv == NULL ||
+	    !make_environment(run->args->remote, &environment)) {
 		*child = (struct run_child){ .name = verb,
 			                     .has_begun = true,
 			                     .error = ENOMEM,
@@ -103,25 +115,25 @@ static bool start_verb(struct run *run, enum run_role role, const char *verb,
 
 	(void)snprintf(time, sizeof(time), "%" PRIu64 "ms",
 	               end_ms > now ? end_ms - now : 1);
+	argv[count++] = "tkbundle";
+	argv[count++] = verb;
+	argv[count++] = "--json";
 	argv[count++] = "--deadline";
 	argv[count++] = time;
 	for (size_t i = 0; words[i] != NULL; i++)
 		argv[count++] = words[i];
-	for (size_t at = 0; at < plan->engines_size && count < OPTIONS_LIMIT;
-	     at += strlen(plan->engines + at) + 1) {
-		argv[count++] = "--engine";
-		argv[count++] = plan->engines + at;
-	}
-	for (size_t i = 0; i < run->args->trees.count && count < OPTIONS_LIMIT;
-	     i++) {
+	count = add_options(argv, count, "--engine", plan->engines,
+	                    plan->engines_size);
+	for (size_t i = 0; i < run->args->trees.count; i++) {
 		argv[count++] = "--tree";
 		argv[count++] = run->args->trees.items[i];
 	}
 	if (role == RUN_PUSH)
-		count = add_again(&run->shared->counts, argv, count);
+		count = add_options(argv, count, "--again", again->names,
+		                    again->size);
 	argv[count++] = "--";
 	argv[count++] = run->args->ref != NULL ? run->args->ref : "-";
-	argv[count++] = run->shared->plan.root;
+	argv[count] = run->shared->plan.root;
 	return run_child_spawn(child, verb, (char *const *)argv,
 	                       environment.items, end_ms);
 }

@@ -30,7 +30,7 @@ struct look {
 	size_t unfinished_count; /* folders without a publishing file yet */
 	size_t new_count;
 	bool is_learning;    /* add new names to the known ones */
-	uint64_t settle_ms;  /* but not files that changed after this time */
+	uint64_t settle_ms;  /* a push takes no unit that changed later */
 	int64_t since_ns;    /* files of known units that were written after
 	                        this time are new */
 	struct timespec now; /* by the file systems' clock */
@@ -150,6 +150,9 @@ static bool is_known_file(const struct look *look, const char *path,
 		return file->stamp > 0 &&
 		       (file->stamp == run_scan_file_stamp(in, status) ||
 		        !is_settled(look, status));
+	/* All that was there before has a stamp. */
+	if (look->shared->has_baseline)
+		return false;
 	(void)snprintf(unit, sizeof(unit), "%.*s", (int)in->size, path);
 	return (file != NULL || find_known_name(look, unit) != NULL) &&
 	       run_scan_time_ns(&status->st_mtim) <= look->since_ns;
@@ -200,19 +203,29 @@ static void open_trees(struct look *look, const struct run *run)
 		look->trees.count = 0;
 }
 
-void run_watch_learn(void *self)
+void run_watch_learn_early(void *self)
 {
 	struct run *const run = self;
 	struct look look = { .shared = run->shared, .is_learning = true };
 
+	run->shared->name_size = 0;
+	run->shared->baseline_size = 0;
+	run->shared->told_size = 0;
 	open_trees(&look, run);
 	scan_all(&look);
 	run->shared->baseline_size = run->shared->name_size;
 	run->shared->told_size = run->shared->name_size;
-	run->shared->told_ns = run->shared->learnt_ns;
-	run->shared->has_baseline = !run->shared->is_full;
 	free(look.known);
 	trees_release(&look.trees);
+}
+
+void run_watch_learn(void *self)
+{
+	struct run *const run = self;
+
+	run_watch_learn_early(self);
+	run->shared->told_ns = run->shared->learnt_ns;
+	run->shared->has_baseline = !run->shared->is_full;
 }
 
 /* A number that changes when the times of the folders of keys change. */
@@ -324,7 +337,7 @@ void run_watch_wait(void *self)
 	look.is_learning = true;
 	scan_all(&look);
 	/* The next push needs the times of the new entries. */
-	run_count(self);
+	run_count_to_push(self);
 	run_note(self);
 
 	/*

@@ -10,7 +10,11 @@
  * has reported.
  */
 
-/* Learn which entries exist before the command starts. */
+/*
+ * Learn which entries exist before the command starts: early, while a pull may
+ * still emit others, and again once it has ended.
+ */
+void run_watch_learn_early(void *self);
 void run_watch_learn(void *self);
 
 /*

@@ -28,7 +28,7 @@
 
 #define SIGNAL_STATUS 128 /* plus the signal's number, as in a shell */
 #define LOOK_MS 250       /* least time to examine the root */
-#define LEARN_MS 200      /* to list the existing entries */
+#define LEARN_MS 200      /* least time to list what is there */
 #define FIGURES_MS 500    /* to write a file with figures */
 #define NOTE_MS 3000      /* to write the note of the start */
 #define KILL_MS 100       /* for a killed child to end */
@@ -156,6 +156,20 @@ static void gather_kernels(struct run *run)
 	        now + (half_ms > LOOK_MS ? half_ms : LOOK_MS));
 }
 
+/* List the existing entries by this task. */
+static void list_present(struct run *run, void (*task)(void *self))
+{
+	const uint64_t wait_ms = run->shared->plan.wait_ms;
+	const uint64_t now = deadline_now_ms();
+	const uint64_t end_ms = run->start_ms + wait_ms;
+	const uint64_t tenth_ms = wait_ms / 10;
+	const uint64_t time_ms = tenth_ms > LEARN_MS ? tenth_ms : LEARN_MS;
+
+	if (run->shared->plan.has_root && run->stop_signal == 0 && now < end_ms)
+		do_task(run, task, NULL, soonest(end_ms, now + time_ms));
+}
+
+/* If the pull does not end in time, what was listed meanwhile counts. */
 static void pull_before_command(struct run *run)
 {
 	const struct run_plan *const made = &run->shared->plan;
@@ -164,17 +178,8 @@ static void pull_before_command(struct run *run)
 	if (!made->has_root || run->stop_signal != 0 ||
 	    !run_verbs_pull(run, run->start_ms + made->deadline_ms))
 		return;
+	list_present(run, run_watch_learn_early);
 	run->is_late = !run_loop_wait(run, RUN_PULL, end_ms);
-}
-
-static void list_present(struct run *run)
-{
-	const uint64_t now = deadline_now_ms();
-	const uint64_t end_ms = run->start_ms + run->shared->plan.wait_ms;
-
-	if (run->shared->plan.has_root && run->stop_signal == 0 && now < end_ms)
-		do_task(run, run_watch_learn, NULL,
-		        soonest(end_ms, now + LEARN_MS));
 }
 
 /* End all children; kill those that do not end in time. */
@@ -355,7 +360,7 @@ static void finish_run(struct run *run)
 	run_child_release(&run->children[RUN_PUSH]);
 
 	if (made->has_root)
-		do_task(run, run_count, &run->children[RUN_PULL],
+		do_task(run, run_count_to_push, &run->children[RUN_PULL],
 		        soonest(end_ms,
 		                deadline_now_ms() + made->deadline_ms / 2));
 	if (made->has_root)
@@ -402,7 +407,7 @@ static enum status run_beside(struct run *run)
 	gather_kernels(run);
 	pull_before_command(run);
 	if (run->children[RUN_PULL].pid == 0)
-		list_present(run);
+		list_present(run, run_watch_learn);
 	run_loop_drain(run);
 	if (run->stop_signal != 0)
 		return end_early(run);
