@@ -48,6 +48,12 @@ struct tkb_tree {
  */
 TKB_API bool tkb_name_is_secret(const char *name);
 
+/**
+ * Can a unit of `tree` have this name, its path in the tree? Others are left out
+ * of a bundle.
+ */
+TKB_API bool tkb_unit_name_is_valid(const char *tree, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

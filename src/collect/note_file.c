@@ -94,7 +94,7 @@ int tkb_note_key(const char *tree, const char *name,
 	*key_out = tree == NULL ? name : room;
 	if (tree == NULL)
 		return tkb_key_is_valid(name) ? 0 : TKB_MISS;
-	if (!tkb_tree_name_is_valid(tree) || !tkb_unit_path_is_valid(name))
+	if (!tkb_unit_name_is_valid(tree, name))
 		return TKB_MISS;
 	rc = tkb_hasher_open(&hasher, err);
 	return rc == 0 ? tkb_unit_tree_key(&hasher, tree, name, room, err) : rc;

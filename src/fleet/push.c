@@ -177,6 +177,21 @@ static int find_unit_version(struct pusher *pusher,
 	return rc == 0 ? tkb_versions_add(&pusher->versions, out, err) : rc;
 }
 
+/* Does the ref, or the base ref, have it? */
+static bool is_held(const struct pusher *pusher,
+                    const struct tkb_identity *identity)
+{
+	struct tkb_identity any = *identity;
+
+	any.version = (struct tkb_version){ 0 };
+	if (tkb_identities_have(&pusher->held, identity))
+		return true;
+	/* A version in the ref hides those of the base. */
+	if (identity->is_made_again && tkb_identities_have(&pusher->held, &any))
+		return false;
+	return tkb_identities_have(&pusher->held_by_base, identity);
+}
+
 static int pick_devices(struct pusher *pusher,
                         const struct tkb_scanned_entry *found,
                         struct tkb_error *err)
@@ -199,8 +214,7 @@ static int pick_devices(struct pusher *pusher,
 		};
 
 		identity.device = entry->devices[i];
-		if (tkb_identities_have(&pusher->held, &identity) ||
-		    tkb_identities_have(&pusher->held_by_base, &identity))
+		if (is_held(pusher, &identity))
 			continue;
 		rc = tkb_append(&pusher->picks, &pusher->pick_count,
 		                &pusher->pick_capacity, &wanted, sizeof(wanted),

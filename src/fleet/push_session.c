@@ -14,8 +14,7 @@ static int check_again(const struct tkb_push_options *options,
 		const struct tkb_unit_name *unit = &options->again[i];
 
 		if (unit->tree == NULL || unit->name == NULL ||
-		    !tkb_tree_name_is_valid(unit->tree) ||
-		    !tkb_unit_path_is_valid(unit->name))
+		    !tkb_unit_name_is_valid(unit->tree, unit->name))
 			return tkb_fail(err, TKB_ERR_INVALID,
 			                "no unit can have the name '%.200s' in "
 			                "a tree '%.100s'",

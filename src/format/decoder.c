@@ -161,8 +161,7 @@ static bool is_tree_path(const char *path)
 	if (length >= sizeof(tree) || path[length] == '\0')
 		return false;
 	memcpy(tree, path, length);
-	return tkb_tree_name_is_valid(tree) &&
-	       tkb_unit_path_is_valid(path + length + 1);
+	return tkb_unit_name_is_valid(tree, path + length + 1);
 }
 
 /*

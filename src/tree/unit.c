@@ -39,6 +39,11 @@ bool tkb_unit_path_is_valid(const char *path)
 	}
 }
 
+bool tkb_unit_name_is_valid(const char *tree, const char *name)
+{
+	return tkb_tree_name_is_valid(tree) && tkb_unit_path_is_valid(name);
+}
+
 int tkb_unit_tree_key(struct tkb_hasher *hasher, const char *tree,
                       const char *name, char out[TKB_DIGEST_HEX_SIZE],
                       struct tkb_error *err)

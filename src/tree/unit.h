@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <tkbundle/entry.h>
+#include <tkbundle/tree.h>
 
 #include "base/base.h"
 #include "base/digest.h"

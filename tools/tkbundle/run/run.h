@@ -136,9 +136,9 @@ struct run_counts {
 
 /*
  * Units that the command has made again, or changed after they were pushed: the
- * ref has their names. They stay listed until the command has ended, since a
- * push may fail, or leave a unit out that is being written. What the ref has
- * already is not pushed twice.
+ * ref has their names. They stay listed as long as they exist, since a push may
+ * fail, or leave a unit out that is being written. What the ref has already is
+ * not pushed twice.
  */
 struct run_again {
 	char names[RUN_AGAIN_SIZE]; /* "TREE/UNIT", each with its zero */
@@ -151,7 +151,8 @@ struct run_again {
 struct run_shared {
 	struct run_plan plan;
 	struct run_counts counts;
-	struct run_again again;
+	struct run_again again[2]; /* a count writes the other one */
+	size_t again_index;        /* of the one that is whole */
 	uint64_t linked_count;   /* kernels that were linked from another
 	                            root */
 	char links_error[512];   /* why not all were linked */

@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include <tkbundle/tree.h>
+
 #include "cli/fd.h"
 #include "report/spans.h"
 #include "run/run_document.h"
@@ -23,6 +25,9 @@ struct count {
 	                    the ref; a file has its stamp */
 	json_t *old;     /* the same, for entries present before the command */
 	json_t *unfit;   /* the same, for units of the ref that do not fit */
+	json_t *folders; /* the same, for all folders of known names */
+	json_t *listed;  /* an object with "TREE/UNIT" of units in the list of
+	                    those made again */
 	bool has_document;
 	struct run_kind *kind; /* of the current entry */
 	struct unit {          /* the unit whose files are being visited */
@@ -37,7 +42,7 @@ struct count {
 	struct tkb_times *times;     /* owned; NULL: unknown */
 	struct spans spans;
 	const struct run_made_visitor *visitor; /* may be NULL */
-	struct run_again *again; /* gets units made again; may be NULL */
+	struct run_again *again; /* gets that list anew; may be NULL */
 };
 
 /*
@@ -95,6 +100,22 @@ static void add_name(json_t *set, const struct run_name *name)
 	                                  json_integer(name->stamp));
 }
 
+static void add_folders(json_t *set, const char *path)
+{
+	char folder[RUN_PATH_SIZE];
+	char *slash;
+
+	(void)snprintf(folder, sizeof(folder), "%s", path);
+	for (slash = strrchr(folder, '/'); slash != NULL;
+	     slash = strrchr(folder, '/')) {
+		*slash = '\0';
+		/* Then those above are there, too. */
+		if (json_object_get(set, folder) != NULL)
+			return;
+		add_to_set(set, folder);
+	}
+}
+
 static void sort_known_names(struct count *count)
 {
 	const struct run_shared *const shared = count->run->shared;
@@ -102,8 +123,10 @@ static void sort_known_names(struct count *count)
 
 	for (size_t at = 0; run_scan_next(shared, &at, &name);) {
 		/* If the watch was killed, it may have missed new entries. */
-		if (at <= shared->told_size)
+		if (at <= shared->told_size) {
 			add_name(count->known, &name);
+			add_folders(count->folders, name.path);
+		}
 		if (at <= shared->baseline_size)
 			add_name(count->old, &name);
 	}
@@ -226,29 +249,40 @@ static void count_root(void *self, const char *path)
 	run_scan_keys(path, count_key, self);
 }
 
-/* Note a unit that was made again, as long as there is room. */
-static void note_again(struct run_again *again, const char *tree,
-                       const char *name)
+/* Read the last list of units made again. */
+static void list_again(struct count *count)
 {
-	char text[RUN_PATH_SIZE];
+	const struct run_shared *const shared = count->run->shared;
+	const struct run_again *const last =
+		&shared->again[shared->again_index];
+
+	for (size_t at = 0; at < last->size; at += strlen(last->names + at) + 1)
+		add_to_set(count->listed, last->names + at);
+}
+
+/*
+ * Note a unit if it was made again, now or before, as long as there is room. A
+ * push leaves out one whose name no unit can have.
+ */
+static void note_again(struct count *count, const char *name, bool is_made)
+{
+	const char *const tree = count->tree->name;
+	struct run_again *const again = count->again;
+	char text[RUN_PATH_SIZE + RUN_PATH_SIZE];
 	size_t size;
 
-	if (snprintf(text, sizeof(text), "%s/%s", tree, name) >=
-	    (int)sizeof(text))
+	(void)snprintf(text, sizeof(text), "%s/%s", tree, name);
+	if (!tkb_unit_name_is_valid(tree, name) ||
+	    (!is_made && json_object_get(count->listed, text) == NULL))
 		return;
-	for (size_t at = 0; at < again->size;
-	     at += strlen(again->names + at) + 1) {
-		if (strcmp(again->names + at, text) == 0)
-			return;
-	}
 	size = strlen(text) + 1;
-	again->is_full = sizeof(again->names) - again->size < size;
-	if (again->is_full)
+	if (sizeof(again->names) - again->size < size) {
+		again->is_full = true;
 		return;
-	/* If this process is killed here, the list is whole. */
+	}
 	(void)memcpy(again->names + again->size, text, size);
-	again->count++;
 	again->size += size;
+	again->count++;
 }
 
 /* Has the ref, perhaps, another unit of this name? */
@@ -271,8 +305,9 @@ static void end_unit(struct count *count)
 	} else if (unit->path[0] != '\0' && unit->is_read) {
 		note_used(count, count->tree->name, name);
 	}
-	if (count->again != NULL && unit->has_news && is_in_ref(count, unit))
-		note_again(count->again, count->tree->name, name);
+	if (count->again != NULL && unit->path[0] != '\0')
+		note_again(count, name,
+		           unit->has_news && is_in_ref(count, unit));
 	*unit = (struct unit){ .is_new = false };
 }
 
@@ -300,12 +335,15 @@ static bool is_new_file(const struct count *count, const char *path,
 	return run_scan_time_ns(&status->st_ctim) >= count->run->command_ns;
 }
 
-/* Is the file in a unit that was there before the command, or was pushed? */
-static bool is_known_file(const struct count *count, const char *path)
+/* Was the unit there before the command, or pushed, with whatever files? */
+static bool is_known_unit(const struct count *count)
 {
+	const char *const path = count->unit.path;
+
 	return stamp_of(count->known, path) != 0 ||
+	       json_object_get(count->folders, path) != NULL ||
 	       (!count->run->shared->has_baseline &&
-	        json_object_get(count->known, count->unit.path) != NULL);
+	        json_object_get(count->known, path) != NULL);
 }
 
 /* May a pull that was still emitting have written the file? */
@@ -315,6 +353,7 @@ static bool may_be_pulled(const struct count *count, const char *path,
 	if (json_object_get(count->emitted, count->unit.path) != NULL)
 		return true;
 	return known == 0 &&
+	       json_object_get(count->folders, count->unit.path) == NULL &&
 	       (json_object_get(count->known, path) != NULL ||
 	        json_object_get(count->known, count->unit.path) != NULL);
 }
@@ -359,12 +398,12 @@ static void count_file(void *self, const char *path,
 		end_unit(count);
 		(void)snprintf(unit->path, sizeof(unit->path), "%.*s",
 		               (int)in->size, path);
+		unit->is_known = is_known_unit(count);
 	}
 	what = what_to_push(count, path, in, status);
 	if (what != TO_PUSH_NOTHING)
 		count->counts->has_new = true;
 	unit->has_news = unit->has_news || what == TO_PUSH_NEWS;
-	unit->is_known = unit->is_known || is_known_file(count, path);
 	unit->is_new = unit->is_new || is_new_file(count, path, in, status);
 	unit->is_read = unit->is_read || is_read(status);
 	if (run_scan_time_ns(&status->st_mtim) > unit->end_ns)
@@ -459,6 +498,7 @@ static void count_all(struct count *count, const struct trees *trees)
 		run_document_each(&count->run->children[RUN_PULL], trees,
 	                          count_pulled_entry, count);
 	sort_known_names(count);
+	list_again(count);
 	run_scan_roots(plan->root, plan->is_inductor, try_times,
 	               &counts->has_access_times);
 	run_scan_roots(plan->root, plan->is_inductor, count_root, count);
@@ -486,6 +526,8 @@ static bool count_with(struct run *run, const struct run_made_visitor *visitor,
 	json_auto_t *known = json_object();
 	json_auto_t *old = json_object();
 	json_auto_t *unfit = json_object();
+	json_auto_t *folders = json_object();
+	json_auto_t *listed = json_object();
 	TKB_AUTO(trees_release) struct trees trees = { .engines = NULL };
 	struct tkb_error err = { .status = 0 };
 	struct count count = { .run = run,
@@ -494,10 +536,13 @@ static bool count_with(struct run *run, const struct run_made_visitor *visitor,
 		               .known = known,
 		               .old = old,
 		               .unfit = unfit,
+		               .folders = folders,
+		               .listed = listed,
 		               .visitor = visitor,
 		               .again = again };
 
-	if (emitted == NULL || known == NULL || old == NULL || unfit == NULL)
+	if (emitted == NULL || known == NULL || old == NULL || unfit == NULL ||
+	    folders == NULL || listed == NULL)
 		return false;
 	if (plan->has_trees &&
 	    run_engine_trees(run->args, plan, &trees, &err) != 0)
@@ -520,25 +565,33 @@ int64_t run_count_known_until(const struct run *run)
 	return run->pull_ns > begin_ns ? run->pull_ns : begin_ns;
 }
 
-static void count_and_note(struct run *run, struct run_again *again)
+static bool count_and_note(struct run *run, struct run_again *again)
 {
 	struct run_counts counts = { .has_access_times = true };
 
+	if (!count_with(run, NULL, again, &counts))
+		return false;
 	/* Store all counts at once: the supervisor may print them meanwhile. */
-	if (count_with(run, NULL, again, &counts))
-		run->shared->counts = counts;
+	run->shared->counts = counts;
+	return true;
 }
 
 void run_count(void *self)
 {
-	count_and_note(self, NULL);
+	(void)count_and_note(self, NULL);
 }
 
 void run_count_to_push(void *self)
 {
 	struct run *const run = self;
+	struct run_shared *const shared = run->shared;
+	struct run_again *const next = &shared->again[1 - shared->again_index];
 
-	count_and_note(run, &run->shared->again);
+	next->size = 0;
+	next->count = 0;
+	next->is_full = false;
+	if (count_and_note(run, next))
+		shared->again_index = 1 - shared->again_index;
 }
 
 void run_count_made(struct run *run, const struct run_made_visitor *visitor)

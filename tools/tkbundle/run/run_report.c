@@ -183,11 +183,13 @@ static void note_left_out(struct run *run)
 static void add_left_out(const struct run *run, struct reasons *reasons)
 {
 	const uint64_t count = run->left_out_count;
-	const struct run_again *const again = &run->shared->again;
+	const struct run_shared *const shared = run->shared;
+	const struct run_again *const again =
+		&shared->again[shared->again_index];
 
-	if (again->is_full)
+	if (again->is_full && shared->plan.push != RUN_PUSH_NEVER)
 		add_reason(reasons, "push",
-		           "more units were made again than the %zu pushed",
+		           "of the units made again, only %zu can be pushed",
 		           again->count);
 	if (count == 0 || run->command != 0)
 		return;

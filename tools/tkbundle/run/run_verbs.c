@@ -69,11 +69,11 @@ static bool make_environment(const char *remote, struct environment *out)
 }
 
 /* Room for a verb's words, and for a zero after them; NULL: out of memory. */
-static const char **make_words(const struct run *run)
+static const char **make_words(const struct run *run,
+                               const struct run_again *again)
 {
 	const size_t options = run->shared->plan.engines_size +
-	                       run->args->trees.count +
-	                       run->shared->again.count;
+	                       run->args->trees.count + again->count;
 
 	return calloc(WORDS_LIMIT + 2 * options, sizeof(const char *));
 }
@@ -95,11 +95,12 @@ static bool start_verb(struct run *run, enum run_role role, const char *verb,
 {
 	TKB_AUTO(release_environment)
 	struct environment environment = { .items = NULL };
-	TKB_AUTO(free_words) const char **argv = make_words(run);
+	const struct run_again *const again =
+		&run->shared->again[run->shared->again_index];
+	TKB_AUTO(free_words) const char **argv = make_words(run, again);
 	struct run_child *const child = &run->children[role];
 	const uint64_t now = deadline_now_ms();
 	const struct run_plan *const plan = &run->shared->plan;
-	const struct run_again *const again = &run->shared->again;
 	size_t count = 0;
 	char time[32];
 

@@ -208,9 +208,6 @@ void run_watch_learn_early(void *self)
 	struct run *const run = self;
 	struct look look = { .shared = run->shared, .is_learning = true };
 
-	run->shared->name_size = 0;
-	run->shared->baseline_size = 0;
-	run->shared->told_size = 0;
 	open_trees(&look, run);
 	scan_all(&look);
 	run->shared->baseline_size = run->shared->name_size;

@@ -28,7 +28,8 @@
 
 #define SIGNAL_STATUS 128 /* plus the signal's number, as in a shell */
 #define LOOK_MS 250       /* least time to examine the root */
-#define LEARN_MS 200      /* least time to list what is there */
+#define LEARN_MS 200      /* to list what is there: least time, and most */
+#define LEARN_MOST_MS 1000
 #define FIGURES_MS 500    /* to write a file with figures */
 #define NOTE_MS 3000      /* to write the note of the start */
 #define KILL_MS 100       /* for a killed child to end */
@@ -156,17 +157,31 @@ static void gather_kernels(struct run *run)
 	        now + (half_ms > LOOK_MS ? half_ms : LOOK_MS));
 }
 
-/* List the existing entries by this task. */
-static void list_present(struct run *run, void (*task)(void *self))
+/* When a list of the existing entries must be made. */
+static uint64_t list_until(const struct run *run)
 {
 	const uint64_t wait_ms = run->shared->plan.wait_ms;
-	const uint64_t now = deadline_now_ms();
-	const uint64_t end_ms = run->start_ms + wait_ms;
-	const uint64_t tenth_ms = wait_ms / 10;
-	const uint64_t time_ms = tenth_ms > LEARN_MS ? tenth_ms : LEARN_MS;
+	const uint64_t most_ms = soonest(LEARN_MOST_MS, wait_ms / 10);
 
-	if (run->shared->plan.has_root && run->stop_signal == 0 && now < end_ms)
-		do_task(run, task, NULL, soonest(end_ms, now + time_ms));
+	return soonest(run->start_ms + wait_ms,
+	               deadline_now_ms() +
+	                       (most_ms > LEARN_MS ? most_ms : LEARN_MS));
+}
+
+/* List the existing entries until the pull has ended: then that is done anew. */
+static void list_early(struct run *run)
+{
+	struct run_child *const child = &run->children[RUN_TASK];
+	const uint64_t until_ms = list_until(run);
+
+	if (!run_child_fork(child, "task", run_watch_learn_early, run, NULL,
+	                    until_ms))
+		return;
+	while (child->pid != 0 && run->children[RUN_PULL].pid != 0 &&
+	       run->stop_signal == 0 && deadline_now_ms() < until_ms)
+		run_loop_turn(run, until_ms);
+	run_child_kill(child);
+	(void)run_loop_wait(run, RUN_TASK, deadline_now_ms() + KILL_MS);
 }
 
 /* If the pull does not end in time, what was listed meanwhile counts. */
@@ -178,8 +193,18 @@ static void pull_before_command(struct run *run)
 	if (!made->has_root || run->stop_signal != 0 ||
 	    !run_verbs_pull(run, run->start_ms + made->deadline_ms))
 		return;
-	list_present(run, run_watch_learn_early);
+	if (deadline_now_ms() < end_ms)
+		list_early(run);
 	run->is_late = !run_loop_wait(run, RUN_PULL, end_ms);
+}
+
+static void list_present(struct run *run)
+{
+	const uint64_t end_ms = run->start_ms + run->shared->plan.wait_ms;
+
+	if (run->shared->plan.has_root && run->stop_signal == 0 &&
+	    deadline_now_ms() < end_ms)
+		do_task(run, run_watch_learn, NULL, list_until(run));
 }
 
 /* End all children; kill those that do not end in time. */
@@ -407,7 +432,7 @@ static enum status run_beside(struct run *run)
 	gather_kernels(run);
 	pull_before_command(run);
 	if (run->children[RUN_PULL].pid == 0)
-		list_present(run, run_watch_learn);
+		list_present(run);
 	run_loop_drain(run);
 	if (run->stop_signal != 0)
 		return end_early(run);
