@@ -31,7 +31,7 @@ export TKBUNDLE_CONFIG=/dev/null
 export TKBUNDLE_WAIT=60s
 export PYTHONDONTWRITEBYTECODE=1
 umask 022
-mkdir bin home store
+mkdir bin home store tmp
 # In a namespace, root may have no other users.
 others=
 [ "$(id -u)" != 0 ] || ! setpriv --reuid=10001 --regid=10002 --groups=10000 \
@@ -40,6 +40,9 @@ export TKB_OTHERS="$others"
 # Other users have to reach what they run, and the remote.
 chmod 0711 .
 chmod 0777 store
+# Those without a home have their notes of starts there.
+chmod 1777 tmp
+export TMPDIR="$work/tmp"
 
 script() {
 	cat >"bin/$1"
@@ -314,7 +317,7 @@ unit() {
 	fi
 	env -i STATE_DIRECTORY="$work/sd/state" \
 		STAND_IN_COMPILES="$STAND_IN_COMPILES" \
-		STAND_IN_STAYS="$STAND_IN_STAYS" PATH="$PATH" \
+		STAND_IN_STAYS="$STAND_IN_STAYS" PATH="$PATH" TMPDIR="$TMPDIR" \
 		LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
 		TKBUNDLE_WAIT="$TKBUNDLE_WAIT" "$@" >out 2>err
 }
