@@ -143,7 +143,7 @@ static void sip(int fd, void *self)
 
 	(void)self;
 	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
-		nap_ms(20);
+		nap_ms(100);
 }
 
 /* Takes nothing at all. */
@@ -248,8 +248,8 @@ TEST(time, a_slow_upload_is_no_stall_and_one_that_nobody_takes_is)
 {
 	CHECK_ATTEMPTS({ "http", "?listing=index", .serve = sip,
 	                 .part = "it was not done in time (timeout)",
-	                 .stall_ms = 300, .deadline_ms = 1500,
-	                 .size = 6 * TKB_MIB, .wanted_ms = 1500 },
+	                 .stall_ms = 1000, .deadline_ms = 3000,
+	                 .size = 6 * TKB_MIB, .wanted_ms = 3000 },
 	               { "http", "?listing=index", .serve = ignore,
 	                 .part = "no byte moved for 500 ms", .stall_ms = 500,
 	                 .size = 64 * TKB_MIB, .wanted_ms = 500 });
