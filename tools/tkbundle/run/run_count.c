@@ -32,8 +32,7 @@ struct count {
 	struct run_kind *kind; /* of the current entry */
 	struct unit {          /* the unit whose files are being visited */
 		char path[RUN_PATH_SIZE]; /* empty: none */
-		bool is_known; /* it was there before, or was pushed */
-		bool has_news; /* since then, files were added or changed */
+		bool has_news;            /* files were added or changed */
 		bool is_new;
 		bool is_read;
 		int64_t end_ns; /* when a file of it was last written */
@@ -272,8 +271,8 @@ static void note_again(struct count *count, const char *name, bool is_made)
 	size_t size;
 
 	(void)snprintf(text, sizeof(text), "%s/%s", tree, name);
-	if (!tkb_unit_name_is_valid(tree, name) ||
-	    (!is_made && json_object_get(count->listed, text) == NULL))
+	if ((!is_made && json_object_get(count->listed, text) == NULL) ||
+	    !tkb_unit_name_is_valid(tree, name))
 		return;
 	size = strlen(text) + 1;
 	if (sizeof(again->names) - again->size < size) {
@@ -285,11 +284,19 @@ static void note_again(struct count *count, const char *name, bool is_made)
 	again->count++;
 }
 
-/* Has the ref, perhaps, another unit of this name? */
-static bool is_in_ref(const struct count *count, const struct unit *unit)
+/*
+ * Has the ref, perhaps, another unit of this name? Then it was there before the
+ * command, or was pushed, with whatever files.
+ */
+static bool is_in_ref(const struct count *count)
 {
-	return unit->is_known ||
-	       json_object_get(count->unfit, unit->path) != NULL;
+	const char *const path = count->unit.path;
+
+	return json_object_get(count->unfit, path) != NULL ||
+	       stamp_of(count->known, path) != 0 ||
+	       json_object_get(count->folders, path) != NULL ||
+	       (!count->run->shared->has_baseline &&
+	        json_object_get(count->known, path) != NULL);
 }
 
 /* Count the unit, after all its files were visited. */
@@ -306,8 +313,7 @@ static void end_unit(struct count *count)
 		note_used(count, count->tree->name, name);
 	}
 	if (count->again != NULL && unit->path[0] != '\0')
-		note_again(count, name,
-		           unit->has_news && is_in_ref(count, unit));
+		note_again(count, name, unit->has_news && is_in_ref(count));
 	*unit = (struct unit){ .is_new = false };
 }
 
@@ -333,17 +339,6 @@ static bool is_new_file(const struct count *count, const char *path,
 	if (old != 0)
 		return !in->is_tuned && is_other;
 	return run_scan_time_ns(&status->st_ctim) >= count->run->command_ns;
-}
-
-/* Was the unit there before the command, or pushed, with whatever files? */
-static bool is_known_unit(const struct count *count)
-{
-	const char *const path = count->unit.path;
-
-	return stamp_of(count->known, path) != 0 ||
-	       json_object_get(count->folders, path) != NULL ||
-	       (!count->run->shared->has_baseline &&
-	        json_object_get(count->known, path) != NULL);
 }
 
 /* May a pull that was still emitting have written the file? */
@@ -398,7 +393,6 @@ static void count_file(void *self, const char *path,
 		end_unit(count);
 		(void)snprintf(unit->path, sizeof(unit->path), "%.*s",
 		               (int)in->size, path);
-		unit->is_known = is_known_unit(count);
 	}
 	what = what_to_push(count, path, in, status);
 	if (what != TO_PUSH_NOTHING)

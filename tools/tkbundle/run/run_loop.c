@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
+#include "run/run_scan.h"
 
 static int64_t read_clock(clockid_t id)
 {
 	struct timespec now = { .tv_sec = 0 };
 
 	(void)clock_gettime(id, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	return run_scan_time_ns(&now);
 }
 
 int64_t run_loop_before(void)
