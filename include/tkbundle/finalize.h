@@ -37,6 +37,7 @@ extern "C" {
  *   prepack       pack constant int8 weights into words, in reading order
  *   fold          replace loads of constants by their values
  *   optimize      run LLVM's O3, but not over what Triton has optimized
+ *   hoist         issue loads before the barriers of earlier ones
  *   verify        check the module
  *
  * No step changes what a kernel computes with its arguments. If `is_fast` is

@@ -118,7 +118,7 @@ TEST(worker, prints_the_module_before_and_after_each_step)
 		"inline", "propagate",   "peephole",     "cse",
 		"dce",    "unroll",      "read",         "gather",
 		"fuse",   "prepack",     "fold",         "optimize",
-		"verify"
+		"hoist",  "verify"
 	};
 	const struct tkb_finalize_options plain =
 		DEFAULTS(tkb_finalize_options);

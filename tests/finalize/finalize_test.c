@@ -169,6 +169,124 @@ static const char nested[] =
 	"  ret void\n"
 	"}\n";
 
+/* The log of "bind", of the argument n, and "hoist" alone. */
+static const char *hoisted(LLVMModuleRef module)
+{
+	const char *names[32];
+	struct tkb_binding number = { "n", "3", { NULL, 0 }, NULL };
+	struct finalize_request order = { .is_wanted = true,
+		                          .bindings = { &number, 1 } };
+	size_t count = 0;
+
+	choose_only("hoist", names, &order);
+	for (size_t i = 0; i < order.without.count; i++) {
+		if (strcmp(names[i], "bind") != 0)
+			names[count++] = names[i];
+	}
+	order.without.count = count;
+	return finalize_ok(module, NULL, &order);
+}
+
+TEST(hoist, issues_loads_before_barriers)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context, ir_file("hoist.ll"));
+	AUTO_LLVM(LLVMModuleRef)
+	wanted = parse_ir(context, ir_file("hoist.after.ll"));
+
+	CHECK_STR(hoisted(module), "bind: 1 argument\nhoist: 4 loads\n");
+
+	CHECK_STR(print_ir(module), print_ir(wanted));
+}
+
+#define BARRIER "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
+#define READ                                                                   \
+	" = call i32 asm sideeffect \"ld.global.b32 { $0 }, [ $1 + 0 ];\", "   \
+	"\"=r,l\"(ptr addrspace(1) %x)\n"
+#define END "store i32 %a, ptr addrspace(1) %y\nret void\n"
+
+/* What stands in a kernel, and whether its last load may cross the barrier. */
+static const struct {
+	const char *what;
+	const char *body;
+	bool is_hoisted;
+} around[] = {
+	{ "nothing", BARRIER "%a" READ END, true },
+	{ "a store to shared memory",
+	  "store i32 %k, ptr addrspace(3) @tile\n" BARRIER "%a" READ END,
+	  true },
+	{ "a store",
+	  "store i32 %k, ptr addrspace(1) %y\n" BARRIER "%a" READ END, false },
+	{ "a store that is volatile",
+	  "store volatile i32 %k, ptr addrspace(3) @tile\n" BARRIER
+	  "%a" READ END,
+	  false },
+	{ "a load that is volatile",
+	  "%v = load volatile i32, ptr addrspace(1) %y\n" BARRIER "%a" READ END,
+	  false },
+	{ "a load that is atomic",
+	  "%v = load atomic i32, ptr addrspace(1) %y monotonic, "
+	  "align 4\n" BARRIER "%a" READ END,
+	  false },
+	{ "an atomic operation",
+	  "%o = atomicrmw add ptr addrspace(1) %y, i32 1 monotonic\n" BARRIER
+	  "%a" READ END,
+	  false },
+	{ "a fence", "fence acquire\n" BARRIER "%a" READ END, false },
+	{ "a call", "call void @outside()\n" BARRIER "%a" READ END, false },
+	{ "PTX that is not known",
+	  "call void asm sideeffect \"griddepcontrol.wait;\", "
+	  "\"~{memory}\"()\n" BARRIER "%a" READ END,
+	  false },
+	{ "a store on one of two ways",
+	  "br i1 %is, label %one, label %two\n"
+	  "one:\nstore i32 %k, ptr addrspace(1) %y\nbr label %two\n"
+	  "two:\n" BARRIER "%a" READ END,
+	  false },
+	{ "a store behind it, in a loop",
+	  "br label %loop\nloop:\n" BARRIER "%a" READ
+	  "store i32 %a, ptr addrspace(1) %y\n"
+	  "br i1 %is, label %loop, label %end\nend:\nret void\n",
+	  false },
+	{ "a loop that only reads",
+	  "br label %loop\nloop:\n" BARRIER "%a" READ
+	  "%again = icmp sgt i32 %a, 0\n"
+	  "br i1 %again, label %loop, label %end\nend:\n" END,
+	  true },
+	{ "an address from shared memory",
+	  BARRIER "%s = load i32, ptr addrspace(3) @tile\n"
+	          "%p = getelementptr i32, ptr addrspace(1) %x, i32 %s\n"
+	          "%a = load i32, ptr addrspace(1) %p\n" END,
+	  false },
+	{ "a load of shared memory",
+	  BARRIER "%a = load i32, ptr addrspace(3) @tile\n" END, false },
+};
+
+TEST(hoist, leaves_loads_behind_what_may_write)
+{
+	EACH(i, around) {
+		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+		const char *ir = text(
+			"@tile = internal addrspace(3) global i32 undef\n"
+			"define ptx_kernel void @kernel(ptr addrspace(1) %%x, "
+			"ptr addrspace(1) %%y, i32 %%n, i32 %%k, i1 %%is) "
+		        "{\n%s}\n"
+			"declare void @outside()\n"
+			"declare void "
+			"@llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n",
+			around[i].body);
+		AUTO_LLVM(LLVMModuleRef)
+		module = parse_ir(context, tkb_text(ir));
+
+		test_name_row(around[i].what);
+		CHECK_STR(hoisted(module), around[i].is_hoisted
+		                                   ? "bind: 1 argument\n"
+		                                     "hoist: 1 load\n"
+		                                   : "bind: 1 argument\n");
+	}
+}
+
 static const char *unrolled(const char *n)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();

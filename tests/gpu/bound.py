@@ -81,14 +81,20 @@ def products():
            [weights("i8", rows, columns), weights("f32", rows),
             Array("f32", columns), result("f32", rows), rows, columns],
            (rows // 4, 1, 1), "4, 128", [])
-    m, n, k = 64, 256, 512
-    for kind, total in (("f16", "f32"), ("i8", "i32")):
-        for stages in ("1", "3"):
-            yield (f"Triton matmul {kind}, {stages} stages", "matmul",
-                   [Array(kind, m, k), weights(kind, k, n), result(total, m, n),
-                    m, n, k, k, None, n, None, n, None],
-                   (m // 32 * n // 32, 1, 1), "32, 32, 32, 8",
-                   ["--num-stages", stages])
+    for m, n, k in (64, 256, 512), (1024, 1024, 512), (1024, 256, 4096):
+        size = "" if m == 64 else f", {m} x {n} x {k}"
+        for kind, total in (("f16", "f32"), ("i8", "i32")):
+            for stages in ("1", "3"):
+                yield (f"Triton matmul {kind}, {stages} stages{size}", "matmul",
+                       [Array(kind, m, k), weights(kind, k, n),
+                        result(total, m, n), m, n, k, k, None, n, None, n, None],
+                       (m // 32 * n // 32, 1, 1), "32, 32, 32, 8",
+                       ["--num-stages", stages])
+    for kind, total, kernel, rows in (("f16", "f32", "gemv", 1024),
+                                      ("i8", "i32", "gemv_int8", 2048)):
+        yield (f"Triton GEMV {kind}, {rows} x {columns}", kernel,
+               [weights(kind, rows, columns), Array(kind, columns),
+                result(total, rows), rows, columns], (rows // 4, 1, 1), "4, 128", [])
     yield ("Triton layer norm", "norm",
            [Array("f32", 64, 1024), weights("f32", 1024), weights("f32", 1024),
             result("f32", 64, 1024), 1024, 1e-5], (64, 1, 1), "256", [])

@@ -9,8 +9,10 @@
  * or not in memory, ends the run, as all does that LLVM calls undefined.
  *
  * Threads run one after the other. Memory that others may write changes where a
- * thread could see that: at barriers, fences and calls of what is not known. A
- * volatile read of it gives what another has just written, or is about to.
+ * thread could see that: at fences and calls of what is not known, and at barriers
+ * once it has written itself, or could be seen: until then, no other thread of the
+ * kernel need have. A volatile read of it gives what another has just written, or is
+ * about to.
  */
 
 #include <stdbool.h>
@@ -95,6 +97,8 @@ struct machine {
 	bool is_settled;  /* a run ends where that would decide its way */
 	uint64_t choices; /* that it made */
 	uint64_t strong;  /* events after which others may have written */
+	bool is_seen;     /* this thread made an event that is no barrier */
+	uint64_t begun;   /* what memory of others was when it began */
 	uint64_t steps;
 	uint64_t step_limit;
 	unsigned depth;

@@ -492,9 +492,10 @@ static void run_copy(struct machine *machine, const struct op *op,
 
 static void run_barrier(struct machine *machine)
 {
-	machine_note(machine, 'b', 0, scalar_number(0, 1));
+	machine_note(machine, MACHINE_BARRIER, 0, scalar_number(0, 1));
 	machine->strong++;
-	machine_let_others_write(machine);
+	if (machine->is_seen || machine_sum_up(machine) != machine->begun)
+		machine_let_others_write(machine);
 }
 
 static struct lane special(const struct machine *machine, unsigned kind)

@@ -397,9 +397,24 @@ static uint64_t place_of(struct machine *machine, uint64_t address)
 	return machine_mix(hash, address - object->base);
 }
 
+uint64_t machine_sum_up(const struct machine *machine)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < machine->object_count; i++) {
+		const struct object *object = &machine->objects[i];
+
+		for (size_t k = 0; object->is_shared && k < object->size; k++)
+			sum = machine_mix(sum, object->poison[k] * 256U +
+			                               object->bytes[k]);
+	}
+	return sum;
+}
+
 void machine_note(struct machine *machine, uint64_t kind, uint64_t address,
                   struct lane value)
 {
+	machine->is_seen |= kind != MACHINE_BARRIER;
 	if (machine->event_count == machine->event_capacity) {
 		machine->event_capacity = 2 * machine->event_capacity + 16;
 		machine->events = machine_realloc(

@@ -614,7 +614,9 @@ enum machine_end machine_run(struct machine *machine, const char *name,
 
 	if (function == NULL || LLVMIsDeclaration(function))
 		machine_stop(machine, MACHINE_UNKNOWN, "there is no kernel");
-	else
+	machine->is_seen = false;
+	machine->begun = machine_sum_up(machine);
+	if (machine->end == MACHINE_DONE)
 		(void)call(machine, function, arguments, NULL);
 	return machine->end;
 }

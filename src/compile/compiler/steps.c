@@ -40,6 +40,8 @@ static const struct {
 	[TKB_STEP_OPTIMIZE] = { "optimize",
 	                        "run LLVM's O3, but not over Triton's "
 	                        "kernels" },
+	[TKB_STEP_HOIST] = { "hoist", "issue loads before the barriers of "
+	                              "earlier ones" },
 	[TKB_STEP_VERIFY] = { "verify", "check the module" },
 };
 

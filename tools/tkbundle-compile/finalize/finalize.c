@@ -31,6 +31,7 @@ static int (*const steps[TKB_STEP_COUNT])(struct finalize *finalize,
 	[TKB_STEP_PREPACK] = finalize_prepack,
 	[TKB_STEP_FOLD] = finalize_fold,
 	[TKB_STEP_OPTIMIZE] = finalize_optimize,
+	[TKB_STEP_HOIST] = finalize_hoist,
 	[TKB_STEP_VERIFY] = finalize_verify,
 };
 

@@ -235,7 +235,7 @@ static int replace_read(LLVMBuilderRef builder, LLVMContextRef context,
 	struct ptx_read read;
 	LLVMValueRef made;
 
-	if (!ptx_read_of(call, &read) ||
+	if (!ptx_read_of(call, &read) || read.is_constant ||
 	    LLVMGetNumArgOperands(call) > 2 * PTX_READ_LIMIT ||
 	    !is_of_constants(LLVMGetOperand(call, (unsigned)read.address)))
 		return 0;

@@ -37,6 +37,7 @@ int finalize_fuse(struct finalize *finalize, struct tkb_error *err);
 int finalize_prepack(struct finalize *finalize, struct tkb_error *err);
 int finalize_fold(struct finalize *finalize, struct tkb_error *err);
 int finalize_optimize(struct finalize *finalize, struct tkb_error *err);
+int finalize_hoist(struct finalize *finalize, struct tkb_error *err);
 int finalize_verify(struct finalize *finalize, struct tkb_error *err);
 
 /*

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+
 /* The parser's position, and the registers from the constraints. */
 struct text {
 	const char *at;
@@ -75,6 +77,7 @@ static bool take_kinds(struct text *text, struct ptx_read *read)
 {
 	read->count = 1;
 	read->width = 0;
+	read->is_constant = false;
 	while (*text->at == '.') {
 		const char *const kind = ++text->at;
 		const size_t size = strcspn(kind, ". ");
@@ -83,7 +86,9 @@ static bool take_kinds(struct text *text, struct ptx_read *read)
 		if (strncmp(kind, "L1::", 4) == 0 ||
 		    strncmp(kind, "L2::", 4) == 0)
 			continue;
-		if (size == 2 && *kind == 'v')
+		if (size == 2 && strncmp(kind, "nc", size) == 0)
+			read->is_constant = true;
+		else if (size == 2 && *kind == 'v')
 			read->count = (unsigned)(kind[1] - '0');
 		else if (*kind == 'b' && *text->at == ' ')
 			read->width = (unsigned)strtoul(kind + 1, NULL, 10);
@@ -231,4 +236,151 @@ bool ptx_read_of(LLVMValueRef call, struct ptx_read *out)
 	          parse_assembly(assembly, copy, out) && has_types(call, out);
 	free(copy);
 	return is_read;
+}
+
+static LLVMValueRef to_vector(LLVMBuilderRef builder, LLVMTypeRef word,
+                              unsigned count, LLVMValueRef read)
+{
+	LLVMTypeRef index = LLVMInt64TypeInContext(LLVMGetTypeContext(word));
+	LLVMValueRef all = LLVMGetPoison(LLVMVectorType(word, count));
+
+	for (unsigned i = 0; i < count; i++)
+		all = LLVMBuildInsertElement(
+			builder, all,
+			LLVMBuildExtractValue(builder, read, i, ""),
+			LLVMConstInt(index, i, false), "");
+	return all;
+}
+
+LLVMValueRef ptx_read_build(LLVMBuilderRef builder, LLVMValueRef address,
+                            unsigned count, LLVMValueRef condition)
+{
+	static const struct {
+		const char *always;
+		const char *always_constraints;
+		const char *text;
+		const char *constraints;
+	} reads[] = {
+		[1] = { "ld.global.b32 { $0 }, [ $1 + 0 ];", "=r,l",
+		        "mov.u32 $0, 0x0;\n\t"
+		        "@$2 ld.global.b32 { $0 }, [ $1 + 0 ];",
+		        "=r,l,b" },
+		[2] = { "ld.global.v2.b32 { $0, $1 }, [ $2 + 0 ];", "=r,=r,l",
+		        "mov.u32 $0, 0x0;\n\tmov.u32 $1, 0x0;\n\t"
+		        "@$3 ld.global.v2.b32 { $0, $1 }, [ $2 + 0 ];",
+		        "=r,=r,l,b" },
+		[4] = { "ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ];",
+		        "=r,=r,=r,=r,l",
+		        "mov.u32 $0, 0x0;\n\tmov.u32 $1, 0x0;\n\t"
+		        "mov.u32 $2, 0x0;\n\tmov.u32 $3, 0x0;\n\t"
+		        "@$5 ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ];",
+		        "=r,=r,=r,=r,l,b" },
+	};
+	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(address));
+	LLVMTypeRef word = LLVMInt32TypeInContext(context);
+	LLVMTypeRef words[4] = { word, word, word, word };
+	LLVMTypeRef result =
+		count == 1
+			? word
+			: LLVMStructTypeInContext(context, words, count, false);
+	LLVMTypeRef types[2] = { LLVMTypeOf(address),
+		                 LLVMInt1TypeInContext(context) };
+	LLVMTypeRef type = LLVMFunctionType(result, types,
+	                                    condition == NULL ? 1 : 2, false);
+	LLVMValueRef arguments[2] = { address, condition };
+	const char *text =
+		condition == NULL ? reads[count].always : reads[count].text;
+	const char *constraints = condition == NULL
+	                                  ? reads[count].always_constraints
+	                                  : reads[count].constraints;
+	LLVMValueRef read = LLVMBuildCall2(
+		builder, type,
+		LLVMGetInlineAsm(type, text, strlen(text), constraints,
+	                         strlen(constraints), true, false,
+	                         LLVMInlineAsmDialectATT, false),
+		arguments, condition == NULL ? 1 : 2, "");
+
+	return count == 1 ? read : to_vector(builder, word, count, read);
+}
+
+/* The same PTX without ".nc", which may have effects; NULL: out of memory. */
+static LLVMValueRef pin_ptx(LLVMBuilderRef builder, LLVMValueRef call)
+{
+	static const char constant[] = ".nc";
+	LLVMValueRef old = LLVMGetCalledValue(call);
+	LLVMTypeRef type = LLVMGetCalledFunctionType(call);
+	LLVMValueRef arguments[2 * PTX_READ_LIMIT];
+	const unsigned count = LLVMGetNumArgOperands(call);
+	size_t size = 0;
+	size_t constraint_size = 0;
+	const char *const constraints =
+		LLVMGetInlineAsmConstraintString(old, &constraint_size);
+	const char *const text = LLVMGetInlineAsmAsmString(old, &size);
+	char *const copy = strndup(text, size);
+	char *at = copy == NULL ? NULL : strstr(copy, constant);
+	LLVMValueRef made = NULL;
+
+	if (at != NULL && count <= TKB_COUNT_OF(arguments)) {
+		memmove(at, at + strlen(constant),
+		        strlen(at + strlen(constant)) + 1);
+		for (unsigned i = 0; i < count; i++)
+			arguments[i] = LLVMGetOperand(call, i);
+		made = LLVMBuildCall2(
+			builder, type,
+			LLVMGetInlineAsm(type, copy, strlen(copy), constraints,
+		                         constraint_size, true, false,
+		                         LLVMInlineAsmDialectATT, false),
+			arguments, count, "");
+	}
+	free(copy);
+	return made;
+}
+
+static unsigned bytes_of(LLVMTypeRef type)
+{
+	switch ((int)LLVMGetTypeKind(type)) {
+	case LLVMIntegerTypeKind:
+		return LLVMGetIntTypeWidth(type) / 8;
+	case LLVMHalfTypeKind:
+	case LLVMBFloatTypeKind:
+		return 2;
+	case LLVMFloatTypeKind:
+		return 4;
+	case LLVMDoubleTypeKind:
+		return 8;
+	case LLVMVectorTypeKind:
+		return LLVMGetVectorSize(type) *
+		       bytes_of(LLVMGetElementType(type));
+	default:
+		return 0;
+	}
+}
+
+/* PTX for a load of whole words, aligned; NULL: it is no such load. */
+static LLVMValueRef pin_load(LLVMBuilderRef builder, LLVMValueRef load)
+{
+	const unsigned bytes = bytes_of(LLVMTypeOf(load));
+	LLVMValueRef words;
+
+	if ((bytes != 4 && bytes != 8 && bytes != 16) ||
+	    LLVMGetAlignment(load) < bytes)
+		return NULL;
+	words = ptx_read_build(builder, LLVMGetOperand(load, 0), bytes / 4,
+	                       NULL);
+	return LLVMBuildBitCast(builder, words, LLVMTypeOf(load), "");
+}
+
+void ptx_read_pin(LLVMBuilderRef builder, LLVMValueRef read)
+{
+	struct ptx_read ptx;
+	LLVMValueRef made = NULL;
+
+	if (LLVMIsALoadInst(read) != NULL)
+		made = pin_load(builder, read);
+	else if (ptx_read_of(read, &ptx) && ptx.is_constant)
+		made = pin_ptx(builder, read);
+	if (made == NULL)
+		return;
+	LLVMReplaceAllUsesWith(read, made);
+	LLVMInstructionEraseFromParent(read);
 }

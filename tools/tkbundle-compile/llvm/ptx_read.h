@@ -33,9 +33,24 @@ struct ptx_read {
 	int address;
 	int predicate; /* operand of the call; -1: unconditional */
 	int64_t offset;
+	bool is_constant; /* ld.global.nc: nothing writes what it reads */
 };
 
 /* Recognize a read; false for any other call. */
 bool ptx_read_of(LLVMValueRef call, struct ptx_read *out);
+
+/*
+ * Build such a read of 1, 2 or 4 words of 32 bits: an i32, or a vector of them.
+ * They are zeros where `condition` is false; NULL: it is unconditional. Nothing
+ * moves it across barriers, or past other PTX with effects.
+ */
+LLVMValueRef ptx_read_build(LLVMBuilderRef builder, LLVMValueRef address,
+                            unsigned count, LLVMValueRef condition);
+
+/*
+ * Replace a read of constants, by a load or by PTX, by one that nothing moves; the
+ * builder is behind it. Does nothing to any other instruction.
+ */
+void ptx_read_pin(LLVMBuilderRef builder, LLVMValueRef read);
 
 #endif

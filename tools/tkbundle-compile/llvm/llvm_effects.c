@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llvm/llvm_effects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "llvm/llvm_values.h"
+#include "llvm/ptx_read.h"
+
+/* Address spaces. */
+enum {
+	GLOBAL = 1,
+	SHARED = 3
+};
+
+/* Of all threads of the block. */
+static const char *const barriers[] = {
+	"llvm.nvvm.barrier0",
+	"llvm.nvvm.barrier.cta.sync.aligned.all",
+};
+
+static const char *const groups[] = {
+	"llvm.nvvm.cp.async.commit.group",
+	"llvm.nvvm.cp.async.wait.group",
+	"llvm.nvvm.cp.async.wait.all",
+};
+
+/* Calls that touch registers alone. */
+static const char *const exchanges[] = {
+	"llvm.nvvm.shfl.sync.",
+	"llvm.nvvm.mma.",
+	"llvm.nvvm.vote.",
+	"llvm.nvvm.redux.sync.",
+};
+
+static const char *const product[] = { "mma.sync." };
+
+/* What touches shared memory, too. */
+static const char *const matrices[] = {
+	"llvm.nvvm.ldmatrix.",
+	"llvm.nvvm.stmatrix.",
+};
+
+static const char *const copies[] = {
+	"cp.async.cg.shared.global ",
+	"cp.async.ca.shared.global ",
+};
+
+static bool begins_with(const char *text, size_t size, const char *const *words,
+                        size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const size_t length = strlen(words[i]);
+
+		if (size >= length && memcmp(text, words[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The function that an instruction calls; NULL: none, or it is not known. */
+static LLVMValueRef called(LLVMValueRef at)
+{
+	return LLVMIsACallInst(at) == NULL
+	               ? NULL
+	               : LLVMIsAFunction(LLVMGetCalledValue(at));
+}
+
+static bool calls(LLVMValueRef at, const char *const *words, size_t count)
+{
+	LLVMValueRef function = called(at);
+	size_t size = 0;
+	const char *name =
+		function == NULL ? NULL : LLVMGetValueName2(function, &size);
+
+	return name != NULL && begins_with(name, size, words, count);
+}
+
+bool llvm_is_barrier(LLVMValueRef instruction)
+{
+	return calls(instruction, barriers, TKB_COUNT_OF(barriers));
+}
+
+bool llvm_is_computation(LLVMValueRef instruction)
+{
+	if (called(instruction) != NULL)
+		return llvm_only_computes(called(instruction));
+	if (LLVMIsABinaryOperator(instruction) != NULL ||
+	    LLVMIsACastInst(instruction) != NULL ||
+	    LLVMIsACmpInst(instruction) != NULL)
+		return true;
+	switch ((int)LLVMGetInstructionOpcode(instruction)) {
+	case LLVMGetElementPtr:
+	case LLVMSelect:
+	case LLVMFreeze:
+	case LLVMFNeg:
+	case LLVMExtractElement:
+	case LLVMInsertElement:
+	case LLVMShuffleVector:
+	case LLVMExtractValue:
+	case LLVMInsertValue:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_copy_group(LLVMValueRef instruction)
+{
+	return calls(instruction, groups, TKB_COUNT_OF(groups));
+}
+
+static bool is_ptx(LLVMValueRef at, const char *const *words, size_t count)
+{
+	LLVMValueRef assembly =
+		LLVMIsACallInst(at) == NULL ? NULL : LLVMGetCalledValue(at);
+	size_t size = 0;
+	const char *text;
+
+	if (assembly == NULL || LLVMIsAInlineAsm(assembly) == NULL)
+		return false;
+	text = LLVMGetInlineAsmAsmString(assembly, &size);
+	return begins_with(text, size, words, count);
+}
+
+static bool is_copy(LLVMValueRef instruction)
+{
+	return is_ptx(instruction, copies, TKB_COUNT_OF(copies));
+}
+
+static bool is_plain(LLVMValueRef access)
+{
+	return !LLVMGetVolatile(access) &&
+	       LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
+}
+
+static unsigned space_of(LLVMValueRef access, unsigned address)
+{
+	return LLVMGetPointerAddressSpace(
+		LLVMTypeOf(LLVMGetOperand(access, address)));
+}
+
+bool llvm_is_apart_from_shared(LLVMValueRef instruction)
+{
+	struct ptx_read read;
+
+	if (LLVMIsALoadInst(instruction) != NULL)
+		return is_plain(instruction) &&
+		       space_of(instruction, 0) == GLOBAL;
+	return llvm_is_computation(instruction) ||
+	       calls(instruction, exchanges, TKB_COUNT_OF(exchanges)) ||
+	       is_ptx(instruction, product, TKB_COUNT_OF(product)) ||
+	       ptx_read_of(instruction, &read);
+}
+
+static bool may_write(LLVMValueRef at)
+{
+	if (LLVMIsALoadInst(at) != NULL)
+		return !is_plain(at);
+	if (LLVMIsAStoreInst(at) != NULL)
+		return !is_plain(at) || space_of(at, 1) != SHARED;
+	return LLVMIsAPHINode(at) == NULL && !llvm_is_apart_from_shared(at) &&
+	       !llvm_is_barrier(at) && !is_copy_group(at) &&
+	       !calls(at, matrices, TKB_COUNT_OF(matrices)) && !is_copy(at);
+}
+
+static LLVMValueRef first_write(LLVMBasicBlockRef block)
+{
+	LLVMValueRef at = LLVMGetFirstInstruction(block);
+
+	while (LLVMIsATerminatorInst(at) == NULL && !may_write(at))
+		at = LLVMGetNextInstruction(at);
+	return at;
+}
+
+/* Can `to` be reached from the end of `from`? */
+static bool reaches(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+{
+	LLVMValueRef function = LLVMGetBasicBlockParent(from);
+	const unsigned most = LLVMCountBasicBlocks(function);
+	LLVMBasicBlockRef *list = calloc(most, sizeof(LLVMBasicBlockRef));
+	bool is_reached = list == NULL;
+	unsigned count = 0;
+
+	if (list != NULL)
+		list[count++] = from;
+	for (unsigned i = 0; i < count && !is_reached; i++) {
+		LLVMValueRef end = LLVMGetBasicBlockTerminator(list[i]);
+
+		for (unsigned j = 0; j < LLVMGetNumSuccessors(end); j++) {
+			LLVMBasicBlockRef next = LLVMGetSuccessor(end, j);
+			unsigned k = 0;
+
+			is_reached |= next == to;
+			while (k < count && list[k] != next)
+				k++;
+			if (k == count && count < most)
+				list[count++] = next;
+		}
+	}
+	free(list);
+	return is_reached;
+}
+
+LLVMValueRef llvm_first_write(LLVMBasicBlockRef block)
+{
+	LLVMValueRef function = LLVMGetBasicBlockParent(block);
+
+	for (LLVMBasicBlockRef at = LLVMGetFirstBasicBlock(function);
+	     at != NULL; at = LLVMGetNextBasicBlock(at)) {
+		if (LLVMIsATerminatorInst(first_write(at)) == NULL &&
+		    reaches(at, block))
+			return NULL;
+	}
+	return first_write(block);
+}
