@@ -5,7 +5,7 @@ within() {
 	status=0
 	tkbundle "$@" --remote "$url" >out 2>&1 || status=$?
 	taken=$((($(date +%s%N) - begin) / 1000000))
-	sed "s/:$(cat port)/:PORT/" out
+	sed "s/:$(cat port)/:PORT/; s/cannot connect: //" out
 	echo "exit $status"
 	[ $taken -ge 300 ] || echo "too early: $taken ms"
 	[ $taken -lt 9000 ] || echo "too late: $taken ms"
