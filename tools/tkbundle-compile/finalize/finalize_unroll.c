@@ -22,7 +22,7 @@
 enum {
 	STEPS = 16,  /* iterations of a marked loop that is too large to be
 	               unrolled completely */
-	SIZE = 2048, /* maximum instructions of an unrolled loop */
+	SIZE = 4096, /* maximum instructions of an unrolled loop */
 	LEAST = 4,   /* minimum iterations at once: fewer gain nothing */
 	DEPTH = 3    /* nesting depth of loops */
 };
