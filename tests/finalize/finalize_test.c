@@ -254,6 +254,10 @@ static const struct {
 	  "%again = icmp sgt i32 %a, 0\n"
 	  "br i1 %again, label %loop, label %end\nend:\n" END,
 	  true },
+	{ "a load of an unusual width",
+	  BARRIER "%w = load i33, ptr addrspace(1) %x, align 8\n"
+	          "%a = trunc i33 %w to i32\n" END,
+	  true },
 	{ "an address from shared memory",
 	  BARRIER "%s = load i32, ptr addrspace(3) @tile\n"
 	          "%p = getelementptr i32, ptr addrspace(1) %x, i32 %s\n"
@@ -271,7 +275,7 @@ TEST(hoist, leaves_loads_behind_what_may_write)
 			"@tile = internal addrspace(3) global i32 undef\n"
 			"define ptx_kernel void @kernel(ptr addrspace(1) %%x, "
 			"ptr addrspace(1) %%y, i32 %%n, i32 %%k, i1 %%is) "
-		        "{\n%s}\n"
+			"{\n%s}\n"
 			"declare void @outside()\n"
 			"declare void "
 			"@llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n",

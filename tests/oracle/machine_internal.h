@@ -97,11 +97,11 @@ struct object *machine_touch(struct machine *machine, uint64_t address,
 
 void machine_note(struct machine *machine, uint64_t kind, uint64_t address,
                   struct lane value);
-/* Others write what they may. */
 enum {
 	MACHINE_BARRIER = 'b' /* a kind of event */
 };
 
+/* Others write what they may. */
 void machine_let_others_write(struct machine *machine);
 
 /* A number for all memory that others write, too. */

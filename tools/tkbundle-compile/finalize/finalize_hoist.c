@@ -36,8 +36,8 @@ enum {
 /* An instruction; its index is its place in the original order. */
 struct node {
 	LLVMValueRef value;
-	unsigned size; /* bits of the result */
-	size_t last;   /* index of the last instruction that uses it */
+	unsigned size;   /* bits of the result */
+	unsigned ending; /* bits of results that nothing uses later */
 	bool is_read;
 	bool is_free;   /* depends on nothing that must stay where it is */
 	bool is_issued; /* a read that has its place in the new order */
@@ -131,18 +131,20 @@ static bool is_read(LLVMValueRef value)
 	                                      : ptx_read_of(value, &read);
 }
 
-static void measure_uses(const struct stretch *stretch, struct node *node)
+/* Add the node to what ends with the last instruction that uses it. */
+static void find_end(const struct stretch *stretch, struct node *node)
 {
-	node->last = (size_t)(node - stretch->nodes);
+	struct node *last = node;
+
 	for (LLVMUseRef use = LLVMGetFirstUse(node->value); use != NULL;
 	     use = LLVMGetNextUse(use)) {
-		const struct node *user = node_of(stretch, LLVMGetUser(use));
-		const size_t at = user == NULL
-		                          ? stretch->count
-		                          : (size_t)(user - stretch->nodes);
+		struct node *const user = node_of(stretch, LLVMGetUser(use));
 
-		node->last = at > node->last ? at : node->last;
+		if (user == NULL)
+			return;
+		last = user > last ? user : last;
 	}
+	last->ending += node->size;
 }
 
 static void describe(const struct stretch *stretch, struct node *node)
@@ -156,7 +158,7 @@ static void describe(const struct stretch *stretch, struct node *node)
 		node->is_free = operand == NULL ||
 		                (operand->is_free && !operand->is_read);
 	}
-	measure_uses(stretch, node);
+	find_end(stretch, node);
 }
 
 static void close_stretch(struct stretch *stretch)
@@ -207,14 +209,11 @@ static int open_stretch(struct stretch *stretch, LLVMValueRef end,
 static unsigned most_live(const struct stretch *stretch)
 {
 	unsigned most = 0;
+	unsigned live = 0;
 
-	for (size_t at = 0; at < stretch->count; at++) {
-		unsigned live = 0;
-
-		for (size_t i = 0; i <= at; i++) {
-			if (stretch->nodes[i].last > at)
-				live += stretch->nodes[i].size;
-		}
+	for (size_t i = 0; i < stretch->count; i++) {
+		live += stretch->nodes[i].size;
+		live -= stretch->nodes[i].ending;
 		most = live > most ? live : most;
 	}
 	return most;
@@ -364,7 +363,6 @@ static void reorder(const struct stretch *stretch, LLVMValueRef end)
 	LLVMPositionBuilderBefore(builder, end);
 	for (size_t i = 0; i < stretch->count; i++) {
 		const struct node *node = &stretch->nodes[stretch->order[i]];
-
 		size_t size;
 
 		LLVMInstructionRemoveFromParent(node->value);
@@ -400,15 +398,17 @@ static int hoist_before(LLVMValueRef end, size_t *moved, struct tkb_error *err)
 
 static int hoist_in(LLVMValueRef kernel, size_t *moved, struct tkb_error *err)
 {
+	struct llvm_after_writes after;
 	int rc = 0;
 
+	if (!llvm_after_writes_open(&after, kernel))
+		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel);
 	     block != NULL && rc == 0; block = LLVMGetNextBasicBlock(block)) {
-		LLVMValueRef end = llvm_first_write(block);
-
-		if (end != NULL)
-			rc = hoist_before(end, moved, err);
+		if (!llvm_is_after_write(&after, block))
+			rc = hoist_before(llvm_first_write(block), moved, err);
 	}
+	llvm_after_writes_close(&after);
 	return rc;
 }
 

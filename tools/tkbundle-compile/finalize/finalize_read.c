@@ -157,15 +157,15 @@ static void add_attribute(LLVMContextRef context, LLVMValueRef call,
 			0));
 }
 
-/* Make the same inline PTX with ld.global.nc, and without side effects. */
-static LLVMValueRef make_assembly(LLVMValueRef old, struct tkb_error *err)
+/* Build the same read with ld.global.nc, and without side effects. */
+static LLVMValueRef build_assembly(LLVMBuilderRef builder,
+                                   LLVMContextRef context, LLVMValueRef call,
+                                   struct tkb_error *err)
 {
 	static const char constant[] = ".nc";
 	size_t size = 0;
-	size_t constraint_size = 0;
-	const char *const text = LLVMGetInlineAsmAsmString(old, &size);
-	const char *const constraints =
-		LLVMGetInlineAsmConstraintString(old, &constraint_size);
+	const char *const text =
+		LLVMGetInlineAsmAsmString(LLVMGetCalledValue(call), &size);
 	const char *const name =
 		memmem(text, size, load_name, strlen(load_name));
 	const size_t before = (size_t)(name - text) + strlen(load_name);
@@ -181,30 +181,9 @@ static LLVMValueRef make_assembly(LLVMValueRef old, struct tkb_error *err)
 	memcpy(copy + before, constant, sizeof(constant) - 1);
 	memcpy(copy + before + sizeof(constant) - 1, text + before,
 	       size - before);
-	made = LLVMGetInlineAsm(LLVMGetInlineAsmFunctionType(old), copy,
-	                        size + strlen(constant), constraints,
-	                        constraint_size, false,
-	                        LLVMGetInlineAsmNeedsAlignedStack(old),
-	                        LLVMGetInlineAsmDialect(old), false);
+	made = ptx_read_rewrite(builder, call, copy, size + strlen(constant),
+	                        false);
 	free(copy);
-	return made;
-}
-
-static LLVMValueRef build_assembly(LLVMBuilderRef builder,
-                                   LLVMContextRef context, LLVMValueRef call,
-                                   struct tkb_error *err)
-{
-	LLVMValueRef assembly = make_assembly(LLVMGetCalledValue(call), err);
-	const unsigned count = LLVMGetNumArgOperands(call);
-	LLVMValueRef arguments[2 * PTX_READ_LIMIT];
-	LLVMValueRef made;
-
-	if (assembly == NULL)
-		return NULL;
-	for (unsigned i = 0; i < count; i++)
-		arguments[i] = LLVMGetOperand(call, i);
-	made = LLVMBuildCall2(builder, LLVMGetCalledFunctionType(call),
-	                      assembly, arguments, count, "");
 	add_attribute(context, made, "memory"); /* value 0: memory(none) */
 	add_attribute(context, made, "nounwind");
 	add_attribute(context, made, "willreturn");
@@ -236,7 +215,6 @@ static int replace_read(LLVMBuilderRef builder, LLVMContextRef context,
 	LLVMValueRef made;
 
 	if (!ptx_read_of(call, &read) || read.is_constant ||
-	    LLVMGetNumArgOperands(call) > 2 * PTX_READ_LIMIT ||
 	    !is_of_constants(LLVMGetOperand(call, (unsigned)read.address)))
 		return 0;
 	LLVMPositionBuilderBefore(builder, call);

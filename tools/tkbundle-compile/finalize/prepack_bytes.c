@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "llvm/llvm_values.h"
+
 /*
  * The bytes of a constant array of numbers, possibly nested. LLVM keeps them
  * in this machine's byte order, which is little-endian like the GPU's.
@@ -12,28 +14,6 @@
 enum {
 	SIZE_LIMIT = 1 << 28 /* larger constants are not repacked */
 };
-
-static size_t size_of_number(LLVMTypeRef type)
-{
-	unsigned width;
-
-	switch (LLVMGetTypeKind(type)) {
-	case LLVMIntegerTypeKind:
-		width = LLVMGetIntTypeWidth(type);
-		return width == 8 || width == 16 || width == 32 || width == 64
-		               ? width / 8
-		               : 0;
-	case LLVMHalfTypeKind:
-	case LLVMBFloatTypeKind:
-		return 2;
-	case LLVMFloatTypeKind:
-		return 4;
-	case LLVMDoubleTypeKind:
-		return 8;
-	default:
-		return 0;
-	}
-}
 
 /* The size of the type in bytes; 0 if it is not such an array. */
 static size_t size_of_array(LLVMTypeRef type)
@@ -50,7 +30,7 @@ static size_t size_of_array(LLVMTypeRef type)
 		if (size > SIZE_LIMIT)
 			return 0;
 	}
-	return size * size_of_number(type);
+	return size * llvm_number_size(type);
 }
 
 /* A position in nested arrays. */

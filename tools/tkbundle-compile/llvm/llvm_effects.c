@@ -165,7 +165,7 @@ static bool may_write(LLVMValueRef at)
 	       !calls(at, matrices, TKB_COUNT_OF(matrices)) && !is_copy(at);
 }
 
-static LLVMValueRef first_write(LLVMBasicBlockRef block)
+LLVMValueRef llvm_first_write(LLVMBasicBlockRef block)
 {
 	LLVMValueRef at = LLVMGetFirstInstruction(block);
 
@@ -174,44 +174,49 @@ static LLVMValueRef first_write(LLVMBasicBlockRef block)
 	return at;
 }
 
-/* Can `to` be reached from the end of `from`? */
-static bool reaches(LLVMBasicBlockRef from, LLVMBasicBlockRef to)
+bool llvm_is_after_write(const struct llvm_after_writes *after,
+                         LLVMBasicBlockRef block)
 {
-	LLVMValueRef function = LLVMGetBasicBlockParent(from);
-	const unsigned most = LLVMCountBasicBlocks(function);
-	LLVMBasicBlockRef *list = calloc(most, sizeof(LLVMBasicBlockRef));
-	bool is_reached = list == NULL;
-	unsigned count = 0;
-
-	if (list != NULL)
-		list[count++] = from;
-	for (unsigned i = 0; i < count && !is_reached; i++) {
-		LLVMValueRef end = LLVMGetBasicBlockTerminator(list[i]);
-
-		for (unsigned j = 0; j < LLVMGetNumSuccessors(end); j++) {
-			LLVMBasicBlockRef next = LLVMGetSuccessor(end, j);
-			unsigned k = 0;
-
-			is_reached |= next == to;
-			while (k < count && list[k] != next)
-				k++;
-			if (k == count && count < most)
-				list[count++] = next;
-		}
+	for (size_t i = 0; i < after->count; i++) {
+		if (after->blocks[i] == block)
+			return true;
 	}
-	free(list);
-	return is_reached;
+	return false;
 }
 
-LLVMValueRef llvm_first_write(LLVMBasicBlockRef block)
+static void add_successors(struct llvm_after_writes *after,
+                           LLVMBasicBlockRef block)
 {
-	LLVMValueRef function = LLVMGetBasicBlockParent(block);
+	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
+	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
+		LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
+
+		if (!llvm_is_after_write(after, next))
+			after->blocks[after->count++] = next;
+	}
+}
+
+bool llvm_after_writes_open(struct llvm_after_writes *after,
+                            LLVMValueRef function)
+{
+	*after = (struct llvm_after_writes){
+		.blocks = calloc(LLVMCountBasicBlocks(function),
+		                 sizeof(LLVMBasicBlockRef)),
+	};
+	if (after->blocks == NULL)
+		return false;
 	for (LLVMBasicBlockRef at = LLVMGetFirstBasicBlock(function);
 	     at != NULL; at = LLVMGetNextBasicBlock(at)) {
-		if (LLVMIsATerminatorInst(first_write(at)) == NULL &&
-		    reaches(at, block))
-			return NULL;
+		if (LLVMIsATerminatorInst(llvm_first_write(at)) == NULL)
+			add_successors(after, at);
 	}
-	return first_write(block);
+	for (size_t i = 0; i < after->count; i++)
+		add_successors(after, after->blocks[i]);
+	return true;
+}
+
+void llvm_after_writes_close(struct llvm_after_writes *after)
+{
+	free(after->blocks);
 }

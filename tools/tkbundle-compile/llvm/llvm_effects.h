@@ -24,11 +24,24 @@ bool llvm_is_barrier(LLVMValueRef instruction);
  */
 bool llvm_is_apart_from_shared(LLVMValueRef instruction);
 
+/* The blocks of a function that may run after a write, in any order. */
+struct llvm_after_writes {
+	LLVMBasicBlockRef *blocks;
+	size_t count;
+};
+
 /*
  * The first instruction of the block that may write global memory, or learn that
  * others wrote it: a store, an atomic, a fence, any call that is not known; else
- * the block's terminator. NULL: such an instruction may have run before the block.
+ * the block's terminator.
  */
 LLVMValueRef llvm_first_write(LLVMBasicBlockRef block);
+
+/* Find the blocks that control may reach after such a write; false: no memory. */
+bool llvm_after_writes_open(struct llvm_after_writes *after,
+                            LLVMValueRef function);
+void llvm_after_writes_close(struct llvm_after_writes *after);
+bool llvm_is_after_write(const struct llvm_after_writes *after,
+                         LLVMBasicBlockRef block);
 
 #endif

@@ -34,6 +34,29 @@ static inline unsigned llvm_lane_count(LLVMTypeRef type)
 	               : 1;
 }
 
+/* The size of a number in bytes; 0: it is none, or of an unusual width. */
+static inline unsigned llvm_number_size(LLVMTypeRef type)
+{
+	unsigned width;
+
+	switch ((int)LLVMGetTypeKind(type)) {
+	case LLVMIntegerTypeKind:
+		width = LLVMGetIntTypeWidth(type);
+		return width == 8 || width == 16 || width == 32 || width == 64
+		               ? width / 8
+		               : 0;
+	case LLVMHalfTypeKind:
+	case LLVMBFloatTypeKind:
+		return 2;
+	case LLVMFloatTypeKind:
+		return 4;
+	case LLVMDoubleTypeKind:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
 /* The value of a function's attribute. False if it does not have it. */
 static inline bool llvm_function_attribute(LLVMValueRef function,
                                            const char *name, uint64_t *out)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "llvm/llvm_values.h"
 
 /* The parser's position, and the registers from the constraints. */
 struct text {
@@ -157,7 +157,8 @@ static bool read_constraints(const char *at, size_t size, struct text *text)
 		if (at < end && *at++ != ',')
 			return false;
 	}
-	return text->output_count > 0 && text->output_count <= PTX_READ_LIMIT;
+	return text->output_count > 0 && text->output_count <= PTX_READ_LIMIT &&
+	       text->count - text->output_count <= PTX_OPERAND_LIMIT;
 }
 
 static bool is_integer(LLVMTypeRef type, unsigned width)
@@ -252,122 +253,99 @@ static LLVMValueRef to_vector(LLVMBuilderRef builder, LLVMTypeRef word,
 	return all;
 }
 
-LLVMValueRef ptx_read_build(LLVMBuilderRef builder, LLVMValueRef address,
-                            unsigned count, LLVMValueRef condition)
+/* A read of 1, 2 or 4 words of 32 bits: an i32, or a vector of them. */
+static LLVMValueRef build_read(LLVMBuilderRef builder, LLVMValueRef address,
+                               unsigned count)
 {
 	static const struct {
-		const char *always;
-		const char *always_constraints;
 		const char *text;
 		const char *constraints;
 	} reads[] = {
-		[1] = { "ld.global.b32 { $0 }, [ $1 + 0 ];", "=r,l",
-		        "mov.u32 $0, 0x0;\n\t"
-		        "@$2 ld.global.b32 { $0 }, [ $1 + 0 ];",
-		        "=r,l,b" },
-		[2] = { "ld.global.v2.b32 { $0, $1 }, [ $2 + 0 ];", "=r,=r,l",
-		        "mov.u32 $0, 0x0;\n\tmov.u32 $1, 0x0;\n\t"
-		        "@$3 ld.global.v2.b32 { $0, $1 }, [ $2 + 0 ];",
-		        "=r,=r,l,b" },
+		[1] = { "ld.global.b32 { $0 }, [ $1 + 0 ];", "=r,l" },
+		[2] = { "ld.global.v2.b32 { $0, $1 }, [ $2 + 0 ];", "=r,=r,l" },
 		[4] = { "ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ];",
-		        "=r,=r,=r,=r,l",
-		        "mov.u32 $0, 0x0;\n\tmov.u32 $1, 0x0;\n\t"
-		        "mov.u32 $2, 0x0;\n\tmov.u32 $3, 0x0;\n\t"
-		        "@$5 ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ];",
-		        "=r,=r,=r,=r,l,b" },
+		        "=r,=r,=r,=r,l" },
 	};
+	const char *const text = reads[count].text;
+	const char *const constraints = reads[count].constraints;
 	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(address));
 	LLVMTypeRef word = LLVMInt32TypeInContext(context);
-	LLVMTypeRef words[4] = { word, word, word, word };
+	LLVMTypeRef words[] = { word, word, word, word };
+	LLVMTypeRef from = LLVMTypeOf(address);
 	LLVMTypeRef result =
 		count == 1
 			? word
 			: LLVMStructTypeInContext(context, words, count, false);
-	LLVMTypeRef types[2] = { LLVMTypeOf(address),
-		                 LLVMInt1TypeInContext(context) };
-	LLVMTypeRef type = LLVMFunctionType(result, types,
-	                                    condition == NULL ? 1 : 2, false);
-	LLVMValueRef arguments[2] = { address, condition };
-	const char *text =
-		condition == NULL ? reads[count].always : reads[count].text;
-	const char *constraints = condition == NULL
-	                                  ? reads[count].always_constraints
-	                                  : reads[count].constraints;
+	LLVMTypeRef type = LLVMFunctionType(result, &from, 1, false);
 	LLVMValueRef read = LLVMBuildCall2(
 		builder, type,
 		LLVMGetInlineAsm(type, text, strlen(text), constraints,
 	                         strlen(constraints), true, false,
 	                         LLVMInlineAsmDialectATT, false),
-		arguments, condition == NULL ? 1 : 2, "");
+		&address, 1, "");
 
 	return count == 1 ? read : to_vector(builder, word, count, read);
+}
+
+LLVMValueRef ptx_read_rewrite(LLVMBuilderRef builder, LLVMValueRef call,
+                              const char *text, size_t size, bool has_effects)
+{
+	LLVMValueRef old = LLVMGetCalledValue(call);
+	LLVMTypeRef type = LLVMGetCalledFunctionType(call);
+	const unsigned count = LLVMGetNumArgOperands(call);
+	LLVMValueRef arguments[PTX_OPERAND_LIMIT];
+	size_t constraint_size = 0;
+	const char *const constraints =
+		LLVMGetInlineAsmConstraintString(old, &constraint_size);
+
+	for (unsigned i = 0; i < count; i++)
+		arguments[i] = LLVMGetOperand(call, i);
+	return LLVMBuildCall2(
+		builder, type,
+		LLVMGetInlineAsm(type, text, size, constraints, constraint_size,
+	                         has_effects,
+	                         LLVMGetInlineAsmNeedsAlignedStack(old),
+	                         LLVMGetInlineAsmDialect(old), false),
+		arguments, count, "");
 }
 
 /* The same PTX without ".nc", which may have effects; NULL: out of memory. */
 static LLVMValueRef pin_ptx(LLVMBuilderRef builder, LLVMValueRef call)
 {
 	static const char constant[] = ".nc";
-	LLVMValueRef old = LLVMGetCalledValue(call);
-	LLVMTypeRef type = LLVMGetCalledFunctionType(call);
-	LLVMValueRef arguments[2 * PTX_READ_LIMIT];
-	const unsigned count = LLVMGetNumArgOperands(call);
 	size_t size = 0;
-	size_t constraint_size = 0;
-	const char *const constraints =
-		LLVMGetInlineAsmConstraintString(old, &constraint_size);
-	const char *const text = LLVMGetInlineAsmAsmString(old, &size);
+	const char *const text =
+		LLVMGetInlineAsmAsmString(LLVMGetCalledValue(call), &size);
 	char *const copy = strndup(text, size);
-	char *at = copy == NULL ? NULL : strstr(copy, constant);
+	char *const at = copy == NULL ? NULL : strstr(copy, constant);
 	LLVMValueRef made = NULL;
 
-	if (at != NULL && count <= TKB_COUNT_OF(arguments)) {
-		memmove(at, at + strlen(constant),
-		        strlen(at + strlen(constant)) + 1);
-		for (unsigned i = 0; i < count; i++)
-			arguments[i] = LLVMGetOperand(call, i);
-		made = LLVMBuildCall2(
-			builder, type,
-			LLVMGetInlineAsm(type, copy, strlen(copy), constraints,
-		                         constraint_size, true, false,
-		                         LLVMInlineAsmDialectATT, false),
-			arguments, count, "");
+	if (at != NULL) {
+		const char *const rest = at + strlen(constant);
+
+		memmove(at, rest, strlen(rest) + 1);
+		made = ptx_read_rewrite(builder, call, copy, strlen(copy),
+		                        true);
 	}
 	free(copy);
 	return made;
 }
 
-static unsigned bytes_of(LLVMTypeRef type)
-{
-	switch ((int)LLVMGetTypeKind(type)) {
-	case LLVMIntegerTypeKind:
-		return LLVMGetIntTypeWidth(type) / 8;
-	case LLVMHalfTypeKind:
-	case LLVMBFloatTypeKind:
-		return 2;
-	case LLVMFloatTypeKind:
-		return 4;
-	case LLVMDoubleTypeKind:
-		return 8;
-	case LLVMVectorTypeKind:
-		return LLVMGetVectorSize(type) *
-		       bytes_of(LLVMGetElementType(type));
-	default:
-		return 0;
-	}
-}
-
 /* PTX for a load of whole words, aligned; NULL: it is no such load. */
 static LLVMValueRef pin_load(LLVMBuilderRef builder, LLVMValueRef load)
 {
-	const unsigned bytes = bytes_of(LLVMTypeOf(load));
+	LLVMTypeRef type = LLVMTypeOf(load);
+	const bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+	const unsigned bytes =
+		llvm_lane_count(type) *
+		llvm_number_size(is_vector ? LLVMGetElementType(type) : type);
 	LLVMValueRef words;
 
 	if ((bytes != 4 && bytes != 8 && bytes != 16) ||
 	    LLVMGetAlignment(load) < bytes)
 		return NULL;
-	words = ptx_read_build(builder, LLVMGetOperand(load, 0), bytes / 4,
-	                       NULL);
-	return LLVMBuildBitCast(builder, words, LLVMTypeOf(load), "");
+	words = build_read(builder, LLVMGetOperand(load, 0), bytes / 4);
+	return LLVMBuildBitCast(builder, words, type, "");
 }
 
 void ptx_read_pin(LLVMBuilderRef builder, LLVMValueRef read)

@@ -19,7 +19,8 @@
 #include <llvm-c/Core.h>
 
 enum {
-	PTX_READ_LIMIT = 4 /* outputs */
+	PTX_READ_LIMIT = 4,   /* outputs */
+	PTX_OPERAND_LIMIT = 8 /* a fallback for each, and some more */
 };
 
 struct ptx_read {
@@ -40,12 +41,11 @@ struct ptx_read {
 bool ptx_read_of(LLVMValueRef call, struct ptx_read *out);
 
 /*
- * Build such a read of 1, 2 or 4 words of 32 bits: an i32, or a vector of them.
- * They are zeros where `condition` is false; NULL: it is unconditional. Nothing
- * moves it across barriers, or past other PTX with effects.
+ * Build the call of a read with another text of PTX. Without effects, LLVM may
+ * move it across barriers.
  */
-LLVMValueRef ptx_read_build(LLVMBuilderRef builder, LLVMValueRef address,
-                            unsigned count, LLVMValueRef condition);
+LLVMValueRef ptx_read_rewrite(LLVMBuilderRef builder, LLVMValueRef call,
+                              const char *text, size_t size, bool has_effects);
 
 /*
  * Replace a read of constants, by a load or by PTX, by one that nothing moves; the
