@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "llvm/llvm_values.h"
+
 enum {
 	FACTOR_LIMIT = 1 << 28 /* four products of this and 32 bits have an
 	                          exact sum */
@@ -91,31 +93,98 @@ static bool bound_axis(const struct source *source, const struct group *group,
 	return range->high >= range->low;
 }
 
-/* Between which threads a value differs: THREAD means neighbours in a warp. */
+/*
+ * Between which threads a value differs: the lowest bit of the thread's index that
+ * it depends on, or one of these.
+ */
 enum nearness {
-	THREAD,
-	UNKNOWN,
+	THREAD_BITS = 10, /* of the index */
+	UNKNOWN = THREAD_BITS,
 	BLOCK,
-	LOOP,
-	NEARNESS_COUNT
+	LOOP
 };
 
-static enum nearness nearness_of_value(LLVMValueRef value)
+static int lowest_bit(uint64_t mask)
+{
+	int bit = 0;
+
+	while (bit < THREAD_BITS && (mask >> bit & 1) == 0)
+		bit++;
+	return bit;
+}
+
+static int nearness_of_call(LLVMValueRef call, int bit)
 {
 	size_t size = 0;
-	const char *name;
+	const char *const name =
+		LLVMGetValueName2(LLVMGetCalledValue(call), &size);
 
-	if (LLVMIsAPHINode(value) != NULL)
-		return LOOP;
-	if (LLVMIsACallInst(value) == NULL)
-		return UNKNOWN;
-	name = LLVMGetValueName2(LLVMGetCalledValue(value), &size);
 	if (strstr(name, ".sreg.ctaid.") != NULL)
 		return BLOCK;
-	return strstr(name, ".sreg.tid.x") != NULL ||
-	                       strstr(name, ".sreg.laneid") != NULL
-	               ? THREAD
+	return bit < THREAD_BITS && (strstr(name, ".sreg.tid.x") != NULL ||
+	                             strstr(name, ".sreg.laneid") != NULL)
+	               ? bit
 	               : UNKNOWN;
+}
+
+/* The constant second operand; UINT64_MAX: it is another one. */
+static uint64_t second_number(LLVMValueRef instruction)
+{
+	LLVMValueRef by = LLVMIsAConstantInt(LLVMGetOperand(instruction, 1));
+
+	return by != NULL && LLVMGetIntTypeWidth(LLVMTypeOf(by)) <= 64
+	               ? LLVMConstIntGetZExtValue(by)
+	               : UINT64_MAX;
+}
+
+/*
+ * The value that this one takes bits of; NULL: none. `bit` is the lowest bit that
+ * counts, of this value and then of the other.
+ */
+static LLVMValueRef source_of(LLVMValueRef value, int *bit)
+{
+	uint64_t number;
+
+	switch ((int)llvm_opcode(value)) {
+	case LLVMZExt:
+	case LLVMSExt:
+	case LLVMTrunc:
+	case LLVMFreeze:
+	case LLVMURem:
+		break;
+	case LLVMAnd:
+		number = second_number(value);
+		*bit = lowest_bit(number) > *bit ? lowest_bit(number) : *bit;
+		break;
+	case LLVMLShr:
+		number = second_number(value);
+		*bit += number < THREAD_BITS ? (int)number : THREAD_BITS;
+		break;
+	case LLVMShl:
+		number = second_number(value);
+		*bit = number < (uint64_t)*bit ? *bit - (int)number : 0;
+		break;
+	default:
+		return NULL;
+	}
+	return LLVMGetOperand(value, 0);
+}
+
+static int nearness_of_value(LLVMValueRef value)
+{
+	enum {
+		STEPS = 8
+	};
+	int bit = 0;
+
+	for (int i = 0; i < STEPS && value != NULL; i++) {
+		if (LLVMIsAPHINode(value) != NULL)
+			return LOOP;
+		if (LLVMIsACallInst(value) != NULL)
+			return nearness_of_call(value, bit);
+		value = source_of(value, &bit);
+	}
+	return UNKNOWN;
 }
 
 bool prepack_is_summed(const struct group *group,
@@ -130,17 +199,16 @@ bool prepack_is_summed(const struct group *group,
 }
 
 /* For an axis that is a sum of terms: that of the nearest term. */
-static enum nearness nearness_of(const struct group *group,
-                                 const struct axis *axis)
+static int nearness_of(const struct group *group, const struct axis *axis)
 {
 	const struct prepack_address *address = &group->words[0]->address;
-	enum nearness least = NEARNESS_COUNT;
+	int least = LOOP;
 
 	if (axis->term.value != NULL)
 		return nearness_of_value(axis->term.value);
 	for (size_t i = 0; i < address->term_count; i++) {
 		const struct prepack_term *term = &address->terms[i];
-		const enum nearness one = nearness_of_value(term->value);
+		const int one = nearness_of_value(term->value);
 
 		if (prepack_is_summed(group, term) && one < least)
 			least = one;
@@ -148,25 +216,47 @@ static enum nearness nearness_of(const struct group *group,
 	return least;
 }
 
+/* Bytes between neighbours on the axis. */
+static int64_t distance_of(const struct axis *axis)
+{
+	const int64_t distance = axis->term.factor * axis->range.step;
+
+	return distance < 0 ? -distance : distance;
+}
+
+static bool is_nearer(const struct group *group, const struct axis *a,
+                      const struct axis *b)
+{
+	const int nearness = nearness_of(group, a);
+	const int other = nearness_of(group, b);
+
+	return nearness != other ? nearness < other
+	                         : distance_of(a) < distance_of(b);
+}
+
 /*
  * The axes in which threads of a warp differ get the smallest strides, so that
- * neighbouring threads read adjacent words.
+ * neighbouring threads read adjacent words; if that is not known, those do whose
+ * words were nearer.
  */
 static void lay_out(struct group *group)
 {
-	int64_t stride = 1;
+	group->position_count = 1;
+	for (size_t i = 0; i < group->axis_count; i++)
+		group->axes[i].stride = 0;
+	for (size_t placed = 0; placed < group->axis_count; placed++) {
+		struct axis *next = NULL;
 
-	for (int nearness = 0; nearness < NEARNESS_COUNT; nearness++) {
 		for (size_t i = 0; i < group->axis_count; i++) {
 			struct axis *axis = &group->axes[i];
 
-			if ((int)nearness_of(group, axis) != nearness)
-				continue;
-			axis->stride = stride;
-			stride *= axis->count;
+			if (axis->stride == 0 &&
+			    (next == NULL || is_nearer(group, axis, next)))
+				next = axis;
 		}
+		next->stride = group->position_count;
+		group->position_count *= next->count;
 	}
-	group->position_count = stride;
 }
 
 /*
@@ -212,7 +302,7 @@ static bool is_scattered(const struct group *group)
 
 		if (axis->stride == 1 && axis->count > 1 &&
 		    nearness_of(group, axis) < BLOCK)
-			return axis->term.factor * axis->range.step > size;
+			return distance_of(axis) > size;
 	}
 	return false;
 }
