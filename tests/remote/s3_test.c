@@ -215,15 +215,16 @@ TEST(s3, a_redirect_is_understood)
 	}
 }
 
+/* 4000 to 4009: seconds may end between the server's answer and the look here. */
 TEST(s3, a_clock_that_is_wrong_is_named)
 {
 	start_s3();
-	(void)ask_s3("clock/4000");
+	(void)ask_s3("clock/4005");
 	check_refusal(s3_url(new_bucket("clock"), ""), TKB_ERR_DENIED,
-	              "the clock here and the server's are 4000 s apart");
-	(void)ask_s3("clock/-4000");
+	              "the clock here and the server's are 400");
+	(void)ask_s3("clock/-4005");
 	check_refusal(s3_url(new_bucket("clock"), ""), TKB_ERR_DENIED,
-	              "the clock here and the server's are 4000 s apart");
+	              "the clock here and the server's are 400");
 }
 
 TEST(s3, no_secret_is_echoed)
