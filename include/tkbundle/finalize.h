@@ -72,10 +72,14 @@ enum tkb_quant {
 
 /**
  * A value for an argument of the kernel. The finalized kernel computes what the
- * original does with that value, and has one parameter less.
+ * original does with that value, and has one parameter less. The size of the grid
+ * can be bound, too; a launch with another grid is undefined then.
  */
 struct tkb_binding {
-	/** its name in the IR, or its position there, from 0: "3" */
+	/**
+	 * Its name in the IR, or its position there, from 0: "3". Of the grid:
+	 * "nctaid.x", "nctaid.y" or "nctaid.z", as PTX names its sizes, in blocks.
+	 */
 	const char *argument;
 	/**
 	 * Of a number: "4096", "0.125". Of a pointer: the type of the memory

@@ -2,6 +2,7 @@
 #include "launch/facts.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "text/schema.h"
 #include "cache/metadata.h"
@@ -14,9 +15,10 @@ enum {
 	SHARED_LIMIT = 16 << 20
 };
 
-/* Members of the metadata that are read only to be checked. */
+/* Members of the metadata that are read to be checked or converted. */
 struct reading {
 	struct tkb_facts facts;
+	const char *grid[3]; /* as it was bound; NULL: it was not */
 	bool has_descriptors;
 	bool has_work_stealing;
 };
@@ -114,6 +116,32 @@ static int read_scratch_size(struct tkb_schema_reader *reader, void *out,
 	return read_fact_number(reader, &scratch->size, err);
 }
 
+static unsigned long blocks_of(const char *text)
+{
+	return strtoul(text, NULL, 0);
+}
+
+static bool is_block_count(const char *text)
+{
+	return blocks_of(text) > 0 && blocks_of(text) <= INT32_MAX;
+}
+
+#define GRID(name_, index_)                                                    \
+	{                                                                      \
+		.name = (name_), .kind = TKB_SCHEMA_TEXT,                      \
+		.offset = (index_) * sizeof(const char *),                     \
+		.is_optional = true, .is_valid = is_block_count,               \
+		.wrong = "a bound grid has an impossible size"                 \
+	}
+
+static const struct tkb_schema_field bound_fields[] = {
+	GRID("nctaid.x", 0),
+	GRID("nctaid.y", 1),
+	GRID("nctaid.z", 2),
+};
+
+static const struct tkb_schema bound_schema = TKB_SCHEMA_OF(bound_fields);
+
 #define FIELD(name_, member_, read_, limit_)                                   \
 	{                                                                      \
 		.name = (name_), .kind = TKB_SCHEMA_CUSTOM,                    \
@@ -145,6 +173,11 @@ static const struct tkb_schema_field fields[] = {
 	SCRATCH("profile_scratch_size", facts.profile),
 	FIELD("profile_scratch_align", facts.profile.align, read_fact_number,
 	      UINT32_MAX),
+	{ .name = "tkbundle_bound",
+	  .kind = TKB_SCHEMA_OBJECT,
+	  .offset = offsetof(struct reading, grid),
+	  .is_optional = true,
+	  .schema = &bound_schema },
 };
 
 static int check_target(const struct tkb_metadata *metadata,
@@ -227,6 +260,11 @@ static int read_facts(struct tkb_bytes metadata, struct reading *reading,
 	reading->facts.symbol = known.symbol;
 	reading->facts.arch = known.target.arch;
 	reading->facts.version = known.version;
+	for (size_t i = 0; i < TKB_COUNT_OF(reading->grid); i++) {
+		if (reading->grid[i] != NULL)
+			reading->facts.grid[i] =
+				(uint32_t)blocks_of(reading->grid[i]);
+	}
 	*out = reading->facts;
 	return 0;
 }

@@ -23,6 +23,7 @@ struct tkb_facts {
 	uint32_t num_ctas;
 	uint32_t cluster[3]; /* blocks; their product is num_ctas */
 	uint32_t shared;     /* bytes, dynamic */
+	uint32_t grid[3];    /* blocks, where they are bound; 0: any number */
 	bool is_cooperative;
 	bool is_programmatic;
 	struct tkb_scratch global;

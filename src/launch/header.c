@@ -148,9 +148,10 @@ static void print_manual(struct tkb_buf *out,
 		" *\n"
 		" * Returns CUDA_SUCCESS for an empty grid; "
 		"CUDA_ERROR_INVALID_VALUE if a size of\n"
-		" * the grid is negative or too large, an argument is not as "
-		"described above, or\n"
-		" * scratch memory is NULL; else the driver's result.\n"
+		" * the grid is negative, too large or not the one that was "
+		"bound, an argument is\n"
+		" * not as described above, or scratch memory is NULL; else "
+		"the driver's result.\n"
 		" */\n");
 }
 

@@ -136,6 +136,14 @@ static void print_checks(struct tkb_buf *out,
 	tkb_buf_add_text(out, ")\n\t\treturn CUDA_ERROR_INVALID_VALUE;\n"
 	                      "\tif (tkb_x == 0 || tkb_y == 0 || tkb_z == 0)\n"
 	                      "\t\treturn CUDA_SUCCESS;\n");
+	for (size_t i = 0; i < TKB_COUNT_OF(launcher->facts.grid); i++) {
+		if (launcher->facts.grid[i] != 0)
+			tkb_print(out,
+			          "\tif (tkb_%c * %u != %u)\n"
+			          "\t\treturn CUDA_ERROR_INVALID_VALUE;\n",
+			          axes[i], launcher->facts.cluster[i],
+			          launcher->facts.grid[i]);
+	}
 }
 
 static void print_argument_checks(struct tkb_buf *out,

@@ -32,11 +32,13 @@ echo '{"n": 3, "n": 4}' >call/twice.json
 	tkbundle compile scale.ll --target cuda:90 --finalize --keep scale \
 		--bind-from call/call.json --emit llir -o - 2>&1 |
 		grep -E 'define|store|@other'
+	bind --finalize --keep scale --bind nctaid.x=16 --bind nctaid.y=1
+	grep -ho '"nctaid[^}]*' root/*/scale.json
 	bind --finalize --bind n=3
 	bind --finalize --keep none --bind n=3
 	bind --finalize --keep scale --without bind --bind n=3
 	for value in n n= =3 m=3 n=x n=@w.bin w=@call/w.bin w=@none:i8[2] 'w=@call/w.bin:i8[3]' \
-		'w=@call/w.bin:x[2]' w=3 'out=@call/w.bin:i8[2]'; do
+		'w=@call/w.bin:x[2]' w=3 'out=@call/w.bin:i8[2]' nctaid.x=0; do
 		bind --finalize --keep scale --bind "$value"
 	done
 	for file in none text list twice; do

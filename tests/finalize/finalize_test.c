@@ -169,13 +169,13 @@ static const char nested[] =
 	"  ret void\n"
 	"}\n";
 
-/* The log of "bind", of the argument n, and "hoist" alone. */
-static const char *hoisted(LLVMModuleRef module)
+/* The log of "bind", of these, and "hoist" alone. */
+static const char *hoisted_with(LLVMModuleRef module,
+                                struct tkb_binding *bindings, size_t bound)
 {
 	const char *names[32];
-	struct tkb_binding number = { "n", "3", { NULL, 0 }, NULL };
 	struct finalize_request order = { .is_wanted = true,
-		                          .bindings = { &number, 1 } };
+		                          .bindings = { bindings, bound } };
 	size_t count = 0;
 
 	choose_only("hoist", names, &order);
@@ -185,6 +185,14 @@ static const char *hoisted(LLVMModuleRef module)
 	}
 	order.without.count = count;
 	return finalize_ok(module, NULL, &order);
+}
+
+/* The same, of the argument n. */
+static const char *hoisted(LLVMModuleRef module)
+{
+	struct tkb_binding number = { "n", "3", { NULL, 0 }, NULL };
+
+	return hoisted_with(module, &number, 1);
 }
 
 TEST(hoist, issues_loads_before_barriers)
@@ -291,6 +299,124 @@ TEST(hoist, leaves_loads_behind_what_may_write)
 	}
 }
 
+#define COPY_TEXT(hints)                                                       \
+	"call void asm sideeffect \"cp.async.cg.shared.global" hints           \
+	" [ $0 + 0 ], [ $1 + 32 ], 0x10, $2;\", \"r,l,r\"(ptr addrspace(3) "   \
+	"@tile, ptr addrspace(1) %x, i32 "
+#define COPY COPY_TEXT("")
+#define WAIT                                                                   \
+	"call void @llvm.nvvm.cp.async.commit.group()\n"                       \
+	"call void @llvm.nvvm.cp.async.wait.group(i32 0)\n" BARRIER            \
+	"%a = load i32, ptr addrspace(3) @tile\n"
+
+/* A grid, a kernel, and what the copies in it become. */
+static const struct {
+	const char *what;
+	const char *grid[3];
+	const char *body;
+	const char *made; /* NULL: they stay */
+} copies[] = {
+	{ "a small grid",
+	  { "4", "4", "4" },
+	  BARRIER COPY "16)\n" WAIT END,
+	  "\"ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ];\"" },
+	{ "under a condition",
+	  { "64", "1", "1" },
+	  "%c = select i1 %is, i32 16, i32 0\n" BARRIER COPY "%c)\n" WAIT END,
+	  "@$5 ld.global.v4.b32" },
+	{ "of no bytes",
+	  { "1", "1", "1" },
+	  BARRIER COPY "0)\n" WAIT END,
+	  "store <4 x i32> zeroinitializer, ptr addrspace(3) @tile, align 16" },
+	{ "of some bytes",
+	  { "1", "1", "1" },
+	  BARRIER COPY "8)\n" WAIT END,
+	  NULL },
+	{ "of a number of bytes that is not known",
+	  { "1", "1", "1" },
+	  BARRIER COPY "%k)\n" WAIT END,
+	  NULL },
+	{ "a large grid",
+	  { "65", "1", "1" },
+	  BARRIER COPY "16)\n" WAIT END,
+	  NULL },
+	{ "a grid that is large in all dimensions together",
+	  { "5", "4", "4" },
+	  BARRIER COPY "16)\n" WAIT END,
+	  NULL },
+	{ "a grid that is not known",
+	  { "1", "1" },
+	  BARRIER COPY "16)\n" WAIT END,
+	  NULL },
+	{ "with hints that are not known",
+	  { "1", "1", "1" },
+	  BARRIER COPY_TEXT(".L2::128B") "16)\n" WAIT END,
+	  NULL },
+	{ "in a loop",
+	  { "1", "1", "1" },
+	  "br label %loop\nloop:\n" BARRIER COPY "16)\n" WAIT
+	  "%again = icmp sgt i32 %a, 0\n"
+	  "br i1 %again, label %loop, label %end\nend:\n" END,
+	  NULL },
+	{ "waited for in another block",
+	  { "1", "1", "1" },
+	  COPY "16)\nbr label %next\nnext:\n" COPY "16)\n" WAIT END,
+	  NULL },
+	{ "to an address that is a number",
+	  { "1", "1", "1" },
+	  "call void asm sideeffect \"cp.async.cg.shared.global [ $0 + 0 ], "
+	  "[ $1 + 0 ], 0x10, $2;\", \"r,l,r\"(i32 %k, ptr addrspace(1) %x, "
+	  "i32 16)\n" WAIT END,
+	  NULL },
+	{ "after a store",
+	  { "1", "1", "1" },
+	  "store i32 0, ptr addrspace(1) %y\n" COPY "16)\n" WAIT END,
+	  NULL },
+};
+
+TEST(hoist, makes_loads_of_copies_in_a_small_grid)
+{
+	static const char *const names[] = { "nctaid.x", "nctaid.y",
+		                             "nctaid.z" };
+
+	EACH(i, copies) {
+		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+		const char *ir = text(
+			"@tile = internal addrspace(3) global [4 x i32] undef, "
+			"align 16\n"
+			"define ptx_kernel void @kernel(ptr addrspace(1) %%x, "
+			"ptr addrspace(1) %%y, i32 %%k, i1 %%is) "
+			"\"nvvm.reqntid\"=\"128\" {\n%s}\n"
+			"declare void @llvm.nvvm.cp.async.commit.group()\n"
+			"declare void @llvm.nvvm.cp.async.wait.group(i32)\n"
+			"declare void "
+			"@llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n",
+			copies[i].body);
+		AUTO_LLVM(LLVMModuleRef)
+		module = parse_ir(context, tkb_text(ir));
+		struct tkb_binding grid[3];
+		size_t bound = 0;
+		const char *made;
+
+		test_name_row(copies[i].what);
+		for (; bound < 3 && copies[i].grid[bound] != NULL; bound++)
+			grid[bound] =
+				(struct tkb_binding){ names[bound],
+				                      copies[i].grid[bound],
+				                      { NULL, 0 },
+				                      NULL };
+		(void)hoisted_with(module, grid, bound);
+		made = print_ir(module);
+
+		CHECK_INT(strstr(made, "\"cp.async") == NULL,
+		          copies[i].made != NULL);
+		CHECK_INT(strstr(made, "call void @llvm.nvvm.cp.async") == NULL,
+		          copies[i].made != NULL);
+		if (copies[i].made != NULL)
+			CHECK(strstr(made, copies[i].made) != NULL);
+	}
+}
+
 static const char *unrolled(const char *n)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
@@ -346,6 +472,23 @@ static const struct {
 	{ "", { "n", "i8[1]", { "", 1 }, NULL }, "it takes a number" },
 	{ "", { "f", "one", { NULL, 0 }, NULL }, "it takes a number" },
 	{ "",
+	  { "nctaid.x", "i8[1]", { "", 1 }, NULL },
+	  "the argument 'nctaid.x' cannot be bound to 'i8[1]': it takes a "
+	  "number" },
+	{ "", { "nctaid.y", "1.5", { NULL, 0 }, NULL }, "it takes an integer" },
+	{ "",
+	  { "nctaid.z", "0", { NULL, 0 }, NULL },
+	  "no grid has so many blocks" },
+	{ "",
+	  { "nctaid.x", "-1", { NULL, 0 }, NULL },
+	  "no grid has so many blocks" },
+	{ "",
+	  { "nctaid.x", "2147483648", { NULL, 0 }, NULL },
+	  "no grid has so many blocks" },
+	{ "",
+	  { "nctaid.w", "1", { NULL, 0 }, NULL },
+	  "has no argument 'nctaid.w'" },
+	{ "",
 	  { "p", "1", { NULL, 0 }, NULL },
 	  "it takes the memory that it points to, as an array" },
 	{ "",
@@ -396,6 +539,47 @@ TEST(bind, refuses_what_an_argument_cannot_be)
 		             "%%p, i32 %%n, float %%f) {\n%sret void\n}\n",
 		             unbound[i].body),
 			&unbound[i].binding, unbound[i].why);
+	}
+}
+
+/* An argument of that name comes first. */
+TEST(bind, makes_the_grid_a_constant)
+{
+	static const char body[] =
+		"%b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
+		"%c = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()\n"
+		"%d = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()\n"
+		"%e = add i32 %b, %c\n%f = add i32 %d, %e\n"
+		"store i32 %f, ptr addrspace(1) %p\nret void\n}\n"
+		"declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
+		"declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()\n"
+		"declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()\n";
+	static const char *const arguments[] = { "%n", "%nctaid.x" };
+
+	EACH(i, arguments) {
+		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+		AUTO_LLVM(LLVMModuleRef)
+		module = parse_ir(
+			context,
+			tkb_text(text("define ptx_kernel void @kernel(ptr "
+		                      "addrspace(1) %%p, i32 %s) {\n%s",
+		                      arguments[i], body)));
+		struct tkb_binding sixteen = {
+			"nctaid.x", "0x10", { NULL, 0 }, NULL
+		};
+		const bool is_grid = i == 0;
+		const char *made;
+
+		test_name_row(arguments[i]);
+		(void)hoisted_with(module, &sixteen, 1);
+		made = print_ir(module);
+
+		CHECK_INT(strstr(made,
+		                 "call range(i32 0, 16) i32 "
+		                 "@llvm.nvvm.read.ptx.sreg.ctaid.x()") != NULL,
+		          is_grid);
+		CHECK_INT(strstr(made, "add i32 %b, 16") != NULL, is_grid);
+		CHECK(strstr(made, "sreg.nctaid.y()") != NULL);
 	}
 }
 

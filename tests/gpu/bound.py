@@ -260,9 +260,11 @@ class Proof:
                 metadata.with_suffix(".cubin").read_bytes(),
                 32 * said["num_warps"], said["shared"])
 
-    def bindings(self, arguments, arrays):
-        """Options for what is bound: weights and numbers."""
+    def bindings(self, arguments, arrays, grid):
+        """Options for what is bound: weights, numbers and the grid."""
         out = []
+        for name, blocks in zip("xyz", grid):
+            out += ["--bind", f"nctaid.{name}={blocks}"]
         for at, (value, data) in enumerate(zip(arguments, arrays)):
             if isinstance(value, Array) and value.is_bound:
                 path = self.folder / f"bound.{at}"
@@ -291,7 +293,7 @@ class Proof:
         cubins = [("unbound", unbound),
                   ("finalized", self.cubin(ir, "--finalize", *keep)),
                   ("bound", self.cubin(ir, "--finalize", *keep,
-                                       *self.bindings(arguments, arrays)))]
+                                       *self.bindings(arguments, arrays, grid)))]
         places = [self.driver.to_device(data) if data is not None else
                   ctypes.c_float(value) if isinstance(value, float) else
                   ctypes.c_int32(value)

@@ -212,6 +212,10 @@ class Tests:
                              global_scratch_align=128, profile_scratch_size=64)
         wide = self.forge(root, add, "add_kernel", num_ctas=16,
                           cluster_dims=[4, 2, 2])
+        bound = self.forge(root, add, "add_kernel", num_ctas=4,
+                           cluster_dims=[2, 2, 1],
+                           tkbundle_bound={"nctaid.x": "0x10", "n": "7",
+                                           "nctaid.y": "2"})
         names = {
             "ADD": self.launcher(root, add, add_type, "a",
                                  "--grid=(n + 255) / 256, 1, 1"),
@@ -227,6 +231,8 @@ class Tests:
                                      "(M+N- 1)/N, M%K ,sam/scm"),
             "WIDE": self.launcher(wide, add, add_type, "w",
                                   "--out-name=wide"),
+            "BOUND": self.launcher(bound, add, add_type, "b",
+                                   "--out-name=bound"),
         }
         self.build(output, "core.c", names,
                    [header for _, header in names.values()], *options)

@@ -7,8 +7,8 @@
  * Built with their names: ADD (of *fp32:16, *fp32:16, *fp32:16, i32, with its
  * grid), ADD_FREE (the same without), MATMUL (more than 48 KiB of shared
  * memory), SCRATCH (which needs both kinds of memory), DIVIDED (whose grid
- * divides by arguments) and WIDE (clusters of 16), and with the prefixes load_
- * and unload_.
+ * divides by arguments), WIDE (clusters of 16) and BOUND (clusters of 4, a bound
+ * grid), and with the prefixes load_ and unload_.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #include SCRATCH_HEADER
 #include DIVIDED_HEADER
 #include WIDE_HEADER
+#include BOUND_HEADER
 
 #include "check.h"
 
@@ -295,6 +296,19 @@ static void a_wide_cluster_is_asked_for(void)
 	CHECK(WIDE(NULL, 1, 1, 1, 16, 16, 16, 1) == CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+/* The grid counts in blocks, of which a cluster has 2 by 2. */
+static void only_the_grid_that_was_bound_is_launched(void)
+{
+	start(add_sizes);
+	CHECK(BOUND(NULL, 8, 1, 1, 16, 16, 16, 1) == CUDA_SUCCESS);
+	CHECK(BOUND(NULL, 8, 1, 9, 16, 16, 16, 1) == CUDA_SUCCESS);
+	CHECK(BOUND(NULL, 0, 1, 1, 16, 16, 16, 1) == CUDA_SUCCESS);
+	CHECK(fake_launches() == 2);
+	CHECK(BOUND(NULL, 16, 1, 1, 16, 16, 16, 1) == CUDA_ERROR_INVALID_VALUE);
+	CHECK(BOUND(NULL, 8, 2, 1, 16, 16, 16, 1) == CUDA_ERROR_INVALID_VALUE);
+	CHECK(fake_launches() == 2);
+}
+
 /* argv[1] is the cubin of ADD. */
 static const char *cubin_path;
 
@@ -340,5 +354,6 @@ int main(int argc, char **argv)
 	RUN(memory_that_a_kernel_needs_is_the_callers);
 	RUN(a_division_by_zero_is_an_error);
 	RUN(a_wide_cluster_is_asked_for);
+	RUN(only_the_grid_that_was_bound_is_launched);
 	return check_failures == 0 ? 0 : 1;
 }

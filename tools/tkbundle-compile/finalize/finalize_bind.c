@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "compile/compiler/bindings.h"
 #include "finalize/finalize_external.h"
 #include "finalize/finalize_step.h"
@@ -14,7 +15,7 @@
  * Turns arguments of the kernel into constants: a number becomes a constant,
  * and the memory of a pointer becomes a constant array of the module. Since the
  * type of a function cannot change, the kernel's body moves to a new function
- * without these parameters.
+ * without these parameters. The size of the grid is bound like an argument.
  */
 
 enum {
@@ -203,6 +204,94 @@ static int make_value(const struct finalize *finalize, LLVMValueRef parameter,
 	return fail_value(binding, "it takes a number", err);
 }
 
+/*
+ * Which dimension of the grid is named, as PTX names it: "nctaid.x"; NULL: none, or
+ * an argument of the kernel has that name.
+ */
+static const char *dimension_of(LLVMValueRef kernel, const char *argument)
+{
+	static const char *const names[] = { "nctaid.x", "nctaid.y",
+		                             "nctaid.z" };
+	const unsigned count = LLVMCountParams(kernel);
+	size_t size = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (strcmp(LLVMGetValueName2(LLVMGetParam(kernel, i), &size),
+		           argument) == 0)
+			return NULL;
+	}
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		if (strcmp(names[i], argument) == 0)
+			return argument + strlen("nctaid.");
+	}
+	return NULL;
+}
+
+static bool reads_register(LLVMValueRef call, const char *name,
+                           const char *dimension)
+{
+	LLVMValueRef function =
+		LLVMIsACallInst(call) == NULL
+			? NULL
+			: LLVMIsAFunction(LLVMGetCalledValue(call));
+	char wanted[64];
+	size_t size = 0;
+
+	(void)snprintf(wanted, sizeof(wanted), "llvm.nvvm.read.ptx.sreg.%s.%s",
+	               name, dimension);
+	return function != NULL &&
+	       strcmp(LLVMGetValueName2(function, &size), wanted) == 0;
+}
+
+/* Add that the call gives a number from 0 to `end` - 1. */
+static void limit_result(LLVMValueRef call, uint64_t end)
+{
+	static const char range[] = "range";
+	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(call));
+	const uint64_t low = 0;
+
+	LLVMAddCallSiteAttribute(
+		call, LLVMAttributeReturnIndex,
+		LLVMCreateConstantRangeAttribute(
+			context,
+			LLVMGetEnumAttributeKindForName(range, strlen(range)),
+			LLVMGetIntTypeWidth(LLVMTypeOf(call)), &low, &end));
+}
+
+/* Make a dimension of the grid a constant, in the whole module. */
+static int bind_dimension(struct finalize *finalize,
+                          const struct tkb_binding *binding,
+                          const char *dimension, struct tkb_error *err)
+{
+	LLVMTypeRef type =
+		LLVMInt32TypeInContext(LLVMGetModuleContext(finalize->module));
+	LLVMValueRef value = NULL;
+	LLVMValueRef next;
+	uint64_t blocks;
+	int rc;
+
+	if (tkb_binding_is_array(binding))
+		return fail_value(binding, "it takes a number", err);
+	rc = make_integer(binding, type, &value, err);
+	if (rc < 0)
+		return rc;
+	blocks = LLVMConstIntGetZExtValue(value);
+	if (blocks == 0 || blocks > INT32_MAX)
+		return fail_value(binding, "no grid has so many blocks", err);
+	for (LLVMValueRef at = finalize_first(finalize->module); at != NULL;
+	     at = next) {
+		next = finalize_next(at);
+		if (reads_register(at, "ctaid", dimension)) {
+			limit_result(at, blocks);
+		} else if (reads_register(at, "nctaid", dimension)) {
+			LLVMReplaceAllUsesWith(at, value);
+			LLVMInstructionEraseFromParent(at);
+		}
+	}
+	finalize->blocks[dimension[0] - 'x'] = blocks;
+	return 0;
+}
+
 /* Is the kernel called? Then no parameter can be removed. */
 static bool is_called(LLVMValueRef kernel)
 {
@@ -328,7 +417,7 @@ static void replace_kernel(LLVMValueRef kernel, LLVMValueRef made)
 	LLVMSetValueName2(made, name, strlen(name));
 }
 
-static int find_values(const struct finalize *finalize, LLVMValueRef kernel,
+static int find_values(struct finalize *finalize, LLVMValueRef kernel,
                        LLVMValueRef *values, struct tkb_error *err)
 {
 	const struct bindings *const bindings = &finalize->request->bindings;
@@ -336,8 +425,14 @@ static int find_values(const struct finalize *finalize, LLVMValueRef kernel,
 
 	for (size_t i = 0; i < bindings->count && rc == 0; i++) {
 		const struct tkb_binding *const binding = &bindings->items[i];
+		const char *const dimension =
+			dimension_of(kernel, binding->argument);
 		unsigned at = 0;
 
+		if (dimension != NULL) {
+			rc = bind_dimension(finalize, binding, dimension, err);
+			continue;
+		}
 		rc = find_parameter(kernel, binding->argument, &at, err);
 		if (rc < 0)
 			return rc;

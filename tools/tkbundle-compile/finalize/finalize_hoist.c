@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "finalize/finalize_external.h"
 #include "llvm/llvm_effects.h"
+#include "llvm/ptx_copy.h"
 #include "llvm/ptx_read.h"
 #include "worker/fail.h"
 
@@ -17,8 +19,9 @@
  * of several iterations are issued before the first of these barriers, as many as
  * there are registers for.
  *
- * Asynchronous copies to shared memory stay where they are: to make loads of them takes
- * so many registers that a large grid becomes slower.
+ * Triton's pipelines copy to shared memory asynchronously instead, as far ahead as they
+ * have buffers. If the grid is known to be small, and there are registers for all of these
+ * copies, they become loads and stores, and the loads are issued early, too.
  */
 
 enum {
@@ -26,10 +29,13 @@ enum {
 	REGISTERS = 65536,   /* of a multiprocessor */
 	THREADS_MOST = 1024, /* of a block */
 	/*
-	 * Registers of a thread. With more, fewer blocks fit on a multiprocessor:
-	 * a large grid then loses more than a small one gains.
+	 * Registers of a thread. With more than the fewer ones, fewer blocks fit on a
+	 * multiprocessor, and a large grid becomes slower.
 	 */
-	REGISTERS_MOST = 96,
+	REGISTERS_FEW = 96,
+	REGISTERS_MOST = 255,
+	/* A grid of so many blocks has a multiprocessor for each. */
+	BLOCKS_FEW = 64,
 	RESERVED = 24 /* for addresses, and what is not counted */
 };
 
@@ -247,24 +253,38 @@ static unsigned long attribute_of(LLVMValueRef function, const char *name,
 	return all;
 }
 
+static bool is_grid_small(const struct finalize *finalize)
+{
+	uint64_t all = 1;
+
+	for (size_t i = 0; i < TKB_COUNT_OF(finalize->blocks); i++) {
+		/* A dimension that is not bound may be large. */
+		if (finalize->blocks[i] == 0 ||
+		    finalize->blocks[i] > BLOCKS_FEW)
+			return false;
+		all *= finalize->blocks[i];
+	}
+	return all <= BLOCKS_FEW;
+}
+
 /* How many bits of registers a thread may use. */
-static unsigned limit_of(LLVMValueRef function)
+static unsigned limit_of(const struct finalize *finalize, LLVMValueRef kernel)
 {
 	const unsigned long threads =
-		attribute_of(function, "nvvm.reqntid", THREADS_MOST);
-	unsigned long limit = REGISTERS_MOST;
+		attribute_of(kernel, "nvvm.reqntid", THREADS_MOST);
+	unsigned long limit =
+		is_grid_small(finalize) ? REGISTERS_MOST : REGISTERS_FEW;
 	unsigned long asked;
 
 	if (threads != 0 && REGISTERS / threads < limit)
 		limit = REGISTERS / threads;
-	asked = attribute_of(function, "nvvm.maxnreg", limit);
+	asked = attribute_of(kernel, "nvvm.maxnreg", limit);
 	return WORD * (unsigned)(asked < limit ? asked : limit);
 }
 
 /* How many bits are left for reads that are issued early. */
-static unsigned budget_of(const struct stretch *stretch, LLVMValueRef function)
+static unsigned budget_of(const struct stretch *stretch, unsigned limit)
 {
-	const unsigned limit = limit_of(function);
 	const unsigned used = most_live(stretch) + WORD * RESERVED;
 
 	return used < limit ? limit - used : 0;
@@ -375,18 +395,103 @@ static void reorder(const struct stretch *stretch, LLVMValueRef end)
 	LLVMDisposeBuilder(builder);
 }
 
-static int hoist_before(LLVMValueRef end, size_t *moved, struct tkb_error *err)
+/* The bits of all copies of a kernel; 0 if one is not before `end` in its block. */
+static unsigned copied_bits(LLVMValueRef kernel, LLVMValueRef end)
+{
+	unsigned all = 0;
+
+	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel);
+	     block != NULL; block = LLVMGetNextBasicBlock(block)) {
+		bool is_before = block == LLVMGetInstructionParent(end);
+
+		for (LLVMValueRef at = LLVMGetFirstInstruction(block);
+		     at != NULL; at = LLVMGetNextInstruction(at)) {
+			is_before = is_before && at != end;
+			if (!llvm_is_copy(at))
+				continue;
+			if (!is_before || ptx_copy_size(at) == 0)
+				return 0;
+			all += 8 * ptx_copy_size(at);
+		}
+	}
+	return all;
+}
+
+/* Make loads and stores of all copies before `end`; groups of them are then empty. */
+static void split_copies(LLVMValueRef end)
+{
+	LLVMBuilderRef builder =
+		LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(end)));
+	LLVMValueRef at =
+		LLVMGetFirstInstruction(LLVMGetInstructionParent(end));
+
+	while (at != end) {
+		LLVMValueRef next = LLVMGetNextInstruction(at);
+
+		if (llvm_is_copy(at))
+			ptx_copy_split(builder, at);
+		else if (llvm_is_copy_group(at))
+			LLVMInstructionEraseFromParent(at);
+		at = next;
+	}
+	LLVMDisposeBuilder(builder);
+}
+
+/* Can control come back to the block? */
+static int is_repeated(LLVMBasicBlockRef block, bool *out,
+                       struct tkb_error *err)
+{
+	struct llvm_blocks after;
+
+	if (!llvm_find_after(&after, block))
+		return fail(err, TKB_ERR_NOMEM, "out of memory");
+	*out = llvm_is_among(&after, block);
+	llvm_blocks_release(&after);
+	return 0;
+}
+
+/* Split the copies if the grid is small and there are registers for all of them. */
+static int split_if_room(const struct finalize *finalize, LLVMValueRef end,
+                         struct tkb_error *err)
 {
 	LLVMBasicBlockRef block = LLVMGetInstructionParent(end);
-	LLVMValueRef function = LLVMGetBasicBlockParent(block);
+	LLVMValueRef kernel = LLVMGetBasicBlockParent(block);
+	const unsigned copied =
+		is_grid_small(finalize) ? copied_bits(kernel, end) : 0;
+	struct stretch stretch;
+	bool repeated = false;
+	int rc;
+
+	if (copied == 0)
+		return 0;
+	rc = is_repeated(block, &repeated, err);
+	if (rc < 0 || repeated)
+		return rc;
+	rc = open_stretch(&stretch, end, err);
+	if (rc < 0)
+		return rc;
+	if (copied <= budget_of(&stretch, limit_of(finalize, kernel)))
+		split_copies(end);
+	close_stretch(&stretch);
+	return 0;
+}
+
+static int hoist_before(const struct finalize *finalize, LLVMValueRef end,
+                        size_t *moved, struct tkb_error *err)
+{
+	LLVMBasicBlockRef block = LLVMGetInstructionParent(end);
+	LLVMValueRef kernel = LLVMGetBasicBlockParent(block);
 	struct stretch stretch;
 	size_t crossing;
 	int rc;
 
+	rc = split_if_room(finalize, end, err);
+	if (rc < 0)
+		return rc;
 	rc = open_stretch(&stretch, end, err);
 	if (rc < 0)
 		return rc;
-	stretch.budget = budget_of(&stretch, function);
+	stretch.budget = budget_of(&stretch, limit_of(finalize, kernel));
 	plan(&stretch);
 	crossing = count_crossing(&stretch);
 	if (crossing != 0)
@@ -396,19 +501,21 @@ static int hoist_before(LLVMValueRef end, size_t *moved, struct tkb_error *err)
 	return 0;
 }
 
-static int hoist_in(LLVMValueRef kernel, size_t *moved, struct tkb_error *err)
+static int hoist_in(const struct finalize *finalize, LLVMValueRef kernel,
+                    size_t *moved, struct tkb_error *err)
 {
-	struct llvm_after_writes after;
+	struct llvm_blocks after;
 	int rc = 0;
 
-	if (!llvm_after_writes_open(&after, kernel))
+	if (!llvm_find_after_writes(&after, kernel))
 		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel);
 	     block != NULL && rc == 0; block = LLVMGetNextBasicBlock(block)) {
-		if (!llvm_is_after_write(&after, block))
-			rc = hoist_before(llvm_first_write(block), moved, err);
+		if (!llvm_is_among(&after, block))
+			rc = hoist_before(finalize, llvm_first_write(block),
+			                  moved, err);
 	}
-	llvm_after_writes_close(&after);
+	llvm_blocks_release(&after);
 	return rc;
 }
 
@@ -424,7 +531,7 @@ int finalize_hoist(struct finalize *finalize, struct tkb_error *err)
 	     at != NULL && rc == 0; at = LLVMGetNextFunction(at)) {
 		/* What calls any other function may have written before. */
 		if (finalize_is_kernel(at))
-			rc = hoist_in(at, &moved, err);
+			rc = hoist_in(finalize, at, &moved, err);
 	}
 	finalize_count(finalize, moved, "load");
 	return rc;

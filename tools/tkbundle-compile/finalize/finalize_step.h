@@ -14,6 +14,8 @@ struct finalize {
 	LLVMTargetMachineRef machine; /* may be NULL */
 	const struct finalize_request *request;
 	const struct tkb_sink *log;
+	/* The size of the grid in x, y and z, where it is bound; 0: not known */
+	uint64_t blocks[3];
 	/*
 	 * What the step did, for the log, such as "2 globals"; empty: nothing.
 	 */

@@ -106,7 +106,7 @@ bool llvm_is_computation(LLVMValueRef instruction)
 	}
 }
 
-static bool is_copy_group(LLVMValueRef instruction)
+bool llvm_is_copy_group(LLVMValueRef instruction)
 {
 	return calls(instruction, groups, TKB_COUNT_OF(groups));
 }
@@ -124,7 +124,7 @@ static bool is_ptx(LLVMValueRef at, const char *const *words, size_t count)
 	return begins_with(text, size, words, count);
 }
 
-static bool is_copy(LLVMValueRef instruction)
+bool llvm_is_copy(LLVMValueRef instruction)
 {
 	return is_ptx(instruction, copies, TKB_COUNT_OF(copies));
 }
@@ -161,8 +161,9 @@ static bool may_write(LLVMValueRef at)
 	if (LLVMIsAStoreInst(at) != NULL)
 		return !is_plain(at) || space_of(at, 1) != SHARED;
 	return LLVMIsAPHINode(at) == NULL && !llvm_is_apart_from_shared(at) &&
-	       !llvm_is_barrier(at) && !is_copy_group(at) &&
-	       !calls(at, matrices, TKB_COUNT_OF(matrices)) && !is_copy(at);
+	       !llvm_is_barrier(at) && !llvm_is_copy_group(at) &&
+	       !llvm_is_copy(at) &&
+	       !calls(at, matrices, TKB_COUNT_OF(matrices));
 }
 
 LLVMValueRef llvm_first_write(LLVMBasicBlockRef block)
@@ -174,49 +175,65 @@ LLVMValueRef llvm_first_write(LLVMBasicBlockRef block)
 	return at;
 }
 
-bool llvm_is_after_write(const struct llvm_after_writes *after,
-                         LLVMBasicBlockRef block)
+bool llvm_is_among(const struct llvm_blocks *blocks, LLVMBasicBlockRef block)
 {
-	for (size_t i = 0; i < after->count; i++) {
-		if (after->blocks[i] == block)
+	for (size_t i = 0; i < blocks->count; i++) {
+		if (blocks->items[i] == block)
 			return true;
 	}
 	return false;
 }
 
-static void add_successors(struct llvm_after_writes *after,
-                           LLVMBasicBlockRef block)
+static bool open_blocks(struct llvm_blocks *blocks, LLVMValueRef function)
+{
+	*blocks = (struct llvm_blocks){
+		.items = calloc(LLVMCountBasicBlocks(function),
+		                sizeof(LLVMBasicBlockRef)),
+	};
+	return blocks->items != NULL;
+}
+
+static void add_successors(struct llvm_blocks *blocks, LLVMBasicBlockRef block)
 {
 	LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
 
 	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++) {
 		LLVMBasicBlockRef next = LLVMGetSuccessor(end, i);
 
-		if (!llvm_is_after_write(after, next))
-			after->blocks[after->count++] = next;
+		if (!llvm_is_among(blocks, next))
+			blocks->items[blocks->count++] = next;
 	}
 }
 
-bool llvm_after_writes_open(struct llvm_after_writes *after,
-                            LLVMValueRef function)
+static void add_reachable(struct llvm_blocks *blocks)
 {
-	*after = (struct llvm_after_writes){
-		.blocks = calloc(LLVMCountBasicBlocks(function),
-		                 sizeof(LLVMBasicBlockRef)),
-	};
-	if (after->blocks == NULL)
+	for (size_t i = 0; i < blocks->count; i++)
+		add_successors(blocks, blocks->items[i]);
+}
+
+bool llvm_find_after_writes(struct llvm_blocks *blocks, LLVMValueRef function)
+{
+	if (!open_blocks(blocks, function))
 		return false;
 	for (LLVMBasicBlockRef at = LLVMGetFirstBasicBlock(function);
 	     at != NULL; at = LLVMGetNextBasicBlock(at)) {
 		if (LLVMIsATerminatorInst(llvm_first_write(at)) == NULL)
-			add_successors(after, at);
+			add_successors(blocks, at);
 	}
-	for (size_t i = 0; i < after->count; i++)
-		add_successors(after, after->blocks[i]);
+	add_reachable(blocks);
 	return true;
 }
 
-void llvm_after_writes_close(struct llvm_after_writes *after)
+bool llvm_find_after(struct llvm_blocks *blocks, LLVMBasicBlockRef block)
 {
-	free(after->blocks);
+	if (!open_blocks(blocks, LLVMGetBasicBlockParent(block)))
+		return false;
+	add_successors(blocks, block);
+	add_reachable(blocks);
+	return true;
+}
+
+void llvm_blocks_release(struct llvm_blocks *blocks)
+{
+	free(blocks->items);
 }

@@ -18,17 +18,17 @@ bool llvm_is_computation(LLVMValueRef instruction);
 /* Do all threads of the block wait for each other here? */
 bool llvm_is_barrier(LLVMValueRef instruction);
 
+/* Does it copy from global to shared memory asynchronously, by inline PTX? */
+bool llvm_is_copy(LLVMValueRef instruction);
+
+/* Does it close a group of such copies, or wait for groups? */
+bool llvm_is_copy_group(LLVMValueRef instruction);
+
 /*
  * Does it leave shared memory alone, too? It computes, exchanges registers within a
  * warp, or reads global memory.
  */
 bool llvm_is_apart_from_shared(LLVMValueRef instruction);
-
-/* The blocks of a function that may run after a write, in any order. */
-struct llvm_after_writes {
-	LLVMBasicBlockRef *blocks;
-	size_t count;
-};
 
 /*
  * The first instruction of the block that may write global memory, or learn that
@@ -37,11 +37,18 @@ struct llvm_after_writes {
  */
 LLVMValueRef llvm_first_write(LLVMBasicBlockRef block);
 
+/* Blocks of a function, in any order. */
+struct llvm_blocks {
+	LLVMBasicBlockRef *items;
+	size_t count;
+};
+
 /* Find the blocks that control may reach after such a write; false: no memory. */
-bool llvm_after_writes_open(struct llvm_after_writes *after,
-                            LLVMValueRef function);
-void llvm_after_writes_close(struct llvm_after_writes *after);
-bool llvm_is_after_write(const struct llvm_after_writes *after,
-                         LLVMBasicBlockRef block);
+bool llvm_find_after_writes(struct llvm_blocks *blocks, LLVMValueRef function);
+
+/* Find those that it may reach from the end of a block; false: no memory. */
+bool llvm_find_after(struct llvm_blocks *blocks, LLVMBasicBlockRef block);
+void llvm_blocks_release(struct llvm_blocks *blocks);
+bool llvm_is_among(const struct llvm_blocks *blocks, LLVMBasicBlockRef block);
 
 #endif

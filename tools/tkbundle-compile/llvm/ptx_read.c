@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llvm/ptx_read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,37 +254,54 @@ static LLVMValueRef to_vector(LLVMBuilderRef builder, LLVMTypeRef word,
 	return all;
 }
 
-/* A read of 1, 2 or 4 words of 32 bits: an i32, or a vector of them. */
-static LLVMValueRef build_read(LLVMBuilderRef builder, LLVMValueRef address,
-                               unsigned count)
+LLVMValueRef ptx_read_build(LLVMBuilderRef builder, LLVMValueRef address,
+                            unsigned count, LLVMValueRef condition)
 {
 	static const struct {
-		const char *text;
+		const char *zeros;
+		const char *read;
 		const char *constraints;
-	} reads[] = {
-		[1] = { "ld.global.b32 { $0 }, [ $1 + 0 ];", "=r,l" },
-		[2] = { "ld.global.v2.b32 { $0, $1 }, [ $2 + 0 ];", "=r,=r,l" },
-		[4] = { "ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ];",
+	} forms[] = {
+		[1] = { "mov.u32 $0, 0x0;\n\t",
+		        "ld.global.b32 { $0 }, [ $1 + 0 ];", "=r,l" },
+		[2] = { "mov.u32 $0, 0x0;\n\tmov.u32 $1, 0x0;\n\t",
+		        "ld.global.v2.b32 { $0, $1 }, [ $2 + 0 ];", "=r,=r,l" },
+		[4] = { "mov.u32 $0, 0x0;\n\tmov.u32 $1, 0x0;\n\t"
+		        "mov.u32 $2, 0x0;\n\tmov.u32 $3, 0x0;\n\t",
+		        "ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ];",
 		        "=r,=r,=r,=r,l" },
 	};
-	const char *const text = reads[count].text;
-	const char *const constraints = reads[count].constraints;
 	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(address));
 	LLVMTypeRef word = LLVMInt32TypeInContext(context);
 	LLVMTypeRef words[] = { word, word, word, word };
-	LLVMTypeRef from = LLVMTypeOf(address);
+	LLVMTypeRef from[] = { LLVMTypeOf(address),
+		               LLVMInt1TypeInContext(context) };
+	LLVMValueRef arguments[] = { address, condition };
+	const unsigned argument_count = condition == NULL ? 1 : 2;
 	LLVMTypeRef result =
 		count == 1
 			? word
 			: LLVMStructTypeInContext(context, words, count, false);
-	LLVMTypeRef type = LLVMFunctionType(result, &from, 1, false);
-	LLVMValueRef read = LLVMBuildCall2(
-		builder, type,
-		LLVMGetInlineAsm(type, text, strlen(text), constraints,
-	                         strlen(constraints), true, false,
-	                         LLVMInlineAsmDialectATT, false),
-		&address, 1, "");
+	LLVMTypeRef type =
+		LLVMFunctionType(result, from, argument_count, false);
+	char text[192];
+	char constraints[32];
+	LLVMValueRef read;
 
+	if (condition == NULL)
+		(void)snprintf(text, sizeof(text), "%s", forms[count].read);
+	else
+		(void)snprintf(text, sizeof(text), "%s@$%u %s",
+		               forms[count].zeros, count + 1,
+		               forms[count].read);
+	(void)snprintf(constraints, sizeof(constraints), "%s%s",
+	               forms[count].constraints, condition == NULL ? "" : ",b");
+	read = LLVMBuildCall2(builder, type,
+	                      LLVMGetInlineAsm(type, text, strlen(text),
+	                                       constraints, strlen(constraints),
+	                                       true, false,
+	                                       LLVMInlineAsmDialectATT, false),
+	                      arguments, argument_count, "");
 	return count == 1 ? read : to_vector(builder, word, count, read);
 }
 
@@ -344,7 +362,8 @@ static LLVMValueRef pin_load(LLVMBuilderRef builder, LLVMValueRef load)
 	if ((bytes != 4 && bytes != 8 && bytes != 16) ||
 	    LLVMGetAlignment(load) < bytes)
 		return NULL;
-	words = build_read(builder, LLVMGetOperand(load, 0), bytes / 4);
+	words = ptx_read_build(builder, LLVMGetOperand(load, 0), bytes / 4,
+	                       NULL);
 	return LLVMBuildBitCast(builder, words, type, "");
 }
 

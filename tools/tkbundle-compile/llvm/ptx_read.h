@@ -48,6 +48,14 @@ LLVMValueRef ptx_read_rewrite(LLVMBuilderRef builder, LLVMValueRef call,
                               const char *text, size_t size, bool has_effects);
 
 /*
+ * Build such a read of 1, 2 or 4 words of 32 bits: an i32, or a vector of them.
+ * They are zeros where `condition` is false; NULL: it is unconditional. Nothing
+ * moves it across barriers, or past other PTX with effects.
+ */
+LLVMValueRef ptx_read_build(LLVMBuilderRef builder, LLVMValueRef address,
+                            unsigned count, LLVMValueRef condition);
+
+/*
  * Replace a read of constants, by a load or by PTX, by one that nothing moves; the
  * builder is behind it. Does nothing to any other instruction.
  */
