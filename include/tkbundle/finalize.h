@@ -73,7 +73,8 @@ enum tkb_quant {
 /**
  * A value for an argument of the kernel. The finalized kernel computes what the
  * original does with that value, and has one parameter less. The size of the grid
- * can be bound, too; a launch with another grid is undefined then.
+ * can be bound, too, if the module keeps no other kernel; a launch with another
+ * grid is undefined then.
  */
 struct tkb_binding {
 	/**

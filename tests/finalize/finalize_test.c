@@ -368,6 +368,21 @@ static const struct {
 	  "[ $1 + 0 ], 0x10, $2;\", \"r,l,r\"(i32 %k, ptr addrspace(1) %x, "
 	  "i32 16)\n" WAIT END,
 	  NULL },
+	{ "signalled to an mbarrier",
+	  { "1", "1", "1" },
+	  BARRIER COPY
+	  "16)\n" WAIT
+	  "call void asm sideeffect \"cp.async.mbarrier.arrive.noinc.shared"
+	  ".b64 [ $0 ];\", \"r\"(ptr addrspace(3) @tile)\n" END,
+	  NULL },
+	{ "from an address that was loaded",
+	  { "1", "1", "1" },
+	  "%g = load i64, ptr addrspace(1) %x\n"
+	  "%f = getelementptr i8, ptr addrspace(1) %y, i64 %g\n" BARRIER
+	  "call void asm sideeffect \"cp.async.cg.shared.global [ $0 + 0 ], "
+	  "[ $1 + 0 ], 0x10, $2;\", \"r,l,r\"(ptr addrspace(3) @tile, ptr "
+	  "addrspace(1) %f, i32 16)\n" WAIT END,
+	  NULL },
 	{ "after a store",
 	  { "1", "1", "1" },
 	  "store i32 0, ptr addrspace(1) %y\n" COPY "16)\n" WAIT END,
@@ -583,6 +598,26 @@ TEST(bind, makes_the_grid_a_constant)
 	}
 }
 
+/* It is kept as something outside uses it, and may have another grid. */
+static void check_refused_beside_another_kernel(void)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(
+		context,
+		tkb_text("@llvm.used = appending global [1 x ptr] [ptr @b], "
+	                 "section \"llvm.metadata\"\n"
+	                 "define ptx_kernel void @a() {\nret void\n}\n"
+	                 "define ptx_kernel void @b() {\nret void\n}\n"));
+	struct tkb_binding grid = { "nctaid.x", "1", { NULL, 0 }, NULL };
+	const char *kept = "a";
+	const struct finalize_request order = { .kernels = { &kept, 1 },
+		                                .bindings = { &grid, 1 } };
+
+	FAILS(finalize_module(module, NULL, &order, NULL, ERR), TKB_ERR_INVALID,
+	      "the module keeps another kernel");
+}
+
 TEST(bind, refuses_a_kernel_that_is_not_the_only_one_or_called)
 {
 	const struct tkb_binding one = { "n", "1", { NULL, 0 }, NULL };
@@ -595,6 +630,7 @@ TEST(bind, refuses_a_kernel_that_is_not_the_only_one_or_called)
 	              &(const struct tkb_binding){
 			      "n", "i64[1]", { "12345678", 8 }, NULL },
 	              "it is passed by value");
+	check_refused_beside_another_kernel();
 	check_unbound("define void @a(i32 %n) {\nret void\n}\n", &one,
 	              "the IR has no kernel whose arguments could be bound");
 	check_unbound("define ptx_kernel void @a(i32 %n) {\nret void\n}\n"

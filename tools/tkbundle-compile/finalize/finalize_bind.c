@@ -258,8 +258,20 @@ static void limit_result(LLVMValueRef call, uint64_t end)
 			LLVMGetIntTypeWidth(LLVMTypeOf(call)), &low, &end));
 }
 
+/* Can another kernel of the module be launched, with a grid of its own? */
+static bool has_other_kernel(LLVMModuleRef module, LLVMValueRef kernel)
+{
+	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;
+	     at = LLVMGetNextFunction(at)) {
+		if (at != kernel && finalize_is_kernel(at) &&
+		    !finalize_is_internal(at))
+			return true;
+	}
+	return false;
+}
+
 /* Make a dimension of the grid a constant, in the whole module. */
-static int bind_dimension(struct finalize *finalize,
+static int bind_dimension(struct finalize *finalize, LLVMValueRef kernel,
                           const struct tkb_binding *binding,
                           const char *dimension, struct tkb_error *err)
 {
@@ -278,6 +290,9 @@ static int bind_dimension(struct finalize *finalize,
 	blocks = LLVMConstIntGetZExtValue(value);
 	if (blocks == 0 || blocks > INT32_MAX)
 		return fail_value(binding, "no grid has so many blocks", err);
+	if (has_other_kernel(finalize->module, kernel))
+		return fail_value(binding, "the module keeps another kernel",
+		                  err);
 	for (LLVMValueRef at = finalize_first(finalize->module); at != NULL;
 	     at = next) {
 		next = finalize_next(at);
@@ -430,7 +445,8 @@ static int find_values(struct finalize *finalize, LLVMValueRef kernel,
 		unsigned at = 0;
 
 		if (dimension != NULL) {
-			rc = bind_dimension(finalize, binding, dimension, err);
+			rc = bind_dimension(finalize, kernel, binding,
+			                    dimension, err);
 			continue;
 		}
 		rc = find_parameter(kernel, binding->argument, &at, err);

@@ -153,17 +153,24 @@ static void find_end(const struct stretch *stretch, struct node *node)
 	last->ending += node->size;
 }
 
+static bool has_free_operands(const struct stretch *stretch,
+                              const struct node *node)
+{
+	for (unsigned i = 0; i < operand_count(node); i++) {
+		const struct node *operand = operand_of(stretch, node, i);
+
+		if (operand != NULL && (!operand->is_free || operand->is_read))
+			return false;
+	}
+	return true;
+}
+
 static void describe(const struct stretch *stretch, struct node *node)
 {
 	node->size = bits_of(LLVMTypeOf(node->value));
 	node->is_read = is_read(node->value);
-	node->is_free = node->is_read || llvm_is_computation(node->value);
-	for (unsigned i = 0; i < operand_count(node) && node->is_free; i++) {
-		const struct node *operand = operand_of(stretch, node, i);
-
-		node->is_free = operand == NULL ||
-		                (operand->is_free && !operand->is_read);
-	}
+	node->is_free = (node->is_read || llvm_is_computation(node->value)) &&
+	                has_free_operands(stretch, node);
 	find_end(stretch, node);
 }
 
@@ -395,7 +402,10 @@ static void reorder(const struct stretch *stretch, LLVMValueRef end)
 	LLVMDisposeBuilder(builder);
 }
 
-/* The bits of all copies of a kernel; 0 if one is not before `end` in its block. */
+/*
+ * The bits of all copies of a kernel; 0 if one is not before `end` in its block, or is
+ * of a kind that is not known.
+ */
 static unsigned copied_bits(LLVMValueRef kernel, LLVMValueRef end)
 {
 	unsigned all = 0;
@@ -407,7 +417,7 @@ static unsigned copied_bits(LLVMValueRef kernel, LLVMValueRef end)
 		for (LLVMValueRef at = LLVMGetFirstInstruction(block);
 		     at != NULL; at = LLVMGetNextInstruction(at)) {
 			is_before = is_before && at != end;
-			if (!llvm_is_copy(at))
+			if (!llvm_concerns_copies(at) || llvm_is_copy_group(at))
 				continue;
 			if (!is_before || ptx_copy_size(at) == 0)
 				return 0;
@@ -450,6 +460,19 @@ static int is_repeated(LLVMBasicBlockRef block, bool *out,
 	return 0;
 }
 
+/* Could loads in place of the copies be issued early? */
+static bool are_copies_free(const struct stretch *stretch)
+{
+	for (size_t i = 0; i < stretch->count; i++) {
+		const struct node *node = &stretch->nodes[i];
+
+		if (llvm_is_copy(node->value) &&
+		    !has_free_operands(stretch, node))
+			return false;
+	}
+	return true;
+}
+
 /* Split the copies if the grid is small and there are registers for all of them. */
 static int split_if_room(const struct finalize *finalize, LLVMValueRef end,
                          struct tkb_error *err)
@@ -470,7 +493,8 @@ static int split_if_room(const struct finalize *finalize, LLVMValueRef end,
 	rc = open_stretch(&stretch, end, err);
 	if (rc < 0)
 		return rc;
-	if (copied <= budget_of(&stretch, limit_of(finalize, kernel)))
+	if (are_copies_free(&stretch) &&
+	    copied <= budget_of(&stretch, limit_of(finalize, kernel)))
 		split_copies(end);
 	close_stretch(&stretch);
 	return 0;

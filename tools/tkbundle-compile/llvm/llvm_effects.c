@@ -129,6 +129,21 @@ bool llvm_is_copy(LLVMValueRef instruction)
 	return is_ptx(instruction, copies, TKB_COUNT_OF(copies));
 }
 
+bool llvm_concerns_copies(LLVMValueRef instruction)
+{
+	static const char *const all[] = { "llvm.nvvm.cp.async." };
+	LLVMValueRef assembly = LLVMIsACallInst(instruction) == NULL
+	                                ? NULL
+	                                : LLVMGetCalledValue(instruction);
+	size_t size = 0;
+
+	/* Texts of PTX end with a zero. */
+	return calls(instruction, all, TKB_COUNT_OF(all)) ||
+	       (assembly != NULL && LLVMIsAInlineAsm(assembly) != NULL &&
+	        strstr(LLVMGetInlineAsmAsmString(assembly, &size),
+	               "cp.async.") != NULL);
+}
+
 static bool is_plain(LLVMValueRef access)
 {
 	return !LLVMGetVolatile(access) &&

@@ -21,6 +21,9 @@ bool llvm_is_barrier(LLVMValueRef instruction);
 /* Does it copy from global to shared memory asynchronously, by inline PTX? */
 bool llvm_is_copy(LLVMValueRef instruction);
 
+/* Does it copy so in any way, or signal or wait for such copies? */
+bool llvm_concerns_copies(LLVMValueRef instruction);
+
 /* Does it close a group of such copies, or wait for groups? */
 bool llvm_is_copy_group(LLVMValueRef instruction);
 
