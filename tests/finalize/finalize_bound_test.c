@@ -81,6 +81,18 @@ static const struct {
 	  8 * 9 * 16,
 	  { "3", "16", "8", "64" },
 	  9 * 4 },
+	{ "convolution_int8_columns",
+	  "of 1 by 1",
+	  "i8[1,1,16,8]",
+	  8 * 16,
+	  { "1", "16", "8", "64" },
+	  4 },
+	{ "convolution_int8_columns",
+	  "of 3 by 3",
+	  "i8[3,3,16,8]",
+	  8 * 9 * 16,
+	  { "3", "16", "8", "64" },
+	  9 * 4 },
 };
 
 TEST(bound, products_of_bytes_are_made_by_dp4a)

@@ -119,6 +119,12 @@ def plain():
                     Array(kind, height + size - 1, width + size - 1, channels),
                     result(total, height, width, outs), size, channels, outs,
                     width], (width // 64, height, outs))
+            yield (f"C convolution {name} {size}x{size}, by columns",
+                   f"convolution_{name}_columns",
+                   [weights(kind, size, size, channels, outs),
+                    Array(kind, height + size - 1, width + size - 1, channels),
+                    result(total, height, width, outs), size, channels, outs,
+                    width], (width // 64, height, outs))
         channels, width, height, size = 128, 32, 32, 3
         yield (f"C depthwise convolution {name} 3x3", f"depthwise_{name}",
                [weights(kind, size, size, channels),

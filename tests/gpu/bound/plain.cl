@@ -53,9 +53,10 @@ MATMUL(matmul_float, float, float)
 
 /*
  * A convolution of `channels` images (height, width, channels), each of whose
- * rows has width + size - 1 pixels: w[out][dy][dx][channel].
+ * rows has width + size - 1 pixels: w[out][dy][dx][channel], or by columns,
+ * w[dy][dx][channel][out].
  */
-#define CONVOLUTION(NAME, IN, SUM)                                             \
+#define CONVOLUTION(NAME, IN, SUM, AT)                                         \
 	__kernel void NAME(__global const IN *w, __global const IN *x,         \
 	                   __global SUM *y, int size, int channels, int outs,  \
 	                   int width)                                          \
@@ -68,10 +69,7 @@ MATMUL(matmul_float, float, float)
 		for (int dy = 0; dy < size; dy++)                              \
 			for (int dx = 0; dx < size; dx++)                      \
 				for (int c = 0; c < channels; c++)             \
-					sum += (SUM)w[((out * size + dy) *     \
-					                       size +          \
-					               dx) * channels +        \
-					              c] *                     \
+					sum += (SUM)w[AT] *                    \
 					       (SUM)x[((Y + dy) * (width +     \
 					                           size - 1) + \
 					               at + dx) *              \
@@ -80,8 +78,13 @@ MATMUL(matmul_float, float, float)
 		y[(Y * width + at) * outs + out] = sum;                        \
 	}
 
-CONVOLUTION(convolution_int8, char, int)
-CONVOLUTION(convolution_float, float, float)
+#define BY_ROWS ((out * size + dy) * size + dx) * channels + c
+#define BY_COLUMNS ((dy * size + dx) * channels + c) * outs + out
+
+CONVOLUTION(convolution_int8, char, int, BY_ROWS)
+CONVOLUTION(convolution_int8_columns, char, int, BY_COLUMNS)
+CONVOLUTION(convolution_float, float, float, BY_ROWS)
+CONVOLUTION(convolution_float_columns, float, float, BY_COLUMNS)
 
 /* Each channel by itself: w[dy][dx][channel]; a thread for each channel. */
 #define DEPTHWISE(NAME, IN, SUM)                                               \

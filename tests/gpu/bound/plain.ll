@@ -388,6 +388,100 @@ define ptx_kernel void @convolution_int8(ptr addrspace(1) noundef readonly captu
   ret void
 }
 
+; Function Attrs: nofree noinline norecurse nosync nounwind
+define ptx_kernel void @convolution_int8_columns(ptr addrspace(1) noundef readonly captures(none) %0, ptr addrspace(1) noundef readonly align 16 captures(none) %1, ptr addrspace(1) noundef writeonly captures(none) %2, i32 noundef %3, i32 noundef %4, i32 noundef %5, i32 noundef %6) local_unnamed_addr #0 {
+  %8 = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %9 = shl nsw i32 %8, 6
+  %10 = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %11 = add nsw i32 %9, %10
+  %12 = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.z()
+  %13 = icmp slt i32 %11, %6
+  br i1 %13, label %14, label %73
+
+14:                                               ; preds = %7
+  %15 = icmp sgt i32 %3, 0
+  br i1 %15, label %18, label %16
+
+16:                                               ; preds = %14
+  %17 = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+  br label %30
+
+18:                                               ; preds = %14
+  %19 = icmp sgt i32 %4, 0
+  %20 = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+  %21 = add nsw i32 %3, -1
+  %22 = add i32 %21, %6
+  br label %23
+
+23:                                               ; preds = %47, %18
+  %24 = phi i32 [ 0, %18 ], [ %48, %47 ]
+  %25 = phi i32 [ 0, %18 ], [ %51, %47 ]
+  %26 = mul nsw i32 %24, %3
+  %27 = add nsw i32 %24, %20
+  %28 = mul nsw i32 %27, %22
+  %29 = add nsw i32 %28, %11
+  br label %39
+
+30:                                               ; preds = %47, %16
+  %31 = phi i32 [ %17, %16 ], [ %20, %47 ]
+  %32 = phi i32 [ 0, %16 ], [ %51, %47 ]
+  %33 = mul nsw i32 %31, %6
+  %34 = add nsw i32 %33, %11
+  %35 = mul nsw i32 %34, %5
+  %36 = add nsw i32 %35, %12
+  %37 = sext i32 %36 to i64
+  %38 = getelementptr inbounds i32, ptr addrspace(1) %2, i64 %37
+  store i32 %32, ptr addrspace(1) %38, align 4
+  br label %73
+
+39:                                               ; preds = %50, %23
+  %40 = phi i32 [ 0, %23 ], [ %52, %50 ]
+  %41 = phi i32 [ %25, %23 ], [ %51, %50 ]
+  br i1 %19, label %42, label %50
+
+42:                                               ; preds = %39
+  %43 = add nsw i32 %40, %26
+  %44 = mul nsw i32 %43, %4
+  %45 = add nsw i32 %29, %40
+  %46 = mul nsw i32 %45, %4
+  br label %54
+
+47:                                               ; preds = %50
+  %48 = add nuw nsw i32 %24, 1
+  %49 = icmp eq i32 %48, %3
+  br i1 %49, label %30, label %23
+
+50:                                               ; preds = %54, %39
+  %51 = phi i32 [ %41, %39 ], [ %70, %54 ]
+  %52 = add nuw nsw i32 %40, 1
+  %53 = icmp eq i32 %52, %3
+  br i1 %53, label %47, label %39
+
+54:                                               ; preds = %54, %42
+  %55 = phi i32 [ 0, %42 ], [ %71, %54 ]
+  %56 = phi i32 [ %41, %42 ], [ %70, %54 ]
+  %57 = add nsw i32 %55, %44
+  %58 = mul nsw i32 %57, %5
+  %59 = add nsw i32 %58, %12
+  %60 = sext i32 %59 to i64
+  %61 = getelementptr inbounds i8, ptr addrspace(1) %0, i64 %60
+  %62 = load i8, ptr addrspace(1) %61, align 1
+  %63 = sext i8 %62 to i32
+  %64 = add nsw i32 %55, %46
+  %65 = sext i32 %64 to i64
+  %66 = getelementptr inbounds i8, ptr addrspace(1) %1, i64 %65
+  %67 = load i8, ptr addrspace(1) %66, align 1
+  %68 = sext i8 %67 to i32
+  %69 = mul nsw i32 %68, %63
+  %70 = add nsw i32 %69, %56
+  %71 = add nuw nsw i32 %55, 1
+  %72 = icmp eq i32 %71, %4
+  br i1 %72, label %50, label %54
+
+73:                                               ; preds = %30, %7
+  ret void
+}
+
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare noundef range(i32 0, 65535) i32 @llvm.nvvm.read.ptx.sreg.ctaid.z() #1
 
@@ -480,6 +574,98 @@ define ptx_kernel void @convolution_float(ptr addrspace(1) noundef readonly capt
   br i1 %70, label %52, label %56
 
 71:                                               ; preds = %32, %7
+  ret void
+}
+
+; Function Attrs: nofree noinline norecurse nosync nounwind
+define ptx_kernel void @convolution_float_columns(ptr addrspace(1) noundef readonly captures(none) %0, ptr addrspace(1) noundef readonly align 16 captures(none) %1, ptr addrspace(1) noundef writeonly captures(none) %2, i32 noundef %3, i32 noundef %4, i32 noundef %5, i32 noundef %6) local_unnamed_addr #0 {
+  %8 = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %9 = shl nsw i32 %8, 6
+  %10 = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %11 = add nsw i32 %9, %10
+  %12 = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.z()
+  %13 = icmp slt i32 %11, %6
+  br i1 %13, label %14, label %71
+
+14:                                               ; preds = %7
+  %15 = icmp sgt i32 %3, 0
+  br i1 %15, label %18, label %16
+
+16:                                               ; preds = %14
+  %17 = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+  br label %30
+
+18:                                               ; preds = %14
+  %19 = icmp sgt i32 %4, 0
+  %20 = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+  %21 = add nsw i32 %3, -1
+  %22 = add i32 %21, %6
+  br label %23
+
+23:                                               ; preds = %47, %18
+  %24 = phi i32 [ 0, %18 ], [ %48, %47 ]
+  %25 = phi float [ 0.000000e+00, %18 ], [ %51, %47 ]
+  %26 = mul nsw i32 %24, %3
+  %27 = add nsw i32 %24, %20
+  %28 = mul nsw i32 %27, %22
+  %29 = add nsw i32 %28, %11
+  br label %39
+
+30:                                               ; preds = %47, %16
+  %31 = phi i32 [ %17, %16 ], [ %20, %47 ]
+  %32 = phi float [ 0.000000e+00, %16 ], [ %51, %47 ]
+  %33 = mul nsw i32 %31, %6
+  %34 = add nsw i32 %33, %11
+  %35 = mul nsw i32 %34, %5
+  %36 = add nsw i32 %35, %12
+  %37 = sext i32 %36 to i64
+  %38 = getelementptr inbounds float, ptr addrspace(1) %2, i64 %37
+  store float %32, ptr addrspace(1) %38, align 4
+  br label %71
+
+39:                                               ; preds = %50, %23
+  %40 = phi i32 [ 0, %23 ], [ %52, %50 ]
+  %41 = phi float [ %25, %23 ], [ %51, %50 ]
+  br i1 %19, label %42, label %50
+
+42:                                               ; preds = %39
+  %43 = add nsw i32 %40, %26
+  %44 = mul nsw i32 %43, %4
+  %45 = add nsw i32 %29, %40
+  %46 = mul nsw i32 %45, %4
+  br label %54
+
+47:                                               ; preds = %50
+  %48 = add nuw nsw i32 %24, 1
+  %49 = icmp eq i32 %48, %3
+  br i1 %49, label %30, label %23
+
+50:                                               ; preds = %54, %39
+  %51 = phi float [ %41, %39 ], [ %68, %54 ]
+  %52 = add nuw nsw i32 %40, 1
+  %53 = icmp eq i32 %52, %3
+  br i1 %53, label %47, label %39
+
+54:                                               ; preds = %54, %42
+  %55 = phi i32 [ 0, %42 ], [ %69, %54 ]
+  %56 = phi float [ %41, %42 ], [ %68, %54 ]
+  %57 = add nsw i32 %55, %44
+  %58 = mul nsw i32 %57, %5
+  %59 = add nsw i32 %58, %12
+  %60 = sext i32 %59 to i64
+  %61 = getelementptr inbounds float, ptr addrspace(1) %0, i64 %60
+  %62 = load float, ptr addrspace(1) %61, align 4
+  %63 = add nsw i32 %55, %46
+  %64 = sext i32 %63 to i64
+  %65 = getelementptr inbounds float, ptr addrspace(1) %1, i64 %64
+  %66 = load float, ptr addrspace(1) %65, align 4
+  %67 = fmul float %62, %66
+  %68 = fadd float %56, %67
+  %69 = add nuw nsw i32 %55, 1
+  %70 = icmp eq i32 %69, %4
+  br i1 %70, label %50, label %54
+
+71:                                               ; preds = %30, %7
   ret void
 }
 
