@@ -271,7 +271,7 @@ TEST(oci, a_manifest_that_is_unchanged_is_not_sent_again)
 	for (unsigned i = 0; i < 3; i++)
 		digests[i] = must_add(handle, "ref", make_bytes(100 + i, i));
 	first = list_records(handle, "ref");
-	nap_ms(1100); /* the registry's clock tells whole seconds */
+	nap_ms(2100); /* the registry's clock tells whole seconds; one may end below */
 	OK(ASK(other, touch, "ref", &digests[0], ERR));
 	OK(ASK(other, drop, "ref", &digests[1], ERR));
 	second = list_records(handle, "ref");
@@ -281,7 +281,7 @@ TEST(oci, a_manifest_that_is_unchanged_is_not_sent_again)
 	for (size_t i = 0; i < second->count; i++) {
 		const struct told *told = &second->items[i];
 
-		CHECK_INT(told->age_s == 0,
+		CHECK_INT(told->age_s < 2,
 		          tkb_digest_equal(&told->digest, &digests[0]));
 	}
 	/* Three, one that was touched, and two that the other handle asked for. */
