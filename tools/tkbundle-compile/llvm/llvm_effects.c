@@ -113,12 +113,11 @@ bool llvm_is_copy_group(LLVMValueRef instruction)
 
 static bool is_ptx(LLVMValueRef at, const char *const *words, size_t count)
 {
-	LLVMValueRef assembly =
-		LLVMIsACallInst(at) == NULL ? NULL : LLVMGetCalledValue(at);
+	LLVMValueRef assembly = llvm_called_assembly(at);
 	size_t size = 0;
 	const char *text;
 
-	if (assembly == NULL || LLVMIsAInlineAsm(assembly) == NULL)
+	if (assembly == NULL)
 		return false;
 	text = LLVMGetInlineAsmAsmString(assembly, &size);
 	return begins_with(text, size, words, count);
@@ -132,14 +131,12 @@ bool llvm_is_copy(LLVMValueRef instruction)
 bool llvm_concerns_copies(LLVMValueRef instruction)
 {
 	static const char *const all[] = { "llvm.nvvm.cp.async." };
-	LLVMValueRef assembly = LLVMIsACallInst(instruction) == NULL
-	                                ? NULL
-	                                : LLVMGetCalledValue(instruction);
+	LLVMValueRef assembly = llvm_called_assembly(instruction);
 	size_t size = 0;
 
 	/* Texts of PTX end with a zero. */
 	return calls(instruction, all, TKB_COUNT_OF(all)) ||
-	       (assembly != NULL && LLVMIsAInlineAsm(assembly) != NULL &&
+	       (assembly != NULL &&
 	        strstr(LLVMGetInlineAsmAsmString(assembly, &size),
 	               "cp.async.") != NULL);
 }

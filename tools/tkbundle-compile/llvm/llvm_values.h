@@ -26,6 +26,14 @@ static inline LLVMOpcode llvm_opcode(LLVMValueRef value)
 	                                          : (LLVMOpcode)0;
 }
 
+/* The inline assembly that an instruction calls; NULL: it calls none. */
+static inline LLVMValueRef llvm_called_assembly(LLVMValueRef instruction)
+{
+	return LLVMIsACallInst(instruction) == NULL
+	               ? NULL
+	               : LLVMIsAInlineAsm(LLVMGetCalledValue(instruction));
+}
+
 /* The number of lanes of a vector; any other type has one. */
 static inline unsigned llvm_lane_count(LLVMTypeRef type)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "llvm/llvm_values.h"
 #include "llvm/ptx_read.h"
 
 enum {
@@ -81,12 +82,11 @@ static bool is_pointer_to(LLVMValueRef value, unsigned space)
 static bool read_copy(LLVMValueRef call, struct copy *out)
 {
 	static const char wanted[] = "r,l,r";
-	LLVMValueRef assembly =
-		LLVMIsACallInst(call) == NULL ? NULL : LLVMGetCalledValue(call);
+	LLVMValueRef assembly = llvm_called_assembly(call);
 	const char *constraints;
 	size_t size = 0;
 
-	if (assembly == NULL || LLVMIsAInlineAsm(assembly) == NULL)
+	if (assembly == NULL)
 		return false;
 	constraints = LLVMGetInlineAsmConstraintString(assembly, &size);
 	return size == strlen(wanted) &&

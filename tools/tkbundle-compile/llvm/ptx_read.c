@@ -222,16 +222,14 @@ static bool parse_assembly(LLVMValueRef assembly, const char *copy,
 
 bool ptx_read_of(LLVMValueRef call, struct ptx_read *out)
 {
-	LLVMValueRef assembly;
+	LLVMValueRef assembly = llvm_called_assembly(call);
 	const char *text;
 	size_t size = 0;
 	char *copy;
 	bool is_read;
 
-	if (LLVMIsACallInst(call) == NULL ||
-	    LLVMIsAInlineAsm(LLVMGetCalledValue(call)) == NULL)
+	if (assembly == NULL)
 		return false;
-	assembly = LLVMGetCalledValue(call);
 	text = LLVMGetInlineAsmAsmString(assembly, &size);
 	copy = strndup(text, size);
 	is_read = copy != NULL && strlen(copy) == size &&
