@@ -9,6 +9,7 @@
 #include "finalize/finalize_external.h"
 #include "finalize/finalize_step.h"
 #include "finalize/finalize_uses.h"
+#include "llvm/llvm_values.h"
 #include "worker/fail.h"
 
 /*
@@ -205,10 +206,10 @@ static int make_value(const struct finalize *finalize, LLVMValueRef parameter,
 }
 
 /*
- * Which dimension of the grid is named, as PTX names it: "nctaid.x"; NULL: none, or
+ * The size of the grid that is named, as PTX names it: "nctaid.x"; NULL: none, or
  * an argument of the kernel has that name.
  */
-static const char *dimension_of(LLVMValueRef kernel, const char *argument)
+static const char *grid_size_of(LLVMValueRef kernel, const char *argument)
 {
 	static const char *const names[] = { "nctaid.x", "nctaid.y",
 		                             "nctaid.z" };
@@ -222,25 +223,9 @@ static const char *dimension_of(LLVMValueRef kernel, const char *argument)
 	}
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		if (strcmp(names[i], argument) == 0)
-			return argument + strlen("nctaid.");
+			return names[i];
 	}
 	return NULL;
-}
-
-static bool reads_register(LLVMValueRef call, const char *name,
-                           const char *dimension)
-{
-	LLVMValueRef function =
-		LLVMIsACallInst(call) == NULL
-			? NULL
-			: LLVMIsAFunction(LLVMGetCalledValue(call));
-	char wanted[64];
-	size_t size = 0;
-
-	(void)snprintf(wanted, sizeof(wanted), "llvm.nvvm.read.ptx.sreg.%s.%s",
-	               name, dimension);
-	return function != NULL &&
-	       strcmp(LLVMGetValueName2(function, &size), wanted) == 0;
 }
 
 /* Add that the call gives a number from 0 to `end` - 1. */
@@ -272,9 +257,11 @@ static bool has_other_kernel(LLVMModuleRef module, LLVMValueRef kernel)
 
 /* Make a dimension of the grid a constant, in the whole module. */
 static int bind_dimension(struct finalize *finalize, LLVMValueRef kernel,
-                          const struct tkb_binding *binding,
-                          const char *dimension, struct tkb_error *err)
+                          const struct tkb_binding *binding, const char *size,
+                          struct tkb_error *err)
 {
+	const char *const index = size + strlen("n"); /* "ctaid.x" */
+	const char *name;
 	LLVMTypeRef type =
 		LLVMInt32TypeInContext(LLVMGetModuleContext(finalize->module));
 	LLVMValueRef value = NULL;
@@ -296,14 +283,17 @@ static int bind_dimension(struct finalize *finalize, LLVMValueRef kernel,
 	for (LLVMValueRef at = finalize_first(finalize->module); at != NULL;
 	     at = next) {
 		next = finalize_next(at);
-		if (reads_register(at, "ctaid", dimension)) {
-			limit_result(at, blocks);
-		} else if (reads_register(at, "nctaid", dimension)) {
+		name = llvm_special_register(at);
+		if (name == NULL)
+			continue;
+		if (strcmp(name, size) == 0) {
 			LLVMReplaceAllUsesWith(at, value);
 			LLVMInstructionEraseFromParent(at);
+		} else if (strcmp(name, index) == 0) {
+			limit_result(at, blocks);
 		}
 	}
-	finalize->blocks[dimension[0] - 'x'] = blocks;
+	finalize->blocks[size[strlen(size) - 1] - 'x'] = blocks;
 	return 0;
 }
 
@@ -440,13 +430,13 @@ static int find_values(struct finalize *finalize, LLVMValueRef kernel,
 
 	for (size_t i = 0; i < bindings->count && rc == 0; i++) {
 		const struct tkb_binding *const binding = &bindings->items[i];
-		const char *const dimension =
-			dimension_of(kernel, binding->argument);
+		const char *const grid_size =
+			grid_size_of(kernel, binding->argument);
 		unsigned at = 0;
 
-		if (dimension != NULL) {
+		if (grid_size != NULL) {
 			rc = bind_dimension(finalize, kernel, binding,
-			                    dimension, err);
+			                    grid_size, err);
 			continue;
 		}
 		rc = find_parameter(kernel, binding->argument, &at, err);

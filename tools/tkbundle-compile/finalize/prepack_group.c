@@ -115,14 +115,13 @@ static int lowest_bit(uint64_t mask)
 
 static int nearness_of_call(LLVMValueRef call, int bit)
 {
-	size_t size = 0;
-	const char *const name =
-		LLVMGetValueName2(LLVMGetCalledValue(call), &size);
+	const char *const name = llvm_special_register(call);
 
-	if (strstr(name, ".sreg.ctaid.") != NULL)
+	if (name != NULL && strncmp(name, "ctaid.", strlen("ctaid.")) == 0)
 		return BLOCK;
-	return bit < THREAD_BITS && (strstr(name, ".sreg.tid.x") != NULL ||
-	                             strstr(name, ".sreg.laneid") != NULL)
+	return bit < THREAD_BITS && name != NULL &&
+	                       (strcmp(name, "tid.x") == 0 ||
+	                        strcmp(name, "laneid") == 0)
 	               ? bit
 	               : UNKNOWN;
 }

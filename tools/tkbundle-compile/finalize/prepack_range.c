@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "llvm/llvm_values.h"
+
 /*
  * Finds ranges of values from code: masks, remainders, thread indices, loops.
  */
@@ -25,18 +27,15 @@ static bool range_of_call(LLVMValueRef call, struct prepack_range *out)
 		const char *name;
 		int64_t high;
 	} registers[] = {
-		{ "llvm.nvvm.read.ptx.sreg.tid.x", 1023 },
-		{ "llvm.nvvm.read.ptx.sreg.tid.y", 1023 },
-		{ "llvm.nvvm.read.ptx.sreg.tid.z", 63 },
-		{ "llvm.nvvm.read.ptx.sreg.laneid", 31 },
+		{ "tid.x", 1023 },
+		{ "tid.y", 1023 },
+		{ "tid.z", 63 },
+		{ "laneid", 31 },
 	};
-	LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
-	size_t size = 0;
-	const char *name =
-		callee == NULL ? "" : LLVMGetValueName2(callee, &size);
+	const char *const name = llvm_special_register(call);
 
 	for (size_t i = 0; i < sizeof(registers) / sizeof(*registers); i++) {
-		if (strcmp(name, registers[i].name) == 0) {
+		if (name != NULL && strcmp(name, registers[i].name) == 0) {
 			out->high = registers[i].high;
 			return true;
 		}

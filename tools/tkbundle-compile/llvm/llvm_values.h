@@ -34,6 +34,26 @@ static inline LLVMValueRef llvm_called_assembly(LLVMValueRef instruction)
 	               : LLVMIsAInlineAsm(LLVMGetCalledValue(instruction));
 }
 
+/*
+ * The special register that an instruction reads, as PTX names it: "ctaid.x"; NULL: it
+ * reads none.
+ */
+static inline const char *llvm_special_register(LLVMValueRef instruction)
+{
+	static const char reader[] = "llvm.nvvm.read.ptx.sreg.";
+	LLVMValueRef callee =
+		LLVMIsACallInst(instruction) == NULL
+			? NULL
+			: LLVMIsAFunction(LLVMGetCalledValue(instruction));
+	size_t size = 0;
+	const char *const name =
+		callee == NULL ? "" : LLVMGetValueName2(callee, &size);
+
+	return strncmp(name, reader, strlen(reader)) == 0
+	               ? name + strlen(reader)
+	               : NULL;
+}
+
 /* The number of lanes of a vector; any other type has one. */
 static inline unsigned llvm_lane_count(LLVMTypeRef type)
 {
