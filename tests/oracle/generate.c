@@ -92,7 +92,7 @@ static struct word small_number(struct generate *g)
 	                              : chance(g, 50) ? "sext"
 	                                              : "zext nneg";
 
-	switch (pick(g, 8)) {
+	switch (pick(g, 9)) {
 	case 0:
 		return word("%%m");
 	case 1:
@@ -102,6 +102,10 @@ static struct word small_number(struct generate *g)
 		emit(g,
 		     "  %s = call i32 "
 		     "@llvm.nvvm.read.ptx.sreg.tid.x()\n",
+		     narrow.text);
+		break;
+	case 8:
+		emit(g, "  %s = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n",
 		     narrow.text);
 		break;
 	case 3:
@@ -262,7 +266,7 @@ void generate_store(struct generate *g, struct word value)
 
 struct word generate_value(struct generate *g)
 {
-	switch (pick(g, 21)) {
+	switch (pick(g, 24)) {
 	case 0:
 	case 1:
 		return generate_words(g);
@@ -290,6 +294,10 @@ struct word generate_value(struct generate *g)
 	case 14:
 	case 15:
 		return generate_convolution(g);
+	case 21:
+	case 22:
+	case 23:
+		return generate_copy(g);
 	default:
 		return generate_sum(g);
 	}

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Reads that are written as PTX, as Triton writes its loads. */
+/* Reads, and copies, that are written as PTX, as Triton writes them. */
 
 /* Is it known that so many words are aligned there? */
 static bool is_aligned(const struct generate *g, const struct stream *stream,
@@ -94,5 +94,53 @@ struct word generate_asm(struct generate *g)
 		return all;
 	emit(g, "  %s = extractvalue %s %s, %u\n", out.text, types[count],
 	     all.text, pick(g, count));
+	return out;
+}
+
+/* How many bytes a copy reads: all or none. */
+static struct word copied_size(struct generate *g, unsigned all)
+{
+	const struct word is = name(g, "%c");
+	const struct word size = name(g, "%s");
+
+	if (chance(g, 50))
+		return word("%u", chance(g, 85) ? all : 0);
+	emit(g, "  %s = icmp ult i32 %%n, %u\n", is.text, pick(g, 8));
+	emit(g, "  %s = select i1 %s, i32 %u, i32 0\n", size.text, is.text,
+	     all);
+	return size;
+}
+
+/* What a pipeline does: it copies to shared memory, waits, and reads there. */
+struct word generate_copy(struct generate *g)
+{
+	const unsigned words = 1U << pick(g, 3);
+	const unsigned first = words * pick(g, 16 / words);
+	const struct stream stream = generate_word_stream(g);
+	const struct word to = name(g, "%p");
+	const struct word at = name(g, "%p");
+	const struct word out = name(g, "%v");
+	struct word from;
+	struct word size;
+
+	if (g->options->for_gpu || !is_aligned(g, &stream, words) ||
+	    strcmp(generate_space(&stream), "ptr addrspace(1)") != 0)
+		return generate_plain(g);
+	from = generate_address(g, &stream, stream.start);
+	size = copied_size(g, 4 * words);
+	emit(g, "  %s = getelementptr i32, ptr addrspace(3) @tile, i32 %u\n",
+	     to.text, first);
+	emit(g,
+	     "  call void asm sideeffect \"cp.async.c%c.shared.global "
+	     "[ $0 + 0 ], [ $1 + %u ], 0x%x, $2;\", \"r,l,r\"(ptr "
+	     "addrspace(3) %s, ptr addrspace(1) %s, i32 %s)\n",
+	     words == 4 ? 'g' : 'a', 4 * words * pick(g, 3), 4 * words, to.text,
+	     from.text, size.text);
+	emit(g, "  call void @llvm.nvvm.cp.async.commit.group()\n"
+	        "  call void @llvm.nvvm.cp.async.wait.group(i32 0)\n"
+	        "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n");
+	emit(g, "  %s = getelementptr i32, ptr addrspace(3) @tile, i32 %u\n",
+	     at.text, first + pick(g, words));
+	emit(g, "  %s = load i32, ptr addrspace(3) %s\n", out.text, at.text);
 	return out;
 }

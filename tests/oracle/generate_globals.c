@@ -40,6 +40,9 @@ static void declare_rest(struct generate *g)
 	static const unsigned sizes[] = { 4, 8, 16, 32 };
 
 	emit(g, "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+	        "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
+	        "declare void @llvm.nvvm.cp.async.commit.group()\n"
+	        "declare void @llvm.nvvm.cp.async.wait.group(i32)\n"
 	        "declare void "
 	        "@llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n");
 	for (size_t i = 0; i < TKB_COUNT_OF(sizes); i++)
@@ -116,7 +119,8 @@ void generate_globals(struct generate *g)
 	emit(g,
 	     "@state = internal addrspace(1) global i32 7\n"
 	     "@setting = internal addrspace(1) global i32 %u\n"
-	     "@tile = internal addrspace(3) global [16 x i32] undef\n"
+	     "@tile = internal addrspace(3) global [16 x i32] undef, "
+	     "align 16\n"
 	     "@table = internal %s [3 x ptr] [ptr @helper0, ptr @helper1, "
 	     "ptr @helper2]\n",
 	     pick(g, 100), chance(g, 50) ? "constant" : "global");

@@ -81,6 +81,7 @@ struct word generate_sum(struct generate *g);
 struct word generate_words(struct generate *g);
 struct word generate_convolution(struct generate *g);
 struct word generate_asm(struct generate *g);
+struct word generate_copy(struct generate *g);
 struct word generate_vector(struct generate *g);
 struct word generate_bytes(struct generate *g);
 struct word generate_plain(struct generate *g);

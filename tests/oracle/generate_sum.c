@@ -25,13 +25,26 @@ static const char *byte_kind(struct generate *g)
 	return chance(g, g->noise / 4 + g->between / 4) ? " volatile" : "";
 }
 
+/*
+ * Are the bytes of a variable that others cannot know? What the module never writes of
+ * it is no variable to O3, and an atomic read of that nothing to be seen.
+ */
+static bool is_own_variable(const struct generate *g,
+                            const struct stream *stream)
+{
+	const char *const weight = strstr(stream->base, "@w");
+
+	return weight != NULL && g->is_variable[weight[2] - '0'];
+}
+
 static struct word generate_byte(struct generate *g,
                                  const struct stream *stream, int offset)
 {
 	const struct word at = generate_address(g, stream, offset);
 	const struct word out = name(g, "%b");
-	const bool is_atomic =
-		!g->options->for_gpu && chance(g, g->between / 8);
+	const bool is_atomic = !g->options->for_gpu &&
+	                       !is_own_variable(g, stream) &&
+	                       chance(g, g->between / 8);
 
 	emit(g, "  %s = load%s%s i8, %s %s%s, align 1\n", out.text,
 	     is_atomic ? " atomic" : "", byte_kind(g), generate_space(stream),

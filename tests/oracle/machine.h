@@ -69,9 +69,8 @@ struct object {
 	unsigned char *first;   /* owned; bytes as they are at first, or NULL */
 	unsigned char *first_poison;
 	bool is_constant;
-	bool is_unwritten; /* the module alone knows it, and only reads it */
-	bool is_shared;    /* others write it, too */
-	bool is_limited;   /* no byte may be touched that was not, before */
+	bool is_shared;  /* others write it, too */
+	bool is_limited; /* no byte may be touched that was not, before */
 };
 
 /* What can be seen from outside: volatile and atomic accesses, and calls. */

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads that are written as PTX, as Triton writes them. */
+/*
+ * Reads, and copies to shared memory, that are written as PTX, as Triton writes them. A
+ * copy is done where it begins: nothing may see that before it was waited for.
+ */
 
 enum {
 	TEXT_LIMIT = 512
@@ -75,6 +78,21 @@ static bool read_statements(struct read *read, char *text)
 	return is_read;
 }
 
+static bool read_copy(struct read *read, const char *text)
+{
+	int end = 0;
+	unsigned bytes = 0;
+
+	(void)sscanf(text,
+	             "cp.async.c%*1[ag].shared.global [ $%d + %ld ], "
+	             "[ $%d + %ld ], 0x%x, $%d;%n",
+	             &read->to, &read->to_offset, &read->address, &read->offset,
+	             &bytes, &read->size, &end);
+	read->count = bytes / 4;
+	read->width = 32;
+	return end != 0 && text[end] == '\0' && read->count <= 4;
+}
+
 bool asm_decode(struct op *op)
 {
 	LLVMValueRef assembly = LLVMGetCalledValue(op->value);
@@ -85,18 +103,45 @@ bool asm_decode(struct op *op)
 	char text[TEXT_LIMIT];
 
 	op->read = read;
-	read->count = count_outputs(constraints, size);
+	*read = (struct read){ .count = count_outputs(constraints, size),
+		               .to = -1 };
 	for (unsigned i = 0; i < 4; i++)
 		read->fallbacks[i] = -1;
 	constraints = LLVMGetInlineAsmAsmString(assembly, &size);
-	if (read->count == 0 || read->count > 4 || size >= sizeof(text))
+	if (read->count > 4 || size >= sizeof(text))
 		return false;
 	memcpy(text, constraints, size);
 	text[size] = '\0';
-	if (!read_statements(read, text))
+	if (read->count == 0 ? !read_copy(read, text)
+	                     : !read_statements(read, text))
 		return false;
 	op->align = read->count * read->width / 8;
 	return true;
+}
+
+static void run_copy(struct machine *machine, const struct op *op,
+                     struct lane *lanes)
+{
+	const struct read *read = op->read;
+	const struct shape shape = { SHAPE_INTEGER, 32, read->count };
+	const struct lane size = lanes[op->in[read->size]];
+	struct lane from = lanes[op->in[read->address]];
+	struct lane to = lanes[op->in[read->to]];
+	struct lane words[4];
+
+	machine_decide(machine, size);
+	from.bits += (uint64_t)read->offset;
+	to.bits += (uint64_t)read->to_offset;
+	if (size.is_poison || (size.bits != 0 && size.bits != op->align)) {
+		machine_stop(machine, MACHINE_UNDEFINED, "a copy's size");
+		return;
+	}
+	for (unsigned i = 0; i < read->count; i++)
+		words[i] = scalar_number(0, 32);
+	if (size.bits != 0)
+		machine_load(machine, op, shape, from, words);
+	if (machine->end == MACHINE_DONE)
+		machine_store(machine, op, shape, to, words);
 }
 
 void asm_run(struct machine *machine, const struct op *op, struct lane *lanes)
@@ -105,6 +150,10 @@ void asm_run(struct machine *machine, const struct op *op, struct lane *lanes)
 	const struct shape shape = { SHAPE_INTEGER, read->width, read->count };
 	struct lane address = lanes[op->in[read->address]];
 
+	if (read->to >= 0) {
+		run_copy(machine, op, lanes);
+		return;
+	}
 	if (read->predicate >= 0) {
 		const struct lane is = lanes[op->in[read->predicate]];
 

@@ -11,14 +11,20 @@ struct step {
 	int64_t scale;
 };
 
-/* A read that is written as PTX; numbers are those of its operands. */
+/*
+ * A read that is written as PTX, or a copy to shared memory; numbers are those of its
+ * operands.
+ */
 struct read {
-	unsigned count;   /* of outputs */
+	unsigned count;   /* of outputs; of a copy's words */
 	unsigned width;   /* of each */
 	int fallbacks[4]; /* what they are without it; -1: zero */
 	int address;
 	int predicate; /* -1: always */
 	int64_t offset;
+	int to; /* -1: it is no copy */
+	int64_t to_offset;
+	int size; /* in bytes */
 };
 
 /* One instruction, with all that its run asks for. */
@@ -130,7 +136,7 @@ void scalar_bitcast(struct shape to, struct shape from, const struct lane *in,
 bool wide_is_known(const struct op *op);
 void wide_run(const struct op *op, struct lane *lanes);
 
-/* Take PTX apart; false where it is not a read. */
+/* Take PTX apart; false where it is neither a read nor a copy. */
 bool asm_decode(struct op *op);
 void asm_run(struct machine *machine, const struct op *op, struct lane *lanes);
 

@@ -78,6 +78,7 @@ static const struct {
 	{ "llvm.instrprof.increment", NOTHING },
 	{ "llvm.pseudoprobe", NOTHING },
 	{ "llvm.dbg.", NOTHING },
+	{ "llvm.nvvm.cp.async.", NOTHING },
 	{ "llvm.assume", ASSUME },
 	{ "llvm.nvvm.barrier", BARRIER },
 	{ "llvm.nvvm.membar", BARRIER },
@@ -490,10 +491,26 @@ static void run_copy(struct machine *machine, const struct op *op,
 	mix_poison(target->poison + (to.bits - target->base), size.bits);
 }
 
+/* Is a byte that others write poison, or chosen: perhaps what it was before? */
+static bool has_open_byte(const struct machine *machine)
+{
+	for (size_t i = 0; i < machine->object_count; i++) {
+		const struct object *object = &machine->objects[i];
+
+		for (size_t k = 0; object->is_shared && k < object->size; k++) {
+			if (object->poison[k] != MACHINE_NUMBER)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void run_barrier(struct machine *machine)
 {
 	machine_note(machine, MACHINE_BARRIER, 0, scalar_number(0, 1));
 	machine->strong++;
+	if (machine->is_settled && !machine->is_seen && has_open_byte(machine))
+		machine_stop(machine, MACHINE_OPEN, "a choice");
 	if (machine->is_seen || machine_sum_up(machine) != machine->begun)
 		machine_let_others_write(machine);
 }

@@ -132,25 +132,6 @@ static bool put_constant(struct machine *machine, struct object *object,
 	return true;
 }
 
-/* Do all that use an address only read there? */
-static bool is_only_read(LLVMValueRef address)
-{
-	for (LLVMUseRef use = LLVMGetFirstUse(address); use != NULL;
-	     use = LLVMGetNextUse(use)) {
-		LLVMValueRef user = LLVMGetUser(use);
-		const bool is_part = LLVMIsAGetElementPtrInst(user) != NULL ||
-		                     LLVMIsAAddrSpaceCastInst(user) != NULL ||
-		                     (LLVMIsAConstantExpr(user) != NULL &&
-		                      LLVMGetTypeKind(LLVMTypeOf(user)) ==
-		                              LLVMPointerTypeKind);
-
-		if (LLVMIsALoadInst(user) == NULL &&
-		    !(is_part && is_only_read(user)))
-			return false;
-	}
-	return true;
-}
-
 static void fill_globals(struct machine *machine)
 {
 	for (size_t i = 0; i < machine->object_count; i++) {
@@ -165,11 +146,6 @@ static void fill_globals(struct machine *machine)
 			machine_stop(machine, MACHINE_UNKNOWN, "a constant");
 		object->is_constant =
 			global != NULL && LLVMIsGlobalConstant(global);
-		object->is_unwritten =
-			global != NULL &&
-			(LLVMGetLinkage(global) == LLVMInternalLinkage ||
-		         LLVMGetLinkage(global) == LLVMPrivateLinkage) &&
-			is_only_read(global);
 		object->first = machine_alloc(object->size);
 		object->first_poison = machine_alloc(object->size);
 		memcpy(object->first, object->bytes, object->size);

@@ -227,10 +227,8 @@ static bool is_seen(struct machine *machine, const struct op *op,
 {
 	const struct object *object = machine_find(machine, address.bits);
 
-	return op->is_strong &&
-	       (LLVMGetVolatile(op->value) || object == NULL ||
-	        object->first == NULL ||
-	        !(object->is_constant || object->is_unwritten));
+	return op->is_strong && (LLVMGetVolatile(op->value) || object == NULL ||
+	                         !object->is_constant);
 }
 
 static void run_load(struct frame *frame, const struct op *op)

@@ -273,9 +273,9 @@ static bool check_variant(struct oracle *oracle, LLVMModuleRef module,
 	       check_module(oracle, after, samples, out);
 }
 
-/* Values of arguments, and their texts. */
+/* Values of arguments and of the grid, and their texts. */
 struct bound {
-	struct tkb_binding items[SAMPLE_ARGUMENTS];
+	struct tkb_binding items[SAMPLE_ARGUMENTS + 3];
 	size_t count;
 	char values[SAMPLE_ARGUMENTS][32];
 	unsigned char bytes[GENERATE_POINTERS][GENERATE_SIZE];
@@ -325,6 +325,21 @@ static void bind_arguments(struct oracle *oracle, LLVMValueRef kernel,
 	}
 }
 
+/* Bind the grid in every other module, to what the machine has. */
+static void bind_grid(const struct oracle *oracle, struct bound *out)
+{
+	static const struct tkb_binding grid[] = {
+		{ .argument = "nctaid.x", .value = "4" },
+		{ .argument = "nctaid.y", .value = "1" },
+		{ .argument = "nctaid.z", .value = "1" },
+	};
+
+	for (size_t i = 0; i < TKB_COUNT_OF(grid); i++) {
+		if (machine_mix(oracle->modules, SAMPLE_ARGUMENTS) % 2 == 0)
+			out->items[out->count++] = grid[i];
+	}
+}
+
 /* All steps, with arguments bound to what one of the inputs has. */
 static bool check_bound(struct oracle *oracle, LLVMModuleRef module,
                         const struct sample samples[SAMPLE_INPUTS],
@@ -345,6 +360,7 @@ static bool check_bound(struct oracle *oracle, LLVMModuleRef module,
 		return true;
 	bind_arguments(oracle, LLVMGetNamedFunction(after, "kernel"), number,
 	               &input, &bound);
+	bind_grid(oracle, &bound);
 	bindings.count = bound.count;
 	if (!finalize_variant(oracle, after, (int)oracle->step_count, &bindings,
 	                      out))
