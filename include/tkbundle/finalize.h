@@ -31,10 +31,11 @@ extern "C" {
  *   cse           compute common subexpressions once
  *   dce           remove unused code
  *   unroll        unroll loops with a known count, keep memory in registers
+ *   split         make loads and stores of asynchronous copies, in a small grid
  *   read          read constants by loads, where Triton reads them by PTX
  *   gather        gather the int8 factors of a sum into words, for later steps
  *   fuse          apply rules: int8 products become dp4a; the user's own
- *   prepack       pack constant int8 weights into words, in reading order
+ *   prepack       pack constant weights into words, in reading order
  *   fold          replace loads of constants by their values
  *   optimize      run LLVM's O3, but not over what Triton has optimized
  *   hoist         issue loads before the barriers of earlier ones

@@ -114,11 +114,11 @@ TEST(worker, gives_bitcode_where_that_is_wanted)
 TEST(worker, prints_the_module_before_and_after_each_step)
 {
 	static const char *const names[] = {
-		"strip",  "internalize", "fold-globals", "resolve-calls",
-		"inline", "propagate",   "peephole",     "cse",
-		"dce",    "unroll",      "read",         "gather",
-		"fuse",   "prepack",     "fold",         "optimize",
-		"hoist",  "verify"
+		"strip",    "internalize", "fold-globals", "resolve-calls",
+		"inline",   "propagate",   "peephole",     "cse",
+		"dce",      "unroll",      "split",        "read",
+		"gather",   "fuse",        "prepack",      "fold",
+		"optimize", "hoist",       "verify"
 	};
 	const struct tkb_finalize_options plain =
 		DEFAULTS(tkb_finalize_options);

@@ -8,15 +8,15 @@ declare void @use(<4 x i8>)
 
 define void @a_row_of_eight_in_two_steps(i32 %row) {
 entry:
+  %r = zext i32 %row to i64
   br label %loop
 
 loop:                                             ; preds = %loop, %entry
   %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %0 = zext i32 %row to i64
-  %1 = add i64 %k, %0
-  %2 = getelementptr inbounds i32, ptr addrspace(1) @loop.packed, i64 %1
-  %3 = load <4 x i8>, ptr addrspace(1) %2, align 4
-  call void @use(<4 x i8> %3)
+  %0 = add i64 %k, %r
+  %1 = getelementptr inbounds i32, ptr addrspace(1) @loop.packed, i64 %0
+  %2 = load <4 x i8>, ptr addrspace(1) %1, align 4
+  call void @use(<4 x i8> %2)
   %next = add nuw nsw i64 %k, 4
   %end = icmp eq i64 %next, 8
   br i1 %end, label %done, label %loop
@@ -27,15 +27,15 @@ done:                                             ; preds = %loop
 
 define void @a_loop_with_its_last_value(i32 %row) {
 entry:
+  %r = zext i32 %row to i64
   br label %loop
 
 loop:                                             ; preds = %loop, %entry
   %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %0 = zext i32 %row to i64
-  %1 = add i64 %k, %0
-  %2 = getelementptr inbounds i32, ptr addrspace(1) @last.packed, i64 %1
-  %3 = load <4 x i8>, ptr addrspace(1) %2, align 4
-  call void @use(<4 x i8> %3)
+  %0 = add i64 %k, %r
+  %1 = getelementptr inbounds i32, ptr addrspace(1) @last.packed, i64 %0
+  %2 = load <4 x i8>, ptr addrspace(1) %1, align 4
+  call void @use(<4 x i8> %2)
   %next = add nuw nsw i64 %k, 4
   %end = icmp ule i64 %next, 4
   br i1 %end, label %loop, label %done
@@ -46,6 +46,7 @@ done:                                             ; preds = %loop
 
 define void @a_loop_that_begins_later(i32 %row) {
 entry:
+  %r = zext i32 %row to i64
   br label %loop
 
 loop:                                             ; preds = %loop, %entry
@@ -53,11 +54,10 @@ loop:                                             ; preds = %loop, %entry
   %0 = sub i64 %k, 4
   %1 = udiv exact i64 %0, 4
   %2 = mul i64 %1, 2
-  %3 = zext i32 %row to i64
-  %4 = add i64 %2, %3
-  %5 = getelementptr inbounds i32, ptr addrspace(1) @later.packed, i64 %4
-  %6 = load <4 x i8>, ptr addrspace(1) %5, align 4
-  call void @use(<4 x i8> %6)
+  %3 = add i64 %2, %r
+  %4 = getelementptr inbounds i32, ptr addrspace(1) @later.packed, i64 %3
+  %5 = load <4 x i8>, ptr addrspace(1) %4, align 4
+  call void @use(<4 x i8> %5)
   %next = add nuw nsw i64 %k, 4
   %end = icmp ult i64 %next, 12
   br i1 %end, label %loop, label %done

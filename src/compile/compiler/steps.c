@@ -28,13 +28,15 @@ static const struct {
 	[TKB_STEP_UNROLL] = { "unroll",
 	                      "unroll loops with a known count, keep memory "
 	                      "in registers" },
+	[TKB_STEP_SPLIT] = { "split", "make loads and stores of asynchronous "
+	                              "copies, in a small grid" },
 	[TKB_STEP_READ] = { "read", "read constants by loads, not by PTX" },
 	[TKB_STEP_GATHER] = { "gather",
 	                      "gather the int8 factors of a sum into words" },
 	[TKB_STEP_FUSE] = { "fuse", "apply rules" },
 	[TKB_STEP_PREPACK] = { "prepack",
-	                       "pack constant int8 weights into words, in "
-	                       "reading order" },
+	                       "pack constant weights into words, in reading "
+	                       "order" },
 	[TKB_STEP_FOLD] = { "fold",
 	                    "replace loads of constants by their values" },
 	[TKB_STEP_OPTIMIZE] = { "optimize",

@@ -21,7 +21,8 @@
  *
  * Triton's pipelines copy to shared memory asynchronously instead, as far ahead as they
  * have buffers. If the grid is known to be small, and there are registers for all of these
- * copies, they become loads and stores, and the loads are issued early, too.
+ * copies, an earlier step makes loads and stores of them: constants among them can be packed
+ * then, and the loads are issued early, too.
  */
 
 enum {
@@ -427,9 +428,13 @@ static unsigned copied_bits(LLVMValueRef kernel, LLVMValueRef end)
 	return all;
 }
 
-/* Make loads and stores of all copies before `end`; groups of them are then empty. */
-static void split_copies(LLVMValueRef end)
+/*
+ * Make loads and stores of all copies before `end`, and return how many; groups of them
+ * are then empty.
+ */
+static size_t split_copies(LLVMValueRef end)
 {
+	size_t count = 0;
 	LLVMBuilderRef builder =
 		LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(end)));
 	LLVMValueRef at =
@@ -438,13 +443,16 @@ static void split_copies(LLVMValueRef end)
 	while (at != end) {
 		LLVMValueRef next = LLVMGetNextInstruction(at);
 
-		if (llvm_is_copy(at))
+		if (llvm_is_copy(at)) {
 			ptx_copy_split(builder, at);
-		else if (llvm_is_copy_group(at))
+			count++;
+		} else if (llvm_is_copy_group(at)) {
 			LLVMInstructionEraseFromParent(at);
+		}
 		at = next;
 	}
 	LLVMDisposeBuilder(builder);
+	return count;
 }
 
 /* Can control come back to the block? */
@@ -473,14 +481,13 @@ static bool are_copies_free(const struct stretch *stretch)
 	return true;
 }
 
-/* Split the copies if the grid is small and there are registers for all of them. */
-static int split_if_room(const struct finalize *finalize, LLVMValueRef end,
-                         struct tkb_error *err)
+/* Split the copies if there are registers for all of them. */
+static int split_before(const struct finalize *finalize, LLVMValueRef end,
+                        size_t *count, struct tkb_error *err)
 {
 	LLVMBasicBlockRef block = LLVMGetInstructionParent(end);
 	LLVMValueRef kernel = LLVMGetBasicBlockParent(block);
-	const unsigned copied =
-		is_grid_small(finalize) ? copied_bits(kernel, end) : 0;
+	const unsigned copied = copied_bits(kernel, end);
 	struct stretch stretch;
 	bool repeated = false;
 	int rc;
@@ -495,7 +502,7 @@ static int split_if_room(const struct finalize *finalize, LLVMValueRef end,
 		return rc;
 	if (are_copies_free(&stretch) &&
 	    copied <= budget_of(&stretch, limit_of(finalize, kernel)))
-		split_copies(end);
+		*count += split_copies(end);
 	close_stretch(&stretch);
 	return 0;
 }
@@ -509,9 +516,6 @@ static int hoist_before(const struct finalize *finalize, LLVMValueRef end,
 	size_t crossing;
 	int rc;
 
-	rc = split_if_room(finalize, end, err);
-	if (rc < 0)
-		return rc;
 	rc = open_stretch(&stretch, end, err);
 	if (rc < 0)
 		return rc;
@@ -525,8 +529,13 @@ static int hoist_before(const struct finalize *finalize, LLVMValueRef end,
 	return 0;
 }
 
-static int hoist_in(const struct finalize *finalize, LLVMValueRef kernel,
-                    size_t *moved, struct tkb_error *err)
+/* Changes what is before `end`, the first write of a block, and counts it. */
+typedef int change_fn(const struct finalize *finalize, LLVMValueRef end,
+                      size_t *count, struct tkb_error *err);
+
+static int change_kernel(const struct finalize *finalize, LLVMValueRef kernel,
+                         change_fn *change, size_t *count,
+                         struct tkb_error *err)
 {
 	struct llvm_blocks after;
 	int rc = 0;
@@ -536,27 +545,41 @@ static int hoist_in(const struct finalize *finalize, LLVMValueRef kernel,
 	for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel);
 	     block != NULL && rc == 0; block = LLVMGetNextBasicBlock(block)) {
 		if (!llvm_is_among(&after, block))
-			rc = hoist_before(finalize, llvm_first_write(block),
-			                  moved, err);
+			rc = change(finalize, llvm_first_write(block), count,
+			            err);
 	}
 	llvm_blocks_release(&after);
 	return rc;
 }
 
-int finalize_hoist(struct finalize *finalize, struct tkb_error *err)
+/* Change each kernel's loads before it writes, and report how many. */
+static int change_loads(struct finalize *finalize, change_fn *change,
+                        struct tkb_error *err)
 {
-	size_t moved = 0;
+	size_t count = 0;
 	int rc = 0;
 
-	/* Without --bind, no loop of Triton's kernels was unrolled. */
-	if (finalize->request->bindings.count == 0)
-		return 0;
 	for (LLVMValueRef at = LLVMGetFirstFunction(finalize->module);
 	     at != NULL && rc == 0; at = LLVMGetNextFunction(at)) {
 		/* What calls any other function may have written before. */
 		if (finalize_is_kernel(at))
-			rc = hoist_in(finalize, at, &moved, err);
+			rc = change_kernel(finalize, at, change, &count, err);
 	}
-	finalize_count(finalize, moved, "load");
+	finalize_count(finalize, count, "load");
 	return rc;
+}
+
+int finalize_split(struct finalize *finalize, struct tkb_error *err)
+{
+	return is_grid_small(finalize)
+	               ? change_loads(finalize, split_before, err)
+	               : 0;
+}
+
+int finalize_hoist(struct finalize *finalize, struct tkb_error *err)
+{
+	/* Without --bind, no loop of Triton's kernels was unrolled. */
+	return finalize->request->bindings.count != 0
+	               ? change_loads(finalize, hoist_before, err)
+	               : 0;
 }

@@ -33,6 +33,7 @@ int finalize_peephole(struct finalize *finalize, struct tkb_error *err);
 int finalize_cse(struct finalize *finalize, struct tkb_error *err);
 int finalize_dce(struct finalize *finalize, struct tkb_error *err);
 int finalize_unroll(struct finalize *finalize, struct tkb_error *err);
+int finalize_split(struct finalize *finalize, struct tkb_error *err);
 int finalize_read(struct finalize *finalize, struct tkb_error *err);
 int finalize_gather(struct finalize *finalize, struct tkb_error *err);
 int finalize_fuse(struct finalize *finalize, struct tkb_error *err);

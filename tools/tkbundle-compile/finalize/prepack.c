@@ -167,7 +167,8 @@ static int clean_up(struct prepack *prepack, struct tkb_error *err)
 	if (prepack->repacked_count + prepack->widened_count == 0)
 		return 0;
 	report_counts(prepack);
-	return finalize_run(prepack->finalize, "function(dce),globaldce", err);
+	return finalize_run(prepack->finalize,
+	                    "function(early-cse,dce),globaldce", err);
 }
 
 static int run_prepack(struct prepack *prepack, struct tkb_error *err)

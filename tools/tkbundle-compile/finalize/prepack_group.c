@@ -6,6 +6,7 @@
 #include "llvm/llvm_values.h"
 
 enum {
+	WARP = 32,             /* threads */
 	FACTOR_LIMIT = 1 << 28 /* four products of this and 32 bits have an
 	                          exact sum */
 };
@@ -291,7 +292,7 @@ static bool has_lanes(const struct group *group)
 	return false;
 }
 
-/* True if neighbouring threads read words that are not adjacent. */
+/* True if threads of a warp read words that are not adjacent. */
 static bool is_scattered(const struct group *group)
 {
 	const int64_t size = 4 * (int64_t)group->words[0]->count;
@@ -299,9 +300,10 @@ static bool is_scattered(const struct group *group)
 	for (size_t i = 0; i < group->axis_count; i++) {
 		const struct axis *axis = &group->axes[i];
 
-		if (axis->stride == 1 && axis->count > 1 &&
-		    nearness_of(group, axis) < BLOCK)
-			return distance_of(axis) > size;
+		if (axis->stride < WARP && axis->count > 1 &&
+		    nearness_of(group, axis) < BLOCK &&
+		    distance_of(axis) > axis->stride * size)
+			return true;
 	}
 	return false;
 }
@@ -472,7 +474,8 @@ int64_t prepack_word_index(const struct group *group, size_t index,
 	const int64_t together = (int64_t)group->adjacent_count;
 	const int64_t row = (int64_t)index / together;
 
-	return (row * group->position_count + position) * together +
+	return group->first +
+	       (row * group->position_count + position) * together +
 	       (int64_t)index % together;
 }
 

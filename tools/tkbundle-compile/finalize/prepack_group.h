@@ -32,9 +32,10 @@ struct group {
 	size_t axis_count;
 	int64_t position_count;
 	size_t adjacent_count; /* adjacent words of one position */
+	int64_t first;         /* index of its first word in the table */
 };
 
-/* A constant, and the groups that read it. */
+/* A constant, and the groups that read it; their words go to one table. */
 struct source {
 	LLVMValueRef global;
 	int64_t size;
@@ -62,11 +63,11 @@ bool prepack_is_straight(LLVMValueRef from, LLVMValueRef to);
 bool prepack_is_summed(const struct group *group,
                        const struct prepack_term *term);
 
-/* The index of word `index` of a position in the group's table. */
+/* The index in the table of word `index` of a position. */
 int64_t prepack_word_index(const struct group *group, size_t index,
                            int64_t position);
 
-/* Write the group's table: four bytes per word and position. */
+/* Write the group's part of the table: four bytes per word and position. */
 void prepack_fill(const struct source *source, const struct group *group,
                   unsigned char *out);
 

@@ -181,24 +181,40 @@ static bool plan_tables(struct source *source)
 	return true;
 }
 
+/* Place the groups behind each other in the table; its size in words. */
+static size_t place_groups(const struct source *source)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < source->group_count; i++) {
+		struct group *group = &source->groups[i];
+
+		/* Up to four words are loaded at once. */
+		count = (count + 3) / 4 * 4;
+		group->first = (int64_t)count;
+		count += (size_t)group->position_count * group->word_count;
+	}
+	return count;
+}
+
 static int replace_loads(struct prepack *prepack, const struct source *source,
                          struct tkb_error *err)
 {
-	for (size_t i = 0; i < source->group_count; i++) {
-		struct group *group = &source->groups[i];
-		const size_t count =
-			(size_t)group->position_count * group->word_count;
-		unsigned char *bytes = calloc(count, 4);
+	const size_t count = place_groups(source);
+	unsigned char *bytes = calloc(count, 4);
+	LLVMValueRef table;
 
-		if (bytes == NULL)
-			return fail(err, TKB_ERR_NOMEM, "out of memory");
-		prepack_fill(source, group, bytes);
-		prepack_read_from(prepack, group,
-		                  make_table(prepack, source, bytes, count));
-		free(bytes);
-		prepack->repacked_count += group->word_count;
-		prepack->table_count++;
+	if (bytes == NULL)
+		return fail(err, TKB_ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < source->group_count; i++)
+		prepack_fill(source, &source->groups[i], bytes);
+	table = make_table(prepack, source, bytes, count);
+	free(bytes);
+	for (size_t i = 0; i < source->group_count; i++) {
+		prepack_read_from(prepack, &source->groups[i], table);
+		prepack->repacked_count += source->groups[i].word_count;
 	}
+	prepack->table_count++;
 	return 0;
 }
 

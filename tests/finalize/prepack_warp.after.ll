@@ -1,0 +1,26 @@
+target datalayout = "e-p3:32:32-p4:32:32-p5:32:32-i64:64-i128:128-v16:16-v32:32-n16:32:64"
+
+@w.packed = internal addrspace(1) constant [32 x i32] [i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11, i32 16, i32 17, i32 18, i32 19, i32 24, i32 25, i32 26, i32 27, i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15, i32 20, i32 21, i32 22, i32 23, i32 28, i32 29, i32 30, i32 31], align 16
+
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+
+define ptx_kernel void @kernel(ptr addrspace(1) %out) {
+  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %column = and i32 %thread, 3
+  %rest = lshr i32 %thread, 2
+  %row = and i32 %rest, 3
+  %1 = sext i32 %column to i64
+  %2 = sext i32 %row to i64
+  %3 = mul i64 %2, 4
+  %4 = add i64 %1, %3
+  %5 = getelementptr inbounds i32, ptr addrspace(1) @w.packed, i64 %4
+  %6 = load i32, ptr addrspace(1) %5, align 4
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %7 = getelementptr inbounds i32, ptr addrspace(1) %5, i64 16
+  %8 = load i32, ptr addrspace(1) %7, align 4
+  %sum = add i32 %6, %8
+  store i32 %sum, ptr addrspace(1) %out, align 4
+  ret void
+}
