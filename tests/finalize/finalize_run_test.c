@@ -306,7 +306,7 @@ static const char *make_gemv(const char *layout)
 	return made.out;
 }
 
-/* What a thread reads and multiplies byte by byte, it does word by word then. */
+/* What a thread reads and multiplies byte by byte, it does by one or four words then. */
 static void check_gemv(const char *layout)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
@@ -318,7 +318,8 @@ static void check_gemv(const char *layout)
 	(void)finalize_ok(module, machine, &order);
 	struct tkb_bytes after = tkb_text(print_ir(module));
 	CHECK_INT(count_text(after, "call i32 @llvm.nvvm.idp4a.s.s("), 64);
-	CHECK_INT(count_text(after, "load <4 x i8>"), 128);
+	CHECK_INT(count_text(after, "load <4 x i8>"), 64);
+	CHECK_INT(count_text(after, "load <4 x i32>"), 16);
 	CHECK_INT(count_text(after, "load i8"), 0);
 	check_ptx(module, machine, layout);
 }

@@ -379,6 +379,11 @@ static const struct {
 	  "call void asm sideeffect \"cp.async.mbarrier.arrive.noinc.shared"
 	  ".b64 [ $0 ];\", \"r\"(ptr addrspace(3) @tile)\n" END,
 	  NULL },
+	{ "read by wgmma, which sees no stores",
+	  { "1", "1", "1" },
+	  BARRIER COPY "16)\n" WAIT "call void asm sideeffect "
+	               "\"wgmma.fence.sync.aligned;\", \"\"()\n" END,
+	  NULL },
 	{ "from an address that was loaded",
 	  { "1", "1", "1" },
 	  "%g = load i64, ptr addrspace(1) %x\n"

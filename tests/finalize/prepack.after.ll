@@ -9,11 +9,13 @@ define { <4 x i8>, <4 x i8> } @columns_become_words(i32 %row) {
   %r = zext i32 %row to i64
   %1 = mul i64 %r, 2
   %2 = getelementptr inbounds i32, ptr addrspace(1) @columns.packed, i64 %1
-  %3 = load <4 x i8>, ptr addrspace(1) %2, align 8
-  %4 = getelementptr inbounds i32, ptr addrspace(1) %2, i64 1
-  %5 = load <4 x i8>, ptr addrspace(1) %4, align 4
-  %x = insertvalue { <4 x i8>, <4 x i8> } poison, <4 x i8> %3, 0
-  %y = insertvalue { <4 x i8>, <4 x i8> } %x, <4 x i8> %5, 1
+  %3 = load <2 x i32>, ptr addrspace(1) %2, align 8
+  %4 = extractelement <2 x i32> %3, i32 0
+  %5 = bitcast i32 %4 to <4 x i8>
+  %6 = extractelement <2 x i32> %3, i32 1
+  %7 = bitcast i32 %6 to <4 x i8>
+  %x = insertvalue { <4 x i8>, <4 x i8> } poison, <4 x i8> %5, 0
+  %y = insertvalue { <4 x i8>, <4 x i8> } %x, <4 x i8> %7, 1
   ret { <4 x i8>, <4 x i8> } %y
 }
 

@@ -27,17 +27,19 @@ loop:                                             ; preds = %loop, %begin
   %6 = add i64 %3, %5
   %7 = mul i64 %6, 4
   %8 = getelementptr inbounds i32, ptr addrspace(1) @rows.packed, i64 %7
-  %9 = load float, ptr addrspace(1) %8, align 16
-  %s0 = fadd float %sum, %9
-  %10 = getelementptr inbounds i32, ptr addrspace(1) %8, i64 1
-  %11 = load float, ptr addrspace(1) %10, align 4
-  %s1 = fadd float %s0, %11
-  %12 = getelementptr inbounds i32, ptr addrspace(1) %8, i64 2
-  %13 = load float, ptr addrspace(1) %12, align 4
-  %s2 = fadd float %s1, %13
-  %14 = getelementptr inbounds i32, ptr addrspace(1) %8, i64 3
-  %15 = load float, ptr addrspace(1) %14, align 4
-  %s3 = fadd float %s2, %15
+  %9 = load <4 x i32>, ptr addrspace(1) %8, align 16
+  %10 = extractelement <4 x i32> %9, i32 0
+  %11 = bitcast i32 %10 to float
+  %12 = extractelement <4 x i32> %9, i32 1
+  %13 = bitcast i32 %12 to float
+  %14 = extractelement <4 x i32> %9, i32 2
+  %15 = bitcast i32 %14 to float
+  %16 = extractelement <4 x i32> %9, i32 3
+  %17 = bitcast i32 %16 to float
+  %s0 = fadd float %sum, %11
+  %s1 = fadd float %s0, %13
+  %s2 = fadd float %s1, %15
+  %s3 = fadd float %s2, %17
   %next = add nuw nsw i32 %k, 4
   %end = icmp eq i32 %next, 8
   br i1 %end, label %done, label %loop
@@ -68,17 +70,19 @@ loop:                                             ; preds = %loop, %begin
   %6 = add i64 %3, %5
   %7 = mul i64 %6, 4
   %8 = getelementptr inbounds i32, ptr addrspace(1) @columns.packed, i64 %7
-  %9 = load float, ptr addrspace(1) %8, align 16
-  %s0 = fadd float %sum, %9
-  %10 = getelementptr inbounds i32, ptr addrspace(1) %8, i64 1
-  %11 = load float, ptr addrspace(1) %10, align 4
-  %s1 = fadd float %s0, %11
-  %12 = getelementptr inbounds i32, ptr addrspace(1) %8, i64 2
-  %13 = load float, ptr addrspace(1) %12, align 4
-  %s2 = fadd float %s1, %13
-  %14 = getelementptr inbounds i32, ptr addrspace(1) %8, i64 3
-  %15 = load float, ptr addrspace(1) %14, align 4
-  %s3 = fadd float %s2, %15
+  %9 = load <4 x i32>, ptr addrspace(1) %8, align 16
+  %10 = extractelement <4 x i32> %9, i32 0
+  %11 = bitcast i32 %10 to float
+  %12 = extractelement <4 x i32> %9, i32 1
+  %13 = bitcast i32 %12 to float
+  %14 = extractelement <4 x i32> %9, i32 2
+  %15 = bitcast i32 %14 to float
+  %16 = extractelement <4 x i32> %9, i32 3
+  %17 = bitcast i32 %16 to float
+  %s0 = fadd float %sum, %11
+  %s1 = fadd float %s0, %13
+  %s2 = fadd float %s1, %15
+  %s3 = fadd float %s2, %17
   %next = add nuw nsw i32 %k, 4
   %end = icmp eq i32 %next, 8
   br i1 %end, label %done, label %loop
@@ -88,4 +92,3 @@ done:                                             ; preds = %loop
   store float %s3, ptr addrspace(1) %to, align 4
   ret void
 }
-

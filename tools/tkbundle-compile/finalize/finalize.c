@@ -86,6 +86,8 @@ static int choose_steps(const struct finalize_request *request,
 			return rc;
 		is_wanted[step] = false;
 	}
+	/* A copy that is split waits for memory, unless its load is issued early. */
+	is_wanted[TKB_STEP_SPLIT] &= is_wanted[TKB_STEP_HOIST];
 	if (request->bindings.count != 0 && !is_wanted[TKB_STEP_BIND])
 		return fail(err, TKB_ERR_INVALID,
 		            "the step 'bind' cannot be skipped when "

@@ -6,7 +6,7 @@
 #include "llvm/llvm_values.h"
 
 enum {
-	WARP = 32,             /* threads */
+	LINE = 128,            /* bytes */
 	FACTOR_LIMIT = 1 << 28 /* four products of this and 32 bits have an
 	                          exact sum */
 };
@@ -99,6 +99,7 @@ static bool bound_axis(const struct source *source, const struct group *group,
  * it depends on, or one of these.
  */
 enum nearness {
+	WARP_BITS = 5,    /* of the index in a warp */
 	THREAD_BITS = 10, /* of the index */
 	UNKNOWN = THREAD_BITS,
 	BLOCK,
@@ -292,17 +293,32 @@ static bool has_lanes(const struct group *group)
 	return false;
 }
 
-/* True if threads of a warp read words that are not adjacent. */
+/*
+ * Do threads of a warp differ in the axis? What is not known may be their index, where
+ * the axis has the smallest stride.
+ */
+static bool is_within_warp(const struct group *group, const struct axis *axis)
+{
+	const int nearness = nearness_of(group, axis);
+
+	return nearness < WARP_BITS ||
+	       (nearness == UNKNOWN && axis->stride == 1);
+}
+
+/*
+ * True if threads of a warp read words that are not adjacent. Where they fill whole
+ * lines of memory, it does not matter which ones.
+ */
 static bool is_scattered(const struct group *group)
 {
 	const int64_t size = 4 * (int64_t)group->words[0]->count;
 
 	for (size_t i = 0; i < group->axis_count; i++) {
 		const struct axis *axis = &group->axes[i];
+		const int64_t adjacent = axis->stride * size; /* bytes */
 
-		if (axis->stride < WARP && axis->count > 1 &&
-		    nearness_of(group, axis) < BLOCK &&
-		    distance_of(axis) > axis->stride * size)
+		if (axis->count > 1 && adjacent < LINE &&
+		    is_within_warp(group, axis) && distance_of(axis) > adjacent)
 			return true;
 	}
 	return false;
@@ -353,9 +369,46 @@ static bool is_narrow(const struct axis *axis)
 	       LLVMGetIntTypeWidth(LLVMTypeOf(axis->term.value)) <= 32;
 }
 
+/* Is the value the same each time that control comes to the block? */
+static bool is_steady(LLVMValueRef value, LLVMBasicBlockRef block,
+                      unsigned depth)
+{
+	if (LLVMIsAInstruction(value) == NULL ||
+	    LLVMGetInstructionParent(value) != block ||
+	    llvm_special_register(value) != NULL)
+		return true;
+	if (depth == 0 || LLVMIsAPHINode(value) != NULL ||
+	    LLVMIsALoadInst(value) != NULL || LLVMIsACallInst(value) != NULL)
+		return false;
+	for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(value); i++) {
+		if (!is_steady(LLVMGetOperand(value, i), block, depth - 1))
+			return false;
+	}
+	return true;
+}
+
+/* Are all terms but the counter the same in each iteration? */
+static bool are_others_steady(const struct group *group, LLVMValueRef counter,
+                              LLVMBasicBlockRef block)
+{
+	enum {
+		DEPTH = 4
+	};
+	const struct prepack_address *address = &group->words[0]->address;
+
+	for (size_t i = 0; i < address->term_count; i++) {
+		LLVMValueRef value = address->terms[i].value;
+
+		if (value != counter && !is_steady(value, block, DEPTH))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Is the value the counter of a one-block loop that contains the group and
- * never ends early?
+ * never ends early? Are the other terms the same in each iteration, so that
+ * each of their values meets all of the counter's?
  */
 static bool is_whole_loop(const struct group *group, LLVMValueRef counter)
 {
@@ -369,7 +422,7 @@ static bool is_whole_loop(const struct group *group, LLVMValueRef counter)
 		return false;
 	for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
 		is_whole |= LLVMGetSuccessor(end, i) == block;
-	return is_whole &&
+	return is_whole && are_others_steady(group, counter, block) &&
 	       prepack_is_straight(LLVMGetFirstInstruction(block), NULL);
 }
 

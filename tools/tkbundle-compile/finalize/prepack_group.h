@@ -42,6 +42,7 @@ struct source {
 	unsigned char *bytes; /* owned */
 	struct group *groups; /* owned */
 	size_t group_count;
+	int64_t word_count; /* of the table */
 };
 
 /*

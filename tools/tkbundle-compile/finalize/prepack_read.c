@@ -81,14 +81,12 @@ static LLVMValueRef build_position(LLVMBuilderRef builder,
 	return build_product(builder, sum, (int64_t)group->adjacent_count);
 }
 
-/* Build the load of `word`, which has this index at the position. */
-static LLVMValueRef build_read(LLVMBuilderRef builder,
-                               const struct group *group,
-                               const struct prepack_word *word, size_t index,
-                               LLVMValueRef position)
+/* Build the load of words from this one on, which has this index at the position. */
+static LLVMValueRef build_load(LLVMBuilderRef builder,
+                               const struct group *group, size_t index,
+                               LLVMTypeRef type, LLVMValueRef position)
 {
-	LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(position));
-	const size_t together = group->adjacent_count;
+	LLVMContextRef context = LLVMGetTypeContext(type);
 	const uint64_t distance = (uint64_t)prepack_word_index(group, index, 0);
 	LLVMValueRef offset =
 		LLVMConstInt(LLVMInt64TypeInContext(context), distance, false);
@@ -98,11 +96,69 @@ static LLVMValueRef build_read(LLVMBuilderRef builder,
 		position = LLVMBuildInBoundsGEP2(
 			builder, LLVMInt32TypeInContext(context), position,
 			&offset, 1, "");
-	load = LLVMBuildLoad2(builder, LLVMTypeOf(word->word), position, "");
-	LLVMSetAlignment(
-		load,
-		4 * (unsigned)(index % together == 0 ? together : word->count));
+	load = LLVMBuildLoad2(builder, type, position, "");
+	LLVMSetAlignment(load, 4 * (unsigned)group->adjacent_count);
 	return load;
+}
+
+/* Build `count` words of a vector, as the type that they were loaded as. */
+static LLVMValueRef build_part(LLVMBuilderRef builder, LLVMValueRef all,
+                               size_t first, size_t count, LLVMTypeRef type)
+{
+	LLVMTypeRef number = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
+	LLVMValueRef lanes[PREPACK_LANES];
+
+	for (size_t i = 0; i < count; i++)
+		lanes[i] = LLVMConstInt(number, first + i, false);
+	return LLVMBuildBitCast(
+		builder,
+		count == 1
+			? LLVMBuildExtractElement(builder, all, lanes[0], "")
+			: LLVMBuildShuffleVector(
+				  builder, all, LLVMGetPoison(LLVMTypeOf(all)),
+				  LLVMConstVector(lanes, (unsigned)count), ""),
+		type, "");
+}
+
+static void replace_word(struct prepack_word *word, LLVMValueRef by)
+{
+	LLVMReplaceAllUsesWith(word->word, by);
+	word->is_done = true;
+}
+
+/*
+ * Replace the words from this one on that are adjacent in the table, by one load before
+ * the first: if a group's first word is read, all are. Returns how many these are.
+ */
+static size_t read_together(LLVMBuilderRef builder, const struct group *group,
+                            size_t from, size_t index, LLVMValueRef position)
+{
+	struct prepack_word *const *words = group->words + from;
+	LLVMTypeRef number = LLVMInt32TypeInContext(
+		LLVMGetTypeContext(LLVMTypeOf(position)));
+	size_t done = 0;
+	size_t count = 0;
+	LLVMValueRef all;
+
+	LLVMPositionBuilderBefore(builder, words[0]->word);
+	if (words[0]->count == group->adjacent_count) {
+		replace_word(words[0],
+		             build_load(builder, group, index,
+		                        LLVMTypeOf(words[0]->word), position));
+		return 1;
+	}
+	all = build_load(
+		builder, group, index,
+		LLVMVectorType(number, (unsigned)group->adjacent_count),
+		position);
+	for (; done < group->adjacent_count; count++) {
+		struct prepack_word *word = words[count];
+
+		replace_word(word, build_part(builder, all, done, word->count,
+		                              LLVMTypeOf(word->word)));
+		done += word->count;
+	}
+	return count;
 }
 
 void prepack_read_from(const struct prepack *prepack, struct group *group,
@@ -112,7 +168,7 @@ void prepack_read_from(const struct prepack *prepack, struct group *group,
 		LLVMGetModuleContext(prepack->finalize->module);
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
 	LLVMValueRef position;
-	size_t index = 0;
+	size_t count;
 
 	LLVMPositionBuilderBefore(builder, group->words[0]->word);
 	position =
@@ -120,15 +176,9 @@ void prepack_read_from(const struct prepack *prepack, struct group *group,
 	position =
 		LLVMBuildInBoundsGEP2(builder, LLVMInt32TypeInContext(context),
 	                              table, &position, 1, "");
-	for (size_t i = 0; i < group->count; i++) {
-		struct prepack_word *word = group->words[i];
-
-		LLVMPositionBuilderBefore(builder, word->word);
-		LLVMReplaceAllUsesWith(
-			word->word,
-			build_read(builder, group, word, index, position));
-		word->is_done = true;
-		index += word->count;
+	for (size_t i = 0, index = 0; i < group->count; i += count) {
+		count = read_together(builder, group, i, index, position);
+		index += group->adjacent_count;
 	}
 	LLVMDisposeBuilder(builder);
 }

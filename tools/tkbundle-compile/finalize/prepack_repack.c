@@ -162,45 +162,32 @@ static LLVMValueRef make_table(const struct prepack *prepack,
 }
 
 /*
- * Find the axes of all groups. False if that fails, or if the tables would be
- * more than twice as large as the constant.
+ * Find the axes of all groups, and place them behind each other in the table. False if
+ * that fails, or if the table would be more than twice as large as the constant.
  */
-static bool plan_tables(struct source *source)
+static bool plan_table(struct source *source)
 {
-	int64_t size = 0;
-
+	source->word_count = 0;
 	for (size_t i = 0; i < source->group_count; i++) {
 		struct group *group = &source->groups[i];
 
 		if (!prepack_find_axes(source, group))
 			return false;
-		size += 4 * group->position_count * (int64_t)group->word_count;
-		if (size > 2 * source->size)
+		/* Up to four words are loaded at once. */
+		group->first = (source->word_count + 3) / 4 * 4;
+		source->word_count =
+			group->first +
+			group->position_count * (int64_t)group->word_count;
+		if (4 * source->word_count > 2 * source->size)
 			return false;
 	}
-	return true;
-}
-
-/* Place the groups behind each other in the table; its size in words. */
-static size_t place_groups(const struct source *source)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < source->group_count; i++) {
-		struct group *group = &source->groups[i];
-
-		/* Up to four words are loaded at once. */
-		count = (count + 3) / 4 * 4;
-		group->first = (int64_t)count;
-		count += (size_t)group->position_count * group->word_count;
-	}
-	return count;
+	return source->word_count != 0;
 }
 
 static int replace_loads(struct prepack *prepack, const struct source *source,
                          struct tkb_error *err)
 {
-	const size_t count = place_groups(source);
+	const size_t count = (size_t)source->word_count;
 	unsigned char *bytes = calloc(count, 4);
 	LLVMValueRef table;
 
@@ -233,7 +220,7 @@ static int repack_global(struct prepack *prepack, LLVMValueRef global,
 	if (source.bytes == NULL)
 		return 0;
 	rc = make_groups(prepack, &source, err);
-	if (rc == 0 && plan_tables(&source))
+	if (rc == 0 && plan_table(&source))
 		rc = replace_loads(prepack, &source, err);
 	source_release(&source);
 	return rc;

@@ -130,15 +130,26 @@ bool llvm_is_copy(LLVMValueRef instruction)
 
 bool llvm_concerns_copies(LLVMValueRef instruction)
 {
-	static const char *const all[] = { "llvm.nvvm.cp.async." };
+	static const char *const functions[] = {
+		"llvm.nvvm.cp.async.",
+		"llvm.nvvm.wgmma.",
+		"llvm.nvvm.tcgen05.",
+	};
+	static const char *const words[] = { "cp.async.", "wgmma.",
+		                             "tcgen05." };
 	LLVMValueRef assembly = llvm_called_assembly(instruction);
 	size_t size = 0;
+	const char *text;
 
-	/* Texts of PTX end with a zero. */
-	return calls(instruction, all, TKB_COUNT_OF(all)) ||
-	       (assembly != NULL &&
-	        strstr(LLVMGetInlineAsmAsmString(assembly, &size),
-	               "cp.async.") != NULL);
+	if (assembly == NULL)
+		return calls(instruction, functions, TKB_COUNT_OF(functions));
+	text = LLVMGetInlineAsmAsmString(assembly, &size);
+	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
+		/* Texts of PTX end with a zero. */
+		if (strstr(text, words[i]) != NULL)
+			return true;
+	}
+	return false;
 }
 
 static bool is_plain(LLVMValueRef access)

@@ -21,7 +21,10 @@ bool llvm_is_barrier(LLVMValueRef instruction);
 /* Does it copy from global to shared memory asynchronously, by inline PTX? */
 bool llvm_is_copy(LLVMValueRef instruction);
 
-/* Does it copy so in any way, or signal or wait for such copies? */
+/*
+ * Does it copy so in any way, or signal or wait for such copies? Or read shared memory
+ * asynchronously, as wgmma does, which sees stores only behind a fence of its own?
+ */
 bool llvm_concerns_copies(LLVMValueRef instruction);
 
 /* Does it close a group of such copies, or wait for groups? */
