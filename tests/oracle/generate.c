@@ -146,19 +146,40 @@ static struct word place_index(struct generate *g)
 	return out;
 }
 
+/* The counter of a loop, or what changes with it: from 0 to 7. */
+static struct word changing_number(struct generate *g)
+{
+	const struct word narrow = name(g, "%i");
+	const struct word small = name(g, "%i");
+	const struct word out = name(g, "%i");
+
+	if (chance(g, 50))
+		return g->counter;
+	emit(g, "  %s = trunc i64 %s to i32\n", narrow.text, g->counter.text);
+	if (chance(g, 50))
+		emit(g, "  %s = sub nuw nsw i32 %u, %s\n", small.text,
+		     6 + pick(g, 2), narrow.text);
+	else
+		emit(g, "  %s = and i32 %s, %u\n", small.text, narrow.text,
+		     1 + pick(g, 3));
+	emit(g, "  %s = %s i32 %s to i64\n", out.text,
+	     chance(g, 50) ? "zext" : "sext", small.text);
+	return out;
+}
+
+static struct word any_number(struct generate *g)
+{
+	return g->counter.text[0] != '\0' && chance(g, 60) ? changing_number(g)
+	                                                   : small_number(g);
+}
+
 /* An i64 from 0 to 112. */
-static struct word generate_index(struct generate *g)
+static struct word scaled_number(struct generate *g)
 {
 	static const char *const flags[] = { "", " nuw", " nsw", " nuw nsw" };
-	struct word small;
+	const struct word small = any_number(g);
 	struct word out;
 
-	if (chance(g, 15))
-		return place_index(g);
-	if (g->counter.text[0] != '\0' && chance(g, 60))
-		small = g->counter;
-	else
-		small = small_number(g);
 	if (chance(g, 20))
 		return small;
 	out = name(g, "%i");
@@ -169,6 +190,29 @@ static struct word generate_index(struct generate *g)
 	else
 		emit(g, "  %s = shl%s i64 %s, %u\n", out.text,
 		     flags[pick(g, 4)], small.text, pick(g, 5));
+	return out;
+}
+
+/* An i64 from 0 to 140. */
+static struct word generate_index(struct generate *g)
+{
+	struct word first;
+	struct word second;
+	struct word out;
+
+	if (chance(g, 15))
+		return place_index(g);
+	first = scaled_number(g);
+	if (!chance(g, 30))
+		return first;
+	second = any_number(g);
+	out = name(g, "%i");
+	emit(g, "  %s = shl nuw nsw i64 %s, %u\n", out.text, second.text,
+	     pick(g, 3));
+	second = out;
+	out = name(g, "%i");
+	emit(g, "  %s = add nuw nsw i64 %s, %s\n", out.text, first.text,
+	     second.text);
 	return out;
 }
 

@@ -5,7 +5,7 @@
 
 static void emit_bytes(struct generate *g, unsigned which)
 {
-	const unsigned size = 256;
+	const unsigned size = 64U << pick(g, 3);
 
 	g->is_variable[which] = chance(g, 50);
 	emit(g, "@w%u = %saddrspace(1) %s [%u x i8] c\"", which,

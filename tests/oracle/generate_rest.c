@@ -354,6 +354,22 @@ void generate_noise(struct generate *g)
 	}
 }
 
+/* The value of a loop's body, and its code; the block that it ends in. */
+static struct word generate_body(struct generate *g, struct word counter,
+                                 struct tkb_buf *code)
+{
+	struct tkb_buf *const out = g->out;
+	struct word value;
+
+	g->out = code;
+	g->counter = counter;
+	value = generate_value(g);
+	g->counter = word("%s", "");
+	g->out = out;
+	tkb_buf_add_byte(code, '\0');
+	return value;
+}
+
 /* while (i != end) ..., with what is summed up. */
 struct word generate_loop(struct generate *g)
 {
@@ -371,6 +387,7 @@ struct word generate_loop(struct generate *g)
 	const struct word next = name(g, "%l");
 	const struct word sum = name(g, "%l");
 	const struct word is = name(g, "%c");
+	TKB_AUTO(tkb_buf_release) struct tkb_buf body = TKB_BUF_INIT(1 << 20);
 	char before[TEXT_SIZE + 2];
 	struct word value;
 	size_t at;
@@ -378,15 +395,13 @@ struct word generate_loop(struct generate *g)
 	memcpy(before, g->block, sizeof(before));
 	emit(g, "  br label %%%s\n", loop.text);
 	generate_label(g, loop);
-	/* The last block is not known yet: room is left for its name. */
-	emit(g, "  %s = phi i64 [ %u, %s ], [ %s, %%%s.last ]\n", i.text, first,
-	     before, next.text, loop.text);
-	emit(g, "  %s = phi i32 [ 0, %s ], [ %s, %%%s.last ]\n", total.text,
-	     before, sum.text, loop.text);
-	g->counter = i;
-	value = generate_value(g);
-	g->counter = word("%s", "");
-	emit(g, "  br label %%%s.last\n%s.last:\n", loop.text, loop.text);
+	value = generate_body(g, i, &body);
+	/* Where phis need the name of the last block, the body has been written. */
+	emit(g, "  %s = phi i64 [ %u, %s ], [ %s, %s ]\n", i.text, first,
+	     before, next.text, g->block);
+	emit(g, "  %s = phi i32 [ 0, %s ], [ %s, %s ]\n", total.text, before,
+	     sum.text, g->block);
+	tkb_buf_add_text(g->out, (const char *)body.data);
 	emit(g, "  %s = add i32 %s, %s\n", sum.text, total.text, value.text);
 	emit(g, "  %s = add%s i64 %s, %u\n", next.text,
 	     chance(g, 50) ? " nuw nsw" : "", i.text, step);
