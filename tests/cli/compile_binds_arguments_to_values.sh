@@ -22,6 +22,7 @@ echo '{"n": 3, "by": 0.5, "w": {"file": "w.bin", "type": "i8[2]"}}' >call/call.j
 echo '{"n": "3"}' >call/text.json
 echo '[3]' >call/list.json
 echo '{"n": 3, "n": 4}' >call/twice.json
+echo '{"tkbundle_bound": {"by": "0.5"}}' >before.json
 {
 	bind() {
 		try tkbundle compile scale.ll --target cuda:90 --cache root "$@"
@@ -44,6 +45,8 @@ echo '{"n": 3, "n": 4}' >call/twice.json
 	for file in none text list twice; do
 		bind --finalize --keep scale --bind-from call/$file.json
 	done
+	bind --finalize --keep scale --metadata before.json --bind n=3 |
+		grep -Ev '^2> (ptxas| +0 bytes)'
 	bind --bind n=3
 	ls root | wc -l
 } | sed 's/^\(2> to repeat it: \).*/\1.../' | mask

@@ -68,8 +68,6 @@ static bool is_own_member(const struct writer *writer, struct tkb_bytes name)
 	return tkb_json_equals(name, tkb_text("hash")) ||
 	       tkb_json_equals(name, tkb_text("target")) ||
 	       tkb_json_equals(name, tkb_text("name")) ||
-	       (writer->request->bound != NULL &&
-	        tkb_json_equals(name, tkb_text(bound_name))) ||
 	       (writer->request->num_warps != 0 &&
 	        tkb_json_equals(name, tkb_text("num_warps")));
 }
@@ -144,6 +142,12 @@ static int copy_member(struct writer *writer, struct tkb_json *json,
 		rc = tkb_json_skip(json, &value, err);
 	if (rc < 0)
 		return tkb_fail_while(err, TKB_ERR_INVALID, "the metadata");
+	/* Its names and positions are those of another kernel's arguments. */
+	if (writer->request->bound != NULL &&
+	    tkb_json_equals(name, tkb_text(bound_name)))
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the metadata says that arguments were bound "
+		                "before; bind all of them at once");
 	if (is_own_member(writer, name))
 		return 0;
 	rc = check_number(json, name, &value, err);
