@@ -197,6 +197,7 @@ static struct word scaled_number(struct generate *g)
 static struct word generate_index(struct generate *g)
 {
 	struct word first;
+	struct word small;
 	struct word second;
 	struct word out;
 
@@ -205,12 +206,11 @@ static struct word generate_index(struct generate *g)
 	first = scaled_number(g);
 	if (!chance(g, 30))
 		return first;
-	second = any_number(g);
+	small = any_number(g);
+	second = name(g, "%i");
 	out = name(g, "%i");
-	emit(g, "  %s = shl nuw nsw i64 %s, %u\n", out.text, second.text,
+	emit(g, "  %s = shl nuw nsw i64 %s, %u\n", second.text, small.text,
 	     pick(g, 3));
-	second = out;
-	out = name(g, "%i");
 	emit(g, "  %s = add nuw nsw i64 %s, %s\n", out.text, first.text,
 	     second.text);
 	return out;

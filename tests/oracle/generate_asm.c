@@ -14,6 +14,14 @@ static bool is_aligned(const struct generate *g, const struct stream *stream,
 	return name == NULL || g->aligns[name[1] - 'a'] >= 4 * words;
 }
 
+/* May PTX read so many words there? */
+static bool can_be_ptx(const struct generate *g, const struct stream *stream,
+                       unsigned words)
+{
+	return !g->options->for_gpu && is_aligned(g, stream, words) &&
+	       strcmp(generate_space(stream), "ptr addrspace(1)") == 0;
+}
+
 static struct word condition(struct generate *g)
 {
 	const struct word is = name(g, "%c");
@@ -81,8 +89,7 @@ struct word generate_asm(struct generate *g)
 	struct word is = word("%s", "");
 	struct word at;
 
-	if (g->options->for_gpu || !is_aligned(g, &stream, count) ||
-	    strcmp(generate_space(&stream), "ptr addrspace(1)") != 0)
+	if (!can_be_ptx(g, &stream, count))
 		return generate_plain(g);
 	at = generate_address(g, &stream, stream.start);
 	if (chance(g, 70))
@@ -123,8 +130,7 @@ struct word generate_copy(struct generate *g)
 	struct word from;
 	struct word size;
 
-	if (g->options->for_gpu || !is_aligned(g, &stream, words) ||
-	    strcmp(generate_space(&stream), "ptr addrspace(1)") != 0)
+	if (!can_be_ptx(g, &stream, words))
 		return generate_plain(g);
 	from = generate_address(g, &stream, stream.start);
 	size = copied_size(g, 4 * words);

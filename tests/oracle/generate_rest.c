@@ -354,7 +354,7 @@ void generate_noise(struct generate *g)
 	}
 }
 
-/* The value of a loop's body, and its code; the block that it ends in. */
+/* The value of a loop's body, whose text goes to `code`, with a zero behind it. */
 static struct word generate_body(struct generate *g, struct word counter,
                                  struct tkb_buf *code)
 {

@@ -334,10 +334,10 @@ static void bind_grid(const struct oracle *oracle, struct bound *out)
 		{ .argument = "nctaid.z", .value = "1" },
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(grid); i++) {
-		if (machine_mix(oracle->modules, SAMPLE_ARGUMENTS) % 2 == 0)
-			out->items[out->count++] = grid[i];
-	}
+	if (machine_mix(oracle->modules, SAMPLE_ARGUMENTS) % 2 != 0)
+		return;
+	for (size_t i = 0; i < TKB_COUNT_OF(grid); i++)
+		out->items[out->count++] = grid[i];
 }
 
 /* All steps, with arguments bound to what one of the inputs has. */

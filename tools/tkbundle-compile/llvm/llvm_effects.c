@@ -59,17 +59,9 @@ static bool begins_with(const char *text, size_t size, const char *const *words,
 	return false;
 }
 
-/* The function that an instruction calls; NULL: none, or it is not known. */
-static LLVMValueRef called(LLVMValueRef at)
-{
-	return LLVMIsACallInst(at) == NULL
-	               ? NULL
-	               : LLVMIsAFunction(LLVMGetCalledValue(at));
-}
-
 static bool calls(LLVMValueRef at, const char *const *words, size_t count)
 {
-	LLVMValueRef function = called(at);
+	LLVMValueRef function = llvm_called_function(at);
 	size_t size = 0;
 	const char *name =
 		function == NULL ? NULL : LLVMGetValueName2(function, &size);
@@ -84,8 +76,8 @@ bool llvm_is_barrier(LLVMValueRef instruction)
 
 bool llvm_is_computation(LLVMValueRef instruction)
 {
-	if (called(instruction) != NULL)
-		return llvm_only_computes(called(instruction));
+	if (llvm_called_function(instruction) != NULL)
+		return llvm_only_computes(llvm_called_function(instruction));
 	if (LLVMIsABinaryOperator(instruction) != NULL ||
 	    LLVMIsACastInst(instruction) != NULL ||
 	    LLVMIsACmpInst(instruction) != NULL)

@@ -34,6 +34,14 @@ static inline LLVMValueRef llvm_called_assembly(LLVMValueRef instruction)
 	               : LLVMIsAInlineAsm(LLVMGetCalledValue(instruction));
 }
 
+/* The function that an instruction calls; NULL: none, or it is not known. */
+static inline LLVMValueRef llvm_called_function(LLVMValueRef instruction)
+{
+	return LLVMIsACallInst(instruction) == NULL
+	               ? NULL
+	               : LLVMIsAFunction(LLVMGetCalledValue(instruction));
+}
+
 /*
  * The special register that an instruction reads, as PTX names it: "ctaid.x"; NULL: it
  * reads none.
@@ -41,10 +49,7 @@ static inline LLVMValueRef llvm_called_assembly(LLVMValueRef instruction)
 static inline const char *llvm_special_register(LLVMValueRef instruction)
 {
 	static const char reader[] = "llvm.nvvm.read.ptx.sreg.";
-	LLVMValueRef callee =
-		LLVMIsACallInst(instruction) == NULL
-			? NULL
-			: LLVMIsAFunction(LLVMGetCalledValue(instruction));
+	LLVMValueRef callee = llvm_called_function(instruction);
 	size_t size = 0;
 	const char *const name =
 		callee == NULL ? "" : LLVMGetValueName2(callee, &size);
