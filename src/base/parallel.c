@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 
 enum {
 	THREAD_LIMIT = 256
@@ -17,6 +18,7 @@ struct shared {
 	size_t count;
 	struct worker *workers;
 	size_t worker_count;
+	cpu_set_t cores; /* that threads may use; empty: leave it as it is */
 	atomic_size_t next;
 	atomic_bool failed;
 	pthread_mutex_t lock; /* guards rc and err */
@@ -30,6 +32,14 @@ struct worker {
 	pthread_t thread;
 	bool has_thread;
 };
+
+/* The cores that the calling thread may use; none if there are too many. */
+static void read_cores(cpu_set_t *cores)
+{
+	CPU_ZERO(cores);
+	if (sched_getaffinity(0, sizeof(*cores), cores) < 0)
+		CPU_ZERO(cores);
+}
 
 static void note_failure(struct shared *shared, int rc,
                          const struct tkb_error *err)
@@ -63,6 +73,12 @@ static void work_in_thread(struct worker *worker);
 
 static void *run_worker(void *argument)
 {
+	const struct worker *worker = argument;
+	const cpu_set_t *cores = &worker->shared->cores;
+
+	/* It may not be allowed to move, and then it works where it is. */
+	if (CPU_COUNT(cores) != 0)
+		(void)sched_setaffinity(0, sizeof(*cores), cores);
 	work_in_thread(argument);
 	return NULL;
 }
@@ -71,6 +87,33 @@ static bool has_more(const struct shared *shared)
 {
 	return !atomic_load(&shared->failed) &&
 	       atomic_load(&shared->next) < shared->count;
+}
+
+/*
+ * Start the worker's thread on another core than this one. The kernel can leave
+ * a thread beside its parent until the next tick (4 ms), since a virtual
+ * machine's idle cores look busy to it. If that fails, start it anyhow.
+ */
+static void start_thread(struct worker *worker)
+{
+	const int here = sched_getcpu();
+	cpu_set_t others = worker->shared->cores;
+	pthread_attr_t attributes;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return;
+	if (here >= 0 && here < CPU_SETSIZE)
+		CPU_CLR((size_t)here, &others);
+	worker->has_thread =
+		CPU_COUNT(&others) != 0 &&
+		pthread_attr_setaffinity_np(&attributes, sizeof(others),
+	                                    &others) == 0 &&
+		pthread_create(&worker->thread, &attributes, run_worker,
+	                       worker) == 0;
+	(void)pthread_attr_destroy(&attributes);
+	if (!worker->has_thread)
+		worker->has_thread = pthread_create(&worker->thread, NULL,
+		                                    run_worker, worker) == 0;
 }
 
 /*
@@ -89,8 +132,7 @@ static void start_children(const struct worker *parent)
 		if (!has_more(shared))
 			return;
 		*worker = (struct worker){ .shared = shared, .index = i };
-		worker->has_thread = pthread_create(&worker->thread, NULL,
-		                                    run_worker, worker) == 0;
+		start_thread(worker);
 	}
 }
 
@@ -146,6 +188,9 @@ int tkb_parallel(size_t count, size_t threads,
 
 	shared.workers = workers;
 	shared.worker_count = threads;
+	/* A filter of system calls could kill us for sched_setaffinity(). */
+	if (prctl(PR_GET_SECCOMP) == 0)
+		read_cores(&shared.cores);
 	(void)pthread_mutex_init(&shared.lock, NULL);
 	work_first(&shared);
 	(void)pthread_mutex_destroy(&shared.lock);
@@ -163,8 +208,6 @@ size_t tkb_parallel_threads(uint32_t asked)
 		return THREAD_LIMIT;
 	if (asked != 0)
 		return asked;
-	CPU_ZERO(&cores);
-	if (sched_getaffinity(0, sizeof(cores), &cores) < 0)
-		return 1;
+	read_cores(&cores);
 	return CPU_COUNT(&cores) == 0 ? 1 : (size_t)CPU_COUNT(&cores);
 }

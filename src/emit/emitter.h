@@ -3,7 +3,8 @@
 #define TKB_EMIT_EMITTER_H
 
 /*
- * An emit, and its steps in order. emit.c runs each step once:
+ * An emit, and its steps in order. emit.c runs them; write and commit alternate,
+ * frame by frame (tkb_emit_write()):
  *
  *   select.c   choose the entries that are wanted and fit this machine;
  *   plan.c     find the roots for each entry, and make a job for each root;

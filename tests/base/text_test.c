@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -1131,7 +1137,25 @@ struct meeting {
 	pthread_barrier_t barrier;
 	atomic_uint workers; /* a bit for each that came */
 	atomic_int unblocked;
+	cpu_set_t cores; /* that the caller may use */
+	atomic_int free_workers;
 };
+
+/* Wait until this thread may use the caller's cores, as it may soon. */
+static bool is_soon_free(const struct meeting *meeting)
+{
+	for (int tries = 0; tries < 5000; tries++) {
+		cpu_set_t cores;
+
+		CPU_ZERO(&cores);
+		if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
+			return false;
+		if (CPU_EQUAL(&cores, &meeting->cores))
+			return true;
+		(void)usleep(1000);
+	}
+	return false;
+}
 
 static int meet(void *self, size_t worker, size_t index, struct tkb_error *err)
 {
@@ -1145,24 +1169,60 @@ static int meet(void *self, size_t worker, size_t index, struct tkb_error *err)
 	    (worker != 0) != sigismember(&blocked, SIGUSR1))
 		atomic_fetch_add(&meeting->unblocked, 1);
 	(void)pthread_barrier_wait(&meeting->barrier);
+	atomic_fetch_add(&meeting->free_workers, is_soon_free(meeting));
 	return 0;
 }
 
 /* Each item waits until all are at work, which takes a thread for each. */
-TEST(parallel, works_on_as_many_threads_as_asked_with_signals_blocked)
+TEST(parallel, works_on_as_many_threads_as_asked_on_all_cores_without_signals)
 {
 	struct meeting *meeting = test_alloc(sizeof(*meeting));
 	const struct tkb_parallel_work work = { meet, meeting };
 	sigset_t after;
 
+	CPU_ZERO(&meeting->cores);
+	SYS(sched_getaffinity(0, sizeof(meeting->cores), &meeting->cores));
 	SYS(pthread_barrier_init(&meeting->barrier, NULL, THREAD_COUNT));
 	OK(tkb_parallel(THREAD_COUNT, THREAD_COUNT, &work, ERR));
 	(void)pthread_barrier_destroy(&meeting->barrier);
 
 	CHECK_INT(meeting->workers, (1u << THREAD_COUNT) - 1);
 	CHECK_INT(meeting->unblocked, 0);
+	CHECK_INT(meeting->free_workers, THREAD_COUNT);
 	SYS(pthread_sigmask(SIG_BLOCK, NULL, &after));
 	CHECK_INT(sigismember(&after, SIGUSR1), 0);
+}
+
+/* The process is killed if it sets the cores of a thread. */
+static void forbid_setaffinity(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		         offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0,
+		         1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { TKB_COUNT_OF(code), code };
+
+	SYS(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	SYS(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+}
+
+TEST(parallel, a_filter_of_system_calls_does_not_end_the_process)
+{
+	const pid_t child = fork();
+	int status = 0;
+
+	CHECK(child >= 0);
+	if (child == 0) {
+		forbid_setaffinity();
+		check_each_once(THREAD_COUNT);
+		_exit(0);
+	}
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK_INT(status, 0);
 }
 
 TEST(parallel, threads_are_1_to_256)
