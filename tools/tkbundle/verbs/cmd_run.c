@@ -102,6 +102,12 @@ static uint64_t soonest(uint64_t one_ms, uint64_t other_ms)
 	return one_ms < other_ms ? one_ms : other_ms;
 }
 
+/*
+ * Before the command. The time of `--wait` begins at `start_ms`: half of it is to
+ * choose the root, half of what is then left to gather kernels, and the pull and
+ * the lists of what exists end with it. The first two have at least LOOK_MS.
+ */
+
 /* Run `task` in a fork, which is killed at `until_ms`. */
 static void do_task(struct run *run, void (*task)(void *self),
                     const struct run_child *other, uint64_t until_ms)
