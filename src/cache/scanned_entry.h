@@ -61,7 +61,7 @@ struct tkb_scanned_entry {
 /* What one thread needs to load entries. A zeroed loader is closed. */
 struct tkb_loader {
 	struct tkb_unit_parent parent;
-	struct tkb_unit_parent staged; /* the last folder of siblings */
+	struct tkb_unit_parent staged;      /* the last folder of siblings */
 	const struct tkb_named_root *named; /* by reference; names and paths
 	                                       of the trees */
 	size_t named_count;

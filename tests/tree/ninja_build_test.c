@@ -113,8 +113,7 @@ TEST(ninja_build, what_it_alone_does_not_tell_is_refused)
 	            "that only a rule may set");
 	must_refuse("build o: cc a\n  depfile = x\n",
 	            "that only a rule may set");
-	must_refuse("build o: cc a\n  deps =\n",
-	            "that only a rule may set");
+	must_refuse("build o: cc a\n  deps =\n", "that only a rule may set");
 	must_refuse("depfile = x\n", "that only a rule may set");
 }
 

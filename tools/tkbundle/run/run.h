@@ -153,22 +153,22 @@ struct run_shared {
 	struct run_counts counts;
 	struct run_again again[2]; /* a count writes the other one */
 	size_t again_index;        /* of the one that is whole */
-	uint64_t linked_count;   /* kernels that were linked from another
+	uint64_t linked_count;     /* kernels that were linked from another
 	                            root */
-	char links_error[512];   /* why not all were linked */
-	char metrics_error[512]; /* why no figures could be written */
-	char leave_error[512];   /* why no report of the start could be left */
-	bool has_left;           /* a report was left */
-	struct tkb_digest left;  /* the digest of that report */
-	int exec_error;          /* errno: why the command could not be
+	char links_error[512];     /* why not all were linked */
+	char metrics_error[512];   /* why no figures could be written */
+	char leave_error[512];  /* why no report of the start could be left */
+	bool has_left;          /* a report was left */
+	struct tkb_digest left; /* the digest of that report */
+	int exec_error;         /* errno: why the command could not be
 	                            started */
-	uint64_t ready_ms;       /* when the server was ready; 0: not yet */
-	char ready_reason[512];  /* the answer to the last question */
-	bool has_baseline;       /* `names` begins with all entries from before;
+	uint64_t ready_ms;      /* when the server was ready; 0: not yet */
+	char ready_reason[512]; /* the answer to the last question */
+	bool has_baseline;      /* `names` begins with all entries from before;
 	                            else, perhaps, with some of them */
-	bool is_full;            /* there was no room for all names */
-	int64_t learnt_ns;       /* since 1970: later changes are in no name */
-	size_t baseline_size;    /* bytes of the names from before */
+	bool is_full;           /* there was no room for all names */
+	int64_t learnt_ns;      /* since 1970: later changes are in no name */
+	size_t baseline_size;   /* bytes of the names from before */
 	size_t told_size; /* bytes of the names that need no further push */
 	int64_t told_ns;  /* learnt_ns of these names */
 	size_t name_size; /* bytes of all names, unsorted: read them with

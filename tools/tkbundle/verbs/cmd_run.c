@@ -30,10 +30,10 @@
 #define LOOK_MS 250       /* least time to examine the root */
 #define LEARN_MS 200      /* to list what is there: least time, and most */
 #define LEARN_MOST_MS 1000
-#define FIGURES_MS 500    /* to write a file with figures */
-#define NOTE_MS 3000      /* to write the note of the start */
-#define KILL_MS 100       /* for a killed child to end */
-#define END_MS 1500       /* for a child that was told to end */
+#define FIGURES_MS 500 /* to write a file with figures */
+#define NOTE_MS 3000   /* to write the note of the start */
+#define KILL_MS 100    /* for a killed child to end */
+#define END_MS 1500    /* for a child that was told to end */
 
 static const struct option_spec options[] = {
 	{ OPTION(TEXT, "ref", "REF", ref, "share kernels under this name"),
