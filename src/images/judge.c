@@ -139,7 +139,8 @@ static int take_signature(struct judging *judging, const struct tkb_key *key,
 		return 0;
 	if (rc < 0)
 		return tkb_fail_as(err, rc, &fault);
-	if (!tkb_digest_equal(&statement.subjects[0].digest, manifest))
+	if (statement.subject_count == 0 ||
+	    !tkb_digest_equal(&statement.subjects[0].digest, manifest))
 		return 0;
 	envelope.is_known = true;
 	envelope.statement = (struct tkb_statement){
@@ -301,7 +302,7 @@ int tkb_image_judge(struct tkb_remote *remote,
 		rc = judge_image(&judging, ref, &opinion, err);
 	if (rc == 0)
 		rc = recall(&judging, remote, &opinion, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	if (tkb_digests_have(&judging.revoked.all.digests, own.manifest)) {
 		opinion.judgement = TKB_REFUSED;

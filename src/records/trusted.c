@@ -221,14 +221,11 @@ static int note_newest_seen(struct question *question,
 }
 
 static int keep_trusted(struct question *question, struct tkb_remote *remote,
-                        struct tkb_error *err)
+                        struct tkb_envelopes *envelopes, struct tkb_error *err)
 {
-	TKB_AUTO(tkb_envelopes_release)
-	struct tkb_envelopes envelopes = { .count = 0 };
 	int rc;
 
-	question->asked.envelopes = &envelopes;
-	rc = tkb_envelopes_read(remote, question->asked.ref, &envelopes, err);
+	rc = tkb_envelopes_read(remote, question->asked.ref, envelopes, err);
 	if (rc == 0)
 		rc = tkb_records_keep(question->list, is_trusted, question,
 		                      err);
@@ -242,9 +239,12 @@ int tkb_records_keep_trusted(struct tkb_remote *remote, const char *ref,
 {
 	TKB_AUTO(tkb_revocations_release)
 	struct tkb_revocations revoked = { .count = 0 };
+	TKB_AUTO(tkb_envelopes_release)
+	struct tkb_envelopes envelopes = { .count = 0 };
 	struct tkb_trust trust;
 	struct question question = {
 		.asked = { .trust = &trust,
+		           .envelopes = &envelopes,
 		           .revoked = &revoked.all.digests,
 		           .ref = ref,
 		           .now_s = tkb_time_now() },
@@ -258,7 +258,7 @@ int tkb_records_keep_trusted(struct tkb_remote *remote, const char *ref,
 	if (rc == 0)
 		rc = tkb_revocations_check(remote, &trust, question.asked.now_s,
 		                           &revoked, err);
-	return rc == 0 ? keep_trusted(&question, remote, err) : rc;
+	return rc == 0 ? keep_trusted(&question, remote, &envelopes, err) : rc;
 }
 
 int tkb_ref_judge(struct tkb_remote *remote, const char *ref,

@@ -19,8 +19,6 @@ enum {
 /* Time stamps of files are rounded down to the kernel's last clock tick. */
 #define TICK_NS INT64_C(20000000)
 
-extern char **environ;
-
 /*
  * Add the state of a path. Leave out the identity if the file may still change
  * without a new time stamp.
@@ -182,6 +180,7 @@ static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
 {
 	struct tkb_file_identity identity;
 	char path[TKB_FIELD_PATH_SIZE];
+	const bool is_file = field != TKB_TRITON_LINK;
 	struct tkb_look before;
 	struct tkb_look state;
 	int64_t newest;
@@ -191,16 +190,13 @@ static bool state_holds(enum tkb_triton_field field, struct tkb_bytes noted,
 	                    path))
 		return false;
 	memcpy(&before, noted.data, sizeof(before));
-	if (field == TKB_TRITON_LINK) {
-		if (!tkb_look(field, path, &state, &newest))
-			return false;
-	} else if (!tkb_file_identify(path, &identity))
+	if (is_file && !tkb_file_identify(path, &identity))
 		state = (struct tkb_look){ .kind = TKB_LOOK_ABSENT };
-	else if (before.kind == TKB_LOOK_ABSENT)
-		return false;
-	else if (tkb_file_is_same(&identity, &before.identity))
+	else if (is_file && before.kind != TKB_LOOK_ABSENT &&
+	         tkb_file_is_same(&identity, &before.identity))
 		state = before;
-	else if (!tkb_look(field, path, &state, &newest))
+	else if ((is_file && before.kind == TKB_LOOK_ABSENT) ||
+	         !tkb_look(field, path, &state, &newest))
 		return false;
 	if (state.kind != before.kind || state.mode != before.mode ||
 	    (state.kind == TKB_LOOK_LARGE &&

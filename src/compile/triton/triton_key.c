@@ -8,8 +8,6 @@
 #include "base/buf.h"
 #include "base/fd.h"
 
-extern char **environ;
-
 enum {
 	PATH_LIMIT = 4096
 };

@@ -29,8 +29,6 @@ enum {
 	NAME_SIZE = 300
 };
 
-extern char **environ;
-
 /* A running helper. */
 struct helper {
 	pid_t pid; /* 0: none */

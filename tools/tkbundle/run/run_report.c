@@ -150,16 +150,17 @@ static void add_root_reason(const struct run *run, struct reasons *reasons)
 {
 	const struct run_plan *const plan = &run->shared->plan;
 	const char *const elsewhere = run_command_elsewhere(run);
+	const char *const there = elsewhere != NULL ? getenv(elsewhere) : NULL;
 
 	if (plan->message[0] != '\0')
 		add_reason(reasons, "cache", "%s", plan->message);
-	if (elsewhere != NULL && strcmp(getenv(elsewhere), plan->root) == 0)
+	if (there != NULL && strcmp(there, plan->root) == 0)
 		add_reason(reasons, "cache",
 		           "%s names '%s', but its kernels are in '%s/triton'",
 		           elsewhere, plan->root, plan->root);
-	else if (elsewhere != NULL)
+	else if (there != NULL)
 		add_reason(reasons, "cache", "%s names '%s', not '%s'",
-		           elsewhere, getenv(elsewhere), plan->root);
+		           elsewhere, there, plan->root);
 }
 
 /* Report what the push left out, with its first line about that. */
