@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
 enum {
@@ -198,6 +199,40 @@ int tkb_parallel(size_t count, size_t threads,
 	if (shared.rc < 0 && err != NULL)
 		*err = shared.err;
 	return shared.rc;
+}
+
+struct ranked {
+	uint64_t size;
+	size_t index;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *left = a;
+	const struct ranked *right = b;
+
+	if (left->size != right->size)
+		return left->size < right->size ? 1 : -1;
+	return (left->index > right->index) - (left->index < right->index);
+}
+
+size_t *tkb_largest_first(const uint64_t *sizes, size_t count)
+{
+	TKB_AUTO(tkb_free_at)
+	struct ranked *ranked = tkb_alloc_array(count, sizeof(*ranked));
+	size_t *order = tkb_alloc_array(count, sizeof(*order));
+
+	if (ranked == NULL || order == NULL) {
+		free(order);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		ranked[i] = (struct ranked){ sizes[i], i };
+	if (count != 0)
+		qsort(ranked, count, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < count; i++)
+		order[i] = ranked[i].index;
+	return order;
 }
 
 size_t tkb_parallel_threads(uint32_t asked)

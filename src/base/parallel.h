@@ -26,6 +26,12 @@ TKB_NODISCARD int tkb_parallel(size_t count, size_t threads,
                                const struct tkb_parallel_work *work,
                                struct tkb_error *err);
 
+/*
+ * The indices below `count`, the largest size first and equal ones ascending, so
+ * that all threads end at about the same time. The caller frees it; NULL: no memory.
+ */
+size_t *tkb_largest_first(const uint64_t *sizes, size_t count);
+
 /* `asked`; if 0, the number of cores that we may use. From 1 to 256. */
 size_t tkb_parallel_threads(uint32_t asked);
 

@@ -37,6 +37,7 @@ static void drop_frames(struct tkb_pack *pack)
 	free(tkb_take(pack->frames));
 	free(tkb_take(pack->indices));
 	free(tkb_take(pack->cuts));
+	free(tkb_take(pack->order));
 	free(tkb_take(pack->items));
 	free(tkb_take(pack->payloads));
 	free(tkb_take(pack->launchers));
@@ -201,10 +202,12 @@ static int pack_tar(struct tkb_pack *pack, struct tkb_loader *loader,
 	                     &pack->pieces[index], err);
 }
 
-static int pack_frame(void *self, size_t worker, size_t index,
+/* Pack the frame number `nth` in order of size. */
+static int pack_frame(void *self, size_t worker, size_t nth,
                       struct tkb_error *err)
 {
 	struct tkb_pack *pack = self;
+	const size_t index = pack->order[nth];
 	struct tkb_loader *loader = &pack->cache->loaders[worker];
 	struct tkb_packing *packing = &pack->packings[worker];
 	const struct tkb_cut *cut = &pack->cuts[index];
@@ -248,6 +251,23 @@ static int list_packed_items(struct tkb_pack *pack, struct tkb_error *err)
 	return 0;
 }
 
+static int order_frames(struct tkb_pack *pack, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at)
+	uint64_t *sizes = tkb_alloc_array(pack->frame_count, sizeof(*sizes));
+
+	if (sizes == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < pack->frame_count; i++) {
+		const struct tkb_cut *cut = &pack->cuts[i];
+
+		for (size_t j = cut->first; j < cut->first + cut->count; j++)
+			sizes[i] += tkb_entry_size(pack->items[j]);
+	}
+	pack->order = tkb_largest_first(sizes, pack->frame_count);
+	return pack->order != NULL ? 0 : tkb_fail_nomem(err);
+}
+
 static int plan_frames(struct tkb_pack *pack, struct tkb_error *err)
 {
 	size_t count = 0;
@@ -269,7 +289,7 @@ static int plan_frames(struct tkb_pack *pack, struct tkb_error *err)
 		pack->frames[i].entries = pack->indices + pack->cuts[i].first;
 		pack->frames[i].entry_count = pack->cuts[i].count;
 	}
-	return 0;
+	return order_frames(pack, err);
 }
 
 /* Move the entries that turned out to be bad to the left-out ones. */

@@ -53,6 +53,7 @@ struct tkb_pack {
 	struct tkb_error **faults; /* owned; one per item, or NULL */
 	size_t fault_count;
 	struct tkb_cut *cuts;     /* owned */
+	size_t *order;            /* owned; frames, the largest first */
 	struct tkb_frame *frames; /* owned */
 	size_t frame_count;
 	struct tkb_piece *pieces; /* owned */

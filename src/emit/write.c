@@ -326,43 +326,22 @@ static int sync_roots(const struct tkb_emitter *emitter, struct tkb_error *err)
 	return 0;
 }
 
-struct ranked {
-	uint64_t size;
-	size_t index;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-	const struct ranked *left = a;
-	const struct ranked *right = b;
-
-	if (left->size != right->size)
-		return left->size < right->size ? 1 : -1;
-	return (left->index > right->index) - (left->index < right->index);
-}
-
 /*
- * Sort frames by size, the largest first, so that all threads end at about the
- * same time. While a pull is still fetching the bundle, keep the order in which
- * frames arrive.
+ * The largest frames first. While a pull is still fetching the bundle, keep the
+ * order in which they arrive.
  */
 static int order_frames(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_bundle *bundle = emitter->bundle;
-	const size_t count = bundle->frame_count;
 	TKB_AUTO(tkb_free_at)
-	struct ranked *ranked = tkb_alloc_array(count, sizeof(*ranked));
+	uint64_t *sizes = tkb_alloc_array(bundle->frame_count, sizeof(*sizes));
 
-	emitter->order = tkb_alloc_array(count, sizeof(*emitter->order));
-	if (ranked == NULL || emitter->order == NULL)
+	if (sizes == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < count; i++)
-		ranked[i] = (struct ranked){ bundle->frames[i].size, i };
-	if (!bundle->is_pinned && count != 0)
-		qsort(ranked, count, sizeof(*ranked), compare_ranked);
-	for (size_t i = 0; i < count; i++)
-		emitter->order[i] = ranked[i].index;
-	return 0;
+	for (size_t i = 0; i < bundle->frame_count; i++)
+		sizes[i] = bundle->is_pinned ? 0 : bundle->frames[i].size;
+	emitter->order = tkb_largest_first(sizes, bundle->frame_count);
+	return emitter->order != NULL ? 0 : tkb_fail_nomem(err);
 }
 
 int tkb_emit_write(struct tkb_emitter *emitter, struct tkb_error *err)

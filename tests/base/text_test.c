@@ -1225,6 +1225,20 @@ TEST(parallel, a_filter_of_system_calls_does_not_end_the_process)
 	CHECK_INT(status, 0);
 }
 
+TEST(parallel, the_largest_come_first_and_equal_ones_in_order)
+{
+	static const uint64_t sizes[] = { 3, 7, 3, UINT64_MAX, 0, 7 };
+	static const size_t wanted[] = { 3, 1, 5, 0, 2, 4 };
+	size_t *order = tkb_largest_first(sizes, TKB_COUNT_OF(sizes));
+
+	CHECK(order != NULL);
+	CHECK(memcmp(order, wanted, sizeof(wanted)) == 0);
+	free(order);
+	order = tkb_largest_first(NULL, 0);
+	CHECK(order != NULL);
+	free(order);
+}
+
 TEST(parallel, threads_are_1_to_256)
 {
 	CHECK(tkb_parallel_threads(0) >= 1);
