@@ -190,7 +190,7 @@ int tkb_parallel(size_t count, size_t threads,
 	shared.workers = workers;
 	shared.worker_count = threads;
 	/* A filter of system calls could kill us for sched_setaffinity(). */
-	if (prctl(PR_GET_SECCOMP) == 0)
+	if (threads > 1 && prctl(PR_GET_SECCOMP) == 0)
 		read_cores(&shared.cores);
 	(void)pthread_mutex_init(&shared.lock, NULL);
 	work_first(&shared);

@@ -258,12 +258,8 @@ static int order_frames(struct tkb_pack *pack, struct tkb_error *err)
 
 	if (sizes == NULL)
 		return tkb_fail_nomem(err);
-	for (size_t i = 0; i < pack->frame_count; i++) {
-		const struct tkb_cut *cut = &pack->cuts[i];
-
-		for (size_t j = cut->first; j < cut->first + cut->count; j++)
-			sizes[i] += tkb_entry_size(pack->items[j]);
-	}
+	for (size_t i = 0; i < pack->frame_count; i++)
+		sizes[i] = pack->cuts[i].size;
 	pack->order = tkb_largest_first(sizes, pack->frame_count);
 	return pack->order != NULL ? 0 : tkb_fail_nomem(err);
 }

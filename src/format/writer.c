@@ -52,15 +52,14 @@ int tkb_cut_frames(const struct tkb_entry *const *entries, size_t count,
 	const uint64_t target = frame_target(entries, count);
 	TKB_AUTO(tkb_free_at) struct tkb_cut *cuts = NULL;
 	struct tkb_cut cut = { 0 };
-	uint64_t size = 0;
 	size_t capacity = 0;
 	size_t cut_count = 0;
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
 		cut.count++;
-		size += tkb_entry_tar_size(entries[i]);
-		if (size < target && i + 1 < count &&
+		cut.size += tkb_entry_tar_size(entries[i]);
+		if (cut.size < target && i + 1 < count &&
 		    !is_border(entries[i], entries[i + 1], target))
 			continue;
 		rc = tkb_grow(&cuts, &capacity, cut_count, sizeof(cut), err);
@@ -68,7 +67,6 @@ int tkb_cut_frames(const struct tkb_entry *const *entries, size_t count,
 			return rc;
 		cuts[cut_count++] = cut;
 		cut = (struct tkb_cut){ .first = i + 1 };
-		size = 0;
 	}
 	*out = tkb_take(cuts);
 	*count_out = cut_count;

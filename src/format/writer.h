@@ -14,6 +14,7 @@
 struct tkb_cut {
 	size_t first;
 	size_t count;
+	uint64_t size; /* of its tar, in bytes */
 };
 
 /*
