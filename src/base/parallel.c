@@ -9,7 +9,8 @@
 #include <sys/prctl.h>
 
 enum {
-	THREAD_LIMIT = 256
+	THREAD_LIMIT = 256,
+	ITEMS_A_THREAD = 8 /* with fewer, another thread does not pay */
 };
 
 struct worker;
@@ -70,19 +71,7 @@ static void work_until_done(struct shared *shared, size_t worker)
 	}
 }
 
-static void work_in_thread(struct worker *worker);
-
-static void *run_worker(void *argument)
-{
-	const struct worker *worker = argument;
-	const cpu_set_t *cores = &worker->shared->cores;
-
-	/* It may not be allowed to move, and then it works where it is. */
-	if (CPU_COUNT(cores) != 0)
-		(void)sched_setaffinity(0, sizeof(*cores), cores);
-	work_in_thread(argument);
-	return NULL;
-}
+static void *run_worker(void *argument);
 
 static bool has_more(const struct shared *shared)
 {
@@ -137,22 +126,30 @@ static void start_children(const struct worker *parent)
 	}
 }
 
-static void join_children(const struct worker *parent)
+static void *run_worker(void *argument)
 {
-	struct shared *shared = parent->shared;
-	const size_t first = 2 * parent->index + 1;
+	const struct worker *worker = argument;
+	const cpu_set_t *cores = &worker->shared->cores;
 
-	for (size_t i = first; i < first + 2 && i < shared->worker_count; i++) {
+	/* It may not be allowed to move, and then it works where it is. */
+	if (CPU_COUNT(cores) != 0)
+		(void)sched_setaffinity(0, sizeof(*cores), cores);
+	start_children(worker);
+	work_until_done(worker->shared, worker->index);
+	return NULL;
+}
+
+/*
+ * Wait for each thread after the one that started it, which has written its
+ * handle. One thread alone waits: if each waited for those it started, they would
+ * be woken one after the other.
+ */
+static void join_all(const struct shared *shared)
+{
+	for (size_t i = 1; i < shared->worker_count; i++) {
 		if (shared->workers[i].has_thread)
 			(void)pthread_join(shared->workers[i].thread, NULL);
 	}
-}
-
-static void work_in_thread(struct worker *worker)
-{
-	start_children(worker);
-	work_until_done(worker->shared, worker->index);
-	join_children(worker);
 }
 
 /* The calling thread's work. New threads inherit its signal mask. */
@@ -168,7 +165,7 @@ static void work_first(struct shared *shared)
 	start_children(worker);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	work_until_done(shared, 0);
-	join_children(worker);
+	join_all(shared);
 }
 
 int tkb_parallel(size_t count, size_t threads,
@@ -244,5 +241,14 @@ size_t tkb_parallel_threads(uint32_t asked)
 	if (asked != 0)
 		return asked;
 	read_cores(&cores);
+	if (CPU_COUNT(&cores) > THREAD_LIMIT)
+		return THREAD_LIMIT;
 	return CPU_COUNT(&cores) == 0 ? 1 : (size_t)CPU_COUNT(&cores);
+}
+
+size_t tkb_parallel_useful(size_t count, size_t threads)
+{
+	const size_t useful = 1 + count / ITEMS_A_THREAD;
+
+	return threads < useful ? threads : useful;
 }

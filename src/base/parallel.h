@@ -35,4 +35,10 @@ size_t *tkb_largest_first(const uint64_t *sizes, size_t count);
 /* `asked`; if 0, the number of cores that we may use. From 1 to 256. */
 size_t tkb_parallel_threads(uint32_t asked);
 
+/*
+ * How many of `threads` pay for `count` small items, such as entries that are
+ * looked at? One for each 8, of at least one thread.
+ */
+size_t tkb_parallel_useful(size_t count, size_t threads);
+
 #endif

@@ -7,10 +7,6 @@
 #include "base/disable.h"
 #include "base/parallel.h"
 
-enum {
-	JOBS_A_THREAD = 8 /* with fewer jobs, another thread does not pay */
-};
-
 int tkb_batch_begin(struct tkb_batch *batch, bool is_enabled,
                     const struct tkb_watch *watch, uint32_t deadline_ms,
                     struct tkb_error *err)
@@ -140,10 +136,10 @@ int tkb_batch_run(struct tkb_batch *batch, size_t threads,
 {
 	struct step step = { batch, do_one, self };
 	const struct tkb_parallel_work work = { run_step, &step };
-	const size_t useful = 1 + count_pending(batch) / JOBS_A_THREAD;
 
 	return tkb_parallel(batch->job_count,
-	                    threads < useful ? threads : useful, &work, err);
+	                    tkb_parallel_useful(count_pending(batch), threads),
+	                    &work, err);
 }
 
 void tkb_batch_finish(struct tkb_batch *batch, struct tkb_job *job,

@@ -1239,6 +1239,15 @@ TEST(parallel, the_largest_come_first_and_equal_ones_in_order)
 	free(order);
 }
 
+TEST(parallel, small_items_have_a_thread_for_every_eight)
+{
+	CHECK_INT(tkb_parallel_useful(0, 4), 1);
+	CHECK_INT(tkb_parallel_useful(7, 4), 1);
+	CHECK_INT(tkb_parallel_useful(8, 4), 2);
+	CHECK_INT(tkb_parallel_useful(1000, 4), 4);
+	CHECK_INT(tkb_parallel_useful(1000, 1), 1);
+}
+
 TEST(parallel, threads_are_1_to_256)
 {
 	CHECK(tkb_parallel_threads(0) >= 1);
