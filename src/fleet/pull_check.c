@@ -35,9 +35,9 @@ static int check_place(struct tkb_pull_plan *plan, struct tkb_pull_place *place,
 
 	if (place == NULL || !place->is_present || place->is_trusted)
 		return 0;
-	tkb_arena_release(&plan->loader.arena);
+	tkb_arena_release(&plan->loaders[0].arena);
 	rc = tkb_inspect_destination(
-		&plan->loader,
+		&plan->loaders[0],
 		tkb_pull_plan_root(plan, place->tree, place->device), entry,
 		false, &state, &fault);
 	if (rc == TKB_ERR_NOMEM)

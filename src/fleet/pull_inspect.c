@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/parallel.h"
 #include "emit/inspect.h"
 #include "emit/stage.h"
 
@@ -57,7 +58,7 @@ static void find_trusted(const struct tkb_pull_plan *plan)
  * Is there a complete entry, of any kind that the records name? If one record
  * has the wrong kind, that of another still counts.
  */
-static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
+static int find_intact(struct tkb_loader *loader, const struct tkb_root *root,
                        const struct tkb_pull_place *place, bool *is_intact,
                        struct tkb_error *err)
 {
@@ -72,10 +73,9 @@ static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
 
 		if ((place->kinds & 1U << kinds[i]) == 0)
 			continue;
-		tkb_arena_release(&plan->loader.arena);
-		rc = tkb_inspect_entry(&plan->loader, root, place->key,
-		                       kinds[i], place->is_trusted, &state,
-		                       &fault);
+		tkb_arena_release(&loader->arena);
+		rc = tkb_inspect_entry(loader, root, place->key, kinds[i],
+		                       place->is_trusted, &state, &fault);
 		if (rc == TKB_ERR_NOMEM)
 			return tkb_fail_nomem(err);
 		*is_intact = rc == 0 && state == TKB_ENTRY_STATE_PRESENT;
@@ -84,12 +84,14 @@ static int find_intact(struct tkb_pull_plan *plan, const struct tkb_root *root,
 }
 
 /*
- * Inspect a place; if that fails, leave it to the emit, which reports the
+ * Inspect place `index`; if that fails, leave it to the emit, which reports the
  * failure.
  */
-static int inspect_place(struct tkb_pull_plan *plan,
-                         struct tkb_pull_place *place, struct tkb_error *err)
+static int inspect_place(void *self, size_t worker, size_t index,
+                         struct tkb_error *err)
 {
+	struct tkb_pull_plan *plan = self;
+	struct tkb_pull_place *place = &plan->places[index];
 	const struct tkb_root *root =
 		tkb_pull_plan_root(plan, place->tree, place->device);
 	struct stat status;
@@ -109,7 +111,8 @@ static int inspect_place(struct tkb_pull_plan *plan,
 		                    &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		            !is_stale;
 	else
-		rc = find_intact(plan, root, place, &is_intact, err);
+		rc = find_intact(&plan->loaders[worker], root, place,
+		                 &is_intact, err);
 	place->is_present = is_intact && (place->is_trusted || !place->is_bad);
 	return rc;
 }
@@ -117,6 +120,7 @@ static int inspect_place(struct tkb_pull_plan *plan,
 int tkb_pull_plan_inspect(struct tkb_pull_plan *plan, struct tkb_error *err)
 {
 	const struct tkb_emit_options *options = plan->request.options;
+	const struct tkb_parallel_work work = { inspect_place, plan };
 	int rc = 0;
 
 	free(plan->named);
@@ -132,12 +136,12 @@ int tkb_pull_plan_inspect(struct tkb_pull_plan *plan, struct tkb_error *err)
 	                         &plan->roots, &plan->named, err);
 	if (rc < 0)
 		return rc;
-	plan->loader.named = plan->named;
-	plan->loader.named_count = options->tree_count;
+	for (size_t i = 0; i < plan->loader_count; i++) {
+		plan->loaders[i].named = plan->named;
+		plan->loaders[i].named_count = options->tree_count;
+	}
 	find_trusted(plan);
-	for (size_t i = 0; i < plan->place_count && rc == 0; i++)
-		rc = inspect_place(plan, &plan->places[i], err);
-	return rc;
+	return tkb_parallel(plan->place_count, plan->loader_count, &work, err);
 }
 
 void tkb_pull_plan_clean(const struct tkb_pull_plan *plan)

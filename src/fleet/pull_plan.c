@@ -4,8 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "cache/elf.h"
 #include "cache/entry.h"
+
+enum {
+	INSPECT_LIMIT = 16 /* threads; more would hold many descriptors */
+};
 
 static bool is_key_wanted(const struct tkb_emit_options *options,
                           const char *key)
@@ -231,6 +236,29 @@ static int list_places(struct tkb_pull_plan *plan, struct tkb_error *err)
 	return rc;
 }
 
+/* One for each thread that inspects. */
+static int open_loaders(struct tkb_pull_plan *plan, struct tkb_error *err)
+{
+	const size_t threads =
+		tkb_parallel_threads(plan->request.options->threads);
+	const size_t count = tkb_parallel_useful(
+		plan->place_count,
+		threads < INSPECT_LIMIT ? threads : INSPECT_LIMIT);
+	int rc = 0;
+
+	plan->loaders = tkb_alloc_array(count, sizeof(*plan->loaders));
+	if (plan->loaders == NULL)
+		return tkb_fail_nomem(err);
+	while (plan->loader_count < count && rc == 0) {
+		struct tkb_loader *loader =
+			&plan->loaders[plan->loader_count++];
+
+		rc = tkb_loader_open(loader, false, false, err);
+		loader->here = plan->here;
+	}
+	return rc;
+}
+
 TKB_AUTO_POINTER(close_at, struct tkb_pull_plan, tkb_pull_plan_close)
 
 int tkb_pull_plan_open(const struct tkb_pull_plan_request *request,
@@ -249,9 +277,9 @@ int tkb_pull_plan_open(const struct tkb_pull_plan_request *request,
 		return tkb_fail_nomem(err);
 	rc = choose_layout(plan, err);
 	if (rc == 0)
-		rc = tkb_loader_open(&plan->loader, false, false, err);
-	if (rc == 0)
 		rc = list_places(plan, err);
+	if (rc == 0)
+		rc = open_loaders(plan, err);
 	if (rc < 0)
 		return rc;
 	*out = tkb_take(plan);
@@ -263,7 +291,9 @@ void tkb_pull_plan_close(struct tkb_pull_plan *plan)
 	if (plan == NULL)
 		return;
 	tkb_roots_release(&plan->roots);
-	tkb_loader_close(&plan->loader);
+	for (size_t i = 0; i < plan->loader_count; i++)
+		tkb_loader_close(&plan->loaders[i]);
+	free(plan->loaders);
 	free(plan->named);
 	free(plan->places);
 	free(plan->is_tried);

@@ -50,7 +50,8 @@ struct tkb_pull_plan {
 	enum tkb_layout layout; /* for all bundles; never TKB_LAYOUT_AUTO */
 	struct tkb_roots roots; /* existing roots of the cache, and all trees */
 	struct tkb_named_root *named; /* owned; roots of the trees */
-	struct tkb_loader loader;
+	struct tkb_loader *loaders;   /* owned; one for each thread */
+	size_t loader_count;
 	struct tkb_gpu_here here;      /* used for tuned units */
 	struct tkb_pull_place *places; /* owned; sorted by key and device,
 	                                  unique */
