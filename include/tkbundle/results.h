@@ -41,8 +41,8 @@ TKB_API const struct tkb_watch *tkb_results_watch(struct tkb_results *results);
 TKB_API size_t tkb_results_count(const struct tkb_results *results);
 
 /**
- * Result `index`, in the order in which they came. Borrowed until the list is
- * freed.
+ * Result `index`, in the order in which they came: an item of an array. Borrowed
+ * until the list is freed.
  */
 TKB_API const struct tkb_result *tkb_results_at(
 	const struct tkb_results *results, size_t index);

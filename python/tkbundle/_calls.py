@@ -117,6 +117,14 @@ def _word(function: str, value: int) -> str:
     return _text(getattr(_native.library(), function)(value))
 
 
+def _result(one: Any) -> Result:
+    return Result(
+        _text(one.key), _text(one.name),
+        _word("tkb_outcome_name", one.outcome),
+        _word("tkb_reason_name", one.reason), _text(one.message),
+        _text(one.root), one.is_launcher)
+
+
 class Results:
     """A list that the library fills during a call."""
 
@@ -125,15 +133,13 @@ class Results:
         check(_native.library().tkb_results_new, ctypes.byref(self.handle))
         self.watch = _native.library().tkb_results_watch(self.handle)
 
-    def read(self) -> Iterator[Result]:
+    def read(self) -> Tuple[Result, ...]:
         library = _native.library()
-        for index in range(library.tkb_results_count(self.handle)):
-            one = library.tkb_results_at(self.handle, index).contents
-            yield Result(
-                _text(one.key), _text(one.name),
-                _word("tkb_outcome_name", one.outcome),
-                _word("tkb_reason_name", one.reason), _text(one.message),
-                _text(one.root), one.is_launcher)
+        count = library.tkb_results_count(self.handle)
+        if count == 0:
+            return ()
+        first = library.tkb_results_at(self.handle, 0)  # of an array
+        return tuple(_result(first[index]) for index in range(count))
 
     def __del__(self) -> None:
         if self.handle:
@@ -149,19 +155,26 @@ def check(function: Any, *arguments: Any, absent: str = "") -> None:
                            _text(error.message) or absent)
 
 
-def _value(struct: ctypes.Structure, name: str) -> Any:
-    places = (name, name + "_count", name.rstrip("s") + "_count")
-    value = getattr(struct, next(
-        place for place in places if hasattr(struct, place)))
+@functools.lru_cache(maxsize=None)
+def _places_of(kind: Any, struct: Type[ctypes.Structure]) -> List[Tuple[str, str]]:
+    """The report's fields but `results`, and their places in the struct."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    return [(name, next(place for place in (
+        name, name + "_count", name.rstrip("s") + "_count")
+        if hasattr(struct, place))) for name in names if name != "results"]
+
+
+def _value(struct: ctypes.Structure, place: str) -> Any:
+    value = getattr(struct, place)
     is_digest = isinstance(value, _native.Digest)
     return bytes(value.bytes).hex() if is_digest else value
 
 
 def _report(kind: Type[R], struct: ctypes.Structure,
             results: Tuple[Result, ...]) -> R:
-    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore
-    return kind(**{name: results if name == "results" else
-                   _value(struct, name) for name in names})
+    return kind(results=results, **{
+        name: _value(struct, place)
+        for name, place in _places_of(kind, type(struct))})  # type: ignore
 
 
 def call(kind: Type[R], struct: ctypes.Structure, absent: str,
@@ -170,7 +183,7 @@ def call(kind: Type[R], struct: ctypes.Structure, absent: str,
     miss."""
     error = _native.Error()
     status = function(*arguments, ctypes.byref(struct), ctypes.byref(error))
-    told = tuple(results.read())
+    told = results.read()
     report = _report(kind, struct, told)
     if status == 0:
         return report

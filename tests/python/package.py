@@ -46,6 +46,27 @@ assert tkbundle.version().count(".") == 2
 """, here.fixture())
 
 
+@test("a report is plain data: it can be copied, pickled, compared and told")
+def _(here):
+    check(here, f"""
+import copy, dataclasses, pickle
+report = tkbundle.collect(sys.argv[1], "k.tkb")
+copies = pickle.loads(pickle.dumps(report)), copy.deepcopy(report), copy.copy(report)
+assert all(len(one.results) == {ENTRIES} and one == report for one in copies), copies
+assert isinstance(vars(report)["results"], tuple), vars(report)
+fields = dataclasses.asdict(report)
+assert fields["results"][0]["outcome"] == "collected", fields
+assert "outcome='collected'" in repr(report)
+assert dataclasses.replace(report, files=0).results == report.results
+try:
+    report.results = ()
+except dataclasses.FrozenInstanceError:
+    pass
+else:
+    raise AssertionError("a report can be changed")
+""", here.fixture())
+
+
 @test("what is pushed is pulled")
 def _(here):
     check(here, f"""
