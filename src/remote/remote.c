@@ -8,6 +8,7 @@
 #include "cache/watch.h"
 #include "remote/backends.h"
 #include "remote/net/authorities.h"
+#include "remote/net/url.h"
 
 #define DEFAULT_BLOB_SIZE ((uint64_t)256 * TKB_MIB)
 #define DEFAULT_RECORD_SIZE ((uint64_t)16 * TKB_MIB)
@@ -202,7 +203,7 @@ bool tkb_remote_tier_authorities(const struct tkb_remote *remote, size_t index,
 	struct tkb_authorities authorities;
 
 	if (tier->backend != tkb_remote_backend_find(tier->url->scheme) ||
-	    !tkb_authorities_are_asked(tier->url))
+	    !tkb_url_asks_authorities(tier->url))
 		return false;
 	tkb_authorities_find(tier->url, &authorities);
 	memcpy(out, authorities.text, sizeof(authorities.text));

@@ -125,17 +125,3 @@ void tkb_authorities_find(const struct tkb_remote_url *url,
 	*out = (struct tkb_authorities){ .file = path };
 	(void)snprintf(out->text, sizeof(out->text), "'%.200s' (cafile)", path);
 }
-
-bool tkb_authorities_are_asked(const struct tkb_remote_url *url)
-{
-	static const char *const schemes[] = { "https", "rediss", "s3" };
-	const char *verify = tkb_remote_url_param(url, "verify");
-
-	if (verify != NULL && strcmp(verify, "false") == 0)
-		return false;
-	for (size_t i = 0; i < TKB_COUNT_OF(schemes); i++) {
-		if (strcmp(url->scheme, schemes[i]) == 0)
-			return true;
-	}
-	return false;
-}

@@ -33,9 +33,4 @@ void tkb_authorities_find(const struct tkb_remote_url *url,
 void tkb_authorities_find_general(const struct tkb_remote_url *url,
                                   struct tkb_authorities *out);
 
-/*
- * Are CA certificates needed? Only with TLS, and if certificates are checked.
- */
-bool tkb_authorities_are_asked(const struct tkb_remote_url *url);
-
 #endif

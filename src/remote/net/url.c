@@ -67,19 +67,55 @@ int tkb_url_choice(const struct tkb_remote_url *url, const char *name,
 	return 0;
 }
 
-int tkb_url_check_tls(const struct tkb_remote_url *url, bool has_tls,
-                      const char *tls_scheme, struct tkb_error *err)
+/* The first parameter that is for TLS; NULL: none. */
+static const char *find_tls_param(const struct tkb_remote_url *url)
 {
 	static const char *const names[] = { "cafile", "cert", "key",
 		                             "server-name", "verify" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
+		if (tkb_remote_url_param(url, names[i]) != NULL)
+			return names[i];
+	}
+	return NULL;
+}
+
+static bool is_loopback(const char *host)
+{
+	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+	       (strncmp(host, "127.", 4) == 0 &&
+	        strspn(host, "0123456789.") == strlen(host));
+}
+
+bool tkb_url_registry_has_tls(const struct tkb_remote_url *url)
+{
+	return strcmp(url->scheme, "oci+http") != 0 &&
+	       (find_tls_param(url) != NULL || !is_loopback(url->host));
+}
+
+bool tkb_url_asks_authorities(const struct tkb_remote_url *url)
+{
+	static const char *const schemes[] = { "https", "rediss", "s3" };
+	const char *verify = tkb_remote_url_param(url, "verify");
+
+	if (verify != NULL && strcmp(verify, "false") == 0)
+		return false;
+	for (size_t i = 0; i < TKB_COUNT_OF(schemes); i++) {
+		if (strcmp(url->scheme, schemes[i]) == 0)
+			return true;
+	}
+	return strcmp(url->scheme, "oci") == 0 && tkb_url_registry_has_tls(url);
+}
+
+int tkb_url_check_tls(const struct tkb_remote_url *url, bool has_tls,
+                      const char *tls_scheme, struct tkb_error *err)
+{
+	const char *name = has_tls ? NULL : find_tls_param(url);
 	bool is_verified = true;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names) && !has_tls; i++) {
-		if (tkb_remote_url_param(url, names[i]) != NULL)
-			return tkb_fail(err, TKB_ERR_INVALID,
-			                "'%s' is for TLS: %s://", names[i],
-			                tls_scheme);
-	}
+	if (name != NULL)
+		return tkb_fail(err, TKB_ERR_INVALID, "'%s' is for TLS: %s://",
+		                name, tls_scheme);
 	if (tkb_remote_url_param(url, "key") != NULL &&
 	    tkb_remote_url_param(url, "cert") == NULL)
 		return tkb_fail(err, TKB_ERR_INVALID,

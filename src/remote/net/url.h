@@ -40,4 +40,15 @@ TKB_NODISCARD int tkb_url_check_tls(const struct tkb_remote_url *url,
                                     bool has_tls, const char *tls_scheme,
                                     struct tkb_error *err);
 
+/*
+ * Is this registry (oci:// or oci+http://) reached by TLS? Like Docker, not if it is
+ * on this machine, unless the URL has a parameter for TLS.
+ */
+bool tkb_url_registry_has_tls(const struct tkb_remote_url *url);
+
+/*
+ * Are CA certificates needed? Only with TLS, and if certificates are checked.
+ */
+bool tkb_url_asks_authorities(const struct tkb_remote_url *url);
+
 #endif

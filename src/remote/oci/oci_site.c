@@ -51,28 +51,6 @@ static bool is_repository(const char *name)
 	return true;
 }
 
-/* Like Docker, use no TLS for a registry on this machine. */
-static bool is_loopback(const char *host)
-{
-	return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-	       (strncmp(host, "127.", 4) == 0 &&
-	        strspn(host, "0123456789.") == strlen(host));
-}
-
-static bool has_tls(const struct tkb_remote_url *url)
-{
-	static const char *const names[] = { "cafile", "cert", "key",
-		                             "server-name", "verify" };
-
-	if (strcmp(url->scheme, "oci+http") == 0)
-		return false;
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (tkb_remote_url_param(url, names[i]) != NULL)
-			return true;
-	}
-	return !is_loopback(url->host);
-}
-
 static int read_base(const struct tkb_remote_url *url, struct tkb_oci *oci,
                      struct tkb_error *err)
 {
@@ -82,7 +60,8 @@ static int read_base(const struct tkb_remote_url *url, struct tkb_oci *oci,
 	const bool is_ipv6 = strchr(url->host, ':') != NULL;
 	int rc;
 
-	tkb_buf_add_text(&base, has_tls(url) ? "https://" : "http://");
+	tkb_buf_add_text(&base, tkb_url_registry_has_tls(url) ? "https://"
+	                                                      : "http://");
 	tkb_buf_add_text(&base, is_ipv6 ? "[" : "");
 	tkb_buf_add_text(&base, is_hub ? "registry-1.docker.io" : url->host);
 	tkb_buf_add_text(&base, is_ipv6 ? "]" : "");
@@ -147,7 +126,7 @@ int tkb_oci_site_read(const struct tkb_remote_url *url, struct tkb_oci *oci,
 	oci->url = url;
 	if (url->host[0] == '\0')
 		return tkb_fail(err, TKB_ERR_INVALID, "the URL has no host");
-	rc = tkb_url_check_tls(url, has_tls(url), "oci", err);
+	rc = tkb_url_check_tls(url, tkb_url_registry_has_tls(url), "oci", err);
 	if (rc == 0)
 		rc = read_base(url, oci, err);
 	if (rc == 0)
