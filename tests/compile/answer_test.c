@@ -8,7 +8,7 @@
 
 #include "compile/pool/fields.h"
 
-static const struct versions tools = { "", "", "", "" };
+static const struct versions tools = { "", "", "", "", "" };
 
 /* A worker answers so, and nothing comes of it. */
 static void check_refused(const struct tkb_compiler_options *options,

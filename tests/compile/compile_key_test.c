@@ -177,7 +177,7 @@ TEST(compile_key, stays_with_what_does_not_decide)
 	CHECK_STR(key_with(&plain, &renamed), key);
 }
 
-static const struct versions plain_tools = { "1", "1", "1", "1" };
+static const struct versions plain_tools = { "1", "1", "1", "1", "1" };
 
 /* The key that `unit` has where the tools are those. */
 static const char *key_by(const options *chosen, const struct tkb_unit *unit,
@@ -197,8 +197,8 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 	const struct tkb_unit units[] = { unit_of("add", TKB_SOURCE_KIND_LLIR),
 		                          unit_of("add", TKB_SOURCE_KIND_PTX),
 		                          cuda_unit() };
-	/* By unit, and then whether nvJitLink links: which of four count. */
-	static const char *const parts[3][2] = { { "lp", "lj" },
+	/* By unit, and then whether nvJitLink links: which of five count. */
+	static const char *const parts[3][2] = { { "lsp", "lsj" },
 		                                 { "p", "j" },
 		                                 { "np", "nj" } };
 
@@ -207,11 +207,13 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 		const char *part = parts[i / 2][i % 2];
 		const char *key = key_by(chosen, &units[i / 2], &plain_tools);
 
-		for (const char *tool = "lnpj"; *tool != '\0'; tool++) {
+		for (const char *tool = "lsnpj"; *tool != '\0'; tool++) {
 			struct versions tools = plain_tools;
 
 			if (*tool == 'l')
 				tools.llvm = "2";
+			else if (*tool == 's')
+				tools.ir_sources = "2";
 			else if (*tool == 'n')
 				tools.nvrtc = "2";
 			else if (*tool == 'p')

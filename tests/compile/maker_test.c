@@ -25,7 +25,8 @@ static struct tkb_unit cuda_unit(void)
 static const char *maker_with(const options *chosen,
                               const struct tkb_unit *unit)
 {
-	static const struct versions tools = { "1.1", "1.2", "1.3", "1.4" };
+	static const struct versions tools = { "1.1", "1.2", "1.3", "1.4",
+		                               "1.5" };
 	options with_root = *chosen;
 
 	with_root.cache_root = "root";
@@ -57,7 +58,8 @@ TEST(maker, names_what_decides)
 	                              .is_optimized = true, .finalize = &fast),
 	                     &ir),
 	          "input=LLVM IR; llvm=1.1; nvjitlink=1.4; "
-	          "options=--optimize --finalize --fast --quant static");
+	          "options=--optimize --finalize --fast --quant static; "
+	          "worker=1.5");
 }
 
 TEST(maker, has_no_secret_and_no_path)

@@ -253,6 +253,15 @@ TEST(stage_ir, is_no_product_of_ptx_or_cuda)
 	                   "LLVM IR cannot be made of CUDA C");
 }
 
+TEST(stage_ir, names_what_it_does_to_ir_by_a_digest)
+{
+	struct stage_request order = order_of(kernel_ir);
+	struct stage_made made = stage(&order);
+
+	CHECK_INT(strlen(made.ir_sources), 16);
+	CHECK_INT(strspn(made.ir_sources, "0123456789abcdef"), 16);
+}
+
 TEST(stage_ir, needs_no_ptxas_where_no_cubin_is_wanted)
 {
 	struct stage_request order = order_of(kernel_ir);

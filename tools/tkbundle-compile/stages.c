@@ -263,6 +263,7 @@ static int write_answer(const struct work *work, const struct tkb_sink *sink,
 	add_bytes_field(&fields, TKB_FIELD_PTX, &work->ptx);
 	add_bytes_field(&fields, TKB_FIELD_CUBIN, &work->cubin);
 	add_text_field(&fields, TKB_FIELD_LLVM, ir_version());
+	add_text_field(&fields, TKB_FIELD_IR_SOURCES, ir_sources());
 	add_text_field(&fields, TKB_FIELD_NVRTC, stages->nvrtc.version);
 	if (work->ptx_version != 0 && uses_nvjitlink)
 		add_text_field(&fields, TKB_FIELD_NVJITLINK,

@@ -41,7 +41,8 @@ struct tkb_tools {
 	bool is_answered;          /* the last waiter frees the future */
 	struct tkb_digest query;   /* digest of the request */
 	bool is_known;
-	const char *llvm; /* versions; "" if the tool is missing */
+	const char *llvm;       /* versions; "" if the tool is missing */
+	const char *ir_sources; /* a digest of the worker's own steps */
 	const char *nvrtc;
 	const char *ptxas;
 	const char *nvjitlink;

@@ -10,7 +10,7 @@
  */
 
 enum {
-	KEY_VERSION = 2 /* increase when a key covers other fields */
+	KEY_VERSION = 3 /* increase when a key covers other fields */
 };
 
 static void add_digest(struct tkb_buf *out, enum tkb_field field,
@@ -47,6 +47,7 @@ static int add_ir(struct tkb_compiler *compiler, const struct tkb_unit *unit,
                   struct tkb_error *err)
 {
 	tkb_field_add_text(out, TKB_FIELD_LLVM, tools->llvm);
+	tkb_field_add_text(out, TKB_FIELD_IR_SOURCES, tools->ir_sources);
 	tkb_buf_add(out, tkb_buf_bytes(&compiler->key_ir));
 	if (!compiler->has_rules && !tkb_libdevice_is_called(unit->source))
 		return 0;

@@ -11,6 +11,7 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
 		const char **out;
 	} texts[] = {
 		{ TKB_FIELD_LLVM, &tools->llvm },
+		{ TKB_FIELD_IR_SOURCES, &tools->ir_sources },
 		{ TKB_FIELD_NVRTC, &tools->nvrtc },
 		{ TKB_FIELD_PTXAS_VERSION, &tools->ptxas },
 		{ TKB_FIELD_NVJITLINK, &tools->nvjitlink },

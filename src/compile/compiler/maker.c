@@ -247,6 +247,8 @@ static void add_members(struct tkb_compiler *compiler,
 		add_search_folders(compiler, unit, out);
 	if (!is_linked)
 		add_member("ptxas", tkb_text(tools->ptxas), out);
+	if (is_ir)
+		add_member("worker", tkb_text(tools->ir_sources), out);
 }
 
 int tkb_unit_maker(struct tkb_compiler *compiler, const struct tkb_unit *unit,

@@ -60,6 +60,7 @@ enum tkb_field {
 	/* With TKB_INPUT_NONE: what the answer depends on; see tools_file.h. */
 	TKB_FIELD_FILE,
 	TKB_FIELD_ABSENT_FILE,
+	TKB_FIELD_IR_SOURCES, /* a digest of what the worker does to IR, in hex */
 
 	/* In the remembered answers about tools; see tools_memory.h. */
 	TKB_FIELD_QUERY = 96, /* digest of the request */

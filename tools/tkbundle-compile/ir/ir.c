@@ -18,6 +18,7 @@
 #include "finalize/finalize.h"
 #include "toolchain/gpu.h"
 #include "ir/ir_internal.h"
+#include "ir_sources.h"
 #include "ir/ir_newer.h"
 #include "llvm/llvm_module.h"
 #include "toolchain/ptx.h"
@@ -45,6 +46,11 @@ void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason))
 const char *ir_version(void)
 {
 	return LLVM_VERSION_STRING;
+}
+
+const char *ir_sources(void)
+{
+	return TKB_IR_SOURCES;
 }
 
 /* Sends LLVM's diagnostics to the log, and keeps the first error. */

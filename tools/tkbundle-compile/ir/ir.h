@@ -44,6 +44,13 @@ void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason));
 const char *ir_version(void);
 
 /*
+ * A digest, in hex, of the sources of all that is done to IR here; "" without
+ * LLVM. It is part of keys: after a step was changed or mended, the entries that
+ * the old one made are not hits.
+ */
+const char *ir_sources(void);
+
+/*
  * Compile `ir`, text or bitcode. LLVM's diagnostics go to `log`.
  *
  * @return 0; TKB_ERR_INVALID with LLVM's message or a list of the kernels;

@@ -14,6 +14,11 @@ const char *ir_version(void)
 	return "";
 }
 
+const char *ir_sources(void)
+{
+	return "";
+}
+
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,
                const struct tkb_sink *log, const struct ir_products *products,
                struct tkb_error *err)

@@ -27,6 +27,7 @@ static const struct {
 	{ "ptxas", "ptxas", REASON_PTXAS, true },
 	{ "torch", "PyTorch", REASON_TORCH, false },
 	{ "triton", "Triton", REASON_TRITON, false },
+	{ "worker", "tkbundle-compile (a hash)", REASON_COMPILER, true },
 };
 
 enum {
