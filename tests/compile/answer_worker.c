@@ -32,7 +32,7 @@ static struct tkb_bytes find(struct tkb_bytes request, enum tkb_field wanted)
 static void add_tools(struct tkb_bytes request, struct tkb_buf *out)
 {
 	tkb_field_add_text(out, TKB_FIELD_LLVM, getenv("LLVM"));
-	tkb_field_add_text(out, TKB_FIELD_IR_SOURCES, getenv("IR_SOURCES"));
+	tkb_field_add_text(out, TKB_FIELD_WORKER, getenv("WORKER"));
 	tkb_field_add_text(out, TKB_FIELD_NVRTC, getenv("NVRTC"));
 	tkb_field_add_text(out, TKB_FIELD_PTXAS_VERSION, getenv("PTXAS"));
 	tkb_field_add_text(out, TKB_FIELD_NVJITLINK, getenv("NVJITLINK"));

@@ -74,7 +74,7 @@ struct tkb_compiler *open_answering(const struct tkb_compiler_options *options,
 	chosen.worker = TKB_TEST_ANSWER_WORKER;
 	chosen.ptxas = "/bin/true";
 	SYS(setenv("LLVM", tools->llvm, 1));
-	SYS(setenv("IR_SOURCES", tools->ir_sources, 1));
+	SYS(setenv("WORKER", tools->worker_sources, 1));
 	SYS(setenv("NVRTC", tools->nvrtc, 1));
 	SYS(setenv("PTXAS", tools->ptxas, 1));
 	SYS(setenv("NVJITLINK", tools->nvjitlink, 1));

@@ -53,7 +53,7 @@ struct versions {
 	const char *nvrtc;
 	const char *ptxas;
 	const char *nvjitlink;
-	const char *ir_sources;
+	const char *worker_sources;
 };
 struct tkb_compiler *open_answering(const struct tkb_compiler_options *options,
                                     const struct versions *tools);

@@ -199,8 +199,8 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 		                          cuda_unit() };
 	/* By unit, and then whether nvJitLink links: which of five count. */
 	static const char *const parts[3][2] = { { "lsp", "lsj" },
-		                                 { "p", "j" },
-		                                 { "np", "nj" } };
+		                                 { "sp", "sj" },
+		                                 { "nsp", "nsj" } };
 
 	for (size_t i = 0; i < 6; i++) {
 		const options *chosen = i % 2 == 0 ? &by_ptxas : &by_linker;
@@ -213,7 +213,7 @@ TEST(compile_key, covers_the_version_of_each_tool_that_takes_part)
 			if (*tool == 'l')
 				tools.llvm = "2";
 			else if (*tool == 's')
-				tools.ir_sources = "2";
+				tools.worker_sources = "2";
 			else if (*tool == 'n')
 				tools.nvrtc = "2";
 			else if (*tool == 'p')
@@ -376,6 +376,36 @@ TEST(compile_key, of_cuda_covers_what_is_included)
 
 	check_all_differ(keys, 4);
 	CHECK_STR(key_with(&chosen, &unit), keys[3]);
+}
+
+TEST(compile_key, of_cuda_covers_each_file_that_an_include_may_mean)
+{
+	static const char source[] = "#include \"lib/a.h\"\n"
+				     "#include <sub/b.h>\n";
+	static const char *const files[] = { "src/common.h", "inc/cfg.h",
+		                             "inc/sub/cfg.h" };
+	const char *const here[] = { "-Iinc", NULL };
+	const options chosen = { SIZED(chosen), .nvrtc_options = here };
+	struct tkb_unit unit = cuda_unit();
+
+	unit.name = "src/one.cu";
+	unit.source = (struct tkb_bytes){ source, sizeof(source) - 1 };
+	SYS(mkdir("src", 0755));
+	SYS(mkdir("src/lib", 0755));
+	SYS(mkdir("inc", 0755));
+	SYS(mkdir("inc/sub", 0755));
+	write_text("src/lib/a.h", "#include \"common.h\"\n");
+	write_text("inc/sub/b.h", "#include <cfg.h>\n");
+	for (size_t i = 0; i < TKB_COUNT_OF(files); i++)
+		write_text(files[i], "int one;\n");
+	const char *const key = key_with(&chosen, &unit);
+
+	EACH(i, files) {
+		write_text(files[i], "int other;\n");
+		CHECK(strcmp(key_with(&chosen, &unit), key) != 0);
+		write_text(files[i], "int one;\n");
+	}
+	CHECK_STR(key_with(&chosen, &unit), key);
 }
 
 TEST(compile_key, of_cuda_covers_an_include_behind_a_comment)

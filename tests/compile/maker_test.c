@@ -46,14 +46,14 @@ TEST(maker, names_what_decides)
 	const struct tkb_unit ptx = unit_of("add", TKB_SOURCE_KIND_PTX);
 
 	CHECK_STR(maker_with(&OPTIONS(.worker = NULL), &ptx),
-	          "input=PTX; options=none; ptxas=1.3");
+	          "input=PTX; options=none; ptxas=1.3; worker=1.5");
 	CHECK_STR(maker_with(&OPTIONS(.ptxas_options = ptxas,
 	                              .is_fusion_off = true,
 	                              .is_line_info_off = true),
 	                     &ptx),
 	          "input=PTX; options=--ptxas-option -O1 --ptxas-option "
 	          "--maxrregcount=32 without line numbers without fusing "
-	          "multiply and add; ptxas=1.3");
+	          "multiply and add; ptxas=1.3; worker=1.5");
 	CHECK_STR(maker_with(&OPTIONS(.cubin_with = TKB_CUBIN_TOOL_NVJITLINK,
 	                              .is_optimized = true, .finalize = &fast),
 	                     &ir),
@@ -99,7 +99,9 @@ TEST(maker, is_short)
 	const char *const maker =
 		maker_with(&OPTIONS(.ptxas_options = ptxas), &unit);
 
-	CHECK_INT(strlen(maker), strlen("input=PTX; options=; ptxas=1.3") + 16);
+	CHECK_INT(strlen(maker), strlen("input=PTX; options=; ptxas=1.3; "
+	                                "worker=1.5") +
+	                                 16);
 	free(many);
 }
 

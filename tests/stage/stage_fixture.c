@@ -88,8 +88,8 @@ static void keep_field(struct stage_made *made, enum tkb_field field,
 		made->kernel = kept.data;
 	else if (field == TKB_FIELD_LLVM)
 		made->llvm = kept.data;
-	else if (field == TKB_FIELD_IR_SOURCES)
-		made->ir_sources = kept.data;
+	else if (field == TKB_FIELD_WORKER)
+		made->worker_sources = kept.data;
 	else if (field == TKB_FIELD_NVRTC)
 		made->nvrtc = kept.data;
 	else if (field == TKB_FIELD_PTXAS_VERSION)

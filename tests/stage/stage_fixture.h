@@ -53,7 +53,7 @@ struct stage_made {
 	struct tkb_bytes cubin;
 	const char *kernel; /* these are NULL where they were not answered */
 	const char *llvm;
-	const char *ir_sources;
+	const char *worker_sources;
 	const char *nvrtc;
 	const char *ptxas;
 	const char *nvjitlink;

@@ -34,6 +34,12 @@ static struct stage_request order_of(const char *ir)
 	};
 }
 
+/* The version alone: "22.1.8" of "22.1.8, build 0123456789abcdef". */
+static const char *llvm_of(const struct stage_made *made)
+{
+	return text("%.*s", (int)strcspn(made->llvm, ","), made->llvm);
+}
+
 TEST(stage_ir, ptx_has_the_version_and_target_that_triton_would_give_it)
 {
 	const struct stage_request order = order_of(kernel_ir);
@@ -43,7 +49,7 @@ TEST(stage_ir, ptx_has_the_version_and_target_that_triton_would_give_it)
 	CHECK_STR(made.kernel, "first");
 	CHECK_STR(made.ptxas, "12.8.93");
 	CHECK_CONTAINS(made.tools, text("LLVM %s, ptxas 12.8.93 (%s)",
-	                                made.llvm, order.ptxas));
+	                                llvm_of(&made), order.ptxas));
 	CHECK_INT(made.cubin.size, 0);
 }
 
@@ -253,13 +259,18 @@ TEST(stage_ir, is_no_product_of_ptx_or_cuda)
 	                   "LLVM IR cannot be made of CUDA C");
 }
 
-TEST(stage_ir, names_what_it_does_to_ir_by_a_digest)
+TEST(stage_ir, names_the_builds_of_llvm_and_of_the_worker)
 {
 	struct stage_request order = order_of(kernel_ir);
 	struct stage_made made = stage(&order);
 
-	CHECK_INT(strlen(made.ir_sources), 16);
-	CHECK_INT(strspn(made.ir_sources, "0123456789abcdef"), 16);
+	const char *const build = strstr(made.llvm, ", build ");
+
+	CHECK(build != NULL);
+	CHECK_INT(strspn(build + strlen(", build "), "0123456789abcdef"), 16);
+	CHECK_INT(strlen(build), strlen(", build ") + 16);
+	CHECK_INT(strlen(made.worker_sources), 16);
+	CHECK_INT(strspn(made.worker_sources, "0123456789abcdef"), 16);
 }
 
 TEST(stage_ir, needs_no_ptxas_where_no_cubin_is_wanted)
@@ -273,7 +284,7 @@ TEST(stage_ir, needs_no_ptxas_where_no_cubin_is_wanted)
 	struct stage_made made = stage(&order);
 	CHECK_CONTAINS(ptx_of(&made), ".version 8.6\n");
 	CHECK(made.ptxas == NULL);
-	CHECK_STR(made.tools, text("LLVM %s", made.llvm));
+	CHECK_STR(made.tools, text("LLVM %s", llvm_of(&made)));
 
 	order.product = TKB_PRODUCT_CUBIN;
 	CHECK_STAGE_FAILS(&order, TKB_ERR_UNSUPPORTED,

@@ -11,6 +11,7 @@
 
 #include "worker/fail.h"
 #include "ir/ir.h"
+#include "worker_sources.h"
 #include "toolchain/ptx.h"
 
 enum {
@@ -240,6 +241,8 @@ static void add_dependencies(struct tkb_buf *fields, const struct work *work)
 	                   libdevice == NULL ? "" : libdevice);
 	if (libdevice != NULL || room[0] != '\0')
 		tkb_tool_file_add(fields, libdevice == NULL ? room : libdevice);
+	if (ir_library() != NULL)
+		tkb_tool_file_add(fields, ir_library());
 	tkb_buf_add(fields, tkb_buf_bytes(&work->searched));
 	if (work->request->uses_nvjitlink)
 		tkb_buf_add(fields,
@@ -256,14 +259,15 @@ static int write_answer(const struct work *work, const struct tkb_sink *sink,
 	struct tkb_buf fields = TKB_BUF_INIT(SIZE_MAX / 2);
 	const struct stages *stages = work->stages;
 	const bool uses_nvjitlink = work->request->uses_nvjitlink;
+	char build[IR_BUILD_SIZE];
 	int rc;
 
 	add_text_field(&fields, TKB_FIELD_KERNEL, work->kernel);
 	add_bytes_field(&fields, TKB_FIELD_LLIR, &work->llir);
 	add_bytes_field(&fields, TKB_FIELD_PTX, &work->ptx);
 	add_bytes_field(&fields, TKB_FIELD_CUBIN, &work->cubin);
-	add_text_field(&fields, TKB_FIELD_LLVM, ir_version());
-	add_text_field(&fields, TKB_FIELD_IR_SOURCES, ir_sources());
+	add_text_field(&fields, TKB_FIELD_LLVM, ir_build(build));
+	add_text_field(&fields, TKB_FIELD_WORKER, WORKER_SOURCES);
 	add_text_field(&fields, TKB_FIELD_NVRTC, stages->nvrtc.version);
 	if (work->ptx_version != 0 && uses_nvjitlink)
 		add_text_field(&fields, TKB_FIELD_NVJITLINK,

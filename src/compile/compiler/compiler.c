@@ -186,16 +186,25 @@ static int copy_versions(const struct tkb_unit *unit,
                          const struct tkb_tools *tools,
                          struct tkb_compile *compile, struct tkb_error *err)
 {
+	const struct tkb_versions *from = &tools->versions;
+	struct tkb_versions *to = &compile->versions;
+	const struct {
+		const char *from;
+		const char **to;
+	} copies[] = {
+		{ from->llvm, &to->llvm },
+		{ from->nvrtc, &to->nvrtc },
+		{ from->ptxas, &to->ptxas },
+		{ from->nvjitlink, &to->nvjitlink },
+		{ from->worker, &to->worker },
+	};
 	size_t index = 0;
 	int rc;
 
 	rc = tkb_target_find(unit->target, &index, &compile->arch, err);
-	if (rc == 0)
-		rc = tkb_arena_copy(&compile->arena, tkb_text(tools->ptxas),
-		                    &compile->ptxas, err);
-	if (rc == 0)
-		rc = tkb_arena_copy(&compile->arena, tkb_text(tools->nvjitlink),
-		                    &compile->nvjitlink, err);
+	for (size_t i = 0; i < TKB_COUNT_OF(copies) && rc == 0; i++)
+		rc = tkb_arena_copy(&compile->arena, tkb_text(copies[i].from),
+		                    copies[i].to, err);
 	return rc;
 }
 

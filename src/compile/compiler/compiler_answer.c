@@ -31,6 +31,7 @@ static int read_compiled_field(struct tkb_compile *compile,
                                struct tkb_error *err)
 {
 	struct tkb_compiled *compiled = &compile->compiled;
+	const struct tkb_versions *known = &compile->versions;
 
 	switch (field) {
 	case TKB_FIELD_KERNEL:
@@ -40,10 +41,21 @@ static int read_compiled_field(struct tkb_compile *compile,
 		return tkb_arena_copy(&compile->arena, bytes, &compiled->tools,
 		                      err);
 	case TKB_FIELD_PTXAS_VERSION:
-		return check_version(compile, "ptxas", compile->ptxas, bytes,
+		return check_version(compile, "ptxas", known->ptxas, bytes,
 		                     err);
 	case TKB_FIELD_NVJITLINK:
-		return check_version(compile, "nvJitLink", compile->nvjitlink,
+		return check_version(compile, "nvJitLink", known->nvjitlink,
+		                     bytes, err);
+	case TKB_FIELD_LLVM:
+		return check_version(compile, "LLVM", known->llvm, bytes, err);
+	case TKB_FIELD_NVRTC:
+		/* A worker that has opened it names it always. */
+		return compile->kind != TKB_SOURCE_KIND_CUDA
+		               ? 0
+		               : check_version(compile, "NVRTC", known->nvrtc,
+		                               bytes, err);
+	case TKB_FIELD_WORKER:
+		return check_version(compile, "tkbundle-compile", known->worker,
 		                     bytes, err);
 	case TKB_FIELD_LLIR:
 		compiled->llir = bytes;

@@ -33,6 +33,15 @@ enum {
 	TKB_COMPILE_TEXT_LIMIT = 1 << 22 /* bytes of options and of metadata */
 };
 
+/* Versions of the tools for one target; "" if one is missing. */
+struct tkb_versions {
+	const char *llvm;
+	const char *nvrtc;
+	const char *ptxas;
+	const char *nvjitlink;
+	const char *worker; /* a digest of its sources */
+};
+
 /* The tools for one target. */
 struct tkb_tools {
 	struct tkb_future *future; /* owned; NULL: no request is running */
@@ -41,11 +50,7 @@ struct tkb_tools {
 	bool is_answered;          /* the last waiter frees the future */
 	struct tkb_digest query;   /* digest of the request */
 	bool is_known;
-	const char *llvm;       /* versions; "" if the tool is missing */
-	const char *ir_sources; /* a digest of the worker's own steps */
-	const char *nvrtc;
-	const char *ptxas;
-	const char *nvjitlink;
+	struct tkb_versions versions;
 	const char *libdevice; /* a path; "": none */
 	const char *text;      /* text for messages */
 };
@@ -100,8 +105,7 @@ struct tkb_compile {
 	struct tkb_future *future; /* owned; NULL: a hit */
 	const char *cache_root;    /* NULL: do not publish */
 	const char *arch;
-	const char *ptxas; /* versions that are in the key */
-	const char *nvjitlink;
+	struct tkb_versions versions; /* that are in the key */
 	enum tkb_product product;
 	char key[TKB_KEY_SIZE];
 	char hash[TKB_DIGEST_HEX_SIZE];

@@ -46,8 +46,7 @@ static int add_ir(struct tkb_compiler *compiler, const struct tkb_unit *unit,
                   const struct tkb_tools *tools, struct tkb_buf *out,
                   struct tkb_error *err)
 {
-	tkb_field_add_text(out, TKB_FIELD_LLVM, tools->llvm);
-	tkb_field_add_text(out, TKB_FIELD_IR_SOURCES, tools->ir_sources);
+	tkb_field_add_text(out, TKB_FIELD_LLVM, tools->versions.llvm);
 	tkb_buf_add(out, tkb_buf_bytes(&compiler->key_ir));
 	if (!compiler->has_rules && !tkb_libdevice_is_called(unit->source))
 		return 0;
@@ -60,7 +59,7 @@ static int add_cuda(const struct tkb_compiler *compiler,
 {
 	const char *name = unit->name == NULL ? "" : unit->name;
 
-	tkb_field_add_text(out, TKB_FIELD_NVRTC, tools->nvrtc);
+	tkb_field_add_text(out, TKB_FIELD_NVRTC, tools->versions.nvrtc);
 	tkb_buf_add(out, tkb_buf_bytes(&compiler->key_cuda));
 	if (!compiler->is_line_info_off) /* line information has the file's
 	                                    name */
@@ -81,7 +80,8 @@ static void add_cubin(const struct tkb_compiler *compiler,
 		tkb_field_add_text(out,
 		                   is_linked ? TKB_FIELD_NVJITLINK
 		                             : TKB_FIELD_PTXAS_VERSION,
-		                   is_linked ? tools->nvjitlink : tools->ptxas);
+		                   is_linked ? tools->versions.nvjitlink
+		                             : tools->versions.ptxas);
 	if (compiler->product == TKB_PRODUCT_CUBIN)
 		tkb_buf_add(out, tkb_buf_bytes(&compiler->key_cubin));
 }
@@ -110,6 +110,7 @@ static int write_key_fields(struct tkb_compiler *compiler,
 	tkb_field_add_text(out, TKB_FIELD_KERNEL, unit->kernel);
 	add_digest(out, TKB_FIELD_SOURCE, &source);
 	tkb_field_add_flag(out, TKB_FIELD_FUSION_OFF, compiler->is_fusion_off);
+	tkb_field_add_text(out, TKB_FIELD_WORKER, tools->versions.worker);
 	add_cubin(compiler, unit, tools, out);
 	if (unit->kind == TKB_SOURCE_KIND_LLIR)
 		rc = add_ir(compiler, unit, tools, out, err);

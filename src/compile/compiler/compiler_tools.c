@@ -10,11 +10,11 @@ static int read_tools(struct tkb_compiler *compiler, struct tkb_bytes answer,
 		enum tkb_field field;
 		const char **out;
 	} texts[] = {
-		{ TKB_FIELD_LLVM, &tools->llvm },
-		{ TKB_FIELD_IR_SOURCES, &tools->ir_sources },
-		{ TKB_FIELD_NVRTC, &tools->nvrtc },
-		{ TKB_FIELD_PTXAS_VERSION, &tools->ptxas },
-		{ TKB_FIELD_NVJITLINK, &tools->nvjitlink },
+		{ TKB_FIELD_LLVM, &tools->versions.llvm },
+		{ TKB_FIELD_WORKER, &tools->versions.worker },
+		{ TKB_FIELD_NVRTC, &tools->versions.nvrtc },
+		{ TKB_FIELD_PTXAS_VERSION, &tools->versions.ptxas },
+		{ TKB_FIELD_NVJITLINK, &tools->versions.nvjitlink },
 		{ TKB_FIELD_LIBDEVICE, &tools->libdevice },
 		{ TKB_FIELD_TOOLS, &tools->text },
 	};
@@ -102,7 +102,7 @@ static void remember_answer(struct tkb_compiler *compiler,
 {
 	if (compiler->cache_root != NULL &&
 	    compiler->product == TKB_PRODUCT_CUBIN &&
-	    (!with_nvrtc || tools->nvrtc[0] != '\0'))
+	    (!with_nvrtc || tools->versions.nvrtc[0] != '\0'))
 		tkb_tools_note(&compiler->fresh_tools, &tools->query, answer);
 }
 

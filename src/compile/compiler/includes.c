@@ -22,6 +22,7 @@ struct search {
 	struct tkb_arena arena;
 	const char *paths[FILES_LIMIT]; /* of the files */
 	size_t count;
+	const char *source; /* the file that includes all others */
 	const char *const *folders;
 	struct tkb_buf *out;
 };
@@ -35,10 +36,9 @@ static bool is_listed(const struct search *search, const char *path)
 	return false;
 }
 
-/* If `folder`/`name` is a file, add it to the list and return true. */
-static bool try_folder(struct search *search, const char *folder, size_t length,
-                       struct tkb_bytes name, struct tkb_error *err,
-                       int *rc_out)
+/* If `folder`/`name` is a file, add it to the list. */
+static int try_folder(struct search *search, const char *folder, size_t length,
+                      struct tkb_bytes name, struct tkb_error *err)
 {
 	char path[PATH_LIMIT];
 	struct stat status;
@@ -47,45 +47,40 @@ static bool try_folder(struct search *search, const char *folder, size_t length,
 	                          (int)name.size, (const char *)name.data);
 
 	if (size <= 0 || size >= PATH_LIMIT || stat(path, &status) < 0 ||
-	    !S_ISREG(status.st_mode))
-		return false;
-	if (is_listed(search, path))
-		return true;
-	if (search->count == FILES_LIMIT) {
-		*rc_out = tkb_fail(err, TKB_ERR_TOO_LARGE,
-		                   "more than %d files are included",
-		                   (int)FILES_LIMIT);
-		return true;
-	}
+	    !S_ISREG(status.st_mode) || is_listed(search, path))
+		return 0;
+	if (search->count == FILES_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "more than %d files are included",
+		                (int)FILES_LIMIT);
 	search->paths[search->count] =
 		tkb_arena_string(&search->arena, tkb_text(path));
 	if (search->paths[search->count] == NULL)
-		*rc_out = tkb_fail_nomem(err);
-	else
-		search->count++;
-	return true;
+		return tkb_fail_nomem(err);
+	search->count++;
+	return 0;
 }
 
-/* Search as the compiler does: beside the includer, then in the folders. */
+/*
+ * List the file in each folder where the compiler may look: beside the includer, and
+ * beside the source, both of which it skips for some includes; then in the folders.
+ */
 static int find_include(struct search *search, const char *from,
                         struct tkb_bytes name, struct tkb_error *err)
 {
-	int rc = 0;
+	int rc;
 
-	if (*(const char *)name.data == '/') {
-		(void)try_folder(search, "", 0, name, err, &rc);
-		return rc;
-	}
-	if (try_folder(search, from, tkb_path_parent_length(from), name, err,
-	               &rc))
-		return rc;
-	for (size_t i = 0; search->folders[i] != NULL; i++) {
-		const char *folder = search->folders[i];
-
-		if (try_folder(search, folder, strlen(folder), name, err, &rc))
-			return rc;
-	}
-	return 0;
+	if (*(const char *)name.data == '/')
+		return try_folder(search, "", 0, name, err);
+	rc = try_folder(search, from, tkb_path_parent_length(from), name, err);
+	if (rc == 0)
+		rc = try_folder(search, search->source,
+		                tkb_path_parent_length(search->source), name,
+		                err);
+	for (size_t i = 0; search->folders[i] != NULL && rc == 0; i++)
+		rc = try_folder(search, search->folders[i],
+		                strlen(search->folders[i]), name, err);
+	return rc;
 }
 
 static bool is_blank(char byte)
@@ -213,6 +208,7 @@ int tkb_includes_add(struct tkb_bytes source, const char *name,
 
 	if (search == NULL)
 		return tkb_fail_nomem(err);
+	search->source = name;
 	search->folders = folders;
 	search->out = out;
 	rc = read_lines(search, name, source, err);

@@ -5,7 +5,8 @@
 /*
  * The files that a CUDA source includes are part of its key. Only the
  * preprocessor knows them exactly, and it runs only when compiling. So the key
- * covers more: every file that any #include line may mean, whatever its #if.
+ * covers more: every file that any #include line may mean, whatever its #if, in
+ * each folder that may be searched for it.
  * Headers that are in none of the folders belong to the toolkit, whose version
  * is in the key.
  */

@@ -236,19 +236,19 @@ static void add_members(struct tkb_compiler *compiler,
 	add_member("input", tkb_text(inputs[unit->kind]), out);
 	if (is_ir) {
 		add_libdevice(compiler, unit, tools, out);
-		add_member("llvm", tkb_text(tools->llvm), out);
+		add_member("llvm", tkb_text(tools->versions.llvm), out);
 	}
 	if (is_linked)
-		add_member("nvjitlink", tkb_text(tools->nvjitlink), out);
+		add_member("nvjitlink", tkb_text(tools->versions.nvjitlink),
+		           out);
 	if (is_cuda)
-		add_member("nvrtc", tkb_text(tools->nvrtc), out);
+		add_member("nvrtc", tkb_text(tools->versions.nvrtc), out);
 	add_options(compiler, unit->kind, out);
 	if (is_cuda)
 		add_search_folders(compiler, unit, out);
 	if (!is_linked)
-		add_member("ptxas", tkb_text(tools->ptxas), out);
-	if (is_ir)
-		add_member("worker", tkb_text(tools->ir_sources), out);
+		add_member("ptxas", tkb_text(tools->versions.ptxas), out);
+	add_member("worker", tkb_text(tools->versions.worker), out);
 }
 
 int tkb_unit_maker(struct tkb_compiler *compiler, const struct tkb_unit *unit,

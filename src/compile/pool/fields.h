@@ -52,7 +52,7 @@ enum tkb_field {
 	                        llir */
 	TKB_FIELD_PTX,
 	TKB_FIELD_CUBIN,
-	TKB_FIELD_LLVM, /* a version: "22.1.8" */
+	TKB_FIELD_LLVM, /* a version: "22.1.8, build 0123456789abcdef" */
 	TKB_FIELD_NVRTC,
 	TKB_FIELD_PTXAS_VERSION,
 	TKB_FIELD_NVJITLINK, /* its version, if it made the cubin */
@@ -60,7 +60,7 @@ enum tkb_field {
 	/* With TKB_INPUT_NONE: what the answer depends on; see tools_file.h. */
 	TKB_FIELD_FILE,
 	TKB_FIELD_ABSENT_FILE,
-	TKB_FIELD_IR_SOURCES, /* a digest of what the worker does to IR, in hex */
+	TKB_FIELD_WORKER, /* a digest of the worker's sources, in hex */
 
 	/* In the remembered answers about tools; see tools_memory.h. */
 	TKB_FIELD_QUERY = 96, /* digest of the request */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir.h"
 
+#include <elf.h>
+#include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,6 @@
 #include "finalize/finalize.h"
 #include "toolchain/gpu.h"
 #include "ir/ir_internal.h"
-#include "ir_sources.h"
 #include "ir/ir_newer.h"
 #include "llvm/llvm_module.h"
 #include "toolchain/ptx.h"
@@ -48,9 +50,88 @@ const char *ir_version(void)
 	return LLVM_VERSION_STRING;
 }
 
-const char *ir_sources(void)
+/* The object that has LLVM's code, and its build's id. */
+struct library {
+	uintptr_t inside; /* an address in it */
+	const char *path; /* borrowed from the loader; NULL: this program */
+	char build[17];   /* in hex; "": it has none */
+};
+
+/* Read the id in the notes at `at`. */
+static void read_build(const char *at, size_t size, struct library *library)
 {
-	return TKB_IR_SOURCES;
+	const ElfW(Nhdr) * note;
+
+	while (size >= sizeof(*note)) {
+		size_t length;
+
+		note = (const void *)at;
+		length = sizeof(*note) + ((note->n_namesz + 3U) & ~3U) +
+		         ((note->n_descsz + 3U) & ~3U);
+		if (length > size)
+			return;
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+		    memcmp(at + sizeof(*note), "GNU", 4) == 0) {
+			const unsigned char *id =
+				(const void *)(at + sizeof(*note) + 4);
+
+			for (size_t i = 0; i < 8 && i < note->n_descsz; i++)
+				(void)snprintf(library->build + 2 * i, 3,
+				               "%02x", id[i]);
+			return;
+		}
+		at += length;
+		size -= length;
+	}
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *self)
+{
+	struct library *library = self;
+	bool is_it = false;
+
+	(void)size;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		const uintptr_t from = info->dlpi_addr + part->p_vaddr;
+
+		is_it |= part->p_type == PT_LOAD && library->inside >= from &&
+		         library->inside - from < part->p_memsz;
+	}
+	for (size_t i = 0; is_it && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type == PT_NOTE)
+			read_build((const char *)info->dlpi_addr +
+			                   part->p_vaddr,
+			           part->p_memsz, library);
+	}
+	if (is_it && info->dlpi_name[0] != '\0')
+		library->path = info->dlpi_name;
+	return is_it;
+}
+
+static struct library find_library(void)
+{
+	struct library library = { .inside = (uintptr_t)LLVMContextCreate };
+
+	(void)dl_iterate_phdr(look_at_object, &library);
+	return library;
+}
+
+const char *ir_build(char out[IR_BUILD_SIZE])
+{
+	const struct library library = find_library();
+
+	(void)snprintf(out, IR_BUILD_SIZE, "%s%s%s", ir_version(),
+	               library.build[0] == '\0' ? "" : ", build ",
+	               library.build);
+	return out;
+}
+
+const char *ir_library(void)
+{
+	return find_library().path;
 }
 
 /* Sends LLVM's diagnostics to the log, and keeps the first error. */

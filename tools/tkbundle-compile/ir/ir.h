@@ -43,12 +43,18 @@ void ir_start(bool has_pass_output, void (*on_fatal)(const char *reason));
 /* The version of LLVM, such as "22.1.8"; "" without LLVM. */
 const char *ir_version(void);
 
+enum {
+	IR_BUILD_SIZE = 64
+};
+
 /*
- * A digest, in hex, of the sources of all that is done to IR here; "" without
- * LLVM. It is part of keys: after a step was changed or mended, the entries that
- * the old one made are not hits.
+ * The version of LLVM and the id of its library's build, for keys: a distribution
+ * mends a library without another version. Returns `out`; "" without LLVM.
  */
-const char *ir_sources(void);
+const char *ir_build(char out[IR_BUILD_SIZE]);
+
+/* The path of LLVM's library; NULL if it is a part of this program. */
+const char *ir_library(void);
 
 /*
  * Compile `ir`, text or bitcode. LLVM's diagnostics go to `log`.

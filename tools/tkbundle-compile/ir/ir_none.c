@@ -14,9 +14,15 @@ const char *ir_version(void)
 	return "";
 }
 
-const char *ir_sources(void)
+const char *ir_build(char out[IR_BUILD_SIZE])
 {
-	return "";
+	out[0] = '\0';
+	return out;
+}
+
+const char *ir_library(void)
+{
+	return NULL;
 }
 
 int ir_compile(struct tkb_bytes ir, const struct ir_options *options,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# cmake -DOUT=FILE.h -P ir_sources.cmake -- FILE...
+# cmake -DOUT=FILE.h -P worker_sources.cmake -- FILE...
 #
-# Defines TKB_IR_SOURCES, a digest of the files, in hex. Their order counts, their
+# Defines WORKER_SOURCES, a digest of the files, in hex. Their order counts, their
 # paths do not.
 set(all)
 set(is_file FALSE)
@@ -16,4 +16,4 @@ foreach(i RANGE 1 ${CMAKE_ARGC})
 endforeach()
 string(SHA256 digest "${all}")
 string(SUBSTRING "${digest}" 0 16 digest)
-file(WRITE "${OUT}" "#define TKB_IR_SOURCES \"${digest}\"\n")
+file(WRITE "${OUT}" "#define WORKER_SOURCES \"${digest}\"\n")

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The digest of what the worker does to IR, which is part of keys: any file changes it,
+# The digest of the worker's sources, which is part of keys: any file changes it,
 # their folder does not. Prints TAP.
 #
-#   ir_sources.sh CMAKE SOURCES
+#   worker_sources.sh CMAKE SOURCES
 set -eu
 
 cmake=$1
-script=$2/tools/tkbundle-compile/ir/ir_sources.cmake
+script=$2/tools/tkbundle-compile/worker/worker_sources.cmake
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place"
