@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/share.h"
 
 enum {
-	MARK_LIMIT = 1024 * 1024
+	MARK_LIMIT = 1024 * 1024,
+	OLD_S = 30 * 24 * 3600
 };
 
 static const char mark_prefix[] = "trusted-";
@@ -52,6 +55,19 @@ bool tkb_mark_is_set(int own_fd, const struct tkb_digest *id)
 	return memmem(text.data, text.size, line, TKB_DIGEST_HEX_SIZE) != NULL;
 }
 
+static bool is_old(int own_fd, const char *name)
+{
+	struct stat status;
+
+	return fstatat(own_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       status.st_mtim.tv_sec <
+	               tkb_wall_ns() / (int64_t)TKB_NS_PER_S - OLD_S;
+}
+
+/*
+ * Remove marks of earlier boots. Hosts that share the root set marks of their
+ * own, so a mark of another boot stays while it may be in use.
+ */
 static void remove_old_marks(int own_fd, const char *current)
 {
 	TKB_AUTO(tkb_dir_close_at) DIR *dir = NULL;
@@ -62,7 +78,8 @@ static void remove_old_marks(int own_fd, const char *current)
 	for (item = readdir(dir); item != NULL; item = readdir(dir)) {
 		if (strncmp(item->d_name, mark_prefix, strlen(mark_prefix)) ==
 		            0 &&
-		    strcmp(item->d_name, current) != 0)
+		    strcmp(item->d_name, current) != 0 &&
+		    is_old(own_fd, item->d_name))
 			(void)unlinkat(own_fd, item->d_name, 0);
 	}
 }

@@ -133,19 +133,33 @@ static bool is_made_again(struct pusher *pusher,
 	return is_made;
 }
 
-static void take_later_ms(const struct timespec *time, uint64_t *ms)
+static int64_t ms_of(const struct timespec *time)
 {
-	const uint64_t at = (uint64_t)time->tv_sec * 1000 +
-	                    (uint64_t)time->tv_nsec / 1000000;
+	return (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
+}
 
-	if (time->tv_sec > 0 && at > *ms)
-		*ms = at;
+/*
+ * When was a file written? One that an engine has made again may have the time
+ * of one that it was copied from. And a time to come, which came from a machine
+ * whose clock was wrong, would hide all that is written until then.
+ */
+static uint64_t find_written_ms(const struct tkb_stamp *stamp,
+                                bool is_made_again)
+{
+	const int64_t now = tkb_wall_ns() / (int64_t)TKB_NS_PER_MS;
+	const int64_t changed = ms_of(&stamp->changed);
+	int64_t ms = ms_of(&stamp->modified);
+
+	if (ms > now || (is_made_again && changed > ms))
+		ms = changed;
+	if (ms > now)
+		ms = now;
+	return ms > 0 ? (uint64_t)ms : 0;
 }
 
 /*
  * Find the version of a unit in the cache that was tuned or made again. If it
- * cannot be read, or is changing, the packer will report that. A file that an
- * engine has made again may have the time of one that it was copied from.
+ * cannot be read, or is changing, the packer will report that.
  */
 static int find_unit_version(struct pusher *pusher,
                              const struct tkb_scanned_entry *found,
@@ -168,11 +182,11 @@ static int find_unit_version(struct pusher *pusher,
 		return tkb_fail_as(err, rc, &fault);
 	rc = tkb_unit_version_digest(&found->entry, &out->digest, err);
 	for (size_t i = 0; i < found->entry.file_count; i++) {
-		const struct tkb_stamp *stamp = &found->loaded[i].stamp;
+		const uint64_t ms = find_written_ms(&found->loaded[i].stamp,
+		                                    identity->is_made_again);
 
-		take_later_ms(&stamp->modified, &out->changed_ms);
-		if (identity->is_made_again)
-			take_later_ms(&stamp->changed, &out->changed_ms);
+		if (ms > out->changed_ms)
+			out->changed_ms = ms;
 	}
 	return rc == 0 ? tkb_versions_add(&pusher->versions, out, err) : rc;
 }

@@ -124,20 +124,15 @@ static int hash_file(int fd, const char *path, struct tkb_hasher *hasher,
 
 int tkb_ninja_digest(const struct tkb_ninja_place *place, const char *path,
                      struct tkb_hasher *hasher, struct tkb_digest *digest_out,
-                     int64_t *mtime_out, struct tkb_error *err)
+                     struct stat *status_out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = open_build_file(place, path);
-	struct stat status;
 	int rc;
 
 	if (fd < 0)
 		return fail_to_read(path, err);
-	rc = stat_open(fd, path, &status, err);
-	if (rc == 0)
-		rc = hash_file(fd, path, hasher, digest_out, err);
-	if (rc == 0)
-		*mtime_out = tkb_ninja_mtime(&status);
-	return rc;
+	rc = stat_open(fd, path, status_out, err);
+	return rc < 0 ? rc : hash_file(fd, path, hasher, digest_out, err);
 }
 
 static int touch_output(const struct tkb_ninja_place *place, const char *output,

@@ -19,10 +19,15 @@ struct tkb_ninja_place {
 const char *tkb_ninja_relative_path(const struct tkb_ninja_place *place,
                                     const char *path);
 
+/* Times as ninja has them, in nanoseconds since 1970. */
+static inline int64_t tkb_ninja_time(struct timespec time)
+{
+	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
 static inline int64_t tkb_ninja_mtime(const struct stat *status)
 {
-	return (int64_t)status->st_mtim.tv_sec * 1000000000 +
-	       status->st_mtim.tv_nsec;
+	return tkb_ninja_time(status->st_mtim);
 }
 
 /* Stat the file at `path` and follow links. TKB_MISS if it does not exist. */
@@ -30,11 +35,12 @@ TKB_NODISCARD int tkb_ninja_stat(const struct tkb_ninja_place *place,
                                  const char *path, struct stat *out,
                                  struct tkb_error *err);
 
-/* The digest and time of the file at `path`. TKB_MISS if it does not exist. */
+/* Digest and stat the file at `path`. TKB_MISS if it does not exist. */
 TKB_NODISCARD int tkb_ninja_digest(const struct tkb_ninja_place *place,
                                    const char *path, struct tkb_hasher *hasher,
                                    struct tkb_digest *digest_out,
-                                   int64_t *mtime_out, struct tkb_error *err);
+                                   struct stat *status_out,
+                                   struct tkb_error *err);
 
 /*
  * Set the time of `count` outputs of the build to `*mtime`, or to a later time

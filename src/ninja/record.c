@@ -16,10 +16,15 @@ enum {
 	FILE_LIMIT = 64 * 1024 * 1024
 };
 
+/* How soon after its last write a linker makes its output executable. */
+static const int64_t made_here_ns = 10 * (int64_t)1000000000;
+
 /* A file from which outputs are made. */
 struct input {
 	const char *path;
 	int64_t mtime;
+	/* When it came to its path, by the file's status; 0: not known. */
+	int64_t placed;
 	struct tkb_digest digest;
 };
 
@@ -134,9 +139,10 @@ static int read_inputs(struct project *project, struct tkb_hasher *hasher,
 {
 	for (size_t i = 0; i < project->input_count; i++) {
 		struct input *input = &project->inputs[i];
+		struct stat status;
 		const int rc =
 			tkb_ninja_digest(project->place, input->path, hasher,
-		                         &input->digest, &input->mtime, err);
+		                         &input->digest, &status, err);
 
 		if (rc == TKB_MISS)
 			return tkb_fail_entry(err, TKB_REASON_MISSING,
@@ -144,6 +150,11 @@ static int read_inputs(struct project *project, struct tkb_hasher *hasher,
 			                      input->path);
 		if (rc < 0)
 			return rc;
+		input->mtime = tkb_ninja_mtime(&status);
+		/* Each link to a file in a store, as uv makes them, changes
+		   this time. */
+		if (status.st_nlink == 1)
+			input->placed = tkb_ninja_time(status.st_ctim);
 	}
 	return 0;
 }
@@ -171,9 +182,22 @@ static int compare_inputs(const void *a, const void *b)
  * Is there something to build?
  */
 
-/* The time of an input, which may be another statement's output. */
-static int find_mtime(const struct project *project, const char *path,
-                      int64_t *out, struct tkb_error *err)
+/* The status of another statement's output. */
+static int stat_output(const struct project *project, const char *path,
+                       struct stat *out, struct tkb_error *err)
+{
+	const int rc = tkb_ninja_stat(project->place, path, out, err);
+
+	return rc == TKB_MISS
+	               ? tkb_fail_entry(err, TKB_REASON_MISSING,
+	                                "the output '%.300s' is not there",
+	                                path)
+	               : rc;
+}
+
+/* The times of an input, which may be another statement's output. */
+static int find_times(const struct project *project, const char *path,
+                      int64_t *mtime, int64_t *placed, struct tkb_error *err)
 {
 	const struct input wanted = { .path = path };
 	const struct input *found =
@@ -185,47 +209,76 @@ static int find_mtime(const struct project *project, const char *path,
 	struct stat status;
 	int rc;
 
+	*placed = 0;
 	if (found != NULL) {
-		*out = found->mtime;
+		*mtime = found->mtime;
+		*placed = found->placed;
 		return 0;
 	}
 	if (!is_output(project, path))
 		return tkb_fail_entry(err, TKB_REASON_METADATA,
 		                      "the input '%.300s' is phony", path);
-	rc = tkb_ninja_stat(project->place, path, &status, err);
-	if (rc == TKB_MISS)
-		return tkb_fail_entry(err, TKB_REASON_MISSING,
-		                      "the output '%.300s' is not there", path);
+	rc = stat_output(project, path, &status, err);
 	if (rc == 0)
-		*out = tkb_ninja_mtime(&status);
+		*mtime = tkb_ninja_mtime(&status);
 	return rc;
 }
 
-/* Note that `input` is newer than `output`. */
-static void note_newer(const char *input, const char *output, bool *is_fresh,
-                       struct tkb_error *why)
+/* An output, and the times with which its inputs are compared. */
+struct output {
+	const char *path;
+	int64_t oldest; /* ninja's */
+	int64_t made;   /* when it was made here; INT64_MAX: not known */
+};
+
+/*
+ * A file that was copied here, as with an image, has the time of its last write
+ * elsewhere.
+ */
+static int64_t find_made(const struct stat *status)
+{
+	const int64_t changed = tkb_ninja_time(status->st_ctim);
+	const int64_t mtime = tkb_ninja_mtime(status);
+
+	return changed >= mtime && changed - mtime <= made_here_ns ? changed
+	                                                           : INT64_MAX;
+}
+
+/* Note what `input` did after `output` was made. */
+static void note_later(const char *input, const char *what, const char *output,
+                       bool *is_fresh, struct tkb_error *why)
 {
 	if (*is_fresh)
 		(void)tkb_fail_entry(why, TKB_REASON_INPUTS,
-		                     "'%.200s' is newer than '%.200s', which "
-		                     "is made from it",
-		                     input, output);
+		                     "'%.200s' %s '%.200s', which is made from "
+		                     "it",
+		                     input, what, output);
 	*is_fresh = false;
 }
 
+/*
+ * ninja compares only the times of contents, and a package that is installed
+ * may bring an older one.
+ */
 static int compare_times(const struct project *project,
                          const char *const *inputs, size_t count,
-                         const char *output, int64_t mtime, bool *is_fresh,
+                         const struct output *output, bool *is_fresh,
                          struct tkb_error *why, struct tkb_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		int64_t other = 0;
-		const int rc = find_mtime(project, inputs[i], &other, err);
+		int64_t mtime = 0;
+		int64_t placed;
+		const int rc =
+			find_times(project, inputs[i], &mtime, &placed, err);
 
 		if (rc < 0)
 			return rc;
-		if (other > mtime)
-			note_newer(inputs[i], output, is_fresh, why);
+		if (mtime > output->oldest)
+			note_later(inputs[i], "is newer than", output->path,
+			           is_fresh, why);
+		else if (placed > output->made)
+			note_later(inputs[i], "was replaced after",
+			           output->path, is_fresh, why);
 	}
 	return 0;
 }
@@ -262,36 +315,42 @@ static int find_row(const struct project *project,
 
 /* Check whether ninja would build the output again. */
 static int check_output(const struct project *project,
-                        const struct tkb_ninja_edge *edge, const char *output,
+                        const struct tkb_ninja_edge *edge, const char *path,
                         bool *is_fresh, struct tkb_error *why,
                         struct tkb_error *err)
 {
 	const struct tkb_ninja_dep *dep =
-		tkb_ninja_deps_find(&project->deps, output);
+		tkb_ninja_deps_find(&project->deps, path);
 	const struct tkb_ninja_output *row = NULL;
-	int64_t mtime = 0;
-	int64_t oldest;
+	struct output output = { .path = path };
+	struct stat status;
+	int64_t mtime;
 	int rc;
 
-	rc = find_row(project, edge, output, &row, err);
+	rc = find_row(project, edge, path, &row, err);
 	if (rc == 0)
-		rc = find_mtime(project, output, &mtime, err);
+		rc = stat_output(project, path, &status, err);
 	if (rc < 0)
 		return rc;
-	oldest = edge->is_restat || row->mtime < mtime ? row->mtime : mtime;
-	rc = compare_times(project, edge->inputs, edge->input_count, output,
-	                   oldest, is_fresh, why, err);
+	mtime = tkb_ninja_mtime(&status);
+	output.oldest =
+		edge->is_restat || row->mtime < mtime ? row->mtime : mtime;
+	/* With "restat", an output may stay that would be made the same. */
+	output.made = edge->is_restat ? INT64_MAX : find_made(&status);
+	rc = compare_times(project, edge->inputs, edge->input_count, &output,
+	                   is_fresh, why, err);
 	if (rc == 0 && dep == NULL && edge->has_deps &&
-	    output == edge->outputs[0])
+	    path == edge->outputs[0])
 		rc = tkb_fail_entry(err, TKB_REASON_MISSING,
 		                    "'%s' does not know '%.300s'",
-		                    TKB_NINJA_DEPS, output);
+		                    TKB_NINJA_DEPS, path);
 	if (rc < 0 || dep == NULL)
 		return rc;
 	if (mtime > dep->mtime)
-		note_newer(output, TKB_NINJA_DEPS, is_fresh, why);
-	return compare_times(project, dep->inputs, dep->input_count, output,
-	                     oldest, is_fresh, why, err);
+		note_later(path, "is newer than", TKB_NINJA_DEPS, is_fresh,
+		           why);
+	return compare_times(project, dep->inputs, dep->input_count, &output,
+	                     is_fresh, why, err);
 }
 
 static int check_outputs(const struct project *project, bool *is_fresh,

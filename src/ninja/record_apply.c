@@ -50,15 +50,15 @@ static int check_input(const struct tkb_ninja_place *place, const char *line,
 	const size_t size = TKB_DIGEST_HEX_SIZE - 1;
 	struct tkb_digest wanted;
 	struct tkb_digest digest;
+	struct stat status;
 	const char *path;
-	int64_t mtime = 0;
 	int rc;
 
 	if (strlen(line) < size + 2 || line[size] != ' ' ||
 	    !tkb_digest_from_hex((struct tkb_bytes){ line, size }, &wanted))
 		return fail_record(err);
 	path = line + size + 1;
-	rc = tkb_ninja_digest(place, path, hasher, &digest, &mtime, err);
+	rc = tkb_ninja_digest(place, path, hasher, &digest, &status, err);
 	if (rc < 0)
 		return rc;
 	if (rc == TKB_MISS)
@@ -72,8 +72,8 @@ static int check_input(const struct tkb_ninja_place *place, const char *line,
 		                      "'%.300s', which it was built from, is "
 		                      "different here",
 		                      path);
-	if (mtime > *newest)
-		*newest = mtime;
+	if (tkb_ninja_mtime(&status) > *newest)
+		*newest = tkb_ninja_mtime(&status);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emitting.h"
+#include "upkeep.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -358,13 +359,18 @@ static const char *id_of(const char *path)
 	return hex;
 }
 
+#define OTHER_MARK "out/.tkbundle/trusted-00000000-0000-0000-0000-00000000000"
+
 TEST(emit, marks_each_bundle_as_trusted_since_this_boot)
 {
 	arrange();
 	forge_collect("forged/.triton/cache", NULL, false, "all.tkb");
 	SYS(mkdir("out/.tkbundle", 0777));
-	write_text("out/.tkbundle/trusted-00000000-0000-0000-0000-000000000000",
-	           text("%s\n", id_of("a.tkb")));
+	/* One of an earlier boot, and one of a host that shares the root. */
+	write_text(OTHER_MARK "0", text("%s\n", id_of("a.tkb")));
+	write_text(OTHER_MARK "1", text("%s\n", id_of("a.tkb")));
+	age(OTHER_MARK "0", 31 * 24 * 3600);
+	age(OTHER_MARK "1", 29 * 24 * 3600);
 
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
 	CHECK_STR(read_file(mark()).data, text("%s\n", id_of("a.tkb")));
@@ -374,8 +380,8 @@ TEST(emit, marks_each_bundle_as_trusted_since_this_boot)
 	CHECK_DID(emit_once("a.tkb", "out"), 0, 1, 0);
 	CHECK_STR(read_file(mark()).data,
 	          text("%s\n%s\n", id_of("a.tkb"), id_of("all.tkb")));
-	CHECK(!exists("out/.tkbundle/"
-	              "trusted-00000000-0000-0000-0000-000000000000"));
+	CHECK(!exists(OTHER_MARK "0"));
+	CHECK(exists(OTHER_MARK "1"));
 }
 
 TEST(emit, of_a_part_marks_nothing)

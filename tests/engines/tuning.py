@@ -138,6 +138,18 @@ def _(scene):
     equal((listed()["records"], listed()["entries"]), (2, 37))
 
 
+@test("a file with a time to come hides nothing that is written later")
+def _(scene):
+    first = first_machine(scene)
+    os.utime(first.path(PLAN), (2**33, 2**33))
+    equal(first.push(env=H200)["pushed"], 37)
+    write(first.path(PLAN), '{"plan": 2}')
+    equal(first.push(env=H200)["pushed"], 1)
+    machine = Machine(scene, "second")
+    machine.pull(env=H200)
+    equal(read(machine.path(PLAN)), b'{"plan": 2}')
+
+
 @test("the newest version counts where bundles of a ref become one")
 def _(scene):
     first = first_machine(scene)

@@ -348,16 +348,18 @@ def _(scene):
     equal(state(root), was)
 
 
-def mounted_vllm(scene, place):
+def mounted_vllm(scene, place, folder="bundle", edit=None):
     """vLLM's caches as an image that is mounted at `place`: its files, and how."""
     need_root()
-    os.mkdir(scene.path("home"))
-    os.mkdir(place)
+    os.makedirs(scene.path("home"), exist_ok=True)
+    os.makedirs(place, exist_ok=True)
     subprocess.run(["tar", "-xzf", VLLM, "-C", scene.path("home")], check=True)
+    if edit is not None:
+        edit(scene.path("home", ".cache", "vllm"))
     with registry(scene) as port:
         name, _document = push(scene, port, "--engine", "vllm", "--mount", place,
                                env={"HOME": scene.path("home")})
-        root = unpack(scene, f"{name}:model")
+        root = unpack(scene, f"{name}:model", folder)
     before = ["unshare", "-m", "sh", "-c", MOUNTED, "sh", root, place]
     if scene.go([*before, "true"]).status != 0:
         raise Skip("nothing can be mounted here")
@@ -402,6 +404,28 @@ def _(scene):
     equal(again.out.split(), ["new", vllm, kernels])
     require(os.path.exists(lost))
     equal(state(root), was)
+
+
+@test("another image at the same path is copied anew, and the first one's copies stay")
+def _(scene):
+    place = scene.path("warm")
+    traits = "modelinfos/vllm-model_executor-models-llama-LlamaForCausalLM.json"
+    show = f'cat "$VLLM_CACHE_ROOT/{traits}"; ls "$VLLM_CACHE_ROOT"'
+
+    def edit(tree):
+        path = os.path.join(tree, traits)
+        text = read(path).decode()
+        require("true" in text, text)
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text.replace("true", "null", 1))
+
+    _root, first = mounted_vllm(scene, place)
+    _root, second = mounted_vllm(scene, place, "other", edit)
+    old = started(scene, first, place, show).out
+    started(scene, first, place, SHOW)
+    new = started(scene, second, place, show).out
+    equal(new, old.replace("true", "null", 1))
+    require("\nnew\n" in started(scene, first, place, show).out, "was lost")
 
 
 @test("a variable that the user has set stays, unless it names the image")

@@ -3,6 +3,7 @@
 /* What real ninja says of a project that was stamped. */
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -250,6 +251,59 @@ TEST(ninja_real, what_ninja_would_build_has_no_record_that_is_fresh)
 	edit_file("build.ninja", "cat $in > $out", "cat  $in > $out");
 	CHECK_FAILS(record(&work, &is_fresh, &why, &err), TKB_ERR_CORRUPT, &err,
 	            "'lib.so' was not built by the command that");
+}
+
+/* Replace an input, as a package does that brings a time before the build. */
+static void replace_input(const char *path)
+{
+	write_text("new", "another\n");
+	set_mtime("new", now() - 3600000000000);
+	SYS(rename("new", path));
+	CHECK_CONTAINS(ninja("-n"), "no work to do");
+}
+
+TEST(ninja_real, an_input_that_was_replaced_by_an_older_one_is_named)
+{
+	static const char *const paths[] = { "src/tool", "src/common.h" };
+
+	EACH(i, paths) {
+		TKB_AUTO(end_work) struct work work = start_work();
+		struct tkb_error why = { 0 };
+		bool is_fresh = true;
+
+		shell("rm -rf src out .ninja* lib.so note");
+		make_project();
+		replace_input(paths[i]);
+		OK(record(&work, &is_fresh, &why, ERR));
+		CHECK(!is_fresh);
+		CHECK_STR(why.message,
+		          text("'%s' was replaced after 'out/a.o', which is "
+		               "made from it",
+		               paths[i]));
+	}
+}
+
+TEST(ninja_real, an_input_of_which_nothing_tells_when_it_came_is_taken)
+{
+	static const char *const outputs[] = { "out/a.o", "out/b.o", "lib.so",
+		                               "note" };
+	const int64_t built = now() - 60000000000;
+	TKB_AUTO(end_work) struct work work = start_work();
+
+	/* Linked from a store, as uv does. */
+	make_project();
+	write_text("store", "tool\n");
+	set_mtime("store", now() - 3600000000000);
+	SYS(unlink("src/tool"));
+	SYS(link("store", "src/tool"));
+	make_record(&work);
+
+	/* Outputs that were unpacked here, as with an image. */
+	EACH(i, outputs)
+		set_mtime(outputs[i], built);
+	replace_input("src/tool");
+	tkb_buf_reset(&work.record);
+	make_record(&work);
 }
 
 TEST(ninja_real, a_record_that_makes_no_sense_is_refused)

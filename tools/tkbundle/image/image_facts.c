@@ -238,6 +238,7 @@ static int add_roots(const struct facts *facts, struct tkb_error *err)
 	json_auto_t *mounts = json_array();
 	json_auto_t *document = NULL;
 	TKB_AUTO(text_free) char *text = NULL;
+	char id[TKB_DIGEST_HEX_SIZE];
 	char path[PATH_SIZE];
 	int rc = 0;
 
@@ -249,8 +250,9 @@ static int add_roots(const struct facts *facts, struct tkb_error *err)
 		              roots, mounts, err);
 	if (rc < 0)
 		return rc;
-	document =
-		json_pack("{s:s,s:O}", "mount", stage->place, "roots", roots);
+	tkb_digest_to_hex(tkb_bundle_id(facts->bundle), id);
+	document = json_pack("{s:s,s:s,s:O}", "bundle", id, "mount",
+	                     stage->place, "roots", roots);
 	(void)snprintf(path, sizeof(path), "%s/" IMAGE_ROOTS_FILE, stage->root);
 	if (document == NULL)
 		return cli_error_nomem(err);

@@ -88,11 +88,20 @@ static bool find_list(const char *place, char out[IMAGE_PATH_SIZE])
 	       access(out, F_OK) == 0;
 }
 
-bool image_roots_are_at(const char *place)
+bool image_roots_are_at(const char *place, char id_out[IMAGE_ID_SIZE])
 {
+	json_auto_t *document = NULL;
 	char path[IMAGE_PATH_SIZE];
+	const char *id;
 
-	return find_list(place, path);
+	id_out[0] = '\0';
+	if (!find_list(place, path))
+		return false;
+	document = image_json_read(path);
+	id = image_json_string(document, "bundle", "");
+	if (strspn(id, "0123456789abcdef") >= IMAGE_ID_SIZE - 1)
+		(void)snprintf(id_out, IMAGE_ID_SIZE, "%s", id);
+	return true;
 }
 
 int image_roots_visit(const char *place,

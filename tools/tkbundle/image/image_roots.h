@@ -17,7 +17,8 @@
 
 enum {
 	IMAGE_PATH_SIZE = 4096,
-	IMAGE_VARIABLE_SIZE = 128
+	IMAGE_VARIABLE_SIZE = 128,
+	IMAGE_ID_SIZE = 16 + 1
 };
 
 /*
@@ -26,8 +27,11 @@ enum {
  */
 void image_root_variable(const char *name, char out[IMAGE_VARIABLE_SIZE]);
 
-/* Is an image of ours mounted at `place`? */
-bool image_roots_are_at(const char *place);
+/*
+ * Is an image of ours mounted at `place`? `id_out` receives the first digits of
+ * its bundle's id, or "" if the image does not tell it, as older ones.
+ */
+bool image_roots_are_at(const char *place, char id_out[IMAGE_ID_SIZE]);
 
 /* Functions that are called for each thing in an image. */
 struct image_roots_visitor {

@@ -213,11 +213,27 @@ static void link_inductor(void *self, const char *root, const char *own)
 	run_links_make(root, own, true);
 }
 
+/*
+ * Keep the copies of each image apart: another one at the same path may have
+ * other files of the same names.
+ */
+static bool add_folder(char path[RUN_PATH_SIZE], const char *name)
+{
+	const size_t length = strlen(path);
+
+	if (name[0] == '\0')
+		return true;
+	return snprintf(path + length, RUN_PATH_SIZE - length, "/%s", name) <
+	               (int)(RUN_PATH_SIZE - length) &&
+	       use_folder(path);
+}
+
 /* Use the folder of --cache as an image, if one is mounted there. */
 static bool plan_image(const struct arguments *args, struct run_plan *plan)
 {
 	char place[RUN_PATH_SIZE];
 	char own[RUN_PATH_SIZE];
+	char id[IMAGE_ID_SIZE];
 	const struct image_copy copy = { place,        own,
 		                         plan,         mean_kernels,
 		                         add_variable, is_inductor,
@@ -233,10 +249,10 @@ static bool plan_image(const struct arguments *args, struct run_plan *plan)
 	 * one is used.
 	 */
 	(void)snprintf(plan->meant, sizeof(plan->meant), "%s", place);
-	if (!image_roots_are_at(place))
+	if (!image_roots_are_at(place, id))
 		return true;
 	plan->is_image = true;
-	if (!find_other_root(place, true, own)) {
+	if (!find_other_root(place, true, own) || !add_folder(own, id)) {
 		(void)snprintf(plan->message, sizeof(plan->message),
 		               "there is no place beside the image at '%.300s' "
 		               "for what is compiled",
