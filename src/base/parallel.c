@@ -15,21 +15,38 @@ enum {
 
 struct worker;
 
-struct shared {
+/* An item in parts. All members are guarded by the team's lock. */
+struct share {
+	const struct tkb_parallel_work *part;
+	size_t count;
+	size_t next;
+	size_t helper_count; /* threads that work on it beside its owner */
+	int rc;
+	struct tkb_error err;
+	struct share *older; /* in the team's list */
+};
+
+/* What all threads share. */
+struct tkb_parallel_team {
 	const struct tkb_parallel_work *work;
 	size_t count;
+	size_t useful_count; /* how many threads may have something to do */
+	bool has_parts;
 	struct worker *workers;
 	size_t worker_count;
 	cpu_set_t cores; /* that threads may use; empty: leave it as it is */
 	atomic_size_t next;
 	atomic_bool failed;
-	pthread_mutex_t lock; /* guards rc and err */
+	pthread_mutex_t lock; /* guards what follows */
 	int rc;
 	struct tkb_error err;
+	struct share *shares;  /* those that are open */
+	size_t busy_count;     /* threads that may still open one */
+	pthread_cond_t change; /* of these two, or of a share's helpers */
 };
 
 struct worker {
-	struct shared *shared;
+	struct tkb_parallel_team *team;
 	size_t index;
 	pthread_t thread;
 	bool has_thread;
@@ -43,40 +60,135 @@ static void read_cores(cpu_set_t *cores)
 		CPU_ZERO(cores);
 }
 
-static void note_failure(struct shared *shared, int rc,
+static void note_failure(struct tkb_parallel_team *team, int rc,
                          const struct tkb_error *err)
 {
-	(void)pthread_mutex_lock(&shared->lock);
-	if (!atomic_exchange(&shared->failed, true)) {
-		shared->rc = rc;
-		shared->err = *err;
+	(void)pthread_mutex_lock(&team->lock);
+	if (!atomic_exchange(&team->failed, true)) {
+		team->rc = rc;
+		team->err = *err;
 	}
-	(void)pthread_mutex_unlock(&shared->lock);
+	(void)pthread_mutex_unlock(&team->lock);
 }
 
-static void work_until_done(struct shared *shared, size_t worker)
+/*
+ * Parts of items
+ */
+
+/* Is there a part that no thread has begun? */
+static bool has_part(const struct share *share)
+{
+	return share->rc == 0 && share->next < share->count;
+}
+
+/* Work on parts until none is left. The lock is held before and after. */
+static void work_on_parts(struct tkb_parallel_team *team, struct share *share,
+                          size_t worker)
 {
 	struct tkb_error err = { 0 };
 
-	while (!atomic_load(&shared->failed)) {
-		const size_t index = atomic_fetch_add(&shared->next, 1);
+	while (has_part(share)) {
+		const size_t index = share->next++;
 		int rc;
 
-		if (index >= shared->count)
-			return;
-		rc = shared->work->do_one(shared->work->self, worker, index,
-		                          &err);
-		if (rc < 0)
-			note_failure(shared, rc, &err);
+		(void)pthread_mutex_unlock(&team->lock);
+		rc = share->part->do_one(share->part->self, worker, index,
+		                         &err);
+		(void)pthread_mutex_lock(&team->lock);
+		if (rc < 0 && share->rc == 0) {
+			share->rc = rc;
+			share->err = err;
+		}
 	}
+}
+
+static int work_alone(size_t worker, size_t count,
+                      const struct tkb_parallel_work *part,
+                      struct tkb_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = part->do_one(part->self, worker, i, err);
+	return rc;
+}
+
+int tkb_parallel_share(struct tkb_parallel_team *team, size_t worker,
+                       size_t count, const struct tkb_parallel_work *part,
+                       struct tkb_error *err)
+{
+	struct share share = { .part = part, .count = count };
+	struct share **link;
+
+	if (team == NULL || count < 2)
+		return work_alone(worker, count, part, err);
+	(void)pthread_mutex_lock(&team->lock);
+	share.older = team->shares;
+	team->shares = &share;
+	(void)pthread_cond_broadcast(&team->change);
+	work_on_parts(team, &share, worker);
+	for (link = &team->shares; *link != &share; link = &(*link)->older)
+		;
+	*link = share.older;
+	while (share.helper_count != 0)
+		(void)pthread_cond_wait(&team->change, &team->lock);
+	(void)pthread_mutex_unlock(&team->lock);
+	if (share.rc < 0 && err != NULL)
+		*err = share.err;
+	return share.rc;
+}
+
+/* Help with parts until no thread can open another share. */
+static void help(struct tkb_parallel_team *team, size_t worker)
+{
+	(void)pthread_mutex_lock(&team->lock);
+	team->busy_count--;
+	(void)pthread_cond_broadcast(&team->change);
+	while (team->busy_count != 0) {
+		struct share *share = team->shares;
+
+		while (share != NULL && !has_part(share))
+			share = share->older;
+		if (share == NULL) {
+			(void)pthread_cond_wait(&team->change, &team->lock);
+			continue;
+		}
+		share->helper_count++;
+		work_on_parts(team, share, worker);
+		share->helper_count--;
+		(void)pthread_cond_broadcast(&team->change);
+	}
+	(void)pthread_mutex_unlock(&team->lock);
+}
+
+/*
+ * Threads
+ */
+
+static void work_until_done(struct tkb_parallel_team *team, size_t worker)
+{
+	struct tkb_error err = { 0 };
+
+	while (!atomic_load(&team->failed)) {
+		const size_t index = atomic_fetch_add(&team->next, 1);
+		int rc;
+
+		if (index >= team->count)
+			break;
+		rc = team->work->do_one(team->work->self, worker, index, &err);
+		if (rc < 0)
+			note_failure(team, rc, &err);
+	}
+	if (team->has_parts)
+		help(team, worker);
 }
 
 static void *run_worker(void *argument);
 
-static bool has_more(const struct shared *shared)
+static bool has_more(const struct tkb_parallel_team *team)
 {
-	return !atomic_load(&shared->failed) &&
-	       atomic_load(&shared->next) < shared->count;
+	return !atomic_load(&team->failed) &&
+	       atomic_load(&team->next) < team->useful_count;
 }
 
 /*
@@ -87,7 +199,7 @@ static bool has_more(const struct shared *shared)
 static void start_thread(struct worker *worker)
 {
 	const int here = sched_getcpu();
-	cpu_set_t others = worker->shared->cores;
+	cpu_set_t others = worker->team->cores;
 	pthread_attr_t attributes;
 
 	if (pthread_attr_init(&attributes) != 0)
@@ -106,6 +218,13 @@ static void start_thread(struct worker *worker)
 		                                    run_worker, worker) == 0;
 }
 
+static void count_busy(struct tkb_parallel_team *team, int change)
+{
+	(void)pthread_mutex_lock(&team->lock);
+	team->busy_count += (size_t)change;
+	(void)pthread_mutex_unlock(&team->lock);
+}
+
 /*
  * Start two more threads, each of which starts two more: many threads exist
  * soon, and none waits until the last is created. Start none when no work is
@@ -113,29 +232,32 @@ static void start_thread(struct worker *worker)
  */
 static void start_children(const struct worker *parent)
 {
-	struct shared *shared = parent->shared;
+	struct tkb_parallel_team *team = parent->team;
 	const size_t first = 2 * parent->index + 1;
 
-	for (size_t i = first; i < first + 2 && i < shared->worker_count; i++) {
-		struct worker *worker = &shared->workers[i];
+	for (size_t i = first; i < first + 2 && i < team->worker_count; i++) {
+		struct worker *worker = &team->workers[i];
 
-		if (!has_more(shared))
+		if (!has_more(team))
 			return;
-		*worker = (struct worker){ .shared = shared, .index = i };
+		*worker = (struct worker){ .team = team, .index = i };
+		count_busy(team, 1);
 		start_thread(worker);
+		if (!worker->has_thread)
+			count_busy(team, -1);
 	}
 }
 
 static void *run_worker(void *argument)
 {
 	const struct worker *worker = argument;
-	const cpu_set_t *cores = &worker->shared->cores;
+	const cpu_set_t *cores = &worker->team->cores;
 
 	/* It may not be allowed to move, and then it works where it is. */
 	if (CPU_COUNT(cores) != 0)
 		(void)sched_setaffinity(0, sizeof(*cores), cores);
 	start_children(worker);
-	work_until_done(worker->shared, worker->index);
+	work_until_done(worker->team, worker->index);
 	return NULL;
 }
 
@@ -144,58 +266,90 @@ static void *run_worker(void *argument)
  * handle. One thread alone waits: if each waited for those it started, they would
  * be woken one after the other.
  */
-static void join_all(const struct shared *shared)
+static void join_all(const struct tkb_parallel_team *team)
 {
-	for (size_t i = 1; i < shared->worker_count; i++) {
-		if (shared->workers[i].has_thread)
-			(void)pthread_join(shared->workers[i].thread, NULL);
+	for (size_t i = 1; i < team->worker_count; i++) {
+		if (team->workers[i].has_thread)
+			(void)pthread_join(team->workers[i].thread, NULL);
 	}
 }
 
 /* The calling thread's work. New threads inherit its signal mask. */
-static void work_first(struct shared *shared)
+static void work_first(struct tkb_parallel_team *team)
 {
-	struct worker *worker = &shared->workers[0];
+	struct worker *worker = &team->workers[0];
 	sigset_t all;
 	sigset_t old;
 
-	*worker = (struct worker){ .shared = shared };
+	*worker = (struct worker){ .team = team };
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	start_children(worker);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	work_until_done(shared, 0);
-	join_all(shared);
+	work_until_done(team, 0);
+	join_all(team);
 }
 
-int tkb_parallel(size_t count, size_t threads,
-                 const struct tkb_parallel_work *work, struct tkb_error *err)
+static int work_in_team(struct tkb_parallel_team *team, size_t threads,
+                        struct tkb_error *err)
 {
 	TKB_AUTO(tkb_free_at) struct worker *workers = NULL;
-	struct shared shared = { .work = work, .count = count };
 
-	if (count == 0)
-		return 0;
-	if (threads > count)
-		threads = count;
+	if (threads > team->useful_count)
+		threads = team->useful_count;
 	if (threads > THREAD_LIMIT)
 		threads = THREAD_LIMIT;
 	workers = tkb_alloc_array(threads, sizeof(*workers));
 	if (workers == NULL)
 		return tkb_fail_nomem(err);
 
-	shared.workers = workers;
-	shared.worker_count = threads;
+	team->workers = workers;
+	team->worker_count = threads;
 	/* A filter of system calls could kill us for sched_setaffinity(). */
 	if (threads > 1 && prctl(PR_GET_SECCOMP) == 0)
-		read_cores(&shared.cores);
-	(void)pthread_mutex_init(&shared.lock, NULL);
-	work_first(&shared);
-	(void)pthread_mutex_destroy(&shared.lock);
+		read_cores(&team->cores);
+	(void)pthread_mutex_init(&team->lock, NULL);
+	(void)pthread_cond_init(&team->change, NULL);
+	work_first(team);
+	(void)pthread_cond_destroy(&team->change);
+	(void)pthread_mutex_destroy(&team->lock);
 
-	if (shared.rc < 0 && err != NULL)
-		*err = shared.err;
-	return shared.rc;
+	if (team->rc < 0 && err != NULL)
+		*err = team->err;
+	return team->rc;
+}
+
+int tkb_parallel(size_t count, size_t threads,
+                 const struct tkb_parallel_work *work, struct tkb_error *err)
+{
+	struct tkb_parallel_team team = { .work = work,
+		                          .count = count,
+		                          .useful_count = count,
+		                          .busy_count = 1 };
+
+	return count == 0 ? 0 : work_in_team(&team, threads, err);
+}
+
+int tkb_parallel_in_parts(size_t count, size_t part_count, size_t threads,
+                          const struct tkb_parallel_work *work,
+                          struct tkb_parallel_team **team_out,
+                          struct tkb_error *err)
+{
+	struct tkb_parallel_team team = { .work = work,
+		                          .count = count,
+		                          .useful_count = part_count > count
+		                                                  ? part_count
+		                                                  : count,
+		                          .has_parts = true,
+		                          .busy_count = 1 };
+	int rc;
+
+	if (count == 0)
+		return 0;
+	*team_out = &team;
+	rc = work_in_team(&team, threads, err);
+	*team_out = NULL;
+	return rc;
 }
 
 struct ranked {

@@ -26,6 +26,31 @@ TKB_NODISCARD int tkb_parallel(size_t count, size_t threads,
                                const struct tkb_parallel_work *work,
                                struct tkb_error *err);
 
+struct tkb_parallel_team;
+
+/*
+ * Likewise, for items that do_one() may cut into parts by tkb_parallel_share():
+ * threads that have no item left then work on parts, rather than end. All items
+ * have `part_count` parts; so many threads may pay. `*team_out` is theirs until this
+ * returns, and then NULL.
+ */
+TKB_NODISCARD int tkb_parallel_in_parts(size_t count, size_t part_count,
+                                        size_t threads,
+                                        const struct tkb_parallel_work *work,
+                                        struct tkb_parallel_team **team_out,
+                                        struct tkb_error *err);
+
+/*
+ * For do_one(), on the thread `worker`: call part->do_one() for each index below
+ * `count`, on this thread and on those of the team that have no item left. Returns
+ * once all have ended; failures are as with tkb_parallel(). `team` NULL: on this
+ * thread alone.
+ */
+TKB_NODISCARD int tkb_parallel_share(struct tkb_parallel_team *team,
+                                     size_t worker, size_t count,
+                                     const struct tkb_parallel_work *part,
+                                     struct tkb_error *err);
+
 /*
  * The indices below `count`, the largest size first and equal ones ascending, so
  * that all threads end at about the same time. The caller frees it; NULL: no memory.

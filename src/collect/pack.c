@@ -14,6 +14,7 @@
 /* What one thread needs to pack. */
 struct tkb_packing {
 	struct tkb_packer packer;
+	struct tkb_buf slices[TKB_SLICES_WRITTEN]; /* of its frame */
 	struct tkb_buf tar;
 	struct tkb_buf packed;
 	struct tkb_member *members; /* owned */
@@ -56,6 +57,8 @@ static void release_packings(struct tkb_pack *pack)
 		tkb_packer_close(&pack->packings[i].packer);
 		tkb_buf_release(&pack->packings[i].tar);
 		tkb_buf_release(&pack->packings[i].packed);
+		for (size_t j = 0; j < TKB_SLICES_WRITTEN; j++)
+			tkb_buf_release(&pack->packings[i].slices[j]);
 		free(pack->packings[i].members);
 	}
 	free(tkb_take(pack->packings));
@@ -74,6 +77,8 @@ static int open_packings(struct tkb_pack *pack, struct tkb_error *err)
 		pack->packings[i].packer.level = pack->level;
 		pack->packings[i].tar.limit = FRAME_LIMIT;
 		pack->packings[i].packed.limit = FRAME_LIMIT;
+		for (size_t j = 0; j < TKB_SLICES_WRITTEN; j++)
+			pack->packings[i].slices[j].limit = FRAME_LIMIT;
 	}
 	return 0;
 }
@@ -180,16 +185,52 @@ static int check_frame(struct tkb_pack *pack, struct tkb_loader *loader,
 	return 0;
 }
 
-static int pack_tar(struct tkb_pack *pack, struct tkb_loader *loader,
-                    struct tkb_packing *packing, size_t index,
+/* A frame whose slices the team packs. */
+struct slicing {
+	struct tkb_pack *pack;
+	struct tkb_packing *packing; /* the frame's */
+	size_t count;
+};
+
+static int pack_slice(void *self, size_t worker, size_t index,
+                      struct tkb_error *err)
+{
+	const struct slicing *slicing = self;
+	const struct tkb_bytes tar = tkb_buf_bytes(&slicing->packing->tar);
+	const size_t size = (tar.size + slicing->count - 1) / slicing->count;
+	const size_t from = index * size;
+	const size_t to = from + size < tar.size ? from + size : tar.size;
+	struct tkb_buf *out = &slicing->packing->slices[index];
+
+	tkb_buf_reset(out);
+	return tkb_packer_pack(&slicing->pack->packings[worker].packer,
+	                       tkb_bytes_slice(tar, from, to), out, err);
+}
+
+static int compress(struct tkb_pack *pack, size_t worker, size_t slice_count,
                     struct tkb_error *err)
 {
-	struct tkb_frame *frame = &pack->frames[index];
+	struct tkb_packing *packing = &pack->packings[worker];
+	struct slicing slicing = { pack, packing, slice_count };
+	const struct tkb_parallel_work part = { pack_slice, &slicing };
 	int rc;
 
 	tkb_buf_reset(&packing->packed);
-	rc = tkb_packer_pack(&packing->packer, tkb_buf_bytes(&packing->tar),
-	                     &packing->packed, err);
+	rc = tkb_parallel_share(pack->team, worker, slice_count, &part, err);
+	for (size_t i = 0; i < slice_count && rc == 0; i++)
+		tkb_buf_add(&packing->packed,
+		            tkb_buf_bytes(&packing->slices[i]));
+	return rc < 0 ? rc : tkb_buf_check(&packing->packed, err);
+}
+
+static int pack_tar(struct tkb_pack *pack, struct tkb_loader *loader,
+                    size_t worker, size_t index, struct tkb_error *err)
+{
+	struct tkb_packing *packing = &pack->packings[worker];
+	struct tkb_frame *frame = &pack->frames[index];
+	int rc;
+
+	rc = compress(pack, worker, pack->cuts[index].slice_count, err);
 	if (rc < 0)
 		return rc;
 	frame->size = packing->tar.size;
@@ -230,7 +271,7 @@ static int pack_frame(void *self, size_t worker, size_t nth,
 	rc = check_frame(pack, loader, cut, &is_good, err);
 	if (rc < 0 || !is_good || pack->is_dry_run)
 		return rc;
-	return pack_tar(pack, loader, packing, index, err);
+	return pack_tar(pack, loader, worker, index, err);
 }
 
 static int list_packed_items(struct tkb_pack *pack, struct tkb_error *err)
@@ -284,6 +325,7 @@ static int plan_frames(struct tkb_pack *pack, struct tkb_error *err)
 	for (size_t i = 0; i < count; i++) {
 		pack->frames[i].entries = pack->indices + pack->cuts[i].first;
 		pack->frames[i].entry_count = pack->cuts[i].count;
+		pack->frames[i].is_sliced = pack->cuts[i].slice_count > 1;
 	}
 	return order_frames(pack, err);
 }
@@ -323,6 +365,15 @@ static void add_to_total(struct tkb_pack *pack)
 		pack->watcher->total += tkb_entry_size(pack->items[i]);
 }
 
+static size_t count_slices(const struct tkb_pack *pack)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < pack->frame_count; i++)
+		count += pack->cuts[i].slice_count;
+	return count;
+}
+
 int tkb_pack(struct tkb_pack *pack, struct tkb_error *err)
 {
 	const struct tkb_parallel_work work = { pack_frame, pack };
@@ -338,8 +389,9 @@ int tkb_pack(struct tkb_pack *pack, struct tkb_error *err)
 		if (rc < 0)
 			return rc;
 		add_to_total(pack);
-		rc = tkb_parallel(pack->frame_count, pack->packing_count, &work,
-		                  err);
+		rc = tkb_parallel_in_parts(
+			pack->frame_count, count_slices(pack),
+			pack->packing_count, &work, &pack->team, err);
 		if (rc < 0)
 			return rc;
 		rc = drop_bad_entries(pack, &again, err);

@@ -6,7 +6,8 @@
  * Read, check and pack what a cache holds into frames.
  *
  * Items (entries, then payloads of launchers) are cut into frames by their
- * order and size. Then each frame is read, checked and packed by one thread. If
+ * order and size. Then each frame is read and checked by one thread, and packed, a
+ * large one by all that have nothing else to do. If
  * an entry turns out to be bad, everything is cut and packed again without it
  * and without the launchers that need it: the bytes of a bundle must not depend
  * on an entry that it does not have.
@@ -42,6 +43,7 @@ struct tkb_pack {
 	struct tkb_spool spool;
 	struct tkb_packing *packings; /* owned; one for each loader */
 	size_t packing_count;
+	struct tkb_parallel_team *team; /* of the threads that pack */
 	struct tkb_arena arena;         /* owns the items of the payloads */
 	const struct tkb_entry **items; /* owned */
 	size_t item_count;

@@ -50,9 +50,14 @@ static int open_threads(struct tkb_emitter *emitter, struct tkb_error *err)
 		loader->named = emitter->named;
 		loader->named_count = emitter->options->tree_count;
 	}
-	while (emitter->decoder_count < count && rc == 0)
-		rc = tkb_decoder_open(
-			&emitter->decoders[emitter->decoder_count++], err);
+	emitter->decoding.decoders = emitter->decoders;
+	while (emitter->decoder_count < count && rc == 0) {
+		struct tkb_decoder *decoder =
+			&emitter->decoders[emitter->decoder_count++];
+
+		rc = tkb_decoder_open(decoder, err);
+		decoder->team = &emitter->decoding;
+	}
 	return rc;
 }
 

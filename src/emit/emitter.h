@@ -55,10 +55,11 @@ struct tkb_emitter {
 	struct tkb_gpu_here here;       /* set if the bundle has tuned units */
 	struct tkb_roots roots;
 	size_t *first_jobs; /* owned; item i has jobs [i] up to [i + 1] */
-	struct tkb_progress *progress; /* owned; one per job */
-	size_t *order;                 /* owned; frames, in reading order */
-	struct tkb_loader *loaders;    /* owned; one per thread */
-	struct tkb_decoder *decoders;  /* owned; one per thread */
+	struct tkb_progress *progress;    /* owned; one per job */
+	size_t *order;                    /* owned; frames, in reading order */
+	struct tkb_loader *loaders;       /* owned; one per thread */
+	struct tkb_decoder *decoders;     /* owned; one per thread */
+	struct tkb_decoder_team decoding; /* they share large frames */
 	size_t loader_count;
 	size_t decoder_count;
 	struct tkb_emit_report report;

@@ -344,6 +344,19 @@ static int order_frames(struct tkb_emitter *emitter, struct tkb_error *err)
 	return emitter->order != NULL ? 0 : tkb_fail_nomem(err);
 }
 
+/* How many slices have all frames, if a tkbundle made them? */
+static size_t count_slices(const struct tkb_bundle *bundle)
+{
+	uint64_t total = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < bundle->frame_count; i++)
+		total += bundle->frames[i].size;
+	for (size_t i = 0; i < bundle->frame_count; i++)
+		count += tkb_slice_count(total, bundle->frames[i].size);
+	return count;
+}
+
 int tkb_emit_write(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const struct tkb_parallel_work frames = { emit_frame, emitter };
@@ -358,8 +371,10 @@ int tkb_emit_write(struct tkb_emitter *emitter, struct tkb_error *err)
 	if (rc == 0 && has_moved(emitter))
 		rc = tkb_batch_run(batch, threads, commit_moved, emitter, err);
 	if (rc == 0)
-		rc = tkb_parallel(emitter->bundle->frame_count, threads,
-		                  &frames, err);
+		rc = tkb_parallel_in_parts(emitter->bundle->frame_count,
+		                           count_slices(emitter->bundle),
+		                           threads, &frames,
+		                           &emitter->decoding.team, err);
 	if (rc == 0 && emitter->options->is_synced) {
 		rc = sync_roots(emitter, err);
 		if (rc == 0)

@@ -327,6 +327,52 @@ static int read_members(struct tkb_decoder *decoder,
 	return rc < 0 ? rc : tkb_tar_finish(&tar, err);
 }
 
+/* Slices that a team decodes, and where to. */
+struct decoding {
+	struct tkb_decoder *decoders; /* of all threads */
+	struct tkb_slices slices;
+	unsigned char *place;
+};
+
+static int unpack_slice(void *self, size_t worker, size_t index,
+                        struct tkb_error *err)
+{
+	const struct decoding *decoding = self;
+
+	return tkb_unpacker_unpack_slice(&decoding->decoders[worker].unpacker,
+	                                 &decoding->slices.items[index],
+	                                 decoding->place, err);
+}
+
+static int unpack_frame(struct tkb_decoder *decoder,
+                        const struct tkb_frame *frame, struct tkb_error *err)
+{
+	const size_t size = (size_t)frame->size;
+	const struct tkb_bytes packed = tkb_buf_bytes(&decoder->packed);
+	const struct tkb_decoder_team alone = { .decoders = decoder };
+	const struct tkb_decoder_team *team =
+		decoder->team != NULL ? decoder->team : &alone;
+	struct decoding decoding = { .decoders = team->decoders };
+	const struct tkb_parallel_work part = { unpack_slice, &decoding };
+	int rc;
+
+	tkb_buf_reset(&decoder->tar);
+	if (!frame->is_sliced)
+		return tkb_unpacker_unpack(&decoder->unpacker, packed, size,
+		                           &decoder->tar, err);
+	rc = tkb_slices_find(packed, size, &decoding.slices, err);
+	if (rc < 0)
+		return rc;
+	decoding.place = tkb_buf_reserve(&decoder->tar, size);
+	if (decoding.place == NULL)
+		return tkb_buf_check(&decoder->tar, err);
+	rc = tkb_parallel_share(team->team, (size_t)(decoder - team->decoders),
+	                        decoding.slices.count, &part, err);
+	if (rc == 0)
+		decoder->tar.size += size;
+	return rc;
+}
+
 static int decode_frame(struct tkb_decoder *decoder,
                         const struct tkb_bundle *bundle,
                         const struct tkb_frame *frame, struct tkb_error *err)
@@ -337,10 +383,7 @@ static int decode_frame(struct tkb_decoder *decoder,
 	                    err);
 	if (rc < 0)
 		return rc;
-	tkb_buf_reset(&decoder->tar);
-	rc = tkb_unpacker_unpack(&decoder->unpacker,
-	                         tkb_buf_bytes(&decoder->packed),
-	                         (size_t)frame->size, &decoder->tar, err);
+	rc = unpack_frame(decoder, frame, err);
 	if (rc < 0)
 		return rc;
 	rc = expect_members(decoder, bundle, frame, err);

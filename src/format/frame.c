@@ -86,33 +86,93 @@ void tkb_unpacker_close(struct tkb_unpacker *unpacker)
 	unpacker->context = NULL;
 }
 
-int tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,
-                        size_t size, struct tkb_buf *out, struct tkb_error *err)
+/* The slice that `bytes` begin with; false if they begin with none. */
+static bool find_slice(struct tkb_bytes bytes, size_t offset,
+                       struct tkb_slice *out)
 {
-	unsigned char *place;
+	const unsigned long long size =
+		ZSTD_getFrameContentSize(bytes.data, bytes.size);
+	const size_t packed =
+		ZSTD_findFrameCompressedSize(bytes.data, bytes.size);
+
+	/* A frame that decoders skip has no content. */
+	if (ZSTD_isError(packed) || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+	    size == ZSTD_CONTENTSIZE_ERROR || size == 0 || size > SIZE_MAX)
+		return false;
+	*out = (struct tkb_slice){ .packed = { bytes.data, packed },
+		                   .offset = offset,
+		                   .size = (size_t)size };
+	return true;
+}
+
+int tkb_slices_find(struct tkb_bytes frame, size_t size, struct tkb_slices *out,
+                    struct tkb_error *err)
+{
+	size_t found = 0; /* bytes */
+	size_t at = 0;
+
+	out->count = 0;
+	do {
+		struct tkb_slice *slice = &out->items[out->count];
+
+		if (out->count == TKB_SLICE_LIMIT ||
+		    !find_slice(tkb_bytes_slice(frame, at, frame.size), found,
+		                slice) ||
+		    slice->size > size - found)
+			return tkb_fail(err, TKB_ERR_CORRUPT,
+			                "it is not %zu bytes in zstd frames",
+			                size);
+		out->count++;
+		found += slice->size;
+		at += slice->packed.size;
+	} while (at < frame.size);
+	return found == size ? 0
+	                     : tkb_fail(err, TKB_ERR_CORRUPT,
+	                                "it has %zu bytes in zstd frames, not "
+	                                "%zu",
+	                                found, size);
+}
+
+int tkb_unpacker_unpack_slice(struct tkb_unpacker *unpacker,
+                              const struct tkb_slice *slice, unsigned char *out,
+                              struct tkb_error *err)
+{
 	size_t got;
 	int rc;
 
-	if (ZSTD_getFrameContentSize(frame.data, frame.size) != size ||
-	    ZSTD_findFrameCompressedSize(frame.data, frame.size) != frame.size)
-		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "it is not one zstd frame of %zu bytes", size);
 	rc = open_unpacker(unpacker, err);
 	if (rc < 0)
 		return rc;
-	place = tkb_buf_reserve(out, size);
-	if (place == NULL)
-		return tkb_buf_check(out, err);
-	got = ZSTD_decompressDCtx(unpacker->context, place, size, frame.data,
-	                          frame.size);
-	if (ZSTD_isError(got) || got != size) {
+	got = ZSTD_decompressDCtx(unpacker->context, out + slice->offset,
+	                          slice->size, slice->packed.data,
+	                          slice->packed.size);
+	if (ZSTD_isError(got) || got != slice->size) {
 		tkb_unpacker_close(unpacker);
 		return tkb_fail(err, TKB_ERR_CORRUPT, "cannot decompress: %s",
 		                ZSTD_isError(got) ? ZSTD_getErrorName(got)
 		                                  : "too short");
 	}
-	out->size += size;
 	return 0;
+}
+
+int tkb_unpacker_unpack(struct tkb_unpacker *unpacker, struct tkb_bytes frame,
+                        size_t size, struct tkb_buf *out, struct tkb_error *err)
+{
+	struct tkb_slice whole;
+	unsigned char *place;
+	int rc;
+
+	if (!find_slice(frame, 0, &whole) || whole.size != size ||
+	    whole.packed.size != frame.size)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "it is not one zstd frame of %zu bytes", size);
+	place = tkb_buf_reserve(out, size);
+	if (place == NULL)
+		return tkb_buf_check(out, err);
+	rc = tkb_unpacker_unpack_slice(unpacker, &whole, place, err);
+	if (rc == 0)
+		out->size += size;
+	return rc;
 }
 
 int tkb_frame_measure(struct tkb_bytes bytes, size_t *packed_out,

@@ -3,8 +3,11 @@
 #define TKB_FORMAT_FRAME_H
 
 /*
- * Compress to and decompress one zstd frame, always with the same settings and
- * in one thread, so that the same input gives the same bytes.
+ * Compress to and decompress zstd frames, always with the same settings and each in
+ * one thread, so that the same input gives the same bytes.
+ *
+ * A data frame of a small bundle may be several zstd frames, its slices, so that
+ * several threads work on a large entry.
  */
 
 #include "base/base.h"
@@ -18,7 +21,8 @@ enum {
 	TKB_FRAME_LEVEL = 2,
 	TKB_FRAME_LEVEL_LEAST = -50,
 	TKB_FRAME_LEVEL_MOST = 19,
-	TKB_FRAME_WINDOW_LOG = 24
+	TKB_FRAME_WINDOW_LOG = 24,
+	TKB_SLICE_LIMIT = 64 /* slices of one data frame */
 };
 
 /*
@@ -46,10 +50,33 @@ struct tkb_unpacker {
 
 void tkb_unpacker_close(struct tkb_unpacker *unpacker);
 
+/* A zstd frame, and where its content belongs. */
+struct tkb_slice {
+	struct tkb_bytes packed;
+	size_t offset;
+	size_t size;
+};
+
+struct tkb_slices {
+	struct tkb_slice items[TKB_SLICE_LIMIT];
+	size_t count; /* at least 1 */
+};
+
 /*
- * Decode `frame`, which must be exactly one frame of exactly `size` decoded
- * bytes, and append those. Returns 0, TKB_ERR_CORRUPT or TKB_ERR_NOMEM.
+ * Find the slices of a data frame, which must have `size` decoded bytes in all.
+ * Returns 0 or TKB_ERR_CORRUPT.
  */
+TKB_NODISCARD int tkb_slices_find(struct tkb_bytes frame, size_t size,
+                                  struct tkb_slices *out,
+                                  struct tkb_error *err);
+
+/* Decode a slice to `out`, the place of the first one. Likewise, or _NOMEM. */
+TKB_NODISCARD int tkb_unpacker_unpack_slice(struct tkb_unpacker *unpacker,
+                                            const struct tkb_slice *slice,
+                                            unsigned char *out,
+                                            struct tkb_error *err);
+
+/* Decode `frame`, which must be exactly one slice, and append it. */
 TKB_NODISCARD int tkb_unpacker_unpack(struct tkb_unpacker *unpacker,
                                       struct tkb_bytes frame, size_t size,
                                       struct tkb_buf *out,

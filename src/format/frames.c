@@ -54,23 +54,30 @@ static bool take_digest(struct lines *lines, struct tkb_digest *out)
 	return true;
 }
 
-/* The first line, "frames 1 zstd <version> <level>". */
-static int read_first_line(struct lines *lines, struct tkb_error *err)
+/*
+ * The first line, "frames 1 zstd <version> <level>"; or "frames 2 ...", if frames
+ * may have several slices.
+ */
+static int read_first_line(struct lines *lines, bool *is_sliced_out,
+                           struct tkb_error *err)
 {
-	static const char known[] = "frames 1 zstd ";
-	const size_t length = strlen(known);
+	static const char known[][15] = { "frames 1 zstd ", "frames 2 zstd " };
+	const size_t length = sizeof(known[0]) - 1;
 	const char *newline =
 		memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
 
 	if (newline == NULL || newline - lines->at > LINE_LIMIT)
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "'" TKB_FRAMES_MEMBER "' has no first line");
-	if ((size_t)(newline - lines->at) < length ||
-	    memcmp(lines->at, known, length) != 0)
+	*is_sliced_out = (size_t)(newline - lines->at) >= length &&
+	                 memcmp(lines->at, known[1], length) == 0;
+	if (!*is_sliced_out && ((size_t)(newline - lines->at) < length ||
+	                        memcmp(lines->at, known[0], length) != 0))
 		return tkb_fail(err, TKB_ERR_UNSUPPORTED,
 		                "the bundle's frames are '%.*s', this tkbundle "
-		                "reads '%s...'",
-		                (int)(newline - lines->at), lines->at, known);
+		                "reads '%s...' and '%s...'",
+		                (int)(newline - lines->at), lines->at, known[0],
+		                known[1]);
 	lines->at = newline + 1;
 	return 0;
 }
@@ -181,7 +188,7 @@ static size_t count_frames(const struct lines *lines, size_t item_count)
 
 static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
                             struct claims *claims, uint64_t offset,
-                            struct tkb_error *err)
+                            bool is_sliced, struct tkb_error *err)
 {
 	const size_t item_count = bundle->manifest.item_count;
 
@@ -196,6 +203,7 @@ static int read_frame_lines(struct tkb_bundle *bundle, struct lines *lines,
 			                "line %zu of '" TKB_FRAMES_MEMBER
 			                "' is damaged",
 			                bundle->frame_count + 2);
+		frame->is_sliced = is_sliced;
 		frame->offset = offset;
 		offset += frame->packed_size;
 		bundle->frame_count++;
@@ -215,6 +223,7 @@ int tkb_frames_parse(struct tkb_bundle *bundle, struct tkb_bytes text,
 	TKB_AUTO(tkb_free_at)
 	bool *taken = tkb_alloc_array(item_count, sizeof(*taken));
 	struct claims claims = { .taken = taken };
+	bool is_sliced = false;
 	int rc;
 
 	if (text.size > TKB_FRAMES_SIZE_LIMIT)
@@ -227,8 +236,9 @@ int tkb_frames_parse(struct tkb_bundle *bundle, struct tkb_bytes text,
 	                        sizeof(*bundle->frames));
 	if (taken == NULL || claims.entries == NULL || bundle->frames == NULL)
 		return tkb_fail_nomem(err);
-	rc = read_first_line(&lines, err);
+	rc = read_first_line(&lines, &is_sliced, err);
 	if (rc < 0)
 		return rc;
-	return read_frame_lines(bundle, &lines, &claims, offset, err);
+	return read_frame_lines(bundle, &lines, &claims, offset, is_sliced,
+	                        err);
 }

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/parallel.h"
 #include "format/frame.h"
 #include "format/manifest.h"
 #include "format/writer.h"
@@ -75,7 +76,14 @@ TKB_NODISCARD int tkb_frame_read(const struct tkb_bundle *bundle,
                                  struct tkb_hasher *hasher, struct tkb_buf *out,
                                  struct tkb_error *err);
 
+/* The decoders of threads that share the slices of a frame. */
+struct tkb_decoder_team {
+	struct tkb_decoder *decoders; /* of each thread, by reference */
+	struct tkb_parallel_team *team;
+};
+
 struct tkb_decoder {
+	const struct tkb_decoder_team *team; /* by reference; NULL: alone */
 	struct tkb_hasher hasher;
 	struct tkb_unpacker unpacker;
 	struct tkb_buf packed;

@@ -10,11 +10,16 @@
 #include "base/base.h"
 #include "base/buf.h"
 
+enum {
+	TKB_SLICES_WRITTEN = 8 /* the most that a writer makes of a frame */
+};
+
 /* A frame has the entries `first` to `first + count - 1`. */
 struct tkb_cut {
 	size_t first;
 	size_t count;
 	uint64_t size; /* of its tar, in bytes */
+	size_t slice_count;
 };
 
 /*
@@ -27,6 +32,13 @@ struct tkb_cut {
 TKB_NODISCARD int tkb_cut_frames(const struct tkb_entry *const *entries,
                                  size_t count, struct tkb_cut **out,
                                  size_t *count_out, struct tkb_error *err);
+
+/*
+ * In how many slices is a frame of `size` bytes written, in a bundle whose frames
+ * have `total`? One, unless the bundle is small and its frame large. From larger
+ * bundles, all cores have enough to decode, and slices compress worse.
+ */
+size_t tkb_slice_count(uint64_t total, uint64_t size);
 
 /* One file in a frame. */
 struct tkb_member {
@@ -57,6 +69,7 @@ struct tkb_frame {
 	uint64_t offset;         /* in the bundle; not written to the list */
 	const uint32_t *entries; /* items of the manifest, ascending */
 	size_t entry_count;
+	bool is_sliced; /* it may be several zstd frames */
 	/* Made by a merge: it may have unused files or another order. */
 	bool is_mixed;
 	uint64_t unused_count; /* number of unused files */

@@ -1051,6 +1051,108 @@ TEST(parallel, does_every_index_once_on_eight_threads)
 		check_each_once(THREAD_COUNT);
 }
 
+enum {
+	PART_COUNT = 8
+};
+
+/* Items in parts: item i has i % PART_COUNT of them. */
+struct parting {
+	struct tkb_parallel_team *team;
+	size_t item_count;
+	size_t fails_at; /* this item's last part */
+	atomic_int calls[ITEM_COUNT][PART_COUNT];
+	atomic_int wrong_threads;
+	atomic_int others; /* parts on another thread than their item's */
+};
+
+struct item {
+	struct parting *parting;
+	size_t worker;
+	size_t index;
+};
+
+static int do_part(void *self, size_t worker, size_t index,
+                   struct tkb_error *err)
+{
+	const struct item *item = self;
+	struct parting *parting = item->parting;
+
+	atomic_fetch_add(&parting->calls[item->index][index], 1);
+	if (worker >= PART_COUNT)
+		atomic_fetch_add(&parting->wrong_threads, 1);
+	if (worker != item->worker)
+		atomic_fetch_add(&parting->others, 1);
+	/* Other threads get a chance to help. */
+	if (parting->item_count == 1)
+		SYS(usleep(1000));
+	if (item->index == parting->fails_at && index == 2)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE, "part %zu is bad",
+		                index);
+	return 0;
+}
+
+static int share_one(void *self, size_t worker, size_t index,
+                     struct tkb_error *err)
+{
+	struct parting *parting = self;
+	struct item item = { parting, worker, index };
+	const struct tkb_parallel_work part = { do_part, &item };
+	const size_t count =
+		parting->item_count == 1 ? PART_COUNT : index % PART_COUNT;
+
+	return tkb_parallel_share(parting->team, worker, count, &part, err);
+}
+
+static struct parting *do_parts(size_t item_count, size_t threads,
+                                size_t fails_at, int rc)
+{
+	struct parting *parting = test_alloc(sizeof(*parting));
+	const struct tkb_parallel_work work = { share_one, parting };
+
+	memset(parting, 0, sizeof(*parting));
+	parting->item_count = item_count;
+	parting->fails_at = fails_at;
+	CHECK_INT(tkb_parallel_in_parts(item_count, item_count * PART_COUNT,
+	                                threads, &work, &parting->team, ERR),
+	          rc);
+	CHECK(parting->team == NULL);
+	CHECK_INT(parting->wrong_threads, 0);
+	return parting;
+}
+
+TEST(parallel, does_every_part_of_every_item_once)
+{
+	for (size_t threads = 1; threads <= PART_COUNT; threads++) {
+		const struct parting *parting =
+			do_parts(ITEM_COUNT, threads, SIZE_MAX, 0);
+
+		for (size_t i = 0; i < ITEM_COUNT; i++) {
+			for (size_t j = 0; j < PART_COUNT; j++)
+				CHECK_INT(parting->calls[i][j],
+				          j < i % PART_COUNT);
+		}
+	}
+}
+
+TEST(parallel, threads_without_an_item_help_with_the_parts_of_one)
+{
+	CHECK_INT(do_parts(1, 1, SIZE_MAX, 0)->others, 0);
+	CHECK(do_parts(1, PART_COUNT, SIZE_MAX, 0)->others > 0);
+}
+
+TEST(parallel, begins_no_further_part_after_one_has_failed)
+{
+	const struct parting *parting = do_parts(1, 1, 0, TKB_ERR_TOO_LARGE);
+
+	CHECK_STR(ERR->message, "part 2 is bad");
+	for (size_t i = 0; i < PART_COUNT; i++)
+		CHECK_INT(parting->calls[0][i], i <= 2);
+	for (int round = 0; round < 10; round++) {
+		(void)do_parts(ITEM_COUNT, PART_COUNT, 6, TKB_ERR_TOO_LARGE);
+		CHECK_STR(ERR->message, "part 2 is bad");
+	}
+}
+
 static int note_order(void *self, size_t worker, size_t index,
                       struct tkb_error *err)
 {

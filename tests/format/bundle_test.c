@@ -1332,6 +1332,88 @@ TEST(bundle, whose_frame_is_not_one_zstd_frame_is_refused)
 	check_packed_refused(forge_bomb(10753, 10752), "cannot decompress");
 }
 
+/* A frame in slices of so many bytes, and of what is left. */
+static struct tkb_bytes slice(struct tkb_bytes tar, size_t size)
+{
+	struct tkb_bytes packed = tkb_text("");
+
+	for (size_t at = 0; at < tar.size; at += size) {
+		const size_t end = at + size < tar.size ? at + size : tar.size;
+
+		packed =
+			join(packed, forge_pack(tkb_bytes_slice(tar, at, end)));
+	}
+	return packed;
+}
+
+static struct forge *forge_sliced(struct tkb_bytes packed)
+{
+	struct forge *forge = forge_open("a.tkb");
+
+	forge->first_line = "frames 2 zstd 1.5.4 2";
+	forge->frames[0].packed = packed;
+	forge->frames[0].size = 10752;
+	return forge;
+}
+
+TEST(bundle, whose_frame_is_in_slices_is_read_by_any_number_of_threads)
+{
+	static const size_t sizes[] = { 168, 169, 5376, 10751, 10752 };
+
+	forge_single("a.tkb");
+	const struct tkb_bytes tar =
+		forge_tar(forge_open("a.tkb")->frames[0].members, 3);
+	OK(tkb_emit(test_bundle("a.tkb"), "out", NULL, NULL, ERR));
+	SYS(rename("out", "good"));
+	EACH(i, sizes) {
+		forge_write(forge_sliced(slice(tar, sizes[i])), "sliced.tkb");
+		struct tkb_bundle *bundle = test_bundle("sliced.tkb");
+
+		OK(tkb_bundle_verify(bundle, NULL, NULL, ERR));
+		for (uint32_t threads = 1; threads <= 8; threads += 7) {
+			const struct tkb_emit_options options = {
+				SIZED(options), .threads = threads
+			};
+
+			shell("rm -rf out");
+			OK(tkb_emit(bundle, "out", &options, NULL, ERR));
+			CHECK_INT(check_only_whole("out", "good"), 1);
+		}
+	}
+}
+
+static void check_slices_refused(struct tkb_bytes packed, const char *part)
+{
+	check_forge_refused(forge_sliced(packed),
+	                    text("'hostile.tkb', frame 0: %s", part));
+}
+
+TEST(bundle, whose_slices_are_not_the_frame_is_refused)
+{
+	const struct tkb_bytes skip = { skippable, 12 };
+
+	forge_single("a.tkb");
+	const struct tkb_bytes tar =
+		forge_tar(forge_open("a.tkb")->frames[0].members, 3);
+	const struct tkb_bytes most = tkb_bytes_slice(tar, 0, 10751);
+	const struct tkb_bytes good = slice(tar, 5376);
+
+	check_slices_refused(slice(tar, 167), "it is not 10752 bytes in zstd");
+	check_slices_refused(tkb_bytes_slice(good, 0, good.size - 1),
+	                     "it is not 10752 bytes in zstd");
+	check_slices_refused(join(good, skip), "it is not 10752 bytes in zstd");
+	check_slices_refused(join(skip, good), "it is not 10752 bytes in zstd");
+	check_slices_refused(join(good, forge_pack(tkb_text("x"))),
+	                     "it is not 10752 bytes in zstd");
+	check_slices_refused(slice(most, 5376), "it has 10751 bytes in zstd");
+	check_slices_refused(
+		join(forge_pack(most), pack_unsized(tkb_text("x"))),
+		"it is not 10752 bytes in zstd");
+	check_slices_refused(
+		join(forge_bomb(10000, 10750), forge_pack(tkb_text("xy"))),
+		"cannot decompress");
+}
+
 /* Is the end found damaged, and the entry, which is whole, still emitted? */
 static void check_bad_end(const struct forge *forge, const char *part)
 {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "forge.h"
+#include "format/reader.h"
 
 /* Saved launchers as a bundle holds them. */
 
@@ -134,15 +135,10 @@ static void save_large(const char *path)
 static size_t flip_in_frame(const char *from, size_t index, const char *to)
 {
 	const struct tkb_bytes all = read_file(from);
-	struct tkb_bytes rest = all;
-	struct tkb_bytes frame = forge_take_frame(&rest);
+	const struct tkb_frame *frame = &test_bundle(from)->frames[index];
+	const size_t offset = (size_t)(frame->offset + frame->packed_size / 2);
 	char *copy = test_alloc(all.size);
 
-	for (size_t i = 0; i <= index; i++)
-		frame = forge_take_frame(&rest);
-	size_t offset =
-		(size_t)((const char *)frame.data - (const char *)all.data) +
-		frame.size / 2;
 	memcpy(copy, all.data, all.size);
 	copy[offset] ^= 4;
 	write_file(to, (struct tkb_bytes){ copy, all.size });
