@@ -40,9 +40,11 @@ struct tkb_parallel_team {
 	pthread_mutex_t lock; /* guards what follows */
 	int rc;
 	struct tkb_error err;
-	struct share *shares;  /* those that are open */
-	size_t busy_count;     /* threads that may still open one */
-	pthread_cond_t change; /* of these two, or of a share's helpers */
+	struct share *shares; /* those that are open */
+	size_t busy_count;    /* threads that may still open one */
+	size_t idle_count;    /* threads that wait for one */
+	pthread_cond_t offer; /* a share was opened, or none will be */
+	pthread_cond_t ended; /* the last helper of a share has ended */
 };
 
 struct worker {
@@ -125,13 +127,14 @@ int tkb_parallel_share(struct tkb_parallel_team *team, size_t worker,
 	(void)pthread_mutex_lock(&team->lock);
 	share.older = team->shares;
 	team->shares = &share;
-	(void)pthread_cond_broadcast(&team->change);
+	for (size_t i = 1; i < count && i <= team->idle_count; i++)
+		(void)pthread_cond_signal(&team->offer);
 	work_on_parts(team, &share, worker);
 	for (link = &team->shares; *link != &share; link = &(*link)->older)
 		;
 	*link = share.older;
 	while (share.helper_count != 0)
-		(void)pthread_cond_wait(&team->change, &team->lock);
+		(void)pthread_cond_wait(&team->ended, &team->lock);
 	(void)pthread_mutex_unlock(&team->lock);
 	if (share.rc < 0 && err != NULL)
 		*err = share.err;
@@ -143,20 +146,23 @@ static void help(struct tkb_parallel_team *team, size_t worker)
 {
 	(void)pthread_mutex_lock(&team->lock);
 	team->busy_count--;
-	(void)pthread_cond_broadcast(&team->change);
+	if (team->busy_count == 0)
+		(void)pthread_cond_broadcast(&team->offer);
 	while (team->busy_count != 0) {
 		struct share *share = team->shares;
 
 		while (share != NULL && !has_part(share))
 			share = share->older;
 		if (share == NULL) {
-			(void)pthread_cond_wait(&team->change, &team->lock);
+			team->idle_count++;
+			(void)pthread_cond_wait(&team->offer, &team->lock);
+			team->idle_count--;
 			continue;
 		}
 		share->helper_count++;
 		work_on_parts(team, share, worker);
-		share->helper_count--;
-		(void)pthread_cond_broadcast(&team->change);
+		if (--share->helper_count == 0)
+			(void)pthread_cond_broadcast(&team->ended);
 	}
 	(void)pthread_mutex_unlock(&team->lock);
 }
@@ -309,9 +315,11 @@ static int work_in_team(struct tkb_parallel_team *team, size_t threads,
 	if (threads > 1 && prctl(PR_GET_SECCOMP) == 0)
 		read_cores(&team->cores);
 	(void)pthread_mutex_init(&team->lock, NULL);
-	(void)pthread_cond_init(&team->change, NULL);
+	(void)pthread_cond_init(&team->offer, NULL);
+	(void)pthread_cond_init(&team->ended, NULL);
 	work_first(team);
-	(void)pthread_cond_destroy(&team->change);
+	(void)pthread_cond_destroy(&team->offer);
+	(void)pthread_cond_destroy(&team->ended);
 	(void)pthread_mutex_destroy(&team->lock);
 
 	if (team->rc < 0 && err != NULL)
