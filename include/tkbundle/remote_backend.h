@@ -128,7 +128,8 @@ struct tkb_record_visitor {
 	 * Never NULL in calls of a backend.
 	 *
 	 * @param why  TKB_ERR_DENIED, TKB_ERR_UNAVAILABLE or TKB_ERR_TOO_LARGE,
-	 *             and a message
+	 *             and a message; or TKB_MISS: it has been dropped since it
+	 *             was listed, so the list may lack what took its place
 	 */
 	int (*on_unread)(void *self, const struct tkb_digest *digest,
 	                 const struct tkb_error *why, struct tkb_error *err);

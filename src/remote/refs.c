@@ -7,7 +7,9 @@
 #include "remote/remote.h"
 
 enum {
-	REF_LIMIT = 200
+	REF_LIMIT = 200,
+	/* How often records are listed if some vanish while they are read. */
+	LISTINGS = 3
 };
 
 static bool is_ref_char(char byte)
@@ -178,8 +180,9 @@ struct gathering {
 	const struct tkb_tier *tier; /* the one that is read now */
 	uint64_t limit;
 	const struct tkb_record_visitor *visitor; /* the caller's */
-	struct tkb_arena arena;                   /* owns the records */
-	struct kept *items;                       /* owned */
+	bool has_vanished;      /* a record that was listed is gone */
+	struct tkb_arena arena; /* owns the records */
+	struct kept *items;     /* owned */
 	size_t count;
 	size_t capacity;
 };
@@ -210,6 +213,10 @@ static int keep_unread(void *self, const struct tkb_digest *digest,
 		.tier = gathering->tier,
 	};
 
+	if (why->status == TKB_MISS) {
+		gathering->has_vanished = true;
+		return 0;
+	}
 	return kept.reason == NULL ? tkb_fail_nomem(err)
 	                           : add_kept(gathering, &kept, err);
 }
@@ -378,26 +385,47 @@ static int ask_all(struct tkb_remote *remote, const struct tkb_tier_work *work,
 	return tkb_verdict_of(&verdict, true, err);
 }
 
+static int read_records(struct tkb_remote *remote, bool needs_all,
+                        const struct gathering *begin,
+                        const struct tkb_damage_visitor *damage, bool *is_again,
+                        struct tkb_error *err)
+{
+	TKB_AUTO(gathering_release) struct gathering gathering = *begin;
+	const struct tkb_tier_work work = { gather_records, &gathering };
+	int rc;
+
+	rc = ask_all(remote, &work, needs_all, err);
+	*is_again = *is_again && rc == 0 && gathering.has_vanished;
+	return rc < 0 || *is_again
+	               ? rc
+	               : tell_records(&gathering, begin->visitor, damage, err);
+}
+
+/*
+ * If records vanish between being listed and read, list them again: a compaction
+ * that dropped them has added another one before, which the list may lack.
+ */
 int tkb_remote_records_all(struct tkb_remote *remote, const char *ref,
                            bool needs_all,
                            const struct tkb_record_visitor *visitor,
                            const struct tkb_damage_visitor *damage,
                            struct tkb_error *err)
 {
-	TKB_AUTO(gathering_release)
-	struct gathering gathering = { .ref = ref,
-		                       .limit = remote->max_record_size,
-		                       .visitor = visitor };
-	const struct tkb_tier_work work = { gather_records, &gathering };
+	const struct gathering begin = { .ref = ref,
+		                         .limit = remote->max_record_size,
+		                         .visitor = visitor };
+	bool is_again = true;
 	int rc;
 
 	rc = check_ref(ref, err);
 	if (rc < 0)
 		return rc;
-	rc = ask_all(remote, &work, needs_all, err);
-	if (rc < 0)
-		return rc;
-	return tell_records(&gathering, visitor, damage, err);
+	for (int i = 1; is_again; i++) {
+		is_again = i < LISTINGS;
+		rc = read_records(remote, needs_all, &begin, damage, &is_again,
+		                  err);
+	}
+	return rc;
 }
 
 int tkb_remote_records(struct tkb_remote *remote, const char *ref,

@@ -65,6 +65,27 @@ TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
 	check_has_many(remote, "pulled", MANY + 1);
 }
 
+/* The records that were listed vanish: a compaction has made another one. */
+TEST(compact, is_met_by_a_pull_that_lists_the_records_again)
+{
+	struct tkb_remote *remote = open_spy(spy_url("remote"));
+
+	spy_reset();
+	(void)push_many(remote, 3);
+	for (size_t vanishing = 1; vanishing <= 2; vanishing++) {
+		spy_reset();
+		spy.vanishing = vanishing;
+		check_has_many(remote, text("pulled-%zu", vanishing), 3);
+		CHECK_INT(spy_count(SPY_RECORDS), vanishing + 1);
+	}
+	/* It does not go on for ever. */
+	spy_reset();
+	spy.vanishing = SIZE_MAX;
+	CHECK_INT(tkb_pull(remote, REF, out("none"), NULL, NULL, ERR),
+	          TKB_MISS);
+	CHECK_INT(spy_count(SPY_RECORDS), 3);
+}
+
 TEST(compact, is_left_out_where_the_caller_says_so)
 {
 	struct tkb_remote *remote = open_spy(spy_url("remote"));

@@ -401,7 +401,7 @@ TEST(http_fault, a_listing_that_fails_is_no_empty_one)
 #define HEX16 "0123456789abcdef"
 
 /* One was dropped since, one is no record. */
-TEST(http_fault, a_record_that_is_gone_is_passed_over)
+TEST(http_fault, a_record_that_is_gone_is_told)
 {
 	static const char listing[] =
 		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"type\":\"file\","
@@ -423,6 +423,7 @@ TEST(http_fault, a_record_that_is_gone_is_passed_over)
 	const struct notebook *notebook = list_records(handle, "ref");
 
 	CHECK_INT(notebook->count, 1);
+	CHECK_INT(notebook->vanished_count, 1);
 	CHECK(tkb_bytes_equal(notebook->items[0].bytes, tkb_text("yes")));
 	CHECK(strstr(requests_so_far(), "..") == NULL);
 }

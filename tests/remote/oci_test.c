@@ -612,7 +612,7 @@ TEST(oci, what_is_deleted_under_our_feet_is_stored_again)
 }
 
 /* A tag is listed, and its manifest is gone when it is asked for. */
-TEST(oci, a_record_that_goes_while_records_are_read_is_none)
+TEST(oci, a_record_that_goes_while_records_are_read_is_told)
 {
 	const struct web_answer answers[] = {
 		{ "/tags/list",
@@ -624,6 +624,8 @@ TEST(oci, a_record_that_goes_while_records_are_read_is_none)
 	struct server server = start_script(answers, 2);
 	struct handle *handle = must_connect(oci_url(server.port));
 
-	CHECK_INT(list_records(handle, "a")->count, 0);
+	const struct notebook *notebook = list_records(handle, "a");
+	CHECK_INT(notebook->count, 0);
+	CHECK_INT(notebook->vanished_count, 1);
 	CHECK(strstr(requests_so_far(), "/manifests/r.a.") != NULL);
 }

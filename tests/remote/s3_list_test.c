@@ -227,13 +227,15 @@ TEST(s3_list, a_copy_that_failed_after_all_is_a_failure)
 	      "did not copy the record");
 }
 
-TEST(s3_list, a_record_that_goes_while_it_is_read_is_passed_over)
+TEST(s3_list, a_record_that_goes_while_it_is_read_is_told)
 {
 	start_s3();
 	struct handle *handle = must_connect(s3_url(new_bucket("gone"), ""));
 	(void)must_add(handle, "ref", make_bytes(10, 5));
 	CHECK_INT(list_refs(handle)->count, 1);
-	CHECK_INT(list_records(handle, "ref")->count, 0);
+	const struct notebook *notebook = list_records(handle, "ref");
+	CHECK_INT(notebook->count, 0);
+	CHECK_INT(notebook->vanished_count, 1);
 }
 
 TEST(s3_list, a_record_that_none_of_ours_can_be_is_told_and_left_alone)

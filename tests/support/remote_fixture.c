@@ -157,8 +157,12 @@ struct tkb_blob_visitor blob_visitor(struct notebook *notebook)
 static int note_unread(void *self, const struct tkb_digest *digest,
                        const struct tkb_error *why, struct tkb_error *err)
 {
-	const struct notebook *notebook = self;
+	struct notebook *notebook = self;
 
+	if (why->status == TKB_MISS) {
+		notebook->vanished_count++;
+		return 0;
+	}
 	*next_page(self) = (struct told){ .digest = *digest,
 		                          .unread = why->status,
 		                          .name = text("%s", why->message) };

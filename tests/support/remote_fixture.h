@@ -82,7 +82,8 @@ struct told {
 struct notebook {
 	struct told items[2048];
 	size_t count;
-	int rc; /* what the callback returns */
+	size_t vanished_count; /* records that were gone when they were read */
+	int rc;                /* what the callback returns */
 };
 
 struct notebook *new_notebook(void);

@@ -21,6 +21,7 @@ void spy_reset(void)
 	spy.before = NULL;
 	spy.after = NULL;
 	spy.refusal.count = 0;
+	spy.vanishing = 0;
 	spy.get_ms = 0;
 	spy.get_parts = 0;
 	spy.is_deaf = false;
@@ -248,12 +249,31 @@ static int spy_add(void *self, const struct tkb_op_limits *limits,
 	                                         digest, record, err));
 }
 
+static int tell_vanished(void *self, const struct tkb_digest *digest,
+                         struct tkb_bytes record, uint64_t age_s,
+                         struct tkb_error *err)
+{
+	const struct tkb_record_visitor *visitor = self;
+	const struct tkb_error gone = { .status = TKB_MISS };
+
+	(void)record, (void)age_s;
+	return visitor->on_unread(visitor->self, digest, &gone, err);
+}
+
 static int spy_records(void *self, const struct tkb_op_limits *limits,
                        const char *ref,
                        const struct tkb_record_visitor *visitor,
                        struct tkb_error *err)
 {
 	ENTER(SPY_RECORDS, NULL);
+	const struct tkb_record_visitor vanishing = {
+		.on_record = tell_vanished,
+		.self = (void *)(uintptr_t)visitor,
+		.on_unread = visitor->on_unread,
+	};
+
+	if (event.earlier < spy.vanishing)
+		visitor = &vanishing;
 	return leave(&event, agent->backend->records(agent->folder, limits, ref,
 	                                             visitor, err));
 }

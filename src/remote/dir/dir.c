@@ -234,14 +234,14 @@ struct record_listing {
 	struct tkb_buf record;
 };
 
-/* A record that was dropped since it was listed is no failure. */
 static int report_unread(const struct record_listing *listing,
                          const struct tkb_digest *digest, struct tkb_error *why,
                          struct tkb_error *err)
 {
 	switch (why->reason) {
 	case TKB_REASON_MISSING:
-		return 0;
+		why->status = TKB_MISS;
+		break;
 	case TKB_REASON_LIMIT:
 		why->status = TKB_ERR_TOO_LARGE;
 		break;

@@ -149,8 +149,8 @@ static int tell_answer(const struct tkb_http_objects *objects,
 	             ? objects->judge(objects, request, &why)
 	             : tkb_http_request_judge(request, objects->limits, &why);
 	if (rc == TKB_MISS)
-		return 0; /* dropped since it was listed */
-	if (rc == TKB_ERR_DENIED ||
+		why.status = TKB_MISS; /* dropped since it was listed */
+	if (rc == TKB_MISS || rc == TKB_ERR_DENIED ||
 	    tkb_http_request_fails_alone(request, batch->requests, batch->count,
 	                                 objects->limits))
 		return visitor->on_unread(visitor->self, &record->digest, &why,

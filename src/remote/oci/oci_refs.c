@@ -105,13 +105,17 @@ static int gather_listed_record(void *self, size_t index, int rc,
 	const struct tkb_record_visitor *visitor = gathering->visitor;
 	struct tkb_http_listed found = { .size = manifest->size,
 		                         .age_s = manifest->age_s };
+	const struct tkb_error gone = { .status = TKB_MISS };
 	bool is_here = false;
 	size_t start;
 
 	if (!tkb_oci_tag_read(gathering->tags->items[index], &found.digest,
 	                      &start) ||
-	    start != gathering->start || rc == TKB_MISS)
+	    start != gathering->start)
 		return 0;
+	if (rc == TKB_MISS)
+		return visitor->on_unread(visitor->self, &found.digest, &gone,
+		                          err);
 	if (rc < 0)
 		return visitor->on_unread(visitor->self, &found.digest, why,
 		                          err);
