@@ -57,8 +57,8 @@ static struct group group_at(const struct tkb_record_list *records,
 	return group;
 }
 
-static int drop_parts(struct tkb_remote *remote, const char *ref,
-                      const struct tkb_gathering *parts,
+static int drop_parts(struct tkb_remote *remote, tkb_tier_set tiers,
+                      const char *ref, const struct tkb_gathering *parts,
                       const struct tkb_digest *made, struct tkb_error *err)
 {
 	int rc;
@@ -67,8 +67,8 @@ static int drop_parts(struct tkb_remote *remote, const char *ref,
 		if (tkb_digest_equal(&parts->records[i]->digest, made))
 			continue; /* one record has everything that the
 			             others have */
-		rc = tkb_remote_drop(remote, ref, &parts->records[i]->digest,
-		                     err);
+		rc = tkb_remote_drop_in(remote, tiers, ref,
+		                        &parts->records[i]->digest, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -117,6 +117,7 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 		TKB_BLOB_BUFFER_INIT(remote->max_blob_size);
 	const struct tkb_sink sink = tkb_blob_buffer_sink(&buffer);
 	struct tkb_digest made;
+	tkb_tier_set taken;
 	int rc;
 
 	rc = tkb_gather(&parts, remote, group->first, group->count, CONNECTIONS,
@@ -131,11 +132,11 @@ static int compact_group(struct tkb_remote *remote, const char *ref,
 		                  err);
 	if (rc == 0)
 		rc = tkb_push_blob(remote, ref, &buffer, &facts, NULL, &made,
-		                   err);
+		                   &taken, err);
 	if (rc == TKB_ERR_CORRUPT || rc == TKB_ERR_TOO_LARGE)
 		return 0; /* leave these records alone */
 	if (rc == 0)
-		rc = drop_parts(remote, ref, &parts, &made, err);
+		rc = drop_parts(remote, taken, ref, &parts, &made, err);
 	if (rc == 0)
 		*count += parts.count;
 	return rc;

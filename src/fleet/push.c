@@ -405,6 +405,7 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 		                                pusher->makers,
 		                                pusher->signer };
 	struct tkb_error fault = { 0 };
+	tkb_tier_set taken;
 	int rc;
 
 	rc = tkb_collect_selected(pusher->root, &pusher->options, &selection,
@@ -425,7 +426,7 @@ static int push_part(struct pusher *pusher, struct tkb_pick *picks,
 	pusher->report.blob_count++;
 	pusher->report.size += buffer.size;
 	rc = tkb_push_blob(pusher->remote, pusher->ref, &buffer, &facts,
-	                   &upload, NULL, err);
+	                   &upload, NULL, &taken, err);
 	end_progress(pusher);
 	return rc;
 }
@@ -527,6 +528,9 @@ static int push_missing(struct pusher *pusher,
 	if (rc == 0)
 		rc = drop_holes(pusher, err);
 	if (rc == 0)
+		rc = tkb_records_keep_in_fleet(pusher->remote, pusher->ref,
+		                               &pusher->records, err);
+	if (rc == 0)
 		rc = tkb_push_sign_begin(&pusher->signer_room, options,
 		                         pusher->remote, pusher->ref,
 		                         &pusher->signer, err);
@@ -540,9 +544,10 @@ static int push_missing(struct pusher *pusher,
 		stamp_records(pusher);
 	if (rc == 0 && !pusher->options.is_dry_run &&
 	    !options->is_compaction_off)
-		rc = tkb_compact_after_push(
-			pusher->remote, pusher->ref, pusher->records.count,
-			pusher->signer, &pusher->report, err);
+		rc = tkb_compact_after_push(pusher->remote, pusher->ref,
+		                            pusher->report.record_count,
+		                            pusher->signer, &pusher->report,
+		                            err);
 	return rc;
 }
 

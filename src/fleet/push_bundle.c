@@ -102,6 +102,7 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 	const struct tkb_record_facts facts = { .pushes = &pushes,
 		                                .signer = signer };
 	struct tkb_digest digest;
+	tkb_tier_set taken;
 	int rc;
 
 	rc = tkb_blob_digest(&blob, &digest, err);
@@ -122,7 +123,7 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 	report->blob_count++;
 	report->size += buffer->size;
 	return tkb_push_blob(remote, ref, buffer, &facts,
-	                     options->collect->watch, NULL, err);
+	                     options->collect->watch, NULL, &taken, err);
 }
 
 int tkb_push_whole(struct tkb_remote *remote, const char *ref,
@@ -140,6 +141,9 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 	if (rc < 0)
 		return rc;
 	report->record_count = records.count;
+	rc = tkb_records_keep_in_fleet(remote, ref, &records, err);
+	if (rc < 0)
+		return rc;
 	rc = tkb_push_sign_begin(&room, options, remote, ref, &signer, err);
 	if (rc == 0)
 		rc = tkb_records_keep_own(&records, signer, ref, err);

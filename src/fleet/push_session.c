@@ -150,8 +150,8 @@ static int sign_new_record(struct tkb_remote *remote, const char *ref,
 	return tkb_record_sign(&record, signer, remote, ref, err);
 }
 
-static int add_blob_record(struct tkb_remote *remote, const char *ref,
-                           struct tkb_blob_buffer *buffer,
+static int add_blob_record(struct tkb_remote *remote, tkb_tier_set tiers,
+                           const char *ref, struct tkb_blob_buffer *buffer,
                            const struct tkb_record_facts *facts,
                            const struct tkb_digest *blob,
                            struct tkb_digest *out, struct tkb_error *err)
@@ -175,23 +175,25 @@ static int add_blob_record(struct tkb_remote *remote, const char *ref,
 		                     facts->signer, err);
 	if (rc < 0)
 		return rc;
-	return tkb_remote_add(remote, ref, tkb_buf_bytes(&record), err);
+	return tkb_remote_add_in(remote, tiers, ref, tkb_buf_bytes(&record),
+	                         err);
 }
 
 int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                   struct tkb_blob_buffer *buffer,
                   const struct tkb_record_facts *facts,
                   const struct tkb_watch *watch, struct tkb_digest *record_out,
-                  struct tkb_error *err)
+                  tkb_tier_set *taken_out, struct tkb_error *err)
 {
 	const struct tkb_blob blob = { buffer->size,
 		                       tkb_blob_buffer_source(buffer) };
 	struct tkb_digest digest;
 	int rc;
 
-	rc = tkb_remote_put_watched(remote, &blob, watch, &digest, err);
+	rc = tkb_remote_put_watched(remote, &blob, watch, &digest, taken_out,
+	                            err);
 	if (rc < 0)
 		return rc;
-	return add_blob_record(remote, ref, buffer, facts, &digest, record_out,
-	                       err);
+	return add_blob_record(remote, *taken_out, ref, buffer, facts, &digest,
+	                       record_out, err);
 }

@@ -78,7 +78,7 @@ TKB_NODISCARD int tkb_push_base_read(struct tkb_remote *remote,
 
 /*
  * Upload the bundle in `buffer`, then add its record with `facts` (may be
- * NULL). The record's digest goes to `record_out` (may be NULL). `watch` (may
+ * NULL) to the tiers that took it, which `*taken_out` receives. The record's digest goes to `record_out` (may be NULL). `watch` (may
  * be NULL) gets the progress of the upload.
  */
 TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
@@ -86,6 +86,6 @@ TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                                 const struct tkb_record_facts *facts,
                                 const struct tkb_watch *watch,
                                 struct tkb_digest *record_out,
-                                struct tkb_error *err);
+                                tkb_tier_set *taken_out, struct tkb_error *err);
 
 #endif

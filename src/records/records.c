@@ -255,6 +255,38 @@ struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote)
 	return NULL;
 }
 
+static int is_in_fleet(void *self, struct tkb_record *record, bool *out,
+                       struct tkb_error *err)
+{
+	(void)err;
+	*out = tkb_digests_have(self, &record->digest);
+	return 0;
+}
+
+int tkb_records_keep_in_fleet(struct tkb_remote *remote, const char *ref,
+                              struct tkb_record_list *list,
+                              struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list own = { 0 };
+	TKB_AUTO(tkb_digests_release) struct tkb_digests there = { 0 };
+	struct tkb_tier *tier = tkb_fleet_tier(remote);
+	struct tkb_remote one = { .tiers = tier,
+		                  .tier_count = 1,
+		                  .max_record_size = remote->max_record_size };
+	int rc;
+
+	if (tier == NULL || remote->tier_count == 1)
+		return 0;
+	rc = tkb_record_list_read(&one, ref, false, &own, err);
+	if (rc < 0 && rc != TKB_ERR_CANCELLED && rc != TKB_ERR_NOMEM &&
+	    tier->ignores_errors)
+		return 0;
+	for (size_t i = 0; i < own.count && rc == 0; i++)
+		rc = tkb_digests_add(&there, &own.items[i].digest, err);
+	tkb_digests_sort(&there);
+	return rc < 0 ? rc : tkb_records_keep(list, is_in_fleet, &there, err);
+}
+
 int tkb_records_check(struct tkb_remote *remote, struct tkb_record_list *list,
                       bool only_holes, struct tkb_error *err)
 {

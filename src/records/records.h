@@ -102,6 +102,16 @@ TKB_NODISCARD int tkb_records_keep_unsigned(struct tkb_remote *remote,
 struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote);
 
 /*
+ * Keep the records that the last writable tier has, too: what only a nearer one
+ * has, the fleet does not get. If that tier does not answer and its errors are
+ * ignored, all stay.
+ */
+TKB_NODISCARD int tkb_records_keep_in_fleet(struct tkb_remote *remote,
+                                            const char *ref,
+                                            struct tkb_record_list *list,
+                                            struct tkb_error *err);
+
+/*
  * Does `rc` end the whole pull or verification, and not only the work on one
  * blob?
  */

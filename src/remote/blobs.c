@@ -172,14 +172,17 @@ static uint64_t count_writable(const struct tkb_remote *remote)
 int tkb_remote_put(struct tkb_remote *remote, const struct tkb_blob *blob,
                    struct tkb_digest *digest_out, struct tkb_error *err)
 {
+	tkb_tier_set taken;
+
 	return tkb_remote_put_watched(remote, blob, &remote->watch, digest_out,
-	                              err);
+	                              &taken, err);
 }
 
 int tkb_remote_put_watched(struct tkb_remote *remote,
                            const struct tkb_blob *blob,
                            const struct tkb_watch *watch,
-                           struct tkb_digest *digest_out, struct tkb_error *err)
+                           struct tkb_digest *digest_out,
+                           tkb_tier_set *taken_out, struct tkb_error *err)
 {
 	struct meter meter = { .blob = blob,
 		               .watch = watch,
@@ -196,12 +199,14 @@ int tkb_remote_put_watched(struct tkb_remote *remote,
 	rc = tkb_blob_digest(blob, &digest, err);
 	if (rc < 0)
 		return rc;
+	*taken_out = 0;
 	for (size_t i = 0; i < remote->tier_count; i++) {
 		struct tkb_error fault = { 0 };
 
 		if (remote->tiers[i].is_read_only)
 			continue;
 		rc = put_metered(&remote->tiers[i], &digest, &meter, &fault);
+		*taken_out |= (tkb_tier_set)(rc == 0) << i;
 		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
 	}
 	rc = tkb_verdict_of(&verdict, true, err);

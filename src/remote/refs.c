@@ -12,6 +12,8 @@ enum {
 	LISTINGS = 3
 };
 
+static const tkb_tier_set all_tiers = UINT32_MAX;
+
 static bool is_ref_char(char byte)
 {
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
@@ -99,12 +101,16 @@ static int touch_in_tier(struct tkb_tier *tier,
 	                            &entry->digest, err);
 }
 
-/* Run `work` on every writable tier. */
-static int do_everywhere(struct tkb_remote *remote, struct entry *entry,
-                         int (*run)(struct tkb_tier *tier,
-                                    const struct tkb_op_limits *limits,
-                                    void *self, struct tkb_error *err),
-                         struct tkb_error *err)
+/*
+ * Run `work` on the writable tiers of the set, the farthest first: if it is cut short, what
+ * the whole fleet shares has it. Only drops go the other way.
+ */
+static int do_in_tiers(struct tkb_remote *remote, tkb_tier_set tiers,
+                       struct entry *entry,
+                       int (*run)(struct tkb_tier *tier,
+                                  const struct tkb_op_limits *limits,
+                                  void *self, struct tkb_error *err),
+                       struct tkb_error *err)
 {
 	const struct tkb_tier_work work = { run, entry };
 	struct tkb_verdict verdict = { 0 };
@@ -114,18 +120,22 @@ static int do_everywhere(struct tkb_remote *remote, struct entry *entry,
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < remote->tier_count; i++) {
+		const size_t number =
+			run == drop_from_tier ? i : remote->tier_count - 1 - i;
+		struct tkb_tier *tier = &remote->tiers[number];
 		struct tkb_error fault = { 0 };
 
-		if (remote->tiers[i].is_read_only)
+		if (tier->is_read_only || (tiers >> number & 1) == 0)
 			continue;
-		rc = tkb_tier_do(&remote->tiers[i], &work, &fault);
-		tkb_verdict_note(&verdict, &remote->tiers[i], rc, &fault);
+		rc = tkb_tier_do(tier, &work, &fault);
+		tkb_verdict_note(&verdict, tier, rc, &fault);
 	}
 	return tkb_verdict_of(&verdict, true, err);
 }
 
-int tkb_remote_add(struct tkb_remote *remote, const char *ref,
-                   struct tkb_bytes record, struct tkb_error *err)
+int tkb_remote_add_in(struct tkb_remote *remote, tkb_tier_set tiers,
+                      const char *ref, struct tkb_bytes record,
+                      struct tkb_error *err)
 {
 	struct entry entry = { .ref = ref, .record = record };
 	int rc;
@@ -138,15 +148,28 @@ int tkb_remote_add(struct tkb_remote *remote, const char *ref,
 	rc = tkb_digest_of(record, &entry.digest, err);
 	if (rc < 0)
 		return rc;
-	return do_everywhere(remote, &entry, add_record_to_tier, err);
+	return do_in_tiers(remote, tiers, &entry, add_record_to_tier, err);
+}
+
+int tkb_remote_add(struct tkb_remote *remote, const char *ref,
+                   struct tkb_bytes record, struct tkb_error *err)
+{
+	return tkb_remote_add_in(remote, all_tiers, ref, record, err);
+}
+
+int tkb_remote_drop_in(struct tkb_remote *remote, tkb_tier_set tiers,
+                       const char *ref, const struct tkb_digest *digest,
+                       struct tkb_error *err)
+{
+	struct entry entry = { .ref = ref, .digest = *digest };
+
+	return do_in_tiers(remote, tiers, &entry, drop_from_tier, err);
 }
 
 int tkb_remote_drop(struct tkb_remote *remote, const char *ref,
                     const struct tkb_digest *digest, struct tkb_error *err)
 {
-	struct entry entry = { .ref = ref, .digest = *digest };
-
-	return do_everywhere(remote, &entry, drop_from_tier, err);
+	return tkb_remote_drop_in(remote, all_tiers, ref, digest, err);
 }
 
 int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
@@ -154,7 +177,7 @@ int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
 {
 	struct entry entry = { .ref = ref, .digest = *digest };
 
-	return do_everywhere(remote, &entry, touch_in_tier, err);
+	return do_in_tiers(remote, all_tiers, &entry, touch_in_tier, err);
 }
 
 /* The state of a record in a tier, best first. */

@@ -65,14 +65,32 @@ TKB_NODISCARD int tkb_blob_digest(const struct tkb_blob *blob,
                                   struct tkb_digest *out,
                                   struct tkb_error *err);
 
+/* The tiers that took a blob, by number. */
+typedef uint32_t tkb_tier_set;
+
 /*
  * Like tkb_remote_put(); `watch` (may be NULL) gets the progress of the upload.
+ * With on-error=ignore, `*taken_out` may lack tiers.
  */
 TKB_NODISCARD int tkb_remote_put_watched(struct tkb_remote *remote,
                                          const struct tkb_blob *blob,
                                          const struct tkb_watch *watch,
                                          struct tkb_digest *digest_out,
+                                         tkb_tier_set *taken_out,
                                          struct tkb_error *err);
+
+/*
+ * Like tkb_remote_add() and tkb_remote_drop(), but only in the writable tiers of
+ * the set: a record of a blob that a tier refused is of no use there.
+ */
+TKB_NODISCARD int tkb_remote_add_in(struct tkb_remote *remote,
+                                    tkb_tier_set tiers, const char *ref,
+                                    struct tkb_bytes record,
+                                    struct tkb_error *err);
+TKB_NODISCARD int tkb_remote_drop_in(struct tkb_remote *remote,
+                                     tkb_tier_set tiers, const char *ref,
+                                     const struct tkb_digest *digest,
+                                     struct tkb_error *err);
 
 /* Put a blob into one tier. */
 TKB_NODISCARD int tkb_tier_put(struct tkb_tier *tier,

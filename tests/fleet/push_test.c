@@ -41,6 +41,60 @@ TEST(push, brings_all_and_the_next_puts_nothing)
 	check_pulls(remote, "pulled", whole);
 }
 
+static int refuse_far_puts(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_PUT && strcmp(event->folder, "far") == 0
+	               ? tkb_fail(err, TKB_ERR_DENIED, "it is too large")
+	               : 0;
+}
+
+/* A push was killed between the tiers, or the far one has lost the ref. */
+TEST(push, brings_what_only_a_nearer_tier_has)
+{
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s", spy_url("near"), spy_url("far")));
+
+	CHECK_INT(push_all(remote, pool()).pushed_count, POOL);
+	shell("rm -r far/ref");
+	CHECK_INT(push_all(remote, pool()).pushed_count, POOL);
+	check_pulls(open_spy(spy_url("far")), "pulled", whole);
+	CHECK_INT(push_all(remote, pool()).present_count, POOL);
+}
+
+/* The far tier first: a near record alone would be of use to one node only. */
+TEST(push, adds_the_record_to_the_farthest_tier_first)
+{
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s", spy_url("near"), spy_url("far")));
+	const char *seen = "";
+
+	spy_reset();
+	(void)push_all(remote, pool());
+	for (size_t i = 0; i < spy.count; i++) {
+		if (spy.events[i].op == SPY_ADD)
+			seen = text("%s %s", seen, spy.events[i].folder);
+	}
+	CHECK_STR(seen, " far near");
+}
+
+/* With on-error=ignore, one that refuses the blob gets no record of it. */
+TEST(push, adds_no_record_to_a_tier_that_refused_the_blob)
+{
+	const char *far = spy_url("far");
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s?on-error=ignore", spy_url("near"), far));
+
+	const char *root = pool();
+	spy.before = refuse_far_puts;
+	CHECK_INT(push_all(remote, root).pushed_count, POOL);
+	spy_reset();
+	CHECK_INT(tkb_pull(open_spy(far), REF, "none", NULL, NULL, ERR),
+	          TKB_MISS);
+	check_pulls(open_spy(spy_url("near")), "pulled", whole);
+	CHECK_INT(push_all(remote, root).pushed_count, POOL);
+	check_pulls(open_spy(far), "far-pulled", whole);
+}
+
 TEST(push, packs_only_what_the_ref_lacks)
 {
 	const char *one = cache_of("one", (struct part){ 0, 10 });
@@ -232,6 +286,21 @@ TEST(push, of_a_bundle_brings_it_as_it_is_whatever_the_ref_holds)
 	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
 	CHECK_INT(count_texts(record_files("remote")), 4);
 	CHECK_INT(count_texts(blob_files("remote")), 4);
+}
+
+TEST(push, of_a_bundle_brings_what_only_a_nearer_tier_has)
+{
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s", spy_url("near"), spy_url("far")));
+	struct tkb_push_report report = { SIZED(report) };
+
+	(void)pool();
+	const struct tkb_source source = source_of("pool.tkb");
+	OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR));
+	shell("rm -r far/ref");
+	OK(tkb_push_bundle(remote, REF, &source, NULL, &report, ERR));
+	CHECK_INT(report.pushed_count, POOL);
+	check_pulls(open_spy(spy_url("far")), "pulled", whole);
 }
 
 TEST(push, of_a_bundle_that_is_there_uploads_nothing)
