@@ -8,8 +8,9 @@
  * First, drop records that are too old or have no blob, and compact refs of many
  * records. Then, in each tier, remove blobs that no record names and that are
  * older than the grace time: a younger one may belong to a push that has not
- * added its record yet. Last, while a tier is too large, drop the least recently
- * used records, with their blobs.
+ * added its record yet. Last, while a tier is too large, remove the least recently
+ * used blobs, with their records. Records are read again before that, because a
+ * promotion, or a push that finds a blob, may have named it meanwhile.
  *
  * All refs are read before anything is changed: if a record cannot be read, its
  * blob is unknown, so nothing may be removed.
@@ -68,6 +69,13 @@ struct tkb_remote_gc {
  */
 TKB_NODISCARD int tkb_remote_gc_records(struct tkb_remote_gc *gc,
                                         struct tkb_error *err);
+
+/*
+ * Read the records of all refs again, into `items`: between the first part and a
+ * removal, others may have added records, or used them.
+ */
+TKB_NODISCARD int tkb_remote_gc_read_again(struct tkb_remote_gc *gc,
+                                           struct tkb_error *err);
 
 /*
  * The second part: remove unnamed blobs and evict records in all writable tiers

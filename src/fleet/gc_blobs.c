@@ -34,17 +34,6 @@ static bool is_named(const struct tkb_remote_gc *gc, size_t first,
 	return false;
 }
 
-/* Does one of the first `count` records, which stay, name the blob? */
-static bool is_named_before(const struct tkb_remote_gc *gc, size_t count,
-                            const struct tkb_digest *digest)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (tkb_digest_equal(&gc->items[i].blob, digest))
-			return true;
-	}
-	return false;
-}
-
 static int remove_listed_blob(struct tkb_remote_gc *gc, size_t tier,
                               const struct tkb_gc_blob *blob, bool *is_refused,
                               struct tkb_error *err)
@@ -78,6 +67,27 @@ static int list_blobs(struct tkb_remote_gc *gc, size_t tier,
 	return rc;
 }
 
+static bool is_useless(const struct tkb_remote_gc *gc,
+                       const struct tkb_gc_blob *blob)
+{
+	return blob->age_s >= tkb_remote_gc_grace(gc) && !gc->has_lost_name &&
+	       !is_named(gc, 0, &blob->digest) &&
+	       !tkb_digests_have(&gc->compacted, &blob->digest);
+}
+
+/* May something be removed, by what was read first? */
+static bool has_work(const struct tkb_remote_gc *gc)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < gc->blob_count; i++) {
+		if (is_useless(gc, &gc->blobs[i]))
+			return true;
+		size += gc->blobs[i].size;
+	}
+	return gc->options->has_max_size && size > gc->options->max_size;
+}
+
 /*
  * Remove blobs that no record names and that are old enough. `*named_out` is the
  * size of the named blobs. Only these count for eviction, since a later gc
@@ -86,27 +96,23 @@ static int list_blobs(struct tkb_remote_gc *gc, size_t tier,
 static int remove_unnamed(struct tkb_remote_gc *gc, size_t tier,
                           uint64_t *named_out, struct tkb_error *err)
 {
-	const uint64_t grace_s = tkb_remote_gc_grace(gc);
 	uint64_t named = 0;
 	size_t kept = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < gc->blob_count && rc == 0; i++) {
 		const struct tkb_gc_blob *blob = &gc->blobs[i];
-		const bool has_name = is_named(gc, 0, &blob->digest);
 		bool is_refused = false;
 
 		rc = tkb_watch_check(gc->options->watch, err);
 		tkb_remote_gc_count_step(gc);
-		if (rc == 0 && blob->age_s >= grace_s && !has_name &&
-		    !gc->has_lost_name &&
-		    !tkb_digests_have(&gc->compacted, &blob->digest)) {
+		if (rc == 0 && is_useless(gc, blob)) {
 			rc = remove_listed_blob(gc, tier, blob, &is_refused,
 			                        err);
 			if (!is_refused)
 				continue;
 		}
-		named += has_name ? blob->size : 0;
+		named += is_named(gc, 0, &blob->digest) ? blob->size : 0;
 		gc->report.kept_size += blob->size;
 		gc->blobs[kept++] = *blob;
 	}
@@ -115,7 +121,42 @@ static int remove_unnamed(struct tkb_remote_gc *gc, size_t tier,
 	return rc;
 }
 
-/* Drop the least recently used records until the tier is small enough. */
+/*
+ * Drop the records that name a blob: the first `*kept` that do, and `last`. Those
+ * that must stay are left, and then `*is_refused`.
+ */
+static int drop_names(struct tkb_remote_gc *gc, const struct tkb_gc_item *last,
+                      uint64_t size, size_t *kept, bool *is_refused,
+                      struct tkb_error *err)
+{
+	struct tkb_gc_item *items = gc->items;
+	size_t count = *kept;
+	size_t left = 0;
+	int rc = 0;
+
+	items[count++] = *last;
+	for (size_t i = 0; i < count; i++) {
+		bool stays = rc < 0 ||
+		             !tkb_digest_equal(&items[i].blob, &last->blob);
+
+		if (!stays) {
+			rc = tkb_remote_gc_drop(gc, items[i].ref,
+			                        &items[i].digest, size, &stays,
+			                        err);
+			*is_refused |= stays;
+			gc->report.evicted_count += rc == 0 && !stays;
+		}
+		if (stays)
+			items[left++] = items[i];
+	}
+	*kept = left;
+	return rc;
+}
+
+/*
+ * Remove the least recently used blobs, with their records, until the tier is
+ * small enough. A blob is as young as the youngest record that names it.
+ */
 static int evict(struct tkb_remote_gc *gc, size_t tier, uint64_t size,
                  struct tkb_error *err)
 {
@@ -131,19 +172,12 @@ static int evict(struct tkb_remote_gc *gc, size_t tier, uint64_t size,
 		bool is_refused = false;
 
 		rc = tkb_watch_check(gc->options->watch, err);
-		if (rc < 0 || blob == NULL) {
-			items[kept++] = item; /* in another tier only */
-			continue;
-		}
-		rc = tkb_remote_gc_drop(gc, item.ref, &item.digest, blob->size,
-		                        &is_refused, err);
-		if (is_refused) {
+		if (rc < 0 || blob == NULL || is_named(gc, next, &item.blob)) {
 			items[kept++] = item;
 			continue;
 		}
-		gc->report.evicted_count++;
-		if (rc < 0 || is_named(gc, next, &item.blob) ||
-		    is_named_before(gc, kept, &item.blob))
+		rc = drop_names(gc, &item, blob->size, &kept, &is_refused, err);
+		if (rc < 0 || is_refused)
 			continue;
 		rc = remove_listed_blob(gc, tier, blob, &is_refused, err);
 		if (is_refused)
@@ -170,6 +204,8 @@ static int clean_tier(struct tkb_remote_gc *gc, size_t tier,
 	rc = list_blobs(gc, tier, err);
 	listed = gc->blob_count;
 	gc->steps += listed;
+	if (rc == 0 && !gc->options->is_dry_run && has_work(gc))
+		rc = tkb_remote_gc_read_again(gc, err);
 	if (rc == 0)
 		rc = remove_unnamed(gc, tier, &named, err);
 	if (rc == 0 && gc->options->has_max_size)

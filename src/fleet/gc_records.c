@@ -21,6 +21,50 @@ static int add_gc_item(struct tkb_remote_gc *gc, const char *ref,
 	                  &item, sizeof(item), err);
 }
 
+static bool is_expired(const struct tkb_remote_gc *gc,
+                       const struct tkb_record *record)
+{
+	return gc->options->has_max_age &&
+	       record->age_s > gc->options->max_age_s;
+}
+
+static const struct tkb_record *find_record(const struct tkb_record_list *list,
+                                            const struct tkb_digest *digest)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (tkb_digest_equal(&list->items[i].digest, digest))
+			return &list->items[i];
+	}
+	return NULL;
+}
+
+/*
+ * Before expired records are dropped, look again: a push may just have found and
+ * stamped them.
+ */
+static int renew_ages(struct tkb_remote_gc *gc, const char *ref,
+                      struct tkb_record_list *records, struct tkb_error *err)
+{
+	TKB_AUTO(tkb_record_list_release) struct tkb_record_list now = { 0 };
+	bool has_expired = false;
+	int rc;
+
+	for (size_t i = 0; i < records->count; i++)
+		has_expired |= is_expired(gc, &records->items[i]);
+	if (!has_expired || gc->options->is_dry_run)
+		return 0;
+	rc = tkb_record_list_read(gc->remote, ref, true, &now, err);
+	for (size_t i = 0; i < records->count && rc == 0; i++) {
+		struct tkb_record *record = &records->items[i];
+		const struct tkb_record *found =
+			find_record(&now, &record->digest);
+
+		if (found != NULL)
+			record->age_s = found->age_s;
+	}
+	return rc;
+}
+
 /*
  * Drop records that are too old. Remove these, and records without a blob, from
  * the list.
@@ -28,14 +72,13 @@ static int add_gc_item(struct tkb_remote_gc *gc, const char *ref,
 static int drop_expired(struct tkb_remote_gc *gc, const char *ref,
                         struct tkb_record_list *records, struct tkb_error *err)
 {
-	const struct tkb_remote_gc_options *options = gc->options;
 	size_t kept = 0;
-	int rc = 0;
+	int rc;
 
+	rc = renew_ages(gc, ref, records, err);
 	for (size_t i = 0; i < records->count; i++) {
 		struct tkb_record *record = &records->items[i];
-		const bool is_old = options->has_max_age &&
-		                    record->age_s > options->max_age_s;
+		const bool is_old = is_expired(gc, record);
 		bool is_refused = false;
 
 		if (rc < 0 || !(record->is_hole || is_old)) {
@@ -333,6 +376,35 @@ static int compare_record_ages(const void *a, const void *b)
 	return tkb_digest_compare(&left->digest, &right->digest);
 }
 
+static void sort_items(struct tkb_remote_gc *gc)
+{
+	if (gc->item_count > 1)
+		qsort(gc->items, gc->item_count, sizeof(*gc->items),
+		      compare_record_ages);
+}
+
+int tkb_remote_gc_read_again(struct tkb_remote_gc *gc, struct tkb_error *err)
+{
+	struct tkb_ref_names names = { .count = 0 };
+	int rc;
+
+	rc = tkb_remote_ref_names(gc->remote, true, &names, err);
+	tkb_ref_names_release(&gc->refs);
+	gc->refs = names;
+	gc->item_count = 0;
+	for (size_t i = 0; i < names.count && rc == 0; i++) {
+		TKB_AUTO(tkb_record_list_release)
+		struct tkb_record_list records = { 0 };
+
+		rc = read_ref_records(gc, names.items[i], &records, err);
+		for (size_t j = 0; j < records.count && rc == 0; j++)
+			rc = add_gc_item(gc, names.items[i], &records.items[j],
+			                 err);
+	}
+	sort_items(gc);
+	return rc == 0 ? check_faults(gc, err) : rc;
+}
+
 int tkb_remote_gc_records(struct tkb_remote_gc *gc, struct tkb_error *err)
 {
 	const struct tkb_ref_names *refs = &gc->refs;
@@ -346,8 +418,6 @@ int tkb_remote_gc_records(struct tkb_remote_gc *gc, struct tkb_error *err)
 	if (rc == 0)
 		rc = prune_orphans(gc, err);
 	tkb_digests_sort(&gc->compacted);
-	if (gc->item_count > 1)
-		qsort(gc->items, gc->item_count, sizeof(*gc->items),
-		      compare_record_ages);
+	sort_items(gc);
 	return rc;
 }

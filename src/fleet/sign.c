@@ -145,6 +145,32 @@ static int sign_all(struct signature_work *work, bool adds,
 	return rc;
 }
 
+/*
+ * Drop what was added if its blob is gone now: a gc that had read the refs before
+ * may have removed it.
+ */
+static int drop_gone(struct signature_work *work, struct tkb_error *err)
+{
+	struct tkb_record_list *records = &work->records;
+	TKB_AUTO(tkb_free_at)
+	bool *was_hole = tkb_alloc_array(records->count, sizeof(*was_hole));
+	int rc;
+
+	if (was_hole == NULL)
+		return tkb_fail_nomem(err);
+	for (size_t i = 0; i < records->count; i++)
+		was_hole[i] = records->items[i].is_hole;
+	rc = tkb_records_check(work->remote, records, false, err);
+	for (size_t i = 0; i < records->count && rc >= 0; i++) {
+		if (was_hole[i] || !records->items[i].is_hole)
+			continue;
+		work->report.gone_count++;
+		rc = tkb_remote_drop(work->remote, work->ref,
+		                     &records->items[i].digest, err);
+	}
+	return rc < 0 ? rc : 0;
+}
+
 static int end_signing(const struct signature_work *work, int rc,
                        struct tkb_sign_report *report, struct tkb_error *err)
 {
@@ -217,5 +243,7 @@ int tkb_ref_promote(struct tkb_remote *remote, const char *from, const char *to,
 		rc = tkb_records_check(remote, &work.records, false, err);
 	if (rc == 0)
 		rc = sign_all(&work, true, err);
+	if (rc == 0 && !work.options.is_dry_run)
+		rc = drop_gone(&work, err);
 	return end_signing(&work, rc, report, err);
 }

@@ -50,6 +50,14 @@ static struct three arrange_three_at(const char *name, const char *urls)
 	return three;
 }
 
+/* The only record of a ref, by the name of its folder. */
+static const char *record_of(const char *folder)
+{
+	const char *path = text("remote/ref/%s", folder);
+
+	return text("%s/%s", path, list(path)[0]);
+}
+
 static struct three arrange_three(void)
 {
 	return arrange_three_at("remote", spy_url("remote"));
@@ -125,6 +133,66 @@ TEST(remote_gc, drops_records_that_nobody_used_for_so_long)
 	check_pulls(three.remote, "pulled", (struct part){ 0, 9 });
 }
 
+/* What another process does while the blobs are listed. */
+static struct {
+	struct tkb_remote *remote;
+	struct tkb_bytes record;
+	const char *used; /* a record's file */
+} meanwhile;
+
+static void promote_meanwhile(const struct spy_event *event)
+{
+	if (event->op == SPY_LIST)
+		OK(tkb_remote_add(meanwhile.remote, "prod/model",
+		                  meanwhile.record, ERR));
+}
+
+TEST(remote_gc, leaves_a_blob_that_another_ref_names_meanwhile)
+{
+	struct three three = arrange_three();
+
+	for (size_t i = 0; i < 3; i++) {
+		make_old(three.records[i], 40 * DAY_S);
+		make_old(three.blobs[i], 40 * DAY_S);
+	}
+	meanwhile.remote = open_spy(spy_url("remote"));
+	meanwhile.record = read_file(three.records[1]);
+	spy.after = promote_meanwhile;
+	struct tkb_remote_gc_report report = gc(
+		three.remote, CHOSEN(tkb_remote_gc_options, .has_max_age = true,
+	                             .max_age_s = 30 * DAY_S));
+	spy_reset();
+	CHECK_INT(report.expired_count, 3);
+	CHECK_INT(report.removed_count, 2);
+	CHECK(exists(three.blobs[1]));
+	OK(tkb_pull(three.remote, "prod/model", out("prod"), NULL, NULL, ERR));
+	check_is_part(out("prod"), (struct part){ 5, 9 });
+}
+
+static void use_meanwhile(const struct spy_event *event)
+{
+	/* Its records were read twice: to check all, and to clean it. */
+	if (event->op == SPY_RECORDS && event->earlier == 1)
+		make_old(meanwhile.used, 0);
+}
+
+TEST(remote_gc, leaves_a_record_that_is_used_meanwhile)
+{
+	struct three three = arrange_three();
+
+	make_old(three.records[0], 40 * DAY_S);
+	make_old(three.records[1], 40 * DAY_S);
+	meanwhile.used = three.records[1];
+	spy.after = use_meanwhile;
+	CHECK_INT(gc(three.remote,
+	             CHOSEN(tkb_remote_gc_options, .has_max_age = true,
+	                    .max_age_s = 30 * DAY_S))
+	                  .expired_count,
+	          1);
+	CHECK(!exists(three.records[0]));
+	CHECK(exists(three.records[1]));
+}
+
 TEST(remote_gc, removes_a_blob_without_a_name_only_after_the_grace_time)
 {
 	struct three three = arrange_three();
@@ -182,6 +250,37 @@ TEST(remote_gc, evicts_the_least_recently_used_until_the_rest_fits)
 	                   .max_size = read_file(three.blobs[2]).size));
 	CHECK_INT(report.evicted_count, 1);
 	CHECK(!exists(three.records[0]));
+	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
+}
+
+/* A blob is as young as the youngest record that names it. */
+TEST(remote_gc, evicts_no_record_of_a_blob_that_stays)
+{
+	struct three three = arrange_three();
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		size += read_file(three.blobs[i]).size;
+	OK(tkb_remote_add(three.remote, "old/model",
+	                  read_file(three.records[0]), ERR));
+	make_old(record_of("old,model"), 40 * DAY_S);
+	make_old(three.records[1], 20 * DAY_S);
+	struct tkb_remote_gc_report report =
+		gc(three.remote,
+	           CHOSEN(tkb_remote_gc_options, .has_max_size = true,
+	                  .max_size = size - 1));
+	CHECK_INT(report.evicted_count, 1);
+	CHECK_INT(report.removed_count, 1);
+	CHECK(exists(record_of("old,model")));
+	CHECK(!exists(three.blobs[1]));
+
+	/* With the blob, all its records go. */
+	make_old(three.records[0], 30 * DAY_S);
+	report = gc(three.remote,
+	            CHOSEN(tkb_remote_gc_options, .has_max_size = true,
+	                   .max_size = read_file(three.blobs[2]).size));
+	CHECK_INT(report.evicted_count, 2);
+	CHECK_INT(report.removed_count, 1);
 	check_pulls(three.remote, "pulled", (struct part){ 9, POOL });
 }
 

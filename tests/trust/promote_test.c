@@ -187,6 +187,27 @@ TEST(promote, leaves_out_records_whose_blob_is_gone)
 	CHECK_INT(count_under(fleet->remote, "@signed/" PROD), 0);
 }
 
+static void lose_blob(const struct spy_event *event)
+{
+	if (event->op == SPY_ADD && count_texts(blob_files("remote")) != 0)
+		SYS(unlink(blob_files("remote")[0]));
+}
+
+/* A gc that has read the refs before removes it. */
+TEST(promote, takes_back_a_record_whose_blob_goes_meanwhile)
+{
+	const char *root = pool();
+	struct fleet *fleet = arrange();
+	struct tkb_sign_report report;
+
+	(void)push_signed(fleet->remote, root, fleet->ci);
+	spy.after = lose_blob;
+	CHECK_INT(promote(fleet, &report), TKB_ERR_PARTIAL);
+	spy_reset();
+	CHECK_CONTAINS(ERR->message, "1 blob is gone");
+	CHECK_INT(count_under(fleet->remote, PROD), 0);
+}
+
 /* What gc and delete do to the source is nothing to the product. */
 TEST(promote, makes_a_ref_that_outlives_its_source)
 {
