@@ -360,7 +360,8 @@ struct tkb_remote_fault {
 struct tkb_remote_gc_options {
 	size_t struct_size; /**< sizeof it, as the caller was built */
 	bool has_max_age;
-	uint64_t max_age_s; /**< drop records not used for this time */
+	uint64_t max_age_s; /**< drop records not used for this time; at least
+	                         two days, since a use is noted once a day */
 	bool has_max_size;
 	uint64_t max_size; /**< bytes of all blobs that stay */
 	bool has_grace;
