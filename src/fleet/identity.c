@@ -3,6 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cache/cache.h"
 
 void tkb_identities_release(struct tkb_identities *identities)
 {
@@ -121,4 +125,53 @@ bool tkb_identities_have(const struct tkb_identities *identities,
 			return false;
 	}
 	return false;
+}
+
+static int64_t ms_of(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
+}
+
+/*
+ * When was a file written? One that an engine has made again may have the time
+ * of one that it was copied from. And a time to come, which came from a machine
+ * whose clock was wrong, would hide all that is written until then.
+ */
+static uint64_t find_written_ms(const struct tkb_stamp *stamp,
+                                bool is_made_again)
+{
+	const int64_t now = tkb_wall_ns() / (int64_t)TKB_NS_PER_MS;
+	const int64_t changed = ms_of(&stamp->changed);
+	int64_t ms = ms_of(&stamp->modified);
+
+	if (ms > now || (is_made_again && changed > ms))
+		ms = changed;
+	if (ms > now)
+		ms = now;
+	return ms > 0 ? (uint64_t)ms : 0;
+}
+
+int tkb_identity_read_version(struct tkb_identity *identity,
+                              struct tkb_loader *loader,
+                              const struct tkb_scanned_entry *found,
+                              struct tkb_error *err)
+{
+	struct tkb_version *out = &identity->version;
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	rc = tkb_scanned_entry_read_all(loader, found, &fault);
+	if (rc < 0 && tkb_failure_is_of_entry(rc, &fault))
+		return 0;
+	if (rc < 0)
+		return tkb_fail_as(err, rc, &fault);
+	rc = tkb_unit_version_digest(&found->entry, &out->digest, err);
+	for (size_t i = 0; i < found->entry.file_count; i++) {
+		const uint64_t ms = find_written_ms(&found->loaded[i].stamp,
+		                                    identity->is_made_again);
+
+		if (ms > out->changed_ms)
+			out->changed_ms = ms;
+	}
+	return rc;
 }

@@ -7,7 +7,10 @@
  * and the version of a unit that was tuned or made again.
  */
 
+#include "cache/scanned_entry.h"
 #include "records/records.h"
+
+struct tkb_loader;
 
 struct tkb_identity {
 	const char *key; /* borrowed from the records */
@@ -36,5 +39,13 @@ TKB_NODISCARD int tkb_identities_list(const struct tkb_record_list *records,
  */
 bool tkb_identities_have(const struct tkb_identities *identities,
                          const struct tkb_identity *wanted);
+
+/*
+ * Read the unit `found`, and give the identity its version. If the unit cannot be
+ * read, or is changing, there is none: the packer will report that.
+ */
+TKB_NODISCARD int tkb_identity_read_version(
+	struct tkb_identity *identity, struct tkb_loader *loader,
+	const struct tkb_scanned_entry *found, struct tkb_error *err);
 
 #endif

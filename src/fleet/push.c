@@ -133,62 +133,24 @@ static bool is_made_again(struct pusher *pusher,
 	return is_made;
 }
 
-static int64_t ms_of(const struct timespec *time)
-{
-	return (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
-}
-
-/*
- * When was a file written? One that an engine has made again may have the time
- * of one that it was copied from. And a time to come, which came from a machine
- * whose clock was wrong, would hide all that is written until then.
- */
-static uint64_t find_written_ms(const struct tkb_stamp *stamp,
-                                bool is_made_again)
-{
-	const int64_t now = tkb_wall_ns() / (int64_t)TKB_NS_PER_MS;
-	const int64_t changed = ms_of(&stamp->changed);
-	int64_t ms = ms_of(&stamp->modified);
-
-	if (ms > now || (is_made_again && changed > ms))
-		ms = changed;
-	if (ms > now)
-		ms = now;
-	return ms > 0 ? (uint64_t)ms : 0;
-}
-
-/*
- * Find the version of a unit in the cache that was tuned or made again. If it
- * cannot be read, or is changing, the packer will report that.
- */
+/* Find the version of a unit in the cache that was tuned or made again. */
 static int find_unit_version(struct pusher *pusher,
                              const struct tkb_scanned_entry *found,
                              struct tkb_identity *identity,
                              struct tkb_error *err)
 {
 	const bool is_tuned = tkb_unit_is_tuned(&found->entry);
-	struct tkb_version *out = &identity->version;
-	struct tkb_error fault = { 0 };
 	int rc;
 
 	identity->is_made_again = is_made_again(pusher, found) && !is_tuned;
 	if (!identity->is_made_again && !is_tuned)
 		return 0;
-	rc = tkb_scanned_entry_read_all(&pusher->cache->loaders[0], found,
-	                                &fault);
-	if (rc < 0 && tkb_failure_is_of_entry(rc, &fault))
-		return 0;
-	if (rc < 0)
-		return tkb_fail_as(err, rc, &fault);
-	rc = tkb_unit_version_digest(&found->entry, &out->digest, err);
-	for (size_t i = 0; i < found->entry.file_count; i++) {
-		const uint64_t ms = find_written_ms(&found->loaded[i].stamp,
-		                                    identity->is_made_again);
-
-		if (ms > out->changed_ms)
-			out->changed_ms = ms;
-	}
-	return rc == 0 ? tkb_versions_add(&pusher->versions, out, err) : rc;
+	rc = tkb_identity_read_version(identity, &pusher->cache->loaders[0],
+	                               found, err);
+	return rc == 0 && !tkb_version_is_none(&identity->version)
+	               ? tkb_versions_add(&pusher->versions, &identity->version,
+	                                  err)
+	               : rc;
 }
 
 /* Does the ref, or the base ref, have it? */
