@@ -9,6 +9,7 @@ reason.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -17,12 +18,15 @@ import threading
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from tkbundle import _authorities, _errors, _native
+from tkbundle._guard import warn
 
 NAME = "tkbundle"
 NICENESS = 10
 ASK_S = 2.0  # for reading the configuration
 NO_VALUE = 3  # an exit status
 PATIENCE_S = 1.0  # between SIGTERM and SIGKILL
+MOST_S = 86400.0  # the longest time that the program accepts
+PUSHES = ("always", "on-exit", "never")
 
 
 class Outcome(NamedTuple):
@@ -125,19 +129,20 @@ def _judge(status: Optional[int], out: bytes, words: bytes,
 
 
 class Settings(NamedTuple):
-    """The configured times, or the defaults of `tkbundle run`, in seconds."""
+    """The configured times in seconds, or the defaults of `tkbundle run`."""
 
     wait: float = 2.0
     deadline: float = 30.0
-    push: str = "always"
+    push: str = ""  #: one of PUSHES, or empty until it is known
 
 
 def seconds_of(text: str) -> float:
     """Parse a time in the form of the configuration."""
-    for unit, seconds in (("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)):
-        if text.endswith(unit):
-            return float(text[:-len(unit)]) * seconds
-    return float(text)
+    found = re.fullmatch(r"(\d+)(ms|s|m|h|d)", text)
+    if found is None:
+        raise ValueError(f"'{text}' is no time")
+    units = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+    return min(int(found[1]) * units[found[2]], MOST_S)
 
 
 def first_settings() -> Settings:
@@ -150,16 +155,55 @@ def first_settings() -> Settings:
 
 
 def settings(seconds: float) -> Settings:
-    """Ask the program for its configuration, and wait at most this long."""
-    document = Child(["config", "--json"]).wait(seconds).document
+    """Ask the program for its configuration, and wait at most this long. Raises
+    if it cannot be read: nobody knows then whether pushes are allowed."""
+    outcome = Child(["config", "--json"]).wait(seconds)
+    document = outcome.document
+    if "error" in document:
+        raise _errors.Error(str(document["error"]))
+    if "values" not in document:
+        raise _errors.Error("the configuration cannot be read: "
+                            + (outcome.reason or "the program printed none"))
     values = {one["name"]: one["value"]
-              for one in document.get("values", []) if one["value"]}
+              for one in document["values"] if one["value"]}
     default = Settings()
     return Settings(
         seconds_of(values["wait"]) if "wait" in values else default.wait,
         seconds_of(values["deadline"]) if "deadline" in values
-        else default.deadline,
-        values.get("push", default.push))
+        else default.deadline, values["push"])
+
+
+def _given_seconds(name: str, value: Any) -> Optional[float]:
+    try:
+        seconds = float(value)
+    except OverflowError:
+        seconds = math.inf
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if math.isnan(seconds):
+        warn(name, f"a time in seconds is wanted, not {value!r}")
+        return None
+    return min(max(seconds, 0.0), MOST_S)
+
+
+def _given_push(value: Any) -> str:
+    if isinstance(value, bool):
+        return "always" if value else "never"
+    if value in PUSHES:
+        return str(value)
+    warn("push", f"{value!r} is none of {', '.join(PUSHES)}: nothing is pushed")
+    return "never"
+
+
+def given(wait: Any = None, deadline: Any = None,
+          push: Any = None) -> Dict[str, Any]:
+    """The settings that a program gave as arguments, checked: those that make no
+    sense are a warning."""
+    found = {"wait": None if wait is None else _given_seconds("wait", wait),
+             "deadline": None if deadline is None
+             else _given_seconds("deadline", deadline),
+             "push": None if push is None else _given_push(push)}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def remote() -> Optional[str]:

@@ -12,6 +12,7 @@ Nothing here raises: a failure is a miss, and one warning.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import sys
 import threading
@@ -58,8 +59,7 @@ class Share:
         self.root = self.meant
         self._ref, self._remote = ref or "-", remote
         self._words, self._pull_words = words, pull_words
-        self._told = {name: value for name, value in told.items()
-                      if value is not None}
+        self._told = _program.given(**told)
         self._settings = _program.first_settings()._replace(**self._told)
         self._is_off = _program.is_disabled()
         self._is_empty = False  # the ref has no record
@@ -79,7 +79,7 @@ class Share:
     def after_fork(self) -> None:
         """After a fork: pulls and pushes belong to the parent."""
         if self._begun:
-            self._renew()
+            self._renew()  # settings that are not known yet are asked for again
             for event in (self._placed, self._settled, self._pulled):
                 event.set()
             self._child = None
@@ -113,11 +113,13 @@ class Share:
                  "on, and what comes too late is compiled")
 
     def _settle(self) -> None:
-        def ask() -> None:
-            found = _program.settings(self._settings.wait / 2)
-            self._settings = found._replace(**self._told)
-        guarded("pull", ask, None)
+        with contextlib.suppress(Exception):  # the pull has the same reason
+            self._ask(max(self._settings.wait, _program.ASK_S))
         self._settled.set()
+
+    def _ask(self, seconds: float) -> None:
+        found = _program.settings(seconds)
+        self._settings = found._replace(**self._told)
 
     def _place(self) -> None:
         def look() -> None:
@@ -160,6 +162,19 @@ class Share:
 
     # The pushes.
 
+    def _may_push(self, end: float) -> bool:
+        """Are pushes allowed? If the configuration was not read, ask for it again:
+        without an answer, they are not."""
+        if not self._settings.push:
+            self._settled.wait(max(end - time.monotonic(), 0.0))
+        if not self._settings.push:
+            left = max(end - time.monotonic(), 0.0)
+            guarded("push", lambda: self._ask(left), None)
+        return self._settings.push in ("always", "on-exit") and not self._is_off
+
+    def _end(self) -> float:
+        return time.monotonic() + self._settings.deadline
+
     def use(self, key: str) -> None:
         """An entry was found in the cache. Push it with the next compiled one,
         or at once if the ref is empty."""
@@ -172,7 +187,8 @@ class Share:
         """An entry was compiled."""
         with self._lock:
             self._new.append(key)
-            must_start = (self._settings.push == "always" and not self._is_off
+            must_start = (self._settings.push in ("", "always")
+                          and not self._is_off
                           and (self._thread is None
                                or not self._thread.is_alive()))
             if must_start and not self._ended.is_set():
@@ -188,7 +204,9 @@ class Share:
                 return
             if count == before or looks >= BATCH_LOOKS:
                 looks, before = 0, -1
-                if not guarded("push", self.push, False):
+                if not self._may_push(self._end()) or \
+                        self._settings.push != "always" or \
+                        not guarded("push", self.push, False):
                     return
             else:
                 before = count
@@ -208,7 +226,7 @@ class Share:
 
     def push_all(self) -> None:
         """Push all entries that the ref lacks."""
-        if self._settings.push != "never" and not self._is_off:
+        if self._may_push(self._end()):
             guarded("push", lambda: self._push(None), False)
 
     def _push(self, keys: Optional[List[str]]) -> bool:
@@ -240,7 +258,7 @@ class Share:
             child.stop()
         if thread is not None and thread is not threading.current_thread():
             thread.join(self._settings.deadline + MARGIN_S)
-        if self._new and not self._is_off and self._settings.push != "never":
+        if self._new and self._may_push(self._end()):
             self.push()
 
 

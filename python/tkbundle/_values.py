@@ -91,8 +91,7 @@ class Values:
 
     def __init__(self, remote: Optional[str] = None, **told: Any) -> None:
         self._remote = remote
-        self._told = {name: value for name, value in told.items()
-                      if value is not None}
+        self._told = _program.given(**told)
         self._renew()
         _all.add(self)
 
@@ -171,13 +170,14 @@ class Values:
                 ask = self._asked.get()
 
     def _settle(self) -> None:
-        def ask() -> None:
-            found = _program.settings(self._settings.wait / 2)
-            self._settings = found._replace(**self._told)
-
         if not self._settled.is_set():
-            guarded("remote cache", ask, None)
+            with contextlib.suppress(Exception):  # who pushes asks again
+                self._know(self._settings.wait / 2)
         self._settled.set()
+
+    def _know(self, seconds: float) -> None:
+        found = _program.settings(seconds)
+        self._settings = found._replace(**self._told)
 
     def _answer(self, handle: ctypes.c_void_p) -> None:
         ask = self._asked.get()
@@ -212,9 +212,21 @@ class Values:
             if self._writer is None and not self._ended.is_set():
                 self._writer = _program.in_thread(self._write)
 
-    def _write(self) -> None:
+    def _may_put(self) -> bool:
+        """Are uploads allowed? Without an answer of the program, they are not."""
         self._settle()
-        if self._settings.push == "never":
+        if not self._settings.push:
+            guarded("remote cache",
+                    lambda: self._know(self._settings.deadline), None)
+        if self._settings.push in ("always", "on-exit"):
+            return True
+        with self._lock:
+            self._settings = self._settings._replace(push="never")
+            self._pending = {}
+        return False
+
+    def _write(self) -> None:
+        if not self._may_put():
             return
         try:
             with _calls.opened(self._remote) as handle:

@@ -2,12 +2,13 @@
 """A remote that fails costs a miss, a bounded time and one warning."""
 import contextlib
 import os
+import shutil
 import socket
 import threading
 
-from machine import compiled, launch, python, use, user
-from scene import (PATIENCE, children, equal, hanging, process, require,
-                   small_disk, test, wait_until)
+from machine import compiled, kernels, launch, python, use, user
+from scene import (ENTRIES, PATIENCE, children, equal, hanging, process,
+                   require, small_disk, test, wait_until)
 
 WAIT_S = 1
 SHORT = {"TKBUNDLE_WAIT": f"{WAIT_S}s", "TKBUNDLE_DEADLINE": "3s"}
@@ -185,6 +186,61 @@ def _(here):
     ended = use(here, "3.6", root="two",
                 env={"TKBUNDLE_LIBRARY": slow_program(here)})
     equal((compiled(ended), ended.err), (0, ""))
+
+
+BLOCK = """
+import shutil, sys, tkbundle
+with tkbundle.warm("a/b", "cache"):
+    shutil.copytree(sys.argv[1], "cache", dirs_exist_ok=True)
+"""
+
+
+@test("push=never counts however slowly the program starts, also after a fork")
+def _(here):
+    source = here.fixture()
+    forked = """
+import os, shutil, sys
+from tkbundle import _share
+share = _share.Share("cache", "a/b")
+share.begin()
+if os.fork() == 0:
+    shutil.copytree(sys.argv[1], "cache", dirs_exist_ok=True)
+    for key in os.listdir("cache"):
+        share.note(key)
+    share.finish()
+    os._exit(0)
+assert os.wait()[1] == 0
+"""
+    graph = """
+from tkbundle._values import Values
+values = Values()
+values.put("torch/fx-graph/1", b"{}")
+values.finish()
+"""
+    slow = {"TKBUNDLE_WAIT": "1ms", "TKBUNDLE_LIBRARY": slow_program(here),
+            "TKBUNDLE_REMOTE": here.remote}
+    for code in (BLOCK, forked, graph):
+        ended = python(here, code, source, env={**slow, "TKBUNDLE_PUSH": "never"})
+        equal((ended.status, os.path.exists(here.path("remote"))), (0, False),
+              ended.err)
+    shutil.rmtree(here.path("cache"))
+    ended = python(here, BLOCK, source, env=slow)
+    equal((ended.status, kernels(here)), (0, ENTRIES), ended.err)
+
+
+@test("where nobody can know whether pushes are allowed, there are none")
+def _(here):
+    slow, source = slow_program(here), here.fixture()
+    here.write("slow/tkbundle", f"""#!/bin/sh
+case $1 in
+config) echo nothing ;;
+*) exec '{here.program}' "$@" ;;
+esac
+""")
+    ended = python(here, BLOCK, source, env={
+        "TKBUNDLE_LIBRARY": slow, "TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, kernels(here)), (0, 0), ended.err)
+    require("push: the configuration cannot be read: " in ended.err, ended.err)
 
 
 @test("a process that is killed while it pulls leaves nothing that runs")

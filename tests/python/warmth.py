@@ -46,6 +46,14 @@ def _(here):
     equal(kernels(here), 0)
 
 
+@test("what is no choice of push pushes nothing, and all but False is a warning")
+def _(here):
+    for number, (push, warnings) in enumerate((("False", 0), ('"nevr"', 1), ("7", 1))):
+        ended = block(here, f"root{number}", f", push={push}")[2]
+        equal(ended.err.count("is none of always, on-exit, never"), warnings, ended.err)
+        equal((kernels(here), ended.err.count("has no record")), (0, 1), ended.err)
+
+
 @test("a block knows the folders of an engine")
 def _(here):
     code = """
