@@ -54,7 +54,11 @@ class Share:
 
     def __init__(self, root: Optional[str], ref: Optional[str] = None,
                  remote: Optional[str] = None, words: Sequence[str] = (),
-                 pull_words: Sequence[str] = (), **told: Any) -> None:
+                 pull_words: Sequence[str] = (), is_replaceable: bool = True,
+                 **told: Any) -> None:
+        """Without `root`, the words name an engine. If `root` cannot be written,
+        and is replaceable, `self.root` is a substitute, or else None."""
+        self._is_replaceable = is_replaceable
         self.meant = None if root is None else os.path.abspath(root)
         self.root = self.meant
         self._ref, self._remote = ref or "-", remote
@@ -62,7 +66,7 @@ class Share:
         self._told = _program.given(**told)
         self._settings = _program.first_settings()._replace(**self._told)
         self._is_off = _program.is_disabled()
-        self._is_empty = False  # the ref has no record
+        self.is_empty = False  # the ref has no record
         self._begun = 0.0
         self._child: Optional[_program.Child] = None
         self._renew()
@@ -124,17 +128,24 @@ class Share:
     def _place(self) -> None:
         def look() -> None:
             if self.meant and not _other_root.is_usable(self.meant):
-                self.root = _other_root.find(self.meant)
+                self.root = (_other_root.find(self.meant)
+                             if self._is_replaceable else None)
                 if self.root is None:
-                    warn("cache", f"'{self.meant}' cannot be written")
+                    warn("cache", f"'{self.meant}' cannot be written: nothing is "
+                         "pulled into it, or pushed")
         guarded("cache", look, None)
         self._placed.set()
 
     def _pull(self) -> None:
         self._place()
-        if self.root is not None or self.meant is None:
+        if self._has_place():
             guarded("pull", self._pull_here, None)
         self._pulled.set()
+
+    def _has_place(self) -> bool:
+        """Is there something to pull into and to push from? Without a root, the
+        program would take the default one."""
+        return self.root is not None or self.meant is None
 
     def _pull_here(self) -> None:
         self._child = _program.Child(
@@ -144,11 +155,11 @@ class Share:
         left = self._begun + self._settings.deadline - time.monotonic()
         outcome = self._child.wait(max(left, 0.0))
         self._child = None
-        self._is_empty = outcome.status == NO_RECORD
+        self.is_empty = outcome.status == NO_RECORD
         # No remote is configured.
         self._is_off = outcome.status == MISUSED
         if outcome.reason and not self._ended.is_set():
-            warn("pull", outcome.reason + (self._advice() if self._is_empty
+            warn("pull", outcome.reason + (self._advice() if self.is_empty
                                            else ""))
 
     def _advice(self) -> str:
@@ -165,7 +176,7 @@ class Share:
     def _may_push(self, end: float) -> bool:
         """Are pushes allowed? If the configuration was not read, ask for it again:
         without an answer, they are not."""
-        if not self._settings.push:
+        if not self._settings.push and self._begun:
             self._settled.wait(max(end - time.monotonic(), 0.0))
         if not self._settings.push:
             left = max(end - time.monotonic(), 0.0)
@@ -180,7 +191,7 @@ class Share:
         or at once if the ref is empty."""
         with self._lock:
             is_known, self._used = key in self._used, self._used | {key}
-        if self._is_empty and not is_known:
+        if self.is_empty and not is_known:
             self.note(key)
 
     def note(self, key: str) -> None:
@@ -224,15 +235,21 @@ class Share:
             self._new, self._used = new + self._new, used | self._used
         return False
 
-    def push_all(self) -> None:
-        """Push all entries that the ref lacks."""
+    def push_now(self, keys: Optional[List[str]]) -> None:
+        """Push these entries, or all that the ref lacks."""
         if self._may_push(self._end()):
-            guarded("push", lambda: self._push(None), False)
+            guarded("push", lambda: self._push(keys), False)
 
     def _push(self, keys: Optional[List[str]]) -> bool:
         """Push these entries, or all, with their specialisations."""
-        if keys is not None and len(keys) > KEYS_LIMIT:
-            keys = None
+        if not self._has_place():
+            return False
+        if keys is None:
+            return self._push_some(None)
+        return all(self._push_some(keys[first:first + KEYS_LIMIT])
+                   for first in range(0, len(keys), KEYS_LIMIT))
+
+    def _push_some(self, keys: Optional[List[str]]) -> bool:
         seconds = self._settings.deadline
         with _specialisations.written(keys) as noted:
             outcome = _program.Child(
@@ -243,7 +260,7 @@ class Share:
                      seconds + MARGIN_S)
         if outcome.reason:
             warn("push", outcome.reason)
-        self._is_empty = self._is_empty and bool(outcome.reason)
+        self.is_empty = self.is_empty and bool(outcome.reason)
         # Do not retry entries that were left out: they would be left out again.
         return outcome.status in (0, PARTIAL)
 

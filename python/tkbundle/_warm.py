@@ -46,12 +46,27 @@ def _keys(root: Optional[str]) -> Set[str]:
     return {path for path in found if _finished(path)}
 
 
+def _push(share: _share.Share, before: Set[str]) -> None:
+    """Push what is new since `before`, and what Triton found; all if the root is
+    that of an engine, which is unknown here."""
+    if share.meant is None:
+        share.push_now(None)
+        return
+    there = _keys(share.root)
+    new = {os.path.basename(path) for path in there - before}
+    used = {os.path.basename(path) for path in there}.intersection(
+        _specialisations.noted())
+    if new or (share.is_empty and used):
+        share.push_now(sorted(new | used))
+
+
 @contextlib.contextmanager
 def warm(ref: str, root: Optional[str] = None, *,
          remote: Optional[str] = None, engine: Optional[str] = None,
          wait: Optional[float] = None, deadline: Optional[float] = None,
          push: Optional[str] = None) -> Iterator[None]:
-    """Pull `ref`, run the block, push what it compiled.
+    """Pull `ref`, run the block, push what it compiled; with `engine`, all of
+    the engine's caches that the ref lacks.
 
     Missing arguments are taken from the configuration, as in `tkbundle run`:
     the remote, how long the block may wait for the pull, when pull and push
@@ -67,15 +82,14 @@ def warm(ref: str, root: Optional[str] = None, *,
     _specialisations.listen()
     if engine == "torch" and inductor.is_named(remote):
         inductor.install(remote, wait=wait, deadline=deadline, push=push)
+    # Nothing reads a substitute for the root.
     share = _share.Share(
         root, ref, remote, ["--engine", engine] if engine else [],
-        wait=wait, deadline=deadline, push=push)
+        is_replaceable=False, wait=wait, deadline=deadline, push=push)
     share.ready()
     before = _keys(share.root)
     try:
         yield
     finally:
-        # The root of an engine is unknown here (None): then look at all entries.
-        if share.root is None or _keys(share.root) - before:
-            share.push_all()
+        _push(share, before)
         share.finish()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """with tkbundle.warm(...): a block of a program that starts warm."""
 import os
+import shutil
 
-from machine import kernels, python
+from machine import compiled, kernels, python, use
 from scene import ENTRIES, PATIENCE, equal, hanging, require, test
 
 CODE = """
@@ -105,3 +106,63 @@ with tkbundle.warm("a/b", "one"):
 """, source, env={"TKBUNDLE_REMOTE": here.remote})
     require("KeyError: 'mine'" in ended.err, ended.err)
     equal(kernels(here), ENTRIES)
+
+
+@test("a block pushes what is new in its root, and not what was there before")
+def _(here):
+    source = here.fixture()
+    ended = python(here, """
+import os, shutil, sys, tkbundle
+first, second, *_ = sorted(os.listdir(sys.argv[1]))
+def put(key):
+    shutil.copytree(os.path.join(sys.argv[1], key), os.path.join("one", key))
+put(first)
+with tkbundle.warm("a/b", "one"):
+    put(second)
+with tkbundle.warm("a/b", "one"):
+    pass
+""", source, env={"TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, kernels(here)), (0, 1), ended.err)
+
+
+@test("what a block found in its root is pushed if the ref is empty")
+def _(here):
+    stock = {"TRITON_CACHE_MANAGER": "triton.runtime.cache:FileCacheManager"}
+    use(here, "3.6", "block", env={**stock, "TKBUNDLE_PUSH": "never"})
+    equal(kernels(here), 0)
+    equal(compiled(use(here, "3.6", "block", env=stock)), 0)
+    equal(kernels(here), 2)
+
+
+@test("a root that cannot be written is one warning, and no other root is pushed")
+def _(here):
+    source = here.fixture()
+    # The default root of this user, which is not meant.
+    shutil.copytree(source, here.root)
+    ended = python(here, """
+import shutil, sys, tkbundle
+from tkbundle import _other_root, _share
+_other_root.is_usable = lambda root: False
+with tkbundle.warm("a/b", "named"):
+    shutil.copytree(sys.argv[1], "named")
+_other_root.find = lambda root: None
+share = _share.Share("named", "a/b")
+share.ready()
+share.push_now(None)
+""", source, env={"TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, ended.err.count("\n")), (0, 1), ended.err)
+    require("named' cannot be written: nothing is pulled into it" in ended.err, ended.err)
+    require(not os.path.exists(here.path("remote")))
+    equal([name for name in os.listdir(here.folder) if ".tkbundle-" in name], [])
+
+
+@test("more keys than a command line holds are pushed one after another")
+def _(here):
+    ended = python(here, """
+import os, sys
+from tkbundle import _share
+_share.KEYS_LIMIT = 2
+share = _share.Share(sys.argv[1], "a/b")
+share.push_now(sorted(os.listdir(sys.argv[1]))[:3])
+""", here.fixture(), env={"TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, kernels(here)), (0, 3), ended.err)
