@@ -96,25 +96,32 @@ class Share:
             if self._begun:
                 return
             self._begun = time.monotonic()
-        if self._is_off:
+        if self._is_off or not self._start(self._pull):
             self._place()
-            for event in (self._settled, self._pulled):
-                event.set()
-            return
-        _program.in_thread(self._pull)
-        _program.in_thread(self._settle)
+            self._pulled.set()
+        if self._is_off or not self._start(self._settle):
+            self._settled.set()
+
+    @staticmethod
+    def _start(work: Callable[[], None]) -> bool:
+        """Start a thread; a process at its limit, or at its end, cannot."""
+        return guarded("pull", lambda: bool(_program.in_thread(work)), False)
 
     def ready(self) -> None:
         """Wait until the pull has ended, or `wait` is over."""
         if self._pulled.is_set():
             return
         self.begin()
-        self._placed.wait(self._settings.wait / 2)
-        self._settled.wait(self._settings.wait / 2)
-        left = self._begun + self._settings.wait - time.monotonic()
+        for event in (self._placed, self._settled):
+            event.wait(self._left_of(self._settings.wait / 2))
+        left = self._left_of(self._settings.wait)
         if left > 0 and not self._pulled.wait(left):
             warn("pull", f"not done after {self._settings.wait:g} s: it goes "
                  "on, and what comes too late is compiled")
+
+    def _left_of(self, seconds: float) -> float:
+        """What is left of a time that began with the pull."""
+        return max(self._begun + seconds - time.monotonic(), 0.0)
 
     def _settle(self) -> None:
         with contextlib.suppress(Exception):  # the pull has the same reason
@@ -152,8 +159,7 @@ class Share:
             ["pull", "--json", *self._words, *self._pull_words, "--",
              *self._operands()], self._remote)
         self._settled.wait(self._settings.wait)
-        left = self._begun + self._settings.deadline - time.monotonic()
-        outcome = self._child.wait(max(left, 0.0))
+        outcome = self._child.wait(self._left_of(self._settings.deadline))
         self._child = None
         self.is_empty = outcome.status == NO_RECORD
         # No remote is configured.

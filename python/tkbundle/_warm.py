@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
-from typing import Iterator, Optional, Set
+from typing import Any, Dict, Iterator, Optional, Set, Union
 
 from tkbundle import _share, _specialisations, inductor
+from tkbundle._guard import guarded
+
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 GROUP = "__grp__"
 ALONE = (".so", ".autotune.json")
@@ -60,36 +64,55 @@ def _push(share: _share.Share, before: Set[str]) -> None:
         share.push_now(sorted(new | used))
 
 
-@contextlib.contextmanager
-def warm(ref: str, root: Optional[str] = None, *,
-         remote: Optional[str] = None, engine: Optional[str] = None,
-         wait: Optional[float] = None, deadline: Optional[float] = None,
-         push: Optional[str] = None) -> Iterator[None]:
-    """Pull `ref`, run the block, push what it compiled; with `engine`, all of
-    the engine's caches that the ref lacks.
+def _path(root: Any) -> str:
+    path = os.fsdecode(root)
+    if "\0" in path:
+        raise ValueError(f"{path!r} has a zero in it")
+    return path
 
-    Missing arguments are taken from the configuration, as in `tkbundle run`:
-    the remote, how long the block may wait for the pull, when pull and push
-    give up (both in seconds), and whether to push ("always", "on-exit" or
-    "never"). Without `root`, the cache is that of `engine`; without an engine,
-    torch's if torch was imported, else Triton's. For torch's cache, Inductor's
-    remote caches are also installed. Never raises by itself.
-    """
+
+def _share_of(ref: str, root: Any, remote: Optional[str],
+              engine: Optional[str], told: Dict[str, Any]) -> _share.Share:
     if root is None and engine is None and "torch" in sys.modules:
         engine = "torch"
     if root is None and engine is None:
         root = _root()
     _specialisations.listen()
     if engine == "torch" and inductor.is_named(remote):
-        inductor.install(remote, wait=wait, deadline=deadline, push=push)
+        inductor.install(remote, **told)
     # Nothing reads a substitute for the root.
-    share = _share.Share(
-        root, ref, remote, ["--engine", engine] if engine else [],
-        is_replaceable=False, wait=wait, deadline=deadline, push=push)
-    share.ready()
-    before = _keys(share.root)
+    return _share.Share(
+        None if root is None else _path(root), ref, remote,
+        ["--engine", engine] if engine else [], is_replaceable=False, **told)
+
+
+@contextlib.contextmanager
+def warm(ref: str, root: Optional[Path] = None, *,
+         remote: Optional[str] = None, engine: Optional[str] = None,
+         wait: Optional[float] = None, deadline: Optional[float] = None,
+         push: Union[None, str, bool] = None) -> Iterator[None]:
+    """Pull `ref`, run the block, push what it compiled; with `engine`, all of
+    the engine's caches that the ref lacks.
+
+    Missing arguments are taken from the configuration, as in `tkbundle run`:
+    the remote, how long the block may wait for the pull, when pull and push
+    give up (both in seconds, a day at most), and whether to push ("always",
+    "on-exit" or "never"). Without `root`, the cache is that of `engine`; without
+    an engine, torch's if torch was imported, else Triton's. For torch's cache,
+    Inductor's remote caches are also installed. Never raises by itself:
+    arguments that make no sense are a warning.
+    """
+    told = {"wait": wait, "deadline": deadline, "push": push}
+    share = guarded("warm", lambda: _share_of(ref, root, remote, engine, told),
+                    None)
+    before: Optional[Set[str]] = None
     try:
+        if share is not None:
+            share.ready()
+            before = _keys(share.root)
         yield
     finally:
-        _push(share, before)
-        share.finish()
+        if share is not None:
+            if before is not None:
+                guarded("push", functools.partial(_push, share, before), None)
+            share.finish()

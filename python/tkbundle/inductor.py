@@ -19,7 +19,7 @@ import importlib
 import json
 import threading
 from types import ModuleType
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple, Union
 
 from tkbundle import (_artifacts, _calls, _guard, _imports, _program, _share,
                       _values)
@@ -55,7 +55,7 @@ def _is_value(data: Optional[bytes]) -> bool:
     try:
         json.loads(data or b"")
         return True
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -121,7 +121,8 @@ def is_named(remote: Optional[str]) -> bool:
 
 
 def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
-            deadline: Optional[float] = None, push: Optional[str] = None,
+            deadline: Optional[float] = None,
+            push: Union[None, str, bool] = None,
             artifacts: bool = False) -> None:
     """Put our backend behind Inductor's remote caches, once.
 

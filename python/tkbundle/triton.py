@@ -111,7 +111,8 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
                  dump: bool = False) -> None:
         self._share: Optional[_share.Share] = None
         self._begun = 0.0
-        if override or dump:
+        self._is_stock = override or dump
+        if self._is_stock:
             super().__init__(key, override=override, dump=dump)
             return
         self.key = key
@@ -126,7 +127,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
             self._folders.append(os.path.join(meant, key))
 
     def get_file(self, filename: str) -> Optional[str]:
-        if self._share is None:
+        if self._is_stock:
             return super().get_file(filename)  # type: ignore[no-any-return]
         for folder in self._folders:
             path = os.path.join(folder, filename)
@@ -137,7 +138,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
         return None
 
     def get_group(self, filename: str) -> Optional[Dict[str, str]]:
-        if self._share is None:
+        if self._is_stock:
             return super().get_group(filename)  # type: ignore[no-any-return]
         _specialisations.note_caller(self.key)
         for folder in self._folders:
@@ -151,7 +152,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
 
     def put(self, data: Union[bytes, str], filename: str,
             binary: bool = True) -> str:
-        if self._share is None:
+        if self._is_stock:
             return super().put(data, filename, binary)  # type: ignore
         path = os.path.join(self.cache_dir, filename)
         content = data if isinstance(data, bytes) else str(data).encode()
@@ -166,7 +167,7 @@ class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]
 
     def put_group(self, filename: str, group: Dict[str, str]) -> str:
         path: str = super().put_group(filename, group)
-        if self._share is not None:
+        if not self._is_stock:
             _state.compiled += 1
             if self._begun:
                 _state.seconds += time.perf_counter() - self._begun

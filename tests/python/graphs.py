@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from machine import HERE, PACKAGE, launch, variables
+from machine import HERE, PACKAGE, launch, python, variables
 from outages import liar
 from scene import ENTRIES, PATIENCE, equal, hanging, need, require, test, wait_until
 
@@ -245,6 +245,15 @@ def _(here):
     check_cold(use(here, remote="gopher://x"), "gopher")
     ended = use(here, env={"TKBUNDLE_LIBRARY": here.folder})
     require("Traceback" not in ended.err, ended.err)
+
+
+@test("graphs: a value that is no JSON, or too deep, is a miss")
+def _(here):
+    ended = python(here, """
+from tkbundle import inductor
+print([inductor._is_value(data) for data in (b"{}", b"[" * 200000, b"{", None)])
+""")
+    equal(ended.out, "[True, False, False, False]\n", ended.err)
 
 
 @test("graphs: a value that is damaged is a miss")

@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from machine import compiled, kernels, python, use
+from machine import USER, compiled, kernels, python, use
 from scene import ENTRIES, PATIENCE, equal, hanging, require, test
 
 CODE = """
@@ -166,3 +166,75 @@ share = _share.Share(sys.argv[1], "a/b")
 share.push_now(sorted(os.listdir(sys.argv[1]))[:3])
 """, here.fixture(), env={"TKBUNDLE_REMOTE": here.remote})
     equal((ended.status, kernels(here)), (0, 3), ended.err)
+
+
+@test("an argument of any kind or size is a warning at most, and the block runs")
+def _(here):
+    good = ("wait=float('inf')", "wait=10 ** 400", "deadline=float('inf')",
+           "deadline=1e7", "root=b'one'", "root=pathlib.Path('one')")
+    wrong = ("wait='5s'", "wait=float('nan')", "deadline=[]", "root=1",
+             "root='a\\0b'", "engine=1", "ref=1", "ref='a\\0b'", "push='nevr'")
+    block(here, "zero")
+    for argument in good + wrong:
+        ended = python(here, "import pathlib, tkbundle\nwith tkbundle.warm(**{"
+                       "'ref': 'a/b', 'root': 'one', "
+                       f"**dict({argument})}}): print('run')", env={"TKBUNDLE_REMOTE": here.remote})
+        equal((ended.status, ended.out, ended.err.count("\n")),
+              (0, "run\n", argument in wrong), argument, ended.err)
+        equal(os.path.isdir(here.path("one")),
+              argument in good or argument.startswith(("wait", "deadline", "push")),
+              argument)
+        shutil.rmtree(here.path("one"), ignore_errors=True)
+
+
+@test("a time of the configuration that is none is a warning at most")
+def _(here):
+    for wait in ("inf", "1e999", "nan", "25h", "5"):
+        ended = python(here, "import tkbundle\n"
+                       "with tkbundle.warm('a/b', 'one'): print('run')",
+                       env={"TKBUNDLE_REMOTE": here.remote, "TKBUNDLE_WAIT": wait})
+        equal((ended.status, ended.out, ended.err.count("\n")), (0, "run\n", 1),
+              ended.err)
+
+
+@test("where no thread can be started, nothing is waited for, then or later")
+def _(here):
+    for number, failing in enumerate(("[0]", "[1]", "[0, 1]")):
+        ended = python(here, f"""
+import threading, time, tkbundle
+from tkbundle import _share
+started, start = [], threading.Thread.start
+def fail(thread):
+    started.append(thread)
+    if len(started) - 1 in {failing}:
+        raise RuntimeError("can't start new thread")
+    start(thread)
+threading.Thread.start = fail
+share, begin = _share.Share("one", "a/b", deadline=2), time.monotonic()
+for _ in range(3):
+    share.ready()
+share.note("A")
+share.finish()
+assert time.monotonic() - begin < 20, time.monotonic() - begin
+with tkbundle.warm("a/b", "one"):
+    print("run")
+""", env={"TKBUNDLE_REMOTE": here.remote})
+        equal((ended.status, ended.out), (0, "run\n"), ended.err)
+        equal(ended.err.count("can't start new thread"), 1, ended.err)
+
+
+@test("Triton 3.0 compiles as ever where its look-ups cannot be shared")
+def _(here):
+    ended = use(here, "3.0", env={"TKBUNDLE_WAIT": "inf"})
+    equal((compiled(ended), ended.err.count("\n")), (2, 1), ended.err)
+    ended = use(here, "3.0", USER, script=here.write("broken.py", """
+import sys
+from tkbundle import _share
+def broken(*told, **more):
+    raise RuntimeError("broken")
+_share.Share = broken
+path = sys.argv.pop()
+with open(path) as file:
+    exec(compile(file.read(), path, "exec"), {"__file__": path, "__name__": "user"})
+"""), root="two")
+    equal(compiled(ended), 2, ended.err)
