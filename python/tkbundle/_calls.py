@@ -10,6 +10,7 @@ import functools
 import math
 import operator
 import os
+import threading
 from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional,
                     Sequence, Tuple, Type, TypeVar, Union)
 
@@ -26,6 +27,8 @@ JOBS_LIMIT = 256  # values of --jobs
 
 NO_REMOTE = ("no remote is named: give one, set TKBUNDLE_REMOTE, or have it "
              "in a file of tkbundle-config(1)")
+
+NOT_BEGUN = "no compile has begun"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -384,6 +387,37 @@ def pull(ref: str, root: Path, remote: Remote = None, *,
             path_of(root), ctypes.byref(choices))
 
 
+class _Recorder:
+    """A recorder of the library. Calls use it in `with` blocks; the last one
+    frees it, since another thread may end the recording meanwhile."""
+
+    def __init__(self) -> None:
+        library = _native.library()
+        self._lock, self._uses = threading.Lock(), 1
+        self.handle = ctypes.c_void_p()
+        check(library.tkb_recorder_new, None, ctypes.byref(self.handle))
+        check(library.tkb_recorder_begin_compile, self.handle)
+
+    def __enter__(self) -> ctypes.c_void_p:
+        with self._lock:
+            if self._uses == 0:
+                raise _errors.Error(NOT_BEGUN)
+            self._uses += 1
+        return self.handle
+
+    def __exit__(self, *_error: Any) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """End a use, or the recording."""
+        with self._lock:
+            self._uses -= 1
+            is_last = self._uses == 0
+        if is_last:
+            _native.library().tkb_recorder_end_compile(self.handle)
+            _native.library().tkb_recorder_free(self.handle)
+
+
 class Recording:
     """Records what one compile makes, and packs or pushes it.
 
@@ -392,39 +426,52 @@ class Recording:
         r.collect("kernels.tkb")
 
     The compile begins and ends with the block. All functions may be called by
-    several threads at once.
+    several threads at once, also while another one ends the block.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = path_of(root)
-        self._handle = ctypes.c_void_p()
+        self._lock = threading.Lock()
+        self._recorder: Optional[_Recorder] = None
+        self._is_inside = False
 
     def __enter__(self) -> "Recording":
-        library = _native.library()
-        check(library.tkb_recorder_new, None, ctypes.byref(self._handle))
-        check(library.tkb_recorder_begin_compile, self._handle)
+        with self._lock:
+            if self._is_inside:
+                raise _errors.Error("the compile has begun already")
+            self._recorder = _Recorder()
+            self._is_inside = True
         return self
 
     def __exit__(self, *_error: Any) -> None:
-        handle, self._handle = self._handle, ctypes.c_void_p()
-        if handle:  # otherwise, another thread has it
-            _native.library().tkb_recorder_end_compile(handle)
-            _native.library().tkb_recorder_free(handle)
+        with self._lock:
+            recorder, self._recorder = self._recorder, None
+            self._is_inside = False
+        if recorder is not None:  # otherwise, another thread has it
+            recorder.release()
 
-    def _begun(self) -> ctypes.c_void_p:
-        if not self._handle:
-            raise _errors.Error("no compile has begun")
-        return self._handle
+    def begun(self) -> _Recorder:
+        """The recorder, while the block has it."""
+        recorder = self._recorder
+        if recorder is None:
+            raise _errors.Error(NOT_BEGUN)
+        return recorder
+
+    def root(self) -> bytes:
+        """The cache root."""
+        return self._root
 
     def put(self, key: str, device: int = 0) -> None:
         """Kernel `key` was compiled for GPU `device`."""
-        check(_native.library().tkb_recorder_put, self._begun(), encode(key),
-              _number("device", device))
+        with self.begun() as recorder:
+            check(_native.library().tkb_recorder_put, recorder, encode(key),
+                  _number("device", device))
 
     def put_winner(self, key: str) -> None:
         """Autotuning chose kernel `key`: only such kernels are packed."""
-        check(_native.library().tkb_recorder_put_winner, self._begun(),
-              encode(key))
+        with self.begun() as recorder:
+            check(_native.library().tkb_recorder_put_winner, recorder,
+                  encode(key))
 
     def put_launcher(self, cache_key: str, name: str, payload: bytes,
                      needs: Sequence[str], need: str = "all") -> None:
@@ -437,17 +484,23 @@ class Recording:
                 ctypes.cast(data, ctypes.c_void_p), len(payload)),
             need=_choice(_native.NEEDS, need), needs=_native.strings(keys),
             need_count=len(keys))
-        check(_native.library().tkb_recorder_put_launcher, self._begun(),
-              ctypes.byref(spec))
+        with self.begun() as recorder:
+            check(_native.library().tkb_recorder_put_launcher, recorder,
+                  ctypes.byref(spec))
 
     def collect(self, path: Path, **options: Any) -> CollectReport:
         """Pack everything recorded into the bundle `path`. Options: those of
         collect() except keys and device."""
+        with self.begun() as recorder:
+            return self._collect(recorder, path, **options)
+
+    def _collect(self, recorder: ctypes.c_void_p, path: Path,
+                 **options: Any) -> CollectReport:
         results = Results()
         return call(
             CollectReport, _native.sized(_native.CollectReport),
             f"there is no cache at '{os.fsdecode(self._root)}'", results,
-            _native.library().tkb_recorder_collect_to_file, self._begun(),
+            _native.library().tkb_recorder_collect_to_file, recorder,
             self._root, ctypes.byref(collect_options(results, **options)),
             path_of(path))
 
@@ -458,31 +511,29 @@ class Recording:
         more can be put. The block may end meanwhile; the interpreter waits for
         the thread at exit."""
         from concurrent.futures import Future
-        from threading import Thread
         future: "Future[CollectReport]" = Future()
-        later = Recording(self._root)
-        later._handle, self._handle = self._begun(), ctypes.c_void_p()
+        with self._lock:
+            recorder, self._recorder = self.begun(), None
 
         def work() -> None:
+            if not future.set_running_or_notify_cancel():
+                recorder.release()
+                return
             try:
-                report = later.collect(path, **options)
+                report = self._collect(recorder.handle, path, **options)
             except BaseException as error:  # the caller gets it from the future
-                later.__exit__()
+                recorder.release()
                 future.set_exception(error)
             else:
-                later.__exit__()
+                recorder.release()
                 future.set_result(report)
 
         try:
-            Thread(target=work, name="tkbundle-collect").start()
+            threading.Thread(target=work, name="tkbundle-collect").start()
         except RuntimeError:  # no thread can be started, or the interpreter is ending
-            later.__exit__()
+            recorder.release()
             raise
         return future
-
-    def begun(self) -> Tuple[ctypes.c_void_p, bytes]:
-        """The recorder and its cache root."""
-        return self._begun(), self._root
 
     def push(self, ref: str, remote: Remote = None,
              **options: Any) -> PushReport:
@@ -490,12 +541,12 @@ class Recording:
         results = Results()
         choices = _native.sized(_native.PushOptions, collect=ctypes.pointer(
             collect_options(results, **options)))
-        with opened(remote) as handle:
+        with self.begun() as recorder, opened(remote) as handle:
             return call(
                 PushReport, _native.sized(_native.PushReport),
                 f"there is no cache at '{os.fsdecode(self._root)}'", results,
-                _native.remote_library().tkb_recorder_push, self._begun(),
-                handle, encode(ref), self._root, ctypes.byref(choices))
+                _native.remote_library().tkb_recorder_push, recorder, handle,
+                encode(ref), self._root, ctypes.byref(choices))
 
 
 def recording(root: Path) -> Recording:

@@ -48,13 +48,13 @@ def _as_bytes(data: bytes) -> _native.Bytes:
 def record(recording: _calls.Recording) -> Tuple[_calls.CollectReport, bytes]:
     """Like Recording.collect(), but if something is left out, pack the rest."""
     results = _calls.Results()
-    handle, root = recording.begun()
-    with _room() as room:
+    root = recording.root()
+    with recording.begun() as recorder, _room() as room:
         try:
             report = _calls.call(
                 _calls.CollectReport, _native.sized(_native.CollectReport),
                 f"there is no cache at '{os.fsdecode(root)}'", results,
-                _native.library().tkb_recorder_collect, handle, root,
+                _native.library().tkb_recorder_collect, recorder, root,
                 ctypes.byref(_calls.collect_options(results)), _sink(room))
         except _errors.Partial as error:
             report = error.report

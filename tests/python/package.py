@@ -135,6 +135,74 @@ with tkbundle.recording(root) as r:
     require(here.tkbundle("verify", "last.tkb").status == 0, "last.tkb is not whole")
 
 
+@test("a recording that ends while a thread packs it lives until that is done")
+def _(here):
+    check(here, """
+import threading, time
+from tkbundle import _native
+(root,) = sys.argv[1:]
+library, begun, reports = _native.library(), threading.Event(), []
+pack = library.tkb_recorder_collect_to_file
+def slowly(*told):
+    begun.set()
+    time.sleep(0.5)
+    return pack(*told)
+library.tkb_recorder_collect_to_file = slowly
+try:
+    with tkbundle.recording(root) as r:
+        for key in os.listdir(root):
+            r.put(key)
+        thread = threading.Thread(target=lambda: reports.append(r.collect("k.tkb")))
+        thread.start()
+        begun.wait()
+        raise KeyError("mine")
+except KeyError:
+    pass
+try:
+    r.put("A" * 52)
+    raise AssertionError("put, though the block has ended")
+except tkbundle.Error as error:
+    assert "no compile has begun" in str(error), error
+thread.join()
+assert reports[0].collected == len(os.listdir(root)), reports
+""", here.fixture())
+
+
+@test("a recording cannot begin in itself, and can begin again")
+def _(here):
+    check(here, """
+r = tkbundle.recording("root")
+for _ in range(2):
+    with r:
+        try:
+            with r:
+                raise AssertionError("it has begun twice")
+        except tkbundle.Error as error:
+            assert "begun already" in str(error), error
+        r.put("A" * 52)
+""")
+
+
+@test("a packing that is cancelled before it begins packs nothing, and prints nothing")
+def _(here):
+    ended = python(here, """
+import os, sys, threading, tkbundle
+(root,) = sys.argv[1:]
+held, run = threading.Event(), threading.Thread.run
+def late(thread):
+    held.wait()
+    run(thread)
+threading.Thread.run = late
+with tkbundle.recording(root) as r:
+    r.put(os.listdir(root)[0])
+    later = r.collect_later("k.tkb")
+    assert later.cancel() and later.cancelled()
+    held.set()
+""", here.fixture())
+    equal((ended.status, ended.err), (0, ""))
+    require(not os.path.exists(here.path("k.tkb")))
+
+
 @test("threads that record at once, and call the library at once, lose nothing")
 def _(here):
     check(here, f"""

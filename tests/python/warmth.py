@@ -178,7 +178,8 @@ def _(here):
     for argument in good + wrong:
         ended = python(here, "import pathlib, tkbundle\nwith tkbundle.warm(**{"
                        "'ref': 'a/b', 'root': 'one', "
-                       f"**dict({argument})}}): print('run')", env={"TKBUNDLE_REMOTE": here.remote})
+                       f"**dict({argument})}}): print('run')",
+                       env={"TKBUNDLE_REMOTE": here.remote})
         equal((ended.status, ended.out, ended.err.count("\n")),
               (0, "run\n", argument in wrong), argument, ended.err)
         equal(os.path.isdir(here.path("one")),
