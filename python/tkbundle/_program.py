@@ -148,10 +148,16 @@ def seconds_of(text: str) -> float:
 def first_settings() -> Settings:
     """Settings to use until the program has printed its configuration. On a busy
     machine, the program may start more slowly than a pull may take."""
+    default = Settings()
+    return Settings(_seconds_in("TKBUNDLE_WAIT", default.wait),
+                    _seconds_in("TKBUNDLE_DEADLINE", default.deadline))
+
+
+def _seconds_in(variable: str, default: float) -> float:
     try:
-        return Settings(wait=seconds_of(os.environ["TKBUNDLE_WAIT"]))
+        return seconds_of(os.environ[variable])
     except (KeyError, ValueError):
-        return Settings()
+        return default
 
 
 def settings(seconds: float) -> Settings:

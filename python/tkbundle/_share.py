@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
 import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, List, Optional, Sequence, Set
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Set
 
 from tkbundle import _other_root, _program, _specialisations
 from tkbundle._guard import guarded, warn
@@ -26,19 +27,29 @@ from tkbundle._guard import guarded, warn
 LOOK_S = 2.0  # between checks for new entries
 BATCH_LOOKS = 5  # checks before new entries are pushed, even if more come
 KEYS_LIMIT = 5000  # keys per push: more do not fit a command line
+LEAST_S = 0.05  # a push takes longer
 MARGIN_S = 2.0  # for killing a program that hangs
 MISUSED, NO_RECORD, PARTIAL = 2, 3, 4  # exit statuses
 
 _shares: "weakref.WeakSet[Share]" = weakref.WeakSet()
 
 _last_work: List[Callable[[], None]] = []
+_end_begun = 0.0
 
 
-def at_end(work: Callable[[], None]) -> None:
-    """Do `work` at the end of this process and of each one that it forks."""
-    _last_work.append(work)
-    atexit.register(work)
-    _end_with_worker([work])
+def at_end(work: Callable[[float], None]) -> None:
+    """Do `work` at the end of this process and of each one that it forks. It is
+    given the time when that end began: all such work has one deadline."""
+    last = functools.partial(_do_last, work)
+    _last_work.append(last)
+    atexit.register(last)
+    _end_with_worker([last])
+
+
+def _do_last(work: Callable[[float], None]) -> None:
+    global _end_begun
+    _end_begun = _end_begun or time.monotonic()
+    work(_end_begun)
 
 
 def _end_with_worker(works: List[Callable[[], None]]) -> None:
@@ -79,6 +90,7 @@ class Share:
         self._thread: Optional[threading.Thread] = None
         self._new: List[str] = []
         self._used: Set[str] = set()
+        self._is_late = False  # the last push did not end in time
 
     def after_fork(self) -> None:
         """After a fork: pulls and pushes belong to the parent."""
@@ -179,18 +191,18 @@ class Share:
 
     # The pushes.
 
-    def _may_push(self, end: float) -> bool:
+    def _left(self, begun: float) -> float:
+        """What is left of the deadline of something that began then."""
+        return max(begun + self._settings.deadline - time.monotonic(), 0.0)
+
+    def _may_push(self, begun: float) -> bool:
         """Are pushes allowed? If the configuration was not read, ask for it again:
         without an answer, they are not."""
         if not self._settings.push and self._begun:
-            self._settled.wait(max(end - time.monotonic(), 0.0))
+            self._settled.wait(self._left(begun))
         if not self._settings.push:
-            left = max(end - time.monotonic(), 0.0)
-            guarded("push", lambda: self._ask(left), None)
+            guarded("push", lambda: self._ask(self._left(begun)), None)
         return self._settings.push in ("always", "on-exit") and not self._is_off
-
-    def _end(self) -> float:
-        return time.monotonic() + self._settings.deadline
 
     def use(self, key: str) -> None:
         """An entry was found in the cache. Push it with the next compiled one,
@@ -209,6 +221,7 @@ class Share:
                           and (self._thread is None
                                or not self._thread.is_alive()))
             if must_start and not self._ended.is_set():
+                self._is_late = False
                 self._thread = _program.in_thread(self._watch)
 
     def _watch(self) -> None:
@@ -221,21 +234,21 @@ class Share:
                 return
             if count == before or looks >= BATCH_LOOKS:
                 looks, before = 0, -1
-                if not self._may_push(self._end()) or \
-                        self._settings.push != "always" or \
-                        not guarded("push", self.push, False):
+                begun = time.monotonic()
+                if (not self._may_push(begun) or self._settings.push != "always"
+                        or not guarded("push", lambda: self.push(begun), False)):
                     return
             else:
                 before = count
 
-    def push(self) -> bool:
+    def push(self, begun: float) -> bool:
         """Push the compiled entries, and those found."""
         with self._lock:
             new, self._new = self._new, []
             used, self._used = self._used, set()
         keys = sorted(key for key in used.union(new)
                       if os.path.isdir(os.path.join(self.root or "", key)))
-        if not keys or self._push(keys):
+        if not keys or self._push(keys, begun):
             return True
         with self._lock:
             self._new, self._used = new + self._new, used | self._used
@@ -243,20 +256,25 @@ class Share:
 
     def push_now(self, keys: Optional[List[str]]) -> None:
         """Push these entries, or all that the ref lacks."""
-        if self._may_push(self._end()):
-            guarded("push", lambda: self._push(keys), False)
+        begun = time.monotonic()
+        if self._may_push(begun):
+            guarded("push", lambda: self._push(keys, begun), False)
 
-    def _push(self, keys: Optional[List[str]]) -> bool:
+    def _push(self, keys: Optional[List[str]], begun: float) -> bool:
         """Push these entries, or all, with their specialisations."""
         if not self._has_place():
             return False
         if keys is None:
-            return self._push_some(None)
-        return all(self._push_some(keys[first:first + KEYS_LIMIT])
+            return self._push_some(None, begun)
+        return all(self._push_some(keys[first:first + KEYS_LIMIT], begun)
                    for first in range(0, len(keys), KEYS_LIMIT))
 
-    def _push_some(self, keys: Optional[List[str]]) -> bool:
-        seconds = self._settings.deadline
+    def _push_some(self, keys: Optional[List[str]], begun: float) -> bool:
+        seconds = self._left(begun)
+        if seconds < LEAST_S:
+            self._is_late = True
+            warn("push", f"not done after {self._settings.deadline:g} s")
+            return False
         with _specialisations.written(keys) as noted:
             outcome = _program.Child(
                 ["push", "--json", "--jobs", "1", "--no-compaction",
@@ -268,24 +286,48 @@ class Share:
             warn("push", outcome.reason)
         self.is_empty = self.is_empty and bool(outcome.reason)
         # Do not retry entries that were left out: they would be left out again.
-        return outcome.status in (0, PARTIAL)
+        is_pushed = outcome.status in (0, PARTIAL)
+        self._is_late = not is_pushed and self._left(begun) < LEAST_S
+        return is_pushed
 
-    def finish(self) -> None:
-        """Push everything that is not pushed yet, and end all children."""
-        guarded("push", self._finish, None)
+    # The end.
 
-    def _finish(self) -> None:
+    def end(self) -> None:
+        """Stop the pull, and begin no push any more."""
         self._ended.set()
-        child, thread = self._child, self._thread
+        child = self._child
         if child is not None:
             child.stop()
+
+    def finish(self, begun: Optional[float] = None) -> None:
+        """Push everything that is not pushed yet, and end all children. The
+        deadline counts from `begun`, or from now."""
+        since = time.monotonic() if begun is None else begun
+        guarded("push", lambda: self._finish(since), None)
+
+    def _finish(self, begun: float) -> None:
+        self.end()
+        thread = self._thread
+        is_pushing = thread is not None and thread.is_alive()
         if thread is not None and thread is not threading.current_thread():
-            thread.join(self._settings.deadline + MARGIN_S)
-        if self._new and self._may_push(self._end()):
-            self.push()
+            thread.join(self._left(begun) + MARGIN_S)
+        if is_pushing and self._is_late:
+            return  # a second push would not end earlier
+        if self._new and self._may_push(begun):
+            self.push(begun)
+
+
+def finish_all(shares: Iterable[Share], begun: float) -> None:
+    """End shares which have one deadline, counted from `begun`."""
+    for share in shares:
+        share.end()
+    for share in shares:
+        share.finish(begun)
 
 
 def _after_fork() -> None:
+    global _end_begun
+    _end_begun = 0.0
     for share in list(_shares):
         share.after_fork()
     util = sys.modules.get("multiprocessing.util")

@@ -247,14 +247,16 @@ class Values:
                 write(handle, name, value, self._settings.deadline)
                 self._puts += 1
 
-    def finish(self) -> None:
-        """Upload the rest, and end all threads."""
-        guarded("remote cache", self._finish, None)
+    def finish(self, begun: Optional[float] = None) -> None:
+        """Upload the rest, and end all threads. The deadline counts from `begun`,
+        or from now."""
+        since = time.monotonic() if begun is None else begun
+        guarded("remote cache", lambda: self._finish(since), None)
 
-    def _finish(self) -> None:
+    def _finish(self, begun: float) -> None:
         self._ended.set()
         self._asked.put(None)
-        end = time.monotonic() + self._settings.deadline + MARGIN_S
+        end = begun + self._settings.deadline + MARGIN_S
         for thread in (self._writer, self._reader):
             if thread is not None:
                 thread.join(max(end - time.monotonic(), 0.0))

@@ -72,9 +72,8 @@ class _State:
         argument."""
         self.loaded[str(told[-1] if told else "")] = None
 
-    def finish(self) -> None:
-        for share in list(self.shares.values()):
-            share.finish()
+    def finish(self, begun: float) -> None:
+        _share.finish_all(list(self.shares.values()), begun)
 
     def after_fork(self) -> None:
         self.lock = threading.Lock()

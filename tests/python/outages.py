@@ -5,8 +5,9 @@ import os
 import shutil
 import socket
 import threading
+import time
 
-from machine import compiled, kernels, launch, python, use, user
+from machine import SUPPORT, compiled, kernels, launch, python, use, user
 from scene import (ENTRIES, PATIENCE, children, equal, hanging, process,
                    require, small_disk, test, wait_until)
 
@@ -43,6 +44,45 @@ def _(here):
     # The compile itself takes a second; the machine is busy.
     require(WAIT_S <= seconds(ended) <= WAIT_S + 20 * PATIENCE, ended.out)
     require(ended.seconds < 40 * PATIENCE, ended.seconds)
+
+
+@test("a push that is under way at exit has its deadline, and no second one")
+def _(here):
+    with hanging() as remote:
+        ended = python(here, """
+import threading, time
+from tkbundle import _share
+_share.LOOK_S = 0.1
+os = __import__("os")
+os.makedirs("cache/A")
+share = _share.Share("cache", "a/b", wait=0, push="always", deadline=4)
+share.note("A")
+time.sleep(2.5)  # it pushes now
+begin = time.monotonic()
+share.finish()
+print(time.monotonic() - begin)
+""", env={"TKBUNDLE_REMOTE": remote})
+    equal((ended.status, ended.err.count("\n")), (0, 1), ended.err)
+    require(float(ended.out) < 3 + PATIENCE, ended.out)
+
+
+@test("several roots have one deadline at exit, all together")
+def _(here):
+    script = here.write("roots.py", f"""
+import os, sys, time
+sys.path.insert(0, {SUPPORT!r})
+from triton_kernel import use_driver, want
+use_driver()
+for warps in 1, 2, 4, 8:
+    os.environ["TRITON_CACHE_DIR"] = f"root{{warps}}"
+    want(warps)
+print(time.time())
+""")
+    with hanging() as remote:
+        ended = use(here, "3.6", script=script, remote=remote, env={
+            "TKBUNDLE_WAIT": "10ms", "TKBUNDLE_DEADLINE": "4s"})
+        took = time.time() - float(ended.out)
+    require(4 <= took < 8 * PATIENCE, took)
 
 
 @contextlib.contextmanager
