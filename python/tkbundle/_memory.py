@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import functools
 import os
 import shutil
@@ -75,9 +76,8 @@ def emit(data: bytes, root: _calls.Path) -> _calls.EmitReport:
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[str]:
+def _folder(place: str) -> Iterator[str]:
     """A folder that is removed when this process ends, or soon after."""
-    place = PLACE if os.access(PLACE, os.W_OK) else tempfile.gettempdir()
     _sweep(place)
     with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-",
                                      dir=place) as path:
@@ -101,8 +101,18 @@ def _sweep(place: str) -> None:
 def pack(tree: str, name: str, value: bytes) -> bytes:
     """A bundle with a single unit, which is a file. It is written to a folder
     to be packed."""
+    if os.access(PLACE, os.W_OK):
+        try:
+            return _pack(PLACE, tree, name, value)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+    return _pack(tempfile.gettempdir(), tree, name, value)
+
+
+def _pack(place: str, tree: str, name: str, value: bytes) -> bytes:
     results = _calls.Results()
-    with _folder() as root, _room() as room:
+    with _folder(place) as root, _room() as room:
         folder = os.path.join(root, tree)
         for path in (folder, os.path.join(root, "kernels")):
             os.mkdir(path)

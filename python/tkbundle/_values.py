@@ -118,14 +118,15 @@ class Values:
 
     def _stop(self, reason: object) -> None:
         """Stop using the remote."""
-        self._is_off = True
-        warn("remote cache", reason)
+        if not self._is_off:
+            self._is_off = True
+            warn("remote cache", reason)
 
     # Reading.
 
     def get(self, name: str) -> Optional[bytes]:
         """Get the value, or None; waits at most the remaining time."""
-        if self._is_off:
+        if self._is_off or self._ended.is_set():
             return None
         begin = time.monotonic()
         ask = _Ask(name)
@@ -244,8 +245,18 @@ class Values:
                     self._writer = None
                     return
             for name, value in pending.items():
-                write(handle, name, value, self._settings.deadline)
-                self._puts += 1
+                self._upload(handle, name, value)
+
+    def _upload(self, handle: ctypes.c_void_p, name: str, value: bytes) -> None:
+        if self._is_off:
+            return
+        try:
+            write(handle, name, value, self._settings.deadline)
+            self._puts += 1
+        except GONE as error:
+            self._stop(error)
+        except Exception as error:  # this value cannot be shared; others may be
+            warn("remote cache", error)
 
     def finish(self, begun: Optional[float] = None) -> None:
         """Upload the rest, and end all threads. The deadline counts from `begun`,

@@ -10,7 +10,8 @@ import tempfile
 
 from machine import HERE, PACKAGE, launch, python, variables
 from outages import liar
-from scene import ENTRIES, PATIENCE, equal, hanging, need, require, test, wait_until
+from scene import (ENTRIES, PATIENCE, equal, hanging, need, require, small_disk,
+                   test, wait_until)
 
 USER = os.path.join(HERE, "graph_user.py")
 STAND_IN = os.path.join(HERE, "stand_in")
@@ -245,6 +246,41 @@ def _(here):
     check_cold(use(here, remote="gopher://x"), "gopher")
     ended = use(here, env={"TKBUNDLE_LIBRARY": here.folder})
     require("Traceback" not in ended.err, ended.err)
+
+
+@test("graphs: a value that does not fit into memory is packed on the disk")
+def _(here):
+    with small_disk(here.path("memory"), "64k"):
+        ended = python(here, """
+import os
+from tkbundle import _memory
+_memory.PLACE = "memory"
+value = os.urandom(200000)
+assert _memory.unpack(_memory.pack("value", "value", value)) == value
+assert os.listdir("memory") == []
+""")
+    equal((ended.status, ended.err), (0, ""))
+
+
+@test("graphs: a value that cannot be put is one warning, and others are put")
+def _(here):
+    ended = python(here, """
+from tkbundle import _memory, _values
+pack = _memory.pack
+def limited(tree, name, value):
+    if len(value) > 9:
+        raise OSError(27, "File too large")
+    return pack(tree, name, value)
+_memory.pack = limited
+values = _values.Values()
+for name, value in ("1", b"1234567890"), ("2", b"2"):
+    values.put("torch/fx-graph/" + name, value)
+values.finish()
+assert values.get("torch/fx-graph/2") is None  # and does not wait
+print(values.counts().puts, _values.Values().get("torch/fx-graph/2"))
+""", env={"TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, ended.out), (0, "1 b'2'\n"), ended.err)
+    equal(ended.err.count("File too large"), 1, ended.err)
 
 
 @test("graphs: a value that is no JSON, or too deep, is a miss")

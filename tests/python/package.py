@@ -319,6 +319,19 @@ def _(here):
     require(ended.out.count("add_kernel") >= 1 and KERNELS, ended.out)
 
 
+@test("the module gives the program Python's usual signals, and an import is none")
+def _(here):
+    os.mkdir(here.path("bin"))
+    here.write("bin/tkbundle", "#!/bin/sh\ngrep SigIgn /proc/self/status\n")
+    os.chmod(here.path("bin", "tkbundle"), 0o755)
+    env = {"TKBUNDLE_LIBRARY": here.path("bin")}
+    ended = python(here, "import runpy\n"
+                   "runpy.run_module('tkbundle', run_name='__main__')", env=env)
+    equal(int(good(ended).split()[1], 16), 0, ended.out)
+    ended = python(here, "import tkbundle.__main__; print('imported')", env=env)
+    equal(good(ended), "imported\n")
+
+
 @test("certifi's authorities are handed on, and the package is not imported")
 def _(here):
     os.makedirs(here.path("packages", "certifi"))
