@@ -243,13 +243,14 @@ import os, shutil, sys
 from tkbundle import _share
 share = _share.Share("cache", "a/b")
 share.begin()
-if os.fork() == 0:
+child = os.fork()
+if child == 0:
     shutil.copytree(sys.argv[1], "cache", dirs_exist_ok=True)
     for key in os.listdir("cache"):
         share.note(key)
     share.finish()
     os._exit(0)
-assert os.wait()[1] == 0
+assert os.waitpid(child, 0)[1] == 0
 """
     graph = """
 from tkbundle._values import Values
