@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import logging
-from typing import Callable, Set, TypeVar
+from typing import Callable, Dict, Set, TypeVar
 
-_warned: Set[str] = set()
+LIMIT = 4  # warnings of a kind: reasons may name what changes, as files
+
+_warned: Dict[str, Set[str]] = {}
 
 V = TypeVar("V")
 
 
 def warn(what: str, reason: object) -> None:
     """Warn about a failure, once for each reason."""
-    if not _warned.intersection((what, str(reason))):
-        _warned.update((what, str(reason)))
-        logging.getLogger("tkbundle").warning("tkbundle: %s: %s", what, reason)
+    text, told = str(reason), _warned.setdefault(what, set())
+    if len(told) < LIMIT and not any(text in one for one in _warned.values()):
+        told.add(text)
+        logging.getLogger("tkbundle").warning("tkbundle: %s: %s", what, text)
 
 
 def guarded(what: str, work: Callable[[], V], otherwise: V) -> V:

@@ -62,11 +62,13 @@ _finder = _Finder()
 
 
 def when_there(name: str, work: Work) -> None:
-    """Do `work` to the module `name`, now or when it has been imported."""
+    """Do `work` to the module `name`, now or, once, when it has been imported."""
     module = sys.modules.get(name)
     if module is not None:
         guarded("hooks", lambda: work(module), None)
         return
-    _awaited.setdefault(name, []).append(work)
+    works = _awaited.setdefault(name, [])
+    if work not in works:
+        works.append(work)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)

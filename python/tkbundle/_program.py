@@ -24,6 +24,7 @@ NAME = "tkbundle"
 NICENESS = 10
 ASK_S = 2.0  # for reading the configuration
 NO_VALUE = 3  # an exit status
+LOST = -1  # an exit status that is not known
 PATIENCE_S = 1.0  # between SIGTERM and SIGKILL
 MOST_S = 86400.0  # the longest time that the program accepts
 PUSHES = ("always", "on-exit", "never")
@@ -76,6 +77,7 @@ class Child:
 
     def __init__(self, words: List[str], remote: Optional[str] = None,
                  is_nice: bool = False) -> None:
+        self._is_json = "--json" in words
         environment = dict(variables(), TKBUNDLE_PARENT=str(os.getpid()))
         if remote is not None:
             environment["TKBUNDLE_REMOTE"] = remote
@@ -109,22 +111,26 @@ class Child:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 out, words = b"", b""
-        return _judge(self._process.returncode, out, words,
-                      f"not done after {seconds:g} s" if late else "")
+        return _judge(self._process.returncode, out, words, self._is_json,
+                      f"not done after {round(seconds, 1):g} s" if late else "")
 
 
-def _judge(status: Optional[int], out: bytes, words: bytes,
+def _judge(status: Optional[int], out: bytes, words: bytes, is_json: bool,
            reason: str) -> Outcome:
     try:
         document = json.loads(out)
     except ValueError:
         document = {}
+    if not isinstance(document, dict):
+        document = {}
     lines = words.decode("utf-8", "replace").strip().splitlines()
+    if status == 0 and is_json and (not document or "error" in document):
+        # Where SIGCHLD is ignored, each status is 0.
+        status = LOST
     if status and not reason:
         last = lines[-1] if lines else f"it ended with {status}"
         reason = re.sub(rf"^{NAME}( \w+)?: ", "", last)
-    return Outcome(-1 if status is None else status,
-                   document if isinstance(document, dict) else {},
+    return Outcome(LOST if status is None else status, document,
                    out.decode("utf-8", "replace"), reason)
 
 
@@ -212,13 +218,13 @@ def given(wait: Any = None, deadline: Any = None,
     return {name: value for name, value in found.items() if value is not None}
 
 
-def remote() -> Optional[str]:
+def remote(seconds: float = ASK_S) -> Optional[str]:
     """The remote from a variable or else from a file. Unlike settings(), this
     includes secrets."""
     told = os.environ.get("TKBUNDLE_REMOTE")
     if told:
         return told
-    outcome = Child(["config", "--get", "remote"]).wait(ASK_S)
+    outcome = Child(["config", "--get", "remote"]).wait(seconds)
     if outcome.status not in (0, NO_VALUE):
         raise _errors.Error(outcome.reason)
     return outcome.text.strip() or None

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import functools
 import hashlib
 import importlib
 import json
@@ -74,17 +73,23 @@ def listener(before: Optional[Callable[..., None]],
     return listen
 
 
+_ours: Optional[Callable[..., None]] = None
+
+
 def _listen_to(knobs: Any) -> None:
+    global _ours
     compilation = getattr(knobs, "compilation", None)
-    if compilation is not None and hasattr(compilation, "listener"):
-        compilation.listener = listener(compilation.listener, key_of)
+    if compilation is None or not hasattr(compilation, "listener"):
+        return
+    if _ours is None or compilation.listener is not _ours:
+        _ours = compilation.listener = listener(compilation.listener, key_of)
 
 
-@functools.lru_cache(maxsize=None)
 def listen() -> None:
-    """Note all compiles, even without our cache manager. Installs a listener
-    once, now or when Triton is imported. Triton 3.4 and newer have a hook for
-    that; a listener that is already installed is still called, first."""
+    """Note all compiles, even without our cache manager. Installs a listener,
+    now or when Triton is imported, and again if another one took its place.
+    Triton 3.4 and newer have a hook for that; a listener that is already
+    installed is still called, first."""
     _imports.when_there("triton.knobs", _listen_to)
 
 

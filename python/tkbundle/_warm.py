@@ -19,11 +19,19 @@ ALONE = (".so", ".autotune.json")
 
 
 def _root() -> str:
-    """The cache root that the program uses by default."""
+    """The cache root that Triton uses, as it says itself if it was imported:
+    versions differ in what they know."""
+    knobs = sys.modules.get("triton.knobs")
+    if knobs is not None:
+        return str(knobs.cache.dir)
+    told = os.environ.get("TRITON_CACHE_DIR", "").strip()
+    if told:
+        return told
+    cache = sys.modules.get("triton.runtime.cache")
+    if cache is not None:
+        return str(cache.default_cache_dir())
     home = os.environ.get("TRITON_HOME") or os.path.expanduser("~")
-    return (os.environ.get("TRITON_CACHE_DIR")
-            or os.environ.get("TORCHINDUCTOR_CACHE_DIR")
-            or os.path.join(home, ".triton", "cache"))
+    return os.path.join(home, ".triton", "cache")
 
 
 def _finished(folder: str) -> bool:
@@ -78,12 +86,14 @@ def _share_of(ref: str, root: Any, remote: Optional[str],
     if root is None and engine is None:
         root = _root()
     _specialisations.listen()
-    if engine == "torch" and inductor.is_named(remote):
-        inductor.install(remote, **told)
     # Nothing reads a substitute for the root.
-    return _share.Share(
+    share = _share.Share(
         None if root is None else _path(root), ref, remote,
         ["--engine", engine] if engine else [], is_replaceable=False, **told)
+    share.begin()
+    if engine == "torch":
+        inductor.install_where_named(remote, told)
+    return share
 
 
 @contextlib.contextmanager

@@ -79,8 +79,8 @@ def _hook(module: ModuleType, values: _values.Values) -> None:
     for name, kind, setting in CACHES:
         cache = getattr(module, name, None)
         if cache is None or not hasattr(cache, "backend_override_cls"):
-            _guard.warn("hooks", f"this PyTorch has no {name} with a backend "
-                        "that can be chosen: 2.6 and newer have")
+            _guard.warn("hooks", "this PyTorch lacks remote caches with a backend "
+                        "that can be chosen: 2.6 and newer have them")
         elif cache.backend_override_cls is None:
             cache.backend_override_cls = _backend(
                 module.RemoteCacheBackend, values, kind)
@@ -114,10 +114,29 @@ def _turn_on_tuned() -> None:
     _guard.guarded("hooks", ask, None)
 
 
-def is_named(remote: Optional[str]) -> bool:
-    """Is there a remote, given or configured?"""
+def _is_named(remote: Optional[str], told: Dict[str, Any]) -> Optional[bool]:
+    """Is there a remote, given or configured? None if that cannot be known, which
+    is a warning. Asking takes `wait` at most."""
+    settings = _program.first_settings()._replace(**_program.given(**told))
+    seconds = min(settings.wait, _program.ASK_S)
     return bool(remote) or _guard.guarded(
-        "remote cache", lambda: bool(_program.remote()), False)
+        "remote cache", lambda: bool(_program.remote(seconds)), None)
+
+
+def _put_behind(remote: Optional[str], told: Dict[str, Any]) -> None:
+    with _lock:
+        if "inductor" in _values_of:
+            return
+        values = _values_of["inductor"] = _values.Values(remote, **told)
+    _share.at_end(values.finish)
+    _imports.when_there("torch._inductor.remote_cache",
+                        lambda module: _hook(module, values))
+
+
+def install_where_named(remote: Optional[str], told: Dict[str, Any]) -> None:
+    """The same as install(), if a remote is given or configured."""
+    if _is_named(remote, told):
+        _put_behind(remote, told)
 
 
 def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
@@ -133,20 +152,16 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
     artifacts. Without a remote, it warns once. Never raises, and does not
     import PyTorch.
     """
+    told = {"wait": wait, "deadline": deadline, "push": push}
     if artifacts:
         _take_artifacts()
-        if not is_named(remote):
+    if artifacts or not _program.is_disabled():
+        is_named = _is_named(remote, told)
+        if artifacts and not is_named:
             return
-    with _lock:
-        if "inductor" in _values_of:
-            return
-        values = _values_of["inductor"] = _values.Values(
-            remote, wait=wait, deadline=deadline, push=push)
-    if not _program.is_disabled() and not is_named(remote):
-        _guard.warn("remote cache", _calls.NO_REMOTE)
-    _share.at_end(values.finish)
-    _imports.when_there("torch._inductor.remote_cache",
-                        lambda module: _hook(module, values))
+        if is_named is False:
+            _guard.warn("remote cache", _calls.NO_REMOTE)
+    _put_behind(remote, told)
 
 
 @functools.lru_cache(maxsize=None)

@@ -3,7 +3,7 @@
 import json
 import os
 
-from machine import SUPPORT, TRITONS, VENV, kernels, use
+from machine import SUPPORT, TRITONS, VENV, kernels, python, use
 from scene import equal, files_below, require, test, wait_until
 
 TREE = "specialisations"
@@ -93,3 +93,27 @@ def _(here):
     ended = use(here, "3.6", "odd")
     require(ended.err.count("\n") == 1 and "has no record" in ended.err, ended.err)
     equal((kernels(here), len(fetch(here))), (1, 0))
+
+
+@test("a listener that took the place of ours is called by it, from the next block on")
+def _(here):
+    ended = python(here, """
+import sys, types, tkbundle
+from tkbundle import _specialisations
+_specialisations.listen()
+_specialisations.listen()
+knobs = types.ModuleType("knobs")
+knobs.compilation = types.SimpleNamespace(listener=None)
+sys.modules["triton.knobs"] = knobs
+_specialisations.listen()
+first = knobs.compilation.listener
+_specialisations.listen()
+assert first is knobs.compilation.listener is not None
+heard = []
+knobs.compilation.listener = theirs = lambda **told: heard.append(told)
+_specialisations.listen()
+assert knobs.compilation.listener is not theirs
+knobs.compilation.listener(metadata={})
+print(len(heard))
+""")
+    equal((ended.status, ended.out, ended.err), (0, "1\n", ""))

@@ -284,6 +284,38 @@ esac
     require("push: the configuration cannot be read: " in ended.err, ended.err)
 
 
+@test("where SIGCHLD is ignored, a push that fails is a failure")
+def _(here):
+    source, killed = here.fixture(), slow_program(here)
+    here.write("slow/tkbundle", "#!/bin/sh\nkill -9 $$\n")
+    for env in ({"TKBUNDLE_REMOTE": "redis://127.0.0.1:1"},
+                {"TKBUNDLE_LIBRARY": killed}):
+        ended = python(here, """
+import os, signal, sys, time
+from tkbundle import _share
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+share = _share.Share(sys.argv[1], "a/b", push="on-exit")
+for key in os.listdir(sys.argv[1]):
+    share.note(key)
+print(share.push(time.monotonic()), len(share._new))
+""", source, env=env)
+        equal(ended.out, f"False {ENTRIES}\n", ended.err)
+        equal(ended.err.count("tkbundle: push: "), 1, ended.err)
+
+
+@test("one warning hides no other one of its kind, and there are not many")
+def _(here):
+    ended = python(here, """
+from tkbundle._guard import warn
+for reason in ("a", "b", "a", "c", "d", "e", "f"):
+    warn("pull", reason)
+warn("push", "a")
+warn("push", "g")
+""")
+    equal(ended.err.split("\n"), ["tkbundle: pull: " + one for one in "abcd"]
+          + ["tkbundle: push: g", ""])
+
+
 @test("a process that is killed while it pulls leaves nothing that runs")
 def _(here):
     with hanging() as remote:

@@ -4,6 +4,7 @@ import os
 import shutil
 
 from machine import USER, compiled, kernels, python, use
+from outages import slow_program
 from scene import ENTRIES, PATIENCE, equal, hanging, require, test
 
 CODE = """
@@ -239,3 +240,42 @@ with open(path) as file:
     exec(compile(file.read(), path, "exec"), {"__file__": path, "__name__": "user"})
 """), root="two")
     equal(compiled(ended), 2, ended.err)
+
+
+@test("a block without a root takes Triton's, as that Triton knows it")
+def _(here):
+    block(here, "one")
+    for number, (code, where) in enumerate((
+            ("", "home/.triton/cache"),
+            ("cache = types.ModuleType('cache')\n"  # as of Triton 3.0
+             "cache.default_cache_dir = lambda: 'default'\n"
+             "sys.modules['triton.runtime.cache'] = cache\n", "default"),
+            ("knobs = types.ModuleType('knobs')\n"
+             "knobs.cache = types.SimpleNamespace(dir='chosen')\n"
+             "sys.modules['triton.knobs'] = knobs\n", "chosen"))):
+        ended = python(here, f"import sys, types, tkbundle\n{code}"
+                       "with tkbundle.warm('a/b'): pass", env={
+                           "TKBUNDLE_REMOTE": here.remote,
+                           "TORCHINDUCTOR_CACHE_DIR": here.path("inductor"),
+                           "TRITON_HOME": here.path("home")})
+        equal((ended.status, ended.err, os.path.isdir(here.path("inductor"))),
+              (0, "", False), number)
+        require(os.path.isdir(here.path(where)), where)
+
+
+@test("the remote of graphs is asked for once, within the time to wait")
+def _(here):
+    slow, asked = slow_program(here), here.path("asked")
+    here.write("slow/tkbundle", f"""#!/bin/sh
+case "$*" in *--get*) echo asked >>'{asked}'; exec sleep 4 ;; esac
+exec '{here.program}' "$@"
+""")
+    ended = python(here, """
+import time, tkbundle
+begin = time.monotonic()
+with tkbundle.warm("a/b", engine="torch", wait=1):
+    print(time.monotonic() - begin)
+""", env={"TKBUNDLE_LIBRARY": slow,
+          "TORCHINDUCTOR_CACHE_DIR": here.path("inductor")})
+    equal((ended.status, here.read("asked")), (0, "asked\n"), ended.err)
+    require(1 <= float(ended.out) < 1 + 0.9 * PATIENCE, ended.out)
