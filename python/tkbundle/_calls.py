@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Trees = Mapping[str, Path]  # folders by tree names
-Remote = Union[None, str, ctypes.c_void_p]  # URLs, or the result of opened()
+# URLs, a folder, or the result of opened()
+Remote = Union[None, str, "os.PathLike[str]", ctypes.c_void_p]
 
 JOBS_LIMIT = 256  # values of --jobs
 
@@ -244,7 +245,12 @@ def _choice(words: Any, word: str) -> int:
 
 
 def _places(trees: Optional[Trees]) -> Dict[str, bytes]:
-    return {name: path_of(path) for name, path in (trees or {}).items()}
+    return {_tree(name): path_of(path) for name, path in (trees or {}).items()}
+
+
+def _tree(name: str) -> str:
+    encode(name)  # raises if C cannot have it
+    return name
 
 
 def collect_options(results: Results, *, keys: Sequence[str] = (),
@@ -341,7 +347,7 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
     if isinstance(remote, ctypes.c_void_p):
         yield remote
         return
-    urls = remote or _configured()
+    urls = os.fspath(remote) if remote else _configured()
     if not urls:
         raise _errors.Error(NO_REMOTE)
     handle = ctypes.c_void_p()

@@ -49,7 +49,7 @@ class Denied(Error):
 
 
 BY_STATUS: Dict[str, Type[Error]] = {
-    "miss": Missing, "partial": Partial, "left_out": Partial,
+    "invalid": Invalid, "miss": Missing, "partial": Partial, "left_out": Partial,
     "corrupt": Corrupt, "cancelled": Cancelled,
     "unavailable": Unavailable, "denied": Denied,
 }

@@ -6,14 +6,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import functools
 import os
-import shutil
 import tempfile
-import time
 from typing import Any, Iterator, Tuple
 
-from tkbundle import _calls, _errors, _native
+from tkbundle import _calls, _errors, _leftovers, _native
 
 #: A folder where files are ten times cheaper than on a disk.
 PLACE = "/dev/shm"
@@ -75,29 +72,6 @@ def emit(data: bytes, root: _calls.Path) -> _calls.EmitReport:
     return _calls.emit_opened(_open(data), root)
 
 
-@contextlib.contextmanager
-def _folder(place: str) -> Iterator[str]:
-    """A folder that is removed when this process ends, or soon after."""
-    _sweep(place)
-    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-",
-                                     dir=place) as path:
-        yield path
-
-
-@functools.lru_cache(maxsize=None)
-def _sweep(place: str) -> None:
-    """Remove folders of dead processes, once in each process."""
-    with contextlib.suppress(OSError):
-        for name in os.listdir(place):
-            path = os.path.join(place, name)
-            if name.startswith(PREFIX):
-                with contextlib.suppress(OSError):
-                    status = os.lstat(path)
-                    if (status.st_uid == os.geteuid()
-                            and time.time() - status.st_mtime > AGE_S):
-                        shutil.rmtree(path, ignore_errors=True)
-
-
 def pack(tree: str, name: str, value: bytes) -> bytes:
     """A bundle with a single unit, which is a file. It is written to a folder
     to be packed."""
@@ -112,7 +86,7 @@ def pack(tree: str, name: str, value: bytes) -> bytes:
 
 def _pack(place: str, tree: str, name: str, value: bytes) -> bytes:
     results = _calls.Results()
-    with _folder(place) as root, _room() as room:
+    with _leftovers.folder(place, PREFIX, AGE_S) as root, _room() as room:
         folder = os.path.join(root, tree)
         for path in (folder, os.path.join(root, "kernels")):
             os.mkdir(path)

@@ -99,7 +99,8 @@ class Child:
         self._process.kill()
 
     def wait(self, seconds: float) -> Outcome:
-        """Wait for the program, at most this long; then kill it."""
+        """Wait for the program, at most this long; then kill it. An exception,
+        such as that of Ctrl-C, kills it, too."""
         late = False
         try:
             out, words = self._process.communicate(timeout=seconds)
@@ -111,6 +112,9 @@ class Child:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 out, words = b"", b""
+        except BaseException:
+            self._process.kill()
+            raise
         return _judge(self._process.returncode, out, words, self._is_json,
                       f"not done after {round(seconds, 1):g} s" if late else "")
 

@@ -72,14 +72,14 @@ class Share:
         self._is_replaceable = is_replaceable
         self.meant = None if root is None else os.path.abspath(root)
         self.root = self.meant
-        self._ref, self._remote = ref or "-", remote
+        self.remote = remote
+        self._ref = ref or "-"
         self._words, self._pull_words = words, pull_words
         self._told = _program.given(**told)
         self._settings = _program.first_settings()._replace(**self._told)
         self._is_off = _program.is_disabled()
         self.is_empty = False  # the ref has no record
         self._begun = 0.0
-        self._child: Optional[_program.Child] = None
         self._renew()
         _shares.add(self)
 
@@ -90,6 +90,8 @@ class Share:
         self._thread: Optional[threading.Thread] = None
         self._new: List[str] = []
         self._used: Set[str] = set()
+        self._puller: Optional[_program.Child] = None
+        self._pusher: Optional[_program.Child] = None
         self._is_late = False  # the last push did not end in time
 
     def after_fork(self) -> None:
@@ -98,7 +100,6 @@ class Share:
             self._renew()  # settings that are not known yet are asked for again
             for event in (self._placed, self._settled, self._pulled):
                 event.set()
-            self._child = None
 
     # The pull.
 
@@ -167,12 +168,14 @@ class Share:
         return self.root is not None or self.meant is None
 
     def _pull_here(self) -> None:
-        self._child = _program.Child(
+        self._puller = child = _program.Child(
             ["pull", "--json", *self._words, *self._pull_words, "--",
-             *self._operands()], self._remote)
+             *self._operands()], self.remote)
+        if self._ended.is_set():
+            child.stop()
         self._settled.wait(self._settings.wait)
-        outcome = self._child.wait(self._left_of(self._settings.deadline))
-        self._child = None
+        outcome = child.wait(self._left_of(self._settings.deadline))
+        self._puller = None
         self.is_empty = outcome.status == NO_RECORD
         # No remote is configured.
         self._is_off = outcome.status == MISUSED
@@ -208,7 +211,8 @@ class Share:
         """An entry was found in the cache. Push it with the next compiled one,
         or at once if the ref is empty."""
         with self._lock:
-            is_known, self._used = key in self._used, self._used | {key}
+            is_known = key in self._used
+            self._used.add(key)
         if self.is_empty and not is_known:
             self.note(key)
 
@@ -276,12 +280,13 @@ class Share:
             warn("push", f"not done after {self._settings.deadline:g} s")
             return False
         with _specialisations.written(keys) as noted:
-            outcome = _program.Child(
+            self._pusher = child = _program.Child(
                 ["push", "--json", "--jobs", "1", "--no-compaction",
                  "--deadline", f"{int(seconds * 1000)}ms", *self._words,
                  *(f"--key={key}" for key in keys or ()), *noted, "--",
-                 *self._operands()], self._remote, is_nice=True).wait(
-                     seconds + MARGIN_S)
+                 *self._operands()], self.remote, is_nice=True)
+            outcome = child.wait(seconds + MARGIN_S)
+        self._pusher = None
         if outcome.reason:
             warn("push", outcome.reason)
         self.is_empty = self.is_empty and bool(outcome.reason)
@@ -295,9 +300,9 @@ class Share:
     def end(self) -> None:
         """Stop the pull, and begin no push any more."""
         self._ended.set()
-        child = self._child
-        if child is not None:
-            child.stop()
+        puller = self._puller
+        if puller is not None:
+            puller.stop()
 
     def finish(self, begun: Optional[float] = None) -> None:
         """Push everything that is not pushed yet, and end all children. The
@@ -310,11 +315,21 @@ class Share:
         thread = self._thread
         is_pushing = thread is not None and thread.is_alive()
         if thread is not None and thread is not threading.current_thread():
-            thread.join(self._left(begun) + MARGIN_S)
+            self._join(thread, self._left(begun) + MARGIN_S)
         if is_pushing and self._is_late:
             return  # a second push would not end earlier
         if self._new and self._may_push(begun):
             self.push(begun)
+
+    def _join(self, thread: threading.Thread, seconds: float) -> None:
+        """Wait for the thread that pushes; Ctrl-C ends its push."""
+        try:
+            thread.join(seconds)
+        except BaseException:
+            pusher = self._pusher
+            if pusher is not None:
+                pusher.stop()
+            raise
 
 
 def finish_all(shares: Iterable[Share], begun: float) -> None:

@@ -23,11 +23,13 @@ import tempfile
 from typing import (Any, Callable, Dict, Iterable, Iterator, List, Optional,
                     Tuple)
 
-from tkbundle import _imports
+from tkbundle import _imports, _leftovers
 
 TREE = "specialisations"
 FRAMES = 6  # frames between us and compile(), if there are other listeners
 LIMIT = 100_000
+PREFIX = "tkbundle-push-"
+AGE_S = 2 * 86400  # a push takes a day at most
 GLUON = "triton.experimental.gluon.language."
 
 _Noted = Tuple[Any, Any, Any]  # source, options, target
@@ -170,7 +172,7 @@ def _write(folder: str, keys: Iterable[str]) -> Iterator[str]:
 def written(keys: Optional[Iterable[str]]) -> Iterator[List[str]]:
     """The options that make a push of these kernels, or of all, include their
     specialisations."""
-    with tempfile.TemporaryDirectory(prefix="tkbundle-") as folder:
+    with _leftovers.folder(tempfile.gettempdir(), PREFIX, AGE_S) as folder:
         units = list(_write(folder, list(_noted) if keys is None else keys))
         named = [] if keys is None else [f"--key={unit}" for unit in units]
         yield ["--tree", f"{TREE}={folder}", *named] if units else []

@@ -58,6 +58,17 @@ def _keys(root: Optional[str]) -> Set[str]:
     return {path for path in found if _finished(path)}
 
 
+def _pull(share: _share.Share, engine: Optional[str],
+          told: Dict[str, Any]) -> Set[str]:
+    """Pull, and return what is there before the block."""
+    _specialisations.listen()
+    share.begin()
+    if engine == "torch":
+        inductor.install_where_named(share.remote, told)
+    share.ready()
+    return _keys(share.root)
+
+
 def _push(share: _share.Share, before: Set[str]) -> None:
     """Push what is new since `before`, and what Triton found; all if the root is
     that of an engine, which is unknown here."""
@@ -79,26 +90,21 @@ def _path(root: Any) -> str:
     return path
 
 
-def _share_of(ref: str, root: Any, remote: Optional[str],
+def _share_of(ref: str, root: Any, remote: Any,
               engine: Optional[str], told: Dict[str, Any]) -> _share.Share:
-    if root is None and engine is None and "torch" in sys.modules:
-        engine = "torch"
     if root is None and engine is None:
         root = _root()
-    _specialisations.listen()
     # Nothing reads a substitute for the root.
-    share = _share.Share(
-        None if root is None else _path(root), ref, remote,
+    return _share.Share(
+        None if root is None else _path(root), ref,
+        None if remote is None else os.fsdecode(remote),
         ["--engine", engine] if engine else [], is_replaceable=False, **told)
-    share.begin()
-    if engine == "torch":
-        inductor.install_where_named(remote, told)
-    return share
 
 
 @contextlib.contextmanager
 def warm(ref: str, root: Optional[Path] = None, *,
-         remote: Optional[str] = None, engine: Optional[str] = None,
+         remote: Union[None, str, "os.PathLike[str]"] = None,
+         engine: Optional[str] = None,
          wait: Optional[float] = None, deadline: Optional[float] = None,
          push: Union[None, str, bool] = None) -> Iterator[None]:
     """Pull `ref`, run the block, push what it compiled; with `engine`, all of
@@ -113,16 +119,19 @@ def warm(ref: str, root: Optional[Path] = None, *,
     arguments that make no sense are a warning.
     """
     told = {"wait": wait, "deadline": deadline, "push": push}
+    if root is None and engine is None and "torch" in sys.modules:
+        engine = "torch"
     share = guarded("warm", lambda: _share_of(ref, root, remote, engine, told),
                     None)
     before: Optional[Set[str]] = None
     try:
         if share is not None:
-            share.ready()
-            before = _keys(share.root)
+            before = guarded("pull", lambda: _pull(share, engine, told), None)
         yield
     finally:
         if share is not None:
-            if before is not None:
-                guarded("push", functools.partial(_push, share, before), None)
-            share.finish()
+            try:
+                if before is not None:
+                    guarded("push", functools.partial(_push, share, before), None)
+            finally:
+                share.finish()

@@ -16,6 +16,9 @@ def share(root: Path, keys: List[str], remote: Optional[str]) -> int:
     with tkbundle.warm("my-model/v1", str(root), remote=remote, wait=1.5,
                        deadline=10, push="on-exit"):
         pass
+    with tkbundle.warm("my-model/v1", root, remote=root, push=False):
+        pass
+    pulled_from: tkbundle.PullReport = tkbundle.pull("a/b", root, root)
     pushed: tkbundle.PushReport = tkbundle.push("a/b", root, remote, keys=keys)
     pulled: tkbundle.PullReport = tkbundle.pull("a/b", root, connections=2)
     made: tkbundle.CollectReport = tkbundle.collect(root, "k.tkb", level=-3)
@@ -37,4 +40,4 @@ def share(root: Path, keys: List[str], remote: Optional[str]) -> int:
     tkbundle.inductor.install(remote, artifacts=True)
     hits: int = tkbundle.inductor.report().hits
     return (pushed.pushed + pulled.fetched + made.launchers + emitted.present
-            + hits + len(names) + len(tkbundle.version()))
+            + hits + pulled_from.fetched + len(names) + len(tkbundle.version()))

@@ -2,10 +2,13 @@
 """with tkbundle.warm(...): a block of a program that starts warm."""
 import os
 import shutil
+import signal
+import sys
+import time
 
-from machine import USER, compiled, kernels, python, use
+from machine import USER, compiled, kernels, launch, python, use, variables
 from outages import slow_program
-from scene import ENTRIES, PATIENCE, equal, hanging, require, test
+from scene import ENTRIES, PATIENCE, equal, hanging, process, require, test, wait_until
 
 CODE = """
 import os, shutil, sys, time
@@ -174,7 +177,8 @@ def _(here):
     good = ("wait=float('inf')", "wait=10 ** 400", "deadline=float('inf')",
            "deadline=1e7", "root=b'one'", "root=pathlib.Path('one')")
     wrong = ("wait='5s'", "wait=float('nan')", "deadline=[]", "root=1",
-             "root='a\\0b'", "engine=1", "ref=1", "ref='a\\0b'", "push='nevr'")
+             "root='a\\0b'", "engine=1", "ref=1", "remote=1",
+             "ref='a\\0b'", "push='nevr'")
     block(here, "zero")
     for argument in good + wrong:
         ended = python(here, "import pathlib, tkbundle\nwith tkbundle.warm(**{"
@@ -279,3 +283,73 @@ with tkbundle.warm("a/b", engine="torch", wait=1):
           "TORCHINDUCTOR_CACHE_DIR": here.path("inductor")})
     equal((ended.status, here.read("asked")), (0, "asked\n"), ended.err)
     require(1 <= float(ended.out) < 1 + 0.9 * PATIENCE, ended.out)
+
+
+INTERRUPTED = """
+import os, shutil, sys, threading, time, tkbundle
+try:
+    with tkbundle.warm("a/b", "one", wait={wait}, deadline=50):
+        shutil.copytree(sys.argv[1], "one", dirs_exist_ok=True)
+    {more}
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+time.sleep(60)
+"""
+SHARED = """
+    from tkbundle import _share
+    _share.LOOK_S = 0.1
+    share = _share.Share("one", "a/b", push="always", deadline=50)
+    share.note(os.listdir("one")[0])
+    time.sleep(2)
+    share.finish()
+"""
+
+
+@test("Ctrl-C ends what was begun for a block, and for the end")
+def _(here):
+    source = here.fixture()
+    for verb, wait, push, more in (("pull", 50, "always", "pass"),
+                                   ("push", 0, "always", "pass"),
+                                   ("push", 0, "never", SHARED.strip())):
+        shutil.rmtree(here.path("one"), ignore_errors=True)
+        with hanging() as remote:
+            started = launch(here, [
+                sys.executable, "-c", INTERRUPTED.format(wait=wait, more=more), source],
+                {**variables(here), "TKBUNDLE_REMOTE": remote, "TKBUNDLE_PUSH": push})
+            child = here.child(started, verb)
+            if more != "pass":
+                time.sleep(2)  # until the end waits for it
+            started.send_signal(signal.SIGINT)
+            equal(started.stdout.readline(), b"interrupted\n", verb)
+            wait_until(lambda child=child: (process(child) or " Z")[1] == "Z",
+                       f"the end of the {verb}", 5)
+            started.kill()
+
+
+@test("what a push left in the folder for temporary files goes when it is old")
+def _(here):
+    old, young, root = [here.path(name) for name in (
+        "tkbundle-push-1-old", "tkbundle-push-1-young", "tkbundle-0-0123456789abcdef")]
+    for folder in (old, young, root):
+        os.mkdir(folder)
+    for folder in (old, root):
+        os.utime(folder, (1, 1))
+    block(here, "one")
+    equal([os.path.exists(folder) for folder in (old, young, root)],
+          [False, True, True])
+
+
+@test("a hit costs as much after 20,000 others")
+def _(here):
+    ended = python(here, """
+import time
+from tkbundle._share import Share
+share, took = Share("one", "a/b"), []
+for first in range(0, 40000, 1000):
+    begin = time.process_time()
+    for number in range(first, first + 1000):
+        share.use(str(number))
+    took.append(time.process_time() - begin)
+print(min(took[-10:]) / min(took[:10]))
+""")
+    require(float(ended.out) < 5, ended.out)
