@@ -317,8 +317,7 @@ def _(here):
                 sys.executable, "-c", INTERRUPTED.format(wait=wait, more=more), source],
                 {**variables(here), "TKBUNDLE_REMOTE": remote, "TKBUNDLE_PUSH": push})
             child = here.child(started, verb)
-            if more != "pass":
-                time.sleep(2)  # until the end waits for it
+            time.sleep(3)  # until it is waited for, in the last case at the end
             started.send_signal(signal.SIGINT)
             equal(started.stdout.readline(), b"interrupted\n", verb)
             wait_until(lambda child=child: (process(child) or " Z")[1] == "Z",
