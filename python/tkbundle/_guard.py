@@ -16,7 +16,7 @@ V = TypeVar("V")
 def warn(what: str, reason: object) -> None:
     """Warn about a failure, once for each reason."""
     text, told = str(reason), _warned.setdefault(what, set())
-    if len(told) < LIMIT and not any(text in one for one in _warned.values()):
+    if len(told) < LIMIT and not any(text in one for one in list(_warned.values())):
         told.add(text)
         logging.getLogger("tkbundle").warning("tkbundle: %s: %s", what, text)
 

@@ -96,8 +96,8 @@ class Share:
 
     def after_fork(self) -> None:
         """After a fork: pulls and pushes belong to the parent."""
+        self._renew()  # settings that are not known yet are asked for again
         if self._begun:
-            self._renew()  # settings that are not known yet are asked for again
             for event in (self._placed, self._settled, self._pulled):
                 event.set()
 
@@ -226,7 +226,8 @@ class Share:
                                or not self._thread.is_alive()))
             if must_start and not self._ended.is_set():
                 self._is_late = False
-                self._thread = _program.in_thread(self._watch)
+                self._thread = guarded(
+                    "push", lambda: _program.in_thread(self._watch), None)
 
     def _watch(self) -> None:
         """Push once nothing new has come for a while, then end."""

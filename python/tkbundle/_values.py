@@ -222,6 +222,7 @@ class Values:
         if self._settings.push in ("always", "on-exit"):
             return True
         with self._lock:
+            self._told["push"] = "never"  # also if an answer comes later
             self._settings = self._settings._replace(push="never")
             self._pending = {}
         return False

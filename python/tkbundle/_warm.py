@@ -7,7 +7,7 @@ import contextlib
 import functools
 import os
 import sys
-from typing import Any, Dict, Iterator, Optional, Set, Union
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Set, Union
 
 from tkbundle import _share, _specialisations, inductor
 from tkbundle._guard import guarded
@@ -58,27 +58,33 @@ def _keys(root: Optional[str]) -> Set[str]:
     return {path for path in found if _finished(path)}
 
 
+class _Before(NamedTuple):
+    """What there was before a block."""
+
+    paths: Set[str]  #: entries of its root
+    noted: Set[str]  #: keys of kernels that this process compiled or found
+
+
 def _pull(share: _share.Share, engine: Optional[str],
-          told: Dict[str, Any]) -> Set[str]:
-    """Pull, and return what is there before the block."""
+          told: Dict[str, Any]) -> _Before:
     _specialisations.listen()
     share.begin()
     if engine == "torch":
         inductor.install_where_named(share.remote, told)
     share.ready()
-    return _keys(share.root)
+    return _Before(_keys(share.root), set(_specialisations.noted()))
 
 
-def _push(share: _share.Share, before: Set[str]) -> None:
-    """Push what is new since `before`, and what Triton found; all if the root is
-    that of an engine, which is unknown here."""
+def _push(share: _share.Share, before: _Before) -> None:
+    """Push what is new, and what Triton found; all if the root is that of an
+    engine, which is unknown here."""
     if share.meant is None:
         share.push_now(None)
         return
-    there = _keys(share.root)
-    new = {os.path.basename(path) for path in there - before}
-    used = {os.path.basename(path) for path in there}.intersection(
-        _specialisations.noted())
+    paths = _keys(share.root)
+    new = {os.path.basename(path) for path in paths - before.paths}
+    used = {os.path.basename(path) for path in paths}.intersection(
+        set(_specialisations.noted()) - before.noted)
     if new or (share.is_empty and used):
         share.push_now(sorted(new | used))
 
@@ -123,7 +129,7 @@ def warm(ref: str, root: Optional[Path] = None, *,
         engine = "torch"
     share = guarded("warm", lambda: _share_of(ref, root, remote, engine, told),
                     None)
-    before: Optional[Set[str]] = None
+    before: Optional[_Before] = None
     try:
         if share is not None:
             before = guarded("pull", lambda: _pull(share, engine, told), None)

@@ -129,6 +129,19 @@ with tkbundle.warm("a/b", "one"):
     equal((ended.status, kernels(here)), (0, 1), ended.err)
 
 
+@test("what one block used is not pushed by the next one, of another ref")
+def _(here):
+    ended = python(here, """
+import os, shutil, sys, tkbundle
+from tkbundle import _specialisations
+for ref, key in zip(("c/d", "a/b"), sorted(os.listdir(sys.argv[1]))):
+    with tkbundle.warm(ref, "one"):
+        shutil.copytree(os.path.join(sys.argv[1], key), os.path.join("one", key))
+        _specialisations._noted[key] = None
+""", here.fixture(), env={"TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, kernels(here)), (0, 1), ended.err)
+
+
 @test("what a block found in its root is pushed if the ref is empty")
 def _(here):
     stock = {"TRITON_CACHE_MANAGER": "triton.runtime.cache:FileCacheManager"}
