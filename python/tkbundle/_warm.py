@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import sys
 from typing import Any, Dict, Iterator, NamedTuple, Optional, Set, Union
 
@@ -14,6 +15,8 @@ from tkbundle._guard import guarded
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
+# Names of folders in Triton's caches, as the library has them.
+KEY = re.compile("[0-9a-f]{32}|[0-9a-f]{64}|[0-9A-Za-z_-]{43}|[A-Z2-7]{52}")
 GROUP = "__grp__"
 ALONE = (".so", ".autotune.json")
 
@@ -35,6 +38,8 @@ def _root() -> str:
 
 
 def _finished(folder: str) -> bool:
+    if KEY.fullmatch(os.path.basename(folder)) is None:
+        return False
     try:
         names = os.listdir(folder)
     except OSError:

@@ -129,6 +129,19 @@ with tkbundle.warm("a/b", "one"):
     equal((ended.status, kernels(here)), (0, 1), ended.err)
 
 
+@test("a folder of others in the root does not keep a block from its push")
+def _(here):
+    ended = python(here, """
+import os, shutil, sys, tkbundle
+with tkbundle.warm("a/b", "one"):
+    shutil.copytree(sys.argv[1], "one", dirs_exist_ok=True)
+    for name in "ab", "abcdefgh":
+        os.mkdir(os.path.join("one", name))
+        open(os.path.join("one", name, "graph.so"), "w").close()
+""", here.fixture(), env={"TKBUNDLE_REMOTE": here.remote})
+    equal((ended.status, kernels(here)), (0, ENTRIES), ended.err)
+
+
 @test("what one block used is not pushed by the next one, of another ref")
 def _(here):
     ended = python(here, """
