@@ -37,6 +37,7 @@ class Outcome(NamedTuple):
     document: Dict[str, Any]  #: its output, if that is JSON
     text: str  #: its output
     reason: str  #: the reason of a failure, or empty
+    is_late: bool  #: it was killed because it took too long
 
 
 def _installed() -> List[str]:
@@ -115,12 +116,14 @@ class Child:
         except BaseException:
             self._process.kill()
             raise
-        return _judge(self._process.returncode, out, words, self._is_json,
-                      f"not done after {round(seconds, 1):g} s" if late else "")
+        found = _judge(self._process.returncode, out, words, self._is_json)
+        return found._replace(
+            reason=f"not done after {round(seconds, 1):g} s",
+            is_late=True) if late else found
 
 
-def _judge(status: Optional[int], out: bytes, words: bytes, is_json: bool,
-           reason: str) -> Outcome:
+def _judge(status: Optional[int], out: bytes, words: bytes,
+           is_json: bool) -> Outcome:
     try:
         document = json.loads(out)
     except ValueError:
@@ -131,11 +134,12 @@ def _judge(status: Optional[int], out: bytes, words: bytes, is_json: bool,
     if status == 0 and is_json and (not document or "error" in document):
         # Where SIGCHLD is ignored, each status is 0.
         status = LOST
-    if status and not reason:
+    reason = ""
+    if status:
         last = lines[-1] if lines else f"it ended with {status}"
         reason = re.sub(rf"^{NAME}( \w+)?: ", "", last)
     return Outcome(LOST if status is None else status, document,
-                   out.decode("utf-8", "replace"), reason)
+                   out.decode("utf-8", "replace"), reason, False)
 
 
 class Settings(NamedTuple):
@@ -224,11 +228,13 @@ def given(wait: Any = None, deadline: Any = None,
 
 def remote(seconds: float = ASK_S) -> Optional[str]:
     """The remote from a variable or else from a file. Unlike settings(), this
-    includes secrets."""
+    includes secrets. Raises Cancelled if the program takes longer."""
     told = os.environ.get("TKBUNDLE_REMOTE")
     if told:
         return told
     outcome = Child(["config", "--get", "remote"]).wait(seconds)
+    if outcome.is_late:
+        raise _errors.Cancelled(outcome.reason, "cancelled")
     if outcome.status not in (0, NO_VALUE):
         raise _errors.Error(outcome.reason)
     return outcome.text.strip() or None

@@ -21,8 +21,8 @@ import threading
 from types import ModuleType
 from typing import Any, Dict, Optional, Tuple, Union
 
-from tkbundle import (_artifacts, _calls, _guard, _imports, _program, _share,
-                      _values)
+from tkbundle import (_artifacts, _calls, _errors, _guard, _imports, _program,
+                      _share, _values)
 
 TUNED = "torch._inductor.config.bundled_autotune_remote_cache"
 
@@ -115,12 +115,18 @@ def _turn_on_tuned() -> None:
 
 
 def _is_named(remote: Optional[str], told: Dict[str, Any]) -> Optional[bool]:
-    """Is there a remote, given or configured? None if that cannot be known, which
-    is a warning. Asking takes `wait` at most."""
+    """Is there a remote, given or configured? Asking takes `wait` at most. None:
+    it is not known; the first request asks again."""
     settings = _program.first_settings()._replace(**_program.given(**told))
     seconds = min(settings.wait, _program.ASK_S)
-    return bool(remote) or _guard.guarded(
-        "remote cache", lambda: bool(_program.remote(seconds)), None)
+
+    def ask() -> Optional[bool]:
+        try:
+            return bool(_program.remote(seconds))
+        except _errors.Cancelled:
+            return None
+
+    return bool(remote) or _guard.guarded("remote cache", ask, None)
 
 
 def _put_behind(remote: Optional[str], told: Dict[str, Any]) -> None:
@@ -134,8 +140,8 @@ def _put_behind(remote: Optional[str], told: Dict[str, Any]) -> None:
 
 
 def install_where_named(remote: Optional[str], told: Dict[str, Any]) -> None:
-    """The same as install(), if a remote is given or configured."""
-    if _is_named(remote, told):
+    """The same as install(), unless no remote is given or configured."""
+    if _is_named(remote, told) is not False:
         _put_behind(remote, told)
 
 
@@ -157,7 +163,7 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
         _take_artifacts()
     if artifacts or not _program.is_disabled():
         is_named = _is_named(remote, told)
-        if artifacts and not is_named:
+        if is_named is False and artifacts:
             return
         if is_named is False:
             _guard.warn("remote cache", _calls.NO_REMOTE)

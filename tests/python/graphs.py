@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 from machine import HERE, PACKAGE, launch, python, variables
-from outages import liar
+from outages import liar, slow_program
 from scene import (ENTRIES, PATIENCE, equal, hanging, need, require, small_disk,
                    test, wait_until)
 
@@ -107,6 +107,21 @@ with tkbundle.warm("a/b", engine="torch"):
             **environment_of(here, env={"TKBUNDLE_REMOTE": remote}),
             "TORCHINDUCTOR_CACHE_DIR": here.path("cache")})
         equal((ended.status, ended.out), (0, found), ended.err)
+
+
+@test("a block that may not wait installs them, and a graph finds the remote later")
+def _(here):
+    slow = slow_program(here)
+    config = here.write("config", f"remote = {here.remote}\n")
+    ended = here.go([sys.executable, "-c", """
+import importlib, tkbundle, tkbundle.inductor
+with tkbundle.warm("a/b", engine="torch", wait=0.1, push="never"):
+    caches = importlib.import_module("torch._inductor.remote_cache")
+    print(caches.RemoteFxGraphCache.backend_override_cls is not None)
+"""], env={**environment_of(here), "TKBUNDLE_LIBRARY": slow, "TKBUNDLE_REMOTE": "",
+           "TKBUNDLE_CONFIG": config, "TORCHINDUCTOR_CACHE_DIR": here.path("cache")})
+    equal((ended.status, ended.out), (0, "True\n"), ended.err)
+    require("remote cache" not in ended.err, ended.err)
 
 
 @test("a remote that a file names is that of graphs, too, and of functions")
