@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 #include "cache/watch.h"
+#include "remote/claims.h"
 #include "remote/net/limits.h"
 #include "remote/remote.h"
 
@@ -33,11 +34,23 @@ static void report_fetched(struct gauge *gauge, uint64_t done)
 	               done < gauge->size ? gauge->size : done);
 }
 
-/* A blob that is being fetched from a tier. */
-struct transfer {
+/* A blob that is being fetched, from one tier after the other. */
+struct fetch {
 	const struct tkb_digest *digest;
 	struct tkb_blob_buffer *buffer;
-	struct gauge *gauge;                /* or NULL */
+	struct gauge *gauge; /* or NULL */
+	struct tkb_claims claims;
+};
+
+static void fetch_release(struct fetch *fetch)
+{
+	tkb_claims_release(&fetch->claims);
+}
+
+/* A fetch from one tier. */
+struct transfer {
+	struct fetch *fetch;
+	const struct tkb_tier *tier;
 	const struct tkb_op_limits *limits; /* of the current try */
 	int sink_rc;                        /* what our own sink returned */
 	struct tkb_error sink_error;
@@ -46,16 +59,19 @@ struct transfer {
 static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
 	struct transfer *transfer = self;
+	struct fetch *fetch = transfer->fetch;
 
 	transfer->sink_rc =
 		tkb_op_limits_check(transfer->limits, &transfer->sink_error);
 	if (transfer->sink_rc == 0)
-		transfer->sink_rc = tkb_blob_buffer_add(transfer->buffer, bytes,
+		transfer->sink_rc = tkb_blob_buffer_add(fetch->buffer, bytes,
 		                                        &transfer->sink_error);
-	if (transfer->sink_rc == 0)
-		report_fetched(transfer->gauge, transfer->buffer->size);
-	else if (err != NULL)
+	if (transfer->sink_rc == 0) {
+		report_fetched(fetch->gauge, fetch->buffer->size);
+		tkb_claims_beat(&fetch->claims, transfer->tier);
+	} else if (err != NULL) {
 		*err = transfer->sink_error;
+	}
 	return transfer->sink_rc;
 }
 
@@ -66,13 +82,14 @@ static int get_from_tier(struct tkb_tier *tier,
 {
 	struct transfer *transfer = self;
 	const struct tkb_sink sink = { add_bytes, transfer };
-	const uint64_t had = transfer->buffer->size;
+	const struct fetch *fetch = transfer->fetch;
+	const uint64_t had = fetch->buffer->size;
 	int rc;
 
 	transfer->limits = limits;
 	transfer->sink_rc = 0;
-	rc = tier->backend->get(tier->self, limits, transfer->digest, had,
-	                        &sink, err);
+	rc = tier->backend->get(tier->self, limits, fetch->digest, had, &sink,
+	                        err);
 	if (transfer->sink_rc < 0)
 		return tkb_fail_as(err, transfer->sink_rc,
 		                   &transfer->sink_error);
@@ -103,25 +120,25 @@ static int check_digest(struct tkb_blob_buffer *buffer,
 	                tier->url->name, hex);
 }
 
-static int fetch_from(struct tkb_tier *tier, const struct tkb_digest *digest,
-                      struct gauge *gauge, struct tkb_blob_buffer *out,
+static int fetch_from(struct fetch *fetch, struct tkb_tier *tier,
                       struct tkb_error *err)
 {
-	struct transfer transfer = { .digest = digest,
-		                     .buffer = out,
-		                     .gauge = gauge };
+	struct transfer transfer = { .fetch = fetch, .tier = tier };
 	const struct tkb_tier_work work = { get_from_tier, &transfer };
 	int rc;
 
-	tkb_blob_buffer_reset(out);
+	tkb_blob_buffer_reset(fetch->buffer);
 	rc = tkb_tier_do(tier, &work, err);
-	return rc == 0 ? check_digest(out, digest, tier, err) : rc;
+	return rc == 0 ? check_digest(fetch->buffer, fetch->digest, tier, err)
+	               : rc;
 }
 
 int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,
                    struct tkb_blob_buffer *out, struct tkb_error *err)
 {
-	return fetch_from(tier, digest, NULL, out, err);
+	struct fetch fetch = { .digest = digest, .buffer = out };
+
+	return fetch_from(&fetch, tier, err);
 }
 
 /*
@@ -142,75 +159,47 @@ static void fill_nearer_tiers(struct tkb_remote *remote, size_t count,
 	}
 }
 
-/* The claims that this fetch holds, at most one per tier. */
-struct claims {
-	struct {
-		const struct tkb_remote_backend *backend;
-		void *claim;
-	} items[TKB_TIERS_LIMIT];
-	size_t count;
-};
-
-static void claims_release(struct claims *claims)
-{
-	for (size_t i = 0; i < claims->count; i++)
-		claims->items[i].backend->unclaim(claims->items[i].claim);
-	claims->count = 0;
-}
-
-struct claiming {
-	const struct tkb_digest *digest;
-	void *claim;
-};
-
-static int claim_in_tier(struct tkb_tier *tier,
-                         const struct tkb_op_limits *limits, void *self,
-                         struct tkb_error *err)
-{
-	struct claiming *claiming = self;
-
-	return tier->backend->claim(tier->self, limits, claiming->digest,
-	                            &claiming->claim, err);
-}
-
 /*
  * The tier lacks the blob: claim it, or wait for the process that holds the
- * claim. A process that has waited in vain releases its claim: if many
+ * claim, and become its stand-in if that makes no progress. A process whose
+ * wait ended with a claim, but without the blob, releases the claim: if many
  * processes failed one after another, the last would wait too long. Claims are
  * only an optimisation, so a failure counts as a miss.
  */
-static int claim_or_wait(struct tkb_tier *tier, const struct tkb_digest *digest,
-                         struct claims *claims, struct gauge *gauge,
-                         struct tkb_blob_buffer *out, struct tkb_error *err)
+static int claim_or_wait(struct fetch *fetch, struct tkb_tier *tier,
+                         struct tkb_error *err)
 {
 	const struct timespec nap = { .tv_nsec = NAP_MS * (long)TKB_NS_PER_MS };
 	const uint64_t end = tkb_now_ns() + tier->timeout_ms * TKB_NS_PER_MS;
-	struct claiming claiming = { .digest = digest };
-	const struct tkb_tier_work work = { claim_in_tier, &claiming };
+	struct tkb_patience patience = { .tier = tier,
+		                         .digest = fetch->digest };
 	bool has_waited = false;
 	int rc;
 
 	for (;;) {
-		rc = tkb_tier_do(tier, &work, err);
-		if (rc == 0 && claiming.claim != NULL) {
-			claims->items[claims->count].backend = tier->backend;
-			claims->items[claims->count++].claim = claiming.claim;
-		}
+		rc = tkb_claims_add(&fetch->claims, tier, fetch->digest,
+		                    patience.rank, err);
 		if (rc < 0)
 			return rc;
 		if (rc == 0)
 			break;
 		if (tkb_now_ns() >= end)
 			return TKB_MISS;
+		if (tkb_patience_is_over(&patience)) {
+			if (!tkb_patience_next(&patience))
+				return TKB_MISS;
+			has_waited = false;
+			continue;
+		}
 		has_waited = true;
 		(void)nanosleep(&nap, NULL);
-		rc = fetch_from(tier, digest, gauge, out, err);
+		rc = fetch_from(fetch, tier, err);
 		if (rc != TKB_MISS)
 			return rc;
 	}
-	rc = fetch_from(tier, digest, gauge, out, err);
+	rc = fetch_from(fetch, tier, err);
 	if (rc == TKB_MISS && has_waited)
-		claims_release(claims);
+		tkb_claims_release(&fetch->claims);
 	return rc;
 }
 
@@ -222,26 +211,24 @@ static bool may_claim(const struct tkb_remote *remote, size_t index)
 	       index + 1 < remote->tier_count;
 }
 
-static int fetch_claimed(struct tkb_remote *remote,
-                         const struct tkb_digest *digest, struct gauge *gauge,
-                         struct tkb_blob_buffer *out, struct tkb_error *err)
+static int fetch_blob(struct tkb_remote *remote, struct fetch *fetch,
+                      struct tkb_error *err)
 {
-	TKB_AUTO(claims_release) struct claims claims = { 0 };
+	struct tkb_blob_buffer *buffer = fetch->buffer;
 	struct tkb_verdict verdict = { 0 };
 
-	if (out->limit > remote->max_blob_size)
-		out->limit = remote->max_blob_size;
+	if (buffer->limit > remote->max_blob_size)
+		buffer->limit = remote->max_blob_size;
 	for (size_t i = 0; i < remote->tier_count; i++) {
 		struct tkb_tier *tier = &remote->tiers[i];
 		struct tkb_error fault = { 0 };
 		int rc;
 
-		rc = fetch_from(tier, digest, gauge, out, &fault);
+		rc = fetch_from(fetch, tier, &fault);
 		if (rc == TKB_MISS && may_claim(remote, i))
-			rc = claim_or_wait(tier, digest, &claims, gauge, out,
-			                   &fault);
+			rc = claim_or_wait(fetch, tier, &fault);
 		if (rc == 0) {
-			fill_nearer_tiers(remote, i, digest, out);
+			fill_nearer_tiers(remote, i, fetch->digest, buffer);
 			return 0;
 		}
 		if (rc == TKB_ERR_NOMEM || rc == TKB_ERR_CANCELLED)
@@ -254,7 +241,10 @@ static int fetch_claimed(struct tkb_remote *remote,
 int tkb_remote_fetch(struct tkb_remote *remote, const struct tkb_digest *digest,
                      struct tkb_blob_buffer *out, struct tkb_error *err)
 {
-	return fetch_claimed(remote, digest, NULL, out, err);
+	TKB_AUTO(fetch_release)
+	struct fetch fetch = { .digest = digest, .buffer = out };
+
+	return fetch_blob(remote, &fetch, err);
 }
 
 int tkb_remote_fetch_told(struct tkb_remote *remote,
@@ -262,6 +252,10 @@ int tkb_remote_fetch_told(struct tkb_remote *remote,
                           struct tkb_blob_buffer *out, struct tkb_error *err)
 {
 	struct gauge gauge = { .watch = &remote->watch, .size = size };
+	TKB_AUTO(fetch_release)
+	struct fetch fetch = { .digest = digest,
+		               .buffer = out,
+		               .gauge = &gauge };
 
-	return fetch_claimed(remote, digest, &gauge, out, err);
+	return fetch_blob(remote, &fetch, err);
 }

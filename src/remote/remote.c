@@ -154,6 +154,7 @@ int tkb_remote_clone(const struct tkb_remote *remote,
 	if (clone == NULL)
 		return rc;
 	for (size_t i = 0; i < clone->tier_count; i++) {
+		clone->tiers[i].vain_ranks = remote->tiers[i].vain_ranks;
 		clone->tiers[i].is_unreachable =
 			remote->tiers[i].is_unreachable;
 		clone->tiers[i].unreachable_error =

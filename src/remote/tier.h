@@ -23,7 +23,8 @@ struct tkb_tier {
 	uint32_t connect_ms;
 	uint32_t stall_ms;
 	uint32_t retries;
-	bool is_unreachable;                /* connecting has failed */
+	unsigned vain_ranks; /* whose claims are not waited for: claims.h */
+	bool is_unreachable; /* connecting has failed */
 	struct tkb_error unreachable_error; /* why */
 };
 

@@ -13,7 +13,8 @@
  */
 
 enum {
-	THREADS = 6
+	THREADS = 6,
+	STALL_MS = 800 /* in tests of those that make no progress */
 };
 
 /* What one thread does, with a handle of its own. */
@@ -33,10 +34,11 @@ static int append(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return 0;
 }
 
-static struct tkb_remote *open_tiers(const char *urls)
+static struct tkb_remote *open_tiers(const char *urls, unsigned stall_ms)
 {
 	return open_spy_with(urls,
-	                     CHOSEN(tkb_remote_options, .timeout_ms = 20000));
+	                     CHOSEN(tkb_remote_options, .timeout_ms = 20000,
+	                            .stall_timeout_ms = stall_ms));
 }
 
 static void *work(void *argument)
@@ -56,6 +58,7 @@ static void *work(void *argument)
 /* A blob in the remote of all. */
 struct scene {
 	const char *urls;
+	unsigned stall_ms; /* 0: the default */
 	struct tkb_bytes bytes;
 	struct tkb_digest digest;
 };
@@ -81,9 +84,11 @@ static void run_threads(const struct scene *scene, struct worker *workers)
 	pthread_t threads[THREADS];
 
 	for (size_t i = 0; i < THREADS; i++) {
-		workers[i] = (struct worker){ .remote = open_tiers(scene->urls),
-			                      .digest = &scene->digest,
-			                      .wanted = scene->bytes };
+		workers[i] =
+			(struct worker){ .remote = open_tiers(scene->urls,
+			                                      scene->stall_ms),
+			                 .digest = &scene->digest,
+			                 .wanted = scene->bytes };
 		SYS(pthread_create(&threads[i], NULL, work, &workers[i]));
 	}
 	for (size_t i = 0; i < THREADS; i++)
@@ -165,7 +170,8 @@ TEST(claims, of_one_who_is_killed_are_nobodys)
 
 	CHECK(pid >= 0);
 	if (pid == 0) {
-		struct worker worker = { .remote = open_tiers(scene.urls),
+		struct worker worker = { .remote = open_tiers(scene.urls,
+			                                      scene.stall_ms),
 			                 .digest = &scene.digest };
 
 		spy.get_ms = 60000;
@@ -187,7 +193,8 @@ TEST(claims, of_one_who_is_killed_are_nobodys)
 TEST(claims, of_another_process_are_waited_for)
 {
 	const struct scene scene = arrange_scene();
-	struct worker worker = { .remote = open_tiers(scene.urls),
+	struct worker worker = { .remote =
+		                         open_tiers(scene.urls, scene.stall_ms),
 		                 .digest = &scene.digest,
 		                 .wanted = scene.bytes };
 	const pid_t pid = fork();
@@ -208,6 +215,106 @@ TEST(claims, of_another_process_are_waited_for)
 	CHECK_INT(spy_count(SPY_GET), 0);
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	CHECK_INT(status, 0);
+}
+
+/* Fetch slowly in another process, which has the claim. */
+static pid_t start_slow_worker(const struct scene *scene)
+{
+	const pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		struct worker worker = { .remote = open_tiers(scene->urls,
+			                                      scene->stall_ms),
+			                 .digest = &scene->digest,
+			                 .wanted = scene->bytes };
+
+		(void)work(&worker);
+		_exit(!worker.is_right);
+	}
+	wait_for_claim();
+	return pid;
+}
+
+TEST(claims, of_one_who_is_frozen_let_one_other_fetch)
+{
+	struct scene scene = arrange_scene();
+	struct worker workers[THREADS];
+	int status = 0;
+
+	scene.stall_ms = STALL_MS;
+	spy.get_ms = 60000;
+	pid_t pid = start_slow_worker(&scene);
+	SYS(kill(pid, SIGSTOP));
+	spy.get_ms = 0;
+	run_threads(&scene, workers);
+	for (size_t i = 0; i < THREADS; i++) {
+		CHECK_INT(workers[i].rc, 0);
+		CHECK(workers[i].is_right);
+		CHECK(workers[i].ms >= STALL_MS);
+		CHECK(workers[i].ms < 5000);
+	}
+	CHECK_INT(spy_count(SPY_GET), 1);
+	SYS(kill(pid, SIGKILL));
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+}
+
+/* Ten parts, 300 ms apart: in all longer than the stall timeout. */
+TEST(claims, of_one_who_is_slow_but_gets_bytes_are_waited_for)
+{
+	struct scene scene = arrange_scene();
+	struct worker workers[THREADS];
+	int status = 0;
+
+	scene.stall_ms = STALL_MS;
+	spy.get_ms = 3000;
+	spy.get_parts = 10;
+	pid_t pid = start_slow_worker(&scene);
+	run_threads(&scene, workers);
+	for (size_t i = 0; i < THREADS; i++) {
+		CHECK_INT(workers[i].rc, 0);
+		CHECK(workers[i].is_right);
+		CHECK(workers[i].ms > 2 * STALL_MS);
+	}
+	CHECK_INT(spy_count(SPY_GET), 0);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+}
+
+/* The test has the claims, and does nothing. */
+TEST(claims, that_were_waited_for_in_vain_are_not_waited_for_again)
+{
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+	struct scene scene = arrange_scene();
+	struct tkb_digest digests[3];
+	void *claims[3];
+	uint64_t ms[3];
+
+	scene.stall_ms = STALL_MS;
+	must_open("node", &handle);
+	struct tkb_remote *far = open_spy(spy_url("remote"));
+	struct tkb_remote *remote = open_tiers(scene.urls, scene.stall_ms);
+	for (size_t i = 0; i < 3; i++) {
+		const struct tkb_bytes bytes = make_bytes(100, (uint32_t)i);
+		const struct tkb_blob blob = { bytes.size,
+			                       tkb_memory_source(&bytes) };
+
+		OK(tkb_remote_put(far, &blob, &digests[i], ERR));
+		OK(ASK(&handle, claim, &digests[i], &claims[i], ERR));
+	}
+	for (size_t i = 0; i < 3; i++) {
+		struct worker worker = { .remote = remote,
+			                 .digest = &digests[i] };
+
+		(void)work(&worker);
+		CHECK_INT(worker.rc, 0);
+		ms[i] = worker.ms;
+	}
+	for (size_t i = 0; i < 3; i++)
+		handle.backend->unclaim(claims[i]);
+	CHECK(ms[0] >= STALL_MS);
+	CHECK(ms[1] < STALL_MS / 2);
+	CHECK(ms[2] < STALL_MS / 2);
 }
 
 TEST(claims, where_the_folder_cannot_be_written_each_fetches)
@@ -237,7 +344,8 @@ TEST(claims, of_what_nobody_has_are_given_back)
 	const struct tkb_digest absent = made_up(7);
 
 	for (int i = 0; i < 3; i++) {
-		struct worker worker = { .remote = open_tiers(scene.urls),
+		struct worker worker = { .remote = open_tiers(scene.urls,
+			                                      scene.stall_ms),
 			                 .digest = &absent };
 
 		(void)work(&worker);
