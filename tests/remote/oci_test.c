@@ -393,6 +393,11 @@ TEST(oci, a_list_of_tags_that_is_none_is_one_sentence)
 	check_list(LISTED("Link: <http://127.0.0.2:1/x>; rel=\"next\"\r\n",
 	                  "{\"name\":\"a\",\"tags\":[]}"),
 	           TKB_ERR_UNAVAILABLE, "continues at another server");
+	check_list(text(LISTED("Link: </v2/team/kernels/tags/list?last=%05000d"
+	                       ">; rel=\"next\"\r\n",
+	                       "{\"name\":\"a\",\"tags\":[]}"),
+	                0),
+	           TKB_ERR_UNAVAILABLE, "its header 'Link' has more than 4093");
 	check_list(MOVED("302 Found", "/v2/team/kernels/tags/list?n=1000"),
 	           TKB_ERR_UNAVAILABLE, "redirects more than");
 	check_list(EMPTY("500 Oh"), TKB_ERR_UNAVAILABLE, "HTTP 500");

@@ -54,7 +54,8 @@ static void copy_header(CURL *curl, const char *name, char *out, size_t size)
 		memcpy(out, header->value, strlen(header->value) + 1);
 }
 
-static void join_header(CURL *curl, struct tkb_http_header *out)
+static int join_header(CURL *curl, struct tkb_http_header *out,
+                       struct tkb_error *err)
 {
 	struct curl_header *header = NULL;
 	size_t used = 0;
@@ -66,7 +67,10 @@ static void join_header(CURL *curl, struct tkb_http_header *out)
 
 		if (used + size + 3 > out->size) {
 			out->value[0] = '\0';
-			return;
+			return tkb_fail(err, TKB_ERR_UNAVAILABLE,
+			                "its header '%s' has more than %zu "
+			                "bytes",
+			                out->name, out->size - 3);
 		}
 		if (i > 0) {
 			memcpy(out->value + used, ", ", 2);
@@ -75,6 +79,21 @@ static void join_header(CURL *curl, struct tkb_http_header *out)
 		memcpy(out->value + used, header->value, size + 1);
 		used += size;
 	}
+	return 0;
+}
+
+/* An absent header says something, too: so one that does not fit is a failure. */
+static int join_wanted_headers(const struct tkb_http_slot *slot,
+                               struct tkb_error *err)
+{
+	const struct tkb_http_request *request = slot->request;
+	int rc = 0;
+
+	for (size_t i = 0; i < request->wanted_count && rc == 0; i++)
+		rc = join_header(slot->curl, &request->wanted[i], err);
+	if (rc == 0 && request->status == 401 && request->challenge != NULL)
+		rc = join_header(slot->curl, request->challenge, err);
+	return rc;
 }
 
 int64_t tkb_http_date_parse(const char *text)
@@ -110,10 +129,6 @@ static void fill_in(struct tkb_http_slot *slot)
 	copy_header(curl, "ETag", request->etag, sizeof(request->etag));
 	request->date_s = read_date(curl, "Date");
 	request->modified_s = read_date(curl, "Last-Modified");
-	for (size_t i = 0; i < request->wanted_count; i++)
-		join_header(curl, &request->wanted[i]);
-	if (request->status == 401 && request->challenge != NULL)
-		join_header(curl, request->challenge);
 }
 
 /* Scheme, host and port: these identify a server. */
@@ -256,6 +271,8 @@ int tkb_http_slot_finish(struct tkb_http_slot *slot, CURLcode code,
 {
 	struct tkb_http_request *request = slot->request;
 	const char *location = NULL;
+	struct tkb_error fault = { 0 };
+	int rc;
 
 	request->rc = slot->rc;
 	if (slot->rc == 0 && code != CURLE_OK && !slot->is_enough &&
@@ -268,9 +285,12 @@ int tkb_http_slot_finish(struct tkb_http_slot *slot, CURLcode code,
 	if (request->rc < 0)
 		return request->rc;
 	fill_in(slot);
+	rc = join_wanted_headers(slot, &fault);
 	(void)curl_easy_getinfo(slot->curl, CURLINFO_REDIRECT_URL, &location);
 	if (is_redirect(request->status) && location != NULL)
 		request->rc = follow_redirect(slot, location, limits);
+	else if (rc < 0)
+		request->rc = tkb_fail_as(&request->error, rc, &fault);
 	return request->rc;
 }
 

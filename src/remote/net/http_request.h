@@ -31,11 +31,14 @@ struct tkb_http_client_options {
 	uint32_t connections; /* maximum; 0: TKB_HTTP_CLIENT_CONNECTIONS */
 };
 
-/* A wanted header of an answer. Repeated headers are joined by ", ". */
+/*
+ * A wanted header of an answer. Repeated headers are joined by ", ". One that is
+ * too long is a failure of the request.
+ */
 struct tkb_http_header {
 	const char *name;
 	char *value; /* the caller's buffer of `size` bytes; "" if the header
-	                is missing or too long */
+	                is missing */
 	size_t size;
 };
 
