@@ -54,6 +54,7 @@ struct transfer {
 	const struct tkb_op_limits *limits; /* of the current try */
 	int sink_rc;                        /* what our own sink returned */
 	struct tkb_error sink_error;
+	bool is_damaged; /* all bytes are there, with another digest */
 };
 
 static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
@@ -73,6 +74,58 @@ static int add_bytes(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 		*err = transfer->sink_error;
 	}
 	return transfer->sink_rc;
+}
+
+/*
+ * Does the tier have more bytes of the blob than this try has brought? If it
+ * does not tell sizes, another try finds out: `has_grown` says that this one
+ * brought some.
+ */
+static int ask_for_more(struct tkb_tier *tier,
+                        const struct tkb_op_limits *limits,
+                        const struct fetch *fetch, bool has_grown, bool *out,
+                        struct tkb_error *err)
+{
+	uint64_t size = TKB_SIZE_UNKNOWN;
+	bool is_there = false;
+	int rc;
+
+	rc = tier->backend->has(tier->self, limits, fetch->digest, 1, &is_there,
+	                        &size, err);
+	if (rc < 0 && rc != TKB_ERR_DENIED)
+		return rc;
+	if (size == TKB_SIZE_UNKNOWN)
+		*out = is_there && has_grown && !limits->is_last_attempt;
+	else
+		*out = is_there && fetch->buffer->size < size;
+	return 0;
+}
+
+/*
+ * A body whose length was not announced can be cut without a failure. So if the
+ * digest is wrong, find out whether the blob is cut or damaged.
+ */
+static int check_end(struct transfer *transfer, struct tkb_tier *tier,
+                     uint64_t had, struct tkb_error *err)
+{
+	const struct fetch *fetch = transfer->fetch;
+	const struct tkb_blob blob = { fetch->buffer->size,
+		                       tkb_blob_buffer_source(fetch->buffer) };
+	struct tkb_digest digest;
+	bool is_cut = false;
+	int rc;
+
+	rc = tkb_blob_digest(&blob, &digest, err);
+	if (rc < 0)
+		return rc;
+	transfer->is_damaged = !tkb_digest_equal(&digest, fetch->digest);
+	if (!transfer->is_damaged)
+		return 0;
+	rc = ask_for_more(tier, transfer->limits, fetch, blob.size > had,
+	                  &is_cut, err);
+	if (rc < 0 || !is_cut)
+		return rc;
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "its answer ended too early");
 }
 
 /* Get the blob, from the byte where the last try ended. */
@@ -96,28 +149,7 @@ static int get_from_tier(struct tkb_tier *tier,
 	if (rc == TKB_MISS && had != 0)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "the blob vanished while it was read");
-	return rc;
-}
-
-static int check_digest(struct tkb_blob_buffer *buffer,
-                        const struct tkb_digest *wanted,
-                        const struct tkb_tier *tier, struct tkb_error *err)
-{
-	const struct tkb_blob blob = { buffer->size,
-		                       tkb_blob_buffer_source(buffer) };
-	char hex[TKB_DIGEST_HEX_SIZE];
-	struct tkb_digest digest;
-	int rc;
-
-	rc = tkb_blob_digest(&blob, &digest, err);
-	if (rc < 0)
-		return rc;
-	if (tkb_digest_equal(&digest, wanted))
-		return 0;
-	tkb_digest_to_hex(wanted, hex);
-	return tkb_fail(err, TKB_ERR_CORRUPT,
-	                "remote '%s': blob %s has another digest",
-	                tier->url->name, hex);
+	return rc == 0 ? check_end(transfer, tier, had, err) : rc;
 }
 
 static int fetch_from(struct fetch *fetch, struct tkb_tier *tier,
@@ -125,12 +157,17 @@ static int fetch_from(struct fetch *fetch, struct tkb_tier *tier,
 {
 	struct transfer transfer = { .fetch = fetch, .tier = tier };
 	const struct tkb_tier_work work = { get_from_tier, &transfer };
+	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
 	tkb_blob_buffer_reset(fetch->buffer);
 	rc = tkb_tier_do(tier, &work, err);
-	return rc == 0 ? check_digest(fetch->buffer, fetch->digest, tier, err)
-	               : rc;
+	if (rc != 0 || !transfer.is_damaged)
+		return rc;
+	tkb_digest_to_hex(fetch->digest, hex);
+	return tkb_fail(err, TKB_ERR_CORRUPT,
+	                "remote '%s': blob %s has another digest",
+	                tier->url->name, hex);
 }
 
 int tkb_tier_fetch(struct tkb_tier *tier, const struct tkb_digest *digest,

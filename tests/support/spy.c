@@ -24,6 +24,7 @@ void spy_reset(void)
 	spy.vanishing = 0;
 	spy.get_ms = 0;
 	spy.get_parts = 0;
+	spy.get_size = 0;
 	spy.is_deaf = false;
 	spy.count = 0;
 	memset(spy.counts, 0, sizeof(spy.counts));
@@ -151,6 +152,7 @@ static void spy_close(void *self)
 struct drip {
 	const struct tkb_op_limits *limits;
 	const struct tkb_sink *sink;
+	size_t left; /* bytes to hand on */
 };
 
 static bool is_cancelled(const struct tkb_op_limits *limits)
@@ -161,10 +163,13 @@ static bool is_cancelled(const struct tkb_op_limits *limits)
 
 static int drip(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
-	const struct drip *drip = self;
+	struct drip *drip = self;
 	const size_t parts = spy.get_parts == 0 ? 1 : spy.get_parts;
 	int rc = 0;
 
+	if (bytes.size > drip->left)
+		bytes.size = drip->left;
+	drip->left -= bytes.size;
 	for (size_t i = 0; i < parts && rc == 0; i++) {
 		const size_t from = bytes.size * i / parts;
 		const size_t to = bytes.size * (i + 1) / parts;
@@ -194,8 +199,9 @@ static int spy_get(void *self, const struct tkb_op_limits *limits,
                    const struct tkb_digest *digest, uint64_t offset,
                    const struct tkb_sink *sink, struct tkb_error *err)
 {
-	const struct drip dripping = { limits, sink };
-	const struct tkb_sink slow = { drip, (void *)(uintptr_t)&dripping };
+	struct drip dripping = { limits, sink,
+		                 spy.get_size != 0 ? spy.get_size : SIZE_MAX };
+	const struct tkb_sink slow = { drip, &dripping };
 
 	ENTER(SPY_GET, digest);
 	fly(1);

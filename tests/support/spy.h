@@ -57,7 +57,9 @@ struct spy {
 	                     before it is read */
 	unsigned get_ms;  /* each get takes at least so long */
 	size_t get_parts; /* and comes in so many parts; 0: as it is */
-	bool is_deaf;     /* and does not ask whether it is cancelled */
+	size_t get_size; /* and ends after so many bytes, as if these were all; 0: at
+	                     its end */
+	bool is_deaf;         /* and does not ask whether it is cancelled */
 	pthread_mutex_t lock; /* of all below */
 	struct spy_event events[4096];
 	size_t count;
