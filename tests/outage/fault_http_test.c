@@ -114,7 +114,7 @@ TEST(fault_http, a_pull_to_which_is_lied_is_right_or_a_miss)
 		  SILENT },
 		{ "a record is told too short",
 		  { .harm = LIE, A_RECORD, .skip = 1, THE_LENGTH, .by = -100 },
-		  { ONCE, 0, TKB_ERR_CORRUPT, "another digest" } },
+		  { ONCE, 0, TKB_ERR_UNAVAILABLE, "ended too early" } },
 		{ "a bit of a blob is flipped",
 		  { .harm = FLIP, A_GET, IN_THE_BODY },
 		  CORRUPT },

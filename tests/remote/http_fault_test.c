@@ -432,7 +432,8 @@ TEST(http_fault, a_record_that_is_gone_is_told)
  * Of three records one is larger than any may be, one is had, and the server
  * answers with `refusal` to the third, which cannot be read then.
  */
-static void check_unread_record(const char *refusal, int status)
+static void check_unread_record(const char *refusal, int status,
+                                const char *part)
 {
 	static const char listing[] =
 		"[{\"name\":\"" HEX16 HEX16 HEX16 HEX16 "\",\"type\":\"file\","
@@ -476,19 +477,27 @@ static void check_unread_record(const char *refusal, int status)
 
 		handle->call.is_last_attempt = false;
 		FAILS(ASK(handle, records, "ref", &visitor, ERR),
-		      TKB_ERR_UNAVAILABLE, "HTTP 500");
+		      TKB_ERR_UNAVAILABLE, part);
 	}
 	stop_server(&server, SIGKILL);
 }
 
 TEST(http_fault, a_record_that_cannot_be_read_is_told_and_hinders_no_other)
 {
-	check_unread_record(EMPTY("403 No"), TKB_ERR_DENIED);
+	check_unread_record(EMPTY("403 No"), TKB_ERR_DENIED, NULL);
 }
 
 TEST(http_fault, a_record_that_fails_alone_at_last_hinders_no_other)
 {
-	check_unread_record(EMPTY("500 Broken"), TKB_ERR_UNAVAILABLE);
+	check_unread_record(EMPTY("500 Broken"), TKB_ERR_UNAVAILABLE,
+	                    "HTTP 500");
+}
+
+/* It is not damaged: that would be a reason to drop it. */
+TEST(http_fault, a_record_that_is_cut_without_a_failure_hinders_no_other)
+{
+	check_unread_record("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nno",
+	                    TKB_ERR_UNAVAILABLE, "its answer ended too early");
 }
 
 /* Some servers do so for any HEAD: what a GET brings counts. */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/digest.h"
+
 enum {
 	RECORDS_LIMIT = 1024 * 1024,
 	BATCH = 64,                /* records requested together, */
@@ -135,6 +137,27 @@ static int tell_large(const struct tkb_http_listed *record,
 	return visitor->on_unread(visitor->self, &record->digest, &why, err);
 }
 
+/*
+ * A body whose length was not announced can be cut without a failure. Such a
+ * record is not damaged, which would be a reason to drop it.
+ */
+static int check_end(const struct tkb_http_request *request,
+                     const struct part *part, struct tkb_error *err)
+{
+	const struct tkb_http_listed *record = part->record;
+	const struct tkb_bytes body = tkb_buf_bytes(&part->body);
+	struct tkb_digest digest;
+	int rc;
+
+	if (record->size != TKB_SIZE_UNKNOWN ? body.size >= record->size
+	                                     : request->length != UINT64_MAX)
+		return 0;
+	rc = tkb_digest_of(body, &digest, err);
+	if (rc < 0 || tkb_digest_equal(&digest, &record->digest))
+		return rc;
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "its answer ended too early");
+}
+
 static int tell_answer(const struct tkb_http_objects *objects,
                        const struct batch *batch, size_t index,
                        const struct tkb_record_visitor *visitor,
@@ -143,6 +166,7 @@ static int tell_answer(const struct tkb_http_objects *objects,
 	const struct tkb_http_request *request = &batch->requests[index];
 	const struct tkb_http_listed *record = batch->parts[index].record;
 	struct tkb_error why = { 0 };
+	bool is_cut = false;
 	int rc;
 
 	rc = objects->judge != NULL
@@ -150,7 +174,12 @@ static int tell_answer(const struct tkb_http_objects *objects,
 	             : tkb_http_request_judge(request, objects->limits, &why);
 	if (rc == TKB_MISS)
 		why.status = TKB_MISS; /* dropped since it was listed */
+	if (rc == 0) {
+		rc = check_end(request, &batch->parts[index], &why);
+		is_cut = rc == TKB_ERR_UNAVAILABLE;
+	}
 	if (rc == TKB_MISS || rc == TKB_ERR_DENIED ||
+	    (is_cut && objects->limits->is_last_attempt) ||
 	    tkb_http_request_fails_alone(request, batch->requests, batch->count,
 	                                 objects->limits))
 		return visitor->on_unread(visitor->self, &record->digest, &why,
