@@ -99,6 +99,39 @@ TEST(redis_fault, each_refusal_has_a_sentence)
 		             refusals[i].part);
 }
 
+/* What Redis 6 says of GT, after the answer to TIME. */
+#define NO_GT TIME_ANSWER "-ERR wrong number of arguments for 'pexpire'\r\n"
+
+/* A day is asked for, and so much is left: is it renewed? */
+static void check_renewal(const char *left, bool is_renewed)
+{
+	const char *const renewed[] = { NO_GT, left, ":1\r\n", ":1\r\n:10\r\n",
+		                        NULL };
+	const char *const left_alone[] = { NO_GT, left, ":1\r\n:10\r\n", NULL };
+	struct script script = { is_renewed ? renewed : left_alone, false };
+	struct server server = start_fake(play, &script);
+	const struct tkb_digest digest = made_up(4);
+	struct handle *handle = must_connect(redis_url(&server, "?ttl=1d"));
+	bool is_there = false;
+	uint64_t size = 0;
+
+	OK(ASK(handle, has, &digest, 1, &is_there, &size, ERR));
+	CHECK(is_there);
+	CHECK_INT(size, 10);
+	stop_server(&server, SIGKILL);
+}
+
+TEST(redis_fault, an_old_server_is_asked_how_long_a_key_lives)
+{
+	check_renewal(":3600000\r\n", true);
+	check_renewal(":64799999\r\n", true);
+	check_renewal(":64800000\r\n", false);
+	check_renewal(":2592000000\r\n", false);
+	check_renewal(":-1\r\n", false);
+	check_renewal(":-2\r\n", false);
+	check_renewal("-NOPERM User bob has no permissions\r\n", true);
+}
+
 /* So much is never stored, whatever the server says of its size. */
 static void send_forever(int fd, void *self)
 {

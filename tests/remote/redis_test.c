@@ -309,6 +309,43 @@ TEST(redis, what_is_used_lives_on)
 	}
 }
 
+/* Use all that is there, in each way. */
+static void use_all(struct handle *handle, const struct tkb_digest *digest,
+                    struct tkb_bytes bytes)
+{
+	check_blob(handle, digest, 0, bytes);
+	CHECK(is_there(handle, digest));
+	CHECK_INT(list_records(handle, "ref")->count, 1);
+	OK(ASK(handle, touch, "ref", digest, ERR));
+	(void)must_add(handle, "ref", bytes);
+}
+
+TEST(redis, a_shorter_ttl_shortens_no_life)
+{
+	static const char *const names[] = { "tkbundle:ref:ref",
+		                             "tkbundle:used:ref" };
+	const long long day = 24 * 3600 * 1000;
+	const struct tkb_bytes bytes = make_bytes(10, 9);
+
+	for (int never = 0; never < 2; never++) {
+		struct server server = start_redis("");
+		struct handle *owner = must_connect(
+			redis_url(&server, never ? "" : "?ttl=30d"));
+		struct tkb_digest digest = must_put(owner, bytes);
+
+		(void)must_add(owner, "ref", bytes);
+		use_all(must_connect(redis_url(&server, "?ttl=1d")), &digest,
+		        bytes);
+		for (int i = 0; i < 3; i++) {
+			const char *key = i < 2 ? names[i] : blob_key(&digest);
+			const long long ttl = ttl_of(&server, key);
+
+			CHECK(never ? ttl == -1 : ttl > 29 * day);
+		}
+		stop_server(&server, SIGTERM);
+	}
+}
+
 /* The server may evict the keys that hold times, too. */
 TEST(redis, times_that_were_lost_are_noted_anew)
 {

@@ -95,21 +95,13 @@ void tkb_redis_begin_set(struct tkb_redis *redis, const char *key,
 		               size);
 }
 
-size_t tkb_redis_queue_expire(struct tkb_redis *redis, const char *key)
-{
-	if (redis->ttl[0] == '\0')
-		return 0;
-	tkb_resp_queue(&redis->resp, "PEXPIRE", key, redis->ttl);
-	return 1;
-}
-
 /* Is it a command that only reads, so that a pull needs it? */
 static bool is_reading(const char *command, size_t size)
 {
 	static const char *const names[] = { "get",     "getrange", "strlen",
 		                             "exists",  "hgetall",  "hexists",
-		                             "pexpire", "scan",     "select",
-		                             "time",    "zscore" };
+		                             "pexpire", "pttl",     "scan",
+		                             "select",  "time",     "zscore" };
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		if (size == strlen(names[i]) &&

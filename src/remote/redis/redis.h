@@ -19,14 +19,16 @@
  * still ages. Times are by the server's clock.
  *
  * With a TTL, each put, add, get, has or listing of records renews the
- * lifetime: entries that are pulled every day never expire.
+ * lifetime, and none but a put makes one shorter: entries that are pulled every
+ * day never expire.
  *
  * A user (ACL) needs the keys `~<prefix>:*`, and these commands:
  *
  *     to pull  time exists strlen get getrange hgetall hexists hset hdel
  *     to push  all of these and set zadd hsetnx
  *     for gc   all of these and scan zscore del zrem
- *     with ?ttl=  pexpire, and to push psetex; with a database select
+ *     with ?ttl=  pexpire, and to push psetex; before Redis 7 also pttl
+ *     with a database select
  *     for Triton's layout, whose keys are not below the prefix (`~triton:*`)
  *                 time multi exec, and set or psetex
  *
@@ -51,7 +53,8 @@ struct tkb_redis {
 	char ttl[TKB_REDIS_NUMBER_SIZE]; /* in ms; "" if nothing expires */
 	uint64_t clock_s;                /* the server's time when */
 	uint64_t clock_ns;               /* our clock was this */
-	bool may_begin;                  /* tested: transactions are allowed */
+	bool asks_ttl;  /* there is a TTL, and PEXPIRE knows no GT */
+	bool may_begin; /* tested: transactions are allowed */
 };
 
 /* Seconds, by the server's clock. */
@@ -73,10 +76,28 @@ void tkb_redis_blob_key(const struct tkb_redis *redis,
 bool tkb_redis_read_number(struct tkb_bytes text, uint64_t *out);
 
 /*
- * Queue a renewal of `key`'s TTL, if there is one. Returns the number of
- * answers.
+ * Queue a renewal of `key`'s lifetime by the TTL, if there is one and the server
+ * need not be asked first. Returns the number of answers.
  */
 size_t tkb_redis_queue_expire(struct tkb_redis *redis, const char *key);
+
+/*
+ * Renew the lifetimes of keys on a server that is asked first; else do nothing.
+ * Call it before commands that may be refused are queued.
+ */
+TKB_NODISCARD int tkb_redis_renew(struct tkb_redis *redis,
+                                  const struct tkb_op_limits *limits,
+                                  const char *const *keys, size_t count,
+                                  struct tkb_error *err);
+
+/* Queue the TTL of a key that was just created. There is one answer. */
+void tkb_redis_queue_first_expire(struct tkb_redis *redis, const char *key);
+
+/* Find out whether the server must be asked first. There is one answer. */
+void tkb_redis_queue_ttl_test(struct tkb_redis *redis);
+TKB_NODISCARD int tkb_redis_read_ttl_test(struct tkb_redis *redis,
+                                          const struct tkb_op_limits *limits,
+                                          struct tkb_error *err);
 
 /* Queue setting the time of a blob to now. There is one answer. */
 void tkb_redis_queue_time(struct tkb_redis *redis,

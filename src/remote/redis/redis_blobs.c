@@ -8,6 +8,7 @@ enum {
 	CHUNK_ANSWER = CHUNK + 64, /* including bytes of the protocol */
 	WINDOW = 4,                /* chunks requested ahead */
 	BATCH = 512,               /* requests per batch */
+	RENEWED = 64,              /* lifetimes per batch */
 	BLOBS_LIMIT = 4 * 1024 * 1024
 };
 
@@ -88,6 +89,31 @@ static int check_empty(struct download *load, struct tkb_error *err)
 	               : fail_changed(err);
 }
 
+/* Renew the lifetimes of blobs, if the server must be asked first. */
+static int renew_blobs(struct tkb_redis *redis,
+                       const struct tkb_op_limits *limits,
+                       const struct tkb_digest *digests, size_t count,
+                       struct tkb_error *err)
+{
+	char keys[RENEWED][TKB_REDIS_KEY_SIZE];
+	const char *names[RENEWED];
+	int rc = 0;
+
+	if (!redis->asks_ttl)
+		return 0;
+	for (size_t at = 0; at < count && rc == 0; at += RENEWED) {
+		size_t used = 0;
+
+		for (; used < RENEWED && at + used < count; used++) {
+			tkb_redis_blob_key(redis, &digests[at + used],
+			                   keys[used]);
+			names[used] = keys[used];
+		}
+		rc = tkb_redis_renew(redis, limits, names, used, err);
+	}
+	return rc;
+}
+
 static int redis_get(void *self, const struct tkb_op_limits *limits,
                      const struct tkb_digest *digest, uint64_t offset,
                      const struct tkb_sink *sink, struct tkb_error *err)
@@ -104,6 +130,9 @@ static int redis_get(void *self, const struct tkb_op_limits *limits,
 	if (rc < 0)
 		return rc;
 	tkb_redis_blob_key(load.redis, digest, load.key);
+	rc = renew_blobs(load.redis, limits, digest, 1, err);
+	if (rc < 0)
+		return rc;
 	tkb_resp_queue(resp, "STRLEN", load.key);
 	tkb_resp_queue(resp, "EXISTS", load.key);
 	ignored = tkb_redis_queue_expire(load.redis, load.key);
@@ -218,6 +247,8 @@ static int redis_has(void *self, const struct tkb_op_limits *limits,
 	int rc;
 
 	rc = tkb_resp_drain(&redis->resp, limits, err);
+	if (rc == 0)
+		rc = renew_blobs(redis, limits, digests, count, err);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		char key[TKB_REDIS_KEY_SIZE];
 

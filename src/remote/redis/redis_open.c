@@ -103,6 +103,8 @@ static void queue_login(struct tkb_redis *redis,
 	if (choices->database != NULL)
 		tkb_resp_queue(resp, "SELECT", choices->database);
 	tkb_resp_queue(resp, "TIME");
+	if (redis->ttl[0] != '\0')
+		tkb_redis_queue_ttl_test(redis);
 }
 
 /*
@@ -152,7 +154,11 @@ static int greet(struct tkb_redis *redis, const struct tkb_remote_url *url,
 	if (rc == 0 && choices->database != NULL)
 		rc = check_login(redis, limits, TKB_ERR_INVALID,
 		                 "it has no such database", err);
-	return rc == 0 ? set_clock(redis, limits, err) : rc;
+	if (rc == 0)
+		rc = set_clock(redis, limits, err);
+	if (rc == 0 && redis->ttl[0] != '\0')
+		rc = tkb_redis_read_ttl_test(redis, limits, err);
+	return rc;
 }
 
 TKB_AUTO_POINTER(close_at, struct tkb_redis, tkb_redis_close)

@@ -26,11 +26,38 @@ static void make_keys(const struct tkb_redis *redis, const char *ref,
 		tkb_digest_to_hex(digest, out->hex);
 }
 
+static int renew(struct tkb_redis *redis, const struct tkb_op_limits *limits,
+                 const struct keys *keys, struct tkb_error *err)
+{
+	const char *const names[] = { keys->records, keys->used };
+
+	return tkb_redis_renew(redis, limits, names, TKB_COUNT_OF(names), err);
+}
+
 /* Returns the number of answers. */
 static size_t queue_expire(struct tkb_redis *redis, const struct keys *keys)
 {
 	return tkb_redis_queue_expire(redis, keys->records) +
 	       tkb_redis_queue_expire(redis, keys->used);
+}
+
+/* Set the TTL of the keys that did not exist before. */
+static int expire_new_keys(struct tkb_redis *redis,
+                           const struct tkb_op_limits *limits,
+                           const struct keys *keys, const int64_t existed[2],
+                           struct tkb_error *err)
+{
+	size_t count = 0;
+
+	if (existed[0] == 0) {
+		tkb_redis_queue_first_expire(redis, keys->records);
+		count++;
+	}
+	if (existed[1] == 0) {
+		tkb_redis_queue_first_expire(redis, keys->used);
+		count++;
+	}
+	return tkb_redis_skip(redis, limits, count, err);
 }
 
 int tkb_redis_add(void *self, const struct tkb_op_limits *limits,
@@ -41,13 +68,17 @@ int tkb_redis_add(void *self, const struct tkb_op_limits *limits,
 	struct tkb_resp *resp = &redis->resp;
 	struct keys keys;
 	size_t ignored;
-	int64_t added[2];
+	int64_t answers[4]; /* of EXISTS twice, and HSET twice */
 	int rc;
 
 	rc = tkb_resp_drain(resp, limits, err);
+	make_keys(redis, ref, digest, &keys);
+	if (rc == 0)
+		rc = renew(redis, limits, &keys, err);
 	if (rc < 0)
 		return rc;
-	make_keys(redis, ref, digest, &keys);
+	tkb_resp_queue(resp, "EXISTS", keys.records);
+	tkb_resp_queue(resp, "EXISTS", keys.used);
 	tkb_resp_queue(resp, "HSET", keys.used, keys.hex, keys.now);
 	tkb_resp_queue_bytes(resp,
 	                     (const struct tkb_bytes[]){
@@ -55,7 +86,10 @@ int tkb_redis_add(void *self, const struct tkb_op_limits *limits,
 				     tkb_text(keys.hex), record },
 	                     4);
 	ignored = queue_expire(redis, &keys);
-	return tkb_redis_integers(redis, limits, added, 2, ignored, err);
+	rc = tkb_redis_integers(redis, limits, answers, 4, ignored, err);
+	return rc == 0 && redis->ttl[0] != '\0'
+	               ? expire_new_keys(redis, limits, &keys, answers, err)
+	               : rc;
 }
 
 int tkb_redis_drop(void *self, const struct tkb_op_limits *limits,
@@ -93,9 +127,11 @@ int tkb_redis_touch(void *self, const struct tkb_op_limits *limits,
 	int rc;
 
 	rc = tkb_resp_drain(resp, limits, err);
+	make_keys(redis, ref, digest, &keys);
+	if (rc == 0)
+		rc = renew(redis, limits, &keys, err);
 	if (rc < 0)
 		return rc;
-	make_keys(redis, ref, digest, &keys);
 	tkb_resp_queue(resp, "HSET", keys.used, keys.hex, keys.now);
 	tkb_resp_queue(resp, "HEXISTS", keys.records, keys.hex);
 	ignored = queue_expire(redis, &keys);
@@ -176,6 +212,9 @@ static int fetch_ref_records(struct listing *listing, const char *ref,
 	int rc;
 
 	make_keys(redis, ref, NULL, &keys);
+	rc = renew(redis, listing->limits, &keys, err);
+	if (rc < 0)
+		return rc;
 	tkb_resp_queue(&redis->resp, "HGETALL", keys.used);
 	tkb_resp_queue(&redis->resp, "HGETALL", keys.records);
 	ignored = queue_expire(redis, &keys);
