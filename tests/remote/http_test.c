@@ -6,6 +6,7 @@
 
 #include "fake_http.h"
 #include "nginx.h"
+#include "proxy.h"
 
 /* The HTTP backend: who may come in, and how a remote is laid out and listed. */
 
@@ -468,4 +469,79 @@ TEST(http, a_record_that_is_touched_is_young_again)
 	/* Damage must not look young. */
 	write_text(text("nginx/www/ref/ref/%s", hex), "damaged");
 	CHECK_INT(ASK(handle, touch, "ref", &digest, ERR), TKB_MISS);
+}
+
+/* Touches a record in a thread of its own. */
+struct toucher {
+	const char *url;
+	const struct tkb_digest *digest;
+	int rc;
+};
+
+static void *touch_one(void *self)
+{
+	struct toucher *toucher = self;
+	TKB_AUTO(close_handle) struct handle handle = { .self = NULL };
+
+	toucher->rc = open_handle(toucher->url, &handle, NULL);
+	if (toucher->rc == 0)
+		toucher->rc = ASK(&handle, touch, "ref", toucher->digest, NULL);
+	return NULL;
+}
+
+/*
+ * Another client does something to the record that is touched, after it was read
+ * and before it is put again. Returns what the touch did.
+ */
+static int touch_while(const struct server *server,
+                       const struct tkb_digest *digest,
+                       void (*act)(struct handle *handle,
+                                   const struct tkb_digest *digest))
+{
+	static const struct fault late = { .harm = DELAY,
+		                           .request = "PUT /ref/ref/",
+		                           .at = 1,
+		                           .is_upload = true,
+		                           .ms = 1000,
+		                           .times = 1 };
+	struct handle *handle = must_connect(http_url(server, ""));
+	struct proxy proxy = start_proxy(server->port, &late, 1);
+	struct toucher toucher = {
+		.url = text("http://127.0.0.1:%u", proxy.port),
+		.digest = digest,
+	};
+	pthread_t thread;
+
+	SYS(pthread_create(&thread, NULL, touch_one, &toucher));
+	while (proxy.counts->struck[0] == 0)
+		nap_ms(5);
+	act(handle, digest);
+	SYS(pthread_join(thread, NULL));
+	stop_proxy(&proxy);
+	return toucher.rc;
+}
+
+static void drop_it(struct handle *handle, const struct tkb_digest *digest)
+{
+	OK(ASK(handle, drop, "ref", digest, ERR));
+}
+
+static void touch_it(struct handle *handle, const struct tkb_digest *digest)
+{
+	OK(ASK(handle, touch, "ref", digest, ERR));
+}
+
+TEST(http, a_touch_does_not_bring_back_what_is_dropped_meanwhile)
+{
+	struct server server = start_web(0);
+	struct handle *handle;
+	struct tkb_digest digest;
+
+	(void)setenv("no_proxy", "*", 1);
+	handle = must_connect(http_url(&server, ""));
+	digest = must_add(handle, "ref", make_bytes(10, 1));
+	CHECK_INT(touch_while(&server, &digest, touch_it), 0);
+	CHECK_INT(list_records(handle, "ref")->count, 1);
+	CHECK_INT(touch_while(&server, &digest, drop_it), TKB_MISS);
+	CHECK_INT(list_records(handle, "ref")->count, 0);
 }

@@ -634,3 +634,26 @@ TEST(oci, a_record_that_goes_while_records_are_read_is_told)
 	CHECK_INT(notebook->vanished_count, 1);
 	CHECK(strstr(requests_so_far(), "/manifests/r.a.") != NULL);
 }
+
+/* A registry that heeds If-Match says so where the record was dropped or put. */
+TEST(oci, a_touch_names_the_manifest_that_it_read)
+{
+	static const struct fault faults[] = {
+		{ .harm = PASS, .request = "\r\nIf-Match: \"sha256:" },
+		{ .harm = ANSWER,
+		  .request = "PUT /v2/team/kernels/manifests/r.ref.",
+		  .answer = EMPTY("412 Precondition Failed"),
+		  .times = 1 },
+	};
+	struct server server = start_registry("");
+	struct proxy proxy = start_proxy(server.port, faults, 2);
+	struct tkb_digest digest = must_add(must_connect(oci_url(server.port)),
+	                                    "ref", make_bytes(10, 1));
+	struct handle *handle = must_connect(oci_url(proxy.port));
+
+	OK(ASK(handle, touch, "ref", &digest, ERR));
+	CHECK_INT(proxy.counts->struck[1], 1);
+	CHECK_INT(proxy.counts->met[0], 1);
+	OK(ASK(handle, drop, "ref", &digest, ERR));
+	CHECK_INT(ASK(handle, touch, "ref", &digest, ERR), TKB_MISS);
+}

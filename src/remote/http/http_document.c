@@ -107,16 +107,10 @@ static bool edit_lines(struct tkb_bytes old, const char *name, bool is_there,
 	return true;
 }
 
-/* A strong ETag (RFC 9110), which If-Match can be used with. */
-static bool is_strong(const char *etag)
-{
-	return etag[0] == '"' && strlen(etag) >= 2;
-}
-
 /* A document, and the condition under which it is replaced. */
 struct document {
 	struct tkb_buf body;
-	char condition[160]; /* a header; "": none */
+	char condition[TKB_HTTP_CONDITION_SIZE]; /* a header; "": none */
 	bool is_new;
 };
 
@@ -152,9 +146,8 @@ static int load_document(struct tkb_http *http,
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "its document 'index/%s' is not tkbundle's",
 		                name);
-	if (rc == 0 && is_strong(request.etag))
-		(void)snprintf(document->condition, sizeof(document->condition),
-		               "If-Match: %s", request.etag);
+	if (rc == 0)
+		(void)tkb_http_if_match(request.etag, document->condition);
 	return rc;
 }
 
@@ -260,7 +253,7 @@ static int try_put(struct tkb_http *http, const struct tkb_op_limits *limits,
 
 /* "If-Match: " and the scratch file's ETag. TKB_MISS: it has none. */
 static int read_etag(struct tkb_http *http, const struct tkb_op_limits *limits,
-                     const char *name, char *out, size_t size,
+                     const char *name, char out[TKB_HTTP_CONDITION_SIZE],
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
@@ -272,15 +265,14 @@ static int read_etag(struct tkb_http *http, const struct tkb_op_limits *limits,
 		rc = tkb_http_ask(http, limits, &request, err);
 	if (rc != 0)
 		return rc;
-	(void)snprintf(out, size, "If-Match: %s", request.etag);
-	return is_strong(request.etag) ? 0 : TKB_MISS;
+	return tkb_http_if_match(request.etag, out) ? 0 : TKB_MISS;
 }
 
 int tkb_http_test_match(struct tkb_http *http,
                         const struct tkb_op_limits *limits, const char *name,
                         struct tkb_error *err)
 {
-	char condition[160];
+	char condition[TKB_HTTP_CONDITION_SIZE];
 	int rc;
 
 	rc = try_put(http, limits, name, "If-None-Match: *", true, err);
@@ -291,8 +283,7 @@ int tkb_http_test_match(struct tkb_http *http,
 		rc = try_put(http, limits, name, "If-Match: \"none\"", false,
 		             err);
 	if (rc == 0)
-		rc = read_etag(http, limits, name, condition, sizeof(condition),
-		               err);
+		rc = read_etag(http, limits, name, condition, err);
 	if (rc == 0)
 		rc = try_put(http, limits, name, condition, true, err);
 	/* An ETag must change with the bytes, even within one second. */

@@ -8,9 +8,10 @@ enum {
 	BATCH = 64 /* blobs that are asked for together */
 };
 
+/* TKB_MISS: the condition, a header or NULL, was false. */
 static int add_to(struct tkb_http *http, const struct tkb_op_limits *limits,
                   const char *ref, const char *hex, struct tkb_bytes record,
-                  struct tkb_error *err)
+                  const char *condition, struct tkb_error *err)
 {
 	const struct tkb_blob blob = { record.size,
 		                       tkb_memory_source(&record) };
@@ -21,7 +22,8 @@ static int add_to(struct tkb_http *http, const struct tkb_op_limits *limits,
 	rc = tkb_http_put(http, limits,
 	                  &(struct tkb_http_put){ .folder = folder,
 	                                          .name = hex,
-	                                          .blob = &blob },
+	                                          .blob = &blob,
+	                                          .condition = condition },
 	                  err);
 	if (rc == 0)
 		rc = tkb_http_edit_index(http, limits, folder, hex, true, err);
@@ -40,7 +42,7 @@ int tkb_http_add(void *self, const struct tkb_op_limits *limits,
 
 	tkb_digest_to_hex(digest, hex);
 	rc = tkb_http_find_mode(self, limits, err);
-	return rc == 0 ? add_to(self, limits, ref, hex, record, err) : rc;
+	return rc == 0 ? add_to(self, limits, ref, hex, record, NULL, err) : rc;
 }
 
 int tkb_http_drop(void *self, const struct tkb_op_limits *limits,
@@ -59,10 +61,13 @@ int tkb_http_drop(void *self, const struct tkb_op_limits *limits,
 	return rc == 0 ? tkb_http_delete(self, limits, folder, hex, err) : rc;
 }
 
-/* Put the same bytes again: this sets the modification time. */
-int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
-                   const char *ref, const struct tkb_digest *digest,
-                   struct tkb_error *err)
+/*
+ * Put the same bytes again: this sets the modification time. TKB_MISS: there is
+ * no such record, or, with a condition, not the one that was read.
+ */
+static int put_again(struct tkb_http *http, const struct tkb_op_limits *limits,
+                     const char *ref, const struct tkb_digest *digest,
+                     bool has_condition, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
@@ -71,6 +76,7 @@ int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
 	struct tkb_http_request request = { .method = "GET",
 		                            .sink = &sink,
 		                            .limit = TKB_HTTP_RECORD_LIMIT };
+	char condition[TKB_HTTP_CONDITION_SIZE];
 	char folder[TKB_HTTP_FOLDER_SIZE];
 	char hex[TKB_DIGEST_HEX_SIZE];
 	struct tkb_digest found;
@@ -78,17 +84,37 @@ int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
 
 	tkb_http_ref_folder(ref, folder);
 	tkb_digest_to_hex(digest, hex);
-	rc = tkb_http_url(self, &arena, folder, hex, &request.url, err);
+	rc = tkb_http_url(http, &arena, folder, hex, &request.url, err);
 	if (rc == 0)
-		rc = tkb_http_ask(self, limits, &request, err);
+		rc = tkb_http_ask(http, limits, &request, err);
 	if (rc == 0)
 		rc = tkb_digest_of(tkb_buf_bytes(&record), &found, err);
 	if (rc != 0)
 		return rc;
 	if (!tkb_digest_equal(&found, digest))
 		return TKB_MISS; /* a damaged record must keep its age */
-	return tkb_http_add(self, limits, ref, digest, tkb_buf_bytes(&record),
-	                    err);
+	rc = tkb_http_find_mode(http, limits, err);
+	if (rc < 0)
+		return rc;
+	has_condition &= tkb_http_if_match(request.etag, condition);
+	return add_to(http, limits, ref, hex, tkb_buf_bytes(&record),
+	              has_condition ? condition : NULL, err);
+}
+
+/*
+ * The condition keeps a touch from bringing back what was dropped meanwhile. It
+ * is also false if another client was faster with a touch, or if the server
+ * cannot compare: the second try tells.
+ */
+int tkb_http_touch(void *self, const struct tkb_op_limits *limits,
+                   const char *ref, const struct tkb_digest *digest,
+                   struct tkb_error *err)
+{
+	int rc;
+
+	rc = put_again(self, limits, ref, digest, true, err);
+	return rc == TKB_MISS ? put_again(self, limits, ref, digest, false, err)
+	                      : rc;
 }
 
 /* List the files whose names are digests. */

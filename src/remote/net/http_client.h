@@ -74,6 +74,16 @@ TKB_NODISCARD int tkb_http_url_resolve(const char *base, const char *reference,
                                        struct tkb_buf *out, bool *is_same_out,
                                        struct tkb_error *err);
 
+enum {
+	TKB_HTTP_CONDITION_SIZE = 160
+};
+
+/*
+ * Write the header "If-Match: <etag>". False, with the header "", if the ETag is
+ * not a strong one (RFC 9110), which alone can be used so.
+ */
+bool tkb_http_if_match(const char *etag, char out[TKB_HTTP_CONDITION_SIZE]);
+
 /* Parse an HTTP date into seconds since 1970; 0 if it is not a date. */
 int64_t tkb_http_date_parse(const char *text);
 

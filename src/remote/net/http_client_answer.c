@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "remote/net/grant.h"
@@ -101,6 +102,17 @@ int64_t tkb_http_date_parse(const char *text)
 	const time_t time = text[0] != '\0' ? curl_getdate(text, NULL) : 0;
 
 	return time > 0 ? time : 0;
+}
+
+bool tkb_http_if_match(const char *etag, char out[TKB_HTTP_CONDITION_SIZE])
+{
+	const bool is_strong = etag[0] == '"' && strlen(etag) >= 2;
+
+	out[0] = '\0';
+	if (is_strong)
+		(void)snprintf(out, TKB_HTTP_CONDITION_SIZE, "If-Match: %s",
+		               etag);
+	return is_strong;
 }
 
 static int64_t read_date(CURL *curl, const char *name)

@@ -210,11 +210,12 @@ struct tkb_oci_item {
 	const struct tkb_digest *digest;
 	uint64_t size;
 	struct tkb_bytes data; /* bytes to embed in the manifest, if any */
+	const char *condition; /* a header of its PUT; NULL: none */
 };
 
 /*
  * Put a manifest after its blobs. `*lacks_blob_out` becomes true if the registry
- * says that a blob is missing.
+ * says that a blob is missing. TKB_MISS: the item's condition was false.
  */
 TKB_NODISCARD int tkb_oci_manifest_put(struct tkb_oci *oci,
                                        const struct tkb_op_limits *limits,

@@ -29,7 +29,7 @@ enum {
 	"94fb4fc21fe77e8310c060f61caaff8a\",\"size\":2,\"data\":\"e30=\"}"
 
 static const char *const accept[] = { "Accept: " MEDIA_TYPE };
-static const char *const content_type[] = { "Content-Type: " MEDIA_TYPE };
+static const char content_type[] = "Content-Type: " MEDIA_TYPE;
 
 /* Write a manifest. */
 static int write_manifest(const struct tkb_oci *oci,
@@ -91,9 +91,12 @@ int tkb_oci_manifest_put(struct tkb_oci *oci,
 	TKB_AUTO(tkb_arena_release) struct tkb_arena arena = { 0 };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_OCI_MANIFEST_LIMIT);
-	struct tkb_http_request request = { .method = "PUT",
-		                            .headers = content_type,
-		                            .header_count = 1 };
+	const char *const headers[] = { content_type, item->condition };
+	struct tkb_http_request request = {
+		.method = "PUT",
+		.headers = headers,
+		.header_count = item->condition != NULL ? 2 : 1,
+	};
 	struct tkb_bytes bytes;
 	struct tkb_blob body;
 	int rc;
@@ -108,6 +111,9 @@ int tkb_oci_manifest_put(struct tkb_oci *oci,
 	body = (struct tkb_blob){ bytes.size, tkb_memory_source(&bytes) };
 	request.body = &body;
 	rc = tkb_oci_ask(oci, limits, &request, err);
+	if (rc == TKB_ERR_DENIED && request.status == 412 &&
+	    item->condition != NULL)
+		return TKB_MISS;
 	if (rc != TKB_MISS && (rc != TKB_ERR_DENIED || request.status != 400))
 		return rc;
 	*lacks_blob_out = true;

@@ -12,8 +12,10 @@ int tkb_oci_add(void *self, const struct tkb_op_limits *limits, const char *ref,
 {
 	const bool is_small = record.size <= TKB_OCI_DATA_LIMIT;
 	const struct tkb_oci_item item = {
-		ref, digest, record.size,
-		is_small ? record : (struct tkb_bytes){ NULL, 0 }
+		.ref = ref,
+		.digest = digest,
+		.size = record.size,
+		.data = is_small ? record : (struct tkb_bytes){ NULL, 0 },
 	};
 	const struct tkb_blob blob = { record.size,
 		                       tkb_memory_source(&record) };
@@ -30,11 +32,16 @@ int tkb_oci_drop(void *self, const struct tkb_op_limits *limits,
 	return tkb_oci_manifest_delete(self, limits, &item, err);
 }
 
-/* A newer manifest takes its tag. */
-int tkb_oci_touch(void *self, const struct tkb_op_limits *limits,
-                  const char *ref, const struct tkb_digest *digest,
-                  struct tkb_error *err)
+/*
+ * A newer manifest takes the tag. TKB_MISS: there is no such record, or, with a
+ * condition, not the one that was read.
+ */
+static int put_again(struct tkb_oci *oci, const struct tkb_op_limits *limits,
+                     const char *ref, const struct tkb_digest *digest,
+                     bool has_condition, struct tkb_error *err)
 {
+	const struct tkb_oci_seen_item *seen;
+	char condition[TKB_HTTP_CONDITION_SIZE];
 	struct tkb_oci_manifest manifest;
 	struct tkb_oci_item item = { .ref = ref, .digest = digest };
 	TKB_AUTO(tkb_buf_release)
@@ -45,15 +52,35 @@ int tkb_oci_touch(void *self, const struct tkb_op_limits *limits,
 
 	rc = tkb_oci_tag(ref, digest, tag, err);
 	if (rc == 0)
-		rc = tkb_oci_manifest_get(self, limits, tag, &manifest, &data,
+		rc = tkb_oci_manifest_get(oci, limits, tag, &manifest, &data,
 		                          err);
 	if (rc == 0)
 		rc = tkb_buf_check(&data, err);
 	if (rc != 0)
 		return rc;
+	seen = tkb_oci_seen_find(&oci->seen, tag);
+	if (has_condition && seen != NULL &&
+	    tkb_http_if_match(seen->etag, condition))
+		item.condition = condition;
 	item.size = manifest.size;
 	item.data = tkb_buf_bytes(&data);
-	return tkb_oci_manifest_put(self, limits, &item, &lacks_blob, err);
+	return tkb_oci_manifest_put(oci, limits, &item, &lacks_blob, err);
+}
+
+/*
+ * The condition keeps a touch from bringing back what was dropped meanwhile, if
+ * the registry heeds it. It is also false if another client was faster with a
+ * touch, or if the registry cannot compare: the second try tells.
+ */
+int tkb_oci_touch(void *self, const struct tkb_op_limits *limits,
+                  const char *ref, const struct tkb_digest *digest,
+                  struct tkb_error *err)
+{
+	int rc;
+
+	rc = put_again(self, limits, ref, digest, true, err);
+	return rc == TKB_MISS ? put_again(self, limits, ref, digest, false, err)
+	                      : rc;
 }
 
 /* The records that are listed. */
