@@ -201,7 +201,8 @@ struct tkb_remote_backend {
 	/**
 	 * Send all of the blob's bytes from `offset` on to `sink`. If it does
 	 * not exist, return TKB_MISS and do not call the sink. A transfer that
-	 * ends early is TKB_ERR_UNAVAILABLE: the caller resumes it.
+	 * ends early is TKB_ERR_UNAVAILABLE: the caller resumes it. If that
+	 * cannot be told, the caller asks has() for the size.
 	 */
 	int (*get)(void *self, const struct tkb_op_limits *limits,
 	           const struct tkb_digest *digest, uint64_t offset,
@@ -266,8 +267,9 @@ struct tkb_remote_backend {
 
 	/**
 	 * Become the one process on this node that fetches a blob. Others wait
-	 * until the blob exists, the claim is released, or its owner is dead.
-	 * NULL if the remote does not belong to a node.
+	 * until the blob exists, the claim is released, its owner is dead, or
+	 * the owner makes no progress: so names that derive from the blob's are
+	 * claimed, too. NULL if the remote does not belong to a node.
 	 *
 	 * @param claim_out  receives what unclaim() releases; NULL if claims do
 	 *                   not work here
