@@ -402,7 +402,11 @@ class _Recorder:
         self._lock, self._uses = threading.Lock(), 1
         self.handle = ctypes.c_void_p()
         check(library.tkb_recorder_new, None, ctypes.byref(self.handle))
-        check(library.tkb_recorder_begin_compile, self.handle)
+        try:
+            check(library.tkb_recorder_begin_compile, self.handle)
+        except BaseException:
+            library.tkb_recorder_free(self.handle)
+            raise
 
     def __enter__(self) -> ctypes.c_void_p:
         with self._lock:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -28,7 +29,7 @@ def _sweep(place: str, prefix: str, age_s: float) -> None:
     with contextlib.suppress(OSError):
         for name in os.listdir(place):
             path = os.path.join(place, name)
-            if name.startswith(prefix):
+            if re.fullmatch(re.escape(prefix) + r"\d+-[a-z0-9_]{8}", name):
                 with contextlib.suppress(OSError):
                     status = os.lstat(path)
                     if (status.st_uid == os.geteuid()

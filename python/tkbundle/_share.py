@@ -93,6 +93,7 @@ class Share:
         self._puller: Optional[_program.Child] = None
         self._pusher: Optional[_program.Child] = None
         self._is_late = False  # the last push did not end in time
+        self._has_asked_again = False  # for settings that could not be read
 
     def after_fork(self) -> None:
         """After a fork: pulls and pushes belong to the parent."""
@@ -198,12 +199,13 @@ class Share:
         """What is left of the deadline of something that began then."""
         return max(begun + self._settings.deadline - time.monotonic(), 0.0)
 
-    def _may_push(self, begun: float) -> bool:
-        """Are pushes allowed? If the configuration was not read, ask for it again:
-        without an answer, they are not."""
+    def _may_push(self, begun: float, is_last: bool = True) -> bool:
+        """Are pushes allowed? If the configuration was not read, ask for it again,
+        once before the last push: without an answer, they are not."""
         if not self._settings.push and self._begun:
             self._settled.wait(self._left(begun))
-        if not self._settings.push:
+        if not self._settings.push and (is_last or not self._has_asked_again):
+            self._has_asked_again = True
             guarded("push", lambda: self._ask(self._left(begun)), None)
         return self._settings.push in ("always", "on-exit") and not self._is_off
 
@@ -220,7 +222,9 @@ class Share:
         """An entry was compiled."""
         with self._lock:
             self._new.append(key)
-            must_start = (self._settings.push in ("", "always")
+            is_allowed = (self._settings.push == "always"
+                          or not (self._settings.push or self._has_asked_again))
+            must_start = (is_allowed
                           and not self._is_off
                           and (self._thread is None
                                or not self._thread.is_alive()))
@@ -240,7 +244,8 @@ class Share:
             if count == before or looks >= BATCH_LOOKS:
                 looks, before = 0, -1
                 begun = time.monotonic()
-                if (not self._may_push(begun) or self._settings.push != "always"
+                if (not self._may_push(begun, is_last=False)
+                        or self._settings.push != "always"
                         or not guarded("push", lambda: self.push(begun), False)):
                     return
             else:

@@ -161,6 +161,8 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
     told = {"wait": wait, "deadline": deadline, "push": push}
     if artifacts:
         _take_artifacts()
+    if "inductor" in _values_of:
+        return
     if artifacts or not _program.is_disabled():
         is_named = _is_named(remote, told)
         if is_named is False and artifacts:

@@ -353,7 +353,11 @@ static size_t count_slices(const struct tkb_bundle *bundle)
 	for (size_t i = 0; i < bundle->frame_count; i++)
 		total += bundle->frames[i].size;
 	for (size_t i = 0; i < bundle->frame_count; i++)
-		count += tkb_slice_count(total, bundle->frames[i].size);
+		count +=
+			bundle->frames[i].is_sliced
+				? tkb_slice_count(total, bundle->frames[i].size,
+		                                  bundle->frames[i].entry_count)
+				: 1;
 	return count;
 }
 

@@ -153,7 +153,7 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 		                           err);
 	if (rc == 0 && !options->collect->is_dry_run &&
 	    !options->is_compaction_off)
-		rc = tkb_compact_after_push(remote, ref, records.count, signer,
+		rc = tkb_compact_after_push(remote, ref, report->record_count, signer,
 		                            report, err);
 	return rc;
 }

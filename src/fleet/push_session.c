@@ -150,7 +150,7 @@ static int sign_new_record(struct tkb_remote *remote, const char *ref,
 	return tkb_record_sign(&record, signer, remote, ref, err);
 }
 
-static int add_blob_record(struct tkb_remote *remote, tkb_tier_set tiers,
+static int add_blob_record(struct tkb_remote *remote, tkb_tier_set *tiers,
                            const char *ref, struct tkb_blob_buffer *buffer,
                            const struct tkb_record_facts *facts,
                            const struct tkb_digest *blob,
@@ -194,6 +194,6 @@ int tkb_push_blob(struct tkb_remote *remote, const char *ref,
 	                            err);
 	if (rc < 0)
 		return rc;
-	return add_blob_record(remote, *taken_out, ref, buffer, facts, &digest,
+	return add_blob_record(remote, taken_out, ref, buffer, facts, &digest,
 	                       record_out, err);
 }

@@ -16,12 +16,8 @@
 #define SMALLEST_FRAME ((uint64_t)512 * TKB_KIB)
 #define LARGEST_FRAME ((uint64_t)16 * TKB_MIB)
 
-/*
- * zstd takes tables for small content up to 256 KiB, and these frames are 5 to 9 %
- * larger; slices of 256 to 320 KiB cost less than 1 %.
- */
-#define SMALLEST_SLICED ((uint64_t)512 * TKB_KIB)
-#define SLICE ((uint64_t)320 * TKB_KIB)
+/* Content of up to 256 KiB is packed with smaller tables, and is larger then. */
+#define SMALLEST_SLICE ((uint64_t)256 * TKB_KIB + 1)
 
 static uint64_t add_tar_sizes(const struct tkb_entry *const *entries,
                               size_t count)
@@ -58,11 +54,11 @@ static bool is_border(const struct tkb_entry *entry,
 	       (entry->kind != next->kind && next->kind == TKB_KIND_PAYLOAD);
 }
 
-size_t tkb_slice_count(uint64_t total, uint64_t size)
+size_t tkb_slice_count(uint64_t total, uint64_t size, size_t entry_count)
 {
-	const uint64_t count = (size + SLICE - 1) / SLICE;
+	const uint64_t count = size / SMALLEST_SLICE;
 
-	if (total >= SMALL_SET || size < SMALLEST_SLICED)
+	if (total >= SMALL_SET || entry_count != 1 || count == 0)
 		return 1;
 	return count < TKB_SLICES_WRITTEN ? (size_t)count : TKB_SLICES_WRITTEN;
 }
@@ -88,7 +84,7 @@ int tkb_cut_frames(const struct tkb_entry *const *entries, size_t count,
 		rc = tkb_grow(&cuts, &capacity, cut_count, sizeof(cut), err);
 		if (rc < 0)
 			return rc;
-		cut.slice_count = tkb_slice_count(total, cut.size);
+		cut.slice_count = tkb_slice_count(total, cut.size, cut.count);
 		cuts[cut_count++] = cut;
 		cut = (struct tkb_cut){ .first = i + 1 };
 	}

@@ -34,11 +34,12 @@ TKB_NODISCARD int tkb_cut_frames(const struct tkb_entry *const *entries,
                                  size_t *count_out, struct tkb_error *err);
 
 /*
- * In how many slices is a frame of `size` bytes written, in a bundle whose frames
- * have `total`? One, unless the bundle is small and its frame large. From larger
- * bundles, all cores have enough to decode, and slices compress worse.
+ * In how many slices is a frame of `size` bytes and `entry_count` entries written,
+ * in a bundle whose frames have `total` bytes? One, unless the bundle is small and
+ * the frame is one large entry. Of larger bundles, all cores have enough to decode;
+ * and slices compress worse, above all if they part similar entries.
  */
-size_t tkb_slice_count(uint64_t total, uint64_t size);
+size_t tkb_slice_count(uint64_t total, uint64_t size, size_t entry_count);
 
 /* One file in a frame. */
 struct tkb_member {

@@ -23,8 +23,10 @@ static const int64_t made_here_ns = 10 * (int64_t)1000000000;
 struct input {
 	const char *path;
 	int64_t mtime;
-	/* When it came to its path, by the file's status; 0: not known. */
+	/* When its status changed last, as when it came to its path; 0: not
+	   known. */
 	int64_t placed;
+	dev_t device;
 	struct tkb_digest digest;
 };
 
@@ -155,6 +157,7 @@ static int read_inputs(struct project *project, struct tkb_hasher *hasher,
 		   this time. */
 		if (status.st_nlink == 1)
 			input->placed = tkb_ninja_time(status.st_ctim);
+		input->device = status.st_dev;
 	}
 	return 0;
 }
@@ -195,9 +198,21 @@ static int stat_output(const struct project *project, const char *path,
 	               : rc;
 }
 
-/* The times of an input, which may be another statement's output. */
+/* An output, and the times with which its inputs are compared. */
+struct output {
+	const char *path;
+	int64_t oldest; /* ninja's */
+	int64_t made;   /* when it was made here; INT64_MAX: not known */
+	dev_t device;
+};
+
+/*
+ * The times of an input, which may be another statement's output. On another file
+ * system, as that of an image, files may be new though nobody replaced them.
+ */
 static int find_times(const struct project *project, const char *path,
-                      int64_t *mtime, int64_t *placed, struct tkb_error *err)
+                      const struct output *output, int64_t *mtime,
+                      int64_t *placed, struct tkb_error *err)
 {
 	const struct input wanted = { .path = path };
 	const struct input *found =
@@ -212,7 +227,7 @@ static int find_times(const struct project *project, const char *path,
 	*placed = 0;
 	if (found != NULL) {
 		*mtime = found->mtime;
-		*placed = found->placed;
+		*placed = found->device == output->device ? found->placed : 0;
 		return 0;
 	}
 	if (!is_output(project, path))
@@ -223,13 +238,6 @@ static int find_times(const struct project *project, const char *path,
 		*mtime = tkb_ninja_mtime(&status);
 	return rc;
 }
-
-/* An output, and the times with which its inputs are compared. */
-struct output {
-	const char *path;
-	int64_t oldest; /* ninja's */
-	int64_t made;   /* when it was made here; INT64_MAX: not known */
-};
 
 /*
  * A file that was copied here, as with an image, has the time of its last write
@@ -268,8 +276,8 @@ static int compare_times(const struct project *project,
 	for (size_t i = 0; i < count; i++) {
 		int64_t mtime = 0;
 		int64_t placed;
-		const int rc =
-			find_times(project, inputs[i], &mtime, &placed, err);
+		const int rc = find_times(project, inputs[i], output, &mtime,
+		                          &placed, err);
 
 		if (rc < 0)
 			return rc;
@@ -277,7 +285,9 @@ static int compare_times(const struct project *project,
 			note_later(inputs[i], "is newer than", output->path,
 			           is_fresh, why);
 		else if (placed > output->made)
-			note_later(inputs[i], "was replaced after",
+			note_later(inputs[i],
+			           "was replaced, or its owner or mode "
+			           "changed, after",
 			           output->path, is_fresh, why);
 	}
 	return 0;
@@ -336,6 +346,7 @@ static int check_output(const struct project *project,
 	output.oldest =
 		edge->is_restat || row->mtime < mtime ? row->mtime : mtime;
 	/* With "restat", an output may stay that would be made the same. */
+	output.device = status.st_dev;
 	output.made = edge->is_restat ? INT64_MAX : find_made(&status);
 	rc = compare_times(project, edge->inputs, edge->input_count, &output,
 	                   is_fresh, why, err);

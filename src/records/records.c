@@ -270,14 +270,15 @@ int tkb_records_keep_in_fleet(struct tkb_remote *remote, const char *ref,
 	TKB_AUTO(tkb_record_list_release) struct tkb_record_list own = { 0 };
 	TKB_AUTO(tkb_digests_release) struct tkb_digests there = { 0 };
 	struct tkb_tier *tier = tkb_fleet_tier(remote);
-	struct tkb_remote one = { .tiers = tier,
-		                  .tier_count = 1,
-		                  .max_record_size = remote->max_record_size };
+	struct tkb_remote shared = { .tiers = tier,
+		                     .max_record_size =
+		                             remote->max_record_size };
 	int rc;
 
-	if (tier == NULL || remote->tier_count == 1)
+	if (tier == NULL || tier == remote->tiers)
 		return 0;
-	rc = tkb_record_list_read(&one, ref, false, &own, err);
+	shared.tier_count = remote->tier_count - (size_t)(tier - remote->tiers);
+	rc = tkb_record_list_read(&shared, ref, false, &own, err);
 	if (rc < 0 && rc != TKB_ERR_CANCELLED && rc != TKB_ERR_NOMEM &&
 	    tier->ignores_errors)
 		return 0;

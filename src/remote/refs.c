@@ -105,7 +105,7 @@ static int touch_in_tier(struct tkb_tier *tier,
  * Run `work` on the writable tiers of the set, the farthest first: if it is cut short, what
  * the whole fleet shares has it. Only drops go the other way.
  */
-static int do_in_tiers(struct tkb_remote *remote, tkb_tier_set tiers,
+static int do_in_tiers(struct tkb_remote *remote, tkb_tier_set *tiers,
                        struct entry *entry,
                        int (*run)(struct tkb_tier *tier,
                                   const struct tkb_op_limits *limits,
@@ -125,15 +125,17 @@ static int do_in_tiers(struct tkb_remote *remote, tkb_tier_set tiers,
 		struct tkb_tier *tier = &remote->tiers[number];
 		struct tkb_error fault = { 0 };
 
-		if (tier->is_read_only || (tiers >> number & 1) == 0)
+		if (tier->is_read_only || (*tiers >> number & 1) == 0)
 			continue;
 		rc = tkb_tier_do(tier, &work, &fault);
+		if (rc < 0)
+			*tiers &= ~((tkb_tier_set)1 << number);
 		tkb_verdict_note(&verdict, tier, rc, &fault);
 	}
 	return tkb_verdict_of(&verdict, true, err);
 }
 
-int tkb_remote_add_in(struct tkb_remote *remote, tkb_tier_set tiers,
+int tkb_remote_add_in(struct tkb_remote *remote, tkb_tier_set *tiers,
                       const char *ref, struct tkb_bytes record,
                       struct tkb_error *err)
 {
@@ -154,7 +156,9 @@ int tkb_remote_add_in(struct tkb_remote *remote, tkb_tier_set tiers,
 int tkb_remote_add(struct tkb_remote *remote, const char *ref,
                    struct tkb_bytes record, struct tkb_error *err)
 {
-	return tkb_remote_add_in(remote, all_tiers, ref, record, err);
+	tkb_tier_set tiers = all_tiers;
+
+	return tkb_remote_add_in(remote, &tiers, ref, record, err);
 }
 
 int tkb_remote_drop_in(struct tkb_remote *remote, tkb_tier_set tiers,
@@ -163,7 +167,7 @@ int tkb_remote_drop_in(struct tkb_remote *remote, tkb_tier_set tiers,
 {
 	struct entry entry = { .ref = ref, .digest = *digest };
 
-	return do_in_tiers(remote, tiers, &entry, drop_from_tier, err);
+	return do_in_tiers(remote, &tiers, &entry, drop_from_tier, err);
 }
 
 int tkb_remote_drop(struct tkb_remote *remote, const char *ref,
@@ -176,8 +180,9 @@ int tkb_remote_touch(struct tkb_remote *remote, const char *ref,
                      const struct tkb_digest *digest, struct tkb_error *err)
 {
 	struct entry entry = { .ref = ref, .digest = *digest };
+	tkb_tier_set tiers = all_tiers;
 
-	return do_in_tiers(remote, all_tiers, &entry, touch_in_tier, err);
+	return do_in_tiers(remote, &tiers, &entry, touch_in_tier, err);
 }
 
 /* The state of a record in a tier, best first. */

@@ -81,10 +81,11 @@ TKB_NODISCARD int tkb_remote_put_watched(struct tkb_remote *remote,
 
 /*
  * Like tkb_remote_add() and tkb_remote_drop(), but only in the writable tiers of
- * the set: a record of a blob that a tier refused is of no use there.
+ * the set: a record of a blob that a tier refused is of no use there. An add
+ * leaves those in the set that took the record.
  */
 TKB_NODISCARD int tkb_remote_add_in(struct tkb_remote *remote,
-                                    tkb_tier_set tiers, const char *ref,
+                                    tkb_tier_set *tiers, const char *ref,
                                     struct tkb_bytes record,
                                     struct tkb_error *err);
 TKB_NODISCARD int tkb_remote_drop_in(struct tkb_remote *remote,

@@ -1063,6 +1063,7 @@ struct parting {
 	atomic_int calls[ITEM_COUNT][PART_COUNT];
 	atomic_int wrong_threads;
 	atomic_int others; /* parts on another thread than their item's */
+	bool waits;
 };
 
 struct item {
@@ -1082,8 +1083,9 @@ static int do_part(void *self, size_t worker, size_t index,
 		atomic_fetch_add(&parting->wrong_threads, 1);
 	if (worker != item->worker)
 		atomic_fetch_add(&parting->others, 1);
-	/* Other threads get a chance to help. */
-	if (parting->item_count == 1)
+	/* Wait for another thread to help. */
+	for (int i = 0; parting->waits && i < 10000 && parting->others == 0;
+	     i++)
 		SYS(usleep(1000));
 	if (item->index == parting->fails_at && index == 2)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE, "part %zu is bad",
@@ -1112,6 +1114,7 @@ static struct parting *do_parts(size_t item_count, size_t threads,
 	memset(parting, 0, sizeof(*parting));
 	parting->item_count = item_count;
 	parting->fails_at = fails_at;
+	parting->waits = item_count == 1 && threads > 1;
 	CHECK_INT(tkb_parallel_in_parts(item_count, item_count * PART_COUNT,
 	                                threads, &work, &parting->team, ERR),
 	          rc);

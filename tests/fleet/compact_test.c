@@ -65,6 +65,42 @@ TEST(compact, comes_with_the_thirty_third_record_and_loses_nothing)
 	check_has_many(remote, "pulled", MANY + 1);
 }
 
+/* Compact REF by hand; how many records became fewer? */
+static uint64_t compact(struct tkb_remote *remote)
+{
+	TKB_AUTO(tkb_record_list_release)
+	struct tkb_record_list records = { 0 };
+	uint64_t count = 0;
+
+	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
+	OK(tkb_compact(remote, REF, &records, NULL, &count, ERR));
+	return count;
+}
+
+static int refuse_far_adds(const struct spy_event *event, struct tkb_error *err)
+{
+	return event->op == SPY_ADD && strcmp(event->folder, "far") == 0
+	               ? tkb_fail(err, TKB_ERR_DENIED, "it is too large")
+	               : 0;
+}
+
+/* With on-error=ignore, one that refuses the new record keeps the old ones. */
+TEST(compact, drops_nothing_in_a_tier_that_refused_the_new_record)
+{
+	const char *far = spy_url("far");
+	struct tkb_remote *remote =
+		open_spy(text("%s,%s?on-error=ignore", spy_url("near"), far));
+
+	(void)push_many(remote, 3);
+	spy_reset();
+	spy.before = refuse_far_adds;
+	CHECK_INT(compact(remote), 3);
+	spy_reset();
+	CHECK_INT(count_texts(record_files("near")), 1);
+	CHECK_INT(count_texts(record_files("far")), 3);
+	check_has_many(open_spy(far), "pulled", 3);
+}
+
 /* The records that were listed vanish: a compaction has made another one. */
 TEST(compact, is_met_by_a_pull_that_lists_the_records_again)
 {
@@ -114,18 +150,6 @@ static const char *changes(void)
 			                                          : 'D');
 	}
 	return seen;
-}
-
-/* Compact REF by hand; how many records became fewer? */
-static uint64_t compact(struct tkb_remote *remote)
-{
-	TKB_AUTO(tkb_record_list_release)
-	struct tkb_record_list records = { 0 };
-	uint64_t count = 0;
-
-	OK(tkb_record_list_read(remote, REF, false, &records, ERR));
-	OK(tkb_compact(remote, REF, &records, NULL, &count, ERR));
-	return count;
 }
 
 static struct tkb_remote *arrange_three(const char *name)

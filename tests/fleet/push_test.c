@@ -61,6 +61,19 @@ TEST(push, brings_what_only_a_nearer_tier_has)
 	CHECK_INT(push_all(remote, pool()).present_count, POOL);
 }
 
+/* What is behind the last writable tier, everybody gets from there. */
+TEST(push, brings_nothing_that_a_read_only_tier_behind_it_has)
+{
+	const char *urls =
+		text("%s,%s?mode=ro", spy_url("near"), spy_url("far"));
+	const char *root = pool();
+
+	(void)push_all(open_spy(spy_url("far")), root);
+	check_pulls(open_spy(urls), "pulled", whole);
+	CHECK_INT(push_all(open_spy(urls), root).present_count, POOL);
+	CHECK(!exists("near/ref"));
+}
+
 /* The far tier first: a near record alone would be of use to one node only. */
 TEST(push, adds_the_record_to_the_farthest_tier_first)
 {

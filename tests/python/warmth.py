@@ -353,15 +353,16 @@ def _(here):
 
 @test("what a push left in the folder for temporary files goes when it is old")
 def _(here):
-    old, young, root = [here.path(name) for name in (
-        "tkbundle-push-1-old", "tkbundle-push-1-young", "tkbundle-0-0123456789abcdef")]
-    for folder in (old, young, root):
+    old, young, root, other = [here.path(name) for name in (
+        "tkbundle-push-1-a_older1", "tkbundle-push-1-a_newer1",
+        "tkbundle-0-0123456789abcdef", "tkbundle-push-results")]
+    for folder in (old, young, root, other):
         os.mkdir(folder)
-    for folder in (old, root):
+    for folder in (old, root, other):
         os.utime(folder, (1, 1))
     block(here, "one")
-    equal([os.path.exists(folder) for folder in (old, young, root)],
-          [False, True, True])
+    equal([os.path.exists(folder) for folder in (old, young, root, other)],
+          [False, True, True, True])
 
 
 @test("a hit costs as much after 20,000 others")

@@ -277,8 +277,9 @@ TEST(ninja_real, an_input_that_was_replaced_by_an_older_one_is_named)
 		OK(record(&work, &is_fresh, &why, ERR));
 		CHECK(!is_fresh);
 		CHECK_STR(why.message,
-		          text("'%s' was replaced after 'out/a.o', which is "
-		               "made from it",
+		          text("'%s' was replaced, or its owner or mode "
+		               "changed, after 'out/a.o', which is made from "
+		               "it",
 		               paths[i]));
 	}
 }

@@ -41,23 +41,33 @@ static size_t queue_expire(struct tkb_redis *redis, const struct keys *keys)
 	       tkb_redis_queue_expire(redis, keys->used);
 }
 
-/* Set the TTL of the keys that did not exist before. */
-static int expire_new_keys(struct tkb_redis *redis,
-                           const struct tkb_op_limits *limits,
-                           const struct keys *keys, const int64_t existed[2],
-                           struct tkb_error *err)
+/* Do the two keys of a ref exist? Without a TTL, nobody wants to know. */
+static int ask_for_keys(struct tkb_redis *redis,
+                        const struct tkb_op_limits *limits,
+                        const struct keys *keys, int64_t exist[2],
+                        struct tkb_error *err)
 {
-	size_t count = 0;
+	exist[0] = exist[1] = 1;
+	if (redis->ttl[0] == '\0')
+		return 0;
+	tkb_resp_queue(&redis->resp, "EXISTS", keys->records);
+	tkb_resp_queue(&redis->resp, "EXISTS", keys->used);
+	return tkb_redis_integers(redis, limits, exist, 2, 0, err);
+}
 
-	if (existed[0] == 0) {
+/*
+ * Set the TTL of the keys that did not exist before, together with their first
+ * value: later, nobody could tell that they are to have one.
+ */
+static size_t queue_first_expire(struct tkb_redis *redis,
+                                 const struct keys *keys,
+                                 const int64_t existed[2])
+{
+	if (existed[0] == 0)
 		tkb_redis_queue_first_expire(redis, keys->records);
-		count++;
-	}
-	if (existed[1] == 0) {
+	if (existed[1] == 0)
 		tkb_redis_queue_first_expire(redis, keys->used);
-		count++;
-	}
-	return tkb_redis_skip(redis, limits, count, err);
+	return (size_t)(existed[0] == 0) + (size_t)(existed[1] == 0);
 }
 
 int tkb_redis_add(void *self, const struct tkb_op_limits *limits,
@@ -68,28 +78,27 @@ int tkb_redis_add(void *self, const struct tkb_op_limits *limits,
 	struct tkb_resp *resp = &redis->resp;
 	struct keys keys;
 	size_t ignored;
-	int64_t answers[4]; /* of EXISTS twice, and HSET twice */
+	int64_t existed[2];
+	int64_t answers[2];
 	int rc;
 
 	rc = tkb_resp_drain(resp, limits, err);
 	make_keys(redis, ref, digest, &keys);
 	if (rc == 0)
 		rc = renew(redis, limits, &keys, err);
+	if (rc == 0)
+		rc = ask_for_keys(redis, limits, &keys, existed, err);
 	if (rc < 0)
 		return rc;
-	tkb_resp_queue(resp, "EXISTS", keys.records);
-	tkb_resp_queue(resp, "EXISTS", keys.used);
 	tkb_resp_queue(resp, "HSET", keys.used, keys.hex, keys.now);
 	tkb_resp_queue_bytes(resp,
 	                     (const struct tkb_bytes[]){
 				     tkb_text("HSET"), tkb_text(keys.records),
 				     tkb_text(keys.hex), record },
 	                     4);
-	ignored = queue_expire(redis, &keys);
-	rc = tkb_redis_integers(redis, limits, answers, 4, ignored, err);
-	return rc == 0 && redis->ttl[0] != '\0'
-	               ? expire_new_keys(redis, limits, &keys, answers, err)
-	               : rc;
+	ignored = queue_expire(redis, &keys) +
+	          queue_first_expire(redis, &keys, existed);
+	return tkb_redis_integers(redis, limits, answers, 2, ignored, err);
 }
 
 int tkb_redis_drop(void *self, const struct tkb_op_limits *limits,
