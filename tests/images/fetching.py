@@ -128,7 +128,7 @@ def _(scene):
 
 @contextlib.contextmanager
 def liar(answers):
-    """A server that answers a GET by the first of these that its path holds."""
+    """A server that answers by the first of these that the path holds."""
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             for part, status, headers, body in answers:
@@ -138,9 +138,12 @@ def liar(answers):
                         self.send_header(name, value)
                     self.send_header("Content-Length", str(len(body)))
                     self.end_headers()
-                    self.wfile.write(body)
+                    if self.command == "GET":
+                        self.wfile.write(body)
                     return
             self.send_error(404)
+
+        do_HEAD = do_GET
 
         def log_message(self, *_words):
             pass
