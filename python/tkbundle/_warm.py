@@ -48,8 +48,9 @@ def _finished(folder: str) -> bool:
                for name in names)
 
 
-def _keys(root: Optional[str]) -> Set[str]:
-    """All finished entries of `root`, by their paths."""
+def _folders(root: Optional[str]) -> Set[str]:
+    """All that is in `root`, by its path. None is looked into: there may be
+    thousands, and the file system may be a slow one."""
     if root is None:
         return set()
     roots = [root]
@@ -60,13 +61,13 @@ def _keys(root: Optional[str]) -> Set[str]:
     for folder in roots:
         with contextlib.suppress(OSError):
             found |= {os.path.join(folder, one) for one in os.listdir(folder)}
-    return {path for path in found if _finished(path)}
+    return found
 
 
 class _Before(NamedTuple):
     """What there was before a block."""
 
-    paths: Set[str]  #: entries of its root
+    paths: Set[str]  #: in its root
     noted: Set[str]  #: keys of kernels that this process compiled or found
 
 
@@ -77,7 +78,7 @@ def _pull(share: _share.Share, engine: Optional[str],
     if engine == "torch":
         inductor.install_where_named(share.remote, told)
     share.ready()
-    return _Before(_keys(share.root), set(_specialisations.noted()))
+    return _Before(_folders(share.root), set(_specialisations.noted()))
 
 
 def _push(share: _share.Share, before: _Before) -> None:
@@ -86,10 +87,12 @@ def _push(share: _share.Share, before: _Before) -> None:
     if share.meant is None:
         share.push_now(None)
         return
-    paths = _keys(share.root)
-    new = {os.path.basename(path) for path in paths - before.paths}
-    used = {os.path.basename(path) for path in paths}.intersection(
-        set(_specialisations.noted()) - before.noted)
+    noted = set(_specialisations.noted()) - before.noted
+    paths = _folders(share.root)
+    new = {os.path.basename(path) for path in paths - before.paths
+           if _finished(path)}
+    used = {os.path.basename(path) for path in paths & before.paths
+            if os.path.basename(path) in noted and _finished(path)}
     if new or (share.is_empty and used):
         share.push_now(sorted(new | used))
 
