@@ -78,8 +78,9 @@ TKB_NODISCARD int tkb_push_base_read(struct tkb_remote *remote,
 
 /*
  * Upload the bundle in `buffer`, then add its record with `facts` (may be
- * NULL) to the tiers that took it, which `*taken_out` receives. The record's digest goes to `record_out` (may be NULL). `watch` (may
- * be NULL) gets the progress of the upload.
+ * NULL) to the tiers that took it. Those that took both go to `taken_out`, and the
+ * record's digest to `record_out` (may be NULL). `watch` (may be NULL) gets the
+ * progress of the upload.
  */
 TKB_NODISCARD int tkb_push_blob(struct tkb_remote *remote, const char *ref,
                                 struct tkb_blob_buffer *buffer,

@@ -103,8 +103,8 @@ struct tkb_tier *tkb_fleet_tier(const struct tkb_remote *remote);
 
 /*
  * Keep the records that the last writable tier has, or one behind it: what only a
- * nearer one has, the fleet does not get. If that tier does not answer and its errors are
- * ignored, all stay.
+ * nearer one has, the fleet does not get. If that tier does not answer and its
+ * errors are ignored, all stay.
  */
 TKB_NODISCARD int tkb_records_keep_in_fleet(struct tkb_remote *remote,
                                             const char *ref,

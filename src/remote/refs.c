@@ -102,8 +102,9 @@ static int touch_in_tier(struct tkb_tier *tier,
 }
 
 /*
- * Run `work` on the writable tiers of the set, the farthest first: if it is cut short, what
- * the whole fleet shares has it. Only drops go the other way.
+ * Run `work` on the writable tiers of the set, the farthest first: if it is cut
+ * short, what the whole fleet shares has it. Only drops go the other way. Tiers
+ * that fail are taken out of the set.
  */
 static int do_in_tiers(struct tkb_remote *remote, tkb_tier_set *tiers,
                        struct entry *entry,
