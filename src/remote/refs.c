@@ -233,19 +233,17 @@ static int keep_unread(void *self, const struct tkb_digest *digest,
                        const struct tkb_error *why, struct tkb_error *err)
 {
 	struct gathering *gathering = self;
-	const struct kept kept = {
-		.digest = *digest,
-		.state = UNREAD,
-		.unread = why->status,
-		.reason = tkb_arena_string(&gathering->arena,
-		                           tkb_text(why->message)),
-		.tier = gathering->tier,
-	};
+	struct kept kept = { .digest = *digest,
+		             .state = UNREAD,
+		             .unread = why->status,
+		             .tier = gathering->tier };
 
 	if (why->status == TKB_MISS) {
 		gathering->has_vanished = true;
 		return 0;
 	}
+	kept.reason =
+		tkb_arena_string(&gathering->arena, tkb_text(why->message));
 	return kept.reason == NULL ? tkb_fail_nomem(err)
 	                           : add_kept(gathering, &kept, err);
 }

@@ -13,7 +13,7 @@ from machines import (
     AOT, GRAPH, INDEX, VLLM, Machine, names_what_is_there, read, reasons,
     stages, write)
 from moving import carried
-from scene import Skip, equal, need_root, require, test
+from scene import Skip, equal, need_root, require, small_disk, test
 
 ARTIFACT = "artifact_compile_range_1_16384_subgraph_1"
 # LeakSanitizer ends a program that is traced already.
@@ -87,22 +87,14 @@ def _(scene):
 
 @test("on a full disk, units are whole or absent, and nothing is left behind")
 def _(scene):
-    need_root()
     first, second = pair(scene)
-    os.makedirs(second.tree)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "none",
-                       second.tree], check=False, capture_output=True
-                      ).returncode != 0:
-        raise Skip("nothing can be mounted here")
-    try:
+    with small_disk(second.tree, "160k"):
         ended = second.verb("emit", "a.tkb", status=None)
         require(ended.status in (1, 4, 5), ended.status, ended.err)
         require("No space left" in ended.err, ended.err)
         units_are_whole(first, second)
         require(len(carried(second.tree)) < len(carried(first.tree)))
         equal(stages(second.tree), [])
-    finally:
-        subprocess.run(["umount", second.tree], check=True)
 
 
 @test("a unit that lacks a file, has an empty one or one with other bytes is "
