@@ -169,6 +169,25 @@ def _(given):
     equal(house.serve(root.replace(".tkbundle", "")).count("Permission"), 0)
 
 
+@test("a run places no cache in a folder that another user has made")
+def _(given):
+    house = House(given)
+    house.environment.update(HOME="/nonexistent", TMPDIR=house.folder(0o1777))
+    words = ("run", "--engine", "triton", "--ref", "a/b", "--", "sh", "-c",
+             'echo "at $TRITON_CACHE_DIR, $TKBUNDLE_REMOTE"')
+    own = given.path("volume", f"tkbundle-{SERVER}")
+    shown = house.tkbundle(*words, user=SERVER)
+    require(f"at {own}/engines/triton, {own}/engines/remote" in shown, shown)
+    equal((mode_of(own), owner_of(own)), (0o700, (SERVER, SERVER)))
+    shutil.rmtree(own)
+    for make in ("mkdir -m 777 %s", "ln -s /dev/shm %s"):
+        equal(house.run(["sh", "-c", make % own], user=OTHER).stdout, "")
+        shown = house.tkbundle(*words, user=SERVER)
+        require("at , " in shown, shown)
+        require("there is no folder for the caches" in shown, shown)
+        equal(house.run(["rm", "-r", own], user=OTHER).stdout, "")
+
+
 @test("a relocate as root leaves what it writes to those of the root")
 def _(given):
     house = House(given)

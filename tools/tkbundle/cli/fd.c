@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void fd_close(const int *fd)
@@ -75,4 +76,14 @@ void folder_close(DIR **folder)
 {
 	if (*folder != NULL)
 		(void)closedir(*folder);
+}
+
+bool folder_is_own(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+	       status.st_uid == geteuid() &&
+	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+	       faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0;
 }

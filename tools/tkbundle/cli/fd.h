@@ -30,4 +30,10 @@ DIR *folder_open(int at, const char *path, int flags);
 /* For TKB_AUTO; NULL is allowed. */
 void folder_close(DIR **folder);
 
+/*
+ * Does the folder belong to this user, who can write in it, and nobody else?
+ * In another one, others could replace what is there. A link is none.
+ */
+bool folder_is_own(const char *path);
+
 #endif

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <tkbundle/emit.h>
 
 #include "cli/cli.h"
+#include "cli/fd.h"
 #include "config/engine_version.h"
 #include "config/python.h"
 #include "config/trees.h"
@@ -40,19 +42,33 @@ static bool is_usable(bool is_made, const char *path)
 	       access(path, W_OK | X_OK) == 0;
 }
 
+/*
+ * A folder for this user alone: where all can write, another user may have made
+ * one of this name, to replace what is cached in it.
+ */
+static bool is_own(bool is_made, const char *path)
+{
+	if (is_made ? mkdir(path, 0700) == 0 : access(path, F_OK) != 0)
+		return true;
+	return folder_is_own(path);
+}
+
 bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE])
 {
 	const char *const temporary = cli_variable("TMPDIR");
+	char own[ENGINE_PATH_SIZE];
 	int length;
 
 	if (trees_placed_folder(out, ENGINE_PATH_SIZE) &&
 	    is_usable(is_made, out))
 		return true;
-	length = snprintf(out, ENGINE_PATH_SIZE, "%s/tkbundle-%u/engines",
+	length = snprintf(own, sizeof(own), "%s/tkbundle-%u",
 	                  temporary != NULL ? temporary : "/tmp",
 	                  (unsigned)geteuid());
-	return length > 0 && length < ENGINE_PATH_SIZE &&
-	       is_usable(is_made, out);
+	if (length < 0 || length >= ENGINE_PATH_SIZE || !is_own(is_made, own))
+		return false;
+	length = snprintf(out, ENGINE_PATH_SIZE, "%s/engines", own);
+	return length < ENGINE_PATH_SIZE && is_usable(is_made, out);
 }
 
 /*

@@ -11,6 +11,7 @@
 
 #include <tkbundle/emit.h>
 
+#include "cli/fd.h"
 #include "config/config.h"
 #include "config/root.h"
 #include "image/image_copy.h"
@@ -127,19 +128,11 @@ static bool is_usable(const struct run_plan *plan)
 	return is_writable;
 }
 
-/*
- * Use a folder that belongs to this user, and that nobody else can write:
- * others could replace kernels.
- */
+/* Nobody else can write in it: others could replace kernels. */
 static bool use_folder(const char *path)
 {
-	struct stat status;
-
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return false;
-	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
-	       status.st_uid == geteuid() &&
-	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && can_write(path);
+	return (mkdir(path, 0700) == 0 || errno == EEXIST) &&
+	       folder_is_own(path);
 }
 
 /* The FNV-1a hash of a path. */

@@ -33,17 +33,6 @@ static bool make_folder(const char *path)
 	return mkdir(part, 0700) == 0 || errno == EEXIST;
 }
 
-/* Is the folder ours, and can nobody else write notes into it? */
-static bool is_ours(const char *path)
-{
-	struct stat status;
-
-	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
-	       status.st_uid == geteuid() &&
-	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-	       access(path, W_OK | X_OK) == 0;
-}
-
 __attribute__((format(printf, 3, 4))) static bool try(bool is_made,
                                                       char out[START_PATH_SIZE],
                                                       const char *format, ...)
@@ -56,7 +45,7 @@ __attribute__((format(printf, 3, 4))) static bool try(bool is_made,
 	va_end(values);
 	if (length < 0 || length >= START_PATH_SIZE || out[0] != '/')
 		return false;
-	return (!is_made || make_folder(out)) && is_ours(out);
+	return (!is_made || make_folder(out)) && folder_is_own(out);
 }
 
 bool start_folder(bool is_made, char out[START_PATH_SIZE])
