@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trust/policy.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -374,6 +375,12 @@ static int finish_policy(struct policy *policy, const struct reading *reading,
 	return 0;
 }
 
+/* A link that leads nowhere is there: without its policy, nothing is checked. */
+static bool is_policy_at(const char *path)
+{
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 int policy_find(const char *named, char **out, struct tkb_error *err)
 {
 	static const char machine[] = "/etc/tkbundle.trust";
@@ -392,10 +399,10 @@ int policy_find(const char *named, char **out, struct tkb_error *err)
 		*out = NULL; /* asprintf() leaves it undefined */
 		return cli_error_nomem(err);
 	}
-	if (named != NULL || (*out != NULL && access(*out, F_OK) == 0))
+	if (named != NULL || (*out != NULL && is_policy_at(*out)))
 		return 0;
 	free(*out);
-	*out = access(machine, F_OK) == 0 ? strdup(machine) : NULL;
+	*out = is_policy_at(machine) ? strdup(machine) : NULL;
 	return 0;
 }
 
