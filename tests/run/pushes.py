@@ -88,6 +88,19 @@ def _(scene):
     equal((warm.counts()[3], warm.reason()), ("0", ""), warm.err)
 
 
+@test("without its policy or a key of it, a start does not promise to push")
+def _(scene):
+    scene.write("policy", "ci.key = gone.pub\n")
+    os.chmod(scene.path("policy"), 0o600)
+    for policy, why in (("none", "there is no policy 'none'"),
+                        ("policy", "policy:1: there is no key 'gone.pub'")):
+        ended = scene.shell("true", options=["--trust", policy])
+        equal(ended.err.splitlines(),
+              [f"tkbundle: emitted 0, starting; pull: {why}",
+               "tkbundle: emitted 0, used 0, compiled anew 0, pushed 0; "
+               f"pull: {why}"])
+
+
 @test("what is there already is neither emitted nor compiled")
 def _(scene):
     scene.fill()

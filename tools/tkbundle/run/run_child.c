@@ -18,6 +18,8 @@
 #define GRACE_MS 1000 /* between SIGTERM and SIGKILL */
 #define FD_LIMIT 1024 /* our descriptors are below it */
 
+#define DOCUMENT_END 16384 /* bytes of its end in which numbers are */
+
 /* The file uses memory only for what is printed. */
 #define OUT_SIZE ((off_t)64 << 20) /* a document with 100,000 entries */
 #define ERR_SIZE ((off_t)1 << 20)
@@ -195,13 +197,6 @@ bool run_child_has_exited(const struct run_child *child, int *status_out)
 	return true;
 }
 
-bool run_child_found_nothing(const struct run_child *child)
-{
-	int status = 0;
-
-	return run_child_has_exited(child, &status) && status == STATUS_ABSENT;
-}
-
 /*
  * Read the end of the child's output as a string. We share the file offset with
  * the child, so it is the size of the output.
@@ -219,25 +214,44 @@ static void read_end(int fd, char *out, size_t size)
 	out[got > 0 ? got : 0] = '\0';
 }
 
-bool run_child_number(const struct run_child *child, const char *name,
-                      uint64_t *out)
+/* The value of a member in the end of the child's output; NULL: it has none. */
+static const char *find_member(const struct run_child *child, const char *name,
+                               char text[DOCUMENT_END])
 {
-	char text[16384];
 	char member[64];
 	const char *found;
-	char *end;
 
 	/*
 	 * This finds only a member: within a JSON string, quotes are escaped.
 	 */
 	(void)snprintf(member, sizeof(member), "\"%s\":", name);
-	read_end(child->out_fd, text, sizeof(text));
+	read_end(child->out_fd, text, DOCUMENT_END);
 	found = strstr(text, member);
 	if (found == NULL)
-		return false;
-
+		return NULL;
 	found += strlen(member);
-	found += strspn(found, " ");
+	return found + strspn(found, " ");
+}
+
+bool run_child_found_nothing(const struct run_child *child)
+{
+	char text[DOCUMENT_END];
+	int status = 0;
+
+	return run_child_has_exited(child, &status) &&
+	       status == STATUS_ABSENT &&
+	       find_member(child, "ref", text) != NULL;
+}
+
+bool run_child_number(const struct run_child *child, const char *name,
+                      uint64_t *out)
+{
+	char text[DOCUMENT_END];
+	const char *const found = find_member(child, name, text);
+	char *end;
+
+	if (found == NULL)
+		return false;
 	*out = strtoull(found, &end, 10);
 	return *found >= '0' && *found <= '9' && end != found;
 }

@@ -78,7 +78,10 @@ void run_child_note(struct run_child *child, int state);
 /* Was it started, and did it end by itself with an exit status? */
 bool run_child_has_exited(const struct run_child *child, int *status_out);
 
-/* Did it end because there was nothing, as for a pull of a ref without a record? */
+/*
+ * Did it end because there was nothing, as for a pull of a ref without a record?
+ * A pull that lacks a file, such as the policy's, does not name its ref.
+ */
 bool run_child_found_nothing(const struct run_child *child);
 
 /*

@@ -53,13 +53,6 @@ static enum run_pulled what_of(const json_t *entry)
 	               : RUN_PULLED_NOTHING;
 }
 
-bool run_document_has_ref(const struct run_child *pull)
-{
-	json_auto_t *document = read_document(pull);
-
-	return json_object_get(document, "ref") != NULL;
-}
-
 bool run_document_is_untrusted(const struct run_child *pull)
 {
 	json_auto_t *document = read_document(pull);

@@ -28,12 +28,6 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
                        void *self);
 
 /*
- * Did the pull find out its ref? If not, a word of the ref or a file that it
- * needs is wrong.
- */
-bool run_document_has_ref(const struct run_child *pull);
-
-/*
  * Has the pull found that the policy does not trust the ref, or a part of it?
  */
 bool run_document_is_untrusted(const struct run_child *pull);

@@ -174,8 +174,7 @@ static void take_pull(const struct run *run, struct explain *out)
 		return;
 	/* A ref without records is not a failure. */
 	out->is_pull_failed = !run_child_has_exited(pull, &status) ||
-	                      (status != 0 && (status != STATUS_ABSENT ||
-	                                       !run_document_has_ref(pull)));
+	                      (status != 0 && !run_child_found_nothing(pull));
 	out->is_pull_untrusted = run_document_is_untrusted(pull);
 	out->is_pull_damaged = status == STATUS_UNTRUSTED;
 }
