@@ -42,6 +42,7 @@ struct tkb_holdings_record {
 	size_t target_count;
 	const struct tkb_push_note *pushes; /**< the oldest first */
 	size_t push_count;
+	struct tkb_digest bundle; /**< the bundle's id */
 };
 
 /** One entry, as the manifest of a bundle has it. */

@@ -130,6 +130,7 @@ static int list_records(struct tkb_holdings *holdings, struct tkb_error *err)
 			.triton_count = record->triton_count,
 			.pushes = record->pushes,
 			.push_count = record->push_count,
+			.bundle = record->bundle,
 		};
 		rc = list_targets(&holdings->arena, record,
 		                  &holdings->records[i], err);

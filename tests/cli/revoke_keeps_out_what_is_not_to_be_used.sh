@@ -45,6 +45,14 @@ try_line 'tkbundle ls model/a --remote - 2>&1 | wc -l'
 try_line 'TKBUNDLE_TRUST=$PWD/policy tkbundle ls model/a --remote - 2>&1 | hide'
 # Again is nothing new.
 try tkbundle revoke --ref model/a --sign security.pem
+# Compressed otherwise, it is another blob of the same bundle.
+tkbundle collect cache --key 5DJU -o part.tkb >>out
+tkbundle collect cache -o all.tkb >>out
+tkbundle merge part.tkb all.tkb -o other.tkb >>out
+try_line 'cmp -s all.tkb other.tkb || echo another'
+try tkbundle push model/e --bundle other.tkb --sign ci.pem
+try_line 'tkbundle pull model/e four --trust policy 2>&1 | hide'
+try_line 'tkbundle revoke --ref model/e --sign security.pem 2>&1'
 
 # An older list, or none, is noticed.
 try tkbundle push model/c cache --sign ci.pem --key 5DJU

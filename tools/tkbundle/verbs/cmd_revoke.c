@@ -183,13 +183,16 @@ static int visit_records(struct remote_use *use, const char *ref,
 	return rc;
 }
 
-/* Add a record and its blob. */
+/*
+ * Add a record and its bundle, not the blob: whoever can write the remote can
+ * compress the bundle otherwise, and its signature still counts.
+ */
 static int append_record(void *self, const struct tkb_holdings_record *record,
                          struct tkb_error *err)
 {
 	const int rc = append_digest(self, &record->digest, err);
 
-	return rc == 0 ? append_digest(self, &record->blob, err) : rc;
+	return rc == 0 ? append_digest(self, &record->bundle, err) : rc;
 }
 
 /* Which other refs hold something of a list? */
@@ -207,8 +210,8 @@ static int note_shared(void *self, const struct tkb_holdings_record *record,
 
 	(void)err;
 	for (size_t i = 0; i < list->count && !sharing->is_shared; i++)
-		sharing->is_shared = memcmp(&list->items[i], &record->blob,
-		                            sizeof(record->blob)) == 0;
+		sharing->is_shared = memcmp(&list->items[i], &record->bundle,
+		                            sizeof(record->bundle)) == 0;
 	return 0;
 }
 
@@ -230,7 +233,7 @@ static int warn_of_ref(void *self, const char *ref, struct tkb_error *err)
 }
 
 /*
- * A blob is revoked wherever it is. Say so before: afterwards, the policy hides
+ * A bundle is revoked wherever it is. Say so before: afterwards, the policy hides
  * such records.
  */
 static int warn_of_others(struct remote_use *use, const struct list *list,
