@@ -246,6 +246,27 @@ def _(scene):
                  advice="tkbundle promote")
 
 
+@test("remote: what is revoked of a tree counts, too, also if it was just written")
+def _(scene):
+    clinic = Clinic(scene)
+    root, remote, key = clinic.cache(), scene.path("remote"), scene.path("ci.pem")
+    clinic.verb("key", "new", key)
+    os.mkdir(scene.path("notes"))
+    scene.write("notes/note", "of a tree")
+    scene.write("policy", "ci.key = ci.pem.pub\nci.publish = *\nci.revoke = yes\n")
+    os.chmod(scene.path("policy"), 0o600)
+    trust = {"TKBUNDLE_TRUST": scene.path("policy"), "XDG_STATE_HOME": scene.path("state")}
+    clinic.verb("push", "a/b", root, "--tree", f"notes={scene.path('notes')}", "--remote",
+                remote, "--sign", key)
+    clinic.verb("revoke", "--remote", remote, "--sign", key)
+    here = (scene.path("warm"), "--tree", f"notes={scene.path('here')}", "--remote", remote)
+    clinic.verb("pull", "a/b", *here, env=trust)
+    clinic.verb("revoke", "--ref", "a/b", "--remote", remote, "--sign", key)
+    document = clinic.names("revoked", *here, "--ref", "a/b", env=trust,
+                            advice="tkbundle gc --revoked " + here[0])
+    equal(document["remote"]["revoked"], 14)
+
+
 class Unlisted(http.server.BaseHTTPRequestHandler):
     """A server that has no listing of what it has."""
 

@@ -158,6 +158,22 @@ const char *root_layout_words(const struct root *root, bool is_inductor)
 	return is_inductor ? " (Inductor)" : " (Triton)";
 }
 
+void root_where(const struct root *root, char *out, size_t size)
+{
+	size_t length = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < root->trees.engine_count && length < size; i++) {
+		(void)snprintf(out + length, size - length, " --engine %s",
+		               tkb_engine_name(root->trees.engines[i]));
+		length = strlen(out);
+	}
+	if (length < size &&
+	    (root->is_given || root->trees.engine_count == 0) &&
+	    root->path != NULL)
+		(void)snprintf(out + length, size - length, " %s", root->path);
+}
+
 void root_release(struct root *root)
 {
 	free(root->path);

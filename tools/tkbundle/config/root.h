@@ -65,6 +65,13 @@ const char *root_name(const struct root *root);
  */
 const char *root_layout_words(const struct root *root, bool is_inductor);
 
+enum {
+	ROOT_WHERE_SIZE = 4608
+};
+
+/* Options and operands that name the same caches: " --engine vllm /cache". */
+void root_where(const struct root *root, char *out, size_t size);
+
 void root_release(struct root *root);
 
 #endif

@@ -239,7 +239,7 @@ static void note_empty(struct doctor *doctor, const struct examination *it,
 	                     tkb_cache_unread_count(source->cache) == 0;
 	char where[2 * PATH_SIZE];
 
-	fit_out_where(&doctor->root, where, sizeof(where));
+	root_where(&doctor->root, where, sizeof(where));
 	/*
 	 * Count what `run` would pull. Tunings and modules alone do not count.
 	 */

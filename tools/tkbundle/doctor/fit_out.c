@@ -14,8 +14,7 @@ enum {
 	NAMES_LIMIT = 3,
 	NAME_WIDTH = 60,
 	CAUSES_LIMIT = 32,
-	WHERE_SIZE = 4608,
-	ADVICE_SIZE = 3 * WHERE_SIZE
+	ADVICE_SIZE = 3 * ROOT_WHERE_SIZE
 };
 
 /* The misfits of one cause. */
@@ -204,22 +203,6 @@ void fit_out_print(const struct fits *fits, const struct source *source,
  * Advice
  */
 
-void fit_out_where(const struct root *root, char *out, size_t size)
-{
-	size_t length = 0;
-
-	out[0] = '\0';
-	for (size_t i = 0; i < root->trees.engine_count && length < size; i++) {
-		(void)snprintf(out + length, size - length, " --engine %s",
-		               tkb_engine_name(root->trees.engines[i]));
-		length = strlen(out);
-	}
-	if (length < size &&
-	    (root->is_given || root->trees.engine_count == 0) &&
-	    root->path != NULL)
-		(void)snprintf(out + length, size - length, " %s", root->path);
-}
-
 /* The ptxas on this machine that made the entries that do not fit. */
 static const char *find_tool(const struct fit_facts *facts,
                              const struct tkb_entry *entry)
@@ -280,9 +263,9 @@ static void advise_on_fit(const struct group *group,
                           const struct fit_facts *facts,
                           const struct root *root, char *out, size_t size)
 {
-	char where[WHERE_SIZE];
+	char where[ROOT_WHERE_SIZE];
 
-	fit_out_where(root, where, sizeof(where));
+	root_where(root, where, sizeof(where));
 	if (strcmp(group->cause, reason_word(REASON_PTXAS)) == 0)
 		advise_ptxas(group, facts, out, size);
 	else if (strcmp(group->cause, reason_word(REASON_PATH)) == 0)

@@ -19,7 +19,4 @@ void fit_out_print(const struct fits *fits, const struct source *source,
 void fit_out_note(const struct fits *fits, const struct fit_facts *facts,
                   const struct root *root, struct findings *findings);
 
-/* Options and operands that name the same caches: " --engine vllm /cache". */
-void fit_out_where(const struct root *root, char *out, size_t size);
-
 #endif

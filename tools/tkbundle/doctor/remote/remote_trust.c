@@ -45,7 +45,7 @@ void remote_trust_print(struct remote_looking *looking)
 		             words);
 }
 
-/* Count these by a dry run of a gc. */
+/* Count these by a dry run of a gc, which may have to wait for some. */
 void remote_trust_look_revoked(struct remote_looking *looking)
 {
 	TKB_AUTO(revoked_close) struct tkb_origins *revoked = NULL;
@@ -54,9 +54,14 @@ void remote_trust_look_revoked(struct remote_looking *looking)
 	struct tkb_gc_options options = { .struct_size = sizeof(options),
 		                          .is_dry_run = true,
 		                          .is_enabled = true,
-		                          .watch = &looking->use.watch };
+		                          .watch = &looking->use.watch,
+		                          .trees = doctor->root.trees.items,
+		                          .tree_count =
+		                                  doctor->root.trees.count };
 	struct tkb_gc_report report = { .struct_size = sizeof(report) };
 	struct tkb_error err = { .status = 0 };
+	char where[ROOT_WHERE_SIZE];
+	uint64_t count;
 	int rc;
 
 	if (policy_trust(&looking->use.policy) == NULL || doctor->is_file ||
@@ -67,18 +72,15 @@ void remote_trust_look_revoked(struct remote_looking *looking)
 		options.revoked = revoked;
 		rc = tkb_gc(root, &options, &report, &err);
 	}
-	json_out_number(&looking->use.cli->json, "revoked",
-	                report.removed_count);
-	if (report.removed_count > 0)
-		findings_add(
-			&doctor->findings, FINDING_FAULT, "revoked",
-			"%" PRIu64 " %s of '%s' %s from something that is "
-			"revoked\ttkbundle gc --revoked %s",
-			report.removed_count,
-			text_plural(report.removed_count, "entry", "entries"),
-			root,
-			text_plural(report.removed_count, "comes", "come"),
-			root);
+	count = report.removed_count + report.busy_count;
+	json_out_number(&looking->use.cli->json, "revoked", count);
+	root_where(&doctor->root, where, sizeof(where));
+	if (count > 0)
+		findings_add(&doctor->findings, FINDING_FAULT, "revoked",
+		             "%" PRIu64 " %s of '%s' %s from something that is "
+		             "revoked\ttkbundle gc --revoked%s",
+		             count, text_plural(count, "entry", "entries"),
+		             root, text_plural(count, "comes", "come"), where);
 	if (rc < 0 && rc != TKB_ERR_PARTIAL)
 		remote_look_failed(looking, rc, &err);
 }
