@@ -64,3 +64,7 @@ try tkbundle sign model/a
 try tkbundle sign model/a --key ci.pem.pub
 try tkbundle sign model/a --key nothing
 try_line 'TKBUNDLE_DISABLE=1 tkbundle sign model/a --key ci.pem --json'
+# A signature that does not fit is no file.
+try_line '(ulimit -f 1; trap "" XFSZ
+	tkbundle sign model/a --key ci.pem.pub --export signatures >>out 2>&1) ||
+	{ echo no room; ls signatures; }'

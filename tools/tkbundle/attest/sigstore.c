@@ -32,6 +32,7 @@ static int write_one(void *self, const struct tkb_digest *record,
 	struct exporting *const exporting = self;
 	TKB_AUTO(text_free) char *path = NULL;
 	char id[KEY_ID_SIZE];
+	int rc;
 
 	key_id_text(record, id);
 	if (asprintf(&path, "%s/%.*s-%.*s-%" PRIu64 ".sigstore.json",
@@ -40,12 +41,9 @@ static int write_one(void *self, const struct tkb_digest *record,
 		path = NULL; /* asprintf() leaves it undefined */
 		return cli_error_nomem(err);
 	}
-	TKB_AUTO(fd_close)
-	const int fd =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-	if (fd < 0 || !fd_write(fd, text))
-		return cli_error_errno(err, "write", path);
+	rc = cli_write_file(path, text, 0644, err);
+	if (rc != 0)
+		return rc;
 	json_out_text(&exporting->use->cli->json, NULL, path);
 	exporting->count++;
 	return 0;
