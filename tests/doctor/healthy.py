@@ -107,6 +107,20 @@ def _(scene):
             in python["packages"], python)
 
 
+@test("well: no package is looked for, or imported from, the current folder")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    os.makedirs(scene.path("torch-9.9.dist-info"))
+    scene.write("torch-9.9.dist-info/METADATA", "Version: 9.9\n")
+    scene.write("torch.py", "open('imported', 'w', encoding='utf-8').close()\n")
+    for deep in False, True:
+        document = clinic.doctor(root, env={"TKBUNDLE_PYTHON": sys.executable}, deep=deep)
+        python = document["machine"]["python"]
+        require("9.9" not in str(python["packages"]), python)
+    require(not os.path.exists(scene.path("imported")), "it was imported")
+
+
 @test("well: vLLM's caches, with one ptxas, on the GPU that they are of")
 def _(scene):
     clinic, env = vllm(scene)

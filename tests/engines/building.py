@@ -165,6 +165,17 @@ def _(scene):
         equal(second.emit()["present"], 2)
 
 
+@test("a package's sources in the current folder are not the package")
+def _(scene):
+    first = built(scene)
+    write(scene.path("own_headers", "__init__.py"), "")
+    first.collect()
+    shutil.rmtree(first.home)
+    second = Builder(scene, "second/other")
+    equal(second.emit()["emitted"], 2)
+    equal(second.steps(), 0, second.build("-n"))
+
+
 @test("a header that changes later is built anew where it was emitted")
 def _(scene):
     built(scene).collect()

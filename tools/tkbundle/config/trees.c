@@ -349,13 +349,15 @@ static int add_external(struct trees *trees, const char *name, const char *path,
 
 /*
  * If a package is not installed, or Python does not answer, its path is
- * unknown.
+ * unknown. The current folder, which Python searches first for -c, may have the
+ * package's sources.
  */
 static int add_packages(struct trees *trees, const struct tkb_engine *engine,
                         struct tkb_error *err)
 {
 	static const char question[] =
 		"import importlib.util, os, sys\n"
+		"if sys.path[:1] == ['']: del sys.path[0]\n"
 		"for name in sys.argv[1:]:\n"
 		"    try: print(os.path.realpath(importlib.util.find_spec("
 		"name).submodule_search_locations[0]))\n"

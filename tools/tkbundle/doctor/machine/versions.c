@@ -13,10 +13,12 @@
  * Most of Python's start is spent on code in .pth files, which `site` runs, and
  * on importing importlib.metadata. So start without `site`, call it without the
  * code of .pth files, and read a package's version from the file that
- * importlib.metadata reads.
+ * importlib.metadata reads. The current folder, which Python searches first for
+ * -c, is none of packages: no engine looks there.
  */
 static const char question[] =
 	"import os, sys\n"
+	"if sys.path[:1] == ['']: del sys.path[0]\n"
 	"out = os.fdopen(os.dup(1), 'w', errors='replace')\n"
 	"os.dup2(os.open(os.devnull, os.O_WRONLY), 1)\n"
 	"def tell(*parts):\n"
