@@ -246,6 +246,21 @@ def _(scene):
                 os.unlink(scene.path(key + ".pub"))
 
 
+@test("a push that cannot sign leaves its tag to the image that is signed")
+def _(scene):
+    scene.fixture()
+    policy(scene)
+    with registry(scene) as port:
+        name, _document = sign(scene, port, "ed25519", "p256")
+        with replaced(port, "/sha256-", b"<html>") as front:
+            ended = scene.tkbundle(
+                "push", "model", scene.path("source", ".triton", "cache"), "--as", "image",
+                "--mount", "/elsewhere", "--sign", scene.path("ed25519.pem"), "--remote",
+                f"oci+http://{name.replace(str(port), str(front))}")
+        equal((ended.status, "is no index" in ended.err), (5, True), ended.err)
+        take(scene, name + ":model", 0, "the image is signed by ci")
+
+
 @test("an image that nobody signed is not imported, and its layer not fetched")
 def _(scene):
     source = scene.fixture()

@@ -236,6 +236,24 @@ static int describe_image(struct work *work, struct parts *parts,
 	return rc;
 }
 
+/* The tag comes last: what it names has its signatures. */
+static int put_signed(struct image_push *push, const struct parts *parts,
+                      const struct tkb_image_manifest *manifest,
+                      struct tkb_error *err)
+{
+	struct tkb_image_manifest untagged = *manifest;
+	char name[IMAGE_DIGEST_SIZE] = "sha256:";
+	int rc;
+
+	tkb_digest_to_hex(&parts->manifest, name + strlen(name));
+	untagged.name = name;
+	rc = push->use->library.image_put(push->use->remote, &untagged, NULL,
+	                                  err);
+	return rc != 0 ? rc
+	               : image_sign(push->use, push->signers, push->name,
+	                            &parts->manifest, manifest->text.size, err);
+}
+
 static int upload_image(struct work *work, const char *tag,
                         struct tkb_error *err)
 {
@@ -256,12 +274,11 @@ static int upload_image(struct work *work, const char *tag,
 		return rc;
 	manifest.text =
 		(struct tkb_bytes){ work->manifest, strlen(work->manifest) };
-	rc = push->use->library.image_put(push->use->remote, &manifest, NULL,
-	                                  err);
-	if (rc != 0 || signers_signing(push->signers) == NULL)
-		return rc;
-	return image_sign(push->use, push->signers, push->name, &parts.manifest,
-	                  manifest.text.size, err);
+	if (signers_signing(push->signers) != NULL)
+		rc = put_signed(push, &parts, &manifest, err);
+	return rc != 0 ? rc
+	               : push->use->library.image_put(push->use->remote,
+	                                              &manifest, NULL, err);
 }
 
 int image_push(struct image_push *push, struct tkb_error *err)
