@@ -346,6 +346,20 @@ def _(scene):
         equal(ended.status, 0, ended.err)
         take(scene, name + ":model", 5, "it is revoked", "lists")
         take(scene, name + "@sha256:" + second, trust="lists")
+        # All images of a bundle, and of a layer, whoever signed them.
+        text = json.loads(fetch(port, "manifests/sha256:" + second))
+        layer = text["layers"][0]["digest"].partition(":")[2]
+        config = json.loads(fetch(port, "blobs/" + text["config"]["digest"]))
+        bundle = config["config"]["Labels"]["dev.tkbundle.bundle"]
+        third = push(scene, port, source, "--mount", "/other", "--sign",
+                     made[0])[1]["digest"]
+        for digest, image, words in ((layer, second, "its layer is revoked"),
+                                     (bundle, third, "its bundle is revoked")):
+            take(scene, name + "@sha256:" + third, trust="lists")
+            ended = scene.tkbundle("revoke", digest, "--remote",
+                                   f"oci://{name}", "--sign", made[1])
+            equal(ended.status, 0, ended.err)
+            take(scene, name + "@sha256:" + image, 5, words, "lists")
 
 
 @test("signatures that are damaged are none, and the others count")

@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "image/image_json.h"
+#include "image/image_manifest.h"
 #include "image/image_roots.h"
 #include "image/image_vllm.h"
 
@@ -333,7 +334,7 @@ static int find_facts(const struct facts *facts, struct tkb_error *err)
 	tkb_digest_to_hex(tkb_bundle_id(facts->bundle), id);
 	rc = list_kernels(facts, kernels, err);
 	if (rc == 0)
-		rc = add_label(facts, "dev.tkbundle.bundle", id, err);
+		rc = add_label(facts, IMAGE_BUNDLE_LABEL, id, err);
 	if (rc == 0)
 		rc = add_label(facts, "dev.tkbundle.mount", facts->stage->place,
 		               err);

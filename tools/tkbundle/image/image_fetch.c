@@ -161,7 +161,11 @@ static int fetch_image(struct remote_use *use, const char *name,
 		return rc;
 	if (!image_digest_read(digest, &layer))
 		return fail_image(name, "names a layer by no SHA-256", err);
-	rc = get_layer(use, &layer, path, err);
+	if (policy_trust(&use->policy) != NULL)
+		rc = image_trust_check_revoked(use, name, manifest, &layer,
+		                               err);
+	if (rc == 0)
+		rc = get_layer(use, &layer, path, err);
 	return rc == TKB_MISS ? fail_image(name, "lacks its layer", err) : rc;
 }
 

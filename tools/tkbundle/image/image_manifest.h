@@ -12,6 +12,9 @@ struct json_t; /* jansson's */
 #define IMAGE_MANIFEST IMAGE_MEDIA "manifest.v1+json"
 #define IMAGE_INDEX IMAGE_MEDIA "index.v1+json"
 
+/* In the configuration: the id of the bundle that the image was made of. */
+#define IMAGE_BUNDLE_LABEL "dev.tkbundle.bundle"
+
 /* A blob that a manifest names. */
 struct image_part {
 	const char *media_type;

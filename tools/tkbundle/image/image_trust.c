@@ -9,6 +9,7 @@
 #include "image/image_json.h"
 #include "image/image_manifest.h"
 #include "image/image_name.h"
+#include "trust/key_file.h"
 
 #define BY_DIGEST "sha256:"
 
@@ -164,4 +165,96 @@ int image_trust_check(struct remote_use *use, const char *name,
 	question.signature_count = beside.count;
 	return rc == 0 ? use->library.image_judge(use->remote, &question, err)
 	               : rc;
+}
+
+/*
+ * What is revoked
+ */
+
+/* Digests of parts of the image, and the first of them that is revoked. */
+struct parts {
+	struct tkb_digest items[2];
+	const char *names[2];
+	size_t count;
+	const char *revoked; /* its name; NULL: none */
+};
+
+static int on_revoked(void *self, const struct tkb_digest *digest,
+                      struct tkb_error *err)
+{
+	struct parts *parts = self;
+
+	(void)err;
+	for (size_t i = 0; i < parts->count && parts->revoked == NULL; i++) {
+		if (memcmp(&parts->items[i], digest, sizeof(*digest)) == 0)
+			parts->revoked = parts->names[i];
+	}
+	return 0;
+}
+
+static void add_part(struct parts *parts, const char *name,
+                     const struct tkb_digest *digest)
+{
+	parts->names[parts->count] = name;
+	parts->items[parts->count++] = *digest;
+}
+
+/* An image that others made has no such label. */
+static int add_bundle(struct remote_use *use, const char *name,
+                      const json_t *manifest, struct parts *parts,
+                      struct tkb_error *err)
+{
+	struct tkb_memory text = { .limit = TKB_IMAGE_MANIFEST_LIMIT };
+	const struct tkb_sink sink = tkb_memory_sink(&text);
+	const json_t *part = json_object_get(manifest, "config");
+	json_auto_t *config = NULL;
+	const json_t *labels;
+	struct tkb_digest digest;
+	int rc = TKB_MISS;
+
+	if (image_digest_read(image_json_string(part, "digest", ""), &digest))
+		rc = use->library.get(use->remote, &digest, &sink, err);
+	if (rc == 0)
+		config =
+			json_loadb((const char *)text.data, text.size, 0, NULL);
+	tkb_memory_release(&text);
+	if (rc == TKB_MISS || (rc == 0 && config == NULL))
+		return cli_error(err, TKB_ERR_CORRUPT,
+		                 "'%.200s' lacks its configuration", name);
+	labels = json_object_get(json_object_get(config, "config"), "Labels");
+	if (rc == 0 &&
+	    key_id_read(image_json_string(labels, IMAGE_BUNDLE_LABEL, ""),
+	                &digest))
+		add_part(parts, "its bundle", &digest);
+	return rc;
+}
+
+static bool has_revoker(const struct tkb_trust *trust)
+{
+	for (size_t i = 0; i < trust->key_count; i++) {
+		if (trust->keys[i].is_revoker)
+			return true;
+	}
+	return false;
+}
+
+int image_trust_check_revoked(struct remote_use *use, const char *name,
+                              const json_t *manifest,
+                              const struct tkb_digest *layer,
+                              struct tkb_error *err)
+{
+	struct parts parts = { .count = 0 };
+	int rc;
+
+	if (!has_revoker(policy_trust(&use->policy)))
+		return 0;
+	add_part(&parts, "its layer", layer);
+	rc = add_bundle(use, name, manifest, &parts, err);
+	if (rc == 0)
+		rc = use->library.revoked(use->remote, on_revoked, &parts, err);
+	if (rc == 0 && parts.revoked != NULL)
+		return cli_error(err, TKB_ERR_UNTRUSTED,
+		                 "image '%.200s' is not trusted: %s is revoked",
+		                 name, parts.revoked);
+	return rc;
 }
