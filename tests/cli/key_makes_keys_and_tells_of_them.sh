@@ -19,6 +19,8 @@ echo secret >word
 try_line "tkbundle key new kms.pem --kind p256 --passphrase-file word | sed '$id'"
 try_line 'head -n 1 kms.pem'
 try_line "tkbundle key show kms.pem --passphrase-command 'cat word' | sed '$id'"
+# More may follow that line.
+try_line "tkbundle key show kms.pem --passphrase-command 'cat word; seq 999' | sed '$id'"
 try_line "echo secret | tkbundle key show kms.pem --passphrase-file - | sed '$id'"
 try_line 'echo other | tkbundle key show kms.pem --passphrase-file -'
 try tkbundle key show kms.pem --passphrase-command 'exit 1'

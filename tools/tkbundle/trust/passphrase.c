@@ -15,7 +15,9 @@
 #include "cli/signals.h"
 
 enum {
-	COMMAND_MS = 60 * 1000
+	COMMAND_MS = 60 * 1000,
+	OUTPUT_LIMIT = 64 * 1024 /* of a command: more may follow the first
+	                            line */
 };
 
 struct passphrase passphrase_of(const struct arguments *args,
@@ -79,7 +81,7 @@ static int from_command(const char *command, char *out, size_t *size_out,
                         struct tkb_error *err)
 {
 	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
-	char text[TKB_PASSPHRASE_LIMIT + 3];
+	char text[OUTPUT_LIMIT];
 	struct ask ask = { .argv = argv, .out = text, .size = sizeof(text) };
 	int rc;
 
@@ -89,8 +91,9 @@ static int from_command(const char *command, char *out, size_t *size_out,
 	             ? take_first_line(text, ask.length, "--passphrase-command",
 	                               out, size_out, err)
 	             : cli_error(err, TKB_ERR_IO,
-	                         "the command for the passphrase failed, or "
-	                         "took more than a minute");
+	                         "the command for the passphrase failed, "
+	                         "took more than a minute, or printed more "
+	                         "than 64 KiB");
 	explicit_bzero(text, sizeof(text));
 	return rc;
 }
