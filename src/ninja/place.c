@@ -98,8 +98,14 @@ int tkb_ninja_stat(const struct tkb_ninja_place *place, const char *path,
 	return fd < 0 ? fail_to_read(path, err) : stat_open(fd, path, out, err);
 }
 
+static int fail_large(const char *path, struct tkb_error *err)
+{
+	return tkb_fail(err, TKB_ERR_TOO_LARGE, "'%.300s' is too large", path);
+}
+
 static int hash_file(int fd, const char *path, struct tkb_hasher *hasher,
-                     struct tkb_digest *out, struct tkb_error *err)
+                     uint64_t *left, struct tkb_digest *out,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf piece = TKB_BUF_INIT(PIECE_SIZE);
@@ -114,6 +120,9 @@ static int hash_file(int fd, const char *path, struct tkb_hasher *hasher,
 		size = tkb_fd_read_full(fd, room, PIECE_SIZE);
 		if (rc == 0 && size < 0)
 			return fail_to_read(path, err);
+		if (rc == 0 && (uint64_t)size > *left)
+			return fail_large(path, err);
+		*left -= rc == 0 ? (uint64_t)size : 0;
 		if (rc == 0)
 			rc = tkb_hasher_add(
 				hasher,
@@ -123,8 +132,9 @@ static int hash_file(int fd, const char *path, struct tkb_hasher *hasher,
 }
 
 int tkb_ninja_digest(const struct tkb_ninja_place *place, const char *path,
-                     struct tkb_hasher *hasher, struct tkb_digest *digest_out,
-                     struct stat *status_out, struct tkb_error *err)
+                     struct tkb_hasher *hasher, uint64_t *left,
+                     struct tkb_digest *digest_out, struct stat *status_out,
+                     struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = open_build_file(place, path);
 	int rc;
@@ -132,7 +142,9 @@ int tkb_ninja_digest(const struct tkb_ninja_place *place, const char *path,
 	if (fd < 0)
 		return fail_to_read(path, err);
 	rc = stat_open(fd, path, status_out, err);
-	return rc < 0 ? rc : hash_file(fd, path, hasher, digest_out, err);
+	if (rc == 0 && (uint64_t)status_out->st_size > *left)
+		rc = fail_large(path, err);
+	return rc < 0 ? rc : hash_file(fd, path, hasher, left, digest_out, err);
 }
 
 static int touch_output(const struct tkb_ninja_place *place, const char *output,

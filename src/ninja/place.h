@@ -35,9 +35,17 @@ TKB_NODISCARD int tkb_ninja_stat(const struct tkb_ninja_place *place,
                                  const char *path, struct stat *out,
                                  struct tkb_error *err);
 
-/* Digest and stat the file at `path`. TKB_MISS if it does not exist. */
+/* Most bytes of all inputs of a build: nothing ends a call that reads them. */
+#define TKB_NINJA_INPUTS_LIMIT ((uint64_t)8 << 30)
+
+/*
+ * Digest and stat the file at `path`. TKB_MISS if it does not exist, and
+ * TKB_ERR_TOO_LARGE if it has more than the `*left` bytes that may be read; its
+ * own are taken from these.
+ */
 TKB_NODISCARD int tkb_ninja_digest(const struct tkb_ninja_place *place,
                                    const char *path, struct tkb_hasher *hasher,
+                                   uint64_t *left,
                                    struct tkb_digest *digest_out,
                                    struct stat *status_out,
                                    struct tkb_error *err);

@@ -139,17 +139,26 @@ static int list_inputs(struct project *project, struct tkb_error *err)
 static int read_inputs(struct project *project, struct tkb_hasher *hasher,
                        struct tkb_error *err)
 {
+	uint64_t left = TKB_NINJA_INPUTS_LIMIT;
+
 	for (size_t i = 0; i < project->input_count; i++) {
 		struct input *input = &project->inputs[i];
 		struct stat status;
 		const int rc =
 			tkb_ninja_digest(project->place, input->path, hasher,
-		                         &input->digest, &status, err);
+		                         &left, &input->digest, &status, err);
 
 		if (rc == TKB_MISS)
 			return tkb_fail_entry(err, TKB_REASON_MISSING,
 			                      "the input '%.300s' is not there",
 			                      input->path);
+		if (rc == TKB_ERR_TOO_LARGE)
+			return tkb_fail_entry(
+				err, TKB_REASON_LIMIT,
+				"with '%.300s', its inputs have more than %d "
+				"GiB",
+				input->path,
+				(int)(TKB_NINJA_INPUTS_LIMIT >> 30));
 		if (rc < 0)
 			return rc;
 		input->mtime = tkb_ninja_mtime(&status);

@@ -44,8 +44,8 @@ static const char *take_record_line(struct reader *reader, const char *word)
 
 /* Compare an input with its digest. `*newest` is the latest time so far. */
 static int check_input(const struct tkb_ninja_place *place, const char *line,
-                       struct tkb_hasher *hasher, int64_t *newest,
-                       struct tkb_error *err)
+                       struct tkb_hasher *hasher, uint64_t *left,
+                       int64_t *newest, struct tkb_error *err)
 {
 	const size_t size = TKB_DIGEST_HEX_SIZE - 1;
 	struct tkb_digest wanted;
@@ -58,8 +58,8 @@ static int check_input(const struct tkb_ninja_place *place, const char *line,
 	    !tkb_digest_from_hex((struct tkb_bytes){ line, size }, &wanted))
 		return fail_record(err);
 	path = line + size + 1;
-	rc = tkb_ninja_digest(place, path, hasher, &digest, &status, err);
-	if (rc < 0)
+	rc = tkb_ninja_digest(place, path, hasher, left, &digest, &status, err);
+	if (rc < 0 && rc != TKB_ERR_TOO_LARGE)
 		return rc;
 	if (rc == TKB_MISS)
 		return tkb_fail_entry(
@@ -67,7 +67,8 @@ static int check_input(const struct tkb_ninja_place *place, const char *line,
 			"'%.300s', which it was built from, is not "
 			"there",
 			path);
-	if (!tkb_digest_equal(&digest, &wanted))
+	/* Those that it was built from were not so large. */
+	if (rc == TKB_ERR_TOO_LARGE || !tkb_digest_equal(&digest, &wanted))
 		return tkb_fail_entry(err, TKB_REASON_INPUTS,
 		                      "'%.300s', which it was built from, is "
 		                      "different here",
@@ -205,6 +206,7 @@ int tkb_ninja_record_apply(const struct tkb_ninja_place *place,
 	struct reader reader = { tkb_arena_string(&deps.arena, record) };
 	const char *version;
 	const char *line;
+	uint64_t left = TKB_NINJA_INPUTS_LIMIT;
 	int64_t newest = 0;
 	int rc;
 
@@ -216,7 +218,7 @@ int tkb_ninja_record_apply(const struct tkb_ninja_place *place,
 		return fail_record(err);
 	for (line = take_record_line(&reader, "in"); line != NULL;
 	     line = take_record_line(&reader, "in")) {
-		rc = check_input(place, line, hasher, &newest, err);
+		rc = check_input(place, line, hasher, &left, &newest, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -293,6 +293,10 @@ def spoil_build(first):
     write(first.path("build.ninja"), text + "subninja x\n")
 
 
+def spoil_size(first):
+    os.truncate(os.path.join(first.package, "include", "own.h"), 1 << 40)
+
+
 def forget_log(first):
     os.remove(first.path(".ninja_log"))
 
@@ -307,6 +311,7 @@ def _(scene):
         (spoil_output, "a.o' is not there"),
         (spoil_deps, "they end in a record"),
         (spoil_build, "it reads another file"),
+        (spoil_size, "own.h', its inputs have more than 8 GiB"),
         (forget_log, "'.ninja_log' is not there: ninja has not built it"),
     )
     first = built(scene)
@@ -319,6 +324,16 @@ def _(scene):
         ended = first.collect(status=None)
         _, message = left_out(ended, "left_out")
         require(sentence in message, message)
+
+
+@test("a file that nobody could read to its end is compared with no input")
+def _(scene):
+    built(scene).collect()
+    second = Builder(scene, "second")
+    spoil_size(second)
+    reason, message = left_out(second.emit())
+    equal(reason, "inputs")
+    require("is different here" in message, message)
 
 
 @test("a torn unit of ninja's is mended, and has nothing to do again")
