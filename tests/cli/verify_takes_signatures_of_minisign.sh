@@ -19,6 +19,7 @@ letters() {
 hide() {
 	sed 's/[0-9a-f]\{64\}/ID/'
 }
+try tkbundle verify none.tkb --trust policy
 try tkbundle verify a.tkb --trust policy
 sign -s ours.key -t 'of our CI'
 try letters

@@ -36,6 +36,9 @@ static int read_file(const char *path, struct contents *out,
 	ssize_t got;
 	void *data;
 
+	if (fd < 0 && errno == ENOENT)
+		return cli_error(err, TKB_MISS, "there is no file '%.300s'",
+		                 path);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return cli_error_errno(err, "read", path);
 	if (!S_ISREG(status.st_mode))
