@@ -3,6 +3,7 @@
 import json
 import os
 import pwd
+import re
 import shutil
 import stat
 import threading
@@ -122,6 +123,23 @@ else
 	echo "cold $kernels"
 fi
 """
+
+
+@test("what run has placed in TMPDIR is found by other verbs, too")
+def _(scene):
+    env = {"HOME": "/proc/none", "TMPDIR": scene.path("tmp"),
+           "KERNELS": scene.fixture("kernels", FIXTURE)}
+    os.makedirs(scene.path("tmp"))
+    ended = scene.go([scene.program, "run", "--engine", "triton", "--ref", "a/b", "--remote",
+                      scene.path("remote"), "--", "sh", "-c",
+                      'cp -r "$KERNELS"/* "$TRITON_CACHE_DIR"'], env=env)
+    equal(ended.status, 0, ended.err)
+    ended = scene.tkbundle("collect", "--engine", "triton", "-n", env=env)
+    equal(ended.status, 0, ended.err)
+    require(re.match("would collect [1-9]", ended.out), ended.out)
+    # Not what others could have put there.
+    os.chmod(scene.path("tmp", f"tkbundle-{os.geteuid()}"), 0o777)
+    equal(scene.tkbundle("collect", "--engine", "triton", "-n", env=env).status, 3)
 
 
 @test("kernels are where PyTorch looks for them, whichever of its folders exist")

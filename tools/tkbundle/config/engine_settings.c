@@ -55,20 +55,16 @@ static bool is_own(bool is_made, const char *path)
 
 bool engine_settings_base(bool is_made, char out[ENGINE_PATH_SIZE])
 {
-	const char *const temporary = cli_variable("TMPDIR");
 	char own[ENGINE_PATH_SIZE];
-	int length;
 
 	if (trees_placed_folder(out, ENGINE_PATH_SIZE) &&
 	    is_usable(is_made, out))
 		return true;
-	length = snprintf(own, sizeof(own), "%s/tkbundle-%u",
-	                  temporary != NULL ? temporary : "/tmp",
-	                  (unsigned)geteuid());
-	if (length < 0 || length >= ENGINE_PATH_SIZE || !is_own(is_made, own))
-		return false;
-	length = snprintf(out, ENGINE_PATH_SIZE, "%s/engines", own);
-	return length < ENGINE_PATH_SIZE && is_usable(is_made, out);
+	return trees_temporary_folder(own, sizeof(own)) &&
+	       is_own(is_made, own) &&
+	       snprintf(out, ENGINE_PATH_SIZE, "%s/engines", own) <
+	               ENGINE_PATH_SIZE &&
+	       is_usable(is_made, out);
 }
 
 /*

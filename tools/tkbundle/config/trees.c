@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fd.h"
 #include "config/engine_version.h"
 #include "config/profiles.h"
 #include "config/python.h"
@@ -101,6 +102,16 @@ bool trees_placed_folder(char *out, size_t size)
 	return length > 0 && (size_t)length < size;
 }
 
+bool trees_temporary_folder(char *out, size_t size)
+{
+	const char *const temporary = cli_variable("TMPDIR");
+	const int length = snprintf(out, size, "%s/tkbundle-%u",
+	                            temporary != NULL ? temporary : "/tmp",
+	                            (unsigned)geteuid());
+
+	return length > 0 && (size_t)length < size;
+}
+
 /*
  * Is `name` in the folder `path` something that the rules of `engine` never
  * move?
@@ -134,9 +145,15 @@ static bool find_placed(const struct tkb_engine_root *root,
 {
 	char folder[PATH_SIZE];
 
-	return trees_placed_folder(folder, sizeof(folder)) &&
-	       snprintf(out, 2 * PATH_SIZE, "%s/%s%s", folder, root->name,
-	                root->below) < 2 * PATH_SIZE &&
+	if (trees_placed_folder(folder, sizeof(folder)) &&
+	    snprintf(out, 2 * PATH_SIZE, "%s/%s%s", folder, root->name,
+	             root->below) < 2 * PATH_SIZE &&
+	    access(out, F_OK) == 0)
+		return true;
+	return trees_temporary_folder(folder, sizeof(folder)) &&
+	       folder_is_own(folder) &&
+	       snprintf(out, 2 * PATH_SIZE, "%s/engines/%s%s", folder,
+	                root->name, root->below) < 2 * PATH_SIZE &&
 	       access(out, F_OK) == 0;
 }
 

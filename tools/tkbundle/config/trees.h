@@ -46,6 +46,12 @@ const char *trees_variable(void *self, const char *name);
 bool trees_placed_folder(char *out, size_t size);
 
 /*
+ * The folder of this user's below TMPDIR, in whose "engines" `run` places caches
+ * if it cannot write in that one.
+ */
+bool trees_temporary_folder(char *out, size_t size);
+
+/*
  * Is the cache of root `index` at `path`, the engine's default place? Not if
  * there are only files that the engine always writes there, such as Inductor's
  * headers; but in an empty folder, which somebody made for a cache.
