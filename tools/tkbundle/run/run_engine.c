@@ -244,8 +244,12 @@ bool run_engine_plan(const struct arguments *args, struct run_plan *plan)
 	if (args->engines.count == 0)
 		recognize(args, plan);
 	if (plan->engines_size != 0 && !engine_settings_base(true, base)) {
+		(void)trees_temporary_folder(base, sizeof(base));
 		(void)snprintf(plan->message, sizeof(plan->message),
-		               "there is no folder for the caches");
+		               "there is no folder for the caches: the home "
+		               "folder cannot be written, and '%.200s' cannot "
+		               "either, or is not this user's alone",
+		               base);
 		return false;
 	}
 	for (size_t at = 0; at < plan->engines_size;
