@@ -71,7 +71,8 @@ TKB_API TKB_NODISCARD int tkb_bundle_open_memory(struct tkb_bytes bytes,
 struct tkb_source {
 	/**
 	 * Read the `size` bytes at `offset` into `data`; fewer only at the end
-	 * of the bundle. Several threads may call this at once.
+	 * of the bundle. Several threads may call this at once, also those of
+	 * the library, whose stacks have 2 MiB.
 	 * @return 0, or a negative enum tkb_status
 	 */
 	int (*read_at)(void *self, uint64_t offset, void *data, size_t size,

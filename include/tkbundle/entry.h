@@ -158,7 +158,8 @@ struct tkb_result {
 
 /**
  * How a caller follows a long call. Any function may be NULL. Each is called
- * with `self`, from the library's threads, one at a time.
+ * with `self`, from the library's threads, whose stacks have 2 MiB, one at a
+ * time.
  *
  * The options of a call that have a watch also have a deadline_ms: after this
  * time the call ends as if is_cancelled() had returned true. The watch of a

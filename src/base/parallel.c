@@ -10,7 +10,13 @@
 
 enum {
 	THREAD_LIMIT = 256,
-	ITEMS_A_THREAD = 8 /* with fewer, another thread does not pay */
+	ITEMS_A_THREAD = 8, /* with fewer, another thread does not pay */
+	/*
+	 * As glibc has it where a stack's size is not limited. Of stacks that
+	 * ended, glibc keeps 40 MiB for later threads: these, but not those of
+	 * 8 MiB of all cores, which would be mapped and unmapped in each call.
+	 */
+	STACK_SIZE = 2 * 1024 * 1024
 };
 
 struct worker;
@@ -197,6 +203,24 @@ static bool has_more(const struct tkb_parallel_team *team)
 	       atomic_load(&team->next) < team->useful_count;
 }
 
+/* Start the worker's thread on one of the cores; NULL: on any. */
+static bool create_thread(struct worker *worker, const cpu_set_t *cores)
+{
+	pthread_attr_t attributes;
+	bool is_created;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return false;
+	(void)pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	is_created = (cores == NULL ||
+	              pthread_attr_setaffinity_np(&attributes, sizeof(*cores),
+	                                          cores) == 0) &&
+	             pthread_create(&worker->thread, &attributes, run_worker,
+	                            worker) == 0;
+	(void)pthread_attr_destroy(&attributes);
+	return is_created;
+}
+
 /*
  * Start the worker's thread on another core than this one. The kernel can leave
  * a thread beside its parent until the next tick (4 ms), since a virtual
@@ -206,22 +230,12 @@ static void start_thread(struct worker *worker)
 {
 	const int here = sched_getcpu();
 	cpu_set_t others = worker->team->cores;
-	pthread_attr_t attributes;
 
-	if (pthread_attr_init(&attributes) != 0)
-		return;
 	if (here >= 0 && here < CPU_SETSIZE)
 		CPU_CLR((size_t)here, &others);
 	worker->has_thread =
-		CPU_COUNT(&others) != 0 &&
-		pthread_attr_setaffinity_np(&attributes, sizeof(others),
-	                                    &others) == 0 &&
-		pthread_create(&worker->thread, &attributes, run_worker,
-	                       worker) == 0;
-	(void)pthread_attr_destroy(&attributes);
-	if (!worker->has_thread)
-		worker->has_thread = pthread_create(&worker->thread, NULL,
-		                                    run_worker, worker) == 0;
+		(CPU_COUNT(&others) != 0 && create_thread(worker, &others)) ||
+		create_thread(worker, NULL);
 }
 
 static void count_busy(struct tkb_parallel_team *team, int change)

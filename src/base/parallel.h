@@ -11,7 +11,8 @@
  * further index is begun, and that failure's status and message are returned.
  * The calling thread works too, so with one thread no other is started. If the
  * system gives fewer threads, those do the work. Signals are blocked in the
- * started threads, which may use the cores that the caller may use.
+ * started threads, which may use the cores that the caller may use, and have
+ * stacks of 2 MiB.
  */
 
 #include "base/base.h"

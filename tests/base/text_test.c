@@ -1242,7 +1242,8 @@ struct meeting {
 	pthread_barrier_t barrier;
 	atomic_uint workers; /* a bit for each that came */
 	atomic_int unblocked;
-	cpu_set_t cores; /* that the caller may use */
+	atomic_int small_stacks; /* threads whose stack has about 2 MiB */
+	cpu_set_t cores;         /* that the caller may use */
 	atomic_int free_workers;
 };
 
@@ -1262,6 +1263,18 @@ static bool is_soon_free(const struct meeting *meeting)
 	return false;
 }
 
+static size_t stack_size(void)
+{
+	pthread_attr_t attributes;
+	size_t size = 0;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return 0;
+	(void)pthread_attr_getstacksize(&attributes, &size);
+	(void)pthread_attr_destroy(&attributes);
+	return size;
+}
+
 static int meet(void *self, size_t worker, size_t index, struct tkb_error *err)
 {
 	struct meeting *meeting = self;
@@ -1273,6 +1286,9 @@ static int meet(void *self, size_t worker, size_t index, struct tkb_error *err)
 	if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 ||
 	    (worker != 0) != sigismember(&blocked, SIGUSR1))
 		atomic_fetch_add(&meeting->unblocked, 1);
+	if (worker != 0 && stack_size() > (size_t)2000 * 1024 &&
+	    stack_size() <= (size_t)2048 * 1024)
+		atomic_fetch_add(&meeting->small_stacks, 1);
 	(void)pthread_barrier_wait(&meeting->barrier);
 	atomic_fetch_add(&meeting->free_workers, is_soon_free(meeting));
 	return 0;
@@ -1294,6 +1310,7 @@ TEST(parallel, works_on_as_many_threads_as_asked_on_all_cores_without_signals)
 	CHECK_INT(meeting->workers, (1u << THREAD_COUNT) - 1);
 	CHECK_INT(meeting->unblocked, 0);
 	CHECK_INT(meeting->free_workers, THREAD_COUNT);
+	CHECK_INT(meeting->small_stacks, THREAD_COUNT - 1);
 	SYS(pthread_sigmask(SIG_BLOCK, NULL, &after));
 	CHECK_INT(sigismember(&after, SIGUSR1), 0);
 }
