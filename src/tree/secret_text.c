@@ -175,6 +175,8 @@ static size_t separator_at(const struct tkb_secret_copy *copy,
 		return next == '=' ? 2 : 1;
 	if (byte == '=' && next != '=')
 		return next == '>' ? 2 : 1;
+	if ((byte == '+' || byte == '?') && next == '=')
+		return 2; /* of a shell, of make */
 	if (byte == ',' && name->quote.mark != '\0' &&
 	    (is_option(copy, name) || is_first_in_bracket(copy, name)))
 		return 1;
@@ -198,6 +200,8 @@ static bool find_value(const struct tkb_secret_copy *copy, struct name *name)
 	size = separator_at(copy, name, name->value);
 	if (size != 0) {
 		name->separator = (char)copy_byte_at(copy, name->value);
+		if (name->separator == '+' || name->separator == '?')
+			name->separator = '=';
 		name->value = skip_space_before_value(copy, name->value + size,
 		                                      has_lines);
 		return name->value < copy->text.size;

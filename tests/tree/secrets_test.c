@@ -249,6 +249,10 @@ TEST(secrets, in_text_they_are_hidden_to_where_they_end)
 	            "Authorization: hidden\r\ny");
 	must_become(TKB_PATH_STYLE_NINJA, "api_key = a b\nx = y\n",
 	            "api_key = hidden\nx = y\n");
+	must_become(TKB_PATH_STYLE_TEXT,
+	            "A_KEY+=x y\nexport B_KEY+=\"z z\"\nC_KEY ?= a b\nA_KEY? x",
+	            "A_KEY+=hidden y\nexport B_KEY+=\"hidden\"\nC_KEY ?= "
+	            "hidden\nA_KEY? x");
 	must_become(TKB_PATH_STYLE_TEXT, "PASSWORD=\"open",
 	            "PASSWORD=\"hidden");
 	must_stay(TKB_PATH_STYLE_TEXT,
