@@ -16,6 +16,8 @@ from scene import (
 TRITON = os.path.join(FIXTURES, "triton-3.6.0-cpu.tar.gz")
 TORCH = os.path.join(FIXTURES, "inductor-2.11-llama4-h100.tar.gz")
 VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
+TILELANG = os.path.join(FIXTURES, "tilelang-0.1.15-cpu.tar.gz")
+SGLANG = os.path.join(FIXTURES, "sglang-0.5.23-cpu.tar.gz")
 
 
 # Times of the fixtures are older than ZIP.
@@ -81,6 +83,31 @@ def folders(bundle, fixture, **env):
 folders("triton", TRITON)
 folders("torch", TORCH, TORCHINDUCTOR_CACHE_DIR=".cache/torchinductor")
 folders("vllm", VLLM)
+folders("tilelang", TILELANG)
+folders("sglang", SGLANG)
+
+
+@test("an engine's tree is found by its place, and trees and kernels in it")
+def _(scene):
+    home = unpack(scene, SGLANG)
+    sglang = os.path.join(home, ".cache", "sglang")
+    os.rename(os.path.join(unpack(scene, TRITON, "kernels"), ".triton", "cache"),
+              os.path.join(sglang, "triton"))
+    tilelang = os.path.join(unpack(scene, TILELANG, "others"), ".tilelang")
+    os.rename(os.path.join(tilelang, "cache"), os.path.join(sglang, "tilelang"))
+    # A look that counts elsewhere.
+    os.makedirs(os.path.join(sglang, "torch_compile_cache"))
+    archive = pack(scene, ("tar", "-cf"), "a.tar", home)
+
+    ended = scene.tkbundle("import", archive, "-o", "a.tkb", "--json")
+
+    equal(ended.status, 0, ended.err)
+    equal(json.loads(ended.out)["caches"],
+          [{"name": "triton", "path": ".cache/sglang/triton"},
+           {"name": "sglang", "path": ".cache/sglang"},
+           {"name": "sglang_jit", "path": ".cache/sglang/jit"}])
+    equal(read(scene.path("a.tkb")),
+          collect(scene, "--engine", "sglang", HOME=home))
 
 
 @test("each format that others write gives the same bundle")

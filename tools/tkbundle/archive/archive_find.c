@@ -36,6 +36,8 @@ struct finder {
 	struct wanted wanted[TREES_LIMIT];
 	size_t wanted_count;
 	bool wants_kernels;
+	const char *kernels[ENGINES_LIMIT]; /* suffixes of engines' kernels */
+	size_t kernels_count;
 };
 
 void archive_found_release(struct archive_found *found)
@@ -118,33 +120,49 @@ static void add_wanted(struct finder *finder, const char *name,
 	};
 }
 
-/* For tkb_engine_locate(): an archive has no home folder and no variables. */
-static const char *no_variable_but(void *self, const char *name)
+/* For tkb_engine_locate(): the top stands for the home folder. */
+static const char *only_home(void *self, const char *name)
 {
-	const char *const variable = self;
+	(void)self;
+	return strcmp(name, "HOME") == 0 ? "/" : NULL;
+}
 
-	return strcmp(variable, name) == 0 ? NULL : "";
+/* Where the engine looks for a root, as the end of a path; NULL: unknown. */
+static int find_suffix(struct finder *finder, const struct tkb_engine *engine,
+                       size_t index, const char **out, struct tkb_error *err)
+{
+	char *path = NULL;
+	const char *suffix = NULL;
+	int rc;
+
+	rc = tkb_engine_locate(engine, index, only_home, NULL, &path, err);
+	if (rc == 0) {
+		suffix = own_text(finder, path);
+		if (suffix == NULL)
+			return cli_error_nomem(err);
+		suffix += strspn(suffix, "/");
+	}
+	*out = suffix;
+	return rc < 0 ? rc : 0;
 }
 
 static int want_root(struct finder *finder, const struct tkb_engine *engine,
                      size_t index, struct tkb_error *err)
 {
 	const struct tkb_engine_root *root = tkb_engine_root(engine, index);
-	char *suffix = NULL;
+	const char *suffix = NULL;
 	int rc;
 
-	if (root->is_kernels) {
-		finder->wants_kernels = true;
-		return 0;
-	}
-	rc = tkb_engine_locate(engine, index, no_variable_but,
-	                       (void *)(uintptr_t)root->variable, &suffix, err);
+	rc = find_suffix(finder, engine, index, &suffix, err);
 	if (rc < 0)
 		return rc;
-	suffix = rc == 0 ? own_text(finder, suffix) : NULL;
-	while (suffix != NULL && *suffix == '/')
-		suffix++;
-	add_wanted(finder, root->name, root->rules, suffix);
+	if (!root->is_kernels) {
+		add_wanted(finder, root->name, root->rules, suffix);
+		return 0;
+	}
+	finder->wants_kernels = true;
+	if (finder->kernels_count < ENGINES_LIMIT)
+		finder->kernels[finder->kernels_count++] = suffix;
 	return 0;
 }
 
@@ -318,17 +336,22 @@ static int take_places(struct finder *finder, struct tkb_error *err)
 
 static int look_for_all(struct finder *finder, struct tkb_error *err)
 {
-	const char *suffixes[TREES_LIMIT];
+	const char *trees[TREES_LIMIT];
+	const struct archive_suffixes suffixes = {
+		.trees = trees,
+		.tree_count = finder->wanted_count,
+		.kernels = finder->kernels,
+		.kernels_count = finder->kernels_count,
+	};
 	int rc;
 
 	if (finder->args->engines.count == 0 && finder->args->trees.count != 0)
 		return 0; /* only the folders that --tree names */
 	for (size_t i = 0; i < finder->wanted_count; i++)
-		suffixes[i] = finder->wanted[i].look == ARCHIVE_LOOK_NONE
-		                      ? finder->wanted[i].suffix
-		                      : NULL;
-	rc = archive_walk(finder->folder, suffixes, finder->wanted_count,
-	                  &finder->places, err);
+		trees[i] = finder->wanted[i].look == ARCHIVE_LOOK_NONE
+		                   ? finder->wanted[i].suffix
+		                   : NULL;
+	rc = archive_walk(finder->folder, &suffixes, &finder->places, err);
 	if (rc == 0)
 		rc = take_places(finder, err);
 	archive_places_release(&finder->places);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,25 +210,40 @@ FTS *archive_walk_open(const char *folder, struct tkb_error *err)
 	return walk;
 }
 
-/* @return 1: walk into the folder; 0: it is a cache, do not walk into it */
-static int visit_folder(const char *path, const char *const *suffixes,
-                        size_t suffix_count, struct archive_places *out,
-                        struct tkb_error *err)
+/* How the walk goes on below a folder. */
+enum walk_into {
+	WALK_NOT,   /* it is a cache */
+	WALK_TREE,  /* it is an engine's: only suffixes count */
+	WALK_FOLDER /* as before */
+};
+
+/* @return an enum walk_into */
+static int visit_folder(const char *path,
+                        const struct archive_suffixes *suffixes, bool is_inside,
+                        struct archive_places *out, struct tkb_error *err)
 {
-	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	enum archive_look look;
 	size_t suffix = 0;
 	int rc;
+	int fd;
 
+	if (find_suffix(path, suffixes->trees, suffixes->tree_count, &suffix)) {
+		rc = add_walked_place(out, path, ARCHIVE_LOOK_NONE, suffix,
+		                      err);
+		return rc < 0 ? rc : WALK_TREE;
+	}
+	if (is_inside && !find_suffix(path, suffixes->kernels,
+	                              suffixes->kernels_count, &suffix))
+		return WALK_FOLDER;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return cli_error_errno(err, "open", path);
 	look = recognize_layout(fd);
 	(void)close(fd);
-	if (look == ARCHIVE_LOOK_NONE &&
-	    !find_suffix(path, suffixes, suffix_count, &suffix))
-		return 1;
-	rc = add_walked_place(out, path, look, suffix, err);
-	return rc;
+	if (look == ARCHIVE_LOOK_NONE)
+		return WALK_FOLDER;
+	rc = add_walked_place(out, path, look, 0, err);
+	return rc < 0 ? rc : WALK_NOT;
 }
 
 /*
@@ -275,23 +291,28 @@ int archive_walk_split(const char *folder, struct tkb_error *err)
 	return 0;
 }
 
-int archive_walk(const char *folder, const char *const *suffixes,
-                 size_t suffix_count, struct archive_places *out,
-                 struct tkb_error *err)
+int archive_walk(const char *folder, const struct archive_suffixes *suffixes,
+                 struct archive_places *out, struct tkb_error *err)
 {
 	FTS *const walk = archive_walk_open(folder, err);
+	int tree =
+		INT_MAX; /* the level of the outermost tree around the folder */
 	FTSENT *item;
-	int rc = 1;
+	int rc = 0;
 
 	if (walk == NULL)
 		return TKB_ERR_NOMEM;
 	while (rc >= 0 && (item = fts_read(walk)) != NULL) {
 		if (item->fts_info != FTS_D)
 			continue;
-		rc = visit_folder(item->fts_path, suffixes, suffix_count, out,
-		                  err);
-		if (rc == 0)
+		if (item->fts_level <= tree)
+			tree = INT_MAX;
+		rc = visit_folder(item->fts_path, suffixes, tree != INT_MAX,
+		                  out, err);
+		if (rc == WALK_NOT)
 			(void)fts_set(walk, item, FTS_SKIP);
+		if (rc == WALK_TREE && tree == INT_MAX)
+			tree = item->fts_level;
 	}
 	(void)fts_close(walk);
 	return rc < 0 ? rc : 0;

@@ -25,7 +25,7 @@ enum archive_look {
 struct archive_place {
 	char *path; /* owned */
 	enum archive_look look;
-	size_t suffix; /* the suffix that matched, if `look` is none */
+	size_t suffix; /* the tree's suffix that matched, if `look` is none */
 };
 
 struct archive_places {
@@ -47,12 +47,25 @@ FTS *archive_walk_open(const char *folder, struct tkb_error *err);
 TKB_NODISCARD int archive_walk_split(const char *folder, struct tkb_error *err);
 
 /*
- * List `folder` and the folders below it that look like a cache, or whose path
- * ends with a slash and one of `suffixes` (NULL: none), in the order of their
- * names. Folders inside a listed one are not listed.
+ * Ends of paths where engines have caches, without a slash before them; NULL:
+ * none.
  */
-TKB_NODISCARD int archive_walk(const char *folder, const char *const *suffixes,
-                               size_t suffix_count, struct archive_places *out,
+struct archive_suffixes {
+	const char *const *trees;
+	size_t tree_count;
+	const char *const *kernels; /* roots of kernels */
+	size_t kernels_count;
+};
+
+/*
+ * List `folder` and the folders below it that have the suffix of a tree, or look
+ * like a cache, in the order of their names. Folders inside a listed one are not
+ * listed, but an engine's tree may have trees and roots of kernels in it: those
+ * are listed if they have the suffix of one.
+ */
+TKB_NODISCARD int archive_walk(const char *folder,
+                               const struct archive_suffixes *suffixes,
+                               struct archive_places *out,
                                struct tkb_error *err);
 
 void archive_places_release(struct archive_places *places);
