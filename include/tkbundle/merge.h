@@ -14,8 +14,9 @@ extern "C" {
  *
  * The result has the union of their entries and launchers. Frames are copied,
  * not decoded and packed again. If several bundles have an entry for one
- * device, that of the first bundle is used. A frame is not copied if nothing in
- * it is used; if only a part is used, the rest stays in the frame, unused.
+ * device, that of the first bundle is used; so is the first of units of a tree
+ * that are inside one another. A frame is not copied if nothing in it is used;
+ * if only a part is used, the rest stays in the frame, unused.
  *
  * Each frame is checked against its digest before it is sent. A damaged one
  * ends the merge, so the sink must not publish what it got until tkb_merge()

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "format/frame.h"
 #include "cache/names.h"
+#include "tree/unit.h"
 #include "format/launcher_payload.h"
 #include "format/tar.h"
 
@@ -90,13 +91,33 @@ static int send_bundle(const struct tkb_outline *outline,
 	return sink->write(sink->self, tkb_buf_bytes(&end), err);
 }
 
+/* Is entry `index` the first unit of its tree? Those of a tree are neighbours. */
+static bool is_of_new_tree(const struct tkb_contents *contents, size_t index)
+{
+	const struct tkb_entry *entry = contents->entries[index];
+	const struct tkb_entry *before =
+		index == 0 ? NULL : contents->entries[index - 1];
+
+	return entry->kind == TKB_KIND_UNIT &&
+	       (before == NULL || before->kind != TKB_KIND_UNIT ||
+	        strcmp(before->tree, entry->tree) != 0);
+}
+
 static int check_limits(const struct tkb_contents *contents,
                         struct tkb_error *err)
 {
+	size_t trees = 0;
+
 	if (contents->entry_count > TKB_ENTRIES_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "%zu entries, a bundle holds at most %d",
 		                contents->entry_count, TKB_ENTRIES_LIMIT);
+	for (size_t i = 0; i < contents->entry_count; i++)
+		trees += is_of_new_tree(contents, i);
+	if (trees > TKB_TREES_LIMIT)
+		return tkb_fail(err, TKB_ERR_TOO_LARGE,
+		                "%zu trees, a bundle holds at most %d", trees,
+		                TKB_TREES_LIMIT);
 	if (contents->launcher_count > TKB_LAUNCHERS_LIMIT)
 		return tkb_fail(err, TKB_ERR_TOO_LARGE,
 		                "%zu launchers, a bundle holds at most %d",

@@ -131,8 +131,12 @@ static void tell_results(struct merger *merger)
 			                        : TKB_OUTCOME_SKIPPED,
 			.reason = item->counts ? TKB_REASON_NONE
 			                       : TKB_REASON_TWIN,
-			.message = item->counts ? ""
-			                        : "an earlier bundle holds it",
+			.message =
+				item->counts ? ""
+				: item->is_nested
+					? "an earlier bundle holds a unit that "
+					  "is inside it, or that it is in"
+					: "an earlier bundle holds it",
 		};
 
 		if (item->item < bundle->manifest.entry_count)

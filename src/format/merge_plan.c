@@ -393,8 +393,9 @@ static int plan_frames(struct tkb_merge_plan *plan, struct tkb_error *err)
 int tkb_merge_plan_make(struct tkb_merge_plan *plan, struct tkb_error *err)
 {
 	int (*const steps[])(struct tkb_merge_plan *, struct tkb_error *) = {
-		list_merge_items, decide_items, merge_launchers,
-		drop_payloads,    order_items,  plan_frames,
+		list_merge_items, decide_items,  tkb_merge_drop_nested,
+		merge_launchers,  drop_payloads, order_items,
+		plan_frames,
 	};
 	int rc = 0;
 

@@ -28,6 +28,7 @@ struct tkb_merge_item {
 	struct tkb_entry entry; /* with the devices for which it is used */
 	bool counts;            /* the merged bundle has it */
 	bool is_changed;        /* its devices differ from the bundle's */
+	bool is_nested;         /* not used, for an earlier bundle's unit */
 	size_t place;           /* its index in the merged bundle, if used */
 };
 
@@ -58,6 +59,13 @@ void tkb_merge_plan_release(struct tkb_merge_plan *plan);
 
 TKB_NODISCARD int tkb_merge_plan_make(struct tkb_merge_plan *plan,
                                       struct tkb_error *err);
+
+/*
+ * Of units that are inside one another, use only those of the earliest bundle
+ * that has one.
+ */
+TKB_NODISCARD int tkb_merge_drop_nested(struct tkb_merge_plan *plan,
+                                        struct tkb_error *err);
 
 /* As tkb_merge(), but uses the newest version of items that have versions. */
 TKB_NODISCARD int tkb_merge_newest(const struct tkb_bundle *const *bundles,

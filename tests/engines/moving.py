@@ -323,6 +323,39 @@ def _(scene):
     names_what_is_there(second)
 
 
+@test("of units that are inside one another, a merge has those of the first "
+      "bundle, and can be read; so has a compaction of a ref")
+def _(scene):
+    files = {"a": ("one", "two/of", "x"), "b": ("one/of", "two", "y"),
+             "c": ("one/of", "two/of", "two/more", "z")}
+    for name, paths in files.items():
+        for path in paths:
+            write(scene.path(name, path), name)
+
+    def done(*words):
+        ended = scene.tkbundle(*words)
+        equal(ended.status, 0, ended.err)
+        return ended.out
+    os.mkdir(scene.path("none"))
+    for name in files:
+        done("collect", "none", "--tree", f"t={name}", "-o", f"{name}.tkb")
+    for words, left in (("abc", {"one", "two/of", "two/more", "x", "y", "z"}),
+                        ("bac", {"one/of", "two", "x", "y", "z"}),
+                        ("cab", {"one/of", "two/of", "two/more", "x", "y",
+                                 "z"})):
+        done("merge", "-o", "m.tkb", *(f"{name}.tkb" for name in words))
+        done("verify", "m.tkb")
+        entries = json.loads(done("ls", "--json", "m.tkb"))["entries"]
+        equal({each["name"] for each in entries}, left, words)
+    for i in range(33):
+        write(scene.path(f"p{i}", f"f{i}"), str(i))
+    for name in (*files, *(f"p{i}" for i in range(33))):
+        done("push", "ref", "none", "--tree", f"t={name}", "--remote", "far")
+    require(int(done("refs", "--remote", "far").split()[1]) < 33)
+    done("pull", "ref", "none", "--tree", "t=out", "--remote", "far")
+    require(os.path.exists(scene.path("out", "f32")))
+
+
 @test("a bundle with trees is merged, verified, listed, shown, counted and "
       "compared")
 def _(scene):
