@@ -14,6 +14,7 @@ from scene import (
     wait_until)
 
 TRITON = os.path.join(FIXTURES, "triton-3.6.0-cpu.tar.gz")
+H100 = os.path.join(FIXTURES, "triton-3.6.0-h100.tar.gz")
 TORCH = os.path.join(FIXTURES, "inductor-2.11-llama4-h100.tar.gz")
 VLLM = os.path.join(FIXTURES, "vllm-0.24-small-h200.tar.gz")
 TILELANG = os.path.join(FIXTURES, "tilelang-0.1.15-cpu.tar.gz")
@@ -219,6 +220,26 @@ def _(scene):
         equal(ended.status, 2, bad)
         require("is not NAME=PATH" in ended.err, ended.err)
     equal(leftovers(scene), [])
+
+
+@test("folders with digests as names are no kernels unless they have what Triton "
+      "puts there")
+def _(scene):
+    home = unpack(scene, TILELANG)
+    archive = pack(scene, ("tar", "-cf"), "a.tar",
+                   os.path.join(home, ".tilelang"))
+    ended = scene.tkbundle("import", archive, "-o", "a.tkb")
+    equal((ended.status, ended.err),
+          (3, f"tkbundle: there is no cache in '{archive}' that is known: "
+              "name its folder by --tree\n"))
+    equal(take(scene, archive, "--tree", "tilelang:tilelang=cache"),
+          collect(scene, "--engine", "tilelang", HOME=home))
+    modules = unpack(scene, H100, "modules")
+    for each in glob.glob(os.path.join(modules, ".triton", "cache", "*")):
+        if glob.glob(os.path.join(each, "__grp__*")):
+            shutil.rmtree(each)
+    archive = pack(scene, ("tar", "-cf"), "b.tar", modules)
+    equal(take(scene, archive), collect(scene, HOME=modules))
 
 
 @test("what nobody knows is said to be so, and nothing is written")

@@ -13,6 +13,7 @@
 
 #include "cli/cli.h"
 #include "cli/fd.h"
+#include "cli/text.h"
 
 #define VLLM "io.vllm.cache"    /* MCV's name for it */
 #define AOT "torch_aot_compile" /* vLLM's own folders, in or beside graphs */
@@ -145,6 +146,44 @@ static bool has_graph(int at)
 	return false;
 }
 
+/*
+ * Does the folder of a key hold what Triton puts there: a group file, an autotune
+ * file, or shared objects alone? Other caches have digests as names, too.
+ */
+static bool is_entry(int at, const char *key)
+{
+	TKB_AUTO(folder_close) DIR *folder = folder_open(at, key, O_NOFOLLOW);
+	const struct dirent *item;
+	bool has_modules = false;
+	bool has_others = false;
+
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
+		const char *const name = item->d_name;
+
+		if (strncmp(name, "__grp__", strlen("__grp__")) == 0 ||
+		    text_ends_with(name, ".autotune.json"))
+			return true;
+		if (text_ends_with(name, ".so"))
+			has_modules = true;
+		else if (name[0] != '.')
+			has_others = true;
+	}
+	return has_modules && !has_others;
+}
+
+static bool has_entry(int at)
+{
+	TKB_AUTO(folder_close) DIR *folder = folder_open(at, ".", 0);
+	const struct dirent *item;
+
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
+		if (is_key(item->d_name) &&
+		    is_entry(dirfd(folder), item->d_name))
+			return true;
+	}
+	return false;
+}
+
 /* Names in Inductor's folder, except those that mark kernels. */
 static bool is_inductors(const char *name)
 {
@@ -166,7 +205,7 @@ static enum archive_look recognize_layout(int at)
 		                   : ARCHIVE_LOOK_INDUCTOR;
 	if (is_folder_at(at, "cached_ops"))
 		return ARCHIVE_LOOK_FLASHINFER;
-	if (has_devices || has_folder(at, ".", is_key))
+	if (has_devices || has_entry(at))
 		return ARCHIVE_LOOK_KERNELS;
 	return has_graph(at) ? ARCHIVE_LOOK_VLLM_INSIDE : ARCHIVE_LOOK_NONE;
 }
