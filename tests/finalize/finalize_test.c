@@ -496,6 +496,9 @@ static const struct {
 	{ "", { "n", "i8[1]", { "", 1 }, NULL }, "it takes a number" },
 	{ "", { "f", "one", { NULL, 0 }, NULL }, "it takes a number" },
 	{ "",
+	  { "f", "-3.4028236e38", { NULL, 0 }, NULL },
+	  "the number does not fit into it" },
+	{ "",
 	  { "nctaid.x", "i8[1]", { "", 1 }, NULL },
 	  "the argument 'nctaid.x' cannot be bound to 'i8[1]': it takes a "
 	  "number" },
@@ -563,6 +566,57 @@ TEST(bind, refuses_what_an_argument_cannot_be)
 		             "%%p, i32 %%n, float %%f) {\n%sret void\n}\n",
 		             unbound[i].body),
 			&unbound[i].binding, unbound[i].why);
+	}
+}
+
+/* A type, a number, and what the argument becomes; NULL: it is refused. */
+static const struct {
+	const char *type;
+	const char *number;
+	const char *constant;
+} floats[] = {
+	{ "half", "0.1", "store half 0xH2E66," },
+	{ "half", "-65519.9", "store half 0xHFBFF," },
+	{ "half", "65520", NULL },
+	{ "half", "inf", "store half 0xH7C00," },
+	{ "bfloat", "0.1", "store bfloat 0xR3DCC," },
+	{ "bfloat", "-3.4e38", "store bfloat 0xRFF7F," },
+	{ "bfloat", "1e39", NULL },
+	{ "bfloat", "nan", "store bfloat 0xR7FC0," },
+	{ "float", "3.4028235e38", "store float 0x47EFFFFFE0000000," },
+	{ "float", "1e39", NULL },
+	{ "float", "-inf", "store float 0xFFF0000000000000," },
+	{ "double", "1e308", "store double 1.000000e+308," },
+	{ "double", "1e309", NULL },
+};
+
+TEST(bind, makes_a_number_what_a_launch_passes)
+{
+	EACH(i, floats) {
+		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+		AUTO_LLVM(LLVMModuleRef)
+		module = parse_ir(
+			context,
+			tkb_text(text("define ptx_kernel void @kernel(ptr "
+		                      "addrspace(1) %%p, %s %%x) {\n"
+		                      "store %s %%x, ptr addrspace(1) %%p\n"
+		                      "ret void\n}\n",
+		                      floats[i].type, floats[i].type)));
+		struct tkb_binding binding = {
+			"x", floats[i].number, { NULL, 0 }, NULL
+		};
+		const struct finalize_request order = { .bindings = { &binding,
+			                                              1 } };
+
+		test_name_row(text("%s %s", floats[i].type, floats[i].number));
+		if (floats[i].constant == NULL) {
+			FAILS(finalize_module(module, NULL, &order, NULL, ERR),
+			      TKB_ERR_INVALID,
+			      "the number does not fit into it");
+			continue;
+		}
+		finalize_ok(module, NULL, &order);
+		CHECK(strstr(print_ir(module), floats[i].constant) != NULL);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,14 +106,48 @@ static int make_integer(const struct tkb_binding *binding, LLVMTypeRef type,
 	return 0;
 }
 
+/* Numbers from this one on are rounded to infinity. */
+static double first_infinite(LLVMTypeKind kind)
+{
+	switch (kind) {
+	case LLVMHalfTypeKind:
+		return 65520;
+	case LLVMDoubleTypeKind:
+		return HUGE_VAL;
+	default:
+		return 0x1.ffffffp+127;
+	}
+}
+
+/* The upper 16 bits of a float: so a launch passes a bfloat, Triton's and ours. */
+static double cut_off(double number)
+{
+	float cut = (float)number;
+	uint32_t bits;
+
+	memcpy(&bits, &cut, sizeof(bits));
+	bits &= 0xffff0000;
+	memcpy(&cut, &bits, sizeof(cut));
+	return (double)cut;
+}
+
 static int make_float(const struct tkb_binding *binding, LLVMTypeRef type,
                       LLVMValueRef *out, struct tkb_error *err)
 {
+	const LLVMTypeKind kind = LLVMGetTypeKind(type);
 	char *end = NULL;
-	const double number = strtod(binding->value, &end);
+	double number;
 
+	errno = 0;
+	number = strtod(binding->value, &end);
 	if (end == binding->value || *end != '\0')
 		return fail_value(binding, "it takes a number", err);
+	if (isfinite(number) ? fabs(number) >= first_infinite(kind)
+	                     : errno == ERANGE)
+		return fail_value(binding, "the number does not fit into it",
+		                  err);
+	if (kind == LLVMBFloatTypeKind)
+		number = cut_off(number);
 	*out = LLVMConstReal(type, number);
 	return 0;
 }
