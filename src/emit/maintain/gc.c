@@ -9,8 +9,14 @@
 #include <unistd.h>
 
 #include "emit/maintain/uses.h"
+#include "base/clock.h"
 #include "base/struct.h"
 #include "emit/remove.h"
+
+enum {
+	WAIT_MS = 1000, /* for processes that have read a group file */
+	ASK_MS = 50     /* between two calls of the watch meanwhile */
+};
 
 /*
  * A gc has four steps: sort the entries by their last use; choose the oldest
@@ -138,22 +144,32 @@ static int hide_chosen(void *self, size_t worker, size_t index,
 	                                  : 0;
 }
 
-/* Wait: a process may have read a group file just before it was unlinked. */
-static void wait_for_readers(const struct tkb_gc *gc)
+/*
+ * Ask the watch, also where the answer changes nothing, since what was begun is
+ * finished: a program ends a call that does not ask after a signal.
+ */
+static bool is_cancelled(struct tkb_gc *gc)
 {
-	struct timespec until = { 0 };
+	return tkb_watcher_check(&gc->batch.watcher, NULL) < 0;
+}
+
+/* Wait: a process may have read a group file just before it was unlinked. */
+static void wait_for_readers(struct tkb_gc *gc)
+{
+	const uint64_t end = tkb_now_ns() + WAIT_MS * TKB_NS_PER_MS;
 	bool has_kernel = false;
 
 	for (size_t i = 0; i < gc->item_count; i++)
 		has_kernel |= gc->items[i].is_hidden &&
 		              gc->items[i].found->group_name != NULL;
-	if (!has_kernel)
-		return;
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
-	       EINTR)
-		continue;
+	while (has_kernel && tkb_now_ns() < end) {
+		const struct timespec pause = {
+			.tv_nsec = ASK_MS * (long)TKB_NS_PER_MS
+		};
+
+		(void)is_cancelled(gc);
+		(void)nanosleep(&pause, NULL);
+	}
 }
 
 /* A unit was moved into the stage, and is removed with the stage. */
@@ -179,6 +195,7 @@ static int remove_hidden(struct tkb_gc *gc, struct tkb_error *err)
 
 		if (!gc->items[i].is_hidden)
 			continue;
+		(void)is_cancelled(gc);
 		rc = remove_rest(gc, i, &fault);
 		if (rc == 0)
 			finish_removed(gc, i);
