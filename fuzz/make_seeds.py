@@ -323,6 +323,21 @@ def write_frames():
         write("frames", f"zstd-{name}", frames_input(
             one, ["0"], flags=2, contents=zstd(data, len(tar))).replace(
                 b"\n# ~ @", line))
+    def slices(*sizes):
+        ends = [sum(sizes[:i + 1]) for i in range(len(sizes))]
+        return b"".join(zstd(tar[end - size:end], size)
+                        for end, size in zip(ends, sizes))
+    half = len(tar) // 2
+    for name, kind, data in [
+            ("two", 2, slices(half, len(tar) - half)),
+            ("one", 2, slices(len(tar))),
+            ("empty", 2, slices(half, 0, len(tar) - half)),
+            ("short", 2, slices(half)),
+            ("many", 2, slices(*[1] * 64, len(tar) - 64)),
+            ("old", 1, slices(half, len(tar) - half))]:
+        write("frames", f"slices-{name}", frames_input(
+            one, ["0"], flags=2, contents=data).replace(
+                b"\n# ~ @", line).replace(b"frames 1", b"frames %d" % kind))
     for name, members in [("unsigned", []),
                           ("signed", [("tkbundle.sig", b"ed25519")]),
                           ("other", [("tkbundle.txt", b"")]),
