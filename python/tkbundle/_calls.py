@@ -363,6 +363,16 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
         library.tkb_remote_close(handle)
 
 
+def _heed_policy() -> None:
+    """Raise if signatures must be checked: only the program does that."""
+    from tkbundle import _program
+    policy = None if _program.is_disabled() else _program.policy()
+    if policy is not None:
+        raise _errors.Error(
+            f"the policy '{policy}' says whose signatures count, and this call "
+            "checks none: use 'tkbundle pull' or tkbundle.warm", "untrusted")
+
+
 def push(ref: str, root: Path, remote: Remote = None, *,
          compact: bool = True, **options: Any) -> PushReport:
     """Push the entries of `root` that `ref` lacks. Options: see collect()."""
@@ -380,11 +390,13 @@ def push(ref: str, root: Path, remote: Remote = None, *,
 
 def pull(ref: str, root: Path, remote: Remote = None, *,
          connections: int = 0, **options: Any) -> PullReport:
-    """Fetch the entries of `ref` that `root` lacks. Options: see emit()."""
+    """Fetch the entries of `ref` that `root` lacks. Options: see emit(). Raises
+    where a policy is configured, and fetches nothing."""
     results = Results()
     choices = _native.sized(
         _native.PullOptions, connections=_number("connections", connections),
         emit=ctypes.pointer(emit_options(results, **options)))
+    _heed_policy()
     with opened(remote) as handle:
         return call(
             PullReport, _native.sized(_native.PullReport),

@@ -23,6 +23,7 @@ from tkbundle._guard import warn
 NAME = "tkbundle"
 NICENESS = 10
 ASK_S = 2.0  # for reading the configuration
+POLICY_S = 30.0  # likewise, where nobody waits for a start
 NO_VALUE = 3  # an exit status
 LOST = -1  # an exit status that is not known
 PATIENCE_S = 1.0  # between SIGTERM and SIGKILL
@@ -229,10 +230,17 @@ def given(wait: Any = None, deadline: Any = None,
 def remote(seconds: float = ASK_S) -> Optional[str]:
     """The remote from a variable or else from a file. Unlike settings(), this
     includes secrets. Raises Cancelled if the program takes longer."""
-    told = os.environ.get("TKBUNDLE_REMOTE")
-    if told:
-        return told
-    outcome = Child(["config", "--get", "remote"]).wait(seconds)
+    return os.environ.get("TKBUNDLE_REMOTE") or _configured("remote", seconds)
+
+
+def policy(seconds: float = POLICY_S) -> Optional[str]:
+    """The path of the policy that says whose signatures count, if there is one.
+    Raises if nobody knows: it may be one that refuses what is not signed."""
+    return _configured("trust", seconds)
+
+
+def _configured(name: str, seconds: float) -> Optional[str]:
+    outcome = Child(["config", "--get", name]).wait(seconds)
     if outcome.is_late:
         raise _errors.Cancelled(outcome.reason, "cancelled")
     if outcome.status not in (0, NO_VALUE):

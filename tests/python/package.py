@@ -322,6 +322,30 @@ failure(tkbundle.Invalid, tkbundle.pull, "../x", "out", remote)
 """, root, here.remote)
 
 
+@test("under a policy, pull fetches nothing, for it checks no signature")
+def _(here):
+    here.write("policy", "unsigned = refuse\n")
+    os.chmod(here.path("policy"), 0o600)
+    code = """
+root, remote, policy = sys.argv[1:]
+tkbundle.push("a/b", root, remote)
+for words in ("a/b", "out", remote), ("none", "out", remote):
+    try:
+        tkbundle.pull(*words)
+        raise AssertionError("it pulled")
+    except tkbundle.Error as error:
+        assert error.status == "untrusted", error.status
+        assert f"'{policy}' says whose signatures count" in str(error), error
+assert not os.path.exists("out")
+"""
+    policy, own = here.path("policy"), here.path(".config", "tkbundle", "trust")
+    check(here, code, here.fixture(), here.remote, policy,
+          env={"TKBUNDLE_TRUST": policy})
+    os.makedirs(os.path.dirname(own))
+    os.symlink(policy, own)
+    check(here, code, here.fixture("again"), here.remote, own)
+
+
 @test("without the libraries, an error says what to do")
 def _(here):
     ended = python(here, "import tkbundle; tkbundle.version()",
