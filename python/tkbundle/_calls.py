@@ -29,6 +29,8 @@ JOBS_LIMIT = 256  # values of --jobs
 NO_REMOTE = ("no remote is named: give one, set TKBUNDLE_REMOTE, or have it "
              "in a file of tkbundle-config(1)")
 
+UNUSED = "memory://unused"  # the remote if nothing is asked of any
+
 NOT_BEGUN = "no compile has begun"
 
 
@@ -316,9 +318,10 @@ def emit(path: Path, root: Path, **options: Any) -> EmitReport:
     the bundle to folders; other trees are skipped.
     """
     bundle = ctypes.c_void_p()
-    check(_native.library().tkb_bundle_open, path_of(path),
-          ctypes.byref(bundle), absent=
-          f"there is no bundle at '{os.fsdecode(path_of(path))}'")
+    if not _native.is_disabled():  # else nothing reads it
+        check(_native.library().tkb_bundle_open, path_of(path),
+              ctypes.byref(bundle), absent=
+              f"there is no bundle at '{os.fsdecode(path_of(path))}'")
     return emit_opened(bundle, root, **options)
 
 
@@ -347,7 +350,8 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
     if isinstance(remote, ctypes.c_void_p):
         yield remote
         return
-    urls = os.fspath(remote) if remote else _configured()
+    urls = UNUSED if _native.is_disabled() else (
+        os.fspath(remote) if remote else _configured())
     if not urls:
         raise _errors.Error(NO_REMOTE)
     handle = ctypes.c_void_p()
@@ -366,7 +370,7 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
 def _heed_policy() -> None:
     """Raise if signatures must be checked: only the program does that."""
     from tkbundle import _program
-    policy = None if _program.is_disabled() else _program.policy()
+    policy = None if _native.is_disabled() else _program.policy()
     if policy is not None:
         raise _errors.Error(
             f"the policy '{policy}' says whose signatures count, and this call "

@@ -292,6 +292,11 @@ def remote_library() -> ctypes.CDLL:
     return _load("libtkbundle-remote.so.1", REMOTE_FUNCTIONS)
 
 
+def is_disabled() -> bool:
+    """Is tkbundle disabled?"""
+    return os.environ.get("TKBUNDLE_DISABLE", "") not in ("", "0")
+
+
 T = TypeVar("T", bound=Structure)
 
 

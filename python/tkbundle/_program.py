@@ -248,11 +248,6 @@ def _configured(name: str, seconds: float) -> Optional[str]:
     return outcome.text.strip() or None
 
 
-def is_disabled() -> bool:
-    """Is tkbundle disabled?"""
-    return os.environ.get("TKBUNDLE_DISABLE", "") not in ("", "0")
-
-
 def in_thread(work: Any) -> threading.Thread:
     """Do `work` in a thread, beside the user's program."""
     thread = threading.Thread(target=work, name=NAME, daemon=True)

@@ -21,7 +21,7 @@ import time
 import weakref
 from typing import Any, Callable, Iterable, List, Optional, Sequence, Set
 
-from tkbundle import _other_root, _program, _specialisations
+from tkbundle import _native, _other_root, _program, _specialisations
 from tkbundle._guard import guarded, warn
 
 LOOK_S = 2.0  # between checks for new entries
@@ -77,7 +77,7 @@ class Share:
         self._words, self._pull_words = words, pull_words
         self._told = _program.given(**told)
         self._settings = _program.first_settings()._replace(**self._told)
-        self._is_off = _program.is_disabled()
+        self._is_off = _native.is_disabled()
         self.is_empty = False  # the ref has no record
         self._begun = 0.0
         self._renew()

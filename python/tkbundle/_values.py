@@ -99,7 +99,7 @@ class Values:
         """The initial state, also after a fork, which has no threads."""
         self._settings = _program.first_settings()._replace(**self._told)
         self._settled = threading.Event()
-        self._is_off = _program.is_disabled()
+        self._is_off = _native.is_disabled()
         self._lock = threading.Lock()
         self._asked: "queue.SimpleQueue[Optional[_Ask]]" = queue.SimpleQueue()
         self._reader: Optional[threading.Thread] = None

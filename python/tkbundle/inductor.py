@@ -21,8 +21,8 @@ import threading
 from types import ModuleType
 from typing import Any, Dict, Optional, Tuple, Union
 
-from tkbundle import (_artifacts, _calls, _errors, _guard, _imports, _program,
-                      _share, _values)
+from tkbundle import (_artifacts, _calls, _errors, _guard, _imports, _native,
+                      _program, _share, _values)
 
 TUNED = "torch._inductor.config.bundled_autotune_remote_cache"
 
@@ -163,7 +163,7 @@ def install(remote: Optional[str] = None, *, wait: Optional[float] = None,
         _take_artifacts()
     if "inductor" in _values_of:
         return
-    if artifacts or not _program.is_disabled():
+    if artifacts or not _native.is_disabled():
         is_named = _is_named(remote, told)
         if is_named is False and artifacts:
             return

@@ -346,6 +346,27 @@ assert not os.path.exists("out")
     check(here, code, here.fixture("again"), here.remote, own)
 
 
+@test("what is turned off does nothing, whatever it was given")
+def _(here):
+    here.write("damaged.tkb", "damaged")
+    check(here, """
+root = sys.argv[1]
+os.environ["TKBUNDLE_DISABLE"] = "1"
+for path in "damaged.tkb", "nowhere.tkb":
+    report = tkbundle.emit(path, "out")
+    assert (report.emitted, report.results) == (0, ()), report
+for remote in None, "gopher://x", "redis://127.0.0.1:1", "folder":
+    report = tkbundle.pull("a/b", "out", remote)
+    assert (report.emitted, report.records) == (0, 0), report
+    assert tkbundle.push("a/b", root, remote).pushed == 0
+    with tkbundle.recording(root) as r:
+        r.put(os.listdir(root)[0])
+        assert r.push("a/b", remote).pushed == 0
+assert tkbundle.collect(root, "k.tkb").collected == 0
+assert not any(map(os.path.exists, ("out", "folder", "k.tkb")))
+""", here.fixture())
+
+
 @test("without the libraries, an error says what to do")
 def _(here):
     ended = python(here, "import tkbundle; tkbundle.version()",
