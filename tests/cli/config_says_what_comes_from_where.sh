@@ -25,6 +25,8 @@ try tkbundle config --get speed
 try tkbundle config --get ref --json
 try tkbundle config --get ref --engine torch
 try env TKBUNDLE_WAIT=long tkbundle config --get remote
+printf 'remote = /mnt/\377' >bytes
+try_line 'TKBUNDLE_CONFIG=bytes tkbundle config --get remote | od -An -c'
 
 # An empty variable counts as none.
 try_line 'TKBUNDLE_TIMEOUT= tkbundle config | grep timeout'

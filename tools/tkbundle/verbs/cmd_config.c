@@ -173,7 +173,7 @@ static enum status print_value(struct cli *cli, const char *name)
 		return cli_failed(cli, rc, &err, "the configuration");
 	if (config.values[found].text == NULL)
 		return STATUS_ABSENT;
-	text_line(cli->out, "%s", config.values[found].text);
+	(void)fprintf(cli->out, "%s\n", config.values[found].text);
 	return STATUS_DONE;
 }
 
