@@ -212,7 +212,10 @@ def path_of(path: Path) -> bytes:
 def encode(text: str) -> bytes:
     if "\0" in text:
         raise _errors.Invalid(f"{text!r} has a zero in it")
-    return text.encode()
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise _errors.Invalid(f"{text!r} is not UTF-8") from None
 
 
 def _ms(seconds: Optional[float]) -> int:
@@ -359,7 +362,7 @@ def opened(remote: Remote) -> Iterator[ctypes.c_void_p]:
     certifi = _authorities.certifi()
     options = _native.sized(_native.RemoteOptions, fallback_cafile=
                             path_of(certifi) if certifi else None)
-    check(library.tkb_remote_open, encode(urls), ctypes.byref(options),
+    check(library.tkb_remote_open, path_of(urls), ctypes.byref(options),
           ctypes.byref(handle))
     try:
         yield handle

@@ -140,7 +140,7 @@ def _judge(status: Optional[int], out: bytes, words: bytes,
         last = lines[-1] if lines else f"it ended with {status}"
         reason = re.sub(rf"^{NAME}( \w+)?: ", "", last)
     return Outcome(LOST if status is None else status, document,
-                   out.decode("utf-8", "replace"), reason, False)
+                   os.fsdecode(out), reason, False)
 
 
 class Settings(NamedTuple):

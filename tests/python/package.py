@@ -82,11 +82,11 @@ assert tkbundle.pull("a/b", "out", dry_run=True).present == {ENTRIES}
 """, here.fixture(), here.remote)
 
 
-@test("a remote that is a folder may be given as a path")
+@test("a remote that is a folder may be given as a path, whatever its name")
 def _(here):
     check(here, f"""
 import pathlib
-remote = pathlib.Path("folder")
+remote = pathlib.Path("fold\\udcffer")
 with tkbundle.warm("a/b", "empty", remote=remote):
     pass
 assert tkbundle.push("a/b", sys.argv[1], remote).pushed == {ENTRIES}
@@ -94,6 +94,10 @@ assert tkbundle.pull("a/b", "out", remote).emitted == {ENTRIES}
 with tkbundle.recording(sys.argv[1]) as r:
     r.put(os.listdir(sys.argv[1])[0])
     r.push("c/d", remote)
+with open("config", "wb") as file:
+    file.write(b"remote = " + os.fsencode(remote))
+os.environ["TKBUNDLE_CONFIG"] = "config"
+assert tkbundle.push("a/b", sys.argv[1]).present == {ENTRIES}
 with tkbundle.warm("a/b", "warm", remote=remote):
     assert len(os.listdir("warm")) >= {ENTRIES}, os.listdir("warm")
 """, here.fixture())
@@ -318,6 +322,8 @@ with recording as r:
 failure(tkbundle.Invalid, tkbundle.collect, root, "x", level=99)
 failure(tkbundle.Invalid, tkbundle.collect, root, "x", trees={{"a\\0b": root}})
 failure(tkbundle.Invalid, tkbundle.push, "../x", root, remote)
+failure(tkbundle.Invalid, tkbundle.push, "a/\\udcff", root, remote)
+failure(tkbundle.Invalid, tkbundle.collect, root, "x", keys=["\\udcff"])
 failure(tkbundle.Invalid, tkbundle.pull, "../x", "out", remote)
 """, root, here.remote)
 
