@@ -34,7 +34,7 @@ extern "C" {
  * A recorder is disabled by the option, or if TKBUNDLE_DISABLE is in the
  * environment when it is made, and neither empty nor "0". `is_enabled`
  * overrides the environment. A disabled recorder notes nothing, and collects an
- * empty bundle. The order of calls is still checked.
+ * empty bundle, which replaces no file. The order of calls is still checked.
  *
  * Threads: all functions except tkb_recorder_free() may be called at once, for
  * the same recorder or for different ones. After fork() each process has its

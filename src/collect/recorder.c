@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/disable.h"
 #include "base/path.h"
@@ -334,6 +335,15 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
 	                        err);
 }
 
+static int write_nowhere(void *self, struct tkb_bytes bytes,
+                         struct tkb_error *err)
+{
+	(void)self;
+	(void)bytes;
+	(void)err;
+	return 0;
+}
+
 int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
                                  const char *cache_root,
                                  const struct tkb_collect_options *options,
@@ -341,8 +351,12 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
                                  struct tkb_collect_report *report,
                                  struct tkb_error *err)
 {
-	const struct tkb_collect_target to = { .path = path };
+	static const struct tkb_sink nowhere = { write_nowhere, NULL };
+	struct tkb_collect_target to = { .path = path };
 
+	/* An empty bundle must not replace one that has something. */
+	if (recorder->is_disabled && path != NULL && access(path, F_OK) == 0)
+		to = (struct tkb_collect_target){ .sink = &nowhere };
 	return collect_recorded(recorder, cache_root, options, &to, report,
 	                        err);
 }

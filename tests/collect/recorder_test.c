@@ -608,6 +608,27 @@ TEST(recorder, notes_nothing_if_it_is_disabled)
 	check_disabled(&disabled);
 }
 
+TEST(recorder, replaces_no_file_if_it_is_disabled)
+{
+	const struct tkb_recorder_options disabled = { SIZED(disabled),
+		                                       .is_disabled = true };
+	RECORDER(recorder) = fresh(&disabled);
+
+	write_text("k.tkb", "a bundle");
+	for (int i = 0; i < 2; i++) {
+		begin(recorder);
+		put(recorder, ADD, 0);
+		OK(tkb_recorder_collect_to_file(recorder, "no/such/root", NULL,
+		                                i == 0 ? "k.tkb" : "new.tkb",
+		                                NULL, ERR));
+		FAILS(tkb_recorder_put(recorder, ADD, 0, ERR), TKB_ERR_INVALID,
+		      "is collected already");
+		tkb_recorder_end_compile(recorder);
+	}
+	CHECK_STR((const char *)read_file("k.tkb").data, "a bundle");
+	check_empty(read_file("new.tkb"));
+}
+
 TEST(recorder, is_disabled_by_the_environment_when_it_is_made)
 {
 	static const char *const values[] = { "1", "yes", "00", " " };
