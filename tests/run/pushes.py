@@ -293,6 +293,18 @@ def _(scene):
     equal(ended.counts(), ("0", "0", str(ENTRIES), str(ENTRIES)), ended.err)
 
 
+@test("what was there with times in the future is not compiled")
+def _(scene):
+    scene.fill()
+    scene.shell("true")
+    subprocess.run(["find", scene.root, "-exec", "touch", "-d", "tomorrow",
+                    "{}", "+"], check=True)
+    equal(scene.shell("true").counts()[2:], ("0", "0"))
+    written = next(one for one in os.listdir(scene.root) if "." not in one)
+    anew = scene.shell(f"cd $TRITON_CACHE_DIR/{written} && touch -d 'next week' *")
+    equal(anew.counts()[2], "1")
+
+
 @test("what appears with old times was compiled, too")
 def _(scene):
     script = compiling(scene).replace("cp -r", "cp -a")

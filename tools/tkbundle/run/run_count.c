@@ -22,7 +22,7 @@ struct count {
 	struct run_counts *counts;
 	json_t *emitted; /* an object with "root/key" of what was emitted */
 	json_t *known;   /* the same, for entries that were present or are in
-	                    the ref; a file has its stamp */
+	                    the ref; what was listed has its stamp */
 	json_t *old;     /* the same, for entries present before the command */
 	json_t *unfit;   /* the same, for units of the ref that do not fit */
 	json_t *folders; /* the same, for all folders of known names */
@@ -137,8 +137,8 @@ static int64_t stamp_of(const json_t *set, const char *path)
 }
 
 /*
- * Was it written while the command ran, and not by our pull? A server's clock
- * may be wrong, so a new name counts, too.
+ * Was it written while the command ran, and not by our pull? A clock may be or
+ * have been wrong, so a new name counts, too, and an old file does not.
  */
 static bool is_compiled(const struct count *count, const char *name,
                         const struct stat *stamp)
@@ -146,7 +146,8 @@ static bool is_compiled(const struct count *count, const char *name,
 	const int64_t read_ns = run_scan_time_ns(&stamp->st_atim);
 	const int64_t written_ns = run_scan_time_ns(&stamp->st_mtim);
 
-	if (json_object_get(count->emitted, name) != NULL)
+	if (json_object_get(count->emitted, name) != NULL ||
+	    stamp_of(count->old, name) == run_scan_key_stamp(stamp))
 		return false;
 	/* Even a killed pull has stamped its entries as unused. */
 	if (count->run->children[RUN_PULL].has_begun && !count->has_document &&

@@ -199,6 +199,12 @@ int64_t run_scan_file_stamp(const struct run_scan_unit *unit,
 	return mixed != 0 ? (int64_t)mixed : 1;
 }
 
+int64_t run_scan_key_stamp(const struct stat *status)
+{
+	return run_scan_file_stamp(&(struct run_scan_unit){ .size = 0 },
+	                           status);
+}
+
 void run_scan_keep(struct run_shared *shared, const struct run_name *name)
 {
 	const size_t size = strlen(name->path) + 1;

@@ -65,6 +65,9 @@ struct run_name {
 int64_t run_scan_file_stamp(const struct run_scan_unit *unit,
                             const struct stat *status);
 
+/* The same for a kernel, of what run_scan_stamp() gives. */
+int64_t run_scan_key_stamp(const struct stat *status);
+
 /* Keep a name in run_shared.names, or set is_full if there is no room. */
 void run_scan_keep(struct run_shared *shared, const struct run_name *name);
 

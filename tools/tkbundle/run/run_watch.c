@@ -115,7 +115,9 @@ static void scan_key(void *self, int root_fd, const char *path, const char *key)
 
 	look->new_count++;
 	if (look->is_learning)
-		run_scan_keep(look->shared, &(struct run_name){ name, 0 });
+		run_scan_keep(
+			look->shared,
+			&(struct run_name){ name, run_scan_key_stamp(&stamp) });
 }
 
 static void scan_root(void *self, const char *path)
