@@ -377,9 +377,9 @@ def _(given):
         for path in glob.glob(os.path.join(root, key)):
             shutil.rmtree(path)
         house.tkbundle("push", "a/b", root, "--remote", remote, user=user,
-                       groups=[TEAM])
+                       groups=[TEAM], umask=0o077)
         house.tkbundle("emit", house.bundle, root)
-    shown = house.tkbundle("refs", "--remote", remote)
+    shown = house.tkbundle("refs", "--remote", remote, user=SERVER, groups=[TEAM])
     require(f" {ENTRIES} " in shown, shown)
 
 

@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "base/draft.h"
 #include "base/fd.h"
+#include "base/share.h"
 #include "remote/net/grant.h"
 #include "remote/dir/dir_store.h"
 #include "remote/net/escape.h"
@@ -94,6 +95,19 @@ int tkb_dir_file_open(struct tkb_dir_folder *folder, const char *ref,
 	return *out < 0 ? tkb_dir_fail_unless_missing(err, "read", path) : 0;
 }
 
+/* Whoever can use the folder can use the file, whatever the umask is. */
+static void share_file(const struct tkb_draft *draft, const char *folder_path)
+{
+	TKB_AUTO(tkb_fd_close_at) int folder = -1;
+	struct tkb_share share;
+
+	folder = tkb_fd_open(AT_FDCWD, folder_path, O_RDONLY | O_DIRECTORY, 0);
+	if (folder < 0)
+		return;
+	tkb_share_of(folder, &share);
+	tkb_share_apply(&share, tkb_draft_fd(draft));
+}
+
 int tkb_dir_file_store(struct tkb_dir_folder *folder, const char *ref,
                        const struct tkb_digest *digest,
                        const struct tkb_blob *blob, struct tkb_error *err)
@@ -115,8 +129,10 @@ int tkb_dir_file_store(struct tkb_dir_folder *folder, const char *ref,
 	if (rc == 0)
 		rc = tkb_dir_write(draft, blob, err);
 	*slash = '\0';
-	if (rc == 0)
+	if (rc == 0) {
+		share_file(draft, path);
 		rc = tkb_dir_publish(draft, path, folder->is_synced, err);
+	}
 	return blame_writing(rc, err);
 }
 
