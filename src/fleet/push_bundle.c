@@ -65,11 +65,12 @@ static int check_bundle(struct tkb_blob_buffer *buffer,
 /*
  * Does the blob exist, and does a record of the ref name it? First stamp the
  * record as used: a gc that begins later then keeps both, and one that began
- * earlier has already removed one of them. In doubt, the answer is no.
+ * earlier has already removed one of them. In doubt, the answer is no. A dry
+ * run stamps nothing.
  */
 static bool is_present(struct tkb_remote *remote, const char *ref,
                        const struct tkb_record_list *records,
-                       const struct tkb_digest *digest)
+                       const struct tkb_digest *digest, bool is_dry_run)
 {
 	for (size_t i = 0; i < records->count; i++) {
 		const struct tkb_record *record = &records->items[i];
@@ -79,9 +80,10 @@ static bool is_present(struct tkb_remote *remote, const char *ref,
 		if (memcmp(&record->blob, digest, sizeof(*digest)) != 0)
 			continue;
 		copy.is_hole = true;
-		return tkb_remote_touch(remote, ref, &record->digest, NULL) ==
-		               0 &&
-		       tkb_records_check(remote, &one, false, NULL) == 0 &&
+		if (!is_dry_run &&
+		    tkb_remote_touch(remote, ref, &record->digest, NULL) != 0)
+			return false;
+		return tkb_records_check(remote, &one, false, NULL) == 0 &&
 		       !copy.is_hole;
 	}
 	return false;
@@ -108,8 +110,8 @@ static int upload_unless_present(struct tkb_remote *remote, const char *ref,
 	rc = tkb_blob_digest(&blob, &digest, err);
 	if (rc < 0)
 		return rc;
-	if (!options->collect->is_dry_run &&
-	    is_present(remote, ref, records, &digest)) {
+	if (is_present(remote, ref, records, &digest,
+	               options->collect->is_dry_run)) {
 		report->present_count += entry_count;
 		return 0;
 	}
@@ -153,8 +155,8 @@ int tkb_push_whole(struct tkb_remote *remote, const char *ref,
 		                           err);
 	if (rc == 0 && !options->collect->is_dry_run &&
 	    !options->is_compaction_off)
-		rc = tkb_compact_after_push(remote, ref, report->record_count, signer,
-		                            report, err);
+		rc = tkb_compact_after_push(remote, ref, report->record_count,
+		                            signer, report, err);
 	return rc;
 }
 

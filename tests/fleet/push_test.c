@@ -534,6 +534,13 @@ TEST(push, of_a_bundle_that_is_dry_verifies_and_puts_nothing)
 	CHECK_INT(report.pushed_count, POOL);
 	CHECK_INT(report.blob_count, 0);
 	CHECK_INT(spy_count(SPY_PUT) + spy_count(SPY_ADD), 0);
+
+	/* It foretells what is there, and stamps nothing. */
+	OK(tkb_push_bundle(remote, REF, &source, NULL, NULL, ERR));
+	OK(tkb_push_bundle(remote, REF, &source, &dry, &report, ERR));
+	CHECK_INT(report.pushed_count, 0);
+	CHECK_INT(report.present_count, POOL);
+	CHECK_INT(spy_count(SPY_TOUCH), 0);
 }
 
 TEST(push, of_a_bundle_too_large_for_a_blob_is_refused)
