@@ -29,6 +29,7 @@ try tkbundle refs --remote remote --delete team/b
 try_line 'tkbundle refs --remote remote --delete team/c --json | json'
 list
 try tkbundle refs --remote remote --delete a b
+try tkbundle refs --remote remote --delete a -l
 try env TKBUNDLE_DISABLE=1 tkbundle refs --remote remote --delete a
 try tkbundle refs --remote absent
 

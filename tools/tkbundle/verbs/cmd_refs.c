@@ -329,6 +329,9 @@ static enum status cmd_refs(struct cli *cli, const struct arguments *args)
 	if (args->deleted != NULL && args->operands.count > 0)
 		return cli_misused(cli, "PATTERN and '--delete' exclude each "
 		                        "other");
+	if (cli_exclude(cli, args->deleted != NULL, "--delete", args->is_long,
+	                "--long") != STATUS_DONE)
+		return STATUS_USAGE;
 	if (args->deleted != NULL && cli_is_disabled(cli))
 		return STATUS_DONE;
 	status = remote_use_begin(&use, args, false);
