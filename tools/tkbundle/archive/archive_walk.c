@@ -134,54 +134,43 @@ static bool is_graph(int at, const char *name)
 	return name[0] != '.' && has_folder(at, name, is_rank);
 }
 
-static bool has_graph(int at)
+/* Does the folder `at` contain an item that is such? */
+static bool has_item(int at, bool (*is_such)(int at, const char *name))
 {
 	TKB_AUTO(folder_close) DIR *folder = folder_open(at, ".", 0);
 	const struct dirent *item;
 
 	while (folder != NULL && (item = readdir(folder)) != NULL) {
-		if (is_graph(dirfd(folder), item->d_name))
+		if (is_such(dirfd(folder), item->d_name))
 			return true;
 	}
 	return false;
 }
 
 /*
- * Does the folder of a key hold what Triton puts there: a group file, an autotune
+ * Is it a key's folder that holds what Triton puts there: a group file, an autotune
  * file, or shared objects alone? Other caches have digests as names, too.
  */
-static bool is_entry(int at, const char *key)
+static bool is_entry(int at, const char *name)
 {
-	TKB_AUTO(folder_close) DIR *folder = folder_open(at, key, O_NOFOLLOW);
+	TKB_AUTO(folder_close)
+	DIR *folder = is_key(name) ? folder_open(at, name, O_NOFOLLOW) : NULL;
 	const struct dirent *item;
 	bool has_modules = false;
 	bool has_others = false;
 
 	while (folder != NULL && (item = readdir(folder)) != NULL) {
-		const char *const name = item->d_name;
+		const char *const file = item->d_name;
 
-		if (strncmp(name, "__grp__", strlen("__grp__")) == 0 ||
-		    text_ends_with(name, ".autotune.json"))
+		if (strncmp(file, "__grp__", strlen("__grp__")) == 0 ||
+		    text_ends_with(file, ".autotune.json"))
 			return true;
-		if (text_ends_with(name, ".so"))
+		if (text_ends_with(file, ".so"))
 			has_modules = true;
-		else if (name[0] != '.')
+		else if (file[0] != '.')
 			has_others = true;
 	}
 	return has_modules && !has_others;
-}
-
-static bool has_entry(int at)
-{
-	TKB_AUTO(folder_close) DIR *folder = folder_open(at, ".", 0);
-	const struct dirent *item;
-
-	while (folder != NULL && (item = readdir(folder)) != NULL) {
-		if (is_key(item->d_name) &&
-		    is_entry(dirfd(folder), item->d_name))
-			return true;
-	}
-	return false;
 }
 
 /* Names in Inductor's folder, except those that mark kernels. */
@@ -205,9 +194,10 @@ static enum archive_look recognize_layout(int at)
 		                   : ARCHIVE_LOOK_INDUCTOR;
 	if (is_folder_at(at, "cached_ops"))
 		return ARCHIVE_LOOK_FLASHINFER;
-	if (has_devices || has_entry(at))
+	if (has_devices || has_item(at, is_entry))
 		return ARCHIVE_LOOK_KERNELS;
-	return has_graph(at) ? ARCHIVE_LOOK_VLLM_INSIDE : ARCHIVE_LOOK_NONE;
+	return has_item(at, is_graph) ? ARCHIVE_LOOK_VLLM_INSIDE
+	                              : ARCHIVE_LOOK_NONE;
 }
 
 /*
@@ -334,8 +324,7 @@ int archive_walk(const char *folder, const struct archive_suffixes *suffixes,
                  struct archive_places *out, struct tkb_error *err)
 {
 	FTS *const walk = archive_walk_open(folder, err);
-	int tree =
-		INT_MAX; /* the level of the outermost tree around the folder */
+	int tree = INT_MAX; /* level of the outermost tree around the folder */
 	FTSENT *item;
 	int rc = 0;
 
