@@ -9,13 +9,13 @@ build=$(cd "$1" && pwd)
 seconds=$2
 failed=0
 
-for target in bundle elf frames json listing manifest record redis \
-		resp s3 scrub tree trust url; do
+for seeds in "$here"/corpus/*; do
+	target=${seeds##*/}
 	mkdir -p "$build/corpus/$target"
 	echo "== $target, $seconds s"
 	(cd "$build" && "fuzz/${target}_fuzz" -max_total_time="$seconds" \
 		-timeout=10 -print_final_stats=1 -dict="$here/tokens.dict" \
-		"corpus/$target" "$here/corpus/$target") \
+		"corpus/$target" "$seeds") \
 		>"$build/$target.log" 2>&1 || failed=1
 	grep -E 'number_of_executed|SUMMARY|ERROR|artifact' \
 		"$build/$target.log" || true
