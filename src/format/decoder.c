@@ -105,12 +105,30 @@ static int expect_members(struct tkb_decoder *decoder,
 	return 0;
 }
 
+/* Keep a member's bytes, whose number must be the one that the manifest says. */
+static int keep_member(struct tkb_decoder *decoder,
+                       const struct tkb_member *member, struct tkb_bytes bytes,
+                       struct tkb_error *err)
+{
+	const struct tkb_file *file = &member->entry->files[member->file];
+	char path[TKB_MEMBER_PATH_SIZE];
+
+	tkb_member_path(member, path);
+	if (bytes.size != file->size)
+		return tkb_fail(err, TKB_ERR_CORRUPT,
+		                "'%s' has %zu bytes, the manifest says %llu",
+		                path, bytes.size,
+		                (unsigned long long)file->size);
+	decoder->files[decoder->firsts[member->entry_index] + member->file] =
+		bytes;
+	return 0;
+}
+
 static int read_tar_member(struct tkb_decoder *decoder,
                            struct tkb_tar_reader *tar,
                            const struct tkb_member *member,
                            struct tkb_error *err)
 {
-	const struct tkb_file *file = &member->entry->files[member->file];
 	char wanted[TKB_MEMBER_PATH_SIZE];
 	struct tkb_bytes bytes;
 	int rc;
@@ -126,14 +144,7 @@ static int read_tar_member(struct tkb_decoder *decoder,
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "'%.300s' stands where '%s' should", tar->path,
 		                wanted);
-	if (bytes.size != file->size)
-		return tkb_fail(err, TKB_ERR_CORRUPT,
-		                "'%s' has %zu bytes, the manifest says %llu",
-		                wanted, bytes.size,
-		                (unsigned long long)file->size);
-	decoder->files[decoder->firsts[member->entry_index] + member->file] =
-		bytes;
-	return 0;
+	return keep_member(decoder, member, bytes, err);
 }
 
 /*
@@ -249,29 +260,25 @@ static int compare_with_member(const void *wanted, const void *member)
 }
 
 /*
- * Give the bytes to the next equal member that has no bytes yet; false if there
+ * Give the bytes to the next equal member that has no bytes yet; a miss if there
  * is none.
  */
-static bool place_member(struct tkb_decoder *decoder,
-                         const struct wanted *wanted, struct tkb_bytes bytes)
+static int place_member(struct tkb_decoder *decoder,
+                        const struct wanted *wanted, struct tkb_bytes bytes,
+                        struct tkb_error *err)
 {
 	const size_t first =
 		tkb_lower_bound(wanted, decoder->members, decoder->member_count,
 	                        sizeof(*decoder->members), compare_with_member);
-	const struct tkb_member *member;
 	size_t at = first;
 
 	if (first < decoder->member_count)
 		at += decoder->placed[first];
-	if (at == decoder->member_count)
-		return false;
-	member = &decoder->members[at];
-	if (compare_with_member(wanted, member) != 0)
-		return false;
-	decoder->files[decoder->firsts[member->entry_index] + member->file] =
-		bytes;
+	if (at == decoder->member_count ||
+	    compare_with_member(wanted, &decoder->members[at]) != 0)
+		return TKB_MISS;
 	decoder->placed[first]++;
-	return true;
+	return keep_member(decoder, &decoder->members[at], bytes, err);
 }
 
 /* Read a mixed frame: members may be in any order, and some are unused. */
@@ -301,9 +308,11 @@ static int read_mixed(struct tkb_decoder *decoder,
 			                        : "a path is not allowed");
 		rc = tkb_hasher_digest(&decoder->hasher, bytes, &wanted.digest,
 		                       err);
+		if (rc == 0)
+			rc = place_member(decoder, &wanted, bytes, err);
 		if (rc < 0)
 			return rc;
-		unused += !place_member(decoder, &wanted, bytes);
+		unused += rc == TKB_MISS;
 	}
 	if (unused != frame->unused_count)
 		return tkb_fail(err, TKB_ERR_CORRUPT,

@@ -340,6 +340,18 @@ TEST(mixed, frames_with_other_bytes_in_a_file_that_counts_are_refused)
 	check_refused(forge, "some of its files are not those");
 }
 
+TEST(mixed, frames_with_a_file_that_the_manifest_calls_longer_are_refused)
+{
+	struct forge *forge = arrange_mixed();
+	const size_t size =
+		forge_find(forge, MIXED, ".autotune.json")->bytes.size;
+
+	forge_edit(forge, text(".autotune.json\",%zu,", size),
+	           text(".autotune.json\",%zu,", size + 1));
+	check_refused(forge, text("has %zu bytes, the manifest says %zu", size,
+	                          size + 1));
+}
+
 TEST(mixed, frames_with_one_file_more_are_refused)
 {
 	struct forge *forge = arrange_mixed();
