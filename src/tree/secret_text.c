@@ -278,6 +278,27 @@ static void hide_unquoted(struct tkb_secret_copy *copy, const struct name *name,
 	tkb_buf_add(copy->out, quote);
 }
 
+/*
+ * The size of the next character of a word in a bracket; 0 if the word ends. An
+ * escaped one, as \u00e9 or \/, is hidden with its backslashes, or without them the
+ * rest would be no string.
+ */
+static size_t word_character_at(const struct tkb_secret_copy *copy, size_t at)
+{
+	size_t backslashes = 0;
+
+	while (copy_byte_at(copy, at + backslashes) == '\\')
+		backslashes++;
+	at += backslashes;
+	if (backslashes != 0)
+		return tkb_is_one_of(copy_byte_at(copy, at), "u/")
+		               ? backslashes + 1
+		               : 0;
+	if (tkb_is_one_of(copy_byte_at(copy, at), "[](){},\"'"))
+		return 0;
+	return copy_byte_at(copy, at) > ' ' ? 1 : 0;
+}
+
 /* Hide the word without quotes at `at` in a bracket, unless it is a key. */
 static size_t hide_word(struct tkb_secret_copy *copy, const struct name *name,
                         size_t at)
@@ -285,9 +306,9 @@ static size_t hide_word(struct tkb_secret_copy *copy, const struct name *name,
 	const size_t start = at;
 	bool is_key;
 
-	while (copy_byte_at(copy, at) > ' ' &&
-	       !tkb_is_one_of(copy_byte_at(copy, at), "[](){},\"'\\"))
-		at++;
+	for (size_t size = word_character_at(copy, at); size != 0;
+	     size = word_character_at(copy, at))
+		at += size;
 	if (at == start)
 		return skip_other(copy, at);
 	is_key = copy_byte_at(copy, at - 1) == ':' &&
