@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,6 +349,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
+	/* A shell ignores it for what it starts in the background. */
+	(void)signal(SIGINT, SIG_DFL);
 	/*
 	 * Tests must not depend on this machine's GPU, nor on the certificates
 	 * that it trusts.

@@ -113,6 +113,8 @@ def main():
     if not scenarios:
         sys.exit(f"no scenario has '{options.only}' in its name")
 
+    # A shell ignores INT for what it starts in the background.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # So that what is started is stopped and what is made removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     os.umask(0o022)
