@@ -73,6 +73,22 @@ seed("a variable that Triton takes into its key",
      (".json", '"enable_fp_fusion"',
       '"DISABLE_PTXAS_OPT": "1", "enable_fp_fusion"'),
      "environment", "not set there, 1 here", "unset DISABLE_PTXAS_OPT")
+for name, value, edits in (
+        ("TRITON_DEFAULT_FP_FUSION", "false",
+         (".json", '"enable_fp_fusion": true', '"enable_fp_fusion": false')),
+        ("TRITON_DISABLE_LINE_INFO", "true", (".source", "%at", "%0at")),
+        ("TRITON_F32_DEFAULT", "ieee",
+         (".json", 'precision": "tf32"', 'precision": "ieee"',
+          ".source", "arith.addf", "arith.addf ieee")),
+        ("TRITON_OVERRIDE_ARCH", "sm80", (".json", '"sm90"', '"sm80"'))):
+    seed(f"{name}, which decides other parts, too",
+         (*edits, ".json", '"name"', f'"{name}": "{value}", "name"'),
+         "environment", f"{name}: not set there, {value} here",
+         f"unset {name}")
+seed("assertions in its code",
+     (".json", '"debug": false', '"debug": true',
+      ".source", "arith.addf", "tt.assert"), "options",
+     "debug: false there, true here")
 seed("another Triton", (".json", "3.6.0", "3.7.1"), "triton",
      "3.6.0 there, 3.7.1 here", "install Triton 3.6.0")
 seed("another architecture", (".json", '"arch": 90', '"arch": 100'), "target",
@@ -422,8 +438,11 @@ def _(scene):
             ("first line: 5 in A, 6 in B", {"text": "#\n" + KERNEL}),
             ("the same code is at other places of its source",
              {"text": KERNEL.replace("    total", "    # a\n    total")}),
-            ("text of its source, where names and comments count, the ptxas "
-             "whose version is in its key\n",
+            ("B: another variable\n  TRITON_DISABLE_LINE_INFO: not set in A, "
+             "true in B\n", {"TRITON_DISABLE_LINE_INFO": "1"}),
+            ("text of its source, where names and comments count, constants "
+             "that its code does not show, libdevice, the ptxas whose version "
+             "is in its key\n",
              {"text": KERNEL.replace("at < n)\n    tl", "at < n)  # a\n    tl")}),
             ("Triton: 3.6.0 in A, 3.3.1 in B", {"PYTHONPATH": older}))):
         ended = scene.tkbundle("why", "add_kernel", base,

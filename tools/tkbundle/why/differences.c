@@ -269,10 +269,36 @@ static bool is_finalized(const struct differences *all)
 	return false;
 }
 
+/* Does a listed setting of Triton's decide this part? */
+static bool follows_setting(const struct differences *all, const char *name)
+{
+	static const struct {
+		const char *setting;
+		const char *part;
+	} decided[] = {
+		{ "TRITON_DEFAULT_FP_FUSION", "enable_fp_fusion" },
+		{ "TRITON_DISABLE_LINE_INFO", PARTS_CODE },
+		{ "TRITON_DISABLE_LINE_INFO", PARTS_LINES },
+		{ "TRITON_F32_DEFAULT", PARTS_CODE },
+		{ "TRITON_F32_DEFAULT", "default_dot_input_precision" },
+		/* Assertions are in the code. */
+		{ "debug", PARTS_CODE },
+		{ "sanitize_overflow", PARTS_CODE },
+	};
+
+	for (size_t i = 0; i < sizeof(decided) / sizeof(decided[0]); i++) {
+		if (strcmp(decided[i].part, name) == 0 &&
+		    has_part(all, decided[i].setting))
+			return true;
+	}
+	return false;
+}
+
 /* Drop differences that follow from another one. */
 static void drop_consequences(struct differences *all)
 {
-	const bool is_other_target = has_reason(all, REASON_TARGET);
+	const bool is_other_target = has_reason(all, REASON_TARGET) ||
+	                             has_part(all, "TRITON_OVERRIDE_ARCH");
 	const bool is_other_triton = has_reason(all, REASON_TRITON);
 	const bool has_moved = is_moved(all);
 	const bool is_other_ir = is_finalized(all);
@@ -287,7 +313,7 @@ static void drop_consequences(struct differences *all)
 		if ((is_other_target && follows_target(at->name)) ||
 		    (is_other_triton &&
 		     (is_code || (is_option && !is_chosen(at->name)))) ||
-		    (is_lines && has_moved))
+		    (is_lines && has_moved) || follows_setting(all, at->name))
 			continue;
 		/* An engine's hashes cover its version. */
 		if (strstr(at->name, " (a hash)") != NULL &&
@@ -348,7 +374,8 @@ void differences_left(const struct differences *differences, char *out,
 	(void)snprintf(out, size,
 	               "what is recorded is equal%s%s%s; what is left is the "
 	               "text of its source, where names and comments count, "
-	               "the ptxas whose version is in its key%s",
+	               "constants that its code does not show, libdevice, the "
+	               "ptxas whose version is in its key%s",
 	               differences->equal[0] != '\0' ? " (" : "",
 	               differences->equal,
 	               differences->equal[0] != '\0' ? ")" : "",

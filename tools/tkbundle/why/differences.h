@@ -7,11 +7,11 @@
 /*
  * Find out which parts of two entries differ.
  *
- * Differences that follow from another one are dropped: options that a target
- * or a version of Triton brings with it, IR that another Triton makes. A part
- * that only one entry has recorded is listed only if its absence means
- * something: a variable that is not recorded is not set. Values of secret names
- * are not shown.
+ * Differences that follow from another one are dropped: options that a target,
+ * a version of Triton or a variable brings with it, IR that another Triton or a
+ * setting such as `debug` makes. A part that only one entry has recorded is
+ * listed only if its absence means something: a variable that is not recorded
+ * is not set. Values of secret names are not shown.
  *
  * If nothing differs between two kernels of the same Inductor module, the ptxas
  * in the key differs: the name of a module is a hash of the kernel's text and
