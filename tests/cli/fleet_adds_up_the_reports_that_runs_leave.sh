@@ -17,6 +17,14 @@ tkbundle fleet | masked | sed '/^ *100%/d; /^compiled  starts/,$d'
 tkbundle fleet model --json | json | sed -n 's/^ *\("\(ref\|starts\|unread\|cold\|failed\|emitted\|compiled\)": [^[]*\)$/\1/p' | head -n 7
 tkbundle fleet --metrics metrics >words
 grep -v '^#' metrics | grep 'starts\|compiled{' | grep -v reason
+# Those of all refs, however many there are.
+for n in $(seq 40); do
+	cp -r remote/ref/@starts,model "remote/ref/@starts,m$n"
+done
+tkbundle fleet --metrics metrics >words
+grep -c '^tkbundle_fleet_starts{' metrics
+grep '^tkbundle_fleet_success' metrics
+rm -r remote/ref/@starts,m[0-9]*
 # One file for each, of at most 2 kB, which names no place.
 find remote/ref/@starts,model -type f -size -3 | wc -l | tr -d ' '
 cat remote/ref/@starts,model/* | grep -c "$PWD" || true

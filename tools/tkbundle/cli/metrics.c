@@ -2,17 +2,40 @@
 #include "cli/metrics.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
 #include "cli/text.h"
 
+void metrics_release(struct metrics *metrics)
+{
+	free(metrics->items);
+}
+
+static bool grow_metrics(struct metrics *metrics)
+{
+	const size_t capacity = 2 * metrics->capacity + 32;
+	struct metric *items;
+
+	if (metrics->count < metrics->capacity)
+		return true;
+	items = reallocarray(metrics->items, capacity, sizeof(*items));
+	if (items == NULL)
+		return false;
+	metrics->items = items;
+	metrics->capacity = capacity;
+	return true;
+}
+
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
                  double value)
 {
-	if (metrics->count == METRICS_LIMIT)
+	if (!grow_metrics(metrics)) {
+		metrics->is_failed = true;
 		return;
+	}
 	metrics->items[metrics->count++] =
 		(struct metric){ .name = name, .help = help, .value = value };
 }
@@ -126,7 +149,7 @@ int metrics_write(const struct metrics *metrics, const char *path,
 
 	for (size_t i = 0; stream != NULL && i < metrics->count; i++)
 		put_item(stream, metrics, i);
-	if (stream == NULL || fclose(stream) != 0)
+	if (stream == NULL || fclose(stream) != 0 || metrics->is_failed)
 		return cli_error_nomem(err);
 	/* Readable by all: the node exporter runs as another user. */
 	return cli_write_file(path, (struct tkb_bytes){ text, size }, 0644,

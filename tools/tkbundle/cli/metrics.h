@@ -12,6 +12,7 @@
  * The figures of one run of a verb, as the text format of Prometheus that the
  * node exporter's textfile collector reads.
  *
+ *     TKB_AUTO(metrics_release)
  *     struct metrics metrics = { .verb = "pull", .label = "ref",
  *                                .label_value = "model/h100" };
  *
@@ -20,10 +21,6 @@
  *
  * All are gauges, of the last run, and named tkbundle_<verb>_<name>.
  */
-enum {
-	METRICS_LIMIT = 320
-};
-
 struct metric {
 	const char *name; /* not kept, as all texts here */
 	const char *help; /* a sentence */
@@ -38,15 +35,20 @@ struct metrics {
 	const char *label_value; /* must not hold a secret */
 	const char *labels[2];   /* names of further labels that some metrics
 	                            have */
-	struct metric items[METRICS_LIMIT];
+	struct metric *items;    /* owned */
 	size_t count;
+	size_t capacity;
+	bool is_failed; /* out of memory: some are missing */
 };
+
+/* For TKB_AUTO. */
+void metrics_release(struct metrics *metrics);
 
 /* The metric called `name`, or NULL. */
 const struct metric *metrics_find(const struct metrics *metrics,
                                   const char *name);
 
-/* At most METRICS_LIMIT times. */
+/* If memory is short, metrics_write() fails. */
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
                  double value);
 

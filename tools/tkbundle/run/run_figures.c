@@ -138,7 +138,7 @@ void run_figures_measure(void *self)
 {
 	struct run *const run = self;
 	struct tkb_error err = { .status = 0 };
-	struct metrics metrics;
+	TKB_AUTO(metrics_release) struct metrics metrics = { .count = 0 };
 
 	run_figures_name(run, &metrics);
 	if (metrics_write(&metrics, run->args->metrics, &err) == 0)

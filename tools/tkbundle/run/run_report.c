@@ -430,7 +430,8 @@ static void fill_figures(struct json_out *json, const struct run *run)
 		                             "ready_seconds",
 		                             "duration_seconds",
 		                             "timestamp_seconds" };
-	struct metrics metrics;
+	TKB_AUTO(metrics_release) struct metrics metrics = { .count = 0 };
+	const struct metric *success;
 
 	run_figures_name(run, &metrics);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -452,8 +453,8 @@ static void fill_figures(struct json_out *json, const struct run *run)
 		else
 			json_out_null(json, times[i]);
 	}
-	json_out_flag(json, "success",
-	              metrics_find(&metrics, "success")->value != 0);
+	success = metrics_find(&metrics, "success");
+	json_out_flag(json, "success", success != NULL && success->value != 0);
 }
 
 static void fill_kinds(struct json_out *json, const struct run_counts *counts)

@@ -335,6 +335,7 @@ static enum status cmd_fleet(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	TKB_AUTO(refs_release) struct refs refs = { .count = 0 };
+	TKB_AUTO(metrics_release)
 	struct metrics metrics = { .verb = "fleet",
 		                   .labels = { "ref", "reason" } };
 	enum status status = remote_use_begin(&use, args, false);

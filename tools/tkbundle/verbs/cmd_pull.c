@@ -258,6 +258,7 @@ static enum status cmd_pull(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct tkb_pull_report report = { .struct_size = sizeof(report) };
+	TKB_AUTO(metrics_release)
 	struct metrics metrics = { .verb = "pull",
 		                   .label = "ref",
 		                   .label_value = use.ref };

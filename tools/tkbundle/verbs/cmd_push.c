@@ -415,6 +415,7 @@ static enum status cmd_push(struct cli *cli, const struct arguments *args)
 {
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	struct tkb_push_report report = { .struct_size = sizeof(report) };
+	TKB_AUTO(metrics_release)
 	struct metrics metrics = { .verb = "push",
 		                   .label = "ref",
 		                   .label_value = use.ref };

@@ -253,6 +253,7 @@ static enum status gc_remote(struct remote_use *use,
                              const struct tkb_signing *signing)
 {
 	TKB_AUTO(text_free) char *name = remote_use_name(use);
+	TKB_AUTO(metrics_release)
 	struct metrics metrics = { .verb = "gc",
 		                   .label = "remote",
 		                   .label_value = name };
