@@ -623,6 +623,23 @@ def _(scene):
                            *(os.path.join(folder, name) for name in names))
     require(re.search(r"env.CUDA_HOME: .* in A, /opt/x in B", ended.out),
             ended.out)
+    equal(ended.status, 4)
+    first = os.path.join(folder, names[0])
+    ended = scene.tkbundle("why", "add_kernel", first, first)
+    equal((ended.status, ended.out), (0, ""))
+
+
+@test("of two notes, one lists a kernel that the other start had not to compile")
+def _(scene):
+    kernel_scene(scene)
+    folder, (name,) = notes(scene)
+    cold = os.path.join(folder, name)
+    document = json.loads(scenes.read(cold))
+    warm = scene.write("warm", json.dumps({**document, "made": []}))
+    for one, other, status in ((cold, warm, 4), (warm, cold, 4), (cold, cold, 0)):
+        ended = scene.tkbundle("why", "add_kernel", one, other)
+        equal(ended.status, status, ended.err)
+        require("add_kernel was compiled in" in ended.out, ended.out)
 
 
 if __name__ == "__main__":

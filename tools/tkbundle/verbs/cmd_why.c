@@ -362,11 +362,11 @@ static enum status compare_two(struct cli *cli, const struct arguments *args)
 	if (comparison.a.is_note != comparison.b.is_note)
 		return cli_misused(cli, "only one of A and B is the note of a "
 		                        "start");
-	if (comparison.a.is_note) {
-		start_out_two(cli, comparison.name, &comparison.a.start,
-		              &comparison.b.start);
-		return STATUS_DONE;
-	}
+	if (comparison.a.is_note)
+		return start_out_two(cli, comparison.name, &comparison.a.start,
+		                     &comparison.b.start)
+		               ? STATUS_DONE
+		               : STATUS_PARTIAL;
 	comparison.is_one = strcmp(a, b) == 0;
 	status = compare_sources(&comparison);
 	status = report_damage(&comparison, &comparison.a, status);

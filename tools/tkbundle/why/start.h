@@ -144,6 +144,9 @@ bool start_is_same_command(const struct start *one, const struct start *other);
 /* Do both also have the same ref? Then they may belong to the same start. */
 bool start_is_one(const struct start *one, const struct start *other);
 
+/* Did the start compile this entry, for whatever reason? */
+bool start_has_made(const struct start *start, const struct start_made *made);
+
 /* Add the note of another process of the same start. */
 void start_merge(struct start *into, const struct start *other);
 

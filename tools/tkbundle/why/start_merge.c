@@ -17,7 +17,7 @@ static uint64_t most(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
-static bool has_made(const struct start *start, const struct start_made *made)
+bool start_has_made(const struct start *start, const struct start_made *made)
 {
 	for (size_t i = 0; i < start->made_count; i++) {
 		const struct start_made *const at = &start->made[i];
@@ -57,7 +57,7 @@ void start_merge(struct start *into, const struct start *other)
 	uint64_t added = 0;
 
 	for (size_t i = 0; i < other->made_count; i++) {
-		if (has_made(into, &other->made[i]))
+		if (start_has_made(into, &other->made[i]))
 			continue;
 		start_add_made(into, &other->made[i]);
 		added++;

@@ -108,11 +108,12 @@ void start_out_one(struct cli *cli, const struct start *start)
  * Two starts
  */
 
-static void print_fact(struct cli *cli, const char *name, const char *a,
+/* @return whether it is the same in both, and so not printed */
+static bool print_fact(struct cli *cli, const char *name, const char *a,
                        const char *b)
 {
 	if (a != NULL && b != NULL && strcmp(a, b) == 0)
-		return;
+		return true;
 	json_out_open_object(&cli->json, NULL);
 	json_out_text(&cli->json, "fact", name);
 	json_out_text(&cli->json, "a", a);
@@ -122,26 +123,33 @@ static void print_fact(struct cli *cli, const char *name, const char *a,
 		text_line(cli->out, "%s: %s in A, %s in B", name,
 		          a != NULL ? a : "not known",
 		          b != NULL ? b : "not known");
+	return false;
 }
 
-static void print_facts(struct cli *cli, const struct facts *a,
+static bool print_facts(struct cli *cli, const struct facts *a,
                         const struct facts *b)
 {
+	bool is_equal = true;
+
 	json_out_open_array(&cli->json, "facts");
 	for (size_t i = 0; i < a->count; i++)
-		print_fact(cli, a->items[i].name, a->items[i].value,
-		           facts_find(b, a->items[i].name));
+		is_equal &= print_fact(cli, a->items[i].name, a->items[i].value,
+		                       facts_find(b, a->items[i].name));
 	for (size_t i = 0; i < b->count; i++) {
 		if (facts_find(a, b->items[i].name) == NULL)
-			print_fact(cli, b->items[i].name, NULL,
-			           b->items[i].value);
+			is_equal = print_fact(cli, b->items[i].name, NULL,
+			                      b->items[i].value);
 	}
 	json_out_close(&cli->json);
+	return is_equal;
 }
 
-static void print_made_of(struct cli *cli, const char *side, const char *name,
-                          const struct start *start)
+/* @return whether the other start compiled all of these, too */
+static bool print_made_of(struct cli *cli, const char *side, const char *name,
+                          const struct start *start, const struct start *other)
 {
+	bool is_equal = true;
+
 	json_out_open_array(&cli->json, side);
 	for (size_t i = 0; i < start->made_count; i++) {
 		const struct start_made *const made = &start->made[i];
@@ -149,6 +157,7 @@ static void print_made_of(struct cli *cli, const char *side, const char *name,
 		if (strcmp(made->name, name) != 0 &&
 		    strncmp(made->key, name, strlen(name)) != 0)
 			continue;
+		is_equal &= start_has_made(other, made);
 		json_out_open_object(&cli->json, NULL);
 		json_out_text(&cli->json, "key", made->key);
 		json_out_text(&cli->json, "name", made->name);
@@ -162,12 +171,15 @@ static void print_made_of(struct cli *cli, const char *side, const char *name,
 			          made->detail);
 	}
 	json_out_close(&cli->json);
+	return is_equal;
 }
 
-void start_out_two(struct cli *cli, const char *name, const struct start *a,
+bool start_out_two(struct cli *cli, const char *name, const struct start *a,
                    const struct start *b)
 {
-	print_facts(cli, &a->facts, &b->facts);
-	print_made_of(cli, "A", name, a);
-	print_made_of(cli, "B", name, b);
+	bool is_equal = print_facts(cli, &a->facts, &b->facts);
+
+	is_equal &= print_made_of(cli, "A", name, a, b);
+	is_equal &= print_made_of(cli, "B", name, b, a);
+	return is_equal;
 }

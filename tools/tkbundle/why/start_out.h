@@ -10,9 +10,9 @@ void start_out_one(struct cli *cli, const struct start *start);
 
 /*
  * Compare the facts of two starts, and print the entries called `name` that
- * each compiled.
+ * each compiled. False: something differs.
  */
-void start_out_two(struct cli *cli, const char *name, const struct start *a,
+bool start_out_two(struct cli *cli, const char *name, const struct start *a,
                    const struct start *b);
 
 #endif
