@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from broken import vllm
-from clinic import H100, TORCH, Clinic
+from clinic import H100, TORCH, TRITON, Clinic
 from scene import Skip, equal, require, test
 
 
@@ -62,6 +62,19 @@ def _(scene):
                         place="torchinductor")
     path = os.path.join(clinic.site, TORCH)
     clinic.is_well(root, env={"TRITON_PTXAS_PATH": path})
+
+
+@test("well: kernels that Triton's ptxas for newer GPUs has made")
+def _(scene):
+    clinic = Clinic(scene, triton="3.9.0", tag="cpython-311",
+                    ptxas=(("12.9", "86"), None))
+    newer = TRITON + "-blackwell"
+    clinic.ptxas(newer, "13.4", "59")
+    root = clinic.cache("triton-3.9.0-cpu")
+    clinic.is_well(root)
+    os.rename(os.path.join(clinic.site, newer), scene.path("ptxas"))
+    clinic.names("ptxas", root, what="PTX 9.4")
+    clinic.is_well(root, env={"TRITON_PTXAS_BLACKWELL_PATH": scene.path("ptxas")})
 
 
 @test("well: an empty cache, and a remote that has all of the ref")

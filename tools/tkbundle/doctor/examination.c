@@ -113,7 +113,9 @@ static const struct tool *choose_tool(const struct doctor *doctor,
 		const struct tool *const tool = &doctor->tools.items[i];
 		size_t count = 0;
 
-		for (size_t j = 0; j < it->fits.count && tool->is_used; j++)
+		for (size_t j = 0;
+		     j < it->fits.count && tool->is_used && !tool->is_for_newer;
+		     j++)
 			count += it->looks.items[j].ptx != 0 &&
 			         it->looks.items[j].ptx == tool->ptx;
 		if (count > most) {

@@ -11,6 +11,7 @@
 #include "keys/ptx.h"
 
 static const char own_variable[] = "TRITON_PTXAS_PATH";
+static const char newer_variable[] = "TRITON_PTXAS_BLACKWELL_PATH";
 
 static bool has_tool(const struct tools *tools, const char *path)
 {
@@ -43,6 +44,21 @@ static void add_packaged(struct tools *tools, const char *engine,
 
 	engine_file_find(file, NULL, engine, path, sizeof(path));
 	add_tool(tools, whose, path, is_used);
+}
+
+/* Triton's ptxas for newer GPUs. */
+static void add_newer(struct tools *tools, const char *engine)
+{
+	const char *const own = cli_variable(newer_variable);
+	const size_t before = tools->count;
+
+	if (own != NULL && access(own, X_OK) == 0)
+		add_tool(tools, "TRITON_PTXAS_BLACKWELL_PATH's", own, true);
+	else
+		add_packaged(tools, engine, "Triton's for newer GPUs",
+		             ENGINE_FILE_PTXAS "-blackwell", true);
+	if (tools->count > before)
+		tools->items[before].is_for_newer = true;
 }
 
 static void add_below(struct tools *tools, const char *whose,
@@ -91,6 +107,7 @@ static void find_all(struct tools *tools, const char *engine)
 	 */
 	add_packaged(tools, engine, "PyTorch's", "torch/bin/ptxas",
 	             !tools->is_set);
+	add_newer(tools, engine);
 	add_packaged(tools, engine, "the CUDA package's",
 	             "nvidia/cu13/bin/ptxas", false);
 	add_packaged(tools, engine, "the CUDA package's",
@@ -158,7 +175,8 @@ bool tools_disagree(const struct tools *tools, const struct tool **one,
 	for (size_t i = 0; i < tools->count; i++) {
 		const struct tool *const tool = &tools->items[i];
 
-		if (!tool->is_used || tool->version[0] == '\0')
+		if (!tool->is_used || tool->is_for_newer ||
+		    tool->version[0] == '\0')
 			continue;
 		if (*one == NULL)
 			*one = tool;
@@ -223,8 +241,9 @@ void tools_print(const struct tools *tools, struct cli *cli, bool is_json,
 		if (tool->is_used && !tool->has_answered)
 			findings_add(findings, FINDING_FAULT, "ptxas",
 			             "%s, %s, does not tell its version\t"
-			             "reinstall it, or name another one in "
-			             "TRITON_PTXAS_PATH",
-			             tool->path, tool->whose);
+			             "reinstall it, or name another one in %s",
+			             tool->path, tool->whose,
+			             tool->is_for_newer ? newer_variable
+			                                : own_variable);
 	}
 }

@@ -9,17 +9,19 @@
 /*
  * The ptxas programs that processes here may use. The one that made a kernel is
  * part of its key: Triton uses its own, PyTorch's compile workers use
- * PyTorch's, and both use TRITON_PTXAS_PATH if it is set.
+ * PyTorch's, and both use TRITON_PTXAS_PATH if it is set. For newer GPUs, from
+ * Blackwell on, or with Triton 3.9 from Hopper on, Triton has a second one.
  */
 enum {
-	TOOLS_LIMIT = 8,
+	TOOLS_LIMIT = 9,
 	TOOL_ANSWER_SIZE = 1024
 };
 
 struct tool {
 	const char *whose; /* "Triton's" */
 	char path[PYTHON_PATH_SIZE];
-	bool is_used; /* Triton or PyTorch compiles kernels with it */
+	bool is_used;      /* Triton or PyTorch compiles kernels with it */
+	bool is_for_newer; /* only for newer GPUs */
 	bool has_answered;
 	uint32_t ptx; /* 87; 0: unknown */
 	char version[32];
@@ -49,7 +51,7 @@ void tools_end(struct tools *tools, const struct ask *asks);
  */
 bool tools_have(const struct tools *tools, uint32_t ptx);
 
-/* Find two used ptxas that do not agree. */
+/* Find two used ptxas that do not agree, though both are for the same GPUs. */
 bool tools_disagree(const struct tools *tools, const struct tool **one,
                     const struct tool **other);
 
