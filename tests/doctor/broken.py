@@ -83,6 +83,15 @@ def _(scene):
                  advice="TRITON_PTXAS_PATH")
 
 
+@test("broken: a cache that cannot be made, since a file is in its way")
+def _(scene):
+    clinic = Clinic(scene)
+    document = clinic.names("path", scene.write("file", "") + "/cache/deeper",
+                            verdict=("cold",), what="is a file")
+    equal([finding["cause"] for finding in document["findings"]
+           if finding["level"] == "fault"], ["not-in-bundle", "path"])
+
+
 @test("broken: TRITON_PTXAS_PATH names nothing")
 def _(scene):
     clinic = Clinic(scene)

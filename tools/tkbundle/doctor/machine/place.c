@@ -89,10 +89,13 @@ static bool inspect_folder(void *self, int fd)
 	facts.is_folder = rc == 0 && S_ISDIR(info.st_mode);
 	if (rc < 0 && errno != ENOENT && errno != ENOTDIR)
 		facts.error = errno;
-	while (rc < 0 && errno == ENOENT && strcmp(path, ".") != 0) {
+	while (rc < 0 && (errno == ENOENT || errno == ENOTDIR) &&
+	       strcmp(path, ".") != 0) {
 		go_up(path);
 		rc = stat(path, &info);
 	}
+	facts.is_below_file =
+		rc == 0 && !facts.is_there && !S_ISDIR(info.st_mode);
 	if (rc == 0) {
 		facts.owner = info.st_uid;
 		facts.mode = info.st_mode & 07777;
@@ -293,7 +296,14 @@ static void note_faults(const struct place *place, struct findings *findings)
 		             "'%s' is a file, and no folder\tremove it, or "
 		             "place the cache elsewhere",
 		             place->path);
-	if (place->is_late || place->facts.error != 0)
+	else if (place->facts.is_below_file)
+		findings_add(findings, FINDING_FAULT, "path",
+		             "'%s' cannot be made: a part of its path is a "
+		             "file, and no folder\tremove that, or place the "
+		             "cache elsewhere",
+		             place->path);
+	if (place->is_late || place->facts.error != 0 ||
+	    place->facts.is_below_file)
 		return;
 	note_rights(place, findings);
 	note_disk(place, findings);

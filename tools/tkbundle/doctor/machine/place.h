@@ -22,6 +22,7 @@ enum {
 struct place_facts {
 	bool is_there;
 	bool is_folder;
+	bool is_below_file; /* it cannot be made: a file is in its way */
 	bool can_read;
 	bool can_write; /* or create it */
 	bool is_read_only;
