@@ -16,3 +16,5 @@ try tkbundle report absent -o page.html
 try tkbundle report other --remote remote -o page.html
 try tkbundle report cache --deadline 3s -o page.html
 try tkbundle report cache -o absent/page.html
+echo '{' >"$(echo cache/5DJU*)/add_kernel.json"
+try tkbundle report cache -o page.html

@@ -44,3 +44,9 @@ try env XDG_STATE_HOME="$PWD/none" TMPDIR="$PWD/none" tkbundle why --last
 try tkbundle why --last --remote remote
 try tkbundle why K a b --deadline 1s
 try_line 'tkbundle why --json'
+# An entry that is not whole is not said to be absent.
+cache whole
+cp -R whole broken
+echo '{' >"$(echo broken/5DJU*)/add_kernel.json"
+try tkbundle why add_kernel whole broken
+try tkbundle why add_kernel broken whole --json

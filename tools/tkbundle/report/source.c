@@ -126,18 +126,44 @@ bool source_is_group(const char *name)
 	       text_ends_with(name, ".json");
 }
 
-int source_find(const struct source *source, const char *prefix,
-                size_t *index_out, struct tkb_error *err)
+const struct tkb_left_out *source_left_out(const struct source *source,
+                                           const char *prefix)
 {
+	const size_t count = source->cache != NULL
+	                             ? tkb_cache_left_out_count(source->cache)
+	                             : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tkb_left_out *const left_out =
+			tkb_cache_left_out(source->cache, i);
+
+		if (strncmp(left_out->key, prefix, strlen(prefix)) == 0)
+			return left_out;
+	}
+	return NULL;
+}
+
+int source_find(const struct source *source, const char *path,
+                const char *prefix, size_t *index_out, struct tkb_error *err)
+{
+	const struct tkb_left_out *left_out;
 	const int rc =
 		source->bundle != NULL
 			? tkb_bundle_find(source->bundle, prefix, index_out,
 	                                  err)
 			: tkb_cache_find(source->cache, prefix, index_out, err);
 
-	return rc != TKB_MISS
-	               ? rc
-	               : cli_error(err, rc, "no key begins with '%s'", prefix);
+	if (rc != TKB_MISS)
+		return rc;
+	left_out = source_left_out(source, prefix);
+	return left_out == NULL
+	               ? cli_error(err, rc,
+	                           "no key in '%.300s' begins with '%.100s'",
+	                           path, prefix)
+	               : cli_error(err, rc, "'%s' is no whole entry: %s: %s",
+	                           left_out->key,
+	                           tkb_reason_name(left_out->reason),
+	                           left_out->message);
 }
 
 int source_read(const struct source *source, size_t index, size_t file,

@@ -79,9 +79,21 @@ bool source_is_moved(const struct source *source, size_t index);
 /* Does a file of an entry have the name of a group file? */
 bool source_is_group(const char *name);
 
-/* Returns like tkb_bundle_find(). */
-TKB_NODISCARD int source_find(const struct source *source, const char *prefix,
-                              size_t *index_out, struct tkb_error *err);
+/*
+ * What a cache left out whose key, or path in a tree, begins with `prefix`;
+ * NULL: nothing. Borrowed.
+ */
+const struct tkb_left_out *source_left_out(const struct source *source,
+                                           const char *prefix);
+
+/*
+ * Returns like tkb_bundle_find(), with a sentence for TKB_MISS, too.
+ *
+ * @param path  of the source, for that sentence
+ */
+TKB_NODISCARD int source_find(const struct source *source, const char *path,
+                              const char *prefix, size_t *index_out,
+                              struct tkb_error *err);
 
 /* Returns like tkb_bundle_read(). */
 TKB_NODISCARD int source_read(const struct source *source, size_t index,

@@ -19,6 +19,21 @@ void source_out_head(struct json_out *json, const struct source *source,
 	json_out_number(json, "frames", tkb_bundle_frame_count(source->bundle));
 }
 
+void source_out_say_left_out(const struct cli *cli, const struct source *source,
+                             const char *side)
+{
+	const struct tkb_cache *const cache = source->cache;
+
+	for (size_t i = 0; cache != NULL && i < tkb_cache_left_out_count(cache);
+	     i++) {
+		const struct tkb_left_out *const left_out =
+			tkb_cache_left_out(cache, i);
+
+		cli_say(cli, "left out%s %s: %s: %s", side, left_out->key,
+		        tkb_reason_name(left_out->reason), left_out->message);
+	}
+}
+
 void source_out_left_out(struct cli *cli, const struct source *source,
                          const char *side)
 {
@@ -27,19 +42,18 @@ void source_out_left_out(struct cli *cli, const struct source *source,
 	if (cache == NULL)
 		return;
 
+	source_out_say_left_out(cli, source, side);
 	json_out_open_array(&cli->json, "left_out");
 	for (size_t i = 0; i < tkb_cache_left_out_count(cache); i++) {
 		const struct tkb_left_out *const left_out =
 			tkb_cache_left_out(cache, i);
-		const char *const reason = tkb_reason_name(left_out->reason);
 
-		cli_say(cli, "left out%s %s: %s: %s", side, left_out->key,
-		        reason, left_out->message);
 		json_out_open_object(&cli->json, NULL);
 		json_out_text(&cli->json, "key", left_out->key);
 		json_out_text(&cli->json, "name", "");
 		json_out_text(&cli->json, "root", left_out->root);
-		json_out_text(&cli->json, "reason", reason);
+		json_out_text(&cli->json, "reason",
+		              tkb_reason_name(left_out->reason));
 		json_out_text(&cli->json, "message", left_out->message);
 		json_out_close(&cli->json);
 	}

@@ -11,6 +11,10 @@
 void source_out_head(struct json_out *json, const struct source *source,
                      const char *path);
 
+/* Say which entries of a cache were left out, as source_out_left_out() does. */
+void source_out_say_left_out(const struct cli *cli, const struct source *source,
+                             const char *side);
+
 /*
  * Report the entries of a cache that were left out, as text and as JSON. A
  * bundle has none. `side` is printed after "left out": " of A", or nothing.

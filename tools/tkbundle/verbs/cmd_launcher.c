@@ -157,11 +157,7 @@ static enum status launch(struct cli *cli, const struct arguments *args)
 	rc = source_open(path, false, &source, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
-	rc = source_find(&source, key, &index, &err);
-	if (rc == TKB_MISS) {
-		cli_say(cli, "no key in '%s' begins with '%s'", path, key);
-		return STATUS_ABSENT;
-	}
+	rc = source_find(&source, path, key, &index, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, key);
 

@@ -11,6 +11,7 @@
 #include "config/root.h"
 #include "page/page.h"
 #include "report/remote_source.h"
+#include "report/source_out.h"
 #include "starts/starts_read.h"
 
 static const struct option_spec options[] = {
@@ -157,6 +158,8 @@ static enum status report_path(struct cli *cli, const struct arguments *args,
 	rc = root_choose(args_operand(args, 0), &root, &err);
 	if (rc == 0)
 		rc = source_open_root(&root, true, &source, &err);
+	if (rc == 0)
+		source_out_say_left_out(cli, &source, "");
 	if (rc == 0)
 		rc = describe_source(json, &source, root.path, &err);
 	if (rc != 0)

@@ -237,13 +237,7 @@ static enum status cmd_show(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
 
-	rc = source_find(&shown.source, key, &shown.index, &err);
-	if (rc == TKB_MISS) {
-		(void)cli_error(&err, TKB_MISS,
-		                "no key in '%.300s' begins with '%.100s'", path,
-		                key);
-		return cli_failed(cli, rc, &err, key);
-	}
+	rc = source_find(&shown.source, path, key, &shown.index, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, key);
 

@@ -5,6 +5,7 @@
 
 #include "cli/text.h"
 #include "diff/diff.h"
+#include "report/source_out.h"
 #include "why/advice.h"
 #include "why/operand.h"
 #include "why/same_key.h"
@@ -150,6 +151,34 @@ static bool is_any(void *self, size_t candidate)
 	return true;
 }
 
+/*
+ * Report an entry that one side has, if the other has its key, too, but not
+ * whole.
+ */
+static bool report_damaged(struct comparison *comparison,
+                           const struct diff_pair *found)
+{
+	const struct tkb_entry *const entry = diff_entry(found);
+	const struct tkb_left_out *const left_out = source_left_out(
+		found->a == NULL ? &comparison->a.source
+				 : &comparison->b.source,
+		entry->kind == TKB_KIND_UNIT ? entry->name : entry->key);
+	const struct advice_case where = { .engine = "" };
+	char advice[START_TEXT_SIZE] = "";
+	const struct why_pair pair = { .a = found->a,
+		                       .b = found->b,
+		                       .reason = REASON_DAMAGED,
+		                       .detail = "",
+		                       .advice = advice };
+
+	if (left_out == NULL)
+		return false;
+	advice_write(pair.reason, &where, advice, sizeof(advice));
+	comparison->is_equal = false;
+	why_out_pair(comparison->cli, &pair);
+	return true;
+}
+
 /* Report an entry of A that B has under another key, or not at all. */
 static int report_of_a(struct comparison *comparison,
                        const struct diff_pair *pair, struct tkb_error *err)
@@ -235,6 +264,9 @@ static int report_pair(struct comparison *comparison,
 {
 	if (comparison->is_one)
 		return report_variant(comparison, pair, err);
+	if ((pair->a == NULL || pair->b == NULL) &&
+	    report_damaged(comparison, pair))
+		return 0;
 	if (pair->state == DIFF_ONLY_A)
 		return report_of_a(comparison, pair, err);
 	if (pair->state == DIFF_ONLY_B)
@@ -368,6 +400,10 @@ static enum status compare_two(struct cli *cli, const struct arguments *args)
 		               ? STATUS_DONE
 		               : STATUS_PARTIAL;
 	comparison.is_one = strcmp(a, b) == 0;
+	source_out_say_left_out(cli, &comparison.a.source,
+	                        comparison.is_one ? "" : " of A");
+	if (!comparison.is_one)
+		source_out_say_left_out(cli, &comparison.b.source, " of B");
 	status = compare_sources(&comparison);
 	status = report_damage(&comparison, &comparison.a, status);
 	return comparison.is_one

@@ -77,6 +77,12 @@ static void print_pair(const struct cli *cli, const struct why_pair *pair)
 	if (pair->is_equal)
 		text_line(cli->out, "%s %.*s: equal", one->name, KEY_WIDTH,
 		          one->key);
+	else if (pair->reason == REASON_DAMAGED)
+		text_line(cli->out,
+		          "%s %.*s: in %s only, in %s it is not whole",
+		          one->name, KEY_WIDTH, one->key,
+		          pair->a != NULL ? "A" : "B",
+		          pair->a != NULL ? "B" : "A");
 	else if (pair->a == NULL || pair->b == NULL)
 		text_line(cli->out,
 		          "%s %.*s: only in %s, and nothing like it "
