@@ -286,8 +286,8 @@ seed_graph("other options of the server",
 seed_graph("another code", [('"code_hash": "2', '"code_hash": "0')], "source",
            "code (a hash)")
 seed_graph("another compiler",
-           [('"compiler_hash": "b', '"compiler_hash": "0')], "torch",
-           "compiler (a hash)")
+           [('"compiler_hash": "b', '"compiler_hash": "0')], "compiler",
+           "compiler (a hash)", "the same PyTorch, Triton and CUDA")
 
 
 @test("an API key in the environment is named, and never told")
@@ -349,6 +349,27 @@ seed_tuned("another driver", "NVIDIA H200,590", "driver",
            "gpu NVIDIA H200, driver 590 here", "a machine with this driver")
 seed_tuned("another GPU", "NVIDIA H100,580", "gpu",
            "gpu NVIDIA H100, driver 580 here", "a machine with this GPU")
+
+
+@test("vLLM's graph of another GPU, whose name the hash of the compiler covers")
+def _(scene):
+    machine = Machine(scene, "one", VLLM)
+    before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
+    inner = os.path.relpath(machine.path(GRAPH), before)
+    for gpu, old, new in (("NVIDIA H100", "b", "0"), ("NVIDIA H200", "0", "1")):
+        after = before[:-1] + new
+        ended = scene.run(
+            *compiling("folder", before, after,
+                       os.path.join(inner, "cache_key_factors.json"),
+                       f'"compiler_hash": "{old}', f'"compiler_hash": "{new}',
+                       os.path.join(inner, "vllm_compile_cache.py"),
+                       os.path.basename(before), os.path.basename(after)),
+            options=("--engine", "vllm"),
+            env={**machine.environment, "TKBUNDLE_GPU": f"{gpu},580"})
+        equal(ended.status, 0, ended.err)
+        before = after
+    made = one_made(scene, "gpu", env=machine.environment)
+    equal(made["detail"], "GPU: NVIDIA H100 there, NVIDIA H200 here")
 
 
 @test("vLLM's graph by another version of vLLM: the page says 'engine'")

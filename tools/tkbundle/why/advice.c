@@ -93,6 +93,20 @@ static void write_version(const char *what, const struct advice_case *where,
 		               what);
 }
 
+static void write_compiler(const struct advice_case *where, char *out,
+                           size_t size)
+{
+	const bool is_of_vllm =
+		strcmp(text_or_empty(where->name), PARTS_COMPILER) == 0;
+
+	(void)snprintf(out, size,
+	               "install the same %s on both, or let %s push what this "
+	               "one compiles",
+	               is_of_vllm ? "PyTorch, Triton and CUDA"
+	                          : "CUDA and tkbundle",
+	               is_of_vllm ? "a machine with this GPU" : "CI");
+}
+
 static const char *plain_advice(enum reason reason)
 {
 	switch (reason) {
@@ -101,9 +115,6 @@ static const char *plain_advice(enum reason reason)
 		       "ref";
 	case REASON_LIBTRITON:
 		return "install the same wheel of Triton on both";
-	case REASON_COMPILER:
-		return "install the same CUDA and tkbundle on both, or let CI "
-		       "push what this one compiles";
 	case REASON_GPU:
 		return "let a machine with this GPU push to the ref";
 	case REASON_DRIVER:
@@ -153,6 +164,9 @@ void advice_write(enum reason reason, const struct advice_case *where,
 		break;
 	case REASON_TRITON:
 		write_version("Triton", where, out, size);
+		break;
+	case REASON_COMPILER:
+		write_compiler(where, out, size);
 		break;
 	case REASON_ENGINE:
 		write_version("the engine", where, out, size);

@@ -323,6 +323,12 @@ static void drop_consequences(struct differences *all)
 		if (is_code &&
 		    (has_reason(all, REASON_SIGNATURE) || is_other_ir))
 			continue;
+		/* The hash covers these. */
+		if (strcmp(at->name, PARTS_COMPILER) == 0 &&
+		    (has_reason(all, REASON_TORCH) || is_other_triton ||
+		     has_reason(all, REASON_LIBTRITON) ||
+		     has_reason(all, REASON_GPU)))
+			continue;
 		/* The hash covers all of system_info. */
 		if (strcmp(at->name, "system_info[hash]") == 0 &&
 		    (has_reason(all, REASON_GPU) ||

@@ -62,6 +62,9 @@ struct parts {
 #define PARTS_OPTIONS "options of compile"
 #define PARTS_PLACES "paths (a hash)"
 
+/* vLLM's hash of PyTorch, Triton, CUDA and the GPU's name. */
+#define PARTS_COMPILER "compiler (a hash)"
+
 /* A graph of PyTorch's. */
 #define PARTS_GRAPH "gm"
 

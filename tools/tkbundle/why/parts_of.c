@@ -126,7 +126,7 @@ int parts_of_factors(const json_t *factors, struct parts *out,
 	} hashes[] = {
 		{ "config_hash", REASON_OPTIONS, "configuration (a hash)" },
 		{ "code_hash", REASON_SOURCE, "code (a hash)" },
-		{ "compiler_hash", REASON_TORCH, "compiler (a hash)" },
+		{ "compiler_hash", REASON_COMPILER, PARTS_COMPILER },
 	};
 	const char *name;
 	json_t *value;

@@ -16,7 +16,7 @@ enum reason {
 	REASON_LIBTRITON,   /* another build of that version */
 	REASON_PTXAS,       /* the ptxas that makes machine code */
 	REASON_COMPILER,    /* LLVM, NVRTC or nvJitLink, for entries made by
-	                       compile */
+	                       compile; one of those that vLLM's hash covers */
 	REASON_TORCH,       /* the version of PyTorch */
 	REASON_ENGINE,      /* the version of the engine */
 	REASON_GPU,         /* the name of the GPU */
