@@ -600,6 +600,22 @@ def _(scene):
         equal(os.stat(path).st_mode & 0o077, 0, path)
 
 
+@test("a note of the future, as after a clock was set back, is the oldest")
+def _(scene):
+    root = scene.fixture("here")
+    scene.run("true", options=("--cache", root))
+    folder, (first,) = notes(scene)
+    for number in range(40):
+        shutil.copy(os.path.join(folder, first),
+                    os.path.join(folder, f"99{number:011d}-1.json"))
+    scene.run("false", options=("--cache", root))
+    document, _ = last(scene)
+    equal(document["command"], "false")
+    _, names = notes(scene)
+    equal(len(names), 32)
+    require(first in names, names)
+
+
 @test("a note holds no command line and no secret")
 def _(scene):
     root = scene.fixture("here")

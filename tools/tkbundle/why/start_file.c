@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -182,8 +183,17 @@ static int compare_start_times(const void *a, const void *b)
 	return strcmp(right->text, left->text);
 }
 
+static uint64_t wall_clock_ms(void)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 /* Is it a name like "1795420000000-4711.json"? */
-static bool read_start_name(const char *text, struct start_name *out)
+static bool read_start_name(const char *text, uint64_t now_ms,
+                            struct start_name *out)
 {
 	unsigned long long time_ms = 0;
 	unsigned long long process = 0;
@@ -194,7 +204,7 @@ static bool read_start_name(const char *text, struct start_name *out)
 	            2 ||
 	    text[end] != '\0' || end == 0)
 		return false;
-	out->time_ms = time_ms;
+	out->time_ms = time_ms <= now_ms ? time_ms : 0;
 	(void)snprintf(out->text, sizeof(out->text), "%s", text);
 	return true;
 }
@@ -202,6 +212,7 @@ static bool read_start_name(const char *text, struct start_name *out)
 size_t start_list(const char *folder, struct start_name **out)
 {
 	TKB_AUTO(folder_close) DIR *items = folder_open(AT_FDCWD, folder, 0);
+	const uint64_t now_ms = wall_clock_ms();
 	struct start_name name;
 	size_t count = 0;
 
@@ -210,7 +221,7 @@ size_t start_list(const char *folder, struct start_name **out)
 	     item != NULL; item = readdir(items)) {
 		struct start_name *grown;
 
-		if (!read_start_name(item->d_name, &name))
+		if (!read_start_name(item->d_name, now_ms, &name))
 			continue;
 		grown = realloc(*out, (count + 1) * sizeof(*grown));
 		if (grown == NULL)

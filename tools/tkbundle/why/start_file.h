@@ -12,7 +12,7 @@
 
 /* The name of a note. */
 struct start_name {
-	uint64_t time_ms;
+	uint64_t time_ms; /* 0: it is in the future, so a clock was set back */
 	char text[64];
 };
 
