@@ -189,6 +189,13 @@ static void print_fleet(FILE *to, const char *ref, const struct fleet *fleet)
 	          text_plural(fleet->starts, "start", "starts"), age,
 	          fleet->cold, first, fleet->compiled, fleet->emitted,
 	          fleet->used, (fleet->saved_ms + 500) / 1000);
+	if (fleet->unread > 0)
+		text_line(
+			to,
+			"%" PRIu64 " %s not read: malformed, or written by a "
+			"newer tkbundle",
+			fleet->unread,
+			text_plural(fleet->unread, "report is", "reports are"));
 	for (size_t i = 0; i < REASON_LIMIT; i++) {
 		const enum reason reason = fleet->order[i];
 		const uint64_t count = fleet->reasons[reason].compiled;
