@@ -169,17 +169,33 @@ static bool gather_types(const struct tkb_file **files, struct stats *stats)
 		if (i == 0 || compare_types(&files[i - 1], &files[i]) != 0) {
 			type = &stats->types[stats->type_count];
 			type->name = extension(files[i]->name);
-			type->is_dropped = is_dropped(type->name);
 			stats->type_count++;
 		}
 
 		type = &stats->types[stats->type_count - 1];
 		add_to_sum(&type->files, 1, files[i]->size);
-		if (type->is_dropped)
-			add_to_sum(&stats->dropped, 1, files[i]->size);
 	}
 
 	return true;
+}
+
+/* Only kernels lose files: units are packed as they are. */
+static void gather_dropped(const struct source *source, struct stats *stats)
+{
+	for (size_t i = 0; i < source_entry_count(source); i++) {
+		const struct tkb_entry *const entry = source_entry(source, i);
+
+		for (size_t j = 0;
+		     entry->kind == TKB_KIND_KERNEL && j < entry->file_count;
+		     j++) {
+			const struct tkb_file *const file = &entry->files[j];
+
+			if (!is_dropped(extension(file->name)))
+				continue;
+			stats_find_type(stats, file->name)->is_dropped = true;
+			add_to_sum(&stats->dropped, 1, file->size);
+		}
+	}
 }
 
 /* Sorts `files`. */
@@ -212,6 +228,7 @@ int stats_gather(const struct source *source, struct stats *out,
 	if (files == NULL || !gather_types(files, &stats) ||
 	    !gather_names(source, &stats) || !gather_trees(source, &stats))
 		return cli_error_nomem(err);
+	gather_dropped(source, &stats);
 	gather_repeats(files, &stats);
 
 	*out = stats;

@@ -24,7 +24,7 @@ struct stats_sum {
 struct stats_type {
 	const char *name; /* the part after the last dot; "" if there is none */
 	struct stats_sum files;
-	bool is_dropped;     /* not in a lean bundle */
+	bool is_dropped;     /* a lean bundle does not have kernels' */
 	uint64_t path_count; /* absolute paths in these files; see
 	                        stats_paths.h */
 	uint64_t own_count;  /* further paths, which collect replaces by a
