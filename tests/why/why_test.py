@@ -93,6 +93,10 @@ seed("another Triton", (".json", "3.6.0", "3.7.1"), "triton",
      "3.6.0 there, 3.7.1 here", "install Triton 3.6.0")
 seed("another architecture", (".json", '"arch": 90', '"arch": 100'), "target",
      "cuda:90 there, cuda:100 here")
+seed("another architecture, and an option that up to Triton 3.3 follows from it",
+     (".json", '"arch": 90', '"arch": 80',
+      ".json", '"name"', '"deprecated_fp8_dtypes": [], "name"'), "target",
+     "target: cuda:90 there, cuda:80 here\n")
 seed("more warps", (".json", '"num_warps": 4', '"num_warps": 8'), "options",
      "num_warps: 4 there, 8 here")
 seed("another constant",

@@ -40,11 +40,14 @@ static bool is_chosen(const char *name)
 static bool follows_target(const char *name)
 {
 	static const char *const names[] = {
+		"allow_fp8e4b15",
+		"allow_fp8e4nv",
 		"allowed_dot_input_precisions",
 		"arch",
 		"backend_name",
 		"default_dot_input_precision",
 		"deprecated_fp8_dot_operand_dtypes",
+		"deprecated_fp8_dtypes",
 		"max_num_imprecise_acc_default",
 		"supported_fp8_dtypes",
 		"warp_size",
