@@ -73,7 +73,8 @@ def _(scene):
     root = clinic.cache("triton-3.9.0-cpu")
     clinic.is_well(root)
     os.rename(os.path.join(clinic.site, newer), scene.path("ptxas"))
-    clinic.names("ptxas", root, what="PTX 9.4")
+    clinic.names("ptxas", root, what="PTX 9.4",
+                 advice="set TRITON_PTXAS_BLACKWELL_PATH")
     clinic.is_well(root, env={"TRITON_PTXAS_BLACKWELL_PATH": scene.path("ptxas")})
 
 

@@ -216,18 +216,33 @@ static const char *find_tool(const struct fit_facts *facts,
 	return found != NULL ? found->path : NULL;
 }
 
+/* The variable that names the ptxas for the kernel's GPU; see tools.h. */
+static const char *ptxas_variable(const struct tkb_entry *entry)
+{
+	unsigned major = 0;
+	unsigned minor = 0;
+	const bool is_known =
+		sscanf(entry->producer_version, "%3u.%3u", &major, &minor) == 2;
+	const bool has_hopper = is_known && 100 * major + minor >= 309;
+
+	return strtol(entry->target.arch, NULL, 10) >= (has_hopper ? 90 : 100)
+	               ? "TRITON_PTXAS_BLACKWELL_PATH"
+	               : "TRITON_PTXAS_PATH";
+}
+
 static void advise_ptxas(const struct group *group,
                          const struct fit_facts *facts, char *out, size_t size)
 {
 	const char *const path = find_tool(facts, group->first->entry);
+	const char *const name = ptxas_variable(group->first->entry);
 
 	if (path != NULL)
-		(void)snprintf(out, size, "export TRITON_PTXAS_PATH=%s", path);
+		(void)snprintf(out, size, "export %s=%s", name, path);
 	else
 		(void)snprintf(out, size,
-		               "set TRITON_PTXAS_PATH to a ptxas of that CUDA, "
-		               "or push from a machine that has the ptxas of "
-		               "this one");
+		               "set %s to a ptxas of that CUDA, or push from "
+		               "a machine that has the ptxas of this one",
+		               name);
 }
 
 /* Advice for causes for which one sentence is enough. */

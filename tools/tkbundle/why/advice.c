@@ -20,6 +20,7 @@ static void write_ptxas(const struct advice_case *where, char *out, size_t size)
 		(void)snprintf(out, size,
 		               "let all processes use one ptxas: set "
 		               "TRITON_PTXAS_PATH to it where both are made, "
+		               "for newer GPUs TRITON_PTXAS_BLACKWELL_PATH, "
 		               "or start both by 'tkbundle run --engine %s'",
 		               where->engine[0] != '\0' ? where->engine
 		                                        : "torch");
