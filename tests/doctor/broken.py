@@ -39,6 +39,17 @@ def _(scene):
                  what="tuned on NVIDIA H200, driver 580", advice="tune")
 
 
+@test("broken: tuned on a GPU whose name is longer than that of this one")
+def _(scene):
+    clinic = Clinic(scene, gpus="8.9:GPU-1:NVIDIA L40")
+    os.makedirs(scene.path("tree"))
+    scene.write("tree/a.best_config", "{}\n")
+    clinic.verb("collect", "--tree", "i:inductor=" + scene.path("tree"), "-o",
+                scene.path("x.tkb"), env={"TKBUNDLE_GPU": "NVIDIA L40S,580"})
+    clinic.names("gpu", scene.path("x.tkb"), what="tuned on NVIDIA L40S, driver 580",
+                 advice="tune", env={"TKBUNDLE_GPU": "NVIDIA L40,580"})
+
+
 @test("broken: a driver that is older than the kernels' CUDA")
 def _(scene):
     clinic = Clinic(scene)

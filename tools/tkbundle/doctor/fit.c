@@ -32,6 +32,15 @@ struct answer {
  * One entry
  */
 
+/* Is the platform, as "gpu NVIDIA L40S, driver 580", of a GPU of this name? */
+static bool is_of_gpu(const char *platform, const char *name)
+{
+	const size_t length = strlen(name);
+
+	return strncmp(platform + 4, name, length) == 0 &&
+	       platform[4 + length] == ',';
+}
+
 static void judge_platform(const struct tkb_entry *entry,
                            const struct fit_facts *facts, struct answer *out)
 {
@@ -49,8 +58,8 @@ static void judge_platform(const struct tkb_entry *entry,
 		       entry->platform + 4);
 	else
 		ANSWER(out,
-		       reason_word(strstr(entry->platform,
-		                          facts->gpus->items[0].name) != NULL
+		       reason_word(is_of_gpu(entry->platform,
+		                             facts->gpus->items[0].name)
 		                           ? REASON_DRIVER
 		                           : REASON_GPU),
 		       "it was tuned on %s, and here are %s, driver %s",
