@@ -373,6 +373,22 @@ def _(scene):
                  advice="export CUDA_HOME=/usr/local/cuda")
 
 
+@test("broken: variables that are numbers, switches or not set in vLLM's key")
+def _(scene):
+    clinic, env = vllm(scene)
+    for name, value, what, advice in (
+            ("VLLM_BATCH_INVARIANT", "1", "was 0", "export VLLM_BATCH_INVARIANT=0"),
+            ("VLLM_MAX_N_SEQUENCES", "9", "was 16384",
+             "export VLLM_MAX_N_SEQUENCES=16384"),
+            ("VLLM_KV_CACHE_LAYOUT", "HND", "was not set",
+             "unset VLLM_KV_CACHE_LAYOUT")):
+        clinic.names("environment", "--engine", "vllm", env={**env, name: value},
+                     what=f"{name} {what}", advice=advice)
+    clinic.is_well("--engine", "vllm", env={
+        **env, "VLLM_BATCH_INVARIANT": "False", "VLLM_MAX_N_SEQUENCES": "16384",
+        "VLLM_CONFIGURE_LOGGING": "2", "VLLM_DISABLED_KERNELS": "a,b"})
+
+
 def make_graph(clinic, env, **versions):
     """A start under these versions makes a graph: a copy under another key."""
     for package, version in versions.items():

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <jansson.h>
 
@@ -25,6 +26,7 @@ struct difference {
 	char here[PATH_SIZE];
 	bool is_home;
 	bool is_secret;
+	bool is_unset; /* it was not set there */
 	bool is_found;
 };
 
@@ -57,13 +59,22 @@ static bool place_here(const char *there, char out[PATH_SIZE])
 	return false;
 }
 
-static void compare_variable(const char *name, const char *there,
-                             struct difference *out)
+static void take_difference(const char *name, const char *there,
+                            struct difference *own, struct difference *out)
+{
+	own->is_found = true;
+	(void)snprintf(own->name, sizeof(own->name), "%s", name);
+	(void)snprintf(own->there, PATH_SIZE, "%s", there);
+	*out = *own;
+}
+
+static void compare_text(const char *name, const char *there,
+                         struct difference *out)
 {
 	const char *const here = cli_variable(name);
 	struct difference own = { .is_secret = tkb_name_is_secret(name) };
 
-	if (out->is_found || strcmp(there, "hidden") == 0)
+	if (strcmp(there, "hidden") == 0)
 		return;
 	if (here != NULL)
 		(void)snprintf(own.here, PATH_SIZE, "%s", here);
@@ -71,12 +82,48 @@ static void compare_variable(const char *name, const char *there,
 		own.is_home = true;
 	else if (!own.is_secret)
 		return; /* not set: the engine's default, which is unknown */
-	if (strcmp(own.here, there) == 0)
+	if (strcmp(own.here, there) != 0)
+		take_difference(name, there, &own, out);
+}
+
+/* What a text stands for, as number or switch; false: neither. */
+static bool read_number(const char *text, double *out)
+{
+	char *end = NULL;
+
+	*out = strtod(text, &end);
+	if (end != text && *end == '\0')
+		return true;
+	*out = strcasecmp(text, "true") == 0;
+	return *out > 0 || strcasecmp(text, "false") == 0;
+}
+
+/* Of a value that is a number or a switch, or null: it was not set. */
+static void compare_other(const char *name, const json_t *there,
+                          struct difference *out)
+{
+	const char *const here = cli_variable(name);
+	const double wanted = json_is_boolean(there) ? json_is_true(there)
+	                                             : json_number_value(there);
+	struct difference own = { .is_unset = json_is_null(there) };
+	char text[64] = "not set";
+	double number = 0;
+
+	/* doctor has a finding of its own for each secret that is set. */
+	if (here == NULL || tkb_name_is_secret(name) || json_is_array(there) ||
+	    json_is_object(there))
 		return;
-	own.is_found = true;
-	(void)snprintf(own.name, sizeof(own.name), "%s", name);
-	(void)snprintf(own.there, PATH_SIZE, "%s", there);
-	*out = own;
+	if (!own.is_unset) {
+		if (!read_number(here, &number))
+			return;
+		if (json_is_boolean(there))
+			number = number != 0;
+		if (number == wanted)
+			return;
+		(void)snprintf(text, sizeof(text), "%.15g", wanted);
+	}
+	(void)snprintf(own.here, PATH_SIZE, "%s", here);
+	take_difference(name, text, &own, out);
 }
 
 /* Find the first variable that has another value here than in the file. */
@@ -90,8 +137,12 @@ static void compare_all(const struct tkb_memory *text, struct difference *out)
 
 	json_object_foreach(values, name, value)
 	{
+		if (out->is_found)
+			break;
 		if (json_is_string(value))
-			compare_variable(name, json_string_value(value), out);
+			compare_text(name, json_string_value(value), out);
+		else
+			compare_other(name, value, out);
 	}
 	json_decref(document);
 }
@@ -138,6 +189,13 @@ void engine_keys_note(struct doctor *doctor, const struct source *source)
 		             "and is part of their keys\tunset it here and "
 		             "there, and give it on the command line",
 		             first.name);
+	else if (first.is_unset)
+		findings_add(&doctor->findings, FINDING_FAULT,
+		             reason_word(REASON_ENVIRONMENT),
+		             "%s was not set when the graphs were made, and "
+		             "is %s here, so none of them is looked for\t"
+		             "unset %s",
+		             first.name, first.here, first.name);
 	else
 		findings_add(&doctor->findings, FINDING_FAULT,
 		             reason_word(first.is_home ? REASON_HOME
