@@ -160,6 +160,12 @@ seed_start("another path", lambda _: ({"CUDA_HOME": "/usr/local/cuda"},
                                       {"CUDA_HOME": "/opt/cuda"}),
            "path", "probably CUDA_HOME: /usr/local/cuda in the start before, "
            "/opt/cuda here", "set CUDA_HOME=/usr/local/cuda")
+seed_start("another libdevice",
+           lambda _: ({"TRITON_LIBDEVICE_PATH": "/a/libdevice.10.bc"},
+                      {"TRITON_LIBDEVICE_PATH": "/b/libdevice.10.bc"}),
+           "path", "probably TRITON_LIBDEVICE_PATH: /a/libdevice.10.bc in the "
+           "start before, /b/libdevice.10.bc here",
+           "set TRITON_LIBDEVICE_PATH=/a/libdevice.10.bc")
 seed_start("another GPU", lambda _: ({"TKBUNDLE_GPU": "NVIDIA H100,580"},
                                      {"TKBUNDLE_GPU": "NVIDIA H200,580"}),
            "gpu", "probably gpu: NVIDIA H100 in the start before, NVIDIA H200 "
