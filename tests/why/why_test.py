@@ -382,6 +382,28 @@ def _(scene):
     equal(made["detail"], "GPU: NVIDIA H100 there, NVIDIA H200 here")
 
 
+@test("vLLM's graph of another Triton, and with other options, which that does not bring")
+def _(scene):
+    machine = Machine(scene, "one", VLLM)
+    before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
+    inner = os.path.relpath(machine.path(GRAPH), before)
+    for version, old, new in (("3.6.0", "f", "0"), ("3.7.1", "0", "1")):
+        os.makedirs(scene.path(version, f"triton-{version}.dist-info"))
+        after = before[:-1] + new
+        ended = scene.run(
+            *compiling("folder", before, after,
+                       os.path.join(inner, "cache_key_factors.json"),
+                       f'"config_hash": "{old}', f'"config_hash": "{new}',
+                       os.path.join(inner, "vllm_compile_cache.py"),
+                       os.path.basename(before), os.path.basename(after)),
+            options=("--engine", "vllm"),
+            env={**machine.environment, "PYTHONPATH": scene.path(version)})
+        equal(ended.status, 0, ended.err)
+        before = after
+    one_made(scene, "triton", "Triton: 3.6.0 there, 3.7.1 here; "
+             "configuration (a hash): 0", env=machine.environment)
+
+
 @test("vLLM's graph by another version of vLLM: the page says 'engine'")
 def _(scene):
     machine = Machine(scene, "one", VLLM)

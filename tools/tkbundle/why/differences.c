@@ -298,11 +298,13 @@ static bool follows_setting(const struct differences *all, const char *name)
 }
 
 /* Drop differences that follow from another one. */
-static void drop_consequences(struct differences *all)
+static void drop_consequences(struct differences *all, bool is_kernel)
 {
 	const bool is_other_target = has_reason(all, REASON_TARGET) ||
 	                             has_part(all, "TRITON_OVERRIDE_ARCH");
 	const bool is_other_triton = has_reason(all, REASON_TRITON);
+	/* A graph's options are the engine's own. */
+	const bool brings_options = is_other_triton && is_kernel;
 	const bool has_moved = is_moved(all);
 	const bool is_other_ir = is_finalized(all);
 	size_t kept = 0;
@@ -314,8 +316,8 @@ static void drop_consequences(struct differences *all)
 		const bool is_lines = strcmp(at->name, PARTS_LINES) == 0;
 
 		if ((is_other_target && follows_target(at->name)) ||
-		    (is_other_triton &&
-		     (is_code || (is_option && !is_chosen(at->name)))) ||
+		    (is_other_triton && is_code) ||
+		    (brings_options && is_option && !is_chosen(at->name)) ||
 		    (is_lines && has_moved) || follows_setting(all, at->name))
 			continue;
 		/* An engine's hashes cover its version. */
@@ -363,7 +365,7 @@ int differences_find(const struct parts *a, const struct parts *b,
 	if (all.items == NULL)
 		return cli_error_nomem(err);
 	merge_parts(a, b, &all);
-	drop_consequences(&all);
+	drop_consequences(&all, parts_find(a, "num_warps") != NULL);
 	/* Its text is one, and that names the build of Triton. */
 	if (all.count == 0 && all.is_one_module)
 		add_difference(&all,
