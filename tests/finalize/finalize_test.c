@@ -441,11 +441,11 @@ TEST(split, makes_loads_of_copies_in_a_small_grid)
 	}
 }
 
-static const char *unrolled(const char *n)
+static const char *unrolled(const char *ir, const char *n)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM(LLVMModuleRef)
-	module = parse_ir(context, tkb_text(nested));
+	module = parse_ir(context, tkb_text(ir));
 	struct tkb_binding binding = { "n", n, { NULL, 0 }, NULL };
 	struct finalize_request order = {
 		.is_wanted = true,
@@ -458,7 +458,7 @@ static const char *unrolled(const char *n)
 
 TEST(unroll, leaves_no_loop_whose_count_is_bound)
 {
-	const char *few = unrolled("12");
+	const char *few = unrolled(nested, "12");
 
 	CHECK(strstr(few, "br ") == NULL);
 	CHECK(strstr(few, "i64 143") != NULL || strstr(few, "i64 572") != NULL);
@@ -466,10 +466,57 @@ TEST(unroll, leaves_no_loop_whose_count_is_bound)
 
 TEST(unroll, keeps_a_loop_that_would_be_too_large)
 {
-	const char *many = unrolled("5000");
+	const char *many = unrolled(nested, "5000");
 
 	CHECK(strstr(many, "br i1") != NULL);
 	CHECK(strlen(many) < 300000);
+}
+
+TEST(unroll, makes_no_copies_of_a_loop_around_the_one_that_it_weighs)
+{
+	const char *made =
+		unrolled("define ptx_kernel void @kernel(ptr addrspace(1) %x, "
+	                 "i32 %n) {\n"
+	                 "begin:\n"
+	                 "  br label %outer\n"
+	                 "outer:\n"
+	                 "  br label %inner\n"
+	                 "inner:\n"
+	                 "  %v = load volatile i32, ptr addrspace(1) %x\n"
+	                 "  %c = icmp eq i32 %v, 7\n"
+	                 "  br i1 %c, label %inner, label %outer\n"
+	                 "}\n",
+	                 "1");
+
+	CHECK(strlen(made) < 300000);
+}
+
+/* The branches back become one block, which comes before the body. */
+TEST(unroll, weighs_each_block_of_a_loop)
+{
+	const char *body = "  store volatile i32 %v, ptr addrspace(1) %x\n";
+
+	for (int i = 0; i < 9; i++)
+		body = text("%s%s", body, body);
+	body = unrolled(
+		text("define ptx_kernel void @kernel(ptr addrspace(1) %%x, "
+	             "i32 %%n) {\n"
+	             "begin:\n"
+	             "  br label %%head\n"
+	             "head:\n"
+	             "  %%v = load volatile i32, ptr addrspace(1) %%x\n"
+	             "  %%z = icmp eq i32 %%v, 0\n"
+	             "  br i1 %%z, label %%head, label %%body\n"
+	             "body:\n%s"
+	             "  %%d = icmp eq i32 %%v, 5\n"
+	             "  br i1 %%d, label %%end, label %%head\n"
+	             "end:\n"
+	             "  ret void\n"
+	             "}\n",
+	             body),
+		"1");
+
+	CHECK(strlen(body) < 300000);
 }
 
 /* A kernel, what is bound, and what is wrong with it. */

@@ -180,36 +180,84 @@ static size_t block_size(LLVMBasicBlockRef block)
 	return size;
 }
 
-/* Does the block branch back to an earlier block, or to itself? */
-static bool goes_back(LLVMBasicBlockRef block)
+/* The blocks of a loop, its header first. */
+struct body {
+	LLVMBasicBlockRef items[SIZE / LEAST];
+	size_t count;
+};
+
+/* False: the loop has too many blocks. */
+static bool add_block(struct body *body, LLVMBasicBlockRef block)
 {
-	for (LLVMBasicBlockRef at = block; at != NULL;
-	     at = LLVMGetPreviousBasicBlock(at)) {
-		if (branches_to(block, at))
+	for (size_t i = 0; i < body->count; i++) {
+		if (body->items[i] == block)
 			return true;
 	}
-	return false;
+	if (body->count == TKB_COUNT_OF(body->items))
+		return false;
+	body->items[body->count++] = block;
+	return true;
+}
+
+/* Add the blocks that branch to `block`. */
+static bool add_before(struct body *body, LLVMBasicBlockRef block)
+{
+	LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
+
+	for (; use != NULL; use = LLVMGetNextUse(use)) {
+		LLVMValueRef user = LLVMGetUser(use);
+
+		if (LLVMIsAInstruction(user) != NULL &&
+		    !add_block(body, LLVMGetInstructionParent(user)))
+			return false;
+	}
+	return true;
 }
 
 /*
- * The size of the loop whose last block is `last`, which branches back; 0: it
- * is too large, or contains other loops. This assumes that blocks are in the
- * order of the source. If they are not, the mark is on a branch that ends no
- * loop, and has no effect.
+ * Find the blocks of the loop whose last block is `last`: all from which `last`
+ * is reached without passing the header. They may stand anywhere in the
+ * function. False: there is none, or it has too many.
+ */
+static bool find_body(LLVMBasicBlockRef last, struct body *body)
+{
+	LLVMBasicBlockRef entry =
+		LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(last));
+	LLVMBasicBlockRef header = last;
+
+	while (header != NULL && !branches_to(last, header))
+		header = LLVMGetPreviousBasicBlock(header);
+	if (header == NULL)
+		return false;
+	body->count = 0;
+	(void)add_block(body, header);
+	(void)add_block(body, last);
+	for (size_t i = 1; i < body->count; i++) {
+		if (body->items[i] == entry ||
+		    !add_before(body, body->items[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The size of the loop whose last block is `last`; 0: there is none, or it is too
+ * large, or contains other loops.
  */
 static size_t inner_loop_size(LLVMBasicBlockRef last)
 {
+	struct body inner;
+	struct body body;
 	size_t size = 0;
 
-	for (LLVMBasicBlockRef at = last; at != NULL && size <= SIZE;
-	     at = LLVMGetPreviousBasicBlock(at)) {
-		if (at != last && goes_back(at))
+	if (!find_body(last, &body))
+		return 0;
+	for (size_t i = 0; i < body.count; i++) {
+		if (body.items[i] != last && find_body(body.items[i], &inner))
 			return 0;
-		size += block_size(at);
-		if (branches_to(last, at))
-			return size;
+		size += block_size(body.items[i]);
 	}
-	return 0;
+	return size;
 }
 
 /* The trip count of the loop whose last block is `last`; 0: unknown. */
@@ -265,8 +313,7 @@ static size_t mark_inner(LLVMModuleRef module)
 		for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(at);
 		     block != NULL; block = LLVMGetNextBasicBlock(block)) {
 			LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-			const size_t size =
-				goes_back(block) ? inner_loop_size(block) : 0;
+			const size_t size = inner_loop_size(block);
 
 			if (size == 0 || size > SIZE / LEAST ||
 			    says_how(LLVMGetMetadata(end, kind)))
@@ -340,10 +387,13 @@ int finalize_unroll(struct finalize *finalize, struct tkb_error *err)
 	unmark(finalize->module, full);
 	if (rc == 0 && mark(finalize->module, count) != 0)
 		rc = unroll_marked(finalize, err);
-	for (int i = 0; i < DEPTH && rc == 0 && is_bound &&
-	                mark_inner(finalize->module) != 0;
-	     i++)
+	for (int i = 0; i < DEPTH && rc == 0 && is_bound; i++) {
+		/* After this, no branch ends two loops: LLVM would unroll both. */
+		rc = finalize_run(finalize, "function(loop-simplify)", err);
+		if (rc < 0 || mark_inner(finalize->module) == 0)
+			break;
 		rc = unroll_marked(finalize, err);
+	}
 	finalize_report_size(finalize, before);
 	return rc;
 }
