@@ -728,6 +728,24 @@ static void check_refused_beside_another_kernel(void)
 	      "the module keeps another kernel");
 }
 
+TEST(bind, keeps_a_name_of_any_length)
+{
+	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
+	const char *const name = text("%02000d", 1);
+	AUTO_LLVM(LLVMModuleRef)
+	module = parse_ir(context,
+	                  tkb_text(text("define ptx_kernel void @k%s(ptr %%p, "
+	                                "i32 %%n) {\n  ret void\n}\n",
+	                                name)));
+	struct tkb_binding binding = { "n", "1", { NULL, 0 }, NULL };
+	struct finalize_request order = { .is_wanted = true,
+		                          .bindings = { &binding, 1 } };
+
+	finalize_ok(module, NULL, &order);
+
+	CHECK(LLVMGetNamedFunction(module, text("k%s", name)) != NULL);
+}
+
 TEST(bind, refuses_a_kernel_that_is_not_the_only_one_or_called)
 {
 	const struct tkb_binding one = { "n", "1", { NULL, 0 }, NULL };

@@ -444,17 +444,20 @@ static void move_body(LLVMValueRef kernel, LLVMValueRef made)
  * Give the new kernel the name of the old one, and its place in lists of used
  * values.
  */
-static void replace_kernel(LLVMValueRef kernel, LLVMValueRef made)
+static int replace_kernel(LLVMValueRef kernel, LLVMValueRef made,
+                          struct tkb_error *err)
 {
-	char name[1024];
 	size_t size = 0;
+	char *const name = strdup(LLVMGetValueName2(kernel, &size));
 
-	(void)snprintf(name, sizeof(name), "%s",
-	               LLVMGetValueName2(kernel, &size));
+	if (name == NULL)
+		return fail(err, TKB_ERR_NOMEM, "out of memory");
 	copy_metadata(kernel, made);
 	LLVMReplaceAllUsesWith(kernel, made);
 	LLVMDeleteFunction(kernel);
-	LLVMSetValueName2(made, name, strlen(name));
+	LLVMSetValueName2(made, name, size);
+	free(name);
+	return 0;
 }
 
 static int find_values(struct finalize *finalize, LLVMValueRef kernel,
@@ -503,9 +506,8 @@ static int bind_parameters(struct finalize *finalize, LLVMValueRef kernel,
 	made = make_function(finalize->module, kernel, values, types);
 	move_parameters(kernel, made, values);
 	move_body(kernel, made);
-	replace_kernel(kernel, made);
 	finalize_count(finalize, finalize->request->bindings.count, "argument");
-	return 0;
+	return replace_kernel(kernel, made, err);
 }
 
 int finalize_bind(struct finalize *finalize, struct tkb_error *err)
