@@ -21,10 +21,14 @@ endif()
 install(TARGETS tkbundle_program
 	RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # In /usr the loader finds it by itself.
+set(programs_in_usr ${CMAKE_INSTALL_BINDIR})
+set(libraries_in_usr ${CMAKE_INSTALL_LIBDIR})
+cmake_path(ABSOLUTE_PATH programs_in_usr BASE_DIRECTORY /usr)
+cmake_path(ABSOLUTE_PATH libraries_in_usr BASE_DIRECTORY /usr)
 install(CODE "
 	if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
 		file(RPATH_REMOVE
-			FILE \"\$ENV{DESTDIR}/usr/${CMAKE_INSTALL_BINDIR}/tkbundle\")
+			FILE \"\$ENV{DESTDIR}${programs_in_usr}/tkbundle\")
 	endif()")
 
 file(GLOB tkb_triton_worker CONFIGURE_DEPENDS
@@ -55,7 +59,7 @@ install(TARGETS tkbundle_remote
 install(CODE "
 	if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
 		file(RPATH_REMOVE FILE
-			\"\$ENV{DESTDIR}/usr/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:tkbundle_remote>\")
+			\"\$ENV{DESTDIR}${libraries_in_usr}/$<TARGET_FILE_NAME:tkbundle_remote>\")
 	endif()" COMPONENT remote)
 # Static libraries have targets of their own: these want what they are linked with
 # to be installed for building, too.

@@ -236,9 +236,21 @@ path_elsewhere() {
 		search_paths "$remote" | grep -F '[$ORIGIN]'
 }
 
+# Some packages name the whole path of the folder.
+takes_a_whole_path() {
+	cmake -S "$source" -B "$work/whole" -DBUILD_TESTING=OFF \
+		-DTKB_WITH_LLVM=OFF -DTKB_WITH_LIBARCHIVE=OFF \
+		-DCMAKE_INSTALL_PREFIX=/usr \
+		-DCMAKE_INSTALL_LIBDIR=/usr/lib64 || return 1
+	# shellcheck disable=SC2016  # CMake expands it
+	grep -F '"$ENV{DESTDIR}/usr/lib64/libtkbundle-remote.so' \
+		"$work/whole/cmake_install.cmake"
+}
+
 holds "DESTDIR gets the same files" put_below_destdir
 holds "for /usr, nothing has a search path" nothing paths_in_usr
 holds "elsewhere, they are relative" path_elsewhere
+holds "the folder for libraries may be a whole path" takes_a_whole_path
 
 needs() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p'
