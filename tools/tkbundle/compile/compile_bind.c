@@ -30,7 +30,7 @@ static int read_array_file(const char *path, struct tkb_bytes *out,
 	const int rc = compile_input_file(path, out, err);
 
 	return rc == TKB_MISS
-	               ? cli_error(err, TKB_ERR_IO, "there is no '%s'", path)
+	               ? cli_error(err, TKB_MISS, "there is no '%s'", path)
 	               : rc;
 }
 
@@ -128,7 +128,7 @@ static int read_json(const char *path, struct compile_bindings *out,
 	int rc;
 
 	rc = read_array_file(path, &text, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	json = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &where);
 	free((void *)(uintptr_t)text.data);
@@ -140,7 +140,7 @@ static int read_json(const char *path, struct compile_bindings *out,
 	json_object_foreach(json, argument, value)
 	{
 		rc = read_binding(path, argument, value, out, err);
-		if (rc < 0)
+		if (rc != 0)
 			return rc;
 	}
 	return 0;

@@ -16,8 +16,8 @@ struct compile_bindings {
 /*
  * Read the arguments, and the files that they name.
  *
- * @return 0, TKB_ERR_INVALID (an argument makes no sense), TKB_ERR_IO,
- *         TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
+ * @return 0, TKB_MISS (there is no such file), TKB_ERR_INVALID (an argument
+ *         makes no sense), TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
  */
 TKB_NODISCARD int compile_bindings_read(const struct compile_arguments *args,
                                         struct compile_bindings *out,

@@ -116,7 +116,7 @@ int compile_input_metadata(const char *path, const char *named,
 	if (named != NULL) {
 		rc = compile_input_file(named, out, err);
 		if (rc == TKB_MISS)
-			return cli_error(err, TKB_ERR_IO,
+			return cli_error(err, TKB_MISS,
 			                 "there is no metadata '%s'", named);
 		return rc;
 	}

@@ -80,14 +80,14 @@ static int choose_finalize(const struct compile_arguments *args,
 
 		rc = compile_input_file(path, &choices->rules[i], err);
 		if (rc == TKB_MISS)
-			return cli_error(err, TKB_ERR_IO,
+			return cli_error(err, TKB_MISS,
 			                 "there are no rules '%s'", path);
 		if (rc < 0)
 			return rc;
 		choices->rule_count++;
 	}
 	rc = compile_bindings_read(args, &choices->bindings, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	choices->finalize = (struct tkb_finalize_options){
 		.struct_size = sizeof(struct tkb_finalize_options),
@@ -141,7 +141,7 @@ static int open_compiler(struct compile_work *work, struct tkb_error *err)
 	rc = choose_nvrtc(chosen, &choices, err);
 	if (rc == 0)
 		rc = choose_finalize(chosen, &choices, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	options.nvrtc_options = (const char *const *)choices.nvrtc;
 	if (chosen->is_finalized)
