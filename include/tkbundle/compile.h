@@ -20,8 +20,9 @@ extern "C" {
  *     tkb_compiler_close(compiler);
  *
  * An entry's key covers the input, the options, the target, and the names and
- * versions of the tools involved, but no paths. Compiling the same again is a
- * hit, and starts no process: workers are started only for the first job. The
+ * versions of the tools involved, but no paths: only for CUDA C with line numbers
+ * also tkb_unit.name and the folders of -I. Compiling the same again is a hit,
+ * and starts no process: workers are started only for the first job. The
  * file `.tkbundle/tools` in the cache root remembers which tools exist. It is
  * valid as long as the files of the tools, and the paths that are searched
  * before them, are unchanged.
@@ -143,7 +144,11 @@ TKB_API TKB_NODISCARD int tkb_compiler_tools(struct tkb_compiler *compiler,
 /** A kernel to compile. */
 struct tkb_unit {
 	size_t struct_size; /**< sizeof it, as the caller was built */
-	const char *name;   /**< of the input, for messages */
+	/**
+	 * The input's name, for messages; of CUDA C its path, beside which
+	 * headers are looked for
+	 */
+	const char *name;
 	const char *target; /**< "cuda:90" */
 	enum tkb_source_kind kind;
 	struct tkb_bytes source;
