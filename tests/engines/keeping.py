@@ -349,6 +349,22 @@ def _(scene):
     check()
 
 
+@test("what an index names stays whatever its name is")
+def _(scene):
+    here = scene.path("cache")
+    units = ["E=8,N=7,name=GPU", "a b", "a(1)", "a:b", "a;b&c", "a]b", "x{0}"]
+    files = {f"graphs/{unit}/x": "1" for unit in units}
+    files["index.json"] = json.dumps([f"{here}/{name}" for name in files])
+    gc = index_tree(scene, files)
+    for name in files:
+        age(None, os.path.join(here, name))
+    os.utime(os.path.join(here, "index.json"))  # just now
+    said = gc("gc", "--max-entries", "0", status=4)
+    equal(gone(said), [])
+    for unit in units:
+        equal(stays(said)[f"graphs/{unit}"], "'index.json' names it, and stays")
+
+
 @test("a gc that is killed at any moment leaves no torn unit, and no index "
       "that names what is gone")
 def _(scene):

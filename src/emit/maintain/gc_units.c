@@ -47,34 +47,26 @@ static int compare_units(const void *a, const void *b)
 	return order != 0 ? order : strcmp(left->name, right->name);
 }
 
-/* Find the unit that `path` of `tree` is, or is in; or NULL. */
+/* Find the unit whose name is the first `length` bytes of `path`; or NULL. */
 static struct tkb_gc_unit *find_unit(const struct tkb_gc *gc, const char *tree,
-                                     const char *path)
+                                     const char *path, size_t length)
 {
-	const size_t end = strlen(path);
-	struct tkb_gc_unit *found = NULL;
+	const struct start start = { tree, path, length };
 
-	for (size_t i = 1; i <= end && found == NULL; i++) {
-		const struct start start = { tree, path, i };
-
-		if (path[i] == '/' || path[i] == '\0')
-			found = bsearch(&start, gc->units, gc->unit_count,
-			                sizeof(*gc->units), compare_start);
-	}
-	return found;
+	return bsearch(&start, gc->units, gc->unit_count, sizeof(*gc->units),
+	               compare_start);
 }
 
-/* Note that unit `index` has a text that names `path` of `tree`. */
+/* Note that unit `index` has a text that names unit `named`. */
 static int add_naming(struct tkb_gc *gc, const struct tkb_gc_unit *index,
-                      const char *tree, const char *path, struct tkb_error *err)
+                      const struct tkb_gc_unit *named, struct tkb_error *err)
 {
-	const struct tkb_gc_unit *named = find_unit(gc, tree, path);
 	const struct tkb_gc_naming naming = {
 		.index = (size_t)(index - gc->units),
-		.named = named == NULL ? 0 : (size_t)(named - gc->units),
+		.named = (size_t)(named - gc->units),
 	};
 
-	if (named == NULL || named == index)
+	if (named == index)
 		return 0;
 	if (gc->naming_count != 0 && memcmp(&gc->namings[gc->naming_count - 1],
 	                                    &naming, sizeof(naming)) == 0)
@@ -85,7 +77,29 @@ static int add_naming(struct tkb_gc *gc, const struct tkb_gc_unit *index,
 
 static bool ends_path(char c)
 {
-	return (unsigned char)c <= ' ' || strchr("'\"`:,;)]}>|&", c) != NULL;
+	return (unsigned char)c <= ' ' || strchr("/'\"`:,;)]}>|&", c) != NULL;
+}
+
+/*
+ * Note the unit that `path` of `tree` is, or is in. What ends a path may also be
+ * a part of a name, so look for a unit at each end.
+ */
+static int add_namings(struct tkb_gc *gc, const struct tkb_gc_unit *index,
+                       const char *tree, const char *path,
+                       struct tkb_error *err)
+{
+	const size_t end = strlen(path);
+	int rc = 0;
+
+	for (size_t i = 1; i <= end && rc == 0; i++) {
+		const struct tkb_gc_unit *named =
+			ends_path(path[i]) ? find_unit(gc, tree, path, i)
+					   : NULL;
+
+		if (named != NULL)
+			rc = add_naming(gc, index, named, err);
+	}
+	return rc;
 }
 
 /*
@@ -99,7 +113,7 @@ static int read_names(struct tkb_gc *gc, const struct tkb_gc_unit *unit,
 	const char *at = text.data;
 	const char *end = at + text.size;
 	char tree[TKB_TREE_NAME_LIMIT + 1];
-	char path[TKB_UNIT_PATH_LIMIT + 1];
+	char path[TKB_UNIT_PATH_LIMIT + 2]; /* with the byte after a name */
 	int rc = 0;
 
 	while (rc == 0 && (at = memmem(at, (size_t)(end - at), begin,
@@ -116,12 +130,13 @@ static int read_names(struct tkb_gc *gc, const struct tkb_gc_unit *unit,
 		if (end - at < 2 || at[1] != '/')
 			continue;
 		at += 2;
-		for (length = 0; at + length < end && !ends_path(at[length]) &&
+		for (length = 0; at + length < end &&
+		                 (unsigned char)at[length] >= ' ' &&
 		                 length < sizeof(path) - 1;)
 			length++;
 		memcpy(path, at, length);
 		path[length] = '\0';
-		rc = add_naming(gc, unit, tree, path, err);
+		rc = add_namings(gc, unit, tree, path, err);
 	}
 	return rc;
 }
@@ -221,7 +236,9 @@ void tkb_gc_index_units(struct tkb_gc *gc)
 		const struct tkb_entry *entry = &gc->items[i].found->entry;
 
 		if (entry->kind == TKB_KIND_UNIT)
-			find_unit(gc, entry->tree, entry->name)->item = i;
+			find_unit(gc, entry->tree, entry->name,
+			          strlen(entry->name))
+				->item = i;
 	}
 }
 
@@ -271,7 +288,7 @@ static int check_indexes(const struct tkb_gc *gc,
 {
 	const struct tkb_entry *entry = &item->found->entry;
 	const struct tkb_gc_unit *unit =
-		find_unit(gc, entry->tree, entry->name);
+		find_unit(gc, entry->tree, entry->name, strlen(entry->name));
 	const size_t number = unit == NULL ? 0 : (size_t)(unit - gc->units);
 
 	for (size_t i = first_naming(gc, number);
