@@ -10,13 +10,14 @@ import signal
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from hiding import plant
 from machines import (
     AOT, GRAPH, INDEX, TORCH, VLLM, Machine, contents, names_what_is_there,
     read, stages, write)
 from moving import carried
-from scene import equal, is_there, require, test, wait_until
+from scene import equal, is_there, require, small_disk, test, wait_until
 
 
 def outcomes(document):
@@ -412,6 +413,19 @@ def _(scene):
     first.emit("a.tkb")
     names_what_is_there(first)
     equal(stages(first.tree), [])
+
+
+@test("gc needs no room on the disk, even for its lock")
+def _(scene):
+    tree = scene.path("disk", "t")
+    with small_disk(scene.path("disk"), "8m,nr_inodes=20"):
+        write(os.path.join(tree, "a"), "x")
+        os.utime(os.path.join(tree, "a"), (OLD, OLD))
+        with suppress(OSError):
+            for count in range(20):
+                write(scene.path("disk", str(count)), "")
+        scene.tkbundle("gc", "--tree", f"t={tree}", "--max-entries", "0")
+        equal(contents(tree), {})
 
 
 @test("gc of a remote takes no engine, and one of a tree needs no kernels")

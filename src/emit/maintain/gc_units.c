@@ -407,7 +407,7 @@ int tkb_gc_remove_unit(struct tkb_gc *gc, size_t index,
 	if (stage->fd < 0 && tkb_stage_open(stage, NULL) == TKB_ERR_NOMEM)
 		return tkb_fail_nomem(err);
 	rc = tkb_stage_lock(stage, &lock, err);
-	if (rc < 0)
+	if (rc == TKB_ERR_CANCELLED)
 		return rc;
 	rc = tkb_gc_check_unit(gc, item, loader, err);
 	return rc != 0 ? rc : take_away(item, stage, loader, index, err);
