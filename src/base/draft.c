@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -12,10 +13,20 @@
 #include "base/fd.h"
 #include "base/random.h"
 
+/* How much of a file's name a draft's name begins with: the rest must fit. */
+static size_t kept_length(const char *name)
+{
+	return strnlen(name,
+	               NAME_MAX - strlen("..tmp") - (TKB_RANDOM_NAME_SIZE - 1));
+}
+
 /* "<path>.<random>.tmp": rename() must not cross file systems. */
 static int make_private_name(const char *path, char **out,
                              struct tkb_error *err)
 {
+	const char *slash = strrchr(path, '/');
+	const char *base = slash == NULL ? path : slash + 1;
+	const int length = (int)((size_t)(base - path) + kept_length(base));
 	char random[TKB_RANDOM_NAME_SIZE];
 	char *name;
 	int rc;
@@ -23,7 +34,7 @@ static int make_private_name(const char *path, char **out,
 	rc = tkb_random_name(random, err);
 	if (rc < 0)
 		return rc;
-	if (asprintf(&name, "%s.%s.tmp", path, random) < 0)
+	if (asprintf(&name, "%.*s.%s.tmp", length, path, random) < 0)
 		return tkb_fail_nomem(err);
 	*out = name;
 	return 0;
@@ -32,7 +43,7 @@ static int make_private_name(const char *path, char **out,
 /* Is `name` "<base>.<random>.tmp"? */
 static bool is_private_name(const char *name, const char *base)
 {
-	const size_t length = strlen(base);
+	const size_t length = kept_length(base);
 	const size_t digits = TKB_RANDOM_NAME_SIZE - 1;
 
 	return strncmp(name, base, length) == 0 && name[length] == '.' &&

@@ -784,6 +784,19 @@ static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 	return tkb_fail(err, TKB_ERR_IO, "the sink is full");
 }
 
+TEST(collect, replaces_a_file_with_the_longest_name)
+{
+	const char *root = small_cache();
+	const char *path = text("%0255d", 1);
+
+	write_text(path, "old");
+
+	OK(tkb_collect_to_file(root, NULL, path, NULL, ERR));
+
+	check_same(read_file(path), collected(root));
+	CHECK_INT(count_names("."), 2);
+}
+
 TEST(collect, passes_on_what_its_sink_says)
 {
 	const char *root = small_cache();
