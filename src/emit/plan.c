@@ -211,8 +211,10 @@ static int skip_duplicates(struct tkb_emitter *emitter, struct tkb_error *err)
 static int unstage_roots(struct tkb_emitter *emitter, struct tkb_error *err)
 {
 	const char *staged_in = emitter->options->staged_in;
-	const size_t length = staged_in == NULL ? 0 : strlen(staged_in);
+	size_t length = staged_in == NULL ? 0 : strlen(staged_in);
 
+	while (length != 0 && staged_in[length - 1] == '/')
+		length--;
 	for (size_t i = 0; length != 0 && i < emitter->roots.count; i++) {
 		char *path = emitter->roots.items[i].path;
 

@@ -923,21 +923,30 @@ TEST(emit, tells_how_far_it_is)
 	CHECK_INT(patience.done, patience.total);
 }
 
-TEST(emit, names_the_place_where_a_staged_root_will_lie)
+static void check_staged(const char *stage, const char *root,
+                         const char *wanted)
 {
-	const char *stage = text("%s/stage", test_folder());
-	const char *root = text("%s/srv/cache", stage);
 	const struct tkb_emit_options options = { SIZED(options),
 		                                  .staged_in = stage };
-
 	struct tkb_bytes group;
 
-	forge_single("a.tkb");
 	CHECK_DID(emit_with("a.tkb", root, &options), 1, 0, 0);
 	group = read_file(
 		text("%s/" FORGE_KERNEL "/__grp__add_kernel.json", root));
-	CHECK_CONTAINS(text("%.*s", (int)group.size, (const char *)group.data),
-	               "\"/srv/cache/" FORGE_KERNEL "/add_kernel.cubin\"");
+	CHECK_CONTAINS(
+		text("%.*s", (int)group.size, (const char *)group.data),
+		text("\"%s/" FORGE_KERNEL "/add_kernel.cubin\"", wanted));
+}
+
+TEST(emit, names_the_place_where_a_staged_root_will_lie)
+{
+	const char *stage = text("%s/stage", test_folder());
+
+	forge_single("a.tkb");
+	check_staged(stage, text("%s/srv/cache", stage), "/srv/cache");
+	check_staged(text("%s//", stage), text("%s/srv/other", stage),
+	             "/srv/other");
+	check_staged("/", text("%s/third", stage), text("%s/third", stage));
 }
 
 TEST(emit, refuses_a_root_that_is_not_where_it_is_staged)
