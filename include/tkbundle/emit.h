@@ -71,7 +71,7 @@ struct tkb_emit_options {
 	const char *const *keys; /**< only these, or unique prefixes */
 	size_t key_count;        /**< 0: all */
 	const uint32_t *devices; /**< emit for these devices, not for the
-	                              recorded ones */
+	                              recorded ones; each below 1024 */
 	size_t device_count;     /**< 0: the devices of each entry */
 	const struct tkb_target *targets; /**< only kernels for these; an
 	                                       empty arch or a warp size of 0

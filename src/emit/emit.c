@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/path.h"
 #include "base/struct.h"
+#include "cache/names.h"
 #include "emit/emitter.h"
 #include "emit/options.h"
 
@@ -225,8 +226,17 @@ int tkb_emit_options_read(struct tkb_emit_options *out,
                           const struct tkb_emit_options *given,
                           struct tkb_error *err)
 {
-	return TKB_STRUCT_READ(tkb_emit_options, is_layout_ignored, out, given,
-	                       err);
+	int rc;
+
+	rc = TKB_STRUCT_READ(tkb_emit_options, is_layout_ignored, out, given,
+	                     err);
+	for (size_t i = 0; rc == 0 && i < out->device_count; i++) {
+		if (out->devices[i] >= TKB_DEVICE_LIMIT)
+			rc = tkb_fail(err, TKB_ERR_INVALID,
+			              "no device has number %u",
+			              (unsigned)out->devices[i]);
+	}
+	return rc;
 }
 
 int tkb_emit_without(const struct tkb_bundle *bundle, const char *cache_root,

@@ -397,6 +397,21 @@ static const char *names_in(const char *folder)
 	return all;
 }
 
+TEST(emit, refuses_a_device_that_cannot_be)
+{
+	const uint32_t devices[] = { 1023, 1024 };
+	const struct tkb_emit_options options = { SIZED(options),
+		                                  .devices = devices,
+		                                  .device_count = 2 };
+	struct did did;
+
+	forge_single("a.tkb");
+	did = emit_with("a.tkb", "out", &options);
+	CHECK_FAILS(did.rc, TKB_ERR_INVALID, &did.err,
+	            "no device has number 1024");
+	CHECK(!exists("out"));
+}
+
 TEST(emit, chooses_the_layout_or_takes_the_one_asked_for)
 {
 	make_two_devices();
