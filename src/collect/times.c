@@ -53,18 +53,20 @@ static int read_time_line(struct tkb_times *times, char *line,
                           struct tkb_error *err)
 {
 	char *space = strchr(line, ' ');
-	unsigned long ms;
+	unsigned long long ms;
 	size_t digits;
 
 	if (space == NULL)
 		return 0;
 	*space = '\0';
 	digits = strspn(space + 1, "0123456789");
-	if (digits == 0 || digits > 9 || space[1 + digits] != '\0' ||
+	if (digits == 0 || digits > 10 || space[1 + digits] != '\0' ||
 	    !tkb_key_is_valid(line))
 		return 0;
-	ms = strtoul(space + 1, NULL, 10);
-	return ms == 0 ? 0 : tkb_times_add(times, line, (uint32_t)ms, err);
+	ms = strtoull(space + 1, NULL, 10);
+	if (ms == 0 || ms > UINT32_MAX)
+		return 0;
+	return tkb_times_add(times, line, (uint32_t)ms, err);
 }
 
 static int read_times(struct tkb_times *times, const struct tkb_buf *text,
