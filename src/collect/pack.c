@@ -406,6 +406,9 @@ int tkb_pack_send(void *self, size_t index, const struct tkb_sink *sink,
                   struct tkb_error *err)
 {
 	const struct tkb_pack *pack = self;
+	const int rc = tkb_watcher_check(pack->watcher, err);
 
+	if (rc < 0)
+		return rc;
 	return tkb_spool_send(&pack->spool, &pack->pieces[index], sink, err);
 }

@@ -845,6 +845,37 @@ TEST(collect, ends_where_it_is_cancelled_and_leaves_nothing)
 	CHECK_INT(count_names("."), 1);
 }
 
+static int count_call(void *self, struct tkb_bytes bytes, struct tkb_error *err)
+{
+	size_t *calls = self;
+
+	(void)bytes;
+	(void)err;
+	(*calls)++;
+	return 0;
+}
+
+static bool has_calls(void *self)
+{
+	const size_t *calls = self;
+
+	return *calls != 0;
+}
+
+TEST(collect, ends_where_it_is_cancelled_while_it_sends)
+{
+	size_t calls = 0;
+	const struct tkb_sink sink = { count_call, &calls };
+	const struct tkb_collect_options options = {
+		SIZED(options), .watch = &CHOSEN(tkb_watch, .self = &calls,
+		                                 .is_cancelled = has_calls)
+	};
+
+	FAILS(tkb_collect(small_cache(), &options, &sink, NULL, ERR),
+	      TKB_ERR_CANCELLED, "cancelled");
+	CHECK_INT(calls, 1);
+}
+
 TEST(collect, tells_its_progress_to_the_end)
 {
 	const char *root = small_cache();
