@@ -24,8 +24,8 @@ extern "C" {
  *
  * Opening a cache reads the group file and the metadata of each entry, and
  * checks that the other files exist. Entries that cannot be used are listed as
- * left out. Sizes are those of the files with sentinels, as in a bundle.
- * Digests are zero unless they are asked for.
+ * left out. Sizes are those of the files with sentinels, as in a bundle. Unless
+ * digests are asked for, only files that were read have one; others have zeros.
  *
  * Threads: one cache belongs to one thread at a time.
  */

@@ -79,7 +79,8 @@ struct tkb_file {
 	                                of a unit, a path relative to its
 	                                folder */
 	uint64_t size;             /**< bytes; in a bundle, with sentinels */
-	struct tkb_digest digest;  /**< of the same bytes; zero in a cache */
+	struct tkb_digest digest;  /**< of the same bytes; zeros if unknown, see
+	                                cache.h */
 	uint32_t sentinels;        /**< number of sentinels: paths to restore */
 	enum tkb_path_style style; /**< of a unit: how paths are written */
 	bool is_executable;        /**< of a unit */
