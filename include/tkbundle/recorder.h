@@ -138,7 +138,9 @@ TKB_API TKB_NODISCARD int tkb_recorder_put_launcher(
  *
  * @param cache_root  not kept; not read if nothing was put
  * @param options     not kept; NULL means all defaults. `keys` and
- *                    `has_device` must not be set: the recorder chooses
+ *                    `has_device` must not be set: the recorder chooses.
+ *                    Kernels that were put are also looked for in `trees`,
+ *                    but no unit of these is packed
  * @param sink        not kept; may be NULL in a dry run, which does not
  *                    finalise
  * @param report      as for tkb_collect()
