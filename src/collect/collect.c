@@ -296,7 +296,9 @@ static int collect_to_file(const char *cache_root,
 	if (rc < 0)
 		return rc;
 	sink = tkb_draft_sink(draft);
-	rc = collect_cache(cache_root, options, selection, &sink, dirname(copy),
+	/* The folder of a special file, such as /dev, is none for files. */
+	rc = collect_cache(cache_root, options, selection, &sink,
+	                   tkb_draft_fd(draft) < 0 ? NULL : dirname(copy),
 	                   report, err);
 	published = tkb_is_done(rc) ? tkb_draft_publish(draft, err) : 0;
 	return published < 0 ? published : rc;
