@@ -30,7 +30,8 @@ extern "C" {
  * behind.
  *
  * If the destination is a pipe, /dev/null or another special file, the draft
- * writes to it directly and does not replace it.
+ * writes to it directly and does not replace it. It also appends to an open file
+ * to which a link leads, as /dev/stdout may.
  *
  * Threads: a draft belongs to one thread at a time.
  */

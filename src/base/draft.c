@@ -86,11 +86,27 @@ static int remove_dead_drafts(const char *path, struct tkb_error *err)
 	return 0;
 }
 
-static bool is_special(const char *path)
+/* Does the path lead to an open file, as /dev/stdout does? */
+static bool is_link_to_open_file(const char *path)
+{
+	static const char begin[] = "/proc/";
+	char target[sizeof(begin) - 1];
+
+	return readlink(path, target, sizeof(target)) ==
+	               (ssize_t)sizeof(target) &&
+	       memcmp(target, begin, sizeof(target)) == 0;
+}
+
+/* The flags to open what is there and is not replaced; 0: it is replaced. */
+static int special_flags(const char *path)
 {
 	struct stat status;
 
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+	if (stat(path, &status) < 0)
+		return 0;
+	if (!S_ISREG(status.st_mode))
+		return O_WRONLY | O_NOCTTY;
+	return is_link_to_open_file(path) ? O_WRONLY | O_APPEND : 0;
 }
 
 static int fail_to_write(const struct tkb_draft *draft, struct tkb_error *err)
@@ -154,6 +170,7 @@ int tkb_draft_open(const char *path, struct tkb_draft **out,
 {
 	TKB_AUTO(tkb_draft_close_at)
 	struct tkb_draft *draft = tkb_alloc_array(1, sizeof(*draft));
+	const int flags = special_flags(path);
 	int rc = 0;
 
 	if (draft == NULL)
@@ -162,8 +179,8 @@ int tkb_draft_open(const char *path, struct tkb_draft **out,
 	draft->path = strdup(path);
 	if (draft->path == NULL)
 		return tkb_fail_nomem(err);
-	if (is_special(path)) {
-		draft->fd = tkb_fd_open(AT_FDCWD, path, O_WRONLY | O_NOCTTY, 0);
+	if (flags != 0) {
+		draft->fd = tkb_fd_open(AT_FDCWD, path, flags, 0);
 		if (draft->fd < 0)
 			rc = fail_to_write(draft, err);
 	} else {

@@ -3,4 +3,6 @@ cache cache
 tkbundle collect cache -o a.tkb >/dev/null
 try_line 'tkbundle collect cache -o - >b.tkb'
 cmp a.tkb b.tkb
+try_line 'tkbundle collect cache -o /dev/stdout | cat >b.tkb'
+cmp a.tkb b.tkb
 try tkbundle collect cache --json -o -

@@ -775,6 +775,26 @@ TEST(collect, replaces_a_file_whole)
 	CHECK_INT(count_names("."), 3);
 }
 
+TEST(collect, appends_to_an_open_file_and_leaves_the_link_to_it)
+{
+	const char *root = small_cache();
+	const struct tkb_bytes wanted = collected(root);
+	const int fd = open("open", O_WRONLY | O_CREAT, 0666);
+	struct tkb_bytes found;
+
+	CHECK(fd >= 0);
+	SYS(symlink(text("/proc/self/fd/%d", fd), "link"));
+	write_text("open", "old");
+
+	OK(tkb_collect_to_file(root, NULL, "link", NULL, ERR));
+
+	SYS(close(fd));
+	found = read_file("open");
+	CHECK_INT(found.size, 3 + wanted.size);
+	check_same(tkb_bytes_slice(found, 3, found.size), wanted);
+	CHECK_INT(count_names("."), 3);
+}
+
 static int refuse(void *self, struct tkb_bytes bytes, struct tkb_error *err)
 {
 	size_t *calls = self;

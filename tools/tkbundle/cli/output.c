@@ -6,7 +6,9 @@
 
 bool output_is_stdout(const struct arguments *args)
 {
-	return args->output != NULL && strcmp(args->output, "-") == 0;
+	return args->output != NULL &&
+	       (strcmp(args->output, "-") == 0 ||
+	        strcmp(args->output, "/dev/stdout") == 0);
 }
 
 enum status output_check(const struct cli *cli, const struct arguments *args)

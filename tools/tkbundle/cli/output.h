@@ -7,7 +7,7 @@
 
 /* The bundle that a verb writes to a file or to standard output: `-o`. */
 
-/* Is it `-o -`? */
+/* Is it `-o -` or `-o /dev/stdout`? */
 bool output_is_stdout(const struct arguments *args);
 
 /*
