@@ -454,6 +454,15 @@ def _(scene):
     wait_until(lambda: leftovers(scene) == [], "the end")
 
 
+@test("an import writes into a pipe what it writes to a file")
+def _(scene):
+    line = (f"unset TMPDIR; '{scene.program}' import '{TRITON}' -o a.tkb; "
+            f"'{scene.program}' import '{TRITON}' -o /dev/fd/3 3>&1 >/dev/null | "
+            "cat >b.tkb")
+    equal(scene.go(["sh", "-c", line]).err, "")
+    equal(read(scene.path("b.tkb")), read(scene.path("a.tkb")))
+
+
 @test("the reader of archives gets no secrets, and cannot be used by hand")
 def _(scene):
     started, child = held(scene)

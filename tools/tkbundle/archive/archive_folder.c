@@ -30,13 +30,21 @@ static size_t folder_length(const char *output)
 	return slash == NULL ? 0 : (size_t)(slash - output) + 1;
 }
 
+/* Is the output a file, or will it be one? If not, it may lie in /dev. */
+static bool is_file(const char *output)
+{
+	struct stat status;
+
+	return lstat(output, &status) < 0 || S_ISREG(status.st_mode);
+}
+
 static int format_path(const char *output, char **out)
 {
 	const char *temporary = cli_variable("TMPDIR");
 
 	if (temporary != NULL)
 		return asprintf(out, "%s/" NAME, temporary);
-	if (output != NULL && strcmp(output, "-") != 0)
+	if (output != NULL && strcmp(output, "-") != 0 && is_file(output))
 		return asprintf(out, "%.*s" NAME, (int)folder_length(output),
 		                output);
 	return asprintf(out, "/tmp/" NAME);

@@ -22,9 +22,9 @@ struct archive_folder {
 
 /*
  * Make the folder: in $TMPDIR, else beside `output`, whose disk needs room for
- * the result anyway, or, if that is NULL or standard output, in /tmp. Folders
- * that killed commands have left in the same place are removed: nobody holds
- * their lock.
+ * the result anyway, or, if that is NULL, standard output, a link or a special
+ * file, in /tmp. Folders that killed commands have left in the same place are
+ * removed: nobody holds their lock.
  *
  * @param out  released by the caller
  */
