@@ -193,8 +193,8 @@ struct tkb_origins;
  *
  * @param revoked  digests that tkb_revoked() gave; not kept
  * @param out      receives a handle that the caller closes
- * @return 0, also if nothing is noted; TKB_ERR_IO, TKB_ERR_TOO_LARGE or
- *         TKB_ERR_NOMEM
+ * @return 0, also if nothing is noted; TKB_ERR_CORRUPT (not a regular
+ *         file, or over 16 MiB), TKB_ERR_IO or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_origins_open(const char *cache_root,
                                            const struct tkb_digest *revoked,

@@ -38,7 +38,8 @@ struct tkb_made {
  * none. Malformed lines are ignored.
  *
  * @param out  receives makers that the caller closes
- * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
+ * @return 0, TKB_ERR_CORRUPT (not a regular file, or over 16 MiB), TKB_ERR_IO
+ *         or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_makers_open(const char *cache_root,
                                           struct tkb_makers **out,
@@ -62,8 +63,8 @@ TKB_API const char *tkb_makers_find(const struct tkb_makers *makers,
  * @param maker  `name=value` pairs, sorted, joined by "; ": less than
  *               TKB_MAKER_SIZE bytes of UTF-8 without control characters
  * @param items  not kept
- * @return 0, TKB_ERR_INVALID (a malformed `maker`), TKB_ERR_IO,
- *         TKB_ERR_TOO_LARGE (too many) or TKB_ERR_NOMEM
+ * @return as tkb_makers_open(), TKB_ERR_INVALID (a malformed `maker`) or
+ *         TKB_ERR_TOO_LARGE (too many)
  */
 TKB_API TKB_NODISCARD int tkb_makers_note(const char *cache_root,
                                           const char *maker,

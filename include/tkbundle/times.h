@@ -32,7 +32,8 @@ struct tkb_time {
  * lines are ignored.
  *
  * @param out  receives times that the caller closes
- * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE or TKB_ERR_NOMEM
+ * @return 0, TKB_ERR_CORRUPT (not a regular file, or over 16 MiB), TKB_ERR_IO
+ *         or TKB_ERR_NOMEM
  */
 TKB_API TKB_NODISCARD int tkb_times_open(const char *cache_root,
                                          struct tkb_times **out,
@@ -50,7 +51,7 @@ TKB_API uint32_t tkb_times_find(const struct tkb_times *times, const char *tree,
  * note stays.
  *
  * @param items  not kept
- * @return 0, TKB_ERR_IO, TKB_ERR_TOO_LARGE (too many) or TKB_ERR_NOMEM
+ * @return as tkb_times_open(), or TKB_ERR_TOO_LARGE (too many)
  */
 TKB_API TKB_NODISCARD int tkb_times_note(const char *cache_root,
                                          const struct tkb_time *items,

@@ -15,12 +15,19 @@ int tkb_note_file_read(const char *cache_root, const char *name,
                        struct tkb_buf *out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int own = tkb_own_folder_open_at(cache_root);
+	struct tkb_error fault = { 0 };
 	struct stat status;
+	int rc;
 
 	if (own < 0 || faccessat(own, name, F_OK, 0) < 0)
 		return 0;
-	return tkb_fd_read_file(own, name, TKB_NOTE_FILE_LIMIT, out, &status,
-	                        err);
+	/* Others append to it: read it again, which ends at the limit. */
+	do {
+		tkb_buf_reset(out);
+		rc = tkb_fd_read_file(own, name, TKB_NOTE_FILE_LIMIT, out,
+		                      &status, &fault);
+	} while (rc < 0 && fault.reason == TKB_REASON_BUSY);
+	return rc < 0 ? tkb_fail_as(err, rc, &fault) : 0;
 }
 
 static int open_note_file(const char *cache_root, const char *name, int *out,

@@ -15,7 +15,7 @@ enum {
 	TKB_NOTE_FILE_LIMIT = 16 * 1024 * 1024
 };
 
-/* Append the contents of file `name`; nothing if there is no such file. */
+/* Read file `name` into an empty buffer; nothing if there is no such file. */
 TKB_NODISCARD int tkb_note_file_read(const char *cache_root, const char *name,
                                      struct tkb_buf *out,
                                      struct tkb_error *err);

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collecting.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
 #include <tkbundle/times.h>
 
 /* How long entries took to compile, as it is noted beside them. */
 
 #define ONE "7L6SDEJ5EARFW53EAUKXWJ3XWXHCWI4TI4SGVO6DXAZGV5QZWTSA"
+
+enum {
+	THREADS = 8,
+	NOTES = 300 /* of each thread */
+};
 
 static void check_time(const char *name, uint32_t wanted)
 {
@@ -25,4 +34,45 @@ TEST(times, are_told_however_long_they_are_and_the_first_stays)
 	check_time(ONE, UINT32_MAX);
 	OK(tkb_times_note(".", &later, 1, ERR));
 	check_time(ONE, UINT32_MAX);
+}
+
+static atomic_uint thread_count;
+static atomic_uint failed_count;
+
+static const char *format_key(char out[TKB_DIGEST_HEX_SIZE], unsigned thread,
+                              unsigned note)
+{
+	(void)snprintf(out, TKB_DIGEST_HEX_SIZE, "%032x%032x", thread, note);
+	return out;
+}
+
+static void *note_times(void *unused)
+{
+	const unsigned thread = atomic_fetch_add(&thread_count, 1);
+	char key[TKB_DIGEST_HEX_SIZE];
+
+	for (unsigned i = 0; i < NOTES; i++) {
+		const struct tkb_time time = { NULL, format_key(key, thread, i),
+			                       i + 1 };
+
+		if (tkb_times_note(".", &time, 1, NULL) != 0)
+			(void)atomic_fetch_add(&failed_count, 1);
+	}
+	return unused;
+}
+
+TEST(times, are_all_told_that_eight_threads_note_at_once)
+{
+	pthread_t threads[THREADS];
+	char key[TKB_DIGEST_HEX_SIZE];
+
+	for (size_t i = 0; i < THREADS; i++)
+		CHECK_INT(pthread_create(&threads[i], NULL, note_times, NULL),
+		          0);
+	for (size_t i = 0; i < THREADS; i++)
+		CHECK_INT(pthread_join(threads[i], NULL), 0);
+
+	CHECK_INT(atomic_load(&failed_count), 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		check_time(format_key(key, i, NOTES - 1), NOTES);
 }
