@@ -131,7 +131,8 @@ TKB_API TKB_NODISCARD int tkb_cache_find(const struct tkb_cache *cache,
 /**
  * Send file `file` of entry `index` to `sink`, byte for byte as in the cache.
  *
- * @return 0, TKB_ERR_IO, or what the sink returned
+ * @return 0, TKB_ERR_CORRUPT (the file is gone, unsafe or too large by now),
+ *         TKB_ERR_IO, TKB_ERR_NOMEM, or what the sink returned
  */
 TKB_API TKB_NODISCARD int tkb_cache_read(const struct tkb_cache *cache,
                                          size_t index, size_t file,
