@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -129,6 +130,38 @@ static int take_found(struct tkb_cache *cache,
 	return 0;
 }
 
+/* Does any candidate for the key hold an entry, even one that is left out? */
+static bool has_entry(const struct tkb_candidates *candidates, const char *key)
+{
+	for (size_t i = 0; i < candidates->count; i++) {
+		const struct tkb_candidate *candidate = &candidates->items[i];
+
+		if (candidate->rc != TKB_MISS &&
+		    !candidate->found.is_unwanted &&
+		    strncmp(candidate->key, key, strlen(key)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Report each key that was asked for and has only unfinished folders. */
+static int check_keys(const struct tkb_candidates *candidates,
+                      const struct tkb_cache_options *options)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < options->key_count; i++) {
+		const char *key = options->keys[i];
+
+		if (!has_entry(candidates, key))
+			rc = tkb_watch_missing(options->watch, key,
+			                       "there is no finished entry "
+			                       "'%s'",
+			                       key);
+	}
+	return rc;
+}
+
 int tkb_cache_load(struct tkb_cache *cache, const struct tkb_scan *scan,
                    struct tkb_watcher *watcher, struct tkb_error *err)
 {
@@ -157,12 +190,5 @@ int tkb_cache_load(struct tkb_cache *cache, const struct tkb_scan *scan,
 	if (rc < 0)
 		return rc;
 	rc = take_found(cache, &candidates, scan->picks != NULL, err);
-	if (rc < 0)
-		return rc;
-	if (options->key_count != 0 &&
-	    cache->found_count + cache->left_out_count == 0)
-		return tkb_watch_missing(options->watch, options->keys[0],
-		                         "there is no finished entry '%s'",
-		                         options->keys[0]);
-	return 0;
+	return rc < 0 ? rc : check_keys(&candidates, options);
 }

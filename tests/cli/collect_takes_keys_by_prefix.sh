@@ -8,4 +8,6 @@ cp -r cache/5D* two
 try tkbundle collect two -o b.tkb --key 5DJ
 try tkbundle collect cache -o c.tkb --key 5D --key ZZ
 try tkbundle collect cache -o c.tkb --key ''
+rm cache/W4*/*
+try tkbundle collect cache -o c.tkb --key 5D --key W4
 try test -e c.tkb
