@@ -28,6 +28,18 @@ int tkb_cache_reject(struct tkb_cache *cache, const char *root, const char *key,
 	                  sizeof(left_out), err);
 }
 
+int tkb_cache_reject_found(struct tkb_cache *cache,
+                           const struct tkb_scanned_entry *found,
+                           const struct tkb_error *why, struct tkb_error *err)
+{
+	const struct tkb_entry *entry = &found->entry;
+
+	return tkb_cache_reject(cache, found->root->path,
+	                        entry->kind == TKB_KIND_UNIT ? entry->name
+	                                                     : entry->key,
+	                        why, err);
+}
+
 struct tkb_result tkb_left_out_result(const struct tkb_left_out *left_out,
                                       enum tkb_outcome outcome)
 {

@@ -130,4 +130,10 @@ TKB_NODISCARD int tkb_cache_reject(struct tkb_cache *cache, const char *root,
                                    const char *key, const struct tkb_error *why,
                                    struct tkb_error *err);
 
+/* The same of an entry that was found; a unit is called by its path. */
+TKB_NODISCARD int tkb_cache_reject_found(struct tkb_cache *cache,
+                                         const struct tkb_scanned_entry *found,
+                                         const struct tkb_error *why,
+                                         struct tkb_error *err);
+
 #endif

@@ -157,9 +157,8 @@ static int reject_and_fold(struct tkb_cache *cache,
 		bool folded = false;
 
 		if (verdicts[i].rc < 0) {
-			rc = tkb_cache_reject(cache, found->root->path,
-			                      found->entry.key,
-			                      &verdicts[i].err, err);
+			rc = tkb_cache_reject_found(cache, found,
+			                            &verdicts[i].err, err);
 			if (rc < 0)
 				return rc;
 			continue;

@@ -340,17 +340,13 @@ static int drop_bad_entries(struct tkb_pack *pack, bool *dropped,
 
 	*dropped = false;
 	for (size_t i = 0; i < cache->found_count; i++) {
-		const struct tkb_entry *entry = &cache->found[i].entry;
-
 		if (pack->faults[i] == NULL) {
 			cache->found[kept++] = cache->found[i];
 			continue;
 		}
 		*dropped = true;
-		rc = tkb_cache_reject(cache, cache->found[i].root->path,
-		                      entry->kind == TKB_KIND_UNIT ? entry->name
-		                                                   : entry->key,
-		                      pack->faults[i], err);
+		rc = tkb_cache_reject_found(cache, &cache->found[i],
+		                            pack->faults[i], err);
 		if (rc < 0)
 			return rc;
 	}

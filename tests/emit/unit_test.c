@@ -67,3 +67,34 @@ TEST(emit_units, make_their_folder_again_if_somebody_removes_it)
 		CHECK_STR(read_file(text("to/in/%d", i)).data,
 		          text("unit %d\n", i));
 }
+
+/* Changes a unit once, after all units are loaded and before they are hashed. */
+static void change_unit(void *self, uint64_t done, uint64_t total)
+{
+	(void)total;
+	(void)self;
+	if (done == UNITS)
+		write_text("from/in/0", "changed");
+}
+
+TEST(cache_units, are_left_out_under_their_path_if_they_change)
+{
+	const struct tkb_tree tree = { .name = "notes", .path = "from" };
+	const struct tkb_watch watch = { SIZED(struct tkb_watch),
+		                         .on_progress = change_unit };
+	const struct tkb_cache_options options = {
+		SIZED(struct tkb_cache_options),
+		.trees = &tree,
+		.tree_count = 1,
+		.threads = 1,
+		.has_digests = true,
+		.watch = &watch
+	};
+	struct tkb_cache *cache = NULL;
+
+	(void)bundle_of_units();
+	OK(tkb_cache_open("kernels", &options, &cache, ERR));
+	CHECK_INT(tkb_cache_left_out_count(cache), 1);
+	CHECK_STR(tkb_cache_left_out(cache, 0)->key, "in/0");
+	tkb_cache_close(cache);
+}
