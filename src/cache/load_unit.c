@@ -125,7 +125,8 @@ static bool ends_path_in_text(enum tkb_path_style style, char c)
 	const bool is_string =
 		style == TKB_PATH_STYLE_JSON || style == TKB_PATH_STYLE_PYTHON;
 
-	return c == '\0' || c == '"' || c == '\'' || c == '\n' ||
+	return c == '\0' || c == '"' || c == '\n' ||
+	       (c == '\'' && style != TKB_PATH_STYLE_JSON) ||
 	       (c == ' ' && !is_string);
 }
 

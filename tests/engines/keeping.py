@@ -353,7 +353,8 @@ def _(scene):
 @test("what an index names stays whatever its name is")
 def _(scene):
     here = scene.path("cache")
-    units = ["E=8,N=7,name=GPU", "a b", "a(1)", "a:b", "a;b&c", "a]b", "x{0}"]
+    units = ["E=8,N=7,name=GPU", "a b", "a(1)", "a:b", "a;b&c", "a]b", "x{0}",
+             "it's"]
     files = {f"graphs/{unit}/x": "1" for unit in units}
     files["index.json"] = json.dumps([f"{here}/{name}" for name in files])
     gc = index_tree(scene, files)
