@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/disable.h"
 #include "base/path.h"
@@ -335,6 +335,14 @@ int tkb_recorder_collect(struct tkb_recorder *recorder, const char *cache_root,
 	                        err);
 }
 
+/* Is there a file at `path` that a bundle would replace? */
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 static int write_nowhere(void *self, struct tkb_bytes bytes,
                          struct tkb_error *err)
 {
@@ -355,7 +363,7 @@ int tkb_recorder_collect_to_file(struct tkb_recorder *recorder,
 	struct tkb_collect_target to = { .path = path };
 
 	/* An empty bundle must not replace one that has something. */
-	if (recorder->is_disabled && path != NULL && access(path, F_OK) == 0)
+	if (recorder->is_disabled && path != NULL && is_file(path))
 		to = (struct tkb_collect_target){ .sink = &nowhere };
 	return collect_recorded(recorder, cache_root, options, &to, report,
 	                        err);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A recorder's life: what may follow what, and what finalises. */
@@ -627,6 +629,27 @@ TEST(recorder, replaces_no_file_if_it_is_disabled)
 	}
 	CHECK_STR((const char *)read_file("k.tkb").data, "a bundle");
 	check_empty(read_file("new.tkb"));
+}
+
+TEST(recorder, sends_an_empty_bundle_through_a_pipe_if_it_is_disabled)
+{
+	const struct tkb_recorder_options disabled = { SIZED(disabled),
+		                                       .is_disabled = true };
+	RECORDER(recorder) = fresh(&disabled);
+	unsigned char got[65536];
+	ssize_t size;
+	int fd;
+
+	SYS(mkfifo("pipe", 0666));
+	fd = open("pipe", O_RDONLY | O_NONBLOCK);
+	CHECK(fd >= 0);
+	begin(recorder);
+	OK(tkb_recorder_collect_to_file(recorder, "no/such/root", NULL, "pipe",
+	                                NULL, ERR));
+	size = read(fd, got, sizeof(got));
+	SYS(close(fd));
+	CHECK(size > 0);
+	check_empty((struct tkb_bytes){ got, (size_t)size });
 }
 
 TEST(recorder, is_disabled_by_the_environment_when_it_is_made)
