@@ -279,24 +279,22 @@ static void hide_unquoted(struct tkb_secret_copy *copy, const struct name *name,
 }
 
 /*
- * The size of the next character of a word in a bracket; 0 if the word ends. An
- * escaped one, as \u00e9 or \/, is hidden with its backslashes, or without them the
- * rest would be no string.
+ * The size of the next character of a word in a bracket, with the backslashes
+ * before it, as in \u00e9 or \/: without them, the rest would be no string, or
+ * what replaces the word would follow a backslash. 0: the word ends.
  */
 static size_t word_character_at(const struct tkb_secret_copy *copy, size_t at)
 {
 	size_t backslashes = 0;
+	unsigned char byte;
 
 	while (copy_byte_at(copy, at + backslashes) == '\\')
 		backslashes++;
-	at += backslashes;
-	if (backslashes != 0)
-		return tkb_is_one_of(copy_byte_at(copy, at), "u/")
-		               ? backslashes + 1
-		               : 0;
-	if (tkb_is_one_of(copy_byte_at(copy, at), "[](){},\"'"))
+	byte = copy_byte_at(copy, at + backslashes);
+	if (byte <= ' ' || tkb_is_one_of(byte, "[](){},\"'") ||
+	    (backslashes != 0 && tkb_is_one_of(byte, "nrtbfv")))
 		return 0;
-	return copy_byte_at(copy, at) > ' ' ? 1 : 0;
+	return backslashes + 1;
 }
 
 /* Hide the word without quotes at `at` in a bracket, unless it is a key. */

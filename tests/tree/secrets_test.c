@@ -294,6 +294,8 @@ TEST(secrets, in_brackets_they_are_hidden_also_without_quotes)
 	must_become(TKB_PATH_STYLE_JSON,
 	            "{\"a\": \"A_KEY:(\\u00e9x, y\\/z \\\\\\u00e9)\"}",
 	            "{\"a\": \"A_KEY:(hidden, hidden hidden)\"}");
+	must_become(TKB_PATH_STYLE_JSON, "{\"a\": \"\\\"A_KEY\\\":(\\\\K)\"}",
+	            "{\"a\": \"\\\"A_KEY\\\":(\\\"hidden\\\")\"}");
 	must_stay(TKB_PATH_STYLE_PYTHON, "api_keys = [key(x), y]\nz = 1");
 }
 
