@@ -279,6 +279,20 @@ def seed_graph(what, edits, reason, *says):
         equal(made["kind"], "vllm")
 
 
+@test("a unit is not taken for one that is not whole and has a longer name")
+def _(scene):
+    machine = Machine(scene, "one", VLLM)
+    other = scene.path("other")
+    shutil.copytree(machine.tree, other)
+    graph = os.path.join(other, GRAPH)
+    os.rename(graph, graph + "_2")
+    scene.write(os.path.join(graph + "_2", "cache_key_factors.json"), "[")
+    ended = scene.tkbundle("why", GRAPH, machine.tree, other)
+    equal(ended.status, 4)
+    require(f"left out of B {GRAPH}_2: metadata" in ended.err, ended.err)
+    require("nothing like it in B" in ended.out, ended.out)
+
+
 seed_graph("another $HOME",
            [("/home/serve/.config/vllm", "/home/other/.config/vllm")], "home",
            "VLLM_CONFIG_ROOT: /home/serve/.config/vllm there, "

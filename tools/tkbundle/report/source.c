@@ -126,8 +126,9 @@ bool source_is_group(const char *name)
 	       text_ends_with(name, ".json");
 }
 
-const struct tkb_left_out *source_left_out(const struct source *source,
-                                           const char *prefix)
+/* The first that was left out whose key's first `length` bytes are these. */
+static const struct tkb_left_out *find_left_out(const struct source *source,
+                                                const char *key, size_t length)
 {
 	const size_t count = source->cache != NULL
 	                             ? tkb_cache_left_out_count(source->cache)
@@ -137,10 +138,16 @@ const struct tkb_left_out *source_left_out(const struct source *source,
 		const struct tkb_left_out *const left_out =
 			tkb_cache_left_out(source->cache, i);
 
-		if (strncmp(left_out->key, prefix, strlen(prefix)) == 0)
+		if (strncmp(left_out->key, key, length) == 0)
 			return left_out;
 	}
 	return NULL;
+}
+
+const struct tkb_left_out *source_left_out(const struct source *source,
+                                           const char *key)
+{
+	return find_left_out(source, key, strlen(key) + 1);
 }
 
 int source_find(const struct source *source, const char *path,
@@ -155,7 +162,7 @@ int source_find(const struct source *source, const char *path,
 
 	if (rc != TKB_MISS)
 		return rc;
-	left_out = source_left_out(source, prefix);
+	left_out = find_left_out(source, prefix, strlen(prefix));
 	return left_out == NULL
 	               ? cli_error(err, rc,
 	                           "no key in '%.300s' begins with '%.100s'",

@@ -80,11 +80,11 @@ bool source_is_moved(const struct source *source, size_t index);
 bool source_is_group(const char *name);
 
 /*
- * What a cache left out whose key, or path in a tree, begins with `prefix`;
- * NULL: nothing. Borrowed.
+ * What a cache left out under this key, or this path in a tree; NULL: nothing.
+ * Borrowed.
  */
 const struct tkb_left_out *source_left_out(const struct source *source,
-                                           const char *prefix);
+                                           const char *key);
 
 /*
  * Returns like tkb_bundle_find(), with a sentence for TKB_MISS, too.
