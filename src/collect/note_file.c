@@ -16,17 +16,21 @@ int tkb_note_file_read(const char *cache_root, const char *name,
 {
 	TKB_AUTO(tkb_fd_close_at) int own = tkb_own_folder_open_at(cache_root);
 	struct tkb_error fault = { 0 };
-	struct stat status;
+	struct stat status = { .st_size = -1 };
+	off_t last_size;
 	int rc;
 
 	if (own < 0 || faccessat(own, name, F_OK, 0) < 0)
 		return 0;
-	/* Others append to it: read it again, which ends at the limit. */
+	/* Others append to it: read it again, which ends at the limit. On some
+	   file systems, a size is never that of what is read. */
 	do {
+		last_size = status.st_size;
 		tkb_buf_reset(out);
 		rc = tkb_fd_read_file(own, name, TKB_NOTE_FILE_LIMIT, out,
 		                      &status, &fault);
-	} while (rc < 0 && fault.reason == TKB_REASON_BUSY);
+	} while (rc < 0 && fault.reason == TKB_REASON_BUSY &&
+	         status.st_size != last_size);
 	return rc < 0 ? tkb_fail_as(err, rc, &fault) : 0;
 }
 

@@ -7,6 +7,8 @@
 
 #include <tkbundle/times.h>
 
+#include "base/fd.h"
+
 /* How long entries took to compile, as it is noted beside them. */
 
 #define ONE "7L6SDEJ5EARFW53EAUKXWJ3XWXHCWI4TI4SGVO6DXAZGV5QZWTSA"
@@ -75,4 +77,39 @@ TEST(times, are_all_told_that_eight_threads_note_at_once)
 	CHECK_INT(atomic_load(&failed_count), 0);
 	for (unsigned i = 0; i < THREADS; i++)
 		check_time(format_key(key, i, NOTES - 1), NOTES);
+}
+
+static unsigned wrong_reads; /* so many find another size than the file's */
+
+int __real_tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
+                            struct tkb_buf *buf, struct stat *stat_out,
+                            struct tkb_error *err);
+int __wrap_tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
+                            struct tkb_buf *buf, struct stat *stat_out,
+                            struct tkb_error *err);
+
+int __wrap_tkb_fd_read_file(int dir_fd, const char *name, uint64_t limit,
+                            struct tkb_buf *buf, struct stat *stat_out,
+                            struct tkb_error *err)
+{
+	if (wrong_reads == 0)
+		return __real_tkb_fd_read_file(dir_fd, name, limit, buf,
+		                               stat_out, err);
+	wrong_reads--;
+	*stat_out = (struct stat){ .st_size = 0 };
+	return tkb_fail_entry(err, TKB_REASON_BUSY, "'%s' changed", name);
+}
+
+TEST(times, are_not_read_for_ever_where_sizes_are_wrong)
+{
+	const struct tkb_time time = { NULL, ONE, 1 };
+	struct tkb_times *times = NULL;
+
+	OK(tkb_times_note(".", &time, 1, ERR));
+	wrong_reads = 100;
+
+	CHECK_INT(tkb_times_open(".", &times, NULL), TKB_ERR_CORRUPT);
+
+	CHECK_INT(wrong_reads, 98);
+	wrong_reads = 0;
 }
