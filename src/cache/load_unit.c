@@ -120,13 +120,15 @@ static struct tkb_text_place place_of_unit(const struct unit *unit)
 		                        .folder = unit->folder };
 }
 
-static bool ends_path_in_text(enum tkb_path_style style, char c)
+/* `before` is the byte before the path: in JSON, text may be quoted once more. */
+static bool ends_path_in_text(enum tkb_path_style style, char before, char c)
 {
 	const bool is_string =
 		style == TKB_PATH_STYLE_JSON || style == TKB_PATH_STYLE_PYTHON;
 
 	return c == '\0' || c == '"' || c == '\n' ||
-	       (c == '\'' && style != TKB_PATH_STYLE_JSON) ||
+	       (c == '\'' &&
+	        (style != TKB_PATH_STYLE_JSON || before == '\'')) ||
 	       (c == ' ' && !is_string);
 }
 
@@ -169,11 +171,13 @@ static int check_named(const struct unit *unit, const char *name,
 	                          unit->root->tree->name);
 	while ((at = memmem(at, (size_t)(end - at), sentinel, length)) !=
 	       NULL) {
+		const char before = at == text.data ? '\0' : at[-1];
 		size_t size = 0;
 		struct stat status;
 
 		at += length;
-		while (at + size < end && !ends_path_in_text(style, at[size]))
+		while (at + size < end &&
+		       !ends_path_in_text(style, before, at[size]))
 			size++;
 		/* A path with escapes is not looked for. */
 		if (size == 0 || size >= sizeof(path) ||

@@ -356,7 +356,8 @@ def _(scene):
     units = ["E=8,N=7,name=GPU", "a b", "a(1)", "a:b", "a;b&c", "a]b", "x{0}",
              "it's"]
     files = {f"graphs/{unit}/x": "1" for unit in units}
-    files["index.json"] = json.dumps([f"{here}/{name}" for name in files])
+    files["index.json"] = json.dumps(
+        [f"{here}/{name}" for name in files] + [f"ld '{here}/graphs/a b/x' -s"])
     gc = index_tree(scene, files)
     for name in files:
         age(None, os.path.join(here, name))
