@@ -4,11 +4,26 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool is_stdout(const char *path)
+{
+	static const char *const paths[] = { "-", "/dev/stdout", "/dev/fd/1",
+		                             "/proc/self/fd/1" };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (strcmp(path, paths[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool output_is_stdout(const struct arguments *args)
 {
+	char target[32] = "";
+
 	return args->output != NULL &&
-	       (strcmp(args->output, "-") == 0 ||
-	        strcmp(args->output, "/dev/stdout") == 0);
+	       (is_stdout(args->output) ||
+	        (readlink(args->output, target, sizeof(target) - 1) > 1 &&
+	         is_stdout(target)));
 }
 
 enum status output_check(const struct cli *cli, const struct arguments *args)

@@ -7,7 +7,7 @@
 
 /* The bundle that a verb writes to a file or to standard output: `-o`. */
 
-/* Is it `-o -` or `-o /dev/stdout`? */
+/* Is it `-o -` or `-o /dev/stdout`, or a link to the latter? */
 bool output_is_stdout(const struct arguments *args);
 
 /*
