@@ -375,69 +375,56 @@ seed_tuned("another GPU", "NVIDIA H100,580", "gpu",
            "gpu NVIDIA H100, driver 580 here", "a machine with this GPU")
 
 
-@test("vLLM's graph of another GPU, whose name the hash of the compiler covers")
-def _(scene):
+def compile_graphs(scene, member, first, *starts):
+    """Two starts of vLLM, with these variables, of which each makes the graph before
+    it anew: `member` of its factors, a hash, begins with another digit."""
     machine = Machine(scene, "one", VLLM)
     before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
     inner = os.path.relpath(machine.path(GRAPH), before)
-    for gpu, old, new in (("NVIDIA H100", "b", "0"), ("NVIDIA H200", "0", "1")):
+    for variables, old, new in zip(starts, (first, "0"), ("0", "1")):
         after = before[:-1] + new
         ended = scene.run(
             *compiling("folder", before, after,
                        os.path.join(inner, "cache_key_factors.json"),
-                       f'"compiler_hash": "{old}', f'"compiler_hash": "{new}',
+                       f'"{member}": "{old}', f'"{member}": "{new}',
                        os.path.join(inner, "vllm_compile_cache.py"),
                        os.path.basename(before), os.path.basename(after)),
-            options=("--engine", "vllm"),
-            env={**machine.environment, "TKBUNDLE_GPU": f"{gpu},580"})
+            options=("--engine", "vllm"), env={**machine.environment, **variables})
         equal(ended.status, 0, ended.err)
         before = after
-    made = one_made(scene, "gpu", env=machine.environment)
+    return machine.environment
+
+
+def installed(scene, package, version):
+    """The variables under which this version of a package is found."""
+    os.makedirs(scene.path(version, f"{package}-{version}.dist-info"))
+    return {"PYTHONPATH": scene.path(version)}
+
+
+@test("vLLM's graph of another GPU, whose name the hash of the compiler covers")
+def _(scene):
+    env = compile_graphs(scene, "compiler_hash", "b",
+                         {"TKBUNDLE_GPU": "NVIDIA H100,580"},
+                         {"TKBUNDLE_GPU": "NVIDIA H200,580"})
+    made = one_made(scene, "gpu", env=env)
     equal(made["detail"], "GPU: NVIDIA H100 there, NVIDIA H200 here")
 
 
 @test("vLLM's graph of another Triton, and with other options, which that does not bring")
 def _(scene):
-    machine = Machine(scene, "one", VLLM)
-    before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
-    inner = os.path.relpath(machine.path(GRAPH), before)
-    for version, old, new in (("3.6.0", "f", "0"), ("3.7.1", "0", "1")):
-        os.makedirs(scene.path(version, f"triton-{version}.dist-info"))
-        after = before[:-1] + new
-        ended = scene.run(
-            *compiling("folder", before, after,
-                       os.path.join(inner, "cache_key_factors.json"),
-                       f'"config_hash": "{old}', f'"config_hash": "{new}',
-                       os.path.join(inner, "vllm_compile_cache.py"),
-                       os.path.basename(before), os.path.basename(after)),
-            options=("--engine", "vllm"),
-            env={**machine.environment, "PYTHONPATH": scene.path(version)})
-        equal(ended.status, 0, ended.err)
-        before = after
+    env = compile_graphs(scene, "config_hash", "f",
+                         installed(scene, "triton", "3.6.0"),
+                         installed(scene, "triton", "3.7.1"))
     one_made(scene, "triton", "Triton: 3.6.0 there, 3.7.1 here; "
-             "configuration (a hash): 0", env=machine.environment)
+             "configuration (a hash): 0", env=env)
 
 
 @test("vLLM's graph by another version of vLLM: the page says 'engine'")
 def _(scene):
-    machine = Machine(scene, "one", VLLM)
-    before = machine.path(os.path.dirname(os.path.dirname(GRAPH)))
-    inner = os.path.relpath(machine.path(GRAPH), before)
-    for version, old, new in (("0.23.0", "f", "0"), ("0.24.0", "0", "1")):
-        os.makedirs(scene.path(version, f"vllm-{version}.dist-info"))
-        after = before[:-1] + new
-        ended = scene.run(
-            *compiling("folder", before, after,
-                       os.path.join(inner, "cache_key_factors.json"),
-                       f'"config_hash": "{old}', f'"config_hash": "{new}',
-                       os.path.join(inner, "vllm_compile_cache.py"),
-                       os.path.basename(before), os.path.basename(after)),
-            options=("--engine", "vllm"),
-            env={**machine.environment, "PYTHONPATH": scene.path(version)})
-        equal(ended.status, 0, ended.err)
-        before = after
-    one_made(scene, "engine", "engine: vllm 0.23.0 there, vllm 0.24.0 here",
-             env=machine.environment)
+    env = compile_graphs(scene, "config_hash", "f",
+                         installed(scene, "vllm", "0.23.0"),
+                         installed(scene, "vllm", "0.24.0"))
+    one_made(scene, "engine", "engine: vllm 0.23.0 there, vllm 0.24.0 here", env=env)
 
 
 @test("notes of several ranks are one start, and an older one is another")
