@@ -22,8 +22,10 @@ int tkb_note_file_read(const char *cache_root, const char *name,
 
 	if (own < 0 || faccessat(own, name, F_OK, 0) < 0)
 		return 0;
-	/* Others append to it: read it again, which ends at the limit. On some
-	   file systems, a size is never that of what is read. */
+	/*
+	 * Others append to it: read it again, which ends at the limit. On some
+	 * file systems, a size is never that of what is read.
+	 */
 	do {
 		last_size = status.st_size;
 		tkb_buf_reset(out);
