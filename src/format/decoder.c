@@ -113,12 +113,13 @@ static int keep_member(struct tkb_decoder *decoder,
 	const struct tkb_file *file = &member->entry->files[member->file];
 	char path[TKB_MEMBER_PATH_SIZE];
 
-	tkb_member_path(member, path);
-	if (bytes.size != file->size)
+	if (bytes.size != file->size) {
+		tkb_member_path(member, path);
 		return tkb_fail(err, TKB_ERR_CORRUPT,
 		                "'%s' has %zu bytes, the manifest says %llu",
 		                path, bytes.size,
 		                (unsigned long long)file->size);
+	}
 	decoder->files[decoder->firsts[member->entry_index] + member->file] =
 		bytes;
 	return 0;
