@@ -484,8 +484,8 @@ def _(scene):
     require(re.search(r"= libtriton=[0-9a-f]{16}; triton=3\.6\.0\n", noted),
             noted)
     for number, (says, more) in enumerate((
-            ("the code differs only in numbers: 1024 in A, 512 in B",
-             {"block": 512}),
+            ("the code differs only in numbers: 1024 in A, 128 in B",
+             {"block": 128}),
             ("num_warps: 4 in A, 8 in B", {"words": ("--num-warps", "8")}),
             ("DISABLE_PTXAS_OPT: not set in A, true in B",
              {"DISABLE_PTXAS_OPT": "1"}),

@@ -7,6 +7,10 @@
 
 #include "cli/cli.h"
 
+enum {
+	BLOCK_SIZE = 64 /* bytes that are compared at once */
+};
+
 /* The text after the hash and the name in a line of a graph. */
 static const char *graph_value(const struct part *part)
 {
@@ -34,29 +38,55 @@ void difference_copy_value(const struct part *part,
 		(void)snprintf(out + DIFFERENCE_TEXT_SIZE - 5, 5, "...");
 }
 
-/* The length of the number that begins at `at`, or 1 if none does. */
-static size_t step(const char *at)
+/* How many of the first `size` bytes are the same in both, up to a difference. */
+static size_t common_size(const char *a, const char *b, size_t size)
 {
-	const size_t digits = strspn(at, "0123456789");
+	size_t at = 0;
 
-	return digits != 0 ? digits : 1;
+	while (size - at >= BLOCK_SIZE &&
+	       memcmp(a + at, b + at, BLOCK_SIZE) == 0)
+		at += BLOCK_SIZE;
+	while (at < size && a[at] == b[at])
+		at++;
+	return at;
+}
+
+/* The length of the number that begins at `at`; 0 if none does. */
+static size_t number_size(const char *at)
+{
+	size_t size = 0;
+
+	while (isdigit((unsigned char)at[size]))
+		size++;
+	return size;
 }
 
 bool difference_find_number(const char *a, const char *b,
                             struct difference *out)
 {
+	const char *const a_end = a + strlen(a);
+	const char *const b_end = b + strlen(b);
 	bool is_found = false;
 
-	while (*a != '\0' && *b != '\0') {
-		const size_t a_size = step(a);
-		const size_t b_size = step(b);
-		const bool is_equal =
-			a_size == b_size && memcmp(a, b, a_size) == 0;
+	for (;;) {
+		const size_t left =
+			(size_t)(a_end - a < b_end - b ? a_end - a : b_end - b);
+		size_t common = common_size(a, b, left);
+		size_t a_size;
+		size_t b_size;
 
-		if (!is_equal && (!isdigit((unsigned char)*a) ||
-		                  !isdigit((unsigned char)*b)))
+		if (a + common == a_end && b + common == b_end)
+			return is_found;
+		/* Numbers may begin with the same digits. */
+		while (common != 0 && isdigit((unsigned char)a[common - 1]))
+			common--;
+		a += common;
+		b += common;
+		a_size = number_size(a);
+		b_size = number_size(b);
+		if (a_size == 0 || b_size == 0)
 			return false;
-		if (!is_equal && !is_found) {
+		if (!is_found) {
 			(void)snprintf(out->a, sizeof(out->a), "%.*s",
 			               (int)(a_size < 20 ? a_size : 20), a);
 			(void)snprintf(out->b, sizeof(out->b), "%.*s",
@@ -66,7 +96,6 @@ bool difference_find_number(const char *a, const char *b,
 		a += a_size;
 		b += b_size;
 	}
-	return *a == *b && is_found;
 }
 
 void difference_copy_lines(const char *a, const char *b, struct difference *out)

@@ -119,12 +119,12 @@ static bool same_ptxas(const char *a, const char *b)
 /* A hidden value counts as equal. */
 static bool same_value(const struct part *a, const struct part *b)
 {
-	if (tkb_name_is_secret(a->name) &&
-	    (strcmp(a->value, FACTS_SECRET) == 0 ||
-	     strcmp(b->value, FACTS_SECRET) == 0))
+	if (strcmp(a->value, b->value) == 0 ||
+	    (a->reason == REASON_PTXAS && same_ptxas(a->value, b->value)))
 		return true;
-	return strcmp(a->value, b->value) == 0 ||
-	       (a->reason == REASON_PTXAS && same_ptxas(a->value, b->value));
+	return (strcmp(a->value, FACTS_SECRET) == 0 ||
+	        strcmp(b->value, FACTS_SECRET) == 0) &&
+	       tkb_name_is_secret(a->name);
 }
 
 /* Do both have the part, with the same value? If not, `out` is filled in. */
