@@ -3,8 +3,8 @@
 /*
  * What a framework does in its own process, by the C library: for small.py.
  *
- *     small collect ROOT FILE    pack ROOT, an Inductor folder, into memory
- *     small emit FILE FOLDER     open FILE's bytes, emit into FOLDER/0 and FOLDER/1
+ *     small collect ROOT FILE LEVEL  pack ROOT, an Inductor folder, into memory
+ *     small emit FILE FOLDER         open FILE's bytes, emit into FOLDER/0 and FOLDER/1
  *
  * Each is done twice, since Python's steps are warmed up, too. It prints the
  * time of the second run in milliseconds; `collect` also prints that of a put
@@ -90,11 +90,13 @@ static size_t list_keys(const char *root, char **keys)
 	return count;
 }
 
-static void collect(const char *root, char **keys, size_t count,
+static void collect(const char *root, char **keys, size_t count, int level,
                     struct memory *memory, double *ms, double *put_us)
 {
-	const struct tkb_collect_options options = { .struct_size =
-		                                             sizeof(options) };
+	const struct tkb_collect_options options = {
+		.struct_size = sizeof(options),
+		.level = level,
+	};
 	const struct tkb_sink sink = { write_memory, memory };
 	struct tkb_recorder *recorder;
 	struct tkb_error err = { 0 };
@@ -115,7 +117,7 @@ static void collect(const char *root, char **keys, size_t count,
 	tkb_recorder_free(recorder);
 }
 
-static void collect_twice(const char *root, const char *path)
+static void collect_twice(const char *root, const char *path, int level)
 {
 	static char *keys[MAX_KEYS];
 	const size_t count = list_keys(root, keys);
@@ -126,7 +128,7 @@ static void collect_twice(const char *root, const char *path)
 
 	for (int i = 0; i < 2; i++) {
 		memory.size = 0;
-		collect(root, keys, count, &memory, &ms, &put_us);
+		collect(root, keys, count, level, &memory, &ms, &put_us);
 	}
 	(void)printf("%.3f %.3f\n", ms, put_us);
 	file = fopen(path, "wb");
@@ -179,11 +181,11 @@ static void emit_twice(const char *path, const char *folder)
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && strcmp(argv[1], "collect") == 0)
-		collect_twice(argv[2], argv[3]);
+	if (argc == 5 && strcmp(argv[1], "collect") == 0)
+		collect_twice(argv[2], argv[3], atoi(argv[4]));
 	else if (argc == 4 && strcmp(argv[1], "emit") == 0)
 		emit_twice(argv[2], argv[3]);
 	else
-		die("usage", "collect ROOT FILE | emit FILE FOLDER");
+		die("usage", "collect ROOT FILE LEVEL | emit FILE FOLDER");
 	return 0;
 }

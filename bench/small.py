@@ -29,10 +29,10 @@ PUTS = 1000
 MANY_CORES = 16
 
 
-def timed(work, *arguments):
+def timed(work, *arguments, **options):
     """The time in milliseconds, and the result, so that freeing it is not timed."""
     start = time.perf_counter()
-    result = work(*arguments)
+    result = work(*arguments, **options)
     return (time.perf_counter() - start) * 1000, result
 
 
@@ -82,12 +82,14 @@ class Small:
         with self.package.recording(self.cache) as recorder:
             for key in self.keys:
                 recorder.put(key, 0)
-            ms, _ = timed(recorder.collect, self.bundle)
+            ms, _ = timed(recorder.collect, self.bundle,
+                          level=self.args.level)
         self.note("collect, package", ms)
         with self.package.recording(self.cache) as recorder:
             for key in self.keys:
                 recorder.put(key, 0)
-            ms, later = timed(recorder.collect_later, self.bundle)
+            ms, later = timed(recorder.collect_later, self.bundle,
+                              level=self.args.level)
         later.result()
         self.note("later, package", ms)
         out = self.place.fresh()
@@ -101,7 +103,8 @@ class Small:
 
     def in_c(self):
         path, out = self.place.path("c"), self.place.fresh()
-        collected = bench.run([self.program, "collect", self.cache, path])
+        collected = bench.run([self.program, "collect", self.cache, path,
+                               str(self.args.level)])
         self.note("collect, C", *map(float, collected.output.split()))
         os.mkdir(out)
         self.note("emit, C", float(bench.run([self.program, "emit", path, out]).output))
@@ -181,6 +184,8 @@ def parse_arguments():
     parser.add_argument("--tmpfs", default="/dev/shm",
                         help="a folder in memory (%(default)s)")
     parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--level", type=int, default=0,
+                        help="of a collect, from -50 to 19 (0: the default's)")
     parser.add_argument("--json", metavar="FILE",
                         help="write every round's figures there")
     args = parser.parse_args()
