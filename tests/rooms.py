@@ -4,8 +4,8 @@
 
     rooms.py [SOURCE_DIR]      by default the tree that this file is in
 
-A file is X.c and X.h together. No two files include each other, directly or by
-way of others; a folder includes only folders that stand before it in LAYERS;
+No two files include each other, directly or by way of others, where X.c and X.h
+are one file; a folder includes only folders that stand before it in LAYERS;
 and no folder of sources or of tests has more than 35 files (of tests, data such
 as snapshots and modules do not count).
 """

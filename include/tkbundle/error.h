@@ -98,7 +98,8 @@ enum tkb_status {
 	TKB_ERR_NOMEM = -2,   /**< out of memory */
 	TKB_ERR_IO = -3,      /**< the system refused; the message says why */
 	TKB_ERR_CORRUPT = -4, /**< damaged or unsafe: do not trust it */
-	TKB_ERR_UNSUPPORTED = -5, /**< made by a newer tkbundle */
+	TKB_ERR_UNSUPPORTED = -5, /**< made by a newer tkbundle, or this one
+	                               was built without what it needs */
 	TKB_ERR_TOO_LARGE = -6,   /**< over a limit of the format */
 	TKB_ERR_CANCELLED = -7,   /**< the caller's is_cancelled() ended the
 	                               call, or its deadline passed */

@@ -53,7 +53,7 @@ struct tkb_scanned_entry {
 	struct tkb_digest group_digest; /* of the group file in the folder */
 	size_t stray_count;             /* files in the folder that are not
 	                                   the entry's */
-	bool is_moved;                  /* its group file has another path */
+	bool is_moved;                  /* it has paths of another root */
 	bool is_unwanted; /* a module that is_kernels_only skips: the other
 	                     members are not set */
 };

@@ -16,7 +16,7 @@
 enum tkb_entry_state {
 	TKB_ENTRY_STATE_ABSENT,  /* there is nothing */
 	TKB_ENTRY_STATE_PRESENT, /* a whole entry */
-	TKB_ENTRY_STATE_MOVED,  /* whole, but its group file has another path */
+	TKB_ENTRY_STATE_MOVED,   /* whole, but with paths of another root */
 	TKB_ENTRY_STATE_BUSY,   /* not whole, and a compiler is writing there */
 	TKB_ENTRY_STATE_BROKEN, /* a folder, but not a whole entry */
 	TKB_ENTRY_STATE_UNSAFE  /* not a folder */

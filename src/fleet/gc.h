@@ -85,14 +85,16 @@ TKB_NODISCARD int tkb_remote_gc_blobs(struct tkb_remote_gc *gc,
                                       struct tkb_error *err);
 
 /*
- * Used by both parts: report a removal, for a record with its ref; drop a record,
- * or in a dry run only report it; count a step of the progress; and the age from
- * which an unnamed object may be removed.
+ * Used by both parts:
  */
+
+/* Report a removal, for a record with its ref. */
 void tkb_remote_gc_report_removed(const struct tkb_remote_gc *gc,
                                   const char *ref,
                                   const struct tkb_digest *digest,
                                   uint64_t size);
+
+/* Drop a record, or in a dry run only report it. */
 TKB_NODISCARD int tkb_remote_gc_drop(struct tkb_remote_gc *gc, const char *ref,
                                      const struct tkb_digest *digest,
                                      uint64_t size, bool *is_refused,
@@ -109,7 +111,11 @@ TKB_NODISCARD int tkb_remote_gc_note_refusal(struct tkb_remote_gc *gc, int rc,
                                              const struct tkb_error *why,
                                              bool *is_refused,
                                              struct tkb_error *err);
+
+/* Count a step of the progress. */
 void tkb_remote_gc_count_step(struct tkb_remote_gc *gc);
+
+/* The age, in seconds, from which an object that no record names may go. */
 uint64_t tkb_remote_gc_grace(const struct tkb_remote_gc *gc);
 
 #endif

@@ -24,7 +24,7 @@ struct tkb_tier {
 	uint32_t stall_ms;
 	uint32_t retries;
 	unsigned vain_ranks; /* whose claims are not waited for: claims.h */
-	bool is_unreachable; /* connecting has failed */
+	bool is_unreachable; /* all tries of an operation were in vain */
 	struct tkb_error unreachable_error; /* why */
 };
 

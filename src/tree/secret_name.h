@@ -5,8 +5,8 @@
 /*
  * Which names have secrets as their values.
  *
- * A name that contains PASSWORD, PASSWD, PASSPHRASE, SECRET, CREDENTIAL,
- * AUTHORIZATION or APIKEY has a secret. Caches use the words KEY, TOKEN and
+ * A name that contains a word such as PASSWORD, SECRET or APIKEY (`plain` in
+ * secret_name.c) has a secret, and one of several words that ends with PWD. Caches use the words KEY, TOKEN and
  * AUTH for other things too, so these count only as whole words, between
  * underscores and the like:
  *

@@ -65,12 +65,14 @@ TKB_NODISCARD int differences_find(const struct parts *a, const struct parts *b,
 void differences_left(const struct differences *differences, char *out,
                       size_t size);
 
+/* The reason of the most important one. */
+enum reason differences_reason(const struct differences *differences);
+
 /*
  * Write a difference as text, such as "ptxas: 13.0.88 there, 12.8 here".
  *
  * @param where  names of the sides: "in A", "in B"
  */
-enum reason differences_reason(const struct differences *differences);
 void differences_show(const struct difference *difference,
                       const char *const where[2], char *out, size_t size);
 

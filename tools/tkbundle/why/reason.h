@@ -10,7 +10,7 @@
  * starts, `why`, `doctor` and `fleet` use the same words and sentences.
  */
 enum reason {
-	/* A part of the key differs; if several do, the first of these. */
+	/* A part of the key differs; which one counts if several do: rank_of(). */
 	REASON_TARGET,      /* the architecture that it is compiled for */
 	REASON_TRITON,      /* the version of Triton */
 	REASON_LIBTRITON,   /* another build of that version */
