@@ -87,8 +87,6 @@ static int make_integer(const struct tkb_binding *binding, LLVMTypeRef type,
 {
 	const unsigned width = LLVMGetIntTypeWidth(type);
 	const bool is_negative = binding->value[0] == '-';
-	const char *const number = binding->value + is_negative;
-	const bool is_hex = number[0] == '0' && (number[1] | 0x20) == 'x';
 	char *end = NULL;
 	unsigned long long bits;
 	unsigned long long limit;
@@ -96,8 +94,9 @@ static int make_integer(const struct tkb_binding *binding, LLVMTypeRef type,
 	if (width > 64)
 		return fail_value(binding, "it is wider than 64 bits", err);
 	errno = 0;
-	bits = strtoull(number, &end, is_hex ? 16 : 10);
-	if (number[0] < '0' || number[0] > '9' || *end != '\0')
+	bits = strtoull(binding->value + is_negative, &end, 0);
+	if (binding->value[is_negative] < '0' ||
+	    binding->value[is_negative] > '9' || *end != '\0')
 		return fail_value(binding, "it takes an integer", err);
 	limit = is_negative ? 1ULL << (width - 1) : ~0ULL >> (64 - width);
 	if (errno != 0 || bits > limit)
