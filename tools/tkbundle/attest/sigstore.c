@@ -25,19 +25,30 @@ struct exporting {
 	uint64_t count;
 };
 
+/*
+ * Each file has a name of its own: refs that hold the same record may be signed in
+ * the same second.
+ */
 static int write_one(void *self, const struct tkb_digest *record,
                      uint64_t sequence, struct tkb_bytes text,
                      struct tkb_error *err)
 {
 	struct exporting *const exporting = self;
+	const struct tkb_blob blob = { text.size, tkb_memory_source(&text) };
 	TKB_AUTO(text_free) char *path = NULL;
+	struct tkb_digest digest;
+	char own[KEY_ID_SIZE];
 	char id[KEY_ID_SIZE];
 	int rc;
 
+	rc = exporting->use->library.image_digest(&blob, &digest, err);
+	if (rc != 0)
+		return rc;
+	key_id_text(&digest, own);
 	key_id_text(record, id);
-	if (asprintf(&path, "%s/%.*s-%.*s-%" PRIu64 ".sigstore.json",
+	if (asprintf(&path, "%s/%.*s-%.*s-%" PRIu64 "-%.*s.sigstore.json",
 	             exporting->folder, SHOWN, id, SHOWN, exporting->key,
-	             sequence) < 0) {
+	             sequence, SHOWN, own) < 0) {
 		path = NULL; /* asprintf() leaves it undefined */
 		return cli_error_nomem(err);
 	}
