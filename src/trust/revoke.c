@@ -220,21 +220,6 @@ static bool is_done(const struct tkb_revocations *known,
 	return true;
 }
 
-/* Check and count what the remote shows, before anything is written. */
-static int look_at_lists(struct revoker *revoker,
-                         const struct tkb_revocations *known,
-                         const struct tkb_digest *digests, size_t count,
-                         struct tkb_error *err)
-{
-	const int rc = check_seen(revoker, known, err);
-
-	revoker->report.is_new = known->count == 0;
-	for (size_t i = 0; i < count; i++)
-		revoker->report.added_count +=
-			!tkb_digests_have(&known->all.digests, &digests[i]);
-	return rc;
-}
-
 static int revoke_in_rounds(struct revoker *revoker,
                             const struct tkb_digest *digests, size_t count,
                             struct tkb_error *err)
@@ -243,21 +228,28 @@ static int revoke_in_rounds(struct revoker *revoker,
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		TKB_AUTO(tkb_revocations_release)
 		struct tkb_revocations known = { .count = 0 };
+		size_t before;
 		int rc;
 
 		rc = tkb_revocations_read(revoker->remote, revoker->keys,
 		                          revoker->key_count, revoker->now_s,
 		                          NULL, &known, err);
+		/* Before anything is written. */
 		if (rc == 0 && round == 0)
-			rc = look_at_lists(revoker, &known, digests, count,
-			                   err);
+			rc = check_seen(revoker, &known, err);
 		if (rc < 0)
 			return rc;
 		if (round > 0 && is_done(&known, revoker, digests, count))
 			return 0;
+		before = known.all.digests.count;
 		rc = replace_list(revoker, &known, digests, count, err);
 		if (rc < 0)
 			return rc;
+		if (round == 0) {
+			revoker->report.is_new = known.count == 0;
+			revoker->report.added_count =
+				revoker->report.revoked_count - before;
+		}
 	}
 	return 0;
 }

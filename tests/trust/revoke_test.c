@@ -92,6 +92,8 @@ TEST(revoked, stays_what_older_lists_have)
 	struct fleet *fleet = arrange();
 	const struct tkb_digest one = digest("one");
 	const struct tkb_digest two = digest("two");
+	const struct tkb_digest thrice[] = { one, digest("three"),
+		                             digest("three") };
 	struct tkb_key *deputy = make_key();
 	struct tkb_revoke_report report;
 
@@ -105,6 +107,9 @@ TEST(revoked, stays_what_older_lists_have)
 	report = revoke_by(fleet->remote, fleet->second, &one, 1);
 	CHECK_INT(report.added_count, 0);
 	CHECK_INT(count_under(fleet->remote, LISTS), 1);
+	report = revoke_by(fleet->remote, fleet->second, thrice, 3);
+	CHECK_INT(report.added_count, 1);
+	CHECK_INT(report.revoked_count, 3);
 	/* The list of a stranger stands beside it, and is not taken along. */
 	report = revoke_by(fleet->remote, deputy, &fleet->ci->id, 1);
 	CHECK_INT(report.revoked_count, 1);
@@ -113,7 +118,7 @@ TEST(revoked, stays_what_older_lists_have)
 	/* Who may revoke by the policy is no stranger. */
 	fleet->keys[0].is_revoker = true;
 	report = revoke_by(fleet->strict, fleet->ci, NULL, 0);
-	CHECK_INT(report.revoked_count, 2);
+	CHECK_INT(report.revoked_count, 3);
 	CHECK_INT(count_under(fleet->remote, LISTS), 2);
 }
 
