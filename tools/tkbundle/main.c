@@ -92,6 +92,9 @@ static enum status run_verb(struct cli *cli, int argc, char **argv)
 	json_out_init(&cli->json, args.is_json);
 	cli->is_tty = cli->is_tty && !args.is_json;
 	status = cli->command->run(cli, &args);
+	/* A wrong command line has no document, not a part of one. */
+	if (status == STATUS_USAGE && !json_out_has(&cli->json, "error"))
+		json_out_release(&cli->json);
 	if (!json_out_write(&cli->json, cli->out) && !ferror(cli->out)) {
 		cli_say(cli, "cannot make the JSON document: out of memory");
 		status = status_merge(status, STATUS_FAILED);

@@ -127,6 +127,11 @@ void json_out_close(struct json_out *json)
 	json->depth--;
 }
 
+bool json_out_has(const struct json_out *json, const char *name)
+{
+	return json_object_get(json->stack[0], name) != NULL;
+}
+
 bool json_out_write(struct json_out *json, FILE *to)
 {
 	if (!json->is_wanted)

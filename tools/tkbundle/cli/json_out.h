@@ -50,6 +50,9 @@ void json_out_open_object(struct json_out *json, const char *name);
 void json_out_open_array(struct json_out *json, const char *name);
 void json_out_close(struct json_out *json);
 
+/* Does the document have this member? */
+bool json_out_has(const struct json_out *json, const char *name);
+
 /*
  * Write the document as one line, or nothing if it is empty. Open containers
  * are closed.
