@@ -60,13 +60,15 @@ static int refuse_label(const char *label, const char *name,
 		                name);
 	return tkb_fail(err, TKB_ERR_INVALID,
 	                "'%.300s' is a '%.60s': keys are PEM of PKCS #8 or "
-	                "SubjectPublicKeyInfo; 'openssl pkey' converts others",
-	                name, label);
+	                "SubjectPublicKeyInfo%s",
+	                name, label,
+	                strstr(label, "OPENSSH") != NULL
+	                        ? ""
+	                        : "; 'openssl pkey' converts others");
 }
 
-/* Find the label of the first BEGIN line. A file may have only one key. */
-static int find_label(struct tkb_bytes text, const char *name,
-                      char out[LABEL_SIZE], struct tkb_error *err)
+/* Find the label of the first BEGIN line. Is there no other such line? */
+static bool find_label(struct tkb_bytes text, char out[LABEL_SIZE])
 {
 	const char *begin = memmem(text.data, text.size, BEGIN, strlen(BEGIN));
 	const char *end = (const char *)text.data + text.size;
@@ -79,10 +81,8 @@ static int find_label(struct tkb_bytes text, const char *name,
 		size++;
 	}
 	out[size] = '\0';
-	if (memmem(begin, (size_t)(end - begin), BEGIN, strlen(BEGIN)) != NULL)
-		return tkb_fail(err, TKB_ERR_INVALID,
-		                "'%.300s' has more than one key", name);
-	return 0;
+	return memmem(begin, (size_t)(end - begin), BEGIN, strlen(BEGIN)) ==
+	       NULL;
 }
 
 static int refuse_private(const struct asking *asking, const char *name,
@@ -114,17 +114,18 @@ static int read_pem(struct tkb_bytes text, const char *name,
 	char label[LABEL_SIZE];
 	EVP_PKEY *made = NULL;
 	bool is_private;
-	int rc;
+	bool is_alone;
 
 	if (bio == NULL)
 		return tkb_fail_nomem(err);
-	rc = find_label(text, name, label, err);
-	if (rc < 0)
-		return rc;
+	is_alone = find_label(text, label);
 	is_private = strcmp(label, "PUBLIC KEY") != 0;
 	if (is_private && strcmp(label, "PRIVATE KEY") != 0 &&
 	    strcmp(label, "ENCRYPTED PRIVATE KEY") != 0)
 		return refuse_label(label, name, err);
+	if (!is_alone)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.300s' has more than one key", name);
 	made = is_private ? PEM_read_bio_PrivateKey(bio, NULL,
 	                                            ask_for_passphrase, &asking)
 	                  : PEM_read_bio_PUBKEY(bio, NULL, ask_for_passphrase,

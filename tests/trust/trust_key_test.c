@@ -125,6 +125,12 @@ TEST(key, that_is_something_else_is_refused_by_name)
 		  "CERTIFICATE-----\n",
 		  "is a certificate" },
 		{ "-----BEGIN EC PRIVATE KEY-----\nAAAA\n", "PKCS #8" },
+		/* As `openssl ecparam -genkey` writes it. */
+		{ "-----BEGIN EC PARAMETERS-----\nAAAA\n-----END EC "
+		  "PARAMETERS-----\n-----BEGIN EC PRIVATE KEY-----\nAAAA\n",
+		  "'openssl pkey' converts others" },
+		{ "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n",
+		  "PKCS #8 or SubjectPublicKeyInfo" },
 		{ "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC "
 		  "KEY-----\n",
 		  "damaged key" },

@@ -226,7 +226,9 @@ static int read_threshold(const struct reading *reading, const char *name,
 
 	if (*out != 0)
 		return refuse_line(reading, name, "is set here twice", err);
-	if (*end != '\0' || number == 0 || number > KEYS_LIMIT)
+	/* strtoul() alone would accept a sign. */
+	if (value[0] < '0' || value[0] > '9' || *end != '\0' || number == 0 ||
+	    number > KEYS_LIMIT)
 		return refuse_line(reading, name, "wants a number from 1 to 64",
 		                   err);
 	*out = (uint32_t)number;
