@@ -183,7 +183,9 @@ def check_lint(tree, name):
         ["mandoc", "-Tlint", "-Wwarning", os.path.join(tree.man, name)],
         text=True, check=False, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
-    return ended.stdout.splitlines()
+    # Quotes take all of their line, and so do those in them.
+    nested = re.findall(r"^\.(?:Pq )?Qq .* Qq .*$", tree.page(name).text, re.M)
+    return ended.stdout.splitlines() + nested
 
 
 def check_usage(tree, verb):
