@@ -96,7 +96,7 @@ complete -c tkbundle -n '__tkbundle_verb collect emit export import pull push ve
 complete -c tkbundle -n '__tkbundle_verb attest collect compile config diff doctor emit export fleet gc import key ls merge promote pull push refs relocate revoke show sign stats verify why' -l json -d 'print one JSON document'
 complete -c tkbundle -n '__tkbundle_verb collect gc import relocate' -s n -l dry-run -d 'check everything, write nothing'
 complete -c tkbundle -n '__tkbundle_verb emit' -s n -l dry-run -d 'inspect the cache, write nothing'
-complete -c tkbundle -n '__tkbundle_verb attest doctor promote pull push refs revoke run sign why' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
+complete -c tkbundle -n '__tkbundle_verb attest doctor fleet promote pull push refs revoke run sign why' -l remote -x -a '(__fish_complete_directories)' -d 'the remote; by default $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb gc' -l remote -x -a '(__fish_complete_directories)' -d 'clean up a remote; - means $TKBUNDLE_REMOTE'
 complete -c tkbundle -n '__tkbundle_verb attest compile emit export fleet gc import ls promote pull push refs relocate report revoke sign verify why' -l deadline -x -d 'give up after this time, as 500ms or 30s'
 complete -c tkbundle -n '__tkbundle_verb fleet gc pull push run' -l metrics -r -F -d 'write metrics for Prometheus to FILE'
