@@ -540,6 +540,8 @@ static const struct {
 	{ "",
 	  { "n", "-2147483649", { NULL, 0 }, NULL },
 	  "the number does not fit into it" },
+	{ "", { "n", "-010", { NULL, 0 }, NULL }, "no 0 before it" },
+	{ "", { "nctaid.x", "08", { NULL, 0 }, NULL }, "no 0 before it" },
 	{ "", { "n", "i8[1]", { "", 1 }, NULL }, "it takes a number" },
 	{ "", { "f", "one", { NULL, 0 }, NULL }, "it takes a number" },
 	{ "",

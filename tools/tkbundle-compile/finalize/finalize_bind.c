@@ -87,6 +87,7 @@ static int make_integer(const struct tkb_binding *binding, LLVMTypeRef type,
 {
 	const unsigned width = LLVMGetIntTypeWidth(type);
 	const bool is_negative = binding->value[0] == '-';
+	const char *const digits = binding->value + is_negative;
 	char *end = NULL;
 	unsigned long long bits;
 	unsigned long long limit;
@@ -94,9 +95,11 @@ static int make_integer(const struct tkb_binding *binding, LLVMTypeRef type,
 	if (width > 64)
 		return fail_value(binding, "it is wider than 64 bits", err);
 	errno = 0;
-	bits = strtoull(binding->value + is_negative, &end, 0);
-	if (binding->value[is_negative] < '0' ||
-	    binding->value[is_negative] > '9' || *end != '\0')
+	/* This would read 010 as 8. */
+	if (digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9')
+		return fail_value(binding, "a number has no 0 before it", err);
+	bits = strtoull(digits, &end, 0);
+	if (digits[0] < '0' || digits[0] > '9' || *end != '\0')
 		return fail_value(binding, "it takes an integer", err);
 	limit = is_negative ? 1ULL << (width - 1) : ~0ULL >> (64 - width);
 	if (errno != 0 || bits > limit)
