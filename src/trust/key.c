@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/x509.h>
 
@@ -40,6 +41,20 @@ static bool find_kind(const EVP_PKEY *key, enum tkb_key_kind *out)
 	       strcmp(group, "prime256v1") == 0;
 }
 
+/*
+ * A file may also have the point compressed, or the curve's parameters in the place
+ * of its name. One key has one SubjectPublicKeyInfo.
+ */
+static bool choose_form(EVP_PKEY *key)
+{
+	return EVP_PKEY_set_utf8_string_param(
+		       key, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT,
+		       OSSL_PKEY_EC_POINT_CONVERSION_FORMAT_UNCOMPRESSED) ==
+	               1 &&
+	       EVP_PKEY_set_utf8_string_param(key, OSSL_PKEY_PARAM_EC_ENCODING,
+	                                      OSSL_PKEY_EC_ENCODING_GROUP) == 1;
+}
+
 /* The id is the SHA-256 of the key's SubjectPublicKeyInfo. */
 static int find_id(const EVP_PKEY *key, struct tkb_digest *out,
                    struct tkb_error *err)
@@ -74,6 +89,8 @@ int tkb_key_adopt(EVP_PKEY *made, bool is_private, const struct tkb_bytes *spki,
 		              name, EVP_PKEY_get0_type_name(made));
 	else if (spki != NULL)
 		rc = tkb_digest_of(*spki, &key->id, err);
+	else if (key->kind == TKB_KEY_KIND_P256 && !choose_form(made))
+		rc = tkb_key_fail("write a public key", err);
 	else
 		rc = find_id(made, &key->id, err);
 	if (rc < 0) {

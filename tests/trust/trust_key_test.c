@@ -113,6 +113,33 @@ TEST(key, that_is_not_encrypted_asks_for_no_passphrase)
 	tkb_key_close(again);
 }
 
+TEST(key, has_one_id_however_it_is_written)
+{
+	static const char *const forms[][2] = {
+		{ "point-format", "compressed" }, { "encoding", "explicit" }
+	};
+
+	EACH(i, forms) {
+		struct tkb_key *key = test_key(TKB_KEY_KIND_P256);
+		struct tkb_key *again = NULL;
+		const struct tkb_bytes plain = written_public(key);
+		struct tkb_bytes text;
+
+		CHECK_INT(EVP_PKEY_set_utf8_string_param(key->key, forms[i][0],
+		                                         forms[i][1]),
+		          1);
+		text = written_public(key);
+		CHECK(!tkb_bytes_equal(text, plain));
+		OK(tkb_key_read(text, "a", NULL, &again, ERR));
+		CHECK(is_same_digest(&again->id, &key->id));
+		CHECK(tkb_bytes_equal(written_public(again), plain));
+		tkb_key_close(again);
+		OK(tkb_key_read(written(key, ""), "a", NULL, &again, ERR));
+		CHECK(is_same_digest(&again->id, &key->id));
+		tkb_key_close(again);
+	}
+}
+
 TEST(key, that_is_something_else_is_refused_by_name)
 {
 	static const struct {
