@@ -52,6 +52,12 @@ try tkbundle push a cache --remote redis://:secret@127.0.0.1:1 \
 	--metrics push.prom
 check push.prom gc.prom
 
+# The name of a folder need not be UTF-8, and a label must be.
+tkbundle gc --remote "$(printf 'r\377')" --max-age 30d --metrics gc.prom >words
+check gc.prom >words
+head -n 1 words
+rm words
+
 # Nothing was done: there is nothing to tell.
 rm ./*.prom
 try tkbundle pull team/a warm --remote remote --metrics pull.prom -n

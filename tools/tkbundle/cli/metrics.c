@@ -78,10 +78,19 @@ void metrics_add_end(struct metrics *metrics, bool is_success,
 	            (double)now.tv_sec + (double)now.tv_nsec / 1e9);
 }
 
-/* Write a label's value; backslash, quote and newline are escaped. */
-static void put_value(FILE *to, const char *text)
+/*
+ * Write a label's value: backslash, quote and newline are escaped, and what is not
+ * UTF-8 is replaced, or else Prometheus takes none of the figures.
+ */
+static void put_value(FILE *to, const char *raw)
 {
-	for (; *text != '\0'; text++) {
+	const size_t size = tkb_text_repair(raw, NULL, 0) + 1;
+	TKB_AUTO(text_free) char *copy = malloc(size);
+
+	if (copy != NULL)
+		(void)tkb_text_repair(raw, copy, size);
+	for (const char *text = copy != NULL ? copy : raw; *text != '\0';
+	     text++) {
 		if (*text == '\n')
 			(void)fputs("\\n", to);
 		else if (*text == '\\' || *text == '"')
