@@ -267,6 +267,9 @@ def _(scene):
             ((), "'--mount PATH' is missing"),
             (("--mount", "k"), "'k' is not an absolute path"),
             (("--mount", "/k/../l"), "no plain absolute path"),
+            (("--mount", b"/k\xff"), "wants a path in UTF-8, not '/k\\xff'"),
+            (("--mount", "/k", "--label", b"who=\xff"), "and UTF-8, not 'who=\\xff'"),
+            (("--mount", "/k", "--label", "=ci"), "wants a name, and UTF-8, not '=ci'"),
             (("--mount", "/k", "--no-compaction"), "--no-compaction"),
             (("--mount", "/k", "--metrics", "m"), "--metrics")):
         ended = scene.tkbundle("push", "model", source, "--as", "image",

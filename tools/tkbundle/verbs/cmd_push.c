@@ -87,6 +87,31 @@ static bool is_for_image(const struct arguments *args)
 	return args->as.value == 1;
 }
 
+static bool is_utf8(const char *text)
+{
+	return tkb_text_repair(text, NULL, 0) == strlen(text);
+}
+
+/* What an image's JSON holds. */
+static enum status check_image_texts(const struct cli *cli,
+                                     const struct arguments *args)
+{
+	if (!is_utf8(args->mount))
+		return cli_misused(cli,
+		                   "'--mount' wants a path in UTF-8, not '%s'",
+		                   args->mount);
+	for (size_t i = 0; i < args->labels.count; i++) {
+		const char *const label = args->labels.items[i];
+
+		if (label[0] == '=' || !is_utf8(label))
+			return cli_misused(cli,
+			                   "'--label' wants a name, and UTF-8, "
+			                   "not '%s'",
+			                   label);
+	}
+	return STATUS_DONE;
+}
+
 static enum status check_image(const struct cli *cli,
                                const struct arguments *args)
 {
@@ -103,6 +128,8 @@ static enum status check_image(const struct cli *cli,
 	if (args->mount[0] != '/')
 		return cli_misused(cli, "'%s' is not an absolute path",
 		                   args->mount);
+	if (check_image_texts(cli, args) != STATUS_DONE)
+		return STATUS_USAGE;
 	if (!archive_export_read_time(NULL))
 		return cli_misused(
 			cli, "SOURCE_DATE_EPOCH is not a number of seconds");
