@@ -39,6 +39,9 @@ printf '{"made":[[1,{}],"x"],"format":"tkbundle-start-report","version":1,"reaso
 cp report "remote/ref/@starts,model/$(sha256sum report | cut -c -64)"
 printf 'no report' >report
 cp report "remote/ref/@starts,model/$(sha256sum report | cut -c -64)"
+# The name of a GPU is cut within a letter.
+printf '{"gpu":"%059d\303\251","format":"tkbundle-start-report","version":1}' 0 >report
+cp report "remote/ref/@starts,model/$(sha256sum report | cut -c -64)"
 tkbundle fleet model | masked | head -n 2
 tkbundle fleet --json | json | grep '"starts"\|"unread"' | head -n 2
 tkbundle gc --remote - | sed 's/(.*) in.*:/(SIZE):/'

@@ -59,9 +59,11 @@ static struct fleet_row *row_of(struct fleet *fleet, struct fleet_rows *rows,
 	if (rows->count == ROWS_LIMIT)
 		return NULL;
 	copy = strdup(name);
+	/* A name that was cut need not be UTF-8. */
 	if (copy == NULL || !grow_rows(rows) ||
-	    json_object_set_new(rows->places, name,
-	                        json_integer((json_int_t)rows->count)) < 0) {
+	    json_object_set_new_nocheck(rows->places, name,
+	                                json_integer((json_int_t)rows->count)) <
+	            0) {
 		free(copy);
 		fleet->is_failed = true;
 		return NULL;
