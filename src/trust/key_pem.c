@@ -62,9 +62,9 @@ static int refuse_label(const char *label, const char *name,
 	                "'%.300s' is a '%.60s': keys are PEM of PKCS #8 or "
 	                "SubjectPublicKeyInfo%s",
 	                name, label,
-	                strstr(label, "OPENSSH") != NULL
-	                        ? ""
-	                        : "; 'openssl pkey' converts others");
+	                strncmp(label, "EC ", 3) == 0
+	                        ? "; 'openssl pkey' converts it"
+	                        : "");
 }
 
 /* Find the label of the first BEGIN line. Is there no other such line? */
