@@ -96,3 +96,8 @@ try tkbundle config --get trust
 try_line 'tkbundle config | grep ^trust | tr -s " "'
 ln -sf nowhere/policy xdg/tkbundle/trust
 try tkbundle pull model/c none
+# Nor is one that cannot be reached passed over.
+rm -r xdg/tkbundle
+ln -s tkbundle xdg/tkbundle
+export TKBUNDLE_CONFIG=/dev/null
+try tkbundle pull model/c none

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trust/policy.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,10 +378,15 @@ static int finish_policy(struct policy *policy, const struct reading *reading,
 	return 0;
 }
 
-/* A link that leads nowhere is there: without its policy, nothing is checked. */
+/*
+ * Without a policy, nothing is checked: a link that leads nowhere is there, and so is
+ * what cannot be looked at. But in a container the home folder may belong to another
+ * user.
+ */
 static bool is_policy_at(const char *path)
 {
-	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+	       (errno != ENOENT && errno != ENOTDIR && errno != EACCES);
 }
 
 int policy_find(const char *named, char **out, struct tkb_error *err)
