@@ -2,7 +2,6 @@
 #include "trust/policy.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -385,7 +384,9 @@ static int finish_policy(struct policy *policy, const struct reading *reading,
  */
 static bool is_policy_at(const char *path)
 {
-	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+	struct stat status;
+
+	return lstat(path, &status) == 0 ||
 	       (errno != ENOENT && errno != ENOTDIR && errno != EACCES);
 }
 
