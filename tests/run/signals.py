@@ -137,6 +137,23 @@ def _(scene):
     equal(scene.finish(started).status, 0)
 
 
+@test("it goes on with a command that alone is continued or killed")
+def _(scene):
+    for number, status in (signal.SIGCONT, 0), (signal.SIGKILL, 137):
+        started = start_counter(scene)
+        command = [pid for pid, line in children(started.pid).items()
+                   if COUNTER in line][0]
+        os.kill(command, signal.SIGSTOP)
+        wait_until(lambda: process(started.pid)[1] == "T", "our stop")
+        os.kill(command, number)
+        wait_until(lambda: process(started.pid)[1] != "T", "our going on")
+        scene.write("end", "")
+        equal(scene.finish(started).status, status)
+        equal(logged(scene), [int(signal.SIGCONT)])
+        os.unlink(scene.path("ready"))
+        os.unlink(scene.path("end"))
+
+
 @test("orphans of the command come to us, and are reaped")
 def _(scene):
     # The shell in the middle dies before its own child.

@@ -183,11 +183,12 @@ enum run_role {
 	RUN_WATCH,
 	RUN_FIGURES, /* counts and measures while the command runs */
 	RUN_HOLD,    /* protects what the command may read from a gc */
-	RUN_LEAVE    /* leaves a report of the start while the command runs */
+	RUN_LEAVE,   /* leaves a report of the start while the command runs */
+	RUN_WAKE     /* wakes us when a command goes on that had stopped */
 };
 
 enum {
-	RUN_ROLE_COUNT = RUN_LEAVE + 1
+	RUN_ROLE_COUNT = RUN_WAKE + 1
 };
 
 struct run {

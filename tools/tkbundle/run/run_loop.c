@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run_loop.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/deadline.h"
 #include "run/run_scan.h"
+
+#define WAKE_NAP_NS 50000000 /* between looks at a command that has stopped */
+#define WAKE_LOOKS 20        /* at one that goes on */
 
 static int64_t read_clock(clockid_t id)
 {
@@ -44,6 +51,53 @@ static void note_end(struct run *run, pid_t pid, int state)
 	}
 }
 
+/* Is it stopped, by a signal or a debugger? */
+static bool is_stopped(pid_t pid)
+{
+	char path[32];
+	char text[128];
+	const char *name_end;
+	ssize_t got = 0;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, text, sizeof(text) - 1);
+		(void)close(fd);
+	}
+	text[got > 0 ? got : 0] = '\0';
+	name_end = strrchr(text, ')');
+	return name_end != NULL && strncasecmp(name_end, ") T", 3) == 0;
+}
+
+/* A task: if the command is not stopped any more, and we are, continue us. */
+static void wake(void *self)
+{
+	const struct run *const run = self;
+	const struct timespec nap = { .tv_nsec = WAKE_NAP_NS };
+
+	/* We may stop a moment after the command was continued. */
+	for (int looks = 0; looks < WAKE_LOOKS; looks++) {
+		(void)nanosleep(&nap, NULL);
+		if (is_stopped(run->command))
+			looks = 0;
+		else if (is_stopped(getppid()))
+			(void)kill(getppid(), SIGCONT);
+	}
+}
+
+/*
+ * Stop as well, so that the shell gets the terminal back. Whoever then continues
+ * or kills the command alone does not continue us: a child does.
+ */
+static void stop_with_command(struct run *run, int number)
+{
+	(void)run_child_fork(&run->children[RUN_WAKE], "wake", wake, run, NULL,
+	                     RUN_NEVER);
+	run_signals_stop(number);
+}
+
 static void reap_children(struct run *run)
 {
 	int state = 0;
@@ -53,21 +107,25 @@ static void reap_children(struct run *run)
 		if (!WIFSTOPPED(state))
 			note_end(run, pid, state);
 		else if (pid == run->command)
-			/*
-			 * Stop as well, so that the shell gets the terminal
-			 * back. SIGCONT is forwarded to the command later.
-			 */
-			run_signals_stop(WSTOPSIG(state));
+			/* SIGCONT is forwarded to the command later. */
+			stop_with_command(run, WSTOPSIG(state));
 	}
 }
 
 /*
  * Forward a signal to the command, unless the command has it already: the
- * terminal signals the whole group. And not if the command sent it.
+ * terminal signals the whole group. And not if the command sent it, or wake().
  */
 static void take_signal(struct run *run, int number, const siginfo_t *info)
 {
+	struct run_child *const waker = &run->children[RUN_WAKE];
 	const bool is_kernel = run_signals_is_kernel(info);
+
+	if (number == SIGCONT && waker->pid != 0) {
+		run_child_kill(waker);
+		if (info->si_pid == waker->pid)
+			return;
+	}
 
 	/* Caused by a failed call of our own, like SIGXFSZ. */
 	if (!is_kernel && info->si_pid == getpid())
