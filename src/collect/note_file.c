@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collect/note_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -10,6 +14,13 @@
 #include "base/share.h"
 #include "cache/key.h"
 #include "tree/unit.h"
+
+enum {
+	KEPT = TKB_NOTE_FILE_ROOM /
+	       2,                  /* bytes, when the oldest are forgotten */
+	NAP_NS = 10 * 1000 * 1000, /* between two tries to get the lock */
+	TRIES = 100
+};
 
 int tkb_note_file_read(const char *cache_root, const char *name,
                        struct tkb_buf *out, struct tkb_error *err)
@@ -53,19 +64,84 @@ static int open_note_file(const char *cache_root, const char *name, int *out,
 			own = tkb_own_folder_open(root);
 	}
 	if (own >= 0)
-		*out = tkb_share_open_common(own, name, O_WRONLY | O_APPEND);
+		*out = tkb_share_open_common(own, name, O_RDWR | O_APPEND);
 	if (*out < 0)
 		return tkb_fail_errno(err, "cannot write '%s/%s/%s'",
 		                      cache_root, TKB_OWN_FOLDER, name);
 	return 0;
 }
 
+/* Move the newest lines to the file's beginning, and end it there. */
+static int keep_newest(int fd, uint64_t size, const char *name,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_free_at) char *text = malloc(KEPT);
+	struct tkb_bytes newest;
+	const char *begin;
+	ssize_t got;
+	int rc;
+
+	if (text == NULL)
+		return tkb_fail_nomem(err);
+	got = tkb_fd_pread_full(fd, text, KEPT, size - KEPT);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", name);
+	begin = memchr(text, '\n', (size_t)got);
+	newest = begin == NULL
+	                 ? (struct tkb_bytes){ text, 0 }
+	                 : (struct tkb_bytes){ begin,
+		                               (size_t)(text + got - begin) };
+	rc = tkb_fd_pwrite_all(fd, newest, 0, err);
+	if (rc == 0 && ftruncate(fd, (off_t)newest.size) < 0)
+		rc = tkb_fail_errno(err, "cannot write '%s'", name);
+	return rc;
+}
+
+/* Make room for `size` bytes, unless others are appending: the next one does. */
+static int make_room(int fd, size_t size, const char *name,
+                     struct tkb_error *err)
+{
+	struct stat status;
+	int rc;
+
+	if (fstat(fd, &status) < 0)
+		return tkb_fail_errno(err, "cannot write '%s'", name);
+	if (status.st_size <= KEPT ||
+	    (uint64_t)status.st_size + size <= TKB_NOTE_FILE_ROOM ||
+	    flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return 0;
+	/* With O_APPEND, pwrite() appends, too. */
+	if (fstat(fd, &status) < 0 || fcntl(fd, F_SETFL, 0) < 0)
+		return tkb_fail_errno(err, "cannot write '%s'", name);
+	rc = status.st_size <= KEPT
+	             ? 0
+	             : keep_newest(fd, (uint64_t)status.st_size, name, err);
+	if (rc == 0 && fcntl(fd, F_SETFL, O_APPEND) < 0)
+		rc = tkb_fail_errno(err, "cannot write '%s'", name);
+	return rc;
+}
+
+/*
+ * Wait for a process that is forgetting lines: it has the lock alone, for
+ * milliseconds. If it was stopped then, or there are no locks, append anyway.
+ */
+static void lock_to_append(int fd)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+
+	for (int i = 0; i < TRIES; i++) {
+		if (flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+			return;
+		(void)nanosleep(&nap, NULL);
+	}
+}
+
 int tkb_note_file_append(const char *cache_root, const char *name,
                          struct tkb_bytes lines, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_LIMIT);
-	TKB_AUTO(tkb_fd_close_at) int fd = -1;
+	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_ROOM);
+	TKB_AUTO(tkb_fd_unlock_at) int fd = -1;
 	int rc;
 
 	/* The file's last line may be incomplete: begin a new one. */
@@ -74,6 +150,10 @@ int tkb_note_file_append(const char *cache_root, const char *name,
 	rc = tkb_buf_check(&text, err);
 	if (rc == 0)
 		rc = open_note_file(cache_root, name, &fd, err);
+	if (rc == 0)
+		rc = make_room(fd, text.size, name, err);
+	if (rc == 0)
+		lock_to_append(fd);
 	/* Others may append too, so write all lines in one call. */
 	return rc == 0 ? tkb_fd_write_all(fd, tkb_buf_bytes(&text), name, err)
 	               : rc;

@@ -4,7 +4,8 @@
 
 /*
  * Files in a cache root's `.tkbundle` folder that have lines about the root's
- * entries: "times", "makers" and "origins". Writers only append whole lines.
+ * entries: "times", "makers" and "origins". Writers append whole lines; one that
+ * finds no room forgets the oldest ones.
  */
 
 #include "base/base.h"
@@ -12,7 +13,8 @@
 #include "base/digest.h"
 
 enum {
-	TKB_NOTE_FILE_LIMIT = 16 * 1024 * 1024
+	TKB_NOTE_FILE_LIMIT = 16 * 1024 * 1024, /* the most that is read */
+	TKB_NOTE_FILE_ROOM = 8 * 1024 * 1024    /* the most that is written */
 };
 
 /* Read file `name` into an empty buffer; nothing if there is no such file. */
@@ -20,7 +22,11 @@ TKB_NODISCARD int tkb_note_file_read(const char *cache_root, const char *name,
                                      struct tkb_buf *out,
                                      struct tkb_error *err);
 
-/* Append lines to the file; its folder is made if necessary. */
+/*
+ * Append lines to the file; its folder is made if necessary. If it would get
+ * larger than its room, all but the newest lines are removed, which then take at
+ * most half of the room. Meanwhile, a reader may see lines twice.
+ */
 TKB_NODISCARD int tkb_note_file_append(const char *cache_root, const char *name,
                                        struct tkb_bytes lines,
                                        struct tkb_error *err);

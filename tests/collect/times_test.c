@@ -15,7 +15,9 @@
 
 enum {
 	THREADS = 8,
-	NOTES = 300 /* of each thread */
+	NOTES = 300, /* of each thread */
+	BATCH = 50000,
+	BATCHES = 6 /* 21 MB */
 };
 
 static void check_time(const char *name, uint32_t wanted)
@@ -38,15 +40,43 @@ TEST(times, are_told_however_long_they_are_and_the_first_stays)
 	check_time(ONE, UINT32_MAX);
 }
 
-static atomic_uint thread_count;
-static atomic_uint failed_count;
-
 static const char *format_key(char out[TKB_DIGEST_HEX_SIZE], unsigned thread,
                               unsigned note)
 {
 	(void)snprintf(out, TKB_DIGEST_HEX_SIZE, "%032x%032x", thread, note);
 	return out;
 }
+
+/* As in a cache whose entries come and go. */
+static void fill_notes(unsigned first)
+{
+	static struct tkb_time items[BATCH];
+	static char keys[BATCH][TKB_DIGEST_HEX_SIZE];
+
+	for (unsigned i = 0; i < BATCH; i++)
+		items[i] = (struct tkb_time){ NULL,
+			                      format_key(keys[i], 0, first + i),
+			                      i + 1 };
+	OK(tkb_times_note(".", items, BATCH, ERR));
+}
+
+TEST(times, of_the_oldest_entries_are_forgotten_when_there_is_no_room)
+{
+	const struct tkb_time one = { NULL, ONE, 7 };
+	char key[TKB_DIGEST_HEX_SIZE];
+
+	OK(tkb_times_note(".", &one, 1, ERR));
+	for (unsigned i = 0; i < BATCHES; i++)
+		fill_notes(i * BATCH);
+	check_time(ONE, 0);
+	check_time(format_key(key, 0, BATCHES * BATCH - 1), BATCH);
+	check_time(format_key(key, 0, (BATCHES - 1) * BATCH), 1);
+	OK(tkb_times_note(".", &one, 1, ERR));
+	check_time(ONE, 7);
+}
+
+static atomic_uint thread_count;
+static atomic_uint failed_count;
 
 static void *note_times(void *unused)
 {
