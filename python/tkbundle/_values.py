@@ -11,7 +11,8 @@ of remote, values have digests, ages and garbage collection, like kernels.
 
 Nothing here raises: a failure is a miss, and one warning. Only background threads use
 the network, and callers wait for them for a limited time: once misses have taken `wait`
-seconds in all, the remote is not asked any more.
+seconds in all, the remote is not asked any more. One that cannot be reached rests for a
+while: a process may outlive many restarts of a server.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from tkbundle._share import MARGIN_S
 
 TREE = "value"  # and the name of its file
 QUIET_S = 0.5  # delay before an upload: a newer value may follow
-GONE = (_errors.Unavailable, _errors.Denied, _errors.Cancelled)
+LASTING = (_errors.Denied, _errors.Cancelled)
+REST_S = 30.0  # no requests after one that found no remote
 
 _all: "weakref.WeakSet[Values]" = weakref.WeakSet()
 
@@ -107,6 +109,7 @@ class Values:
         self._writer: Optional[threading.Thread] = None
         self._pending: Dict[str, bytes] = {}
         self._ended = threading.Event()
+        self._rests_until = 0.0
         self._hits = self._misses = self._puts = 0
         self._seconds = 0.0
 
@@ -122,11 +125,19 @@ class Values:
             self._is_off = True
             warn("remote cache", reason)
 
+    def _rest(self, reason: object) -> None:
+        """Do not use the remote for a while."""
+        self._rests_until = time.monotonic() + REST_S
+        warn("remote cache", reason)
+
+    def _is_idle(self) -> bool:
+        return self._is_off or time.monotonic() < self._rests_until
+
     # Reading.
 
     def get(self, name: str) -> Optional[bytes]:
         """Get the value, or None; waits at most the remaining time."""
-        if self._is_off or self._ended.is_set():
+        if self._is_idle() or self._ended.is_set():
             return None
         begin = time.monotonic()
         ask = _Ask(name)
@@ -161,8 +172,10 @@ class Values:
     def _read(self) -> None:
         self._settle()
         try:
-            with _calls.opened(self._remote) as handle:
-                self._answer(handle)
+            has_more = True
+            while has_more:
+                with _calls.opened(self._remote) as handle:
+                    has_more = self._answer(handle)
         except Exception as error:  # no library, no remote, no such URL
             self._stop(error)
             ask = self._asked.get()
@@ -180,20 +193,28 @@ class Values:
         found = _program.settings(seconds)
         self._settings = found._replace(**self._told)
 
-    def _answer(self, handle: ctypes.c_void_p) -> None:
+    def _answer(self, handle: ctypes.c_void_p) -> bool:
+        """Answer until the end, or until the remote was not reached: a handle
+        does not try that again. Returns whether there may be more requests."""
         ask = self._asked.get()
         while ask is not None:
-            if not self._is_off:
+            is_asked = not self._is_idle()
+            if is_asked:
                 self._find(handle, ask)
             ask.is_answered.set()
+            if is_asked and self._is_idle():
+                return True
             ask = self._asked.get()
+        return False
 
     def _find(self, handle: ctypes.c_void_p, ask: _Ask) -> None:
         try:
             ask.value = read(handle, ask.name, max(self._left or 0.0, 0.001))
         except _errors.Missing:
             pass
-        except GONE as error:
+        except _errors.Unavailable as error:
+            self._rest(error)
+        except LASTING as error:
             self._stop(error)
         except Exception as error:  # the blob is damaged; others may be intact
             warn("remote cache", error)
@@ -205,7 +226,7 @@ class Values:
         guarded("remote cache", lambda: self._put(name, value), None)
 
     def _put(self, name: str, value: bytes) -> None:
-        if self._is_off or self._settings.push == "never":
+        if self._is_idle() or self._settings.push == "never":
             return
         with self._lock:
             self._pending[name] = value
@@ -249,12 +270,14 @@ class Values:
                 self._upload(handle, name, value)
 
     def _upload(self, handle: ctypes.c_void_p, name: str, value: bytes) -> None:
-        if self._is_off:
+        if self._is_idle():
             return
         try:
             write(handle, name, value, self._settings.deadline)
             self._puts += 1
-        except GONE as error:
+        except _errors.Unavailable as error:
+            self._rest(error)
+        except LASTING as error:
             self._stop(error)
         except Exception as error:  # this value cannot be shared; others may be
             warn("remote cache", error)

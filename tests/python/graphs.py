@@ -236,6 +236,47 @@ def _(here):
     require("secretword" not in ended.err, ended.err)
 
 
+@test("graphs: a remote that was gone for a while is asked again")
+def _(here):
+    need("redis-server")
+    ended = python(here, """
+import contextlib, os, subprocess, time
+from tkbundle import _values
+_values.REST_S = 0.5
+values = _values.Values()
+
+@contextlib.contextmanager
+def server():
+    with subprocess.Popen(
+            ["redis-server", "--port", "0", "--save", "", "--unixsocket", "s"],
+            stdout=subprocess.DEVNULL) as started:
+        try:
+            while not os.path.exists("s"):
+                time.sleep(0.02)
+            yield
+        finally:
+            started.terminate()
+
+def put(name):
+    puts = values.counts().puts
+    values.put(name, b"1")
+    until = time.monotonic() + 30
+    while values.counts().puts == puts and time.monotonic() < until:
+        time.sleep(0.02)
+
+with server():
+    put("torch/fx-graph/1")
+    print(values.get("torch/fx-graph/1"))
+print(values.get("torch/fx-graph/1"))
+with server():
+    time.sleep(0.6)
+    put("torch/fx-graph/2")
+    print(values.get("torch/fx-graph/1"), values.get("torch/fx-graph/2"))
+""", env={"TKBUNDLE_REMOTE": "redis+unix://" + here.path("s")})
+    equal((ended.status, ended.out), (0, "b'1'\nNone\nNone b'1'\n"), ended.err)
+    equal(ended.err.count("\n"), 1, ended.err)
+
+
 @test("graphs: a remote that says nothing costs --wait in all")
 def _(here):
     with hanging() as remote:
