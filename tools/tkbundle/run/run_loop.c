@@ -13,8 +13,8 @@
 #include "cli/deadline.h"
 #include "run/run_scan.h"
 
-#define WAKE_NAP_NS 50000000 /* between looks at a command that has stopped */
-#define WAKE_LOOKS 20        /* at one that goes on */
+#define WAKE_NAP_NS 200000000 /* between looks at a command that has stopped */
+#define WAKE_LOOKS 5          /* at one that goes on */
 
 static int64_t read_clock(clockid_t id)
 {
