@@ -145,8 +145,8 @@ TKB_API TKB_NODISCARD int tkb_push(struct tkb_remote *remote, const char *ref,
  * Verify a bundle and push it unchanged, with its launchers, even if the ref
  * has its entries. If the ref has the same bundle, its record is stamped as
  * used and nothing is uploaded: the report counts all entries as present. Of
- * `options`, only collect.is_dry_run, collect.watch and is_compaction_off are
- * used.
+ * the options of collect, only deadline_ms, is_dry_run, is_enabled and watch are
+ * used; `layout`, `again` and `base_ref` are not.
  *
  * @return as tkb_push(); TKB_ERR_CORRUPT (nothing was pushed),
  *         TKB_ERR_TOO_LARGE (more than a blob may have)
