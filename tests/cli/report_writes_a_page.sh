@@ -16,5 +16,11 @@ try tkbundle report absent -o page.html
 try tkbundle report other --remote remote -o page.html
 try tkbundle report cache --deadline 3s -o page.html
 try tkbundle report cache -o absent/page.html
+ln kernels.tkb linked
+try tkbundle report kernels.tkb -o linked
+try tkbundle export kernels.tkb --format tar.gz -o ./kernels.tkb
+try tkbundle verify kernels.tkb
+tkbundle export kernels.tkb -o kernels.tar.gz >words 2>&1
+try tkbundle import kernels.tar.gz -o kernels.tar.gz
 echo '{' >"$(echo cache/5DJU*)/add_kernel.json"
 try tkbundle report cache -o page.html

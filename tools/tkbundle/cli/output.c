@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool is_stdout(const char *path)
@@ -37,6 +38,21 @@ enum status output_check(const struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "a bundle is not written to a "
 		                        "terminal");
 	return STATUS_DONE;
+}
+
+enum status output_check_input(const struct cli *cli,
+                               const struct arguments *args, const char *input)
+{
+	struct stat from;
+	struct stat to;
+
+	if (input == NULL || args->output == NULL || output_is_stdout(args) ||
+	    stat(input, &from) < 0 || stat(args->output, &to) < 0 ||
+	    !S_ISREG(from.st_mode) || from.st_dev != to.st_dev ||
+	    from.st_ino != to.st_ino)
+		return STATUS_DONE;
+	return cli_misused(cli, "'-o %s' is the file that is read",
+	                   args->output);
 }
 
 FILE *output_log(const struct cli *cli, const struct arguments *args)

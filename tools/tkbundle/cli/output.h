@@ -18,6 +18,14 @@ bool output_is_stdout(const struct arguments *args);
 enum status output_check(const struct cli *cli, const struct arguments *args);
 
 /*
+ * Refuse to write over `input`, a file of another format; NULL: none is read.
+ *
+ * @return STATUS_DONE or STATUS_USAGE
+ */
+enum status output_check_input(const struct cli *cli,
+                               const struct arguments *args, const char *input);
+
+/*
  * Where the summary goes: standard error if the bundle is on standard output.
  */
 FILE *output_log(const struct cli *cli, const struct arguments *args);

@@ -112,7 +112,7 @@ static enum status check_export(struct work *work)
 		return cli_misused(
 			work->cli,
 			"SOURCE_DATE_EPOCH is not a number of seconds");
-	return STATUS_DONE;
+	return output_check_input(work->cli, args, work->bundle_path);
 }
 
 static int emit_to_folder(struct work *work, const struct tkb_bundle *bundle,

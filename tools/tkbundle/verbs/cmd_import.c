@@ -309,6 +309,8 @@ static enum status check_import(const struct cli *cli,
 		return cli_misused(cli, "'--trust' is for images of a "
 		                        "registry: their signatures are "
 		                        "beside them");
+	if (output_check_input(cli, args, args_operand(args, 0)) != STATUS_DONE)
+		return STATUS_USAGE;
 	return collect_out_check(cli, args);
 }
 

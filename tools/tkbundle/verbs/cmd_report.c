@@ -178,6 +178,9 @@ static enum status cmd_report(struct cli *cli, const struct arguments *args)
 		return cli_misused(cli, "'-o FILE' is missing");
 	if (args->remote == NULL && args->deadline.is_set)
 		return cli_misused(cli, "'--deadline' needs '--remote'");
+	if (args->remote == NULL &&
+	    output_check_input(cli, args, args_operand(args, 0)) != STATUS_DONE)
+		return STATUS_USAGE;
 	json_out_init(&json, true);
 	return args->remote != NULL ? report_on_ref(cli, args, &json)
 	                            : report_path(cli, args, &json);
