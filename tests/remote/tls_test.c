@@ -292,6 +292,29 @@ TEST(tls, an_http_server_under_another_name_is_told_both)
 	stop_server(&target.server, SIGKILL);
 }
 
+/* With its path alone, and with the name in the certificate. */
+TEST(tls, a_redirect_on_a_server_under_another_name_is_followed)
+{
+	static const char *const servers[] = {
+		"", "https://cache.test:$server_port"
+	};
+	struct tls_target target = { .kind = &tls_kinds[1] };
+
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:cache.test", 2);
+	for (size_t i = 0; i < TKB_COUNT_OF(servers); i++) {
+		target.server = start_nginx(
+			text("%sif ($host != \"localhost\") { return 418; }\n"
+		             "absolute_redirect off;\n"
+		             "location ~ ^/old/(.*)$ { client_max_body_size 0; "
+		             "return 307 %s/$1; }\n%s",
+		             nginx_tls("server"), servers[i], nginx_dav()));
+		check_works(&target, "localhost",
+		            "/old?cafile=ca.pem&server-name=cache.test");
+		stop_server(&target.server, SIGKILL);
+	}
+}
+
 TEST(tls, http_requests_share_a_connection_of_http_2)
 {
 	enum {

@@ -179,6 +179,14 @@ static bool is_same_origin(const struct origin *a, const char *url)
 	       strcasecmp(a->host, b.host) == 0 && strcmp(a->port, b.port) == 0;
 }
 
+/* The length of "https://host:port". */
+static size_t server_size(const char *url)
+{
+	const size_t start = (size_t)(strstr(url, "://") + 3 - url);
+
+	return start + strcspn(url + start, "/?#");
+}
+
 int tkb_http_url_resolve(const char *base, const char *reference,
                          struct tkb_buf *out, bool *is_same_out,
                          struct tkb_error *err)
@@ -232,11 +240,32 @@ static int go_to_other_server(struct tkb_http_slot *slot,
 	return 0;
 }
 
+/*
+ * A copy of where the answer leads. With the parameter server-name, libcurl
+ * knows the server by that name: name it as the request does.
+ */
+static char *copy_location(const struct tkb_http_slot *slot,
+                           const char *location)
+{
+	const char *own = slot->request->url;
+	TKB_AUTO(origin_release) struct origin origin = { NULL, NULL, NULL };
+	TKB_AUTO(tkb_buf_release) struct tkb_buf url = TKB_BUF_INIT(SIZE_MAX);
+
+	if (slot->connect_to == NULL || !read_origin(location, &origin) ||
+	    !is_same_origin(&origin, slot->url))
+		return strdup(location);
+	tkb_buf_add(&url, (struct tkb_bytes){ own, server_size(own) });
+	tkb_buf_add_text(&url, location + server_size(location));
+	tkb_buf_add_byte(&url, '\0');
+	return tkb_buf_check(&url, NULL) < 0 ? NULL
+	                                     : (char *)tkb_take(url.data);
+}
+
 /* Follow a redirect. TKB_MISS: the slot is ready to send there. */
 static int follow_redirect(struct tkb_http_slot *slot, const char *location,
                            const struct tkb_op_limits *limits)
 {
-	TKB_AUTO(tkb_free_at) char *url = strdup(location);
+	TKB_AUTO(tkb_free_at) char *url = copy_location(slot, location);
 	TKB_AUTO(origin_release) struct origin origin = { NULL, NULL, NULL };
 	struct tkb_error *err = &slot->request->error;
 	int rc = 0;
