@@ -237,6 +237,22 @@ TEST(oci, what_cannot_be_mounted_is_sent)
 	}
 }
 
+/* A URL's query may be a signature. */
+TEST(oci, an_upload_to_another_server_is_refused_without_its_secret)
+{
+	const struct tkb_bytes bytes = make_bytes(100, 7);
+	const struct tkb_digest digest = digest_of(bytes);
+	struct server server = start_answer(
+		"POST ", "HTTP/1.1 202 Begun\r\n"
+			 "Location: http://127.0.0.2:1/up?token=s3cret\r\n"
+			 "Content-Length: 0\r\n\r\n");
+	struct handle *handle = must_connect(oci_url(server.port));
+
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	      "it sends uploads to another server, 'http://127.0.0.2:1/up', "
+	      "which tkbundle does not trust");
+}
+
 /* How many manifests the registry sent whole, and how many it did not. */
 static void count_manifests(const struct server *server, size_t *whole,
                             size_t *same)

@@ -38,6 +38,14 @@ static const char *url_of(const struct upload *upload)
 	return (const char *)upload->url.data;
 }
 
+/* How much of the URL may be shown: its query may be a signature. */
+static int shown_size(const char *url)
+{
+	const size_t size = strcspn(url, "?#");
+
+	return size < 200 ? (int)size : 200;
+}
+
 /* Each answer names the URL where the upload continues. */
 static int follow_location(struct upload *upload, const char *location,
                            struct tkb_error *err)
@@ -57,7 +65,8 @@ static int follow_location(struct upload *upload, const char *location,
 	if (!is_same)
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "it sends uploads to another server, "
-		                "'%.200s', which tkbundle does not trust",
+		                "'%.*s', which tkbundle does not trust",
+		                shown_size((const char *)next.data),
 		                (const char *)next.data);
 	tkb_buf_release(&upload->url);
 	upload->url = next;
