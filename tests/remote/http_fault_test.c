@@ -530,6 +530,32 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 	}
 }
 
+/* What the server says before it redirects is no part of its refusal. */
+TEST(http_fault, a_refusal_of_s3_after_a_redirect_is_understood)
+{
+	static const struct web_answer answers[] = {
+		{ "GET /there",
+		  "HTTP/1.1 403 No\r\nConnection: close\r\n\r\n<Error><Code>"
+		  "InvalidAccessKeyId</Code></Error>",
+		  false },
+		{ "GET /bucket",
+		  "HTTP/1.1 307 There\r\nLocation: /there\r\n"
+		  "Connection: close\r\n\r\n<Error><Code>TemporaryRedirect"
+		  "</Code></Error>",
+		  false },
+	};
+	struct server server = start_script(answers, TKB_COUNT_OF(answers));
+	struct notebook *notebook = new_notebook();
+	const struct tkb_ref_visitor visitor = ref_visitor(notebook);
+
+	(void)setenv("no_proxy", "*", 1);
+	struct handle *handle = must_connect(
+		text("s3://bucket?anonymous=true&endpoint=http://127.0.0.1:%u",
+	             server.port));
+	FAILS(ASK(handle, refs, &visitor, ERR), TKB_ERR_DENIED,
+	      "it does not know the access key");
+}
+
 /* A gateway may say so of any object; what a GET brings is held against all. */
 TEST(http_fault, a_head_of_s3_that_tells_no_bytes_is_no_empty_blob)
 {

@@ -284,6 +284,8 @@ static int follow_redirect(struct tkb_http_slot *slot, const char *location,
 	if (!is_same_origin(&origin, slot->url) &&
 	    !is_same_origin(&origin, slot->request->url))
 		rc = go_to_other_server(slot, &origin);
+	if (rc == 0 && slot->request->refusal != NULL)
+		tkb_buf_reset(slot->request->refusal);
 	if (rc == 0)
 		rc = tkb_http_slot_prepare(slot, url, limits, err);
 	return rc == 0 ? TKB_MISS : rc;
