@@ -47,7 +47,8 @@ TEST(http_fault, failures_are_told_from_refusals)
 		{ "403 No", TKB_ERR_DENIED,
 		  "it forbids this: HTTP 403: grant the right to read there" },
 		{ "405 No", TKB_ERR_DENIED, "HTTP 405" },
-		{ "407 Proxy", TKB_ERR_DENIED, "other credentials: HTTP 407" },
+		{ "407 Proxy", TKB_ERR_DENIED,
+		  "its proxy wants other credentials: HTTP 407" },
 		{ "408 Slow", TKB_ERR_UNAVAILABLE, "it failed: HTTP 408" },
 		{ "425 Early", TKB_ERR_UNAVAILABLE, "it failed: HTTP 425" },
 		{ "429 Often", TKB_ERR_UNAVAILABLE,
@@ -528,6 +529,60 @@ TEST(http_fault, a_head_that_says_nothing_of_the_size_is_no_empty_blob)
 		CHECK(size == cases[i].size);
 		stop_server(&server, SIGKILL);
 	}
+}
+
+static void check_proxied(const char *variable, const char *proxy,
+                          const char *url, int status, const char *part)
+{
+	TKB_AUTO(tkb_buf_release) struct tkb_buf got = TKB_BUF_INIT(BLOB_LIMIT);
+
+	(void)setenv(variable, proxy, 1);
+	FAILS(get_from(url, 0, &got, NULL, ERR), status, part);
+	CHECK(strstr(ERR->message, SECRET) == NULL);
+	(void)unsetenv(variable);
+}
+
+/* Of a proxy's fault no server is accused. */
+TEST(http_fault, a_proxy_that_does_not_connect_is_told_from_the_server)
+{
+	static const struct {
+		const char *answer;
+		int status;
+		const char *part;
+	} cases[] = {
+		{ EMPTY("407 Who"), TKB_ERR_DENIED,
+		  "its proxy wants other credentials: HTTP 407" },
+		{ EMPTY("403 No"), TKB_ERR_DENIED,
+		  "its proxy does not connect to it: HTTP 403" },
+		{ EMPTY("503 Down"), TKB_ERR_UNAVAILABLE,
+		  "its proxy does not connect to it: HTTP 503" },
+	};
+	const char *nobody =
+		text("http://bob:" SECRET "@localhost:%u", free_port());
+
+	(void)unsetenv("no_proxy");
+	(void)unsetenv("NO_PROXY");
+	for (size_t i = 0; i < TKB_COUNT_OF(cases); i++) {
+		struct server server = start_answer("CONNECT cache.test:443 ",
+		                                    cases[i].answer);
+
+		check_proxied(
+			"https_proxy",
+			text("http://bob:" SECRET "@127.0.0.1:%u", server.port),
+			"https://cache.test", cases[i].status, cases[i].part);
+		stop_server(&server, SIGKILL);
+	}
+	check_proxied("https_proxy", nobody, "https://cache.test",
+	              TKB_ERR_UNAVAILABLE,
+	              "cannot connect to its proxy: Connection refused");
+	check_proxied("http_proxy", nobody, "http://cache.test",
+	              TKB_ERR_UNAVAILABLE,
+	              "cannot connect to its proxy: Connection refused");
+	check_proxied(
+		"http_proxy", "", text("http://LOCALHOST:%u", free_port()),
+		TKB_ERR_UNAVAILABLE, "cannot connect: Connection refused");
+	check_proxied("http_proxy", "", text("http://[::1]:%u", free_port()),
+	              TKB_ERR_UNAVAILABLE, "cannot connect: ");
 }
 
 /* What the server says before it redirects is no part of its refusal. */

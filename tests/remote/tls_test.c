@@ -190,6 +190,26 @@ static void answer_in_the_clear(int fd, void *self)
 		(void)send(fd, "-ERR what?\r\n", 12, 0);
 }
 
+static void read_and_leave(int fd, void *self)
+{
+	char bytes[4096];
+
+	(void)self;
+	(void)recv(fd, bytes, sizeof(bytes), 0);
+}
+
+TEST(tls, a_server_that_leaves_at_once_is_said_to)
+{
+	static const char *const schemes[] = { "https", "rediss" };
+	struct server fake = start_fake(read_and_leave, NULL);
+
+	for (size_t i = 0; i < TKB_COUNT_OF(schemes); i++)
+		check_url_refused(
+			text("%s://localhost:%u", schemes[i], fake.port),
+			TKB_ERR_UNAVAILABLE, "it closed the connection");
+	stop_server(&fake, SIGKILL);
+}
+
 static void check_mixed_up(const struct tls_target *target)
 {
 	const struct tls_kind *kind = target->kind;

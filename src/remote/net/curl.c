@@ -79,21 +79,69 @@ static int unavailable(struct tkb_error *err, const char *what)
 	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "%s", what);
 }
 
-/* "...: Connection refused" */
-static int fail_to_connect(CURL *curl, struct tkb_error *err)
+/*
+ * Was it a proxy that libcurl could not connect to? Its text, "Failed to connect
+ * to <name> port ...", then has another name than the URL, or ends with "via
+ * <proxy>". (With the parameter server-name, the URL has that one.)
+ */
+static bool is_about_proxy(CURL *curl, const struct tkb_remote_url *url,
+                           const char *fault)
 {
+	static const char opening[] = "Failed to connect to ";
+	TKB_AUTO(tkb_curl_url_cleanup_at) CURLU *parts = curl_url();
+	TKB_AUTO(tkb_curl_free_at) char *host = NULL;
+	const char *text = NULL;
+	size_t size;
+
+	if (strncmp(fault, opening, strlen(opening)) != 0 || parts == NULL ||
+	    tkb_remote_url_param(url, "server-name") != NULL)
+		return false;
+	(void)curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &text);
+	if (text == NULL ||
+	    curl_url_set(parts, CURLUPART_URL, text, 0) != CURLUE_OK ||
+	    curl_url_get(parts, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+		return false;
+	fault += strlen(opening);
+	size = strcspn(fault, " ");
+	return strstr(fault, " via ") != NULL ||
+	       strcspn(host + (host[0] == '['), "]") != size ||
+	       strncasecmp(host + (host[0] == '['), fault, size) != 0;
+}
+
+/* "...: Connection refused" */
+static int fail_to_connect(CURL *curl, const struct tkb_remote_url *url,
+                           const char *fault, struct tkb_error *err)
+{
+	const char *what = is_about_proxy(curl, url, fault)
+	                           ? "cannot connect to its proxy"
+	                           : "cannot connect";
 	char text[128] = "";
 	long number = 0;
 
 	(void)curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &number);
 	if (number == 0)
-		return unavailable(err, "cannot connect");
-	return tkb_fail(err,
-	                number == EACCES || number == EPERM
-	                        ? TKB_ERR_DENIED
-	                        : TKB_ERR_UNAVAILABLE,
-	                "cannot connect: %s",
-	                strerror_r((int)number, text, sizeof(text)));
+		return unavailable(err, what);
+	return tkb_fail(
+		err,
+		number == EACCES || number == EPERM ? TKB_ERR_DENIED
+						    : TKB_ERR_UNAVAILABLE,
+		"%s: %s", what, strerror_r((int)number, text, sizeof(text)));
+}
+
+/* Report that a proxy refused to connect to the server. 0: none did. */
+static int explain_proxy(CURL *curl, struct tkb_error *err)
+{
+	long status = 0;
+
+	(void)curl_easy_getinfo(curl, CURLINFO_HTTP_CONNECTCODE, &status);
+	if (status == 407)
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "its proxy wants other credentials: HTTP 407");
+	if (status == 0 || status / 100 == 2)
+		return 0;
+	return tkb_fail(
+		err, status / 100 == 4 ? TKB_ERR_DENIED : TKB_ERR_UNAVAILABLE,
+		"its proxy does not connect to it: HTTP %ld", status);
 }
 
 /* The words with which libcurl introduces OpenSSL's verdict on a chain. */
@@ -133,7 +181,8 @@ static bool is_about_certificate(const char *fault)
 
 static int fail_tls(const char *fault, struct tkb_error *err)
 {
-	if (strstr(fault, "unexpected eof") != NULL)
+	if (strstr(fault, "unexpected eof") != NULL ||
+	    strstr(fault, "SSL_ERROR_SYSCALL") != NULL)
 		return unavailable(err, "it closed the connection");
 	if (is_about_certificate(fault))
 		return tkb_fail(err, TKB_ERR_DENIED,
@@ -198,15 +247,20 @@ static int fail_verification(const struct tkb_remote_url *url,
 int tkb_curl_explain(CURL *curl, const struct tkb_remote_url *url,
                      const char *fault, CURLcode code, struct tkb_error *err)
 {
-	switch (code) {
-	case CURLE_OUT_OF_MEMORY:
+	int rc;
+
+	if (code == CURLE_OUT_OF_MEMORY)
 		return tkb_fail_nomem(err);
+	rc = explain_proxy(curl, err);
+	if (rc < 0)
+		return rc;
+	switch (code) {
 	case CURLE_URL_MALFORMAT:
 		return tkb_fail(err, TKB_ERR_INVALID, "its URL makes no sense");
 	case CURLE_COULDNT_RESOLVE_HOST:
 		return unavailable(err, "its host's name is not known");
 	case CURLE_COULDNT_CONNECT:
-		return fail_to_connect(curl, err);
+		return fail_to_connect(curl, url, fault, err);
 	case CURLE_OPERATION_TIMEDOUT:
 		return unavailable(err, "cannot connect: it was not done in "
 		                        "time (connect-timeout)");

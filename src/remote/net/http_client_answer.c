@@ -355,7 +355,8 @@ static int judge_status(const struct tkb_http_request *request,
 		return TKB_MISS;
 	if (status == 401 || status == 407)
 		return tkb_fail(err, TKB_ERR_DENIED,
-		                "it wants other credentials: HTTP %ld", status);
+		                "%s wants other credentials: HTTP %ld",
+		                status == 401 ? "it" : "its proxy", status);
 	if (status == 403)
 		return refuse_answer(
 			err, TKB_ERR_DENIED,
