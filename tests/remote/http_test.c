@@ -110,6 +110,17 @@ TEST(http, a_user_and_a_password_open_and_nothing_else_does)
 	check_add_refused(http_url(&server, ""), "it wants other credentials");
 }
 
+/* Some servers take a token as the password of any user. */
+TEST(http, a_password_without_a_user_is_sent)
+{
+	struct server server = start_answer("GET /cas/", EMPTY("401 Who"));
+
+	check_get_refused(text("http://:" SECRET "@127.0.0.1:%u", server.port),
+	                  TKB_ERR_DENIED, "it wants other credentials");
+	CHECK_CONTAINS(requests_so_far(),
+	               "Authorization: Basic OnMzY3JldA==\r\n");
+}
+
 static struct server start_bearer(void)
 {
 	return start_nginx(guarded("if ($http_authorization != \"Bearer " SECRET
@@ -163,6 +174,9 @@ TEST(http, user_and_password_may_stand_in_a_netrc_file)
 	check_works(http_url(&server, "?netrc=true"));
 	check_get_refused(http_url(&server, "?netrc=wrong"), TKB_ERR_DENIED,
 	                  "it wants other credentials");
+	write_text("torn", "machine 127.0.0.1 login bob password \"" SECRET);
+	check_get_refused(http_url(&server, "?netrc=torn"), TKB_ERR_INVALID,
+	                  "the netrc file 'torn' cannot be understood");
 }
 
 TEST(http, headers_of_ones_own_are_sent_with_every_request)

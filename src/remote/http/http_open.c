@@ -160,7 +160,7 @@ static int read_client_options(const struct tkb_http *http,
 
 	*options = (struct tkb_http_client_options){
 		.url = url,
-		.user = url->has_user ? url->user : NULL,
+		.user = url->has_user || url->has_password ? url->user : NULL,
 		.password = url->has_password ? url->password : NULL,
 		.bearer = http->bearer,
 		.has_netrc = netrc != NULL,

@@ -34,6 +34,12 @@ int tkb_http_slot_explain(const struct tkb_http_slot *slot, CURLcode code,
 	case CURLE_COULDNT_RESOLVE_PROXY:
 		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
 		                     "its proxy's name is not known");
+	case CURLE_READ_ERROR: /* our own read failures are in slot->rc */
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "the netrc file '%s' cannot be understood",
+		                slot->options->netrc_file != NULL
+		                        ? slot->options->netrc_file
+		                        : "~/.netrc");
 	case CURLE_PARTIAL_FILE:
 		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
 		                     "its answer ended too early");
