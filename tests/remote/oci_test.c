@@ -159,6 +159,7 @@ TEST(oci, an_upload_goes_on_within_a_chunk_where_the_registry_kept_it)
 		{ "PATCH:5000000", 40 * TKB_MIB },
 		{ "PATCH:2,PUT:3000000", 40 * TKB_MIB },
 		{ "PUT:3000000", 8 * TKB_MIB },
+		{ "PUT:8388608", 8 * TKB_MIB }, /* behind its last byte */
 		{ "lost", 8 * TKB_MIB },
 	};
 
@@ -216,7 +217,8 @@ TEST(oci, what_cannot_be_mounted_is_sent)
 	for (size_t i = 0; i < TKB_COUNT_OF(refusals); i++) {
 		const char *begun = "HTTP/1.1 202 Begun\r\nLocation: /v2/team/"
 				    "kernels/blobs/uploads/1\r\n"
-				    "Content-Length: 0\r\n\r\n";
+				    "Content-Length: 0\r\n"
+				    "Connection: close\r\n\r\n";
 		const struct web_answer answers[] = {
 			{ "POST /v2/team/kernels/blobs/uploads/?mount=sha256:",
 			  text("HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n",

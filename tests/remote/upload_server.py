@@ -42,15 +42,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def take(self):
         """The body's bytes, into the upload; False: the connection breaks."""
         size = int(self.headers.get("Content-Length", "0"))
-        end = int(broken.pop(self.command, size)) if size else size
+        breaks = size > 0 and self.command in broken
+        end = int(broken.pop(self.command)) if breaks else size
         while self.came < end:
             data = self.rfile.read(min(65536, end - self.came))
             if not data:
                 return False
             upload.extend(data)
             self.came += len(data)
-        self.close_connection = end < size
-        return end == size
+        self.close_connection = breaks
+        return not breaks
 
     def progress(self, status):
         end = max(len(upload) - 1, 0)

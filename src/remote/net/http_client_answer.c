@@ -40,6 +40,9 @@ int tkb_http_slot_explain(const struct tkb_http_slot *slot, CURLcode code,
 		                slot->options->netrc_file != NULL
 		                        ? slot->options->netrc_file
 		                        : "~/.netrc");
+	case CURLE_SEND_FAIL_REWIND:
+		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
+		                     "it closed the connection");
 	case CURLE_PARTIAL_FILE:
 		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
 		                     "its answer ended too early");

@@ -78,7 +78,8 @@ static int rewind_body(void *self, curl_off_t offset, int origin)
 {
 	struct tkb_http_slot *slot = self;
 
-	if (origin != SEEK_SET || offset < 0)
+	if (origin != SEEK_SET || offset < 0 ||
+	    (slot->request->is_body_sent_once && slot->sent != 0))
 		return CURL_SEEKFUNC_FAIL;
 	slot->sent = (uint64_t)offset;
 	return CURL_SEEKFUNC_OK;

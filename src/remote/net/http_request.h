@@ -49,6 +49,12 @@ struct tkb_http_request {
 	const char *const *headers; /* for this request alone */
 	size_t header_count;
 	const struct tkb_blob *body; /* may be NULL */
+	/*
+	 * Fail where libcurl would send the body again, which it does if a
+	 * connection that it reused is closed before an answer: what came of the
+	 * body may have been kept.
+	 */
+	bool is_body_sent_once;
 	uint64_t offset; /* request the bytes from here on (Range) */
 	/*
 	 * Receives the body of a 2xx answer; may be NULL. If `offset` is not 0

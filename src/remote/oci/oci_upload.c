@@ -186,7 +186,8 @@ static int finish_upload(struct upload *upload, struct tkb_error *err)
 	struct tkb_http_request request = { .method = "PUT",
 		                            .headers = headers,
 		                            .header_count = 1,
-		                            .body = &body };
+		                            .body = &body,
+		                            .is_body_sent_once = true };
 	char hex[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
@@ -254,6 +255,7 @@ static int send_chunk(struct upload *upload, uint64_t size,
 		                            .headers = headers,
 		                            .header_count = 2,
 		                            .body = &body,
+		                            .is_body_sent_once = true,
 		                            .wanted = &wanted,
 		                            .wanted_count = 1 };
 	int rc;
