@@ -358,6 +358,49 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 	stop_server(&target.server, SIGKILL);
 }
 
+/* HTTP/1.1 under TLS; each answer takes a tenth of a second. */
+static const char slow_server[] =
+	"import http.server, ssl, sys, time\n"
+	"class Handler(http.server.BaseHTTPRequestHandler):\n"
+	"    protocol_version = 'HTTP/1.1'\n"
+	"    def do_HEAD(self):\n"
+	"        time.sleep(0.1)\n"
+	"        self.send_response(404)\n"
+	"        self.send_header('Content-Length', '0')\n"
+	"        self.end_headers()\n"
+	"address = '127.0.0.1', int(sys.argv[1])\n"
+	"http.server.ThreadingHTTPServer.request_queue_size = 64\n"
+	"server = http.server.ThreadingHTTPServer(address, Handler)\n"
+	"context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)\n"
+	"context.load_cert_chain('server.pem', 'server.key')\n"
+	"server.socket = context.wrap_socket(\n"
+	"    server.socket, server_side=True, do_handshake_on_connect=False)\n"
+	"server.serve_forever()\n";
+
+/* libcurl 8.14 counts the wait for a connection as a part of connecting. */
+TEST(tls, many_questions_to_a_slow_server_are_no_failure_to_connect)
+{
+	enum {
+		COUNT = 80
+	};
+	const unsigned port = free_port();
+	struct tkb_digest digests[COUNT];
+	bool answers[COUNT];
+	struct server server;
+
+	make_authority("ca");
+	make_certificate("server", "ca", "DNS:localhost", 2);
+	CHECK(start_server(&server, port, "log", "python3", "-c", slow_server,
+	                   text("%u", port), NULL));
+	struct handle *handle =
+		must_connect(text("https://localhost:%u?cafile=ca.pem", port));
+	for (uint32_t i = 0; i < COUNT; i++)
+		digests[i] = made_up(i);
+	handle->call.connect_ms = 500;
+	OK(ASK(handle, has, digests, COUNT, answers, NULL, ERR));
+	stop_server(&server, SIGKILL);
+}
+
 TEST(tls, a_redirect_out_of_tls_is_not_followed)
 {
 	struct tls_target target = { .kind = &tls_kinds[1] };

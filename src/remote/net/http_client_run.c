@@ -24,14 +24,39 @@ struct run {
 		*connect_failure; /* a request that failed to connect */
 };
 
-/* How many requests may run at once: over HTTP/2 several share a connection. */
+static bool has_http_2(const struct tkb_http_client *client)
+{
+	return client->version >= CURL_HTTP_VERSION_2_0;
+}
+
+/*
+ * How many requests may run at once: over HTTP/2 several share a connection. A
+ * request that waits for a connection must not be given to libcurl: 8.x counts
+ * the time as a part of connect-timeout. So under TLS the first request runs
+ * alone, and its answer tells the version.
+ */
 static size_t window(const struct run *run)
 {
 	const struct tkb_http_client *client = run->client;
-	const char *url = run->requests[run->next].url;
 
-	return strncmp(url, "https:", 6) == 0 ? client->slot_count
-	                                      : client->options.connections;
+	if (has_http_2(client))
+		return client->slot_count;
+	return client->version == 0 && strncmp(run->requests[run->next].url,
+	                                       "https:", 6) == 0
+	               ? 1
+	               : client->options.connections;
+}
+
+/* Without an answer, take the server for one of HTTP/1.1. */
+static void note_version(struct tkb_http_client *client,
+                         const struct tkb_http_slot *slot)
+{
+	long version = 0;
+
+	if (slot->is_other_server)
+		return;
+	(void)curl_easy_getinfo(slot->curl, CURLINFO_HTTP_VERSION, &version);
+	client->version = version != 0 ? version : CURL_HTTP_VERSION_1_1;
 }
 
 static void drop_transfer(struct tkb_http_client *client,
@@ -82,6 +107,7 @@ static int start_transfer(struct run *run, struct tkb_http_slot *slot,
 	slot->request = request;
 	slot->redirects = 0;
 	slot->is_other_server = false;
+	slot->shares_connection = has_http_2(run->client);
 	rc = tkb_http_slot_prepare(slot, request->url, run->limits,
 	                           &request->error);
 	if (rc == 0)
@@ -138,6 +164,7 @@ static int finish_transfer(struct run *run, struct tkb_http_slot *slot,
 
 	(void)curl_multi_remove_handle(run->client->multi, slot->curl);
 	run->client->active_count--;
+	note_version(run->client, slot);
 	rc = tkb_http_slot_finish(slot, code, run->limits);
 	if (rc == TKB_MISS)
 		return add_transfer(run, slot, err);

@@ -29,11 +29,8 @@ static void set_protocol(struct tkb_http_slot *slot,
 	tkb_curl_set(*code, curl, CURLOPT_PATH_AS_IS, yes);
 	tkb_curl_set(*code, curl, CURLOPT_USERAGENT, "tkbundle");
 	tkb_curl_set(*code, curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	/*
-	 * Wait for the first connection: if it is HTTP/2, all requests can
-	 * share it.
-	 */
-	if (strncmp(slot->url, "https:", 6) == 0)
+	/* Wait for a connection of HTTP/2, which all requests can share. */
+	if (slot->shares_connection)
 		tkb_curl_set(*code, curl, CURLOPT_PIPEWAIT, yes);
 	tkb_curl_set(*code, curl, CURLOPT_CONNECTTIMEOUT_MS,
 	             (long)limits->connect_ms);

@@ -22,17 +22,18 @@ struct tkb_http_slot {
 	char *url;                        /* owned; of the current request */
 	struct tkb_http_request *request; /* NULL: the slot is free */
 	unsigned redirects;
-	bool is_other_server; /* redirected to another server: no secrets */
-	bool is_moving;       /* connected: bytes can move */
-	bool is_answered;     /* the complete header was received */
-	bool is_enough;       /* the rest of the body is not wanted */
-	uint64_t moved_ns;    /* when a byte moved last */
-	int unsent;           /* bytes in the socket's queue at the last
+	bool is_other_server;   /* redirected to another server: no secrets */
+	bool shares_connection; /* the server has HTTP/2 */
+	bool is_moving;         /* connected: bytes can move */
+	bool is_answered;       /* the complete header was received */
+	bool is_enough;         /* the rest of the body is not wanted */
+	uint64_t moved_ns;      /* when a byte moved last */
+	int unsent;             /* bytes in the socket's queue at the last
 	                         check */
-	uint64_t sent;        /* bytes of the request's body */
-	uint64_t got;         /* bytes of the answer's body */
-	size_t header_size;   /* of the answer */
-	int rc;               /* failure found by our callbacks, or 0 */
+	uint64_t sent;          /* bytes of the request's body */
+	uint64_t got;           /* bytes of the answer's body */
+	size_t header_size;     /* of the answer */
+	int rc;                 /* failure found by our callbacks, or 0 */
 	char fault[CURL_ERROR_SIZE];
 };
 
@@ -42,6 +43,7 @@ struct tkb_http_client {
 	struct tkb_http_slot *slots; /* owned */
 	size_t slot_count;
 	size_t active_count;
+	long version; /* of HTTP, of the last answer; 0: none yet */
 };
 
 void tkb_http_slot_release(struct tkb_http_slot *slot);
