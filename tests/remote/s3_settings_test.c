@@ -133,7 +133,9 @@ TEST(s3_settings, without_keys_it_says_where_they_were_looked_for)
 	check_unopened("s3://bucket", TKB_ERR_DENIED,
 	               text("no AWS_ACCESS_KEY_ID in the environment, and no "
 	                    "profile 'default' in '%s/.aws/credentials' "
-	                    "(anonymous=true does without)",
+	                    "(anonymous=true does without; roles of machines "
+	                    "and pods, SSO and credential_process are not "
+	                    "asked)",
 	                    test_folder()));
 	write_home("credentials", credentials);
 	check_unopened("s3://bucket?profile=none", TKB_ERR_DENIED,

@@ -235,7 +235,9 @@ static int find_keys(const struct tkb_remote_url *url, struct tkb_s3_keys *keys,
 		return rc;
 	return tkb_fail(err, TKB_ERR_DENIED,
 	                "there are no credentials: %s profile '%.80s' in "
-	                "'%.200s' (anonymous=true does without)",
+	                "'%.200s' (anonymous=true does without; roles of "
+	                "machines and pods, SSO and credential_process are not "
+	                "asked)",
 	                has_profile ? "no"
 	                            : "no AWS_ACCESS_KEY_ID in the "
 	                              "environment, and no",
