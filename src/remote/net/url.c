@@ -381,6 +381,15 @@ static int read_url(struct parsed *parsed, const char *text,
 	return query == NULL ? rc : read_query(parsed, query, err);
 }
 
+/* Is it a URL with a slash too few, as in "http:/host"? */
+static bool lacks_slash(const char *text)
+{
+	const size_t size =
+		strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+");
+
+	return size > 1 && text[size] == ':' && text[size + 1] == '/';
+}
+
 /* Read a path, which may be followed by a question mark and parameters. */
 static int read_url_path(struct parsed *parsed, const char *text,
                          struct tkb_error *err)
@@ -395,6 +404,8 @@ static int read_url_path(struct parsed *parsed, const char *text,
 		return tkb_fail_nomem(err);
 	if (size == 0)
 		return refuse_url(err, "the remote's path is empty");
+	if (lacks_slash(text))
+		return refuse_url(err, "a URL has '://' after its scheme");
 	if (text[size] == '\0')
 		return 0;
 	rc = check_characters(text + size, err);
