@@ -397,6 +397,14 @@ TEST(http, etags_that_cannot_be_trusted_are_not)
 	}
 }
 
+/* The ETag may be a digest of the bytes. */
+TEST(http, etags_that_are_the_same_for_the_same_bytes_can_be_trusted)
+{
+	struct server server = start_web(WEB_DIGEST);
+
+	check_works(http_url(&server, ""));
+}
+
 /* What one writer alone began is readable, and safe from others. */
 TEST(http, documents_are_found_by_those_who_may_not_write_them)
 {

@@ -94,10 +94,14 @@ static int store_file(struct request *request, struct file **link)
 		file->path = strdup(request->path);
 		*link = file;
 	}
+	if ((store.flags & WEB_DIGEST) == 0 ||
+	    !tkb_bytes_equal(
+		    (struct tkb_bytes){ file->data, file->size },
+		    (struct tkb_bytes){ request->body, request->size }))
+		file->version = ++store.version;
 	free(file->data);
 	file->data = tkb_take(request->body);
 	file->size = request->size;
-	file->version = ++store.version;
 	file->modified = time(NULL);
 	return status;
 }

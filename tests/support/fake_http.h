@@ -18,7 +18,8 @@ enum web_flags {
 	WEB_SECRET = 1u << 3, /* answers 403 to requests for a folder */
 	WEB_SLOW = 1u << 4,   /* takes 50 ms for each answer */
 	WEB_STRICT = 1u << 5, /* requires MKCOL before PUT, like WebDAV */
-	WEB_LAX = 1u << 6     /* weak ETags match, too */
+	WEB_LAX = 1u << 6,    /* weak ETags match, too */
+	WEB_DIGEST = 1u << 7  /* its ETags do not change with the same bytes */
 };
 
 struct server start_web(unsigned flags);

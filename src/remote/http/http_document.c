@@ -231,12 +231,15 @@ int tkb_http_edit_index(struct tkb_http *http,
 	return edit_document(http, limits, document, name, is_there, err);
 }
 
-/* Put the scratch file. TKB_MISS: the answer is not the expected one. */
+/*
+ * Put the scratch file, with a body of one byte. TKB_MISS: the answer is not the
+ * expected one.
+ */
 static int try_put(struct tkb_http *http, const struct tkb_op_limits *limits,
-                   const char *name, const char *condition, bool must_work,
-                   struct tkb_error *err)
+                   const char *name, const char *condition, const char *byte,
+                   bool must_work, struct tkb_error *err)
 {
-	const struct tkb_bytes body = { must_work ? "1" : "0", 1 };
+	const struct tkb_bytes body = { byte, 1 };
 	const struct tkb_blob blob = { body.size, tkb_memory_source(&body) };
 	int rc;
 
@@ -275,19 +278,19 @@ int tkb_http_test_match(struct tkb_http *http,
 	char condition[TKB_HTTP_CONDITION_SIZE];
 	int rc;
 
-	rc = try_put(http, limits, name, "If-None-Match: *", true, err);
+	rc = try_put(http, limits, name, "If-None-Match: *", "1", true, err);
 	if (rc == 0)
-		rc = try_put(http, limits, name, "If-None-Match: *", false,
+		rc = try_put(http, limits, name, "If-None-Match: *", "0", false,
 		             err);
 	if (rc == 0)
-		rc = try_put(http, limits, name, "If-Match: \"none\"", false,
-		             err);
+		rc = try_put(http, limits, name, "If-Match: \"none\"", "0",
+		             false, err);
 	if (rc == 0)
 		rc = read_etag(http, limits, name, condition, err);
 	if (rc == 0)
-		rc = try_put(http, limits, name, condition, true, err);
+		rc = try_put(http, limits, name, condition, "2", true, err);
 	/* An ETag must change with the bytes, even within one second. */
 	if (rc == 0)
-		rc = try_put(http, limits, name, condition, false, err);
+		rc = try_put(http, limits, name, condition, "0", false, err);
 	return rc;
 }
