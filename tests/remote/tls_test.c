@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include <curl/curl.h>
+
 #include "fake_http.h"
 #include "fake_redis.h"
 #include "nginx.h"
@@ -344,6 +346,9 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 	bool *answers = test_alloc(COUNT * sizeof(*answers));
 	struct tls_target target = { .kind = &tls_kinds[1] };
 
+	if ((curl_version_info(CURLVERSION_NOW)->features &
+	     CURL_VERSION_HTTP2) == 0)
+		skip(); /* as that of the wheels */
 	make_authority("ca");
 	make_certificate("server", "ca", "DNS:localhost", 2);
 	target.server = start_tls_nginx("server", NO_CERTIFICATE);
