@@ -22,6 +22,36 @@ enum {
 	TRIES = 100
 };
 
+/* Read the newest lines of a file that is larger than what is read of one. */
+static int read_newest(int own, const char *name, struct tkb_buf *out,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_fd_close_at) int fd = tkb_fd_open_quietly(own, name);
+	unsigned char *text;
+	const unsigned char *begin;
+	struct stat status;
+	ssize_t got;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", name);
+	tkb_buf_reset(out);
+	text = tkb_buf_reserve(out, KEPT);
+	if (text == NULL)
+		return tkb_buf_check(out, err);
+	got = tkb_fd_pread_full(
+		fd, text, KEPT,
+		status.st_size > KEPT ? (uint64_t)status.st_size - KEPT : 0);
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", name);
+	/* The first line may have lost its beginning. */
+	begin = memchr(text, '\n', (size_t)got);
+	if (begin != NULL) {
+		out->size = (size_t)(text + got - begin);
+		memmove(text, begin, out->size);
+	}
+	return 0;
+}
+
 int tkb_note_file_read(const char *cache_root, const char *name,
                        struct tkb_buf *out, struct tkb_error *err)
 {
@@ -40,10 +70,12 @@ int tkb_note_file_read(const char *cache_root, const char *name,
 	do {
 		last_size = status.st_size;
 		tkb_buf_reset(out);
-		rc = tkb_fd_read_file(own, name, TKB_NOTE_FILE_LIMIT, out,
+		rc = tkb_fd_read_file(own, name, TKB_NOTE_FILE_LIMIT - 1, out,
 		                      &status, &fault);
 	} while (rc < 0 && fault.reason == TKB_REASON_BUSY &&
 	         status.st_size != last_size);
+	if (rc < 0 && fault.reason == TKB_REASON_LIMIT)
+		return read_newest(own, name, out, err);
 	return rc < 0 ? tkb_fail_as(err, rc, &fault) : 0;
 }
 
@@ -142,8 +174,15 @@ int tkb_note_file_append(const char *cache_root, const char *name,
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_NOTE_FILE_ROOM);
 	TKB_AUTO(tkb_fd_unlock_at) int fd = -1;
+	struct tkb_bytes line;
+	size_t at = 0;
 	int rc;
 
+	/* The oldest of too many are forgotten at once. */
+	while (lines.size - at >= TKB_NOTE_FILE_ROOM &&
+	       tkb_note_file_line(lines, &at, &line))
+		continue;
+	lines = tkb_bytes_slice(lines, at, lines.size);
 	/* The file's last line may be incomplete: begin a new one. */
 	tkb_buf_add_byte(&text, '\n');
 	tkb_buf_add(&text, lines);

@@ -17,7 +17,10 @@ enum {
 	TKB_NOTE_FILE_ROOM = 8 * 1024 * 1024    /* the most that is written */
 };
 
-/* Read file `name` into an empty buffer; nothing if there is no such file. */
+/*
+ * Read file `name` into an empty buffer; nothing if there is no such file. Of one
+ * that is too large, the newest lines are read.
+ */
 TKB_NODISCARD int tkb_note_file_read(const char *cache_root, const char *name,
                                      struct tkb_buf *out,
                                      struct tkb_error *err);
@@ -25,7 +28,8 @@ TKB_NODISCARD int tkb_note_file_read(const char *cache_root, const char *name,
 /*
  * Append lines to the file; its folder is made if necessary. If it would get
  * larger than its room, all but the newest lines are removed, which then take at
- * most half of the room. Meanwhile, a reader may see lines twice.
+ * most half of the room. Meanwhile, a reader may see lines twice. Of `lines` that
+ * are more than the room, the first are left out.
  */
 TKB_NODISCARD int tkb_note_file_append(const char *cache_root, const char *name,
                                        struct tkb_bytes lines,

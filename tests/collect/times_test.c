@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <tkbundle/times.h>
 
@@ -17,7 +18,8 @@ enum {
 	THREADS = 8,
 	NOTES = 300, /* of each thread */
 	BATCH = 50000,
-	BATCHES = 6 /* 21 MB */
+	BATCHES = 6,  /* 21 MB */
+	MANY = 150000 /* 11 MB */
 };
 
 static void check_time(const char *name, uint32_t wanted)
@@ -48,16 +50,16 @@ static const char *format_key(char out[TKB_DIGEST_HEX_SIZE], unsigned thread,
 }
 
 /* As in a cache whose entries come and go. */
-static void fill_notes(unsigned first)
+static void fill_notes(unsigned first, unsigned count)
 {
-	static struct tkb_time items[BATCH];
-	static char keys[BATCH][TKB_DIGEST_HEX_SIZE];
+	static struct tkb_time items[MANY];
+	static char keys[MANY][TKB_DIGEST_HEX_SIZE];
 
-	for (unsigned i = 0; i < BATCH; i++)
+	for (unsigned i = 0; i < count; i++)
 		items[i] = (struct tkb_time){ NULL,
 			                      format_key(keys[i], 0, first + i),
 			                      i + 1 };
-	OK(tkb_times_note(".", items, BATCH, ERR));
+	OK(tkb_times_note(".", items, count, ERR));
 }
 
 TEST(times, of_the_oldest_entries_are_forgotten_when_there_is_no_room)
@@ -67,12 +69,35 @@ TEST(times, of_the_oldest_entries_are_forgotten_when_there_is_no_room)
 
 	OK(tkb_times_note(".", &one, 1, ERR));
 	for (unsigned i = 0; i < BATCHES; i++)
-		fill_notes(i * BATCH);
+		fill_notes(i * BATCH, BATCH);
 	check_time(ONE, 0);
 	check_time(format_key(key, 0, BATCHES * BATCH - 1), BATCH);
 	check_time(format_key(key, 0, (BATCHES - 1) * BATCH), 1);
 	OK(tkb_times_note(".", &one, 1, ERR));
 	check_time(ONE, 7);
+}
+
+TEST(times, of_more_entries_than_there_is_room_for_are_those_of_the_last)
+{
+	char key[TKB_DIGEST_HEX_SIZE];
+
+	fill_notes(0, MANY);
+	check_time(format_key(key, 0, 0), 0);
+	check_time(format_key(key, 0, MANY - 1), MANY);
+}
+
+TEST(times, are_told_of_a_file_that_is_too_large)
+{
+	const struct tkb_time one = { NULL, ONE, 7 };
+	char key[TKB_DIGEST_HEX_SIZE];
+
+	fill_notes(0, 1);
+	/* A hole: it has no lines. */
+	CHECK_INT(truncate(".tkbundle/times", 17 << 20), 0);
+	check_time(format_key(key, 0, 0), 0);
+	OK(tkb_times_note(".", &one, 1, ERR));
+	check_time(ONE, 7);
+	CHECK(read_file(".tkbundle/times").size < 1 << 20);
 }
 
 static atomic_uint thread_count;
