@@ -154,6 +154,27 @@ def _(scene):
         os.unlink(scene.path("end"))
 
 
+@test("one child looks at a command that is stopped again and again")
+def _(scene):
+    started = start_counter(scene)
+    command = [pid for pid, line in children(started.pid).items()
+               if COUNTER in line][0]
+    count = len(children(started.pid))
+    os.kill(command, signal.SIGSTOP)
+    for _ in range(5):
+        wait_until(lambda: process(started.pid)[1] == "T", "our stop")
+        os.kill(command, signal.SIGCONT)
+        os.kill(command, signal.SIGSTOP)
+        time.sleep(0.02)
+        os.kill(started.pid, signal.SIGCONT)
+        time.sleep(0.02)
+    equal(len(children(started.pid)), count + 1)
+    os.kill(command, signal.SIGCONT)
+    wait_until(lambda: process(started.pid)[1] != "T", "our going on")
+    scene.write("end", "")
+    equal(scene.finish(started).status, 0)
+
+
 @test("orphans of the command come to us, and are reaped")
 def _(scene):
     # The shell in the middle dies before its own child.

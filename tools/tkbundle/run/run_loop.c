@@ -93,8 +93,11 @@ static void wake(void *self)
  */
 static void stop_with_command(struct run *run, int number)
 {
-	(void)run_child_fork(&run->children[RUN_WAKE], "wake", wake, run, NULL,
-	                     RUN_NEVER);
+	struct run_child *const waker = &run->children[RUN_WAKE];
+
+	/* The last one may still look, and would not be known any more. */
+	run_child_kill(waker);
+	(void)run_child_fork(waker, "wake", wake, run, NULL, RUN_NEVER);
 	run_signals_stop(number);
 }
 
