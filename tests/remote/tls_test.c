@@ -363,13 +363,13 @@ TEST(tls, http_requests_share_a_connection_of_http_2)
 	stop_server(&target.server, SIGKILL);
 }
 
-/* HTTP/1.1 under TLS; each answer takes a tenth of a second. */
+/* HTTP/1.1 under TLS; each answer takes as many seconds as told. */
 static const char slow_server[] =
 	"import http.server, ssl, sys, time\n"
 	"class Handler(http.server.BaseHTTPRequestHandler):\n"
 	"    protocol_version = 'HTTP/1.1'\n"
 	"    def do_HEAD(self):\n"
-	"        time.sleep(0.1)\n"
+	"        time.sleep(float(sys.argv[2]))\n"
 	"        self.send_response(404)\n"
 	"        self.send_header('Content-Length', '0')\n"
 	"        self.end_headers()\n"
@@ -382,8 +382,9 @@ static const char slow_server[] =
 	"    server.socket, server_side=True, do_handshake_on_connect=False)\n"
 	"server.serve_forever()\n";
 
-/* libcurl 8.14 counts the wait for a connection as a part of connecting. */
-TEST(tls, many_questions_to_a_slow_server_are_no_failure_to_connect)
+/* Ask a slow server for many blobs at once. */
+static int ask_slow_server(const char *seconds, uint32_t connect_ms,
+                           uint32_t stall_ms)
 {
 	enum {
 		COUNT = 80
@@ -392,18 +393,37 @@ TEST(tls, many_questions_to_a_slow_server_are_no_failure_to_connect)
 	struct tkb_digest digests[COUNT];
 	bool answers[COUNT];
 	struct server server;
+	int rc;
 
 	make_authority("ca");
 	make_certificate("server", "ca", "DNS:localhost", 2);
 	CHECK(start_server(&server, port, "log", "python3", "-c", slow_server,
-	                   text("%u", port), NULL));
+	                   text("%u", port), seconds, NULL));
 	struct handle *handle =
 		must_connect(text("https://localhost:%u?cafile=ca.pem", port));
 	for (uint32_t i = 0; i < COUNT; i++)
 		digests[i] = made_up(i);
-	handle->call.connect_ms = 500;
-	OK(ASK(handle, has, digests, COUNT, answers, NULL, ERR));
+	handle->call.connect_ms = connect_ms;
+	handle->call.stall_ms = stall_ms;
+	rc = ASK(handle, has, digests, COUNT, answers, NULL, ERR);
 	stop_server(&server, SIGKILL);
+	return rc;
+}
+
+/* libcurl 8.14 counts the wait for a connection as a part of connecting. */
+TEST(tls, many_questions_to_a_slow_server_are_no_failure_to_connect)
+{
+	OK(ask_slow_server("0.1", 500, 5000));
+}
+
+/* The first is asked alone, and none of the others after it. */
+TEST(tls, many_questions_to_a_server_that_falls_silent_end_soon)
+{
+	const uint64_t began_ms = now_ms();
+
+	FAILS(ask_slow_server("60", 5000, 200), TKB_ERR_UNAVAILABLE,
+	      "no byte moved for 200 ms (stall-timeout)");
+	CHECK(now_ms() - began_ms < 8000);
 }
 
 TEST(tls, a_redirect_out_of_tls_is_not_followed)

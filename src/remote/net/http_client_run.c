@@ -47,7 +47,7 @@ static size_t window(const struct run *run)
 	               : client->options.connections;
 }
 
-/* Without an answer, take the server for one of HTTP/1.1. */
+/* Without an answer, take an unknown server for one of HTTP/1.1. */
 static void note_version(struct tkb_http_client *client,
                          const struct tkb_http_slot *slot)
 {
@@ -56,7 +56,10 @@ static void note_version(struct tkb_http_client *client,
 	if (slot->is_other_server)
 		return;
 	(void)curl_easy_getinfo(slot->curl, CURLINFO_HTTP_VERSION, &version);
-	client->version = version != 0 ? version : CURL_HTTP_VERSION_1_1;
+	if (version != 0)
+		client->version = version;
+	else if (client->version == 0)
+		client->version = CURL_HTTP_VERSION_1_1;
 }
 
 static void drop_transfer(struct tkb_http_client *client,
@@ -81,6 +84,7 @@ static void end_slot(struct tkb_http_client *client, struct tkb_http_slot *slot,
 {
 	struct tkb_http_request *request = slot->request;
 
+	note_version(client, slot);
 	drop_transfer(client, slot);
 	request->rc = why->status;
 	request->error = *why;
