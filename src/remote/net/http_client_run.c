@@ -51,15 +51,15 @@ static size_t window(const struct run *run)
 static void note_version(struct tkb_http_client *client,
                          const struct tkb_http_slot *slot)
 {
+	long *known = slot->is_other_server ? &client->other_version
+	                                    : &client->version;
 	long version = 0;
 
-	if (slot->is_other_server)
-		return;
 	(void)curl_easy_getinfo(slot->curl, CURLINFO_HTTP_VERSION, &version);
 	if (version != 0)
-		client->version = version;
-	else if (client->version == 0)
-		client->version = CURL_HTTP_VERSION_1_1;
+		*known = version;
+	else if (*known == 0)
+		*known = CURL_HTTP_VERSION_1_1;
 }
 
 static void drop_transfer(struct tkb_http_client *client,
@@ -90,11 +90,38 @@ static void end_slot(struct tkb_http_client *client, struct tkb_http_slot *slot,
 	request->error = *why;
 }
 
+/*
+ * Is there a connection for each request that runs at another server? Those of
+ * HTTP/2 to our own, of which more run than there are connections, share one.
+ */
+static bool has_connections(const struct tkb_http_client *client)
+{
+	size_t here = 0;
+	size_t there = 0;
+
+	for (size_t i = 0; i < client->slot_count; i++) {
+		const struct tkb_http_slot *slot = &client->slots[i];
+
+		if (slot->request == NULL || slot->is_waiting)
+			continue;
+		if (slot->is_other_server)
+			there++;
+		else
+			here = 1;
+	}
+	return client->other_version >= CURL_HTTP_VERSION_2_0 ||
+	       here + there <= client->options.connections;
+}
+
 static int add_transfer(struct run *run, struct tkb_http_slot *slot,
                         struct tkb_error *err)
 {
 	slot->is_moving = false;
-	if (curl_multi_add_handle(run->client->multi, slot->curl) != CURLM_OK) {
+	slot->is_waiting = false;
+	slot->is_waiting =
+		slot->is_other_server && !has_connections(run->client);
+	if (!slot->is_waiting &&
+	    curl_multi_add_handle(run->client->multi, slot->curl) != CURLM_OK) {
 		slot->request = NULL;
 		return tkb_fail_nomem(err);
 	}
@@ -138,6 +165,35 @@ static int start_some(struct run *run, struct tkb_error *err)
 			return rc;
 	}
 	return 0;
+}
+
+/* Add the transfers that wait, as far as there are connections. */
+static int add_waiting(struct run *run, struct tkb_error *err)
+{
+	struct tkb_http_client *client = run->client;
+	int rc = 0;
+
+	for (size_t i = 0; i < client->slot_count && rc == 0; i++) {
+		struct tkb_http_slot *slot = &client->slots[i];
+
+		if (slot->request == NULL || !slot->is_waiting)
+			continue;
+		client->active_count--;
+		rc = add_transfer(run, slot, err);
+		if (slot->is_waiting)
+			break;
+	}
+	return rc;
+}
+
+static size_t count_waiting(const struct tkb_http_client *client)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < client->slot_count; i++)
+		count += client->slots[i].request != NULL &&
+		         client->slots[i].is_waiting;
+	return count;
 }
 
 /* After a connection failure, fail the remaining requests without trying. */
@@ -306,6 +362,8 @@ static int do_all(struct run *run, struct tkb_error *err)
 			rc = check_limits(run, err);
 		}
 		if (rc == 0)
+			rc = add_waiting(run, err);
+		if (rc == 0)
 			rc = start_some(run, err);
 		if (rc < 0 || run->client->active_count == 0)
 			return rc;
@@ -316,7 +374,7 @@ static int do_all(struct run *run, struct tkb_error *err)
 		rc = finish_some(run, err);
 		/* If a request has ended, there is room for the next. */
 		if (rc == 0 && run->client->active_count == before &&
-		    before == (size_t)running)
+		    before == (size_t)running + count_waiting(run->client))
 			rc = wait_a_tick(run, err);
 		if (rc < 0)
 			return rc;

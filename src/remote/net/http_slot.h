@@ -24,6 +24,7 @@ struct tkb_http_slot {
 	unsigned redirects;
 	bool is_other_server;   /* redirected to another server: no secrets */
 	bool shares_connection; /* the server has HTTP/2 */
+	bool is_waiting;        /* not given to libcurl yet */
 	bool is_moving;         /* connected: bytes can move */
 	bool is_answered;       /* the complete header was received */
 	bool is_enough;         /* the rest of the body is not wanted */
@@ -44,6 +45,7 @@ struct tkb_http_client {
 	size_t slot_count;
 	size_t active_count;
 	long version; /* of HTTP, of the last answer; 0: none yet */
+	long other_version; /* the same, of servers redirected to */
 };
 
 void tkb_http_slot_release(struct tkb_http_slot *slot);
