@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -583,6 +584,14 @@ TEST(http_fault, a_proxy_that_does_not_connect_is_told_from_the_server)
 		TKB_ERR_UNAVAILABLE, "cannot connect: Connection refused");
 	check_proxied("http_proxy", "", text("http://[::1]:%u", free_port()),
 	              TKB_ERR_UNAVAILABLE, "cannot connect: ");
+	/* In this locale, libcurl writes the name as "xn--...". */
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	check_proxied("http_proxy", "",
+	              text("http://b\xc3\xbc"
+	                   "cher.localhost:%u",
+	                   free_port()),
+	              TKB_ERR_UNAVAILABLE, "cannot connect: ");
+	(void)setlocale(LC_CTYPE, "C");
 }
 
 /* What the server says before it redirects is no part of its refusal. */

@@ -99,7 +99,8 @@ static bool is_about_proxy(CURL *curl, const struct tkb_remote_url *url,
 	(void)curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &text);
 	if (text == NULL ||
 	    curl_url_set(parts, CURLUPART_URL, text, 0) != CURLUE_OK ||
-	    curl_url_get(parts, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+	    curl_url_get(parts, CURLUPART_HOST, &host, CURLU_PUNYCODE) !=
+	            CURLUE_OK)
 		return false;
 	fault += strlen(opening);
 	size = strcspn(fault, " ");
