@@ -555,6 +555,8 @@ TEST(http_fault, a_proxy_that_does_not_connect_is_told_from_the_server)
 		  "its proxy wants other credentials: HTTP 407" },
 		{ EMPTY("403 No"), TKB_ERR_DENIED,
 		  "its proxy does not connect to it: HTTP 403" },
+		{ EMPTY("429 Often"), TKB_ERR_UNAVAILABLE,
+		  "its proxy does not connect to it: HTTP 429" },
 		{ EMPTY("503 Down"), TKB_ERR_UNAVAILABLE,
 		  "its proxy does not connect to it: HTTP 503" },
 	};

@@ -140,9 +140,12 @@ static int explain_proxy(CURL *curl, struct tkb_error *err)
 		                "its proxy wants other credentials: HTTP 407");
 	if (status == 0 || status / 100 == 2)
 		return 0;
-	return tkb_fail(
-		err, status / 100 == 4 ? TKB_ERR_DENIED : TKB_ERR_UNAVAILABLE,
-		"its proxy does not connect to it: HTTP %ld", status);
+	/* One that was too slow, or is asked too often, may do so later. */
+	return tkb_fail(err,
+	                status / 100 == 4 && status != 408 && status != 429
+	                        ? TKB_ERR_DENIED
+	                        : TKB_ERR_UNAVAILABLE,
+	                "its proxy does not connect to it: HTTP %ld", status);
 }
 
 /* The words with which libcurl introduces OpenSSL's verdict on a chain. */
