@@ -36,6 +36,7 @@ word 'redis://user:s3cret%@host'
 word '://user:s3cret@host'
 word 'redis://user:s3cret@host#s3cret'
 word 'redis:/user:s3cret@host'
+word 'Redis:/user:s3cret@host'
 
 echo '# elsewhere'
 run pull redis://user:s3cret@host

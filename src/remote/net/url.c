@@ -384,8 +384,8 @@ static int read_url(struct parsed *parsed, const char *text,
 /* Is it a URL with a slash too few, as in "http:/host"? */
 static bool lacks_slash(const char *text)
 {
-	const size_t size =
-		strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+");
+	const size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+"
+	                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
 	return size > 1 && text[size] == ':' && text[size + 1] == '/';
 }
