@@ -60,8 +60,11 @@ def log_of(name):
 
 def launch(name, command, env, user=None):
     with open(log_of(name), "w", encoding="utf-8") as log:
-        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log,
-                                user=user, group=user, extra_groups=None if user is None else [])
+        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=log,
+                                   user=user, group=user,
+                                   extra_groups=None if user is None else [])
+    process.env = env
+    return process
 
 
 def finish(name, process):
@@ -88,6 +91,9 @@ def finish(name, process):
     if result["run"]:
         print("   run:", {key: value for key, value in result["run"].items()
                           if key not in ("verb", "version", "schema")}, flush=True)
+    if 0 < triton.get("compiles", 0) < 10:
+        print(subprocess.run([TKBUNDLE, "why", "--last"], env=process.env, text=True, check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout, flush=True)
     return result
 
 
