@@ -44,7 +44,7 @@ struct tkb_http_client {
 	struct tkb_http_slot *slots; /* owned */
 	size_t slot_count;
 	size_t active_count;
-	long version; /* of HTTP, of the last answer; 0: none yet */
+	long version;       /* of HTTP, of the last answer; 0: none yet */
 	long other_version; /* the same, of servers redirected to */
 };
 
