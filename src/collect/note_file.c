@@ -22,33 +22,50 @@ enum {
 	TRIES = 100
 };
 
+/*
+ * Read the newest whole lines of a file of `size` bytes into `room`, which has KEPT
+ * bytes. They begin with a line break.
+ */
+static int read_newest(int fd, uint64_t size, const char *name, char *room,
+                       struct tkb_bytes *out, struct tkb_error *err)
+{
+	const ssize_t got = tkb_fd_pread_full(fd, room, KEPT,
+	                                      size > KEPT ? size - KEPT : 0);
+	const char *begin;
+
+	*out = (struct tkb_bytes){ room, 0 };
+	if (got < 0)
+		return tkb_fail_errno(err, "cannot read '%s'", name);
+	/* The first line may have lost its beginning. */
+	begin = memchr(room, '\n', (size_t)got);
+	if (begin != NULL)
+		*out = (struct tkb_bytes){ begin,
+			                   (size_t)(room + got - begin) };
+	return 0;
+}
+
 /* Read the newest lines of a file that is larger than what is read of one. */
-static int read_newest(int own, const char *name, struct tkb_buf *out,
-                       struct tkb_error *err)
+static int read_large(int own, const char *name, struct tkb_buf *out,
+                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_fd_close_at) int fd = tkb_fd_open_quietly(own, name);
-	unsigned char *text;
-	const unsigned char *begin;
+	struct tkb_bytes newest;
 	struct stat status;
-	ssize_t got;
+	char *room;
+	int rc;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return tkb_fail_errno(err, "cannot read '%s'", name);
 	tkb_buf_reset(out);
-	text = tkb_buf_reserve(out, KEPT);
-	if (text == NULL)
+	room = (char *)tkb_buf_reserve(out, KEPT);
+	if (room == NULL)
 		return tkb_buf_check(out, err);
-	got = tkb_fd_pread_full(
-		fd, text, KEPT,
-		status.st_size > KEPT ? (uint64_t)status.st_size - KEPT : 0);
-	if (got < 0)
-		return tkb_fail_errno(err, "cannot read '%s'", name);
-	/* The first line may have lost its beginning. */
-	begin = memchr(text, '\n', (size_t)got);
-	if (begin != NULL) {
-		out->size = (size_t)(text + got - begin);
-		memmove(text, begin, out->size);
-	}
+	rc = read_newest(fd, (uint64_t)status.st_size, name, room, &newest,
+	                 err);
+	if (rc < 0)
+		return rc;
+	memmove(room, newest.data, newest.size);
+	out->size = newest.size;
 	return 0;
 }
 
@@ -75,7 +92,7 @@ int tkb_note_file_read(const char *cache_root, const char *name,
 	} while (rc < 0 && fault.reason == TKB_REASON_BUSY &&
 	         status.st_size != last_size);
 	if (rc < 0 && fault.reason == TKB_REASON_LIMIT)
-		return read_newest(own, name, out, err);
+		return read_large(own, name, out, err);
 	return rc < 0 ? tkb_fail_as(err, rc, &fault) : 0;
 }
 
@@ -107,22 +124,15 @@ static int open_note_file(const char *cache_root, const char *name, int *out,
 static int keep_newest(int fd, uint64_t size, const char *name,
                        struct tkb_error *err)
 {
-	TKB_AUTO(tkb_free_at) char *text = malloc(KEPT);
+	TKB_AUTO(tkb_free_at) char *room = malloc(KEPT);
 	struct tkb_bytes newest;
-	const char *begin;
-	ssize_t got;
 	int rc;
 
-	if (text == NULL)
+	if (room == NULL)
 		return tkb_fail_nomem(err);
-	got = tkb_fd_pread_full(fd, text, KEPT, size - KEPT);
-	if (got < 0)
-		return tkb_fail_errno(err, "cannot read '%s'", name);
-	begin = memchr(text, '\n', (size_t)got);
-	newest = begin == NULL
-	                 ? (struct tkb_bytes){ text, 0 }
-	                 : (struct tkb_bytes){ begin,
-		                               (size_t)(text + got - begin) };
+	rc = read_newest(fd, size, name, room, &newest, err);
+	if (rc < 0)
+		return rc;
 	rc = tkb_fd_pwrite_all(fd, newest, 0, err);
 	if (rc == 0 && ftruncate(fd, (off_t)newest.size) < 0)
 		rc = tkb_fail_errno(err, "cannot write '%s'", name);
