@@ -144,7 +144,7 @@ banned_calls() {
 }
 
 # The pool ends its workers; a worker's environment is its job's. src/libc is a
-# libc's own part, posix_spawn() for one. Registries' credentials come from programs
+# libc's own part, posix_spawn() for one. Some credentials come from programs
 # that the user's files name.
 loud_calls() {
 	# shellcheck disable=SC2046
@@ -152,7 +152,7 @@ loud_calls() {
 		grep -v -E '^src/(compile/pool/(worker|variables)\.c|libc/.*): ' |
 		called "$loud" |
 		grep -v -E -e '^src/compile/pool/spawn\.c: .*[^a-z](kill|posix_spawn)\(' \
-			-e '^src/remote/oci/oci_helper\.c: .*[^a-z](kill|posix_spawnp)\('
+			-e '^src/remote/net/helper\.c: .*[^a-z](kill|posix_spawnp)\('
 }
 
 none "no banned function is called" banned_calls

@@ -26,7 +26,7 @@ static void check_keys(const char *text, const char *id, const char *secret,
 	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
 
 	parse(text, &url);
-	OK(tkb_s3_keys_find(url, &keys, ERR));
+	OK(tkb_s3_keys_read(url, &keys, ERR));
 	CHECK_STR(keys.id, id);
 	CHECK_STR(keys.secret, secret);
 	CHECK((keys.token == NULL) == (token == NULL));
@@ -114,6 +114,23 @@ TEST(s3_settings, a_profile_in_the_url_counts_more_than_the_environment)
 	check_keys("s3://bucket?profile=last", "AKIDLAST", "s3cret/last", NULL);
 }
 
+TEST(s3_settings, keys_may_be_in_the_file_of_settings)
+{
+	forget_aws();
+	write_home("config", "[ci]\naws_access_key_id = AKIDNO\n"
+	                     "aws_secret_access_key = no\n"
+	                     "[profile ci]\naws_access_key_id = AKIDCI\n"
+	                     "aws_secret_access_key = s3cret/ci\n"
+	                     "[profile one]\naws_access_key_id = AKIDNO\n"
+	                     "aws_secret_access_key = no\n");
+	check_keys("s3://bucket?profile=ci", "AKIDCI", "s3cret/ci", NULL);
+	write_home("credentials", "[one]\naws_access_key_id = AKIDONE\n"
+	                          "aws_secret_access_key = s3cret/one\n"
+	                          "[ci]\naws_access_key_id = AKIDHALF\n");
+	check_keys("s3://bucket?profile=one", "AKIDONE", "s3cret/one", NULL);
+	check_keys("s3://bucket?profile=ci", "AKIDCI", "s3cret/ci", NULL);
+}
+
 TEST(s3_settings, the_file_of_keys_may_be_elsewhere)
 {
 	forget_aws();
@@ -130,22 +147,22 @@ TEST(s3_settings, the_file_of_keys_may_be_elsewhere)
 TEST(s3_settings, without_keys_it_says_where_they_were_looked_for)
 {
 	forget_aws();
-	check_unopened("s3://bucket", TKB_ERR_DENIED,
-	               text("no AWS_ACCESS_KEY_ID in the environment, and no "
-	                    "profile 'default' in '%s/.aws/credentials' "
-	                    "(anonymous=true does without; roles of machines "
-	                    "and pods, SSO and credential_process are not "
-	                    "asked)",
-	                    test_folder()));
+	check_refusal("s3://bucket", TKB_ERR_DENIED,
+	              text("no AWS_ACCESS_KEY_ID in the environment, no keys "
+	                   "of the profile 'default' in "
+	                   "'%s/.aws/credentials', and no role of this "
+	                   "machine: AWS_EC2_METADATA_DISABLED is set "
+	                   "(anonymous=true does without)",
+	                   test_folder()));
 	write_home("credentials", credentials);
-	check_unopened("s3://bucket?profile=none", TKB_ERR_DENIED,
-	               text("there are no credentials: no profile 'none' in "
-	                    "'%s/.aws/credentials'",
-	                    test_folder()));
-	check_unopened("s3://bucket?profile=half", TKB_ERR_DENIED,
-	               "no profile 'half'");
+	check_refusal("s3://bucket?profile=none", TKB_ERR_DENIED,
+	              text("there are no credentials: no keys of the profile "
+	                   "'none' in '%s/.aws/credentials'",
+	                   test_folder()));
+	check_refusal("s3://bucket?profile=half", TKB_ERR_DENIED,
+	              "no keys of the profile 'half'");
 	SYS(unsetenv("HOME"));
-	check_unopened("s3://bucket", TKB_ERR_DENIED, "~/.aws/credentials");
+	check_refusal("s3://bucket", TKB_ERR_DENIED, "~/.aws/credentials");
 }
 
 TEST(s3_settings, what_is_no_file_of_keys_is_refused_and_not_waited_for)
@@ -170,7 +187,7 @@ TEST(s3_settings, what_is_no_file_of_keys_is_refused_and_not_waited_for)
 	check_unopened("s3://bucket", TKB_ERR_DENIED,
 	               "'large' is not a file of settings");
 	set("AWS_SHARED_CREDENTIALS_FILE", "folder/none");
-	check_unopened("s3://bucket", TKB_ERR_DENIED, "no profile 'default'");
+	check_refusal("s3://bucket", TKB_ERR_DENIED, "profile 'default'");
 }
 
 TEST(s3_settings, a_file_of_keys_that_is_not_ours_is_named)

@@ -138,7 +138,7 @@ TEST(s3, a_public_bucket_needs_no_keys)
 	tkb_digest_to_hex(&digest, hex);
 	(void)ask_s3(text("put/%s?key=x/cas/%s&value=anything", bucket, hex));
 	set_keys(NULL, NULL, NULL);
-	check_unopened(s3_url(bucket, ""), TKB_ERR_DENIED, "no credentials");
+	check_refusal(s3_url(bucket, ""), TKB_ERR_DENIED, "no credentials");
 	struct handle *handle =
 		must_connect(s3_url(text("%s/x", bucket), "&anonymous=true"));
 	CHECK(is_there(handle, &digest));

@@ -74,19 +74,37 @@ static void set(const char *name, const char *value)
 void forget_aws(void)
 {
 	static const char *const names[] = {
-		"AWS_ACCESS_KEY_ID",   "AWS_SECRET_ACCESS_KEY",
-		"AWS_SESSION_TOKEN",   "AWS_PROFILE",
-		"AWS_REGION",          "AWS_DEFAULT_REGION",
-		"AWS_CONFIG_FILE",     "AWS_SHARED_CREDENTIALS_FILE",
-		"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL",
-		"http_proxy",          "https_proxy",
-		"all_proxy",           "ALL_PROXY",
+		"AWS_ROLE_ARN",
+		"AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_ROLE_SESSION_NAME",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT",
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
+		"AWS_ENDPOINT_URL_STS",
+		"AWS_ACCESS_KEY_ID",
+		"AWS_SECRET_ACCESS_KEY",
+		"AWS_SESSION_TOKEN",
+		"AWS_PROFILE",
+		"AWS_REGION",
+		"AWS_DEFAULT_REGION",
+		"AWS_CONFIG_FILE",
+		"AWS_SHARED_CREDENTIALS_FILE",
+		"AWS_ENDPOINT_URL_S3",
+		"AWS_ENDPOINT_URL",
+		"http_proxy",
+		"https_proxy",
+		"all_proxy",
+		"ALL_PROXY",
 		"HTTPS_PROXY",
 	};
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++)
 		set(names[i], NULL);
 	set("HOME", test_folder());
+	set("AWS_EC2_METADATA_DISABLED", "true");
 }
 
 void set_keys(const char *id, const char *secret, const char *token)

@@ -15,7 +15,10 @@
 void start_s3(void);
 unsigned s3_port(void);
 
-/* The environment has nothing of AWS', and an empty home. */
+/*
+ * The environment has nothing of AWS', and an empty home; this machine is asked
+ * for no role.
+ */
 void forget_aws(void);
 /* NULL: none. */
 void set_keys(const char *id, const char *secret, const char *token);

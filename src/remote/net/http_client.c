@@ -2,6 +2,7 @@
 #include "remote/net/http_client.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "remote/net/http_slot.h"
 
@@ -73,4 +74,32 @@ void tkb_http_client_close(struct tkb_http_client *client)
 		(void)curl_multi_cleanup(client->multi);
 	free(client->slots);
 	free(client);
+}
+
+int tkb_http_ask_apart(const struct tkb_remote_url *url, bool is_direct,
+                       const struct tkb_op_limits *limits,
+                       struct tkb_http_request *request, struct tkb_error *err)
+{
+	struct tkb_param params[2];
+	struct tkb_remote_url plain = *url;
+	const struct tkb_http_client_options options = {
+		.url = &plain, .connections = 1, .is_direct = is_direct
+	};
+	TKB_AUTO(close_at) struct tkb_http_client *client = NULL;
+	int rc;
+
+	plain.params = params;
+	plain.param_count = 0;
+	for (size_t i = 0; i < url->param_count; i++) {
+		const struct tkb_param *param = &url->params[i];
+
+		if (plain.param_count < TKB_COUNT_OF(params) &&
+		    (strcmp(param->name, "cafile") == 0 ||
+		     strcmp(param->name, "verify") == 0))
+			params[plain.param_count++] = *param;
+	}
+	rc = tkb_http_client_open(&options, &client, err);
+	if (rc == 0)
+		rc = tkb_http_client_do(client, limits, request, 1, err);
+	return rc == 0 ? tkb_http_request_judge(request, limits, err) : rc;
 }

@@ -44,6 +44,17 @@ TKB_NODISCARD int tkb_http_client_do(struct tkb_http_client *client,
                                      size_t count, struct tkb_error *err);
 
 /*
+ * Make one request to a server that gives credentials for `url`, by a client of
+ * its own, and judge the answer. That client has the CA certificates of `url`, but
+ * none of its secrets. `is_direct`: a proxy is not used.
+ */
+TKB_NODISCARD int tkb_http_ask_apart(const struct tkb_remote_url *url,
+                                     bool is_direct,
+                                     const struct tkb_op_limits *limits,
+                                     struct tkb_http_request *request,
+                                     struct tkb_error *err);
+
+/*
  * The meaning of an answer for a backend: 0 (2xx; 416 with an `offset`: no
  * bytes left), TKB_MISS (404, 410), TKB_ERR_DENIED (401, 403, 407, and other
  * 4xx), TKB_ERR_UNAVAILABLE (408, 425, 429, 5xx, a broken redirect), or the

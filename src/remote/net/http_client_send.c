@@ -29,6 +29,8 @@ static void set_protocol(struct tkb_http_slot *slot,
 	tkb_curl_set(*code, curl, CURLOPT_PATH_AS_IS, yes);
 	tkb_curl_set(*code, curl, CURLOPT_USERAGENT, "tkbundle");
 	tkb_curl_set(*code, curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	if (slot->options->is_direct)
+		tkb_curl_set(*code, curl, CURLOPT_PROXY, "");
 	/* Wait for a connection of HTTP/2, which all requests can share. */
 	if (slot->shares_connection)
 		tkb_curl_set(*code, curl, CURLOPT_PIPEWAIT, yes);

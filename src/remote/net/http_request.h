@@ -29,6 +29,7 @@ struct tkb_http_client_options {
 	                               request */
 	size_t header_count;
 	uint32_t connections; /* maximum; 0: TKB_HTTP_CLIENT_CONNECTIONS */
+	bool is_direct;       /* do not use a proxy */
 };
 
 /*

@@ -124,41 +124,6 @@ static int write_query(const struct tkb_oci_auth *auth, struct tkb_buf *out,
 	return tkb_buf_check(out, err);
 }
 
-/*
- * Ask the token server with a separate client. It has the CA certificates, but
- * none of the secrets for the registry.
- */
-static int ask_for_token(struct tkb_oci *oci,
-                         const struct tkb_op_limits *limits,
-                         struct tkb_http_request *request,
-                         struct tkb_error *err)
-{
-	struct tkb_param params[2];
-	struct tkb_remote_url url = *oci->url;
-	const struct tkb_http_client_options options = { .url = &url,
-		                                         .connections = 1 };
-	struct tkb_http_client *client = NULL;
-	int rc;
-
-	url.params = params;
-	url.param_count = 0;
-	for (size_t i = 0; i < oci->url->param_count; i++) {
-		const struct tkb_param *param = &oci->url->params[i];
-
-		if (url.param_count < TKB_COUNT_OF(params) &&
-		    (strcmp(param->name, "cafile") == 0 ||
-		     strcmp(param->name, "verify") == 0))
-			params[url.param_count++] = *param;
-	}
-	rc = tkb_http_client_open(&options, &client, err);
-	if (rc == 0)
-		rc = tkb_http_client_do(client, limits, request, 1, err);
-	if (rc == 0)
-		rc = tkb_http_request_judge(request, limits, err);
-	tkb_http_client_close(client);
-	return rc;
-}
-
 static int check_realm(const struct tkb_oci *oci, struct tkb_error *err)
 {
 	const char *realm = oci->auth.realm;
@@ -281,7 +246,7 @@ int tkb_oci_auth_token(struct tkb_oci *oci, const struct tkb_op_limits *limits,
 	request.headers = &header;
 	request.header_count = header[0] != '\0';
 	request.body = is_post ? &posted : NULL;
-	rc = ask_for_token(oci, limits, &request, err);
+	rc = tkb_http_ask_apart(oci->url, false, limits, &request, err);
 	if (rc != 0)
 		return fail_token(auth, rc, request.status, err);
 	return use_answer(auth, tkb_buf_bytes(&asking.body), err);

@@ -34,20 +34,20 @@ static int s3_open(const struct tkb_remote_url *url,
 		                                                 CONNECTIONS };
 	TKB_AUTO(close_at)
 	struct tkb_s3 *s3 = tkb_alloc_array(1, sizeof(*s3));
-	bool is_anonymous = false;
 	int rc;
 
 	(void)limits;
 	if (s3 == NULL)
 		return tkb_fail_nomem(err);
-	rc = tkb_url_choice(url, "anonymous", &is_anonymous, err);
+	s3->url = url;
+	rc = tkb_url_choice(url, "anonymous", &s3->is_anonymous, err);
 	if (rc == 0)
 		rc = tkb_url_check_tls(url, true, "https", err);
 	if (rc == 0)
 		rc = tkb_s3_site_read(url, &s3->site, err);
-	if (rc == 0 && !is_anonymous)
-		rc = tkb_s3_keys_find(url, &s3->keys, err);
-	if (rc == 0)
+	if (rc == 0 && !s3->is_anonymous)
+		rc = tkb_s3_keys_read(url, &s3->keys, err);
+	if (rc >= 0)
 		rc = tkb_http_client_open(&options, &s3->client, err);
 	if (rc == 0)
 		*self_out = tkb_take(s3);
@@ -65,7 +65,8 @@ static int prepare_s3_request(const struct tkb_http_objects *objects,
 		                        .ref = objects->ref,
 		                        .digest = digest };
 
-	return tkb_s3_prepare(objects->self, &ask, arena, out, err);
+	return tkb_s3_prepare(objects->self, objects->limits, &ask, arena, out,
+	                      err);
 }
 
 static int judge_s3_request(const struct tkb_http_objects *objects,

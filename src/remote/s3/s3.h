@@ -21,20 +21,13 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "remote/backends.h"
+#include "remote/s3/s3_keys.h"
 #include "remote/s3/sigv4.h"
 #include "remote/net/http_objects.h"
 
 enum {
-	TKB_S3_SETTINGS_LIMIT = 1024 * 1024,
 	TKB_S3_REF_SIZE = 256,
 	TKB_S3_KEY_SIZE = TKB_S3_REF_SIZE + 80
-};
-
-/* The credentials. Owned, and wiped on release. */
-struct tkb_s3_keys {
-	char *id; /* NULL: requests are not signed */
-	char *secret;
-	char *token; /* session token, or NULL */
 };
 
 /* Where the bucket is. The arena owns the texts. */
@@ -49,39 +42,12 @@ struct tkb_s3_site {
 };
 
 struct tkb_s3 {
+	const struct tkb_remote_url *url;
 	struct tkb_s3_site site;
+	bool is_anonymous; /* requests are not signed */
 	struct tkb_s3_keys keys;
 	struct tkb_http_client *client; /* owned */
 };
-
-/*
- * Read the value of `name` in `section` of a file in the format of
- * ~/.aws/credentials into `out`, replacing its contents. TKB_MISS: no file, no
- * section, or no value.
- */
-TKB_NODISCARD int tkb_s3_setting(const char *path, const char *section,
-                                 const char *name, struct tkb_buf *out,
-                                 struct tkb_error *err);
-
-/*
- * The path in the environment's `variable`, or else ~/.aws/`name`. TKB_MISS: no
- * home.
- */
-TKB_NODISCARD int tkb_s3_settings_path(const char *variable, const char *name,
-                                       struct tkb_buf *out,
-                                       struct tkb_error *err);
-
-/* The name of the profile to use. */
-const char *tkb_s3_profile(const struct tkb_remote_url *url);
-
-/*
- * Find the credentials. Returns 0, TKB_ERR_DENIED if there are none, or
- * TKB_ERR_NOMEM.
- */
-TKB_NODISCARD int tkb_s3_keys_find(const struct tkb_remote_url *url,
-                                   struct tkb_s3_keys *out,
-                                   struct tkb_error *err);
-void tkb_s3_keys_release(struct tkb_s3_keys *keys);
 
 /* Find the bucket. Returns 0, TKB_ERR_INVALID or TKB_ERR_NOMEM. */
 TKB_NODISCARD int tkb_s3_site_read(const struct tkb_remote_url *url,
@@ -101,8 +67,12 @@ struct tkb_s3_ask {
 	bool is_copy;                /* copy the object onto itself */
 };
 
-/* Sign the request with the current time. `arena` owns what `out` points to. */
-TKB_NODISCARD int tkb_s3_prepare(const struct tkb_s3 *s3,
+/*
+ * Sign the request with the current time, with new credentials if there are none
+ * yet or those of a role end soon. `arena` owns what `out` points to.
+ */
+TKB_NODISCARD int tkb_s3_prepare(struct tkb_s3 *s3,
+                                 const struct tkb_op_limits *limits,
                                  const struct tkb_s3_ask *ask,
                                  struct tkb_arena *arena,
                                  struct tkb_http_request *out,
@@ -125,9 +95,10 @@ struct tkb_http_objects tkb_s3_objects_of(struct tkb_s3 *s3,
 
 /*
  * The meaning of an answer: like tkb_http_request_judge(), with S3's own
- * reasons.
+ * reasons. If it says that the credentials have ended, others are looked for at
+ * the next request.
  */
-TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
+TKB_NODISCARD int tkb_s3_judge(struct tkb_s3 *s3,
                                const struct tkb_op_limits *limits,
                                const struct tkb_http_request *request,
                                struct tkb_error *err);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/blob_buffer.h"
+#include "base/clock.h"
 #include "remote/net/escape.h"
 #include "remote/s3/s3.h"
 
@@ -13,7 +14,8 @@ enum {
 	URL_LIMIT = 16 * 1024,
 	HEADER_LIMIT = 64 * 1024,
 	HEADERS = 8,
-	REGION_SIZE = 64
+	REGION_SIZE = 64,
+	PAUSE_S = 60 /* before credentials are looked for again */
 };
 
 /* The SHA-256 of no bytes. */
@@ -201,9 +203,37 @@ static int want_region(struct tkb_arena *arena, struct tkb_http_request *out,
 	return 0;
 }
 
-int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
-                   struct tkb_arena *arena, struct tkb_http_request *out,
-                   struct tkb_error *err)
+/*
+ * Look for credentials if there are none yet, or if those of a role end soon. If
+ * there are no others, those that have not ended are used for another while.
+ */
+static int renew_keys(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
+                      struct tkb_error *err)
+{
+	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
+	const uint64_t now_ns = tkb_now_ns();
+	int rc;
+
+	if (s3->is_anonymous ||
+	    (s3->keys.id != NULL &&
+	     (s3->keys.renew_ns == 0 || s3->keys.renew_ns > now_ns)))
+		return 0;
+	rc = tkb_s3_keys_find(s3->url, s3->site.region, limits, &keys, err);
+	if (rc < 0 && s3->keys.end_ns > now_ns) {
+		s3->keys.renew_ns = now_ns + PAUSE_S * TKB_NS_PER_S;
+		return 0;
+	}
+	if (rc < 0)
+		return rc;
+	tkb_s3_keys_release(&s3->keys);
+	s3->keys = keys;
+	keys = (struct tkb_s3_keys){ 0 };
+	return 0;
+}
+
+int tkb_s3_prepare(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
+                   const struct tkb_s3_ask *ask, struct tkb_arena *arena,
+                   struct tkb_http_request *out, struct tkb_error *err)
 {
 	struct parts parts = { .arena = arena, .payload = EMPTY_DIGEST };
 	int rc;
@@ -211,7 +241,9 @@ int tkb_s3_prepare(const struct tkb_s3 *s3, const struct tkb_s3_ask *ask,
 	if (ask->body != NULL && !ask->is_copy)
 		tkb_digest_to_hex(ask->digest, parts.payload);
 	tkb_sigv4_date((int64_t)time(NULL), parts.date);
-	rc = make_path(s3, ask, &parts, err);
+	rc = renew_keys(s3, limits, err);
+	if (rc == 0)
+		rc = make_path(s3, ask, &parts, err);
 	if (rc == 0)
 		rc = make_headers(s3, ask, &parts, err);
 	if (rc == 0 && s3->keys.id != NULL)

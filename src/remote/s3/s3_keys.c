@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/s3/s3_keys.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "remote/net/secret.h"
-#include "remote/s3/s3.h"
+#include "remote/net/url.h"
 
-/* Finding credentials in the environment, or in the files of AWS's programs. */
+/* Credentials in the environment, and in the files of AWS's programs. */
 
 enum {
 	PATH_LIMIT = 4096,
@@ -21,22 +24,23 @@ const char *tkb_s3_profile(const struct tkb_remote_url *url)
 	return profile == NULL ? "default" : profile;
 }
 
-int tkb_s3_settings_path(const char *variable, const char *name,
-                         struct tkb_buf *out, struct tkb_error *err)
+int tkb_s3_file_path(enum tkb_s3_file file, struct tkb_buf *out,
+                     struct tkb_error *err)
 {
+	const bool is_config = file == TKB_S3_CONFIG;
+	const char *variable =
+		is_config ? "AWS_CONFIG_FILE" : "AWS_SHARED_CREDENTIALS_FILE";
 	const char *path = tkb_environment(variable);
 	const char *home = tkb_environment("HOME");
 
 	tkb_buf_reset(out);
 	if (path == NULL && home == NULL)
 		return TKB_MISS;
-	if (path != NULL) {
-		tkb_buf_add_text(out, path);
-	} else {
+	if (path == NULL) {
 		tkb_buf_add_text(out, home);
-		tkb_buf_add_text(out, "/.aws/");
-		tkb_buf_add_text(out, name);
+		path = is_config ? "/.aws/config" : "/.aws/credentials";
 	}
+	tkb_buf_add_text(out, path);
 	tkb_buf_add_byte(out, '\0');
 	return tkb_buf_check(out, err);
 }
@@ -60,15 +64,25 @@ static char *trim_spaces(char *text)
 	return text;
 }
 
-/* Is the line "[section]"? */
-static bool is_head(char *line, const char *section)
+/*
+ * Is the line the head of the profile's section: "[ci]" in the one file,
+ * "[profile ci]" in the other, which also may have "[default]"?
+ */
+static bool is_head(char *line, enum tkb_s3_file file, const char *profile)
 {
 	char *end = strrchr(line, ']');
+	char *head;
 
 	if (end == NULL)
 		return false;
 	*end = '\0';
-	return strcmp(trim_spaces(line + 1), section) == 0;
+	head = trim_spaces(line + 1);
+	if (file == TKB_S3_CONFIG && strncmp(head, "profile", 7) == 0 &&
+	    is_space(head[7]))
+		head = trim_spaces(head + 7);
+	else if (file == TKB_S3_CONFIG && strcmp(head, "default") != 0)
+		return false;
+	return strcmp(head, profile) == 0;
 }
 
 /* The value if the line is "name = value", else NULL. */
@@ -88,11 +102,11 @@ static const char *setting_value(char *line, const char *name)
  * Find a setting. `text` is modified. The last value counts, as in AWS's
  * programs.
  */
-static const char *find_setting(char *text, const char *section,
-                                const char *name)
+static const char *find_setting(char *text, enum tkb_s3_file file,
+                                const char *profile, const char *name)
 {
 	const char *found = NULL;
-	bool is_in_section = false;
+	bool is_in_profile = false;
 	char *rest = text;
 
 	while (rest != NULL) {
@@ -100,34 +114,38 @@ static const char *find_setting(char *text, const char *section,
 		const char *value;
 
 		if (line[0] == '[') {
-			is_in_section = is_head(line, section);
+			is_in_profile = is_head(line, file, profile);
 			continue;
 		}
 		/*
 		 * In a comment line, the name begins with '#', so it matches
 		 * nothing.
 		 */
-		value = is_in_section ? setting_value(line, name) : NULL;
+		value = is_in_profile ? setting_value(line, name) : NULL;
 		if (value != NULL)
 			found = value;
 	}
 	return found;
 }
 
-int tkb_s3_setting(const char *path, const char *section, const char *name,
+int tkb_s3_setting(enum tkb_s3_file file, const char *profile, const char *name,
                    struct tkb_buf *out, struct tkb_error *err)
 {
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
 	TKB_AUTO(tkb_secret_release)
 	struct tkb_buf text = TKB_BUF_INIT(TKB_S3_SETTINGS_LIMIT + 1);
 	const char *value;
 	int rc;
 
 	tkb_buf_reset(out);
-	rc = tkb_secret_file_read(path, "settings", TKB_S3_SETTINGS_LIMIT,
-	                          &text, err);
+	rc = tkb_s3_file_path(file, &path, err);
+	if (rc == 0)
+		rc = tkb_secret_file_read((const char *)path.data, "settings",
+		                          TKB_S3_SETTINGS_LIMIT, &text, err);
 	if (rc != 0)
 		return rc;
-	value = find_setting((char *)text.data, section, name);
+	value = find_setting((char *)text.data, file, profile, name);
 	if (value == NULL || value[0] == '\0')
 		return TKB_MISS;
 	tkb_buf_add(out, (struct tkb_bytes){ value, strlen(value) + 1 });
@@ -139,14 +157,11 @@ void tkb_s3_keys_release(struct tkb_s3_keys *keys)
 	tkb_secret_text_release(&keys->id);
 	tkb_secret_text_release(&keys->secret);
 	tkb_secret_text_release(&keys->token);
+	*keys = (struct tkb_s3_keys){ 0 };
 }
 
-/*
- * It becomes part of a header, so it must not hold spaces or control
- * characters.
- */
-static int copy_value(const char *value, const char *what, char **out,
-                      struct tkb_error *err)
+int tkb_s3_keys_set(char **member, const char *value, const char *what,
+                    struct tkb_error *err)
 {
 	for (const char *at = value; *at != '\0'; at++) {
 		if (*at <= ' ' || *at > '~')
@@ -155,8 +170,9 @@ static int copy_value(const char *value, const char *what, char **out,
 			                "allowed there",
 			                what);
 	}
-	*out = strdup(value);
-	return *out == NULL ? tkb_fail_nomem(err) : 0;
+	tkb_secret_text_release(member);
+	*member = strdup(value);
+	return *member == NULL ? tkb_fail_nomem(err) : 0;
 }
 
 static int read_environment(struct tkb_s3_keys *keys, struct tkb_error *err)
@@ -176,84 +192,65 @@ static int read_environment(struct tkb_s3_keys *keys, struct tkb_error *err)
 		                           : "AWS_SECRET_ACCESS_KEY",
 		                id != NULL ? "AWS_SECRET_ACCESS_KEY"
 		                           : "AWS_ACCESS_KEY_ID");
-	rc = copy_value(id, "AWS_ACCESS_KEY_ID", &keys->id, err);
+	rc = tkb_s3_keys_set(&keys->id, id, "AWS_ACCESS_KEY_ID", err);
 	if (rc == 0)
-		rc = copy_value(secret, "AWS_SECRET_ACCESS_KEY", &keys->secret,
-		                err);
+		rc = tkb_s3_keys_set(&keys->secret, secret,
+		                     "AWS_SECRET_ACCESS_KEY", err);
 	if (rc == 0 && token != NULL)
-		rc = copy_value(token, "AWS_SESSION_TOKEN", &keys->token, err);
+		rc = tkb_s3_keys_set(&keys->token, token, "AWS_SESSION_TOKEN",
+		                     err);
 	return rc;
 }
 
-static int read_key(const char *path, const char *profile, const char *name,
-                    char **out, struct tkb_error *err)
+static int read_key(enum tkb_s3_file file, const char *profile,
+                    const char *name, char **out, struct tkb_error *err)
 {
 	TKB_AUTO(tkb_secret_release)
 	struct tkb_buf value = TKB_BUF_INIT(VALUE_LIMIT);
 	int rc;
 
-	rc = tkb_s3_setting(path, profile, name, &value, err);
+	rc = tkb_s3_setting(file, profile, name, &value, err);
 	if (rc == 0)
-		rc = copy_value((const char *)value.data, name, out, err);
+		rc = tkb_s3_keys_set(out, (const char *)value.data, name, err);
 	return rc;
 }
 
-static int read_profile(const char *path, const char *profile,
+/* TKB_MISS: no key, or half of one. */
+static int read_profile(enum tkb_s3_file file, const char *profile,
                         struct tkb_s3_keys *keys, struct tkb_error *err)
 {
 	int rc;
 
-	rc = read_key(path, profile, "aws_access_key_id", &keys->id, err);
+	rc = read_key(file, profile, "aws_access_key_id", &keys->id, err);
 	if (rc == 0)
-		rc = read_key(path, profile, "aws_secret_access_key",
+		rc = read_key(file, profile, "aws_secret_access_key",
 		              &keys->secret, err);
+	if (rc == TKB_MISS)
+		tkb_s3_keys_release(keys);
 	if (rc != 0)
 		return rc;
-	rc = read_key(path, profile, "aws_session_token", &keys->token, err);
+	rc = read_key(file, profile, "aws_session_token", &keys->token, err);
 	return rc < 0 ? rc : 0;
 }
 
-static int find_keys(const struct tkb_remote_url *url, struct tkb_s3_keys *keys,
-                     struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const bool has_profile = tkb_remote_url_param(url, "profile") != NULL;
-	const char *profile = tkb_s3_profile(url);
-	int rc = TKB_MISS;
-
-	/* The URL overrides the environment, which overrides the files. */
-	if (!has_profile)
-		rc = read_environment(keys, err);
-	if (rc != TKB_MISS)
-		return rc;
-	rc = tkb_s3_settings_path("AWS_SHARED_CREDENTIALS_FILE", "credentials",
-	                          &path, err);
-	if (rc == 0)
-		rc = read_profile((const char *)path.data, profile, keys, err);
-	if (rc != TKB_MISS)
-		return rc;
-	return tkb_fail(err, TKB_ERR_DENIED,
-	                "there are no credentials: %s profile '%.80s' in "
-	                "'%.200s' (anonymous=true does without; roles of "
-	                "machines and pods, SSO and credential_process are not "
-	                "asked)",
-	                has_profile ? "no"
-	                            : "no AWS_ACCESS_KEY_ID in the "
-	                              "environment, and no",
-	                profile,
-	                path.size != 0 ? (const char *)path.data
-	                               : "~/.aws/credentials");
-}
-
-int tkb_s3_keys_find(const struct tkb_remote_url *url, struct tkb_s3_keys *out,
+int tkb_s3_keys_read(const struct tkb_remote_url *url, struct tkb_s3_keys *out,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
-	int rc;
+	const char *profile = tkb_s3_profile(url);
+	int rc = TKB_MISS;
 
-	rc = find_keys(url, &keys, err);
-	if (rc < 0)
+	if (tkb_remote_url_param(url, "profile") == NULL) {
+		rc = read_environment(&keys, err);
+		if (rc == TKB_MISS &&
+		    tkb_environment("AWS_WEB_IDENTITY_TOKEN_FILE") != NULL)
+			return TKB_MISS;
+	}
+	if (rc == TKB_MISS)
+		rc = read_profile(TKB_S3_CREDENTIALS, profile, &keys, err);
+	if (rc == TKB_MISS)
+		rc = read_profile(TKB_S3_CONFIG, profile, &keys, err);
+	if (rc != 0)
 		return rc;
 	*out = keys;
 	keys = (struct tkb_s3_keys){ 0 };

@@ -91,28 +91,6 @@ static int read_prefix(const struct tkb_remote_url *url,
 	return tkb_arena_copy_buf(&site->arena, &prefix, &site->prefix, err);
 }
 
-/* Read the region from ~/.aws/config. */
-static int configured_region(const struct tkb_remote_url *url,
-                             struct tkb_buf *region, struct tkb_error *err)
-{
-	TKB_AUTO(tkb_buf_release)
-	struct tkb_buf path = TKB_BUF_INIT(PATH_LIMIT);
-	const char *profile = tkb_s3_profile(url);
-	char section[NAME_LIMIT + 16];
-	int rc;
-
-	rc = tkb_s3_settings_path("AWS_CONFIG_FILE", "config", &path, err);
-	if (rc != 0)
-		return rc;
-	(void)snprintf(section, sizeof(section), "profile %s", profile);
-	rc = tkb_s3_setting((const char *)path.data, section, "region", region,
-	                    err);
-	if (rc == TKB_MISS && strcmp(profile, "default") == 0)
-		rc = tkb_s3_setting((const char *)path.data, profile, "region",
-		                    region, err);
-	return rc;
-}
-
 static int read_region(const struct tkb_remote_url *url,
                        struct tkb_s3_site *site, struct tkb_error *err)
 {
@@ -126,7 +104,8 @@ static int read_region(const struct tkb_remote_url *url,
 	if (region == NULL)
 		region = tkb_environment("AWS_DEFAULT_REGION");
 	if (region == NULL)
-		rc = configured_region(url, &configured, err);
+		rc = tkb_s3_setting(TKB_S3_CONFIG, tkb_s3_profile(url),
+		                    "region", &configured, err);
 	if (rc < 0)
 		return rc;
 	if (region == NULL)
