@@ -22,7 +22,8 @@ enum {
 	PAUSE_LIMIT_MS = 2000,
 	RETRY_AFTER_LIMIT_MS = 5000, /* at most, whatever a server asks for */
 	NAP_MS = 20, /* between two checks whether it is cancelled */
-	TIME_LIMIT_MS = 24 * 60 * 60 * 1000
+	TIME_LIMIT_MS = 24 * 60 * 60 * 1000,
+	REFUSED_AGE_S = 5 /* of a connection that is made anew if refused */
 };
 
 static const struct tkb_remote_backend *const built_in[] = {
@@ -228,13 +229,34 @@ static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
 	rc = tkb_watch_check(tier->watch, err);
 	if (rc < 0)
 		return rc;
-	if (tier->self == NULL)
+	if (tier->self == NULL) {
+		tier->opened_ns = tkb_now_ns();
 		rc = tier->backend->open(tier->url, limits, &tier->self, err);
+	}
 	if (rc == 0)
 		rc = work->run(tier, limits, work->self, err);
 	if (rc < 0 && rc != TKB_ERR_DENIED && rc != TKB_ERR_INVALID)
 		disconnect(tier);
 	return rc;
+}
+
+/*
+ * A backend reads credentials when it is opened. Its user may have others since, as
+ * a token that is renewed each hour.
+ */
+static int try_with_new_credentials(struct tkb_tier *tier,
+                                    const struct tkb_tier_work *work,
+                                    const struct tkb_op_limits *limits,
+                                    struct tkb_error *err)
+{
+	int rc;
+
+	rc = try_once(tier, work, limits, err);
+	if (rc != TKB_ERR_DENIED || tier->self == NULL ||
+	    tkb_now_ns() - tier->opened_ns < REFUSED_AGE_S * TKB_NS_PER_S)
+		return rc;
+	disconnect(tier);
+	return try_once(tier, work, limits, err);
 }
 
 static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
@@ -253,7 +275,7 @@ static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
 	for (uint32_t attempt = 0;; attempt++) {
 		retry_after_ms = 0;
 		limits.is_last_attempt = attempt == tier->retries;
-		rc = try_once(tier, work, &limits, err);
+		rc = try_with_new_credentials(tier, work, &limits, err);
 		if (rc != TKB_ERR_UNAVAILABLE || attempt == tier->retries ||
 		    !pause_before(tier, attempt, &limits))
 			return rc;

@@ -4,7 +4,8 @@
 
 /*
  * A tier of a remote: a URL and its backend. It connects on demand, retries
- * temporary failures, and gives up at the deadline. Once it could not be
+ * temporary failures, and gives up at the deadline. If it is denied something, it
+ * is opened again with what credentials there are then. Once it could not be
  * reached, it is not tried again.
  */
 
@@ -15,7 +16,8 @@
 struct tkb_tier {
 	struct tkb_remote_url *url; /* owned */
 	const struct tkb_remote_backend *backend;
-	void *self; /* owned; NULL while there is no connection */
+	void *self;         /* owned; NULL while there is no connection */
+	uint64_t opened_ns; /* when it was opened */
 	const struct tkb_watch *watch;
 	bool is_read_only;
 	bool ignores_errors;

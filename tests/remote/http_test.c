@@ -139,6 +139,23 @@ TEST(http, a_bearer_token_opens_and_nothing_else_does)
 }
 
 /* Kubernetes' are links. */
+TEST(http, a_token_that_is_refused_is_read_again)
+{
+	struct server server = start_bearer();
+	const struct tkb_digest digest = made_up(1);
+	bool is_there = true;
+
+	write_text("token", SECRET "x\n");
+	struct tkb_remote *remote =
+		must_open_remote(http_url(&server, "?bearer-file=token"), NULL);
+	FAILS(tkb_remote_has(remote, &digest, 1, &is_there, ERR),
+	      TKB_ERR_DENIED, "HTTP 401");
+	write_text("token", SECRET "\n");
+	(void)sleep(6);
+	OK(tkb_remote_has(remote, &digest, 1, &is_there, ERR));
+	CHECK(!is_there);
+}
+
 TEST(http, a_bearer_token_may_stand_in_a_file)
 {
 	struct server server = start_bearer();

@@ -95,10 +95,9 @@ struct tkb_http_objects tkb_s3_objects_of(struct tkb_s3 *s3,
 
 /*
  * The meaning of an answer: like tkb_http_request_judge(), with S3's own
- * reasons. If it says that the credentials have ended, others are looked for at
- * the next request.
+ * reasons.
  */
-TKB_NODISCARD int tkb_s3_judge(struct tkb_s3 *s3,
+TKB_NODISCARD int tkb_s3_judge(const struct tkb_s3 *s3,
                                const struct tkb_op_limits *limits,
                                const struct tkb_http_request *request,
                                struct tkb_error *err);

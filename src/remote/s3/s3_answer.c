@@ -2,7 +2,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "remote/net/grant.h"
 #include "remote/s3/s3.h"
 #include "remote/net/xml.h"
@@ -186,7 +185,7 @@ static int explain_refusal(const struct tkb_s3 *s3,
 	return 0;
 }
 
-int tkb_s3_judge(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
+int tkb_s3_judge(const struct tkb_s3 *s3, const struct tkb_op_limits *limits,
                  const struct tkb_http_request *request, struct tkb_error *err)
 {
 	struct tkb_error fault = { 0 };
@@ -199,8 +198,6 @@ int tkb_s3_judge(struct tkb_s3 *s3, const struct tkb_op_limits *limits,
 		return 0;
 	if (request->rc == 0 || request->status / 100 == 3) {
 		read_refusal(s3, request, &refusal);
-		if (strcmp(refusal.code, "ExpiredToken") == 0)
-			s3->keys.renew_ns = s3->keys.end_ns = tkb_now_ns();
 		explained = explain_refusal(s3, request, &refusal, rc, err);
 	}
 	if (explained != 0)
