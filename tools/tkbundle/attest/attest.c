@@ -103,8 +103,8 @@ static void again_release(struct again *again)
 static void note_reason(void *self, const char *key, const char *why)
 {
 	struct again *const again = self;
-	struct attest_reason *const grown = reallocarray(
-		again->reasons, again->reason_count + 1, sizeof(*grown));
+	struct attest_reason *const grown =
+		table_grow(again->reasons, again->reason_count, sizeof(*grown));
 	struct attest_reason made = { .key = strdup(key), .text = strdup(why) };
 
 	again->reasons = grown != NULL ? grown : again->reasons;

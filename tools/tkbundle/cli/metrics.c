@@ -14,29 +14,18 @@ void metrics_release(struct metrics *metrics)
 	free(metrics->items);
 }
 
-static bool grow_metrics(struct metrics *metrics)
-{
-	const size_t capacity = 2 * metrics->capacity + 32;
-	struct metric *items;
-
-	if (metrics->count < metrics->capacity)
-		return true;
-	items = reallocarray(metrics->items, capacity, sizeof(*items));
-	if (items == NULL)
-		return false;
-	metrics->items = items;
-	metrics->capacity = capacity;
-	return true;
-}
-
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
                  double value)
 {
-	if (!grow_metrics(metrics)) {
+	struct metric *const items =
+		table_grow(metrics->items, metrics->count, sizeof(*items));
+
+	if (items == NULL) {
 		metrics->is_failed = true;
 		return;
 	}
-	metrics->items[metrics->count++] =
+	metrics->items = items;
+	items[metrics->count++] =
 		(struct metric){ .name = name, .help = help, .value = value };
 }
 

@@ -37,7 +37,6 @@ struct metrics {
 	                            have */
 	struct metric *items;    /* owned */
 	size_t count;
-	size_t capacity;
 	bool is_failed; /* out of memory: some are missing */
 };
 

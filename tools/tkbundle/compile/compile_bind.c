@@ -42,8 +42,8 @@ static int append_binding(struct compile_bindings *bindings,
                           const char *value, const char *file,
                           struct tkb_error *err)
 {
-	struct tkb_binding *items = realloc(
-		bindings->items, (bindings->count + 1) * sizeof(*items));
+	struct tkb_binding *const items =
+		table_grow(bindings->items, bindings->count, sizeof(*items));
 	struct tkb_binding *made;
 
 	if (items == NULL)

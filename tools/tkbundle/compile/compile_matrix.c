@@ -28,7 +28,7 @@ static struct compile_matrix_cell *find_or_add_cell(
 		    strcmp(cell->target, target) == 0)
 			return cell;
 	}
-	cell = realloc(matrix->cells, (matrix->count + 1) * sizeof(*cell));
+	cell = table_grow(matrix->cells, matrix->count, sizeof(*cell));
 	if (cell == NULL)
 		return NULL;
 	matrix->cells = cell;

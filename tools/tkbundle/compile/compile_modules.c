@@ -42,7 +42,7 @@ static int append_module(struct compile_modules *modules, char *path,
 		free(path);
 		return rc == TKB_MISS ? 0 : rc;
 	}
-	grown = realloc(modules->paths, (modules->count + 1) * sizeof(char *));
+	grown = table_grow(modules->paths, modules->count, sizeof(*grown));
 	if (grown == NULL) {
 		free(path);
 		return cli_error_nomem(err);

@@ -62,16 +62,11 @@ static struct compile_recorded_kernel *kernel_of(
 		    one->key[length] == '\0')
 			return one;
 	}
-	if (recorded->count == recorded->capacity) {
-		const size_t wanted = 2 * recorded->capacity + 16;
-
-		one = realloc(recorded->kernels, wanted * sizeof(*one));
-		if (one == NULL)
-			return NULL;
-		recorded->kernels = one;
-		recorded->capacity = wanted;
-	}
-	one = &recorded->kernels[recorded->count];
+	one = table_grow(recorded->kernels, recorded->count, sizeof(*one));
+	if (one == NULL)
+		return NULL;
+	recorded->kernels = one;
+	one += recorded->count;
 	*one = (struct compile_recorded_kernel){ .key = strndup(key, length) };
 	one->recorded.struct_size = sizeof(one->recorded);
 	one->recorded.key = one->key;

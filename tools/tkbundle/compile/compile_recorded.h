@@ -24,7 +24,6 @@ struct compile_recorded_kernel {
 struct compile_recorded {
 	struct compile_recorded_kernel *kernels; /* owned */
 	size_t count;
-	size_t capacity;
 };
 
 /* Is it FILE.tkb, or a folder of entries or of specialisations? */

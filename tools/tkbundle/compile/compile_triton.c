@@ -111,8 +111,8 @@ static void warn(const struct work *work, const struct triton_item *item,
 static void add_made(struct work *work,
                      const struct tkb_triton_compiled *compiled)
 {
-	struct tkb_made *const grown = realloc(
-		work->made, (work->made_count + 1) * sizeof(*work->made));
+	struct tkb_made *const grown =
+		table_grow(work->made, work->made_count, sizeof(*grown));
 	char *const key = grown == NULL ? NULL : strdup(compiled->key);
 
 	work->made = grown == NULL ? work->made : grown;

@@ -65,18 +65,14 @@ bool compile_triton_is_input(const char *operand)
 /* A new, zeroed item; NULL: out of memory. */
 static struct triton_item *add_triton_item(struct triton_items *items)
 {
-	if (items->count == items->capacity) {
-		const size_t wanted = 2 * items->capacity + 16;
-		struct triton_item *const grown =
-			realloc(items->items, wanted * sizeof(*grown));
+	struct triton_item *const grown =
+		table_grow(items->items, items->count, sizeof(*grown));
 
-		if (grown == NULL)
-			return NULL;
-		items->items = grown;
-		items->capacity = wanted;
-	}
-	items->items[items->count] = (struct triton_item){ .label = NULL };
-	return &items->items[items->count++];
+	if (grown == NULL)
+		return NULL;
+	items->items = grown;
+	grown[items->count] = (struct triton_item){ .label = NULL };
+	return &grown[items->count++];
 }
 
 static bool add_for_target(struct triton_items *items,
@@ -401,8 +397,7 @@ struct triton_item *triton_items_add_choice(struct triton_items *items,
                                             const char *choice)
 {
 	struct triton_item **const grown =
-		realloc(items->chosen, (items->chosen_count + 1) *
-	                                       sizeof(struct triton_item *));
+		table_grow(items->chosen, items->chosen_count, sizeof(*grown));
 	struct triton_item *added;
 
 	if (grown == NULL)

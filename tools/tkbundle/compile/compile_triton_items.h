@@ -29,7 +29,6 @@ struct triton_item {
 struct triton_items {
 	struct triton_item *items; /* owned */
 	size_t count;
-	size_t capacity;
 	struct tkb_triton_list **lists; /* owned, with everything that they
 	                                   point to */
 	size_t list_count;

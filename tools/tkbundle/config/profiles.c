@@ -79,7 +79,7 @@ void profile_names_add(struct profile_names *names, const char *name,
 		    strncmp(names->items[i], name, length) == 0)
 			return;
 	}
-	items = realloc(names->items, (names->count + 1) * sizeof(*items));
+	items = table_grow(names->items, names->count, sizeof(*items));
 	if (items == NULL)
 		return;
 	names->items = items;

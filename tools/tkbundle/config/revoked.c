@@ -6,7 +6,6 @@
 struct digests {
 	struct tkb_digest *items; /* owned */
 	size_t count;
-	size_t capacity;
 };
 
 static void digests_release(struct digests *digests)
@@ -18,19 +17,13 @@ static int add_revoked_digest(void *self, const struct tkb_digest *digest,
                               struct tkb_error *err)
 {
 	struct digests *const digests = self;
+	struct tkb_digest *const items =
+		table_grow(digests->items, digests->count, sizeof(*items));
 
-	if (digests->count == digests->capacity) {
-		const size_t capacity =
-			digests->capacity > 0 ? 2 * digests->capacity : 64;
-		struct tkb_digest *const items =
-			reallocarray(digests->items, capacity, sizeof(*items));
-
-		if (items == NULL)
-			return cli_error_nomem(err);
-		digests->items = items;
-		digests->capacity = capacity;
-	}
-	digests->items[digests->count++] = *digest;
+	if (items == NULL)
+		return cli_error_nomem(err);
+	digests->items = items;
+	items[digests->count++] = *digest;
 	return 0;
 }
 

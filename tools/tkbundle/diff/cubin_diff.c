@@ -16,7 +16,6 @@ struct part {
 struct parts {
 	struct part *items; /* owned */
 	size_t count;
-	size_t capacity;
 };
 
 static int no_memory(struct tkb_error *err)
@@ -38,22 +37,16 @@ static int keep_part(void *self, const struct tkb_cubin_part *part,
                      struct tkb_error *err)
 {
 	struct parts *const parts = self;
+	struct part *const items =
+		table_grow(parts->items, parts->count, sizeof(*items));
 
-	if (parts->count == parts->capacity) {
-		const size_t capacity = 2 * parts->capacity + 32;
-		struct part *const items = reallocarray(parts->items, capacity,
-		                                        sizeof(*parts->items));
-
-		if (items == NULL)
-			return no_memory(err);
-		parts->items = items;
-		parts->capacity = capacity;
-	}
-
-	parts->items[parts->count] = (struct part){ .name = strdup(part->name),
-		                                    .index = parts->count,
-		                                    .bytes = part->bytes };
-	if (parts->items[parts->count].name == NULL)
+	if (items == NULL)
+		return no_memory(err);
+	parts->items = items;
+	items[parts->count] = (struct part){ .name = strdup(part->name),
+		                             .index = parts->count,
+		                             .bytes = part->bytes };
+	if (items[parts->count].name == NULL)
 		return no_memory(err);
 	parts->count++;
 	return 0;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/auto.h"
+
 void facts_release(struct facts *facts)
 {
 	for (size_t i = 0; i < facts->count; i++) {
@@ -29,28 +31,18 @@ static bool is_at(const struct facts *facts, size_t at, const char *name)
 	return at < facts->count && strcmp(facts->items[at].name, name) == 0;
 }
 
-static bool grow_facts(struct facts *facts)
-{
-	const size_t capacity = 2 * facts->capacity + 16;
-	struct fact *items;
-
-	if (facts->count < facts->capacity)
-		return true;
-	items = realloc(facts->items, capacity * sizeof(*items));
-	if (items == NULL)
-		return false;
-	facts->items = items;
-	facts->capacity = capacity;
-	return true;
-}
-
 static void insert(struct facts *facts, size_t at, const char *name,
                    const char *value)
 {
+	struct fact *items;
 	struct fact fact;
 
-	if (facts->count == FACTS_LIMIT || !grow_facts(facts))
+	if (facts->count == FACTS_LIMIT)
 		return;
+	items = table_grow(facts->items, facts->count, sizeof(*items));
+	if (items == NULL)
+		return;
+	facts->items = items;
 	fact.name = strdup(name);
 	fact.value = strndup(value, FACT_SIZE - 1);
 	if (fact.name == NULL || fact.value == NULL) {

@@ -33,7 +33,6 @@ struct fact {
 struct facts {
 	struct fact *items; /* owned, and the texts */
 	size_t count;
-	size_t capacity;
 };
 
 enum {

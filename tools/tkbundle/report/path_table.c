@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/auto.h"
+
 static int compare_paths(const void *a, const void *b)
 {
 	const struct tkb_bytes *const left = a;
@@ -34,31 +36,17 @@ static bool is_full(const struct path_table *table, size_t size)
 	       size > PATH_TABLE_SIZE_LIMIT - table->size;
 }
 
-static bool grow_paths(struct path_table *table)
-{
-	const size_t capacity = 2 * table->capacity + 64;
-	struct path_count **items;
-
-	if (table->count < table->capacity)
-		return true;
-
-	items = reallocarray(table->items, capacity, sizeof(*table->items));
-	if (items == NULL)
-		return false;
-
-	table->items = items;
-	table->capacity = capacity;
-	return true;
-}
-
 /* @return the new item, whose count is 0, or NULL */
 static struct path_count *add_path_count(struct path_table *table,
                                          struct tkb_bytes path)
 {
+	struct path_count **const items =
+		table_grow(table->items, table->count, sizeof(*items));
 	struct path_count *item;
 
-	if (!grow_paths(table))
+	if (items == NULL)
 		return NULL;
+	table->items = items;
 	item = malloc(sizeof(*item) + path.size + 1);
 	if (item == NULL)
 		return NULL;

@@ -32,7 +32,6 @@ struct path_table {
 	void *root;                /* root of a tree of the items' paths */
 	struct path_count **items; /* owned */
 	size_t count;
-	size_t capacity;
 	size_t size;     /* bytes of the paths kept */
 	uint64_t total;  /* occurrences, of all paths */
 	uint64_t beyond; /* occurrences of paths that are not kept */

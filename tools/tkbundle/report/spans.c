@@ -22,28 +22,18 @@ void spans_release(struct spans *spans)
 	free(spans->items);
 }
 
-static bool grow_spans(struct spans *spans)
-{
-	const size_t capacity = 2 * spans->capacity + 64;
-	struct span *items;
-
-	if (spans->count < spans->capacity)
-		return true;
-	items = realloc(spans->items, capacity * sizeof(*items));
-	if (items == NULL)
-		return false;
-	spans->items = items;
-	spans->capacity = capacity;
-	return true;
-}
-
 void spans_add(struct spans *spans, const char *tree, const char *name,
                int64_t begin_ns, int64_t end_ns)
 {
 	struct span span = { .begin_ns = begin_ns, .end_ns = end_ns };
+	struct span *items;
 
-	if (end_ns <= begin_ns || !grow_spans(spans))
+	if (end_ns <= begin_ns)
 		return;
+	items = table_grow(spans->items, spans->count, sizeof(*items));
+	if (items == NULL)
+		return;
+	spans->items = items;
 	span.tree = tree != NULL ? strdup(tree) : NULL;
 	span.name = strdup(name);
 	if (span.name == NULL || (tree != NULL && span.tree == NULL)) {

@@ -30,7 +30,6 @@ struct span {
 struct spans {
 	struct span *items; /* owned */
 	size_t count;
-	size_t capacity;
 };
 
 void spans_release(struct spans *spans);

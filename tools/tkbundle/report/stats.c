@@ -131,8 +131,8 @@ static bool gather_trees(const struct source *source, struct stats *stats)
 		if (entry->kind != TKB_KIND_UNIT)
 			continue;
 		if (tree == NULL) {
-			tree = realloc(stats->trees,
-			               (stats->tree_count + 1) * sizeof(*tree));
+			tree = table_grow(stats->trees, stats->tree_count,
+			                  sizeof(*tree));
 			if (tree == NULL)
 				return false;
 			stats->trees = tree;

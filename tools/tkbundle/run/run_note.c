@@ -25,7 +25,6 @@
 struct made {
 	struct tkb_made *items;
 	size_t count;
-	size_t capacity;
 };
 
 static void release_made_entries(struct made *made)
@@ -41,18 +40,13 @@ static void release_made_entries(struct made *made)
 static void add_made_entry(void *self, const char *tree, const char *name)
 {
 	struct made *const made = self;
-	const size_t capacity = 2 * made->capacity + 64;
 	struct tkb_made item = { .tree = NULL };
+	struct tkb_made *const items =
+		table_grow(made->items, made->count, sizeof(*items));
 
-	if (made->count == made->capacity) {
-		struct tkb_made *const items =
-			realloc(made->items, capacity * sizeof(*items));
-
-		if (items == NULL)
-			return;
-		made->items = items;
-		made->capacity = capacity;
-	}
+	if (items == NULL)
+		return;
+	made->items = items;
 	item.tree = tree != NULL ? strdup(tree) : NULL;
 	item.name = strdup(name);
 	if (item.name == NULL || (tree != NULL && item.tree == NULL)) {
@@ -60,7 +54,7 @@ static void add_made_entry(void *self, const char *tree, const char *name)
 		free((char *)item.name);
 		return;
 	}
-	made->items[made->count++] = item;
+	items[made->count++] = item;
 }
 
 static const char *engine_of(const struct run_plan *plan)
@@ -152,7 +146,7 @@ static void add_skipped(void *self, const char *name, const char *platform)
 	struct skipped *const skipped = self;
 	const struct explain_skipped item = { strdup(name), strdup(platform) };
 	struct explain_skipped *const items =
-		realloc(skipped->items, (skipped->count + 1) * sizeof(*items));
+		table_grow(skipped->items, skipped->count, sizeof(*items));
 
 	if (items != NULL)
 		skipped->items = items;

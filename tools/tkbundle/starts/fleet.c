@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "cli/auto.h"
 #include "starts/start_report.h"
 
 enum {
@@ -29,26 +30,12 @@ void fleet_release(struct fleet *fleet)
 	rows_release(&fleet->idle);
 }
 
-static bool grow_rows(struct fleet_rows *rows)
-{
-	const size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 64;
-	struct fleet_row *items;
-
-	if (rows->items != NULL && rows->count < rows->capacity)
-		return true;
-	items = reallocarray(rows->items, capacity, sizeof(*items));
-	if (items == NULL)
-		return false;
-	rows->items = items;
-	rows->capacity = capacity;
-	return true;
-}
-
 /* Find the row of that name, or add one. NULL: no room. */
 static struct fleet_row *row_of(struct fleet *fleet, struct fleet_rows *rows,
                                 const char *name)
 {
 	const json_t *place;
+	struct fleet_row *items;
 	char *copy;
 
 	if (rows->places == NULL)
@@ -58,9 +45,11 @@ static struct fleet_row *row_of(struct fleet *fleet, struct fleet_rows *rows,
 		return &rows->items[json_integer_value(place)];
 	if (rows->count == ROWS_LIMIT)
 		return NULL;
+	items = table_grow(rows->items, rows->count, sizeof(*items));
+	rows->items = items != NULL ? items : rows->items;
 	copy = strdup(name);
 	/* A name that was cut need not be UTF-8. */
-	if (copy == NULL || !grow_rows(rows) ||
+	if (copy == NULL || items == NULL ||
 	    json_object_set_new_nocheck(rows->places, name,
 	                                json_integer((json_int_t)rows->count)) <
 	            0) {

@@ -37,7 +37,6 @@ struct fleet_row {
 struct fleet_rows {
 	struct fleet_row *items; /* owned; by fleet_sort() the worst first */
 	size_t count;
-	size_t capacity;
 	struct json_t *places; /* owned; maps a name to an index of the items */
 };
 

@@ -48,42 +48,29 @@ static bool has_record(const struct signed_list *list,
 	return false;
 }
 
-static bool grow_signed_list(struct signed_list *list)
-{
-	const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 32;
-	struct signed_record *items;
-
-	if (list->count < list->capacity)
-		return true;
-	items = reallocarray(list->items, capacity, sizeof(*items));
-	if (items == NULL)
-		return false;
-	list->items = items;
-	list->capacity = capacity;
-	return true;
-}
-
 void signed_list_add(struct signed_list *list, const struct tkb_trusted *record)
 {
 	struct signed_record made = {
 		.record = *record->record,
 		.signature_count = record->signature_count,
 	};
+	struct signed_record *items;
 
 	if (has_record(list, record))
 		return;
+	items = table_grow(list->items, list->count, sizeof(*items));
+	list->items = items != NULL ? items : list->items;
 	made.ref = strdup(record->ref);
 	made.signatures =
 		calloc(record->signature_count + 1, sizeof(*made.signatures));
-	if (made.ref == NULL || made.signatures == NULL ||
-	    !grow_signed_list(list)) {
+	if (made.ref == NULL || made.signatures == NULL || items == NULL) {
 		record_release(&made);
 		list->is_cut = true;
 		return;
 	}
 	for (size_t i = 0; i < record->signature_count; i++)
 		made.signatures[i] = record->signatures[i];
-	list->items[list->count++] = made;
+	items[list->count++] = made;
 }
 
 void signed_list_forget(struct signed_list *list, const char *ref)

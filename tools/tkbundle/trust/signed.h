@@ -21,7 +21,6 @@ struct signed_record {
 struct signed_list {
 	struct signed_record *items; /* owned */
 	size_t count;
-	size_t capacity;
 	bool is_cut; /* out of memory: some are missing */
 };
 

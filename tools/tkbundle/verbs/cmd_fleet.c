@@ -27,7 +27,6 @@ static const struct option_spec options[] = {
 struct refs {
 	char **names; /* owned, and each of them */
 	size_t count;
-	size_t capacity;
 };
 
 static void refs_release(struct refs *refs)
@@ -40,19 +39,14 @@ static void refs_release(struct refs *refs)
 static int add_ref(void *self, const char *ref, struct tkb_error *err)
 {
 	struct refs *const refs = self;
+	char **const names =
+		table_grow(refs->names, refs->count, sizeof(*names));
 
-	if (refs->count == refs->capacity) {
-		const size_t capacity = 2 * refs->capacity + 16;
-		char **const names =
-			reallocarray(refs->names, capacity, sizeof(*names));
-
-		if (names == NULL)
-			return cli_error_nomem(err);
-		refs->names = names;
-		refs->capacity = capacity;
-	}
-	refs->names[refs->count] = strdup(ref);
-	if (refs->names[refs->count] == NULL)
+	if (names == NULL)
+		return cli_error_nomem(err);
+	refs->names = names;
+	names[refs->count] = strdup(ref);
+	if (names[refs->count] == NULL)
 		return cli_error_nomem(err);
 	refs->count++;
 	return 0;

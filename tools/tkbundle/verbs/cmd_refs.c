@@ -40,7 +40,6 @@ struct listing {
 		uint64_t untrusted_count;
 	} * items; /* owned */
 	size_t count;
-	size_t capacity;
 	const struct remote_library *library;
 	const struct policy *policy;
 };
@@ -59,37 +58,22 @@ static void listing_release(struct listing *listing)
 	free(listing->items);
 }
 
-static int grow_listing(struct listing *listing, struct tkb_error *err)
-{
-	const size_t capacity =
-		listing->capacity > 0 ? 2 * listing->capacity : 64;
-	struct ref *items;
-
-	if (listing->count < listing->capacity)
-		return 0;
-	items = reallocarray(listing->items, capacity, sizeof(*items));
-	if (items == NULL)
-		return cli_error_nomem(err);
-	listing->items = items;
-	listing->capacity = capacity;
-	return 0;
-}
-
 static int list_ref(void *self, const char *ref, struct tkb_error *err)
 {
 	struct listing *const listing = self;
+	struct ref *items;
 	char *name;
-	int rc;
 
 	if (listing->pattern != NULL && fnmatch(listing->pattern, ref, 0) != 0)
 		return 0;
-	rc = grow_listing(listing, err);
-	if (rc != 0)
-		return rc;
+	items = table_grow(listing->items, listing->count, sizeof(*items));
+	if (items == NULL)
+		return cli_error_nomem(err);
+	listing->items = items;
 	name = strdup(ref);
 	if (name == NULL)
 		return cli_error_nomem(err);
-	listing->items[listing->count++] = (struct ref){ .name = name };
+	items[listing->count++] = (struct ref){ .name = name };
 	return 0;
 }
 

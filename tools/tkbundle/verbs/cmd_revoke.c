@@ -42,8 +42,8 @@ static void list_release(struct list *list)
 static int append_digest(struct list *list, const struct tkb_digest *digest,
                          struct tkb_error *err)
 {
-	struct tkb_digest *const items = reallocarray(
-		list->items, list->count + 1, sizeof(*list->items));
+	struct tkb_digest *const items =
+		table_grow(list->items, list->count, sizeof(*items));
 
 	if (items == NULL)
 		return cli_error_nomem(err);

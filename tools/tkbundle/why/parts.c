@@ -24,17 +24,13 @@ void parts_release(struct parts *parts)
 int parts_add(struct parts *parts, enum reason reason, const char *name,
               const char *value, size_t size, struct tkb_error *err)
 {
-	const size_t capacity = 2 * parts->capacity + 32;
 	struct part part = { .reason = reason };
-	struct part *items = parts->items;
+	struct part *const items =
+		table_grow(parts->items, parts->count, sizeof(*items));
 
-	if (parts->count == parts->capacity) {
-		items = realloc(items, capacity * sizeof(*items));
-		if (items == NULL)
-			return cli_error_nomem(err);
-		parts->items = items;
-		parts->capacity = capacity;
-	}
+	if (items == NULL)
+		return cli_error_nomem(err);
+	parts->items = items;
 	part.name = strdup(name);
 	part.value = strndup(value, size);
 	if (part.name == NULL || part.value == NULL) {

@@ -35,7 +35,6 @@ struct json_t; /* jansson's */
 struct parts {
 	struct part *items; /* owned, and the texts; sorted by name */
 	size_t count;
-	size_t capacity;
 	bool is_read;
 };
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/auto.h"
+
 static void release_made(struct start_made *made)
 {
 	free(made->kind);
@@ -57,7 +59,7 @@ void start_add_made(struct start *start, const struct start_made *made)
 	start->reasons[made->reason]++;
 	if (start->made_count == START_MADE_LIMIT)
 		return;
-	items = realloc(start->made, (start->made_count + 1) * sizeof(*items));
+	items = table_grow(start->made, start->made_count, sizeof(*items));
 	if (items == NULL)
 		return;
 	start->made = items;

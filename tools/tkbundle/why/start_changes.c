@@ -66,7 +66,7 @@ static int add_change(const struct known *known, const char *before,
                       struct tkb_error *err)
 {
 	struct difference *const items =
-		realloc(out->items, (out->count + 1) * sizeof(*items));
+		table_grow(out->items, out->count, sizeof(*items));
 	struct difference *added;
 
 	if (items == NULL)

@@ -223,7 +223,7 @@ size_t start_list(const char *folder, struct start_name **out)
 
 		if (!read_start_name(item->d_name, now_ms, &name))
 			continue;
-		grown = realloc(*out, (count + 1) * sizeof(*grown));
+		grown = table_grow(*out, count, sizeof(*grown));
 		if (grown == NULL)
 			break;
 		*out = grown;
