@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 		.log = stderr,
 		.is_disabled = setting("TKBUNDLE_DISABLE") != NULL,
 		.commands = commands,
-		.command_count = sizeof(commands) / sizeof(commands[0]),
+		.command_count = TKB_COUNT_OF(commands),
 	};
 	enum status status;
 

@@ -14,6 +14,7 @@
 
 #include "cli/fd.h"
 #include "cli/signals.h"
+#include "cli/text.h"
 
 #define PROGRAM "tkbundle-archive"
 #define PATH_SIZE 4096
@@ -92,16 +93,16 @@ static int spawn_archive_child(pid_t *pid, const char *program,
 {
 	static char name[] = "LD_LIBRARY_PATH=";
 	const char *folders = getenv("LD_LIBRARY_PATH");
-	char *variable = NULL;
+	TKB_AUTO(text_free) char *variable = NULL;
 	char *environment[2] = { NULL };
-	int rc;
 
-	if (folders != NULL && asprintf(&variable, "%s%s", name, folders) < 0)
-		return ENOMEM;
+	if (folders != NULL) {
+		variable = text_format("%s%s", name, folders);
+		if (variable == NULL)
+			return ENOMEM;
+	}
 	environment[0] = variable;
-	rc = posix_spawn(pid, program, actions, NULL, argv, environment);
-	free(variable);
-	return rc;
+	return posix_spawn(pid, program, actions, NULL, argv, environment);
 }
 
 static int spawn_with(pid_t *pid, const char *program, char *const argv[],

@@ -90,7 +90,7 @@ static enum archive_look look_of(const char *name)
 		      { "inductor", ARCHIVE_LOOK_INDUCTOR },
 		      { "flashinfer", ARCHIVE_LOOK_FLASHINFER } };
 
-	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(looks); i++) {
 		if (strcmp(looks[i].name, name) == 0)
 			return looks[i].look;
 	}
@@ -264,11 +264,11 @@ static int add_kernels(struct finder *finder, const char *path,
  */
 static int wrap_vllm(const char *path, struct tkb_error *err)
 {
-	TKB_AUTO(text_free) char *aside = NULL;
-	TKB_AUTO(text_free) char *inside = NULL;
+	TKB_AUTO(text_free) char *aside = text_format("%s.inside", path);
+	TKB_AUTO(text_free)
+	char *inside = text_format("%s/torch_compile_cache", path);
 
-	if (asprintf(&aside, "%s.inside", path) < 0 ||
-	    asprintf(&inside, "%s/torch_compile_cache", path) < 0)
+	if (aside == NULL || inside == NULL)
 		return cli_error_nomem(err);
 	if (rename(path, aside) < 0 || mkdir(path, 0700) < 0 ||
 	    rename(aside, inside) < 0)
@@ -406,7 +406,7 @@ static int add_given(struct finder *finder, const char *text,
 {
 	const char *equals = strchr(text, '=');
 	struct stat status;
-	char *path = NULL;
+	char *path;
 	char *name;
 
 	if (equals == NULL || equals == text || equals[1] == '\0' ||
@@ -416,9 +416,8 @@ static int add_given(struct finder *finder, const char *text,
 		                 "NAME:KIND=PATH, with a path in the archive",
 		                 text);
 	name = own_text(finder, strndup(text, (size_t)(equals - text)));
-	if (asprintf(&path, "%s/%s", finder->folder, equals + 1) < 0)
-		path = NULL;
-	path = own_text(finder, path);
+	path = own_text(finder,
+	                text_format("%s/%s", finder->folder, equals + 1));
 	if (name == NULL || path == NULL)
 		return cli_error_nomem(err);
 	if (lstat(path, &status) < 0 || !S_ISDIR(status.st_mode))

@@ -38,16 +38,16 @@ static bool is_file(const char *output)
 	return lstat(output, &status) < 0 || S_ISREG(status.st_mode);
 }
 
-static int format_path(const char *output, char **out)
+static char *format_path(const char *output)
 {
 	const char *temporary = cli_variable("TMPDIR");
 
 	if (temporary != NULL)
-		return asprintf(out, "%s/" NAME, temporary);
+		return text_format("%s/" NAME, temporary);
 	if (output != NULL && strcmp(output, "-") != 0 && is_file(output))
-		return asprintf(out, "%.*s" NAME, (int)folder_length(output),
-		                output);
-	return asprintf(out, "/tmp/" NAME);
+		return text_format("%.*s" NAME, (int)folder_length(output),
+		                   output);
+	return strdup("/tmp/" NAME);
 }
 
 static int fail_to_make_folder(const char *path, struct tkb_error *err)
@@ -106,12 +106,10 @@ static void remove_abandoned(const char *path)
 		TKB_AUTO(text_free) char *left = NULL;
 		TKB_AUTO(fd_close) int fd = -1;
 
-		if (strncmp(item->d_name, PREFIX, strlen(PREFIX)) != 0 ||
-		    asprintf(&left, "%s%s", parent, item->d_name) < 0) {
-			left = NULL;
+		if (strncmp(item->d_name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
-		}
-		fd = lock_folder(left);
+		left = text_format("%s%s", parent, item->d_name);
+		fd = left != NULL ? lock_folder(left) : -1;
 		if (fd >= 0)
 			remove_all(left);
 	}
@@ -149,9 +147,9 @@ static int make_locked(char *path, int *out)
 int archive_folder_make(const char *output, struct archive_folder *out,
                         struct tkb_error *err)
 {
-	char *path = NULL;
+	char *path = format_path(output);
 
-	if (format_path(output, &path) < 0)
+	if (path == NULL)
 		return cli_error_nomem(err);
 	remove_abandoned(path);
 	if (make_locked(path, &out->lock_fd) < 0) {
@@ -161,8 +159,9 @@ int archive_folder_make(const char *output, struct archive_folder *out,
 	}
 	out->path = realpath(path, NULL);
 	free(path);
-	if (out->path == NULL ||
-	    asprintf(&out->files, "%s/files", out->path) < 0)
+	if (out->path != NULL)
+		out->files = text_format("%s/files", out->path);
+	if (out->files == NULL)
 		return cli_error_nomem(err);
 	if (mkdir(out->files, 0700) < 0)
 		return fail_to_make_folder(out->files, err);

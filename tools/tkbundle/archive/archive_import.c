@@ -132,14 +132,13 @@ static int collect_part(const struct archive_import *import, size_t index,
                         struct tkb_collect_report *sum, struct tkb_error *err)
 {
 	struct tkb_collect_report report = { .struct_size = sizeof(report) };
-	TKB_AUTO(text_free) char *path = NULL;
+	TKB_AUTO(text_free)
+	char *path = text_format("%s/%zu.tkb", import->folder->path, index);
 	int collected;
 	int rc = 0;
 
-	if (asprintf(&path, "%s/%zu.tkb", import->folder->path, index) < 0) {
-		path = NULL;
+	if (path == NULL)
 		return cli_error_nomem(err);
-	}
 	collected = collect_import_root(
 		import, index, output != NULL ? path : NULL, &report, err);
 	if (!cli_is_done(collected))

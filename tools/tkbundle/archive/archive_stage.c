@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/text.h"
 #include "config/root.h"
 
 enum {
@@ -24,21 +25,6 @@ void archive_stage_release(struct archive_stage *stage)
 	free(stage->place);
 	free(stage->root);
 	free(stage->kernels);
-}
-
-/* Both texts joined, for the caller to free; NULL if out of memory. */
-static char *join_below(const char *root, const char *below)
-{
-	char *path = NULL;
-
-	return asprintf(&path, "%s%s", root, below) < 0 ? NULL : path;
-}
-
-static char *join_name(const char *root, const char *name)
-{
-	char *path = NULL;
-
-	return asprintf(&path, "%s/%s", root, name) < 0 ? NULL : path;
 }
 
 static int default_place(bool has_trees, char **out, struct tkb_error *err)
@@ -103,8 +89,8 @@ static int choose_place(struct archive_stage *stage, const char *given,
 	stage->is_inductor = named.is_inductor;
 	if (rc != 0)
 		return rc;
-	stage->root =
-		join_below(folder->files, length == 1 ? "" : stage->place);
+	stage->root = text_format("%s%s", folder->files,
+	                          length == 1 ? "" : stage->place);
 	return stage->root == NULL ? cli_error_nomem(err) : 0;
 }
 
@@ -152,17 +138,12 @@ static char *join_root(const struct archive_stage *stage,
                        enum archive_stage_shape shape, const char *name)
 {
 	const bool has_vllm = has_tree(stage->trees, stage->tree_count, VLLM);
-	char *path = NULL;
 
 	if (shape == ARCHIVE_STAGE_ROOTS)
-		return join_name(stage->root, name);
+		return text_format("%s/%s", stage->root, name);
 	if (!has_vllm || strcmp(name, VLLM) == 0)
-		return asprintf(&path, "%s/io.%s.cache", stage->root, name) < 0
-		               ? NULL
-		               : path;
-	return asprintf(&path, "%s/io." VLLM ".cache/%s", stage->root, name) < 0
-	               ? NULL
-	               : path;
+		return text_format("%s/io.%s.cache", stage->root, name);
+	return text_format("%s/io." VLLM ".cache/%s", stage->root, name);
 }
 
 int archive_stage_plan(const struct tkb_bundle *bundle, const char *place,

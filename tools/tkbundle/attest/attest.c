@@ -191,13 +191,13 @@ static int attest_record(struct attest *attest, const char *record,
 	struct again again = { .attest = attest,
 		               .record = record,
 		               .source = &source };
-	TKB_AUTO(text_free) char *bundle = NULL;
-	TKB_AUTO(text_free) char *cache_root = NULL;
+	TKB_AUTO(text_free)
+	char *bundle = text_format("%s/%s.tkb", attest->folder.files, record);
+	TKB_AUTO(text_free)
+	char *cache_root = text_format("%s/%s", attest->folder.files, record);
 	int rc;
 
-	if (asprintf(&bundle, "%s/%s.tkb", attest->folder.files, record) < 0)
-		return cli_error_nomem(err);
-	if (asprintf(&cache_root, "%s/%s", attest->folder.files, record) < 0)
+	if (bundle == NULL || cache_root == NULL)
 		return cli_error_nomem(err);
 	if (mkdir(cache_root, 0700) < 0)
 		return cli_error_errno(err, "write", cache_root);

@@ -46,12 +46,11 @@ static int write_one(void *self, const struct tkb_digest *record,
 		return rc;
 	key_id_text(&digest, own);
 	key_id_text(record, id);
-	if (asprintf(&path, "%s/%.*s-%.*s-%" PRIu64 "-%.*s.sigstore.json",
-	             exporting->folder, SHOWN, id, SHOWN, exporting->key,
-	             sequence, SHOWN, own) < 0) {
-		path = NULL; /* asprintf() leaves it undefined */
+	path = text_format("%s/%.*s-%.*s-%" PRIu64 "-%.*s.sigstore.json",
+	                   exporting->folder, SHOWN, id, SHOWN, exporting->key,
+	                   sequence, SHOWN, own);
+	if (path == NULL)
 		return cli_error_nomem(err);
-	}
 	rc = cli_write_file(path, text, 0644, err);
 	if (rc != 0)
 		return rc;

@@ -17,6 +17,10 @@ extern const struct option_spec args_help_option;
 	.value = (value_name), .offset = offsetof(struct arguments, member),   \
 	.help = (text)
 
+/* The table of a verb's options, as members of its struct command. */
+#define COMMAND_OPTIONS(table)                                                 \
+	.options = (table), .option_count = TKB_COUNT_OF(table)
+
 /* No option takes a time of more than a day. */
 #define ARGS_TIME_LIMIT_MS (24 * 60 * 60 * 1000)
 

@@ -243,8 +243,7 @@ static bool allocate(struct arguments *args, char *const *argv, int argc)
 {
 	const size_t count = (size_t)argc + 1;
 
-	for (size_t i = 0; i < sizeof(text_lists) / sizeof(text_lists[0]);
-	     i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(text_lists); i++) {
 		struct texts *const list = text_list(args, i);
 
 		list->items = calloc(count, sizeof(*list->items));
@@ -283,7 +282,7 @@ enum status args_parse(const struct cli *cli, int argc, char **argv,
 
 void args_release(struct arguments *args)
 {
-	for (size_t i = 0; i < sizeof(text_lists) / sizeof(text_lists[0]); i++)
+	for (size_t i = 0; i < TKB_COUNT_OF(text_lists); i++)
 		free(text_list(args, i)->items);
 	free(args->devices.items);
 	free(args->targets.items);

@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+/* The number of elements of an array. */
+#define TKB_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 /* Call `release` with the variable's address when its scope ends. */
 #define TKB_AUTO(release) __attribute__((cleanup(release)))
 

@@ -52,7 +52,7 @@ enum status status_merge(enum status one, enum status other)
 		                                 STATUS_FAILED, STATUS_PARTIAL,
 		                                 STATUS_ABSENT };
 
-	for (size_t i = 0; i < sizeof(by_weight) / sizeof(by_weight[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(by_weight); i++) {
 		if (one == by_weight[i] || other == by_weight[i])
 			return by_weight[i];
 	}

@@ -207,7 +207,7 @@ struct arguments {
 struct command {
 	const char *name;
 	const char *operands[4];  /* as in a synopsis; ends with NULL */
-	size_t required_operands; /* their number */
+	size_t required_operands; /* their number; by default 0 */
 	bool repeats_operand;     /* the last may be given several times */
 	bool takes_command;       /* the operands are a command: they come last,
 	                             and the first ends the options */

@@ -39,8 +39,7 @@ struct count_list {
 	{                                                                      \
 		offsetof(struct report, member), name, word, metric, help      \
 	}
-#define COUNTS(array)                                                          \
-	((struct count_list){ (array), sizeof(array) / sizeof((array)[0]) })
+#define COUNTS(array) ((struct count_list){ (array), TKB_COUNT_OF(array) })
 
 void counts_json(struct count_list counts, const void *report,
                  struct json_out *json);

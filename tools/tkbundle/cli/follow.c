@@ -103,11 +103,22 @@ static bool is_follow_cancelled(void *self)
 	return signals_is_caught();
 }
 
-void follow_begin_alone(struct follow *follow, struct cli *cli)
+const struct tkb_watch *follow_begin_alone(struct follow *follow,
+                                           struct cli *cli)
 {
-	*follow = (struct follow){ .cli = cli, .list = FOLLOW_BAD };
+	*follow = (struct follow){
+		.cli = cli,
+		.list = FOLLOW_BAD,
+		.watch = { .struct_size = sizeof(struct tkb_watch),
+		           .self = follow,
+		           .on_result = follow_result,
+		           .on_progress = follow_progress,
+		           .is_cancelled = is_follow_cancelled,
+		           .on_look = on_look },
+	};
 	progress_init(&follow->progress, cli->log, cli->is_tty);
 	signals_catch();
+	return &follow->watch;
 }
 
 void follow_end_alone(struct follow *follow)
@@ -115,12 +126,14 @@ void follow_end_alone(struct follow *follow)
 	progress_erase(&follow->progress);
 }
 
-void follow_begin(struct follow *follow, struct cli *cli, const char *name,
-                  enum follow_list list)
+const struct tkb_watch *follow_begin(struct follow *follow, struct cli *cli,
+                                     const char *name, enum follow_list list)
 {
-	follow_begin_alone(follow, cli);
+	const struct tkb_watch *const watch = follow_begin_alone(follow, cli);
+
 	follow->list = list;
 	json_out_open_array(&cli->json, name);
+	return watch;
 }
 
 void follow_end(struct follow *follow)
@@ -134,16 +147,4 @@ int follow_missed(const struct follow *follow, int rc, struct tkb_error *err)
 	if (rc == TKB_MISS && follow->missing.message[0] != '\0')
 		*err = follow->missing;
 	return rc;
-}
-
-const struct tkb_watch *follow_watch(struct follow *follow)
-{
-	follow->watch =
-		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
-		                    .self = follow,
-		                    .on_result = follow_result,
-		                    .on_progress = follow_progress,
-		                    .is_cancelled = is_follow_cancelled,
-		                    .on_look = on_look };
-	return &follow->watch;
 }

@@ -12,8 +12,7 @@
  * Follow long work of the library: draw the bar, print a line for each entry
  * that was not done, list entries in the document, and watch for signals.
  *
- *     follow_begin(&follow, cli, "entries", FOLLOW_ALL);
- *     options.watch = follow_watch(&follow);
+ *     options.watch = follow_begin(&follow, cli, "entries", FOLLOW_ALL);
  *     rc = tkb_emit(bundle, root, &options, &report, &err);
  *     follow_end(&follow);
  *
@@ -36,21 +35,23 @@ struct follow {
 	                              the device */
 };
 
-/* Without a list in the document, for work that reports no entries. */
-void follow_begin_alone(struct follow *follow, struct cli *cli);
+/*
+ * Without a list in the document, for work that reports no entries.
+ *
+ * @return the watch for the options of the library
+ */
+const struct tkb_watch *follow_begin_alone(struct follow *follow,
+                                           struct cli *cli);
 void follow_end_alone(struct follow *follow);
 
-/* `name` is the name of the list in the document; not kept. */
-void follow_begin(struct follow *follow, struct cli *cli, const char *name,
-                  enum follow_list list);
+/* `name` is the name of the list in the document; not kept. @return likewise */
+const struct tkb_watch *follow_begin(struct follow *follow, struct cli *cli,
+                                     const char *name, enum follow_list list);
 void follow_end(struct follow *follow);
 
 /*
  * Return `rc`. If a requested key or device is missing, `err` names it.
  */
 int follow_missed(const struct follow *follow, int rc, struct tkb_error *err);
-
-/* The watch for the options of the library. */
-const struct tkb_watch *follow_watch(struct follow *follow);
 
 #endif

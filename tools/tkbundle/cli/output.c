@@ -10,7 +10,7 @@ static bool is_stdout(const char *path)
 	static const char *const paths[] = { "-", "/dev/stdout", "/dev/fd/1",
 		                             "/proc/self/fd/1" };
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
 		if (strcmp(path, paths[i]) == 0)
 			return true;
 	}

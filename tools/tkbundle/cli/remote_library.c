@@ -46,7 +46,7 @@ int remote_library_load(struct remote_library *out, struct tkb_error *err)
 		                 "cannot load the library for remotes: %s",
 		                 dlerror());
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(functions); i++) {
 		void *const function = dlsym(library, functions[i].name);
 
 		if (function == NULL)

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/auto.h"
+
 enum {
 	LOOK_S = 1,  /* from a signal to the check of its effect */
 	BUSY_MS = 10 /* CPU time between two checks: the program still works */
@@ -79,7 +81,7 @@ void signals_catch(void)
 	action.sa_flags = (int)((unsigned)SA_RESTART | SA_RESETHAND);
 	(void)sigemptyset(&action.sa_mask);
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(numbers); i++) {
 		struct sigaction old;
 
 		/* A signal that nohup(1) or a shell ignores stays ignored. */

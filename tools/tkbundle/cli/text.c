@@ -141,6 +141,19 @@ bool text_ends_with(const char *text, const char *end)
 	return length >= size && strcmp(text + length - size, end) == 0;
 }
 
+char *text_format(const char *format, ...)
+{
+	va_list values;
+	char *text;
+	int length;
+
+	va_start(values, format);
+	length = vasprintf(&text, format, values);
+	va_end(values);
+	/* After a failure, vasprintf() leaves the text undefined. */
+	return length < 0 ? NULL : text;
+}
+
 void text_free(char **text)
 {
 	free(*text);
@@ -149,11 +162,8 @@ void text_free(char **text)
 char *text_beside(const char *from, const char *file)
 {
 	const char *const slash = strrchr(from, '/');
-	char *path = NULL;
 
 	if (file[0] == '/' || slash == NULL)
 		return strdup(file);
-	return asprintf(&path, "%.*s/%s", (int)(slash - from), from, file) < 0
-	               ? NULL
-	               : path;
+	return text_format("%.*s/%s", (int)(slash - from), from, file);
 }

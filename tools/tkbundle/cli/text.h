@@ -65,6 +65,12 @@ const char *text_or_empty(const char *text);
 
 bool text_ends_with(const char *text, const char *end);
 
+/*
+ * The text that printf() would write, owned by the caller; NULL: out of memory.
+ */
+__attribute__((format(printf, 1, 2))) char *text_format(const char *format,
+                                                        ...);
+
 /* For TKB_AUTO: free what a `char *` points to. */
 void text_free(char **text);
 

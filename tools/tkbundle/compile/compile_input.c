@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/fd.h"
+#include "cli/text.h"
 
 enum {
 	SIZE_LIMIT = 512 * 1024 * 1024
@@ -36,7 +37,7 @@ bool compile_input_kind(const char *path, enum tkb_source_kind *out)
 {
 	const char *ending = ending_of(path);
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(kinds); i++) {
 		if (strcmp(ending, kinds[i].ending) == 0) {
 			*out = kinds[i].kind;
 			return true;
@@ -91,10 +92,10 @@ static int read_beside(const char *path, struct tkb_bytes *out,
 {
 	const size_t length = strlen(path) - strlen(ending_of(path));
 	struct tkb_bytes text = { NULL, 0 };
-	char *beside = NULL;
+	char *const beside = text_format("%.*s.json", (int)length, path);
 	int rc;
 
-	if (asprintf(&beside, "%.*s.json", (int)length, path) < 0)
+	if (beside == NULL)
 		return cli_error_nomem(err);
 	rc = compile_input_file(beside, &text, err);
 	free(beside);
@@ -120,7 +121,7 @@ int compile_input_metadata(const char *path, const char *named,
 			                 "there is no metadata '%s'", named);
 		return rc;
 	}
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(endings); i++) {
 		if (strcmp(ending, endings[i]) == 0)
 			return read_beside(path, out, err);
 	}

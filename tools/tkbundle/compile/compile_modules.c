@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/text.h"
 #include "compile/compile_input.h"
 #include "cli/cli.h"
 
@@ -66,7 +67,8 @@ static int add_folder_item(struct compile_modules *modules, const char *folder,
 
 	if (entry->d_name[0] == '.')
 		return 0;
-	if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+	path = text_format("%s/%s", folder, entry->d_name);
+	if (path == NULL)
 		return cli_error_nomem(err);
 	if (length > 3 && strcmp(entry->d_name + length - 3, ".py") == 0)
 		return append_module(modules, path, err);

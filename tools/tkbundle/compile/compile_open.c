@@ -35,10 +35,8 @@ static void choices_release(struct choices *choices)
 static int join_option(const char *letter, const char *value, char **out,
                        struct tkb_error *err)
 {
-	if (asprintf(out, "%s%s", letter, value) >= 0)
-		return 0;
-	*out = NULL; /* asprintf() leaves it undefined */
-	return cli_error_nomem(err);
+	*out = text_format("%s%s", letter, value);
+	return *out != NULL ? 0 : cli_error_nomem(err);
 }
 
 static int choose_nvrtc(const struct compile_arguments *args,
@@ -165,11 +163,11 @@ enum status compile_open_root(struct compile_work *work, char **root_out)
 
 	rc = root_choose(work->args->cache, &root, &err);
 	/* An Inductor folder has a cache of Triton's for each GPU. */
-	if (rc == 0 && asprintf(root_out, "%s%s", root.path,
-	                        root.is_inductor ? "/triton/0" : "") < 0) {
-		*root_out = NULL; /* asprintf() leaves it undefined */
+	if (rc == 0)
+		*root_out = text_format("%s%s", root.path,
+		                        root.is_inductor ? "/triton/0" : "");
+	if (rc == 0 && *root_out == NULL)
 		rc = cli_error_nomem(&err);
-	}
 	work->root = *root_out;
 	return rc == 0 ? STATUS_DONE : cli_failed(work->cli, rc, &err, "~");
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/fd.h"
+#include "cli/text.h"
 #include "compile/compile_input.h"
 #include "report/source.h"
 #include "cli/cli.h"
@@ -167,7 +169,8 @@ static int read_specialisation(const char *folder, const char *name,
 
 	if (!is_specialisation(name))
 		return 0;
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
+	path = text_format("%s/%s", folder, name);
+	if (path == NULL)
 		return cli_error_nomem(err);
 	rc = compile_input_file(path, &text, err);
 	if (rc == 0)
@@ -214,19 +217,13 @@ static bool has_group(const char *folder, const char *name)
 {
 	struct dirent *entry;
 	bool is_found = false;
-	char *path;
-	DIR *files;
+	TKB_AUTO(text_free) char *path = text_format("%s/%s", folder, name);
+	TKB_AUTO(folder_close) DIR *files = NULL;
 
-	if (name[0] == '.' || asprintf(&path, "%s/%s", folder, name) < 0)
-		return false;
-	files = opendir(path);
-	free(path);
-	if (files == NULL)
-		return false;
-	for (entry = readdir(files); entry != NULL && !is_found;
-	     entry = readdir(files))
+	if (name[0] != '.' && path != NULL)
+		files = opendir(path);
+	while (files != NULL && !is_found && (entry = readdir(files)) != NULL)
 		is_found = source_is_group(entry->d_name);
-	(void)closedir(files);
 	return is_found;
 }
 

@@ -45,7 +45,7 @@ static const struct {
 };
 
 enum {
-	KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]),
+	KIND_COUNT = TKB_COUNT_OF(kinds),
 	NAMES_SIZE = 128
 };
 
@@ -97,7 +97,7 @@ static const struct row {
 
 static const struct row *row_of(const char *option)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(rows); i++) {
 		if (strcmp(rows[i].option, option) == 0)
 			return &rows[i];
 	}

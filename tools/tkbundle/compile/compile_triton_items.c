@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/text.h"
 #include "compile/compile_emit.h"
 #include "compile/compile_input.h"
 #include "compile/compile_work.h"
@@ -88,11 +89,9 @@ static bool add_for_target(struct triton_items *items,
 	item->unit.stage = items->stage;
 	item->python = python;
 	(void)snprintf(item->target, sizeof(item->target), "%s", target);
-	if (asprintf(&item->label, "%s%s%s",
-	             unit->file == NULL ? "" : unit->file,
-	             unit->kernel == NULL ? "" : ":",
-	             unit->kernel == NULL ? "" : unit->kernel) < 0)
-		item->label = NULL; /* asprintf() leaves it undefined */
+	item->label = text_format("%s%s%s", text_or_empty(unit->file),
+	                          unit->kernel == NULL ? "" : ":",
+	                          text_or_empty(unit->kernel));
 	item->input = item->label;
 	return item->label != NULL;
 }
@@ -294,10 +293,9 @@ static bool name_recorded(struct triton_items *items, size_t first,
 		struct triton_item *const item = &items->items[i];
 
 		free(item->label);
-		if (asprintf(&item->label, "%s:%s (%.8s)", input,
-		             kernel->name == NULL ? "" : kernel->name,
-		             kernel->key) < 0)
-			item->label = NULL; /* asprintf() leaves it undefined */
+		item->label =
+			text_format("%s:%s (%.8s)", input,
+		                    text_or_empty(kernel->name), kernel->key);
 		item->input = item->label;
 		item->key = kernel->key;
 		if (item->label == NULL)
@@ -415,13 +413,10 @@ struct triton_item *triton_items_add_choice(struct triton_items *items,
 	added->unit.target = added->target;
 	added->choice = strdup(choice);
 	added->unit.choice = added->choice;
-	if (added->choice == NULL ||
-	    asprintf(&added->label, "%s (%s)", item->label,
-	             triton_item_configuration(added)) < 0) {
-		added->label = NULL; /* asprintf() leaves it undefined */
-		return NULL;
-	}
-	return added;
+	if (added->choice != NULL)
+		added->label = text_format("%s (%s)", item->label,
+		                           triton_item_configuration(added));
+	return added->label != NULL ? added : NULL;
 }
 
 static void release_item(struct triton_item *item)

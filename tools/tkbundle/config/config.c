@@ -183,15 +183,13 @@ static int on_line(void *self, const char *path, size_t line, char *name,
                    char *value, struct tkb_error *err)
 {
 	struct reading *const reading = self;
-	TKB_AUTO(text_free) char *origin = NULL;
+	TKB_AUTO(text_free) char *origin = text_format("%s:%zu", path, line);
 	struct tkb_error fault = { .status = 0 };
 	size_t index = 0;
 	int rc;
 
-	if (asprintf(&origin, "%s:%zu", path, line) < 0) {
-		origin = NULL; /* asprintf() leaves it undefined */
+	if (origin == NULL)
 		return cli_error_nomem(err);
-	}
 	/* Do not print it if it is not a name: it may be a part of a URL. */
 	if (name[strspn(name, NAME_CHARS)] != '\0' || name[0] == '\0')
 		return refuse_line(reading, origin, "",
@@ -232,19 +230,18 @@ static int load_file(struct config *config, const char *path,
  * Without $HOME there is no user's file. Do not ask a name service for the home
  * folder: that could take long.
  */
-static int user_path(char **out)
+static bool user_path(char **out)
 {
 	const char *const xdg = cli_variable("XDG_CONFIG_HOME");
 	const char *const home = cli_variable("HOME");
-	int length = 0;
 
 	if (xdg != NULL && xdg[0] == '/')
-		length = asprintf(out, "%s/tkbundle/config", xdg);
+		*out = text_format("%s/tkbundle/config", xdg);
 	else if (home != NULL)
-		length = asprintf(out, "%s/.config/tkbundle/config", home);
-	if (length < 0)
-		*out = NULL; /* asprintf() leaves it undefined */
-	return length;
+		*out = text_format("%s/.config/tkbundle/config", home);
+	else
+		return true;
+	return *out != NULL;
 }
 
 bool config_path(size_t index, char **out)
@@ -255,7 +252,7 @@ bool config_path(size_t index, char **out)
 	if (named != NULL && index != 0)
 		return true;
 	if (index != 0)
-		return user_path(out) >= 0;
+		return user_path(out);
 	*out = strdup(named != NULL ? named : "/etc/tkbundle.conf");
 	return *out != NULL;
 }

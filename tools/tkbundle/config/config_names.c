@@ -91,7 +91,7 @@ bool config_is_unknown(const char *variable)
 		if (is_part(part, config_variable((enum config_name)i)))
 			return false;
 	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(others); i++) {
 		if (is_part(part, others[i]))
 			return false;
 	}

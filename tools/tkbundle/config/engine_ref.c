@@ -4,13 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/auto.h"
+
 #define SEPARATORS "-_./"
 
 static const char *const words[] = { "{engine}", "{version}", "{model}",
 	                             "{arch}" };
 
 enum {
-	WORD_COUNT = sizeof(words) / sizeof(words[0]),
+	WORD_COUNT = TKB_COUNT_OF(words),
 	NAME_SIZE = 128
 };
 

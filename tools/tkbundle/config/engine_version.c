@@ -140,7 +140,7 @@ static void search_prefix(const struct search *search, const char *prefix)
 	char path[PATH_SIZE + 512];
 	const struct dirent *item;
 
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(libraries); i++) {
 		DIR *folder;
 
 		(void)snprintf(path, sizeof(path), "%s/%s", prefix,

@@ -221,20 +221,29 @@ enum status remote_use_choose(struct remote_use *use,
 	return STATUS_DONE;
 }
 
-void remote_use_follow(struct remote_use *use, struct follow *follow,
-                       const char *name, enum follow_list list)
+const struct tkb_watch *remote_use_follow(struct remote_use *use,
+                                          struct follow *follow,
+                                          const char *name,
+                                          enum follow_list list)
 {
-	follow_begin(follow, use->cli, name, list);
+	const struct tkb_watch *const watch =
+		follow_begin(follow, use->cli, name, list);
+
 	follow->progress.waits_for = waits_for;
 	follow->deadline = &use->deadline;
+	return watch;
 }
 
-void remote_use_follow_alone(struct remote_use *use, struct follow *follow)
+const struct tkb_watch *remote_use_follow_alone(struct remote_use *use,
+                                                struct follow *follow)
 {
-	follow_begin_alone(follow, use->cli);
+	const struct tkb_watch *const watch =
+		follow_begin_alone(follow, use->cli);
+
 	follow->progress.waits_for = waits_for;
 	follow->progress.is_count = true;
 	follow->deadline = &use->deadline;
+	return watch;
 }
 
 uint32_t remote_use_left_ms(const struct remote_use *use)
@@ -266,7 +275,7 @@ static size_t find_end(const char *message)
 {
 	static const char *const ends[] = { "cancelled", "the deadline of " };
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(ends); i++) {
 		const char *const found = strstr(message, ends[i]);
 
 		if (found != NULL)

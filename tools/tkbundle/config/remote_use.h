@@ -105,14 +105,17 @@ void remote_use_waited(struct remote_use *use);
 uint32_t remote_use_left_ms(const struct remote_use *use);
 
 /* Like follow_begin(); the work ends at the deadline, too. */
-void remote_use_follow(struct remote_use *use, struct follow *follow,
-                       const char *name, enum follow_list list);
+const struct tkb_watch *remote_use_follow(struct remote_use *use,
+                                          struct follow *follow,
+                                          const char *name,
+                                          enum follow_list list);
 
 /*
  * Like follow_begin_alone(), with progress in items; the work ends at the
  * deadline, too.
  */
-void remote_use_follow_alone(struct remote_use *use, struct follow *follow);
+const struct tkb_watch *remote_use_follow_alone(struct remote_use *use,
+                                                struct follow *follow);
 
 /*
  * Like cli_failed(), but the message names the deadline if that ended the work,

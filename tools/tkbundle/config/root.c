@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/text.h"
 
 #define INDUCTOR_NAME "torchinductor"
 
@@ -69,12 +70,8 @@ static int make_default(char **out, struct tkb_error *err)
 		                 "no cache root is named, and there is no "
 		                 "home folder that could hold one");
 
-	if (asprintf(out, "%s/.triton/cache", home) < 0) {
-		*out = NULL; /* asprintf() leaves it undefined */
-		return cli_error_nomem(err);
-	}
-
-	return 0;
+	*out = text_format("%s/.triton/cache", home);
+	return *out != NULL ? 0 : cli_error_nomem(err);
 }
 
 int root_choose(const char *given, struct root *out, struct tkb_error *err)

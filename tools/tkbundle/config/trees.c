@@ -80,7 +80,7 @@ const char *trees_variable(void *self, const char *name)
 	(void)self;
 	if (strcmp(name, "USER") != 0)
 		return getenv(name);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		if (cli_variable(names[i]) != NULL)
 			return cli_variable(names[i]);
 	}

@@ -100,11 +100,10 @@ static int start_disassembler(const struct tool *tool, const char *folder,
 	char *argv[5] = { NULL };
 	size_t count = 1;
 
-	if (asprintf(&path, "%s%s%s", folder != NULL ? folder : "",
-	             folder != NULL ? "/" : "", tool->name) < 0) {
-		path = NULL; /* asprintf() leaves it undefined */
+	path = text_format("%s%s%s", folder != NULL ? folder : "",
+	                   folder != NULL ? "/" : "", tool->name);
+	if (path == NULL)
 		return ENOMEM;
-	}
 	for (size_t i = 0; i < 2 && tool->options[i] != NULL; i++) {
 		(void)snprintf(options[i], sizeof(options[i]), "%s",
 		               tool->options[i]);
@@ -134,13 +133,14 @@ static int add_tools_folder(struct folders *folders, const char *path,
                             size_t length, const char *rest,
                             struct tkb_error *err)
 {
-	char **const place = &folders->items[folders->count];
+	char *folder;
 
 	if (path == NULL)
 		return 0;
-	if (asprintf(place, "%.*s%s", (int)length, path, rest) < 0)
+	folder = text_format("%.*s%s", (int)length, path, rest);
+	if (folder == NULL)
 		return cli_error_nomem(err);
-	folders->count++;
+	folders->items[folders->count++] = folder;
 	return 0;
 }
 
@@ -203,7 +203,7 @@ static int start_any(const posix_spawn_file_actions_t *actions, pid_t *out,
 	rc = list_folders(&folders, err);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(tools); i++) {
 		*name_out = tools[i].name;
 		if (start_disassembler(&tools[i], NULL, actions, out) == 0)
 			return 0;

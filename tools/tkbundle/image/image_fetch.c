@@ -228,10 +228,9 @@ int image_fetch(struct cli *cli, const char *text, const struct arguments *args,
 		rc = remote_use_open(&use, url, &options, err);
 	if (rc != 0)
 		return rc;
-	if (asprintf(&path, "%s/fetched", folder->path) < 0) {
-		path = NULL;
+	path = text_format("%s/fetched", folder->path);
+	if (path == NULL)
 		return cli_error_nomem(err);
-	}
 	rc = fetch_image(&use, name, path, err);
 	if (rc == TKB_MISS)
 		return cli_error(err, TKB_MISS,

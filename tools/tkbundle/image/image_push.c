@@ -54,16 +54,15 @@ static int collect_cache(struct work *work, struct tkb_error *err)
 	struct image_push *push = work->push;
 	struct tkb_collect_options chosen =
 		choices_for_collect(push->args, push->root);
-	TKB_AUTO(text_free) char *path = NULL;
+	TKB_AUTO(text_free)
+	char *path = text_format("%s/all.tkb", work->folder.path);
 	struct follow follow;
 	int rc;
 
-	if (asprintf(&path, "%s/all.tkb", work->folder.path) < 0) {
-		path = NULL;
+	if (path == NULL)
 		return cli_error_nomem(err);
-	}
-	remote_use_follow(push->use, &follow, "left_out", FOLLOW_BAD);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch =
+		remote_use_follow(push->use, &follow, "left_out", FOLLOW_BAD);
 	chosen.is_dry_run = false;
 	rc = tkb_collect_to_file(push->root->path, &chosen, path,
 	                         &push->collected, err);
@@ -105,8 +104,8 @@ static int emit_layer(struct work *work, struct tkb_error *err)
 	struct follow follow;
 	int rc;
 
-	remote_use_follow(push->use, &follow, "entries", FOLLOW_BAD);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch =
+		remote_use_follow(push->use, &follow, "entries", FOLLOW_BAD);
 	rc = tkb_emit(work->bundle, work->stage.kernels, &chosen,
 	              &push->emitted, err);
 	follow_end(&follow);
@@ -137,10 +136,9 @@ static int pack_layer(struct work *work, struct tkb_error *err)
 	struct stat status;
 	int rc;
 
-	if (asprintf(&work->layer, "%s/layer", work->folder.path) < 0) {
-		work->layer = NULL;
+	work->layer = text_format("%s/layer", work->folder.path);
+	if (work->layer == NULL)
 		return cli_error_nomem(err);
-	}
 	fd = open(work->layer, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return cli_error_errno(err, "make", work->layer);

@@ -64,10 +64,10 @@ static void put_page(FILE *to, const char *nonce, const char *data)
 	while (*at != '\0') {
 		size_t i = 0;
 
-		while (i < sizeof(parts) / sizeof(parts[0]) &&
+		while (i < TKB_COUNT_OF(parts) &&
 		       strncmp(at, parts[i].word, strlen(parts[i].word)) != 0)
 			i++;
-		if (i == sizeof(parts) / sizeof(parts[0])) {
+		if (i == TKB_COUNT_OF(parts)) {
 			(void)fputc(*at++, to);
 			continue;
 		}

@@ -180,7 +180,7 @@ void page_add_start(struct json_out *json, const json_t *report)
 	json_out_number(json, NULL,
 	                start_report_number(report, "time_ms") / 1000);
 	json_out_text(json, NULL, node);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < TKB_COUNT_OF(numbers); i++)
 		json_out_number(json, NULL,
 		                start_report_number(report, numbers[i]));
 	add_texts(json, json_object_get(report, "failures"));

@@ -9,11 +9,9 @@ static int open_pair_file(const char *path, const char *middle, const char *end,
                           char **path_out, struct tkb_draft **out,
                           struct tkb_error *err)
 {
-	if (asprintf(path_out, "%s%s%s", path, middle, end) < 0) {
-		*path_out = NULL;
-		return cli_error_nomem(err);
-	}
-	return tkb_draft_open(*path_out, out, err);
+	*path_out = text_format("%s%s%s", path, middle, end);
+	return *path_out != NULL ? tkb_draft_open(*path_out, out, err)
+	                         : cli_error_nomem(err);
 }
 
 int launcher_pair_open(const char *path, const char *middle,

@@ -30,8 +30,7 @@ static int read_ref(struct remote_source *source, struct tkb_error *err)
 	struct follow follow;
 	int rc;
 
-	remote_use_follow_alone(use, &follow);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = remote_use_follow_alone(use, &follow);
 	rc = use->library.holdings_open(use->remote, use->ref, &chosen,
 	                                &source->holdings, err);
 	follow_end_alone(&follow);

@@ -73,8 +73,7 @@ int sign_follow(struct remote_use *use, const char *from,
 {
 	int rc;
 
-	remote_use_follow_alone(use, follow);
-	chosen->watch = follow_watch(follow);
+	chosen->watch = remote_use_follow_alone(use, follow);
 	rc = from == NULL
 	             ? use->library.ref_sign(use->remote, use->ref, chosen,
 	                                     report, err)

@@ -24,7 +24,7 @@ static bool is_dropped(const char *type)
 	static const char *const dropped[] = { "source", "ttir", "ttgir",
 		                               "llir",   "ptx",  "amdgcn" };
 
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(dropped); i++) {
 		if (strcmp(type, dropped[i]) == 0)
 			return true;
 	}

@@ -13,7 +13,7 @@ static const enum tkb_use_state states[] = { TKB_USE_STATE_USED,
 	                                     TKB_USE_STATE_COMPILED,
 	                                     TKB_USE_STATE_UNKNOWN };
 
-#define STATE_COUNT (sizeof(states) / sizeof(states[0]))
+#define STATE_COUNT (TKB_COUNT_OF(states))
 
 static uint64_t count_state(const struct tkb_uses *uses,
                             enum tkb_use_state state)

@@ -86,7 +86,7 @@ static void add_warnings(const struct run_child *pull, struct reasons *reasons)
 	};
 	char reason[RUN_REASON_SIZE];
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
 		if (run_child_line(pull, words[i], reason))
 			add_reason(reasons, NULL, "%s", reason);
 	}
@@ -434,7 +434,7 @@ static void fill_figures(struct json_out *json, const struct run *run)
 	const struct metric *success;
 
 	run_figures_name(run, &metrics);
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(counts); i++) {
 		const struct metric *const item =
 			metrics_find(&metrics, counts[i]);
 
@@ -444,7 +444,7 @@ static void fill_figures(struct json_out *json, const struct run *run)
 		else
 			json_out_null(json, counts[i]);
 	}
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(times); i++) {
 		const struct metric *const item =
 			metrics_find(&metrics, times[i]);
 

@@ -158,7 +158,7 @@ static bool find_other_root(const char *meant, bool is_beside_allowed,
 	(void)snprintf(out, RUN_PATH_SIZE, "%.4000s.tkbundle-%u", meant, user);
 	if (is_beside_allowed && use_folder(out))
 		return true;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(folders); i++) {
 		(void)snprintf(out, RUN_PATH_SIZE,
 		               "%.4000s/tkbundle-%u-%016" PRIx64, folders[i],
 		               user, hash_path(meant));

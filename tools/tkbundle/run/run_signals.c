@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "cli/auto.h"
 #include "cli/deadline.h"
 
 void run_signals_block(struct run_signals *signals)
@@ -23,7 +24,7 @@ void run_signals_block(struct run_signals *signals)
 	action.sa_handler = SIG_DFL;
 	(void)sigaction(SIGCHLD, &action, &signals->old_child);
 	(void)sigfillset(&signals->all);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+	for (size_t i = 0; i < TKB_COUNT_OF(faults); i++)
 		(void)sigdelset(&signals->all, faults[i]);
 	(void)sigprocmask(SIG_BLOCK, &signals->all, &signals->old);
 }
@@ -61,7 +62,7 @@ bool run_signals_ends(int number)
 		                      SIGTSTP, SIGTTIN, SIGTTOU };
 	struct sigaction action;
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(others); i++) {
 		if (number == others[i])
 			return false;
 	}

@@ -10,6 +10,7 @@
 
 #include "cli/auto.h"
 #include "cli/deadline.h"
+#include "cli/text.h"
 
 #define PUSH_NICENESS 10
 
@@ -60,12 +61,9 @@ static bool make_environment(const char *remote, struct environment *out)
 	if (remote == NULL)
 		return true;
 
-	if (asprintf(&out->remote, "%s=%s", remote_variable, remote) < 0) {
-		out->remote = NULL; /* asprintf() leaves it undefined */
-		return false;
-	}
+	out->remote = text_format("%s=%s", remote_variable, remote);
 	out->items[count] = out->remote;
-	return true;
+	return out->remote != NULL;
 }
 
 /* Room for a verb's words, and for a zero after them; NULL: out of memory. */

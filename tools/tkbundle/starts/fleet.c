@@ -97,7 +97,7 @@ static void name_node(const json_t *report, char out[NODE_SIZE])
 		return;
 	(void)snprintf(out, NODE_SIZE, "%.60s",
 	               gpu[0] != '\0' ? gpu : "unknown GPU");
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(facts); i++) {
 		const char *const text = start_report_text(report, facts[i]);
 
 		length = strlen(out);

@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#include "cli/auto.h"
+
 #define REPORT_FORMAT "tkbundle-start-report"
 #define REPORT_VERSION 1
 
@@ -207,7 +209,7 @@ size_t start_report_write(const struct start *start,
 	(void)snprintf(id, sizeof(id), "%016" PRIx64, more->id);
 	put_text(report, "id", id, sizeof(id));
 	put_text(report, "node", more->node, FACT_SHOWN);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; i < TKB_COUNT_OF(facts); i++)
 		put_text(report, facts[i], facts_find(&start->facts, facts[i]),
 		         FACT_SHOWN);
 	put_numbers(report, start);

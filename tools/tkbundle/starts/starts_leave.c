@@ -52,7 +52,7 @@ static void find_facts(const struct remote_use *use, const char *root,
 	const struct tkb_ref_facts asked = { .struct_size = sizeof(asked),
 		                             .cache_root = root };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(words); i++) {
 		char text[TKB_REF_SIZE];
 
 		if (facts_find(out, words[i][0]) == NULL &&

@@ -83,15 +83,13 @@ static int check_beside(const struct policy *policy,
                         const char **signer_out, struct tkb_error *err)
 {
 	TKB_AUTO(contents_release) struct contents file = { .bytes = { 0 } };
-	TKB_AUTO(text_free) char *beside = NULL;
+	TKB_AUTO(text_free) char *beside = text_format("%s.minisig", path);
 	char signature[SIGNATURE_LIMIT];
 	size_t size = 0;
 	int rc;
 
-	if (asprintf(&beside, "%s.minisig", path) < 0) {
-		beside = NULL; /* asprintf() leaves it undefined */
+	if (beside == NULL)
 		return cli_error_nomem(err);
-	}
 	rc = read_file(path, &file, err);
 	if (rc == 0)
 		rc = read_signature(path, beside, signature, &size, err);

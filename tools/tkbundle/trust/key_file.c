@@ -172,15 +172,13 @@ int key_file_write(const struct remote_library *library,
                    const struct tkb_key *key, const char *path,
                    const struct passphrase *passphrase, struct tkb_error *err)
 {
-	TKB_AUTO(text_free) char *public_path = NULL;
+	TKB_AUTO(text_free) char *public_path = text_format("%s.pub", path);
 	char text[TKB_PASSPHRASE_LIMIT];
 	size_t size = 0;
 	int rc;
 
-	if (asprintf(&public_path, "%s.pub", path) < 0) {
-		public_path = NULL; /* asprintf() leaves it undefined */
+	if (public_path == NULL)
 		return cli_error_nomem(err);
-	}
 	if (access(path, F_OK) == 0)
 		return is_there(path, err);
 	/* Ask first: the user may interrupt this, and then no file is left. */

@@ -139,7 +139,7 @@ static ssize_t type_line(int terminal, const char *words, const char *subject,
 	hidden = shown;
 	hidden.c_lflag &= ~(tcflag_t)ECHO;
 	(void)sigemptyset(&ending);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < TKB_COUNT_OF(numbers); i++)
 		(void)sigaddset(&ending, numbers[i]);
 	do {
 		(void)sigprocmask(SIG_BLOCK, &ending, &old);

@@ -395,20 +395,19 @@ int policy_find(const char *named, char **out, struct tkb_error *err)
 	static const char machine[] = "/etc/tkbundle.trust";
 	const char *const xdg = cli_variable("XDG_CONFIG_HOME");
 	const char *const home = cli_variable("HOME");
-	int length = 0;
 
 	*out = NULL;
 	if (named != NULL)
-		length = asprintf(out, "%s", named);
+		*out = strdup(named);
 	else if (xdg != NULL && xdg[0] == '/')
-		length = asprintf(out, "%s/tkbundle/trust", xdg);
+		*out = text_format("%s/tkbundle/trust", xdg);
 	else if (home != NULL)
-		length = asprintf(out, "%s/.config/tkbundle/trust", home);
-	if (length < 0) {
-		*out = NULL; /* asprintf() leaves it undefined */
+		*out = text_format("%s/.config/tkbundle/trust", home);
+	else
+		*out = strdup(machine);
+	if (*out == NULL)
 		return cli_error_nomem(err);
-	}
-	if (named != NULL || (*out != NULL && is_policy_at(*out)))
+	if (named != NULL || is_policy_at(*out))
 		return 0;
 	free(*out);
 	*out = is_policy_at(machine) ? strdup(machine) : NULL;
@@ -432,25 +431,20 @@ static int find_memory(struct policy *policy, struct tkb_error *err)
 {
 	const char *const xdg = cli_variable("XDG_STATE_HOME");
 	const char *const home = cli_variable("HOME");
-	int length;
 
 	if (!policy->trust.is_replay_refused && !has_revoker(policy))
 		return 0;
 	if (xdg != NULL && xdg[0] == '/')
-		length = asprintf(&policy->memory, "%s/tkbundle/seen", xdg);
+		policy->memory = text_format("%s/tkbundle/seen", xdg);
 	else if (home != NULL && home[0] == '/')
-		length = asprintf(&policy->memory,
-		                  "%s/.local/state/tkbundle/seen", home);
+		policy->memory =
+			text_format("%s/.local/state/tkbundle/seen", home);
 	else
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "%.300s: HOME and XDG_STATE_HOME name no "
 		                 "place to remember what was seen",
 		                 policy->path);
-	if (length < 0) {
-		policy->memory = NULL; /* asprintf() leaves it undefined */
-		return cli_error_nomem(err);
-	}
-	return 0;
+	return policy->memory != NULL ? 0 : cli_error_nomem(err);
 }
 
 int policy_load(struct policy *policy, struct cli *cli,

@@ -98,7 +98,6 @@ const struct command command_attest = {
 		   "that differs is named; then the exit status is 5. What "
 		   "cannot be compiled again, such as a module, is named, "
 		   "too; then it is 4.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_attest,
 };

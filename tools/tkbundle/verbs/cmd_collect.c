@@ -56,8 +56,7 @@ static int collect_to_output(struct cli *cli, const struct arguments *args,
 	struct follow follow;
 	int rc;
 
-	follow_begin(&follow, cli, "left_out", FOLLOW_BAD);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = follow_begin(&follow, cli, "left_out", FOLLOW_BAD);
 
 	if (args->is_dry_run)
 		rc = tkb_collect(root->path, &chosen, NULL, report, err);
@@ -151,7 +150,6 @@ static enum status cmd_collect(struct cli *cli, const struct arguments *args)
 const struct command command_collect = {
 	.name = "collect",
 	.operands = { "CACHE_ROOT" },
-	.required_operands = 0,
 	.summary = "pack a cache into a bundle",
 	.details = "CACHE_ROOT is a Triton cache root or an Inductor cache "
 		   "folder. By default it is $TRITON_CACHE_DIR, "
@@ -159,7 +157,6 @@ const struct command command_collect = {
 		   "~/.triton/cache: the first that is set. An entry is packed "
 		   "whole or left out with a reason; then the exit status is "
 		   "4. Nothing in the cache is changed.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_collect,
 };

@@ -269,7 +269,6 @@ const struct command command_compile = {
 		"not compiled. IR and PTX from a cache use the metadata file "
 		"beside them. After a failure the rest is skipped, unless "
 		"--keep-going is given.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_compile,
 };

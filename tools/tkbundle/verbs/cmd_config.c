@@ -212,7 +212,6 @@ static enum status cmd_config(struct cli *cli, const struct arguments *args)
 
 const struct command command_config = {
 	.name = "config",
-	.required_operands = 0,
 	.summary = "show what is configured, and where",
 	.details = "Prints each value and its source: a variable, a line of a "
 		   "file, or the default. Then it lists the files; a later "
@@ -222,7 +221,6 @@ const struct command command_config = {
 		   "rules they move, and what run would set. With --get it "
 		   "prints one value as it is configured, user and password "
 		   "of a remote included, and exits with 3 if there is none.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_config,
 };

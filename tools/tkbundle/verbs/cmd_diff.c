@@ -108,8 +108,7 @@ static void print_diff(const struct cli *cli,
 		          tkb_bundle_profile(comparison->a.bundle),
 		          tkb_bundle_profile(comparison->b.bundle));
 
-	text_counts(others, sizeof(others) / sizeof(others[0]), rest,
-	            sizeof(rest));
+	text_counts(others, TKB_COUNT_OF(others), rest, sizeof(rest));
 	text_line(cli->out, "%" PRIu64 " %s equal%s", counts[DIFF_EQUAL],
 	          text_plural(counts[DIFF_EQUAL], "entry", "entries"), rest);
 }
@@ -199,7 +198,6 @@ const struct command command_diff = {
 		"twice, for A and then for B. The exit status is 0 if "
 		"everything "
 		"is equal, 4 if not, or if an entry of a cache was left out.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_diff,
 };

@@ -21,7 +21,6 @@ static const struct option_spec options[] = {
 const struct command command_doctor = {
 	.name = "doctor",
 	.operands = { "CACHE_ROOT|FILE" },
-	.required_operands = 0,
 	.summary = "say whether a start here will be warm, and if not, why",
 	.details =
 		"Looks at this machine, its caches or a bundle, and the "
@@ -31,7 +30,6 @@ const struct command command_doctor = {
 		"the cache that collect uses. It changes nothing here, and "
 		"removes what it writes to the remote as a test. It imports "
 		"nothing without --deep, and shows no secret.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = doctor_run,
 };

@@ -51,8 +51,7 @@ static int emit_bundle(struct cli *cli, const struct arguments *args,
 	int rc;
 
 	chosen.deadline_ms = (uint32_t)args->deadline.value;
-	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = follow_begin(&follow, cli, "entries", FOLLOW_ALL);
 	rc = tkb_emit(bundle, root->path, &chosen, report, err);
 	follow_end(&follow);
 	return follow_missed(&follow, rc, err);
@@ -153,7 +152,6 @@ const struct command command_emit = {
 		   "$TORCHINDUCTOR_CACHE_DIR, for a folder named "
 		   "torchinductor..., for one that holds triton/N/, and, in a "
 		   "folder without entries, for a bundle of several GPUs.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_emit,
 };

@@ -77,7 +77,7 @@ static const char *format_of(const struct arguments *args)
 
 	if (args->format.is_set)
 		return formats[args->format.value];
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(formats); i++) {
 		char ending[16];
 
 		(void)snprintf(ending, sizeof(ending), ".%s", formats[i]);
@@ -135,8 +135,7 @@ static int emit_to_folder(struct work *work, const struct tkb_bundle *bundle,
 	if (work->deadline.time_ms != 0)
 		chosen.deadline_ms =
 			deadline_left_ms(&work->deadline, UINT32_MAX - 1) + 1;
-	follow_begin(&follow, work->cli, "entries", FOLLOW_ALL);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = follow_begin(&follow, work->cli, "entries", FOLLOW_ALL);
 	rc = tkb_emit(bundle, work->stage.kernels, &chosen, &work->report, err);
 	follow_end(&follow);
 	/*
@@ -280,7 +279,6 @@ const struct command command_export = {
 		"uses. For a bundle with trees, each root is a folder in PATH, "
 		"with kernels in triton, and PATH is by default the folder "
 		"that run uses. The same bundle gives the same archive.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_export,
 };

@@ -351,7 +351,6 @@ static enum status cmd_fleet(struct cli *cli, const struct arguments *args)
 const struct command command_fleet = {
 	.name = "fleet",
 	.operands = { "REF" },
-	.required_operands = 0,
 	.summary = "show how warm the starts of a fleet were, and why not",
 	.details = "Adds up the reports that run leaves in the remote: how "
 		   "many starts were cold, why most kernels were compiled "
@@ -359,7 +358,6 @@ const struct command command_fleet = {
 		   "used, and how much compiling was saved. Without REF, it "
 		   "does so for each ref that has reports. The last 1,000 "
 		   "reports of a ref count, for 30 days.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_fleet,
 };

@@ -67,8 +67,7 @@ static int gc_cache(struct cli *cli, const struct arguments *args,
 	struct follow follow;
 	int rc;
 
-	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = follow_begin(&follow, cli, "entries", FOLLOW_ALL);
 	rc = tkb_gc(root->path, &chosen, report, err);
 	follow_end(&follow);
 	return cli_missed(err, rc, "folder", root_name(root));
@@ -207,7 +206,6 @@ static enum status cmd_gc(struct cli *cli, const struct arguments *args)
 const struct command command_gc = {
 	.name = "gc",
 	.operands = { "CACHE_ROOT" },
-	.required_operands = 0,
 	.summary = "remove unused entries from a cache or a remote",
 	.details =
 		"Removes whole entries, least recently used first, until "
@@ -227,7 +225,6 @@ const struct command command_gc = {
 		"no more than --max-size. Small bundles of a ref are merged, "
 		"except signed ones. With --sign, those that only this key "
 		"has signed are merged, too, and the result is signed.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_gc,
 };

@@ -197,16 +197,13 @@ static enum status run_version(struct cli *cli, const struct arguments *args)
 const struct command command_help = {
 	.name = "help",
 	.operands = { "VERB" },
-	.required_operands = 0,
 	.summary = "explain a verb, or list them all",
 	.run = run_help,
 };
 
 const struct command command_version = {
 	.name = "--version",
-	.required_operands = 0,
 	.summary = "print the version",
-	.options = version_options,
-	.option_count = sizeof(version_options) / sizeof(version_options[0]),
+	COMMAND_OPTIONS(version_options),
 	.run = run_version,
 };

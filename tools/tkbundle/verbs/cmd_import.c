@@ -129,14 +129,15 @@ static int unpack_input(struct work *work, const struct input *input,
 static int unpack_layer(struct work *work, const char *layer,
                         struct tkb_error *err)
 {
-	TKB_AUTO(text_free) char *aside = NULL;
-	TKB_AUTO(text_free) char *moved = NULL;
+	const char *const inside = layer + strlen(work->folder.files);
+	TKB_AUTO(text_free)
+	char *aside = text_format("%s/image", work->folder.path);
+	TKB_AUTO(text_free)
+	char *moved = text_format("%s/image%s", work->folder.path, inside);
 	TKB_AUTO(input_close) struct input input = { .fd = -1 };
-	const char *inside = layer + strlen(work->folder.files);
 	int rc;
 
-	if (asprintf(&aside, "%s/image", work->folder.path) < 0 ||
-	    asprintf(&moved, "%s%s", aside, inside) < 0)
+	if (aside == NULL || moved == NULL)
 		return cli_error_nomem(err);
 	fd_close(&work->folder.fd);
 	work->folder.fd = -1;
@@ -235,8 +236,7 @@ static int collect_archive(struct work *work, const char *output,
 	if (work->deadline.time_ms != 0)
 		import.deadline_ms =
 			deadline_left_ms(&work->deadline, UINT32_MAX) + 1;
-	follow_begin(&follow, work->cli, "left_out", FOLLOW_BAD);
-	import.watch = follow_watch(&follow);
+	import.watch = follow_begin(&follow, work->cli, "left_out", FOLLOW_BAD);
 	rc = archive_import_collect(&import, output, &work->report, err);
 	follow_end(&follow);
 	return rc;
@@ -279,10 +279,9 @@ static int import(struct work *work, struct tkb_error *err)
 	if (rc != 0)
 		return rc;
 	if (output != NULL && output_is_stdout(work->args)) {
-		if (asprintf(&spare, "%s/out.tkb", work->folder.path) < 0) {
-			spare = NULL;
+		spare = text_format("%s/out.tkb", work->folder.path);
+		if (spare == NULL)
 			return cli_error_nomem(err);
-		}
 		output = spare;
 	}
 	rc = collect_archive(work, output, err);
@@ -364,7 +363,6 @@ const struct command command_import = {
 		"are found by --engine or --tree. All are packed as collect "
 		"packs them: paths of the machine that the archive comes from "
 		"are not kept.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_import,
 };

@@ -152,7 +152,6 @@ const struct command command_key = {
 		   "show FILE' prints the kind and id of a private or public "
 		   "key. Files are PEM: PKCS #8, and SubjectPublicKeyInfo; a "
 		   "public key of minisign can be shown, too.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_key,
 };

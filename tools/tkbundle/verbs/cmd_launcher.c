@@ -128,10 +128,9 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 	rc = tkb_c_launcher_new(&kernel, &chosen, &launcher, err);
 	if (rc != 0)
 		return rc;
-	if (asprintf(&middle, ".%s", tkb_c_launcher_suffix(launcher)) < 0) {
-		middle = NULL;
+	middle = text_format(".%s", tkb_c_launcher_suffix(launcher));
+	if (middle == NULL)
 		return cli_error_nomem(err);
-	}
 	rc = launcher_pair_open(args->output, middle, &pair, err);
 	if (rc != 0)
 		return rc;
@@ -286,7 +285,6 @@ const struct command command_launcher = {
 		   "it fits one entry only. With --link, writes NAME.c and "
 		   "NAME.h instead: a function that picks one of the launchers "
 		   "whose headers are given.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_launcher,
 };

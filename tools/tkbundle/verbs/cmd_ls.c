@@ -109,8 +109,7 @@ static void print_totals(const struct cli *cli, const struct source *source,
 		counts[3].count = tkb_cache_left_out_count(cache);
 	}
 
-	text_counts(counts, sizeof(counts) / sizeof(counts[0]), rest,
-	            sizeof(rest));
+	text_counts(counts, TKB_COUNT_OF(counts), rest, sizeof(rest));
 	text_size(totals->size, size);
 	text_line(cli->out, "%zu %s, %" PRIu64 " %s, %s%s%s%s", count,
 	          text_plural(count, "entry", "entries"), totals->file_count,
@@ -288,7 +287,6 @@ static enum status cmd_ls(struct cli *cli, const struct arguments *args)
 const struct command command_ls = {
 	.name = "ls",
 	.operands = { "FILE|CACHE_ROOT|REF" },
-	.required_operands = 0,
 	.summary = "list the entries of a bundle, a cache or a ref",
 	.details = "Prints key, kind, name, target, GPUs, number of files and "
 		   "size of each entry, and a line of totals. A folder is a "
@@ -298,7 +296,6 @@ const struct command command_ls = {
 		   "signature omits the arguments that are constants.\n\nWith "
 		   "--remote: lists what REF holds, then its files by type "
 		   "and by tree. Only the start of each blob is read.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_ls,
 };

@@ -86,8 +86,7 @@ static int merge_inputs(struct cli *cli, const struct arguments *args,
 	struct follow follow;
 	int rc;
 
-	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = follow_begin(&follow, cli, "entries", FOLLOW_ALL);
 	if (output_is_stdout(args))
 		rc = tkb_merge(bundles, inputs->count, &chosen, &out, report,
 		               err);
@@ -164,7 +163,6 @@ const struct command command_merge = {
 		"entry for the same GPU, the first one's is used. Bytes of "
 		"a copied frame that nothing uses are reported as unused. FILE "
 		"may be one of the bundles; '-' is a bundle on standard input.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_merge,
 };

@@ -67,7 +67,6 @@ const struct command command_promote = {
 		   "promote to the other ref, one of them must sign. A record "
 		   "that the policy does not trust is named and left out; "
 		   "then the exit status is 5.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_promote,
 };

@@ -137,8 +137,7 @@ static int pull_entries(struct remote_use *use, const struct arguments *args,
 	struct follow follow;
 	int rc;
 
-	remote_use_follow(use, &follow, "entries", FOLLOW_ALL);
-	emit.watch = follow_watch(&follow);
+	emit.watch = remote_use_follow(use, &follow, "entries", FOLLOW_ALL);
 	/* The time for checking existing entries counts, too. */
 	emit.deadline_ms = remote_use_left_ms(use);
 	if (args->output == NULL)
@@ -281,7 +280,6 @@ static enum status cmd_pull(struct cli *cli, const struct arguments *args)
 const struct command command_pull = {
 	.name = "pull",
 	.operands = { "REF", "CACHE_ROOT" },
-	.required_operands = 0,
 	.summary = "fetch missing entries from a remote",
 	.details = "Fetches the bundles of the ref that hold entries which "
 		   "CACHE_ROOT lacks, and emits them. CACHE_ROOT is by default "
@@ -289,7 +287,6 @@ const struct command command_pull = {
 		   "{driver}, {triton} and {env:NAME}; without it, or as '-', "
 		   "it is $TKBUNDLE_REF. The exit status is 4 if part of the "
 		   "ref is gone or cannot be emitted.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_pull,
 };

@@ -270,8 +270,7 @@ static int push_entries(struct remote_use *use, const struct arguments *args,
 		return rc;
 	chosen.again = again.items;
 	chosen.again_count = again.count;
-	remote_use_follow(use, &follow, "left_out", FOLLOW_BAD);
-	collect.watch = follow_watch(&follow);
+	collect.watch = remote_use_follow(use, &follow, "left_out", FOLLOW_BAD);
 	if (args->bundle != NULL)
 		rc = push_bundle(use, args, &chosen, report, err);
 	else
@@ -460,7 +459,6 @@ static enum status cmd_push(struct cli *cli, const struct arguments *args)
 const struct command command_push = {
 	.name = "push",
 	.operands = { "REF", "CACHE_ROOT" },
-	.required_operands = 0,
 	.summary = "share a cache's entries through a remote",
 	.details =
 		"Packs what the ref lacks of CACHE_ROOT, uploads it and "
@@ -474,7 +472,6 @@ const struct command command_push = {
 		"and is mounted at PATH as it is: no emit is needed. Of "
 		"units with one name a pull uses the newest; push leaves out "
 		"those whose name the ref has, except those of --again.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_push,
 };

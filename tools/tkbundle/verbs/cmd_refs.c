@@ -331,7 +331,6 @@ static enum status cmd_refs(struct cli *cli, const struct arguments *args)
 const struct command command_refs = {
 	.name = "refs",
 	.operands = { "PATTERN" },
-	.required_operands = 0,
 	.summary = "list the refs of a remote, or delete one",
 	.details =
 		"Prints name, number of records, number of entries, size of "
@@ -342,7 +341,6 @@ const struct command command_refs = {
 		"of what is revoked counts. In "
 		"PATTERN, '*', '?' and '[...]' match any bytes, also slashes. "
 		"The blobs of a deleted ref are removed by the next gc.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_refs,
 };

@@ -38,8 +38,7 @@ static int relocate_cache(struct cli *cli, const struct arguments *args,
 	struct follow follow;
 	int rc;
 
-	follow_begin(&follow, cli, "entries", FOLLOW_ALL);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = follow_begin(&follow, cli, "entries", FOLLOW_ALL);
 	rc = tkb_relocate(root->path, &chosen, report, err);
 	follow_end(&follow);
 	return cli_missed(err, rc, "folder", root_name(root));
@@ -94,7 +93,6 @@ static enum status cmd_relocate(struct cli *cli, const struct arguments *args)
 const struct command command_relocate = {
 	.name = "relocate",
 	.operands = { "CACHE_ROOT" },
-	.required_operands = 0,
 	.summary = "make a moved cache work at its new path",
 	.details = "A compiler compiles each kernel of a moved cache again. "
 		   "This rewrites the group file of each entry with the path "
@@ -103,7 +101,6 @@ const struct command command_relocate = {
 		   "collect uses. Files in the trees of --engine and --tree "
 		   "are rewritten, too. Incomplete entries are left out; then "
 		   "the exit status is 4.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_relocate,
 };

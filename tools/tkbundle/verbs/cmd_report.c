@@ -189,7 +189,6 @@ static enum status cmd_report(struct cli *cli, const struct arguments *args)
 const struct command command_report = {
 	.name = "report",
 	.operands = { "FILE|CACHE_ROOT|REF" },
-	.required_operands = 0,
 	.summary = "write a page that shows what fills a cache, bundle or ref",
 	.details = "The page is one file of HTML that needs no network. It "
 		   "shows what fills the cache, bundle or ref, by kernel, "
@@ -197,7 +196,6 @@ const struct command command_report = {
 		   "and, for a ref, how its starts were. Without an operand "
 		   "it is the cache that collect uses; with --remote, the "
 		   "operand is a ref.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_report,
 };

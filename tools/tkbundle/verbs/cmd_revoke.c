@@ -90,26 +90,42 @@ static int look_at_keys(struct search *search, struct tkb_error *err)
 	return rc;
 }
 
-static int look_at_ref(void *self, const char *ref, struct tkb_error *err)
+/* Call `visit` for each record that a ref holds. */
+static int visit_records(struct remote_use *use, const char *ref,
+                         int (*visit)(void *self,
+                                      const struct tkb_holdings_record *record,
+                                      struct tkb_error *err),
+                         void *self, struct tkb_error *err)
 {
 	const struct tkb_holdings_options brief = { .struct_size =
 		                                            sizeof(brief),
 		                                    .is_brief = true };
-	struct search *const search = self;
-	const struct remote_library *const library = &search->use->library;
+	const struct remote_library *const library = &use->library;
 	struct tkb_holdings *holdings = NULL;
-	const int rc = library->holdings_open(search->use->remote, ref, &brief,
-	                                      &holdings, err);
+	int rc;
 
+	rc = library->holdings_open(use->remote, ref, &brief, &holdings, err);
 	for (size_t i = 0;
-	     rc == 0 && i < library->holdings_record_count(holdings); i++) {
-		const struct tkb_holdings_record *const record =
-			library->holdings_record(holdings, i);
-
-		match_digest(search, &record->digest);
-		match_digest(search, &record->blob);
-	}
+	     rc == 0 && i < library->holdings_record_count(holdings); i++)
+		rc = visit(self, library->holdings_record(holdings, i), err);
 	library->holdings_close(holdings);
+	return rc;
+}
+
+static int match_record(void *self, const struct tkb_holdings_record *record,
+                        struct tkb_error *err)
+{
+	(void)err;
+	match_digest(self, &record->digest);
+	match_digest(self, &record->blob);
+	return 0;
+}
+
+static int look_at_ref(void *self, const char *ref, struct tkb_error *err)
+{
+	const struct search *const search = self;
+	const int rc = visit_records(search->use, ref, match_record, self, err);
+
 	return rc < 0 ? rc : 0;
 }
 
@@ -159,28 +175,6 @@ static int add_operand(struct remote_use *use, struct list *list,
 		               "key",
 		               text, SHORT_LIMIT);
 	return rc == 0 ? append_digest(list, &digest, err) : rc;
-}
-
-/* Call `visit` for each record that a ref holds. */
-static int visit_records(struct remote_use *use, const char *ref,
-                         int (*visit)(void *self,
-                                      const struct tkb_holdings_record *record,
-                                      struct tkb_error *err),
-                         void *self, struct tkb_error *err)
-{
-	const struct tkb_holdings_options brief = { .struct_size =
-		                                            sizeof(brief),
-		                                    .is_brief = true };
-	const struct remote_library *const library = &use->library;
-	struct tkb_holdings *holdings = NULL;
-	int rc;
-
-	rc = library->holdings_open(use->remote, ref, &brief, &holdings, err);
-	for (size_t i = 0;
-	     rc == 0 && i < library->holdings_record_count(holdings); i++)
-		rc = visit(self, library->holdings_record(holdings, i), err);
-	library->holdings_close(holdings);
-	return rc;
 }
 
 /*
@@ -307,7 +301,6 @@ static enum status cmd_revoke(struct cli *cli, const struct arguments *args)
 const struct command command_revoke = {
 	.name = "revoke",
 	.operands = { "DIGEST" },
-	.required_operands = 0,
 	.repeats_operand = true,
 	.summary = "say that a bundle or a key is not to be used any more",
 	.details = "Adds digests of bundles, records, blobs or keys to the "
@@ -318,7 +311,6 @@ const struct command command_revoke = {
 		   "begins with them. Without a digest, the list is signed "
 		   "again, which must happen before it expires. What is "
 		   "revoked stays revoked.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_revoke,
 };

@@ -503,7 +503,6 @@ const struct command command_run = {
 		   "compiles, and exits as it does. The command runs whatever "
 		   "fails or hangs, and starts no later than --wait allows. "
 		   "The last line on standard error is a summary.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = run_command,
 };

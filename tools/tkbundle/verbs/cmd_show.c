@@ -162,29 +162,20 @@ static enum status find_shown_file(const struct cli *cli,
 	return STATUS_ABSENT;
 }
 
+/* Write a file as it is, or a cubin disassembled. */
 static enum status write_file(struct cli *cli, const struct shown *shown,
-                              size_t file)
+                              size_t file, bool is_sass)
 {
 	const struct tkb_sink out = cli_sink(cli);
 	struct tkb_error err = { .status = 0 };
-	int rc = source_read(&shown->source, shown->index, file, &out, &err);
+	const int rc = is_sass ? sass_print(cli, &shown->source, shown->index,
+	                                    file, &err)
+	                       : source_read(&shown->source, shown->index, file,
+	                                     &out, &err);
 
-	if (rc != 0)
-		return cli_failed(cli, rc, &err,
-		                  shown->entry->files[file].name);
-	return STATUS_DONE;
-}
-
-static enum status write_sass(struct cli *cli, const struct shown *shown,
-                              size_t file)
-{
-	struct tkb_error err = { .status = 0 };
-	int rc = sass_print(cli, &shown->source, shown->index, file, &err);
-
-	if (rc != 0)
-		return cli_failed(cli, rc, &err,
-		                  shown->entry->files[file].name);
-	return STATUS_DONE;
+	return rc == 0 ? STATUS_DONE
+	               : cli_failed(cli, rc, &err,
+	                            shown->entry->files[file].name);
 }
 
 static enum status show_entry(struct cli *cli, const struct arguments *args,
@@ -199,8 +190,9 @@ static enum status show_entry(struct cli *cli, const struct arguments *args,
 
 	if (args->file != NULL) {
 		status = find_shown_file(cli, shown, args->file, false, &file);
-		return status == STATUS_DONE ? write_file(cli, shown, file)
-		                             : status;
+		return status == STATUS_DONE
+		               ? write_file(cli, shown, file, false)
+		               : status;
 	}
 	if (!args->stage.is_set)
 		return show_entry_facts(cli, args, shown);
@@ -211,10 +203,8 @@ static enum status show_entry(struct cli *cli, const struct arguments *args,
 	               is_sass ? 5 : (int)length, is_sass ? "cubin" : stage);
 
 	status = find_shown_file(cli, shown, suffix, true, &file);
-	if (status != STATUS_DONE)
-		return status;
-	return is_sass ? write_sass(cli, shown, file)
-	               : write_file(cli, shown, file);
+	return status == STATUS_DONE ? write_file(cli, shown, file, is_sass)
+	                             : status;
 }
 
 static enum status cmd_show(struct cli *cli, const struct arguments *args)
@@ -257,7 +247,6 @@ const struct command command_show = {
 		"nvdisasm of $TRITON_NVDISASM_PATH, or by nvdisasm or "
 		"cuobjdump from the PATH, the CUDA toolkit or the folder of "
 		"$TRITON_PTXAS_PATH.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_show,
 };

@@ -78,7 +78,6 @@ const struct command command_sign = {
 		"other programs, each with a DSSE envelope; with --import, a "
 		"signature that another program made with the key is added. "
 		"For both, a public key is enough.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_sign,
 };

@@ -127,7 +127,6 @@ static enum status cmd_stats(struct cli *cli, const struct arguments *args)
 const struct command command_stats = {
 	.name = "stats",
 	.operands = { "FILE|CACHE_ROOT" },
-	.required_operands = 0,
 	.summary = "show what a bundle or a cache consists of",
 	.details = "Counts files and bytes by type and by name, duplicates, "
 		   "and what a lean bundle would omit. An "
@@ -138,7 +137,6 @@ const struct command command_stats = {
 		   "counted separately, as the entries' own. With --engine or "
 		   "--tree, units of trees beside a cache are counted, too. "
 		   "--json is complete where the tables are cut short.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_stats,
 };

@@ -85,8 +85,7 @@ static enum status verify_bundle(struct cli *cli, const struct arguments *args,
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);
 
-	follow_begin(&follow, cli, "failed", FOLLOW_BAD);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = follow_begin(&follow, cli, "failed", FOLLOW_BAD);
 	rc = tkb_bundle_verify(bundle, &chosen, &report, &err);
 	follow_end(&follow);
 
@@ -147,7 +146,7 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 	if (path == NULL ||
 	    report->collected_count + report->left_out_count > 0)
 		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		char inside[PATH_LIMIT];
 		const int size = snprintf(inside, sizeof(inside), "%s/%s", path,
 		                          names[i]);
@@ -159,12 +158,14 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 	return false;
 }
 
-/* Follows a verify, and stores messages about units that cannot be used yet. */
+/*
+ * Follows a verify, and stores messages about units that cannot be used yet.
+ * The follow comes first: what its watch calls gets this struct, too.
+ */
 struct inspection {
 	struct follow follow;
-	const struct tkb_watch *followed; /* by it */
-	struct tkb_results *useless;      /* owned */
-	struct tkb_watch watch;
+	struct tkb_results *useless; /* owned */
+	struct tkb_watch watch;      /* that of the follow, but for results */
 	const struct tkb_origins *revoked; /* the entries that are revoked; or
 	                                      NULL */
 	size_t revoked_count;
@@ -193,30 +194,7 @@ static void inspect_result(void *self, const struct tkb_result *result)
 	     result->message[0] != '\0'))
 		kept->on_result(kept->self, result);
 	else
-		inspection->followed->on_result(inspection->followed->self,
-		                                result);
-}
-
-static void forward_progress(void *self, uint64_t done, uint64_t total)
-{
-	const struct inspection *const inspection = self;
-
-	inspection->followed->on_progress(inspection->followed->self, done,
-	                                  total);
-}
-
-static void on_look(void *self, uint64_t done, uint64_t total)
-{
-	const struct inspection *const inspection = self;
-
-	inspection->followed->on_look(inspection->followed->self, done, total);
-}
-
-static bool is_verify_cancelled(void *self)
-{
-	const struct inspection *const inspection = self;
-
-	return inspection->followed->is_cancelled(inspection->followed->self);
+		inspection->follow.watch.on_result(self, result);
 }
 
 /* Begin, with the list "left_out" in the document. */
@@ -227,15 +205,9 @@ static int inspection_begin(struct inspection *inspection, struct cli *cli,
 
 	if (rc != 0)
 		return rc;
-	follow_begin(&inspection->follow, cli, "left_out", FOLLOW_BAD);
-	inspection->followed = follow_watch(&inspection->follow);
 	inspection->watch =
-		(struct tkb_watch){ .struct_size = sizeof(struct tkb_watch),
-		                    .self = inspection,
-		                    .on_result = inspect_result,
-		                    .on_progress = forward_progress,
-		                    .is_cancelled = is_verify_cancelled,
-		                    .on_look = on_look };
+		*follow_begin(&inspection->follow, cli, "left_out", FOLLOW_BAD);
+	inspection->watch.on_result = inspect_result;
 	return 0;
 }
 
@@ -380,7 +352,6 @@ static enum status cmd_verify(struct cli *cli, const struct arguments *args)
 const struct command command_verify = {
 	.name = "verify",
 	.operands = { "FILE|CACHE_ROOT|REF" },
-	.required_operands = 0,
 	.summary = "check every byte of a bundle, a cache or a remote",
 	.details = "A bundle is compared with its manifest. A cache's entries "
 		   "must be whole, their metadata must have the hash in the "
@@ -399,7 +370,6 @@ const struct command command_verify = {
 		   "does not trust are named, too. With --trust, a bundle's "
 		   "file must be signed by minisign, in FILE.minisig, by a key "
 		   "of the policy.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_verify,
 };

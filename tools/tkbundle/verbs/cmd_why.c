@@ -144,13 +144,6 @@ static bool is_alone_in_a(const struct comparison *comparison, size_t index)
 	return false;
 }
 
-static bool is_any(void *self, size_t candidate)
-{
-	(void)self;
-	(void)candidate;
-	return true;
-}
-
 /*
  * Report an entry that one side has, if the other has its key, too, but not
  * whole.
@@ -191,8 +184,7 @@ static int report_of_a(struct comparison *comparison,
 	                is_alone_in_b, comparison, &match, err);
 	if (rc == 0 && !match.is_found)
 		rc = match_find(&comparison->a_side, pair->a_index,
-		                &comparison->b_side, is_any, comparison, &match,
-		                err);
+		                &comparison->b_side, NULL, NULL, &match, err);
 	if (rc != 0)
 		return rc;
 	if (match.is_found) {
@@ -446,7 +438,6 @@ static enum status cmd_why(struct cli *cli, const struct arguments *args)
 const struct command command_why = {
 	.name = "why",
 	.operands = { "NAME|KEY", "A", "B" },
-	.required_operands = 0,
 	.summary = "say why a kernel has two keys, or was compiled again",
 	.details =
 		"A and B are caches, bundles, with --remote refs, or notes of "
@@ -459,7 +450,6 @@ const struct command command_why = {
 		"says what the command of the last start of 'run' on this "
 		"machine compiled anew, and why. The exit status is 4 if "
 		"something differs.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	COMMAND_OPTIONS(options),
 	.run = cmd_why,
 };

@@ -214,8 +214,7 @@ static int gc_tiers(struct remote_use *use, const struct arguments *args,
 	};
 	int rc;
 
-	remote_use_follow_alone(use, &lists.follow);
-	chosen.watch = follow_watch(&lists.follow);
+	chosen.watch = remote_use_follow_alone(use, &lists.follow);
 	json_out_open_array(json, "unread");
 	rc = use->library.gc(use->remote, &chosen, report, err);
 	follow_end_alone(&lists.follow);

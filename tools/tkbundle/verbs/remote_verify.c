@@ -124,8 +124,7 @@ static enum status verify_remote(struct remote_use *use,
 
 	if (name == NULL)
 		return cli_no_memory(use->cli);
-	remote_use_follow_alone(use, &follow);
-	chosen.watch = follow_watch(&follow);
+	chosen.watch = remote_use_follow_alone(use, &follow);
 	json_out_open_array(json, "faults");
 	rc = use->library.verify(use->remote, &chosen, &report, &err);
 	follow_end_alone(&follow);

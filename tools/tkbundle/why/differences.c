@@ -33,7 +33,7 @@ static bool is_chosen(const char *name)
 		"num_stages",       "num_warps",
 	};
 
-	return is_among(name, names, sizeof(names) / sizeof(names[0]));
+	return is_among(name, names, TKB_COUNT_OF(names));
 }
 
 /* Does the target alone decide this part? */
@@ -53,7 +53,7 @@ static bool follows_target(const char *name)
 		"warp_size",
 	};
 
-	return is_among(name, names, sizeof(names) / sizeof(names[0]));
+	return is_among(name, names, TKB_COUNT_OF(names));
 }
 
 static uint64_t cost_of(const struct difference *difference)
@@ -85,7 +85,7 @@ static size_t rank_of(enum reason reason)
 		REASON_ENVIRONMENT, REASON_PATH,      REASON_TORCH,
 		REASON_DRIVER,
 	};
-	const size_t count = sizeof(order) / sizeof(order[0]);
+	const size_t count = TKB_COUNT_OF(order);
 	size_t rank = 0;
 
 	while (rank < count && order[rank] != reason)
@@ -181,7 +181,7 @@ static void name_equal(const char *name, struct differences *out)
 	};
 	const size_t length = strlen(out->equal);
 
-	if (is_among(name, names, sizeof(names) / sizeof(names[0])))
+	if (is_among(name, names, TKB_COUNT_OF(names)))
 		(void)snprintf(out->equal + length, sizeof(out->equal) - length,
 		               "%s%s", length != 0 ? ", " : "", name);
 }
@@ -289,7 +289,7 @@ static bool follows_setting(const struct differences *all, const char *name)
 		{ "sanitize_overflow", PARTS_CODE },
 	};
 
-	for (size_t i = 0; i < sizeof(decided) / sizeof(decided[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(decided); i++) {
 		if (strcmp(decided[i].part, name) == 0 &&
 		    has_part(all, decided[i].setting))
 			return true;

@@ -31,7 +31,7 @@ static const struct {
 };
 
 enum {
-	MEMBER_COUNT = sizeof(members) / sizeof(members[0])
+	MEMBER_COUNT = TKB_COUNT_OF(members)
 };
 
 bool maker_write(const struct facts *facts, char out[TKB_MAKER_SIZE])

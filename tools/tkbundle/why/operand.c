@@ -20,7 +20,7 @@ static const struct {
 /* The kind of tree whose root the path is; the count of kinds if it is none. */
 static size_t kind_of_folder(const char *folder)
 {
-	const size_t count = sizeof(kinds) / sizeof(kinds[0]);
+	const size_t count = TKB_COUNT_OF(kinds);
 	char path[START_PATH_SIZE];
 	size_t kind = 0;
 
@@ -40,7 +40,7 @@ static int open_operand_folder(struct operand *out, struct tkb_error *err)
 		                             .has_digests = true,
 		                             .watch = &progress.watch };
 	const size_t kind = kind_of_folder(out->name);
-	const bool has_tree = kind < sizeof(kinds) / sizeof(kinds[0]);
+	const bool has_tree = kind < TKB_COUNT_OF(kinds);
 	const char *items[] = { out->tree };
 	const struct arguments wanted = { .trees = { items, 1 } };
 	int rc = 0;

@@ -50,7 +50,7 @@ static bool is_outcome(const char *name)
 		"extern_libs",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		if (strcmp(names[i], name) == 0)
 			return true;
 	}
@@ -132,8 +132,7 @@ int parts_of_factors(const json_t *factors, struct parts *out,
 	json_t *value;
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]) && rc == 0;
-	     i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(hashes) && rc == 0; i++) {
 		value = json_object_get(factors, hashes[i].name);
 		if (json_is_string(value))
 			rc = add_value(out, hashes[i].reason, hashes[i].shown,
@@ -178,7 +177,7 @@ static enum reason reason_of(const char *name)
 		{ "cache_key_tag", REASON_ENVIRONMENT },
 	};
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(begins); i++) {
 		if (strncmp(name, begins[i].begin, strlen(begins[i].begin)) ==
 		    0)
 			return begins[i].reason;

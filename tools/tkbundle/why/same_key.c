@@ -34,7 +34,7 @@ static bool is_debug_line(const char *line)
 		                              "; ",   "source_filename" };
 
 	line += strspn(line, " \t");
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+	for (size_t i = 0; i < TKB_COUNT_OF(begins); i++) {
 		if (strncmp(line, begins[i], strlen(begins[i])) == 0)
 			return true;
 	}

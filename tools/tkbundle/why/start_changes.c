@@ -146,13 +146,12 @@ static int add_variables(const struct facts *before, const struct facts *here,
 int start_changes_find(const struct facts *before, const struct facts *here,
                        struct differences *out, struct tkb_error *err)
 {
-	int rc = add_known(makers, sizeof(makers) / sizeof(makers[0]), before,
-	                   here, out, err);
+	int rc =
+		add_known(makers, TKB_COUNT_OF(makers), before, here, out, err);
 
 	if (rc == 0)
 		rc = add_variables(before, here, out, err);
 	return rc != 0 ? rc
-	               : add_known(machine,
-	                           sizeof(machine) / sizeof(machine[0]), before,
-	                           here, out, err);
+	               : add_known(machine, TKB_COUNT_OF(machine), before, here,
+	                           out, err);
 }
