@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/metrics.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,11 @@ void metrics_release(struct metrics *metrics)
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
                  double value)
 {
-	struct metric *const items =
-		table_grow(metrics->items, metrics->count, sizeof(*items));
+	struct metric *items;
 
+	if (isnan(value))
+		return;
+	items = table_grow(metrics->items, metrics->count, sizeof(*items));
 	if (items == NULL) {
 		metrics->is_failed = true;
 		return;

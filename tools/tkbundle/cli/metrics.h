@@ -47,7 +47,10 @@ void metrics_release(struct metrics *metrics);
 const struct metric *metrics_find(const struct metrics *metrics,
                                   const char *name);
 
-/* If memory is short, metrics_write() fails. */
+/*
+ * Add a metric, unless its value is NAN, for not known. If memory is short,
+ * metrics_write() fails.
+ */
 void metrics_add(struct metrics *metrics, const char *name, const char *help,
                  double value);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run_figures.h"
 
+#include <math.h>
 #include <sys/resource.h>
 
 #include "cli/deadline.h"
@@ -11,45 +12,44 @@
 /*
  * How many entries our pull emitted; unknown if the pull printed no document.
  */
-static bool count_emitted(const struct run *run, uint64_t *out)
+static uint64_t count_emitted(const struct run *run)
 {
 	const struct run_child *const pull = &run->children[RUN_PULL];
+	uint64_t emitted = 0;
 	uint64_t repaired = 0;
 	int status;
 
-	*out = 0;
 	if (!pull->has_begun || pull->error != 0)
-		return true;
-	if (run_child_number(pull, "emitted", out) &&
-	    run_child_number(pull, "repaired", &repaired)) {
-		*out += repaired;
-		return true;
-	}
+		return 0;
+	if (run_child_number(pull, "emitted", &emitted) &&
+	    run_child_number(pull, "repaired", &repaired))
+		return emitted + repaired;
 	/* The pull found nothing, or ended before it knew. */
-	return run_child_has_exited(pull, &status);
+	return run_child_has_exited(pull, &status) ? emitted : START_UNKNOWN;
 }
 
 void run_figures_take(const struct run *run, struct run_figures *out)
 {
-	const struct run_counts *const counts = &run->shared->counts;
+	const struct run_shared *const shared = run->shared;
+	const struct run_counts *const counts = &shared->counts;
+	const struct run_child *const pull = &run->children[RUN_PULL];
+	const bool has_uses = counts->is_made && counts->has_access_times;
 
 	*out = (struct run_figures){
-		.is_used_known = counts->is_made && counts->has_access_times,
-		.used = counts->used,
-		.is_compiled_known = counts->is_made,
-		.compiled = counts->compiled,
+		.emitted = count_emitted(run),
+		.used = has_uses ? counts->used : START_UNKNOWN,
+		.compiled = counts->is_made ? counts->compiled : START_UNKNOWN,
 		.pushed = run->pushed_count,
 		.left_out = run->left_out_count,
-		.saved_ms = counts->saved_ms,
+		.saved_ms = has_uses ? counts->saved_ms : START_UNKNOWN,
+		.ready_ms = shared->ready_ms != 0
+		                    ? shared->ready_ms - run->start_ms -
+		                              run->delay_ms
+		                    : START_UNKNOWN,
 	};
-	out->is_ready_known = run->shared->ready_ms != 0;
-	if (out->is_ready_known)
-		out->ready_ms =
-			run->shared->ready_ms - run->start_ms - run->delay_ms;
-	out->is_emitted_known = count_emitted(run, &out->emitted);
-	out->is_gone_known = run->children[RUN_PULL].has_begun &&
-	                     run_child_number(&run->children[RUN_PULL],
-	                                      "gone_blobs", &out->gone);
+	if (!pull->has_begun ||
+	    !run_child_number(pull, "gone_blobs", &out->gone))
+		out->gone = START_UNKNOWN;
 }
 
 /* Did the pull and the last push succeed, even if late? */
@@ -89,6 +89,11 @@ static void name_kinds(const struct run_counts *counts, struct metrics *metrics)
 		                     kinds[i].name);
 }
 
+static double known(uint64_t figure)
+{
+	return figure == START_UNKNOWN ? NAN : (double)figure;
+}
+
 void run_figures_name(const struct run *run, struct metrics *metrics)
 {
 	struct run_figures figures;
@@ -99,35 +104,27 @@ void run_figures_name(const struct run *run, struct metrics *metrics)
 		                                                     : NULL,
 		                     .label_value = run->args->ref,
 		                     .labels = { "engine", "kind" } };
-	if (figures.is_emitted_known)
-		metrics_add(metrics, "emitted", "Entries that were emitted.",
-		            (double)figures.emitted);
-	if (figures.is_used_known)
-		metrics_add(metrics, "used", "Entries that were used.",
-		            (double)figures.used);
-	if (figures.is_compiled_known)
-		metrics_add(metrics, "compiled",
-		            "Entries that were compiled anew.",
-		            (double)figures.compiled);
+	metrics_add(metrics, "emitted", "Entries that were emitted.",
+	            known(figures.emitted));
+	metrics_add(metrics, "used", "Entries that were used.",
+	            known(figures.used));
+	metrics_add(metrics, "compiled", "Entries that were compiled anew.",
+	            known(figures.compiled));
 	metrics_add(metrics, "pushed", "Entries that were pushed.",
 	            (double)figures.pushed);
 	metrics_add(metrics, "left_out", "Entries that the last push left out.",
 	            (double)figures.left_out);
-	if (figures.is_gone_known)
-		metrics_add(metrics, "gone_blobs",
-		            "Blobs that are not there any more.",
-		            (double)figures.gone);
+	metrics_add(metrics, "gone_blobs", "Blobs that are not there any more.",
+	            known(figures.gone));
 	metrics_add(metrics, "delay_seconds",
 	            "How much later the command was started.",
 	            (double)run->delay_ms / 1000);
-	if (figures.is_ready_known)
-		metrics_add(metrics, "ready_seconds",
-		            "How long the command took to be ready.",
-		            (double)figures.ready_ms / 1000);
-	if (figures.is_used_known)
-		metrics_add(metrics, "saved_seconds",
-		            "How long the entries used took to compile.",
-		            (double)figures.saved_ms / 1000);
+	metrics_add(metrics, "ready_seconds",
+	            "How long the command took to be ready.",
+	            known(figures.ready_ms) / 1000);
+	metrics_add(metrics, "saved_seconds",
+	            "How long the entries used took to compile.",
+	            known(figures.saved_ms) / 1000);
 	metrics_add_end(metrics, is_good(run),
 	                deadline_now_ms() - run->start_ms);
 	if (run->shared->counts.is_made)

@@ -4,21 +4,17 @@
 
 #include "cli/metrics.h"
 #include "run/run.h"
+#include "why/start.h"
 
-/* The figures that are known. */
+/* Figures that are not known are START_UNKNOWN. */
 struct run_figures {
-	bool is_emitted_known;
 	uint64_t emitted;
-	bool is_used_known;
 	uint64_t used;
-	bool is_compiled_known;
 	uint64_t compiled;
 	uint64_t pushed;
 	uint64_t left_out; /* by the last push */
 	uint64_t saved_ms; /* known if `used` is */
-	bool is_gone_known;
-	uint64_t gone; /* blobs */
-	bool is_ready_known;
+	uint64_t gone;     /* blobs */
 	uint64_t ready_ms; /* from the start of the command */
 };
 

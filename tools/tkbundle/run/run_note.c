@@ -67,11 +67,6 @@ static void add_failure(void *self, const char *of, const char *message)
 	start_add_failure(self, of, message);
 }
 
-static uint64_t known_or_unknown(bool is_known, uint64_t value)
-{
-	return is_known ? value : START_UNKNOWN;
-}
-
 void run_note_figures(const struct run *run, struct start *start)
 {
 	const int state = run->command_state;
@@ -79,17 +74,13 @@ void run_note_figures(const struct run *run, struct start *start)
 
 	run_figures_take(run, &figures);
 	start->time_ms = (uint64_t)(run->command_ns / 1000000);
-	start->emitted =
-		known_or_unknown(figures.is_emitted_known, figures.emitted);
-	start->used = known_or_unknown(figures.is_used_known, figures.used);
-	start->compiled =
-		known_or_unknown(figures.is_compiled_known, figures.compiled);
+	start->emitted = figures.emitted;
+	start->used = figures.used;
+	start->compiled = figures.compiled;
 	start->pushed = figures.pushed;
-	start->saved_ms =
-		known_or_unknown(figures.is_used_known, figures.saved_ms);
+	start->saved_ms = figures.saved_ms;
 	start->delay_ms = run->delay_ms;
-	start->ready_ms =
-		known_or_unknown(figures.is_ready_known, figures.ready_ms);
+	start->ready_ms = figures.ready_ms;
 	if (run->command == 0)
 		start->status =
 			(uint64_t)(WIFEXITED(state) ? WEXITSTATUS(state)

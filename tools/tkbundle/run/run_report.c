@@ -24,7 +24,7 @@
 /* Collects failures and their reasons. */
 struct reasons {
 	size_t count;
-	struct reason {
+	struct failure {
 		const char *what; /* or NULL: the text says it */
 		char text[REASON_SIZE];
 	} items[REASONS_LIMIT];
@@ -33,7 +33,7 @@ struct reasons {
 __attribute__((format(printf, 3, 4))) static void add_reason(
 	struct reasons *reasons, const char *what, const char *format, ...)
 {
-	struct reason *const reason = &reasons->items[reasons->count];
+	struct failure *const reason = &reasons->items[reasons->count];
 	va_list values;
 
 	if (reasons->count == REASONS_LIMIT)
@@ -53,13 +53,6 @@ static void show_time(uint64_t time_ms, char out[NUMBER_SIZE])
 		               time_ms / 1000);
 	else
 		(void)snprintf(out, NUMBER_SIZE, "%" PRIu64 " ms", time_ms);
-}
-
-static void show_count(bool is_known, uint64_t count, char out[NUMBER_SIZE])
-{
-	(void)snprintf(out, NUMBER_SIZE, "unknown");
-	if (is_known)
-		(void)snprintf(out, NUMBER_SIZE, "%" PRIu64, count);
 }
 
 /*
@@ -357,7 +350,7 @@ static void print_report(const struct run *run, const char *counts)
 	list_reasons(run, &reasons);
 	length = snprintf(line, sizeof(line), "%s", counts);
 	for (size_t i = 0; i < reasons.count; i++) {
-		const struct reason *const reason = &reasons.items[i];
+		const struct failure *const reason = &reasons.items[i];
 
 		if (length < 0 || (size_t)length >= sizeof(line))
 			break;
@@ -376,7 +369,7 @@ static void show_saved(const struct run_figures *figures,
 	const uint64_t seconds = (figures->saved_ms + 500) / 1000;
 
 	out[0] = '\0';
-	if (figures->is_used_known && seconds != 0)
+	if (figures->saved_ms != START_UNKNOWN && seconds != 0)
 		(void)snprintf(out, 2 * (size_t)NUMBER_SIZE,
 		               ", saved about %" PRIu64 " s of compiling",
 		               seconds);
@@ -386,15 +379,15 @@ static void print_counts(const struct run *run)
 {
 	struct run_figures figures;
 	char counts[8 * NUMBER_SIZE];
-	char emitted[NUMBER_SIZE];
-	char used[NUMBER_SIZE];
-	char compiled[NUMBER_SIZE];
+	char emitted[START_NUMBER_SIZE];
+	char used[START_NUMBER_SIZE];
+	char compiled[START_NUMBER_SIZE];
 	char saved[2 * NUMBER_SIZE];
 
 	run_figures_take(run, &figures);
-	show_count(figures.is_emitted_known, figures.emitted, emitted);
-	show_count(figures.is_used_known, figures.used, used);
-	show_count(figures.is_compiled_known, figures.compiled, compiled);
+	start_number(figures.emitted, emitted);
+	start_number(figures.used, used);
+	start_number(figures.compiled, compiled);
 	show_saved(&figures, saved);
 	(void)snprintf(counts, sizeof(counts),
 	               "emitted %s, used %s, compiled anew %s, pushed %" PRIu64
@@ -408,11 +401,11 @@ static void print_start_line(const struct run *run)
 	struct run_figures figures;
 	const uint64_t linked_count = run->shared->linked_count;
 	char counts[4 * NUMBER_SIZE];
-	char emitted[NUMBER_SIZE];
+	char emitted[START_NUMBER_SIZE];
 	char linked[2 * NUMBER_SIZE] = "";
 
 	run_figures_take(run, &figures);
-	show_count(figures.is_emitted_known, figures.emitted, emitted);
+	start_number(figures.emitted, emitted);
 	if (linked_count != 0)
 		(void)snprintf(linked, sizeof(linked), ", linked %" PRIu64,
 		               linked_count);

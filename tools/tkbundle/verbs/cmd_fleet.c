@@ -7,6 +7,7 @@
 
 #include "config/remote_use.h"
 #include "config/root.h"
+#include "cli/counts.h"
 #include "cli/metrics.h"
 #include "cli/signals.h"
 #include "cli/text.h"
@@ -21,6 +22,24 @@ static const struct option_spec options[] = {
 	ARGS_DEADLINE,
 	ARGS_METRICS,
 	ARGS_JSON,
+};
+
+static const struct count counts[] = {
+	COUNT_AND_METRIC(fleet, starts, "starts", NULL, "starts",
+	                 "Starts that left a report."),
+	COUNT(fleet, unread, "unread", NULL),
+	COUNT_AND_METRIC(fleet, cold, "cold", NULL, "cold_starts",
+	                 "Starts that compiled something, or failed."),
+	COUNT_AND_METRIC(fleet, failed, "failed", NULL, "failed_starts",
+	                 "Starts in which a pull or push failed."),
+	COUNT_AND_METRIC(fleet, first, "first", NULL, "first_starts",
+	                 "Cold starts before anything was published."),
+	COUNT_AND_METRIC(fleet, emitted, "emitted", NULL, "emitted",
+	                 "Entries that were emitted."),
+	COUNT_AND_METRIC(fleet, used, "used", NULL, "used",
+	                 "Entries that were used."),
+	COUNT_AND_METRIC(fleet, compiled, "compiled", NULL, "compiled",
+	                 "Entries that were compiled anew."),
 };
 
 /* The refs that have reports. */
@@ -108,14 +127,7 @@ static void fill_fleet_json(struct json_out *json, const char *ref,
 {
 	json_out_open_object(json, NULL);
 	json_out_text(json, "ref", ref);
-	json_out_number(json, "starts", fleet->starts);
-	json_out_number(json, "unread", fleet->unread);
-	json_out_number(json, "cold", fleet->cold);
-	json_out_number(json, "failed", fleet->failed);
-	json_out_number(json, "first", fleet->first);
-	json_out_number(json, "emitted", fleet->emitted);
-	json_out_number(json, "used", fleet->used);
-	json_out_number(json, "compiled", fleet->compiled);
+	counts_json(COUNTS(counts), fleet, json);
 	json_out_real(json, "saved_seconds", (double)fleet->saved_ms / 1000);
 	json_out_real(json, "delay_seconds", (double)fleet->delay_ms / 1000);
 	json_out_number(json, "oldest", fleet->oldest_s);
@@ -207,24 +219,11 @@ static void print_fleet(FILE *to, const char *ref, const struct fleet *fleet)
 static void measure_fleet(struct metrics *metrics, const char *ref,
                           const struct fleet *fleet)
 {
-	metrics_add_labelled(metrics, "starts", "Starts that left a report.",
-	                     (double)fleet->starts, ref, NULL);
-	metrics_add_labelled(metrics, "cold_starts",
-	                     "Starts that compiled something, or failed.",
-	                     (double)fleet->cold, ref, NULL);
-	metrics_add_labelled(metrics, "failed_starts",
-	                     "Starts in which a pull or push failed.",
-	                     (double)fleet->failed, ref, NULL);
-	metrics_add_labelled(metrics, "first_starts",
-	                     "Cold starts before anything was published.",
-	                     (double)fleet->first, ref, NULL);
-	metrics_add_labelled(metrics, "emitted", "Entries that were emitted.",
-	                     (double)fleet->emitted, ref, NULL);
-	metrics_add_labelled(metrics, "used", "Entries that were used.",
-	                     (double)fleet->used, ref, NULL);
-	metrics_add_labelled(metrics, "compiled",
-	                     "Entries that were compiled anew.",
-	                     (double)fleet->compiled, ref, NULL);
+	const size_t first = metrics->count;
+
+	counts_metrics(COUNTS(counts), fleet, metrics);
+	for (size_t i = first; i < metrics->count; i++)
+		metrics->items[i].labels[0] = ref;
 	metrics_add_labelled(metrics, "saved_seconds",
 	                     "How long what was used took, when compiled.",
 	                     (double)fleet->saved_ms / 1000, ref, NULL);

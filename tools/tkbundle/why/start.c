@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "why/start.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/auto.h"
+
+void start_number(uint64_t number, char out[START_NUMBER_SIZE])
+{
+	if (number == START_UNKNOWN)
+		(void)snprintf(out, START_NUMBER_SIZE, "unknown");
+	else
+		(void)snprintf(out, START_NUMBER_SIZE, "%" PRIu64, number);
+}
 
 static void release_made(struct start_made *made)
 {

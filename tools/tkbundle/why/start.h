@@ -87,6 +87,12 @@ struct start {
 	uint64_t run_count; /* the number of notes that were combined */
 };
 
+/* The size of a buffer for start_number(). */
+#define START_NUMBER_SIZE 24
+
+/* Write a number of a start, or "unknown". */
+void start_number(uint64_t number, char out[START_NUMBER_SIZE]);
+
 /* For TKB_AUTO. */
 void start_release(struct start *start);
 

@@ -57,24 +57,17 @@ static void print_group(const struct cli *cli, const struct start *start,
 		text_line(cli->out, "  do: %s", first->advice);
 }
 
-static void show_number(uint64_t number, char out[24])
-{
-	(void)snprintf(out, 24, "unknown");
-	if (number != START_UNKNOWN)
-		(void)snprintf(out, 24, "%" PRIu64, number);
-}
-
 static void print_start(const struct cli *cli, const struct start *start)
 {
-	char emitted[24];
-	char used[24];
-	char compiled[24];
+	char emitted[START_NUMBER_SIZE];
+	char used[START_NUMBER_SIZE];
+	char compiled[START_NUMBER_SIZE];
 	char runs[40] = "";
 	uint64_t listed = start->made_count;
 
-	show_number(start->emitted, emitted);
-	show_number(start->used, used);
-	show_number(start->compiled, compiled);
+	start_number(start->emitted, emitted);
+	start_number(start->used, used);
+	start_number(start->compiled, compiled);
 	if (start->run_count > 1)
 		(void)snprintf(runs, sizeof(runs), ", %" PRIu64 " runs",
 		               start->run_count);
