@@ -116,10 +116,7 @@ int compile_input_metadata(const char *path, const char *named,
 
 	if (named != NULL) {
 		rc = compile_input_file(named, out, err);
-		if (rc == TKB_MISS)
-			return cli_error(err, TKB_MISS,
-			                 "there is no metadata '%s'", named);
-		return rc;
+		return cli_missed(err, rc, "metadata", named);
 	}
 	for (size_t i = 0; i < TKB_COUNT_OF(endings); i++) {
 		if (strcmp(ending, endings[i]) == 0)

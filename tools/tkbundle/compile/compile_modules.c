@@ -61,7 +61,6 @@ static int add_folder_item(struct compile_modules *modules, const char *folder,
                            const struct dirent *entry, int depth,
                            struct tkb_error *err)
 {
-	const size_t length = strlen(entry->d_name);
 	char *path;
 	int rc = 0;
 
@@ -70,7 +69,7 @@ static int add_folder_item(struct compile_modules *modules, const char *folder,
 	path = text_format("%s/%s", folder, entry->d_name);
 	if (path == NULL)
 		return cli_error_nomem(err);
-	if (length > 3 && strcmp(entry->d_name + length - 3, ".py") == 0)
+	if (text_ends_with(entry->d_name, ".py"))
 		return append_module(modules, path, err);
 	if (depth == 0)
 		rc = add_modules_folder(modules, path, 1, err);

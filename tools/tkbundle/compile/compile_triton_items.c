@@ -126,9 +126,8 @@ static bool add_for_targets(struct triton_items *items,
 	return true;
 }
 
-static enum status add_kernel(struct cli *cli,
-                              const struct compile_triton_request *request,
-                              const char *input, struct triton_items *items)
+static bool add_kernel(const struct compile_triton_request *request,
+                       const char *input, struct triton_items *items)
 {
 	const size_t length = (size_t)(strrchr(input, ':') - input);
 	struct tkb_triton_unit unit = {
@@ -142,12 +141,10 @@ static enum status add_kernel(struct cli *cli,
 
 	path = strndup(input, length);
 	if (path == NULL)
-		return cli_no_memory(cli);
+		return false;
 	items->paths[items->path_count++] = path;
 	unit.file = path;
-	if (!add_for_targets(items, request, &unit))
-		return cli_no_memory(cli);
-	return STATUS_DONE;
+	return add_for_targets(items, request, &unit);
 }
 
 /* A list may name the Python for all its targets. */
@@ -204,9 +201,8 @@ static bool add_failed(struct triton_items *items, const char *input, int rc,
 	return item->label != NULL;
 }
 
-static enum status add_ir(struct cli *cli,
-                          const struct compile_triton_request *request,
-                          const char *input, struct triton_items *items)
+static bool add_ir(const struct compile_triton_request *request,
+                   const char *input, struct triton_items *items)
 {
 	struct tkb_bytes *const metadata =
 		&items->metadata[items->metadata_count++];
@@ -221,11 +217,9 @@ static enum status add_ir(struct cli *cli,
 	                                      metadata, &err);
 
 	if (rc != 0)
-		return add_failed(items, input, rc, &err) ? STATUS_DONE
-		                                          : cli_no_memory(cli);
+		return add_failed(items, input, rc, &err);
 	unit.metadata = *metadata;
-	return add_for_targets(items, request, &unit) ? STATUS_DONE
-	                                              : cli_no_memory(cli);
+	return add_for_targets(items, request, &unit);
 }
 
 static bool add_module(struct triton_items *items,
@@ -241,9 +235,8 @@ static bool add_module(struct triton_items *items,
 	return add_for_targets(items, request, &unit);
 }
 
-static enum status add_modules(struct cli *cli,
-                               const struct compile_triton_request *request,
-                               const char *input, struct triton_items *items)
+static bool add_modules(const struct compile_triton_request *request,
+                        const char *input, struct triton_items *items)
 {
 	struct compile_modules *const modules =
 		&items->modules[items->module_count++];
@@ -252,20 +245,17 @@ static enum status add_modules(struct cli *cli,
 	int rc;
 
 	if (ends_with(input, strlen(input), ".py"))
-		return add_module(items, request, input) ? STATUS_DONE
-		                                         : cli_no_memory(cli);
+		return add_module(items, request, input);
 	rc = compile_modules_list(input, modules, &err);
 	if (rc != 0)
-		return add_failed(items, input, rc, &err) ? STATUS_DONE
-		                                          : cli_no_memory(cli);
+		return add_failed(items, input, rc, &err);
 	for (size_t i = 0; i < modules->count && is_added; i++)
 		is_added = add_module(items, request, modules->paths[i]);
-	return is_added ? STATUS_DONE : cli_no_memory(cli);
+	return is_added;
 }
 
-static enum status add_list(struct cli *cli,
-                            const struct compile_triton_request *request,
-                            const char *input, struct triton_items *items)
+static bool add_list(const struct compile_triton_request *request,
+                     const char *input, struct triton_items *items)
 {
 	struct tkb_error err = { .status = 0 };
 	struct tkb_triton_list *list = NULL;
@@ -274,14 +264,13 @@ static enum status add_list(struct cli *cli,
 	if (rc == TKB_MISS)
 		(void)cli_error(&err, rc, "there is no '%s'", input);
 	if (rc != 0)
-		return add_failed(items, input, rc, &err) ? STATUS_DONE
-		                                          : cli_no_memory(cli);
+		return add_failed(items, input, rc, &err);
 	items->lists[items->list_count++] = list;
 	for (size_t i = 0; i < tkb_triton_list_count(list); i++) {
 		if (!add_listed(items, request, tkb_triton_list_item(list, i)))
-			return cli_no_memory(cli);
+			return false;
 	}
-	return STATUS_DONE;
+	return true;
 }
 
 /* The items of a kernel are called "kernels.tkb:add_kernel (KRJX2HQ7)". */
@@ -304,9 +293,8 @@ static bool name_recorded(struct triton_items *items, size_t first,
 	return true;
 }
 
-static enum status add_recorded(struct cli *cli,
-                                const struct compile_triton_request *request,
-                                const char *input, struct triton_items *items)
+static bool add_recorded(const struct compile_triton_request *request,
+                         const char *input, struct triton_items *items)
 {
 	struct compile_recorded *const recorded =
 		&items->recorded[items->recorded_count++];
@@ -316,8 +304,7 @@ static enum status add_recorded(struct cli *cli,
 	if (rc == TKB_MISS && err.message[0] == '\0')
 		(void)cli_error(&err, rc, "there is no '%s'", input);
 	if (rc != 0)
-		return add_failed(items, input, rc, &err) ? STATUS_DONE
-		                                          : cli_no_memory(cli);
+		return add_failed(items, input, rc, &err);
 	for (size_t i = 0; i < recorded->count; i++) {
 		const struct compile_recorded_kernel *const kernel =
 			&recorded->kernels[i];
@@ -333,24 +320,23 @@ static enum status add_recorded(struct cli *cli,
 		                   request->name != NULL ? request->name
 		                                         : input,
 		                   kernel))
-			return cli_no_memory(cli);
+			return false;
 	}
-	return STATUS_DONE;
+	return true;
 }
 
-static enum status add_input(struct cli *cli,
-                             const struct compile_triton_request *request,
-                             const char *input, struct triton_items *items)
+/* False: out of memory. */
+static bool add_input(const struct compile_triton_request *request,
+                      const char *input, struct triton_items *items)
 {
 	if (compile_triton_is_list(input))
-		return add_list(cli, request, input, items);
+		return add_list(request, input, items);
 	if (compile_triton_is_recorded(input))
-		return add_recorded(cli, request, input, items);
+		return add_recorded(request, input, items);
 	if (compile_triton_is_module(input))
-		return add_modules(cli, request, input, items);
-	return compile_triton_is_ir(input)
-	               ? add_ir(cli, request, input, items)
-	               : add_kernel(cli, request, input, items);
+		return add_modules(request, input, items);
+	return compile_triton_is_ir(input) ? add_ir(request, input, items)
+	                                   : add_kernel(request, input, items);
 }
 
 enum status triton_items_read(struct cli *cli,
@@ -374,8 +360,10 @@ enum status triton_items_read(struct cli *cli,
 	    out->modules == NULL || out->recorded == NULL)
 		return cli_no_memory(cli);
 	for (size_t i = 0; i < request->input_count && status == STATUS_DONE;
-	     i++)
-		status = add_input(cli, request, request->inputs[i], out);
+	     i++) {
+		if (!add_input(request, request->inputs[i], out))
+			status = cli_no_memory(cli);
+	}
 	/* From here on, the items do not move. */
 	for (size_t i = 0; i < out->count; i++)
 		out->items[i].unit.target = out->items[i].target;
