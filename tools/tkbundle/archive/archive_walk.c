@@ -69,11 +69,6 @@ static int is_base64(int c)
 	return isalnum(c) || c == '-' || c == '_';
 }
 
-static int is_digit(int c)
-{
-	return isdigit(c);
-}
-
 static int is_hex(int c)
 {
 	return isdigit(c) || (c >= 'a' && c <= 'f');
@@ -120,7 +115,7 @@ static bool has_folder(int at, const char *name,
 
 static bool is_device(const char *name)
 {
-	return name[0] != '\0' && strlen(name) <= 4 && is_all(name, is_digit);
+	return name[0] != '\0' && strlen(name) <= 4 && is_all(name, isdigit);
 }
 
 static bool is_rank(const char *name)

@@ -214,12 +214,12 @@ int attest_vouch(void *self, const struct tkb_digest *record,
 {
 	struct attest *const attest = self;
 	struct json_out *const json = &attest->cli->json;
-	char id[KEY_ID_SIZE];
+	char id[TKB_DIGEST_HEX_SIZE];
 	int rc = TKB_MISS;
 
 	/* Compiling draws a bar of its own, and prints lines. */
 	progress_erase(&attest->follow.progress);
-	key_id_text(record, id);
+	tkb_digest_to_hex(record, id);
 	json_out_open_object(json, NULL);
 	json_out_text(json, "record", id);
 	if (blob == NULL) {

@@ -21,7 +21,7 @@ enum {
 struct exporting {
 	struct remote_use *use;
 	const char *folder;
-	char key[KEY_ID_SIZE];
+	char key[TKB_DIGEST_HEX_SIZE];
 	uint64_t count;
 };
 
@@ -37,15 +37,15 @@ static int write_one(void *self, const struct tkb_digest *record,
 	const struct tkb_blob blob = { text.size, tkb_memory_source(&text) };
 	TKB_AUTO(text_free) char *path = NULL;
 	struct tkb_digest digest;
-	char own[KEY_ID_SIZE];
-	char id[KEY_ID_SIZE];
+	char own[TKB_DIGEST_HEX_SIZE];
+	char id[TKB_DIGEST_HEX_SIZE];
 	int rc;
 
 	rc = exporting->use->library.image_digest(&blob, &digest, err);
 	if (rc != 0)
 		return rc;
-	key_id_text(&digest, own);
-	key_id_text(record, id);
+	tkb_digest_to_hex(&digest, own);
+	tkb_digest_to_hex(record, id);
 	path = text_format("%s/%.*s-%.*s-%" PRIu64 "-%.*s.sigstore.json",
 	                   exporting->folder, SHOWN, id, SHOWN, exporting->key,
 	                   sequence, SHOWN, own);
@@ -92,7 +92,7 @@ enum status sigstore_export(struct remote_use *use,
 	json_out_open_array(&use->cli->json, "files");
 	for (size_t i = 0; i < keys->key_count && rc == 0; i++) {
 		rc = use->library.key_look(keys->keys[i], &info, &err);
-		key_id_text(&info.id, exporting.key);
+		tkb_digest_to_hex(&info.id, exporting.key);
 		if (rc == 0)
 			rc = use->library.signatures_export(
 				use->remote, use->ref, keys->keys[i], &visitor,

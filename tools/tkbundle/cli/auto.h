@@ -3,12 +3,22 @@
 #define TKBUNDLE_AUTO_H
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The number of elements of an array. */
 #define TKB_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Call `release` with the variable's address when its scope ends. */
 #define TKB_AUTO(release) __attribute__((cleanup(release)))
+
+/* For TKB_AUTO: free what a pointer to anything points to. */
+static inline void auto_free(void *pointer)
+{
+	void *memory;
+
+	memcpy(&memory, pointer, sizeof(memory));
+	free(memory);
+}
 
 /* Define name(), which calls release() on a pointer to `type`, for TKB_AUTO. */
 #define TKB_AUTO_POINTER(name, type, release)                                  \

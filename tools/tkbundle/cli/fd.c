@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli/auto.h"
 
 void fd_close(const int *fd)
 {
@@ -46,6 +49,17 @@ ssize_t fd_read_at(int fd, void *data, size_t size, uint64_t offset)
 	return read_fully(fd, data, size, &offset);
 }
 
+ssize_t fd_read_file(int at, const char *path, char *out, size_t size)
+{
+	TKB_AUTO(fd_close)
+	const int fd =
+		openat(at, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const ssize_t got = fd < 0 ? -1 : fd_read(fd, out, size - 1);
+
+	out[got > 0 ? got : 0] = '\0';
+	return got;
+}
+
 bool fd_write(int fd, struct tkb_bytes bytes)
 {
 	size_t done = 0;
@@ -70,6 +84,13 @@ DIR *folder_open(int at, const char *path, int flags)
 	if (folder == NULL)
 		fd_close(&fd);
 	return folder;
+}
+
+bool folder_join(char *out, size_t size, const char *folder, const char *name)
+{
+	const int length = snprintf(out, size, "%s/%s", folder, name);
+
+	return length > 0 && (size_t)length < size;
 }
 
 void folder_close(DIR **folder)

@@ -5,16 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/text.h"
+
 static bool is_stdout(const char *path)
 {
 	static const char *const paths[] = { "-", "/dev/stdout", "/dev/fd/1",
 		                             "/proc/self/fd/1" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(paths); i++) {
-		if (strcmp(path, paths[i]) == 0)
-			return true;
-	}
-	return false;
+	return text_is_among(path, paths, TKB_COUNT_OF(paths));
 }
 
 bool output_is_stdout(const struct arguments *args)

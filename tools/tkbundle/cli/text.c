@@ -133,6 +133,15 @@ const char *text_or_empty(const char *text)
 	return text != NULL ? text : "";
 }
 
+bool text_is_among(const char *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(words[i], text) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool text_ends_with(const char *text, const char *end)
 {
 	const size_t length = strlen(text);

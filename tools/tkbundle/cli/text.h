@@ -63,6 +63,9 @@ const char *text_plural(uint64_t count, const char *one, const char *many);
 /* `text`, or "" for NULL. */
 const char *text_or_empty(const char *text);
 
+/* Is it one of `count` words? */
+bool text_is_among(const char *text, const char *const *words, size_t count);
+
 bool text_ends_with(const char *text, const char *end);
 
 /*

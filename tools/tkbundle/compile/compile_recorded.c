@@ -230,19 +230,15 @@ static bool has_group(const char *folder, const char *name)
 bool compile_recorded_is_there(const char *path)
 {
 	const size_t length = strlen(path);
-	struct dirent *entry;
+	TKB_AUTO(folder_close) DIR *folder = NULL;
+	const struct dirent *entry;
 	bool is_found = false;
-	DIR *folder;
 
 	if (length > 4 && strcmp(path + length - 4, ".tkb") == 0)
 		return true;
 	folder = opendir(path);
-	if (folder == NULL)
-		return false;
-	for (entry = readdir(folder); entry != NULL && !is_found;
-	     entry = readdir(folder))
+	while (folder != NULL && !is_found && (entry = readdir(folder)) != NULL)
 		is_found = is_specialisation(entry->d_name) ||
 		           has_group(path, entry->d_name);
-	(void)closedir(folder);
 	return is_found;
 }

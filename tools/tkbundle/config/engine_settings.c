@@ -113,8 +113,7 @@ static void place_root(const struct tkb_engine *engine, size_t index,
 			is_shared || is_based ? NULL : path,
 			is_shared ? "Inductor has its kernels in its own folder"
 				  : "the engine's own place, which is there");
-	} else if (snprintf(path, sizeof(path), "%s/%s", base, root->name) <
-	           (int)sizeof(path)) {
+	} else if (folder_join(path, sizeof(path), base, root->name)) {
 		visitor->visit(visitor->self, variable, path,
 		               "a place of run's");
 	}
@@ -127,8 +126,7 @@ static bool is_at_home(const char *path)
 	char full[ENGINE_PATH_SIZE];
 
 	return path[0] != '\0' && home != NULL &&
-	       snprintf(full, sizeof(full), "%s/%s", home, path) <
-	               (int)sizeof(full) &&
+	       folder_join(full, sizeof(full), home, path) &&
 	       access(full, F_OK) == 0;
 }
 

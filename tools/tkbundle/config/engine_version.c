@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "cli/fd.h"
 #include "cli/text.h"
 #include "config/python.h"
 
@@ -82,8 +83,8 @@ static void search_listed(const struct search *search, const char *folder,
 /* Search a folder of packages, and those that its .pth files name. */
 static void search_packages(const struct search *search, const char *folder)
 {
+	TKB_AUTO(folder_close) DIR *items = NULL;
 	const struct dirent *item;
-	DIR *items;
 
 	search_folder(search, folder);
 	items = search->found[0] == '\0' ? opendir(folder) : NULL;
@@ -91,16 +92,12 @@ static void search_packages(const struct search *search, const char *folder)
 		if (text_ends_with(item->d_name, ".pth"))
 			search_listed(search, folder, item->d_name);
 	}
-	if (items != NULL)
-		(void)closedir(items);
 }
 
 static void look_for_file(const struct search *search, const char *folder)
 {
-	const int length = snprintf(search->found, search->found_size, "%s/%s",
-	                            folder, search->wanted);
-
-	if (length < 0 || (size_t)length >= search->found_size ||
+	if (!folder_join(search->found, search->found_size, folder,
+	                 search->wanted) ||
 	    access(search->found, X_OK) != 0)
 		search->found[0] = '\0';
 }
@@ -109,10 +106,9 @@ static void look_for_file(const struct search *search, const char *folder)
 static void look_for_version(const struct search *search, const char *folder)
 {
 	static const char ending[] = ".dist-info";
-	DIR *items;
+	TKB_AUTO(folder_close) DIR *items = opendir(folder);
 	const struct dirent *item;
 
-	items = opendir(folder);
 	while (items != NULL && (item = readdir(items)) != NULL) {
 		const char *const name = item->d_name;
 		const char *const end = strstr(name, ending);
@@ -128,8 +124,6 @@ static void look_for_version(const struct search *search, const char *folder)
 		               name + length + 1);
 		break;
 	}
-	if (items != NULL)
-		(void)closedir(items);
 }
 
 /* Search `prefix`/lib/python3.N/site-packages, and dist-packages. */
@@ -141,7 +135,7 @@ static void search_prefix(const struct search *search, const char *prefix)
 	const struct dirent *item;
 
 	for (size_t i = 0; i < TKB_COUNT_OF(libraries); i++) {
-		DIR *folder;
+		TKB_AUTO(folder_close) DIR *folder = NULL;
 
 		(void)snprintf(path, sizeof(path), "%s/%s", prefix,
 		               libraries[i]);
@@ -162,8 +156,6 @@ static void search_prefix(const struct search *search, const char *prefix)
 				search_packages(search, path);
 			}
 		}
-		if (folder != NULL)
-			(void)closedir(folder);
 	}
 }
 

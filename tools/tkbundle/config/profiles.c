@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fd.h"
 #include "config/builtin_profiles.h"
 
 enum {
@@ -99,8 +100,8 @@ void profiles_list(struct profile_names *out)
 	char path[PATH_SIZE];
 
 	for (size_t i = 0; i < FOLDER_COUNT; i++) {
-		DIR *const folder =
-			format_folder(i, path) ? opendir(path) : NULL;
+		TKB_AUTO(folder_close)
+		DIR *folder = format_folder(i, path) ? opendir(path) : NULL;
 		const struct dirent *item;
 
 		while (folder != NULL && (item = readdir(folder)) != NULL) {
@@ -112,8 +113,6 @@ void profiles_list(struct profile_names *out)
 				profile_names_add(out, item->d_name,
 				                  length - strlen(ending));
 		}
-		if (folder != NULL)
-			(void)closedir(folder);
 	}
 	for (const struct builtin_profile *one = builtin_profiles;
 	     one->name != NULL; one++)

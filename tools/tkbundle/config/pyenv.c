@@ -45,12 +45,7 @@ static bool split_shim(const char *path, struct shim *out)
 
 static bool read_words(const char *path, char out[WORDS_SIZE])
 {
-	TKB_AUTO(fd_close)
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	const ssize_t size = fd < 0 ? -1 : fd_read(fd, out, WORDS_SIZE - 1);
-
-	out[size > 0 ? size : 0] = '\0';
-	return size > 0;
+	return fd_read_file(AT_FDCWD, path, out, WORDS_SIZE) > 0;
 }
 
 /*
@@ -105,7 +100,7 @@ static bool read_versions(const struct shim *shim, char out[WORDS_SIZE])
 static bool find_newest(const char *versions, const char *version,
                         char out[256])
 {
-	DIR *const folder = opendir(versions);
+	TKB_AUTO(folder_close) DIR *folder = opendir(versions);
 	const struct dirent *item;
 	const size_t length = strlen(version);
 
@@ -116,8 +111,6 @@ static bool find_newest(const char *versions, const char *version,
 		    strverscmp(item->d_name, out) > 0)
 			(void)snprintf(out, 256, "%s", item->d_name);
 	}
-	if (folder != NULL)
-		(void)closedir(folder);
 	return out[0] != '\0';
 }
 

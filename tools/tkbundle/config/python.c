@@ -79,17 +79,13 @@ static char *python_word(char *line)
  */
 static bool read_interpreter(const char *path, char out[PYTHON_PATH_SIZE])
 {
-	TKB_AUTO(fd_close)
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char head[HEAD_SIZE];
 	char *rest = head + 2;
 	char *word;
-	ssize_t size;
 
-	size = fd < 0 ? -1 : fd_read(fd, head, sizeof(head) - 1);
-	if (size < 2 || strncmp(head, "#!", 2) != 0)
+	if (fd_read_file(AT_FDCWD, path, head, sizeof(head)) < 2 ||
+	    strncmp(head, "#!", 2) != 0)
 		return false;
-	head[size] = '\0';
 	word = python_word(strsep(&rest, "\n"));
 	if (word == NULL && rest != NULL &&
 	    strncmp(rest, "'''exec'", strlen("'''exec'")) == 0)
@@ -141,8 +137,7 @@ static bool make_absolute(char path[PYTHON_PATH_SIZE])
 		return true;
 	(void)snprintf(relative, sizeof(relative), "%s", path);
 	return getcwd(folder, sizeof(folder)) != NULL &&
-	       snprintf(path, PYTHON_PATH_SIZE, "%s/%s", folder, relative) <
-	               PYTHON_PATH_SIZE;
+	       folder_join(path, PYTHON_PATH_SIZE, folder, relative);
 }
 
 bool python_find(const char *command, const char *engine,

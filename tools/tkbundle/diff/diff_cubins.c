@@ -152,10 +152,7 @@ static int visit_each(struct pass *pass, struct tkb_error *err)
 		rc = source_read_file(pass->source, entry_of(pass, cubin),
 		                      file_of(pass, cubin), &file, err);
 		if (rc == 0)
-			rc = pass->take(
-				pass, cubin,
-				(struct tkb_bytes){ file.data, file.size },
-				err);
+			rc = pass->take(pass, cubin, source_bytes(&file), err);
 	}
 
 	return rc;

@@ -7,11 +7,6 @@
 #include "cli/cli.h"
 #include "report/source.h"
 
-static void free_items(const char ***items)
-{
-	free(*items);
-}
-
 static bool same_name(const char *a, const char *b)
 {
 	const size_t length = strcspn(a, ":=");
@@ -49,7 +44,7 @@ static int pick(const struct texts *trees, size_t side, struct texts *out,
 int diff_trees_choose(const struct arguments *args, size_t side,
                       struct root *out, struct tkb_error *err)
 {
-	TKB_AUTO(free_items) const char **items = NULL;
+	TKB_AUTO(auto_free) const char **items = NULL;
 	const char *const path = args_operand(args, side);
 	const bool is_cache = source_is_cache(path);
 	const bool is_other = source_is_cache(args_operand(args, 1 - side));

@@ -169,12 +169,6 @@ static int fetch_image(struct remote_use *use, const char *name,
 	return rc == TKB_MISS ? fail_image(name, "lacks its layer", err) : rc;
 }
 
-/* The fetch ends at the deadline, or at a signal. */
-static bool is_cancelled(void *self)
-{
-	return deadline_is_cancelled(self);
-}
-
 static int load_policy(struct remote_use *use, const char *path,
                        struct tkb_error *err)
 {
@@ -208,7 +202,8 @@ int image_fetch(struct cli *cli, const char *text, const struct arguments *args,
 	TKB_AUTO(remote_use_end) struct remote_use use = { .cli = cli };
 	const struct tkb_watch watch = { .struct_size = sizeof(watch),
 		                         .self = (void *)(uintptr_t)deadline,
-		                         .is_cancelled = is_cancelled };
+		                         .is_cancelled =
+		                                 deadline_is_cancelled };
 	struct tkb_remote_options options = {
 		.struct_size = sizeof(options),
 		.max_blob_size = LAYER_LIMIT,
@@ -292,7 +287,7 @@ static int layer_of_save(const char *folder, const json_t *saved,
 		                  err);
 	if (inside == NULL || inside[0] == '/' ||
 	    strstr(inside, "..") != NULL ||
-	    snprintf(path, PATH_SIZE, "%s/%s", folder, inside) >= PATH_SIZE)
+	    !folder_join(path, PATH_SIZE, folder, inside))
 		return fail_image(name, "names no layer of the archive", err);
 	return 0;
 }

@@ -8,7 +8,9 @@
 
 #include <jansson.h>
 
+#include "config/remote_use.h"
 #include "image/image_json.h"
+#include "trust/key_file.h"
 
 #define BY_DIGEST "sha256:"
 
@@ -66,6 +68,20 @@ char *image_manifest_text(const struct image_part *config,
 	return manifest == NULL ? NULL : image_json_text(manifest);
 }
 
+int image_get_json(struct remote_use *use, const char *name, json_t **out,
+                   struct tkb_error *err)
+{
+	struct tkb_memory text = { .limit = TKB_IMAGE_MANIFEST_LIMIT };
+	const struct tkb_sink sink = tkb_memory_sink(&text);
+	int rc;
+
+	rc = use->library.image_get(use->remote, name, &sink, err);
+	if (rc == 0)
+		*out = json_loadb((const char *)text.data, text.size, 0, NULL);
+	tkb_memory_release(&text);
+	return rc;
+}
+
 int image_digest_text(int (*digest)(const struct tkb_blob *blob,
                                     struct tkb_digest *out,
                                     struct tkb_error *err),
@@ -80,17 +96,6 @@ int image_digest_text(int (*digest)(const struct tkb_blob *blob,
 
 bool image_digest_read(const char *text, struct tkb_digest *out)
 {
-	char again[sizeof(BY_DIGEST) + TKB_DIGEST_HEX_SIZE] = BY_DIGEST;
-
-	if (strlen(text) != strlen(BY_DIGEST) + TKB_DIGEST_HEX_SIZE - 1)
-		return false;
-	for (size_t i = 0; i < sizeof(out->bytes); i++) {
-		unsigned byte = 0;
-
-		if (sscanf(text + strlen(BY_DIGEST) + 2 * i, "%2x", &byte) != 1)
-			return false;
-		out->bytes[i] = (unsigned char)byte;
-	}
-	tkb_digest_to_hex(out, again + strlen(BY_DIGEST));
-	return strcmp(again, text) == 0;
+	return strncmp(text, BY_DIGEST, strlen(BY_DIGEST)) == 0 &&
+	       key_id_read(text + strlen(BY_DIGEST), out);
 }

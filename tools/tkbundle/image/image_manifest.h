@@ -5,6 +5,7 @@
 #include <tkbundle/tkbundle.h>
 
 struct json_t; /* jansson's */
+struct remote_use;
 
 /* The documents of an OCI image. */
 
@@ -40,6 +41,13 @@ char *image_config_text(struct json_t *labels, const char *sum, int64_t time_s);
 /* Make its manifest, likewise. */
 char *image_manifest_text(const struct image_part *config,
                           const struct image_part *layer);
+
+/*
+ * Fetch a document of an image, which anybody may have written; `*out` is NULL
+ * if it is not valid.
+ */
+TKB_NODISCARD int image_get_json(struct remote_use *use, const char *name,
+                                 struct json_t **out, struct tkb_error *err);
 
 /* Hash a text. */
 TKB_NODISCARD int image_digest_text(int (*digest)(const struct tkb_blob *blob,

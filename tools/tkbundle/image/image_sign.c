@@ -45,15 +45,8 @@ static json_t *describe_signature(const struct tkb_digest *digest,
 static int read_index(const struct signing *signing, const char *tag,
                       json_t **out, struct tkb_error *err)
 {
-	struct tkb_memory text = { .limit = TKB_IMAGE_MANIFEST_LIMIT };
-	const struct tkb_sink sink = tkb_memory_sink(&text);
-	int rc;
+	const int rc = image_get_json(signing->use, tag, out, err);
 
-	rc = signing->use->library.image_get(signing->use->remote, tag, &sink,
-	                                     err);
-	if (rc == 0)
-		*out = json_loadb((const char *)text.data, text.size, 0, NULL);
-	tkb_memory_release(&text);
 	if (rc < 0)
 		return rc;
 	if (rc == TKB_MISS)

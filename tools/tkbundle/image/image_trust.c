@@ -32,24 +32,6 @@ static void beside_release(struct beside *beside)
 		tkb_memory_release(&beside->bundles[i]);
 }
 
-/*
- * Read JSON that anybody may have written; `*out` is NULL if it is not valid.
- */
-static int get_json(struct beside *beside, const char *name, json_t **out,
-                    struct tkb_error *err)
-{
-	struct tkb_memory text = { .limit = TKB_IMAGE_MANIFEST_LIMIT };
-	const struct tkb_sink sink = tkb_memory_sink(&text);
-	int rc;
-
-	rc = beside->use->library.image_get(beside->use->remote, name, &sink,
-	                                    err);
-	if (rc == 0)
-		*out = json_loadb((const char *)text.data, text.size, 0, NULL);
-	tkb_memory_release(&text);
-	return rc;
-}
-
 static int get_index(struct beside *beside, json_t **out, struct tkb_error *err)
 {
 	struct tkb_memory text = { .limit = TKB_IMAGE_MANIFEST_LIMIT };
@@ -65,7 +47,7 @@ static int get_index(struct beside *beside, json_t **out, struct tkb_error *err)
 	if (rc != TKB_MISS)
 		return rc;
 	tkb_digest_to_hex(&beside->manifest, tag + strlen(tag));
-	rc = get_json(beside, tag, out, err);
+	rc = image_get_json(beside->use, tag, out, err);
 	return rc == TKB_MISS ? 0 : rc;
 }
 
@@ -110,7 +92,7 @@ static int get_signature(struct beside *beside, const json_t *item,
 	if (beside->count == SIGNATURES_LIMIT ||
 	    strncmp(name, BY_DIGEST, strlen(BY_DIGEST)) != 0)
 		return 0;
-	rc = get_json(beside, name, &manifest, &fault);
+	rc = image_get_json(beside->use, name, &manifest, &fault);
 	if (rc == 0)
 		rc = get_bundle(beside, manifest, &fault);
 	if (is_no_signature(rc))

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "cli/auto.h"
+#include "cli/fd.h"
 #include "image/image_json.h"
 
 enum {
@@ -73,11 +74,6 @@ static bool is_folder(const char *path)
 	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static bool join(char out[PATH_SIZE], const char *path, const char *name)
-{
-	return snprintf(out, PATH_SIZE, "%s/%s", path, name) < PATH_SIZE;
-}
-
 /* The graph of one rank, which vLLM saves in pieces. */
 static json_t *read_graph(const char *path, const char *rank,
                           const char *prefix)
@@ -88,11 +84,12 @@ static json_t *read_graph(const char *path, const char *rank,
 	json_t *list_of;
 	char file[PATH_SIZE];
 
-	if (join(file, path, "cache_key_factors.json"))
+	if (folder_join(file, sizeof(file), path, "cache_key_factors.json"))
 		keys = image_json_read(file);
 	list_names(path, is_artifact, &artifacts);
 	if (keys == NULL || artifacts.count == 0 ||
-	    !join(file, path, artifacts.items[0]->d_name)) {
+	    !folder_join(file, sizeof(file), path,
+	                 artifacts.items[0]->d_name)) {
 		json_decref(entry);
 		return NULL;
 	}
@@ -129,8 +126,8 @@ static json_t *read_model(const char *path, const char *rank)
 	char file[PATH_SIZE];
 	struct stat status;
 
-	if (!join(file, path, "model") || lstat(file, &status) < 0 ||
-	    !S_ISREG(status.st_mode))
+	if (!folder_join(file, sizeof(file), path, "model") ||
+	    lstat(file, &status) < 0 || !S_ISREG(status.st_mode))
 		return NULL;
 	return json_pack("{s:s,s:s,s:i,s:[s],s:s}", "rank", rank, "prefix", "",
 	                 "artifact_count", 1, "artifact_names", "model",
@@ -149,7 +146,7 @@ static void read_ranks(const char *path, bool is_aot, json_t *entries)
 		char below[PATH_SIZE];
 		json_t *entry = NULL;
 
-		if (!join(at, path, rank))
+		if (!folder_join(at, sizeof(at), path, rank))
 			continue;
 		if (is_aot) {
 			entry = read_model(at, rank);
@@ -161,7 +158,7 @@ static void read_ranks(const char *path, bool is_aot, json_t *entries)
 		for (int j = 0; j < prefixes.count; j++) {
 			const char *prefix = prefixes.items[j]->d_name;
 
-			entry = join(below, at, prefix)
+			entry = folder_join(below, sizeof(below), at, prefix)
 			                ? read_graph(below, rank, prefix)
 			                : NULL;
 			if (entry != NULL)
@@ -183,8 +180,9 @@ static bool has_index(const char *path)
 
 	list_names(path, is_rank, &ranks);
 	for (int i = 0; i < ranks.count; i++) {
-		if (join(at, path, ranks.items[i]->d_name) &&
-		    join(file, at, "vllm_compile_cache.py") &&
+		if (folder_join(at, sizeof(at), path, ranks.items[i]->d_name) &&
+		    folder_join(file, sizeof(file), at,
+		                "vllm_compile_cache.py") &&
 		    lstat(file, &status) == 0 && S_ISREG(status.st_mode))
 			return true;
 	}
@@ -224,8 +222,8 @@ static void read_hashes(const char *path, bool is_aot, json_t *kernels,
 		json_t *entry;
 		char at[PATH_SIZE];
 
-		if (strcmp(name, AOT) == 0 || !join(at, path, name) ||
-		    !is_folder(at))
+		if (strcmp(name, AOT) == 0 ||
+		    !folder_join(at, sizeof(at), path, name) || !is_folder(at))
 			continue;
 		entry = read_hash(at, name, is_aot, kernels);
 		if (entry != NULL)
@@ -239,11 +237,12 @@ json_t *image_vllm_entries(const char *path, json_t *kernels, bool *is_aot_out)
 	char at[PATH_SIZE];
 
 	*is_aot_out = false;
-	if (out == NULL || !join(at, path, "torch_compile_cache"))
+	if (out == NULL ||
+	    !folder_join(at, sizeof(at), path, "torch_compile_cache"))
 		return out;
 	read_hashes(at, false, kernels, out);
 	*is_aot_out = json_array_size(out) == 0;
-	if (join(at, path, "torch_compile_cache/" AOT))
+	if (folder_join(at, sizeof(at), path, "torch_compile_cache/" AOT))
 		read_hashes(at, true, kernels, out);
 	*is_aot_out = *is_aot_out && json_array_size(out) != 0;
 	return out;

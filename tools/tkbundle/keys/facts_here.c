@@ -152,16 +152,6 @@ static void take_engine(struct facts *out, const char *command,
  * The GPU
  */
 
-static bool read_small_file(int at, const char *name, char out[TEXT_SIZE])
-{
-	TKB_AUTO(fd_close)
-	const int fd = openat(at, name, O_RDONLY | O_CLOEXEC);
-	const ssize_t size = fd < 0 ? -1 : fd_read(fd, out, TEXT_SIZE - 1);
-
-	out[size < 0 ? 0 : size] = '\0';
-	return size > 0;
-}
-
 static void take_fact_line(struct facts *out, const char *name,
                            const char *from)
 {
@@ -179,7 +169,7 @@ static void take_driver(struct facts *out, int folder)
 	char text[TEXT_SIZE];
 	const char *at = text;
 
-	if (!read_small_file(folder, "version", text))
+	if (fd_read_file(folder, "version", text, sizeof(text)) <= 0)
 		return;
 	while (*at != '\0' && *at != '\n') {
 		const size_t length = strspn(at, "0123456789.");
@@ -230,7 +220,7 @@ static void take_gpu(struct facts *out)
 
 		(void)snprintf(path, sizeof(path), "gpus/%s/information",
 		               item->d_name);
-		model = read_small_file(folder, path, text)
+		model = fd_read_file(folder, path, text, sizeof(text)) > 0
 		                ? strstr(text, "Model:")
 		                : NULL;
 		if (model != NULL)

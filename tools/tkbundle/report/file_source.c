@@ -27,10 +27,8 @@ int file_source_open(const char *path, struct file_source *out,
 	} else {
 		made.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	}
-	if (made.fd < 0 && errno == ENOENT) {
-		(void)cli_error(err, TKB_MISS, "there is no '%s'", path);
-		return TKB_MISS;
-	}
+	if (made.fd < 0 && errno == ENOENT)
+		return cli_error(err, TKB_MISS, "there is no '%s'", path);
 	if (made.fd < 0 || fstat(made.fd, &status) < 0)
 		return cli_error_errno(err, "read", made.name);
 	made.is_pipe = !S_ISREG(status.st_mode);

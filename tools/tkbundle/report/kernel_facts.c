@@ -108,10 +108,8 @@ static int read_one(struct reading *reading, size_t index,
 			continue;
 		rc = source_read_file(reading->source, index, i, &bytes, err);
 		if (rc == 0)
-			rc = on_file(
-				reading, index, i,
-				(struct tkb_bytes){ bytes.data, bytes.size },
-				err);
+			rc = on_file(reading, index, i, source_bytes(&bytes),
+			             err);
 	}
 
 	return rc;

@@ -108,6 +108,12 @@ TKB_NODISCARD int source_read_all(const struct source *source,
                                   const struct tkb_file_visitor *visitor,
                                   struct tkb_error *err);
 
+/* The contents of a file that was read. */
+static inline struct tkb_bytes source_bytes(const struct tkb_memory *file)
+{
+	return (struct tkb_bytes){ file->data, file->size };
+}
+
 /*
  * Read a file into `out`, whose old bytes are dropped. Returns like
  * source_read().

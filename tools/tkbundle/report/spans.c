@@ -86,17 +86,19 @@ static int64_t take_free_time(struct taken *taken, const struct span *span)
 int spans_note(struct spans *spans, const char *cache_root,
                struct tkb_error *err)
 {
-	struct tkb_time *const times = calloc(spans->count + 1, sizeof(*times));
-	struct taken taken = { .items = calloc(spans->count + 1,
-		                               sizeof(*taken.items)) };
+	TKB_AUTO(auto_free)
+	struct tkb_time *times = calloc(spans->count + 1, sizeof(*times));
+	TKB_AUTO(auto_free)
+	struct span *spent = calloc(spans->count + 1, sizeof(*spent));
+	struct taken taken = { .items = spent };
 	size_t count = 0;
-	int rc;
 
+	if (times == NULL || spent == NULL)
+		return cli_error_nomem(err);
 	if (spans->count > 1)
 		qsort(spans->items, spans->count, sizeof(*spans->items),
 		      compare_ends);
-	for (size_t i = 0;
-	     times != NULL && taken.items != NULL && i < spans->count; i++) {
+	for (size_t i = 0; i < spans->count; i++) {
 		const struct span *const span = &spans->items[i];
 		const int64_t ms = take_free_time(&taken, span) / NS_PER_MS;
 
@@ -106,12 +108,7 @@ int spans_note(struct spans *spans, const char *cache_root,
 				                   .name = span->name,
 				                   .ms = (uint32_t)ms };
 	}
-	rc = times == NULL || taken.items == NULL
-	             ? cli_error_nomem(err)
-	             : tkb_times_note(cache_root, times, count, err);
-	free(times);
-	free(taken.items);
-	return rc;
+	return tkb_times_note(cache_root, times, count, err);
 }
 
 static int64_t oldest_in(int dir_fd, const char *name)

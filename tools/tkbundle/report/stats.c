@@ -5,11 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-
-static void free_files(const struct tkb_file ***files)
-{
-	free(*files);
-}
+#include "cli/text.h"
 
 static const char *extension(const char *name)
 {
@@ -24,12 +20,7 @@ static bool is_dropped(const char *type)
 	static const char *const dropped[] = { "source", "ttir", "ttgir",
 		                               "llir",   "ptx",  "amdgcn" };
 
-	for (size_t i = 0; i < TKB_COUNT_OF(dropped); i++) {
-		if (strcmp(type, dropped[i]) == 0)
-			return true;
-	}
-
-	return false;
+	return text_is_among(type, dropped, TKB_COUNT_OF(dropped));
 }
 
 static void add_to_sum(struct stats_sum *sum, uint64_t count, uint64_t size)
@@ -214,7 +205,7 @@ int stats_gather(const struct source *source, struct stats *out,
                  struct tkb_error *err)
 {
 	TKB_AUTO(stats_release) struct stats stats = { .type_count = 0 };
-	TKB_AUTO(free_files) const struct tkb_file **files = NULL;
+	TKB_AUTO(auto_free) const struct tkb_file **files = NULL;
 
 	stats.entry_count = source_entry_count(source);
 	for (size_t i = 0; i < source_entry_count(source); i++) {

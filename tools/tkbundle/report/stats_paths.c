@@ -97,9 +97,7 @@ static int find_own(struct search *search, size_t index, struct tkb_error *err)
 			continue;
 		rc = source_read_file(search->source, index, i, &group, err);
 		if (rc == 0)
-			own = paths_own(
-				(struct tkb_bytes){ group.data, group.size },
-				entry->key);
+			own = paths_own(source_bytes(&group), entry->key);
 	}
 	if (rc != 0)
 		return rc;

@@ -226,8 +226,7 @@ static void count_key(void *self, int root_fd, const char *path,
 	char name[RUN_PATH_SIZE];
 	struct stat stamp;
 
-	if (snprintf(name, sizeof(name), "%s/%s", path, key) >=
-	            (int)sizeof(name) ||
+	if (!folder_join(name, sizeof(name), path, key) ||
 	    !run_scan_stamp(root_fd, key, &stamp))
 		return;
 	if (json_object_get(count->known, name) == NULL)

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "cli/fd.h"
 #include "cli/json_in.h"
 
 #define PATH_SIZE 4096
@@ -75,9 +76,9 @@ bool run_document_each(const struct run_child *pull, const struct trees *trees,
 		const size_t kind = kind_of_root(trees, root);
 		char path[PATH_SIZE];
 
-		if (snprintf(path, sizeof(path), "%s/%s", root,
-		             json_in_text(entry, kind != 0 ? "name" : "key")) <
-		    PATH_SIZE)
+		if (folder_join(
+			    path, sizeof(path), root,
+			    json_in_text(entry, kind != 0 ? "name" : "key")))
 			visit(self, kind, path, what_of(entry));
 	}
 

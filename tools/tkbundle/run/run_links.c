@@ -61,7 +61,6 @@ static bool link_file(void *self, const char *name)
 	const struct move *const move = self;
 	char target[PATH_SIZE];
 	struct stat status;
-	int length;
 
 	if (source_is_group(name) ||
 	    fstatat(move->from_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -70,8 +69,7 @@ static bool link_file(void *self, const char *name)
 	if (linkat(move->from_fd, name, move->to_fd, name, 0) == 0 ||
 	    errno == EEXIST)
 		return true;
-	length = snprintf(target, sizeof(target), "%s/%s", move->path, name);
-	return length < (int)sizeof(target) &&
+	return folder_join(target, sizeof(target), move->path, name) &&
 	       (symlinkat(target, move->to_fd, name) == 0 || errno == EEXIST);
 }
 
@@ -101,8 +99,7 @@ static void rewrite(json_t *group, const struct move *move)
 
 		if (json_is_string(value) &&
 		    names_own_file(json_string_value(value), key, name) &&
-		    snprintf(place, sizeof(place), "%s/%s", move->own, name) <
-		            (int)sizeof(place))
+		    folder_join(place, sizeof(place), move->own, name))
 			(void)json_string_set(value, place);
 	}
 }
@@ -138,9 +135,7 @@ static bool publish_file(void *self, const char *name)
 	if (!source_is_group(name))
 		return true;
 	text = read_group(move, name);
-	if (text == NULL ||
-	    snprintf(path, sizeof(path), "%s/%s", move->own, name) >=
-	            PATH_SIZE ||
+	if (text == NULL || !folder_join(path, sizeof(path), move->own, name) ||
 	    tkb_draft_open(path, &draft, NULL) < 0)
 		return false;
 	fd = tkb_draft_fd(draft);
@@ -160,9 +155,8 @@ static void link_entry(void *self, int root_fd, const char *path,
 	TKB_AUTO(fd_close) int to = -1;
 	struct stat status;
 
-	if (snprintf(old, sizeof(old), "%s/%s", path, key) >= PATH_SIZE ||
-	    snprintf(move.own, sizeof(move.own), "%s/%s", roots->to_root,
-	             key) >= PATH_SIZE ||
+	if (!folder_join(old, sizeof(old), path, key) ||
+	    !folder_join(move.own, sizeof(move.own), roots->to_root, key) ||
 	    !run_scan_stamp(root_fd, key, &status))
 		return;
 	from = openat(root_fd, key,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/deadline.h"
+#include "cli/fd.h"
 #include "run/run_scan.h"
 
 #define WAKE_NAP_NS 200000000 /* between looks at a command that has stopped */
@@ -57,16 +58,9 @@ static bool is_stopped(pid_t pid)
 	char path[32];
 	char text[128];
 	const char *name_end;
-	ssize_t got = 0;
-	int fd;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, text, sizeof(text) - 1);
-		(void)close(fd);
-	}
-	text[got > 0 ? got : 0] = '\0';
+	(void)fd_read_file(AT_FDCWD, path, text, sizeof(text));
 	name_end = strrchr(text, ')');
 	return name_end != NULL && strncasecmp(name_end, ") T", 3) == 0;
 }

@@ -169,11 +169,6 @@ static bool find_other_root(const char *meant, bool is_beside_allowed,
 	return false;
 }
 
-static bool use_other_root(struct run_plan *plan, bool is_beside_allowed)
-{
-	return find_other_root(plan->meant, is_beside_allowed, plan->root);
-}
-
 static void report_other_root(struct run_plan *plan, const char *why)
 {
 	(void)snprintf(plan->message, sizeof(plan->message),
@@ -280,7 +275,7 @@ void run_root_plan(void *self)
 		               plan->meant);
 		plan->has_root = true;
 	} else {
-		plan->has_root = use_other_root(plan, true);
+		plan->has_root = find_other_root(plan->meant, true, plan->root);
 		plan->is_other = plan->has_root;
 		if (!plan->is_image || !plan->has_root)
 			report_other_root(plan, "cannot be written");
@@ -298,7 +293,8 @@ void run_root_flee(void *self)
 	struct run_plan *const plan = &run->shared->plan;
 
 	if (plan->meant[0] != '\0') {
-		plan->has_root = use_other_root(plan, false);
+		plan->has_root =
+			find_other_root(plan->meant, false, plan->root);
 		plan->is_other = plan->has_root;
 		report_other_root(plan, "does not answer");
 	} else if (choose_root(run->args, plan)) {

@@ -164,13 +164,11 @@ static void scan_folder(struct tree_walk *walk, const char *path,
 	for (const struct dirent *item = folder != NULL ? readdir(folder)
 	                                                : NULL;
 	     item != NULL; item = readdir(folder)) {
-		const int length = snprintf(below, sizeof(below), "%s/%s", path,
-		                            item->d_name);
 		struct stat status;
 
 		if (strcmp(item->d_name, ".") != 0 &&
 		    strcmp(item->d_name, "..") != 0 &&
-		    length < (int)sizeof(below) &&
+		    folder_join(below, sizeof(below), path, item->d_name) &&
 		    fstatat(dirfd(folder), item->d_name, &status,
 		            AT_SYMLINK_NOFOLLOW) == 0)
 			scan_item(walk, below, unit, &status);

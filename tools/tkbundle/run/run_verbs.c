@@ -30,11 +30,6 @@ static void release_environment(struct environment *environment)
 	free(environment->remote);
 }
 
-static void free_words(const char ***words)
-{
-	free(*words);
-}
-
 static bool is_remote(const char *item)
 {
 	const size_t length = strlen(remote_variable);
@@ -95,7 +90,7 @@ static bool start_verb(struct run *run, enum run_role role, const char *verb,
 	struct environment environment = { .items = NULL };
 	const struct run_again *const again =
 		&run->shared->again[run->shared->again_index];
-	TKB_AUTO(free_words) const char **argv = make_words(run, again);
+	TKB_AUTO(auto_free) const char **argv = make_words(run, again);
 	struct run_child *const child = &run->children[role];
 	const uint64_t now = deadline_now_ms();
 	const struct run_plan *const plan = &run->shared->plan;

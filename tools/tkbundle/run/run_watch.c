@@ -10,6 +10,7 @@
 #include <tkbundle/maintain.h>
 
 #include "cli/deadline.h"
+#include "cli/fd.h"
 #include "run/run_count.h"
 #include "run/run_document.h"
 #include "run/run_engine.h"
@@ -93,19 +94,13 @@ static const struct run_name *find_known_name(const struct look *look,
 	return found;
 }
 
-static bool make_entry_path(const char *path, const char *key,
-                            char out[RUN_PATH_SIZE])
-{
-	return snprintf(out, RUN_PATH_SIZE, "%s/%s", path, key) < RUN_PATH_SIZE;
-}
-
 static void scan_key(void *self, int root_fd, const char *path, const char *key)
 {
 	struct look *const look = self;
 	char name[RUN_PATH_SIZE];
 	struct stat stamp;
 
-	if (!make_entry_path(path, key, name) ||
+	if (!folder_join(name, sizeof(name), path, key) ||
 	    find_known_name(look, name) != NULL)
 		return;
 	if (!run_scan_stamp(root_fd, key, &stamp)) {

@@ -58,9 +58,9 @@ static bool is_accepted(struct question *it, const struct tkb_digest *id)
 	const char *const ref = it->of->ref;
 	const struct tkb_trust_key *const key =
 		library->trust_find_key(trust, id);
-	char hex[KEY_ID_SIZE];
+	char hex[TKB_DIGEST_HEX_SIZE];
 
-	key_id_text(id, hex);
+	tkb_digest_to_hex(id, hex);
 	if (key == NULL && trust->unsigned_records != TKB_UNSIGNED_REFUSE)
 		return true;
 	if (key == NULL)

@@ -20,8 +20,8 @@ bool key_id_read(const char *text, struct tkb_digest *out)
 {
 	static const char digits[] = "0123456789abcdef";
 
-	if (strlen(text) != KEY_ID_SIZE - 1 ||
-	    strspn(text, digits) != KEY_ID_SIZE - 1)
+	if (strlen(text) != TKB_DIGEST_HEX_SIZE - 1 ||
+	    strspn(text, digits) != TKB_DIGEST_HEX_SIZE - 1)
 		return false;
 	for (size_t i = 0; i < sizeof(out->bytes); i++)
 		out->bytes[i] =
@@ -30,12 +30,6 @@ bool key_id_read(const char *text, struct tkb_digest *out)
 		                        (strchr(digits, text[2 * i + 1]) -
 		                         digits));
 	return true;
-}
-
-void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE])
-{
-	for (size_t i = 0; i < sizeof(id->bytes); i++)
-		(void)snprintf(out + 2 * i, 3, "%02x", id->bytes[i]);
 }
 
 static void warn_of_readers(const struct cli *cli, const char *path,

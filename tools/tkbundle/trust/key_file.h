@@ -9,13 +9,6 @@
 
 /* Keys in files. */
 
-enum {
-	KEY_ID_SIZE = 65 /* size of an id in hexadecimal, with its NUL */
-};
-
-/* Write the id of a key. */
-void key_id_text(const struct tkb_digest *id, char out[KEY_ID_SIZE]);
-
 /* Read an id, or another digest: 64 lower-case digits. */
 bool key_id_read(const char *text, struct tkb_digest *out);
 

@@ -111,14 +111,14 @@ static void put_signature(struct json_out *json,
                           const struct signed_record *record,
                           const struct tkb_signature *signature)
 {
-	char digest[KEY_ID_SIZE];
+	char digest[TKB_DIGEST_HEX_SIZE];
 	char when[SIGNED_WHEN_SIZE];
 
 	json_out_open_object(json, NULL);
-	key_id_text(&record->record, digest);
+	tkb_digest_to_hex(&record->record, digest);
 	json_out_text(json, "record", digest);
 	json_out_text(json, "key", signature->signer);
-	key_id_text(&signature->key, digest);
+	tkb_digest_to_hex(&signature->key, digest);
 	json_out_text(json, "id", digest);
 	json_out_text(json, "role", role_name(signature->stage));
 	json_out_text(json, "stage", stage_name(signature->stage));
@@ -191,10 +191,10 @@ static size_t find_groups(const struct signed_list *list, const char *ref,
 static void write_group(const struct group *group, char *out, size_t size)
 {
 	const struct tkb_signature *const first = group->first;
-	char id[KEY_ID_SIZE];
+	char id[TKB_DIGEST_HEX_SIZE];
 	char when[SIGNED_WHEN_SIZE];
 
-	key_id_text(&first->key, id);
+	tkb_digest_to_hex(&first->key, id);
 	signed_when(first->expires_s, when);
 	(void)snprintf(out, size,
 	               "%zu %s signed by '%s' (key %.*s), which may %s: stage "

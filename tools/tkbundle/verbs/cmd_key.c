@@ -36,9 +36,9 @@ static void print_key(struct use *use, const struct arguments *args,
 {
 	struct json_out *const json = &use->cli->json;
 	const char *const path = args_operand(args, 1);
-	char id[KEY_ID_SIZE];
+	char id[TKB_DIGEST_HEX_SIZE];
 
-	key_id_text(&info->id, id);
+	tkb_digest_to_hex(&info->id, id);
 	json_out_text(json, "verb", "key");
 	json_out_text(json, "file", path);
 	json_out_text(json, "kind", use->library.key_kind_name(info->kind));

@@ -48,11 +48,6 @@ static void files_release(struct files *files)
 	tkb_memory_release(&files->ttir);
 }
 
-static struct tkb_bytes memory_bytes(const struct tkb_memory *file)
-{
-	return (struct tkb_bytes){ file->data, file->size };
-}
-
 /* The member of `files` for the file `name`; NULL: it is not needed. */
 static struct tkb_memory *member_for(struct files *files, const char *name)
 {
@@ -105,10 +100,10 @@ static int write_launcher(struct cli *cli, const struct arguments *args,
 	const struct tkb_c_kernel kernel = {
 		.struct_size = sizeof(kernel),
 		.key = entry->key,
-		.metadata = memory_bytes(&files->metadata),
-		.cubin = memory_bytes(&files->cubin),
-		.ptx = memory_bytes(&files->ptx),
-		.ttir = memory_bytes(&files->ttir),
+		.metadata = source_bytes(&files->metadata),
+		.cubin = source_bytes(&files->cubin),
+		.ptx = source_bytes(&files->ptx),
+		.ttir = source_bytes(&files->ttir),
 	};
 	const struct tkb_c_launcher_options chosen = {
 		.struct_size = sizeof(chosen),

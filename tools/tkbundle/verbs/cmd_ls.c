@@ -89,13 +89,13 @@ static void print_facts(const struct cli *cli, const struct kernel_facts *facts)
 	          facts->signature != NULL ? facts->signature : "-");
 }
 
-static void print_totals(const struct cli *cli, const struct source *source,
-                         const struct totals *totals)
+static void print_totals(const struct cli *cli, const struct source *source)
 {
+	const struct totals totals = add_up(source);
 	const struct tkb_cache *const cache = source->cache;
 	const size_t count = source_entry_count(source);
 	struct text_count counts[] = {
-		{ "moved", totals->moved_count },
+		{ "moved", totals.moved_count },
 		{ "unfinished", 0 },
 		{ "stray", 0 },
 		{ "left out", 0 },
@@ -110,10 +110,10 @@ static void print_totals(const struct cli *cli, const struct source *source,
 	}
 
 	text_counts(counts, TKB_COUNT_OF(counts), rest, sizeof(rest));
-	text_size(totals->size, size);
+	text_size(totals.size, size);
 	text_line(cli->out, "%zu %s, %" PRIu64 " %s, %s%s%s%s", count,
-	          text_plural(count, "entry", "entries"), totals->file_count,
-	          text_plural(totals->file_count, "file", "files"), size,
+	          text_plural(count, "entry", "entries"), totals.file_count,
+	          text_plural(totals.file_count, "file", "files"), size,
 	          cache == NULL ? ", " : "",
 	          cache == NULL ? tkb_bundle_profile(source->bundle) : "",
 	          rest);
@@ -134,16 +134,6 @@ static void print_entries(const struct cli *cli, const struct arguments *args,
 		if (args->has_files)
 			entry_out_files(cli->out, entry, false);
 	}
-}
-
-static void print_listing(const struct cli *cli, const struct arguments *args,
-                          const struct source *source,
-                          const struct kernel_facts *facts)
-{
-	const struct totals totals = add_up(source);
-
-	print_entries(cli, args, source, facts);
-	print_totals(cli, source, &totals);
 }
 
 static void fill_ls_json(struct json_out *json, const struct source *source,
@@ -187,8 +177,10 @@ static enum status list_source(struct cli *cli, const struct arguments *args,
 		return cli_failed(cli, rc, &err, path);
 
 	fill_ls_json(&cli->json, source, facts, args->has_files);
-	if (!args->is_json)
-		print_listing(cli, args, source, facts);
+	if (!args->is_json) {
+		print_entries(cli, args, source, facts);
+		print_totals(cli, source);
+	}
 	kernel_facts_free(facts, source_entry_count(source));
 	return STATUS_DONE;
 }

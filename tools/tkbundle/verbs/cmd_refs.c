@@ -223,13 +223,6 @@ static void print_ref(const struct cli *cli, const struct listing *listing,
 	          trust[0] != '\0' ? "  " : "", trust);
 }
 
-static void print_more(const struct cli *cli, const struct listing *listing,
-                       const struct ref *ref)
-{
-	ref_out_pushes(cli->out, listing->library, ref->holdings);
-	signed_list_print(&listing->policy->trusted, ref->name, cli, cli->out);
-}
-
 static void print_refs(const struct cli *cli, const struct arguments *args,
                        const struct listing *listing)
 {
@@ -243,8 +236,11 @@ static void print_refs(const struct cli *cli, const struct arguments *args,
 		unreadable.count += ref->info.unreadable_count;
 		signed_list_warn(&listing->policy->trusted, ref->name, cli);
 		print_ref(cli, listing, ref, width);
-		if (args->is_long)
-			print_more(cli, listing, ref);
+		if (!args->is_long)
+			continue;
+		ref_out_pushes(cli->out, listing->library, ref->holdings);
+		signed_list_print(&listing->policy->trusted, ref->name, cli,
+		                  cli->out);
 	}
 	revoked_lists_warn(&listing->policy->lists, cli);
 	revoked_lists_print(&listing->policy->lists, "", cli->out);

@@ -62,9 +62,9 @@ struct search {
 
 static void match_digest(struct search *search, const struct tkb_digest *digest)
 {
-	char hex[KEY_ID_SIZE];
+	char hex[TKB_DIGEST_HEX_SIZE];
 
-	key_id_text(digest, hex);
+	tkb_digest_to_hex(digest, hex);
 	if (strncmp(hex, search->text, strlen(search->text)) != 0 ||
 	    (search->count > 0 &&
 	     memcmp(&search->found, digest, sizeof(*digest)) == 0))
@@ -165,7 +165,7 @@ static int add_operand(struct remote_use *use, struct list *list,
 	struct tkb_digest digest;
 	int rc = 0;
 
-	if (length >= SHORT_LIMIT && length < KEY_ID_SIZE - 1 &&
+	if (length >= SHORT_LIMIT && length < TKB_DIGEST_HEX_SIZE - 1 &&
 	    strspn(text, "0123456789abcdef") == length)
 		rc = find_short(use, text, &digest, err);
 	else if (!key_id_read(text, &digest))

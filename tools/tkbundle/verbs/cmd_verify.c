@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/fd.h"
 #include "report/entry_out.h"
 #include "cli/counts.h"
 #include "cli/follow.h"
@@ -148,10 +149,8 @@ static bool is_remote(const char *path, const struct tkb_collect_report *report)
 		return false;
 	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
 		char inside[PATH_LIMIT];
-		const int size = snprintf(inside, sizeof(inside), "%s/%s", path,
-		                          names[i]);
 
-		if (size > 0 && (size_t)size < sizeof(inside) &&
+		if (folder_join(inside, sizeof(inside), path, names[i]) &&
 		    stat(inside, &info) == 0 && S_ISDIR(info.st_mode))
 			return true;
 	}

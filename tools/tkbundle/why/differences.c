@@ -6,20 +6,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/text.h"
 
 void differences_release(struct differences *differences)
 {
 	free(differences->items);
 	*differences = (struct differences){ .count = 0 };
-}
-
-static bool is_among(const char *name, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(names[i], name) == 0)
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -33,7 +25,7 @@ static bool is_chosen(const char *name)
 		"num_stages",       "num_warps",
 	};
 
-	return is_among(name, names, TKB_COUNT_OF(names));
+	return text_is_among(name, names, TKB_COUNT_OF(names));
 }
 
 /* Does the target alone decide this part? */
@@ -53,7 +45,7 @@ static bool follows_target(const char *name)
 		"warp_size",
 	};
 
-	return is_among(name, names, TKB_COUNT_OF(names));
+	return text_is_among(name, names, TKB_COUNT_OF(names));
 }
 
 static uint64_t cost_of(const struct difference *difference)
@@ -181,7 +173,7 @@ static void name_equal(const char *name, struct differences *out)
 	};
 	const size_t length = strlen(out->equal);
 
-	if (is_among(name, names, TKB_COUNT_OF(names)))
+	if (text_is_among(name, names, TKB_COUNT_OF(names)))
 		(void)snprintf(out->equal + length, sizeof(out->equal) - length,
 		               "%s%s", length != 0 ? ", " : "", name);
 }

@@ -25,8 +25,7 @@ static size_t kind_of_folder(const char *folder)
 	size_t kind = 0;
 
 	while (kind < count &&
-	       (snprintf(path, sizeof(path), "%s/%s", folder,
-	                 kinds[kind].folder) >= (int)sizeof(path) ||
+	       (!folder_join(path, sizeof(path), folder, kinds[kind].folder) ||
 	        access(path, F_OK) != 0))
 		kind++;
 	return kind;

@@ -86,16 +86,12 @@ static int add_text_part(struct parts *parts, enum reason reason,
 static size_t find_kernel_file(const struct tkb_entry *entry,
                                const char *ending)
 {
-	const size_t length = strlen(entry->name);
+	size_t i = 0;
 
-	for (size_t i = 0; i < entry->file_count; i++) {
-		const char *const name = entry->files[i].name;
-
-		if (strncmp(name, entry->name, length) == 0 &&
-		    strcmp(name + length, ending) == 0)
-			return i;
-	}
-	return entry->file_count;
+	while (i < entry->file_count &&
+	       !kernel_file_is(entry->files[i].name, entry->name, ending))
+		i++;
+	return i;
 }
 
 /* Read the file with this suffix; `out` stays empty if there is none. */
@@ -110,11 +106,6 @@ static int read_kernel_file(const struct source *source, size_t index,
 	return file == entry->file_count
 	               ? 0
 	               : source_read_file(source, index, file, out, err);
-}
-
-static struct tkb_bytes bytes_of(const struct tkb_memory *memory)
-{
-	return (struct tkb_bytes){ memory->data, memory->size };
 }
 
 static int add_json(struct tkb_bytes text,
@@ -133,9 +124,9 @@ static int add_metadata(const struct source *source, size_t index,
 	TKB_AUTO(tkb_memory_release) struct tkb_memory text = { .size = 0 };
 	const int rc = read_kernel_file(source, index, ".json", &text, err);
 
-	return rc == 0 && text.size != 0
-	               ? add_json(bytes_of(&text), parts_of_metadata, out, err)
-	               : rc;
+	return rc == 0 && text.size != 0 ? add_json(source_bytes(&text),
+	                                            parts_of_metadata, out, err)
+	                                 : rc;
 }
 
 /*
@@ -175,16 +166,16 @@ static int add_code(const struct source *source, size_t index,
 		return add_input(source, index, out, err);
 	if (rc != 0)
 		return rc;
-	code = ir_without_places(bytes_of(&ir), &size);
+	code = ir_without_places(source_bytes(&ir), &size);
 	if (code == NULL)
 		return cli_error_nomem(err);
 	rc = parts_add(out, REASON_SOURCE, PARTS_CODE, code, size, err);
-	if (rc == 0 && ir_line(bytes_of(&ir), line))
+	if (rc == 0 && ir_line(source_bytes(&ir), line))
 		rc = add_text_part(out, REASON_SOURCE, PARTS_FIRST_LINE, line,
 		                   err);
-	if (rc == 0 && ir_module(bytes_of(&ir), line))
+	if (rc == 0 && ir_module(source_bytes(&ir), line))
 		rc = add_text_part(out, REASON_SOURCE, PARTS_MODULE, line, err);
-	lines = ir_lines(bytes_of(&ir), &size);
+	lines = ir_lines(source_bytes(&ir), &size);
 	if (lines == NULL)
 		return cli_error_nomem(err);
 	return rc == 0 ? parts_add(out, REASON_SOURCE, PARTS_LINES, lines, size,
@@ -216,11 +207,11 @@ static int add_ptxas(const struct source *source, size_t index,
 
 	rc = read_kernel_file(source, index, ".cubin", &bytes, err);
 	if (rc == 0 && bytes.size != 0)
-		is_known = ir_ptxas_of_cubin(bytes_of(&bytes), version);
+		is_known = ir_ptxas_of_cubin(source_bytes(&bytes), version);
 	if (rc == 0 && !is_known) {
 		rc = read_kernel_file(source, index, ".ptx", &bytes, err);
 		is_known = rc == 0 && bytes.size != 0 &&
-		           ir_ptxas_of_ptx(bytes_of(&bytes), version);
+		           ir_ptxas_of_ptx(source_bytes(&bytes), version);
 	}
 	return rc == 0 && is_known
 	               ? add_text_part(out, REASON_PTXAS, "ptxas", version, err)
@@ -265,10 +256,10 @@ static int read_unit(const struct source *source, size_t index,
 			continue;
 		rc = source_read_file(source, index, i, &bytes, err);
 		if (rc == 0)
-			rc = is_factors ? add_json(bytes_of(&bytes),
+			rc = is_factors ? add_json(source_bytes(&bytes),
 			                           parts_of_factors, out, err)
-			                : parts_of_graph(bytes_of(&bytes), out,
-			                                 err);
+			                : parts_of_graph(source_bytes(&bytes),
+			                                 out, err);
 		if (!is_factors)
 			break;
 	}

@@ -50,11 +50,7 @@ static bool is_outcome(const char *name)
 		"extern_libs",
 	};
 
-	for (size_t i = 0; i < TKB_COUNT_OF(names); i++) {
-		if (strcmp(names[i], name) == 0)
-			return true;
-	}
-	return false;
+	return text_is_among(name, names, TKB_COUNT_OF(names));
 }
 
 static bool is_variable(const char *name)

@@ -176,9 +176,8 @@ int same_key_compare(const struct source *a, const struct source *b,
 			                      &other, err);
 		if (rc != 0)
 			return rc;
-		if (!is_debug_only(
-			    file.name, (struct tkb_bytes){ one.data, one.size },
-			    (struct tkb_bytes){ other.data, other.size }))
+		if (!is_debug_only(file.name, source_bytes(&one),
+		                   source_bytes(&other)))
 			*reason = REASON_BYTES;
 	}
 	return 0;

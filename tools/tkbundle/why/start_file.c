@@ -241,8 +241,7 @@ static void remove_old(const char *folder)
 	char path[START_PATH_SIZE];
 
 	for (size_t i = START_NOTES_LIMIT; i < count; i++) {
-		if (snprintf(path, sizeof(path), "%s/%s", folder,
-		             names[i].text) < (int)sizeof(path))
+		if (folder_join(path, sizeof(path), folder, names[i].text))
 			(void)unlink(path);
 	}
 	free(names);

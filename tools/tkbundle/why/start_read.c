@@ -127,14 +127,12 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 	TKB_AUTO(fd_close)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	json_auto_t *document = NULL;
-	char *text;
+	TKB_AUTO(text_free) char *text = NULL;
 	ssize_t size;
 	int rc;
 
-	if (fd < 0 && errno == ENOENT) {
-		(void)cli_error(err, TKB_MISS, "there is no '%s'", path);
-		return TKB_MISS;
-	}
+	if (fd < 0 && errno == ENOENT)
+		return cli_error(err, TKB_MISS, "there is no '%s'", path);
 	if (fd < 0)
 		return cli_error_errno(err, "read", path);
 	text = malloc(FILE_LIMIT);
@@ -143,7 +141,6 @@ int start_read(const char *path, struct start *out, struct tkb_error *err)
 	size = fd_read(fd, text, FILE_LIMIT);
 	if (size >= 0 && size < FILE_LIMIT)
 		document = json_loadb(text, (size_t)size, 0, NULL);
-	free(text);
 	if (size < 0)
 		return cli_error_errno(err, "read", path);
 	rc = check_start_document(document, path, err);
@@ -159,18 +156,9 @@ int start_read_own(uint64_t time_ms, uint64_t process, struct start *out,
 	char path[START_PATH_SIZE];
 
 	if (!start_folder(false, folder) ||
-	    !start_path(folder, time_ms, process, path)) {
-		(void)cli_error(err, TKB_MISS, "there is no such note");
-		return TKB_MISS;
-	}
+	    !start_path(folder, time_ms, process, path))
+		return cli_error(err, TKB_MISS, "there is no such note");
 	return start_read(path, out, err);
-}
-
-static bool make_path(const char *folder, const struct start_name *name,
-                      char out[START_PATH_SIZE])
-{
-	return snprintf(out, START_PATH_SIZE, "%s/%s", folder, name->text) <
-	       START_PATH_SIZE;
 }
 
 /* A note is written when its command ends, if not before. False: it is gone. */
@@ -214,7 +202,7 @@ static void add_ranks(const char *folder, const struct start_name *names,
 		struct start other = { .made_count = 0 };
 
 		start_init(&other);
-		if (make_path(folder, &names[i], path) &&
+		if (folder_join(path, sizeof(path), folder, names[i].text) &&
 		    was_together(path, &names[i], out) &&
 		    start_read(path, &other, NULL) == 0 &&
 		    start_is_one(out, &other))
@@ -227,46 +215,41 @@ int start_read_before(const struct start *start, struct start *out,
 {
 	char folder[START_PATH_SIZE];
 	char path[START_PATH_SIZE];
-	struct start_name *names = NULL;
+	TKB_AUTO(auto_free) struct start_name *names = NULL;
 	size_t count = 0;
-	bool is_found = false;
 
 	if (start_folder(false, folder))
 		count = start_list(folder, &names);
-	for (size_t i = 0; i < count && !is_found; i++) {
+	for (size_t i = 0; i < count; i++) {
 		TKB_AUTO(start_release)
 		struct start other = { .made_count = 0 };
 
-		if (!make_path(folder, &names[i], path) ||
+		if (!folder_join(path, sizeof(path), folder, names[i].text) ||
 		    !was_before(path, start) ||
 		    start_read(path, &other, NULL) != 0 ||
 		    !start_is_same_command(start, &other))
 			continue;
 		*out = other;
 		start_init(&other);
-		is_found = true;
-	}
-	free(names);
-	if (is_found)
 		return 0;
-	(void)cli_error(err, TKB_MISS, "there is no earlier note");
-	return TKB_MISS;
+	}
+	return cli_error(err, TKB_MISS, "there is no earlier note");
 }
 
 int start_read_last(struct start *out, struct tkb_error *err)
 {
 	char folder[START_PATH_SIZE];
 	char path[START_PATH_SIZE];
-	struct start_name *names = NULL;
+	TKB_AUTO(auto_free) struct start_name *names = NULL;
 	size_t count = 0;
 	int rc = TKB_MISS;
 
 	if (start_folder(false, folder))
 		count = start_list(folder, &names);
-	if (count != 0 && make_path(folder, &names[0], path))
+	if (count != 0 &&
+	    folder_join(path, sizeof(path), folder, names[0].text))
 		rc = start_read(path, out, err);
 	if (rc == 0)
 		add_ranks(folder, names, count, out);
-	free(names);
 	return rc;
 }
