@@ -20,6 +20,14 @@ bool tkb_name_is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
+bool tkb_name_ends_with(const char *name, const char *ending)
+{
+	const size_t length = strlen(name);
+	const size_t wanted = strlen(ending);
+
+	return length > wanted && strcmp(name + length - wanted, ending) == 0;
+}
+
 bool tkb_name_is_valid(struct tkb_bytes name)
 {
 	const unsigned char *bytes = name.data;

@@ -25,6 +25,9 @@ bool tkb_name_is_valid(struct tkb_bytes name);
 /* Is it "." or "..", which each folder lists? */
 bool tkb_name_is_dots(const char *name);
 
+/* Does it end with `ending`, after something else? */
+bool tkb_name_ends_with(const char *name, const char *ending);
+
 /*
  * Append `path` as an absolute path: a relative one is put behind the working
  * directory. No link is resolved. Empty and "." components and slashes at the

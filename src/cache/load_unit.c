@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "cache/elf.h"
 #include "cache/names.h"
 #include "ninja/record.h"

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/path.h"
+
 static const char group_prefix[] = "__grp__";
 static const char autotune_ending[] = ".autotune.json";
 
@@ -11,14 +13,6 @@ const char *tkb_name_extension(const char *name)
 	const char *dot = strrchr(name, '.');
 
 	return dot == NULL ? "" : dot + 1;
-}
-
-bool tkb_name_ends_with(const char *name, const char *ending)
-{
-	const size_t length = strlen(name);
-	const size_t wanted = strlen(ending);
-
-	return length > wanted && strcmp(name + length - wanted, ending) == 0;
 }
 
 bool tkb_name_is_group(const char *name)

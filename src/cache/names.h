@@ -20,8 +20,6 @@ enum {
 /* The part of `name` after its last dot; "" if there is no dot. */
 const char *tkb_name_extension(const char *name);
 
-bool tkb_name_ends_with(const char *name, const char *ending);
-
 /* "__grp__<name>.json" */
 bool tkb_name_is_group(const char *name);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "text/ascii.h"
 
 enum {
@@ -98,8 +99,6 @@ bool tkb_name_is_identifier(const char *name)
 
 bool tkb_name_is_taken(const char *name)
 {
-	const size_t length = strlen(name);
-
 	if (bsearch(&name, taken, TKB_COUNT_OF(taken), sizeof(taken[0]),
 	            tkb_compare_texts) != NULL)
 		return true;
@@ -109,8 +108,7 @@ bool tkb_name_is_taken(const char *name)
 	}
 	/* Names that are reserved for compilers, and names of types. */
 	return (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z') ||
-	       strstr(name, "__") != NULL ||
-	       (length > 2 && strcmp(name + length - 2, "_t") == 0);
+	       strstr(name, "__") != NULL || tkb_name_ends_with(name, "_t");
 }
 
 bool tkb_name_is_made_up(const char *name)

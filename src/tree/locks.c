@@ -9,19 +9,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 
 static void close_walk(FTS **walk)
 {
 	if (*walk != NULL)
 		(void)fts_close(*walk);
-}
-
-static bool is_lock_name(const char *name, size_t length)
-{
-	static const char ending[] = ".lock";
-	const size_t size = strlen(ending);
-
-	return length > size && strcmp(name + length - size, ending) == 0;
 }
 
 static bool is_held(const char *path)
@@ -62,7 +55,7 @@ int tkb_tree_find_lock(const char *root,
 			(void)fts_set(walk, item, FTS_SKIP);
 		else if (item->fts_info != FTS_D && item->fts_info != FTS_DP &&
 		         item->fts_pathlen < TKB_LOCK_PATH_SIZE &&
-		         is_lock_name(item->fts_name, item->fts_namelen) &&
+		         tkb_name_ends_with(item->fts_name, ".lock") &&
 		         is_held(item->fts_path)) {
 			memcpy(out, item->fts_path, item->fts_pathlen + 1U);
 			return 0;

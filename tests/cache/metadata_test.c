@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/path.h"
 #include "cache/names.h"
 
 #include "harness.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/scrub.h"
 
+#include "base/path.h"
 #include "text/json.h"
 #include "cache/names.h"
 

@@ -53,12 +53,9 @@ static int default_place(bool has_trees, char **out, struct tkb_error *err)
 /* Is the path written as engines write it in texts, and not like "/./a//b/"? */
 static bool is_plain_path(const char *path)
 {
-	const size_t length = strlen(path);
-
 	return path[0] == '/' && strstr(path, "//") == NULL &&
 	       strstr(path, "/./") == NULL && strstr(path, "/../") == NULL &&
-	       (length < 2 || strcmp(path + length - 2, "/.") != 0) &&
-	       (length < 3 || strcmp(path + length - 3, "/..") != 0);
+	       !text_ends_with(path, "/.") && !text_ends_with(path, "/..");
 }
 
 static int choose_place(struct archive_stage *stage, const char *given,

@@ -8,6 +8,7 @@
 #include "diff/diff.h"
 #include "diff/diff_facts.h"
 #include "report/entry_out.h"
+#include "report/kernel_facts.h"
 
 /*
  * Do not compare an entry's other facts: they are its place, or follow from its
@@ -59,11 +60,9 @@ static bool is_told_of(const struct diff *diff, const struct tkb_entry *unit)
 {
 	for (size_t i = 0; i < diff->count; i++) {
 		const struct tkb_entry *const entry = diff->pairs[i].a;
-		const size_t length = entry != NULL ? strlen(entry->key) : 0;
 
 		if (entry != NULL && entry->kind == TKB_KIND_KERNEL &&
-		    strncmp(unit->name, entry->key, length) == 0 &&
-		    strcmp(unit->name + length, ".json") == 0)
+		    kernel_file_is(unit->name, entry->key, ".json"))
 			return true;
 	}
 	return false;

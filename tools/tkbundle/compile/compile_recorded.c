@@ -216,15 +216,16 @@ int compile_recorded_read(const char *path, struct compile_recorded *out,
 static bool has_group(const char *folder, const char *name)
 {
 	struct dirent *entry;
-	bool is_found = false;
 	TKB_AUTO(text_free) char *path = text_format("%s/%s", folder, name);
 	TKB_AUTO(folder_close) DIR *files = NULL;
 
 	if (name[0] != '.' && path != NULL)
 		files = opendir(path);
-	while (files != NULL && !is_found && (entry = readdir(files)) != NULL)
-		is_found = source_is_group(entry->d_name);
-	return is_found;
+	while (files != NULL && (entry = readdir(files)) != NULL) {
+		if (source_is_group(entry->d_name))
+			return true;
+	}
+	return false;
 }
 
 bool compile_recorded_is_there(const char *path)
@@ -232,13 +233,14 @@ bool compile_recorded_is_there(const char *path)
 	const size_t length = strlen(path);
 	TKB_AUTO(folder_close) DIR *folder = NULL;
 	const struct dirent *entry;
-	bool is_found = false;
 
 	if (length > 4 && strcmp(path + length - 4, ".tkb") == 0)
 		return true;
 	folder = opendir(path);
-	while (folder != NULL && !is_found && (entry = readdir(folder)) != NULL)
-		is_found = is_specialisation(entry->d_name) ||
-		           has_group(path, entry->d_name);
-	return is_found;
+	while (folder != NULL && (entry = readdir(folder)) != NULL) {
+		if (is_specialisation(entry->d_name) ||
+		    has_group(path, entry->d_name))
+			return true;
+	}
+	return false;
 }

@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/fd.h"
+#include "cli/text.h"
 #include "config/engine_version.h"
 #include "config/profiles.h"
 #include "config/python.h"
@@ -37,15 +38,26 @@ void trees_release(struct trees *trees)
  * Trees
  */
 
+static int fail_many(struct tkb_error *err)
+{
+	return cli_error(err, TKB_ERR_INVALID, "there are more than %d trees",
+	                 TREES_LIMIT);
+}
+
 /*
- * Take ownership of `text`, which is freed with the trees; NULL if out of
+ * Take ownership of `text`, which is freed with the trees. It is NULL if out of
  * memory.
  */
-static char *own_text(struct trees *trees, char *text)
+static int own_text(struct trees *trees, char *text, struct tkb_error *err)
 {
-	if (text != NULL)
-		trees->texts[trees->text_count++] = text;
-	return text;
+	if (text == NULL)
+		return cli_error_nomem(err);
+	if (trees->text_count == TREES_LIMIT) {
+		free(text);
+		return fail_many(err);
+	}
+	trees->texts[trees->text_count++] = text;
+	return 0;
 }
 
 static bool has_tree_named(const struct trees *trees, const char *name)
@@ -64,8 +76,7 @@ static int add_tree(struct trees *trees, const char *name, const char *path,
 		return cli_error(err, TKB_ERR_INVALID,
 		                 "there are two trees '%.200s'", name);
 	if (trees->count == TREES_LIMIT)
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "there are more than %d trees", TREES_LIMIT);
+		return fail_many(err);
 	trees->items[trees->count++] =
 		(struct tkb_tree){ .name = name, .path = path, .rules = rules };
 	return 0;
@@ -112,6 +123,17 @@ bool trees_temporary_folder(char *out, size_t size)
 	return length > 0 && (size_t)length < size;
 }
 
+/* Does the engine keep its root of this index at `path`? */
+static bool is_located(const struct tkb_engine *engine, size_t index,
+                       const char *path)
+{
+	TKB_AUTO(text_free) char *place = NULL;
+
+	return tkb_engine_locate(engine, index, trees_variable, NULL, &place,
+	                         NULL) == 0 &&
+	       strcmp(place, path) == 0;
+}
+
 /*
  * Is `name` in the folder `path` something that the rules of `engine` never
  * move?
@@ -119,24 +141,17 @@ bool trees_temporary_folder(char *out, size_t size)
 static bool is_left(const struct tkb_engine *engine, const char *path,
                     const char *name)
 {
-	bool is_left = false;
-
 	/* Inductor's kernels belong to another root. */
 	if (strcmp(name, "triton") == 0)
 		return false;
-	for (size_t i = 0; i < tkb_engine_root_count(engine) && !is_left; i++) {
+	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
 		const struct tkb_engine_root *root = tkb_engine_root(engine, i);
-		char *place = NULL;
 
-		is_left =
-			!root->is_kernels &&
-			tkb_engine_locate(engine, i, trees_variable, NULL,
-		                          &place, NULL) == 0 &&
-			strcmp(place, path) == 0 &&
-			tkb_tree_part(root->rules, name) == TKB_TREE_PART_LEFT;
-		free(place);
+		if (!root->is_kernels && is_located(engine, i, path) &&
+		    tkb_tree_part(root->rules, name) == TKB_TREE_PART_LEFT)
+			return true;
 	}
-	return is_left;
+	return false;
 }
 
 /* Find the root where `run` has placed it; false if it is not there. */
@@ -160,20 +175,13 @@ static bool find_placed(const struct tkb_engine_root *root,
 bool trees_is_shared(const struct tkb_engine *engine, size_t index,
                      const char *path)
 {
-	bool is_it = false;
-
 	if (!tkb_engine_root(engine, index)->is_kernels)
 		return false;
-	for (size_t i = 0; i < tkb_engine_root_count(engine) && !is_it; i++) {
-		char *other = NULL;
-
-		is_it = i != index &&
-		        tkb_engine_locate(engine, i, trees_variable, NULL,
-		                          &other, NULL) == 0 &&
-		        strcmp(other, path) == 0;
-		free(other);
+	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
+		if (i != index && is_located(engine, i, path))
+			return true;
 	}
-	return is_it;
+	return false;
 }
 
 /*
@@ -184,16 +192,15 @@ bool trees_is_shared(const struct tkb_engine *engine, size_t index,
 static bool has_cache(const struct tkb_engine *engine, size_t index,
                       const char *path)
 {
-	DIR *const folder = opendir(path);
+	TKB_AUTO(folder_close) DIR *folder = opendir(path);
 	const struct dirent *item;
 	char placed[2 * PATH_SIZE];
 	bool has_rest = false;
 	bool has_own = false;
-	bool has_more = false;
 
 	if (folder == NULL)
 		return errno != ENOENT;
-	while (!has_more && (item = readdir(folder)) != NULL) {
+	while ((item = readdir(folder)) != NULL) {
 		if (strcmp(item->d_name, ".") == 0 ||
 		    strcmp(item->d_name, "..") == 0)
 			continue;
@@ -202,13 +209,11 @@ static bool has_cache(const struct tkb_engine *engine, size_t index,
 		else if (is_left(engine, path, item->d_name))
 			has_rest = true;
 		else
-			has_more = true;
+			return true;
 	}
-	(void)closedir(folder);
-	return has_more ||
-	       (!has_rest &&
-	        (!has_own ||
-	         !find_placed(tkb_engine_root(engine, index), placed)));
+	return !has_rest &&
+	       (!has_own ||
+	        !find_placed(tkb_engine_root(engine, index), placed));
 }
 
 bool trees_is_default_used(const struct tkb_engine *engine, size_t index,
@@ -329,13 +334,9 @@ static int add_engine_root(struct trees *trees, const struct tkb_engine *engine,
 		trees->kernels = path;
 		return 0;
 	}
-	if (trees->text_count == TREES_LIMIT) {
-		free(path);
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "there are more than %d trees", TREES_LIMIT);
-	}
-	return add_tree(trees, root->name, own_text(trees, path), root->rules,
-	                err);
+	rc = own_text(trees, path, err);
+	return rc < 0 ? rc
+	              : add_tree(trees, root->name, path, root->rules, err);
 }
 
 /*
@@ -350,13 +351,10 @@ static int add_external(struct trees *trees, const char *name, const char *path,
 
 	if (has_tree_named(trees, name))
 		return 0;
-	if (trees->text_count == TREES_LIMIT)
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "there are more than %d trees", TREES_LIMIT);
-	copy = own_text(trees, strdup(path));
-	if (copy == NULL)
-		return cli_error_nomem(err);
-	rc = add_tree(trees, name, copy, NULL, err);
+	copy = strdup(path);
+	rc = own_text(trees, copy, err);
+	if (rc == 0)
+		rc = add_tree(trees, name, copy, NULL, err);
 	if (rc == 0) {
 		trees->items[trees->count - 1].is_external = true;
 		trees->items[trees->count - 1].is_in_names = is_in_names;
@@ -444,7 +442,7 @@ static int add_externals(struct trees *trees, const struct tkb_engine *engine,
 	rc = add_packages(trees, engine, err);
 	for (size_t i = 0; i < tkb_engine_external_count(engine) && rc == 0;
 	     i++) {
-		char *path = NULL;
+		TKB_AUTO(text_free) char *path = NULL;
 
 		rc = add_external_folder(trees, engine, i, err);
 		if (rc == 0)
@@ -456,7 +454,6 @@ static int add_externals(struct trees *trees, const struct tkb_engine *engine,
 			                  path, false, err);
 		else if (rc == TKB_MISS)
 			rc = 0;
-		free(path);
 	}
 	return rc;
 }
@@ -560,13 +557,10 @@ static int add_given(struct trees *trees, const char *text,
 		                 "'%.200s' is not NAME=PATH or "
 		                 "NAME:KIND=PATH",
 		                 text);
-	if (trees->text_count == TREES_LIMIT)
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "there are more than %d trees", TREES_LIMIT);
-	name = own_text(trees, strndup(text, (size_t)(equals - text)));
-	if (name == NULL)
-		return cli_error_nomem(err);
-	rc = trees_split_kind(trees, name, &rules, err);
+	name = strndup(text, (size_t)(equals - text));
+	rc = own_text(trees, name, err);
+	if (rc == 0)
+		rc = trees_split_kind(trees, name, &rules, err);
 	return rc != 0 ? rc : add_tree(trees, name, equals + 1, rules, err);
 }
 

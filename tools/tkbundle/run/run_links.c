@@ -78,10 +78,8 @@ static bool names_own_file(const char *value, const char *key, const char *name)
 {
 	char end[PATH_SIZE];
 	const int length = snprintf(end, sizeof(end), "/%s/%s", key, name);
-	const size_t size = strlen(value);
 
-	return length < (int)sizeof(end) && size > (size_t)length &&
-	       strcmp(value + size - (size_t)length, end) == 0;
+	return length < (int)sizeof(end) && text_ends_with(value, end);
 }
 
 /* Rewrite a group file so that it names the files in the new folder. */
