@@ -89,7 +89,7 @@ static enum status run_verb(struct cli *cli, int argc, char **argv)
 		return STATUS_DONE;
 	}
 
-	json_out_init(&cli->json, args.is_json);
+	json_out_init(&cli->json, args.is_json, cli->command->name);
 	cli->is_tty = cli->is_tty && !args.is_json;
 	status = cli->command->run(cli, &args);
 	/* A wrong command line has no document, not a part of one. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/json_out.h"
 #include "cli/text.h"
 
 const struct command *cli_find_command(const struct cli *cli, const char *name)
@@ -122,8 +123,6 @@ enum status cli_failed(struct cli *cli, int rc, const struct tkb_error *err,
 		(void)cli_error(&own, TKB_ERR_IO, "cannot use '%s'", subject);
 
 	cli_say(cli, "%s", own.message);
-	/* The document may not contain the verb yet. */
-	json_out_text(&cli->json, "verb", cli->command->name);
 	json_out_text(&cli->json, "error", own.message);
 	return status_of(rc);
 }
@@ -134,6 +133,7 @@ bool cli_is_disabled(struct cli *cli)
 		return false;
 
 	cli_say(cli, "nothing done: TKBUNDLE_DISABLE is set");
+	cli->json.verb = NULL;
 	json_out_flag(&cli->json, "disabled", true);
 	return true;
 }

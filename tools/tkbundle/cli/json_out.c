@@ -13,9 +13,9 @@
 /* Print 0.1, not 0.10000000000000001, and only ASCII. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_COMPACT | JSON_REAL_PRECISION(15))
 
-void json_out_init(struct json_out *json, bool is_wanted)
+void json_out_init(struct json_out *json, bool is_wanted, const char *verb)
 {
-	*json = (struct json_out){ .is_wanted = is_wanted };
+	*json = (struct json_out){ .verb = verb, .is_wanted = is_wanted };
 	if (!is_wanted)
 		return;
 
@@ -39,9 +39,14 @@ static bool is_open(const struct json_out *json)
 static void put_json(struct json_out *json, const char *name, json_t *value)
 {
 	json_t *const top = json->stack[json->depth - 1];
-	int rc;
+	int rc = 0;
 
-	if (json_is_array(top))
+	if (json->verb != NULL)
+		rc = json_object_set_new(top, "verb", json_string(json->verb));
+	json->verb = NULL;
+	if (rc < 0)
+		json_decref(value);
+	else if (json_is_array(top))
 		rc = json_array_append_new(top, value);
 	else
 		rc = json_object_set_new(top, name, value);

@@ -10,8 +10,7 @@
 /*
  * The one document of --json. jansson writes it.
  *
- *     json_out_init(&json, is_wanted);
- *     json_out_text(&json, "verb", "ls");
+ *     json_out_init(&json, is_wanted, "ls");
  *     json_out_open_array(&json, "entries");
  *     json_out_open_object(&json, NULL);
  *     json_out_close(&json);
@@ -30,13 +29,15 @@ struct json_t; /* jansson's */
 #define JSON_OUT_DEPTH 8
 
 struct json_out {
+	const char *verb; /* the first member of a document that has any; NULL:
+	                     it has none */
 	bool is_wanted;
 	bool is_failed;
 	size_t depth; /* open containers; stack[0] is the document */
 	struct json_t *stack[JSON_OUT_DEPTH];
 };
 
-void json_out_init(struct json_out *json, bool is_wanted);
+void json_out_init(struct json_out *json, bool is_wanted, const char *verb);
 void json_out_release(struct json_out *json);
 
 /* Bytes that are not UTF-8 become U+FFFD, one for each; NULL becomes null. */

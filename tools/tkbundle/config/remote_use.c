@@ -212,7 +212,6 @@ enum status remote_use_choose(struct remote_use *use,
 	if (status != STATUS_DONE)
 		return status;
 
-	json_out_text(json, "verb", use->cli->command->name);
 	json_out_text(json, "ref", has_ref ? use->ref : NULL);
 	remote_use_json(use);
 	json_out_text(json, file != NULL ? "bundle" : "root",

@@ -34,7 +34,6 @@ enum status sign_begin(struct remote_use *use, const struct arguments *args,
 	};
 	if (status != STATUS_DONE)
 		return status;
-	json_out_text(json, "verb", use->cli->command->name);
 	json_out_text(json, "ref", use->ref);
 	remote_use_json(use);
 	json_out_flag(json, "dry_run", args->is_dry_run);

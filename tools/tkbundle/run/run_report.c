@@ -483,8 +483,7 @@ static void print_document(const struct run *run, const char *event, int status)
 	struct json_out json = { .is_wanted = false };
 	struct reasons reasons;
 
-	json_out_init(&json, true);
-	json_out_text(&json, "verb", "run");
+	json_out_init(&json, true, "run");
 	json_out_text(&json, "event", event);
 	json_out_text(&json, "ref", run->args->ref);
 	fill_figures(&json, run);

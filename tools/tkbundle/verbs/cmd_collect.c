@@ -8,6 +8,7 @@
 #include "cli/counts.h"
 #include "cli/follow.h"
 #include "cli/output.h"
+#include "cli/text.h"
 #include "config/choices.h"
 #include "config/engine_version.h"
 #include "config/root.h"
@@ -122,10 +123,8 @@ static enum status cmd_collect(struct cli *cli, const struct arguments *args)
 
 	root_say_others(cli, &root);
 	engine_version_say(cli, args, root.trees.engines);
-	json_out_text(&cli->json, "verb", "collect");
 	json_out_text(&cli->json, "root", root_name(&root));
-	json_out_text(&cli->json, "bundle",
-	              args->output != NULL ? args->output : "");
+	json_out_text(&cli->json, "bundle", text_or_empty(args->output));
 	json_out_text(&cli->json, "profile",
 	              args->profile.value == TKB_PROFILE_LEAN ? "lean"
 	                                                      : "full");

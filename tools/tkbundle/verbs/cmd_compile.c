@@ -243,7 +243,6 @@ static enum status cmd_compile(struct cli *cli, const struct arguments *args)
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
 	deadline_begin(&work.deadline, args->deadline.value);
-	json_out_text(&cli->json, "verb", "compile");
 	if (!args->compile.emit.is_set) {
 		status = compile_open_root(&work, &root);
 		json_out_text(&cli->json, "root", work.root);

@@ -192,7 +192,6 @@ static enum status cmd_config(struct cli *cli, const struct arguments *args)
 		return STATUS_USAGE;
 	if (args->value_name != NULL)
 		return print_value(cli, args->value_name);
-	json_out_text(&cli->json, "verb", "config");
 	rc = load_config(&config, &err);
 	if (rc == 0)
 		rc = name_remote(cli, &config, &remote, &err);

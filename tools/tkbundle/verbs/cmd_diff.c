@@ -173,7 +173,6 @@ static enum status cmd_diff(struct cli *cli, const struct arguments *args)
 	    strcmp(args_operand(args, 1), "-") == 0)
 		return cli_misused(cli, "only one of A and B can be '-'");
 
-	json_out_text(&cli->json, "verb", "diff");
 	rc = open_both(&comparison, args, &path, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);

@@ -111,7 +111,6 @@ static enum status cmd_emit(struct cli *cli, const struct arguments *args)
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");
 
-	json_out_text(&cli->json, "verb", "emit");
 	json_out_text(&cli->json, "bundle", path);
 	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);

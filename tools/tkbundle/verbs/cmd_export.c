@@ -250,7 +250,6 @@ static enum status cmd_export(struct cli *cli, const struct arguments *args)
 
 	if (status != STATUS_DONE || cli_is_disabled(cli))
 		return status;
-	json_out_text(&cli->json, "verb", "export");
 	json_out_text(&cli->json, "bundle", work.bundle_path);
 	json_out_text(&cli->json, "archive", args->output);
 	json_out_text(&cli->json, "format", work.format);

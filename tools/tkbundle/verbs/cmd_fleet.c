@@ -313,7 +313,6 @@ static enum status summarize_starts(struct remote_use *use,
 		status = remote_use_ref(use, args_operand(args, 0), root.path);
 	if (status != STATUS_DONE)
 		return status;
-	json_out_text(&use->cli->json, "verb", "fleet");
 	remote_use_json(use);
 	json_out_open_array(&use->cli->json, "refs");
 	rc = survey_all(use, args, refs, metrics, &err);

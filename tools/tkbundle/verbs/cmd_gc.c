@@ -173,7 +173,6 @@ static enum status gc_of_cache(struct cli *cli, const struct arguments *args)
 	if (status != STATUS_DONE)
 		return status;
 
-	json_out_text(&cli->json, "verb", "gc");
 	json_out_text(&cli->json, "root", root_name(&root));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 

@@ -331,10 +331,8 @@ static enum status cmd_import(struct cli *cli, const struct arguments *args)
 		return status;
 	/* Only the user knows on which GPU the archive was tuned. */
 	(void)setenv("TKBUNDLE_GPU", "", 0);
-	json_out_text(&cli->json, "verb", "import");
 	json_out_text(&cli->json, "archive", work.archive);
-	json_out_text(&cli->json, "bundle",
-	              args->output != NULL ? args->output : "");
+	json_out_text(&cli->json, "bundle", text_or_empty(args->output));
 	json_out_flag(&cli->json, "dry_run", args->is_dry_run);
 	rc = import(&work, &err);
 	if (rc == TKB_ERR_LEFT_OUT)

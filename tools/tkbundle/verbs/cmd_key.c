@@ -39,7 +39,6 @@ static void print_key(struct use *use, const struct arguments *args,
 	char id[TKB_DIGEST_HEX_SIZE];
 
 	tkb_digest_to_hex(&info->id, id);
-	json_out_text(json, "verb", "key");
 	json_out_text(json, "file", path);
 	json_out_text(json, "kind", use->library.key_kind_name(info->kind));
 	json_out_text(json, "id", id);

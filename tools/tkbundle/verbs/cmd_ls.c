@@ -229,7 +229,6 @@ static enum status list_ref(struct cli *cli, const struct arguments *args)
 	if (args->has_facts)
 		return cli_misused(cli, "'--long' reads the kernels' files, "
 		                        "which '--remote' does not fetch");
-	json_out_text(&cli->json, "verb", "ls");
 	status = remote_source_open(&at, args);
 	if (at.holdings == NULL)
 		return status;
@@ -256,7 +255,6 @@ static enum status cmd_ls(struct cli *cli, const struct arguments *args)
 		return list_ref(cli, args);
 	if (args->deadline.is_set)
 		return cli_misused(cli, "'--deadline' needs '--remote'");
-	json_out_text(&cli->json, "verb", "ls");
 	rc = root_choose(args_operand(args, 0), &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");

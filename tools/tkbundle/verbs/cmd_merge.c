@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/entry_out.h"
+#include "cli/cli.h"
 #include "cli/counts.h"
 #include "cli/follow.h"
 #include "cli/output.h"
@@ -131,7 +132,6 @@ static enum status cmd_merge(struct cli *cli, const struct arguments *args)
 
 	if (status != STATUS_DONE)
 		return status;
-	json_out_text(&cli->json, "verb", "merge");
 	json_out_text(&cli->json, "bundle", args->output);
 	json_out_open_array(&cli->json, "inputs");
 	for (size_t i = 0; i < args->operands.count; i++)

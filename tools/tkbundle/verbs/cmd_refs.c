@@ -318,7 +318,6 @@ static enum status cmd_refs(struct cli *cli, const struct arguments *args)
 	if (status != STATUS_DONE)
 		return status;
 	signals_catch();
-	json_out_text(&cli->json, "verb", "refs");
 	remote_use_json(&use);
 	return args->deleted != NULL ? delete_ref(&use, args)
 	                             : list_refs(&use, args);

@@ -181,7 +181,7 @@ static enum status cmd_report(struct cli *cli, const struct arguments *args)
 	if (args->remote == NULL &&
 	    output_check_input(cli, args, args_operand(args, 0)) != STATUS_DONE)
 		return STATUS_USAGE;
-	json_out_init(&json, true);
+	json_out_init(&json, true, NULL);
 	return args->remote != NULL ? report_on_ref(cli, args, &json)
 	                            : report_path(cli, args, &json);
 }

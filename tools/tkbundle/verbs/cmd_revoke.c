@@ -270,7 +270,6 @@ static enum status revoke_digests(struct remote_use *use,
 	enum status status = STATUS_DONE;
 	int rc = 0;
 
-	json_out_text(&use->cli->json, "verb", "revoke");
 	remote_use_json(use);
 	if (args->ref != NULL)
 		status = remote_use_ref(use, args->ref, NULL);

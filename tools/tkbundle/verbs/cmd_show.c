@@ -222,7 +222,6 @@ static enum status cmd_show(struct cli *cli, const struct arguments *args)
 		return cli_misused(cli,
 		                   "'--json' excludes '--file' and '--stage'");
 
-	json_out_text(&cli->json, "verb", "show");
 	rc = source_open(path, false, &shown.source, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, path);

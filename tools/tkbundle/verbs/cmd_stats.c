@@ -111,7 +111,6 @@ static enum status cmd_stats(struct cli *cli, const struct arguments *args)
 		                   "is a bundle",
 		                   root.path);
 
-	json_out_text(&cli->json, "verb", "stats");
 	if (rc != 0)
 		return cli_failed(cli, rc, &err,
 		                  root.path != NULL ? root.path : "~");

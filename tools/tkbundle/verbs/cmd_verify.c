@@ -339,7 +339,6 @@ static enum status cmd_verify(struct cli *cli, const struct arguments *args)
 	if (args->is_repair || args->deadline.is_set)
 		return cli_misused(
 			cli, "'--repair' and '--deadline' need '--remote'");
-	json_out_text(&cli->json, "verb", "verify");
 	rc = source_choose(args, &root, &err);
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "~");

@@ -372,7 +372,6 @@ static enum status compare_two(struct cli *cli, const struct arguments *args)
 
 	if (strcmp(a, "-") == 0 && strcmp(b, "-") == 0)
 		return cli_misused(cli, "only one of A and B can be '-'");
-	json_out_text(&cli->json, "verb", "why");
 	json_out_text(&cli->json, "name", comparison.name);
 	json_out_text(&cli->json, "a", a);
 	json_out_text(&cli->json, "b", b);
@@ -415,7 +414,6 @@ static enum status report_last(struct cli *cli)
 		                "leaves one when its command ends");
 	if (rc != 0)
 		return cli_failed(cli, rc, &err, "the note of the last start");
-	json_out_text(&cli->json, "verb", "why");
 	start_out_one(cli, &start);
 	return STATUS_DONE;
 }

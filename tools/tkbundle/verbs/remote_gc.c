@@ -265,7 +265,6 @@ static enum status gc_remote(struct remote_use *use,
 
 	if (name == NULL)
 		return cli_no_memory(use->cli);
-	json_out_text(json, "verb", "gc");
 	remote_use_json(use);
 	json_out_flag(json, "dry_run", args->is_dry_run);
 	rc = gc_tiers(use, args, signing, &report, &is_damaged, &err);

@@ -153,7 +153,6 @@ enum status remote_verify_run(struct cli *cli, const struct arguments *args)
 		status = remote_use_ref(&use, pattern, NULL);
 	if (status != STATUS_DONE)
 		return status;
-	json_out_text(&cli->json, "verb", "verify");
 	remote_use_json(&use);
 	if (pattern != NULL)
 		json_out_text(&cli->json, "ref", use.ref);

@@ -158,7 +158,7 @@ static char *make_text(const struct start *start, size_t *size_out)
 
 	if (file == NULL)
 		return NULL;
-	json_out_init(&json, true);
+	json_out_init(&json, true, NULL);
 	json_out_text(&json, "format", START_FORMAT);
 	json_out_number(&json, "version", START_VERSION);
 	start_json(&json, start);
@@ -213,12 +213,12 @@ size_t start_list(const char *folder, struct start_name **out)
 {
 	TKB_AUTO(folder_close) DIR *items = folder_open(AT_FDCWD, folder, 0);
 	const uint64_t now_ms = wall_clock_ms();
+	const struct dirent *item;
 	struct start_name name;
 	size_t count = 0;
 
 	*out = NULL;
-	for (const struct dirent *item = items != NULL ? readdir(items) : NULL;
-	     item != NULL; item = readdir(items)) {
+	while (items != NULL && (item = readdir(items)) != NULL) {
 		struct start_name *grown;
 
 		if (!read_start_name(item->d_name, now_ms, &name))
