@@ -246,10 +246,10 @@ static int visit_folder(const char *path,
                         const struct archive_suffixes *suffixes, bool is_inside,
                         struct archive_places *out, struct tkb_error *err)
 {
+	TKB_AUTO(fd_close) int fd = -1;
 	enum archive_look look;
 	size_t suffix = 0;
 	int rc;
-	int fd;
 
 	if (find_suffix(path, suffixes->trees, suffixes->tree_count, &suffix)) {
 		rc = add_walked_place(out, path, ARCHIVE_LOOK_NONE, suffix,
@@ -263,7 +263,6 @@ static int visit_folder(const char *path,
 	if (fd < 0)
 		return cli_error_errno(err, "open", path);
 	look = recognize_layout(fd);
-	(void)close(fd);
 	if (look == ARCHIVE_LOOK_NONE)
 		return WALK_FOLDER;
 	rc = add_walked_place(out, path, look, 0, err);
@@ -276,8 +275,8 @@ static int visit_folder(const char *path,
  */
 static bool is_of_others(int at, const char *name)
 {
+	TKB_AUTO(fd_close) int fd = -1;
 	enum archive_look look;
-	int fd;
 
 	if (strcmp(name, AOT) == 0)
 		return false;
@@ -285,7 +284,6 @@ static bool is_of_others(int at, const char *name)
 	if (fd < 0)
 		return false;
 	look = recognize_layout(fd);
-	(void)close(fd);
 	return look == ARCHIVE_LOOK_KERNELS || look == ARCHIVE_LOOK_INDUCTOR ||
 	       look == ARCHIVE_LOOK_INDUCTOR_KERNELS;
 }

@@ -125,7 +125,8 @@ static int compile_again(struct again *again, const char *bundle,
 	char name[32];
 	TKB_AUTO(compile_triton_counts_release)
 	struct compile_triton_counts counts = { .compiled = 0 };
-	struct tkb_target *const targets =
+	TKB_AUTO(auto_free)
+	struct tkb_target *targets =
 		calloc(source_entry_count(source) + 1, sizeof(*targets));
 	const struct compile_arguments *const chosen = &attest->args->compile;
 	const struct compile_triton_request request = {
@@ -154,7 +155,6 @@ static int compile_again(struct again *again, const char *bundle,
 	if (request.target_count > 0)
 		(void)compile_triton(attest->cli, &request, &counts);
 	json_out_close(&attest->cli->json);
-	free(targets);
 	if (counts.left > 0)
 		return cli_error(err, TKB_ERR_CANCELLED,
 		                 "the kernels were not all compiled again");

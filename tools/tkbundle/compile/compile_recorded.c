@@ -164,7 +164,7 @@ static int read_specialisation(const char *folder, const char *name,
                                struct tkb_error *err)
 {
 	struct tkb_bytes text = { NULL, 0 };
-	char *path;
+	TKB_AUTO(text_free) char *path = NULL;
 	int rc;
 
 	if (!is_specialisation(name))
@@ -176,7 +176,6 @@ static int read_specialisation(const char *folder, const char *name,
 	if (rc == 0)
 		rc = add_specialisation(out, name, text, err);
 	free_bytes(text);
-	free(path);
 	return rc;
 }
 

@@ -295,7 +295,7 @@ static int note_other_kernels(struct trees *trees,
                               const struct tkb_engine *engine, size_t index,
                               struct tkb_error *err)
 {
-	char *path = NULL;
+	TKB_AUTO(text_free) char *path = NULL;
 	bool is_placed;
 	const int rc = trees_locate(engine, index, &path, &is_placed, err);
 
@@ -304,7 +304,6 @@ static int note_other_kernels(struct trees *trees,
 		trees->other_kernels = path;
 		path = NULL;
 	}
-	free(path);
 	return rc < 0 ? rc : 0;
 }
 

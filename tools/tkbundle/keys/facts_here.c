@@ -203,6 +203,7 @@ static void take_gpu(struct facts *out)
 	TKB_AUTO(folder_close) DIR *gpus = NULL;
 	TKB_AUTO(fd_close)
 	const int folder = open(driver, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct dirent *item;
 	char path[512];
 	char text[TEXT_SIZE];
 
@@ -214,8 +215,7 @@ static void take_gpu(struct facts *out)
 		return;
 	take_driver(out, folder);
 	gpus = folder_open(folder, "gpus", 0);
-	for (const struct dirent *item = gpus != NULL ? readdir(gpus) : NULL;
-	     item != NULL; item = readdir(gpus)) {
+	while (gpus != NULL && (item = readdir(gpus)) != NULL) {
 		const char *model;
 
 		(void)snprintf(path, sizeof(path), "gpus/%s/information",

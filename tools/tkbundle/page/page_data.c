@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
+#include "cli/text.h"
 #include "report/entry_out.h"
 #include "report/stats.h"
 #include "starts/start_report.h"
@@ -82,7 +83,7 @@ static void add_entry_json(struct json_out *json, const struct stats *stats,
 	json_out_text(json, NULL, entry->key);
 	json_out_text(json, NULL, tkb_kind_name(entry->kind));
 	json_out_text(json, NULL, entry->name);
-	json_out_text(json, NULL, entry->tree != NULL ? entry->tree : "");
+	json_out_text(json, NULL, text_or_empty(entry->tree));
 	json_out_text(json, NULL, target);
 	json_out_text(json, NULL, entry->platform);
 	json_out_text(json, NULL, devices);

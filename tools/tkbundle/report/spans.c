@@ -115,11 +115,10 @@ static int64_t oldest_in(int dir_fd, const char *name)
 {
 	TKB_AUTO(folder_close)
 	DIR *folder = folder_open(dir_fd, name, O_NOFOLLOW);
+	const struct dirent *item;
 	int64_t oldest = INT64_MAX;
 
-	for (const struct dirent *item = folder != NULL ? readdir(folder)
-	                                                : NULL;
-	     item != NULL; item = readdir(folder)) {
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
 		struct stat status;
 		int64_t time;
 

@@ -45,15 +45,13 @@ static bool each_item(int fd, bool (*visit)(void *self, const char *name),
                       void *self)
 {
 	TKB_AUTO(folder_close) DIR *folder = folder_open(fd, ".", 0);
-	bool is_good = folder != NULL;
+	const struct dirent *item;
 
-	for (const struct dirent *item = is_good ? readdir(folder) : NULL;
-	     item != NULL && is_good; item = readdir(folder)) {
-		if (item->d_name[0] != '.')
-			is_good = visit(self, item->d_name);
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
+		if (item->d_name[0] != '.' && !visit(self, item->d_name))
+			return false;
 	}
-
-	return is_good;
+	return folder != NULL;
 }
 
 static bool link_file(void *self, const char *name)

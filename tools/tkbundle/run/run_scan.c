@@ -41,6 +41,7 @@ void run_scan_roots(const char *root, bool is_inductor,
                     void (*visit)(void *self, const char *path), void *self)
 {
 	TKB_AUTO(folder_close) DIR *folder = NULL;
+	const struct dirent *item;
 	char path[4096];
 
 	if (!is_inductor) {
@@ -50,9 +51,7 @@ void run_scan_roots(const char *root, bool is_inductor,
 
 	(void)snprintf(path, sizeof(path), "%s/triton", root);
 	folder = folder_open(AT_FDCWD, path, 0);
-	for (const struct dirent *item = folder != NULL ? readdir(folder)
-	                                                : NULL;
-	     item != NULL; item = readdir(folder)) {
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
 		const int length = snprintf(path, sizeof(path), "%s/triton/%s",
 		                            root, item->d_name);
 
@@ -68,11 +67,9 @@ void run_scan_keys(const char *path,
                    void *self)
 {
 	TKB_AUTO(folder_close) DIR *folder = folder_open(AT_FDCWD, path, 0);
+	const struct dirent *item;
 
-	if (folder == NULL)
-		return;
-	for (const struct dirent *item = readdir(folder); item != NULL;
-	     item = readdir(folder)) {
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
 		/*
 		 * Other names belong to tkbundle or Triton, or are "." and
 		 * "..".
@@ -87,12 +84,10 @@ bool run_scan_stamp(int root_fd, const char *key, struct stat *out)
 {
 	TKB_AUTO(folder_close)
 	DIR *folder = folder_open(root_fd, key, O_NOFOLLOW);
+	const struct dirent *item;
 	bool has_any = false;
 
-	if (folder == NULL)
-		return false;
-	for (const struct dirent *item = readdir(folder); item != NULL;
-	     item = readdir(folder)) {
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
 		const bool is_group = source_is_group(item->d_name);
 
 		if (!is_group && !text_ends_with(item->d_name, ".so") &&
@@ -159,11 +154,10 @@ static void scan_folder(struct tree_walk *walk, const char *path,
 	const int flags = walk->depth == 0 ? 0 : O_NOFOLLOW;
 	TKB_AUTO(folder_close)
 	DIR *folder = folder_open(AT_FDCWD, path, flags);
+	const struct dirent *item;
 	char below[4096];
 
-	for (const struct dirent *item = folder != NULL ? readdir(folder)
-	                                                : NULL;
-	     item != NULL; item = readdir(folder)) {
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
 		struct stat status;
 
 		if (strcmp(item->d_name, ".") != 0 &&
