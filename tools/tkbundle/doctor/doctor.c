@@ -259,7 +259,6 @@ enum status doctor_run(struct cli *cli, const struct arguments *args)
 	enum status status;
 	int rc;
 
-	json_out_text(&cli->json, "verb", "doctor");
 	if (doctor == NULL || questions == NULL) {
 		free(questions);
 		return cli_no_memory(cli);
