@@ -51,7 +51,10 @@ struct tkb_engine_rule {
 struct tkb_engine_setting {
 	const char *variable;
 	const char *value;
-	/** Do not set it if this path below $HOME exists; "": always set it. */
+	/**
+	 * Do not set it if this path below $HOME exists; "": always set it. In
+	 * place of .config and .cache at its start, XDG's variables count.
+	 */
 	const char *unless;
 };
 

@@ -301,6 +301,17 @@ def _(scene):
     equal(told["VLLM_XLA_CACHE_PATH"], "/var/cache/vllm/xla")
 
 
+@test("a setting is left alone where XDG's variable says that the user's own folder is")
+def _(scene):
+    os.makedirs(scene.path("one"))
+    os.makedirs(scene.path("xdg", "vllm"))
+    _, _, told = serve(scene, "one", XDG_CONFIG_HOME=scene.path("xdg"))
+    require("VLLM_CONFIG_ROOT" not in told, told)
+    os.makedirs(scene.path("two", ".config", "vllm"))
+    _, _, told = serve(scene, "two", XDG_CONFIG_HOME=scene.path("none"))
+    equal(told["VLLM_CONFIG_ROOT"], "/etc/vllm")
+
+
 @test("a cache whose folder is a link is counted and pushed")
 def _(scene):
     os.mkdir(scene.path("disk"))

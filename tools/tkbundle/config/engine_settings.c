@@ -119,15 +119,39 @@ static void place_root(const struct tkb_engine *engine, size_t index,
 	}
 }
 
-/* Does `path` exist below the home folder? */
-static bool is_at_home(const char *path)
+/*
+ * Does `path` exist below the home folder? XDG's variables move what begins with
+ * .config and .cache. `out` is how to call it.
+ */
+static bool is_at_home(const char *path, char out[ENGINE_PATH_SIZE])
 {
-	const char *const home = cli_variable("HOME");
+	static const struct {
+		const char *folder;
+		const char *variable;
+	} moved[] = { { ".config/", "XDG_CONFIG_HOME" },
+		      { ".cache/", "XDG_CACHE_HOME" } };
+	const char *folder = cli_variable("HOME");
+	const char *below = path;
 	char full[ENGINE_PATH_SIZE];
 
-	return path[0] != '\0' && home != NULL &&
-	       folder_join(full, sizeof(full), home, path) &&
-	       access(full, F_OK) == 0;
+	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+		const size_t length = strlen(moved[i].folder);
+
+		if (strncmp(path, moved[i].folder, length) == 0 &&
+		    cli_variable(moved[i].variable) != NULL) {
+			folder = cli_variable(moved[i].variable);
+			below = path + length;
+		}
+	}
+	if (path[0] == '\0' || folder == NULL ||
+	    !folder_join(full, sizeof(full), folder, below) ||
+	    access(full, F_OK) != 0)
+		return false;
+	if (below == path)
+		(void)snprintf(out, ENGINE_PATH_SIZE, "~/%.4000s", path);
+	else
+		(void)memcpy(out, full, strlen(full) + 1);
+	return true;
 }
 
 /*
@@ -150,14 +174,14 @@ static void set_for_keys(const char *name, const char *value, const char *why,
 static void make_setting(const struct tkb_engine_setting *setting, bool has_old,
                          const struct engine_settings_visitor *visitor)
 {
+	char there[ENGINE_PATH_SIZE];
 	char why[ENGINE_PATH_SIZE];
 
 	if (cli_variable(setting->variable) != NULL) {
 		visitor->visit(visitor->self, setting->variable, NULL,
 		               user_has_set_it);
-	} else if (is_at_home(setting->unless)) {
-		(void)snprintf(why, sizeof(why), "~/%s is there",
-		               setting->unless);
+	} else if (is_at_home(setting->unless, there)) {
+		(void)snprintf(why, sizeof(why), "%.4000s is there", there);
 		visitor->visit(visitor->self, setting->variable, NULL, why);
 	} else {
 		set_for_keys(setting->variable, setting->value,
