@@ -379,15 +379,48 @@ const char *tkb_engine_located_by(const struct tkb_engine *engine, size_t index,
 	return i < root->fallback_count ? root->fallbacks[i].variable : NULL;
 }
 
+/* If `*path` begins with a tilde, put the home folder in its place. */
+static int expand_home(const struct environment *environment, char **path,
+                       struct tkb_error *err)
+{
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf full = TKB_BUF_INIT(PATH_LIMIT);
+	const char *home = environment_value(environment, "HOME");
+	int rc;
+
+	if (home == NULL || (*path)[0] != '~' ||
+	    ((*path)[1] != '/' && (*path)[1] != '\0'))
+		return 0;
+	tkb_buf_add_text(&full, home);
+	tkb_buf_add_text(&full, *path + 1);
+	tkb_buf_add_byte(&full, '\0');
+	rc = tkb_buf_check(&full, err);
+	if (rc < 0)
+		return rc;
+	free(*path);
+	*path = (char *)tkb_take(full.data);
+	return 0;
+}
+
 int tkb_engine_locate(const struct tkb_engine *engine, size_t index,
                       const char *(*get)(void *self, const char *name),
                       void *self, char **out, struct tkb_error *err)
 {
 	const struct environment environment = { get, self };
 	const struct tkb_profile_root *root = &engine->roots[index];
+	TKB_AUTO(tkb_free_at) char *path = NULL;
+	int rc;
 
-	return locate_folder(&environment, root->root.variable, root->fallbacks,
-	                     root->fallback_count, out, err);
+	rc = locate_folder(&environment, root->root.variable, root->fallbacks,
+	                   root->fallback_count, &path, err);
+	/* Triton takes TRITON_CACHE_DIR as it is. */
+	if (rc == 0 && root->has_tilde != 0 &&
+	    (root->is_kernels == 0 ||
+	     environment_value(&environment, root->root.variable) == NULL))
+		rc = expand_home(&environment, &path, err);
+	if (rc == 0)
+		*out = tkb_take(path);
+	return rc;
 }
 
 int tkb_engine_locate_external(const struct tkb_engine *engine, size_t index,

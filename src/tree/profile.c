@@ -126,6 +126,7 @@ static const struct tkb_schema_field root_fields[] = {
 	TKB_FIELD_LIST("places", struct tkb_profile_root, fallbacks,
 	               fallback_count, &fallback_list, "places are not a list"),
 	OPTIONAL_NUMBER("based", struct tkb_profile_root, is_based),
+	OPTIONAL_NUMBER("tilde", struct tkb_profile_root, has_tilde),
 	OPTIONAL_NUMBER("kernels", struct tkb_profile_root, is_kernels),
 	TKB_FIELD_LIST("rules", struct tkb_profile_root, rule_items,
 	               rules.count, &rule_list, "rules are not a list"),

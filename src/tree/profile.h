@@ -19,7 +19,8 @@ struct tkb_profile_fallback {
 struct tkb_profile_root {
 	struct tkb_engine_root root;
 	uint32_t is_kernels;
-	uint32_t is_based; /* run may set the variable of the first place */
+	uint32_t is_based;  /* run may set the variable of the first place */
+	uint32_t has_tilde; /* the engine expands one at the path's start */
 	struct tkb_profile_fallback
 		*fallbacks; /* the first one whose variable is set is used */
 	size_t fallback_count;

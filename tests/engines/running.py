@@ -214,6 +214,24 @@ def inductor(scene, **env):
     return next(root["path"] for root in roots if root["name"] == "inductor")
 
 
+@test("a tilde is the home folder where the engine makes it that, and only there")
+def _(scene):
+    def roots(engine, **env):
+        ended = scene.go([scene.program, "config", "--engine", engine, "--json"],
+                         env={"HOME": scene.path("home"), **env})
+        return {root["name"]: root["path"] for root in
+                json.loads(ended.out)["engines"][0]["roots"]}
+    equal(roots("vllm", VLLM_CACHE_ROOT="~/a/b")["vllm"], scene.path("home", "a", "b"))
+    equal(roots("vllm", VLLM_CACHE_ROOT="~")["vllm"], scene.path("home"))
+    equal(roots("vllm", VLLM_CACHE_ROOT="~op/a")["vllm"], "~op/a")
+    equal(roots("vllm", VLLM_CACHE_ROOT="/a/~/b")["vllm"], "/a/~/b")
+    equal(roots("vllm", TRITON_CACHE_DIR="~/a")["triton"], "~/a")
+    equal(roots("sglang", SGLANG_CACHE_DIR="~/a", SGLANG_JIT_CACHE_DIR="~/jit"),
+          {"triton": scene.path("home", "a", "triton"), "sglang": scene.path("home", "a"),
+           "sglang_jit": scene.path("home", "jit")})
+    equal(roots("sglang", SGLANG_CACHE_DIR="/a", TRITON_CACHE_DIR="~/a")["triton"], "~/a")
+
+
 @test("the user whose name is in a default place is the one whom Python finds")
 def _(scene):
     try:
