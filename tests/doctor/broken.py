@@ -278,6 +278,19 @@ def _(scene):
     clinic.is_well(root, env=env)
 
 
+@test("broken: vLLM's variables are told of up to the version that leaves them out of keys, "
+      "also those without its name")
+def _(scene):
+    names = ("MOONCAKE_REQUESTER_LOCAL_HOSTNAME", "VLLM_API_KEY", "K_SCALE_CONSTANT",
+             "VLLM_XLA_CACHE_PATH")
+    env = {name: "3" for name in names}
+    for version, count in (("0.26.0", 4), ("0.27.0", 3), ("0.28.0", 2), ("0.29.0", 1)):
+        clinic = Clinic(scene, packages=(("vllm", version),))
+        told = clinic.doctor("--engine", "vllm", env=env)["machine"]["settings"]
+        equal({item["name"] for item in told} & set(names), set(names[:count]), version)
+        shutil.rmtree(clinic.site)
+
+
 @test("broken: a variable that a profile says is in keys, up to a version")
 def _(scene):
     name = scene.path("engines/mine.json")
