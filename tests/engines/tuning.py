@@ -21,15 +21,16 @@ PLAN = "startup_plan/startup_plan_1f.json"
 
 def tuned(machine):
     return sorted(path for path in contents(machine.tree) if
-                  path.endswith(".best_config") or path in (FLASHINFER, PLAN))
+                  path.endswith((".best_config", ".kernel_perf")) or
+                  path in (FLASHINFER, PLAN))
 
 
 def first_machine(scene):
-    """A machine with eight tuned units."""
+    """A machine with eleven tuned units."""
     first = Machine(scene, "first", VLLM)
     write(first.path(FLASHINFER), '{"tactic": 1}')
     write(first.path(PLAN), '{"plan": 1}')
-    equal(len(tuned(first)), 8)
+    equal(len(tuned(first)), 11)
     return first
 
 
@@ -48,10 +49,10 @@ def _(scene):
         ended = machine.document("emit", scene.path("a.tkb"), env=env)
 
         equal(tuned(machine), tuned(first) if fits else [], env)
-        equal(ended["skipped"], 0 if fits else 8, env)
+        equal(ended["skipped"], 0 if fits else 11, env)
         require(all(path in rest for path in contents(machine.tree)
                     if path not in tuned(first)))
-        equal(ended["emitted"], 37 if fits else 29, env)
+        equal(ended["emitted"], 37 if fits else 26, env)
 
 
 @test("a bundle tells on what its units were tuned; where the GPU is not known, "
@@ -65,9 +66,9 @@ def _(scene):
         listed = json.loads(scene.tkbundle("ls", "--json", bundle).out)
         return [each["platform"] for each in listed["entries"]
                 if each["kind"] == "unit" and each["platform"] != ""]
-    equal(platforms("a.tkb"), ["gpu NVIDIA H200, driver 580"] * 8)
+    equal(platforms("a.tkb"), ["gpu NVIDIA H200, driver 580"] * 11)
     equal(platforms("b.tkb"), [])
-    equal((said["collected"], said["left_out"]), (29, []))
+    equal((said["collected"], said["left_out"]), (26, []))
     equal(scene.tkbundle("verify", "a.tkb").status, 0)
     key = next(line.split()[0] for line in
                scene.tkbundle("ls", "a.tkb").out.splitlines() if PLAN in line)
@@ -84,7 +85,7 @@ def _(scene):
     write(second.path(PLAN), '{"plan": 2}')
 
     equal(first.push(env=H200)["pushed"], 37)
-    equal(second.push(env=H100)["pushed"], 8)
+    equal(second.push(env=H100)["pushed"], 11)
     equal(second.push(env=H100)["pushed"], 0)
     equal(first.pull(env=H200)["emitted"], 1)  # a nested kernel
     equal(second.pull(env=H100)["emitted"], 1)
@@ -103,7 +104,7 @@ def _(scene):
             equal(read(machine.path(PLAN)), read(owner.path(PLAN)))
             equal(take(machine)["emitted"], 0)
     machine = Machine(scene, "unknown")
-    equal(machine.pull(env=UNKNOWN)["emitted"], 29)
+    equal(machine.pull(env=UNKNOWN)["emitted"], 26)
     equal(tuned(machine), [])
 
 
@@ -326,11 +327,17 @@ def _(scene):
 # What the engines' newest versions keep: the folder; files for every GPU, with
 # the number of their units; files for the one that they were tuned on; and
 # files that stay.
+AOT = "torch_compile_cache/torch_aot_compile/1f/inductor_cache/"
+INDUCTORS_OWN = ("quack/1f.o", "flydsl_compile_cache/x", "cutedsl_compile_cache/1f.o",
+                 "memoizer_cache.json", "torch_cutlass/pycute/x.py",
+                 "precompiled_headers/1f.h", "unhashed_kernel_inputs/k_run_0/tensor_0.pt",
+                 "inductor_const_spill_7_8")
 NEWEST = (
-    ("torch", ".cache/torchinductor", 1, ("cache/1f",), ("ab/cab.best_config",),
-     ("quack/1f.o", "flydsl_compile_cache/x", "memoizer_cache.json",
-      "unhashed_kernel_inputs/k_run_0/tensor_0.pt",
-      "inductor_const_spill_7_8")),
+    ("torch", ".cache/torchinductor", 1, ("ab/cab.py",),
+     ("ab/cab.best_config", "ab/cab.kernel_perf", "cache/1f"), INDUCTORS_OWN),
+    ("vllm", ".cache/vllm", 1, (AOT + "ab/cab.py",),
+     (AOT + "ab/cab.kernel_perf", AOT + "cache/1f"),
+     tuple(AOT + name for name in INDUCTORS_OWN)),
     ("flashinfer", ".cache/flashinfer", 1, ("0.7.2/90a/generated/k/k.cu",),
      ("0.7.2/90a/autotune/sparse_mla_sm120_cpb.json",),
      ("0.7.2/90a/flashinfer_jit.log",)),
@@ -346,8 +353,10 @@ NEWEST = (
       "tilelang/0.1.15/cuda-binaries/1f/kernel.cubin",
       "tilelang/0.1.15/cuda-binaries/1f/metadata.json"),
      ("flashinfer/autotune/0.7.2/90a/1f/rank_tp0_pp0_dp0.json",
-      ".cache/flashinfer/0.7.2/90a/autotune/pcie_ipc_all_reduce_ws4.json"),
-     ("ple/model/table.bin", "model_streamer/1f/config.json",
+      "inductor/cache/1f", ".cache/flashinfer/0.7.2/90a/autotune/pcie_ipc_all_reduce_ws4.json"),
+     (*("inductor/" + name for name in INDUCTORS_OWN),
+      "ple/model/table.bin", "model_streamer/1f/config.json",
+      "diffusion/host_spill/1f/2e.bin", "realesrgan/1f-x4.pth", "benchmark/shared.pkl",
       "torch_compile_cache/1f/rank_0_0/backbone/computation_graph_1795.25.py",
       "torch_compile_cache/1f/rank_0_0/backbone/sglang_compile_cache.py",
       "rust_extensions/targets/1f/x", "rust_extensions/locks/x.lock",
@@ -397,7 +406,7 @@ def _(scene):
     names = {name: value for name, value in scene.environment.items()
              if name != "TKBUNDLE_GPU"}
     scene.environment = names
-    for env, count in (({}, 29), (H200, 37)):
+    for env, count in (({}, 26), (H200, 37)):
         ended = scene.tkbundle("import", "a.tar.gz", "--json", "-o", "a.tkb",
                                env=env)
         equal(ended.status, 0, ended.err)
