@@ -112,11 +112,20 @@ static int compare_text(const struct place *place, const struct tkb_file *file,
 	return rc;
 }
 
+/* Does the file name others, in a style that tells whether it is whole? */
+static bool is_index(const struct tkb_tree_rule *rule)
+{
+	const enum tkb_path_style style = tkb_tree_named_style(rule);
+
+	return rule->is_last != 0 &&
+	       (style == TKB_PATH_STYLE_JSON || style == TKB_PATH_STYLE_PYTHON);
+}
+
 /*
  * Read the file and compare it. A text that names another root is useless here.
  * A file that differs is of another compile if its size differs (`has_size` is
- * false), or if it has paths or secrets, which change the size; otherwise it is
- * damaged.
+ * false), if it has paths or secrets, which change the size, or if it is an
+ * index, which is whole; otherwise it is damaged.
  */
 static int compare_bytes(const struct place *place, const struct tkb_file *file,
                          const struct tkb_tree_rule *rule, bool has_size,
@@ -146,8 +155,8 @@ static int compare_bytes(const struct place *place, const struct tkb_file *file,
 		return rc;
 	if (found.is_same && !found.is_moved)
 		*out = MATCH_SAME;
-	else if (!found.is_same &&
-	         (file->sentinels != 0 || !has_size || found.has_secrets))
+	else if (!found.is_same && (file->sentinels != 0 || !has_size ||
+	                            found.has_secrets || is_index(rule)))
 		*out = MATCH_OTHER;
 	return 0;
 }
@@ -219,6 +228,7 @@ static int match_file(const struct place *place, const struct tkb_file *file,
 	struct stat status;
 	char path[PATH_SIZE];
 	bool has_size;
+	bool is_enough;
 
 	if (file->style == TKB_PATH_STYLE_BUILD)
 		return match_record(place, file, out, err);
@@ -230,9 +240,12 @@ static int match_file(const struct place *place, const struct tkb_file *file,
 		return 0;
 	has_size = (uint64_t)status.st_size == file->size;
 	*out = has_size ? MATCH_SAME : MATCH_OTHER;
-	if (file->sentinels == 0 && has_size && place->is_trusted)
+	is_enough = file->sentinels == 0 && has_size && place->is_trusted;
+	if (is_enough && !file->is_last)
 		return 0;
 	rule = rule_of(place, file, path);
+	if (is_enough && !is_index(&rule))
+		return 0;
 	if (file->sentinels == 0 && !has_size)
 		return compare_sizes(place, file, &rule, out, err);
 	return compare_bytes(place, file, &rule, has_size, out, err);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Units appear whole or not at all, whatever happens to an emit."""
 import collections
+import json
 import os
 import random
 import shutil
@@ -10,7 +11,7 @@ import subprocess
 import time
 
 from machines import (
-    AOT, GRAPH, INDEX, VLLM, Machine, names_what_is_there, read, reasons,
+    AOT, GRAPH, INDEX, VLLM, Machine, contents, names_what_is_there, read, reasons,
     stages, write)
 from moving import carried
 from scene import Skip, equal, need_root, require, small_disk, test
@@ -132,6 +133,31 @@ def _(scene):
 
     equal(read(artifact), b"longer or shorter")
     require(not os.path.exists(second.path(GRAPH, "cache_key_factors.json")))
+
+
+@test("kernels of FlashInfer's CuTe DSL are not mixed with those of another version, which "
+      "is in a file of the same size")
+def _(scene):
+    for engine, root in (("flashinfer", ".cache/flashinfer"),
+                         ("sglang", ".cache/sglang/.cache/flashinfer")):
+        older, newer, empty = (Machine(scene, engine + name, engine=engine)
+                               for name in ("-older", "-newer", "-empty"))
+        unit = os.path.join(root, "0.7.4/90a/cached_ops/gemm_sm90a_cute_dsl")
+        for machine, version, kernel in ((older, "4.7.1", "a.o"), (newer, "4.8.1", "b.o")):
+            write(os.path.join(machine.home, unit, kernel), "made by " + version)
+            write(os.path.join(machine.home, unit, "meta.json"),
+                  json.dumps({"arch": "sm90a", "cute_dsl_version": version}))
+        before = contents(older.home)
+        newer.collect(engine + ".tkb")
+
+        for _ in range(2):  # the second time, the bundle was here
+            equal(older.emit(engine + ".tkb"), (0, 1, 0), engine)
+            equal({name: data for name, data in contents(older.home).items()
+                   if "/.tkbundle" not in name}, before, engine)
+        equal(empty.emit(engine + ".tkb"), (1, 0, 0), engine)
+        # Until that file is there, the kernels are not finished.
+        os.remove(os.path.join(newer.home, unit, "meta.json"))
+        equal(newer.collect("b.tkb")[1]["collected"], 0, engine)
 
 
 @test("while a unit is repaired, its index is not there: it goes first and "
