@@ -246,6 +246,18 @@ def _(scene):
         equal(inductor(scene, **env), place)
 
 
+@test("Inductor's folder is where Python finds a temporary folder by variables")
+def _(scene):
+    folders = {name: scene.path(name) for name in ("TMP", "TEMP", "TMPDIR")}
+    for folder in folders.values():
+        os.makedirs(os.path.join(folder, "torchinductor_a", "fxgraph"))
+    for clear in ((), ("TMPDIR",), ("TMPDIR", "TEMP")):
+        env = {name: "" if name in clear else folder for name, folder in folders.items()}
+        first = next(name for name in ("TMPDIR", "TEMP", "TMP") if name not in clear)
+        equal(inductor(scene, USER="a", **env),
+              os.path.join(folders[first], "torchinductor_a"))
+
+
 @test("an engine is known by its command")
 def _(scene):
     os.makedirs(scene.path("one"))
