@@ -54,6 +54,17 @@ def _(scene):
     require("set TKBUNDLE_REF=vllm-0.24/x/{arch}" in lines, lines)
 
 
+@test("SGLang's model is in the ref, however the command names it")
+def _(scene):
+    sglang = install(scene, "venv", "sglang-0.5.23", script="sglang")
+    python = scene.path("venv", "bin", "python3")
+    for command in ((sglang, "serve", "meta/Llama-3", "--tp", "2"),
+                    (sglang, "serve", "--tp", "2", "--model-path", "meta/Llama-3"),
+                    (python, "-m", "sglang.launch_server", "--model=meta/Llama-3")):
+        require("set TKBUNDLE_REF=sglang-0.5/meta/Llama-3/{arch}" in
+                told(scene, *command), command)
+
+
 @test("the ptxas of the command's own Python is set, and that Python is not started")
 def _(scene):
     vllm = install(scene, "venv", "vllm-0.24.1")
