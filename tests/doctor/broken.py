@@ -252,6 +252,22 @@ def _(scene):
                  advice="as many GPUs", env={"HOME": home})
 
 
+@test("broken: a file that is too large to move is no fault where it is")
+def _(scene):
+    clinic = Clinic(scene, gpus="9.0:GPU-1:NVIDIA H200",
+                    packages=(("vllm", "0.24.0"),))
+    home = scene.path("home")
+    scene.fixture("home", VLLM)
+    unit = "torch_compile_cache/torch_aot_compile/1f/rank_0_0"
+    os.makedirs(os.path.join(home, ".cache/vllm", unit))
+    with open(os.path.join(home, ".cache/vllm", unit, "model"), "wb") as file:
+        file.truncate(64 * 1024 * 1024 + 1)
+    document = clinic.doctor("--engine", "vllm", env={"HOME": home})
+    equal([(each["cause"], each["key"]) for each in document["misfits"]
+           if each["key"] == unit], [("too-large", unit)])
+    equal([each for each in document["findings"] if "67108864" in each["what"]], [])
+
+
 @test("broken: modules for arm64")
 def _(scene):
     clinic = Clinic(scene)

@@ -364,6 +364,15 @@ static int judge_all(const struct fit_facts *facts, struct fits *fits,
 	return rc;
 }
 
+/* What is too large to be packed is whole, and can be used here. */
+static const char *cause_of_left_out(enum tkb_reason reason)
+{
+	if (reason == TKB_REASON_LIMIT)
+		return "too-large";
+	return reason == TKB_REASON_UNREADABLE ? "owner"
+	                                       : reason_word(REASON_DAMAGED);
+}
+
 static int add_left_out(const struct fit_facts *facts, struct fits *fits,
                         struct tkb_error *err)
 {
@@ -381,10 +390,8 @@ static int add_left_out(const struct fit_facts *facts, struct fits *fits,
 			continue;
 		}
 		rc = add_misfit(fits, NULL, item->key,
-		                item->reason == TKB_REASON_UNREADABLE
-		                        ? "owner"
-		                        : reason_word(REASON_DAMAGED),
-		                item->message, err);
+		                cause_of_left_out(item->reason), item->message,
+		                err);
 	}
 	return rc;
 }

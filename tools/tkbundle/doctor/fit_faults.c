@@ -60,6 +60,8 @@ static bool has_other_graph(struct fitting *fitting,
 
 static bool is_fault(struct fitting *fitting, const struct misfit *misfit)
 {
+	if (strcmp(misfit->cause, "too-large") == 0)
+		return false;
 	return misfit->entry == NULL || is_always_fault(misfit->cause) ||
 	       (bsearch(&misfit->entry, fitting->entries, fitting->count,
 	                sizeof(struct tkb_entry *),
