@@ -341,11 +341,13 @@ NEWEST = (
     ("flashinfer", ".cache/flashinfer", 1, ("0.7.2/90a/generated/k/k.cu",),
      ("0.7.2/90a/autotune/sparse_mla_sm120_cpb.json",),
      ("0.7.2/90a/flashinfer_jit.log",)),
-    ("tilelang", ".tilelang/cache", 1,
+    ("tilelang", ".tilelang/cache", 2,
      ("0.1.15/cuda-binaries/1f/kernel.cubin",
-      "0.1.15/cuda-binaries/1f/metadata.json"),
-     ("0.1.15/linux-x86_64/autotuner/1f/best_config.json",),
-     ("py-cache/main.1f.py", "0.1.15/.staging/cuda-binaries/1f.7/x")),
+      "0.1.15/cuda-binaries/1f/metadata.json",
+      "0.1.9-linux/kernels/1f/host_kernel.cu", "0.1.9-linux/kernels/1f/device_kernel.cu"),
+     ("0.1.15/linux-x86_64/autotuner/1f/best_config.json",
+      "0.1.9-linux/autotuner/1f/best_config.json"),
+     ("py-cache/main.1f.py", "0.1.15/.staging/cuda-binaries/1f.7/x", "tmp/7_1f.so")),
     ("sglang", ".cache/sglang", 3,
      ("rust_extensions/artifacts/grpc/1f/grpc.so",
       "torch_compile_cache/1f/rank_0_0/backbone/inductor_cache/fxgraph/ab/fab/2e",
@@ -360,7 +362,7 @@ NEWEST = (
       "torch_compile_cache/1f/rank_0_0/backbone/computation_graph_1795.25.py",
       "torch_compile_cache/1f/rank_0_0/backbone/sglang_compile_cache.py",
       "rust_extensions/targets/1f/x", "rust_extensions/locks/x.lock",
-      "tilelang/py-cache/main.1f.py")))
+      "tilelang/tmp/7_1f.so", "tilelang/py-cache/main.1f.py")))
 
 
 @test("what the newest versions keep is carried, to its own GPU where it was tuned; "
