@@ -176,3 +176,14 @@ def _(scene):
         equal({item["package"]: item["version"]
                for item in document["machine"]["python"]["packages"]},
               {"triton": triton, "torch": "2.11.0+cu130", "vllm": "0.24.0"})
+
+
+@test("well: what engines log, and where, is not told to be in their keys")
+def _(scene):
+    clinic = Clinic(scene)
+    out = ("FLASHINFER_LOGLEVEL", "FLASHINFER_DISABLE_JIT", "FLASHINFER_TRACE_DUMP",
+           "FLASHINFER_CUBIN_DIR", "TILELANG_VERBOSE", "TILELANG_PASS_DIFF_OUTPUT")
+    within = ("FLASHINFER_JIT_LINEINFO", "FLASHINFER_NVCC", "TILELANG_DEFAULT_TARGET")
+    told = clinic.doctor(clinic.cache(), env=dict.fromkeys(out + within, "1"))
+    equal({item["name"] for item in told["machine"]["settings"]} & set(out + within),
+          set(within))
