@@ -338,9 +338,11 @@ NEWEST = (
     ("vllm", ".cache/vllm", 1, (AOT + "ab/cab.py",),
      (AOT + "ab/cab.kernel_perf", AOT + "cache/1f"),
      tuple(AOT + name for name in INDUCTORS_OWN)),
-    ("flashinfer", ".cache/flashinfer", 1, ("0.7.2/90a/generated/k/k.cu",),
+    ("flashinfer", ".cache/flashinfer", 2,
+     ("0.7.2/90a/generated/k/k.cu", "0.7.2/90a/cached_ops/kda_ptx/1f.cubin"),
      ("0.7.2/90a/autotune/sparse_mla_sm120_cpb.json",),
-     ("0.7.2/90a/flashinfer_jit.log",)),
+     ("0.7.2/90a/flashinfer_jit.log", "0.7.2/90a/autotune/tmpa1b2c3_4",
+      "0.7.2/90a/cached_ops/kda_ptx/tmpa1b2c3_4/kernel.cubin")),
     ("tilelang", ".tilelang/cache", 2,
      ("0.1.15/cuda-binaries/1f/kernel.cubin",
       "0.1.15/cuda-binaries/1f/metadata.json",
@@ -362,6 +364,7 @@ NEWEST = (
       "torch_compile_cache/1f/rank_0_0/backbone/computation_graph_1795.25.py",
       "torch_compile_cache/1f/rank_0_0/backbone/sglang_compile_cache.py",
       "rust_extensions/targets/1f/x", "rust_extensions/locks/x.lock",
+      ".cache/flashinfer/0.7.2/90a/autotune/tmpa1b2c3_4",
       "tilelang/tmp/7_1f.so", "tilelang/py-cache/main.1f.py")))
 
 
