@@ -207,7 +207,8 @@ TKB_API const char *tkb_engine_model(const struct tkb_engine *engine,
 /**
  * Find root `index` in the same way as the engine does.
  *
- * @param get   the value of an environment variable, or NULL
+ * @param get   the value of an environment variable, or NULL; for USER the
+ *              user's name, else its number counts
  * @param self  given to get()
  * @param out   receives a path that the caller frees
  * @return 0, TKB_MISS (nothing says where) or TKB_ERR_NOMEM

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <tkbundle/engine.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -344,6 +346,7 @@ static int locate_folder(const struct environment *environment,
 	const char *value = environment_value(environment, variable);
 	const char *user = environment->get(environment->self, "USER");
 	const size_t i = find_fallback(environment, fallbacks, count);
+	char number[32];
 	int rc;
 
 	if (value == NULL && i == count)
@@ -353,7 +356,10 @@ static int locate_folder(const struct environment *environment,
 	} else {
 		value = environment_value(environment, fallbacks[i].variable);
 		tkb_buf_add_text(&path, text_or_empty(value));
-		add_suffix(fallbacks[i].suffix, user == NULL ? "root" : user,
+		/* PyTorch calls a user without a name so. */
+		(void)snprintf(number, sizeof(number), "uid_%u",
+		               (unsigned)getuid());
+		add_suffix(fallbacks[i].suffix, user == NULL ? number : user,
 		           &path);
 	}
 	tkb_buf_add_byte(&path, '\0');

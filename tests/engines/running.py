@@ -9,7 +9,7 @@ import stat
 import threading
 
 from machines import contents, write
-from scene import FIXTURE, KERNELS, Skip, equal, require, test
+from scene import FIXTURE, KERNELS, Skip, equal, need_root, require, test
 
 PROFILES = os.path.join(os.path.dirname(os.path.realpath(__file__)),
                         "..", "..", "share", "engines")
@@ -244,6 +244,20 @@ def _(scene):
         place = scene.path("torchinductor_" + user)
         os.makedirs(os.path.join(place, "fxgraph"), exist_ok=True)
         equal(inductor(scene, **env), place)
+
+
+@test("a user without a name has the folder that PyTorch gives it")
+def _(scene):
+    need_root()
+    if shutil.which("setpriv") is None:
+        raise Skip("there is no setpriv")
+    ended = scene.go(["env", "-i", "PATH=" + os.environ["PATH"], "TKBUNDLE_CONFIG=/dev/null",
+                      "setpriv", "--reuid=123456", "--clear-groups", scene.program, "config",
+                      "--engine", "torch"])
+    if "Permission denied" in ended.err:
+        raise Skip("another user may not run the program")
+    require("root inductor  /tmp/torchinductor_uid_123456  default" in ended.out,
+            ended.out, ended.err)
 
 
 @test("Inductor's folder is where Python finds a temporary folder by variables")

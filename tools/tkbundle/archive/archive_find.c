@@ -120,10 +120,12 @@ static void add_wanted(struct finder *finder, const char *name,
 	};
 }
 
-/* For tkb_engine_locate(): the top stands for the home folder. */
+/* For tkb_engine_locate(): the top stands for the home folder, of root. */
 static const char *only_home(void *self, const char *name)
 {
 	(void)self;
+	if (strcmp(name, "USER") == 0)
+		return "root";
 	return strcmp(name, "HOME") == 0 ? "/" : NULL;
 }
 
