@@ -268,6 +268,19 @@ def _(scene):
     equal([each for each in document["findings"] if "67108864" in each["what"]], [])
 
 
+@test("broken: a folder of the cache that is a link")
+def _(scene):
+    clinic = Clinic(scene, gpus="9.0:GPU-1:NVIDIA H200",
+                    packages=(("vllm", "0.24.0"),))
+    home = scene.path("home")
+    scene.fixture("home", VLLM)
+    folder = os.path.join(home, ".cache/vllm/torch_compile_cache")
+    os.rename(folder, scene.path("elsewhere"))
+    os.symlink(scene.path("elsewhere"), folder)
+    clinic.names("link", "--engine", "vllm", what="symbolic link",
+                 advice="links do not move", env={"HOME": home})
+
+
 @test("broken: modules for arm64")
 def _(scene):
     clinic = Clinic(scene)

@@ -369,6 +369,8 @@ static const char *cause_of_left_out(enum tkb_reason reason)
 {
 	if (reason == TKB_REASON_LIMIT)
 		return "too-large";
+	if (reason == TKB_REASON_UNSAFE)
+		return "link";
 	return reason == TKB_REASON_UNREADABLE ? "owner"
 	                                       : reason_word(REASON_DAMAGED);
 }

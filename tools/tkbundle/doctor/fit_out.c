@@ -272,6 +272,8 @@ static const struct {
 	{ "rank", "start as many processes as there were, on as many GPUs" },
 	{ "owner",
 	  "let this user read them, or start as the one who made them" },
+	{ "link", "put there what the link names, or let the engine's variable "
+	          "name that: links do not move" },
 };
 
 static void advise_on_fit(const struct group *group,
