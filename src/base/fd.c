@@ -51,6 +51,19 @@ int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode)
 	return fd;
 }
 
+bool tkb_fd_exists(int dir_fd, const char *path)
+{
+	struct stat status;
+
+	return fstatat(dir_fd, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool tkb_fd_lacks_noreplace(int number)
+{
+	return number == EINVAL || number == ENOSYS || number == EOPNOTSUPP ||
+	       number == EPERM;
+}
+
 /* Fails with ENOSYS or EPERM where the kernel or a sandbox lacks openat2(). */
 static int open_at_once(int dir_fd, const char *path, int flags)
 {

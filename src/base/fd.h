@@ -32,6 +32,18 @@ void tkb_dir_close_at(DIR **dir);
 int tkb_fd_open(int dir_fd, const char *name, int flags, mode_t mode);
 
 /*
+ * Is there something of this name, maybe a link? If not, errno says why. A
+ * sandbox may refuse faccessat(), but never this.
+ */
+bool tkb_fd_exists(int dir_fd, const char *path);
+
+/*
+ * Did renameat2() with RENAME_NOREPLACE fail because the file system, kernel or
+ * sandbox lacks it? EPERM may also be of the folder: then other calls fail, too.
+ */
+bool tkb_fd_lacks_noreplace(int number);
+
+/*
  * As tkb_fd_open(), without O_CREAT, for a path of several parts. No part may
  * be a link (ELOOP or ENOTDIR), since somebody may replace a folder by a link
  * while we work. In a path relative to AT_FDCWD, which the user has named, only

@@ -187,7 +187,7 @@ int tkb_share_publish_folder(const struct tkb_share *share, int dir_fd,
 	number = errno;
 	(void)unlinkat(dir_fd, own, AT_REMOVEDIR);
 	errno = number;
-	if (number != EINVAL && number != ENOSYS && number != EOPNOTSUPP)
+	if (!tkb_fd_lacks_noreplace(number))
 		return -1;
 	return tkb_share_make_folder(share, dir_fd, name);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/load.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "base/fd.h"
 #include "base/path.h"
 #include "cache/names.h"
 #include "cache/scrub.h"
@@ -66,7 +65,7 @@ static int check_metadata(struct tkb_loader *loader,
  */
 static int check_is_there(int dir_fd, const char *name, struct tkb_error *err)
 {
-	if (faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (!tkb_fd_exists(dir_fd, name))
 		return tkb_fail_look(TKB_REASON_MISSING, "is not there", name,
 		                     err);
 	return 0;

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -428,7 +427,7 @@ static bool is_built(const struct tkb_root *root,
 	return !place->is_file && place->is_ninja &&
 	       snprintf(path, sizeof(path), "%s/%s", place->path,
 	                TKB_NINJA_BUILD) < PATH_SIZE &&
-	       faccessat(root->fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	       tkb_fd_exists(root->fd, path);
 }
 
 static int check_built(const struct unit *unit, struct tkb_error *err)

@@ -78,7 +78,7 @@ int tkb_note_file_read(const char *cache_root, const char *name,
 	off_t last_size;
 	int rc;
 
-	if (own < 0 || faccessat(own, name, F_OK, 0) < 0)
+	if (own < 0 || !tkb_fd_exists(own, name))
 		return 0;
 	/*
 	 * Others append to it: read it again, which ends at the limit. On some

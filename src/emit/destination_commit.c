@@ -204,7 +204,7 @@ int tkb_destination_commit(const struct tkb_destination *to,
 		*outcome = TKB_OUTCOME_EMITTED;
 		return 0;
 	}
-	if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+	if (tkb_fd_lacks_noreplace(errno))
 		atomic_store(&stage->lacks_noreplace, true);
 	else if (errno != EEXIST && errno != ENOTEMPTY)
 		return tkb_destination_fail(to, to->entry->key, err);

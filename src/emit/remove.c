@@ -50,8 +50,7 @@ static int check_is_there(const struct tkb_scanned_entry *found,
 	TKB_AUTO(tkb_fd_close_at) int folder = open_scanned_folder(found);
 
 	if (folder >= 0 && (found->group_name == NULL ||
-	                    faccessat(folder, found->group_name, F_OK,
-	                              AT_SYMLINK_NOFOLLOW) == 0))
+	                    tkb_fd_exists(folder, found->group_name)))
 		return 0;
 	if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
 		return TKB_MISS;

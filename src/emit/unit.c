@@ -426,7 +426,7 @@ int tkb_unit_commit(const struct tkb_destination *to, struct tkb_loader *loader,
 			tkb_unit_parent_close(&loader->parent);
 			continue;
 		}
-		if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+		if (tkb_fd_lacks_noreplace(errno))
 			atomic_store(&stage->lacks_noreplace, true);
 		else if (errno != EEXIST && errno != ENOTEMPTY)
 			return tkb_destination_fail(to, to->entry->name, err);

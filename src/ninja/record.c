@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ninja/record.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/fd.h"
 #include "ninja/build.h"
@@ -81,8 +79,7 @@ static int read_logs(struct project *project, struct tkb_error *err)
 	if (rc == 0)
 		rc = tkb_ninja_log_read(tkb_buf_bytes(&text), &project->log,
 		                        err);
-	if (rc < 0 || faccessat(project->place->dir_fd, TKB_NINJA_DEPS, F_OK,
-	                        AT_SYMLINK_NOFOLLOW) < 0)
+	if (rc < 0 || !tkb_fd_exists(project->place->dir_fd, TKB_NINJA_DEPS))
 		return rc;
 	rc = read_project_file(project, TKB_NINJA_DEPS, &text, err);
 	return rc < 0 ? rc

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever part of tkbundle fails, hangs or crashes, the command runs."""
+import errno
 import os
 import shutil
 import signal
@@ -7,8 +8,9 @@ import socket
 import sys
 import time
 
-from pushes import compiling
-from scene import (ENTRIES, HERE, Skip, children, equal, hanging, is_there,
+from pushes import compiling, reader
+from sandbox import CALLS, refusing
+from scene import (ENTRIES, HERE, KERNELS, Skip, children, equal, hanging, is_there,
                    need, need_root, process, require, test, wait_until)
 
 STARTED = "date +%s.%N >started; exit 3"
@@ -314,3 +316,30 @@ def _(scene):
         scene.finish(started)
     left = [pid for pid in seen if process(pid) is not None]
     require(len(seen) > 2 and not left, seen, left)
+
+
+@test("a sandbox that refuses newer system calls changes nothing")
+def _(scene):
+    cache = scene.fixture()
+    for number in errno.EPERM, errno.ENOSYS:
+        bound = {"preexec_fn": refusing(number, *CALLS)}
+        place = scene.path(str(number))
+        os.mkdir(place)
+
+        def verb(*words):
+            ended = scene.tkbundle(*words, **bound)
+            equal((ended.status, ended.err), (0, ""), words)
+            return ended.out
+
+        for profile in "lean", "full":
+            said = verb("collect", cache, "-o", f"{place}/{profile}.tkb",
+                        "--profile", profile)
+            require(said.startswith(f"collected {ENTRIES} entries"), said)
+        said = verb("emit", f"{place}/full.tkb", f"{place}/cache")
+        require(said.startswith(f"emitted {ENTRIES}, "), said)
+        verb("push", "a/b", f"{place}/cache", "--remote", scene.remote)
+        ended = scene.shell(reader(), options=["--cache", f"{place}/cache"], **bound)
+        equal(ended.out, f"{KERNELS}\n", ended.err)
+        require("cannot be written" not in ended.err, ended.err)
+        said = verb("gc", f"{place}/cache", "--max-size", "0")
+        require(said.startswith(f"removed {ENTRIES} "), said)

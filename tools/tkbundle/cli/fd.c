@@ -99,6 +99,12 @@ void folder_close(DIR **folder)
 		(void)closedir(*folder);
 }
 
+bool path_allows(const char *path, int mode)
+{
+	return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 ||
+	       (errno == EPERM && access(path, mode) == 0);
+}
+
 bool folder_is_own(const char *path)
 {
 	struct stat status;
@@ -106,5 +112,5 @@ bool folder_is_own(const char *path)
 	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
 	       status.st_uid == geteuid() &&
 	       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-	       faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0;
+	       path_allows(path, W_OK | X_OK);
 }

@@ -172,8 +172,9 @@ static void link_entry(void *self, int root_fd, const char *path,
 static bool is_good(void *self, const char *name)
 {
 	const int *const fd = self;
+	struct stat status;
 
-	return faccessat(*fd, name, F_OK, 0) == 0;
+	return fstatat(*fd, name, &status, 0) == 0;
 }
 
 static bool retract(void *self, const char *name)

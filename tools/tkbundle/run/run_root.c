@@ -2,7 +2,6 @@
 #include "run/run_root.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +105,7 @@ static bool choose_root(const struct arguments *args, struct run_plan *out)
 
 static bool can_write(const char *path)
 {
-	return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0;
+	return path_allows(path, W_OK | X_OK);
 }
 
 static void check_folder(void *self, const char *path)

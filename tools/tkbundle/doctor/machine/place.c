@@ -2,7 +2,6 @@
 #include "doctor/machine/place.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -99,10 +98,8 @@ static bool inspect_folder(void *self, int fd)
 	if (rc == 0) {
 		facts.owner = info.st_uid;
 		facts.mode = info.st_mode & 07777;
-		facts.can_read =
-			faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS) == 0;
-		facts.can_write =
-			faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0;
+		facts.can_read = path_allows(path, R_OK | X_OK);
+		facts.can_write = path_allows(path, W_OK | X_OK);
 		look_at_system(path, &facts);
 	}
 	return fd_write(fd, (struct tkb_bytes){ &facts, sizeof(facts) });
