@@ -203,9 +203,10 @@ static int rename_unit(const struct place *place, struct tkb_error *err)
 	tkb_unit_names_find(root->names, unit->name,
 	                    tkb_buf_bytes(&loader->scratch), path,
 	                    sizeof(path));
-	return renameat2(root->fd, unit->name, root->fd, path,
-	                 RENAME_NOREPLACE) == 0 ||
-	                       errno == EEXIST
+	/* A folder replaces nothing but an empty one. NFS lacks renameat2(). */
+	return renameat(root->fd, unit->name, root->fd, path) == 0 ||
+	                       errno == EEXIST || errno == ENOTEMPTY ||
+	                       errno == ENOTDIR
 	               ? 0
 	               : tkb_destination_fail(place->to, unit->name, err);
 }
