@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,7 +24,17 @@ struct entry {
 
 ssize_t tkb_libc_getrandom(void *out, size_t size, unsigned flags)
 {
-	return syscall(SYS_getrandom, out, size, flags);
+	ssize_t got = syscall(SYS_getrandom, out, size, flags);
+	int fd;
+
+	if (got >= 0 || errno != ENOSYS)
+		return got;
+	fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	got = read(fd, out, size);
+	(void)close(fd);
+	return got;
 }
 
 void tkb_libc_explicit_bzero(void *data, size_t size)
@@ -46,7 +58,23 @@ void *tkb_libc_reallocarray(void *items, size_t count, size_t size)
 
 int tkb_libc_memfd_create(const char *name, unsigned flags)
 {
-	return (int)syscall(SYS_memfd_create, name, flags);
+	const char *folder = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd = (int)syscall(SYS_memfd_create, name, flags);
+
+	if (fd >= 0 || errno != ENOSYS)
+		return fd;
+	if (folder == NULL || folder[0] == '\0')
+		folder = "/tmp";
+	if (snprintf(path, sizeof(path), "%s/.tkbundle-XXXXXX", folder) >=
+	    PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(path, (flags & MFD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
+	if (fd >= 0)
+		(void)unlink(path);
+	return fd;
 }
 
 int tkb_libc_renameat2(int from_fd, const char *from, int to_fd, const char *to,

@@ -16,9 +16,11 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+/* Before Linux 3.17 by /dev/urandom, which heeds no flags. */
 ssize_t tkb_libc_getrandom(void *out, size_t size, unsigned flags);
 void tkb_libc_explicit_bzero(void *data, size_t size);
 void *tkb_libc_reallocarray(void *items, size_t count, size_t size);
+/* Before Linux 3.17 an unnamed file in $TMPDIR, which cannot be sealed. */
 int tkb_libc_memfd_create(const char *name, unsigned flags);
 int tkb_libc_renameat2(int from_fd, const char *from, int to_fd, const char *to,
                        unsigned flags);

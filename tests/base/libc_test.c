@@ -4,10 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +30,49 @@ TEST(libc, random_bytes_differ)
 	CHECK_INT(tkb_libc_getrandom(a, sizeof(a), 0), sizeof(a));
 	CHECK_INT(tkb_libc_getrandom(b, sizeof(b), GRND_NONBLOCK), sizeof(b));
 	CHECK(memcmp(a, b, sizeof(a)) != 0);
+}
+
+/* As Linux 3.10 answers. */
+static void forbid_newer_calls(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		         offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrandom, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { TKB_COUNT_OF(code), code };
+
+	SYS(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	SYS(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+}
+
+TEST(libc, an_old_kernel_has_random_bytes_and_files_without_a_name)
+{
+	const pid_t pid = fork();
+	int status = 0;
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		unsigned char random[2][32] = { 0 };
+		int fd;
+
+		forbid_newer_calls();
+		SYS(setenv("TMPDIR", ".", 1));
+		for (size_t i = 0; i < 2; i++)
+			CHECK_INT(tkb_libc_getrandom(random[i], 32, 0), 32);
+		CHECK(memcmp(random[0], random[1], 32) != 0);
+		fd = tkb_libc_memfd_create("x", MFD_CLOEXEC);
+		CHECK(fd >= 0);
+		CHECK_INT(fcntl(fd, F_GETFD), FD_CLOEXEC);
+		CHECK_INT(write(fd, "x", 1), 1);
+		CHECK_INT(count_names("."), 0);
+		_exit(0);
+	}
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
 }
 
 TEST(libc, wipes_what_it_is_given_and_no_more)
