@@ -343,3 +343,17 @@ def _(scene):
         require("cannot be written" not in ended.err, ended.err)
         said = verb("gc", f"{place}/cache", "--max-size", "0")
         require(said.startswith(f"removed {ENTRIES} "), said)
+
+
+@test("where no /proc is mounted, it starts warm")
+def _(scene):
+    need_root()
+    scene.fill()
+    before = ["unshare", "-m", "sh", "-c",
+              'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if scene.go([*before, "true"]).status != 0:
+        raise Skip("nothing can be mounted here")
+    # The loader finds what is beside a program by /proc.
+    libraries = {"LD_LIBRARY_PATH": os.path.dirname(scene.program)}
+    ended = scene.shell(reader(), before=before, env=libraries)
+    equal(ended.out, f"{KERNELS}\n", ended.err)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -101,8 +102,12 @@ static void become_verb(const struct run_child *child, char *const argv[],
 {
 	seclude(child);
 	if (dup2(child->out_fd, STDOUT_FILENO) >= 0 &&
-	    dup2(child->err_fd, STDERR_FILENO) >= 0)
+	    dup2(child->err_fd, STDERR_FILENO) >= 0) {
 		(void)execve("/proc/self/exe", argv, environment);
+		/* where no /proc is mounted, by the name that it was given */
+		(void)execve((const char *)getauxval(AT_EXECFN), argv,
+		             environment);
+	}
 	(void)dprintf(STDERR_FILENO, "cannot be started: %s\n",
 	              strerror(errno));
 }
