@@ -2,6 +2,7 @@
 #include "trust/key.h"
 
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/x509.h>
@@ -26,6 +27,7 @@ struct asking {
 	int rc; /* result of ask_for_passphrase() */
 	struct tkb_error *err;
 	bool is_asked;
+	bool is_unknown; /* OpenSSL lacks what the key is encrypted by */
 };
 
 /* Callback of OpenSSL: returns the passphrase's size, or -1. */
@@ -85,6 +87,25 @@ static bool find_label(struct tkb_bytes text, char out[LABEL_SIZE])
 	       NULL;
 }
 
+/* Does OpenSSL lack a cipher or a key derivation that it was asked for? */
+static bool lacks_algorithm(void)
+{
+	unsigned long number;
+	bool is_found = false;
+
+	while ((number = ERR_get_error()) != 0) {
+		const int reason = ERR_GET_REASON(number);
+
+		is_found |=
+			ERR_GET_LIB(number) == ERR_LIB_EVP &&
+			(reason == ERR_R_UNSUPPORTED ||
+		         reason == EVP_R_UNSUPPORTED_CIPHER ||
+		         reason == EVP_R_UNKNOWN_PBE_ALGORITHM ||
+		         reason == EVP_R_UNSUPPORTED_KEY_DERIVATION_FUNCTION);
+	}
+	return is_found;
+}
+
 static int refuse_private(const struct asking *asking, const char *name,
                           struct tkb_error *err)
 {
@@ -94,6 +115,11 @@ static int refuse_private(const struct asking *asking, const char *name,
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.300s' is encrypted, and there is no "
 		                "passphrase",
+		                name);
+	if (asking->is_unknown)
+		return tkb_fail(err, TKB_ERR_INVALID,
+		                "'%.300s' is encrypted by what this OpenSSL "
+		                "lacks: 'openssl pkey -aes256' converts it",
 		                name);
 	if (asking->is_asked)
 		return tkb_fail(err, TKB_ERR_INVALID,
@@ -126,10 +152,12 @@ static int read_pem(struct tkb_bytes text, const char *name,
 	if (!is_alone)
 		return tkb_fail(err, TKB_ERR_INVALID,
 		                "'%.300s' has more than one key", name);
+	ERR_clear_error();
 	made = is_private ? PEM_read_bio_PrivateKey(bio, NULL,
 	                                            ask_for_passphrase, &asking)
 	                  : PEM_read_bio_PUBKEY(bio, NULL, ask_for_passphrase,
 	                                        &asking);
+	asking.is_unknown = asking.is_asked && lacks_algorithm();
 	ERR_clear_error();
 	if (made == NULL)
 		return refuse_private(&asking, name, err);

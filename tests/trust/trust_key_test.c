@@ -101,6 +101,27 @@ TEST(key, that_is_encrypted_opens_with_its_passphrase_alone)
 	      "nobody knows it");
 }
 
+TEST(key, that_is_encrypted_by_an_unknown_cipher_is_told_so)
+{
+	/* AES-256, but for the last number of its name. */
+	static const char text[] = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
+				   "MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDA"
+	                           "cBAj1fzrdiuek1AICCAAw\n"
+				   "DAYIKoZIhvcNAgkFADAdBglghkgBZQMEAX8EEJGZRbP"
+	                           "QiRidfr6/bgi0ytgEQAVk\n"
+				   "hbFqAvSD9xfM3srkAExjcfOBNfWu7gfa7E2qovL6IGb"
+	                           "zgz/e51lf4SWCCqLEUSl6\n"
+				   "m5axVcDdUOh20tsTLXA=\n"
+				   "-----END ENCRYPTED PRIVATE KEY-----\n";
+	struct keyring keyring = { .word = "pass" };
+	const struct tkb_passphrase passphrase = { give_word, &keyring };
+	struct tkb_key *key = NULL;
+
+	FAILS(tkb_key_read((struct tkb_bytes){ text, sizeof(text) - 1 }, "a",
+	                   &passphrase, &key, ERR),
+	      TKB_ERR_INVALID, "by what this OpenSSL lacks");
+}
+
 TEST(key, that_is_not_encrypted_asks_for_no_passphrase)
 {
 	struct keyring keyring = { .word = "pass" };
