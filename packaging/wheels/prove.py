@@ -67,7 +67,7 @@ def guest(architecture):
             continue
         _, digest, path = line.split()
         file = WORK / "downloads" / PurePosixPath(path).name
-        if not file.exists():
+        if not file.exists() or digest_of(file) != digest:
             download(path, file)
         if digest_of(file) != digest:
             fail(f"{file.name} is not the file that guest.lock names")
