@@ -273,8 +273,12 @@ def _load(name: str, functions: Dict[str, Tuple[Any, ...]]) -> ctypes.CDLL:
             found = getattr(library, function)
             found.restype, found.argtypes = result, parameters
     except (OSError, AttributeError) as error:
+        reason = str(error)
+        # Of a library for another machine, the loader says that it is not there.
+        if path != name and reason.startswith(f"{path}: cannot open shared object"):
+            reason = f"{path} is not for this machine, {os.uname().machine}"
         raise _errors.Error(
-            f"{name} cannot be used: {error}: install tkbundle, or name the "
+            f"{name} cannot be used: {reason}: install tkbundle, or name the "
             "folder that has it in TKBUNDLE_LIBRARY", "io") from None
     return library
 

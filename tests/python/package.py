@@ -383,6 +383,20 @@ def _(here):
         require("TKBUNDLE_LIBRARY" in ended.err, ended.err)
 
 
+@test("a library for another machine is told from one that is not there")
+def _(here):
+    with open(os.path.join(os.path.dirname(here.program), "libtkbundle.so.1"),
+              "rb") as file:
+        library = bytearray(file.read())
+    library[18:20] = b"\xf3\0"  # RISC-V
+    with open(here.path("libtkbundle.so.1"), "wb") as file:
+        file.write(library)
+    ended = python(here, "import tkbundle; tkbundle.version()",
+                   env={"TKBUNDLE_LIBRARY": here.folder})
+    require(f"libtkbundle.so.1 is not for this machine, {os.uname().machine}: "
+            in ended.err, ended.err)
+
+
 @test("the module is the program")
 def _(here):
     ended = here.go([sys.executable, "-m", "tkbundle", "ls", here.fixture()],
