@@ -106,11 +106,13 @@ static int make_executable(const struct tkb_destination *to, int dir,
                            const char *name, struct tkb_error *err)
 {
 	struct stat status;
+	mode_t wanted;
 
-	if (fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    fchmodat(dir, name,
-	             (status.st_mode & 07777) | (status.st_mode & 0444) >> 2,
-	             0) < 0)
+	if (fstatat(dir, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return tkb_destination_fail(to, name, err);
+	wanted = status.st_mode | (status.st_mode & 0444) >> 2;
+	if (wanted != status.st_mode &&
+	    fchmodat(dir, name, wanted & 07777, 0) < 0)
 		return tkb_destination_fail(to, name, err);
 	return 0;
 }

@@ -57,6 +57,26 @@ static void format_staged(const struct place *place, size_t index,
 }
 
 /*
+ * Give a file the owner and mode of another one. SMB and object stores may
+ * refuse that, but there, all files have the same anyway.
+ */
+static int give_rights(int fd, const struct stat *other)
+{
+	struct stat own;
+
+	if (fstat(fd, &own) < 0)
+		return -1;
+	/* Only root can change a file's owner. */
+	if (geteuid() == 0 &&
+	    (own.st_uid != other->st_uid || own.st_gid != other->st_gid) &&
+	    fchown(fd, other->st_uid, other->st_gid) < 0)
+		return -1;
+	return own.st_mode == other->st_mode
+	               ? 0
+	               : fchmod(fd, other->st_mode & 07777);
+}
+
+/*
  * Write the loader's text to the stage, to replace the file with `status`. The
  * text may have secrets, so the new file never has more permissions than the
  * old one. It also keeps that file's times, because some engines compare them.
@@ -77,14 +97,11 @@ static int stage_text(const struct place *place, size_t index,
 	                 0600);
 	if (fd < 0)
 		return tkb_destination_fail(place->to, name, err);
-	/* Only root can change a file's owner. */
-	if (geteuid() == 0 && fchown(fd, status->st_uid, status->st_gid) < 0)
-		return tkb_destination_fail(place->to, name, err);
 	rc = tkb_fd_write_all(fd, tkb_buf_bytes(&place->loader->text), name,
 	                      err);
 	if (rc < 0)
 		return rc;
-	if (fchmod(fd, status->st_mode & 07777) < 0 || futimens(fd, times) < 0)
+	if (give_rights(fd, status) < 0 || futimens(fd, times) < 0)
 		return tkb_destination_fail(place->to, name, err);
 	/* On NFS or with quotas, close() may be the first call to fail. */
 	closing = fd;

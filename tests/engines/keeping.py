@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trees are maintained in place: relocate and gc."""
+import errno
 import fcntl
 import json
 import os
@@ -17,6 +18,7 @@ from machines import (
     AOT, GRAPH, INDEX, TORCH, VLLM, Machine, contents, names_what_is_there,
     read, stages, write)
 from moving import carried
+from sandbox import refusing
 from scene import equal, is_there, require, small_disk, test, wait_until
 
 
@@ -66,6 +68,19 @@ def _(scene):
           ["relocated"], 5)
     require(first.tree.encode() not in first.index())
     first.verb("relocate", env={"HOME": first.home})
+    names_what_is_there(first)
+
+
+@test("a home that was moved names its place also where no file can be given away")
+def _(scene):
+    first = Machine(scene, "first", VLLM)
+    for folder, _, names in os.walk(first.home):
+        for name in names:
+            os.chown(os.path.join(folder, name), os.geteuid(), os.getegid())
+    refused = refusing(errno.EPERM, "fchown")
+
+    equal(counts(first.document("relocate", preexec_fn=refused)), (5, 32, 0, 0))
+
     names_what_is_there(first)
 
 

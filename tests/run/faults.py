@@ -9,7 +9,7 @@ import sys
 import time
 
 from pushes import compiling, reader
-from sandbox import CALLS, refusing
+from sandbox import NEWER, refusing
 from scene import (ENTRIES, HERE, KERNELS, Skip, children, equal, hanging, is_there,
                    need, need_root, process, require, test, wait_until)
 
@@ -322,7 +322,7 @@ def _(scene):
 def _(scene):
     cache = scene.fixture()
     for number in errno.EPERM, errno.ENOSYS:
-        bound = {"preexec_fn": refusing(number, *CALLS)}
+        bound = {"preexec_fn": refusing(number, *NEWER)}
         place = scene.path(str(number))
         os.mkdir(place)
 

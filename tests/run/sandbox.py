@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sandbox that refuses system calls which it does not know."""
+"""System calls that a sandbox, a kernel or a file system refuses."""
 import ctypes
 import os
 import struct
 
 from scene import Skip
 
-# Later than Linux 3.10, with their numbers on x86_64 and aarch64.
-CALLS = {"renameat2": (316, 276), "statx": (332, 291), "clone3": (435, 435),
-         "close_range": (436, 436), "openat2": (437, 437),
-         "faccessat2": (439, 439)}
+# Numbers on x86_64 and aarch64.
+NUMBERS = {"fchown": (93, 55), "renameat2": (316, 276), "statx": (332, 291),
+           "clone3": (435, 435), "close_range": (436, 436),
+           "openat2": (437, 437), "faccessat2": (439, 439)}
+NEWER = tuple(NUMBERS)[1:]  # than Linux 3.10
 MACHINES = ("x86_64", "aarch64")
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 22, 38
 SECCOMP_MODE_FILTER, SECCOMP_RET_ERRNO, SECCOMP_RET_ALLOW = 2, 0x50000, 0x7fff0000
@@ -28,7 +29,7 @@ def refusing(number, *names):
     code = struct.pack("HBBI", LOAD, 0, 0, 0)
     for name in names:
         code += struct.pack("HBBI", EQUAL, 0, 1,
-                            CALLS[name][MACHINES.index(machine)])
+                            NUMBERS[name][MACHINES.index(machine)])
         code += struct.pack("HBBI", RETURN, 0, 0, SECCOMP_RET_ERRNO | number)
     code += struct.pack("HBBI", RETURN, 0, 0, SECCOMP_RET_ALLOW)
     prctl = ctypes.CDLL(None, use_errno=True).prctl
