@@ -442,6 +442,9 @@ void tkb_stage_close(struct tkb_stage *stage)
 			(void)close(part);
 	}
 	tkb_fd_unlock_at(&stage->lock_fd);
+	/* NFS and FUSE keep an open file under another name until now. */
+	if (stage->fd >= 0)
+		(void)unlinkat(stage->own_fd, stage->name, AT_REMOVEDIR);
 	tkb_fd_close_at(&stage->fd);
 	tkb_fd_close_at(&stage->own_fd);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever part of tkbundle fails, hangs or crashes, the command runs."""
 import errno
+import glob
 import os
 import shutil
 import signal
@@ -357,3 +358,16 @@ def _(scene):
     libraries = {"LD_LIBRARY_PATH": os.path.dirname(scene.program)}
     ended = scene.shell(reader(), before=before, env=libraries)
     equal(ended.out, f"{KERNELS}\n", ended.err)
+
+
+@test("an emit leaves no stage where a file that is open keeps its folder, as on NFS")
+def _(scene):
+    need("strace")
+    scene.tkbundle("collect", scene.fixture(), "-o", "all.tkb")
+    trace = scene.path("trace")
+    ended = scene.go(["strace", "-f", "-o", trace, "-e", "trace=unlinkat", "-e",
+                      "inject=unlinkat:error=ENOTEMPTY:when=2", scene.program,
+                      "emit", "all.tkb", "cache"])
+    equal(ended.status, 0, ended.err)
+    require("AT_REMOVEDIR) = -1 ENOTEMPTY" in scene.read("trace"))
+    equal(glob.glob(scene.path("cache", ".tkbundle", "stage-*")), [])
