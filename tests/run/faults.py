@@ -356,8 +356,10 @@ def _(scene):
         raise Skip("nothing can be mounted here")
     # The loader finds what is beside a program by /proc.
     libraries = {"LD_LIBRARY_PATH": os.path.dirname(scene.program)}
-    ended = scene.shell(reader(), before=before, env=libraries)
-    equal(ended.out, f"{KERNELS}\n", ended.err)
+    for refused in (), NEWER:
+        ended = scene.shell(reader(), before=before, env=libraries,
+                            preexec_fn=refusing(errno.ENOSYS, *refused))
+        equal(ended.out, f"{KERNELS}\n", ended.err)
 
 
 @test("an emit leaves no stage where a file that is open keeps its folder, as on NFS")
