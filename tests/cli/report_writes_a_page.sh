@@ -20,7 +20,7 @@ ln kernels.tkb linked
 try tkbundle report kernels.tkb -o linked
 try tkbundle export kernels.tkb --format tar.gz -o ./kernels.tkb
 try tkbundle verify kernels.tkb
-tkbundle export kernels.tkb -o kernels.tar.gz >words 2>&1
+cp kernels.tkb kernels.tar.gz
 try tkbundle import kernels.tar.gz -o kernels.tar.gz
 echo '{' >"$(echo cache/5DJU*)/add_kernel.json"
 try tkbundle report cache -o page.html
