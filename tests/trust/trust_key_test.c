@@ -106,11 +106,11 @@ TEST(key, that_is_encrypted_by_an_unknown_cipher_is_told_so)
 	/* AES-256, but for the last number of its name. */
 	static const char text[] = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
 				   "MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDA"
-	                           "cBAj1fzrdiuek1AICCAAw\n"
+				   "cBAj1fzrdiuek1AICCAAw\n"
 				   "DAYIKoZIhvcNAgkFADAdBglghkgBZQMEAX8EEJGZRbP"
-	                           "QiRidfr6/bgi0ytgEQAVk\n"
+				   "QiRidfr6/bgi0ytgEQAVk\n"
 				   "hbFqAvSD9xfM3srkAExjcfOBNfWu7gfa7E2qovL6IGb"
-	                           "zgz/e51lf4SWCCqLEUSl6\n"
+				   "zgz/e51lf4SWCCqLEUSl6\n"
 				   "m5axVcDdUOh20tsTLXA=\n"
 				   "-----END ENCRYPTED PRIVATE KEY-----\n";
 	struct keyring keyring = { .word = "pass" };
