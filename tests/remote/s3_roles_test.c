@@ -162,6 +162,11 @@ TEST(s3_roles, a_refusal_of_sts_is_told)
 	set("AWS_ROLE_ARN", "kernels");
 	check_no_keys("s3://bucket", TKB_ERR_DENIED, "'kernels': HTTP 400");
 	CHECK(strstr(ERR->message, "another") == NULL);
+	write_text("web", text("%0500d", 7));
+	check_no_keys("s3://bucket", TKB_ERR_DENIED, "'kernels': HTTP 400");
+	CHECK(strstr(ERR->message, "0000") == NULL);
+	write_text("web", "\n");
+	check_no_keys("s3://bucket", TKB_ERR_DENIED, "there is no token in '");
 	SYS(unsetenv("AWS_ROLE_ARN"));
 	check_no_keys("s3://bucket", TKB_ERR_DENIED,
 	              "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is "
@@ -170,6 +175,21 @@ TEST(s3_roles, a_refusal_of_sts_is_told)
 	set("AWS_WEB_IDENTITY_TOKEN_FILE", "nowhere");
 	check_no_keys("s3://bucket", TKB_ERR_DENIED,
 	              "there is no token in 'nowhere'");
+}
+
+/* What a credential_process may print. */
+static void write_answer(void)
+{
+	write_text("answer",
+	           text("{\"Version\": 1, \"AccessKeyId\": \"" ID "\","
+	                "\"SecretAccessKey\": \"" SECRET "\","
+	                "\"SessionToken\": \"" TOKEN "\","
+	                "\"Expiration\": \"%s\"}",
+	                run("sh", "-c",
+	                    "printf %s \"$(date -u -d '+1 hour' "
+	                    "+%Y-%m-%dT%H:%M:%SZ)\"",
+	                    NULL)
+	                        .out));
 }
 
 TEST(s3_roles, a_profile_may_name_a_role_or_a_program)
@@ -184,18 +204,30 @@ TEST(s3_roles, a_profile_may_name_a_role_or_a_program)
 	check_keys("ci");
 	set("AWS_WEB_IDENTITY_TOKEN_FILE", "nowhere");
 	check_keys("ci");
-	write_text("answer",
-	           text("{\"Version\": 1, \"AccessKeyId\": \"" ID "\","
-	                "\"SecretAccessKey\": \"" SECRET "\","
-	                "\"SessionToken\": \"" TOKEN "\","
-	                "\"Expiration\": \"%s\"}",
-	                run("sh", "-c",
-	                    "printf %s \"$(date -u -d '+1 hour' "
-	                    "+%Y-%m-%dT%H:%M:%SZ)\"",
-	                    NULL)
-	                        .out));
+	write_answer();
 	write_profile(text("credential_process = \"cat\" %s/answer\n",
 	                   test_folder()));
+	check_keys("ci");
+}
+
+/* The role before all keys, the program before those of its own file. */
+TEST(s3_roles, a_profile_that_has_keys_too_is_taken_in_amazons_order)
+{
+	static const char keys[] = "aws_access_key_id = AKIAOTHER\n"
+				   "aws_secret_access_key = other\n";
+	const struct server roles = start_roles();
+
+	set("AWS_ENDPOINT_URL_STS", text("http://127.0.0.1:%u", roles.port));
+	write_text("web", "web+identity/token==");
+	write_profile(text("role_arn = " ROLE "kernels\n"
+	                   "web_identity_token_file = %s/web\n%s",
+	                   test_folder(), keys));
+	write_text(".aws/credentials", text("[ci]\n%s", keys));
+	check_keys("ci");
+	SYS(unlink(".aws/credentials"));
+	write_answer();
+	write_profile(text("credential_process = cat %s/answer\n%s",
+	                   test_folder(), keys));
 	check_keys("ci");
 }
 
@@ -258,8 +290,10 @@ TEST(s3_roles, a_container_is_not_given_keys_by_anybody)
 {
 	static const char *const uris[] = { "http://example.com/",
 		                            "http://127.0.0.1.example.com/",
+		                            "http://127.0.0.1:1@example.com/",
 		                            "http://169.254.169.254/",
-		                            "ftp://127.0.0.1/", "/x" };
+		                            "ftp://127.0.0.1/",
+		                            "/x" };
 
 	forget_aws();
 	for (size_t i = 0; i < TKB_COUNT_OF(uris); i++) {

@@ -152,6 +152,18 @@ int tkb_s3_setting(enum tkb_s3_file file, const char *profile, const char *name,
 	return tkb_buf_check(out, err);
 }
 
+int tkb_s3_profile_setting(const struct tkb_remote_url *url, const char *name,
+                           struct tkb_buf *out, struct tkb_error *err)
+{
+	const char *profile = tkb_s3_profile(url);
+	int rc;
+
+	rc = tkb_s3_setting(TKB_S3_CREDENTIALS, profile, name, out, err);
+	return rc == TKB_MISS
+	               ? tkb_s3_setting(TKB_S3_CONFIG, profile, name, out, err)
+	               : rc;
+}
+
 void tkb_s3_keys_release(struct tkb_s3_keys *keys)
 {
 	tkb_secret_text_release(&keys->id);
@@ -233,11 +245,34 @@ static int read_profile(enum tkb_s3_file file, const char *profile,
 	return rc < 0 ? rc : 0;
 }
 
+/* Keys of the profile, unless its role or its program comes first. */
+static int read_profiles(const struct tkb_remote_url *url,
+                         struct tkb_s3_keys *keys, struct tkb_error *err)
+{
+	const char *profile = tkb_s3_profile(url);
+	TKB_AUTO(tkb_buf_release)
+	struct tkb_buf value = TKB_BUF_INIT(PATH_LIMIT);
+	int rc;
+
+	rc = tkb_s3_profile_setting(url, "web_identity_token_file", &value,
+	                            err);
+	if (rc == 0)
+		rc = tkb_s3_profile_setting(url, "role_arn", &value, err);
+	if (rc != TKB_MISS)
+		return rc < 0 ? rc : TKB_MISS;
+	rc = read_profile(TKB_S3_CREDENTIALS, profile, keys, err);
+	if (rc != TKB_MISS)
+		return rc;
+	rc = tkb_s3_profile_setting(url, "credential_process", &value, err);
+	if (rc != TKB_MISS)
+		return rc < 0 ? rc : TKB_MISS;
+	return read_profile(TKB_S3_CONFIG, profile, keys, err);
+}
+
 int tkb_s3_keys_read(const struct tkb_remote_url *url, struct tkb_s3_keys *out,
                      struct tkb_error *err)
 {
 	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys keys = { 0 };
-	const char *profile = tkb_s3_profile(url);
 	int rc = TKB_MISS;
 
 	if (tkb_remote_url_param(url, "profile") == NULL) {
@@ -247,9 +282,7 @@ int tkb_s3_keys_read(const struct tkb_remote_url *url, struct tkb_s3_keys *out,
 			return TKB_MISS;
 	}
 	if (rc == TKB_MISS)
-		rc = read_profile(TKB_S3_CREDENTIALS, profile, &keys, err);
-	if (rc == TKB_MISS)
-		rc = read_profile(TKB_S3_CONFIG, profile, &keys, err);
+		rc = read_profiles(url, &keys, err);
 	if (rc != 0)
 		return rc;
 	*out = keys;

@@ -8,9 +8,10 @@
  *
  *     AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
  *     AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN: the role of a pod, from STS
- *     the profile's keys in ~/.aws/credentials, or in ~/.aws/config
- *     its web_identity_token_file and role_arn
+ *     the profile's web_identity_token_file and role_arn
+ *     its keys in ~/.aws/credentials
  *     its credential_process
+ *     its keys in ~/.aws/config
  *     AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI: the role of a pod or
  *     of a task
  *     the role of the machine, from its metadata service (IMDSv2)
@@ -89,5 +90,10 @@ TKB_NODISCARD int tkb_s3_file_path(enum tkb_s3_file file, struct tkb_buf *out,
 TKB_NODISCARD int tkb_s3_setting(enum tkb_s3_file file, const char *profile,
                                  const char *name, struct tkb_buf *out,
                                  struct tkb_error *err);
+
+/* As tkb_s3_setting(), of the profile to use, from either file. */
+TKB_NODISCARD int tkb_s3_profile_setting(const struct tkb_remote_url *url,
+                                         const char *name, struct tkb_buf *out,
+                                         struct tkb_error *err);
 
 #endif

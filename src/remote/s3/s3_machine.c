@@ -38,9 +38,14 @@ static bool may_be_asked(const char *uri)
 		return true;
 	for (size_t i = 0; i < TKB_COUNT_OF(hosts); i++) {
 		const size_t size = strlen(hosts[i]);
+		const char *rest = uri + size;
 
-		if (strncmp(uri, hosts[i], size) == 0 &&
-		    (uri[size] == '\0' || strchr(":/?", uri[size]) != NULL))
+		if (strncmp(uri, hosts[i], size) != 0)
+			continue;
+		/* "localhost:x@host" is a user and a password for "host". */
+		if (*rest == ':')
+			rest += 1 + strspn(rest + 1, "0123456789");
+		if (*rest == '\0' || *rest == '/' || *rest == '?')
 			return true;
 	}
 	return false;

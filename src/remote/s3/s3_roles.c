@@ -110,16 +110,17 @@ int tkb_s3_read_token(const char *path, struct tkb_buf *out,
 
 	rc = tkb_secret_file_read(path, "a token", TKB_S3_ASK_LIMIT - 1, out,
 	                          err);
-	if (rc == TKB_MISS)
-		return tkb_fail(err, TKB_ERR_DENIED,
-		                "there is no token in '%.200s'", path);
 	while (rc == 0 && out->size != 0 && out->data[out->size - 1] <= ' ')
 		out->data[--out->size] = '\0';
+	if (rc == TKB_MISS || (rc == 0 && out->size == 0))
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "there is no token in '%.200s'", path);
 	return rc;
 }
 
-/* Why STS refuses. */
+/* Why STS refuses; nothing of a text that holds the token. */
 struct refusal {
+	const char *token;
 	char code[80];
 	char message[200];
 };
@@ -130,6 +131,8 @@ static int take_reason(void *self, const char *name, size_t depth,
 	struct refusal *refusal = self;
 
 	(void)depth, (void)err;
+	if (strstr(text, refusal->token) != NULL)
+		return 0;
 	if (strcmp(name, "Code") == 0)
 		(void)snprintf(refusal->code, sizeof(refusal->code), ": %s",
 		               text);
@@ -143,15 +146,14 @@ static int fail_sts(const char *role, const struct tkb_http_request *request,
                     int rc, const char *token, struct tkb_error *err)
 {
 	const struct tkb_buf *text = request->refusal;
-	struct refusal refusal = { .code = "" };
+	struct refusal refusal = { .token = token };
 	const struct tkb_xml_visitor visitor = { take_reason, &refusal };
 
 	if (rc != TKB_MISS && rc != TKB_ERR_DENIED)
 		return tkb_fail_while(err, rc, "STS, '%.200s'", request->url);
 	if (text->size != 0 &&
-	    (tkb_xml_read(tkb_buf_bytes(text), &visitor, NULL) < 0 ||
-	     strstr(refusal.message, token) != NULL))
-		refusal = (struct refusal){ .code = "" };
+	    tkb_xml_read(tkb_buf_bytes(text), &visitor, NULL) < 0)
+		refusal = (struct refusal){ .token = token };
 	return tkb_fail(err, TKB_ERR_DENIED,
 	                "STS gives no keys of the role '%.150s': HTTP %ld%s%s",
 	                role, request->status, refusal.code, refusal.message);
@@ -249,19 +251,6 @@ static int ask_for_pod(struct tkb_s3_asking *asking, struct tkb_error *err)
 	               session != NULL ? session : "tkbundle", err);
 }
 
-/* Read a setting of the profile, from either file. */
-static int read_setting(const struct tkb_s3_asking *asking, const char *name,
-                        struct tkb_buf *out, struct tkb_error *err)
-{
-	const char *profile = tkb_s3_profile(asking->url);
-	int rc;
-
-	rc = tkb_s3_setting(TKB_S3_CREDENTIALS, profile, name, out, err);
-	return rc == TKB_MISS
-	               ? tkb_s3_setting(TKB_S3_CONFIG, profile, name, out, err)
-	               : rc;
-}
-
 /* Refuse a profile whose keys only Amazon's programs can get. */
 static int refuse_profile(const struct tkb_s3_asking *asking,
                           struct tkb_error *err)
@@ -275,7 +264,7 @@ static int refuse_profile(const struct tkb_s3_asking *asking,
 	int rc = TKB_MISS;
 
 	for (size_t i = 0; i < TKB_COUNT_OF(names) && rc == TKB_MISS; i++) {
-		rc = read_setting(asking, names[i], &value, err);
+		rc = tkb_s3_profile_setting(asking->url, names[i], &value, err);
 		if (rc == 0)
 			return tkb_fail(
 				err, TKB_ERR_DENIED,
@@ -319,18 +308,22 @@ static int ask_for_profile(struct tkb_s3_asking *asking, struct tkb_error *err)
 	struct tkb_buf value = TKB_BUF_INIT(PATH_LIMIT);
 	int rc;
 
-	rc = read_setting(asking, "web_identity_token_file", &path, err);
+	rc = tkb_s3_profile_setting(asking->url, "web_identity_token_file",
+	                            &path, err);
 	if (rc == 0)
-		rc = read_setting(asking, "role_arn", &role, err);
+		rc = tkb_s3_profile_setting(asking->url, "role_arn", &role,
+		                            err);
 	if (rc == 0)
-		rc = read_setting(asking, "role_session_name", &value, err);
+		rc = tkb_s3_profile_setting(asking->url, "role_session_name",
+		                            &value, err);
 	if (rc >= 0 && role.size != 0)
 		return ask_sts(asking, (const char *)path.data,
 		               (const char *)role.data,
 		               rc == 0 ? (const char *)value.data : "tkbundle",
 		               err);
 	if (rc == TKB_MISS)
-		rc = read_setting(asking, "credential_process", &value, err);
+		rc = tkb_s3_profile_setting(asking->url, "credential_process",
+		                            &value, err);
 	if (rc == 0)
 		return ask_program(asking, (const char *)value.data, err);
 	return rc == TKB_MISS ? refuse_profile(asking, err) : rc;
