@@ -275,7 +275,8 @@ def _load(name: str, functions: Dict[str, Tuple[Any, ...]]) -> ctypes.CDLL:
     except (OSError, AttributeError) as error:
         reason = str(error)
         # Of a library for another machine, the loader says that it is not there.
-        if path != name and reason.startswith(f"{path}: cannot open shared object"):
+        missing = f"{path}: cannot open shared object file: No such file"
+        if path != name and reason.startswith(missing):
             reason = f"{path} is not for this machine, {os.uname().machine}"
         raise _errors.Error(
             f"{name} cannot be used: {reason}: install tkbundle, or name the "

@@ -397,6 +397,28 @@ def _(here):
             in ended.err, ended.err)
 
 
+@test("a library that cannot be opened is not for another machine")
+def _(here):
+    code = """if True:
+        import os, resource
+        from tkbundle import _errors, _native
+        resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+        try:
+            while True:
+                os.dup(0)
+        except OSError:
+            pass
+        try:
+            _native._load("libtkbundle.so.1", {})
+        except _errors.Error as error:
+            print(error)
+        """
+    ended = python(here, code, env={
+        "TKBUNDLE_LIBRARY": os.path.dirname(here.program)})
+    require("libtkbundle.so.1: cannot open shared object file: Too many open"
+            in ended.out, ended.out + ended.err)
+
+
 @test("the module is the program")
 def _(here):
     ended = here.go([sys.executable, "-m", "tkbundle", "ls", here.fixture()],
