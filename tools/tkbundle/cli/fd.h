@@ -40,9 +40,6 @@ bool folder_join(char *out, size_t size, const char *folder, const char *name);
 /* For TKB_AUTO; NULL is allowed. */
 void folder_close(DIR **folder);
 
-/* access(), but of the effective user, where the kernel or a sandbox can. */
-bool path_allows(const char *path, int mode);
-
 /*
  * access() for the effective user; for the real one in a sandbox that refuses
  * faccessat2().
