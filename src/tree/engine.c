@@ -385,7 +385,10 @@ const char *tkb_engine_located_by(const struct tkb_engine *engine, size_t index,
 	return i < root->fallback_count ? root->fallbacks[i].variable : NULL;
 }
 
-/* If `*path` begins with a tilde, put the home folder in its place. */
+/*
+ * If `*path` begins with a tilde, put the home folder in its place. Returns
+ * TKB_MISS if nothing says where that is.
+ */
 static int expand_home(const struct environment *environment, char **path,
                        struct tkb_error *err)
 {
@@ -394,9 +397,10 @@ static int expand_home(const struct environment *environment, char **path,
 	const char *home = environment_value(environment, "HOME");
 	int rc;
 
-	if (home == NULL || (*path)[0] != '~' ||
-	    ((*path)[1] != '/' && (*path)[1] != '\0'))
+	if ((*path)[0] != '~' || ((*path)[1] != '/' && (*path)[1] != '\0'))
 		return 0;
+	if (home == NULL)
+		return TKB_MISS;
 	tkb_buf_add_text(&full, home);
 	tkb_buf_add_text(&full, *path + 1);
 	tkb_buf_add_byte(&full, '\0');

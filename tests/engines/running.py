@@ -230,6 +230,10 @@ def _(scene):
           {"triton": scene.path("home", "a", "triton"), "sglang": scene.path("home", "a"),
            "sglang_jit": scene.path("home", "jit")})
     equal(roots("sglang", SGLANG_CACHE_DIR="/a", TRITON_CACHE_DIR="~/a")["triton"], "~/a")
+    env = {"VLLM_CACHE_ROOT": "~/a", "TRITON_CACHE_DIR": scene.path("t"), "HOME": ""}
+    equal(roots("vllm", **env)["vllm"], None)
+    ended = scene.go([scene.program, "emit", "--engine", "vllm", "none.tkb"], env=env)
+    require("nothing says where 'vllm' of engine 'vllm' is: set HOME" in ended.err, ended.err)
 
 
 @test("the user whose name is in a default place is the one whom Python finds")

@@ -326,7 +326,9 @@ static int add_engine_root(struct trees *trees, const struct tkb_engine *engine,
 		                 "nothing says where '%s' of engine '%s' is: "
 		                 "set %s",
 		                 root->name, tkb_engine_name(engine),
-		                 root->variable);
+		                 cli_variable(root->variable) != NULL
+		                         ? "HOME" /* for its tilde */
+		                         : root->variable);
 	if (rc < 0)
 		return rc;
 	if (root->is_kernels) {
