@@ -290,7 +290,7 @@ TEST(s3_roles, a_container_is_not_given_keys_by_anybody)
 {
 	static const char *const uris[] = { "http://example.com/",
 		                            "http://127.0.0.1.example.com/",
-		                            "http://127.0.0.1:1@example.com/",
+		                            "http://127.0.0.1:x.example.com/",
 		                            "http://169.254.169.254/",
 		                            "ftp://127.0.0.1/",
 		                            "/x" };
@@ -301,6 +301,24 @@ TEST(s3_roles, a_container_is_not_given_keys_by_anybody)
 		check_no_keys("s3://bucket", TKB_ERR_DENIED,
 		              "neither under TLS nor of this machine");
 	}
+}
+
+TEST(s3_roles, a_password_in_a_servers_url_is_refused_and_not_told)
+{
+	const struct server roles = start_roles();
+
+	set("AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	    "http://127.0.0.1:s3cret@example.com/x");
+	check_no_keys("s3://bucket", TKB_ERR_DENIED,
+	              "the URL of the container's credentials has a user or a "
+	              "password");
+	set_pod(&roles, "kernels");
+	set("AWS_ENDPOINT_URL_STS",
+	    text("http://u:s3cret@127.0.0.1:%u", roles.port));
+	check_no_keys("s3://bucket", TKB_ERR_DENIED, "the URL of STS has a");
+	set("AWS_ENDPOINT_URL_STS",
+	    text("http://127.0.0.1:%u/?a@b", roles.port));
+	check_keys("");
 }
 
 TEST(s3_roles, a_machine_has_a_role)

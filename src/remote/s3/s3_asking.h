@@ -19,6 +19,10 @@ struct tkb_s3_asking {
 	char reason[TKB_S3_REASON_SIZE]; /* why the machine gives none */
 };
 
+/* Refuse the URL of `whose` server if it has a user, as it stands in messages. */
+TKB_NODISCARD int tkb_s3_check_server(const char *url, const char *whose,
+                                      struct tkb_error *err);
+
 /* Read keys from a JSON document. `who` gave it, for a message. */
 TKB_NODISCARD int tkb_s3_read_answer(struct tkb_s3_asking *asking,
                                      const struct tkb_buf *text,

@@ -42,7 +42,6 @@ static bool may_be_asked(const char *uri)
 
 		if (strncmp(uri, hosts[i], size) != 0)
 			continue;
-		/* "localhost:x@host" is a user and a password for "host". */
 		if (*rest == ':')
 			rest += 1 + strspn(rest + 1, "0123456789");
 		if (*rest == '\0' || *rest == '/' || *rest == '?')
@@ -101,6 +100,9 @@ int tkb_s3_ask_container(struct tkb_s3_asking *asking, struct tkb_error *err)
 	}
 	if (uri == NULL)
 		return TKB_MISS;
+	rc = tkb_s3_check_server(uri, "the container's credentials", err);
+	if (rc < 0)
+		return rc;
 	if (!may_be_asked(uri))
 		return tkb_fail(err, TKB_ERR_DENIED,
 		                "the container's credentials are at '%.200s', "

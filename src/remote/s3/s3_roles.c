@@ -172,6 +172,20 @@ static int write_form(const char *role, const char *session, const char *token,
 	return tkb_buf_check(out, err);
 }
 
+int tkb_s3_check_server(const char *url, const char *whose,
+                        struct tkb_error *err)
+{
+	const char *start = strstr(url, "://");
+	const char *host = start != NULL ? start + 3 : url;
+
+	if (memchr(host, '@', strcspn(host, "/?#")) == NULL)
+		return 0;
+	return tkb_fail(err, TKB_ERR_DENIED,
+	                "the URL of %s has a user or a password, which is not "
+	                "supported",
+	                whose);
+}
+
 static const char *find_sts(const char *region, char own[STS_URL_SIZE])
 {
 	const char *url = tkb_environment("AWS_ENDPOINT_URL_STS");
@@ -216,7 +230,9 @@ static int ask_sts(struct tkb_s3_asking *asking, const char *path,
 	};
 	int rc;
 
-	rc = tkb_s3_read_token(path, &token, err);
+	rc = tkb_s3_check_server(request.url, "STS", err);
+	if (rc == 0)
+		rc = tkb_s3_read_token(path, &token, err);
 	if (rc == 0)
 		rc = write_form(role, session, (const char *)token.data, &form,
 		                err);
