@@ -240,12 +240,17 @@ def _(scene):
     clinic.names("device", root, what="GPU 3", advice="emit --device 0")
 
 
-@test("broken: a graph of a rank that is not here")
-def _(scene):
+def vllm_clinic(scene):
+    """A machine that has run vLLM, and its home."""
     clinic = Clinic(scene, gpus="9.0:GPU-1:NVIDIA H200",
                     packages=(("vllm", "0.24.0"),))
-    home = scene.path("home")
     scene.fixture("home", VLLM)
+    return clinic, scene.path("home")
+
+
+@test("broken: a graph of a rank that is not here")
+def _(scene):
+    clinic, home = vllm_clinic(scene)
     tree = os.path.join(home, ".cache/vllm/torch_compile_cache/799209178a")
     os.rename(os.path.join(tree, "rank_0_0"), os.path.join(tree, "rank_3_0"))
     clinic.names("rank", "--engine", "vllm", what="rank 3",
@@ -254,10 +259,7 @@ def _(scene):
 
 @test("broken: a file that is too large to move is no fault where it is")
 def _(scene):
-    clinic = Clinic(scene, gpus="9.0:GPU-1:NVIDIA H200",
-                    packages=(("vllm", "0.24.0"),))
-    home = scene.path("home")
-    scene.fixture("home", VLLM)
+    clinic, home = vllm_clinic(scene)
     unit = "torch_compile_cache/torch_aot_compile/1f/rank_0_0"
     os.makedirs(os.path.join(home, ".cache/vllm", unit))
     with open(os.path.join(home, ".cache/vllm", unit, "model"), "wb") as file:
@@ -270,10 +272,7 @@ def _(scene):
 
 @test("broken: a folder of the cache that is a link")
 def _(scene):
-    clinic = Clinic(scene, gpus="9.0:GPU-1:NVIDIA H200",
-                    packages=(("vllm", "0.24.0"),))
-    home = scene.path("home")
-    scene.fixture("home", VLLM)
+    clinic, home = vllm_clinic(scene)
     folder = os.path.join(home, ".cache/vllm/torch_compile_cache")
     os.rename(folder, scene.path("elsewhere"))
     os.symlink(scene.path("elsewhere"), folder)
