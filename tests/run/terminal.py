@@ -143,9 +143,9 @@ def _(scene):
 @test("Ctrl-C ends the command, us, and the shell's list of commands")
 def _(scene):
     with shell(scene) as bash:
-        bash.type(quoted(scene, "sh", "-c", "echo o''n; exec sleep 60") +
+        bash.type(quoted(scene, "sh", "-c", "echo has''begun; exec sleep 60") +
                   "; echo status $?\n")
-        bash.see("on")
+        bash.see("hasbegun")
         time.sleep(0.2)
         bash.type("\x03")
         bash.see("tkbundle: emitted")
@@ -217,9 +217,9 @@ def _(scene):
 
 @test("as the leader of a session it is ended by Ctrl-C, too")
 def _(scene):
-    line = scene.line_of("sh", "-c", "echo on; exec sleep 60")
+    line = scene.line_of("sh", "-c", "echo hasbegun; exec sleep 60")
     with terminal(scene, line) as alone:
-        alone.see("on")
+        alone.see("hasbegun")
         time.sleep(0.2)
         alone.type("\x03")
         alone.see("tkbundle: emitted")
@@ -244,11 +244,13 @@ def _(scene):
 
 @test("Ctrl-C does not end a pull or a push")
 def _(scene):
-    script = "trap '' INT; echo o''n; until test -e end; do sleep 0.05; done"
+    script = ("trap '' INT; echo is''deaf; "
+              "until test -e end; do sleep 0.05; done")
     with hanging() as remote, shell(scene) as bash:
         bash.type(quoted(scene, "sh", "-c", script, remote=remote,
                          options=["--wait", "100ms"]) + "\n")
-        bash.see("on")
+        # Our own line before the command has "on", in "not done".
+        bash.see("isdeaf")
         # What was forked is a "run" until it executes the program.
         pulls = wait_until(lambda: [
             pid for pid, line in descendants(bash.pid).items()
