@@ -328,7 +328,7 @@ static void end_triton_item(struct work *work)
 	item->compile = NULL;
 }
 
-/* Make the options for a worker. */
+/* How many items could be read. */
 static size_t count_kernels(const struct work *work)
 {
 	size_t count = 0;

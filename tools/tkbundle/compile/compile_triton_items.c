@@ -127,7 +127,8 @@ static bool add_for_targets(struct triton_items *items,
 }
 
 static bool add_kernel(const struct compile_triton_request *request,
-                       const char *input, struct triton_items *items)
+                       const char *input, struct triton_items *items,
+                       struct triton_input *read)
 {
 	const size_t length = (size_t)(strrchr(input, ':') - input);
 	struct tkb_triton_unit unit = {
@@ -137,14 +138,10 @@ static bool add_kernel(const struct compile_triton_request *request,
 		.num_warps = request->num_warps,
 		.num_stages = request->num_stages,
 	};
-	char *path;
 
-	path = strndup(input, length);
-	if (path == NULL)
-		return false;
-	items->paths[items->path_count++] = path;
-	unit.file = path;
-	return add_for_targets(items, request, &unit);
+	read->path = strndup(input, length);
+	unit.file = read->path;
+	return read->path != NULL && add_for_targets(items, request, &unit);
 }
 
 /* A list may name the Python for all its targets. */
@@ -202,10 +199,9 @@ static bool add_failed(struct triton_items *items, const char *input, int rc,
 }
 
 static bool add_ir(const struct compile_triton_request *request,
-                   const char *input, struct triton_items *items)
+                   const char *input, struct triton_items *items,
+                   struct triton_input *read)
 {
-	struct tkb_bytes *const metadata =
-		&items->metadata[items->metadata_count++];
 	struct tkb_error err = { .status = 0 };
 	struct tkb_triton_unit unit = {
 		.struct_size = sizeof(unit),
@@ -214,11 +210,11 @@ static bool add_ir(const struct compile_triton_request *request,
 		.num_stages = request->num_stages,
 	};
 	const int rc = compile_input_metadata(input, request->metadata,
-	                                      metadata, &err);
+	                                      &read->metadata, &err);
 
 	if (rc != 0)
 		return add_failed(items, input, rc, &err);
-	unit.metadata = *metadata;
+	unit.metadata = read->metadata;
 	return add_for_targets(items, request, &unit);
 }
 
@@ -236,10 +232,10 @@ static bool add_module(struct triton_items *items,
 }
 
 static bool add_modules(const struct compile_triton_request *request,
-                        const char *input, struct triton_items *items)
+                        const char *input, struct triton_items *items,
+                        struct triton_input *read)
 {
-	struct compile_modules *const modules =
-		&items->modules[items->module_count++];
+	struct compile_modules *const modules = &read->modules;
 	struct tkb_error err = { .status = 0 };
 	bool is_added = true;
 	int rc;
@@ -255,19 +251,19 @@ static bool add_modules(const struct compile_triton_request *request,
 }
 
 static bool add_list(const struct compile_triton_request *request,
-                     const char *input, struct triton_items *items)
+                     const char *input, struct triton_items *items,
+                     struct triton_input *read)
 {
 	struct tkb_error err = { .status = 0 };
-	struct tkb_triton_list *list = NULL;
-	const int rc = tkb_triton_list_read(input, &list, &err);
+	const int rc = tkb_triton_list_read(input, &read->list, &err);
 
 	if (rc == TKB_MISS)
 		(void)cli_error(&err, rc, "there is no '%s'", input);
 	if (rc != 0)
 		return add_failed(items, input, rc, &err);
-	items->lists[items->list_count++] = list;
-	for (size_t i = 0; i < tkb_triton_list_count(list); i++) {
-		if (!add_listed(items, request, tkb_triton_list_item(list, i)))
+	for (size_t i = 0; i < tkb_triton_list_count(read->list); i++) {
+		if (!add_listed(items, request,
+		                tkb_triton_list_item(read->list, i)))
 			return false;
 	}
 	return true;
@@ -294,10 +290,10 @@ static bool name_recorded(struct triton_items *items, size_t first,
 }
 
 static bool add_recorded(const struct compile_triton_request *request,
-                         const char *input, struct triton_items *items)
+                         const char *input, struct triton_items *items,
+                         struct triton_input *read)
 {
-	struct compile_recorded *const recorded =
-		&items->recorded[items->recorded_count++];
+	struct compile_recorded *const recorded = &read->recorded;
 	struct tkb_error err = { .status = 0 };
 	const int rc = compile_recorded_read(input, recorded, &err);
 
@@ -329,14 +325,17 @@ static bool add_recorded(const struct compile_triton_request *request,
 static bool add_input(const struct compile_triton_request *request,
                       const char *input, struct triton_items *items)
 {
+	struct triton_input *const read = &items->inputs[items->input_count++];
+
 	if (compile_triton_is_list(input))
-		return add_list(request, input, items);
+		return add_list(request, input, items, read);
 	if (compile_triton_is_recorded(input))
-		return add_recorded(request, input, items);
+		return add_recorded(request, input, items, read);
 	if (compile_triton_is_module(input))
-		return add_modules(request, input, items);
-	return compile_triton_is_ir(input) ? add_ir(request, input, items)
-	                                   : add_kernel(request, input, items);
+		return add_modules(request, input, items, read);
+	if (compile_triton_is_ir(input))
+		return add_ir(request, input, items, read);
+	return add_kernel(request, input, items, read);
 }
 
 enum status triton_items_read(struct cli *cli,
@@ -349,15 +348,8 @@ enum status triton_items_read(struct cli *cli,
 		out->stage = compile_emit_word(compile_emit_source(
 			(enum compile_stage)
 				request->emitted->compile.emit.value));
-	out->lists = calloc(request->input_count + 1, sizeof(*out->lists));
-	out->paths = calloc(request->input_count + 1, sizeof(*out->paths));
-	out->metadata =
-		calloc(request->input_count + 1, sizeof(*out->metadata));
-	out->modules = calloc(request->input_count + 1, sizeof(*out->modules));
-	out->recorded =
-		calloc(request->input_count + 1, sizeof(*out->recorded));
-	if (out->lists == NULL || out->paths == NULL || out->metadata == NULL ||
-	    out->modules == NULL || out->recorded == NULL)
+	out->inputs = calloc(request->input_count + 1, sizeof(*out->inputs));
+	if (out->inputs == NULL)
 		return cli_no_memory(cli);
 	for (size_t i = 0; i < request->input_count && status == STATUS_DONE;
 	     i++) {
@@ -414,6 +406,15 @@ static void release_item(struct triton_item *item)
 	free(item->choice);
 }
 
+static void release_input(struct triton_input *input)
+{
+	tkb_triton_list_free(input->list);
+	free(input->path);
+	compile_modules_release(&input->modules);
+	compile_recorded_release(&input->recorded);
+	free((void *)(uintptr_t)input->metadata.data);
+}
+
 void triton_items_release(struct triton_items *items)
 {
 	for (size_t i = 0; i < items->count; i++)
@@ -423,20 +424,8 @@ void triton_items_release(struct triton_items *items)
 		free(items->chosen[i]);
 	}
 	free(items->chosen);
-	for (size_t i = 0; i < items->list_count; i++)
-		tkb_triton_list_free(items->lists[i]);
-	for (size_t i = 0; i < items->path_count; i++)
-		free(items->paths[i]);
-	for (size_t i = 0; i < items->metadata_count; i++)
-		free((void *)(uintptr_t)items->metadata[i].data);
-	for (size_t i = 0; i < items->module_count; i++)
-		compile_modules_release(&items->modules[i]);
-	for (size_t i = 0; i < items->recorded_count; i++)
-		compile_recorded_release(&items->recorded[i]);
-	free(items->recorded);
-	free(items->modules);
-	free(items->metadata);
-	free(items->paths);
-	free(items->lists);
+	for (size_t i = 0; i < items->input_count; i++)
+		release_input(&items->inputs[i]);
+	free(items->inputs);
 	free(items->items);
 }

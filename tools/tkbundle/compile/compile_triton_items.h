@@ -26,22 +26,21 @@ struct triton_item {
 	struct tkb_error err;
 };
 
+/* What was read of an input, which items point to. Only one is set. */
+struct triton_input {
+	struct tkb_triton_list *list;     /* owned */
+	char *path;                       /* owned: of FILE.py:KERNEL */
+	struct compile_modules modules;   /* of a folder */
+	struct compile_recorded recorded; /* of a bundle or a root */
+	struct tkb_bytes metadata;        /* owned: of IR */
+};
+
 struct triton_items {
 	struct triton_item *items; /* owned */
 	size_t count;
-	struct tkb_triton_list **lists; /* owned, with everything that they
-	                                   point to */
-	size_t list_count;
-	char **paths; /* likewise: of FILE.py:KERNEL */
-	size_t path_count;
-	struct compile_modules *modules; /* likewise: of folders */
-	size_t module_count;
-	struct compile_recorded *recorded; /* likewise: of bundles and roots */
-	size_t recorded_count;
-	const char *stage;          /* stage for all items; NULL: make
-	                               entries */
-	struct tkb_bytes *metadata; /* owned, likewise: of IR */
-	size_t metadata_count;
+	struct triton_input *inputs; /* owned */
+	size_t input_count;
+	const char *stage; /* stage for all items; NULL: make entries */
 	struct triton_item **chosen; /* owned, each */
 	size_t chosen_count;
 };
