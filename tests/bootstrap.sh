@@ -154,7 +154,7 @@ holds "the real PyTorch is fetched" called '^pip install .* torch==2.11.0$'
 # shellcheck disable=SC2046 # one word for each script
 holds "and started by every script there is for it" started torch-2.11.0 \
 	$(cd "$source/tests/engines" && printf '%s\n' real_*.py |
-		grep -v -e sglang -e tilelang -e vllm)
+		grep -v -e jax -e sglang -e tilelang -e vllm)
 bootstrap engines
 holds "it is fetched once" not called '^pip '
 bootstrap engines vllm==0.33.0
@@ -169,6 +169,9 @@ bootstrap engines sglang==0.5.23
 holds "of the real SGLang that is fetched which compiles kernels" called \
 	'^pip install .* --no-deps sglang==0.5.23 .* nvidia-cuda-nvcc=='
 holds "and started" called '^python3 .*tests/engines/real_sglang.py .*-sglang-0.5.23/'
+bootstrap engines jax==0.10.2
+holds "the real JAX is fetched" called '^pip install .* jax==0.10.2 filelock$'
+holds "and started" called '^python3 .*tests/engines/real_jax.py .*-jax-0.10.2/'
 bootstrap engines gpt==1
 holds "an engine that is none is refused" [ "$status" -eq 2 ]
 

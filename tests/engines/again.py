@@ -277,6 +277,28 @@ def _(scene):
     equal((ended.status, ended.counts()[2:]), (4, ("1", "1")), ended.err)
 
 
+# What JAX does if JAX_COMPILATION_CACHE_MAX_SIZE bounds its cache: a hit writes the time.
+JAX = r"""
+cd "$JAX_COMPILATION_CACHE_DIR" || exit
+[ "$JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES" = none ] || exit 9
+[ -e jit_infer-1f-cache ] || echo program >jit_infer-1f-cache
+cat jit_infer-1f-cache
+date +%s%N >jit_infer-1f-atime
+"""
+
+
+@test("the time of use that JAX writes beside a program is there for it, and is no new unit")
+def _(scene):
+    first, second = (Machine(scene, name, engine="jax") for name in ("first", "second"))
+    for machine, counts in ((first, ("0", "0", "2", "2")), (second, ("2", "1", "0", "0")),
+                            (second, ("0", "1", "0", "0"))):
+        os.makedirs(machine.tree, exist_ok=True)
+        ended = start(scene, machine, JAX, "--push", "on-exit")
+        equal((ended.counts(), ended.out), (counts, "program\n"), ended.err)
+        equal(ended.status, 4 if counts[2] != "0" else 0, ended.err)
+        equal(sorted(contents(machine.tree)), ["jit_infer-1f-atime", "jit_infer-1f-cache"])
+
+
 @test("what ninja builds anew, since the ref's was built of other files, takes its place")
 def _(scene):
     first = building.built(scene)

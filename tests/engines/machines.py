@@ -37,6 +37,9 @@ class Machine:
             self.tree = os.path.join(self.home, ".cache", "torchinductor")
             self.kernels = self.tree
             self.environment["TORCHINDUCTOR_CACHE_DIR"] = self.tree
+        if engine == "jax":
+            self.tree = os.path.join(self.home, ".cache", "jax")
+            self.environment["JAX_COMPILATION_CACHE_DIR"] = self.tree
 
     def path(self, *names):
         return os.path.join(self.tree, *names)

@@ -335,6 +335,10 @@ INDUCTORS_OWN = ("quack/1f.o", "flydsl_compile_cache/x", "cutedsl_compile_cache/
 NEWEST = (
     ("torch", ".cache/torchinductor", 1, ("ab/cab.py",),
      ("ab/cab.best_config", "ab/cab.kernel_perf", "cache/1f"), INDUCTORS_OWN),
+    ("jax", ".cache/jax", 2, ("jit_infer-1f-cache", "jit_infer-1f-atime"),
+     ("xla_gpu_per_fusion_autotune_cache_dir/1f.textproto",),
+     (".lockfile", "xla_gpu_kernel_cache_file",
+      "xla_gpu_per_fusion_autotune_cache_dir/tmp/1f.7.textproto")),
     ("vllm", ".cache/vllm", 1, (AOT + "ab/cab.py",),
      (AOT + "ab/cab.kernel_perf", AOT + "cache/1f"),
      tuple(AOT + name for name in INDUCTORS_OWN)),
