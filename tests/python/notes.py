@@ -59,6 +59,22 @@ def _(here, version):
     require(here.folder not in json.dumps(noted), noted)
 
 
+@test("a key of Triton 3.2, which may have hyphens, names a specialisation, too")
+def _(here):
+    use(here, "3.6")
+    noted = fetch(here)
+    for number, name in enumerate(noted):
+        os.rename(here.path("specs", name + ".json"),
+                  here.path("specs", f"-{number}_{name[:40]}.json"))
+    ended = here.tkbundle(
+        "compile", here.path("specs"), "--target", "cuda:90", "--python",
+        os.path.join(VENV, "bin", "python3"), "--cache", here.path("again"),
+        env={"PYTHONPATH": SUPPORT, "PYTHONDONTWRITEBYTECODE": "1",
+             "TRITON_DEFAULT_FP_FUSION": "1"})
+    equal((ended.status, ended.err), (0, ""))
+    equal(kernels(here, "again"), len(noted))
+
+
 @test("what was noted has the same bytes wherever it was compiled")
 def _(here):
     use(here, "3.6", root="one")

@@ -18,7 +18,7 @@ static const char tree[] = "specialisations";
 static const char ending[] = ".json";
 
 enum {
-	KEY_LENGTH = 52 /* shortest key: base32 of a SHA-256 */
+	KEY_LENGTH = 43 /* shortest key: URL-safe base64 of a SHA-256 */
 };
 
 static void free_bytes(struct tkb_bytes bytes)
@@ -46,7 +46,8 @@ static bool is_specialisation(const char *name)
 {
 	size_t length = 0;
 
-	while (isalnum((unsigned char)name[length]))
+	while (isalnum((unsigned char)name[length]) || name[length] == '-' ||
+	       name[length] == '_')
 		length++;
 	return length >= KEY_LENGTH && strcmp(name + length, ending) == 0;
 }
