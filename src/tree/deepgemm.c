@@ -51,10 +51,19 @@ static const struct {
 	{ 12, 3 }, { 12, 5 }, { 12, 7 },
 };
 
-/* For each GPU: its name before CUDA 12.9, and its name since. */
-static const char *const archs[][2] = {
-	{ "90a", "90a" },   { "100a", "100f" }, { "110a", "110a" },
-	{ "120a", "120a" }, { "121a", "121a" },
+/*
+ * For each GPU: its name before CUDA 12.9, and its name since. DeepGEMM's branch
+ * nv_dev, which vLLM has copies of, gives nvcc those of the last two with
+ * -gencode.
+ */
+static const struct {
+	const char *names[2];
+	bool has_gencode;
+} archs[] = {
+	{ { "90a", "90a" }, false },   { { "100a", "100f" }, false },
+	{ { "110a", "110a" }, false }, { { "120a", "120a" }, false },
+	{ { "121a", "121a" }, false }, { { "120a", "120f" }, true },
+	{ { "121a", "121a" }, true },
 };
 
 static const char *const extras[] = {
@@ -82,6 +91,7 @@ struct way {
 	enum compiler compiler;
 	const char *extra;
 	const char *arch;
+	bool has_gencode;
 	unsigned major;
 	unsigned minor;
 };
@@ -97,11 +107,12 @@ static struct way way_of(size_t number)
 	struct way way = {
 		.compiler = (enum compiler)(rest / TKB_COUNT_OF(extras)),
 		.extra = extras[rest % TKB_COUNT_OF(extras)],
+		.has_gencode = archs[arch].has_gencode,
 		.major = versions[version].major,
 		.minor = versions[version].minor,
 	};
 
-	way.arch = archs[arch][way.major > 12 || way.minor >= 9];
+	way.arch = archs[arch].names[way.major > 12 || way.minor >= 9];
 	return way;
 }
 
@@ -121,11 +132,14 @@ static int format_flags(const struct way *way,
 			"NVCC%u.%u$$-std=c++20 "
 			"--diag-suppress=39,161,174,177,186,940 "
 			"--ptxas-options=--register-usage-level=10%s "
-			"-I%s/include --gpu-architecture=sm_%s "
+			"-I%s/include %s%s%ssm_%s "
 			"--compiler-options=-fPIC,-O3,-fconcepts,"
 			"-Wno-deprecated-declarations,-Wno-abi -O3 "
 			"--expt-relaxed-constexpr --expt-extended-lambda$$",
 			way->major, way->minor, way->extra, place->package,
+			way->has_gencode ? "-gencode=arch=compute_" : "",
+			way->has_gencode ? way->arch : "",
+			way->has_gencode ? ",code=" : "--gpu-architecture=",
 			way->arch);
 	return snprintf(out, FLAGS_SIZE,
 	                "NVRTC%u.%u$$-std=c++20 "

@@ -72,7 +72,7 @@ def _(here):
         env={"PYTHONPATH": SUPPORT, "PYTHONDONTWRITEBYTECODE": "1",
              "TRITON_DEFAULT_FP_FUSION": "1"})
     equal((ended.status, ended.err), (0, ""))
-    equal(kernels(here, "again"), len(noted))
+    require(f"compiled {len(noted)}, hits 0, failed 0" in ended.out, ended.out)
 
 
 @test("what was noted has the same bytes wherever it was compiled")

@@ -56,6 +56,19 @@ TEST(deepgemm, old_compilers_and_debuggers_flags_are_known)
 	           "kernel.sm90_gemm.2bd9ee9c2fee5ae8015a552a56c530b6");
 }
 
+TEST(deepgemm, the_flags_of_vllms_copy_for_an_sm120_are_known)
+{
+	check_move("kernel.sm120_gemm.35b740af984f92cc802dccd7d9b7c26a",
+	           &second,
+	           "kernel.sm120_gemm.e93c007331c7e03b71d9f0e98928a770");
+	check_move("kernel.sm120_gemm.c2a4ed85d19d8de265beff39fd806ee9",
+	           &second,
+	           "kernel.sm120_gemm.b5837ea610a217d5fb198666ffe4978b");
+	check_move("kernel.sm120_gemm.c2bac546f55035e8ed4b43de8bf9063c",
+	           &second,
+	           "kernel.sm120_gemm.c584aec431cef7d573cb4c7e56f4c7d5");
+}
+
 TEST(deepgemm, a_name_of_another_place_or_code_is_not_reproduced)
 {
 	static const char name[] =
