@@ -12,11 +12,14 @@
 
 /* Never packed: locks, unfinished files, and what belongs to one machine. */
 static const char *const left_everywhere[] = {
-	"**/*.lock",    "**/*.log",      "**/*.part",
-	"**/*.pid",     "**/*.sock",     "**/*.swp",
-	"**/*.tmp",     "**/*.tmp.*",    "**/*~",
-	"**/.staging*", "**/.tkbundle*", "**/dummy_cache",
-	"**/locks",     "**/tmp.*",      "**/gpu_p2p_access_cache_*",
+	"**/*.lock",     "**/*.log",
+	"**/*.part",     "**/*.pid",
+	"**/*.sock",     "**/*.swp",
+	"**/*.tmp",      "**/*.tmp.*",
+	"**/*~",         "**/.staging*",
+	"**/.tkbundle*", "**/dummy_cache",
+	"**/lock",       "**/locks",
+	"**/tmp.*",      "**/gpu_p2p_access_cache_*",
 };
 
 struct tkb_tree_rule tkb_tree_judge(const struct tkb_tree_rules *rules,

@@ -176,7 +176,7 @@ def _(scene):
     machine = Machine(scene, "first")
     for name in ("assets/x", "gpu_p2p_access_cache_for_0.json", "a.lock",
                  "a.log", "a.pid", "x.tmp", "x.tmp.12", "tmp.1/x", "x.part", ".x.swp",
-                 "x~", "locks/x", "dummy_cache/x", ".staging-1/x",
+                 "x~", "locks/x", "build/lock", "dummy_cache/x", ".staging-1/x",
                  "modelinfos/tmpab12_d34", "kept"):
         write(machine.path(*name.split("/")), "x")
     machine.collect("a.tkb")
