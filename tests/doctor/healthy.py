@@ -182,8 +182,12 @@ def _(scene):
 def _(scene):
     clinic = Clinic(scene)
     out = ("FLASHINFER_LOGLEVEL", "FLASHINFER_DISABLE_JIT", "FLASHINFER_TRACE_DUMP",
-           "FLASHINFER_CUBIN_DIR", "TILELANG_VERBOSE", "TILELANG_PASS_DIFF_OUTPUT")
-    within = ("FLASHINFER_JIT_LINEINFO", "FLASHINFER_NVCC", "TILELANG_DEFAULT_TARGET")
+           "FLASHINFER_CUBIN_DIR", "TILELANG_VERBOSE", "TILELANG_PASS_DIFF_OUTPUT",
+           "TORCHINDUCTOR_DUMP_LAUNCH_PARAMS", "TORCHINDUCTOR_MM_LOGGING_FILE",
+           "TORCHINDUCTOR_COMPILE_WORKER_WATCHDOG_INTERVAL", "TORCHINDUCTOR_FX_GRAPH_CACHE",
+           "TORCHINDUCTOR_CUTLASS_DIR")
+    within = ("FLASHINFER_JIT_LINEINFO", "FLASHINFER_NVCC", "TILELANG_DEFAULT_TARGET",
+              "TORCHINDUCTOR_MAX_AUTOTUNE", "TORCHINDUCTOR_COMPILE_WORKER_WAIT_TIMEOUT")
     told = clinic.doctor(clinic.cache(), env=dict.fromkeys(out + within, "1"))
     equal({item["name"] for item in told["machine"]["settings"]} & set(out + within),
           set(within))
