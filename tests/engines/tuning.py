@@ -329,7 +329,7 @@ def _(scene):
 # files that stay.
 AOT = "torch_compile_cache/torch_aot_compile/1f/inductor_cache/"
 INDUCTORS_OWN = ("quack/1f.o", "flydsl_compile_cache/x", "cutedsl_compile_cache/1f.o",
-                 "memoizer_cache.json", "torch_cutlass/pycute/x.py",
+                 "memoizer_cache.json", "torch_cutlass/pycute/x.py", "torch_cutlass_library/x",
                  "precompiled_headers/1f.h", "unhashed_kernel_inputs/k_run_0/tensor_0.pt",
                  "inductor_const_spill_7_8")
 NEWEST = (
