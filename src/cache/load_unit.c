@@ -446,7 +446,8 @@ int tkb_load_make_record(struct tkb_loader *loader, const struct tkb_root *root,
 {
 	char path[2 * PATH_SIZE];
 	const struct tkb_ninja_place place = { .dir_fd = dir_fd,
-		                               .folder = path };
+		                               .folder = path,
+		                               .root = root->path };
 
 	if (snprintf(path, sizeof(path), "%s/%s", root->path, folder) >=
 	    (int)sizeof(path))

@@ -13,6 +13,7 @@
 struct tkb_ninja_place {
 	int dir_fd;         /* by reference */
 	const char *folder; /* absolute */
+	const char *root;   /* the tree that the folder is in, or NULL */
 };
 
 /* `path` relative to the build's folder; NULL if it is outside. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ninja/record.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fd.h"
 #include "ninja/build.h"
@@ -416,6 +418,32 @@ static void write_output(const struct project *project, const char *output,
 		add_record_line("dep", "", dep->inputs[i], out);
 }
 
+/*
+ * The path at which an input is compared elsewhere. Links in the tree do not
+ * move, and the engine makes them again before it calls ninja: so it is the path
+ * of the file that they lead to.
+ */
+static const char *find_moved(const struct tkb_ninja_place *place,
+                              const char *path, char out[2 * PATH_MAX])
+{
+	const size_t length = place->root == NULL ? 0 : strlen(place->root);
+	char root[PATH_MAX];
+	char file[PATH_MAX];
+	size_t root_length;
+
+	if (length == 0 || strncmp(path, place->root, length) != 0 ||
+	    path[length] != '/' || realpath(place->root, root) == NULL ||
+	    realpath(path, file) == NULL || strchr(file, '\n') != NULL)
+		return path;
+	root_length = strlen(root);
+	if (strncmp(file, root, root_length) != 0 || file[root_length] != '/')
+		(void)snprintf(out, PATH_MAX, "%s", file);
+	else if (snprintf(out, 2 * PATH_MAX, "%s%s", place->root,
+	                  file + root_length) >= 2 * PATH_MAX)
+		return path;
+	return out;
+}
+
 static int write_inputs(const struct project *project, struct tkb_buf *out,
                         struct tkb_error *err)
 {
@@ -423,6 +451,7 @@ static int write_inputs(const struct project *project, struct tkb_buf *out,
 	const struct input **sorted =
 		tkb_alloc_array(project->input_count, sizeof(*sorted));
 	char hex[TKB_DIGEST_HEX_SIZE];
+	char moved[2 * PATH_MAX];
 
 	if (sorted == NULL)
 		return tkb_fail_nomem(err);
@@ -433,7 +462,10 @@ static int write_inputs(const struct project *project, struct tkb_buf *out,
 		      compare_input_digests);
 	for (size_t i = 0; i < project->input_count; i++) {
 		tkb_digest_to_hex(&sorted[i]->digest, hex);
-		add_record_line("in", hex, sorted[i]->path, out);
+		add_record_line(
+			"in", hex,
+			find_moved(project->place, sorted[i]->path, moved),
+			out);
 	}
 	return 0;
 }

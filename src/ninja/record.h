@@ -19,8 +19,9 @@
  *     dep <path>                   follow, each in a line
  *
  * It is a text. Paths are as ninja writes them, so that sentinels can replace
- * them, and the order of lines does not depend on paths. It has neither times
- * nor hashes of commands; the hashes follow from build.ninja.
+ * them, but that of an input behind a link in the tree is the file's own. The
+ * order of lines does not depend on paths. It has neither times nor hashes of
+ * commands; the hashes follow from build.ninja.
  */
 
 #include "base/base.h"

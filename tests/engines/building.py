@@ -24,7 +24,8 @@ PROFILE = {
                 {"name": "toolkit", "package": "",
                  "places": [["OWN_TOOLKIT", ""]]}],
     "roots": [{"name": "own", "variable": "OWN_CACHE", "places": [],
-               "rules": [{"path": "ops/*", "is": "ninja"}]}]}
+               "rules": [{"path": "ops/*", "is": "ninja"},
+                         {"path": "generated/link", "is": "leave"}]}]}
 BUILD = """ninja_required_version = 1.3
 toolkit = {toolkit}
 cflags = -O0 -I{package}/include $
@@ -163,6 +164,27 @@ def _(scene):
         second.build()
         equal(second.steps(), 0)
         equal(second.emit()["present"], 2)
+
+
+@test("a header behind a link in the tree is compared where it really is")
+def _(scene):
+    if shutil.which("c++") is None:
+        raise Skip("there is no c++")
+    first, second = Builder(scene, "first"), Builder(scene, "second/other")
+    write(os.path.join(first.root, "cubins", "d", "far.h"), "inline int far() { return 2; }\n")
+    write(os.path.join(first.root, "generated", "a.cpp"),
+          "#include \"link/far.h\"\nint a() { return far(); }\n")
+    links = [os.path.join(one.root, "generated", "link") for one in (first, second)]
+    os.symlink(os.path.join(first.root, "cubins", "d"), links[0])
+    first.renew(-HOUR)
+    first.build()
+    equal(first.collect()["collected"], 3)
+    shutil.rmtree(first.home)
+
+    equal(second.emit()["emitted"], 3)
+    os.symlink(os.path.join(second.root, "cubins", "d"), links[1])  # as the engine does
+    equal(second.steps(), 0, second.build("-n"))
+    equal(second.emit()["present"], 3)
 
 
 @test("a package's sources in the current folder are not the package")

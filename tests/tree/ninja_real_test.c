@@ -133,7 +133,7 @@ static void end_work(struct work *work)
 	tkb_buf_release(&work->deps);
 }
 
-static const struct tkb_ninja_place place = { AT_FDCWD, "/elsewhere/op" };
+static const struct tkb_ninja_place place = { AT_FDCWD, "/elsewhere/op", NULL };
 
 static int record(struct work *work, bool *is_fresh, struct tkb_error *why,
                   struct tkb_error *err)
