@@ -71,7 +71,8 @@ def inductor_root(bundler: ModuleType) -> str:
 def triton_root() -> str:
     """The cache root of kernels that were not compiled by Inductor."""
     knobs = importlib.import_module("triton.knobs")
-    return os.path.abspath(str(knobs.cache.dir))
+    return os.path.abspath(str(knobs.cache.dir or
+                               knobs.cache.get_triton_dir("cache")))
 
 
 # Inductor's bundler.

@@ -93,14 +93,14 @@ def report() -> Report:
 
 
 def _root() -> str:
-    """The cache root of this version of Triton."""
+    """The cache root of this version of Triton; an empty variable is none."""
     knobs = getattr(sys.modules["triton"], "knobs", None)
     if knobs is not None:
-        root = str(knobs.cache.dir)
+        root = knobs.cache.dir or knobs.cache.get_triton_dir("cache")
     else:
         root = os.getenv("TRITON_CACHE_DIR", "").strip() or \
             _cache.default_cache_dir()
-    return os.path.abspath(root)
+    return os.path.abspath(str(root))
 
 
 class CacheManager(_cache.FileCacheManager):  # type: ignore[misc]

@@ -28,6 +28,15 @@ def _(here, version):
     equal(second.err, "")
 
 
+@each_version("with an empty TRITON_CACHE_DIR, the root is the default one")
+def _(here, version):
+    use(here, version, "compile", script=STOCK,
+        env={"TRITON_CACHE_DIR": "", "HOME": here.path("home")})
+    keys = [name for name in os.listdir(here.path("home", ".triton", "cache"))
+            if not name.startswith(".")]
+    equal(len(keys), 2, keys)
+
+
 @each_version("a file that is missing is a miss and no crash")
 def _(here, version):
     use(here, version)
