@@ -180,7 +180,7 @@ def _(scene):
         os.makedirs(scene.path(machine), exist_ok=True)
         ended = scene.go(
             [scene.program, "run", "--engine", "flashinfer", "--ref", "a/b", "--remote",
-             scene.path("remote"), "--", "sh", "-c",
+             scene.path("remote"), "--wait", "60s", "--", "sh", "-c",
              'cache=${FLASHINFER_WORKSPACE_BASE-$HOME}/.cache/flashinfer; '
              'mkdir -p "$cache/0.7/90/generated/x"; '
              'cat "$cache/0.7/90/generated/x/y" || echo y > "$cache/0.7/90/generated/x/y"; '
