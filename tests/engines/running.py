@@ -174,6 +174,17 @@ def _(scene):
     equal(start("four")[:2], ["warm", scene.path("four", placed)])
 
 
+@test("what PyTorch keeps in its default folder, whatever its variables say, is no cache")
+def _(scene):
+    env = {"HOME": scene.path("home"), "TMPDIR": scene.path("tmp"), "USER": "op"}
+    placed = scene.path("home", ".cache", "tkbundle", "engines", "inductor")
+    write(os.path.join(placed, "ab", "cab.py"), "code")
+    for name in ("precompiled_headers/1f.h", "cache/should_pad/1f"):
+        write(scene.path("tmp", "torchinductor_op", name), "x")
+    said = scene.tkbundle("config", "--engine", "torch", env=env).out
+    require(f"inductor  {placed}  placed by run" in said, said)
+
+
 @test("FlashInfer's cache is below a place of run's, unless it has one, or the user")
 def _(scene):
     def start(machine, **env):

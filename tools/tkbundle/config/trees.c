@@ -136,7 +136,7 @@ static bool is_located(const struct tkb_engine *engine, size_t index,
 
 /*
  * Is `name` in the folder `path` something that the rules of `engine` never
- * move?
+ * move, or that the engine writes there also if its cache is elsewhere?
  */
 static bool is_left(const struct tkb_engine *engine, const char *path,
                     const char *name)
@@ -147,8 +147,13 @@ static bool is_left(const struct tkb_engine *engine, const char *path,
 	for (size_t i = 0; i < tkb_engine_root_count(engine); i++) {
 		const struct tkb_engine_root *root = tkb_engine_root(engine, i);
 
-		if (!root->is_kernels && is_located(engine, i, path) &&
-		    tkb_tree_part(root->rules, name) == TKB_TREE_PART_LEFT)
+		if (root->is_kernels || !is_located(engine, i, path))
+			continue;
+		/* What Inductor memoizes is there, whatever its variables say,
+		   if TORCHINDUCTOR_ENABLE_CACHING_MODULE is set. */
+		if (tkb_tree_part(root->rules, name) == TKB_TREE_PART_LEFT ||
+		    (strcmp(name, "cache") == 0 &&
+		     tkb_tree_is_tuned(root->rules, "cache/should_pad")))
 			return true;
 	}
 	return false;
