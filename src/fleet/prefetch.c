@@ -23,8 +23,8 @@ struct blob_fetch {
 
 struct fetcher {
 	struct tkb_prefetch *prefetch;
-	struct tkb_remote *remote;
-	bool owns_remote;
+	struct tkb_remote *own; /* owned, or NULL: uses the caller's */
+	bool is_refused;        /* uses the caller's, too */
 	bool has_thread;
 	pthread_t thread;
 };
@@ -33,6 +33,7 @@ struct tkb_prefetch {
 	struct tkb_prefetch_start request;
 	struct tkb_watch watch;     /* of the fetchers' remotes */
 	struct tkb_watch old_watch; /* of the caller's remote, to be restored */
+	pthread_mutex_t first;      /* held while the caller's remote is used */
 	pthread_mutex_t lock;       /* protects everything below */
 	pthread_cond_t changed;
 	struct blob_fetch *items; /* owned; `request.count` */
@@ -43,15 +44,37 @@ struct tkb_prefetch {
 	size_t fetcher_count;
 };
 
-static void fetch_blob(struct tkb_prefetch *prefetch, struct tkb_remote *remote,
-                       size_t index)
+/* A server may refuse further connections: then share the caller's. */
+static int fetch_by(struct fetcher *fetcher, const struct tkb_digest *digest,
+                    struct tkb_blob_buffer *out, struct tkb_error *err)
 {
+	struct tkb_prefetch *prefetch = fetcher->prefetch;
+	struct tkb_error fault = { 0 };
+	int rc;
+
+	if (fetcher->own != NULL && !fetcher->is_refused) {
+		rc = tkb_remote_fetch(fetcher->own, digest, out, &fault);
+		if (rc < 0 && rc != TKB_ERR_UNAVAILABLE)
+			return tkb_fail_as(err, rc, &fault);
+		if (rc >= 0)
+			return rc;
+		fetcher->is_refused = true;
+	}
+	(void)pthread_mutex_lock(&prefetch->first);
+	rc = tkb_remote_fetch(prefetch->request.remote, digest, out, err);
+	(void)pthread_mutex_unlock(&prefetch->first);
+	return rc;
+}
+
+static void fetch_blob(struct fetcher *fetcher, size_t index)
+{
+	struct tkb_prefetch *prefetch = fetcher->prefetch;
 	struct blob_fetch *fetch = &prefetch->items[index];
 	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = tkb_remote_fetch(remote, &prefetch->request.blobs[index],
-	                      &fetch->buffer, &fault);
+	rc = fetch_by(fetcher, &prefetch->request.blobs[index], &fetch->buffer,
+	              &fault);
 	if (rc == TKB_MISS)
 		(void)tkb_fail(&fault, TKB_ERR_UNAVAILABLE, "it is gone");
 	tkb_blob_buffer_end(&fetch->buffer,
@@ -88,7 +111,7 @@ static void *fetch_blobs(void *argument)
 	size_t index = 0;
 
 	while (take_next(fetcher->prefetch, &index))
-		fetch_blob(fetcher->prefetch, fetcher->remote, index);
+		fetch_blob(fetcher, index);
 	return NULL;
 }
 
@@ -97,12 +120,10 @@ static int prepare_fetcher(struct tkb_prefetch *prefetch,
                            struct fetcher *fetcher, struct tkb_error *err)
 {
 	fetcher->prefetch = prefetch;
-	fetcher->remote = prefetch->request.remote;
 	if (prefetch->fetcher_count == 0)
 		return 0;
-	fetcher->owns_remote = true;
 	return tkb_remote_clone(prefetch->request.remote, &prefetch->watch,
-	                        &fetcher->remote, err);
+	                        &fetcher->own, err);
 }
 
 /*
@@ -164,6 +185,7 @@ int tkb_prefetch_open(const struct tkb_prefetch_start *request,
 
 	if (prefetch == NULL)
 		return tkb_fail_nomem(err);
+	(void)pthread_mutex_init(&prefetch->first, NULL);
 	(void)pthread_mutex_init(&prefetch->lock, NULL);
 	(void)pthread_cond_init(&prefetch->changed, NULL);
 	prefetch->request = *request;
@@ -213,8 +235,7 @@ void tkb_prefetch_close(struct tkb_prefetch *prefetch)
 
 		if (fetcher->has_thread)
 			(void)pthread_join(fetcher->thread, NULL);
-		if (fetcher->owns_remote)
-			tkb_remote_close(fetcher->remote);
+		tkb_remote_close(fetcher->own);
 	}
 	for (size_t i = 0;
 	     prefetch->items != NULL && i < prefetch->request.count; i++)
@@ -222,6 +243,7 @@ void tkb_prefetch_close(struct tkb_prefetch *prefetch)
 	prefetch->request.remote->watch = prefetch->old_watch;
 	(void)pthread_cond_destroy(&prefetch->changed);
 	(void)pthread_mutex_destroy(&prefetch->lock);
+	(void)pthread_mutex_destroy(&prefetch->first);
 	free(prefetch->items);
 	free(prefetch->fetchers);
 	free(prefetch);
@@ -238,7 +260,7 @@ struct tkb_source tkb_prefetch_source(struct tkb_prefetch *prefetch,
 	struct blob_fetch *fetch = &prefetch->items[index];
 
 	if (!has_threads(prefetch) && !fetch->is_done)
-		fetch_blob(prefetch, prefetch->request.remote, index);
+		fetch_blob(&prefetch->fetchers[0], index);
 	return tkb_blob_buffer_live_source(&fetch->buffer);
 }
 
@@ -248,7 +270,7 @@ int tkb_prefetch_await(struct tkb_prefetch *prefetch, size_t index,
 	struct blob_fetch *fetch = &prefetch->items[index];
 
 	if (!has_threads(prefetch) && !fetch->is_done)
-		fetch_blob(prefetch, prefetch->request.remote, index);
+		fetch_blob(&prefetch->fetchers[0], index);
 	(void)pthread_mutex_lock(&prefetch->lock);
 	while (!fetch->is_done)
 		(void)pthread_cond_wait(&prefetch->changed, &prefetch->lock);

@@ -175,6 +175,34 @@ TEST(prefetch, of_a_remote_that_dies_just_then_all_fail)
 	}
 }
 
+static int refuse_a_second_connection(const struct spy_event *event,
+                                      struct tkb_error *err)
+{
+	if (event->op != SPY_OPEN || event->earlier == 0)
+		return 0;
+	return tkb_fail(err, TKB_ERR_UNAVAILABLE, "it has too many clients");
+}
+
+TEST(prefetch, whose_further_connections_are_refused_use_the_first)
+{
+	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
+	struct tkb_error err = { 0 };
+	bool is_here = false;
+
+	sky.remote = open_spy(text("spy://%s/remote?retries=0", test_folder()));
+	spy.before = refuse_a_second_connection;
+	spy.get_ms = 10;
+	OK(tkb_remote_has(sky.remote, sky.digests, 1, &is_here, ERR));
+	take_off(&sky, 4, false);
+	for (size_t i = 0; i < BLOBS; i++) {
+		check_blob_at(&sky, i);
+		CHECK_INT(tkb_prefetch_await(sky.flights, i, &err), 0);
+		tkb_prefetch_drop(sky.flights, i);
+	}
+	CHECK(spy_count(SPY_OPEN) > 1);
+	spy_reset();
+}
+
 TEST(prefetch, leave_the_remote_as_it_was)
 {
 	TKB_AUTO(close_sky) struct sky sky = arrange_sky("spy");
