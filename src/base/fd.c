@@ -64,6 +64,12 @@ bool tkb_fd_lacks_noreplace(int number)
 	       number == EPERM;
 }
 
+bool tkb_fd_can_close_all(void)
+{
+	return syscall(SYS_close_range, ~0U, ~0U, 0) == 0 ||
+	       access("/proc/self/fd", X_OK) == 0;
+}
+
 /* Fails with ENOSYS or EPERM where the kernel or a sandbox lacks openat2(). */
 static int open_at_once(int dir_fd, const char *path, int flags)
 {

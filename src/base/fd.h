@@ -44,6 +44,12 @@ bool tkb_fd_exists(int dir_fd, const char *path);
 bool tkb_fd_lacks_noreplace(int number);
 
 /*
+ * Can posix_spawn() close all descriptors from a number on? Where close_range() and
+ * /proc are both missing, glibc's starts nothing instead. Ours are closed anyway.
+ */
+bool tkb_fd_can_close_all(void);
+
+/*
  * As tkb_fd_open(), without O_CREAT, for a path of several parts. No part may
  * be a link (ELOOP or ENOTDIR), since somebody may replace a folder by a link
  * while we work. In a path relative to AT_FDCWD, which the user has named, only

@@ -346,20 +346,44 @@ def _(scene):
         require(said.startswith(f"removed {ENTRIES} "), said)
 
 
-@test("where no /proc is mounted, it starts warm")
-def _(scene):
+def without_proc(scene):
+    """Words to put before a command, and the variables that it needs then."""
     need_root()
-    scene.fill()
     before = ["unshare", "-m", "sh", "-c",
               'mount -t tmpfs none /proc && exec "$@"', "sh"]
     if scene.go([*before, "true"]).status != 0:
         raise Skip("nothing can be mounted here")
     # The loader finds what is beside a program by /proc.
-    libraries = {"LD_LIBRARY_PATH": os.path.dirname(scene.program)}
+    return before, {"LD_LIBRARY_PATH": os.path.dirname(scene.program)}
+
+
+@test("where no /proc is mounted, it starts warm")
+def _(scene):
+    before, libraries = without_proc(scene)
+    scene.fill()
     for refused in (), NEWER:
         ended = scene.shell(reader(), before=before, env=libraries,
                             preexec_fn=refusing(errno.ENOSYS, *refused))
         equal(ended.out, f"{KERNELS}\n", ended.err)
+
+
+@test("where no /proc is mounted, a bundle is exported, and keys are asked for")
+def _(scene):
+    before, libraries = without_proc(scene)
+    bundle, config, asked = map(scene.path, ("a.tkb", "config", "asked"))
+    scene.tkbundle("collect", scene.fixture(), "-o", bundle)
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(f"[default]\ncredential_process = touch {asked}\n")
+    for refused in (), NEWER:
+        bound = {"preexec_fn": refusing(errno.ENOSYS, *refused), "env": {
+            **libraries, "AWS_CONFIG_FILE": config,
+            "AWS_SHARED_CREDENTIALS_FILE": scene.path("none")}}
+        ended = scene.go([*before, scene.program, "export", bundle, "--format", "zip", "-o",
+                          scene.path(f"{len(refused)}.tar")], **bound)
+        equal((ended.status, ended.err), (0, ""))
+        scene.go([*before, scene.program, "refs", "--remote",
+                  "s3://bucket?endpoint=http://localhost:1&retries=0"], **bound)
+        os.remove(asked)
 
 
 @test("an emit leaves no stage where a file that is open keeps its folder, as on NFS")

@@ -98,7 +98,7 @@ static int plan_files(posix_spawn_file_actions_t *actions, int folder,
 	if (number == 0)
 		number = posix_spawn_file_actions_adddup2(actions, socket,
 		                                          TKB_MESSAGE_FD);
-	if (number == 0)
+	if (number == 0 && tkb_fd_can_close_all())
 		number = posix_spawn_file_actions_addclosefrom_np(
 			actions, TKB_MESSAGE_FD + 1);
 	return number;

@@ -49,7 +49,7 @@ static int plan(posix_spawn_file_actions_t *actions,
 	if (number == 0)
 		number = posix_spawn_file_actions_addopen(
 			actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (number == 0)
+	if (number == 0 && tkb_fd_can_close_all())
 		number = posix_spawn_file_actions_addclosefrom_np(
 			actions, STDERR_FILENO + 1);
 	(void)posix_spawnattr_setpgroup(attributes, 0);

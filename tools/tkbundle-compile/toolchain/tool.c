@@ -85,7 +85,7 @@ static int start_tool(const char *path, const char *const *arguments, int input,
 	if (number == 0)
 		number = posix_spawn_file_actions_adddup2(&actions, run->log,
 		                                          STDERR_FILENO);
-	if (number == 0)
+	if (number == 0 && tkb_fd_can_close_all())
 		number = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	if (number == 0)
 		number = spawn_tool(path, arguments, &actions, pid);

@@ -8,7 +8,9 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +42,11 @@ static int find_program(char out[PATH_SIZE], struct tkb_error *err)
 	const ssize_t size = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	const char *slash;
 
-	own[size > 0 ? size : 0] = '\0';
+	if (size > 0)
+		own[size] = '\0';
+	else /* where no /proc is mounted, by the name that it was given */
+		(void)snprintf(own, sizeof(own), "%s",
+		               (const char *)getauxval(AT_EXECFN));
 	slash = strrchr(own, '/');
 	for (size_t i = 0; slash != NULL && i < 2; i++) {
 		const int length =
@@ -105,6 +111,13 @@ static int spawn_archive_child(pid_t *pid, const char *program,
 	return posix_spawn(pid, program, actions, NULL, argv, environment);
 }
 
+/* Where both are missing, glibc's posix_spawn() fails instead of closing. */
+static bool can_close_all(void)
+{
+	return syscall(SYS_close_range, ~0U, ~0U, 0) == 0 ||
+	       access("/proc/self/fd", X_OK) == 0;
+}
+
 static int spawn_with(pid_t *pid, const char *program, char *const argv[],
                       const int fds[4])
 {
@@ -123,7 +136,7 @@ static int spawn_with(pid_t *pid, const char *program, char *const argv[],
 		rc = set_file(&actions, fds[2], MESSAGES_FD);
 	if (rc == 0)
 		rc = set_file(&actions, fds[3], FOLDER_FD);
-	if (rc == 0)
+	if (rc == 0 && can_close_all())
 		rc = posix_spawn_file_actions_addclosefrom_np(&actions,
 		                                              FOLDER_FD + 1);
 	if (rc == 0)
