@@ -242,21 +242,30 @@ static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
 
 /*
  * A backend reads credentials when it is opened. Its user may have others since, as
- * a token that is renewed each hour.
+ * a token that is renewed each hour. If who gives them cannot be reached, those that
+ * it has still serve for the rest.
  */
 static int try_with_new_credentials(struct tkb_tier *tier,
                                     const struct tkb_tier_work *work,
                                     const struct tkb_op_limits *limits,
                                     struct tkb_error *err)
 {
+	struct tkb_error refusal = { 0 };
+	void *old;
 	int rc;
 
-	rc = try_once(tier, work, limits, err);
+	rc = try_once(tier, work, limits, &refusal);
 	if (rc != TKB_ERR_DENIED || tier->self == NULL ||
 	    tkb_now_ns() - tier->opened_ns < REFUSED_AGE_S * TKB_NS_PER_S)
-		return rc;
-	disconnect(tier);
-	return try_once(tier, work, limits, err);
+		return rc < 0 ? tkb_fail_as(err, rc, &refusal) : rc;
+	old = tkb_take(tier->self);
+	rc = try_once(tier, work, limits, err);
+	if (rc == TKB_ERR_UNAVAILABLE) {
+		tier->self = old;
+		return tkb_fail_as(err, TKB_ERR_DENIED, &refusal);
+	}
+	tier->backend->close(old);
+	return rc;
 }
 
 static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,

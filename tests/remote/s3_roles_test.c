@@ -419,6 +419,25 @@ TEST(s3_roles, keys_that_are_refused_are_looked_for_again)
 	CHECK_INT(count_requests("GET /container/gone 200\n"), 2);
 }
 
+TEST(s3_roles, a_refusal_while_nobody_gives_other_keys_is_only_a_refusal)
+{
+	start_s3();
+	const char *url = s3_url(new_bucket("roles"), "");
+	struct server roles = start_roles();
+
+	set_container(&roles, "gone");
+	struct tkb_remote *remote = must_open_remote(url, NULL);
+	FAILS(has_nothing(remote, ERR), TKB_ERR_DENIED,
+	      "the session token has expired");
+	(void)sleep(6);
+	set("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/");
+	FAILS(has_nothing(remote, ERR), TKB_ERR_DENIED,
+	      "the session token has expired");
+	set_container(&roles, "kernels");
+	(void)sleep(6);
+	OK(has_nothing(remote, ERR));
+}
+
 TEST(s3_roles, keys_that_end_soon_are_renewed_and_used_till_then)
 {
 	const struct tkb_bytes bytes = make_bytes(1000, 3);
