@@ -262,6 +262,56 @@ TEST(s3_roles, a_profile_that_only_amazons_programs_follow_is_told)
 	              "has source_profile");
 }
 
+/* The library's reason: it would have to ask AWS. */
+static const char *ask_botocore_in_vain(void)
+{
+	return run("env", "AWS_DEFAULT_REGION=eu-west-3", TKB_MOTO_PYTHON, "-B",
+	           "-c",
+	           "import botocore.session as b\n"
+	           "try:\n"
+	           "    b.Session(profile='ci').get_credentials()"
+	           ".get_frozen_credentials()\n"
+	           "except Exception as fault:\n"
+	           "    print(type(fault).__name__, end='')",
+	           NULL)
+	        .out;
+}
+
+TEST(s3_roles, a_profile_that_has_keys_too_is_told_in_amazons_order)
+{
+	static const char keys[] = "aws_access_key_id = AKIAOTHER\n"
+				   "aws_secret_access_key = other\n";
+	static const struct {
+		const char *lines;
+		const char *part;  /* of our message */
+		const char *fault; /* of botocore's */
+	} profiles[] = {
+		{ "role_arn = " ROLE "x\nsource_profile = other\n",
+		  "has source_profile", "InvalidConfigError" },
+		{ "role_arn = " ROLE "x\ncredential_source = Environment\n",
+		  "has credential_source", "CredentialRetrievalError" },
+		{ "sso_account_id = 1\nsso_role_name = x\n"
+		  "sso_start_url = https://localhost/\nsso_region = a\n",
+		  "has sso_start_url", "SSOTokenLoadError" },
+	};
+	TKB_AUTO(tkb_s3_keys_release) struct tkb_s3_keys found = { 0 };
+
+	forget_aws();
+	write_profile("");
+	write_text(".aws/credentials", text("[ci]\n%s", keys));
+	for (size_t i = 0; i < TKB_COUNT_OF(profiles); i++) {
+		write_profile(profiles[i].lines);
+		check_no_keys("s3://bucket?profile=ci", TKB_ERR_DENIED,
+		              profiles[i].part);
+		if (access(TKB_MOTO_PYTHON, X_OK) == 0)
+			CHECK_STR(ask_botocore_in_vain(), profiles[i].fault);
+	}
+	write_profile("source_profile = other\nsso_session = team\n");
+	OK(find_keys("s3://bucket?profile=ci", &found, ERR));
+	if (access(TKB_MOTO_PYTHON, X_OK) == 0)
+		CHECK_STR(ask_botocore("ci"), "AKIAOTHER None");
+}
+
 TEST(s3_roles, a_container_is_given_keys_for_its_token)
 {
 	const struct server roles = start_roles();
