@@ -188,6 +188,8 @@ TEST(s3_settings, what_is_no_file_of_keys_is_refused_and_not_waited_for)
 	               "'large' is not a file of settings");
 	set("AWS_SHARED_CREDENTIALS_FILE", "folder/none");
 	check_refusal("s3://bucket", TKB_ERR_DENIED, "profile 'default'");
+	set("AWS_SHARED_CREDENTIALS_FILE", "/dev/null");
+	check_refusal("s3://bucket", TKB_ERR_DENIED, "profile 'default'");
 }
 
 TEST(s3_settings, a_file_of_keys_that_is_not_ours_is_named)

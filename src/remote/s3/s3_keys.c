@@ -140,6 +140,9 @@ int tkb_s3_setting(enum tkb_s3_file file, const char *profile, const char *name,
 
 	tkb_buf_reset(out);
 	rc = tkb_s3_file_path(file, &path, err);
+	/* so Amazon's programs are told to read none */
+	if (rc == 0 && strcmp((const char *)path.data, "/dev/null") == 0)
+		return TKB_MISS;
 	if (rc == 0)
 		rc = tkb_secret_file_read((const char *)path.data, "settings",
 		                          TKB_S3_SETTINGS_LIMIT, &text, err);
