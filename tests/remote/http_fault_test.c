@@ -293,6 +293,22 @@ TEST(http_fault, nothing_is_put_on_another_server)
 	CHECK(strstr(ERR->message, SECRET) == NULL);
 }
 
+TEST(http_fault, nothing_is_put_where_a_page_is_to_be_read)
+{
+	static const struct web_answer answers[] = {
+		{ "PUT /login", EMPTY("201 OK"), false },
+		{ "PUT /cas/", MOVED("303 See Other", "/login"), false },
+	};
+	struct server server = start_script(answers, 2);
+	const struct tkb_bytes bytes = make_bytes(100, 1);
+	const struct tkb_digest digest = digest_of(bytes);
+	struct handle *handle =
+		must_connect(http_url(&server, "?listing=index"));
+
+	FAILS(put_blob(handle, &digest, &bytes, ERR), TKB_ERR_DENIED,
+	      "it answers a PUT with a page to be read: HTTP 303");
+}
+
 /* A redirected PUT is sent again, from its first byte on. */
 TEST(http_fault, a_put_follows_on_the_same_server)
 {

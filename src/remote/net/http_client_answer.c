@@ -226,6 +226,13 @@ int tkb_http_url_resolve(const char *base, const char *reference,
 	return tkb_buf_check(out, err);
 }
 
+static bool is_reading(const struct tkb_http_request *request)
+{
+	return strcmp(request->method, "GET") == 0 ||
+	       strcmp(request->method, "HEAD") == 0 ||
+	       strcmp(request->method, "PROPFIND") == 0;
+}
+
 /* A redirect to another server gets neither secrets nor uploads. */
 static int go_to_other_server(struct tkb_http_slot *slot,
                               const struct origin *origin)
@@ -286,6 +293,12 @@ static int follow_redirect(struct tkb_http_slot *slot, const char *location,
 		return refuse_answer(err, TKB_ERR_UNAVAILABLE,
 		                     "it redirects to something that is not "
 		                     "HTTP");
+	/* 303 names what is to be read instead, as the page of a login. */
+	if (slot->request->status == 303 && !is_reading(slot->request))
+		return tkb_fail(err, TKB_ERR_DENIED,
+		                "it answers a %s with a page to be read: HTTP "
+		                "303",
+		                slot->request->method);
 	if (++slot->redirects > TKB_HTTP_REDIRECTS)
 		return tkb_fail(err, TKB_ERR_UNAVAILABLE,
 		                "it redirects more than %d times",
@@ -344,13 +357,6 @@ int tkb_http_slot_finish(struct tkb_http_slot *slot, CURLcode code,
 	else if (rc < 0)
 		request->rc = tkb_fail_as(&request->error, rc, &fault);
 	return request->rc;
-}
-
-static bool is_reading(const struct tkb_http_request *request)
-{
-	return strcmp(request->method, "GET") == 0 ||
-	       strcmp(request->method, "HEAD") == 0 ||
-	       strcmp(request->method, "PROPFIND") == 0;
 }
 
 static int judge_status(const struct tkb_http_request *request,
