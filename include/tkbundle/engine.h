@@ -198,8 +198,8 @@ TKB_API bool tkb_engine_is_command(const struct tkb_engine *engine,
                                    const char *const *arguments);
 
 /**
- * The model that a command serves: the argument after "serve", or the value of
- * "--model", as the profile says. NULL if there is none.
+ * The model that a command serves: the argument after "serve", also behind options,
+ * or the value of "--model", as the profile says. NULL if there is none.
  */
 TKB_API const char *tkb_engine_model(const struct tkb_engine *engine,
                                      const char *const *arguments);

@@ -261,9 +261,33 @@ bool tkb_engine_is_command(const struct tkb_engine *engine,
 	return false;
 }
 
+/*
+ * The first argument behind options that seems to be no value of theirs: it follows
+ * another value, or it is the last and may be a model's name or path. Which options
+ * take a value is not known.
+ */
+static const char *find_operand(const char *const *options)
+{
+	for (size_t i = 1; options[i] != NULL; i++) {
+		const bool is_behind_option =
+			options[i - 1][0] == '-' &&
+			strchr(options[i - 1], '=') == NULL;
+
+		if (options[i][0] == '-')
+			continue;
+		if (!is_behind_option || (options[i + 1] == NULL &&
+		                          strchr(options[i], '/') != NULL &&
+		                          strstr(options[i], "://") == NULL))
+			return options[i];
+	}
+	return NULL;
+}
+
 const char *tkb_engine_model(const struct tkb_engine *engine,
                              const char *const *arguments)
 {
+	const char *const *options = NULL; /* behind a word such as "serve" */
+
 	for (size_t i = 0; arguments[i] != NULL; i++) {
 		for (size_t j = 0; j < engine->model_count; j++) {
 			const char *word = engine->models[j];
@@ -277,9 +301,12 @@ const char *tkb_engine_model(const struct tkb_engine *engine,
 			    arguments[i + 1] != NULL &&
 			    arguments[i + 1][0] != '-')
 				return arguments[i + 1];
+			if (arguments[i][length] == '\0' && word[0] != '-' &&
+			    arguments[i + 1] != NULL && options == NULL)
+				options = &arguments[i + 1];
 		}
 	}
-	return NULL;
+	return options == NULL ? NULL : find_operand(options);
 }
 
 /* Append the user's name as PyTorch changes it for the name of a folder. */

@@ -65,6 +65,20 @@ def _(scene):
                 told(scene, *command), command)
 
 
+@test("vLLM's model is in the ref, also behind options")
+def _(scene):
+    vllm = install(scene, "venv", "vllm-0.24.1")
+    for words in (("--port", "80", "meta/L"), ("--port=80", "meta/L", "-tp", "2"),
+                  ("-tp", "2", "meta/L", "--port", "80"),
+                  ("--trust-remote-code", "meta/L"), ("--model=meta/L", "-tp", "2"),
+                  ("--tokenizer", "a/b", "--model", "meta/L")):
+        require("set TKBUNDLE_REF=vllm-0.24/meta/L/{arch}" in
+                told(scene, vllm, "serve", *words), words)
+    for words in (("--port", "80"), ("--base-url", "http://localhost:80")):
+        lines = told(scene, vllm, "serve", *words)
+        require("set TKBUNDLE_REF=vllm-0.24/{arch}" in lines, lines)
+
+
 @test("the ptxas of the command's own Python is set, and that Python is not started")
 def _(scene):
     vllm = install(scene, "venv", "vllm-0.24.1")
