@@ -97,6 +97,9 @@ int tkb_load_stat_file(int dir_fd, struct tkb_scanned_entry *found,
 	if (fstatat(dir_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return tkb_fail_look(TKB_REASON_MISSING, "is not there",
 		                     file->name, err);
+	if (S_ISDIR(status.st_mode))
+		return tkb_fail_entry(err, TKB_REASON_MISSING,
+		                      "'%s' is a folder", file->name);
 	if (!S_ISREG(status.st_mode))
 		return tkb_fail_entry(err, TKB_REASON_UNSAFE,
 		                      "'%s' is not a regular file", file->name);

@@ -280,6 +280,16 @@ def _(scene):
                  advice="links do not move", env={"HOME": home})
 
 
+@test("broken: a folder where a binary should be")
+def _(scene):
+    clinic = Clinic(scene)
+    root = clinic.cache()
+    binary = entries(root, ".cubin")[0]
+    os.remove(binary)
+    os.mkdir(binary)
+    clinic.names("damaged", root, verdict=("partly",), what="is a folder")
+
+
 @test("broken: modules for arm64")
 def _(scene):
     clinic = Clinic(scene)
