@@ -251,12 +251,24 @@ def _(scene):
     equal((ended.status, ended.err),
           (3, f"tkbundle: there is no cache in '{archive}' that is known: "
               "name its folder by --tree\n"))
-    ended = scene.tkbundle("import", "none.tar", "-o", "a.tkb")
-    equal((ended.status, ended.err),
-          (3, "tkbundle: there is no archive 'none.tar'\n"))
+    for path in "none.tar", "x/a.txt/a.tar":
+        ended = scene.tkbundle("import", path, "-o", "a.tkb")
+        equal((ended.status, ended.err),
+              (3, f"tkbundle: there is no archive '{path}'\n"))
     ended = scene.tkbundle("import", "x", "-o", "a.tkb")
     equal(ended.status, 2, ended.err)
     require(not os.path.exists(scene.path("a.tkb")))
+    equal(leftovers(scene), [])
+
+
+@test("a bundle is no archive of a cache, and it is said what takes it")
+def _(scene):
+    scene.tkbundle("collect", scene.fixture(), "-o", "a.tkb")
+    for words, data in (("a.tkb", None), ("-", read(scene.path("a.tkb")))):
+        ended = scene.tkbundle("import", words, "-o", "b.tkb", data=data)
+        equal((ended.status, ended.out), (2, ""))
+        require(f"'{words}' is a bundle: `tkbundle emit`" in ended.err, ended.err)
+    require(not os.path.exists(scene.path("b.tkb")))
     equal(leftovers(scene), [])
 
 

@@ -42,6 +42,7 @@ try tkbundle key show ci.pem.pub --passphrase-file a --passphrase-command b
 try tkbundle key show ci.pem.pub --passphrase-file word
 try tkbundle key show ci.pem.pub --passphrase-command 'cat word'
 try tkbundle key show nothing
+try tkbundle key show word/nothing
 try tkbundle key new no/folder
 try_line 'tkbundle key show nothing --json'
 

@@ -64,7 +64,7 @@ int key_file_read(const struct cli *cli, const struct remote_library *library,
 		size = fd_read(fd, data, SIZE_LIMIT + 1);
 	if (passphrase != NULL)
 		own = *passphrase;
-	if (fd < 0 && errno == ENOENT)
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		rc = cli_error(err, TKB_MISS, "there is no key '%.300s'", path);
 	else if (size < 0)
 		rc = cli_error_errno(err, "read", path);

@@ -78,7 +78,7 @@ static int open_archive(const char *path, struct input *out,
 	                       ? dup(STDIN_FILENO)
 	                       : open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 && errno == ENOENT)
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return cli_error(err, TKB_MISS, "there is no archive '%s'",
 		                 path);
 	if (fd < 0 || fstat(fd, &status) < 0)
@@ -120,6 +120,13 @@ static int unpack_input(struct work *work, const struct input *input,
 	if (rc == 0)
 		rc = archive_child_finish(&child, err);
 	work->link_count = child.link_count;
+	/* A bundle is an archive, too, whose paths stand for others. */
+	if (rc == 0 &&
+	    faccessat(work->folder.fd, "tkbundle.json", F_OK, 0) == 0)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "'%s' is a bundle: `tkbundle emit` writes it "
+		                 "into a cache, `tkbundle merge` joins some",
+		                 work->archive);
 	return rc;
 }
 
