@@ -31,7 +31,7 @@ static int read_file(const char *path, struct contents *out,
                      struct tkb_error *err)
 {
 	TKB_AUTO(fd_close)
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat status;
 	ssize_t got;
 	void *data;
@@ -64,14 +64,21 @@ static int read_signature(const char *path, const char *signature, char *out,
                           size_t *size_out, struct tkb_error *err)
 {
 	TKB_AUTO(fd_close)
-	const int fd = open(signature, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	const ssize_t size = fd < 0 ? -1 : fd_read(fd, out, SIGNATURE_LIMIT);
+	const int fd =
+		open(signature, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat status;
+	ssize_t size;
 
 	if (fd < 0 && errno == ENOENT)
 		return cli_error(err, TKB_ERR_UNTRUSTED,
 		                 "'%.300s' is not trusted: there is no "
 		                 "signature '%.300s'",
 		                 path, signature);
+	if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "the signature '%.300s' is not a file",
+		                 signature);
+	size = fd < 0 ? -1 : fd_read(fd, out, SIGNATURE_LIMIT);
 	if (size < 0)
 		return cli_error_errno(err, "read", signature);
 	*size_out = (size_t)size;
