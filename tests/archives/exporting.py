@@ -171,6 +171,16 @@ def _(scene):
     equal([name for name in os.listdir(scene.folder) if name[0] == "x"], [])
 
 
+@test("what is too deep to be exported is told of, and nothing is left")
+def _(scene):
+    scene.tkbundle("collect", scene.fixture(), "-o", "a.tkb")
+    for length in range(3700, 4090, 20):
+        root = ("/" + 20 * (199 * "d" + "/"))[:length]
+        ended = scene.tkbundle("export", "a.tkb", "-o", "x.zip", "--root", root)
+        require(ended.status in (0, 1), ended.err)
+        equal(leftovers(scene), [])
+
+
 @test("of a damaged bundle there is no archive, and what was there stays")
 def _(scene):
     make(scene)

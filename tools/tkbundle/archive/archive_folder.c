@@ -55,10 +55,11 @@ static int fail_to_make_folder(const char *path, struct tkb_error *err)
 	return cli_error_errno(err, "make folder", path);
 }
 
+/* Paths may be longer than the system takes: go into each folder, and back. */
 static void remove_all(char *path)
 {
 	char *const paths[] = { path, NULL };
-	FTS *const walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTS *const walk = fts_open(paths, FTS_PHYSICAL, NULL);
 	const FTSENT *item;
 
 	while (walk != NULL && (item = fts_read(walk)) != NULL) {
