@@ -226,6 +226,20 @@ def without(scene):
                 "specialisation nor IR of Triton's\n", "compiled 0, hits 0, failed 2 ")
 
 
+def torn(scene):
+    """Notes that lack a member, or have another in its place."""
+    notes = os.path.join(scene.folder, "notes-torn")
+    os.mkdir(notes)
+    for letter, more in ("A", {}), ("B", {"function": 7}), ("C", {"options": 7}):
+        with open(os.path.join(notes, letter * 52 + ".json"), "w", encoding="utf-8") as file:
+            json.dump({"target": ["cuda", 80, 32], "function": "a:b", **more} if more else
+                      {"target": ["cuda", 80, 32]}, file)
+    ended, _ = again(scene, "3.6.0", notes)
+    faults = says(ended, 1, *(f" ({letter * 8}) for cuda:100: its specialisation lacks "
+                              "its function or options\n" for letter in "ABC"))
+    return faults + (["it shows its own code"] if "Traceback" in ended.stderr else [])
+
+
 def no_triton(scene):
     """The Python that runs this has none."""
     ended = scene.run([scene.program, "compile", record_modules(scene, "alone"), "--target",
@@ -271,6 +285,7 @@ def main():
                   rude)
         scene.tap("a source that was moved is found by PYTHONPATH", moved)
         scene.tap("what tells nothing of a kernel is told", without)
+        scene.tap("a specialisation that lacks members is refused", torn)
         scene.tap("a Python without a Triton is named", no_triton)
         scene.tap("a stage is had instead of entries", emitted)
         print(f"1..{scene.count}")

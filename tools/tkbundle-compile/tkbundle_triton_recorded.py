@@ -53,6 +53,9 @@ class Recorded:
     def __init__(self, fields):
         self.key = os.fsdecode(fields[RECORDED])
         self.noted = parse(fields.get(SPECIALISATION), "specialisation")
+        if self.noted and not (isinstance(self.noted.get("function"), str)
+                               and isinstance(self.noted.get("options", {}), dict)):
+            raise Refused(INVALID, "its specialisation lacks its function or options")
         self.metadata = parse(fields.get(METADATA), "metadata")
         self.ir = fields.get(IR, b"").decode("utf-8", "replace")
         self.name = self.metadata.get("name") or self.noted.get("function", self.key)
