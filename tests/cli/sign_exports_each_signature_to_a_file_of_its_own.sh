@@ -11,3 +11,7 @@ ls out | wc -l
 # The same signature has the same name again.
 tkbundle sign a --key ci.pem.pub --export out
 ls out | wc -l
+# Also where nothing is to be written, a file is no folder.
+key other.pem
+touch file
+try tkbundle sign a --key other.pem --export file

@@ -78,6 +78,20 @@ static enum status end_exchange(struct remote_use *use, int rc,
 	return STATUS_DONE;
 }
 
+static int make_folder(const char *path, struct tkb_error *err)
+{
+	struct stat status;
+
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno != EEXIST || stat(path, &status) < 0)
+		return cli_error_errno(err, "make", path);
+	return S_ISDIR(status.st_mode)
+	               ? 0
+	               : cli_error(err, TKB_ERR_INVALID,
+	                           "'%.300s' is not a folder", path);
+}
+
 enum status sigstore_export(struct remote_use *use,
                             const struct tkb_signing *keys, const char *folder)
 {
@@ -85,10 +99,9 @@ enum status sigstore_export(struct remote_use *use,
 	struct exporting exporting = { .use = use, .folder = folder };
 	const struct tkb_signature_visitor visitor = { write_one, &exporting };
 	struct tkb_error err = { .status = 0 };
-	int rc = 0;
+	int rc;
 
-	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-		rc = cli_error_errno(&err, "make", folder);
+	rc = make_folder(folder, &err);
 	json_out_open_array(&use->cli->json, "files");
 	for (size_t i = 0; i < keys->key_count && rc == 0; i++) {
 		rc = use->library.key_look(keys->keys[i], &info, &err);
