@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -226,6 +227,27 @@ ssize_t tkb_fd_pread_full(int fd, void *data, size_t size, uint64_t offset)
 	return read_fully(fd, data, size, &offset);
 }
 
+/* Say where the file without a name is, as the system tells: there is no room. */
+static int fail_to_write_unnamed(int fd, struct tkb_error *err)
+{
+	const int number = errno;
+	char link[64];
+	char path[512];
+	char *slash;
+	ssize_t size;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	size = readlink(link, path, sizeof(path) - 1);
+	path[size > 0 ? size : 0] = '\0';
+	slash = strrchr(path, '/');
+	errno = number;
+	if (slash == NULL || slash == path)
+		return tkb_fail_errno(err, "cannot write a temporary file");
+	*slash = '\0';
+	return tkb_fail_errno(err, "cannot write a temporary file in '%.300s'",
+	                      path);
+}
+
 /*
  * Write at `offset`, or at the file's position if `offset` is NULL. `what` is
  * the file's name for the message; NULL stands for a temporary file.
@@ -247,8 +269,7 @@ static int write_fully(int fd, struct tkb_bytes bytes, const uint64_t *offset,
 			continue;
 		if (put < 0)
 			return what == NULL
-			               ? tkb_fail_errno(err, "cannot write a "
-			                                     "temporary file")
+			               ? fail_to_write_unnamed(fd, err)
 			               : tkb_fail_errno(err,
 			                                "cannot write '%s'",
 			                                what);

@@ -240,6 +240,22 @@ def _(scene):
     equal(scene.read("x.zip"), "old")
 
 
+@test("where TMPDIR is full, a bundle from a pipe is told to need room there")
+def _(scene):
+    need("unshare")
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    make(scene)
+    os.mkdir(scene.path("small"))
+    script = ("mount -t tmpfs -o size=4k none small || exit 99\n"
+              "cat a.tkb | TMPDIR=small \"$0\" verify -")
+    ended = scene.go(["unshare", *user, "--mount", "sh", "-c", script, scene.program])
+    if ended.status == 99 or "unshare: " in ended.err:
+        raise Skip("nothing can be mounted here")
+    equal(ended.status, 1, ended.err)
+    require("cannot write a temporary file in "
+            f"'{scene.path('small')}': No space left on device" in ended.err, ended.err)
+
+
 @test("a signal, or a packer's death, ends an export, which leaves nothing")
 def _(scene):
     make(scene)
