@@ -197,6 +197,20 @@ static int from_terminal(const struct passphrase *passphrase, char *out,
 	return rc;
 }
 
+static int from_kept(const struct passphrase *passphrase, char *out,
+                     size_t *size_out, struct tkb_error *err)
+{
+	struct passphrase_kept *const kept = passphrase->kept;
+	int rc = 0;
+
+	if (kept->size == 0)
+		rc = from_file(passphrase->file, kept->text, &kept->size, err);
+	if (rc == 0)
+		(void)memcpy(out, kept->text, kept->size);
+	*size_out = kept->size;
+	return rc;
+}
+
 int passphrase_ask(void *self, char *out, size_t *size_out,
                    struct tkb_error *err)
 {
@@ -204,6 +218,8 @@ int passphrase_ask(void *self, char *out, size_t *size_out,
 
 	if (passphrase->is_asked != NULL)
 		*passphrase->is_asked = true;
+	if (passphrase->file != NULL && passphrase->kept != NULL)
+		return from_kept(passphrase, out, size_out, err);
 	if (passphrase->file != NULL)
 		return from_file(passphrase->file, out, size_out, err);
 	if (passphrase->command != NULL)

@@ -8,16 +8,23 @@
 
 #include "cli/args.h"
 
+/* What was read of a file, for the next key: standard input is read once. */
+struct passphrase_kept {
+	char text[TKB_PASSPHRASE_LIMIT];
+	size_t size; /* 0: nothing yet */
+};
+
 /*
  * The passphrase of a key: the first line of a file or of a command's output,
  * or typed by the user. It is never an argument, which ps(1) would show.
  */
 struct passphrase {
-	const char *file;    /* NULL, or "-" for standard input */
-	const char *command; /* a command for the shell, or NULL */
-	const char *subject; /* the key's file, for the prompt */
-	bool is_new;         /* the user must type it twice */
-	bool *is_asked;      /* set when the passphrase is asked for; or NULL */
+	const char *file;             /* NULL, or "-" for standard input */
+	struct passphrase_kept *kept; /* of that file, or NULL */
+	const char *command;          /* a command for the shell, or NULL */
+	const char *subject;          /* the key's file, for the prompt */
+	bool is_new;                  /* the user must type it twice */
+	bool *is_asked; /* set when the passphrase is asked for; or NULL */
 };
 
 #define ARGS_PASSPHRASE_FILE                                                   \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trust/signers.h"
 
+#include <string.h>
+
 enum status signers_check(const struct cli *cli, const struct arguments *args)
 {
 	if (args->trust.sign.count == 0 &&
@@ -36,20 +38,19 @@ static int check_private(const struct remote_library *library,
 	                 "'%.300s' is a public key, which cannot sign", path);
 }
 
-int signers_read(struct signers *signers, const struct cli *cli,
-                 const struct remote_library *library,
-                 const struct arguments *args, struct tkb_error *err)
+static int read_keys(struct signers *signers, const struct cli *cli,
+                     const struct remote_library *library,
+                     const struct arguments *args, struct passphrase_kept *kept,
+                     struct tkb_error *err)
 {
 	const struct texts *const files = &args->trust.sign;
 
-	if (files->count > SIGNERS_LIMIT)
-		return cli_error(err, TKB_ERR_INVALID,
-		                 "at most %d keys sign at once", SIGNERS_LIMIT);
 	for (size_t i = 0; i < files->count; i++) {
-		const struct passphrase passphrase =
+		struct passphrase passphrase =
 			passphrase_of(args, files->items[i]);
 		int rc;
 
+		passphrase.kept = kept;
 		rc = key_file_read(cli, library, files->items[i], &passphrase,
 		                   &signers->keys[i], err);
 		if (rc != 0)
@@ -60,6 +61,23 @@ int signers_read(struct signers *signers, const struct cli *cli,
 		if (rc != 0)
 			return rc;
 	}
+	return 0;
+}
+
+int signers_read(struct signers *signers, const struct cli *cli,
+                 const struct remote_library *library,
+                 const struct arguments *args, struct tkb_error *err)
+{
+	struct passphrase_kept kept = { .size = 0 };
+	int rc;
+
+	if (args->trust.sign.count > SIGNERS_LIMIT)
+		return cli_error(err, TKB_ERR_INVALID,
+		                 "at most %d keys sign at once", SIGNERS_LIMIT);
+	rc = read_keys(signers, cli, library, args, &kept, err);
+	explicit_bzero(&kept, sizeof(kept));
+	if (rc != 0)
+		return rc;
 	signers->signing = (struct tkb_signing){
 		.struct_size = sizeof(signers->signing),
 		.keys = (const struct tkb_key *const *)signers->keys,
