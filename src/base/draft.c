@@ -86,12 +86,16 @@ static int remove_dead_drafts(const char *path, struct tkb_error *err)
 	return 0;
 }
 
-/* Does the path lead to an open file, as /dev/stdout does? */
+/* Does the path lead to an open file, as /dev/stdout and /dev/fd/3 do? */
 static bool is_link_to_open_file(const char *path)
 {
 	static const char begin[] = "/proc/";
+	static const char open_files[] = "/dev/fd/";
 	char target[sizeof(begin) - 1];
 
+	if (strncmp(path, begin, strlen(begin)) == 0 ||
+	    strncmp(path, open_files, strlen(open_files)) == 0)
+		return true;
 	return readlink(path, target, sizeof(target)) ==
 	               (ssize_t)sizeof(target) &&
 	       memcmp(target, begin, sizeof(target)) == 0;
