@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "fake_http.h"
@@ -286,6 +287,46 @@ TEST(http, many_questions_use_no_more_connections_than_allowed)
 	OK(ASK(handle, has, digests, COUNT, answers, NULL, ERR));
 	CHECK_INT(count_requests(" HEAD /cas/", COUNT), COUNT);
 	CHECK_INT(count_connections(), 3);
+}
+
+/* Takes one connection for ever, and refuses all others. */
+static void serve_one_connection(int listener, void *self)
+{
+	static const char answer[] = EMPTY("404 Not Found");
+	const int fd = accept(listener, NULL, NULL);
+	char head[8192];
+	size_t size = 0;
+	ssize_t got;
+
+	(void)self;
+	(void)close(listener);
+	while ((got = read(fd, head + size, sizeof(head) - 1 - size)) > 0) {
+		size += (size_t)got;
+		head[size] = '\0';
+		if (strstr(head, "\r\n\r\n") == NULL)
+			continue;
+		size = 0;
+		nap_ms(20);
+		if (write(fd, answer, strlen(answer)) < 0)
+			break;
+	}
+}
+
+TEST(http, where_further_connections_are_refused_the_first_serves)
+{
+	struct server server = start_listener(serve_one_connection, NULL);
+	struct tkb_digest digests[16];
+	bool answers[16];
+	struct handle *handle =
+		must_connect(http_url(&server, "?connections=4"));
+
+	for (uint32_t i = 0; i < 16; i++)
+		digests[i] = made_up(i);
+	OK(ASK(handle, has, digests, 1, answers, NULL, ERR));
+	OK(ASK(handle, has, digests, 16, answers, NULL, ERR));
+	stop_server(&server, SIGKILL);
+	FAILS(ASK(handle, has, digests, 16, answers, NULL, ERR),
+	      TKB_ERR_UNAVAILABLE, "cannot connect");
 }
 
 /* Sixteen answers of 50 ms each, eight at once. */

@@ -91,10 +91,12 @@ static void end_slot(struct tkb_http_client *client, struct tkb_http_slot *slot,
 }
 
 /*
- * Is there a connection for each request that runs at another server? Those of
- * HTTP/2 to our own, of which more run than there are connections, share one.
+ * Is there a connection for each request that runs, at another server if this one
+ * does? Those of HTTP/2 to our own, of which more run than there are connections,
+ * share one.
  */
-static bool has_connections(const struct tkb_http_client *client)
+static bool has_connections(const struct tkb_http_client *client,
+                            bool is_other_server)
 {
 	size_t here = 0;
 	size_t there = 0;
@@ -107,10 +109,13 @@ static bool has_connections(const struct tkb_http_client *client)
 		if (slot->is_other_server)
 			there++;
 		else
-			here = 1;
+			here++;
 	}
+	if (!is_other_server)
+		return has_http_2(client) ||
+		       here <= client->options.connections;
 	return client->other_version >= CURL_HTTP_VERSION_2_0 ||
-	       here + there <= client->options.connections;
+	       (here != 0) + there <= client->options.connections;
 }
 
 static int add_transfer(struct run *run, struct tkb_http_slot *slot,
@@ -118,8 +123,7 @@ static int add_transfer(struct run *run, struct tkb_http_slot *slot,
 {
 	slot->is_moving = false;
 	slot->is_waiting = false;
-	slot->is_waiting =
-		slot->is_other_server && !has_connections(run->client);
+	slot->is_waiting = !has_connections(run->client, slot->is_other_server);
 	if (!slot->is_waiting &&
 	    curl_multi_add_handle(run->client->multi, slot->curl) != CURLM_OK) {
 		slot->request = NULL;
@@ -216,10 +220,41 @@ static void fail_remaining(struct run *run)
 	}
 }
 
+/* How many requests have a connection to our own server? */
+static size_t count_moving(const struct tkb_http_client *client)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < client->slot_count; i++) {
+		const struct tkb_http_slot *slot = &client->slots[i];
+
+		count += slot->request != NULL && slot->is_moving &&
+		         !slot->is_other_server;
+	}
+	return count;
+}
+
+/* A server may refuse further connections: wait for one of those that it took. */
+static int wait_for_connection(struct run *run, struct tkb_http_slot *slot,
+                               size_t moving, struct tkb_error *err)
+{
+	struct tkb_http_request *request = slot->request;
+
+	run->client->options.connections = (uint32_t)moving;
+	request->error = (struct tkb_error){ 0 };
+	request->rc = tkb_http_slot_prepare(slot, request->url, run->limits,
+	                                    &request->error);
+	if (request->rc == 0)
+		return add_transfer(run, slot, err);
+	slot->request = NULL;
+	return request->rc == TKB_ERR_NOMEM ? tkb_fail_nomem(err) : 0;
+}
+
 static int finish_transfer(struct run *run, struct tkb_http_slot *slot,
                            CURLcode code, struct tkb_error *err)
 {
 	struct tkb_http_request *request = slot->request;
+	size_t moving;
 	int rc;
 
 	(void)curl_multi_remove_handle(run->client->multi, slot->curl);
@@ -228,6 +263,10 @@ static int finish_transfer(struct run *run, struct tkb_http_slot *slot,
 	rc = tkb_http_slot_finish(slot, code, run->limits);
 	if (rc == TKB_MISS)
 		return add_transfer(run, slot, err);
+	moving = count_moving(run->client);
+	if (rc == TKB_ERR_UNAVAILABLE && !slot->is_moving &&
+	    !slot->is_other_server && !has_http_2(run->client) && moving != 0)
+		return wait_for_connection(run, slot, moving, err);
 	slot->request = NULL;
 	if (rc < 0 && !slot->is_moving && !slot->is_other_server)
 		run->connect_failure = request;
