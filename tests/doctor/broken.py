@@ -316,6 +316,17 @@ def _(scene):
     clinic.is_well(root, env=env)
 
 
+@test("broken: SGLang's variables are told of, but not those that compile nothing")
+def _(scene):
+    clinic = Clinic(scene, packages=(("sglang", "0.5.23"),))
+    names = ("SGLANG_ENABLE_JIT_DEEPGEMM", "SGLANG_API_KEY", "SGLANG_PORT",
+             "SGLANG_LOG_REQUEST_HEADERS", "SGLANG_JIT_CACHE_KEEP")
+    told = clinic.doctor("--engine", "sglang",
+                         env={name: "3" for name in names})["machine"]["settings"]
+    equal([each["name"] for each in told if each["name"].startswith("SGLANG_")],
+          ["SGLANG_ENABLE_JIT_DEEPGEMM"])
+
+
 @test("broken: vLLM's variables are told of up to the version that leaves them out of keys, "
       "also those without its name")
 def _(scene):
