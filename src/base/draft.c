@@ -86,16 +86,32 @@ static int remove_dead_drafts(const char *path, struct tkb_error *err)
 	return 0;
 }
 
-/* Does the path lead to an open file, as /dev/stdout and /dev/fd/3 do? */
+/* Does the path name an open file, as /dev/fd/3 does, and not one of our own? */
+static bool is_open_file(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+
+	for (size_t i = 0; i < TKB_COUNT_OF(folders); i++) {
+		const size_t length = strlen(folders[i]);
+		char *end = NULL;
+		long number;
+		int flags;
+
+		if (strncmp(path, folders[i], length) != 0)
+			continue;
+		number = strtol(path + length, &end, 10);
+		flags = *end == '\0' ? fcntl((int)number, F_GETFD) : -1;
+		return flags >= 0 && (flags & FD_CLOEXEC) == 0;
+	}
+	return false;
+}
+
+/* Does the path lead to an open file, as /dev/stdout does? */
 static bool is_link_to_open_file(const char *path)
 {
 	static const char begin[] = "/proc/";
-	static const char open_files[] = "/dev/fd/";
 	char target[sizeof(begin) - 1];
 
-	if (strncmp(path, begin, strlen(begin)) == 0 ||
-	    strncmp(path, open_files, strlen(open_files)) == 0)
-		return true;
 	return readlink(path, target, sizeof(target)) ==
 	               (ssize_t)sizeof(target) &&
 	       memcmp(target, begin, sizeof(target)) == 0;
@@ -110,7 +126,9 @@ static int special_flags(const char *path)
 		return 0;
 	if (!S_ISREG(status.st_mode))
 		return O_WRONLY | O_NOCTTY;
-	return is_link_to_open_file(path) ? O_WRONLY | O_APPEND : 0;
+	return is_open_file(path) || is_link_to_open_file(path)
+	               ? O_WRONLY | O_APPEND
+	               : 0;
 }
 
 static int fail_to_write(const struct tkb_draft *draft, struct tkb_error *err)
