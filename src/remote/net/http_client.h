@@ -35,8 +35,8 @@ void tkb_http_client_close(struct tkb_http_client *client);
  * TKB_ERR_NOMEM. The `rc` of a request is TKB_ERR_UNAVAILABLE for a body that
  * ends before Content-Length, a stall or a lost connection; TKB_ERR_DENIED for
  * a certificate that either side refuses; TKB_ERR_INVALID for an unusable file
- * of ours. After a connection failure, the remaining requests fail without a
- * try.
+ * of ours. After a connection failure while there is no other connection, the
+ * remaining requests fail without a try.
  */
 TKB_NODISCARD int tkb_http_client_do(struct tkb_http_client *client,
                                      const struct tkb_op_limits *limits,

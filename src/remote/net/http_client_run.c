@@ -22,6 +22,7 @@ struct run {
 	size_t next; /* first request that is not begun */
 	const struct tkb_http_request
 		*connect_failure; /* a request that failed to connect */
+	bool is_answered;         /* by our own server */
 };
 
 static bool has_http_2(const struct tkb_http_client *client)
@@ -142,6 +143,7 @@ static int start_transfer(struct run *run, struct tkb_http_slot *slot,
 	slot->request = request;
 	slot->redirects = 0;
 	slot->is_other_server = false;
+	slot->has_waited = false;
 	slot->shares_connection = has_http_2(run->client);
 	rc = tkb_http_slot_prepare(slot, request->url, run->limits,
 	                           &request->error);
@@ -220,9 +222,13 @@ static void fail_remaining(struct run *run)
 	}
 }
 
-/* How many requests have a connection to our own server? */
-static size_t count_moving(const struct tkb_http_client *client)
+/*
+ * How many requests have a connection to our own server? If all that had one have
+ * ended just now, one connection is free: a request may wait for it once.
+ */
+static size_t count_moving(const struct run *run, struct tkb_http_slot *failed)
 {
+	const struct tkb_http_client *client = run->client;
 	size_t count = 0;
 
 	for (size_t i = 0; i < client->slot_count; i++) {
@@ -231,7 +237,10 @@ static size_t count_moving(const struct tkb_http_client *client)
 		count += slot->request != NULL && slot->is_moving &&
 		         !slot->is_other_server;
 	}
-	return count;
+	if (count != 0 || !run->is_answered || failed->has_waited)
+		return count;
+	failed->has_waited = true;
+	return 1;
 }
 
 /* A server may refuse further connections: wait for one of those that it took. */
@@ -254,7 +263,7 @@ static int finish_transfer(struct run *run, struct tkb_http_slot *slot,
                            CURLcode code, struct tkb_error *err)
 {
 	struct tkb_http_request *request = slot->request;
-	size_t moving;
+	size_t moving = 0;
 	int rc;
 
 	(void)curl_multi_remove_handle(run->client->multi, slot->curl);
@@ -263,9 +272,12 @@ static int finish_transfer(struct run *run, struct tkb_http_slot *slot,
 	rc = tkb_http_slot_finish(slot, code, run->limits);
 	if (rc == TKB_MISS)
 		return add_transfer(run, slot, err);
-	moving = count_moving(run->client);
+	if (rc >= 0 && !slot->is_other_server)
+		run->is_answered = true;
 	if (rc == TKB_ERR_UNAVAILABLE && !slot->is_moving &&
-	    !slot->is_other_server && !has_http_2(run->client) && moving != 0)
+	    !slot->is_other_server && !has_http_2(run->client))
+		moving = count_moving(run, slot);
+	if (moving != 0)
 		return wait_for_connection(run, slot, moving, err);
 	slot->request = NULL;
 	if (rc < 0 && !slot->is_moving && !slot->is_other_server)
@@ -440,7 +452,7 @@ int tkb_http_client_do(struct tkb_http_client *client,
                        struct tkb_http_request *requests, size_t count,
                        struct tkb_error *err)
 {
-	struct run run = { client, limits, requests, count, 0, NULL };
+	struct run run = { client, limits, requests, count, 0, NULL, false };
 	int rc;
 
 	for (size_t i = 0; i < count; i++)

@@ -25,6 +25,7 @@ struct tkb_http_slot {
 	bool is_other_server;   /* redirected to another server: no secrets */
 	bool shares_connection; /* the server has HTTP/2 */
 	bool is_waiting;        /* not given to libcurl yet */
+	bool has_waited;        /* for a connection that has become free */
 	bool is_moving;         /* connected: bytes can move */
 	bool is_answered;       /* the complete header was received */
 	bool is_enough;         /* the rest of the body is not wanted */
