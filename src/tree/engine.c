@@ -261,13 +261,26 @@ bool tkb_engine_is_command(const struct tkb_engine *engine,
 	return false;
 }
 
+/* "owner/name". A path or a URL is more often the value of an option. */
+static bool is_model_name(const char *text)
+{
+	const char *slash = strchr(text, '/');
+
+	return slash != NULL && slash != text && text[0] != '.' &&
+	       text[0] != '~' && slash[1] != '\0' &&
+	       strchr(slash + 1, '/') == NULL;
+}
+
 /*
  * The first argument behind options that seems to be no value of theirs: it follows
- * another value, or it is the last and may be a model's name or path. Which options
- * take a value is not known.
+ * another value, or it is the last and the only one with a model's name. Which
+ * options take a value is not known.
  */
 static const char *find_operand(const char *const *options)
 {
+	const char *name = NULL;
+	size_t count = 0;
+
 	for (size_t i = 1; options[i] != NULL; i++) {
 		const bool is_behind_option =
 			options[i - 1][0] == '-' &&
@@ -275,12 +288,15 @@ static const char *find_operand(const char *const *options)
 
 		if (options[i][0] == '-')
 			continue;
-		if (!is_behind_option || (options[i + 1] == NULL &&
-		                          strchr(options[i], '/') != NULL &&
-		                          strstr(options[i], "://") == NULL))
+		if (!is_behind_option)
 			return options[i];
+		if (!is_model_name(options[i]))
+			continue;
+		count++;
+		if (options[i + 1] == NULL)
+			name = options[i];
 	}
-	return NULL;
+	return count == 1 ? name : NULL;
 }
 
 const char *tkb_engine_model(const struct tkb_engine *engine,

@@ -74,7 +74,11 @@ def _(scene):
                   ("--tokenizer", "a/b", "--model", "meta/L")):
         require("set TKBUNDLE_REF=vllm-0.24/meta/L/{arch}" in
                 told(scene, vllm, "serve", *words), words)
-    for words in (("--port", "80"), ("--base-url", "http://localhost:80")):
+    for words in (("--port", "80"), ("--base-url", "http://localhost:80"),
+                  ("--config", "/etc/vllm.yaml"),
+                  ("--trust-remote-code", "meta/L", "--chat-template", "./x.jinja"),
+                  ("--trust-remote-code", "meta/L", "--download-dir", "/models"),
+                  ("--trust-remote-code", "meta/L", "--tokenizer", "a/b")):
         lines = told(scene, vllm, "serve", *words)
         require("set TKBUNDLE_REF=vllm-0.24/{arch}" in lines, lines)
 
