@@ -313,8 +313,7 @@ static void serve_one_connection(int listener, void *self)
 
 static void check_first_serves(unsigned answer_ms)
 {
-	struct server server =
-		start_listener(serve_one_connection, &answer_ms);
+	struct server server = start_listener(serve_one_connection, &answer_ms);
 	struct tkb_digest digests[16];
 	bool answers[16];
 	struct handle *handle =
