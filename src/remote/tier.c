@@ -240,31 +240,46 @@ static int try_once(struct tkb_tier *tier, const struct tkb_tier_work *work,
 	return rc;
 }
 
+/* What was refused, and the backend that was refused it. */
+struct refused {
+	void *self; /* owned; NULL: nothing was */
+	struct tkb_error error;
+};
+
 /*
  * A backend reads credentials when it is opened. Its user may have others since, as
- * a token that is renewed each hour. If who gives them cannot be reached, those that
- * it has still serve for the rest.
+ * a token that is renewed each hour.
  */
 static int try_with_new_credentials(struct tkb_tier *tier,
                                     const struct tkb_tier_work *work,
                                     const struct tkb_op_limits *limits,
+                                    struct refused *refused,
                                     struct tkb_error *err)
 {
-	struct tkb_error refusal = { 0 };
-	void *old;
+	struct tkb_error fault = { 0 };
 	int rc;
 
-	rc = try_once(tier, work, limits, &refusal);
+	rc = try_once(tier, work, limits, &fault);
 	if (rc != TKB_ERR_DENIED || tier->self == NULL ||
+	    refused->self != NULL ||
 	    tkb_now_ns() - tier->opened_ns < REFUSED_AGE_S * TKB_NS_PER_S)
-		return rc < 0 ? tkb_fail_as(err, rc, &refusal) : rc;
-	old = tkb_take(tier->self);
-	rc = try_once(tier, work, limits, err);
+		return rc < 0 ? tkb_fail_as(err, rc, &fault) : rc;
+	refused->self = tkb_take(tier->self);
+	refused->error = fault;
+	return try_once(tier, work, limits, err);
+}
+
+/* If who gives other credentials cannot be reached, the old ones serve for the rest. */
+static int end_refused(struct tkb_tier *tier, struct refused *refused, int rc,
+                       struct tkb_error *err)
+{
+	if (refused->self == NULL)
+		return rc;
 	if (rc == TKB_ERR_UNAVAILABLE) {
-		tier->self = old;
-		return tkb_fail_as(err, TKB_ERR_DENIED, &refusal);
+		tier->self = tkb_take(refused->self);
+		return tkb_fail_as(err, TKB_ERR_DENIED, &refused->error);
 	}
-	tier->backend->close(old);
+	tier->backend->close(refused->self);
 	return rc;
 }
 
@@ -279,15 +294,17 @@ static int try_all(struct tkb_tier *tier, const struct tkb_tier_work *work,
 		.watch = tier->watch,
 		.retry_after_ms = &retry_after_ms,
 	};
+	struct refused refused = { .self = NULL };
 	int rc;
 
 	for (uint32_t attempt = 0;; attempt++) {
 		retry_after_ms = 0;
 		limits.is_last_attempt = attempt == tier->retries;
-		rc = try_with_new_credentials(tier, work, &limits, err);
+		rc = try_with_new_credentials(tier, work, &limits, &refused,
+		                              err);
 		if (rc != TKB_ERR_UNAVAILABLE || attempt == tier->retries ||
 		    !pause_before(tier, attempt, &limits))
-			return rc;
+			return end_refused(tier, &refused, rc, err);
 	}
 }
 

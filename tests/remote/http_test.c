@@ -157,6 +157,41 @@ TEST(http, a_token_that_is_refused_is_read_again)
 	CHECK(!is_there);
 }
 
+/* Gives a connection an answer each, in turn. */
+static void serve_in_turn(int listener, void *self)
+{
+	const char *const *answers = self;
+	char head[8192];
+
+	for (size_t i = 0; answers[i] != NULL; i++) {
+		const int fd = accept(listener, NULL, NULL);
+
+		if (read(fd, head, sizeof(head)) < 0 ||
+		    write(fd, answers[i], strlen(answers[i])) < 0)
+			return;
+		(void)close(fd);
+	}
+}
+
+TEST(http, a_server_that_fails_once_with_new_credentials_is_asked_again)
+{
+	static const char *const answers[] = { EMPTY("401 No"), EMPTY("401 No"),
+		                               EMPTY("503 Busy"),
+		                               EMPTY("404 None"), NULL };
+	struct server server =
+		start_listener(serve_in_turn, (void *)(uintptr_t)answers);
+	const struct tkb_digest digest = made_up(1);
+	struct tkb_remote *remote =
+		must_open_remote(http_url(&server, ""), NULL);
+	bool is_there = true;
+
+	FAILS(tkb_remote_has(remote, &digest, 1, &is_there, ERR),
+	      TKB_ERR_DENIED, "HTTP 401");
+	(void)sleep(6);
+	OK(tkb_remote_has(remote, &digest, 1, &is_there, ERR));
+	CHECK(!is_there);
+}
+
 TEST(http, a_bearer_token_may_stand_in_a_file)
 {
 	struct server server = start_bearer();
