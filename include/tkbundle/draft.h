@@ -31,7 +31,8 @@ extern "C" {
  *
  * If the destination is a pipe, /dev/null or another special file, the draft
  * writes to it directly and does not replace it. It also appends to an open file
- * to which a link leads, as /dev/stdout may.
+ * to which a link leads, as /dev/stdout may, or which is named as /dev/fd/3, unless
+ * that is close-on-exec.
  *
  * Threads: a draft belongs to one thread at a time.
  */

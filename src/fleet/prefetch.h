@@ -14,9 +14,9 @@
  *     tkb_prefetch_close(prefetch);
  *
  * While the caller works, one thread per connection fetches, each with a remote
- * handle of its own, or, if that cannot connect, with the caller's in turn. At most that many blobs are fetched ahead. The remote's watch
- * can cancel all threads. Bytes that were read are verified only once
- * tkb_prefetch_await() has returned 0.
+ * handle of its own, or, if that cannot connect, with the caller's in turn. At most
+ * that many blobs are fetched ahead. The remote's watch can cancel all threads. Bytes
+ * that were read are verified only once tkb_prefetch_await() has returned 0.
  */
 
 #include "records/record.h"
