@@ -320,11 +320,12 @@ def _(scene):
 def _(scene):
     clinic = Clinic(scene, packages=(("sglang", "0.5.23"),))
     names = ("SGLANG_ENABLE_JIT_DEEPGEMM", "SGLANG_API_KEY", "SGLANG_PORT",
-             "SGLANG_LOG_REQUEST_HEADERS", "SGLANG_JIT_CACHE_KEEP")
+             "SGLANG_LOG_REQUEST_HEADERS", "SGLANG_JIT_CACHE_KEEP",
+             "SGLANG_TCP_STORE_PORT", "SGLANG_USE_CUDA_IPC_TRANSPORT")
     told = clinic.doctor("--engine", "sglang",
                          env={name: "3" for name in names})["machine"]["settings"]
     equal([each["name"] for each in told if each["name"].startswith("SGLANG_")],
-          ["SGLANG_ENABLE_JIT_DEEPGEMM"])
+          ["SGLANG_ENABLE_JIT_DEEPGEMM", "SGLANG_USE_CUDA_IPC_TRANSPORT"])
 
 
 @test("broken: vLLM's variables are told of up to the version that leaves them out of keys, "
