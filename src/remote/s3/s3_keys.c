@@ -248,27 +248,23 @@ static int read_profile(enum tkb_s3_file file, const char *profile,
 	return rc < 0 ? rc : 0;
 }
 
-/* Has the profile one of the settings that come before its keys? */
+/*
+ * Has the profile a role, which comes before its keys? Its SSO does not: what
+ * logs in for programs without SSO writes such keys.
+ */
 static int find_role(const struct tkb_remote_url *url, struct tkb_error *err)
 {
-	static const char *const pairs[][2] = {
-		{ "role_arn", "web_identity_token_file" },
-		{ "role_arn", "source_profile" },
-		{ "role_arn", "credential_source" },
-		{ "sso_account_id", "sso_session" },
-		{ "sso_account_id", "sso_start_url" },
-	};
+	static const char *const ways[] = { "web_identity_token_file",
+		                            "source_profile",
+		                            "credential_source" };
 	TKB_AUTO(tkb_buf_release)
 	struct tkb_buf value = TKB_BUF_INIT(PATH_LIMIT);
 	int rc = TKB_MISS;
 
-	for (size_t i = 0; i < TKB_COUNT_OF(pairs) && rc == TKB_MISS; i++) {
-		rc = tkb_s3_profile_setting(url, pairs[i][0], &value, err);
-		if (rc == 0)
-			rc = tkb_s3_profile_setting(url, pairs[i][1], &value,
-			                            err);
-	}
-	return rc;
+	for (size_t i = 0; i < TKB_COUNT_OF(ways) && rc == TKB_MISS; i++)
+		rc = tkb_s3_profile_setting(url, ways[i], &value, err);
+	return rc == 0 ? tkb_s3_profile_setting(url, "role_arn", &value, err)
+	               : rc;
 }
 
 /* Keys of the profile, unless its role or its program comes first. */
