@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finalize_fixture.h"
 
-#include <llvm-c/IRReader.h>
 #include <llvm-c/Target.h>
 
 #include "llvm/llvm_module.h"
 
 struct tkb_bytes ir_file(const char *name)
 {
-	return read_file(text("%s/finalize/%s", TKB_TESTS, name));
-}
-
-LLVMModuleRef parse_ir(LLVMContextRef context, struct tkb_bytes ir)
-{
-	AUTO_LLVM_MESSAGE message = NULL;
-	LLVMModuleRef module = NULL;
-	/* LLVMParseIRInContext() takes it over. */
-	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-		ir.data, ir.size, "ir");
-
-	if (LLVMParseIRInContext(context, buffer, &module, &message))
-		fail_msg("%s", message);
-	return module;
+	return ir_text(text("finalize/%s", name));
 }
 
 LLVMTargetMachineRef nvptx(void)

@@ -4,17 +4,15 @@
 
 /* Modules that are finalized in this process. */
 
-#include "harness.h"
+#include "ir_text.h"
 
 #include <tkbundle/finalize.h>
 
 #include "finalize/finalize.h"
 #include "llvm/llvm_handles.h"
 
-/* tests/finalize/<name>, as it stands. */
+/* tests/finalize/<name>. */
 struct tkb_bytes ir_file(const char *name);
-
-LLVMModuleRef parse_ir(LLVMContextRef context, struct tkb_bytes ir);
 
 /* sm_90a, as the worker has it but for short pointers. */
 LLVMTargetMachineRef nvptx(void);

@@ -2,7 +2,6 @@
 #include "rewrite_fixture.h"
 
 #include <llvm-c/Analysis.h>
-#include <llvm-c/IRReader.h>
 
 static const char after[] = ".after";
 
@@ -15,20 +14,7 @@ static const char *name_of(LLVMValueRef function)
 
 struct tkb_bytes rewrite_file(const char *name)
 {
-	return read_file(text("%s/rewrite/%s.ll", TKB_TESTS, name));
-}
-
-LLVMModuleRef rewrite_parse(LLVMContextRef context, struct tkb_bytes ir)
-{
-	AUTO_LLVM_MESSAGE message = NULL;
-	/* LLVMParseIRInContext() takes it over. */
-	LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-		ir.data, ir.size, "the test's IR");
-	LLVMModuleRef module = NULL;
-
-	if (LLVMParseIRInContext(context, buffer, &module, &message))
-		fail_msg("%s", message);
-	return module;
+	return ir_text(text("rewrite/%s.ll", name));
 }
 
 struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,
@@ -112,7 +98,7 @@ const char *rewrite_check(const char *name, const struct rule_options *options,
 	struct tkb_buf log = TKB_BUF_INIT(64 * TKB_KIB);
 	const struct tkb_sink sink = tkb_buf_sink(&log);
 	struct rule_set *rules = rewrite_rules(context, name, has_built_in);
-	LLVMModuleRef module = rewrite_parse(context, rewrite_file(name));
+	LLVMModuleRef module = parse_ir(context, rewrite_file(name));
 	size_t wanted_count = 0;
 	const char **wanted = list_wanted(module, &wanted_count);
 

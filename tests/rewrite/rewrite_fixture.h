@@ -9,16 +9,13 @@
  * wrong.
  */
 
-#include "harness.h"
+#include "ir_text.h"
 
 #include "llvm/llvm_handles.h"
 #include "rewrite/rewrite.h"
 
 /* tests/rewrite/<name>.ll; the test's memory. */
 struct tkb_bytes rewrite_file(const char *name);
-
-/* A module of `text`, which must be right. The caller disposes of it. */
-LLVMModuleRef rewrite_parse(LLVMContextRef context, struct tkb_bytes text);
 
 /* The built-in rules if `has_built_in`, then those of <name>.rules.ll. */
 struct rule_set *rewrite_rules(LLVMContextRef context, const char *name,

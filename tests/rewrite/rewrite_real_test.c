@@ -44,7 +44,7 @@ static size_t rewrite_kernel(const char *path)
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM_MESSAGE message = NULL;
 	struct rule_set *rules = rewrite_rules(context, NULL, true);
-	LLVMModuleRef module = rewrite_parse(context, read_file(path));
+	LLVMModuleRef module = parse_ir(context, read_file(path));
 	size_t count = 0;
 
 	OK(rules_apply(rules, module, &fast, NULL, &count, ERR));
@@ -72,7 +72,7 @@ static const char *rewrite_text(const char *name)
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	AUTO_LLVM_MESSAGE printed = NULL;
 	struct rule_set *rules = rewrite_rules(context, NULL, true);
-	LLVMModuleRef module = rewrite_parse(context, rewrite_file(name));
+	LLVMModuleRef module = parse_ir(context, rewrite_file(name));
 	const struct rule_options exact = { .arch = 90 };
 	const char *result;
 

@@ -105,7 +105,7 @@ static size_t count_rewrites(const char *name,
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	struct rule_set *rules = rewrite_rules(context, name, true);
-	LLVMModuleRef module = rewrite_parse(context, rewrite_file(name));
+	LLVMModuleRef module = parse_ir(context, rewrite_file(name));
 	size_t count = 77;
 
 	OK(rules_apply(rules, module, options, NULL, &count, ERR));
@@ -142,7 +142,7 @@ TEST(rewrite, to_dp4a_is_in_the_ptx)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	struct rule_set *rules = rewrite_rules(context, "dp4a", true);
-	LLVMModuleRef module = rewrite_parse(context, rewrite_file("dp4a"));
+	LLVMModuleRef module = parse_ir(context, rewrite_file("dp4a"));
 	const char *ptx;
 
 	for (LLVMValueRef at = LLVMGetFirstFunction(module); at != NULL;) {
@@ -237,7 +237,7 @@ TEST(rewrite, of_a_sum_that_is_too_long_for_one_look_takes_all_of_it)
 		                           i + 1, i, i % WORDS));
 	tkb_buf_add_text(&ir, text("ret i32 %%x%d\n}\n", MORE));
 	OK(tkb_buf_check(&ir, ERR));
-	module = rewrite_parse(context, tkb_buf_bytes(&ir));
+	module = parse_ir(context, tkb_buf_bytes(&ir));
 	OK(rules_apply(rules, module, &exact, NULL, &count, ERR));
 	CHECK_INT(count, WORDS);
 	LLVMDisposeModule(module);
@@ -258,7 +258,7 @@ TEST(rewrite, that_goes_on_for_ever_is_ended_and_leaves_a_whole_module)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	struct rule_set *rules = NULL;
-	LLVMModuleRef module = rewrite_parse(
+	LLVMModuleRef module = parse_ir(
 		context, tkb_text("define i32 @f(i32 %a) {\n"
 	                          "  %r = mul i32 %a, 2\n  ret i32 %r\n}\n"));
 	size_t count = 77;
@@ -287,7 +287,7 @@ TEST(rewrite, whose_log_fails_says_so)
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	const struct tkb_sink log = { refuse_line, NULL };
 	struct rule_set *rules = rewrite_rules(context, "plain", false);
-	LLVMModuleRef module = rewrite_parse(context, rewrite_file("plain"));
+	LLVMModuleRef module = parse_ir(context, rewrite_file("plain"));
 
 	FAILS(rules_apply(rules, module, &exact, &log, NULL, ERR), TKB_ERR_IO,
 	      "no more paper");
@@ -303,8 +303,7 @@ TEST(rewrite, gives_the_same_text_each_time)
 		AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 		AUTO_LLVM_MESSAGE printed = NULL;
 		struct rule_set *rules = rewrite_rules(context, "dp4a", true);
-		LLVMModuleRef module =
-			rewrite_parse(context, rewrite_file("dp4a"));
+		LLVMModuleRef module = parse_ir(context, rewrite_file("dp4a"));
 
 		OK(rules_apply(rules, module, &fast, NULL, NULL, ERR));
 		printed = LLVMPrintModuleToString(module);
@@ -331,8 +330,8 @@ TEST(rewrite, calls_a_function_as_the_rule_declares_it_or_not_at_all)
 		"  ret i32 %r\n}\n";
 	const char *wrong = text("declare i64 @pure(i64)\n%s", right);
 	struct rule_set *rules = NULL;
-	LLVMModuleRef module = rewrite_parse(context, tkb_text(right));
-	LLVMModuleRef other = rewrite_parse(context, tkb_text(wrong));
+	LLVMModuleRef module = parse_ir(context, tkb_text(right));
+	LLVMModuleRef other = parse_ir(context, tkb_text(wrong));
 	AUTO_LLVM_MESSAGE printed = NULL;
 
 	OK(rules_read(context, tkb_text(rule), "mine.ll", &rules, ERR));

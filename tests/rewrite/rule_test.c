@@ -298,7 +298,7 @@ TEST(rule, that_is_refused_leaves_those_before_it)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	const struct rule_options options = { .arch = 90 };
-	LLVMModuleRef module = rewrite_parse(
+	LLVMModuleRef module = parse_ir(
 		context, tkb_text("define i32 @f(i32 %x) {\n" FIVE
 	                          "define i32 @g(i32 %x) {\n"
 	                          "  %r = sub i32 %x, 5\n  ret i32 %r\n}\n"));
@@ -325,8 +325,8 @@ TEST(rule, of_nothing_at_all_is_a_set_without_rules)
 {
 	AUTO_LLVM(LLVMContextRef) context = LLVMContextCreate();
 	const struct rule_options options = { .is_fast = true, .arch = 90 };
-	LLVMModuleRef module = rewrite_parse(
-		context, tkb_text("define i32 @f(i32 %x) {\n" FIVE));
+	LLVMModuleRef module =
+		parse_ir(context, tkb_text("define i32 @f(i32 %x) {\n" FIVE));
 	struct rule_set *rules = NULL;
 	size_t count = 7;
 
