@@ -7,45 +7,27 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 
-define ptx_kernel void @by_rows(ptr addrspace(1) %out) {
+;each table rows columns, row 8 1, step 1 8
+define ptx_kernel void @by_{table}(ptr addrspace(1) %out) {
 begin:
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %start = shl nsw i32 %block, 2
   %row = add nsw i32 %start, %thread
-  %first = mul nsw i32 %row, 8
+  %first = mul nsw i32 %row, {row}
   br label %loop
 loop:
   %k = phi i32 [ 0, %begin ], [ %next, %loop ]
   %sum = phi float [ 0.0, %begin ], [ %s3, %loop ]
-  %k0 = add nuw nsw i32 %k, 0
-  %o0 = mul nuw nsw i32 %k0, 1
-  %at0 = add nsw i32 %o0, %first
-  %w0 = sext i32 %at0 to i64
-  %p0 = getelementptr float, ptr addrspace(1) @rows, i64 %w0
-  %a0 = load float, ptr addrspace(1) %p0, align 4
-  %s0 = fadd float %sum, %a0
-  %k1 = add nuw nsw i32 %k, 1
-  %o1 = mul nuw nsw i32 %k1, 1
-  %at1 = add nsw i32 %o1, %first
-  %w1 = sext i32 %at1 to i64
-  %p1 = getelementptr float, ptr addrspace(1) @rows, i64 %w1
-  %a1 = load float, ptr addrspace(1) %p1, align 4
-  %s1 = fadd float %s0, %a1
-  %k2 = add nuw nsw i32 %k, 2
-  %o2 = mul nuw nsw i32 %k2, 1
-  %at2 = add nsw i32 %o2, %first
-  %w2 = sext i32 %at2 to i64
-  %p2 = getelementptr float, ptr addrspace(1) @rows, i64 %w2
-  %a2 = load float, ptr addrspace(1) %p2, align 4
-  %s2 = fadd float %s1, %a2
-  %k3 = add nuw nsw i32 %k, 3
-  %o3 = mul nuw nsw i32 %k3, 1
-  %at3 = add nsw i32 %o3, %first
-  %w3 = sext i32 %at3 to i64
-  %p3 = getelementptr float, ptr addrspace(1) @rows, i64 %w3
-  %a3 = load float, ptr addrspace(1) %p3, align 4
-  %s3 = fadd float %s2, %a3
+;each k 0..3, last %sum %s0..2
+  %k{k} = add nuw nsw i32 %k, {k}
+  %o{k} = mul nuw nsw i32 %k{k}, {step}
+  %at{k} = add nsw i32 %o{k}, %first
+  %w{k} = sext i32 %at{k} to i64
+  %p{k} = getelementptr float, ptr addrspace(1) @{table}, i64 %w{k}
+  %a{k} = load float, ptr addrspace(1) %p{k}, align 4
+  %s{k} = fadd float {last}, %a{k}
+;end
   %next = add nuw nsw i32 %k, 4
   %end = icmp eq i32 %next, 8
   br i1 %end, label %done, label %loop
@@ -55,50 +37,4 @@ done:
   ret void
 }
 
-define ptx_kernel void @by_columns(ptr addrspace(1) %out) {
-begin:
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %start = shl nsw i32 %block, 2
-  %row = add nsw i32 %start, %thread
-  %first = mul nsw i32 %row, 1
-  br label %loop
-loop:
-  %k = phi i32 [ 0, %begin ], [ %next, %loop ]
-  %sum = phi float [ 0.0, %begin ], [ %s3, %loop ]
-  %k0 = add nuw nsw i32 %k, 0
-  %o0 = mul nuw nsw i32 %k0, 8
-  %at0 = add nsw i32 %o0, %first
-  %w0 = sext i32 %at0 to i64
-  %p0 = getelementptr float, ptr addrspace(1) @columns, i64 %w0
-  %a0 = load float, ptr addrspace(1) %p0, align 4
-  %s0 = fadd float %sum, %a0
-  %k1 = add nuw nsw i32 %k, 1
-  %o1 = mul nuw nsw i32 %k1, 8
-  %at1 = add nsw i32 %o1, %first
-  %w1 = sext i32 %at1 to i64
-  %p1 = getelementptr float, ptr addrspace(1) @columns, i64 %w1
-  %a1 = load float, ptr addrspace(1) %p1, align 4
-  %s1 = fadd float %s0, %a1
-  %k2 = add nuw nsw i32 %k, 2
-  %o2 = mul nuw nsw i32 %k2, 8
-  %at2 = add nsw i32 %o2, %first
-  %w2 = sext i32 %at2 to i64
-  %p2 = getelementptr float, ptr addrspace(1) @columns, i64 %w2
-  %a2 = load float, ptr addrspace(1) %p2, align 4
-  %s2 = fadd float %s1, %a2
-  %k3 = add nuw nsw i32 %k, 3
-  %o3 = mul nuw nsw i32 %k3, 8
-  %at3 = add nsw i32 %o3, %first
-  %w3 = sext i32 %at3 to i64
-  %p3 = getelementptr float, ptr addrspace(1) @columns, i64 %w3
-  %a3 = load float, ptr addrspace(1) %p3, align 4
-  %s3 = fadd float %s2, %a3
-  %next = add nuw nsw i32 %k, 4
-  %end = icmp eq i32 %next, 8
-  br i1 %end, label %done, label %loop
-done:
-  %to = getelementptr float, ptr addrspace(1) %out, i32 %row
-  store float %s3, ptr addrspace(1) %to, align 4
-  ret void
-}
+;end

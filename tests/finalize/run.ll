@@ -71,7 +71,7 @@ define ptx_kernel void @masked(i32 %row, ptr align 16 %x, ptr %out) {
   %low = and i32 %row, 7
   %r = zext i32 %low to i64
   %s = mul i64 %r, 16
-;use product w masked, from s, at 3 1 2 0 7..4/-1 11..8/-1, x x, to 3 1 2 0 7..4/-1 8..11
+;use product w masked, from s, at 3 1 2 0 7..4/-1 11..8/-1, x x, to 3 1 2 0 7..4/-1 8..11,
 ;and a sext, b sext, k 0..11, last 0 %s0..10
   store i32 %s11, ptr %out
   ret void

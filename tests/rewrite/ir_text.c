@@ -175,7 +175,7 @@ static char *head_at(const struct lines *lines, size_t *at, const char *word)
 
 	while (head != NULL && *at + 1 < lines->count &&
 	       (more = behind(lines->items[*at + 1], ";and ")) != NULL) {
-		head = (char *)text("%s, %s", head, more);
+		head = (char *)text("%s %s", head, more);
 		++*at;
 	}
 	return head;
