@@ -26,38 +26,16 @@ define i32 @added(i32 %a) {
   %r = add i32 %a, 8
   ret i32 %r
 }
-define i32 @absorb_1(i32 %a, i32 %b) {
-  %o = or i32 %a, %b
-  %r = and i32 %o, %a
+;each n 1..4, a a b a b, b b a b a, c o o a a, d a a o o
+define i32 @absorb_{n}(i32 %a, i32 %b) {
+  %o = or i32 %{a}, %{b}
+  %r = and i32 %{c}, %{d}
   ret i32 %r
 }
-define i32 @absorb_1.after(i32 %a, i32 %b) {
+define i32 @absorb_{n}.after(i32 %a, i32 %b) {
   ret i32 %a
 }
-define i32 @absorb_2(i32 %a, i32 %b) {
-  %o = or i32 %b, %a
-  %r = and i32 %o, %a
-  ret i32 %r
-}
-define i32 @absorb_2.after(i32 %a, i32 %b) {
-  ret i32 %a
-}
-define i32 @absorb_3(i32 %a, i32 %b) {
-  %o = or i32 %a, %b
-  %r = and i32 %a, %o
-  ret i32 %r
-}
-define i32 @absorb_3.after(i32 %a, i32 %b) {
-  ret i32 %a
-}
-define i32 @absorb_4(i32 %a, i32 %b) {
-  %o = or i32 %b, %a
-  %r = and i32 %a, %o
-  ret i32 %r
-}
-define i32 @absorb_4.after(i32 %a, i32 %b) {
-  ret i32 %a
-}
+;end
 define i32 @absorbs_another(i32 %a, i32 %b, i32 %c) {
   %o = or i32 %a, %b
   %r = and i32 %o, %c

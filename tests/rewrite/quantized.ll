@@ -97,38 +97,21 @@ define float @folded_with_a_zero_point.after(i8 %q) {
   %3 = fmul reassoc float %2, 2.500000e-01
   ret float %3
 }
-define float @two_scales(i8 %q) {
+;each name two_scales tiny_scale zero_scale infinite_scale,
+;and by 0.0625 0x36A0000000000000 0.0 0x7FF0000000000000,
+;and again 0.125 0x36A0000000000000 0.0 0x7FF0000000000000
+define float @{name}(i8 %q) {
   %f = sitofp i8 %q to float
-  %d = fmul float %f, 0.0625
-  %e = fdiv float %d, 0.125
+  %d = fmul float %f, {by}
+  %e = fdiv float %d, {again}
   %r = call float @llvm.rint.f32(float %e)
   ret float %r
 }
+;end
 define float @unknown_scale(i8 %q, float %s) {
   %f = sitofp i8 %q to float
   %d = fmul float %f, %s
   %e = fdiv float %d, %s
-  %r = call float @llvm.rint.f32(float %e)
-  ret float %r
-}
-define float @tiny_scale(i8 %q) {
-  %f = sitofp i8 %q to float
-  %d = fmul float %f, 0x36A0000000000000
-  %e = fdiv float %d, 0x36A0000000000000
-  %r = call float @llvm.rint.f32(float %e)
-  ret float %r
-}
-define float @zero_scale(i8 %q) {
-  %f = sitofp i8 %q to float
-  %d = fmul float %f, 0.0
-  %e = fdiv float %d, 0.0
-  %r = call float @llvm.rint.f32(float %e)
-  ret float %r
-}
-define float @infinite_scale(i8 %q) {
-  %f = sitofp i8 %q to float
-  %d = fmul float %f, 0x7FF0000000000000
-  %e = fdiv float %d, 0x7FF0000000000000
   %r = call float @llvm.rint.f32(float %e)
   ret float %r
 }

@@ -33,15 +33,19 @@ define i32 @elements_of_bits.after(i32 %a) {
   %v = bitcast i32 %a to <2 x i16>
   ret i32 %a
 }
-define i32 @elements(<2 x i16> %v) {
-  %t = extractelement <2 x i16> %v, i64 0
-  %l = zext i16 %t to i32
-  %u = extractelement <2 x i16> %v, i64 1
-  %h = zext i16 %u to i32
+;each name elements elements_of_eight elements_across elements_of_two_parts
+;and elements_the_wrong_way another_width,
+;and n 2 8 8 8 2 2, t i16 i16 i16 i16 i16 i8, low 0 4 3 4 1 0, high 1 5 4 7 0 1
+define i32 @{name}(<{n} x {t}> %v) {
+  %t = extractelement <{n} x {t}> %v, i64 {low}
+  %l = zext {t} %t to i32
+  %u = extractelement <{n} x {t}> %v, i64 {high}
+  %h = zext {t} %u to i32
   %s = shl i32 %h, 16
   %r = or i32 %l, %s
   ret i32 %r
 }
+;end
 define i32 @elements.after(<2 x i16> %v) {
   %1 = freeze <2 x i16> %v
   %2 = bitcast <2 x i16> %1 to i32
@@ -62,15 +66,6 @@ define i32 @element_and_shift.after(<2 x i16> %v) {
   %2 = bitcast <2 x i16> %1 to i32
   ret i32 %2
 }
-define i32 @elements_of_eight(<8 x i16> %v) {
-  %t = extractelement <8 x i16> %v, i64 4
-  %l = zext i16 %t to i32
-  %u = extractelement <8 x i16> %v, i64 5
-  %h = zext i16 %u to i32
-  %s = shl i32 %h, 16
-  %r = or i32 %l, %s
-  ret i32 %r
-}
 define i32 @elements_of_eight.after(<8 x i16> %v) {
   %1 = shufflevector <8 x i16> %v, <8 x i16> poison, <2 x i32> <i32 4, i32 5>
   %2 = freeze <2 x i16> %1
@@ -89,45 +84,9 @@ define i32 @twice_the_same.after(i32 %a) {
   %t = mul i32 %a, %a
   ret i32 %t
 }
-define i32 @elements_across(<8 x i16> %v) {
-  %t = extractelement <8 x i16> %v, i64 3
-  %l = zext i16 %t to i32
-  %u = extractelement <8 x i16> %v, i64 4
-  %h = zext i16 %u to i32
-  %s = shl i32 %h, 16
-  %r = or i32 %l, %s
-  ret i32 %r
-}
-define i32 @elements_of_two_parts(<8 x i16> %v) {
-  %t = extractelement <8 x i16> %v, i64 4
-  %l = zext i16 %t to i32
-  %u = extractelement <8 x i16> %v, i64 7
-  %h = zext i16 %u to i32
-  %s = shl i32 %h, 16
-  %r = or i32 %l, %s
-  ret i32 %r
-}
-define i32 @elements_the_wrong_way(<2 x i16> %v) {
-  %t = extractelement <2 x i16> %v, i64 1
-  %l = zext i16 %t to i32
-  %u = extractelement <2 x i16> %v, i64 0
-  %h = zext i16 %u to i32
-  %s = shl i32 %h, 16
-  %r = or i32 %l, %s
-  ret i32 %r
-}
 define i32 @of_two(i32 %a, i32 %b) {
   %l = and i32 %a, 65535
   %h = lshr i32 %b, 16
-  %s = shl i32 %h, 16
-  %r = or i32 %l, %s
-  ret i32 %r
-}
-define i32 @another_width(<2 x i8> %v) {
-  %t = extractelement <2 x i8> %v, i64 0
-  %l = zext i8 %t to i32
-  %u = extractelement <2 x i8> %v, i64 1
-  %h = zext i8 %u to i32
   %s = shl i32 %h, 16
   %r = or i32 %l, %s
   ret i32 %r
