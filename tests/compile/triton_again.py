@@ -49,13 +49,16 @@ def contents(cache, kernels=None):
     return found
 
 
-def launches(names, version):
-    return [(name, arguments) for name, _, arguments, since in LAUNCHES + BY_POSITION
-            if name in names and number(version) >= number(since)]
+def launch(scene, names, version, targets="90", notes=""):
+    """The cache, and what went wrong."""
+    cache = scene.cache()
+    return cache, scene.launch(version, [
+        (name, arguments, cache) for name, _, arguments, since in LAUNCHES + BY_POSITION
+        if name in names and number(version) >= number(since)], targets, notes)
 
 
 def record(scene, names, version, notes=""):
-    return scene.launch(version, launches(names, version), notes=notes)[0]
+    return launch(scene, names, version, notes=notes)[0]
 
 
 def again(scene, version, recorded, *more, cache=None):
@@ -76,7 +79,7 @@ def bundle(scene, cache, *more):
 def launched(scene, version):
     """What launches compile for the targets, once of each Triton; and what went wrong."""
     if version not in scene.launched:
-        scene.launched[version] = scene.launch(version, launches(NOTED, version), TARGETS)
+        scene.launched[version] = launch(scene, NOTED, version, TARGETS)
     return scene.launched[version]
 
 
